@@ -5,9 +5,9 @@
 #include "answer.h"
 
 #include "npu/cost.h"
-#include "npu/exec.h"
-#include "npu/text.h"
-#include "npu/verify.h"
+#include "npu/npu_exec.h"
+#include "npu/npu_text.h"
+#include "npu/npu_verify.h"
 
 enum { WORK = 1 << 21, STEPS = 4000 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 
 static void must(bool holds, const char *what)
 {

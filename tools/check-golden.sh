@@ -2,7 +2,7 @@
 # Every rule and every pass has its golden files.        check-golden.sh
 #
 #   lower.def  OPERATOR-int.ir shows the quantized rule; OPERATOR-fp.ir, or -plain.ir for integers, the plain one
-#   pass.def   under test/golden, some case of --pass=NAME gives another graph than it was given, and one the same
+#   *_pass.def under test/golden, some case of --pass=NAME gives another graph than it was given, and one the same
 set -uo pipefail
 cd "$(dirname "$0")/.."
 passed=0 failed=0
@@ -31,7 +31,7 @@ shown=$(find test/golden -name '*.ir' -exec awk '
     part == 1 { input = input $0 "\n" }
     part == 2 { output = output $0 "\n" }
     END { if (name) print name, (input == output ? "still" : "acts") }' {} +)
-for pass in $(sed -nE 's/^PASS\( *\w+, *\w+, *"([^"]+)",.*/\1/p' src/*/pass.def); do
+for pass in $(sed -nE 's/^PASS\( *\w+, *\w+, *"([^"]+)",.*/\1/p' src/*/*_pass.def); do
     for what in acts still; do
         if grep -qx "$pass $what" <<<"$shown"; then passed=$((passed + 1)); else
             failed=$((failed + 1))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Headers are included in one direction only (HOUSE_STYLE, section 1):
+# Headers are included in one direction only:
 #
 #   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < cost < drive < show < api < report
 #   include/tosac < cli
@@ -56,6 +56,12 @@ while IFS= read -r line; do
     wrong=$((wrong + 1))
     looked=$((looked + 1))
 done < <(grep -rnE --include='*.[ch]' 'TC_FEATURE_U55|tc_machine_(u55|u65|u85|vgf|cpu)\b' "$src" | grep -v "^$src/target/")
+# A file is known by its name alone: no two are called the same.
+while IFS= read -r name; do
+    echo "$(find "$src" -name "$name" | sort | paste -sd' '): error: files of one name [names]" >&2
+    wrong=$((wrong + 1))
+    looked=$((looked + 1))
+done < <(find "$src" \( -name '*.[ch]' -o -name '*.def' \) -printf '%f\n' | sort | uniq -d)
 echo "layers: $((looked - wrong)) passed, $wrong failed"
 # What is made is made in an order that the program says (check-order.py).
 if command -v python3 >/dev/null; then

@@ -3,7 +3,7 @@
  *
  *   gen-docs FOLDER */
 #include "drive/passes.h"
-#include "executorch/cpu.h"
+#include "executorch/cpu_select.h"
 #include "lower/lower.h"
 #include "wire/file.h"
 

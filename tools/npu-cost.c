@@ -14,7 +14,7 @@
 
 #include "npu/block.h"
 #include "npu/cost.h"
-#include "npu/text.h"
+#include "npu/npu_text.h"
 #include "npu/vela_map.h"
 #include "wire/file.h"
 

@@ -7,8 +7,8 @@
  * prints a line for each. */
 #include <stdio.h>
 
-#include "npu/exec.h"
-#include "npu/weights.h"
+#include "npu/npu_exec.h"
+#include "npu/npu_weights.h"
 #include "wire/file.h"
 #include "wire/npy.h"
 

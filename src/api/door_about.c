@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../emit/ethosu.h"
-#include "../executorch/cpu.h"
+#include "../executorch/cpu_select.h"
 #include "../fast/fast.h"
 #include "../fast/float.h"
 #include "../lower/lower.h"

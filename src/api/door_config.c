@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_config.c -- settings of the quantizer as callers make them. */
-#include "../quant/quant.h"
+#include "../quant/quantizer.h"
 
 #include "../base/enter.h"
 

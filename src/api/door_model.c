@@ -5,8 +5,8 @@
 #include "../drive/borders.h"
 
 #include "../emit/emit.h"
-#include "../ir/text.h"
-#include "../quant/quant.h"
+#include "../ir/ir_text.h"
+#include "../quant/quantizer.h"
 #include "../read/read.h"
 #include "../wire/file.h"
 #include "../base/enter.h"

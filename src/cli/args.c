@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "cli_json.h"
 
 #define COMMON(field) offsetof(cli_common, field)
 static const cli_option common_option[] = {

@@ -2,7 +2,7 @@
 /* compile.c -- tosac compile: a model becomes what a target loads. */
 #include "asked.h"
 #include "dump.h"
-#include "report.h"
+#include "cli_report.h"
 
 typedef struct compile_options {
     cli_asked asked;

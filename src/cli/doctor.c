@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "cli_json.h"
 
 typedef struct doctor_options {
     bool none;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "json.h"
+#include "cli_json.h"
 
 typedef struct evaluate_options {
     cli_texts data;

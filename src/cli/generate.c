@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "cli_json.h"
 
 typedef struct generate_options {
     const char *tokenizer, *prompt, *stop, *temperature, *seed;

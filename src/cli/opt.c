@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "json.h"
+#include "cli_json.h"
 
 typedef struct opt_options {
     const char *passes, *output, *dump_after, *target, *config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.c -- --report FILE: what was made, on a page of its own. */
-#include "report.h"
+#include "cli_report.h"
 
 /* A word as a shell wants it. */
 static void put_word(cli_text *text, const char *word)

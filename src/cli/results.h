@@ -3,7 +3,7 @@
 #ifndef TOSAC_CLI_RESULTS_H
 #define TOSAC_CLI_RESULTS_H
 
-#include "json.h"
+#include "cli_json.h"
 
 /* One output over all samples. */
 typedef struct cli_result {

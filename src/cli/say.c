@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "cli_json.h"
 
 /* A message is one line, whatever the user put into its arguments. */
 static char *one_line(const char *format, va_list args)

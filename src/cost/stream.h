@@ -4,7 +4,7 @@
 #define TC_STREAM_H
 
 #include "../npu/cost.h"
-#include "../npu/verify.h"
+#include "../npu/npu_verify.h"
 
 typedef struct tc_stream {
     const char *name; /* "delegate 0 of forward", or the file's */

@@ -3,7 +3,7 @@
 #ifndef TC_CHECKER_H
 #define TC_CHECKER_H
 
-#include "../quant/quant.h"
+#include "../quant/quantizer.h"
 #include "passes.h"
 
 enum { TC_CHECK_SAMPLES = 2 };

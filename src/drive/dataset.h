@@ -3,7 +3,7 @@
 #ifndef TC_DATASET_H
 #define TC_DATASET_H
 
-#include "../quant/quant.h"
+#include "../quant/quantizer.h"
 #include "../read/data.h"
 #include "../read/preprocess.h"
 #include "tosac/tosac.h"
@@ -35,9 +35,10 @@ bool tc_dataset_invented(const tc_dataset *data);
 TC_MUST_USE tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       size_t *samples, tc_join_kind *join, int64_t *extent);
 
-/* Numbers that reach the ends of each input's type, in place of what is there: of integers and bools
- * the least and the greatest, 0 and what lies beside, of floats (`reals`) zeros and magnitudes from
- * 1e-3 to 1e4 of both signs.  Inputs of the other kind stay.  false: there are none of this kind. */
+/* Numbers that reach the ends of each input's type, in place of what is there: of integers and
+ * bools the least and the greatest, 0 and what lies beside, of floats (`reals`) zeros and
+ * magnitudes from 1e-3 to 1e4 of both signs.  Inputs of the other kind stay.  false: there are none
+ * of this kind. */
 bool tc_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in);
 
 /* The same for a list of files. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* driver.h -- the road from a model to what a target loads: the stages, in order. */
-#ifndef TC_COMPILE_H
-#define TC_COMPILE_H
+#ifndef TC_DRIVER_H
+#define TC_DRIVER_H
 
 #include "../emit/emit.h"
 #include "../emit/ethosu.h"
-#include "../quant/quant.h"
+#include "../quant/quantizer.h"
 #include "../split/split.h"
 #include "../target/target.h"
 #include "checker.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* passes.h -- runs passes and stages in order; each receives and leaves a verified module, and
- * keeps its word: what pass.def says of it is looked at before and behind it. */
-#ifndef TC_PASS_H
-#define TC_PASS_H
+ * keeps its word: what passes.def says of it is looked at before and behind it. */
+#ifndef TC_PASSES_H
+#define TC_PASSES_H
 
 #include "../emit/emit.h"
 #include "../ir/verify.h"
 #include "../lower/lower.h"
-#include "../quant/quant.h"
+#include "../quant/quantizer.h"
 #include "../split/split.h"
 
 /* How faithful a pass is to the numbers. */

@@ -3,7 +3,7 @@
  * written. */
 #include "program_file.h"
 
-#include "../executorch/cpu.h"
+#include "../executorch/cpu_select.h"
 
 tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {

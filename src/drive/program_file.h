@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program_file.h -- a compiled module as one program for ExecuTorch's runtime. */
-#ifndef TC_PTE_H
-#define TC_PTE_H
+#ifndef TC_PROGRAM_FILE_H
+#define TC_PROGRAM_FILE_H
 
 #include "driver.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stages.c -- the stages as passes: what pass.def names with STAGE().
+/* stages.c -- the stages as passes: what passes.def names with STAGE().
  *
  * Each is the one function of its folder that does the work, given what it needs from the job. */
 #include "passes.h"
 
-#include "../executorch/cpu.h"
+#include "../executorch/cpu_select.h"
 
 #define STAGE(name, ...)                                                                           \
     tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);

@@ -6,10 +6,10 @@
  * shortest such program is known that differs. */
 #include "stream_check.h"
 
-#include "../npu/exec.h"
-#include "../npu/text.h"
+#include "../npu/npu_exec.h"
+#include "../npu/npu_text.h"
 #include "../npu/vela_map.h"
-#include "../npu/verify.h"
+#include "../npu/npu_verify.h"
 #include "../num/load.h"
 #include "../read/read.h"
 

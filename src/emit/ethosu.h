@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ethosu.h -- Ethos-U command streams, by Vela. */
-#ifndef TC_EMIT_ETHOSU_H
-#define TC_EMIT_ETHOSU_H
+#ifndef TC_ETHOSU_H
+#define TC_ETHOSU_H
 
 #include "../target/target.h"
 

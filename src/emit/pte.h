@@ -3,8 +3,8 @@
  *
  * pte.c puts the file together; pte_values.c makes the table of values: tensors, numbers, lists;
  * pte_steps.c the instructions, pte_loop.c those of loops. */
-#ifndef TC_EMIT_PTE_H
-#define TC_EMIT_PTE_H
+#ifndef TC_PTE_H
+#define TC_PTE_H
 
 #include "../target/pte_schema.h"
 #include "../wire/flatbuf.h"

@@ -2,8 +2,8 @@
 /* cpu_forms.h -- what the forms of the pass `select-cpu-kernels` share.
  *
  * A form is given a node that no kernel computes and makes nodes that are nearer to having one;
- * what it makes is looked at again.  cpu.c has the walk and the table; the cpu_*.c files have the
- * forms. */
+ * what it makes is looked at again.  cpu_select.c has the walk and the table; the cpu_*.c files
+ * have the forms. */
 #ifndef TC_CPU_FORMS_H
 #define TC_CPU_FORMS_H
 

@@ -102,7 +102,7 @@ tc_graph tc_graph_empty(tc_module *module, const char *name); /* not yet in the 
 tc_graph *tc_module_find(const tc_module *module, const char *name);
 static inline tc_graph *tc_main(const tc_module *module) { return module->graph[0]; }
 
-/* Building.  Types may be NULL and given later by tidy/infer.c. */
+/* Building.  Types may be NULL and given later by tidy/infer_types.c. */
 tc_val tc_graph_input(tc_graph *g, const tc_type *type, const char *name);
 void tc_graph_output(tc_graph *g, tc_val val);
 tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,

@@ -3,7 +3,7 @@
  *
  * The first mistake ends the reading, with a message that names line and column.  What a list may
  * hold is bounded by the text itself: nothing is reserved that the text has not spelled out. */
-#include "text.h"
+#include "ir_text.h"
 
 #include "../num/element.h"
 #include "parse.h"

@@ -3,7 +3,7 @@
  *
  * Values are numbered in the order they appear, inputs first, so equal graphs print equally
  * whatever their ids are.  A broken graph prints too: an unknown value is %?. */
-#include "text.h"
+#include "ir_text.h"
 
 #include "../num/element.h"
 

@@ -4,7 +4,7 @@
  * Follows a value back through what made it, as far as that is arithmetic with a known range. */
 #include <math.h>
 
-#include "build.h"
+#include "put.h"
 
 #include "../num/load.h"
 

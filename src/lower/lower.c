@@ -7,7 +7,7 @@
 
 #include "plain/as_real.h"
 #include "../ir/rewrite.h"
-#include "build.h"
+#include "put.h"
 
 typedef struct rule_pair {
     tc_lower_rule *quantized, *plain;

@@ -25,7 +25,7 @@ typedef struct tc_lower {
     tc_status status;
 } tc_lower;
 
-/* A rule puts nodes into `to` (build.h) and sets out[i] for every result of the node that is read;
+/* A rule puts nodes into `to` (put.h) and sets out[i] for every result of the node that is read;
  * each has the element type and shape of the old result.  A node that it cannot do:
  * tc_lower_refuse. */
 typedef void tc_lower_rule(tc_lower *lw, const tc_node *node, tc_val *out);
@@ -71,7 +71,7 @@ typedef struct tc_lower_check {
 TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
                                      const tc_lower_check *check);
 
-/* check.c: the rules' results beside the nodes', on one sample. */
+/* check_rules.c: the rules' results beside the nodes', on one sample. */
 TC_MUST_USE tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in);
 
 /* Whether there is a rule for the operator at all. */

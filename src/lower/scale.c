@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scale.c -- see build.h: changes of scale, clamps and tables. */
+/* scale.c -- see put.h: changes of scale, clamps and tables. */
 #include <math.h>
 
-#include "build.h"
+#include "put.h"
 
 #include "../num/load.h"
 

@@ -3,10 +3,10 @@
  *
  * A stream says which output block was chosen; whoever has no stream yet chooses here, as Vela
  * would: the block that fetches least for each output, of those that fit the machine's memories. */
-#ifndef TC_NPU_BLOCK_H
-#define TC_NPU_BLOCK_H
+#ifndef TC_BLOCK_H
+#define TC_BLOCK_H
 
-#include "op.h"
+#include "npu_op.h"
 
 /* The microblock that the operation uses; of one that there is not, 1 x 1 x 8. */
 tc_npu_block tc_npu_unit(const tc_npu_machine *machine, const tc_npu_op *op);

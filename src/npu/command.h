@@ -4,10 +4,10 @@
  * A command is one word (bits 0..9 opcode, 14..15 zero, 16..31 parameter) or two (bits 14..15 one,
  * then 32 bits of payload).  One word with an opcode below 256, and two with one from 256 on, is an
  * operation; the rest set a register, which keeps its value until it is set again. */
-#ifndef TC_NPU_COMMAND_H
-#define TC_NPU_COMMAND_H
+#ifndef TC_COMMAND_H
+#define TC_COMMAND_H
 
-#include "machine.h"
+#include "npu_machine.h"
 
 /* Operations by opcode, and registers by opcode: of 16 bits, and of a second word. */
 enum {

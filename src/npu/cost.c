@@ -3,7 +3,7 @@
 #include "block.h"
 #include "cost_part.h"
 
-#include "text.h"
+#include "npu_text.h"
 
 #include <math.h>
 #include <stdlib.h>

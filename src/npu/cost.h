@@ -9,8 +9,8 @@
  *
  * It is an estimate of steady throughput, not a simulation: an operation takes as long as the
  * slowest of computing and of each memory's transfers, and operations follow each other. */
-#ifndef TC_NPU_COST_H
-#define TC_NPU_COST_H
+#ifndef TC_COST_H
+#define TC_COST_H
 
 #include "system.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cost_part.h -- jobs as they stand in a stream: whole, or some rows at a time. */
-#ifndef TC_NPU_COST_PART_H
-#define TC_NPU_COST_PART_H
+#ifndef TC_COST_PART_H
+#define TC_COST_PART_H
 
 #include "cost.h"
 

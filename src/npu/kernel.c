@@ -4,7 +4,7 @@
  * Its first operand is the payload of the EthosUBackend, as bytes; the others go into the program's
  * inputs, and the results come from its outputs, byte for byte. */
 #include "../num/kernels.h"
-#include "exec.h"
+#include "npu_exec.h"
 
 static const char *fits(const tc_npu_program *p, const tc_call *call)
 {

@@ -11,7 +11,7 @@
  *
  * and then chunks: the unary parts of up to 12 weights and of some runs, followed by the remainders
  * of the chunk before.  Weights and runs keep in step: neither gets far ahead of the other. */
-#include "weights.h"
+#include "npu_weights.h"
 
 typedef struct bits {
     const uint8_t *data;

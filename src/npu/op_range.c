@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_range.c -- how far an operation's maps reach. */
-#include "op.h"
+#include "npu_op.h"
 
 void tc_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c)
 {

@@ -3,11 +3,11 @@
  * lie.
  *
  * It comes as Vela's raw answer (X_vela.npz), or as the payload of ExecuTorch's EthosUBackend. */
-#ifndef TC_NPU_PROGRAM_H
-#define TC_NPU_PROGRAM_H
+#ifndef TC_PROGRAM_H
+#define TC_PROGRAM_H
 
 #include "../base/diag.h"
-#include "op.h"
+#include "npu_op.h"
 
 enum { TC_NPU_DIMS = 6, TC_NPU_REGIONS = 8 };
 

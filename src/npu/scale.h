@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scale.h -- v * m / 2^n with every rounding that the machines have, exact for any width. */
-#ifndef TC_NPU_SCALE_H
-#define TC_NPU_SCALE_H
+#ifndef TC_SCALE_H
+#define TC_SCALE_H
 
 #include "../num/fixed.h"
-#include "op.h"
+#include "npu_op.h"
 
 __extension__ typedef __int128 tc_npu_wide;
 

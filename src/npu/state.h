@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* state.h -- what operations work on: memories, chain buffers, accumulators.  For the files of this
  * folder. */
-#ifndef TC_NPU_STATE_H
-#define TC_NPU_STATE_H
+#ifndef TC_STATE_H
+#define TC_STATE_H
 
-#include "exec.h"
+#include "npu_exec.h"
 #include "scale.h"
 
 /* Numbers of h x w x c, channels last. */
@@ -18,7 +18,7 @@ typedef struct tc_npu_array {
 typedef struct tc_npu_kept {
     uint8_t *stream;     /* of all cores, one after the other */
     size_t bytes, count; /* of the stream; of weights, as they are laid out */
-    int32_t *weights;    /* as conv.c wants them */
+    int32_t *weights;    /* as npu_conv.c wants them */
     int32_t largest;     /* magnitude */
 } tc_npu_kept;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* system.h -- the memories around an Ethos-U: how fast they are, and which region lies in which. */
-#ifndef TC_NPU_SYSTEM_H
-#define TC_NPU_SYSTEM_H
+#ifndef TC_SYSTEM_H
+#define TC_SYSTEM_H
 
 #include "../base/diag.h"
 #include "program.h"

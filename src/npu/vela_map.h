@@ -5,8 +5,8 @@
  * Its tables are lists of numbers and quoted words between "<![CDATA[" and "]]>", with a line of
  * names first: queue (a byte of the stream, an optimised operator), optimised (the source
  * operator), source (its place in the file). */
-#ifndef TC_NPU_VELA_MAP_H
-#define TC_NPU_VELA_MAP_H
+#ifndef TC_VELA_MAP_H
+#define TC_VELA_MAP_H
 
 #include "../base/diag.h"
 

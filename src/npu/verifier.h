@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verifier.h -- what the files of the verifier share. */
-#ifndef TC_NPU_VERIFIER_H
-#define TC_NPU_VERIFIER_H
+#ifndef TC_VERIFIER_H
+#define TC_VERIFIER_H
 
-#include "verify.h"
+#include "npu_verify.h"
 
 /* One bit a byte of a region. */
 typedef struct tc_npu_bits {

@@ -3,8 +3,8 @@
  *
  * x, the states, then for every layer and direction: w_ih, w_hh; with biases b_ih, b_hh; and where
  * the h of an lstm is projected, w_hr.  The number of operands says whether it is. */
-#ifndef TC_NUM_RNN_H
-#define TC_NUM_RNN_H
+#ifndef TC_RNN_H
+#define TC_RNN_H
 
 #include "attr.h"
 

@@ -4,8 +4,8 @@
  * Integer kernels compute in int64_t, floating-point kernels in double; a result is wrapped or
  * rounded once, when it is stored (load.h).  They are sensible on the types of TOSA 1.0, which the
  * judge in target/ knows, and safe on any. */
-#ifndef TC_TOSA_NUM_H
-#define TC_TOSA_NUM_H
+#ifndef TC_TOSA_H
+#define TC_TOSA_H
 
 #include <math.h>
 

@@ -3,7 +3,8 @@
  *
  * A value may live twice: as the real number it was, and in its domain.  Each form is made where it
  * is first asked for: real numbers enter a domain by a rescale, and leave it by one.  Movement is
- * done in the form its operand has.  Constants are quantized for each reader: see weights.c. */
+ * done in the form its operand has.  Constants are quantized for each reader: see quant_weights.c.
+ * */
 #include "apply.h"
 
 #include "../ir/verify.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apply.h -- what apply.c and weights.c share. */
-#ifndef TC_QUANT_APPLY_H
-#define TC_QUANT_APPLY_H
+/* apply.h -- what apply.c and quant_weights.c share. */
+#ifndef TC_APPLY_H
+#define TC_APPLY_H
 
 #include "dataflow.h"
 
@@ -33,7 +33,7 @@ const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v);
 /* Old value v in one of its forms. */
 TC_MUST_USE tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);
 
-/* weights.c: a value known at compile time as codes of that type. */
+/* quant_weights.c: a value known at compile time as codes of that type. */
 TC_MUST_USE tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type,
                                         const tc_loc *loc, tc_val *out);
 /* The type for such a value that its own numbers give. */

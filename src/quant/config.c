@@ -3,7 +3,7 @@
  *
  * Rules are patches.  For a node they are laid over the global scheme from the widest to the most
  * specific, so that the order in which they were written does not matter. */
-#include "quant.h"
+#include "quantizer.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  *
  * A entry is a preset's name, null for "leave in float", or an object: of activations and weights,
  * or of the fields of an activation.  Whatever is not known is an error with the nearest names. */
-#include "quant.h"
+#include "quantizer.h"
 
 #include <math.h>
 

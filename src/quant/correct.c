@@ -11,7 +11,7 @@
  * are kept only if they lower its error on samples that had no part in finding them.  Which
  * samples: those with the least content hash, so that their order does not matter; sums are taken
  * in that order. */
-#include "quant.h"
+#include "quantizer.h"
 
 #include <math.h>
 
@@ -22,11 +22,11 @@
 #include "../num/quant.h"
 #include "../run/plan.h"
 #include "feedback.h"
-#include "gram.h"
-#include "pairs.h"
-#include "renew.h"
+#include "gram_matrix.h"
+#include "layer_pairs.h"
+#include "replace_weights.h"
 #include "sample_runner.h"
-#include "seen.h"
+#include "observations.h"
 
 enum {
     MOST_SAMPLES = 32,

@@ -249,8 +249,8 @@ static void clear_masks(tc_dataflow *f)
     }
 }
 
-/* The reader finds extremes alone, or hands on to such: numbers beyond all others may as well be just
- * outside of them. */
+/* The reader finds extremes alone, or hands on to such: numbers beyond all others may as well be
+ * just outside of them. */
 static bool asks_order(const tc_dataflow *f, const tc_use *use)
 {
     const tc_node *node = use->node;
@@ -304,7 +304,8 @@ bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
            !f->clock[node->out[0]] && !f->asked[node->out[0]];
 }
 
-/* Its result has an accumulator's domain when nothing narrower is asked for (wide.c). */
+/* Its result has an accumulator's domain when nothing narrower is asked for (widen_accumulators.c).
+ * */
 static bool accumulates(const tc_dataflow *f, const tc_node *node)
 {
     switch (node->op) {

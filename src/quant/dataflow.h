@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dataflow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c
  * and apply.c. */
-#ifndef TC_QUANT_DATAFLOW_H
-#define TC_QUANT_DATAFLOW_H
+#ifndef TC_DATAFLOW_H
+#define TC_DATAFLOW_H
 
 #include "role.h"
 
@@ -24,7 +24,7 @@ typedef struct tc_dataflow {
     bool *clock;       /* follows from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
-    bool *asked;       /* stays in float: more is asked of it than a code tells (odd.c) */
+    bool *asked;       /* stays in float: more is asked of it than a code tells (precision_needs.c) */
     bool *mask;        /* would be huge, but is added to scores alone, and is clamped there */
     bool *cut;         /* would be huge, but its readers ask for the order alone: it is clamped */
     bool *score;       /* on the way from a product to a softmax */
@@ -40,7 +40,7 @@ typedef struct tc_dataflow {
 tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
                            const float *never);
 
-/* odd.c: fills `asked`. */
+/* precision_needs.c: fills `asked`. */
 void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);
 
 /* A buffer whose new contents are a sum over its old ones: errors pile up in it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* equalize.h -- channels of like ranges, by factors that neighbouring weights take in. */
-#ifndef TC_QUANT_EQUALIZE_H
-#define TC_QUANT_EQUALIZE_H
+#ifndef TC_EQUALIZE_H
+#define TC_EQUALIZE_H
 
-#include "quant.h"
+#include "quantizer.h"
 
 /* Changes weights of the real program so that the channels of what lies between them have like
  * ranges; what the program gives on numbers like those of the samples stays the same within

@@ -16,7 +16,7 @@
 
 #include "../fast/outer.h"
 #include "../num/load.h"
-#include "gram.h"
+#include "gram_matrix.h"
 #include "sample_runner.h"
 
 enum { COLUMNS = 256, SWEEPS = 6, BLOCK = 8 /* rows */ };

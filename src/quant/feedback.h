@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feedback.h -- the weights of one product, rounded together; shared with correct.c, which runs the
  * programs. */
-#ifndef TC_QUANT_FEEDBACK_H
-#define TC_QUANT_FEEDBACK_H
+#ifndef TC_FEEDBACK_H
+#define TC_FEEDBACK_H
 
-#include "columns.h"
-#include "lattice.h"
+#include "layer_inputs.h"
+#include "weight_grid.h"
 
 /* Windows of one sample: what the real and the typed program feed the product. */
 typedef struct tc_windows {

@@ -2,7 +2,7 @@
 /* histogram.c -- the loops over observed numbers: ends, counts, sums by channel.
  *
  * The order of the numbers never matters, so they are taken as they lie in memory. */
-#include "seen.h"
+#include "observations.h"
 
 #include "../num/lanes.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* measure.h -- how near a typed program is to the real one. */
-#ifndef TC_QUANT_MEASURE_H
-#define TC_QUANT_MEASURE_H
+#ifndef TC_MEASURE_H
+#define TC_MEASURE_H
 
-#include "quant.h"
+#include "quantizer.h"
 
 /* What the real program makes of some samples. */
 typedef struct tc_yardstick {

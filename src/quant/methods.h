@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* methods.h -- the table of methods, tried one after the other. */
-#ifndef TC_QUANT_METHODS_H
-#define TC_QUANT_METHODS_H
+#ifndef TC_METHODS_H
+#define TC_METHODS_H
 
-#include "quant.h"
+#include "quantizer.h"
 
 #define TC_GAIN 0.05 /* dB that a method must bring */
 

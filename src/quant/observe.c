@@ -4,15 +4,15 @@
  *
  * Everything that is kept of the samples is their ends and counts of bins, so that neither the
  * order of the samples nor the threads that ran them can change a result. */
-#include "quant.h"
+#include "quantizer.h"
 
 #include <math.h>
 
 #include "../num/load.h"
-#include "obs.h"
+#include "observation_file.h"
 #include "sample_runner.h"
 #include "torchao.h"
-#include "worth.h"
+#include "sample_quality.h"
 
 /* Of a few samples of a program that remembers, each is also seen as the first call: which one it
  * will be is not known, and attention over an empty cache looks otherwise. */
@@ -217,7 +217,7 @@ static void join(observation *o)
 
 /* ---- second pass ---- */
 
-/* More bits than need a search; i32: join.c. */
+/* More bits than need a search; i32: concat_domains.c. */
 static bool is_wide(const tc_setting *s)
 {
     return s->dtype == TC_i16 || s->dtype == TC_i32;

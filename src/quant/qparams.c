@@ -6,7 +6,7 @@
  *
  * Constants are there under their own names; with a channel axis, scale and zero_point are lists.
  */
-#include "quant.h"
+#include "quantizer.h"
 
 static const char *torch_name(tc_dtype dtype)
 {

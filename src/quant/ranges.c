@@ -7,7 +7,7 @@
  *
  * A domain whose median is 0 sleeps in most samples: being awake there is not odd.  Where more than
  * one in RARE is odd, none is: such data has long tails, and its largest samples belong to it. */
-#include "seen.h"
+#include "observations.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role.h -- what operators do with domains; shared by the files of this folder. */
-#ifndef TC_QUANT_ROLE_H
-#define TC_QUANT_ROLE_H
+#ifndef TC_ROLE_H
+#define TC_ROLE_H
 
-#include "quant.h"
+#include "quantizer.h"
 
 /* Numbers of operand i go to the results as they are: view, cat, max_pool, where. */
 bool tc_role_carries(const tc_node *node, int i);

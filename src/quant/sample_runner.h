@@ -7,7 +7,7 @@
 #define TC_SAMPLE_RUNNER_H
 
 #include "../run/spread.h"
-#include "quant.h"
+#include "quantizer.h"
 
 typedef struct tc_runner tc_runner;
 

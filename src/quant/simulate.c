@@ -5,7 +5,7 @@
  *
  * A quantized value becomes the f32 number it stands for, so that its readers need not convert it;
  * the numbers are those of quantize(op(dequantize(inputs))). */
-#include "quant.h"
+#include "quantizer.h"
 
 #include "../ir/rewrite.h"
 #include "../num/quant.h"

@@ -3,7 +3,7 @@
 #ifndef TC_TORCHAO_H
 #define TC_TORCHAO_H
 
-#include "seen.h"
+#include "observations.h"
 
 enum { TC_TORCHAO_BINS = 2048 };
 

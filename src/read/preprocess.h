@@ -10,8 +10,8 @@
  *   layout=nchw | nhwc  where the shape of the input does not say
  *   rate=16000         sounds: what every file must have; they are cut or padded to the input
  */
-#ifndef TC_READ_PREPROCESS_H
-#define TC_READ_PREPROCESS_H
+#ifndef TC_PREPROCESS_H
+#define TC_PREPROCESS_H
 
 #include "../ir/graph.h"
 #include "resample.h"

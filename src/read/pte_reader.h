@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte_reader.h -- what the files that make a graph of an ExecuTorch program share: read_pte.c has
  * the values and the instructions, read_pte_loop.c the loops among them. */
-#ifndef TC_READ_PTE_READER_H
-#define TC_READ_PTE_READER_H
+#ifndef TC_PTE_READER_H
+#define TC_PTE_READER_H
 
 #include "../ir/graph.h"
 #include "read_pte.h"

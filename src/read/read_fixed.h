@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read_fixed.h -- inputs that the caller fixes (--set INPUT=VALUE); readers ask for them where
  * numbers decide what is read, tc_read() does it for all others. */
-#ifndef TC_FIXED_H
-#define TC_FIXED_H
+#ifndef TC_READ_FIXED_H
+#define TC_READ_FIXED_H
 
 #include "../ir/graph.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* read_text.c -- the text form, with the file of large constants beside it when there is one. */
-#include "../ir/text.h"
+#include "../ir/ir_text.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resample.h -- pictures in another size, pixel for pixel as Pillow makes them. */
-#ifndef TC_READ_RESAMPLE_H
-#define TC_READ_RESAMPLE_H
+#ifndef TC_RESAMPLE_H
+#define TC_RESAMPLE_H
 
 #include "../wire/picture.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h -- what a report tells, as records; content.c finds it, json.c writes it, page.c makes
- * it a page. */
+/* report.h -- what a report tells, as records; content.c finds it, report_json.c writes it, page.c
+ * makes it a page. */
 #ifndef TC_REPORT_H
 #define TC_REPORT_H
 
 #include "../drive/driver.h"
-#include "layout.h"
+#include "report_layout.h"
 #include "tosac/report.h"
 
 enum { TC_WHERE_UNKNOWN = -3, TC_WHERE_MERGED = -2, TC_WHERE_CPU = -1 }; /* else a region */
@@ -83,7 +83,7 @@ typedef struct tc_content {
     int32_t macs_per_cycle; /* 0: not known */
 } tc_content;
 
-/* cost.c, memory.c, error.c: parts of it. */
+/* report_cost.c, report_memory.c, error.c: parts of it. */
 TC_MUST_USE tc_status tc_content_costs(tc_content *c);
 void tc_content_memory(tc_content *c);
 TC_MUST_USE tc_status tc_content_errors(tc_content *c);

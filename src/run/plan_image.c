@@ -3,7 +3,7 @@
  * leave them: nothing is transposed, and channels are taken together. */
 #include "plan_steps.h"
 
-#include "../fast/pool.h"
+#include "../fast/fast_pool.h"
 
 static void run_pool(const void *what, void *const *in, void *out, void *scratch)
 {

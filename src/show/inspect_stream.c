@@ -2,7 +2,7 @@
 /* inspect_stream.c -- command streams, one line an operation. */
 #include "inspect.h"
 
-#include "../npu/text.h"
+#include "../npu/npu_text.h"
 #include "../base/json_out.h"
 #include "../cost/stream.h"
 

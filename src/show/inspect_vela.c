@@ -2,7 +2,7 @@
 /* inspect_vela.c -- what the payload of an EthosUBackend holds: what --emit vela writes. */
 #include "inspect.h"
 
-#include "../npu/op.h"
+#include "../npu/npu_op.h"
 #include "../npu/program.h"
 #include "../base/json_out.h"
 

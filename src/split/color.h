@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* color.h -- what color.c tells split.c about the program's nodes. */
-#ifndef TC_SPLIT_COLOR_H
-#define TC_SPLIT_COLOR_H
+#ifndef TC_COLOR_H
+#define TC_COLOR_H
 
 #include "split.h"
 

@@ -43,8 +43,8 @@ TC_MUST_USE tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_re
 
 /* Whether a variable may be of that element type. */
 typedef bool tc_state_takes(const void *who, tc_dtype dtype);
-/* state.c: buffers that the region alone reads and writes become its variables.  The region is
- * TOSA; `call` is the one that runs it. */
+/* split_state.c: buffers that the region alone reads and writes become its variables.  The region
+ * is TOSA; `call` is the one that runs it. */
 void tc_split_hold_state(tc_ctx *ctx, tc_module *module, tc_graph *region, tc_node *call,
                          tc_state_takes *takes, const void *who);
 

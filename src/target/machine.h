@@ -53,7 +53,7 @@ typedef struct tc_machine {
     const char *sizes;   /* " 32 64 "; NULL: it has none */
     const char *title;   /* in messages */
     const char *spec;    /* the TOSA it takes; NULL: none */
-    const char *region;  /* passes that make a region cheap, before its rules: a list of pass.def */
+    const char *region;  /* passes that make a region cheap, before its rules: a list of passes.def */
     const char *cheaper; /* passes behind them that say the same in a way it finds cheap; or NULL */
     const char *detours; /* passes behind the rules, around what its compiler gets wrong; or NULL */
     tc_packing packing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tidy.h -- the passes of this folder; pass.def says what each of them promises. */
+/* tidy.h -- the passes of this folder; tidy_pass.def says what each of them promises. */
 #ifndef TC_TIDY_H
 #define TC_TIDY_H
 
@@ -7,7 +7,7 @@
 
 #define PASS(folder, name, ...)                                                                    \
     TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
-#include "pass.def"
+#include "tidy_pass.def"
 #undef PASS
 
 #endif

@@ -4,8 +4,8 @@
  * libpng and libjpeg-turbo decode; a build without them (TOSAC_PICTURES=OFF) says so when a picture
  * comes.  Colours are taken as they are stored: no gamma, no profile, no turning; transparency is
  * left out, more than 8 bits are cut to 8, shades of grey stay one channel. */
-#ifndef TC_WIRE_PICTURE_H
-#define TC_WIRE_PICTURE_H
+#ifndef TC_PICTURE_H
+#define TC_PICTURE_H
 
 #include "../base/diag.h"
 

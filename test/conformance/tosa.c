@@ -21,7 +21,7 @@
 
 #include "emit/emit.h"
 #include "run/exec.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "read/data.h"
 #include "read/read.h"

@@ -3,7 +3,7 @@
 #include "trial.h"
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "read/read.h"
 #include "run/exec.h"

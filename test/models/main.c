@@ -14,7 +14,7 @@
  * skipped"; skipped are refusals and what is known. */
 #include "models.h"
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "wire/file.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "models.h"
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 
 #include <stdio.h>

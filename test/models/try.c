@@ -11,7 +11,7 @@
 #include "drive/payload.h"
 #include "drive/proof.h"
 #include "drive/program_file.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"
 #include "read/read.h"

@@ -2,7 +2,7 @@
 /* carry.c -- branches and loops hand on integers, and compute the same. */
 #include "lower_check.h"
 
-#include "quant/quant.h"
+#include "quant/quantizer.h"
 
 /* The largest difference after the pass, or -1; *reals: how many f32 values control flow still
  * reads or makes. */

@@ -5,7 +5,7 @@
 
 #include "drive/choose.h"
 #include "lower/layout/offer.h"
-#include "npu/machine.h"
+#include "npu/npu_machine.h"
 #include "read/read.h"
 
 /* A row of 32-bit numbers whose change of scale nothing takes in: on Ethos-U85 a sum with nothing

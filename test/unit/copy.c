@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 
 /* Nodes that nobody reads stand in front, so that every value gets another number in a pass. */
 static const char stateful[] = "graph @main(%0: f32[2]) {\n"

@@ -9,8 +9,8 @@
 
 #include "drive/passes.h"
 #include "emit/emit.h"
-#include "executorch/cpu.h"
-#include "ir/text.h"
+#include "executorch/cpu_select.h"
+#include "ir/ir_text.h"
 #include "num/load.h"
 #include "read/read.h"
 #include "run/exec.h"

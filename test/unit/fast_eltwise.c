@@ -4,7 +4,7 @@
 #include "levels.h"
 
 #include "fast/int_eltwise.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "run/exec.h"
 

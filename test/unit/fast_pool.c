@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "fast/pool.h"
+#include "fast/fast_pool.h"
 #include "num/call.h"
 #include "num/kernels.h"
 

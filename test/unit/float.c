@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "run/exec.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 
 static tc_module *parsed(tc_ctx *ctx, const char *then)

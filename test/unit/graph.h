@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"
 

@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "lower/layout/axis_order.h"
 #include "lower/layout/strided_slice.h"
 

@@ -17,7 +17,7 @@
 #include "check.h"
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "num/load.h"

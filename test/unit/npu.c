@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu.c -- Ethos-U streams: recorded ones give what the TOSA suite or TensorFlow Lite gives;
  * scaling, addresses and broken programs. */
-#include "npu/exec.h"
+#include "npu/npu_exec.h"
 #include "npu/scale.h"
 #include "wire/archive.h"
 #include "wire/file.h"

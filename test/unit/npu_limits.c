@@ -2,7 +2,7 @@
 /* npu_limits.c -- what an Ethos-U does not take of TOSA, and why: operators one by one. */
 #include "check.h"
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "target/machine.h"
 #include "target/target.h"
 

@@ -5,8 +5,8 @@
  * A change is one bit, the parameter, the whole word, or a little more or less, anywhere in the
  * stream of a recorded program.  TOSAC_MUTATIONS=N makes N of them; with TOSAC_UNCHANGED set, what
  * made no difference is named by command. */
-#include "npu/exec.h"
-#include "npu/verify.h"
+#include "npu/npu_exec.h"
+#include "npu/npu_verify.h"
 #include "wire/archive.h"
 #include "wire/file.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "npu/text.h"
+#include "npu/npu_text.h"
 #include "npu/vela_map.h"
 
 static const char xml[] = "<debug><table name=\"source\">\n<![CDATA[\n"

@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "npu/verifier.h"
-#include "npu/verify.h"
+#include "npu/npu_verify.h"
 
 enum { MOST = 256 };
 

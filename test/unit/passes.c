@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "drive/checker.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 
 static uint64_t seed;
 

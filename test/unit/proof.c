@@ -7,7 +7,7 @@
 
 #include "../../src/drive/driver.h"
 #include "../../src/base/json_out.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 
 static const char layer[] = "graph @main(%0 \"x\": f32[4,8]) {\n"

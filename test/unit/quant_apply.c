@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"
 #include "num/quant.h"
-#include "quant/quant.h"
+#include "quant/quantizer.h"
 
 enum { SAMPLES = 40 };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ir/text.h"
-#include "quant/quant.h"
+#include "ir/ir_text.h"
+#include "quant/quantizer.h"
 
 /* A configuration from JSON text, by way of a file. */
 static tc_status from_json(tc_ctx *ctx, const char *text, tc_config *out)

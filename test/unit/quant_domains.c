@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
-#include "quant/quant.h"
+#include "quant/quantizer.h"
 
 typedef struct decided {
     tc_ctx *ctx;

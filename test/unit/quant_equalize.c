@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "quant/equalize.h"
 #include "run/exec.h"

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "ir/rewrite.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
-#include "quant/columns.h"
-#include "quant/gram.h"
-#include "quant/lattice.h"
-#include "quant/renew.h"
+#include "quant/layer_inputs.h"
+#include "quant/gram_matrix.h"
+#include "quant/weight_grid.h"
+#include "quant/replace_weights.h"
 #include "check.h"
 
 /* ---- a row of codes ---- */

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"
-#include "quant/never.h"
+#include "quant/mask_values.h"
 #include "run/exec.h"
 
 enum { SAMPLES = 32 };

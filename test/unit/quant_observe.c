@@ -9,7 +9,7 @@
 
 #include "ir/graph.h"
 #include "num/snap.h"
-#include "quant/seen.h"
+#include "quant/observations.h"
 #include "quant/torchao.h"
 
 static const tc_setting int8 = {.dtype = TC_i8, .qmin = -128, .qmax = 127, .floor = 0x1p-24},

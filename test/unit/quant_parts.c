@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "run/exec.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
-#include "quant/quant.h"
+#include "quant/quantizer.h"
 
 enum { N = 3 * 8 * 8, SAMPLES = 42, PARTS = 7 };
 

@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"
-#include "quant/quant.h"
+#include "quant/quantizer.h"
 #include "run/exec.h"
 
 enum { CALLS = 40 };

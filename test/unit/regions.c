@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "drive/passes.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "num/load.h"
 
 static tc_module *parsed(tc_ctx *ctx, const char *text)

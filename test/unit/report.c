@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "base/diag.h"
-#include "report/layout.h"
+#include "report/report_layout.h"
 
 typedef struct graph {
     tc_layout_node node[4096];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "drive/passes.h"
-#include "ir/text.h"
-#include "quant/quant.h"
+#include "ir/ir_text.h"
+#include "quant/quantizer.h"
 #include "split/split.h"
 
 #include "../../src/drive/checker.h"

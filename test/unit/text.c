@@ -3,7 +3,7 @@
  * kind and element type; and damaged text gives a message. */
 #include "check.h"
 
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/element.h"
 

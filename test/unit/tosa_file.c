@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "emit/emit.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "read/read.h"
 #include "target/target.h"
 #include "target/tosa_schema.h"

@@ -4,12 +4,12 @@
  * A row is the last axis.  Everything is PRO-INT (no 16-bit tables or convolutions), and put so
  * that an NPU can fuse it: every widening rescale has one reader, every accumulator one rescale
  * behind it. */
-#ifndef TC_LOWER_COMPOSITE_H
-#define TC_LOWER_COMPOSITE_H
+#ifndef TC_COMPOSITE_H
+#define TC_COMPOSITE_H
 
-#include "../build.h"
+#include "../put.h"
 
-/* ---- rows.c ---- */
+/* ---- lower_rows.c ---- */
 
 /* A number of i32 with the rank of `like`. */
 tc_val tc_put_i32(tc_lower *lw, tc_val like, double x);
@@ -20,8 +20,9 @@ tc_val tc_put_product(tc_lower *lw, tc_val a, tc_val b, int shift);
 tc_val tc_put_shift_right(tc_lower *lw, tc_val a, tc_val b, bool round);
 /* REDUCE_SUM or REDUCE_MAX over one axis, which stays with extent 1. */
 tc_val tc_put_reduced(tc_lower *lw, tc_op op, tc_val x, int axis);
-/* Sums over the middle of [outer, n, inner], i32 of magnitudes up to `most`, as [outer, 1, inner] in
- * steps of 2^*down.  What i32 cannot hold is summed in as few parts as can be, each rounded once. */
+/* Sums over the middle of [outer, n, inner], i32 of magnitudes up to `most`, as [outer, 1, inner]
+ * in steps of 2^*down.  What i32 cannot hold is summed in as few parts as can be, each rounded
+ * once. */
 tc_val tc_put_long_sum(tc_lower *lw, tc_val x, const int64_t span[3], double most, int *down);
 /* x - zero as i32, for one reader. */
 tc_val tc_put_widened(tc_lower *lw, tc_val x, int64_t zero);
@@ -70,7 +71,7 @@ tc_val tc_put_matrices(tc_lower *lw, tc_val a, int64_t a_zero, tc_val b, int64_t
 tc_val tc_put_axes_last(tc_lower *lw, tc_val x, tc_ints axes);
 int64_t tc_axes_count(const tc_type *t, tc_ints axes);
 
-/* ---- softmax.c ---- */
+/* ---- lower_softmax.c ---- */
 
 /* e^(scale * (x - max)) of each row in units of 1 / 32767, i16; shares of the sum are needed to 8,
  * 12 or 16 bits. */
@@ -80,7 +81,7 @@ tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero);
 /* The same of rows of any length, in steps of 2^*down; most: of |x - zero|. */
 tc_val tc_put_row_total(tc_lower *lw, tc_val x, int64_t zero, double most, int *down);
 
-/* ---- attended.c ---- */
+/* ---- lower_attended.c ---- */
 
 /* softmax(step * scores) v: scores i16 [b, rows, keys], v i8 [b, keys, out]; where the mask, bools
  * or none, is false a score counts for nothing. */

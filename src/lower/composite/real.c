@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "composite.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 /* Operand 0 as f32. */
 static tc_val start(tc_lower *lw, const tc_node *node)

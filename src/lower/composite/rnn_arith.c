@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 static bool integer(tc_lower *lw, tc_rnn_num a)
 {

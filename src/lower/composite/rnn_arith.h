@@ -4,8 +4,8 @@
  *
  * A number is [1, 1, rows, n].  Floats: f32, unit 1.  Integers: i16, real = stored * unit; or,
  * from outside, i8 with a zero point. */
-#ifndef TC_LOWER_RNN_ARITH_H
-#define TC_LOWER_RNN_ARITH_H
+#ifndef TC_RNN_ARITH_H
+#define TC_RNN_ARITH_H
 
 #include "composite.h"
 

@@ -6,7 +6,7 @@
  * tanh(x / 2)) / 2, with the half in the weights, so that all gates of a step are one tanh. */
 #include <math.h>
 
-#include "rnn.h"
+#include "lower_rnn.h"
 
 #include "../../num/load.h"
 

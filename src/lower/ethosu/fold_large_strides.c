@@ -11,7 +11,7 @@
  * convolution per place.
  *
  * Of more channels the rule itself does it, channels last (product/conv.c). */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../../target/machine.h"
 #include "../layout/typed_move.h"

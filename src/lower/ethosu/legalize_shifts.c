@@ -4,7 +4,7 @@
  *   floors    a >> n, rounding down  =>  (max(a, lowest + h) - h) >> n rounding half up,
  *             h = 2^n / 2
  *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../../num/load.h"
 #include "../layout/avoid.h"

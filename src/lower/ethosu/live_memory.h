@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* live_memory.h -- how much memory the values of a TOSA graph take at a time. */
-#ifndef TC_LOWER_LIVE_H
-#define TC_LOWER_LIVE_H
+#ifndef TC_LIVE_MEMORY_H
+#define TC_LIVE_MEMORY_H
 
 #include "../../ir/graph.h"
 

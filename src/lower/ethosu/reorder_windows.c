@@ -12,7 +12,7 @@
  * of the plane that is cut out, or put back, in one piece.  Done where every value in between keeps
  * the windows on an axis of their own, up to where they are put together again; constants that
  * differ from window to window are put in order. */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../../ir/rewrite.h"
 #include "../layout/axis_order.h"

@@ -9,7 +9,7 @@
  *   index_copy(y, i, x), one place  =>  where(0 1 2 .. == i, x, y), in the same way
  *
  * since such machines do not write to computed places either. */
-#include "../pass.h"
+#include "../lower_pass.h"
 #include "../layout/typed_move.h"
 
 #include "../../ir/rewrite.h"

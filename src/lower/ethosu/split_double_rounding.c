@@ -7,7 +7,7 @@
  * (h + (h >> 31)) >> n with halves up, since one less below zero turns halves up into halves away.
  * So one operator becomes five, to the bit, for numbers below 2^30: TOSA's RESCALE by 2^-31 asks
  * that of them, and sums of fewer than 33,000 products of 8 bits keep it. */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../../num/load.h"
 #include "../layout/avoid.h"

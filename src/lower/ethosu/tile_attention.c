@@ -14,7 +14,7 @@
  * that compute with floats move numbers as they like. */
 #include <math.h>
 
-#include "../pass.h"
+#include "../lower_pass.h"
 #include "../layout/reshape_chain.h"
 #include "../layout/tile_values.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "function.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 static tc_val limited(tc_lower *lw, tc_val x, tc_op op, double limit)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arith.h -- operands of quantized arithmetic, widened and narrowed. */
-#ifndef TC_LOWER_ARITH_H
-#define TC_LOWER_ARITH_H
+#ifndef TC_ARITH_H
+#define TC_ARITH_H
 
-#include "../build.h"
+#include "../put.h"
 
 /* An operand: its stored numbers, of the rank of the result, and what they mean. */
 typedef struct tc_arg {

@@ -7,8 +7,8 @@
  *   codes to integers  a table of the numbers, cut toward zero, what is beyond the type wrapped */
 #include <math.h>
 
-#include "../build.h"
-#include "../move/move.h"
+#include "../put.h"
+#include "../move/lower_move.h"
 #include "../plain/plain.h"
 #include "function.h"
 

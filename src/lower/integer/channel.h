@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* channel.h -- products and sums with a constant of each channel, as depthwise convolutions. */
-#ifndef TC_LOWER_CHANNEL_H
-#define TC_LOWER_CHANNEL_H
+#ifndef TC_CHANNEL_H
+#define TC_CHANNEL_H
 
 #include "arith.h"
 

@@ -8,9 +8,9 @@
  * is lost.  lookup.c makes the TOSA nodes. */
 #include <math.h>
 
-#include "../build.h"
+#include "../put.h"
 #include "function.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 #include "../../num/load.h"
 #include "../../num/quant.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* function.h -- functions of one number, or of two, given by their values at every code. */
-#ifndef TC_LOWER_FUNCTION_H
-#define TC_LOWER_FUNCTION_H
+#ifndef TC_FUNCTION_H
+#define TC_FUNCTION_H
 
 #include "../lower.h"
 

@@ -13,7 +13,7 @@
  * each byte, 256 * high + low, and everything else is a list. */
 #include <math.h>
 
-#include "../build.h"
+#include "../put.h"
 #include "function.h"
 
 #include "../../num/load.h"

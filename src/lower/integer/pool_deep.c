@@ -4,8 +4,8 @@
  *
  * The largest of the largest is exact.  A mean is one sum, of 32 bits between the two, and one
  * change of scale, so it is rounded once. */
-#include "../move/move.h"
-#include "pool.h"
+#include "../move/lower_move.h"
+#include "lower_pool.h"
 
 typedef tc_pool_window window;
 

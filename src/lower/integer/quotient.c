@@ -9,7 +9,7 @@
 #include "arith.h"
 #include "channel.h"
 #include "function.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 #include "../../num/load.h"
 

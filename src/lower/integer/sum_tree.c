@@ -5,7 +5,7 @@
  * added when the axis is done.  On an NPU an element costs a quarter of a cycle that way, a fourth
  * of what windows of ones cost, and no extension is needed. */
 #include "../composite/composite.h"
-#include "pool.h"
+#include "lower_pool.h"
 
 /* A sum of n codes: (a + b) / unit, the operands not yet added; or a alone. */
 typedef struct part {

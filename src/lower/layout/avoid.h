@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* avoid.h -- nodes put in place of others by passes over the TOSA form, and RESCALEs read. */
-#ifndef TC_LOWER_AVOID_H
-#define TC_LOWER_AVOID_H
+#ifndef TC_AVOID_H
+#define TC_AVOID_H
 
 #include "../../ir/rewrite.h"
 

@@ -4,8 +4,8 @@
  * A value has logical axes, those its reader speaks of, and is stored with the same axes in some
  * order: logical axis i is stored axis at[i].  Axes of extent 1 lie anywhere without moving a
  * number. */
-#ifndef TC_LOWER_ORDER_H
-#define TC_LOWER_ORDER_H
+#ifndef TC_AXIS_ORDER_H
+#define TC_AXIS_ORDER_H
 
 #include "../../num/type.h"
 

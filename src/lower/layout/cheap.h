@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cheap.h -- what the passes over the TOSA form share that say the same in a cheaper way, to the
  * bit: they put nodes as rules do (build.h). */
-#ifndef TC_LOWER_CHEAP_H
-#define TC_LOWER_CHEAP_H
+#ifndef TC_CHEAP_H
+#define TC_CHEAP_H
 
 #include "../../ir/rewrite.h"
-#include "../build.h"
-#include "../pass.h"
+#include "../put.h"
+#include "../lower_pass.h"
 
 /* A builder for what takes the node's place. */
 tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node);

@@ -11,7 +11,7 @@
  * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight
  * is rounded again, and the rounding between the two is gone.  Where g is 0 so are they.  Done
  * where nobody else reads the product. */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
  *   a widening RESCALE              =>  one for each reader, which takes it in
  *   a product's accumulator         =>  a product for each RESCALE that reads it
  *   RESCALE of a CONCAT of products =>  CONCAT of their RESCALEs, which each product takes in */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* int_range.h -- which whole numbers the values of a program can hold, whatever comes in. */
-#ifndef TC_LOWER_INT_RANGE_H
-#define TC_LOWER_INT_RANGE_H
+#ifndef TC_INT_RANGE_H
+#define TC_INT_RANGE_H
 
 #include "../lower.h"
 

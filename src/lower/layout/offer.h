@@ -4,8 +4,8 @@
  * A pass that goes through tc_cheap_over offers another formulation for each place that it knows
  * one for.  Places that look the same, operator and shapes, are one kind: whoever runs the pass may
  * ask for one kind alone, or for all but some, and is told which kinds there are. */
-#ifndef TC_LOWER_OFFER_H
-#define TC_LOWER_OFFER_H
+#ifndef TC_OFFER_H
+#define TC_OFFER_H
 
 #include "../../ir/graph.h"
 

@@ -3,8 +3,8 @@
  *
  * Every axis is a product of factors, split as finely as the chain asks for; a permute orders them,
  * a reshape only groups them anew.  None of them is 1. */
-#ifndef TC_LOWER_CHAIN_H
-#define TC_LOWER_CHAIN_H
+#ifndef TC_RESHAPE_CHAIN_H
+#define TC_RESHAPE_CHAIN_H
 
 #include "strided_slice.h"
 

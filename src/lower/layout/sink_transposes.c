@@ -10,7 +10,7 @@
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
 #include "../lower.h"
-#include "../pass.h"
+#include "../lower_pass.h"
 #include "stored_order.h"
 
 /* The order that most of a value's readers ask for; weight 0: nobody has asked. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stored_order.h -- how pass `sink-transposes` holds the values of the old graph in the new one. */
-#ifndef TC_LOWER_STORED_ORDER_H
-#define TC_LOWER_STORED_ORDER_H
+#ifndef TC_STORED_ORDER_H
+#define TC_STORED_ORDER_H
 
 #include "reshape_chain.h"
 #include "axis_order.h"

@@ -4,8 +4,8 @@
  * An axis is a product of factors, major to minor; a reshape groups the same factors into other
  * axes.  A selection goes through a reshape where, factor by factor, it is all, one, or one range.
  */
-#ifndef TC_LOWER_SELECT_H
-#define TC_LOWER_SELECT_H
+#ifndef TC_STRIDED_SLICE_H
+#define TC_STRIDED_SLICE_H
 
 #include "../../num/type.h"
 

@@ -4,8 +4,8 @@
  *
  * Through movement at once; through products, softmax and elementwise operators where nobody else
  * reads their results; elsewhere as a slice of the whole.  Parts are made once. */
-#ifndef TC_LOWER_TILE_H
-#define TC_LOWER_TILE_H
+#ifndef TC_TILE_VALUES_H
+#define TC_TILE_VALUES_H
 
 #include "strided_slice.h"
 #include "typed_move.h"

@@ -4,8 +4,8 @@
  *
  * Each gives a value of `to`, x itself where nothing would move, or none once something went wrong;
  * then *status says so.  Domains are one for the whole tensor. */
-#ifndef TC_LOWER_TYPED_H
-#define TC_LOWER_TYPED_H
+#ifndef TC_TYPED_MOVE_H
+#define TC_TYPED_MOVE_H
 
 #include "../../ir/graph.h"
 

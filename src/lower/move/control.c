@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* control.c -- COND_IF and WHILE_LOOP: the graphs that a node runs are lowered with it, and take
  * the place of the rich ones. */
-#include "../build.h"
+#include "../put.h"
 
 /* A graph that the node runs, in the TOSA form; NULL: refused. */
 static tc_graph *callee(tc_lower *lw, const tc_node *node, int which)

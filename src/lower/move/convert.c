@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert.c -- see move.h: element types and domains into one another.
+/* convert.c -- see lower_move.h: element types and domains into one another.
  *
  * quantize:    clamp(round_half_even(x * (1 / scale)) + zero, lo, hi), in f32 as PyTorch computes
  *              it; the clamp goes before the rounding, its limits being integers.
  * dequantize:  (stored - zero) * scale. */
 #include <math.h>
 
-#include "move.h"
+#include "lower_move.h"
 
 #include "../../num/load.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* move_pad.c -- borders, diagonals and triangles. */
-#include "move.h"
+#include "lower_move.h"
 
 #include <math.h>
 

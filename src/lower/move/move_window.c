@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* move_window.c -- windows and blocks: views with strides, and axes split, exchanged and joined. */
-#include "move.h"
+#include "lower_move.h"
 
 static void steps(const tc_type *t, int64_t *step)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stride.c -- see move.h: any strides over the same numbers, by slices, reshapes and joins. */
-#include "move.h"
+/* stride.c -- see lower_move.h: any strides over the same numbers, by slices, reshapes and joins.
+ * */
+#include "lower_move.h"
 
 #include "../../num/load.h"
 

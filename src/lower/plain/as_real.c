@@ -3,7 +3,7 @@
  * operands are dequantized, its plain rule is asked, its results are quantized. */
 #include "as_real.h"
 
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 #include "../../num/quant.h"
 

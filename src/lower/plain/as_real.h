@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* as_real.h -- a plain rule between dequantized operands and quantized results. */
-#ifndef TC_LOWER_AS_REAL_H
-#define TC_LOWER_AS_REAL_H
+#ifndef TC_AS_REAL_H
+#define TC_AS_REAL_H
 
 #include "../lower.h"
 

@@ -3,10 +3,10 @@
  *
  * Operands have equal rank; constants take the element type and the rank of what they stand beside.
  */
-#ifndef TC_LOWER_PLAIN_H
-#define TC_LOWER_PLAIN_H
+#ifndef TC_PLAIN_H
+#define TC_PLAIN_H
 
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 /* ---- one TOSA operator each ---- */
 tc_val tc_f_op(tc_lower *lw, tc_op op, tc_val x);

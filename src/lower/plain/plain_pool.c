@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "plain.h"
-#include "../integer/pool.h"
-#include "../move/resize.h"
+#include "../integer/lower_pool.h"
+#include "../move/lower_resize.h"
 
 /* One axis. */
 typedef struct span {

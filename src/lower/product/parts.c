@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 #include "product.h"
 
 enum { MOST_AXES = 3, MOST_PARTS = 64 };

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 /* ---- operands ---- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.h -- what convolutions, linear layers and matrix products share: operands that fit,
  * weights laid out, an accumulator by output channel, and its way into the result's domain. */
-#ifndef TC_LOWER_PRODUCT_H
-#define TC_LOWER_PRODUCT_H
+#ifndef TC_PRODUCT_H
+#define TC_PRODUCT_H
 
-#include "../build.h"
+#include "../put.h"
 
 typedef struct tc_product {
     const tc_type *x, *w, *y;

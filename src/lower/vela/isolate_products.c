@@ -26,7 +26,7 @@
  *           RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a
  *           RESHAPE of a RESCALE that a SELECT and something else read.  A bool that is a result of
  *           the region holds 0 and 1, too: where something reads it, the result is a pause of it. */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../../ir/rewrite.h"
 #include "pause.h"

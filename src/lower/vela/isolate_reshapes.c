@@ -5,7 +5,7 @@
  *   apart     CONCAT or PAD of RESHAPE(MATMUL)  =>  with a pause in front of it
  *   lowest    RESHAPE(REDUCE_MIN), and REDUCE_MIN of what is reshaped  =>  with a pause in between
  */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../layout/axis_order.h"
 #include "pause.h"

@@ -4,7 +4,7 @@
  *
  * Vela makes the RESCALE a MUL and forgets where the slice lies: with a pause in between, unless it
  * is fused with a neighbour.  A RESHAPE of one likewise, where several read it. */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "pause.h"
 

@@ -4,8 +4,8 @@
  * Each pass around a fault of Vela is one fault; a target lists those that concern it.
  * test/vela-faults has the smallest graph of each, and tools/peer/vela_faults.py tells which of
  * them a Vela still has. */
-#ifndef TC_LOWER_PAUSE_H
-#define TC_LOWER_PAUSE_H
+#ifndef TC_PAUSE_H
+#define TC_PAUSE_H
 
 #include "../layout/avoid.h"
 

@@ -4,7 +4,7 @@
  *   RESCALE(f x + g y), f and g whole and unlike  =>  both by 2^e, the result by 2^-e, where the
  *   larger one becomes 2^19 (i8) or 2^14 (i16); else one by a MUL.  Where y is nothing but zeros,
  *   f x + f y */
-#include "../pass.h"
+#include "../lower_pass.h"
 
 #include "../../num/load.h"
 #include "../layout/avoid.h"

@@ -9,7 +9,7 @@
  * Vela makes steps that take ten times as long. */
 #include "../layout/cheap.h"
 
-#include "../move/move.h"
+#include "../move/lower_move.h"
 
 enum { AXES = 3, MOST = 6, PARTS = 32 };
 

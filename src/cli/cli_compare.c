@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_compare.c -- tosac compare: two forms of a program on the same data, value by value, what
+ * contributes most to the error of the outputs first. */
+#include "cli.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "cli_json.h"
+#include "cli_report.h"
+
+typedef struct compare_options {
+    cli_texts data;
+    int64_t most;
+    const char *report, *preprocess;
+    bool dequantize;
+} compare_options;
+
+static const char *place_of(const tc_compared_value *v)
+{
+    return v->loc ? v->loc->place : NULL;
+}
+
+static void print_row(const tc_compared_value *v)
+{
+    char steps[32] = "-", saturated[32] = "-", alone[32] = "-";
+    if (!isnan(v->max_steps)) {
+        snprintf(steps, sizeof steps, "%.2f", v->max_steps);
+        snprintf(saturated, sizeof saturated, "%.3f %%", 100 * v->saturated);
+    }
+    if (!isnan(v->alone_db))
+        snprintf(alone, sizeof alone, "%.2f", v->alone_db);
+    printf("%-28s %-5s %8.2f %9.6f %12.6g %9s %9s %8s  %s%s\n", v->name,
+           tc_dtype_name(v->type->dtype), v->sqnr_db, v->cosine, v->max_error, steps, saturated,
+           alone, place_of(v) ? place_of(v) : "", v->cut ? " (cut on purpose)" : "");
+}
+
+static void print_table(const tc_comparison *c, size_t most)
+{
+    tc_compared_value v = {.size = sizeof v};
+    size_t samples = tc_comparison_samples(c);
+    printf("%-28s %-5s %8s %9s %12s %9s %9s %8s  %s\n", "value", "type", "SQNR dB", "cosine",
+           "max error", "in steps", "saturated", "alone dB", "from");
+    for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++)
+        print_row(&v);
+    printf("%zu values compared on %zu sample%s\n", tc_comparison_count(c), samples,
+           samples == 1 ? "" : "s");
+}
+
+static void print_json(const tc_comparison *c, size_t most)
+{
+    cli_json_out out = {0};
+    tc_compared_value v = {.size = sizeof v};
+    cli_json_open(&out, NULL, '{');
+    cli_json_put_int(&out, "samples", (int64_t)tc_comparison_samples(c));
+    cli_json_open(&out, "values", '[');
+    for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++) {
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "name", v.name);
+        cli_json_put_text(&out, "dtype", tc_dtype_name(v.type->dtype));
+        cli_json_put_real(&out, "sqnr_db", v.sqnr_db);
+        cli_json_put_real(&out, "cosine", v.cosine);
+        cli_json_put_real(&out, "max_error", v.max_error);
+        cli_json_put_real(&out, "max_steps", v.max_steps);
+        cli_json_put_real(&out, "saturated", v.saturated);
+        cli_json_put_real(&out, "alone_db", v.alone_db);
+        cli_json_put_bool(&out, "cut", v.cut != 0);
+        cli_json_put_text(&out, "place", place_of(&v));
+        cli_json_put_text(&out, "module", v.loc ? v.loc->module : NULL);
+        cli_json_close(&out, '}');
+    }
+    cli_json_close(&out, ']');
+    cli_json_close(&out, '}');
+}
+
+static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
+{
+    const compare_options *o = record;
+    tc_model *a, *b;
+    tc_dataset *data;
+    tc_comparison *comparison;
+    tc_model_options reading = tc_model_options_default();
+    reading.dequantize = o->dequantize;
+    CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &a));
+    CLI_TRY(tc_model_open(c->ctx, args->v[1], &reading, &b));
+    CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &data));
+    CLI_TRY(tc_compare_models(c->ctx, a, b, data, &comparison));
+    cli_progress_end(c);
+    size_t most = o->most ? (size_t)o->most : tc_comparison_count(comparison);
+    if (o->report) {
+        tc_report_options r = tc_report_options_default();
+        r.model = a;
+        r.second = b;
+        r.comparison = comparison;
+        CLI_TRY(cli_write_report(c, &r, &o->data, o->report));
+    }
+    (c->common.json ? print_json : print_table)(comparison, most);
+    return TC_OK;
+}
+
+#define AT(field) offsetof(compare_options, field)
+static const cli_option options[] = {
+    {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
+     "a .npy, a .npz or a folder of them; again for each further input"},
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
+    {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
+     "float data for quantized borders: by their types, or by what FILE.json says"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
+    {"--most", NULL, "N", CLI_NUMBER, AT(most), "show the N worst values only"},
+    {0},
+};
+
+const cli_verb cli_compare = {
+    .name = "compare",
+    .arguments = "A B -i DATA...",
+    .summary = "run two forms of a program on the same data and show where they differ",
+    .help = "A is the reference, such as the float model; B is another form of it, such as a typed "
+            "program.  Values go\n"
+            "together when they have the same name and shape; quantized ones count as the real "
+            "numbers they stand for.\n"
+            "SQNR is 10 log10 (sum a^2 / sum (a - b)^2); steps are those of B's scale; saturated "
+            "numbers sit at the\n"
+            "least or greatest code.  alone dB is the SQNR of A's outputs with this value alone on "
+            "B's grid: what contributes\n"
+            "most to their error comes first.  What is cut on purpose does not reach them.\n",
+    .least = 2,
+    .most = 2,
+    .option = options,
+    .record = sizeof(compare_options),
+    .run = run_compare,
+};

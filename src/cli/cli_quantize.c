@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_quantize.c -- tosac quantize: a float model and data become a typed program. */
+#include "cli.h"
+
+#include <stddef.h>
+
+#include "asked.h"
+#include "cli_json.h"
+#include "cli_report.h"
+
+typedef struct quantize_options {
+    cli_texts calib, merge;
+    const char *config, *output, *qparams, *report, *preprocess, *budget;
+    bool observe_only, keep_odd;
+} quantize_options;
+
+/* The first argument is the model; what a shell made of "--merge part*.obs" or "--calib *.npy"
+ * follows it. */
+static tc_status sort_arguments(cli *c, const cli_texts *args, quantize_options *o,
+                                const char **model)
+{
+    for (size_t i = 0; i < args->n; i++) {
+        const char *word = args->v[i];
+        bool obs = cli_ends(word, ".obs");
+        if (obs && o->merge.n)
+            cli_add(&o->merge, word);
+        else if (!obs && !*model)
+            *model = word;
+        else if (!obs && o->calib.n)
+            cli_add(&o->calib, word);
+        else
+            return cli_usage(
+                c, "what is '%s' for? data comes after --calib, observations after --merge", word);
+    }
+    return *model ? TC_OK : cli_usage(c, "the model is missing");
+}
+
+static tc_status check_options(cli *c, const quantize_options *o)
+{
+    if (!o->output)
+        return cli_usage(c, "-o is missing: where the %s",
+                         o->observe_only ? "observations go" : "typed program goes");
+    if (o->observe_only && o->qparams)
+        return cli_usage(c, "--observe-only makes no parameters to write with --qparams");
+    if (o->observe_only && o->report)
+        return cli_usage(c, "--observe-only makes nothing that --report could tell of");
+    if (o->observe_only && o->budget)
+        return cli_usage(c, "--observe-only tries no methods that --budget could end");
+    return TC_OK;
+}
+
+static void print_json(const tc_quantize_report *r)
+{
+    cli_json_out out = {0};
+    cli_json_open(&out, NULL, '{');
+    cli_json_put_int(&out, "quantized", (int64_t)r->quantized);
+    cli_json_put_int(&out, "float", (int64_t)r->real);
+    cli_json_put_int(&out, "samples", (int64_t)r->samples);
+    cli_json_put_real(&out, "first_pass_s", r->first_pass);
+    cli_json_put_real(&out, "second_pass_s", r->second_pass);
+    cli_json_put_real(&out, "read_s", r->read);
+    cli_json_put_real(&out, "search_s", r->search);
+    cli_json_put_real(&out, "rank_s", r->rank);
+    cli_json_put_real(&out, "bias_s", r->correct);
+    cli_json_put_real(&out, "sqnr_db", r->sqnr_db);
+    cli_json_put_real(&out, "plain_sqnr_db", r->plain_sqnr_db);
+    cli_json_put_real(&out, "agreement", r->agreement);
+    cli_json_open(&out, "methods", '[');
+    for (size_t i = 0; i < r->n_method; i++) {
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "name", r->method[i].name);
+        cli_json_put_real(&out, "sqnr_db", r->method[i].sqnr_db);
+        cli_json_put_bool(&out, "taken", r->method[i].taken);
+        cli_json_close(&out, '}');
+    }
+    cli_json_close(&out, ']');
+    cli_json_close(&out, '}');
+}
+
+/* What each method gave, on calibration samples. */
+static void print_gains(const tc_quantize_report *r)
+{
+    if (!r->n_method)
+        return;
+    printf("  %-10s %6.2f dB\n", "nearest", r->plain_sqnr_db);
+    for (size_t i = 0; i < r->n_method; i++)
+        printf("  %-10s %6.2f dB  %s: %s\n", r->method[i].name, r->method[i].sqnr_db,
+               r->method[i].taken ? "taken" : "left out", r->method[i].what);
+}
+
+static tc_status observe(cli *c, const tc_model *model, const tc_quantize_options *request,
+                         const quantize_options *o)
+{
+    tc_bytes seen;
+    CLI_TRY(tc_observe_model(c->ctx, model, request, &seen));
+    CLI_TRY(tc_write_file(c->ctx, o->output, seen));
+    if (c->common.json) {
+        cli_json_out out = {0};
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "observations", o->output);
+        cli_json_put_int(&out, "bytes", (int64_t)seen.size);
+        cli_json_close(&out, '}');
+    }
+    return TC_OK;
+}
+
+static tc_status quantize(cli *c, const tc_model *model, const tc_quantize_options *request,
+                          const quantize_options *o)
+{
+    tc_quantize_report report = {.size = sizeof report};
+    tc_model *typed;
+    CLI_TRY(tc_quantize_model(c->ctx, model, request, &typed, &report));
+    cli_progress_end(c);
+    CLI_TRY(cli_write_model(c, typed, o->output));
+    if (o->qparams)
+        CLI_TRY(tc_model_write_qparams(c->ctx, typed, o->qparams));
+    if (o->report) {
+        tc_report_options r = tc_report_options_default();
+        r.model = model;
+        r.typed = typed;
+        r.samples = request->samples;
+        r.config = o->config;
+        CLI_TRY(cli_write_report(c, &r, &o->calib, o->report));
+    }
+    if (c->common.json)
+        print_json(&report);
+    else {
+        printf("%s: %zu values quantized, %zu in float\n", o->output, report.quantized,
+               report.real);
+        print_gains(&report);
+    }
+    return TC_OK;
+}
+
+static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
+{
+    quantize_options own = *(const quantize_options *)record, *o = &own;
+    const char *path = NULL;
+    tc_config *config = NULL;
+    tc_model *model;
+    tc_quantize_options request = tc_quantize_options_default();
+    CLI_TRY(sort_arguments(c, args, o, &path));
+    CLI_TRY(check_options(c, o));
+    CLI_TRY(cli_try_output(c, o->output));
+    CLI_TRY(cli_try_output(c, o->qparams));
+    if (o->config)
+        CLI_TRY(tc_config_open(c->ctx, o->config, &config));
+    CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
+    CLI_TRY(cli_data_by(c, &o->calib, o->preprocess, false, &request.samples));
+    tc_observations *merge = cli_memory(o->merge.n, sizeof *merge);
+    for (size_t i = 0; i < o->merge.n; i++)
+        merge[i].name = o->merge.v[i];
+    request.config = config;
+    request.merge = merge;
+    request.n_merge = o->merge.n;
+    request.keep_odd = o->keep_odd;
+    if (o->budget && (request.budget_seconds = cli_amount(o->budget)) < 0)
+        return cli_usage(c, "--budget '%s': a number above 0 is wanted", o->budget);
+    return o->observe_only ? observe(c, model, &request, o) : quantize(c, model, &request, o);
+}
+
+#define AT(field) offsetof(quantize_options, field)
+static const cli_option options[] = {
+    {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
+     "calibration data: .npy, .npz, a folder, or random:SEED"},
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
+    {"--merge", NULL, "OBS", CLI_TEXTS, AT(merge),
+     "observations of other runs; again for each further file"},
+    {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config), CLI_QUANT_HELP},
+    {"--output", "-o", "OUT", CLI_TEXT, AT(output),
+     "the typed program as text, large constants in OUT.bin"},
+    {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),
+     "write scale and zero point of every value there"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
+    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget),
+     "methods that have not begun by then are left out: 90s, 10min (no limit)"},
+    {"--observe-only", NULL, NULL, CLI_FLAG, AT(observe_only),
+     "write what was observed to OUT, and stop there"},
+    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},
+    {0},
+};
+
+const cli_verb cli_quantize = {
+    .name = "quantize",
+    .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
+    .summary = "turn a float model and calibration data into a typed integer program",
+    .help = "MODEL is a .pt2, an .onnx, a .tflite or a text graph; an export that went through "
+            "PT2E needs no "
+            "data.  Of the settings\n"
+            "for a value the most specific wins: node, operator (target), module, module type, io, "
+            "global.  What\n"
+            "was observed on parts of the data, in any order and on any machine, merges to the "
+            "same parameters.\n",
+    .least = 1,
+    .most = INT32_MAX,
+    .option = options,
+    .record = sizeof(quantize_options),
+    .run = run_quantize,
+};

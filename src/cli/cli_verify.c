@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_verify.c -- tosac verify: a TOSA file before the judge, command streams before the verifier.
+ * */
+#include "cli.h"
+
+#include <stddef.h>
+
+#include "cli_json.h"
+
+typedef struct verify_options {
+    const char *target;
+} verify_options;
+
+static size_t count_nodes(const tc_model *model)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < tc_model_graph_count(model); i++)
+        n += tc_model_node_count(model, i);
+    return n;
+}
+
+static tc_status tell_streams(cli *c, const char *path, const tc_streams_report *r)
+{
+    if (!r->streams)
+        return cli_usage(c, "%s has no command stream of an Ethos-U", path);
+    if (c->common.json) {
+        cli_json_out out = {0};
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "file", path);
+        cli_json_put_bool(&out, "valid", true);
+        cli_json_put_int(&out, "streams", (int64_t)r->streams);
+        cli_json_put_int(&out, "operations", (int64_t)r->operations);
+        cli_json_close(&out, '}');
+    } else
+        printf("%s: %zu operations in %zu command stream%s for %s keep the machine's rules\n", path,
+               r->operations, r->streams, r->streams == 1 ? "" : "s", r->machine);
+    return TC_OK;
+}
+
+static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
+{
+    const verify_options *o = record;
+    const char *path = args->v[0];
+    tc_model *model;
+    tc_streams_report streams = {.size = sizeof streams};
+    tc_model_options reading = tc_model_options_default();
+    if (cli_ends(path, ".pte") || cli_ends(path, ".npz") || cli_ends(path, ".bin") ||
+        cli_ends(path, ".tflite"))
+        CLI_TRY(tc_verify_streams(c->ctx, path, &streams));
+    if (streams.holds_streams)
+        return tell_streams(c, path, &streams);
+    reading.unchecked = 1; /* the judge sees everything */
+    CLI_TRY(tc_model_open(c->ctx, path, &reading, &model));
+    CLI_TRY(tc_verify_model(c->ctx, model, o->target));
+    cli_progress_end(c);
+    size_t n = count_nodes(model);
+    if (c->common.json) {
+        cli_json_out out = {0};
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "file", path);
+        cli_json_put_text(&out, "target", o->target);
+        cli_json_put_bool(&out, "valid", true);
+        cli_json_put_int(&out, "operators", (int64_t)n);
+        cli_json_close(&out, '}');
+    } else
+        printf("%s: %zu operators keep every rule of TOSA 1.0%s%s\n", path, n,
+               o->target ? " and of " : "", o->target ? o->target : "");
+    return TC_OK;
+}
+
+static const cli_option options[] = {
+    {"--target", "-t", "TARGET", CLI_TEXT, offsetof(verify_options, target),
+     "also its profiles and extensions, TOSA-1.0+INT+int16 say"},
+    {0},
+};
+
+const cli_verb cli_verify = {
+    .name = "verify",
+    .arguments = "FILE.tosa|FILE.pte|FILE_vela.npz [-t TARGET]",
+    .summary = "check every rule of TOSA 1.0, or of an Ethos-U, and say where one is broken",
+    .help = "Level 8K and every ERROR_IF always; with -t also what the target's profiles and "
+            "extensions allow.\n"
+            "Of a .pte for Ethos-U, or Vela's own answer, the command streams: every access inside "
+            "its memory,\n"
+            "written before it is read and waited for, blocks that fit, tables that are loaded, "
+            "Vela's known faults.\n"
+            "Exit 0: it keeps them; 1: it does not, and everything that was found is reported.\n",
+    .least = 1,
+    .most = 1,
+    .option = options,
+    .record = sizeof(verify_options),
+    .run = run_verify,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_vgf.c -- a module in the TOSA form to a VGF file: one graph, its constants, its signature.
+ *
+ * Resources are the constants, then the inputs, then the outputs.  Every input has its binding,
+ * also one that nothing reads, so that callers need not know which are used. */
+#include "emit.h"
+
+#include "../target/vgf_schema.h"
+#include "../wire/vgf.h"
+#include "vgf_graph.h"
+
+/* Whether a RESCALE takes or gives the value as unsigned; IDENTITY is looked through. */
+static bool *find_unsigned(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *is = tc_new_n(&ctx->scratch, bool, g->n_val);
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_node *node = g->node[i];
+        const tc_attr_tosa_rescale *a = node->attr;
+        if (node->op == TC_OP_tosa_rescale)
+            is[node->out[0]] = a->output_unsigned;
+        else if (node->op == TC_OP_tosa_identity)
+            is[node->out[0]] |= is[node->in[0]];
+    }
+    for (size_t i = g->n_node; i-- > 0;) {
+        const tc_node *node = g->node[i];
+        const tc_attr_tosa_rescale *a = node->attr;
+        if (node->op == TC_OP_tosa_rescale)
+            is[node->in[0]] |= a->input_unsigned;
+        else if (node->op == TC_OP_tosa_identity)
+            is[node->in[0]] |= is[node->out[0]];
+    }
+    return is;
+}
+
+static tc_vgf_resource resource_of(const tc_graph *g, tc_val v, const bool *is_unsigned,
+                                   uint8_t category)
+{
+    const tc_type *type = tc_type_of(g, v);
+    tc_vgf_resource r = {.category = category,
+                         .format = tc_vgf_format(type->dtype, is_unsigned[v])};
+    r.descriptor = category == TC_VGF_CONSTANT ? TC_VGF_NO_DESCRIPTOR : TC_VGF_TENSOR;
+    r.dim = type->dim; /* rank 0 stays rank 0 here */
+    r.n_dim = (size_t)type->rank;
+    return r;
+}
+
+static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code,
+                          const bool *is_unsigned, tc_vgf *vgf)
+{
+    tc_vgf_segment *s = vgf->segment;
+    vgf->constant = tc_new_n(&ctx->scratch, tc_vgf_constant, code->n_constant);
+    s->constant = tc_new_n(&ctx->scratch, uint32_t, code->n_constant);
+    vgf->n_constant = s->n_constant = code->n_constant;
+    for (size_t i = 0; i < code->n_constant; i++) {
+        const tc_value *v = tc_value_of(g, code->constant[i]);
+        s->constant[i] = (uint32_t)i;
+        vgf->resource[i] = resource_of(g, code->constant[i], is_unsigned, TC_VGF_CONSTANT);
+        vgf->constant[i] = (tc_vgf_constant){(uint32_t)i, -1, {v->data, tc_type_bytes(v->type)}};
+    }
+    vgf->n_resource = code->n_constant;
+}
+
+/* Inputs or outputs: a resource, a binding and a name each. */
+static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, bool in,
+                              const bool *is_unsigned, tc_vgf *vgf)
+{
+    const tc_val *val = in ? g->in : g->out;
+    size_t n = in ? g->n_in : g->n_out;
+    tc_vgf_slots slots = {tc_new_n(&ctx->scratch, tc_vgf_slot, n), n};
+    const char **name = tc_new_n(&ctx->scratch, const char *, n);
+    for (size_t i = 0; i < n; i++) {
+        const char *own =
+            tc_value_of(g, val[i])->name ? tc_value_of(g, val[i])->name : code->name[val[i]];
+        slots.v[i] = (tc_vgf_slot){(uint32_t)(in ? i : g->n_in + i), (uint32_t)vgf->n_resource};
+        vgf->resource[vgf->n_resource++] =
+            resource_of(g, val[i], is_unsigned, in ? TC_VGF_INPUT : TC_VGF_OUTPUT);
+        name[i] =
+            own && *own ? own : tc_text_format(&ctx->scratch, "%s_%zu", in ? "input" : "output", i);
+    }
+    *(in ? &vgf->in_name : &vgf->out_name) = name;
+    *(in ? &vgf->n_in_name : &vgf->n_out_name) = n;
+    return slots;
+}
+
+static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, tc_bytes *out)
+{
+    const bool *is_unsigned = find_unsigned(ctx, g);
+    tc_vgf_module module = {TC_VGF_GRAPH, TC_VGF_SPIRV, TC_VGF_ENTRY, TC_VGF_ENTRY, code->words};
+    tc_vgf_slots set;
+    tc_vgf_segment segment = {
+        .type = TC_VGF_GRAPH, .name = "graph_segment_0", .set = &set, .n_set = 1};
+    tc_vgf vgf = {.version = {0, 4, 0},
+                  .module = &module,
+                  .n_module = 1,
+                  .segment = &segment,
+                  .n_segment = 1};
+    vgf.resource = tc_new_n(&ctx->scratch, tc_vgf_resource, code->n_constant + g->n_in + g->n_out);
+    add_constants(ctx, g, code, is_unsigned, &vgf);
+    segment.in = vgf.in = add_ports(ctx, g, code, true, is_unsigned, &vgf);
+    segment.out = vgf.out = add_ports(ctx, g, code, false, is_unsigned, &vgf);
+    set.n = g->n_in + g->n_out;
+    set.v = tc_new_n(&ctx->scratch, tc_vgf_slot, set.n);
+    for (size_t i = 0; i < set.n; i++)
+        set.v[i] = i < g->n_in ? vgf.in.v[i] : vgf.out.v[i - g->n_in];
+    return tc_vgf_write(ctx, g->module->file, &vgf, out);
+}
+
+tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
+{
+    tc_vgf_code code;
+    const tc_graph *g = tc_main(module);
+    if (g->n_mutation)
+        return tc_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
+                              "graph '%s' changes %zu buffers, which a VGF file does not hold",
+                              g->name, g->n_mutation);
+    TC_TRY(tc_vgf_flatten(ctx, module, &g));
+    TC_TRY(tc_vgf_graph(ctx, g, &code));
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_status status = write_graph(ctx, g, &code, out);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu_select.c -- the pass `select-cpu-kernels`: see cpu_select.h.  The graph is walked until every
+ * node has a kernel. */
+#include "cpu_select.h"
+
+#include "../num/quant.h"
+#include "cpu_forms.h"
+
+enum { MOST_ROUNDS = 8 }; /* forms made of forms made of forms */
+
+/* ---- quantized values ------------------------------------------------------------------------ */
+
+static tc_val value_of_type(tc_build *m, tc_op op, const void *attr, const tc_val *in, int n_in,
+                            const tc_type *type)
+{
+    if (m->status != TC_OK)
+        return TC_NONE;
+    tc_node *made = tc_graph_add(m->g, op, attr, in, n_in, 1, m->loc);
+    m->g->val[made->out[0]]->type = type;
+    m->status = tc_node_infer(m->g, made);
+    return made->out[0];
+}
+
+/* Scale and zero as operands, one of each per channel. */
+static void grid_operands(tc_build *m, const tc_quant *q, tc_val *scale, tc_val *zero)
+{
+    int64_t n = q->count;
+    const tc_type *real = tc_type_make(m->ctx, TC_f64, 1, &n),
+                  *whole = tc_type_make(m->ctx, TC_i64, 1, &n);
+    *scale = tc_b_data(m, real, q->scale);
+    *zero = tc_b_data(m, whole, q->zero);
+}
+
+/* x by the kernel that goes between real numbers and the codes of the domain q, into `type`. */
+static tc_val convert(tc_build *m, tc_op op, tc_val x, const tc_quant *q, const tc_type *type)
+{
+    tc_val in[3] = {x};
+    bool whole = q->axis < 0;
+    const tc_attr_quantize *attr =
+        tc_b_attr(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
+                  q->hi, type->dtype, false, false, false);
+    if (!whole)
+        grid_operands(m, q, &in[1], &in[2]);
+    return value_of_type(m, op, attr, in, whole ? 1 : 3, type);
+}
+
+static const tc_type *real_type(tc_build *m, const tc_type *t)
+{
+    return tc_type_make(m->ctx, TC_f32, t->rank, t->dim);
+}
+
+/* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid
+ * are the sum. */
+static tc_val real_of(tc_build *m, tc_val x)
+{
+    const tc_type *t = tc_b_type(m, x);
+    if (!t || !t->quant)
+        return x;
+    const tc_node *def = tc_def(m->g, x);
+    if (def && def->op == TC_OP_quantize && t->dtype == TC_i32)
+        return def->in[0];
+    if (tc_rewrite_is_fixed(m->rw, x)) {
+        tc_tensor real = tc_dequantized(m->ctx, &m->ctx->arena, tc_tensor_of(m->g, x));
+        return tc_b_const(m, real, m->g->val[x]->name);
+    }
+    return convert(m, TC_OP_dequantize, x, t->quant, real_type(m, t));
+}
+
+static bool rule_rescale(tc_build *m)
+{
+    const tc_type *to = tc_b_out_type(m, 0);
+    tc_val real = real_of(m, tc_b_in(m, 0));
+    tc_cpu_give(m, 0, to->quant ? convert(m, TC_OP_quantize, real, to->quant, to) : real);
+    return true;
+}
+
+/* Numbers that are only moved are moved as codes; padding and the like make new ones, and so does
+ * adding at places. */
+static bool moves_codes(const tc_node *node)
+{
+    if (node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate)
+        return false;
+    return (tc_ops[node->op].traits & T_MOVES) && node->op != TC_OP_pad && node->op != TC_OP_tril &&
+           node->op != TC_OP_triu;
+}
+
+/* quantize(op(dequantize(operands))); products with constants on their codes */
+static bool rule_typed(tc_build *m)
+{
+    const tc_node *node = m->node;
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in), y;
+    if (tc_cpu_on_codes(m, node->n_in > 2 && node->in[2] ? real_of(m, tc_b_in(m, 2)) : TC_NONE,
+                        &y)) {
+        const tc_type *t = tc_b_out_type(m, 0);
+        tc_cpu_give(m, 0, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
+        return true;
+    }
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = real_of(m, tc_b_in(m, i));
+    if (m->status != TC_OK)
+        return true;
+    tc_node *made = tc_graph_add(m->g, node->op, node->attr, in, node->n_in, node->n_out, m->loc);
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_b_out_type(m, i);
+        m->g->val[made->out[i]]->type = t->quant ? real_type(m, t) : t;
+    }
+    m->status = tc_node_infer(m->g, made);
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_b_out_type(m, i);
+        tc_cpu_give(
+            m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
+    }
+    return true;
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
+    [TC_OP_rescale] = rule_rescale,
+#define FORM(op) [TC_OP_##op] = tc_cpu_form_##op,
+#include "cpu_forms.def"
+};
+
+bool tc_cpu_knows(tc_op op)
+{
+    bool found = rule_of[op] || op == TC_OP_reshape /* a view */ ||
+                 op == TC_OP_while_loop;            /* jumps */
+    for (size_t i = 0; i < tc_cpu_n_kernel && !found; i++)
+        found = tc_cpu_kernels[i].op == op;
+    return found;
+}
+
+/* Nothing is left to do for the node. */
+static bool is_ready(const tc_graph *g, const tc_node *node)
+{
+    if (node->op == TC_OP_const || node->op == TC_OP_call || tc_cpu_is_view(node))
+        return true;
+    if (!tc_op_sees_storage(node->op) && tc_node_quantized(g, node) && !moves_codes(node))
+        return false;
+    return node->op == TC_OP_while_loop || tc_cpu_kernel_for(g, node) != NULL;
+}
+
+static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (is_ready(rw->from, node))
+        return TC_OK;
+    tc_build m = tc_build_instead(rw, node);
+    bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(rw->from, node);
+    *done = typed ? rule_typed(&m) : rule_of[node->op] && rule_of[node->op](&m);
+    return m.status;
+}
+
+static tc_status no_kernel(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
+{
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    const tc_type *type = tc_type_of(g, node->n_in ? node->in[0] : node->out[0]);
+    tc_status status =
+        tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no kernel on the CPU",
+                       tc_ops[node->op].name, type ? tc_type_text(&ctx->scratch, type) : "nothing");
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+/* Everything that has no kernel is reported, not only the first. */
+static tc_status all_ready(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_status worst = TC_OK;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (!is_ready(g, node))
+            worst = no_kernel(ctx, g, node);
+    }
+    return worst;
+}
+
+static bool every_node_ready(const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        if (!is_ready(g, g->node[k]))
+            return false;
+    return true;
+}
+
+/* ---- results and state ----------------------------------------------------------------------- */
+
+static tc_val copy_of(tc_graph *g, tc_val v)
+{
+    tc_node *node = tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1,
+                                 g->n_node ? g->node[g->n_node - 1]->loc : NULL);
+    g->val[node->out[0]]->type = tc_type_of(g, v);
+    return node->out[0];
+}
+
+/* The buffers are written when everything else is done: what still shows an old one is copied
+ * before. */
+static void save_from_writes(tc_module *module)
+{
+    tc_graph *g = tc_main(module);
+    for (size_t i = 0; i < g->n_out; i++) {
+        tc_val old = g->out[i];
+        if (tc_cpu_buffer(g, tc_cpu_root(g, old)) < 0)
+            continue;
+        tc_val copy = copy_of(g, old);
+        for (size_t k = i; k < g->n_out; k++)
+            g->out[k] = g->out[k] == old ? copy : g->out[k];
+        for (size_t k = 0; k < module->n_out_port; k++)
+            module->out_port[k].val =
+                module->out_port[k].val == old ? copy : module->out_port[k].val;
+    }
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_mutation *change = &g->mutation[i];
+        long other = tc_cpu_buffer(g, tc_cpu_root(g, change->after));
+        if (other >= 0 && change->after != change->before)
+            change->after = copy_of(g, change->after);
+    }
+}
+
+/* What a round leaves is written over what it was given, one value after the other: one that shows
+ * another's old numbers is copied before. */
+static void save_from_rounds(tc_graph *body)
+{
+    for (size_t i = 0; i < body->n_out; i++) {
+        tc_val root = tc_cpu_root(body, body->out[i]);
+        for (size_t k = 0; k < body->n_in; k++)
+            if (body->in[k] == root && (k != i || body->out[i] != root)) {
+                body->out[i] = copy_of(body, body->out[i]);
+                break;
+            }
+    }
+}
+
+static tc_status plan_graph(tc_ctx *ctx, tc_graph *g)
+{
+    static tc_rewriter *const rewriters[] = {take};
+    for (int round = 0; round < MOST_ROUNDS && !every_node_ready(g); round++)
+        TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
+    TC_TRY(all_ready(ctx, g));
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (node->op != TC_OP_while_loop)
+            continue;
+        for (int i = 0; i < 2; i++)
+            TC_TRY(plan_graph(ctx, tc_node_callee(g->module, node, i)));
+        save_from_rounds(tc_node_callee(g->module, node, 1));
+    }
+    return TC_OK;
+}
+
+tc_status tc_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
+{
+    TC_TRY(plan_graph(ctx, tc_main(module)));
+    save_from_writes(module);
+    return TC_OK;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check_rules.c -- translation validation: what each rule made, beside what its node means.
+ *
+ * The lowered graph runs on a sample; then every node of the typed graph is computed on the very
+ * numbers that the lowered graph gave its operands.  So each difference is one rule's own. */
+#include <math.h>
+
+#include "put.h"
+#include "composite/rnn_arith.h"
+
+#include "../num/half.h"
+#include "../num/load.h"
+
+/* The tensor as the typed graph reads it: the same stored numbers, with their meaning. */
+static tc_tensor typed(const tc_lower *lw, const tc_tensor *at, tc_val v)
+{
+    if (!v || tc_is_const(lw->from, v))
+        return v ? tc_tensor_of(lw->from, v) : (tc_tensor){NULL, NULL};
+    return (tc_tensor){tc_type_of(lw->from, v), lw->now[v] ? at[lw->now[v]].data : NULL};
+}
+
+typedef struct difference {
+    double most, allowed;
+    int64_t at;
+} difference;
+
+/* Steps of the domain; for plain numbers, their own unit.  Wide sums are as exact as f32 arithmetic
+ * is. */
+static difference compare(tc_tensor got, tc_tensor want)
+{
+    difference d = {0, 0, -1};
+    tc_dtype t = want.type->dtype;
+    int64_t n = tc_type_count(want.type);
+    double top = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double a = tc_load_f64(got, i), b = tc_load_f64(want, i), off = fabs(a - b);
+        top = isfinite(b) && fabs(b) > top ? fabs(b) : top;
+        if (a == b || (isnan(a) && isnan(b)))
+            continue;
+        if (!(off <= d.most)) {
+            d.most = isnan(off) ? INFINITY : off;
+            d.at = i;
+        }
+    }
+    if (tc_is_float(t)) /* of the largest number: functions are right to 1e-5 in f32, and two
+                           roundings to the format follow */
+        d.allowed = fmax(top, 1e-3) * (1e-5 + (t == TC_f32 ? 0 : 2 * tc_float_unit(t)));
+    else if (want.type->quant)
+        d.allowed = tc_dtypes[t].bits > 16 ? fmax(2, ldexp(top, -16)) : t == TC_i16 ? 2 : 1;
+    return d;
+}
+
+/* Attention with coarse shares: four steps of v besides. */
+static double coarse_steps(const tc_lower *lw, const tc_node *node)
+{
+    if (node->op != TC_OP_sdpa || !((const tc_attr_sdpa *)node->attr)->coarse)
+        return 0;
+    const tc_type *v = tc_type_of(lw->from, node->in[2]), *y = tc_type_of(lw->from, node->out[0]);
+    return v->quant && y->dtype == TC_i8 ? 4 * tc_scale_of(v) / tc_scale_of(y) : 0;
+}
+
+/* ---- what grows with a node's size ---- */
+
+/* The terms of each of its sums; 1: it has none. */
+static int64_t terms_of(const tc_graph *g, const tc_node *node)
+{
+    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
+    const tc_type *w = node->n_in > 1 && node->in[1] ? tc_type_of(g, node->in[1]) : NULL;
+    int64_t longest = 1;
+    for (int i = 0; i < x->rank; i++)
+        longest = x->dim[i] > longest ? x->dim[i] : longest;
+    switch (node->op) {
+    case TC_OP_conv:
+    case TC_OP_linear:
+        return w->dim[0] ? tc_type_count(w) / w->dim[0] : 1;
+    case TC_OP_matmul:
+        return x->rank ? x->dim[x->rank - 1] : 1;
+    case TC_OP_cumsum:
+    case TC_OP_softmax:
+    case TC_OP_log_softmax:
+        return longest;
+    default:
+        return tc_ops[node->op].traits & T_REDUCES && tc_type_count(y)
+                   ? tc_type_count(x) / tc_type_count(y)
+                   : 1;
+    }
+}
+
+static double root_mean_square(tc_tensor t)
+{
+    int64_t n = tc_type_count(t.type);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double x = t.type->quant && t.type->quant->axis < 0
+                       ? tc_real(t.type, 0, tc_load_i64(t, i))
+                       : tc_load_f64(t, i) * (t.type->quant ? t.type->quant->scale[0] : 1);
+        sum += isfinite(x) ? x * x : 0;
+    }
+    return n ? sqrt(sum / (double)n) : 0;
+}
+
+/* What a node means is computed in f32: a sum of K terms of root mean square r, of either sign, is
+ * about sqrt(K) r on its way, or the largest result where they have one sign, and each of its K
+ * additions rounds it by up to 2^-24: 2 sqrt(K) 2^-24 of it, in another order.  top: the largest
+ * result, a real number. */
+static double long_sum(const tc_lower *lw, const tc_node *node, const tc_tensor *in, double top)
+{
+    double k = (double)terms_of(lw->from, node);
+    bool product = node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_matmul;
+    if (k < 1024) /* 2^-18 of it: within what functions are allowed */
+        return 0;
+    double r = root_mean_square(in[0]) * (product ? root_mean_square(in[1]) : 1);
+    return 2 * sqrt(k) * 0x1p-24 * fmax(top, sqrt(k) * r);
+}
+
+/* How far a value is from 0 at most. */
+static double reach(const tc_type *t)
+{
+    const tc_quant *q = t->quant;
+    return q ? q->scale[0] * fmax(fabs((double)(q->lo - q->zero[0])),
+                                  fabs((double)(q->hi - q->zero[0])))
+             : 0;
+}
+
+/* A recurrent layer of 16 bits has its state in steps of its own, 1/32512 of 1 or of what its
+ * results and its beginning reach: u steps of the result each.  One step in time is right to two of
+ * them, as any rule of 16 bits, and hands that on by rows of weights of norm g (1 at most, else the
+ * state itself grows): a normal number of variance (2 u)^2 / 3 sum g^2i, of which the largest of n
+ * is sqrt(2 ln n) as far. */
+static double carried_steps(const tc_lower *lw, const tc_node *node, tc_tensor want)
+{
+    bool recurrent = node->op == TC_OP_lstm || node->op == TC_OP_gru ||
+                     node->op == TC_OP_rnn_tanh || node->op == TC_OP_rnn_relu;
+    const tc_type *x = tc_type_of(lw->from, node->in[0]);
+    if (!recurrent || want.type->dtype != TC_i16 || x->rank < 2)
+        return 0;
+    double g = 0, sum = 0, far = fmax(1, reach(tc_type_of(lw->from, node->in[1])));
+    for (int i = 2; i < node->n_in; i++) {
+        tc_tensor w = node->in[i] && tc_is_const(lw->from, node->in[i])
+                          ? tc_tensor_of(lw->from, node->in[i])
+                          : (tc_tensor){0};
+        if (w.type && w.type->rank == 2 && w.data)
+            g = fmax(g, root_mean_square(w) * sqrt((double)w.type->dim[1]));
+    }
+    for (int i = 0; i < node->n_out; i++)
+        far = fmax(far, reach(tc_type_of(lw->from, node->out[i])));
+    g = fmin(g, 1);
+    int64_t steps = x->dim[0] > x->dim[1] ? x->dim[0] : x->dim[1];
+    for (int64_t i = 0; i < steps && i < 4096; i++)
+        sum += pow(g, 2 * (double)i);
+    double u = far * TC_SHARE_UNIT / want.type->quant->scale[0];
+    return 2 * u * sqrt(2 * log(fmax(2, (double)tc_type_count(want.type))) * sum / 3);
+}
+
+static double largest(tc_tensor t)
+{
+    double top = 0;
+    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
+        double x = fabs(tc_load_f64(t, i));
+        top = isfinite(x) && x > top ? x : top;
+    }
+    return top;
+}
+
+/* In steps of the result, or in its own unit. */
+static double by_size(const tc_lower *lw, const tc_node *node, const tc_tensor *in, tc_tensor want)
+{
+    const tc_quant *q = want.type->quant;
+    double step = q ? q->scale[0] : 1;
+    if (!node->n_in || !node->in[0] || (!q && !tc_is_float(want.type->dtype)))
+        return 0;
+    return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want);
+}
+
+static tc_status wrong(const tc_lower *lw, const tc_node *node, int i, difference d, tc_tensor got,
+                       tc_tensor want)
+{
+    const tc_type *t = want.type;
+    const char *name = lw->from->val[node->out[i]]->name;
+    tc_error(lw->ctx, node->loc, TC_E_PROMISE,
+             "'%s' (%s) became TOSA that is off by %.3g%s at element %" PRId64
+             ": %.9g, expected %.9g, allowed %.3g",
+             name ? name : "?", tc_ops[node->op].name, d.most, t->quant ? " steps" : "", d.at,
+             tc_load_f64(got, d.at), tc_load_f64(want, d.at), d.allowed);
+    return TC_BUG;
+}
+
+static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_tensor *at,
+                              tc_arena *arena)
+{
+    tc_tensor *in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
+    tc_tensor *out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = typed(lw, at, node->in[i]);
+        if (node->in[i] && !in[i].data)
+            return TC_OK; /* lowered together with its reader */
+    }
+    /* Evaluation reads the graph only. */
+    TC_TRY(tc_eval_node((tc_graph *)(uintptr_t)lw->from, node, in, out, arena));
+    for (int i = 0; i < node->n_out; i++) {
+        tc_tensor got = typed(lw, at, node->out[i]);
+        if (!got.data)
+            continue;
+        difference d = compare(got, out[i]);
+        d.allowed += coarse_steps(lw, node);
+        d.allowed += d.most > d.allowed ? by_size(lw, node, in, out[i]) : 0;
+        if (d.most > d.allowed)
+            return wrong(lw, node, i, d, got, out[i]);
+    }
+    return TC_OK;
+}
+
+tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in)
+{
+    tc_arena arena;
+    tc_arena_init_like(&arena, &lw->ctx->arena);
+    tc_tensor *at = tc_new_n(&arena, tc_tensor, lw->to->n_val);
+    tc_status status = tc_eval_all(lw->to, in, at, &arena);
+    for (size_t k = 0; k < lw->from->n_node && status == TC_OK; k++) {
+        const tc_node *node = lw->from->node[k];
+        if (node->op == TC_OP_const ||
+            (tc_ops[node->op].traits & T_CONTROL)) /* its graphs are TOSA by now */
+            continue;
+        tc_mark mark = tc_arena_mark(&arena);
+        status = compare_node(lw, node, at, &arena);
+        tc_arena_rewind(&arena, mark);
+    }
+    tc_arena_free(&arena);
+    return status;
+}

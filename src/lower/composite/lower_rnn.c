@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_rnn.c -- lstm, gru and the plain recurrent layers, and one step of each, unrolled.
+ *
+ * Between the borders everything is 16 bits wide, or f32. */
+#include "lower_rnn.h"
+
+#include <math.h>
+
+#include "rnn_arith.h"
+
+#include "../../num/load.h"
+#include "../../num/rnn.h"
+
+static const double gate_unit =
+    0x1p-11; /* sums that go into sigmoid and tanh: between -16 and 16 */
+
+/* One cell: where its weights are, and the steps of its states. */
+typedef struct cell {
+    tc_rnn_kind kind;
+    int weight; /* the operand w_ih */
+    bool bias;
+    int project;           /* from w_ih to w_hr; 0: h is not projected */
+    int64_t hidden, given; /* given: extent of h */
+    double h_unit, c_unit, start_unit; /* start: of the h that is given */
+} cell;
+
+typedef struct state {
+    tc_rnn_num h, c;
+} state;
+
+/* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c), projected
+ * w_hr h */
+static state lstm_step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num a, tc_rnn_num b,
+                       state s)
+{
+    int64_t n = l->hidden;
+    tc_rnn_num sum = tc_rnn_plus(lw, a, b, gate_unit);
+    tc_rnn_num in = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 0, n));
+    tc_rnn_num forget = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, n, n));
+    tc_rnn_num next = tc_rnn_tanh(lw, tc_rnn_part(lw, sum, 2 * n, n));
+    tc_rnn_num out = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 3 * n, n));
+    tc_rnn_num taken = tc_rnn_times(lw, in, next, TC_SHARE_UNIT);
+    tc_rnn_num kept = tc_rnn_times(lw, forget, s.c, l->c_unit);
+    s.c = tc_rnn_plus(lw, kept, taken, l->c_unit);
+    tc_rnn_num shown = tc_rnn_tanh(lw, s.c);
+    s.h = tc_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
+    if (l->project)
+        s.h = tc_rnn_affine(lw, node, s.h, l->weight + l->project, -1, l->h_unit);
+    return s;
+}
+
+/* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m) */
+static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
+{
+    int64_t n = l->hidden;
+    tc_rnn_num from_h = tc_rnn_part(lw, b, 0, 2 * n), from_x = tc_rnn_part(lw, a, 0, 2 * n);
+    tc_rnn_num both = tc_rnn_plus(lw, from_x, from_h, gate_unit);
+    tc_rnn_num reset = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, 0, n));
+    tc_rnn_num keep = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, n, n));
+    tc_rnn_num past = tc_rnn_times(lw, reset, tc_rnn_part(lw, b, 2 * n, n), gate_unit);
+    tc_rnn_num next =
+        tc_rnn_tanh(lw, tc_rnn_plus(lw, tc_rnn_part(lw, a, 2 * n, n), past, gate_unit));
+    tc_rnn_num apart = tc_rnn_minus(lw, s.h, next, 2 * l->h_unit);
+    s.h = tc_rnn_plus(lw, next, tc_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
+    return s;
+}
+
+static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
+{
+    tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1},
+                of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1};
+    if (l->kind == TC_RNN_RELU) { /* either may be far beyond their sum */
+        s.h = tc_rnn_relu(lw, tc_rnn_affine2(lw, node, of_x, of_h, l->h_unit));
+        return s;
+    }
+    tc_rnn_num a = tc_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
+    tc_rnn_num b = tc_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
+    if (l->kind == TC_RNN_LSTM)
+        return lstm_step(lw, node, l, a, b, s);
+    if (l->kind == TC_RNN_GRU)
+        return gru_step(lw, l, a, b, s);
+    s.h = tc_rnn_tanh(lw, tc_rnn_plus(lw, a, b, gate_unit));
+    return s;
+}
+
+/* ---- states ---- */
+
+static double reach(const tc_type *t)
+{
+    if (!t || !t->quant)
+        return 0;
+    double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
+    return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
+}
+
+/* How far the state that is operand i can be from 0 before the first step. */
+static double start_reach(const tc_lower *lw, const tc_node *node, int i)
+{
+    const tc_type *t = tc_lower_type(lw, node, i);
+    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    double most = 0;
+    if (t->quant || !known.data)
+        return reach(t);
+    for (int64_t k = 0; k < tc_type_count(t); k++)
+        most = fmax(most, fabs(tc_load_f64(known, k)));
+    return most;
+}
+
+/* Part `which` of a state [cells, batch, hidden], or all of one [batch, hidden], as [1, 1, batch,
+ * hidden]. */
+static tc_rnn_num state_of(tc_lower *lw, tc_rnn_num all, int64_t which, int64_t batch,
+                           int64_t hidden, double unit)
+{
+    if (!all.val)
+        return all;
+    int64_t cells = tc_type_count(tc_put_type(lw, all.val)) / (batch * hidden);
+    all.val = tc_put_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
+    all.val = tc_put_slice_axis(lw, all.val, 1, which, 1);
+    return tc_rnn_as(lw, all, unit);
+}
+
+double tc_rnn_gain(const double *w, int64_t rows, int64_t n)
+{
+    double most = 0;
+    for (int64_t o = 0; w && o < rows; o++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += fabs(w[o * n + i]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* How far projected h can be from 0: the largest row sum of |w_hr| of all cells. */
+static double projected_reach(tc_lower *lw, const tc_node *node, const cell *l,
+                              tc_rnn_operands o)
+{
+    double most = 1e-6;
+    for (int64_t i = 0; i < o.cells; i++) {
+        int at = o.first + (int)i * o.per_cell + o.project;
+        const double *w = tc_lower_known(lw, node, at, l->given * l->hidden, 0);
+        most = fmax(most, tc_rnn_gain(w, l->given, l->hidden));
+    }
+    return most;
+}
+
+/* A step leaves h between -1 and 1, except with relu and projections; where it started further out,
+ * the way back leads through a mean of both (gru), or it is read once, in steps of its own.  c may
+ * grow by 1 a step: that, or 16, or what the domains at the border say.  most: how far an lstm's h
+ * can be. */
+static void units(tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
+                  double most, cell *l)
+{
+    double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
+    for (int i = 0; i < node->n_out; i++) {
+        h = fmax(h, i < first + 1 ? reach(tc_lower_result(lw, node, i)) : 0);
+        c = fmax(c, i > first ? reach(tc_lower_result(lw, node, i)) : 0);
+    }
+    l->start_unit = given * TC_SHARE_UNIT;
+    l->h_unit = k == TC_RNN_RELU  ? fmax(h, given) * TC_SHARE_UNIT
+                : k == TC_RNN_GRU ? l->start_unit
+                                  : most * TC_SHARE_UNIT;
+    if (k == TC_RNN_RELU)
+        l->start_unit = l->h_unit;
+    double start = k == TC_RNN_LSTM ? start_reach(lw, node, 2) : 0;
+    l->c_unit = fmin(fmax(c, start), start + (double)steps) * TC_SHARE_UNIT;
+}
+
+static bool is_read(const tc_lower *lw, const tc_node *node, int i)
+{
+    return lw->dry || lw->readers[node->out[i]] > 0;
+}
+
+/* Pieces along an axis as one, in the domain and shape of result i. */
+static tc_val joined(tc_lower *lw, const tc_node *node, int i, const tc_rnn_num *piece, int64_t n,
+                     int axis, int rank, const int64_t *dim)
+{
+    const tc_type *to = tc_lower_result(lw, node, i);
+    tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
+    for (int64_t k = 0; k < n; k++)
+        part[k] = tc_put_reshape(lw, tc_rnn_out(lw, piece[k], to), rank, dim);
+    return tc_put_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim);
+}
+
+static bool typed(tc_lower *lw, const tc_node *node)
+{
+    if (!tc_node_quantized(lw->from, node))
+        return true;
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *t = tc_lower_result(lw, node, i);
+        if (!tc_is_activation(t) && is_read(lw, node, i))
+            tc_lower_refuse(lw, "result %d is not quantized by one scale", i);
+        else if (t->dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
+            tc_lower_refuse(lw, "result %d has 16 bits", i);
+    }
+    return lw->status == TC_OK;
+}
+
+/* Somebody reads a result of 16 bits, and the target has what that takes. */
+static bool is_i16(const tc_lower *lw, const tc_node *node)
+{
+    bool any = false;
+    for (int i = 0; i < node->n_out; i++)
+        any = any || (is_read(lw, node, i) && tc_lower_result(lw, node, i)->dtype == TC_i16);
+    return any && tc_node_quantized(lw->from, node) && tc_lower_fine(lw);
+}
+
+static void put_i16(tc_lower *lw, const tc_node *node, tc_rnn r, tc_val *out)
+{
+    for (int i = 0; i < node->n_out && i < 3; i++)
+        r.read[i] = is_read(lw, node, i);
+    tc_put_rnn_i16(lw, node, &r, out);
+}
+
+/* ---- layers ---- */
+
+/* The layer's input at every step. */
+typedef struct sequence {
+    tc_rnn_num *at;
+    int64_t steps, batch;
+} sequence;
+
+static sequence input_of(tc_lower *lw, const tc_node *node, bool batch_first)
+{
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    sequence s = {NULL, t->dim[batch_first ? 1 : 0], t->dim[batch_first ? 0 : 1]};
+    s.at = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)s.steps);
+    tc_rnn_num x = tc_rnn_in(lw, node, 0);
+    if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
+        x = tc_rnn_as(lw, x, x.unit * 128 / 127);
+    for (int64_t i = 0; i < s.steps; i++) {
+        s.at[i] = x;
+        s.at[i].val = tc_put_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
+        s.at[i].val = tc_put_reshape(lw, s.at[i].val, 4, (int64_t[]){1, 1, s.batch, t->dim[2]});
+    }
+    return s;
+}
+
+/* Every step of one direction; what it gives is put into `to`, the last state is returned. */
+static state direction(tc_lower *lw, const tc_node *node, const cell *l, const sequence *x,
+                       bool backward, state s, tc_rnn_num *to)
+{
+    for (int64_t i = 0; i < x->steps && lw->status == TC_OK; i++) {
+        int64_t t = backward ? x->steps - 1 - i : i;
+        s = step(lw, node, l, x->at[t], s);
+        to[t] = s.h;
+    }
+    return s;
+}
+
+/* Two directions side by side: i16 has no CONCAT without its extension, so the halves are padded
+ * and added. */
+static tc_rnn_num beside(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
+{
+    if (!a.val || !b.val)
+        return a;
+    int64_t before[] = {0, 0, 0, 0, 0, 0, n, 0}, after[] = {0, 0, 0, 0, 0, 0, 0, n};
+    if (tc_is_float(tc_put_type(lw, a.val)->dtype))
+        a.val = tc_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
+    else {
+        tc_rnn_num second = {tc_put_pad(lw, b.val, before, 0), b.unit, 0};
+        tc_rnn_num first = {tc_put_pad(lw, a.val, after, 0), a.unit, 0};
+        a = tc_rnn_plus(lw, first, second, a.unit);
+    }
+    return a;
+}
+
+static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
+{
+    const tc_attr_rnn *a = node->attr;
+    int states = k == TC_RNN_LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
+    tc_rnn_operands o = tc_rnn_operands_of(a, node->n_in, states);
+    int64_t given = tc_lower_type(lw, node, 1)->dim[2],
+            hidden = tc_lower_type(lw, node, states)->dim[2];
+    if (!typed(lw, node))
+        return;
+    if (is_i16(lw, node)) {
+        const tc_type *xt = tc_lower_type(lw, node, 0);
+        put_i16(lw, node,
+                (tc_rnn){.kind = k,
+                         .weight = o.first,
+                         .per_cell = o.per_cell,
+                         .project = o.project,
+                         .bias = a->has_bias,
+                         .batch_first = a->batch_first,
+                         .layers = a->layers,
+                         .ways = ways,
+                         .steps = xt->dim[a->batch_first ? 1 : 0],
+                         .batch = xt->dim[a->batch_first ? 0 : 1],
+                         .hidden = hidden,
+                         .given = given},
+                out);
+        return;
+    }
+    cell l = {.kind = k,
+              .weight = o.first,
+              .bias = a->has_bias,
+              .project = o.project,
+              .hidden = hidden,
+              .given = given};
+    sequence x = input_of(lw, node, a->batch_first);
+    bool real = !tc_node_quantized(lw->from, node); /* then nothing has steps */
+    double most = real || !o.project ? 1 : projected_reach(lw, node, &l, o);
+    units(lw, node, k, 1, x.steps, most, &l);
+    tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? tc_rnn_in(lw, node, 2) : h;
+    int64_t cells = o.cells;
+    tc_rnn_num *last_h = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
+    tc_rnn_num *last_c = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
+    for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
+        tc_rnn_num *to[2] = {NULL, NULL};
+        for (int d = 0; d < ways; d++, l.weight += o.per_cell) {
+            state s = {.h = state_of(lw, h, i + d, x.batch, given, l.start_unit)};
+            if (k == TC_RNN_LSTM)
+                s.c = state_of(lw, c, i + d, x.batch, hidden, l.c_unit);
+            to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
+            s = direction(lw, node, &l, &x, d == 1, s, to[d]);
+            last_h[i + d] = s.h;
+            last_c[i + d] = s.c;
+        }
+        for (int64_t t = 0; ways == 2 && t < x.steps; t++)
+            to[0][t] = beside(lw, to[0][t], to[1][t], given);
+        x.at = to[0];
+    }
+    int64_t width = ways * given, by_step[] = {1, x.batch, width},
+            by_batch[] = {x.batch, 1, width};
+    out[0] = joined(lw, node, 0, x.at, x.steps, a->batch_first ? 1 : 0, 3,
+                    a->batch_first ? by_batch : by_step);
+    if (is_read(lw, node, 1))
+        out[1] = joined(lw, node, 1, last_h, cells, 0, 3, (int64_t[]){1, x.batch, given});
+    if (k == TC_RNN_LSTM && is_read(lw, node, 2))
+        out[2] = joined(lw, node, 2, last_c, cells, 0, 3, (int64_t[]){1, x.batch, hidden});
+}
+
+static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
+{
+    const tc_type *xt = tc_lower_type(lw, node, 0), *ht = tc_lower_type(lw, node, 1);
+    int states = k == TC_RNN_LSTM ? 2 : 1, last = xt->rank - 1;
+    if (!typed(lw, node))
+        return;
+    cell l = {
+        .kind = k, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
+    int64_t batch = last ? xt->dim[0] : 1;
+    if (is_i16(lw, node)) {
+        put_i16(lw, node,
+                (tc_rnn){.kind = k,
+                         .weight = l.weight,
+                         .per_cell = l.bias ? 4 : 2,
+                         .bias = l.bias,
+                         .one_step = true,
+                         .layers = 1,
+                         .ways = 1,
+                         .steps = 1,
+                         .batch = batch,
+                         .hidden = l.hidden,
+                         .given = l.hidden},
+                out);
+        return;
+    }
+    units(lw, node, k, 0, 1, 1, &l);
+    tc_rnn_num x = tc_rnn_in(lw, node, 0);
+    if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
+        x = tc_rnn_as(lw, x, x.unit * 128 / 127);
+    x.val = tc_put_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
+    state s = {state_of(lw, tc_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
+    if (k == TC_RNN_LSTM)
+        s.c = state_of(lw, tc_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
+    s = step(lw, node, &l, x, s);
+    out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
+    if (k == TC_RNN_LSTM)
+        out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);
+}
+
+void tc_lower_lstm(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, TC_RNN_LSTM);
+}
+void tc_lower_gru(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, TC_RNN_GRU);
+}
+void tc_lower_rnn_tanh(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, TC_RNN_TANH);
+}
+void tc_lower_rnn_relu(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    layers(lw, node, out, TC_RNN_RELU);
+}
+void tc_lower_lstm_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, TC_RNN_LSTM);
+}
+void tc_lower_gru_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, TC_RNN_GRU);
+}
+void tc_lower_rnn_tanh_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, TC_RNN_TANH);
+}
+void tc_lower_rnn_relu_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    one_step(lw, node, out, TC_RNN_RELU);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_rnn.h -- what lower_rnn.c and rnn_i16.c share: recurrent layers as their operands and
+ * attributes say.
+ */
+#ifndef TC_LOWER_RNN_H
+#define TC_LOWER_RNN_H
+
+#include "../move/lower_move.h"
+#include "composite.h"
+
+typedef enum tc_rnn_kind { TC_RNN_LSTM, TC_RNN_GRU, TC_RNN_TANH, TC_RNN_RELU } tc_rnn_kind;
+
+typedef struct tc_rnn {
+    tc_rnn_kind kind;
+    int weight;            /* the operand w_ih of the first cell */
+    int per_cell, project; /* project: from w_ih to w_hr; 0: h is not projected */
+    bool bias, batch_first, one_step;
+    int64_t layers, ways, steps, batch, hidden, given; /* given: extent of h */
+    bool read[3]; /* by result: somebody reads it */
+} tc_rnn;
+
+/* The largest row sum of |w|; 0 without w. */
+double tc_rnn_gain(const double *w, int64_t rows, int64_t n);
+/* The node with results of 16 bits, where the target has what fine.c takes. */
+void tc_put_rnn_i16(tc_lower *lw, const tc_node *node, const tc_rnn *r, tc_val *out);
+
+#endif

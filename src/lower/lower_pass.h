@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_pass.h -- the passes of this folder; lower_pass.def says what each of them promises. */
+#ifndef TC_LOWER_PASS_H
+#define TC_LOWER_PASS_H
+
+#include "../ir/graph.h"
+
+#define PASS(folder, name, ...)                                                                    \
+    TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+#include "lower_pass.def"
+#undef PASS
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_resize.c -- upsampling and downsampling of one to three axes.
+ *
+ * Each axis is the interpreter's own table of places and weights.  RESIZE is used where its
+ * rational steps give that very table; otherwise nearest neighbours are rows that are picked, and
+ * weighted ones go through a matrix (floats) or through sums of picked rows times 14-bit weights
+ * (quantized numbers). */
+#include <math.h>
+
+#include "../product/product.h"
+#include "lower_index.h"
+#include "../plain/plain.h"
+#include "lower_resize.h"
+
+#include "../../num/resize.h"
+
+/* ---- one axis by a matrix ---- */
+
+tc_val tc_put_axis_matrix(tc_lower *lw, tc_val x, int axis, int64_t n, const double *weight)
+{
+    if (!x)
+        return x;
+    tc_type t = *tc_put_type(lw, x);
+    int64_t extent = t.dim[axis], rows = tc_type_count(&t) / extent, dim[TC_MAX_RANK];
+    double *turned = tc_new_n(&lw->ctx->arena, double, (size_t)(n * extent));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < extent; k++)
+            turned[k * n + i] = weight[i * extent + k];
+    tc_val last = tc_put_axis_last(lw, tc_put_cast(lw, x, TC_f32), axis);
+    if (!last)
+        return last;
+    memcpy(dim, tc_put_type(lw, last)->dim, sizeof dim);
+    dim[t.rank - 1] = n;
+    tc_val a = tc_put_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
+    tc_val b = tc_put_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, turned);
+    tc_val in[4] = {a, b, tc_put_zero_point(lw, a, 0)};
+    in[3] = tc_put_zero_point(lw, b, 0);
+    tc_val y = tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4);
+    return tc_put_cast(lw, tc_put_axis_back(lw, tc_put_reshape(lw, y, t.rank, dim), axis), t.dtype);
+}
+
+/* ---- RESIZE ---- */
+
+/* Steps of one axis: place o of the result is at (o * d + offset) / n. */
+typedef struct rational {
+    int64_t n, d, offset, border;
+} rational;
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    a = a < 0 ? -a : a;
+    b = b < 0 ? -b : b;
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+/* Whole ratios by pixel centres, 2k/2: the form that every machine with RESIZE takes. */
+static rational whole_steps(const tc_resize_axis *a)
+{
+    int64_t k = a->out / a->in;
+    return (rational){2 * k, 2, 1 - k, k - 1};
+}
+
+static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_corners)
+{
+    if (a->taps == 1 && a->out > a->in && a->out % a->in == 0)
+        return whole_steps(a);
+    rational r = {2 * a->out, 2 * a->in, a->in - a->out, 0};
+    if (kind == TC_RESIZE_NEAREST)
+        r.offset = -a->out;
+    else if (kind == TC_RESIZE_LINEAR && align_corners)
+        r = (rational){a->out > 1 && a->in > 1 ? a->out - 1 : a->out,
+                       a->in > 1 && a->out > 1 ? a->in - 1 : 1, 0, 0};
+    if (a->in == a->out)
+        r = (rational){1, 1, 0, 0};
+    int64_t g = common_divisor(common_divisor(r.n, r.d), r.offset);
+    if (kind == TC_RESIZE_NEAREST && g > 1 && (r.n / g) % 2 && a->in != a->out)
+        g /= g % 2 ? 1 : 2; /* half of n stays a whole number */
+    r = (rational){r.n / g, r.d / g, r.offset / g, 0};
+    r.border = (a->out - 1) * r.d - (a->in - 1) * r.n + r.offset;
+    return r;
+}
+
+/* Whether RESIZE with these steps reads what the table says. */
+static bool reproduces(const rational *r, const tc_resize_axis *a)
+{
+    bool legal = r->n > 0 && r->d > 0 && r->n <= 2048 && r->d < 16 * r->n && r->n <= 256 * r->d &&
+                 r->offset >= -r->n && r->offset < 16 * r->n && r->border >= -16 * r->n &&
+                 r->border < r->n && a->in < 16384 && a->out < 16384;
+    for (int64_t o = 0; legal && o < a->out; o++) {
+        int64_t y = o * r->d + r->offset, i = (int64_t)floor((double)y / (double)r->n),
+                rest = y - i * r->n;
+        int64_t low = i > 0 ? i : 0, high = i + 1 < a->in - 1 ? i + 1 : a->in - 1;
+        if (low >= a->in)
+            return false;
+        if (a->taps == 1)
+            legal = (2 * rest >= r->n ? high : low) == a->place[o];
+        else { /* the same number from any pair of rows */
+            double part = (double)rest / (double)r->n, off = 0;
+            const int64_t at[] = {low, high, a->place[2 * o], a->place[2 * o + 1]};
+            const double w[] = {1 - part, part, -a->weight[2 * o], -a->weight[2 * o + 1]};
+            for (int k = 0; k < 4; k++) {
+                double sum = 0;
+                for (int m = 0; m < 4; m++)
+                    sum += at[m] == at[k] ? w[m] : 0;
+                off = fmax(off, fabs(sum));
+            }
+            legal = off < 1e-5;
+        }
+    }
+    return legal;
+}
+
+/* x [n,c,h,w]: the last two axes at once; `made` is the element type of the result. */
+static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, const rational *r,
+                         const int64_t *size, tc_dtype made)
+{
+    tc_attr_tosa_resize *a = tc_new(&lw->ctx->arena, tc_attr_tosa_resize);
+    a->mode = mode;
+    x = tc_put_channels_last(lw, x);
+    if (!x)
+        return x;
+    tc_val in[4] = {x, tc_put_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d})};
+    in[2] = tc_put_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset});
+    in[3] = tc_put_shape(lw, 2, (int64_t[]){r[0].border, r[1].border});
+    if (lw->status != TC_OK)
+        return TC_NONE;
+    const tc_type *t = tc_put_type(lw, x);
+    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_resize, a, in, 4, 1, lw->node->loc);
+    lw->to->val[node->out[0]]->type =
+        tc_type_make(lw->ctx, made, 4, (int64_t[]){t->dim[0], size[0], size[1], t->dim[3]});
+    lw->status = tc_node_infer(lw->to, node);
+    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+}
+
+/* ---- the rules ---- */
+
+/* Whether any machine enlarges by these steps to the nearest: by 2, 4 or 8, both axes alike. */
+static bool simple(const rational *r)
+{
+    int64_t k = r[0].n / r[0].d;
+    return r[0].n % r[0].d == 0 && (k == 2 || k == 4 || k == 8) && r[0].d == 2 &&
+           r[0].offset == 1 - k && r[1].n == r[0].n && r[1].d == r[0].d &&
+           r[1].offset == r[0].offset;
+}
+
+typedef struct resampling {
+    tc_resize_kind kind;
+    int n; /* axes */
+    tc_resize_axis axis[3];
+    rational step[2]; /* of the last two axes; one axis has another of extent 1 in front */
+    bool exact;       /* RESIZE does it */
+    bool boxes;       /* RESIZE to the nearest and a mean of what lies around do it */
+} resampling;
+
+/* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every place are those that a mean
+ * over k + 1 neighbours of the nearest gives, the outer two counted half. */
+static bool is_boxes(const resampling *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        const tc_resize_axis *a = &s->axis[i];
+        const rational *r = &s->step[2 - s->n + i];
+        int64_t k = a->out / a->in;
+        bool whole = a->out % a->in == 0 && (k == 2 || k == 4 || k == 8);
+        if (!whole || r->n != k * r->d || r->offset * 2 != r->d - r->n ||
+            k != s->axis[0].out / s->axis[0].in)
+            return false;
+    }
+    return s->n == 2;
+}
+
+static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
+{
+    const tc_attr_upsample *a = node->attr;
+    const tc_type *t = tc_lower_type(lw, node, 0);
+    resampling s = {.kind = kind, .n = a->size.n, .step = {{1, 1, 0, 0}, {1, 1, 0, 0}}};
+    s.exact = s.n < 3 && kind != TC_RESIZE_CUBIC;
+    for (int i = 0; i < s.n; i++) {
+        s.axis[i] =
+            tc_resize_axis_of(&lw->ctx->arena, kind, a, i, t->dim[2 + i], t->dtype == TC_f64);
+        if (s.n == 3)
+            continue;
+        rational *r = &s.step[2 - s.n + i];
+        *r = steps(&s.axis[i], kind, a->align_corners);
+        s.exact = s.exact && reproduces(r, &s.axis[i]);
+    }
+    if (s.exact && !lw->target->machine->can.resizes) {
+        s.exact = kind != TC_RESIZE_LINEAR && simple(s.step);
+        s.boxes = kind == TC_RESIZE_LINEAR && t->dtype == TC_i8 && is_boxes(&s);
+    }
+    return s;
+}
+
+/* x as [n,c,h,w], resized, as [n,h,w,c]. */
+static tc_val by_resize(tc_lower *lw, tc_val x, const resampling *s, tc_dtype made)
+{
+    int64_t in[2] = {1, 1}, out[2] = {1, 1};
+    for (int i = 0; i < s->n; i++) {
+        in[2 - s->n + i] = s->axis[i].in;
+        out[2 - s->n + i] = s->axis[i].out;
+    }
+    const int64_t *dim = x ? tc_put_type(lw, x)->dim : in;
+    x = tc_put_reshape(lw, x, 4, (int64_t[]){dim[0], dim[1], in[0], in[1]});
+    return put_resize(
+        lw, x, s->kind == TC_RESIZE_LINEAR ? TC_resize_mode_bilinear : TC_resize_mode_nearest,
+        s->step, out, made);
+}
+
+static tc_val shaped(tc_lower *lw, tc_val x, const tc_type *y)
+{
+    return tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
+}
+
+/* One axis of x, tap i of every output place. */
+static tc_val tap(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int i)
+{
+    if (!x)
+        return x;
+    tc_type t = *tc_put_type(lw, x);
+    tc_row_list rows = {1, a->in, 1, a->out, NULL, TC_NONE};
+    int64_t *place = tc_new_n(&lw->ctx->arena, int64_t, (size_t)a->out);
+    for (int64_t o = 0; o < a->out; o++)
+        place[o] = a->place[o * a->taps + i];
+    rows.known = place;
+    for (int k = 0; k < t.rank; k++)
+        if (k != axis)
+            *(k < axis ? &rows.outer : &rows.inner) *= t.dim[k];
+    x = tc_put_rows(lw, x, &rows);
+    t.dim[axis] = a->out;
+    return tc_put_reshape(lw, x, t.rank, t.dim);
+}
+
+static tc_val pick_all(tc_lower *lw, tc_val x, const resampling *s)
+{
+    for (int i = 0; i < s->n; i++)
+        x = tap(lw, x, 2 + i, &s->axis[i], 0);
+    return x;
+}
+
+static bool resizable(tc_dtype t)
+{
+    return t == TC_i8 || t == TC_i16 || t == TC_f32 || t == TC_f16 || t == TC_bf16;
+}
+
+static void lower_nearest(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+{
+    const tc_type *y = tc_lower_result(lw, node, 0);
+    resampling s = tables(lw, node, kind);
+    tc_val x = tc_move_in(lw, node, 0);
+    if (s.exact && resizable(y->dtype))
+        out[0] = shaped(lw, by_resize(lw, x, &s, y->dtype), y);
+    else
+        out[0] = tc_put_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
+}
+
+void tc_lower_upsample_nearest(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    lower_nearest(lw, node, TC_RESIZE_NEAREST, out);
+}
+
+void tc_lower_upsample_nearest_exact(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    lower_nearest(lw, node, TC_RESIZE_NEAREST_EXACT, out);
+}
+
+static double *matrix(tc_lower *lw, const tc_resize_axis *a)
+{
+    double *m = tc_new_n(&lw->ctx->arena, double, (size_t)(a->out * a->in));
+    for (int64_t o = 0; o < a->out; o++)
+        for (int i = 0; i < a->taps; i++)
+            m[o * a->in + a->place[o * a->taps + i]] += a->weight[o * a->taps + i];
+    return m;
+}
+
+static void lower_weighted(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+{
+    const tc_type *y = tc_lower_result(lw, node, 0);
+    resampling s = tables(lw, node, kind);
+    tc_val x = tc_plain_in(lw, node, 0, TC_f32, 0);
+    if (y->dtype == TC_f64)
+        tc_lower_refuse(lw, "TOSA does not compute with f64");
+    else if (s.exact)
+        x = shaped(lw, by_resize(lw, x, &s, TC_f32), y);
+    else
+        for (int i = 0; i < s.n; i++)
+            x = tc_put_axis_matrix(lw, x, 2 + i, s.axis[i].out, matrix(lw, &s.axis[i]));
+    out[0] = tc_put_cast(lw, x, y->dtype);
+}
+
+void tc_lower_plain_upsample_linear(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    lower_weighted(lw, node, TC_RESIZE_LINEAR, out);
+}
+
+void tc_lower_plain_upsample_cubic(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    lower_weighted(lw, node, TC_RESIZE_CUBIC, out);
+}
+
+/* ---- quantized ---- */
+
+/* One axis of i32 numbers of `bits` bits: sums of taps times weights of 2^-14, the result again
+ * 2^-14 as large but for `more` bits below the step. */
+static tc_val weighted_axis(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
+{
+    tc_val sum = TC_NONE;
+    for (int i = 0; i < a->taps && x; i++) {
+        int rank = tc_put_type(lw, x)->rank;
+        int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        dim[axis] = a->out;
+        double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
+        for (int64_t o = 0; o < a->out; o++)
+            weight[o] = rint(a->weight[o * a->taps + i] * 16384);
+        tc_val by = tc_put_numbers(lw, TC_i32, rank, dim, weight);
+        tc_val one = tc_put_mul(lw, tap(lw, x, axis, a, i), by);
+        sum = sum ? tc_put_add(lw, sum, one) : one;
+    }
+    return tc_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
+}
+
+static tc_val by_sums(tc_lower *lw, tc_val x, const resampling *s, const tc_type *from,
+                      const tc_type *to)
+{
+    int room =
+        from->dtype == TC_i16 ? 0 : 5; /* bits below the step: 16 + 14 + overshoot stay below 31 */
+    x = tc_put_rescale(lw, x, 1, tc_zero_of(from), 0, TC_i32);
+    for (int i = 0; i < s->n; i++)
+        x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room);
+    return tc_put_rescale(lw, x, tc_scale_of(from) / tc_scale_of(to) * ldexp(1, -room), 0,
+                          tc_zero_of(to), to->dtype);
+}
+
+/* x [n,h,w,c] with `more` copies of its first and last rows around an axis; they stand k times
+ * each there already. */
+static tc_val edges_repeated(tc_lower *lw, tc_val x, int axis, int64_t more)
+{
+    if (!x || !more)
+        return x;
+    int64_t n = tc_put_type(lw, x)->dim[axis];
+    tc_val part[3] = {tc_put_slice_axis(lw, x, axis, 0, more), x};
+    part[2] = tc_put_slice_axis(lw, x, axis, n - more, more);
+    return tc_put_concat(lw, part, 3, axis);
+}
+
+/* The nearest, then DEPTHWISE_CONV2D by 1 2 .. 2 1 along both axes: i32 of (2 ky)(2 kx) times what
+ * it stands for, the zero point taken off.  [n,h,w,c] */
+static tc_val by_boxes(tc_lower *lw, tc_val x, const resampling *s, int64_t zero, double *times)
+{
+    resampling nearest = *s;
+    int64_t k[2] = {1, 1}, size[2];
+    nearest.kind = TC_RESIZE_NEAREST;
+    for (int i = 0; i < s->n; i++)
+        k[2 - s->n + i] = s->axis[i].out / s->axis[i].in;
+    for (int i = 0; i < 2; i++) {
+        nearest.step[i] = k[i] > 1 ? (rational){2 * k[i], 2, 1 - k[i], k[i] - 1}
+                                   : (rational){1, 1, 0, 0};
+        size[i] = k[i] > 1 ? k[i] + 1 : 1;
+    }
+    x = by_resize(lw, x, &nearest, TC_i8);
+    for (int i = 0; i < 2; i++)
+        x = edges_repeated(lw, x, 1 + i, k[i] / 2);
+    if (!x)
+        return x;
+    int64_t c = tc_put_type(lw, x)->dim[3];
+    double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(size[0] * size[1] * c));
+    for (int64_t i = 0; i < size[0] * size[1] * c; i++) {
+        int64_t at[2] = {i / c / size[1], i / c % size[1]};
+        weight[i] = 1;
+        for (int j = 0; j < 2; j++)
+            weight[i] *= size[j] > 1 && at[j] > 0 && at[j] + 1 < size[j] ? 2 : 1;
+    }
+    tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){size[0], size[1], c, 1}, weight);
+    double *none = tc_new_n(&lw->ctx->arena, double, (size_t)c);
+    tc_val bias = tc_put_numbers(lw, TC_i32, 1, &c, none);
+    tc_window_shape shape = {.axes = 2};
+    *times = (k[0] > 1 ? 2.0 * (double)k[0] : 1) * (k[1] > 1 ? 2.0 * (double)k[1] : 1);
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, bias, &shape, TC_i32);
+}
+
+static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+{
+    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    if (!tc_is_activation(from) || !tc_is_activation(to)) {
+        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        return;
+    }
+    resampling s = tables(lw, node, kind);
+    tc_val x = tc_lower_in(lw, node, 0);
+    if (s.exact) { /* RESIZE multiplies by both numerators, and knows no zero point: its weights add
+                      up to them */
+        double times = (double)(s.step[0].n * s.step[1].n);
+        tc_dtype made = from->dtype == TC_i8 ? TC_i32 : TC_i48;
+        x = by_resize(lw, x, &s, made);
+        int64_t zero = tc_zero_of(to);
+        if (tc_scale_of(from) == tc_scale_of(to) && zero - tc_zero_of(from) <= 127 &&
+            zero - tc_zero_of(from) >= -128)
+            zero -= tc_zero_of(from); /* steps of one size: the zero points only differ */
+        else if (tc_zero_of(from) && made == TC_i32)
+            x = tc_f_sub(lw, x, tc_put_number(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
+        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero,
+                           to->dtype);
+        out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
+    } else if (s.boxes) {
+        double times = 1;
+        x = by_boxes(lw, x, &s, tc_zero_of(from), &times);
+        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, tc_zero_of(to),
+                           to->dtype);
+        out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
+    } else
+        out[0] = tc_put_reshape(lw, tc_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
+                                to->rank, to->dim);
+}
+
+void tc_lower_int_upsample_linear(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    lower_quantized(lw, node, TC_RESIZE_LINEAR, out);
+}
+
+void tc_lower_int_upsample_cubic(tc_lower *lw, const tc_node *node, tc_val *out)
+{
+    lower_quantized(lw, node, TC_RESIZE_CUBIC, out);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_resize.h -- an axis resampled. */
+#ifndef TC_LOWER_RESIZE_H
+#define TC_LOWER_RESIZE_H
+
+#include "../put.h"
+
+/* The axis of a float tensor by a constant matrix [n, extent]: its new extent is n. */
+tc_val tc_put_axis_matrix(tc_lower *lw, tc_val x, int axis, int64_t n, const double *weight);
+
+#endif

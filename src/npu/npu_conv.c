@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npu_conv.c -- CONV and DEPTHWISE: acc += sum of (ifm - zero point) * weight over the window.
+ *
+ * The input is laid out once, with its padding and upscaling, as 32-bit numbers of height fh and
+ * width fw; taps outside are zeros there.  Products are summed in 32 bits as long as they are sure
+ * to fit, then in 64. */
+#include "../num/lanes.h"
+#include "state.h"
+#include "npu_weights.h"
+
+enum { LANES = 16, PIXELS = 4 };
+
+/* ---- the input ---- */
+
+typedef struct field {
+    int32_t *v;
+    int32_t h, w, c;
+    int32_t largest; /* magnitude that an element may have */
+} field;
+
+/* Rows and columns that the window meets: from -top to the last tap of the last output. */
+static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
+{
+    const tc_npu_window *v = &op->window;
+    if (op->ifm.bytes > 2)
+        return tc_npu_fail(x, "a convolution of %d-bit numbers", 8 * op->ifm.bytes);
+    f->h = v->ih + v->top + v->bottom;
+    f->w = v->iw + v->left + v->right;
+    f->c = op->ifm.c;
+    f->largest =
+        (op->ifm.bytes == 1 ? 256 : 65536) + (op->ifm.zero < 0 ? -op->ifm.zero : op->ifm.zero);
+    double n = (double)f->h * f->w * f->c;
+    if (n > 1 << 28)
+        return tc_npu_fail(x, "an input of %d x %d x %d is too large to be run here", f->h, f->w,
+                           f->c);
+    if (!tc_npu_spend(x, n))
+        return false;
+    f->v = tc_arena_array(&x->scratch, (size_t)n, sizeof *f->v, 64);
+    tc_npu_frame frame = {f->v, f->h, f->w, v->top, v->left, 1};
+    if (v->upscale == TC_UPSCALE_ZEROS)
+        frame.step = 2;
+    if (v->upscale != TC_UPSCALE_NEAREST)
+        return tc_npu_load_frame(x, &op->ifm, &frame);
+    tc_npu_array a;
+    if (!tc_npu_load(x, "the input", &op->ifm, 0, &a))
+        return false;
+    for (int32_t y = 0; y < v->ih; y++)
+        for (int32_t i = 0; i < v->iw; i++)
+            for (int32_t c = 0; c < f->c; c++)
+                f->v[((int64_t)(y + v->top) * f->w + i + v->left) * f->c + c] =
+                    (int32_t)a.v[((int64_t)(y / 2) * a.w + i / 2) * a.c + c];
+    return true;
+}
+
+/* ---- weights ---- */
+
+/* Weights as the loops want them: CONV [o / 16][ky][kx][i][16], DEPTHWISE [ky][kx][c]. */
+typedef struct weights {
+    const int32_t *v;
+    int64_t largest;
+} weights;
+
+static size_t padded(int32_t o)
+{
+    return ((size_t)o + LANES - 1) / LANES * LANES;
+}
+
+static void arrange(const tc_npu_weight_shape *s, const int16_t *from, int32_t *to,
+                    int32_t *largest)
+{
+    int64_t k = (int64_t)s->kh * s->kw * s->i;
+    int64_t step = s->depthwise ? s->o : LANES;
+    int32_t most = *largest;
+    for (int64_t o = 0; o < s->o; o++) {
+        int32_t *at = to + (s->depthwise ? o : o / LANES * k * LANES + o % LANES);
+        for (int64_t j = 0; j < k; j++) {
+            int32_t w = from[o * k + j], size = w < 0 ? -w : w;
+            at[j * step] = w;
+            most = size > most ? size : most;
+        }
+    }
+    *largest = most;
+}
+
+/* The streams' bytes, one behind the other; NULL with a message when they lie outside. */
+static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, size_t *n)
+{
+    const tc_npu_weights *w = &op->weights;
+    *n = 0;
+    for (int c = 0; c < op->cores; c++)
+        *n += w->bytes[c];
+    uint8_t *all = NULL;
+    size_t at = 0;
+    for (int c = 0; c < op->cores; c++) {
+        const uint8_t *p = tc_npu_span(x, w->region, w->base[c], w->bytes[c]);
+        if (!p && w->bytes[c]) {
+            tc_npu_fail(x, "the weights of core %d lie outside region %d", c, w->region);
+            return NULL;
+        }
+        if (!all)
+            all = tc_arena_raw(&x->scratch, *n + 16);
+        if (w->bytes[c])
+            memcpy(all + at, p, w->bytes[c]);
+        stream[c] = (tc_bytes){all + at, (size_t)w->bytes[c]};
+        at += w->bytes[c];
+    }
+    return all;
+}
+
+/* Decoded once for as long as the bytes stay the same. */
+static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
+{
+    tc_bytes stream[TC_NPU_CORES];
+    tc_npu_kept *kept = &x->kept[op->at];
+    tc_npu_weight_shape s = tc_npu_weight_shape_of(op);
+    size_t bytes, k = (size_t)s.kh * (size_t)s.kw * (size_t)s.i, count = padded(s.o) * k;
+    if ((double)padded(s.o) * s.kh * s.kw * s.i > 1 << 28)
+        return tc_npu_fail(x, "a kernel of %d x %d x %d x %d is too large to be run here", s.o,
+                           s.kh, s.kw, s.i);
+    if (!tc_npu_spend(x, (double)count))
+        return false;
+    const uint8_t *all = gather(x, op, stream, &bytes);
+    if (!all)
+        return false;
+    bool same = kept->weights && kept->count == count && kept->bytes == bytes &&
+                !memcmp(kept->stream, all, bytes);
+    if (!same) {
+        int16_t *dense = tc_arena_raw(&x->scratch, (size_t)s.o * k * sizeof *dense);
+        const char *wrong = tc_npu_weights_decode(&x->scratch, x->machine, op, stream, dense);
+        if (wrong)
+            return tc_npu_fail(x, "%s", wrong);
+        *kept = (tc_npu_kept){.stream = tc_arena_copy(x->arena, all, bytes),
+                              .bytes = bytes,
+                              .count = count,
+                              .weights = tc_new_n(x->arena, int32_t, count)};
+        arrange(&s, dense, kept->weights, &kept->largest);
+    }
+    *out = (weights){kept->weights, kept->largest};
+    return true;
+}
+
+/* U85: ifm2 is a map of one row; column o holds the weights of channel o. */
+static bool dynamic_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
+{
+    tc_npu_array a;
+    if (op->ifm2.bytes > 2)
+        return tc_npu_fail(x, "weights of %d bits", 8 * op->ifm2.bytes);
+    if (!tc_npu_load(x, "ifm2", &op->ifm2, op->scalar, &a))
+        return false;
+    if (a.w < op->ofm.c || a.c < op->ifm.c)
+        return tc_npu_fail(x, "ifm2 is too small for weights");
+    int32_t *v = tc_new_n(&x->scratch, int32_t, padded(op->ofm.c) * (size_t)op->ifm.c);
+    int64_t largest = 0, k = op->ifm.c;
+    for (int64_t o = 0; o < op->ofm.c; o++)
+        for (int64_t i = 0; i < k; i++) {
+            int64_t w = a.v[o * a.c + i];
+            v[(o / LANES * k + i) * LANES + o % LANES] = (int32_t)w;
+            largest = tc_max_i64(largest, w < 0 ? -w : w);
+        }
+    *out = (weights){v, largest};
+    return true;
+}
+
+/* ---- sums of products ---- */
+
+/* PIXELS outputs of one row, LANES channels: n runs of k products each.  Run r of pixel p begins at
+ * from + p pixel + run[r]; its weights follow those of the run before. */
+typedef struct task {
+    const int32_t *from, *weight;
+    const int64_t *run;
+    int64_t pixel, k;
+    int32_t n;
+    int64_t chunk; /* products that 32 bits hold */
+} task;
+
+TC_LANES_BODY sum_body(const task *t, int64_t *out)
+{
+    int32_t acc[PIXELS][LANES];
+    int64_t left = t->chunk;
+    const int32_t *w = t->weight;
+    memset(acc, 0, sizeof acc);
+    for (int32_t r = 0; r < t->n; r++) {
+        const int32_t *x = t->from + t->run[r];
+        for (int64_t k = 0; k < t->k;) {
+            int64_t end = t->k - k < left ? t->k : k + left;
+            left -= end - k;
+            for (; k < end; k++, w += LANES)
+                for (int p = 0; p < PIXELS; p++)
+                    for (int j = 0; j < LANES; j++)
+                        acc[p][j] += x[p * t->pixel + k] * w[j];
+            if (left > 0)
+                continue;
+            for (int p = 0; p < PIXELS; p++)
+                for (int j = 0; j < LANES; j++)
+                    out[p * LANES + j] += acc[p][j];
+            memset(acc, 0, sizeof acc);
+            left = t->chunk;
+        }
+    }
+    for (int p = 0; p < PIXELS; p++)
+        for (int j = 0; j < LANES; j++)
+            out[p * LANES + j] += acc[p][j];
+}
+TC_LANES(static, sum, sum_body, (const task *t, int64_t *out), (t, out))
+
+/* The same where not even one product fits. */
+static void sum_wide(const task *t, int64_t *out)
+{
+    const int32_t *w = t->weight;
+    for (int32_t r = 0; r < t->n; r++)
+        for (int64_t k = 0; k < t->k; k++, w += LANES)
+            for (int p = 0; p < PIXELS; p++)
+                for (int j = 0; j < LANES; j++)
+                    out[p * LANES + j] += (int64_t)t->from[t->run[r] + p * t->pixel + k] * w[j];
+}
+
+static int64_t chunk_of(const field *f, int64_t largest)
+{
+    return largest ? INT32_MAX / ((int64_t)f->largest * largest) : INT32_MAX;
+}
+
+/* A whole row of outputs; the last pixels may be computed more than once, none outside the input.
+ */
+static void conv_row(const tc_npu_op *op, const field *f, const weights *w, task *t, int32_t y,
+                     int64_t *acc)
+{
+    const tc_npu_window *v = &op->window;
+    int64_t k = (int64_t)v->kh * v->kw * f->c;
+    for (int32_t o = 0; o < op->ofm.c; o += LANES) {
+        t->weight = w->v + o * k;
+        for (int32_t x = 0; x < op->ofm.w; x += PIXELS) {
+            int32_t n = op->ofm.w - x < PIXELS ? op->ofm.w - x : PIXELS,
+                    lanes = op->ofm.c - o < LANES ? op->ofm.c - o : LANES;
+            int64_t out[PIXELS * LANES] = {0};
+            t->from = f->v + ((int64_t)y * v->stride_y * f->w + (int64_t)x * v->stride_x) * f->c;
+            t->pixel = n < PIXELS ? 0 : (int64_t)v->stride_x * f->c;
+            for (int32_t p = 0; p < n;
+                 p += n < PIXELS ? 1 : PIXELS) { /* a few at the end: one by one */
+                if (p)
+                    t->from += (int64_t)v->stride_x * f->c;
+                memset(out, 0, sizeof out);
+                if (t->chunk > 0)
+                    sum(t, out);
+                else
+                    sum_wide(t, out);
+                for (int32_t q = 0; q < (n < PIXELS ? 1 : PIXELS); q++)
+                    for (int32_t j = 0; j < lanes; j++) {
+                        int64_t *a = &acc[((int64_t)x + p + q) * op->ofm.c + o + j];
+                        *a = tc_wrap_add(*a, out[q * LANES + j]);
+                    }
+            }
+        }
+    }
+}
+
+bool tc_npu_conv(tc_npu_exec *x, const tc_npu_op *op)
+{
+    const tc_npu_window *v = &op->window;
+    field f;
+    weights w;
+    double products = (double)op->ofm.h * op->ofm.w * op->ofm.c * v->kh * v->kw * op->ifm.c;
+    if (!tc_npu_spend(x, products) || !lay_out(x, op, &f) ||
+        !(op->weights_ifm2 ? dynamic_weights(x, op, &w) : constant_weights(x, op, &w)) ||
+        !tc_npu_start_acc(x, op))
+        return false;
+    /* Taps side by side in memory are one run. */
+    bool joined = v->dilation_x == 1;
+    int32_t runs = joined ? v->kh : v->kh * v->kw;
+    int64_t *run = tc_new_n(&x->scratch, int64_t, (size_t)runs);
+    for (int32_t r = 0; r < runs; r++) {
+        int32_t ky = joined ? r : r / v->kw, kx = joined ? 0 : r % v->kw;
+        run[r] = ((int64_t)ky * v->dilation_y * f.w + (int64_t)kx * v->dilation_x) * f.c;
+    }
+    task t = {.run = run,
+              .n = runs,
+              .k = (int64_t)(joined ? v->kw : 1) * f.c,
+              .chunk = chunk_of(&f, w.largest)};
+    for (int32_t y = 0; y < op->ofm.h; y++)
+        conv_row(op, &f, &w, &t, y, x->acc.v + (int64_t)y * op->ofm.w * op->ofm.c);
+    return tc_npu_put_acc(x, op);
+}
+
+/* ---- one kernel a channel ---- */
+
+typedef struct depth_task {
+    const int32_t *from, *weight;
+    int64_t row, column; /* between taps */
+    int32_t kh, kw, c;
+} depth_task;
+
+TC_LANES_BODY depth_body(const depth_task *t, int32_t *restrict out)
+{
+    for (int32_t c = 0; c < t->c; c++)
+        out[c] = 0;
+    for (int32_t ky = 0; ky < t->kh; ky++)
+        for (int32_t kx = 0; kx < t->kw; kx++) {
+            const int32_t *x = t->from + ky * t->row + kx * t->column,
+                          *w = t->weight + (int64_t)(ky * t->kw + kx) * t->c;
+            for (int32_t c = 0; c < t->c; c++)
+                out[c] += x[c] * w[c];
+        }
+}
+TC_LANES(static, depth_sum, depth_body, (const depth_task *t, int32_t *restrict out), (t, out))
+
+static void depth_wide(const depth_task *t, int64_t *out)
+{
+    for (int32_t ky = 0; ky < t->kh; ky++)
+        for (int32_t kx = 0; kx < t->kw; kx++)
+            for (int32_t c = 0; c < t->c; c++)
+                out[c] += (int64_t)t->from[ky * t->row + kx * t->column + c] *
+                          t->weight[(int64_t)(ky * t->kw + kx) * t->c + c];
+}
+
+bool tc_npu_depthwise(tc_npu_exec *x, const tc_npu_op *op)
+{
+    const tc_npu_window *v = &op->window;
+    field f;
+    weights w;
+    double products = (double)op->ofm.h * op->ofm.w * op->ofm.c * v->kh * v->kw;
+    if (!tc_npu_spend(x, products) || !lay_out(x, op, &f) || !constant_weights(x, op, &w) ||
+        !tc_npu_start_acc(x, op))
+        return false;
+    bool narrow = chunk_of(&f, w.largest) >= (int64_t)v->kh * v->kw;
+    int32_t *row = tc_arena_raw(&x->scratch, (size_t)f.c * sizeof *row);
+    depth_task t = {.weight = w.v,
+                    .row = (int64_t)v->dilation_y * f.w * f.c,
+                    .column = (int64_t)v->dilation_x * f.c,
+                    .kh = v->kh,
+                    .kw = v->kw,
+                    .c = f.c};
+    int64_t *acc = x->acc.v;
+    for (int32_t y = 0; y < op->ofm.h; y++)
+        for (int32_t i = 0; i < op->ofm.w; i++, acc += f.c) {
+            t.from = f.v + ((int64_t)y * v->stride_y * f.w + (int64_t)i * v->stride_x) * f.c;
+            if (!narrow) {
+                depth_wide(&t, acc);
+                continue;
+            }
+            depth_sum(&t, row);
+            for (int32_t c = 0; c < f.c; c++)
+                acc[c] += row[c];
+        }
+    return tc_npu_put_acc(x, op);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npu_machine.h -- what is known about each Ethos-U: one row a size. */
+#ifndef TC_NPU_MACHINE_H
+#define TC_NPU_MACHINE_H
+
+#include "../base/base.h"
+
+typedef enum tc_npu_product { TC_U55, TC_U65, TC_U85 } tc_npu_product;
+
+/* The piece of an output that is computed at a time. */
+typedef struct tc_npu_block {
+    int32_t h, w, depth; /* depth 0: the machine has no such block */
+} tc_npu_block;
+
+/* Bank granules of a U55 or U65's memory, by what the banks hold. */
+typedef enum tc_npu_granule {
+    TC_GRANULE_IFM8,
+    TC_GRANULE_IFM16,
+    TC_GRANULE_EW8,
+    TC_GRANULE_EW16,
+    TC_GRANULE_IFM32,
+    TC_GRANULE_ACC16,
+    TC_GRANULE_ACC32,
+    TC_GRANULE_ACC40,
+    TC_GRANULE_COUNT
+} tc_npu_granule;
+
+enum { TC_NPU_CORES = 4, TC_NPU_MICROBLOCKS = 6, TC_NPU_BANK = 1024, TC_NPU_LUT = 2048 };
+
+typedef struct tc_npu_machine {
+    const char *name; /* "ethos-u55-128" */
+    tc_npu_product product;
+    int32_t macs;  /* a cycle, of all cores */
+    int32_t cores; /* each with a weight stream of its own */
+    tc_npu_block
+        microblock[TC_NPU_MICROBLOCKS]; /* U85: by the field of ACC_FORMAT; else only the first */
+    tc_npu_block most;                  /* of an output block */
+    int32_t max_kernels, max_dmas;      /* unfinished at a time */
+    int32_t banks; /* U55, U65: SHRAM of a core, in banks; the last two hold tables */
+    uint8_t granule[TC_GRANULE_COUNT];            /* U55, U65 */
+    int32_t ifm_ram, acc_ram, chain_ram, out_ram; /* U85: bytes */
+} tc_npu_machine;
+
+/* The machine that a CONFIG word describes, or that bears a name; NULL: none. */
+const tc_npu_machine *tc_npu_machine_of(uint32_t config);
+const tc_npu_machine *tc_npu_machine_find(const char *name);
+
+/* Bytes of the memory that tables lie in, and where their first slot is, as a DMA addresses it. */
+static inline int32_t tc_npu_internal_bytes(const tc_npu_machine *m)
+{
+    return m->product == TC_U85 ? TC_NPU_LUT : m->banks * TC_NPU_BANK;
+}
+static inline int32_t tc_npu_table_at(const tc_npu_machine *m)
+{
+    return tc_npu_internal_bytes(m) - TC_NPU_LUT;
+}
+
+#endif

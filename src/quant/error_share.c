@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error_share.c -- see error_share.h.
+ *
+ * Up to a value such a run is the plain one, so that one plan goes through the program once, and a
+ * twin leaves it before every value and runs to the end. */
+#include "error_share.h"
+
+#include <math.h>
+
+#include "../num/snap.h"
+#include "role.h"
+#include "sample_runner.h"
+
+enum { SAMPLES = 8, FEW_SAMPLES = 2, LEAST = 8 /* values that are measured whatever it takes */ };
+static const double WORK = 3e10; /* multiplications */
+
+typedef struct solo {
+    const tc_graph *g;
+    tc_alone **row; /* by value: its row, where it is measured */
+    tc_val now;           /* the value that the twin puts on its grid */
+    tc_plan *plan, *twin;
+    tc_watch watch, twin_watch;
+    void *const *state;
+    tc_tensor *in, *out, *real;
+} solo;
+
+double tc_quant_work(const tc_graph *g)
+{
+    double work = 0;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        double out = node->n_out ? (double)tc_type_count(tc_type_of(g, node->out[0])) : 0, each = 1;
+        const tc_type *w = node->n_in > 1 ? tc_type_of(g, node->in[1]) : NULL;
+        if (w && w->rank && (tc_ops[node->op].traits & T_MAC))
+            each = node->op == TC_OP_matmul
+                       ? (double)w->dim[w->rank > 1 ? w->rank - 2 : 0]
+                       : (double)tc_type_count(w) / (double)tc_max_i64(1, w->dim[0]);
+        work += out * each;
+    }
+    return work;
+}
+
+static void see_nothing(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    (void)who, (void)v, (void)seen, (void)order;
+}
+
+static void see_twin(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    const solo *s = who;
+    (void)order;
+    if (v != s->now)
+        return;
+    tc_alone *row = s->row[v];
+    const tc_quant *q = row->grid;
+    size_t n = (size_t)tc_type_count(seen.type);
+    float *x = seen.data;
+    tc_snap grid = tc_snap_make(q->scale[0], q->zero[0], q->lo, q->hi);
+    double lo = q->scale[0] * (double)(q->lo - q->zero[0]),
+           hi = q->scale[0] * (double)(q->hi - q->zero[0]);
+    for (size_t i = 0; i < n; i++) {
+        float y;
+        tc_snap_f32(&grid, &x[i], &y, 1);
+        double real = (double)x[i], e = (double)y - real;
+        row->square += real * real;
+        row->error += e * e;
+        row->cut += real < lo || real > hi ? e * e : 0;
+        x[i] = y;
+    }
+}
+
+bool tc_alone_is_cut(const tc_alone *row)
+{
+    const double MOSTLY = 0.5, UNSEEN = 0.1; /* of its own noise */
+    return row->noise >= 0 && row->square > 0 && row->cut > MOSTLY * row->error &&
+           row->noise < UNSEEN * row->error / row->square;
+}
+
+/* Over all real outputs. */
+static double noise_of(const solo *s)
+{
+    double noise = 0, outputs = 0;
+    for (size_t i = 0; i < s->g->n_out; i++) {
+        const float *x = s->real[i].data, *y = s->out[i].data;
+        double error = 0, square = 0;
+        if (s->real[i].type->dtype != TC_f32)
+            continue;
+        for (int64_t k = 0; k < tc_type_count(s->real[i].type); k++) {
+            double e = (double)y[k] - (double)x[k];
+            error += e * e;
+            square += (double)x[k] * (double)x[k];
+        }
+        noise += square > 0 ? error / square : error;
+        outputs++;
+    }
+    return outputs > 0 ? noise / outputs : NAN;
+}
+
+static tc_status run_plain(solo *s)
+{
+    tc_plan_start(s->plan, s->in, s->state);
+    TC_TRY(tc_plan_go(s->plan, TC_NONE));
+    tc_plan_outputs(s->plan, s->out);
+    for (size_t i = 0; i < s->g->n_out; i++)
+        memcpy(s->real[i].data, s->out[i].data, tc_type_bytes(s->out[i].type));
+    tc_plan_start(s->plan, s->in, s->state);
+    return TC_OK;
+}
+
+/* Every value of one sample, as they are made. */
+static tc_status run_sample(solo *s, double times)
+{
+    TC_TRY(run_plain(s));
+    for (size_t k = 0; k < s->g->n_node; k++)
+        for (int i = 0; i < s->g->node[k]->n_out; i++) {
+            tc_val v = s->g->node[k]->out[i];
+            tc_alone *row = s->row[v];
+            if (!row)
+                continue;
+            s->now = v;
+            tc_plan_start(s->twin, s->in, s->state);
+            tc_plan_follow(s->twin, s->plan);
+            TC_TRY(tc_plan_go(s->twin, TC_NONE));
+            tc_plan_outputs(s->twin, s->out);
+            row->noise += times * noise_of(s);
+            TC_TRY(tc_plan_go(s->plan, v));
+        }
+    return TC_OK;
+}
+
+static bool has_grid(const tc_graph *g, const tc_alone *row)
+{
+    return row->grid && row->grid->axis < 0 && tc_type_of(g, row->value)->dtype == TC_f32;
+}
+
+/* Which rows are measured: the first ones, as many as the work allows; and on how many samples. */
+static size_t choose_rows(solo *s, tc_alone *row, size_t n, size_t n_sample)
+{
+    double each = fmax(1, tc_quant_work(s->g) / 2), all = 0;
+    for (size_t i = 0; i < n; i++)
+        all += has_grid(s->g, &row[i]);
+    double fit = fmin(SAMPLES, fmax(FEW_SAMPLES, floor(WORK / (each * fmax(1, all)))));
+    n_sample = (double)n_sample < fit ? n_sample : (size_t)fit;
+    size_t room = (size_t)fmax(LEAST, fmin(1e6, WORK / (each * (double)n_sample)));
+    for (size_t i = 0; i < n; i++) {
+        bool fits = room > 0 && has_grid(s->g, &row[i]);
+        row[i].noise = fits ? 0 : NAN;
+        if (fits)
+            s->row[row[i].value] = &row[i];
+        room -= fits;
+    }
+    return n_sample;
+}
+
+tc_status tc_quant_alone(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan, const bool *wanted,
+                         void *const *state, const tc_samples *samples, tc_alone *row, size_t n)
+{
+    solo *s = tc_new(&ctx->arena, solo);
+    *s = (solo){.g = g, .state = state, .row = tc_new_n(&ctx->arena, tc_alone *, g->n_val)};
+    size_t n_sample = choose_rows(s, row, n, samples->n);
+    s->watch = (tc_watch){wanted, see_nothing, s};
+    s->twin_watch = (tc_watch){wanted, see_twin, s};
+    s->plan = tc_plan_twin(plan, &s->watch);
+    s->twin = tc_plan_twin(plan, &s->twin_watch);
+    tc_plan_on_oom(s->plan, ctx->arena.oom);
+    tc_plan_on_oom(s->twin, ctx->arena.oom);
+    s->in = tc_input_buffers(ctx, g);
+    s->out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    s->real = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
+    for (size_t i = 0; i < g->n_out; i++)
+        s->real[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->out[i]));
+    tc_status status = TC_OK;
+    for (size_t k = 0; k < n_sample && status == TC_OK; k++) {
+        status = samples->read(samples->from, k * samples->n / n_sample, s->in);
+        if (status == TC_OK)
+            status = run_sample(s, 1 / (double)n_sample);
+    }
+    tc_plan_end(s->plan);
+    tc_plan_end(s->twin);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fixed_ranges.c -- domains whose range is known beforehand (softmax, sigmoid, tanh): whether they
+ * keep it, or have that of what was seen.
+ *
+ * What was seen has a margin.  An output of the program that is f(x), f a sigmoid or tanh, may see
+ * x reach MARGIN times as far: its ends are f(MARGIN f^-1(seen)), which stays within the range. */
+#include <math.h>
+
+#include "observations.h"
+
+static double logit(double y) { return log(y / (1 - y)); }
+
+/* x, MARGIN times as far from 0; towards a negative end's 0 it is as much nearer. */
+static double farther(double x) { return x > 0 ? x * TC_NATURAL_MARGIN : x / TC_NATURAL_MARGIN; }
+
+static double beyond(tc_op op, double y)
+{
+    double to = op == TC_OP_tanh ? tanh(TC_NATURAL_MARGIN * atanh(y))
+                                 : 1 / (1 + exp(-farther(logit(y))));
+    return (double)(float)to; /* the last bits are the library's */
+}
+
+/* The one curve that makes all of an output domain's values; TC_OP_COUNT: there is no such. */
+static tc_op curve_of(const tc_graph *g, const tc_domain *domain)
+{
+    tc_op op = TC_OP_COUNT;
+    for (size_t i = 0; i < domain->n_val && domain->output; i++) {
+        const tc_node *maker = tc_def(g, domain->val[i]);
+        tc_op own = maker ? maker->op : TC_OP_COUNT;
+        if ((own != TC_OP_sigmoid && own != TC_OP_tanh) || (i && own != op))
+            return TC_OP_COUNT;
+        op = own;
+    }
+    return op;
+}
+
+void tc_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
+                      double *hi)
+{
+    tc_op op = curve_of(g, domain);
+    *lo = TC_NATURAL_MARGIN * (double)seen.lo;
+    *hi = TC_NATURAL_MARGIN * (double)seen.hi;
+    if (op == TC_OP_COUNT)
+        return;
+    *hi = (double)seen.hi >= domain->hi ? domain->hi : beyond(op, (double)seen.hi);
+    *lo = op == TC_OP_sigmoid                 ? 0
+          : (double)seen.lo <= domain->lo     ? domain->lo
+                                              : beyond(op, (double)seen.lo);
+}
+
+/* Whether a product of two values reads any of the domain's: attention's probabilities. */
+static bool read_by_product(const tc_graph *g, const tc_domains *domains, size_t d)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; g->node[k]->op == TC_OP_matmul && i < g->node[k]->n_in; i++)
+            if (domains->of[g->node[k]->in[i]] == (int32_t)d)
+                return true;
+    return false;
+}
+
+/* A natural range that is this much wider than what was seen, with its margin, is given up for
+ * that: rows of a flat softmax are far below 1.  A softmax that gives finer steps takes more
+ * operations, which inside of attention have to gain more. */
+static double too_wide(const tc_graph *g, const tc_domains *domains, size_t d)
+{
+    const tc_node *maker = tc_def(g, domains->domain[d].val[0]);
+    return maker && maker->op == TC_OP_softmax && read_by_product(g, domains, d) ? 3 : 1.5;
+}
+
+/* The greatest code of a natural range is one step below its end, which curves reach. */
+static bool cuts(const tc_domain *domain, double hi)
+{
+    double top = domain->scale * (double)(domain->setting.qmax - domain->zero);
+    return hi > top + domain->scale / 2;
+}
+
+bool tc_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_ends seen)
+{
+    const tc_domain *domain = &domains->domain[d];
+    double most = fmax(-domain->lo, domain->hi), lo, hi;
+    if (!domain->fixed_range)
+        return false;
+    if (seen.lo > seen.hi || !(fmaxf(-seen.lo, seen.hi) > 0))
+        return true;
+    tc_natural_range(g, domain, seen, &lo, &hi);
+    if (curve_of(g, domain) != TC_OP_COUNT && cuts(domain, (double)seen.hi))
+        return false;
+    return too_wide(g, domains, d) * fmax(-lo, hi) > most;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gram_matrix.c -- see gram_matrix.h.
+ *
+ * With u the weights in steps, q the codes, x the real input and y the typed one, the error of a
+ * row is
+ *
+ *   E(q) = sum over columns of (u x - q y)^2,   -dE/dq / 2 = u C - q H,
+ *   C = sum x y',   H = sum y y'
+ *
+ * and code j alone is best at q_j + slope_j / H_jj.  Every loop runs over independent numbers, so
+ * vectors of any width give the same bits. */
+#include "gram_matrix.h"
+
+#include <math.h>
+
+#include "../fast/outer.h"
+#include "../num/lanes.h"
+
+TC_LANES_BODY axpy(float *restrict to, float by, const float *restrict x, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        to[j] += by * x[j];
+}
+TC_LANES(, tc_gram_axpy, axpy, (float *restrict to, float by, const float *restrict x, int64_t n),
+         (to, by, x, n))
+
+TC_LANES_BODY sums(double *restrict sum, const float *restrict x, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        sum[j] += (double)x[j];
+}
+TC_LANES(, tc_gram_sum, sums, (double *restrict sum, const float *restrict x, int64_t n),
+         (sum, x, n))
+
+TC_LANES_BODY minus(float *restrict x, const float *restrict mean, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        x[j] -= mean[j];
+}
+TC_LANES(, tc_gram_centre, minus, (float *restrict x, const float *restrict mean, int64_t n),
+         (x, mean, n))
+
+TC_LANES_BODY errors(const float *restrict x, const float *restrict y, int64_t n,
+                     double *restrict sum, double *restrict square)
+{
+    for (int64_t j = 0; j < n; j++) {
+        double e = (double)x[j] - (double)y[j];
+        sum[j] += e;
+        square[j] += e * e;
+    }
+}
+TC_LANES(, tc_gram_errors, errors,
+         (const float *restrict x, const float *restrict y, int64_t n, double *restrict sum,
+          double *restrict square),
+         (x, y, n, sum, square))
+
+TC_LANES_BODY dots(const float *restrict x, const float *restrict w, int64_t k, int64_t n,
+                   float *restrict sum)
+{
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int64_t t = 0; t < k; t++)
+        for (int64_t j = 0; j < n; j++)
+            sum[j] += x[t * n + j] * w[t * n + j];
+}
+TC_LANES(, tc_gram_dots, dots,
+         (const float *restrict x, const float *restrict w, int64_t k, int64_t n,
+          float *restrict sum),
+         (x, w, k, n, sum))
+
+/* One row of them. */
+typedef struct row {
+    const float *want, *curve; /* curve: h's diagonal */
+    float *code, *slope;
+    const int64_t *step;
+} row;
+
+/* slope[j] = sum of want[i] * c[i][j] - code[i] * h[i][j] over i in order. */
+static void find_slopes(const tc_gram_rows *r)
+{
+    int64_t n = r->n, k = r->k;
+    memset(r->slope, 0, (size_t)(n * k) * sizeof *r->slope);
+    if (n == 1) {
+        for (int64_t j = 0; j < k; j++) {
+            tc_gram_axpy(r->slope, r->want[j], r->c + j * k, k);
+            tc_gram_axpy(r->slope, -r->code[j], r->h + j * k, k);
+        }
+        return;
+    }
+    float *want = r->room, *code = r->room + n * k; /* numbers of all rows side by side */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++) {
+            want[j * n + i] = r->want[i * k + j];
+            code[j * n + i] = -r->code[i * k + j];
+        }
+    tc_outer_add(r->slope, k, n, k, k, (const tc_outer[]){{want, n, r->c, k}, {code, n, r->h, k}},
+                 2);
+}
+
+/* The best code for number j by itself, within reach. */
+static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
+{
+    float step = w->step ? (float)w->step[j] : 1;
+    float want = w->code[j] + w->slope[j] / w->curve[j], reach = r->reach * fabsf(step);
+    float least = w->want[j] - reach, most = w->want[j] + reach;
+    want = want > least ? want : least;
+    want = want < most ? want : most;
+    float q = nearbyintf(want / step), lo = (float)r->lo, hi = (float)r->hi;
+    q = q > lo ? q : lo;
+    q = q < hi ? q : hi;
+    return q * step;
+}
+
+/* The next number from j on whose slope may move it.  One that asks for less than half a step stays
+ * where it is: codes are multiples of their steps, within reach or at an end. */
+static int64_t next_steep(const tc_gram_rows *r, const row *w, int64_t j)
+{
+    const float half = 0.49F;
+    if (!w->step)
+        while (j < r->k && fabsf(w->slope[j]) < half * w->curve[j])
+            j++;
+    else
+        while (j < r->k &&
+               fabsf(w->slope[j]) < half * fabsf((float)w->step[j]) * w->curve[j])
+            j++;
+    return j;
+}
+
+static double descend(const tc_gram_rows *r, const row *w, int sweeps)
+{
+    double gain = 0;
+    for (int s = 0; s < sweeps; s++) {
+        bool moved = false;
+        for (int64_t j = 0; (j = next_steep(r, w, j)) < r->k; j++) {
+            float curve = w->curve[j];
+            if (!(curve > 0))
+                continue;
+            float by = best_code(r, w, j) - w->code[j];
+            double fall =
+                2 * (double)by * (double)w->slope[j] - (double)by * (double)by * (double)curve;
+            if (by == 0 || !(fall > 0))
+                continue;
+            gain += fall;
+            w->code[j] += by;
+            tc_gram_axpy(w->slope, -by, r->h + j * r->k, r->k);
+            moved = true;
+        }
+        if (!moved)
+            break;
+    }
+    return gain;
+}
+
+double tc_gram_descend(const tc_gram_rows *r, int sweeps)
+{
+    double gain = 0;
+    find_slopes(r);
+    float *curve = r->room + 2 * r->n * r->k;
+    for (int64_t j = 0; j < r->k; j++)
+        curve[j] = r->h[j * r->k + j];
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t at = i * r->k;
+        row w = {r->want + at, curve, r->code + at, r->slope + at, r->step ? r->step + at : NULL};
+        gain += descend(r, &w, sweeps);
+    }
+    return gain;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mask_values.h -- numbers that stand for "never": the -1e9 of a mask, the 1e9 of a distance to
+ * oneself.
+ *
+ * They are told from the others by what was seen of a value: two populations, the far one at least
+ * TC_FAR_TIMES beyond the other and made of a constant, a program input or a clamp.  Such a value
+ * has no range that codes could share: it stays real, or is clamped where a softmax reads it. */
+#ifndef TC_MASK_VALUES_H
+#define TC_MASK_VALUES_H
+
+#include "quantizer.h"
+
+/* What was seen of a value, by binary exponent of the magnitude: [0] below 1, [k] from 2^(k-1) up
+ * to 2^k, the last one infinite.  lo > hi: nothing. */
+enum { TC_REACHES = 130 };
+typedef struct tc_reach {
+    float lo[TC_REACHES], hi[TC_REACHES];
+} tc_reach;
+
+void tc_reach_init(tc_reach *reach);
+void tc_reach_see(tc_reach *reach, const float *x, int64_t n); /* NaN does not count */
+void tc_reach_add(tc_reach *reach, const tc_reach *more);
+
+/* The far ones of a value: those of magnitude `from` and more. */
+typedef struct tc_far {
+    double from;     /* 0: there are none */
+    double ordinary; /* the largest magnitude below */
+    double one;      /* what all of them are; NAN: they differ */
+    bool alike;      /* a 64th apart at most */
+    bool alone;      /* nothing else was seen */
+} tc_far;
+
+/* By value of the graph, in the arena: the far ones, by what `reach` says of each suspect; reach
+ * NULL: by constants of 1e6 and more alone. */
+tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach);
+
+/* Before anything was seen: whether constants make it likely that there are any, and, by value in
+ * the arena, where they may be. */
+bool tc_never_suspect(const tc_graph *g);
+bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g);
+
+/* Biases of linear layers and convolutions that have far ones are parted: those are added behind.
+ * Where there are none the graph is left as it is, its values too. */
+TC_MUST_USE tc_status tc_never_part(tc_module *module);
+
+/* x + m, m with far ones c beside which x is nothing, becomes a choice: where(m near 0, x + m, c).
+ * *n: sums that did; 0: the graph is as it was. */
+TC_MUST_USE tc_status tc_never_choose(tc_module *module, const tc_far *far, size_t *n);
+
+/* mask_samples.c: the program's samples are run and looked at, sums are made choices, and the
+ * values with far ones are marked: *never by value of the graph as it is then, in the arena, the
+ * magnitude from which on they are far; NULL: none. Without samples, by constants alone. */
+TC_MUST_USE tc_status tc_quant_never(tc_ctx *ctx, tc_module *module,
+                                     const tc_quant_request *request, const float **never);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outlier_samples.c -- whether samples that were set aside had better be kept.
+ *
+ * Without them the others have finer steps, and they themselves are cut.  The program is quantized
+ * in both ways and measured on all samples, these among them:
+ *
+ *   each = mean over samples of min(1, error / square)          every sample counts the same
+ *   all  = sum of errors / sum of squares                       large ones count for more
+ *
+ * They stay aside where that makes `each` less by GAIN and `all` no greater: a broken picture is
+ * lost in one way and costs all others in the other; a large sample of data with long tails is
+ * what the program is for. */
+#include "outlier_samples.h"
+
+#include <math.h>
+
+#include "measure.h"
+
+enum { MEASURED = 64, NAMED = 8 };
+static const double GAIN = 0.8; /* times the noise, 1 dB */
+
+/* Both noises over the kept samples, of which some were measured, and those set aside. */
+typedef struct noise {
+    double each, all;
+} noise;
+
+static noise noise_of(const tc_measured *kept, const tc_measured *odd, size_t n_out, double share)
+{
+    double times = odd->n ? (1 - share) / share * (double)odd->n / (double)kept->n : 1;
+    noise n = {(1 - share) * kept->each + share * odd->each, 0};
+    double outputs = 0;
+    for (size_t i = 0; i < n_out; i++) {
+        if (!kept->measured[i])
+            continue;
+        n.all += tc_noise(times * kept->error[i] + odd->error[i],
+                          times * kept->square[i] + odd->square[i]);
+        outputs++;
+    }
+    n.all /= fmax(1, outputs);
+    return n;
+}
+
+tc_status tc_aside_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
+                         const tc_module *with, const tc_samples *samples,
+                         const tc_domains *domains, tc_aside_verdict *out)
+{
+    tc_domains only = *domains;
+    tc_yardstick kept, odd;
+    tc_measured kept_in[2], odd_in[2];
+    const tc_module *program[2] = {without, with};
+    only.only_odd = true;
+    *out = (tc_aside_verdict){0};
+    TC_TRY(tc_yardstick_make(ctx, real, samples, domains, MEASURED, 0, &kept));
+    TC_TRY(tc_yardstick_make(ctx, real, samples, &only, MEASURED, 0, &odd));
+    if (!kept.samples.n || !odd.samples.n)
+        return TC_OK;
+    for (int i = 0; i < 2; i++) {
+        TC_TRY(tc_yardstick_measure(ctx, &kept, program[i], &kept_in[i]));
+        TC_TRY(tc_yardstick_measure(ctx, &odd, program[i], &odd_in[i]));
+    }
+    double share = (double)domains->n_odd / (double)domains->n_sample;
+    noise a = noise_of(&kept_in[0], &odd_in[0], kept.n_out, share),
+          b = noise_of(&kept_in[1], &odd_in[1], kept.n_out, share);
+    out->heavy = a.each < GAIN * b.each && a.all > b.all;
+    out->keep = out->heavy || !(a.each < GAIN * b.each);
+    out->all_db = -10 * log10(a.all);
+    out->without_db = -10 * log10(a.each);
+    out->with_db = -10 * log10(b.each);
+    out->lost_db = odd_in[0].sqnr_db;
+    return TC_OK;
+}
+
+/* "calibration sample 53" or "calibration samples 3, 17 and 2 more". */
+static const char *names_of(tc_ctx *ctx, const tc_domains *domains)
+{
+    tc_buf text;
+    tc_buf_init(&text, &ctx->arena);
+    tc_buf_printf(&text, "calibration sample%s", domains->n_odd > 1 ? "s" : "");
+    for (size_t i = 0; i < domains->n_odd && i < NAMED; i++) {
+        const tc_aside *odd = &domains->odd[i];
+        tc_buf_printf(&text, "%s %zu%s%s", i ? "," : "", odd->index, odd->where ? " of " : "",
+                      odd->where ? odd->where : "");
+    }
+    if (domains->n_odd > NAMED)
+        tc_buf_printf(&text, " and %zu more", domains->n_odd - NAMED);
+    tc_buf_u8(&text, 0);
+    return (const char *)text.data;
+}
+
+void tc_aside_tell(tc_ctx *ctx, const tc_domains *domains, const tc_aside_verdict *verdict)
+{
+    const char *names = names_of(ctx, domains);
+    size_t far_in = domains->n_watched;
+    bool one = domains->n_odd == 1;
+    for (size_t i = 0; i < domains->n_odd; i++)
+        far_in = domains->odd[i].far_in < far_in ? domains->odd[i].far_in : far_in;
+    const char *is = one ? "is" : "are", *it = one ? "it" : "them";
+    const char *far = tc_text_format(&ctx->arena, "more than twice the median in %zu of %zu domains",
+                                     far_in, domains->n_watched);
+    if (!verdict)
+        tc_note(ctx, NULL, "%s %s set aside: the values reach %s (--keep-odd-samples keeps %s)",
+                names, is, far, it);
+    else if (!verdict->keep)
+        tc_note(ctx, NULL,
+                "%s %s set aside: the values reach %s; all samples have %.1f dB so, %s at %.1f, "
+                "and %.1f with %s (--keep-odd-samples keeps %s)",
+                names, is, far, verdict->without_db, one ? "this one" : "these", verdict->lost_db,
+                verdict->with_db, it, it);
+    else if (verdict->heavy)
+        tc_note(ctx, NULL,
+                "%s %s kept, though the values reach %s: the outputs outweigh all others', and "
+                "without %s the whole has %.1f dB; samples alike have %.1f dB, and %.1f without "
+                "%s: leave %s out of the data if %s broken",
+                names, is, far, it, verdict->all_db, verdict->with_db, verdict->without_db, it, it,
+                one ? "it is" : "they are");
+    else
+        tc_note(ctx, NULL,
+                "%s %s kept, though the values reach %s: without %s there are %.1f dB instead of "
+                "%.1f", names, is, far, it, verdict->without_db, verdict->with_db);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* precision_needs.c -- where a program asks for more of a number than its code tells.
+ *
+ * Codes are finite: isnan, isinf, isfinite and nan_to_num of codes have one answer, fmax and fmin
+ * nothing to pass over.  So where their operand may be NaN or infinite, it stays in float, and with
+ * it what made it, element by element, back to what has no say in that: an input of the program, or
+ * an operator whose results quantization takes as finite (products, norms, ...).
+ *
+ * So does what follows from the inputs element by element and becomes a whole number or is compared
+ * for equality: half a step would make it another one.  And what is far from zero and brought back
+ * by a number beyond 2^24, as time stamps are: codes reach from zero on. */
+#include "dataflow.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+
+/* Infinite, or NaN, for some finite operands. */
+static bool makes_odd(const tc_dataflow *f, const tc_node *node)
+{
+    switch (node->op) {
+    case TC_OP_log:
+    case TC_OP_log2:
+    case TC_OP_log10:
+    case TC_OP_log1p:
+    case TC_OP_sqrt:
+    case TC_OP_rsqrt:
+    case TC_OP_reciprocal:
+    case TC_OP_exp:
+    case TC_OP_exp2:
+    case TC_OP_expm1:
+    case TC_OP_sinh:
+    case TC_OP_cosh:
+    case TC_OP_asin:
+    case TC_OP_acos:
+    case TC_OP_acosh:
+    case TC_OP_atanh:
+    case TC_OP_erfinv:
+    case TC_OP_logit:
+    case TC_OP_pow:
+    case TC_OP_xlogy:
+    case TC_OP_addcdiv:
+        return true;
+    case TC_OP_div:
+    case TC_OP_remainder:
+    case TC_OP_fmod: { /* by what is never zero: finite */
+        tc_tensor by = tc_tensor_of(f->g, node->in[1]);
+        for (int64_t i = 0; by.data && i < tc_type_count(by.type); i++)
+            if (tc_load_f64(by, i) == 0)
+                return true;
+        return !by.data;
+    }
+    default:
+        return false;
+    }
+}
+
+/* What is odd in operand i is so in the result, or decides it. */
+static bool passes_odd(const tc_node *node, int i)
+{
+    return (tc_ops[node->op].traits & (T_ELTWISE | T_REDUCES)) || node->op == TC_OP_cumsum ||
+           node->op == TC_OP_cumprod || tc_role_carries(node, i);
+}
+
+static bool asks(const tc_dataflow *f, const tc_node *node)
+{
+    switch (node->op) {
+    case TC_OP_isnan:
+    case TC_OP_isinf:
+    case TC_OP_isfinite:
+    case TC_OP_nan_to_num:
+    case TC_OP_fmax:
+    case TC_OP_fmin:
+        return true;
+    case TC_OP_eq:
+    case TC_OP_ne: /* of a number and itself: isnan */
+        if (node->in[0] == node->in[1])
+            return true; /* fall through */
+    case TC_OP_lt:
+    case TC_OP_le:
+    case TC_OP_gt:
+    case TC_OP_ge: /* with an infinity: isinf */
+        return (f->fixed[node->in[0]] && f->huge[node->in[0]]) ||
+               (f->fixed[node->in[1]] && f->huge[node->in[1]]);
+    default:
+        return false;
+    }
+}
+
+/* Asks for the number itself. */
+static bool asks_exactly(const tc_dataflow *f, const tc_node *node)
+{
+    const tc_type *y = node->n_out ? tc_type_of(f->g, node->out[0]) : NULL;
+    return node->op == TC_OP_eq || node->op == TC_OP_ne ||
+           (node->op == TC_OP_cast && (tc_is_int(y->dtype) || y->dtype == TC_bool));
+}
+
+/* Adds or takes away one number beyond 2^24. */
+static bool brings_back(const tc_dataflow *f, const tc_node *node)
+{
+    for (int i = 0; i < 2 && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
+        tc_tensor c = tc_tensor_of(f->g, node->in[i]);
+        if (c.data && f->fixed[node->in[i]] && tc_type_count(c.type) == 1 &&
+            fabs(tc_load_f64(c, 0)) >= 0x1p24 && fabs(tc_load_f64(c, 0)) < 0x1p60)
+            return true;
+    }
+    return false;
+}
+
+/* What follows from inputs and constants, each element from one of theirs. */
+static void find_fresh(const tc_dataflow *f, bool *fresh)
+{
+    const tc_graph *g = f->g;
+    for (size_t i = 0; i < g->n_in; i++)
+        fresh[g->in[i]] = true;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool made = (tc_ops[node->op].traits & (T_ELTWISE | T_MOVES)) || tc_role_moves(node);
+        for (int i = 0; i < node->n_in; i++)
+            made = made && (!node->in[i] || fresh[node->in[i]] || f->fixed[node->in[i]]);
+        for (int i = 0; i < node->n_out; i++)
+            fresh[node->out[i]] = made && !f->fixed[node->out[i]];
+    }
+}
+
+static void find_odd(const tc_dataflow *f, bool *odd)
+{
+    const tc_graph *g = f->g;
+    for (size_t i = 0; i < g->n_in; i++)
+        odd[g->in[i]] = tc_dataflow_is_f32(f, g->in[i]);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool made = makes_odd(f, node);
+        for (int i = 0; i < node->n_in; i++)
+            made = made || (odd[node->in[i]] && passes_odd(node, i));
+        for (int i = 0; i < node->n_out; i++)
+            odd[node->out[i]] = tc_dataflow_is_f32(f, node->out[i]) &&
+                                (made || f->huge[node->out[i]]) && node->op != TC_OP_nan_to_num;
+    }
+}
+
+void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f)
+{
+    const tc_graph *g = f->g;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    bool *odd = tc_new_n(&ctx->scratch, bool, g->n_val + 1),
+         *fresh = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
+    find_odd(f, odd);
+    find_fresh(f, fresh);
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        bool on = false;
+        for (int i = 0; i < node->n_out; i++)
+            on = on || f->asked[node->out[i]];
+        bool exactly = asks_exactly(f, node) || brings_back(f, node), asked = asks(f, node);
+        for (int i = 0; i < node->n_in && !on; i++)
+            on = (asked && odd[node->in[i]]) ||
+                 (exactly && fresh[node->in[i]] && tc_dataflow_is_f32(f, node->in[i]));
+        for (int i = 0; i < node->n_out && on; i++)
+            f->asked[node->out[i]] = true;
+        for (int i = 0; i < node->n_in && on; i++)
+            if ((odd[node->in[i]] || fresh[node->in[i]]) && passes_odd(node, i))
+                f->asked[node->in[i]] = true;
+    }
+    tc_arena_rewind(&ctx->scratch, mark);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantizer.c -- the stage, from top to bottom. */
+#include "quantizer.h"
+
+#include <math.h>
+
+#include "outlier_samples.h"
+#include "equalize.h"
+#include "methods.h"
+#include "mask_values.h"
+#include "sample_runner.h"
+
+/* Below so many dB an answer is hardly that of the float program any more. */
+static const double LOST = 15;
+
+/* What another preset gives on the same samples; what it says of itself is not passed on. */
+static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
+                       const char *name, tc_quant_gains *found)
+{
+    tc_config c;
+    if (!tc_config_preset(name, &c))
+        return false;
+    c.quiet = true;
+    c.round_weights = false;
+    tc_quant_request r = {.config = &c,
+                          .samples = request->samples,
+                          .keep_odd = request->keep_odd,
+                          .gains = found,
+                          .labels = request->labels};
+    tc_hold hold = tc_hold_begin(ctx);
+    bool works = tc_quantize(ctx, tc_module_copy(real), &r) == TC_OK;
+    tc_hold_drop(ctx, hold);
+    return works;
+}
+
+/* The program is lost: says so, and which settings keep it, measured on the same samples. */
+static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
+                     const tc_quant_gains *gains)
+{
+    static const char *const other[] = {"int8+16:8", "int8+16:32", "a16w8"};
+    tc_quant_gains found[TC_COUNT(other)] = {0};
+    size_t n = 0, place[TC_COUNT(other)];
+    bool keeps = false;
+    for (size_t i = 0; i < TC_COUNT(other) && !keeps; i++) {
+        bool wide = i + 1 == TC_COUNT(other);
+        if ((!wide && request->config->global.act.dtype != TC_i8) ||
+            !try_preset(ctx, real, request, other[i], &found[n]))
+            continue;
+        keeps = found[n].db >= 2 * LOST;
+        place[n++] = i;
+    }
+    tc_warning(
+        ctx, NULL, TC_E_ACCURACY,
+        "with these settings the program is %.1f dB from the float one on calibration samples "
+        "(%.0f %% of the answers agree): it is hardly the same program",
+        gains->db, 100 * gains->agree);
+    for (size_t i = 0; i < n; i++)
+        tc_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]], found[i].db,
+                100 * found[i].agree);
+}
+
+/* ---- one program, in two ways ---- */
+
+/* A program on its way to integers. */
+typedef struct attempt {
+    tc_module *real, *typed;
+    tc_domains domains;
+    tc_quant_gains gains;
+} attempt;
+
+/* Ranges that hardly anything but a mask has. */
+static bool reaches_far(const tc_domains *domains)
+{
+    static const double far = 1e6;
+    bool found = domains->far_given;
+    for (size_t d = 0; d < domains->n && !found; d++)
+        found = fmax(-domains->domain[d].lo, domains->domain[d].hi) >= far;
+    return found;
+}
+
+/* Observations have ranges, and no numbers to tell a mask from others by. */
+static void warn_merged(tc_ctx *ctx)
+{
+    tc_warning(ctx, NULL, TC_E_OBSERVATIONS,
+               "values reach 1e6 and more: if a mask given as an input makes them, the others have "
+               "no codes left");
+    tc_note(ctx, NULL, "quantize with --calib DATA, which tells masks from other numbers");
+}
+
+/* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
+ * them, else where the ranges do; then everything is looked at again. */
+static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    const tc_config *config = request->config;
+    const float *never = NULL;
+    bool suspect = !config->anchor && tc_never_suspect(tc_main(a->typed));
+    if (suspect)
+        TC_TRY(tc_quant_never(ctx, a->typed, request, &never));
+    tc_hold hold = tc_hold_begin(ctx);
+    tc_status status = tc_quant_decide(ctx, a->typed, config, never, &a->domains);
+    if (status == TC_OK)
+        status = tc_quant_observe(ctx, a->typed, request, &a->domains);
+    bool far = status == TC_OK && !config->anchor && !request->observe_only &&
+               reaches_far(&a->domains);
+    if (far && request->n_merge)
+        warn_merged(ctx);
+    else if (far && !suspect)
+        status = tc_quant_never(ctx, a->typed, request, &never);
+    if (status != TC_OK || suspect || !never) {
+        tc_hold_keep(ctx, hold);
+        return status;
+    }
+    tc_hold_drop(ctx, hold);
+    TC_TRY(tc_quant_decide(ctx, a->typed, config, never, &a->domains));
+    return tc_quant_observe(ctx, a->typed, request, &a->domains);
+}
+
+/* Domains, grids, 16 bits where they belong; the typed program has the nearest codes. */
+static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    double clock = 0;
+    tc_graph *g = tc_main(a->typed);
+    TC_TRY(observe(ctx, request, a));
+    if (request->observe_only)
+        return TC_OK;
+    tc_quant_fit_masks(ctx, g, &a->domains);
+    tc_lap(&clock, NULL);
+    TC_TRY(tc_quant_widen(ctx, a->typed, request, &a->domains));
+    tc_lap(&clock, request->times ? &request->times->rank : NULL);
+    if (!request->config->anchor)
+        tc_quant_fit_sums(g, &a->domains);
+    a->real = tc_module_copy(a->typed);
+    return tc_quant_apply(ctx, a->typed, request->config, &a->domains);
+}
+
+/* The same with all samples, where leaving the odd ones out costs more than it brings. */
+static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+{
+    bool quiet = request->config->quiet, measurable = !request->n_merge && request->samples.n;
+    attempt all = {.typed = tc_module_copy(a->typed)};
+    TC_TRY(prepare(ctx, request, a));
+    if (!a->domains.n_odd || request->observe_only)
+        return TC_OK;
+    if (!measurable) {
+        if (!quiet)
+            tc_aside_tell(ctx, &a->domains, NULL);
+        return TC_OK;
+    }
+    tc_config silent = *request->config;
+    silent.quiet = true;
+    tc_quant_request again = *request;
+    again.config = &silent;
+    again.keep_odd = true;
+    tc_aside_verdict verdict;
+    TC_TRY(prepare(ctx, &again, &all));
+    TC_TRY(tc_aside_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
+                          &verdict));
+    if (!quiet)
+        tc_aside_tell(ctx, &a->domains, &verdict);
+    if (verdict.keep) {
+        tc_quant_take_over(a->typed, all.typed);
+        *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains};
+        request->keep_odd = true;
+    }
+    return TC_OK;
+}
+
+static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    return tc_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
+}
+
+/* Only where it may take its time, and where all samples are at hand: what others have observed is
+ * of the program as it is. */
+static bool wants_equalizing(const tc_quant_request *request)
+{
+    const tc_config *c = request->config;
+    return c->thorough && !c->anchor && !c->quiet && !request->n_merge &&
+           c->global.act.dtype == TC_i8;
+}
+
+/* Whichever is nearer in the end: the program as it is, or with channels of like ranges. */
+static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    attempt even = {.typed = tc_module_copy(a->real)};
+    size_t n = 0;
+    if (wants_equalizing(request))
+        TC_TRY(tc_quant_equalize(ctx, even.typed, request, &a->domains, &n));
+    TC_TRY(improve(ctx, request, a));
+    if (!n)
+        return TC_OK;
+    if (tc_clock_past(request->until)) {
+        tc_quant_say_over(ctx, "equalizing");
+        return TC_OK;
+    }
+    tc_config silent = *request->config;
+    silent.quiet = true; /* what there is to say has been said */
+    tc_quant_request again = *request;
+    again.config = &silent;
+    TC_TRY(prepare(ctx, &again, &even));
+    TC_TRY(improve(ctx, &again, &even));
+    tc_quant_gain gain = {
+        "equalizing", "channels of like ranges, by factors that neighbouring weights take in",
+        even.gains.db, even.gains.db > a->gains.db + TC_GAIN};
+    if (gain.taken) {
+        even.gains.plain_db = a->gains.plain_db;
+        tc_quant_take_over(a->typed, even.typed);
+        *a = (attempt){even.real, a->typed, even.domains, even.gains};
+    }
+    if (a->gains.n < TC_METHODS)
+        a->gains.method[a->gains.n++] = gain;
+    return TC_OK;
+}
+
+static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_quant_gains *gains)
+{
+    size_t *index = tc_new_n(&ctx->arena, size_t, domains->n_odd);
+    for (size_t i = 0; i < domains->n_odd; i++)
+        index[i] = domains->odd[i].index;
+    gains->aside = index;
+    gains->n_aside = domains->n_odd;
+    gains->weighed = weighed;
+}
+
+tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
+{
+    tc_config head = tc_quant_head(ctx, tc_main(module), asked->config),
+              own = tc_quant_small(ctx, tc_main(module), &head);
+    tc_quant_request request = *asked;
+    request.config = &own;
+    attempt a = {.typed = module};
+    TC_TRY(prepare_best(ctx, &request, &a));
+    if (request.observe_only || !own.correct_bias)
+        return TC_OK;
+    if (!request.samples.n) {
+        tc_note(ctx, NULL,
+                "biases are not corrected: that needs samples, up to 32 of them, with --calib");
+        return TC_OK;
+    }
+    double clock = 0;
+    tc_lap(&clock, NULL);
+    TC_TRY(improve_either(ctx, &request, &a));
+    if (request.gains)
+        *request.gains = a.gains;
+    if (request.gains && a.domains.n_odd)
+        name_aside(ctx, &a.domains, !request.n_merge, request.gains);
+    tc_lap(&clock, request.times ? &request.times->correct : NULL);
+    if (a.gains.db < LOST && !own.quiet && !own.proved)
+        say_lost(ctx, a.real, &request, &a.gains);
+    return TC_OK;
+}

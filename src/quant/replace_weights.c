@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replace_weights.c -- see replace_weights.h. */
+#include "replace_weights.h"
+
+#include "../ir/rewrite.h"
+#include "../num/load.h"
+
+static void release(void *what)
+{
+    tc_arena_free(&((tc_renewal *)what)->room);
+}
+
+void tc_renewal_init(tc_ctx *ctx, tc_renewal *renewal)
+{
+    tc_arena_init_like(&renewal->room, &ctx->arena);
+    tc_ctx_defer(ctx, release, renewal);
+}
+
+void tc_renewal_clear(tc_renewal *renewal)
+{
+    release(renewal);
+    renewal->of = NULL;
+    renewal->n = 0;
+    renewal->done = false;
+}
+
+double tc_renew_bias_step(const tc_graph *typed, const tc_node *node, int64_t k)
+{
+    const tc_type *x = tc_type_of(typed, node->in[0]), *w = tc_type_of(typed, node->in[1]);
+    tc_val b = node->n_in > 2 ? node->in[2] : TC_NONE;
+    if (b) {
+        const tc_quant *q = tc_type_of(typed, b)->quant;
+        return q->scale[q->axis >= 0 ? k : 0];
+    }
+    return (double)(float)(x->quant->scale[0] * w->quant->scale[k % w->quant->count]);
+}
+
+static const tc_renewed *find(const tc_renewal *all, const tc_node *typed)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->of[i].typed == typed)
+            return &all->of[i];
+    return NULL;
+}
+
+/* The type of a bias where there is none yet. */
+static const tc_type *new_bias_type(tc_rewrite *rw, const tc_renewed *p)
+{
+    bool wide = tc_dtypes[tc_type_of(rw->from, p->typed->in[0])->dtype].bits > 8;
+    double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)p->n);
+    int64_t *zero = tc_new_n(&rw->ctx->scratch, int64_t, (size_t)p->n),
+            most = tc_dtype_max(wide ? TC_i48 : TC_i32);
+    for (int64_t k = 0; k < p->n; k++)
+        scale[k] = tc_renew_bias_step(rw->from, p->typed, k);
+    tc_quant q = {0, (int32_t)p->n, -most, most, scale, zero};
+    tc_type type = {.dtype = wide ? TC_i48 : TC_i32, .rank = 1, .dim = {p->n}, .quant = &q};
+    return tc_type_intern(rw->ctx, &type);
+}
+
+static tc_val new_bias(tc_rewrite *rw, const tc_renewed *p)
+{
+    tc_val b = p->typed->n_in > 2 ? p->typed->in[2] : TC_NONE;
+    const tc_type *type = b ? tc_type_of(rw->from, b) : new_bias_type(rw, p);
+    tc_tensor codes = tc_tensor_new(&rw->ctx->arena, type);
+    for (int64_t k = 0; k < tc_type_count(type); k++) {
+        int64_t code = (b ? tc_load_i64(tc_tensor_of(rw->from, b), k) : 0) + p->move[k];
+        tc_store_i64(codes, k, tc_max_i64(type->quant->lo, tc_min_i64(type->quant->hi, code)));
+    }
+    const tc_value *old = b ? rw->from->val[b] : NULL;
+    return tc_graph_const(rw->to, type, codes.data, old ? old->name : NULL,
+                          old ? old->def->loc : p->typed->loc);
+}
+
+static tc_val new_codes(tc_rewrite *rw, const tc_renewed *p)
+{
+    const tc_value *old = rw->from->val[p->typed->in[1]];
+    return tc_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
+}
+
+/* Weights and biases that new ones stand for and nobody else reads: left in the program they would
+ * be made real with all the others when it is measured. */
+static bool is_replaced(const tc_rewrite *rw, const tc_renewal *all, const tc_node *node)
+{
+    if (node->op != TC_OP_const || rw->readers[node->out[0]] != 1)
+        return false;
+    for (size_t i = 0; i < all->n; i++) {
+        const tc_renewed *p = &all->of[i];
+        if ((p->codes.data && p->typed->in[1] == node->out[0]) ||
+            (all->biases && p->typed->n_in > 2 && p->typed->in[2] == node->out[0]))
+            return true;
+    }
+    return false;
+}
+
+static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_renewal *all = rw->user;
+    *done = is_replaced(rw, all, node);
+    const tc_renewed *p = *done ? NULL : find(all, node);
+    if (!p)
+        return TC_OK;
+    *done = true;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_val in[3] = {tc_rewrite_in(rw, node, 0)};
+    in[1] = p->codes.data ? new_codes(rw, p) : tc_rewrite_in(rw, node, 1);
+    bool has = node->n_in > 2 && node->in[2];
+    in[2] = all->biases ? new_bias(rw, p) : has ? tc_rewrite_in(rw, node, 2) : TC_NONE;
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, in[2] ? 3 : node->n_in,
+                                 node->n_out, node->loc);
+    rw->to->val[copy->out[0]]->type = tc_type_of(rw->from, node->out[0]);
+    rw->to->val[copy->out[0]]->name = rw->from->val[node->out[0]]->name;
+    TC_TRY(tc_node_infer(rw->to, copy));
+    tc_rewrite_bind(rw, node->out[0], copy->out[0]);
+    return TC_OK;
+}
+
+tc_status tc_renew_constants(tc_graph *typed, tc_renewal *renewal)
+{
+    static tc_rewriter *const rewriters[] = {give_constants};
+    return tc_rewrite_graph(typed, rewriters, TC_COUNT(rewriters), renewal);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample_choice.c -- samples: their content, their mistakes, and a choice of them that their order
+ * does not change. */
+#include "sample_runner.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "../num/load.h"
+#include "../run/plan.h"
+#include "observations.h"
+
+tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+    return in;
+}
+
+/* ---- what the program remembers ---- */
+
+static size_t memory_size(const tc_memory *m, size_t i)
+{
+    return tc_type_bytes(tc_type_of(m->g, m->g->mutation[i].before));
+}
+
+tc_memory tc_memory_new(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_memory m = {g, tc_new_n(&ctx->arena, void *, g->n_mutation),
+                   tc_new_n(&ctx->arena, void *, g->n_mutation)};
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        m.now[i] = tc_arena_raw(&ctx->arena, memory_size(&m, i));
+        m.other[i] = tc_arena_raw(&ctx->arena, memory_size(&m, i));
+    }
+    tc_memory_reset(&m);
+    return m;
+}
+
+void tc_memory_reset(const tc_memory *m)
+{
+    for (size_t i = 0; i < m->g->n_mutation; i++)
+        memcpy(m->now[i], m->g->val[m->g->mutation[i].before]->data, memory_size(m, i));
+}
+
+/* One buffer's new contents may be another's old ones: all are copied before any is in use. */
+void tc_memory_keep(const tc_memory *m, const tc_tensor *after)
+{
+    for (size_t i = 0; i < m->g->n_mutation; i++)
+        memcpy(m->other[i], after[i].data, memory_size(m, i));
+    for (size_t i = 0; i < m->g->n_mutation; i++) {
+        void *old = m->now[i];
+        m->now[i] = m->other[i];
+        m->other[i] = old;
+    }
+}
+
+void tc_memory_copy(const tc_memory *m, void *const *from)
+{
+    for (size_t i = 0; i < m->g->n_mutation; i++)
+        memcpy(m->now[i], from[i], memory_size(m, i));
+}
+
+/* ---- samples ---- */
+
+/* Words in four lanes, which need not wait for each other. */
+uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *p = in[i].data;
+        size_t size = tc_type_bytes(in[i].type), k = 0;
+        uint64_t lane[4] = {h, 1, 2, 3};
+        for (; k + 32 <= size; k += 32)
+            for (int j = 0; j < 4; j++) {
+                uint64_t v =
+                    (lane[j] ^ tc_le64(p + k + 8 * (size_t)j)) * UINT64_C(0x9e3779b97f4a7c15);
+                lane[j] = v ^ v >> 29;
+            }
+        h = tc_hash(p + k, size - k, tc_hash(lane, sizeof lane, 0));
+    }
+    return h;
+}
+
+static int64_t first_odd_number(tc_tensor t)
+{
+    int64_t n = tc_type_count(t.type);
+    if (t.type->dtype == TC_f32 && tc_all_finite(t.data, n))
+        return -1;
+    const float *x = t.data;
+    for (int64_t i = 0; i < n; i++)
+        if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(tc_load_f64(t, i)))
+            return i;
+    return -1;
+}
+
+tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in)
+{
+    for (size_t i = 0; i < g->n_in; i++) {
+        int64_t at = tc_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
+        const char *name = g->val[g->in[i]]->name;
+        if (at >= 0)
+            return tc_error(ctx, NULL, TC_E_DATA,
+                            "calibration sample %zu: element %" PRId64
+                            " of '%s' is %s, which no range holds",
+                            k, at, name ? name : "the input",
+                            isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
+    }
+    return TC_OK;
+}
+
+
+/* ---- a choice ---- */
+
+typedef struct picked {
+    uint64_t hash;
+    size_t index;
+    tc_tensor *in; /* its numbers: data may be slow to read in another order than its own */
+    tc_memory before; /* what the program remembers when it comes */
+} picked;
+
+typedef struct choice {
+    size_t n_in;
+    picked *pick;
+    size_t n;
+} choice;
+
+static int by_hash(const void *a, const void *b)
+{
+    const picked *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool is_odd(const tc_domains *domains, uint64_t hash)
+{
+    for (size_t i = 0; i < domains->n_odd; i++)
+        if (domains->odd[i].hash == hash)
+            return true;
+    return false;
+}
+
+static void copy_sample(const tc_tensor *from, const tc_tensor *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to[i].data, from[i].data, tc_type_bytes(from[i].type));
+}
+
+/* A place for one more: a new one, or that of the greatest when the new one is less; NULL: there is
+ * none. */
+static picked *room_for(tc_ctx *ctx, const tc_graph *g, choice *c, size_t most, const picked *new)
+{
+    if (c->n < most) {
+        c->pick[c->n].in = tc_input_buffers(ctx, g);
+        c->pick[c->n].before = tc_memory_new(ctx, g);
+        return &c->pick[c->n++];
+    }
+    picked *greatest = c->n ? c->pick : NULL;
+    for (size_t i = 1; i < c->n; i++)
+        if (by_hash(&c->pick[i], greatest) > 0)
+            greatest = &c->pick[i];
+    return greatest && by_hash(new, greatest) < 0 ? greatest : NULL;
+}
+
+static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
+{
+    const choice *c = from;
+    copy_sample(c->pick[k].in, in, c->n_in);
+    return TC_OK;
+}
+
+static void *const *picked_state(void *from, size_t k)
+{
+    const choice *c = from;
+    return c->pick[k].before.now;
+}
+
+/* A program that remembers is run on all samples, in order. */
+typedef struct walk {
+    tc_plan *plan; /* NULL: it remembers nothing */
+    tc_memory memory;
+    tc_tensor *out, *after;
+} walk;
+
+static tc_status begin_walk(tc_ctx *ctx, const tc_graph *g, walk *w)
+{
+    *w = (walk){.memory = tc_memory_new(ctx, g),
+                .out = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
+                .after = tc_new_n(&ctx->arena, tc_tensor, g->n_mutation)};
+    if (g->n_mutation)
+        w->plan = tc_plan_new(ctx, (tc_graph *)(uintptr_t)g, NULL);
+    return g->n_mutation && !w->plan
+               ? tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
+                                "the program holds operators that cannot be calibrated")
+               : TC_OK;
+}
+
+static tc_status step_walk(const walk *w, const tc_tensor *in)
+{
+    if (!w->plan)
+        return TC_OK;
+    TC_TRY(tc_plan_run(w->plan, in, w->out, w->memory.now, w->after));
+    tc_memory_keep(&w->memory, w->after);
+    return TC_OK;
+}
+
+tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                          const tc_domains *domains, size_t most, tc_samples *out)
+{
+    choice *c = tc_new(&ctx->arena, choice);
+    tc_tensor *in = tc_input_buffers(ctx, g);
+    c->n_in = g->n_in;
+    c->pick = tc_new_n(&ctx->arena, picked, most);
+    walk w;
+    TC_TRY(begin_walk(ctx, g, &w));
+    for (size_t k = 0; k < from->n; k++) {
+        TC_TRY(from->read(from->from, k, in));
+        TC_TRY(tc_sample_check(ctx, g, k, in));
+        picked one = {.hash = tc_sample_hash(in, g->n_in), .index = k};
+        bool taken = is_odd(domains, one.hash) == domains->only_odd;
+        picked *room = taken ? room_for(ctx, g, c, most, &one) : NULL;
+        if (room) {
+            room->hash = one.hash;
+            room->index = k;
+            copy_sample(in, room->in, g->n_in);
+            tc_memory_copy(&room->before, w.memory.now);
+        }
+        TC_TRY(step_walk(&w, in));
+    }
+    if (w.plan)
+        tc_plan_end(w.plan);
+    qsort(c->pick, c->n, sizeof *c->pick, by_hash);
+    *out = (tc_samples){.n = c->n,
+                        .read = read_picked,
+                        .from = c,
+                        .progress = from->progress,
+                        .who = from->who,
+                        .state = picked_state};
+    return TC_OK;
+}
+
+size_t tc_picked_index(const tc_samples *samples, size_t k)
+{
+    const choice *c = samples->from;
+    return c->pick[k].index;
+}

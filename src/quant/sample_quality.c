@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample_quality.c -- see sample_quality.h.
+ *
+ * Of each input: whether it ever varies, whether it varies within a sample, whether it has more
+ * than two numbers.  Of the samples: how many differ.  Of the ranges: whether they still grow, that
+ * is, how much farther all samples reach than a quarter of them. */
+#include "sample_quality.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../num/load.h"
+
+enum { QUARTERS = 4, PICTURE = 64 }; /* numbers of an input that would be varied if it were one */
+static const double GROWING = 1.4;
+
+typedef struct input {
+    double lo, hi;
+    double value[2]; /* the numbers that were seen, as long as there are no more */
+    int n_value;     /* 3: there are */
+    bool uneven;     /* some sample has two numbers */
+} input;
+
+struct tc_worth {
+    const tc_graph *g;
+    input *in; /* by input of the program */
+};
+
+tc_worth *tc_worth_new(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_worth *w = tc_new(&ctx->arena, tc_worth);
+    w->g = g;
+    w->in = tc_new_n(&ctx->arena, input, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++)
+        w->in[i] = (input){.lo = INFINITY, .hi = -INFINITY};
+    return w;
+}
+
+static void see_value(input *s, double x)
+{
+    for (int i = 0; i < s->n_value && i < 2; i++)
+        if (s->value[i] == x)
+            return;
+    if (s->n_value < 2)
+        s->value[s->n_value] = x;
+    if (s->n_value < 3)
+        s->n_value++;
+}
+
+static void see_one(input *s, tc_tensor t)
+{
+    int64_t n = tc_type_count(t.type);
+    tc_ends e = tc_ends_none();
+    if (t.type->dtype == TC_f32)
+        tc_ends_see(&e, t.data, n);
+    double lo = (double)e.lo, hi = (double)e.hi;
+    for (int64_t i = 0; t.type->dtype != TC_f32 && i < n; i++) {
+        double x = tc_load_f64(t, i);
+        lo = i ? fmin(lo, x) : x;
+        hi = i ? fmax(hi, x) : x;
+    }
+    if (n && lo <= hi) {
+        s->lo = fmin(s->lo, lo) + 0.0; /* -0 is 0 */
+        s->hi = fmax(s->hi, hi) + 0.0;
+        s->uneven = s->uneven || lo < hi;
+    }
+    for (int64_t i = 0; i < n && s->n_value < 3; i++)
+        see_value(s, tc_load_f64(t, i));
+}
+
+void tc_worth_see(tc_worth *w, const tc_tensor *in)
+{
+    for (size_t i = 0; i < w->g->n_in; i++)
+        see_one(&w->in[i], in[i]);
+}
+
+static input merged(tc_worth *const *by, size_t n, size_t i)
+{
+    input all = by[0]->in[i];
+    for (size_t k = 1; k < n; k++) {
+        const input *s = &by[k]->in[i];
+        all.lo = fmin(all.lo, s->lo);
+        all.hi = fmax(all.hi, s->hi);
+        all.uneven = all.uneven || s->uneven;
+        if (s->n_value > 2)
+            all.n_value = 3;
+        for (int j = 0; j < s->n_value && j < 2; j++)
+            see_value(&all, s->value[j]);
+    }
+    return all;
+}
+
+/* ---- what is said ---- */
+
+static const char *name_of(const tc_graph *g, size_t i)
+{
+    const char *name = g->val[g->in[i]]->name;
+    return name ? name : "the input";
+}
+
+/* Numbers that stand for infinity are no ends of a range. */
+static bool varies(const input *s)
+{
+    return s->lo < s->hi || s->n_value > 1;
+}
+
+static void say_what_to_do(tc_ctx *ctx)
+{
+    tc_note(ctx, NULL,
+            "give %d or more samples of what the program will meet, prepared as for the float model",
+            TC_FEW_SAMPLES);
+}
+
+/* Of all inputs together, in one sample. */
+static int64_t numbers_of(const tc_graph *g)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < g->n_in; i++)
+        n += tc_type_count(tc_type_of(g, g->in[i]));
+    return n;
+}
+
+static size_t count_different(const tc_first *rows)
+{
+    size_t n = rows->n_sample > 0;
+    for (size_t k = 1; k < rows->n_sample; k++)
+        n += rows->sample[k].hash != rows->sample[k - 1].hash;
+    return n;
+}
+
+/* Where no input varies nothing else is worth saying. */
+static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n_sample)
+{
+    for (size_t i = 0; i < g->n_in; i++)
+        if (varies(&in[i]))
+            return false;
+    if (numbers_of(g) < 2)
+        return false;
+    tc_warning(ctx, NULL, TC_E_DATA,
+               "calibration data that never varies: '%s' is %.6g throughout, in %zu sample%s; "
+               "ranges that follow from it hold nothing else",
+               name_of(g, 0), in[0].lo, n_sample, n_sample == 1 ? "" : "s");
+    say_what_to_do(ctx);
+    return true;
+}
+
+/* Single inputs among others that vary. */
+static void say_inputs(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n_sample)
+{
+    for (size_t i = 0; i < g->n_in; i++) {
+        const tc_type *t = tc_type_of(g, g->in[i]);
+        int64_t n = tc_type_count(t);
+        if (!tc_is_float(t->dtype) || n < 2)
+            continue;
+        if (!varies(&in[i]) && n_sample > 1)
+            tc_note(ctx, NULL,
+                    "'%s' is %.6g throughout in all %zu calibration samples: ranges hold nothing "
+                    "else of it",
+                    name_of(g, i), in[i].lo, n_sample);
+        else if (!in[i].uneven && n >= PICTURE && n_sample > 1) {
+            tc_warning(ctx, NULL, TC_E_DATA,
+                       "each calibration sample has one number throughout in '%s', from %.6g to "
+                       "%.6g: ranges behind it are those of flat inputs",
+                       name_of(g, i), in[i].lo, in[i].hi);
+            say_what_to_do(ctx);
+        } else if (in[i].n_value == 2 && n >= PICTURE && t->rank == 4)
+            tc_note(ctx, NULL,
+                    "'%s' has no numbers but %.6g and %.6g in the calibration data: ranges behind "
+                    "it may be too wide or too narrow for others",
+                    name_of(g, i), in[i].lo, in[i].hi);
+    }
+}
+
+static float magnitude(tc_ends e)
+{
+    return e.lo > e.hi ? 0 : fmaxf(-e.lo, e.hi);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many times as far all samples reach as a quarter of them does: the mean over QUARTERS, the
+ * median over domains.  By content, so that no order of the samples matters. */
+static double growth(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
+                     const bool *judged)
+{
+    double *ratio = tc_new_n(&ctx->arena, double, rows->n_domain);
+    size_t n = 0;
+    for (size_t d = 0; d < rows->n_domain; d++) {
+        double part[QUARTERS] = {0}, all = 0, sum = 0;
+        bool seen = judged[d];
+        for (size_t k = 0; k < rows->n_sample && judged[d]; k++) {
+            double *to = &part[k * QUARTERS / rows->n_sample];
+            if (!tc_ranges_odd(ranges, rows->sample[k].hash))
+                *to = fmax(*to, (double)magnitude(rows->ends[k * rows->n_domain + d]));
+        }
+        for (int i = 0; i < QUARTERS; i++) {
+            all = fmax(all, part[i]);
+            seen = seen && part[i] > 0;
+        }
+        for (int i = 0; i < QUARTERS && seen; i++)
+            sum += all / part[i] / QUARTERS;
+        if (seen)
+            ratio[n++] = sum;
+    }
+    qsort(ratio, n, sizeof *ratio, by_size);
+    return n ? ratio[n / 2] : 1;
+}
+
+static void say_number(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
+                       const bool *judged)
+{
+    size_t n = rows->n_sample, different = count_different(rows);
+    if (n > 1 && different == 1) {
+        tc_warning(ctx, NULL, TC_E_DATA,
+                   "all %zu calibration samples are the same: ranges are those of one", n);
+        say_what_to_do(ctx);
+        return;
+    }
+    const char *of_which =
+        different < n ? tc_text_format(&ctx->arena, ", of which %zu differ", different) : "";
+    if (different < TC_FEW_SAMPLES) {
+        tc_warning(ctx, NULL, TC_E_DATA,
+                   "%zu calibration sample%s%s: ranges from fewer than %d varied ones are often "
+                   "too narrow",
+                   n, n == 1 ? "" : "s", of_which, TC_FEW_SAMPLES);
+        return;
+    }
+    double more = growth(ctx, rows, ranges, judged);
+    if (more > GROWING) {
+        tc_warning(ctx, NULL, TC_E_DATA,
+                   "%zu calibration samples%s do not settle the ranges: all of them reach %.1f times "
+                   "as far as a quarter of them does, in half of the domains",
+                   n, of_which, more);
+        tc_note(ctx, NULL, "numbers beyond the ranges are cut: give more samples");
+    }
+}
+
+void tc_worth_tell(tc_ctx *ctx, const tc_graph *g, tc_worth *const *by, size_t n,
+                   const tc_first *rows, const tc_ranges *ranges, const bool *judged)
+{
+    input *in = tc_new_n(&ctx->arena, input, g->n_in);
+    for (size_t i = 0; by && i < g->n_in; i++)
+        in[i] = merged(by, n, i);
+    if (!numbers_of(g) || (by && say_constant(ctx, g, in, rows->n_sample)))
+        return;
+    say_number(ctx, rows, ranges, judged);
+    if (by)
+        say_inputs(ctx, g, in, rows->n_sample);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample_quality.h -- what calibration samples are worth: said where ranges cannot follow from
+ * them. */
+#ifndef TC_SAMPLE_QUALITY_H
+#define TC_SAMPLE_QUALITY_H
+
+#include "observations.h"
+
+enum { TC_FEW_SAMPLES = 32 };
+
+/* What one thread has seen of the inputs. */
+typedef struct tc_worth tc_worth;
+
+tc_worth *tc_worth_new(tc_ctx *ctx, const tc_graph *g);
+void tc_worth_see(tc_worth *w, const tc_tensor *in); /* one sample */
+
+/* by: one for each thread, of n; NULL: only rows are known, of samples in the order of their
+ * content.  judged, by domain: its rows count. */
+void tc_worth_tell(tc_ctx *ctx, const tc_graph *g, tc_worth *const *by, size_t n,
+                   const tc_first *rows, const tc_ranges *ranges, const bool *judged);
+
+#endif

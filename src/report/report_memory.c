@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_memory.c -- what lies where and for how long: a program's own values, what Vela puts into
+ * its memories, and elsewhere the values of a region as they would fit. */
+#include "report.h"
+
+#include "../npu/vela_map.h"
+#include "../run/pack.h"
+#include "../target/cpu.h"
+
+static tc_report_memory *add_memory(tc_content *c, const char *name, const char *unit)
+{
+    tc_grow(&c->ctx->arena, c->memory, c->n_memory, c->cap_memory);
+    tc_report_memory *m = &c->memory[c->n_memory++];
+    *m = (tc_report_memory){.name = name, .unit = unit};
+    return m;
+}
+
+static void add_block(tc_content *c, tc_report_memory *m, tc_report_block block)
+{
+    tc_grow(&c->ctx->arena, m->block, m->n_block, m->cap_block);
+    m->block[m->n_block++] = block;
+    if (block.offset + block.bytes > m->bytes)
+        m->bytes = block.offset + block.bytes;
+    if (block.last + 1 > m->steps)
+        m->steps = block.last + 1;
+}
+
+static const char *value_name(tc_ctx *ctx, const tc_graph *g, tc_val v)
+{
+    const tc_value *value = tc_value_of(g, v);
+    if (value->name)
+        return value->name;
+    if (value->def && value->def->loc->node)
+        return value->def->loc->node;
+    return tc_text_format(&ctx->arena, "%%%u", v);
+}
+
+/* The steps between which each value is there: from the node that makes it to its last reader. */
+static void find_lives(const tc_graph *g, size_t *first, size_t *last)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        for (int i = 0; i < g->node[k]->n_out; i++)
+            first[g->node[k]->out[i]] = last[g->node[k]->out[i]] = k;
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            last[g->node[k]->in[i]] = k;
+    }
+    for (size_t i = 0; i < g->n_out; i++)
+        last[g->out[i]] = g->n_node ? g->n_node - 1 : 0;
+}
+
+/* A value that lies where another one does only makes that one live longer. */
+static void program_memory(tc_content *c, const tc_written *w)
+{
+    const tc_graph *g = w->planned;
+    tc_report_memory *m = add_memory(c, "planned memory of the program", "instruction");
+    size_t *first = tc_new_n(&c->ctx->scratch, size_t, g->n_val),
+           *last = tc_new_n(&c->ctx->scratch, size_t, g->n_val);
+    find_lives(g, first, last);
+    for (tc_val v = 1; v < g->n_val; v++) {
+        tc_val root = tc_cpu_root(g, v);
+        last[root] = last[v] > last[root] ? last[v] : last[root];
+    }
+    for (tc_val v = 1; v < g->n_val; v++) {
+        const tc_value *value = tc_value_of(g, v);
+        if (tc_cpu_root(g, v) != v || !value->type || value->data ||
+            (value->def && value->def->op == TC_OP_const))
+            continue;
+        add_block(c, m,
+                  (tc_report_block){.name = value_name(c->ctx, g, v),
+                                    .first = (int64_t)first[v],
+                                    .last = (int64_t)last[v],
+                                    .offset = (int64_t)w->plan.offset[v],
+                                    .bytes = (int64_t)tc_type_bytes(value->type)});
+    }
+    m->bytes = (int64_t)w->memory;
+}
+
+static const char *place_of(tc_ctx *ctx, const tc_compiled *c, size_t region, const char *what)
+{
+    return c->n_region == 1 ? what
+                            : tc_text_format(&ctx->arena, "%s, %s", c->region[region].name, what);
+}
+
+static tc_report_memory *memory_called(tc_content *c, size_t from, const char *name)
+{
+    for (size_t i = from; i < c->n_memory; i++)
+        if (tc_text_eq(c->memory[i].name, name))
+            return &c->memory[i];
+    return add_memory(c, name, "operation");
+}
+
+/* Vela counts two steps for each operation that takes time of its own, and two more at the end. */
+static void set_clocks(tc_content *c, size_t region, size_t from)
+{
+    size_t n = 0, timed = 0;
+    const tc_vela_cost *cost = c->notes[region] ? tc_vela_map_costs(c->notes[region], &n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        timed += cost[i].cycles > 0;
+    double *clock = tc_new_n(&c->ctx->arena, double, 2 * timed + 3), now = 0;
+    size_t step = 0;
+    for (size_t i = 0; i < n; i++)
+        if (cost[i].cycles > 0) {
+            clock[step++] = now;
+            clock[step++] = now + (double)cost[i].cycles / 2;
+            now += (double)cost[i].cycles;
+        }
+    clock[step] = clock[step + 1] = clock[step + 2] = now;
+    for (size_t i = from; i < c->n_memory; i++)
+        if (c->memory[i].steps <= (int64_t)(2 * timed + 2))
+            c->memory[i].clock = clock;
+}
+
+static void vela_memory(tc_content *c, size_t region)
+{
+    const tc_vela_map *map = c->notes[region];
+    size_t n = 0, from = c->n_memory;
+    const tc_vela_tensor *t = map ? tc_vela_map_tensors(map, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (t[i].bytes <= 0 || !*t[i].memory)
+            continue;
+        const char *name =
+            place_of(c->ctx, c->options.compiled, region,
+                     tc_text_format(&c->ctx->arena, "%s of the accelerator", t[i].memory));
+        add_block(c, memory_called(c, from, name),
+                  (tc_report_block){t[i].name, t[i].first, t[i].last, t[i].offset, t[i].bytes});
+    }
+    set_clocks(c, region, from);
+}
+
+/* Where nobody says yet: the values of a region, packed as tightly as they go. */
+static void region_memory(tc_content *c, size_t region)
+{
+    enum { ALIGN = 16 };
+    const tc_graph *g = tc_main(c->options.compiled->region[region].module);
+    size_t *first = tc_new_n(&c->ctx->scratch, size_t, g->n_val),
+           *last = tc_new_n(&c->ctx->scratch, size_t, g->n_val), n = 0;
+    tc_span *span = tc_new_n(&c->ctx->scratch, tc_span, g->n_val);
+    tc_val *value = tc_new_n(&c->ctx->scratch, tc_val, g->n_val);
+    find_lives(g, first, last);
+    for (tc_val v = 1; v < g->n_val; v++) {
+        const tc_value *at = tc_value_of(g, v);
+        if (!at->type || at->data || at->type->dtype == TC_shape ||
+            (at->def && at->def->op == TC_OP_const))
+            continue;
+        value[n] = v;
+        span[n++] = (tc_span){.size = (tc_type_bytes(at->type) + ALIGN - 1) / ALIGN * ALIGN,
+                              .first = first[v],
+                              .last = last[v]};
+    }
+    (void)tc_pack(&c->ctx->scratch, span, n, ALIGN);
+    tc_report_memory *m =
+        add_memory(c, place_of(c->ctx, c->options.compiled, region, "values of the region, packed"),
+                   "operator");
+    for (size_t i = 0; i < n; i++)
+        add_block(c, m,
+                  (tc_report_block){value_name(c->ctx, g, value[i]), (int64_t)span[i].first,
+                                    (int64_t)span[i].last, (int64_t)span[i].offset,
+                                    (int64_t)span[i].size});
+}
+
+void tc_content_memory(tc_content *c)
+{
+    const tc_compiled *compiled = c->options.compiled;
+    const tc_written *w = &compiled->written;
+    if (w->planned)
+        program_memory(c, w);
+    for (size_t r = 0; r < compiled->n_region; r++) {
+        if (w->jobs)
+            vela_memory(c, r);
+        else
+            region_memory(c, r);
+    }
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* convert_masks.c -- masks that are added to scores become choices.
+ *
+ *   x + where(c, 0, -huge)   =>  where(c, x, -huge)
+ *   x + where(c, b, -huge)   =>  where(c, x + b, -huge)
+ *   x + y * -huge            =>  where(y <= 0, x, -huge)
+ *
+ * also where the mask was moved on its way, or made of several.  -huge is -1e30 or less: next to it
+ * x is nothing, so the numbers stay what they are.  Where a softmax alone reads the sum, -1e6 and
+ * less is as good: it gives 0 for them.  What is chosen needs no domain for -huge. */
+#include <float.h>
+#include <math.h>
+
+#include "tidy.h"
+
+#include "../num/load.h"
+
+static const double HUGE_LEAST = 1e30, SCORE_LEAST = 1e6;
+
+/* What a mask is made of: true where a number takes part, what is added there (none: nothing), and
+ * what it has elsewhere. */
+typedef struct masking {
+    tc_val kept, bias;
+    double low;
+} masking;
+
+typedef struct finder {
+    tc_rewrite *rw;
+    const tc_loc *loc;
+    tc_status status;
+    double least; /* what counts as huge */
+} finder;
+
+static tc_val make(finder *f, tc_op op, const void *attr, const tc_val *in, int n)
+{
+    tc_node *made;
+    if (f->status != TC_OK)
+        return TC_NONE;
+    f->status = tc_graph_emit(f->rw->to, op, attr, in, n, 1, f->loc, &made);
+    return f->status == TC_OK ? made->out[0] : TC_NONE;
+}
+
+/* The one number that a constant holds everywhere. */
+static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
+{
+    const tc_node *def = tc_def(rw->to, v);
+    if (def && def->op == TC_OP_full) {
+        *value = ((const tc_attr_full *)def->attr)->value;
+        return true;
+    }
+    if (!tc_rewrite_is_fixed(rw, v) || !tc_is_float(tc_type_of(rw->to, v)->dtype) ||
+        tc_type_of(rw->to, v)->quant)
+        return false;
+    tc_tensor t = tc_tensor_of(rw->to, v);
+    int64_t n = tc_type_count(t.type);
+    if (!t.data || !n)
+        return false;
+    *value = tc_load_f64(t, 0);
+    for (int64_t i = 1; i < n; i++)
+        if (tc_load_f64(t, i) != *value)
+            return false;
+    return true;
+}
+
+/* y in the place of the node's result, where it is of the same type. */
+static tc_status replace(const finder *f, const tc_node *node, tc_val y, bool *done)
+{
+    TC_TRY(f->status);
+    if (tc_type_of(f->rw->to, y) != tc_type_of(f->rw->from, node->out[0]))
+        return TC_OK;
+    tc_rewrite_bind(f->rw, node->out[0], y);
+    *done = true;
+    return TC_OK;
+}
+
+static bool mask_of(finder *f, tc_val v, int depth, masking *out);
+
+/* v in the shape of another value. */
+static tc_val shaped(finder *f, tc_val v, tc_val like)
+{
+    if (!v || f->status != TC_OK)
+        return v;
+    const tc_type *t = tc_type_of(f->rw->to, v), *y = tc_type_of(f->rw->to, like);
+    if (t->rank == y->rank && memcmp(t->dim, y->dim, (size_t)y->rank * sizeof *y->dim) == 0)
+        return v;
+    tc_attr_shape *a = tc_new(&f->rw->ctx->arena, tc_attr_shape);
+    a->shape = tc_ints_copy(&f->rw->ctx->arena, y->dim, y->rank);
+    return make(f, TC_OP_expand, a, &v, 1);
+}
+
+/* where(c, b, -huge), where(c, -huge, b) */
+static bool chosen(finder *f, const tc_node *def, masking *out)
+{
+    for (int i = 1; i <= 2; i++) {
+        tc_val b = def->in[3 - i];
+        double kept = NAN;
+        if (!all_one(f->rw, def->in[i], &out->low) || !(out->low <= -f->least))
+            continue;
+        bool alike = all_one(f->rw, b, &kept);
+        if (alike && !(fabs(kept) < f->least))
+            return false;
+        tc_val c = shaped(f, def->in[0], def->out[0]);
+        out->kept = i == 1 ? make(f, TC_OP_logical_not, NULL, &c, 1) : c;
+        out->bias = alike && kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
+        return true;
+    }
+    return false;
+}
+
+/* y * -huge, where y is 0 for what takes part and positive elsewhere */
+static bool scaled(finder *f, const tc_node *def, masking *out)
+{
+    for (int i = 0; i < 2; i++)
+        if (all_one(f->rw, def->in[i], &out->low) && out->low <= -f->least) {
+            tc_val y = def->in[1 - i];
+            tc_val zero = tc_graph_scalar(f->rw->to, tc_type_of(f->rw->to, y)->dtype, 0, f->loc);
+            out->kept = shaped(f, make(f, TC_OP_le, NULL, (tc_val[]){y, zero}, 2), def->out[0]);
+            out->bias = TC_NONE;
+            return true;
+        }
+    return false;
+}
+
+/* Movement of one operand: the choice is moved in its place. */
+static bool moved(finder *f, const tc_node *def, int depth, masking *out)
+{
+    switch (def->op) {
+    case TC_OP_reshape:
+    case TC_OP_permute:
+    case TC_OP_expand:
+    case TC_OP_slice:
+    case TC_OP_select:
+    case TC_OP_identity:
+    case TC_OP_repeat:
+        break;
+    default:
+        return false;
+    }
+    if (!mask_of(f, def->in[0], depth + 1, out))
+        return false;
+    out->kept = make(f, def->op, def->attr, &out->kept, 1);
+    if (out->bias)
+        out->bias = make(f, def->op, def->attr, &out->bias, 1);
+    return true;
+}
+
+/* x + alpha y with alpha 1; either may be none. */
+static tc_val added(finder *f, tc_val x, tc_val y)
+{
+    tc_attr_alpha *one = tc_new(&f->rw->ctx->arena, tc_attr_alpha);
+    one->alpha = 1;
+    return !x ? y : !y ? x : make(f, TC_OP_add, one, (tc_val[]){x, y}, 2);
+}
+
+/* Whether v of `to` is a mask. */
+static bool mask_of(finder *f, tc_val v, int depth, masking *out)
+{
+    enum { DEEPEST = 16 };
+    const tc_node *def = v ? tc_def(f->rw->to, v) : NULL;
+    masking other;
+    if (!def || depth > DEEPEST || !tc_is_float(tc_type_of(f->rw->to, v)->dtype))
+        return false;
+    switch (def->op) {
+    case TC_OP_where:
+        return chosen(f, def, out);
+    case TC_OP_mul:
+        return scaled(f, def, out);
+    case TC_OP_add:
+        if (((const tc_attr_alpha *)def->attr)->alpha != 1 ||
+            !mask_of(f, def->in[0], depth + 1, out) || !mask_of(f, def->in[1], depth + 1, &other))
+            return false;
+        out->kept = make(f, TC_OP_logical_and, NULL, (tc_val[]){out->kept, other.kept}, 2);
+        out->bias = added(f, out->bias, other.bias);
+        out->low = fmax(out->low, other.low);
+        return true;
+    default:
+        return moved(f, def, depth, out);
+    }
+}
+
+static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_add || ((const tc_attr_alpha *)node->attr)->alpha != 1 ||
+        tc_type_of(rw->from, node->out[0])->dtype != TC_f32 ||
+        tc_type_of(rw->from, node->out[0])->quant)
+        return TC_OK;
+    const bool *score = rw->user;
+    finder f = {rw, node->loc, TC_OK, score[node->out[0]] ? SCORE_LEAST : HUGE_LEAST};
+    masking m[2];
+    bool is[2];
+    for (int i = 0; i < 2; i++)
+        is[i] = mask_of(&f, tc_rewrite_in(rw, node, i), 0, &m[i]);
+    bool two = is[0] && is[1];
+    if (f.status != TC_OK || (!is[0] && !is[1]) || (two && !m[0].bias && !m[1].bias))
+        return f.status; /* nothing to choose: no mask, or one made of two */
+    int k = is[1];
+    tc_val x = added(&f, two ? m[0].bias : tc_rewrite_in(rw, node, 1 - k), m[k].bias);
+    tc_val kept = two ? make(&f, TC_OP_logical_and, NULL, (tc_val[]){m[0].kept, m[1].kept}, 2)
+                      : m[k].kept;
+    double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
+    tc_val low = tc_graph_scalar(rw->to, TC_f32, least, node->loc);
+    tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){kept, x, low}, 3);
+    return replace(&f, node, y, done);
+}
+
+/* What a softmax alone reads, by value. */
+static const bool *scores_of(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *score = tc_new_n(&ctx->scratch, bool, g->n_val);
+    const uint32_t *readers = tc_graph_readers(ctx, g);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_softmax)
+            score[g->node[k]->in[0]] = readers[g->node[k]->in[0]] == 1;
+    return score;
+}
+
+tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {choose};
+    tc_status status = TC_OK;
+    for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
+        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        const bool *score = scores_of(ctx, module->graph[i]);
+        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters),
+                                  (void *)(uintptr_t)score);
+        tc_arena_rewind(&ctx->scratch, mark);
+    }
+    return status;
+}
+
+/* ---- attention ---- */
+
+/* k [.., n, d] -> [.., d, n] */
+static tc_val turned(finder *f, tc_val k)
+{
+    if (f->status != TC_OK)
+        return TC_NONE;
+    int32_t rank = tc_type_of(f->rw->to, k)->rank;
+    int64_t perm[TC_MAX_RANK];
+    for (int32_t i = 0; i < rank; i++)
+        perm[i] = i;
+    perm[rank - 2] = rank - 1;
+    perm[rank - 1] = rank - 2;
+    tc_attr_perm *a = tc_new(&f->rw->ctx->arena, tc_attr_perm);
+    a->perm = tc_ints_copy(&f->rw->ctx->arena, perm, rank);
+    return make(f, TC_OP_permute, a, &k, 1);
+}
+
+/* Whether some of v may be minus infinity: it holds one, is a logarithm, or comes from either
+ * through what keeps it.  What is given to a program that is quantized is finite. */
+static bool may_be_low(const finder *f, tc_val v, int depth)
+{
+    enum { DEEPEST = 16 };
+    const tc_node *def = v ? tc_def(f->rw->to, v) : NULL;
+    if (!def || !tc_is_float(tc_type_of(f->rw->to, v)->dtype))
+        return false;
+    if (depth > DEEPEST || def->op == TC_OP_log)
+        return true;
+    if (def->op == TC_OP_full)
+        return ((const tc_attr_full *)def->attr)->value == -(double)INFINITY;
+    tc_tensor t = tc_tensor_of(f->rw->to, v);
+    for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
+        if (tc_load_f64(t, i) == -(double)INFINITY)
+            return true;
+    bool keeps = def->op == TC_OP_add || def->op == TC_OP_sub || def->op == TC_OP_mul ||
+                 def->op == TC_OP_where || (tc_ops[def->op].traits & T_MOVES) != 0;
+    for (int i = 0; keeps && i < def->n_in; i++)
+        if (may_be_low(f, def->in[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* The rows [.., rows, 1] of which something counts: of the others attention gives 0. */
+static tc_val rows_seen(finder *f, tc_val mask)
+{
+    const tc_type *t = tc_type_of(f->rw->to, mask);
+    if (t->dtype != TC_bool) {
+        tc_val low = tc_graph_scalar(f->rw->to, t->dtype, -FLT_MAX, f->loc);
+        mask = make(f, TC_OP_ge, NULL, (tc_val[]){mask, low}, 2);
+    }
+    if (!t->rank)
+        return mask;
+    int64_t last = t->rank - 1;
+    tc_attr_axes *a = tc_new(&f->rw->ctx->arena, tc_attr_axes);
+    a->axes = tc_ints_copy(&f->rw->ctx->arena, &last, 1);
+    a->keepdim = true;
+    return make(f, TC_OP_any, a, &mask, 1);
+}
+
+/* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools.  Rows without
+ * anything that counts are 0. */
+static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
+{
+    const tc_attr_sdpa *a = node->attr;
+    tc_rewrite *rw = f->rw;
+    bool by_bool = tc_type_of(rw->to, mask)->dtype == TC_bool;
+    tc_val scores = make(f, TC_OP_matmul, NULL,
+                         (tc_val[]){tc_rewrite_in(rw, node, 0),
+                                    turned(f, tc_rewrite_in(rw, node, 1))},
+                         2);
+    tc_val scale = tc_graph_scalar(rw->to, TC_f32, a->scale, f->loc);
+    scores = make(f, TC_OP_mul, NULL, (tc_val[]){scores, scale}, 2);
+    if (by_bool) {
+        tc_val low = tc_graph_scalar(rw->to, TC_f32, -FLT_MAX, f->loc);
+        scores = make(f, TC_OP_where, NULL, (tc_val[]){mask, scores, low}, 3);
+    } else
+        scores = added(f, scores, mask);
+    if (f->status != TC_OK)
+        return TC_NONE;
+    tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
+    last->axis = tc_type_of(rw->to, scores)->rank - 1;
+    scores = make(f, TC_OP_softmax, last, &scores, 1);
+    tc_val y = make(f, TC_OP_matmul, NULL, (tc_val[]){scores, tc_rewrite_in(rw, node, 2)}, 2);
+    if (!by_bool && !may_be_low(f, mask, 0))
+        return y;
+    tc_val seen = rows_seen(f, mask), zero = tc_graph_scalar(rw->to, TC_f32, 0, f->loc);
+    return make(f, TC_OP_where, NULL, (tc_val[]){seen, y, zero}, 3);
+}
+
+/* The mask of scaled_dot_product_attention as a choice, or the whole spelled out.  A row that is
+ * masked everywhere is 0 by infinities, as by a choice, and the mean of v by other numbers. */
+static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3])
+        return TC_OK;
+    const tc_attr_sdpa *a = node->attr;
+    const tc_type *t = tc_type_of(rw->from, node->out[0]);
+    tc_val mask = tc_rewrite_in(rw, node, 3), y;
+    if (tc_type_of(rw->to, mask)->dtype != TC_f32 || t->dtype != TC_f32 || t->quant ||
+        tc_rewrite_is_fixed(rw, mask))
+        return TC_OK;
+    finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
+    masking m;
+    bool whole = a->causal || a->gqa || tc_type_of(rw->from, node->in[0])->rank < 3;
+    if (mask_of(&f, mask, 0, &m) && !m.bias && (whole || isinf(m.low))) {
+        tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
+                       tc_rewrite_in(rw, node, 2), m.kept};
+        y = make(&f, TC_OP_sdpa, a, in, 4);
+    } else if (!whole)
+        y = spelled_out(&f, node, mask);
+    else
+        return f.status;
+    return replace(&f, node, y, done);
+}
+
+/* Every computed mask: the whole spelled out, where the target takes attention only without. */
+static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_attr_sdpa *a = node->attr;
+    if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3] || a->causal || a->gqa ||
+        tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 3)))
+        return TC_OK;
+    const tc_type *t = tc_type_of(rw->from, node->out[0]);
+    if (t->dtype != TC_f32 || t->quant || tc_type_of(rw->from, node->in[0])->rank < 3)
+        return TC_OK;
+    finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
+    tc_val y = spelled_out(&f, node, tc_rewrite_in(rw, node, 3));
+    return replace(&f, node, y, done);
+}
+
+tc_status tc_tidy_decompose_attention(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {spell_attended};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}
+
+tc_status tc_tidy_convert_attention_masks(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {choose_attended};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expand_complex.c -- complex numbers become pairs of real ones, for targets that have none.
+ *
+ *   fft(x) along an axis   =>  linear(cat(re, im), [[C, S], [-S, C]]), C and S the cosines and
+ * sines moves, sums            =>  the same of both parts x * y                  =>  (re re' - im
+ * im', re im' + im re') |x|                    =>  hypot(re, im)
+ *
+ * What nothing here knows reads the pair put together again by `complex`. */
+#include <math.h>
+
+#include "tidy.h"
+
+typedef struct pair {
+    tc_val re, im; /* none: not split yet */
+} pair;
+
+typedef struct splitter {
+    tc_rewrite *rw;
+    pair *part; /* by old id */
+    const tc_node *node;
+    tc_status status;
+} splitter;
+
+enum { LONGEST = 4096 }; /* a transform of n numbers is a matrix of 4 n^2 */
+
+static bool is_complex(const tc_graph *g, tc_val v)
+{
+    return v && tc_type_of(g, v)->dtype == TC_c64;
+}
+
+/* ---- nodes ---- */
+
+static tc_val make(splitter *s, tc_op op, const void *attr, const tc_val *in, int n)
+{
+    tc_node *made;
+    for (int i = 0; i < n; i++)
+        if (!in[i] && s->status != TC_OK)
+            return TC_NONE;
+    if (s->status != TC_OK)
+        return TC_NONE;
+    s->status = tc_graph_emit(s->rw->to, op, attr, in, n, 1, s->node->loc, &made);
+    return s->status == TC_OK ? made->out[0] : TC_NONE;
+}
+
+static tc_val two(splitter *s, tc_op op, tc_val x, tc_val y)
+{
+    tc_attr_alpha *one = tc_new(&s->rw->ctx->arena, tc_attr_alpha);
+    one->alpha = 1;
+    return make(s, op, op == TC_OP_add || op == TC_OP_sub ? one : NULL, (tc_val[]){x, y}, 2);
+}
+
+static const tc_type *type_of(const splitter *s, tc_val v) { return tc_type_of(s->rw->to, v); }
+
+static tc_ints copied(const splitter *s, const int64_t *v, int32_t n)
+{
+    return tc_ints_copy(&s->rw->ctx->arena, v, n);
+}
+
+static tc_val number(splitter *s, double value)
+{
+    return tc_graph_scalar(s->rw->to, TC_f32, value, s->node->loc);
+}
+
+/* The parts of an operand, split from what is complex where nobody has yet; a real number has no
+ * imaginary part. */
+static pair parts(splitter *s, tc_val old)
+{
+    pair *p = &s->part[old];
+    tc_val now = s->rw->now[old];
+    if (!is_complex(s->rw->from, old))
+        return (pair){now, TC_NONE};
+    if (!p->re) {
+        p->re = make(s, TC_OP_real, NULL, &now, 1);
+        p->im = make(s, TC_OP_imag, NULL, &now, 1);
+    }
+    return *p;
+}
+
+static void give(splitter *s, int i, pair p)
+{
+    tc_val old = s->node->out[i];
+    if (s->status != TC_OK)
+        return;
+    s->part[old] = p;
+    tc_rewrite_bind(s->rw, old, make(s, TC_OP_complex, NULL, (tc_val[]){p.re, p.im}, 2));
+}
+
+/* ---- Fourier transforms ---- */
+
+/* The matrix of one transform: rows are what comes out, columns what goes in, real parts first.
+ *
+ *   out[k] = sum over j of in[j] e^(sign 2 pi i j k / n), times the norm's factor */
+typedef struct transform {
+    int64_t n;            /* its length */
+    int64_t in, out;      /* numbers that go in and come out */
+    bool real_in, real_out;
+    double sign, factor;
+} transform;
+
+/* A number of the upper half of a real signal's spectrum counts for its mirror too. */
+static double weight_of(const transform *t, int64_t j)
+{
+    bool once = j == 0 || 2 * j == t->n;
+    return t->real_out && !once ? 2 : 1;
+}
+
+/* Imaginary parts that are computed, from `*first` on: a real signal's mean and, of an even number,
+ * its alternating sum have none. */
+static int64_t imaginary(const transform *t, int64_t *first)
+{
+    *first = t->real_in ? 1 : 0;
+    int64_t end = t->real_in && t->n % 2 == 0 ? t->out - 1 : t->out;
+    return t->real_out || end < *first ? 0 : end - *first;
+}
+
+static tc_val matrix(splitter *s, const transform *t)
+{
+    int64_t first, n_im = imaginary(t, &first), columns = t->real_in ? t->in : 2 * t->in,
+                   rows = t->out + n_im;
+    const tc_type *type =
+        tc_type_make(s->rw->ctx, TC_f32, 2, (const int64_t[]){rows, columns});
+    float *m = tc_arena_raw(&s->rw->ctx->arena, tc_type_bytes(type));
+    double turn = 2 * acos(-1) / (double)t->n;
+    for (int64_t k = 0; k < t->out; k++)
+        for (int64_t j = 0; j < t->in; j++) {
+            double angle = turn * (double)(j * k % t->n), scale = t->factor * weight_of(t, j);
+            float c = (float)(scale * cos(angle)), d = (float)(scale * t->sign * sin(angle));
+            m[k * columns + j] = c;
+            if (!t->real_in)
+                m[k * columns + t->in + j] = -d;
+            if (k < first || k >= first + n_im)
+                continue;
+            m[(t->out + k - first) * columns + j] = d;
+            if (!t->real_in)
+                m[(t->out + k - first) * columns + t->in + j] = c;
+        }
+    return tc_graph_const(s->rw->to, type, m, NULL, s->node->loc);
+}
+
+/* The axis last, or back to where it was. */
+static tc_val turned(splitter *s, tc_val x, int64_t axis, bool back)
+{
+    if (s->status != TC_OK)
+        return TC_NONE;
+    int32_t rank = type_of(s, x)->rank;
+    int64_t perm[TC_MAX_RANK], k = 0;
+    if (axis == rank - 1)
+        return x;
+    for (int64_t i = 0; i < rank; i++)
+        if (back)
+            perm[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
+        else if (i != axis)
+            perm[k++] = i;
+    if (!back)
+        perm[k] = axis;
+    tc_attr_perm *a = tc_new(&s->rw->ctx->arena, tc_attr_perm);
+    a->perm = copied(s, perm, rank);
+    return make(s, TC_OP_permute, a, &x, 1);
+}
+
+static tc_val sliced(splitter *s, tc_val x, int64_t axis, int64_t start, int64_t end)
+{
+    tc_attr_slice *a = tc_new(&s->rw->ctx->arena, tc_attr_slice);
+    *a = (tc_attr_slice){axis, start, end, 1};
+    return make(s, TC_OP_slice, a, &x, 1);
+}
+
+/* The imaginary parts of all that comes out, y holding those that are computed. */
+static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
+{
+    int64_t first, n = imaginary(t, &first);
+    if (s->status != TC_OK)
+        return TC_NONE;
+    tc_type type = *type_of(s, y);
+    int64_t last = type.rank - 1;
+    type.dim[last] = t->out;
+    if (!n) {
+        const tc_type *zeros = tc_type_intern(s->rw->ctx, &type);
+        void *data = tc_arena_array(&s->rw->ctx->arena, 1, tc_type_bytes(zeros), 16);
+        return tc_graph_const(s->rw->to, zeros, data, NULL, s->node->loc);
+    }
+    y = sliced(s, y, last, t->out, t->out + n);
+    if (n == t->out)
+        return y;
+    tc_attr_pad *a = tc_new(&s->rw->ctx->arena, tc_attr_pad);
+    int64_t around[2 * TC_MAX_RANK] = {0};
+    around[2 * last] = first;
+    around[2 * last + 1] = t->out - first - n;
+    a->pad = copied(s, around, 2 * (int32_t)(last + 1));
+    return make(s, TC_OP_pad, a, &y, 1);
+}
+
+static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
+{
+    x.re = turned(s, x.re, axis, false);
+    if (s->status != TC_OK)
+        return x;
+    int64_t last = type_of(s, x.re)->rank - 1;
+    if (!t->real_in) {
+        tc_attr_axis *join = tc_new(&s->rw->ctx->arena, tc_attr_axis);
+        join->axis = last;
+        x.re = make(s, TC_OP_cat, join, (tc_val[]){x.re, turned(s, x.im, axis, false)}, 2);
+    }
+    tc_val y = make(s, TC_OP_linear, NULL, (tc_val[]){x.re, matrix(s, t)}, 2);
+    if (t->real_out)
+        return (pair){turned(s, y, axis, true), TC_NONE};
+    tc_val re = turned(s, sliced(s, y, last, 0, t->out), axis, true);
+    return (pair){re, turned(s, with_zeros(s, y, t), axis, true)};
+}
+
+static double factor_of(const tc_attr_fft *a, int64_t n)
+{
+    return a->norm == TC_fft_norm_by_n         ? 1 / (double)n
+           : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt((double)n)
+                                              : 1;
+}
+
+/* false: too long for matrices. */
+static bool transforms(splitter *s)
+{
+    const tc_attr_fft *a = s->node->attr;
+    const tc_type *x = tc_type_of(s->rw->from, s->node->in[0]);
+    bool from_real = a->kind == TC_fft_kind_real_to_complex,
+         to_real = a->kind == TC_fft_kind_complex_to_real,
+         inverse = to_real || a->kind == TC_fft_kind_inverse;
+    if (!a->axes.n || tc_type_count(x) == 0)
+        return false;
+    for (int i = 0; i < a->axes.n; i++)
+        if (x->dim[a->axes.v[i]] > LONGEST || a->last > LONGEST)
+            return false;
+    pair p = parts(s, s->node->in[0]);
+    /* A real signal's last axis is transformed first; to real ones it is the last to go. */
+    for (int i = 0; i < a->axes.n; i++) {
+        int at = from_real ? a->axes.n - 1 - i : i;
+        bool half = at == a->axes.n - 1;
+        int64_t axis = a->axes.v[at], extent = x->dim[axis];
+        transform t = {.n = to_real && half ? a->last : extent,
+                       .in = extent,
+                       .out = extent,
+                       .real_in = from_real && half,
+                       .real_out = to_real && half,
+                       .sign = inverse ? 1 : -1};
+        t.factor = factor_of(a, t.n);
+        if (from_real && half)
+            t.out = t.n / 2 + 1;
+        if (t.real_out)
+            t.out = t.n;
+        p = transformed(s, p, axis, &t);
+    }
+    if (to_real && s->status == TC_OK)
+        tc_rewrite_bind(s->rw, s->node->out[0], p.re);
+    else
+        give(s, 0, p);
+    return true;
+}
+
+/* ---- everything else ---- */
+
+static pair constant(splitter *s)
+{
+    tc_tensor c = tc_tensor_of(s->rw->from, s->node->out[0]);
+    const tc_type *type = tc_type_make(s->rw->ctx, TC_f32, c.type->rank, c.type->dim);
+    tc_tensor re = tc_tensor_new(&s->rw->ctx->arena, type),
+              im = tc_tensor_new(&s->rw->ctx->arena, type);
+    const float *v = c.data;
+    for (int64_t i = 0; i < tc_type_count(type); i++) {
+        ((float *)re.data)[i] = v[2 * i];
+        ((float *)im.data)[i] = v[2 * i + 1];
+    }
+    return (pair){tc_graph_const(s->rw->to, type, re.data, NULL, s->node->loc),
+                  tc_graph_const(s->rw->to, type, im.data, NULL, s->node->loc)};
+}
+
+/* Operand i as a pair whose imaginary part is there. */
+static pair whole(splitter *s, int i)
+{
+    pair p = parts(s, s->node->in[i]);
+    if (!p.im)
+        p.im = two(s, TC_OP_mul, p.re, number(s, 0));
+    return p;
+}
+
+/* The same node on the real parts, and on the imaginary ones. */
+static void both(splitter *s)
+{
+    const tc_node *node = s->node;
+    tc_val *in = tc_new_n(&s->rw->ctx->arena, tc_val, (size_t)node->n_in);
+    tc_node *made[2];
+    for (int k = 0; k < 2 && s->status == TC_OK; k++) {
+        for (int i = 0; i < node->n_in; i++) {
+            if (!is_complex(s->rw->from, node->in[i])) {
+                in[i] = node->in[i] ? s->rw->now[node->in[i]] : TC_NONE;
+                continue;
+            }
+            pair p = parts(s, node->in[i]);
+            in[i] = k ? p.im : p.re;
+        }
+        if (s->status == TC_OK)
+            s->status = tc_graph_emit(s->rw->to, node->op, node->attr, in, node->n_in,
+                                      node->n_out, node->loc, &made[k]);
+    }
+    for (int i = 0; i < node->n_out && s->status == TC_OK; i++)
+        give(s, i, (pair){made[0]->out[i], made[1]->out[i]});
+}
+
+/* Sums and differences; a real operand leaves the imaginary part alone. */
+static void added(splitter *s)
+{
+    pair x = whole(s, 0), y = whole(s, 1);
+    tc_val re = make(s, s->node->op, s->node->attr, (tc_val[]){x.re, y.re}, 2);
+    tc_val im = make(s, s->node->op, s->node->attr, (tc_val[]){x.im, y.im}, 2);
+    give(s, 0, (pair){re, im});
+}
+
+static void multiplied(splitter *s)
+{
+    pair x = parts(s, s->node->in[0]), y = parts(s, s->node->in[1]);
+    tc_op op = s->node->op;
+    if (!x.im || !y.im) {
+        tc_val re = two(s, op, x.re, y.re);
+        tc_val im = two(s, op, x.im ? x.im : x.re, x.im ? y.re : y.im);
+        give(s, 0, (pair){re, im});
+        return;
+    }
+    tc_val ii = two(s, op, x.im, y.im), rr = two(s, op, x.re, y.re);
+    tc_val re = two(s, TC_OP_sub, rr, ii);
+    tc_val ir = two(s, op, x.im, y.re), ri = two(s, op, x.re, y.im);
+    tc_val im = two(s, TC_OP_add, ri, ir);
+    give(s, 0, (pair){re, im});
+}
+
+/* By a real number both parts; by a complex one (x conj(y)) / |y|^2. */
+static void divided(splitter *s)
+{
+    const tc_attr_div *a = s->node->attr;
+    pair x = whole(s, 0), y = parts(s, s->node->in[1]);
+    tc_val size = y.re;
+    if (y.im) {
+        size = two(s, TC_OP_mul, y.im, y.im);
+        size = two(s, TC_OP_add, two(s, TC_OP_mul, y.re, y.re), size);
+        tc_val ii = two(s, TC_OP_mul, x.im, y.im), rr = two(s, TC_OP_mul, x.re, y.re);
+        tc_val re = two(s, TC_OP_add, rr, ii);
+        tc_val ri = two(s, TC_OP_mul, x.re, y.im), ir = two(s, TC_OP_mul, x.im, y.re);
+        x.im = two(s, TC_OP_sub, ir, ri);
+        x.re = re;
+    }
+    x.re = make(s, TC_OP_div, a, (tc_val[]){x.re, size}, 2);
+    x.im = make(s, TC_OP_div, a, (tc_val[]){x.im, size}, 2);
+    give(s, 0, x);
+}
+
+/* complex(re, im): both as large as the result. */
+static void joined(splitter *s)
+{
+    const tc_type *y = tc_type_of(s->rw->from, s->node->out[0]);
+    tc_attr_shape *a = tc_new(&s->rw->ctx->arena, tc_attr_shape);
+    a->shape = copied(s, y->dim, y->rank);
+    tc_val v[2];
+    for (int i = 0; i < 2; i++) {
+        v[i] = s->rw->now[s->node->in[i]];
+        const tc_type *t = type_of(s, v[i]);
+        if (t->rank != y->rank || memcmp(t->dim, y->dim, (size_t)y->rank * sizeof *y->dim))
+            v[i] = make(s, TC_OP_expand, a, &v[i], 1);
+    }
+    give(s, 0, (pair){v[0], v[1]});
+}
+
+static void bind_real(splitter *s, tc_val v)
+{
+    if (s->status == TC_OK)
+        tc_rewrite_bind(s->rw, s->node->out[0], v);
+}
+
+/* false: nothing here knows this operator on complex numbers. */
+static bool split_node(splitter *s)
+{
+    const tc_node *node = s->node;
+    switch (node->op) {
+    case TC_OP_const:
+        give(s, 0, constant(s));
+        return true;
+    case TC_OP_complex:
+        joined(s);
+        return true;
+    case TC_OP_real:
+        bind_real(s, parts(s, node->in[0]).re);
+        return true;
+    case TC_OP_imag:
+        bind_real(s, parts(s, node->in[0]).im);
+        return true;
+    case TC_OP_abs: {
+        pair p = parts(s, node->in[0]);
+        bind_real(s, two(s, TC_OP_hypot, p.re, p.im));
+        return true;
+    }
+    case TC_OP_fft:
+        return transforms(s);
+    case TC_OP_add:
+    case TC_OP_sub:
+        added(s);
+        return true;
+    case TC_OP_mul:
+    case TC_OP_matmul:
+        multiplied(s);
+        return true;
+    case TC_OP_div:
+        divided(s);
+        return true;
+    case TC_OP_neg:
+    case TC_OP_sum:
+    case TC_OP_mean:
+        both(s);
+        return true;
+    default:
+        break;
+    }
+    if (!(tc_ops[node->op].traits & T_MOVES))
+        return false;
+    for (int i = 0; i < node->n_in; i++) /* data of one kind; indices aside */
+        if (node->in[i] && !is_complex(s->rw->from, node->in[i]) &&
+            tc_is_float(tc_type_of(s->rw->from, node->in[i])->dtype))
+            return false;
+    both(s);
+    return true;
+}
+
+static tc_status split_complex(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    splitter s = {rw, rw->user, node, TC_OK};
+    bool any = false;
+    for (int i = 0; i < node->n_in; i++)
+        any = any || is_complex(rw->from, node->in[i]);
+    for (int i = 0; i < node->n_out; i++)
+        any = any || is_complex(rw->from, node->out[i]);
+    if (any)
+        *done = split_node(&s);
+    return s.status;
+}
+
+tc_status tc_tidy_expand_complex(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {split_complex};
+    for (size_t i = 0; i < module->n_graph; i++) {
+        tc_graph *g = module->graph[i];
+        bool any = false;
+        for (size_t v = 1; v < g->n_val && !any; v++)
+            any = is_complex(g, (tc_val)v);
+        if (any)
+            TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters),
+                                    tc_new_n(&ctx->arena, pair, g->n_val)));
+    }
+    return TC_OK;
+}

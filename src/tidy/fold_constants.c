@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold_constants.c -- compute what is already known, with the kernels in num/.
+ *
+ * A node whose operands are all constants becomes constants.  Kept are: buffers that the program
+ * changes; dequantize, which says what integers mean; and what would grow the file beyond a bound.
+ * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
+ * is ever run.  A branch whose condition is known becomes the nodes of the graph that runs. */
+#include "tidy.h"
+
+enum { ALWAYS_FITS = 1 << 20 }; /* bytes; beyond it a result may be four times its operands */
+
+static bool foldable(const tc_rewrite *rw, const tc_node *node)
+{
+    const tc_op_info *info = &tc_ops[node->op];
+    if (node->op == TC_OP_const || node->op == TC_OP_dequantize || !info->kernel || !node->n_out ||
+        (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
+        return false;
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, i)))
+            return false;
+    return true;
+}
+
+static bool fits(const tc_rewrite *rw, const tc_node *node)
+{
+    size_t in = 0, out = 0;
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i])
+            in += tc_type_bytes(tc_type_of(rw->from, node->in[i]));
+    for (int i = 0; i < node->n_out; i++)
+        out += tc_type_bytes(tc_type_of(rw->from, node->out[i]));
+    return out <= ALWAYS_FITS || out / 4 <= in;
+}
+
+/* The numbers, or NULL; a refusal leaves no message behind. */
+static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
+{
+    tc_ctx *ctx = rw->ctx;
+    tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
+    tc_tensor *out = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_out);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, i));
+    tc_trial trial;
+    tc_trial_begin(ctx, &trial);
+    tc_status status = tc_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, out, &ctx->arena);
+    tc_trial_end(ctx, &trial);
+    return status == TC_OK ? out : NULL;
+}
+
+/* op(constants) => constants */
+static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (!foldable(rw, node) || !fits(rw, node))
+        return TC_OK;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    const tc_tensor *out = evaluate(rw, node);
+    for (int i = 0; out && i < node->n_out; i++)
+        tc_rewrite_bind(rw, node->out[i],
+                        tc_graph_const(rw->to, tc_type_of(rw->from, node->out[i]), out[i].data,
+                                       NULL, node->loc));
+    *done = out != NULL;
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    return TC_OK;
+}
+
+/* cond(constant, x...) => the nodes of the graph that it takes, on x... */
+static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_cond || !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 0)))
+        return TC_OK;
+    const tc_attr_cond *a = node->attr;
+    tc_tensor test = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, 0));
+    const tc_graph *g = tc_module_find(
+        rw->from->module, *(const uint8_t *)test.data ? a->then_graph : a->else_graph);
+    if (!g || g->n_mutation || g->n_in != (size_t)node->n_in - 1 || g->n_out < (size_t)node->n_out)
+        return TC_OK;
+    for (int i = 0; i < node->n_out; i++)
+        if (tc_type_of(g, g->out[i]) != tc_type_of(rw->from, node->out[i]))
+            return TC_OK;
+    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_rewrite inner = {rw->ctx, g, rw->to, tc_new_n(&rw->ctx->scratch, tc_val, g->n_val), NULL,
+                        NULL};
+    for (size_t i = 0; i < g->n_in; i++)
+        inner.now[g->in[i]] = tc_rewrite_in(rw, node, (int)i + 1);
+    for (size_t k = 0; k < g->n_node; k++)
+        tc_rewrite_copy(&inner, g->node[k]);
+    for (int i = 0; i < node->n_out; i++)
+        tc_rewrite_bind(rw, node->out[i], inner.now[g->out[i]]);
+    tc_arena_rewind(&rw->ctx->scratch, mark);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_fold_constants(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {fold, take_branch};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuse_softmax.c -- logarithms and shares of exponentials that are spelled out become one operator.
+ *
+ *   log(1 + exp(x)), log1p(exp(x))  =>  softplus x
+ *   log(softmax(x))                 =>  log_softmax x
+ *   log(sigmoid(x))                 =>  log_sigmoid x
+ *   log(sum(exp(x)))                =>  logsumexp x
+ *   exp(x) / sum(exp(x))            =>  softmax x        the sum over one axis, which stays
+ *   softmax(x - max(x))             =>  softmax x        it does that itself; log_softmax too
+ *   log(y / (1 - y))                =>  logit x          y = clamp(x, 0, 1), both clamped from below
+ *   logit(sigmoid(x))               =>  clamp x          to what eps leaves
+ *
+ * Between the two stands a number whose range is the exponential of another's: on a grid of even
+ * steps most of it is one code, and a step of that is hundreds behind the logarithm. */
+#include "tidy.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+
+static bool is_f32(const tc_rewrite *rw, tc_val v)
+{
+    const tc_type *t = v ? tc_type_of(rw->to, v) : NULL;
+    return t && t->dtype == TC_f32 && !t->quant;
+}
+
+/* The node that makes v, if it is of this operator. */
+static const tc_node *made_by(const tc_rewrite *rw, tc_val v, tc_op op)
+{
+    const tc_node *def = v ? tc_def(rw->to, v) : NULL;
+    return def && def->op == op && is_f32(rw, v) ? def : NULL;
+}
+
+/* A constant that is 1 everywhere and makes nothing larger. */
+static bool is_one(const tc_rewrite *rw, tc_val v)
+{
+    tc_tensor t = tc_tensor_of(rw->to, v);
+    return t.data && tc_rewrite_is_fixed(rw, v) && tc_type_count(t.type) == 1 &&
+           tc_load_f64(t, 0) == 1;
+}
+
+/* x where v is 1 + e^x; else none. */
+static tc_val one_and_exp(const tc_rewrite *rw, tc_val v)
+{
+    const tc_node *sum = made_by(rw, v, TC_OP_add);
+    if (!sum || ((const tc_attr_alpha *)sum->attr)->alpha != 1)
+        return TC_NONE;
+    for (int i = 0; i < 2; i++) {
+        const tc_node *e = made_by(rw, sum->in[i], TC_OP_exp);
+        if (e && is_one(rw, sum->in[1 - i]) &&
+            tc_type_of(rw->to, sum->in[i])->rank == tc_type_of(rw->to, v)->rank)
+            return e->in[0];
+    }
+    return TC_NONE;
+}
+
+static tc_status replace(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val x,
+                         bool *done)
+{
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, op, attr, &x, 1, 1, node->loc, &made));
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, bool *done)
+{
+    tc_attr_softplus *a = tc_new(&rw->ctx->arena, tc_attr_softplus);
+    *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is nothing beside 20 */
+    return replace(rw, node, TC_OP_softplus, a, x, done);
+}
+
+/* Below it, the ends of log(y / (1 - y)), both clamped, and of logit are the same but for rounding.
+ * */
+static const double LEAST_ODDS = 1e-4;
+
+/* v without a clamp from below alone, whose bound goes to *lo; -1: there is none. */
+static tc_val above(const tc_rewrite *rw, tc_val v, double *lo)
+{
+    const tc_node *c = made_by(rw, v, TC_OP_clamp);
+    const tc_attr_clamp *a = c ? c->attr : NULL;
+    *lo = -1;
+    if (!a || a->hi < (double)INFINITY)
+        return v;
+    *lo = a->lo;
+    return c->in[0];
+}
+
+/* x where v is y / (1 - y), y being x or x clamped to 0 .. 1, both clamped to eps from
+ * below, where y is within 0 .. 1; else none. */
+static tc_val odds(const tc_rewrite *rw, tc_val v, double *eps)
+{
+    const tc_node *d = made_by(rw, v, TC_OP_div);
+    double below;
+    if (!d || ((const tc_attr_div *)d->attr)->mode != TC_div_mode_exact)
+        return TC_NONE;
+    tc_val y = above(rw, d->in[0], eps);
+    const tc_node *rest = made_by(rw, above(rw, d->in[1], &below), TC_OP_sub);
+    bool fits = rest && *eps == below && *eps <= LEAST_ODDS && *eps != 0 &&
+                is_one(rw, rest->in[0]) && rest->in[1] == y &&
+                ((const tc_attr_alpha *)rest->attr)->alpha == 1;
+    if (!fits || *eps < 0)
+        return fits ? y : TC_NONE;
+    const tc_node *c = made_by(rw, y, TC_OP_clamp);
+    const tc_attr_clamp *a = c ? c->attr : NULL;
+    if (a && a->lo == 0 && a->hi == 1)
+        return c->in[0];
+    return made_by(rw, y, TC_OP_sigmoid) || made_by(rw, y, TC_OP_softmax) ? y : TC_NONE;
+}
+
+/* The logit of x; of a sigmoid it is what that was taken of, as far as eps lets it reach. */
+static tc_status put_logit(tc_rewrite *rw, const tc_node *node, tc_val x, double eps, bool *done)
+{
+    const tc_node *s = made_by(rw, x, TC_OP_sigmoid);
+    if (s && eps > 0) {
+        tc_attr_clamp *a = tc_new(&rw->ctx->arena, tc_attr_clamp);
+        double most = (double)(float)log((1 - eps) / eps); /* the last bits are the library's */
+        *a = (tc_attr_clamp){.lo = -most, .hi = most};
+        return replace(rw, node, TC_OP_clamp, a, s->in[0], done);
+    }
+    if (node->op == TC_OP_logit)
+        return TC_OK;
+    tc_attr_logit *a = tc_new(&rw->ctx->arena, tc_attr_logit);
+    a->eps = eps;
+    return replace(rw, node, TC_OP_logit, a, x, done);
+}
+
+static tc_status logits(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    double eps = -1;
+    if (node->op != TC_OP_log && node->op != TC_OP_logit)
+        return TC_OK;
+    tc_val x = tc_rewrite_in(rw, node, 0);
+    if (!is_f32(rw, x))
+        return TC_OK;
+    if (node->op == TC_OP_logit)
+        eps = ((const tc_attr_logit *)node->attr)->eps;
+    else
+        x = odds(rw, x, &eps);
+    return x ? put_logit(rw, node, x, eps, done) : TC_OK;
+}
+
+static tc_status logarithm(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_log && node->op != TC_OP_log1p)
+        return TC_OK;
+    tc_val x = tc_rewrite_in(rw, node, 0);
+    const tc_node *e = made_by(rw, x, TC_OP_exp), *p = made_by(rw, x, TC_OP_softmax),
+                  *s = made_by(rw, x, TC_OP_sigmoid), *sum = made_by(rw, x, TC_OP_sum);
+    if (node->op == TC_OP_log1p)
+        return e ? put_softplus(rw, node, e->in[0], done) : TC_OK;
+    if (p)
+        return replace(rw, node, TC_OP_log_softmax, p->attr, p->in[0], done);
+    if (s)
+        return replace(rw, node, TC_OP_log_sigmoid, NULL, s->in[0], done);
+    e = sum ? made_by(rw, sum->in[0], TC_OP_exp) : NULL;
+    if (e)
+        return replace(rw, node, TC_OP_logsumexp, sum->attr, e->in[0], done);
+    tc_val inside = one_and_exp(rw, x);
+    return inside ? put_softplus(rw, node, inside, done) : TC_OK;
+}
+
+/* x where v is x less the largest of its row along the axis; else v. */
+static tc_val without_max(const tc_rewrite *rw, tc_val v, int64_t axis)
+{
+    const tc_node *less = made_by(rw, v, TC_OP_sub);
+    if (!less || ((const tc_attr_alpha *)less->attr)->alpha != 1)
+        return v;
+    const tc_node *max = tc_def(rw->to, less->in[1]);
+    if (!max || max->in[0] != less->in[0])
+        return v;
+    const tc_attr_axes *a = max->op == TC_OP_amax ? max->attr : NULL;
+    const tc_attr_arg *b =
+        max->op == TC_OP_max_dim && max->out[0] == less->in[1] ? max->attr : NULL;
+    bool same = (a && a->keepdim && a->axes.n == 1 && a->axes.v[0] == axis) ||
+                (b && b->keepdim && b->axis == axis);
+    return same ? less->in[0] : v;
+}
+
+static tc_status around_max(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_softmax && node->op != TC_OP_log_softmax)
+        return TC_OK;
+    tc_val v = tc_rewrite_in(rw, node, 0),
+           x = without_max(rw, v, ((const tc_attr_axis *)node->attr)->axis);
+    return x != v ? replace(rw, node, node->op, node->attr, x, done) : TC_OK;
+}
+
+static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    if (node->op != TC_OP_div || ((const tc_attr_div *)node->attr)->mode != TC_div_mode_exact)
+        return TC_OK;
+    tc_val part = tc_rewrite_in(rw, node, 0);
+    const tc_node *sum = made_by(rw, tc_rewrite_in(rw, node, 1), TC_OP_sum),
+                  *e = made_by(rw, part, TC_OP_exp);
+    const tc_attr_axes *a = sum ? sum->attr : NULL;
+    if (!e || !a || sum->in[0] != part || !a->keepdim || a->axes.n != 1)
+        return TC_OK;
+    tc_attr_axis *axis = tc_new(&rw->ctx->arena, tc_attr_axis);
+    axis->axis = a->axes.v[0];
+    return replace(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis), done);
+}
+
+tc_status tc_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

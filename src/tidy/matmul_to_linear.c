@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* matmul_to_linear.c -- products with a constant matrix become linear layers, whatever they were
+ * written as.
+ *
+ *   matmul(x, W)   => linear(x, W^T)              W constant, of rank 2
+ *   addmm(b, x, W) => linear(x, W^T, b)           alpha and beta 1, b constant, of rank 1 */
+#include "tidy.h"
+
+/* A constant matrix of plain floats. */
+static bool is_matrix(const tc_rewrite *rw, tc_val old)
+{
+    const tc_type *type = tc_type_of(rw->from, old);
+    return type->rank == 2 && tc_is_float(type->dtype) && !type->quant &&
+           tc_rewrite_is_fixed(rw, rw->now[old]);
+}
+
+static tc_val transposed(tc_rewrite *rw, tc_val old, const tc_loc *loc)
+{
+    tc_tensor w = tc_tensor_of(rw->to, rw->now[old]);
+    int64_t rows = w.type->dim[0], columns = w.type->dim[1];
+    size_t size = tc_dtypes[w.type->dtype].bytes;
+    tc_tensor out = tc_tensor_new(
+        &rw->ctx->arena, tc_type_make(rw->ctx, w.type->dtype, 2, (const int64_t[]){columns, rows}));
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            memcpy((char *)out.data + (size_t)(c * rows + r) * size,
+                   (const char *)w.data + (size_t)(r * columns + c) * size, size);
+    return tc_graph_const(rw->to, out.type, out.data, rw->to->val[rw->now[old]]->name, loc);
+}
+
+/* The operands x, W and b as positions in the node; b < 0: none.  false: not a product of that
+ * kind. */
+static bool positions(const tc_rewrite *rw, const tc_node *node, int *x, int *w, int *b)
+{
+    *x = node->op == TC_OP_addmm ? 1 : 0;
+    *w = *x + 1;
+    *b = node->op == TC_OP_addmm ? 0 : -1;
+    if ((node->op != TC_OP_matmul && node->op != TC_OP_addmm) || !is_matrix(rw, node->in[*w]))
+        return false;
+    const tc_type *type = tc_type_of(rw->from, node->in[*x]);
+    if (type->rank < 2 || type->quant || tc_is_const(rw->to, rw->now[node->in[*x]]))
+        return false;
+    if (*b < 0)
+        return true;
+    const tc_attr_addmm *a = node->attr;
+    const tc_type *added = tc_type_of(rw->from, node->in[0]);
+    return a->alpha == 1 && a->beta == 1 && type->rank == 2 && added->rank == 1 && !added->quant &&
+           added->dim[0] == tc_type_of(rw->from, node->in[2])->dim[1] &&
+           tc_rewrite_is_fixed(rw, rw->now[node->in[0]]);
+}
+
+static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    int x, w, b;
+    if (!positions(rw, node, &x, &w, &b))
+        return TC_OK;
+    tc_val in[] = {tc_rewrite_in(rw, node, x), transposed(rw, node->in[w], node->loc),
+                   b < 0 ? TC_NONE : tc_rewrite_in(rw, node, b)};
+    tc_node *layer;
+    TC_TRY(tc_graph_emit(rw->to, TC_OP_linear, NULL, in, b < 0 ? 2 : 3, 1, node->loc, &layer));
+    tc_rewrite_bind(rw, node->out[0], layer->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_convert_matmul_to_linear(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {as_linear};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

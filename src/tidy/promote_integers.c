@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* promote_integers.c -- integers that take part in float arithmetic are cast before it.
+ *
+ *   f(x f32, n i64)  =>  f(x, cast(n))
+ *
+ * The operators do it themselves, number by number; targets without 64-bit integers would otherwise
+ * leave the arithmetic to the CPU, not just the cast. */
+#include "tidy.h"
+
+static bool computes(tc_op op)
+{
+    switch (op) {
+    case TC_OP_add:
+    case TC_OP_sub:
+    case TC_OP_mul:
+    case TC_OP_div:
+    case TC_OP_maximum:
+    case TC_OP_minimum:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_type *y = node->n_out == 1 ? tc_type_of(rw->from, node->out[0]) : NULL;
+    if (!computes(node->op) || y->dtype != TC_f32 || y->quant)
+        return TC_OK;
+    tc_val in[2];
+    bool any = false;
+    for (int i = 0; i < 2; i++) {
+        in[i] = tc_rewrite_in(rw, node, i);
+        const tc_type *t = tc_type_of(rw->to, in[i]);
+        if (t->quant || (!tc_is_int(t->dtype) && t->dtype != TC_bool) ||
+            tc_is_const(rw->to, in[i]))
+            continue;
+        tc_attr_cast *a = tc_new(&rw->ctx->arena, tc_attr_cast);
+        a->dtype = TC_f32;
+        tc_node *cast;
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_cast, a, &in[i], 1, 1, node->loc, &cast));
+        in[i] = cast->out[0];
+        any = true;
+    }
+    if (!any)
+        return TC_OK;
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, node->op, node->attr, in, 2, 1, node->loc, &made));
+    if (tc_type_of(rw->to, made->out[0]) != y)
+        return TC_OK;
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_promote_integers(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {cast_integers};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reassociate_constants.c -- constants that follow each other become one, before values get their
+ * grids.
+ *
+ *   (x + a) + b            =>  x + (a + b)           so with x * a * b; a reshape of leading axes
+ *                                                    may lie between
+ *   (p q) c                =>  (p c) q               c one number, p not larger than p q: what is
+ *                                                    multiplied by one number keeps its codes
+ *
+ * Within rounding of f32.  Done where nobody else reads what is between: a pass over the numbers
+ * less, and a grid less that they are rounded to. */
+#include <math.h>
+
+#include "tidy.h"
+
+#include "../num/load.h"
+
+enum { LARGEST = 1 << 20 }; /* numbers of a constant that is made */
+
+static bool is_real(const tc_type *t)
+{
+    return t->dtype == TC_f32 && !t->quant;
+}
+
+/* x op constant: which operand is the constant; -1: neither, or both. */
+static int constant_of(const tc_graph *g, const tc_node *node)
+{
+    if (!node || (node->op != TC_OP_add && node->op != TC_OP_mul) ||
+        !is_real(tc_type_of(g, node->out[0])) ||
+        (node->op == TC_OP_add && ((const tc_attr_alpha *)node->attr)->alpha != 1))
+        return -1;
+    bool a = tc_is_const(g, node->in[0]), b = tc_is_const(g, node->in[1]);
+    int i = a == b ? -1 : b;
+    return i >= 0 && is_real(tc_type_of(g, node->in[0])) && is_real(tc_type_of(g, node->in[1]))
+               ? i
+               : -1;
+}
+
+/* The last axes that both shapes have in common. */
+static int common_axes(const tc_type *a, const tc_type *b)
+{
+    int n = 0;
+    while (n < a->rank && n < b->rank && a->dim[a->rank - 1 - n] == b->dim[b->rank - 1 - n])
+        n++;
+    return n;
+}
+
+/* The axes of a constant that are more than one number, counted from the right. */
+static int own_axes(const tc_type *t)
+{
+    int n = 0;
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != 1 && n < t->rank - i)
+            n = t->rank - i;
+    return n;
+}
+
+static double at(tc_tensor t, int rank, const int64_t *index)
+{
+    int64_t n = 0;
+    for (int i = 0; i < t.type->rank; i++)
+        n = n * t.type->dim[i] + (t.type->dim[i] == 1 ? 0 : index[rank - t.type->rank + i]);
+    return tc_load_f64(t, n);
+}
+
+/* The constants of both, in one; none: they are too many, or leave the numbers there are. */
+static tc_val merged(tc_rewrite *rw, const tc_node *node, tc_tensor a, tc_tensor b)
+{
+    int na = own_axes(a.type), nb = own_axes(b.type), rank = na > nb ? na : nb;
+    int64_t dim[TC_MAX_RANK], index[TC_MAX_RANK] = {0}, n = 1;
+    for (int i = 0; i < rank; i++) {
+        int ka = a.type->rank - rank + i, kb = b.type->rank - rank + i;
+        int64_t da = ka < 0 ? 1 : a.type->dim[ka], db = kb < 0 ? 1 : b.type->dim[kb];
+        dim[i] = da > db ? da : db;
+        n *= dim[i];
+    }
+    if (n > LARGEST)
+        return TC_NONE;
+    tc_tensor t = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, rank, dim));
+    for (int64_t k = 0; k < n; k++) {
+        double x = at(a, rank, index), y = at(b, rank, index);
+        double z = node->op == TC_OP_add ? x + y : x * y;
+        if (!isfinite(z) || (node->op == TC_OP_mul && z == 0 && x != 0 && y != 0))
+            return TC_NONE;
+        tc_store_f64(t, k, z);
+        for (int i = rank - 1; i >= 0 && ++index[i] == dim[i]; i--)
+            index[i] = 0;
+    }
+    return tc_graph_const(rw->to, t.type, t.data, NULL, node->loc);
+}
+
+static tc_status follow(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_graph *g = rw->from;
+    int i = constant_of(g, node);
+    const tc_node *inner = i >= 0 ? tc_def(g, node->in[1 - i]) : NULL, *shaped = NULL;
+    if (!inner || rw->readers[node->in[1 - i]] != 1)
+        return TC_OK;
+    if (inner->op == TC_OP_reshape && rw->readers[inner->in[0]] == 1) {
+        shaped = inner;
+        inner = tc_def(g, inner->in[0]);
+    }
+    int k = constant_of(g, inner);
+    if (k < 0 || inner->op != node->op)
+        return TC_OK;
+    tc_val x = inner->in[1 - k], before = inner->out[0], behind = node->in[1 - i];
+    tc_tensor a = tc_tensor_of(g, inner->in[k]), b = tc_tensor_of(g, node->in[i]);
+    if (own_axes(a.type) > common_axes(tc_type_of(g, before), tc_type_of(g, behind)) ||
+        !tc_same_dims(tc_type_of(g, x), tc_type_of(g, before)) ||
+        !tc_same_dims(tc_type_of(g, behind), tc_type_of(g, node->out[0])))
+        return TC_OK;
+    tc_val in[2], both = merged(rw, node, a, b);
+    if (!both)
+        return TC_OK;
+    in[0] = rw->now[x];
+    in[1] = both;
+    if (shaped) {
+        tc_node *made = tc_graph_add(rw->to, TC_OP_reshape, shaped->attr, in, 1, 1, shaped->loc);
+        rw->to->val[made->out[0]]->type = tc_type_of(g, behind);
+        TC_TRY(tc_node_infer(rw->to, made));
+        in[0] = made->out[0];
+    }
+    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 2, 1, node->loc);
+    rw->to->val[made->out[0]]->type = tc_type_of(g, node->out[0]);
+    TC_TRY(tc_node_infer(rw->to, made));
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+/* A factor behind a matrix product, on its first operand. */
+static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_graph *g = rw->from;
+    int i = node->op == TC_OP_mul ? constant_of(g, node) : -1;
+    const tc_node *product = i >= 0 ? tc_def(g, node->in[1 - i]) : NULL;
+    if (!product || product->op != TC_OP_matmul || rw->readers[product->out[0]] != 1 ||
+        tc_type_count(tc_type_of(g, node->in[i])) != 1)
+        return TC_OK;
+    const tc_type *p = tc_type_of(g, product->in[0]), *y = tc_type_of(g, node->out[0]);
+    double c = tc_load_f64(tc_tensor_of(g, node->in[i]), 0);
+    if (!is_real(p) || !tc_same_dims(tc_type_of(g, product->out[0]), y) || !(c > 0) || isinf(c) ||
+        tc_type_count(p) > tc_type_count(y) || tc_is_const(g, product->in[0]))
+        return TC_OK;
+    tc_val in[2] = {rw->now[product->in[0]], tc_graph_scalar(rw->to, TC_f32, c, node->loc)};
+    tc_node *scaled = tc_graph_add(rw->to, TC_OP_mul, NULL, in, 2, 1, node->loc);
+    rw->to->val[scaled->out[0]]->type = p;
+    TC_TRY(tc_node_infer(rw->to, scaled));
+    in[0] = scaled->out[0];
+    in[1] = rw->now[product->in[1]];
+    tc_node *made =
+        tc_graph_add(rw->to, TC_OP_matmul, product->attr, in, product->n_in, 1, product->loc);
+    rw->to->val[made->out[0]]->type = y;
+    TC_TRY(tc_node_infer(rw->to, made));
+    tc_rewrite_bind(rw, node->out[0], made->out[0]);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_reassociate_constants(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {follow, before_product};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replace_infinities.c -- constants beside which every number is nothing: 1e30 and more, infinities
+ * too.
+ *
+ *   c + x, x + c, c - x        =>  c         x - c  =>  -c
+ *   max(x, c), c negative      =>  x         min(x, c), c positive  =>  x
+ *   f(where(m, c, x))          =>  where(m, f(c), f(x))     f: exp, exp2, sigmoid, relu, tanh
+ *   f(where(m, x, c))          =>  where(m, f(x), f(c))     c negative
+ *
+ * as in convert_masks.c: numbers that a model computes with are far below c.  What is left has a
+ * range that codes can hold. */
+#include <math.h>
+
+#include "tidy.h"
+
+#include "../num/load.h"
+
+static const double LEAST = 1e30;
+
+/* A constant float, all of it huge and of one sign: that sign; else 0. */
+static int huge_sign(const tc_rewrite *rw, tc_val v)
+{
+    const tc_type *t = tc_type_of(rw->to, v);
+    if (!tc_rewrite_is_fixed(rw, v) || !tc_is_float(t->dtype) || t->quant)
+        return 0;
+    tc_tensor c = tc_tensor_of(rw->to, v);
+    int sign = 0;
+    for (int64_t i = 0; c.data && i < tc_type_count(t); i++) {
+        double x = tc_load_f64(c, i);
+        int own = x >= LEAST ? 1 : x <= -LEAST ? -1 : 0;
+        if (!own || (sign && own != sign))
+            return 0;
+        sign = own;
+    }
+    return sign;
+}
+
+static tc_status put(tc_rewrite *rw, const tc_node *like, tc_op op, const void *attr,
+                     const tc_val *in, int n, tc_val *out)
+{
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, op, attr, in, n, 1, like->loc, &made));
+    *out = made->out[0];
+    return TC_OK;
+}
+
+/* v, of the node's element type, in the shape of its result and in its place. */
+static tc_status stand_in(tc_rewrite *rw, const tc_node *node, tc_val v, bool *done)
+{
+    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    if (!tc_same_dims(tc_type_of(rw->to, v), y)) {
+        tc_attr_shape *a = tc_new(&rw->ctx->arena, tc_attr_shape);
+        a->shape = tc_ints_copy(&rw->ctx->arena, y->dim, y->rank);
+        TC_TRY(put(rw, node, TC_OP_expand, a, &v, 1, &v));
+    }
+    tc_rewrite_bind(rw, node->out[0], v);
+    *done = true;
+    return TC_OK;
+}
+
+static bool same_dtypes(const tc_rewrite *rw, const tc_node *node)
+{
+    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    return tc_type_of(rw->from, node->in[0])->dtype == y->dtype &&
+           tc_type_of(rw->from, node->in[1])->dtype == y->dtype && !y->quant &&
+           !tc_type_of(rw->from, node->in[0])->quant && !tc_type_of(rw->from, node->in[1])->quant;
+}
+
+static tc_status beside(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool adds = node->op == TC_OP_add || node->op == TC_OP_sub,
+         most = node->op == TC_OP_maximum || node->op == TC_OP_fmax,
+         least = node->op == TC_OP_minimum || node->op == TC_OP_fmin;
+    if ((!adds && !most && !least) || !same_dtypes(rw, node))
+        return TC_OK;
+    if (adds && ((const tc_attr_alpha *)node->attr)->alpha != 1)
+        return TC_OK;
+    tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1)};
+    int sign[] = {huge_sign(rw, in[0]), huge_sign(rw, in[1])};
+    if ((sign[0] != 0) == (sign[1] != 0) || tc_is_const(rw->to, in[sign[0] != 0]))
+        return TC_OK;
+    int at = sign[1] != 0;
+    if (adds) {
+        if (at && node->op == TC_OP_sub)
+            TC_TRY(put(rw, node, TC_OP_neg, NULL, &in[1], 1, &in[1]));
+        return stand_in(rw, node, in[at], done);
+    }
+    return sign[at] == (most ? -1 : 1) ? stand_in(rw, node, in[1 - at], done) : TC_OK;
+}
+
+static tc_status through_choice(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool known = node->op == TC_OP_exp || node->op == TC_OP_exp2 || node->op == TC_OP_sigmoid ||
+                 node->op == TC_OP_relu || node->op == TC_OP_tanh;
+    const tc_node *where = known ? tc_rewrite_def(rw, node, 0) : NULL;
+    if (!where || where->op != TC_OP_where || tc_type_of(rw->from, node->out[0])->quant)
+        return TC_OK;
+    const tc_type *t = tc_type_of(rw->to, where->out[0]);
+    tc_val in[] = {where->in[0], where->in[1], where->in[2]};
+    int huge = huge_sign(rw, in[1]) < 0 ? 1 : huge_sign(rw, in[2]) < 0 ? 2 : 0;
+    if (!huge || t->quant || tc_type_of(rw->to, in[1])->dtype != t->dtype ||
+        tc_type_of(rw->to, in[2])->dtype != t->dtype)
+        return TC_OK;
+    for (int i = 1; i < 3; i++)
+        TC_TRY(put(rw, node, node->op, node->attr, &in[i], 1, &in[i]));
+    tc_val y;
+    TC_TRY(put(rw, node, TC_OP_where, NULL, in, 3, &y));
+    tc_rewrite_bind(rw, node->out[0], y);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_replace_infinities(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {beside, through_choice};
+    (void)ctx;
+    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* split_einsums.c -- einsums as products of two operands, whose labels are theirs once and wanted.
+ *
+ * A label that an operand has twice is its diagonal; one that nobody else has is summed before;
+ * what is left of a single operand is a permutation:
+ *
+ *   bii,bcj->bi   =>  diagonal(x), sum(y):  bi,b->bi
+ *
+ * Three and more operands are taken two at a time from the left:
+ *
+ *   ab,bc,cd->ad  =>  (ab,bc->ac), cd -> ad
+ *
+ * A label stays as long as a later operand or the result has it.  What lies between is a value of
+ * its own, which can be observed and quantized; the sums are those of einsum's kernel. */
+#include "tidy.h"
+
+#include "../num/einsum.h"
+
+typedef struct labels {
+    int n;
+    uint8_t v[2 * TC_MAX_RANK];
+} labels;
+
+static bool has(const uint8_t *list, int n, uint8_t label)
+{
+    for (int i = 0; i < n; i++)
+        if (list[i] == label)
+            return true;
+    return false;
+}
+
+static bool is_needed(const tc_einsum *e, int from, uint8_t label)
+{
+    if (has(e->out, e->out_rank, label))
+        return true;
+    for (int k = from; k < e->n_in; k++)
+        if (has(e->in[k], e->rank[k], label))
+            return true;
+    return false;
+}
+
+/* What operands up to k leave behind. */
+static labels left_over(const tc_einsum *e, const labels *left, int k)
+{
+    labels out = {0};
+    for (int side = 0; side < 2; side++) {
+        const uint8_t *list = side ? e->in[k] : left->v;
+        for (int i = 0; i < (side ? e->rank[k] : left->n); i++)
+            if (!has(out.v, out.n, list[i]) && is_needed(e, k + 1, list[i]))
+                out.v[out.n++] = list[i];
+    }
+    return out;
+}
+
+/* A letter for each label: its own, or for an axis of "..." one that nobody has. */
+static bool name_labels(const tc_einsum *e, char *name)
+{
+    bool used[52] = {0};
+    for (int k = 0; k < e->n_in; k++)
+        for (int i = 0; i < e->rank[k]; i++)
+            if (e->in[k][i] < 52)
+                used[e->in[k][i]] = true;
+    int next = 0;
+    for (int i = 0; i < TC_EINSUM_LABELS; i++) {
+        int letter = i;
+        if (i >= 52) {
+            while (next < 52 && used[next])
+                next++;
+            if (next == 52)
+                return false;
+            letter = next++;
+        }
+        name[i] = (char)(letter < 26 ? 'A' + letter : 'a' + letter - 26);
+    }
+    return true;
+}
+
+static void spell(tc_buf *text, const char *name, const uint8_t *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        tc_buf_u8(text, (uint8_t)name[list[i]]);
+}
+
+static bool is_plain(const tc_rewrite *rw, const tc_node *node)
+{
+    bool plain = !tc_type_of(rw->from, node->out[0])->quant;
+    for (int i = 0; i < node->n_in; i++)
+        plain = plain && !tc_type_of(rw->from, node->in[i])->quant;
+    return plain;
+}
+
+/* The einsum of a node, read; false: it is none, or has codes. */
+static bool read_einsum(const tc_rewrite *rw, const tc_node *node, tc_einsum *e, char *name)
+{
+    tc_tensor in[TC_EINSUM_OPERANDS];
+    if (node->op != TC_OP_einsum || node->n_in > TC_EINSUM_OPERANDS || !is_plain(rw, node))
+        return false;
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = (tc_tensor){tc_type_of(rw->from, node->in[i]), NULL};
+    const char *equation = ((const tc_attr_einsum *)node->attr)->equation;
+    return !tc_einsum_parse(equation, in, node->n_in, e) && name_labels(e, name);
+}
+
+/* ---- operands by themselves ---- */
+
+/* The first axis whose label comes again at *again, with as many elements; -1: none. */
+static int repeated(const tc_type *t, const uint8_t *label, int n, int *again)
+{
+    for (int i = 0; i < n; i++)
+        for (*again = i + 1; *again < n; (*again)++)
+            if (label[i] == label[*again] && t->dim[i] == t->dim[*again])
+                return i;
+    return -1;
+}
+
+/* Nobody but operand k has the label. */
+static bool is_own(const tc_einsum *e, int k, uint8_t label)
+{
+    bool own = !has(e->out, e->out_rank, label);
+    for (int i = 0; i < e->n_in; i++)
+        own = own && (i == k || !has(e->in[i], e->rank[i], label));
+    return own;
+}
+
+static tc_status emit(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val *v)
+{
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, op, attr, v, 1, 1, node->loc, &made));
+    *v = made->out[0];
+    return TC_OK;
+}
+
+/* Operand k without labels that it has twice, or that only it has. */
+static tc_status alone(tc_rewrite *rw, const tc_node *node, tc_einsum *e, int k, tc_val *v)
+{
+    uint8_t *label = e->in[k];
+    tc_arena *arena = &rw->ctx->arena;
+    for (int i, j; (i = repeated(tc_type_of(rw->to, *v), label, e->rank[k], &j)) >= 0;) {
+        tc_attr_diagonal *a = tc_new(arena, tc_attr_diagonal);
+        *a = (tc_attr_diagonal){.offset = 0, .axis1 = i, .axis2 = j};
+        TC_TRY(emit(rw, node, TC_OP_diagonal, a, v));
+        uint8_t own = label[i]; /* it comes last */
+        int n = 0;
+        for (int axis = 0; axis < e->rank[k]; axis++)
+            if (axis != i && axis != j)
+                label[n++] = label[axis];
+        label[n++] = own;
+        e->rank[k] = n;
+    }
+    int64_t summed[TC_MAX_RANK];
+    int n_summed = 0, n = 0;
+    for (int axis = 0; axis < e->rank[k]; axis++)
+        if (is_own(e, k, label[axis]))
+            summed[n_summed++] = axis;
+    if (!n_summed)
+        return TC_OK;
+    tc_attr_axes *a = tc_new(arena, tc_attr_axes);
+    *a = (tc_attr_axes){.axes = tc_ints_copy(arena, summed, n_summed), .keepdim = false};
+    TC_TRY(emit(rw, node, TC_OP_sum, a, v));
+    for (int axis = 0; axis < e->rank[k]; axis++)
+        if (!is_own(e, k, label[axis]))
+            label[n++] = label[axis];
+    e->rank[k] = n;
+    return TC_OK;
+}
+
+/* A single operand's axes in the result's order. */
+static tc_status ordered(tc_rewrite *rw, const tc_node *node, const tc_einsum *e, tc_val *v)
+{
+    int64_t perm[TC_MAX_RANK];
+    bool moves = false;
+    for (int i = 0; i < e->out_rank; i++)
+        for (int axis = 0; axis < e->rank[0]; axis++)
+            if (e->in[0][axis] == e->out[i]) {
+                perm[i] = axis;
+                moves = moves || axis != i;
+            }
+    if (!moves)
+        return TC_OK;
+    tc_attr_perm *a = tc_new(&rw->ctx->arena, tc_attr_perm);
+    a->perm = tc_ints_copy(&rw->ctx->arena, perm, e->out_rank);
+    return emit(rw, node, TC_OP_permute, a, v);
+}
+
+static bool is_simple(const tc_rewrite *rw, const tc_node *node, const tc_einsum *e)
+{
+    bool simple = e->n_in > 1;
+    for (int k = 0; k < e->n_in; k++) {
+        int again;
+        simple = simple && repeated(tc_type_of(rw->from, node->in[k]), e->in[k], e->rank[k],
+                                    &again) < 0;
+        for (int i = 0; i < e->rank[k]; i++)
+            simple = simple && !is_own(e, k, e->in[k][i]);
+    }
+    return simple;
+}
+
+static bool differs(const tc_einsum *e, int k)
+{
+    for (int i = 0; i < e->rank[k]; i++)
+        for (int j = i + 1; j < e->rank[k]; j++)
+            if (e->in[k][i] == e->in[k][j])
+                return true;
+    return false;
+}
+
+static tc_status simplify(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    char name[TC_EINSUM_LABELS];
+    tc_einsum e;
+    if (!read_einsum(rw, node, &e, name) || is_simple(rw, node, &e) ||
+        !tc_is_float(tc_type_of(rw->from, node->out[0])->dtype))
+        return TC_OK;
+    tc_val in[TC_EINSUM_OPERANDS];
+    tc_buf text;
+    tc_buf_init(&text, &rw->ctx->arena);
+    for (int k = 0; k < e.n_in; k++) {
+        in[k] = tc_rewrite_in(rw, node, k);
+        TC_TRY(alone(rw, node, &e, k, &in[k]));
+        tc_buf_text(&text, k ? "," : "");
+        spell(&text, name, e.in[k], e.rank[k]);
+    }
+    tc_val v = in[0];
+    if (e.n_in == 1 && !differs(&e, 0))
+        TC_TRY(ordered(rw, node, &e, &v));
+    else {
+        tc_buf_text(&text, "->");
+        spell(&text, name, e.out, e.out_rank);
+        tc_attr_einsum *a = tc_new(&rw->ctx->arena, tc_attr_einsum);
+        a->equation = tc_intern_text(rw->ctx, tc_buf_cstr(&text));
+        tc_node *made;
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_einsum, a, in, e.n_in, 1, node->loc, &made));
+        v = made->out[0];
+    }
+    tc_rewrite_bind(rw, node->out[0], v);
+    *done = true;
+    return TC_OK;
+}
+
+/* ---- two at a time ---- */
+
+static tc_status contract(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    char name[TC_EINSUM_LABELS];
+    tc_einsum e;
+    if (node->n_in < 3 || !read_einsum(rw, node, &e, name))
+        return TC_OK;
+    labels left = {.n = e.rank[0]};
+    memcpy(left.v, e.in[0], (size_t)left.n);
+    for (int k = 1; k < e.n_in; k++)
+        if (left_over(&e, &left, k).n > TC_MAX_RANK)
+            return TC_OK;
+        else if (k + 1 < e.n_in)
+            left = left_over(&e, &left, k);
+    left = (labels){.n = e.rank[0]};
+    memcpy(left.v, e.in[0], (size_t)left.n);
+    tc_val v = tc_rewrite_in(rw, node, 0);
+    for (int k = 1; k < e.n_in; k++) {
+        bool last = k + 1 == e.n_in;
+        labels result = left_over(&e, &left, k);
+        tc_buf text;
+        tc_buf_init(&text, &rw->ctx->arena);
+        spell(&text, name, left.v, left.n);
+        tc_buf_text(&text, ",");
+        spell(&text, name, e.in[k], e.rank[k]);
+        tc_buf_text(&text, "->");
+        spell(&text, name, last ? e.out : result.v, last ? e.out_rank : result.n);
+        tc_attr_einsum *a = tc_new(&rw->ctx->arena, tc_attr_einsum);
+        a->equation = tc_intern_text(rw->ctx, tc_buf_cstr(&text));
+        tc_node *made;
+        tc_val pair[] = {v, tc_rewrite_in(rw, node, k)};
+        TC_TRY(tc_graph_emit(rw->to, TC_OP_einsum, a, pair, 2, 1, node->loc, &made));
+        v = made->out[0];
+        left = result;
+    }
+    tc_rewrite_bind(rw, node->out[0], v);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_split_einsums(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const first[] = {simplify}, *const second[] = {contract};
+    (void)ctx;
+    TC_TRY(tc_rewrite_module(module, first, TC_COUNT(first), NULL));
+    return tc_rewrite_module(module, second, TC_COUNT(second), NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* widen_half_floats.c -- arithmetic on f16 and bf16 becomes arithmetic on f32.
+ *
+ *   f(x f16, ...) : f16   =>   cast(f(cast(x), ...) : f32) : f16
+ *
+ * Casts stay where numbers come in, go out or are kept; between them everything is f32, constants
+ * too.  For quantization, which knows f32: its grids are finer than what f16 rounds away. */
+#include "tidy.h"
+
+#include "../num/load.h"
+
+typedef struct widening {
+    tc_val *wide; /* by old value: its f32 form in the new graph, where it has one */
+} widening;
+
+static bool is_half(const tc_type *t)
+{
+    return t && !t->quant && (t->dtype == TC_f16 || t->dtype == TC_bf16);
+}
+
+static tc_status cast_to(tc_graph *g, tc_dtype dtype, tc_val x, const tc_loc *loc, tc_val *out)
+{
+    tc_attr_cast *a = tc_new(&g->module->ctx->arena, tc_attr_cast);
+    a->dtype = dtype;
+    tc_node *cast;
+    TC_TRY(tc_graph_emit(g, TC_OP_cast, a, &x, 1, 1, loc, &cast));
+    *out = cast->out[0];
+    return TC_OK;
+}
+
+/* An attribute record whose element type is a half: the same with f32. */
+static const void *wide_attr(tc_ctx *ctx, const tc_node *node)
+{
+#define CASE(name, record)                                                                         \
+    case TC_OP_##name: {                                                                           \
+        tc_attr_##record *a = tc_arena_copy(&ctx->arena, node->attr, sizeof *a);                   \
+        a->dtype = a->dtype == TC_f16 || a->dtype == TC_bf16 ? TC_f32 : a->dtype;                  \
+        return a;                                                                                  \
+    }
+    switch (node->op) {
+        CASE(cast, cast)
+        CASE(full, full)
+        CASE(arange, arange)
+        CASE(linspace, linspace)
+        CASE(eye, eye)
+    default:
+        return node->attr;
+    }
+#undef CASE
+}
+
+/* Numbers as f32: a constant at once, others through a cast. */
+static tc_status widen(tc_rewrite *rw, tc_val old, const tc_loc *loc)
+{
+    widening *w = rw->user;
+    const tc_type *t = tc_type_of(rw->to, rw->now[old]);
+    if (!is_half(t) || w->wide[old])
+        return TC_OK;
+    if (!tc_is_const(rw->to, rw->now[old]))
+        return cast_to(rw->to, TC_f32, rw->now[old], loc, &w->wide[old]);
+    tc_tensor half = tc_tensor_of(rw->to, rw->now[old]);
+    tc_tensor real =
+        tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, t->rank, t->dim));
+    tc_read_f32(half, 0, (size_t)tc_type_count(t), real.data);
+    w->wide[old] = tc_graph_const(rw->to, real.type, real.data, rw->from->val[old]->name, loc);
+    return TC_OK;
+}
+
+static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    widening *w = rw->user;
+    bool any = false;
+    for (int i = 0; i < node->n_in; i++)
+        any = any || is_half(tc_type_of(rw->from, node->in[i]));
+    for (int i = 0; i < node->n_out; i++)
+        any = any || is_half(tc_type_of(rw->from, node->out[i]));
+    if (!any || node->op == TC_OP_const)
+        return TC_OK;
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in + 1);
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i])
+            TC_TRY(widen(rw, node->in[i], node->loc));
+        in[i] = w->wide[node->in[i]] ? w->wide[node->in[i]] : rw->now[node->in[i]];
+    }
+    tc_node *made;
+    TC_TRY(tc_graph_emit(rw->to, node->op, wide_attr(rw->ctx, node), in, node->n_in, node->n_out,
+                         node->loc, &made));
+    for (int i = 0; i < node->n_out; i++) {
+        tc_val v = node->out[i];
+        const tc_type *was = tc_type_of(rw->from, v);
+        rw->to->val[made->out[i]]->name = rw->from->val[v]->name;
+        rw->now[v] = made->out[i];
+        if (!is_half(was))
+            continue;
+        w->wide[v] = made->out[i]; /* its own form is made where it is asked for; else it is dead */
+        TC_TRY(cast_to(rw->to, was->dtype, made->out[i], node->loc, &rw->now[v]));
+    }
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_tidy_widen_half_floats(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {compute_wide};
+    tc_graph *g = tc_main(module);
+    if (module->n_graph > 1) /* what branches and loops hand over keeps its type */
+        return TC_OK;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    widening w = {tc_new_n(&ctx->scratch, tc_val, g->n_val)};
+    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
