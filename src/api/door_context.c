@@ -77,7 +77,7 @@ tc_status tc_ctx_set_input(tc_ctx *ctx, const char *text)
 
 static tc_status set_signature(tc_ctx *ctx, const char *name)
 {
-    ctx->signature = tc_intern_text(ctx, name);
+    tc_reading(ctx)->signature = tc_intern_text(ctx, name);
     return TC_OK;
 }
 

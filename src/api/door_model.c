@@ -13,13 +13,23 @@
 
 /* ---- reading ---- */
 
+static void take_options(tc_ctx *ctx, const tc_model_options *o)
+{
+    tc_read_options *to = tc_reading(ctx);
+    to->prefer_tosa = o->prefer_tosa != 0;
+    to->method = tc_intern_text(ctx, o->method);
+    to->sample = o->data;
+    to->n_sample = o->n_data;
+}
+
 static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, bool unchecked,
                              tc_model **out)
 {
-    if (ctx->method && !module->n_method)
+    const char *method = tc_reading(ctx)->method;
+    if (method && !module->n_method)
         return tc_usage(
             ctx, "%s has no methods, and '%s' is asked for: a .pte or a .tflite has some", name,
-            ctx->method);
+            method);
     if (!unchecked)
         TC_TRY(tc_verify(ctx, module));
     *out = tc_model_of(ctx, name, module);
@@ -32,11 +42,8 @@ static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_option
     tc_model_options o = TC_TAKE(tc_model_options, options);
     tc_module *module;
     path = tc_intern_text(ctx, path);
-    ctx->prefer_tosa = o.prefer_tosa != 0;
-    ctx->method = tc_intern_text(ctx, o.method);
+    take_options(ctx, &o);
     TC_TRY(tc_tell_progress(ctx, "reading", 0, 1));
-    ctx->sample = o.data;
-    ctx->n_sample = o.n_data;
     TC_TRY(tc_read(ctx, path, &module));
     if (o.dequantize)
         TC_TRY(tc_dequantize_borders(ctx, path, module));
@@ -62,10 +69,7 @@ static tc_status read_model(tc_ctx *ctx, const char *name, tc_bytes bytes,
     tc_model_options o = TC_TAKE(tc_model_options, options);
     tc_module *module;
     name = tc_intern_text(ctx, name ? name : "model");
-    ctx->prefer_tosa = o.prefer_tosa != 0;
-    ctx->method = tc_intern_text(ctx, o.method);
-    ctx->sample = o.data;
-    ctx->n_sample = o.n_data;
+    take_options(ctx, &o);
     TC_TRY(
         tc_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow), &module));
     return take_module(ctx, name, module, o.unchecked, out);

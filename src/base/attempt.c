@@ -8,15 +8,14 @@ void tc_attempt_begin(tc_ctx *ctx, tc_attempt *a)
                       .scratch = tc_arena_mark(&ctx->scratch),
                       .types = ctx->types,
                       .names = ctx->names,
-                      .packed = ctx->packed,
-                      .packed_before = ctx->packed_before,
                       .cleanup = ctx->cleanup,
-                      .taken = ctx->taken,
                       .mapped = ctx->mapped,
                       .on_progress = ctx->on_progress};
     ctx->on_progress = NULL;
-    ctx->packed = (tc_map){0}; /* its entries are lists that grow: these stay as they are */
-    ctx->packed_before = a->packed.n ? &a->packed : a->packed_before;
+    ctx->n_attempt++;
+    for (int i = 0; i < TC_OWN_COUNT; i++)
+        if (ctx->own[i].at)
+            a->own[i] = tc_arena_copy(&ctx->arena, ctx->own[i].at, ctx->own[i].size);
     tc_trial_begin(ctx, &a->trial);
 }
 
@@ -36,12 +35,15 @@ void tc_attempt_end(tc_ctx *ctx, const tc_attempt *a)
     tc_trial_end(ctx, &trial);
     ctx->on_progress = a->on_progress;
     tc_ctx_clean_to(ctx, a->cleanup);
-    ctx->taken = a->taken;
     ctx->mapped = a->mapped;
     take_back(&ctx->types, &a->types);
     take_back(&ctx->names, &a->names);
-    ctx->packed = a->packed;
-    ctx->packed_before = a->packed_before;
+    ctx->n_attempt--;
+    for (int i = 0; i < TC_OWN_COUNT; i++)
+        if (a->own[i])
+            memcpy(ctx->own[i].at, a->own[i], ctx->own[i].size);
+        else
+            ctx->own[i].at = NULL;
     tc_arena_rewind(&ctx->scratch, a->scratch);
     tc_arena_rewind(&ctx->arena, a->arena);
 }

@@ -2,9 +2,9 @@
 /* attempt.h -- work whose outcome is a number: what it made is given back.
  *
  * Between begin and end the context is used as usual, without anybody being told of messages or of
- * progress; then its memory, its interned types and names and its clean-ups are as they were.
- * Nothing made in between may be kept.  Attempts end in the order opposite to that of their
- * beginning; one that memory runs out in needs no end, as the context is spent. */
+ * progress; then its memory, its interned types and names, its rooms' records and its clean-ups are
+ * as they were.  Nothing made in between may be kept.  Attempts end in the order opposite to that of
+ * their beginning; one that memory runs out in needs no end, as the context is spent. */
 #ifndef TC_ATTEMPT_H
 #define TC_ATTEMPT_H
 
@@ -12,10 +12,9 @@
 
 typedef struct tc_attempt {
     tc_mark arena, scratch;
-    tc_map types, names, packed;
-    const tc_map *packed_before;
+    tc_map types, names;
+    void *own[TC_OWN_COUNT]; /* copies of the rooms' records; NULL: there was none */
     struct tc_cleanup *cleanup;
-    struct tc_taken *taken;
     struct tc_mapped *mapped;
     tc_on_progress *on_progress;
     tc_trial trial;

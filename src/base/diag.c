@@ -2,6 +2,7 @@
 /* diag.c -- contexts and the rendering of messages. */
 #include "diag.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,16 @@ void tc_ctx_free(tc_ctx *ctx)
     tc_arena_free(&ctx->arena);
     tc_allocator from = ctx->allocator;
     tc_give_block(&from, ctx, sizeof *ctx);
+}
+
+void *tc_ctx_own(tc_ctx *ctx, tc_own which, size_t size)
+{
+    if (!ctx->own[which].at) {
+        ctx->own[which].at = memset(tc_arena_raw(&ctx->arena, size), 0, size);
+        ctx->own[which].size = size;
+    }
+    assert(ctx->own[which].size == size);
+    return ctx->own[which].at;
 }
 
 void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what)

@@ -17,26 +17,14 @@ typedef enum tc_diag_id {
     TC_DIAG_COUNT
 } tc_diag_id;
 
-/* A size that a model leaves open, as the caller says it. */
-typedef struct tc_dim_given {
-    const char *name;
-    int64_t value;
-    bool used; /* a reader has looked at it */
-} tc_dim_given;
-
-/* The shape of an input that a model leaves open, as the caller says it. */
-typedef struct tc_shape_given {
-    const char *input;
-    int32_t rank;
-    int64_t dim[8];
-    bool used;
-} tc_shape_given;
-
-/* An input that is a constant, as the caller says it. */
-typedef struct tc_set_given {
-    const char *input, *value; /* "16000", "true", "mask.npy" */
-    bool used;
-} tc_set_given;
+/* What a room keeps with the context, in a record that it declares itself. */
+typedef enum tc_own {
+    TC_OWN_READ,    /* read/read_options.h */
+    TC_OWN_PRODUCT, /* fast/float.c */
+    TC_OWN_FILE,    /* wire/file.c */
+    TC_OWN_CREATE,  /* wire/create.c */
+    TC_OWN_COUNT
+} tc_own;
 
 /* One compilation: its memory, its messages, its interned things. */
 struct tc_ctx {
@@ -44,32 +32,20 @@ struct tc_ctx {
     tc_arena scratch; /* between a mark and a rewind */
     tc_map types;     /* num/type.c */
     tc_map names;     /* interned text */
-    tc_map packed;    /* fast/float.c: weights in the form of a product, by their content */
-    const tc_map *packed_before; /* base/attempt.c: the same as it was before an attempt, or NULL */
+    struct {
+        void *at; /* in the arena; NULL: not asked for yet */
+        size_t size;
+    } own[TC_OWN_COUNT];
+    unsigned n_attempt; /* attempts that are under way, one inside the other */
     tc_buf messages;  /* rendered diagnostics */
     size_t n_error, n_warning;
     bool repeated;  /* the last warning had been given before, and gets no notes */
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
-    bool prefer_tosa;       /* run the TOSA that is kept beside an Ethos-U's stream */
-    const char *method;     /* of an ExecuTorch program that is read; NULL: forward, or the first */
-    const char *signature;  /* of a TFLite file that is read; NULL: its first graph */
     bool reference_kernels; /* --kernels=reference */
-    tc_dim_given *dim;      /* --dim NAME=VALUE */
-    size_t n_dim, cap_dim;
-    tc_shape_given *shape;  /* --shape INPUT=D,D,... */
-    size_t n_shape, cap_shape;
-    tc_set_given *set;      /* --set INPUT=VALUE */
-    size_t n_set, cap_set;
-    const char *const *sample; /* data that settles what a model leaves open: one file per input */
-    size_t n_sample;
-    bool example_dims; /* open sizes that nobody names are those of the export's example */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
-    struct tc_taken *taken;     /* wire/file.c: files that were read */
     struct tc_mapped *mapped;   /* base/mapped.c */
     bool may_map;               /* large files stay where they are */
-    bool keep_plain;            /* run/plan.c: weights are too many for a second copy */
-    unsigned n_part;            /* wire/create.c: names of files being written */
     jmp_buf oom;                /* where public calls come back when memory runs out */
     int depth;                  /* public calls that are under way, one inside the other */
     bool spent;                 /* memory ran out: nothing but freeing is left */
@@ -106,6 +82,10 @@ typedef struct tc_hold {
 tc_hold tc_hold_begin(tc_ctx *ctx);
 void tc_hold_keep(tc_ctx *ctx, tc_hold hold);
 const char *tc_hold_drop(tc_ctx *ctx, tc_hold hold);
+
+/* A room's record, all zero when it is first asked for; an attempt leaves it as it was. */
+void *tc_ctx_own(tc_ctx *ctx, tc_own which, size_t size);
+#define TC_OWN(ctx, which, type) ((type *)tc_ctx_own(ctx, TC_OWN_##which, sizeof(type)))
 
 /* Run `undo(what)` when the context is freed (open maps, library handles). */
 void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);

@@ -220,6 +220,31 @@ static void *find_packing(const packing *p, const dnnl_memory_desc_t *from,
     return p ? p->data : NULL;
 }
 
+/* What a context keeps of its products.  The lists of an entry grow, and those that an attempt has
+ * found must stay as they are: it has a map of its own. */
+typedef struct kept {
+    tc_map packed;             /* weights in the form of a product, by their content */
+    const struct kept *before; /* those from before an attempt, or NULL */
+    unsigned n_attempt;
+    bool plain; /* weights are too many for a second copy */
+} kept;
+
+static kept *own_packed(tc_ctx *ctx)
+{
+    kept *own = TC_OWN(ctx, PRODUCT, kept);
+    if (own->packed.n && own->n_attempt != ctx->n_attempt)
+        own->before = tc_arena_copy(&ctx->arena, own, sizeof *own);
+    if (!own->packed.arena || own->n_attempt != ctx->n_attempt)
+        tc_map_init(&own->packed, &ctx->arena);
+    own->n_attempt = ctx->n_attempt;
+    return own;
+}
+
+void tc_product_keep_plain(tc_ctx *ctx, bool plain)
+{
+    TC_OWN(ctx, PRODUCT, kept)->plain = plain;
+}
+
 /* The same, once for all products that want it: a model that is calibrated is planned five times.
  */
 static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
@@ -227,13 +252,12 @@ static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void
 {
     size_t size = dnnl.memory_desc_get_size(from);
     uint64_t key[2] = {content(data, size), size};
-    if (!ctx->packed.arena)
-        tc_map_init(&ctx->packed, &ctx->arena);
     tc_str name = {(const char *)key, sizeof key};
-    packing **at = (packing **)tc_map_at(&ctx->packed, name);
+    kept *own = own_packed(ctx);
+    packing **at = (packing **)tc_map_at(&own->packed, name);
     void *made = find_packing(*at, from, to);
-    if (!made && ctx->packed_before)
-        made = find_packing(tc_map_get(ctx->packed_before, name), from, to);
+    for (const kept *k = own->before; k && !made; k = k->before)
+        made = find_packing(tc_map_get(&k->packed, name), from, to);
     if (made)
         return made;
     made = repack(ctx, from, data, to);
@@ -327,7 +351,7 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
                                : packed_once(ctx, r->plain_b, r->b_data, &p->b);
             good = p->packed_b != NULL;
             p->repacked = !same;
-            if (same && ctx->keep_plain)
+            if (same && TC_OWN(ctx, PRODUCT, kept)->plain)
                 p->mapped = ctx;
             if (!same) /* what is packed stands for it */
                 tc_mapped_forget(ctx, r->b_data, dnnl.memory_desc_get_size(r->plain_b));
@@ -465,7 +489,7 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     strided_desc(b, &plain);
     strided_desc(y, &yd);
     bd = plain;
-    if (b_data && !ctx->keep_plain) {
+    if (b_data && !TC_OWN(ctx, PRODUCT, kept)->plain) {
         dnnl_dims_t dim;
         for (int i = 0; i < b->rank; i++)
             dim[i] = b->dim[i];

@@ -40,6 +40,8 @@ typedef struct tc_strided {
 
 /* Whether there are any: the library is loaded for the answer. */
 bool tc_product_here(void);
+/* Whether products that are made from now on keep weights as they are: no second copy of them. */
+void tc_product_keep_plain(tc_ctx *ctx, bool plain);
 
 /* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be
  * NULL); what is packed of them lives until the context goes. */

@@ -14,15 +14,6 @@ void tc_facts_note_fixed(const tc_facts *f, tc_module *module)
     module->fixed = any ? fixed : NULL;
 }
 
-tc_status tc_facts_shapes_used(tc_ctx *ctx)
-{
-    for (size_t i = 0; i < ctx->n_shape; i++)
-        if (!ctx->shape[i].used)
-            return tc_usage(ctx, "--shape %s: the model has no input of that name",
-                            ctx->shape[i].input);
-    return TC_OK;
-}
-
 static tc_tensor *fact(tc_build *m, tc_val v)
 {
     tc_facts *f = m->facts;

@@ -29,7 +29,4 @@ bool tc_b_settled(tc_build *b, tc_val x, tc_tensor *out);
 /* Inputs from whose numbers shapes followed: the module is good for these numbers only. */
 void tc_facts_note_fixed(const tc_facts *f, tc_module *module);
 
-/* Every --shape was an input's; to ask when all are bound. */
-TC_MUST_USE tc_status tc_facts_shapes_used(tc_ctx *ctx);
-
 #endif

@@ -58,11 +58,12 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
 
 static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
 {
-    if (read && read != tc_read_pt2 && read != tc_read_onnx && read != tc_read_tflite &&
-        ctx->n_dim && !ctx->dim[0].used)
+    const tc_read_options *o = tc_reading(ctx);
+    if (read && read != tc_read_pt2 && read != tc_read_onnx && read != tc_read_tflite && o->n_dim &&
+        !o->dim[0].used)
         tc_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
                    "--dim %s has no effect: only PyTorch exports and ONNX files leave sizes open",
-                   ctx->dim[0].name);
+                   o->dim[0].name);
 }
 
 /* What holds of every model that was read. */

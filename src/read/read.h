@@ -3,17 +3,7 @@
 #ifndef TC_READ_H
 #define TC_READ_H
 
-#include "../ir/graph.h"
-
-/* "NAME=VALUE": a size that the models to be read leave open (pt2/pt2_dims.c). */
-TC_MUST_USE tc_status tc_read_dim(tc_ctx *ctx, const char *text);
-
-/* "INPUT=D,D,...": the shape of an input that the models to be read leave open (onnx/onnx_dims.c).
- * */
-TC_MUST_USE tc_status tc_read_shape(tc_ctx *ctx, const char *text);
-
-/* "INPUT=VALUE": an input of the models to be read that is a constant (read_fixed.c). */
-TC_MUST_USE tc_status tc_read_set(tc_ctx *ctx, const char *text);
+#include "read_options.h"
 
 /* Looks at the first bytes and picks the reader.  On failure a message has been given.
  * Every reader leaves a module whose values all have types. */

@@ -7,31 +7,9 @@
 #include "data.h"
 #include "read.h"
 
-tc_status tc_read_set(tc_ctx *ctx, const char *text)
-{
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1])
-        return tc_usage(ctx, "--set takes INPUT=VALUE, such as sr=16000 or flag=true, not '%s'",
-                        text);
-    tc_set_given given = {.input = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)}),
-                          .value = tc_intern_text(ctx, equals + 1)};
-    tc_grow(&ctx->arena, ctx->set, ctx->n_set, ctx->cap_set);
-    ctx->set[ctx->n_set++] = given;
-    return TC_OK;
-}
-
-static tc_set_given *find(tc_ctx *ctx, const char *input)
-{
-    tc_set_given *found = NULL;
-    for (size_t i = 0; input && i < ctx->n_set; i++)
-        if (tc_text_eq(ctx->set[i].input, input))
-            found = &ctx->set[i];
-    return found;
-}
-
 bool tc_fixed_has(tc_ctx *ctx, const char *input)
 {
-    return find(ctx, input) != NULL;
+    return tc_set_given_for(ctx, input) != NULL;
 }
 
 /* ---- values ---- */
@@ -62,7 +40,7 @@ static tc_status from_file(tc_ctx *ctx, const tc_set_given *s, tc_tensor *out)
 
 tc_status tc_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
 {
-    tc_set_given *s = find(ctx, input);
+    tc_set_given *s = tc_set_given_for(ctx, input);
     if (!s || !tc_text_to_i64(tc_str_of(s->value), out))
         return tc_usage(ctx, "--set %s=%s: the input is a whole number", input,
                         s ? s->value : "");
@@ -73,7 +51,7 @@ tc_status tc_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
 tc_status tc_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc_tensor *out)
 {
     enum { MOST = 1 << 20 };
-    tc_set_given *s = find(ctx, input);
+    tc_set_given *s = tc_set_given_for(ctx, input);
     *out = (tc_tensor){type, NULL};
     if (!s)
         return TC_OK;
@@ -174,16 +152,17 @@ static tc_status fix_input(tc_module *m, tc_graph *g, size_t i, const char *name
 tc_status tc_fixed_rest(tc_module *m)
 {
     tc_ctx *ctx = m->ctx;
+    const tc_read_options *o = tc_reading(ctx);
     tc_graph *g = tc_main(m);
-    for (size_t i = 0; ctx->n_set && i < g->n_in;) {
+    for (size_t i = 0; o->n_set && i < g->n_in;) {
         const char *name = name_of(m, g, i);
         if (name && tc_fixed_has(ctx, name))
             TC_TRY(fix_input(m, g, i, name));
         else
             i++;
     }
-    for (size_t k = 0; k < ctx->n_set; k++) {
-        if (ctx->set[k].used || find(ctx, ctx->set[k].input)->used)
+    for (size_t k = 0; k < o->n_set; k++) {
+        if (o->set[k].used || tc_set_given_for(ctx, o->set[k].input)->used)
             continue;
         tc_buf names;
         tc_buf_init(&names, &ctx->arena);
@@ -192,7 +171,7 @@ tc_status tc_fixed_rest(tc_module *m)
             tc_buf_printf(&names, "%s%s", i ? ", " : "", name ? name : "one without a name");
         }
         return tc_usage(ctx, "--set %s: the model has no input of that name; %s%s",
-                        ctx->set[k].input, g->n_in ? "its inputs are " : "it has none",
+                        o->set[k].input, g->n_in ? "its inputs are " : "it has none",
                         tc_buf_cstr(&names));
     }
     return TC_OK;

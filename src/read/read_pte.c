@@ -403,7 +403,7 @@ static void take_odd_bits(reader *r, int64_t at, const tc_type *in_region)
 static tc_status run_delegate(reader *r, const tc_pte_step *s)
 {
     const tc_pte_delegate *d = &r->m->delegate[s->what];
-    if (tc_text_eq(d->id, "EthosUBackend") && !(d->tosa.size && r->ctx->prefer_tosa))
+    if (tc_text_eq(d->id, "EthosUBackend") && !(d->tosa.size && tc_reading(r->ctx)->prefer_tosa))
         return run_stream(r, s);
     if (!r->graph[s->what])
         TC_TRY(read_delegate(r, s->what));
@@ -559,8 +559,8 @@ static tc_status read_program(reader *r)
 /* The method that is asked for; else forward; else the first. */
 static tc_status choose_method(reader *r)
 {
-    const char *want = r->ctx->method ? r->ctx->method : "forward";
-    r->m = r->ctx->method ? NULL : &r->file.method[0];
+    const char *asked = tc_reading(r->ctx)->method, *want = asked ? asked : "forward";
+    r->m = asked ? NULL : &r->file.method[0];
     r->module->method = tc_new_n(&r->ctx->arena, const char *, r->file.n_method);
     r->module->n_method = r->file.n_method;
     for (size_t i = r->file.n_method; i-- > 0;) {

@@ -60,7 +60,7 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
     plan->own = own;
     tc_arena_init_like(&plan->arena, &ctx->arena);
     tc_ctx_defer(ctx, release, plan);
-    ctx->keep_plain = weighs_much(g);
+    tc_product_keep_plain(ctx, weighs_much(g));
     if (!tc_plan_steps(plan))
         return NULL;
     place_all(plan);

@@ -255,11 +255,14 @@ static tc_ctx *context_beside(tc_ctx *ctx)
     if (!*other)
         longjmp(*ctx->arena.oom, 1);
     (*other)->arena.oom = (*other)->scratch.oom = ctx->arena.oom;
-    (*other)->example_dims = true;
-    (*other)->dim = ctx->dim;
-    (*other)->n_dim = (*other)->cap_dim = ctx->n_dim;
-    (*other)->shape = ctx->shape;
-    (*other)->n_shape = (*other)->cap_shape = ctx->n_shape;
+    const tc_read_options *said = tc_reading(ctx);
+    *tc_reading(*other) = (tc_read_options){.example_dims = true,
+                                            .dim = said->dim,
+                                            .n_dim = said->n_dim,
+                                            .cap_dim = said->n_dim,
+                                            .shape = said->shape,
+                                            .n_shape = said->n_shape,
+                                            .cap_shape = said->n_shape};
     return *other;
 }
 

@@ -57,7 +57,7 @@ static const char *real_path(tc_ctx *ctx, const char *path)
 static const char *name_beside(tc_file *file)
 {
     return tc_text_format(&file->ctx->arena, "%s.%ld-%u.part", file->path, (long)getpid(),
-                          file->ctx->n_part++);
+                          (*TC_OWN(file->ctx, CREATE, unsigned))++);
 }
 
 static const char *folder_of(tc_ctx *ctx, const char *path)

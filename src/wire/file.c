@@ -40,12 +40,13 @@ static tc_status cut_short(tc_ctx *ctx, const char *path)
                     "it became shorter while it was read");
 }
 
-bool tc_file_is_taken(const tc_ctx *ctx, const char *path)
+bool tc_file_is_taken(tc_ctx *ctx, const char *path)
 {
     struct stat info;
-    if (!ctx->taken || stat(path, &info) != 0)
+    const tc_taken *first = *TC_OWN(ctx, FILE, tc_taken *);
+    if (!first || stat(path, &info) != 0)
         return false;
-    for (const tc_taken *t = ctx->taken; t; t = t->next)
+    for (const tc_taken *t = first; t; t = t->next)
         if (t->device == info.st_dev && t->number == info.st_ino)
             return true;
     return false;
@@ -53,9 +54,9 @@ bool tc_file_is_taken(const tc_ctx *ctx, const char *path)
 
 static void take_note(tc_ctx *ctx, const struct stat *info)
 {
-    tc_taken *t = tc_new(&ctx->arena, tc_taken);
-    *t = (tc_taken){ctx->taken, info->st_dev, info->st_ino};
-    ctx->taken = t;
+    tc_taken **first = TC_OWN(ctx, FILE, tc_taken *), *t = tc_new(&ctx->arena, tc_taken);
+    *t = (tc_taken){*first, info->st_dev, info->st_ino};
+    *first = t;
 }
 
 static double now(void)

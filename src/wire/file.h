@@ -22,7 +22,7 @@ TC_MUST_USE tc_status tc_input_read(tc_input *in, uint64_t at, size_t size, void
 TC_MUST_USE tc_status tc_input_all(tc_input *in, tc_bytes *out); /* as tc_file_read() */
 
 /* Whether the path leads to a file that was read in this context. */
-bool tc_file_is_taken(const tc_ctx *ctx, const char *path);
+bool tc_file_is_taken(tc_ctx *ctx, const char *path);
 
 /* A file being written.  Until it is committed the name holds what it held before; a file that is
  * never committed is removed with the context.  A file that was read is not written over. */

@@ -78,7 +78,7 @@ static void round_trip(const char *text, bool kept)
     tc_module *plain = parse(ctx, text), *back = NULL;
     tc_bytes one = write(ctx, parse(ctx, text), kept), two = write(ctx, parse(ctx, text), kept);
     CHECK(one.size && one.size == two.size && memcmp(one.data, two.data, one.size) == 0);
-    ctx->prefer_tosa = kept; /* there is no stream in it */
+    tc_reading(ctx)->prefer_tosa = kept; /* there is no stream in it */
     tc_status status = tc_read_pte(ctx, "written.pte", one, &back);
     CHECK(status == TC_OK && tc_verify(ctx, back) == TC_OK);
     if (status != TC_OK)

@@ -10,28 +10,6 @@
 #include "../read_fixed.h"
 #include "onnx_program.h"
 
-tc_status tc_read_shape(tc_ctx *ctx, const char *text)
-{
-    const char *equals = strrchr(text, '=');
-    tc_shape_given given = {0};
-    bool good = equals && equals != text;
-    for (const char *at = equals ? equals + 1 : ""; good && *at;) {
-        size_t n = strcspn(at, ",");
-        good = given.rank < TC_MAX_RANK &&
-               tc_text_to_i64((tc_str){at, n}, &given.dim[given.rank]) &&
-               given.dim[given.rank] >= 0;
-        given.rank++;
-        at += n + (at[n] == ',');
-    }
-    if (!good)
-        return tc_usage(ctx, "--shape takes INPUT=SIZE,SIZE,..., such as x=1,3,48,320, not '%s'",
-                        text);
-    given.input = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)});
-    tc_grow(&ctx->arena, ctx->shape, ctx->n_shape, ctx->cap_shape);
-    ctx->shape[ctx->n_shape++] = given;
-    return TC_OK;
-}
-
 /* The model's inputs that are not initializers. */
 static bool is_input(const tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v)
 {
@@ -80,17 +58,6 @@ static tc_status check_inputs(const tc_onnx *reader)
     return status;
 }
 
-/* The array that is given for input k, when there is one for each. */
-static tc_status sample_of(tc_onnx *reader, size_t k, size_t n_in, tc_npy **out)
-{
-    tc_ctx *ctx = reader->ctx;
-    size_t count;
-    *out = NULL;
-    if (ctx->n_sample != n_in || !tc_text_ends(ctx->sample[k], ".npy"))
-        return TC_OK;
-    return tc_npy_open(ctx, ctx->sample[k], out, &count);
-}
-
 const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d)
 {
     return d && d->param && *d->param && !tc_text_eq(d->param, "?") ? d->param : NULL;
@@ -98,11 +65,12 @@ const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d)
 
 static bool said(tc_ctx *ctx, const char *name, int64_t *out)
 {
+    const tc_read_options *o = tc_reading(ctx);
     bool found = false;
-    for (size_t i = 0; i < ctx->n_dim; i++)
-        if (tc_text_eq(ctx->dim[i].name, name)) {
-            ctx->dim[i].used = found = true;
-            *out = ctx->dim[i].value;
+    for (size_t i = 0; i < o->n_dim; i++)
+        if (tc_text_eq(o->dim[i].name, name)) {
+            o->dim[i].used = found = true;
+            *out = o->dim[i].value;
         }
     return found;
 }
@@ -180,21 +148,12 @@ static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__V
     return status;
 }
 
-static tc_shape_given *shape_given(tc_ctx *ctx, const char *name)
-{
-    tc_shape_given *found = NULL;
-    for (size_t i = 0; i < ctx->n_shape; i++)
-        if (tc_text_eq(ctx->shape[i].input, name))
-            found = &ctx->shape[i];
-    return found;
-}
-
 static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__ValueInfo *v,
                          const tc_npy *sample, int rank, int axis, int64_t *out)
 {
     const TcOnnxPb__Shape *shape = tensor_of(v)->shape;
     const TcOnnxPb__Dim *d = shape ? shape->dim[axis] : NULL;
-    tc_shape_given *given = shape_given(reader->ctx, v->name);
+    tc_shape_given *given = tc_shape_given_for(reader->ctx, v->name);
     tc_ctx *ctx = reader->ctx;
     bool fixed = is_fixed(d);
     const char *name = tc_onnx_dim_name(d);
@@ -234,7 +193,7 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
     if (dtype == TC_none)
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not handled",
                               t->elem_type, tc_onnx_dtype_name(t->elem_type));
-    const tc_shape_given *given = shape_given(ctx, v->name);
+    const tc_shape_given *given = tc_shape_given_for(ctx, v->name);
     int64_t rank = t->shape ? (int64_t)t->shape->n_dim
                    : given  ? given->rank
                    : sample ? sample->rank
@@ -328,7 +287,7 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         tc_loc *loc = tc_new(&ctx->arena, tc_loc);
         loc->file = reader->file;
         loc->place = tc_text_format(&ctx->arena, "input '%.200s'", v->name);
-        TC_TRY(sample_of(reader, k, n, &sample));
+        TC_TRY(tc_sample_given_for(reader->ctx, k, n, &sample));
         tc_status status = type_of(reader, loc, v, sample, &type);
         if (status != TC_OK) {
             worst = worst == TC_OK || worst == TC_UNSUPPORTED ? status : worst;
@@ -342,10 +301,5 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         tc_onnx_name_value(scope, v->name, port->val);
     }
     TC_TRY(worst);
-    TC_TRY(tc_facts_shapes_used(ctx));
-    for (size_t i = 0; i < ctx->n_dim; i++)
-        if (!ctx->dim[i].used)
-            tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,
-                       "--dim %s has no effect: no open size has that name", ctx->dim[i].name);
-    return TC_OK;
+    return tc_said_used(ctx, reader->file, "no open size has that name");
 }

@@ -84,19 +84,6 @@ void tc_pt2_find_dims(tc_pt2 *reader)
 
 /* ---- what the caller says ---- */
 
-tc_status tc_read_dim(tc_ctx *ctx, const char *text)
-{
-    const char *equals = strrchr(text, '=');
-    tc_dim_given given = {0};
-    if (!equals || equals == text || !tc_text_to_i64(tc_str_of(equals + 1), &given.value) ||
-        given.value < 0)
-        return tc_usage(ctx, "--dim takes NAME=VALUE, such as batch=4, not '%s'", text);
-    given.name = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)});
-    tc_grow(&ctx->arena, ctx->dim, ctx->n_dim, ctx->cap_dim);
-    ctx->dim[ctx->n_dim++] = given;
-    return TC_OK;
-}
-
 static const char *range_text(const tc_pt2 *reader, const tc_pt2_dim *dim)
 {
     tc_arena *arena = &reader->ctx->arena;
@@ -170,9 +157,10 @@ static bool is_exact(const char *name)
 static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
 {
     tc_ctx *ctx = reader->ctx;
+    const tc_read_options *said = tc_reading(ctx);
     size_t k = 0;
-    for (size_t i = 0; i < ctx->n_dim && n_word; i++) {
-        const tc_dim_given *given = &ctx->dim[i];
+    for (size_t i = 0; i < said->n_dim && n_word; i++) {
+        const tc_dim_given *given = &said->dim[i];
         if (named(reader, given->name))
             continue;
         if (n_word != n_open || is_exact(given->name))
@@ -191,13 +179,14 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
 tc_status tc_pt2_settle_dims(tc_pt2 *reader)
 {
     tc_ctx *ctx = reader->ctx;
+    const tc_read_options *said = tc_reading(ctx);
     size_t n_open = 0, n_word = 0;
-    for (size_t i = 0; i < ctx->n_dim; i++) {
-        tc_pt2_dim *dim = named(reader, ctx->dim[i].name);
+    for (size_t i = 0; i < said->n_dim; i++) {
+        tc_pt2_dim *dim = named(reader, said->dim[i].name);
         n_word += !dim;
-        ctx->dim[i].used = true;
+        said->dim[i].used = true;
         if (dim)
-            TC_TRY(give(reader, dim, &ctx->dim[i]));
+            TC_TRY(give(reader, dim, &said->dim[i]));
     }
     for (size_t i = 0; i < reader->n_dim; i++)
         n_open += !reader->dim[i].known;
@@ -206,7 +195,7 @@ tc_status tc_pt2_settle_dims(tc_pt2 *reader)
         tc_pt2_dim *dim = &reader->dim[i];
         if (dim->known)
             continue;
-        if (!ctx->example_dims)
+        if (!said->example_dims)
             return tc_usage(ctx,
                             "the model leaves sizes open; say --dim NAME=VALUE for each of: %s",
                             all_dims(reader));

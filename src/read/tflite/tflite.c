@@ -104,22 +104,13 @@ static const tc_loc *place(tc_tfl *reader, const char *what, const char *name)
     return loc;
 }
 
-static tc_shape_given *shape_given(tc_ctx *ctx, const char *name)
-{
-    tc_shape_given *found = NULL;
-    for (size_t i = 0; name && i < ctx->n_shape; i++)
-        if (tc_text_eq(ctx->shape[i].input, name))
-            found = &ctx->shape[i];
-    return found;
-}
-
 /* Sizes that --shape says, or the data that the model is run on; else those of the file, where an
  * open one stands as the number that the file was made with. */
 static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, const char *name,
                        const tc_npy *sample)
 {
-    tc_shape_given *given = shape_given(reader->ctx, name);
-    given = given ? given : shape_given(reader->ctx, t->name);
+    tc_shape_given *given = tc_shape_given_for(reader->ctx, name);
+    given = given ? given : tc_shape_given_for(reader->ctx, t->name);
     tc_fb_vector open = tc_fb_list(t->table, TENSOR_SIGNATURE, 4);
     if (given) {
         given->used = true;
@@ -206,10 +197,8 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
                               tc_tfl_type_name(t->code));
     if (t->made)
         return tc_error(ctx, loc, TC_E_STRUCTURE, "the tensor is an input twice");
-    tc_npy *sample = NULL;
-    size_t count;
-    if (ctx->n_sample == n && k < n && tc_text_ends(ctx->sample[k], ".npy"))
-        TC_TRY(tc_npy_open(ctx, ctx->sample[k], &sample, &count));
+    tc_npy *sample;
+    TC_TRY(tc_sample_given_for(ctx, k, n, &sample));
     TC_TRY(sizes(reader, loc, t, name, sample));
     const tc_type *type =
         tc_type_make(ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
@@ -248,13 +237,8 @@ static tc_status bind_inputs(tc_tfl_scope *scope)
         n -= tc_fixed_has(ctx, input_name(scope, tc_fb_list_i32(in, k)));
     for (size_t k = 0; k < in.n; k++)
         TC_TRY(bind_input(scope, reader->module->n_in_port, n, tc_fb_list_i32(in, k)));
-    TC_TRY(tc_facts_shapes_used(ctx));
-    for (size_t i = 0; i < ctx->n_dim; i++)
-        if (!ctx->dim[i].used)
-            tc_warning(ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,
-                       "--dim %s has no effect: sizes have no names here; --shape INPUT=SIZE,... "
-                       "says them",
-                       ctx->dim[i].name);
+    TC_TRY(tc_said_used(ctx, reader->file,
+                        "sizes have no names here; --shape INPUT=SIZE,... says them"));
     return tc_tfl_broken(reader);
 }
 
@@ -304,7 +288,8 @@ static const char *graph_name(tc_tfl *reader, size_t i)
 tc_status tc_tfl_choose(tc_tfl *reader, int64_t *graph)
 {
     tc_ctx *ctx = reader->ctx;
-    const char *want = ctx->method ? ctx->method : ctx->signature;
+    const tc_read_options *o = tc_reading(ctx);
+    const char *want = o->method ? o->method : o->signature;
     tc_fb_vector all = tc_fb_list(reader->root, MODEL_SIGNATURES, 4);
     reader->key = tc_new_n(&ctx->arena, const char *, all.n + 1);
     for (size_t k = 0; k < all.n; k++) {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* read_options.h -- what the caller says about the models that a context reads. */
+#ifndef TC_READ_OPTIONS_H
+#define TC_READ_OPTIONS_H
+
+#include "../ir/graph.h"
+#include "../wire/npy.h"
+
+/* --dim NAME=VALUE: a size that a model leaves open. */
+typedef struct tc_dim_given {
+    const char *name;
+    int64_t value;
+    bool used; /* a reader has looked at it */
+} tc_dim_given;
+
+/* --shape INPUT=SIZE,SIZE,...: the shape of an input that a model leaves open. */
+typedef struct tc_shape_given {
+    const char *input;
+    int32_t rank;
+    int64_t dim[TC_MAX_RANK];
+    bool used;
+} tc_shape_given;
+
+/* --set INPUT=VALUE: an input that is a constant. */
+typedef struct tc_set_given {
+    const char *input, *value; /* "16000", "true", "mask.npy" */
+    bool used;
+} tc_set_given;
+
+typedef struct tc_read_options {
+    tc_dim_given *dim;
+    size_t n_dim, cap_dim;
+    tc_shape_given *shape;
+    size_t n_shape, cap_shape;
+    tc_set_given *set;
+    size_t n_set, cap_set;
+    const char *const *sample; /* data that settles what a model leaves open: one file per input */
+    size_t n_sample;
+    const char *method;    /* of an ExecuTorch program; NULL: forward, or the first */
+    const char *signature; /* of a TFLite file; NULL: its first graph */
+    bool prefer_tosa;      /* the TOSA that is kept beside an Ethos-U's stream is what runs */
+    bool example_dims;     /* open sizes that nobody names are those of the export's example */
+} tc_read_options;
+
+/* The context's own; all zero at first. */
+static inline tc_read_options *tc_reading(tc_ctx *ctx)
+{
+    return TC_OWN(ctx, READ, tc_read_options);
+}
+
+/* The options' texts, added to what was said before. */
+TC_MUST_USE tc_status tc_read_dim(tc_ctx *ctx, const char *text);
+TC_MUST_USE tc_status tc_read_shape(tc_ctx *ctx, const char *text);
+TC_MUST_USE tc_status tc_read_set(tc_ctx *ctx, const char *text);
+
+/* What is said for an input, the last time; NULL: nothing, or it has no name. */
+tc_shape_given *tc_shape_given_for(tc_ctx *ctx, const char *input);
+tc_set_given *tc_set_given_for(tc_ctx *ctx, const char *input);
+/* The array for input k of n, where there is one for each; NULL: there is none. */
+TC_MUST_USE tc_status tc_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out);
+/* A usage error for a --shape that no input has taken, a warning for every --dim: why it has no
+ * effect. */
+TC_MUST_USE tc_status tc_said_used(tc_ctx *ctx, const char *file, const char *why);
+
+#endif
