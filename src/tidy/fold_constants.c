@@ -2,7 +2,8 @@
 /* fold_constants.c -- compute what is already known, with the kernels in num/.
  *
  * A node whose operands are all constants becomes constants.  Kept are: buffers that the program
- * changes; dequantize, which says what integers mean; and what would grow the file beyond a bound.
+ * changes; dequantize, which says what integers mean; rescales to more bits, which machines fuse
+ * into the operator behind; and what would grow the file beyond a bound.
  * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
  * is ever run.  A branch whose condition is known becomes the nodes of the graph that runs. */
 #include "tidy.h"
@@ -19,6 +20,14 @@ static bool foldable(const tc_rewrite *rw, const tc_node *node)
         if (node->in[i] && !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, i)))
             return false;
     return true;
+}
+
+/* Numbers that a machine rescales to more bits as it reads them: the constant stays narrow, and so
+ * does the operator behind it. */
+static bool widens(const tc_rewrite *rw, const tc_node *node)
+{
+    return node->op == TC_OP_tosa_rescale && tc_type_bytes(tc_type_of(rw->from, node->out[0])) >
+                                                 tc_type_bytes(tc_type_of(rw->from, node->in[0]));
 }
 
 static bool fits(const tc_rewrite *rw, const tc_node *node)
@@ -50,7 +59,7 @@ static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
 /* op(constants) => constants */
 static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (!foldable(rw, node) || !fits(rw, node))
+    if (!foldable(rw, node) || widens(rw, node) || !fits(rw, node))
         return TC_OK;
     tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
     const tc_tensor *out = evaluate(rw, node);
