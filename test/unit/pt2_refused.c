@@ -147,7 +147,7 @@ static const row rows[] = {
         "resample floats and round them"),
     ROW("_upsample_lanczos2d_aa.default", "self=x output_size=[2,2]",
         "not the rank that the operator resamples"),
-    ROW("grid_sampler.default", "input=z grid=z interpolation_mode=9", "padding mode is unknown"),
+    ROW("grid_sampler.default", "input=z grid=z interpolation_mode=9", "'interpolation_mode' is 9"),
     ROW("affine_grid_generator.default", "theta=t size=[1,2]", "a size of four or five numbers"),
     ROW("affine_grid_generator.default", "theta=t size=[2,1," HUGE_AXIS ",2]",
         "the size is out of range"),
@@ -162,7 +162,7 @@ static const row rows[] = {
     ROW("lstm.input", "input=t hx={t,t} params={x,x,v,v,x,x} has_biases=true",
         "has 9 operands, expected 7"),
     ROW("lstm.data", "data=x", "packed sequences are not handled"),
-    ROW("lstm_cell.default", "input=x hx={x} w_ih=x w_hh=x", "hx must hold h and c"),
+    ROW("lstm_cell.default", "input=x hx={x} w_ih=x w_hh=x", "'hx' has 1 tensor"),
     /* products */
     ROW("addbmm.default", "self=x batch1=x batch2=t", "the batches must have rank 3"),
     ROW("outer.default", "self=x vec2=v", "a vector is expected"),
@@ -183,7 +183,7 @@ static const row rows[] = {
     ROW("repeat_interleave.self_Tensor", "self=x repeats=i dim=0", "repeats that are not constant"),
     ROW("take_along_dim.default", "self=x indices=i dim=1", "another rank than the tensor"),
     ROW("scatter_reduce.two", "self=x dim=0 index=i src=x reduce='odd'",
-        "a way of combining that is not known"),
+        "'reduce' is 'odd'; known are sum, prod, mean"),
     ROW("diagonal_scatter.default", "self=x src=x", "the source is not a diagonal"),
     ROW("embedding_bag.default", "weight=v indices=i offsets=i",
         "bags of other than a list of rows"),
@@ -215,9 +215,9 @@ static const row rows[] = {
     ROW("narrow.default", "self=x dim=1 start=2 length=2", "the part reaches past the axis"),
     /* the rest */
     ROW("linalg_norm.default", "self=x ord=3.0", "a norm of matrices other than the default"),
-    ROW("gelu.default", "self=x approximate='odd'", "neither none nor tanh"),
+    ROW("gelu.default", "self=x approximate='odd'", "'approximate' is 'odd'; known are none, tanh"),
     ROW("rrelu.default", "self=x training=true", "its slopes are random in training"),
-    ROW("div.Tensor_mode", "self=x other=x rounding_mode='odd'", "neither trunc nor floor"),
+    ROW("div.Tensor_mode", "self=x other=x rounding_mode='odd'", "'rounding_mode' is 'odd'; known are trunc, floor"),
     ROW("dropout.default", "input=x p=0.5 train=true", "random in training"),
     ROW("histc.default", "self=x bins=0 min=0.0 max=1.0", "there are no bins"),
     /* arguments of another kind, or none */

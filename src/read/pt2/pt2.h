@@ -39,6 +39,9 @@ tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg);
 const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing);
 tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing);
 
+/* A message: the argument is missing or not `expected`. */
+void tc_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected);
+
 /* A Scalar or Tensor argument as a value.  A number becomes a rank-0 constant that takes part in
  * type promotion as PyTorch's numbers do beside `other`: it never widens within its own
  * category. */
@@ -95,8 +98,15 @@ typedef struct tc_pt2_row {
     double extra;
 } tc_pt2_row;
 
-/* The row's operator on "self": functions of one tensor. */
-void tc_pt2_import_function(tc_pt2_node *n, const tc_pt2_row *row);
+/* A row of aten.def: its targets and what they become (../recipe.h). */
+typedef struct tc_pt2_recipe {
+    tc_pt2_row row;
+    const char *text;
+} tc_pt2_recipe;
+extern const tc_pt2_recipe tc_pt2_recipes[]; /* ended by a row without target */
+void tc_pt2_import_recipe(tc_pt2_node *n, const tc_pt2_row *row);
+/* The node becomes what the recipe says. */
+void tc_pt2_follow(tc_pt2_node *n, const char *recipe);
 
 /* Ended by a row without target. */
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],

@@ -6,11 +6,12 @@
 
 /* Messages: the first failure of a node is the one that counts. */
 
-static void bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
+void tc_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
 {
     if (n->m.status == TC_OK)
         n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_ARGUMENT,
-                             "node '%s': argument '%s' of '%s' is missing or not %s", n->m.loc->node,
+                             "node '%s': argument '%s' of '%s' is missing or not %s",
+                                 n->m.loc->node,
                              arg, n->target, expected);
 }
 
@@ -69,7 +70,8 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
         tc_pt2_fail_again(n);
     else if (!name)
         n->m.status =
-            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%s' uses '%.*s', which nothing before it makes",
+            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER,
+                     "'%s' uses '%.*s', which nothing before it makes",
                      n->target, (int)text.n, text.p ? text.p : "");
     else if (name->kind == TC_PT2_UNMADE)
         n->m.status = tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
@@ -77,7 +79,8 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
                                    n->target, (int)text.n, text.p, name->full_name);
     else if (name->kind != TC_PT2_CELL)
         n->m.status =
-            tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED, "'%s' uses '%.*s', which is no tensor",
+            tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
+                           "'%s' uses '%.*s', which is no tensor",
                            n->target, (int)text.n, text.p);
     return n->m.status == TC_OK ? name->cell : NULL;
 }
@@ -126,14 +129,14 @@ tc_val tc_pt2_tensor_opt(tc_pt2_node *n, const char *arg)
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
     if (value && !tc_str_is(tag, "as_tensor"))
-        bad_argument(n, arg, "a tensor");
+        tc_pt2_bad_argument(n, arg, "a tensor");
     return value && n->m.status == TC_OK ? tc_pt2_value(n, value) : TC_NONE;
 }
 
 tc_val tc_pt2_tensor(tc_pt2_node *n, const char *arg)
 {
     if (!tc_pt2_is_tensor(n, arg)) {
-        bad_argument(n, arg, "a tensor");
+        tc_pt2_bad_argument(n, arg, "a tensor");
         return TC_NONE;
     }
     return tc_pt2_tensor_opt(n, arg);
@@ -160,7 +163,7 @@ tc_val *tc_pt2_tensors(tc_pt2_node *n, const char *arg, int *count)
     tc_val *list = value ? tc_pt2_values(n, value, tag, count) : NULL;
     if (!list) {
         *count = 0;
-        bad_argument(n, arg, "a list of tensors");
+        tc_pt2_bad_argument(n, arg, "a list of tensors");
     }
     return list;
 }
@@ -223,7 +226,7 @@ static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expecte
     if (result.kind == TC_PT2_BROKEN)
         tc_pt2_fail_again(n);
     if (result.kind == TC_PT2_NOTHING)
-        bad_argument(n, arg, expected);
+        tc_pt2_bad_argument(n, arg, expected);
     return result;
 }
 
@@ -232,14 +235,14 @@ int64_t tc_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing)
     bool found;
     tc_pt2_number v = number(n, arg, "an integer", &found);
     if (v.kind == TC_PT2_FLOAT)
-        bad_argument(n, arg, "an integer");
+        tc_pt2_bad_argument(n, arg, "an integer");
     return !found ? missing : v.i;
 }
 
 int64_t tc_pt2_need_int(tc_pt2_node *n, const char *arg)
 {
     if (!tc_pt2_has(n, arg))
-        bad_argument(n, arg, "an integer");
+        tc_pt2_bad_argument(n, arg, "an integer");
     return tc_pt2_int(n, arg, 0);
 }
 
@@ -286,7 +289,7 @@ static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
         if (kind == TC_PT2_NOTHING || kind == TC_PT2_BROKEN) {
             if (kind == TC_PT2_BROKEN)
                 tc_pt2_fail_again(n);
-            bad_argument(n, arg, "a list of numbers that are known");
+            tc_pt2_bad_argument(n, arg, "a list of numbers that are known");
             *count = 0;
             return NULL;
         }
@@ -302,7 +305,7 @@ tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg)
     for (int32_t i = 0; i < count; i++) {
         v[i] = list[i].i;
         if (list[i].kind == TC_PT2_FLOAT)
-            bad_argument(n, arg, "a list of integers");
+            tc_pt2_bad_argument(n, arg, "a list of integers");
     }
     return (tc_ints){count, v};
 }
@@ -322,7 +325,7 @@ const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing)
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
     if (value && !(tc_str_is(tag, "as_string") && tc_json_is(value, TC_JSON_TEXT)))
-        bad_argument(n, arg, "text");
+        tc_pt2_bad_argument(n, arg, "text");
     if (!value || n->m.status != TC_OK)
         return missing;
     return tc_intern(n->m.ctx, tc_json_text(&n->work->scope->reader->work, value));
@@ -336,7 +339,7 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
     if (!value || n->m.status != TC_OK)
         return missing;
     if (!tc_str_is(tag, "as_scalar_type") || !tc_json_i64(value, &code))
-        bad_argument(n, arg, "an element type");
+        tc_pt2_bad_argument(n, arg, "an element type");
     tc_dtype dtype = tc_dtype_from_pt2(code);
     if (n->m.status == TC_OK && dtype == TC_none)
         n->m.status =
@@ -397,7 +400,7 @@ tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
         return pair;
     tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
     if (!found)
-        bad_argument(n, arg, "a number or a tensor");
+        tc_pt2_bad_argument(n, arg, "a number or a tensor");
     if (n->m.status != TC_OK)
         return TC_NONE;
     return scalar(n, number_type(v.kind, other ? tc_type_of(n->m.g, other)->dtype : TC_none), v);
@@ -447,7 +450,8 @@ static void check_type(tc_pt2_node *n, const tc_pt2_slot *r, tc_val value)
     tc_mark mark = tc_arena_mark(&n->m.ctx->scratch);
     n->m.status =
         tc_error(n->m.ctx, n->m.loc, TC_E_MISMATCH,
-                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s", n->m.loc->node,
+                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s",
+                     n->m.loc->node,
                  n->target, (int)r->name.n, r->name.p, tc_type_text(&n->m.ctx->scratch, declared),
                  tc_type_text(&n->m.ctx->scratch, computed));
     tc_arena_rewind(&n->m.ctx->scratch, mark);
@@ -475,7 +479,8 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
         return;
     if (tc_pt2_name_of(n->work->scope, r->name))
         n->m.status =
-            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n, r->name.p);
+            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n,
+                     r->name.p);
     else
         check_type(n, r, value);
     if (n->m.status != TC_OK)
@@ -517,7 +522,7 @@ void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
     tc_str tag;
     const tc_json *named = find(n, arg, &tag);
     if (!named || !tc_str_is(tag, "as_tensor"))
-        bad_argument(n, arg, "a tensor");
+        tc_pt2_bad_argument(n, arg, "a tensor");
     tc_pt2_cell *cell = n->m.status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
     if (!cell)
         return;

@@ -113,19 +113,6 @@ static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_1(&n->m, repeat_interleave, tc_b_attr(&n->m, interleave, axis, repeats), x), 0);
 }
 
-static void import_flip(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints dims = row->extra < 0 ? tc_pt2_ints(n, "dims")
-                                  : tc_ints_fill(&n->m.ctx->arena, (int64_t)row->extra, 1);
-    if (n->m.status != TC_OK)
-        return;
-    tc_ints axes = {0, NULL};
-    if (dims.n)
-        axes = tc_pt2_axes(n, dims, tc_b_type(&n->m, x)->rank);
-    tc_pt2_result(n, x, tc_b_1(&n->m, flip, tc_b_attr(&n->m, flip, axes), x), 0);
-}
-
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
 static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -210,13 +197,6 @@ static void import_border_pad(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Diagonals. */
 
-static void import_triangle(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    const void *attr = tc_b_attr(&n->m, tri, tc_pt2_int(n, "diagonal", 0));
-    tc_pt2_result(n, x, tc_b_op(&n->m, row->op, attr, (tc_val[]){x}, 1), 0);
-}
-
 static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, int64_t dim2)
 {
     if (n->m.status != TC_OK)
@@ -224,22 +204,6 @@ static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, i
     int rank = tc_b_type(&n->m, x)->rank;
     int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
     return tc_b_1(&n->m, diagonal, tc_b_attr(&n->m, diagonal, offset, a, b), x);
-}
-
-static void import_diagonal(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t offset = tc_pt2_int(n, "offset", 0), a = tc_pt2_int(n, "dim1", 0),
-            b = tc_pt2_int(n, "dim2", 1);
-    tc_pt2_result(n, x, diagonal(n, x, offset, a, b), row->extra);
-}
-
-static void import_trace(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = diagonal(n, tc_pt2_tensor(n, "self"), 0, 0, 1);
-    const void *attr = tc_b_attr(&n->m, axes, tc_ints_fill(&n->m.ctx->arena, 0, 1), false);
-    (void)row;
-    tc_pt2_result(n, x, tc_b_1(&n->m, sum, attr, x), 0);
 }
 
 /* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that
@@ -324,30 +288,6 @@ static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, tc_b_1(&n->m, as_strided, attr, x), row->extra);
 }
 
-static void import_unfold(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = tc_pt2_need_int(n, "dimension"), size = tc_pt2_need_int(n, "size");
-    int64_t step = tc_pt2_need_int(n, "step");
-    if (n->m.status != TC_OK)
-        return;
-    const void *attr =
-        tc_b_attr(&n->m, unfold, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), size, step);
-    tc_pt2_result(n, x, tc_b_1(&n->m, unfold, attr, x), row->extra);
-}
-
-/* source into self: its element type, its shape. */
-static void import_copy(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self"), from = tc_pt2_tensor(n, "src");
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    const tc_type *t = tc_b_type(&n->m, x);
-    from = tc_b_cast(&n->m, from, t->dtype);
-    tc_pt2_result(n, x, tc_b_expand_as(&n->m, from, t), 0);
-}
-
 const tc_pt2_row tc_pt2_arrange[] = {
     {"aten.cat.default", import_join, TC_OP_cat, 0},
     {"aten.concat.default", import_join, TC_OP_cat, 0},
@@ -362,9 +302,6 @@ const tc_pt2_row tc_pt2_arrange[] = {
     {"aten.repeat.default", import_repeat, TC_OP_repeat, 0},
     {"aten.tile.default", import_repeat, TC_OP_repeat, 0},
     {"aten.repeat_interleave.self_int", import_repeat_interleave, TC_OP_repeat_interleave, 0},
-    {"aten.flip.default", import_flip, TC_OP_flip, -1},
-    {"aten.flipud.default", import_flip, TC_OP_flip, 0},
-    {"aten.fliplr.default", import_flip, TC_OP_flip, 1},
     {"aten.rot90.default", import_rot90, TC_OP_flip, 0},
     {"aten.roll.default", import_roll, TC_OP_roll, 0},
 
@@ -377,17 +314,9 @@ const tc_pt2_row tc_pt2_arrange[] = {
     {"aten.replication_pad2d.default", import_border_pad, TC_OP_pad, TC_pad_mode_replicate},
     {"aten.replication_pad3d.default", import_border_pad, TC_OP_pad, TC_pad_mode_replicate},
 
-    {"aten.tril.default", import_triangle, TC_OP_tril, 0},
-    {"aten.triu.default", import_triangle, TC_OP_triu, 0},
-    {"aten.diagonal.default", import_diagonal, TC_OP_diagonal, 1},
-    {"aten.diagonal_copy.default", import_diagonal, TC_OP_diagonal, 0},
-    {"aten.trace.default", import_trace, TC_OP_diagonal, 0},
     {"aten.diag_embed.default", import_diag_embed, TC_OP_where, 0},
     {"aten.diag.default", import_diag, TC_OP_diagonal, 0},
     {"aten.as_strided.default", import_as_strided, TC_OP_as_strided, 1},
     {"aten.as_strided_copy.default", import_as_strided, TC_OP_as_strided, 0},
-    {"aten.unfold.default", import_unfold, TC_OP_unfold, 1},
-    {"aten.unfold_copy.default", import_unfold, TC_OP_unfold, 0},
-    {"aten.copy.default", import_copy, TC_OP_expand, 0},
     {NULL, NULL, TC_OP_COUNT, 0},
 };

@@ -348,7 +348,8 @@ static void each_row(tc_pt2_node *n, rows *r)
         tc_pt2_bind(n, c,
                     c < r->n_carried
                         ? r->carried[c]
-                        : tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 0), list, (int)r->length));
+                        : tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 0), list,
+                                  (int)r->length));
     }
 }
 

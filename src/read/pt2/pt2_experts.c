@@ -14,7 +14,8 @@ static tc_val counted(tc_pt2_node *n, int64_t count, tc_dtype dtype)
 static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
 {
     tc_val c = tc_b_scalar(&n->m, TC_f32, by);
-    return tc_b_op(&n->m, op, op == TC_OP_mul ? NULL : (const void *)tc_b_attr(&n->m, alpha, 1), (tc_val[]){x, c}, 2);
+    return tc_b_op(&n->m, op, op == TC_OP_mul ? NULL : (const void *)tc_b_attr(&n->m, alpha, 1),
+                   (tc_val[]){x, c}, 2);
 }
 
 /* How many numbers fall into each of `bins` parts of [min, max]; the last part has max too. */
@@ -35,7 +36,8 @@ static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
     x = tc_b_unsqueeze(&n->m, tc_b_cast(&n->m, tc_b_flat(&n->m, x), TC_f32), 1);
     tc_val at = arith(n, TC_OP_sub, x, min);
     at = tc_b_1(&n->m, floor, NULL, arith(n, TC_OP_mul, at, (double)bins / (max - min)));
-    tc_val last = tc_b_scalar(&n->m, TC_f32, (double)(bins - 1)), most = tc_b_scalar(&n->m, TC_f32, max);
+    tc_val last = tc_b_scalar(&n->m, TC_f32, (double)(bins - 1)),
+        most = tc_b_scalar(&n->m, TC_f32, max);
     at = tc_b_2(&n->m, minimum, NULL, at, last);
     tc_val number = tc_b_unsqueeze(&n->m, counted(n, bins, TC_f32), 0);
     tc_val own = tc_b_2(&n->m, eq, NULL, at, number);
@@ -55,7 +57,8 @@ static tc_val by_group(tc_pt2_node *n, tc_val x, tc_val w, tc_val ends)
     tc_attr_einsum *each = tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, "sk,ekn->esn"));
     tc_val all = tc_b_2(&n->m, einsum, each, x, w);
     tc_val row = counted(n, rows, TC_i64);
-    tc_val group = tc_b_2(&n->m, bucketize, tc_b_attr(&n->m, bucketize, true), row, tc_b_cast(&n->m, ends, TC_i64));
+    tc_val group = tc_b_2(&n->m, bucketize, tc_b_attr(&n->m, bucketize, true), row,
+                          tc_b_cast(&n->m, ends, TC_i64));
     group = tc_b_unsqueeze(&n->m, tc_b_unsqueeze(&n->m, group, 0), 2);
     tc_val number = tc_b_unsqueeze(&n->m, tc_b_unsqueeze(&n->m, counted(n, groups, TC_i64), 1), 2);
     tc_val own = tc_b_2(&n->m, eq, NULL, number, group);

@@ -5,14 +5,6 @@
 
 #include "pt2.h"
 
-/* zeros, ones, empty and their kin: `extra` everywhere. */
-static void import_constant(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const tc_type *y = tc_pt2_result_type(n, 0);
-    if (y)
-        tc_pt2_result(n, TC_NONE, tc_b_full(&n->m, y->rank, y->dim, row->extra, y->dtype), 0);
-}
-
 /* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a
  * double does not hold exactly are spread from a constant. */
 static void import_full(tc_pt2_node *n, const tc_pt2_row *row)
@@ -42,9 +34,11 @@ static void import_fill(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints dims = tc_pt2_dims(n, t);
     if (tc_pt2_is_tensor(n, "value")) {
         tc_val value = tc_b_reshape(&n->m, tc_pt2_tensor(n, "value"), 0, NULL);
-        tc_pt2_result(n, x, tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), dims.n, dims.v), 0);
+        tc_pt2_result(n, x, tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), dims.n, dims.v),
+                      0);
     } else {
-        tc_pt2_result(n, x, tc_b_full(&n->m, dims.n, dims.v, tc_pt2_float(n, "value", 0), t->dtype), 0);
+        tc_pt2_result(n, x,
+                      tc_b_full(&n->m, dims.n, dims.v, tc_pt2_float(n, "value", 0), t->dtype), 0);
     }
 }
 
@@ -78,21 +72,11 @@ static void import_linspace(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_unsupported(&n->m, "powers rounded to integers");
         return;
     }
-    tc_val v = tc_b_op(&n->m, TC_OP_linspace, tc_b_attr(&n->m, linspace, start, end, steps, y->dtype), NULL, 0);
+    tc_val v = tc_b_op(&n->m, TC_OP_linspace,
+                       tc_b_attr(&n->m, linspace, start, end, steps, y->dtype), NULL, 0);
     if (power)
         v = tc_b_2(&n->m, pow, NULL, tc_b_scalar(&n->m, y->dtype, base), v);
     tc_pt2_result(n, TC_NONE, v, 0);
-}
-
-static void import_eye(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const tc_type *y = tc_pt2_result_type(n, 0);
-    int64_t rows = tc_pt2_need_int(n, "n"), columns = tc_pt2_int(n, "m", rows);
-    (void)row;
-    if (y)
-        tc_pt2_result(
-            n, TC_NONE,
-            tc_b_op(&n->m, TC_OP_eye, tc_b_attr(&n->m, eye, rows, columns, y->dtype), NULL, 0), 0);
 }
 
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
@@ -132,30 +116,13 @@ static bool is_complex(const tc_pt2_node *n, tc_val x)
     return tc_b_type(&n->m, x)->dtype == TC_c64;
 }
 
-static void import_part(tc_pt2_node *n, const tc_pt2_row *row)
+/* Real numbers are their own real part. */
+static void import_real(tc_pt2_node *n, const tc_pt2_row *row)
 {
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->m.status != TC_OK)
-        return;
-    bool itself = row->op == TC_OP_real && !is_complex(n, x);
-    tc_pt2_result(n, x, itself ? tc_b_1(&n->m, identity, NULL, x) : part(n, row->op, x), 0);
-}
-
-static void import_complex(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val re = tc_pt2_tensor(n, "real"), im = tc_pt2_tensor(n, "imag");
-    (void)row;
-    tc_pt2_result(n, re, tc_b_2(&n->m, complex, NULL, re, im), 0);
-}
-
-/* length * (cos angle + i sin angle) */
-static void import_polar(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val length = tc_pt2_tensor(n, "abs"), angle = tc_pt2_tensor(n, "angle");
-    (void)row;
-    tc_val re = tc_b_2(&n->m, mul, NULL, length, part(n, TC_OP_cos, angle));
-    tc_val im = tc_b_2(&n->m, mul, NULL, length, part(n, TC_OP_sin, angle));
-    tc_pt2_result(n, length, tc_b_2(&n->m, complex, NULL, re, im), 0);
+    bool itself = n->m.status == TC_OK && !is_complex(n, x);
+    tc_pt2_result(n, x, itself ? tc_b_identity(&n->m, x) : tc_b_real(&n->m, x), 0);
 }
 
 static void import_angle(tc_pt2_node *n, const tc_pt2_row *row)
@@ -169,29 +136,6 @@ static void import_angle(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_result(n, x, tc_b_2(&n->m, atan2, NULL, im, re), 0);
     } else
         tc_b_unsupported(&n->m, "the angle of real numbers");
-}
-
-static void import_view_as_real(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    const void *last = tc_b_attr(&n->m, axis, tc_b_type(&n->m, x)->rank);
-    tc_val re = part(n, TC_OP_real, x), im = part(n, TC_OP_imag, x);
-    tc_pt2_result(n, x, tc_b_2(&n->m, stack, last, re, im), 0);
-}
-
-static void import_view_as_complex(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self"), pair[2];
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    int last = tc_b_type(&n->m, x)->rank - 1;
-    for (int i = 0; i < 2; i++)
-        pair[i] = tc_b_1(&n->m, select, tc_b_attr(&n->m, select, last, i), x);
-    tc_pt2_result(n, x, tc_b_op(&n->m, TC_OP_complex, NULL, pair, 2), 0);
 }
 
 static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
@@ -353,19 +297,6 @@ static void import_plain_fft(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_factory[] = {
-    {"aten.zeros.default", import_constant, TC_OP_full, 0},
-    {"aten.zeros_like.default", import_constant, TC_OP_full, 0},
-    {"aten.new_zeros.default", import_constant, TC_OP_full, 0},
-    {"aten.ones.default", import_constant, TC_OP_full, 1},
-    {"aten.ones_like.default", import_constant, TC_OP_full, 1},
-    {"aten.new_ones.default", import_constant, TC_OP_full, 1},
-    {"aten.empty.memory_format", import_constant, TC_OP_full, 0},
-    {"aten.empty_like.default", import_constant, TC_OP_full, 0},
-    {"aten.new_empty.default", import_constant, TC_OP_full, 0},
-    {"aten.new_empty_strided.default", import_constant, TC_OP_full, 0},
-    {"aten.empty_strided.default", import_constant, TC_OP_full, 0},
-    {"aten.empty_permuted.default", import_constant, TC_OP_full, 0},
-    {"aten.zero.default", import_constant, TC_OP_full, 0},
     {"aten.full.default", import_full, TC_OP_full, 0},
     {"aten.full_like.default", import_full, TC_OP_full, 0},
     {"aten.new_full.default", import_full, TC_OP_full, 0},
@@ -377,20 +308,11 @@ const tc_pt2_row tc_pt2_factory[] = {
     {"aten.arange.start_step", import_arange, TC_OP_arange, 0},
     {"aten.linspace.default", import_linspace, TC_OP_linspace, 0},
     {"aten.logspace.default", import_linspace, TC_OP_pow, 0},
-    {"aten.eye.default", import_eye, TC_OP_eye, 0},
-    {"aten.eye.m", import_eye, TC_OP_eye, 0},
     {"aten.tril_indices.default", import_tri_indices, TC_OP_const, 0},
     {"aten.triu_indices.default", import_tri_indices, TC_OP_const, 1},
 
-    {"aten.real.default", import_part, TC_OP_real, 0},
-    {"aten.imag.default", import_part, TC_OP_imag, 0},
-    {"aten.complex.default", import_complex, TC_OP_complex, 0},
-    {"aten.polar.default", import_polar, TC_OP_complex, 0},
+    {"aten.real.default", import_real, TC_OP_real, 0},
     {"aten.angle.default", import_angle, TC_OP_atan2, 0},
-    {"aten.view_as_real.default", import_view_as_real, TC_OP_stack, 0},
-    {"aten.view_as_real_copy.default", import_view_as_real, TC_OP_stack, 0},
-    {"aten.view_as_complex.default", import_view_as_complex, TC_OP_complex, 0},
-    {"aten.view_as_complex_copy.default", import_view_as_complex, TC_OP_complex, 0},
     {"aten.conj.default", import_conj, TC_OP_complex, 0},
     {"aten._conj.default", import_conj, TC_OP_complex, 0},
     {"aten.conj_physical.default", import_conj, TC_OP_complex, 0},

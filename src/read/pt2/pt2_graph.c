@@ -4,6 +4,7 @@
  *
  * Every operator is looked up before the first is imported, so that all that are not known are told
  * at once.  A node that fails leaves stand-ins of its declared types, and the walk goes on. */
+#include "../recipe.h"
 #include "pt2_program.h"
 
 /* Types that the file declares */
@@ -100,6 +101,31 @@ static void add_rows(tc_pt2 *reader, const tc_pt2_row *table)
     }
 }
 
+/* "elu" is aten.elu.default, "add.Tensor" aten.add.Tensor; names of other libraries have both. */
+static const char *full_target(tc_pt2 *reader, tc_str name)
+{
+    const char *dot = memchr(name.p, '.', name.n);
+    bool two = dot && memchr(dot + 1, '.', name.n - (size_t)(dot + 1 - name.p));
+    return tc_text_format(&reader->work, "%s%.*s%s", two ? "" : "aten.", (int)name.n, name.p,
+                          dot ? "" : ".default");
+}
+
+/* A recipe for each of its targets. */
+static void add_recipe(tc_pt2 *reader, const tc_pt2_recipe *recipe)
+{
+    tc_op op = tc_recipe_op(recipe->text);
+    for (const char *p = recipe->row.target; *p; p += strspn(p, " ")) {
+        tc_str name = {p, strcspn(p, " ")};
+        p += name.n;
+        tc_pt2_recipe *own = tc_new(&reader->work, tc_pt2_recipe);
+        *own = *recipe;
+        own->row.target = full_target(reader, name);
+        own->row.op = op;
+        void **slot = tc_map_at(&reader->row, tc_str_of(own->row.target));
+        *slot = *slot ? *slot : own;
+    }
+}
+
 /* Functions of one tensor without arguments need no row: they are named as in ATen. */
 static void add_functions(tc_pt2 *reader)
 {
@@ -107,10 +133,9 @@ static void add_functions(tc_pt2 *reader)
         const tc_op_info *info = &tc_ops[op];
         if (!(info->traits & T_ELTWISE) || info->max_in != 1 || info->attr != TC_ATTR_none)
             continue;
-        tc_pt2_row *row = tc_new_n(&reader->work, tc_pt2_row, 2);
-        *row = (tc_pt2_row){tc_text_format(&reader->work, "aten.%s.default", info->name),
-                            tc_pt2_import_function, (tc_op)op, 0};
-        add_rows(reader, row);
+        tc_pt2_recipe recipe = {{info->name, tc_pt2_import_recipe, TC_OP_COUNT, 0},
+                                tc_text_format(&reader->work, "%s(self)", info->name)};
+        add_recipe(reader, &recipe);
     }
 }
 
@@ -124,6 +149,8 @@ void tc_pt2_add_rows(tc_pt2 *reader)
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         add_rows(reader, table[i]);
+    for (const tc_pt2_recipe *recipe = tc_pt2_recipes; recipe->text; recipe++)
+        add_recipe(reader, recipe);
     add_functions(reader);
 }
 

@@ -25,7 +25,8 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
         } else if (!is_mask(n, index[i])) {
             out[k] = index[i];
         } else if (!tc_pt2_places(n, index[i], out + k)) {
-            tc_b_unsupported(&n->m, "a mask that is not constant picks as many elements as the data say");
+            tc_b_unsupported(&n->m,
+                             "a mask that is not constant picks as many elements as the data say");
         }
         k += axes;
     }
@@ -98,17 +99,6 @@ static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
     const void *attr = tc_b_attr(&n->m, index_put, accumulate);
     tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_index_put, attr, in, count + 2), 0);
-}
-
-/* self, dim, index: index_select and gather. */
-static void import_pick(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index");
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->m.status != TC_OK)
-        return;
-    const void *attr = tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank));
-    tc_pt2_result(n, x, tc_b_op(&n->m, row->op, attr, (tc_val[]){x, index}, 2), 0);
 }
 
 /* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
@@ -190,7 +180,8 @@ static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
     tc_val moved = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), index, all);
     tc_val below = tc_b_2(&n->m, lt, NULL, index, zero);
     tc_val y = tc_b_3(&n->m, where, NULL, below, moved, index);
-    return known && tc_b_known(&n->m, y, &t) ? tc_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc) : y;
+    return known && tc_b_known(&n->m, y, &t) ? tc_graph_const(n->m.g, t.type, t.data, NULL,
+                                                              n->m.loc) : y;
 }
 
 /* gather, after x and index have been broadcast together but along the axis. */
@@ -224,21 +215,6 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Rows replaced and added. */
 
-static void import_index_copy(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
-           source = tc_pt2_tensor(n, "source");
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    double alpha = tc_pt2_float(n, "alpha", 1);
-    if (n->m.status != TC_OK)
-        return;
-    int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
-    source = tc_b_cast(&n->m, source, tc_b_type(&n->m, x)->dtype);
-    const void *attr = row->op == TC_OP_index_add ? (void *)tc_b_attr(&n->m, index_add, axis, alpha)
-                                                  : (void *)tc_b_attr(&n->m, axis, axis);
-    tc_pt2_result(n, x, tc_b_op(&n->m, row->op, attr, (tc_val[]){x, index, source}, 3), 0);
-}
-
 static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
@@ -255,44 +231,6 @@ static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
     value = tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), t->rank, rows);
     tc_pt2_result(
         n, x, tc_b_3(&n->m, index_copy, tc_b_attr(&n->m, axis, axis), x, index, value), 0);
-}
-
-/* "add" and "multiply" in scatter, "sum", "prod", ... in scatter_reduce. */
-static tc_field_combine combine_named(tc_pt2_node *n, const char *name)
-{
-    static const struct {
-        const char *name;
-        tc_field_combine how;
-    } known[] = {{"add", TC_combine_add},       {"sum", TC_combine_add},
-                 {"multiply", TC_combine_prod}, {"prod", TC_combine_prod},
-                 {"mean", TC_combine_mean},     {"amax", TC_combine_amax},
-                 {"amin", TC_combine_amin},     {"set", TC_combine_set}};
-    for (size_t i = 0; i < TC_COUNT(known); i++)
-        if (tc_text_eq(name, known[i].name))
-            return known[i].how;
-    tc_b_unsupported(&n->m, "a way of combining that is not known");
-    return TC_combine_set;
-}
-
-static void import_scatter(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"), source;
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    const char *how = tc_pt2_text(n, "reduce", row->extra != 0 ? "add" : "set");
-    bool with_self = tc_pt2_bool(n, "include_self", true);
-    if (tc_pt2_has(n, "src"))
-        source = tc_pt2_tensor(n, "src");
-    else
-        source = tc_pt2_operand(n, "value", x);
-    if (n->m.status != TC_OK)
-        return;
-    const tc_type *t = tc_b_type(&n->m, x);
-    source = tc_b_cast(&n->m, source, t->dtype);
-    if (!tc_pt2_has(n, "src"))
-        source = tc_b_expand_as(&n->m, source, tc_b_type(&n->m, index));
-    const void *attr =
-        tc_b_attr(&n->m, scatter, tc_b_axis(&n->m, dim, t->rank), combine_named(n, how), with_self);
-    tc_pt2_result(n, x, tc_b_3(&n->m, scatter, attr, x, index, source), 0);
 }
 
 /* The source's numbers in turn where the mask is true: a running count of ones says which. */
@@ -359,13 +297,6 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Tables. */
 
-static void import_embedding(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
-    (void)row;
-    tc_pt2_result(n, table, tc_b_2(&n->m, embedding, NULL, table, index), 0);
-}
-
 /* Whether row `place` of the list is in the bag: offset <= place < the next offset.  [bags, rows]
  */
 static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
@@ -406,7 +337,9 @@ static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val rows = tc_b_2(&n->m, embedding, NULL, table, index);
     tc_val in = bag_members(n, offsets, list->dim[0], closed);
     if (padding >= 0)
-        in = tc_b_2(&n->m, logical_and, NULL, in, tc_b_2(&n->m, ne, NULL, index, tc_b_scalar(&n->m, list->dtype, (double)padding)));
+        in = tc_b_2(&n->m, logical_and, NULL, in,
+                    tc_b_2(&n->m, ne, NULL, index,
+                           tc_b_scalar(&n->m, list->dtype, (double)padding)));
     if (weight)
         rows = tc_b_2(&n->m, mul, NULL, rows, tc_b_unsqueeze(&n->m, weight, 1));
     int64_t one = 1;
@@ -464,37 +397,20 @@ static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_b_cast(&n->m, y, TC_i32) : y, 0);
 }
 
-static void import_random(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_b_unsupported(&n->m, "random numbers differ from run to run");
-}
-
 const tc_pt2_row tc_pt2_index[] = {
     {"aten.index.Tensor", import_index, TC_OP_index, 0},
     {"aten._unsafe_index.Tensor", import_index, TC_OP_index, 0},
     {"aten.index_put.default", import_index_put, TC_OP_index_put, 0},
     {"aten._index_put_impl.default", import_index_put, TC_OP_index_put, 0},
     {"aten._unsafe_index_put.default", import_index_put, TC_OP_index_put, 0},
-    {"aten.index_select.default", import_pick, TC_OP_index_select, 0},
-    {"aten.gather.default", import_pick, TC_OP_gather, 0},
     {"aten.repeat_interleave.self_Tensor", import_repeat_by_list, TC_OP_index_select, 0},
     {"aten.repeat_interleave.Tensor", import_repeat_places, TC_OP_const, 0},
     {"aten.take.default", import_take, TC_OP_index, 0},
     {"aten.take_along_dim.default", import_take_along_dim, TC_OP_gather, 0},
-    {"aten.index_copy.default", import_index_copy, TC_OP_index_copy, 0},
-    {"aten.index_add.default", import_index_copy, TC_OP_index_add, 0},
     {"aten.index_fill.int_Scalar", import_index_fill, TC_OP_index_copy, 0},
     {"aten.index_fill.int_Tensor", import_index_fill, TC_OP_index_copy, 0},
-    {"aten.scatter.src", import_scatter, TC_OP_scatter, 0},
-    {"aten.scatter.value", import_scatter, TC_OP_scatter, 0},
-    {"aten.scatter.reduce", import_scatter, TC_OP_scatter, 0},
-    {"aten.scatter.value_reduce", import_scatter, TC_OP_scatter, 0},
-    {"aten.scatter_add.default", import_scatter, TC_OP_scatter, 1},
-    {"aten.scatter_reduce.two", import_scatter, TC_OP_scatter, 0},
     {"aten.masked_scatter.default", import_masked_scatter, TC_OP_where, 0},
     {"aten.diagonal_scatter.default", import_diagonal_scatter, TC_OP_index_put, 0},
-    {"aten.embedding.default", import_embedding, TC_OP_embedding, 0},
     {"aten.embedding_bag.default", import_embedding_bag, TC_OP_embedding, 0},
     {"aten.embedding_bag.padding_idx", import_embedding_bag, TC_OP_embedding, 0},
     {"aten._embedding_bag.default", import_embedding_bag, TC_OP_embedding, 0},
@@ -502,19 +418,5 @@ const tc_pt2_row tc_pt2_index[] = {
     {"aten.one_hot.default", import_one_hot, TC_OP_eq, 0},
     {"aten.bucketize.Tensor", import_bucketize, TC_OP_bucketize, 0},
     {"aten.searchsorted.Tensor", import_bucketize, TC_OP_bucketize, 1},
-    {"aten.rand.default", import_random, TC_OP_COUNT, 0},
-    {"aten.rand_like.default", import_random, TC_OP_COUNT, 0},
-    {"aten.randn.default", import_random, TC_OP_COUNT, 0},
-    {"aten.randn_like.default", import_random, TC_OP_COUNT, 0},
-    {"aten.randint.default", import_random, TC_OP_COUNT, 0},
-    {"aten.randint.low", import_random, TC_OP_COUNT, 0},
-    {"aten.randint_like.default", import_random, TC_OP_COUNT, 0},
-    {"aten.randperm.default", import_random, TC_OP_COUNT, 0},
-    {"aten.normal.Tensor_Tensor", import_random, TC_OP_COUNT, 0},
-    {"aten.normal.default", import_random, TC_OP_COUNT, 0},
-    {"aten.uniform.default", import_random, TC_OP_COUNT, 0},
-    {"aten.bernoulli.default", import_random, TC_OP_COUNT, 0},
-    {"aten.bernoulli.p", import_random, TC_OP_COUNT, 0},
-    {"aten.multinomial.default", import_random, TC_OP_COUNT, 0},
     {NULL, NULL, TC_OP_COUNT, 0},
 };

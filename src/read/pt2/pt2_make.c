@@ -26,7 +26,8 @@ tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64
 {
     if (n->m.status != TC_OK)
         return TC_NONE;
-    return tc_b_1(&n->m, slice, tc_pt2_slice_attr(n, tc_b_type(&n->m, x), axis, start, end, step), x);
+    return tc_b_1(&n->m, slice, tc_pt2_slice_attr(n, tc_b_type(&n->m, x), axis, start, end, step),
+                  x);
 }
 
 tc_val tc_pt2_mask(tc_pt2_node *n, const uint8_t *v, int32_t rank, const int64_t *dim)

@@ -45,12 +45,6 @@ static void import_reshape(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, tc_b_reshape(&n->m, x, shape.n, shape.v), row->extra != 0 && packed(n, x));
 }
 
-static void import_expand(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_pt2_result(n, x, tc_b_expand_as(&n->m, x, tc_pt2_result_type(n, 0)), row->extra);
-}
-
 static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int count;
@@ -185,7 +179,8 @@ static void import_slice(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
     if (n->m.status != TC_OK)
         return;
-    tc_val y = tc_pt2_slice(n, x, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), start, end, step);
+    tc_val y = tc_pt2_slice(n, x, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), start, end,
+                            step);
     tc_pt2_result(n, x, y, row->extra);
 }
 
@@ -293,21 +288,6 @@ static void import_hsplit(tc_pt2_node *n, const tc_pt2_row *row)
         split_along(n, row, tc_b_type(&n->m, x)->rank > 1);
 }
 
-static void import_unbind(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->m.status != TC_OK)
-        return;
-    const void *attr = tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank));
-    tc_node *node = tc_b_ops(&n->m, TC_OP_unbind, attr, &x, 1, n->n_result);
-    for (int i = 0; node && i < n->n_result; i++) {
-        tc_pt2_bind(n, i, node->out[i]);
-        if (row->extra != 0)
-            tc_pt2_view(n, x, node->out[i]);
-    }
-}
-
 const tc_pt2_row tc_pt2_move[] = {
     {"aten.view.default", import_reshape, TC_OP_reshape, 1},
     {"aten._unsafe_view.default", import_reshape, TC_OP_reshape, 0},
@@ -337,10 +317,6 @@ const tc_pt2_row tc_pt2_move[] = {
     {"aten.atleast_2d.default", import_reshape, TC_OP_reshape, 1},
     {"aten.atleast_3d.default", import_reshape, TC_OP_reshape, 1},
 
-    {"aten.expand.default", import_expand, TC_OP_expand, 1},
-    {"aten.expand_copy.default", import_expand, TC_OP_expand, 0},
-    {"aten.expand_as.default", import_expand, TC_OP_expand, 1},
-    {"aten.broadcast_to.default", import_expand, TC_OP_expand, 1},
     {"aten.broadcast_tensors.default", import_broadcast_tensors, TC_OP_expand, 1},
     {"aten.meshgrid.default", import_meshgrid, TC_OP_expand, 0},
     {"aten.meshgrid.indexing", import_meshgrid, TC_OP_expand, 0},
@@ -390,7 +366,5 @@ const tc_pt2_row tc_pt2_move[] = {
     {"aten.vsplit.array", import_vsplit, TC_OP_split, 1},
     {"aten.dsplit.int", import_dsplit, TC_OP_split, 1},
     {"aten.dsplit.array", import_dsplit, TC_OP_split, 1},
-    {"aten.unbind.int", import_unbind, TC_OP_unbind, 1},
-    {"aten.unbind_copy.int", import_unbind, TC_OP_unbind, 0},
     {NULL, NULL, TC_OP_COUNT, 0},
 };

@@ -36,7 +36,8 @@ static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double
     tc_ints axes = axes_but(n, t->rank, 1);
     tc_val mean = tc_b_1(&n->m, mean, tc_b_attr(&n->m, axes, axes, false), x);
     tc_val var = tc_b_1(&n->m, var, tc_b_attr(&n->m, var, axes, false, 0), x);
-    return tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps), (tc_val[]){x, w, b, mean, var}, 5);
+    return tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps),
+                   (tc_val[]){x, w, b, mean, var}, 5);
 }
 
 /* batch_norm and its native forms; only the normalized result is made. */
@@ -57,7 +58,8 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
     }
     tc_val y = TC_NONE;
     if (mean && var)
-        y = tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps), (tc_val[]){x, w, b, mean, var}, 5);
+        y = tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps),
+                    (tc_val[]){x, w, b, mean, var}, 5);
     else
         y = norm_by_batch(n, x, w, b, eps);
     tc_pt2_bind(n, 0, y);
@@ -121,14 +123,6 @@ static void import_rms_norm(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, tc_b_2(&n->m, rms_norm, a, x, w));
 }
 
-static void import_group_norm(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
-           b = tc_pt2_tensor_opt(n, "bias");
-    int64_t groups = tc_pt2_need_int(n, row->extra != 0 ? "group" : "num_groups");
-    tc_pt2_bind(n, 0, group_norm(n, x, w, b, groups, tc_pt2_float(n, "eps", 1e-5)));
-}
-
 /* v * g / |v|, the norm over all axes but dim; the second result is the norm. */
 static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -147,45 +141,6 @@ static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Softmax */
-
-/* The input in the element type that is asked for. */
-static tc_val softmax_input(tc_pt2_node *n)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    if (n->m.status != TC_OK)
-        return x;
-    bool widen = tc_pt2_bool(n, "half_to_float", false);
-    tc_dtype dtype = tc_pt2_dtype(n, "dtype", widen ? TC_f32 : tc_b_type(&n->m, x)->dtype);
-    return n->m.status == TC_OK ? tc_b_cast(&n->m, x, dtype) : x;
-}
-
-static void import_softmax(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = softmax_input(n);
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->m.status != TC_OK)
-        return;
-    tc_attr_axis *a = tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank));
-    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, a, (tc_val[]){x}, 1));
-}
-
-/* Softmax, and 0 where a whole row is -inf. */
-static void import_safe_softmax(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = softmax_input(n);
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->m.status != TC_OK)
-        return;
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, dim, t->rank);
-    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, axis, t->rank ? 1 : 0);
-    tc_val y = tc_b_1(&n->m, softmax, tc_b_attr(&n->m, axis, axis), x);
-    tc_val masked = tc_b_2(&n->m, eq, NULL, x, tc_b_scalar(&n->m, t->dtype, -INFINITY));
-    tc_val line = tc_b_1(&n->m, all, tc_b_attr(&n->m, axes, axes, true), masked);
-    tc_val zero = tc_b_scalar(&n->m, t->dtype, 0);
-    tc_pt2_bind(n, 0, tc_b_3(&n->m, where, NULL, line, zero, y));
-}
 
 /* Distances */
 
@@ -207,7 +162,8 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     const tc_type *t = tc_b_type(&n->m, product);
     tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, dim, t->rank), 1);
-    tc_attr_shape *common = tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, t->dim, t->rank));
+    tc_attr_shape *common = tc_b_attr(&n->m, shape,
+                                      tc_ints_copy(&n->m.ctx->arena, t->dim, t->rank));
     a = tc_same_dims(tc_b_type(&n->m, a), t) ? a : tc_b_1(&n->m, expand, common, a);
     b = tc_same_dims(tc_b_type(&n->m, b), t) ? b : tc_b_1(&n->m, expand, common, b);
     tc_val dot = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), product);
@@ -246,7 +202,10 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
     else
         one = tc_pt2_tensor(n, "hx");
     tc_val *param = tc_pt2_tensors(n, "params", &n_param);
-    tc_attr_rnn *a = tc_b_attr(&n->m, rnn, .layers = tc_pt2_int(n, "num_layers", 1), .bidirectional = tc_pt2_bool(n, "bidirectional", false), .batch_first = tc_pt2_bool(n, "batch_first", false), .has_bias = tc_pt2_bool(n, "has_biases", true));
+    tc_attr_rnn *a = tc_b_attr(&n->m, rnn, .layers = tc_pt2_int(n, "num_layers", 1),
+                               .bidirectional = tc_pt2_bool(n, "bidirectional", false),
+                                   .batch_first = tc_pt2_bool(n, "batch_first", false),
+                                       .has_bias = tc_pt2_bool(n, "has_biases", true));
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "dropout", 0) != 0)
         tc_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
     if (n->m.status != TC_OK)
@@ -259,34 +218,6 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
     tc_node *node = tc_b_ops(&n->m, row->op, a, in, 1 + n_state + n_param, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
-}
-
-static void import_cell(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    static const char *const name[] = {"w_ih", "w_hh", "b_ih", "b_hh"};
-    tc_val in[7] = {tc_pt2_tensor(n, "input")};
-    int count = 1;
-    if (row->op == TC_OP_lstm_cell) {
-        int n_state;
-        tc_val *state = tc_pt2_tensors(n, "hx", &n_state);
-        if (n->m.status == TC_OK && n_state != 2)
-            tc_b_bad(&n->m, TC_E_ARGUMENT, "hx must hold h and c");
-        for (int i = 0; n->m.status == TC_OK && i < 2; i++)
-            in[count++] = state[i];
-    } else
-        in[count++] = tc_pt2_tensor(n, "hx");
-    for (int i = 0; i < 4; i++)
-        in[count++] = i < 2 ? tc_pt2_tensor(n, name[i]) : tc_pt2_tensor_opt(n, name[i]);
-    int results = tc_ops[row->op].n_out;
-    tc_node *node = tc_b_ops(&n->m, row->op, NULL, in, count, results);
-    for (int i = 0; node && i < results; i++)
-        tc_pt2_bind(n, i, node->out[i]);
-}
-
-static void refuse_packed(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_b_unsupported(&n->m, "packed sequences are not handled; give the layer a padded tensor");
 }
 
 const tc_pt2_row tc_pt2_nn[] = {
@@ -302,30 +233,13 @@ const tc_pt2_row tc_pt2_nn[] = {
     {"aten.native_layer_norm.default", import_layer_norm, 0, 0},
     {"aten.rms_norm.default", import_rms_norm, 0, 0},
     {"aten._fused_rms_norm.default", import_rms_norm, 0, 0},
-    {"aten.group_norm.default", import_group_norm, 0, 0},
-    {"aten.native_group_norm.default", import_group_norm, 0, 1},
     {"aten._weight_norm.default", import_weight_norm, 0, 0},
     {"aten._weight_norm_interface.default", import_weight_norm, 0, 0},
-    {"aten.softmax.int", import_softmax, TC_OP_softmax, 0},
-    {"aten._softmax.default", import_softmax, TC_OP_softmax, 0},
-    {"aten.special_softmax.default", import_softmax, TC_OP_softmax, 0},
-    {"aten._safe_softmax.default", import_safe_softmax, 0, 0},
-    {"aten.log_softmax.int", import_softmax, TC_OP_log_softmax, 0},
-    {"aten._log_softmax.default", import_softmax, TC_OP_log_softmax, 0},
-    {"aten.special_log_softmax.default", import_softmax, TC_OP_log_softmax, 0},
     {"aten.cosine_similarity.default", import_cosine_similarity, 0, 0},
     {"aten.pairwise_distance.default", import_pairwise_distance, 0, 0},
     {"aten.lstm.input", import_recurrent, TC_OP_lstm, 0},
     {"aten.gru.input", import_recurrent, TC_OP_gru, 0},
     {"aten.rnn_tanh.input", import_recurrent, TC_OP_rnn_tanh, 0},
     {"aten.rnn_relu.input", import_recurrent, TC_OP_rnn_relu, 0},
-    {"aten.lstm.data", refuse_packed, 0, 0},
-    {"aten.gru.data", refuse_packed, 0, 0},
-    {"aten.rnn_tanh.data", refuse_packed, 0, 0},
-    {"aten.rnn_relu.data", refuse_packed, 0, 0},
-    {"aten.lstm_cell.default", import_cell, TC_OP_lstm_cell, 0},
-    {"aten.gru_cell.default", import_cell, TC_OP_gru_cell, 0},
-    {"aten.rnn_tanh_cell.default", import_cell, TC_OP_rnn_tanh_cell, 0},
-    {"aten.rnn_relu_cell.default", import_cell, TC_OP_rnn_relu_cell, 0},
     {0},
 };

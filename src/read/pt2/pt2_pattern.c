@@ -87,7 +87,8 @@ static void import_block_diag(tc_pt2_node *n, const tc_pt2_row *row)
         int64_t columns = tc_b_type(&n->m, x)->dim[1];
         int64_t pad[4] = {0, 0, before, y->dim[1] - before - columns};
         before += columns;
-        tc_attr_pad *a = tc_b_attr(&n->m, pad, .pad = tc_ints_copy(&n->m.ctx->arena, pad, 4), .mode = TC_pad_mode_constant);
+        tc_attr_pad *a = tc_b_attr(&n->m, pad, .pad = tc_ints_copy(&n->m.ctx->arena, pad, 4),
+                                   .mode = TC_pad_mode_constant);
         block[i] = tc_b_1(&n->m, pad, a, x);
     }
     tc_val all = tc_b_op(&n->m, TC_OP_cat, tc_b_attr(&n->m, axis, 0), block, count);

@@ -6,56 +6,20 @@
 
 static tc_val reshape(tc_pt2_node *n, tc_val x, int rank, const int64_t *dim)
 {
-    return tc_b_1(&n->m, reshape, tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, dim, rank)), x);
+    return tc_b_1(&n->m, reshape,
+                  tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, dim, rank)), x);
 }
 
 static tc_val permute(tc_pt2_node *n, tc_val x, int rank, const int64_t *perm)
 {
-    return tc_b_1(&n->m, permute, tc_b_attr(&n->m, perm, tc_ints_copy(&n->m.ctx->arena, perm, rank)), x);
+    return tc_b_1(&n->m, permute,
+                  tc_b_attr(&n->m, perm, tc_ints_copy(&n->m.ctx->arena, perm, rank)), x);
 }
 
 static tc_val einsum(tc_pt2_node *n, const char *equation, const tc_val *in, int count)
 {
-    return tc_b_op(&n->m, TC_OP_einsum, tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, equation)), in, count);
-}
-
-/* The first two arguments, whatever the schema calls the second: matmul, mm, bmm, mv, dot. */
-static tc_val second_operand(tc_pt2_node *n)
-{
-    static const char *const name[] = {"other", "mat2", "vec", "tensor", "vec2"};
-    for (size_t i = 0; i < TC_COUNT(name); i++)
-        if (tc_pt2_has(n, name[i]))
-            return tc_pt2_tensor(n, name[i]);
-    return tc_pt2_tensor(n, name[0]);
-}
-
-static void import_matmul(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val a = tc_pt2_tensor(n, "self"), b = second_operand(n);
-    if (n->m.status == TC_OK && tc_pt2_has(n, "out_dtype")) {
-        tc_dtype dtype = tc_pt2_dtype(n, "out_dtype", TC_none);
-        a = tc_b_cast(&n->m, a, dtype);
-        b = tc_b_cast(&n->m, b, dtype);
-    }
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, matmul, NULL, a, b));
-}
-
-/* Bytes times bytes: sums of 32 bits. */
-static void import_int_mm(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val a = tc_b_cast(&n->m, tc_pt2_tensor(n, "self"), TC_i32),
-           b = tc_b_cast(&n->m, tc_pt2_tensor(n, "mat2"), TC_i32);
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, matmul, NULL, a, b));
-}
-
-static void import_linear(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
-           b = tc_pt2_tensor_opt(n, "bias");
-    tc_pt2_bind(n, 0, tc_b_3(&n->m, linear, NULL, x, w, b));
+    return tc_b_op(&n->m, TC_OP_einsum,
+                   tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, equation)), in, count);
 }
 
 /* beta * c + alpha * (a @ b), with the operands already matrices. */
@@ -69,15 +33,6 @@ static void bind_addmm(tc_pt2_node *n, tc_val c, tc_val a, tc_val b)
         c = tc_b_cast(&n->m, c, dtype);
     }
     tc_pt2_bind(n, 0, tc_b_3(&n->m, addmm, tc_b_attr(&n->m, addmm, beta, alpha), c, a, b));
-}
-
-static void import_addmm(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    static const char *const name[][2] = {{"mat1", "mat2"}, {"batch1", "batch2"}, {"mat", "vec"}};
-    const char *const *which = name[(int)row->extra];
-    tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, which[0]),
-           b = tc_pt2_tensor(n, which[1]);
-    bind_addmm(n, c, a, b);
 }
 
 /* The sum over the batch is one more inner axis: [b, n, m] -> [n, b m],  [b, m, p] -> [b m, p]. */
@@ -153,19 +108,6 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
         b = reshape(n, b, 2, (int64_t[]){last ? tc_type_count(bt) / last : 0, last});
     tc_val y = tc_b_2(&n->m, linear, NULL, a, b);
     tc_pt2_bind(n, 0, bt->rank > 2 ? reshape(n, y, rank, dim) : y);
-}
-
-/* sum(x * y) along one axis. */
-static void import_vecdot(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val a = tc_pt2_tensor(n, "x"), b = tc_pt2_tensor(n, "y");
-    tc_val y = tc_b_2(&n->m, mul, NULL, a, b);
-    int64_t axis = tc_pt2_int(n, "dim", -1);
-    if (n->m.status != TC_OK)
-        return;
-    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, axis, tc_b_type(&n->m, y)->rank), 1);
-    tc_pt2_bind(n, 0, tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), y));
 }
 
 static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
@@ -284,34 +226,18 @@ static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     int rank = tc_b_type(&n->m, q)->rank;
     double width = rank ? (double)tc_b_type(&n->m, q)->dim[rank - 1] : 1;
-    tc_attr_sdpa *a = tc_b_attr(&n->m, sdpa, .causal = tc_pt2_bool(n, "is_causal", false), .gqa = tc_pt2_bool(n, "enable_gqa", false));
+    tc_attr_sdpa *a = tc_b_attr(&n->m, sdpa, .causal = tc_pt2_bool(n, "is_causal", false),
+                                .gqa = tc_pt2_bool(n, "enable_gqa", false));
     a->scale = tc_pt2_float(n, "scale", width > 0 ? 1 / sqrt(width) : 1);
     tc_pt2_bind(n, 0, tc_b_op(&n->m, TC_OP_sdpa, a, (tc_val[]){q, k, v, mask}, mask ? 4 : 3));
 }
 
 const tc_pt2_row tc_pt2_product[] = {
-    {"aten.matmul.default", import_matmul, 0, 0},
-    {"aten.linalg_matmul.default", import_matmul, 0, 0},
-    {"aten._int_mm.default", import_int_mm, 0, 0},
-    {"aten.mm.default", import_matmul, 0, 0},
-    {"aten.mm.dtype", import_matmul, 0, 0},
-    {"aten.bmm.default", import_matmul, 0, 0},
-    {"aten.bmm.dtype", import_matmul, 0, 0},
-    {"aten.mv.default", import_matmul, 0, 0},
-    {"aten.dot.default", import_matmul, 0, 0},
-    {"aten.vdot.default", import_matmul, 0, 0},
-    {"aten.linear.default", import_linear, 0, 0},
-    {"aten.addmm.default", import_addmm, 0, 0},
-    {"aten.addmm.dtype", import_addmm, 0, 0},
-    {"aten.baddbmm.default", import_addmm, 0, 1},
-    {"aten.baddbmm.dtype", import_addmm, 0, 1},
-    {"aten.addmv.default", import_addmm, 0, 2},
     {"aten.addbmm.default", import_addbmm, 0, 0},
     {"aten.addr.default", import_addr, 0, 0},
     {"aten.outer.default", import_outer, 0, 0},
     {"aten.ger.default", import_outer, 0, 0},
     {"aten.inner.default", import_inner, 0, 0},
-    {"aten.linalg_vecdot.default", import_vecdot, 0, 0},
     {"aten.chain_matmul.default", import_chain, 0, 0},
     {"aten.linalg_multi_dot.default", import_chain, 0, 1},
     {"aten.einsum.default", import_einsum, 0, 0},

@@ -39,23 +39,6 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, in[0], tc_b_op(&n->m, row->op, attr, in, by_tensor ? 3 : 1), 0);
 }
 
-static void import_per_channel(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val in[3] = {tc_pt2_tensor(n, "input")};
-    in[1] = tc_pt2_tensor(n, "scales");
-    in[2] = tc_pt2_tensor_opt(n, "zero_points");
-    tc_attr_quantize a = {.qmin = tc_pt2_need_int(n, "quant_min"),
-                          .qmax = tc_pt2_need_int(n, "quant_max")};
-    tc_dtype stored = tc_pt2_dtype(n, "dtype", TC_none);
-    int64_t axis = tc_pt2_need_int(n, "axis");
-    if (n->m.status != TC_OK)
-        return;
-    a.axis = tc_b_axis(&n->m, axis, tc_b_type(&n->m, in[0])->rank);
-    a.dtype = row->op == TC_OP_dequantize ? tc_pt2_dtype(n, "out_dtype", TC_f32) : stored;
-    const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_b_op(&n->m, row->op, attr, in, 3), 0);
-}
-
 /* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
  * forms that also say which elements were in range have a second result. */
 static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
@@ -87,38 +70,11 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t qmin = tc_pt2_need_int(n, "quant_min"), qmax = tc_pt2_need_int(n, "quant_max");
     double eps = tc_pt2_float(n, "eps", 0);
     int64_t zero = tc_pt2_dtype(n, "dtype", TC_i8) == TC_u8 ? 128 : 0;
-    const void *attr = tc_b_attr(&n->m, choose_qparams, qmin, qmax, eps, row->extra != 0, zero, false);
+    const void *attr = tc_b_attr(&n->m, choose_qparams, qmin, qmax, eps, row->extra != 0, zero,
+                                 false);
     tc_node *node = tc_b_ops(&n->m, TC_OP_choose_qparams, attr, &x, 1, 2);
     for (int i = 0; node && i < 2; i++)
         tc_pt2_bind(n, i, node->out[i]);
-}
-
-/* Per token, in plain arithmetic: clamp(round(x * (1 / scales) + zeros)), and (q - zeros) * scales.
- */
-static void import_quantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
-           zero = tc_pt2_tensor(n, "zero_points");
-    double lo = tc_pt2_float(n, "quant_min", 0), hi = tc_pt2_float(n, "quant_max", 0);
-    tc_dtype dtype = tc_pt2_dtype(n, "dtype", TC_i8);
-    (void)row;
-    scale = tc_b_1(&n->m, reciprocal, NULL, scale);
-    tc_val y = tc_b_2(&n->m, mul, NULL, x, scale);
-    y = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), y, zero);
-    y = tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), y);
-    y = tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, lo, hi), y);
-    tc_pt2_result(n, x, tc_b_cast(&n->m, y, dtype), 0);
-}
-
-static void import_dequantize_per_token(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scales"),
-           zero = tc_pt2_tensor(n, "zero_points");
-    tc_dtype dtype = tc_pt2_dtype(n, "output_dtype", TC_f32);
-    (void)row;
-    tc_val y = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), x, zero);
-    y = tc_b_2(&n->m, mul, NULL, y, scale);
-    tc_pt2_result(n, x, tc_b_cast(&n->m, y, dtype), 0);
 }
 
 static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
@@ -207,10 +163,6 @@ const tc_pt2_row tc_pt2_quant[] = {
     {QD "dequantize_per_tensor.default", import_per_tensor, TC_OP_dequantize, 0},
     {QD "dequantize_per_tensor.tensor", import_per_tensor, TC_OP_dequantize, 0},
     {QD "dequantize_per_tensor.tensor2", import_per_tensor, TC_OP_dequantize, 0},
-    {QD "quantize_per_channel.default", import_per_channel, TC_OP_quantize, 0},
-    {QD "dequantize_per_channel.default", import_per_channel, TC_OP_dequantize, 0},
-    {QD "quantize_per_token.default", import_quantize_per_token, TC_OP_mul, 0},
-    {QD "dequantize_per_token.default", import_dequantize_per_token, TC_OP_mul, 0},
     {QD "choose_qparams_per_token.default", import_choose_per_token, TC_OP_amax, 0},
     {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric,
      TC_OP_amax, 0},

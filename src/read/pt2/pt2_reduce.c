@@ -18,7 +18,8 @@ static tc_val summand(tc_pt2_node *n)
 static tc_val real_self(tc_pt2_node *n)
 {
     tc_val x = summand(n);
-    return n->m.status == TC_OK && !tc_is_float(tc_b_type(&n->m, x)->dtype) ? tc_b_cast(&n->m, x, TC_f32)
+    return n->m.status == TC_OK && !tc_is_float(tc_b_type(&n->m, x)->dtype) ? tc_b_cast(&n->m, x,
+                                                                                        TC_f32)
                                                                         : x;
 }
 
@@ -54,93 +55,13 @@ static void import_reduce(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, y, 0);
 }
 
-static void import_aminmax(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints axes = dim_list(n, x);
-    bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val least = over(n, TC_OP_amin, x, axes, keepdim),
-           most = over(n, TC_OP_amax, x, axes, keepdim);
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    tc_pt2_bind(n, 0, least);
-    tc_pt2_bind(n, 1, most);
-}
 
-/* x != 0, counted. */
-static void import_count_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    tc_ints axes = dim_list(n, x);
-    tc_val zero = tc_b_scalar(&n->m, tc_b_type(&n->m, x)->dtype, 0);
-    tc_pt2_result(n, x, over(n, TC_OP_sum, tc_b_2(&n->m, ne, NULL, x, zero), axes, false),
-                  0);
-}
-
-/* Sums and means of what is not NaN. */
-static void import_nan_reduce(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = summand(n);
-    bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    if (n->m.status != TC_OK)
-        return;
-    tc_ints axes = dim_list(n, x);
-    tc_dtype t = tc_b_type(&n->m, x)->dtype;
-    tc_val odd = tc_b_1(&n->m, isnan, NULL, x);
-    tc_val sum =
-        over(n, TC_OP_sum, tc_b_3(&n->m, where, NULL, odd, tc_b_scalar(&n->m, t, 0), x), axes,
-             keepdim);
-    if (row->op == TC_OP_mean) {
-        tc_val count =
-            over(n, TC_OP_sum, tc_b_1(&n->m, logical_not, NULL, odd), axes, keepdim);
-        sum = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), sum, tc_b_cast(&n->m, count, t));
-    }
-    tc_pt2_result(n, x, sum, 0);
-}
-
-/* Variances: `extra` 1 when the mean is a second result. */
-
-static double correction_of(tc_pt2_node *n)
-{
-    if (tc_pt2_has(n, "unbiased"))
-        return tc_pt2_bool(n, "unbiased", true);
-    return tc_pt2_float(n, "correction", 1);
-}
-
-static void import_var(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints axes = dim_list(n, x);
-    bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, var, axes, keepdim, correction_of(n)), (tc_val[]){x}, 1);
-    tc_pt2_result(n, x, y, 0);
-    if (row->extra == 0)
-        return;
-    tc_val mean = over(n, TC_OP_mean, x, axes, keepdim);
-    if (n->m.status == TC_OK)
-        tc_pt2_bind(n, 1, mean);
-}
-
-/* Norms of vectors; "ord" or "p" is a number, or one of the infinities. */
-static void import_norm(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const char *name = tc_pt2_has(n, "p") ? "p" : "ord";
-    tc_val x = summand(n);
-    tc_ints axes = dim_list(n, x);
-    double ord = tc_pt2_float(n, name, 2);
-    (void)row;
-    const void *attr = tc_b_attr(&n->m, norm, axes, tc_pt2_bool(n, "keepdim", false), ord);
-    tc_pt2_result(n, x, tc_b_1(&n->m, norm, attr, x), 0);
-}
 
 /* Of a matrix this is the square root of all squares; other norms of matrices are something else.
  */
 static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
 {
+    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     int axes = tc_pt2_ints(n, "dim").n;
     if (n->m.status != TC_OK)
@@ -148,7 +69,7 @@ static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
     bool vector = axes == 1 || (!axes && tc_b_type(&n->m, x)->rank == 1);
     if (tc_pt2_has(n, "ord") && !vector)
         tc_b_unsupported(&n->m, "a norm of matrices other than the default");
-    import_norm(n, row);
+    tc_pt2_follow(n, "norm(cast(self, dtype=dtype?), axes=dim:all, keepdim:false, ord:2)");
 }
 
 /* Places of extremes. */
@@ -163,40 +84,11 @@ static void import_arg(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     int64_t axis = whole ? 0 : tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
     tc_val from = whole ? tc_b_flat(&n->m, x) : x;
-    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, arg, axis, keepdim && !whole), (tc_val[]){from}, 1);
+    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, arg, axis, keepdim && !whole),
+                       (tc_val[]){from}, 1);
     if (whole && keepdim)
         y = tc_b_reshape_as(&n->m, y, tc_pt2_result_type(n, 0));
     tc_pt2_result(n, x, y, 0);
-}
-
-static void bind_pair(tc_pt2_node *n, const tc_node *node)
-{
-    for (int i = 0; node && i < 2; i++)
-        tc_pt2_bind(n, i, node->out[i]);
-}
-
-static void import_max_dim(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    if (n->m.status != TC_OK)
-        return;
-    const void *attr = tc_b_attr(&n->m, arg, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), keepdim);
-    bind_pair(n, tc_b_ops(&n->m, row->op, attr, &x, 1, 2));
-}
-
-static void import_topk(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t k = tc_pt2_need_int(n, "k"), dim = tc_pt2_int(n, "dim", -1);
-    bool largest = tc_pt2_bool(n, "largest", true);
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    const void *attr =
-        tc_b_attr(&n->m, topk, k, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), largest);
-    bind_pair(n, tc_b_ops(&n->m, TC_OP_topk, attr, &x, 1, 2));
 }
 
 static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
@@ -206,35 +98,6 @@ static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
     const void *attr =
         tc_b_attr(&n->m, sort, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), descending);
     return tc_b_ops(&n->m, TC_OP_sort, attr, &x, 1, 2);
-}
-
-static tc_node *sorted_self(tc_pt2_node *n)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = tc_pt2_int(n, "dim", -1);
-    return sorted(n, x, dim, tc_pt2_bool(n, "descending", false));
-}
-
-static void import_sort(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    bind_pair(n, sorted_self(n));
-}
-
-static void import_argsort(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const tc_node *node = sorted_self(n);
-    (void)row;
-    if (node)
-        tc_pt2_bind(n, 0, node->out[1]);
-}
-
-static void import_msort(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const tc_node *node = sorted(n, tc_pt2_tensor(n, "self"), 0, false);
-    (void)row;
-    if (node)
-        tc_pt2_bind(n, 0, node->out[0]);
 }
 
 /* One element of the sorted row: the k-th, or the one in the middle, the lower of two. */
@@ -260,18 +123,6 @@ static void import_ranked(tc_pt2_node *n, const tc_pt2_row *row)
         if (n->m.status == TC_OK)
             tc_pt2_bind(n, i, y);
     }
-}
-
-static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = summand(n);
-    int64_t dim = tc_pt2_need_int(n, "dim");
-    if (n->m.status != TC_OK)
-        return;
-    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, axis, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank)), (tc_val[]){x}, 1);
-    if (tc_pt2_has(n, "dtype"))
-        y = tc_b_cast(&n->m, y, tc_pt2_dtype(n, "dtype", TC_none));
-    tc_pt2_result(n, x, y, 0);
 }
 
 /* Neighbours subtracted, n times over; prepended and appended numbers take part. */
@@ -322,48 +173,15 @@ const tc_pt2_row tc_pt2_reduce[] = {
     {"aten.any.dim", import_reduce, TC_OP_any, 0},
     {"aten.any.dims", import_reduce, TC_OP_any, 0},
     {"aten.logsumexp.default", import_reduce, TC_OP_logsumexp, 0},
-    {"aten.nansum.default", import_nan_reduce, TC_OP_sum, 0},
-    {"aten.nanmean.default", import_nan_reduce, TC_OP_mean, 0},
-    {"aten.aminmax.default", import_aminmax, TC_OP_amin, 0},
-    {"aten.count_nonzero.default", import_count_nonzero, TC_OP_sum, 0},
-    {"aten.count_nonzero.dim_IntList", import_count_nonzero, TC_OP_sum, 0},
 
-    {"aten.var.default", import_var, TC_OP_var, 0},
-    {"aten.var.dim", import_var, TC_OP_var, 0},
-    {"aten.var.correction", import_var, TC_OP_var, 0},
-    {"aten.std.default", import_var, TC_OP_std, 0},
-    {"aten.std.dim", import_var, TC_OP_std, 0},
-    {"aten.std.correction", import_var, TC_OP_std, 0},
-    {"aten.var_mean.default", import_var, TC_OP_var, 1},
-    {"aten.var_mean.dim", import_var, TC_OP_var, 1},
-    {"aten.var_mean.correction", import_var, TC_OP_var, 1},
-    {"aten.std_mean.default", import_var, TC_OP_std, 1},
-    {"aten.std_mean.dim", import_var, TC_OP_std, 1},
-    {"aten.std_mean.correction", import_var, TC_OP_std, 1},
 
-    {"aten.norm.Scalar", import_norm, TC_OP_norm, 0},
-    {"aten.norm.ScalarOpt_dim", import_norm, TC_OP_norm, 0},
-    {"aten.norm.ScalarOpt_dtype", import_norm, TC_OP_norm, 0},
-    {"aten.norm.ScalarOpt_dim_dtype", import_norm, TC_OP_norm, 0},
-    {"aten.linalg_vector_norm.default", import_norm, TC_OP_norm, 0},
-    {"aten.frobenius_norm.dim", import_norm, TC_OP_norm, 0},
     {"aten.linalg_norm.default", import_linalg_norm, TC_OP_norm, 0},
 
     {"aten.argmax.default", import_arg, TC_OP_argmax, 0},
     {"aten.argmin.default", import_arg, TC_OP_argmin, 0},
-    {"aten.max.dim", import_max_dim, TC_OP_max_dim, 0},
-    {"aten.min.dim", import_max_dim, TC_OP_min_dim, 0},
-    {"aten.topk.default", import_topk, TC_OP_topk, 0},
-    {"aten.sort.default", import_sort, TC_OP_sort, 0},
-    {"aten.sort.stable", import_sort, TC_OP_sort, 0},
-    {"aten.argsort.default", import_argsort, TC_OP_sort, 0},
-    {"aten.argsort.stable", import_argsort, TC_OP_sort, 0},
-    {"aten.msort.default", import_msort, TC_OP_sort, 0},
     {"aten.median.default", import_ranked, TC_OP_sort, 0},
     {"aten.median.dim", import_ranked, TC_OP_sort, 0},
     {"aten.kthvalue.default", import_ranked, TC_OP_sort, 1},
-    {"aten.cumsum.default", import_scan, TC_OP_cumsum, 0},
-    {"aten.cumprod.default", import_scan, TC_OP_cumprod, 0},
     {"aten.diff.default", import_diff, TC_OP_sub, 0},
     {NULL, NULL, TC_OP_COUNT, 0},
 };

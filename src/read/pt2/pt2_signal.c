@@ -134,7 +134,10 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
         y = tc_b_2(&n->m, complex, NULL, y, tc_b_scalar(&n->m, TC_f32, 0));
     int64_t axis = last + 1;
     tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
-    y = tc_b_1(&n->m, fft, tc_b_attr(&n->m, fft, axes, real ? TC_fft_kind_real_to_complex : TC_fft_kind_forward, f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_none, 0), y);
+    y = tc_b_1(&n->m, fft,
+               tc_b_attr(&n->m, fft, axes,
+                         real ? TC_fft_kind_real_to_complex : TC_fft_kind_forward,
+                             f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_none, 0), y);
     y = tc_b_swap(&n->m, y, last, last + 1);
     if (!tc_pt2_bool(n, "return_complex", false) && n->m.status == TC_OK) {
         const void *behind = tc_b_attr(&n->m, axis, tc_b_type(&n->m, y)->rank);
@@ -154,7 +157,9 @@ static tc_val overlapped(tc_pt2_node *n, tc_val x, const frames *f)
     int64_t size[2] = {1, samples}, kernel[2] = {1, f->length}, one[2] = {1, 1}, none[2] = {0, 0},
             stride[2] = {1, f->hop}, out[2] = {t->dim[0], samples};
     tc_arena *a = &n->m.ctx->arena;
-    const void *attr = tc_b_attr(&n->m, col2im, tc_ints_copy(a, size, 2), tc_ints_copy(a, kernel, 2), tc_ints_copy(a, one, 2), tc_ints_copy(a, none, 2), tc_ints_copy(a, stride, 2));
+    const void *attr = tc_b_attr(&n->m, col2im, tc_ints_copy(a, size, 2),
+                                 tc_ints_copy(a, kernel, 2), tc_ints_copy(a, one, 2),
+                                     tc_ints_copy(a, none, 2), tc_ints_copy(a, stride, 2));
     return tc_b_reshape(&n->m, tc_b_1(&n->m, col2im, attr, x), 2, out);
 }
 
@@ -181,7 +186,8 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     const tc_type *t = tc_b_type(&n->m, x);
     if (t->dtype != TC_c64 || t->rank < 2 || t->rank > 3 || y->dtype == TC_c64) {
-        tc_b_unsupported(&n->m, "an inverse transform of other than complex frames to real signals");
+        tc_b_unsupported(&n->m,
+                         "an inverse transform of other than complex frames to real signals");
         return;
     }
     if (t->rank == 2)
@@ -191,7 +197,9 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
     if (!f.onesided)
         x = tc_pt2_slice(n, x, 2, 0, bins, 1);
     tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
-    x = tc_b_1(&n->m, fft, tc_b_attr(&n->m, fft, axes, TC_fft_kind_complex_to_real, f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_by_n, f.length), x);
+    x = tc_b_1(&n->m, fft,
+               tc_b_attr(&n->m, fft, axes, TC_fft_kind_complex_to_real,
+                         f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_by_n, f.length), x);
     if (f.window)
         x = tc_b_2(&n->m, mul, NULL, x, f.window);
     x = overlapped(n, tc_b_swap(&n->m, x, 1, 2), &f);

@@ -115,7 +115,8 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
         !cut(n, tc_b_type(&n->m, x), tc_pt2_ints(n, "block_size"), &b))
         return;
     double eps = tc_pt2_float(n, "eps", least_scale(tc_b_type(&n->m, x)->dtype));
-    const void *attr = tc_b_attr(&n->m, choose_qparams, (int64_t)lo, (int64_t)hi, eps, symmetric, (int64_t)((hi + lo + 1) / 2), true);
+    const void *attr = tc_b_attr(&n->m, choose_qparams, (int64_t)lo, (int64_t)hi, eps, symmetric,
+                                 (int64_t)((hi + lo + 1) / 2), true);
     x = as_rows(n, x, &b);
     tc_node *node = tc_b_ops(&n->m, TC_OP_choose_qparams, attr, &x, 1, 2);
     for (int i = 0; i < 2 && node && n->m.status == TC_OK; i++) {

@@ -48,7 +48,10 @@ static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc
 
 static void bind_transposed(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int axes)
 {
-    tc_attr_conv_transpose *a = tc_b_attr(&n->m, conv_transpose, .stride = per_axis(n, "stride", axes, 1), .pad = per_axis(n, "padding", axes, 0), .out_pad = per_axis(n, "output_padding", axes, 0), .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
+    tc_attr_conv_transpose *a = tc_b_attr(
+        &n->m, conv_transpose, .stride = per_axis(n, "stride", axes, 1),
+        .pad = per_axis(n, "padding", axes, 0), .out_pad = per_axis(n, "output_padding", axes, 0),
+        .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
     tc_pt2_bind(n, 0, tc_b_3(&n->m, conv_transpose, a, x, w, b));
 }
 
@@ -69,7 +72,9 @@ static void import_conv(tc_pt2_node *n, const tc_pt2_row *row)
         bind_transposed(n, x, w, b, axes);
         return;
     }
-    tc_attr_conv *a = tc_b_attr(&n->m, conv, .stride = per_axis(n, "stride", axes, 1), .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
+    tc_attr_conv *a = tc_b_attr(&n->m, conv, .stride = per_axis(n, "stride", axes, 1),
+                                .dilation = per_axis(n, "dilation", axes, 1),
+                                .groups = tc_pt2_int(n, "groups", 1));
     const char *word =
         tc_text_ends(n->target, ".padding") ? tc_pt2_text(n, "padding", "valid") : NULL;
     if (word && tc_text_eq(word, "same"))
@@ -92,38 +97,19 @@ static tc_ints pool_stride(tc_pt2_node *n, tc_ints kernel)
     return stride.n ? per_axis(n, "stride", kernel.n, 1) : kernel;
 }
 
-/* As many results as the schema has: the largest alone, or with its place. */
-static void import_max_pool(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    int axes = (int)row->extra;
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_max_pool *a = tc_b_attr(&n->m, max_pool, .kernel = kernel, .stride = pool_stride(n, kernel), .pad = per_axis(n, "padding", axes, 0), .dilation = per_axis(n, "dilation", axes, 1), .ceil = tc_pt2_bool(n, "ceil_mode", false));
-    int results = strstr(n->target, "with_indices") ? 2 : 1;
-    tc_node *node = tc_b_ops(&n->m, TC_OP_max_pool, a, &x, 1, results);
-    for (int i = 0; node && i < results; i++)
-        tc_pt2_bind(n, i, node->out[i]);
-}
-
 static void import_avg_pool(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int axes = (int)row->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_avg_pool *a = tc_b_attr(&n->m, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel), .pad = per_axis(n, "padding", axes, 0), .ceil = tc_pt2_bool(n, "ceil_mode", false), .include_pad = tc_pt2_bool(n, "count_include_pad", true), .divisor = tc_pt2_int(n, "divisor_override", 0));
+    tc_attr_avg_pool *a = tc_b_attr(
+        &n->m, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
+        .pad = per_axis(n, "padding", axes, 0), .ceil = tc_pt2_bool(n, "ceil_mode", false),
+        .include_pad = tc_pt2_bool(n, "count_include_pad", true),
+        .divisor = tc_pt2_int(n, "divisor_override", 0));
     if (tc_pt2_has(n, "divisor_override") && a->divisor == 0)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the divisor is zero");
     tc_pt2_bind(n, 0, tc_b_1(&n->m, avg_pool, a, x));
-}
-
-static void import_adaptive(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_size *a = tc_b_attr(&n->m, size, per_axis(n, "output_size", (int)row->extra, 1));
-    int results = row->op == TC_OP_adaptive_max_pool ? 2 : 1;
-    tc_node *node = tc_b_ops(&n->m, row->op, a, &x, 1, results);
-    for (int i = 0; node && i < results; i++)
-        tc_pt2_bind(n, i, node->out[i]);
 }
 
 /* Resampling; extra: how many axes. */
@@ -234,8 +220,8 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     tc_type t = *tc_b_type(&n->m, x);
     if (!tc_is_float(t.dtype)) {
-        tc_b_unsupported(&n->m, "resampling integers with antialias is not handled; resample floats "
-                              "and round them");
+        tc_b_unsupported(&n->m, "resampling integers with antialias is not handled; resample "
+                                "floats and round them");
         return;
     }
     tc_dtype real = t.dtype == TC_f64 ? TC_f64 : TC_f32;
@@ -256,17 +242,6 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
         x = i ? x : tc_b_swap(&n->m, x, 2, 3);
     }
     tc_pt2_bind(n, 0, tc_b_cast(&n->m, x, t.dtype));
-}
-
-static void import_grid_sampler(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "input"), grid = tc_pt2_tensor(n, "grid");
-    int64_t mode = tc_pt2_int(n, "interpolation_mode", 0), pad = tc_pt2_int(n, "padding_mode", 0);
-    if (mode < 0 || mode >= TC_sample_mode_COUNT || pad < 0 || pad >= TC_sample_pad_COUNT)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the interpolation or padding mode is unknown");
-    tc_attr_grid *a = tc_b_attr(&n->m, grid, (tc_field_sample_mode)mode, (tc_field_sample_pad)pad, tc_pt2_bool(n, "align_corners", false));
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, grid_sample, a, x, grid));
 }
 
 /* Coordinate i of n places evenly over -1 .. 1: with align_corners at the ends, else at centres. */
@@ -310,7 +285,8 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints size = tc_pt2_ints(n, "size");
     bool align_corners = tc_pt2_bool(n, "align_corners", false);
     int axes = size.n - 2;
-    if (n->m.status == TC_OK && (axes < 2 || axes > 3 || !tc_is_float(tc_b_type(&n->m, theta)->dtype)))
+    if (n->m.status == TC_OK &&
+        (axes < 2 || axes > 3 || !tc_is_float(tc_b_type(&n->m, theta)->dtype)))
         tc_b_bad(&n->m, TC_E_ARGUMENT,
                    "a size of four or five numbers and a float theta are expected");
     if (n->m.status != TC_OK)
@@ -328,30 +304,6 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Channels and space */
-
-static void import_shuffle(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    static const char *const name[] = {"upscale_factor", "downscale_factor", "groups"};
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_factor *a = tc_b_attr(&n->m, factor, tc_pt2_need_int(n, name[(int)row->extra]));
-    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, a, (tc_val[]){x}, 1));
-}
-
-static void import_im2col(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_im2col *a = tc_b_attr(&n->m, im2col, .kernel = per_axis(n, "kernel_size", 2, 0), .dilation = per_axis(n, "dilation", 2, 1), .pad = per_axis(n, "padding", 2, 0), .stride = per_axis(n, "stride", 2, 1));
-    tc_pt2_bind(n, 0, tc_b_1(&n->m, im2col, a, x));
-}
-
-static void import_col2im(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_attr_col2im *a = tc_b_attr(&n->m, col2im, .size = per_axis(n, "output_size", 2, 0), .kernel = per_axis(n, "kernel_size", 2, 0), .dilation = per_axis(n, "dilation", 2, 1), .pad = per_axis(n, "padding", 2, 0), .stride = per_axis(n, "stride", 2, 1));
-    tc_pt2_bind(n, 0, tc_b_1(&n->m, col2im, a, x));
-}
 
 #define UPSAMPLE(name, op, axes)                                                                   \
     {"aten." name ".vec", import_upsample, op, axes},                                              \
@@ -377,23 +329,9 @@ const tc_pt2_row tc_pt2_window[] = {
     {"aten.conv_transpose1d.default", import_conv, 0, 1},
     {"aten.conv_transpose2d.input", import_conv, 0, 1},
     {"aten.conv_transpose3d.input", import_conv, 0, 1},
-    {"aten.max_pool1d.default", import_max_pool, 0, 1},
-    {"aten.max_pool2d.default", import_max_pool, 0, 2},
-    {"aten.max_pool3d.default", import_max_pool, 0, 3},
-    {"aten.max_pool1d_with_indices.default", import_max_pool, 0, 1},
-    {"aten.max_pool2d_with_indices.default", import_max_pool, 0, 2},
-    {"aten.max_pool3d_with_indices.default", import_max_pool, 0, 3},
     {"aten.avg_pool1d.default", import_avg_pool, 0, 1},
     {"aten.avg_pool2d.default", import_avg_pool, 0, 2},
     {"aten.avg_pool3d.default", import_avg_pool, 0, 3},
-    {"aten.adaptive_avg_pool1d.default", import_adaptive, TC_OP_adaptive_avg_pool, 1},
-    {"aten.adaptive_avg_pool2d.default", import_adaptive, TC_OP_adaptive_avg_pool, 2},
-    {"aten.adaptive_avg_pool3d.default", import_adaptive, TC_OP_adaptive_avg_pool, 3},
-    {"aten._adaptive_avg_pool2d.default", import_adaptive, TC_OP_adaptive_avg_pool, 2},
-    {"aten._adaptive_avg_pool3d.default", import_adaptive, TC_OP_adaptive_avg_pool, 3},
-    {"aten.adaptive_max_pool1d.default", import_adaptive, TC_OP_adaptive_max_pool, 1},
-    {"aten.adaptive_max_pool2d.default", import_adaptive, TC_OP_adaptive_max_pool, 2},
-    {"aten.adaptive_max_pool3d.default", import_adaptive, TC_OP_adaptive_max_pool, 3},
     UPSAMPLE("upsample_nearest1d", TC_OP_upsample_nearest, 1),
     UPSAMPLE("upsample_nearest2d", TC_OP_upsample_nearest, 2),
     UPSAMPLE("upsample_nearest3d", TC_OP_upsample_nearest, 3),
@@ -407,15 +345,6 @@ const tc_pt2_row tc_pt2_window[] = {
     ANTIALIAS("_upsample_bilinear2d_aa", TRIANGLE),
     ANTIALIAS("_upsample_bicubic2d_aa", CUBIC),
     ANTIALIAS("_upsample_lanczos2d_aa", LANCZOS),
-    {"aten.grid_sampler.default", import_grid_sampler, 0, 0},
-    {"aten.grid_sampler_2d.default", import_grid_sampler, 0, 0},
-    {"aten.grid_sampler_3d.default", import_grid_sampler, 0, 0},
     {"aten.affine_grid_generator.default", import_affine_grid, 0, 0},
-    {"aten.pixel_shuffle.default", import_shuffle, TC_OP_pixel_shuffle, 0},
-    {"aten.pixel_unshuffle.default", import_shuffle, TC_OP_pixel_unshuffle, 1},
-    {"aten.channel_shuffle.default", import_shuffle, TC_OP_channel_shuffle, 2},
-    {"aten.native_channel_shuffle.default", import_shuffle, TC_OP_channel_shuffle, 2},
-    {"aten.im2col.default", import_im2col, 0, 0},
-    {"aten.col2im.default", import_col2im, 0, 0},
     {0},
 };

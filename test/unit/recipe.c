@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recipe.c -- every recipe that a row of the readers' tables has: its operators, fields and words
+ * are ours, its arguments are those of the format's operator.  Recipes that are not are refused. */
+#include "check.h"
+
+#include "read/pt2/pt2.h"
+#include "read/recipe.h"
+
+/* The arguments of every target that aten.def names. */
+static const struct {
+    const char *target, *arguments;
+} aten[] = {
+#include "aten_schema.h"
+};
+
+static bool among(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = strstr(list, word); p; p = strstr(p + 1, word))
+        if ((p == list || p[-1] == ' ') && (p[n] == 0 || p[n] == ' '))
+            return true;
+    return false;
+}
+
+static const char *schema_of(const char *target)
+{
+    for (size_t i = 0; i < TC_COUNT(aten); i++)
+        if (tc_text_eq(aten[i].target, target))
+            return aten[i].arguments;
+    return NULL;
+}
+
+/* One of the row's targets has the argument. */
+static bool known_to_aten(const void *names, const char *argument)
+{
+    char target[200];
+    for (const char *p = names; *p; p += strspn(p, " ")) {
+        int n = (int)strcspn(p, " "), dots = 0;
+        for (int i = 0; i < n; i++)
+            dots += p[i] == '.';
+        snprintf(target, sizeof target, "%s%.*s%s", dots < 2 ? "aten." : "", n, p,
+                 dots ? "" : ".default");
+        const char *arguments = schema_of(target);
+        CHECK(arguments != NULL);
+        if (arguments && among(arguments, argument))
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+static bool good(tc_arena *arena, const char *names, const char *text,
+                 bool (*known)(const void *, const char *))
+{
+    const char *wrong = tc_recipe_check(arena, text, known, names);
+    if (wrong)
+        printf("%s: %s: %s\n", names, text, wrong);
+    return !wrong;
+}
+
+static bool any_name(const void *names, const char *argument)
+{
+    return among(names, argument);
+}
+
+/* What must not pass, and why. */
+static const struct {
+    const char *text, *why;
+} refused[] = {
+    {"elo(self, alpha:1)", "'elo' is no operator"},
+    {"elu(self, alpha:1, scale:1)", "'elu' needs 'input_scale'"},
+    {"elu(self, alpha:1, alpha:1, scale=1, input_scale=1)", "said twice"},
+    {"leaky_relu(self, alpha:1)", "no field 'alpha'"},
+    {"leaky_relu(selv, slope=0.1)", "the operator has no 'selv'"},
+    {"leaky_relu(self, slope=slop:1)", "the operator has no 'slop'"},
+    {"leaky_relu(self, slope=)", "a name is expected"},
+    {"leaky_relu(self, slope=1", "',' is expected"},
+    {"leaky_relu(self, slope=1) self", "the end is expected"},
+    {"add(self, alpha=1)", "'add' does not take 1 operands"},
+    {"gelu(self, form=alpha{none:erf, tan})", "'tan' is no word of 'gelu_form'"},
+    {"gelu(self, form='tan')", "'tan' is no word of 'gelu_form'"},
+    {"sort(self, axis=0, descending=false)[2]", "'sort' has no result 2"},
+    {"full(shape=self.shape, value=0, dtype=other.dtype)", "the operator has no 'other'"},
+    {"full(shape=self.size, value=0, dtype=f32)", "'shape' is expected"},
+    {"leaky_relu(self, slope=1) unless train: never", "the operator has no 'train'"},
+};
+
+int main(void)
+{
+    tc_arena arena;
+    tc_arena_init(&arena);
+    static check_state state[TC_COUNT(refused)]; /* a case each */
+    for (const tc_pt2_recipe *r = tc_pt2_recipes; r->text; r++)
+        CHECK(good(&arena, r->row.target, r->text, known_to_aten));
+    for (size_t i = 0; i < TC_COUNT(refused); i++) {
+        const char *wrong = tc_recipe_check(&arena, refused[i].text, any_name, "self alpha scale");
+        check_once(&state[i], wrong && strstr(wrong, refused[i].why), __FILE__, __LINE__,
+                   wrong ? wrong : refused[i].text);
+    }
+    tc_arena_free(&arena);
+    return check_done();
+}
