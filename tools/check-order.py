@@ -14,7 +14,7 @@ import sys
 
 # What is made, and the call by which a function has one of its own: what it does to that concerns nobody else.
 MAKERS = (
-    (r"tc_b_(?!(d?type|attr|tensor|axis|bad|unsupported|known|settled|in|in_type|out_type|is_read)$)\w+|tc_graph_(add|const|scalar|input|output|emit|mutate|new)|tc_module_new|tc_infer_\w+|tc_rewrite_(bind|copy|as)", ""),
+    (r"tc_b_(?!(d?type|attr|tensor|axis|bad|unsupported|known|settled|in|in_type|out_type|is_read|constant)$)\w+|tc_graph_(add|const|scalar|input|output|emit|mutate|new)|tc_module_new|tc_infer_\w+|tc_rewrite_(bind|copy|as)", ""),
     (r"tc_fb_(put|set)_\w+|tc_fb_(begin|end|finish)", "tc_fb_write"),
     (r"tc_spv_(id|put\w*|unique)", "tc_spv_write"),
     (r"tc_spv_next", "tc_spv_read"),

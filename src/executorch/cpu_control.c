@@ -27,16 +27,6 @@ static void inline_graph(tc_build *m, const tc_graph *sub, const tc_val *in, tc_
         out[i] = now[sub->out[i]];
 }
 
-/* One of two values of the result's type, its domain included. */
-static tc_val taken(tc_build *m, tc_val chosen, tc_val yes, tc_val no, const tc_type *type)
-{
-    tc_node *made =
-        tc_graph_add(m->g, TC_OP_where, NULL, (tc_val[]){chosen, yes, no}, 3, 1, m->loc);
-    tc_value_of(m->g, made->out[0])->type = type;
-    m->status = tc_node_infer(m->g, made);
-    return made->out[0];
-}
-
 bool tc_cpu_form_cond(tc_build *m)
 {
     const tc_node *node = m->node;
@@ -50,7 +40,9 @@ bool tc_cpu_form_cond(tc_build *m)
         inline_graph(m, tc_node_callee(module, node, side), in, out[side]);
     }
     chosen = tc_b_reshape(m, chosen, 0, NULL);
-    for (int i = 0; i < node->n_out && m->status == TC_OK; i++)
-        tc_cpu_give(m, i, taken(m, chosen, out[0][i], out[1][i], tc_b_out_type(m, i)));
+    for (int i = 0; i < node->n_out && m->status == TC_OK; i++) {
+        tc_val both[] = {chosen, out[0][i], out[1][i]};
+        tc_cpu_give(m, i, tc_b_typed(m, TC_OP_where, NULL, both, 3, tc_b_out_type(m, i)));
+    }
     return true;
 }

@@ -10,17 +10,6 @@ enum { MOST_ROUNDS = 8 }; /* forms made of forms made of forms */
 
 /* ---- quantized values ------------------------------------------------------------------------ */
 
-static tc_val value_of_type(tc_build *m, tc_op op, const void *attr, const tc_val *in, int n_in,
-                            const tc_type *type)
-{
-    if (m->status != TC_OK)
-        return TC_NONE;
-    tc_node *made = tc_graph_add(m->g, op, attr, in, n_in, 1, m->loc);
-    m->g->val[made->out[0]]->type = type;
-    m->status = tc_node_infer(m->g, made);
-    return made->out[0];
-}
-
 /* Scale and zero as operands, one of each per channel. */
 static void grid_operands(tc_build *m, const tc_quant *q, tc_val *scale, tc_val *zero)
 {
@@ -41,7 +30,7 @@ static tc_val convert(tc_build *m, tc_op op, tc_val x, const tc_quant *q, const 
                   q->hi, type->dtype, false, false, false);
     if (!whole)
         grid_operands(m, q, &in[1], &in[2]);
-    return value_of_type(m, op, attr, in, whole ? 1 : 3, type);
+    return tc_b_typed(m, op, attr, in, whole ? 1 : 3, type);
 }
 
 static const tc_type *real_type(tc_build *m, const tc_type *t)

@@ -63,10 +63,30 @@ tc_val tc_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_
     return node ? node->out[0] : TC_NONE;
 }
 
+tc_val tc_b_typed(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in,
+                  const tc_type *type)
+{
+    if (b->status != TC_OK)
+        return TC_NONE;
+    tc_node *node = tc_graph_add(b->g, op, attr, in, n_in, 1, b->loc);
+    b->g->val[node->out[0]]->type = type;
+    b->status = tc_node_infer(b->g, node);
+    return b->status == TC_OK ? node->out[0] : TC_NONE;
+}
+
+tc_val tc_b_unary(tc_build *b, tc_op op, tc_val x)
+{
+    return tc_b_op(b, op, NULL, &x, 1);
+}
+
 tc_val tc_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y)
 {
-    bool scaled = op == TC_OP_add || op == TC_OP_sub;
-    return tc_b_op(b, op, scaled ? tc_b_attr(b, alpha, 1) : NULL, (tc_val[]){x, y}, 2);
+    const void *attr = NULL;
+    if (tc_ops[op].attr == TC_ATTR_alpha)
+        attr = tc_b_attr(b, alpha, 1);
+    else if (tc_ops[op].attr == TC_ATTR_tosa_nan)
+        attr = tc_b_attr(b, tosa_nan, TC_nan_mode_propagate);
+    return tc_b_op(b, op, attr, (tc_val[]){x, y}, 2);
 }
 
 tc_val tc_b_add_n(tc_build *b, tc_val x, double number)
@@ -93,16 +113,11 @@ tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype)
 
 /* ---- movement ---- */
 
-static bool has_dims(const tc_type *t, int rank, const int64_t *dim)
-{
-    return t->rank == rank && (!rank || memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0);
-}
-
 tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
     if (b->status != TC_OK)
         return TC_NONE;
-    if (!b->every && has_dims(tc_b_type(b, x), rank, dim))
+    if (!b->every && tc_has_dims(tc_b_type(b, x), rank, dim))
         return x;
     if (rank > TC_MAX_RANK) {
         tc_b_unsupported(b, "a tensor of %d axes; at most %d are handled", rank, TC_MAX_RANK);
@@ -165,7 +180,7 @@ tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
     if (b->status != TC_OK)
         return TC_NONE;
-    if (!b->every && has_dims(tc_b_type(b, x), rank, dim))
+    if (!b->every && tc_has_dims(tc_b_type(b, x), rank, dim))
         return x;
     return tc_b_1(b, expand, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
 }

@@ -44,6 +44,7 @@ struct tc_build {
     bool every;                            /* a node for every step, also where nothing changes */
     tc_rewrite *rw;                        /* in a rewriter: its pass, ... */
     const tc_node *node;                   /* ... and the node in whose place nodes are made */
+    struct tc_lowering *lower;             /* lower/lower.h: in a rule to TOSA; or NULL */
 };
 
 static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
@@ -53,6 +54,11 @@ static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
 static inline tc_dtype tc_b_dtype(const tc_build *b, tc_val x)
 {
     return x ? tc_type_of(b->g, x)->dtype : TC_none;
+}
+
+static inline bool tc_has_dims(const tc_type *t, int rank, const int64_t *dim)
+{
+    return t->rank == rank && (!rank || !memcmp(t->dim, dim, (size_t)rank * sizeof *dim));
 }
 
 /* In the place of a node: its operand i in the new graph (TC_NONE: it has none), the types of that
@@ -88,6 +94,10 @@ tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int
 #define tc_b_2(b, op, attr, x, y) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y)}, 2)
 #define tc_b_3(b, op, attr, x, y, z) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y), (z)}, 3)
 
+/* An operator whose result has a type that does not follow from its operands. */
+tc_val tc_b_typed(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in,
+                  const tc_type *type);
+
 /* Messages; the first one sets the status. */
 void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...) TC_PRINTF(3, 4);
 void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
@@ -105,6 +115,7 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 #define TC_VERB_tosa_axis_1_1_1 ~, TC_VERB_TOSA_AXIS
 #define TC_VERB_tosa_axis_nan_1_1_1 ~, TC_VERB_TOSA_AXIS_NAN /* NaN goes through */
 #define TC_VERB_tosa_nan_2_2_1 ~, TC_VERB_TOSA_NAN
+#define TC_VERB_tosa_shift_2_2_1 ~, TC_VERB_TOSA_SHIFT /* (b, x, y, round) */
 /* ... and not these, which have a verb by hand. */
 #define TC_VERB_OF_tosa_reshape ~, TC_VERB_NO
 #define TC_VERB_OF_tosa_slice ~, TC_VERB_NO
@@ -159,6 +170,8 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
                    TC_nan_mode_propagate)
 #define TC_VERB_TOSA_NAN(name)                                                                     \
     TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y), tosa_nan, TC_nan_mode_propagate)
+#define TC_VERB_TOSA_SHIFT(name)                                                                   \
+    TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y, bool round), tosa_shift, round)
 
 /* The second argument: of a macro above that exists `~, WORD` is made, of others nothing. */
 #define TC_VERB_SECOND(first, second, ...) second
@@ -170,7 +183,8 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 #include "op.def"
 
 /* ---- arithmetic ---- */
-/* An operator of two operands, broadcast, that has no attributes of its own; sums are plain. */
+/* An operator that is not known by name here, of one or two operands: as its verb has it. */
+tc_val tc_b_unary(tc_build *b, tc_op op, tc_val x);
 tc_val tc_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y);
 /* With a number, in x's own type. */
 tc_val tc_b_add_n(tc_build *b, tc_val x, double number);
@@ -215,6 +229,37 @@ tc_val tc_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dty
 tc_val tc_b_arange(tc_build *b, int64_t count, tc_dtype dtype);
 /* A new tensor to be filled; then tc_b_const. */
 tc_tensor tc_b_tensor(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim);
+
+/* ---- TOSA (build_tosa.c): the same, and stored integers ---- */
+tc_val tc_b_tosa_mul(tc_build *b, tc_val x, tc_val y);                  /* no shift */
+tc_val tc_b_tosa_mul_shift(tc_build *b, tc_val x, tc_val y, int shift); /* i32: right, rounded */
+tc_val tc_b_tosa_clamp(tc_build *b, tc_val x, double lo, double hi);
+tc_val tc_b_tosa_cast(tc_build *b, tc_val x, tc_dtype dtype); /* halves to even, saturated */
+tc_val tc_b_tosa_reduce(tc_build *b, tc_op op, tc_val x, int64_t axis); /* any REDUCE */
+
+/* Numbers rounded and saturated to the type; one of them, extent 1 on each of `rank` axes, or on as
+ * many as x has, to be broadcast with it. */
+tc_val tc_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, const double *x);
+tc_val tc_b_single(tc_build *b, tc_dtype dtype, int rank, double number);
+tc_val tc_b_like(tc_build *b, tc_val x, tc_dtype dtype, double number);
+tc_val tc_b_zero_point(tc_build *b, tc_val like, int64_t zero); /* [1], of the type of `like` */
+tc_val tc_b_shape(tc_build *b, int n, const int64_t *extent);   /* CONST_SHAPE */
+/* The stored numbers of a constant; NULL data when x is none. */
+tc_tensor tc_b_constant(const tc_build *b, tc_val x);
+
+tc_val tc_b_tosa_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
+tc_val tc_b_tosa_transpose(tc_build *b, tc_val x, const int64_t *perm); /* axis i is x's perm[i] */
+tc_val tc_b_tosa_slice(tc_build *b, tc_val x, const int64_t *start, const int64_t *size);
+tc_val tc_b_tosa_slice_axis(tc_build *b, tc_val x, int axis, int64_t start, int64_t size);
+tc_val tc_b_tosa_pad(tc_build *b, tc_val x, const int64_t *before_after, double stored);
+tc_val tc_b_tosa_tile(tc_build *b, tc_val x, const int64_t *times);
+tc_val tc_b_tosa_rank(tc_build *b, tc_val x, int rank); /* ones in front, for broadcasting */
+tc_val tc_b_tosa_expand(tc_build *b, tc_val x, int rank, const int64_t *dim); /* and tiled */
+/* Axis `axis` last, the others in order, and back; axis 1: [n,c,..] <-> [n,..,c]. */
+tc_val tc_b_tosa_axis_last(tc_build *b, tc_val x, int axis);
+tc_val tc_b_tosa_axis_back(tc_build *b, tc_val x, int axis);
+tc_val tc_b_tosa_channels_last(tc_build *b, tc_val x);
+tc_val tc_b_tosa_channels_first(tc_build *b, tc_val x);
 
 /* An axis counted from the front; a message when it is out of range (rank 0 counts as rank 1). */
 int tc_b_axis(tc_build *b, int64_t axis, int rank);

@@ -12,11 +12,12 @@
 #include "../num/load.h"
 
 /* The tensor as the typed graph reads it: the same stored numbers, with their meaning. */
-static tc_tensor typed(const tc_lower *lw, const tc_tensor *at, tc_val v)
+static tc_tensor typed(const tc_build *lw, const tc_tensor *at, tc_val v)
 {
-    if (!v || tc_is_const(lw->from, v))
-        return v ? tc_tensor_of(lw->from, v) : (tc_tensor){NULL, NULL};
-    return (tc_tensor){tc_type_of(lw->from, v), lw->now[v] ? at[lw->now[v]].data : NULL};
+    if (!v || tc_is_const(lw->rw->from, v))
+        return v ? tc_tensor_of(lw->rw->from, v) : (tc_tensor){NULL, NULL};
+    return (tc_tensor){tc_type_of(lw->rw->from, v),
+                       lw->rw->now[v] ? at[lw->rw->now[v]].data : NULL};
 }
 
 typedef struct difference {
@@ -51,11 +52,12 @@ static difference compare(tc_tensor got, tc_tensor want)
 }
 
 /* Attention with coarse shares: four steps of v besides. */
-static double coarse_steps(const tc_lower *lw, const tc_node *node)
+static double coarse_steps(const tc_build *lw, const tc_node *node)
 {
     if (node->op != TC_OP_sdpa || !((const tc_attr_sdpa *)node->attr)->coarse)
         return 0;
-    const tc_type *v = tc_type_of(lw->from, node->in[2]), *y = tc_type_of(lw->from, node->out[0]);
+    const tc_type *v = tc_type_of(lw->rw->from, node->in[2]),
+                  *y = tc_type_of(lw->rw->from, node->out[0]);
     return v->quant && y->dtype == TC_i8 ? 4 * tc_scale_of(v) / tc_scale_of(y) : 0;
 }
 
@@ -103,9 +105,9 @@ static double root_mean_square(tc_tensor t)
  * about sqrt(K) r on its way, or the largest result where they have one sign, and each of its K
  * additions rounds it by up to 2^-24: 2 sqrt(K) 2^-24 of it, in another order.  top: the largest
  * result, a real number. */
-static double long_sum(const tc_lower *lw, const tc_node *node, const tc_tensor *in, double top)
+static double long_sum(const tc_build *lw, const tc_node *node, const tc_tensor *in, double top)
 {
-    double k = (double)terms_of(lw->from, node);
+    double k = (double)terms_of(lw->rw->from, node);
     bool product = node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_matmul;
     if (k < 1024) /* 2^-18 of it: within what functions are allowed */
         return 0;
@@ -127,23 +129,23 @@ static double reach(const tc_type *t)
  * them, as any rule of 16 bits, and hands that on by rows of weights of norm g (1 at most, else the
  * state itself grows): a normal number of variance (2 u)^2 / 3 sum g^2i, of which the largest of n
  * is sqrt(2 ln n) as far. */
-static double carried_steps(const tc_lower *lw, const tc_node *node, tc_tensor want)
+static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor want)
 {
     bool recurrent = node->op == TC_OP_lstm || node->op == TC_OP_gru ||
                      node->op == TC_OP_rnn_tanh || node->op == TC_OP_rnn_relu;
-    const tc_type *x = tc_type_of(lw->from, node->in[0]);
+    const tc_type *x = tc_type_of(lw->rw->from, node->in[0]);
     if (!recurrent || want.type->dtype != TC_i16 || x->rank < 2)
         return 0;
-    double g = 0, sum = 0, far = fmax(1, reach(tc_type_of(lw->from, node->in[1])));
+    double g = 0, sum = 0, far = fmax(1, reach(tc_type_of(lw->rw->from, node->in[1])));
     for (int i = 2; i < node->n_in; i++) {
-        tc_tensor w = node->in[i] && tc_is_const(lw->from, node->in[i])
-                          ? tc_tensor_of(lw->from, node->in[i])
+        tc_tensor w = node->in[i] && tc_is_const(lw->rw->from, node->in[i])
+                          ? tc_tensor_of(lw->rw->from, node->in[i])
                           : (tc_tensor){0};
         if (w.type && w.type->rank == 2 && w.data)
             g = fmax(g, root_mean_square(w) * sqrt((double)w.type->dim[1]));
     }
     for (int i = 0; i < node->n_out; i++)
-        far = fmax(far, reach(tc_type_of(lw->from, node->out[i])));
+        far = fmax(far, reach(tc_type_of(lw->rw->from, node->out[i])));
     g = fmin(g, 1);
     int64_t steps = x->dim[0] > x->dim[1] ? x->dim[0] : x->dim[1];
     for (int64_t i = 0; i < steps && i < 4096; i++)
@@ -163,7 +165,7 @@ static double largest(tc_tensor t)
 }
 
 /* In steps of the result, or in its own unit. */
-static double by_size(const tc_lower *lw, const tc_node *node, const tc_tensor *in, tc_tensor want)
+static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *in, tc_tensor want)
 {
     const tc_quant *q = want.type->quant;
     double step = q ? q->scale[0] : 1;
@@ -172,11 +174,11 @@ static double by_size(const tc_lower *lw, const tc_node *node, const tc_tensor *
     return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want);
 }
 
-static tc_status wrong(const tc_lower *lw, const tc_node *node, int i, difference d, tc_tensor got,
+static tc_status wrong(const tc_build *lw, const tc_node *node, int i, difference d, tc_tensor got,
                        tc_tensor want)
 {
     const tc_type *t = want.type;
-    const char *name = lw->from->val[node->out[i]]->name;
+    const char *name = lw->rw->from->val[node->out[i]]->name;
     tc_error(lw->ctx, node->loc, TC_E_PROMISE,
              "'%s' (%s) became TOSA that is off by %.3g%s at element %" PRId64
              ": %.9g, expected %.9g, allowed %.3g",
@@ -185,7 +187,7 @@ static tc_status wrong(const tc_lower *lw, const tc_node *node, int i, differenc
     return TC_BUG;
 }
 
-static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_tensor *at,
+static tc_status compare_node(const tc_build *lw, const tc_node *node, const tc_tensor *at,
                               tc_arena *arena)
 {
     tc_tensor *in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
@@ -196,7 +198,7 @@ static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_
             return TC_OK; /* lowered together with its reader */
     }
     /* Evaluation reads the graph only. */
-    TC_TRY(tc_eval_node((tc_graph *)(uintptr_t)lw->from, node, in, out, arena));
+    TC_TRY(tc_eval_node((tc_graph *)(uintptr_t)lw->rw->from, node, in, out, arena));
     for (int i = 0; i < node->n_out; i++) {
         tc_tensor got = typed(lw, at, node->out[i]);
         if (!got.data)
@@ -210,14 +212,14 @@ static tc_status compare_node(const tc_lower *lw, const tc_node *node, const tc_
     return TC_OK;
 }
 
-tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in)
+tc_status tc_lower_compare(const tc_build *lw, const tc_tensor *in)
 {
     tc_arena arena;
     tc_arena_init_like(&arena, &lw->ctx->arena);
-    tc_tensor *at = tc_new_n(&arena, tc_tensor, lw->to->n_val);
-    tc_status status = tc_eval_all(lw->to, in, at, &arena);
-    for (size_t k = 0; k < lw->from->n_node && status == TC_OK; k++) {
-        const tc_node *node = lw->from->node[k];
+    tc_tensor *at = tc_new_n(&arena, tc_tensor, lw->g->n_val);
+    tc_status status = tc_eval_all(lw->g, in, at, &arena);
+    for (size_t k = 0; k < lw->rw->from->n_node && status == TC_OK; k++) {
+        const tc_node *node = lw->rw->from->node[k];
         if (node->op == TC_OP_const ||
             (tc_ops[node->op].traits & T_CONTROL)) /* its graphs are TOSA by now */
             continue;

@@ -33,7 +33,7 @@ bool tc_lower_knows(tc_op op, bool quantized)
     return quantized ? rules[op].quantized : rules[op].plain;
 }
 
-void tc_lower_refuse(tc_lower *lw, const char *format, ...)
+void tc_lower_refuse(tc_build *lw, const char *format, ...)
 {
     if (lw->status != TC_OK)
         return;
@@ -42,33 +42,33 @@ void tc_lower_refuse(tc_lower *lw, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    lw->why = tc_text_format(&lw->ctx->arena, "%s", text);
+    lw->lower->why = tc_text_format(&lw->ctx->arena, "%s", text);
     lw->status = TC_UNSUPPORTED;
 }
 
 /* What an output's type says and no TOSA node computes: its domain.  A value that is an input, a
  * constant, or already has another meaning goes through IDENTITY. */
-static tc_val with_domain(tc_lower *lw, tc_val v, const tc_type *type)
+static tc_val with_domain(tc_build *lw, tc_val v, const tc_type *type)
 {
-    tc_value *value = lw->to->val[v];
+    tc_value *value = lw->g->val[v];
     if (value->type == type && value->def && !value->data)
         return v;
     if (!value->def || value->data || value->type->quant) {
-        v = tc_put1(lw, TC_OP_tosa_identity, NULL, v);
+        v = tc_b_tosa_identity(lw, v);
         if (!v)
             return v;
-        value = lw->to->val[v];
+        value = lw->g->val[v];
     }
     value->type = type;
     return v;
 }
 
-static void lower_const(tc_lower *lw, const tc_node *node)
+static void lower_const(tc_build *lw, const tc_node *node)
 {
-    const tc_value *old = lw->from->val[node->out[0]];
+    const tc_value *old = lw->rw->from->val[node->out[0]];
     const tc_type *t = old->type;
-    lw->now[node->out[0]] = tc_graph_const(lw->to, tc_type_make(lw->ctx, t->dtype, t->rank, t->dim),
-                                           old->data, old->name, node->loc);
+    lw->rw->now[node->out[0]] = tc_graph_const(
+        lw->g, tc_type_make(lw->ctx, t->dtype, t->rank, t->dim), old->data, old->name, node->loc);
 }
 
 static bool fits(const tc_type *have, const tc_type *want)
@@ -77,7 +77,7 @@ static bool fits(const tc_type *have, const tc_type *want)
 }
 
 /* TOSA's tensors have elements, and at most six axes. */
-static bool has_a_shape(tc_lower *lw, const tc_node *node, const tc_type *t)
+static bool has_a_shape(tc_build *lw, const tc_node *node, const tc_type *t)
 {
     if (t && t->rank > 6)
         tc_lower_refuse(lw, "it has a tensor of rank %d, TOSA has ranks up to 6", (int)t->rank);
@@ -86,39 +86,39 @@ static bool has_a_shape(tc_lower *lw, const tc_node *node, const tc_type *t)
     return lw->status == TC_OK;
 }
 
-static bool has_shapes(tc_lower *lw, const tc_node *node)
+static bool has_shapes(tc_build *lw, const tc_node *node)
 {
     bool good = true;
     for (int i = 0; i < node->n_in; i++)
-        good = good && has_a_shape(lw, node, tc_type_of(lw->from, node->in[i]));
+        good = good && has_a_shape(lw, node, tc_type_of(lw->rw->from, node->in[i]));
     for (int i = 0; i < node->n_out; i++)
-        good = good && has_a_shape(lw, node, tc_type_of(lw->from, node->out[i]));
+        good = good && has_a_shape(lw, node, tc_type_of(lw->rw->from, node->out[i]));
     return good;
 }
 
 /* What is TOSA already, as a model that came quantized has it, stays as it is. */
-static void lower_as_is(tc_lower *lw, const tc_node *node, tc_val *out)
+static void lower_as_is(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in + 1);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = lw->now[node->in[i]];
+        in[i] = lw->rw->now[node->in[i]];
     tc_node *same =
-        tc_graph_add(lw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        tc_graph_add(lw->g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_type_of(lw->from, node->out[i]);
-        lw->to->val[same->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+        const tc_type *t = tc_type_of(lw->rw->from, node->out[i]);
+        lw->g->val[same->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
         out[i] = same->out[i];
     }
-    lw->status = tc_node_infer(lw->to, same);
+    lw->status = tc_node_infer(lw->g, same);
 }
 
 /* By its integer rule, or, where there is none or it refuses and the target has floats, by the
  * plain one between conversions. */
-static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
+static void lower_by_rule(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const rule_pair *pair = &rules[node->op];
-    bool quantized = tc_node_quantized(lw->from, node),
-         floats = lw->target->tosa >> TC_FEATURE_FP & 1u;
+    bool quantized = tc_node_quantized(lw->rw->from, node),
+         floats = lw->lower->target->tosa >> TC_FEATURE_FP & 1u;
     tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
     if (!has_shapes(lw, node))
         return;
@@ -133,17 +133,18 @@ static void lower_by_rule(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!quantized || lw->status != TC_UNSUPPORTED || !pair->plain || !floats ||
         tc_op_sees_storage(node->op))
         return;
-    const char *why = lw->why;
+    const char *why = lw->lower->why;
     lw->status = TC_OK;
-    lw->why = NULL;
+    lw->lower->why = NULL;
     tc_lower_as_real(lw, node, pair->plain, out);
     if (lw->status == TC_UNSUPPORTED)
-        lw->why = why;
+        lw->lower->why = why;
 }
 
-static void lower_node(tc_lower *lw, const tc_node *node)
+static void lower_node(tc_build *lw, const tc_node *node)
 {
     lw->node = node;
+    lw->loc = node->loc;
     if (node->op == TC_OP_const) {
         lower_const(lw, node);
         return;
@@ -153,55 +154,62 @@ static void lower_node(tc_lower *lw, const tc_node *node)
     for (int i = 0; lw->status == TC_OK && i < node->n_out; i++) {
         if (!out[i])
             continue;
-        if (!fits(tc_type_of(lw->to, out[i]), tc_type_of(lw->from, node->out[i])))
+        if (!fits(tc_type_of(lw->g, out[i]), tc_type_of(lw->rw->from, node->out[i])))
             lw->status = tc_bug(
                 lw->ctx, node->loc, "result %d of '%s' was lowered to %s, expected %s", i,
-                tc_ops[node->op].name, tc_type_text(&lw->ctx->arena, tc_type_of(lw->to, out[i])),
-                tc_type_text(&lw->ctx->arena, tc_type_of(lw->from, node->out[i])));
-        lw->now[node->out[i]] = out[i];
-        tc_value *value = lw->to->val[out[i]];
+                tc_ops[node->op].name, tc_type_text(&lw->ctx->arena, tc_type_of(lw->g, out[i])),
+                tc_type_text(&lw->ctx->arena, tc_type_of(lw->rw->from, node->out[i])));
+        lw->rw->now[node->out[i]] = out[i];
+        tc_value *value = lw->g->val[out[i]];
         if (!value->name && value->def)
-            value->name = lw->from->val[node->out[i]]->name;
+            value->name = lw->rw->from->val[node->out[i]]->name;
     }
 }
 
-static tc_status refused(tc_lower *lw)
+static tc_status refused(tc_build *lw)
 {
-    if (lw->status == TC_UNSUPPORTED && lw->why)
-        return tc_unsupported(lw->ctx, lw->node->loc, TC_E_UNSUPPORTED,
-                              "'%s' cannot become TOSA: %s", tc_ops[lw->node->op].name, lw->why);
+    if (lw->status == TC_UNSUPPORTED && lw->lower->why)
+        return tc_unsupported(lw->ctx, lw->loc, TC_E_UNSUPPORTED, "'%s' cannot become TOSA: %s",
+                              tc_ops[lw->node->op].name, lw->lower->why);
     return lw->status;
 }
 
-static void lower_all(tc_lower *lw)
+static tc_build builder(tc_lowering *own)
 {
-    const tc_graph *g = lw->from;
+    return (tc_build){.ctx = own->rw.ctx, .g = own->rw.to, .rw = &own->rw, .lower = own};
+}
+
+static void lower_all(tc_build *lw)
+{
+    const tc_graph *g = lw->rw->from;
     for (size_t i = 0; i < g->n_in; i++)
-        lw->now[g->in[i]] = tc_graph_input(lw->to, tc_type_of(g, g->in[i]), g->val[g->in[i]]->name);
+        lw->rw->now[g->in[i]] =
+            tc_graph_input(lw->g, tc_type_of(g, g->in[i]), g->val[g->in[i]]->name);
     for (size_t k = 0; k < g->n_node && lw->status == TC_OK; k++)
         lower_node(lw, g->node[k]);
     for (size_t i = 0; i < g->n_out && lw->status == TC_OK; i++) {
-        tc_val v = with_domain(lw, lw->now[g->out[i]], tc_type_of(g, g->out[i]));
+        tc_val v = with_domain(lw, lw->rw->now[g->out[i]], tc_type_of(g, g->out[i]));
         if (v)
-            tc_graph_output(lw->to, v);
+            tc_graph_output(lw->g, v);
     }
 }
 
-void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to)
+void tc_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to)
 {
-    tc_lower inner = *lw;
-    inner.from = from;
-    inner.to = to;
-    inner.now = tc_new_n(&lw->ctx->arena, tc_val, from->n_val);
-    inner.readers = tc_graph_readers(lw->ctx, from);
+    tc_lowering *own = lw->lower, sub = *own;
+    sub.rw.from = from;
+    sub.rw.to = to;
+    sub.rw.now = tc_new_n(&lw->ctx->arena, tc_val, from->n_val);
+    sub.rw.readers = tc_graph_readers(lw->ctx, from);
+    tc_build inner = builder(&sub);
     lower_all(&inner);
     lw->status = inner.status;
-    lw->callee = inner.callee;
-    lw->n_callee = inner.n_callee;
-    lw->cap_callee = inner.cap_callee;
-    if (inner.why)
-        lw->why = tc_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name,
-                                 tc_ops[inner.node->op].name, inner.why);
+    own->callee = sub.callee;
+    own->n_callee = sub.n_callee;
+    own->cap_callee = sub.cap_callee;
+    if (sub.why)
+        own->why = tc_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name,
+                                  tc_ops[inner.node->op].name, sub.why);
 }
 
 tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
@@ -210,12 +218,10 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_graph fresh = tc_graph_empty(g->module, g->name);
     fresh.facts = g->facts;
-    tc_lower lw = {.ctx = ctx,
-                   .from = g,
-                   .to = &fresh,
-                   .target = target,
-                   .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
-                   .readers = tc_graph_readers(ctx, g)};
+    tc_lowering own = {.rw = {.ctx = ctx, .from = g, .to = &fresh}, .target = target};
+    own.rw.now = tc_new_n(&ctx->scratch, tc_val, g->n_val);
+    own.rw.readers = tc_graph_readers(ctx, g);
+    tc_build lw = builder(&own);
     lower_all(&lw);
     tc_status status = refused(&lw);
     for (size_t k = 0; check && k < check->n && status == TC_OK; k++)
@@ -242,22 +248,22 @@ static void drop_unread(tc_ctx *ctx, tc_graph *g)
 }
 
 /* Whether the target takes what the rule made: TOSA's rules, then the machine's. */
-static bool accepted(tc_lower *lw)
+static bool accepted(tc_build *lw)
 {
-    tc_graph **list = tc_new_n(&lw->ctx->scratch, tc_graph *, lw->n_callee + 1);
-    list[0] = lw->to;
-    for (size_t i = 0; i < lw->n_callee; i++)
-        list[1 + i] = lw->callee[i];
-    for (size_t i = 0; i <= lw->n_callee; i++)
+    tc_graph **list = tc_new_n(&lw->ctx->scratch, tc_graph *, lw->lower->n_callee + 1);
+    list[0] = lw->g;
+    for (size_t i = 0; i < lw->lower->n_callee; i++)
+        list[1 + i] = lw->lower->callee[i];
+    for (size_t i = 0; i <= lw->lower->n_callee; i++)
         drop_unread(lw->ctx, list[i]);
-    tc_module module = *lw->to->module;
+    tc_module module = *lw->g->module;
     module.graph = list;
-    module.n_graph = module.cap_graph = lw->n_callee + 1;
-    if (tc_verify_tosa_for(lw->ctx, &module, lw->target) != TC_OK)
+    module.n_graph = module.cap_graph = lw->lower->n_callee + 1;
+    if (tc_verify_tosa_for(lw->ctx, &module, lw->lower->target) != TC_OK)
         return false;
-    if (!lw->why)
-        lw->why = tc_machine_refuses(lw->ctx, lw->target->machine, lw->to);
-    return !lw->why;
+    if (!lw->lower->why)
+        lw->lower->why = tc_machine_refuses(lw->ctx, lw->lower->target->machine, lw->g);
+    return !lw->lower->why;
 }
 
 struct tc_lower_asker {
@@ -291,28 +297,23 @@ bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_trial trial;
     tc_graph fresh = tc_graph_empty(a->g->module, a->g->name);
-    tc_lower lw = {.ctx = ctx,
-                   .from = a->g,
-                   .to = &fresh,
-                   .target = a->target,
-                   .node = node,
-                   .dry = true,
-                   .now = a->now,
-                   .readers = a->readers};
+    tc_lowering own = {
+        .rw = {ctx, a->g, &fresh, a->now, a->readers, NULL}, .target = a->target, .dry = true};
+    tc_build lw = builder(&own);
     tc_trial_begin(ctx, &trial);
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = read_from(a->g, node->in[i]);
-        if (!v || lw.now[v])
+        if (!v || a->now[v])
             continue;
         if (tc_is_const(a->g, v))
             lower_const(&lw, tc_def(a->g, v));
         else
-            lw.now[v] = tc_graph_input(&fresh, tc_type_of(a->g, v), NULL);
+            a->now[v] = tc_graph_input(&fresh, tc_type_of(a->g, v), NULL);
     }
     lower_node(&lw, node);
     bool can = lw.status == TC_OK && accepted(&lw);
     tc_trial_end(ctx, &trial);
-    *why = can ? NULL : lw.why ? lw.why : trial.why ? trial.why : "";
+    *why = can ? NULL : own.why ? own.why : trial.why ? trial.why : "";
     for (int i = 0; i < node->n_in; i++)
         a->now[read_from(a->g, node->in[i])] = TC_NONE;
     for (int i = 0; i < node->n_out; i++)

@@ -8,27 +8,24 @@
 #ifndef TC_LOWER_H
 #define TC_LOWER_H
 
+#include "../ir/build.h"
 #include "../target/target.h"
 
-typedef struct tc_lower {
-    tc_ctx *ctx;
-    const tc_graph *from;
-    tc_graph *to;
+/* What rules know beside where nodes go; a builder's `lower`. */
+typedef struct tc_lowering {
+    tc_rewrite rw; /* now: what holds the stored numbers of a value of `from` in `to` */
     const tc_target *target;
-    tc_val *now;             /* by value of `from`: what holds its stored numbers in `to` */
-    const uint32_t *readers; /* by value of `from` */
-    const tc_node *node;     /* the one that is being lowered */
-    bool dry;                /* only asked whether it can be done: constants need no numbers */
-    const char *why;         /* refused: the reason; then everything that is put is none */
-    tc_graph **callee;       /* dry: the graphs that the node runs, lowered */
+    bool dry;          /* only asked whether it can be done: constants need no numbers */
+    const char *why;   /* refused: the reason; then everything that is put is none */
+    tc_graph **callee; /* dry: the graphs that the node runs, lowered */
     size_t n_callee, cap_callee;
-    tc_status status;
-} tc_lower;
+} tc_lowering;
+typedef tc_build tc_lower;
 
-/* A rule puts nodes into `to` (put.h) and sets out[i] for every result of the node that is read;
- * each has the element type and shape of the old result.  A node that it cannot do:
+/* A rule appends nodes (ir/build.h, put.h) and sets out[i] for every result of the node that is
+ * read; each has the element type and shape of the old result.  A node that it cannot do:
  * tc_lower_refuse. */
-typedef void tc_lower_rule(tc_lower *lw, const tc_node *node, tc_val *out);
+typedef void tc_lower_rule(tc_build *lw, const tc_node *node, tc_val *out);
 
 #define LOWER(op, quantized, plain, tile) tc_lower_rule quantized, plain;
 #define NONE tc_lower_none
@@ -36,26 +33,26 @@ typedef void tc_lower_rule(tc_lower *lw, const tc_node *node, tc_val *out);
 #undef NONE
 
 /* "the weights are not constant": a clause that goes after "'conv' stays on the CPU: ". */
-void tc_lower_refuse(tc_lower *lw, const char *format, ...) TC_PRINTF(2, 3);
+void tc_lower_refuse(tc_build *lw, const char *format, ...) TC_PRINTF(2, 3);
 
 /* An operand of the node as stored in `to`, and its type in `from` (with its domain). */
-static inline tc_val tc_lower_in(const tc_lower *lw, const tc_node *node, int i)
+static inline tc_val tc_lower_in(const tc_build *lw, const tc_node *node, int i)
 {
-    return i < node->n_in ? lw->now[node->in[i]] : TC_NONE;
+    return i < node->n_in ? lw->rw->now[node->in[i]] : TC_NONE;
 }
-static inline const tc_type *tc_lower_type(const tc_lower *lw, const tc_node *node, int i)
+static inline const tc_type *tc_lower_type(const tc_build *lw, const tc_node *node, int i)
 {
-    return i < node->n_in ? tc_type_of(lw->from, node->in[i]) : NULL;
+    return i < node->n_in ? tc_type_of(lw->rw->from, node->in[i]) : NULL;
 }
-static inline const tc_type *tc_lower_result(const tc_lower *lw, const tc_node *node, int i)
+static inline const tc_type *tc_lower_result(const tc_build *lw, const tc_node *node, int i)
 {
-    return tc_type_of(lw->from, node->out[i]);
+    return tc_type_of(lw->rw->from, node->out[i]);
 }
 
 /* Whether the target has a feature: tc_lower_has(lw, TC_FEATURE_INT16). */
-static inline bool tc_lower_has(const tc_lower *lw, tc_feature feature)
+static inline bool tc_lower_has(const tc_build *lw, tc_feature feature)
 {
-    return lw->target->tosa >> feature & 1u;
+    return lw->lower->target->tosa >> feature & 1u;
 }
 
 /* Samples to compare each rule with what its node means: in[k][i] is input i of sample k.  A result
@@ -72,7 +69,7 @@ TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *
                                      const tc_lower_check *check);
 
 /* check_rules.c: the rules' results beside the nodes', on one sample. */
-TC_MUST_USE tc_status tc_lower_compare(const tc_lower *lw, const tc_tensor *in);
+TC_MUST_USE tc_status tc_lower_compare(const tc_build *lw, const tc_tensor *in);
 
 /* Whether there is a rule for the operator at all. */
 bool tc_lower_knows(tc_op op, bool quantized);
@@ -85,7 +82,7 @@ bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
 
 /* A graph that is run by the one that is being lowered, by the same rules; its refusal is the
  * node's. */
-void tc_lower_sub(tc_lower *lw, const tc_graph *from, tc_graph *to);
+void tc_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to);
 
 /* layout/narrow_integers.c: i64 becomes i32 around the nodes of the program that the target takes,
  * with casts outside. */

@@ -4,6 +4,8 @@
 
 #include "put.h"
 
+#include "../target/judge.h"
+
 #include "../num/load.h"
 
 /* A factor as TOSA's multiplier and shift: factor ~ multiplier * 2^-shift, multiplier of 31 (or 15)
@@ -49,23 +51,23 @@ static bool is_narrow(tc_dtype d)
 }
 
 /* One limit for all, or for each index of the last axis. */
-static tc_val limits(tc_lower *lw, tc_val x, const double *limit, int64_t n, double sign)
+static tc_val limits(tc_build *lw, tc_val x, const double *limit, int64_t n, double sign)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    int rank = tc_put_type(lw, x)->rank;
+    int rank = tc_b_type(lw, x)->rank;
     double *v = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         v[i] = sign * limit[i];
     if (rank)
         dim[rank - 1] = n;
-    return tc_put_numbers(lw, TC_i32, rank, dim, v);
+    return tc_b_numbers(lw, TC_i32, rank, dim, v);
 }
 
 /* x so that no multiplier meets a number that is too large for its shift; what is cut off is far
  * beyond the last code.  An accumulator of 48 bits, which has no MINIMUM, comes to 32 first. */
-static tc_val held(tc_lower *lw, tc_val x, double *factor, int64_t n, int64_t *in_zero)
+static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *in_zero)
 {
-    tc_dtype from = tc_put_type(lw, x)->dtype;
+    tc_dtype from = tc_b_dtype(lw, x);
     double most = tc_put_bound(lw, x) + fabs((double)*in_zero), steepest = 0;
     if (isinf(most) && tc_put_is_given(lw, x)) /* what rules make themselves fits */
         most = 0x1p31;
@@ -84,29 +86,27 @@ static tc_val held(tc_lower *lw, tc_val x, double *factor, int64_t n, int64_t *i
         return x ? held(lw, x, factor, n, in_zero) : x;
     }
     if (*in_zero) /* so that the limits lie round 0 */
-        x = tc_put2(lw, TC_OP_tosa_sub, NULL, x, limits(lw, x, &(double){(double)*in_zero}, 1, 1));
+        x = tc_b_tosa_sub(lw, x, limits(lw, x, &(double){(double)*in_zero}, 1, 1));
     *in_zero = 0;
     double *limit = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         limit[i] = fmin(0x1p31 - 1, floor(0x1p28 / fmax(factor[i], 0x1p-30)));
-    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    nan->nan_mode = TC_nan_mode_propagate;
-    x = tc_put2(lw, TC_OP_tosa_minimum, nan, x, limits(lw, x, limit, n, 1));
-    return x ? tc_put2(lw, TC_OP_tosa_maximum, nan, x, limits(lw, x, limit, n, -1)) : x;
+    x = tc_b_tosa_minimum(lw, x, limits(lw, x, limit, n, 1));
+    return x ? tc_b_tosa_maximum(lw, x, limits(lw, x, limit, n, -1)) : x;
 }
 
-static tc_val rescale(tc_lower *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
+static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to)
 {
     if (!x)
         return x;
     double *factor = tc_arena_copy(&lw->ctx->arena, by, (size_t)n * sizeof *by);
-    tc_dtype wide = tc_put_type(lw, x)->dtype;
+    tc_dtype wide = tc_b_dtype(lw, x);
     if (is_narrow(to) && (wide == TC_i32 || wide == TC_i48))
         x = held(lw, x, factor, n, &in_zero);
     if (!x)
         return x;
-    tc_dtype from = tc_put_type(lw, x)->dtype;
+    tc_dtype from = tc_b_dtype(lw, x);
     bool scale32 = from != TC_i48;
     tc_tensor mult =
         tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
@@ -127,60 +127,51 @@ static tc_val rescale(tc_lower *lw, tc_val x, const double *by, int64_t n, int64
                                 .per_channel = n > 1,
                                 .input_unsigned = from == TC_u8 || from == TC_u16,
                                 .output_unsigned = to == TC_u8 || to == TC_u16};
-    tc_val in[5] = {x, tc_put_data(lw, mult.type, mult.data)};
-    in[2] = tc_put_data(lw, shift.type, shift.data);
-    in[3] = tc_put_number(lw, from, 1, (double)in_zero);
-    in[4] = tc_put_number(lw, to, 1, (double)out_zero);
-    if (lw->status != TC_OK)
-        return TC_NONE;
-    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_rescale, a, in, 5, 1, lw->node->loc);
-    const tc_type *t = tc_put_type(lw, x);
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, to, t->rank, t->dim);
-    lw->status = tc_node_infer(lw->to, node);
-    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+    tc_val in[5] = {x, tc_b_data(lw, mult.type, mult.data)};
+    in[2] = tc_b_data(lw, shift.type, shift.data);
+    in[3] = tc_b_single(lw, from, 1, (double)in_zero);
+    in[4] = tc_b_single(lw, to, 1, (double)out_zero);
+    const tc_type *t = tc_b_type(lw, x);
+    return tc_b_typed(lw, TC_OP_tosa_rescale, a, in, 5, tc_type_make(lw->ctx, to, t->rank, t->dim));
 }
 
-tc_val tc_put_rescale(tc_lower *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
+tc_val tc_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
                       tc_dtype to)
 {
     return rescale(lw, x, &factor, 1, in_zero, out_zero, to);
 }
 
-tc_val tc_put_rescale_channels(tc_lower *lw, tc_val x, const double *factor, int64_t in_zero,
+tc_val tc_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int64_t in_zero,
                                int64_t out_zero, tc_dtype to)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     return rescale(lw, x, factor, t->dim[t->rank - 1], in_zero, out_zero, to);
 }
 
 /* CLAMP of 16 bits is EXT-INT16: without it, the larger and the smaller of two i32. */
-static tc_val clamp_wide(tc_lower *lw, tc_val x, double lo, double hi)
+static tc_val clamp_wide(tc_build *lw, tc_val x, double lo, double hi)
 {
-    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    nan->nan_mode = TC_nan_mode_propagate;
-    int rank = tc_put_type(lw, x)->rank;
+    int rank = tc_b_type(lw, x)->rank;
     x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
-    x = tc_put2(lw, TC_OP_tosa_maximum, nan, x, tc_put_number(lw, TC_i32, rank, lo));
-    x = tc_put2(lw, TC_OP_tosa_minimum, nan, x, tc_put_number(lw, TC_i32, rank, hi));
+    x = tc_b_tosa_maximum(lw, x, tc_b_single(lw, TC_i32, rank, lo));
+    x = tc_b_tosa_minimum(lw, x, tc_b_single(lw, TC_i32, rank, hi));
     return tc_put_rescale(lw, x, 1, 0, 0, TC_i16);
 }
 
-tc_val tc_put_clamp(tc_lower *lw, tc_val x, double lo, double hi)
+tc_val tc_put_clamp(tc_build *lw, tc_val x, double lo, double hi)
 {
-    if (x && tc_put_type(lw, x)->dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
+    if (x && tc_b_dtype(lw, x) == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
         return clamp_wide(lw, x, lo, hi);
-    tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
-    *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_propagate};
-    return x ? tc_put1(lw, TC_OP_tosa_clamp, a, x) : x;
+    return tc_b_tosa_clamp(lw, x, lo, hi);
 }
 
-tc_val tc_put_codes(tc_lower *lw, tc_val x, const tc_quant *q)
+tc_val tc_put_codes(tc_build *lw, tc_val x, const tc_quant *q)
 {
     if (!x)
         return x;
-    tc_dtype d = tc_put_type(lw, x)->dtype;
+    tc_dtype d = tc_b_dtype(lw, x);
     int64_t spare =
         d ==
         TC_i16; /* the lowest code of 16 bits is within a step of the next: no operator for that */
@@ -197,7 +188,7 @@ double tc_scale_factor(double from, double to)
     return frexp(plain, &exponent) == 0.5 ? plain : from * (double)(float)(1.0 / to);
 }
 
-tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *type)
+tc_val tc_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type *type)
 {
     const tc_quant *p = from->quant, *q = type->quant;
     if (!x)
@@ -220,9 +211,9 @@ tc_val tc_put_domain(tc_lower *lw, tc_val x, const tc_type *from, const tc_type 
             return TC_NONE;
         }
     }
-    x = tc_put_rescale_channels(lw, tc_put_axis_last(lw, x, axis), factor, p->zero[0], q->zero[0],
-                                type->dtype);
-    return tc_put_axis_back(lw, tc_put_codes(lw, x, q), axis);
+    x = tc_put_rescale_channels(lw, tc_b_tosa_axis_last(lw, x, axis), factor, p->zero[0],
+                                q->zero[0], type->dtype);
+    return tc_b_tosa_axis_back(lw, tc_put_codes(lw, x, q), axis);
 }
 
 bool tc_is_activation(const tc_type *t)
@@ -232,9 +223,29 @@ bool tc_is_activation(const tc_type *t)
 
 /* ---- tables ---- */
 
-tc_val tc_put_table(tc_lower *lw, tc_val x, tc_dtype entries, const double *entry, int n)
+tc_val tc_put_table(tc_build *lw, tc_val x, tc_dtype entries, const double *entry, int n)
 {
     int64_t dim = n;
-    return x ? tc_put2(lw, TC_OP_tosa_table, NULL, x, tc_put_numbers(lw, entries, 1, &dim, entry))
-             : x;
+    return x ? tc_b_tosa_table(lw, x, tc_b_numbers(lw, entries, 1, &dim, entry)) : x;
+}
+
+/* i16 has no CONCAT without its extension: it goes through i32. */
+tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis)
+{
+    if (n == 1)
+        return x[0];
+    if (n > TC_LEVEL_LIST) { /* as few joins as the level allows, and their join */
+        int joins = (n + TC_LEVEL_LIST - 1) / TC_LEVEL_LIST, each = (n + joins - 1) / joins;
+        tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)joins);
+        for (int i = 0; i < joins; i++)
+            part[i] = tc_put_concat(lw, x + i * each, i + 1 < joins ? each : n - i * each, axis);
+        return tc_put_concat(lw, part, joins, axis);
+    }
+    bool wide = lw->lower && n && x[0] && tc_b_dtype(lw, x[0]) == TC_i16 &&
+                !tc_lower_has(lw, TC_FEATURE_INT16); /* of TOSA already: as it was */
+    tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
+    for (int i = 0; i < n; i++)
+        part[i] = wide ? tc_put_rescale(lw, x[i], 1, 0, 0, TC_i32) : x[i];
+    tc_val y = tc_b_op(lw, TC_OP_tosa_concat, tc_b_attr(lw, tosa_axis, axis), part, n);
+    return wide ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }

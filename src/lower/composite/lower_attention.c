@@ -19,7 +19,7 @@ typedef struct attention {
     int64_t batch, rows, keys, width, out;
 } attention;
 
-static bool start(tc_lower *lw, const tc_node *node, attention *a)
+static bool start(tc_build *lw, const tc_node *node, attention *a)
 {
     *a = (attention){tc_lower_type(lw, node, 0),
                      tc_lower_type(lw, node, 1),
@@ -45,31 +45,32 @@ static bool start(tc_lower *lw, const tc_node *node, attention *a)
 
 /* Matrices of a, q, k or v as [batch, m, n]: heads shared by several queries are repeated, batches
  * broadcast. */
-static tc_val matrices(tc_lower *lw, const attention *a, tc_val x)
+static tc_val matrices(tc_build *lw, const attention *a, tc_val x)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_put_type(lw, x), *y = a->y;
+    const tc_type *t = tc_b_type(lw, x), *y = a->y;
     int64_t m = t->dim[t->rank - 2], n = t->dim[t->rank - 1], dim[TC_MAX_RANK];
     int heads = t->rank - 3;
     if (a->attr->gqa && t->dim[heads] < a->q->dim[a->q->rank - 3]) {
         int64_t own = t->dim[heads], share = a->q->dim[a->q->rank - 3] / own,
                 outer = tc_type_count(t) / (own * m * n);
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){outer * own, 1, m, n});
-        x = tc_put_tile(lw, x, (int64_t[]){1, share, 1, 1});
+        x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){outer * own, 1, m, n});
+        x = tc_b_tosa_tile(lw, x, (int64_t[]){1, share, 1, 1});
         memcpy(dim, t->dim, sizeof dim);
         dim[heads] = own * share;
-        x = tc_put_reshape(lw, x, t->rank, dim);
+        x = tc_b_tosa_reshape(lw, x, t->rank, dim);
     }
     memcpy(dim, y->dim, sizeof dim);
     dim[y->rank - 2] = m;
     dim[y->rank - 1] = n;
-    return tc_put_reshape(lw, tc_put_expand(lw, x, y->rank, dim), 3, (int64_t[]){a->batch, m, n});
+    return tc_b_tosa_reshape(lw, tc_b_tosa_expand(lw, x, y->rank, dim), 3,
+                             (int64_t[]){a->batch, m, n});
 }
 
-static tc_val transposed(tc_lower *lw, tc_val x)
+static tc_val transposed(tc_build *lw, tc_val x)
 {
-    return tc_put_transpose(lw, x, (int64_t[]){0, 2, 1});
+    return tc_b_tosa_transpose(lw, x, (int64_t[]){0, 2, 1});
 }
 
 /* ---- masks ---- */
@@ -147,9 +148,9 @@ static void level_row(const attention *a, known_mask *m, int64_t row)
     }
 }
 
-static known_mask mask_of(tc_lower *lw, const tc_node *node, const attention *a)
+static known_mask mask_of(tc_build *lw, const tc_node *node, const attention *a)
 {
-    tc_tensor known = a->mask ? tc_tensor_of(lw->from, node->in[3]) : (tc_tensor){NULL, NULL};
+    tc_tensor known = a->mask ? tc_tensor_of(lw->rw->from, node->in[3]) : (tc_tensor){NULL, NULL};
     known_mask m = {.batch = mask_shared(a) ? 1 : a->batch};
     if (!known.data && !a->attr->causal)
         return m;
@@ -165,7 +166,7 @@ static known_mask mask_of(tc_lower *lw, const tc_node *node, const attention *a)
 }
 
 /* x, and 0 in the rows of the list: [batch, rows, 1]. */
-static tc_val without_rows(tc_lower *lw, const attention *a, const known_mask *m, const bool *out,
+static tc_val without_rows(tc_build *lw, const attention *a, const known_mask *m, const bool *out,
                            tc_val x, int64_t zero)
 {
     int64_t dim[] = {m->batch, a->rows, 1}, n = m->batch * a->rows;
@@ -174,16 +175,15 @@ static tc_val without_rows(tc_lower *lw, const attention *a, const known_mask *m
         kept[i] = !out[i];
     if (!x)
         return x;
-    tc_val keep = tc_put_data(lw, tc_type_make(lw->ctx, TC_bool, 3, dim), kept);
-    return tc_put3(lw, TC_OP_tosa_select, NULL, keep, x,
-                   tc_put_number(lw, tc_put_type(lw, x)->dtype, 3, (double)zero));
+    tc_val keep = tc_b_data(lw, tc_type_make(lw->ctx, TC_bool, 3, dim), kept);
+    return tc_b_tosa_select(lw, keep, x, tc_b_single(lw, tc_b_dtype(lw, x), 3, (double)zero));
 }
 
 /* A mask of bools that is computed, as [batch, rows, keys]; none where there is none. */
-static tc_val computed_mask(tc_lower *lw, const tc_node *node, const attention *a)
+static tc_val computed_mask(tc_build *lw, const tc_node *node, const attention *a)
 {
     int64_t dim[TC_MAX_RANK];
-    if (!a->mask || tc_is_const(lw->from, node->in[3]))
+    if (!a->mask || tc_is_const(lw->rw->from, node->in[3]))
         return TC_NONE;
     if (a->mask->dtype != TC_bool) {
         tc_lower_refuse(lw, "its mask is not constant");
@@ -191,8 +191,8 @@ static tc_val computed_mask(tc_lower *lw, const tc_node *node, const attention *
     }
     memcpy(dim, a->y->dim, sizeof dim);
     dim[a->y->rank - 1] = a->keys;
-    tc_val m = tc_put_expand(lw, tc_lower_in(lw, node, 3), a->y->rank, dim);
-    return tc_put_reshape(lw, m, 3, (int64_t[]){a->batch, a->rows, a->keys});
+    tc_val m = tc_b_tosa_expand(lw, tc_lower_in(lw, node, 3), a->y->rank, dim);
+    return tc_b_tosa_reshape(lw, m, 3, (int64_t[]){a->batch, a->rows, a->keys});
 }
 
 /* ---- integers ---- */
@@ -204,7 +204,7 @@ static double reach(const tc_type *t)
 }
 
 /* q k^T, in an accumulator. */
-static tc_val raw_scores(tc_lower *lw, const tc_node *node, const attention *a)
+static tc_val raw_scores(tc_build *lw, const tc_node *node, const attention *a)
 {
     tc_val k = transposed(lw, matrices(lw, a, tc_lower_in(lw, node, 1)));
     return tc_put_matrices(lw, matrices(lw, a, tc_lower_in(lw, node, 0)), tc_zero_of(a->q), k,
@@ -212,12 +212,12 @@ static tc_val raw_scores(tc_lower *lw, const tc_node *node, const attention *a)
 }
 
 /* Scores with the known mask added, i16 in steps of *step. */
-static tc_val scores(tc_lower *lw, const tc_node *node, const attention *a, known_mask *m,
+static tc_val scores(tc_build *lw, const tc_node *node, const attention *a, known_mask *m,
                      double *step)
 {
     double bound = reach(a->q) * reach(a->k) * (double)a->width * fabs(a->attr->scale),
            most = fmax(m->most, -m->least);
-    bool computed = a->mask && !tc_is_const(lw->from, node->in[3]);
+    bool computed = a->mask && !tc_is_const(lw->rw->from, node->in[3]);
     /* what is masked lies 11 below the least score there can be, at the end of i16 */
     *step = (bound + most + (m->masks || computed ? 11 : 0)) / 32767;
     tc_val s = raw_scores(lw, node, a);
@@ -231,22 +231,21 @@ static tc_val scores(tc_lower *lw, const tc_node *node, const attention *a, know
     double times = m->masks ? 2 : fmax(most, 1e-6) / (32767 * *step), u = times * *step;
     for (int64_t i = 0; i < m->batch * a->rows * a->keys; i++)
         m->x[i] = m->x[i] > -1e4 ? m->x[i] / u : -32768;
-    tc_val mask = tc_put_numbers(lw, TC_i16, 3, (int64_t[]){m->batch, a->rows, a->keys}, m->x);
+    tc_val mask = tc_b_numbers(lw, TC_i16, 3, (int64_t[]){m->batch, a->rows, a->keys}, m->x);
     return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){s, 0, 0x1p12},
                         (tc_term){mask, 0, 0x1p12 * times}, 0x1p-12, 0, TC_i16);
 }
 
 /* x where the mask lets it through, a number elsewhere. */
-static tc_val selected(tc_lower *lw, tc_val mask, tc_val x, double otherwise)
+static tc_val selected(tc_build *lw, tc_val mask, tc_val x, double otherwise)
 {
     if (!mask || !x)
         return x;
-    return tc_put3(lw, TC_OP_tosa_select, NULL, mask, x,
-                   tc_put_number(lw, tc_put_type(lw, x)->dtype, 3, otherwise));
+    return tc_b_tosa_select(lw, mask, x, tc_b_single(lw, tc_b_dtype(lw, x), 3, otherwise));
 }
 
 /* e (i16) by v; the sum as i32 in steps of *unit of e times v. */
-static tc_val weighted(tc_lower *lw, const attention *a, tc_val e, tc_val v, double *unit)
+static tc_val weighted(tc_build *lw, const attention *a, tc_val e, tc_val v, double *unit)
 {
     int down = (int)fmax(0, ceil(log2((double)a->keys)) - 6); /* 2^29 at most in the end */
     *unit = ldexp(1, down);
@@ -254,31 +253,29 @@ static tc_val weighted(tc_lower *lw, const attention *a, tc_val e, tc_val v, dou
         *unit = ldexp(1, down + 8);
         return tc_put_rescale(lw, tc_put_matrices(lw, e, 0, v, 0), 1 / *unit, 0, 0, TC_i32);
     }
-    tc_val high = tc_put_rescale(lw, e, 0x1p-8, 0, -128, TC_i8),
-           low = tc_put_tosa_cast(lw, e, TC_i8);
+    tc_val high = tc_put_rescale(lw, e, 0x1p-8, 0, -128, TC_i8), low = tc_b_tosa_cast(lw, e, TC_i8);
     int64_t zero = tc_zero_of(a->v);
     high = tc_put_rescale(lw, tc_put_matrices(lw, high, -128, v, zero), ldexp(1, 8 - down), 0, 0,
                           TC_i32);
     low = tc_put_rescale(lw, tc_put_matrices(lw, low, 0, v, zero), ldexp(1, -down), 0, 0, TC_i32);
-    return tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
+    return tc_b_tosa_add(lw, high, low);
 }
 
 /* sum / (sum of the row of e, which may be 0), into the domain of the result. */
-static tc_val divided(tc_lower *lw, const attention *a, tc_val sum, double unit, tc_val e,
+static tc_val divided(tc_build *lw, const attention *a, tc_val sum, double unit, tc_val e,
                       bool may_be_0)
 {
     tc_val row = tc_put_row_sum(lw, e, 0);
     if (may_be_0)
-        row = tc_put_extreme(lw, TC_OP_tosa_maximum, row, tc_put_i32(lw, row, 1));
+        row = tc_b_tosa_maximum(lw, row, tc_b_like(lw, row, TC_i32, 1));
     tc_inverse r = tc_put_inverse(lw, row);
-    tc_val one = tc_put_number(lw, TC_i32, 3, 1);
-    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.inverse,
-                         tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, one));
+    tc_val one = tc_b_single(lw, TC_i32, 3, 1);
+    tc_val big = tc_b_tosa_logical_left_shift(lw, r.inverse, tc_b_tosa_sub(lw, r.zeros, one));
     /* |sum * unit / row| is 2^8 at most (i16: 2^16), in units of 2 * TC_INVERSE_UNIT */
     int shift =
         (int)ceil(log2((a->v->dtype == TC_i16 ? 0x1p16 : 0x1p8) / (unit * 2 * TC_INVERSE_UNIT))) -
         29;
-    tc_val y = tc_put_product(lw, sum, big, shift);
+    tc_val y = tc_b_tosa_mul_shift(lw, sum, big, shift);
     double real = ldexp(2 * TC_INVERSE_UNIT, shift) * unit * tc_scale_of(a->v);
     y = tc_put_rescale(lw, y, real / tc_scale_of(a->y), 0, tc_zero_of(a->y), a->y->dtype);
     return tc_put_codes(lw, y, a->y->quant);
@@ -287,14 +284,14 @@ static tc_val divided(tc_lower *lw, const attention *a, tc_val sum, double unit,
 /* ---- results of 16 bits ---- */
 
 /* i8 less its zero point, or i16, as i16. */
-static tc_val as_i16(tc_lower *lw, tc_val x, const tc_type *t)
+static tc_val as_i16(tc_build *lw, tc_val x, const tc_type *t)
 {
     return t->dtype == TC_i16 ? x : tc_put_rescale(lw, x, 1, tc_zero_of(t), 0, TC_i16);
 }
 
 /* How far below the largest of its row each score is: i32 in steps of *step.  Powers of two alone
  * are taken off the accumulator, whose multiplier would have 15 bits. */
-static tc_val distances(tc_lower *lw, const tc_node *node, const attention *a, const known_mask *m,
+static tc_val distances(tc_build *lw, const tc_node *node, const attention *a, const known_mask *m,
                         tc_val computed, double *step)
 {
     const double room = 0x1p30 - 1;
@@ -312,22 +309,22 @@ static tc_val distances(tc_lower *lw, const tc_node *node, const attention *a, c
         double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
         for (int64_t i = 0; i < n; i++)
             x[i] = m->x[i] > -1e4 ? m->x[i] / *step : 0;
-        s = tc_put2(lw, TC_OP_tosa_add, NULL, s, tc_put_numbers(lw, TC_i32, 3, dim, x));
+        s = tc_b_tosa_add(lw, s, tc_b_numbers(lw, TC_i32, 3, dim, x));
     }
     tc_val keep = TC_NONE;
     if (m->masks) {
         uint8_t *kept = tc_new_n(&lw->ctx->arena, uint8_t, (size_t)n);
         for (int64_t i = 0; i < n; i++)
             kept[i] = m->x[i] > -1e4;
-        keep = tc_put_data(lw, tc_type_make(lw->ctx, TC_bool, 3, dim), kept);
+        keep = tc_b_data(lw, tc_type_make(lw->ctx, TC_bool, 3, dim), kept);
     }
     s = selected(lw, computed, selected(lw, keep, s, -room), -room);
-    tc_val far = tc_put2(lw, TC_OP_tosa_sub, NULL, tc_put_row_max(lw, s), s);
+    tc_val far = tc_b_tosa_sub(lw, tc_put_row_max(lw, s), s);
     return selected(lw, computed, selected(lw, keep, far, 0x1p31 - 1), 0x1p31 - 1);
 }
 
 /* Shares in two halves by v, each into an accumulator. */
-static void wide_sdpa(tc_lower *lw, const tc_node *node, const attention *a, tc_val *out)
+static void wide_sdpa(tc_build *lw, const tc_node *node, const attention *a, tc_val *out)
 {
     known_mask m = mask_of(lw, node, a);
     double step, unit;
@@ -338,13 +335,13 @@ static void wide_sdpa(tc_lower *lw, const tc_node *node, const attention *a, tc_
     tc_val v = as_i16(lw, matrices(lw, a, tc_lower_in(lw, node, 2)), a->v);
     high = tc_put_rescale(lw, tc_put_matrices(lw, high, 0, v, 0), 0.5, 0, 0, TC_i32);
     low = tc_put_rescale(lw, tc_put_matrices(lw, low, 0, v, 0), 0x1p-16, 0, 0, TC_i32);
-    tc_val y = tc_put2(lw, TC_OP_tosa_add, NULL, high, low);
+    tc_val y = tc_b_tosa_add(lw, high, low);
     y = tc_put_rescale(lw, y, 0x1p16 * unit * tc_scale_of(a->v) / tc_scale_of(a->y), 0,
                        tc_zero_of(a->y), a->y->dtype);
-    out[0] = tc_put_reshape(lw, tc_put_codes(lw, y, a->y->quant), a->y->rank, a->y->dim);
+    out[0] = tc_b_tosa_reshape(lw, tc_put_codes(lw, y, a->y->quant), a->y->rank, a->y->dim);
 }
 
-void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_sdpa(tc_build *lw, const tc_node *node, tc_val *out)
 {
     attention a;
     if (!start(lw, node, &a))
@@ -378,15 +375,15 @@ void tc_lower_int_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     if (m.any_blind)
         y = without_rows(lw, &a, &m, m.blind, y, tc_zero_of(a.y));
-    out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);
+    out[0] = tc_b_tosa_reshape(lw, y, a.y->rank, a.y->dim);
 }
 
 /* ---- floats ---- */
 
 /* A row may be masked as a whole: one that is known to be, or with a mask that is computed. */
-static bool may_be_blind(tc_lower *lw, const tc_node *node, const attention *a)
+static bool may_be_blind(tc_build *lw, const tc_node *node, const attention *a)
 {
-    bool computed = a->mask && !tc_is_const(lw->from, node->in[3]);
+    bool computed = a->mask && !tc_is_const(lw->rw->from, node->in[3]);
     return computed || (a->mask && mask_of(lw, node, a).any_blind);
 }
 
@@ -395,7 +392,7 @@ static const double real_low = -1e30;
 
 /* What is added, or none; bools as real_low, infinities as the lowest number.  seen: of a mask that
  * may hide a row, which scores take part; numbers that a mask has in their place do. */
-static tc_val real_mask(tc_lower *lw, const tc_node *node, const attention *a, tc_val s,
+static tc_val real_mask(tc_build *lw, const tc_node *node, const attention *a, tc_val s,
                         tc_val *seen)
 {
     const double lowest = -FLT_MAX;
@@ -404,56 +401,53 @@ static tc_val real_mask(tc_lower *lw, const tc_node *node, const attention *a, t
     int64_t dim[TC_MAX_RANK], one[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     memcpy(dim, a->y->dim, sizeof dim);
     dim[a->y->rank - 1] = a->keys;
-    s = tc_put_reshape(lw, s, a->y->rank, dim);
-    tc_val low = tc_put_numbers(lw, TC_f32, a->y->rank, one, &real_low);
+    s = tc_b_tosa_reshape(lw, s, a->y->rank, dim);
+    tc_val low = tc_b_numbers(lw, TC_f32, a->y->rank, one, &real_low);
     if (a->mask && a->mask->dtype == TC_bool)
-        s = tc_put3(lw, TC_OP_tosa_select, NULL,
-                    tc_put_rank(lw, tc_lower_in(lw, node, 3), a->y->rank), s, low);
+        s = tc_b_tosa_select(lw, tc_b_tosa_rank(lw, tc_lower_in(lw, node, 3), a->y->rank), s, low);
     else if (a->mask) {
-        tc_val m = tc_put_tosa_cast(lw, tc_lower_in(lw, node, 3), TC_f32);
-        s = tc_put2(lw, TC_OP_tosa_add, NULL, s, tc_put_rank(lw, m, a->y->rank));
-        low = tc_put_numbers(lw, TC_f32, a->y->rank, one, &lowest);
+        tc_val m = tc_b_tosa_cast(lw, tc_lower_in(lw, node, 3), TC_f32);
+        s = tc_b_tosa_add(lw, s, tc_b_tosa_rank(lw, m, a->y->rank));
+        low = tc_b_numbers(lw, TC_f32, a->y->rank, one, &lowest);
         if (blind) {
-            *seen = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, s, low);
-            s = tc_put_extreme(lw, TC_OP_tosa_maximum, s, low);
+            *seen = tc_b_tosa_greater_equal(lw, s, low);
+            s = tc_b_tosa_maximum(lw, s, low);
         }
     }
     int64_t flat[] = {a->batch, a->rows, a->keys};
-    s = tc_put_reshape(lw, s, 3, flat);
+    s = tc_b_tosa_reshape(lw, s, 3, flat);
     if (*seen)
-        *seen = tc_put_reshape(lw, *seen, 3, flat);
+        *seen = tc_b_tosa_reshape(lw, *seen, 3, flat);
     else if (blind)
-        *seen =
-            tc_put2(lw, TC_OP_tosa_greater, NULL, s, tc_put_number(lw, TC_f32, 3, real_low / 2));
+        *seen = tc_b_tosa_greater(lw, s, tc_b_single(lw, TC_f32, 3, real_low / 2));
     return s;
 }
 
-static tc_val causal_mask(tc_lower *lw, const attention *a, tc_val s)
+static tc_val causal_mask(tc_build *lw, const attention *a, tc_val s)
 {
     if (!a->attr->causal)
         return s;
     double *x = tc_new_n(&lw->ctx->arena, double, (size_t)(a->rows * a->keys));
     for (int64_t i = 0; i < a->rows * a->keys; i++)
         x[i] = i % a->keys > i / a->keys ? real_low : 0;
-    return tc_put2(lw, TC_OP_tosa_add, NULL, s,
-                   tc_put_numbers(lw, TC_f32, 3, (int64_t[]){1, a->rows, a->keys}, x));
+    return tc_b_tosa_add(lw, s, tc_b_numbers(lw, TC_f32, 3, (int64_t[]){1, a->rows, a->keys}, x));
 }
 
-void tc_lower_real_sdpa(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_real_sdpa(tc_build *lw, const tc_node *node, tc_val *out)
 {
     attention a;
     if (!start(lw, node, &a))
         return;
     tc_val x[3];
     for (int i = 0; i < 3; i++)
-        x[i] = matrices(lw, &a, tc_put_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32));
+        x[i] = matrices(lw, &a, tc_b_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32));
     tc_val s = tc_put_matrices(lw, x[0], 0, transposed(lw, x[1]), 0);
-    s = tc_put_product(lw, s, tc_put_number(lw, TC_f32, 3, a.attr->scale), 0);
+    s = tc_b_tosa_mul(lw, s, tc_b_single(lw, TC_f32, 3, a.attr->scale));
     tc_val seen;
     s = real_mask(lw, node, &a, s, &seen);
     tc_val p = tc_put_real_softmax(lw, causal_mask(lw, &a, s));
     if (seen) /* what is masked has no share, not even among its like */
-        p = tc_put3(lw, TC_OP_tosa_select, NULL, seen, p, tc_put_number(lw, TC_f32, 3, 0));
-    tc_val y = tc_put_tosa_cast(lw, tc_put_matrices(lw, p, 0, x[2], 0), a.y->dtype);
-    out[0] = tc_put_reshape(lw, y, a.y->rank, a.y->dim);
+        p = tc_b_tosa_select(lw, seen, p, tc_b_single(lw, TC_f32, 3, 0));
+    tc_val y = tc_b_tosa_cast(lw, tc_put_matrices(lw, p, 0, x[2], 0), a.y->dtype);
+    out[0] = tc_b_tosa_reshape(lw, y, a.y->rank, a.y->dim);
 }

@@ -28,7 +28,7 @@ static int fraction_of(const norm8 *p)
 }
 
 /* Sum over the row as i32, of i8. */
-static tc_val sum_of(tc_lower *lw, tc_val x, int64_t n)
+static tc_val sum_of(tc_build *lw, tc_val x, int64_t n)
 {
     double *w = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
@@ -37,14 +37,14 @@ static tc_val sum_of(tc_lower *lw, tc_val x, int64_t n)
 }
 
 /* Sum of x * x over the row: a square of i8 around 0 has room in i16. */
-static tc_val squares_of(tc_lower *lw, tc_val x, const norm8 *p)
+static tc_val squares_of(tc_build *lw, tc_val x, const norm8 *p)
 {
     if (!p->centre) {
         tc_val wide = tc_put_widened(lw, x, p->zero);
-        tc_val square = tc_put_product(lw, tc_put_widened(lw, x, p->zero), wide, 0);
-        return tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square, tc_put_type(lw, x)->rank - 1);
+        tc_val square = tc_b_tosa_mul(lw, tc_put_widened(lw, x, p->zero), wide);
+        return tc_b_tosa_reduce_sum(lw, square, tc_b_type(lw, x)->rank - 1);
     }
-    return tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
+    return tc_put_row_sum(lw, tc_put_rescale(lw, tc_b_tosa_mul(lw, x, x), 1, 0, 0, TC_i16), 0);
 }
 
 /* Rows so short that n * sum(x * x) - sum(x)^2 fits i32, and eps rounded to a whole number is less
@@ -56,27 +56,27 @@ static bool is_exact(const norm8 *p)
 }
 
 /* n^2 * variance + eps. */
-static tc_val exact_spread(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p)
+static tc_val exact_spread(tc_build *lw, tc_val x, tc_val sum, const norm8 *p)
 {
     double n = (double)p->n, added = p->eps * n * n / (p->scale * p->scale);
     tc_val all = squares_of(lw, x, p);
-    all = tc_put_product(lw, all, tc_put_i32(lw, all, n), 0);
-    tc_val mean = tc_put_product(lw, sum, sum, 0);
-    tc_val v = tc_put2(lw, TC_OP_tosa_sub, NULL, all, mean);
-    return tc_put2(lw, TC_OP_tosa_add, NULL, v, tc_put_i32(lw, v, fmax(1, rint(added))));
+    all = tc_b_tosa_mul(lw, all, tc_b_like(lw, all, TC_i32, n));
+    tc_val mean = tc_b_tosa_mul(lw, sum, sum);
+    tc_val v = tc_b_tosa_sub(lw, all, mean);
+    return tc_b_tosa_add(lw, v, tc_b_like(lw, v, TC_i32, fmax(1, rint(added))));
 }
 
 /* n * variance * 2^fraction + eps: sum(x * x) - sum(x)^2 / n. */
-static tc_val spread_of(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, int fraction)
+static tc_val spread_of(tc_build *lw, tc_val x, tc_val sum, const norm8 *p, int fraction)
 {
     tc_val v = squares_of(lw, x, p);
-    v = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, v, tc_put_i32(lw, v, fraction));
+    v = tc_b_tosa_logical_left_shift(lw, v, tc_b_like(lw, v, TC_i32, fraction));
     if (p->centre) {
         tc_val mean = tc_put_rescale(lw, sum, 0x1p22 / (double)p->n, 0, 0, TC_i32);
-        v = tc_put2(lw, TC_OP_tosa_sub, NULL, v, tc_put_product(lw, sum, mean, 22 - fraction));
+        v = tc_b_tosa_sub(lw, v, tc_b_tosa_mul_shift(lw, sum, mean, 22 - fraction));
     }
     double added = ldexp(p->eps * (double)p->n / (p->scale * p->scale), fraction);
-    return tc_put2(lw, TC_OP_tosa_add, NULL, v, tc_put_i32(lw, v, fmax(2, rint(added))));
+    return tc_b_tosa_add(lw, v, tc_b_like(lw, v, TC_i32, fmax(2, rint(added))));
 }
 
 /* The largest 1 / sigma of a row that is not all the same: one code off in n is sqrt(n - 1) / n. */
@@ -87,20 +87,20 @@ static double largest_inverse(const norm8 *p)
 }
 
 /* 1 / sigma in codes of x, i16 in steps of *unit. */
-static tc_val inverse_sigma(tc_lower *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
+static tc_val inverse_sigma(tc_build *lw, tc_val x, tc_val sum, const norm8 *p, double *unit)
 {
     int fraction = fraction_of(p);
     bool exact = is_exact(p);
     double n = (double)p->n, size = exact ? n : sqrt(ldexp(n, fraction));
     tc_root r =
         tc_put_root(lw, exact ? exact_spread(lw, x, sum, p) : spread_of(lw, x, sum, p, fraction));
-    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.root, r.half);
+    tc_val big = tc_b_tosa_logical_left_shift(lw, r.root, r.half);
     *unit = largest_inverse(p) / 32767;
     return tc_put_rescale(lw, big, TC_ROOT_UNIT * size / *unit, 0, 0, TC_i16);
 }
 
 /* (x - mean) * gain as i16 in steps of *unit codes, by one convolution.  NULL gain: 1. */
-static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const double *gain,
+static tc_val deviation_by_conv(tc_build *lw, tc_val x, const norm8 *p, const double *gain,
                                 double *unit)
 {
     int64_t n = p->n;
@@ -118,20 +118,20 @@ static tc_val deviation_by_conv(tc_lower *lw, tc_val x, const norm8 *p, const do
 }
 
 /* x - mean as i16, by a difference: x in i16 is a product with one. */
-static tc_val deviation_by_parts(tc_lower *lw, tc_val x, tc_val sum, int64_t n, double *unit)
+static tc_val deviation_by_parts(tc_build *lw, tc_val x, tc_val sum, int64_t n, double *unit)
 {
-    tc_val one = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 1);
+    tc_val one = tc_b_single(lw, TC_i8, tc_b_type(lw, x)->rank, 1);
     *unit = 0x1p-7;
-    tc_val fine = tc_put_rescale(lw, tc_put_product(lw, x, one, 0), 128, 0, 0, TC_i16);
+    tc_val fine = tc_put_rescale(lw, tc_b_tosa_mul(lw, x, one), 128, 0, 0, TC_i16);
     tc_val mean = tc_put_rescale(lw, sum, 128 / (double)n, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
                         TC_i16);
 }
 
 /* Whether the gain can go into the convolution: weights of both signs fit up to 128. */
-static bool gain_fits(const tc_lower *lw, const norm8 *p)
+static bool gain_fits(const tc_build *lw, const norm8 *p)
 {
-    if (!p->centre || p->n > lw->target->machine->cost.matrix_row)
+    if (!p->centre || p->n > lw->lower->target->machine->cost.matrix_row)
         return false;
     for (int64_t i = 0; i < p->n && p->n > 128; i++)
         if (p->gain[i] < 0)
@@ -140,14 +140,14 @@ static bool gain_fits(const tc_lower *lw, const norm8 *p)
 }
 
 /* The gain is in the deviation: a product and, with a bias, a sum are all that is left. */
-static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
+static tc_val folded(tc_build *lw, tc_val x, const norm8 *p)
 {
     double sigma, step, most = tc_largest(p->bias, p->n), out = tc_scale_of(p->to);
     tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma),
            d = deviation_by_conv(lw, x, p, p->gain, &step);
     double unit =
         most > 0 ? (out * (double)(p->to->quant->hi - p->to->quant->lo + 1) + most) / 32767 : out;
-    tc_val y = tc_put_product(lw, d, r, 0);
+    tc_val y = tc_b_tosa_mul(lw, d, r);
     if (most == 0)
         return tc_put_codes(
             lw, tc_put_rescale(lw, y, step * sigma / out, 0, tc_zero_of(p->to), p->to->dtype),
@@ -156,7 +156,7 @@ static tc_val folded(tc_lower *lw, tc_val x, const norm8 *p)
     double *none = tc_new_n(&lw->ctx->arena, double, (size_t)p->n);
     for (int64_t i = 0; i < p->n; i++)
         none[i] = 1;
-    return y ? tc_put_affine(lw, y, unit, tc_put_type(lw, y)->rank - 1, none, p->bias, p->n, p->to)
+    return y ? tc_put_affine(lw, y, unit, tc_b_type(lw, y)->rank - 1, none, p->bias, p->n, p->to)
              : y;
 }
 
@@ -169,14 +169,14 @@ static bool is_plain(const norm8 *p)
     return p->centre && p->gain[0] > 0;
 }
 
-static tc_val plain(tc_lower *lw, tc_val x, const norm8 *p)
+static tc_val plain(tc_build *lw, tc_val x, const norm8 *p)
 {
     double sigma, step;
     tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma);
     tc_val d = deviation_by_parts(lw, x, sum, p->n, &step);
     double factor = step * sigma * p->gain[0] / tc_scale_of(p->to);
-    tc_val y = tc_put_rescale(lw, tc_put_product(lw, d, r, 0), factor, 0, tc_zero_of(p->to),
-                              p->to->dtype);
+    tc_val y =
+        tc_put_rescale(lw, tc_b_tosa_mul(lw, d, r), factor, 0, tc_zero_of(p->to), p->to->dtype);
     return tc_put_codes(lw, y, p->to->quant);
 }
 
@@ -184,7 +184,7 @@ static tc_val plain(tc_lower *lw, tc_val x, const norm8 *p)
  * where 1 / sigma is small, up to SPARE bits go there from x, which has 8,
  *
  *     (x 2^(SPARE - s)) (2^s / sigma),  s = what the row's 1 / sigma has room for */
-static tc_val uncentred8(tc_lower *lw, tc_val x, const norm8 *p, double *step)
+static tc_val uncentred8(tc_build *lw, tc_val x, const norm8 *p, double *step)
 {
     enum { SPARE = 6 };
     int fraction = fraction_of(p);
@@ -194,25 +194,25 @@ static tc_val uncentred8(tc_lower *lw, tc_val x, const norm8 *p, double *step)
     double base = TC_ROOT_UNIT * sqrt(ldexp((double)p->n, fraction)),
            largest = fmin(4, p->scale / sqrt(fmax(p->eps, 1e-30)));
     int top = (int)fmin(15, fmax(0, ceil(log2(largest / (0x1p15 * base)))));
-    tc_val none = tc_put_i32(lw, r.half, 0), spare = tc_put_i32(lw, r.half, SPARE),
-           one = tc_put_i32(lw, r.half, 1), most = tc_put_i32(lw, r.half, top);
-    tc_val room = tc_put2(lw, TC_OP_tosa_sub, NULL, most, r.half);
-    room = tc_put_extreme(lw, TC_OP_tosa_maximum, room, none);
-    room = tc_put_extreme(lw, TC_OP_tosa_minimum, room, spare);
-    tc_val by = tc_put2(lw, TC_OP_tosa_add, NULL, r.half, room);
-    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.root, by);
+    tc_val none = tc_b_like(lw, r.half, TC_i32, 0), spare = tc_b_like(lw, r.half, TC_i32, SPARE),
+           one = tc_b_like(lw, r.half, TC_i32, 1), most = tc_b_like(lw, r.half, TC_i32, top);
+    tc_val room = tc_b_tosa_sub(lw, most, r.half);
+    room = tc_b_tosa_maximum(lw, room, none);
+    room = tc_b_tosa_minimum(lw, room, spare);
+    tc_val by = tc_b_tosa_add(lw, r.half, room);
+    tc_val big = tc_b_tosa_logical_left_shift(lw, r.root, by);
     tc_val inverse = tc_put_rescale(lw, big, ldexp(1, -top), 0, 0, TC_i16);
-    tc_val left = tc_put2(lw, TC_OP_tosa_sub, NULL, spare, room);
-    tc_val power = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, one, left);
+    tc_val left = tc_b_tosa_sub(lw, spare, room);
+    tc_val power = tc_b_tosa_logical_left_shift(lw, one, left);
     power = tc_put_rescale(lw, power, 1, 0, 0, TC_i8);
     tc_val d = tc_put_fused(lw, TC_OP_tosa_mul, (tc_term){x, p->zero, 1}, (tc_term){power, 0, 1}, 1,
                             0, TC_i16);
     *step = ldexp(base, top - SPARE);
-    return tc_put_product(lw, d, inverse, 0);
+    return tc_b_tosa_mul(lw, d, inverse);
 }
 
 /* Normalized rows as i16 in steps of *unit, which may saturate beyond `most`. */
-static tc_val normal8(tc_lower *lw, tc_val x, const norm8 *p, double most, double *unit)
+static tc_val normal8(tc_build *lw, tc_val x, const norm8 *p, double most, double *unit)
 {
     double sigma, step = 1;
     *unit = fmin(most, sqrt((double)p->n)) / 32767;
@@ -223,7 +223,7 @@ static tc_val normal8(tc_lower *lw, tc_val x, const norm8 *p, double most, doubl
     tc_val sum = sum_of(lw, x, p->n), r = inverse_sigma(lw, x, sum, p, &sigma);
     tc_val d = p->n <= 128 ? deviation_by_conv(lw, x, p, NULL, &step)
                            : deviation_by_parts(lw, x, sum, p->n, &step);
-    return tc_put_rescale(lw, tc_put_product(lw, d, r, 0), step * sigma / *unit, 0, 0, TC_i16);
+    return tc_put_rescale(lw, tc_b_tosa_mul(lw, d, r), step * sigma / *unit, 0, 0, TC_i16);
 }
 
 /* ---- rules ---- */
@@ -248,11 +248,11 @@ typedef struct view {
     int64_t row[TC_MAX_RANK], back[TC_MAX_RANK];
 } view;
 
-static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, double eps, bool centre,
+static tc_val normalized(tc_build *lw, const tc_node *node, const view *v, double eps, bool centre,
                          const double *gain, const double *bias)
 {
     const tc_type *xt = tc_lower_type(lw, node, 0), *yt = tc_lower_result(lw, node, 0);
-    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), v->rank, v->row);
+    tc_val x = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 0), v->rank, v->row);
     if (!(eps >= 0) || isinf(eps))
         tc_lower_refuse(lw, "eps is %g", eps);
     if (!gain || !bias || !x || lw->status != TC_OK)
@@ -267,23 +267,23 @@ static tc_val normalized(tc_lower *lw, const tc_node *node, const view *v, doubl
         if (eps > MOST_EPS * top * top)
             tc_lower_refuse(lw, "its numbers are nothing beside eps, %g", eps);
         x = tc_put_normal_i16(lw, x, xt, eps, centre, &step);
-        x = tc_put_affine_i16(lw, tc_put_reshape(lw, x, v->back_rank, v->back), step, v->axis, gain,
-                              bias, n, yt);
-        return tc_put_reshape(lw, x, yt->rank, yt->dim);
+        x = tc_put_affine_i16(lw, tc_b_tosa_reshape(lw, x, v->back_rank, v->back), step, v->axis,
+                              gain, bias, n, yt);
+        return tc_b_tosa_reshape(lw, x, yt->rank, yt->dim);
     }
     if (quick && along_row && gain_fits(lw, &p))
-        return tc_put_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
+        return tc_b_tosa_reshape(lw, folded(lw, x, &p), yt->rank, yt->dim);
     if (quick && along_row && is_plain(&p))
-        return tc_put_reshape(lw, plain(lw, x, &p), yt->rank, yt->dim);
+        return tc_b_tosa_reshape(lw, plain(lw, x, &p), yt->rank, yt->dim);
     double unit, most = most_of(gain, bias, n, yt);
     x = quick ? normal8(lw, x, &p, most, &unit)
               : tc_put_row_normal(lw, x, xt, eps, centre, most, &unit);
-    x = tc_put_affine(lw, tc_put_reshape(lw, x, v->back_rank, v->back), unit, v->axis, gain, bias,
-                      n, yt);
-    return tc_put_reshape(lw, x, yt->rank, yt->dim);
+    x = tc_put_affine(lw, tc_b_tosa_reshape(lw, x, v->back_rank, v->back), unit, v->axis, gain,
+                      bias, n, yt);
+    return tc_b_tosa_reshape(lw, x, yt->rank, yt->dim);
 }
 
-static void over_last(tc_lower *lw, const tc_node *node, tc_val *out, bool centre)
+static void over_last(tc_build *lw, const tc_node *node, tc_val *out, bool centre)
 {
     const tc_attr_layer_norm *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -300,16 +300,16 @@ static void over_last(tc_lower *lw, const tc_node *node, tc_val *out, bool centr
     out[0] = normalized(lw, node, &v, a->eps, centre, gain, bias);
 }
 
-void tc_lower_int_layer_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     over_last(lw, node, out, true);
 }
-void tc_lower_int_rms_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_rms_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     over_last(lw, node, out, false);
 }
 
-void tc_lower_int_group_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_group_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_group_norm *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);

@@ -30,7 +30,7 @@ typedef struct state {
 
 /* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c), projected
  * w_hr h */
-static state lstm_step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num a, tc_rnn_num b,
+static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_num a, tc_rnn_num b,
                        state s)
 {
     int64_t n = l->hidden;
@@ -50,7 +50,7 @@ static state lstm_step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_
 }
 
 /* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m) */
-static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
+static state gru_step(tc_build *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
 {
     int64_t n = l->hidden;
     tc_rnn_num from_h = tc_rnn_part(lw, b, 0, 2 * n), from_x = tc_rnn_part(lw, a, 0, 2 * n);
@@ -65,7 +65,7 @@ static state gru_step(tc_lower *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, s
     return s;
 }
 
-static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
+static state step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
 {
     tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1},
                 of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1};
@@ -94,10 +94,10 @@ static double reach(const tc_type *t)
 }
 
 /* How far the state that is operand i can be from 0 before the first step. */
-static double start_reach(const tc_lower *lw, const tc_node *node, int i)
+static double start_reach(const tc_build *lw, const tc_node *node, int i)
 {
     const tc_type *t = tc_lower_type(lw, node, i);
-    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
     double most = 0;
     if (t->quant || !known.data)
         return reach(t);
@@ -108,14 +108,14 @@ static double start_reach(const tc_lower *lw, const tc_node *node, int i)
 
 /* Part `which` of a state [cells, batch, hidden], or all of one [batch, hidden], as [1, 1, batch,
  * hidden]. */
-static tc_rnn_num state_of(tc_lower *lw, tc_rnn_num all, int64_t which, int64_t batch,
+static tc_rnn_num state_of(tc_build *lw, tc_rnn_num all, int64_t which, int64_t batch,
                            int64_t hidden, double unit)
 {
     if (!all.val)
         return all;
-    int64_t cells = tc_type_count(tc_put_type(lw, all.val)) / (batch * hidden);
-    all.val = tc_put_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
-    all.val = tc_put_slice_axis(lw, all.val, 1, which, 1);
+    int64_t cells = tc_type_count(tc_b_type(lw, all.val)) / (batch * hidden);
+    all.val = tc_b_tosa_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
+    all.val = tc_b_tosa_slice_axis(lw, all.val, 1, which, 1);
     return tc_rnn_as(lw, all, unit);
 }
 
@@ -132,8 +132,7 @@ double tc_rnn_gain(const double *w, int64_t rows, int64_t n)
 }
 
 /* How far projected h can be from 0: the largest row sum of |w_hr| of all cells. */
-static double projected_reach(tc_lower *lw, const tc_node *node, const cell *l,
-                              tc_rnn_operands o)
+static double projected_reach(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_operands o)
 {
     double most = 1e-6;
     for (int64_t i = 0; i < o.cells; i++) {
@@ -148,7 +147,7 @@ static double projected_reach(tc_lower *lw, const tc_node *node, const cell *l,
  * the way back leads through a mean of both (gru), or it is read once, in steps of its own.  c may
  * grow by 1 a step: that, or 16, or what the domains at the border say.  most: how far an lstm's h
  * can be. */
-static void units(tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
+static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
                   double most, cell *l)
 {
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
@@ -166,25 +165,25 @@ static void units(tc_lower *lw, const tc_node *node, tc_rnn_kind k, int first, i
     l->c_unit = fmin(fmax(c, start), start + (double)steps) * TC_SHARE_UNIT;
 }
 
-static bool is_read(const tc_lower *lw, const tc_node *node, int i)
+static bool is_read(const tc_build *lw, const tc_node *node, int i)
 {
-    return lw->dry || lw->readers[node->out[i]] > 0;
+    return lw->lower->dry || lw->rw->readers[node->out[i]] > 0;
 }
 
 /* Pieces along an axis as one, in the domain and shape of result i. */
-static tc_val joined(tc_lower *lw, const tc_node *node, int i, const tc_rnn_num *piece, int64_t n,
+static tc_val joined(tc_build *lw, const tc_node *node, int i, const tc_rnn_num *piece, int64_t n,
                      int axis, int rank, const int64_t *dim)
 {
     const tc_type *to = tc_lower_result(lw, node, i);
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
     for (int64_t k = 0; k < n; k++)
-        part[k] = tc_put_reshape(lw, tc_rnn_out(lw, piece[k], to), rank, dim);
-    return tc_put_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim);
+        part[k] = tc_b_tosa_reshape(lw, tc_rnn_out(lw, piece[k], to), rank, dim);
+    return tc_b_tosa_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim);
 }
 
-static bool typed(tc_lower *lw, const tc_node *node)
+static bool typed(tc_build *lw, const tc_node *node)
 {
-    if (!tc_node_quantized(lw->from, node))
+    if (!tc_node_quantized(lw->rw->from, node))
         return true;
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = tc_lower_result(lw, node, i);
@@ -197,15 +196,15 @@ static bool typed(tc_lower *lw, const tc_node *node)
 }
 
 /* Somebody reads a result of 16 bits, and the target has what that takes. */
-static bool is_i16(const tc_lower *lw, const tc_node *node)
+static bool is_i16(const tc_build *lw, const tc_node *node)
 {
     bool any = false;
     for (int i = 0; i < node->n_out; i++)
         any = any || (is_read(lw, node, i) && tc_lower_result(lw, node, i)->dtype == TC_i16);
-    return any && tc_node_quantized(lw->from, node) && tc_lower_fine(lw);
+    return any && tc_node_quantized(lw->rw->from, node) && tc_lower_fine(lw);
 }
 
-static void put_i16(tc_lower *lw, const tc_node *node, tc_rnn r, tc_val *out)
+static void put_i16(tc_build *lw, const tc_node *node, tc_rnn r, tc_val *out)
 {
     for (int i = 0; i < node->n_out && i < 3; i++)
         r.read[i] = is_read(lw, node, i);
@@ -220,24 +219,24 @@ typedef struct sequence {
     int64_t steps, batch;
 } sequence;
 
-static sequence input_of(tc_lower *lw, const tc_node *node, bool batch_first)
+static sequence input_of(tc_build *lw, const tc_node *node, bool batch_first)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
     sequence s = {NULL, t->dim[batch_first ? 1 : 0], t->dim[batch_first ? 0 : 1]};
     s.at = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)s.steps);
     tc_rnn_num x = tc_rnn_in(lw, node, 0);
-    if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
+    if (x.val && tc_b_dtype(lw, x.val) == TC_i16)
         x = tc_rnn_as(lw, x, x.unit * 128 / 127);
     for (int64_t i = 0; i < s.steps; i++) {
         s.at[i] = x;
-        s.at[i].val = tc_put_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
-        s.at[i].val = tc_put_reshape(lw, s.at[i].val, 4, (int64_t[]){1, 1, s.batch, t->dim[2]});
+        s.at[i].val = tc_b_tosa_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
+        s.at[i].val = tc_b_tosa_reshape(lw, s.at[i].val, 4, (int64_t[]){1, 1, s.batch, t->dim[2]});
     }
     return s;
 }
 
 /* Every step of one direction; what it gives is put into `to`, the last state is returned. */
-static state direction(tc_lower *lw, const tc_node *node, const cell *l, const sequence *x,
+static state direction(tc_build *lw, const tc_node *node, const cell *l, const sequence *x,
                        bool backward, state s, tc_rnn_num *to)
 {
     for (int64_t i = 0; i < x->steps && lw->status == TC_OK; i++) {
@@ -250,22 +249,22 @@ static state direction(tc_lower *lw, const tc_node *node, const cell *l, const s
 
 /* Two directions side by side: i16 has no CONCAT without its extension, so the halves are padded
  * and added. */
-static tc_rnn_num beside(tc_lower *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
+static tc_rnn_num beside(tc_build *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
 {
     if (!a.val || !b.val)
         return a;
     int64_t before[] = {0, 0, 0, 0, 0, 0, n, 0}, after[] = {0, 0, 0, 0, 0, 0, 0, n};
-    if (tc_is_float(tc_put_type(lw, a.val)->dtype))
+    if (tc_is_float(tc_b_dtype(lw, a.val)))
         a.val = tc_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
     else {
-        tc_rnn_num second = {tc_put_pad(lw, b.val, before, 0), b.unit, 0};
-        tc_rnn_num first = {tc_put_pad(lw, a.val, after, 0), a.unit, 0};
+        tc_rnn_num second = {tc_b_tosa_pad(lw, b.val, before, 0), b.unit, 0};
+        tc_rnn_num first = {tc_b_tosa_pad(lw, a.val, after, 0), a.unit, 0};
         a = tc_rnn_plus(lw, first, second, a.unit);
     }
     return a;
 }
 
-static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
+static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
 {
     const tc_attr_rnn *a = node->attr;
     int states = k == TC_RNN_LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
@@ -299,7 +298,7 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
               .hidden = hidden,
               .given = given};
     sequence x = input_of(lw, node, a->batch_first);
-    bool real = !tc_node_quantized(lw->from, node); /* then nothing has steps */
+    bool real = !tc_node_quantized(lw->rw->from, node); /* then nothing has steps */
     double most = real || !o.project ? 1 : projected_reach(lw, node, &l, o);
     units(lw, node, k, 1, x.steps, most, &l);
     tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? tc_rnn_in(lw, node, 2) : h;
@@ -331,7 +330,7 @@ static void layers(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
         out[2] = joined(lw, node, 2, last_c, cells, 0, 3, (int64_t[]){1, x.batch, hidden});
 }
 
-static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
+static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
 {
     const tc_type *xt = tc_lower_type(lw, node, 0), *ht = tc_lower_type(lw, node, 1);
     int states = k == TC_RNN_LSTM ? 2 : 1, last = xt->rank - 1;
@@ -358,9 +357,9 @@ static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind
     }
     units(lw, node, k, 0, 1, 1, &l);
     tc_rnn_num x = tc_rnn_in(lw, node, 0);
-    if (x.val && tc_put_type(lw, x.val)->dtype == TC_i16)
+    if (x.val && tc_b_dtype(lw, x.val) == TC_i16)
         x = tc_rnn_as(lw, x, x.unit * 128 / 127);
-    x.val = tc_put_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
+    x.val = tc_b_tosa_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
     state s = {state_of(lw, tc_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
     if (k == TC_RNN_LSTM)
         s.c = state_of(lw, tc_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
@@ -370,35 +369,35 @@ static void one_step(tc_lower *lw, const tc_node *node, tc_val *out, tc_rnn_kind
         out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);
 }
 
-void tc_lower_lstm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_lstm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_LSTM);
 }
-void tc_lower_gru(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_gru(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_GRU);
 }
-void tc_lower_rnn_tanh(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_rnn_tanh(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_TANH);
 }
-void tc_lower_rnn_relu(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_rnn_relu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_RELU);
 }
-void tc_lower_lstm_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_lstm_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_LSTM);
 }
-void tc_lower_gru_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_gru_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_GRU);
 }
-void tc_lower_rnn_tanh_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_rnn_tanh_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_TANH);
 }
-void tc_lower_rnn_relu_cell(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_rnn_relu_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_RELU);
 }

@@ -15,7 +15,7 @@ static const double depth = 10.75; /* e^-depth is below the last bit */
 /* ---- e^(x - max) ---- */
 
 /* x - max, times factor. */
-static tc_val below_max(tc_lower *lw, tc_val x, tc_val max, double factor, int64_t zero,
+static tc_val below_max(tc_build *lw, tc_val x, tc_val max, double factor, int64_t zero,
                         tc_dtype to)
 {
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){x, 0, 1}, (tc_term){max, 0, 1}, factor, zero,
@@ -23,7 +23,7 @@ static tc_val below_max(tc_lower *lw, tc_val x, tc_val max, double factor, int64
 }
 
 /* Two bytes from two tables: 128 * (high + 128) + low. */
-static tc_val two_tables(tc_lower *lw, tc_val code, tc_val same_code, const int *entry)
+static tc_val two_tables(tc_build *lw, tc_val code, tc_val same_code, const int *entry)
 {
     double high[256], low[256];
     for (int i = 0; i < 256; i++) {
@@ -37,7 +37,7 @@ static tc_val two_tables(tc_lower *lw, tc_val code, tc_val same_code, const int 
 }
 
 /* i8: every difference has its entry. */
-static tc_val exp_of_codes(tc_lower *lw, tc_val x, tc_val max, double scale)
+static tc_val exp_of_codes(tc_build *lw, tc_val x, tc_val max, double scale)
 {
     if (tc_lower_has(lw, TC_FEATURE_INT16)) {
         double entry[513];
@@ -54,7 +54,7 @@ static tc_val exp_of_codes(tc_lower *lw, tc_val x, tc_val max, double scale)
 }
 
 /* i16 and i32, 16-bit table: 256 steps of `depth`, straight lines between them. */
-static tc_val exp_by_lines(tc_lower *lw, tc_val x, tc_val max, double scale)
+static tc_val exp_by_lines(tc_build *lw, tc_val x, tc_val max, double scale)
 {
     double entry[513], u = depth / 255;
     for (int i = 0; i < 513; i++)
@@ -66,9 +66,9 @@ static tc_val exp_by_lines(tc_lower *lw, tc_val x, tc_val max, double scale)
 
 /* fine / 256, to the nearest: an addition of nothing, which an NPU does in half the time of a
  * rescale alone. */
-static tc_val high_byte(tc_lower *lw, tc_val fine)
+static tc_val high_byte(tc_build *lw, tc_val fine)
 {
-    tc_val nothing = fine ? tc_put_number(lw, TC_i16, tc_put_type(lw, fine)->rank, 0) : TC_NONE;
+    tc_val nothing = fine ? tc_b_single(lw, TC_i16, tc_b_type(lw, fine)->rank, 0) : TC_NONE;
     return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){fine, 0, 1}, (tc_term){nothing, 0, 1}, 0x1p-8,
                         0, TC_i8);
 }
@@ -76,7 +76,7 @@ static tc_val high_byte(tc_lower *lw, tc_val fine)
 /* i16 and i32, byte tables: x - max in steps of u / 256.  Its high byte goes through the tables;
  * its low byte, r, is left when the high one is shifted out, and is so small that e^r is 1 + r,
  * with half of the largest error taken off.  Everything below `depth` is 0. */
-static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
+static tc_val exp_by_bytes(tc_build *lw, tc_val x, tc_val max, double scale)
 {
     const double u = depth / 128, one = 1 + u * u / 16;
     int entry[256] = {0};
@@ -87,10 +87,9 @@ static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
         return fine;
     tc_val second = high_byte(lw, fine);
     tc_val e = two_tables(lw, high_byte(lw, fine), second, entry);
-    tc_val eight = tc_put_number(lw, TC_i16, tc_put_type(lw, fine)->rank, 8);
-    tc_val rest = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, fine, eight);
-    tc_val more =
-        tc_put_rescale(lw, tc_put_product(lw, e, rest, 0), u * 0x1p-16 * 16, 0, 0, TC_i16);
+    tc_val eight = tc_b_single(lw, TC_i16, tc_b_type(lw, fine)->rank, 8);
+    tc_val rest = tc_b_tosa_logical_left_shift(lw, fine, eight);
+    tc_val more = tc_put_rescale(lw, tc_b_tosa_mul(lw, e, rest), u * 0x1p-16 * 16, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, one * 0x1p14},
                         (tc_term){more, 0, 0x1p10}, 0x1p-14, 0, TC_i16);
 }
@@ -98,13 +97,13 @@ static tc_val exp_by_bytes(tc_lower *lw, tc_val x, tc_val max, double scale)
 /* i16 and i32, as exact as i16 can hold, down to e^-deep: coarse steps of u by tables, what is left
  * in steps of u / 2^15 by 1 + r + r^2 / 2.  summed: only sums of many are read, and entries carry
  * what rounding left over to the next one. */
-static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale, double deep,
+static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, double deep,
                            bool summed)
 {
     const double u = deep / 255, own = fmax(scale, deep * 1.05 / 32768);
     if (scale > u / 8) { /* what is far below depth would not fit what follows */
         x = tc_put_clamp(lw, below_max(lw, x, max, 1, 0, TC_i16), -ceil(1.1 * deep / scale), 0);
-        max = tc_put_number(lw, TC_i16, x ? tc_put_type(lw, x)->rank : 0, 0);
+        max = tc_b_single(lw, TC_i16, x ? tc_b_type(lw, x)->rank : 0, 0);
     }
     int entry[256] = {0};
     double carry = 0;
@@ -120,9 +119,9 @@ static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale, dou
            fine = below_max(lw, x, max, scale / own, 0, TC_i16);
     tc_val r = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, own / u * 0x1p15},
                             (tc_term){coarse, 0, 0x1p15}, 1, 0, TC_i16);
-    tc_val square = tc_put_rescale(lw, tc_put_product(lw, r, r, 0), u * 0x1p-16, 0, 0, TC_i16);
+    tc_val square = tc_put_rescale(lw, tc_b_tosa_mul(lw, r, r), u * 0x1p-16, 0, 0, TC_i16);
     r = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){r, 0, 1}, (tc_term){square, 0, 1}, 1, 0, TC_i16);
-    tc_val more = tc_put_rescale(lw, tc_put_product(lw, e, r, 0), u * 0x1p-15 * 32, 0, 0, TC_i16);
+    tc_val more = tc_put_rescale(lw, tc_b_tosa_mul(lw, e, r), u * 0x1p-15 * 32, 0, 0, TC_i16);
     return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, 0x1p14}, (tc_term){more, 0, 0x1p9},
                         0x1p-14, 0, TC_i16);
 }
@@ -131,7 +130,7 @@ static tc_val exp_by_steps(tc_lower *lw, tc_val x, tc_val max, double scale, dou
  * one for what is further down.  Entries of the second carry what rounding left over to the next
  * one, so that sums of many come out right.  A share of the sum is off by less than 1/256, except
  * beside hundreds of equal numbers far below. */
-static tc_val exp_by_ranges(tc_lower *lw, tc_val x, tc_val max, double scale, int64_t n)
+static tc_val exp_by_ranges(tc_build *lw, tc_val x, tc_val max, double scale, int64_t n)
 {
     double near = fmin(fmax(log((double)n / 2), 2.6), 3.6), floor_e = exp(-near), carry = 0,
            top[256], deep[256];
@@ -151,11 +150,11 @@ static tc_val exp_by_ranges(tc_lower *lw, tc_val x, tc_val max, double scale, in
                         (tc_term){b, -128, one * floor_e}, 0x1p-8, 0, TC_i16);
 }
 
-static tc_val exp_below(tc_lower *lw, tc_val x, tc_val max, double scale, int bits)
+static tc_val exp_below(tc_build *lw, tc_val x, tc_val max, double scale, int bits)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     if (t->dtype == TC_i8)
         return exp_of_codes(lw, x, max, scale);
     if (bits > 12)
@@ -166,28 +165,27 @@ static tc_val exp_below(tc_lower *lw, tc_val x, tc_val max, double scale, int bi
                     : exp_by_ranges(lw, x, max, scale, t->dim[t->rank - 1]);
 }
 
-tc_val tc_put_row_exp(tc_lower *lw, tc_val x, double scale, int bits)
+tc_val tc_put_row_exp(tc_build *lw, tc_val x, double scale, int bits)
 {
     return exp_below(lw, x, tc_put_row_max(lw, x), scale, bits);
 }
 
 /* ---- softmax ---- */
 
-tc_val tc_put_row_sum(tc_lower *lw, tc_val x, int64_t zero)
+tc_val tc_put_row_sum(tc_build *lw, tc_val x, int64_t zero)
 {
-    return x ? tc_put_reduced(lw, TC_OP_tosa_reduce_sum, tc_put_widened(lw, x, zero),
-                              tc_put_type(lw, x)->rank - 1)
+    return x ? tc_b_tosa_reduce_sum(lw, tc_put_widened(lw, x, zero), tc_b_type(lw, x)->rank - 1)
              : x;
 }
 
 /* 1 / sum as i16 times *unit, for sums of 32767 and more; quotients 32767 / sum above `top` may
  * saturate. */
-static tc_val row_quotient(tc_lower *lw, tc_val sum, double top, double *unit)
+static tc_val row_quotient(tc_build *lw, tc_val sum, double top, double *unit)
 {
     int more = top >= 0.5 ? 1 : (int)fmin(15, floor(-log2(top)));
     tc_inverse r = tc_put_inverse(lw, sum);
-    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, tc_put_i32(lw, r.zeros, 1));
-    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, r.inverse, shift);
+    tc_val shift = tc_b_tosa_sub(lw, r.zeros, tc_b_like(lw, r.zeros, TC_i32, 1));
+    tc_val big = tc_b_tosa_logical_left_shift(lw, r.inverse, shift);
     *unit = TC_INVERSE_UNIT * ldexp(2, 16 - more);
     return tc_put_rescale(lw, big, ldexp(1, more - 16), 0, 0, TC_i16);
 }
@@ -203,14 +201,14 @@ static int bits_of(const tc_type *to)
 }
 
 /* max - x, of i32 below 2^30. */
-static tc_val below(tc_lower *lw, tc_val x)
+static tc_val below(tc_build *lw, tc_val x)
 {
     return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){tc_put_row_max(lw, x), 0, 1},
                         (tc_term){x, 0, 1}, 1, 0, TC_i32);
 }
 
 /* Results of 16 bits where the target has 16-bit tables. */
-static tc_val shares_fine(tc_lower *lw, tc_val x, double scale, const tc_type *to)
+static tc_val shares_fine(tc_build *lw, tc_val x, double scale, const tc_type *to)
 {
     double unit;
     tc_val y = tc_put_fine_shares(lw, below(lw, x), scale, &unit);
@@ -218,22 +216,22 @@ static tc_val shares_fine(tc_lower *lw, tc_val x, double scale, const tc_type *t
 }
 
 /* e / sum for results of 16 bits, in i32. */
-static tc_val shares_wide(tc_lower *lw, tc_val e, const tc_type *to)
+static tc_val shares_wide(tc_build *lw, tc_val e, const tc_type *to)
 {
     const double one = TC_FINE_ONE;
     tc_inverse r = tc_put_inverse(lw, tc_put_row_sum(lw, e, 0));
     tc_val fine = tc_put_fine_inverse(lw, &r);
-    tc_val shift = tc_put2(lw, TC_OP_tosa_sub, NULL, r.zeros, tc_put_i32(lw, r.zeros, 1));
-    tc_val big = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, tc_put_widened(lw, e, 0), shift);
+    tc_val shift = tc_b_tosa_sub(lw, r.zeros, tc_b_like(lw, r.zeros, TC_i32, 1));
+    tc_val big = tc_b_tosa_logical_left_shift(lw, tc_put_widened(lw, e, 0), shift);
     double unit = 2 * TC_INVERSE_UNIT * 0x1p15 / one; /* of big * fine */
     int down = (int)ceil(-log2(unit)) - 29;
-    return tc_put_rescale(lw, tc_put_product(lw, big, fine, down),
+    return tc_put_rescale(lw, tc_b_tosa_mul_shift(lw, big, fine, down),
                           ldexp(unit, down) / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
 }
 
 /* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
  * `to`. */
-static tc_val put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
+static tc_val put_softmax(tc_build *lw, tc_val x, double scale, const tc_type *to)
 {
     if (to->dtype == TC_i16 && tc_lower_fine(lw))
         return tc_put_codes(lw, shares_fine(lw, x, scale, to), to->quant);
@@ -242,7 +240,7 @@ static tc_val put_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *t
         return tc_put_codes(lw, shares_wide(lw, e, to), to->quant);
     double unit, top = tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo + 1);
     tc_val r = row_quotient(lw, tc_put_row_sum(lw, e, 0), top, &unit);
-    tc_val y = tc_put_rescale(lw, tc_put_product(lw, e, r, 0), unit / tc_scale_of(to), 0,
+    tc_val y = tc_put_rescale(lw, tc_b_tosa_mul(lw, e, r), unit / tc_scale_of(to), 0,
                               tc_zero_of(to), to->dtype);
     return tc_put_codes(lw, y, to->quant);
 }
@@ -253,7 +251,7 @@ static const double log_one = 0x1p20; /* 1.0 in the i32 that holds a logarithm *
 
 /* ln(sum / of): the zeros of the sum count as ln 2 each, a table has the logarithm of the guess,
  * and the excess is what the guess was off by. */
-static tc_val log_of(tc_lower *lw, tc_val sum, double of)
+static tc_val log_of(tc_build *lw, tc_val sum, double of)
 {
     tc_inverse r = tc_put_inverse(lw, sum);
     double high[256], low[256];
@@ -268,15 +266,16 @@ static tc_val log_of(tc_lower *lw, tc_val sum, double of)
     tc_val guess = tc_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i32);
     tc_val off =
         tc_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
-    tc_val zeros = tc_put_product(lw, r.zeros, tc_put_i32(lw, r.zeros, rint(log(2) * log_one)), 0);
-    tc_val gone = tc_put2(lw, TC_OP_tosa_add, NULL, guess, zeros);
+    tc_val zeros =
+        tc_b_tosa_mul(lw, r.zeros, tc_b_like(lw, r.zeros, TC_i32, rint(log(2) * log_one)));
+    tc_val gone = tc_b_tosa_add(lw, guess, zeros);
     double constant = (32 * log(2) - log(of) - 1) * log_one;
-    tc_val kept = tc_put2(lw, TC_OP_tosa_add, NULL, off, tc_put_i32(lw, off, rint(constant)));
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, kept, gone);
+    tc_val kept = tc_b_tosa_add(lw, off, tc_b_like(lw, off, TC_i32, rint(constant)));
+    return tc_b_tosa_sub(lw, kept, gone);
 }
 
 /* The logarithm of the sum of e^(x - max) over each row. */
-static tc_val log_of_sum(tc_lower *lw, tc_val x, tc_val max, double scale, const tc_type *to)
+static tc_val log_of_sum(tc_build *lw, tc_val x, tc_val max, double scale, const tc_type *to)
 {
     if (to->dtype == TC_i16 && tc_lower_fine(lw)) {
         int bits;
@@ -286,14 +285,14 @@ static tc_val log_of_sum(tc_lower *lw, tc_val x, tc_val max, double scale, const
         return log_of(lw, sum, ldexp(1, bits));
     }
     const double deeper = 14; /* thousands of numbers so far down count */
-    bool fine = x && fine_bits(to) > 12 && tc_put_type(lw, x)->dtype != TC_i8;
+    bool fine = x && fine_bits(to) > 12 && tc_b_dtype(lw, x) != TC_i8;
     tc_val e = fine ? exp_by_steps(lw, x, max, scale, deeper, true)
                     : exp_below(lw, x, max, scale, fine_bits(to));
     return log_of(lw, tc_put_row_sum(lw, e, 0), 32767);
 }
 
 /* Results of 16 bits: the difference in i32, in steps that leave it below 2^28. */
-static tc_val log_shares_wide(tc_lower *lw, tc_val x, tc_val max, tc_val log, double scale,
+static tc_val log_shares_wide(tc_build *lw, tc_val x, tc_val max, tc_val log, double scale,
                               const tc_type *to)
 {
     double largest = scale * 65536 + 12,
@@ -305,14 +304,14 @@ static tc_val log_shares_wide(tc_lower *lw, tc_val x, tc_val max, tc_val log, do
     return tc_put_codes(lw, y, to->quant);
 }
 
-static tc_val log_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *to)
+static tc_val log_softmax(tc_build *lw, tc_val x, double scale, const tc_type *to)
 {
     if (!x)
         return x;
     tc_val max = tc_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
-    if (to->dtype == TC_i16 && tc_put_type(lw, x)->dtype != TC_i32)
+    if (to->dtype == TC_i16 && tc_b_dtype(lw, x) != TC_i32)
         return log_shares_wide(lw, x, max, log, scale, to);
-    double widest = scale * (tc_put_type(lw, x)->dtype == TC_i8 ? 255 : 0x1p31);
+    double widest = scale * (tc_b_dtype(lw, x) == TC_i8 ? 255 : 0x1p31);
     double d = fmin(widest, tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo) + 13) / 32767;
     double l = 12.0 / 32767, one = fmax(d, l) / 0x1p14;
     tc_val down = below_max(lw, x, max, scale / d, 0, TC_i16),
@@ -324,7 +323,7 @@ static tc_val log_softmax(tc_lower *lw, tc_val x, double scale, const tc_type *t
 }
 
 /* max * scale + ln(sum), one number per row. */
-static tc_val logsumexp(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
+static tc_val logsumexp(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     double scale = tc_scale_of(from);
     tc_val max = tc_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
@@ -338,7 +337,7 @@ static tc_val logsumexp(tc_lower *lw, tc_val x, const tc_type *from, const tc_ty
 
 /* ---- rules ---- */
 
-static bool accepted(tc_lower *lw, const tc_node *node, int64_t row)
+static bool accepted(tc_build *lw, const tc_node *node, int64_t row)
 {
     const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     bool good = x->quant && x->quant->axis < 0 &&
@@ -351,45 +350,45 @@ static bool accepted(tc_lower *lw, const tc_node *node, int64_t row)
 }
 
 /* Rows of several planes as those of one, which an NPU walks in one go: [1, 1, rows, n]. */
-static tc_val one_plane(tc_lower *lw, tc_val x)
+static tc_val one_plane(tc_build *lw, tc_val x)
 {
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     int64_t n = t->dim[t->rank - 1], all = tc_type_count(t);
     bool several = t->rank > 2 && all > 0 && all != n * t->dim[t->rank - 2];
-    return several ? tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, all / n, n}) : x;
+    return several ? tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, all / n, n}) : x;
 }
 
-static void along_axis(tc_lower *lw, const tc_node *node, tc_val *out,
-                       tc_val (*rows)(tc_lower *, tc_val, double, const tc_type *))
+static void along_axis(tc_build *lw, const tc_node *node, tc_val *out,
+                       tc_val (*rows)(tc_build *, tc_val, double, const tc_type *))
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
     const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     if (!accepted(lw, node, x->rank ? x->dim[axis] : 1))
         return;
-    tc_val v = tc_put_axis_last(lw, tc_put_rank(lw, tc_lower_in(lw, node, 0), 1), axis);
+    tc_val v = tc_b_tosa_axis_last(lw, tc_b_tosa_rank(lw, tc_lower_in(lw, node, 0), 1), axis);
     if (!v)
         return;
-    const tc_type *t = tc_put_type(lw, v);
+    const tc_type *t = tc_b_type(lw, v);
     v = rows(lw, one_plane(lw, v), tc_scale_of(x), y);
-    v = tc_put_axis_back(lw, tc_put_reshape(lw, v, t->rank, t->dim), axis);
-    out[0] = tc_put_reshape(lw, v, y->rank, y->dim);
+    v = tc_b_tosa_axis_back(lw, tc_b_tosa_reshape(lw, v, t->rank, t->dim), axis);
+    out[0] = tc_b_tosa_reshape(lw, v, y->rank, y->dim);
 }
 
-void tc_lower_int_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     along_axis(lw, node, out, put_softmax);
 }
-void tc_lower_int_log_softmax(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     along_axis(lw, node, out, log_softmax);
 }
 
-void tc_lower_int_logsumexp(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     if (!accepted(lw, node, tc_axes_count(x, a->axes)))
         return;
     tc_val v = tc_put_axes_last(lw, tc_lower_in(lw, node, 0), a->axes);
-    out[0] = tc_put_reshape(lw, logsumexp(lw, v, x, y), y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, logsumexp(lw, v, x, y), y->rank, y->dim);
 }

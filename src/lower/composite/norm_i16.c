@@ -9,25 +9,13 @@
 
 #include "composite.h"
 
-static tc_val add(tc_lower *lw, tc_val a, tc_val b)
+static tc_val at_most(tc_build *lw, tc_val a, double limit)
 {
-    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
+    return tc_b_tosa_minimum(lw, a, tc_b_like(lw, a, TC_i32, limit));
 }
-static tc_val sub(tc_lower *lw, tc_val a, tc_val b)
+static tc_val at_least(tc_build *lw, tc_val a, double limit)
 {
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
-}
-static tc_val up(tc_lower *lw, tc_val a, tc_val by)
-{
-    return tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, a, by);
-}
-static tc_val at_most(tc_lower *lw, tc_val a, double limit)
-{
-    return tc_put_extreme(lw, TC_OP_tosa_minimum, a, tc_put_i32(lw, a, limit));
-}
-static tc_val at_least(tc_lower *lw, tc_val a, double limit)
-{
-    return tc_put_extreme(lw, TC_OP_tosa_maximum, a, tc_put_i32(lw, a, limit));
+    return tc_b_tosa_maximum(lw, a, tc_b_like(lw, a, TC_i32, limit));
 }
 
 static int bits_of(int64_t n) /* 2^bits >= n */
@@ -49,7 +37,7 @@ typedef struct level {
 } level;
 
 /* x less its zero point, or less the mean of its row, with *times steps to a code: below 2^30. */
-static tc_val deviation(tc_lower *lw, tc_val x, const tc_type *from, int64_t n, bool centre,
+static tc_val deviation(tc_build *lw, tc_val x, const tc_type *from, int64_t n, bool centre,
                         double *times)
 {
     const double most = 0x1p13;
@@ -60,44 +48,45 @@ static tc_val deviation(tc_lower *lw, tc_val x, const tc_type *from, int64_t n, 
     int coarser;
     tc_val sum = tc_put_row_total(lw, x, tc_zero_of(from), from->dtype == TC_i8 ? 256 : 32768,
                                   &coarser);
-    return sub(lw, d,
-               (double)n < most
-                   ? sum
-                   : tc_put_rescale(lw, sum, ldexp(most, coarser) / (double)n, 0, 0, TC_i32));
+    return tc_b_tosa_sub(
+        lw, d,
+        (double)n < most ? sum
+                         : tc_put_rescale(lw, sum, ldexp(most, coarser) / (double)n, 0, 0, TC_i32));
 }
 
 /* a * 2^n. */
-static tc_val times_power(tc_lower *lw, tc_val a, int n)
+static tc_val times_power(tc_build *lw, tc_val a, int n)
 {
-    return n >= 0 ? up(lw, a, tc_put_i32(lw, a, n))
+    return n >= 0 ? tc_b_tosa_logical_left_shift(lw, a, tc_b_like(lw, a, TC_i32, n))
                   : tc_put_rescale(lw, a, ldexp(1, n), 0, 0, TC_i32);
 }
 
 /* Sum of dev^2 / 2^31 * 2^(more - 15) over rows of n, below 2^30: halves apart, so that what many
  * small ones add up to is not lost. */
-static tc_val squares(tc_lower *lw, tc_val dev, int more)
+static tc_val squares(tc_build *lw, tc_val dev, int more)
 {
     int coarser;
-    tc_val p = tc_put_product(lw, dev, dev, 31);
+    tc_val p = tc_b_tosa_mul_shift(lw, dev, dev, 31);
     tc_val high = tc_put_rescale(lw, p, 0x1p-15, 0, 0, TC_i32);
-    tc_val low = sub(lw, p, up(lw, high, tc_put_i32(lw, high, 15)));
+    tc_val low = tc_b_tosa_sub(
+        lw, p, tc_b_tosa_logical_left_shift(lw, high, tc_b_like(lw, high, TC_i32, 15)));
     high = tc_put_row_total(lw, high, 0, 0x1p15, &coarser); /* twice what they are */
     low = tc_put_row_total(lw, low, 0, 0x1p15, &coarser);
     low = tc_put_rescale(lw, low, ldexp(1, more + coarser - 15), 0, 0, TC_i32);
-    return add(lw, times_power(lw, high, more + coarser), low);
+    return tc_b_tosa_add(lw, times_power(lw, high, more + coarser), low);
 }
 
 /* eps: what is added to the variance. */
-static level levelled(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre)
+static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre)
 {
     level r = {0};
     if (!x)
         return r;
-    int last = tc_put_type(lw, x)->rank - 1;
-    int64_t n = tc_put_type(lw, x)->dim[last];
+    int last = tc_b_type(lw, x)->rank - 1;
+    int64_t n = tc_b_type(lw, x)->dim[last];
     double times;
     tc_val d = deviation(lw, x, from, n, centre, &times);
-    tc_val most = tc_put_row_max(lw, tc_put1(lw, TC_OP_tosa_abs, NULL, d));
+    tc_val most = tc_put_row_max(lw, tc_b_tosa_abs(lw, d));
     int more = 16 - bits_of(n); /* squares: 2^14 in a high half */
     r.unit = tc_scale_of(from) / times;
     r.square_unit = r.unit * r.unit * ldexp(1, 46 - more);
@@ -107,18 +96,19 @@ static level levelled(tc_lower *lw, tc_val x, const tc_type *from, double eps, b
     int coarser = added > 0x1p29 ? (int)ceil(log2(added / 0x1p29)) : 0;
     added = ldexp(added, -coarser);
     int highest = added > 0 ? (int)fmin(30, floor(log2(0x1p29 / added) / 2)) : 30;
-    tc_val spare = tc_put1(lw, TC_OP_tosa_clz, NULL, most);
-    r.raised = at_most(lw, sub(lw, spare, tc_put_i32(lw, spare, 2)), highest);
-    r.dev = up(lw, d, r.raised);
+    tc_val spare = tc_b_tosa_clz(lw, most);
+    r.raised = at_most(lw, tc_b_tosa_sub(lw, spare, tc_b_like(lw, spare, TC_i32, 2)), highest);
+    r.dev = tc_b_tosa_logical_left_shift(lw, d, r.raised);
     r.square = squares(lw, r.dev, more);
     if (coarser)
         r.square = tc_put_rescale(lw, r.square, ldexp(1, -coarser), 0, 0, TC_i32);
     r.square_unit = ldexp(r.square_unit, coarser);
     if (added > 0) {
-        tc_val less = sub(lw, tc_put_i32(lw, r.raised, highest), r.raised);
-        less = at_most(lw, add(lw, less, less), 31);
-        tc_val all = tc_put_i32(lw, less, rint(ldexp(added, 2 * highest)));
-        r.square = add(lw, r.square, tc_put_shift_right(lw, all, less, true));
+        tc_val less = tc_b_tosa_sub(lw, tc_b_like(lw, r.raised, TC_i32, highest), r.raised);
+        less = at_most(lw, tc_b_tosa_add(lw, less, less), 31);
+        tc_val all = tc_b_like(lw, less, TC_i32, rint(ldexp(added, 2 * highest)));
+        r.square =
+            tc_b_tosa_add(lw, r.square, tc_b_tosa_arithmetic_right_shift(lw, all, less, true));
     }
     r.square = at_least(lw, r.square, 1);
     return r;
@@ -135,18 +125,19 @@ static double root_unit(void)
     return sqrt(0.5) / (4 * pow(root_one, 3));
 }
 
-static tc_val finer_root(tc_lower *lw, const tc_root *r)
+static tc_val finer_root(tc_build *lw, const tc_root *r)
 {
-    tc_val square =
-        tc_put_product(lw, tc_put_product(lw, r->even, r->root, 15), r->root, 15); /* 2 A^2 */
-    tc_val rest = sub(lw, tc_put_i32(lw, square, rint(6 * root_one * root_one)), square);
-    return tc_put_product(lw, r->root, rest, 15);
+    tc_val square = tc_b_tosa_mul_shift(lw, tc_b_tosa_mul_shift(lw, r->even, r->root, 15), r->root,
+                                        15); /* 2 A^2 */
+    tc_val rest =
+        tc_b_tosa_sub(lw, tc_b_like(lw, square, TC_i32, rint(6 * root_one * root_one)), square);
+    return tc_b_tosa_mul_shift(lw, r->root, rest, 15);
 }
 
 /* ---- norms ---- */
 
 /* One number per index of an axis, in steps of unit. */
-static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, int64_t n,
+static tc_val constants(tc_build *lw, tc_val like, int axis, const double *x, int64_t n,
                         double unit)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -156,38 +147,40 @@ static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, in
     if (!like)
         return like;
     dim[axis] = n;
-    return tc_put_numbers(lw, TC_i32, tc_put_type(lw, like)->rank, dim, stored);
+    return tc_b_numbers(lw, TC_i32, tc_b_type(lw, like)->rank, dim, stored);
 }
 
-tc_val tc_put_normal_i16(tc_lower *lw, tc_val x, const tc_type *from, double eps, bool centre,
+tc_val tc_put_normal_i16(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double *unit)
 {
     level l = levelled(lw, x, from, eps, centre);
     if (!l.square)
         return TC_NONE;
-    int last = tc_put_type(lw, x)->rank - 1, most_half = 15;
-    double n = (double)tc_put_type(lw, x)->dim[last];
+    int last = tc_b_type(lw, x)->rank - 1, most_half = 15;
+    double n = (double)tc_b_type(lw, x)->dim[last];
     tc_root r = tc_put_root(lw, l.square);
     /* 1 / sqrt(square) = fine * 2^half * root_unit; no result is above sqrt(n) */
     tc_val fine = finer_root(lw, &r);
-    fine = tc_put_shift_right(lw, fine, sub(lw, tc_put_i32(lw, r.half, most_half), r.half), true);
+    fine = tc_b_tosa_arithmetic_right_shift(
+        lw, fine, tc_b_tosa_sub(lw, tc_b_like(lw, r.half, TC_i32, most_half), r.half), true);
     *unit = ldexp(root_unit(), most_half) * sqrt(n) * l.unit / sqrt(l.square_unit);
     int down = (int)fmax(0, ceil(log2(sqrt(n) / *unit)) - 29);
     *unit = ldexp(*unit, down);
-    return tc_put_product(lw, l.dev, fine, down);
+    return tc_b_tosa_mul_shift(lw, l.dev, fine, down);
 }
 
-tc_val tc_put_affine_i16(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+tc_val tc_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
                          const double *bias, int64_t n, const tc_type *to)
 {
     double most = fmax(tc_largest(gain, n), 1e-30), far = tc_largest(bias, n);
     double out = tc_scale_of(to);
     /* the bias has room beside the product */
     int more = far > 0 ? (int)fmax(0, ceil(log2(far / (unit * most * 0x1p29)))) : 0;
-    tc_val y = tc_put_product(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
+    tc_val y =
+        tc_b_tosa_mul_shift(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
     unit *= ldexp(most, more);
     if (far > 0)
-        y = add(lw, y, constants(lw, y, axis, bias, n, unit));
+        y = tc_b_tosa_add(lw, y, constants(lw, y, axis, bias, n, unit));
     /* far beyond the codes there is no more than the last of them */
     double limit = floor(out * 0x1p17 / unit);
     if (unit / out >= 0.25 && limit < 0x1p31) {
@@ -201,17 +194,17 @@ tc_val tc_put_affine_i16(tc_lower *lw, tc_val x, double unit, int axis, const do
 
 /* mantissa * 2^-down * unit, mantissa from 2^29 on, in the domain of `to`: what does not fit is at
  * its end. */
-static tc_val floating(tc_lower *lw, tc_val mantissa, tc_val down, double unit, const tc_type *to)
+static tc_val floating(tc_build *lw, tc_val mantissa, tc_val down, double unit, const tc_type *to)
 {
     double out = tc_scale_of(to), least = out * 0x1p17 / unit; /* mantissas that fill the codes */
     int at = (int)floor(log2(0x1p29 / least));
-    down = sub(lw, down, tc_put_i32(lw, down, at));
+    down = tc_b_tosa_sub(lw, down, tc_b_like(lw, down, TC_i32, at));
     down = at_most(lw, at_least(lw, down, 0), 31);
-    tc_val y = tc_put_shift_right(lw, mantissa, down, true);
+    tc_val y = tc_b_tosa_arithmetic_right_shift(lw, mantissa, down, true);
     return tc_put_rescale(lw, y, ldexp(unit, -at) / out, 0, tc_zero_of(to), to->dtype);
 }
 
-tc_val tc_put_spread_i16(tc_lower *lw, tc_val x, const tc_type *from, bool centre, double divisor,
+tc_val tc_put_spread_i16(tc_build *lw, tc_val x, const tc_type *from, bool centre, double divisor,
                          bool root, const tc_type *to)
 {
     level l = levelled(lw, x, from, 0, centre);
@@ -219,13 +212,13 @@ tc_val tc_put_spread_i16(tc_lower *lw, tc_val x, const tc_type *from, bool centr
         return TC_NONE;
     if (root) { /* sqrt(even) = even / sqrt(even) */
         tc_root r = tc_put_root(lw, l.square);
-        tc_val g = tc_put_product(lw, r.even, finer_root(lw, &r), 31);
-        return floating(lw, g, add(lw, r.half, l.raised),
+        tc_val g = tc_b_tosa_mul_shift(lw, r.even, finer_root(lw, &r), 31);
+        return floating(lw, g, tc_b_tosa_add(lw, r.half, l.raised),
                         0x1p31 * root_unit() * sqrt(l.square_unit / divisor), to);
     }
-    tc_val zeros = tc_put1(lw, TC_OP_tosa_clz, NULL, l.square);
-    zeros = sub(lw, zeros, tc_put_i32(lw, zeros, 1));
-    tc_val mantissa = up(lw, l.square, zeros);
-    zeros = add(lw, zeros, add(lw, l.raised, l.raised));
+    tc_val zeros = tc_b_tosa_clz(lw, l.square);
+    zeros = tc_b_tosa_sub(lw, zeros, tc_b_like(lw, zeros, TC_i32, 1));
+    tc_val mantissa = tc_b_tosa_logical_left_shift(lw, l.square, zeros);
+    zeros = tc_b_tosa_add(lw, zeros, tc_b_tosa_add(lw, l.raised, l.raised));
     return floating(lw, mantissa, zeros, l.square_unit / divisor, to);
 }

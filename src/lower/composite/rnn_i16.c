@@ -27,15 +27,7 @@ typedef struct state {
     tc_val h, c;
 } state;
 
-static tc_val add(tc_lower *lw, tc_val a, tc_val b)
-{
-    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
-}
-static tc_val sub(tc_lower *lw, tc_val a, tc_val b)
-{
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
-}
-static tc_val scaled(tc_lower *lw, tc_val a, int power)
+static tc_val scaled(tc_build *lw, tc_val a, int power)
 {
     return power ? tc_put_rescale(lw, a, ldexp(1, power), 0, 0, TC_i32) : a;
 }
@@ -60,7 +52,7 @@ static bool is_share(tc_rnn_kind k, int64_t i)
 /* ---- products with weights ---- */
 
 /* Real numbers by output row, the sigmoid's halved. */
-static const double *rows_of(tc_lower *lw, const tc_node *node, const cell *l, int i, int64_t n)
+static const double *rows_of(tc_build *lw, const tc_node *node, const cell *l, int i, int64_t n)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
     const double *x = tc_lower_known(lw, node, i, rows * n, 0);
@@ -71,7 +63,7 @@ static const double *rows_of(tc_lower *lw, const tc_node *node, const cell *l, i
 }
 
 /* Half of round(w * times) for all weights, as [1, in, out]. */
-static tc_val half_of(tc_lower *lw, const double *w, int64_t out, int64_t in, double times,
+static tc_val half_of(tc_build *lw, const double *w, int64_t out, int64_t in, double times,
                       bool high)
 {
     double *x = tc_new_n(&lw->ctx->arena, double, (size_t)(out * in));
@@ -80,12 +72,12 @@ static tc_val half_of(tc_lower *lw, const double *w, int64_t out, int64_t in, do
             double v = rint(w[o * in + i] * times), top = rint(v / 0x1p15);
             x[i * out + o] = high ? top : v - top * 0x1p15;
         }
-    return tc_put_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
+    return tc_b_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
 }
 
 /* x w^T in steps of 2^-bits: x = unit * (high + low / 2^15), [1, rows, in]; low: may be none; w:
  * [out, in]. */
-static tc_val times_weights(tc_lower *lw, tc_val high, tc_val low, double unit, const double *w,
+static tc_val times_weights(tc_build *lw, tc_val high, tc_val low, double unit, const double *w,
                             int64_t out, int64_t in, int bits)
 {
     double most = fmax(tc_largest(w, out * in), 1e-20);
@@ -93,24 +85,24 @@ static tc_val times_weights(tc_lower *lw, tc_val high, tc_val low, double unit, 
     double times = ldexp(unit * 0x1p15, bits - power);
     tc_val top = half_of(lw, w, out, in, times, true), rest = half_of(lw, w, out, in, times, false);
     tc_val by_rest = scaled(lw, tc_put_matrices(lw, high, 0, rest, 0), power - 15);
-    tc_val y = add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power), by_rest);
+    tc_val y = tc_b_tosa_add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power), by_rest);
     if (low)
-        y = add(lw, y, scaled(lw, tc_put_matrices(lw, low, 0, top, 0), power - 15));
+        y = tc_b_tosa_add(lw, y, scaled(lw, tc_put_matrices(lw, low, 0, top, 0), power - 15));
     return y;
 }
 
-static tc_val biased(tc_lower *lw, const tc_node *node, const cell *l, tc_val x, int bias)
+static tc_val biased(tc_build *lw, const tc_node *node, const cell *l, tc_val x, int bias)
 {
     int64_t out = gates_of(l->kind) * l->hidden, dim[] = {1, 1, out};
     const double *b = l->bias ? rows_of(lw, node, l, bias, 1) : NULL;
     double *y = tc_new_n(&lw->ctx->arena, double, (size_t)out);
     for (int64_t i = 0; b && i < out; i++)
         y[i] = ldexp(b[i], l->g);
-    return b ? add(lw, x, tc_put_numbers(lw, TC_i32, 3, dim, y)) : x;
+    return b ? tc_b_tosa_add(lw, x, tc_b_numbers(lw, TC_i32, 3, dim, y)) : x;
 }
 
 /* h w_hh^T + b_hh, h in steps of 2^-bits. */
-static tc_val from_state(tc_lower *lw, const tc_node *node, const cell *l, tc_val h, int bits,
+static tc_val from_state(tc_build *lw, const tc_node *node, const cell *l, tc_val h, int bits,
                          int weight, int bias, int64_t n)
 {
     tc_val high, low;
@@ -123,13 +115,13 @@ static tc_val from_state(tc_lower *lw, const tc_node *node, const cell *l, tc_va
     return biased(lw, node, l, y, bias);
 }
 
-static const double *projection_of(tc_lower *lw, const tc_node *node, const cell *l)
+static const double *projection_of(tc_build *lw, const tc_node *node, const cell *l)
 {
     return tc_lower_known(lw, node, l->weight + l->project, l->given * l->hidden, 0);
 }
 
 /* w_hr x, x between -1 and 1 in steps of 2^-STATE_BITS. */
-static tc_val projected(tc_lower *lw, const tc_node *node, const cell *l, tc_val x)
+static tc_val projected(tc_build *lw, const tc_node *node, const cell *l, tc_val x)
 {
     tc_val high, low;
     const double *w = projection_of(lw, node, l);
@@ -141,64 +133,66 @@ static tc_val projected(tc_lower *lw, const tc_node *node, const cell *l, tc_val
 
 /* ---- one step ---- */
 
-static tc_val gate(tc_lower *lw, const cell *l, tc_val all, int64_t i, int64_t n)
+static tc_val gate(tc_build *lw, const cell *l, tc_val all, int64_t i, int64_t n)
 {
-    return tc_put_slice_axis(lw, all, 2, i * l->hidden, n * l->hidden);
+    return tc_b_tosa_slice_axis(lw, all, 2, i * l->hidden, n * l->hidden);
 }
 
 /* tanh of sums, 2^29 for 1; and (1 + that) / 2. */
-static tc_val curve(tc_lower *lw, const cell *l, tc_val sum)
+static tc_val curve(tc_build *lw, const cell *l, tc_val sum)
 {
     return tc_put_fine_tanh(lw, sum, ldexp(1, -l->g));
 }
-static tc_val share(tc_lower *lw, tc_val t)
+static tc_val share(tc_build *lw, tc_val t)
 {
     tc_val half = scaled(lw, t, -1);
-    return add(lw, half, tc_put_i32(lw, half, 0x1p28));
+    return tc_b_tosa_add(lw, half, tc_b_like(lw, half, TC_i32, 0x1p28));
 }
 
-static state lstm_step(tc_lower *lw, const tc_node *node, const cell *l, tc_val sum, state s)
+static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_val sum, state s)
 {
     tc_val t = curve(lw, l, sum), g = share(lw, t);
-    tc_val kept = tc_put_product(lw, gate(lw, l, g, 1, 1), s.c, 29);
+    tc_val kept = tc_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), s.c, 29);
     tc_val next = gate(lw, l, t, 2, 1);
-    next = tc_put_product(lw, gate(lw, l, g, 0, 1), next, 58 - l->c);
-    s.c = add(lw, kept, next);
+    next = tc_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), next, 58 - l->c);
+    s.c = tc_b_tosa_add(lw, kept, next);
     tc_val shown = tc_put_fine_tanh(lw, s.c, ldexp(1, -l->c));
-    s.h = tc_put_product(lw, gate(lw, l, g, 3, 1), shown, 58 - (l->project ? STATE_BITS : l->h));
+    s.h =
+        tc_b_tosa_mul_shift(lw, gate(lw, l, g, 3, 1), shown, 58 - (l->project ? STATE_BITS : l->h));
     if (l->project)
         s.h = projected(lw, node, l, s.h);
     return s;
 }
 
-static state gru_step(tc_lower *lw, const cell *l, tc_val a, tc_val b, state s)
+static state gru_step(tc_build *lw, const cell *l, tc_val a, tc_val b, state s)
 {
     tc_val from_h = gate(lw, l, b, 0, 2), from_x = gate(lw, l, a, 0, 2);
-    tc_val g = share(lw, curve(lw, l, add(lw, from_x, from_h)));
+    tc_val g = share(lw, curve(lw, l, tc_b_tosa_add(lw, from_x, from_h)));
     tc_val past = gate(lw, l, b, 2, 1);
-    past = tc_put_product(lw, gate(lw, l, g, 0, 1), past, 29);
-    tc_val next = scaled(lw, curve(lw, l, add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
-    tc_val apart = sub(lw, s.h, next);
-    s.h = add(lw, next, tc_put_product(lw, gate(lw, l, g, 1, 1), apart, 29));
+    past = tc_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), past, 29);
+    tc_val next =
+        scaled(lw, curve(lw, l, tc_b_tosa_add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
+    tc_val apart = tc_b_tosa_sub(lw, s.h, next);
+    s.h = tc_b_tosa_add(lw, next, tc_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), apart, 29));
     return s;
 }
 
 /* a: what x brings. */
-static state step(tc_lower *lw, const tc_node *node, const cell *l, tc_val a, state s)
+static state step(tc_build *lw, const tc_node *node, const cell *l, tc_val a, state s)
 {
     tc_val b = from_state(lw, node, l, s.h, l->h, l->weight + 1, l->weight + 3, l->given);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
-    tc_val sum = add(lw, a, b);
+    tc_val sum = tc_b_tosa_add(lw, a, b);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, node, l, sum, s);
     if (l->kind == TC_RNN_TANH)
         s.h = scaled(lw, curve(lw, l, sum), l->h - 29);
     else {
-        sum = tc_put_extreme(lw, TC_OP_tosa_maximum, sum, tc_put_i32(lw, sum, 0));
+        sum = tc_b_tosa_maximum(lw, sum, tc_b_like(lw, sum, TC_i32, 0));
         double limit = ldexp(l->h_most, l->g);
         if (limit < 0x1p31 - 1)
-            sum = tc_put_extreme(lw, TC_OP_tosa_minimum, sum, tc_put_i32(lw, sum, floor(limit)));
+            sum = tc_b_tosa_minimum(lw, sum, tc_b_like(lw, sum, TC_i32, floor(limit)));
         s.h = scaled(lw, sum, l->h - l->g);
     }
     return s;
@@ -212,10 +206,10 @@ static double reach(const tc_type *t)
     return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
 }
 
-static double start_reach(const tc_lower *lw, const tc_node *node, int i)
+static double start_reach(const tc_build *lw, const tc_node *node, int i)
 {
     const tc_type *t = tc_lower_type(lw, node, i);
-    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
     double most = 0;
     for (int64_t k = 0; !t->quant && known.data && k < tc_type_count(t); k++)
         most = fmax(most, fabs(tc_load_f64(known, k)));
@@ -223,7 +217,7 @@ static double start_reach(const tc_lower *lw, const tc_node *node, int i)
 }
 
 /* How far states and sums can go; x: the largest number of the input, of n columns. */
-static void fit(tc_lower *lw, const tc_node *node, cell *l, double x, int64_t n, int64_t steps)
+static void fit(tc_build *lw, const tc_node *node, cell *l, double x, int64_t n, int64_t steps)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
     double in = tc_rnn_gain(rows_of(lw, node, l, l->weight, n), rows, n) * x,
@@ -244,30 +238,30 @@ static void fit(tc_lower *lw, const tc_node *node, cell *l, double x, int64_t n,
 /* ---- layers ---- */
 
 /* State operand i, cell `which`, as [1, batch, its extent] of 2^bits for 1. */
-static tc_val start_of(tc_lower *lw, const tc_node *node, const cell *l, int i, int64_t which,
+static tc_val start_of(tc_build *lw, const tc_node *node, const cell *l, int i, int64_t which,
                        int bits)
 {
     const tc_type *t = tc_lower_type(lw, node, i);
     int64_t last = t->dim[t->rank - 1], n = l->batch * last, dim[] = {1, l->batch, last};
-    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
     if (!t->quant && known.data) {
         double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
         for (int64_t k = 0; k < n; k++)
             x[k] = ldexp(tc_load_f64(known, which * n + k), bits);
-        return tc_put_numbers(lw, TC_i32, 3, dim, x);
+        return tc_b_numbers(lw, TC_i32, 3, dim, x);
     }
     if (!tc_is_activation(t)) {
         tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
         return TC_NONE;
     }
     int64_t all[] = {tc_type_count(t) / n, l->batch, last};
-    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, i), 3, all);
-    x = tc_put_slice_axis(lw, x, 0, which, 1);
+    tc_val x = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, i), 3, all);
+    x = tc_b_tosa_slice_axis(lw, x, 0, which, 1);
     return tc_put_rescale(lw, x, ldexp(tc_scale_of(t), bits), tc_zero_of(t), 0, TC_i32);
 }
 
 /* What the program's own input brings to every step, at once: [1, batch, gates] each. */
-static void from_input(tc_lower *lw, const tc_node *node, const cell *l, int64_t steps,
+static void from_input(tc_build *lw, const tc_node *node, const cell *l, int64_t steps,
                        bool batch_first, tc_val *a)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -278,19 +272,19 @@ static void from_input(tc_lower *lw, const tc_node *node, const cell *l, int64_t
         return;
     if (t->dtype == TC_i8)
         x = tc_put_rescale(lw, x, 1, tc_zero_of(t), 0, TC_i16);
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
+    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
     x = times_weights(lw, x, TC_NONE, tc_scale_of(t), w, gates, in, l->g);
     x = biased(lw, node, l, x, l->weight + 2);
     int axis = batch_first ? 1 : 0;
     int64_t dim[] = {batch_first ? l->batch : steps, batch_first ? steps : l->batch, gates};
-    x = tc_put_reshape(lw, x, 3, dim);
+    x = tc_b_tosa_reshape(lw, x, 3, dim);
     for (int64_t i = 0; i < steps; i++)
-        a[i] = tc_put_reshape(lw, tc_put_slice_axis(lw, x, axis, i, 1), 3,
-                              (int64_t[]){1, l->batch, gates});
+        a[i] = tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, x, axis, i, 1), 3,
+                                 (int64_t[]){1, l->batch, gates});
 }
 
 /* Piece k of result i, rounded into its domain. */
-static tc_val finished(tc_lower *lw, const tc_node *node, int i, tc_val x, int bits)
+static tc_val finished(tc_build *lw, const tc_node *node, int i, tc_val x, int bits)
 {
     const tc_type *to = tc_lower_result(lw, node, i);
     tc_val y =
@@ -312,7 +306,7 @@ typedef struct ends {
 } ends;
 
 /* One direction of a layer over all steps. */
-static sequence one_way(tc_lower *lw, const tc_node *node, const tc_rnn *r, cell *l, sequence x,
+static sequence one_way(tc_build *lw, const tc_node *node, const tc_rnn *r, cell *l, sequence x,
                         int64_t which, bool backward, ends *e)
 {
     sequence y = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps), r->given, 0, 0};
@@ -343,7 +337,7 @@ static sequence one_way(tc_lower *lw, const tc_node *node, const tc_rnn *r, cell
 }
 
 /* Two directions side by side, in the coarser steps of both. */
-static sequence beside(tc_lower *lw, const tc_rnn *r, sequence a, sequence b)
+static sequence beside(tc_build *lw, const tc_rnn *r, sequence a, sequence b)
 {
     int bits = a.bits < b.bits ? a.bits : b.bits;
     for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
@@ -354,18 +348,18 @@ static sequence beside(tc_lower *lw, const tc_rnn *r, sequence a, sequence b)
     return (sequence){a.at, a.width + b.width, fmax(a.most, b.most), bits};
 }
 
-static tc_val joined(tc_lower *lw, const tc_node *node, int i, tc_val *part, int64_t n, int axis,
+static tc_val joined(tc_build *lw, const tc_node *node, int i, tc_val *part, int64_t n, int axis,
                      int rank, const int64_t *dim)
 {
     const tc_type *to = tc_lower_result(lw, node, i);
     for (int64_t k = 0; k < n; k++)
-        part[k] = tc_put_reshape(lw, part[k], rank, dim);
+        part[k] = tc_b_tosa_reshape(lw, part[k], rank, dim);
     return lw->status == TC_OK
-               ? tc_put_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim)
+               ? tc_b_tosa_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim)
                : TC_NONE;
 }
 
-void tc_put_rnn_i16(tc_lower *lw, const tc_node *node, const tc_rnn *r, tc_val *out)
+void tc_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out)
 {
     const tc_type *xt = tc_lower_type(lw, node, 0);
     int64_t cells = r->layers * r->ways;

@@ -15,7 +15,7 @@ typedef struct total {
 } total;
 
 /* The operand's rows, what is reduced merged into the last axis. */
-static tc_val rows_of(tc_lower *lw, const tc_node *node, tc_ints axes, int64_t *n)
+static tc_val rows_of(tc_build *lw, const tc_node *node, tc_ints axes, int64_t *n)
 {
     *n = tc_axes_count(tc_lower_type(lw, node, 0), axes);
     if (!tc_lower_one_scale(lw, node))
@@ -28,7 +28,7 @@ static tc_val rows_of(tc_lower *lw, const tc_node *node, tc_ints axes, int64_t *
 }
 
 /* Sum of (x - mean)^2: sum(x * x) - sum(x)^2 / n with a few more bits. */
-static total squared_deviations(tc_lower *lw, tc_val x, const tc_type *t, int64_t n)
+static total squared_deviations(tc_build *lw, tc_val x, const tc_type *t, int64_t n)
 {
     total r;
     if (t->dtype != TC_i8) {
@@ -40,44 +40,42 @@ static total squared_deviations(tc_lower *lw, tc_val x, const tc_type *t, int64_
     }
     int more = (int)fmax(0, floor(log2(0x1p16 / (double)n)));
     tc_val square =
-        tc_put_row_sum(lw, tc_put_rescale(lw, tc_put_product(lw, x, x, 0), 1, 0, 0, TC_i16), 0);
+        tc_put_row_sum(lw, tc_put_rescale(lw, tc_b_tosa_mul(lw, x, x), 1, 0, 0, TC_i16), 0);
     tc_val sum = tc_put_row_sum(lw, x, 0),
            mean = tc_put_rescale(lw, sum, 0x1p22 / (double)n, 0, 0, TC_i32);
-    square = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, square, tc_put_i32(lw, square, more));
-    r.val = tc_put2(lw, TC_OP_tosa_sub, NULL, square, tc_put_product(lw, sum, mean, 22 - more));
+    square = tc_b_tosa_logical_left_shift(lw, square, tc_b_like(lw, square, TC_i32, more));
+    r.val = tc_b_tosa_sub(lw, square, tc_b_tosa_mul_shift(lw, sum, mean, 22 - more));
     r.unit = ldexp(tc_scale_of(t) * tc_scale_of(t), -more);
     return r;
 }
 
-static tc_val finish(tc_lower *lw, const tc_node *node, tc_val x, double unit)
+static tc_val finish(tc_build *lw, const tc_node *node, tc_val x, double unit)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     x = tc_put_rescale(lw, x, unit / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
-    return tc_put_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
+    return tc_b_tosa_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
 }
 
 /* The square root of a sum, which rounding may have left at -1. */
-static tc_val rooted(tc_lower *lw, const tc_node *node, total sum, double times)
+static tc_val rooted(tc_build *lw, const tc_node *node, total sum, double times)
 {
-    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    nan->nan_mode = TC_nan_mode_propagate;
-    tc_val v = tc_put2(lw, TC_OP_tosa_maximum, nan, sum.val, tc_put_i32(lw, sum.val, 0));
+    tc_val v = tc_b_tosa_maximum(lw, sum.val, tc_b_like(lw, sum.val, TC_i32, 0));
     return finish(lw, node, tc_put_square_root(lw, v),
                   TC_SQUARE_ROOT_UNIT * sqrt(sum.unit * times));
 }
 
-static bool is_wide(const tc_lower *lw, const tc_node *node)
+static bool is_wide(const tc_build *lw, const tc_node *node)
 {
     return tc_lower_result(lw, node, 0)->dtype == TC_i16;
 }
 
-static tc_val shaped(tc_lower *lw, const tc_node *node, tc_val x)
+static tc_val shaped(tc_build *lw, const tc_node *node, tc_val x)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
-    return tc_put_reshape(lw, x ? tc_put_codes(lw, x, to->quant) : x, to->rank, to->dim);
+    return tc_b_tosa_reshape(lw, x ? tc_put_codes(lw, x, to->quant) : x, to->rank, to->dim);
 }
 
-static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
+static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
 {
     const tc_attr_var *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -99,11 +97,11 @@ static void spread(tc_lower *lw, const tc_node *node, tc_val *out, bool root)
     out[0] = root ? rooted(lw, node, sum, times) : finish(lw, node, sum.val, sum.unit * times);
 }
 
-void tc_lower_int_var(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_var(tc_build *lw, const tc_node *node, tc_val *out)
 {
     spread(lw, node, out, false);
 }
-void tc_lower_int_std(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_std(tc_build *lw, const tc_node *node, tc_val *out)
 {
     spread(lw, node, out, true);
 }
@@ -111,16 +109,15 @@ void tc_lower_int_std(tc_lower *lw, const tc_node *node, tc_val *out)
 /* ---- norms ---- */
 
 /* Sum of squares of the real numbers. */
-static total squares(tc_lower *lw, tc_val x, const tc_type *t)
+static total squares(tc_build *lw, tc_val x, const tc_type *t)
 {
     double unit;
     int shift = 0;
     total r;
-    if (t->dtype == TC_i8 && tc_put_type(lw, x)->dim[tc_put_type(lw, x)->rank - 1] <= 0x8000) {
+    if (t->dtype == TC_i8 && tc_b_type(lw, x)->dim[tc_b_type(lw, x)->rank - 1] <= 0x8000) {
         tc_val wide = tc_put_widened(lw, x, tc_zero_of(t));
-        tc_val square = tc_put_product(lw, tc_put_widened(lw, x, tc_zero_of(t)), wide, 0);
-        r.val = tc_put_reduced(lw, TC_OP_tosa_reduce_sum, square,
-                               square ? tc_put_type(lw, square)->rank - 1 : 0);
+        tc_val square = tc_b_tosa_mul(lw, tc_put_widened(lw, x, tc_zero_of(t)), wide);
+        r.val = tc_b_tosa_reduce_sum(lw, square, square ? tc_b_type(lw, square)->rank - 1 : 0);
         r.unit = tc_scale_of(t) * tc_scale_of(t);
         return r;
     }
@@ -130,7 +127,7 @@ static total squares(tc_lower *lw, tc_val x, const tc_type *t)
     return r;
 }
 
-void tc_lower_int_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_norm *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -151,10 +148,10 @@ void tc_lower_int_norm(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "integers have norms of order 1, 2 and infinity, not %g", a->ord);
         return;
     }
-    tc_val size = tc_put1(lw, TC_OP_tosa_abs, NULL, tc_put_widened(lw, x, tc_zero_of(t)));
+    tc_val size = tc_b_tosa_abs(lw, tc_put_widened(lw, x, tc_zero_of(t)));
     tc_op op = a->ord == 1  ? TC_OP_tosa_reduce_sum
                : a->ord > 0 ? TC_OP_tosa_reduce_max
                             : TC_OP_tosa_reduce_min;
-    out[0] = finish(lw, node, tc_put_reduced(lw, op, size, tc_put_type(lw, x)->rank - 1),
+    out[0] = finish(lw, node, tc_b_tosa_reduce(lw, op, size, tc_b_type(lw, x)->rank - 1),
                     tc_scale_of(t));
 }

@@ -32,19 +32,19 @@ static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
         !tc_ints_are(a->stride, 2) || !tc_ints_are(a->dilation, 1) || !tc_ints_are(a->pad, 0) ||
         x->dim[1] % 2 || x->dim[2] % 2 || h * width > FEW_PLACES || c < 16)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     static const int64_t one[] = {1, 1};
     tc_attr_tosa_conv plain = *a;
     plain.stride = tc_ints_copy(&rw->ctx->arena, one, 2);
     tc_val in[5], half[2];
     for (int i = 0; i < 5; i++)
         in[i] = tc_rewrite_in(rw, node, i);
-    tc_val rows = tc_put_reshape(&lw, in[0], 4, (int64_t[]){1, h, 2 * width, 2 * c});
+    tc_val rows = tc_b_tosa_reshape(&lw, in[0], 4, (int64_t[]){1, h, 2 * width, 2 * c});
     for (int i = 0; i < 2; i++)
-        half[i] = tc_cheap_copy(&lw, tc_put_slice_axis(&lw, rows, 2, i * width, width));
+        half[i] = tc_cheap_copy(&lw, tc_b_tosa_slice_axis(&lw, rows, 2, i * width, width));
     in[0] = tc_put_concat(&lw, half, 2, 3);
-    in[1] = tc_put_reshape(&lw, in[1], 4, (int64_t[]){w->dim[0], 1, 1, 4 * c});
-    tc_val v = tc_put(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &plain, sizeof plain), in, 5);
+    in[1] = tc_b_tosa_reshape(&lw, in[1], 4, (int64_t[]){w->dim[0], 1, 1, 4 * c});
+    tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &plain, sizeof plain), in, 5);
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 
@@ -59,29 +59,29 @@ tc_status tc_lower_convert_2x2_convs(tc_ctx *ctx, tc_module *module)
 enum { PAIR_FROM = 32, PAIR_TO = 16, PAIR_PLACES = 1024 };
 
 /* [o,1,1,c] as [2o,1,1,2c]: the first c of the first o, the others of the others. */
-static tc_val twice(tc_lower *lw, tc_val w, int64_t zero)
+static tc_val twice(tc_build *lw, tc_val w, int64_t zero)
 {
-    tc_tensor old = tc_tensor_of(lw->to, w);
+    tc_tensor old = tc_tensor_of(lw->g, w);
     int64_t o = old.type->dim[0], c = old.type->dim[3], dim[] = {2 * o, 1, 1, 2 * c};
     tc_tensor t = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, old.type->dtype, 4, dim));
     for (int64_t i = 0; i < 2 * o; i++)
         for (int64_t k = 0; k < 2 * c; k++)
             tc_store_i64(t, i * 2 * c + k,
                          i / o == k / c ? tc_load_i64(old, i % o * c + k % c) : zero);
-    return tc_put_data(lw, t.type, t.data);
+    return tc_b_data(lw, t.type, t.data);
 }
 
 /* A constant's numbers two times, where there is one for each of n. */
-static tc_val repeated(tc_lower *lw, tc_val v, int64_t n)
+static tc_val repeated(tc_build *lw, tc_val v, int64_t n)
 {
-    tc_tensor old = tc_tensor_of(lw->to, v);
+    tc_tensor old = tc_tensor_of(lw->g, v);
     if (n == 1 || tc_type_count(old.type) != n)
         return v;
     int64_t dim = 2 * n;
     tc_tensor t = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, old.type->dtype, 1, &dim));
     for (int64_t i = 0; i < 2 * n; i++)
         tc_store_i64(t, i, tc_load_i64(old, i % n));
-    return tc_put_data(lw, t.type, t.data);
+    return tc_b_data(lw, t.type, t.data);
 }
 
 static bool is_thin(const tc_graph *g, const tc_node *conv)
@@ -109,21 +109,21 @@ static tc_status pairs(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     const tc_type *x = tc_type_of(rw->to, conv->in[0]), *y = tc_type_of(rw->from, node->out[0]);
     int64_t h = x->dim[1], w = x->dim[2] / 2, o = y->dim[3], dim[] = {1, h, w, 2 * o};
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val in[5], by[5];
     for (int i = 0; i < 5; i++) {
         in[i] = conv->in[i];
         by[i] = repeated(&lw, tc_rewrite_in(rw, node, i), i == 0 ? 1 : o);
     }
-    in[0] = tc_put_reshape(&lw, in[0], 4, (int64_t[]){1, h, w, 2 * x->dim[3]});
+    in[0] = tc_b_tosa_reshape(&lw, in[0], 4, (int64_t[]){1, h, w, 2 * x->dim[3]});
     in[1] = twice(&lw, in[1], tc_cheap_number(rw->to, in[4]));
     in[2] = repeated(&lw, in[2], o);
-    by[0] = tc_put(&lw, conv->op, conv->attr, in, 5);
+    by[0] = tc_b_op(&lw, conv->op, conv->attr, in, 5);
     TC_TRY(lw.status);
     tc_node *made = tc_graph_add(rw->to, node->op, node->attr, by, 5, 1, node->loc);
     rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, TC_i8, 4, dim);
     lw.status = tc_node_infer(rw->to, made);
-    return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, made->out[0], 4, y->dim), done);
+    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, made->out[0], 4, y->dim), done);
 }
 
 tc_status tc_lower_pair_pixels(tc_ctx *ctx, tc_module *module)
@@ -152,13 +152,14 @@ static tc_val image_of(const tc_rewrite *rw, const tc_node *moved)
 }
 
 /* [1,c,h,w] as [1, h, w/q, c q]. */
-static tc_val put_planes(tc_lower *lw, tc_val image, int64_t q)
+static tc_val put_planes(tc_build *lw, tc_val image, int64_t q)
 {
-    const tc_type *x = tc_put_type(lw, image);
+    const tc_type *x = tc_b_type(lw, image);
     int64_t c = x->dim[1], h = x->dim[2], w = x->dim[3];
-    tc_val plane[PLANES_MAX], all = tc_put_reshape(lw, image, 4, (int64_t[]){1, c * h, w / q, q});
+    tc_val plane[PLANES_MAX],
+        all = tc_b_tosa_reshape(lw, image, 4, (int64_t[]){1, c * h, w / q, q});
     for (int64_t i = 0; i < c; i++)
-        plane[i] = tc_cheap_copy(lw, tc_put_slice_axis(lw, all, 1, i * h, h));
+        plane[i] = tc_cheap_copy(lw, tc_b_tosa_slice_axis(lw, all, 1, i * h, h));
     return tc_put_concat(lw, plane, (int)c, 3);
 }
 
@@ -169,10 +170,10 @@ static int64_t half_down(int64_t v)
 
 /* [o,kh,kw,c] as [o,kh,taps,2c] for pairs of columns, the first of which is `first` pairs from the
  * window's own. */
-static tc_val paired_weights(tc_lower *lw, tc_val w, int64_t border, int64_t first, int64_t taps,
+static tc_val paired_weights(tc_build *lw, tc_val w, int64_t border, int64_t first, int64_t taps,
                              int64_t zero)
 {
-    tc_tensor old = tc_tensor_of(lw->to, w);
+    tc_tensor old = tc_tensor_of(lw->g, w);
     const int64_t *d = old.type->dim;
     int64_t dim[] = {d[0], d[1], taps, 2 * d[3]};
     tc_tensor t = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, old.type->dtype, 4, dim));
@@ -185,7 +186,7 @@ static tc_val paired_weights(tc_lower *lw, tc_val w, int64_t border, int64_t fir
                 tc_store_i64(t, (row * taps + pair) * 2 * d[3] + 2 * c + side,
                              tc_load_i64(old, (row * d[2] + k) * d[3] + c));
             }
-    return tc_put_data(lw, t.type, t.data);
+    return tc_b_data(lw, t.type, t.data);
 }
 
 /* The convolution over an image that steps by two, over pairs of columns. */
@@ -206,7 +207,7 @@ static tc_status paired(tc_rewrite *rw, const tc_node *node, bool *done)
     pad[3] = tc_type_of(g, node->out[0])->dim[2] - x->dim[2] / 2 - pad[2] + taps - 1;
     if (pad[3] < 0)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     static const int64_t step[] = {2, 1};
     tc_attr_tosa_conv pairs = *a;
     pairs.stride = tc_ints_copy(&rw->ctx->arena, step, 2);
@@ -216,7 +217,7 @@ static tc_status paired(tc_rewrite *rw, const tc_node *node, bool *done)
         in[i] = tc_rewrite_in(rw, node, i);
     in[0] = put_planes(&lw, image, 2);
     in[1] = paired_weights(&lw, in[1], border, first, taps, tc_cheap_number(rw->to, in[4]));
-    tc_val v = tc_put(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &pairs, sizeof pairs), in, 5);
+    tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &pairs, sizeof pairs), in, 5);
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 
@@ -231,7 +232,7 @@ static tc_status joined(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val image = image_of(rw, &like);
     if (!image)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     return tc_cheap_take(rw, &lw, node, put_planes(&lw, image, 1), done);
 }
 

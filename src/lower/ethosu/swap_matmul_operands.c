@@ -36,10 +36,10 @@ static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *scores = tc_type_of(rw->from, node->out[0]);
     if (FEW * scores->dim[1] > scores->dim[2])
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
-    tc_val rows = tc_put_transpose(&lw, product->in[0], swap);
+    tc_build lw = tc_build_instead(rw, node);
+    tc_val rows = tc_b_tosa_transpose(&lw, product->in[0], swap);
     tc_val in[5] = {turn->in[0], rows, product->in[3], product->in[2]};
-    in[0] = tc_put(&lw, TC_OP_tosa_matmul, product->attr, in, 4);
+    in[0] = tc_b_op(&lw, TC_OP_tosa_matmul, product->attr, in, 4);
     for (int i = 1; i < 5; i++)
         in[i] = tc_rewrite_in(rw, node, i);
     TC_TRY(lw.status);
@@ -47,7 +47,7 @@ static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_type type = *tc_type_of(rw->to, in[0]);
     type.dtype = tc_type_of(rw->from, node->out[0])->dtype;
     rw->to->val[scaled->out[0]]->type = tc_type_intern(rw->ctx, &type);
-    tc_val y = tc_put_transpose(&lw, scaled->out[0], swap);
+    tc_val y = tc_b_tosa_transpose(&lw, scaled->out[0], swap);
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 

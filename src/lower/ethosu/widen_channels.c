@@ -190,49 +190,49 @@ static void spare(tc_ctx *ctx, wider *w, const tc_graph *g)
 }
 
 /* A constant with a number for each of `from` channels on its last axis, for 40. */
-static tc_val longer(tc_lower *lw, tc_val constant, int64_t from, int64_t fill)
+static tc_val longer(tc_build *lw, tc_val constant, int64_t from, int64_t fill)
 {
-    const tc_type *t = tc_put_type(lw, constant);
+    const tc_type *t = tc_b_type(lw, constant);
     bool by_channel = t->rank > 0 && t->dim[t->rank - 1] == from;
     return by_channel ? tc_cheap_padded(lw, constant, t->rank - 1, WIDE - from, fill) : constant;
 }
 
-static tc_val grown_conv(tc_lower *lw, const tc_node *node, tc_val *in, bool in_grows,
+static tc_val grown_conv(tc_build *lw, const tc_node *node, tc_val *in, bool in_grows,
                          bool out_grows)
 {
-    const tc_type *k = tc_type_of(lw->from, node->in[1]);
-    int64_t zero = tc_cheap_number(lw->to, in[4]);
+    const tc_type *k = tc_type_of(lw->rw->from, node->in[1]);
+    int64_t zero = tc_cheap_number(lw->g, in[4]);
     if (in_grows)
         in[1] = tc_cheap_padded(lw, in[1], 3, WIDE - k->dim[3], zero);
     if (out_grows) {
         in[1] = tc_cheap_padded(lw, in[1], 0, WIDE - k->dim[0], zero);
         in[2] = longer(lw, in[2], k->dim[0], 0);
     }
-    return tc_put(lw, node->op, node->attr, in, node->n_in);
+    return tc_b_op(lw, node->op, node->attr, in, node->n_in);
 }
 
 /* The new channels hold zeros, whatever their factor. */
-static tc_val grown_rescale(tc_lower *lw, const tc_node *node, tc_val *in)
+static tc_val grown_rescale(tc_build *lw, const tc_node *node, tc_val *in)
 {
-    tc_type y = *tc_type_of(lw->from, node->out[0]);
-    if (tc_is_const(lw->to, in[0]))
+    tc_type y = *tc_type_of(lw->rw->from, node->out[0]);
+    if (tc_is_const(lw->g, in[0]))
         in[0] = longer(lw, in[0], y.dim[3], 0);
     in[1] = longer(lw, in[1], y.dim[3], 1 << 30);
     in[2] = longer(lw, in[2], y.dim[3], 31);
     y.dim[3] = WIDE;
-    tc_node *made = tc_graph_add(lw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
-    lw->to->val[made->out[0]]->type = tc_type_make(lw->ctx, y.dtype, 4, y.dim);
-    lw->status = tc_node_infer(lw->to, made);
+    tc_node *made = tc_graph_add(lw->g, node->op, node->attr, in, node->n_in, 1, node->loc);
+    lw->g->val[made->out[0]]->type = tc_type_make(lw->ctx, y.dtype, 4, y.dim);
+    lw->status = tc_node_infer(lw->g, made);
     return made->out[0];
 }
 
-static tc_val grown_pointwise(tc_lower *lw, const tc_node *node, tc_val *in)
+static tc_val grown_pointwise(tc_build *lw, const tc_node *node, tc_val *in)
 {
-    int64_t c = tc_type_of(lw->from, node->out[0])->dim[3];
+    int64_t c = tc_type_of(lw->rw->from, node->out[0])->dim[3];
     for (int i = 0; i < pointwise(node); i++)
-        if (tc_is_const(lw->to, in[i]))
+        if (tc_is_const(lw->g, in[i]))
             in[i] = longer(lw, in[i], c, 0);
-    return tc_put(lw, node->op, node->attr, in, node->n_in);
+    return tc_b_op(lw, node->op, node->attr, in, node->n_in);
 }
 
 static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -244,7 +244,7 @@ static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
     bool in_grows = grows(w, node->in[0]), out_grows = grows(w, node->out[0]);
     if (!out_grows && !(conv && in_grows))
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val in[5], v;
     for (int i = 0; i < node->n_in; i++)
         in[i] = tc_rewrite_in(rw, node, i);

@@ -6,18 +6,15 @@
 #include "function.h"
 #include "../move/lower_move.h"
 
-static tc_val limited(tc_lower *lw, tc_val x, tc_op op, double limit)
+static tc_val limited(tc_build *lw, tc_val x, tc_op op, double limit)
 {
-    tc_attr_tosa_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    a->nan_mode = TC_nan_mode_propagate;
-    return x ? tc_put2(lw, op, a, x, tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, limit))
-             : x;
+    return x ? tc_b_binary(lw, op, x, tc_b_single(lw, TC_i32, tc_b_type(lw, x)->rank, limit)) : x;
 }
 
 /* The program's own i32 numbers into i16: real numbers in between would have had 24 bits, so they
  * are rounded to that first (15 of the code and 9 of fraction), past the ends of i16 being all the
  * same. */
-static tc_val through_real(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
+static tc_val through_real(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     double factor = tc_scale_factor(tc_scale_of(from), tc_scale_of(to)),
            most = ceil(32800 / factor);
@@ -28,12 +25,12 @@ static tc_val through_real(tc_lower *lw, tc_val x, const tc_type *from, const tc
     return tc_put_codes(lw, tc_put_rescale(lw, x, 1.0 / 512, 0, 0, TC_i16), to->quant);
 }
 
-void tc_lower_int_rescale(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_rescale(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     bool own = from->dtype == TC_i32 && from->quant && from->quant->axis < 0 &&
                tc_zero_of(from) == 0 && to->dtype == TC_i16 && tc_is_activation(to) &&
-               !tc_def(lw->from, node->in[0]);
+               !tc_def(lw->rw->from, node->in[0]);
     tc_val x = tc_lower_in(lw, node, 0);
     out[0] = own ? through_real(lw, x, from, to) : tc_put_convert(lw, x, from, to);
 }
@@ -46,7 +43,7 @@ static double code_at(double real, const tc_quant *q)
 }
 
 /* clamp(x, lo, hi): into the result's domain, then between the codes of lo and hi. */
-static tc_val clamp_in_domain(tc_lower *lw, const tc_node *node, double lo, double hi)
+static tc_val clamp_in_domain(tc_build *lw, const tc_node *node, double lo, double hi)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!from->quant || !tc_is_activation(to)) {
@@ -67,12 +64,12 @@ static tc_val clamp_in_domain(tc_lower *lw, const tc_node *node, double lo, doub
     return tc_put_domain(lw, tc_lower_in(lw, node, 0), from, &narrowed);
 }
 
-void tc_lower_int_relu(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_relu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = clamp_in_domain(lw, node, 0, INFINITY);
 }
 
-void tc_lower_int_clamp(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_clamp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_clamp *a = node->attr;
     out[0] = clamp_in_domain(lw, node, a->lo, a->hi);

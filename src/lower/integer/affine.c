@@ -8,11 +8,11 @@
 
 /* The numbers that a constant operand stands for, or `otherwise` where it was left out; NULL: it is
  * not constant. */
-const double *tc_lower_known(tc_lower *lw, const tc_node *node, int i, int64_t n, double otherwise)
+const double *tc_lower_known(tc_build *lw, const tc_node *node, int i, int64_t n, double otherwise)
 {
     double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     const tc_type *t = tc_lower_type(lw, node, i);
-    tc_tensor c = t ? tc_tensor_of(lw->from, node->in[i]) : (tc_tensor){NULL, NULL};
+    tc_tensor c = t ? tc_tensor_of(lw->rw->from, node->in[i]) : (tc_tensor){NULL, NULL};
     if (t && !c.data) {
         tc_lower_refuse(lw, "its weight or its bias is not constant");
         return NULL;
@@ -31,7 +31,7 @@ static bool all_same(const double *x, int64_t n)
 }
 
 /* One number per index of `axis`, in units that use all of i16; at least `least` to a unit. */
-static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, int64_t n,
+static tc_val constants(tc_build *lw, tc_val like, int axis, const double *x, int64_t n,
                         double *unit)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -40,11 +40,11 @@ static tc_val constants(tc_lower *lw, tc_val like, int axis, const double *x, in
     for (int64_t i = 0; i < n; i++)
         stored[i] = x[i] / *unit;
     dim[axis] = n;
-    return like ? tc_put_numbers(lw, TC_i16, tc_put_type(lw, like)->rank, dim, stored) : TC_NONE;
+    return like ? tc_b_numbers(lw, TC_i16, tc_b_type(lw, like)->rank, dim, stored) : TC_NONE;
 }
 
 /* x * gain[c] + bias[c] by MUL and ADD. */
-static tc_val affine_by_parts(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+static tc_val affine_by_parts(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
                               const double *bias, int64_t n, const tc_type *to)
 {
     double out = tc_scale_of(to), u, most = tc_largest(bias, n);
@@ -58,7 +58,7 @@ static tc_val affine_by_parts(tc_lower *lw, tc_val x, double unit, int axis, con
         between = unit * gain[0];
     else {
         tc_val g = constants(lw, x, axis, gain, n, &u);
-        x = tc_put_product(lw, x, g, 0);
+        x = tc_b_tosa_mul(lw, x, g);
         if (!biased)
             return tc_put_rescale(lw, x, unit * u / out, 0, tc_zero_of(to), to->dtype);
         x = tc_put_rescale(lw, x, unit * u / between, 0, 0, TC_i16);
@@ -69,7 +69,7 @@ static tc_val affine_by_parts(tc_lower *lw, tc_val x, double unit, int axis, con
                         (tc_term){b, 0, u / one}, one / out, tc_zero_of(to), to->dtype);
 }
 
-bool tc_lower_one_scale(tc_lower *lw, const tc_node *node)
+bool tc_lower_one_scale(tc_build *lw, const tc_node *node)
 {
     if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
         !tc_is_activation(tc_lower_result(lw, node, 0)))
@@ -77,7 +77,7 @@ bool tc_lower_one_scale(tc_lower *lw, const tc_node *node)
     return lw->status == TC_OK;
 }
 
-tc_attr_tosa_conv *tc_conv_1x1(tc_lower *lw, tc_dtype acc)
+tc_attr_tosa_conv *tc_conv_1x1(tc_build *lw, tc_dtype acc)
 {
     tc_attr_tosa_conv *a = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
     *a = (tc_attr_tosa_conv){.pad = tc_ints_fill(&lw->ctx->arena, 0, 4),
@@ -88,10 +88,10 @@ tc_attr_tosa_conv *tc_conv_1x1(tc_lower *lw, tc_dtype acc)
 }
 
 /* The same as a 1x1 depthwise convolution over the last axis of i8 or i16. */
-static tc_val affine_by_conv(tc_lower *lw, tc_val x, int64_t zero, double unit, const double *gain,
+static tc_val affine_by_conv(tc_build *lw, tc_val x, int64_t zero, double unit, const double *gain,
                              const double *bias, int64_t n, const tc_type *to)
 {
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     double *w = tc_new_n(&lw->ctx->arena, double, (size_t)n),
            *b = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
@@ -104,24 +104,24 @@ static tc_val affine_by_conv(tc_lower *lw, tc_val x, int64_t zero, double unit, 
     }
     tc_dtype acc = t->dtype == TC_i8 ? TC_i32 : TC_i48;
     tc_val four =
-        t->rank == 4 ? x : tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
-    tc_val in[5] = {four, tc_put_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, w)};
-    in[2] = tc_put_numbers(lw, acc, 1, &n, b);
-    in[3] = tc_put_number(lw, t->dtype, 1, (double)zero);
-    in[4] = tc_put_number(lw, TC_i8, 1, 0);
-    tc_val y = tc_put(lw, TC_OP_tosa_depthwise_conv2d, tc_conv_1x1(lw, acc), in, 5);
+        t->rank == 4 ? x : tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
+    tc_val in[5] = {four, tc_b_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, w)};
+    in[2] = tc_b_numbers(lw, acc, 1, &n, b);
+    in[3] = tc_b_single(lw, t->dtype, 1, (double)zero);
+    in[4] = tc_b_single(lw, TC_i8, 1, 0);
+    tc_val y = tc_b_op(lw, TC_OP_tosa_depthwise_conv2d, tc_conv_1x1(lw, acc), in, 5);
     y = tc_put_rescale_channels(lw, y, factor, 0, tc_zero_of(to), to->dtype);
-    return tc_put_reshape(lw, y, t->rank, t->dim);
+    return tc_b_tosa_reshape(lw, y, t->rank, t->dim);
 }
 
-tc_val tc_put_affine(tc_lower *lw, tc_val x, double unit, int axis, const double *gain,
+tc_val tc_put_affine(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
                      const double *bias, int64_t n, const tc_type *to)
 {
     if (!x || !gain || !bias)
         return TC_NONE;
     bool plain = all_same(gain, n) && gain[0] > 0 && tc_largest(bias, n) == 0;
-    if (lw->target->machine->cost.affine_by_conv && tc_lower_has(lw, TC_FEATURE_INT16) &&
-        axis == tc_put_type(lw, x)->rank - 1 && !plain)
+    if (lw->lower->target->machine->cost.affine_by_conv && tc_lower_has(lw, TC_FEATURE_INT16) &&
+        axis == tc_b_type(lw, x)->rank - 1 && !plain)
         x = affine_by_conv(lw, x, 0, unit, gain, bias, n, to);
     else
         x = affine_by_parts(lw, x, unit, axis, gain, bias, n, to);
@@ -129,7 +129,7 @@ tc_val tc_put_affine(tc_lower *lw, tc_val x, double unit, int axis, const double
 }
 
 /* What batch_norm does to a channel: x * gain + bias. */
-void tc_lower_int_batch_norm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_batch_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_eps *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -147,11 +147,11 @@ void tc_lower_int_batch_norm(tc_lower *lw, const tc_node *node, tc_val *out)
         gain[i] = w[i] / sqrt(variance[i] + a->eps);
         bias[i] = b[i] - mean[i] * gain[i];
     }
-    tc_val x = tc_put_channels_last(lw, tc_lower_in(lw, node, 0));
+    tc_val x = tc_b_tosa_channels_last(lw, tc_lower_in(lw, node, 0));
     if (t->dtype == TC_i8)
         x = tc_put_codes(
             lw, affine_by_conv(lw, x, tc_zero_of(t), tc_scale_of(t), gain, bias, n, to), to->quant);
     else
         x = tc_put_affine(lw, x, tc_scale_of(t), t->rank - 1, gain, bias, n, to);
-    out[0] = tc_put_channels_first(lw, x);
+    out[0] = tc_b_tosa_channels_first(lw, x);
 }

@@ -15,7 +15,7 @@
 
 /* ---- operands ---- */
 
-static const tc_quant *domain(tc_lower *lw, tc_dtype dtype, double scale)
+static const tc_quant *domain(tc_build *lw, tc_dtype dtype, double scale)
 {
     tc_quant *q = tc_new(&lw->ctx->arena, tc_quant);
     double *s = tc_new(&lw->ctx->arena, double);
@@ -29,7 +29,7 @@ static const tc_quant *domain(tc_lower *lw, tc_dtype dtype, double scale)
     return q;
 }
 
-const tc_type *tc_wide_type(tc_lower *lw, const tc_type *shape, tc_dtype dtype, double scale)
+const tc_type *tc_wide_type(tc_build *lw, const tc_type *shape, tc_dtype dtype, double scale)
 {
     tc_type t = *shape;
     t.dtype = dtype;
@@ -38,7 +38,7 @@ const tc_type *tc_wide_type(tc_lower *lw, const tc_type *shape, tc_dtype dtype, 
 }
 
 /* Plain numbers that are known: into the finest i8 (one number) or i16 domain that holds them. */
-static bool quantize_known(tc_lower *lw, tc_arg *a, tc_tensor t)
+static bool quantize_known(tc_build *lw, tc_arg *a, tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
     double top = 0;
@@ -58,14 +58,14 @@ static bool quantize_known(tc_lower *lw, tc_arg *a, tc_tensor t)
     for (int64_t i = 0; i < n; i++)
         code[i] = rint(tc_load_f64(t, i) / scale);
     a->type = tc_wide_type(lw, t.type, dtype, scale);
-    a->val = tc_put_numbers(lw, dtype, t.type->rank, t.type->dim, code);
+    a->val = tc_b_numbers(lw, dtype, t.type->rank, t.type->dim, code);
     return true;
 }
 
-bool tc_arg_of(tc_lower *lw, const tc_node *node, int i, tc_arg *a)
+bool tc_arg_of(tc_build *lw, const tc_node *node, int i, tc_arg *a)
 {
     *a = (tc_arg){.val = tc_lower_in(lw, node, i), .type = tc_lower_type(lw, node, i)};
-    tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
     bool accumulator = a->type->quant && (a->type->dtype == TC_i32 || a->type->dtype == TC_i48);
     if (!a->type->quant && known.data) {
         if (!quantize_known(lw, a, known))
@@ -75,21 +75,21 @@ bool tc_arg_of(tc_lower *lw, const tc_node *node, int i, tc_arg *a)
         return false;
     }
     const tc_type *result = tc_lower_result(lw, node, 0);
-    a->val = tc_put_rank(lw, a->val, result->rank);
+    a->val = tc_b_tosa_rank(lw, a->val, result->rank);
     return true;
 }
 
 /* Whether it is known to be zero everywhere. */
-static bool is_zero(const tc_lower *lw, const tc_arg *a)
+static bool is_zero(const tc_build *lw, const tc_arg *a)
 {
-    tc_tensor t = tc_put_known(lw, a->val);
+    tc_tensor t = tc_b_constant(lw, a->val);
     for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
         if (tc_load_i64(t, i) != tc_zero_of(a->type))
             return false;
     return t.data;
 }
 
-tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale)
+tc_val tc_put_wide(tc_build *lw, const tc_arg *a, double scale)
 {
     if (tc_is_activation(a->type))
         return tc_put_rescale(lw, a->val, tc_scale_of(a->type) / scale, tc_zero_of(a->type), 0,
@@ -97,10 +97,10 @@ tc_val tc_put_wide(tc_lower *lw, const tc_arg *a, double scale)
     if (!a->val)
         return a->val;
     return tc_put_domain(lw, a->val, a->type,
-                         tc_wide_type(lw, tc_put_type(lw, a->val), TC_i32, scale));
+                         tc_wide_type(lw, tc_b_type(lw, a->val), TC_i32, scale));
 }
 
-tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
+tc_val tc_put_narrow(tc_build *lw, tc_val wide, double scale, const tc_type *to)
 {
     if (!wide)
         return wide;
@@ -108,8 +108,8 @@ tc_val tc_put_narrow(tc_lower *lw, tc_val wide, double scale, const tc_type *to)
         tc_lower_refuse(lw, "its result is not quantized");
         return TC_NONE;
     }
-    wide = tc_put_domain(lw, wide, tc_wide_type(lw, tc_put_type(lw, wide), TC_i32, scale), to);
-    return tc_put_expand(lw, wide, to->rank, to->dim);
+    wide = tc_put_domain(lw, wide, tc_wide_type(lw, tc_b_type(lw, wide), TC_i32, scale), to);
+    return tc_b_tosa_expand(lw, wide, to->rank, to->dim);
 }
 
 static bool wide_arg(const tc_arg *a) { return !tc_is_activation(a->type); }
@@ -144,7 +144,7 @@ static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double s
 /* ---- sums ---- */
 
 /* An operand times a positive number: the number is part of the scale. */
-static tc_arg times(tc_lower *lw, tc_arg a, double by)
+static tc_arg times(tc_build *lw, tc_arg a, double by)
 {
     if (by == 1)
         return a;
@@ -158,53 +158,53 @@ static tc_arg times(tc_lower *lw, tc_arg a, double by)
     return a;
 }
 
-static tc_val negated(tc_lower *lw, tc_val wide)
+static tc_val negated(tc_build *lw, tc_val wide)
 {
-    tc_val zero = tc_put_zero_point(lw, wide, 0);
-    return tc_put3(lw, TC_OP_tosa_negate, NULL, wide, zero, zero);
+    tc_val zero = tc_b_zero_point(lw, wide, 0);
+    return tc_b_tosa_negate(lw, wide, zero, zero);
 }
 
 /* x * by alone. */
-static tc_val alone(tc_lower *lw, tc_arg x, double by, const tc_type *to)
+static tc_val alone(tc_build *lw, tc_arg x, double by, const tc_type *to)
 {
     x = times(lw, x, fabs(by));
     if (by > 0)
-        return tc_put_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank,
-                             to->dim);
+        return tc_b_tosa_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank,
+                                to->dim);
     double s = common_scale(&x, tc_scale_of(x.type), &x, tc_scale_of(x.type), to);
     return tc_put_narrow(lw, negated(lw, tc_put_wide(lw, &x, s)), s, to);
 }
 
-tc_val tc_put_sum(tc_lower *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
+tc_val tc_put_sum(tc_build *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
                   const tc_type *to)
 {
     bool no_a = by_a == 0 || is_zero(lw, a), no_b = by_b == 0 || is_zero(lw, b);
     if (no_a && no_b)
-        return tc_put_expand(lw, tc_put_number(lw, to->dtype, to->rank, (double)tc_zero_of(to)),
-                             to->rank, to->dim);
+        return tc_b_tosa_expand(lw, tc_b_single(lw, to->dtype, to->rank, (double)tc_zero_of(to)),
+                                to->rank, to->dim);
     if (no_a || no_b)
         return no_a ? alone(lw, *b, by_b, to) : alone(lw, *a, by_a, to);
     tc_arg x = times(lw, *a, fabs(by_a)), y = times(lw, *b, fabs(by_b));
     double s = common_scale(&x, tc_scale_of(x.type), &y, tc_scale_of(y.type), to);
     tc_val p = tc_put_wide(lw, &x, s), q = tc_put_wide(lw, &y, s);
     bool opposite = (by_a < 0) != (by_b < 0);
-    tc_val wide = !opposite ? tc_put2(lw, TC_OP_tosa_add, NULL, p, q)
-                  : by_a > 0 ? tc_put2(lw, TC_OP_tosa_sub, NULL, p, q)
-                             : tc_put2(lw, TC_OP_tosa_sub, NULL, q, p);
+    tc_val wide = !opposite  ? tc_b_tosa_add(lw, p, q)
+                  : by_a > 0 ? tc_b_tosa_sub(lw, p, q)
+                             : tc_b_tosa_sub(lw, q, p);
     if (by_a < 0 && by_b < 0)
         wide = negated(lw, wide);
     return tc_put_narrow(lw, wide, s, to);
 }
 
 /* The two operands of a node that is more than a table of i8; false: it is done, or refused. */
-static bool operands(tc_lower *lw, const tc_node *node, tc_val *out, tc_arg *a, tc_arg *b)
+static bool operands(tc_build *lw, const tc_node *node, tc_val *out, tc_arg *a, tc_arg *b)
 {
     if (tc_lower_result(lw, node, 0)->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
         return false;
     return tc_arg_of(lw, node, 0, a) && tc_arg_of(lw, node, 1, b);
 }
 
-static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
+static void add(tc_build *lw, const tc_node *node, double sign, tc_val *out)
 {
     const tc_attr_alpha *alpha = node->attr;
     const tc_type *to = tc_lower_result(lw, node, 0);
@@ -218,12 +218,18 @@ static void add(tc_lower *lw, const tc_node *node, double sign, tc_val *out)
     out[0] = tc_put_sum(lw, &a, 1, &b, by, to);
 }
 
-void tc_lower_int_add(tc_lower *lw, const tc_node *node, tc_val *out) { add(lw, node, 1, out); }
-void tc_lower_int_sub(tc_lower *lw, const tc_node *node, tc_val *out) { add(lw, node, -1, out); }
+void tc_lower_int_add(tc_build *lw, const tc_node *node, tc_val *out)
+{
+    add(lw, node, 1, out);
+}
+void tc_lower_int_sub(tc_build *lw, const tc_node *node, tc_val *out)
+{
+    add(lw, node, -1, out);
+}
 
 /* ---- products ---- */
 
-tc_val tc_put_times(tc_lower *lw, const tc_arg *a, const tc_arg *b, double *scale)
+tc_val tc_put_times(tc_build *lw, const tc_arg *a, const tc_arg *b, double *scale)
 {
     if (wide_arg(a) || wide_arg(b)) {
         tc_lower_refuse(lw, "a factor is an accumulator");
@@ -234,10 +240,10 @@ tc_val tc_put_times(tc_lower *lw, const tc_arg *a, const tc_arg *b, double *scal
                  !tc_zero_of(b->type);
     tc_val x = plain ? a->val : tc_put_wide(lw, a, tc_scale_of(a->type));
     tc_val y = plain ? b->val : tc_put_wide(lw, b, tc_scale_of(b->type));
-    return tc_put3(lw, TC_OP_tosa_mul, NULL, x, y, tc_put_number(lw, TC_i8, 1, 0));
+    return tc_b_tosa_mul(lw, x, y);
 }
 
-void tc_lower_int_mul(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_mul(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, b;
@@ -250,7 +256,7 @@ void tc_lower_int_mul(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_narrow(lw, wide, scale, to);
 }
 
-void tc_lower_int_square(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a;
@@ -265,9 +271,9 @@ void tc_lower_int_square(tc_lower *lw, const tc_node *node, tc_val *out)
  * ---- */
 
 /* An operand as i32 of scale s; targets of the first generation take in no factor but 1. */
-static tc_val ordered(tc_lower *lw, const tc_arg *a, double s, const tc_type *to)
+static tc_val ordered(tc_build *lw, const tc_arg *a, double s, const tc_type *to)
 {
-    if (s == tc_scale_of(a->type) || lw->target->machine->can.scales_operands)
+    if (s == tc_scale_of(a->type) || lw->lower->target->machine->can.scales_operands)
         return tc_put_wide(lw, a, s);
     if (!a->val)
         return a->val;
@@ -275,24 +281,24 @@ static tc_val ordered(tc_lower *lw, const tc_arg *a, double s, const tc_type *to
     return tc_put_wide(lw, &narrow, s);
 }
 
-tc_val tc_put_extreme_of(tc_lower *lw, tc_op op, const tc_arg *a, const tc_arg *b,
+tc_val tc_put_extreme_of(tc_build *lw, tc_op op, const tc_arg *a, const tc_arg *b,
                          const tc_type *to)
 {
     bool equal = !wide_arg(a) && !wide_arg(b) && tc_scale_of(a->type) == tc_scale_of(b->type);
     double s = equal ? tc_scale_of(a->type) : tc_scale_of(to);
     tc_val second = ordered(lw, b, s, to), first = ordered(lw, a, s, to);
-    tc_val y = tc_put_extreme(lw, op, first, second);
+    tc_val y = tc_b_binary(lw, op, first, second);
     return tc_put_narrow(lw, y, s, to);
 }
 
-static bool gives_codes(tc_lower *lw, const tc_type *to)
+static bool gives_codes(tc_build *lw, const tc_type *to)
 {
     if (!to->quant)
         tc_lower_refuse(lw, "its result is not quantized");
     return to->quant != NULL;
 }
 
-static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+static void extreme(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, b;
@@ -301,18 +307,18 @@ static void extreme(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
     out[0] = tc_put_extreme_of(lw, op, &a, &b, to);
 }
 
-void tc_lower_int_maximum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_maximum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, TC_OP_tosa_maximum, out);
 }
 
-void tc_lower_int_minimum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_minimum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, TC_OP_tosa_minimum, out);
 }
 
 /* min(max(x, lo), hi), each bound may be missing. */
-void tc_lower_int_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_clamp_tensor(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a, bound;
@@ -327,15 +333,15 @@ void tc_lower_int_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
             continue;
         if (!tc_arg_of(lw, node, i, &bound))
             return;
-        y = tc_put_extreme(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
-                   ordered(lw, &bound, s, to));
+        y = tc_b_binary(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
+                        ordered(lw, &bound, s, to));
     }
     out[0] = tc_put_narrow(lw, y, s, to);
 }
 
 /* ---- one operand, where i16 would lose by a table ---- */
 
-static void one_operand(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+static void one_operand(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg a;
@@ -344,16 +350,16 @@ static void one_operand(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out
         return;
     double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : tc_scale_of(a.type);
     tc_val x = tc_put_wide(lw, &a, s);
-    x = op == TC_OP_tosa_negate ? negated(lw, x) : tc_put1(lw, op, NULL, x);
+    x = op == TC_OP_tosa_negate ? negated(lw, x) : tc_b_unary(lw, op, x);
     out[0] = tc_put_narrow(lw, x, s, to);
 }
 
-void tc_lower_int_neg(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_neg(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_operand(lw, node, TC_OP_tosa_negate, out);
 }
 
-void tc_lower_int_abs(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_abs(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_operand(lw, node, TC_OP_tosa_abs, out);
 }

@@ -18,20 +18,20 @@ static double code_of(const tc_quant *q, double real)
     return fmin(fmax(code, (double)q->lo), (double)q->hi);
 }
 
-static tc_val number_like(tc_lower *lw, tc_val x, tc_dtype dtype, double number)
+static tc_val number_like(tc_build *lw, tc_val x, tc_dtype dtype, double number)
 {
-    return x ? tc_put_number(lw, dtype, tc_put_type(lw, x)->rank, number) : x;
+    return x ? tc_b_single(lw, dtype, tc_b_type(lw, x)->rank, number) : x;
 }
 
-static tc_val from_bool(tc_lower *lw, tc_val x, const tc_type *to)
+static tc_val from_bool(tc_build *lw, tc_val x, const tc_type *to)
 {
     tc_val one = number_like(lw, x, to->dtype, code_of(to->quant, 1));
     tc_val zero = number_like(lw, x, to->dtype, code_of(to->quant, 0));
-    return tc_put_select(lw, x, one, zero);
+    return tc_b_tosa_select(lw, x, one, zero);
 }
 
 /* From 2^16 on, the factor makes every number but 0 the least or the greatest code. */
-static tc_val from_integer(tc_lower *lw, tc_val x, const tc_type *to)
+static tc_val from_integer(tc_build *lw, tc_val x, const tc_type *to)
 {
     const tc_quant *q = to->quant;
     x = tc_put_rescale(lw, tc_put_cast(lw, x, TC_i32), fmin(1 / q->scale[0], 0x1p16), 0, q->zero[0],
@@ -39,11 +39,11 @@ static tc_val from_integer(tc_lower *lw, tc_val x, const tc_type *to)
     return tc_put_codes(lw, x, q);
 }
 
-static tc_val to_bool(tc_lower *lw, tc_val x, const tc_type *from)
+static tc_val to_bool(tc_build *lw, tc_val x, const tc_type *from)
 {
     x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
     tc_val zero = number_like(lw, x, TC_i32, (double)tc_zero_of(from));
-    return tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_put2(lw, TC_OP_tosa_equal, NULL, x, zero));
+    return tc_b_tosa_logical_not(lw, tc_b_tosa_equal(lw, x, zero));
 }
 
 /* What an integer type makes of a whole number: its low bits. */
@@ -54,7 +54,7 @@ static double low_bits(double v, tc_dtype to)
 }
 
 /* f32 as PyTorch has it, cut toward zero; what is beyond the type wraps. */
-static tc_val to_integer(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to)
+static tc_val to_integer(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to)
 {
     static const int64_t zero = 0;
     static const double one = 1;
@@ -69,7 +69,7 @@ static tc_val to_integer(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype t
     return tc_put_cast(lw, y, to);
 }
 
-void tc_lower_int_cast(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_cast(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     tc_val x = tc_lower_in(lw, node, 0);

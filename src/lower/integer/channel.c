@@ -22,9 +22,9 @@ typedef struct channels {
     double *real;
 } channels;
 
-static bool channels_of(tc_lower *lw, const tc_arg *a, channels *c)
+static bool channels_of(tc_build *lw, const tc_arg *a, channels *c)
 {
-    tc_tensor t = tc_put_known(lw, a->val);
+    tc_tensor t = tc_b_constant(lw, a->val);
     if (!t.data || !tc_is_activation(a->type))
         return false;
     c->axis = -1;
@@ -45,38 +45,37 @@ static bool channels_of(tc_lower *lw, const tc_arg *a, channels *c)
 
 /* x with the axis last as [n,h,w,c]; false when the axis is neither the last nor the channels of a
  * plane. */
-static bool arranged(tc_lower *lw, tc_val *x, const channels *c)
+static bool arranged(tc_build *lw, tc_val *x, const channels *c)
 {
     if (!*x)
         return true;
-    const tc_type *t = tc_put_type(lw, *x);
+    const tc_type *t = tc_b_type(lw, *x);
     if (t->dim[c->axis] != c->n)
         return false;
     if (c->axis == t->rank - 1) {
-        *x = tc_put_reshape(lw, *x, 4, (int64_t[]){1, 1, tc_type_count(t) / c->n, c->n});
+        *x = tc_b_tosa_reshape(lw, *x, 4, (int64_t[]){1, 1, tc_type_count(t) / c->n, c->n});
         return true;
     }
     if (c->axis != 1 || t->rank != 4)
         return false;
-    *x = tc_put_channels_last(lw, *x);
+    *x = tc_b_tosa_channels_last(lw, *x);
     return true;
 }
 
-static tc_val depthwise(tc_lower *lw, tc_val x, int64_t zero, int64_t n, const double *weight,
+static tc_val depthwise(tc_build *lw, tc_val x, int64_t zero, int64_t n, const double *weight,
                         const double *bias)
 {
-    tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, weight);
-    tc_val summand =
-        bias ? tc_put_numbers(lw, TC_i32, 1, &n, bias) : tc_put_number(lw, TC_i32, 1, 0);
+    tc_val w = tc_b_numbers(lw, TC_i8, 4, (int64_t[]){1, 1, n, 1}, weight);
+    tc_val summand = bias ? tc_b_numbers(lw, TC_i32, 1, &n, bias) : tc_b_single(lw, TC_i32, 1, 0);
     return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, summand,
                        &(tc_window_shape){.axes = 2}, TC_i32);
 }
 
-static tc_val back(tc_lower *lw, tc_val y, const channels *c, const tc_type *to)
+static tc_val back(tc_build *lw, tc_val y, const channels *c, const tc_type *to)
 {
     if (c->axis != to->rank - 1)
-        y = tc_put_channels_first(lw, y);
-    return tc_put_reshape(lw, y, to->rank, to->dim);
+        y = tc_b_tosa_channels_first(lw, y);
+    return tc_b_tosa_reshape(lw, y, to->rank, to->dim);
 }
 
 static bool suits(const tc_arg *x, const tc_type *to)
@@ -86,12 +85,12 @@ static bool suits(const tc_arg *x, const tc_type *to)
 
 /* x * by, or on channels that are not `wanted` the code at the end of the domain on the side of
  * `never`.  wanted NULL: all are. */
-static bool products(tc_lower *lw, const tc_arg *x, const tc_arg *by, const bool *wanted,
+static bool products(tc_build *lw, const tc_arg *x, const tc_arg *by, const bool *wanted,
                      double never, const tc_type *to, tc_val *y)
 {
     channels c;
     tc_val v = x->val;
-    if (!suits(x, to) || tc_put_known(lw, v).data || !channels_of(lw, by, &c) ||
+    if (!suits(x, to) || tc_b_constant(lw, v).data || !channels_of(lw, by, &c) ||
         !arranged(lw, &v, &c))
         return false;
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
@@ -112,13 +111,13 @@ static bool products(tc_lower *lw, const tc_arg *x, const tc_arg *by, const bool
     return true;
 }
 
-bool tc_put_channel_times(tc_lower *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
+bool tc_put_channel_times(tc_build *lw, const tc_arg *x, const tc_arg *by, const tc_type *to,
                           tc_val *y)
 {
     return products(lw, x, by, NULL, 0, to, y);
 }
 
-bool tc_put_channel_bound(tc_lower *lw, tc_op op, const tc_arg *x, const tc_arg *by,
+bool tc_put_channel_bound(tc_build *lw, tc_op op, const tc_arg *x, const tc_arg *by,
                           const bool *wanted, const tc_type *to, tc_val *y)
 {
     return products(lw, x, by, wanted, op == TC_OP_tosa_maximum ? -1 : 1, to, y);
@@ -139,12 +138,12 @@ static double weight_for(double steps)
     return best;
 }
 
-bool tc_put_channel_plus(tc_lower *lw, const tc_arg *x, const tc_arg *more, double by,
+bool tc_put_channel_plus(tc_build *lw, const tc_arg *x, const tc_arg *more, double by,
                          const tc_type *to, tc_val *y)
 {
     channels c;
     tc_val v = x->val;
-    if (!suits(x, to) || tc_put_known(lw, v).data || !channels_of(lw, more, &c))
+    if (!suits(x, to) || tc_b_constant(lw, v).data || !channels_of(lw, more, &c))
         return false;
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);
     double *bias = tc_new_n(&lw->ctx->arena, double, (size_t)c.n);

@@ -17,9 +17,9 @@
 
 /* The one real number that a constant operand holds everywhere; as f32, the way the kernel would
  * see it. */
-static bool one_number(tc_lower *lw, tc_val v, float *x)
+static bool one_number(tc_build *lw, tc_val v, float *x)
 {
-    tc_tensor t = tc_tensor_of(lw->from, v);
+    tc_tensor t = tc_tensor_of(lw->rw->from, v);
     int64_t n = t.type ? tc_type_count(t.type) : 0;
     if (!t.data || !n || (t.type->quant && t.type->quant->axis >= 0))
         return false;
@@ -32,7 +32,7 @@ static bool one_number(tc_lower *lw, tc_val v, float *x)
     return true;
 }
 
-int tc_function_operand(tc_lower *lw, const tc_node *node)
+int tc_function_operand(tc_build *lw, const tc_node *node)
 {
     int which = -1;
     float unused;
@@ -47,9 +47,9 @@ int tc_function_operand(tc_lower *lw, const tc_node *node)
 }
 
 /* The node's operator on the given operands; what is not given is one constant number. */
-static bool evaluate(tc_lower *lw, const tc_node *node, const tc_tensor *given, tc_tensor *y)
+static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, tc_tensor *y)
 {
-    tc_graph g = tc_graph_empty(lw->to->module, "function");
+    tc_graph g = tc_graph_empty(lw->g->module, "function");
     tc_val in[TC_MAX_RANK] = {0};
     tc_tensor operand[TC_MAX_RANK] = {{NULL, NULL}};
     for (int i = 0; i < node->n_in; i++) {
@@ -73,7 +73,7 @@ static bool evaluate(tc_lower *lw, const tc_node *node, const tc_tensor *given, 
 }
 
 /* The real numbers of n codes from the lowest on. */
-static tc_tensor all_reals(tc_lower *lw, const tc_type *from, int rank, const int64_t *dim)
+static tc_tensor all_reals(tc_build *lw, const tc_type *from, int rank, const int64_t *dim)
 {
     tc_tensor x = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_f32, rank, dim));
     int64_t first = tc_dtype_min(from->dtype) - tc_zero_of(from);
@@ -93,7 +93,7 @@ static void as_codes(tc_tensor y, const tc_quant *q, double *code)
     }
 }
 
-double *tc_function_codes(tc_lower *lw, const tc_node *node, int which)
+double *tc_function_codes(tc_build *lw, const tc_node *node, int which)
 {
     const tc_type *from = tc_lower_type(lw, node, which), *to = tc_lower_result(lw, node, 0);
     int64_t n = tc_lookup_count(from->dtype);
@@ -122,13 +122,13 @@ static bool storage(const tc_type *to, stored *s)
     return s->quant && s->quant->axis < 0;
 }
 
-static tc_val finished(tc_lower *lw, tc_val y, const tc_type *to)
+static tc_val finished(tc_build *lw, tc_val y, const tc_type *to)
 {
-    return tc_put_expand(lw, to->dtype == TC_bool ? tc_put_tosa_cast(lw, y, TC_bool) : y, to->rank,
-                         to->dim);
+    return tc_b_tosa_expand(lw, to->dtype == TC_bool ? tc_b_tosa_cast(lw, y, TC_bool) : y, to->rank,
+                            to->dim);
 }
 
-bool tc_lower_try_function(tc_lower *lw, const tc_node *node, tc_val *out)
+bool tc_lower_try_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int which = tc_function_operand(lw, node);
     const tc_type *to = tc_lower_result(lw, node, 0);
@@ -147,7 +147,7 @@ bool tc_lower_try_function(tc_lower *lw, const tc_node *node, tc_val *out)
 /* ---- two operands ---- */
 
 /* Exactly two operands that are not one number everywhere, both i8. */
-static bool two_operands(tc_lower *lw, const tc_node *node, int *pair)
+static bool two_operands(tc_build *lw, const tc_node *node, int *pair)
 {
     int n = 0;
     float unused;
@@ -162,31 +162,32 @@ static bool two_operands(tc_lower *lw, const tc_node *node, int *pair)
     return n == 2;
 }
 
-bool tc_lower_try_pair(tc_lower *lw, const tc_node *node, tc_val *out)
+bool tc_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     int pair[2];
     stored s;
-    if (!lw->target->machine->can.gathers || !two_operands(lw, node, pair) || !storage(to, &s))
+    if (!lw->lower->target->machine->can.gathers || !two_operands(lw, node, pair) ||
+        !storage(to, &s))
         return false;
     tc_tensor given[TC_MAX_RANK] = {{NULL, NULL}}, y;
     tc_val at[2];
     for (int i = 0; i < 2; i++) {
         given[pair[i]] = all_reals(lw, tc_lower_type(lw, node, pair[i]), 2,
                                    i ? (int64_t[]){1, 256} : (int64_t[]){256, 1});
-        tc_val x = tc_put_rank(lw, tc_lower_in(lw, node, pair[i]), to->rank);
+        tc_val x = tc_b_tosa_rank(lw, tc_lower_in(lw, node, pair[i]), to->rank);
         at[i] = tc_put_rescale(lw, x, i ? 1 : 256, -128, 0, TC_i32);
     }
     if (!evaluate(lw, node, given, &y))
         return true;
     double *code = tc_new_n(&lw->ctx->arena, double, 65536);
     as_codes(y, to->quant, code);
-    tc_val sum = tc_put2(lw, TC_OP_tosa_add, NULL, at[0], at[1]);
+    tc_val sum = tc_b_tosa_add(lw, at[0], at[1]);
     out[0] = finished(lw, tc_put_listed(lw, sum, s.dtype, s.quant, code), to);
     return true;
 }
 
-void tc_lower_int_function(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
     if (!tc_lower_try_function(lw, node, out) && !tc_lower_try_pair(lw, node, out))
         tc_lower_refuse(lw, tc_function_operand(lw, node) < 0

@@ -170,7 +170,7 @@ static void fit_one(curve *c, int most, bool try_zero)
 
 /* Tables whose sum is near enough, or as near as they get: kinks want one each, bends one around
  * zero. */
-static void fit(tc_lower *lw, curve *c, int most)
+static void fit(tc_build *lw, curve *c, int most)
 {
     c->sum = tc_new_n(&lw->ctx->scratch, double, CODES);
     fit_one(c, most, false);
@@ -187,75 +187,74 @@ static void fit(tc_lower *lw, curve *c, int most)
 
 /* ---- nodes ---- */
 
-static tc_val put_piece(tc_lower *lw, tc_val x, const piece *p)
+static tc_val put_piece(tc_build *lw, tc_val x, const piece *p)
 {
     if (p->zoom > 1 && p->centre) {
         x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i32);
         tc_val offset =
-            x ? tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, (double)(-p->centre * p->zoom))
-              : x;
-        x = tc_put_rescale(lw, tc_put2(lw, TC_OP_tosa_add, NULL, x, offset), 1, 0, 0, TC_i16);
+            x ? tc_b_single(lw, TC_i32, tc_b_type(lw, x)->rank, (double)(-p->centre * p->zoom)) : x;
+        x = tc_put_rescale(lw, tc_b_tosa_add(lw, x, offset), 1, 0, 0, TC_i16);
     } else if (p->zoom > 1)
         x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i16);
     return tc_put_table(lw, x, TC_i16, p->entry, SEGMENTS + 1);
 }
 
 /* The sum of the tables, 7 bits of fraction, as `to`. */
-static tc_val put_pieces(tc_lower *lw, tc_val x, const curve *c, tc_dtype to)
+static tc_val put_pieces(tc_build *lw, tc_val x, const curve *c, tc_dtype to)
 {
-    bool narrow = !lw->target->machine->can.wide_tables; /* its result must be i16 at once */
+    bool narrow = !lw->lower->target->machine->can.wide_tables; /* its result must be i16 at once */
     tc_val sum = TC_NONE;
     for (int i = 0; i < c->n; i++) {
         tc_val part = put_piece(lw, x, &c->part[i]);
         if (c->n > 1 && narrow)
             part = tc_put_rescale(lw, tc_put_rescale(lw, part, 1.0 / STEP, 0, 0, TC_i16), 1, 0, 0,
                                   TC_i32);
-        sum = i ? tc_put2(lw, TC_OP_tosa_add, NULL, sum, part) : part;
+        sum = i ? tc_b_tosa_add(lw, sum, part) : part;
     }
     return tc_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
 }
 
 /* code[at] of n, rounded and clamped. */
-static tc_val listed(tc_lower *lw, tc_val at, int64_t n_code, tc_dtype to, const tc_quant *q,
+static tc_val listed(tc_build *lw, tc_val at, int64_t n_code, tc_dtype to, const tc_quant *q,
                      const double *code)
 {
     if (!at)
         return at;
-    const tc_type *t = tc_put_type(lw, at);
+    const tc_type *t = tc_b_type(lw, at);
     int64_t dim[TC_MAX_RANK], n = tc_type_count(t);
     int rank = t->rank;
     memcpy(dim, t->dim, sizeof dim);
     double *value = tc_new_n(&lw->ctx->arena, double, (size_t)n_code);
     for (int64_t i = 0; i < n_code; i++)
         value[i] = rounded(code[i], q);
-    tc_val list = tc_put_numbers(lw, to, 3, (int64_t[]){1, n_code, 1}, value);
-    at = tc_put_reshape(lw, at, 2, (int64_t[]){1, n});
-    return tc_put_reshape(lw, tc_put2(lw, TC_OP_tosa_gather, NULL, list, at), rank, dim);
+    tc_val list = tc_b_numbers(lw, to, 3, (int64_t[]){1, n_code, 1}, value);
+    at = tc_b_tosa_reshape(lw, at, 2, (int64_t[]){1, n});
+    return tc_b_tosa_reshape(lw, tc_b_tosa_gather(lw, list, at), rank, dim);
 }
 
-tc_val tc_put_listed(tc_lower *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
+tc_val tc_put_listed(tc_build *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
 {
     return listed(lw, at, CODES, to, q, code);
 }
 
 /* values[x - least] from a list of all, x: i8 or i16. */
-static tc_val put_gather(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+static tc_val put_gather(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
     if (!x)
         return x;
-    int64_t least = tc_dtype_min(tc_put_type(lw, x)->dtype);
+    int64_t least = tc_dtype_min(tc_b_dtype(lw, x));
     tc_val at = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
     if (at)
-        at = tc_put2(lw, TC_OP_tosa_add, NULL, at,
-                     tc_put_number(lw, TC_i32, tc_put_type(lw, at)->rank, (double)-least));
+        at =
+            tc_b_tosa_add(lw, at, tc_b_single(lw, TC_i32, tc_b_type(lw, at)->rank, (double)-least));
     return listed(lw, at, -2 * least, to, q, code);
 }
 
 /* i16 to i16 or i8, the latter from something 7 bits finer.  A target with GATHER has few tables:
  * its list is exact. */
-static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+static tc_val from_i16(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
-    bool gathers = lw->target->machine->can.gathers, narrow = to == TC_i8;
+    bool gathers = lw->lower->target->machine->can.gathers, narrow = to == TC_i8;
     if (gathers && !tc_lower_has(lw, TC_FEATURE_INT16))
         return put_gather(lw, x, to, q, code);
     double unit = narrow ? 128 : 1, zero = narrow ? (double)q->zero[0] : 0;
@@ -268,7 +267,7 @@ static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, c
                  .within = narrow ? 32 : 1,
                  .lo = ((double)q->lo - zero) * unit,
                  .hi = ((double)q->hi - zero) * unit};
-    if (lw->dry && gathers)
+    if (lw->lower->dry && gathers)
         c->part[c->n++] = (piece){.zoom = 1}; /* one way or the other it can be done */
     else
         fit(lw, c, gathers ? CHEAP_TABLES : MOST_TABLES);
@@ -288,7 +287,7 @@ static tc_val from_i16(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, c
 
 /* i8 to i16 or i32: at 128 * code the i16 table is exact.  Two tables, high * unit + low, where the
  * codes or their differences do not fit an entry. */
-static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
+static tc_val widened(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
     double v[256], high[SEGMENTS + 1] = {0}, low[SEGMENTS + 1] = {0},
                                    unit = to == TC_i16 ? 2 : 16384;
@@ -308,12 +307,12 @@ static tc_val widened(tc_lower *lw, tc_val x, tc_dtype to, const tc_quant *q, co
     y = tc_put_rescale(lw, y, unit / STEP, 0, 0, TC_i32);
     tc_val rest = tc_put_rescale(lw, tc_put_table(lw, at, TC_i16, low, SEGMENTS + 1), 1.0 / STEP, 0,
                                  0, TC_i32);
-    y = tc_put2(lw, TC_OP_tosa_add, NULL, y, rest);
+    y = tc_b_tosa_add(lw, y, rest);
     return to == TC_i16 ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }
 
 /* i8 to i16 as 256 * high + low, a table of bytes for each. */
-static tc_val by_bytes(tc_lower *lw, tc_val x, const tc_quant *q, const double *code)
+static tc_val by_bytes(tc_build *lw, tc_val x, const tc_quant *q, const double *code)
 {
     double high[256], low[256];
     for (int i = 0; i < 256; i++) {
@@ -323,10 +322,10 @@ static tc_val by_bytes(tc_lower *lw, tc_val x, const tc_quant *q, const double *
     }
     tc_val upper = tc_put_rescale(lw, tc_put_table(lw, x, TC_i8, high, 256), 256, 0, 0, TC_i32);
     tc_val lower = tc_put_rescale(lw, tc_put_table(lw, x, TC_i8, low, 256), 1, -128, 0, TC_i32);
-    return tc_put_rescale(lw, tc_put2(lw, TC_OP_tosa_add, NULL, upper, lower), 1, 0, 0, TC_i16);
+    return tc_put_rescale(lw, tc_b_tosa_add(lw, upper, lower), 1, 0, 0, TC_i16);
 }
 
-tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
+tc_val tc_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
                      const double *code)
 {
     if (!x || (to != TC_i8 && to != TC_i16 && to != TC_i32)) {
@@ -338,7 +337,7 @@ tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, c
     bool has_tables = tc_lower_has(lw, TC_FEATURE_INT16);
     if (to == TC_i16 && !has_tables)
         return by_bytes(lw, x, q, code);
-    if (to == TC_i32 && !has_tables && lw->target->machine->can.gathers)
+    if (to == TC_i32 && !has_tables && lw->lower->target->machine->can.gathers)
         return put_gather(lw, x, to, q, code);
     if (to != TC_i8)
         return widened(lw, x, to, q, code);
@@ -348,7 +347,7 @@ tc_val tc_put_lookup(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to, c
     return tc_put_table(lw, x, TC_i8, entry, 256);
 }
 
-tc_val tc_put_function(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to,
+tc_val tc_put_function(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to,
                        tc_real_function *f, const void *user)
 {
     if (from->dtype != TC_i8 && from->dtype != TC_i16) {

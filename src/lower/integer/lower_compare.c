@@ -33,9 +33,9 @@ static relation relation_of(tc_op op)
     }
 }
 
-static tc_val constant_truth(tc_lower *lw, const tc_type *to, bool value)
+static tc_val constant_truth(tc_build *lw, const tc_type *to, bool value)
 {
-    return tc_put_expand(lw, tc_put_number(lw, TC_bool, to->rank, value), to->rank, to->dim);
+    return tc_b_tosa_expand(lw, tc_b_single(lw, TC_bool, to->rank, value), to->rank, to->dim);
 }
 
 /* The answer by code goes from one value to the other and perhaps back: truth from `first` to
@@ -57,7 +57,7 @@ static bool interval(const double *code, int64_t n, bool *inside, int64_t *first
 }
 
 /* A comparison with one number: at most two codes decide. */
-static bool by_threshold(tc_lower *lw, const tc_node *node, tc_val *out)
+static bool by_threshold(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int which = tc_function_operand(lw, node);
     const tc_type *to = tc_lower_result(lw, node, 0),
@@ -76,21 +76,21 @@ static bool by_threshold(tc_lower *lw, const tc_node *node, tc_val *out)
         out[0] = constant_truth(lw, to, inside == (last >= 0));
         return true;
     }
-    tc_val x = tc_put_rank(lw, tc_lower_in(lw, node, which), to->rank), y;
+    tc_val x = tc_b_tosa_rank(lw, tc_lower_in(lw, node, which), to->rank), y;
     x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
-    tc_val low = tc_put_number(lw, TC_i32, to->rank, (double)(first + lowest));
-    tc_val high = tc_put_number(lw, TC_i32, to->rank, (double)(last + lowest));
+    tc_val low = tc_b_single(lw, TC_i32, to->rank, (double)(first + lowest));
+    tc_val high = tc_b_single(lw, TC_i32, to->rank, (double)(last + lowest));
     if (first == last)
-        y = tc_put2(lw, TC_OP_tosa_equal, NULL, x, low);
+        y = tc_b_tosa_equal(lw, x, low);
     else if (last == n - 1)
-        y = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, x, low);
+        y = tc_b_tosa_greater_equal(lw, x, low);
     else if (first == 0)
-        y = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, high, x);
+        y = tc_b_tosa_greater_equal(lw, high, x);
     else
         return false;
     if (!inside)
-        y = tc_put1(lw, TC_OP_tosa_logical_not, NULL, y);
-    out[0] = tc_put_expand(lw, y, to->rank, to->dim);
+        y = tc_b_tosa_logical_not(lw, y);
+    out[0] = tc_b_tosa_expand(lw, y, to->rank, to->dim);
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool too_close(const tc_arg *a, const tc_arg *b, double step)
     return false;
 }
 
-void tc_lower_int_compare(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_compare(tc_build *lw, const tc_node *node, tc_val *out)
 {
     relation r = relation_of(node->op);
     tc_arg a, b;
@@ -144,14 +144,14 @@ void tc_lower_int_compare(tc_lower *lw, const tc_node *node, tc_val *out)
     if (too_close(&a, &b, s) && tc_lower_try_pair(lw, node, out))
         return;
     tc_val x = tc_put_wide(lw, &a, s), y = tc_put_wide(lw, &b, s);
-    tc_val t = r.swap ? tc_put2(lw, r.op, NULL, y, x) : tc_put2(lw, r.op, NULL, x, y);
-    out[0] = r.invert ? tc_put1(lw, TC_OP_tosa_logical_not, NULL, t) : t;
+    tc_val t = r.swap ? tc_b_binary(lw, r.op, y, x) : tc_b_binary(lw, r.op, x, y);
+    out[0] = r.invert ? tc_b_tosa_logical_not(lw, t) : t;
 }
 
 /* A known choice without bools, for machines that have none: with `far` beyond every code,
  *
  *   max(min(x, c ? far : -far), min(y, c ? -far : far)) */
-static tc_val by_limits(tc_lower *lw, tc_tensor c, const tc_val *choice, const tc_type *to)
+static tc_val by_limits(tc_build *lw, tc_tensor c, const tc_val *choice, const tc_type *to)
 {
     enum { FAR = 1 << 17 };
     int64_t n = tc_type_count(c.type), dim[TC_MAX_RANK];
@@ -163,16 +163,16 @@ static tc_val by_limits(tc_lower *lw, tc_tensor c, const tc_val *choice, const t
         tc_arg a = {choice[k], to};
         for (int64_t i = 0; i < n; i++)
             limit[i] = (((const uint8_t *)c.data)[i] != 0) == (k == 0) ? FAR : -FAR;
-        tc_val limits = tc_put_numbers(lw, TC_i32, to->rank, dim, limit);
+        tc_val limits = tc_b_numbers(lw, TC_i32, to->rank, dim, limit);
         tc_val wide = tc_put_wide(lw, &a, tc_scale_of(to));
-        part[k] = tc_put_extreme(lw, TC_OP_tosa_minimum, wide, limits);
+        part[k] = tc_b_tosa_minimum(lw, wide, limits);
     }
-    tc_val y = tc_put_extreme(lw, TC_OP_tosa_maximum, part[0], part[1]);
+    tc_val y = tc_b_tosa_maximum(lw, part[0], part[1]);
     return tc_put_narrow(lw, y, tc_scale_of(to), to);
 }
 
 /* condition ? x : y, both in the result's domain. */
-void tc_lower_int_where(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_where(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_val choice[2];
@@ -186,11 +186,11 @@ void tc_lower_int_where(tc_lower *lw, const tc_node *node, tc_val *out)
             return;
         choice[i - 1] = tc_put_domain(lw, a.val, a.type, to);
     }
-    tc_tensor known = tc_put_known(lw, tc_lower_in(lw, node, 0));
-    if (known.data && !lw->target->machine->can.selects) {
+    tc_tensor known = tc_b_constant(lw, tc_lower_in(lw, node, 0));
+    if (known.data && !lw->lower->target->machine->can.selects) {
         out[0] = by_limits(lw, known, choice, to);
         return;
     }
-    tc_val condition = tc_put_rank(lw, tc_lower_in(lw, node, 0), to->rank);
-    out[0] = tc_put3(lw, TC_OP_tosa_select, NULL, condition, choice[0], choice[1]);
+    tc_val condition = tc_b_tosa_rank(lw, tc_lower_in(lw, node, 0), to->rank);
+    out[0] = tc_b_tosa_select(lw, condition, choice[0], choice[1]);
 }

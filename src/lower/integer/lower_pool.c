@@ -37,34 +37,34 @@ static void place(tc_ints from, int64_t *to)
 }
 
 /* [n?,c,..] as [n,h,w,c], and back. */
-static tc_val channels_last(tc_lower *lw, tc_val x, const window *w)
+static tc_val channels_last(tc_build *lw, tc_val x, const window *w)
 {
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){w->batch, w->channels, w->in[0], w->in[1]});
-    return tc_put_channels_last(lw, x);
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){w->batch, w->channels, w->in[0], w->in[1]});
+    return tc_b_tosa_channels_last(lw, x);
 }
 
-static tc_val channels_first(tc_lower *lw, tc_val x, const tc_type *y)
+static tc_val channels_first(tc_build *lw, tc_val x, const tc_type *y)
 {
-    return tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
+    return tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }
 
 /* What must stand behind the input for the windows to come out even: padding, or less than nothing
  * (cut off). */
-static tc_val even(tc_lower *lw, tc_val x, const window *w, int64_t *pad)
+static tc_val even(tc_build *lw, tc_val x, const window *w, int64_t *pad)
 {
     for (int i = 0; i < 2; i++) {
         int64_t after = (w->out[i] - 1) * w->stride[i] + w->kernel[i] - w->in[i] - w->pad[i];
         pad[2 * i] = w->pad[i];
         pad[2 * i + 1] = after > 0 ? after : 0;
         if (after < 0)
-            x = tc_put_slice_axis(lw, x, 1 + i, 0, w->in[i] + after);
+            x = tc_b_tosa_slice_axis(lw, x, 1 + i, 0, w->in[i] + after);
     }
     return x;
 }
 
 /* ---- the largest ---- */
 
-tc_val tc_put_max_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
+tc_val tc_put_max_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
                        const int64_t *pad)
 {
     tc_attr_tosa_max_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_max_pool);
@@ -72,28 +72,26 @@ tc_val tc_put_max_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int6
                                  .stride = tc_ints_copy(&lw->ctx->arena, stride, 2),
                                  .pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
                                  .nan_mode = TC_nan_mode_propagate};
-    return tc_put1(lw, TC_OP_tosa_max_pool2d, a, x);
+    return tc_b_1(lw, tosa_max_pool2d, a, x);
 }
 
 /* Gaps between the taps, or numbers of 16 bits without EXT-INT16: the largest of shifted copies,
  * axis by axis. */
-static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowest)
+static tc_val dilated_max(tc_build *lw, tc_val x, const window *w, int64_t lowest)
 {
     int64_t around[8] = {0, 0, w->pad[0], 0, w->pad[1], 0, 0, 0};
-    tc_attr_tosa_nan *nan = tc_new(&lw->ctx->arena, tc_attr_tosa_nan);
-    nan->nan_mode = TC_nan_mode_propagate;
     for (int i = 0; i < 2; i++) {
         int64_t reach = (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
         around[3 + 2 * i] = reach > w->in[i] + w->pad[i] ? reach - w->in[i] - w->pad[i] : 0;
     }
-    x = tc_put_pad(lw, x, around, (double)lowest);
-    tc_dtype dtype = x ? tc_put_type(lw, x)->dtype : TC_i8;
+    x = tc_b_tosa_pad(lw, x, around, (double)lowest);
+    tc_dtype dtype = x ? tc_b_dtype(lw, x) : TC_i8;
     for (int i = 0; i < 2; i++) {
         tc_val most = TC_NONE;
         for (int64_t k = 0; k < w->kernel[i]; k++) {
             tc_val tap = tc_put_stepped(lw, x, 1 + i, k * w->dilation[i], w->stride[i], w->out[i]);
             tap = tc_put_rescale(lw, tap, 1, 0, 0, TC_i32);
-            most = k ? tc_put2(lw, TC_OP_tosa_maximum, nan, most, tap) : tap;
+            most = k ? tc_b_tosa_maximum(lw, most, tap) : tap;
         }
         x = tc_put_rescale(lw, most, 1, 0, 0, dtype);
     }
@@ -102,18 +100,18 @@ static tc_val dilated_max(tc_lower *lw, tc_val x, const window *w, int64_t lowes
 
 /* ---- windows too far apart for a machine's strides ---- */
 
-static bool is_far(const tc_lower *lw, const window *w)
+static bool is_far(const tc_build *lw, const window *w)
 {
-    int64_t most = lw->target->machine->can.stride;
+    int64_t most = lw->lower->target->machine->can.stride;
     return w->stride[0] > most || w->stride[1] > most;
 }
 
 /* A single window takes no step. */
-static window without_idle_strides(const tc_lower *lw, const window *w)
+static window without_idle_strides(const tc_build *lw, const window *w)
 {
     window v = *w;
     for (int i = 0; i < 2; i++)
-        if (v.out[i] == 1 && v.stride[i] > lw->target->machine->can.stride)
+        if (v.out[i] == 1 && v.stride[i] > lw->lower->target->machine->can.stride)
             v.stride[i] = 1;
     return v;
 }
@@ -138,31 +136,31 @@ static window at_every_place(const window *w)
     return v;
 }
 
-static tc_val stepped(tc_lower *lw, tc_val x, const window *w)
+static tc_val stepped(tc_build *lw, tc_val x, const window *w)
 {
     x = tc_put_stepped(lw, x, 1, 0, w->stride[0], w->out[0]);
     return tc_put_stepped(lw, x, 2, 0, w->stride[1], w->out[1]);
 }
 
 /* Each axis in windows of its own, the largest of each. */
-static tc_val folded_max(tc_lower *lw, tc_val x, const window *w)
+static tc_val folded_max(tc_build *lw, tc_val x, const window *w)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
     int64_t n = w->batch, c = w->channels, kh = w->kernel[0], kw = w->kernel[1], oh = w->out[0],
             ow = w->out[1];
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, n * oh * kh * ow, kw, c});
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * oh * kh * ow, kw, c});
     x = tc_put_max_pool(lw, x, (int64_t[]){1, kw}, once, none);
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, n * oh, kh, ow * c});
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * oh, kh, ow * c});
     x = tc_put_max_pool(lw, x, (int64_t[]){1, kh}, once, none);
-    return tc_put_reshape(lw, x, 4, (int64_t[]){n, oh, ow, c});
+    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){n, oh, ow, c});
 }
 
-tc_val tc_put_window_max(tc_lower *lw, tc_val x, const window *given)
+tc_val tc_put_window_max(tc_build *lw, tc_val x, const window *given)
 {
     window w = without_idle_strides(lw, given);
     if (!x)
         return x;
-    tc_dtype dtype = tc_put_type(lw, x)->dtype;
+    tc_dtype dtype = tc_b_dtype(lw, x);
     bool wide = dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16); /* no MAX_POOL2D */
     if (w.dilation[0] > 1 || w.dilation[1] > 1 || wide)
         return dilated_max(lw, x, &w, tc_dtype_min(dtype));
@@ -176,17 +174,17 @@ tc_val tc_put_window_max(tc_lower *lw, tc_val x, const window *given)
                           : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
 }
 
-static bool start(tc_lower *lw, const tc_node *node)
+static bool start(tc_build *lw, const tc_node *node)
 {
     if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
              !tc_is_activation(tc_lower_result(lw, node, 0)))
         tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
-    else if (node->n_out > 1 && lw->readers[node->out[1]])
+    else if (node->n_out > 1 && lw->rw->readers[node->out[1]])
         tc_lower_refuse(lw, "the places of the largest are read");
     return lw->status == TC_OK;
 }
 
-void tc_lower_int_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_max_pool *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -236,39 +234,39 @@ static void shares(const window *w, const tc_attr_avg_pool *a, bool *same, bool 
         }
 }
 
-static tc_val put_avg_pool(tc_lower *lw, tc_val x, const window *w, const int64_t *pad,
+static tc_val put_avg_pool(tc_build *lw, tc_val x, const window *w, const int64_t *pad,
                            int64_t zero)
 {
     tc_attr_tosa_avg_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_avg_pool);
     *a = (tc_attr_tosa_avg_pool){.kernel = tc_ints_copy(&lw->ctx->arena, w->kernel, 2),
                                  .stride = tc_ints_copy(&lw->ctx->arena, w->stride, 2),
                                  .pad = tc_ints_copy(&lw->ctx->arena, pad, 4), .acc_type = TC_i32};
-    tc_val z = tc_put_zero_point(lw, x, zero);
-    return tc_put3(lw, TC_OP_tosa_avg_pool2d, a, x, z, z);
+    tc_val z = tc_b_zero_point(lw, x, zero);
+    return tc_b_3(lw, tosa_avg_pool2d, a, x, z, z);
 }
 
-tc_val tc_put_window_sum(tc_lower *lw, tc_val x, int64_t zero, const int64_t *kernel,
+tc_val tc_put_window_sum(tc_build *lw, tc_val x, int64_t zero, const int64_t *kernel,
                          const int64_t *stride, const int64_t *pad)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     int64_t dim[] = {kernel[0], kernel[1], t->dim[3], 1}, n = dim[0] * dim[1] * dim[2];
     tc_dtype acc = t->dtype == TC_i16 ? TC_i48 : TC_i32;
     double *one = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         one[i] = 1;
-    tc_val w = tc_put_numbers(lw, TC_i8, 4, dim, one);
+    tc_val w = tc_b_numbers(lw, TC_i8, 4, dim, one);
     tc_window_shape shape = {.axes = 2, .pad = pad, .stride = stride};
-    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, tc_put_number(lw, acc, 1, 0),
+    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, tc_b_single(lw, acc, 1, 0),
                        &shape, acc);
 }
 
-tc_val tc_put_shares(tc_lower *lw, tc_val sum, int64_t area, const int64_t *share, double *unit)
+tc_val tc_put_shares(tc_build *lw, tc_val sum, int64_t area, const int64_t *share, double *unit)
 {
     if (!sum)
         return sum;
-    const tc_type *t = tc_put_type(lw, sum);
+    const tc_type *t = tc_b_type(lw, sum);
     int64_t dim[] = {1, t->dim[1], t->dim[2], 1}, n = dim[1] * dim[2], least = share[0];
     double *inverse = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
@@ -276,12 +274,12 @@ tc_val tc_put_shares(tc_lower *lw, tc_val sum, int64_t area, const int64_t *shar
     *unit = exp2(floor(log2(0x1p30 / (256.0 * (double)area)))) * (double)least;
     for (int64_t i = 0; i < n; i++)
         inverse[i] = *unit / (double)share[i];
-    tc_val shift = tc_put_number(lw, TC_i8, 1, 0);
-    tc_val shares = tc_put_numbers(lw, TC_i32, 4, dim, inverse);
-    return tc_put3(lw, TC_OP_tosa_mul, NULL, sum, shares, shift);
+    tc_val shift = tc_b_single(lw, TC_i8, 1, 0);
+    tc_val shares = tc_b_numbers(lw, TC_i32, 4, dim, inverse);
+    return tc_b_3(lw, tosa_mul, NULL, sum, shares, shift);
 }
 
-static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,
+static tc_val divided(tc_build *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,
                       double *unit)
 {
     int64_t n = w->out[0] * w->out[1], *by = tc_new_n(&lw->ctx->arena, int64_t, (size_t)n);
@@ -291,14 +289,14 @@ static tc_val divided(tc_lower *lw, tc_val sum, const window *w, const tc_attr_a
 }
 
 /* Windows side by side as rows: [n,h,w,c] -> [1, windows, kernel, c]. */
-static tc_val windows_as_rows(tc_lower *lw, tc_val x, const window *w, window *rows)
+static tc_val windows_as_rows(tc_build *lw, tc_val x, const window *w, window *rows)
 {
     int64_t n = w->batch * w->out[0], kh = w->kernel[0], kw = w->kernel[1], ow = w->out[1],
             pad[4];
     x = even(lw, x, w, pad);
     if (kh > 1) {
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){n, kh, ow, kw * w->channels});
-        x = tc_put_transpose(lw, x, (int64_t[]){0, 2, 1, 3});
+        x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){n, kh, ow, kw * w->channels});
+        x = tc_b_tosa_transpose(lw, x, (int64_t[]){0, 2, 1, 3});
     }
     *rows = (window){.batch = 1,
                      .channels = w->channels,
@@ -307,10 +305,10 @@ static tc_val windows_as_rows(tc_lower *lw, tc_val x, const window *w, window *r
                      .kernel = {1, kh * kw},
                      .stride = {1, 1},
                      .dilation = {1, 1}};
-    return tc_put_reshape(lw, x, 4, (int64_t[]){1, n * ow, kh * kw, w->channels});
+    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * ow, kh * kw, w->channels});
 }
 
-tc_val tc_put_window_mean(tc_lower *lw, tc_val x, const window *given, const tc_attr_avg_pool *a,
+tc_val tc_put_window_mean(tc_build *lw, tc_val x, const window *given, const tc_attr_avg_pool *a,
                           const tc_type *from, const tc_type *to)
 {
     int64_t pad[4];
@@ -318,8 +316,8 @@ tc_val tc_put_window_mean(tc_lower *lw, tc_val x, const window *given, const tc_
     if (is_far(lw, w) && is_side_by_side(w)) {
         x = windows_as_rows(lw, x, w, &rows);
         x = tc_put_window_mean(lw, x, &rows, a, from, to);
-        return tc_put_reshape(lw, x, 4,
-                              (int64_t[]){w->batch, w->out[0], w->out[1], w->channels});
+        return tc_b_tosa_reshape(lw, x, 4,
+                                 (int64_t[]){w->batch, w->out[0], w->out[1], w->channels});
     }
     if (is_far(lw, w)) {
         window all = at_every_place(w);
@@ -348,7 +346,7 @@ tc_val tc_put_window_mean(tc_lower *lw, tc_val x, const window *given, const tc_
     return tc_put_codes(lw, tc_put_rescale(lw, sum, factor / unit, 0, q->zero[0], to->dtype), q);
 }
 
-void tc_lower_int_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_avg_pool *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -384,7 +382,7 @@ bool tc_pool_tiles_evenly(window *w)
     return all;
 }
 
-tc_val tc_put_tiled_max(tc_lower *lw, tc_val x, const window *w)
+tc_val tc_put_tiled_max(tc_build *lw, tc_val x, const window *w)
 {
     for (int axis = 0; axis < 2; axis++) {
         int64_t in = w->in[axis], out = w->out[axis];
@@ -395,7 +393,7 @@ tc_val tc_put_tiled_max(tc_lower *lw, tc_val x, const window *w)
             int64_t first = tile_start(in, out, i), n = tile_end(in, out, i) - first,
                     kernel[] = {1, 1};
             kernel[axis] = n;
-            part[i] = tc_put_slice_axis(lw, x, 1 + axis, first, n);
+            part[i] = tc_b_tosa_slice_axis(lw, x, 1 + axis, first, n);
             part[i] =
                 tc_put_max_pool(lw, part[i], kernel, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
         }
@@ -404,7 +402,7 @@ tc_val tc_put_tiled_max(tc_lower *lw, tc_val x, const window *w)
     return x;
 }
 
-void tc_lower_int_adaptive_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_adaptive_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_size *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -429,7 +427,7 @@ static void unravel(int64_t i, int axes, const int64_t *dim, int64_t *at)
 
 /* The mean of each tile: the last axes, as channels, by a matrix of zeros and ones; the division is
  * in the change of scale of each result. */
-static tc_val tiled_mean(tc_lower *lw, tc_val x, int axes, const tc_type *from, const tc_type *to)
+static tc_val tiled_mean(tc_build *lw, tc_val x, int axes, const tc_type *from, const tc_type *to)
 {
     const int64_t *in = from->dim + from->rank - axes, *out = to->dim + to->rank - axes;
     int64_t plane = 1, tiles = 1, p[3], t[3];
@@ -457,13 +455,13 @@ static tc_val tiled_mean(tc_lower *lw, tc_val x, int axes, const tc_type *from, 
         }
         factor[k] = tc_scale_of(from) / ((double)n * tc_scale_of(to));
     }
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(from) / plane, plane});
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(from) / plane, plane});
     x = tc_put_matrix(lw, x, tc_zero_of(from), tiles, plane, weight);
     x = tc_put_rescale_channels(lw, x, factor, 0, tc_zero_of(to), to->dtype);
-    return tc_put_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
+    return tc_b_tosa_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
 }
 
-void tc_lower_int_adaptive_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_adaptive_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_size *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);

@@ -28,7 +28,7 @@ static bool is_reduced(tc_ints axes, int axis)
 
 /* The reduced axes together: where they stand in a row already, the axes stay; else they come last.
  */
-static tc_val gathered(tc_lower *lw, tc_val x, const tc_type *t, tc_ints axes, span *s)
+static tc_val gathered(tc_build *lw, tc_val x, const tc_type *t, tc_ints axes, span *s)
 {
     int first = t->rank, last = -1, n = 0;
     int64_t perm[TC_MAX_RANK];
@@ -54,42 +54,42 @@ static tc_val gathered(tc_lower *lw, tc_val x, const tc_type *t, tc_ints axes, s
     for (int i = 0; i < t->rank; i++)
         if (is_reduced(axes, i))
             perm[n++] = i;
-    return tc_put_transpose(lw, x, perm);
+    return tc_b_tosa_transpose(lw, x, perm);
 }
 
 /* ---- sums ---- */
 
-tc_val tc_put_matrix(tc_lower *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
+tc_val tc_put_matrix(tc_build *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
                      const double *weight)
 {
     if (!x)
         return x;
-    tc_dtype acc = tc_put_type(lw, x)->dtype == TC_i16 ? TC_i48 : TC_i32;
-    tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){n, 1, 1, k}, weight);
-    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, zero, w, 0, tc_put_number(lw, acc, 1, 0),
+    tc_dtype acc = tc_b_dtype(lw, x) == TC_i16 ? TC_i48 : TC_i32;
+    tc_val w = tc_b_numbers(lw, TC_i8, 4, (int64_t[]){n, 1, 1, k}, weight);
+    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, zero, w, 0, tc_b_single(lw, acc, 1, 0),
                        &(tc_window_shape){.axes = 2}, acc);
 }
 
 /* An accumulator of this scale as `to`. */
-static tc_val narrowed(tc_lower *lw, tc_val sum, double scale, const tc_type *to)
+static tc_val narrowed(tc_build *lw, tc_val sum, double scale, const tc_type *to)
 {
     const tc_quant *q = to->quant;
-    if (sum && tc_put_type(lw, sum)->dtype == to->dtype && q->scale[0] == scale)
+    if (sum && tc_b_dtype(lw, sum) == to->dtype && q->scale[0] == scale)
         return sum;
     return tc_put_codes(
         lw, tc_put_rescale(lw, sum, tc_scale_factor(scale, q->scale[0]), 0, q->zero[0], to->dtype),
         q);
 }
 
-static tc_val reduced(tc_lower *lw, tc_op op, tc_val x, int axis)
+static tc_val reduced(tc_build *lw, tc_op op, tc_val x, int axis)
 {
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     a->axis = axis;
-    return tc_put1(lw, op, a, x);
+    return tc_b_op(lw, op, a, (tc_val[]){x}, 1);
 }
 
 /* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32. */
-static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
+static tc_val by_reduce(tc_build *lw, tc_val x, const span *s, const tc_type *from, double scale,
                         const tc_type *to)
 {
     int down;
@@ -101,12 +101,12 @@ static tc_val by_reduce(tc_lower *lw, tc_val x, const span *s, const tc_type *fr
 
 enum { LONGEST = 8192, MOST_CHANNELS = 65536, WIDE = 4096 }; /* kernel; feature map; weights */
 
-static tc_val all_ones(tc_lower *lw, tc_val x, const span *s, int64_t zero)
+static tc_val all_ones(tc_build *lw, tc_val x, const span *s, int64_t zero)
 {
     double *one = tc_new_n(&lw->ctx->arena, double, (size_t)s->reduced);
     for (int64_t i = 0; i < s->reduced; i++)
         one[i] = 1;
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){1, 1, s->outer, s->reduced});
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, s->outer, s->reduced});
     return tc_put_matrix(lw, x, zero, 1, s->reduced, one);
 }
 
@@ -121,19 +121,18 @@ static int64_t channels_of(int64_t n, int64_t most)
 
 /* [outer, reduced, inner] as [n,h,w,c] with at most `most` channels, and the window that covers the
  * middle: in a row; upright where the channels stand in several columns. */
-static tc_val as_windows(tc_lower *lw, tc_val x, const span *s, int64_t most, int64_t window[2])
+static tc_val as_windows(tc_build *lw, tc_val x, const span *s, int64_t most, int64_t window[2])
 {
     int64_t channels = channels_of(s->inner, most), columns = s->inner / channels;
     window[0] = columns == 1 ? 1 : s->reduced;
     window[1] = columns == 1 ? s->reduced : 1;
-    return tc_put_reshape(lw, x, 4,
-                          (int64_t[]){s->outer, window[0], columns == 1 ? s->reduced : columns,
-                                      channels});
+    return tc_b_tosa_reshape(
+        lw, x, 4, (int64_t[]){s->outer, window[0], columns == 1 ? s->reduced : columns, channels});
 }
 
 /* The sum over the middle of [outer, reduced, inner].  A window of ones has weights for each
  * channel, so a long row of channels becomes columns of fewer. */
-static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *from, double scale,
+static tc_val middle_sum(tc_build *lw, tc_val x, const span *s, const tc_type *from, double scale,
                          const tc_type *to)
 {
     if (from->dtype == TC_i16 || s->reduced > LONGEST)
@@ -146,20 +145,20 @@ static tc_val middle_sum(tc_lower *lw, tc_val x, const span *s, const tc_type *f
     return narrowed(lw, sum, scale, to);
 }
 
-tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scale,
+tc_val tc_put_plane_sum(tc_build *lw, tc_val x, const tc_type *from, double scale,
                         const tc_type *to)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
     if (!x)
         return x;
-    const int64_t *d = tc_put_type(lw, x)->dim;
+    const int64_t *d = tc_b_type(lw, x)->dim;
     int64_t n = d[0], h = d[1], w = d[2], c = d[3];
     if (from->dtype == TC_i16 || h * w > LONGEST || h * w == 1) {
         tc_val y = middle_sum(lw, x, &(span){n, h * w, c}, from, scale, to);
-        return tc_put_reshape(lw, y, 4, (int64_t[]){n, 1, 1, c});
+        return tc_b_tosa_reshape(lw, y, 4, (int64_t[]){n, 1, 1, c});
     }
     int64_t side = h > w ? h : w;
-    if (!tc_lower_has(lw, TC_FEATURE_INT16) || side <= lw->target->machine->cost.tree_side)
+    if (!tc_lower_has(lw, TC_FEATURE_INT16) || side <= lw->lower->target->machine->cost.tree_side)
         return tc_put_tree_sum(lw, x, 1, 2, from, scale, to);
     if (h == 1 || w == 1)
         return narrowed(lw,
@@ -176,21 +175,21 @@ tc_val tc_put_plane_sum(tc_lower *lw, tc_val x, const tc_type *from, double scal
 
 /* A short axis in front of others, much beside it: slices are added as they lie, in whatever order
  * the axes are stored. */
-static bool adds_slices(const tc_lower *lw, const tc_type *from, tc_ints axes)
+static bool adds_slices(const tc_build *lw, const tc_type *from, tc_ints axes)
 {
     int64_t n = axes.n == 1 ? from->dim[axes.v[0]] : 0;
-    return from->dtype == TC_i8 && n > 1 && n <= lw->target->machine->cost.tree_side &&
+    return from->dtype == TC_i8 && n > 1 && n <= lw->lower->target->machine->cost.tree_side &&
            axes.v[0] < from->rank - 1 && tc_type_count(from) / n > WIDE;
 }
 
 /* The sum of (code - zero) over axes, `scale` for each code. */
-static tc_val sum_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, double scale,
+static tc_val sum_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints axes, double scale,
                        const tc_type *to)
 {
     bool plane = from->rank == 4 && !is_reduced(axes, 0) && !is_reduced(axes, 1) && axes.n > 0;
     if (plane && from->dim[1] > 1 && axes.n == 2) {
-        x = tc_put_plane_sum(lw, tc_put_channels_last(lw, x), from, scale, to);
-        x = tc_put_channels_first(lw, x);
+        x = tc_put_plane_sum(lw, tc_b_tosa_channels_last(lw, x), from, scale, to);
+        x = tc_b_tosa_channels_first(lw, x);
     } else if (adds_slices(lw, from, axes)) {
         int axis = (int)axes.v[0];
         x = tc_put_tree_sum(lw, x, axis, axis, from, scale, to);
@@ -199,10 +198,10 @@ static tc_val sum_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes
         x = gathered(lw, x, from, axes, &s);
         x = middle_sum(lw, x, &s, from, scale, to);
     }
-    return tc_put_reshape(lw, x, to->rank, to->dim);
+    return tc_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-static bool start(tc_lower *lw, const tc_node *node)
+static bool start(tc_build *lw, const tc_node *node)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(from) || !to->quant || to->quant->axis >= 0)
@@ -212,7 +211,7 @@ static bool start(tc_lower *lw, const tc_node *node)
     return lw->status == TC_OK;
 }
 
-void tc_lower_int_sum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0);
@@ -221,7 +220,7 @@ void tc_lower_int_sum(tc_lower *lw, const tc_node *node, tc_val *out)
                           tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_mean(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_mean(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0);
@@ -235,43 +234,39 @@ void tc_lower_int_mean(tc_lower *lw, const tc_node *node, tc_val *out)
 
 /* ---- extremes: an order is kept by every change of domain ---- */
 
-static tc_val inverted(tc_lower *lw, tc_val x)
-{
-    return tc_put1(lw, TC_OP_tosa_bitwise_not, NULL, x);
-}
-
 /* The largest over the middle of [outer, reduced, inner]. */
-static tc_val middle_max(tc_lower *lw, tc_val x, const span *s, bool smallest)
+static tc_val middle_max(tc_build *lw, tc_val x, const span *s, bool smallest)
 {
     if (s->inner == 1 || s->reduced > LONGEST) {
         tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
         *a = (tc_attr_tosa_axis_nan){.axis = 1, .nan_mode = TC_nan_mode_propagate};
-        x = tc_put_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
-        return tc_put1(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a, x);
+        x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
+        return tc_b_op(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a,
+                       (tc_val[]){x}, 1);
     }
     int64_t window[2];
     x = as_windows(lw, x, s, MOST_CHANNELS, window);
-    x = tc_put_max_pool(lw, smallest ? inverted(lw, x) : x, window, (int64_t[]){1, 1},
+    x = tc_put_max_pool(lw, smallest ? tc_b_tosa_bitwise_not(lw, x) : x, window, (int64_t[]){1, 1},
                         (int64_t[]){0, 0, 0, 0});
-    return smallest ? inverted(lw, x) : x;
+    return smallest ? tc_b_tosa_bitwise_not(lw, x) : x;
 }
 
-static tc_val extreme_over(tc_lower *lw, tc_val x, const tc_type *from, tc_ints axes, bool smallest,
+static tc_val extreme_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints axes, bool smallest,
                            const tc_type *to)
 {
     span s;
     bool plane = from->rank == 4 && axes.n == 2 && is_reduced(axes, 2) && is_reduced(axes, 3) &&
                  from->dim[1] > 1;
     if (plane) { /* [n,h,w,c]: the plane is in a row, channels innermost */
-        x = tc_put_channels_last(lw, x);
+        x = tc_b_tosa_channels_last(lw, x);
         s = (span){from->dim[0], from->dim[2] * from->dim[3], from->dim[1]};
     } else
         x = gathered(lw, x, from, axes, &s);
     x = middle_max(lw, x, &s, smallest);
-    return tc_put_reshape(lw, x ? tc_put_domain(lw, x, from, to) : x, to->rank, to->dim);
+    return tc_b_tosa_reshape(lw, x ? tc_put_domain(lw, x, from, to) : x, to->rank, to->dim);
 }
 
-static void extreme(tc_lower *lw, const tc_node *node, bool smallest, tc_val *out)
+static void extreme(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     if (start(lw, node))
@@ -279,26 +274,26 @@ static void extreme(tc_lower *lw, const tc_node *node, bool smallest, tc_val *ou
                               smallest, tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_amax(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_amax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, false, out);
 }
-void tc_lower_int_amin(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_amin(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, true, out);
 }
 
 /* ---- places ---- */
 
-static tc_val place_of(tc_lower *lw, tc_val x, int64_t axis, bool smallest, const tc_type *to)
+static tc_val place_of(tc_build *lw, tc_val x, int64_t axis, bool smallest, const tc_type *to)
 {
     tc_attr_tosa_argmax *a = tc_new(&lw->ctx->arena, tc_attr_tosa_argmax);
     *a = (tc_attr_tosa_argmax){.axis = axis, .nan_mode = TC_nan_mode_propagate};
-    x = tc_put1(lw, TC_OP_tosa_argmax, a, smallest ? inverted(lw, x) : x);
-    return tc_put_reshape(lw, x, to->rank, to->dim);
+    x = tc_b_1(lw, tosa_argmax, a, smallest ? tc_b_tosa_bitwise_not(lw, x) : x);
+    return tc_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-static void place(tc_lower *lw, const tc_node *node, bool smallest, tc_val *out)
+static void place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
     if (!tc_is_activation(tc_lower_type(lw, node, 0)))
@@ -308,34 +303,34 @@ static void place(tc_lower *lw, const tc_node *node, bool smallest, tc_val *out)
             place_of(lw, tc_lower_in(lw, node, 0), a->axis, smallest, tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_argmax(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_argmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     place(lw, node, false, out);
 }
-void tc_lower_int_argmin(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_argmin(tc_build *lw, const tc_node *node, tc_val *out)
 {
     place(lw, node, true, out);
 }
 
-static void value_and_place(tc_lower *lw, const tc_node *node, bool smallest, tc_val *out)
+static void value_and_place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
     tc_ints axes = tc_ints_copy(&lw->ctx->arena, &a->axis, 1);
     if (!start(lw, node))
         return;
     tc_val x = tc_lower_in(lw, node, 0);
-    if (lw->readers[node->out[0]])
+    if (lw->rw->readers[node->out[0]])
         out[0] = extreme_over(lw, x, tc_lower_type(lw, node, 0), axes, smallest,
                               tc_lower_result(lw, node, 0));
-    if (lw->readers[node->out[1]])
+    if (lw->rw->readers[node->out[1]])
         out[1] = place_of(lw, x, a->axis, smallest, tc_lower_result(lw, node, 1));
 }
 
-void tc_lower_int_max_dim(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     value_and_place(lw, node, false, out);
 }
-void tc_lower_int_min_dim(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_min_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     value_and_place(lw, node, true, out);
 }
@@ -343,7 +338,7 @@ void tc_lower_int_min_dim(tc_lower *lw, const tc_node *node, tc_val *out)
 /* ---- truth ---- */
 
 /* Whether codes differ from the zero point, over axes. */
-static void truth(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+static void truth(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -352,24 +347,24 @@ static void truth(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
         return;
     }
     tc_val x = tc_put_rescale(lw, tc_lower_in(lw, node, 0), 1, tc_zero_of(from), 0, TC_i32);
-    x = tc_put_tosa_cast(lw, x, TC_bool);
+    x = tc_b_tosa_cast(lw, x, TC_bool);
     for (int i = 0; i < a->axes.n; i++)
         x = reduced(lw, op, x, (int)a->axes.v[i]);
-    out[0] = tc_put_reshape(lw, x, to->rank, to->dim);
+    out[0] = tc_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-void tc_lower_int_any(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_any(tc_build *lw, const tc_node *node, tc_val *out)
 {
     truth(lw, node, TC_OP_tosa_reduce_any, out);
 }
-void tc_lower_int_all(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_all(tc_build *lw, const tc_node *node, tc_val *out)
 {
     truth(lw, node, TC_OP_tosa_reduce_all, out);
 }
 
 /* ---- running sums: the axis, last, by a triangle of ones ---- */
 
-void tc_lower_int_cumsum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -387,11 +382,11 @@ void tc_lower_int_cumsum(tc_lower *lw, const tc_node *node, tc_val *out)
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j <= i; j++)
             triangle[i * k + j] = 1;
-    tc_val last = tc_put_axis_last(lw, tc_lower_in(lw, node, 0), (int)a->axis);
+    tc_val last = tc_b_tosa_axis_last(lw, tc_lower_in(lw, node, 0), (int)a->axis);
     if (!last)
         return;
-    tc_val x = tc_put_reshape(lw, last, 4, (int64_t[]){1, 1, tc_type_count(from) / k, k});
+    tc_val x = tc_b_tosa_reshape(lw, last, 4, (int64_t[]){1, 1, tc_type_count(from) / k, k});
     x = narrowed(lw, tc_put_matrix(lw, x, tc_zero_of(from), k, k, triangle), tc_scale_of(from), to);
-    x = tc_put_reshape(lw, x, from->rank, tc_put_type(lw, last)->dim);
-    out[0] = tc_put_axis_back(lw, x, (int)a->axis);
+    x = tc_b_tosa_reshape(lw, x, from->rank, tc_b_type(lw, last)->dim);
+    out[0] = tc_b_tosa_axis_back(lw, x, (int)a->axis);
 }

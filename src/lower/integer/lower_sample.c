@@ -18,21 +18,14 @@ typedef struct taps {
     tc_val place[2], share[2];
 } taps;
 
-static tc_val number(tc_lower *lw, double v) { return tc_put_number(lw, TC_i32, 3, v); }
-
-static tc_val minus(tc_lower *lw, tc_val a, tc_val b)
+static tc_val between(tc_build *lw, tc_val x, double lo, double hi)
 {
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, a, b);
-}
-
-static tc_val between(tc_lower *lw, tc_val x, double lo, double hi)
-{
-    x = tc_put_extreme(lw, TC_OP_tosa_maximum, x, number(lw, lo));
-    return tc_put_extreme(lw, TC_OP_tosa_minimum, x, number(lw, hi));
+    x = tc_b_tosa_maximum(lw, x, tc_b_single(lw, TC_i32, 3, lo));
+    return tc_b_tosa_minimum(lw, x, tc_b_single(lw, TC_i32, 3, hi));
 }
 
 /* Grid codes [n, points, 1] as places of an axis of n elements, in units. */
-static tc_val unscaled(tc_lower *lw, tc_val code, const tc_type *grid, int64_t n, bool corners)
+static tc_val unscaled(tc_build *lw, tc_val code, const tc_type *grid, int64_t n, bool corners)
 {
     double half = (double)(corners ? n - 1 : n) / 2, factor = tc_scale_of(grid) * half * UNIT,
            first = (half - (corners ? 0 : 0.5)) * UNIT;
@@ -42,31 +35,33 @@ static tc_val unscaled(tc_lower *lw, tc_val code, const tc_type *grid, int64_t n
         tc_lower_refuse(lw, "its places do not fit 32 bits");
         return TC_NONE;
     }
-    tc_val offset = number(lw, rint(first));
+    tc_val offset = tc_b_single(lw, TC_i32, 3, rint(first));
     if (factor <= 0) /* the only place there is */
         factor = 0x1p-40;
-    return tc_put_add(lw, tc_put_rescale(lw, code, factor, tc_zero_of(grid), 0, TC_i32), offset);
+    return tc_b_tosa_add(lw, tc_put_rescale(lw, code, factor, tc_zero_of(grid), 0, TC_i32), offset);
 }
 
-static void add_tap(tc_lower *lw, taps *t, int i, tc_val at, int64_t n, tc_val share)
+static void add_tap(tc_build *lw, taps *t, int i, tc_val at, int64_t n, tc_val share)
 {
     tc_val place = between(lw, at, 0, (double)(n - 1));
-    tc_val inside = tc_put2(lw, TC_OP_tosa_equal, NULL, place, at);
+    tc_val inside = tc_b_tosa_equal(lw, place, at);
     t->place[i] = place;
-    t->share[i] = tc_put_select(lw, inside, share, number(lw, 0));
+    t->share[i] = tc_b_tosa_select(lw, inside, share, tc_b_single(lw, TC_i32, 3, 0));
 }
 
-static taps taps_at(tc_lower *lw, tc_val code, const tc_type *grid, int64_t n,
+static taps taps_at(tc_build *lw, tc_val code, const tc_type *grid, int64_t n,
                     const tc_attr_grid *a)
 {
     static const tc_attr_tosa_shift down = {.round = false};
     taps t = {0};
-    tc_val at = unscaled(lw, code, grid, n, a->align_corners), bits = number(lw, FRACTION);
+    tc_val at = unscaled(lw, code, grid, n, a->align_corners),
+           bits = tc_b_single(lw, TC_i32, 3, FRACTION);
     if (a->pad == TC_sample_pad_border)
         at = between(lw, at, 0, (double)(n - 1) * UNIT);
-    tc_val low = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, &down, at, bits);
-    tc_val part = minus(lw, at, tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, low, bits));
-    tc_val rest = minus(lw, number(lw, UNIT), part), next = tc_put_add(lw, low, number(lw, 1));
+    tc_val low = tc_b_2(lw, tosa_arithmetic_right_shift, &down, at, bits);
+    tc_val part = tc_b_tosa_sub(lw, at, tc_b_tosa_logical_left_shift(lw, low, bits));
+    tc_val rest = tc_b_tosa_sub(lw, tc_b_single(lw, TC_i32, 3, UNIT), part),
+           next = tc_b_tosa_add(lw, low, tc_b_single(lw, TC_i32, 3, 1));
     add_tap(lw, &t, 0, low, n, rest);
     add_tap(lw, &t, 1, next, n, part);
     return t;
@@ -80,31 +75,33 @@ typedef struct reading {
     int axes;
 } reading;
 
-static tc_val read_taps(tc_lower *lw, const reading *r, int axis, tc_val place, tc_val share,
+static tc_val read_taps(tc_build *lw, const reading *r, int axis, tc_val place, tc_val share,
                         tc_val sum)
 {
     for (int i = 0; i < 2; i++) {
         tc_val at = r->t[axis].place[i], by = r->t[axis].share[i];
         if (place)
-            at = tc_put_add(lw, tc_put_mul(lw, place, number(lw, (double)r->extent[axis])), at);
+            at = tc_b_tosa_add(
+                lw, tc_b_tosa_mul(lw, place, tc_b_single(lw, TC_i32, 3, (double)r->extent[axis])),
+                at);
         if (share)
-            by = tc_put_rescale(lw, tc_put_mul(lw, share, by), 1.0 / UNIT, 0, 0, TC_i32);
+            by = tc_put_rescale(lw, tc_b_tosa_mul(lw, share, by), 1.0 / UNIT, 0, 0, TC_i32);
         if (axis + 1 < r->axes) {
             sum = read_taps(lw, r, axis + 1, at, by, sum);
             continue;
         }
         if (!at)
             return TC_NONE;
-        tc_val index = tc_put_reshape(lw, at, 2, tc_put_type(lw, at)->dim);
+        tc_val index = tc_b_tosa_reshape(lw, at, 2, tc_b_type(lw, at)->dim);
         tc_val one = tc_put_gather(lw, r->values, index);
         one = tc_put_rescale(lw, one, 1, tc_zero_of(r->type), 0, TC_i32);
-        one = tc_put_mul(lw, one, by);
-        sum = sum ? tc_put_add(lw, sum, one) : one;
+        one = tc_b_tosa_mul(lw, one, by);
+        sum = sum ? tc_b_tosa_add(lw, sum, one) : one;
     }
     return sum;
 }
 
-void tc_lower_int_grid_sample(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_grid_sample(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_grid *a = node->attr;
     const tc_type *x = tc_lower_type(lw, node, 0), *grid = tc_lower_type(lw, node, 1),
@@ -115,7 +112,7 @@ void tc_lower_int_grid_sample(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "only linear sampling without reflection has an integer form");
     else if (x->dtype != TC_i8 || y->dtype != TC_i8)
         tc_lower_refuse(lw, "shares of 14 bits are too coarse for 16-bit numbers");
-    else if (!lw->target->machine->can.gathers || !lw->target->machine->can.selects)
+    else if (!lw->lower->target->machine->can.gathers || !lw->lower->target->machine->can.selects)
         tc_lower_refuse(lw, "the machine does not look up places");
     if (lw->status != TC_OK)
         return;
@@ -125,17 +122,18 @@ void tc_lower_int_grid_sample(tc_lower *lw, const tc_node *node, tc_val *out)
         elements *= x->dim[2 + i];
         points *= y->dim[2 + i];
     }
-    tc_val places = tc_put_reshape(lw, tc_lower_in(lw, node, 1), 3, (int64_t[]){n, points, axes});
-    tc_val values = tc_put_reshape(lw, tc_lower_in(lw, node, 0), 3, (int64_t[]){n, c, elements});
-    values = tc_put_transpose(lw, values, (int64_t[]){0, 2, 1});
+    tc_val places =
+        tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 1), 3, (int64_t[]){n, points, axes});
+    tc_val values = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 0), 3, (int64_t[]){n, c, elements});
+    values = tc_b_tosa_transpose(lw, values, (int64_t[]){0, 2, 1});
     taps t[3];
     for (int i = 0; i < axes; i++) /* the last coordinate is of the first axis */
-        t[i] = taps_at(lw, tc_put_slice_axis(lw, places, 2, axes - 1 - i, 1), grid, x->dim[2 + i],
-                       a);
+        t[i] = taps_at(lw, tc_b_tosa_slice_axis(lw, places, 2, axes - 1 - i, 1), grid,
+                       x->dim[2 + i], a);
     reading r = {values, x, t, x->dim + 2, axes};
     tc_val sum = read_taps(lw, &r, 0, TC_NONE, TC_NONE, TC_NONE);
     sum = tc_put_rescale(lw, sum, tc_scale_factor(tc_scale_of(x), tc_scale_of(y)) / UNIT, 0,
                          tc_zero_of(y), y->dtype);
-    sum = tc_put_transpose(lw, tc_put_codes(lw, sum, y->quant), (int64_t[]){0, 2, 1});
-    out[0] = tc_put_reshape(lw, sum, y->rank, y->dim);
+    sum = tc_b_tosa_transpose(lw, tc_put_codes(lw, sum, y->quant), (int64_t[]){0, 2, 1});
+    out[0] = tc_b_tosa_reshape(lw, sum, y->rank, y->dim);
 }

@@ -43,25 +43,25 @@ static void place(tc_ints from, int64_t *plane, int64_t *depth)
     depth[0] = from.v[0];
 }
 
-static tc_val as_planes(tc_lower *lw, tc_val x, const deep *p)
+static tc_val as_planes(tc_build *lw, tc_val x, const deep *p)
 {
     const int64_t *in = p->plane.in, d = p->depth.in[0];
-    x = tc_put_reshape(lw, x, 5, (int64_t[]){p->batch, p->channels, d, in[0], in[1]});
-    x = tc_put_channels_last(lw, x);
-    return tc_put_reshape(lw, x, 4, (int64_t[]){p->batch * d, in[0], in[1], p->channels});
+    x = tc_b_tosa_reshape(lw, x, 5, (int64_t[]){p->batch, p->channels, d, in[0], in[1]});
+    x = tc_b_tosa_channels_last(lw, x);
+    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){p->batch * d, in[0], in[1], p->channels});
 }
 
-static tc_val as_depths(tc_lower *lw, tc_val x, const deep *p)
+static tc_val as_depths(tc_build *lw, tc_val x, const deep *p)
 {
     const int64_t *in = p->depth.in;
-    return tc_put_reshape(lw, x, 4, (int64_t[]){p->batch, in[0], in[1], p->channels});
+    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){p->batch, in[0], in[1], p->channels});
 }
 
-static tc_val as_result(tc_lower *lw, tc_val x, const deep *p, const tc_type *to)
+static tc_val as_result(tc_build *lw, tc_val x, const deep *p, const tc_type *to)
 {
     const int64_t *out = p->plane.out, d = p->depth.out[0];
-    x = tc_put_reshape(lw, x, 5, (int64_t[]){p->batch, d, out[0], out[1], p->channels});
-    return tc_put_reshape(lw, tc_put_channels_first(lw, x), to->rank, to->dim);
+    x = tc_b_tosa_reshape(lw, x, 5, (int64_t[]){p->batch, d, out[0], out[1], p->channels});
+    return tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), to->rank, to->dim);
 }
 
 static bool is_idle(const window *w)
@@ -75,7 +75,7 @@ static bool is_idle(const window *w)
 
 /* ---- the largest ---- */
 
-static tc_val largest(tc_lower *lw, tc_val x, window *w, bool tiles)
+static tc_val largest(tc_build *lw, tc_val x, window *w, bool tiles)
 {
     if (tiles && !tc_pool_tiles_evenly(w))
         return tc_put_tiled_max(lw, x, w);
@@ -83,7 +83,7 @@ static tc_val largest(tc_lower *lw, tc_val x, window *w, bool tiles)
 }
 
 /* a: NULL for tiles. */
-tc_val tc_put_deep_max(tc_lower *lw, const tc_node *node, const tc_attr_max_pool *a)
+tc_val tc_put_deep_max(tc_build *lw, const tc_node *node, const tc_attr_max_pool *a)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     deep p = deep_of(from, to);
@@ -114,27 +114,27 @@ static bool is_whole(const deep *p)
 }
 
 /* Sums [n,d,hw,c] of 32 bits over windows of d. */
-static tc_val sum_over_depth(tc_lower *lw, tc_val sum, const window *w)
+static tc_val sum_over_depth(tc_build *lw, tc_val sum, const window *w)
 {
     int64_t after = (w->out[0] - 1) * w->stride[0] + w->kernel[0] - w->in[0] - w->pad[0];
     int64_t around[8] = {[2] = w->pad[0], [3] = after > 0 ? after : 0};
-    sum = tc_put_pad(lw, sum, around, 0);
+    sum = tc_b_tosa_pad(lw, sum, around, 0);
     if (w->out[0] == 1 && w->kernel[0] > 2) {
         tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
         a->axis = 1;
-        sum = tc_put_slice_axis(lw, sum, 1, 0, w->kernel[0]);
-        return tc_put1(lw, TC_OP_tosa_reduce_sum, a, sum);
+        sum = tc_b_tosa_slice_axis(lw, sum, 1, 0, w->kernel[0]);
+        return tc_b_1(lw, tosa_reduce_sum, a, sum);
     }
     tc_val all = TC_NONE;
     for (int64_t k = 0; k < w->kernel[0]; k++) {
         tc_val tap = tc_put_stepped(lw, sum, 1, k, w->stride[0], w->out[0]);
-        all = k ? tc_put_add(lw, all, tap) : tap;
+        all = k ? tc_b_tosa_add(lw, all, tap) : tap;
     }
     return all;
 }
 
 /* Sums over windows of the plane, 32 bits; what is before and behind the input counts nothing. */
-static tc_val sum_over_plane(tc_lower *lw, tc_val x, const window *w, const tc_type *from)
+static tc_val sum_over_plane(tc_build *lw, tc_val x, const window *w, const tc_type *from)
 {
     int64_t pad[4], stride[2];
     for (int i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ static tc_val sum_over_plane(tc_lower *lw, tc_val x, const window *w, const tc_t
         pad[2 * i + 1] = after > 0 ? after : 0;
         stride[i] = w->out[i] == 1 ? 1 : w->stride[i];
         if (after < 0)
-            x = tc_put_slice_axis(lw, x, 1 + i, 0, w->in[i] + after);
+            x = tc_b_tosa_slice_axis(lw, x, 1 + i, 0, w->in[i] + after);
     }
     x = tc_put_window_sum(lw, x, tc_zero_of(from), w->kernel, stride, pad);
     return from->dtype == TC_i16 ? tc_put_rescale(lw, x, 1, 0, 0, TC_i32) : x;
@@ -166,7 +166,7 @@ static bool shares(const deep *p, const tc_attr_avg_pool *a, int64_t *share)
     return same;
 }
 
-static tc_val mean_of_sums(tc_lower *lw, tc_val x, const deep *p, const tc_attr_avg_pool *a,
+static tc_val mean_of_sums(tc_build *lw, tc_val x, const deep *p, const tc_attr_avg_pool *a,
                            const tc_type *from, const tc_type *to)
 {
     int64_t area = p->plane.kernel[0] * p->plane.kernel[1] * p->depth.kernel[0],
@@ -190,7 +190,7 @@ static tc_val mean_of_sums(tc_lower *lw, tc_val x, const deep *p, const tc_attr_
 }
 
 /* a: NULL for tiles of one size. */
-tc_val tc_put_deep_mean(tc_lower *lw, const tc_node *node, const tc_attr_avg_pool *a)
+tc_val tc_put_deep_mean(tc_build *lw, const tc_node *node, const tc_attr_avg_pool *a)
 {
     static const tc_attr_avg_pool tiles = {.include_pad = true};
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -207,7 +207,7 @@ tc_val tc_put_deep_mean(tc_lower *lw, const tc_node *node, const tc_attr_avg_poo
     tc_val x = as_planes(lw, tc_lower_in(lw, node, 0), &p);
     const int64_t *in = p.plane.in, d = p.depth.in[0];
     if (is_whole(&p) && !a->divisor) {
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){p.batch, d * in[0], in[1], p.channels});
+        x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){p.batch, d * in[0], in[1], p.channels});
         x = tc_put_plane_sum(lw, x, from, tc_scale_of(from) / (double)(d * in[0] * in[1]), to);
     } else if (is_idle(&p.depth))
         x = tc_put_window_mean(lw, x, &p.plane, a, from, to);

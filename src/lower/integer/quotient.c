@@ -13,23 +13,16 @@
 
 #include "../../num/load.h"
 
-static tc_val multiply(tc_lower *lw, tc_val a, tc_val b)
+static tc_val is_zero(tc_build *lw, tc_val x)
 {
-    return tc_put3(lw, TC_OP_tosa_mul, NULL, a, b, tc_put_number(lw, TC_i8, 1, 0));
-}
-
-static tc_val is_zero(tc_lower *lw, tc_val x)
-{
-    return x ? tc_put2(lw, TC_OP_tosa_equal, NULL, x,
-                       tc_put_number(lw, TC_i32, tc_put_type(lw, x)->rank, 0))
-             : x;
+    return x ? tc_b_tosa_equal(lw, x, tc_b_single(lw, TC_i32, tc_b_type(lw, x)->rank, 0)) : x;
 }
 
 /* x / y, both i32, toward zero; by 1 where y is 0. */
-static tc_val truncated(tc_lower *lw, tc_val x, tc_val y)
+static tc_val truncated(tc_build *lw, tc_val x, tc_val y)
 {
-    y = tc_put2(lw, TC_OP_tosa_add, NULL, y, tc_put_tosa_cast(lw, is_zero(lw, y), TC_i32));
-    return tc_put2(lw, TC_OP_tosa_intdiv, NULL, x, y);
+    y = tc_b_tosa_add(lw, y, tc_b_tosa_cast(lw, is_zero(lw, y), TC_i32));
+    return tc_b_tosa_intdiv(lw, x, y);
 }
 
 /* ---- quotients ---- */
@@ -37,7 +30,7 @@ static tc_val truncated(tc_lower *lw, tc_val x, tc_val y)
 static int bits_of(const tc_arg *a) { return a->type->dtype == TC_i8 ? 8 : 15; }
 
 /* 1 / y by a table of all codes of an i8: i16, and its scale; 0 for 0. */
-static tc_val reciprocal(tc_lower *lw, const tc_arg *y, double *scale)
+static tc_val reciprocal(tc_build *lw, const tc_arg *y, double *scale)
 {
     double code[256];
     static const int64_t none = 0;
@@ -51,14 +44,14 @@ static tc_val reciprocal(tc_lower *lw, const tc_arg *y, double *scale)
 }
 
 /* x / y as i32, and its scale. */
-static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *scale)
+static tc_val quotient(tc_build *lw, const tc_arg *x, const tc_arg *y, double *scale)
 {
     if (!tc_is_activation(x->type) || !tc_is_activation(y->type)) {
         tc_lower_refuse(lw, "an accumulator is divided");
         return TC_NONE;
     }
     double sx = tc_scale_of(x->type), sy = tc_scale_of(y->type);
-    if (!lw->target->machine->can.divides) {
+    if (!lw->lower->target->machine->can.divides) {
         if (y->type->dtype != TC_i8) {
             tc_lower_refuse(lw, "its divisor is i16, and the target has no INTDIV");
             return TC_NONE;
@@ -66,7 +59,7 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
         double inverse;
         tc_val r = tc_put_rescale(lw, reciprocal(lw, y, &inverse), 1, 0, 0, TC_i32);
         *scale = sx * inverse;
-        return multiply(lw, tc_put_wide(lw, x, sx), r);
+        return tc_b_tosa_mul(lw, tc_put_wide(lw, x, sx), r);
     }
     double unit = ldexp(1, 29 - bits_of(x));
     *scale = sx / sy / unit;
@@ -76,7 +69,7 @@ static tc_val quotient(tc_lower *lw, const tc_arg *x, const tc_arg *y, double *s
 
 /* The same without a choice, y being 0 there: y + x z, z = 32767 where x is divided by 0 and else
  * 0. */
-static tc_val pushed(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
+static tc_val pushed(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
 {
     static const int64_t none = 0;
     static const double one = 1;
@@ -86,7 +79,7 @@ static tc_val pushed(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, 
         code[i] = i - 128 == tc_zero_of(by->type) ? 32767 : 0;
     tc_val far = tc_put_lookup(lw, by->val, by->type, TC_i16, &q, code);
     far = tc_put_rescale(lw, far, 1, 0, 0, TC_i32);
-    far = multiply(lw, tc_put_wide(lw, x, tc_scale_of(x->type)), far);
+    far = tc_b_tosa_mul(lw, tc_put_wide(lw, x, tc_scale_of(x->type)), far);
     tc_arg quotient = {.val = y, .type = to},
            push = {.val = tc_put_rescale(lw, far, 8, 0, 0, TC_i16),
                    .type = tc_wide_type(lw, to, TC_i16, tc_scale_of(to))};
@@ -94,46 +87,45 @@ static tc_val pushed(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, 
 }
 
 /* x / 0 is as large as the result's domain goes, by the sign of x. */
-static tc_val guarded(tc_lower *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
+static tc_val guarded(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
 {
-    if (tc_put_known(lw, by->val).data || !y)
+    if (tc_b_constant(lw, by->val).data || !y)
         return y;
-    if (!lw->target->machine->can.divides && by->type->dtype == TC_i8)
+    if (!lw->lower->target->machine->can.divides && by->type->dtype == TC_i8)
         return pushed(lw, y, x, by, to);
-    if (!lw->target->machine->can.selects)
+    if (!lw->lower->target->machine->can.selects)
         return y;
     tc_val none = is_zero(lw, tc_put_wide(lw, by, tc_scale_of(by->type)));
     tc_val most = tc_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), tc_zero_of(x->type),
                                  tc_zero_of(to), to->dtype);
     most = tc_put_codes(lw, most, to->quant);
-    return tc_put3(lw, TC_OP_tosa_select, NULL, none, most, y);
+    return tc_b_tosa_select(lw, none, most, y);
 }
 
 /* The two operands in one domain, whose scale is given, and their whole quotient. */
-static tc_val whole(tc_lower *lw, const tc_arg *a, const tc_arg *b, bool down, tc_val *rest,
+static tc_val whole(tc_build *lw, const tc_arg *a, const tc_arg *b, bool down, tc_val *rest,
                     double *scale)
 {
     double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
     double top = fmax(sa * ldexp(1, bits_of(a)), sb * ldexp(1, bits_of(b)));
     *scale = sa == sb ? sa : top / 0x1p29;
     tc_val x = tc_put_wide(lw, a, *scale), y = tc_put_wide(lw, b, *scale);
-    tc_val q = truncated(lw, x, y), r = tc_put2(lw, TC_OP_tosa_sub, NULL, x, multiply(lw, q, y));
+    tc_val q = truncated(lw, x, y), r = tc_b_tosa_sub(lw, x, tc_b_tosa_mul(lw, q, y));
     if (down && r) { /* one less, where the remainder has the other sign */
-        tc_val zero = tc_put_number(lw, TC_i32, tc_put_type(lw, r)->rank, 0);
-        tc_val y_below = tc_put2(lw, TC_OP_tosa_greater, NULL, zero, y);
-        tc_val r_below = tc_put2(lw, TC_OP_tosa_greater, NULL, zero, r);
-        tc_val apart = tc_put2(lw, TC_OP_tosa_logical_xor, NULL, r_below, y_below);
-        apart = tc_put2(lw, TC_OP_tosa_logical_and, NULL, apart,
-                        tc_put1(lw, TC_OP_tosa_logical_not, NULL, is_zero(lw, r)));
-        tc_val one = tc_put_tosa_cast(lw, apart, TC_i32);
-        q = tc_put2(lw, TC_OP_tosa_sub, NULL, q, one);
-        r = tc_put2(lw, TC_OP_tosa_add, NULL, r, multiply(lw, one, y));
+        tc_val zero = tc_b_single(lw, TC_i32, tc_b_type(lw, r)->rank, 0);
+        tc_val y_below = tc_b_tosa_greater(lw, zero, y);
+        tc_val r_below = tc_b_tosa_greater(lw, zero, r);
+        tc_val apart = tc_b_tosa_logical_xor(lw, r_below, y_below);
+        apart = tc_b_tosa_logical_and(lw, apart, tc_b_tosa_logical_not(lw, is_zero(lw, r)));
+        tc_val one = tc_b_tosa_cast(lw, apart, TC_i32);
+        q = tc_b_tosa_sub(lw, q, one);
+        r = tc_b_tosa_add(lw, r, tc_b_tosa_mul(lw, one, y));
     }
     *rest = r;
     return q;
 }
 
-static bool two_args(tc_lower *lw, const tc_node *node, tc_arg *a, tc_arg *b)
+static bool two_args(tc_build *lw, const tc_node *node, tc_arg *a, tc_arg *b)
 {
     if (!tc_arg_of(lw, node, 0, a) || !tc_arg_of(lw, node, 1, b))
         return false;
@@ -142,7 +134,7 @@ static bool two_args(tc_lower *lw, const tc_node *node, tc_arg *a, tc_arg *b)
     return lw->status == TC_OK;
 }
 
-void tc_lower_int_div(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_div(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_div *mode = node->attr;
     const tc_type *to = tc_lower_result(lw, node, 0);
@@ -161,7 +153,7 @@ void tc_lower_int_div(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = guarded(lw, tc_put_narrow(lw, q, 1, to), &a, &b, to);
 }
 
-static void remainder_of(tc_lower *lw, const tc_node *node, bool down, tc_val *out)
+static void remainder_of(tc_build *lw, const tc_node *node, bool down, tc_val *out)
 {
     tc_arg a, b;
     double scale;
@@ -173,11 +165,11 @@ static void remainder_of(tc_lower *lw, const tc_node *node, bool down, tc_val *o
     out[0] = tc_put_narrow(lw, rest, scale, tc_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_remainder(tc_build *lw, const tc_node *node, tc_val *out)
 {
     remainder_of(lw, node, true, out);
 }
-void tc_lower_int_fmod(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_fmod(tc_build *lw, const tc_node *node, tc_val *out)
 {
     remainder_of(lw, node, false, out);
 }
@@ -185,13 +177,13 @@ void tc_lower_int_fmod(tc_lower *lw, const tc_node *node, tc_val *out)
 /* ---- combined operators ---- */
 
 /* Something wide of this scale as an operand. */
-static tc_arg wide_arg(tc_lower *lw, tc_val val, double scale, const tc_type *shape)
+static tc_arg wide_arg(tc_build *lw, tc_val val, double scale, const tc_type *shape)
 {
     return (tc_arg){.val = val,
-                    .type = tc_wide_type(lw, val ? tc_put_type(lw, val) : shape, TC_i32, scale)};
+                    .type = tc_wide_type(lw, val ? tc_b_type(lw, val) : shape, TC_i32, scale)};
 }
 
-static void combined(tc_lower *lw, const tc_node *node, bool divide, tc_val *out)
+static void combined(tc_build *lw, const tc_node *node, bool divide, tc_val *out)
 {
     const tc_attr_scale *by = node->attr;
     const tc_type *to = tc_lower_result(lw, node, 0);
@@ -207,17 +199,17 @@ static void combined(tc_lower *lw, const tc_node *node, bool divide, tc_val *out
     out[0] = tc_put_sum(lw, &x, 1, &term, by->value, to);
 }
 
-void tc_lower_int_addcmul(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_addcmul(tc_build *lw, const tc_node *node, tc_val *out)
 {
     combined(lw, node, false, out);
 }
-void tc_lower_int_addcdiv(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_addcdiv(tc_build *lw, const tc_node *node, tc_val *out)
 {
     combined(lw, node, true, out);
 }
 
 /* x + w * (y - x); by one weight everywhere: (1 - w) x + w y. */
-void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_lerp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_arg x, y, w;
@@ -226,7 +218,7 @@ void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its result is not quantized by one scale");
         return;
     }
-    tc_tensor known = tc_put_known(lw, w.val);
+    tc_tensor known = tc_b_constant(lw, w.val);
     if (known.data && tc_type_count(known.type) == 1) {
         double by = tc_real(w.type, 0, tc_load_i64(known, 0));
         out[0] = tc_put_sum(lw, &x, 1 - by, &y, by, to);
@@ -236,7 +228,7 @@ void tc_lower_int_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
                       tc_scale_of(y.type) * ldexp(1, bits_of(&y)));
     double fine = top / 0x1p28, coarse = top / 0x1p14, scale;
     tc_val x_wide = tc_put_wide(lw, &x, fine), y_wide = tc_put_wide(lw, &y, fine);
-    tc_val d = tc_put2(lw, TC_OP_tosa_sub, NULL, y_wide, x_wide);
+    tc_val d = tc_b_tosa_sub(lw, y_wide, x_wide);
     tc_arg step = {.val = tc_put_rescale(lw, d, fine / coarse, 0, 0, TC_i16)};
     step.type = tc_wide_type(lw, to, TC_i16, coarse);
     tc_arg term = wide_arg(lw, tc_put_times(lw, &step, &w, &scale), 1, to);
@@ -261,7 +253,7 @@ static double reach_of(const tc_type *t)
 
 /* First half times sigmoid of the second.  The sigmoid has 8 bits from 0 to 1 where that leaves the
  * product within half a step, else 16 from 0 to the largest there is. */
-void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_glu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
@@ -285,14 +277,14 @@ void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
     gate.quant = &q;
     int64_t half = from->dim[a->axis] / 2;
     tc_val x = tc_lower_in(lw, node, 0);
-    tc_arg value = {.val = tc_put_slice_axis(lw, x, (int)a->axis, 0, half), .type = from},
+    tc_arg value = {.val = tc_b_tosa_slice_axis(lw, x, (int)a->axis, 0, half), .type = from},
            open = {.type = &gate};
     if (!narrow && from->dtype == TC_i8) {
         value.val = tc_put_rescale(lw, value.val, 1, tc_zero_of(from), 0, TC_i16);
         value.type = tc_wide_type(lw, to, TC_i16, tc_scale_of(from));
     }
-    open.val = tc_put_function(lw, tc_put_slice_axis(lw, x, (int)a->axis, half, half), from, &gate,
-                               sigmoid, NULL);
+    open.val = tc_put_function(lw, tc_b_tosa_slice_axis(lw, x, (int)a->axis, half, half), from,
+                               &gate, sigmoid, NULL);
     double scale;
     tc_val wide = tc_put_times(lw, &value, &open, &scale);
     out[0] = tc_put_narrow(lw, wide, scale, to);
@@ -301,9 +293,9 @@ void tc_lower_int_glu(tc_lower *lw, const tc_node *node, tc_val *out)
 /* Known weights w: x where x > 0, else w x, is the larger of x and w x where w <= 1, the smaller
  * where w > 1.  Rounding keeps the order, so w x has its place in the result's domain, and what
  * saturates there is not chosen.  false: it is something else, and nothing was put. */
-static bool by_extremes(tc_lower *lw, tc_arg x, const tc_arg *w, const tc_type *to, tc_val *y)
+static bool by_extremes(tc_build *lw, tc_arg x, const tc_arg *w, const tc_type *to, tc_val *y)
 {
-    tc_tensor t = tc_put_known(lw, w->val);
+    tc_tensor t = tc_b_constant(lw, w->val);
     if (!t.data || !tc_is_activation(w->type))
         return false;
     int64_t n = tc_type_count(t.type), large = 0;
@@ -336,7 +328,7 @@ static bool by_extremes(tc_lower *lw, tc_arg x, const tc_arg *w, const tc_type *
 
 /* x > 0 ? x : w[c] * x; where no extremes serve, max(x, 0) + w[c] * min(x, 0).  One weight for all
  * channels is a table. */
-void tc_lower_int_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_prelu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     tc_arg x, w;
@@ -351,7 +343,7 @@ void tc_lower_int_prelu(tc_lower *lw, const tc_node *node, tc_val *out)
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, zero = tc_zero_of(from);
     if (from->rank > 1)
         dim[1] = tc_type_count(tc_lower_type(lw, node, 1));
-    w.val = tc_put_reshape(lw, w.val, from->rank, dim);
+    w.val = tc_b_tosa_reshape(lw, w.val, from->rank, dim);
     if (by_extremes(lw, x, &w, to, out))
         return;
     tc_arg above = {.val = tc_put_clamp(lw, x.val, (double)zero, (double)tc_dtype_max(from->dtype)),

@@ -24,7 +24,7 @@ static double unit_for(int64_t n)
 }
 
 /* The sum in one tensor. */
-static part done(tc_lower *lw, part p)
+static part done(tc_build *lw, part p)
 {
     if (!p.b.val)
         return p;
@@ -34,21 +34,21 @@ static part done(tc_lower *lw, part p)
 }
 
 /* A code as 16 bits: plus nothing, which costs a third of a change of scale alone. */
-static tc_val widened(tc_lower *lw, tc_term a)
+static tc_val widened(tc_build *lw, tc_term a)
 {
     if (!a.val)
         return a.val;
-    tc_term none = {tc_put_number(lw, TC_i8, tc_put_type(lw, a.val)->rank, 0), 0, 1};
+    tc_term none = {tc_b_single(lw, TC_i8, tc_b_type(lw, a.val)->rank, 0), 0, 1};
     return tc_put_fused(lw, TC_OP_tosa_add, a, none, 1, 0, TC_i16);
 }
 
 /* Both as 16 bits, the coarser one in the other's unit. */
-static part plus(tc_lower *lw, part x, part y)
+static part plus(tc_build *lw, part x, part y)
 {
     x = done(lw, x);
     y = done(lw, y);
-    if (x.a.val && y.a.val && tc_put_type(lw, x.a.val)->dtype != tc_put_type(lw, y.a.val)->dtype) {
-        part *narrow = tc_put_type(lw, x.a.val)->dtype == TC_i8 ? &x : &y;
+    if (x.a.val && y.a.val && tc_b_dtype(lw, x.a.val) != tc_b_dtype(lw, y.a.val)) {
+        part *narrow = tc_b_dtype(lw, x.a.val) == TC_i8 ? &x : &y;
         narrow->a = (tc_term){widened(lw, narrow->a), 0, 1};
     }
     double unit = x.unit > y.unit ? x.unit : y.unit;
@@ -58,17 +58,17 @@ static part plus(tc_lower *lw, part x, part y)
 }
 
 /* Elements start .. start + count of an axis. */
-static part cut(tc_lower *lw, part p, int axis, int64_t start, int64_t count)
+static part cut(tc_build *lw, part p, int axis, int64_t start, int64_t count)
 {
-    p.a.val = tc_put_slice_axis(lw, p.a.val, axis, start, count);
+    p.a.val = tc_b_tosa_slice_axis(lw, p.a.val, axis, start, count);
     return p;
 }
 
-static part over_axis(tc_lower *lw, part p, int axis)
+static part over_axis(tc_build *lw, part p, int axis)
 {
     part rest[64];
     int n_rest = 0;
-    for (int64_t k = tc_put_type(lw, p.a.val)->dim[axis]; k > 1 && lw->status == TC_OK; k /= 2) {
+    for (int64_t k = tc_b_type(lw, p.a.val)->dim[axis]; k > 1 && lw->status == TC_OK; k /= 2) {
         p = done(lw, p);
         if (k % 2)
             rest[n_rest++] = cut(lw, p, axis, k - 1, 1);
@@ -80,14 +80,14 @@ static part over_axis(tc_lower *lw, part p, int axis)
     return p;
 }
 
-tc_val tc_put_tree_sum(tc_lower *lw, tc_val x, int first, int last, const tc_type *from,
+tc_val tc_put_tree_sum(tc_build *lw, tc_val x, int first, int last, const tc_type *from,
                        double scale, const tc_type *to)
 {
     if (!x)
         return x;
     part p = {.a = {x, tc_zero_of(from), 1}, .unit = 1, .n = 1};
     for (int axis = first; axis <= last && lw->status == TC_OK; axis++) {
-        if (tc_put_type(lw, x)->dim[axis] == 1)
+        if (tc_b_type(lw, x)->dim[axis] == 1)
             continue;
         p = over_axis(lw, done(lw, p), axis);
     }

@@ -5,12 +5,7 @@
 #include "../../num/load.h"
 #include "offer.h"
 
-tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node)
-{
-    return (tc_lower){.ctx = rw->ctx, .from = rw->from, .to = rw->to, .node = node};
-}
-
-tc_status tc_cheap_take(tc_rewrite *rw, const tc_lower *lw, const tc_node *node, tc_val v,
+tc_status tc_cheap_take(tc_rewrite *rw, const tc_build *lw, const tc_node *node, tc_val v,
                         bool *done)
 {
     TC_TRY(lw->status);
@@ -20,18 +15,18 @@ tc_status tc_cheap_take(tc_rewrite *rw, const tc_lower *lw, const tc_node *node,
     return TC_OK;
 }
 
-tc_val tc_cheap_copy(tc_lower *lw, tc_val x)
+tc_val tc_cheap_copy(tc_build *lw, tc_val x)
 {
     if (!x)
         return x;
-    tc_val one = tc_put_number(lw, TC_i8, tc_put_type(lw, x)->rank, 1);
-    tc_val same = tc_put3(lw, TC_OP_tosa_mul, NULL, x, one, tc_put_number(lw, TC_i8, 1, 0));
+    tc_val one = tc_b_single(lw, TC_i8, tc_b_type(lw, x)->rank, 1);
+    tc_val same = tc_b_tosa_mul(lw, x, one);
     return tc_put_rescale(lw, same, 1, 0, 0, TC_i8);
 }
 
-tc_val tc_cheap_padded(tc_lower *lw, tc_val constant, int axis, int64_t more, int64_t fill)
+tc_val tc_cheap_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill)
 {
-    tc_tensor old = tc_tensor_of(lw->to, constant);
+    tc_tensor old = tc_tensor_of(lw->g, constant);
     tc_type type = *old.type;
     int64_t outer = 1, inner = 1, n = type.dim[axis];
     for (int i = 0; i < type.rank; i++)
@@ -43,7 +38,7 @@ tc_val tc_cheap_padded(tc_lower *lw, tc_val constant, int axis, int64_t more, in
         for (int64_t i = 0; i < (n + more) * inner; i++)
             tc_store_i64(t, o * (n + more) * inner + i,
                          i < n * inner ? tc_load_i64(old, o * n * inner + i) : fill);
-    return tc_put_data(lw, t.type, t.data);
+    return tc_b_data(lw, t.type, t.data);
 }
 
 int64_t tc_cheap_number(const tc_graph *g, tc_val constant)

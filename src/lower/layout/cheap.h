@@ -8,20 +8,17 @@
 #include "../put.h"
 #include "../lower_pass.h"
 
-/* A builder for what takes the node's place. */
-tc_lower tc_cheap_at(const tc_rewrite *rw, const tc_node *node);
-
 /* `v`, made by the builder, stands for the node's result; its type and name with it. */
-TC_MUST_USE tc_status tc_cheap_take(tc_rewrite *rw, const tc_lower *lw, const tc_node *node,
+TC_MUST_USE tc_status tc_cheap_take(tc_rewrite *rw, const tc_build *lw, const tc_node *node,
                                     tc_val v, bool *done);
 
 /* The numbers of an i8 again, times one: a quarter of a cycle each on machines that
  * copy in half a one, for as many channels as there are instead of the next multiple of 16. */
-tc_val tc_cheap_copy(tc_lower *lw, tc_val x);
+tc_val tc_cheap_copy(tc_build *lw, tc_val x);
 
 /* A constant's numbers with `more` of `fill` behind those of an axis; any element of 1, 2 or 4
  * bytes. */
-tc_val tc_cheap_padded(tc_lower *lw, tc_val constant, int axis, int64_t more, int64_t fill);
+tc_val tc_cheap_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill);
 
 /* The only number of a constant of one number. */
 int64_t tc_cheap_number(const tc_graph *g, tc_val constant);

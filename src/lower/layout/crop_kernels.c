@@ -22,10 +22,10 @@ static span reached(int64_t taps, int64_t in, int64_t out, int64_t step, int64_t
 }
 
 /* The constant's numbers with taps kept along two axes. */
-static tc_val kept_taps(tc_lower *lw, tc_val w, int axis, const span *keep)
+static tc_val kept_taps(tc_build *lw, tc_val w, int axis, const span *keep)
 {
     int64_t start[TC_MAX_RANK] = {0};
-    tc_tensor old = tc_tensor_of(lw->to, w);
+    tc_tensor old = tc_tensor_of(lw->g, w);
     tc_type type = *old.type;
     for (int i = 0; i < 2; i++) {
         start[axis + i] = keep[i].first;
@@ -42,7 +42,7 @@ static tc_val kept_taps(tc_lower *lw, tc_val w, int axis, const span *keep)
                         from = from * old.type->dim[i] + start[i] + at[i];
                     tc_store_i64(t, n++, tc_load_i64(old, from));
                 }
-    return tc_put_data(lw, t.type, t.data);
+    return tc_b_data(lw, t.type, t.data);
 }
 
 static bool is_window(tc_op op)
@@ -74,14 +74,14 @@ static tc_status crop(tc_rewrite *rw, const tc_node *node, bool *done)
     }
     if (!fewer)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_attr_tosa_conv less = *a;
     less.pad = tc_ints_copy(&rw->ctx->arena, pad, 4);
     tc_val in[5];
     for (int i = 0; i < 5; i++)
         in[i] = tc_rewrite_in(rw, node, i);
     in[1] = kept_taps(&lw, in[1], axis, keep);
-    tc_val v = tc_put(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &less, sizeof less), in, 5);
+    tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &less, sizeof less), in, 5);
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 

@@ -4,9 +4,9 @@
 #include "../put.h"
 
 /* A graph that the node runs, in the TOSA form; NULL: refused. */
-static tc_graph *callee(tc_lower *lw, const tc_node *node, int which)
+static tc_graph *callee(tc_build *lw, const tc_node *node, int which)
 {
-    tc_graph *rich = tc_node_callee(lw->from->module, node, which);
+    tc_graph *rich = tc_node_callee(lw->rw->from->module, node, which);
     if (!tc_lower_has(lw, TC_FEATURE_CF))
         tc_lower_refuse(lw, "the target has no control flow");
     else if (!rich)
@@ -21,32 +21,32 @@ static tc_graph *callee(tc_lower *lw, const tc_node *node, int which)
 }
 
 /* From here on the node runs this graph. */
-static tc_graph *settle(tc_lower *lw, const tc_node *node, int which, tc_graph *made)
+static tc_graph *settle(tc_build *lw, const tc_node *node, int which, tc_graph *made)
 {
-    if (!lw->dry) {
-        tc_graph *rich = tc_node_callee(lw->from->module, node, which);
+    if (!lw->lower->dry) {
+        tc_graph *rich = tc_node_callee(lw->rw->from->module, node, which);
         *rich = *made;
         return rich;
     }
-    tc_grow(&lw->ctx->arena, lw->callee, lw->n_callee, lw->cap_callee);
-    lw->callee[lw->n_callee++] = made;
+    tc_grow(&lw->ctx->arena, lw->lower->callee, lw->lower->n_callee, lw->lower->cap_callee);
+    lw->lower->callee[lw->lower->n_callee++] = made;
     return made;
 }
 
 /* The operator with results of these types. */
-static tc_node *put_control(tc_lower *lw, tc_op op, const void *attr, const tc_val *in, int n_in,
+static tc_node *put_control(tc_build *lw, tc_op op, const void *attr, const tc_val *in, int n_in,
                             const tc_graph *like)
 {
-    tc_node *made = tc_graph_add(lw->to, op, attr, in, n_in, (int)like->n_out, lw->node->loc);
+    tc_node *made = tc_graph_add(lw->g, op, attr, in, n_in, (int)like->n_out, lw->loc);
     for (size_t i = 0; i < like->n_out; i++) {
         const tc_type *t = tc_type_of(like, like->out[i]);
-        lw->to->val[made->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+        lw->g->val[made->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
     }
-    lw->status = tc_node_infer(lw->to, made);
+    lw->status = tc_node_infer(lw->g, made);
     return made;
 }
 
-void tc_lower_cond(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_cond(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_cond *a = node->attr;
     tc_graph *branch[2] = {callee(lw, node, 0)};
@@ -66,23 +66,23 @@ void tc_lower_cond(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* What the loop only reads is carried along unchanged. */
-static void carry(tc_lower *lw, tc_graph *body)
+static void carry(tc_build *lw, tc_graph *body)
 {
     for (size_t i = body->n_out; i < body->n_in; i++) {
         tc_node *same;
-        lw->status = tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1,
-                                   lw->node->loc, &same);
+        lw->status =
+            tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1, lw->loc, &same);
         if (lw->status != TC_OK)
             return;
         tc_graph_output(body, same->out[0]);
     }
 }
 
-void tc_lower_while_loop(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_while_loop(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_while_loop *a = node->attr;
-    if (!lw->target->machine->can.loops) {
-        tc_lower_refuse(lw, "%s has no loops", lw->target->machine->title);
+    if (!lw->lower->target->machine->can.loops) {
+        tc_lower_refuse(lw, "%s has no loops", lw->lower->target->machine->title);
         return;
     }
     tc_graph *cond = callee(lw, node, 0), *body = callee(lw, node, 1);

@@ -10,51 +10,20 @@
 
 #include "../../num/load.h"
 
-tc_val tc_put_tosa_cast(tc_lower *lw, tc_val x, tc_dtype to)
-{
-    if (!x || tc_put_type(lw, x)->dtype == to || lw->status != TC_OK)
-        return x;
-    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_cast, NULL, &x, 1, 1, lw->node->loc);
-    const tc_type *t = tc_put_type(lw, x);
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, to, t->rank, t->dim);
-    lw->status = tc_node_infer(lw->to, node);
-    return lw->status == TC_OK ? node->out[0] : TC_NONE;
-}
-
-tc_val tc_put_mul(tc_lower *lw, tc_val a, tc_val b)
-{
-    return tc_put3(lw, TC_OP_tosa_mul, NULL, a, b, tc_put_number(lw, TC_i8, 1, 0));
-}
-
-tc_val tc_put_add(tc_lower *lw, tc_val a, tc_val b)
-{
-    return tc_put2(lw, TC_OP_tosa_add, NULL, a, b);
-}
-
-tc_val tc_put_select(tc_lower *lw, tc_val condition, tc_val a, tc_val b)
-{
-    return tc_put3(lw, TC_OP_tosa_select, NULL, condition, a, b);
-}
-
 /* ---- plain numbers ---- */
 
-static tc_val like(tc_lower *lw, tc_val x, tc_dtype dtype, double number)
+static tc_val not_zero(tc_build *lw, tc_val x)
 {
-    return x ? tc_put_number(lw, dtype, tc_put_type(lw, x)->rank, number) : x;
+    tc_val zero = x ? tc_b_like(lw, x, tc_b_dtype(lw, x), 0) : x;
+    return tc_b_tosa_logical_not(lw, tc_b_tosa_equal(lw, x, zero));
 }
 
-static tc_val not_zero(tc_lower *lw, tc_val x)
+static tc_val toward_zero(tc_build *lw, tc_val x)
 {
-    tc_val zero = x ? like(lw, x, tc_put_type(lw, x)->dtype, 0) : x;
-    return tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_put2(lw, TC_OP_tosa_equal, NULL, x, zero));
-}
-
-static tc_val toward_zero(tc_lower *lw, tc_val x)
-{
-    tc_val zero = x ? like(lw, x, tc_put_type(lw, x)->dtype, 0) : x;
-    tc_val down = tc_put1(lw, TC_OP_tosa_floor, NULL, x);
-    tc_val up = tc_put1(lw, TC_OP_tosa_ceil, NULL, x);
-    return tc_put_select(lw, tc_put2(lw, TC_OP_tosa_greater, NULL, zero, x), up, down);
+    tc_val zero = x ? tc_b_like(lw, x, tc_b_dtype(lw, x), 0) : x;
+    tc_val down = tc_b_tosa_floor(lw, x);
+    tc_val up = tc_b_tosa_ceil(lw, x);
+    return tc_b_tosa_select(lw, tc_b_tosa_greater(lw, zero, x), up, down);
 }
 
 static bool narrow_float(tc_dtype t) { return t == TC_e4m3 || t == TC_e5m2; }
@@ -69,82 +38,82 @@ static bool direct(tc_dtype a, tc_dtype b)
     return !narrow_float(a) && !narrow_float(b);
 }
 
-static tc_val from_bool(tc_lower *lw, tc_val x, tc_dtype to)
+static tc_val from_bool(tc_build *lw, tc_val x, tc_dtype to)
 {
     if (!tc_is_float(to) && tc_lower_has(lw, TC_FEATURE_INT))
-        return tc_put_tosa_cast(lw, x, to);
+        return tc_b_tosa_cast(lw, x, to);
     tc_dtype t = to == TC_f16 || to == TC_bf16 ? to : TC_f32;
-    tc_val no = like(lw, x, t, 0), yes = like(lw, x, t, 1);
-    x = tc_put_select(lw, x, yes, no);
-    return tc_put_tosa_cast(lw, x, to);
+    tc_val no = tc_b_like(lw, x, t, 0), yes = tc_b_like(lw, x, t, 1);
+    x = tc_b_tosa_select(lw, x, yes, no);
+    return tc_b_tosa_cast(lw, x, to);
 }
 
-static tc_val to_bool(tc_lower *lw, tc_val x, tc_dtype from)
+static tc_val to_bool(tc_build *lw, tc_val x, tc_dtype from)
 {
     if (!tc_is_float(from) && tc_lower_has(lw, TC_FEATURE_INT))
-        return tc_put_tosa_cast(lw, x, TC_bool);
+        return tc_b_tosa_cast(lw, x, TC_bool);
     if (!tc_is_float(from) || narrow_float(from))
-        x = tc_put_tosa_cast(lw, x, TC_f32);
+        x = tc_b_tosa_cast(lw, x, TC_f32);
     return not_zero(lw, x);
 }
 
-static tc_val cast_constant(tc_lower *lw, tc_val x, tc_dtype to)
+static tc_val cast_constant(tc_build *lw, tc_val x, tc_dtype to)
 {
-    tc_tensor from = tc_put_known(lw, x);
+    tc_tensor from = tc_b_constant(lw, x);
     tc_tensor y =
         tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, to, from.type->rank, from.type->dim));
-    for (int64_t i = 0; i < tc_type_count(y.type) && !lw->dry; i++) {
+    for (int64_t i = 0; i < tc_type_count(y.type) && !lw->lower->dry; i++) {
         if (tc_is_int(from.type->dtype))
             tc_store_i64(y, i, tc_load_i64(from, i));
         else
             tc_store_f64(y, i, tc_load_f64(from, i));
     }
-    return tc_put_data(lw, y.type, y.data);
+    return tc_b_data(lw, y.type, y.data);
 }
 
 /* An i32 as what its low `bits` say with their sign, as i32 still: bits that every profile can
  * shift, u = low bits, u - 2^bits where the highest of them is set. */
-static tc_val wrapped(tc_lower *lw, tc_val x, int bits)
+static tc_val wrapped(tc_build *lw, tc_val x, int bits)
 {
     if (tc_put_bound(lw, x) < ldexp(1, bits - 1))
         return x;
-    tc_val above = like(lw, x, TC_i32, 32 - bits), sign_at = like(lw, x, TC_i32, bits - 1),
-           width = like(lw, x, TC_i32, bits);
-    tc_val up = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, x, above);
-    tc_val low = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, up, above);
-    tc_val sign = tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, low, sign_at);
-    sign = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign, width);
-    return tc_put2(lw, TC_OP_tosa_sub, NULL, low, sign);
+    tc_val above = tc_b_like(lw, x, TC_i32, 32 - bits),
+           sign_at = tc_b_like(lw, x, TC_i32, bits - 1), width = tc_b_like(lw, x, TC_i32, bits);
+    tc_val up = tc_b_tosa_logical_left_shift(lw, x, above);
+    tc_val low = tc_b_tosa_logical_right_shift(lw, up, above);
+    tc_val sign = tc_b_tosa_logical_right_shift(lw, low, sign_at);
+    sign = tc_b_tosa_logical_left_shift(lw, sign, width);
+    return tc_b_tosa_sub(lw, low, sign);
 }
 
 /* Between integers: fewer bits are the low ones.  CAST does that in the integer profile; the other
  * one converts through f32, which holds what is left of them. */
-static tc_val cast_integer(tc_lower *lw, tc_val x, tc_dtype from, tc_dtype to)
+static tc_val cast_integer(tc_build *lw, tc_val x, tc_dtype from, tc_dtype to)
 {
     if (tc_lower_has(lw, TC_FEATURE_INT))
-        return tc_put_tosa_cast(lw, x, to);
+        return tc_b_tosa_cast(lw, x, to);
     if (tc_dtypes[to].bits < tc_dtypes[from].bits) {
         if (from != TC_i32)
-            x = tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_f32), TC_i32);
+            x = tc_b_tosa_cast(lw, tc_b_tosa_cast(lw, x, TC_f32), TC_i32);
         x = wrapped(lw, x, tc_dtypes[to].bits);
     }
-    return tc_put_tosa_cast(lw, tc_put_tosa_cast(lw, x, TC_f32), to);
+    return tc_b_tosa_cast(lw, tc_b_tosa_cast(lw, x, TC_f32), to);
 }
 
 /* Cut toward zero; what is beyond the type, but not beyond i32, wraps as it does on processors. */
-static tc_val cast_to_integer(tc_lower *lw, tc_val x, tc_dtype to)
+static tc_val cast_to_integer(tc_build *lw, tc_val x, tc_dtype to)
 {
-    x = tc_put_tosa_cast(lw, toward_zero(lw, x), TC_i32);
+    x = tc_b_tosa_cast(lw, toward_zero(lw, x), TC_i32);
     return to == TC_i32 || !x ? x : cast_integer(lw, x, TC_i32, to);
 }
 
-tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
+tc_val tc_put_cast(tc_build *lw, tc_val x, tc_dtype to)
 {
-    if (!x || tc_put_type(lw, x)->dtype == to)
+    if (!x || tc_b_dtype(lw, x) == to)
         return x;
-    if (tc_is_const(lw->to, x))
+    if (tc_is_const(lw->g, x))
         return cast_constant(lw, x, to);
-    tc_dtype from = tc_put_type(lw, x)->dtype;
+    tc_dtype from = tc_b_dtype(lw, x);
     if (from == TC_bool)
         return from_bool(lw, x, to);
     if (to == TC_bool)
@@ -152,15 +121,15 @@ tc_val tc_put_cast(tc_lower *lw, tc_val x, tc_dtype to)
     if (!tc_is_float(from) && !tc_is_float(to))
         return cast_integer(lw, x, from, to);
     if (!direct(from, to))
-        x = tc_put_tosa_cast(lw, x, TC_f32);
+        x = tc_b_tosa_cast(lw, x, TC_f32);
     return tc_is_float(from) && tc_is_int(to) ? cast_to_integer(lw, x, to)
-                                              : tc_put_tosa_cast(lw, x, to);
+                                              : tc_b_tosa_cast(lw, x, to);
 }
 
 /* ---- quantized ---- */
 
 /* One number per channel on the domain's axis, or one for all; rank as t's. */
-static tc_val scales(tc_lower *lw, const tc_type *t, const tc_quant *q, bool inverse)
+static tc_val scales(tc_build *lw, const tc_type *t, const tc_quant *q, bool inverse)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (q->axis >= 0)
@@ -170,11 +139,11 @@ static tc_val scales(tc_lower *lw, const tc_type *t, const tc_quant *q, bool inv
         float scale = (float)q->scale[i];
         s[i] = inverse ? (double)(1.0f / scale) : (double)scale;
     }
-    return tc_put_numbers(lw, TC_f32, t->rank, dim, s);
+    return tc_b_numbers(lw, TC_f32, t->rank, dim, s);
 }
 
 /* One zero point; false and a refusal when channels have their own. */
-static bool one_zero(tc_lower *lw, const tc_quant *q)
+static bool one_zero(tc_build *lw, const tc_quant *q)
 {
     for (int i = 1; i < q->count; i++)
         if (q->zero[i] != q->zero[0]) {
@@ -184,7 +153,7 @@ static bool one_zero(tc_lower *lw, const tc_quant *q)
     return true;
 }
 
-static tc_val dequantize(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype to)
+static tc_val dequantize(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to)
 {
     const tc_quant *q = from->quant;
     if (from->dtype == TC_i48 || from->dtype == TC_u8 || from->dtype == TC_u16) {
@@ -195,19 +164,19 @@ static tc_val dequantize(tc_lower *lw, tc_val x, const tc_type *from, tc_dtype t
         return TC_NONE;
     if (q->zero[0])
         x = tc_put_rescale(lw, x, 1, q->zero[0], 0, TC_i32);
-    x = tc_put_tosa_cast(lw, x, TC_f32);
-    return tc_put_cast(lw, tc_put_mul(lw, x, scales(lw, from, q, false)), to);
+    x = tc_b_tosa_cast(lw, x, TC_f32);
+    return tc_put_cast(lw, tc_b_tosa_mul(lw, x, scales(lw, from, q, false)), to);
 }
 
 /* What is no number becomes the lowest code: CAST would make anything of it. */
-static tc_val clamp_to_codes(tc_lower *lw, tc_val x, double lo, double hi)
+static tc_val clamp_to_codes(tc_build *lw, tc_val x, double lo, double hi)
 {
     tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
     *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_ignore};
-    return tc_put1(lw, TC_OP_tosa_clamp, a, x);
+    return tc_b_1(lw, tosa_clamp, a, x);
 }
 
-static tc_val quantize(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
+static tc_val quantize(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     const tc_quant *q = to->quant;
     if (to->dtype == TC_i48 || to->dtype == TC_u8 || to->dtype == TC_u16) {
@@ -217,11 +186,11 @@ static tc_val quantize(tc_lower *lw, tc_val x, const tc_type *from, const tc_typ
     if (!one_zero(lw, q))
         return TC_NONE;
     tc_val factor = scales(lw, from, q, true);
-    x = tc_put_mul(lw, tc_put_cast(lw, x, TC_f32), factor);
+    x = tc_b_tosa_mul(lw, tc_put_cast(lw, x, TC_f32), factor);
     x = clamp_to_codes(lw, x, (double)(q->lo - q->zero[0]), (double)(q->hi - q->zero[0]));
     if (!q->zero[0])
-        return tc_put_tosa_cast(lw, x, to->dtype);
-    return tc_put_rescale(lw, tc_put_tosa_cast(lw, x, TC_i32), 1, 0, q->zero[0], to->dtype);
+        return tc_b_tosa_cast(lw, x, to->dtype);
+    return tc_put_rescale(lw, tc_b_tosa_cast(lw, x, TC_i32), 1, 0, q->zero[0], to->dtype);
 }
 
 /* Channels that went along to another axis. */
@@ -233,7 +202,7 @@ static bool same_channels(const tc_type *a, const tc_type *b)
            memcmp(p->zero, q->zero, (size_t)p->count * sizeof *p->zero) == 0;
 }
 
-tc_val tc_put_convert(tc_lower *lw, tc_val x, const tc_type *from, const tc_type *to)
+tc_val tc_put_convert(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     if (!x)
         return x;
@@ -259,7 +228,7 @@ tc_val tc_put_convert(tc_lower *lw, tc_val x, const tc_type *from, const tc_type
  * ---- */
 
 /* The plain type with the domain that the attributes name. */
-static const tc_type *attr_type(tc_lower *lw, const tc_node *node, const tc_type *plain)
+static const tc_type *attr_type(tc_build *lw, const tc_node *node, const tc_type *plain)
 {
     const tc_attr_quantize *a = node->attr;
     if (a->axis >= 0 || a->scale == 0) {
@@ -270,14 +239,14 @@ static const tc_type *attr_type(tc_lower *lw, const tc_node *node, const tc_type
     return tc_type_with(lw->ctx, plain, &q);
 }
 
-void tc_lower_quantize(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_quantize(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = attr_type(lw, node, tc_lower_result(lw, node, 0));
     if (to)
         out[0] = tc_put_convert(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), to);
 }
 
-void tc_lower_dequantize(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_dequantize(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = attr_type(lw, node, tc_lower_type(lw, node, 0));
     if (from)

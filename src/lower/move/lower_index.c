@@ -6,20 +6,20 @@
 #include "../../num/index.h"
 #include "../../num/load.h"
 
-tc_val tc_put_gather(tc_lower *lw, tc_val values, tc_val indices)
+tc_val tc_put_gather(tc_build *lw, tc_val values, tc_val indices)
 {
     if (!values)
         return values;
-    bool truth = tc_put_type(lw, values)->dtype == TC_bool;
+    bool truth = tc_b_dtype(lw, values) == TC_bool;
     if (truth)
         values = tc_put_cast(lw, values, tc_lower_has(lw, TC_FEATURE_INT) ? TC_i8 : TC_f32);
-    tc_val y = tc_put2(lw, TC_OP_tosa_gather, NULL, values, tc_put_tosa_cast(lw, indices, TC_i32));
+    tc_val y = tc_b_tosa_gather(lw, values, tc_b_tosa_cast(lw, indices, TC_i32));
     return truth ? tc_put_cast(lw, y, TC_bool) : y;
 }
 
-const int64_t *tc_known_places(tc_lower *lw, const tc_node *node, int operand, int64_t extent)
+const int64_t *tc_known_places(tc_build *lw, const tc_node *node, int operand, int64_t extent)
 {
-    tc_tensor t = tc_tensor_of(lw->from, node->in[operand]);
+    tc_tensor t = tc_tensor_of(lw->rw->from, node->in[operand]);
     if (!t.data)
         return NULL;
     int64_t n = tc_type_count(t.type), *place = tc_new_n(&lw->ctx->arena, int64_t, (size_t)n);
@@ -36,21 +36,21 @@ const int64_t *tc_known_places(tc_lower *lw, const tc_node *node, int operand, i
     return place;
 }
 
-static tc_dtype index_type(const tc_lower *lw)
+static tc_dtype index_type(const tc_build *lw)
 {
     return tc_lower_has(lw, TC_FEATURE_INT) ? TC_i32 : TC_f32;
 }
 
-tc_val tc_put_known_places(tc_lower *lw, int rank, const int64_t *dim, const int64_t *place)
+tc_val tc_put_known_places(tc_build *lw, int rank, const int64_t *dim, const int64_t *place)
 {
     tc_tensor t =
         tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, index_type(lw), rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         tc_store_f64(t, i, (double)place[i]);
-    return tc_put_data(lw, t.type, t.data);
+    return tc_b_data(lw, t.type, t.data);
 }
 
-tc_val tc_put_places(tc_lower *lw, const tc_node *node, int operand)
+tc_val tc_put_places(tc_build *lw, const tc_node *node, int operand)
 {
     const tc_type *t = tc_lower_type(lw, node, operand);
     if (t->dtype != TC_i32 && t->dtype != TC_i16 && t->dtype != TC_i8) {
@@ -66,7 +66,7 @@ tc_val tc_put_places(tc_lower *lw, const tc_node *node, int operand)
 
 /* ---- rows ---- */
 
-bool tc_row_list_of(tc_lower *lw, const tc_type *x, int axis, const tc_node *node, int operand,
+bool tc_row_list_of(tc_build *lw, const tc_type *x, int axis, const tc_node *node, int operand,
                     tc_row_list *rows)
 {
     *rows = (tc_row_list){.outer = 1, .extent = x->rank ? x->dim[axis] : 1, .inner = 1};
@@ -81,12 +81,12 @@ bool tc_row_list_of(tc_lower *lw, const tc_type *x, int axis, const tc_node *nod
 }
 
 /* The indices [outer, count] that GATHER and SCATTER read. */
-static tc_val row_numbers(tc_lower *lw, const tc_row_list *rows)
+static tc_val row_numbers(tc_build *lw, const tc_row_list *rows)
 {
     int64_t dim[] = {1, rows->count};
     tc_val index = rows->known ? tc_put_known_places(lw, 2, dim, rows->known)
-                               : tc_put_reshape(lw, rows->index, 2, dim);
-    return tc_put_tile(lw, index, (int64_t[]){rows->outer, 1});
+                               : tc_b_tosa_reshape(lw, rows->index, 2, dim);
+    return tc_b_tosa_tile(lw, index, (int64_t[]){rows->outer, 1});
 }
 
 /* How many rows from i on follow one another, each one further than the last (or, *back, one less).
@@ -110,14 +110,14 @@ static int64_t count_runs(const tc_row_list *rows)
     return n;
 }
 
-static tc_val rows_by_runs(tc_lower *lw, tc_val x, const tc_row_list *rows, int64_t runs)
+static tc_val rows_by_runs(tc_build *lw, tc_val x, const tc_row_list *rows, int64_t runs)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)runs);
     int n = 0;
     bool back;
     for (int64_t i = 0, k; i < rows->count; i += k) {
         k = run_length(rows->known, i, rows->count, &back);
-        part[n] = tc_put_slice_axis(lw, x, 1, back ? rows->known[i] - k + 1 : rows->known[i], k);
+        part[n] = tc_b_tosa_slice_axis(lw, x, 1, back ? rows->known[i] - k + 1 : rows->known[i], k);
         if (back)
             part[n] = tc_put_reverse(lw, part[n], 1);
         n++;
@@ -126,24 +126,24 @@ static tc_val rows_by_runs(tc_lower *lw, tc_val x, const tc_row_list *rows, int6
 }
 
 /* Where slices are better than GATHER. */
-static bool few_runs(const tc_lower *lw, int64_t runs)
+static bool few_runs(const tc_build *lw, int64_t runs)
 {
-    return runs <= lw->target->machine->cost.slices;
+    return runs <= lw->lower->target->machine->cost.slices;
 }
 
-tc_val tc_put_rows(tc_lower *lw, tc_val x, const tc_row_list *rows)
+tc_val tc_put_rows(tc_build *lw, tc_val x, const tc_row_list *rows)
 {
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
+    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
     int64_t runs = rows->known ? count_runs(rows) : 0;
     if (runs && few_runs(lw, runs))
         return rows_by_runs(lw, x, rows, runs);
     return tc_put_gather(lw, x, row_numbers(lw, rows));
 }
 
-tc_val tc_put_rows_into(tc_lower *lw, tc_val x, tc_val source, const tc_row_list *rows)
+tc_val tc_put_rows_into(tc_build *lw, tc_val x, tc_val source, const tc_row_list *rows)
 {
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
-    source = tc_put_reshape(lw, source, 3, (int64_t[]){rows->outer, rows->count, rows->inner});
+    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
+    source = tc_b_tosa_reshape(lw, source, 3, (int64_t[]){rows->outer, rows->count, rows->inner});
     if (rows->known) { /* rows of x and source joined, picked in order; of equal places the last one
                           counts */
         tc_row_list all = {rows->outer, rows->extent + rows->count, rows->inner, rows->extent, NULL,
@@ -158,13 +158,11 @@ tc_val tc_put_rows_into(tc_lower *lw, tc_val x, tc_val source, const tc_row_list
     }
     if (!x || !source)
         return TC_NONE;
-    bool truth = tc_put_type(lw, x)->dtype == TC_bool;
-    tc_dtype as = !truth                             ? tc_put_type(lw, x)->dtype
-                  : tc_lower_has(lw, TC_FEATURE_INT) ? TC_i8
-                                                     : TC_f32;
+    bool truth = tc_b_dtype(lw, x) == TC_bool;
+    tc_dtype as = !truth ? tc_b_dtype(lw, x) : tc_lower_has(lw, TC_FEATURE_INT) ? TC_i8 : TC_f32;
     source = tc_put_cast(lw, source, as);
-    tc_val row = tc_put_tosa_cast(lw, row_numbers(lw, rows), TC_i32);
-    tc_val y = tc_put3(lw, TC_OP_tosa_scatter, NULL, tc_put_cast(lw, x, as), row, source);
+    tc_val row = tc_b_tosa_cast(lw, row_numbers(lw, rows), TC_i32);
+    tc_val y = tc_b_tosa_scatter(lw, tc_put_cast(lw, x, as), row, source);
     return truth ? tc_put_cast(lw, y, TC_bool) : y;
 }
 
@@ -197,20 +195,20 @@ static void add_known(place_sum *s, const tc_type *t, const int64_t *place, int6
     }
 }
 
-static tc_val place_number(tc_lower *lw, tc_val like, double number)
+static tc_val place_number(tc_build *lw, tc_val like, double number)
 {
-    return like ? tc_put_number(lw, index_type(lw), tc_put_type(lw, like)->rank, number) : like;
+    return like ? tc_b_single(lw, index_type(lw), tc_b_type(lw, like)->rank, number) : like;
 }
 
 /* Negative places count from the end. */
-static tc_val from_the_end(tc_lower *lw, tc_val index, int64_t extent)
+static tc_val from_the_end(tc_build *lw, tc_val index, int64_t extent)
 {
-    tc_val negative = tc_put2(lw, TC_OP_tosa_greater, NULL, place_number(lw, index, 0), index);
-    return tc_put_select(lw, negative,
-                         tc_put_add(lw, index, place_number(lw, index, (double)extent)), index);
+    tc_val negative = tc_b_tosa_greater(lw, place_number(lw, index, 0), index);
+    return tc_b_tosa_select(
+        lw, negative, tc_b_tosa_add(lw, index, place_number(lw, index, (double)extent)), index);
 }
 
-static void add_index(tc_lower *lw, const tc_node *node, int operand, place_sum *s, int64_t extent,
+static void add_index(tc_build *lw, const tc_node *node, int operand, place_sum *s, int64_t extent,
                       int64_t step)
 {
     const int64_t *place = tc_known_places(lw, node, operand, extent);
@@ -219,25 +217,26 @@ static void add_index(tc_lower *lw, const tc_node *node, int operand, place_sum 
         return;
     }
     s->all_known = false;
-    tc_val index =
-        tc_put_rank(lw, from_the_end(lw, tc_put_places(lw, node, operand), extent), s->picks->rank);
+    tc_val index = tc_b_tosa_rank(lw, from_the_end(lw, tc_put_places(lw, node, operand), extent),
+                                  s->picks->rank);
     if (step != 1 && index)
-        index = tc_put_mul(lw, index, place_number(lw, index, (double)step));
-    s->sum = s->sum ? tc_put_add(lw, s->sum, index) : index;
+        index = tc_b_tosa_mul(lw, index, place_number(lw, index, (double)step));
+    s->sum = s->sum ? tc_b_tosa_add(lw, s->sum, index) : index;
 }
 
-static tc_val finish_sum(tc_lower *lw, place_sum *s)
+static tc_val finish_sum(tc_build *lw, place_sum *s)
 {
     bool any = false;
     for (int64_t i = 0; i < s->n; i++)
         any = any || s->known[i];
     tc_val sum = s->sum;
     if (any)
-        sum = tc_put_add(lw, sum, tc_put_known_places(lw, s->picks->rank, s->picks->dim, s->known));
-    return tc_put_expand(lw, sum, s->picks->rank, s->picks->dim);
+        sum = tc_b_tosa_add(lw, sum,
+                            tc_put_known_places(lw, s->picks->rank, s->picks->dim, s->known));
+    return tc_b_tosa_expand(lw, sum, s->picks->rank, s->picks->dim);
 }
 
-bool tc_row_list_picked(tc_lower *lw, const tc_node *node, int first, tc_row_list *rows,
+bool tc_row_list_picked(tc_build *lw, const tc_node *node, int first, tc_row_list *rows,
                         int64_t *perm, tc_type *picked)
 {
     const tc_type *x = tc_lower_type(lw, node, 0);
@@ -275,7 +274,7 @@ bool tc_row_list_picked(tc_lower *lw, const tc_node *node, int first, tc_row_lis
 
 /* ---- rules ---- */
 
-void tc_lower_index(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_index(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
     tc_row_list rows;
@@ -283,12 +282,12 @@ void tc_lower_index(tc_lower *lw, const tc_node *node, tc_val *out)
     int64_t perm[TC_MAX_RANK];
     if (!tc_row_list_picked(lw, node, 1, &rows, perm, &picked))
         return;
-    tc_val x = tc_put_rows(lw, tc_put_transpose(lw, tc_lower_in(lw, node, 0), perm), &rows);
-    out[0] = tc_put_reshape(lw, tc_move_out(lw, node, x, 0), y->rank, y->dim);
+    tc_val x = tc_put_rows(lw, tc_b_tosa_transpose(lw, tc_lower_in(lw, node, 0), perm), &rows);
+    out[0] = tc_b_tosa_reshape(lw, tc_move_out(lw, node, x, 0), y->rank, y->dim);
 }
 
 /* x and the list of rows of an axis of it. */
-static void select_rows(tc_lower *lw, const tc_node *node, int axis, tc_val *out)
+static void select_rows(tc_build *lw, const tc_node *node, int axis, tc_val *out)
 {
     const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     bool channels = x->quant && x->quant->axis >= 0;
@@ -297,29 +296,29 @@ static void select_rows(tc_lower *lw, const tc_node *node, int axis, tc_val *out
         return;
     tc_val from = channels ? tc_move_in(lw, node, 0) : tc_lower_in(lw, node, 0);
     tc_val picked = tc_put_rows(lw, from, &rows);
-    out[0] =
-        tc_put_reshape(lw, channels ? picked : tc_move_out(lw, node, picked, 0), y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, channels ? picked : tc_move_out(lw, node, picked, 0), y->rank,
+                               y->dim);
 }
 
-void tc_lower_index_select(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_index_select(tc_build *lw, const tc_node *node, tc_val *out)
 {
     select_rows(lw, node, (int)((const tc_attr_axis *)node->attr)->axis, out);
 }
 
-void tc_lower_embedding(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_embedding(tc_build *lw, const tc_node *node, tc_val *out)
 {
     select_rows(lw, node, 0, out);
 }
 
 /* x cut to the index along all other axes, as rows [outer, extent * inner, 1]; element (o, w, i) is
  * at index * inner + i. */
-void tc_lower_gather(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_gather(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
     const tc_type *x = tc_lower_type(lw, node, 0), *index = tc_lower_type(lw, node, 1);
     int64_t start[TC_MAX_RANK] = {0}, size[TC_MAX_RANK], outer = 1, inner = 1;
     if (!x->rank || !index->rank) {
-        out[0] = tc_put_reshape(lw, tc_move_in(lw, node, 0), index->rank, index->dim);
+        out[0] = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 0), index->rank, index->dim);
         return;
     }
     for (int i = 0; i < x->rank; i++) {
@@ -327,21 +326,21 @@ void tc_lower_gather(tc_lower *lw, const tc_node *node, tc_val *out)
         if (i != axis)
             *(i < axis ? &outer : &inner) *= size[i];
     }
-    tc_val v = tc_put_slice(lw, tc_lower_in(lw, node, 0), start, size);
+    tc_val v = tc_b_tosa_slice(lw, tc_lower_in(lw, node, 0), start, size);
     const int64_t *known = tc_known_places(lw, node, 1, x->dim[axis]);
     tc_val place = known ? tc_put_known_places(lw, index->rank, index->dim, known)
                          : tc_put_places(lw, node, 1);
-    place = tc_put_reshape(lw, place, 3, (int64_t[]){outer, index->dim[axis], inner});
+    place = tc_b_tosa_reshape(lw, place, 3, (int64_t[]){outer, index->dim[axis], inner});
     if (inner > 1) {
         int64_t *within = tc_new_n(&lw->ctx->arena, int64_t, (size_t)inner);
         for (int64_t i = 0; i < inner; i++)
             within[i] = i;
         tc_val inside = tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within);
-        place = tc_put_mul(lw, place, place_number(lw, place, (double)inner));
-        place = tc_put_add(lw, place, inside);
+        place = tc_b_tosa_mul(lw, place, place_number(lw, place, (double)inner));
+        place = tc_b_tosa_add(lw, place, inside);
     }
-    place = tc_put_reshape(lw, place, 2, (int64_t[]){outer, index->dim[axis] * inner});
-    v = tc_put_reshape(lw, v, 3, (int64_t[]){outer, x->dim[axis] * inner, 1});
+    place = tc_b_tosa_reshape(lw, place, 2, (int64_t[]){outer, index->dim[axis] * inner});
+    v = tc_b_tosa_reshape(lw, v, 3, (int64_t[]){outer, x->dim[axis] * inner, 1});
     v = tc_put_gather(lw, v, place);
-    out[0] = tc_put_reshape(lw, tc_move_out(lw, node, v, 0), index->rank, index->dim);
+    out[0] = tc_b_tosa_reshape(lw, tc_move_out(lw, node, v, 0), index->rank, index->dim);
 }

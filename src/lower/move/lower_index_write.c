@@ -9,7 +9,7 @@ enum { MOST_CELLS = 1 << 24 };
 
 /* ---- rows replaced ---- */
 
-void tc_lower_index_copy(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_index_copy(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
     tc_row_list rows;
@@ -18,11 +18,11 @@ void tc_lower_index_copy(tc_lower *lw, const tc_node *node, tc_val *out)
         return;
     tc_val source = tc_move_in(lw, node, 2);
     tc_val x = tc_put_rows_into(lw, tc_move_in(lw, node, 0), source, &rows);
-    out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, x, y->rank, y->dim);
 }
 
 /* start, start + step, ...: known places. */
-static void regular(tc_lower *lw, const tc_type *x, int axis, int64_t start, int64_t step,
+static void regular(tc_build *lw, const tc_type *x, int axis, int64_t start, int64_t step,
                     int64_t count, tc_row_list *rows)
 {
     *rows = (tc_row_list){.outer = 1, .extent = x->dim[axis], .inner = 1, .count = count};
@@ -35,7 +35,7 @@ static void regular(tc_lower *lw, const tc_type *x, int axis, int64_t start, int
     rows->known = place;
 }
 
-void tc_lower_slice_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_slice_scatter(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_slice *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);
@@ -44,24 +44,24 @@ void tc_lower_slice_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
     regular(lw, y, (int)a->axis, a->start, a->step, count, &rows);
     tc_val source = count ? tc_move_in(lw, node, 1) : TC_NONE, x = tc_move_in(lw, node, 0);
     if (count)
-        x = tc_put_reshape(lw, tc_put_rows_into(lw, x, source, &rows), y->rank, y->dim);
+        x = tc_b_tosa_reshape(lw, tc_put_rows_into(lw, x, source, &rows), y->rank, y->dim);
     out[0] = x;
 }
 
-void tc_lower_select_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_select_scatter(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_select *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);
     tc_row_list rows;
     regular(lw, y, (int)a->axis, a->index, 1, 1, &rows);
     tc_val source = tc_move_in(lw, node, 1), x = tc_move_in(lw, node, 0);
-    out[0] = tc_put_reshape(lw, tc_put_rows_into(lw, x, source, &rows), y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, tc_put_rows_into(lw, x, source, &rows), y->rank, y->dim);
 }
 
 /* ---- rows added ---- */
 
 /* Plain numbers that REDUCE_SUM and ADD take: f32 or i32. */
-static bool summed_in(tc_lower *lw, const tc_type *t, tc_dtype *with)
+static bool summed_in(tc_build *lw, const tc_type *t, tc_dtype *with)
 {
     if (t->quant || (!tc_is_float(t->dtype) && !tc_is_int(t->dtype)) || t->dtype == TC_i64 ||
         t->dtype == TC_f64)
@@ -71,19 +71,19 @@ static bool summed_in(tc_lower *lw, const tc_type *t, tc_dtype *with)
 }
 
 /* [extent, count] or, batched, [n, extent, count]: whether row w goes to place e. */
-static tc_val meets(tc_lower *lw, tc_val place, int64_t n, int64_t extent, int64_t count)
+static tc_val meets(tc_build *lw, tc_val place, int64_t n, int64_t extent, int64_t count)
 {
     int64_t *all = tc_new_n(&lw->ctx->arena, int64_t, (size_t)extent);
     for (int64_t i = 0; i < extent; i++)
         all[i] = i;
     tc_val every = tc_put_known_places(lw, 3, (int64_t[]){1, extent, 1}, all);
-    place = tc_put_reshape(lw, place, 3, (int64_t[]){n, 1, count});
-    return tc_put2(lw, TC_OP_tosa_equal, NULL, place, every);
+    place = tc_b_tosa_reshape(lw, place, 3, (int64_t[]){n, 1, count});
+    return tc_b_tosa_equal(lw, place, every);
 }
 
 /* x + what `combine` makes of the rows that share a place: source [n, count, inner], one list of
  * places for all n or one each. */
-static tc_val add_rows(tc_lower *lw, tc_val x, tc_val source, const tc_row_list *rows,
+static tc_val add_rows(tc_build *lw, tc_val x, tc_val source, const tc_row_list *rows,
                        tc_dtype with)
 {
     int64_t cells = rows->outer * rows->extent * rows->count * rows->inner;
@@ -93,22 +93,20 @@ static tc_val add_rows(tc_lower *lw, tc_val x, tc_val source, const tc_row_list 
     }
     int64_t flat[] = {1, rows->count};
     tc_val place = rows->known ? tc_put_known_places(lw, 2, flat, rows->known)
-                               : tc_put_reshape(lw, rows->index, 2, flat);
-    tc_val hit = tc_put_reshape(lw, meets(lw, place, 1, rows->extent, rows->count), 4,
-                                (int64_t[]){1, rows->extent, rows->count, 1});
-    tc_val from = tc_put_reshape(lw, tc_put_cast(lw, source, with), 4,
-                                 (int64_t[]){rows->outer, 1, rows->count, rows->inner});
-    tc_attr_tosa_axis *axis = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
-    axis->axis = 2;
-    tc_val sum = tc_put1(lw, TC_OP_tosa_reduce_sum, axis,
-                         tc_put_select(lw, hit, from, tc_f_number(lw, from, 0)));
-    sum = tc_put_reshape(lw, sum, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
-    x = tc_put_reshape(lw, tc_put_cast(lw, x, with), 3,
-                       (int64_t[]){rows->outer, rows->extent, rows->inner});
-    return tc_put_add(lw, x, sum);
+                               : tc_b_tosa_reshape(lw, rows->index, 2, flat);
+    tc_val hit = tc_b_tosa_reshape(lw, meets(lw, place, 1, rows->extent, rows->count), 4,
+                                   (int64_t[]){1, rows->extent, rows->count, 1});
+    tc_val from = tc_b_tosa_reshape(lw, tc_put_cast(lw, source, with), 4,
+                                    (int64_t[]){rows->outer, 1, rows->count, rows->inner});
+    tc_val sum =
+        tc_b_tosa_reduce_sum(lw, tc_b_tosa_select(lw, hit, from, tc_f_number(lw, from, 0)), 2);
+    sum = tc_b_tosa_reshape(lw, sum, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
+    x = tc_b_tosa_reshape(lw, tc_put_cast(lw, x, with), 3,
+                          (int64_t[]){rows->outer, rows->extent, rows->inner});
+    return tc_b_tosa_add(lw, x, sum);
 }
 
-void tc_lower_index_add(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_index_add(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_index_add *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);
@@ -120,13 +118,13 @@ void tc_lower_index_add(tc_lower *lw, const tc_node *node, tc_val *out)
     if (a->alpha != 1)
         source = tc_f_scale(lw, source, a->alpha);
     tc_val x = add_rows(lw, tc_lower_in(lw, node, 0), source, &rows, with);
-    out[0] = tc_put_cast(lw, tc_put_reshape(lw, x, y->rank, y->dim), y->dtype);
+    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
 }
 
 /* ---- index_put ---- */
 
 /* x where the mask is false, one value where it is true. */
-static void put_masked(tc_lower *lw, const tc_node *node, tc_val *out)
+static void put_masked(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0), *mask = tc_lower_type(lw, node, 2);
     bool accumulate = ((const tc_attr_index_put *)node->attr)->accumulate;
@@ -139,12 +137,13 @@ static void put_masked(tc_lower *lw, const tc_node *node, tc_val *out)
         dim[i] = i < mask->rank ? mask->dim[i] : 1;
         one[i] = 1;
     }
-    tc_val value = tc_put_reshape(lw, tc_move_in(lw, node, 1), y->rank, one);
+    tc_val value = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 1), y->rank, one);
     tc_val x = tc_move_in(lw, node, 0);
     tc_dtype with = y->quant || !tc_is_float(y->dtype) ? y->dtype : tc_plain_type(y->dtype);
     x = tc_put_cast(lw, x, with);
     value = tc_put_cast(lw, value, with);
-    x = tc_put_select(lw, tc_put_reshape(lw, tc_lower_in(lw, node, 2), y->rank, dim), value, x);
+    x = tc_b_tosa_select(lw, tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 2), y->rank, dim), value,
+                         x);
     out[0] = tc_put_cast(lw, x, y->dtype);
 }
 
@@ -158,7 +157,7 @@ static bool is_permuted_back(const int64_t *perm, int rank, int64_t *back)
     return moved;
 }
 
-void tc_lower_index_put(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_index_put(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
     bool accumulate = ((const tc_attr_index_put *)node->attr)->accumulate;
@@ -174,49 +173,49 @@ void tc_lower_index_put(tc_lower *lw, const tc_node *node, tc_val *out)
     if ((accumulate && !summed_in(lw, y, &with)) ||
         !tc_row_list_picked(lw, node, 2, &rows, perm, &picked))
         return;
-    tc_val x = tc_put_transpose(lw, tc_move_in(lw, node, 0), perm);
-    tc_val source = tc_put_expand(lw, tc_move_in(lw, node, 1), picked.rank, picked.dim);
+    tc_val x = tc_b_tosa_transpose(lw, tc_move_in(lw, node, 0), perm);
+    tc_val source = tc_b_tosa_expand(lw, tc_move_in(lw, node, 1), picked.rank, picked.dim);
     x = accumulate ? tc_put_cast(lw, add_rows(lw, x, source, &rows, with), y->dtype)
                    : tc_put_rows_into(lw, x, source, &rows);
     for (int i = 0; i < y->rank; i++)
         dim[i] = y->dim[perm[i]];
-    x = tc_put_reshape(lw, x, y->rank, dim);
-    out[0] = is_permuted_back(perm, y->rank, back) ? tc_put_transpose(lw, x, back) : x;
+    x = tc_b_tosa_reshape(lw, x, y->rank, dim);
+    out[0] = is_permuted_back(perm, y->rank, back) ? tc_b_tosa_transpose(lw, x, back) : x;
 }
 
 /* ---- scatter ---- */
 
 /* Element (o, w, i) of the index goes to row index * inner + i of [outer, extent * inner, 1]. */
-static tc_val element_places(tc_lower *lw, const tc_node *node, int64_t outer, int64_t extent,
+static tc_val element_places(tc_build *lw, const tc_node *node, int64_t outer, int64_t extent,
                              int64_t inner, int64_t count)
 {
     const int64_t *known = tc_known_places(lw, node, 1, extent);
     const tc_type *t = tc_lower_type(lw, node, 1);
     tc_val place =
         known ? tc_put_known_places(lw, t->rank, t->dim, known) : tc_put_places(lw, node, 1);
-    place = tc_put_reshape(lw, place, 3, (int64_t[]){outer, count, inner});
+    place = tc_b_tosa_reshape(lw, place, 3, (int64_t[]){outer, count, inner});
     if (inner == 1)
         return place;
     int64_t *within = tc_new_n(&lw->ctx->arena, int64_t, (size_t)inner);
     for (int64_t i = 0; i < inner; i++)
         within[i] = i;
     tc_val inside = tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within);
-    return tc_put_add(lw, tc_f_scale(lw, place, (double)inner), inside);
+    return tc_b_tosa_add(lw, tc_f_scale(lw, place, (double)inner), inside);
 }
 
-static tc_val scatter_set(tc_lower *lw, const tc_node *node, const tc_row_list *r)
+static tc_val scatter_set(tc_build *lw, const tc_node *node, const tc_row_list *r)
 {
     int64_t rows[] = {r->outer, r->extent * r->inner, 1},
             part[] = {r->outer, r->count * r->inner, 1};
     tc_val place = element_places(lw, node, r->outer, r->extent, r->inner, r->count);
-    place = tc_put_tosa_cast(lw, tc_put_reshape(lw, place, 2, part), TC_i32);
-    tc_val source = tc_put_reshape(lw, tc_move_in(lw, node, 2), 3, part);
-    tc_val x = tc_put_reshape(lw, tc_move_in(lw, node, 0), 3, rows);
-    return tc_put3(lw, TC_OP_tosa_scatter, NULL, x, place, source);
+    place = tc_b_tosa_cast(lw, tc_b_tosa_reshape(lw, place, 2, part), TC_i32);
+    tc_val source = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 2), 3, part);
+    tc_val x = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 0), 3, rows);
+    return tc_b_tosa_scatter(lw, x, place, source);
 }
 
 /* Sums over [outer, extent, count, inner] of what meets. */
-static tc_val scatter_add(tc_lower *lw, const tc_node *node, const tc_row_list *r, tc_dtype with)
+static tc_val scatter_add(tc_build *lw, const tc_node *node, const tc_row_list *r, tc_dtype with)
 {
     int64_t cells = r->outer * r->extent * r->count * r->inner;
     if (cells > MOST_CELLS) {
@@ -232,19 +231,17 @@ static tc_val scatter_add(tc_lower *lw, const tc_node *node, const tc_row_list *
     for (int64_t i = 0; i < r->extent; i++)
         all[i] = i;
     tc_val every = tc_put_known_places(lw, 4, (int64_t[]){1, r->extent, 1, 1}, all);
-    tc_val hit = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_put_reshape(lw, place, 4, dim), every);
-    tc_val from = tc_put_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 2), with), 4, dim);
-    tc_attr_tosa_axis *axis = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
-    axis->axis = 2;
-    tc_val sum = tc_put1(lw, TC_OP_tosa_reduce_sum, axis,
-                         tc_put_select(lw, hit, from, tc_f_number(lw, from, 0)));
+    tc_val hit = tc_b_tosa_equal(lw, tc_b_tosa_reshape(lw, place, 4, dim), every);
+    tc_val from = tc_b_tosa_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 2), with), 4, dim);
+    tc_val sum =
+        tc_b_tosa_reduce_sum(lw, tc_b_tosa_select(lw, hit, from, tc_f_number(lw, from, 0)), 2);
     int64_t whole[] = {r->outer, r->extent, r->inner};
-    sum = tc_put_reshape(lw, sum, 3, whole);
-    tc_val x = tc_put_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 0), with), 3, whole);
-    return tc_put_add(lw, x, sum);
+    sum = tc_b_tosa_reshape(lw, sum, 3, whole);
+    tc_val x = tc_b_tosa_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 0), with), 3, whole);
+    return tc_b_tosa_add(lw, x, sum);
 }
 
-void tc_lower_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_scatter(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_scatter *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0), *index = tc_lower_type(lw, node, 1),
@@ -266,5 +263,5 @@ void tc_lower_scatter(tc_lower *lw, const tc_node *node, tc_val *out)
     if (lw->status != TC_OK || (adds && !summed_in(lw, y, &with)))
         return;
     tc_val x = adds ? scatter_add(lw, node, &r, with) : scatter_set(lw, node, &r);
-    out[0] = tc_put_cast(lw, tc_put_reshape(lw, x, y->rank, y->dim), y->dtype);
+    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
 }

@@ -6,38 +6,38 @@
 #include "lower_move.h"
 #include "../integer/lower_pool.h"
 
-tc_val tc_move_in(tc_lower *lw, const tc_node *node, int i)
+tc_val tc_move_in(tc_build *lw, const tc_node *node, int i)
 {
     return tc_put_convert(lw, tc_lower_in(lw, node, i), tc_lower_type(lw, node, i),
                           tc_lower_result(lw, node, 0));
 }
 
-tc_val tc_move_out(tc_lower *lw, const tc_node *node, tc_val moved, int i)
+tc_val tc_move_out(tc_build *lw, const tc_node *node, tc_val moved, int i)
 {
     return tc_put_convert(lw, moved, tc_lower_type(lw, node, 0), tc_lower_result(lw, node, i));
 }
 
-void tc_lower_move_same(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_move_same(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = tc_move_in(lw, node, 0);
 }
 
-void tc_lower_reshape(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_reshape(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    out[0] = tc_put_reshape(lw, tc_move_in(lw, node, 0), t->rank, t->dim);
+    out[0] = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 0), t->rank, t->dim);
 }
 
-void tc_lower_permute(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_permute(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_perm *a = node->attr;
-    out[0] = tc_put_transpose(lw, tc_move_in(lw, node, 0), a->perm.v);
+    out[0] = tc_b_tosa_transpose(lw, tc_move_in(lw, node, 0), a->perm.v);
 }
 
-void tc_lower_expand(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_expand(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    out[0] = tc_put_expand(lw, tc_move_in(lw, node, 0), t->rank, t->dim);
+    out[0] = tc_b_tosa_expand(lw, tc_move_in(lw, node, 0), t->rank, t->dim);
 }
 
 /* [outer, extent, inner] around an axis. */
@@ -51,28 +51,28 @@ static void three_axes(const tc_type *t, int axis, int64_t *outer, int64_t *inne
 
 /* The kept elements are the r-th of `count` groups of `step` that lie inside x, or end in a border.
  */
-tc_val tc_put_stepped(tc_lower *lw, tc_val x, int axis, int64_t start, int64_t step, int64_t count)
+tc_val tc_put_stepped(tc_build *lw, tc_val x, int axis, int64_t start, int64_t step, int64_t count)
 {
     if (!x)
         return x;
     if (step == 1 || count == 1)
-        return tc_put_slice_axis(lw, x, axis, start, count);
-    const tc_type *t = tc_put_type(lw, x);
+        return tc_b_tosa_slice_axis(lw, x, axis, start, count);
+    const tc_type *t = tc_b_type(lw, x);
     int64_t outer, inner, extent = t->dim[axis], dim[TC_MAX_RANK];
     memcpy(dim, t->dim, sizeof dim);
     int rank = t->rank;
     three_axes(t, axis, &outer, &inner);
     int64_t past = start + count * step - extent, r = past > 0 ? past : 0, first = start - r;
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){outer, extent, inner});
+    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){outer, extent, inner});
     if (first < 0) { /* extent < count * step */
-        x = tc_put_pad(lw, x, (int64_t[]){0, 0, -first, 0, 0, 0}, 0);
+        x = tc_b_tosa_pad(lw, x, (int64_t[]){0, 0, -first, 0, 0, 0}, 0);
         first = 0;
     }
-    x = tc_put_slice_axis(lw, x, 1, first, count * step);
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){outer, count, step, inner});
-    x = tc_put_slice_axis(lw, x, 2, r, 1);
+    x = tc_b_tosa_slice_axis(lw, x, 1, first, count * step);
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){outer, count, step, inner});
+    x = tc_b_tosa_slice_axis(lw, x, 2, r, 1);
     dim[axis] = count;
-    return tc_put_reshape(lw, x, rank, dim);
+    return tc_b_tosa_reshape(lw, x, rank, dim);
 }
 
 /* Whether a value has its channels on the last axis: a layer wrote it so, and what followed left
@@ -105,24 +105,24 @@ static bool channels_lie_last(const tc_graph *g, tc_val v)
 
 /* Rows or columns of a plane on an NPU: windows of one element leave the channels where they are.
  */
-static bool skips_in_plane(const tc_lower *lw, const tc_node *node, const tc_attr_slice *a)
+static bool skips_in_plane(const tc_build *lw, const tc_node *node, const tc_attr_slice *a)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
     return tc_is_activation(t) && t->rank == 4 && a->axis >= 2 && a->step > 1 &&
-           a->step <= lw->target->machine->cost.skip_step &&
-           (a->axis == 3 || !channels_lie_last(lw->from, node->in[0]));
+           a->step <= lw->lower->target->machine->cost.skip_step &&
+           (a->axis == 3 || !channels_lie_last(lw->rw->from, node->in[0]));
 }
 
-static tc_val by_windows(tc_lower *lw, tc_val x, const tc_attr_slice *a, int64_t count)
+static tc_val by_windows(tc_build *lw, tc_val x, const tc_attr_slice *a, int64_t count)
 {
     int64_t one[] = {1, 1}, stride[] = {1, 1}, none[] = {0, 0, 0, 0};
     stride[a->axis - 2] = a->step;
-    x = tc_put_slice_axis(lw, x, (int)a->axis, a->start, (count - 1) * a->step + 1);
-    return tc_put_channels_first(
-        lw, tc_put_max_pool(lw, tc_put_channels_last(lw, x), one, stride, none));
+    x = tc_b_tosa_slice_axis(lw, x, (int)a->axis, a->start, (count - 1) * a->step + 1);
+    return tc_b_tosa_channels_first(
+        lw, tc_put_max_pool(lw, tc_b_tosa_channels_last(lw, x), one, stride, none));
 }
 
-void tc_lower_slice(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_slice(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_slice *a = node->attr;
     int64_t count = tc_lower_result(lw, node, 0)->dim[a->axis];
@@ -134,15 +134,15 @@ void tc_lower_slice(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_move_out(lw, node, x, 0);
 }
 
-void tc_lower_select(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_select(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_select *a = node->attr;
     const tc_type *t = tc_lower_result(lw, node, 0);
-    tc_val x = tc_put_slice_axis(lw, tc_lower_in(lw, node, 0), (int)a->axis, a->index, 1);
-    out[0] = tc_put_reshape(lw, tc_move_out(lw, node, x, 0), t->rank, t->dim);
+    tc_val x = tc_b_tosa_slice_axis(lw, tc_lower_in(lw, node, 0), (int)a->axis, a->index, 1);
+    out[0] = tc_b_tosa_reshape(lw, tc_move_out(lw, node, x, 0), t->rank, t->dim);
 }
 
-tc_val tc_put_join(tc_lower *lw, tc_val *x, int n, int axis)
+tc_val tc_put_join(tc_build *lw, tc_val *x, int n, int axis)
 {
     enum { MOST = 64 };
     while (n > MOST) {
@@ -155,7 +155,7 @@ tc_val tc_put_join(tc_lower *lw, tc_val *x, int n, int axis)
 }
 
 /* Operands without elements, which PyTorch lets join anything, are left out. */
-void tc_lower_cat(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_cat(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
     tc_val *x = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
@@ -166,78 +166,76 @@ void tc_lower_cat(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_join(lw, x, n, (int)a->axis);
 }
 
-void tc_lower_stack(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_stack(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
     tc_type t = *tc_lower_result(lw, node, 0);
     t.dim[a->axis] = 1;
     tc_val *x = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        x[i] = tc_put_reshape(lw, tc_move_in(lw, node, i), t.rank, t.dim);
+        x[i] = tc_b_tosa_reshape(lw, tc_move_in(lw, node, i), t.rank, t.dim);
     out[0] = tc_put_join(lw, x, node->n_in, (int)a->axis);
 }
 
-void tc_lower_split(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_split(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_split *a = node->attr;
     tc_val x = tc_lower_in(lw, node, 0);
     int64_t at = 0;
     for (int i = 0; i < node->n_out; i++) {
         int64_t size = tc_lower_result(lw, node, i)->dim[a->axis];
-        if (lw->readers[node->out[i]] && size)
-            out[i] = tc_move_out(lw, node, tc_put_slice_axis(lw, x, (int)a->axis, at, size), i);
+        if (lw->rw->readers[node->out[i]] && size)
+            out[i] = tc_move_out(lw, node, tc_b_tosa_slice_axis(lw, x, (int)a->axis, at, size), i);
         at += size;
     }
 }
 
-void tc_lower_unbind(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_unbind(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
     tc_val x = tc_lower_in(lw, node, 0);
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = tc_lower_result(lw, node, i);
-        if (lw->readers[node->out[i]])
-            out[i] = tc_put_reshape(
-                lw, tc_move_out(lw, node, tc_put_slice_axis(lw, x, (int)a->axis, i, 1), i), t->rank,
-                t->dim);
+        if (lw->rw->readers[node->out[i]])
+            out[i] = tc_b_tosa_reshape(
+                lw, tc_move_out(lw, node, tc_b_tosa_slice_axis(lw, x, (int)a->axis, i, 1), i),
+                t->rank, t->dim);
     }
 }
 
-void tc_lower_repeat(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_repeat(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_repeat *a = node->attr;
-    tc_val x = tc_put_rank(lw, tc_move_in(lw, node, 0), tc_lower_result(lw, node, 0)->rank);
-    out[0] = tc_put_tile(lw, x, a->repeats.v);
+    tc_val x = tc_b_tosa_rank(lw, tc_move_in(lw, node, 0), tc_lower_result(lw, node, 0)->rank);
+    out[0] = tc_b_tosa_tile(lw, x, a->repeats.v);
 }
 
-void tc_lower_repeat_interleave(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_repeat_interleave(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_interleave *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     int64_t outer, inner;
     three_axes(t, (int)a->axis, &outer, &inner);
-    tc_val x = tc_put_reshape(lw, tc_move_in(lw, node, 0), 4,
-                              (int64_t[]){outer, t->dim[a->axis], 1, inner});
-    x = tc_put_tile(lw, x, (int64_t[]){1, 1, a->repeats, 1});
-    out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
+    tc_val x = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 0), 4,
+                                 (int64_t[]){outer, t->dim[a->axis], 1, inner});
+    x = tc_b_tosa_tile(lw, x, (int64_t[]){1, 1, a->repeats, 1});
+    out[0] = tc_b_tosa_reshape(lw, x, y->rank, y->dim);
 }
 
 /* Where a machine does not reverse the last axis, one of extent 1 stands behind it. */
-tc_val tc_put_reverse(tc_lower *lw, tc_val x, int axis)
+tc_val tc_put_reverse(tc_build *lw, tc_val x, int axis)
 {
-    if (!x || tc_put_type(lw, x)->dim[axis] == 1)
+    if (!x || tc_b_type(lw, x)->dim[axis] == 1)
         return x;
-    const tc_type *t = tc_put_type(lw, x);
-    bool apart = !lw->target->machine->can.reverses_last;
+    const tc_type *t = tc_b_type(lw, x);
+    bool apart = !lw->lower->target->machine->can.reverses_last;
     int64_t outer, inner;
     three_axes(t, axis, &outer, &inner);
-    tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
-    a->axis = apart ? 1 : axis;
-    x = apart ? tc_put_reshape(lw, x, 3, (int64_t[]){outer, t->dim[axis], inner}) : x;
-    return tc_put_reshape(lw, tc_put1(lw, TC_OP_tosa_reverse, a, x), t->rank, t->dim);
+    x = apart ? tc_b_tosa_reshape(lw, x, 3, (int64_t[]){outer, t->dim[axis], inner}) : x;
+    return tc_b_tosa_reshape(lw, tc_b_tosa_reverse(lw, x, apart ? 1 : axis), t->rank, t->dim);
 }
 
-void tc_lower_flip(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_flip(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_flip *a = node->attr;
     tc_val x = tc_move_in(lw, node, 0);
@@ -246,19 +244,19 @@ void tc_lower_flip(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = x;
 }
 
-static tc_val roll_axis(tc_lower *lw, tc_val x, int axis, int64_t shift)
+static tc_val roll_axis(tc_build *lw, tc_val x, int axis, int64_t shift)
 {
     if (!x)
         return x;
-    int64_t n = tc_put_type(lw, x)->dim[axis], by = ((shift % n) + n) % n;
+    int64_t n = tc_b_type(lw, x)->dim[axis], by = ((shift % n) + n) % n;
     if (!by)
         return x;
-    tc_val part[2] = {tc_put_slice_axis(lw, x, axis, n - by, by)};
-    part[1] = tc_put_slice_axis(lw, x, axis, 0, n - by);
+    tc_val part[2] = {tc_b_tosa_slice_axis(lw, x, axis, n - by, by)};
+    part[1] = tc_b_tosa_slice_axis(lw, x, axis, 0, n - by);
     return tc_put_concat(lw, part, 2, axis);
 }
 
-void tc_lower_roll(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_roll(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_roll *a = node->attr;
     tc_val x = tc_move_in(lw, node, 0);

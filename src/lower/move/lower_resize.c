@@ -16,27 +16,28 @@
 
 /* ---- one axis by a matrix ---- */
 
-tc_val tc_put_axis_matrix(tc_lower *lw, tc_val x, int axis, int64_t n, const double *weight)
+tc_val tc_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const double *weight)
 {
     if (!x)
         return x;
-    tc_type t = *tc_put_type(lw, x);
+    tc_type t = *tc_b_type(lw, x);
     int64_t extent = t.dim[axis], rows = tc_type_count(&t) / extent, dim[TC_MAX_RANK];
     double *turned = tc_new_n(&lw->ctx->arena, double, (size_t)(n * extent));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < extent; k++)
             turned[k * n + i] = weight[i * extent + k];
-    tc_val last = tc_put_axis_last(lw, tc_put_cast(lw, x, TC_f32), axis);
+    tc_val last = tc_b_tosa_axis_last(lw, tc_put_cast(lw, x, TC_f32), axis);
     if (!last)
         return last;
-    memcpy(dim, tc_put_type(lw, last)->dim, sizeof dim);
+    memcpy(dim, tc_b_type(lw, last)->dim, sizeof dim);
     dim[t.rank - 1] = n;
-    tc_val a = tc_put_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
-    tc_val b = tc_put_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, turned);
-    tc_val in[4] = {a, b, tc_put_zero_point(lw, a, 0)};
-    in[3] = tc_put_zero_point(lw, b, 0);
-    tc_val y = tc_put(lw, TC_OP_tosa_matmul, NULL, in, 4);
-    return tc_put_cast(lw, tc_put_axis_back(lw, tc_put_reshape(lw, y, t.rank, dim), axis), t.dtype);
+    tc_val a = tc_b_tosa_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
+    tc_val b = tc_b_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, turned);
+    tc_val in[4] = {a, b, tc_b_zero_point(lw, a, 0)};
+    in[3] = tc_b_zero_point(lw, b, 0);
+    tc_val y = tc_b_op(lw, TC_OP_tosa_matmul, NULL, in, 4);
+    return tc_put_cast(lw, tc_b_tosa_axis_back(lw, tc_b_tosa_reshape(lw, y, t.rank, dim), axis),
+                       t.dtype);
 }
 
 /* ---- RESIZE ---- */
@@ -116,25 +117,19 @@ static bool reproduces(const rational *r, const tc_resize_axis *a)
 }
 
 /* x [n,c,h,w]: the last two axes at once; `made` is the element type of the result. */
-static tc_val put_resize(tc_lower *lw, tc_val x, tc_field_resize_mode mode, const rational *r,
+static tc_val put_resize(tc_build *lw, tc_val x, tc_field_resize_mode mode, const rational *r,
                          const int64_t *size, tc_dtype made)
 {
-    tc_attr_tosa_resize *a = tc_new(&lw->ctx->arena, tc_attr_tosa_resize);
-    a->mode = mode;
-    x = tc_put_channels_last(lw, x);
+    x = tc_b_tosa_channels_last(lw, x);
     if (!x)
         return x;
-    tc_val in[4] = {x, tc_put_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d})};
-    in[2] = tc_put_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset});
-    in[3] = tc_put_shape(lw, 2, (int64_t[]){r[0].border, r[1].border});
-    if (lw->status != TC_OK)
-        return TC_NONE;
-    const tc_type *t = tc_put_type(lw, x);
-    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_resize, a, in, 4, 1, lw->node->loc);
-    lw->to->val[node->out[0]]->type =
-        tc_type_make(lw->ctx, made, 4, (int64_t[]){t->dim[0], size[0], size[1], t->dim[3]});
-    lw->status = tc_node_infer(lw->to, node);
-    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+    tc_val in[4] = {x, tc_b_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d})};
+    in[2] = tc_b_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset});
+    in[3] = tc_b_shape(lw, 2, (int64_t[]){r[0].border, r[1].border});
+    const tc_type *t = tc_b_type(lw, x);
+    int64_t dim[] = {t->dim[0], size[0], size[1], t->dim[3]};
+    return tc_b_typed(lw, TC_OP_tosa_resize, tc_b_attr(lw, tosa_resize, mode), in, 4,
+                      tc_type_make(lw->ctx, made, 4, dim));
 }
 
 /* ---- the rules ---- */
@@ -173,7 +168,7 @@ static bool is_boxes(const resampling *s)
     return s->n == 2;
 }
 
-static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
+static resampling tables(tc_build *lw, const tc_node *node, tc_resize_kind kind)
 {
     const tc_attr_upsample *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -188,7 +183,7 @@ static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
         *r = steps(&s.axis[i], kind, a->align_corners);
         s.exact = s.exact && reproduces(r, &s.axis[i]);
     }
-    if (s.exact && !lw->target->machine->can.resizes) {
+    if (s.exact && !lw->lower->target->machine->can.resizes) {
         s.exact = kind != TC_RESIZE_LINEAR && simple(s.step);
         s.boxes = kind == TC_RESIZE_LINEAR && t->dtype == TC_i8 && is_boxes(&s);
     }
@@ -196,31 +191,31 @@ static resampling tables(tc_lower *lw, const tc_node *node, tc_resize_kind kind)
 }
 
 /* x as [n,c,h,w], resized, as [n,h,w,c]. */
-static tc_val by_resize(tc_lower *lw, tc_val x, const resampling *s, tc_dtype made)
+static tc_val by_resize(tc_build *lw, tc_val x, const resampling *s, tc_dtype made)
 {
     int64_t in[2] = {1, 1}, out[2] = {1, 1};
     for (int i = 0; i < s->n; i++) {
         in[2 - s->n + i] = s->axis[i].in;
         out[2 - s->n + i] = s->axis[i].out;
     }
-    const int64_t *dim = x ? tc_put_type(lw, x)->dim : in;
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){dim[0], dim[1], in[0], in[1]});
+    const int64_t *dim = x ? tc_b_type(lw, x)->dim : in;
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){dim[0], dim[1], in[0], in[1]});
     return put_resize(
         lw, x, s->kind == TC_RESIZE_LINEAR ? TC_resize_mode_bilinear : TC_resize_mode_nearest,
         s->step, out, made);
 }
 
-static tc_val shaped(tc_lower *lw, tc_val x, const tc_type *y)
+static tc_val shaped(tc_build *lw, tc_val x, const tc_type *y)
 {
-    return tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
+    return tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }
 
 /* One axis of x, tap i of every output place. */
-static tc_val tap(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int i)
+static tc_val tap(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int i)
 {
     if (!x)
         return x;
-    tc_type t = *tc_put_type(lw, x);
+    tc_type t = *tc_b_type(lw, x);
     tc_row_list rows = {1, a->in, 1, a->out, NULL, TC_NONE};
     int64_t *place = tc_new_n(&lw->ctx->arena, int64_t, (size_t)a->out);
     for (int64_t o = 0; o < a->out; o++)
@@ -231,10 +226,10 @@ static tc_val tap(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int
             *(k < axis ? &rows.outer : &rows.inner) *= t.dim[k];
     x = tc_put_rows(lw, x, &rows);
     t.dim[axis] = a->out;
-    return tc_put_reshape(lw, x, t.rank, t.dim);
+    return tc_b_tosa_reshape(lw, x, t.rank, t.dim);
 }
 
-static tc_val pick_all(tc_lower *lw, tc_val x, const resampling *s)
+static tc_val pick_all(tc_build *lw, tc_val x, const resampling *s)
 {
     for (int i = 0; i < s->n; i++)
         x = tap(lw, x, 2 + i, &s->axis[i], 0);
@@ -246,7 +241,7 @@ static bool resizable(tc_dtype t)
     return t == TC_i8 || t == TC_i16 || t == TC_f32 || t == TC_f16 || t == TC_bf16;
 }
 
-static void lower_nearest(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+static void lower_nearest(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
     resampling s = tables(lw, node, kind);
@@ -254,20 +249,20 @@ static void lower_nearest(tc_lower *lw, const tc_node *node, tc_resize_kind kind
     if (s.exact && resizable(y->dtype))
         out[0] = shaped(lw, by_resize(lw, x, &s, y->dtype), y);
     else
-        out[0] = tc_put_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
+        out[0] = tc_b_tosa_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
 }
 
-void tc_lower_upsample_nearest(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_upsample_nearest(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_nearest(lw, node, TC_RESIZE_NEAREST, out);
 }
 
-void tc_lower_upsample_nearest_exact(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_upsample_nearest_exact(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_nearest(lw, node, TC_RESIZE_NEAREST_EXACT, out);
 }
 
-static double *matrix(tc_lower *lw, const tc_resize_axis *a)
+static double *matrix(tc_build *lw, const tc_resize_axis *a)
 {
     double *m = tc_new_n(&lw->ctx->arena, double, (size_t)(a->out * a->in));
     for (int64_t o = 0; o < a->out; o++)
@@ -276,7 +271,7 @@ static double *matrix(tc_lower *lw, const tc_resize_axis *a)
     return m;
 }
 
-static void lower_weighted(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
     resampling s = tables(lw, node, kind);
@@ -291,12 +286,12 @@ static void lower_weighted(tc_lower *lw, const tc_node *node, tc_resize_kind kin
     out[0] = tc_put_cast(lw, x, y->dtype);
 }
 
-void tc_lower_plain_upsample_linear(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_weighted(lw, node, TC_RESIZE_LINEAR, out);
 }
 
-void tc_lower_plain_upsample_cubic(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_weighted(lw, node, TC_RESIZE_CUBIC, out);
 }
@@ -305,24 +300,24 @@ void tc_lower_plain_upsample_cubic(tc_lower *lw, const tc_node *node, tc_val *ou
 
 /* One axis of i32 numbers of `bits` bits: sums of taps times weights of 2^-14, the result again
  * 2^-14 as large but for `more` bits below the step. */
-static tc_val weighted_axis(tc_lower *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
+static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
 {
     tc_val sum = TC_NONE;
     for (int i = 0; i < a->taps && x; i++) {
-        int rank = tc_put_type(lw, x)->rank;
+        int rank = tc_b_type(lw, x)->rank;
         int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
         dim[axis] = a->out;
         double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
         for (int64_t o = 0; o < a->out; o++)
             weight[o] = rint(a->weight[o * a->taps + i] * 16384);
-        tc_val by = tc_put_numbers(lw, TC_i32, rank, dim, weight);
-        tc_val one = tc_put_mul(lw, tap(lw, x, axis, a, i), by);
-        sum = sum ? tc_put_add(lw, sum, one) : one;
+        tc_val by = tc_b_numbers(lw, TC_i32, rank, dim, weight);
+        tc_val one = tc_b_tosa_mul(lw, tap(lw, x, axis, a, i), by);
+        sum = sum ? tc_b_tosa_add(lw, sum, one) : one;
     }
     return tc_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
 }
 
-static tc_val by_sums(tc_lower *lw, tc_val x, const resampling *s, const tc_type *from,
+static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type *from,
                       const tc_type *to)
 {
     int room =
@@ -336,19 +331,19 @@ static tc_val by_sums(tc_lower *lw, tc_val x, const resampling *s, const tc_type
 
 /* x [n,h,w,c] with `more` copies of its first and last rows around an axis; they stand k times
  * each there already. */
-static tc_val edges_repeated(tc_lower *lw, tc_val x, int axis, int64_t more)
+static tc_val edges_repeated(tc_build *lw, tc_val x, int axis, int64_t more)
 {
     if (!x || !more)
         return x;
-    int64_t n = tc_put_type(lw, x)->dim[axis];
-    tc_val part[3] = {tc_put_slice_axis(lw, x, axis, 0, more), x};
-    part[2] = tc_put_slice_axis(lw, x, axis, n - more, more);
+    int64_t n = tc_b_type(lw, x)->dim[axis];
+    tc_val part[3] = {tc_b_tosa_slice_axis(lw, x, axis, 0, more), x};
+    part[2] = tc_b_tosa_slice_axis(lw, x, axis, n - more, more);
     return tc_put_concat(lw, part, 3, axis);
 }
 
 /* The nearest, then DEPTHWISE_CONV2D by 1 2 .. 2 1 along both axes: i32 of (2 ky)(2 kx) times what
  * it stands for, the zero point taken off.  [n,h,w,c] */
-static tc_val by_boxes(tc_lower *lw, tc_val x, const resampling *s, int64_t zero, double *times)
+static tc_val by_boxes(tc_build *lw, tc_val x, const resampling *s, int64_t zero, double *times)
 {
     resampling nearest = *s;
     int64_t k[2] = {1, 1}, size[2];
@@ -365,7 +360,7 @@ static tc_val by_boxes(tc_lower *lw, tc_val x, const resampling *s, int64_t zero
         x = edges_repeated(lw, x, 1 + i, k[i] / 2);
     if (!x)
         return x;
-    int64_t c = tc_put_type(lw, x)->dim[3];
+    int64_t c = tc_b_type(lw, x)->dim[3];
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(size[0] * size[1] * c));
     for (int64_t i = 0; i < size[0] * size[1] * c; i++) {
         int64_t at[2] = {i / c / size[1], i / c % size[1]};
@@ -373,15 +368,15 @@ static tc_val by_boxes(tc_lower *lw, tc_val x, const resampling *s, int64_t zero
         for (int j = 0; j < 2; j++)
             weight[i] *= size[j] > 1 && at[j] > 0 && at[j] + 1 < size[j] ? 2 : 1;
     }
-    tc_val w = tc_put_numbers(lw, TC_i8, 4, (int64_t[]){size[0], size[1], c, 1}, weight);
+    tc_val w = tc_b_numbers(lw, TC_i8, 4, (int64_t[]){size[0], size[1], c, 1}, weight);
     double *none = tc_new_n(&lw->ctx->arena, double, (size_t)c);
-    tc_val bias = tc_put_numbers(lw, TC_i32, 1, &c, none);
+    tc_val bias = tc_b_numbers(lw, TC_i32, 1, &c, none);
     tc_window_shape shape = {.axes = 2};
     *times = (k[0] > 1 ? 2.0 * (double)k[0] : 1) * (k[1] > 1 ? 2.0 * (double)k[1] : 1);
     return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, bias, &shape, TC_i32);
 }
 
-static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(from) || !tc_is_activation(to)) {
@@ -400,7 +395,7 @@ static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind ki
             zero - tc_zero_of(from) >= -128)
             zero -= tc_zero_of(from); /* steps of one size: the zero points only differ */
         else if (tc_zero_of(from) && made == TC_i32)
-            x = tc_f_sub(lw, x, tc_put_number(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
+            x = tc_f_sub(lw, x, tc_b_single(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
         x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero,
                            to->dtype);
         out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
@@ -411,16 +406,16 @@ static void lower_quantized(tc_lower *lw, const tc_node *node, tc_resize_kind ki
                            to->dtype);
         out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
     } else
-        out[0] = tc_put_reshape(lw, tc_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
-                                to->rank, to->dim);
+        out[0] = tc_b_tosa_reshape(lw, tc_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
+                                   to->rank, to->dim);
 }
 
-void tc_lower_int_upsample_linear(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_quantized(lw, node, TC_RESIZE_LINEAR, out);
 }
 
-void tc_lower_int_upsample_cubic(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_quantized(lw, node, TC_RESIZE_CUBIC, out);
 }

@@ -17,21 +17,21 @@ static double stored(double real, const tc_type *t)
 }
 
 /* What stands before the first element, or after the last, of an axis of extent n. */
-static tc_val border(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t count,
+static tc_val border(tc_build *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t count,
                      bool before)
 {
-    int64_t n = tc_put_type(lw, x)->dim[axis], times[TC_MAX_RANK];
+    int64_t n = tc_b_type(lw, x)->dim[axis], times[TC_MAX_RANK];
     if (mode == TC_pad_mode_circular)
-        return tc_put_slice_axis(lw, x, axis, before ? n - count : 0, count);
+        return tc_b_tosa_slice_axis(lw, x, axis, before ? n - count : 0, count);
     if (mode == TC_pad_mode_reflect)
-        return tc_put_reverse(lw, tc_put_slice_axis(lw, x, axis, before ? 1 : n - 1 - count, count),
-                              axis);
+        return tc_put_reverse(
+            lw, tc_b_tosa_slice_axis(lw, x, axis, before ? 1 : n - 1 - count, count), axis);
     for (int i = 0; i < TC_MAX_RANK; i++)
         times[i] = i == axis ? count : 1;
-    return tc_put_tile(lw, tc_put_slice_axis(lw, x, axis, before ? 0 : n - 1, 1), times);
+    return tc_b_tosa_tile(lw, tc_b_tosa_slice_axis(lw, x, axis, before ? 0 : n - 1, 1), times);
 }
 
-static tc_val extend(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t before,
+static tc_val extend(tc_build *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t before,
                      int64_t after)
 {
     tc_val part[3];
@@ -45,7 +45,7 @@ static tc_val extend(tc_lower *lw, tc_val x, int axis, tc_field_pad_mode mode, i
 }
 
 /* Borders are added first, then what negative ones crop is cut off. */
-void tc_lower_pad(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_pad(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_pad *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -60,11 +60,11 @@ void tc_lower_pad(tc_lower *lw, const tc_node *node, tc_val *out)
             x = extend(lw, x, i, a->mode, before, after);
     }
     if (a->mode == TC_pad_mode_constant)
-        x = tc_put_pad(lw, x, grown, stored(a->value, y));
-    out[0] = tc_put_slice(lw, x, start, y->dim);
+        x = tc_b_tosa_pad(lw, x, grown, stored(a->value, y));
+    out[0] = tc_b_tosa_slice(lw, x, start, y->dim);
 }
 
-void tc_lower_diagonal(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_diagonal(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_diagonal *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -84,7 +84,7 @@ void tc_lower_diagonal(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* bool [1,..,h,w]: inside the triangle. */
-static tc_val triangle(tc_lower *lw, const tc_type *t, int64_t diagonal, bool lower, tc_dtype dtype)
+static tc_val triangle(tc_build *lw, const tc_type *t, int64_t diagonal, bool lower, tc_dtype dtype)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, h = t->dim[t->rank - 2],
             w = t->dim[t->rank - 1];
@@ -96,34 +96,33 @@ static tc_val triangle(tc_lower *lw, const tc_type *t, int64_t diagonal, bool lo
         int64_t over = i % w - i / w - diagonal; /* > 0: above the diagonal */
         in[i] = lower ? over <= 0 : over >= 0;
     }
-    return tc_put_numbers(lw, dtype, t->rank, dim, in);
+    return tc_b_numbers(lw, dtype, t->rank, dim, in);
 }
 
 /* Zero outside; where the target has no SELECT, quantized numbers are multiplied by ones and zeros.
  */
-static tc_val masked(tc_lower *lw, const tc_node *node, bool lower)
+static tc_val masked(tc_build *lw, const tc_node *node, bool lower)
 {
     const tc_attr_tri *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);
     tc_val x = tc_move_in(lw, node, 0);
     if (y->dtype == TC_bool)
-        return tc_put2(lw, TC_OP_tosa_logical_and, NULL, x,
-                       triangle(lw, y, a->diagonal, lower, TC_bool));
-    if (!lw->target->machine->can.selects && tc_is_activation(y)) {
+        return tc_b_tosa_logical_and(lw, x, triangle(lw, y, a->diagonal, lower, TC_bool));
+    if (!lw->lower->target->machine->can.selects && tc_is_activation(y)) {
         tc_val ones = triangle(lw, y, a->diagonal, lower, y->dtype);
         ones = tc_put_rescale(lw, ones, 1, 0, 0, TC_i32);
-        x = tc_put_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32), ones);
+        x = tc_b_tosa_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32), ones);
         return tc_put_rescale(lw, x, 1, 0, tc_zero_of(y), y->dtype);
     }
-    tc_val zero = tc_put_number(lw, y->dtype, y->rank, stored(0, y));
-    return tc_put_select(lw, triangle(lw, y, a->diagonal, lower, TC_bool), x, zero);
+    tc_val zero = tc_b_single(lw, y->dtype, y->rank, stored(0, y));
+    return tc_b_tosa_select(lw, triangle(lw, y, a->diagonal, lower, TC_bool), x, zero);
 }
 
-void tc_lower_tril(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_tril(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = masked(lw, node, true);
 }
-void tc_lower_triu(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_triu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = masked(lw, node, false);
 }

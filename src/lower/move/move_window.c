@@ -11,7 +11,7 @@ static void steps(const tc_type *t, int64_t *step)
     }
 }
 
-void tc_lower_as_strided(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_as_strided(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_as_strided *a = node->attr;
     tc_stride axis[TC_MAX_RANK];
@@ -20,7 +20,7 @@ void tc_lower_as_strided(tc_lower *lw, const tc_node *node, tc_val *out)
     out[0] = tc_put_strided(lw, tc_move_in(lw, node, 0), a->offset, a->size.n, axis);
 }
 
-void tc_lower_unfold(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_unfold(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_unfold *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -37,7 +37,7 @@ void tc_lower_unfold(tc_lower *lw, const tc_node *node, tc_val *out)
 static double zero_of(const tc_type *t) { return t->quant ? (double)t->quant->zero[0] : 0; }
 
 /* [n,c,h,w] (or without n) -> [n, c kh kw, oh ow]. */
-void tc_lower_im2col(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_im2col(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_im2col *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -47,41 +47,41 @@ void tc_lower_im2col(tc_lower *lw, const tc_node *node, tc_val *out)
         dim[i] = spatial[i] + 2 * a->pad.v[i];
         count[i] = (dim[i] - a->dilation.v[i] * (a->kernel.v[i] - 1) - 1) / a->stride.v[i] + 1;
     }
-    tc_val x =
-        tc_put_reshape(lw, tc_move_in(lw, node, 0), 4, (int64_t[]){n, c, spatial[0], spatial[1]});
-    x = tc_put_pad(lw, x,
-                   (int64_t[]){0, 0, 0, 0, a->pad.v[0], a->pad.v[0], a->pad.v[1], a->pad.v[1]},
-                   zero_of(y));
+    tc_val x = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 0), 4,
+                                 (int64_t[]){n, c, spatial[0], spatial[1]});
+    x = tc_b_tosa_pad(lw, x,
+                      (int64_t[]){0, 0, 0, 0, a->pad.v[0], a->pad.v[0], a->pad.v[1], a->pad.v[1]},
+                      zero_of(y));
     tc_stride axis[] = {{n * c, dim[0] * dim[1]},
                         {a->kernel.v[0], a->dilation.v[0] * dim[1]},
                         {a->kernel.v[1], a->dilation.v[1]},
                         {count[0], a->stride.v[0] * dim[1]},
                         {count[1], a->stride.v[1]}};
     x = tc_put_strided(lw, x, 0, 5, axis);
-    out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, x, y->rank, y->dim);
 }
 
 /* x [n,c,oh,ow] spread by the strides into [n,c,h,w], its first element at (top, left); zeros
  * elsewhere. */
-static tc_val spread(tc_lower *lw, tc_val x, const int64_t *stride, const int64_t *at,
+static tc_val spread(tc_build *lw, tc_val x, const int64_t *stride, const int64_t *at,
                      const int64_t *size)
 {
     if (!x)
         return x;
-    int64_t n = tc_put_type(lw, x)->dim[0], oh = tc_put_type(lw, x)->dim[1],
-            ow = tc_put_type(lw, x)->dim[2];
-    x = tc_put_reshape(lw, x, 5, (int64_t[]){n, oh, 1, ow, 1});
-    x = tc_put_pad(lw, x, (int64_t[]){0, 0, 0, 0, 0, stride[0] - 1, 0, 0, 0, stride[1] - 1}, 0);
-    x = tc_put_reshape(lw, x, 3, (int64_t[]){n, oh * stride[0], ow * stride[1]});
+    int64_t n = tc_b_type(lw, x)->dim[0], oh = tc_b_type(lw, x)->dim[1],
+            ow = tc_b_type(lw, x)->dim[2];
+    x = tc_b_tosa_reshape(lw, x, 5, (int64_t[]){n, oh, 1, ow, 1});
+    x = tc_b_tosa_pad(lw, x, (int64_t[]){0, 0, 0, 0, 0, stride[0] - 1, 0, 0, 0, stride[1] - 1}, 0);
+    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){n, oh * stride[0], ow * stride[1]});
     int64_t span[] = {(oh - 1) * stride[0] + 1, (ow - 1) * stride[1] + 1};
-    x = tc_put_slice(lw, x, (int64_t[]){0, 0, 0}, (int64_t[]){n, span[0], span[1]});
-    return tc_put_pad(
+    x = tc_b_tosa_slice(lw, x, (int64_t[]){0, 0, 0}, (int64_t[]){n, span[0], span[1]});
+    return tc_b_tosa_pad(
         lw, x,
         (int64_t[]){0, 0, at[0], size[0] - at[0] - span[0], at[1], size[1] - at[1] - span[1]}, 0);
 }
 
 /* Every place of the kernel spread over the padded plane, summed; then the padding goes. */
-static tc_val fold_sum(tc_lower *lw, tc_val x, const tc_attr_col2im *a, int64_t planes)
+static tc_val fold_sum(tc_build *lw, tc_val x, const tc_attr_col2im *a, int64_t planes)
 {
     int64_t size[2], count[2];
     for (int i = 0; i < 2; i++) {
@@ -89,22 +89,22 @@ static tc_val fold_sum(tc_lower *lw, tc_val x, const tc_attr_col2im *a, int64_t 
         count[i] = (size[i] - a->dilation.v[i] * (a->kernel.v[i] - 1) - 1) / a->stride.v[i] + 1;
     }
     int64_t places = a->kernel.v[0] * a->kernel.v[1];
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){planes, places, count[0], count[1]});
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){planes, places, count[0], count[1]});
     tc_val sum = TC_NONE;
     for (int64_t k = 0; k < places; k++) {
         int64_t at[] = {k / a->kernel.v[1] * a->dilation.v[0],
                         k % a->kernel.v[1] * a->dilation.v[1]};
-        tc_val one = tc_put_reshape(lw, tc_put_slice_axis(lw, x, 1, k, 1), 3,
-                                    (int64_t[]){planes, count[0], count[1]});
+        tc_val one = tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, x, 1, k, 1), 3,
+                                       (int64_t[]){planes, count[0], count[1]});
         one = spread(lw, one, a->stride.v, at, size);
-        sum = sum ? tc_put_add(lw, sum, one) : one;
+        sum = sum ? tc_b_tosa_add(lw, sum, one) : one;
     }
-    return tc_put_slice(lw, sum, (int64_t[]){0, a->pad.v[0], a->pad.v[1]},
-                        (int64_t[]){planes, a->size.v[0], a->size.v[1]});
+    return tc_b_tosa_slice(lw, sum, (int64_t[]){0, a->pad.v[0], a->pad.v[1]},
+                           (int64_t[]){planes, a->size.v[0], a->size.v[1]});
 }
 
 /* Quantized numbers are summed as 32-bit steps of the operand's scale. */
-void tc_lower_col2im(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_col2im(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_col2im *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -121,34 +121,34 @@ void tc_lower_col2im(tc_lower *lw, const tc_node *node, tc_val *out)
         x = tc_put_codes(
             lw, tc_put_rescale(lw, x, tc_scale_of(t) / tc_scale_of(y), 0, tc_zero_of(y), y->dtype),
             y->quant);
-    out[0] = tc_put_reshape(lw, x, y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, x, y->rank, y->dim);
 }
 
 /* x as [planes, a, b, ...] of six axes, its axes exchanged, and the result's shape. */
-static tc_val blocks(tc_lower *lw, const tc_node *node, int rank, const int64_t *dim,
+static tc_val blocks(tc_build *lw, const tc_node *node, int rank, const int64_t *dim,
                      const int64_t *perm)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
-    tc_val x = tc_put_reshape(lw, tc_move_in(lw, node, 0), rank, dim);
-    return tc_put_reshape(lw, tc_put_transpose(lw, x, perm), y->rank, y->dim);
+    tc_val x = tc_b_tosa_reshape(lw, tc_move_in(lw, node, 0), rank, dim);
+    return tc_b_tosa_reshape(lw, tc_b_tosa_transpose(lw, x, perm), y->rank, y->dim);
 }
 
 /* ---- blocks of 2 x 2 on an NPU: a convolution by zeros and ones costs a tenth of moving six axes
  * ---- */
 
 /* Whether the rule may multiply: numbers of 8 bits, few channels in a block. */
-static bool as_product(const tc_lower *lw, const tc_node *node, int64_t r)
+static bool as_product(const tc_build *lw, const tc_node *node, int64_t r)
 {
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     int64_t most =
         t->dim[t->rank - 3] > y->dim[y->rank - 3] ? t->dim[t->rank - 3] : y->dim[y->rank - 3];
     return r == 2 && tc_is_activation(t) && t->dtype == TC_i8 && t->rank == 4 &&
-           most <= lw->target->machine->cost.block_channels;
+           most <= lw->lower->target->machine->cost.block_channels;
 }
 
 /* By a kernel [out,2,2,in] of zeros and ones: one where channel oc, or ic, is that of the block's
  * place. */
-static tc_val by_ones(tc_lower *lw, const tc_node *node, bool apart)
+static tc_val by_ones(tc_build *lw, const tc_node *node, bool apart)
 {
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
     int64_t in = t->dim[1], n = y->dim[1], dim[] = {n, 2, 2, in};
@@ -158,8 +158,8 @@ static tc_val by_ones(tc_lower *lw, const tc_node *node, bool apart)
             int64_t many = few * 4 + place, oc = apart ? few : many, ic = apart ? many : few;
             one[(oc * 4 + place) * in + ic] = 1;
         }
-    tc_val x = tc_put_channels_last(lw, tc_move_in(lw, node, 0)),
-           w = tc_put_numbers(lw, TC_i8, 4, dim, one);
+    tc_val x = tc_b_tosa_channels_last(lw, tc_move_in(lw, node, 0)),
+           w = tc_b_numbers(lw, TC_i8, 4, dim, one);
     tc_attr_tosa_transpose_conv *spread = tc_new(&lw->ctx->arena, tc_attr_tosa_transpose_conv);
     tc_attr_tosa_conv *gather = tc_new(&lw->ctx->arena, tc_attr_tosa_conv);
     tc_ints two = tc_ints_fill(&lw->ctx->arena, 2, 2), none = tc_ints_fill(&lw->ctx->arena, 0, 4);
@@ -168,16 +168,16 @@ static tc_val by_ones(tc_lower *lw, const tc_node *node, bool apart)
                                   .stride = two,
                                   .dilation = tc_ints_fill(&lw->ctx->arena, 1, 2),
                                   .acc_type = TC_i32};
-    tc_val operand[5] = {x, w, tc_put_number(lw, TC_i32, 1, 0)};
-    operand[3] = tc_put_zero_point(lw, x, tc_zero_of(t));
-    operand[4] = tc_put_zero_point(lw, w, 0);
-    tc_val acc = tc_put(lw, apart ? TC_OP_tosa_transpose_conv2d : TC_OP_tosa_conv2d,
-                        apart ? (const void *)spread : gather, operand, 5);
-    return tc_put_channels_first(lw, tc_put_rescale(lw, acc, 1, 0, tc_zero_of(t), TC_i8));
+    tc_val operand[5] = {x, w, tc_b_single(lw, TC_i32, 1, 0)};
+    operand[3] = tc_b_zero_point(lw, x, tc_zero_of(t));
+    operand[4] = tc_b_zero_point(lw, w, 0);
+    tc_val acc = tc_b_op(lw, apart ? TC_OP_tosa_transpose_conv2d : TC_OP_tosa_conv2d,
+                         apart ? (const void *)spread : gather, operand, 5);
+    return tc_b_tosa_channels_first(lw, tc_put_rescale(lw, acc, 1, 0, tc_zero_of(t), TC_i8));
 }
 
 /* [.., c r r, h, w] -> [.., c, h r, w r]. */
-void tc_lower_pixel_shuffle(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_pixel_shuffle(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int64_t r = ((const tc_attr_factor *)node->attr)->factor;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -188,7 +188,7 @@ void tc_lower_pixel_shuffle(tc_lower *lw, const tc_node *node, tc_val *out)
                  : blocks(lw, node, 5, (int64_t[]){planes, r, r, h, w}, (int64_t[]){0, 3, 1, 4, 2});
 }
 
-void tc_lower_pixel_unshuffle(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_pixel_unshuffle(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int64_t r = ((const tc_attr_factor *)node->attr)->factor;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -200,7 +200,7 @@ void tc_lower_pixel_unshuffle(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* [n, g c, ..] -> [n, c g, ..]. */
-void tc_lower_channel_shuffle(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_channel_shuffle(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int64_t g = ((const tc_attr_factor *)node->attr)->factor;
     const tc_type *t = tc_lower_type(lw, node, 0);

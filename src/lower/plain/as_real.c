@@ -13,12 +13,12 @@ static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
 }
 
 /* The node on real numbers, by itself in a graph. */
-static tc_node *real_node(tc_lower *lw, const tc_node *node, tc_graph *g)
+static tc_node *real_node(tc_build *lw, const tc_node *node, tc_graph *g)
 {
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         const tc_type *t = tc_lower_type(lw, node, i);
-        tc_tensor known = tc_tensor_of(lw->from, node->in[i]);
+        tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
         if (!t)
             continue;
         if (known.data && t->quant)
@@ -32,24 +32,27 @@ static tc_node *real_node(tc_lower *lw, const tc_node *node, tc_graph *g)
     return made;
 }
 
-void tc_lower_as_real(tc_lower *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out)
+void tc_lower_as_real(tc_build *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out)
 {
-    tc_graph g = tc_graph_empty(lw->from->module, lw->from->name);
+    tc_graph g = tc_graph_empty(lw->rw->from->module, lw->rw->from->name);
     tc_node *real = real_node(lw, node, &g);
     uint32_t *readers = tc_new_n(&lw->ctx->arena, uint32_t, g.n_val);
-    tc_lower inner = *lw;
-    inner.from = &g;
-    inner.readers = readers;
-    inner.now = tc_new_n(&lw->ctx->arena, tc_val, g.n_val);
+    tc_lowering own = *lw->lower;
+    tc_build inner = *lw;
+    own.rw.from = &g;
+    own.rw.readers = readers;
+    own.rw.now = tc_new_n(&lw->ctx->arena, tc_val, g.n_val);
+    inner.rw = &own.rw;
+    inner.lower = &own;
     for (int i = 0; i < node->n_out; i++)
-        readers[real->out[i]] = lw->readers[node->out[i]];
+        readers[real->out[i]] = lw->rw->readers[node->out[i]];
     for (int i = 0; i < node->n_in; i++) {
         if (!real->in[i])
             continue;
         const tc_value *v = g.val[real->in[i]];
-        inner.now[real->in[i]] = v->data ? tc_put_data(&inner, v->type, v->data)
-                                         : tc_put_convert(&inner, tc_lower_in(lw, node, i),
-                                                          tc_lower_type(lw, node, i), v->type);
+        own.rw.now[real->in[i]] = v->data ? tc_b_data(&inner, v->type, v->data)
+                                          : tc_put_convert(&inner, tc_lower_in(lw, node, i),
+                                                           tc_lower_type(lw, node, i), v->type);
     }
     tc_val *made = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
     if (inner.status == TC_OK)
@@ -59,5 +62,5 @@ void tc_lower_as_real(tc_lower *lw, const tc_node *node, tc_lower_rule *rule, tc
             out[i] = tc_put_convert(&inner, made[i], g.val[real->out[i]]->type,
                                     tc_lower_result(lw, node, i));
     lw->status = inner.status;
-    lw->why = inner.why;
+    lw->lower->why = own.why;
 }

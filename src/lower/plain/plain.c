@@ -205,7 +205,7 @@ static tc_val raised_by_halves(tc_lower *lw, tc_val x, int rank)
 tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank)
 {
     tc_val x = tc_put_cast(lw, tc_lower_in(lw, node, i), dtype);
-    if (x && dtype == TC_i32 && !tc_lower_has(lw, TC_FEATURE_INT) && !tc_is_const(lw->to, x) &&
+    if (x && dtype == TC_i32 && !tc_lower_has(lw, TC_FEATURE_INT) && !tc_is_const(lw->g, x) &&
         tc_put_type(lw, x)->rank < rank)
         return raised_by_halves(lw, x, rank);
     return tc_put_rank(lw, x, rank);

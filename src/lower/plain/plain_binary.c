@@ -223,7 +223,7 @@ void tc_lower_plain_bitwise_xor(tc_lower *lw, const tc_node *node, tc_val *out)
 /* TOSA shifts by 0 to the width less 1; constants can be looked at. */
 static bool shifts(tc_lower *lw, const tc_node *node)
 {
-    tc_tensor n = tc_tensor_of(lw->from, node->in[1]);
+    tc_tensor n = tc_tensor_of(lw->rw->from, node->in[1]);
     int64_t width = tc_dtypes[tc_lower_result(lw, node, 0)->dtype].bits;
     for (int64_t i = 0; n.data && i < tc_type_count(n.type); i++)
         if (tc_load_i64(n, i) < 0 || tc_load_i64(n, i) >= width) {
@@ -240,7 +240,7 @@ static tc_val amount(tc_lower *lw, const tc_node *node, tc_dtype dtype, double i
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     *within = TC_NONE;
-    if (tc_tensor_of(lw->from, node->in[1]).data)
+    if (tc_tensor_of(lw->rw->from, node->in[1]).data)
         return tc_plain_in(lw, node, 1, dtype, t->rank);
     bool ints = tc_lower_has(lw, TC_FEATURE_INT);
     tc_val n = tc_plain_in(lw, node, 1, ints ? TC_i32 : TC_f32, t->rank);
@@ -259,7 +259,7 @@ void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!shifts(lw, node))
         return;
     bool ints = tc_lower_has(lw, TC_FEATURE_INT),
-         known = tc_tensor_of(lw->from, node->in[1]).data;
+         known = tc_tensor_of(lw->rw->from, node->in[1]).data;
     tc_dtype with = ints || known ? t->dtype : TC_i32;
     tc_val within, n = amount(lw, node, with, 0, &within),
                    x = tc_plain_in(lw, node, 0, with, t->rank);

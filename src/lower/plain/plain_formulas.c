@@ -52,7 +52,7 @@ static tc_val times_itself(tc_lower *lw, tc_val x, int n)
 /* A number that is the same everywhere. */
 static bool one_number(const tc_lower *lw, tc_val v, double *number)
 {
-    tc_tensor t = tc_tensor_of(lw->from, v);
+    tc_tensor t = tc_tensor_of(lw->rw->from, v);
     if (!t.data || !tc_type_count(t.type))
         return false;
     *number = tc_load_f64(t, 0);

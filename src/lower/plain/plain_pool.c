@@ -36,10 +36,10 @@ static void extents(const tc_type *x, const tc_type *y, int axes, pooling *p)
         p->axis[i] = (span){x->dim[x->rank - axes + i], y->dim[y->rank - axes + i], 1, 1, 0, 1};
 }
 
-static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
+static bool start(tc_build *lw, const tc_node *node, tc_val *x)
 {
     tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
-    if (node->n_out > 1 && lw->readers[node->out[1]])
+    if (node->n_out > 1 && lw->rw->readers[node->out[1]])
         tc_lower_refuse(lw, "the places of the largest are read");
     else if (t == TC_f64 || t == TC_i64 || t == TC_bool || tc_dtypes[t].kind == TC_UINT ||
              (!tc_is_float(t) &&
@@ -50,10 +50,10 @@ static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
     return lw->status == TC_OK;
 }
 
-static void finish(tc_lower *lw, const tc_node *node, tc_val x, tc_val *out)
+static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
-    out[0] = tc_put_cast(lw, tc_put_reshape(lw, x, y->rank, y->dim), y->dtype);
+    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
 }
 
 /* ---- windows ---- */
@@ -68,14 +68,14 @@ static int64_t reach(const span *s)
 }
 
 /* Taps with gaps, or of numbers that MAX_POOL2D does not take: the largest of stepped copies. */
-static tc_val most_of_taps(tc_lower *lw, tc_val x, int axis, const span *s)
+static tc_val most_of_taps(tc_build *lw, tc_val x, int axis, const span *s)
 {
     if (!x)
         return x;
     int64_t around[2 * TC_MAX_RANK] = {0}, after = reach(s);
     around[2 * axis] = s->pad;
     around[2 * axis + 1] = after > 0 ? after : 0;
-    x = tc_put_pad(lw, x, around, lowest(tc_put_type(lw, x)->dtype));
+    x = tc_b_tosa_pad(lw, x, around, lowest(tc_b_dtype(lw, x)));
     tc_val most = TC_NONE;
     for (int64_t k = 0; k < s->kernel; k++) {
         tc_val tap = tc_put_stepped(lw, x, axis, k * s->dilation, s->stride, s->out);
@@ -84,20 +84,20 @@ static tc_val most_of_taps(tc_lower *lw, tc_val x, int axis, const span *s)
     return most;
 }
 
-static tc_val avg_pool(tc_lower *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
+static tc_val avg_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
                        const int64_t *pad)
 {
     tc_attr_tosa_avg_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_avg_pool);
     *a = (tc_attr_tosa_avg_pool){.kernel = tc_ints_copy(&lw->ctx->arena, kernel, 2),
                                  .stride = tc_ints_copy(&lw->ctx->arena, stride, 2),
                                  .pad = tc_ints_copy(&lw->ctx->arena, pad, 4), .acc_type = TC_f32};
-    tc_val zero = tc_put_zero_point(lw, x, 0);
-    return tc_put3(lw, TC_OP_tosa_avg_pool2d, a, x, zero, zero);
+    tc_val zero = tc_b_zero_point(lw, x, 0);
+    return tc_b_3(lw, tosa_avg_pool2d, a, x, zero, zero);
 }
 
 /* Zeros that count as numbers: the padding asked for; with a divisor of its own also what hangs
  * over. */
-static tc_val padded(tc_lower *lw, tc_val x, span *s, const pooling *p)
+static tc_val padded(tc_build *lw, tc_val x, span *s, const pooling *p)
 {
     int64_t around[8] = {0};
     for (int i = 0; i < 2; i++) {
@@ -107,15 +107,14 @@ static tc_val padded(tc_lower *lw, tc_val x, span *s, const pooling *p)
         s[i].in += s[i].pad + after;
         s[i].pad = 0;
     }
-    return tc_put_pad(lw, x, around, 0);
+    return tc_b_tosa_pad(lw, x, around, 0);
 }
 
 /* x [n,c,h,w] over its last two axes. */
-static tc_val pool_two(tc_lower *lw, tc_val x, const span *two, const pooling *p)
+static tc_val pool_two(tc_build *lw, tc_val x, const span *two, const pooling *p)
 {
     span s[] = {two[0], two[1]};
-    if (p->most &&
-        (s[0].dilation > 1 || s[1].dilation > 1 || (x && tc_put_type(lw, x)->dtype == TC_i32)))
+    if (p->most && (s[0].dilation > 1 || s[1].dilation > 1 || (x && tc_b_dtype(lw, x) == TC_i32)))
         return most_of_taps(lw, most_of_taps(lw, x, 2, &s[0]), 3, &s[1]);
     if (!p->most && p->include_pad)
         x = padded(lw, x, s, p);
@@ -127,32 +126,35 @@ static tc_val pool_two(tc_lower *lw, tc_val x, const span *two, const pooling *p
         pad[2 * i] = s[i].pad;
         pad[2 * i + 1] = over > 0 ? over : 0;
         if (over < 0)
-            x = tc_put_slice_axis(lw, x, 2 + i, 0, s[i].in + over);
+            x = tc_b_tosa_slice_axis(lw, x, 2 + i, 0, s[i].in + over);
     }
-    x = tc_put_channels_last(lw, x);
+    x = tc_b_tosa_channels_last(lw, x);
     x = p->most ? tc_put_max_pool(lw, x, kernel, stride, pad)
                 : avg_pool(lw, x, kernel, stride, pad);
-    return tc_put_channels_first(lw, x);
+    return tc_b_tosa_channels_first(lw, x);
 }
 
-static tc_val pool(tc_lower *lw, tc_val x, const pooling *p, int64_t batch)
+static tc_val pool(tc_build *lw, tc_val x, const pooling *p, int64_t batch)
 {
     const span none = {1, 1, 1, 1, 0, 1}, *last = p->axis + p->n - 1;
     span two[] = {p->n > 1 ? last[-1] : none, *last};
     if (p->n < 3) {
-        x = tc_put_reshape(lw, x, 4, (int64_t[]){batch, p->planes / batch, two[0].in, two[1].in});
+        x = tc_b_tosa_reshape(lw, x, 4,
+                              (int64_t[]){batch, p->planes / batch, two[0].in, two[1].in});
         return pool_two(lw, x, two, p);
     }
     int64_t depth = p->axis[0].in, plane = two[0].out * two[1].out;
-    x = pool_two(lw, tc_put_reshape(lw, x, 4, (int64_t[]){p->planes, depth, two[0].in, two[1].in}),
+    x = pool_two(lw,
+                 tc_b_tosa_reshape(lw, x, 4, (int64_t[]){p->planes, depth, two[0].in, two[1].in}),
                  two, p);
     span deep[] = {p->axis[0], {plane, plane, 1, 1, 0, 1}};
-    return pool_two(lw, tc_put_reshape(lw, x, 4, (int64_t[]){1, p->planes, depth, plane}), deep, p);
+    return pool_two(lw, tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, p->planes, depth, plane}), deep,
+                    p);
 }
 
 static int64_t batch_of(const tc_type *x, int axes) { return x->rank == axes + 2 ? x->dim[0] : 1; }
 
-void tc_lower_plain_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_max_pool *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -170,7 +172,7 @@ void tc_lower_plain_max_pool(tc_lower *lw, const tc_node *node, tc_val *out)
     finish(lw, node, pool(lw, x, &p, batch_of(t, p.n)), out);
 }
 
-void tc_lower_plain_avg_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_avg_pool *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -210,7 +212,7 @@ static bool regular(pooling *p)
     return all;
 }
 
-static tc_val mean_tiles(tc_lower *lw, tc_val x, int axis, const span *s)
+static tc_val mean_tiles(tc_build *lw, tc_val x, int axis, const span *s)
 {
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(s->out * s->in));
     for (int64_t i = 0; i < s->out; i++)
@@ -219,20 +221,20 @@ static tc_val mean_tiles(tc_lower *lw, tc_val x, int axis, const span *s)
     return tc_put_axis_matrix(lw, x, axis, s->out, weight);
 }
 
-static tc_val most_of_tiles(tc_lower *lw, tc_val x, int axis, const span *s)
+static tc_val most_of_tiles(tc_build *lw, tc_val x, int axis, const span *s)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)s->out);
     for (int64_t i = 0; i < s->out; i++) {
         tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
         *a = (tc_attr_tosa_axis_nan){axis, TC_nan_mode_propagate};
         int64_t first = tile_start(s, i);
-        part[i] = tc_put1(lw, TC_OP_tosa_reduce_max, a,
-                          tc_put_slice_axis(lw, x, axis, first, tile_end(s, i) - first));
+        part[i] = tc_b_1(lw, tosa_reduce_max, a,
+                         tc_b_tosa_slice_axis(lw, x, axis, first, tile_end(s, i) - first));
     }
     return tc_put_join(lw, part, (int)s->out, axis);
 }
 
-void tc_lower_plain_adaptive_pool(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_adaptive_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
     pooling p = {.most = node->op == TC_OP_adaptive_max_pool, .scale = 1};

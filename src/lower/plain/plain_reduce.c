@@ -4,33 +4,33 @@
 
 #include "plain.h"
 
-static tc_val reduce_axis(tc_lower *lw, tc_op op, tc_val x, int axis)
+static tc_val reduce_axis(tc_build *lw, tc_op op, tc_val x, int axis)
 {
     bool nan = op == TC_OP_tosa_reduce_max || op == TC_OP_tosa_reduce_min;
     tc_attr_tosa_axis_nan *with_nan = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
     tc_attr_tosa_axis *without = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     *with_nan = (tc_attr_tosa_axis_nan){axis, TC_nan_mode_propagate};
     without->axis = axis;
-    return tc_put1(lw, op, nan ? (const void *)with_nan : without, x);
+    return tc_b_op(lw, op, nan ? (const void *)with_nan : without, (tc_val[]){x}, 1);
 }
 
-static tc_val reduce_axes(tc_lower *lw, tc_op op, tc_val x, tc_ints axes)
+static tc_val reduce_axes(tc_build *lw, tc_op op, tc_val x, tc_ints axes)
 {
     for (int i = 0; i < axes.n && x; i++)
-        if (tc_put_type(lw, x)->dim[axes.v[i]] > 1)
+        if (tc_b_type(lw, x)->dim[axes.v[i]] > 1)
             x = reduce_axis(lw, op, x, (int)axes.v[i]);
     return x;
 }
 
 /* The reduced value in the result's type and shape. */
-static void finish(tc_lower *lw, const tc_node *node, tc_val x, tc_val *out)
+static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
-    out[0] = tc_put_cast(lw, tc_put_reshape(lw, x, t->rank, t->dim), t->dtype);
+    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, t->rank, t->dim), t->dtype);
 }
 
 /* Floats are summed in f32, integers in i32. */
-static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
+static bool start(tc_build *lw, const tc_node *node, tc_val *x)
 {
     tc_dtype in = tc_lower_type(lw, node, 0)->dtype, t = tc_lower_result(lw, node, 0)->dtype;
     if (!tc_plain_computes(lw, in) || !tc_plain_computes(lw, t))
@@ -39,7 +39,7 @@ static bool start(tc_lower *lw, const tc_node *node, tc_val *x)
     return lw->status == TC_OK;
 }
 
-void tc_lower_plain_sum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_val x;
     if (start(lw, node, &x))
@@ -48,7 +48,7 @@ void tc_lower_plain_sum(tc_lower *lw, const tc_node *node, tc_val *out)
                out);
 }
 
-void tc_lower_plain_mean(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_mean(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_ints axes = ((const tc_attr_axes *)node->attr)->axes;
     const tc_type *t = tc_lower_type(lw, node, 0);
@@ -63,20 +63,21 @@ void tc_lower_plain_mean(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* Integers, for which there is no REDUCE_PRODUCT, by halves. */
-static tc_val int_product(tc_lower *lw, tc_val x, int axis)
+static tc_val int_product(tc_build *lw, tc_val x, int axis)
 {
-    for (int64_t n = x ? tc_put_type(lw, x)->dim[axis] : 1; n > 1 && x; n = (n + 1) / 2) {
+    for (int64_t n = x ? tc_b_type(lw, x)->dim[axis] : 1; n > 1 && x; n = (n + 1) / 2) {
         int64_t half = n / 2;
-        tc_val second = tc_put_slice_axis(lw, x, axis, half, half);
-        tc_val y = tc_put_mul(lw, tc_put_slice_axis(lw, x, axis, 0, half), second);
+        tc_val second = tc_b_tosa_slice_axis(lw, x, axis, half, half);
+        tc_val y = tc_b_tosa_mul(lw, tc_b_tosa_slice_axis(lw, x, axis, 0, half), second);
         if (n % 2)
-            y = tc_put_concat(lw, (tc_val[]){y, tc_put_slice_axis(lw, x, axis, n - 1, 1)}, 2, axis);
+            y = tc_put_concat(lw, (tc_val[]){y, tc_b_tosa_slice_axis(lw, x, axis, n - 1, 1)}, 2,
+                              axis);
         x = y;
     }
     return x;
 }
 
-void tc_lower_plain_prod(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_prod(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_ints axes = ((const tc_attr_axes *)node->attr)->axes;
     tc_val x;
@@ -91,7 +92,7 @@ void tc_lower_plain_prod(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* Of bools the largest is any, the smallest all. */
-void tc_lower_plain_amax(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_amax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bool most = node->op == TC_OP_amax;
     tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
@@ -103,7 +104,7 @@ void tc_lower_plain_amax(tc_lower *lw, const tc_node *node, tc_val *out)
     finish(lw, node, reduce_axes(lw, op, x, ((const tc_attr_axes *)node->attr)->axes), out);
 }
 
-void tc_lower_plain_any(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_op op = node->op == TC_OP_any ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all;
     if (tc_plain_computes(lw, tc_lower_type(lw, node, 0)->dtype))
@@ -117,60 +118,59 @@ void tc_lower_plain_any(tc_lower *lw, const tc_node *node, tc_val *out)
 
 /* x with the order turned round: ~x for integers, which have one number more below zero than above.
  */
-static tc_val turned(tc_lower *lw, tc_val x)
+static tc_val turned(tc_build *lw, tc_val x)
 {
-    bool floats = x && tc_is_float(tc_put_type(lw, x)->dtype);
+    bool floats = x && tc_is_float(tc_b_dtype(lw, x));
     return floats ? tc_f_negate(lw, x) : tc_f_op(lw, TC_OP_tosa_bitwise_not, x);
 }
 
 /* i32, which ARGMAX does not take: the smallest index where x is its row's maximum. */
-static tc_val first_of_equals(tc_lower *lw, tc_val x, int axis)
+static tc_val first_of_equals(tc_build *lw, tc_val x, int axis)
 {
     if (!x)
         return x;
-    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, n = tc_put_type(lw, x)->dim[axis];
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, n = tc_b_type(lw, x)->dim[axis];
     dim[axis] = n;
     double *place = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         place[i] = (double)i;
-    tc_val places = tc_put_numbers(lw, TC_i32, tc_put_type(lw, x)->rank, dim, place);
-    tc_val top =
-        tc_put2(lw, TC_OP_tosa_equal, NULL, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
+    tc_val places = tc_b_numbers(lw, TC_i32, tc_b_type(lw, x)->rank, dim, place);
+    tc_val top = tc_b_tosa_equal(lw, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
     return reduce_axis(lw, TC_OP_tosa_reduce_min,
-                       tc_put_select(lw, top, places, tc_f_number(lw, places, (double)n)), axis);
+                       tc_b_tosa_select(lw, top, places, tc_f_number(lw, places, (double)n)), axis);
 }
 
 /* Any shape along an axis: i32, the axis gone or of extent 1. */
-static tc_val place_of_most(tc_lower *lw, tc_val x, int axis)
+static tc_val place_of_most(tc_build *lw, tc_val x, int axis)
 {
     if (!x)
         return x;
-    if (!tc_put_type(lw, x)->rank) /* the only one */
-        return tc_put_number(lw, TC_i32, 0, 0);
-    if (tc_put_type(lw, x)->dtype == TC_i32)
+    if (!tc_b_type(lw, x)->rank) /* the only one */
+        return tc_b_single(lw, TC_i32, 0, 0);
+    if (tc_b_dtype(lw, x) == TC_i32)
         return first_of_equals(lw, x, axis);
     tc_attr_tosa_argmax *a = tc_new(&lw->ctx->arena, tc_attr_tosa_argmax);
     *a = (tc_attr_tosa_argmax){axis, TC_nan_mode_propagate};
-    return tc_put1(lw, TC_OP_tosa_argmax, a, x);
+    return tc_b_1(lw, tosa_argmax, a, x);
 }
 
 /* Places in the result's shape; PRO-FP moves no integers, but converts small ones exactly. */
-static tc_val shaped(tc_lower *lw, tc_val at, const tc_type *t)
+static tc_val shaped(tc_build *lw, tc_val at, const tc_type *t)
 {
-    if (at && !tc_lower_has(lw, TC_FEATURE_INT) && !tc_same_dims(tc_put_type(lw, at), t))
-        at = tc_put_tosa_cast(lw, at, TC_f32);
-    return tc_put_tosa_cast(lw, tc_put_reshape(lw, at, t->rank, t->dim), t->dtype);
+    if (at && !tc_lower_has(lw, TC_FEATURE_INT) && !tc_same_dims(tc_b_type(lw, at), t))
+        at = tc_b_tosa_cast(lw, at, TC_f32);
+    return tc_b_tosa_cast(lw, tc_b_tosa_reshape(lw, at, t->rank, t->dim), t->dtype);
 }
 
 /* Codes of one scale have the order of their numbers. */
-static bool ordered(tc_lower *lw, const tc_type *t)
+static bool ordered(tc_build *lw, const tc_type *t)
 {
     if (t->quant && t->quant->axis >= 0)
         tc_lower_refuse(lw, "its operand has a scale per channel");
     return lw->status == TC_OK && tc_plain_computes(lw, t->dtype);
 }
 
-void tc_lower_plain_argmax(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_argmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -182,7 +182,7 @@ void tc_lower_plain_argmax(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* The numbers and their places, each where it is read. */
-void tc_lower_plain_max_dim(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0),
@@ -190,20 +190,20 @@ void tc_lower_plain_max_dim(tc_lower *lw, const tc_node *node, tc_val *out)
     bool most = node->op == TC_OP_max_dim;
     if (!ordered(lw, t))
         return;
-    tc_val x = tc_lower_in(lw, node, 0), rank_1 = tc_put_rank(lw, x, 1);
-    if (lw->readers[node->out[0]]) {
+    tc_val x = tc_lower_in(lw, node, 0), rank_1 = tc_b_tosa_rank(lw, x, 1);
+    if (lw->rw->readers[node->out[0]]) {
         tc_val top = reduce_axis(lw, most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, rank_1,
                                  (int)a->axis);
-        out[0] = tc_put_convert(lw, tc_put_reshape(lw, top, y->rank, y->dim), t, y);
+        out[0] = tc_put_convert(lw, tc_b_tosa_reshape(lw, top, y->rank, y->dim), t, y);
     }
-    if (lw->readers[node->out[1]]) {
+    if (lw->rw->readers[node->out[1]]) {
         tc_val at = place_of_most(lw, most ? x : turned(lw, x), (int)a->axis);
         out[1] = shaped(lw, at, index);
     }
 }
 
 /* The number of boundaries that x is not below (right) or is above; no number is above all. */
-void tc_lower_bucketize(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_bucketize(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bool right = ((const tc_attr_bucketize *)node->attr)->right;
     const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -214,10 +214,9 @@ void tc_lower_bucketize(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_dtype with =
         !tc_is_float(t->dtype) && !tc_is_float(tc_lower_type(lw, node, 1)->dtype) && ints ? TC_i32
                                                                                           : TC_f32;
-    tc_val x = tc_put_reshape(lw, tc_plain_in(lw, node, 0, with, 0), 2, (int64_t[]){count, 1});
-    tc_val bound = tc_put_reshape(lw, tc_plain_in(lw, node, 1, with, 0), 2, (int64_t[]){1, n});
-    tc_val over =
-        tc_put2(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, NULL, bound, x);
+    tc_val x = tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 0, with, 0), 2, (int64_t[]){count, 1});
+    tc_val bound = tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 1, with, 0), 2, (int64_t[]){1, n});
+    tc_val over = tc_b_binary(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, bound, x);
     tc_val below =
         tc_put_cast(lw, tc_f_op(lw, TC_OP_tosa_logical_not, over), ints ? TC_i32 : TC_f32);
     tc_val sum = reduce_axis(lw, TC_OP_tosa_reduce_sum, below, 1);

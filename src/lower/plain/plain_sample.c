@@ -15,7 +15,7 @@ typedef struct taps {
 } taps;
 
 /* Grid coordinate to places of an axis of n elements. */
-static tc_val unscaled(tc_lower *lw, tc_val at, int64_t n, bool align_corners)
+static tc_val unscaled(tc_build *lw, tc_val at, int64_t n, bool align_corners)
 {
     double half = (double)(align_corners ? n - 1 : n) / 2;
     at = tc_f_scale(lw, tc_f_add(lw, at, 1), half);
@@ -23,7 +23,7 @@ static tc_val unscaled(tc_lower *lw, tc_val at, int64_t n, bool align_corners)
 }
 
 /* Mirrored at the ends until it lies between them. */
-static tc_val mirrored(tc_lower *lw, tc_val at, int64_t n, bool align_corners)
+static tc_val mirrored(tc_build *lw, tc_val at, int64_t n, bool align_corners)
 {
     double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);
     if (span <= 0)
@@ -34,19 +34,19 @@ static tc_val mirrored(tc_lower *lw, tc_val at, int64_t n, bool align_corners)
     return tc_f_add(lw, tc_f_min(lw, extra, tc_f_from(lw, 2 * span, extra), true), low);
 }
 
-static tc_val bounded(tc_lower *lw, tc_val at, int64_t n, const tc_attr_grid *a)
+static tc_val bounded(tc_build *lw, tc_val at, int64_t n, const tc_attr_grid *a)
 {
     if (a->pad == TC_sample_pad_reflection)
         at = mirrored(lw, at, n, a->align_corners);
     return a->pad == TC_sample_pad_zeros ? at : tc_put_clamp(lw, at, 0, (double)(n - 1));
 }
 
-static void add_tap(tc_lower *lw, taps *t, tc_val at, int64_t n, tc_val weight, bool may_be_outside)
+static void add_tap(tc_build *lw, taps *t, tc_val at, int64_t n, tc_val weight, bool may_be_outside)
 {
     if (may_be_outside) {
         tc_val place = tc_put_clamp(lw, at, 0, (double)(n - 1));
-        tc_val inside = tc_put2(lw, TC_OP_tosa_equal, NULL, place, at);
-        weight = tc_put_select(lw, inside, weight, tc_f_number(lw, weight, 0));
+        tc_val inside = tc_b_tosa_equal(lw, place, at);
+        weight = tc_b_tosa_select(lw, inside, weight, tc_f_number(lw, weight, 0));
         at = place;
     }
     t->place[t->n] = at;
@@ -54,19 +54,21 @@ static void add_tap(tc_lower *lw, taps *t, tc_val at, int64_t n, tc_val weight, 
 }
 
 /* The cubic convolution kernel with a = -3/4, for distances up to 1 and from 1 to 2. */
-static tc_val cubic_near(tc_lower *lw, tc_val x)
+static tc_val cubic_near(tc_build *lw, tc_val x)
 {
     return tc_f_add(
-        lw, tc_put_mul(lw, tc_put_mul(lw, tc_f_add(lw, tc_f_scale(lw, x, 1.25), -2.25), x), x), 1);
+        lw,
+        tc_b_tosa_mul(lw, tc_b_tosa_mul(lw, tc_f_add(lw, tc_f_scale(lw, x, 1.25), -2.25), x), x),
+        1);
 }
 
-static tc_val cubic_far(tc_lower *lw, tc_val x)
+static tc_val cubic_far(tc_build *lw, tc_val x)
 {
     static const double c[] = {3, -6, 3.75, -0.75};
     return tc_f_polynomial(lw, x, c, 4);
 }
 
-static taps cubic(tc_lower *lw, tc_val at, int64_t n, const tc_attr_grid *a)
+static taps cubic(tc_build *lw, tc_val at, int64_t n, const tc_attr_grid *a)
 {
     tc_val low = tc_f_op(lw, TC_OP_tosa_floor, at), t = tc_f_sub(lw, at, low);
     tc_val weight[4] = {cubic_far(lw, tc_f_add(lw, t, 1))};
@@ -80,7 +82,7 @@ static taps cubic(tc_lower *lw, tc_val at, int64_t n, const tc_attr_grid *a)
     return out;
 }
 
-static taps taps_at(tc_lower *lw, tc_val coordinate, int64_t n, const tc_attr_grid *a)
+static taps taps_at(tc_build *lw, tc_val coordinate, int64_t n, const tc_attr_grid *a)
 {
     tc_val at = unscaled(lw, coordinate, n, a->align_corners);
     bool zeros = a->pad == TC_sample_pad_zeros;
@@ -100,30 +102,30 @@ static taps taps_at(tc_lower *lw, tc_val coordinate, int64_t n, const tc_attr_gr
 }
 
 /* values [n, elements, c] read at the places of all axes, from the slowest on. */
-static tc_val read_taps(tc_lower *lw, tc_val values, const taps *t, const int64_t *extent, int axes,
+static tc_val read_taps(tc_build *lw, tc_val values, const taps *t, const int64_t *extent, int axes,
                         int axis, tc_val place, tc_val weight, tc_val sum)
 {
     for (int i = 0; i < t[axis].n; i++) {
         tc_val at = t[axis].place[i], by = t[axis].weight[i];
         if (place)
-            at = tc_put_add(lw, tc_f_scale(lw, place, (double)extent[axis]), at);
+            at = tc_b_tosa_add(lw, tc_f_scale(lw, place, (double)extent[axis]), at);
         if (weight)
-            by = tc_put_mul(lw, weight, by);
+            by = tc_b_tosa_mul(lw, weight, by);
         if (axis + 1 < axes) {
             sum = read_taps(lw, values, t, extent, axes, axis + 1, at, by, sum);
             continue;
         }
         if (!at)
             return TC_NONE;
-        const tc_type *shape = tc_put_type(lw, at);
-        tc_val index = tc_put_tosa_cast(lw, tc_put_reshape(lw, at, 2, shape->dim), TC_i32);
-        tc_val one = tc_put_mul(lw, tc_put_gather(lw, values, index), by);
-        sum = sum ? tc_put_add(lw, sum, one) : one;
+        const tc_type *shape = tc_b_type(lw, at);
+        tc_val index = tc_b_tosa_cast(lw, tc_b_tosa_reshape(lw, at, 2, shape->dim), TC_i32);
+        tc_val one = tc_b_tosa_mul(lw, tc_put_gather(lw, values, index), by);
+        sum = sum ? tc_b_tosa_add(lw, sum, one) : one;
     }
     return sum;
 }
 
-void tc_lower_plain_grid_sample(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_grid_sample(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_grid *a = node->attr;
     const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
@@ -138,14 +140,14 @@ void tc_lower_plain_grid_sample(tc_lower *lw, const tc_node *node, tc_val *out)
         return;
     }
     tc_val grid =
-        tc_put_reshape(lw, tc_plain_in(lw, node, 1, TC_f32, 0), 3, (int64_t[]){n, points, axes});
+        tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 1, TC_f32, 0), 3, (int64_t[]){n, points, axes});
     tc_val values =
-        tc_put_reshape(lw, tc_plain_in(lw, node, 0, TC_f32, 0), 3, (int64_t[]){n, c, elements});
-    values = tc_put_transpose(lw, values, (int64_t[]){0, 2, 1});
+        tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 0, TC_f32, 0), 3, (int64_t[]){n, c, elements});
+    values = tc_b_tosa_transpose(lw, values, (int64_t[]){0, 2, 1});
     taps t[3];
     for (int i = 0; i < axes; i++) /* the last coordinate is of the first axis */
-        t[i] = taps_at(lw, tc_put_slice_axis(lw, grid, 2, axes - 1 - i, 1), x->dim[2 + i], a);
+        t[i] = taps_at(lw, tc_b_tosa_slice_axis(lw, grid, 2, axes - 1 - i, 1), x->dim[2 + i], a);
     tc_val sum = read_taps(lw, values, t, x->dim + 2, axes, 0, TC_NONE, TC_NONE, TC_NONE);
-    sum = tc_put_transpose(lw, sum, (int64_t[]){0, 2, 1});
-    out[0] = tc_put_cast(lw, tc_put_reshape(lw, sum, y->rank, y->dim), y->dtype);
+    sum = tc_b_tosa_transpose(lw, sum, (int64_t[]){0, 2, 1});
+    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, sum, y->rank, y->dim), y->dtype);
 }

@@ -7,23 +7,22 @@
 #include "../move/lower_move.h"
 
 /* x moved up by `by` along an axis, `fill` in front. */
-static tc_val moved(tc_lower *lw, tc_val x, int axis, int64_t by, double fill)
+static tc_val moved(tc_build *lw, tc_val x, int axis, int64_t by, double fill)
 {
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     int64_t pad[2 * TC_MAX_RANK] = {0};
     pad[2 * axis] = by;
-    return tc_put_pad(lw, tc_put_slice_axis(lw, x, axis, 0, t->dim[axis] - by), pad, fill);
+    return tc_b_tosa_pad(lw, tc_b_tosa_slice_axis(lw, x, axis, 0, t->dim[axis] - by), pad, fill);
 }
 
-static tc_val scan(tc_lower *lw, tc_val x, int axis, bool product)
+static tc_val scan(tc_build *lw, tc_val x, int axis, bool product)
 {
     if (!x)
         return x;
-    int64_t n = tc_put_type(lw, x)->dim[axis];
+    int64_t n = tc_b_type(lw, x)->dim[axis];
     for (int64_t by = 1; x && by < n; by *= 2) {
         tc_val before = moved(lw, x, axis, by, product);
-        x = product ? tc_put_product(lw, x, before, 0)
-                    : tc_put2(lw, TC_OP_tosa_add, NULL, x, before);
+        x = product ? tc_b_tosa_mul(lw, x, before) : tc_b_tosa_add(lw, x, before);
     }
     return x;
 }
@@ -33,7 +32,7 @@ static int axis_of(const tc_node *node)
     return (int)((const tc_attr_axis *)node->attr)->axis;
 }
 
-static void plain(tc_lower *lw, const tc_node *node, tc_val *out, bool product)
+static void plain(tc_build *lw, const tc_node *node, tc_val *out, bool product)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     bool whole = !product && to->dtype == TC_i32 && !tc_is_float(from->dtype) &&
@@ -43,17 +42,17 @@ static void plain(tc_lower *lw, const tc_node *node, tc_val *out, bool product)
         return;
     }
     tc_val x = tc_lower_in(lw, node, 0);
-    x = whole ? tc_put_cast(lw, x, TC_i32) : tc_put_tosa_cast(lw, x, TC_f32);
-    x = scan(lw, tc_put_rank(lw, x, 1), axis_of(node), product);
-    x = whole ? x : tc_put_tosa_cast(lw, x, to->dtype);
-    out[0] = tc_put_reshape(lw, x, to->rank, to->dim);
+    x = whole ? tc_put_cast(lw, x, TC_i32) : tc_b_tosa_cast(lw, x, TC_f32);
+    x = scan(lw, tc_b_tosa_rank(lw, x, 1), axis_of(node), product);
+    x = whole ? x : tc_b_tosa_cast(lw, x, to->dtype);
+    out[0] = tc_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-void tc_lower_real_cumsum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_real_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     plain(lw, node, out, false);
 }
-void tc_lower_real_cumprod(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_real_cumprod(tc_build *lw, const tc_node *node, tc_val *out)
 {
     plain(lw, node, out, true);
 }

@@ -21,7 +21,7 @@ typedef struct order {
     bool largest;
 } order;
 
-static order order_of(tc_lower *lw, const tc_node *node)
+static order order_of(tc_build *lw, const tc_node *node)
 {
     const tc_type *t = tc_lower_type(lw, node, 0);
     order o = {.n = 1, .k = 1};
@@ -42,9 +42,9 @@ static order order_of(tc_lower *lw, const tc_node *node)
     return o;
 }
 
-static bool start(tc_lower *lw, const order *o)
+static bool start(tc_build *lw, const order *o)
 {
-    if (!lw->target->machine->can.selects)
+    if (!lw->lower->target->machine->can.selects)
         tc_lower_refuse(lw, "the machine does not compare");
     else if (o->k > MOST_STEPS)
         tc_lower_refuse(lw, "TOSA does not sort, and %d numbers are too many to look for",
@@ -55,15 +55,15 @@ static bool start(tc_lower *lw, const order *o)
 }
 
 /* Any shape as [rows, n]. */
-static tc_val as_rows(tc_lower *lw, tc_val x, const order *o)
+static tc_val as_rows(tc_build *lw, tc_val x, const order *o)
 {
-    if (x && tc_put_type(lw, x)->rank)
-        x = tc_put_axis_last(lw, x, (int)o->axis);
-    return tc_put_reshape(lw, x, 2, (int64_t[]){o->rows, o->n});
+    if (x && tc_b_type(lw, x)->rank)
+        x = tc_b_tosa_axis_last(lw, x, (int)o->axis);
+    return tc_b_tosa_reshape(lw, x, 2, (int64_t[]){o->rows, o->n});
 }
 
 /* [rows, k] in the shape of t. */
-static tc_val as_result(tc_lower *lw, tc_val x, const order *o, const tc_type *t)
+static tc_val as_result(tc_build *lw, tc_val x, const order *o, const tc_type *t)
 {
     int64_t dim[TC_MAX_RANK];
     int at = 0;
@@ -72,52 +72,45 @@ static tc_val as_result(tc_lower *lw, tc_val x, const order *o, const tc_type *t
             dim[at++] = t->dim[i];
     if (t->rank)
         dim[at] = o->k;
-    x = tc_put_reshape(lw, x, t->rank, dim);
-    return t->rank ? tc_put_axis_back(lw, x, (int)o->axis) : x;
+    x = tc_b_tosa_reshape(lw, x, t->rank, dim);
+    return t->rank ? tc_b_tosa_axis_back(lw, x, (int)o->axis) : x;
 }
 
 /* [1, n] of i32 or f32: first, first + step, ... */
-static tc_val counted(tc_lower *lw, tc_dtype dtype, int64_t n, double first, double step)
+static tc_val counted(tc_build *lw, tc_dtype dtype, int64_t n, double first, double step)
 {
     double *v = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         v[i] = first + step * (double)i;
-    return tc_put_numbers(lw, dtype, 2, (int64_t[]){1, n}, v);
+    return tc_b_numbers(lw, dtype, 2, (int64_t[]){1, n}, v);
 }
 
 /* ---- codes ---- */
 
-static tc_val largest_key(tc_lower *lw, tc_val key)
-{
-    tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
-    *a = (tc_attr_tosa_axis_nan){.axis = 1, .nan_mode = TC_nan_mode_propagate};
-    return tc_put1(lw, TC_OP_tosa_reduce_max, a, key);
-}
-
 /* Keys [rows, k], from the largest down. */
-static tc_val keys_in_order(tc_lower *lw, tc_val key, const order *o)
+static tc_val keys_in_order(tc_build *lw, tc_val key, const order *o)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k);
-    tc_val nothing = tc_put_number(lw, TC_i32, 2, (double)INT32_MIN);
+    tc_val nothing = tc_b_single(lw, TC_i32, 2, (double)INT32_MIN);
     for (int64_t i = 0; i < o->k; i++) {
-        part[i] = largest_key(lw, key);
+        part[i] = tc_b_tosa_reduce_max(lw, key, 1);
         if (i + 1 == o->k)
             break;
-        tc_val found = tc_put2(lw, TC_OP_tosa_equal, NULL, key, part[i]);
-        key = tc_put_select(lw, found, nothing, key);
+        tc_val found = tc_b_tosa_equal(lw, key, part[i]);
+        key = tc_b_tosa_select(lw, found, nothing, key);
     }
     return tc_put_join(lw, part, (int)o->k, 1);
 }
 
-static tc_val shifted(tc_lower *lw, tc_op op, tc_val x, int bits)
+static tc_val shifted(tc_build *lw, tc_op op, tc_val x, int bits)
 {
     static const tc_attr_tosa_shift down = {.round = false};
-    return tc_put2(lw, op, op == TC_OP_tosa_arithmetic_right_shift ? &down : NULL, x,
-                   tc_put_number(lw, TC_i32, 2, bits));
+    return tc_b_op(lw, op, op == TC_OP_tosa_arithmetic_right_shift ? &down : NULL,
+                   (tc_val[]){x, tc_b_single(lw, TC_i32, 2, bits)}, 2);
 }
 
 /* code: [rows, n] of i32, what fits `width` bits. */
-static void find_codes(tc_lower *lw, tc_val code, int width, const order *o, tc_val *found,
+static void find_codes(tc_build *lw, tc_val code, int width, const order *o, tc_val *found,
                        tc_val *place)
 {
     int bits = 0;
@@ -130,7 +123,7 @@ static void find_codes(tc_lower *lw, tc_val code, int width, const order *o, tc_
     tc_val key = shifted(lw, TC_OP_tosa_logical_left_shift,
                          o->largest ? code : tc_f_from(lw, -1, code), bits);
     tc_val last = counted(lw, TC_i32, o->n, (double)(o->n - 1), -1);
-    key = keys_in_order(lw, tc_put_add(lw, key, last), o);
+    key = keys_in_order(lw, tc_b_tosa_add(lw, key, last), o);
     tc_val high = shifted(lw, TC_OP_tosa_arithmetic_right_shift, key, bits);
     tc_val low = tc_f_sub(lw, key, shifted(lw, TC_OP_tosa_logical_left_shift, high, bits));
     *found = o->largest ? high : tc_f_from(lw, -1, high);
@@ -138,27 +131,27 @@ static void find_codes(tc_lower *lw, tc_val code, int width, const order *o, tc_
 }
 
 /* Quantized codes, or integers of up to 16 bits. */
-static void ordered_codes(tc_lower *lw, const tc_node *node, const order *o, tc_val *out)
+static void ordered_codes(tc_build *lw, const tc_node *node, const order *o, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0),
                   *at = tc_lower_result(lw, node, 1);
     tc_val x = as_rows(lw, tc_lower_in(lw, node, 0), o), found = TC_NONE, place = TC_NONE;
     x = from->quant ? tc_put_rescale(lw, x, 1, 0, 0, TC_i32) : tc_put_cast(lw, x, TC_i32);
     find_codes(lw, x, from->dtype == TC_bool ? 2 : tc_dtypes[from->dtype].bits, o, &found, &place);
-    if (lw->readers[node->out[0]]) {
+    if (lw->rw->readers[node->out[0]]) {
         found = from->quant ? tc_put_rescale(lw, found, 1, 0, 0, from->dtype)
                             : tc_put_cast(lw, found, from->dtype);
         out[0] = as_result(lw, tc_put_convert(lw, found, from, to), o, to);
     }
-    if (lw->readers[node->out[1]])
+    if (lw->rw->readers[node->out[1]])
         out[1] = tc_put_cast(lw, as_result(lw, place, o, at), at->dtype);
 }
 
-void tc_lower_int_sorted(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_sorted(tc_build *lw, const tc_node *node, tc_val *out)
 {
     order o = order_of(lw, node);
     if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
-        (lw->readers[node->out[0]] && !tc_is_activation(tc_lower_result(lw, node, 0))))
+        (lw->rw->readers[node->out[0]] && !tc_is_activation(tc_lower_result(lw, node, 0))))
         tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
     else if (start(lw, &o))
         ordered_codes(lw, node, &o, out);
@@ -166,53 +159,46 @@ void tc_lower_int_sorted(tc_lower *lw, const tc_node *node, tc_val *out)
 
 /* ---- integers of 32 bits ---- */
 
-static tc_val smallest(tc_lower *lw, tc_val x)
-{
-    tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
-    *a = (tc_attr_tosa_axis_nan){.axis = 1, .nan_mode = TC_nan_mode_propagate};
-    return tc_put1(lw, TC_OP_tosa_reduce_min, a, x);
-}
-
 /* x: [rows, n] of i32, the largest first. */
-static void find_numbers(tc_lower *lw, tc_val x, const order *o, tc_val *found, tc_val *place)
+static void find_numbers(tc_build *lw, tc_val x, const order *o, tc_val *found, tc_val *place)
 {
     tc_val *value = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k),
            *at = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k);
     tc_val number = counted(lw, TC_i32, o->n, 0, 1), taken = TC_NONE, left = x,
-           nothing = tc_put_number(lw, TC_i32, 2, (double)INT32_MIN),
-           nowhere = tc_put_number(lw, TC_i32, 2, (double)o->n);
+           nothing = tc_b_single(lw, TC_i32, 2, (double)INT32_MIN),
+           nowhere = tc_b_single(lw, TC_i32, 2, (double)o->n);
     for (int64_t i = 0; i < o->k; i++) {
-        value[i] = largest_key(lw, left);
-        tc_val other = tc_put2(lw, TC_OP_tosa_greater, NULL, value[i], left);
-        tc_val where = tc_put_select(lw, other, nowhere, number);
+        value[i] = tc_b_tosa_reduce_max(lw, left, 1);
+        tc_val other = tc_b_tosa_greater(lw, value[i], left);
+        tc_val where = tc_b_tosa_select(lw, other, nowhere, number);
         if (taken)
-            where = tc_put_select(lw, taken, nowhere, where);
-        at[i] = smallest(lw, where);
+            where = tc_b_tosa_select(lw, taken, nowhere, where);
+        at[i] = tc_b_tosa_reduce_min(lw, where, 1);
         if (i + 1 == o->k)
             break;
-        tc_val here = tc_put2(lw, TC_OP_tosa_equal, NULL, number, at[i]);
-        taken = taken ? tc_put2(lw, TC_OP_tosa_logical_or, NULL, taken, here) : here;
-        left = tc_put_select(lw, taken, nothing, x);
+        tc_val here = tc_b_tosa_equal(lw, number, at[i]);
+        taken = taken ? tc_b_tosa_logical_or(lw, taken, here) : here;
+        left = tc_b_tosa_select(lw, taken, nothing, x);
     }
     *found = tc_put_join(lw, value, (int)o->k, 1);
     *place = tc_put_join(lw, at, (int)o->k, 1);
 }
 
-static void ordered_numbers(tc_lower *lw, const tc_node *node, const order *o, tc_val *out)
+static void ordered_numbers(tc_build *lw, const tc_node *node, const order *o, tc_val *out)
 {
     const tc_type *to = tc_lower_result(lw, node, 0), *at = tc_lower_result(lw, node, 1);
     tc_val x = as_rows(lw, tc_lower_in(lw, node, 0), o), found = TC_NONE, place = TC_NONE;
     find_numbers(lw, o->largest ? x : tc_f_from(lw, -1, x), o, &found, &place);
-    if (lw->readers[node->out[0]])
+    if (lw->rw->readers[node->out[0]])
         out[0] = as_result(lw, o->largest ? found : tc_f_from(lw, -1, found), o, to);
-    if (lw->readers[node->out[1]])
+    if (lw->rw->readers[node->out[1]])
         out[1] = tc_put_cast(lw, as_result(lw, place, o, at), at->dtype);
 }
 
 /* ---- floats ---- */
 
 /* Places [rows, k] as f32; what is found becomes less than every number. */
-static tc_val places_in_order(tc_lower *lw, tc_val x, const order *o)
+static tc_val places_in_order(tc_build *lw, tc_val x, const order *o)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k);
     tc_val number = counted(lw, TC_f32, o->n, 0, 1), nothing = tc_f_number(lw, x, -INFINITY);
@@ -220,17 +206,17 @@ static tc_val places_in_order(tc_lower *lw, tc_val x, const order *o)
     *a = (tc_attr_tosa_argmax){1, o->largest ? TC_nan_mode_propagate : TC_nan_mode_ignore};
     x = tc_f_max(lw, x, tc_f_number(lw, x, -FLT_MAX), true);
     for (int64_t i = 0; i < o->k; i++) {
-        tc_val at = tc_put_tosa_cast(lw, tc_put1(lw, TC_OP_tosa_argmax, a, x), TC_f32);
-        part[i] = tc_put_reshape(lw, at, 2, (int64_t[]){o->rows, 1});
+        tc_val at = tc_b_tosa_cast(lw, tc_b_1(lw, tosa_argmax, a, x), TC_f32);
+        part[i] = tc_b_tosa_reshape(lw, at, 2, (int64_t[]){o->rows, 1});
         if (i + 1 == o->k)
             break;
-        tc_val found = tc_put2(lw, TC_OP_tosa_equal, NULL, number, part[i]);
-        x = tc_put_select(lw, found, nothing, x);
+        tc_val found = tc_b_tosa_equal(lw, number, part[i]);
+        x = tc_b_tosa_select(lw, found, nothing, x);
     }
     return tc_put_join(lw, part, (int)o->k, 1);
 }
 
-void tc_lower_plain_sorted(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_sorted(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0),
                   *at = tc_lower_result(lw, node, 1);
@@ -252,12 +238,12 @@ void tc_lower_plain_sorted(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     tc_val x = as_rows(lw, tc_plain_in(lw, node, 0, TC_f32, 0), &o);
     tc_val place = places_in_order(lw, o.largest ? x : tc_f_negate(lw, x), &o);
-    if (lw->readers[node->out[0]]) {
-        tc_val rows = tc_put_reshape(lw, x, 3, (int64_t[]){o.rows, o.n, 1});
-        tc_val found = tc_put_gather(lw, rows, tc_put_tosa_cast(lw, place, TC_i32));
-        found = tc_put_reshape(lw, found, 2, (int64_t[]){o.rows, o.k});
+    if (lw->rw->readers[node->out[0]]) {
+        tc_val rows = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){o.rows, o.n, 1});
+        tc_val found = tc_put_gather(lw, rows, tc_b_tosa_cast(lw, place, TC_i32));
+        found = tc_b_tosa_reshape(lw, found, 2, (int64_t[]){o.rows, o.k});
         out[0] = tc_put_cast(lw, as_result(lw, found, &o, to), to->dtype);
     }
-    if (lw->readers[node->out[1]])
-        out[1] = tc_put_tosa_cast(lw, as_result(lw, place, &o, at), at->dtype);
+    if (lw->rw->readers[node->out[1]])
+        out[1] = tc_b_tosa_cast(lw, as_result(lw, place, &o, at), at->dtype);
 }

@@ -41,12 +41,12 @@ static window window_of(const tc_attr_conv *a, const tc_type *x, const tc_type *
 }
 
 /* x [n?,c,..] as [n,..,c], without what no window reaches. */
-static tc_val input(tc_lower *lw, tc_val x, window *v)
+static tc_val input(tc_build *lw, tc_val x, window *v)
 {
     int64_t dim[TC_MAX_RANK] = {v->batch, v->channels};
     for (int i = 0; i < v->axes; i++)
         dim[2 + i] = v->in[i];
-    x = tc_put_channels_last(lw, tc_put_reshape(lw, x, v->axes + 2, dim));
+    x = tc_b_tosa_channels_last(lw, tc_b_tosa_reshape(lw, x, v->axes + 2, dim));
     for (int i = 0; i < v->axes; i++) {
         int64_t reach =
             v->in[i] - 1 + v->pad[2 * i] + v->pad[2 * i + 1] - (v->kernel[i] - 1) * v->dilation[i];
@@ -54,23 +54,23 @@ static tc_val input(tc_lower *lw, tc_val x, window *v)
         int64_t off_pad = over < *after ? over : *after;
         *after -= off_pad;
         if (over > off_pad)
-            x = tc_put_slice_axis(lw, x, 1 + i, 0, v->in[i] - (over - off_pad));
+            x = tc_b_tosa_slice_axis(lw, x, 1 + i, 0, v->in[i] - (over - off_pad));
     }
     return x;
 }
 
 /* The longest step that divides the stride and that the machine takes. */
-static int64_t step_within(const tc_lower *lw, int64_t stride)
+static int64_t step_within(const tc_build *lw, int64_t stride)
 {
-    int64_t step = stride, most = lw->target->machine->can.stride;
+    int64_t step = stride, most = lw->lower->target->machine->can.stride;
     while (step > most || stride % step)
         step--;
     return step;
 }
 
 /* With strides beyond the machine's: at shorter steps, of which those that are wanted are taken. */
-static tc_val put_conv(tc_lower *lw, tc_product *p, tc_op op, const window *v, tc_val x,
-                       tc_val w, tc_val bias)
+static tc_val put_conv(tc_build *lw, tc_product *p, tc_op op, const window *v, tc_val x, tc_val w,
+                       tc_val bias)
 {
     int64_t step[MOST_AXES];
     for (int i = 0; i < v->axes; i++)
@@ -81,14 +81,13 @@ static tc_val put_conv(tc_lower *lw, tc_product *p, tc_op op, const window *v, t
         int64_t times = v->stride[i] / step[i];
         if (x && times > 1)
             x = tc_put_stepped(lw, x, 1 + i, 0, times,
-                               (tc_put_type(lw, x)->dim[1 + i] + times - 1) / times);
+                               (tc_b_type(lw, x)->dim[1 + i] + times - 1) / times);
     }
     return x;
 }
 
 /* [c * m, 1, kh, kw] -> [kh, kw, c, m] */
-static tc_val depthwise(tc_lower *lw, const tc_node *node, tc_product *p, const window *v,
-                        tc_val x)
+static tc_val depthwise(tc_build *lw, const tc_node *node, tc_product *p, const window *v, tc_val x)
 {
     int64_t dim[] = {v->kernel[0], v->kernel[1], v->channels, v->outputs / v->channels};
     int64_t last[] = {2, 3, 0, 1}, one[] = {2, 0, 1};
@@ -98,40 +97,40 @@ static tc_val depthwise(tc_lower *lw, const tc_node *node, tc_product *p, const 
 }
 
 /* The weights of one group, [oc, .., c]. */
-static tc_val group_weights(tc_lower *lw, tc_val w, const window *v, int64_t group)
+static tc_val group_weights(tc_build *lw, tc_val w, const window *v, int64_t group)
 {
     int64_t each = v->outputs / v->groups, perm[TC_MAX_RANK] = {0}, dim[TC_MAX_RANK] = {each};
     if (!w)
         return w;
-    int rank = tc_put_type(lw, w)->rank;
+    int rank = tc_b_type(lw, w)->rank;
     for (int i = 1; i < rank; i++)
         perm[i] = i + 1 < rank ? i + 1 : 1;
     for (int i = 0; i < v->axes; i++)
         dim[1 + i] = v->kernel[i];
     dim[1 + v->axes] = v->channels / v->groups;
-    tc_tensor known = tc_put_known(lw, w);
+    tc_tensor known = tc_b_constant(lw, w);
     if (v->groups == 1)
         return tc_put_weights(lw, w, perm, v->axes + 2, dim);
     if (!known.data)
-        return tc_put_weights(lw, tc_put_slice_axis(lw, w, 0, group * each, each), perm,
+        return tc_put_weights(lw, tc_b_tosa_slice_axis(lw, w, 0, group * each, each), perm,
                               v->axes + 2, dim);
     tc_type part = *known.type; /* a group's weights lie together */
     part.dim[0] = each;
     const tc_type *type = tc_type_intern(lw->ctx, &part);
     tc_val own =
-        tc_put_data(lw, type, (const char *)known.data + (size_t)group * tc_type_bytes(type));
+        tc_b_data(lw, type, (const char *)known.data + (size_t)group * tc_type_bytes(type));
     return tc_put_weights(lw, own, perm, v->axes + 2, dim);
 }
 
-static tc_val grouped(tc_lower *lw, const tc_node *node, tc_product *p, const window *v,
-                      tc_val x, tc_val weights)
+static tc_val grouped(tc_build *lw, const tc_node *node, tc_product *p, const window *v, tc_val x,
+                      tc_val weights)
 {
     int64_t each = v->outputs / v->groups, read = v->channels / v->groups;
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)v->groups);
     tc_op op = v->axes == 3 ? TC_OP_tosa_conv3d : TC_OP_tosa_conv2d;
     for (int64_t g = 0; g < v->groups; g++) {
         tc_val w = group_weights(lw, weights, v, g);
-        tc_val own = tc_put_slice_axis(lw, x, v->axes + 1, g * read, read);
+        tc_val own = tc_b_tosa_slice_axis(lw, x, v->axes + 1, g * read, read);
         tc_val made = put_conv(lw, p, op, v, own, w, tc_product_bias(lw, node, p, g * each, each));
         part[g] = tc_product_finish(lw, made, p, g * each, each);
     }
@@ -140,41 +139,41 @@ static tc_val grouped(tc_lower *lw, const tc_node *node, tc_product *p, const wi
 
 /* ---- strides beyond the machine's ---- */
 
-static bool strides_too_far(const tc_lower *lw, const window *v, tc_tensor w)
+static bool strides_too_far(const tc_build *lw, const window *v, tc_tensor w)
 {
     bool far = false, plain = v->axes == 2 && v->groups == 1 && w.data && w.type->dtype == TC_i8;
     for (int i = 0; i < v->axes; i++) {
-        far = far || v->stride[i] > lw->target->machine->can.stride;
+        far = far || v->stride[i] > lw->lower->target->machine->can.stride;
         plain = plain && v->dilation[i] == 1;
     }
     return far && plain;
 }
 
 /* [n, h, w, c] with its borders, h and w multiples of the strides -> [n, h/s, w/s, s s c] */
-static tc_val strides_as_channels(tc_lower *lw, tc_val x, const tc_product *p, const window *v)
+static tc_val strides_as_channels(tc_build *lw, tc_val x, const tc_product *p, const window *v)
 {
     int64_t border[8] = {0}, block[2];
     if (!x)
         return x;
-    const tc_type *t = tc_put_type(lw, x);
+    const tc_type *t = tc_b_type(lw, x);
     for (int i = 0; i < 2; i++) {
         int64_t extent = t->dim[1 + i] + v->pad[2 * i] + v->pad[2 * i + 1], s = v->stride[i];
         block[i] = (extent + s - 1) / s;
         border[2 * (1 + i)] = v->pad[2 * i];
         border[2 * (1 + i) + 1] = v->pad[2 * i + 1] + block[i] * s - extent;
     }
-    x = tc_put_pad(lw, x, border, (double)tc_product_x_zero(p));
+    x = tc_b_tosa_pad(lw, x, border, (double)tc_product_x_zero(p));
     int64_t rows = v->stride[0], inner = v->stride[1] * v->channels;
-    x = tc_put_reshape(lw, x, 4, (int64_t[]){v->batch * block[0], rows, block[1], inner});
+    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){v->batch * block[0], rows, block[1], inner});
     tc_val *row = tc_new_n(&lw->ctx->arena, tc_val, (size_t)rows);
     for (int64_t i = 0; i < rows; i++)
-        row[i] = tc_put_reshape(lw, tc_put_slice_axis(lw, x, 1, i, 1), 4,
-                                (int64_t[]){v->batch, block[0], block[1], inner});
+        row[i] = tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, x, 1, i, 1), 4,
+                                   (int64_t[]){v->batch, block[0], block[1], inner});
     return tc_put_join(lw, row, (int)rows, 3);
 }
 
 /* [o, c, kh, kw] -> [o, (sy, sx, c), ceil(kh/s), ceil(kw/s)], zeros where the kernel ends */
-static tc_val strided_weights(tc_lower *lw, tc_tensor w, const tc_product *p, const window *v)
+static tc_val strided_weights(tc_build *lw, tc_tensor w, const tc_product *p, const window *v)
 {
     const int64_t *s = v->stride, *k = v->kernel;
     int64_t kh = (k[0] + s[0] - 1) / s[0], kw = (k[1] + s[1] - 1) / s[1],
@@ -194,7 +193,7 @@ static tc_val strided_weights(tc_lower *lw, tc_tensor w, const tc_product *p, co
                     out[((o * channels + at) * kh + y / s[0]) * kw + x / s[1]] =
                         in[((o * v->channels + c) * k[0] + y) * k[1] + x];
                 }
-    return tc_put_data(lw, t, out);
+    return tc_b_data(lw, t, out);
 }
 
 static void strides_gone(window *v)
@@ -210,16 +209,16 @@ static void strides_gone(window *v)
 /* ---- three axes as two ---- */
 
 /* [n,d,h,w,c]: the planes that tap k of the depth sees, one for each of `count` results. */
-static tc_val planes(tc_lower *lw, tc_val x, const window *v, int64_t k, int64_t count)
+static tc_val planes(tc_build *lw, tc_val x, const window *v, int64_t k, int64_t count)
 {
     return tc_put_stepped(lw, x, 1, k * v->dilation[0], v->stride[0], count);
 }
 
 /* Zero points in front of and behind the planes. */
-static tc_val pad_depth(tc_lower *lw, tc_val x, const tc_product *p, const window *v)
+static tc_val pad_depth(tc_build *lw, tc_val x, const tc_product *p, const window *v)
 {
-    return tc_put_pad(lw, x, (int64_t[10]){[2] = v->pad[0], [3] = v->pad[1]},
-                      (double)tc_product_x_zero(p));
+    return tc_b_tosa_pad(lw, x, (int64_t[10]){[2] = v->pad[0], [3] = v->pad[1]},
+                         (double)tc_product_x_zero(p));
 }
 
 /* Whether tap k of the depth sees anything but padding. */
@@ -251,16 +250,16 @@ static window plane_of(const window *v, int64_t count)
 }
 
 /* [n,d,h,w,c] -> [n d, h, w, c] */
-static tc_val as_batch(tc_lower *lw, tc_val x)
+static tc_val as_batch(tc_build *lw, tc_val x)
 {
     if (!x)
         return x;
-    const int64_t *dim = tc_put_type(lw, x)->dim;
-    return tc_put_reshape(lw, x, 4, (int64_t[]){dim[0] * dim[1], dim[2], dim[3], dim[4]});
+    const int64_t *dim = tc_b_type(lw, x)->dim;
+    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){dim[0] * dim[1], dim[2], dim[3], dim[4]});
 }
 
 /* [o, c, kd, kh, kw] of the taps in `tap` as [o, (taps, c), kh, kw]. */
-static tc_val planes_of_weights(tc_lower *lw, tc_tensor w, const int64_t *tap, int64_t taps)
+static tc_val planes_of_weights(tc_build *lw, tc_tensor w, const int64_t *tap, int64_t taps)
 {
     const int64_t *dim = w.type->dim;
     int64_t o = dim[0], c = dim[1], kd = dim[2], plane = dim[3] * dim[4];
@@ -276,18 +275,18 @@ static tc_val planes_of_weights(tc_lower *lw, tc_tensor w, const int64_t *tap, i
             for (int64_t ch = 0; ch < c; ch++)
                 memcpy(out + ((i * taps + k) * c + ch) * plane,
                        in + ((i * c + ch) * kd + tap[k]) * plane, (size_t)plane);
-    return tc_put_data(lw, t, out);
+    return tc_b_data(lw, t, out);
 }
 
-static bool is_flat(const tc_lower *lw, const window *v, tc_tensor w)
+static bool is_flat(const tc_build *lw, const window *v, tc_tensor w)
 {
-    bool deep = lw->target->machine->can.deep_kernels && v->in[0] > 1;
+    bool deep = lw->lower->target->machine->can.deep_kernels && v->in[0] > 1;
     return v->axes == 3 && v->groups == 1 && w.data && w.type->dtype == TC_i8 && !deep;
 }
 
 /* The planes that one result sees, side by side as channels, and the weights likewise. */
-static tc_val depth_as_channels(tc_lower *lw, tc_val x, const tc_product *p, window *v,
-                                tc_tensor w, tc_val *weights)
+static tc_val depth_as_channels(tc_build *lw, tc_val x, const tc_product *p, window *v, tc_tensor w,
+                                tc_val *weights)
 {
     int64_t count = p->y->dim[p->y->rank - 3], taps = 0,
             *tap = tc_new_n(&lw->ctx->arena, int64_t, (size_t)v->kernel[0]);
@@ -305,8 +304,8 @@ static tc_val depth_as_channels(tc_lower *lw, tc_val x, const tc_product *p, win
 }
 
 /* Each channel by its own kernel: the sum over its planes of what each gives. */
-static tc_val deep_depthwise(tc_lower *lw, const tc_node *node, tc_product *p,
-                             const window *v, tc_val x, tc_val w)
+static tc_val deep_depthwise(tc_build *lw, const tc_node *node, tc_product *p, const window *v,
+                             tc_val x, tc_val w)
 {
     int64_t count = p->y->dim[p->y->rank - 3], last[] = {2, 3, 0, 1};
     window flat = plane_of(v, count);
@@ -322,28 +321,28 @@ static tc_val deep_depthwise(tc_lower *lw, const tc_node *node, tc_product *p,
     for (int64_t k = 0; k < v->kernel[0]; k++) {
         if (!sees_input(v, k, count) && (sum || k + 1 < v->kernel[0]))
             continue;
-        tc_tensor known = w ? tc_put_known(lw, w) : (tc_tensor){0};
+        tc_tensor known = w ? tc_b_constant(lw, w) : (tc_tensor){0};
         tc_val own = known.data
                          ? planes_of_weights(lw, known, &k, 1)
-                         : tc_put_reshape(lw, tc_put_slice_axis(lw, w, 2, k, 1), 4, plane);
+                         : tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, w, 2, k, 1), 4, plane);
         own = tc_put_weights(lw, own, last, 4, dim);
-        tc_val bias = sum ? tc_put_number(lw, p->made, 1, 0)
-                          : tc_product_bias(lw, node, p, 0, v->outputs);
+        tc_val bias =
+            sum ? tc_b_single(lw, p->made, 1, 0) : tc_product_bias(lw, node, p, 0, v->outputs);
         tc_val in = as_batch(lw, planes(lw, x, v, k, count));
         tc_val made = put_conv(lw, p, TC_OP_tosa_depthwise_conv2d, &flat, in, own, bias);
-        sum = sum ? tc_put_add(lw, sum, made) : made;
+        sum = sum ? tc_b_tosa_add(lw, sum, made) : made;
     }
     return sum;
 }
 
 /* [n d, h, w, c] as [n, d, h, w, c], of a result with three axes. */
-static tc_val as_depth(tc_lower *lw, tc_val x, const tc_type *y, int64_t batch, int64_t channels)
+static tc_val as_depth(tc_build *lw, tc_val x, const tc_type *y, int64_t batch, int64_t channels)
 {
     const int64_t *dim = y->dim + y->rank - 3;
-    return tc_put_reshape(lw, x, 5, (int64_t[]){batch, dim[0], dim[1], dim[2], channels});
+    return tc_b_tosa_reshape(lw, x, 5, (int64_t[]){batch, dim[0], dim[1], dim[2], channels});
 }
 
-void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_conv(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *w = tc_lower_type(lw, node, 1), *y = tc_lower_result(lw, node, 0);
     tc_product p;
@@ -355,11 +354,11 @@ void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
     }
     window v = window_of(node->attr, p.x, w);
     tc_val x = input(lw, tc_lower_in(lw, node, 0), &v), weights = tc_lower_in(lw, node, 1);
-    tc_tensor known = weights ? tc_put_known(lw, weights) : (tc_tensor){0};
+    tc_tensor known = weights ? tc_b_constant(lw, weights) : (tc_tensor){0};
     int64_t batch = v.batch, given = v.axes;
     if (is_flat(lw, &v, known)) {
         x = depth_as_channels(lw, x, &p, &v, known, &weights);
-        known = tc_put_known(lw, weights);
+        known = tc_b_constant(lw, weights);
     }
     if (strides_too_far(lw, &v, known)) {
         x = strides_as_channels(lw, x, &p, &v);
@@ -377,5 +376,5 @@ void tc_lower_conv(tc_lower *lw, const tc_node *node, tc_val *out)
         x = tc_product_finish(lw, x, &p, 0, v.outputs);
     if (given == 3)
         x = as_depth(lw, x, y, batch, v.outputs);
-    out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }

@@ -41,15 +41,15 @@ static spread spread_of(const tc_attr_conv_transpose *a, const tc_type *x, const
 }
 
 /* [c, oc / groups, kh, kw] -> [oc, kh, kw, c], zeros where a group or a gap has nothing. */
-static tc_val spread_weights(tc_lower *lw, tc_val w, const spread *s, int64_t zero)
+static tc_val spread_weights(tc_build *lw, tc_val w, const spread *s, int64_t zero)
 {
-    tc_tensor from = tc_put_known(lw, w);
+    tc_tensor from = tc_b_constant(lw, w);
     tc_dtype dtype =
         from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
     int64_t dim[] = {s->outputs, s->kernel[0], s->kernel[1], s->channels},
             inner = s->channels / s->groups;
     tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, dtype, 4, dim));
-    for (int64_t i = 0, n = lw->dry ? 0 : tc_type_count(to.type); i < n; i++) {
+    for (int64_t i = 0, n = lw->lower->dry ? 0 : tc_type_count(to.type); i < n; i++) {
         int64_t c = i % dim[3], x = i / dim[3] % dim[2], row = i / dim[3] / dim[2],
                 y = row % dim[1], o = row / dim[1];
         bool tap = y % s->dilation[0] == 0 && x % s->dilation[1] == 0 && c / inner == o / s->each;
@@ -60,14 +60,14 @@ static tc_val spread_weights(tc_lower *lw, tc_val w, const spread *s, int64_t ze
         else
             tc_store_i64(to, i, tap ? tc_load_i64(from, at) : zero);
     }
-    return tc_put_data(lw, to.type, to.data);
+    return tc_b_data(lw, to.type, to.data);
 }
 
 /* Weights that are computed are only put in another order. */
-static tc_val weights(tc_lower *lw, const tc_node *node, const tc_product *p, const spread *s)
+static tc_val weights(tc_build *lw, const tc_node *node, const tc_product *p, const spread *s)
 {
     tc_val w = tc_lower_in(lw, node, 1);
-    if (w && tc_put_known(lw, w).data)
+    if (w && tc_b_constant(lw, w).data)
         return spread_weights(lw, w, s, tc_product_w_zero(p));
     if (s->groups > 1 || s->dilation[0] > 1 || s->dilation[1] > 1) {
         tc_lower_refuse(lw, "its weights are not constant");
@@ -82,9 +82,10 @@ static tc_val weights(tc_lower *lw, const tc_node *node, const tc_product *p, co
 
 /* Ethos-U could enlarge by 2, but multiplies by the zeros in between, or writes phases of 32 bits
  * that are rescaled by themselves. */
-static bool is_walked(const tc_lower *lw, const spread *s)
+static bool is_walked(const tc_build *lw, const spread *s)
 {
-    return lw->target->machine->can.stride == INT64_MAX || (s->stride[0] == 1 && s->stride[1] == 1);
+    return lw->lower->target->machine->can.stride == INT64_MAX ||
+           (s->stride[0] == 1 && s->stride[1] == 1);
 }
 
 /* Taps of the convolution along an axis. */
@@ -95,15 +96,15 @@ static int64_t taps_of(const spread *s, int i)
 
 /* [oc, kh, kw, c] -> [(sx, oc), taps, taps, c] for rows of phase `py`: result r + q s sees x[q - j]
  * by tap r + j s. */
-static tc_val phase_weights(tc_lower *lw, tc_val w, const spread *s, int64_t py, int64_t zero)
+static tc_val phase_weights(tc_build *lw, tc_val w, const spread *s, int64_t py, int64_t zero)
 {
-    tc_tensor from = tc_put_known(lw, w);
+    tc_tensor from = tc_b_constant(lw, w);
     int64_t ty = taps_of(s, 0), tx = taps_of(s, 1),
             dim[] = {s->stride[1] * s->outputs, ty, tx, s->channels};
     tc_type type = {.dtype = from.type->dtype, .rank = 4};
     memcpy(type.dim, dim, sizeof dim);
     tc_tensor to = tc_tensor_new(&lw->ctx->arena, tc_type_intern(lw->ctx, &type));
-    for (int64_t i = 0, n = lw->dry ? 0 : tc_type_count(to.type); i < n; i++) {
+    for (int64_t i = 0, n = lw->lower->dry ? 0 : tc_type_count(to.type); i < n; i++) {
         int64_t c = i % dim[3], row = i / dim[3], x = row % tx, y = row / tx % ty,
                 channel = row / tx / ty, o = channel % s->outputs,
                 ky = py + (ty - 1 - y) * s->stride[0],
@@ -112,26 +113,26 @@ static tc_val phase_weights(tc_lower *lw, tc_val w, const spread *s, int64_t py,
         int64_t at = ((o * s->kernel[0] + ky) * s->kernel[1] + kx) * s->channels + c;
         tc_store_i64(to, i, tap ? tc_load_i64(from, at) : zero);
     }
-    return tc_put_data(lw, to.type, to.data);
+    return tc_b_data(lw, to.type, to.data);
 }
 
 /* The bias of every phase of a row. */
-static tc_val phase_bias(tc_lower *lw, const tc_node *node, const tc_product *p, const spread *s)
+static tc_val phase_bias(tc_build *lw, const tc_node *node, const tc_product *p, const spread *s)
 {
     tc_val b = tc_product_bias(lw, node, p, 0, s->outputs);
-    if (!b || tc_type_count(tc_put_type(lw, b)) != s->outputs || s->outputs == 1)
+    if (!b || tc_type_count(tc_b_type(lw, b)) != s->outputs || s->outputs == 1)
         return b;
-    tc_tensor one = tc_put_known(lw, b);
+    tc_tensor one = tc_b_constant(lw, b);
     int64_t n = s->stride[1] * s->outputs;
     double *all = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         all[i] = (double)tc_load_i64(one, i % s->outputs);
-    return tc_put_numbers(lw, p->made, 1, &n, all);
+    return tc_b_numbers(lw, p->made, 1, &n, all);
 }
 
 /* x [n,h,w,c]: the result, [n,oh,ow,oc].  Rows of one phase are a convolution,
  * [n, qy, qx, (sx, c)]; joined along qx they are the rows of the plane. */
-static tc_val by_phases(tc_lower *lw, const tc_node *node, const spread *s, tc_val x, tc_val w)
+static tc_val by_phases(tc_build *lw, const tc_node *node, const spread *s, tc_val x, tc_val w)
 {
     int64_t sy = s->stride[0], sx = s->stride[1], q[2], pad[4], cut[4] = {0, s->pad[0], s->pad[1]};
     tc_product p;
@@ -142,7 +143,7 @@ static tc_val by_phases(tc_lower *lw, const tc_node *node, const spread *s, tc_v
         pad[2 * i] = taps_of(s, i) - 1;
         pad[2 * i + 1] = q[i] > s->in[i] ? q[i] - s->in[i] : 0;
         if (q[i] < s->in[i])
-            x = tc_put_slice_axis(lw, x, 1 + i, 0, q[i]);
+            x = tc_b_tosa_slice_axis(lw, x, 1 + i, 0, q[i]);
     }
     tc_window_shape shape = {.axes = 2, .pad = pad};
     tc_val bias = phase_bias(lw, node, &p, s);
@@ -152,12 +153,12 @@ static tc_val by_phases(tc_lower *lw, const tc_node *node, const spread *s, tc_v
         row[i] = tc_put_long_conv(lw, &p, TC_OP_tosa_conv2d, x, taps, bias, &shape);
         row[i] = tc_product_finish(lw, row[i], &p, 0, sx * s->outputs);
     }
-    tc_val plane = tc_put_reshape(lw, tc_put_join(lw, row, (int)sy, 2), 4,
-                                  (int64_t[]){s->batch, q[0] * sy, q[1] * sx, s->outputs});
-    return tc_put_slice(lw, plane, cut, (int64_t[]){s->batch, s->out[0], s->out[1], s->outputs});
+    tc_val plane = tc_b_tosa_reshape(lw, tc_put_join(lw, row, (int)sy, 2), 4,
+                                     (int64_t[]){s->batch, q[0] * sy, q[1] * sx, s->outputs});
+    return tc_b_tosa_slice(lw, plane, cut, (int64_t[]){s->batch, s->out[0], s->out[1], s->outputs});
 }
 
-void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_conv_transpose(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *w = tc_lower_type(lw, node, 1), *y = tc_lower_result(lw, node, 0);
     const tc_attr_conv_transpose *a = node->attr;
@@ -169,14 +170,14 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!tc_product_start(lw, node, w->dim[1] * a->groups, &p))
         return;
     spread s = spread_of(a, p.x, w, y);
-    tc_val x = tc_put_reshape(lw, tc_lower_in(lw, node, 0), 4,
-                              (int64_t[]){s.batch, s.channels, s.in[0], s.in[1]});
-    x = tc_put_channels_last(lw, x);
+    tc_val x = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 0), 4,
+                                 (int64_t[]){s.batch, s.channels, s.in[0], s.in[1]});
+    x = tc_b_tosa_channels_last(lw, x);
     tc_val k = weights(lw, node, &p, &s);
     bool joins = y->dtype != TC_i16 || tc_lower_has(lw, TC_FEATURE_INT16);
-    if (k && !is_walked(lw, &s) && joins && p.scale && tc_put_known(lw, k).data) {
+    if (k && !is_walked(lw, &s) && joins && p.scale && tc_b_constant(lw, k).data) {
         x = by_phases(lw, node, &s, x, k);
-        out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, x), y->rank, y->dim);
+        out[0] = tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
         return;
     }
     int64_t pad[4], cut[4] = {0};
@@ -191,6 +192,6 @@ void tc_lower_conv_transpose(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_val bias = tc_product_bias(lw, node, &p, 0, s.outputs);
     tc_val made = tc_put_long_conv(lw, &p, TC_OP_tosa_transpose_conv2d, x, k, bias, &shape);
     made = tc_product_finish(lw, made, &p, 0, s.outputs);
-    made = tc_put_slice(lw, made, cut, (int64_t[]){s.batch, s.out[0], s.out[1], s.outputs});
-    out[0] = tc_put_reshape(lw, tc_put_channels_first(lw, made), y->rank, y->dim);
+    made = tc_b_tosa_slice(lw, made, cut, (int64_t[]){s.batch, s.out[0], s.out[1], s.outputs});
+    out[0] = tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, made), y->rank, y->dim);
 }

@@ -13,7 +13,7 @@
 
 /* ---- linear layers ---- */
 
-void tc_lower_linear(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *x = tc_lower_type(lw, node, 0), *w = tc_lower_type(lw, node, 1);
     const tc_type *y = tc_lower_result(lw, node, 0);
@@ -25,11 +25,11 @@ void tc_lower_linear(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its weights are i16");
         return;
     }
-    tc_val own = tc_put_reshape(lw, tc_lower_in(lw, node, 0), 4, (int64_t[]){1, 1, rows, k});
+    tc_val own = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 0), 4, (int64_t[]){1, 1, rows, k});
     tc_val weight =
         tc_put_weights(lw, tc_lower_in(lw, node, 1), (int64_t[]){0, 1}, 4, (int64_t[]){n, 1, 1, k});
     tc_val made = tc_put_rows_by(lw, &p, own, weight, tc_product_bias(lw, node, &p, 0, n));
-    out[0] = tc_put_reshape(lw, tc_product_finish(lw, made, &p, 0, n), y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, tc_product_finish(lw, made, &p, 0, n), y->rank, y->dim);
 }
 
 /* ---- a product of two tensors ---- */
@@ -45,7 +45,7 @@ typedef struct pair {
     double scale;     /* of the accumulator; 0: floats */
 } pair;
 
-static bool fits(tc_lower *lw, pair *m)
+static bool fits(tc_build *lw, pair *m)
 {
     const tc_type *a = m->type[0], *b = m->type[1];
     if (a->quant || b->quant) {
@@ -82,7 +82,7 @@ static void extents(pair *m)
 }
 
 /* An operand as [batch, r, c], repeated where the other has more of a batch. */
-static tc_val batched(tc_lower *lw, const pair *m, int i)
+static tc_val batched(tc_build *lw, const pair *m, int i)
 {
     const tc_type *t = m->type[i];
     int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK],
@@ -96,19 +96,19 @@ static tc_val batched(tc_lower *lw, const pair *m, int i)
     memcpy(dim + m->rank, last, sizeof last);
     tc_val x = m->val[i];
     if (m->repeated[i])
-        x = tc_put_expand(lw, tc_put_reshape(lw, x, m->rank + 2, own), m->rank + 2, dim);
-    return tc_put_reshape(lw, x, 3, (int64_t[]){m->batch, last[0], last[1]});
+        x = tc_b_tosa_expand(lw, tc_b_tosa_reshape(lw, x, m->rank + 2, own), m->rank + 2, dim);
+    return tc_b_tosa_reshape(lw, x, 3, (int64_t[]){m->batch, last[0], last[1]});
 }
 
 /* The accumulator in the result's domain. */
-static tc_val into(tc_lower *lw, const pair *m, tc_val made)
+static tc_val into(tc_build *lw, const pair *m, tc_val made)
 {
     if (!m->to)
         return made;
     if (m->scale == 0)
         return tc_put_cast(lw, made, m->to->dtype);
     const tc_quant *q = m->to->quant;
-    if (m->to->dtype == (made ? tc_put_type(lw, made)->dtype : TC_none) && q->scale[0] == m->scale)
+    if (m->to->dtype == (made ? tc_b_dtype(lw, made) : TC_none) && q->scale[0] == m->scale)
         return made;
     return tc_put_codes(lw,
                         tc_put_rescale(lw, made, tc_scale_factor(m->scale, q->scale[0]), 0,
@@ -116,33 +116,29 @@ static tc_val into(tc_lower *lw, const pair *m, tc_val made)
                         q);
 }
 
-static tc_val put_matmul(tc_lower *lw, const pair *m, tc_val a, tc_val b)
+static tc_val put_matmul(tc_build *lw, const pair *m, tc_val a, tc_val b)
 {
     if (!a || !b || lw->status != TC_OK)
         return TC_NONE;
-    tc_dtype t = tc_put_type(lw, a)->dtype, made = tc_product_made(t);
-    tc_val in[4] = {a, b, tc_put_zero_point(lw, a, m->zero[0])};
-    in[3] = tc_put_zero_point(lw, b, m->zero[1]);
-    tc_node *node = tc_graph_add(lw->to, TC_OP_tosa_matmul, NULL, in, 4, 1, lw->node->loc);
-    int64_t dim[] = {tc_put_type(lw, a)->dim[0], tc_put_type(lw, a)->dim[1],
-                     tc_put_type(lw, b)->dim[2]};
-    lw->to->val[node->out[0]]->type =
-        tc_type_make(lw->ctx, tc_is_float(t) && made != TC_f16 ? TC_f32 : made, 3, dim);
-    lw->status = tc_node_infer(lw->to, node);
-    return lw->status == TC_OK ? node->out[0] : TC_NONE;
+    tc_dtype t = tc_b_dtype(lw, a), made = tc_product_made(t);
+    tc_val in[4] = {a, b, tc_b_zero_point(lw, a, m->zero[0])};
+    in[3] = tc_b_zero_point(lw, b, m->zero[1]);
+    int64_t dim[] = {tc_b_type(lw, a)->dim[0], tc_b_type(lw, a)->dim[1], tc_b_type(lw, b)->dim[2]};
+    made = tc_is_float(t) && made != TC_f16 ? TC_f32 : made;
+    return tc_b_typed(lw, TC_OP_tosa_matmul, NULL, in, 4, tc_type_make(lw->ctx, made, 3, dim));
 }
 
 /* The same in parts of k, where one accumulator does not hold the sum; m->scale is then that of the
  * parts' sum. */
-static tc_val by_parts(tc_lower *lw, pair *m, tc_val a, tc_val b)
+static tc_val by_parts(tc_build *lw, pair *m, tc_val a, tc_val b)
 {
     enum { MOST_PARTS = 64 };
     if (!a || !b || lw->status != TC_OK)
         return TC_NONE;
-    tc_dtype made = tc_product_made(tc_put_type(lw, a)->dtype);
+    tc_dtype made = tc_product_made(tc_b_dtype(lw, a));
     double top = 1, limit = tc_product_limit(lw, made);
     for (int i = 0; i < 2; i++) {
-        tc_dtype t = tc_put_type(lw, i ? b : a)->dtype;
+        tc_dtype t = tc_b_type(lw, i ? b : a)->dtype;
         if (m->scale != 0)
             top *= (double)tc_max_i64(m->zero[i] - tc_dtype_min(t), tc_dtype_max(t) - m->zero[i]);
     }
@@ -153,8 +149,8 @@ static tc_val by_parts(tc_lower *lw, pair *m, tc_val a, tc_val b)
     int parts = 0;
     for (int64_t k = 0; k < m->k && parts < MOST_PARTS; k += each) {
         int64_t own = k + each < m->k ? each : m->k - k;
-        tc_val left = tc_put_slice_axis(lw, a, 2, k, own);
-        part[parts++] = put_matmul(lw, m, left, tc_put_slice_axis(lw, b, 1, k, own));
+        tc_val left = tc_b_tosa_slice_axis(lw, a, 2, k, own);
+        part[parts++] = put_matmul(lw, m, left, tc_b_tosa_slice_axis(lw, b, 1, k, own));
     }
     if (n > MOST_PARTS) {
         tc_lower_refuse(lw, "its sums are too long for their accumulator");
@@ -168,7 +164,7 @@ static tc_val by_parts(tc_lower *lw, pair *m, tc_val a, tc_val b)
 
 /* Two computed operands.  One that is the same for the whole batch needs no repeating on the right.
  */
-static tc_val by_matmul(tc_lower *lw, pair *m)
+static tc_val by_matmul(tc_build *lw, pair *m)
 {
     for (int i = 0; i < 2; i++) /* i8 beside i16 is widened, exactly */
         if (m->type[i]->dtype == TC_i8 && m->type[1 - i]->dtype == TC_i16) {
@@ -178,24 +174,24 @@ static tc_val by_matmul(tc_lower *lw, pair *m)
     bool shared = m->type[1]->rank <= 2 && !m->repeated[0];
     tc_val a = batched(lw, m, 0), b;
     if (shared) {
-        a = tc_put_reshape(lw, a, 3, (int64_t[]){1, m->batch * m->rows, m->k});
-        b = tc_put_reshape(lw, m->val[1], 3, (int64_t[]){1, m->k, m->columns});
+        a = tc_b_tosa_reshape(lw, a, 3, (int64_t[]){1, m->batch * m->rows, m->k});
+        b = tc_b_tosa_reshape(lw, m->val[1], 3, (int64_t[]){1, m->k, m->columns});
     } else
         b = batched(lw, m, 1);
     tc_val sum = by_parts(lw, m, a, b), made = into(lw, m, sum);
-    return tc_put_reshape(lw, made, 3, (int64_t[]){m->batch, m->rows, m->columns});
+    return tc_b_tosa_reshape(lw, made, 3, (int64_t[]){m->batch, m->rows, m->columns});
 }
 
 /* Constant, the same for the whole batch, and of a type that a convolution has weights of. */
-static bool is_weight(tc_lower *lw, const pair *m, int i)
+static bool is_weight(tc_build *lw, const pair *m, int i)
 {
     const tc_type *t = m->type[i];
     bool one = t->rank <= 2 || tc_type_count(t) == t->dim[t->rank - 1] * t->dim[t->rank - 2];
-    return one && t->dtype != TC_i16 && tc_put_known(lw, m->val[i]).data;
+    return one && t->dtype != TC_i16 && tc_b_constant(lw, m->val[i]).data;
 }
 
 /* A 1x1 convolution of the computed operand: [batch * rows, k], or of the left side's columns. */
-static tc_val by_weights(tc_lower *lw, pair *m, int weight)
+static tc_val by_weights(tc_build *lw, pair *m, int weight)
 {
     const tc_type *x = m->type[1 - weight];
     bool left = weight == 0;
@@ -205,21 +201,22 @@ static tc_val by_weights(tc_lower *lw, pair *m, int weight)
                     .scale = m->scale != 0 ? &(double){m->scale} : NULL,
                     .unit = 1};
     p.acc = tc_is_float(x->dtype) && p.made != TC_f16 ? TC_f32 : p.made;
-    tc_val own = left ? tc_put_transpose(lw, batched(lw, m, 1), (int64_t[]){0, 2, 1}) : m->val[0];
-    own = tc_put_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
-    tc_tensor known = tc_put_known(lw, m->val[weight]);
-    tc_val w = tc_put_data(lw, tc_type_make(lw->ctx, known.type->dtype, 2, flat), known.data);
+    tc_val own =
+        left ? tc_b_tosa_transpose(lw, batched(lw, m, 1), (int64_t[]){0, 2, 1}) : m->val[0];
+    own = tc_b_tosa_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
+    tc_tensor known = tc_b_constant(lw, m->val[weight]);
+    tc_val w = tc_b_data(lw, tc_type_make(lw->ctx, known.type->dtype, 2, flat), known.data);
     w = tc_put_weights(lw, w, left ? (int64_t[]){0, 1} : (int64_t[]){1, 0}, 4,
                        (int64_t[]){n, 1, 1, m->k});
-    tc_val made = tc_put_rows_by(lw, &p, own, w, tc_put_number(lw, p.made, 1, 0));
+    tc_val made = tc_put_rows_by(lw, &p, own, w, tc_b_single(lw, p.made, 1, 0));
     m->scale /= p.unit;
     made = into(lw, m, made);
-    made = tc_put_reshape(lw, made, 3, (int64_t[]){m->batch, rows, n});
-    return left ? tc_put_transpose(lw, made, (int64_t[]){0, 2, 1}) : made;
+    made = tc_b_tosa_reshape(lw, made, 3, (int64_t[]){m->batch, rows, n});
+    return left ? tc_b_tosa_transpose(lw, made, (int64_t[]){0, 2, 1}) : made;
 }
 
 /* [batch, rows, columns] */
-static tc_val product(tc_lower *lw, pair *m)
+static tc_val product(tc_build *lw, pair *m)
 {
     if (!fits(lw, m))
         return TC_NONE;
@@ -230,7 +227,7 @@ static tc_val product(tc_lower *lw, pair *m)
     return by_matmul(lw, m);
 }
 
-void tc_lower_matmul(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_matmul(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *y = tc_lower_result(lw, node, 0);
     pair m = {.val = {tc_lower_in(lw, node, 0), tc_lower_in(lw, node, 1)},
@@ -240,11 +237,11 @@ void tc_lower_matmul(tc_lower *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its result is not quantized by one scale");
         return;
     }
-    out[0] = tc_put_reshape(lw, product(lw, &m), y->rank, y->dim);
+    out[0] = tc_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
 }
 
 /* beta * c + alpha * (a @ b): the product stays wide until c has been added. */
-void tc_lower_int_addmm(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_int_addmm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_addmm *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);
@@ -259,7 +256,7 @@ void tc_lower_int_addmm(tc_lower *lw, const tc_node *node, tc_val *out)
         m.type[0]->dtype == TC_i16 || m.type[1]->dtype == TC_i16; /* i48 can only be rescaled */
     if (wide && a->alpha != 0)
         m.to = tc_wide_type(lw, y, TC_i32, tc_scale_of(y) / 64 / fabs(a->alpha));
-    ab.val = tc_put_reshape(lw, product(lw, &m), y->rank, y->dim);
+    ab.val = tc_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
     ab.type = m.to ? m.to : tc_wide_type(lw, y, TC_i32, m.scale > 0 ? m.scale : 1);
     out[0] = tc_put_sum(lw, &ab, a->alpha, &c, a->beta, y);
 }
@@ -311,7 +308,7 @@ static int64_t extent_of(const labels *l, int operand, part use)
 }
 
 /* Operand o with its axes by use in the given order, each use one axis. */
-static tc_val arranged(tc_lower *lw, const labels *l, int o, tc_val x, const part *order,
+static tc_val arranged(tc_build *lw, const labels *l, int o, tc_val x, const part *order,
                        const tc_type **type)
 {
     int64_t perm[TC_MAX_RANK], dim[PARTS];
@@ -328,11 +325,11 @@ static tc_val arranged(tc_lower *lw, const labels *l, int o, tc_val x, const par
                      .dim = {dim[0], dim[1], dim[2]},
                      .quant = (*type)->quant};
     *type = tc_type_intern(lw->ctx, &shape);
-    return tc_put_reshape(lw, tc_put_transpose(lw, x, perm), PARTS, dim);
+    return tc_b_tosa_reshape(lw, tc_b_tosa_transpose(lw, x, perm), PARTS, dim);
 }
 
 /* [batch, rows, columns] as the equation orders its result. */
-static tc_val ordered(tc_lower *lw, const labels *l, tc_val x)
+static tc_val ordered(tc_build *lw, const labels *l, tc_val x)
 {
     uint8_t made[TC_MAX_RANK];
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
@@ -351,10 +348,10 @@ static tc_val ordered(tc_lower *lw, const labels *l, tc_val x)
         for (int j = 0; j < n; j++)
             if (made[j] == l->e.out[i])
                 perm[i] = j;
-    return tc_put_transpose(lw, tc_put_reshape(lw, x, n, dim), perm);
+    return tc_b_tosa_transpose(lw, tc_b_tosa_reshape(lw, x, n, dim), perm);
 }
 
-void tc_lower_einsum(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_einsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_einsum *a = node->attr;
     const tc_type *y = tc_lower_result(lw, node, 0);

@@ -19,7 +19,7 @@ static bool one_zero(const tc_quant *q)
     return true;
 }
 
-static bool start_quantized(tc_lower *lw, tc_product *p)
+static bool start_quantized(tc_build *lw, tc_product *p)
 {
     tc_dtype w = p->w->dtype;
     if (!tc_is_activation(p->x) || !p->w->quant || !p->y->quant)
@@ -40,7 +40,7 @@ static bool start_quantized(tc_lower *lw, tc_product *p)
     return true;
 }
 
-static bool start_plain(tc_lower *lw, tc_product *p)
+static bool start_plain(tc_build *lw, tc_product *p)
 {
     tc_dtype t = p->x->dtype;
     if (!tc_is_float(t) || p->w->dtype != t) {
@@ -53,7 +53,7 @@ static bool start_plain(tc_lower *lw, tc_product *p)
     return true;
 }
 
-bool tc_product_start(tc_lower *lw, const tc_node *node, int64_t channels, tc_product *p)
+bool tc_product_start(tc_build *lw, const tc_node *node, int64_t channels, tc_product *p)
 {
     *p = (tc_product){.x = tc_lower_type(lw, node, 0), .w = tc_lower_type(lw, node, 1),
                       .y = tc_lower_result(lw, node, 0), .channels = channels, .unit = 1};
@@ -65,16 +65,16 @@ int64_t tc_product_w_zero(const tc_product *p) { return p->scale ? tc_zero_of(p-
 
 /* ---- bias and result ---- */
 
-tc_val tc_product_bias(tc_lower *lw, const tc_node *node, const tc_product *p, int64_t first,
+tc_val tc_product_bias(tc_build *lw, const tc_node *node, const tc_product *p, int64_t first,
                        int64_t n)
 {
     double *b = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     const tc_type *t = tc_lower_type(lw, node, 2);
     if (!t)
-        return tc_put_number(lw, p->made, 1, 0);
-    tc_tensor known = tc_tensor_of(lw->from, node->in[2]);
+        return tc_b_single(lw, p->made, 1, 0);
+    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[2]);
     if (!known.data && !p->scale)
-        return tc_put_cast(lw, tc_put_slice_axis(lw, tc_lower_in(lw, node, 2), 0, first, n),
+        return tc_put_cast(lw, tc_b_tosa_slice_axis(lw, tc_lower_in(lw, node, 2), 0, first, n),
                            p->made);
     if (!known.data) {
         tc_lower_refuse(lw, "its bias is not constant");
@@ -85,10 +85,10 @@ tc_val tc_product_bias(tc_lower *lw, const tc_node *node, const tc_product *p, i
         double real = t->quant ? tc_real(t, first + c, (int64_t)stored) : stored;
         b[c] = p->scale ? rint(real / p->scale[first + c]) : real;
     }
-    return tc_put_numbers(lw, p->made, 1, &n, b);
+    return tc_b_numbers(lw, p->made, 1, &n, b);
 }
 
-tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t first, int64_t n)
+tc_val tc_product_finish(tc_build *lw, tc_val made, const tc_product *p, int64_t first, int64_t n)
 {
     if (!p->scale)
         return tc_put_cast(lw, made, p->y->dtype);
@@ -112,21 +112,21 @@ tc_val tc_product_finish(tc_lower *lw, tc_val made, const tc_product *p, int64_t
 
 enum { LONG = 32768 }; /* sums of more products have their bound looked at (parts.c) */
 
-tc_val tc_put_weights(tc_lower *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim)
+tc_val tc_put_weights(tc_build *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim)
 {
-    tc_tensor from = tc_put_known(lw, w);
+    tc_tensor from = tc_b_constant(lw, w);
     if (!w || !from.data)
-        return tc_put_reshape(lw, tc_put_transpose(lw, w, perm), rank, dim);
+        return tc_b_tosa_reshape(lw, tc_b_tosa_transpose(lw, w, perm), rank, dim);
     tc_dtype dtype =
         from.type->dtype == TC_i4 && !tc_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
     const void *data = from.data; /* an i4 is a byte of its own, so it is an i8 too */
     bool bounded = tc_type_count(from.type) / dim[0] > LONG || dim[0] * dim[1] > LONG;
-    if ((!lw->dry || bounded) && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
+    if ((!lw->lower->dry || bounded) && !tc_perm_is_reshape(from.type->rank, from.type->dim, perm))
         data = tc_transposed(&lw->ctx->arena, from.type, from.data, perm);
-    return tc_put_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
+    return tc_b_data(lw, tc_type_make(lw->ctx, dtype, rank, dim), data);
 }
 
-tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
+tc_val tc_put_conv(tc_build *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
                    tc_val bias, const tc_window_shape *shape, tc_dtype acc)
 {
     static const int64_t none[] = {0, 0, 0, 0, 0, 0}, once[] = {1, 1, 1};
@@ -137,12 +137,12 @@ tc_val tc_put_conv(tc_lower *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, i
         .stride = tc_ints_copy(arena, shape->stride ? shape->stride : once, shape->axes),
         .dilation = tc_ints_copy(arena, shape->dilation ? shape->dilation : once, shape->axes),
         .acc_type = acc};
-    tc_val in[5] = {x, w, bias, tc_put_zero_point(lw, x, x_zero)};
-    in[4] = tc_put_zero_point(lw, w, w_zero);
-    return tc_put(lw, op, a, in, 5);
+    tc_val in[5] = {x, w, bias, tc_b_zero_point(lw, x, x_zero)};
+    in[4] = tc_b_zero_point(lw, w, w_zero);
+    return tc_b_op(lw, op, a, in, 5);
 }
 
-tc_val tc_put_rows_by(tc_lower *lw, tc_product *p, tc_val x, tc_val w, tc_val bias)
+tc_val tc_put_rows_by(tc_build *lw, tc_product *p, tc_val x, tc_val w, tc_val bias)
 {
     return tc_put_long_conv(lw, p, TC_OP_tosa_conv2d, x, w, bias, &(tc_window_shape){.axes = 2});
 }

@@ -34,14 +34,14 @@ static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
         any = any || lies_elsewhere(rw->to, tc_rewrite_in(rw, node, i), rw->readers[node->in[i]]);
     if (!any)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
         if (lies_elsewhere(rw->to, in[i], rw->readers[node->in[i]]))
             in[i] = tc_cheap_copy(&lw, in[i]);
     }
-    tc_val y = tc_put(&lw, TC_OP_tosa_concat, node->attr, in, node->n_in);
+    tc_val y = tc_b_op(&lw, TC_OP_tosa_concat, node->attr, in, node->n_in);
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 
@@ -77,11 +77,11 @@ static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     const tc_node *shaped = tc_def(rw->to, turn->in[0]);
     tc_val from = shaped && shaped->op == TC_OP_tosa_reshape ? shaped->in[0] : turn->in[0];
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val v = tc_cheap_copy(
-        &lw, tc_put_reshape(&lw, from, 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));
-    v = tc_put_transpose(&lw, v, swap);
-    v = tc_put_reshape(&lw, v, 3, tc_type_of(rw->from, node->in[1])->dim);
+        &lw, tc_b_tosa_reshape(&lw, from, 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));
+    v = tc_b_tosa_transpose(&lw, v, swap);
+    v = tc_b_tosa_reshape(&lw, v, 3, tc_type_of(rw->from, node->in[1])->dim);
     TC_TRY(lw.status);
     tc_rewrite_copy(rw, node);
     rw->to->node[rw->to->n_node - 1]->in[1] = v;
@@ -116,11 +116,11 @@ static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
     if ((x->dtype != TC_i8 && x->dtype != TC_i16) || x->dim[0] != 1 || x->dim[1] == 1 ||
         x->dim[2] == 1 || places > FEW_PLACES)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val y = tc_rewrite_in(rw, node, 0);
-    y = tc_put_reshape(&lw, y, 4, (int64_t[]){1, 1, places, x->dim[3]});
-    y = tc_put_transpose(&lw, y, swap);
-    y = tc_put_reshape(&lw, y, 4, tc_type_of(rw->from, node->out[0])->dim);
+    y = tc_b_tosa_reshape(&lw, y, 4, (int64_t[]){1, 1, places, x->dim[3]});
+    y = tc_b_tosa_transpose(&lw, y, swap);
+    y = tc_b_tosa_reshape(&lw, y, 4, tc_type_of(rw->from, node->out[0])->dim);
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 

@@ -21,10 +21,10 @@ static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *made = tc_def(rw->to, moved->in[0]);
     if (!made || made->op != TC_OP_tosa_rescale)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val in[2] = {moved->in[0], node->n_in > 1 ? tc_rewrite_in(rw, node, 1) : TC_NONE};
-    tc_val y = tc_put(&lw, node->op, node->attr, in, node->n_in);
-    y = tc_put2(&lw, TC_OP_tosa_reshape, NULL, y, moved->in[1]);
+    tc_val y = tc_b_op(&lw, node->op, node->attr, in, node->n_in);
+    y = tc_b_2(&lw, tosa_reshape, NULL, y, moved->in[1]);
     return tc_cheap_take(rw, &lw, node, y, done);
 }
 
@@ -69,10 +69,10 @@ static tc_status sums(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *def = tc_rewrite_def(rw, node, 0);
     if (!def || !keeps_wide(rw->to, def))
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val x = tc_rewrite_in(rw, node, 0);
-    tc_val none = tc_put_number(&lw, TC_i32, tc_type_of(rw->to, x)->rank, 0);
-    tc_val sum = tc_put2(&lw, TC_OP_tosa_add, NULL, x, none);
+    tc_val none = tc_b_single(&lw, TC_i32, tc_type_of(rw->to, x)->rank, 0);
+    tc_val sum = tc_b_tosa_add(&lw, x, none);
     TC_TRY(lw.status);
     tc_rewrite_copy(rw, node);
     rw->to->node[rw->to->n_node - 1]->in[0] = sum;

@@ -157,12 +157,12 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, tc_val x, box *b, boo
     int64_t dim[RANK], start[RANK], size[RANK];
     if (!view(b, tc_type_count(tc_type_of(rw->to, x)), dim, start, size))
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
-    tc_val in[3] = {tc_put_reshape(&lw, x, RANK, dim)};
-    in[1] = tc_put_shape(&lw, RANK, start);
-    in[2] = tc_put_shape(&lw, RANK, size);
-    tc_val y = tc_put(&lw, TC_OP_tosa_slice, NULL, in, 3);
-    return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, y, to->rank, to->dim), done);
+    tc_build lw = tc_build_instead(rw, node);
+    tc_val in[3] = {tc_b_tosa_reshape(&lw, x, RANK, dim)};
+    in[1] = tc_b_shape(&lw, RANK, start);
+    in[2] = tc_b_shape(&lw, RANK, size);
+    tc_val y = tc_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3);
+    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 /* A slice behind one that is reshaped; what Vela reads where it lies is left. */

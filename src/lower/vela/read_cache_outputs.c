@@ -47,13 +47,13 @@ static tc_status through(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!left)
         return TC_OK;
     const tc_type *type = tc_type_of(g, left->out[0]), *own = tc_type_of(g, node->out[0]);
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val in[3];
     for (int i = 0; i < 3; i++)
         in[i] = tc_rewrite_in(rw, node, i);
-    tc_val v = tc_put(&lw, node->op, node->attr, in, 3);
-    v = tc_put_reshape(&lw, v, type->rank, type->dim);
-    v = tc_put_reshape(&lw, v, own->rank, own->dim);
+    tc_val v = tc_b_op(&lw, node->op, node->attr, in, 3);
+    v = tc_b_tosa_reshape(&lw, v, type->rank, type->dim);
+    v = tc_b_tosa_reshape(&lw, v, own->rank, own->dim);
     return tc_cheap_take(rw, &lw, node, v, done);
 }
 

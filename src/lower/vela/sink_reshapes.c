@@ -67,9 +67,9 @@ static tc_status joins_last(tc_rewrite *rw, const tc_node *node, bool *done)
             !rows_alike(first, t, tc_type_of(rw->from, node->in[i])))
             return TC_OK;
     }
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val y = tc_put_concat(&lw, in, node->n_in, first->rank - 1);
-    return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, y, to->rank, to->dim), done);
+    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 static tc_status joins(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -91,9 +91,9 @@ static tc_status joins(tc_rewrite *rw, const tc_node *node, bool *done)
         if (!alike(first, t, axis))
             return TC_OK;
     }
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val y = tc_put_concat(&lw, in, node->n_in, axis);
-    return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, y, to->rank, to->dim), done);
+    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 /* Along the first axis of its operand alone. */
@@ -122,13 +122,13 @@ static tc_status slices(tc_rewrite *rw, const tc_node *node, bool *done)
     memcpy(dim, y->dim, sizeof dim);
     dim[to] = tc_type_count(x) / row;
     start[to] = at / row;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     const tc_node *shaped = tc_def(rw->to, slice->in[0]);
     bool again = shaped && shaped->op == TC_OP_tosa_reshape;
-    tc_val in[3] = {tc_put_reshape(&lw, again ? shaped->in[0] : slice->in[0], y->rank, dim)};
-    in[1] = tc_put_shape(&lw, y->rank, start);
-    in[2] = tc_put_shape(&lw, y->rank, y->dim);
-    return tc_cheap_take(rw, &lw, node, tc_put(&lw, TC_OP_tosa_slice, NULL, in, 3), done);
+    tc_val in[3] = {tc_b_tosa_reshape(&lw, again ? shaped->in[0] : slice->in[0], y->rank, dim)};
+    in[1] = tc_b_shape(&lw, y->rank, start);
+    in[2] = tc_b_shape(&lw, y->rank, y->dim);
+    return tc_cheap_take(rw, &lw, node, tc_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3), done);
 }
 
 /* One reshape for two, or for none. */
@@ -138,8 +138,8 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *y = node->n_out ? tc_type_of(rw->from, node->out[0]) : NULL;
     if (!before || before->op != TC_OP_tosa_reshape || y->quant)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
-    tc_val v = tc_put_reshape(&lw, before->in[0], y->rank, y->dim);
+    tc_build lw = tc_build_instead(rw, node);
+    tc_val v = tc_b_tosa_reshape(&lw, before->in[0], y->rank, y->dim);
     TC_TRY(lw.status);
     if (tc_type_of(rw->to, v) != y)
         return TC_OK;

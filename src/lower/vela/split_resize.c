@@ -100,22 +100,22 @@ static bool choose(tc_ctx *ctx, const tc_graph *g, const bands *b)
 }
 
 /* An operator whose result's type does not follow from its operands alone. */
-static tc_val typed(tc_lower *lw, const tc_node *like, const tc_val *in, tc_dtype dtype,
+static tc_val typed(tc_build *lw, const tc_node *like, const tc_val *in, tc_dtype dtype,
                     const int64_t *dim)
 {
     if (lw->status != TC_OK)
         return TC_NONE;
-    tc_node *node = tc_graph_add(lw->to, like->op, like->attr, in, like->n_in, 1, like->loc);
-    lw->to->val[node->out[0]]->type = tc_type_make(lw->ctx, dtype, 4, dim);
-    lw->status = tc_node_infer(lw->to, node);
+    tc_node *node = tc_graph_add(lw->g, like->op, like->attr, in, like->n_in, 1, like->loc);
+    lw->g->val[node->out[0]]->type = tc_type_make(lw->ctx, dtype, 4, dim);
+    lw->status = tc_node_infer(lw->g, node);
     return node->out[0];
 }
 
 /* What the chain makes of rows [from, to) of x. */
-static tc_val band(tc_lower *lw, const tc_rewrite *rw, const chain *c, int64_t times, int64_t from,
+static tc_val band(tc_build *lw, const tc_rewrite *rw, const chain *c, int64_t times, int64_t from,
                    int64_t to)
 {
-    const tc_graph *g = lw->from;
+    const tc_graph *g = lw->rw->from;
     const tc_type *t = tc_type_of(g, c->resize->in[0]), *y = tc_type_of(g, c->resize->out[0]);
     int64_t begin = from > 0 ? from - 1 : 0, end = tc_min_i64(to + 1, t->dim[1]);
     int64_t n = number(g, c->resize->in[1], 0), d = number(g, c->resize->in[1], 1);
@@ -125,12 +125,12 @@ static tc_val band(tc_lower *lw, const tc_rewrite *rw, const chain *c, int64_t t
     int64_t border[2] = {(dim[1] - 1) * d + offset[0] - (end - begin - 1) * n,
                          number(g, c->resize->in[3], 1)};
     tc_val in[5] = {tc_rewrite_in(rw, c->resize, 0), tc_rewrite_in(rw, c->resize, 1)};
-    in[0] = tc_put_slice_axis(lw, in[0], 1, begin, end - begin);
-    in[2] = tc_put_shape(lw, 2, offset);
-    in[3] = tc_put_shape(lw, 2, border);
+    in[0] = tc_b_tosa_slice_axis(lw, in[0], 1, begin, end - begin);
+    in[2] = tc_b_shape(lw, 2, offset);
+    in[3] = tc_b_shape(lw, 2, border);
     tc_val v = typed(lw, c->resize, in, TC_i32, dim);
     if (c->sum)
-        v = tc_put2(lw, TC_OP_tosa_add, NULL, v, v);
+        v = tc_b_tosa_add(lw, v, v);
     for (int i = 1; i < c->rescale->n_in; i++)
         in[i] = tc_rewrite_in(rw, c->rescale, i);
     in[0] = v;
@@ -145,7 +145,7 @@ static tc_status cut(tc_rewrite *rw, const tc_node *node, bool *done)
     int64_t times;
     if (!n || !chain_of(rw->from, b->readers, node, &c) || !is_even(rw->from, c.resize, &times))
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     int64_t rows = tc_type_of(rw->from, c.resize->in[0])->dim[1];
     tc_val part[MOST];
     for (int i = 0; i < n; i++)

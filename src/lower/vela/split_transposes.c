@@ -85,7 +85,7 @@ static int64_t parts_of(turn t)
     return parts;
 }
 
-static tc_val turned(tc_lower *lw, tc_val x, const turn *t)
+static tc_val turned(tc_build *lw, tc_val x, const turn *t)
 {
     if (t->n <= AXES) {
         int64_t dim[4] = {1, 1, 1, 1}, perm[4] = {0, 1, 2, 3};
@@ -93,7 +93,7 @@ static tc_val turned(tc_lower *lw, tc_val x, const turn *t)
             dim[4 - t->n + i] = t->dim[i];
             perm[4 - t->n + i] = 4 - t->n + t->perm[i];
         }
-        return tc_put_transpose(lw, tc_put_reshape(lw, x, 4, dim), perm);
+        return tc_b_tosa_transpose(lw, tc_b_tosa_reshape(lw, x, 4, dim), perm);
     }
     int cut = axis_to_cut(t), at = place_of(t, cut);
     turn rest = {.n = t->n - 1};
@@ -108,10 +108,10 @@ static tc_val turned(tc_lower *lw, tc_val x, const turn *t)
         whole[i] = rest.dim[i] * (i == cut ? t->dim[cut] : 1);
         joined[i] = rest.dim[rest.perm[i]];
     }
-    tc_val part[PARTS], from = tc_put_reshape(lw, x, rest.n, whole);
+    tc_val part[PARTS], from = tc_b_tosa_reshape(lw, x, rest.n, whole);
     for (int64_t i = 0; i < t->dim[cut]; i++) {
-        part[i] = tc_put_slice_axis(lw, from, cut, i * rest.dim[cut], rest.dim[cut]);
-        part[i] = tc_put_reshape(lw, turned(lw, part[i], &rest), rest.n, joined);
+        part[i] = tc_b_tosa_slice_axis(lw, from, cut, i * rest.dim[cut], rest.dim[cut]);
+        part[i] = tc_b_tosa_reshape(lw, turned(lw, part[i], &rest), rest.n, joined);
     }
     return tc_put_join(lw, part, (int)t->dim[cut], at);
 }
@@ -127,9 +127,9 @@ static tc_status turns(tc_rewrite *rw, const tc_node *node, bool *done)
                  ((const tc_attr_tosa_perms *)node->attr)->perms, &t) ||
         t.n <= AXES || parts_of(t) > PARTS)
         return TC_OK;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val v = turned(&lw, tc_rewrite_in(rw, node, 0), &t);
-    return tc_cheap_take(rw, &lw, node, tc_put_reshape(&lw, v, y->rank, y->dim), done);
+    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, v, y->rank, y->dim), done);
 }
 
 tc_status tc_lower_split_transpose_by_slices(tc_ctx *ctx, tc_module *module)

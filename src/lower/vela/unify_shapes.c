@@ -287,7 +287,7 @@ static bool chosen(views *w, const tc_graph *g, tc_val v, int64_t *dim)
 /* ---- the new graph ---- */
 
 /* The old value's numbers in some shape. */
-static tc_val formed(views *w, tc_rewrite *rw, tc_lower *lw, tc_val old, int rank,
+static tc_val formed(views *w, tc_rewrite *rw, tc_build *lw, tc_val old, int rank,
                      const int64_t *dim)
 {
     tc_val v = w->base[old] ? w->base[old] : rw->now[old];
@@ -296,7 +296,7 @@ static tc_val formed(views *w, tc_rewrite *rw, tc_lower *lw, tc_val old, int ran
     const tc_node *def = tc_def(rw->to, v);
     if (!same && def && def->op == TC_OP_tosa_reshape)
         v = def->in[0];
-    return same ? v : tc_put_reshape(lw, v, rank, dim);
+    return same ? v : tc_b_tosa_reshape(lw, v, rank, dim);
 }
 
 /* What is read from outside is there in its own shape, with its own type. */
@@ -307,11 +307,11 @@ static tc_status settle(views *w, tc_rewrite *rw, const tc_node *node)
         const tc_type *type = tc_type_of(rw->from, old);
         if (!w->pinned[old] || !w->base[old])
             continue;
-        tc_lower lw = tc_cheap_at(rw, node);
+        tc_build lw = tc_build_instead(rw, node);
         tc_val v = formed(w, rw, &lw, old, type->rank, type->dim);
         const tc_type *now = v ? tc_type_of(rw->to, v) : NULL;
         if (v && now != type && now->quant)
-            v = tc_put1(&lw, TC_OP_tosa_identity, NULL, v);
+            v = tc_b_tosa_identity(&lw, v);
         TC_TRY(lw.status);
         rw->to->val[v]->type = type;
         rw->now[old] = v;
@@ -321,7 +321,7 @@ static tc_status settle(views *w, tc_rewrite *rw, const tc_node *node)
 
 static tc_status by_rows(views *w, tc_rewrite *rw, const tc_node *node, const int64_t *dim)
 {
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     const tc_type *y = tc_type_of(rw->from, node->out[0]);
     int n = row_operands(rw->from, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
@@ -340,8 +340,8 @@ static tc_status by_rows(views *w, tc_rewrite *rw, const tc_node *node, const in
         const tc_type *x = tc_type_of(rw->from, node->in[0]);
         int64_t from[4] = {0};
         from[3] = ((const int64_t *)rw->from->val[node->in[1]]->data)[x->rank - 1];
-        in[1] = tc_put_shape(&lw, 4, from);
-        in[2] = tc_put_shape(&lw, 4, dim);
+        in[1] = tc_b_shape(&lw, 4, from);
+        in[2] = tc_b_shape(&lw, 4, dim);
     }
     TC_TRY(lw.status);
     const void *attr = node->attr;
@@ -375,7 +375,7 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
     int64_t shape[4];
     if (more <= 0 || y->rank == 0 || !known || !chosen(w, g, node->out[0], shape))
         return false;
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < n && lw.status == TC_OK; i++) {
         const tc_type *x = tc_type_of(g, node->in[i]);
@@ -391,9 +391,9 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
     for (int k = 1; k < 3 && !joins; k++) {
         int64_t v[4] = {k - 1, k - 1, k - 1, k - 1};
         memcpy(v + more, g->val[node->in[k]]->data, (size_t)y->rank * sizeof *v);
-        in[k] = tc_put_shape(&lw, 4, v);
+        in[k] = tc_b_shape(&lw, 4, v);
     }
-    w->base[node->out[0]] = rw->now[node->out[0]] = tc_put(&lw, node->op, attr, in, node->n_in);
+    w->base[node->out[0]] = rw->now[node->out[0]] = tc_b_op(&lw, node->op, attr, in, node->n_in);
     *status = lw.status;
     return true;
 }
@@ -401,7 +401,7 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
 /* As it is; what is read from outside has its own shape and type already. */
 static tc_status strictly(views *w, tc_rewrite *rw, const tc_node *node)
 {
-    tc_lower lw = tc_cheap_at(rw, node);
+    tc_build lw = tc_build_instead(rw, node);
     for (int i = 0; i < node->n_in && lw.status == TC_OK; i++) {
         const tc_type *x = tc_type_of(rw->from, node->in[i]);
         if (w->base[node->in[i]] && !w->pinned[node->in[i]])
@@ -421,7 +421,7 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op == TC_OP_tosa_reshape && w->root[node->in[0]]) {
         const tc_type *y = tc_type_of(g, node->out[0]);
         bool regrouped = regroups(g, node) && chosen(w, g, node->out[0], dim);
-        tc_lower lw = tc_cheap_at(rw, node);
+        tc_build lw = tc_build_instead(rw, node);
         w->base[node->out[0]] = regrouped ? formed(w, rw, &lw, node->in[0], 4, dim)
                                           : formed(w, rw, &lw, node->in[0], y->rank, y->dim);
         TC_TRY(lw.status);
