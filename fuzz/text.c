@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "run/eval.h"
 #include "drive/passes.h"
 #include "ir/ir_text.h"
 

@@ -3,7 +3,7 @@
 #
 #   base < num < fast < ir < run < target < { read tidy quant split lower executorch emit } < cost < drive < show < api < report
 #   include/tosac < cli
-#   base < { num wire } < npu < { read emit cost }
+#   base < { num wire } < npu < { read emit cost }; the table of operators (ir) names a kernel of npu
 #   base < wire < { read quant emit text }; text < api
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]

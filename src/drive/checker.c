@@ -9,6 +9,7 @@
 #include "../num/half.h"
 #include "../num/load.h"
 #include "../num/quant.h"
+#include "../run/eval.h"
 
 void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n)
 {

@@ -49,10 +49,9 @@ tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
 static tc_module *program_of(tc_ctx *ctx, const tc_compiled *compiled)
 {
     tc_module *m = compiled->module;
-    if (compiled->n_region == 1 && compiled->region[0].module == m)
-        m = tc_program_calling(ctx, m, tc_intern_text(ctx, compiled->target.text));
-    m->places = compiled->places;
-    return m;
+    return compiled->n_region == 1 && compiled->region[0].module == m
+               ? tc_program_calling(ctx, m, tc_intern_text(ctx, compiled->target.text))
+               : m;
 }
 
 tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
@@ -72,8 +71,9 @@ tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
         out[i].memory = out[i].plan.bytes;
         out[i].state = out[i].plan.state_bytes;
         out[i].planned = tc_main(m[i]);
-        method[i] = (tc_emit_method){part[i].name, m[i], &out[i].plan, part[i].payload,
-                                     part[i].n_payload};
+        method[i] = (tc_emit_method){part[i].name,      m[i],
+                                     &out[i].plan,      part[i].payload,
+                                     part[i].n_payload, part[i].compiled->places};
     }
     return tc_emit_methods(ctx, method, n, &out[n - 1].pte);
 }

@@ -12,6 +12,7 @@
 
 #include "../base/attempt.h"
 #include "../num/load.h"
+#include "../run/eval.h"
 #include "../run/exec.h"
 #include "checker.h"
 #include "driver.h"

@@ -5,6 +5,7 @@
 #include "region_sample.h"
 
 #include "../num/quant.h"
+#include "../run/eval.h"
 #include "../run/exec.h"
 #include "checker.h"
 #include "dataset.h"

@@ -12,6 +12,7 @@
 #include "../npu/npu_verify.h"
 #include "../num/load.h"
 #include "../read/read.h"
+#include "../run/eval.h"
 
 static tc_status open_program(tc_ctx *ctx, const tc_vela_job *job, tc_npu_program *out)
 {

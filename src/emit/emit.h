@@ -40,6 +40,7 @@ typedef struct tc_emit_method {
     const tc_memory *memory;
     const tc_payload *payload;
     size_t n_payload;
+    bool places; /* the program keeps where its steps come from */
 } tc_emit_method;
 
 /* Modules as the methods of one ExecuTorch program: of each the first graph in the form that the

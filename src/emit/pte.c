@@ -138,12 +138,12 @@ static tc_fb_ref put_chain(tc_pte_emitter *e)
 {
     tc_fb_ref steps = tc_fb_put_refs(&e->file->w, e->step, e->n_step);
     tc_fb_ref none = tc_fb_put_i32s(&e->file->w, NULL, 0);
-    tc_fb_ref places = e->module->places ? tc_pte_places(e) : none;
+    tc_fb_ref places = e->method->places ? tc_pte_places(e) : none;
     tc_fb_begin(&e->file->w);
     tc_fb_set_ref(&e->file->w, PTE_CHAIN_INPUTS, none);
     tc_fb_set_ref(&e->file->w, PTE_CHAIN_OUTPUTS, none);
     tc_fb_set_ref(&e->file->w, PTE_CHAIN_INSTRUCTIONS, steps);
-    if (e->module->places)
+    if (e->method->places)
         tc_fb_set_ref(&e->file->w, PTE_CHAIN_STACKTRACE, places);
     tc_fb_ref chain = tc_fb_end(&e->file->w);
     return tc_fb_put_refs(&e->file->w, &chain, 1);

@@ -40,7 +40,6 @@ tc_module *tc_module_clone(const tc_module *module)
     tc_module *copy = tc_module_copy(module);
     for (size_t i = 0; i < module->n_graph; i++)
         copy->graph[i] = clone_graph(copy, module->graph[i]);
-    copy->variable = NULL;
-    copy->n_variable = copy->cap_variable = 0;
+    copy->state = NULL;
     return copy;
 }

@@ -61,8 +61,7 @@ tc_module *tc_module_copy(const tc_module *module)
         tc_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
     copy->out_port =
         tc_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
-    copy->variable = NULL;
-    copy->n_variable = copy->cap_variable = 0;
+    copy->state = NULL;
     return copy;
 }
 

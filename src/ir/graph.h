@@ -81,12 +81,10 @@ struct tc_module {
     const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */
     const char **method;    /* the methods of its file, where that is a program; or NULL */
     size_t n_method;
-    bool places;   /* programs written of it keep where their steps come from */
     bool shared;   /* one method of several: buffers that it leaves as they are, others change */
     bool any_rank; /* the file does not say which axes of extent one there are */
-    struct tc_variable *variable; /* state.c: what outlives a run */
-    size_t n_variable, cap_variable;
-    int depth; /* eval.c: graphs that are running, one inside the other */
+    struct tc_state *state; /* run/state.c: what outlives a run; NULL: nothing yet */
+    int depth;              /* run/eval.c: graphs that are running, one inside the other */
     struct tc_offer *offer; /* lower/layout/offer.h: where a pass acts; NULL: everywhere */
 };
 
@@ -151,25 +149,5 @@ bool tc_node_quantized(const tc_graph *g, const tc_node *node);
 TC_MUST_USE tc_status tc_node_infer(tc_graph *g, tc_node *node);
 /* Give every value of the module its type, where it has none yet. */
 TC_MUST_USE tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module);
-
-/* eval.c: the reference interpreter, kernels of num/ only.
- * in: one tensor per graph input.  out: filled with tensors in `arena`. */
-TC_MUST_USE tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena);
-
-/* The same, and every value is kept: at[v] for each value of the graph. */
-TC_MUST_USE tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena);
-
-/* One node by itself on given operands; results in `arena`. Quantized operands are read as the real
- * numbers they stand for, quantized results are quantize(op(dequantize(inputs))). */
-TC_MUST_USE tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,
-                                   tc_tensor *out, tc_arena *arena);
-
-/* state.c: TOSA's variables, which live with the module.  Writes show at once to the run that does
- * them; when it has succeeded they are kept for the next one, otherwise dropped. */
-TC_MUST_USE tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in,
-                                       tc_tensor *out, tc_arena *arena);
-void tc_state_keep(tc_module *module);
-void tc_state_drop(tc_module *module);
-void tc_state_reset(tc_module *module); /* every variable as it was declared */
 
 #endif

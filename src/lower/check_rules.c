@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "put.h"
+#include "../run/eval.h"
 #include "composite/rnn_arith.h"
 
 #include "../num/half.h"

@@ -10,6 +10,7 @@
 #include "quantizer.h"
 
 #include "../ir/rewrite.h"
+#include "../run/eval.h"
 
 /* The quantize that made the codes which the node reads by the same, computed scale; or NULL. */
 static const tc_node *made_by(const tc_graph *g, const tc_node *node)

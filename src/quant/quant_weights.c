@@ -15,6 +15,7 @@
 #include "../base/mapped.h"
 #include "../num/load.h"
 #include "../num/quant.h"
+#include "../run/eval.h"
 #include "weight_grid.h"
 #include "observations.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* facts.c -- constant values while a graph is read: see facts.h. */
 #include "facts.h"
+#include "../run/eval.h"
 
 void tc_facts_note_fixed(const tc_facts *f, tc_module *module)
 {

@@ -2,7 +2,7 @@
 /* eval.c -- the reference interpreter: one node after the other, kernels of num/ only.
  *
  * On quantized values every operator means quantize(op(dequantize(inputs))). */
-#include "../ir/graph.h"
+#include "eval.h"
 
 #include "../num/quant.h"
 
@@ -98,7 +98,7 @@ static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_g
         if (!*(const uint8_t *)result[0].data)
             break;
         if (++round > MOST_ROUNDS ||
-            (round > 1 && !g->module->variable && unchanged(now, next, carried)))
+            (round > 1 && !g->module->state && unchanged(now, next, carried)))
             return tc_error(g->module->ctx, node->loc, TC_E_NUMBERS,
                             "'%s': the loop does not end (round %zu)", tc_ops[node->op].name,
                             round);

@@ -6,6 +6,7 @@
  * two places, so that an output that shows the old contents stays good after the run. */
 #include "exec.h"
 
+#include "eval.h"
 #include "plan.h"
 
 struct tc_exec {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../fast/float.h"
+#include "eval.h"
 #include "pack.h"
 
 enum { ALIGN = 64 };

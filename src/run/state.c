@@ -3,7 +3,7 @@
  *
  * A variable is made by the first declaration that a run meets.  It has two places: what earlier
  * runs left, and what the present run has written. */
-#include "../ir/graph.h"
+#include "eval.h"
 
 typedef struct tc_variable {
     const char *name; /* interned */
@@ -13,11 +13,23 @@ typedef struct tc_variable {
     bool written; /* by the present run: its value is `now` */
 } tc_variable;
 
-static tc_variable *find(const tc_module *module, const char *name)
+typedef struct tc_state {
+    tc_variable *variable;
+    size_t n, cap;
+} tc_state;
+
+static tc_state *state_of(tc_module *module)
 {
-    for (size_t i = 0; i < module->n_variable; i++)
-        if (module->variable[i].name == name)
-            return &module->variable[i];
+    if (!module->state)
+        module->state = tc_new(&module->ctx->arena, tc_state);
+    return module->state;
+}
+
+static tc_variable *find(const tc_state *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->variable[i].name == name)
+            return &s->variable[i];
     return NULL;
 }
 
@@ -31,14 +43,14 @@ static void set_initial(tc_variable *v)
     v->written = false;
 }
 
-static void declare(tc_module *module, const char *name, const tc_type *type, const void *initial)
+static void declare(tc_arena *arena, tc_state *s, const char *name, const tc_type *type,
+                    const void *initial)
 {
-    tc_arena *arena = &module->ctx->arena;
-    if (find(module, name))
+    if (find(s, name))
         return;
     size_t size = tc_type_bytes(type);
-    tc_grow(arena, module->variable, module->n_variable, module->cap_variable);
-    tc_variable *v = &module->variable[module->n_variable++];
+    tc_grow(arena, s->variable, s->n, s->cap);
+    tc_variable *v = &s->variable[s->n++];
     *v = (tc_variable){name, type, initial, tc_arena_raw(arena, size), tc_arena_raw(arena, size),
                        false};
     set_initial(v);
@@ -47,15 +59,16 @@ static void declare(tc_module *module, const char *name, const tc_type *type, co
 tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                            tc_arena *arena)
 {
-    tc_module *module = g->module;
+    tc_ctx *ctx = g->module->ctx;
+    tc_state *s = state_of(g->module);
     const char *name = ((const tc_attr_tosa_variable *)node->attr)->name;
     const tc_type *type = node->n_out ? tc_type_of(g, node->out[0]) : in[0].type;
     if (node->op == TC_OP_tosa_variable)
-        declare(module, name, type, node->n_in ? tc_tensor_of(g, node->in[0]).data : NULL);
+        declare(&ctx->arena, s, name, type, node->n_in ? tc_tensor_of(g, node->in[0]).data : NULL);
 
-    tc_variable *v = find(module, name);
+    tc_variable *v = find(s, name);
     if (!v || v->type->dtype != type->dtype || !tc_same_dims(v->type, type))
-        return tc_error(module->ctx, node->loc, TC_E_STRUCTURE,
+        return tc_error(ctx, node->loc, TC_E_STRUCTURE,
                         v ? "the variable '%s' is of another type" : "there is no variable '%s'",
                         name);
     size_t size = tc_type_bytes(type);
@@ -71,8 +84,8 @@ tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in
 
 void tc_state_keep(tc_module *module)
 {
-    for (size_t i = 0; i < module->n_variable; i++) {
-        tc_variable *v = &module->variable[i];
+    for (size_t i = 0; module->state && i < module->state->n; i++) {
+        tc_variable *v = &module->state->variable[i];
         if (v->written)
             memcpy(v->kept, v->now, tc_type_bytes(v->type));
     }
@@ -81,12 +94,12 @@ void tc_state_keep(tc_module *module)
 
 void tc_state_drop(tc_module *module)
 {
-    for (size_t i = 0; i < module->n_variable; i++)
-        module->variable[i].written = false;
+    for (size_t i = 0; module->state && i < module->state->n; i++)
+        module->state->variable[i].written = false;
 }
 
 void tc_state_reset(tc_module *module)
 {
-    for (size_t i = 0; i < module->n_variable; i++)
-        set_initial(&module->variable[i]);
+    for (size_t i = 0; module->state && i < module->state->n; i++)
+        set_initial(&module->state->variable[i]);
 }

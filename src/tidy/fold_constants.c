@@ -7,6 +7,7 @@
  * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
  * is ever run.  A branch whose condition is known becomes the nodes of the graph that runs. */
 #include "tidy.h"
+#include "../run/eval.h"
 
 enum { ALWAYS_FITS = 1 << 20 }; /* bytes; beyond it a result may be four times its operands */
 

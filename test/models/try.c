@@ -7,6 +7,7 @@
  * comes of it by compile's proof: an output that is hardly the model's any more must be told of. */
 #include "models.h"
 
+#include "run/eval.h"
 #include "drive/driver.h"
 #include "drive/payload.h"
 #include "drive/proof.h"

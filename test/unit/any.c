@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "run/eval.h"
 #include "ir/graph.h"
 #include "num/load.h"
 

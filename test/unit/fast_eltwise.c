@@ -3,6 +3,7 @@
  * give the bits of the interpreter, at every level this machine has. */
 #include "levels.h"
 
+#include "run/eval.h"
 #include "fast/int_eltwise.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"

@@ -8,6 +8,7 @@
 
 #include "check.h"
 
+#include "run/eval.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"

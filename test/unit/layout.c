@@ -3,6 +3,7 @@
  * transposes and maps through layout and merge, before and after alike to the last bit. */
 #include "check.h"
 
+#include "run/eval.h"
 #include "drive/passes.h"
 #include "ir/ir_text.h"
 #include "lower/layout/axis_order.h"

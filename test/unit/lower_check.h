@@ -16,6 +16,7 @@
 
 #include "check.h"
 
+#include "run/eval.h"
 #include "drive/passes.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"

@@ -3,6 +3,7 @@
  * numbers. */
 #include "odd_op.h"
 
+#include "run/eval.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "num/quant.h"

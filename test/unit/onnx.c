@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "run/eval.h"
 #include "num/load.h"
 #include "read/read.h"
 #include "tosac/tosac.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "run/eval.h"
 #include "drive/checker.h"
 #include "ir/ir_text.h"
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "run/eval.h"
 #include "read/read.h"
 #include "wire/archive.h"
 #include "wire/json.h"

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "run/eval.h"
 #include "num/load.h"
 #include "read/read.h"
 #include "zipped.h"

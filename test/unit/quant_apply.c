@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "run/eval.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"
 #include "num/load.h"

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "run/eval.h"
 #include "ir/rewrite.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "run/eval.h"
 #include "drive/passes.h"
 #include "ir/ir_text.h"
 #include "num/load.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "check.h"
+#include "run/eval.h"
 #include "ir/graph.h"
 #include "num/load.h"
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "run/eval.h"
 #include "drive/passes.h"
 #include "ir/ir_text.h"
 #include "quant/quantizer.h"

@@ -2,6 +2,7 @@
 /* vgf.c -- VGF files: written and read back, what has no place in one, and broken in every byte. */
 #include "check.h"
 
+#include "run/eval.h"
 #include "emit/emit.h"
 #include "ir/ir_text.h"
 #include "read/read.h"

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "../put.h"
+#include "../../run/eval.h"
 #include "function.h"
 #include "../move/lower_move.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_factory.c -- operators without operands: their numbers, computed here. */
 #include "../put.h"
+#include "../../run/eval.h"
 
 void tc_lower_factory(tc_build *lw, const tc_node *node, tc_val *out)
 {

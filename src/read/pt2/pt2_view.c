@@ -8,6 +8,7 @@
  *
  * and every other view below the root is made again from its base when it is next read. */
 #include "pt2_program.h"
+#include "../../run/eval.h"
 
 static tc_pt2_cell *root_of(tc_pt2_cell *cell)
 {
