@@ -2,6 +2,7 @@
 # Every rule and every pass has its golden files.        check-golden.sh
 #
 #   lower.def  OPERATOR-int.ir shows the quantized rule; OPERATOR-fp.ir, or -plain.ir for integers, the plain one
+#   op.def     OPERATOR-fp.ir shows the formula of a row FUNCTION; quantized, all of them are tables
 #   *_pass.def under test/golden, some case of --pass=NAME gives another graph than it was given, and one the same
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +21,9 @@ while read -r operator quantized plain; do
     [ "$quantized" = NONE ] || has "the quantized rule of '$operator'" "$at/$operator-int.ir"
     [ "$plain" = NONE ] || has "the plain rule of '$operator'" "$at/$operator-fp.ir" "$at/$operator-plain.ir"
 done < <(sed -nE 's/^LOWER\( *(\w+), *(\w+), *(\w+),.*/\1 \2 \3/p' src/lower/lower.def)
+for operator in $(sed -nE 's/^FUNCTION\( *(\w+),.*/\1/p' src/ir/op.def); do
+    has "the function '$operator'" "$at/$operator-fp.ir"
+done
 
 # "NAME acts" or "NAME still" for every case whose command runs passes: the first of its list is the one it is about.
 # What follows it in the list only clears away.

@@ -24,35 +24,15 @@ static inline bool tc_cpu_done(tc_build *m, tc_val v)
 /* Operand i as numbers to compute with: f64 as it is, everything else as f32. */
 tc_val tc_cpu_real(tc_build *m, int i);
 
-/* cpu_eltwise.c's words. */
-typedef tc_build tc_cpu_maker;
-#define TC_CPU_ATTR tc_b_attr
-#define tc_cpu_make tc_b_op
-#define tc_cpu_binary tc_b_binary
-#define tc_cpu_unary(m, op, x) tc_b_op(m, op, NULL, (tc_val[]){x}, 1)
-#define tc_cpu_in tc_b_in
-#define tc_cpu_in_type tc_b_in_type
-#define tc_cpu_out_type tc_b_out_type
-#define tc_cpu_type tc_b_type
-#define tc_cpu_add tc_b_add
-#define tc_cpu_sub tc_b_sub
-#define tc_cpu_mul tc_b_mul
-#define tc_cpu_div tc_b_div
-#define tc_cpu_where tc_b_where
-#define tc_cpu_clamp tc_b_clamp
-#define tc_cpu_cast tc_b_cast
-#define tc_cpu_reshape tc_b_reshape
-#define tc_cpu_permute tc_b_permute
-#define tc_cpu_expand tc_b_expand
-#define tc_cpu_matmul tc_b_matmul
-#define tc_cpu_number tc_b_number
-
 /* cpu_codes.c: the node's product of codes with constant ones, as real numbers; bias: real, or
  * TC_NONE.  false: it is not of that kind. */
 bool tc_cpu_on_codes(tc_build *m, tc_val bias, tc_val *out);
 
 /* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
 bool tc_cpu_scatter_meeting(tc_build *m);
+
+/* cpu_eltwise.c: the node by its operator's formula; false: it has none. */
+tc_cpu_form tc_cpu_form_formula;
 
 #define FORM(op) tc_cpu_form tc_cpu_form_##op;
 #include "cpu_forms.def"

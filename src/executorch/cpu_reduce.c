@@ -4,14 +4,6 @@
 
 #include "cpu_forms.h"
 
-/* Not any that is not. */
-bool tc_cpu_form_all(tc_build *m)
-{
-    const tc_attr_axes *a = m->node->attr;
-    tc_val none = tc_b_any(m, tc_b_logical_not(m, tc_b_in(m, 0)), a->axes, a->keepdim);
-    return tc_cpu_done(m, tc_b_logical_not(m, none));
-}
-
 /* One axis after the other. */
 bool tc_cpu_form_prod(tc_build *m)
 {
@@ -20,12 +12,6 @@ bool tc_cpu_form_prod(tc_build *m)
     for (int i = 0; i < a->axes.n; i++)
         x = tc_b_prod(m, x, tc_ints_copy(&m->ctx->arena, &a->axes.v[i], 1), true);
     return tc_cpu_done(m, x);
-}
-
-bool tc_cpu_form_std(tc_build *m)
-{
-    tc_val x = tc_b_in(m, 0);
-    return tc_cpu_done(m, tc_b_sqrt(m, tc_b_1(m, var, m->node->attr, x)));
 }
 
 /* most + ln(sum(e^(x - most))) */

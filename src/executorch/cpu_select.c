@@ -3,6 +3,7 @@
  * node has a kernel. */
 #include "cpu_select.h"
 
+#include "../ir/formula.h"
 #include "../num/quant.h"
 #include "cpu_forms.h"
 
@@ -112,7 +113,7 @@ static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
 
 bool tc_cpu_knows(tc_op op)
 {
-    bool found = rule_of[op] || op == TC_OP_reshape /* a view */ ||
+    bool found = rule_of[op] || tc_formula_of(op).cpu || op == TC_OP_reshape /* a view */ ||
                  op == TC_OP_while_loop;            /* jumps */
     for (size_t i = 0; i < tc_cpu_n_kernel && !found; i++)
         found = tc_cpu_kernels[i].op == op;
@@ -135,7 +136,7 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_build m = tc_build_instead(rw, node);
     bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(rw->from, node);
-    *done = typed ? rule_typed(&m) : rule_of[node->op] && rule_of[node->op](&m);
+    *done = typed ? rule_typed(&m) : (rule_of[node->op] ? rule_of[node->op] : tc_cpu_form_formula)(&m);
     return m.status;
 }
 

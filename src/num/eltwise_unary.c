@@ -112,7 +112,6 @@ FLOATS_AND_INTS(relu, x < 0 ? 0 : x, x < 0 ? 0 : x)
 FLOATS_AND_INTS(square, x *x, product(x, x))
 FLOATS(frac, x - trunc(x))
 FLOATS(reciprocal, 1 / x)
-FLOATS(softsign, x / (1 + fabs(x)))
 FLOATS(hardswish, x *LEAST(MOST(x + 3, 0), 6) / 6)
 FLOATS(hardsigmoid, LEAST(MOST(x + 3, 0), 6) / 6)
 
@@ -146,7 +145,6 @@ FUNCTION(silu, x / (1 + exp(-x)))
 FUNCTION(mish, x *tanh(log1p(exp(x))))
 
 FLOATS_WITH(leaky_relu, slope, x > 0 ? x : x * (real)a.slope)
-FLOATS_WITH(hardshrink, lambda, x >= -(real)a.lambda && x <= (real)a.lambda ? 0 : x)
 FLOATS_WITH(softshrink, lambda,
             x > (real)a.lambda    ? x - (real)a.lambda
             : x < -(real)a.lambda ? x + (real)a.lambda

@@ -80,12 +80,6 @@ tc_val tc_f_sqrt(tc_lower *lw, tc_val x)
     return tc_f_op(lw, TC_OP_tosa_reciprocal, tc_f_op(lw, TC_OP_tosa_rsqrt, x));
 }
 
-tc_val tc_f_trunc(tc_lower *lw, tc_val x)
-{
-    tc_val down = tc_f_op(lw, TC_OP_tosa_floor, x), up = tc_f_op(lw, TC_OP_tosa_ceil, x);
-    return tc_put_select(lw, tc_f_below(lw, x, 0), up, down);
-}
-
 /* CAST to an integer rounds halves to even; from 2^23 on an f32 is an integer. */
 tc_val tc_f_round(tc_lower *lw, tc_val x)
 {
@@ -96,73 +90,12 @@ tc_val tc_f_round(tc_lower *lw, tc_val x)
     return tc_put_select(lw, tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_abs, x), 8388608), rounded, x);
 }
 
-/* log(1 + x) * (x / ((1 + x) - 1)): the quotient makes up for what 1 + x lost; it is 1 beyond 1. */
-tc_val tc_f_log1p(tc_lower *lw, tc_val x)
-{
-    tc_val small = tc_put_clamp(lw, x, -1, 1), back = tc_f_add(lw, tc_f_add(lw, small, 1), -1);
-    tc_val lost = tc_f_divide(lw, small, back);
-    tc_val y = tc_put_mul(lw, tc_f_op(lw, TC_OP_tosa_log, tc_f_add(lw, x, 1)), lost);
-    return tc_put_select(lw, tc_f_equals(lw, back, 0), x, y);
-}
-
-/* (e^x - 1) * (x / ln e^x), the same in the other direction. */
-tc_val tc_f_expm1(tc_lower *lw, tc_val x)
-{
-    tc_val small = tc_put_clamp(lw, x, -1, 1), e = tc_f_op(lw, TC_OP_tosa_exp, small);
-    tc_val ratio = tc_f_divide(lw, small, tc_f_op(lw, TC_OP_tosa_log, e));
-    tc_val y = tc_put_mul(lw, tc_f_add(lw, tc_f_op(lw, TC_OP_tosa_exp, x), -1), ratio);
-    return tc_put_select(lw, tc_f_equals(lw, e, 1), x, y);
-}
-
 tc_val tc_f_polynomial(tc_lower *lw, tc_val x, const double *c, int n)
 {
     tc_val y = tc_f_scale(lw, x, c[n - 1]);
     for (int i = n - 2; i > 0; i--)
         y = tc_put_mul(lw, tc_f_add(lw, y, c[i]), x);
     return tc_f_add(lw, y, c[0]);
-}
-
-/* atan(t) for 0 <= t <= 1: t P(t^2), relative error 2e-9. */
-static tc_val atan_unit(tc_lower *lw, tc_val t)
-{
-    static const double c[] = {0.9999999978791243,   -0.33333287689907476,  0.19998374453697867,
-                               -0.14263049866037869, 0.10947789549249345,   -0.083939893888768768,
-                               0.057835584593608887, -0.031085412729092175, 0.010876918898911873,
-                               -0.001787297946863071};
-    return tc_put_mul(lw, t, tc_f_polynomial(lw, tc_put_mul(lw, t, t), c, (int)TC_COUNT(c)));
-}
-
-static const double half_pi = 1.5707963267948966;
-
-tc_val tc_f_atan(tc_lower *lw, tc_val x)
-{
-    tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x), big = tc_f_above(lw, a, 1);
-    tc_val p = atan_unit(lw, tc_put_select(lw, big, tc_f_op(lw, TC_OP_tosa_reciprocal, a), a));
-    p = tc_put_select(lw, big, tc_f_from(lw, half_pi, p), p);
-    tc_val negative = tc_f_negate(lw, p);
-    return tc_put_select(lw, tc_f_below(lw, x, 0), negative, p);
-}
-
-/* The sign of a zero shows in its reciprocal. */
-tc_val tc_f_is_negative(tc_lower *lw, tc_val x)
-{
-    tc_val minus_zero = tc_f_below(lw, tc_f_op(lw, TC_OP_tosa_reciprocal, x), 0);
-    tc_val below = tc_f_below(lw, x, 0);
-    return tc_put2(lw, TC_OP_tosa_logical_or, NULL, below, minus_zero);
-}
-
-tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x)
-{
-    tc_val ay = tc_f_op(lw, TC_OP_tosa_abs, y), ax = tc_f_op(lw, TC_OP_tosa_abs, x);
-    tc_val low = tc_f_min(lw, ay, ax, true), high = tc_f_max(lw, ay, ax, true);
-    tc_val t = tc_f_divide(lw, low, high);
-    t = tc_put_select(lw, tc_f_equals(lw, high, 0), low, t);
-    tc_val p = atan_unit(lw, t), other = tc_f_from(lw, half_pi, p);
-    p = tc_put_select(lw, tc_f_greater(lw, ay, ax), other, p);
-    other = tc_f_from(lw, 2 * half_pi, p);
-    p = tc_put_select(lw, tc_f_is_negative(lw, x), other, p);
-    other = tc_f_negate(lw, p);
-    return tc_put_select(lw, tc_f_is_negative(lw, y), other, p);
 }
 
 /* ---- operands ---- */

@@ -18,7 +18,6 @@ tc_val tc_f_from(tc_lower *lw, double number, tc_val x);    /* number - x */
 tc_val tc_f_greater(tc_lower *lw, tc_val a, tc_val b);
 tc_val tc_f_above(tc_lower *lw, tc_val x, double number);   /* x > number */
 tc_val tc_f_below(tc_lower *lw, tc_val x, double number);   /* x < number */
-tc_val tc_f_is_negative(tc_lower *lw, tc_val x); /* -0 is, too */
 tc_val tc_f_equals(tc_lower *lw, tc_val x, double number);
 tc_val tc_f_negate(tc_lower *lw, tc_val x);
 tc_val tc_f_max(tc_lower *lw, tc_val a, tc_val b, bool nan_wins);
@@ -27,18 +26,12 @@ tc_val tc_f_min(tc_lower *lw, tc_val a, tc_val b, bool nan_wins);
 /* ---- several ---- */
 tc_val tc_f_divide(tc_lower *lw, tc_val a, tc_val b);       /* a * (1 / b) */
 tc_val tc_f_sqrt(tc_lower *lw, tc_val x); /* 1 / rsqrt(x): 0 and infinity as they should be */
-tc_val tc_f_trunc(tc_lower *lw, tc_val x);
 tc_val tc_f_round(tc_lower *lw, tc_val x);                  /* halves to even */
-tc_val tc_f_log1p(tc_lower *lw, tc_val x);
-tc_val tc_f_expm1(tc_lower *lw, tc_val x);
-tc_val tc_f_atan(tc_lower *lw, tc_val x);
-tc_val tc_f_atan2(tc_lower *lw, tc_val y, tc_val x);
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1). */
 tc_val tc_f_polynomial(tc_lower *lw, tc_val x, const double *c, int n);
 
-/* A function of one f32 (math.c); NULL: none of that operator. */
-typedef tc_val tc_f_function(tc_lower *lw, tc_val x, const void *attr);
-tc_f_function *tc_f_formula(tc_op op);
+/* The operator by its formula (plain_expand.c), on operands that have the types it computes in. */
+tc_val tc_f_apply(tc_lower *lw, tc_op op, const void *attr, const tc_val *in);
 
 /* Operand i of the node as `dtype`, with ones in front up to `rank`. */
 tc_val tc_plain_in(tc_lower *lw, const tc_node *node, int i, tc_dtype dtype, int rank);

@@ -82,21 +82,6 @@ static bool easy_power(tc_lower *lw, tc_val x, double n, tc_val *y)
     return true;
 }
 
-/* POW takes bases from 0 on: |x|^y, for x < 0 negated where y is odd and no number where y is none.
- */
-static tc_val any_power(tc_lower *lw, tc_val x, tc_val y)
-{
-    tc_val p = tc_put2(lw, TC_OP_tosa_pow, NULL, tc_f_op(lw, TC_OP_tosa_abs, x), y);
-    tc_val half = tc_f_scale(lw, y, 0.5);
-    tc_val whole = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_f_op(lw, TC_OP_tosa_floor, y), y);
-    tc_val even = tc_put2(lw, TC_OP_tosa_equal, NULL, tc_f_op(lw, TC_OP_tosa_floor, half), half);
-    tc_val below = tc_put_select(lw, even, p, tc_f_negate(lw, p));
-    below = tc_put_select(lw, whole, below, tc_f_number(lw, x, NAN));
-    p = tc_put_select(lw, tc_f_below(lw, x, 0), below, p);
-    tc_val one = tc_f_number(lw, x, 1);
-    return tc_put_select(lw, tc_f_equals(lw, y, 0), one, p);
-}
-
 void tc_lower_plain_pow(tc_lower *lw, const tc_node *node, tc_val *out)
 {
     tc_val x[2], y;
@@ -107,62 +92,7 @@ void tc_lower_plain_pow(tc_lower *lw, const tc_node *node, tc_val *out)
         const tc_type *t = tc_lower_result(lw, node, 0);
         finish(lw, node, tc_put_expand(lw, y, t->rank, t->dim), out);
     } else if (wants_floats(lw, node))
-        finish(lw, node, any_power(lw, x[0], x[1]), out);
-}
-
-/* ---- angles and lengths ---- */
-
-void tc_lower_plain_atan2(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    tc_val x[2];
-    if (wants_floats(lw, node) && start(lw, node, true, x))
-        finish(lw, node, tc_f_atan2(lw, x[0], x[1]), out);
-}
-
-/* m sqrt(1 + (n / m)^2), m the longer side. */
-void tc_lower_plain_hypot(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    tc_val x[2];
-    if (!wants_floats(lw, node) || !start(lw, node, true, x))
-        return;
-    tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x[0]), b = tc_f_op(lw, TC_OP_tosa_abs, x[1]);
-    tc_val m = tc_f_max(lw, a, b, true), t = tc_f_divide(lw, tc_f_min(lw, a, b, true), m);
-    tc_val y = tc_put_mul(lw, m, tc_f_sqrt(lw, tc_f_add(lw, tc_put_mul(lw, t, t), 1)));
-    finish(lw, node, tc_put_select(lw, tc_f_equals(lw, m, 0), m, y), out);
-}
-
-void tc_lower_plain_copysign(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    tc_val x[2];
-    if (!wants_floats(lw, node) || !start(lw, node, true, x))
-        return;
-    tc_val a = tc_f_op(lw, TC_OP_tosa_abs, x[0]);
-    tc_val negative = tc_f_is_negative(lw, x[1]), minus = tc_f_negate(lw, a);
-    finish(lw, node, tc_put_select(lw, negative, minus, a), out);
-}
-
-/* max + log1p(e^-|x - y|); equal ones, which may be infinite, are x + ln 2. */
-void tc_lower_plain_logaddexp(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    tc_val x[2];
-    if (!wants_floats(lw, node) || !start(lw, node, true, x))
-        return;
-    tc_val apart = tc_f_negate(lw, tc_f_op(lw, TC_OP_tosa_abs, tc_f_sub(lw, x[0], x[1])));
-    tc_val more = tc_f_log1p(lw, tc_f_op(lw, TC_OP_tosa_exp, apart));
-    tc_val y = tc_put_add(lw, tc_f_max(lw, x[0], x[1], true), more);
-    tc_val same = tc_put2(lw, TC_OP_tosa_equal, NULL, x[0], x[1]);
-    finish(lw, node, tc_put_select(lw, same, tc_f_add(lw, x[0], 0.69314718055994531), y), out);
-}
-
-void tc_lower_plain_xlogy(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    tc_val x[2];
-    if (!wants_floats(lw, node) || !start(lw, node, true, x))
-        return;
-    tc_val y = tc_put_mul(lw, x[0], tc_f_op(lw, TC_OP_tosa_log, x[1]));
-    tc_val number = tc_put2(lw, TC_OP_tosa_equal, NULL, x[1], x[1]);
-    tc_val nothing = tc_put2(lw, TC_OP_tosa_logical_and, NULL, number, tc_f_equals(lw, x[0], 0));
-    finish(lw, node, tc_put_select(lw, nothing, tc_f_number(lw, y, 0), y), out);
+        finish(lw, node, tc_f_apply(lw, TC_OP_pow, NULL, x), out);
 }
 
 /* ---- three operands ---- */
@@ -179,35 +109,6 @@ void tc_lower_plain_clamp_tensor(tc_lower *lw, const tc_node *node, tc_val *out)
     if (x[2])
         y = tc_f_min(lw, y, x[2], true);
     finish(lw, node, tc_put_expand(lw, y, t->rank, t->dim), out);
-}
-
-void tc_lower_plain_lerp(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    tc_val x[3];
-    if (start(lw, node, true, x))
-        finish(lw, node, tc_put_add(lw, x[0], tc_put_mul(lw, x[2], tc_f_sub(lw, x[1], x[0]))), out);
-}
-
-void tc_lower_plain_addcmul(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    double value = ((const tc_attr_scale *)node->attr)->value;
-    tc_val x[3];
-    if (value != floor(value) && !wants_floats(lw, node))
-        return;
-    if (!start(lw, node, true, x))
-        return;
-    tc_val y = tc_put_mul(lw, x[1], x[2]);
-    finish(lw, node, tc_put_add(lw, x[0], value == 1 ? y : tc_f_scale(lw, y, value)), out);
-}
-
-void tc_lower_plain_addcdiv(tc_lower *lw, const tc_node *node, tc_val *out)
-{
-    double value = ((const tc_attr_scale *)node->attr)->value;
-    tc_val x[3];
-    if (!wants_floats(lw, node) || !start(lw, node, true, x))
-        return;
-    tc_val y = tc_f_divide(lw, x[1], x[2]);
-    finish(lw, node, tc_put_add(lw, x[0], value == 1 ? y : tc_f_scale(lw, y, value)), out);
 }
 
 /* One slope, or one per channel. */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* formula.h -- what an operator computes, as text, read alike by all stages that use it.
+ *
+ *   formula = { name '=' value ';' } value
+ *   value   = a '?' b ':' c   |   &   < <= > >= == !=   + -   * /   - !   f(a, ...)   as in C, but
+ *             that | and & are logical
+ *
+ * f is an operator of op.def, and so is every sign: a + b is add(a, b), a ? b : c where(a, b, c).
+ * Numbers behind the operands are the operator's attributes: clamp(x, 0, 6), add(x, y, alpha).
+ * poly(x, c0, c1, ...) is c0 + c1 x + ..., like(x, c) the number c as a constant of x's type.
+ * Names: x, y, z are the operands; the fields of the operator's attributes and the words of its
+ * choices; pi, ln2, inf, nan; whatever the formula has named before.
+ * What is known is computed in f64; a number beside a value is a constant of that value's type.  Of
+ * a choice whose condition is known only one side is made.  Things are made from left to right,
+ * operands before the operator. */
+#ifndef TC_FORMULA_H
+#define TC_FORMULA_H
+
+#include "op.h"
+
+/* A number that is known, or something the maker has made. */
+typedef struct tc_term {
+    bool known;
+    double number;
+    uint32_t made;
+} tc_term;
+
+typedef struct tc_formula tc_formula;
+/* An operator on n terms, one of which at least is made; TC_FORMULA_LIKE: like(). */
+typedef tc_term tc_formula_make(const tc_formula *f, tc_op op, const tc_term *in, int n);
+#define TC_FORMULA_LIKE TC_OP_COUNT
+
+struct tc_formula {
+    const char *text;
+    tc_attr_kind kind; /* of the operator's attribute */
+    const void *attr;
+    uint32_t in[3]; /* x, y, z */
+    tc_formula_make *make;
+    void *maker;
+};
+
+/* What the formula makes.  false: it cannot be read, *wrong says from where on. */
+bool tc_formula_apply(const tc_formula *f, tc_term *out, const char **wrong);
+
+/* An operator's formulas: the row FUNCTION of op.def, or formula.def, which has the fields. */
+typedef struct tc_op_formula {
+    enum { TC_ON_floats, TC_ON_numbers, TC_ON_wide, TC_ON_rounding } on;
+    const char *tosa, *cpu; /* NULL: none */
+} tc_op_formula;
+
+tc_op_formula tc_formula_of(tc_op op);
+
+/* For makers: the operand that a number beside it takes its type from. */
+uint32_t tc_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n);
+
+/* For makers: the attributes of `op` in the formula, of the n numbers behind its operands; without
+ * any, those of the formula's operator where they are of one kind, 1 for alpha, else 0. */
+const void *tc_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, const tc_term *in,
+                            int n);
+
+#endif

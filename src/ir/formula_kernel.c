@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* formula_kernel.c -- the kernels of rows FUNCTION that num has none for: the formula, by the
+ * kernels of the operators in it. */
+#include "../num/eltwise.h"
+#include "../num/load.h"
+#include "formula.h"
+#include "shape.h"
+
+enum { MOST_MADE = 128 }; /* values of one formula */
+
+/* What is made is a tensor of the result's shape, in `real` or bool; 0 is none. */
+typedef struct desk {
+    tc_call *call;
+    tc_type real, truth;
+    tc_tensor made[MOST_MADE];
+    uint32_t n_made;
+} desk;
+
+static uint32_t space(desk *d, const tc_type *type)
+{
+    if (d->n_made + 1 >= MOST_MADE) {
+        d->call->error = "a formula with too many steps";
+        return 0;
+    }
+    d->made[++d->n_made] =
+        (tc_tensor){type, tc_arena_raw(d->call->scratch, tc_type_bytes(type))};
+    return d->n_made;
+}
+
+static uint32_t filled(desk *d, double number)
+{
+    uint32_t v = space(d, &d->real);
+    for (int64_t i = 0; v && i < tc_type_count(&d->real); i++)
+        tc_store_f64(d->made[v], i, number);
+    return v;
+}
+
+static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
+{
+    desk *d = f->maker;
+    if (op == TC_FORMULA_LIKE)
+        return (tc_term){.made = filled(d, in[1].number)};
+    const tc_op_info *info = &tc_ops[op];
+    int operands = n < info->max_in ? n : info->max_in;
+    bool truth = info->shape == tc_shape_compare || info->shape == tc_shape_bool;
+    tc_tensor operand[3] = {{0}};
+    for (int i = 0; i < operands && i < 3; i++)
+        operand[i] = d->made[in[i].known ? filled(d, in[i].number) : in[i].made];
+    uint32_t to = space(d, truth ? &d->truth : &d->real);
+    if (d->call->error || !info->kernel || !(info->traits & T_ELTWISE)) {
+        d->call->error = d->call->error ? d->call->error : "a formula of more than elements";
+        return (tc_term){0};
+    }
+    tc_call call = {.attr = tc_formula_attr(d->call->scratch, f, op, in + operands,
+                                            n - operands),
+                    .n_in = operands,
+                    .n_out = 1,
+                    .in = operand,
+                    .out = &d->made[to],
+                    .scratch = d->call->scratch};
+    info->kernel(&call);
+    d->call->error = call.error;
+    return (tc_term){.made = to};
+}
+
+/* In f64 what is f64, everything else in f32. */
+static void run(tc_call *call, tc_op op, const char *text)
+{
+    desk d = {.call = call, .real = *call->out[0].type, .truth = *call->out[0].type};
+    d.real.dtype = call->out[0].type->dtype == TC_f64 ? TC_f64 : TC_f32;
+    d.real.quant = d.truth.quant = NULL;
+    d.truth.dtype = TC_bool;
+    tc_formula f = {text, tc_ops[op].attr, call->attr, {space(&d, &d.real)}, compute, &d};
+    tc_term out;
+    const char *wrong;
+    tc_convert(call->in[0], d.made[f.in[0]]);
+    if (!tc_formula_apply(&f, &out, &wrong))
+        call->error = "its formula cannot be read";
+    if (!call->error)
+        tc_convert(out.known ? d.made[filled(&d, out.number)] : d.made[out.made], call->out[0]);
+}
+
+#define KERNEL_own(name, text)
+#define KERNEL_formula(name, text)                                                                 \
+    void tc_num_##name(tc_call *call);                                                             \
+    void tc_num_##name(tc_call *call) { run(call, TC_OP_##name, text); }
+#define OP(...)
+#define FUNCTION(name, attr, role, defined, kernel, formula, doc) KERNEL_##kernel(name, formula)
+#include "op.def"
