@@ -217,7 +217,8 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
                               c->vela.system_config ? c->vela.system_config : m->system_config,
                               c->vela.memory_mode ? c->vela.memory_mode : m->memory_mode,
                               &p->system));
-    tc_estimate_graph(ctx, tc_main(c->region[i].module), p->machine, &p->system, &e);
+    tc_estimate_graph(ctx, &ctx->arena, tc_main(c->region[i].module), p->machine, &p->system, NULL,
+                      &e);
     for (size_t k = 0; k < e.cost.n_op; k++) {
         const tc_npu_op_cost *op = &e.cost.op[k];
         tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);

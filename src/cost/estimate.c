@@ -442,37 +442,70 @@ static void no_bricks(tc_guesser *e, const tc_node *node)
         e->flat[node->in[0]] = true;
 }
 
-void tc_estimate_graph(tc_ctx *ctx, const tc_graph *g, const tc_npu_machine *machine,
-                       const tc_npu_system *system, tc_estimate *out)
+/* By node: whether it acts, or somebody who matters reads what it makes. */
+static const bool *live_nodes(tc_arena *arena, const tc_graph *g, const bool *pinned)
 {
-    tc_guesser e = {.ctx = ctx, .g = g, .m = machine, .s = system};
-    e.readers = tc_graph_readers(ctx, g);
+    bool *live = tc_arena_copy(arena, pinned, g->n_val * sizeof *pinned);
+    bool *needed = tc_new_n(arena, bool, g->n_node);
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        needed[k] = (tc_ops[node->op].traits & (T_STATE | T_CONTROL)) ||
+                    node->op == TC_OP_tosa_custom;
+        for (int i = 0; i < node->n_out; i++)
+            needed[k] = needed[k] || live[node->out[i]];
+        for (int i = 0; needed[k] && i < node->n_in; i++)
+            live[node->in[i]] = true;
+    }
+    return needed;
+}
+
+/* Who reads what, of those that are needed. */
+static void find_readers(tc_ctx *ctx, tc_guesser *e, const bool *needed)
+{
+    const tc_graph *g = e->g;
+    const uint32_t *all = tc_graph_readers(ctx, g);
+    uint32_t *readers = tc_arena_copy(e->arena, all, g->n_val * sizeof *readers);
+    e->reader = tc_new_n(e->arena, const tc_node *, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            if (needed[k])
+                e->reader[g->node[k]->in[i]] = g->node[k];
+            else
+                readers[g->node[k]->in[i]]--;
+    e->readers = readers;
+}
+
+void tc_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *g,
+                       const tc_npu_machine *machine, const tc_npu_system *system,
+                       tc_estimate_memo *memo, tc_estimate *out)
+{
+    tc_guesser e = {.arena = arena, .g = g, .m = machine, .s = system, .memo = memo};
     e.pinned = tc_graph_pinned(ctx, g);
-    e.maker = tc_new_n(&ctx->arena, int32_t, g->n_val);
-    e.storage = tc_new_n(&ctx->arena, tc_val, g->n_val);
-    e.flat = tc_new_n(&ctx->arena, bool, g->n_val);
+    const bool *needed = live_nodes(arena, g, e.pinned);
+    find_readers(ctx, &e, needed);
+    e.maker = tc_new_n(arena, int32_t, g->n_val);
+    e.storage = tc_new_n(arena, tc_val, g->n_val);
+    e.flat = tc_new_n(arena, bool, g->n_val);
     for (size_t v = 0; v < g->n_val; v++) {
         e.maker[v] = TC_GUESS_NONE;
         e.storage[v] = (tc_val)v;
     }
-    e.reader = tc_new_n(&ctx->arena, const tc_node *, g->n_val);
-    for (size_t k = 0; k < g->n_node; k++) {
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            e.reader[g->node[k]->in[i]] = g->node[k];
-        no_bricks(&e, g->node[k]);
-    }
     for (size_t k = 0; k < g->n_node; k++)
-        visit(&e, g->node[k]);
+        if (needed[k])
+            no_bricks(&e, g->node[k]);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (needed[k])
+            visit(&e, g->node[k]);
     for (size_t k = 0; k < e.n; k++)
         compact(&e.item[k].op);
     if (tc_guess_u85(&e))
         link_chains(&e);
     for (size_t k = 0; k < e.n; k++)
         if (!e.item[k].op.block.depth)
-            tc_npu_choose_block(machine, &e.item[k].op);
-    tc_npu_cost_ops(&ctx->arena, machine, system, next_item, &e, &out->cost);
+            tc_memo_block(memo, machine, &e.item[k].op);
+    tc_npu_cost_ops(arena, machine, system, next_item, &e, &out->cost);
     out->n_unknown = e.unknown;
-    out->node = tc_new_n(&ctx->arena, const tc_node *, out->cost.n_op + 1);
+    out->node = tc_new_n(arena, const tc_node *, out->cost.n_op + 1);
     for (size_t i = 0; i < out->cost.n_op; i++)
         out->node[i] = e.item[out->cost.op[i].number].node;
 }

@@ -6,6 +6,7 @@
 
 #include "../ir/graph.h"
 #include "../npu/cost.h"
+#include "estimate_memo.h"
 
 typedef struct tc_estimate {
     tc_npu_stream_cost cost;
@@ -13,7 +14,9 @@ typedef struct tc_estimate {
     size_t n_unknown;     /* operators that no cost is known of; they count 0 */
 } tc_estimate;
 
-void tc_estimate_graph(tc_ctx *ctx, const tc_graph *graph, const tc_npu_machine *machine,
-                       const tc_npu_system *system, tc_estimate *out);
+/* The result lies in `arena`, what it takes to get there too.  Nodes that nobody needs count 0. */
+void tc_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *graph,
+                       const tc_npu_machine *machine, const tc_npu_system *system,
+                       tc_estimate_memo *memo, tc_estimate *out);
 
 #endif

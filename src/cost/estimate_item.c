@@ -62,7 +62,7 @@ tc_npu_map tc_guess_map(const tc_guesser *e, tc_val v)
 
 tc_guess *tc_guess_add(tc_guesser *e, const tc_node *node, tc_npu_kind kind, uint8_t mode)
 {
-    tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+    tc_grow(e->arena, e->item, e->n, e->cap);
     tc_guess *i = &e->item[e->n++];
     *i = (tc_guess){.node = node};
     i->op = (tc_npu_op){

@@ -4,7 +4,6 @@
 #ifndef TC_ESTIMATE_ITEM_H
 #define TC_ESTIMATE_ITEM_H
 
-#include "../npu/block.h"
 #include "estimate.h"
 
 enum { TC_GUESS_NONE = -1 };
@@ -19,12 +18,13 @@ typedef struct tc_guess {
 } tc_guess;
 
 typedef struct tc_guesser {
-    tc_ctx *ctx;
+    tc_arena *arena;
     const tc_graph *g;
     const uint32_t *readers;
     const bool *pinned;
     const tc_npu_machine *m;
     const tc_npu_system *s;
+    tc_estimate_memo *memo;
     tc_guess *item;
     size_t n, cap;
     int32_t *maker;         /* by value: the item that makes it */

@@ -7,22 +7,14 @@
 
 /* ---- weights ---- */
 
-/* Bits of a weight: the entropy of the numbers. */
+/* Bits of a weight. */
 static double entropy(const tc_guesser *e, tc_val v)
 {
     const tc_type *t = tc_type_of(e->g, v);
     bool small = t->dtype == TC_i8 || t->dtype == TC_i4; /* which lies one to a byte, too */
     const int8_t *w = small && tc_is_const(e->g, v) ? e->g->val[v]->data : NULL;
-    int64_t n = tc_type_count(t), count[256] = {0};
-    double bits = 0;
-    if (!w || n < 1)
-        return 8;
-    for (int64_t i = 0; i < n; i++)
-        count[(uint8_t)w[i]]++;
-    for (int i = 0; i < 256; i++)
-        if (count[i])
-            bits -= (double)count[i] * log2((double)count[i] / (double)n);
-    return bits / (double)n;
+    int64_t n = tc_type_count(t);
+    return w && n > 0 ? tc_memo_entropy(e->memo, w, n) : 8;
 }
 
 /* Weights are walked through in whole microblocks; what is missing is zeros, which take a third of
@@ -88,7 +80,7 @@ void tc_guess_conv(tc_guesser *e, const tc_node *node)
     if (i->op.ifm.bytes == 2)
         i->op.acc_bits = tc_guess_u85(e) ? 48 : 40;
     i->sums = true;
-    tc_npu_choose_block(e->m, &i->op);
+    tc_memo_block(e->memo, e->m, &i->op);
     set_weights(e, i, node->in[1]);
 }
 
@@ -198,7 +190,7 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
     tc_guess again = *i;
     if (all) {
         again.op.ifm.region = i->op.ofm.region = e->s->of_region[2] != e->s->of_region[1] ? 2 : 1;
-        tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+        tc_grow(e->arena, e->item, e->n, e->cap);
         e->item[e->n++] = again;
         tc_guess_makes(e, &e->item[e->n - 1], node->out[0]);
     }
@@ -260,7 +252,7 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
     i->op.ofm = i->op.ifm;
     i->op.ofm.region = 1;
     i->op.ofm.bytes = 4;
-    tc_npu_choose_block(e->m, &i->op);
+    tc_memo_block(e->memo, e->m, &i->op);
     mul = *i;
     e->n--;
     i = tc_guess_add(e, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
@@ -271,16 +263,16 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
     i->op.ofm.w = h;
     i->op.ofm.c = 1;
     i->op.ifm.bytes = 1; /* the block is chosen for what is multiplied */
-    tc_npu_choose_block(e->m, &i->op);
+    tc_memo_block(e->memo, e->m, &i->op);
     i->op.ifm.bytes = 4;
     tc_guess_scaled(i);
     i->sums = true;
     sum = *i;
     e->n--;
     for (int32_t k = 0; k < w; k++) {
-        tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+        tc_grow(e->arena, e->item, e->n, e->cap);
         e->item[e->n++] = mul;
-        tc_grow(&e->ctx->arena, e->item, e->n, e->cap);
+        tc_grow(e->arena, e->item, e->n, e->cap);
         e->item[e->n++] = sum;
     }
     tc_guess_makes(e, &e->item[e->n - 1], node->out[0]);

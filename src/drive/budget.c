@@ -105,7 +105,8 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
                               goal->memory_mode ? goal->memory_mode : m->memory_mode, &system));
     for (size_t i = 0; i < c->n_region; i++) {
         tc_estimate e;
-        tc_estimate_graph(ctx, tc_main(c->region[i].module), machine, &system, &e);
+        tc_estimate_graph(ctx, &ctx->arena, tc_main(c->region[i].module), machine, &system, NULL,
+                          &e);
         *out += e.cost.total.cycles;
     }
     return TC_OK;

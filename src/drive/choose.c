@@ -2,9 +2,9 @@
 /* choose.c -- see choose.h. */
 #include "choose.h"
 
-#include "../lower/layout/offer.h"
-#include "../tidy/tidy.h"
+#include "../base/attempt.h"
 #include "../cost/estimate.h"
+#include "../lower/layout/offer.h"
 
 enum { NODES_MAX = 400000, KINDS_MAX = 32 }; /* of all copies that one pass is tried on; of them */
 
@@ -18,6 +18,7 @@ tc_status tc_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
         return TC_OK;
     tc_verdicts *c = tc_new(&ctx->arena, tc_verdicts);
     c->machine = npu;
+    c->memo = tc_estimate_memo_new(ctx);
     TC_TRY(tc_npu_system_find(ctx, npu, ini, system_config ? system_config : m->system_config,
                               memory_mode ? memory_mode : m->memory_mode, &c->system));
     *out = c;
@@ -25,16 +26,13 @@ tc_status tc_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
 }
 
 /* What nobody reads any more does not count. */
-static tc_status cycles_of(tc_ctx *ctx, const tc_module *module, const tc_verdicts *c, double *out)
+static double cycles_of(tc_ctx *ctx, const tc_module *module, const tc_verdicts *c)
 {
     tc_estimate e;
-    tc_module *read = tc_module_copy(module);
-    TC_TRY(tc_tidy_remove_dead_code(ctx, read));
-    tc_mark scratch = tc_arena_mark(&ctx->scratch);
-    tc_estimate_graph(ctx, tc_main(read), c->machine, &c->system, &e);
-    tc_arena_rewind(&ctx->scratch, scratch);
-    *out = e.cost.total.cycles;
-    return TC_OK;
+    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_estimate_graph(ctx, &ctx->scratch, tc_main(module), c->machine, &c->system, c->memo, &e);
+    tc_arena_rewind(&ctx->scratch, mark);
+    return e.cost.total.cycles;
 }
 
 static size_t nodes_of(const tc_module *module)
@@ -73,6 +71,26 @@ static const char *shape_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
     return node->n_out ? tc_type_text(&ctx->arena, tc_type_of(g, node->out[0])) : "";
 }
 
+/* The pass where one kind stands, and nowhere else. */
+typedef struct kind_trial {
+    tc_ctx *ctx;
+    const tc_module *before;
+    const tc_pass *pass;
+    const tc_verdicts *c;
+    uint64_t key;
+    double cycles; /* out */
+} kind_trial;
+
+static tc_status try_kind(void *what)
+{
+    kind_trial *t = what;
+    tc_module *module = tc_module_copy(t->before);
+    tc_offer one = {.only = true, .key = t->key};
+    TC_TRY(run_with(t->ctx, module, t->pass, &one));
+    t->cycles = cycles_of(t->ctx, module, t->c);
+    return TC_OK;
+}
+
 /* Each kind by itself, beside none at all. */
 static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before,
                          const tc_pass *pass, const tc_offer *all, double none, tc_verdicts *c)
@@ -81,16 +99,15 @@ static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before
     size_t n_refused = 0;
     for (size_t i = 0; i < all->n; i++) {
         const tc_offer_kind *kind = &all->kind[i];
-        tc_module *trial = tc_module_copy(before);
-        tc_offer one = {.only = true, .key = kind->key};
-        TC_TRY(run_with(ctx, trial, pass, &one));
+        kind_trial trial = {.ctx = ctx, .before = before, .pass = pass, .c = c, .key = kind->key};
+        TC_TRY(tc_attempt_work(ctx, try_kind, &trial));
         tc_verdict choice = {.pass = pass->name,
                             .region = tc_main(module)->name,
                             .node = kind->node,
                             .shape = shape_of(ctx, tc_main(before), kind->node),
                             .places = kind->places,
-                            .without = none};
-        TC_TRY(cycles_of(ctx, trial, c, &choice.with));
+                            .without = none,
+                            .with = trial.cycles};
         choice.taken = choice.with <= none;
         if (!choice.taken)
             refused[n_refused++] = kind->key;
@@ -111,9 +128,7 @@ tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
         return pass->run(ctx, module);
     tc_module *before = tc_module_copy(module);
     TC_TRY(run_with(ctx, module, pass, &all));
-    double none, with;
-    TC_TRY(cycles_of(ctx, before, c, &none));
-    TC_TRY(cycles_of(ctx, module, c, &with));
+    double none = cycles_of(ctx, before, c), with = cycles_of(ctx, module, c);
     if (all.n > 1 && all.n <= KINDS_MAX && all.n * nodes <= NODES_MAX)
         return by_kind(ctx, module, before, pass, &all, none, c);
     if (!all.n && with == none)

@@ -23,6 +23,7 @@ typedef struct tc_verdict {
 typedef struct tc_verdicts {
     const tc_npu_machine *machine; /* whose costs decide */
     tc_npu_system system;
+    struct tc_estimate_memo *memo;
     tc_verdict *choice;
     size_t n, cap;
 } tc_verdicts;

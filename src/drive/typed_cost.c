@@ -49,7 +49,8 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
     *out = 0;
     for (size_t i = 0; i < t.n_region; i++) {
         tc_estimate e;
-        tc_estimate_graph(k->ctx, tc_main(t.region[i].module), k->machine, &k->system, &e);
+        tc_estimate_graph(k->ctx, &k->ctx->arena, tc_main(t.region[i].module), k->machine,
+                          &k->system, NULL, &e);
         *out += e.cost.total.cycles;
     }
     return TC_OK;
