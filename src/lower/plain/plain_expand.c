@@ -32,13 +32,13 @@ static const tc_op direct[TC_OP_COUNT] = {
     [TC_OP_logical_not] = TC_OP_tosa_logical_not,
 };
 
-static bool on_floats(const tc_lower *lw, tc_val x)
+static bool on_floats(const tc_build *lw, tc_val x)
 {
     return !x || tc_is_float(tc_put_type(lw, x)->dtype);
 }
 
 /* A number of the type of `like`. */
-static tc_val as_value(tc_lower *lw, tc_term t, tc_val like)
+static tc_val as_value(tc_build *lw, tc_term t, tc_val like)
 {
     if (!t.known)
         return t.made;
@@ -48,7 +48,7 @@ static tc_val as_value(tc_lower *lw, tc_term t, tc_val like)
     return tc_f_number(lw, like, t.number);
 }
 
-static tc_val quotient(tc_lower *lw, const tc_term *in, const tc_val *v)
+static tc_val quotient(tc_build *lw, const tc_term *in, const tc_val *v)
 {
     if (in[1].known)
         return tc_f_scale(lw, v[0], 1 / in[1].number);
@@ -58,7 +58,7 @@ static tc_val quotient(tc_lower *lw, const tc_term *in, const tc_val *v)
 }
 
 /* What takes more than one operator of its own. */
-static bool special(tc_lower *lw, tc_op op, const tc_term *in, const tc_val *v, tc_val *y)
+static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, tc_val *y)
 {
     switch (op) {
     case TC_OP_add:
@@ -99,7 +99,7 @@ static bool special(tc_lower *lw, tc_op op, const tc_term *in, const tc_val *v, 
 
 static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
 {
-    tc_lower *lw = f->maker;
+    tc_build *lw = f->maker;
     if (op == TC_FORMULA_LIKE)
         return (tc_term){.made = tc_f_number(lw, given[0].made, given[1].number)};
     int operands = n < tc_ops[op].max_in ? n : tc_ops[op].max_in;
@@ -110,14 +110,14 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
     for (int i = 0; i < operands; i++)
         if (op != TC_OP_div || i == 0 || !in[i].known)
             v[i] = as_value(lw, in[i], like);
-    if (lw->why)
+    if (lw->lower->why)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))
         y = direct[op] ? tc_put(lw, direct[op], NULL, v, operands) : tc_f_apply(lw, op, NULL, v);
     return (tc_term){.made = y};
 }
 
-tc_val tc_f_apply(tc_lower *lw, tc_op op, const void *attr, const tc_val *in)
+tc_val tc_f_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
 {
     tc_formula f = {tc_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
     tc_term out;
@@ -125,7 +125,7 @@ tc_val tc_f_apply(tc_lower *lw, tc_op op, const void *attr, const tc_val *in)
     memcpy(f.in, in, (size_t)tc_ops[op].max_in * sizeof *in);
     if (!f.text || (tc_ops[op].attr != TC_ATTR_none && !attr))
         tc_lower_refuse(lw, "'%s' has no formula for TOSA", tc_ops[op].name);
-    if (lw->why || lw->status != TC_OK)
+    if (lw->lower->why || lw->status != TC_OK)
         return TC_NONE;
     if (!tc_formula_apply(&f, &out, &wrong)) {
         tc_lower_refuse(lw, "the formula of '%s' cannot be read at '%s'", tc_ops[op].name, wrong);
@@ -136,7 +136,7 @@ tc_val tc_f_apply(tc_lower *lw, tc_op op, const void *attr, const tc_val *in)
 
 /* ---- rules ---- */
 
-void tc_lower_plain_formula(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_formula(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_op_formula f = tc_formula_of(node->op);
@@ -160,7 +160,7 @@ void tc_lower_plain_formula(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* One TOSA operator, in the element type itself. */
-void tc_lower_plain_direct(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_direct(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype type = tc_lower_result(lw, node, 0)->dtype;
     if (!tc_plain_computes(lw, type))
@@ -172,13 +172,13 @@ void tc_lower_plain_direct(tc_lower *lw, const tc_node *node, tc_val *out)
 }
 
 /* A row FUNCTION of op.def. */
-void tc_lower_plain_function(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
     (direct[node->op] ? tc_lower_plain_direct : tc_lower_plain_formula)(lw, node, out);
 }
 
 /* Integers are finite. */
-void tc_lower_plain_is(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_is(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_dtype type = tc_lower_type(lw, node, 0)->dtype;
