@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu-cost.c -- what our model of the machine says of a stream, beside Vela's own figures.
  *
- *   npu-cost [--each | --record | --choose] SYSTEM MODE X_vela.npz...      Vela's are in
- * X_debug.xml beside it
- * (--enable-debug-db)
+ *   npu-cost [--each | --record | --choose] SYSTEM MODE X_vela.npz...
+ *
+ * Vela's figures are in X_debug.xml beside it (--enable-debug-db).
  *
  * A line a file: cycles by Vela, ours, how far apart; of its scheduled operations the share that is
  * within 5 %, and the cycles of those.  --each: a line an operation that is not.  --record: writes

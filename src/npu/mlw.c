@@ -4,10 +4,17 @@
  *
  * Bits are taken from the least significant one of each byte.  A slice:
  *
- *   3 ZDIV  7 end of stream (to the next byte), 6 no runs of zeros, 0..3 the Rice parameter of the
- * runs 15 number of weights - 1      3 WDIV  0..5 Rice parameter, 7 plain     1 WTRUNC     1 NEWPAL
- *     with NEWPAL: 5 DIROFS, 5 PALSIZE (n > 0 means n + 1), 3 PALBITS - 2, then the entries of
- * PALBITS each
+ *   bits  field
+ *      3  ZDIV     7 end of stream (skip to the next byte), 6 no runs of zeros, 0..3 the Rice
+ *                  parameter of the runs
+ *     15           number of weights - 1
+ *      3  WDIV     0..5 Rice parameter of the weights; 7 plain: as many bits as a palette index
+ *                  takes, PALBITS without a palette
+ *      1  WTRUNC   a quotient of 2 ends there
+ *      1  NEWPAL   a new palette follows:
+ *      5  DIROFS   an index i of n entries or more stands for i - n + DIROFS
+ *      5  PALSIZE  n > 0: n + 1 entries
+ *      3  PALBITS  bits of an entry - 2, then the entries
  *
  * and then chunks: the unary parts of up to 12 weights and of some runs, followed by the remainders
  * of the chunk before.  Weights and runs keep in step: neither gets far ahead of the other. */

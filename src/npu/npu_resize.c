@@ -2,9 +2,10 @@
 /* npu_resize.c -- RESIZE of U85: position p = x step + offset, in units of 1 / scale of an input
  * pixel.
  *
- *   BILINEAR   the four pixels around p, weighted by what is left to the next ones; scaled up by
- * the product of both scales, which the output's scale takes away again NEAREST    the pixel that p
- * is nearest to, halves up      REPLICATE   the pixel that p is in */
+ *   BILINEAR   the four pixels around p, weighted by the distance to the opposite ones; scaled up by
+ *              the product of both scales, which the output's scale takes away again
+ *   NEAREST    the pixel that p is nearest to, halves up
+ *   REPLICATE  the pixel that p is in */
 #include "state.h"
 
 typedef struct spot {

@@ -11,9 +11,9 @@
 /* "POOL MAX": the kind, and the mode where there is one. */
 const char *tc_npu_op_name(tc_arena *arena, const tc_npu_op *op);
 
-/* What it reads and writes, in one line:
- *   CONV  4x4x8 i8 r1+0x0 -> 4x4x16 i8 r1+0x80, 3x3 pad 1,1,1,1, weights 640 of 1152 bytes (56 %),
- * block 4x4x16 */
+/* What it reads and writes, in one line (two here):
+ *   CONV  4x4x8 i8 r1+0x0 -> 4x4x16 i8 r1+0x80, 3x3 pad 1,1,1,1,
+ *   weights 640 of 1152 bytes (56 %), block 4x4x16 */
 void tc_npu_op_text(tc_buf *out, const tc_npu_machine *machine, const tc_npu_op *op);
 
 /* The registers that were set since the operation before it, in order of their codes. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* observation_file.c -- see observation_file.h.
  *
- *   "tosacobs", version u32, kind u32, fingerprint u64, domains u64
+ *   all:     "tosacobs", version u32, kind u32, fingerprint u64, domains u64
  *   first:   samples u64, then for each: hash u64, index u64, domains x (lo f32, hi f32)
- *   second:  rows u64, samples u64, kept u64, sum of their hashes u64, watched u64, odd u64, then
- * for each: hash u64, index u64, far in u64, name; domains x (ends, average of ends); counted u64,
- * sum of their hashes u64; domains x (0, or 1 and TC_BINS counts) u64:     hash of everything
- * before it
+ *   second:  rows u64, samples u64, kept u64, sum of their hashes u64, watched u64, odd u64,
+ *            for each odd sample: hash u64, index u64, far in u64, name;
+ *            domains x (ends, average of ends);
+ *            counted u64, sum of their hashes u64;
+ *            domains x (0, or 1 and TC_BINS counts)
+ *   all:     u64, the hash of everything before it
  *
  * Counts are little-endian base 128, a name is its length and its bytes. */
 #include "observation_file.h"

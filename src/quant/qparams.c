@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qparams.c -- the parameters of a typed program as JSON, by PyTorch's node names.
  *
- *   {"conv2d": {"scale": 0.05, "zero_point": -3, "qmin": -128, "qmax": 127, "dtype": "torch.int8",
- * "axis": null}}
+ *   {"conv2d": {"scale": 0.05, "zero_point": -3, "qmin": -128, "qmax": 127,
+ *               "dtype": "torch.int8", "axis": null}}
  *
  * Constants are there under their own names; with a channel axis, scale and zero_point are lists.
  */

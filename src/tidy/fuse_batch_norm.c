@@ -2,14 +2,15 @@
 /* fuse_batch_norm.c -- batch norm, and constants by channel, into the weights of the product before
  * them.
  *
- *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias),  s = weight / sqrt(var +
- * eps)
+ *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias)
  *   product(x, w, b) s + t       = product(x, s w, s b + t)
+ *
+ *   s = weight / sqrt(var + eps)
  *
  * where s and t belong to the output channel.  Done when the statistics and weights are constants
  * and nobody else reads the product; the sums are then rounded differently, and that is all.
  *
- * fuse32 rounds every step to f32, in the order in which PT2E folds its norms,
+ * fuse-batch-norm-f32 rounds every step to f32, in the order in which PT2E folds its norms,
  *
  *   r = 1 / sqrt(var + eps),  w' = w (weight r),  b' = ((b - mean) r) weight + bias,
  *

@@ -2,8 +2,9 @@
 /* lower_check.h -- lowering tested as text: a typed graph is run, lowered, judged and run again.
  *
  *     LOWERS("TOSA-1.0+INT", 1, "graph @t(%0: i8[2,9] q(0.05:-3)) {\n"
- *                               "  %1 = const ? : i8[4,9] q(axis=0; 0.02:0, 0.01:0, 0.03:0,
- * 0.02:0)\n" "  %2 = linear %0, %1, none : i8[2,4] q(0.1:5)\n" "  return %2\n}\n")
+ *                               "  %1 = const ? : i8[4,9] q(axis=0; 0.02:0, 0.01:0, 0.03:0, 0.02:0)\n"
+ *                               "  %2 = linear %0, %1, none : i8[2,4] q(0.1:5)\n"
+ *                               "  return %2\n}\n")
  *
  * "const ?" stands for numbers that look random and are the same every time.  Inputs are drawn from
  * all codes of their domains (plain numbers from lower_plain), then from the two ends of each only.

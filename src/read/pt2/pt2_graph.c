@@ -244,10 +244,7 @@ static const char *nearest_target(const tc_pt2 *reader, const char *target)
     return best;
 }
 
-/* Names that are read, from the outputs back: a node counts when a result of it is read, when it
- * writes into an operand whose memory is read later or was there before, or when it has no results
- * at all and is no assertion: what only those ask for need not be known. */
-
+/* Names that are read, from the outputs back. */
 typedef struct reading {
     tc_pt2 *reader;
     tc_map memory; /* name -> tc_str: whose memory it may show */
@@ -336,6 +333,8 @@ static bool is_assertion(const char *target)
            strncmp(target, "aten.sym_constrain_range", 24) == 0;
 }
 
+/* A node is read when a result of it is, when it writes into an operand whose memory is read later or
+ * was there before, or when it has no results at all and is no assertion. */
 static bool is_unread(const reading *r, const tc_json *node)
 {
     const tc_json *outputs = tc_json_get(node, "outputs");
