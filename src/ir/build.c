@@ -44,6 +44,21 @@ tc_build tc_build_instead(tc_rewrite *rw, const tc_node *node)
     return (tc_build){.ctx = rw->ctx, .g = rw->to, .loc = node->loc, .rw = rw, .node = node};
 }
 
+tc_status tc_b_replace(tc_build *b, tc_val v, bool *done)
+{
+    TC_TRY(b->status);
+    b->g->val[v]->type = tc_b_out_type(b, 0);
+    tc_rewrite_bind(b->rw, b->node->out[0], v);
+    *done = true;
+    return TC_OK;
+}
+
+tc_status tc_b_again(tc_build *b, const tc_val *in, int n_in, bool *done)
+{
+    tc_val y = tc_b_typed(b, b->node->op, b->node->attr, in, n_in, tc_b_out_type(b, 0));
+    return tc_b_replace(b, y, done);
+}
+
 tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out)
 {
     if (b->status != TC_OK)

@@ -81,6 +81,11 @@ static inline bool tc_b_is_read(const tc_build *b, int i)
     return i < b->node->n_out && b->rw->readers[b->node->out[i]] > 0;
 }
 
+/* v stands for the node's first result, whose type and name it takes; gives the status. */
+TC_MUST_USE tc_status tc_b_replace(tc_build *b, tc_val v, bool *done);
+/* The node itself stands there, on these n operands in place of its own. */
+TC_MUST_USE tc_status tc_b_again(tc_build *b, const tc_val *in, int n_in, bool *done);
+
 /* A record of attributes in the context's arena. */
 #define tc_b_attr(b, record, ...)                                                                  \
     ((tc_attr_##record *)tc_arena_copy(&(b)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \

@@ -6,16 +6,10 @@
  *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it */
 #include "../lower_pass.h"
 
+#include "../../ir/build.h"
 #include "../../num/load.h"
-#include "../layout/avoid.h"
 
 /* ---- floors ---- */
-
-static tc_status put_shift(tc_rewrite *rw, const tc_node *like, tc_val a, tc_val b, tc_val *out)
-{
-    static const tc_attr_tosa_shift half_up = {.round = true};
-    return tc_avoid_put2(rw, like, TC_OP_tosa_arithmetic_right_shift, &half_up, a, b, out);
-}
 
 /* Numbers that are far from the lowest i32: leading zeros, and those plus or minus a few. */
 static bool is_small(const tc_graph *g, tc_val v)
@@ -36,27 +30,19 @@ static bool is_small(const tc_graph *g, tc_val v)
 
 /* Half of 2^n, 0 for n = 0: of a constant, or 2^max(n - 1, 0) * min(n, 1).  What is shifted has n's
  * shape: a lone number on the left, repeated over more than four axes, is read past its end. */
-static tc_status put_half(tc_rewrite *rw, const tc_node *node, tc_val n, tc_val *out, int64_t *most)
+static tc_val put_half(tc_build *b, tc_val n, int64_t *most)
 {
-    tc_tensor t = tc_tensor_of(rw->to, n);
-    int rank = tc_type_of(rw->to, n)->rank;
+    tc_tensor t = tc_b_constant(b, n);
     bool one_number = t.data && tc_type_count(t.type) == 1;
     if (one_number && tc_load_i64(t, 0) >= 0 && tc_load_i64(t, 0) < 32) {
         *most = (INT64_C(1) << tc_load_i64(t, 0)) / 2;
-        *out = tc_avoid_number(rw, node, TC_i32, rank, *most);
-        return TC_OK;
+        return tc_b_like(b, n, TC_i32, (double)*most);
     }
-    static const tc_attr_tosa_nan nan = {.nan_mode = TC_nan_mode_propagate};
-    tc_val one = tc_avoid_number(rw, node, TC_i32, rank, 1),
-           none = tc_avoid_number(rw, node, TC_i32, rank, 0), k, some, ones;
+    tc_val one = tc_b_like(b, n, TC_i32, 1), none = tc_b_like(b, n, TC_i32, 0);
     *most = 1 << 30;
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_sub, NULL, n, one, &k));
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_maximum, &nan, k, none, &k));
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_minimum, &nan, n, one, &some));
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_maximum, &nan, some, one, &ones));
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_logical_left_shift, NULL, ones, k, &k));
-    return tc_avoid_put(rw, node, TC_OP_tosa_mul, NULL,
-                        (tc_val[]){k, some, tc_avoid_number(rw, node, TC_i8, 1, 0)}, 3, out);
+    tc_val k = tc_b_tosa_maximum(b, tc_b_tosa_sub(b, n, one), none);
+    tc_val some = tc_b_tosa_minimum(b, n, one), ones = tc_b_tosa_maximum(b, some, one);
+    return tc_b_tosa_mul(b, tc_b_tosa_logical_left_shift(b, ones, k), some);
 }
 
 static tc_status floors(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -65,41 +51,27 @@ static tc_status floors(tc_rewrite *rw, const tc_node *node, bool *done)
         ((const tc_attr_tosa_shift *)node->attr)->round ||
         tc_type_of(rw->from, node->out[0])->dtype != TC_i32)
         return TC_OK;
-    static const tc_attr_tosa_nan nan = {.nan_mode = TC_nan_mode_propagate};
-    tc_val a = tc_rewrite_in(rw, node, 0), n = tc_rewrite_in(rw, node, 1), half, low;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val a = tc_b_in(&b, 0), n = tc_b_in(&b, 1);
     int64_t most;
-    TC_TRY(put_half(rw, node, n, &half, &most));
-    int rank = tc_type_of(rw->to, half)->rank;
-    if (!is_small(rw->to, a) || most > 65536) {
-        low = tc_avoid_number(rw, node, TC_i32, rank, INT32_MIN);
-        if (tc_is_const(rw->to, half))
-            low = tc_avoid_number(rw, node, TC_i32, rank, INT32_MIN + most);
-        else
-            TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_add, NULL, half, low, &low));
-        TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_maximum, &nan, a, low, &a));
+    tc_val half = put_half(&b, n, &most);
+    if (half && (!is_small(rw->to, a) || most > 65536)) {
+        tc_val low = tc_b_like(&b, half, TC_i32, INT32_MIN);
+        low = tc_is_const(rw->to, half) ? tc_b_like(&b, half, TC_i32, (double)(INT32_MIN + most))
+                                        : tc_b_tosa_add(&b, half, low);
+        a = tc_b_tosa_maximum(&b, a, low);
     }
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_sub, NULL, a, half, &a));
-    TC_TRY(put_shift(rw, node, a, n, &a));
-    tc_avoid_take(rw, node, a, done);
-    return TC_OK;
+    a = tc_b_tosa_sub(&b, a, half);
+    return tc_b_replace(&b, tc_b_tosa_arithmetic_right_shift(&b, a, n, true), done);
 }
 
 tc_status tc_lower_legalize_shifts(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_avoid_over(module, floors);
+    return tc_rewrite_module(module, (tc_rewriter *[]){floors}, 1, NULL);
 }
 
 /* ---- wraps ---- */
-
-/* An i16 as i32. */
-static tc_status widen(tc_rewrite *rw, const tc_node *like, const tc_type *from, tc_val *x)
-{
-    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_cast, NULL, x, 1, 1, like->loc);
-    *x = made->out[0];
-    tc_value_of(rw->to, *x)->type = tc_type_make(rw->ctx, TC_i32, from->rank, from->dim);
-    return tc_node_infer(rw->to, made);
-}
 
 static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
 {
@@ -111,18 +83,16 @@ static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
                                          : from->dtype == TC_i16 && t->dtype == TC_i8;
     if (!narrows)
         return TC_OK;
-    tc_val x = tc_rewrite_in(rw, node, 0);
-    if (from->dtype == TC_i16)
-        TC_TRY(widen(rw, node, from, &x));
-    tc_val n = tc_avoid_number(rw, node, TC_i32, t->rank, 32 - tc_dtypes[t->dtype].bits);
-    TC_TRY(tc_avoid_put2(rw, node, TC_OP_tosa_logical_left_shift, NULL, x, n, &x));
-    TC_TRY(put_shift(rw, node, x, n, &x)); /* the low bits are 0: nothing is rounded */
-    *done = true;
-    return tc_rewrite_as(rw, node, TC_OP_tosa_cast, NULL, x);
+    tc_build b = tc_build_instead(rw, node);
+    tc_val x = tc_b_tosa_cast(&b, tc_b_in(&b, 0), TC_i32);
+    tc_val n = tc_b_single(&b, TC_i32, t->rank, 32 - tc_dtypes[t->dtype].bits);
+    x = tc_b_tosa_logical_left_shift(&b, x, n);
+    x = tc_b_tosa_arithmetic_right_shift(&b, x, n, true); /* the low bits are 0: not rounded */
+    return tc_b_replace(&b, tc_b_tosa_cast(&b, x, t->dtype), done);
 }
 
 tc_status tc_lower_legalize_casts(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_avoid_over(module, wraps);
+    return tc_rewrite_module(module, (tc_rewriter *[]){wraps}, 1, NULL);
 }

@@ -12,7 +12,7 @@
  *               x [1,c,h,w] as [1, c h, w/2, 2], its planes concatenated as [1, h, w/2, 2 c];
  *               kernel [k, k'], stride [2, 1]; tap kx of channel c becomes tap floor((kx - p)/2)
  *               of channel 2 c + (kx - p) mod 2, p the padding on the left */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"
 
@@ -41,17 +41,17 @@ static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
         in[i] = tc_rewrite_in(rw, node, i);
     tc_val rows = tc_b_tosa_reshape(&lw, in[0], 4, (int64_t[]){1, h, 2 * width, 2 * c});
     for (int i = 0; i < 2; i++)
-        half[i] = tc_cheap_copy(&lw, tc_b_tosa_slice_axis(&lw, rows, 2, i * width, width));
+        half[i] = tc_put_copy(&lw, tc_b_tosa_slice_axis(&lw, rows, 2, i * width, width));
     in[0] = tc_put_concat(&lw, half, 2, 3);
     in[1] = tc_b_tosa_reshape(&lw, in[1], 4, (int64_t[]){w->dim[0], 1, 1, 4 * c});
     tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &plain, sizeof plain), in, 5);
-    return tc_cheap_take(rw, &lw, node, v, done);
+    return tc_b_replace(&lw, v, done);
 }
 
 tc_status tc_lower_convert_2x2_convs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, blocks);
+    return tc_rewrite_offered(module, blocks);
 }
 
 /* ---- pairs ---- */
@@ -116,20 +116,20 @@ static tc_status pairs(tc_rewrite *rw, const tc_node *node, bool *done)
         by[i] = repeated(&lw, tc_rewrite_in(rw, node, i), i == 0 ? 1 : o);
     }
     in[0] = tc_b_tosa_reshape(&lw, in[0], 4, (int64_t[]){1, h, w, 2 * x->dim[3]});
-    in[1] = twice(&lw, in[1], tc_cheap_number(rw->to, in[4]));
+    in[1] = twice(&lw, in[1], tc_only_number(rw->to, in[4]));
     in[2] = repeated(&lw, in[2], o);
     by[0] = tc_b_op(&lw, conv->op, conv->attr, in, 5);
     TC_TRY(lw.status);
     tc_node *made = tc_graph_add(rw->to, node->op, node->attr, by, 5, 1, node->loc);
     rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, TC_i8, 4, dim);
     lw.status = tc_node_infer(rw->to, made);
-    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, made->out[0], 4, y->dim), done);
+    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, made->out[0], 4, y->dim), done);
 }
 
 tc_status tc_lower_pair_pixels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, pairs);
+    return tc_rewrite_offered(module, pairs);
 }
 
 /* ---- planes ---- */
@@ -159,7 +159,7 @@ static tc_val put_planes(tc_build *lw, tc_val image, int64_t q)
     tc_val plane[PLANES_MAX],
         all = tc_b_tosa_reshape(lw, image, 4, (int64_t[]){1, c * h, w / q, q});
     for (int64_t i = 0; i < c; i++)
-        plane[i] = tc_cheap_copy(lw, tc_b_tosa_slice_axis(lw, all, 1, i * h, h));
+        plane[i] = tc_put_copy(lw, tc_b_tosa_slice_axis(lw, all, 1, i * h, h));
     return tc_put_concat(lw, plane, (int)c, 3);
 }
 
@@ -216,9 +216,9 @@ static tc_status paired(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; i < 5; i++)
         in[i] = tc_rewrite_in(rw, node, i);
     in[0] = put_planes(&lw, image, 2);
-    in[1] = paired_weights(&lw, in[1], border, first, taps, tc_cheap_number(rw->to, in[4]));
+    in[1] = paired_weights(&lw, in[1], border, first, taps, tc_only_number(rw->to, in[4]));
     tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &pairs, sizeof pairs), in, 5);
-    return tc_cheap_take(rw, &lw, node, v, done);
+    return tc_b_replace(&lw, v, done);
 }
 
 /* An image that others read: from its planes. */
@@ -233,12 +233,12 @@ static tc_status joined(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!image)
         return TC_OK;
     tc_build lw = tc_build_instead(rw, node);
-    return tc_cheap_take(rw, &lw, node, put_planes(&lw, image, 1), done);
+    return tc_b_replace(&lw, put_planes(&lw, image, 1), done);
 }
 
 tc_status tc_lower_concat_image_planes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    TC_TRY(tc_cheap_over(module, paired));
-    return tc_cheap_over(module, joined);
+    TC_TRY(tc_rewrite_offered(module, paired));
+    return tc_rewrite_offered(module, joined);
 }

@@ -8,7 +8,7 @@
  *
  * where only the queries and the scores are turned.  One scale for all numbers: turning them before
  * or behind it is the same. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 enum { FEW = 4 }; /* keys for each row, at least */
 
@@ -48,11 +48,11 @@ static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
     type.dtype = tc_type_of(rw->from, node->out[0])->dtype;
     rw->to->val[scaled->out[0]]->type = tc_type_intern(rw->ctx, &type);
     tc_val y = tc_b_tosa_transpose(&lw, scaled->out[0], swap);
-    return tc_cheap_take(rw, &lw, node, y, done);
+    return tc_b_replace(&lw, y, done);
 }
 
 tc_status tc_lower_swap_matmul_operands(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, sides);
+    return tc_rewrite_offered(module, sides);
 }

@@ -13,7 +13,7 @@
  *   sum                         costs round16(c) / 4 a place
  *
  * and where the most memory that the program needs at a time does not grow with it. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"
 #include "live_memory.h"
@@ -194,18 +194,18 @@ static tc_val longer(tc_build *lw, tc_val constant, int64_t from, int64_t fill)
 {
     const tc_type *t = tc_b_type(lw, constant);
     bool by_channel = t->rank > 0 && t->dim[t->rank - 1] == from;
-    return by_channel ? tc_cheap_padded(lw, constant, t->rank - 1, WIDE - from, fill) : constant;
+    return by_channel ? tc_put_padded(lw, constant, t->rank - 1, WIDE - from, fill) : constant;
 }
 
 static tc_val grown_conv(tc_build *lw, const tc_node *node, tc_val *in, bool in_grows,
                          bool out_grows)
 {
     const tc_type *k = tc_type_of(lw->rw->from, node->in[1]);
-    int64_t zero = tc_cheap_number(lw->g, in[4]);
+    int64_t zero = tc_only_number(lw->g, in[4]);
     if (in_grows)
-        in[1] = tc_cheap_padded(lw, in[1], 3, WIDE - k->dim[3], zero);
+        in[1] = tc_put_padded(lw, in[1], 3, WIDE - k->dim[3], zero);
     if (out_grows) {
-        in[1] = tc_cheap_padded(lw, in[1], 0, WIDE - k->dim[0], zero);
+        in[1] = tc_put_padded(lw, in[1], 0, WIDE - k->dim[0], zero);
         in[2] = longer(lw, in[2], k->dim[0], 0);
     }
     return tc_b_op(lw, node->op, node->attr, in, node->n_in);
@@ -255,7 +255,7 @@ static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
     else
         v = grown_pointwise(&lw, node, in);
     if (!out_grows)
-        return tc_cheap_take(rw, &lw, node, v, done);
+        return tc_b_replace(&lw, v, done);
     TC_TRY(lw.status);
     rw->to->val[v]->name = rw->from->val[node->out[0]]->name;
     rw->now[node->out[0]] = v;

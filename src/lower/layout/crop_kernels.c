@@ -2,7 +2,7 @@
 /* crop_kernels.c -- TOSA form: taps of a convolution that only ever meet the border go, bit-exact.
  *
  * Of a k x k kernel over an n x n map with stride 1 the middle 2n - 1 are left. */
-#include "cheap.h"
+#include "tosa_forms.h"
 
 #include "../../num/load.h"
 
@@ -82,11 +82,11 @@ static tc_status crop(tc_rewrite *rw, const tc_node *node, bool *done)
         in[i] = tc_rewrite_in(rw, node, i);
     in[1] = kept_taps(&lw, in[1], axis, keep);
     tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &less, sizeof less), in, 5);
-    return tc_cheap_take(rw, &lw, node, v, done);
+    return tc_b_replace(&lw, v, done);
 }
 
 tc_status tc_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, crop);
+    return tc_rewrite_offered(module, crop);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* offer.h -- where a pass acts, when somebody chooses by cost.
  *
- * A pass that goes through tc_cheap_over offers another formulation for each place that it knows
+ * A pass that goes through tc_rewrite_offered offers another formulation for each place that it knows
  * one for.  Places that look the same, operator and shapes, are one kind: whoever runs the pass may
  * ask for one kind alone, or for all but some, and is told which kinds there are. */
 #ifndef TC_OFFER_H

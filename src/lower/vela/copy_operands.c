@@ -7,7 +7,7 @@
  *   keys      MATMUL by TRANSPOSE(x) of n matrices that were concatenated  =>  one TRANSPOSE of
  *             [1, n, ..], of a copy
  *   outward   TRANSPOSE of a small map to channels first  =>  of [1, 1, height width, channels] */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 /* ---- copies ---- */
 
@@ -39,16 +39,16 @@ static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
         if (lies_elsewhere(rw->to, in[i], rw->readers[node->in[i]]))
-            in[i] = tc_cheap_copy(&lw, in[i]);
+            in[i] = tc_put_copy(&lw, in[i]);
     }
     tc_val y = tc_b_op(&lw, TC_OP_tosa_concat, node->attr, in, node->n_in);
-    return tc_cheap_take(rw, &lw, node, y, done);
+    return tc_b_replace(&lw, y, done);
 }
 
 tc_status tc_lower_copy_concat_operands(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, copies);
+    return tc_rewrite_offered(module, copies);
 }
 
 /* ---- keys ---- */
@@ -78,7 +78,7 @@ static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *shaped = tc_def(rw->to, turn->in[0]);
     tc_val from = shaped && shaped->op == TC_OP_tosa_reshape ? shaped->in[0] : turn->in[0];
     tc_build lw = tc_build_instead(rw, node);
-    tc_val v = tc_cheap_copy(
+    tc_val v = tc_put_copy(
         &lw, tc_b_tosa_reshape(&lw, from, 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));
     v = tc_b_tosa_transpose(&lw, v, swap);
     v = tc_b_tosa_reshape(&lw, v, 3, tc_type_of(rw->from, node->in[1])->dim);
@@ -92,7 +92,7 @@ static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_batch_matmul_transposes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, keys);
+    return tc_rewrite_offered(module, keys);
 }
 
 /* ---- outward ---- */
@@ -121,11 +121,11 @@ static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
     y = tc_b_tosa_reshape(&lw, y, 4, (int64_t[]){1, 1, places, x->dim[3]});
     y = tc_b_tosa_transpose(&lw, y, swap);
     y = tc_b_tosa_reshape(&lw, y, 4, tc_type_of(rw->from, node->out[0])->dim);
-    return tc_cheap_take(rw, &lw, node, y, done);
+    return tc_b_replace(&lw, y, done);
 }
 
 tc_status tc_lower_flatten_transposes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, outward);
+    return tc_rewrite_offered(module, outward);
 }

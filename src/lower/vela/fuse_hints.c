@@ -5,7 +5,7 @@
  *             made x
  *   sums      RESCALE of i32 behind an operator that it cannot be fused with  =>  behind ADD 0,
  *             which it can: a quarter of the cycles */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 /* ---- ahead ---- */
 
@@ -25,13 +25,13 @@ static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val in[2] = {moved->in[0], node->n_in > 1 ? tc_rewrite_in(rw, node, 1) : TC_NONE};
     tc_val y = tc_b_op(&lw, node->op, node->attr, in, node->n_in);
     y = tc_b_2(&lw, tosa_reshape, NULL, y, moved->in[1]);
-    return tc_cheap_take(rw, &lw, node, y, done);
+    return tc_b_replace(&lw, y, done);
 }
 
 tc_status tc_lower_hoist_tables(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, ahead);
+    return tc_rewrite_offered(module, ahead);
 }
 
 /* ---- sums ---- */
@@ -83,5 +83,5 @@ static tc_status sums(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_add_zero_before_rescale(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, sums);
+    return tc_rewrite_offered(module, sums);
 }

@@ -170,26 +170,12 @@ static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
     bool lone = left->rank > 4 && tc_type_count(left) == 1 && tc_type_count(right) > 1;
     if (!lone || (is_ordered(node->op) && left->dtype != TC_i32))
         return TC_OK;
-    tc_val in[3] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
-                    node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
-    tc_node *made;
-    if (swaps(node->op)) {
-        tc_val first = in[0];
-        in[0] = in[1];
-        in[1] = first;
-    } else {
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_sub, NULL, (tc_val[]){in[1], in[1]}, 2, 1,
-                             node->loc, &made));
-        tc_val none = made->out[0];
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_add, NULL, (tc_val[]){none, in[0]}, 2, 1, node->loc,
-                             &made));
-        in[0] = made->out[0];
-    }
-    made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val x = tc_b_in(&b, 0), y = tc_b_in(&b, 1), third = tc_b_in(&b, 2);
+    if (swaps(node->op))
+        return tc_b_again(&b, (tc_val[]){y, x, third}, node->n_in, done);
+    x = tc_b_tosa_add(&b, tc_b_tosa_sub(&b, y, y), x);
+    return tc_b_again(&b, (tc_val[]){x, y, third}, node->n_in, done);
 }
 
 tc_status tc_lower_move_scalars_right(tc_ctx *ctx, tc_module *module)
@@ -254,14 +240,9 @@ static bool is_moved_rescale(const tc_graph *g, tc_val v)
 /* The node with one pause of x as both operands. */
 static tc_status pause_both(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    tc_val in[3] = {TC_NONE, TC_NONE, node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
-    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &in[0]));
-    in[1] = in[0];
-    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val x = tc_put_pause(&b, tc_b_in(&b, 0));
+    return tc_b_again(&b, (tc_val[]){x, x, tc_b_in(&b, 2)}, node->n_in, done);
 }
 
 static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -269,8 +250,8 @@ static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!swaps(node->op) && !is_ordered(node->op) && !compares(node->op))
         return TC_OK;
     const tc_type *a = tc_type_of(rw->from, node->in[0]), *b = tc_type_of(rw->from, node->in[1]);
-    tc_val in[3] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
-                    node->n_in > 2 ? tc_rewrite_in(rw, node, 2) : TC_NONE};
+    tc_build lw = tc_build_instead(rw, node);
+    tc_val in[3] = {tc_b_in(&lw, 0), tc_b_in(&lw, 1), tc_b_in(&lw, 2)};
     tc_val one = tc_memory_of(rw->to, in[1]);
     if (!tc_can_pause(b) || tc_memory_of(rw->to, in[0]) != one)
         return TC_OK;
@@ -280,17 +261,9 @@ static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
                    : TC_OK;
     if (tc_same_dims(a, b))
         return TC_OK;
-    tc_val shape = tc_rewrite_shape(rw, node, b->rank, b->dim);
-    tc_node *made;
-    TC_TRY(tc_put_pause(rw, node, one, &one));
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_tosa_reshape, NULL, (tc_val[]){one, shape}, 2, 1, node->loc,
-                         &made));
-    in[1] = made->out[0];
-    made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_val shape = tc_b_shape(&lw, b->rank, b->dim);
+    in[1] = tc_b_2(&lw, tosa_reshape, NULL, tc_put_pause(&lw, one), shape);
+    return tc_b_again(&lw, in, node->n_in, done);
 }
 
 /* Operators that Vela computes a RESCALE anew for, in the shape before the view. */

@@ -30,7 +30,7 @@ static tc_status settle(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_transpose_constants(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_avoid_over(module, settle);
+    return tc_rewrite_module(module, (tc_rewriter *[]){settle}, 1, NULL);
 }
 
 /* ---- apart ---- */
@@ -55,7 +55,7 @@ static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_isolate_reshaped_matmuls(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_avoid_over(module, apart);
+    return tc_rewrite_module(module, (tc_rewriter *[]){apart}, 1, NULL);
 }
 
 /* ---- lowest ---- */

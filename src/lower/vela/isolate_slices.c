@@ -23,10 +23,10 @@ static bool is_joined(const tc_graph *g, const tc_node *node)
     if (!sum && node->op != TC_OP_tosa_mul && node->op != TC_OP_tosa_maximum &&
         node->op != TC_OP_tosa_minimum)
         return false;
-    tc_avoid_change side[2];
+    tc_rescale_factor side[2];
     double factor[2];
     for (int i = 0; i < 2; i++) {
-        if (!tc_avoid_read_change(g, tc_def(g, node->in[i]), &side[i]))
+        if (!tc_read_rescale_factor(g, tc_def(g, node->in[i]), &side[i]))
             return false;
         factor[i] = (double)side[i].multiplier / (double)(INT64_C(1) << side[i].shift);
     }
@@ -37,7 +37,7 @@ static bool is_joined(const tc_graph *g, const tc_node *node)
     if (factor[0] == 1 && factor[1] == 1)
         return true;
     double top = a == TC_i8 ? 0x1p19 : 0x1p14, most = factor[0] > factor[1] ? factor[0] : factor[1];
-    return sum && ((factor[0] == factor[1] && tc_avoid_whole(&side[0])) ||
+    return sum && ((factor[0] == factor[1] && tc_whole_factor(&side[0])) ||
                    (factor[0] != factor[1] && most == top));
 }
 
@@ -49,9 +49,9 @@ static bool is_taken_in(const tc_graph *g, const tc_node *rescale)
         return false;
     if (tc_ops[def->op].traits & T_MAC || def->op == TC_OP_tosa_reduce_sum)
         return true;
-    tc_avoid_change c;
+    tc_rescale_factor c;
     bool picks = def->op == TC_OP_tosa_maximum || def->op == TC_OP_tosa_minimum;
-    return is_joined(g, def) && (!picks || (tc_avoid_read_change(g, rescale, &c) &&
+    return is_joined(g, def) && (!picks || (tc_read_rescale_factor(g, rescale, &c) &&
                                             c.multiplier == INT64_C(1) << c.shift));
 }
 
@@ -93,13 +93,7 @@ static tc_status slice_first(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *reader = only->node[node->out[0]];
     if (reader && is_joined(rw->from, reader))
         return TC_OK;
-    tc_val x;
-    TC_TRY(tc_put_pause(rw, node, tc_rewrite_in(rw, node, 0), &x));
-    tc_val in[5] = {x, tc_rewrite_in(rw, node, 1), tc_rewrite_in(rw, node, 2),
-                    tc_rewrite_in(rw, node, 3), tc_rewrite_in(rw, node, 4)};
-    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_rescale, node->attr, in, 5, 1, node->loc);
-    tc_avoid_take(rw, node, made->out[0], done);
-    return TC_OK;
+    return tc_pause_operands(rw, node, 1, done);
 }
 
 /* CONCAT(RESCALE), PAD(RESCALE), SLICE(RESCALE) */
@@ -110,6 +104,7 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
     if ((!concat && node->op != TC_OP_tosa_pad && node->op != TC_OP_tosa_slice) ||
         !tc_can_pause(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     bool any = false;
     for (int i = 0; i < node->n_in; i++) {
@@ -122,15 +117,12 @@ static tc_status slice_last(tc_rewrite *rw, const tc_node *node, bool *done)
             was && was->n_in && only->node[was->in[0]]; /* else what it reads stays as it is */
         if (!is_wide_rescale(rw->to, def) || (alone && is_taken_in(rw->to, def)))
             continue;
-        TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
+        in[i] = tc_put_pause(&b, in[i]);
         any = true;
     }
     if (!any)
         return TC_OK;
-    tc_val y;
-    TC_TRY(tc_avoid_put(rw, node, node->op, node->attr, in, node->n_in, &y));
-    tc_avoid_take(rw, node, y, done);
-    return TC_OK;
+    return tc_b_replace(&b, tc_b_op(&b, node->op, node->attr, in, node->n_in), done);
 }
 
 /* RESHAPE(RESCALE) that several read: each gets a RESCALE of its own, in the shape before. */

@@ -7,7 +7,7 @@
  * What is cut out is a set of strides over the numbers of x, by falling step; where each step is a
  * multiple of the next, x has a shape in which it is one box.  Vela copies what is reshaped:
  * every second row, then every second column, takes two copies, as a box one or none. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 enum { PIECES = 16, WAY = 16, RANK = 4 };
 
@@ -162,7 +162,7 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, tc_val x, box *b, boo
     in[1] = tc_b_shape(&lw, RANK, start);
     in[2] = tc_b_shape(&lw, RANK, size);
     tc_val y = tc_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3);
-    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
+    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 /* A slice behind one that is reshaped; what Vela reads where it lies is left. */

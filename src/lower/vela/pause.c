@@ -4,32 +4,28 @@
 
 #include "../layout/axis_order.h"
 
-static tc_status pause_here(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
+static tc_val pause_here(tc_build *b, tc_val x)
 {
-    const tc_type *t = tc_type_of(rw->to, x);
-    if (t->dtype == TC_bool)
-        return tc_avoid_put2(rw, like, TC_OP_tosa_logical_or, NULL, x, x, out);
-    if (t->dtype == TC_i32)
-        return tc_avoid_put2(rw, like, TC_OP_tosa_add, NULL, x,
-                             tc_avoid_number(rw, like, TC_i32, t->rank, 0), out);
-    double lo = t->dtype == TC_i8 ? INT8_MIN : INT16_MIN, hi = -1 - lo;
-    tc_attr_tosa_clamp a = {.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_propagate};
-    return tc_avoid_put(rw, like, TC_OP_tosa_clamp, tc_arena_copy(&rw->ctx->arena, &a, sizeof a),
-                        &x, 1, out);
+    tc_dtype dtype = tc_b_dtype(b, x);
+    if (dtype == TC_bool)
+        return tc_b_tosa_logical_or(b, x, x);
+    if (dtype == TC_i32)
+        return tc_b_tosa_add(b, x, tc_b_like(b, x, TC_i32, 0));
+    double lo = dtype == TC_i8 ? INT8_MIN : INT16_MIN;
+    return tc_b_tosa_clamp(b, x, lo, -1 - lo);
 }
 
 /* Of a slice of more than four axes that is read in another shape Vela takes the first plane for
  * all of them: there the slice pauses, and the shape comes behind it. */
-tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out)
+tc_val tc_put_pause(tc_build *b, tc_val x)
 {
-    const tc_node *cut = tc_behind_reshapes(rw->to, x);
-    const tc_type *t = tc_type_of(rw->to, x);
+    const tc_node *cut = tc_behind_reshapes(b->g, x);
+    const tc_type *t = tc_b_type(b, x);
     if (!cut || cut->op != TC_OP_tosa_slice || cut->out[0] == x ||
-        tc_type_of(rw->to, cut->out[0])->rank <= 4)
-        return pause_here(rw, like, x, out);
-    TC_TRY(pause_here(rw, like, cut->out[0], out));
-    tc_val shape = tc_rewrite_shape(rw, like, t->rank, t->dim);
-    return tc_avoid_put2(rw, like, TC_OP_tosa_reshape, NULL, *out, shape, out);
+        tc_b_type(b, cut->out[0])->rank <= 4)
+        return pause_here(b, x);
+    x = pause_here(b, cut->out[0]);
+    return tc_b_2(b, tosa_reshape, NULL, x, tc_b_shape(b, t->rank, t->dim));
 }
 
 bool tc_can_pause(const tc_type *t)
@@ -39,15 +35,11 @@ bool tc_can_pause(const tc_type *t)
 
 tc_status tc_pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask, bool *done)
 {
+    tc_build b = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
-    for (int i = 0; i < node->n_in; i++) {
-        in[i] = tc_rewrite_in(rw, node, i);
-        if (mask >> i & 1)
-            TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
-    }
-    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc);
-    tc_avoid_take(rw, node, made->out[0], done);
-    return TC_OK;
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = mask >> i & 1 ? tc_put_pause(&b, tc_b_in(&b, i)) : tc_b_in(&b, i);
+    return tc_b_again(&b, in, node->n_in, done);
 }
 
 tc_status tc_pause_parts(tc_rewrite *rw, const tc_node *node,
@@ -57,21 +49,19 @@ tc_status tc_pause_parts(tc_rewrite *rw, const tc_node *node,
     if ((!concat && node->op != TC_OP_tosa_pad) ||
         !tc_can_pause(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     bool any = false;
     for (int i = 0; i < node->n_in; i++) {
         in[i] = tc_rewrite_in(rw, node, i);
         if ((i && !concat) || !is(rw->to, in[i]))
             continue;
-        TC_TRY(tc_put_pause(rw, node, in[i], &in[i]));
+        in[i] = tc_put_pause(&b, in[i]);
         any = true;
     }
     if (!any)
         return TC_OK;
-    tc_val y;
-    TC_TRY(tc_avoid_put(rw, node, node->op, node->attr, in, node->n_in, &y));
-    tc_avoid_take(rw, node, y, done);
-    return TC_OK;
+    return tc_b_replace(&b, tc_b_op(&b, node->op, node->attr, in, node->n_in), done);
 }
 
 const tc_node *tc_behind_reshapes(const tc_graph *g, tc_val v)

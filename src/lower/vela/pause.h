@@ -7,11 +7,11 @@
 #ifndef TC_PAUSE_H
 #define TC_PAUSE_H
 
-#include "../layout/avoid.h"
+#include "../layout/rescale_factor.h"
 
 /* The same numbers from an operation of their own, which Vela leaves alone: a CLAMP that lets all
  * of them pass; for i32, which has none, plus nothing; for bool, or itself. */
-TC_MUST_USE tc_status tc_put_pause(tc_rewrite *rw, const tc_node *like, tc_val x, tc_val *out);
+tc_val tc_put_pause(tc_build *b, tc_val x);
 bool tc_can_pause(const tc_type *t); /* i8, i16, i32 */
 
 /* The node that gives the numbers, whatever shape they are read in; NULL: none. */

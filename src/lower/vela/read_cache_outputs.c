@@ -6,7 +6,7 @@
  *
  * Vela copies a tensor that leaves in another shape than the one in which others read it; this way
  * the rows are put into what leaves, and the readers look there. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 /* The reshape of v that leaves the graph; NULL: none does. */
 static const tc_node *leaving(const tc_graph *g, tc_val v)
@@ -54,11 +54,11 @@ static tc_status through(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val v = tc_b_op(&lw, node->op, node->attr, in, 3);
     v = tc_b_tosa_reshape(&lw, v, type->rank, type->dim);
     v = tc_b_tosa_reshape(&lw, v, own->rank, own->dim);
-    return tc_cheap_take(rw, &lw, node, v, done);
+    return tc_b_replace(&lw, v, done);
 }
 
 tc_status tc_lower_read_cache_outputs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, through);
+    return tc_rewrite_offered(module, through);
 }

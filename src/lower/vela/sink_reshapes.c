@@ -8,7 +8,7 @@
  *
  * along the first axis that has more than one element.  Vela reads a slice and writes a part of a
  * join in place, but not through a reshape: that takes a copy. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 /* The first axis of more than one element; all before it are 1. */
 static int first_axis(const tc_type *t)
@@ -69,7 +69,7 @@ static tc_status joins_last(tc_rewrite *rw, const tc_node *node, bool *done)
     }
     tc_build lw = tc_build_instead(rw, node);
     tc_val y = tc_put_concat(&lw, in, node->n_in, first->rank - 1);
-    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
+    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 static tc_status joins(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -93,7 +93,7 @@ static tc_status joins(tc_rewrite *rw, const tc_node *node, bool *done)
     }
     tc_build lw = tc_build_instead(rw, node);
     tc_val y = tc_put_concat(&lw, in, node->n_in, axis);
-    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
+    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 /* Along the first axis of its operand alone. */
@@ -128,7 +128,7 @@ static tc_status slices(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val in[3] = {tc_b_tosa_reshape(&lw, again ? shaped->in[0] : slice->in[0], y->rank, dim)};
     in[1] = tc_b_shape(&lw, y->rank, start);
     in[2] = tc_b_shape(&lw, y->rank, y->dim);
-    return tc_cheap_take(rw, &lw, node, tc_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3), done);
+    return tc_b_replace(&lw, tc_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3), done);
 }
 
 /* One reshape for two, or for none. */

@@ -8,7 +8,7 @@
  * after the other, each from its rows and one more on either side; their results are joined.  Done
  * where the most memory of the program is needed there, with as few bands as bring it below what
  * the rest of the program needs, eight at the most. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"
 #include "../ethosu/live_memory.h"
@@ -151,7 +151,7 @@ static tc_status cut(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; i < n; i++)
         part[i] = band(&lw, rw, &c, times, rows * i / n, rows * (i + 1) / n);
     tc_val whole = lw.status == TC_OK ? tc_put_concat(&lw, part, n, 1) : TC_NONE;
-    return tc_cheap_take(rw, &lw, node, whole, done);
+    return tc_b_replace(&lw, whole, done);
 }
 
 tc_status tc_lower_split_resize_by_rows(tc_ctx *ctx, tc_module *module)

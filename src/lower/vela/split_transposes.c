@@ -7,7 +7,7 @@
  * none.  Both the slices and the join are along one axis of what is turned: nothing is reshaped for
  * them.  Ethos-U85 turns three axes in half a cycle an element; of four, with the first one moved,
  * Vela makes steps that take ten times as long. */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 #include "../move/lower_move.h"
 
@@ -129,11 +129,11 @@ static tc_status turns(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_build lw = tc_build_instead(rw, node);
     tc_val v = turned(&lw, tc_rewrite_in(rw, node, 0), &t);
-    return tc_cheap_take(rw, &lw, node, tc_b_tosa_reshape(&lw, v, y->rank, y->dim), done);
+    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, v, y->rank, y->dim), done);
 }
 
 tc_status tc_lower_split_transpose_by_slices(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_cheap_over(module, turns);
+    return tc_rewrite_offered(module, turns);
 }

@@ -7,7 +7,7 @@
  * Values that such operators and reshapes connect get the leading axes that those want who do care
  * (windows, slices, joins, matrix products, what the region takes and gives), the most bytes first.
  */
-#include "../layout/cheap.h"
+#include "../layout/tosa_forms.h"
 
 /* The axes in front of the last one, three of them. */
 typedef struct view {

@@ -1,33 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cheap.h -- what the passes over the TOSA form share that say the same in a cheaper way, to the
- * bit: they put nodes as rules do (build.h). */
-#ifndef TC_CHEAP_H
-#define TC_CHEAP_H
+/* tosa_forms.h -- what the passes over the TOSA form share that say the same in a cheaper way,
+ * bit-exact: they append nodes as rules do (put.h). */
+#ifndef TC_TOSA_FORMS_H
+#define TC_TOSA_FORMS_H
 
 #include "../../ir/rewrite.h"
-#include "../put.h"
 #include "../lower_pass.h"
-
-/* `v`, made by the builder, stands for the node's result; its type and name with it. */
-TC_MUST_USE tc_status tc_cheap_take(tc_rewrite *rw, const tc_build *lw, const tc_node *node,
-                                    tc_val v, bool *done);
+#include "../put.h"
 
 /* The numbers of an i8 again, times one: a quarter of a cycle each on machines that
  * copy in half a one, for as many channels as there are instead of the next multiple of 16. */
-tc_val tc_cheap_copy(tc_build *lw, tc_val x);
+tc_val tc_put_copy(tc_build *lw, tc_val x);
 
 /* A constant's numbers with `more` of `fill` behind those of an axis; any element of 1, 2 or 4
  * bytes. */
-tc_val tc_cheap_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill);
+tc_val tc_put_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill);
 
 /* The only number of a constant of one number. */
-int64_t tc_cheap_number(const tc_graph *g, tc_val constant);
+int64_t tc_only_number(const tc_graph *g, tc_val constant);
 
 /* A convolution with constant weights of i8, and a result that is not empty. */
 bool tc_has_integer_weights(const tc_graph *g, const tc_node *node);
 
 /* One rewriter over every graph. */
-TC_MUST_USE tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter);
+TC_MUST_USE tc_status tc_rewrite_offered(tc_module *module, tc_rewriter *rewriter);
 
 /* What stands for the group of v, by value: a root stands for itself.  Ways get shorter as they are
  * walked. */

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cheap.c -- see cheap.h. */
-#include "cheap.h"
+/* tosa_forms.c -- see tosa_forms.h. */
+#include "tosa_forms.h"
 
 #include "../../num/load.h"
 #include "offer.h"
 
-tc_status tc_cheap_take(tc_rewrite *rw, const tc_build *lw, const tc_node *node, tc_val v,
-                        bool *done)
-{
-    TC_TRY(lw->status);
-    rw->to->val[v]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], v);
-    *done = true;
-    return TC_OK;
-}
-
-tc_val tc_cheap_copy(tc_build *lw, tc_val x)
+tc_val tc_put_copy(tc_build *lw, tc_val x)
 {
     if (!x)
         return x;
@@ -24,7 +14,7 @@ tc_val tc_cheap_copy(tc_build *lw, tc_val x)
     return tc_put_rescale(lw, same, 1, 0, 0, TC_i8);
 }
 
-tc_val tc_cheap_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill)
+tc_val tc_put_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill)
 {
     tc_tensor old = tc_tensor_of(lw->g, constant);
     tc_type type = *old.type;
@@ -41,7 +31,7 @@ tc_val tc_cheap_padded(tc_build *lw, tc_val constant, int axis, int64_t more, in
     return tc_b_data(lw, t.type, t.data);
 }
 
-int64_t tc_cheap_number(const tc_graph *g, tc_val constant)
+int64_t tc_only_number(const tc_graph *g, tc_val constant)
 {
     return tc_load_i64(tc_tensor_of(g, constant), 0);
 }
@@ -64,7 +54,7 @@ static tc_status where_wanted(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_cheap_over(tc_module *module, tc_rewriter *rewriter)
+tc_status tc_rewrite_offered(tc_module *module, tc_rewriter *rewriter)
 {
     static tc_rewriter *const wanted[] = {where_wanted};
     asked a = {rewriter, module->offer};
