@@ -67,7 +67,7 @@ END
 npy yes '|b1' '' '\x01'
 expect 0 '1 region, 1 operators on TOSA-1.0+FP, 0 on the CPU' compile "$dir/branch.ir" -t TOSA-1.0+FP --set flag=true -o "$dir/branch.pte"
 expect 0 "and nothing goes to the accelerator" compile "$dir/branch.ir" -t TOSA-1.0+FP -o "$dir/both.pte"
-expect 0 '--set flag=VALUE fixes it' compile "$dir/branch.ir" -t TOSA-1.0+FP -o "$dir/both.pte"
+expect 0 '--set flag=VALUE makes it a constant' compile "$dir/branch.ir" -t TOSA-1.0+FP -o "$dir/both.pte"
 expect 0 'f32[1,3]           -2            1            0' run "$dir/branch.ir" --set flag=false -i "$dir/row.npy"
 expect 0 'f32[1,3]            1            2' run "$dir/branch.ir" --set flag="$dir/yes.npy" -i "$dir/row.npy"
 expect 2 '--set takes INPUT=VALUE' run "$dir/branch.ir" --set flag -i "$dir/row.npy"
@@ -77,7 +77,7 @@ expect 2 '--set x=' run "$dir/branch.ir" --set x="$dir/rows.npy" --set flag=1
 
 # Numbers among outputs.
 expect 0 '0       -     i64[]               3            3            3' run fixture/torch/numbers.pt2 -i "$dir/row23.npy"
-expect 0 'no tensor: .tosa has no place for it' compile fixture/torch/numbers.pt2 -t TOSA-1.0+FP -o "$dir/numbers.tosa"
+expect 0 'not a tensor: .tosa cannot hold it' compile fixture/torch/numbers.pt2 -t TOSA-1.0+FP -o "$dir/numbers.tosa"
 expect 0 'int 3' inspect fixture/torch/numbers.pt2
 
 # What there is.
@@ -93,8 +93,8 @@ TOSAC_VELA=/nowhere/vela expect 4 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, v
 
 # Velas that say something else than their version, an old one, and one that refuses; a folder that is none.
 printf '#!/bin/sh\necho hello\n' >"$dir/odd-vela" && printf '#!/bin/sh\necho 4.5.0; exit $(($# > 1))\n' >"$dir/old-vela" && chmod +x "$dir"/*-vela
-TOSAC_VELA=$dir/odd-vela expect 4 'does not say its version' doctor
-TOSAC_VELA=$dir/old-vela expect 4 'is 4.5.0; 5.2.0 was tried' doctor
+TOSAC_VELA=$dir/odd-vela expect 4 'does not report its version' doctor
+TOSAC_VELA=$dir/old-vela expect 4 'is 4.5.0; tested with 5.2.0' doctor
 TOSAC_VELA=$dir/old-vela expect 4 'refused a region: exit 1' doctor
 TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '/nowhere cannot be written' doctor
 
@@ -110,7 +110,7 @@ if command -v script >/dev/null; then
 fi
 
 # Mistakes are told before the work, with what is near; with --json as an object.
-expect 2 "'tosac --help' lists what it does" xylophone
+expect 2 "'tosac --help' lists the commands" xylophone
 expect 2 "'tosac run --help' lists them" run --xylophone
 expect 2 'doc/passes.md lists them' compile nowhere.pt2 -t cpu --dump-after xylophone
 expect 2 'there is no such pass' opt nowhere.pt2 --dump-after xylophone
@@ -119,11 +119,11 @@ expect 2 '-t TARGET is missing' explain nowhere.pt2
 expect 2 '-t TARGET is missing' profile nowhere.pt2
 expect 2 "did you mean 'module'" profile nowhere.pt2 -t ethos-u55-128 --by modul
 expect 2 '--emit model-explorer needs a file' compile nowhere.pt2 -t cpu --emit model-explorer
-expect 2 'does not follow from its name' compile nowhere.pt2 -t cpu -o "$dir/x.xyz"
-expect 2 'no such kind of file' compile nowhere.pt2 -t cpu -o "$dir/x.pte" --emit xylophone
-expect 2 'a file keeps its places' opt "$dir/abs.ir" --no-loc -o "$dir/plain.ir"
-expect 2 'nothing that --report could tell of' quantize nowhere.pt2 --calib random:1 --observe-only -o "$dir/x.obs" --report "$dir/x.html"
-expect 2 'what is' quantize nowhere.pt2 second.pt2 -o "$dir/x.ir"
+expect 2 'is not known from its name' compile nowhere.pt2 -t cpu -o "$dir/x.xyz"
+expect 2 'unknown kind of file' compile nowhere.pt2 -t cpu -o "$dir/x.pte" --emit xylophone
+expect 2 'a file keeps its locations' opt "$dir/abs.ir" --no-loc -o "$dir/plain.ir"
+expect 2 '--report cannot be combined with --observe-only' quantize nowhere.pt2 --calib random:1 --observe-only -o "$dir/x.obs" --report "$dir/x.html"
+expect 2 'unexpected argument' quantize nowhere.pt2 second.pt2 -o "$dir/x.ir"
 expect 2 'the model is missing' quantize first.obs --merge second.obs -o "$dir/x.ir"
 expect 2 'are for models' profile fixture/cost/net_vela.npz -t ethos-u55-128
 expect 1 'there is no folder' compile nowhere.pt2 -t cpu -o "$dir/none/x.pte"
@@ -161,7 +161,7 @@ expect 2 "did you mean 'tosac run'" rum
 expect 2 "did you mean '--bench'" run --bensh 1 x
 expect 2 'needs a value' run x -o
 expect 2 'takes no value' run x --raw=1
-expect 2 "takes a number from 1, not '0'" run x --bench 0
+expect 2 "needs a number of at least 1, not '0'" run x --bench 0
 expect 2 "takes 'reference'" run x --kernels fast
 expect 2 '0 arguments' run
 expect 2 '2 arguments' run a b
@@ -291,9 +291,9 @@ expect 0 'calibration data quantizes nothing here' compile $digits/model.pt2 -t 
 expect 0 '44 operators on TOSA-1.0+FP, 0 on the CPU' compile $digits/model.pt2 -t TOSA-1.0+FP --calib $digits/calib.npz
 expect 2 "-q int8: the target 'TOSA-1.0+FP' computes in float" compile $digits/model.pt2 -t TOSA-1.0+FP -q int8 --calib $digits/calib.npz
 expect 0 'TOSA-1.0+INT' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --keep-odd-samples
-expect 0 'rounding is left out: the time of --budget is over' quantize $digits/model.pt2 --calib $digits/calib.npz -q best --budget 0.001s -o "$dir/brief.ir"
-expect 2 "--budget 'soon': a number above 0 is wanted" quantize $digits/model.pt2 --calib $digits/calib.npz --budget soon -o "$dir/brief.ir"
-expect 2 'tries no methods that --budget could end' quantize $digits/model.pt2 --calib $digits/calib.npz --budget 1s --observe-only -o "$dir/brief.obs"
+expect 0 'rounding is skipped: the time of --budget is over' quantize $digits/model.pt2 --calib $digits/calib.npz -q best --budget 0.001s -o "$dir/brief.ir"
+expect 2 "--budget 'soon': expected a number above 0" quantize $digits/model.pt2 --calib $digits/calib.npz --budget soon -o "$dir/brief.ir"
+expect 2 '--budget cannot be combined with --observe-only' quantize $digits/model.pt2 --calib $digits/calib.npz --budget 1s --observe-only -o "$dir/brief.obs"
 # Goals instead of settings: the search has time for one of them here.
 goal="compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --emit ir -o $dir/goal.ir --budget 0.001"
 expect 0 '* int8 ' $goal --target-sqnr 20
@@ -316,18 +316,18 @@ END
 quarter='\x00\x00\x80\x3e' half='\x00\x00\x00\x3f' less='\x00\x00\x80\xbe' least='\x00\x00\x00\xbf'
 npy lost '<f4' '1, 8, 2' "\x00\x00\x7a\x44\x00\x00\x7a\xc4$quarter$least$half$quarter$less$half$least$less$quarter$quarter$half$least$least$half"
 lost="compile $dir/lost.ir -t TOSA-1.0+INT+int16 --calib $dir/lost.npy -o $dir/lost.pte"
-expect 0 'it is hardly the same program [accuracy]' quantize "$dir/lost.ir" --calib "$dir/lost.npy" -o "$dir/lost-typed.ir"
-expect 0 "output 'y' has 2.2 dB beside the float model on 1 sample: it is hardly the same [accuracy]" $lost
-expect 0 "lost.ir:3:8: note: 'x' makes noise: were it and what has its codes left in float, output 'y' would have" $lost
-expect 0 'bytes of memory; beside float: 2.2 dB on 1 sample' $lost
-expect 0 'it is hardly the same program [accuracy]' $lost --no-execute
+expect 0 'the quantized model is probably unusable [accuracy]' quantize "$dir/lost.ir" --calib "$dir/lost.npy" -o "$dir/lost-typed.ir"
+expect 0 "output 'y' has 2.2 dB against the float model on 1 sample: the compiled program is probably unusable [accuracy]" $lost
+expect 0 "lost.ir:3:8: note: 'x' is noisy: with it in float, and all values that share its scale, output 'y' would have" $lost
+expect 0 'bytes of memory; against float: 2.2 dB on 1 sample' $lost
+expect 0 'the quantized model is probably unusable [accuracy]' $lost --no-execute
 holds '--no-execute runs nothing' [ -z "$("$tosac" $lost --no-execute 2>&1 | grep -e 'beside')" ]
 holds 'what was seen of the outputs is in --json' \
     [ -n "$("$tosac" $lost --json 2>/dev/null | tr -d '\n ' | grep '"accuracy":{"samples":1,"set_aside":0,"invented":false,"outputs":\[{"name":"y","real":true,"sqnr_db":2.2')" ]
 expect 0 "$(stat -c %s "$dir/lost.pte") bytes, " $lost --emit c
 expect 0 'values quantized, 0 in float' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/whole.ir"
-expect 0 'beside float: the same numbers on 2 invented samples' compile "$dir/lost.ir" -t cpu -o "$dir/lost.pte"
-expect 0 'bytes of memory; beside float: 2' compile "$dir/lost.ir" -t cpu --calib "$dir/lost.npy" -o "$dir/lost.pte"
+expect 0 'against float: the same numbers on 2 random samples' compile "$dir/lost.ir" -t cpu -o "$dir/lost.pte"
+expect 0 'bytes of memory; against float: 2' compile "$dir/lost.ir" -t cpu --calib "$dir/lost.npy" -o "$dir/lost.pte"
 # Ranges that are chosen at run time: kept on the CPU, left to data by an integer target.
 cat >"$dir/dynamic.ir" <<'END'
 graph @main(%0 "x": f32[8,2]) {
@@ -341,9 +341,9 @@ graph @main(%0 "x": f32[8,2]) {
 }
 END
 expect 0 '0 regions, ' compile "$dir/dynamic.ir" -t cpu -o "$dir/dynamic.pte"
-expect 0 'all values take ranges from calibration data instead' compile "$dir/dynamic.ir" -t TOSA-1.0+INT --calib "$dir/lost.npy" -o "$dir/dynamic.pte"
+expect 0 'all ranges come from calibration data instead' compile "$dir/dynamic.ir" -t TOSA-1.0+INT --calib "$dir/lost.npy" -o "$dir/dynamic.pte"
 expect 0 '1 region, ' compile "$dir/dynamic.ir" -t TOSA-1.0+INT --calib "$dir/lost.npy" -o "$dir/dynamic.pte"
-expect 2 'it needs calibration data [usage]' compile "$dir/dynamic.ir" -t TOSA-1.0+INT -o "$dir/dynamic.pte"
+expect 2 'calibration data is missing [usage]' compile "$dir/dynamic.ir" -t TOSA-1.0+INT -o "$dir/dynamic.pte"
 # A recurrent layer of 16 bits: what its state is off by grows with its steps in time, and so does what --check allows.
 awk 'function r() { s = (s * 1103515245 + 12345) % 2147483648; return s / 2147483648 - 0.5 }
 function list(n, scale,   k, t) { for (k = 0; k < n; k++) t = t (k ? "," : "") sprintf("%.5f", scale * r()); return t }
@@ -357,8 +357,8 @@ expect 0 'warning: 1 calibration sample' $lost -q "${keeps:-nothing}"
 holds "the setting that the warning of a lost program names keeps it: -q $keeps" \
     [ -z "$("$tosac" $lost -q "${keeps:-nothing}" 2>&1 | grep -e accuracy -e error)" ]
 expect 1 'the most accurate' $goal --max-flash 1K
-expect 2 "--max-flash 'x': a number above 0 is wanted" $goal --max-flash x
-expect 2 'it and -q do not go together' $goal --target-sqnr 20 -q int8
+expect 2 "--max-flash 'x': expected a number above 0" $goal --max-flash x
+expect 2 'so it cannot be combined with -q' $goal --target-sqnr 20 -q int8
 expect 0 '* int8 ' $goal -q best # time for one setting: the one that is there without it
 # Sizes that an export leaves open: by symbol, by place, or by a word of one's own.
 open=golden/error/dynamic.pt2
@@ -408,7 +408,7 @@ echo '{"activations": {"dtyp": "int8"}}' >"$dir/field.json"
 echo '{"nodes": {"conv2d_3": {"scale": 0.05, "zero_point": -3}}, "io": {"inputs": "int8"}}' >"$dir/fixed.json"
 expect 2 '-o is missing' quantize $digits/model.pt2 --calib $digits/calib.npz
 expect 2 'there is no calibration data' quantize $digits/model.pt2 -o "$dir/t.ir"
-expect 2 "'int9' is no preset" quantize $digits/model.pt2 --calib $digits/calib.npz -q int9 -o "$dir/t.ir"
+expect 2 "'int9' is not a preset" quantize $digits/model.pt2 --calib $digits/calib.npz -q int9 -o "$dir/t.ir"
 expect 1 "the nearest are 'conv2d_3'" quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/near.json" -o "$dir/t.ir"
 expect 1 "the nearest is 'dtype'" quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/field.json" -o "$dir/t.ir"
 holds 'nothing is written' test ! -e "$dir/t.ir"
@@ -435,11 +435,11 @@ expect 0 'values quantized' quantize $digits/model.pt2 --merge "$dir/second.obs"
 holds 'parts give the same program' cmp "$dir/t.ir" "$dir/whole.ir"
 holds 'parts give the same weights' cmp "$dir/t.ir.bin" "$dir/whole.bin"
 expect 0 'biases are not corrected' quantize $digits/model.pt2 --merge "$dir/second.obs" -o "$dir/t.ir"
-expect 1 'of another model, or under other settings' quantize $digits/model.pt2 --merge "$dir/second.obs" -q a16w8 -o "$dir/t.ir"
+expect 1 'of another model, or with other settings' quantize $digits/model.pt2 --merge "$dir/second.obs" -q a16w8 -o "$dir/t.ir"
 expect 1 '[observations]' quantize $digits/model.pt2 --merge "$dir/first.obs" -o "$dir/t.ir"
-expect 1 'have counted 256 samples' quantize $digits/model.pt2 --merge "$dir/second.obs" "$dir/second.obs" -o "$dir/t.ir"
-expect 1 'not a file of observations' quantize $digits/model.pt2 --merge "$dir/q.json" -o "$dir/t.ir"
-expect 2 "what is" quantize $digits/model.pt2 "$dir/second.obs" -o "$dir/t.ir"
+expect 1 'saw 256 samples' quantize $digits/model.pt2 --merge "$dir/second.obs" "$dir/second.obs" -o "$dir/t.ir"
+expect 1 'not an observation file' quantize $digits/model.pt2 --merge "$dir/q.json" -o "$dir/t.ir"
+expect 2 "unexpected argument" quantize $digits/model.pt2 "$dir/second.obs" -o "$dir/t.ir"
 cp "$dir/whole.ir" "$dir/t.ir" && cp "$dir/whole.bin" "$dir/t.ir.bin"
 expect 0 'values compared on 128 samples' compare $digits/model.pt2 "$dir/t.ir" -i $digits/calib.npz
 expect 0 '"alone_db"' compare $digits/model.pt2 "$dir/t.ir" -i $digits/calib.npz --json --most 3
@@ -463,8 +463,8 @@ expect 2 'cli.sh has no such system' profile $net --vela-ini cli.sh --system-con
 expect 1 '[io]' profile $net --vela-ini "$dir/none.ini"
 expect 2 '-t TARGET is missing' profile $digits/model.pt2
 expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
-TOSAC_VELA=$dir/no-vela expect 0 'guessed from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate
-TOSAC_VELA=$dir/no-vela expect 0 'there is no calibration data' profile $digits/model.pt2 -t ethos-u55-128 --estimate
+TOSAC_VELA=$dir/no-vela expect 0 'estimated from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate
+TOSAC_VELA=$dir/no-vela expect 0 'no calibration data: ranges come from random numbers' profile $digits/model.pt2 -t ethos-u55-128 --estimate
 TOSAC_VELA=$dir/no-vela expect 0 'digits_models.py:22' profile $digits/model.pt2 -t ethos-u55-128 --estimate
 expect 2 'is compiled already' profile $net --estimate
 # Weights of 4 bits take half the flash, which is what an Ethos-U55 waits for.
@@ -472,7 +472,7 @@ guess() { "$tosac" profile $digits/model.pt2 -t ethos-u55-128 --calib $digits/ca
 holds "4 bits are fewer cycles" [ "$(guess a8w4)" -lt "$(guess int8)" ]
 cp $net "$dir/alone_vela.npz"
 expect 0 'DEPTHWISE' profile "$dir/alone_vela.npz"
-expect 0 'does not say where its operations come from' profile "$dir/alone_vela.npz" --by line
+expect 0 'does not have the source of its operations' profile "$dir/alone_vela.npz" --by line
 TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile $digits/model.pt2 -t ethos-u85-256
 
 # VGF: written, shown, run, and broken
@@ -495,21 +495,21 @@ expect 1 'only the beginning of one' run "$dir/cut.vgf" -i "$dir/row.npy"
 expect 2 '-t TARGET is missing' compile $digits/model.pt2 -o "$dir/m.pte"
 expect 2 "the target 'ethos-u85-100' is unknown" compile $digits/model.pt2 -t ethos-u85-100
 expect 2 'ethos-u85- comes with 128 256' compile $digits/model.pt2 -t ethos-u85-100
-expect 2 'it needs calibration data' compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.pte"
-expect 2 "does not follow from its name" compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.xyz"
+expect 2 'calibration data is missing' compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.pte"
+expect 2 "is not known from its name" compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.xyz"
 expect 2 "did you mean 'tosa'" compile $digits/model.pt2 -t TOSA-1.0+INT --emit tos -o "$dir/m.xyz"
-expect 2 "no node and no operator of the model is called 'nobody'" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu nobody
+expect 2 "the model has no node or operator 'nobody'" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu nobody
 expect 0 '1 region, 44 operators on TOSA-1.0+INT, 2 on the CPU' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.pte" --check
 expect 0 'f32[128,10]' run "$dir/m.pte" -i $digits/calib.npz
 expect 0 'only outputs are compared' compare $digits/model.pt2 "$dir/m.pte" -i $digits/calib.npz
 expect 0 '"operators": 44' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.tosa" --json --dump-dir "$dir/dump"
-expect 0 'keep every rule' verify "$dir/m.tosa" -t TOSA-1.0+INT
+expect 0 'follow every rule' verify "$dir/m.tosa" -t TOSA-1.0+INT
 holds "the trace is there" grep -q traceEvents "$dir/dump/trace.json"
 holds "every region's file is dumped" cmp "$dir/m.tosa" "$dir/dump/region_0.tosa"
 expect 0 '2 regions' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.tosa"
 holds 'two regions are two files' test -s "$dir/two.0.tosa" -a -s "$dir/two.1.tosa"
 expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.vgf"
-expect 0 'the command line says so' explain $digits/model.pt2 -t ethos-u55-128 --cpu conv2d_5
+expect 0 'by --cpu' explain $digits/model.pt2 -t ethos-u55-128 --cpu conv2d_5
 expect 0 '"why": "the target has no accelerator"' explain $digits/model.pt2 -t cpu --json
 expect 1 'cannot' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/nowhere/m.pte"
 
@@ -556,8 +556,8 @@ TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-th
 TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile "$dir/not-there.pt2" -t ethos-u85-256
 TOSAC_VELA=$dir/no-vela expect 1 'not-there.pt2' compile "$dir/not-there.pt2" -t ethos-u85-256 -o "$dir/u85.tosa"
 vela 'refused a region: exit 1: Error: no such thing' 'echo Error: no such thing; exit 1' --strict
-vela 'ended by signal 9' 'kill -9 $$' --strict
-vela 'no answer in 1 seconds' 'sleep 30' --vela-timeout 1
+vela 'killed by signal 9' 'kill -9 $$' --strict
+vela 'did not finish in 1 seconds' 'sleep 30' --vela-timeout 1
 vela 'without writing anything' 'exit 0'
 vela 'not complete' 'mkdir out; echo garbage >out/region_vela.npz'
 vela 'not complete' "mkdir out; head -c 3000 $PWD/$digits/calib.npz >out/region_vela.npz"
@@ -576,17 +576,17 @@ unfit 'it puts the arena in OffChipFlash' --memory-mode Dedicated_Sram
 unfit 'choose one of: Sram_Only, Shared_Sram' --memory-mode Dedicated_Sram_512KB
 unfit 'choose one of: Sram_Only, Shared_Sram' --memory-mode Fast
 unfit 'choose one of: Ethos_U55_Deep_Embedded, Ethos_U55_High_End_Embedded' --system-config Board
-unfit 'it is Performance or Size' --optimise Speed
+unfit 'expected Performance or Size' --optimise Speed
 TOSAC_VELA=$dir/vela expect 1 'none.ini: error: cannot open it' compile $digits/model.pt2 -t ethos-u55-128 -o "$dir/u55.pte" --vela-ini "$dir/none.ini"
 
 # A Vela that takes nothing is not the model's fault
-vela 'refuses even the sum of two tensors' 'echo Error: no such thing; exit 1'
+vela 'refuses even the addition of two tensors' 'echo Error: no such thing; exit 1'
 
 # What Vela refuses goes to the CPU, and the program is written all the same; when time is over, all that is not known to be taken
 printf '#!/bin/sh\ntest $(wc -c <region.tosa) -lt 1000 || { echo Error: no such thing; exit 1; }\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/sum_vela.npz" >"$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "nothing of the model runs on 'ethos-u85-256'" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "no part of the model runs on 'ethos-u85-256'" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
 sed -i '2i sleep 1' "$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives it more time' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" --refusal-seconds 1
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives more time' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" --refusal-seconds 1
 sed -i '2d' "$dir/vela"
 TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
 
@@ -609,13 +609,13 @@ stream() { # STATUS WORDS NAME [OPTION...]: compile with a Vela whose answer is 
 stream 0 '1 region, 1 operators' relu --check --strict
 stream 0 "'relu' goes to the CPU: word 62, operation 0, POOL SUM: its ofm reaches" relu-outside
 stream 0 '0 regions' relu-outside
-stream 0 "nothing of the model runs on 'ethos-u85-256': all 3 operators are left to the CPU" relu-outside
+stream 0 "no part of the model runs on 'ethos-u85-256': all 3 operators stay on the CPU" relu-outside
 stream 4 'its ofm reaches from byte 1048576' relu-outside --strict
 stream 0 '1 region, 1 operators' relu-other --no-execute
-stream 0 'gives other numbers than its TOSA program' relu-other
+stream 0 'differs from its TOSA program' relu-other
 stream 0 '0 regions' relu-other
 stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --strict
-stream 0 'gives other numbers than its TOSA program' relu-other --check
+stream 0 'differs from its TOSA program' relu-other --check
 stream 0 '0 regions' relu-other --check
 stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict
 holds 'a program was written' test -e "$dir/u85.pte"
@@ -649,23 +649,23 @@ holds 'variables are kept, with what TensorFlow Lite Micro gives' cmp "$dir/lstm
 
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu
-expect 0 "1 operations in 1 command stream for ethos-u85-256 keep the machine's rules" verify "$dir/relu.pte"
+expect 0 "1 operations in 1 command stream for ethos-u85-256 follow the machine's rules" verify "$dir/relu.pte"
 expect 0 '"streams": 1' verify "$dir/relu.pte" --json
-expect 0 "keep the machine's rules" verify fixture/npu/relu_vela.npz
+expect 0 "follow the machine's rules" verify fixture/npu/relu_vela.npz
 expect 1 'its ofm reaches from byte 1048576' verify fixture/npu/relu-outside_vela.npz
 expect 0 'payload has 1 bytes an element' inspect "$dir/relu.pte"
 expect 0 '"payload_element_bytes": 1' inspect "$dir/relu.pte" --json
 expect 0 'POOL SUM' inspect --disassemble "$dir/relu.pte"
 expect 0 'f32[32,1,4]' run "$dir/relu.pte" -i random:1
 expect 0 'i8[32,4]' run fixture/npu/relu_vela.npz -i random:1
-expect 2 'has no command stream' inspect --disassemble "$dir/cpu.pte"
+expect 2 'has no Ethos-U command stream' inspect --disassemble "$dir/cpu.pte"
 
 # the other ways to be told
 expect 0 '"arguments"' --dump-options
 expect 0 '"operators": 251' verify "$dir/m.tosa" -t TOSA-1.0+INT --json
 expect 0 '"quantized"' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/t.ir" --json
 expect 0 '"observations"' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/first.obs" --json
-expect 2 'makes no parameters' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/x.obs" --qparams "$dir/q.json"
+expect 2 '--qparams cannot be combined' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/x.obs" --qparams "$dir/q.json"
 expect 0 '1 region' compile "$dir/m.tosa" -t TOSA-1.0+INT -o "$dir/m2.pte"
 expect 0 'f32[128,10]' run "$dir/m.pte" -i $digits/calib.npz
 holds 'a region by itself runs in a program' eval '"$tosac" run "$dir/m2.pte" -i random:1 >/dev/null'
@@ -690,8 +690,8 @@ seq 0 9 >"$dir/ten.txt"
 expect 0 'takes' evaluate "$dir/pictures.ir" --data "$dir/classes" --labels "$dir/ten.txt" --preprocess 'resize=28 crop=24'
 expect 0 '4 samples, 10 classes' evaluate "$dir/pictures.ir" --data "$dir/classes" --labels "$dir/ten.txt" --preprocess 'resize=28 crop=24' --most 4
 expect 1 '10 labels for 5 samples' evaluate "$dir/pictures.ir" --data "$dir/classes/cat" --labels "$dir/ten.txt" --preprocess 'resize=28 crop=24'
-expect 1 'the program knows 10 classes' evaluate "$dir/pictures.ir" --data "$dir/classes/cat" --labels <(seq 10 14) --preprocess 'resize=28 crop=24'
-expect 2 'is for pictures in folders' evaluate $digits/model.pt2 --data $digits/test.npz --labels by-folder
+expect 1 'the program has 10 classes' evaluate "$dir/pictures.ir" --data "$dir/classes/cat" --labels <(seq 10 14) --preprocess 'resize=28 crop=24'
+expect 2 'needs images in folders' evaluate $digits/model.pt2 --data $digits/test.npz --labels by-folder
 expect 2 '--data is missing' evaluate $digits/model.pt2
 
 # Files for devices and other tools
@@ -702,9 +702,9 @@ expect 0 'f32[1000,10]' run "$dir/f.tosa" -i $digits/test.npz --dequantize
 expect 0 '100.00 %  37.' evaluate $digits/model.pt2 "$dir/f.tosa" --data $digits/test.npz --labels $digits/test_label.npy --dequantize
 expect 0 '1 values compared' compare $digits/model.pt2 "$dir/f.tosa" -i $digits/test.npz --dequantize
 mv "$dir/f.tosa.json" "$dir/g.json"
-expect 1 'say what its integers stand for' run "$dir/f.tosa" -i $digits/test.npz --dequantize
+expect 1 'have its scales' run "$dir/f.tosa" -i $digits/test.npz --dequantize
 sed 's/"scale": \[/"scale": [1,/' "$dir/g.json" >"$dir/f.tosa.json"
-expect 1 'do not go together' run "$dir/f.tosa" -i $digits/test.npz --dequantize
+expect 1 'do not match its type' run "$dir/f.tosa" -i $digits/test.npz --dequantize
 expect 0 'digits-1.c: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/digits-1.c"
 holds 'the header has sizes' grep -q 'DIGITS_1_PLANNED_BYTES 3920' "$dir/digits-1.h"
 printf '#include <stdio.h>\n#include "digits-1.c"\nint main(void) { return fwrite(digits_1_pte, 1, DIGITS_1_PTE_BYTES, stdout) != DIGITS_1_PTE_BYTES; }\n' >"$dir/array.c"
@@ -719,7 +719,7 @@ if type -P vela >/dev/null; then # not the function above
     expect 0 'v.bin: 1 region' compile $digits/model.pt2 -t ethos-u55-128 --calib $digits/calib.npz -o "$dir/v.bin"
     expect 0 "payload for ethos-u55-128" inspect "$dir/v.bin"
     expect 0 '"machine": "ethos-u55-128"' inspect "$dir/v.bin" --json
-    expect 0 "keep the machine's rules" verify "$dir/v.bin"
+    expect 0 "follow the machine's rules" verify "$dir/v.bin"
     expect 0 'f32[1000,10]' run "$dir/v.bin" -i $digits/test.npz --dequantize
     expect 0 'v.json: report' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --report "$dir/v.json"
     holds 'operations have their cycles' grep -q '"cycles": [1-9]' "$dir/v.json"
@@ -762,7 +762,7 @@ expect 0 'product  i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/rig
 expect 1 "there is the signature 'mul'" run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy" --signature div
 expect 0 'product  f32[4]         0.75         3.75' run $tflite/two.tflite -i "$dir/real.npy" -i "$dir/real.npy" --signature mul --dequantize
 expect 0 '1 region' compile $tflite/two.tflite --signature mul -t TOSA-1.0+INT+doubleround -o "$dir/two.tosa"
-expect 3 "the file is quantized, and 'cpu' has no kernels for its codes" compile $tflite/two.tflite -t cpu -o "$dir/two.pte"
+expect 3 "the file is quantized, and 'cpu' has no kernels for its integers" compile $tflite/two.tflite -t cpu -o "$dir/two.pte"
 expect 0 '--shape INPUT=SIZE,... says them' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"
 
 # A report is a page, or the same as JSON
@@ -770,7 +770,7 @@ expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $dig
 holds 'the page is whole' grep -q '</html>' "$dir/r.html"
 expect 0 'r.json: report' compile $digits/model.pt2 -t cpu --report "$dir/r.json"
 holds 'the JSON has its version' grep -q '"schema_version": 1' "$dir/r.json"
-expect 2 'makes nothing that --report could tell of' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/r.obs" --report "$dir/r.html"
+expect 2 '--report cannot be combined with --observe-only' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/r.obs" --report "$dir/r.html"
 expect 1 'r.html' compile $digits/model.pt2 -t cpu --report "$dir/no-such-folder/r.html"
 
 # a small decoder goes on with a text: the likeliest tokens, tokens by a seed, and what is no language model
@@ -786,10 +786,10 @@ holds 'a seed, a text' [ "$(drawn 3)" = "$(drawn 3)" ]
 holds 'another seed, another text' [ "$(drawn 3)" != "$(drawn 4)" ]
 expect 2 '--tokenizer FILE is missing' generate "$dir/lm.pte" --prompt x
 expect 2 '--prompt TEXT is missing' generate "$dir/lm.pte" --tokenizer $lm/tokenizer.json
-expect 2 'not a number from 0 on' generate "$dir/lm.pte" $speaks --temperature -1
-expect 2 'no token is called so' generate "$dir/lm.pte" $speaks --stop '<none>'
+expect 2 'expected a number of at least 0' generate "$dir/lm.pte" $speaks --temperature -1
+expect 2 'there is no such token' generate "$dir/lm.pte" $speaks --stop '<none>'
 expect 1 'no JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
-expect 1 'the inputs of one are whole numbers' generate $digits/model.pt2 $speaks
+expect 1 'its inputs must be integers' generate $digits/model.pt2 $speaks
 
 # what remembers: a spotter of words, frame by frame (examples/language/spotter.py), and speech as two methods (speech.py)
 spot=fixture/spotter speech=fixture/speech

@@ -26,7 +26,7 @@ static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_
 static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
 {
     if (o->beside && !o->method)
-        return tc_usage(ctx, "a method beside others has no name");
+        return tc_usage(ctx, "one of several methods has no name");
     if (o->method && !*o->method)
         return tc_usage(ctx, "a method has no name");
     for (const tc_compiled *c = o->beside; c; c = c->beside) {
@@ -59,7 +59,7 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compil
     if (!tc_goal_asks(&goal))
         return TC_OK;
     if ((r->config && !goal.best) || r->settings)
-        return tc_usage(ctx, "a goal chooses the settings: it and -q do not go together");
+        return tc_usage(ctx, "a goal chooses the settings, so it cannot be combined with -q");
     tc_config *config = tc_new(&ctx->arena, tc_config);
     TC_TRY(tc_budget_search(ctx, r, &goal, config, rows, n));
     r->settings = config;
@@ -80,7 +80,7 @@ static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compi
     TC_TRY(tc_target_parse(ctx, target_name, &target));
     if (o->vela.optimise && target.machine->packing == TC_PACKED_VELA &&
         !tc_text_eq(o->vela.optimise, "Performance") && !tc_text_eq(o->vela.optimise, "Size"))
-        return tc_usage(ctx, "--optimise %s: it is Performance or Size", o->vela.optimise);
+        return tc_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
     return tc_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config, o->vela.memory_mode, &unused);
 }
 
@@ -186,7 +186,7 @@ static tc_status nothing_to_write(tc_ctx *ctx, const tc_compiled *c, const char 
     tc_status status = tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
                                 "no operator goes to '%s', so there is nothing for '%s'",
                                 c->target.text, path ? path : "memory");
-    tc_note(ctx, NULL, "'tosac explain' tells why; a .pte holds what the CPU runs");
+    tc_note(ctx, NULL, "'tosac explain' says why; a .pte also holds what the CPU runs");
     return status;
 }
 
@@ -207,7 +207,7 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
     if (c->n_region != 1) {
         tc_status status =
             tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
-                     "the program has %zu regions, a .vgf file holds one", c->n_region);
+                     "the program has %zu regions, but a .vgf file holds one", c->n_region);
         tc_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
         return status;
     }
@@ -357,7 +357,7 @@ static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
         const tc_port *port = &m->out_port[k];
         if (port->val == TC_NONE && port->text && !tc_text_eq(port->text, "None"))
             tc_warning(ctx, &(tc_loc){.file = m->file, .place = "outputs"}, TC_E_STRUCTURE,
-                       "output %zu is %s, no tensor: %s has no place for it, a .pte does", k,
+                       "output %zu is %s, not a tensor: %s cannot hold it, a .pte can", k,
                        port->text, kinds[kind].extension);
     }
 }
@@ -365,9 +365,9 @@ static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
 static tc_status make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     if ((size_t)kind >= TC_COUNT(kinds))
-        return tc_usage(ctx, "there is no kind %d of files", (int)kind);
+        return tc_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
     if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA)
-        return tc_usage(ctx, "%zu methods go into one .pte, and this is %s", method_count(c),
+        return tc_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA)
@@ -607,7 +607,7 @@ static tc_status report(tc_ctx *ctx, const tc_compiled *c, tc_report_kind kind, 
     else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
         tc_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
     else
-        return tc_usage(ctx, "there is no kind %d of reports", (int)kind);
+        return tc_usage(ctx, "unknown kind of report %d (see tc_report_kind)", (int)kind);
     *out = tc_buf_cstr(&text);
     return TC_OK;
 }

@@ -58,25 +58,26 @@ static tc_status check_entry(tc_ctx *ctx, const tc_quant_entry *r)
 {
     bool named = r->scope >= TC_SCOPE_MODULE_TYPE;
     if ((size_t)r->scope >= TC_COUNT(levels))
-        return tc_usage(ctx, "an entry's scope is %d: there is none of that number", (int)r->scope);
+        return tc_usage(ctx, "unknown scope %d of an entry (see tc_scope)", (int)r->scope);
     if (named != (r->name != NULL))
         return tc_usage(ctx, named ? "an entry of that scope needs a name"
-                                   : "an entry for everything, for inputs or outputs has no name");
+                                   : "an entry with the scope global, input or output has no name");
     if (r->has & TC_ENTRY_DTYPE && r->dtype != TC_none && r->dtype != TC_i4 && r->dtype != TC_i8 &&
         r->dtype != TC_u8 && r->dtype != TC_i16)
-        return tc_usage(ctx, "an entry's element type is %s: i4, i8, u8, i16 or none are possible",
+        return tc_usage(ctx, "an entry's element type is %s: expected i4, i8, u8, i16 or none",
                         tc_dtype_name(r->dtype));
     if (r->has & TC_ENTRY_RANGE && r->qmin >= r->qmax)
-        return tc_usage(ctx, "an entry's codes go from %" PRId64 " to %" PRId64, r->qmin, r->qmax);
+        return tc_usage(ctx, "an entry's qmin and qmax are %" PRId64 " to %" PRId64, r->qmin,
+                        r->qmax);
     if (r->has & TC_ENTRY_OBSERVER && (size_t)r->observer >= TC_COUNT(observers))
-        return tc_usage(ctx, "an entry's observer is %d: there is none of that number",
+        return tc_usage(ctx, "unknown observer %d of an entry (see tc_observer_kind)",
                         (int)r->observer);
     if (r->has & TC_ENTRY_OBSERVER && r->observer == TC_OBSERVE_PERCENTILE &&
         !(r->percentile > 50 && r->percentile <= 100))
-        return tc_usage(ctx, "an entry's percentile is above 50 and at most 100");
+        return tc_usage(ctx, "an entry's percentile must be above 50 and at most 100");
     if ((r->has & TC_ENTRY_FLOOR && !((float)r->floor > 0)) ||
         (r->has & TC_ENTRY_FIXED && !((float)r->scale > 0)))
-        return tc_usage(ctx, "an entry's scale or floor is above 0");
+        return tc_usage(ctx, "an entry's scale or floor must be above 0");
     if (r->has & TC_ENTRY_GROUP && (r->group < 0 || r->group > 1000000))
         return tc_usage(ctx, "an entry's group has %" PRId64 " input channels", r->group);
     return TC_OK;

@@ -24,18 +24,18 @@ const char *tc_status_text(tc_status status)
         const char *text;
     } known[] = {
         {TC_OK, "all is well"},
-        {TC_BAD_MODEL, "the model or file is turned down"},
-        {TC_USAGE, "an option or argument is mistaken"},
-        {TC_UNSUPPORTED, "the model is fine, and beyond us today"},
-        {TC_TOOL, "an outside tool failed"},
-        {TC_NO_MEMORY, "memory ran out"},
-        {TC_CANCELLED, "the work was called off"},
-        {TC_BUG, "a mistake of tosac's own"},
+        {TC_BAD_MODEL, "the model or file is not valid"},
+        {TC_USAGE, "an option or argument is wrong"},
+        {TC_UNSUPPORTED, "the model is valid but not supported yet"},
+        {TC_TOOL, "an external tool failed"},
+        {TC_NO_MEMORY, "out of memory"},
+        {TC_CANCELLED, "the work was cancelled"},
+        {TC_BUG, "a bug in tosac"},
     };
     for (size_t i = 0; i < TC_COUNT(known); i++)
         if (known[i].status == status)
             return known[i].text;
-    return "no status that tosac knows";
+    return "an unknown status";
 }
 
 /* ---- settings and numbers ---- */
@@ -124,6 +124,6 @@ const char *tc_diagnostics(tc_ctx *ctx)
         tc_ctx_cancel(ctx);
     return status == TC_OK
                ? text
-               : "tosac: error: memory ran out; the model and its data need more than there is "
+               : "tosac: error: out of memory: the model and its data need more than there is "
                  "[memory]\n";
 }

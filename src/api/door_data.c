@@ -73,7 +73,7 @@ tc_status tc_dataset_bind(tc_ctx *ctx, tc_dataset *data, const tc_model *model, 
 static tc_status sample(tc_ctx *ctx, tc_dataset *data, size_t k, const tc_tensor *in, size_t n_in)
 {
     if (!data->bound)
-        return tc_usage(ctx, "the dataset is bound to no model yet");
+        return tc_usage(ctx, "the dataset is not bound to a model");
     if (k >= data->samples.n || n_in != data->bound->n_in)
         return tc_usage(ctx, "sample %zu with %zu tensors: there are %zu with %zu", k, n_in,
                         data->samples.n, data->bound->n_in);

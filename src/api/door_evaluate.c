@@ -57,7 +57,7 @@ static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *da
     if (!tc_program_output(r->program, 0, &port) || port.type->rank < 1 ||
         port.type->dim[port.type->rank - 1] < 2)
         return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
-                        "its first output is no list of scores for two or more classes");
+                        "its first output is not a list of scores for two or more classes");
     size_t classes = (size_t)port.type->dim[port.type->rank - 1];
     r->rows = (size_t)tc_type_count(port.type) / classes;
     size_t n = r->samples * r->rows;
@@ -118,7 +118,7 @@ static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r
     tc_dtype dtype = n ? r->tokens->dtype : TC_none;
     if (!n || (dtype != TC_i64 && dtype != TC_i32) || r->rows != n)
         return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
-                        "it has no scores for the token behind each of its first input's");
+                        "its first output does not have scores for each token of its first input");
     r->place = -1;
     r->held = tc_new_n(&e->ctx->arena, float, e->classes);
     return TC_OK;
@@ -128,7 +128,7 @@ static tc_status foretell(tc_evaluation *e, verdict *v, const float *score, doub
 {
     if (token < 0 || token >= (double)e->classes)
         return tc_error(e->ctx, &(tc_loc){.file = v->name}, TC_E_DATA,
-                        "token %.0f is none of its %zu", token, e->classes);
+                        "token %.0f is out of range: the model has %zu tokens", token, e->classes);
     v->surprise += tc_surprise(score, e->classes, (size_t)token);
     v->foretold++;
     return TC_OK;
@@ -248,9 +248,9 @@ static tc_status evaluate(tc_ctx *ctx, const tc_evaluate_options *options, tc_ev
     tc_evaluate_options o = TC_TAKE(tc_evaluate_options, options);
     tc_evaluation *e = tc_new(&ctx->arena, tc_evaluation);
     if (!o.n_program || !o.data)
-        return tc_usage(ctx, "to evaluate there must be a program and data");
+        return tc_usage(ctx, "evaluating needs a program and data");
     if (o.perplexity && o.labels)
-        return tc_usage(ctx, "perplexity needs no labels: the tokens are their own");
+        return tc_usage(ctx, "perplexity takes no labels: the tokens are the labels");
     *e = (tc_evaluation){.ctx = ctx, .n_program = o.n_program, .tokens = o.perplexity != 0};
     e->program = tc_new_n(&ctx->arena, verdict, o.n_program);
     for (size_t i = o.n_program; i-- > 0;)

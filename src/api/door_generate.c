@@ -51,7 +51,7 @@ static tc_status unfit(writer *w, const tc_model *model, const char *why)
 {
     const char *file = tc_model_file(model);
     return tc_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA,
-                    "it is no language model that could go on with a text: %s", why);
+                    "it is not a language model that can generate: %s", why);
 }
 
 static tc_status open_method(writer *w, const tc_model *model, caller *c)
@@ -60,23 +60,23 @@ static tc_status open_method(writer *w, const tc_model *model, caller *c)
     TC_TRY(tc_program_new(w->ctx, model, NULL, &c->program));
     size_t n_in = tc_program_input_count(c->program);
     if (n_in < 1 || n_in > 2)
-        return unfit(w, model, "one takes tokens and, at most, their place");
+        return unfit(w, model, "it must take tokens and at most their position");
     for (size_t i = 0; i < n_in; i++) {
         tc_program_input(c->program, i, &port);
         tc_tensor in = {port.type, tc_program_input_buffer(c->program, i)};
         if (!in.data)
             return TC_NO_MEMORY;
         if (!is_whole(port.type))
-            return unfit(w, model, "the inputs of one are whole numbers");
+            return unfit(w, model, "its inputs must be integers");
         *(i ? &c->place : &c->token) = in;
     }
     c->window = (size_t)tc_type_count(c->token.type);
     if (!tc_program_output(c->program, 0, &port) || port.type->rank < 1)
-        return unfit(w, model, "the first output of one has a score for every token");
+        return unfit(w, model, "its first output must have a score for every token");
     c->words = (size_t)port.type->dim[port.type->rank - 1];
     c->rows = c->words ? (size_t)tc_type_count(port.type) / c->words : 0;
     if (c->words < 2 || !c->window || (c->rows != 1 && c->rows != c->window))
-        return unfit(w, model, "the first output of one has a score for every token");
+        return unfit(w, model, "its first output must have a score for every token");
     return TC_OK;
 }
 
@@ -100,7 +100,7 @@ static tc_status open_methods(writer *w)
         TC_TRY(open_method(w, w->o.method[i], &c));
         caller *to = c.window == 1 ? &w->step : &w->window;
         if (to->program)
-            return unfit(w, w->o.method[i], "two of its methods take as many tokens at a time");
+            return unfit(w, w->o.method[i], "two of its methods take the same number of tokens");
         *to = c;
         size_t places = context_of(w->o.method[i]);
         w->context = c.window == 1 && places ? places : w->context;
@@ -108,9 +108,9 @@ static tc_status open_methods(writer *w)
     if (w->o.context)
         w->context = w->o.context;
     if (!w->step.program && w->window.program && w->window.rows != w->window.window)
-        return unfit(w, w->o.method[0], "its window gives scores behind the last token only");
+        return unfit(w, w->o.method[0], "its prefill method gives scores for the last token only");
     if (w->step.program && w->window.program && w->step.words != w->window.words)
-        return unfit(w, w->o.method[0], "its methods know different numbers of tokens");
+        return unfit(w, w->o.method[0], "its methods have different vocabulary sizes");
     return TC_OK;
 }
 
@@ -234,10 +234,11 @@ static tc_status check_prompt(writer *w, size_t words)
 {
     for (size_t i = 0; i < w->o.n_prompt; i++)
         if (w->o.prompt[i] < 0 || (size_t)w->o.prompt[i] >= words)
-            return tc_usage(w->ctx, "token %lld of the prompt is none of the model's %zu",
+            return tc_usage(w->ctx, "token %lld of the prompt is out of range: the model has %zu "
+                                    "tokens",
                             (long long)w->o.prompt[i], words);
     if (w->context && w->o.n_prompt > w->context)
-        return tc_usage(w->ctx, "the prompt has %zu tokens, and the context places for %zu",
+        return tc_usage(w->ctx, "the prompt has %zu tokens, but the context holds only %zu",
                         w->o.n_prompt, w->context);
     return TC_OK;
 }
@@ -247,7 +248,7 @@ static tc_status generate(tc_ctx *ctx, const tc_generate_options *options, tc_ge
     writer w = {.ctx = ctx, .o = TC_TAKE(tc_generate_options, options)};
     size_t done = 0;
     if (!w.o.n_method || !w.o.n_prompt)
-        return tc_usage(ctx, "to generate there must be a program and a prompt");
+        return tc_usage(ctx, "generating needs a program and a prompt");
     TC_TRY(open_methods(&w));
     const caller *c = w.step.program ? &w.step : &w.window;
     TC_TRY(check_prompt(&w, c->words));

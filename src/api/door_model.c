@@ -28,7 +28,8 @@ static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, b
     const char *method = tc_reading(ctx)->method;
     if (method && !module->n_method)
         return tc_usage(
-            ctx, "%s has no methods, and '%s' is asked for: a .pte or a .tflite has some", name,
+            ctx, "%s has no methods, but '%s' was requested: only a .pte or a .tflite has "
+                 "methods", name,
             method);
     if (!unchecked)
         TC_TRY(tc_verify(ctx, module));

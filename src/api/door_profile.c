@@ -128,7 +128,7 @@ static tc_status profile_file(tc_ctx *ctx, const char *path, const tc_profile_op
     if (tc_streams_in(bytes))
         TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
     if (!n)
-        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+        return tc_usage(ctx, "%s has no Ethos-U command stream", path);
     origin from = find_origin(ctx, path);
     for (size_t i = 0; i < n; i++)
         if (!o.method || (stream[i].method && tc_text_eq(stream[i].method, o.method)))
@@ -191,7 +191,7 @@ static tc_status profile_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     size_t count;
     if (c->target.machine->packing != TC_PACKED_VELA)
-        return tc_usage(ctx, "what a program costs is known for Ethos-U targets, not for '%s'",
+        return tc_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     bool before = c->vela.notes;
     c->vela.notes = true;
@@ -240,7 +240,7 @@ static tc_status estimate_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
     if (c->target.machine->packing != TC_PACKED_VELA)
-        return tc_usage(ctx, "what a program costs is known for Ethos-U targets, not for '%s'",
+        return tc_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     p->estimated = true;
     for (size_t i = 0; i < c->n_region; i++)

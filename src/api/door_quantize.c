@@ -55,8 +55,7 @@ static tc_status open_samples(quantizing *q)
         return tc_open_samples(q->ctx, g, NULL, 0, &q->request.samples);
     tc_status status = tc_usage(q->ctx, "there is no calibration data");
     tc_note(q->ctx, NULL,
-            "give some with --calib DATA, or observations with --merge; --calib=random:1 "
-            "invents some");
+            "add --calib DATA, or observations with --merge; --calib=random:1 uses random data");
     return status;
 }
 
@@ -65,7 +64,7 @@ static tc_status take_types(quantizing *q)
 {
     if (q->o.samples || q->o.n_merge || q->o.config || q->request.observe_only)
         return tc_usage(q->ctx,
-                        "%s went through PT2E: its parameters are its own, without data or -q",
+                        "%s is a PT2E export with its own parameters: it takes neither data nor -q",
                         q->model->name);
     return tc_run_passes(q->ctx, q->module, "convert-qdq-to-types", NULL);
 }

@@ -252,8 +252,8 @@ static tc_status check_fixed(const tc_program *p, const tc_tensor *in, size_t i)
     const tc_loc loc = {.file = p->module->file};
     const char *name = tc_input_name(p->g, i);
     return tc_error(p->ctx, &loc, TC_E_DATA,
-                    "the numbers of input '%s' decide shapes, and are not those of the first "
-                    "sample", name ? name : "");
+                    "shapes depend on the values of input '%s', which differ from the first "
+                    "sample's", name ? name : "");
 }
 
 static tc_status run(tc_program *p)

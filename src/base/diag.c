@@ -342,7 +342,7 @@ tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
     TRIED(TC_E_BUG, TC_BUG)
     if (counted(ctx)) {
         ERROR(TC_E_BUG, TC_BUG);
-        tc_note(ctx, loc, "this is a mistake in tosac; please report it with the model");
+        tc_note(ctx, loc, "this is a bug in tosac; please report it with the model");
     }
     return TC_BUG;
 }

@@ -24,7 +24,7 @@ static void tell_no_memory(tc_ctx *ctx)
         .severity = TC_SEVERITY_ERROR,
         .id = "memory",
         .status = TC_NO_MEMORY,
-        .text = "memory ran out; the model and its data need more than there is"};
+        .text = "out of memory: the model and its data need more than there is"};
     if (ctx->on_diagnostic)
         ctx->on_diagnostic(ctx->user, &ran_out);
 }

@@ -50,10 +50,11 @@ static tc_status run_targets(cli *c, const void *record, const cli_texts *args)
     if (c->common.json)
         cli_json_close(&out, ']');
     else
-        printf("\nTOSA's extensions go behind its profiles: +int16 +int4 +bf16 +fp8e4m3 +fp8e5m2 "
-               "+fft +var +cf\n+doubleround; vgf:TOSA-1.0+INT is vgf with\nanother profile.  "
-               "'tosac doctor' says "
-               "which of them work here.\n");
+        printf("\n"
+               "TOSA's extensions follow its profiles: +int16 +int4 +bf16 +fp8e4m3 +fp8e5m2 +fft "
+               "+var +cf\n"
+               "+doubleround; vgf:TOSA-1.0+INT is vgf with\n"
+               "another profile.  'tosac doctor' says which of them work on this machine.\n");
     return TC_OK;
 }
 
@@ -62,7 +63,7 @@ static const cli_option no_options[] = {{0}};
 const cli_verb cli_targets = {
     .name = "targets",
     .arguments = "",
-    .summary = "list what can be compiled for",
+    .summary = "list the targets",
     .least = 0,
     .most = 0,
     .option = no_options,
@@ -83,7 +84,7 @@ static const char *place_of(const tc_operator_info *op, const tc_target_info *t)
     if (integer || real)
         return integer && real ? "as integers and floats" : integer ? "as integers" : "as floats";
     if (op->plain && t->integers)
-        return "on integers and bools that are no codes";
+        return "on integers and bools that are not quantized";
     return op->cpu ? "on the CPU" : "not at all";
 }
 
@@ -134,7 +135,8 @@ static tc_status run_ops(cli *c, const void *record, const cli_texts *args)
     if (c->common.json)
         cli_json_close(&out, ']');
     else
-        printf("\nTypes and shapes decide in the end: 'tosac explain MODEL -t %s' says it for a "
+        printf("\n"
+               "It also depends on types and shapes: 'tosac explain MODEL -t %s' says it for a "
                "model.\n",
                t ? o->target : "TARGET");
     return TC_OK;
@@ -142,17 +144,17 @@ static tc_status run_ops(cli *c, const void *record, const cli_texts *args)
 
 static const cli_option ops_table[] = {
     {"--target", "-t", "TARGET", CLI_TEXT, offsetof(ops_options, target),
-     "where each operator goes on this target"},
+     "where each operator runs on this target"},
     {0},
 };
 
 const cli_verb cli_ops = {
     .name = "ops",
     .arguments = "[-t TARGET]",
-    .summary = "list the operators that are read, and where they can go",
-    .help = "quantized: it becomes TOSA on quantized values; plain: on floats, integers and bools; "
-            "CPU: ExecuTorch's\n"
-            "own kernels compute it.  With --json TOSA's operators are there too.\n",
+    .summary = "list the supported operators and where they can run",
+    .help = "quantized: has a TOSA form on quantized values; plain: on floats, integers and "
+            "bools; CPU: ExecuTorch has a\n"
+            "kernel for it.  --json also lists TOSA's operators.\n",
     .least = 0,
     .most = 0,
     .option = ops_table,

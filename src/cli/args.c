@@ -10,21 +10,21 @@
 
 #define COMMON(field) offsetof(cli_common, field)
 static const cli_option common_option[] = {
-    {"--json", NULL, NULL, CLI_FLAG, COMMON(json), "print for programs, not for people"},
+    {"--json", NULL, NULL, CLI_FLAG, COMMON(json), "print JSON"},
     {"--threads", NULL, "N", CLI_NUMBER, COMMON(threads),
      "use at most N threads (default: all cores)"},
     {"--kernels", NULL, "WHICH", CLI_TEXT, COMMON(kernels),
-     "reference: our own kernels only, the same bits on every machine"},
+     "reference: only our own kernels, bit-exact on every machine"},
     {"--dim", NULL, "NAME=VALUE", CLI_TEXTS, COMMON(dims),
-     "a size that the model leaves open; again for each"},
+     "a dynamic size of the model; repeat for more"},
     {"--shape", NULL, "INPUT=SIZES", CLI_TEXTS, COMMON(shapes),
-     "the shape of an input that an ONNX or TFLite file leaves open, x=1,3,48,320; again for each"},
+     "the shape of a dynamic ONNX or TFLite input, x=1,3,48,320; repeat for more"},
     {"--set", NULL, "INPUT=VALUE", CLI_TEXTS, COMMON(sets),
-     "the input is a constant: a number, true, false or a .npy; branches that it decides fold"},
+     "make an input a constant: a number, true, false or a .npy; branches that depend on it fold"},
     {"--signature", NULL, "NAME", CLI_TEXT, COMMON(signature),
-     "which signature or graph of a TFLite file; without it the first graph"},
-    {"--help", "-h", NULL, CLI_FLAG, COMMON(help), "show this and stop"},
-    {"--version", NULL, NULL, CLI_FLAG, COMMON(version), "show the version and stop"},
+     "the signature or graph of a TFLite file (default: the first graph)"},
+    {"--help", "-h", NULL, CLI_FLAG, COMMON(help), "show this help"},
+    {"--version", NULL, NULL, CLI_FLAG, COMMON(version), "show the version"},
     {0},
 };
 
@@ -132,7 +132,7 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
     else if (option->kind == CLI_TEXTS)
         cli_add(field, value);
     else if (!number_of(value, field))
-        return cli_usage(c, "%s takes a number from 1, not '%s'", option->name, value);
+        return cli_usage(c, "%s needs a number of at least 1, not '%s'", option->name, value);
     return TC_OK;
 }
 
@@ -214,11 +214,11 @@ static const struct {
 } exit_row[] = {
     {TC_OK, "All went well."},
     {TC_BAD_MODEL,
-     "The model or a file is turned down; memory ran out; a file cannot be read or written."},
-    {TC_USAGE, "An option or argument is mistaken."},
-    {TC_UNSUPPORTED, "The model is fine, and beyond tosac today."},
-    {TC_TOOL, "An outside tool is missing or failed."},
-    {TC_BUG, "A mistake in tosac itself; please report it."},
+     "The model or a file is not valid; out of memory; a file cannot be read or written."},
+    {TC_USAGE, "An option or argument is wrong."},
+    {TC_UNSUPPORTED, "The model is valid but not supported yet."},
+    {TC_TOOL, "An external tool is missing or failed."},
+    {TC_BUG, "A bug in tosac; please report it."},
 };
 
 static void dump_option(cli_json_out *out, const cli_option *o)

@@ -28,17 +28,17 @@ typedef struct cli_asked {
      "names or operators that stay on the CPU, comma-separated"}
 #define CLI_ROWS_VELA(record) \
     {"--vela-ini", NULL, "FILE", CLI_TEXT, CLI_ASKED(record, vela_ini), \
-     "Ethos-U: a system description of your own, in the form of Vela's"}, \
+     "Ethos-U: a system description of your own, in Vela's format"}, \
     {"--system-config", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system_config), \
      "Ethos-U: which system of the description"}, \
     {"--memory-mode", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, memory_mode), \
      "Ethos-U: which memory mode of the description"}, \
     {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
-     "Ethos-U: what Vela compiles for: Performance or Size"}, \
+     "Ethos-U: Vela's goal: Performance or Size"}, \
     {"--vela-timeout", NULL, "S", CLI_NUMBER, CLI_ASKED(record, vela_timeout), \
-     "Ethos-U: seconds that Vela may take for a region (600)"}, \
+     "Ethos-U: the most seconds for Vela on a region (default: 600)"}, \
     {"--refusal-seconds", NULL, "S", CLI_NUMBER, CLI_ASKED(record, refusal_seconds), \
-     "seconds for finding what in a refused region is to blame (60)"}
+     "the most seconds to find which part of a region is refused (default: 60)"}
 /* clang-format on */
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."

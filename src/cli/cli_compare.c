@@ -101,12 +101,12 @@ static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
 #define AT(field) offsetof(compare_options, field)
 static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
-     "a .npy, a .npz or a folder of them; again for each further input"},
+     "a .npy, a .npz or a folder of them; repeat for further inputs"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
-     "float data for quantized borders: by their types, or by what FILE.json says"},
+     "take float data for quantized inputs and outputs, by their types or by FILE.json"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
-    {"--most", NULL, "N", CLI_NUMBER, AT(most), "show the N worst values only"},
+    {"--most", NULL, "N", CLI_NUMBER, AT(most), "show only the N worst values"},
     {0},
 };
 
@@ -114,15 +114,15 @@ const cli_verb cli_compare = {
     .name = "compare",
     .arguments = "A B -i DATA...",
     .summary = "run two forms of a program on the same data and show where they differ",
-    .help = "A is the reference, such as the float model; B is another form of it, such as a typed "
-            "program.  Values go\n"
-            "together when they have the same name and shape; quantized ones count as the real "
-            "numbers they stand for.\n"
-            "SQNR is 10 log10 (sum a^2 / sum (a - b)^2); steps are those of B's scale; saturated "
-            "numbers sit at the\n"
-            "least or greatest code.  alone dB is the SQNR of A's outputs with this value alone on "
-            "B's grid: what contributes\n"
-            "most to their error comes first.  What is cut on purpose does not reach them.\n",
+    .help = "A is the reference, such as the float model; B is another form of it, such as a "
+            "typed program.  Values are\n"
+            "matched by name and shape; quantized values are dequantized first.  SQNR is 10 log10 "
+            "(sum a^2 / sum (a - b)^2);\n"
+            "steps are those of B's scale; saturated elements have the lowest or highest code.  "
+            "alone dB is the SQNR of A's\n"
+            "outputs with only this value quantized as in B: the largest contribution to their "
+            "error comes first.  Values that are\n"
+            "clipped on purpose do not affect the outputs.\n",
     .least = 2,
     .most = 2,
     .option = options,

@@ -30,7 +30,7 @@ static tc_status sort_arguments(cli *c, const cli_texts *args, quantize_options 
             cli_add(&o->calib, word);
         else
             return cli_usage(
-                c, "what is '%s' for? data comes after --calib, observations after --merge", word);
+                c, "unexpected argument '%s': data needs --calib, observations need --merge", word);
     }
     return *model ? TC_OK : cli_usage(c, "the model is missing");
 }
@@ -38,14 +38,14 @@ static tc_status sort_arguments(cli *c, const cli_texts *args, quantize_options 
 static tc_status check_options(cli *c, const quantize_options *o)
 {
     if (!o->output)
-        return cli_usage(c, "-o is missing: where the %s",
+        return cli_usage(c, "-o is missing: where to write the %s",
                          o->observe_only ? "observations go" : "typed program goes");
     if (o->observe_only && o->qparams)
-        return cli_usage(c, "--observe-only makes no parameters to write with --qparams");
+        return cli_usage(c, "--qparams cannot be combined with --observe-only");
     if (o->observe_only && o->report)
-        return cli_usage(c, "--observe-only makes nothing that --report could tell of");
+        return cli_usage(c, "--report cannot be combined with --observe-only");
     if (o->observe_only && o->budget)
-        return cli_usage(c, "--observe-only tries no methods that --budget could end");
+        return cli_usage(c, "--budget cannot be combined with --observe-only");
     return TC_OK;
 }
 
@@ -155,7 +155,7 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     request.n_merge = o->merge.n;
     request.keep_odd = o->keep_odd;
     if (o->budget && (request.budget_seconds = cli_amount(o->budget)) < 0)
-        return cli_usage(c, "--budget '%s': a number above 0 is wanted", o->budget);
+        return cli_usage(c, "--budget '%s': expected a number above 0", o->budget);
     return o->observe_only ? observe(c, model, &request, o) : quantize(c, model, &request, o);
 }
 
@@ -165,31 +165,30 @@ static const cli_option options[] = {
      "calibration data: .npy, .npz, a folder, or random:SEED"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     {"--merge", NULL, "OBS", CLI_TEXTS, AT(merge),
-     "observations of other runs; again for each further file"},
+     "observations of other runs; repeat for further files"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config), CLI_QUANT_HELP},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output),
-     "the typed program as text, large constants in OUT.bin"},
+     "the typed program as text, with large constants in OUT.bin"},
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),
-     "write scale and zero point of every value there"},
+     "write the scale and zero point of every value"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--budget", NULL, "TIME", CLI_TEXT, AT(budget),
-     "methods that have not begun by then are left out: 90s, 10min (no limit)"},
+     "skip methods that have not begun by then: 90s, 10min (default: no limit)"},
     {"--observe-only", NULL, NULL, CLI_FLAG, AT(observe_only),
-     "write what was observed to OUT, and stop there"},
-    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},
+     "write the observations to OUT and stop"},
+    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
     {0},
 };
 
 const cli_verb cli_quantize = {
     .name = "quantize",
     .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
-    .summary = "turn a float model and calibration data into a typed integer program",
-    .help = "MODEL is a .pt2, an .onnx, a .tflite or a text graph; an export that went through "
-            "PT2E needs no "
-            "data.  Of the settings\n"
-            "for a value the most specific wins: node, operator (target), module, module type, io, "
-            "global.  What\n"
-            "was observed on parts of the data, in any order and on any machine, merges to the "
+    .summary = "quantize a float model with calibration data",
+    .help = "MODEL is a .pt2, an .onnx, a .tflite or a text graph; a PT2E export needs no data.  "
+            "Of the settings\n"
+            "for a value the most specific wins: node, operator (target), module, module type, "
+            "io, global.\n"
+            "Observations of parts of the data, in any order and from any machine, merge to the "
             "same parameters.\n",
     .least = 1,
     .most = INT32_MAX,

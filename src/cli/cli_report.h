@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-#define CLI_REPORT_HELP "a page on all of it, or with FILE.json the same for programs"
+#define CLI_REPORT_HELP "write an HTML report, or with FILE.json the same as JSON"
 
 /* Writes it; the command line and the names of the data are filled in here. */
 TC_MUST_USE tc_status cli_write_report(cli *c, tc_report_options *report, const cli_texts *data,

@@ -11,7 +11,7 @@
 
 static _Noreturn void no_memory(void)
 {
-    fputs("tosac: error: memory ran out [memory]\n", stderr);
+    fputs("tosac: error: out of memory [memory]\n", stderr);
     exit(TC_BAD_MODEL);
 }
 
@@ -162,7 +162,7 @@ tc_status cli_try_output(cli *c, const char *path)
         tc_status status = cli_bad_file(c, path, "cannot be written: %s",
                                         errno ? strerror(errno) : "no folder");
         if (stat(folder, &st) != 0)
-            cli_note(c, "there is no folder '%s'; nothing was computed yet", folder);
+            cli_note(c, "there is no folder '%s'; nothing has been computed", folder);
         return status;
     }
     return TC_OK;

@@ -22,7 +22,7 @@ static size_t count_nodes(const tc_model *model)
 static tc_status tell_streams(cli *c, const char *path, const tc_streams_report *r)
 {
     if (!r->streams)
-        return cli_usage(c, "%s has no command stream of an Ethos-U", path);
+        return cli_usage(c, "%s has no Ethos-U command stream", path);
     if (c->common.json) {
         cli_json_out out = {0};
         cli_json_open(&out, NULL, '{');
@@ -32,7 +32,8 @@ static tc_status tell_streams(cli *c, const char *path, const tc_streams_report 
         cli_json_put_int(&out, "operations", (int64_t)r->operations);
         cli_json_close(&out, '}');
     } else
-        printf("%s: %zu operations in %zu command stream%s for %s keep the machine's rules\n", path,
+        printf("%s: %zu operations in %zu command stream%s for %s follow the machine's rules\n",
+               path,
                r->operations, r->streams, r->streams == 1 ? "" : "s", r->machine);
     return TC_OK;
 }
@@ -63,28 +64,27 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
         cli_json_put_int(&out, "operators", (int64_t)n);
         cli_json_close(&out, '}');
     } else
-        printf("%s: %zu operators keep every rule of TOSA 1.0%s%s\n", path, n,
+        printf("%s: %zu operators follow every rule of TOSA 1.0%s%s\n", path, n,
                o->target ? " and of " : "", o->target ? o->target : "");
     return TC_OK;
 }
 
 static const cli_option options[] = {
     {"--target", "-t", "TARGET", CLI_TEXT, offsetof(verify_options, target),
-     "also its profiles and extensions, TOSA-1.0+INT+int16 say"},
+     "also check the target's profiles and extensions, such as TOSA-1.0+INT+int16"},
     {0},
 };
 
 const cli_verb cli_verify = {
     .name = "verify",
     .arguments = "FILE.tosa|FILE.pte|FILE_vela.npz [-t TARGET]",
-    .summary = "check every rule of TOSA 1.0, or of an Ethos-U, and say where one is broken",
-    .help = "Level 8K and every ERROR_IF always; with -t also what the target's profiles and "
-            "extensions allow.\n"
-            "Of a .pte for Ethos-U, or Vela's own answer, the command streams: every access inside "
-            "its memory,\n"
-            "written before it is read and waited for, blocks that fit, tables that are loaded, "
-            "Vela's known faults.\n"
-            "Exit 0: it keeps them; 1: it does not, and everything that was found is reported.\n",
+    .summary = "check every rule of TOSA 1.0 or of an Ethos-U",
+    .help = "Level 8K and every ERROR_IF; with -t also the target's profiles and extensions.  For "
+            "an Ethos-U .pte or\n"
+            "Vela's output the command streams: accesses inside their memory, no reads before "
+            "writes, hazards waited for,\n"
+            "blocks that fit, tables that are loaded, Vela's known defects.\n"
+            "Exit 0: the file is valid; 1: it is not, and all errors are reported.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -35,9 +35,9 @@ static tc_status find_kind(cli *c, const compile_options *o, tc_output *out)
     }
     if (!o->emit)
         return cli_usage(
-            c, "what to write into '%s' does not follow from its name: say it with --emit",
+            c, "the kind of file for '%s' is not known from its name: use --emit",
             o->output);
-    tc_status status = cli_usage(c, "--emit %s: no such kind of file", o->emit);
+    tc_status status = cli_usage(c, "--emit %s: unknown kind of file", o->emit);
     const char *near = cli_nearest(o->emit, kind_name, NULL);
     if (near)
         cli_note(c, "did you mean '%s'?", near);
@@ -172,7 +172,7 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
                  {"--budget", o->budget, &r->goal.seconds}};
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         if (goals[i].text && (*goals[i].to = cli_amount(goals[i].text)) < 0)
-            return cli_usage(c, "%s '%s': a number above 0 is wanted", goals[i].name,
+            return cli_usage(c, "%s '%s': expected a number above 0", goals[i].name,
                              goals[i].text);
     r->goal.labels = o->labels;
     return TC_OK;
@@ -212,7 +212,7 @@ static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_ou
     if (explorer && !o->output)
         return cli_usage(c, "--emit model-explorer needs a file: -o OUT.json");
     if (n > 1 && (explorer || o->report || o->dump_dir))
-        return cli_usage(c, "%s is for one model, and there are %zu",
+        return cli_usage(c, "%s takes one model, not %zu",
                          explorer ? "--emit model-explorer" : o->report ? "--report" : "--dump-dir",
                          n);
     if (o->output && !explorer)
@@ -285,7 +285,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 #define AT(field) offsetof(compile_options, field)
 static const cli_option options[] = {
     CLI_ROW_TARGET(compile_options, CLI_TARGETS_HELP),
-    {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says what"},
+    {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says which "
+                                                    "kind"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
      "model-explorer"},
@@ -293,33 +294,36 @@ static const cli_option options[] = {
                                    "one method: NAME=DATA"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
-    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "set no sample aside, however odd"},
+    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
     {"--target-sqnr", NULL, "DB", CLI_TEXT, AT(goal_sqnr),
-     "search bits per value and weight: at least so many dB on calibration samples"},
+     "search the bits of each value and weight for at least so many dB on calibration samples"},
     {"--target-drop", NULL, "POINTS", CLI_TEXT, AT(goal_drop),
-     "the same: at most so many points of top-1 lost, by --labels or by agreement with float"},
+     "the same for at most so many points of top-1 accuracy lost, by --labels or against the "
+     "float model"},
     {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
-     "what the calibration samples are: .npy, text, or by-folder"},
+     "the labels of the calibration samples: .npy, text, or by-folder"},
     {"--max-cycles", NULL, "N", CLI_TEXT, AT(goal_cycles),
      "Ethos-U: the most accurate bits within so many cycles"},
     {"--max-flash", NULL, "BYTES", CLI_TEXT, AT(goal_flash),
-     "the most accurate bits whose constants take so much (600K, 2M), compressed on Ethos-U"},
-    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget), "how long to search: 90s, 10min (10min)"},
+     "the most accurate bits with constants of at most so many bytes (600K, 2M), compressed on "
+     "Ethos-U"},
+    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget), "how long to search: 90s, 10min (default: "
+                                                     "10min)"},
     CLI_ROWS_VELA(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
      "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
-     "a part that is refused is an error; else it goes to the CPU with a warning"},
+     "a part that is refused is an error; else it runs on the CPU, with a warning"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
      "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--no-execute", NULL, NULL, CLI_FLAG, AT(no_execute),
-     "what is written is not run beside the float model first; Ethos-U: command streams are "
-     "verified only"},
+     "do not run the result beside the float model before it is written; Ethos-U: only verify "
+     "command streams"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
-     "the graph after each pass, each region's .tosa, and trace.json"},
+     "write write the graph after each pass, each region's .tosa, and trace.json"},
     {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
      "show the graph on standard error after this pass, or after 'all'"},
     {0},
@@ -328,15 +332,13 @@ static const cli_option options[] = {
 const cli_verb cli_compile = {
     .name = "compile",
     .arguments = "[NAME=]MODEL... -t TARGET [-o OUT]",
-    .summary = "make a model into what a target loads",
-    .help = "MODEL is a .pt2, an .onnx, a .tflite, a .tosa or a text graph.  A float model for a "
-            "target that "
-            "computes "
-            "with integers needs\n"
-            "--calib; an export that went through PT2E names its own quantization.\n"
-            "Several models become the methods of one .pte, called by their files' names or by "
-            "NAME; buffers that\n"
-            "share a name are one, and --calib NAME=DATA is one method's data.\n",
+    .summary = "compile a model for a target",
+    .help = "MODEL is a .pt2, an .onnx, a .tflite, a .tosa or a text graph.  A float model for an "
+            "integer target needs\n"
+            "--calib; a PT2E export has its own quantization.\n"
+            "Several models become the methods of one .pte, named after their files or NAME; "
+            "buffers of the same name are\n"
+            "shared, and --calib NAME=DATA is the data of one method.\n",
     .least = 1,
     .most = 16,
     .option = options,

@@ -45,12 +45,12 @@ static void look_at_vela(doctor *d, const tc_machine_info *m)
 {
     const char *mend = cli_format("%s%s", install_vela, m->vela_wanted);
     if (!m->vela)
-        add(d, "Vela", "missing", "Ethos-U targets need it; TOSAC_VELA names it elsewhere", mend);
+        add(d, "Vela", "missing", "Ethos-U targets need it; TOSAC_VELA is its path", mend);
     else if (!m->vela_version)
-        add(d, "Vela", "fails", cli_format("%s does not say its version", m->vela), mend);
+        add(d, "Vela", "fails", cli_format("%s does not report its version", m->vela), mend);
     else if (!cli_is(m->vela_version, m->vela_wanted))
         add(d, "Vela", "untried",
-            cli_format("%s is %s; %s was tried", m->vela, m->vela_version, m->vela_wanted), mend);
+            cli_format("%s is %s; tested with %s", m->vela, m->vela_version, m->vela_wanted), mend);
     else
         add(d, "Vela", "ok", cli_format("%s, %s", m->vela_version, m->vela), NULL);
 }
@@ -89,7 +89,7 @@ static const char *try_target(const tc_target_info *t)
     const char *random[] = {"random:1"}, *words = "";
     tc_compile_options o = tc_compile_options_default();
     if (!ctx)
-        return "memory ran out";
+        return "out of memory";
     o.target = t->name;
     o.strict = 1;
     tc_status status = tc_dataset_open(ctx, random, 1, &data);
@@ -182,7 +182,7 @@ static tc_status run_doctor(cli *c, const void *record, const cli_texts *args)
     add(&d, "machine", "ok",
         cli_format("%ld core%s, %.1f GiB, %s, %s", cores, cores == 1 ? "" : "s",
                    (double)pages * (double)page / 0x1p30, m.instructions,
-                   m.onednn ? "float products through oneDNN" : "without oneDNN"),
+                   m.onednn ? "float kernels of oneDNN" : "without oneDNN"),
         NULL);
     look_at_folder(&d);
     look_at_vela(&d, &m);
@@ -196,10 +196,10 @@ static const cli_option options[] = {{0}};
 const cli_verb cli_doctor = {
     .name = "doctor",
     .arguments = "",
-    .summary = "say what is installed, which targets work, and what mends the rest",
+    .summary = "check what is installed and which targets work, and say how to fix the rest",
     .help =
-        "Every kind of target is tried with a small program.  Exit 0: all is well; 4: something "
-        "is missing or fails.\n",
+        "Tries every kind of target with a small program.  Exit 0: all work; 4: something is "
+        "missing or fails.\n",
     .least = 0,
     .most = 0,
     .option = options,

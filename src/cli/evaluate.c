@@ -97,7 +97,7 @@ static void print_table(const tc_evaluation *e)
         print_mistakes(e, i);
     tc_evaluation_program(e, 0, &v);
     if (v.foretold)
-        printf("%zu tokens foretold, of %zu\n", v.foretold, v.classes);
+        printf("%zu tokens predicted, of %zu\n", v.foretold, v.classes);
     else
         printf("%zu samples, %zu classes\n", v.n, v.classes);
 }
@@ -164,7 +164,7 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
     tc_model_options reading = tc_model_options_default();
     tc_evaluation *e;
     if (!o->data.n)
-        return cli_usage(c, "--data is missing: a folder of pictures, a .npy or a .npz");
+        return cli_usage(c, "--data is missing: a folder of images, a .npy or a .npz");
     reading.prefer_tosa = o->tosa;
     reading.dequantize = o->dequantize;
     const tc_model **model = cli_memory(args->n, sizeof *model);
@@ -188,30 +188,30 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
 #define AT(field) offsetof(evaluate_options, field)
 static const cli_option options[] = {
     {"--data", NULL, "DATA", CLI_TEXTS, AT(data),
-     "a folder of pictures (with --preprocess), a .npy or a .npz"},
+     "a folder of images (with --preprocess), a .npy or a .npz"},
     {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
-     "by-folder, a .npy, or a text of one label a line"},
+     "by-folder, a .npy, or a text file with one label a line"},
     {"--perplexity", NULL, NULL, CLI_FLAG, AT(perplexity),
-     "samples are tokens: how well each is foretold by the scores behind those before it"},
+     "samples are tokens: how well each is predicted from those before it"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
-    {"--most", NULL, "N", CLI_NUMBER, AT(most), "the first N samples only"},
+    {"--most", NULL, "N", CLI_NUMBER, AT(most), "only the first N samples"},
     {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
-     "float data for quantized borders: by their types, or by what FILE.json says"},
+     "take float data for quantized inputs and outputs, by their types or by FILE.json"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
-     "run the TOSA that is kept beside an Ethos-U's stream"},
+     "run the TOSA that is stored beside an Ethos-U stream"},
     {0},
 };
 
 const cli_verb cli_evaluate = {
     .name = "evaluate",
     .arguments = "PROGRAM... --data DATA [--labels FILE|by-folder] [--perplexity]",
-    .summary = "how often programs are right, side by side on the same data",
+    .summary = "measure the accuracy of programs, side by side on the same data",
     .help = "PROGRAM is anything that 'tosac run' takes; its first output has a score for every "
-            "class.  The first one that\n"
-            "computes in float is what the others are held to: points gained or lost, how often "
-            "they say the same class,\n"
-            "and the SQNR of the scores.  Intervals hold with 95 %: where they reach across 0, the "
-            "difference may be chance.\n",
+            "class.  The first float\n"
+            "program is the reference for the others: points gained or lost, how often the class "
+            "is the same, and the SQNR of\n"
+            "the scores.  Intervals are 95 %: where one contains 0, the difference may be "
+            "chance.\n",
     .least = 1,
     .most = INT32_MAX,
     .option = options,

@@ -49,20 +49,20 @@ static const cli_option options[] = {
     CLI_ROW_TARGET(explain_options, CLI_TARGETS_HELP),
     CLI_ROW_CALIB(
         explain_options,
-        "calibration data; without, numbers are invented: only the ranges follow from them"),
+        "calibration data (default: random data; only the ranges depend on it)"),
     CLI_ROWS_SETTINGS(explain_options),
     {"--cost", NULL, NULL, CLI_FLAG, offsetof(explain_options, cost),
-     "Ethos-U: the forms that were offered, what they cost and which were taken; then every part"},
+     "Ethos-U: the alternative forms, their cost and which were chosen; then every part"},
     {0},
 };
 
 const cli_verb cli_explain = {
     .name = "explain",
     .arguments = "MODEL -t TARGET",
-    .summary = "tell what goes where, and why",
-    .help = "Prints the regions that the target takes, what crosses their borders, and for every "
-            "operator that stays\n"
-            "on the CPU the reason and its line of Python.\n",
+    .summary = "show what runs where, and why",
+    .help = "Prints the regions for the accelerator, the tensors that go in and out, and for "
+            "every operator that stays\n"
+            "on the CPU the reason and its Python line.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -53,7 +53,7 @@ static tc_status open_program(cli *c, program *p, const generate_options *o)
     }
     if (p->n)
         return TC_OK;
-    return cli_bad_file(c, p->path, "of its %zu methods none is called prefill or decode", n);
+    return cli_bad_file(c, p->path, "none of its %zu methods is called prefill or decode", n);
 }
 
 /* Cycles of each method's streams; 0 where it has none. */
@@ -153,7 +153,7 @@ static tc_status number_of(cli *c, const char *option, const char *text, double 
     char *end = NULL;
     *out = text ? strtod(text, &end) : 0;
     if (text && (end == text || *end || !(*out >= 0) || *out > 1e15))
-        return cli_usage(c, "%s %s: not a number from 0 on", option, text);
+        return cli_usage(c, "%s %s: expected a number of at least 0", option, text);
     return TC_OK;
 }
 
@@ -172,7 +172,7 @@ static tc_status options_of(cli *c, const generate_options *o, const tc_tokenize
     r->stop = o->stop ? tc_tokenizer_find(tokenizer, o->stop)
                       : tc_tokenizer_find(tokenizer, "<|endoftext|>");
     if (o->stop && r->stop < 0)
-        return cli_usage(c, "--stop %s: no token is called so", o->stop);
+        return cli_usage(c, "--stop %s: there is no such token", o->stop);
     return TC_OK;
 }
 
@@ -210,17 +210,18 @@ static tc_status run_generate(cli *c, const void *record, const cli_texts *args)
 #define AT(field) offsetof(generate_options, field)
 static const cli_option options[] = {
     {"--tokenizer", NULL, "FILE", CLI_TEXT, AT(tokenizer), "a tokenizer.json"},
-    {"--prompt", NULL, "TEXT", CLI_TEXT, AT(prompt), "the text to go on with"},
-    {"--tokens", "-n", "N", CLI_NUMBER, AT(n), "how many tokens to make (64)"},
+    {"--prompt", NULL, "TEXT", CLI_TEXT, AT(prompt), "the text to continue"},
+    {"--tokens", "-n", "N", CLI_NUMBER, AT(n), "how many tokens to generate (default: 64)"},
     {"--temperature", NULL, "T", CLI_TEXT, AT(temperature),
-     "0: the likeliest token every time; 1: by its probability"},
-    {"--top-k", NULL, "K", CLI_NUMBER, AT(top_k), "among the K likeliest"},
-    {"--seed", NULL, "S", CLI_TEXT, AT(seed), "of the choices by probability (0)"},
-    {"--stop", NULL, "TOKEN", CLI_TEXT, AT(stop), "the token that ends a text (<|endoftext|>)"},
+     "0: always the most likely token; 1: by probability"},
+    {"--top-k", NULL, "K", CLI_NUMBER, AT(top_k), "sample from the K most likely tokens"},
+    {"--seed", NULL, "S", CLI_TEXT, AT(seed), "the seed for sampling (default: 0)"},
+    {"--stop", NULL, "TOKEN", CLI_TEXT, AT(stop), "the token that ends a text (default: "
+                                                  "<|endoftext|>)"},
     {"--context", NULL, "N", CLI_NUMBER, AT(context),
-     "places that the caches have, where their shapes do not say so"},
+     "the length of the caches, where it does not follow from their shapes"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
-     "run the TOSA that is kept beside an Ethos-U's stream"},
+     "run the TOSA that is stored beside an Ethos-U stream"},
     {0},
 };
 
@@ -228,11 +229,11 @@ const cli_verb cli_generate = {
     .name = "generate",
     .arguments = "PROGRAM --tokenizer FILE --prompt TEXT [-n N] [--seed S]",
     .summary = "continue a text with a language model",
-    .help = "PROGRAM is anything that 'tosac run' takes.  Of a .pte with two methods the one that "
-            "takes a single token\n"
-            "makes the text, and the other reads the prompt, window by window; "
-            "doc/language-models.md has the whole road.\n"
-            "Without --temperature, --top-k or --seed the likeliest token is taken every time.\n",
+    .help = "PROGRAM is anything that 'tosac run' takes.  Of a .pte with two methods, the one "
+            "that takes a single token\n"
+            "generates, and the other reads the prompt, window by window; see "
+            "doc/language-models.md.\n"
+            "Without --temperature, --top-k or --seed the most likely token is always chosen.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -23,7 +23,8 @@ static tc_status run_inspect(cli *c, const void *record, const cli_texts *args)
 
 static const cli_option options[] = {
     {"--disassemble", NULL, NULL, CLI_FLAG, offsetof(inspect_options, disassemble),
-     "Ethos-U: the command streams of a .pte or of Vela's _vela.npz, one line an operation"},
+     "Ethos-U: disassemble the command streams of a .pte or of Vela's _vela.npz, one operation a "
+     "line"},
     {0},
 };
 
@@ -32,15 +33,15 @@ const cli_verb cli_inspect = {
     .arguments = "FILE [--disassemble] [--json]",
     .summary = "show what a file holds: inputs, outputs, operators, sizes",
     .help =
-        "FILE is a .pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it also "
-        "shows what tosac does not take,\n"
-        "with the Python line of each; for a .vgf segments, resources, bindings, constants and "
-        "the disassembled graph;\n"
-        "for a .pte memory, kernels, and every tensor that is handed to a delegate, with its "
+        "FILE is a .pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it "
+        "also shows unsupported operators\n"
+        "with their Python lines; for a .vgf segments, resources, bindings, constants and the "
+        "disassembled graph;\n"
+        "for a .pte memory, kernels, and every tensor that is passed to a delegate, with its "
         "scale.\n"
-        "With --disassemble the command streams: what each operation reads and writes, the "
-        "registers that were set for it,\n"
-        "and, where X_debug.xml lies beside X_vela.npz, the operator it comes from.\n",
+        "With --disassemble the command streams: what each operation reads and writes, its "
+        "registers and, where\n"
+        "X_debug.xml is beside X_vela.npz, the operator it comes from.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -31,12 +31,12 @@ static void overview(FILE *out)
 
 static tc_status unknown_verb(cli *c, const char *word)
 {
-    tc_status status = cli_usage(c, "'%s' is not something tosac does", word);
+    tc_status status = cli_usage(c, "'%s' is not a command", word);
     const char *near = cli_nearest(word, verb_name, NULL);
     if (near)
         cli_note(c, "did you mean 'tosac %s'?", near);
     else
-        cli_note(c, "'tosac --help' lists what it does");
+        cli_note(c, "'tosac --help' lists the commands");
     return status;
 }
 
@@ -140,7 +140,7 @@ static void on_signal(int number)
 static void on_missing_page(int number)
 {
     static const char words[] =
-        "tosac: error: a file that is being read became shorter, or its disk fails [truncated]\n";
+        "tosac: error: a file was truncated while it was read, or its disk fails [truncated]\n";
     (void)number;
     ssize_t said = write(STDERR_FILENO, words, sizeof words - 1);
     (void)said;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     options.user = &c;
     c.ctx = tc_ctx_new_with(&options);
     if (!c.ctx) {
-        fputs("tosac: error: memory ran out [memory]\n", stderr);
+        fputs("tosac: error: out of memory [memory]\n", stderr);
         return TC_BAD_MODEL;
     }
     watch_signals(c.ctx);

@@ -62,14 +62,14 @@ static tc_status run_opt(cli *c, const void *record, const cli_texts *args)
     if (!o->no_loc)
         return cli_write_model(c, model, o->output ? o->output : "-");
     if (o->output)
-        return cli_usage(c, "--no-loc is for standard output; a file keeps its places");
+        return cli_usage(c, "--no-loc is for standard output; a file keeps its locations");
     return print_plain(c, model);
 }
 
 #define AT(field) offsetof(opt_options, field)
 static const cli_option options[] = {
     {"--pass", NULL, "A,B", CLI_TEXT, AT(passes),
-     "passes and lists of passes to run, in order; doc/passes.md has them"},
+     "passes and lists of passes to run, in order; doc/passes.md lists them"},
     {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
      "for narrow, split and lower: TOSA-1.0+INT, ethos-u85-256, ..."},
     {"--calib", NULL, "DATA", CLI_TEXTS, AT(calib),
@@ -80,9 +80,9 @@ static const cli_option options[] = {
      "write the text there, large constants to OUT.bin (default: standard output)"},
     {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
      "show the graph on standard error after this pass, or after 'all'"},
-    {"--no-loc", NULL, NULL, CLI_FLAG, AT(no_loc), "leave out where the nodes came from"},
+    {"--no-loc", NULL, NULL, CLI_FLAG, AT(no_loc), "leave out the source locations of nodes"},
     {"--arena-limit", NULL, "BYTES", CLI_NUMBER, AT(arena_limit),
-     "fail when the graph and the work on it need more memory"},
+     "fail when the graph and the passes need more memory"},
     {0},
 };
 

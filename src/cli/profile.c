@@ -29,7 +29,7 @@ static tc_status find_by(cli *c, const char *text, tc_profile_by *out)
         }
     if (!text)
         return TC_OK;
-    tc_status status = cli_usage(c, "--by %s: it is line, module, node or kind", text);
+    tc_status status = cli_usage(c, "--by %s: expected line, module, node or kind", text);
     const char *near = cli_nearest(text, by_at, NULL);
     if (near)
         cli_note(c, "did you mean '%s'?", near);
@@ -94,12 +94,14 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     CLI_ROW_TARGET(profile_options, "ethos-u55-128, ethos-u65-256, ethos-u85-256, ..."),
     {"--by", NULL, "WHAT", CLI_TEXT, AT(by),
-     "put operations together by line (of Python), module, node or kind"},
-    {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows are shown, dearest first (20)"},
+     "group operations by line (of Python), module, node or kind"},
+    {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows to show, the most expensive first "
+                                              "(default: 20)"},
     {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
-     "do without Vela: guess operations from the TOSA operators; rougher, and quick"},
+     "estimate operations from the TOSA operators, without Vela: faster and less exact"},
     CLI_ROW_CALIB(profile_options,
-                  "calibration data; without, numbers are invented, and 16 bits and forms not known"),
+                  "calibration data (default: random data; 16-bit values and forms may then "
+                  "differ)"),
     CLI_ROWS_SETTINGS(profile_options),
     CLI_ROWS_VELA(profile_options),
     {0},
@@ -108,14 +110,14 @@ static const cli_option options[] = {
 const cli_verb cli_profile = {
     .name = "profile",
     .arguments = "MODEL -t TARGET | FILE.pte | FILE_vela.npz",
-    .summary = "tell which lines of a model cost what on an Ethos-U",
-    .help = "Compiles the model and counts the cycles of every operation of its command streams, "
-            "by our own model of the machine,\n"
-            "which agrees with Vela's figures: the dearest lines of Python with their share, MACs "
-            "and how many of them are in use,\n"
-            "bytes read and written in each memory, and a hint where something known is behind it. "
-            " A .pte or Vela's X_vela.npz\n"
-            "is taken as it is; its lines are known where X_debug.xml and X.tosa lie beside it.\n",
+    .summary = "show what each line of a model costs on an Ethos-U",
+    .help = "Compiles the model and counts the cycles of every operation of its command streams "
+            "with a model of the machine\n"
+            "that agrees with Vela's figures: the most expensive Python lines with their share, "
+            "MACs and MAC utilisation, bytes read\n"
+            "and written in each memory, and a hint for known reasons.  A .pte or Vela's "
+            "X_vela.npz is profiled directly;\n"
+            "its lines are known where X_debug.xml and X.tosa are beside it.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -257,39 +257,38 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
 #define AT(field) offsetof(run_options, field)
 static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
-     "a .npy, a .npz or a folder of them; again for each further input"},
+     "a .npy, a .npz or a folder of them; repeat for further inputs"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
-    {"--output", "-o", "DIR", CLI_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... there"},
+    {"--output", "-o", "DIR", CLI_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... to "
+                                                    "this folder"},
     {"--method", NULL, "NAME", CLI_TEXT, AT(method),
-     "which method of a .pte; without it forward, else the first"},
+     "the method of a .pte (default: forward, else the first)"},
     {"--steps", NULL, "N", CLI_NUMBER, AT(steps), "call a program without inputs N times"},
     {"--reset", NULL, NULL, CLI_FLAG, AT(reset),
-     "start every sample from the stored state, not from what the last one left"},
+     "start every sample from the initial state"},
     {"--raw", NULL, NULL, CLI_FLAG, AT(raw), "write bf16 and fp8 as their bits, not as float32"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
-     "run the TOSA that is kept beside an Ethos-U's stream"},
+     "run the TOSA that is stored beside an Ethos-U stream"},
     {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
-     "float data for quantized borders: by their types, or by what FILE.json says"},
+     "take float data for quantized inputs and outputs, by their types or by FILE.json"},
     {"--bench", NULL, "N", CLI_NUMBER, AT(bench),
-     "time N runs, a sample each; without -o nothing else is done"},
+     "time N runs of one sample each; without -o do nothing else"},
     {0},
 };
 
 const cli_verb cli_run = {
     .name = "run",
     .arguments = "PROGRAM [-i DATA]... [-o DIR] [--steps N] [--reset] [--raw] [--tosa] [--bench N]",
-    .summary = "run a program on data and keep or show what it gives",
+    .summary = "run a program on data, and write or show its outputs",
     .help =
         "PROGRAM is a .pt2, an .onnx, a .tflite, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a "
-        "text graph "
-        ".ir.  A sample is an array of the input's own shape; an\n"
-        "array with a longer first axis, or with one axis more, holds several, and their "
-        "results are joined\n"
-        "along the first axis (a new one where the output has none that goes with it).  What "
-        "the program\n"
-        "remembers is carried from sample to sample (--reset: it is not).  Numbers must fit the "
-        "input's type exactly: integers\n"
-        "of another width and floats of another width are taken when none of them changes.\n",
+        "text graph .ir.  A sample is an array of the input's own shape; an\n"
+        "array with a longer first axis, or with one more axis, holds several samples, and their "
+        "results are concatenated\n"
+        "along the first axis (or stacked on a new one).  State is kept from sample to sample, "
+        "unless --reset.\n"
+        "Numbers must fit the input's type exactly: integers and floats of another width are "
+        "accepted when no value changes.\n",
     .least = 1,
     .most = 1,
     .option = options,

@@ -102,7 +102,7 @@ static void print_all(cli *c, bool no_memory, size_t muted)
     if (no_memory) /* there is one thing to say */
         return;
     if (muted)
-        cli_put(&own, "tosac: note: %zu further errors are not shown\n", muted);
+        cli_put(&own, "tosac: note: %zu more errors are not shown\n", muted);
     for (size_t i = 0; i < c->n_said; i++) {
         const cli_message *m = &c->said[i];
         const char *file = m->file ? m->file : "tosac";
@@ -172,7 +172,7 @@ static void json_no_memory(void)
 {
     fprintf(stderr, "{\"version\": \"%s\", \"exit\": %d, \"messages\": [{\"severity\": \"error\", "
                     "\"id\": \"memory\", \"file\": null, \"place\": null, \"node\": null, "
-                    "\"module\": null, \"text\": \"memory ran out\", \"notes\": []}], "
+                    "\"module\": null, \"text\": \"out of memory\", \"notes\": []}], "
                     "\"not_shown\": 0}\n",
             tc_version(), TC_BAD_MODEL);
 }

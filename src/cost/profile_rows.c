@@ -7,23 +7,26 @@
 enum { NAMED = 3 }; /* nodes that a row names */
 
 static const char *const hints[TC_CAUSE_COUNT] = {
-    [TC_CAUSE_COLUMNS] = "a matrix product of two computed operands is done column by column here; "
-                         "U85 does it at once",
-    [TC_CAUSE_TRANSPOSE] = "elements are put in another order: permute, or channels first at the "
-                           "border; channels-last data moves less",
+    [TC_CAUSE_COLUMNS] = "a matrix product of two computed operands is computed column by column "
+                         "here; U85 computes it at once",
+    [TC_CAUSE_TRANSPOSE] = "elements are reordered: a permute, or a channels-first input or "
+                           "output; channels-last data moves less",
     [TC_CAUSE_COPY] =
-        "elements are only put elsewhere: a cat, slice, pad or reshape that does not come for free",
+        "elements are only copied: a cat, slice, pad or reshape that is not free",
     [TC_CAUSE_WEIGHTS] = "it waits for its weights: few outputs for many weights, in a slow memory",
     [TC_CAUSE_CONSTANT] =
-        "it waits for a constant operand; by channel it could be part of the weights before it",
-    [TC_CAUSE_MEMORY] = "it waits for memory, not for arithmetic: large maps, little to compute",
+        "it waits for a constant operand; per channel it could be folded into the weights before "
+        "it",
+    [TC_CAUSE_MEMORY] = "it waits for memory, not for arithmetic: large tensors, little to compute",
     [TC_CAUSE_ONCE] =
         "a few results of many channels: every weight is read for one or two multiplications",
     [TC_CAUSE_SHALLOW] =
-        "few input channels: the machine multiplies 16 and more at a time, most of them stay idle",
+        "few input channels: the machine multiplies 16 or more at a time, and most multipliers "
+        "are idle",
     [TC_CAUSE_DEPTHWISE] = "a depthwise convolution leaves most multipliers idle",
-    [TC_CAUSE_TABLE] = "a function of each element that could not join the operation before it",
-    [TC_CAUSE_RESCALE] = "a change of scale that could not join the operation before it",
+    [TC_CAUSE_TABLE] = "an elementwise operation that could not be fused into the operation "
+                       "before it",
+    [TC_CAUSE_RESCALE] = "a rescale that could not be fused into the operation before it",
     [TC_CAUSE_WIDE] = "elements of 32 bits take two to four times as long",
 };
 

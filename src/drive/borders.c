@@ -192,7 +192,7 @@ static tc_status type_side(const reader *r, tc_graph *g, const tc_val *v, size_t
             continue;
         const tc_type *with = typed_by(r->ctx, t, entry);
         if (!with)
-            return broken(r, "scale and zero_point of a tensor do not go together with its type");
+            return broken(r, "scale and zero_point of a tensor do not match its type");
         g->val[v[i]]->type = with;
         tc_str name = tc_json_text(&r->ctx->arena, tc_json_get(entry, "name"));
         if (name.n && !g->val[v[i]]->name)
@@ -221,7 +221,7 @@ static tc_status read_beside(tc_ctx *ctx, const char *file, tc_graph *g)
             return TC_OK;
         tc_status status = tc_error(
             ctx, &(tc_loc){.file = file}, TC_E_DATA,
-            "--dequantize: neither its types nor '%s' say what its integers stand for", path);
+            "--dequantize: neither its types nor '%s' have its scales", path);
         tc_note(ctx, NULL,
                 "'tosac compile' writes that file beside a .tosa and beside Vela's payload");
         return status;

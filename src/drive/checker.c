@@ -212,8 +212,8 @@ static bool cancels(const tc_seen *now, tc_val v, gap g)
 static tc_status turned(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v)
 {
     tc_warning(c->ctx, tc_def(&now->graph, v)->loc, TC_E_PROMISE,
-               "after the pass '%s' '%s' chooses otherwise, by numbers that are within its "
-               "promise: what follows from it was not compared",
+               "after the pass '%s' '%s' chooses differently because of allowed differences: what "
+               "depends on it was not compared",
                pass->name, name_at(&now->graph, v));
     return TC_OK;
 }
@@ -251,7 +251,7 @@ static tc_status reshaped(const tc_checker *c, const tc_pass *pass, const tc_see
 {
     static const tc_loc nowhere = {0};
     bool there = i < now->graph.n_out && i < last->graph.n_out;
-    tc_error(c->ctx, &nowhere, TC_E_PROMISE, "the pass '%s' left output %zu as %s, before %s",
+    tc_error(c->ctx, &nowhere, TC_E_PROMISE, "the pass '%s' made output %zu %s, before %s",
              pass->name, i,
              there ? tc_type_text(&c->ctx->scratch, tc_type_of(&now->graph, now->graph.out[i]))
                    : "nothing",

@@ -152,7 +152,7 @@ void tc_verdicts_text(const tc_verdicts *c, tc_buf *out)
 {
     if (!c) {
         tc_buf_printf(out,
-                      "nothing is known of the machine's costs: every form offered is taken\n");
+                      "the costs of this machine are not known: every offered form is used\n");
         return;
     }
     tc_buf_printf(out, "forms offered, cycles of the region on %s without and with them:\n",

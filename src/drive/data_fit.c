@@ -176,8 +176,7 @@ void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
     fit f;
     if (tc_dataset_invented(data)) {
         tc_warning(ctx, NULL, TC_E_DATA,
-                   "%s: invented numbers: ranges that follow from them, and so the accuracy, mean "
-                   "nothing",
+                   "%s: random data: the ranges, and so the accuracy, mean nothing",
                    data->path[0]);
         return;
     }
@@ -189,13 +188,12 @@ void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
     if (status != TC_OK || !is_off(&f)) /* who needs the data says what is wrong with it */
         return;
     tc_warning(ctx, f.norm->loc, TC_E_DATA,
-               "calibration data is not scaled as in training: numbers that reach the first batch "
-               "norm vary %.3g times as much as its statistics say, and lie %.2g standard "
-               "deviations off",
+               "calibration data is not scaled as in training: at the first batch norm its spread "
+               "is %.3g times what the statistics say, its mean %.2g standard deviations off",
                sqrt(f.spread), f.offset);
     tc_note(ctx, NULL,
             "the inputs reach from %.4g to %.4g: scale and normalize them as in training "
-            "(--preprocess does it to pictures)",
+            "(--preprocess does it for images)",
             f.lo, f.hi);
 }
 
@@ -203,7 +201,8 @@ void tc_data_missing(tc_ctx *ctx, tc_config *config)
 {
     config->widen_noisy = false;
     tc_warning(ctx, NULL, TC_E_DATA,
-               "there is no calibration data: ranges are those of invented numbers; which values "
-               "take 16 bits, and which forms softmax and attention take, is not known");
-    tc_note(ctx, NULL, "--calib DATA: costs may be a third off without, and other lines first");
+               "no calibration data: ranges come from random numbers; which values need 16 bits, "
+               "and the forms of softmax and attention, are not known");
+    tc_note(ctx, NULL, "use --calib DATA: without it costs may be off by a third, in another "
+                       "order");
 }

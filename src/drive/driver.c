@@ -46,11 +46,12 @@ static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
 {
     tc_status status = tc_usage(
         ctx,
-        "%s is a float model and the target '%s' computes with integers: it needs calibration data",
+        "%s is a float model and the target '%s' computes with integers: calibration data is "
+        "missing",
         r->model, r->target);
     tc_note(
         ctx, NULL,
-        "give some with --calib DATA; --calib=random:1 invents some; -q none leaves it in float");
+        "add --calib DATA; --calib=random:1 uses random data; -q none keeps the model in float");
     return status;
 }
 
@@ -107,9 +108,8 @@ static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     if (!wants_integers(r, c) || !tc_quant_is_dynamic(ctx, c->module))
         return TC_OK;
     tc_note(ctx, NULL,
-            "%s has 8-bit ranges that it chooses when it runs, or only its weights are integers: "
-            "all values take ranges from calibration data instead; -t cpu without data and -q "
-            "keeps them",
+            "%s is quantized dynamically, or only its weights are: all ranges come from "
+            "calibration data instead; -t cpu without data and -q keeps them",
             r->model);
     return tc_run_passes(ctx, c->module, "remove-dynamic-quantization,tidy", r->trace);
 }
@@ -158,7 +158,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         if (g->node[k]->op == TC_OP_call)
             return tc_unsupported(
                 ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
-                "the program has been split into regions already; compile what it was made from");
+                "the program has been split into regions already; compile the model it was made "
+                "from");
     if (r->settings)
         out->config = *r->settings;
     else
@@ -396,7 +397,7 @@ static tc_status no_kernels(tc_ctx *ctx, const tc_compiled *c)
                                       "the program is TOSA, and '%s' has no kernels for it",
                                       c->target.text);
     tc_note(ctx, NULL,
-            "compile the model that it was made from; 'tosac run' runs TOSA programs as they are");
+            "compile the model it was made from; 'tosac run' runs TOSA programs directly");
     return status;
 }
 
@@ -415,11 +416,11 @@ static tc_status no_codes(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_status status =
         tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
-                       "the file is quantized, and '%s' has no kernels for its codes",
+                       "the file is quantized, and '%s' has no kernels for its integers",
                        c->target.text);
     tc_note(ctx, NULL,
-            "compile it for TOSA-1.0+INT, vgf or an Ethos-U; 'tosac run' runs it as it is; "
-            "its float form compiles for '%s'", c->target.text);
+            "compile it for TOSA-1.0+INT, vgf or an Ethos-U; 'tosac run' runs it directly; the "
+            "float model compiles for '%s'", c->target.text);
     return status;
 }
 
@@ -499,10 +500,10 @@ static void say_steered(tc_ctx *ctx, const tc_compiled *c)
         if (!input)
             continue;
         tc_warning(ctx, node->loc, TC_E_NO_EFFECT,
-                   "the input '%s' decides which of two graphs runs, so both stay on the CPU%s",
+                   "the input '%s' decides which branch runs, so both branches stay on the CPU%s",
                    input, c->n_region ? "" : ", and nothing goes to the accelerator");
         tc_note(ctx, node->loc,
-                "--set %s=VALUE fixes it: the graph that is taken is compiled alone", input);
+                "--set %s=VALUE makes it a constant: only the branch that runs is compiled", input);
         return;
     }
 }

@@ -36,7 +36,7 @@ double tc_search_seconds(const tc_compiled *c)
 static bool may_go_on(const search *s)
 {
     return *s->trials > 0 && s->ctx->arena.used < s->most && !tc_clock_past(s->c->search_until) &&
-           tc_tell_progress(s->ctx, "parts tried, to find what is refused",
+           tc_tell_progress(s->ctx, "parts tried to find what is refused",
                             (size_t)(TRIALS - *s->trials), TRIALS) == TC_OK;
 }
 
@@ -134,13 +134,13 @@ static void leave_rest(const search *s, tc_compiled *c, const char *why)
     for (size_t i = s->good; i < r->n_node; i++)
         leave(s->ctx, c, r->node[i], why);
     tc_warning(s->ctx, loc_of(c, r->node[s->good]), TC_E_FALLBACK,
-               s->good ? "what follows from '%s' on in its region goes to the CPU, %zu node%s: %s"
+               s->good ? "everything after '%s' in its region goes to the CPU, %zu node%s: %s"
                        : "the region that begins with '%s' goes to the CPU, %zu node%s: %s",
                r->node[s->good], n, n == 1 ? "" : "s", why);
     if (s->cut_short)
         tc_note(s->ctx, NULL,
-                "the search for the part that is refused ended after %d trials without finding it; "
-                "--refusal-seconds %.0f gives it more time",
+                "the refused part was not found within %d trials; --refusal-seconds %.0f gives "
+                "more time",
                 TRIALS - *s->trials, ceil(10 * tc_search_seconds(c)));
 }
 
@@ -169,7 +169,7 @@ tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size
         } else
             leave_rest(&s, c, why);
         trials--;
-        TC_TRY(tc_tell_progress(ctx, "parts tried, to find what is refused",
+        TC_TRY(tc_tell_progress(ctx, "parts tried to find what is refused",
                                 (size_t)(trials < 0 ? TRIALS : TRIALS - trials), TRIALS));
         status = attempt(ctx, c, judge, &failed, &why);
         if (status == TC_OK)

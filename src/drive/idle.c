@@ -26,8 +26,8 @@ tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
     if (c->n_region || c->target.machine->packing == TC_PACKED_NOT || !c->typed ||
         !c->split.n_left)
         return TC_OK;
-    static const char text[] = "nothing of the model runs on '%s': all %zu operators are left to "
-                               "the CPU";
+    static const char text[] = "no part of the model runs on '%s': all %zu operators stay on the "
+                               "CPU";
     tc_loc loc = {.file = c->module->file};
     tc_status status = TC_OK;
     size_t n, all = c->split.n_left;
@@ -37,10 +37,10 @@ tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
         status = tc_error(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
     else
         tc_warning(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
-    tc_note(ctx, first->loc, "%zu of them, beginning with '%s': %s", n,
+    tc_note(ctx, first->loc, "%zu of them, the first is '%s': %s", n,
             first->loc->node ? first->loc->node : tc_ops[first->op].name, why);
     if (c->request.config && tc_text_eq(c->request.config, "none"))
-        tc_note(ctx, NULL, "-q none leaves the model in float: without it, --calib quantizes it");
+        tc_note(ctx, NULL, "-q none keeps the model in float: without it, --calib quantizes it");
     else
         tc_note(ctx, NULL, "'tosac explain' lists every operator with its reason");
     return status;

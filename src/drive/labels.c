@@ -28,7 +28,7 @@ static tc_status from_npy(tc_ctx *ctx, const char *path, const tc_dataset *data,
     tc_dtype dtype = count == 1 ? tc_data_dtype(array) : TC_none;
     if (!tc_is_int(dtype))
         return tc_error(ctx, &(tc_loc){.file = path}, TC_E_DATA,
-                        "labels are one array of whole numbers");
+                        "labels must be one array of integers");
     TC_TRY(check_count(ctx, path, data, (size_t)array->count, n));
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     tc_tensor t = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype, 1, &array->count));
@@ -62,7 +62,7 @@ static tc_status from_text(tc_ctx *ctx, const char *path, const tc_dataset *data
         if (text.n && !number && line > 1)
             return tc_error(
                 ctx, &(tc_loc){.file = path, .place = tc_text_format(&ctx->arena, "%zu", line)},
-                TC_E_DATA, "'%.*s' is no label: a whole number is expected", (int)text.n, text.p);
+                TC_E_DATA, "'%.*s' is not a label: expected an integer", (int)text.n, text.p);
         if (number && found < n)
             out[found] = v;
         found += number;
@@ -94,8 +94,8 @@ static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, siz
         const char *file = tc_dataset_file(data, k);
         if (!file) {
             tc_status status = tc_usage(
-                ctx, "--labels by-folder is for pictures in folders; these samples are arrays");
-            tc_note(ctx, NULL, "--labels FILE names a .npy or a text of labels");
+                ctx, "--labels by-folder needs images in folders; these samples are arrays");
+            tc_note(ctx, NULL, "--labels FILE is a .npy or a text file of labels");
             return status;
         }
         of[k] = folder_of(ctx, file);
@@ -107,7 +107,7 @@ static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, siz
         out->name[i] = tc_intern(ctx, seen.entry[i].key);
     qsort(out->name, out->n_name, sizeof *out->name, by_text);
     if (out->n_name > classes)
-        return tc_error(ctx, NULL, TC_E_DATA, "%zu folders, and the program knows %zu classes",
+        return tc_error(ctx, NULL, TC_E_DATA, "%zu folders, but the program has %zu classes",
                         out->n_name, classes);
     for (size_t k = 0; k < n; k++) {
         const char **found = bsearch(&of[k], out->name, out->n_name, sizeof *out->name, by_text);
@@ -131,7 +131,7 @@ tc_status tc_read_labels(tc_ctx *ctx, const char *how, const tc_dataset *data, s
     for (size_t k = 0; k < n; k++)
         if (out->of[k] < 0 || out->of[k] >= (int64_t)classes)
             return tc_error(ctx, &(tc_loc){.file = how}, TC_E_DATA,
-                            "label %" PRId64 " of sample %zu: the program knows %zu classes",
+                            "label %" PRId64 " of sample %zu: the program has %zu classes",
                             out->of[k], k, classes);
     return TC_OK;
 }

@@ -54,7 +54,7 @@ static tc_status check_wants(tc_ctx *ctx, const tc_pass *pass, const tc_job *job
 {
     uint32_t lacks = missing(pass, job);
     return !lacks ? TC_OK
-                  : tc_usage(ctx, "the pass '%s' must be told %s", pass->name,
+                  : tc_usage(ctx, "the pass '%s' needs %s", pass->name,
                              lacks & TC_WANTS_TARGET    ? "a target"
                              : lacks & TC_WANTS_SAMPLES ? "calibration data"
                                                         : "how to quantize");
@@ -66,7 +66,7 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
         uint32_t missing = pass->needs & ~module->graph[i]->facts;
         for (int bit = 0; bit < TC_FACT_COUNT; bit++)
             if (missing & 1u << bit)
-                return tc_usage(ctx, "the pass '%s' needs %s, which does not hold of '%s' yet",
+                return tc_usage(ctx, "the pass '%s' needs %s, which does not hold for '%s' yet",
                                 pass->name, tc_fact_names[bit], module->graph[i]->name);
     }
     return TC_OK;
@@ -88,7 +88,7 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, b
         module->graph[i]->facts = (module->graph[i]->facts & ~pass->breaks) | pass->gives;
     if (tc_verify(ctx, module) != TC_OK)
         return tc_bug(ctx, &(tc_loc){.file = module->file},
-                      "the pass '%s' left a graph that does not verify", pass->name);
+                      "the pass '%s' made a graph that does not verify", pass->name);
     return trace ? trace->after(trace->user, module, pass) : TC_OK;
 }
 

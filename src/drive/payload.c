@@ -52,7 +52,7 @@ static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *v
                  "the region '%s' needs %" PRId64 " bytes of working memory, --max-scratch allows "
                  "%" PRId64,
                  job->graph->name, memory_of(job), vela->max_scratch);
-        tc_note(ctx, NULL, "%" PRId64 " bytes are the least that was found", least);
+        tc_note(ctx, NULL, "%" PRId64 " bytes is the smallest size found", least);
         return TC_BAD_MODEL;
     }
     *job = best;
@@ -94,7 +94,7 @@ static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
     for (size_t i = 0; i < TC_COUNT(given); i++)
         if (given[i].value)
             tc_warning(ctx, NULL, TC_E_NO_EFFECT,
-                       "%s %s has no effect: it is for Ethos-U targets, and this is '%s'",
+                       "%s %s has no effect: it is for Ethos-U targets, not for '%s'",
                        given[i].option, given[i].value, c->target.text);
 }
 

@@ -377,8 +377,8 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
         p->ran += !p->refused[k];
     if (*s.why && (status == TC_BAD_MODEL || status == TC_BUG)) {
         tc_warning(ctx, &(tc_loc){.file = c->module->file}, TC_E_WRITTEN,
-                   "what is written does not run here: %s", s.why);
-        tc_note(ctx, NULL, "the model runs on the same sample; 'tosac run' says more of the program");
+                   "the compiled program does not run here: %s", s.why);
+        tc_note(ctx, NULL, "the model runs on the same sample; 'tosac run' shows more");
     }
     return status;
 }
@@ -396,7 +396,7 @@ tc_status tc_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
         tc_main(written)->n_out != tc_main(c->real)->n_out)
         return TC_OK;
     tc_proof p = {.of = c->module, .kernels = kernels};
-    TC_TRY(tc_tell_progress(ctx, "running what is written", 0, 1));
+    TC_TRY(tc_tell_progress(ctx, "running the compiled program", 0, 1));
     tc_status status = prove(ctx, c, c->typed, written, &p);
     if (status == TC_CANCELLED || status == TC_NO_MEMORY)
         return status;

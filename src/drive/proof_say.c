@@ -83,10 +83,11 @@ static const char *figure(tc_ctx *ctx, const tc_proof_output *o, const tc_proof_
                           const tc_proof_side *side)
 {
     if (!o->real)
-        return tc_text_format(&ctx->arena, "%.0f %% of its numbers equal",
+        return tc_text_format(&ctx->arena, "%.0f %% of its elements equal",
                               100 * tc_proof_agreement(s, side));
     if (side->lost)
-        return tc_text_format(&ctx->arena, "%" PRId64 " of its %" PRId64 " numbers lost", side->lost,
+        return tc_text_format(&ctx->arena, "%" PRId64 " of its %" PRId64 " elements NaN or "
+                                                                         "infinite", side->lost,
                               s->n);
     return side->noise > 0 ? tc_text_format(&ctx->arena, "%.1f dB", tc_proof_db(s, side))
                            : "the same numbers";
@@ -95,7 +96,7 @@ static const char *figure(tc_ctx *ctx, const tc_proof_output *o, const tc_proof_
 static const char *samples_of(tc_ctx *ctx, const tc_proof *p, int odd)
 {
     size_t n = odd ? p->odd : p->ran - p->odd;
-    return tc_text_format(&ctx->arena, "%zu %ssample%s%s", n, p->invented ? "invented " : "",
+    return tc_text_format(&ctx->arena, "%zu %ssample%s%s", n, p->invented ? "random " : "",
                           n == 1 ? "" : "s", odd ? " that calibration set aside" : "");
 }
 
@@ -123,15 +124,15 @@ static tc_status say_wrong(tc_ctx *ctx, const tc_compiled *c, const tc_proof_out
                            const tc_proof_sums *s, int odd, const char *why)
 {
     tc_error(ctx, o->loc, TC_E_WRITTEN,
-             "output '%s' of what would be written is wrong: beside the model it has %s on %s%s%s",
+             "output '%s' of the compiled program is wrong: against the model it has %s on %s%s%s",
              o->name, figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
              c->proof.quantized ? ", and the typed program " : "",
              c->proof.quantized ? figure(ctx, o, s, &s->typed) : "");
     if (why)
         tc_note(ctx, NULL, "%s", why);
     tc_note(ctx, NULL,
-            "this is our own mistake, and nothing is written: --cpu NODE leaves a node to the CPU, "
-            "--no-execute writes all the same");
+            "this is a bug in tosac, and nothing is written: --cpu NODE moves a node to the CPU, "
+            "--no-execute writes anyway");
     return TC_BUG;
 }
 
@@ -140,13 +141,13 @@ static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output 
                        const tc_proof_sums *s, int odd)
 {
     tc_warning(ctx, o->loc, TC_E_WRITTEN,
-               "output '%s' of what is written has %s beside the model on %s%s%s", o->name,
+               "output '%s' of the compiled program has %s against the model on %s%s%s", o->name,
                figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
                c->proof.quantized ? ", and the typed program " : "",
                c->proof.quantized ? figure(ctx, o, s, &s->typed) : "");
     tc_note(ctx, NULL,
-            "no step by itself breaks its promise: roundings add up, or a choice by nearly equal "
-            "numbers falls the other way");
+            "no single step is wrong: rounding errors add up, or a choice between nearly equal "
+            "numbers differs");
 }
 
 static tc_status judge_wrong(tc_ctx *ctx, const tc_compiled *c, bool *said)
@@ -220,7 +221,7 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
             return;
     }
     if (!helped)
-        tc_note(ctx, NULL, "nothing that was tried helps");
+        tc_note(ctx, NULL, "none of the settings tried helps");
 }
 
 static void say_makers(tc_ctx *ctx, const tc_compiled *c, lowest at)
@@ -230,14 +231,14 @@ static void say_makers(tc_ctx *ctx, const tc_compiled *c, lowest at)
     size_t n = tc_noise_makers(ctx, c, at.output, at.odd, maker, MAKERS);
     for (size_t i = 0; i < n; i++) {
         const char *has = o->real ? tc_text_format(&ctx->arena, "%.1f dB", maker[i].by)
-                                  : tc_text_format(&ctx->arena, "%.0f %% of its numbers equal",
+                                  : tc_text_format(&ctx->arena, "%.0f %% of its elements equal",
                                                    100 + 2.5 * maker[i].by);
         tc_note(ctx, maker[i].loc,
-                "'%s' makes noise: were it and what has its codes left in float, output '%s' would "
-                "have %s", maker[i].name, o->name, has);
+                "'%s' is noisy: with it in float, and all values that share its scale, output "
+                "'%s' would have %s", maker[i].name, o->name, has);
     }
     if (!n)
-        tc_note(ctx, NULL, "no value by itself makes that noise");
+        tc_note(ctx, NULL, "no single value causes the noise");
 }
 
 static void say_low(tc_ctx *ctx, const tc_compiled *c, size_t i, int odd)
@@ -245,7 +246,8 @@ static void say_low(tc_ctx *ctx, const tc_compiled *c, size_t i, int odd)
     const tc_proof_output *o = &c->proof.out[i];
     const tc_proof_sums *s = &o->by[odd];
     tc_warning(ctx, o->loc, TC_E_ACCURACY,
-               "output '%s' has %s beside the %smodel on %s: it is hardly the same", o->name,
+               "output '%s' has %s against the %smodel on %s: the compiled program is probably "
+               "unusable", o->name,
                figure(ctx, o, s, &s->written), c->proof.codes ? "" : "float ",
                samples_of(ctx, &c->proof, odd));
 }
@@ -272,8 +274,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
     bool ours = p->quantized && c->config.checked && !tc_quant_is_pt2e(c->real) &&
                 !tc_quant_is_typed(c->real);
     if (n && p->invented)
-        tc_note(ctx, NULL, "its numbers are invented: on real samples, by --calib, it may be another "
-                           "figure");
+        tc_note(ctx, NULL, "this is on random data: it may differ on real samples (--calib)");
     if (!n || !ours || p->invented)
         return;
     say_makers(ctx, c, at);
@@ -333,10 +334,10 @@ void tc_proof_line(const tc_proof *p, tc_buf *out)
     size_t odd = p->odd, n = p->ran - odd;
     if (!p->of || !p->ran)
         return;
-    tc_buf_printf(out, "; beside %s: ", p->codes ? "the model" : "float");
+    tc_buf_printf(out, "; against %s: ", p->codes ? "the model" : "float");
     if (!say_outputs(p, 0, out))
         tc_buf_printf(out, "nothing to compare");
-    tc_buf_printf(out, " on %zu %ssample%s", n, p->invented ? "invented " : "", n == 1 ? "" : "s");
+    tc_buf_printf(out, " on %zu %ssample%s", n, p->invented ? "random " : "", n == 1 ? "" : "s");
     if (!odd)
         return;
     tc_buf_printf(out, ", ");

@@ -61,8 +61,8 @@ tc_status tc_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *j
     const tc_graph *g = tc_main(module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)
-            return tc_usage(ctx, "the pass 'lower' is for a program in one piece, and this one "
-                                 "calls regions");
+            return tc_usage(ctx, "the pass 'lower' needs a program that is not split, and this "
+                                 "one has regions");
     return tc_lower_graph(ctx, tc_main(module), job->target, job->check);
 }
 

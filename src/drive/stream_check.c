@@ -77,8 +77,8 @@ static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options
     loc->file = job->graph->name;
     (void)!tc_npu_tell(ctx, loc, &found, where_from, &from);
     tc_note(ctx, NULL,
-            "Vela%s%s made this of a region that keeps every rule of TOSA: the fault is Vela's, "
-            "and nothing is written",
+            "Vela%s%s made this from a region that is valid TOSA: it is a defect of Vela, and "
+            "nothing is written",
             job->version ? " " : "", job->version ? job->version : "");
     return TC_TOOL;
 }
@@ -267,12 +267,12 @@ static tc_status blame(search *s, tc_vela_job *job, const difference *d, const c
     const tc_loc *loc = node ? node->loc : NULL;
     if (error)
         tc_error(ctx, loc, TC_E_STREAM,
-                 "the stream that Vela%s%s made of '%s' does not run on sample %zu: %s", gap,
+                 "the stream that Vela%s%s made for '%s' does not run on sample %zu: %s", gap,
                  version, s->g->name, sample, error);
     else
         tc_error(ctx, loc, TC_E_STREAM,
-                 "the stream that Vela%s%s made of '%s' gives other numbers than its TOSA program "
-                 "on sample %zu: %" PRId64 " of %" PRId64 ", by up to %" PRId64,
+                 "the stream that Vela%s%s made for '%s' differs from its TOSA program on "
+                 "sample %zu: %" PRId64 " of %" PRId64 ", by up to %" PRId64,
                  gap, version, s->g->name, sample, d->n, d->of, d->most);
     if (node)
         tc_note(ctx, node->loc,
@@ -280,10 +280,10 @@ static tc_status blame(search *s, tc_vela_job *job, const difference *d, const c
                 "command is %s at word %zu",
                 tc_ops[node->op].name, tc_npu_op_name(&ctx->arena, &s->last), s->last.at);
     else if (!s->c->prefix_only)
-        tc_note(ctx, NULL, "which operator it is was not found in time");
+        tc_note(ctx, NULL, "the operator was not found in time");
     tc_note(
         ctx, NULL,
-        "the TOSA program is what the rules made of the model, bit for bit: the fault is Vela's");
+        "the TOSA program is right: it is a defect of Vela");
     return TC_TOOL;
 }
 

@@ -144,7 +144,7 @@ static tc_status check_type(emitter *e, size_t i)
     int number = tc_dtypes[v->type->dtype].tosa;
     if (number < 1 || number > TC_TOSA_LAST_DTYPE_1_0)
         return tc_error(e->ctx, loc, TC_E_TYPE,
-                        "a tensor is of type %s, which TOSA 1.0 does not have",
+                        "a tensor has type %s, which TOSA 1.0 does not have",
                         tc_dtypes[v->type->dtype].name);
     if (v->type->dtype == TC_shape && !v->data)
         return tc_error(e->ctx, loc, TC_E_TYPE, "a shape is not a constant (value %zu)", i);
@@ -240,7 +240,8 @@ static tc_status check_i32(emitter *e, const tc_node *node, const tc_field *fiel
     for (int32_t i = 0; i < n; i++)
         if (v[i] < INT32_MIN || v[i] > INT32_MAX)
             return tc_error(e->ctx, node->loc, TC_E_TOO_LARGE,
-                            "%s is %" PRId64 ", which has no place in a file", field->name, v[i]);
+                            "%s is %" PRId64 ", which the file format cannot hold", field->name,
+                            v[i]);
     return TC_OK;
 }
 
@@ -368,11 +369,11 @@ static tc_status put_node(emitter *e, const tc_node *node)
 {
     const tc_op_info *info = &tc_ops[node->op];
     if (!info->tosa)
-        return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "'%s' has no TOSA form of its own",
+        return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "'%s' has no TOSA form",
                         info->name);
     for (int i = 0; i < node->n_in; i++)
         if (!node->in[i])
-            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' was left out", i,
+            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is missing", i,
                             info->name);
     if (info->attr == TC_ATTR_tosa_variable)
         return put_variable_op(e, node);
@@ -435,7 +436,7 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     tc_map_init(&e->var_tensor, arena);
     if (g->n_mutation)
         return tc_unsupported(e->ctx, &(tc_loc){.file = e->module->file}, TC_E_UNSUPPORTED,
-                              "graph '%s' changes %zu buffers, which a TOSA file does not hold",
+                              "graph '%s' changes %zu buffers, which a TOSA file cannot hold",
                               g->name, g->n_mutation);
     find_silent(e);
     name_values(e);
@@ -501,7 +502,7 @@ tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
     tc_arena_rewind(&ctx->scratch, mark);
     if (!bytes.data)
         return tc_error(ctx, &(tc_loc){.file = module->file}, TC_E_TOO_LARGE,
-                        "the file would pass 2 GiB, the most that a flatbuffer can hold");
+                        "the file would be larger than 2 GiB, the most that a flatbuffer can hold");
     *out = bytes;
     return TC_OK;
 }

@@ -111,7 +111,7 @@ tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
     const tc_graph *g = tc_main(module);
     if (g->n_mutation)
         return tc_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
-                              "graph '%s' changes %zu buffers, which a VGF file does not hold",
+                              "graph '%s' changes %zu buffers, which a VGF file cannot hold",
                               g->name, g->n_mutation);
     TC_TRY(tc_vgf_flatten(ctx, module, &g));
     TC_TRY(tc_vgf_graph(ctx, g, &code));

@@ -23,7 +23,7 @@ static tc_status not_found(tc_ctx *ctx)
              tc_vela_program());
     tc_note(ctx, NULL,
             "'pip install ethos-u-vela==" TC_VELA_VERSION
-            "' installs it; TOSAC_VELA names another place");
+            "' installs it; TOSAC_VELA names another path");
     return TC_TOOL;
 }
 
@@ -40,10 +40,11 @@ static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
     if (tool->exit == 127 && !*log)
         return not_found(ctx);
     if (tool->timed_out)
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' gave no answer in %.0f seconds and was ended", program,
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' did not finish in %.0f seconds and was stopped",
+                 program,
                  tool->timeout);
     else if (tool->exit > 128)
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was ended by signal %d", program, tool->exit - 128);
+        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was killed by signal %d", program, tool->exit - 128);
     else
         tc_error(ctx, NULL, TC_E_TOOL, "'%s' refused a region: exit %d%s%s", program, tool->exit,
                  *log ? ": " : "", log);
@@ -100,8 +101,8 @@ static void judge_version(tc_ctx *ctx, const char *version)
         return;
     tc_warning(ctx, NULL, TC_E_VERSION,
                tc_text_eq(version, TC_VELA_BEFORE)
-                   ? "Vela %s has faults that " TC_VELA_VERSION " does not have"
-                   : "Vela %s was not tried with this program; " TC_VELA_VERSION " was",
+                   ? "Vela %s has defects that " TC_VELA_VERSION " does not have"
+                   : "Vela %s was not tested with this program; " TC_VELA_VERSION " was",
                version);
 }
 
@@ -222,7 +223,7 @@ static tc_status mismatch(const answer *a, const tc_graph *g, const side *s, siz
 {
     *a->refused = true;
     tc_error(a->ctx, NULL, TC_E_TOOL,
-             "Vela's %ss are not those of the region '%s': %zu of them, expected %zu", s->name,
+             "Vela's %ss do not match the region '%s': %zu, expected %zu", s->name,
              g->name, found, s->n);
     for (size_t i = 0; i < s->n || i < found; i++) {
         const char *ours =
@@ -431,11 +432,11 @@ tc_status tc_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_opti
     tc_trial_end(ctx, &trial);
     if (status == TC_OK)
         return TC_OK;
-    tc_error(ctx, NULL, TC_E_TOOL, "'%s' refuses even the sum of two tensors for '%s': %s",
-             tc_vela_program(), target->text, trial.why ? trial.why : "it does not say why");
+    tc_error(ctx, NULL, TC_E_TOOL, "'%s' refuses even the addition of two tensors for '%s': %s",
+             tc_vela_program(), target->text, trial.why ? trial.why : "it gives no reason");
     tc_note(ctx, NULL,
-            "nothing in the model is to blame: look at --vela-ini, --system-config, --memory-mode "
-            "and --optimise; 'tosac doctor' tries the installation");
+            "the model is not the cause: check --vela-ini, --system-config, --memory-mode and "
+            "--optimise; 'tosac doctor' tries the installation");
     return status;
 }
 

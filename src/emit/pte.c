@@ -322,7 +322,7 @@ tc_status tc_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n, t
     tc_bytes body = tc_fb_finish(&file.w, root, TC_PTE_IDENTIFIER);
     if (!body.data)
         return tc_error(ctx, NULL, TC_E_TOO_LARGE,
-                        "the program is past 2 GiB, which no flatbuffer can hold");
+                        "the program is larger than 2 GiB, the most that a flatbuffer can hold");
     *out = join(ctx, body, &s);
     return TC_OK;
 }

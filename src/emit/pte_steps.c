@@ -173,7 +173,7 @@ static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
     while (i < e->n_payload && !tc_text_eq(e->payload[i].graph, call->graph))
         i++;
     if (i == e->n_payload)
-        return tc_bug(e->ctx, node->loc, "nothing was compiled for the graph '%s'", call->graph);
+        return tc_bug(e->ctx, node->loc, "the graph '%s' was not compiled", call->graph);
     args a = {0};
     for (int k = 0; k < node->n_in; k++)
         put(e, &a, tc_pte_tensor(e, node->in[k]));
@@ -217,7 +217,7 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
     const tc_cpu_kernel *kernel = tc_cpu_kernel_for(e->scope->g, node);
     if (!kernel)
         return tc_bug(e->ctx, node->loc,
-                      "'%s' has no kernel on the CPU, and the pass `select-cpu-kernels` left it",
+                      "'%s' has no CPU kernel, and the pass `select-cpu-kernels` left it",
                       tc_ops[node->op].name);
     if (node->op == TC_OP_index_put && is_in_place(e, node))
         put_over(e, node, kernel);

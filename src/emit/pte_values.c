@@ -272,12 +272,12 @@ tc_status tc_pte_check_types(tc_pte_emitter *e)
             return tc_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
         if (element_type(value->type->dtype) < 0)
             return tc_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
-                                  "a value of type %s on the CPU, which ExecuTorch does not have",
+                                  "a value on the CPU has type %s, which ExecuTorch does not have",
                                   tc_dtypes[value->type->dtype].name);
         for (int i = 0; i < value->type->rank; i++)
             if (value->type->dim[i] > INT32_MAX)
                 return tc_error(e->ctx, loc, TC_E_TOO_LARGE,
-                                "an extent of %" PRId64 ", past what a program can say",
+                                "an extent of %" PRId64 ", beyond the limits of the format",
                                 value->type->dim[i]);
     }
     return TC_OK;

@@ -21,7 +21,7 @@ static tc_status copy_graph(flattener *f, const tc_graph *from, const tc_val *in
 static tc_status no_place(flattener *f, const tc_node *node, const char *why)
 {
     return tc_error(f->ctx, node->loc, TC_E_TOSA_PROFILE,
-                    "a branch of tosa_cond_if has no place in a VGF file: %s", why);
+                    "a VGF file cannot hold this tosa_cond_if: %s", why);
 }
 
 static tc_val add(flattener *f, tc_op op, const tc_val *in, int n_in, const tc_type *type,
@@ -52,7 +52,7 @@ static tc_status choose(flattener *f, const tc_node *node, tc_val condition, tc_
     if (yes == no)
         return TC_OK;
     if (t == TC_i48 || t == TC_i4 || t == TC_e4m3 || t == TC_e5m2 || t == TC_shape)
-        return no_place(f, node, "SELECT does not take the type of its result");
+        return no_place(f, node, "SELECT does not support the type of its result");
     condition = condition_of_rank(f, condition, type->rank, node->loc);
     *out = add(f, TC_OP_tosa_select, (tc_val[]){condition, yes, no}, 3, type, node->loc);
     return TC_OK;
@@ -64,7 +64,7 @@ static tc_status copy_branch(flattener *f, const tc_node *node, const char *name
     const tc_graph *branch = name ? tc_module_find(f->module, name) : NULL;
     if (!branch || branch->n_in != (size_t)node->n_in - 1 || branch->n_out != (size_t)node->n_out)
         return tc_error(f->ctx, node->loc, TC_E_STRUCTURE,
-                        "the graphs that '%s' runs are not there, or do not fit it",
+                        "the graphs that '%s' runs are missing or do not match",
                         tc_ops[node->op].name);
     if (f->depth == MOST_NESTING)
         return tc_error(f->ctx, node->loc, TC_E_TOSA_LEVEL, "branches are nested deeper than %d",

@@ -161,7 +161,7 @@ static uint32_t composite(emitter *e, tc_dtype dtype, int32_t rank, const int64_
 
 static tc_status outside(emitter *e, const tc_loc *loc, const char *what)
 {
-    return tc_error(e->ctx, loc, TC_E_TOSA_PROFILE, "%s has no place in a VGF file", what);
+    return tc_error(e->ctx, loc, TC_E_TOSA_PROFILE, "a VGF file cannot hold %s", what);
 }
 
 /* The place of a large constant: beside others of its type that begin alike. */
@@ -422,7 +422,7 @@ static tc_status check(emitter *e)
         for (int k = 0; k < g->node[i]->n_in; k++)
             if (!g->node[i]->in[k])
                 return tc_error(e->ctx, g->node[i]->loc, TC_E_STRUCTURE,
-                                "operand %d of '%s' was left out", k, tc_ops[g->node[i]->op].name);
+                                "operand %d of '%s' is missing", k, tc_ops[g->node[i]->op].name);
     if (!g->n_out)
         return tc_error(e->ctx, &(tc_loc){.file = g->module->file}, TC_E_STRUCTURE,
                         "the graph has no output");
@@ -558,7 +558,7 @@ static tc_status put_module(emitter *e)
     e->code->words = tc_spv_finish(&e->w);
     if (!e->code->words.data)
         return tc_error(e->ctx, &(tc_loc){.file = e->g->module->file}, TC_E_TOO_LARGE,
-                        "a list or name is longer than an instruction of SPIR-V can be");
+                        "a list or name is longer than a SPIR-V instruction can be");
     return TC_OK;
 }
 

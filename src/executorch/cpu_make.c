@@ -20,7 +20,7 @@ void tc_cpu_give(tc_build *m, int i, tc_val v)
         return;
     if (tc_type_of(m->g, v) != want)
         m->status = tc_bug(
-            m->ctx, m->loc, "the kernels for '%s' make %s, expected %s", tc_ops[m->node->op].name,
+            m->ctx, m->loc, "the kernels for '%s' give %s, expected %s", tc_ops[m->node->op].name,
             tc_type_text(&m->ctx->arena, tc_type_of(m->g, v)), tc_type_text(&m->ctx->arena, want));
     else
         tc_rewrite_bind(m->rw, m->node->out[i], v);

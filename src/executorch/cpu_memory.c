@@ -187,7 +187,7 @@ tc_status tc_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *st
         const tc_state_place *there = place_of(state, v->name);
         if (there && there->type != v->type)
             return tc_error(ctx, v->def ? v->def->loc : NULL, TC_E_MISMATCH,
-                            "the buffer '%s' is %s here and %s in a method before", v->name,
+                            "the buffer '%s' is %s here and %s in an earlier method", v->name,
                             tc_type_text(&ctx->arena, v->type),
                             tc_type_text(&ctx->arena, there->type));
         if (there)

@@ -145,7 +145,7 @@ static tc_status no_kernel(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     const tc_type *type = tc_type_of(g, node->n_in ? node->in[0] : node->out[0]);
     tc_status status =
-        tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no kernel on the CPU",
+        tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no CPU kernel",
                        tc_ops[node->op].name, type ? tc_type_text(&ctx->scratch, type) : "nothing");
     tc_arena_rewind(&ctx->scratch, mark);
     return status;

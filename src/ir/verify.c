@@ -231,7 +231,7 @@ static void check_call(check *c, const tc_node *node)
                gives(g, node, second) &&
                (loop ? decides(first) && carries(g, node) : gives(g, node, first));
     if (!fit)
-        FOUND(c, node->loc, STRUCTURE, "the graphs that '%s' runs are not there, or do not fit it",
+        FOUND(c, node->loc, STRUCTURE, "the graphs that '%s' runs are missing or do not match",
               tc_ops[node->op].name);
 }
 
@@ -335,7 +335,7 @@ static void check_TOSA_ONLY(check *c)
         const tc_node *node = c->g->node[k];
         if (c->broken[k] || tc_ops[node->op].tosa)
             continue;
-        FOUND(c, node->loc, PROMISE, "'%s' has no TOSA form of its own", tc_ops[node->op].name);
+        FOUND(c, node->loc, PROMISE, "'%s' has no TOSA form", tc_ops[node->op].name);
     }
 }
 

@@ -20,7 +20,7 @@ static const char *settle(tc_npu_program *out)
 {
     out->machine = tc_npu_machine_of(out->config);
     if (!out->machine)
-        return "its configuration is that of an Ethos-U that is not known here";
+        return "its configuration is that of an Ethos-U that is unknown";
     return out->words.n ? NULL : "there is no command stream";
 }
 

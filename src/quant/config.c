@@ -331,7 +331,7 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
     }
     tc_loc loc = {.file = config->file};
     tc_status status = tc_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG,
-                                "the setting for '%s' is about %s that the program has not",
+                                "the setting for '%s' names %s that the program does not have",
                                 entry->name, level_words[entry->level]);
     if (best[2])
         tc_note(ctx, NULL, "the nearest are '%s', '%s' and '%s'", best[0], best[1], best[2]);

@@ -142,7 +142,7 @@ static tc_status read_number(reader *r, const char *key, const tc_json *value, t
 static tc_status read_zero(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
     if (!tc_json_i64(value, &out->to.zero) || out->to.zero < -32768 || out->to.zero > 32767)
-        return wants(r, key, "a whole number that is a code");
+        return wants(r, key, "an integer in the range of the element type");
     return TC_OK;
 }
 
@@ -177,7 +177,7 @@ static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
     bool fits =
         d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
     return fits ? TC_OK
-                : BAD(r, "'%s' cannot be of type %s; int8 and %s can", what, tc_dtypes[d].name,
+                : BAD(r, "'%s' cannot have type %s; expected int8 or %s", what, tc_dtypes[d].name,
                       weights ? "int4" : "int16");
 }
 
@@ -191,13 +191,13 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
         bool wide = p->has & TC_HAS_DTYPE && p->to.dtype == TC_i16;
         int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : UINT8_MAX;
         if (p->to.zero < least || p->to.zero > most)
-            return BAD(r, "the zero point %" PRId64 " is none of the codes %" PRId64 " to %" PRId64,
+            return BAD(r, "the zero point %" PRId64 " is outside the codes %" PRId64 " to %" PRId64,
                        p->to.zero, least, most);
     }
     if (p->has & TC_HAS_RANGE) {
         if (!tc_json_get(object, "qmin") || !tc_json_get(object, "qmax") ||
             p->to.qmin >= p->to.qmax)
-            return BAD(r, "'qmin' and 'qmax' go together, the smaller one first");
+            return BAD(r, "'qmin' and 'qmax' are needed together, qmin below qmax");
         bool typed = p->has & TC_HAS_DTYPE && p->to.dtype != TC_none;
         tc_dtype dtype = typed ? p->to.dtype : tc_text_eq(what, "weights") ? TC_i8 : TC_i16;
         typed = typed || dtype == TC_i8;
@@ -208,7 +208,7 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
                        p->to.qmin, p->to.qmax, tc_dtypes[dtype].name, least, most);
     }
     bool fixed = p->has & TC_HAS_OBSERVER && p->to.observer == TC_OBSERVER_fixed;
-    return fixed && !(p->has & TC_HAS_FIXED) ? BAD(r, "the observer 'fixed' wants a 'scale'")
+    return fixed && !(p->has & TC_HAS_FIXED) ? BAD(r, "the observer 'fixed' needs a 'scale'")
                                              : TC_OK;
 }
 
@@ -219,7 +219,8 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
     const tc_json *key = object->as.child;
     for (uint32_t i = 0; i < object->n; i++, key = key->next->next) {
         const char *name = text_of(r, key);
-        TC_TRY(name ? read_field(r, name, key->next, out) : wants(r, what, "keys that are text"));
+        TC_TRY(name ? read_field(r, name, key->next, out) : wants(r, what, "keys that are "
+                                                                           "strings"));
     }
     return check_patch(r, what, out, object);
 }
@@ -257,7 +258,8 @@ static tc_status read_entry(reader *r, const char *name, const tc_json *value,
     if (!act && !weight)
         return read_patch(r, name, value, &entry->act);
     if (value->n != (uint32_t)((act != NULL) + (weight != NULL)))
-        return BAD(r, "the setting for '%s' has more than 'activations' and 'weights'", name);
+        return BAD(r, "the setting for '%s' has members other than 'activations' and 'weights'",
+                   name);
     if (act)
         TC_TRY(read_patch(r, "activations", act, &entry->act));
     return weight ? read_patch(r, "weights", weight, &entry->weight) : TC_OK;
@@ -326,7 +328,7 @@ static tc_status read_global(reader *r, const char *key, const tc_json *value)
     tc_setting *to = weights ? &r->config->global.weight : &r->config->global.act;
     r->config->group_free = r->config->group_free && !weights;
     if (weights && patch.has & TC_HAS_FIXED)
-        return BAD(r, "weights follow from their own numbers: they have no fixed scale");
+        return BAD(r, "weights cannot have a fixed scale: it follows from their values");
     *to = tc_setting_patched(*to, &patch);
     return TC_OK;
 }
@@ -382,7 +384,7 @@ tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
         return TC_OK;
     if (tc_text_ends(text, ".json") || strchr(text, '/'))
         return read_file(ctx, text, out);
-    tc_status status = tc_usage(ctx, "'%s' is no preset", text);
+    tc_status status = tc_usage(ctx, "'%s' is not a preset", text);
     tc_note(ctx, NULL,
             "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none and anchor; "
             "a file's name ends in .json");

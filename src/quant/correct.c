@@ -593,7 +593,7 @@ static tc_status prepare(correction *c, const tc_domains *domains)
         r[0].side[i].plan = tc_plan_new(c->ctx, c->graph[i], &r[0].side[i].watch);
         if (!r[0].side[i].plan)
             return tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
-                                  "the program holds operators whose biases cannot be corrected");
+                                  "the program has operators whose biases cannot be corrected");
         bytes += tc_plan_bytes(r[0].side[i].plan);
     }
     size_t fit = MOST_BYTES / bytes;

@@ -545,8 +545,8 @@ static void tell_idle_observers(const classes *c, const tc_domains *out)
             if (out->of[v] < 0 || tc_domain_known(&out->domain[out->of[v]]))
                 tc_warning(c->ctx, def ? def->loc : NULL, TC_E_NO_EFFECT,
                            "the observer for '%s' has no effect: %s", entry->name,
-                           out->of[v] < 0 ? "the value is not quantized by itself"
-                                          : "its range is known, or follows from another's");
+                           out->of[v] < 0 ? "the value has no quantization of its own"
+                                          : "its range is fixed, or follows from another value's");
             break;
         }
     }

@@ -75,8 +75,10 @@ static const struct {
     bool (*wanted)(const trial *t, const tc_module *typed);
     tc_status (*run)(const trial *t, tc_module *typed, tc_corrected *result);
 } methods[] = {
-    {"bias", "biases move so that every channel keeps its mean", wants_biases, move_biases},
-    {"rounding", "weights are rounded together, by error feedback, and biases move", wants_rounding,
+    {"bias", "biases are corrected so that every channel keeps its mean", wants_biases,
+     move_biases},
+    {"rounding", "weights are rounded together by error feedback, and biases are corrected",
+     wants_rounding,
      round_weights},
 };
 _Static_assert(TC_COUNT(methods) <= TC_METHODS, "room for every method in the report");
@@ -87,14 +89,14 @@ static const char *said(tc_ctx *ctx, const char *what, const tc_corrected *resul
     return result->rounded == result->products
                ? what
                : tc_text_format(&ctx->arena,
-                                "%s; %zu of %zu products have the nearest codes: their rows are "
-                                "too long, the work too much or the time over", what,
+                                "%s; %zu of %zu layers keep the nearest codes: rows too long, "
+                                "too much work or no time left", what,
                                 result->products - result->rounded, result->products);
 }
 
 void tc_quant_say_over(tc_ctx *ctx, const char *method)
 {
-    tc_note(ctx, NULL, "%s is left out: the time of --budget is over", method);
+    tc_note(ctx, NULL, "%s is skipped: the time of --budget is over", method);
 }
 
 void tc_quant_take_over(tc_module *to, const tc_module *from)

@@ -296,7 +296,7 @@ static tc_status prepare_sample(ranking *r, size_t i)
 static tc_status cannot_rank(const ranking *r)
 {
     return tc_unsupported(r->ctx, NULL, TC_E_UNSUPPORTED,
-                          "the program holds operators that cannot be ranked for 16 bits");
+                          "the program has operators that cannot be ranked for 16 bits");
 }
 
 static bool any_eligible(const ranking *r)
@@ -524,7 +524,7 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
     if (!request->samples.n)
         return tc_usage(
             ctx,
-            "finding the values that deserve 16 bits needs a few samples: give some with --calib");
+            "finding the values that need 16 bits needs samples: add --calib DATA");
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains};
     TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains,
@@ -538,8 +538,8 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
                               config->wide_cycles > 0 ? 1 + config->wide_cycles / 100 : 0);
     if (!config->n_wide)
         return tc_usage(ctx,
-                        "values of 16 bits for %g %% more cycles: the target's cost is not known; "
-                        "-q int8+16:K takes the K noisiest",
+                        "16-bit values for %g %% more cycles: the target's cost is not known; -q "
+                        "int8+16:K takes the K noisiest values",
                         config->wide_cycles);
     for (int64_t k = 0; k < config->n_wide; k++) {
         size_t most = noisiest(r);

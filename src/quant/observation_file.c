@@ -292,7 +292,7 @@ static tc_status read_second(reading *r)
     } else if (!same_ranges(&obs->ranges, &ranges))
         return tc_error(
             r->ctx, NULL, TC_E_OBSERVATIONS,
-            "%s: its second pass followed another first pass than that of the files before it",
+            "%s: its second pass belongs to another first pass than that of the files before it",
             r->path);
     obs->counted += take_u64(&r->c);
     obs->sum += take_u64(&r->c);
@@ -313,13 +313,13 @@ static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprin
 {
     if (fingerprint != expected || n_domain != r->n_domain)
         return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
-                        "%s: these are observations of another model, or under other settings",
+                        "%s: these are observations of another model, or with other settings",
                         r->path);
     if (kind != TC_OBS_FIRST && kind != TC_OBS_SECOND)
-        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: there is no pass %u", r->path, kind);
+        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: unknown pass %u", r->path, kind);
     if (r->obs->kind && r->obs->kind != kind)
         return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
-                        "%s: it is of the %s pass, the files before it are not", r->path,
+                        "%s: it is from the %s pass, the files before it are not", r->path,
                         kind == TC_OBS_FIRST ? "first" : "second");
     return TC_OK;
 }
@@ -329,15 +329,16 @@ static tc_status read_one(reading *r, tc_bytes bytes, uint64_t expected)
     if (!bytes.data)
         TC_TRY(tc_file_read(r->ctx, r->path, &bytes));
     if (bytes.size < 40 || memcmp(bytes.data, MAGIC, 8) != 0)
-        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: not a file of observations", r->path);
+        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: not an observation file", r->path);
     uint32_t version = tc_le32(bytes.data + 8);
     if (version != VERSION)
-        return tc_error(r->ctx, NULL, TC_E_VERSION, "%s: version %u of the format; %d is read",
+        return tc_error(r->ctx, NULL, TC_E_VERSION, "%s: version %u of the format is not "
+                                                    "supported, expected %d",
                         r->path, version, VERSION);
     size_t size = bytes.size - 8;
     if (tc_hash(bytes.data, size, 0) != tc_le64(bytes.data + size))
         return tc_error(r->ctx, NULL, TC_E_FORMAT,
-                        "%s: the file is damaged: its content does not fit its last eight bytes",
+                        "%s: the file is damaged: its checksum is wrong",
                         r->path);
     r->c = (cursor){bytes.data + 12, size - 12, false};
     uint32_t kind = tc_le32(take(&r->c, 4));

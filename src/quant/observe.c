@@ -555,12 +555,12 @@ static tc_status check_complete(const observation *o, const tc_obs *obs)
     tc_status status =
         obs->counted == obs->ranges.n_kept
             ? tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
-                       "the second passes have counted other samples than the first have seen")
+                       "the second passes saw other samples than the first passes")
             : tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
-                       "the second passes have counted %" PRIu64
-                       " samples, and the first passes have seen %zu to count",
+                       "the second passes saw %" PRIu64
+                       " samples, but the first passes saw %zu",
                        obs->counted, obs->ranges.n_kept);
-    tc_note(o->ctx, NULL, "give each part's second pass once, and all of them");
+    tc_note(o->ctx, NULL, "give the second pass of every part, each once");
     return status;
 }
 

@@ -98,12 +98,13 @@ void tc_aside_tell(tc_ctx *ctx, const tc_domains *domains, const tc_aside_verdic
     const char *far = tc_text_format(&ctx->arena, "more than twice the median in %zu of %zu domains",
                                      far_in, domains->n_watched);
     if (!verdict)
-        tc_note(ctx, NULL, "%s %s set aside: the values reach %s (--keep-odd-samples keeps %s)",
+        tc_note(ctx, NULL, "%s %s set aside as outliers: the values reach %s (--keep-odd-samples "
+                           "keeps %s)",
                 names, is, far, it);
     else if (!verdict->keep)
         tc_note(ctx, NULL,
-                "%s %s set aside: the values reach %s; all samples have %.1f dB so, %s at %.1f, "
-                "and %.1f with %s (--keep-odd-samples keeps %s)",
+                "%s %s set aside as outliers: the values reach %s; without, all samples have %.1f "
+                "dB, %s at %.1f, and %.1f with %s (--keep-odd-samples keeps %s)",
                 names, is, far, verdict->without_db, one ? "this one" : "these", verdict->lost_db,
                 verdict->with_db, it, it);
     else if (verdict->heavy)

@@ -52,7 +52,7 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
     tc_warning(
         ctx, NULL, TC_E_ACCURACY,
         "with these settings the program is %.1f dB from the float one on calibration samples "
-        "(%.0f %% of the answers agree): it is hardly the same program",
+        "(%.0f %% of the answers agree): the quantized model is probably unusable",
         gains->db, 100 * gains->agree);
     for (size_t i = 0; i < n; i++)
         tc_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]], found[i].db,
@@ -82,9 +82,9 @@ static bool reaches_far(const tc_domains *domains)
 static void warn_merged(tc_ctx *ctx)
 {
     tc_warning(ctx, NULL, TC_E_OBSERVATIONS,
-               "values reach 1e6 and more: if a mask given as an input makes them, the others have "
-               "no codes left");
-    tc_note(ctx, NULL, "quantize with --calib DATA, which tells masks from other numbers");
+               "values reach 1e6 and more: if they come from a mask that is an input, too few "
+               "codes are left for the others");
+    tc_note(ctx, NULL, "quantize with --calib DATA, which shows what is a mask");
 }
 
 /* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
@@ -200,7 +200,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     TC_TRY(prepare(ctx, &again, &even));
     TC_TRY(improve(ctx, &again, &even));
     tc_quant_gain gain = {
-        "equalizing", "channels of like ranges, by factors that neighbouring weights take in",
+        "equalizing", "channels equalized by factors that are folded into neighbouring weights",
         even.gains.db, even.gains.db > a->gains.db + TC_GAIN};
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
@@ -234,7 +234,7 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
         return TC_OK;
     if (!request.samples.n) {
         tc_note(ctx, NULL,
-                "biases are not corrected: that needs samples, up to 32 of them, with --calib");
+                "biases are not corrected: this needs samples, up to 32, with --calib");
         return TC_OK;
     }
     double clock = 0;

@@ -103,7 +103,7 @@ tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_ten
         if (at >= 0)
             return tc_error(ctx, NULL, TC_E_DATA,
                             "calibration sample %zu: element %" PRId64
-                            " of '%s' is %s, which no range holds",
+                            " of '%s' is %s, which no range can hold",
                             k, at, name ? name : "the input",
                             isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
     }
@@ -193,7 +193,7 @@ static tc_status begin_walk(tc_ctx *ctx, const tc_graph *g, walk *w)
         w->plan = tc_plan_new(ctx, (tc_graph *)(uintptr_t)g, NULL);
     return g->n_mutation && !w->plan
                ? tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
-                                "the program holds operators that cannot be calibrated")
+                                "the program has operators that cannot be calibrated")
                : TC_OK;
 }
 

@@ -107,7 +107,7 @@ static bool varies(const input *s)
 static void say_what_to_do(tc_ctx *ctx)
 {
     tc_note(ctx, NULL,
-            "give %d or more samples of what the program will meet, prepared as for the float model",
+            "use %d or more typical samples, preprocessed as for the float model",
             TC_FEW_SAMPLES);
 }
 
@@ -137,8 +137,8 @@ static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t
     if (numbers_of(g) < 2)
         return false;
     tc_warning(ctx, NULL, TC_E_DATA,
-               "calibration data that never varies: '%s' is %.6g throughout, in %zu sample%s; "
-               "ranges that follow from it hold nothing else",
+               "calibration data is constant: '%s' is %.6g everywhere, in %zu sample%s; the "
+               "ranges cover nothing else",
                name_of(g, 0), in[0].lo, n_sample, n_sample == 1 ? "" : "s");
     say_what_to_do(ctx);
     return true;
@@ -154,19 +154,19 @@ static void say_inputs(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n
             continue;
         if (!varies(&in[i]) && n_sample > 1)
             tc_note(ctx, NULL,
-                    "'%s' is %.6g throughout in all %zu calibration samples: ranges hold nothing "
-                    "else of it",
+                    "'%s' is %.6g everywhere in all %zu calibration samples: the ranges cover "
+                    "nothing else",
                     name_of(g, i), in[i].lo, n_sample);
         else if (!in[i].uneven && n >= PICTURE && n_sample > 1) {
             tc_warning(ctx, NULL, TC_E_DATA,
-                       "each calibration sample has one number throughout in '%s', from %.6g to "
-                       "%.6g: ranges behind it are those of flat inputs",
+                       "each calibration sample of '%s' is constant, from %.6g to %.6g: the "
+                       "ranges after it are those of flat inputs",
                        name_of(g, i), in[i].lo, in[i].hi);
             say_what_to_do(ctx);
         } else if (in[i].n_value == 2 && n >= PICTURE && t->rank == 4)
             tc_note(ctx, NULL,
-                    "'%s' has no numbers but %.6g and %.6g in the calibration data: ranges behind "
-                    "it may be too wide or too narrow for others",
+                    "'%s' is only %.6g or %.6g in the calibration data: the ranges after it may "
+                    "be too wide or too narrow for other values",
                     name_of(g, i), in[i].lo, in[i].hi);
     }
 }
@@ -216,7 +216,7 @@ static void say_number(tc_ctx *ctx, const tc_first *rows, const tc_ranges *range
     size_t n = rows->n_sample, different = count_different(rows);
     if (n > 1 && different == 1) {
         tc_warning(ctx, NULL, TC_E_DATA,
-                   "all %zu calibration samples are the same: ranges are those of one", n);
+                   "all %zu calibration samples are equal: the ranges are those of one sample", n);
         say_what_to_do(ctx);
         return;
     }
@@ -232,10 +232,10 @@ static void say_number(tc_ctx *ctx, const tc_first *rows, const tc_ranges *range
     double more = growth(ctx, rows, ranges, judged);
     if (more > GROWING) {
         tc_warning(ctx, NULL, TC_E_DATA,
-                   "%zu calibration samples%s do not settle the ranges: all of them reach %.1f times "
-                   "as far as a quarter of them does, in half of the domains",
+                   "%zu calibration samples%s are too few for the ranges: all of them reach %.1f "
+                   "times as far as a quarter of them, for half of the values",
                    n, of_which, more);
-        tc_note(ctx, NULL, "numbers beyond the ranges are cut: give more samples");
+        tc_note(ctx, NULL, "values beyond the ranges are clipped: use more samples");
     }
 }
 

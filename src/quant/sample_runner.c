@@ -150,7 +150,7 @@ tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_s
     w[0].plan = tc_plan_new(ctx, g, &w[0].watch);
     if (!w[0].plan)
         return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
-                              "the program holds operators that cannot be calibrated");
+                              "the program has operators that cannot be calibrated");
     if (!tc_plan_parallel(w[0].plan))
         t->n_worker = 1;
     for (size_t i = 1; i < t->n_worker; i++)

@@ -271,7 +271,7 @@ static tc_status try_row(reader *r, const tc_pte_step *s, const tc_cpu_kernel *r
 static tc_status run_kernel(reader *r, const tc_pte_step *s)
 {
     const tc_pte_operator *op = &r->m->op[s->what];
-    attempt a = {.wrong = "is not known here"};
+    attempt a = {.wrong = "is unknown"};
     for (size_t i = 0; i < tc_cpu_n_kernel; i++) {
         const tc_cpu_kernel *row = &tc_cpu_kernels[i];
         if (!tc_str_is(op->name, row->name) || !tc_str_is(op->overload, row->overload))

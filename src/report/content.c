@@ -167,7 +167,7 @@ static tc_status content_find(tc_ctx *ctx, const tc_report_options *o, tc_conten
 {
     *out = (tc_content){.ctx = ctx, .options = *o};
     if (!o->model)
-        return tc_usage(ctx, "a report needs the model that it is about");
+        return tc_usage(ctx, "a report needs a model");
     out->model = tc_main(o->model->module);
     find_nodes(out);
     const tc_model *typed = o->typed;

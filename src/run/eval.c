@@ -14,7 +14,7 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
     tc_ctx *ctx = g->module->ctx;
     if (!info->kernel)
         return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED,
-                              "'%s' cannot be run here: it is somebody else's operator",
+                              "'%s' cannot be run here: it is a custom operator",
                               info->name);
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     call->scratch = &ctx->scratch;
@@ -40,7 +40,7 @@ static tc_status callee(tc_graph *g, const tc_node *node, const char *name, cons
     *out = sub;
     return fits ? TC_OK
                 : tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
-                           "the graph '%s' is missing or does not fit the call", name);
+                           "the graph '%s' is missing or does not match the call", name);
 }
 
 static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_graph,
@@ -100,14 +100,15 @@ static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_g
         if (++round > MOST_ROUNDS ||
             (round > 1 && !g->module->state && unchanged(now, next, carried)))
             return tc_error(g->module->ctx, node->loc, TC_E_NUMBERS,
-                            "'%s': the loop does not end (round %zu)", tc_ops[node->op].name,
+                            "'%s': the loop does not end (iteration %zu)", tc_ops[node->op].name,
                             round);
         TC_TRY(tc_eval(body, now, result, arena));
         for (size_t i = 0; i < carried; i++) {
             if (!tc_same_dims(result[i].type, now[i].type) ||
                 result[i].type->dtype != now[i].type->dtype)
                 return tc_error(g->module->ctx, node->loc, TC_E_MISMATCH,
-                                "result %zu of '%s' is not what the loop carries", i, body_graph);
+                                "result %zu of '%s' does not match the loop's state", i,
+                                body_graph);
             memcpy(next[i].data, result[i].data, tc_type_bytes(now[i].type));
         }
         tc_tensor *last = now;
@@ -150,7 +151,7 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
         return true;
     case TC_OP_tosa_custom:
         *status = tc_unsupported(g->module->ctx, node->loc, TC_E_UNSUPPORTED,
-                                 "the custom operator '%s' of '%s' is not known here",
+                                 "the custom operator '%s' of '%s' is unknown",
                                  custom->operator_name, custom->domain_name);
         return true;
     default:
@@ -211,7 +212,7 @@ tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena 
     enum { DEEPEST = 64 }; /* graphs that run each other, as a file may have it, without end */
     tc_module *module = g->module;
     if (module->depth == DEEPEST)
-        return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs run each other %d deep",
+        return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs are nested %d deep",
                         DEEPEST);
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] = in[i];

@@ -69,7 +69,7 @@ tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in
     tc_variable *v = find(s, name);
     if (!v || v->type->dtype != type->dtype || !tc_same_dims(v->type, type))
         return tc_error(ctx, node->loc, TC_E_STRUCTURE,
-                        v ? "the variable '%s' is of another type" : "there is no variable '%s'",
+                        v ? "the variable '%s' has another type" : "there is no variable '%s'",
                         name);
     size_t size = tc_type_bytes(type);
     if (node->op == TC_OP_tosa_variable_write) {

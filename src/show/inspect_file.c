@@ -153,7 +153,8 @@ static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t
     show_ports(to, "inputs", s->in, s->n_in);
     show_ports(to, "outputs", s->out, s->n_out);
     if (s->n_dim)
-        tc_buf_printf(to, "\nopen sizes, for --dim NAME=VALUE\n");
+        tc_buf_printf(to, "\n"
+                          "dynamic sizes, for --dim NAME=VALUE\n");
     for (size_t i = 0; i < s->n_dim; i++)
         show_dim(to, &s->dim[i]);
     tc_buf_printf(to, "\n");
@@ -164,7 +165,9 @@ static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t
     for (size_t i = 0; i < s->n_op; i++)
         tc_buf_printf(to, "  %6zu  %s\n", s->op[i].count, s->op[i].name);
     if (problems)
-        tc_buf_printf(to, "\nnot taken as it is\n%s", problems);
+        tc_buf_printf(to, "\n"
+                          "not supported\n"
+                          "%s", problems);
 }
 
 static void json_ports(tc_json_out *out, const char *name, const tc_survey_port *port, size_t n)

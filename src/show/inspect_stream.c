@@ -158,10 +158,10 @@ tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool
     tc_stream *stream;
     size_t n;
     if (!tc_streams_in(bytes))
-        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+        return tc_usage(ctx, "%s has no Ethos-U command stream", path);
     TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
     if (!n)
-        return tc_usage(ctx, "%s has no command stream of an Ethos-U", path);
+        return tc_usage(ctx, "%s has no Ethos-U command stream", path);
     tc_json_out out = {.to = to};
     tc_status worst = TC_OK;
     if (json)

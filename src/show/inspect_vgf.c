@@ -147,7 +147,9 @@ static void show(view *v)
     for (size_t i = 0; i < v->survey.n_op; i++)
         tc_buf_printf(v->to, "  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
     if (v->problems)
-        tc_buf_printf(v->to, "\nnot taken as it is\n%s", v->problems);
+        tc_buf_printf(v->to, "\n"
+                             "not supported\n"
+                             "%s", v->problems);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int wid
     tc_cost_figures total = tc_profile_figures(p, &p->total);
     tc_buf_printf(
         out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
-        p->machine->name, total.cycles, p->estimated ? "guessed from TOSA operators" : "expected",
+        p->machine->name, total.cycles, p->estimated ? "estimated from TOSA operators" : "expected",
         1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
         100 * total.utilisation, p->system.config, p->system.mode);
     tc_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
@@ -83,7 +83,7 @@ static void put_cpu(const tc_profile *p, tc_buf *out)
 {
     if (p->n_stream > 1)
         tc_buf_printf(
-            out, "the program has %zu regions: what is between them goes to the CPU and back\n",
+            out, "the program has %zu regions: data between them goes through the CPU\n",
             p->n_stream);
     if (p->n_cpu)
         tc_buf_printf(out, "on the CPU, not counted above: %zu\n", p->n_cpu);
@@ -100,7 +100,7 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
     tc_npu_cost rest = p->total;
     said hints = {0};
     if (!p->machine) {
-        tc_buf_text(out, "nothing of the program runs on the accelerator\n");
+        tc_buf_text(out, "no part of the program runs on the accelerator\n");
         put_cpu(p, out);
         return;
     }
@@ -120,8 +120,7 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
     for (int i = 0; i < hints.n; i++)
         tc_buf_printf(out, "(%c) %s\n", 'a' + i, hints.hint[i]);
     if (!p->lines && by != TC_PROFILE_BY_KIND)
-        tc_buf_text(out, "the file does not say where its operations come from: --by kind puts "
-                         "them together by what they are\n");
+        tc_buf_text(out, "the file does not have the source of its operations: use --by kind\n");
     put_cpu(p, out);
 }
 
@@ -229,7 +228,7 @@ tc_status tc_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, si
 {
     tc_buf text;
     if ((int)by < 0 || (int)by >= TC_PROFILE_BYS)
-        return tc_usage(ctx, "there is no kind %d of rows", (int)by);
+        return tc_usage(ctx, "unknown row kind %d (see tc_profile_by)", (int)by);
     tc_buf_init(&text, &ctx->arena);
     if (form == TC_FORM_JSON)
         put_json(p, &(tc_json_out){.to = &text});

@@ -33,7 +33,7 @@ static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
 static tc_status unknown_name(tc_ctx *ctx, const tc_graph *g, const char *name)
 {
     tc_status status =
-        tc_usage(ctx, "--cpu: no node and no operator of the model is called '%s'", name);
+        tc_usage(ctx, "--cpu: the model has no node or operator '%s'", name);
     size_t least = tc_text_far(name);
     const char *best = NULL;
     for (size_t k = 0; k < g->n_node; k++) {
@@ -53,7 +53,7 @@ static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_requ
         for (size_t k = 0; k < g->n_node; k++)
             if (is_named(g, g->node[k], r->cpu[i])) {
                 any = true;
-                c->why[k] = "the command line says so";
+                c->why[k] = "by --cpu";
             }
         if (!any)
             return unknown_name(ctx, g, r->cpu[i]);
@@ -88,7 +88,7 @@ static void keep_counts(tc_ctx *ctx, const tc_graph *g, tc_color *c)
         }
         if (c->place[k] == TC_PLACE_ACCELERATOR && here && all_counts(g, node)) {
             c->place[k] = TC_PLACE_CPU;
-            c->why[k] = "it counts, and the CPU needs what it counts";
+            c->why[k] = "it counts, and the CPU needs its result";
         }
         bool there = c->place[k] == TC_PLACE_ACCELERATOR;
         for (int i = 0; i < node->n_in; i++) {

@@ -77,7 +77,7 @@ static bool complete(tc_judge *j)
                   tc_attrs[info->attr].name);
     for (int i = 0; i < node->n_in; i++)
         if (!node->in[i]) {
-            TC_BREAKS(j, TOSA_RULE, "operand %d was left out", i);
+            TC_BREAKS(j, TOSA_RULE, "operand %d is missing", i);
             in = false;
         }
     return in && out && attr;
@@ -354,7 +354,7 @@ static void check_value(tc_judge *j, const tc_value *value)
     int64_t bytes = tc_type_count(t) * ((info->bits + 7) / 8);
     tc_mark mark = tc_arena_mark(&j->ctx->scratch);
     if (info->tosa < 1 || info->tosa > TC_TOSA_LAST_DTYPE_1_0)
-        TURN_DOWN(j, value, TOSA_RULE, "a tensor is of type %s, which TOSA 1.0 does not have",
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor has type %s, which TOSA 1.0 does not have",
                   info->name);
     if (shape && (!value->data || t->rank != 1))
         TURN_DOWN(j, value, TOSA_RULE, "a shape of rank %d is not a constant list", t->rank);
@@ -380,7 +380,7 @@ static void judge_node(tc_judge *j, const tc_node *node)
     const judge_row *row = &judge_table[node->op];
     j->node = node;
     if (!row->family) {
-        TC_BREAKS(j, TOSA_RULE, "has no TOSA form of its own%s", "");
+        TC_BREAKS(j, TOSA_RULE, "has no TOSA form%s", "");
         return;
     }
     if (!complete(j))

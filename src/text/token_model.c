@@ -59,7 +59,7 @@ static bool put_bytes(const tc_token_model *m, tc_ctx *ctx, tc_str text, tc_toke
 
 static tc_status no_token(tc_ctx *ctx, const tc_loc *loc, tc_str text)
 {
-    return tc_error(ctx, loc, TC_E_DATA, "no token stands for '%.*s'",
+    return tc_error(ctx, loc, TC_E_DATA, "there is no token for '%.*s'",
                     text.n > 60 ? 60 : (int)text.n, text.p);
 }
 
@@ -245,7 +245,7 @@ static tc_status take_token(struct tc_tokenizer *t, tc_token_model *m, tc_str te
 {
     enum { MOST = 1 << 24 };
     if (id < 0 || id >= MOST)
-        return tc_token_broken(t, "a token's number is out of range");
+        return tc_token_broken(t, "a token id is out of range");
     *tc_map_at(&m->id, text) = (void *)(intptr_t)(id + 1);
     if (m->kind != WORD_PIECE && text.n > m->longest)
         m->longest = text.n;
@@ -273,7 +273,7 @@ static tc_status read_vocabulary(struct tc_tokenizer *t, const tc_json *json, tc
     }
     for (const tc_json *key = list ? NULL : vocab->as.child; key; key = key->next->next) {
         if (!tc_json_i64(key->next, &id))
-            return tc_token_broken(t, "a token of 'vocab' has no number");
+            return tc_token_broken(t, "a token of 'vocab' has no id");
         TC_TRY(take_token(t, m, tc_json_text(tc_token_arena(t), key), id));
     }
     return TC_OK;
@@ -292,7 +292,7 @@ static tc_status read_merge(struct tc_tokenizer *t, tc_token_model *m, const tc_
         tc_str both = tc_json_text(arena, merge);
         const char *gap = both.n ? memchr(both.p + 1, ' ', both.n - 1) : NULL;
         if (!gap)
-            return tc_token_broken(t, "a pair of 'merges' is not two texts");
+            return tc_token_broken(t, "a pair of 'merges' is not two strings");
         left = (tc_str){both.p, (size_t)(gap - both.p)};
         right = (tc_str){gap + 1, both.n - left.n - 1};
     }

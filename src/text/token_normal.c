@@ -158,7 +158,7 @@ static tc_status read_step(struct tc_tokenizer *t, const tc_json *part, tc_token
         tc_str map = tc_token_text(t, part, "precompiled_charsmap");
         s->map = tc_charsmap_new(tc_token_arena(t), map);
         if (!s->map && map.n)
-            return tc_token_broken(t, "a 'precompiled_charsmap' that is none");
+            return tc_token_broken(t, "a wrong 'precompiled_charsmap'");
     }
     if (kinds[s->kind].run == strip) {
         s->yes[0] = tc_token_flag(part, "strip_left", true);

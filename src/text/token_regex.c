@@ -115,7 +115,7 @@ static void property(parser *p, set *s, bool inverted)
             add_kind(p, s, known[i].kind, inverted);
             return;
         }
-    fail(p, "a property that is not known");
+    fail(p, "an unknown property");
 }
 
 static uint32_t hex(parser *p, size_t digits, char close)
@@ -126,7 +126,7 @@ static uint32_t hex(parser *p, size_t digits, char close)
         c = c * 16 + (uint32_t)(d >= 'a' ? d - 'a' + 10 : d >= 'A' ? d - 'A' + 10 : d - '0');
     }
     if (close && !eat(p, (char[]){close, 0}))
-        fail(p, "a character's number that does not end");
+        fail(p, "a character code that does not end");
     return c;
 }
 
@@ -176,7 +176,7 @@ static bool escaped(parser *p, set *s, uint32_t *c)
         return true;
     default:
         if (what < 0x80 && tc_char_is(TC_WORD, what))
-            fail(p, "an escape that is not known");
+            fail(p, "an unknown escape");
         *c = what;
         return true;
     }
@@ -200,7 +200,7 @@ static void bracket(parser *p)
         size_t size;
         bool both = p->text.n - p->at > 1 && memcmp(p->text.p + p->at, "&&", 2) == 0;
         if (peek(p) == '[' || both) {
-            fail(p, "sets inside of sets");
+            fail(p, "nested sets");
             return;
         }
         if (eat(p, "\\")) {
@@ -215,7 +215,7 @@ static void bracket(parser *p)
             p->at++;
             if (eat(p, "\\")) {
                 if (!escaped(p, &s, &to))
-                    fail(p, "a range that ends in a kind of characters");
+                    fail(p, "a range that ends in a character class");
             } else {
                 to = tc_utf8_next(p->text, p->at, &size);
                 p->at += size;
@@ -247,10 +247,10 @@ static void group(parser *p)
     else if (eat(p, "?>"))
         kind = ATOMIC;
     else if (peek(p) == '?')
-        fail(p, "a group of a kind that is not handled");
+        fail(p, "an unsupported kind of group");
     size_t at = kind == JUMP ? 0 : emit(p, kind, 0, not_here);
     if (++p->depth > 64)
-        fail(p, "groups inside of groups, too deep");
+        fail(p, "groups nested too deep");
     alternatives(p);
     p->depth--;
     if (!eat(p, ")"))
@@ -285,7 +285,7 @@ static void atom(parser *p)
         c = tc_utf8_next(p->text, p->at, &size);
         p->at += size;
         if (c == '*' || c == '+' || c == '?')
-            fail(p, "a repeat of nothing");
+            fail(p, "a repeat without operand");
         add_range(p, &s, (range){c, c, -1, false});
         put_char(p, &s);
     }
@@ -357,7 +357,7 @@ static bool counts(parser *p, size_t *least, size_t *most)
                 v[comma] = v[comma] * 10 + (size_t)(peek(p) - '0');
                 has[comma] = true;
             } else
-                fail(p, "a count that is no number");
+                fail(p, "a count that is not a number");
         if (!eat(p, "}"))
             fail(p, "a count that does not end");
         *least = v[0];
@@ -422,7 +422,7 @@ tc_regex *tc_regex_new(tc_arena *arena, tc_str pattern, const char **why)
     parser p = {.arena = arena, .r = tc_new(arena, tc_regex), .text = pattern};
     alternatives(&p);
     if (!p.why && more(&p))
-        p.why = "a group that ends and did not begin";
+        p.why = "a closing parenthesis without an opening one";
     emit(&p, DONE, 0, 0);
     *why = p.why;
     return p.why ? NULL : p.r;

@@ -182,7 +182,7 @@ static tc_status read_added(tc_tokenizer *t, const tc_json *list)
         if (!one.text.n || !tc_json_i64(tc_json_get(a, "id"), &one.id))
             return tc_token_broken(t, "an added token without 'content' or 'id'");
         if (one.id < 0 || one.id >= MOST)
-            return tc_token_broken(t, "a token's number is out of range");
+            return tc_token_broken(t, "a token id is out of range");
         *tc_map_at(&t->id, one.text) = (void *)(intptr_t)(one.id + 1);
         bool normal = tc_token_flag(a, "normalized", !tc_token_flag(a, "special", false));
         if (normal)
@@ -224,7 +224,7 @@ static tc_status put_special(tc_tokenizer *t, const tc_json *part, tc_str name, 
         put(t->ctx, out, id);
     for (; ids; ids = ids->next) {
         if (!tc_json_i64(ids, &id) || id < 0)
-            return tc_token_broken(t, "a special token of 'post_processor' has no number");
+            return tc_token_broken(t, "a special token of 'post_processor' has no id");
         put(t->ctx, out, id);
     }
     return TC_OK;
@@ -236,7 +236,7 @@ static tc_status put_pair(tc_tokenizer *t, const tc_json *pair, tc_token_ids *ou
     const tc_json *first = tc_json_first(pair);
     int64_t id;
     if (!first || !tc_json_i64(first->next, &id) || id < 0)
-        return tc_token_broken(t, "a special token of 'post_processor' has no number");
+        return tc_token_broken(t, "a special token of 'post_processor' has no id");
     put(t->ctx, out, id);
     return TC_OK;
 }

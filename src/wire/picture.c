@@ -124,7 +124,7 @@ static bool read_png(tc_bytes file, tc_picture *out, uint8_t *pixel, png_source 
     png_infop info = png ? libpng.create_info_struct(png) : NULL;
     if (!info || setjmp(*libpng.set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))) {
         if (!*s->why)
-            snprintf(s->why, sizeof s->why, "memory ran out");
+            snprintf(s->why, sizeof s->why, "out of memory");
         libpng.destroy_read_struct(&png, info ? &info : NULL, NULL);
         return false;
     }

@@ -256,7 +256,8 @@ tc_status tc_vgf_write(tc_ctx *ctx, const char *file, const tc_vgf *vgf, tc_byte
     for (int i = 0; i < SECTIONS; i++)
         if (!section[i].data)
             return tc_error(ctx, &(tc_loc){.file = file}, TC_E_TOO_LARGE,
-                            "a section would pass 2 GiB, the most that a flatbuffer can hold");
+                            "a section would be larger than 2 GiB, the most that a flatbuffer "
+                            "can hold");
     *out = join(ctx, vgf, section, payload);
     return TC_OK;
 }

@@ -74,7 +74,7 @@ static void run_one(const check *c, verdict *v)
         ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
         c->run(ctx, c, v);
     } else
-        failed(v, "memory ran out");
+        failed(v, "out of memory");
     tc_ctx_free(ctx);
 }
 

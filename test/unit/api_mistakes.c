@@ -52,16 +52,16 @@ static void test_settings(tc_ctx *ctx)
         tc_quant_entry entry;
         const char *words;
     } row[] = {
-        {{.scope = (tc_scope)77}, "scope is 77"},
+        {{.scope = (tc_scope)77}, "unknown scope 77"},
         {{.scope = TC_SCOPE_NODE}, "needs a name"},
         {{.scope = TC_SCOPE_GLOBAL, .name = "x"}, "has no name"},
         {{.has = TC_ENTRY_DTYPE, .dtype = TC_f32}, "element type is f32"},
-        {{.has = TC_ENTRY_RANGE, .qmin = 5, .qmax = 5}, "codes go from 5 to 5"},
-        {{.has = TC_ENTRY_OBSERVER, .observer = (tc_observer_kind)9}, "observer is 9"},
+        {{.has = TC_ENTRY_RANGE, .qmin = 5, .qmax = 5}, "qmin and qmax are 5 to 5"},
+        {{.has = TC_ENTRY_OBSERVER, .observer = (tc_observer_kind)9}, "unknown observer 9"},
         {{.has = TC_ENTRY_OBSERVER, .observer = TC_OBSERVE_PERCENTILE, .percentile = 50},
          "above 50 and at most 100"},
-        {{.has = TC_ENTRY_FLOOR}, "scale or floor is above 0"},
-        {{.has = TC_ENTRY_FIXED, .scale = -1}, "scale or floor is above 0"},
+        {{.has = TC_ENTRY_FLOOR}, "scale or floor must be above 0"},
+        {{.has = TC_ENTRY_FIXED, .scale = -1}, "scale or floor must be above 0"},
         {{.has = TC_ENTRY_GROUP, .group = -4}, "group has -4 input channels"},
     };
     tc_config *config;
@@ -71,7 +71,7 @@ static void test_settings(tc_ctx *ctx)
         entry.size = sizeof entry;
         CHECK(says(ctx, tc_config_add_entry(ctx, config, &entry), TC_USAGE, row[i].words));
     }
-    CHECK(says(ctx, tc_config_open(ctx, "int7", &config), TC_USAGE, "'int7' is no preset"));
+    CHECK(says(ctx, tc_config_open(ctx, "int7", &config), TC_USAGE, "'int7' is not a preset"));
 }
 
 static tc_status nothing(void *user, size_t k, const tc_tensor *in, size_t n)
@@ -92,7 +92,7 @@ static void test_data(tc_ctx *ctx)
     CHECK(says(ctx, tc_dataset_new(ctx, 4, NULL, NULL, &data), TC_USAGE,
                "needs a function that reads samples"));
     CHECK(tc_dataset_new(ctx, 4, nothing, NULL, &data) == TC_OK);
-    CHECK(says(ctx, tc_dataset_sample(ctx, data, 0, &t, 1), TC_USAGE, "bound to no model yet"));
+    CHECK(says(ctx, tc_dataset_sample(ctx, data, 0, &t, 1), TC_USAGE, "not bound to a model"));
     CHECK(tc_dataset_bind(ctx, data, graph(ctx, ABS), &n, NULL, NULL) == TC_OK && n == 4);
     CHECK(says(ctx, tc_dataset_sample(ctx, data, 4, &t, 1), TC_USAGE, "there are 4 with 1"));
     CHECK(says(ctx, tc_dataset_sample(ctx, data, 0, &t, 2), TC_USAGE, "sample 0 with 2 tensors"));
@@ -146,7 +146,7 @@ static void test_evaluation(tc_ctx *ctx)
     r.program = one;
     r.n_program = 1;
     r.data = data_of(ctx, "random:1");
-    CHECK(says(ctx, tc_evaluate(ctx, &r, &e), TC_BAD_MODEL, "no list of scores"));
+    CHECK(says(ctx, tc_evaluate(ctx, &r, &e), TC_BAD_MODEL, "not a list of scores"));
     r.program = two;
     r.n_program = 2;
     CHECK(says(ctx, tc_evaluate(ctx, &r, &e), TC_BAD_MODEL, "of 2 classes, the reference has"));
@@ -157,7 +157,7 @@ static void test_evaluation(tc_ctx *ctx)
     CHECK(tc_evaluation_program(e, 0, &v) && v.agree == v.n && v.classes == 3 && v.right == 0);
     CHECK(!tc_evaluation_program(e, 1, &v) && !tc_evaluation_confusion(e, 0, 0, &c));
     r.labels = DIGITS "test_logits.npy"; /* not whole numbers */
-    CHECK(says(ctx, tc_evaluate(ctx, &r, &e), TC_BAD_MODEL, "one array of whole numbers"));
+    CHECK(says(ctx, tc_evaluate(ctx, &r, &e), TC_BAD_MODEL, "one array of integers"));
     r.labels = DIGITS "test_label.npy";
     CHECK(says(ctx, tc_evaluate(ctx, &r, &e), TC_BAD_MODEL, "1000 labels for"));
 }
@@ -177,29 +177,29 @@ static void test_programs(tc_ctx *ctx)
     CHECK(says(ctx, tc_target_check(ctx, NULL), TC_USAGE, "the target is missing"));
     CHECK(says(ctx, tc_compile(ctx, a, &o, &compiled), TC_USAGE, "the target is missing"));
     o.target = "TOSA-1.0+INT";
-    CHECK(says(ctx, tc_compile(ctx, a, &o, &compiled), TC_USAGE, "it needs calibration data"));
+    CHECK(says(ctx, tc_compile(ctx, a, &o, &compiled), TC_USAGE, "calibration data is missing"));
     o.target = "cpu";
     CHECK(tc_compile(ctx, a, &o, &compiled) == TC_OK);
     CHECK(says(ctx, tc_compiled_make(ctx, compiled, TC_OUTPUT_TOSA, NULL), TC_BAD_MODEL,
                "no operator goes to 'cpu'"));
     CHECK(says(ctx, tc_compiled_make(ctx, compiled, TC_OUTPUT_VGF, NULL), TC_BAD_MODEL,
-               "0 regions, a .vgf file holds one"));
+               "0 regions, but a .vgf file holds one"));
     CHECK(says(ctx, tc_compiled_make(ctx, compiled, TC_OUTPUT_VELA, NULL), TC_USAGE,
                "for Ethos-U targets, not for 'cpu'"));
     CHECK(says(ctx, tc_compiled_make(ctx, compiled, (tc_output)99, NULL), TC_USAGE,
-               "no kind 99 of files"));
+               "unknown kind of file 99"));
     CHECK(says(ctx, tc_compiled_report(ctx, compiled, (tc_report_kind)99, &text), TC_USAGE,
-               "no kind 99 of reports"));
+               "unknown kind of report 99"));
     CHECK(says(ctx, tc_profile_new(ctx, compiled, &profile), TC_USAGE,
-               "known for Ethos-U targets, not for 'cpu'"));
+               "known for Ethos-U targets only, not for 'cpu'"));
     CHECK(says(ctx, tc_profile_estimate(ctx, compiled, &profile), TC_USAGE,
-               "known for Ethos-U targets, not for 'cpu'"));
+               "known for Ethos-U targets only, not for 'cpu'"));
     CHECK(says(ctx, tc_profile_open(ctx, DIGITS "model.pt2", NULL, &profile), TC_USAGE,
-               "no command stream of an Ethos-U"));
+               "no Ethos-U command stream"));
     CHECK(says(ctx, tc_disassemble_file(ctx, DIGITS "model.pt2", TC_FORM_TEXT, &text), TC_USAGE,
-               "no command stream of an Ethos-U"));
+               "no Ethos-U command stream"));
     CHECK(says(ctx, tc_report_make(ctx, &page, TC_REPORT_FORM_JSON, &bytes), TC_USAGE,
-               "the model that it is about"));
+               "a report needs a model"));
     /* What has been split is not compiled again. */
     o.target = "TOSA-1.0+FP";
     CHECK(tc_compile(ctx, a, &o, &compiled) == TC_OK);

@@ -348,8 +348,8 @@ int main(void)
     }
     CHECK(after * 2 < before);
     test_kept();
-    test_turned_down("lower-to-tosa", "the pass 'lower-to-tosa' must be told a target");
-    test_turned_down("quantize-model", "the pass 'quantize-model' must be told calibration data");
+    test_turned_down("lower-to-tosa", "the pass 'lower-to-tosa' needs a target");
+    test_turned_down("quantize-model", "the pass 'quantize-model' needs calibration data");
     test_turned_down("sink-transposes", "the pass 'sink-transposes' needs TOSA_ONLY");
     test_spoiled(spoil_order, "is used before it is made [order]");
     test_spoiled(spoil_output, "output 0 of 'main' is never made [structure]");
@@ -357,7 +357,7 @@ int main(void)
     test_spoiled(spoil_result, "belongs to another node, or is made twice [structure]");
     test_spoiled(spoil_type, "is declared e5m2[], and is");
     test_spoiled(spoil_missing_type, "has no type [type]");
-    test_spoiled(spoil_fact, "has no TOSA form of its own [promise]");
+    test_spoiled(spoil_fact, "has no TOSA form [promise]");
     test_spoiled(spoil_const, "[structure]");
     test_spoiled(spoil_port, "takes what is no input [structure]");
     test_spoiled(spoil_calls, "a graph runs itself [structure]");

@@ -112,7 +112,7 @@ static void sound(void)
     tc_buf line;
     tc_buf_init(&line, &ctx->arena);
     tc_proof_line(&c.proof, &line);
-    CHECK(strstr(tc_buf_cstr(&line), "; beside float: ") &&
+    CHECK(strstr(tc_buf_cstr(&line), "; against float: ") &&
           strstr(tc_buf_cstr(&line), " dB on 6 samples"));
     tc_ctx_free(ctx);
 }
@@ -126,7 +126,7 @@ static void broken(void)
     fault f = {.pass = "sink-transposes", .dtype = TC_i8, .least = 16};
     CHECK(compile(ctx, layer, "TOSA-1.0+INT", true, &f, &c) == TC_BUG);
     CHECK(f.done >= 2); /* compiled, and compiled again step by step */
-    CHECK(says(ctx, "output 'y' of what would be written is wrong: beside the model it has "));
+    CHECK(says(ctx, "output 'y' of the compiled program is wrong: against the model it has "));
     CHECK(says(ctx, ", and the typed program "));
     CHECK(says(ctx, "[written]") && says(ctx, "the pass '") && says(ctx, "[promise]"));
     CHECK(says(ctx, "nothing is written"));
@@ -151,8 +151,8 @@ static void broken_late(void)
     }
     c.proof = (tc_proof){0};
     CHECK(tc_prove(ctx, &c, c.module) == TC_OK);
-    CHECK(says(ctx, "warning: output 'y' of what is written has ") &&
-          says(ctx, "no step by itself breaks its promise"));
+    CHECK(says(ctx, "warning: output 'y' of the compiled program has ") &&
+          says(ctx, "no single step is wrong"));
     tc_ctx_free(ctx);
 }
 
@@ -163,7 +163,7 @@ static void stuck(void)
     tc_compiled c = {0};
     fault f = {.pass = "sink-transposes", .dtype = TC_i8}; /* zero points among them */
     CHECK(compile(ctx, layer, "TOSA-1.0+INT", true, &f, &c) == TC_OK);
-    CHECK(!c.proof.of && says(ctx, "warning: what is written does not run here: "));
+    CHECK(!c.proof.of && says(ctx, "warning: the compiled program does not run here: "));
     tc_ctx_free(ctx);
 }
 
@@ -184,7 +184,7 @@ static void whole_numbers(void)
     tc_compiled c = {0};
     fault f = {.pass = "sink-transposes", .dtype = TC_i32};
     CHECK(compile(ctx, counting, "TOSA-1.0+INT", true, &f, &c) == TC_BUG);
-    CHECK(says(ctx, " % of its numbers equal on 6 samples") && says(ctx, "the pass '"));
+    CHECK(says(ctx, " % of its elements equal on 6 samples") && says(ctx, "the pass '"));
     tc_ctx_free(ctx);
 }
 

@@ -170,23 +170,23 @@ static void mistakes(void)
     CHECK(turned_down("{\"observer\": \"minmx\"}", "the nearest is 'minmax'"));
     CHECK(turned_down("{\"preset\": \"int9\"}", "the nearest is 'int8'"));
     CHECK(turned_down("{\"activations\": {\"dtype\": \"int7\"}}", "the nearest is 'int8'"));
-    CHECK(turned_down("{\"activations\": {\"qmin\": 5, \"qmax\": -5}}", "the smaller one first"));
-    CHECK(turned_down("{\"activations\": {\"qmin\": -5}}", "go together"));
+    CHECK(turned_down("{\"activations\": {\"qmin\": 5, \"qmax\": -5}}", "qmin below qmax"));
+    CHECK(turned_down("{\"activations\": {\"qmin\": -5}}", "are needed together"));
     CHECK(turned_down("{\"activations\": {\"dtype\": \"int8\", \"qmin\": -200, \"qmax\": 5}}",
                       "i8 has -128 to 127"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"scale\": 0}}}", "above 0"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"scale\": 1e-60}}}", "above 0"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"zero_point\": 3}}}", "without 'scale'"));
-    CHECK(turned_down("{\"nodes\": {\"n\": {\"observer\": \"fixed\"}}}", "wants a 'scale'"));
+    CHECK(turned_down("{\"nodes\": {\"n\": {\"observer\": \"fixed\"}}}", "needs a 'scale'"));
     CHECK(turned_down("{\"nodes\": {\"n\": \"anchor\"}}", "for a whole program"));
     CHECK(turned_down("{\"nodes\": [1]}", "wants an object"));
     CHECK(turned_down("{\"io\": {\"input\": \"int8\"}}", "the nearest is 'inputs'"));
     CHECK(turned_down("{\"nodes\": {\"a\": {\"scale\": 0.05, \"zero_point\": 300}}}",
-                      "none of the codes"));
+                      "outside the codes"));
     CHECK(turned_down("{\"weights\": {\"qmin\": -500, \"qmax\": 500}}", "i8 has -128 to 127"));
-    CHECK(turned_down("{\"weights\": {\"dtype\": \"int16\"}}", "'weights' cannot be of type i16"));
+    CHECK(turned_down("{\"weights\": {\"dtype\": \"int16\"}}", "'weights' cannot have type i16"));
     CHECK(turned_down("{\"activations\": {\"dtype\": \"uint8\"}}",
-                      "'activations' cannot be of type u8"));
+                      "'activations' cannot have type u8"));
     CHECK(turned_down("[]", "expected an object"));
     CHECK(turned_down("{", "byte"));
     tc_ctx *ctx = tc_ctx_new();

@@ -305,7 +305,7 @@ static void test_limit(void)
     work = 1;
     quantized(one, "a8w4", 1, &none);
     work = 0;
-    const char *words = "products have the nearest codes";
+    const char *words = "layers keep the nearest codes";
     CHECK(!strstr(method(&all, "rounding")->what, words));
     CHECK(strstr(method(&some, "rounding")->what, words));
     CHECK(strstr(method(&none, "rounding")->what, words));

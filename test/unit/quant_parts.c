@@ -251,11 +251,12 @@ static void test_wrong_files(const char *dir)
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = first_name, .n_merge = PARTS}),
                 "first passes only"));
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = second_name, .n_merge = PARTS - 1}),
-                "have counted"));
+                "second passes saw"));
     const char *twice[PARTS];
     for (int i = 0; i < PARTS; i++)
         twice[i] = second_name[i == 1 ? 0 : i];
-    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = twice, .n_merge = PARTS}), "have counted"));
+    CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = twice, .n_merge = PARTS}),
+                "second passes saw"));
     const char *mixed[2] = {first[0], second[0]};
     CHECK(fails(quantize(d, 0, SAMPLES, (how){.merge = mixed, .n_merge = 2}), "second pass"));
     CHECK(fails(
@@ -321,12 +322,12 @@ static void test_worth(void)
         int kind;
         const char *words;
     } row[] = {{0, NULL},
-               {1, "never varies: 'x' is 0 throughout, in 42 samples"},
-               {2, "all 42 calibration samples are the same"},
+               {1, "is constant: 'x' is 0 everywhere, in 42 samples"},
+               {2, "all 42 calibration samples are equal"},
                {3, "42 calibration samples, of which 3 differ"},
-               {4, "each calibration sample has one number throughout in 'x'"},
-               {5, "'x' has no numbers but 0 and 1"},
-               {6, "42 calibration samples do not settle the ranges"}};
+               {4, "each calibration sample of 'x' is constant"},
+               {5, "'x' is only 0 or 1"},
+               {6, "42 calibration samples are too few for the ranges"}};
     for (size_t c = 0; c < TC_COUNT(row); c++) {
         data *d = some_data(4), *plain = some_data(4);
         for (int s = 0; s < SAMPLES; s++)

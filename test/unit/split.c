@@ -183,7 +183,7 @@ static void test_choices(void)
     tc_checker c;
     tc_check_begin_with(&c, ctx, list, 1);
     CHECK(tc_check_pass(&c, a, &close) == TC_OK && tc_check_pass(&c, b, &close) == TC_OK);
-    CHECK(strstr(tc_diagnostics(ctx), "'best' chooses otherwise"));
+    CHECK(strstr(tc_diagnostics(ctx), "'best' chooses differently"));
     CHECK(tc_check_pass(&c, far, &close) == TC_BUG);
     CHECK(strstr(tc_diagnostics(ctx), "changed 'sum'"));
     tc_check_end(&c);
