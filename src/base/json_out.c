@@ -78,3 +78,20 @@ void tc_json_put_bool(tc_json_out *out, const char *name, bool value)
     lead(out, name);
     tc_buf_text(out->to, value ? "true" : "false");
 }
+
+void tc_json_members(tc_json_out *out, const tc_json_member *member, size_t n)
+{
+    for (const tc_json_member *m = member; m < member + n; m++) {
+        const char *name = m->name && *m->name ? m->name : NULL;
+        if (!m->name)
+            continue;
+        if (m->kind == 't')
+            tc_json_put_text(out, name, m->text);
+        else if (m->kind == 'r')
+            tc_json_put_real(out, name, m->real);
+        else if (m->kind == 'b')
+            tc_json_put_bool(out, name, m->whole != 0);
+        else
+            tc_json_put_int(out, name, m->whole);
+    }
+}

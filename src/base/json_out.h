@@ -20,4 +20,48 @@ void tc_json_put_int(tc_json_out *out, const char *name, int64_t value);
 void tc_json_put_real(tc_json_out *out, const char *name, double value); /* not finite: null */
 void tc_json_put_bool(tc_json_out *out, const char *name, bool value);
 
+/* A member: its name and a text, a number or a bool; TC_J_IF leaves out NULL, "" and 0. */
+typedef struct tc_json_member {
+    const char *name; /* NULL: left out; "": it has none, in a list */
+    char kind;        /* 't', 'i', 'r', 'b' */
+    const char *text;
+    int64_t whole;
+    double real;
+} tc_json_member;
+#define TC_J_MAKE(suffix, type, ...)                                                               \
+    static inline tc_json_member tc_j_##suffix(const char *name, type v)                           \
+    {                                                                                              \
+        return (tc_json_member){__VA_ARGS__};                                                      \
+    }
+TC_J_MAKE(text, const char *, name, 't', .text = v)
+TC_J_MAKE(int, int64_t, name, 'i', .whole = v)
+TC_J_MAKE(size, uint64_t, name, 'i', .whole = (int64_t)v)
+TC_J_MAKE(real, double, name, 'r', .real = v)
+TC_J_MAKE(bool, bool, name, 'b', .whole = v)
+TC_J_MAKE(text_if, const char *, v && *v ? name : NULL, 't', .text = v)
+TC_J_MAKE(size_if, uint64_t, v ? name : NULL, 'i', .whole = (int64_t)v)
+TC_J_MAKE(real_if, double, v != 0 ? name : NULL, 'r', .real = v)
+#define TC_J(name, v)                                                                              \
+    _Generic((v), char *: tc_j_text, const char *: tc_j_text, bool: tc_j_bool, float: tc_j_real,   \
+             double: tc_j_real, unsigned long: tc_j_size, unsigned long long: tc_j_size,           \
+             default: tc_j_int)(name, v)
+#define TC_J_IF(name, v)                                                                           \
+    _Generic((v), double: tc_j_real_if, unsigned long: tc_j_size_if, default: tc_j_text_if)(name, v)
+
+/* Members of what is open: tc_json_put(out, TC_J("name", name), TC_J("bytes", n)). */
+void tc_json_members(tc_json_out *out, const tc_json_member *member, size_t n);
+#define tc_json_put(out, ...)                                                                      \
+    tc_json_members(out, (const tc_json_member[]){__VA_ARGS__},                                    \
+                    sizeof((const tc_json_member[]){__VA_ARGS__}) / sizeof(tc_json_member))
+/* An object, or a list of n numbers or texts. */
+#define tc_json_object(out, name, ...)                                                             \
+    (tc_json_open(out, name, '{'), tc_json_put(out, __VA_ARGS__), tc_json_close(out, '}'))
+#define tc_json_list(out, name, n, v)                                                              \
+    do {                                                                                           \
+        tc_json_open(out, name, '[');                                                              \
+        for (size_t i_ = 0; i_ < (size_t)(n); i_++)                                                \
+            tc_json_put(out, TC_J("", (v)[i_]));                                                   \
+        tc_json_close(out, ']');                                                                   \
+    } while (0)
+
 #endif

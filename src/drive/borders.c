@@ -61,21 +61,11 @@ static void put_side(tc_json_out *out, const tc_compiled *c, const tc_region *re
     for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
         const tc_type *t = type_at(c, region, output, i);
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", names[i]);
-        tc_json_put_text(out, "dtype", tc_dtypes[t->dtype].name);
-        tc_json_open(out, "shape", '[');
-        for (int k = 0; k < t->rank; k++)
-            tc_json_put_int(out, NULL, t->dim[k]);
-        tc_json_close(out, ']');
+        tc_json_put(out, TC_J("name", names[i]), TC_J("dtype", tc_dtypes[t->dtype].name));
+        tc_json_list(out, "shape", t->rank, t->dim);
         if (t->quant) {
-            tc_json_open(out, "scale", '[');
-            for (int32_t k = 0; k < t->quant->count; k++)
-                tc_json_put_real(out, NULL, t->quant->scale[k]);
-            tc_json_close(out, ']');
-            tc_json_open(out, "zero_point", '[');
-            for (int32_t k = 0; k < t->quant->count; k++)
-                tc_json_put_int(out, NULL, t->quant->zero[k]);
-            tc_json_close(out, ']');
+            tc_json_list(out, "scale", t->quant->count, t->quant->scale);
+            tc_json_list(out, "zero_point", t->quant->count, t->quant->zero);
             if (t->quant->axis >= 0)
                 tc_json_put_int(out, "axis", t->quant->axis);
         }
@@ -108,10 +98,8 @@ tc_bytes tc_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
     tc_buf_init(&to, &ctx->arena);
     tc_json_out out = {.to = &to};
     tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "schema", "tosac-io");
-    tc_json_put_int(&out, "schema_version", 1);
-    tc_json_put_text(&out, "target", c->target.text);
-    tc_json_put_text(&out, "region", region->name);
+    tc_json_put(&out, TC_J("schema", "tosac-io"), TC_J("schema_version", 1),
+                TC_J("target", c->target.text), TC_J("region", region->name));
     put_side(&out, c, region, false, names_of(ctx, c, region, false));
     put_side(&out, c, region, true, names_of(ctx, c, region, true));
     tc_json_close(&out, '}');

@@ -350,13 +350,12 @@ static void put_sums(const tc_proof *p, const tc_proof_output *o, int odd, tc_js
     const tc_proof_sums *s = &o->by[odd];
     if (odd)
         tc_json_open(out, "set_aside", '{');
-    tc_json_put_real(out, "sqnr_db", o->real ? tc_proof_db(s, &s->written) : NAN);
-    tc_json_put_real(out, "agreement", tc_proof_agreement(s, &s->written));
-    tc_json_put_int(out, "lost", s->written.lost);
-    if (p->quantized) {
-        tc_json_put_real(out, "typed_sqnr_db", o->real ? tc_proof_db(s, &s->typed) : NAN);
-        tc_json_put_real(out, "typed_agreement", tc_proof_agreement(s, &s->typed));
-    }
+    tc_json_put(out, TC_J("sqnr_db", o->real ? tc_proof_db(s, &s->written) : NAN),
+                TC_J("agreement", tc_proof_agreement(s, &s->written)),
+                TC_J("lost", s->written.lost));
+    if (p->quantized)
+        tc_json_put(out, TC_J("typed_sqnr_db", o->real ? tc_proof_db(s, &s->typed) : NAN),
+                    TC_J("typed_agreement", tc_proof_agreement(s, &s->typed)));
     if (odd)
         tc_json_close(out, '}');
 }
@@ -366,17 +365,15 @@ void tc_proof_json(const tc_proof *p, tc_json_out *out)
     if (!p->of)
         return;
     tc_json_open(out, "accuracy", '{');
-    tc_json_put_int(out, "samples", (int64_t)(p->ran - p->odd));
-    tc_json_put_int(out, "set_aside", (int64_t)p->odd);
-    tc_json_put_bool(out, "invented", p->invented);
+    tc_json_put(out, TC_J("samples", p->ran - p->odd), TC_J("set_aside", p->odd),
+                TC_J("invented", p->invented));
     tc_json_open(out, "outputs", '[');
     for (size_t i = 0; i < p->n_out; i++) {
         const tc_proof_output *o = &p->out[i];
         if (!o->compared)
             continue;
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", o->name);
-        tc_json_put_bool(out, "real", o->real);
+        tc_json_put(out, TC_J("name", o->name), TC_J("real", o->real));
         put_sums(p, o, 0, out);
         if (o->by[1].n)
             put_sums(p, o, 1, out);

@@ -9,10 +9,7 @@ static void attr(tc_json_out *out, const char *key, const char *value)
 {
     if (!value || !*value)
         return;
-    tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "key", key);
-    tc_json_put_text(out, "value", value);
-    tc_json_close(out, '}');
+    tc_json_object(out, NULL, TC_J("key", key), TC_J("value", value));
 }
 
 static void number_attr(const tc_content *c, tc_json_out *out, const char *key, double value)
@@ -89,17 +86,12 @@ void tc_content_explorer(const tc_content *c, tc_buf *to)
     for (size_t k = 0; k < c->n_node; k++) {
         const tc_report_node *n = &c->node[k];
         tc_json_open(&out, NULL, '{');
-        tc_json_put_text(&out, "id", id_of(c, k));
-        tc_json_put_text(&out, "label", n->op);
-        tc_json_put_text(&out, "namespace", space_of(c, n));
+        tc_json_put(&out, TC_J("id", id_of(c, k)), TC_J("label", n->op),
+                    TC_J("namespace", space_of(c, n)));
         tc_json_open(&out, "incomingEdges", '[');
-        for (size_t i = 0; i < n->n_in; i++) {
-            tc_json_open(&out, NULL, '{');
-            tc_json_put_text(&out, "sourceNodeId", id_of(c, n->in[i]));
-            tc_json_put_text(&out, "sourceNodeOutputId", "0");
-            tc_json_put_text(&out, "targetNodeInputId", id_of(c, i));
-            tc_json_close(&out, '}');
-        }
+        for (size_t i = 0; i < n->n_in; i++)
+            tc_json_object(&out, NULL, TC_J("sourceNodeId", id_of(c, n->in[i])),
+                           TC_J("sourceNodeOutputId", "0"), TC_J("targetNodeInputId", id_of(c, i)));
         tc_json_close(&out, ']');
         put_attrs(c, &out, n);
         tc_json_close(&out, '}');

@@ -15,18 +15,6 @@ static const char *bare(const char *op)
     return tc_text_starts(op, "tosa_") ? op + strlen("tosa_") : op;
 }
 
-static void put_if(tc_json_out *out, const char *name, const char *text)
-{
-    if (text && *text)
-        tc_json_put_text(out, name, text);
-}
-
-static void put_number_if(tc_json_out *out, const char *name, double value)
-{
-    if (value != 0)
-        tc_json_put_real(out, name, value);
-}
-
 /* Per-channel parameters are long: the type in short, and how many there are. */
 static const char *type_text(const tc_content *c, const tc_type *t)
 {
@@ -47,10 +35,8 @@ static void put_ports(const tc_content *c, tc_json_out *out, const char *name, b
     tc_json_open(out, name, '[');
     for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
         const char *port = output ? tc_output_name_of(g, i) : tc_input_name(g, i);
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", port);
-        tc_json_put_text(out, "type", type_text(c, tc_type_of(g, output ? g->out[i] : g->in[i])));
-        tc_json_close(out, '}');
+        tc_json_object(out, NULL, TC_J("name", port),
+                       TC_J("type", type_text(c, tc_type_of(g, output ? g->out[i] : g->in[i]))));
     }
     tc_json_close(out, ']');
 }
@@ -59,8 +45,7 @@ static void put_model(const tc_content *c, tc_json_out *out)
 {
     const tc_model *m = c->options.model;
     tc_json_open(out, "model", '{');
-    tc_json_put_text(out, "file", tc_model_file(m));
-    put_if(out, "producer", tc_model_producer(m));
+    tc_json_put(out, TC_J("file", tc_model_file(m)), TC_J_IF("producer", tc_model_producer(m)));
     put_ports(c, out, "inputs", false);
     put_ports(c, out, "outputs", true);
     tc_json_close(out, '}');
@@ -102,25 +87,19 @@ static void put_compiled(const tc_content *c, const tc_compiled *compiled, tc_js
     double sram = 0, weights = 0;
     for (size_t i = 0; i < compiled->split.n_region; i++)
         on_target += compiled->split.nodes[i];
-    tc_json_put_text(out, "target", compiled->target.text);
-    put_if(out, "file", w->path);
-    put_number_if(out, "bytes", (double)w->bytes);
-    put_number_if(out, "memory", (double)w->memory);
-    tc_json_put_int(out, "regions", (int64_t)compiled->n_region);
-    tc_json_put_int(out, "on_target", (int64_t)on_target);
-    tc_json_put_int(out, "on_cpu", (int64_t)compiled->split.n_left);
-    put_number_if(out, "macs", c->macs);
+    tc_json_put(out, TC_J("target", compiled->target.text), TC_J_IF("file", w->path),
+                TC_J_IF("bytes", (double)w->bytes), TC_J_IF("memory", (double)w->memory),
+                TC_J("regions", compiled->n_region), TC_J("on_target", on_target),
+                TC_J("on_cpu", compiled->split.n_left), TC_J_IF("macs", c->macs));
     for (size_t i = 0; w->jobs && i < compiled->n_region; i++) {
         sram = fmax(sram, w->jobs[i].sram_kib * 1024);
         weights += (double)w->jobs[i].weights;
     }
-    put_number_if(out, "cycles", c->cycles);
-    put_number_if(out, "seconds", c->seconds);
+    tc_json_put(out, TC_J_IF("cycles", c->cycles), TC_J_IF("seconds", c->seconds));
     if (c->cycles > 0 && c->seconds > 0)
         tc_json_put_real(out, "clock_hz", rint(c->cycles / c->seconds));
-    put_number_if(out, "macs_per_cycle", c->macs_per_cycle);
-    put_number_if(out, "sram", sram);
-    put_number_if(out, "weights", weights);
+    tc_json_put(out, TC_J_IF("macs_per_cycle", (double)c->macs_per_cycle), TC_J_IF("sram", sram),
+                TC_J_IF("weights", weights));
 }
 
 static void put_summary(const tc_content *c, tc_json_out *out)
@@ -144,29 +123,21 @@ static void put_settings(const tc_content *c, tc_json_out *out)
     const tc_report_options *o = &c->options;
     const tc_compiled *compiled = o->compiled;
     tc_json_open(out, "settings", '{');
-    tc_json_put_text(out, "version", tc_version());
-    put_if(out, "command", o->command);
-    put_if(out, "quantization", o->config);
+    tc_json_put(out, TC_J("version", tc_version()), TC_J_IF("command", o->command),
+                TC_J_IF("quantization", o->config));
     if (o->n_data) {
-        tc_json_open(out, "data", '[');
-        for (size_t i = 0; i < o->n_data; i++)
-            tc_json_put_text(out, NULL, o->data[i]);
-        tc_json_close(out, ']');
+        tc_json_list(out, "data", o->n_data, o->data);
     }
     if (o->second)
         tc_json_put_text(out, "second", tc_model_file(o->second));
     if (compiled && compiled->written.jobs && compiled->n_region) {
         const tc_vela_options *v = &compiled->vela;
-        tc_json_open(out, "vela", '{');
-        put_if(out, "version", compiled->written.jobs[0].version);
-        tc_json_put_text(out, "system_config",
-                         v->system_config ? v->system_config
-                                          : compiled->target.machine->system_config);
-        tc_json_put_text(out, "memory_mode",
-                         v->memory_mode ? v->memory_mode : compiled->target.machine->memory_mode);
-        put_if(out, "ini", v->ini);
-        put_if(out, "optimise", v->optimise);
-        tc_json_close(out, '}');
+        const tc_machine *machine = compiled->target.machine;
+        const char *config = v->system_config ? v->system_config : machine->system_config,
+                   *mode = v->memory_mode ? v->memory_mode : machine->memory_mode;
+        tc_json_object(out, "vela", TC_J_IF("version", compiled->written.jobs[0].version),
+                       TC_J("system_config", config), TC_J("memory_mode", mode),
+                       TC_J_IF("ini", v->ini), TC_J_IF("optimise", v->optimise));
     }
     tc_json_close(out, '}');
 }
@@ -183,12 +154,10 @@ static void put_frontier(const tc_content *c, tc_json_out *out)
         tc_json_put_text(out, "name", row[i].name);
         tc_report_error e = {.known = true, .sqnr_db = row[i].sqnr_db};
         put_sqnr(out, "sqnr_db", &e);
-        tc_json_put_real(out, "agreement", row[i].agreement);
-        tc_json_put_real(out, "drop", row[i].drop);
+        tc_json_put(out, TC_J("agreement", row[i].agreement), TC_J("drop", row[i].drop));
         if (row[i].cycles > 0)
             tc_json_put_real(out, "cycles", row[i].cycles);
-        tc_json_put_real(out, "flash", row[i].flash);
-        tc_json_put_bool(out, "chosen", row[i].chosen != 0);
+        tc_json_put(out, TC_J("flash", row[i].flash), TC_J("chosen", (bool)(row[i].chosen != 0)));
         tc_json_close(out, '}');
     }
     tc_json_close(out, ']');
@@ -213,22 +182,17 @@ static void put_regions(const tc_content *c, tc_json_out *out)
         tc_region_border b = tc_border_of(&compiled->region[i]);
         const tc_graph *g = tc_main(compiled->region[i].module);
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", compiled->region[i].name);
-        tc_json_put_int(
-            out, "operators",
-            (int64_t)(i < compiled->split.n_region ? compiled->split.nodes[i] : b.n_tosa));
-        tc_json_put_int(out, "tosa_operators", (int64_t)b.n_tosa);
-        tc_json_put_int(out, "transposes", (int64_t)b.n_transpose);
-        tc_json_put_int(out, "bytes_in", b.bytes_in);
-        tc_json_put_int(out, "bytes_out", b.bytes_out);
+        tc_json_put(out, TC_J("name", compiled->region[i].name),
+                    TC_J("operators",
+                         i < compiled->split.n_region ? compiled->split.nodes[i] : b.n_tosa),
+                    TC_J("tosa_operators", b.n_tosa), TC_J("transposes", b.n_transpose),
+                    TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
         put_types(c, out, "inputs", g, g->in, g->n_in);
         put_types(c, out, "outputs", g, g->out, g->n_out);
         if (compiled->written.jobs) {
             const tc_vela_job *job = &compiled->written.jobs[i];
-            tc_json_put_real(out, "cycles", job->cycles);
-            tc_json_put_int(out, "scratch", job->scratch);
-            tc_json_put_int(out, "fast_scratch", job->fast_scratch);
-            tc_json_put_int(out, "weights", job->weights);
+            tc_json_put(out, TC_J("cycles", job->cycles), TC_J("scratch", job->scratch),
+                        TC_J("fast_scratch", job->fast_scratch), TC_J("weights", job->weights));
         }
         tc_json_close(out, '}');
     }
@@ -241,13 +205,9 @@ static void put_cpu(const tc_content *c, tc_json_out *out)
     tc_json_open(out, "cpu", '[');
     for (size_t i = 0; c->options.compiled && tc_compiled_cpu_node(c->options.compiled, i, &info);
          i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "node", info.node);
-        tc_json_put_text(out, "operator", info.op);
-        put_if(out, "place", info.loc->place);
-        put_if(out, "module", info.loc->module);
-        tc_json_put_text(out, "why", info.why);
-        tc_json_close(out, '}');
+        tc_json_object(out, NULL, TC_J("node", info.node), TC_J("operator", info.op),
+                       TC_J_IF("place", info.loc->place), TC_J_IF("module", info.loc->module),
+                       TC_J("why", info.why));
     }
     tc_json_close(out, ']');
 }
@@ -260,8 +220,7 @@ static void put_error(tc_json_out *out, const char *name, const tc_report_error 
         return;
     tc_json_open(out, name, '{');
     put_sqnr(out, "sqnr_db", e);
-    tc_json_put_real(out, "cosine", e->cosine);
-    tc_json_put_real(out, "max_error", e->max_error);
+    tc_json_put(out, TC_J("cosine", e->cosine), TC_J("max_error", e->max_error));
     if (!isnan(e->max_steps))
         tc_json_put_real(out, "max_steps", e->max_steps);
     if (!isnan(e->saturated))
@@ -271,10 +230,8 @@ static void put_error(tc_json_out *out, const char *name, const tc_report_error 
 
 static void put_cost(tc_json_out *out, const tc_report_cost *cost)
 {
-    put_number_if(out, "cycles", cost->cycles);
-    put_number_if(out, "macs", cost->macs);
-    put_number_if(out, "bytes", cost->bytes);
-    put_number_if(out, "traffic", cost->traffic);
+    tc_json_put(out, TC_J_IF("cycles", cost->cycles), TC_J_IF("macs", cost->macs),
+                TC_J_IF("bytes", cost->bytes), TC_J_IF("traffic", cost->traffic));
 }
 
 static void put_where(tc_json_out *out, const tc_report_node *n)
@@ -289,19 +246,15 @@ static void put_where(tc_json_out *out, const tc_report_node *n)
 static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node *n)
 {
     tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "name", n->name);
-    tc_json_put_text(out, "op", n->op);
-    put_if(out, "target", n->loc->target);
-    put_if(out, "module", n->loc->module);
-    put_if(out, "module_type", n->loc->module_type);
-    put_if(out, "place", n->loc->place);
-    put_if(out, "type", type_text(c, n->type));
+    tc_json_put(out, TC_J("name", n->name), TC_J("op", n->op), TC_J_IF("target", n->loc->target),
+                TC_J_IF("module", n->loc->module), TC_J_IF("module_type", n->loc->module_type),
+                TC_J_IF("place", n->loc->place), TC_J_IF("type", type_text(c, n->type)));
     if (n->typed)
         tc_json_put_text(out, "typed", type_text(c, n->typed));
     if (n->second)
         tc_json_put_text(out, "second", type_text(c, n->second));
     put_where(out, n);
-    put_if(out, "why", n->why);
+    tc_json_put(out, TC_J_IF("why", n->why));
     if (n->n_tosa) {
         tc_json_open(out, "tosa", '[');
         for (size_t i = 0; i < n->n_tosa; i++)
@@ -309,13 +262,10 @@ static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node
         tc_json_close(out, ']');
     }
     put_cost(out, &n->cost);
-    put_if(out, "hint", n->hint);
+    tc_json_put(out, TC_J_IF("hint", n->hint));
     put_error(out, "error_typed", &n->error[0]);
     put_error(out, "error_integer", &n->error[1]);
-    tc_json_open(out, "in", '[');
-    for (size_t i = 0; i < n->n_in; i++)
-        tc_json_put_int(out, NULL, n->in[i]);
-    tc_json_close(out, ']');
+    tc_json_list(out, "in", n->n_in, n->in);
     tc_json_close(out, '}');
 }
 
@@ -325,14 +275,9 @@ static void put_layout(const tc_content *c, tc_json_out *out)
     for (size_t i = 0; i < c->layout.n_group; i++) {
         const tc_layout_group *g = &c->layout.group[i];
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", g->name);
-        tc_json_put_text(out, "path", g->path);
-        put_if(out, "type", g->type);
-        tc_json_put_int(out, "parent", g->parent);
-        tc_json_open(out, "items", '[');
-        for (size_t k = 0; k < g->n_item; k++)
-            tc_json_put_int(out, NULL, g->item[k]);
-        tc_json_close(out, ']');
+        tc_json_put(out, TC_J("name", g->name), TC_J("path", g->path), TC_J_IF("type", g->type),
+                    TC_J("parent", g->parent));
+        tc_json_list(out, "items", g->n_item, g->item);
         tc_json_open(out, "edges", '[');
         for (size_t k = 0; k < g->n_edge; k++) {
             tc_json_put_int(out, NULL, g->edge[k].from);
@@ -341,10 +286,7 @@ static void put_layout(const tc_content *c, tc_json_out *out)
         tc_json_close(out, ']');
         tc_json_open(out, "rows", '[');
         for (size_t r = 0; r < g->n_row; r++) {
-            tc_json_open(out, NULL, '[');
-            for (size_t k = 0; k < g->n_in_row[r]; k++)
-                tc_json_put_int(out, NULL, g->row[r][k]);
-            tc_json_close(out, ']');
+            tc_json_list(out, NULL, g->n_in_row[r], g->row[r]);
         }
         tc_json_close(out, ']');
         tc_json_close(out, '}');
@@ -394,10 +336,9 @@ static void put_steps(const tc_content *c, tc_json_out *out)
         tc_json_put_text(out, "kind", s->kind);
         if (s->tosa)
             tc_json_put_text(out, "tosa", bare(s->tosa));
-        tc_json_put_int(out, "node", s->node);
-        tc_json_put_int(out, "region", (int64_t)s->region);
+        tc_json_put(out, TC_J("node", s->node), TC_J("region", s->region));
         put_cost(out, &s->cost);
-        put_if(out, "hint", s->hint);
+        tc_json_put(out, TC_J_IF("hint", s->hint));
         tc_json_close(out, '}');
     }
     tc_json_close(out, ']');
@@ -410,10 +351,8 @@ static void put_memory(const tc_content *c, tc_json_out *out)
     for (size_t i = 0; i < c->n_memory; i++) {
         const tc_report_memory *m = &c->memory[i];
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", m->name);
-        tc_json_put_text(out, "unit", m->unit);
-        tc_json_put_int(out, "bytes", m->bytes);
-        tc_json_put_int(out, "steps", m->steps);
+        tc_json_put(out, TC_J("name", m->name), TC_J("unit", m->unit), TC_J("bytes", m->bytes),
+                    TC_J("steps", m->steps));
         if (m->clock) {
             tc_json_open(out, "clock", '[');
             for (int64_t k = 0; k <= m->steps; k++)
@@ -441,13 +380,11 @@ void tc_content_json(const tc_content *c, bool compact, tc_buf *to)
 {
     tc_json_out out = {.to = to, .compact = compact};
     tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "schema", "tosac-report");
-    tc_json_put_int(&out, "schema_version", TC_REPORT_SCHEMA);
-    tc_json_put_text(&out, "kind",
-                     c->options.compiled     ? "compile"
-                     : c->options.comparison ? "compare"
-                     : c->options.typed      ? "quantize"
-                                             : "model");
+    tc_json_put(&out, TC_J("schema", "tosac-report"), TC_J("schema_version", TC_REPORT_SCHEMA),
+                TC_J("kind", c->options.compiled     ? "compile"
+                             : c->options.comparison ? "compare"
+                             : c->options.typed      ? "quantize"
+                                                     : "model"));
     put_model(c, &out);
     put_summary(c, &out);
     put_settings(c, &out);

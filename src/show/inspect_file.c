@@ -64,19 +64,12 @@ static void array_row(tc_buf *to, tc_ctx *ctx, const tc_npy *a, const range *r)
 static void array_json(tc_ctx *ctx, tc_json_out *out, const tc_npy *a, const range *r)
 {
     tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "name", a->name);
-    tc_json_put_text(out, "dtype", tc_npy_type_text(&ctx->arena, a));
-    tc_json_open(out, "shape", '[');
-    for (int i = 0; i < a->rank; i++)
-        tc_json_put_int(out, NULL, a->dim[i]);
-    tc_json_close(out, ']');
-    tc_json_put_bool(out, "fortran_order", a->fortran);
-    tc_json_put_bool(out, "big_endian", a->swapped);
-    if (r->n > r->n_nan) {
-        tc_json_put_real(out, "min", r->least);
-        tc_json_put_real(out, "max", r->most);
-        tc_json_put_real(out, "mean", r->sum / (double)(r->n - r->n_nan));
-    }
+    tc_json_put(out, TC_J("name", a->name), TC_J("dtype", tc_npy_type_text(&ctx->arena, a)));
+    tc_json_list(out, "shape", a->rank, a->dim);
+    tc_json_put(out, TC_J("fortran_order", a->fortran), TC_J("big_endian", a->swapped));
+    if (r->n > r->n_nan)
+        tc_json_put(out, TC_J("min", r->least), TC_J("max", r->most),
+                    TC_J("mean", r->sum / (double)(r->n - r->n_nan)));
     tc_json_put_int(out, "nan", r->n_nan);
     tc_json_close(out, '}');
 }
@@ -91,9 +84,8 @@ static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, b
     TC_TRY(tc_npy_parse(ctx, path, bytes, &array, &n));
     if (json) {
         tc_json_open(&out, NULL, '{');
-        tc_json_put_text(&out, "file", path);
-        tc_json_put_text(&out, "format", "NumPy arrays");
-        tc_json_put_int(&out, "bytes", (int64_t)bytes.size);
+        tc_json_put(&out, TC_J("file", path), TC_J("format", "NumPy arrays"),
+                    TC_J("bytes", bytes.size));
         tc_json_open(&out, "arrays", '[');
     } else
         tc_buf_printf(to, "%s: NumPy arrays, %zu bytes\n", path, bytes.size);
@@ -173,20 +165,15 @@ static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t
 static void json_ports(tc_json_out *out, const char *name, const tc_survey_port *port, size_t n)
 {
     tc_json_open(out, name, '[');
-    for (size_t i = 0; i < n; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", port[i].name);
-        tc_json_put_text(out, "type", port[i].type);
-        tc_json_close(out, '}');
-    }
+    for (size_t i = 0; i < n; i++)
+        tc_json_object(out, NULL, TC_J("name", port[i].name), TC_J("type", port[i].type));
     tc_json_close(out, ']');
 }
 
 static void json_dim(tc_json_out *out, const tc_survey_dim *d)
 {
     tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "name", d->name);
-    tc_json_put_int(out, "min", d->least);
+    tc_json_put(out, TC_J("name", d->name), TC_J("min", d->least));
     if (d->most < INT64_MAX)
         tc_json_put_int(out, "max", d->most);
     tc_json_put_text(out, "input", d->input);
@@ -197,11 +184,8 @@ static void json_dim(tc_json_out *out, const tc_survey_dim *d)
 
 static void json_held(tc_json_out *out, const char *name, const tc_survey_held *h)
 {
-    tc_json_open(out, name, '{');
-    tc_json_put_int(out, "tensors", (int64_t)h->tensors);
-    tc_json_put_int(out, "elements", h->elements);
-    tc_json_put_int(out, "bytes", h->bytes);
-    tc_json_close(out, '}');
+    tc_json_object(out, name, TC_J("tensors", h->tensors), TC_J("elements", h->elements),
+                   TC_J("bytes", h->bytes));
 }
 
 static void json_lines(tc_ctx *ctx, tc_json_out *out, const char *name, const char *text)
@@ -218,11 +202,8 @@ static void json_survey(tc_buf *to, tc_ctx *ctx, const tc_survey *s, const char 
 {
     tc_json_out out = {.to = to};
     tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "file", path);
-    tc_json_put_text(&out, "format", s->format);
-    tc_json_put_text(&out, "version", s->version);
-    tc_json_put_text(&out, "producer", s->producer);
-    tc_json_put_int(&out, "bytes", (int64_t)size);
+    tc_json_put(&out, TC_J("file", path), TC_J("format", s->format), TC_J("version", s->version),
+                TC_J("producer", s->producer), TC_J("bytes", size));
     json_ports(&out, "inputs", s->in, s->n_in);
     json_ports(&out, "outputs", s->out, s->n_out);
     tc_json_open(&out, "dims", '[');

@@ -168,10 +168,7 @@ static void show_file(tc_buf *to, tc_pte_file *f)
 
 static void json_dims(tc_json_out *out, const char *name, tc_ints dim)
 {
-    tc_json_open(out, name, '[');
-    for (int32_t i = 0; i < dim.n; i++)
-        tc_json_put_int(out, NULL, dim.v[i]);
-    tc_json_close(out, ']');
+    tc_json_list(out, name, dim.n, dim.v);
 }
 
 static void json_tensor(tc_ctx *ctx, tc_json_out *out, const tc_pte_value *v)
@@ -203,10 +200,8 @@ static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m,
     tc_json_put_text(out, "direction", b->is_input ? "input" : "output");
     json_tensor(ctx, out, &m->value[b->value]);
     if (b->known) {
-        tc_json_put_real(out, "scale", b->scale);
-        tc_json_put_int(out, "zero_point", b->zero);
-        tc_json_put_int(out, "qmin", b->qmin);
-        tc_json_put_int(out, "qmax", b->qmax);
+        tc_json_put(out, TC_J("scale", b->scale), TC_J("zero_point", b->zero),
+                    TC_J("qmin", b->qmin), TC_J("qmax", b->qmax));
         if (b->axis >= 0)
             tc_json_put_int(out, "axis", b->axis);
     }
@@ -215,8 +210,8 @@ static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m,
         for (int i = 0; i < 6; i++)
             dim[i] = vela->dim[i];
         json_dims(out, "payload_shape", (tc_ints){6, dim});
-        tc_json_put_int(out, "payload_element_bytes", vela->element_bytes);
-        tc_json_put_int(out, "payload_offset", vela->offset);
+        tc_json_put(out, TC_J("payload_element_bytes", vela->element_bytes),
+                    TC_J("payload_offset", vela->offset));
     }
     tc_json_close(out, '}');
 }
@@ -229,17 +224,13 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
     bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
     const tc_pte_border *b = tc_pte_borders(f, m, k);
     tc_json_open(out, NULL, '{');
-    tc_json_put_int(out, "delegate", s->what);
-    tc_json_put_text(out, "id", d->id);
-    tc_json_put_int(out, "bytes", (int64_t)d->payload.size);
-    tc_json_put_int(out, "tosa_bytes", (int64_t)d->tosa.size);
+    tc_json_put(out, TC_J("delegate", s->what), TC_J("id", d->id), TC_J("bytes", d->payload.size),
+                TC_J("tosa_bytes", d->tosa.size));
     if (d->vela)
         tc_json_put_text(out, "vela", d->vela);
-    if (vela) {
-        tc_json_put_int(out, "command_bytes", (int64_t)p.commands);
-        tc_json_put_int(out, "weight_bytes", (int64_t)p.weights);
-        tc_json_put_int(out, "scratch_bytes", p.scratch);
-    }
+    if (vela)
+        tc_json_put(out, TC_J("command_bytes", p.commands), TC_J("weight_bytes", p.weights),
+                    TC_J("scratch_bytes", p.scratch));
     tc_json_open(out, "arguments", '[');
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
@@ -277,15 +268,12 @@ static void json_file(tc_buf *to, tc_pte_file *f)
 {
     tc_json_out out = {.to = to};
     tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "file", f->name);
-    tc_json_put_text(&out, "format", "ExecuTorch program");
-    tc_json_put_int(&out, "bytes", (int64_t)f->bytes.size);
-    tc_json_put_int(&out, "constants", f->n_constant ? (int64_t)f->n_constant - 1 : 0);
-    tc_json_put_int(&out, "constant_bytes",
-                    (int64_t)segment_bytes(f, f->constant_segment, f->n_constant));
-    tc_json_put_int(&out, "buffers", f->n_buffer ? (int64_t)f->n_buffer - 1 : 0);
-    tc_json_put_int(&out, "buffer_bytes",
-                    (int64_t)segment_bytes(f, f->buffer_segment, f->n_buffer));
+    tc_json_put(&out, TC_J("file", f->name), TC_J("format", "ExecuTorch program"),
+                TC_J("bytes", f->bytes.size),
+                TC_J("constants", f->n_constant ? (int64_t)f->n_constant - 1 : 0),
+                TC_J("constant_bytes", segment_bytes(f, f->constant_segment, f->n_constant)),
+                TC_J("buffers", f->n_buffer ? (int64_t)f->n_buffer - 1 : 0),
+                TC_J("buffer_bytes", segment_bytes(f, f->buffer_segment, f->n_buffer)));
     tc_json_open(&out, "named_data", '{');
     for (size_t i = 0; i < f->n_named; i++)
         tc_json_put_int(&out, f->named[i].key,

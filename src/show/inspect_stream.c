@@ -62,22 +62,17 @@ static void json_op(tc_ctx *ctx, const told *t, tc_buf *line, tc_json_out *out)
     line->size = 0;
     tc_npu_op_text(line, machine, op);
     tc_json_open(out, NULL, '{');
-    tc_json_put_int(out, "word", (int64_t)op->at);
-    tc_json_put_int(out, "operation", (int64_t)op->number);
-    tc_json_put_text(out, "name", tc_npu_op_name(&ctx->arena, op));
-    tc_json_put_text(out, "text", tc_buf_cstr(line));
+    tc_json_put(out, TC_J("word", op->at), TC_J("operation", op->number),
+                TC_J("name", tc_npu_op_name(&ctx->arena, op)), TC_J("text", tc_buf_cstr(line)));
     if (t->node)
         tc_json_put_text(out, "node", t->node);
-    if (t->cost) {
-        tc_json_put_real(out, "cycles", t->cost->cycles);
-        tc_json_put_real(out, "macs", t->cost->macs);
-        tc_json_put_real(out, "utilisation", tc_npu_utilisation(machine, t->cost));
-    }
+    if (t->cost)
+        tc_json_put(out, TC_J("cycles", t->cost->cycles), TC_J("macs", t->cost->macs),
+                    TC_J("utilisation", tc_npu_utilisation(machine, t->cost)));
     if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE) {
         uint64_t encoded, plain;
         tc_npu_weight_bytes(op, &encoded, &plain);
-        tc_json_put_int(out, "weight_bytes", (int64_t)encoded);
-        tc_json_put_int(out, "weights", (int64_t)plain);
+        tc_json_put(out, TC_J("weight_bytes", encoded), TC_J("weights", plain));
     }
     if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA) {
         tc_json_open(out, "set", '{');
@@ -92,16 +87,11 @@ static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_
 {
     const tc_npu_program *p = &s->program;
     tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "name", s->name);
-    tc_json_put_text(out, "machine", p->machine->name);
-    tc_json_put_text(out, "vela", s->vela);
-    tc_json_put_int(out, "words", (int64_t)p->words.n);
-    tc_json_put_int(out, "constant_bytes", (int64_t)p->weights.size);
-    tc_json_put_int(out, "scratch_bytes", p->scratch);
-    tc_json_put_text(out, "system_config", system->config);
-    tc_json_put_text(out, "memory_mode", system->mode);
-    tc_json_put_real(out, "cycles", total->cycles);
-    tc_json_put_real(out, "macs", total->macs);
+    tc_json_put(out, TC_J("name", s->name), TC_J("machine", p->machine->name),
+                TC_J("vela", s->vela), TC_J("words", p->words.n),
+                TC_J("constant_bytes", p->weights.size), TC_J("scratch_bytes", p->scratch),
+                TC_J("system_config", system->config), TC_J("memory_mode", system->mode),
+                TC_J("cycles", total->cycles), TC_J("macs", total->macs));
     tc_json_open(out, "operations", '[');
 }
 

@@ -30,14 +30,9 @@ static void json_side(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_
                       size_t n)
 {
     tc_json_open(out, name, '[');
-    for (size_t i = 0; i < n; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "shape", shape_of(ctx, &t[i]));
-        tc_json_put_int(out, "region", t[i].region);
-        tc_json_put_int(out, "offset", t[i].offset);
-        tc_json_put_int(out, "bytes", t[i].bytes);
-        tc_json_close(out, '}');
-    }
+    for (size_t i = 0; i < n; i++)
+        tc_json_object(out, NULL, TC_J("shape", shape_of(ctx, &t[i])), TC_J("region", t[i].region),
+                       TC_J("offset", t[i].offset), TC_J("bytes", t[i].bytes));
     tc_json_close(out, ']');
 }
 
@@ -66,14 +61,10 @@ tc_status tc_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool js
     }
     tc_json_out out = {.to = to};
     tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "file", path);
-    tc_json_put_text(&out, "format", "Vela's payload");
-    tc_json_put_int(&out, "bytes", (int64_t)bytes.size);
-    tc_json_put_text(&out, "machine", p.machine->name);
-    tc_json_put_int(&out, "operations", (int64_t)operations);
-    tc_json_put_int(&out, "commands", (int64_t)p.driver.size);
-    tc_json_put_int(&out, "weights", (int64_t)p.weights.size);
-    tc_json_put_int(&out, "scratch", p.scratch);
+    tc_json_put(&out, TC_J("file", path), TC_J("format", "Vela's payload"),
+                TC_J("bytes", bytes.size), TC_J("machine", p.machine->name),
+                TC_J("operations", operations), TC_J("commands", p.driver.size),
+                TC_J("weights", p.weights.size), TC_J("scratch", p.scratch));
     json_side(ctx, &out, "inputs", p.in, p.n_in);
     json_side(ctx, &out, "outputs", p.out, p.n_out);
     tc_json_close(&out, '}');

@@ -158,12 +158,9 @@ static void show(view *v)
 static void json_slots(tc_json_out *out, const char *name, const tc_vgf_slots *slots)
 {
     tc_json_open(out, name, '[');
-    for (size_t i = 0; i < slots->n; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_int(out, "binding", slots->v[i].binding);
-        tc_json_put_int(out, "resource", slots->v[i].resource);
-        tc_json_close(out, '}');
-    }
+    for (size_t i = 0; i < slots->n; i++)
+        tc_json_object(out, NULL, TC_J("binding", slots->v[i].binding),
+                       TC_J("resource", slots->v[i].resource));
     tc_json_close(out, ']');
 }
 
@@ -171,14 +168,10 @@ static void json_ports(view *v, tc_json_out *out, bool in)
 {
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
     tc_json_open(out, in ? "inputs" : "outputs", '[');
-    for (size_t i = 0; i < slots->n; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", port_name(v, in, i));
-        tc_json_put_text(out, "type", port_type(v, in, i));
-        tc_json_put_int(out, "binding", slots->v[i].binding);
-        tc_json_put_int(out, "resource", slots->v[i].resource);
-        tc_json_close(out, '}');
-    }
+    for (size_t i = 0; i < slots->n; i++)
+        tc_json_object(out, NULL, TC_J("name", port_name(v, in, i)),
+                       TC_J("type", port_type(v, in, i)), TC_J("binding", slots->v[i].binding),
+                       TC_J("resource", slots->v[i].resource));
     tc_json_close(out, ']');
 }
 
@@ -188,23 +181,17 @@ static void json_tables(view *v, tc_json_out *out)
     for (size_t i = 0; i < v->vgf.n_resource; i++) {
         const tc_vgf_resource *r = &v->vgf.resource[i];
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "category", WORD(categories, r->category));
-        tc_json_put_text(out, "format", format_name(v, r->format));
-        tc_json_open(out, "shape", '[');
-        for (size_t k = 0; k < r->n_dim; k++)
-            tc_json_put_int(out, NULL, r->dim[k]);
-        tc_json_close(out, ']');
+        tc_json_put(out, TC_J("category", WORD(categories, r->category)),
+                    TC_J("format", format_name(v, r->format)));
+        tc_json_list(out, "shape", r->n_dim, r->dim);
         tc_json_close(out, '}');
     }
     tc_json_close(out, ']');
     tc_json_open(out, "constants", '[');
-    for (size_t i = 0; i < v->vgf.n_constant; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_int(out, "resource", v->vgf.constant[i].resource);
-        tc_json_put_int(out, "bytes", (int64_t)v->vgf.constant[i].data.size);
-        tc_json_put_int(out, "sparsity_dimension", v->vgf.constant[i].sparsity);
-        tc_json_close(out, '}');
-    }
+    for (size_t i = 0; i < v->vgf.n_constant; i++)
+        tc_json_object(out, NULL, TC_J("resource", v->vgf.constant[i].resource),
+                       TC_J("bytes", v->vgf.constant[i].data.size),
+                       TC_J("sparsity_dimension", v->vgf.constant[i].sparsity));
     tc_json_close(out, ']');
 }
 
@@ -214,19 +201,15 @@ static void json_segments(const view *v, tc_json_out *out)
     for (size_t i = 0; i < v->vgf.n_segment; i++) {
         const tc_vgf_segment *s = &v->vgf.segment[i];
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", s->name);
-        tc_json_put_text(out, "type", WORD(kinds, s->type));
-        tc_json_put_int(out, "module", s->module);
+        tc_json_put(out, TC_J("name", s->name), TC_J("type", WORD(kinds, s->type)),
+                    TC_J("module", s->module));
         tc_json_open(out, "sets", '[');
         for (size_t k = 0; k < s->n_set; k++)
             json_slots(out, NULL, &s->set[k]);
         tc_json_close(out, ']');
         json_slots(out, "inputs", &s->in);
         json_slots(out, "outputs", &s->out);
-        tc_json_open(out, "constants", '[');
-        for (size_t k = 0; k < s->n_constant; k++)
-            tc_json_put_int(out, NULL, s->constant[k]);
-        tc_json_close(out, ']');
+        tc_json_list(out, "constants", s->n_constant, s->constant);
         tc_json_close(out, '}');
     }
     tc_json_close(out, ']');
@@ -243,11 +226,9 @@ static void json_modules(view *v, tc_json_out *out)
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", m->name);
-        tc_json_put_text(out, "type", WORD(kinds, m->type));
-        tc_json_put_text(out, "entry_point", m->entry_point);
-        tc_json_put_text(out, "language", WORD(languages, m->code_type));
-        tc_json_put_int(out, "bytes", (int64_t)m->code.size);
+        tc_json_put(out, TC_J("name", m->name), TC_J("type", WORD(kinds, m->type)),
+                    TC_J("entry_point", m->entry_point),
+                    TC_J("language", WORD(languages, m->code_type)), TC_J("bytes", m->code.size));
         tc_json_open(out, "code", '[');
         if (m->code.size)
             each_line(v, m, json_line, out);
@@ -261,12 +242,10 @@ static void json(view *v)
 {
     tc_json_out out = {.to = v->to};
     tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "file", v->path);
-    tc_json_put_text(&out, "format", "VGF");
-    tc_json_put_text(&out, "version",
-                     tc_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
-                                    v->vgf.version[1], v->vgf.version[2]));
-    tc_json_put_int(&out, "bytes", (int64_t)v->size);
+    tc_json_put(&out, TC_J("file", v->path), TC_J("format", "VGF"),
+                TC_J("version", tc_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
+                                               v->vgf.version[1], v->vgf.version[2])),
+                TC_J("bytes", v->size));
     json_ports(v, &out, true);
     json_ports(v, &out, false);
     json_segments(v, &out);
@@ -276,8 +255,8 @@ static void json(view *v)
     for (size_t i = 0; i < v->survey.n_op; i++)
         tc_json_put_int(&out, v->survey.op[i].name, (int64_t)v->survey.op[i].count);
     tc_json_close(&out, '}');
-    tc_json_put_bool(&out, "supported", v->problems == NULL);
-    tc_json_put_text(&out, "problems", v->problems);
+    tc_json_put(&out, TC_J("supported", (bool)(v->problems == NULL)),
+                TC_J("problems", v->problems));
     tc_json_close(&out, '}');
 }
 

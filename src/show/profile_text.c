@@ -128,17 +128,13 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
 
 static void json_figures(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
 {
-    tc_json_put_real(out, "cycles", f->cycles);
-    tc_json_put_real(out, "macs", f->macs);
-    tc_json_put_real(out, "utilisation", f->utilisation);
+    tc_json_put(out, TC_J("cycles", f->cycles), TC_J("macs", f->macs),
+                TC_J("utilisation", f->utilisation));
     tc_json_open(out, "bytes", '{');
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
-        if (p->system.memory[i].name) {
-            tc_json_open(out, p->system.memory[i].name, '{');
-            tc_json_put_real(out, "read", f->read[i]);
-            tc_json_put_real(out, "written", f->written[i]);
-            tc_json_close(out, '}');
-        }
+        if (p->system.memory[i].name)
+            tc_json_object(out, p->system.memory[i].name, TC_J("read", f->read[i]),
+                           TC_J("written", f->written[i]));
     tc_json_close(out, '}');
 }
 
@@ -149,12 +145,10 @@ static void json_rows(const tc_profile *p, tc_profile_by by, tc_json_out *out)
     for (size_t i = 0; i < p->n_row[by]; i++) {
         const tc_profile_row *r = &p->row[by][i];
         tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, heading[by], r->name);
-        tc_json_put_text(out, "nodes", r->nodes);
+        tc_json_put(out, TC_J(heading[by], r->name), TC_J("nodes", r->nodes));
         if (by != TC_PROFILE_BY_MODULE)
             tc_json_put_text(out, "module", r->module);
-        tc_json_put_int(out, "operations", (int64_t)r->operations);
-        tc_json_put_real(out, "share", r->share);
+        tc_json_put(out, TC_J("operations", r->operations), TC_J("share", r->share));
         json_figures(p, &r->cost, out);
         tc_json_put_text(out, "hint", r->hint);
         tc_json_close(out, '}');
@@ -169,12 +163,9 @@ static void json_operations(const tc_profile *p, tc_json_out *out)
         const tc_profile_entry *e = &p->entry[i];
         tc_cost_figures f = tc_profile_figures(p, &e->cost);
         tc_json_open(out, NULL, '{');
-        tc_json_put_int(out, "stream", (int64_t)e->stream);
-        tc_json_put_int(out, "word", (int64_t)e->word);
-        tc_json_put_text(out, "name", e->name);
-        tc_json_put_text(out, "tosa", e->op);
-        tc_json_put_text(out, "node", e->loc ? e->loc->node : NULL);
-        tc_json_put_text(out, "place", e->loc ? e->loc->place : NULL);
+        tc_json_put(out, TC_J("stream", e->stream), TC_J("word", e->word), TC_J("name", e->name),
+                    TC_J("tosa", e->op), TC_J("node", e->loc ? e->loc->node : NULL),
+                    TC_J("place", e->loc ? e->loc->place : NULL));
         json_figures(p, &f, out);
         tc_json_close(out, '}');
     }
@@ -190,21 +181,17 @@ static void json_limits(const tc_profile *p, const tc_cost_figures *f, tc_json_o
         double cycles = speed > 0 ? (f->read[i] + f->written[i]) / speed : 0;
         bytes = cycles > bytes ? cycles : bytes;
     }
-    tc_json_open(out, "limits", '{');
-    tc_json_put_real(out, "macs", f->cycles * f->utilisation);
-    tc_json_put_real(out, "bytes", bytes);
-    tc_json_close(out, '}');
+    tc_json_object(out, "limits", TC_J("macs", f->cycles * f->utilisation), TC_J("bytes", bytes));
 }
 
 static void put_json(const tc_profile *p, tc_json_out *out)
 {
     tc_cost_figures total = tc_profile_figures(p, &p->total);
     tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "machine", p->machine ? p->machine->name : NULL);
-    tc_json_put_text(out, "system_config", p->system.config);
-    tc_json_put_text(out, "memory_mode", p->system.mode);
-    tc_json_put_real(out, "clock_hz", p->system.clock);
-    tc_json_put_real(out, "seconds", p->machine ? total.cycles / p->system.clock : 0);
+    tc_json_put(out, TC_J("machine", p->machine ? p->machine->name : NULL),
+                TC_J("system_config", p->system.config), TC_J("memory_mode", p->system.mode),
+                TC_J("clock_hz", p->system.clock),
+                TC_J("seconds", p->machine ? total.cycles / p->system.clock : 0));
     json_figures(p, &total, out);
     json_limits(p, &total, out);
     tc_json_put_int(out, "streams", (int64_t)p->n_stream);
@@ -212,13 +199,9 @@ static void put_json(const tc_profile *p, tc_json_out *out)
         json_rows(p, (tc_profile_by)by, out);
     json_operations(p, out);
     tc_json_open(out, "cpu", '[');
-    for (size_t i = 0; i < p->n_cpu; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "node", p->cpu[i].node);
-        tc_json_put_text(out, "place", p->cpu[i].place);
-        tc_json_put_text(out, "why", p->cpu[i].why);
-        tc_json_close(out, '}');
-    }
+    for (size_t i = 0; i < p->n_cpu; i++)
+        tc_json_object(out, NULL, TC_J("node", p->cpu[i].node), TC_J("place", p->cpu[i].place),
+                       TC_J("why", p->cpu[i].why));
     tc_json_close(out, ']');
     tc_json_close(out, '}');
 }

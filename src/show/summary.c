@@ -66,14 +66,11 @@ static void put_vela(tc_json_out *out, const tc_vela_job *job)
     tc_json_open(out, "vela", '{');
     if (job->version)
         tc_json_put_text(out, "version", job->version);
-    tc_json_put_real(out, "cycles", job->cycles);
-    tc_json_put_real(out, "macs", job->macs);
-    tc_json_put_real(out, "sram_kib", job->sram_kib);
-    tc_json_put_real(out, "inferences_per_second", job->inferences_per_second);
-    tc_json_put_int(out, "scratch", job->scratch);
-    tc_json_put_int(out, "fast_scratch", job->fast_scratch);
-    tc_json_put_int(out, "weights", job->weights);
-    tc_json_put_int(out, "payload", (int64_t)job->payload.size);
+    tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
+                TC_J("sram_kib", job->sram_kib),
+                TC_J("inferences_per_second", job->inferences_per_second),
+                TC_J("scratch", job->scratch), TC_J("fast_scratch", job->fast_scratch),
+                TC_J("weights", job->weights), TC_J("payload", job->payload.size));
     tc_json_close(out, '}');
 }
 
@@ -83,10 +80,8 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     tc_json_out out = {.to = to};
     tc_json_open(&out, NULL, '{');
     tc_json_put_text(&out, "target", c->target.text);
-    if (w) {
-        tc_json_put_text(&out, "file", w->path);
-        tc_json_put_int(&out, "bytes", (int64_t)w->bytes);
-    }
+    if (w)
+        tc_json_put(&out, TC_J("file", w->path), TC_J("bytes", w->bytes));
     if (w && w->memory)
         tc_json_put_int(&out, "memory", (int64_t)w->memory);
     tc_json_open(&out, "regions", '[');
@@ -94,12 +89,9 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         tc_region_border b = tc_border_of(&c->region[i]);
         const tc_graph *g = tc_main(c->region[i].module);
         tc_json_open(&out, NULL, '{');
-        tc_json_put_text(&out, "name", c->region[i].name);
-        tc_json_put_int(&out, "operators", (int64_t)c->split.nodes[i]);
-        tc_json_put_int(&out, "tosa_operators", (int64_t)b.n_tosa);
-        tc_json_put_int(&out, "transposes", (int64_t)b.n_transpose);
-        tc_json_put_int(&out, "bytes_in", b.bytes_in);
-        tc_json_put_int(&out, "bytes_out", b.bytes_out);
+        tc_json_put(&out, TC_J("name", c->region[i].name), TC_J("operators", c->split.nodes[i]),
+                    TC_J("tosa_operators", b.n_tosa), TC_J("transposes", b.n_transpose),
+                    TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
         put_types(&out, "inputs", ctx, g, g->in, g->n_in);
         put_types(&out, "outputs", ctx, g, g->out, g->n_out);
         if (w && w->jobs)
@@ -110,12 +102,9 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     tc_json_open(&out, "cpu", '[');
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
-        tc_json_open(&out, NULL, '{');
-        tc_json_put_text(&out, "node", name_of(l->node));
-        tc_json_put_text(&out, "operator", tc_ops[l->node->op].name);
-        tc_json_put_text(&out, "place", place_of(l->node));
-        tc_json_put_text(&out, "why", l->why);
-        tc_json_close(&out, '}');
+        tc_json_object(&out, NULL, TC_J("node", name_of(l->node)),
+                       TC_J("operator", tc_ops[l->node->op].name), TC_J("place", place_of(l->node)),
+                       TC_J("why", l->why));
     }
     tc_json_close(&out, ']');
     if (w)
