@@ -74,7 +74,7 @@ static bool mergeable(const tc_rewrite *rw, const tc_node *node)
 }
 
 /* f(x) ... f(x) => f(x), read twice */
-static tc_status merge(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status merge_equal(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!mergeable(rw, node))
         return TC_OK;
@@ -98,7 +98,7 @@ static tc_status merge(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_eliminate_common_subexpressions(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {merge};
+    static tc_rewriter *const rewriters[] = {merge_equal};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);

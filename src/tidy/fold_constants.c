@@ -58,7 +58,7 @@ static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
 }
 
 /* op(constants) => constants */
-static tc_status fold(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status fold_constants(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!foldable(rw, node) || widens(rw, node) || !fits(rw, node))
         return TC_OK;
@@ -103,7 +103,7 @@ static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_fold_constants(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {fold, take_branch};
+    static tc_rewriter *const rewriters[] = {fold_constants, take_branch};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

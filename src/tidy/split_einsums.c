@@ -239,7 +239,7 @@ static tc_status simplify(tc_rewrite *rw, const tc_node *node, bool *done)
 
 /* ---- two at a time ---- */
 
-static tc_status contract(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status split_einsums(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     char name[TC_EINSUM_LABELS];
     tc_einsum e;
@@ -280,7 +280,7 @@ static tc_status contract(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_tidy_split_einsums(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const first[] = {simplify}, *const second[] = {contract};
+    static tc_rewriter *const first[] = {simplify}, *const second[] = {split_einsums};
     (void)ctx;
     TC_TRY(tc_rewrite_module(module, first, TC_COUNT(first), NULL));
     return tc_rewrite_module(module, second, TC_COUNT(second), NULL);

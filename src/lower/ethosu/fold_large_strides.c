@@ -105,7 +105,7 @@ static tc_val channels_of_patches(tc_typed *b, tc_val x, int64_t k)
     return tc_typed_permute(b, x, (int64_t[]){0, 3, 1, 2});
 }
 
-static tc_status patches(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     blocks block[2];
     if (!cuts_patches(rw->from, node, block))
@@ -135,7 +135,7 @@ static tc_status patches(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_fold_large_strides(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {patches};
+    static tc_rewriter *const rewriters[] = {fold_large_strides};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* legalize_shifts.c -- TOSA form: shifts and casts as Ethos-U has them, bit-exact.
  *
- *   floors    a >> n, rounding down  =>  (max(a, lowest + h) - h) >> n rounding half up,
- *             h = 2^n / 2
- *   wraps     CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which has room for it */
+ * legalize-shifts   a >> n, rounding down  =>  (max(a, lowest + h) - h) >> n rounding half up,
+ *                   h = 2^n / 2
+ * legalize-casts    CAST of i32 or i16 to fewer bits  =>  CAST of (x << k) >> k, which does not
+ *                   saturate */
 #include "../lower_pass.h"
 
 #include "../../ir/build.h"
 #include "../../num/load.h"
 
-/* ---- floors ---- */
+/* ---- legalize-shifts ---- */
 
 /* Numbers that are far from the lowest i32: leading zeros, and those plus or minus a few. */
 static bool is_small(const tc_graph *g, tc_val v)
@@ -45,7 +46,7 @@ static tc_val put_half(tc_build *b, tc_val n, int64_t *most)
     return tc_b_tosa_mul(b, tc_b_tosa_logical_left_shift(b, ones, k), some);
 }
 
-static tc_status floors(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status legalize_shifts(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_arithmetic_right_shift ||
         ((const tc_attr_tosa_shift *)node->attr)->round ||
@@ -68,12 +69,12 @@ static tc_status floors(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_legalize_shifts(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){floors}, 1, NULL);
+    return tc_rewrite_module(module, (tc_rewriter *[]){legalize_shifts}, 1, NULL);
 }
 
-/* ---- wraps ---- */
+/* ---- legalize-casts ---- */
 
-static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status legalize_casts(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_cast)
         return TC_OK;
@@ -94,5 +95,5 @@ static tc_status wraps(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_legalize_casts(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){wraps}, 1, NULL);
+    return tc_rewrite_module(module, (tc_rewriter *[]){legalize_casts}, 1, NULL);
 }

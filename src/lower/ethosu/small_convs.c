@@ -2,25 +2,26 @@
 /* small_convs.c -- TOSA form: convolutions of few channels or few pixels, in shapes that Ethos-U
  * runs at a better speed, bit-exact.
  *
- *   blocks    2 x 2 kernels with stride 2 onto few pixels  =>  1 x 1 on the four as channels:
- *             weights of 1 x 1 are unpacked at twice the speed
- *   pairs     1 x 1 from 17..32 channels to 2..16, each pixel  =>  each two pixels of a row, as
- *             twice the channels: the weights of one beside those of the other, zeros elsewhere
- *   planes    an image's channels last by TRANSPOSE  =>  by CONCAT of its planes; where the
- *             convolution behind it has stride 2, pairs of columns become channels too:
+ * convert-2x2-convs     2 x 2 kernels with stride 2 onto few pixels  =>  1 x 1 on the four as
+ *                       channels: weights of 1 x 1 are unpacked at twice the speed
+ * pair-pixels           1 x 1 from 17..32 channels to 2..16, pixel by pixel  =>  two pixels of a
+ *                       row at a time, as twice the channels: the weights of one beside those of
+ *                       the other, zeros elsewhere
+ * concat-image-planes   an image's channels last by TRANSPOSE  =>  by CONCAT of its planes; where
+ *                       the convolution behind it has stride 2, pairs of columns become channels:
  *
- *               x [1,c,h,w] as [1, c h, w/2, 2], its planes concatenated as [1, h, w/2, 2 c];
- *               kernel [k, k'], stride [2, 1]; tap kx of channel c becomes tap floor((kx - p)/2)
- *               of channel 2 c + (kx - p) mod 2, p the padding on the left */
+ *     x [1,c,h,w] as [1, c h, w/2, 2], its planes concatenated as [1, h, w/2, 2 c];
+ *     kernel [k, k'], stride [2, 1]; tap kx of channel c becomes tap floor((kx - p)/2) of channel
+ *     2 c + (kx - p) mod 2, p the padding on the left */
 #include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"
 
-/* ---- blocks ---- */
+/* ---- convert-2x2-convs ---- */
 
 enum { FEW_PLACES = 16 }; /* fewer hide what copying costs */
 
-static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status convert_2x2_convs(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
     if (node->op != TC_OP_tosa_conv2d || !tc_has_integer_weights(g, node))
@@ -51,10 +52,10 @@ static tc_status blocks(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_convert_2x2_convs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, blocks);
+    return tc_rewrite_offered(module, convert_2x2_convs);
 }
 
-/* ---- pairs ---- */
+/* ---- pair-pixels ---- */
 
 enum { PAIR_FROM = 32, PAIR_TO = 16, PAIR_PLACES = 1024 };
 
@@ -96,7 +97,7 @@ static bool is_thin(const tc_graph *g, const tc_node *conv)
            x->dim[1] * x->dim[2] >= PAIR_PLACES && tc_is_const(g, conv->in[2]);
 }
 
-static tc_status pairs(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status pair_pixels(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1 ||
         tc_type_of(rw->from, node->out[0])->dtype != TC_i8)
@@ -129,10 +130,10 @@ static tc_status pairs(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_pair_pixels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, pairs);
+    return tc_rewrite_offered(module, pair_pixels);
 }
 
-/* ---- planes ---- */
+/* ---- concat-image-planes ---- */
 
 enum { PLANES_MAX = 8, PLACES_LEAST = 256 };
 

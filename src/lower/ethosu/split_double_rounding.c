@@ -51,7 +51,7 @@ static tc_val put_once(tc_build *b, const tc_val *in, bool per_channel, tc_dtype
     return tc_b_typed(b, TC_OP_tosa_rescale, a, in, 5, tc_type_make(b->ctx, to, t->rank, t->dim));
 }
 
-static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status split_double_rounding(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     twice t;
     if (!rounds_twice(rw->from, node, &t))
@@ -95,5 +95,5 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_split_double_rounding(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){once}, 1, NULL);
+    return tc_rewrite_module(module, (tc_rewriter *[]){split_double_rounding}, 1, NULL);
 }

@@ -20,7 +20,7 @@ static bool turns(const tc_node *node)
     return p && p->perms.n == 3 && !memcmp(p->perms.v, swap, sizeof swap);
 }
 
-static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status swap_matmul_operands(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     static const int64_t swap[] = {0, 2, 1};
     if (node->op != TC_OP_tosa_rescale ||
@@ -54,5 +54,5 @@ static tc_status sides(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_swap_matmul_operands(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, sides);
+    return tc_rewrite_offered(module, swap_matmul_operands);
 }

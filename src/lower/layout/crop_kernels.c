@@ -50,7 +50,7 @@ static bool is_window(tc_op op)
     return op == TC_OP_tosa_conv2d || op == TC_OP_tosa_depthwise_conv2d;
 }
 
-static tc_status crop(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status crop_kernels(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
     if (!is_window(node->op) || !tc_has_integer_weights(g, node))
@@ -88,5 +88,5 @@ static tc_status crop(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, crop);
+    return tc_rewrite_offered(module, crop_kernels);
 }

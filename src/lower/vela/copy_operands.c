@@ -2,14 +2,15 @@
 /* copy_operands.c -- TOSA form: where Vela does not write in place, or transposes slowly,
  * bit-exact.
  *
- *   copies    CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>  of it times
- *             one, which the machine writes where it belongs
- *   keys      MATMUL by TRANSPOSE(x) of n matrices that were concatenated  =>  one TRANSPOSE of
- *             [1, n, ..], of a copy
- *   outward   TRANSPOSE of a small map to channels first  =>  of [1, 1, height width, channels] */
+ * copy-concat-operands      CONCAT of what lies elsewhere (an input, a SLICE, another CONCAT)  =>
+ *                           of it times one, which the machine writes in place
+ * batch-matmul-transposes   MATMUL by TRANSPOSE(x) of n matrices that were concatenated  =>  one
+ *                           TRANSPOSE of [1, n, ..], of a copy
+ * flatten-transposes        TRANSPOSE of a small map to channels first  =>  of
+ *                           [1, 1, height width, channels] */
 #include "../layout/tosa_forms.h"
 
-/* ---- copies ---- */
+/* ---- copy-concat-operands ---- */
 
 /* Its numbers lie where another operation put them for its own reason: in another shape, for other
  * readers too, as an input or a part of something. */
@@ -23,7 +24,7 @@ static bool lies_elsewhere(const tc_graph *g, tc_val v, uint32_t readers)
     return (readers > 1 && def->op != TC_OP_const) || (sum && sum->op == TC_OP_tosa_matmul);
 }
 
-static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status copy_concat_operands(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_type *type = node->n_out ? tc_type_of(rw->from, node->out[0]) : NULL;
     bool any = false;
@@ -48,10 +49,10 @@ static tc_status copies(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_copy_concat_operands(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, copies);
+    return tc_rewrite_offered(module, copy_concat_operands);
 }
 
-/* ---- keys ---- */
+/* ---- batch-matmul-transposes ---- */
 
 /* The numbers are joined from parts, or moved in memory. */
 static bool is_joined(const tc_graph *g, tc_val v)
@@ -62,7 +63,7 @@ static bool is_joined(const tc_graph *g, tc_val v)
     return !def || def->op == TC_OP_tosa_concat || def->op == TC_OP_tosa_slice;
 }
 
-static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status batch_matmul_transposes(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     static const int64_t swap3[] = {0, 2, 1}, swap[] = {0, 1, 3, 2};
     if (node->op != TC_OP_tosa_matmul || tc_type_of(rw->from, node->in[1])->dtype != TC_i8 ||
@@ -92,10 +93,10 @@ static tc_status keys(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_batch_matmul_transposes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, keys);
+    return tc_rewrite_offered(module, batch_matmul_transposes);
 }
 
-/* ---- outward ---- */
+/* ---- flatten-transposes ---- */
 
 enum { FEW_PLACES = 100 };
 
@@ -106,7 +107,7 @@ static bool is_perm(const tc_node *node, const int64_t *perm)
            memcmp(((const tc_attr_tosa_perms *)node->attr)->perms.v, perm, 4 * sizeof *perm) == 0;
 }
 
-static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status flatten_transposes(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     static const int64_t first[] = {0, 3, 1, 2}, swap[] = {0, 1, 3, 2};
     if (!is_perm(node, first))
@@ -127,5 +128,5 @@ static tc_status outward(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_flatten_transposes(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, outward);
+    return tc_rewrite_offered(module, flatten_transposes);
 }

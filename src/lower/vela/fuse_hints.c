@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuse_hints.c -- TOSA form: where Vela fuses one form and not another, bit-exact.
  *
- *   ahead     f(RESHAPE(x)) of i8, f a TABLE or CLAMP  =>  RESHAPE(f(x)), where f fuses with what
- *             made x
- *   sums      RESCALE of i32 behind an operator that it cannot be fused with  =>  behind ADD 0,
- *             which it can: a quarter of the cycles */
+ * hoist-tables              f(RESHAPE(x)) of i8, f a TABLE or CLAMP  =>  RESHAPE(f(x)), where f
+ *                           fuses with what made x
+ * add-zero-before-rescale   RESCALE of i32 behind an operator that it cannot be fused with  =>
+ *                           behind ADD 0, which it can: a quarter of the cycles */
 #include "../layout/tosa_forms.h"
 
-/* ---- ahead ---- */
+/* ---- hoist-tables ---- */
 
-static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status hoist_tables(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_table && node->op != TC_OP_tosa_clamp)
         return TC_OK;
@@ -31,10 +31,10 @@ static tc_status ahead(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_hoist_tables(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, ahead);
+    return tc_rewrite_offered(module, hoist_tables);
 }
 
-/* ---- sums ---- */
+/* ---- add-zero-before-rescale ---- */
 
 /* Element by element in 32 bits, and not one that a change of scale becomes part of. */
 static bool keeps_wide(const tc_graph *g, const tc_node *def)
@@ -58,7 +58,7 @@ static bool keeps_wide(const tc_graph *g, const tc_node *def)
     }
 }
 
-static tc_status sums(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status add_zero_before_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1 ||
         ((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
@@ -83,5 +83,5 @@ static tc_status sums(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_add_zero_before_rescale(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, sums);
+    return tc_rewrite_offered(module, add_zero_before_rescale);
 }

@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* isolate_products.c -- TOSA form: around what Vela translates wrongly of products and choices, as
- * isolate_reshapes.c does.
+/* isolate_products.c -- TOSA form: around what Vela translates wrongly of reductions, matrix
+ * products and selects, as isolate_reshapes.c does: with a pause (pause.h) in between.
  *
- * reduced:  REDUCE_MAX, _MIN, _SUM, ARGMAX or CONV3D of a SLICE, PAD or CONCAT, which is forgotten,
- *           and CONCAT or PAD of a RESCALE of such a join: with a pause in between.  So a window
- *           over a SLICE of several images, padded or of more than four axes.
- *           Reductions over one number: nothing.
+ * isolate-reductions
+ *     REDUCE_MAX, _MIN, _SUM, ARGMAX or CONV3D of a SLICE, PAD or CONCAT: Vela forgets the latter.
+ *     So with CONCAT or PAD of a RESCALE of such a CONCAT, and with a pool or convolution over a
+ *     SLICE of several images, padded or of more than four axes.  A reduction over one element is
+ *     removed.
  *
- * products: MATMUL of a SLICE is taken apart into columns, and where the slice lies is forgotten:
- *           with a pause in between.
+ * isolate-matmul-slices
+ *     MATMUL of a SLICE: Vela splits it into columns and forgets the offset of the slice.
  *
- * numbers:  a lone number on the left of more than four axes is read past its end: on the right;
- *           where that is something else, b - b + it, as large as b.
+ * move-scalars-right
+ *     Vela reads past a scalar left operand of rank > 4.  The operands are swapped if the operator
+ *     is commutative; otherwise the scalar is broadcast as (b - b) + scalar.
  *
- * columns:  RESCALE by channel of a MATMUL, TILE, PAD, CONCAT or SLICE is joined with the product,
- *           which takes one factor for all, or with each part, which takes the first: with a pause
- *           in between.
+ * isolate-channel-rescales
+ *     A per-channel RESCALE of a MATMUL, TILE, PAD, CONCAT or SLICE: Vela fuses it with the MATMUL,
+ *     which takes one factor for all channels, or with each part, which takes the first one's.
  *
- * doubled:  a + b where b is a, reshaped: both take one shape, so b is a pause of a, reshaped.
- *           A view of a RESCALE that several elementwise operators read, whole or in slices, is of
- *           a pause.
+ * isolate-repeated-operands
+ *     a + b where b is a, reshaped: both get one shape, so b is a pause of a, reshaped.  A view of
+ *     a RESCALE that several elementwise operators read, whole or in slices, is one of a pause.
  *
- * chosen:   a RESHAPE gives its operand's memory its own shape.  A SELECT of the same value takes
- *           that shape, and what else reads a bool takes the 0 and 1 of a reshaped output: the
- *           RESHAPE reads a pause; so does a SELECT of one of several RESHAPEs of a value, and a
- *           RESHAPE of a RESCALE that a SELECT and something else read.  A bool that is a result of
- *           the region holds 0 and 1, too: where something reads it, the result is a pause of it. */
+ * isolate-select-operands
+ *     A RESHAPE gives its own shape to its operand's memory.  A SELECT of the same value takes that
+ *     shape, and other readers of a bool take the 0 and 1 of a reshaped output: the RESHAPE reads a
+ *     pause; so does a SELECT of one of several RESHAPEs of a value, and a RESHAPE of a RESCALE
+ *     that a SELECT and something else read.  A bool that is an output of the region holds 0 and 1,
+ *     too: where something reads it, the output is a pause of it. */
 #include "../lower_pass.h"
 
 #include "../../ir/rewrite.h"
 #include "pause.h"
 #include "../layout/axis_order.h"
 
-/* ---- reduced ---- */
+/* ---- isolate-reductions ---- */
 
 /* A reduction over one number does nothing.  Joined or padded, it is read before it is there.  What
  * a region takes and gives has its domain beside its type: there it stays. */
@@ -49,7 +52,7 @@ static tc_status idle_reductions(tc_rewrite *rw, const tc_node *node, bool *done
     return TC_OK;
 }
 
-static tc_status reduced(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status isolate_reductions(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool reduces = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_min ||
                    node->op == TC_OP_tosa_reduce_sum || node->op == TC_OP_tosa_argmax ||
@@ -121,15 +124,15 @@ static tc_status joined_extremes(tc_rewrite *rw, const tc_node *node, bool *done
 
 tc_status tc_lower_isolate_reductions(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {idle_reductions, reduced, joined_extremes,
+    static tc_rewriter *const rewriters[] = {idle_reductions, isolate_reductions, joined_extremes,
                                              joined_rescales, cut_images};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-/* ---- products ---- */
+/* ---- isolate-matmul-slices ---- */
 
-static tc_status products(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status isolate_matmul_slices(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     uint32_t mask = 0;
     for (int i = 0; i < 2 && node->op == TC_OP_tosa_matmul; i++) {
@@ -142,12 +145,12 @@ static tc_status products(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_isolate_matmul_slices(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {products};
+    static tc_rewriter *const rewriters[] = {isolate_matmul_slices};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-/* ---- numbers ---- */
+/* ---- move-scalars-right ---- */
 
 static bool swaps(tc_op op)
 {
@@ -161,7 +164,7 @@ static bool is_ordered(tc_op op)
            op == TC_OP_tosa_arithmetic_right_shift;
 }
 
-static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status move_scalars_right(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!swaps(node->op) && !is_ordered(node->op))
         return TC_OK;
@@ -180,14 +183,14 @@ static tc_status numbers(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_move_scalars_right(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {numbers};
+    static tc_rewriter *const rewriters[] = {move_scalars_right};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-/* ---- columns ---- */
+/* ---- isolate-channel-rescales ---- */
 
-static tc_status columns(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status isolate_channel_rescales(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_rescale ||
         !((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
@@ -215,12 +218,12 @@ static tc_status wrapped_first(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_isolate_channel_rescales(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {columns, wrapped_first};
+    static tc_rewriter *const rewriters[] = {isolate_channel_rescales, wrapped_first};
     (void)ctx;
     return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-/* ---- doubled ---- */
+/* ---- isolate-repeated-operands ---- */
 
 static bool compares(tc_op op)
 {
@@ -245,7 +248,7 @@ static tc_status pause_both(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_b_again(&b, (tc_val[]){x, x, tc_b_in(&b, 2)}, node->n_in, done);
 }
 
-static tc_status doubled(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status isolate_repeated_operands(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!swaps(node->op) && !is_ordered(node->op) && !compares(node->op))
         return TC_OK;
@@ -315,7 +318,7 @@ static tc_status shared_views(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status tc_lower_isolate_repeated_operands(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {doubled, shared_views};
+    static tc_rewriter *const rewriters[] = {isolate_repeated_operands, shared_views};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);
@@ -330,7 +333,7 @@ tc_status tc_lower_isolate_repeated_operands(tc_ctx *ctx, tc_module *module)
     return status;
 }
 
-/* ---- chosen ---- */
+/* ---- isolate-select-operands ---- */
 
 /* Who reads each value of the graph. */
 typedef struct reading {
@@ -355,7 +358,7 @@ static bool is_rescaled(const tc_graph *g, tc_val v)
     return def && def->op == TC_OP_tosa_rescale;
 }
 
-static tc_status chosen(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status isolate_select_operands(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const reading *r = rw->user;
     uint32_t mask = 0;
@@ -397,7 +400,7 @@ static tc_status own_results(tc_graph *g, const reading *r)
 
 tc_status tc_lower_isolate_select_operands(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {chosen};
+    static tc_rewriter *const rewriters[] = {isolate_select_operands};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = tc_arena_mark(&ctx->scratch);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* isolate_reshapes.c -- TOSA form: around what Vela translates wrongly of reshapes, bit-exact.
  *
- *   settle    TRANSPOSE of a constant  =>  a constant
- *   apart     CONCAT or PAD of RESHAPE(MATMUL)  =>  with a pause in front of it
- *   lowest    RESHAPE(REDUCE_MIN), and REDUCE_MIN of what is reshaped  =>  with a pause in between
- */
+ * transpose-constants        TRANSPOSE of a constant  =>  a constant
+ * isolate-reshaped-matmuls   CONCAT or PAD of RESHAPE(MATMUL)  =>  with a pause in front of it
+ * isolate-reduce-min         RESHAPE(REDUCE_MIN), and REDUCE_MIN of what is reshaped  =>  with a
+ *                            pause in between */
 #include "../lower_pass.h"
 
 #include "../layout/axis_order.h"
 #include "pause.h"
 
-/* ---- settle ---- */
+/* ---- transpose-constants ---- */
 
-static tc_status settle(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status transpose_constants(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_transpose || !tc_is_const(rw->to, tc_rewrite_in(rw, node, 0)) ||
         tc_type_of(rw->from, node->out[0])->quant)
@@ -30,10 +30,10 @@ static tc_status settle(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_transpose_constants(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){settle}, 1, NULL);
+    return tc_rewrite_module(module, (tc_rewriter *[]){transpose_constants}, 1, NULL);
 }
 
-/* ---- apart ---- */
+/* ---- isolate-reshaped-matmuls ---- */
 
 /* RESHAPE(MATMUL), with a RESCALE or without. */
 static bool is_reshaped_product(const tc_graph *g, tc_val v)
@@ -47,7 +47,7 @@ static bool is_reshaped_product(const tc_graph *g, tc_val v)
     return def && def->op == TC_OP_tosa_matmul;
 }
 
-static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status isolate_reshaped_matmuls(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     return tc_pause_parts(rw, node, is_reshaped_product, done);
 }
@@ -55,10 +55,10 @@ static tc_status apart(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_isolate_reshaped_matmuls(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){apart}, 1, NULL);
+    return tc_rewrite_module(module, (tc_rewriter *[]){isolate_reshaped_matmuls}, 1, NULL);
 }
 
-/* ---- lowest ---- */
+/* ---- isolate-reduce-min ---- */
 
 /* RESHAPE(REDUCE_MIN) */
 static tc_status lowest_first(tc_rewrite *rw, const tc_node *node, bool *done)

@@ -28,7 +28,7 @@ static tc_val before(const tc_graph *g, tc_val back)
     return made && made->op == TC_OP_tosa_scatter ? def->in[0] : TC_NONE;
 }
 
-static tc_status through(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status read_cache_outputs(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
     if (node->op == TC_OP_tosa_reshape && leaving(g, node->in[0]) == node) {
@@ -60,5 +60,5 @@ static tc_status through(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_read_cache_outputs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, through);
+    return tc_rewrite_offered(module, read_cache_outputs);
 }

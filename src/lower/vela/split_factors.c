@@ -85,7 +85,7 @@ static bool is_nothing(const tc_graph *g, const tc_rescale_factor *c)
     return t.data != NULL;
 }
 
-static tc_status factors(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status split_unlike_factors(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_node *sum;
     tc_rescale_factor side[2], last;
@@ -129,5 +129,5 @@ static tc_status factors(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_split_unlike_factors(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){factors}, 1, NULL);
+    return tc_rewrite_module(module, (tc_rewriter *[]){split_unlike_factors}, 1, NULL);
 }

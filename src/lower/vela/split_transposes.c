@@ -116,7 +116,7 @@ static tc_val turned(tc_build *lw, tc_val x, const turn *t)
     return tc_put_join(lw, part, (int)t->dim[cut], at);
 }
 
-static tc_status turns(tc_rewrite *rw, const tc_node *node, bool *done)
+static tc_status split_transpose_by_slices(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     turn t;
     if (node->op != TC_OP_tosa_transpose || tc_is_const(rw->from, node->in[0]))
@@ -135,5 +135,5 @@ static tc_status turns(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_lower_split_transpose_by_slices(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, turns);
+    return tc_rewrite_offered(module, split_transpose_by_slices);
 }
