@@ -5,6 +5,7 @@
 #include "drive/passes.h"
 #include "executorch/cpu_select.h"
 #include "lower/lower.h"
+#include "read/recipe.h"
 #include "wire/file.h"
 
 #include <stdio.h>
@@ -217,7 +218,7 @@ static tc_status write_support(const char *folder)
 /* What ONNX's operators become. */
 static tc_status write_onnx(const char *folder)
 {
-    static const struct {
+    const struct {
         const char *domain, *name;
         int first, last;
         tc_op op;
@@ -226,6 +227,9 @@ static tc_status write_onnx(const char *folder)
 #define ONNX(name, first, last, build, op, extra, note) {"", #name, first, last, TC_OP_##op, note},
 #define ONNX_MS(name, first, last, build, op, extra, note)                                         \
     {"com.microsoft.", #name, first, last, TC_OP_##op, note},
+#define ONNX_IS(name, first, last, recipe, note) {"", #name, first, last, tc_recipe_op(recipe), note},
+#define ONNX_MS_IS(name, first, last, recipe, note)                                                \
+    {"com.microsoft.", #name, first, last, tc_recipe_op(recipe), note},
 #include "read/onnx/onnx.def"
     };
     tc_buf page;
@@ -260,6 +264,9 @@ static tc_status write_tflite(const char *folder)
     } row[] = {
 #define TFL(code, name, last, build, codes, op, extra, note)                                       \
     {#name, last, #build, #codes, TC_OP_##op, note},
+#define TFL_IS(code, name, last, recipe, codes, op, extra, note)                                   \
+    {#name, last, "recipe", #codes, TC_OP_##op, note},
+#define TFL_ACTIVATED TFL_IS
 #include "read/tflite/tflite.def"
     };
     tc_buf page;

@@ -10,7 +10,10 @@
  *
  *   self          the operand; bias?: TC_NONE where it is left out; a|b: the first that is there
  *   hx[0]         of a list of tensors the first
- *   0.5 -inf      a constant, in the type of the operands beside it
+ *   0.5 -inf      a constant, in the type of the operands beside it; (alpha:1) one that is computed
+ *   if(is_int(self), div(..), mul(..))   one or the other: is_int, is_float, is_complex of an
+ *                 operand, has(name), flag:false, or two numbers with <, > or = between them; in
+ *                 place of one, !'reason' refuses the node
  *   x = ...;      a name for what follows; results are the other parts, in the order of the node
  *   sort(..)[1]   one of several results; without [N] they are all results of the node
  *
@@ -18,7 +21,8 @@
  *
  *   axis=dim      the node's own argument or attribute `dim`, which must be there
  *   axis=dim:-1   the same, -1 where it is left out; `alpha:1` is short for `alpha=alpha:1`
- *   slope=0.01    a number; numbers may be computed: slope=(lower:0.125 + upper:0.375) / 2
+ *   slope=0.01    a number; numbers may be computed: slope=(lower:0.125 + upper:0.375) / 2, also
+ *                 from self.rank and self.shape[1]
  *   mode='floor'  a word of a choice; mode=how{none:exact, floor}: words of the file and ours, the
  *                 same word once, the first where it is left out
  *   axes=dim:all  every axis where the list is left out or empty

@@ -49,6 +49,50 @@ static bool known_to_aten(const void *names, const char *argument)
     return false;
 }
 
+/* Rows of onnx.def and tflite.def that have recipes. */
+static const struct {
+    const char *name, *text;
+} onnx[] = {
+#define ONNX(...)
+#define ONNX_MS(...)
+#define ONNX_IS(name, first, last, recipe, note) {#name, recipe},
+#define ONNX_MS_IS ONNX_IS
+#include "read/onnx/onnx.def"
+}, tflite[] = {
+#define TFL(...)
+#define TFL_IS(code, name, last, recipe, codes, op, extra, note) {#name, recipe},
+#define TFL_ACTIVATED TFL_IS
+#include "read/tflite/tflite.def"
+};
+
+/* The attributes that ONNX's operators have, of those whose recipes name any; and options of
+ * TensorFlow Lite's that are read by number. */
+static const struct {
+    const char *name, *attributes;
+} named[] = {
+    {"Mod", "fmod"},
+    {"Gelu", "approximate"},
+    {"Elu", "alpha"},
+    {"Selu", "alpha gamma"},
+    {"Celu", "alpha"},
+    {"LeakyRelu", "alpha"},
+    {"ThresholdedRelu", "alpha"},
+    {"Swish", "alpha"},
+    {"InstanceNormalization", "epsilon"},
+    {"Trilu", "upper"},
+    {"GridSample", "align_corners mode padding_mode"},
+    {"GELU", "option0"},      /* GeluOptions: approximate */
+    {"LEAKY_RELU", "option0"}, /* LeakyReluOptions: alpha */
+};
+
+static bool known_by_name(const void *name, const char *argument)
+{
+    for (size_t i = 0; i < TC_COUNT(named); i++)
+        if (tc_text_eq(named[i].name, name) && among(named[i].attributes, argument))
+            return true;
+    return among("in0 in1 in2", argument);
+}
+
 static bool good(tc_arena *arena, const char *names, const char *text,
                  bool (*known)(const void *, const char *))
 {
@@ -81,7 +125,10 @@ static const struct {
     {"gelu(self, form='tan')", "'tan' is no word of 'gelu_form'"},
     {"sort(self, axis=0, descending=false)[2]", "'sort' has no result 2"},
     {"full(shape=self.shape, value=0, dtype=other.dtype)", "the operator has no 'other'"},
-    {"full(shape=self.size, value=0, dtype=f32)", "'shape' is expected"},
+    {"full(shape=self.size, value=0, dtype=f32)", "',' is expected"},
+    {"if(is_odd(self), self, self)", "the operator has no 'is_odd'"},
+    {"if(alpha:1 = 1, self)", "',' is expected"},
+    {"if(has(beta), self, self)", "the operator has no 'beta'"},
     {"leaky_relu(self, slope=1) unless train: never", "the operator has no 'train'"},
 };
 
@@ -92,6 +139,10 @@ int main(void)
     static check_state state[TC_COUNT(refused)]; /* a case each */
     for (const tc_pt2_recipe *r = tc_pt2_recipes; r->text; r++)
         CHECK(good(&arena, r->row.target, r->text, known_to_aten));
+    for (size_t i = 0; i < TC_COUNT(onnx); i++)
+        CHECK(good(&arena, onnx[i].name, onnx[i].text, known_by_name));
+    for (size_t i = 0; i < TC_COUNT(tflite); i++)
+        CHECK(good(&arena, tflite[i].name, tflite[i].text, known_by_name));
     for (size_t i = 0; i < TC_COUNT(refused); i++) {
         const char *wrong = tc_recipe_check(&arena, refused[i].text, any_name, "self alpha scale");
         check_once(&state[i], wrong && strstr(wrong, refused[i].why), __FILE__, __LINE__,

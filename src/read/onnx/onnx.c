@@ -2,12 +2,18 @@
 /* onnx.c -- ONNX models: the file, its versions and functions, what goes in and comes out.
  *
  * Messages name the node as the file does.  Shapes follow by our own rules from the inputs'. */
+#include <ctype.h>
+
 #include "onnx_program.h"
 
 #define ONNX(name, first, last, build, op, extra, note)                                            \
-    {#name, "", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},
+    {#name, "", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note, NULL},
 #define ONNX_MS(name, first, last, build, op, extra, note)                                         \
-    {#name, "com.microsoft", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note},
+    {#name, "com.microsoft", first, last, tc_onnx_build_##build, TC_OP_##op, extra, note, NULL},
+#define ONNX_IS(name, first, last, recipe, note)                                                   \
+    {#name, "", first, last, tc_onnx_build_recipe, TC_OP_COUNT, 0, note, recipe},
+#define ONNX_MS_IS(name, first, last, recipe, note)                                                \
+    {#name, "com.microsoft", first, last, tc_onnx_build_recipe, TC_OP_COUNT, 0, note, recipe},
 /* ended by a row without name */
 static const tc_onnx_row rows[] = {
 #include "onnx.def"
@@ -67,6 +73,36 @@ static tc_status check_versions(const tc_onnx_scope *scope)
     return status;
 }
 
+/* bitwise_not -> BitwiseNot */
+static const char *camel_case(tc_arena *arena, const char *name)
+{
+    char *text = tc_text_copy(arena, tc_str_of(name)), *to = text;
+    for (const char *p = name; *p; p++)
+        if (*p != '_')
+            *to++ = p == name || p[-1] == '_' ? (char)toupper((unsigned char)*p) : *p;
+    *to = 0;
+    return text;
+}
+
+/* Functions of one tensor without attributes need no row. */
+static void add_functions(tc_onnx *reader)
+{
+    for (int op = 0; op < TC_OP_tosa_argmax; op++) {
+        const tc_op_info *info = &tc_ops[op];
+        if (!(info->traits & T_ELTWISE) || info->max_in != 1 || info->attr != TC_ATTR_none)
+            continue;
+        const char *name = camel_case(&reader->work, info->name);
+        void **slot =
+            tc_map_at(&reader->row, tc_str_of(tc_text_format(&reader->work, ":%s", name)));
+        tc_onnx_row *row = *slot ? NULL : tc_new(&reader->work, tc_onnx_row);
+        if (!row)
+            continue;
+        *row = (tc_onnx_row){name, "", TC_ONNX_OLDEST, TC_ONNX_NEWEST, tc_onnx_build_recipe,
+                             (tc_op)op, 0, "", tc_text_format(&reader->work, "%s(in0)", info->name)};
+        *slot = row;
+    }
+}
+
 static void find_functions(tc_onnx *reader)
 {
     for (size_t i = 0; i < reader->model->n_functions; i++) {
@@ -81,6 +117,7 @@ static void find_functions(tc_onnx *reader)
         const char *key = tc_text_format(&reader->work, "%s:%s", row->domain, row->name);
         *tc_map_at(&reader->row, tc_str_of(key)) = (void *)(uintptr_t)row;
     }
+    add_functions(reader);
 }
 
 /* The element type that the file declares is the one that follows from the nodes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.h -- what builders of ONNX's operators work with: one node of the file.
  *
- * A builder reads inputs and attributes, appends operators of ours (make.h), and binds each result
+ * A builder reads inputs and attributes, appends operators of ours (ir/build.h), and binds each result
  * that the node names.  onnx.def says which builder serves which operator. */
 #ifndef TC_ONNX_H
 #define TC_ONNX_H
@@ -27,6 +27,7 @@ typedef struct tc_onnx_row {
     tc_op op;
     double extra;
     const char *note;
+    const char *recipe; /* where `build` follows one */
 } tc_onnx_row;
 
 enum { TC_ONNX_OLDEST = 7, TC_ONNX_NEWEST = 28 };
@@ -81,6 +82,9 @@ void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val 
 #define ONNX(name, first, last, build, op, extra, note) void tc_onnx_build_##build(tc_onnx_node *n);
 #define ONNX_MS(name, first, last, build, op, extra, note)                                         \
     void tc_onnx_build_##build(tc_onnx_node *n);
+#define ONNX_IS(name, first, last, recipe, note)
+#define ONNX_MS_IS(name, first, last, recipe, note)
 #include "onnx.def"
+void tc_onnx_build_recipe(tc_onnx_node *n);
 
 #endif

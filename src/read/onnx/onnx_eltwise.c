@@ -5,26 +5,6 @@
 #include "../../num/load.h"
 #include "onnx.h"
 
-/* The row's operator on input 0, without attributes. */
-void tc_onnx_build_unary(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_b_op(&n->m, n->row->op, NULL, &x, 1));
-}
-
-void tc_onnx_build_round(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), x));
-}
-
-/* The row's operator on two inputs, broadcast. */
-void tc_onnx_build_binary(tc_onnx_node *n)
-{
-    tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_onnx_bind(n, 0, tc_b_binary(&n->m, n->row->op, a, b));
-}
-
 /* The row's operator between all inputs; extra: divided by their number. */
 void tc_onnx_build_variadic(tc_onnx_node *n)
 {
@@ -36,22 +16,6 @@ void tc_onnx_build_variadic(tc_onnx_node *n)
     if (n->row->extra != 0 && n->n_in > 1)
         x = tc_b_mul_n(&n->m, x, 1.0 / n->n_in);
     tc_onnx_bind(n, 0, x);
-}
-
-/* Quotients of integers are cut toward zero. */
-void tc_onnx_build_div(tc_onnx_node *n)
-{
-    tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_field_div_mode mode =
-        tc_is_int(tc_b_dtype(&n->m, a)) ? TC_div_mode_trunc : TC_div_mode_exact;
-    tc_onnx_bind(n, 0, tc_b_2(&n->m, div, tc_b_attr(&n->m, div, mode), a, b));
-}
-
-void tc_onnx_build_mod(tc_onnx_node *n)
-{
-    tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_op op = tc_onnx_int(n, "fmod", 0) ? TC_OP_fmod : TC_OP_remainder;
-    tc_onnx_bind(n, 0, tc_b_op(&n->m, op, NULL, (tc_val[]){a, b}, 2));
 }
 
 /* The result has the type of the base. */
@@ -78,12 +42,6 @@ void tc_onnx_build_bit_shift(tc_onnx_node *n)
     tc_onnx_bind(n, 0, tc_b_op(&n->m, op, NULL, (tc_val[]){x, y}, 2));
 }
 
-void tc_onnx_build_where(tc_onnx_node *n)
-{
-    tc_val c = tc_onnx_need(n, 0), a = tc_onnx_need(n, 1), b = tc_onnx_need(n, 2);
-    tc_onnx_bind(n, 0, tc_b_where(&n->m, c, a, b));
-}
-
 void tc_onnx_build_cast(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
@@ -96,48 +54,7 @@ void tc_onnx_build_cast(tc_onnx_node *n)
     tc_onnx_bind(n, 0, y);
 }
 
-void tc_onnx_build_cast_like(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0), like = tc_onnx_need(n, 1);
-    if (n->m.status == TC_OK)
-        tc_onnx_bind(n, 0, tc_b_cast(&n->m, x, tc_b_dtype(&n->m, like)));
-}
-
 /* ---- activations with parameters ---- */
-
-void tc_onnx_build_gelu(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    bool tanh_form = tc_text_eq(tc_onnx_text(n, "approximate", "none"), "tanh");
-    tc_field_gelu_form form = tanh_form ? TC_gelu_form_tanh : TC_gelu_form_erf;
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, gelu, tc_b_attr(&n->m, gelu, form), x));
-}
-
-/* scale * (x > 0 ? x : alpha (e^(input_scale x) - 1)); extra: 0 Elu, 1 Selu, 2 Celu */
-void tc_onnx_build_elu(tc_onnx_node *n)
-{
-    static const double default_alpha[] = {1, 1.67326319217681884765625, 1};
-    int which = (int)n->row->extra;
-    tc_val x = tc_onnx_need(n, 0);
-    double alpha = tc_onnx_float(n, "alpha", default_alpha[which]);
-    double scale = which == 1 ? tc_onnx_float(n, "gamma", 1.05070102214813232421875) : 1;
-    tc_attr_elu *a = tc_b_attr(&n->m, elu, alpha, scale, which == 2 ? 1 / alpha : 1);
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, elu, a, x));
-}
-
-void tc_onnx_build_leaky_relu(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_attr_slope *a = tc_b_attr(&n->m, slope, tc_onnx_float(n, "alpha", (double)0.01f));
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, leaky_relu, a, x));
-}
-
-void tc_onnx_build_thresholded_relu(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_attr_threshold *a = tc_b_attr(&n->m, threshold, tc_onnx_float(n, "alpha", 1), 0);
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, threshold, a, x));
-}
 
 void tc_onnx_build_hard_sigmoid(tc_onnx_node *n)
 {
@@ -154,26 +71,6 @@ void tc_onnx_build_hard_sigmoid(tc_onnx_node *n)
     tc_attr_alpha *a = tc_b_attr(&n->m, alpha, alpha);
     tc_val y = tc_b_op(&n->m, TC_OP_add, a, (tc_val[]){start, x}, 2);
     tc_onnx_bind(n, 0, tc_b_clamp(&n->m, y, 0, 1));
-}
-
-void tc_onnx_build_softplus(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, softplus, tc_b_attr(&n->m, softplus, 1, 20), x));
-}
-
-/* x sigmoid(alpha x) */
-void tc_onnx_build_swish(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    double alpha = tc_onnx_float(n, "alpha", 1);
-    if (alpha == 1) {
-        tc_onnx_bind(n, 0, tc_b_silu(&n->m, x));
-        return;
-    }
-    tc_val s = tc_b_mul_n(&n->m, x, alpha);
-    s = tc_b_sigmoid(&n->m, s);
-    tc_onnx_bind(n, 0, tc_b_mul(&n->m, x, s));
 }
 
 /* x < -lambd: x + bias;  x > lambd: x - bias;  else 0 */

@@ -248,13 +248,6 @@ void tc_onnx_build_expand(tc_onnx_node *n)
     tc_onnx_bind(n, 0, y == x ? tc_b_identity(&n->m, x) : y);
 }
 
-void tc_onnx_build_tile(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_ints repeats = tc_onnx_settled(n, 1);
-    tc_onnx_bind(n, 0, tc_b_1(&n->m, repeat, tc_b_attr(&n->m, repeat, repeats), x));
-}
-
 static tc_field_pad_mode pad_mode(tc_onnx_node *n)
 {
     const char *word = tc_onnx_text(n, "mode", "constant");
@@ -332,14 +325,6 @@ void tc_onnx_build_depth_space(tc_onnx_node *n)
         x = tc_b_reshape(m, x, 4, (int64_t[]){N, C / (b * b), H * b, W * b});
     }
     tc_onnx_bind(n, 0, x);
-}
-
-void tc_onnx_build_trilu(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    int64_t k = tc_onnx_settled_int(n, 1, 0);
-    tc_op op = tc_onnx_int(n, "upper", 1) ? TC_OP_triu : TC_OP_tril;
-    tc_onnx_bind(n, 0, tc_b_op(&n->m, op, tc_b_attr(&n->m, tri, k), &x, 1));
 }
 
 /* Cut or padded with zeros around the middle. */
@@ -471,13 +456,6 @@ void tc_onnx_build_eye_like(tc_onnx_node *n)
         for (int64_t c = 0; c < t->dim[1]; c++)
             tc_store_i64(out, r * t->dim[1] + c, c == r + k);
     tc_onnx_bind(n, 0, tc_b_const(m, out, NULL));
-}
-
-/* x itself where it is not optional and not a sequence: OptionalGetElement, Optional's identity. */
-void tc_onnx_build_identity(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    tc_onnx_bind(n, 0, tc_b_identity(&n->m, x));
 }
 
 /* A tensor is there. */

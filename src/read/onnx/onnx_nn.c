@@ -80,18 +80,6 @@ void tc_onnx_build_batch_norm(tc_onnx_node *n)
                          (tc_val[]){x, p[0], p[1], p[2], p[3]}, 5));
 }
 
-/* A group for each channel. */
-void tc_onnx_build_instance_norm(tc_onnx_node *n)
-{
-    tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_need(n, 2);
-    double eps = tc_onnx_float(n, "epsilon", (double)1e-5f);
-    if (m->status != TC_OK)
-        return;
-    tc_attr_group_norm *a = tc_b_attr(m, group_norm, tc_b_type(m, x)->dim[1], eps);
-    tc_onnx_bind(n, 0, tc_b_3(m, group_norm, a, x, weight, bias));
-}
-
 /* Before operator set 21 scale and bias have one number for each group. */
 void tc_onnx_build_group_norm(tc_onnx_node *n)
 {

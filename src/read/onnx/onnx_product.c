@@ -2,12 +2,6 @@
 /* onnx_product.c -- builders of matrix products. */
 #include "onnx.h"
 
-void tc_onnx_build_matmul(tc_onnx_node *n)
-{
-    tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_onnx_bind(n, 0, tc_b_matmul(&n->m, a, b));
-}
-
 /* alpha A' B' + beta C; with weights the other way round and no factors it is a linear layer. */
 void tc_onnx_build_gemm(tc_onnx_node *n)
 {

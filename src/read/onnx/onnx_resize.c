@@ -365,26 +365,6 @@ void tc_onnx_build_resize(tc_onnx_node *n)
     tc_onnx_bind(n, 0, resample(m, x, &r));
 }
 
-static tc_field_sample_mode sample_mode(tc_onnx_node *n)
-{
-    const char *word = tc_onnx_text(n, "mode", "linear");
-    return tc_text_eq(word, "nearest")                               ? TC_sample_mode_nearest
-           : tc_text_eq(word, "cubic") || tc_text_eq(word, "bicubic") ? TC_sample_mode_bicubic
-                                                                      : TC_sample_mode_bilinear;
-}
-
-void tc_onnx_build_grid_sample(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0), grid = tc_onnx_need(n, 1);
-    const char *word = tc_onnx_text(n, "padding_mode", "zeros");
-    tc_field_sample_pad pad = tc_text_eq(word, "border")       ? TC_sample_pad_border
-                              : tc_text_eq(word, "reflection") ? TC_sample_pad_reflection
-                                                               : TC_sample_pad_zeros;
-    tc_attr_grid *a =
-        tc_b_attr(&n->m, grid, sample_mode(n), pad, tc_onnx_int(n, "align_corners", 0) != 0);
-    tc_onnx_bind(n, 0, tc_b_2(&n->m, grid_sample, a, x, grid));
-}
-
 /* Places evenly over -1 .. 1 of each axis, times theta [N, axes, axes + 1]. */
 void tc_onnx_build_affine_grid(tc_onnx_node *n)
 {

@@ -11,7 +11,14 @@
 #include "../data.h"
 
 #define TFL(code, name, last, build, codes, op, extra, note)                                       \
-    {code, #name, last, tc_tfl_build_##build, tc_tfl_codes_##codes, TC_OP_##op, extra, note},
+    {code,        #name, last, tc_tfl_build_##build, tc_tfl_codes_##codes,                         \
+     TC_OP_##op, extra, note, NULL},
+#define TFL_IS(code, name, last, recipe, codes, op, extra, note)                                   \
+    {code,        #name, last, tc_tfl_build_recipe, tc_tfl_codes_##codes,                          \
+     TC_OP_##op, extra, note, recipe},
+#define TFL_ACTIVATED(code, name, last, recipe, codes, op, extra, note)                            \
+    {code,        #name, last, tc_tfl_build_activated, tc_tfl_codes_##codes,                       \
+     TC_OP_##op, extra, note, recipe},
 const tc_tfl_row tc_tfl_rows[] = {
 #include "tflite.def"
     {0},

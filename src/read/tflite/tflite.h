@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite.h -- what builders of TensorFlow Lite's operators work with: one operator of the file.
  *
- * A builder reads inputs and options, appends operators of ours (make.h), and binds each result
+ * A builder reads inputs and options, appends operators of ours (ir/build.h), and binds each result
  * that the operator names.  tflite.def says which builder serves which operator.
  *
  * Tensors whose numbers are codes keep them: what the file computes with integers is built of
@@ -89,6 +89,7 @@ typedef struct tc_tfl_row {
     tc_op op;
     double extra;
     const char *note;
+    const char *recipe; /* where `build` follows one */
 } tc_tfl_row;
 extern const tc_tfl_row tc_tfl_rows[]; /* ended by a row without name */
 
@@ -150,6 +151,11 @@ void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc
 #define TFL(code, name, last, build, codes, op, extra, note)                                       \
     void tc_tfl_build_##build(tc_tfl_node *n);                                                     \
     void tc_tfl_codes_##codes(tc_tfl_node *n);
+#define TFL_IS(code, name, last, recipe, codes, op, extra, note)                                   \
+    void tc_tfl_codes_##codes(tc_tfl_node *n);
+#define TFL_ACTIVATED TFL_IS
 #include "tflite.def"
+void tc_tfl_build_recipe(tc_tfl_node *n);
+void tc_tfl_build_activated(tc_tfl_node *n);
 
 #endif

@@ -5,55 +5,6 @@
 #include "../../num/load.h"
 #include "tflite.h"
 
-/* The row's operator on input 0, without attributes. */
-void tc_tfl_build_unary(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_plain(n, 0);
-    tc_tfl_bind(n, 0, tc_b_op(&n->m, n->row->op, NULL, &x, 1));
-}
-
-void tc_tfl_build_round(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    tc_tfl_bind(n, 0, tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), x));
-}
-
-/* The row's operator on two inputs, broadcast; extra 1: an activation behind it, option 0. */
-void tc_tfl_build_binary(tc_tfl_node *n)
-{
-    tc_val a = tc_tfl_plain(n, 0), b = tc_tfl_plain(n, 1);
-    tc_val y = tc_b_binary(&n->m, n->row->op, a, b);
-    if (n->row->extra == 1)
-        y = tc_tfl_activate(&n->m, y, tc_tfl_enum(n, 0));
-    tc_tfl_bind_plain(n, 0, y);
-}
-
-/* Quotients of integers are cut toward zero; FLOOR_DIV's down. */
-void tc_tfl_build_div(tc_tfl_node *n)
-{
-    tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    tc_field_div_mode mode = n->row->extra == 2                ? TC_div_mode_floor
-                             : tc_is_int(tc_b_dtype(&n->m, a)) ? TC_div_mode_trunc
-                                                               : TC_div_mode_exact;
-    tc_val y = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, mode), a, b);
-    if (n->row->extra != 2)
-        y = tc_tfl_activate(&n->m, y, tc_tfl_enum(n, 0));
-    tc_tfl_bind(n, 0, y);
-}
-
-void tc_tfl_build_pow(tc_tfl_node *n)
-{
-    tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    tc_tfl_bind(n, 0, tc_b_pow(&n->m, a, b));
-}
-
-void tc_tfl_build_squared_difference(tc_tfl_node *n)
-{
-    tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    tc_val d = tc_b_sub(&n->m, a, b);
-    tc_tfl_bind(n, 0, tc_b_mul(&n->m, d, d));
-}
-
 /* The sum of all inputs. */
 void tc_tfl_build_add_n(tc_tfl_node *n)
 {
@@ -63,34 +14,6 @@ void tc_tfl_build_add_n(tc_tfl_node *n)
         x = tc_b_add(&n->m, x, y);
     }
     tc_tfl_bind(n, 0, x);
-}
-
-/* An activation as an operator of its own; extra: which, 10: RELU_0_TO_1 */
-void tc_tfl_build_activation(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    int which = (int)n->row->extra;
-    tc_tfl_bind(n, 0, which == 10 ? tc_b_clamp(&n->m, x, 0, 1) : tc_tfl_activate(&n->m, x, which));
-}
-
-void tc_tfl_build_elu(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    tc_tfl_bind(n, 0, tc_b_1(&n->m, elu, tc_b_attr(&n->m, elu, 1, 1, 1), x));
-}
-
-void tc_tfl_build_leaky_relu(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    double slope = tc_tfl_float(n, 0, 0);
-    tc_tfl_bind(n, 0, tc_b_1(&n->m, leaky_relu, tc_b_attr(&n->m, slope, slope), x));
-}
-
-void tc_tfl_build_gelu(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    tc_field_gelu_form form = tc_tfl_bool(n, 0, false) ? TC_gelu_form_tanh : TC_gelu_form_erf;
-    tc_tfl_bind(n, 0, tc_b_1(&n->m, gelu, tc_b_attr(&n->m, gelu, form), x));
 }
 
 /* x >= 0 ? x : slope * x; a slope for each number of the last axis is our operator's, with that
@@ -145,14 +68,6 @@ void tc_tfl_build_select(tc_tfl_node *n)
         c = tc_b_reshape(m, c, x->rank, dim);
     }
     tc_tfl_bind(n, 0, tc_b_where(m, c, a, b));
-}
-
-/* |re + i im| */
-void tc_tfl_build_complex_abs(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    tc_val re = tc_b_real(&n->m, x), im = tc_b_imag(&n->m, x);
-    tc_tfl_bind(n, 0, tc_b_hypot(&n->m, re, im));
 }
 
 /* The same bits as another type of the same width: of constants only. */
