@@ -16,30 +16,32 @@ TC_AVX2 TC_INLINE __m256i tc_load256(const void *p)
     return _mm256_loadu_si256((const __m256i *)p);
 }
 
-/* Every row of one panel: sums to scaled sums. */
-TC_AVX512 TC_INLINE void tc_scale512(const tc_group *g, __m512i (*acc)[TC_512_PANELS],
-                                     const int rows, const int p, const bool left)
+TC_AVX512 TC_INLINE void tc_put512(void *p, __m512i v) { _mm512_storeu_si512(p, v); }
+TC_AVX2 TC_INLINE void tc_put256(void *p, __m256i v) { _mm256_storeu_si256((__m256i *)p, v); }
+
+/* The high halves of 64-bit numbers, in turn. */
+TC_AVX512 TC_INLINE __m512i tc_highs512(__m512i even, __m512i odd)
 {
-    __m512i m0 = tc_load512(g->m0 + 16 * p), m1 = tc_load512(g->m1 + 16 * p);
-    __m512i half0 = tc_load512(g->half0 + 8 * p), half1 = tc_load512(g->half1 + 8 * p);
-    __m512i left0 = tc_load512(g->left0 + 8 * p), left1 = tc_load512(g->left1 + 8 * p);
-    __m512i right = tc_load512(g->right + 16 * p);
-#pragma GCC unroll 12
-    for (int r = 0; r < rows; r++) {
-        __m512i v = acc[r][p];
-        __m512i even = _mm512_add_epi64(_mm512_mul_epi32(v, m0), half0);
-        __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(v, 32), m1), half1);
-        if (left) {
-            even = _mm512_sllv_epi64(even, left0);
-            odd = _mm512_sllv_epi64(odd, left1);
-        }
-        v = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
-        acc[r][p] = _mm512_srav_epi32(v, right);
-    }
+    return _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
+}
+TC_AVX2 TC_INLINE __m256i tc_highs256(__m256i even, __m256i odd)
+{
+    return _mm256_blend_epi32(_mm256_shuffle_epi32(even, 0xf5), odd, 0xaa);
+}
+
+/* acc + x . w of pairs of words, summed exactly; else of four bytes, those of x without sign. */
+TC_AVX512 TC_INLINE __m512i tc_dot512(__m512i acc, __m512i x, __m512i w, const bool words)
+{
+    return words ? _mm512_dpwssd_epi32(acc, x, w) : _mm512_dpbusd_epi32(acc, x, w);
+}
+TC_AVX2 TC_INLINE __m256i tc_dot256(__m256i acc, __m256i x, __m256i w, const bool words)
+{
+    (void)words; /* there is nothing else */
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(x, w));
 }
 
 /* The bytes of one row, in order, from the first. */
-TC_AVX512 TC_INLINE __m512i tc_bytes512(const __m512i *v, const int panels)
+TC_AVX512 TC_INLINE __m512i tc_packed512(const __m512i *v, const int panels)
 {
     if (panels == 1)
         return _mm512_castsi128_si512(_mm512_cvtsepi32_epi8(v[0]));
@@ -55,8 +57,13 @@ TC_AVX512 TC_INLINE __m512i tc_bytes512(const __m512i *v, const int panels)
     return _mm512_packs_epi16(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]));
 }
 
-TC_AVX512 TC_INLINE void tc_store512(const tc_group *g, __m512i bytes, const int panels, uint8_t *y)
+TC_AVX512 TC_INLINE void tc_bytes512(const tc_finish *f, const tc_group *g, const __m512i *v,
+                                     const int panels, uint8_t *y)
 {
+    const __m512i lo = _mm512_set1_epi8((char)f->narrow.lo),
+                  hi = _mm512_set1_epi8((char)f->narrow.hi);
+    __m512i bytes = _mm512_min_epi8(_mm512_max_epi8(tc_packed512(v, panels), lo), hi);
+    y += g->first;
     if (g->columns < (size_t)panels * 16)
         _mm512_mask_storeu_epi8(y, (UINT64_C(1) << g->columns) - 1, bytes);
     else if (panels == 4)
@@ -103,66 +110,32 @@ TC_AVX512 TC_INLINE void tc_words512(const tc_finish *f, const tc_group *g, cons
     }
 }
 
-/* rows x panels sums to rows of y. */
-TC_AVX512 TC_INLINE void tc_finish512(const tc_finish *f, const tc_group *g,
-                                      __m512i (*acc)[TC_512_PANELS], const int rows,
-                                      const int panels, uint8_t *y)
+/* The words of one row, in order. */
+TC_AVX2 TC_INLINE __m256i tc_packed256(const __m256i *v, const int panels)
 {
-    if (!f->quick || f->narrow.dtype == TC_i32) {
-        int32_t sum[TC_512_ROWS * TC_512_PANELS * 16];
-#pragma GCC unroll 12
-        for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-            for (int p = 0; p < panels; p++)
-                _mm512_storeu_si512(sum + (r * panels + p) * 16, acc[r][p]);
-        tc_finish_slots(f, g, sum, (size_t)rows, y);
-        return;
-    }
-#pragma GCC unroll 4
-    for (int p = 0; p < panels; p++)
-        if (g->shifts_left)
-            tc_scale512(g, acc, rows, p, true);
-        else
-            tc_scale512(g, acc, rows, p, false);
-    if (f->narrow.dtype == TC_i16) {
-#pragma GCC unroll 12
-        for (int r = 0; r < rows; r++)
-            tc_words512(f, g, acc[r], panels, y + (size_t)r * f->row_bytes);
-        return;
-    }
-    const __m512i lo = _mm512_set1_epi8((char)f->narrow.lo),
-                  hi = _mm512_set1_epi8((char)f->narrow.hi);
+    __m256i words = _mm256_packs_epi32(v[0], v[panels - 1]);
+    return panels == 1 ? _mm256_permute4x64_epi64(words, 0x08) : words; /* 0-3 0-3 4-7 4-7 */
+}
+
+TC_AVX2 TC_INLINE void tc_words256(const tc_finish *f, const tc_group *g, const __m256i *v,
+                                   const int panels, uint8_t *y)
+{
+    const __m256i lo = _mm256_set1_epi16((short)f->narrow.lo),
+                  hi = _mm256_set1_epi16((short)f->narrow.hi);
+    int16_t word[16];
+    tc_put256(word, _mm256_min_epi16(_mm256_max_epi16(tc_packed256(v, panels), lo), hi));
+    memcpy(y + 2 * g->first, word, g->columns * sizeof *word);
+}
+
+TC_AVX2 TC_INLINE void tc_bytes256(const tc_finish *f, const tc_group *g, const __m256i *v,
+                                   const int panels, uint8_t *y)
+{
+    const __m128i lo = _mm_set1_epi8((char)f->narrow.lo), hi = _mm_set1_epi8((char)f->narrow.hi);
+    __m256i words = tc_packed256(v, panels);
+    __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(words),
+                                    _mm256_extracti128_si256(words, 1));
+    bytes = _mm_min_epi8(_mm_max_epi8(bytes, lo), hi);
     y += g->first;
-#pragma GCC unroll 12
-    for (int r = 0; r < rows; r++, y += f->row_bytes) {
-        __m512i bytes = tc_bytes512(acc[r], panels);
-        tc_store512(g, _mm512_min_epi8(_mm512_max_epi8(bytes, lo), hi), panels, y);
-    }
-}
-
-TC_AVX2 TC_INLINE void tc_scale256(const tc_group *g, __m256i (*acc)[TC_256_PANELS],
-                                   const int rows, const int p)
-{
-    __m256i m0 = tc_load256(g->m0 + 8 * p), m1 = tc_load256(g->m1 + 8 * p);
-    __m256i half0 = tc_load256(g->half0 + 4 * p), half1 = tc_load256(g->half1 + 4 * p);
-    __m256i left0 = tc_load256(g->left0 + 4 * p), left1 = tc_load256(g->left1 + 4 * p);
-    __m256i right = tc_load256(g->right + 8 * p);
-#pragma GCC unroll 6
-    for (int r = 0; r < rows; r++) {
-        __m256i v = acc[r][p];
-        __m256i even = _mm256_add_epi64(_mm256_mul_epi32(v, m0), half0);
-        __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(v, 32), m1), half1);
-        if (g->shifts_left) {
-            even = _mm256_sllv_epi64(even, left0);
-            odd = _mm256_sllv_epi64(odd, left1);
-        }
-        v = _mm256_blend_epi32(_mm256_shuffle_epi32(even, 0xf5), odd, 0xaa);
-        acc[r][p] = _mm256_srav_epi32(v, right);
-    }
-}
-
-TC_AVX2 TC_INLINE void tc_store256(const tc_group *g, __m128i bytes, const int panels, uint8_t *y)
-{
     if (g->columns < (size_t)panels * 8) {
         uint8_t some[16];
         _mm_storeu_si128((__m128i *)(void *)some, bytes);
@@ -174,45 +147,10 @@ TC_AVX2 TC_INLINE void tc_store256(const tc_group *g, __m128i bytes, const int p
     }
 }
 
-TC_AVX2 TC_INLINE void tc_finish256(const tc_finish *f, const tc_group *g,
-                                    __m256i (*acc)[TC_256_PANELS], const int rows,
-                                    const int panels, uint8_t *y)
-{
-    if (!f->quick || f->narrow.dtype == TC_i32) {
-        int32_t sum[TC_256_ROWS * TC_256_PANELS * 8];
-#pragma GCC unroll 6
-        for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
-            for (int p = 0; p < panels; p++)
-                _mm256_storeu_si256((__m256i *)(void *)(sum + (r * panels + p) * 8), acc[r][p]);
-        tc_finish_slots(f, g, sum, (size_t)rows, y);
-        return;
-    }
-#pragma GCC unroll 2
-    for (int p = 0; p < panels; p++)
-        tc_scale256(g, acc, rows, p);
-    bool bytes = f->narrow.dtype == TC_i8;
-    const __m128i lo = _mm_set1_epi8((char)f->narrow.lo), hi = _mm_set1_epi8((char)f->narrow.hi);
-    const __m256i lo16 = _mm256_set1_epi16((short)f->narrow.lo),
-                  hi16 = _mm256_set1_epi16((short)f->narrow.hi);
-    y += g->first * (bytes ? 1 : 2);
-#pragma GCC unroll 6
-    for (int r = 0; r < rows; r++, y += f->row_bytes) {
-        __m256i words = _mm256_packs_epi32(acc[r][0], acc[r][panels - 1]);
-        if (panels == 1) /* 0-3 0-3 4-7 4-7 */
-            words = _mm256_permute4x64_epi64(words, 0x08);
-        if (!bytes) {
-            int16_t word[16];
-            words = _mm256_min_epi16(_mm256_max_epi16(words, lo16), hi16);
-            _mm256_storeu_si256((__m256i *)(void *)word, words);
-            memcpy(y, word, g->columns * sizeof *word);
-            continue;
-        }
-        __m128i byte = _mm_packs_epi16(_mm256_castsi256_si128(words),
-                                        _mm256_extracti128_si256(words, 1));
-        tc_store256(g, _mm_min_epi8(_mm_max_epi8(byte, lo), hi), panels, y);
-    }
-}
+#define WIDTH 512
+#include "finish_body.h"
+#define WIDTH 256
+#include "finish_body.h"
 #endif
 
 #endif

@@ -231,86 +231,30 @@ TC_AVX512 TC_INLINE void rows512(const tc_depth8 *d, const tc_group *g, const ui
     tc_finish512(&d->finish, g, acc, rows, panels, y);
 }
 
-/* The same of words, two taps at a time; 32 channels. */
-TC_AVX512 TC_INLINE void words512(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
-                                  const uint8_t *const *row, uint8_t *y, const int rows)
-{
-    __m512i acc[MOST_ROWS][TC_512_PANELS];
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
-        for (int p = 0; p < 2; p++)
-            acc[r][p] = tc_load512(g->start + 16 * p);
-    for (size_t u = 0; u < d->units; u++, w += 128) {
-        __m512i w0 = tc_load512(w), w1 = tc_load512(w + 64);
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++) {
-            const uint8_t *from = row[r] + 2 * g->first;
-            __m512i a = tc_load512(from + d->tap[2 * u]), b = tc_load512(from + d->tap[2 * u + 1]);
-            acc[r][0] = _mm512_dpwssd_epi32(acc[r][0], _mm512_unpacklo_epi16(a, b), w0);
-            acc[r][1] = _mm512_dpwssd_epi32(acc[r][1], _mm512_unpackhi_epi16(a, b), w1);
-        }
-    }
-    tc_finish512(&d->finish, g, acc, rows, 2, y);
-}
+#define WIDTH 512
+#include "int8_depth_body.h"
+#define WIDTH 256
+#include "int8_depth_body.h"
 
-TC_AVX512 static void group512_words(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
-                                     const uint8_t *const *row, size_t rows, uint8_t *y)
-{
-    size_t r = 0;
-    for (; r + 4 <= rows; r += 4)
-        words512(d, g, w, row + r, y + r * d->finish.row_bytes, 4);
-    for (; r < rows; r++)
-        words512(d, g, w, row + r, y + r * d->finish.row_bytes, 1);
-}
-
-#define GROUP_512(P)                                                                               \
-    TC_AVX512 static void group512_##P(const tc_depth8 *d, const tc_group *g, const uint8_t *w,    \
-                                       const uint8_t *const *row, size_t rows, uint8_t *y)         \
+/* Four positions at a time, then one by one. */
+#define GROUP(name, target, of)                                                                    \
+    target static void name(const tc_depth8 *d, const tc_group *g, const uint8_t *w,               \
+                            const uint8_t *const *row, size_t rows, uint8_t *y)                    \
     {                                                                                              \
         size_t r = 0;                                                                              \
         for (; r + 4 <= rows; r += 4)                                                              \
-            rows512(d, g, w, row + r, y + r * d->finish.row_bytes, 4, P);                          \
+            of(d, g, w, row + r, y + r * d->finish.row_bytes, 4);                                  \
         for (; r < rows; r++)                                                                      \
-            rows512(d, g, w, row + r, y + r * d->finish.row_bytes, 1, P);                          \
+            of(d, g, w, row + r, y + r * d->finish.row_bytes, 1);                                  \
     }
-GROUP_512(4)
-GROUP_512(2)
-GROUP_512(1)
-
-TC_AVX2 TC_INLINE void rows256(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
-                               const uint8_t *const *row, uint8_t *y, const int rows)
-{
-    __m256i acc[MOST_ROWS][TC_256_PANELS];
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
-        for (int p = 0; p < 2; p++)
-            acc[r][p] = tc_load256(g->start + 8 * p);
-    for (size_t u = 0; u < d->units; u++, w += 64) {
-        __m256i w0 = tc_load256(w), w1 = tc_load256(w + 32);
-#pragma GCC unroll 4
-        for (int r = 0; r < rows; r++) {
-            const uint8_t *from = row[r] + 2 * g->first;
-            __m256i a = tc_load256(from + d->tap[2 * u]), b = tc_load256(from + d->tap[2 * u + 1]);
-            __m256i lo = _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w0);
-            __m256i hi = _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w1);
-            acc[r][0] = _mm256_add_epi32(acc[r][0], lo);
-            acc[r][1] = _mm256_add_epi32(acc[r][1], hi);
-        }
-    }
-    tc_finish256(&d->finish, g, acc, rows, 2, y);
-}
-
-TC_AVX2 static void group256(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
-                             const uint8_t *const *row, size_t rows, uint8_t *y)
-{
-    size_t r = 0;
-    for (; r + 4 <= rows; r += 4)
-        rows256(d, g, w, row + r, y + r * d->finish.row_bytes, 4);
-    for (; r < rows; r++)
-        rows256(d, g, w, row + r, y + r * d->finish.row_bytes, 1);
-}
+#define rows512_4(...) rows512(__VA_ARGS__, 4)
+#define rows512_2(...) rows512(__VA_ARGS__, 2)
+#define rows512_1(...) rows512(__VA_ARGS__, 1)
+GROUP(group512_4, TC_AVX512, rows512_4)
+GROUP(group512_2, TC_AVX512, rows512_2)
+GROUP(group512_1, TC_AVX512, rows512_1)
+GROUP(group512_words, TC_AVX512, words512)
+GROUP(group256, TC_AVX2, words256)
 #endif
 
 static kernel *kernel_for(const tc_depth8 *d, size_t panels)

@@ -127,88 +127,10 @@ TC_INLINE int32_t dword(const uint8_t *p)
     return v;
 }
 
-/* words: of pairs of words, summed exactly; else of four bytes, those of rows without sign. */
-TC_AVX512 TC_INLINE void tile512(const side *t, const uint8_t *const *row, uint8_t *y,
-                                 const int rows, const int panels, const bool words)
-{
-    const tc_dense8 *d = t->d;
-    const int8_t *b = t->b;
-    __m512i acc[TC_512_ROWS][TC_512_PANELS];
-    const uint8_t *a[TC_512_ROWS];
-#pragma GCC unroll 12
-    for (int r = 0; r < rows; r++) {
-        a[r] = row[r];
-#pragma GCC unroll 4
-        for (int p = 0; p < panels; p++)
-            acc[r][p] = tc_load512(t->start + 16 * p);
-    }
-    if (t->more)
-#pragma GCC unroll 12
-        for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-            for (int p = 0; p < panels; p++)
-                acc[r][p] = _mm512_add_epi32(acc[r][p], _mm512_set1_epi32(t->more[r]));
-    size_t units = d->units;
-    for (size_t s = 0; s < d->n_segment; s++) {
-        size_t at = d->segment[s];
-        for (size_t end = at + 4 * units; at < end; at += 4, b += 64 * panels) {
-            __m512i w[TC_512_PANELS];
-#pragma GCC unroll 4
-            for (int p = 0; p < panels; p++)
-                w[p] = tc_load512(b + 64 * p);
-#pragma GCC unroll 12
-            for (int r = 0; r < rows; r++) {
-                __m512i x = _mm512_set1_epi32(dword(a[r] + at));
-#pragma GCC unroll 4
-                for (int p = 0; p < panels; p++)
-                    acc[r][p] = words ? _mm512_dpwssd_epi32(acc[r][p], x, w[p])
-                                      : _mm512_dpbusd_epi32(acc[r][p], x, w[p]);
-            }
-        }
-    }
-    tc_finish512(&d->finish, t->g, acc, rows, panels, y);
-}
-
-/* Words by words: products of two are summed exactly. */
-TC_AVX2 TC_INLINE void tile256(const side *t, const uint8_t *const *row, uint8_t *y,
-                                 const int rows, const int panels)
-{
-    const tc_dense8 *d = t->d;
-    const int8_t *b = t->b;
-    __m256i acc[TC_256_ROWS][TC_256_PANELS];
-    const uint8_t *a[TC_256_ROWS];
-#pragma GCC unroll 6
-    for (int r = 0; r < rows; r++) {
-        a[r] = row[r];
-#pragma GCC unroll 2
-        for (int p = 0; p < panels; p++)
-            acc[r][p] = tc_load256(t->start + 8 * p);
-    }
-    if (t->more)
-#pragma GCC unroll 6
-        for (int r = 0; r < rows; r++)
-#pragma GCC unroll 2
-            for (int p = 0; p < panels; p++)
-                acc[r][p] = _mm256_add_epi32(acc[r][p], _mm256_set1_epi32(t->more[r]));
-    size_t units = d->units;
-    for (size_t s = 0; s < d->n_segment; s++) {
-        size_t at = d->segment[s];
-        for (size_t end = at + 4 * units; at < end; at += 4, b += 32 * panels) {
-            __m256i w[TC_256_PANELS];
-#pragma GCC unroll 2
-            for (int p = 0; p < panels; p++)
-                w[p] = tc_load256(b + 32 * p);
-#pragma GCC unroll 6
-            for (int r = 0; r < rows; r++) {
-                __m256i x = _mm256_set1_epi32(dword(a[r] + at));
-#pragma GCC unroll 2
-                for (int p = 0; p < panels; p++)
-                    acc[r][p] = _mm256_add_epi32(acc[r][p], _mm256_madd_epi16(x, w[p]));
-            }
-        }
-    }
-    tc_finish256(&d->finish, t->g, acc, rows, panels, y);
-}
+#define WIDTH 512
+#include "int8_tile_body.h"
+#define WIDTH 256
+#include "int8_tile_body.h"
 
 #define EACH_512(F)                                                                                \
     F(12, 1) F(8, 1) F(4, 1) F(2, 1) F(1, 1)                                                       \
@@ -217,20 +139,14 @@ TC_AVX2 TC_INLINE void tile256(const side *t, const uint8_t *const *row, uint8_t
     F(6, 4) F(5, 4) F(4, 4) F(3, 4) F(2, 4) F(1, 4)
 #define EACH_256(F) F(6, 1) F(4, 1) F(2, 1) F(1, 1) F(6, 2) F(4, 2) F(3, 2) F(2, 2) F(1, 2)
 
+#define TILE(name, target, of, R, P, words)                                                        \
+    target static void name##_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y)      \
+    {                                                                                              \
+        of(t, row, y, R, P, words);                                                                \
+    }
 #define TILE_512(R, P)                                                                             \
-    TC_AVX512 static void tile512_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y)  \
-    {                                                                                              \
-        tile512(t, row, y, R, P, false);                                                           \
-    }                                                                                              \
-    TC_AVX512 static void words512_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y) \
-    {                                                                                              \
-        tile512(t, row, y, R, P, true);                                                            \
-    }
-#define TILE_256(R, P)                                                                             \
-    TC_AVX2 static void tile256_##R##x##P(const side *t, const uint8_t *const *row, uint8_t *y)    \
-    {                                                                                              \
-        tile256(t, row, y, R, P);                                                                  \
-    }
+    TILE(tile512, TC_AVX512, tile512, R, P, false) TILE(words512, TC_AVX512, tile512, R, P, true)
+#define TILE_256(R, P) TILE(tile256, TC_AVX2, tile256, R, P, true)
 EACH_512(TILE_512)
 EACH_256(TILE_256)
 

@@ -2,7 +2,7 @@
 /* int_rescale.c -- RESCALE over a whole tensor; one scale for all of it stays in registers. */
 #include "int_eltwise.h"
 
-#include "finish.h"
+#include "finish_x86.h"
 
 enum { MOST_SHIFT = 54 };
 
@@ -63,7 +63,6 @@ static void widen(tc_dtype from, const void *x, size_t at, size_t n, int32_t zer
 }
 
 #ifdef TC_X86
-#include <immintrin.h>
 
 TC_AVX512 TC_INLINE __m512i load512(tc_dtype from, const void *x, size_t i)
 {
@@ -73,33 +72,17 @@ TC_AVX512 TC_INLINE __m512i load512(tc_dtype from, const void *x, size_t i)
     if (from == TC_i16)
         return _mm512_cvtepi16_epi32(
             _mm256_loadu_si256((const __m256i *)(const void *)((const int16_t *)x + i)));
-    return _mm512_loadu_si512((const int32_t *)x + i);
+    return tc_load512((const int32_t *)x + i);
 }
 
-TC_AVX512 TC_INLINE void alike_512(const tc_rescale *r, tc_dtype from, tc_dtype to, const void *x,
-                                   size_t n, void *y)
+TC_AVX512 TC_INLINE void store512(tc_dtype to, void *y, size_t i, __m512i v)
 {
-    const __m512i m = _mm512_set1_epi32(r->m), half = _mm512_set1_epi64(r->half);
-    const __m512i zero = _mm512_set1_epi32(r->x_zero);
-    const __m512i lo = _mm512_set1_epi32(r->narrow.lo), hi = _mm512_set1_epi32(r->narrow.hi);
-    const __m128i left = _mm_cvtsi32_si128(r->left), right = _mm_cvtsi32_si128(r->right);
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        __m512i v = _mm512_sub_epi32(load512(from, x, i), zero);
-        __m512i even = _mm512_add_epi64(_mm512_mul_epi32(v, m), half);
-        __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(v, 32), m), half);
-        even = _mm512_sll_epi64(even, left);
-        odd = _mm512_sll_epi64(odd, left);
-        v = _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);
-        v = _mm512_min_epi32(_mm512_max_epi32(_mm512_sra_epi32(v, right), lo), hi);
-        if (to == TC_i8)
-            _mm_storeu_si128((__m128i *)(void *)((int8_t *)y + i), _mm512_cvtepi32_epi8(v));
-        else if (to == TC_i16)
-            _mm256_storeu_si256((__m256i *)(void *)((int16_t *)y + i), _mm512_cvtepi32_epi16(v));
-        else
-            _mm512_storeu_si512((int32_t *)y + i, v);
-    }
-    alike_from(r, x, i, n, y);
+    if (to == TC_i8)
+        _mm_storeu_si128((__m128i *)(void *)((int8_t *)y + i), _mm512_cvtepi32_epi8(v));
+    else if (to == TC_i16)
+        _mm256_storeu_si256((__m256i *)(void *)((int16_t *)y + i), _mm512_cvtepi32_epi16(v));
+    else
+        tc_put512((int32_t *)y + i, v);
 }
 
 TC_AVX2 TC_INLINE __m256i load256(tc_dtype from, const void *x, size_t i)
@@ -110,35 +93,26 @@ TC_AVX2 TC_INLINE __m256i load256(tc_dtype from, const void *x, size_t i)
     if (from == TC_i16)
         return _mm256_cvtepi16_epi32(
             _mm_loadu_si128((const __m128i *)(const void *)((const int16_t *)x + i)));
-    return _mm256_loadu_si256((const __m256i *)(const void *)((const int32_t *)x + i));
+    return tc_load256((const int32_t *)x + i);
 }
 
-TC_AVX2 TC_INLINE void alike_256(const tc_rescale *r, tc_dtype from, tc_dtype to, const void *x,
-                                 size_t n, void *y)
+TC_AVX2 TC_INLINE void store256(tc_dtype to, void *y, size_t i, __m256i v)
 {
-    const __m256i m = _mm256_set1_epi32(r->m), half = _mm256_set1_epi64x(r->half);
-    const __m256i zero = _mm256_set1_epi32(r->x_zero);
-    const __m256i lo = _mm256_set1_epi32(r->narrow.lo), hi = _mm256_set1_epi32(r->narrow.hi);
-    const __m128i left = _mm_cvtsi32_si128(r->left), right = _mm_cvtsi32_si128(r->right);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        __m256i v = _mm256_sub_epi32(load256(from, x, i), zero);
-        __m256i even = _mm256_add_epi64(_mm256_mul_epi32(v, m), half);
-        __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(v, 32), m), half);
-        even = _mm256_sll_epi64(even, left);
-        odd = _mm256_sll_epi64(odd, left);
-        v = _mm256_blend_epi32(_mm256_shuffle_epi32(even, 0xf5), odd, 0xaa);
-        v = _mm256_min_epi32(_mm256_max_epi32(_mm256_sra_epi32(v, right), lo), hi);
-        __m128i word = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-        if (to == TC_i8)
-            _mm_storel_epi64((__m128i *)(void *)((int8_t *)y + i), _mm_packs_epi16(word, word));
-        else if (to == TC_i16)
-            _mm_storeu_si128((__m128i *)(void *)((int16_t *)y + i), word);
-        else
-            _mm256_storeu_si256((__m256i *)(void *)((int32_t *)y + i), v);
-    }
-    alike_from(r, x, i, n, y);
+    __m128i word = _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    if (to == TC_i8)
+        _mm_storel_epi64((__m128i *)(void *)((int8_t *)y + i), _mm_packs_epi16(word, word));
+    else if (to == TC_i16)
+        _mm_storeu_si128((__m128i *)(void *)((int16_t *)y + i), word);
+    else
+        tc_put256((int32_t *)y + i, v);
 }
+
+#define all64_512 _mm512_set1_epi64
+#define all64_256 _mm256_set1_epi64x
+#define WIDTH 512
+#include "int_rescale_body.h"
+#define WIDTH 256
+#include "int_rescale_body.h"
 
 /* A loop for each pair of types. */
 #define PAIR(level, type, to)                                                                      \

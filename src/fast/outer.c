@@ -22,11 +22,6 @@ static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const floa
 #define TALL 4
 #define WIDE 3
 #include "outer_body.h"
-#undef NAME
-#undef TARGET
-#undef WIDTH
-#undef TALL
-#undef WIDE
 
 #ifdef TC_X86
 #define NAME(f) f##_avx2
@@ -35,11 +30,6 @@ static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const floa
 #define TALL 4
 #define WIDE 3
 #include "outer_body.h"
-#undef NAME
-#undef TARGET
-#undef WIDTH
-#undef TALL
-#undef WIDE
 
 #define NAME(f) f##_avx512
 #define TARGET TC_AVX512
@@ -47,11 +37,6 @@ static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const floa
 #define TALL 8
 #define WIDE 3
 #include "outer_body.h"
-#undef NAME
-#undef TARGET
-#undef WIDTH
-#undef TALL
-#undef WIDE
 #define PICK(what)                                                                                 \
     (tc_isa_is_avx512(tc_fast_isa())                                                               \
          ? what##_avx512                                                                           \

@@ -177,3 +177,8 @@ TARGET static void NAME(add_lanes)(float *sum, int64_t lanes, int64_t k, int64_t
     for (; l < lanes; l++)
         add_lane(sum + l, lanes, k, m, a + l, b + l, step, apart, half);
 }
+#undef NAME
+#undef TARGET
+#undef WIDTH
+#undef TALL
+#undef WIDE
