@@ -43,5 +43,13 @@ for pass in $(sed -nE 's/^PASS\( *\w+, *\w+, *"([^"]+)",.*/\1/p' src/*/*_pass.de
         fi
     done
 done
+# A pass is called as its function is, with dashes.
+for row in $(sed -nE 's/^(PASS\( *\w+,|STAGE\() *(\w+), *"([^"]+)",.*/\2:\3/p' src/*/*_pass.def src/drive/passes.def); do
+    function=${row%%:*} name=${row#*:}
+    if [ "${function//_/-}" = "$name" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "the pass '$name' has the function '$function'"
+    fi
+done
 echo "golden files: $passed passed, $failed failed"
 [ $failed = 0 ]

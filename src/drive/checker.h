@@ -37,7 +37,7 @@ void tc_check_end(tc_checker *c);
 tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass);
 
 /* Whether `after` is to `before` what a pass of these numbers promises, shape included: EXACT,
- * CLOSE as check.c defines it, or APPROX, where only NaN must not appear.  rounds: quantized values
+ * CLOSE as checker.c defines it, or APPROX, where only NaN must not appear.  rounds: quantized values
  * lie before it. */
 bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
 

@@ -10,7 +10,7 @@
  * border and with k = s that is 1x1.  Machines walk strides up to 3 only, and would run one
  * convolution per place.
  *
- * Of more channels the rule itself does it, channels last (product/conv.c). */
+ * Of more channels the rule itself does it, channels last (product/lower_conv.c). */
 #include "../lower_pass.h"
 
 #include "../../target/machine.h"
