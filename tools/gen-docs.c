@@ -76,7 +76,7 @@ static tc_status write_ops(const char *folder)
 static tc_status write_facts(const char *folder)
 {
     static const char *const fact[][2] = {
-#define FACT(name, doc) {#name, doc},
+#define FACT(name, how, doc) {#name, doc},
 #include "ir/fact.def"
     };
     tc_buf page;

@@ -99,6 +99,8 @@ typedef struct tc_quantize_options {
     size_t n_merge;
     bool keep_odd;         /* keep every sample, outliers too */
     double budget_seconds; /* skip methods that have not begun by then; 0: no limit */
+    const char *target;    /* what it will be compiled for; NULL: TOSA-1.0+INT.  tc_compile() then
+                              gives the same bytes as it does for the float model */
 } tc_quantize_options;
 TC_SIZED_RECORD(tc_quantize_options)
 

@@ -377,7 +377,7 @@ def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence
 
 def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
              merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
-             reference_kernels: bool = False, budget: float = 0, progress: Progress = None) -> TypedModel:
+             reference_kernels: bool = False, budget: float = 0, target: Optional[str] = None, progress: Progress = None) -> TypedModel:
     """Quantize a float model: every value gets its scale and zero point from the calibration data.
 
     model: a path, bytes, a torch.nn.Module, an ExportedProgram, or a Model
@@ -385,12 +385,14 @@ def quantize(model: Any, calibration: Any = None, config: Any = None, *, example
     config: "int8", "int8+16:K", "a16w8", "a8w4", "a16w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
     merge: what `observe()` gave for all parts of the data; calibration is then for correcting biases alone
     budget: seconds; methods that have not begun by then are left out (0: no limit)
+    target: what it will be compiled for; `compile` then gives the same bytes as it does for the float model (default: TOSA-1.0+INT)
     """
     calibration = settled(calibration)
     context = make_context(threads, reference_kernels, dims, set)
     source = read_model(model, context, calibration, example_inputs)
     options = _quantize_options(context, source, calibration, config, keep_odd_samples, merge)
     options.budget_seconds = budget
+    options.target = utf8(target) if target else None
     report, out = record(n.tc_quantize_report), ctypes.c_void_p()
     with shown(progress) as tell:
         context.call("tc_quantize_model", source._handle, ctypes.byref(options), ctypes.byref(out), ctypes.byref(report), progress=tell)

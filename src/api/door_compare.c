@@ -17,6 +17,7 @@
 #include "../drive/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"
+#include "../drive/road.h"
 
 /* What two sequences of numbers came to. */
 typedef struct sums {
@@ -301,10 +302,8 @@ static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **ou
 {
     *out = tc_module_clone(model->module);
     *typed = tc_main(tc_module_copy(*out));
-    return tc_run_passes(
-        ctx, *out,
-        tc_quant_is_typed(*out) && !tc_quant_is_lowered(*out) ? "simulate-quantization,tidy" : "tidy",
-        NULL);
+    TC_TRY(tc_road_run(ctx, *out, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
+    return tc_road_run(ctx, *out, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
 }
 
 static void prepare(const tc_comparison *c, side *s)

@@ -6,6 +6,8 @@
 #include "../drive/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"
+#include "../drive/road.h"
+#include "../drive/typed_cost.h"
 
 typedef struct quantizing {
     tc_ctx *ctx;
@@ -13,13 +15,28 @@ typedef struct quantizing {
     tc_quantize_options o;
     tc_config config;
     tc_module *module; /* a copy of the model's, on its way */
+    tc_job job;
+    tc_compile_request asked; /* its target; the rest is empty */
+    tc_compiled compiled;     /* and the same */
     tc_quant_request request;
     tc_quant_times times;
     tc_quant_gains gains;
 } quantizing;
 
-/* To choose what the anchor chooses, every movement must be seen that it sees, and the weights have
- * its bits. */
+/* The target's part in it: what it can select, how it packs weights, what its cycles cost. */
+static tc_status take_target(quantizing *q)
+{
+    if (!q->o.target)
+        return TC_OK;
+    TC_TRY(tc_target_parse(q->ctx, tc_intern_text(q->ctx, q->o.target), &q->compiled.target));
+    q->job.target = &q->compiled.target;
+    if (q->job.target->machine->packing == TC_PACKED_VELA)
+        tc_config_pack(&q->config);
+    q->asked.target = q->o.target;
+    return tc_typed_cost(q->ctx, &q->asked, &q->compiled, &q->request.cost);
+}
+
+/* Up to the float program, or one that says itself how it is quantized. */
 static tc_status prepare(quantizing *q)
 {
     tc_ctx *ctx = q->ctx;
@@ -27,17 +44,13 @@ static tc_status prepare(quantizing *q)
         q->config = *q->o.config;
     else
         TC_TRY(tc_config_read(ctx, NULL, &q->config));
+    TC_TRY(take_target(q));
     q->module = tc_module_clone(q->model->module);
     TC_TRY(tc_config_check(ctx, &q->config, tc_main(q->module)));
     q->config.checked = true;
-    TC_TRY(tc_run_passes(ctx, q->module,
-                         q->config.anchor
-                             ? "infer-types,fold-constants,fuse-batch-norm-f32"
-                             : "tidy,widen-half-floats,convert-attention-masks,convert-added-masks",
-                         NULL));
-    if (tc_quant_is_dynamic(ctx, q->module))
-        TC_TRY(tc_run_passes(ctx, q->module, "remove-dynamic-quantization,tidy", NULL));
-    TC_TRY(tc_run_passes(ctx, q->module, tc_passes_for(&q->config), NULL));
+    q->job.config = &q->config;
+    q->job.integers = TC_INTEGERS_ALWAYS;
+    TC_TRY(tc_road_run(ctx, q->module, TC_AT_READ, TC_AT_REAL, &q->job, NULL));
     if (tc_quant_is_typed(q->module))
         return tc_usage(ctx, "%s is quantized already", q->model->name);
     return TC_OK;
@@ -60,34 +73,38 @@ static tc_status open_samples(quantizing *q)
 }
 
 /* An export that went through PT2E says itself how it is quantized. */
-static tc_status take_types(quantizing *q)
+static tc_status check_own(const quantizing *q)
 {
     if (q->o.samples || q->o.n_merge || q->o.config || q->request.observe_only)
         return tc_usage(q->ctx,
                         "%s is a PT2E export with its own parameters: it takes neither data nor -q",
                         q->model->name);
-    return tc_run_passes(q->ctx, q->module, "convert-qdq-to-types", NULL);
+    return TC_OK;
 }
 
 static tc_status quantize(quantizing *q, tc_bytes *observe_only)
 {
-    TC_TRY(prepare(q));
-    q->request = (tc_quant_request){.config = &q->config,
-                                    .merge = q->o.merge,
+    q->request = (tc_quant_request){.merge = q->o.merge,
                                     .n_merge = q->o.n_merge,
                                     .observe_only = observe_only,
-                                    .keep_odd = q->o.keep_odd != 0,
+                                    .keep_odd = q->o.keep_odd,
                                     .until = q->o.budget_seconds > 0
                                                  ? tc_clock() + q->o.budget_seconds
                                                  : 0,
                                     .times = &q->times,
                                     .gains = &q->gains};
-    if (tc_quant_is_pt2e(q->module))
-        return take_types(q);
-    TC_TRY(open_samples(q));
-    if (q->o.samples)
+    TC_TRY(prepare(q));
+    bool own = tc_quant_is_pt2e(q->module);
+    if (own)
+        TC_TRY(check_own(q));
+    TC_TRY(tc_road_run(q->ctx, q->module, TC_AT_REAL, TC_AT_READY, &q->job, NULL));
+    if (!own)
+        TC_TRY(open_samples(q));
+    if (!own && q->o.samples)
         tc_data_fit(q->ctx, q->model->module, q->o.samples);
-    return tc_quantize(q->ctx, q->module, &q->request);
+    q->job.samples = &q->request.samples;
+    q->job.quant = &q->request;
+    return tc_road_run(q->ctx, q->module, TC_AT_READY, TC_AT_TYPED, &q->job, NULL);
 }
 
 /* Values of each kind, constants not counted.  Sums between quantized values are integers of 32
@@ -97,7 +114,7 @@ static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t
     tc_attempt attempt;
     tc_attempt_begin(ctx, &attempt);
     tc_module *m = tc_module_clone(typed);
-    if (tc_run_passes(ctx, m, "widen-accumulators", NULL) != TC_OK)
+    if (tc_road_run(ctx, m, TC_AT_SETTLED, TC_AT_WIDE, NULL, NULL) != TC_OK)
         m = tc_module_clone(typed);
     const tc_graph *g = tc_main(m);
     for (size_t k = 0; k < g->n_node; k++)
@@ -138,7 +155,6 @@ static tc_status quantize_model(tc_ctx *ctx, const tc_model *model,
 {
     quantizing q = {.ctx = ctx, .model = model, .o = TC_TAKE(tc_quantize_options, options)};
     TC_TRY(quantize(&q, NULL));
-    TC_TRY(tc_run_passes(ctx, q.module, "remove-dead-code", NULL));
     *out = tc_model_of(ctx, model->name, q.module);
     if (report)
         fill_report(&q, report);

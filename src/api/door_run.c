@@ -9,6 +9,7 @@
 #include "../drive/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"
+#include "../drive/road.h"
 
 /* Somebody who runs samples: on a plan of its own where there are several. */
 typedef struct seat {
@@ -92,13 +93,8 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
     p->ctx = ctx;
     p->from = model->module;
     p->module = tc_module_clone(model->module);
-    bool typed = tc_quant_is_typed(p->module) && !tc_quant_is_lowered(p->module);
     if (!ctx->reference_kernels)
-        TC_TRY(
-            tc_run_passes(ctx, p->module,
-                          typed ? "simulate-quantization,tidy"
-                                : "infer-types,remove-dead-code,fuse-qdq,tidy",
-                          NULL));
+        TC_TRY(tc_road_run(ctx, p->module, TC_AT_COPY, TC_AT_RUNNABLE, NULL, NULL));
     p->g = tc_main(p->module);
     add_numbers(p->module, p->g);
     p->own = tc_new_n(arena, void *, p->g->n_in);

@@ -10,7 +10,7 @@
 
 typedef struct quantize_options {
     cli_texts calib, merge;
-    const char *config, *output, *qparams, *report, *preprocess, *budget;
+    const char *config, *target, *output, *qparams, *report, *preprocess, *budget;
     bool observe_only, keep_odd;
 } quantize_options;
 
@@ -151,6 +151,7 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     for (size_t i = 0; i < o->merge.n; i++)
         merge[i].name = o->merge.v[i];
     request.config = config;
+    request.target = o->target;
     request.merge = merge;
     request.n_merge = o->merge.n;
     request.keep_odd = o->keep_odd;
@@ -167,6 +168,8 @@ static const cli_option options[] = {
     {"--merge", NULL, "OBS", CLI_TEXTS, AT(merge),
      "observations of other runs; repeat for further files"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config), CLI_QUANT_HELP},
+    {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
+     "what it will be compiled for: then compile writes the same bytes as from MODEL (TOSA-1.0+INT)"},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output),
      "the typed program as text, with large constants in OUT.bin"},
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),
@@ -182,7 +185,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_quantize = {
     .name = "quantize",
-    .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] -o OUT",
+    .arguments = "MODEL (--calib DATA... | --merge OBS...) [-q CONFIG] [-t TARGET] -o OUT",
     .summary = "quantize a float model with calibration data",
     .help = "MODEL is a .pt2, an .onnx, a .tflite or a text graph; a PT2E export needs no data.  "
             "Of the settings\n"

@@ -15,12 +15,7 @@
 /* The call of a region in the program; NULL: the program is the region. */
 static const tc_node *call_of(const tc_compiled *c, const tc_region *region)
 {
-    const tc_graph *main = tc_main(c->module);
-    for (size_t k = 0; k < main->n_node && main != tc_main(region->module); k++)
-        if (main->node[k]->op == TC_OP_call &&
-            tc_text_eq(((const tc_attr_call *)main->node[k]->attr)->graph, region->name))
-            return main->node[k];
-    return NULL;
+    return c->module == region->module ? NULL : tc_call_of(tc_main(c->module), region->name);
 }
 
 /* The type of what crosses the border; plain integers that are an input or an output of the program

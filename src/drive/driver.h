@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* driver.h -- the road from a model to what a target loads: the stages, in order. */
+/* driver.h -- a model becomes what a target loads: what is asked for, and what comes of it. */
 #ifndef TC_DRIVER_H
 #define TC_DRIVER_H
 
@@ -112,11 +112,24 @@ TC_MUST_USE tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_t
 TC_MUST_USE tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
                                            bool keep_odd, tc_compiled *out);
 
-/* compile.c: what is done to a program once it is typed, before it is split. */
-TC_MUST_USE tc_status tc_compile_typed(tc_ctx *ctx, const tc_target *target, tc_module *typed,
-                                       const tc_trace *trace);
+/* front.c: the model becomes the typed program in one piece. */
+TC_MUST_USE tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *request,
+                                       tc_compiled *c);
 
-/* compile.c: the typed program split, its regions lowered and judged; *failed: the region that was
+/* whole.c: a program that is TOSA already becomes one region; what that is given stays with it, for
+ * its command stream. */
+bool tc_is_tosa(const tc_module *module);
+TC_MUST_USE tc_status tc_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c);
+void tc_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker);
+
+/* regions.c: the call of a region; NULL: there is none. */
+tc_node *tc_call_of(const tc_graph *g, const char *name);
+/* Inputs that nobody reads any more go, from the region and from its call: Vela leaves them out,
+ * and what it makes would not fit the call. */
+void tc_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g);
+void tc_bring_back(tc_module *from, tc_module *to); /* graphs that were alone in a module */
+
+/* regions.c: the typed program split, its regions lowered and judged; *failed: the region that was
  * refused, where one was. */
 TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
                                          size_t *failed);

@@ -6,13 +6,12 @@
     extern tc_status tc_##folder##_##function(tc_ctx *ctx, tc_module *module);
 #define STAGE(function, ...)                                                                       \
     extern tc_status tc_stage_##function(tc_ctx *ctx, tc_module *module, const tc_job *job);
-#define LIST(name, passes, doc)
 #include "passes.def"
 
 /* The words of the table. */
 enum {
     NONE = 0,
-#define FACT(name, doc) name = TC_FACT_##name,
+#define FACT(name, how, doc) name = TC_FACT_##name,
 #include "../ir/fact.def"
     EXACT = TC_EXACT,
     CLOSE = TC_CLOSE,
@@ -28,16 +27,16 @@ const tc_pass tc_passes[] = {
     {name, tc_##folder##_##function, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
 #define STAGE(function, name, wants, needs, gives, breaks, numbers, doc)                           \
     {name, NULL, tc_stage_##function, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
-#define LIST(name, passes, doc)
 #include "passes.def"
     {0},
 };
 
 const tc_pass_list tc_pass_lists[] = {
-#define PASS(folder, name, ...)
-#define STAGE(name, ...)
 #define LIST(name, passes, doc) {#name, passes, doc},
-#include "passes.def"
+#define WHEN(name, doc)
+#define POINT(name, doc)
+#define STEP(when, passes)
+#include "road.def"
     {0},
 };
 
@@ -66,8 +65,9 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
         uint32_t missing = pass->needs & ~module->graph[i]->facts;
         for (int bit = 0; bit < TC_FACT_COUNT; bit++)
             if (missing & 1u << bit)
-                return tc_usage(ctx, "the pass '%s' needs %s, which does not hold for '%s' yet",
-                                pass->name, tc_fact_names[bit], module->graph[i]->name);
+                return tc_usage(ctx, "the pass '%s' needs %s (%s), which does not hold for '%s'",
+                                pass->name, tc_fact_names[bit], tc_fact_docs[bit],
+                                module->graph[i]->name);
     }
     return TC_OK;
 }
@@ -84,8 +84,9 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, b
         TC_TRY(tc_choose(ctx, module, pass, job->choices));
     else
         TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
+    uint32_t breaks = pass->breaks | TC_FACT_LEGAL; /* whatever is done to a graph */
     for (size_t i = 0; i < module->n_graph; i++)
-        module->graph[i]->facts = (module->graph[i]->facts & ~pass->breaks) | pass->gives;
+        module->graph[i]->facts = (module->graph[i]->facts & ~breaks) | pass->gives;
     if (tc_verify(ctx, module) != TC_OK)
         return tc_bug(ctx, &(tc_loc){.file = module->file},
                       "the pass '%s' made a graph that does not verify", pass->name);
@@ -143,7 +144,7 @@ static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc
     name.n -= offered;
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         if (tc_str_is(name, list->name))
-            return tc_run_stages(ctx, module, list->passes, job, trace);
+            return tc_run_list(ctx, module, list->passes, job, trace);
     const tc_pass *pass = find_pass(ctx, name);
     if (pass)
         return run_pass(ctx, module, pass, offered, job, trace);
@@ -154,8 +155,8 @@ static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc
     return status;
 }
 
-tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
-                        const tc_trace *trace)
+tc_status tc_run_list(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
+                      const tc_trace *trace)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts |= tc_facts_seen(module->graph[i]);
@@ -167,17 +168,15 @@ tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const
     return TC_OK;
 }
 
+tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
+                        const tc_trace *trace)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        module->graph[i]->facts |= tc_facts_told;
+    return tc_run_list(ctx, module, names, job, trace);
+}
+
 tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const tc_trace *trace)
 {
     return tc_run_stages(ctx, module, names, NULL, trace);
-}
-
-const char *tc_passes_for(const tc_config *config)
-{
-    return config->anchor ? "remove-dead-code"
-           : config->global.act.dtype == TC_i8
-               ? "fuse-softmax,fuse-attention,fold-norm-affine,reassociate-constants,"
-                 "fold-channel-constants,remove-dead-code"
-               : "fuse-softmax,fold-norm-affine,reassociate-constants,"
-                 "fold-channel-constants,remove-dead-code";
 }

@@ -17,15 +17,22 @@ typedef enum tc_numbers {
     TC_APPROX /* measured on data */
 } tc_numbers;
 
-/* What a stage must be told, and what it tells.  Unused fields are NULL. */
+/* Whether a float program is to be quantized. */
+typedef enum tc_integers {
+    TC_INTEGERS_NEVER,
+    TC_INTEGERS_FOR_FLOATS, /* where it has floats at all */
+    TC_INTEGERS_ALWAYS
+} tc_integers;
+
+/* What a stage, or a condition of the road, must be told, and what it tells.  Unused fields are
+ * NULL. */
 typedef struct tc_job {
+    tc_integers integers;
+    bool fresh; /* it was quantized on this road */
     const tc_target *target;
     const tc_config *config;
     const tc_samples *samples; /* to calibrate with */
-    const int64_t *labels;     /* of the samples */
-    bool keep_odd;             /* none of them is set aside */
-    tc_quant_gains *gains;     /* filled by quantize */
-    tc_quant_cost cost;        /* quantize: of what it may choose */
+    const tc_quant_request *quant; /* what else is said of quantizing; or NULL */
     const char *const *cpu;    /* split: names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_map *left;        /* split: nodes that stay there too, and why; or NULL */
@@ -76,8 +83,8 @@ TC_MUST_USE tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *
 /* Passes only. */
 TC_MUST_USE tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names,
                                     const tc_trace *trace);
-/* The passes right before a float program is quantized by these settings: attention becomes one
- * operator where it has 8 bits. */
-const char *tc_passes_for(const tc_config *config);
+/* The same on the road: what the passes before have not given does not hold (road.c). */
+TC_MUST_USE tc_status tc_run_list(tc_ctx *ctx, tc_module *module, const char *names,
+                                  const tc_job *job, const tc_trace *trace);
 
 #endif

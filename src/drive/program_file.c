@@ -3,6 +3,8 @@
  * written. */
 #include "program_file.h"
 
+#include "road.h"
+
 #include "../executorch/cpu_select.h"
 
 tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
@@ -67,7 +69,7 @@ tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
     }
     for (size_t i = 0; i < n; i++) {
         tc_job job = {.memory = &out[i].plan, .state = n > 1 ? &state : NULL};
-        TC_TRY(tc_run_stages(ctx, m[i], "program,plan-memory", &job, trace));
+        TC_TRY(tc_road_run(ctx, m[i], TC_AT_SPLIT, TC_AT_PLANNED, &job, trace));
         out[i].memory = out[i].plan.bytes;
         out[i].state = out[i].plan.state_bytes;
         out[i].planned = tc_main(m[i]);

@@ -17,6 +17,7 @@
 #include "checker.h"
 #include "driver.h"
 #include "model.h"
+#include "road.h"
 
 /* Numbers of invented samples past this are beyond what anybody computes with. */
 static const double SANE = 1e30;
@@ -220,17 +221,12 @@ static tc_status run_program(course *s, which w, const tc_module *from)
     tc_attempt attempt;
     tc_attempt_begin(s->ctx, &attempt);
     tc_module *m = tc_module_clone(from);
-    bool typed = tc_quant_is_typed(m) && !tc_quant_is_lowered(m) &&
-                 !(w == WRITTEN && s->p->kernels); /* which quantize by themselves */
-    tc_status status = s->ctx->reference_kernels
-                           ? TC_OK
-                           : tc_run_passes(s->ctx, m,
-                                           w == MODEL && typed
-                                               ? "simulate-quantization,remove-dead-code"
-                                           : w == MODEL ? "infer-types,remove-dead-code"
-                                           : typed      ? "simulate-quantization,tidy"
-                                                        : "tidy",
-                                           NULL);
+    bool kernels = w == WRITTEN && s->p->kernels; /* which quantize by themselves */
+    tc_status status = TC_OK;
+    if (!s->ctx->reference_kernels && !kernels)
+        status = tc_road_run(s->ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL);
+    if (!s->ctx->reference_kernels && status == TC_OK && w != MODEL)
+        status = tc_road_run(s->ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
     if (status == TC_OK)
         status = run_samples(s, w, m);
     if (status != TC_OK && w == WRITTEN && attempt.trial.why)

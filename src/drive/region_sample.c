@@ -10,6 +10,7 @@
 #include "checker.h"
 #include "dataset.h"
 #include "model.h"
+#include "road.h"
 
 enum { FEW_NUMBERS = 20000 };
 enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
@@ -102,14 +103,6 @@ void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled
 
 /* ---- what the regions are handed ---- */
 
-static const tc_node *call_of(const tc_graph *g, const char *name)
-{
-    for (size_t k = 0; k < g->n_node; k++)
-        if (g->node[k]->op == TC_OP_call && ((const tc_attr_call *)g->node[k]->attr)->graph == name)
-            return g->node[k];
-    return NULL;
-}
-
 /* Where a value comes out of the program that is run; outputs grow by those that do not yet. */
 static size_t place_of(tc_graph *g, size_t *place, tc_val v)
 {
@@ -139,7 +132,7 @@ static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_te
     const tc_tensor *in = tc_check_taken(g, c->given[0], &ctx->arena);
     tc_state_drop(m);
     if (!ctx->reference_kernels)
-        TC_TRY(tc_run_passes(ctx, m, "tidy", NULL));
+        TC_TRY(tc_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
     return tc_exec_run(tc_exec_new(ctx, m), in, out);
 }
 
@@ -153,13 +146,13 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
     if (!whole) {
         g->n_out = 0;
         for (size_t i = 0; i < c->n_region; i++)
-            ask_for(g, place, call_of(g, c->region[i].name));
+            ask_for(g, place, tc_call_of(g, c->region[i].name));
     }
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
     TC_TRY(run_once(ctx, c, m, out));
     for (size_t i = 0; i < c->n_region; i++) {
         tc_region *r = &c->region[i];
-        const tc_node *call = whole ? NULL : call_of(old, r->name);
+        const tc_node *call = whole ? NULL : tc_call_of(old, r->name);
         size_t n_in = whole ? old->n_in : (size_t)call->n_in;
         size_t n_out = whole ? old->n_out : (size_t)call->n_out;
         r->sample[0] = tc_new_n(&ctx->arena, tc_tensor, n_in + 1);

@@ -9,18 +9,14 @@
 #define STAGE(name, ...)                                                                           \
     tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
 #define PASS(folder, name, ...)
-#define LIST(name, passes, doc)
 #include "passes.def"
 
 tc_status tc_stage_quantize_model(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    return tc_quantize(ctx, module,
-                       &(tc_quant_request){.config = job->config,
-                                            .samples = *job->samples,
-                                            .labels = job->labels,
-                                            .keep_odd = job->keep_odd,
-                                            .cost = job->cost,
-                                            .gains = job->gains});
+    tc_quant_request request = job->quant ? *job->quant : (tc_quant_request){0};
+    request.config = job->config;
+    request.samples = *job->samples;
+    return tc_quantize(ctx, module, &request);
 }
 
 tc_status tc_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job *job)
@@ -58,12 +54,12 @@ tc_status tc_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *j
 
 tc_status tc_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    const tc_graph *g = tc_main(module);
-    for (size_t k = 0; k < g->n_node; k++)
-        if (g->node[k]->op == TC_OP_call)
-            return tc_usage(ctx, "the pass 'lower' needs a program that is not split, and this "
-                                 "one has regions");
     return tc_lower_graph(ctx, tc_main(module), job->target, job->check);
+}
+
+tc_status tc_stage_verify_target(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return tc_verify_tosa_for(ctx, module, job->target);
 }
 
 tc_status tc_stage_plan_memory(tc_ctx *ctx, tc_module *module, const tc_job *job)

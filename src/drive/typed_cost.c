@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-#include "choose.h"
 #include "../cost/estimate.h"
+#include "choose.h"
+#include "road.h"
 
 typedef struct costing {
     tc_ctx *ctx;
@@ -38,7 +39,8 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
     size_t failed;
     *out = INFINITY;
     t.module = tc_module_copy(typed);
-    TC_TRY(tc_compile_typed(k->ctx, &t.target, t.module, NULL));
+    TC_TRY(tc_road_run(k->ctx, t.module, TC_AT_SETTLED, TC_AT_WHOLE,
+                       &(tc_job){.target = &t.target}, NULL));
     t.typed = t.module;
     tc_map_init(&t.left, &k->ctx->arena);
     tc_status status = tc_compile_regions(k->ctx, &t, NULL, &failed);

@@ -6,9 +6,19 @@
 #include "verify.h"
 
 const char *const tc_fact_names[TC_FACT_COUNT] = {
-#define FACT(name, doc) #name,
+#define FACT(name, how, doc) #name,
 #include "fact.def"
 };
+const char *const tc_fact_docs[TC_FACT_COUNT] = {
+#define FACT(name, how, doc) doc,
+#include "fact.def"
+};
+#define SEEN 0u
+#define TOLD 1u
+const uint32_t tc_facts_told =
+#define FACT(name, how, doc) how << TC_FACT_BIT_##name |
+#include "fact.def"
+    0u;
 
 /* One graph being looked at. */
 typedef struct check {
@@ -339,10 +349,27 @@ static void check_TOSA_ONLY(check *c)
     }
 }
 
-static void (*const check_of[TC_FACT_COUNT])(check *) = {
-#define FACT(name, doc) check_##name,
-#include "fact.def"
-};
+/* FLOAT: no value has a quantized type. */
+static void check_FLOAT(check *c)
+{
+    for (size_t v = 1; v < c->g->n_val; v++)
+        if (c->g->val[v]->type && c->g->val[v]->type->quant) {
+            FOUND(c, c->loc, PROMISE, "a value of '%s' has a quantized type", c->g->name);
+            return;
+        }
+}
+
+/* WHOLE: no graph calls a region. */
+static void check_WHOLE(check *c)
+{
+    for (size_t k = 0; k < c->g->n_node; k++)
+        if (c->g->node[k]->op == TC_OP_call)
+            FOUND(c, c->g->node[k]->loc, PROMISE, "'%s' calls a region", c->g->name);
+}
+
+/* By fact, SEEN ones first. */
+static void (*const check_of[])(check *) = {check_TYPED, check_TOSA_ONLY, check_FLOAT,
+                                            check_WHOLE};
 
 static void check_graph(check *c)
 {
@@ -355,21 +382,21 @@ static void check_graph(check *c)
     if (c->worst != TC_OK)
         return; /* facts are asked of graphs that are whole */
     uint32_t facts = c->g->facts | (tc_facts_seen(c->g) & TC_FACT_TYPED);
-    for (int i = 0; i < TC_FACT_COUNT; i++)
+    for (size_t i = 0; i < TC_COUNT(check_of); i++)
         if (facts & 1u << i)
             check_of[i](c);
 }
 
 uint32_t tc_facts_seen(const tc_graph *g)
 {
-    uint32_t facts = TC_FACT_TYPED | TC_FACT_TOSA_ONLY;
+    uint32_t not = 0;
     for (size_t i = 1; i < g->n_val; i++)
-        if (!g->val[i]->type)
-            facts &= ~(uint32_t)TC_FACT_TYPED;
-    for (size_t k = 0; k < g->n_node; k++)
-        if (!tc_ops[g->node[k]->op].tosa)
-            facts &= ~(uint32_t)TC_FACT_TOSA_ONLY;
-    return facts;
+        not |= !g->val[i]->type ? TC_FACT_TYPED : g->val[i]->type->quant ? TC_FACT_FLOAT : 0;
+    for (size_t k = 0; k < g->n_node; k++) {
+        not |= tc_ops[g->node[k]->op].tosa ? 0 : TC_FACT_TOSA_ONLY;
+        not |= g->node[k]->op == TC_OP_call ? TC_FACT_WHOLE : 0;
+    }
+    return ~(not | tc_facts_told) & ((1u << TC_FACT_COUNT) - 1);
 }
 
 static bool all_calls_end(tc_ctx *ctx, tc_module *module)

@@ -6,15 +6,17 @@
 #include "graph.h"
 
 enum {
-#define FACT(name, doc) TC_FACT_BIT_##name,
+#define FACT(name, how, doc) TC_FACT_BIT_##name,
 #include "fact.def"
     TC_FACT_COUNT
 };
 enum {
-#define FACT(name, doc) TC_FACT_##name = 1 << TC_FACT_BIT_##name,
+#define FACT(name, how, doc) TC_FACT_##name = 1 << TC_FACT_BIT_##name,
 #include "fact.def"
 };
 extern const char *const tc_fact_names[TC_FACT_COUNT];
+extern const char *const tc_fact_docs[TC_FACT_COUNT];
+extern const uint32_t tc_facts_told; /* those that no look at a graph shows */
 
 /* The facts that a look at each node and value shows to hold so far; TYPED: that
  * types are there. */

@@ -414,7 +414,7 @@ tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
         set_outputs(&a, g);
         set_buffers(&a, old, g);
     }
-    g->facts &= ~(uint32_t)TC_FACT_TOSA_ONLY;
+    g->facts &= ~(uint32_t)(TC_FACT_TOSA_ONLY | TC_FACT_FLOAT);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }

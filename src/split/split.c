@@ -116,6 +116,7 @@ static size_t cut_region(cutting *c, uint32_t level, size_t number)
             char name[32];
             snprintf(name, sizeof name, "region_%zu", number);
             r.graph = tc_graph_new(c->module, tc_intern_text(c->ctx, name));
+            r.graph->facts = c->from.facts;
             r.inside = tc_new_n(&c->ctx->arena, tc_val, g->n_val);
             loc = node->loc;
         }

@@ -42,8 +42,12 @@ typedef struct tc_costs {
     int64_t skip_step;      /* every nth row or column by windows of one, up to this n; 0: never */
     int64_t block_channels; /* blocks of 2 x 2 by a product, up to so many channels; 0: never */
     int64_t tree_side;      /* planes up to this wide and high are summed by halves; 0: none */
+    bool free_moves;        /* moving data costs little */
     bool affine_by_conv;    /* x * gain + bias by channel as a convolution of 16 bits */
 } tc_costs;
+
+/* Whose forms: drive/road.def has the passes that make them. */
+typedef enum tc_forms { TC_FORMS_ANY, TC_FORMS_U55, TC_FORMS_U85 } tc_forms;
 
 /* The sets of npu_limits.c. */
 enum { TC_LIMITS_NPU = 1 << 0, TC_LIMITS_SMALL = 1 << 1 };
@@ -53,9 +57,7 @@ typedef struct tc_machine {
     const char *sizes;   /* " 32 64 "; NULL: it has none */
     const char *title;   /* in messages */
     const char *spec;    /* the TOSA it takes; NULL: none */
-    const char *region;  /* passes that make a region cheap, before its rules: a list of passes.def */
-    const char *cheaper; /* passes behind them that say the same in a way it finds cheap; or NULL */
-    const char *detours; /* passes behind the rules, around what its compiler gets wrong; or NULL */
+    tc_forms forms;      /* which forms of the same TOSA it finds cheap */
     tc_packing packing;
     const char *backend; /* the delegate's id in a .pte; NULL: none */
     uint32_t limits;     /* why it refuses nodes beyond TOSA's own rules: sets of npu_limits.c */

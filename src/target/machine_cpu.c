@@ -5,7 +5,6 @@
 const tc_machine tc_machine_cpu = {
     .name = "cpu",
     .title = "the CPU",
-    .region = "region",
     .packing = TC_PACKED_NOT,
     .can = {.gathers = true,
             .divides = true,

@@ -8,8 +8,7 @@
 const tc_machine tc_machine_tosa = {
     .name = "TOSA-1.0",
     .title = "TOSA",
-    .region = "region",
-    .cheaper = "cheap",
+    .forms = TC_FORMS_U85,
     .packing = TC_PACKED_TOSA,
     .backend = "TOSABackend",
     .can = {.gathers = true,
@@ -32,8 +31,7 @@ const tc_machine tc_machine_tosa = {
 const tc_machine tc_machine_tosa_u55 = {
     .name = "TOSA-1.0+u55",
     .title = "TOSA",
-    .region = "region",
-    .cheaper = "cheap_u55",
+    .forms = TC_FORMS_U55,
     .packing = TC_PACKED_TOSA,
     .backend = "TOSABackend",
     .can = {.loops = true, .stride = TC_NPU_STRIDE},

@@ -7,7 +7,6 @@ const tc_machine tc_machine_vgf = {
     .name = "vgf",
     .title = "VGF",
     .spec = "TOSA-1.0+INT+FP+int16+int4",
-    .region = "region_vgf",
     .packing = TC_PACKED_VGF,
     .backend = "VgfBackend",
     .can = {.gathers = true,
@@ -20,5 +19,5 @@ const tc_machine tc_machine_vgf = {
             .deep_kernels = true,
             .wide_tables = true,
             .stride = INT64_MAX},
-    .cost = {.matrix_row = 144, .slices = 8},
+    .cost = {.matrix_row = 144, .slices = 8, .free_moves = true},
 };

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* front.c -- from the model as it was read to the typed program in one piece: the road from READ to
+ * WHOLE, and what there is to say on the way. */
+#include "data_fit.h"
+#include "driver.h"
+#include "road.h"
+#include "typed_cost.h"
+
+static bool has(const tc_target *t, tc_feature feature)
+{
+    return t->tosa >> feature & 1u;
+}
+
+static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
+{
+    tc_status status = tc_usage(
+        ctx,
+        "%s is a float model and the target '%s' computes with integers: calibration data is "
+        "missing",
+        r->model, r->target);
+    tc_note(
+        ctx, NULL,
+        "add --calib DATA; --calib=random:1 uses random data; -q none keeps the model in float");
+    return status;
+}
+
+/* Whether a quantized program would have no place on the accelerator. */
+static bool is_float_only(const tc_compiled *c)
+{
+    return c->target.machine->packing != TC_PACKED_NOT && has(&c->target, TC_FEATURE_FP) &&
+           !has(&c->target, TC_FEATURE_INT);
+}
+
+/* Settings that quantize. */
+static bool asks_for_integers(const tc_compile_request *r)
+{
+    return r->settings || (r->config && !tc_text_eq(r->config, "none"));
+}
+
+/* A target that computes in float: settings that quantize are a mistake, data changes nothing. */
+static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
+{
+    if (!is_float_only(c) || r->calib_only_if_needed)
+        return TC_OK;
+    if (asks_for_integers(r)) {
+        tc_status status = tc_usage(ctx, "%s%s: the target '%s' computes in float",
+                                    r->config ? "-q " : "settings that quantize",
+                                    r->config ? r->config : "", r->target);
+        tc_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both; "
+                           "without -q the program stays in float");
+        return status;
+    }
+    if (r->calib && !tc_dataset_invented(r->calib) && !(r->config || r->check)) {
+        tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+                   "calibration data quantizes nothing here: the target '%s' computes in float",
+                   r->target);
+        tc_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both");
+    }
+    return TC_OK;
+}
+
+/* Whether a float program is to be quantized. */
+static tc_integers integers_of(const tc_compile_request *r, const tc_compiled *c)
+{
+    bool asked = asks_for_integers(r);
+    if ((r->config && !asked) || is_float_only(c))
+        return TC_INTEGERS_NEVER;
+    bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
+    if (!asked && !integers_only && (!r->calib || r->calib_only_if_needed))
+        return TC_INTEGERS_NEVER;
+    return asked ? TC_INTEGERS_ALWAYS : TC_INTEGERS_FOR_FLOATS;
+}
+
+/* While the program still has the norms that know what it was trained on. */
+static tc_status judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c,
+                            bool quantizes)
+{
+    TC_TRY(check_float_only(ctx, r, c));
+    if (r->calib && !r->calib_only_if_needed && quantizes)
+        tc_data_fit(ctx, c->module, r->calib);
+    return TC_OK;
+}
+
+static bool is_quantized(const tc_module *m)
+{
+    return tc_quant_is_pt2e(m) || tc_quant_is_typed(m) || tc_quant_is_lowered(m);
+}
+
+/* Ranges that the model chooses when it runs give way to those of calibration data. */
+static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
+                               const tc_job *job)
+{
+    if (tc_road_when(TC_WHEN_DYNAMIC, job, c->module))
+        tc_note(ctx, NULL,
+                "%s is quantized dynamically, or only its weights are: all ranges come from "
+                "calibration data instead; -t cpu without data and -q keeps them",
+                r->model);
+    TC_TRY(tc_road_run(ctx, c->module, TC_AT_TIDY, TC_AT_REAL, job, r->trace));
+    if ((r->config || r->settings) && !tc_quant_is_dynamic(ctx, c->module) &&
+        is_quantized(c->module))
+        return tc_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
+                        r->config ? r->config : "", r->model);
+    return TC_OK;
+}
+
+/* The float program is quantized; what it may choose by cost is chosen by the target's. */
+static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_job *job)
+{
+    tc_samples samples;
+    tc_quant_request q = {.labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains};
+    if (r->calib && r->calib_only_if_needed && tc_dataset_invented(r->calib))
+        tc_data_missing(ctx, &c->config);
+    if (r->calib)
+        TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &samples));
+    else /* a program without inputs says itself what it computes with */
+        TC_TRY(tc_open_samples(ctx, tc_main(c->module), NULL, 0, &samples));
+    TC_TRY(tc_typed_cost(ctx, r, c, &q.cost));
+    job->samples = &samples;
+    job->quant = &q;
+    tc_status status = tc_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, job, r->trace);
+    job->samples = NULL;
+    job->quant = NULL;
+    job->fresh = true;
+    return status;
+}
+
+tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    tc_job job = {.target = &c->target, .config = &c->config, .integers = integers_of(r, c)};
+    TC_TRY(tc_tell_progress(ctx, "tidying", 0, 1));
+    if (!is_quantized(c->module))
+        TC_TRY(judge_data(ctx, r, c, tc_road_when(TC_WHEN_INTEGERS, &job, c->module)));
+    TC_TRY(tc_road_run(ctx, c->module, TC_AT_READ, TC_AT_TIDY, &job, r->trace));
+    TC_TRY(tc_check_places(c->module));
+    TC_TRY(settle_ranges(ctx, r, c, &job));
+    bool quantizes = tc_road_when(TC_WHEN_INTEGERS, &job, c->module);
+    if (quantizes && !r->calib && tc_main(c->module)->n_in)
+        return no_data(ctx, r);
+    TC_TRY(tc_road_run(ctx, c->module, TC_AT_REAL, TC_AT_READY, &job, r->trace));
+    if (quantizes)
+        TC_TRY(quantize(ctx, r, c, &job));
+    return tc_road_run(ctx, c->module, TC_AT_TYPED, TC_AT_WHOLE, &job, r->trace);
+}

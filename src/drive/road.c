@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* road.c -- see road.h. */
+#include "road.h"
+
+const tc_road_row tc_road[] = {
+#define LIST(name, passes, doc)
+#define WHEN(name, doc)
+#define POINT(name, doc) {#name, doc, NULL, NULL},
+#define STEP(when, passes) {NULL, NULL, #when, passes},
+#include "road.def"
+    {0},
+};
+
+const tc_road_row tc_road_conditions[TC_WHEN_COUNT] = {
+#define LIST(name, passes, doc)
+#define WHEN(name, doc) {#name, doc, NULL, NULL},
+#define POINT(name, doc)
+#define STEP(when, passes)
+#include "road.def"
+};
+
+bool tc_road_takes(size_t row, const bool holds[TC_WHEN_COUNT])
+{
+    const bool ALWAYS = true;
+#define LIST(name, passes, doc)
+#define WHEN(name, doc) const bool name = holds[TC_WHEN_##name];
+#define POINT(name, doc)
+#define STEP(when, passes)
+#include "road.def"
+    size_t at = 0;
+#define LIST(name, passes, doc)
+#define WHEN(name, doc)
+#define POINT(name, doc) at++;
+#define STEP(when, passes)                                                                         \
+    if (row == at++)                                                                               \
+        return (when);
+#include "road.def"
+    return false;
+}
+
+/* ---- conditions: what the job says, then what the program is ---- */
+
+typedef bool condition(const tc_job *job, const tc_module *module);
+
+static bool has_floats(const tc_module *module)
+{
+    const tc_graph *g = tc_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++)
+            if (tc_is_float(tc_type_of(g, g->node[k]->out[i])->dtype))
+                return true;
+    return false;
+}
+
+static bool has(const tc_job *job, tc_feature feature)
+{
+    return job->target ? job->target->tosa >> feature & 1u : feature == TC_FEATURE_INT;
+}
+
+static tc_packing packing(const tc_job *job)
+{
+    return job->target ? job->target->machine->packing : TC_PACKED_TOSA;
+}
+
+static bool is_cheap_as(const tc_job *job, tc_forms forms)
+{
+    return job->target && job->target->machine->forms == forms;
+}
+
+static bool when_CODED(const tc_job *job, const tc_module *m)
+{
+    (void)job;
+    return tc_quant_is_typed(m) && !tc_quant_is_lowered(m);
+}
+
+static bool when_LOWERED(const tc_job *job, const tc_module *m)
+{
+    (void)job;
+    return tc_quant_is_lowered(m);
+}
+
+static bool when_QDQ(const tc_job *job, const tc_module *m)
+{
+    (void)job;
+    return tc_quant_is_pt2e(m) && !tc_quant_is_lowered(m);
+}
+
+static bool is_wanted(const tc_job *job, const tc_module *m)
+{
+    return job->integers == TC_INTEGERS_ALWAYS ||
+           (job->integers == TC_INTEGERS_FOR_FLOATS && has_floats(m));
+}
+
+static bool when_INTEGERS(const tc_job *job, const tc_module *m)
+{
+    return is_wanted(job, m) && !tc_quant_is_pt2e(m) && !tc_quant_is_typed(m) &&
+           !tc_quant_is_lowered(m);
+}
+
+static bool when_DYNAMIC(const tc_job *job, const tc_module *m)
+{
+    return is_wanted(job, m) && tc_quant_is_dynamic(m->ctx, m);
+}
+
+#define OF_JOB(name, value)                                                                        \
+    static bool when_##name(const tc_job *job, const tc_module *m)                                 \
+    {                                                                                              \
+        (void)m, (void)job;                                                                        \
+        return (value);                                                                            \
+    }
+OF_JOB(ANCHOR, job->config &&job->config->anchor)
+OF_JOB(BITS_8, job->config &&job->config->global.act.dtype == TC_i8)
+OF_JOB(FRESH, job->fresh)
+OF_JOB(CPU, packing(job) == TC_PACKED_NOT)
+OF_JOB(FFT, has(job, TC_FEATURE_FFT))
+OF_JOB(SELECTS, !job->target || job->target->machine->can.selects)
+OF_JOB(DOUBLE, has(job, TC_FEATURE_DOUBLE))
+OF_JOB(LOOPS, has(job, TC_FEATURE_CF) && !has(job, TC_FEATURE_FP))
+OF_JOB(FREE_MOVES, job->target &&job->target->machine->cost.free_moves)
+OF_JOB(U55, is_cheap_as(job, TC_FORMS_U55) && has(job, TC_FEATURE_INT))
+OF_JOB(U85, is_cheap_as(job, TC_FORMS_U85) && has(job, TC_FEATURE_INT))
+OF_JOB(VELA_U55, is_cheap_as(job, TC_FORMS_U55) && packing(job) == TC_PACKED_VELA)
+OF_JOB(VELA_U85, is_cheap_as(job, TC_FORMS_U85) && packing(job) == TC_PACKED_VELA)
+
+static condition *const conditions[TC_WHEN_COUNT] = {
+#define LIST(name, passes, doc)
+#define WHEN(name, doc) when_##name,
+#define POINT(name, doc)
+#define STEP(when, passes)
+#include "road.def"
+};
+
+bool tc_road_when(int which, const tc_job *job, const tc_module *module)
+{
+    return conditions[which](job, module);
+}
+
+/* ---- walking ---- */
+
+/* What holds of every model that is read. */
+static void begin(tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        module->graph[i]->facts |= TC_FACT_RICH | TC_FACT_MODEL_INTS;
+}
+
+static size_t row_of(tc_point point)
+{
+    size_t row = 0, points = 0;
+    while (!tc_road[row].name || points++ != (size_t)point)
+        row++;
+    return row;
+}
+
+tc_status tc_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to,
+                      const tc_job *job, const tc_trace *trace)
+{
+    static const tc_job nothing = {0};
+    job = job ? job : &nothing;
+    if (from == TC_AT_READ)
+        begin(module);
+    for (size_t row = row_of(from); row < row_of(to); row++) {
+        bool holds[TC_WHEN_COUNT];
+        if (tc_road[row].name)
+            continue;
+        for (size_t i = 0; i < TC_WHEN_COUNT; i++)
+            holds[i] = conditions[i](job, module);
+        if (tc_road_takes(row, holds))
+            TC_TRY(tc_run_list(ctx, module, tc_road[row].passes, job, trace));
+    }
+    return TC_OK;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* road.c -- the road's order holds whatever its conditions are, another order is refused, and every
+ * pass is on it. */
+#include "check.h"
+
+#include "drive/road.h"
+#include "ir/text.h"
+#include "read/read.h"
+
+enum { MOST = 64 };
+
+typedef struct passes {
+    const tc_pass *pass[MOST];
+    size_t n;
+} passes;
+
+static const tc_pass *named(const char *name, size_t n)
+{
+    for (const tc_pass *p = tc_passes; p->name; p++)
+        if (strlen(p->name) == n && !memcmp(p->name, name, n))
+            return p;
+    return NULL;
+}
+
+/* Lists are spelled out; a name that is none fails. */
+static void spell(const char *text, passes *out)
+{
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        const char *name = text + (*text == '?');
+        size_t length = n - (*text == '?');
+        const char *list = NULL;
+        for (const tc_pass_list *l = tc_pass_lists; l->name; l++)
+            if (strlen(l->name) == length && !memcmp(l->name, name, length))
+                list = l->passes;
+        const tc_pass *pass = list ? NULL : named(name, length);
+        if (list)
+            spell(list, out);
+        CHECK(list || (pass && out->n < MOST));
+        if (pass && out->n < MOST)
+            out->pass[out->n++] = pass;
+        text += n + (text[n] == ',');
+    }
+}
+
+static passes steps[128]; /* by row of the road */
+
+static size_t row_of(const char *point)
+{
+    size_t row = 0;
+    while (!tc_road[row].name || strcmp(tc_road[row].name, point))
+        row++;
+    return row;
+}
+
+/* Facts behind the walk; bad: a pass did not find what it needs, of the facts in `seen`. */
+static uint32_t walk(const char *from, const char *to, const bool *holds, uint32_t facts,
+                     uint32_t seen, const tc_pass **bad)
+{
+    for (size_t row = row_of(from); row < row_of(to); row++)
+        for (size_t i = 0; i < steps[row].n && tc_road_takes(row, holds); i++) {
+            const tc_pass *p = steps[row].pass[i];
+            if (p->needs & seen & ~facts)
+                *bad = p;
+            facts = (facts & ~p->breaks) | p->gives;
+        }
+    return facts;
+}
+
+/* Every combination of conditions. */
+static void test_order(void)
+{
+    const uint32_t told = tc_facts_told | TC_FACT_TYPED;
+    const uint32_t read = TC_FACT_TYPED | TC_FACT_RICH | TC_FACT_MODEL_INTS;
+    const tc_pass *bad = NULL;
+    for (uint32_t set = 0; set < 1u << TC_WHEN_COUNT && !bad; set++) {
+        bool holds[TC_WHEN_COUNT];
+        for (int i = 0; i < TC_WHEN_COUNT; i++)
+            holds[i] = set >> i & 1u;
+        if (holds[TC_WHEN_U55] && holds[TC_WHEN_U85]) /* a machine is one of them */
+            continue;
+        uint32_t facts = walk("READ", "SPLIT", holds, read, told, &bad);
+        walk("SPLIT", "PLANNED", holds, facts, told, &bad);
+        walk("REGION", "LEGAL", holds, facts, told | TC_FACT_TOSA_ONLY, &bad);
+        walk("COPY", "RUNNABLE", holds, TC_FACT_TYPED, told, &bad);
+    }
+    CHECK(!bad);
+    if (bad)
+        fprintf(stderr, "the pass %s does not find what it needs\n", bad->name);
+}
+
+static void test_every_pass(void)
+{
+    for (const tc_pass *p = tc_passes; p->name; p++) {
+        bool found = false;
+        for (size_t row = 0; tc_road[row].name || tc_road[row].passes; row++)
+            for (size_t i = 0; i < steps[row].n; i++)
+                found = found || steps[row].pass[i] == p;
+        CHECK(found);
+        if (!found)
+            fprintf(stderr, "the pass %s is not on the road\n", p->name);
+    }
+}
+
+static const char sum[] = "graph @main(%0 \"x\": f32[1,4,4,8], %1 \"y\": f32[1,4,4,8]) {\n"
+                          "  %2 = add %0, %1 alpha=1 : f32[1,4,4,8]\n"
+                          "  return %2\n"
+                          "}\n";
+
+/* Passes in an order that the road has not: refused, for want of a fact. */
+static void test_refused(const char *names, const char *fact)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m;
+    tc_target target;
+    CHECK(tc_target_parse(ctx, "TOSA-1.0+INT+FP", &target) == TC_OK);
+    CHECK(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum, sizeof sum - 1},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK);
+    tc_main(m)->facts |= TC_FACT_RICH | TC_FACT_MODEL_INTS;
+    CHECK(tc_run_list(ctx, m, names, &(tc_job){.target = &target}, NULL) == TC_USAGE);
+    bool said = strstr(tc_diagnostics(ctx), fact) != NULL;
+    CHECK(said);
+    if (!said)
+        fprintf(stderr, "%s: %s", names, tc_diagnostics(ctx));
+    tc_ctx_free(ctx);
+}
+
+/* The walk itself, to the file's form. */
+static void test_walk(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m;
+    tc_target target;
+    tc_job job = {.target = &target};
+    CHECK(tc_target_parse(ctx, "TOSA-1.0+FP", &target) == TC_OK);
+    CHECK(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum, sizeof sum - 1},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK);
+    CHECK(tc_road_run(ctx, m, TC_AT_READ, TC_AT_WHOLE, &job, NULL) == TC_OK);
+    CHECK(tc_road_run(ctx, m, TC_AT_REGION, TC_AT_LEGAL, &job, NULL) == TC_OK);
+    CHECK(tc_main(m)->facts & TC_FACT_LEGAL && tc_main(m)->facts & TC_FACT_TOSA_ONLY);
+    CHECK(!(tc_main(m)->facts & TC_FACT_RICH));
+    tc_ctx_free(ctx);
+}
+
+int main(void)
+{
+    for (size_t row = 0; tc_road[row].name || tc_road[row].passes; row++)
+        if (tc_road[row].passes)
+            spell(tc_road[row].passes, &steps[row]);
+    test_order();
+    test_every_pass();
+    test_walk();
+    test_refused("narrow-integers,split-double-rounding", "MODEL_INTS");
+    test_refused("lower-to-tosa,fold-weight-scales", "RICH");
+    test_refused("lower-to-tosa,unify-shapes", "CHANNELS_LAST");
+    test_refused("lower-to-tosa,sink-transposes,merge-slices", "UNIFIED");
+    test_refused("lower-to-tosa,sink-transposes,unify-shapes,split-transpose-by-slices,widen-channels",
+                 "CHANNELS_LAST");
+    test_refused("lower-to-tosa,sink-transposes,isolate-reductions,unify-shapes", "CHANNELS_LAST");
+    test_refused("quantize-control-flow", "ACCUMULATED");
+    test_refused("fuse-batch-norm", "FOLDED");
+    test_refused("split-regions,widen-accumulators", "WHOLE");
+    test_refused("plan-memory", "KERNELS");
+    return check_done();
+}
