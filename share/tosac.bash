@@ -14,8 +14,8 @@ _tosac()
         valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --set --signature --help -h --version '
-        valued='|--calib|--preprocess|--merge|--quant|-q|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|'
+        options='--calib --preprocess --merge --quant -q --target -t --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     run)
         options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --set --signature --help -h --version '

@@ -186,6 +186,7 @@ queue_gcc() {
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
+    later "compile = quantize + compile" test/roads.sh $([ "$mode" = quick ] || echo --all) build/tosac test/fixture
     programs build
     later "out of memory" no_memory build 5
     later "eight threads" eight_threads build

@@ -3,6 +3,7 @@
  *
  *   gen-docs FOLDER */
 #include "drive/passes.h"
+#include "drive/road.h"
 #include "executorch/cpu_select.h"
 #include "lower/lower.h"
 #include "read/recipe.h"
@@ -129,6 +130,29 @@ static tc_status write_passes(const char *folder)
     for (const tc_pass_renamed *r = tc_passes_renamed; r->before; r++)
         tc_buf_printf(&page, "| `%s` | `%s` |\n", r->before, r->now);
     return end(&page, folder, "passes.md");
+}
+
+static tc_status write_road(const char *folder)
+{
+    tc_buf page;
+    begin(&page, "The road",
+          "From a model to a file: the steps between two points, from `src/drive/road.def`.");
+    tc_buf_text(&page, "A step's passes run where its condition holds. `compile` walks from `READ` "
+                       "to `PLANNED`, and every region from `REGION` to `LEGAL`; `quantize` walks "
+                       "from `READ` to `TYPED`; `run`, `compare` and the proof walk from `COPY`. "
+                       "[Passes](passes.md) has the passes, [facts](facts.md) what they need of "
+                       "each other.\n\n| point or condition | what holds there, or passes |\n"
+                       "|---|---|\n");
+    for (const tc_road_row *r = tc_road; r->name || r->passes; r++)
+        if (r->name)
+            tc_buf_printf(&page, "| **%s** | %s |\n", r->name, r->doc);
+        else
+            tc_buf_printf(&page, "| `%s` | `%s` |\n", r->when, r->passes);
+    tc_buf_text(&page, "\n| condition | what holds |\n|---|---|\n");
+    for (size_t i = 0; i < TC_WHEN_COUNT; i++)
+        tc_buf_printf(&page, "| `%s` | %s |\n", tc_road_conditions[i].name,
+                      tc_road_conditions[i].doc);
+    return end(&page, folder, "road.md");
 }
 
 static tc_status write_errors(const char *folder)
@@ -305,6 +329,7 @@ static tc_status write_all(const char *folder)
     TC_TRY(write_ops(folder));
     TC_TRY(write_facts(folder));
     TC_TRY(write_passes(folder));
+    TC_TRY(write_road(folder));
     return write_errors(folder);
 }
 

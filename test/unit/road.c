@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "drive/road.h"
-#include "ir/text.h"
+#include "ir/ir_text.h"
 #include "read/read.h"
 
 enum { MOST = 64 };
