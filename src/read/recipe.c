@@ -192,9 +192,13 @@ static bool condition(tc_cook *c)
         complex = !real && tc_cook_take_word(c, "is_complex");
     if (real || complex || tc_cook_take_word(c, "is_int")) {
         tc_cook_need(c, '(');
-        operand x = operand_of(c);
+        bool declared = tc_cook_take_word(c, "result");
+        operand x = declared ? (operand){.val = TC_NONE} : operand_of(c);
         tc_cook_need(c, ')');
-        tc_dtype t = c->b && c->b->status == TC_OK ? tc_b_dtype(c->b, x.val) : TC_none;
+        const tc_type *type = declared && c->b ? c->from->result(c->b, c->n_result) : NULL;
+        tc_dtype t = type                                  ? type->dtype
+                     : c->b && c->b->status == TC_OK && x.val ? tc_b_dtype(c->b, x.val)
+                                                              : TC_none;
         return real ? tc_is_float(t) : complex ? t == TC_c64 : tc_is_int(t);
     }
     if (tc_cook_take_word(c, "has")) {

@@ -22,7 +22,7 @@
  *   axis=dim      the node's own argument or attribute `dim`, which must be there
  *   axis=dim:-1   the same, -1 where it is left out; `alpha:1` is short for `alpha=alpha:1`
  *   slope=0.01    a number; numbers may be computed: slope=(lower:0.125 + upper:0.375) / 2, also
- *                 from self.rank and self.shape[1]
+ *                 from self.rank, self.count and self.shape[1]
  *   mode='floor'  a word of a choice; mode=how{none:exact, floor}: words of the file and ours, the
  *                 same word once, the first where it is left out
  *   axes=dim:all  every axis where the list is left out or empty

@@ -174,13 +174,17 @@ static bool type_named(tc_cook *c, const char *what, const tc_type **out)
 
 /* ---- numbers: sums and products of literals, arguments, ranks and extents ---- */
 
-/* x.rank, x.shape[1] */
+/* x.rank, x.count, x.shape[1] */
 static bool extent(tc_cook *c, double *out)
 {
     const tc_type *type;
     *out = 0;
     if (type_named(c, "rank", &type)) {
         *out = type ? type->rank : 0;
+        return true;
+    }
+    if (type_named(c, "count", &type)) {
+        *out = type ? (double)tc_type_count(type) : 0;
         return true;
     }
     if (!type_named(c, "shape", &type))
@@ -195,12 +199,14 @@ static bool extent(tc_cook *c, double *out)
     return true;
 }
 
+static double factor(tc_cook *c, sort s);
+
 static double argument_number(tc_cook *c, sort s)
 {
     static const char *const expected[] = {"a number", "an integer", "true or false"};
     const char *name = tc_cook_argument(c);
     bool optional = tc_cook_take(c, ':');
-    double missing = optional ? tc_cook_number(c, s) : 0;
+    double missing = optional ? factor(c, s) : 0;
     if (!tc_cook_given(c, name, optional, expected[s]))
         return missing;
     return s == REAL    ? c->from->f64(c->b, name)

@@ -155,7 +155,7 @@ static const row rows[] = {
     ROW("batch_norm.default", "input=v training=true", "the input has no channels"),
     ROW("batch_norm.default", "input=x running_mean=v running_var=v training=true",
         "export the model in eval mode"),
-    ROW("instance_norm.default", "input=v", "the input has no channels"),
+    ROW("instance_norm.default", "input=v", "has no axis 1"),
     ROW("layer_norm.default", "input=x normalized_shape=[7]", "not that of the input's last axes"),
     ROW("lstm.input", "input=t hx={t,t} params={x,x,v,v} train=true dropout=0.5",
         "dropout is for training"),
@@ -192,7 +192,7 @@ static const row rows[] = {
     ROW("searchsorted.Tensor", "sorted_sequence=x self=x", "several sorted sequences at once"),
     ROW("bernoulli.default", "self=x", "random numbers differ from run to run"),
     /* making */
-    ROW("arange.default", "end=6", "the result is not a list"),
+    ROW("arange.default", "end=6", "computed is f32[2]"),
     OF("logspace.default", "start=0 end=3 steps=4", "powers rounded to integers", "5", "4"),
     OF("tril_indices.default", "row=99999 col=2", "a matrix of such size", "5", "2,3"),
     ROW("angle.default", "self=x", "the angle of real numbers"),

@@ -98,21 +98,6 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
         0);
 }
 
-static void import_repeat_interleave(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t repeats = tc_pt2_need_int(n, "repeats"), dim = tc_pt2_int(n, "dim", 0);
-    (void)row;
-    if (!tc_pt2_has(n, "dim"))
-        x = tc_b_flat(&n->m, x);
-    if (n->m.status != TC_OK)
-        return;
-    int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
-    tc_pt2_result(
-        n, x,
-        tc_b_1(&n->m, repeat_interleave, tc_b_attr(&n->m, interleave, axis, repeats), x), 0);
-}
-
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
 static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -301,7 +286,6 @@ const tc_pt2_row tc_pt2_arrange[] = {
 
     {"aten.repeat.default", import_repeat, TC_OP_repeat, 0},
     {"aten.tile.default", import_repeat, TC_OP_repeat, 0},
-    {"aten.repeat_interleave.self_int", import_repeat_interleave, TC_OP_repeat_interleave, 0},
     {"aten.rot90.default", import_rot90, TC_OP_flip, 0},
     {"aten.roll.default", import_roll, TC_OP_roll, 0},
 

@@ -43,27 +43,6 @@ static void import_times(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, x, tc_b_scalar(&n->m, dtype, row->extra)));
 }
 
-/* extra: the number that x is compared with */
-static void import_is(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_dtype dtype = n->m.status == TC_OK ? tc_type_of(n->m.g, x)->dtype : TC_f32;
-    if (!tc_is_float(dtype))
-        x = tc_b_cast(&n->m, x, dtype = TC_f32);
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, eq, NULL, x, tc_b_scalar(&n->m, dtype, row->extra)));
-}
-
-/* The sign of zeros counts: copysign(1, x) < 0. */
-static void import_signbit(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_dtype dtype = n->m.status == TC_OK ? tc_type_of(n->m.g, x)->dtype : TC_f32;
-    if (tc_is_float(dtype))
-        x = tc_b_2(&n->m, copysign, NULL, tc_b_scalar(&n->m, dtype, 1), x);
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, lt, NULL, x, tc_b_scalar(&n->m, dtype, 0)));
-}
-
 /* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
  * operator is x > 0 ? x : weight * x. */
 static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
@@ -102,9 +81,6 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
 
 const tc_pt2_row tc_pt2_eltwise[] = {
     ONE("nan_to_num", import_nan_to_num, nan_to_num),
-    {"aten.isposinf.default", import_is, TC_OP_eq, (double)INFINITY},
-    {"aten.isneginf.default", import_is, TC_OP_eq, -(double)INFINITY},
-    ONE("signbit", import_signbit, lt),
     {"aten.deg2rad.default", import_times, TC_OP_mul, 0.017453292519943295769},
     {"aten.rad2deg.default", import_times, TC_OP_mul, 57.295779513082320877},
 

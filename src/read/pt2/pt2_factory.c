@@ -23,62 +23,6 @@ static void import_full(tc_pt2_node *n, const tc_pt2_row *row)
     }
 }
 
-/* self with every element replaced. */
-static void import_fill(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    const tc_type *t = tc_b_type(&n->m, x);
-    tc_ints dims = tc_pt2_dims(n, t);
-    if (tc_pt2_is_tensor(n, "value")) {
-        tc_val value = tc_b_reshape(&n->m, tc_pt2_tensor(n, "value"), 0, NULL);
-        tc_pt2_result(n, x, tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), dims.n, dims.v),
-                      0);
-    } else {
-        tc_pt2_result(n, x,
-                      tc_b_full(&n->m, dims.n, dims.v, tc_pt2_float(n, "value", 0), t->dtype), 0);
-    }
-}
-
-static void import_arange(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const tc_type *y = tc_pt2_result_type(n, 0);
-    double start = tc_pt2_float(n, "start", 0), step = tc_pt2_float(n, "step", 1);
-    (void)row;
-    if (!y)
-        return;
-    if (y->rank != 1) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the result is not a list");
-        return;
-    }
-    const void *attr = tc_b_attr(&n->m, arange, start, step, y->dim[0], y->dtype);
-    tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, TC_OP_arange, attr, NULL, 0), 0);
-}
-
-/* Between numbers, which may also be given as constant tensors; logspace is a base to that power.
- */
-static void import_linspace(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    const tc_type *y = tc_pt2_result_type(n, 0);
-    double start = tc_pt2_float(n, "start", 0), end = tc_pt2_float(n, "end", 0),
-           base = tc_pt2_float(n, "base", 10);
-    int64_t steps = tc_pt2_need_int(n, "steps");
-    bool power = row->op == TC_OP_pow;
-    if (n->m.status != TC_OK)
-        return;
-    if (power && !tc_is_float(y->dtype)) {
-        tc_b_unsupported(&n->m, "powers rounded to integers");
-        return;
-    }
-    tc_val v = tc_b_op(&n->m, TC_OP_linspace,
-                       tc_b_attr(&n->m, linspace, start, end, steps, y->dtype), NULL, 0);
-    if (power)
-        v = tc_b_2(&n->m, pow, NULL, tc_b_scalar(&n->m, y->dtype, base), v);
-    tc_pt2_result(n, TC_NONE, v, 0);
-}
-
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
 static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -105,54 +49,6 @@ static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Complex numbers. */
-
-static tc_val part(tc_pt2_node *n, tc_op op, tc_val x)
-{
-    return tc_b_op(&n->m, op, NULL, (tc_val[]){x}, 1);
-}
-
-static bool is_complex(const tc_pt2_node *n, tc_val x)
-{
-    return tc_b_type(&n->m, x)->dtype == TC_c64;
-}
-
-/* Real numbers are their own real part. */
-static void import_real(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "self");
-    bool itself = n->m.status == TC_OK && !is_complex(n, x);
-    tc_pt2_result(n, x, itself ? tc_b_identity(&n->m, x) : tc_b_real(&n->m, x), 0);
-}
-
-static void import_angle(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    if (is_complex(n, x)) {
-        tc_val im = part(n, TC_OP_imag, x), re = part(n, TC_OP_real, x);
-        tc_pt2_result(n, x, tc_b_2(&n->m, atan2, NULL, im, re), 0);
-    } else
-        tc_b_unsupported(&n->m, "the angle of real numbers");
-}
-
-static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
-    if (n->m.status != TC_OK)
-        return;
-    tc_val y;
-    if (is_complex(n, x)) {
-        tc_val re = part(n, TC_OP_real, x);
-        tc_val im = tc_b_1(&n->m, neg, NULL, part(n, TC_OP_imag, x));
-        y = tc_b_2(&n->m, complex, NULL, re, im);
-    } else
-        y = tc_b_1(&n->m, identity, NULL, x);
-    tc_pt2_result(n, x, y, 0);
-}
 
 /* Fourier transforms.  row->extra says which: the kind, and how many axes "n"/"dim" speak of. */
 
@@ -301,22 +197,9 @@ const tc_pt2_row tc_pt2_factory[] = {
     {"aten.full_like.default", import_full, TC_OP_full, 0},
     {"aten.new_full.default", import_full, TC_OP_full, 0},
     {"aten.scalar_tensor.default", import_full, TC_OP_full, 0},
-    {"aten.fill.Scalar", import_fill, TC_OP_full, 0},
-    {"aten.fill.Tensor", import_fill, TC_OP_expand, 0},
-    {"aten.arange.default", import_arange, TC_OP_arange, 0},
-    {"aten.arange.start", import_arange, TC_OP_arange, 0},
-    {"aten.arange.start_step", import_arange, TC_OP_arange, 0},
-    {"aten.linspace.default", import_linspace, TC_OP_linspace, 0},
-    {"aten.logspace.default", import_linspace, TC_OP_pow, 0},
     {"aten.tril_indices.default", import_tri_indices, TC_OP_const, 0},
     {"aten.triu_indices.default", import_tri_indices, TC_OP_const, 1},
 
-    {"aten.real.default", import_real, TC_OP_real, 0},
-    {"aten.angle.default", import_angle, TC_OP_atan2, 0},
-    {"aten.conj.default", import_conj, TC_OP_complex, 0},
-    {"aten._conj.default", import_conj, TC_OP_complex, 0},
-    {"aten.conj_physical.default", import_conj, TC_OP_complex, 0},
-    {"aten._conj_physical.default", import_conj, TC_OP_complex, 0},
 
     {"aten.fft_fft.default", import_fft, TC_OP_fft, ONE_AXIS + TC_fft_kind_forward},
     {"aten.fft_ifft.default", import_fft, TC_OP_fft, ONE_AXIS + TC_fft_kind_inverse},

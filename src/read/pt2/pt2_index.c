@@ -158,14 +158,6 @@ static void import_repeat_places(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, y, tc_b_type(&n->m, repeats)->dtype), 0);
 }
 
-/* Elements by their number in x as one line. */
-static void import_take(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_b_flat(&n->m, tc_pt2_tensor(n, "self")), index = tc_pt2_tensor(n, "index");
-    (void)row;
-    tc_pt2_result(n, x, tc_b_2(&n->m, index, NULL, x, index), 0);
-}
-
 /* Negative places count from the end: those that are known now, others when it runs. */
 static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
 {
@@ -405,7 +397,6 @@ const tc_pt2_row tc_pt2_index[] = {
     {"aten._unsafe_index_put.default", import_index_put, TC_OP_index_put, 0},
     {"aten.repeat_interleave.self_Tensor", import_repeat_by_list, TC_OP_index_select, 0},
     {"aten.repeat_interleave.Tensor", import_repeat_places, TC_OP_const, 0},
-    {"aten.take.default", import_take, TC_OP_index, 0},
     {"aten.take_along_dim.default", import_take_along_dim, TC_OP_gather, 0},
     {"aten.index_fill.int_Scalar", import_index_fill, TC_OP_index_copy, 0},
     {"aten.index_fill.int_Tensor", import_index_fill, TC_OP_index_copy, 0},

@@ -65,26 +65,6 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, y);
 }
 
-static void import_instance_norm(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
-           b = tc_pt2_tensor_opt(n, "bias");
-    double eps = tc_pt2_float(n, "eps", 1e-5);
-    bool own = tc_pt2_bool(n, "use_input_stats", true);
-    if (n->m.status == TC_OK && tc_b_type(&n->m, x)->rank < 2)
-        tc_b_bad(&n->m, TC_E_SHAPE, "the input has no channels");
-    if (n->m.status != TC_OK)
-        return;
-    if (own) {
-        tc_pt2_bind(n, 0, group_norm(n, x, w, b, tc_b_type(&n->m, x)->dim[1], eps));
-        return;
-    }
-    tc_val mean = tc_pt2_tensor(n, "running_mean"), var = tc_pt2_tensor(n, "running_var");
-    tc_attr_eps *a = tc_b_attr(&n->m, eps, eps);
-    tc_pt2_bind(n, 0, tc_b_op(&n->m, TC_OP_batch_norm, a, (tc_val[]){x, w, b, mean, var}, 5));
-}
-
 /* How many last axes are normalized; they must be those of the input. */
 static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
 {
@@ -174,22 +154,6 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
                 tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), dot, lengths));
 }
 
-/* |a - b + eps| along the last axis */
-static void import_pairwise_distance(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
-    double p = tc_pt2_float(n, "p", 2), eps = tc_pt2_float(n, "eps", 1e-6);
-    bool keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val d = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), a, b);
-    if (n->m.status != TC_OK)
-        return;
-    const tc_type *t = tc_b_type(&n->m, d);
-    d = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), d, tc_b_scalar(&n->m, t->dtype, eps));
-    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, -1, t->rank), 1);
-    tc_pt2_bind(n, 0, tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, keepdim, p), d));
-}
-
 /* Recurrent */
 
 /* Operands: x, the states, then the weights layer by layer; results: all steps, the last states. */
@@ -228,7 +192,6 @@ const tc_pt2_row tc_pt2_nn[] = {
     {"aten._native_batch_norm_legit_functional.default", import_batch_norm, 0, 0},
     {"aten._batch_norm_no_update.default", import_batch_norm, 0, 0},
     {"aten.native_batch_norm.default", import_batch_norm, 0, 0},
-    {"aten.instance_norm.default", import_instance_norm, 0, 0},
     {"aten.layer_norm.default", import_layer_norm, 0, 0},
     {"aten.native_layer_norm.default", import_layer_norm, 0, 0},
     {"aten.rms_norm.default", import_rms_norm, 0, 0},
@@ -236,7 +199,6 @@ const tc_pt2_row tc_pt2_nn[] = {
     {"aten._weight_norm.default", import_weight_norm, 0, 0},
     {"aten._weight_norm_interface.default", import_weight_norm, 0, 0},
     {"aten.cosine_similarity.default", import_cosine_similarity, 0, 0},
-    {"aten.pairwise_distance.default", import_pairwise_distance, 0, 0},
     {"aten.lstm.input", import_recurrent, TC_OP_lstm, 0},
     {"aten.gru.input", import_recurrent, TC_OP_gru, 0},
     {"aten.rnn_tanh.input", import_recurrent, TC_OP_rnn_tanh, 0},

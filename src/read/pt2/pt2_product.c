@@ -172,17 +172,6 @@ static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, einsum(n, tc_buf_cstr(&text), (tc_val[]){a, b}, 2));
 }
 
-static void import_bilinear(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    (void)row;
-    tc_val a = tc_pt2_tensor(n, "input1"), b = tc_pt2_tensor(n, "input2");
-    tc_val w = tc_pt2_tensor(n, "weight"), bias = tc_pt2_tensor_opt(n, "bias");
-    tc_val y = einsum(n, "...i,oij,...j->...o", (tc_val[]){a, w, b}, 3);
-    if (bias)
-        y = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), y, bias);
-    tc_pt2_bind(n, 0, y);
-}
-
 /* The norm of every difference between the rows of two lists. */
 static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
 {
@@ -242,7 +231,6 @@ const tc_pt2_row tc_pt2_product[] = {
     {"aten.linalg_multi_dot.default", import_chain, 0, 1},
     {"aten.einsum.default", import_einsum, 0, 0},
     {"aten.tensordot.default", import_tensordot, 0, 0},
-    {"aten.bilinear.default", import_bilinear, 0, 0},
     {"aten.cdist.default", import_cdist, 0, 0},
     {"aten._cdist_forward.default", import_cdist, 0, 0},
     {"aten._euclidean_dist.default", import_cdist, 0, 0},

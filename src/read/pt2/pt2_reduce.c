@@ -7,54 +7,6 @@
 
 #include "pt2.h"
 
-/* self, in the element type that the sum is made in. */
-static tc_val summand(tc_pt2_node *n)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    return tc_pt2_has(n, "dtype") ? tc_b_cast(&n->m, x, tc_pt2_dtype(n, "dtype", TC_none)) : x;
-}
-
-/* self as real numbers: integers become f32, as PyTorch's default type has it. */
-static tc_val real_self(tc_pt2_node *n)
-{
-    tc_val x = summand(n);
-    return n->m.status == TC_OK && !tc_is_float(tc_b_type(&n->m, x)->dtype) ? tc_b_cast(&n->m, x,
-                                                                                        TC_f32)
-                                                                        : x;
-}
-
-/* The argument "dim", or all axes. */
-static tc_ints dim_list(tc_pt2_node *n, tc_val x)
-{
-    tc_ints dims = tc_pt2_ints(n, "dim");
-    return n->m.status == TC_OK ? tc_pt2_axes(n, dims, tc_b_type(&n->m, x)->rank) : dims;
-}
-
-static tc_val over(tc_pt2_node *n, tc_op op, tc_val x, tc_ints axes, bool keepdim)
-{
-    return tc_b_op(&n->m, op, tc_b_attr(&n->m, axes, axes, keepdim), (tc_val[]){x}, 1);
-}
-
-/* sum, mean, prod, amax, amin, all, any, logsumexp.  Integer sums asked for in another type are
- * cast back; complex numbers add up part by part. */
-static void import_reduce(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    bool real = row->op == TC_OP_logsumexp, keepdim = tc_pt2_bool(n, "keepdim", false);
-    tc_val x = real ? real_self(n) : summand(n), y;
-    tc_ints axes = dim_list(n, x);
-    if (n->m.status != TC_OK)
-        return;
-    if (tc_b_type(&n->m, x)->dtype == TC_c64 && (row->op == TC_OP_sum || row->op == TC_OP_mean)) {
-        tc_val re = over(n, row->op, tc_b_1(&n->m, real, NULL, x), axes, keepdim);
-        tc_val im = over(n, row->op, tc_b_1(&n->m, imag, NULL, x), axes, keepdim);
-        y = tc_b_2(&n->m, complex, NULL, re, im);
-    } else
-        y = over(n, row->op, x, axes, keepdim);
-    if (tc_pt2_has(n, "dtype"))
-        y = tc_b_cast(&n->m, y, tc_pt2_dtype(n, "dtype", TC_none));
-    tc_pt2_result(n, x, y, 0);
-}
-
 
 
 /* Of a matrix this is the square root of all squares; other norms of matrices are something else.
@@ -73,23 +25,6 @@ static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Places of extremes. */
-
-/* Along one axis, or over all elements as one line. */
-static void import_arg(tc_pt2_node *n, const tc_pt2_row *row)
-{
-    tc_val x = tc_pt2_tensor(n, "self");
-    bool keepdim = tc_pt2_bool(n, "keepdim", false), whole = !tc_pt2_has(n, "dim");
-    int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->m.status != TC_OK)
-        return;
-    int64_t axis = whole ? 0 : tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
-    tc_val from = whole ? tc_b_flat(&n->m, x) : x;
-    tc_val y = tc_b_op(&n->m, row->op, tc_b_attr(&n->m, arg, axis, keepdim && !whole),
-                       (tc_val[]){from}, 1);
-    if (whole && keepdim)
-        y = tc_b_reshape_as(&n->m, y, tc_pt2_result_type(n, 0));
-    tc_pt2_result(n, x, y, 0);
-}
 
 static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
 {
@@ -156,29 +91,10 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_reduce[] = {
-    {"aten.sum.default", import_reduce, TC_OP_sum, 0},
-    {"aten.sum.dim_IntList", import_reduce, TC_OP_sum, 0},
-    {"aten.mean.default", import_reduce, TC_OP_mean, 0},
-    {"aten.mean.dim", import_reduce, TC_OP_mean, 0},
-    {"aten.prod.default", import_reduce, TC_OP_prod, 0},
-    {"aten.prod.dim_int", import_reduce, TC_OP_prod, 0},
-    {"aten.amax.default", import_reduce, TC_OP_amax, 0},
-    {"aten.amin.default", import_reduce, TC_OP_amin, 0},
-    {"aten.max.default", import_reduce, TC_OP_amax, 0},
-    {"aten.min.default", import_reduce, TC_OP_amin, 0},
-    {"aten.all.default", import_reduce, TC_OP_all, 0},
-    {"aten.all.dim", import_reduce, TC_OP_all, 0},
-    {"aten.all.dims", import_reduce, TC_OP_all, 0},
-    {"aten.any.default", import_reduce, TC_OP_any, 0},
-    {"aten.any.dim", import_reduce, TC_OP_any, 0},
-    {"aten.any.dims", import_reduce, TC_OP_any, 0},
-    {"aten.logsumexp.default", import_reduce, TC_OP_logsumexp, 0},
 
 
     {"aten.linalg_norm.default", import_linalg_norm, TC_OP_norm, 0},
 
-    {"aten.argmax.default", import_arg, TC_OP_argmax, 0},
-    {"aten.argmin.default", import_arg, TC_OP_argmin, 0},
     {"aten.median.default", import_ranked, TC_OP_sort, 0},
     {"aten.median.dim", import_ranked, TC_OP_sort, 0},
     {"aten.kthvalue.default", import_ranked, TC_OP_sort, 1},
