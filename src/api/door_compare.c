@@ -13,7 +13,7 @@
 #include "../quant/error_share.h"
 #include "../quant/quantizer.h"
 #include "../run/plan.h"
-#include "../run/spread.h"
+#include "../run/parallel_samples.h"
 #include "../drive/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"

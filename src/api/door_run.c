@@ -4,7 +4,7 @@
 
 #include "../num/load.h"
 #include "../run/exec.h"
-#include "../run/spread.h"
+#include "../run/parallel_samples.h"
 
 #include "../drive/dataset.h"
 #include "../base/enter.h"

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "asked.h"
+#include "cli_compile_options.h"
 #include "cli_json.h"
 #include "cli_report.h"
 

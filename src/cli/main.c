@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c -- finds the verb, reads its options, runs it, and tells the shell how it went. */
-#include "say.h"
+#include "cli_messages.h"
 
 #include <errno.h>
 #include <signal.h>

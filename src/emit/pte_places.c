@@ -2,7 +2,7 @@
 /* pte_places.c -- where each step comes from, as ExecuTorch's stack traces have it: a list of
  * frames for every instruction, each the file, the line, the module and the node.  A delegate's
  * call has a frame for every line that its region was made of. */
-#include "pte.h"
+#include "emit_pte.h"
 
 /* "model.py:41" is the file and the line; without a line all of it is the file. */
 static tc_str split_place(const char *place, int64_t *line)

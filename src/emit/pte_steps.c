@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte_steps.c -- nodes to instructions: kernels by their rows in target/cpu.def, calls to
  * delegates. */
-#include "pte.h"
+#include "emit_pte.h"
 
 /* Arguments of one instruction. */
 typedef struct args {

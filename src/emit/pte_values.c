@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pte_values.c -- a program's table of values.  Numbers and lists are written once, however often
  * they are used; so are constants with the same bytes. */
-#include "pte.h"
+#include "emit_pte.h"
 
 static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
 {

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "../base/late.h"
+#include "../base/lazy_library.h"
 #include "../base/mapped.h"
 #include "../num/lanes.h"
 

@@ -38,7 +38,7 @@
 /* CONCAT; i16 goes through i32 where the target lacks it, long lists in groups. */
 tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis);
 
-/* ---- how large a number can be (bound.c) ---- */
+/* ---- how large a number can be (value_bounds.c) ---- */
 /* The largest magnitude of an integer of `to`, whatever comes in; infinite where that is not known.
  */
 double tc_put_bound(const tc_build *lw, tc_val v);

@@ -6,7 +6,7 @@
 #ifndef TC_SAMPLE_RUNNER_H
 #define TC_SAMPLE_RUNNER_H
 
-#include "../run/spread.h"
+#include "../run/parallel_samples.h"
 #include "quantizer.h"
 
 typedef struct tc_runner tc_runner;

@@ -119,7 +119,7 @@ const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v);
 /* Plan a node in a special way; false: an ordinary kernel will do. */
 typedef bool tc_plan_fn(tc_maker *m, const tc_node *node);
 tc_plan_fn tc_plan_conv, tc_plan_linear, tc_plan_matmul; /* plan_float.c */
-tc_plan_fn tc_plan_snap;                                 /* plan_snap.c */
+tc_plan_fn tc_plan_snap;                                 /* plan_fake_quant.c */
 tc_plan_fn tc_plan_codes;                                /* plan_codes.c */
 tc_plan_fn tc_plan_sdpa;                                 /* plan_attention.c */
 tc_plan_fn tc_plan_max_pool, tc_plan_tosa_max_pool, tc_plan_prelu; /* plan_image.c */

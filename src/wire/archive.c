@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include "../base/late.h"
+#include "../base/lazy_library.h"
 #include "../base/mapped.h"
 
 enum {

@@ -37,7 +37,7 @@ bool tc_is_sound(const char *path)
 #include <jpeglib.h>
 #include <png.h>
 
-#include "../base/late.h"
+#include "../base/lazy_library.h"
 
 enum { MOST_PIXELS = 1 << 28 };
 

@@ -3,7 +3,7 @@
 #include "check.h"
 
 #include "base/attempt.h"
-#include "base/late.h"
+#include "base/lazy_library.h"
 #include "num/type.h"
 
 static void test_arena(void)

@@ -74,7 +74,7 @@ tc_val tc_put_row_sum(tc_build *lw, tc_val x, int64_t zero);
 /* The same of rows of any length, in steps of 2^*down; most: of |x - zero|. */
 tc_val tc_put_row_total(tc_build *lw, tc_val x, int64_t zero, double most, int *down);
 
-/* ---- lower_attended.c ---- */
+/* ---- attention_values.c ---- */
 
 /* softmax(step * scores) v: scores i16 [b, rows, keys], v i8 [b, keys, out]; where the mask, bools
  * or none, is false a score counts for nothing. */
@@ -86,13 +86,13 @@ typedef struct tc_rows {
 /* Into the domain of `to`, of 8 bits, to a step and four of v. */
 tc_val tc_put_attended(tc_build *lw, const tc_rows *r, double v_scale, const tc_type *to);
 
-/* ---- column.c ---- */
+/* ---- matrix_column.c ---- */
 
 /* i8 with one more number, zero + number, at the end of every row; zero: the zero point of v.  None
  * where no convolutions made it. */
 tc_val tc_put_column(tc_build *lw, tc_val v, int64_t zero, int number);
 
-/* ---- fine.c: i32 to some 17 bits, for results of 16 ---- */
+/* ---- exp_i16.c: i32 to some 17 bits, for results of 16 ---- */
 
 /* Whether the target has what these take: TABLE of i16 whose result is i32. */
 bool tc_lower_fine(const tc_build *lw);
@@ -156,7 +156,7 @@ bool tc_lower_one_scale(tc_build *lw, const tc_node *node);
 /* Kernel, stride and dilation 1, no padding. */
 tc_attr_tosa_conv *tc_conv_1x1(tc_build *lw, tc_dtype acc);
 
-/* ---- real.c ---- */
+/* ---- composite_float.c ---- */
 
 /* Softmax of each row of floats. */
 tc_val tc_put_real_softmax(tc_build *lw, tc_val x);

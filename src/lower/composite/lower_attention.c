@@ -3,7 +3,7 @@
  *
  * Integers: scores as i16 with room for the largest there can be; e^(score - max) as i16, not yet
  * divided; its two bytes by v, each into i32; the sum of both divided by the sum of the row.
- * Nothing is rounded to 8 bits but the result.  Coarse ones: see lower_attended.c. */
+ * Nothing is rounded to 8 bits but the result.  Coarse ones: see attention_values.c. */
 #include <float.h>
 #include <math.h>
 

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "function.h"
+#include "table_function.h"
 #include "../move/lower_move.h"
 
 static tc_val limited(tc_build *lw, tc_val x, tc_op op, double limit)

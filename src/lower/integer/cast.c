@@ -10,7 +10,7 @@
 #include "../put.h"
 #include "../move/lower_move.h"
 #include "../plain/plain.h"
-#include "function.h"
+#include "table_function.h"
 
 static double code_of(const tc_quant *q, double real)
 {

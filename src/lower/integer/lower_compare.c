@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "arith.h"
-#include "function.h"
+#include "table_function.h"
 
 /* How an operator of ours is one of TOSA's. */
 typedef struct relation {

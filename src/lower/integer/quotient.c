@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "arith.h"
-#include "channel.h"
-#include "function.h"
+#include "channel_affine.h"
+#include "table_function.h"
 #include "../move/lower_move.h"
 
 #include "../../num/load.h"

@@ -110,7 +110,7 @@ tc_val tc_product_finish(tc_build *lw, tc_val made, const tc_product *p, int64_t
 
 /* ---- weights ---- */
 
-enum { LONG = 32768 }; /* sums of more products have their bound looked at (parts.c) */
+enum { LONG = 32768 }; /* sums of more products have their bound looked at (split_accumulators.c) */
 
 tc_val tc_put_weights(tc_build *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim)
 {

@@ -11,7 +11,7 @@ typedef struct tc_product {
     int64_t channels;  /* of the result */
     tc_dtype made, acc; /* what the operator makes, and accumulates in */
     double *scale;      /* of the accumulator, by output channel; NULL: the numbers are floats */
-    double unit;        /* what was made is the accumulator times this: 1, or less (parts.c) */
+    double unit;        /* what was made is the accumulator times this: 1, or less (split_accumulators.c) */
 } tc_product;
 
 /* What products of such operands are accumulated in. */
@@ -49,7 +49,7 @@ typedef struct tc_window_shape {
 tc_val tc_put_conv(tc_build *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
                    tc_val bias, const tc_window_shape *shape, tc_dtype acc);
 
-/* ---- sums that may be longer than their accumulator holds (parts.c) ---- */
+/* ---- sums that may be longer than their accumulator holds (split_accumulators.c) ---- */
 
 /* The same with the product's zero points, or TRANSPOSE_CONV2D (pad: its out_pad): in parts where
  * one accumulator does not hold it, added in multiples of 1 / p->unit. */

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_compile.c -- tosac compile: a model becomes what a target loads. */
+#include "cli_compile_options.h"
+#include "cli_dump.h"
+#include "cli_report.h"
+
+typedef struct compile_options {
+    cli_asked asked;
+    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
+    const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
+    int64_t max_scratch;
+    bool check, strict, locations, no_execute, keep_odd;
+} compile_options;
+
+static const char *kind_name(size_t i, const void *from)
+{
+    (void)from;
+    const char *name = tc_output_name((tc_output)i);
+    if (!name && i && tc_output_name((tc_output)(i - 1)))
+        return "model-explorer"; /* a form of the report, not a file of the program's */
+    return name;
+}
+
+/* By name, else by the file's extension. */
+static tc_status find_kind(cli *c, const compile_options *o, tc_output *out)
+{
+    size_t n = strlen(o->output);
+    const char *name, *extension;
+    for (int i = 0; (name = tc_output_name((tc_output)i)); i++) {
+        extension = tc_output_extension((tc_output)i);
+        *out = (tc_output)i;
+        if (o->emit ? cli_is(o->emit, name)
+                    : *extension && n > strlen(extension) && cli_ends(o->output, extension))
+            return TC_OK;
+    }
+    if (!o->emit)
+        return cli_usage(
+            c, "the kind of file for '%s' is not known from its name: use --emit",
+            o->output);
+    tc_status status = cli_usage(c, "--emit %s: unknown kind of file", o->emit);
+    const char *near = cli_nearest(o->emit, kind_name, NULL);
+    if (near)
+        cli_note(c, "did you mean '%s'?", near);
+    return status;
+}
+
+/* "-" is standard output, for text. */
+static tc_status write_output(cli *c, tc_compiled *compiled, tc_output kind, const char *path)
+{
+    if (kind != TC_OUTPUT_IR || !cli_is(path, "-"))
+        return tc_compiled_write(c->ctx, compiled, kind, path);
+    CLI_TRY(cli_write_model(c, tc_compiled_model(compiled), path));
+    return tc_compiled_set_name(c->ctx, compiled, path);
+}
+
+static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
+                                     cli_dumper *dumper)
+{
+    tc_compile_options r = cli_asked_options(&o->asked, data);
+    r.check = o->check;
+    r.strict = o->strict;
+    r.locations = o->locations;
+    r.no_execute = o->no_execute;
+    r.quant.keep_odd = o->keep_odd;
+    r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
+    r.user = dumper;
+    r.vela.max_scratch = o->max_scratch;
+    r.details = o->report || (o->emit && cli_is(o->emit, "model-explorer"));
+    return r;
+}
+
+/* Without -o the program is made all the same, so that there is something to tell. */
+static tc_status write_report(cli *c, const compile_options *o, const tc_model *model,
+                              tc_compiled *compiled, tc_dataset *data)
+{
+    tc_report_options r = tc_report_options_default();
+    if (!o->output)
+        CLI_TRY(tc_compiled_make(c->ctx, compiled, TC_OUTPUT_PTE, NULL));
+    r.model = model;
+    r.compiled = compiled;
+    r.samples = data;
+    r.config = o->asked.config;
+    return cli_write_report(c, &r, &o->asked.calib, o->report);
+}
+
+/* The graph with what became of every node, for Model Explorer. */
+static tc_status write_explorer(cli *c, const tc_model *model, tc_compiled *compiled,
+                                const char *path)
+{
+    tc_report_options r = tc_report_options_default();
+    tc_bytes json;
+    CLI_TRY(tc_compiled_make(c->ctx, compiled, TC_OUTPUT_PTE, NULL));
+    r.model = model;
+    r.compiled = compiled;
+    CLI_TRY(tc_report_make(c->ctx, &r, TC_REPORT_FORM_MODEL_EXPLORER, &json));
+    CLI_TRY(tc_write_file(c->ctx, path, json));
+    return tc_compiled_set_name(c->ctx, compiled, path);
+}
+
+/* ---- methods ---- */
+
+/* One MODEL of the command line, or NAME=MODEL. */
+typedef struct method {
+    const char *name, *path;
+    cli_texts calib;
+    tc_model *model;
+    tc_dataset *data;
+    tc_compiled *compiled;
+} method;
+
+/* "folder/prefill.pt2" is prefill. */
+static const char *stem_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return cli_format("%.*s", (int)(dot && dot > base ? dot - base : (long)strlen(base)), base);
+}
+
+static bool is_there(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (f)
+        fclose(f);
+    return f != NULL;
+}
+
+static method method_of(const char *argument, bool only)
+{
+    const char *equals = strchr(argument, '=');
+    method m = {.path = argument};
+    if (equals && equals > argument && !is_there(argument)) {
+        m.name = cli_format("%.*s", (int)(equals - argument), argument);
+        m.path = equals + 1;
+    } else if (!only)
+        m.name = stem_of(argument);
+    return m;
+}
+
+/* Calibration data: DATA is everybody's, NAME=DATA that method's. */
+static tc_status share_calib(cli *c, const cli_texts *calib, method *m, size_t n)
+{
+    for (size_t i = 0; i < calib->n; i++) {
+        const char *equals = strchr(calib->v[i], '=');
+        bool taken = false;
+        for (size_t k = 0; k < n; k++) {
+            size_t length = m[k].name ? strlen(m[k].name) : 0;
+            bool own = equals && length && (size_t)(equals - calib->v[i]) == length &&
+                       strncmp(calib->v[i], m[k].name, length) == 0;
+            if (own)
+                cli_add(&m[k].calib, equals + 1);
+            taken = taken || own;
+        }
+        if (!taken && n > 1 && equals && !is_there(calib->v[i]))
+            return cli_usage(c, "--calib %s: no method is called '%.*s'", calib->v[i],
+                             (int)(equals - calib->v[i]), calib->v[i]);
+        for (size_t k = 0; k < n && !taken; k++)
+            cli_add(&m[k].calib, calib->v[i]);
+    }
+    return TC_OK;
+}
+
+/* The goals' numbers, or a message. */
+static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options *r)
+{
+    const struct {
+        const char *name, *text;
+        double *to;
+    } goals[] = {{"--target-sqnr", o->goal_sqnr, &r->goal.sqnr_db},
+                 {"--target-drop", o->goal_drop, &r->goal.drop},
+                 {"--max-cycles", o->goal_cycles, &r->goal.cycles},
+                 {"--max-flash", o->goal_flash, &r->goal.flash},
+                 {"--budget", o->budget, &r->goal.seconds}};
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        if (goals[i].text && (*goals[i].to = cli_amount(goals[i].text)) < 0)
+            return cli_usage(c, "%s '%s': expected a number above 0", goals[i].name,
+                             goals[i].text);
+    r->goal.labels = o->labels;
+    return TC_OK;
+}
+
+static tc_status compile_method(cli *c, const compile_options *o, cli_dumper *dumper,
+                                method *m, tc_compiled *beside)
+{
+    CLI_TRY(tc_model_open(c->ctx, m->path, NULL, &m->model));
+    CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
+    tc_compile_options request = request_of(o, m->data, dumper);
+    request.method = m->name;
+    request.beside = beside;
+    CLI_TRY(read_goals(c, o, &request));
+    CLI_TRY(tc_compile(c->ctx, m->model, &request, &m->compiled));
+    cli_progress_end(c);
+    return o->dump_dir ? cli_dump_end(dumper, m->compiled) : TC_OK;
+}
+
+/* What was tried, the chosen one marked. */
+static void print_frontier(const tc_compiled *compiled)
+{
+    size_t n;
+    const tc_frontier_row *row = tc_compiled_frontier(compiled, &n);
+    if (n)
+        printf("  %-18s %8s %10s %12s %12s\n", "", "dB", "agreement", "cycles", "flash");
+    for (size_t i = 0; i < n; i++)
+        printf("%s %-18s %8.2f %9.1f%% %12.0f %12.0f\n", row[i].chosen ? "*" : " ", row[i].name,
+               row[i].sqnr_db, 100 * row[i].agreement, row[i].cycles, row[i].flash);
+}
+
+static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_output *kind)
+{
+    if (!o->asked.target)
+        return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    bool explorer = o->emit && cli_is(o->emit, "model-explorer");
+    if (explorer && !o->output)
+        return cli_usage(c, "--emit model-explorer needs a file: -o OUT.json");
+    if (n > 1 && (explorer || o->report || o->dump_dir))
+        return cli_usage(c, "%s takes one model, not %zu",
+                         explorer ? "--emit model-explorer" : o->report ? "--report" : "--dump-dir",
+                         n);
+    if (o->output && !explorer)
+        CLI_TRY(find_kind(c, o, kind));
+    CLI_TRY(cli_dump_known(c, o->dump_after));
+    CLI_TRY(cli_try_output(c, o->output));
+    CLI_TRY(tc_target_check(c->ctx, o->asked.target));
+    return o->output || o->report /* the report tells of a whole program */
+               ? tc_output_ready(c->ctx, o->asked.target,
+                                 o->output && !explorer ? *kind : TC_OUTPUT_PTE)
+               : TC_OK;
+}
+
+/* A line for each method, or JSON: of several a list. */
+static tc_status tell(cli *c, const method *m, size_t n)
+{
+    const char *report;
+    tc_compiled_info info = tc_compiled_info_default();
+    bool json = c->common.json;
+    if (json && n > 1)
+        fputs("[", stdout);
+    for (size_t i = 0; i < n; i++) {
+        if (!json)
+            print_frontier(m[i].compiled);
+        CLI_TRY(tc_compiled_report(c->ctx, m[i].compiled, json ? TC_REPORT_JSON : TC_REPORT_LINE,
+                                   &report));
+        printf("%s%s%s%s", json && i ? "," : "", n > 1 && !json ? m[i].name : "",
+               n > 1 && !json ? ": " : "", report);
+    }
+    if (json && n > 1)
+        fputs("]\n", stdout);
+    tc_compiled_get_info(m[n - 1].compiled, &info);
+    if (!json && info.state)
+        printf("the methods share %zu bytes of state\n", info.state);
+    return TC_OK;
+}
+
+static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
+{
+    const compile_options *o = record;
+    tc_output kind = TC_OUTPUT_TOSA;
+    cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
+    size_t n = args->n;
+    method *m = cli_memory(n, sizeof *m);
+    for (size_t i = 0; i < n; i++)
+        m[i] = method_of(args->v[i], n == 1);
+    CLI_TRY(check_options(c, o, n, &kind));
+    CLI_TRY(share_calib(c, &o->asked.calib, m, n));
+    if (o->dump_dir)
+        CLI_TRY(cli_dump_begin(&dumper));
+    for (size_t i = 0; i < n; i++)
+        CLI_TRY(compile_method(c, o, &dumper, &m[i], i ? m[i - 1].compiled : NULL));
+    method *last = &m[n - 1];
+    if (o->emit && cli_is(o->emit, "model-explorer"))
+        CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));
+    else if (o->output)
+        CLI_TRY(write_output(c, last->compiled, kind, o->output));
+    if (o->dump_dir)
+        CLI_TRY(cli_dump_regions(&dumper, last->compiled));
+    if (o->report)
+        CLI_TRY(write_report(c, o, last->model, last->compiled, last->data));
+    if (!o->output && !o->report)
+        CLI_TRY(tc_compiled_prove(c->ctx, last->compiled));
+    for (size_t i = 0; i + 1 < n && o->output; i++)
+        CLI_TRY(tc_compiled_set_name(c->ctx, m[i].compiled, o->output));
+    cli_progress_end(c);
+    return tell(c, m, n);
+}
+
+#define AT(field) offsetof(compile_options, field)
+static const cli_option options[] = {
+    CLI_ROW_TARGET(compile_options, CLI_TARGETS_HELP),
+    {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says which "
+                                                    "kind"},
+    {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
+     "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
+     "model-explorer"},
+    CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
+                                   "one method: NAME=DATA"),
+    {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
+    CLI_ROWS_SETTINGS(compile_options),
+    {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
+    {"--target-sqnr", NULL, "DB", CLI_TEXT, AT(goal_sqnr),
+     "search the bits of each value and weight for at least so many dB on calibration samples"},
+    {"--target-drop", NULL, "POINTS", CLI_TEXT, AT(goal_drop),
+     "the same for at most so many points of top-1 accuracy lost, by --labels or against the "
+     "float model"},
+    {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
+     "the labels of the calibration samples: .npy, text, or by-folder"},
+    {"--max-cycles", NULL, "N", CLI_TEXT, AT(goal_cycles),
+     "Ethos-U: the most accurate bits within so many cycles"},
+    {"--max-flash", NULL, "BYTES", CLI_TEXT, AT(goal_flash),
+     "the most accurate bits with constants of at most so many bytes (600K, 2M), compressed on "
+     "Ethos-U"},
+    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget), "how long to search: 90s, 10min (default: "
+                                                     "10min)"},
+    CLI_ROWS_VELA(compile_options),
+    {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
+     "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
+    {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
+     "a part that is refused is an error; else it runs on the CPU, with a warning"},
+    {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
+     "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
+    {"--check", NULL, NULL, CLI_FLAG, AT(check),
+     "run the program before and after every step, on samples of the calibration data"},
+    {"--no-execute", NULL, NULL, CLI_FLAG, AT(no_execute),
+     "do not run the result beside the float model before it is written; Ethos-U: only verify "
+     "command streams"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
+    {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
+     "write write the graph after each pass, each region's .tosa, and trace.json"},
+    {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
+     "show the graph on standard error after this pass, or after 'all'"},
+    {0},
+};
+
+const cli_verb cli_compile = {
+    .name = "compile",
+    .arguments = "[NAME=]MODEL... -t TARGET [-o OUT]",
+    .summary = "compile a model for a target",
+    .help = "MODEL is a .pt2, an .onnx, a .tflite, a .tosa or a text graph.  A float model for an "
+            "integer target needs\n"
+            "--calib; a PT2E export has its own quantization.\n"
+            "Several models become the methods of one .pte, named after their files or NAME; "
+            "buffers of the same name are\n"
+            "shared, and --calib NAME=DATA is the data of one method.\n",
+    .least = 1,
+    .most = 16,
+    .option = options,
+    .record = sizeof(compile_options),
+    .run = run_compile,
+};

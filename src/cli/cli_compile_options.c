@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_compile_options.c -- see cli_compile_options.h. */
+#include "cli_compile_options.h"
+
+#include <stdlib.h>
+
+tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
+{
+    tc_compile_options r = tc_compile_options_default();
+    cli_texts cpu = {0};
+    cli_add_names(&cpu, asked->cpu);
+    r.target = asked->target;
+    r.quant.config = asked->config;
+    r.quant.samples = data;
+    r.cpu = cpu.v;
+    r.n_cpu = cpu.n;
+    r.vela.ini = asked->vela_ini;
+    r.vela.system_config = asked->system_config;
+    r.vela.memory_mode = asked->memory_mode;
+    r.vela.optimise = asked->optimise;
+    r.vela.timeout = (double)asked->vela_timeout;
+    r.vela.refusal_seconds = (double)asked->refusal_seconds;
+    return r;
+}
+
+tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, tc_compiled **out)
+{
+    cli_texts files = asked->calib;
+    tc_dataset *data;
+    tc_model *model;
+    if (!files.n)
+        cli_add(&files, "random:1");
+    CLI_TRY(tc_target_check(c->ctx, asked->target));
+    CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
+    CLI_TRY(cli_data(c, &files, false, &data));
+    tc_compile_options r = cli_asked_options(asked, data);
+    r.quant.only_if_needed = !asked->calib.n;
+    r.no_execute = true; /* nothing is written */
+    CLI_TRY(tc_compile(c->ctx, model, &r, out));
+    cli_progress_end(c);
+    return TC_OK;
+}
+
+double cli_amount(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double times;
+    } units[] = {{"", 1},    {"K", 1024},  {"KiB", 1024},       {"k", 1e3}, {"M", 1048576},
+                 {"MiB", 1048576}, {"s", 1}, {"min", 60}, {"h", 3600}, {"dB", 1}};
+    char *end;
+    double x = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && end > text; i++)
+        if (cli_is(end, units[i].unit) && x > 0 && x < 1e18)
+            return x * units[i].times;
+    return -1;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_compile_options.h -- what compile, explain and profile are asked alike: target, settings, and
+ * Vela's. */
+#ifndef TOSAC_CLI_COMPILE_OPTIONS_H
+#define TOSAC_CLI_COMPILE_OPTIONS_H
+
+#include <stddef.h>
+
+#include "cli.h"
+
+/* A verb's record has one of these, named `asked`. */
+typedef struct cli_asked {
+    const char *target, *config, *cpu;
+    const char *vela_ini, *system_config, *memory_mode, *optimise;
+    int64_t vela_timeout, refusal_seconds;
+    cli_texts calib;
+} cli_asked;
+
+/* Rows of their tables. */
+/* clang-format off */
+#define CLI_ASKED(record, field) offsetof(record, asked.field)
+#define CLI_ROW_TARGET(record, help) \
+    {"--target", "-t", "TARGET", CLI_TEXT, CLI_ASKED(record, target), help}
+#define CLI_ROW_CALIB(record, help) \
+    {"--calib", NULL, "DATA", CLI_TEXTS, CLI_ASKED(record, calib), help}
+#define CLI_ROWS_SETTINGS(record) \
+    {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
+    {"--cpu", NULL, "NODES", CLI_TEXT, CLI_ASKED(record, cpu), \
+     "names or operators that stay on the CPU, comma-separated"}
+#define CLI_ROWS_VELA(record) \
+    {"--vela-ini", NULL, "FILE", CLI_TEXT, CLI_ASKED(record, vela_ini), \
+     "Ethos-U: a system description of your own, in Vela's format"}, \
+    {"--system-config", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system_config), \
+     "Ethos-U: which system of the description"}, \
+    {"--memory-mode", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, memory_mode), \
+     "Ethos-U: which memory mode of the description"}, \
+    {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
+     "Ethos-U: Vela's goal: Performance or Size"}, \
+    {"--vela-timeout", NULL, "S", CLI_NUMBER, CLI_ASKED(record, vela_timeout), \
+     "Ethos-U: the most seconds for Vela on a region (default: 600)"}, \
+    {"--refusal-seconds", NULL, "S", CLI_NUMBER, CLI_ASKED(record, refusal_seconds), \
+     "the most seconds to find which part of a region is refused (default: 60)"}
+/* clang-format on */
+
+#define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."
+
+/* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
+double cli_amount(const char *text);
+
+/* The library's record of it, with these samples. */
+tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data);
+
+/* Compiles the model where its ranges do not matter: without data, numbers are invented. */
+TC_MUST_USE tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path,
+                                         tc_compiled **out);
+
+#endif

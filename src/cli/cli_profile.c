@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_profile.c -- tosac profile: which lines of a model cost what on an Ethos-U. */
+#include "cli_compile_options.h"
+
+enum { SHOWN = 20 };
+
+typedef struct profile_options {
+    cli_asked asked;
+    const char *by;
+    int64_t top;
+    bool estimate;
+} profile_options;
+
+static const char *const by_name[] = {"line", "module", "node", "kind"};
+
+static const char *by_at(size_t i, const void *from)
+{
+    (void)from;
+    return i < CLI_COUNT(by_name) ? by_name[i] : NULL;
+}
+
+static tc_status find_by(cli *c, const char *text, tc_profile_by *out)
+{
+    *out = TC_PROFILE_BY_LINE;
+    for (size_t i = 0; text && i < CLI_COUNT(by_name); i++)
+        if (cli_is(text, by_name[i])) {
+            *out = (tc_profile_by)i;
+            return TC_OK;
+        }
+    if (!text)
+        return TC_OK;
+    tc_status status = cli_usage(c, "--by %s: expected line, module, node or kind", text);
+    const char *near = cli_nearest(text, by_at, NULL);
+    if (near)
+        cli_note(c, "did you mean '%s'?", near);
+    return status;
+}
+
+static bool has_streams(const char *path)
+{
+    return cli_ends(path, ".pte") || cli_ends(path, "_vela.npz");
+}
+
+/* A program that is there already. */
+static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_profile **out)
+{
+    tc_profile_options p = tc_profile_options_default();
+    const cli_asked *a = &o->asked;
+    if (a->target || a->calib.n || a->config || a->cpu || a->optimise || o->estimate)
+        return cli_usage(c,
+                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise and "
+                         "--estimate are for models",
+                         path);
+    p.vela_ini = a->vela_ini;
+    p.system_config = a->system_config;
+    p.memory_mode = a->memory_mode;
+    return tc_profile_open(c->ctx, path, &p, out);
+}
+
+static tc_status of_model(cli *c, const profile_options *o, const char *path, tc_profile **out)
+{
+    tc_compiled *compiled;
+    if (!o->asked.target)
+        return cli_usage(c,
+                         "-t TARGET is missing: ethos-u55-128, ethos-u65-256, ethos-u85-256 ...");
+    if (!o->estimate)
+        CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
+    CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
+    return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
+                       : tc_profile_new(c->ctx, compiled, out);
+}
+
+static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
+{
+    const profile_options *o = record;
+    tc_profile *profile;
+    tc_profile_by by;
+    const char *text;
+    CLI_TRY(find_by(c, o->by, &by));
+    CLI_TRY(has_streams(args->v[0]) ? of_file(c, o, args->v[0], &profile)
+                                    : of_model(c, o, args->v[0], &profile));
+    cli_progress_end(c);
+    tc_profile_info info = tc_profile_info_default();
+    tc_profile_get_info(profile, &info);
+    if (!o->by && !info.knows_lines)
+        by = TC_PROFILE_BY_KIND;
+    CLI_TRY(tc_profile_report(c->ctx, profile, by, o->top ? (size_t)o->top : SHOWN,
+                              c->common.json ? TC_FORM_JSON : TC_FORM_TEXT, &text));
+    fputs(text, stdout);
+    return TC_OK;
+}
+
+#define AT(field) offsetof(profile_options, field)
+static const cli_option options[] = {
+    CLI_ROW_TARGET(profile_options, "ethos-u55-128, ethos-u65-256, ethos-u85-256, ..."),
+    {"--by", NULL, "WHAT", CLI_TEXT, AT(by),
+     "group operations by line (of Python), module, node or kind"},
+    {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows to show, the most expensive first "
+                                              "(default: 20)"},
+    {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
+     "estimate operations from the TOSA operators, without Vela: faster and less exact"},
+    CLI_ROW_CALIB(profile_options,
+                  "calibration data (default: random data; 16-bit values and forms may then "
+                  "differ)"),
+    CLI_ROWS_SETTINGS(profile_options),
+    CLI_ROWS_VELA(profile_options),
+    {0},
+};
+
+const cli_verb cli_profile = {
+    .name = "profile",
+    .arguments = "MODEL -t TARGET | FILE.pte | FILE_vela.npz",
+    .summary = "show what each line of a model costs on an Ethos-U",
+    .help = "Compiles the model and counts the cycles of every operation of its command streams "
+            "with a model of the machine\n"
+            "that agrees with Vela's figures: the most expensive Python lines with their share, "
+            "MACs and MAC utilisation, bytes read\n"
+            "and written in each memory, and a hint for known reasons.  A .pte or Vela's "
+            "X_vela.npz is profiled directly;\n"
+            "its lines are known where X_debug.xml and X.tosa are beside it.\n",
+    .least = 1,
+    .most = 1,
+    .option = options,
+    .record = sizeof(profile_options),
+    .run = run_profile,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_progress.c -- one line that says what is being done and how far it is, on terminals only.
+ *
+ * The library tells of steps; a thread of our own draws the line five times a second, so that it
+ * moves on through a step that takes long. */
+#include "cli.h"
+
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What is left of a stage: as long for each thing as for those that are done. */
+static void draw(cli_progress *p, double now)
+{
+    double spent = now - p->begin;
+    if (p->total > 1 && p->done) {
+        double left = spent / (double)p->done * (double)(p->total - p->done);
+        fprintf(stderr, "\r%zu of %zu %s, %.0f s left \x1b[K", p->done, p->total, p->what, left);
+    } else if (p->total > 1)
+        fprintf(stderr, "\r%zu %s, %.0f s \x1b[K", p->total, p->what, spent);
+    else
+        fprintf(stderr, "\r%s, %.0f s \x1b[K", p->what, spent);
+    fflush(stderr);
+    p->drawn = true;
+}
+
+static void *drawing(void *of)
+{
+    cli_progress *p = of;
+    pthread_mutex_lock(&p->lock);
+    while (!p->over) {
+        struct timespec until;
+        double now = cli_seconds();
+        if (*p->what && now - p->started >= 1)
+            draw(p, now);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&p->wake, &p->lock, &until);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+void cli_progress_begin(cli *c)
+{
+    cli_progress *p = &c->progress;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    p->started = cli_seconds();
+    if (isatty(STDERR_FILENO) == 1)
+        p->visible = pthread_create(&p->thread, NULL, drawing, p) == 0;
+}
+
+static void clear(cli_progress *p)
+{
+    if (p->drawn)
+        fprintf(stderr, "\r\x1b[K");
+    p->drawn = false;
+    p->what[0] = 0;
+    p->done = p->total = 0;
+}
+
+void cli_progress_end(cli *c)
+{
+    cli_progress *p = &c->progress;
+    pthread_mutex_lock(&p->lock);
+    clear(p);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void cli_progress_close(cli *c)
+{
+    cli_progress *p = &c->progress;
+    pthread_mutex_lock(&p->lock);
+    clear(p);
+    p->over = true;
+    pthread_cond_signal(&p->wake);
+    pthread_mutex_unlock(&p->lock);
+    if (p->visible)
+        pthread_join(p->thread, NULL);
+    pthread_cond_destroy(&p->wake);
+    pthread_mutex_destroy(&p->lock);
+}
+
+/* Whatever is new begins its own count. */
+int cli_on_progress(void *user, const char *what, size_t done, size_t total)
+{
+    cli_progress *p = &((cli *)user)->progress;
+    pthread_mutex_lock(&p->lock);
+    if (!cli_is(p->what, what) || p->total != total) {
+        snprintf(p->what, sizeof p->what, "%s", what);
+        p->total = total;
+        p->begin = cli_seconds();
+    }
+    p->done = done;
+    pthread_mutex_unlock(&p->lock);
+    return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cli_results.h -- what a program gave, sample after sample: into files, and as a summary. */
+#ifndef TOSAC_CLI_RESULTS_H
+#define TOSAC_CLI_RESULTS_H
+
+#include "cli_json.h"
+
+/* One output over all samples. */
+typedef struct cli_result {
+    const char *name;    /* as the signature has it, or NULL */
+    const tc_type *type; /* of one sample */
+    int32_t rank;        /* of all samples joined */
+    int64_t dim[TC_MAX_RANK + 1];
+    int64_t count, n_nan;    /* elements seen */
+    double least, most, sum; /* over those that are numbers */
+    tc_npy_writer *file;     /* NULL: not written */
+} cli_result;
+
+typedef struct cli_results {
+    cli *c;
+    size_t n;
+    cli_result *result;
+} cli_results;
+
+/* How samples go together, as tc_program_bind_data() has it. */
+typedef struct cli_results_shape {
+    tc_join_kind join;
+    int64_t extent;
+    size_t samples;
+} cli_results_shape;
+
+/* Ready for the results of a program; folder NULL: nothing is written.
+ * raw: bf16 and fp8 as their bits, else as float32. */
+TC_MUST_USE tc_status cli_results_new(cli *c, const tc_program *program, cli_results_shape shape,
+                                      const char *folder, bool raw, cli_results **out);
+
+/* What one more sample gave, by output. */
+TC_MUST_USE tc_status cli_results_add(cli_results *results, const tc_tensor *out);
+
+/* All files get their final names. */
+TC_MUST_USE tc_status cli_results_commit(cli_results *results);
+
+/* Shape, least, greatest, mean of each: a table on standard output, or JSON in an object that is
+ * open. */
+void cli_results_print(const cli_results *results);
+void cli_results_json(const cli_results *results, cli_json_out *out);
+
+#endif
