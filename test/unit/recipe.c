@@ -137,8 +137,8 @@ int main(void)
     tc_arena arena;
     tc_arena_init(&arena);
     static check_state state[TC_COUNT(refused)]; /* a case each */
-    for (const tc_pt2_recipe *r = tc_pt2_recipes; r->text; r++)
-        CHECK(good(&arena, r->row.target, r->text, known_to_aten));
+    for (const tc_pt2_row *r = tc_pt2_recipes; r->targets; r++)
+        CHECK(good(&arena, r->targets, r->recipe, known_to_aten));
     for (size_t i = 0; i < TC_COUNT(onnx); i++)
         CHECK(good(&arena, onnx[i].name, onnx[i].text, known_by_name));
     for (size_t i = 0; i < TC_COUNT(tflite); i++)

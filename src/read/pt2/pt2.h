@@ -87,23 +87,22 @@ tc_ints tc_pt2_axes(tc_pt2_node *n, tc_ints axes, int rank);
 /* Bind the one result; `view`: it shows the numbers of `base` (0: a copy). */
 void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
 
-/* One row of an importer table: "aten.add.Tensor"; `op` and `extra` let one function serve a
- * family. A trailing '_' before the overload ("aten.add_.Tensor") is looked up as its functional
- * twin when it has no row of its own, and its result bound in place of argument "self" (or the
- * schema's first). */
+/* One row of an importer table: its targets, the function that imports them or what they become
+ * (../recipe.h); `op` and `extra` let one function serve a family.
+ *
+ * Targets: "elu" is aten.elu.default, "add.Tensor" aten.add.Tensor; those of other libraries have
+ * two dots, or ':' before them.  A trailing '_' before the overload ("aten.add_.Tensor") is looked
+ * up as its functional twin when it has no row of its own, and its result bound in place of argument
+ * "self" (or the schema's first). */
 typedef struct tc_pt2_row {
-    const char *target;
+    const char *targets;
     void (*import)(tc_pt2_node *n, const struct tc_pt2_row *row);
-    tc_op op;
+    tc_op op; /* COUNT: several, or the recipe's */
     double extra;
+    const char *recipe;
 } tc_pt2_row;
+#define ROW(targets, import, op, extra) {targets, import, TC_OP_##op, extra, NULL}
 
-/* A row of aten.def: its targets and what they become (../recipe.h). */
-typedef struct tc_pt2_recipe {
-    tc_pt2_row row;
-    const char *text;
-} tc_pt2_recipe;
-extern const tc_pt2_recipe tc_pt2_recipes[]; /* ended by a row without target */
 void tc_pt2_import_recipe(tc_pt2_node *n, const tc_pt2_row *row);
 /* The node becomes what the recipe says. */
 void tc_pt2_follow(tc_pt2_node *n, const char *recipe);
@@ -112,6 +111,6 @@ void tc_pt2_follow(tc_pt2_node *n, const char *recipe);
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
     tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
     tc_pt2_signal[], tc_pt2_quant[], tc_pt2_torchao[], tc_pt2_experts[], tc_pt2_pattern[],
-    tc_pt2_data[];
+    tc_pt2_data[], tc_pt2_recipes[];
 
 #endif

@@ -404,25 +404,16 @@ static void import_nothing(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_control[] = {
-    {"higher_order.cond", import_cond, TC_OP_cond, 0},
-    {"higher_order.while_loop", import_while, TC_OP_while_loop, 0},
-    {"higher_order.map_impl", import_map, TC_OP_stack, 0},
-    {"higher_order.scan", import_scan, TC_OP_stack, 0},
-    {"higher_order.wrap_with_set_grad_enabled", import_wrapper, TC_OP_COUNT, 1},
-    {"higher_order.wrap_with_autocast", import_autocast, TC_OP_COUNT, 4},
-    {"aten.as_strided_scatter.default", tc_pt2_as_strided_scatter, TC_OP_as_strided, 0},
-    {"aten._assert_tensor_metadata.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten._assert_scalar.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten._assert_async.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten._assert_async.msg", import_nothing, TC_OP_COUNT, 0},
-    {"aten._functional_assert_scalar.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten._functional_assert_async.msg", import_nothing, TC_OP_COUNT, 0},
-    {"aten._functional_sym_constrain_range.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten._functional_sym_constrain_range_for_size.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten._print.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten.sym_constrain_range.default", import_nothing, TC_OP_COUNT, 0},
-    {"aten.sym_constrain_range_for_size.default", import_nothing, TC_OP_COUNT, 0},
-    {"torch._check", import_nothing, TC_OP_COUNT, 0},
-    {"_guards_fn", import_nothing, TC_OP_COUNT, 0},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW(":higher_order.cond", import_cond, cond, 0),
+    ROW(":higher_order.while_loop", import_while, while_loop, 0),
+    ROW(":higher_order.map_impl", import_map, stack, 0),
+    ROW(":higher_order.scan", import_scan, stack, 0),
+    ROW(":higher_order.wrap_with_set_grad_enabled", import_wrapper, COUNT, 1),
+    ROW(":higher_order.wrap_with_autocast", import_autocast, COUNT, 4),
+    ROW("as_strided_scatter", tc_pt2_as_strided_scatter, as_strided, 0),
+    ROW("_assert_tensor_metadata _assert_scalar _assert_async _assert_async.msg "
+        "_functional_assert_scalar _functional_assert_async.msg _functional_sym_constrain_range "
+        "_functional_sym_constrain_range_for_size _print sym_constrain_range "
+        "sym_constrain_range_for_size :torch._check :_guards_fn", import_nothing, COUNT, 0),
+    {0},
 };

@@ -81,41 +81,16 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
         import_alias(n, row);
 }
 
-#define COPY(name) {name, import_to, TC_OP_identity, 0}
-#define ALIAS(name) {name, import_alias, TC_OP_identity, 0}
-#define DROPOUT(name) {"aten." name ".default", import_dropout, TC_OP_identity, 0}
-
 const tc_pt2_row tc_pt2_copy[] = {
-    {"aten.to.dtype", import_to, TC_OP_cast, 1},
-    {"aten.to.dtype_layout", import_to, TC_OP_cast, 1},
-    {"aten.to.device", import_to, TC_OP_cast, 1},
-    {"aten.to.other", import_to, TC_OP_cast, 1},
-    {"aten.to.prim_Device", import_to, TC_OP_cast, 1},
-    {"aten.to.prim_dtype", import_to, TC_OP_cast, 1},
-    {"aten.to.prim_other", import_to, TC_OP_cast, 1},
-    {"aten.type_as.default", import_to, TC_OP_cast, 1},
-    COPY("aten._to_copy.default"),
-    COPY("aten.clone.default"),
-    COPY("aten.lift_fresh_copy.default"),
-    COPY("aten.alias_copy.default"),
-    COPY("aten.detach_copy.default"),
-    COPY("aten.lift.default"),
-    COPY("dim_order_ops._to_dim_order_copy.default"),
-    COPY("dim_order_ops._clone_dim_order.default"),
-    ALIAS("aten.alias.default"),
-    ALIAS("aten.contiguous.default"),
-    ALIAS("aten.detach.default"),
-    ALIAS("aten.lift_fresh.default"),
-    ALIAS("aten.positive.default"),
-    ALIAS("aten.resolve_conj.default"),
-    ALIAS("aten.resolve_neg.default"),
-    {"aten.conj.default", import_conj, TC_OP_identity, 0},
-    {"aten._conj.default", import_conj, TC_OP_identity, 0},
-    {"aten.conj_physical.default", import_conj, TC_OP_identity, 0},
-    DROPOUT("dropout"),
-    DROPOUT("alpha_dropout"),
-    DROPOUT("feature_dropout"),
-    DROPOUT("feature_alpha_dropout"),
-    {"aten.native_dropout.default", import_dropout, TC_OP_identity, 1},
+    ROW("to.dtype to.dtype_layout to.device to.other to.prim_Device to.prim_dtype to.prim_other "
+        "type_as", import_to, cast, 1),
+    ROW("_to_copy clone lift_fresh_copy alias_copy detach_copy lift "
+        "dim_order_ops._to_dim_order_copy.default dim_order_ops._clone_dim_order.default",
+        import_to, identity, 0),
+    ROW("alias contiguous detach lift_fresh positive resolve_conj resolve_neg",
+        import_alias, identity, 0),
+    ROW("conj _conj conj_physical", import_conj, identity, 0),
+    ROW("dropout alpha_dropout feature_dropout feature_alpha_dropout", import_dropout, identity, 0),
+    ROW("native_dropout", import_dropout, identity, 1),
     {0},
 };

@@ -67,24 +67,10 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, tc_b_3(&n->m, where, NULL, up, x, scaled));
 }
 
-/* name.default */
-#define ONE(name, import, op) {"aten." name ".default", import, TC_OP_##op, 0}
-/* name.Tensor and name.Scalar */
-#define TWO(name, import, op, extra)                                                               \
-    {"aten." name ".Tensor", import, TC_OP_##op, extra},                                           \
-    {                                                                                              \
-        "aten." name ".Scalar", import, TC_OP_##op, extra                                          \
-    }
-/* Those and name.Scalar_Tensor */
-#define THREE(name, import, op)                                                                    \
-    TWO(name, import, op, 0), {"aten." name ".Scalar_Tensor", import, TC_OP_##op, 0}
-
 const tc_pt2_row tc_pt2_eltwise[] = {
-    ONE("nan_to_num", import_nan_to_num, nan_to_num),
-    {"aten.deg2rad.default", import_times, TC_OP_mul, 0.017453292519943295769},
-    {"aten.rad2deg.default", import_times, TC_OP_mul, 57.295779513082320877},
-
-    ONE("prelu", import_prelu, prelu),
-    ONE("_prelu_kernel", import_prelu, prelu),
+    ROW("nan_to_num", import_nan_to_num, nan_to_num, 0),
+    ROW("deg2rad", import_times, mul, 0.017453292519943295769),
+    ROW("rad2deg", import_times, mul, 57.295779513082320877),
+    ROW("prelu _prelu_kernel", import_prelu, prelu, 0),
     {0},
 };

@@ -87,8 +87,8 @@ static void import_grouped_mm(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_experts[] = {
-    {"aten.histc.default", import_histc, TC_OP_sum, 0},
-    {"aten._grouped_mm.default", import_grouped_mm, TC_OP_einsum, 1},
-    {"transformers.grouped_mm_fallback.default", import_grouped_mm, TC_OP_einsum, 0},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("histc", import_histc, sum, 0),
+    ROW("_grouped_mm", import_grouped_mm, einsum, 1),
+    ROW("transformers.grouped_mm_fallback.default", import_grouped_mm, einsum, 0),
+    {0},
 };

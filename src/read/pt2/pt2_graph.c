@@ -92,37 +92,24 @@ void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_
 
 /* Operators */
 
-static void add_rows(tc_pt2 *reader, const tc_pt2_row *table)
-{
-    for (; table && table->target; table++) {
-        void **slot = tc_map_at(&reader->row, tc_str_of(table->target));
-        if (!*slot)
-            *slot = (void *)(uintptr_t)table;
-    }
-}
-
-/* "elu" is aten.elu.default, "add.Tensor" aten.add.Tensor; names of other libraries have both. */
 static const char *full_target(tc_pt2 *reader, tc_str name)
 {
     const char *dot = memchr(name.p, '.', name.n);
     bool two = dot && memchr(dot + 1, '.', name.n - (size_t)(dot + 1 - name.p));
+    if (*name.p == ':')
+        return tc_text_copy(&reader->work, (tc_str){name.p + 1, name.n - 1});
     return tc_text_format(&reader->work, "%s%.*s%s", two ? "" : "aten.", (int)name.n, name.p,
                           dot ? "" : ".default");
 }
 
-/* A recipe for each of its targets. */
-static void add_recipe(tc_pt2 *reader, const tc_pt2_recipe *recipe)
+/* A row for each of its targets; the first that names one counts. */
+static void add_row(tc_pt2 *reader, const tc_pt2_row *row)
 {
-    tc_op op = tc_recipe_op(recipe->text);
-    for (const char *p = recipe->row.target; *p; p += strspn(p, " ")) {
+    for (const char *p = row->targets; *p; p += strspn(p, " ")) {
         tc_str name = {p, strcspn(p, " ")};
         p += name.n;
-        tc_pt2_recipe *own = tc_new(&reader->work, tc_pt2_recipe);
-        *own = *recipe;
-        own->row.target = full_target(reader, name);
-        own->row.op = op;
-        void **slot = tc_map_at(&reader->row, tc_str_of(own->row.target));
-        *slot = *slot ? *slot : own;
+        void **slot = tc_map_at(&reader->row, tc_str_of(full_target(reader, name)));
+        *slot = *slot ? *slot : (void *)(uintptr_t)row;
     }
 }
 
@@ -133,25 +120,30 @@ static void add_functions(tc_pt2 *reader)
         const tc_op_info *info = &tc_ops[op];
         if (!(info->traits & T_ELTWISE) || info->max_in != 1 || info->attr != TC_ATTR_none)
             continue;
-        tc_pt2_recipe recipe = {{info->name, tc_pt2_import_recipe, TC_OP_COUNT, 0},
-                                tc_text_format(&reader->work, "%s(self)", info->name)};
-        add_recipe(reader, &recipe);
+        tc_pt2_row *row = tc_new(&reader->work, tc_pt2_row);
+        *row = (tc_pt2_row){info->name, tc_pt2_import_recipe, (tc_op)op, 0,
+                            tc_text_format(&reader->work, "%s(self)", info->name)};
+        add_row(reader, row);
     }
 }
 
 void tc_pt2_add_rows(tc_pt2 *reader)
 {
-    const tc_pt2_row *table[] = {tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,    tc_pt2_product,
-                                  tc_pt2_window,  tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange,
-                                  tc_pt2_index,   tc_pt2_reduce,  tc_pt2_factory, tc_pt2_signal,
-                                  tc_pt2_quant,   tc_pt2_torchao, tc_pt2_experts, tc_pt2_pattern,
-                                  tc_pt2_data};
+    const tc_pt2_row *table[] = {
+        tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window,  tc_pt2_nn,
+        tc_pt2_move,    tc_pt2_arrange, tc_pt2_index,  tc_pt2_reduce,  tc_pt2_factory, tc_pt2_signal,
+        tc_pt2_quant,   tc_pt2_torchao, tc_pt2_experts, tc_pt2_pattern, tc_pt2_data,   tc_pt2_recipes};
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
-        add_rows(reader, table[i]);
-    for (const tc_pt2_recipe *recipe = tc_pt2_recipes; recipe->text; recipe++)
-        add_recipe(reader, recipe);
+        for (const tc_pt2_row *row = table[i]; row->targets; row++)
+            add_row(reader, row);
     add_functions(reader);
+}
+
+/* The operator that a row's targets become; COUNT: several, or none. */
+static tc_op op_of(const tc_pt2_row *row)
+{
+    return row->op == TC_OP_COUNT && row->recipe ? tc_recipe_op(row->recipe) : row->op;
 }
 
 /* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and
@@ -195,9 +187,10 @@ bool tc_pt2_copies(tc_pt2 *reader, tc_str target)
         if (tc_text_eq(name, copy[i]))
             return true;
     const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(name));
-    bool arithmetic = row && row->op != TC_OP_COUNT && row->op != TC_OP_identity &&
-                      row->op != TC_OP_cast && (tc_ops[row->op].traits & T_ELTWISE);
-    return arithmetic || (row && row->op == TC_OP_full);
+    tc_op op = row ? op_of(row) : TC_OP_COUNT;
+    bool arithmetic = op != TC_OP_COUNT && op != TC_OP_identity && op != TC_OP_cast &&
+                      (tc_ops[op].traits & T_ELTWISE);
+    return arithmetic || op == TC_OP_full;
 }
 
 /* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads
@@ -352,7 +345,7 @@ static void read_operands(reading *r, const tc_json *node)
     const tc_json *inputs = tc_json_get(node, "inputs");
     bool alike = strstr(target, "_like.") || tc_text_starts(target, "aten.new_"), in_place;
     const tc_pt2_row *row = alike ? find_row(r->reader, target, &in_place) : NULL;
-    if (!row || row->op != TC_OP_full) {
+    if (!row || op_of(row) != TC_OP_full) {
         read_names(r, inputs);
         return;
     }
@@ -371,7 +364,7 @@ static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
     for (const tc_json *node = tc_json_first(nodes); node; node = node->next, n++) {
         const char *target = tc_pt2_target(reader, node);
         const tc_pt2_row *row = find_row(reader, target, &in_place);
-        strange |= row ? row->op == TC_OP_COUNT : !tc_pt2_is_sym(target);
+        strange |= row ? op_of(row) == TC_OP_COUNT : !tc_pt2_is_sym(target);
         strange |= strstr(target, "dropout") != NULL; /* random when it trains */
     }
     if (!strange)

@@ -192,17 +192,15 @@ static void import_isin(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_data[] = {
-    {"aten.nonzero.default", import_nonzero, TC_OP_COUNT, 0},
-    {"aten.argwhere.default", import_nonzero, TC_OP_COUNT, 0},
-    {"aten.nonzero_numpy.default", import_nonzero, TC_OP_COUNT, 1},
-    {"aten.where.default", import_nonzero, TC_OP_COUNT, 2},
-    {"aten.masked_select.default", import_masked_select, TC_OP_COUNT, 0},
-    {"aten._unique.default", import_unique, TC_OP_COUNT, 0},
-    {"aten._unique2.default", import_unique, TC_OP_COUNT, 0},
-    {"aten.unique_consecutive.default", import_unique, TC_OP_COUNT, 1},
-    {"aten.bincount.default", import_bincount, TC_OP_COUNT, 0},
-    {"aten.isin.Tensor_Tensor", import_isin, TC_OP_eq, 0},
-    {"aten.isin.Scalar_Tensor", import_isin, TC_OP_eq, 1},
-    {"aten.isin.Tensor_Scalar", import_isin, TC_OP_eq, 2},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("nonzero argwhere", import_nonzero, COUNT, 0),
+    ROW("nonzero_numpy", import_nonzero, COUNT, 1),
+    ROW("where", import_nonzero, COUNT, 2),
+    ROW("masked_select", import_masked_select, COUNT, 0),
+    ROW("_unique _unique2", import_unique, COUNT, 0),
+    ROW("unique_consecutive", import_unique, COUNT, 1),
+    ROW("bincount", import_bincount, COUNT, 0),
+    ROW("isin.Tensor_Tensor", import_isin, eq, 0),
+    ROW("isin.Scalar_Tensor", import_isin, eq, 1),
+    ROW("isin.Tensor_Scalar", import_isin, eq, 2),
+    {0},
 };

@@ -185,23 +185,16 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_nn[] = {
-    {"aten.batch_norm.default", import_batch_norm, 0, 0},
-    {"aten._native_batch_norm_legit_no_training.default", import_batch_norm, 0, 0},
-    {"aten._native_batch_norm_legit.default", import_batch_norm, 0, 0},
-    {"aten._native_batch_norm_legit.no_stats", import_batch_norm, 0, 0},
-    {"aten._native_batch_norm_legit_functional.default", import_batch_norm, 0, 0},
-    {"aten._batch_norm_no_update.default", import_batch_norm, 0, 0},
-    {"aten.native_batch_norm.default", import_batch_norm, 0, 0},
-    {"aten.layer_norm.default", import_layer_norm, 0, 0},
-    {"aten.native_layer_norm.default", import_layer_norm, 0, 0},
-    {"aten.rms_norm.default", import_rms_norm, 0, 0},
-    {"aten._fused_rms_norm.default", import_rms_norm, 0, 0},
-    {"aten._weight_norm.default", import_weight_norm, 0, 0},
-    {"aten._weight_norm_interface.default", import_weight_norm, 0, 0},
-    {"aten.cosine_similarity.default", import_cosine_similarity, 0, 0},
-    {"aten.lstm.input", import_recurrent, TC_OP_lstm, 0},
-    {"aten.gru.input", import_recurrent, TC_OP_gru, 0},
-    {"aten.rnn_tanh.input", import_recurrent, TC_OP_rnn_tanh, 0},
-    {"aten.rnn_relu.input", import_recurrent, TC_OP_rnn_relu, 0},
+    ROW("batch_norm _native_batch_norm_legit_no_training _native_batch_norm_legit "
+        "_native_batch_norm_legit.no_stats _native_batch_norm_legit_functional "
+        "_batch_norm_no_update native_batch_norm", import_batch_norm, const, 0),
+    ROW("layer_norm native_layer_norm", import_layer_norm, const, 0),
+    ROW("rms_norm _fused_rms_norm", import_rms_norm, const, 0),
+    ROW("_weight_norm _weight_norm_interface", import_weight_norm, const, 0),
+    ROW("cosine_similarity", import_cosine_similarity, const, 0),
+    ROW("lstm.input", import_recurrent, lstm, 0),
+    ROW("gru.input", import_recurrent, gru, 0),
+    ROW("rnn_tanh.input", import_recurrent, rnn_tanh, 0),
+    ROW("rnn_relu.input", import_recurrent, rnn_relu, 0),
     {0},
 };

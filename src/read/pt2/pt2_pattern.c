@@ -149,11 +149,11 @@ static void import_logcumsumexp(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_pattern[] = {
-    {"aten.kron.default", import_kron, TC_OP_mul, 0},
-    {"aten.vander.default", import_vander, TC_OP_stack, 0},
-    {"aten.linalg_vander.default", import_vander, TC_OP_stack, 1},
-    {"aten.block_diag.default", import_block_diag, TC_OP_cat, 0},
-    {"aten.cartesian_prod.default", import_cartesian, TC_OP_stack, 0},
-    {"aten.logcumsumexp.default", import_logcumsumexp, TC_OP_logaddexp, 0},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("kron", import_kron, mul, 0),
+    ROW("vander", import_vander, stack, 0),
+    ROW("linalg_vander", import_vander, stack, 1),
+    ROW("block_diag", import_block_diag, cat, 0),
+    ROW("cartesian_prod", import_cartesian, stack, 0),
+    ROW("logcumsumexp", import_logcumsumexp, logaddexp, 0),
+    {0},
 };

@@ -222,24 +222,18 @@ static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_product[] = {
-    {"aten.addbmm.default", import_addbmm, 0, 0},
-    {"aten.addr.default", import_addr, 0, 0},
-    {"aten.outer.default", import_outer, 0, 0},
-    {"aten.ger.default", import_outer, 0, 0},
-    {"aten.inner.default", import_inner, 0, 0},
-    {"aten.chain_matmul.default", import_chain, 0, 0},
-    {"aten.linalg_multi_dot.default", import_chain, 0, 1},
-    {"aten.einsum.default", import_einsum, 0, 0},
-    {"aten.tensordot.default", import_tensordot, 0, 0},
-    {"aten.cdist.default", import_cdist, 0, 0},
-    {"aten._cdist_forward.default", import_cdist, 0, 0},
-    {"aten._euclidean_dist.default", import_cdist, 0, 0},
-    {"aten.scaled_dot_product_attention.default", import_sdpa, 0, 0},
-    {"aten._scaled_dot_product_attention_math.default", import_sdpa, 0, 0},
-    {"aten._scaled_dot_product_flash_attention.default", import_sdpa, 0, 0},
-    {"aten._scaled_dot_product_flash_attention_for_cpu.default", import_sdpa, 0, 0},
-    {"aten._scaled_dot_product_efficient_attention.default", import_sdpa, 0, 0},
-    {"aten._scaled_dot_product_cudnn_attention.default", import_sdpa, 0, 0},
-    {"aten._scaled_dot_product_fused_attention_overrideable.default", import_sdpa, 0, 0},
+    ROW("addbmm", import_addbmm, const, 0),
+    ROW("addr", import_addr, const, 0),
+    ROW("outer ger", import_outer, const, 0),
+    ROW("inner", import_inner, const, 0),
+    ROW("chain_matmul", import_chain, const, 0),
+    ROW("linalg_multi_dot", import_chain, const, 1),
+    ROW("einsum", import_einsum, const, 0),
+    ROW("tensordot", import_tensordot, const, 0),
+    ROW("cdist _cdist_forward _euclidean_dist", import_cdist, const, 0),
+    ROW("scaled_dot_product_attention _scaled_dot_product_attention_math "
+        "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_for_cpu "
+        "_scaled_dot_product_efficient_attention _scaled_dot_product_cudnn_attention "
+        "_scaled_dot_product_fused_attention_overrideable", import_sdpa, const, 0),
     {0},
 };

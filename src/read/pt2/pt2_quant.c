@@ -155,26 +155,22 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row 
     tc_pt2_bind(n, 1, zero);
 }
 
-#define QD "quantized_decomposed."
 const tc_pt2_row tc_pt2_quant[] = {
-    {QD "quantize_per_tensor.default", import_per_tensor, TC_OP_quantize, 0},
-    {QD "quantize_per_tensor.tensor", import_per_tensor, TC_OP_quantize, 0},
-    {QD "quantize_per_tensor.tensor2", import_per_tensor, TC_OP_quantize, 0},
-    {QD "dequantize_per_tensor.default", import_per_tensor, TC_OP_dequantize, 0},
-    {QD "dequantize_per_tensor.tensor", import_per_tensor, TC_OP_dequantize, 0},
-    {QD "dequantize_per_tensor.tensor2", import_per_tensor, TC_OP_dequantize, 0},
-    {QD "choose_qparams_per_token.default", import_choose_per_token, TC_OP_amax, 0},
-    {QD "choose_qparams_per_token_asymmetric.default", import_choose_per_token_asymmetric,
-     TC_OP_amax, 0},
-    {QD "_choose_qparams_per_token_asymmetric_impl.default", import_choose_per_token_asymmetric,
-     TC_OP_amax, 0},
-    {QD "choose_qparams.tensor", import_choose, TC_OP_choose_qparams, 0},
-    {QD "choose_qparams_symmetric.tensor", import_choose, TC_OP_choose_qparams, 1},
-    {"aten.fake_quantize_per_tensor_affine.default", import_fake, TC_OP_fake_quantize, 0},
-    {"aten.fake_quantize_per_tensor_affine.tensor_qparams", import_fake, TC_OP_fake_quantize, 0},
-    {"aten.fake_quantize_per_tensor_affine_cachemask.default", import_fake, TC_OP_fake_quantize, 0},
-    {"aten.fake_quantize_per_channel_affine.default", import_fake, TC_OP_fake_quantize, 1},
-    {"aten.fake_quantize_per_channel_affine_cachemask.default", import_fake, TC_OP_fake_quantize,
-     1},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("quantized_decomposed.quantize_per_tensor.default "
+        "quantized_decomposed.quantize_per_tensor.tensor "
+        "quantized_decomposed.quantize_per_tensor.tensor2", import_per_tensor, quantize, 0),
+    ROW("quantized_decomposed.dequantize_per_tensor.default "
+        "quantized_decomposed.dequantize_per_tensor.tensor "
+        "quantized_decomposed.dequantize_per_tensor.tensor2", import_per_tensor, dequantize, 0),
+    ROW("quantized_decomposed.choose_qparams_per_token.default", import_choose_per_token, amax, 0),
+    ROW("quantized_decomposed.choose_qparams_per_token_asymmetric.default "
+        "quantized_decomposed._choose_qparams_per_token_asymmetric_impl.default",
+        import_choose_per_token_asymmetric, amax, 0),
+    ROW("quantized_decomposed.choose_qparams.tensor", import_choose, choose_qparams, 0),
+    ROW("quantized_decomposed.choose_qparams_symmetric.tensor", import_choose, choose_qparams, 1),
+    ROW("fake_quantize_per_tensor_affine fake_quantize_per_tensor_affine.tensor_qparams "
+        "fake_quantize_per_tensor_affine_cachemask", import_fake, fake_quantize, 0),
+    ROW("fake_quantize_per_channel_affine fake_quantize_per_channel_affine_cachemask",
+        import_fake, fake_quantize, 1),
+    {0},
 };

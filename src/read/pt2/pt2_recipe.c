@@ -89,13 +89,13 @@ void tc_pt2_follow(tc_pt2_node *n, const char *recipe)
 
 void tc_pt2_import_recipe(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_recipe(&n->m, &source, ((const tc_pt2_recipe *)row)->text);
+    tc_recipe(&n->m, &source, row->recipe);
 }
 
 /* The results show numbers of the first operand. */
 static void import_view(tc_pt2_node *n, const tc_pt2_row *row)
 {
-    tc_val base = tc_recipe(&n->m, &source, ((const tc_pt2_recipe *)row)->text);
+    tc_val base = tc_recipe(&n->m, &source, row->recipe);
     for (int i = 0; i < n->n_result && n->m.status == TC_OK; i++)
         if (n->work->result[i].cell)
             tc_pt2_view(n, base, n->work->result[i].cell->val);
@@ -105,13 +105,13 @@ static void import_view(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_written(tc_pt2_node *n, const tc_pt2_row *row)
 {
     n->work->in_place = true;
-    tc_recipe(&n->m, &source, ((const tc_pt2_recipe *)row)->text);
+    tc_recipe(&n->m, &source, row->recipe);
 }
 
-#define ATEN(names, text) {{names, tc_pt2_import_recipe, TC_OP_COUNT, 0}, text},
-#define VIEW(names, text) {{names, import_view, TC_OP_COUNT, 0}, text},
-#define WRITTEN(names, text) {{names, import_written, TC_OP_COUNT, 0}, text},
-const tc_pt2_recipe tc_pt2_recipes[] = {
+#define ATEN(names, text) {names, tc_pt2_import_recipe, TC_OP_COUNT, 0, text},
+#define VIEW(names, text) {names, import_view, TC_OP_COUNT, 0, text},
+#define WRITTEN(names, text) {names, import_written, TC_OP_COUNT, 0, text},
+const tc_pt2_row tc_pt2_recipes[] = {
 #include "aten.def"
-    {{0}, NULL},
+    {0},
 };

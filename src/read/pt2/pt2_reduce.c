@@ -7,8 +7,6 @@
 
 #include "pt2.h"
 
-
-
 /* Of a matrix this is the square root of all squares; other norms of matrices are something else.
  */
 static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
@@ -91,13 +89,9 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_reduce[] = {
-
-
-    {"aten.linalg_norm.default", import_linalg_norm, TC_OP_norm, 0},
-
-    {"aten.median.default", import_ranked, TC_OP_sort, 0},
-    {"aten.median.dim", import_ranked, TC_OP_sort, 0},
-    {"aten.kthvalue.default", import_ranked, TC_OP_sort, 1},
-    {"aten.diff.default", import_diff, TC_OP_sub, 0},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("linalg_norm", import_linalg_norm, norm, 0),
+    ROW("median median.dim", import_ranked, sort, 0),
+    ROW("kthvalue", import_ranked, sort, 1),
+    ROW("diff", import_diff, sub, 0),
+    {0},
 };

@@ -255,23 +255,16 @@ static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_bind(n, 1, at);
 }
 
-#define WINDOW(name, kind)                                                                         \
-    {"aten." name ".default", import_window, TC_OP_const, kind},                                   \
-        {"aten." name ".periodic", import_window, TC_OP_const, kind}
-
 const tc_pt2_row tc_pt2_signal[] = {
-    WINDOW("hann_window", HANN),
-    WINDOW("hamming_window", HAMMING),
-    {"aten.hamming_window.periodic_alpha", import_window, TC_OP_const, HAMMING},
-    {"aten.hamming_window.periodic_alpha_beta", import_window, TC_OP_const, HAMMING},
-    WINDOW("blackman_window", BLACKMAN),
-    WINDOW("bartlett_window", BARTLETT),
-    WINDOW("kaiser_window", KAISER),
-    {"aten.kaiser_window.beta", import_window, TC_OP_const, KAISER},
-    {"aten.stft.default", import_stft, TC_OP_fft, 0},
-    {"aten.stft.center", import_stft, TC_OP_fft, 0},
-    {"aten.istft.default", import_istft, TC_OP_fft, 0},
-    {"aten.cummax.default", import_running, TC_OP_ge, 0},
-    {"aten.cummin.default", import_running, TC_OP_le, 0},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("hann_window hann_window.periodic", import_window, const, HANN),
+    ROW("hamming_window hamming_window.periodic hamming_window.periodic_alpha "
+        "hamming_window.periodic_alpha_beta", import_window, const, HAMMING),
+    ROW("blackman_window blackman_window.periodic", import_window, const, BLACKMAN),
+    ROW("bartlett_window bartlett_window.periodic", import_window, const, BARTLETT),
+    ROW("kaiser_window kaiser_window.periodic kaiser_window.beta", import_window, const, KAISER),
+    ROW("stft stft.center", import_stft, fft, 0),
+    ROW("istft", import_istft, fft, 0),
+    ROW("cummax", import_running, ge, 0),
+    ROW("cummin", import_running, le, 0),
+    {0},
 };

@@ -195,10 +195,9 @@ static void import_grouped(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 const tc_pt2_row tc_pt2_torchao[] = {
-    {"torchao.choose_qparams_affine.default", import_choose, TC_OP_choose_qparams, 0},
-    {"torchao.quantize_affine.default", import_affine, TC_OP_quantize, 0},
-    {"torchao.dequantize_affine.default", import_affine, TC_OP_dequantize, 0},
-    {"quantized_decomposed.dequantize_per_channel_group.default", import_grouped, TC_OP_dequantize,
-     0},
-    {NULL, NULL, TC_OP_COUNT, 0},
+    ROW("torchao.choose_qparams_affine.default", import_choose, choose_qparams, 0),
+    ROW("torchao.quantize_affine.default", import_affine, quantize, 0),
+    ROW("torchao.dequantize_affine.default", import_affine, dequantize, 0),
+    ROW("quantized_decomposed.dequantize_per_channel_group.default", import_grouped, dequantize, 0),
+    {0},
 };

@@ -305,46 +305,29 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Channels and space */
 
-#define UPSAMPLE(name, op, axes)                                                                   \
-    {"aten." name ".vec", import_upsample, op, axes},                                              \
-    {                                                                                              \
-        "aten." name ".default", import_upsample, op, axes                                         \
-    }
-#define ANTIALIAS(name, filter)                                                                    \
-    {"aten." name ".vec", import_antialias, 0, filter},                                            \
-    {                                                                                              \
-        "aten." name ".default", import_antialias, 0, filter                                       \
-    }
-
 const tc_pt2_row tc_pt2_window[] = {
-    {"aten.conv1d.default", import_conv, 0, 0},
-    {"aten.conv1d.padding", import_conv, 0, 0},
-    {"aten.conv2d.default", import_conv, 0, 0},
-    {"aten.conv2d.padding", import_conv, 0, 0},
-    {"aten.conv3d.default", import_conv, 0, 0},
-    {"aten.conv3d.padding", import_conv, 0, 0},
-    {"aten.convolution.default", import_conv, 0, 0},
-    {"aten._convolution.default", import_conv, 0, 0},
-    {"aten._convolution.deprecated", import_conv, 0, 0},
-    {"aten.conv_transpose1d.default", import_conv, 0, 1},
-    {"aten.conv_transpose2d.input", import_conv, 0, 1},
-    {"aten.conv_transpose3d.input", import_conv, 0, 1},
-    {"aten.avg_pool1d.default", import_avg_pool, 0, 1},
-    {"aten.avg_pool2d.default", import_avg_pool, 0, 2},
-    {"aten.avg_pool3d.default", import_avg_pool, 0, 3},
-    UPSAMPLE("upsample_nearest1d", TC_OP_upsample_nearest, 1),
-    UPSAMPLE("upsample_nearest2d", TC_OP_upsample_nearest, 2),
-    UPSAMPLE("upsample_nearest3d", TC_OP_upsample_nearest, 3),
-    UPSAMPLE("_upsample_nearest_exact1d", TC_OP_upsample_nearest_exact, 1),
-    UPSAMPLE("_upsample_nearest_exact2d", TC_OP_upsample_nearest_exact, 2),
-    UPSAMPLE("_upsample_nearest_exact3d", TC_OP_upsample_nearest_exact, 3),
-    UPSAMPLE("upsample_linear1d", TC_OP_upsample_linear, 1),
-    UPSAMPLE("upsample_bilinear2d", TC_OP_upsample_linear, 2),
-    UPSAMPLE("upsample_trilinear3d", TC_OP_upsample_linear, 3),
-    UPSAMPLE("upsample_bicubic2d", TC_OP_upsample_cubic, 2),
-    ANTIALIAS("_upsample_bilinear2d_aa", TRIANGLE),
-    ANTIALIAS("_upsample_bicubic2d_aa", CUBIC),
-    ANTIALIAS("_upsample_lanczos2d_aa", LANCZOS),
-    {"aten.affine_grid_generator.default", import_affine_grid, 0, 0},
+    ROW("conv1d conv1d.padding conv2d conv2d.padding conv3d conv3d.padding convolution "
+        "_convolution _convolution.deprecated", import_conv, const, 0),
+    ROW("conv_transpose1d conv_transpose2d.input conv_transpose3d.input", import_conv, const, 1),
+    ROW("avg_pool1d", import_avg_pool, const, 1),
+    ROW("avg_pool2d", import_avg_pool, const, 2),
+    ROW("avg_pool3d", import_avg_pool, const, 3),
+    ROW("upsample_nearest1d.vec upsample_nearest1d", import_upsample, upsample_nearest, 1),
+    ROW("upsample_nearest2d.vec upsample_nearest2d", import_upsample, upsample_nearest, 2),
+    ROW("upsample_nearest3d.vec upsample_nearest3d", import_upsample, upsample_nearest, 3),
+    ROW("_upsample_nearest_exact1d.vec _upsample_nearest_exact1d",
+        import_upsample, upsample_nearest_exact, 1),
+    ROW("_upsample_nearest_exact2d.vec _upsample_nearest_exact2d",
+        import_upsample, upsample_nearest_exact, 2),
+    ROW("_upsample_nearest_exact3d.vec _upsample_nearest_exact3d",
+        import_upsample, upsample_nearest_exact, 3),
+    ROW("upsample_linear1d.vec upsample_linear1d", import_upsample, upsample_linear, 1),
+    ROW("upsample_bilinear2d.vec upsample_bilinear2d", import_upsample, upsample_linear, 2),
+    ROW("upsample_trilinear3d.vec upsample_trilinear3d", import_upsample, upsample_linear, 3),
+    ROW("upsample_bicubic2d.vec upsample_bicubic2d", import_upsample, upsample_cubic, 2),
+    ROW("_upsample_bilinear2d_aa.vec _upsample_bilinear2d_aa", import_antialias, const, TRIANGLE),
+    ROW("_upsample_bicubic2d_aa.vec _upsample_bicubic2d_aa", import_antialias, const, CUBIC),
+    ROW("_upsample_lanczos2d_aa.vec _upsample_lanczos2d_aa", import_antialias, const, LANCZOS),
+    ROW("affine_grid_generator", import_affine_grid, const, 0),
     {0},
 };
