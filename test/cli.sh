@@ -167,16 +167,16 @@ expect 2 '0 arguments' run
 expect 2 '2 arguments' run a b
 expect 1 'cannot open it' run nowhere.pt2
 expect 1 'cannot read it' run "$dir"
-expect 1 'no model that tosac reads' run /dev/null
+expect 1 'not a model that tosac reads' run /dev/null
 
 expect 0 'f32[1,3]            1            2      1.33333' run "$dir/abs.ir" -i "$dir/row.npy"
 expect 0 'f32[2,3]            1            2      1.66667' run "$dir/abs.ir" -i "$dir/rows.npy"
 expect 0 'f32[2,1,3]            1            2      1.66667' run "$dir/abs.ir" -i "$dir/stack.npy"
 expect 0 'f32[3,3]' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/rows.npy"
 expect 0 '"shape": [' run "$dir/abs.ir" -i "$dir/row.npy" --json
-expect 1 'element 1, 0.1, is no number of type f32' run "$dir/abs.ir" -i "$dir/wide.npy"
-expect 1 "the numbers are int8, input 'x' takes f32" run "$dir/abs.ir" -i "$dir/bytes.npy"
-expect 1 'the numbers are int8' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/bytes.npy"
+expect 1 'element 1 (0.1) cannot be represented exactly as f32' run "$dir/abs.ir" -i "$dir/wide.npy"
+expect 1 "the data is int8, input 'x' needs f32" run "$dir/abs.ir" -i "$dir/bytes.npy"
+expect 1 'the data is int8' run "$dir/abs.ir" -i "$dir/row.npy" -i "$dir/bytes.npy"
 # A region has its channels last, and a cube does not show it: what is compared lies the same way.
 cat >"$dir/cube.ir" <<'END'
 graph @main(%0 "x": f32[1,4,4,4]) {
@@ -201,7 +201,7 @@ expect 0 't3                           f32        inf' compare $tfl/conv_1_i8.tf
 head -c 300 "$dir/soft.tflite" >"$dir/cut.tflite"
 expect 1 'past the end of the file [format]' run "$dir/cut.tflite" -i random:1
 sed 's/TFL3/TFL9/' "$dir/soft.tflite" >"$dir/nine.tflite"
-expect 1 'this is no model that tosac reads' inspect "$dir/nine.tflite"
+expect 1 'this is not a model that tosac reads' inspect "$dir/nine.tflite"
 changed() { # BYTE AT...: the model with these bytes changed, in place
     cp "$dir/soft.tflite" "$dir/other.tflite"
     for at in "${@:2}"; do printf "\\x$1" | dd of="$dir/other.tflite" bs=1 seek="$at" conv=notrunc status=none; done
@@ -257,7 +257,7 @@ graph @main() {
 END
 expect 0 '1 region' compile "$dir/alone.ir" -t TOSA-1.0+INT -o "$dir/alone.pte"
 expect 0 'f32[40,1,2]' run "$dir/alone.pte" --steps 40
-expect 2 'its data says how often' run "$dir/sum.ir" -i "$dir/rows.npy" --steps 2
+expect 2 'the number of samples says how often' run "$dir/sum.ir" -i "$dir/rows.npy" --steps 2
 # Settings that change nothing are said; files that do not belong together are turned down.
 echo '{"nodes": {"softmax": {"observer": "minmax"}}, "io": {"inputs": "int8"}}' >"$dir/idle.json"
 cat >"$dir/softmax.ir" <<'END'
@@ -273,7 +273,7 @@ expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz
 printf x >>"$dir/whole.ir.bin"
 expect 1 'are not those that were written with this text' run "$dir/whole.ir" -i $digits/calib.npz
 printf 'graph @main(%%0 "x": i8[1,3] q(0.05:-300)) {\n  return %%0\n}\n' >"$dir/zero.ir"
-expect 1 'the zero point -300 is no number of type i8' opt "$dir/zero.ir"
+expect 1 'the zero point -300 cannot be represented as i8' opt "$dir/zero.ir"
 cat >"$dir/pair.ir" <<'END'
 graph @main(%0 "x": f32[1,3], %1 "y": f32[1,3]) {
   %2 = sub %0, %1 alpha=1 : f32[1,3]
@@ -368,9 +368,9 @@ expect 2 "s77 (axis 0 of 'x', 0 or more)" opt $open
 expect 0 'f32[3,' opt $open --dim s77=3
 expect 0 'f32[5,' opt $open --dim x.0=5
 expect 0 "'batch' is taken for s77" opt $open --dim batch=5
-expect 2 'the open sizes of the model are s77' opt $open --dim a=5 --dim b=6
-expect 2 "--dim s78: the open sizes of the model are s77 (axis 0 of 'x'" opt $open --dim s78=5
-expect 2 "--dim x.1: the open sizes of the model are s77 (axis 0 of 'x'" opt $open --dim x.1=5
+expect 2 'the dynamic sizes of the model are s77' opt $open --dim a=5 --dim b=6
+expect 2 "--dim s78: the dynamic sizes of the model are s77 (axis 0 of 'x'" opt $open --dim s78=5
+expect 2 "--dim x.1: the dynamic sizes of the model are s77 (axis 0 of 'x'" opt $open --dim x.1=5
 expect 2 'is 3 by an earlier --dim' opt $open --dim s77=3 --dim x.0=4
 expect 2 '--dim takes NAME=VALUE' opt $open --dim s77
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
@@ -418,7 +418,7 @@ expect 2 'is quantized already' quantize "$dir/t.ir" --calib $digits/calib.npz -
 expect 0 'f32[128,10]' run "$dir/t.ir" -i $digits/calib.npz
 expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/fixed.json" -o "$dir/t.ir" --qparams "$dir/q.json"
 holds 'a fixed scale is kept' grep -q '"conv2d_3": {"scale": 0.05000000074505806, "zero_point": -3' "$dir/q.json"
-expect 1 "takes i8" run "$dir/t.ir" -i $digits/calib.npz
+expect 1 "needs i8" run "$dir/t.ir" -i $digits/calib.npz
 holds 'the signature names the input' grep -q 'takes %0 "x"' "$dir/t.ir"
 echo '{"nodes": {"batch_norm_3": "a16w8", "dropout": null}, "module_types": {"Dropout": null}}' >"$dir/gone.json"
 expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/gone.json" -o "$dir/t.ir"
@@ -533,11 +533,11 @@ cp "$dir/m.tosa" "$dir/there.tosa" && ln -s there.tosa "$dir/link.tosa"
 expect 0 '1 region' compile "$dir/m.tosa" -t TOSA-1.0+INT -o "$dir/link.tosa"
 holds 'a link stays a link' test -L "$dir/link.tosa"
 cp "$dir/m.tosa" "$dir/kept.tosa" && cp $digits/model.pt2 "$dir/model.pt2" && cp $digits/calib.npz "$dir/calib.npz" && ln -s kept.tosa "$dir/kept-link.tosa"
-expect 2 'would be lost' compile "$dir/kept.tosa" -t TOSA-1.0+INT -o "$dir/kept.tosa"
-expect 2 'would be lost' compile "$dir/kept.tosa" -t TOSA-1.0+INT -o "$dir/kept-link.tosa"
-expect 2 'would be lost' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/lost.ir" --qparams "$dir/calib.npz"
-expect 2 'would be lost' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/lost.ir" --qparams "$dir/model.pt2"
-expect 2 'would be lost' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/model.pt2"
+expect 2 'would be overwritten' compile "$dir/kept.tosa" -t TOSA-1.0+INT -o "$dir/kept.tosa"
+expect 2 'would be overwritten' compile "$dir/kept.tosa" -t TOSA-1.0+INT -o "$dir/kept-link.tosa"
+expect 2 'would be overwritten' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/lost.ir" --qparams "$dir/calib.npz"
+expect 2 'would be overwritten' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/lost.ir" --qparams "$dir/model.pt2"
+expect 2 'would be overwritten' quantize "$dir/model.pt2" --calib "$dir/calib.npz" -o "$dir/model.pt2"
 holds 'inputs are as they were' eval 'cmp "$dir/m.tosa" "$dir/kept.tosa" && cmp $digits/model.pt2 "$dir/model.pt2" && cmp $digits/calib.npz "$dir/calib.npz"'
 expect 1 'a device or a pipe' compile "$dir/m.tosa" -t TOSA-1.0+INT --emit tosa -o /dev/null
 
@@ -674,7 +674,7 @@ holds 'a region by itself runs in a program' eval '"$tosac" run "$dir/m2.pte" -i
 printf 'graph @main(%%0 "x": f32[1,3,24,24]) {\n  %%1 = slice %%0 axis=3 start=0 end=10 step=1 : f32[1,3,24,10]\n  %%2 = mean %%1 axes=[1,2] keepdim=false : f32[1,10]\n  return %%2\n}\n' >"$dir/pictures.ir"
 expect 0 'f32[100,10]' run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resize=28 crop=24'
 expect 2 "did you mean 'resize'" run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resise=28'
-expect 1 'behind the rules, input' run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resize=28 crop=25'
+expect 1 'after the rules, input' run "$dir/pictures.ir" -i $digits/../pictures --preprocess 'resize=28 crop=25'
 expect 1 'read with --preprocess' run "$dir/pictures.ir" -i $digits/../vgf
 
 # How often programs are right
@@ -697,7 +697,7 @@ expect 2 '--data is missing' evaluate $digits/model.pt2
 # Files for devices and other tools
 expect 0 'f.tosa: 1 region' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/f.tosa"
 holds 'names and scales are beside it' grep -q '"zero_point"' "$dir/f.tosa.json"
-expect 1 "takes i8" run "$dir/f.tosa" -i $digits/test.npz
+expect 1 "needs i8" run "$dir/f.tosa" -i $digits/test.npz
 expect 0 'f32[1000,10]' run "$dir/f.tosa" -i $digits/test.npz --dequantize
 expect 0 '100.00 %  37.' evaluate $digits/model.pt2 "$dir/f.tosa" --data $digits/test.npz --labels $digits/test_label.npy --dequantize
 expect 0 '1 values compared' compare $digits/model.pt2 "$dir/f.tosa" -i $digits/test.npz --dequantize
@@ -743,11 +743,11 @@ expect 0 '0       total   f32[2,3]            0            5            3' run $
 expect 0 'sizes  f32[2,3]            1            2' run $tflite/open.tflite -i "$dir/rows.npy"
 expect 0 '1 operators on the CPU' compile $tflite/open.tflite --shape rows=2,3 -t cpu -o "$dir/open.pte"
 expect 0 '0    f32[2,3]' inspect "$dir/open.pte"
-expect 2 '--shape rows: 1 sizes, and the input has 2 axes' compile $tflite/open.tflite --shape rows=2 -t cpu -o "$dir/open.pte"
+expect 2 '--shape rows: 1 sizes, but the input has 2 axes' compile $tflite/open.tflite --shape rows=2 -t cpu -o "$dir/open.pte"
 expect 2 '--shape x: the model has no input of that name' compile $tflite/open.tflite --shape x=2,3 -t cpu -o "$dir/open.pte"
 expect 3 "(version 1) with input 1 ('t1') of UINT8" compile $tflite/codes.tflite -t cpu -o "$dir/open.pte"
 expect 3 'a sequence of 2000000 steps; 1 to 16384 are built' compile $tflite/steps.tflite -t cpu -o "$dir/open.pte"
-expect 1 'is f32[1,4], and becomes f32[2,4]' compile $tflite/state.tflite -t cpu -o "$dir/open.pte"
+expect 1 'is f32[1,4], and is assigned f32[2,4]' compile $tflite/state.tflite -t cpu -o "$dir/open.pte"
 npy four '<f4' '1, 4' "$one$two$one$two"
 expect 0 'f32[1,2]          -13         2.75' run $tflite/blocks.tflite -i "$dir/four.npy"
 # Which signature; and what the codes of its inputs and outputs stand for.
@@ -763,7 +763,7 @@ expect 1 "there is the signature 'mul'" run $tflite/two.tflite -i "$dir/left.npy
 expect 0 'product  f32[4]         0.75         3.75' run $tflite/two.tflite -i "$dir/real.npy" -i "$dir/real.npy" --signature mul --dequantize
 expect 0 '1 region' compile $tflite/two.tflite --signature mul -t TOSA-1.0+INT+doubleround -o "$dir/two.tosa"
 expect 3 "the file is quantized, and 'cpu' has no kernels for its integers" compile $tflite/two.tflite -t cpu -o "$dir/two.pte"
-expect 0 '--shape INPUT=SIZE,... says them' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"
+expect 0 'use --shape INPUT=SIZE,...' compile $tflite/open.tflite --dim N=2 -t cpu -o "$dir/open.pte"
 
 # A report is a page, or the same as JSON
 expect 0 'r.html: report' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --report "$dir/r.html"
@@ -788,7 +788,7 @@ expect 2 '--tokenizer FILE is missing' generate "$dir/lm.pte" --prompt x
 expect 2 '--prompt TEXT is missing' generate "$dir/lm.pte" --tokenizer $lm/tokenizer.json
 expect 2 'expected a number of at least 0' generate "$dir/lm.pte" $speaks --temperature -1
 expect 2 'there is no such token' generate "$dir/lm.pte" $speaks --stop '<none>'
-expect 1 'no JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
+expect 1 'not a JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
 expect 1 'its inputs must be integers' generate $digits/model.pt2 $speaks
 
 # what remembers: a spotter of words, frame by frame (examples/language/spotter.py), and speech as two methods (speech.py)

@@ -135,7 +135,7 @@ tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
     if (!b->every && tc_has_dims(tc_b_type(b, x), rank, dim))
         return x;
     if (rank > TC_MAX_RANK) {
-        tc_b_unsupported(b, "a tensor of %d axes; at most %d are handled", rank, TC_MAX_RANK);
+        tc_b_unsupported(b, "a tensor of %d axes; at most %d are supported", rank, TC_MAX_RANK);
         return TC_NONE;
     }
     return tc_b_1(b, reshape, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);

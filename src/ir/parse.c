@@ -93,7 +93,7 @@ static void define(parser *p, const result *r, tc_val val)
     void **slot = tc_map_at(&p->vals, label_key(&r->label));
     if (*slot) {
         p->lex = r->at;
-        tc_lex_fail(&p->lex, TC_E_ORDER, "%%%" PRIu64 " is made twice", r->label);
+        tc_lex_fail(&p->lex, TC_E_ORDER, "%%%" PRIu64 " is defined twice", r->label);
     }
     *slot = (void *)(uintptr_t)val;
     p->g->val[val]->name = r->name;
@@ -139,7 +139,7 @@ static const void *parse_stored(parser *p, tc_lex *lex, const tc_type *type)
     size_t size = tc_type_bytes(type);
     if (!p->side.data)
         tc_lex_fail(lex, TC_E_IO,
-                    "the constant stands in a file beside the text, which is not there");
+                    "the constant is in a file beside the text, which is missing");
     else if (offset < 0 || (size_t)offset > p->side.size || size > p->side.size - (size_t)offset)
         tc_lex_fail(lex, TC_E_TRUNCATED, "%zu bytes at offset %" PRId64 ", the file beside has %zu",
                     size, offset, p->side.size);
@@ -230,7 +230,7 @@ static tc_op parse_op(parser *p)
         return op;
     }
     tc_loc here = {.file = tc_lex_place(&p->lex)};
-    tc_lex_fail(&p->lex, TC_E_UNKNOWN_OP, "there is no operator '%.*s'",
+    tc_lex_fail(&p->lex, TC_E_UNKNOWN_OP, "there is not an operator '%.*s'",
                 (int)tc_min_i64((int64_t)word.n, 40), word.p);
     const char *near = NULL, *spelled = tc_text_copy(&p->ctx->arena, word);
     size_t best = 3;

@@ -64,7 +64,7 @@ static inline tc_status tc_need_real(const tc_infer *c, const tc_type *t)
     if (tc_dtypes[t->dtype].kind != TC_COMPLEX)
         return TC_OK;
     return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
-                          "'%s' of complex numbers is not handled", c->op);
+                          "'%s' of complex numbers is not supported", c->op);
 }
 
 /* A list of n numbers, each from `least` to where sums and products of two still fit. */

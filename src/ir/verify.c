@@ -84,7 +84,7 @@ static bool check_operands(check *c, const tc_node *node)
             continue;
         good = false;
         if (node->in[i] < c->g->n_val)
-            FOUND(c, node->loc, ORDER, "operand %d of '%s' is used before it is made", i,
+            FOUND(c, node->loc, ORDER, "operand %d of '%s' is used before it is defined", i,
                   tc_ops[node->op].name);
         else
             FOUND(c, node->loc, STRUCTURE, "operand %d of '%s' is no value of this graph", i,
@@ -104,7 +104,8 @@ static bool check_results(check *c, const tc_node *node)
             c->made[val] = true;
     }
     if (!good)
-        FOUND(c, node->loc, STRUCTURE, "a result of '%s' belongs to another node, or is made twice",
+        FOUND(c, node->loc, STRUCTURE, "a result of '%s' belongs to another node, or is defined "
+                                       "twice",
               tc_ops[node->op].name);
     return good;
 }

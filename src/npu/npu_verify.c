@@ -253,7 +253,7 @@ static void verify_chain(tc_npu_verifier *v, const tc_npu_op *op)
     for (int i = 0; i < 2; i++)
         if (in[i]->used && in[i]->storage == TC_STORE_CHAIN &&
             !(in[i]->broadcast & TC_BROADCAST_SCALAR) && !(v->chained >> in[i]->region & 1))
-            tc_npu_found(v, TC_CHECK_CHAIN, "it reads chain buffer %d, which nobody filled",
+            tc_npu_found(v, TC_CHECK_CHAIN, "it reads chain buffer %d, which was never filled",
                          in[i]->region);
     if (op->ofm.storage == TC_STORE_CHAIN)
         v->chained |= (uint8_t)(1 << op->ofm.region);

@@ -126,7 +126,7 @@ static const char *settle_tensors(tc_npu_program *p)
         sound = sound && settle_tensor(&p->in[i]);
     for (size_t i = 0; i < p->n_out; i++)
         sound = sound && settle_tensor(&p->out[i]);
-    return sound ? NULL : "a tensor or a memory has an impossible size or place";
+    return sound ? NULL : "a tensor or a memory has an impossible size or address";
 }
 
 static void stretch(int64_t *size, int64_t end)
@@ -404,7 +404,7 @@ tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_
     list(&a, "output", &out->out, &out->n_out);
     if (a.broken || out->fast < 0)
         return broken(ctx, loc,
-                      "the archive lacks members that Vela writes, or they make no sense");
+                      "the archive lacks members that Vela writes, or they are wrong");
     int64_t fast = out->fast;
     TC_TRY(tc_npu_read_driver(ctx, loc, driver, out));
     out->fast = fast;

@@ -97,7 +97,7 @@ static tc_status choose_of(tc_ctx *ctx, tc_status status, tc_buf *known)
     if (known->size)
         tc_note(ctx, NULL, "choose one of: %s", tc_buf_cstr(known));
     else
-        tc_note(ctx, NULL, "there is none to choose: give a --vela-ini that has one");
+        tc_note(ctx, NULL, "there is none: use a --vela-ini that has one");
     return status;
 }
 
@@ -247,7 +247,7 @@ static double number(file *f, const char *key, double otherwise)
     if (end != text && !*end && v >= 0 && v < 1e12)
         return v;
     if (!f->status)
-        f->status = tc_usage(f->ctx, "%s: %s of section %s is no number: '%s'", f->path, key,
+        f->status = tc_usage(f->ctx, "%s: %s of section %s is not a number: '%s'", f->path, key,
                              f->section, text);
     return otherwise;
 }
@@ -359,8 +359,8 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
                         f.section);
     for (int i = 0; i < TC_NPU_MEMORIES && !f.status; i++)
         if (!is_memory(out->memory[i].name))
-            f.status = tc_usage(ctx, "%s: axi%d_port of section %s is '%s', and not one of Sram, "
-                                "Dram, OnChipFlash, OffChipFlash", ini, i, f.section,
+            f.status = tc_usage(ctx, "%s: axi%d_port of section %s is '%s', expected Sram, "
+                                     "Dram, OnChipFlash, OffChipFlash", ini, i, f.section,
                                 out->memory[i].name);
     if (!f.status)
         f.status = enter(&f, "Memory_Mode", out->mode);

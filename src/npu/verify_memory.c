@@ -366,7 +366,7 @@ static void order(tc_npu_verifier *v, const tc_npu_accesses *now, const tc_npu_a
         if (a)
             tc_npu_found(v, TC_CHECK_WAIT,
                          "its %s at byte %" PRId64
-                         " of %s is in the hands of %s %zu, which may not have ended",
+                         " of %s is used by %s %zu, which may not have finished",
                          a->what, a->range.lo, space_name(v, a->space), kind, list[i].number);
     }
 }
@@ -414,7 +414,7 @@ static void read_bytes(tc_npu_verifier *v, const tc_npu_access *a)
                      at);
     else if (at >= 0 && !v->branches)
         tc_npu_found(v, TC_CHECK_UNWRITTEN,
-                     "its %s reads byte %" PRId64 " of %s, which nobody wrote", a->what, at,
+                     "its %s reads byte %" PRId64 " of %s, which was never written", a->what, at,
                      space_name(v, a->space));
     /* Sums between those that are read are not wanted: a slice leaves them out. */
     if (v->unread[a->space].bit)
@@ -427,7 +427,7 @@ static void write_bytes(tc_npu_verifier *v, const tc_npu_access *a)
     int64_t at = v->branches || !sums ? -1 : find_bit(v, &v->unread[a->space], a, true);
     if (at >= 0)
         tc_npu_found(v, TC_CHECK_JOINED,
-                     "its %s writes over byte %" PRId64 " of %s, a sum that nobody has read",
+                     "its %s writes over byte %" PRId64 " of %s, a sum that was never read",
                      a->what, at, space_name(v, a->space));
     set_bits(v, &v->written[a->space], a, true, true);
     set_bits(v, &v->unread[a->space], a, !sums, sums);
@@ -441,7 +441,7 @@ static void copy_bytes(tc_npu_verifier *v, const tc_npu_access *from, const tc_n
             at = bits_find(src, from->range.lo, from->range.hi, true);
     if (at == from->range.hi)
         tc_npu_found(v, TC_CHECK_UNWRITTEN,
-                     "its source at byte %" PRId64 " of %s was written by nobody", from->range.lo,
+                     "its source at byte %" PRId64 " of %s was never written", from->range.lo,
                      space_name(v, from->space));
     for (int64_t i = 0; i < n;) {
         int64_t end = bits_find(src, from->range.lo + i, from->range.hi, false) - from->range.lo;
@@ -506,7 +506,7 @@ static void region_begin(tc_npu_verifier *v, int space, int64_t bytes)
     bits_make(v, &v->unread[space], bytes);
     if (!v->written[space].bit)
         tc_npu_found(v, TC_CHECK_SIZE,
-                     "%s has %" PRId64 " bytes: what is written there is not followed",
+                     "%s has %" PRId64 " bytes: writes to it are not tracked",
                      space_name(v, space), bytes);
 }
 
@@ -535,7 +535,7 @@ void tc_npu_memory_end(tc_npu_verifier *v)
 {
     const tc_npu_program *p = v->program;
     if (v->work >= most_work) {
-        tc_npu_found(v, TC_CHECK_SIZE, "the stream is too long to follow every byte to its end");
+        tc_npu_found(v, TC_CHECK_SIZE, "the stream is too long to track every byte");
         return;
     }
     for (size_t i = 0; i < p->n_out; i++) {
@@ -551,7 +551,7 @@ void tc_npu_memory_end(tc_npu_verifier *v)
         int64_t at =
             b->bit ? bits_find(b, t->offset, t->offset + t->bytes, false) : t->offset + t->bytes;
         if (at < t->offset + t->bytes)
-            tc_npu_found(v, TC_CHECK_RESULT, "nobody wrote byte %" PRId64 " of output %zu",
+            tc_npu_found(v, TC_CHECK_RESULT, "byte never written: %" PRId64 " of output %zu",
                          at - t->offset, i);
     }
 }

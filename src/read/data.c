@@ -67,7 +67,7 @@ static tc_status open_folder(tc_ctx *ctx, source *s)
         tc_status status = tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
                                     "the folder holds no .npy and no .npz");
         tc_note(ctx, NULL,
-                "pictures and sounds are read with --preprocess RULES, such as \"resize=256 "
+                "images and audio are read with --preprocess RULES, such as \"resize=256 "
                 "crop=224\"");
         return status;
     }
@@ -307,7 +307,7 @@ static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, con
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     const char *found = tc_npy_type_text(&ctx->scratch, a);
-    tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "the numbers are %s, input '%s' takes %s",
+    tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "the data is %s, input '%s' needs %s",
                                 found, input, tc_dtypes[t->dtype].name);
     if (t->quant)
         tc_note(ctx, a->loc, "the input is quantized, %s: give it the stored integers",
@@ -354,8 +354,9 @@ static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
             char number[32];
             tc_text_f64(tc_load_f64(from, i), number);
             tc_status status =
-                tc_error(ctx, a->loc, TC_E_DATA, "element %" PRId64 ", %s, is no number of type %s",
-                         first + i, number, tc_dtypes[t->dtype].name);
+                tc_error(ctx, a->loc, TC_E_DATA,
+                         "element %" PRId64 " (%s) cannot be represented exactly as %s", first + i,
+                         number, tc_dtypes[t->dtype].name);
             tc_note(ctx, a->loc, "round or convert the data first; nothing is rounded silently");
             return status;
         }
@@ -386,8 +387,8 @@ tc_status tc_data_repeat(tc_data *data, size_t n)
 {
     if (data->n_column)
         return tc_usage(data->ctx,
-                        "--steps is for programs without inputs; this one takes %zu (%s), and its "
-                        "data says how often it is called",
+                        "--steps is for programs without inputs; this one has %zu inputs (%s): "
+                        "the number of samples says how often it runs",
                         data->n_column, input_names(data));
     data->samples = n;
     return TC_OK;

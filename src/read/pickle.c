@@ -323,7 +323,7 @@ static void load_storage(machine *m)
     group *g = id.kind == LIST ? id.as.group : NULL;
     if (!g || g->n < 3 || g->item[0].kind != TEXT || g->item[1].kind != GLOBAL ||
         g->item[2].kind != TEXT || g->item[1].as.global->role != IS_STORAGE) {
-        fail(m, TC_E_FORMAT, "a reference to something that is no storage");
+        fail(m, TC_E_FORMAT, "a reference to something that is not a storage");
         return;
     }
     tc_str key = {g->item[2].as.text, g->item[2].n};
@@ -381,7 +381,7 @@ static void reduce(machine *m)
 {
     value args = pop(m), function = pop(m);
     if (args.kind != LIST || function.kind != GLOBAL) {
-        fail(m, TC_E_FORMAT, "a call of something that is no function");
+        fail(m, TC_E_FORMAT, "a call of something that is not a function");
         return;
     }
     const group *g = args.as.group;
@@ -411,7 +411,7 @@ static void reduce(machine *m)
     default:
         break;
     }
-    fail(m, TC_E_FORMAT, "a call that makes no tensor");
+    fail(m, TC_E_FORMAT, "a call without a tensor result");
 }
 
 /* Attributes of a dictionary say nothing about its tensors. */
@@ -419,7 +419,7 @@ static void build(machine *m)
 {
     value state = pop(m), *object = top(m);
     if (m->status == TC_OK && (object->kind != DICT || (state.kind != DICT && state.kind != LIST)))
-        fail(m, TC_E_FORMAT, "attributes of something that is no dictionary");
+        fail(m, TC_E_FORMAT, "attributes of something that is not a dictionary");
 }
 
 /* One instruction; false after the last. */

@@ -80,11 +80,11 @@ static tc_status find_shape(tc_pictures *p)
         tc_status status =
             tc_error(p->ctx, NULL, TC_E_DATA,
                      first ? "input '%s' is %s: either end may be the channels"
-                           : "input '%s' is %s: a picture needs [1, channels, height, width] or "
+                           : "input '%s' is %s: an image needs [1, channels, height, width] or "
                              "[1, height, width, channels], of 1 or 3 channels",
                      p->input, tc_type_text(&p->ctx->arena, t));
         if (first)
-            tc_note(p->ctx, NULL, "say it with layout=nchw or layout=nhwc");
+            tc_note(p->ctx, NULL, "use layout=nchw or layout=nhwc");
         return status;
     }
     const int64_t *d = t->dim + at;
@@ -95,7 +95,8 @@ static tc_status find_shape(tc_pictures *p)
     } given[] = {{"mean", p->rules.n_mean}, {"std", p->rules.n_std}};
     for (size_t i = 0; i < TC_COUNT(given); i++)
         if (given[i].n > 1 && given[i].n != p->shape.c)
-            return tc_usage(p->ctx, "--preprocess %s has %d numbers, input '%s' has %d channels",
+            return tc_usage(p->ctx, "--preprocess %s has %d numbers, but input '%s' has %d "
+                                    "channels",
                             given[i].rule, given[i].n, p->input, (int)p->shape.c);
     return TC_OK;
 }
@@ -107,7 +108,7 @@ tc_status tc_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules
     *p = (tc_pictures){.ctx = ctx, .rules = *rules};
     if (g->n_in != 1)
         return tc_error(ctx, NULL, TC_E_DATA,
-                        "pictures and sounds go to a program of one input, this one has %zu",
+                        "images and audio need a program with one input, this one has %zu",
                         g->n_in);
     p->type = tc_type_of(g, g->in[0]);
     p->input = g->val[g->in[0]]->name ? g->val[g->in[0]]->name : "0";
@@ -120,7 +121,7 @@ tc_status tc_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules
     for (size_t i = 0; i < p->n; i++)
         if (tc_is_sound(p->file[i]) != p->sounds)
             return tc_error(ctx, &(tc_loc){.file = p->file[i]}, TC_E_DATA,
-                            "pictures and sounds do not go together");
+                            "images and audio cannot be mixed");
     if (!p->sounds)
         TC_TRY(find_shape(p));
     tc_arena_init_like(&p->work, &ctx->arena);
@@ -207,7 +208,7 @@ static tc_picture with_channels(tc_pictures *p, tc_picture from, int32_t c)
 static tc_status wrong_size(const tc_pictures *p, const tc_loc *loc, tc_picture found)
 {
     tc_status status = tc_error(
-        p->ctx, loc, TC_E_DATA, "the picture is %d x %d behind the rules, input '%s' is %d x %d",
+        p->ctx, loc, TC_E_DATA, "the image is %d x %d after the rules, input '%s' is %d x %d",
         (int)found.h, (int)found.w, p->input, (int)p->shape.h, (int)p->shape.w);
     tc_note(p->ctx, NULL, "resize=%dx%d or crop=%dx%d makes it so", (int)p->shape.h,
             (int)p->shape.w, (int)p->shape.h, (int)p->shape.w);
@@ -258,7 +259,7 @@ static tc_status sound_sample(tc_pictures *p, const tc_loc *loc, tc_bytes file, 
     TC_TRY(tc_sound_decode(p->ctx, &p->work, loc, file, &sound));
     if (p->rules.rate && sound.rate != p->rules.rate)
         return tc_error(p->ctx, loc, TC_E_DATA,
-                        "the sound has %d moments in a second, rate=%d was said", (int)sound.rate,
+                        "the audio has %d samples per second, rate=%d was given", (int)sound.rate,
                         (int)p->rules.rate);
     for (int64_t i = 0; i < n; i++) {
         float v = i < sound.n ? sound.value[i] : 0;

@@ -47,7 +47,7 @@ static reader *pick(const char *path, tc_bytes bytes)
 static tc_status no_model(tc_ctx *ctx, const char *path)
 {
     const tc_loc loc = {.file = path};
-    tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is no model that tosac reads");
+    tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is not a model that tosac reads");
     tc_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), ONNX models (.onnx), TensorFlow Lite models "
             "(.tflite), TOSA flatbuffers (.tosa), VGF "
@@ -62,7 +62,7 @@ static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
     if (read && read != tc_read_pt2 && read != tc_read_onnx && read != tc_read_tflite && o->n_dim &&
         !o->dim[0].used)
         tc_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
-                   "--dim %s has no effect: only PyTorch exports and ONNX files leave sizes open",
+                   "--dim %s has no effect: only PyTorch exports and ONNX files have dynamic sizes",
                    o->dim[0].name);
 }
 

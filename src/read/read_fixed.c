@@ -17,8 +17,7 @@ bool tc_fixed_has(tc_ctx *ctx, const char *input)
 static tc_status no_value(tc_ctx *ctx, const tc_set_given *s, const tc_type *type)
 {
     return tc_usage(ctx,
-                    "--set %s=%s: the input is %s; a number, true or false, or a .npy of it is "
-                    "expected",
+                    "--set %s=%s: the input is %s; expected a number, true, false or a .npy",
                     s->input, s->value, tc_type_text(&ctx->arena, type));
 }
 
@@ -42,7 +41,7 @@ tc_status tc_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
 {
     tc_set_given *s = tc_set_given_for(ctx, input);
     if (!s || !tc_text_to_i64(tc_str_of(s->value), out))
-        return tc_usage(ctx, "--set %s=%s: the input is a whole number", input,
+        return tc_usage(ctx, "--set %s=%s: the input is an integer", input,
                         s ? s->value : "");
     s->used = true;
     return TC_OK;

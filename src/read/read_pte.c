@@ -32,7 +32,7 @@ static tc_status need_type(reader *r, const tc_pte_value *t)
 {
     if (t->tag != PTE_TENSOR)
         return tc_error(r->ctx, r->loc, TC_E_FORMAT,
-                        "an argument is no tensor, where one is expected");
+                        "an argument is not a tensor, where one is expected");
     if (t->dynamic)
         return tc_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor whose shape is not fixed");
     if (!t->type)

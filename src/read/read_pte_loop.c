@@ -115,7 +115,7 @@ static tc_status leave(tc_pte_reader *r, tc_pte_inside *in, size_t carried)
         tc_val now;
         TC_TRY(tc_pte_use(r, in->capture[i].at, &now));
         if (now != in->g->in[carried + i])
-            return odd(r, "that reads what the round before wrote, and does not copy it");
+            return odd(r, "that reads what the previous iteration wrote, without a copy");
     }
     r->in = in->outer;
     for (size_t i = 0; i < r->m->n_value; i++) {
@@ -154,7 +154,7 @@ tc_status tc_pte_read_loop(tc_pte_reader *r, size_t begin, size_t end)
     while (end - n > out + 1 && is_copy(r, end - n - 1))
         n++;
     if (out == end || !n || r->m->value[r->m->step[out].what].tag != PTE_TENSOR)
-        return odd(r, "without a way out, or without anything that goes around");
+        return odd(r, "without an exit, or without loop state");
     if (++r->depth > MOST_DEPTH)
         return odd(r, "in too many others");
     int64_t *at = tc_new_n(&r->ctx->arena, int64_t, n);

@@ -20,7 +20,7 @@ static tc_status check_zeros(tc_ctx *ctx, const tc_graph *g)
                 return tc_error(ctx,
                                 value->def ? value->def->loc
                                            : &(tc_loc){.file = g->module->file},
-                                TC_E_TYPE, "the zero point %" PRId64 " is no number of type %s",
+                                TC_E_TYPE, "the zero point %" PRId64 " cannot be represented as %s",
                                 q->zero[c], tc_dtypes[value->type->dtype].name);
     }
     return TC_OK;

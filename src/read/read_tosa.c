@@ -50,7 +50,8 @@ static tc_status broken(reader *r)
 static tc_status newer(reader *r, size_t at, const char *what, uint32_t number)
 {
     return tc_unsupported(r->ctx, at_byte(r, at), TC_E_VERSION,
-                          "%s %" PRIu32 " is of TOSA 1.1; TOSA 1.0 is what is read", what, number);
+                          "%s %" PRIu32 " is of TOSA 1.1; only TOSA 1.0 is supported", what,
+                          number);
 }
 
 static tc_status read_version(reader *r, tc_fb_table root)
@@ -66,7 +67,7 @@ static tc_status read_version(reader *r, tc_fb_table root)
     TC_TRY(broken(r));
     if (major != 1 || minor != 0)
         return tc_unsupported(r->ctx, at_byte(r, v.at), TC_E_VERSION,
-                              "the file is of TOSA %d.%d.%d%s; TOSA 1.0 is what is read", major,
+                              "the file is of TOSA %d.%d.%d%s; only TOSA 1.0 is supported", major,
                               minor, patch, draft ? " draft" : "");
     r->module->producer = tc_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
                                          draft ? " draft" : "");
@@ -211,7 +212,8 @@ static tc_status use(reader *r, tc_fb_vector list, size_t i, tc_val *out)
     if (e->val)
         return TC_OK;
     const tc_loc *loc = at_byte(r, list.at + 4 * i);
-    tc_status status = tc_error(r->ctx, loc, TC_E_ORDER, "'%s' is used before it is made", e->name);
+    tc_status status = tc_error(r->ctx, loc, TC_E_ORDER, "'%s' is used before it is defined",
+                                e->name);
     if (raw_data(r, e).size)
         tc_note(r->ctx, loc, "a constant needs a CONST operator in front of its first use");
     return status;
@@ -220,7 +222,8 @@ static tc_status use(reader *r, tc_fb_vector list, size_t i, tc_val *out)
 static tc_status bind(reader *r, entry *e, tc_val val)
 {
     if (e->val)
-        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_ORDER, "'%s' is made twice", e->name);
+        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_ORDER, "'%s' is defined twice",
+                        e->name);
     e->val = val;
     tc_value *value = tc_value_of(r->g, val);
     value->name = e->name;
@@ -368,7 +371,8 @@ static tc_status read_variable_op(reader *r, tc_op op, tc_fb_vector in, tc_fb_ve
     bool reads = op == TC_OP_tosa_variable_read;
     if (!attr->name || reads != (result != NULL) || reads != (operand == TC_NONE))
         return tc_error(r->ctx, loc, TC_E_STRUCTURE,
-                        "'%s' names no variable, or the wrong operands", tc_ops[op].name);
+                        "'%s' does not name a variable, or has the wrong operands",
+                        tc_ops[op].name);
     tc_node *node = tc_graph_add(r->g, op, attr, &operand, !reads, reads, loc);
     return reads ? bind(r, result, node->out[0]) : TC_OK;
 }

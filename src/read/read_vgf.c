@@ -192,7 +192,7 @@ static tc_status read_extract(tc_vgf_reader *r)
     uint32_t id = tc_spv_word(&r->at, 1), from = tc_spv_word(&r->at, 2), i = tc_spv_word(&r->at, 3);
     const tc_node *node = from < r->bound ? r->id[from].node : NULL;
     if (r->at.n != 4 || !node || i >= (uint32_t)node->n_out)
-        return tc_vgf_bad(r, TC_E_FORMAT, "a result is taken from what is no struct");
+        return tc_vgf_bad(r, TC_E_FORMAT, "a result is taken from something that is not a struct");
     r->id[id].val = node->out[i];
     tc_value_of(r->g, node->out[i])->name = r->id[id].name;
     return TC_OK;
@@ -322,7 +322,7 @@ static tc_status signature(tc_vgf_reader *r, const tc_spv_instr *graph)
     size_t n = t->n < 2 ? 0 : t->n - 2;
     r->n_in = tc_spv_word(t, 1);
     if (t->op != TC_SPV_TypeGraphARM || r->n_in > n)
-        return tc_vgf_bad(r, TC_E_FORMAT, "the entry point is no graph");
+        return tc_vgf_bad(r, TC_E_FORMAT, "the entry point is not a graph");
     r->n_out = n - r->n_in;
     r->out = tc_new_n(&r->ctx->arena, tc_val, r->n_out);
     r->type = tc_new_n(&r->ctx->arena, const tc_type *, n);
@@ -436,7 +436,7 @@ tc_status tc_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     TC_TRY(tc_vgf_read(ctx, file, bytes, &r.vgf));
     if (r.vgf.n_segment != 1 || r.vgf.segment[0].type != TC_VGF_GRAPH)
         return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED,
-                              "the file has %zu segments; one, a graph, is what is read",
+                              "the file has %zu segments; only one, a graph, is supported",
                               r.vgf.n_segment);
     r.segment = &r.vgf.segment[0];
     r.code = r.vgf.module[r.segment->module].code;

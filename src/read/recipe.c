@@ -29,7 +29,7 @@ static const tc_field *field_named(tc_cook *c, tc_op op, tc_str name, uint32_t *
     for (int i = 0; i < info->n_field; i++)
         if (tc_str_is(name, info->field[i].name)) {
             if (*said >> i & 1)
-                tc_cook_wrong(c, "'%s' is said twice", info->field[i].name);
+                tc_cook_wrong(c, "'%s' is given twice", info->field[i].name);
             *said |= UINT32_C(1) << i;
             return &info->field[i];
         }
@@ -142,7 +142,7 @@ static result call(tc_cook *c, tc_str name)
     uint32_t said = 0;
     int n = 0;
     if (op == TC_OP_COUNT) {
-        tc_cook_wrong(c, "'%.*s' is no operator", (int)name.n, name.p);
+        tc_cook_wrong(c, "'%.*s' is not an operator", (int)name.n, name.p);
         return (result){NULL, TC_NONE};
     }
     size_t size = tc_attrs[tc_ops[op].attr].size;

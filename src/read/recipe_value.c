@@ -85,7 +85,7 @@ bool tc_cook_literal(tc_cook *c, double *out)
     }
     c->at = p;
     if (!tc_text_to_f64((tc_str){start, (size_t)(p - start)}, out))
-        tc_cook_wrong(c, "this is no number");
+        tc_cook_wrong(c, "this is not a number");
     return true;
 }
 
@@ -367,7 +367,7 @@ static int translated(tc_cook *c, const tc_choice *choice, const char *name)
         const char *to = tc_cook_take(c, ':') ? tc_text_copy(c->arena, tc_cook_word(c)) : from;
         int value = among(choice, to);
         if (value < 0)
-            tc_cook_wrong(c, "'%s' is no word of '%s'", to, choice->name);
+            tc_cook_wrong(c, "'%s' is not a word of '%s'", to, choice->name);
         if (found < 0 && (theirs ? tc_text_eq(theirs, from) : first))
             found = value;
         list = tc_text_format(c->arena, "%s%s%s", list, *list && *from ? ", " : "", from);
@@ -385,7 +385,7 @@ static int chosen(tc_cook *c, const tc_choice *choice)
         const char *name = text_of(c);
         int value = among(choice, name);
         if (value < 0)
-            tc_cook_wrong(c, "'%s' is no word of '%s'", name, choice->name);
+            tc_cook_wrong(c, "'%s' is not a word of '%s'", name, choice->name);
         return value;
     }
     const char *name = tc_cook_argument(c);
@@ -450,7 +450,7 @@ void tc_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val
         return;
     default:
         if (f->kind < TC_FIELD_CHOICES)
-            tc_cook_wrong(c, "field '%s' cannot be said here", f->name);
+            tc_cook_wrong(c, "field '%s' is not allowed here", f->name);
         else
             *(int *)to = chosen(c, &tc_choices[f->kind - TC_FIELD_CHOICES]);
     }

@@ -109,7 +109,7 @@ static tc_status rate(const reader *r)
 {
     int64_t v;
     if (!tc_text_to_i64(r->value, &v) || v < 1 || v > INT32_MAX)
-        return wrong(r, "moments in a second, such as 16000");
+        return wrong(r, "samples per second, such as 16000");
     r->out->rate = (int32_t)v;
     return TC_OK;
 }
@@ -129,7 +129,7 @@ static tc_status unknown(tc_ctx *ctx, tc_str key)
             least = tc_text_distance(word, rules[i].key);
             near = rules[i].key;
         }
-    tc_status status = tc_usage(ctx, "--preprocess: there is no rule '%s'", word);
+    tc_status status = tc_usage(ctx, "--preprocess: unknown rule '%s'", word);
     if (near)
         tc_note(ctx, NULL, "did you mean '%s'?", near);
     else

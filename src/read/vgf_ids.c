@@ -186,7 +186,7 @@ tc_status tc_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type, con
 {
     const tc_spv_instr *c = tc_vgf_made_by(r, id);
     if (!c->op)
-        return tc_vgf_bad(r, TC_E_ORDER, "an id is used before it is made");
+        return tc_vgf_bad(r, TC_E_ORDER, "an id is used before it is defined");
     TC_TRY(tc_vgf_tensor_type(r, tc_spv_word(c, 0), type));
     if (c->op == TC_SPV_GraphConstantARM)
         return stored(r, c, *type, data);

@@ -44,7 +44,7 @@ const char *tc_cpu_set(const tc_cpu_site *site, const tc_cpu_arg *arg, const tc_
         return wrong;
     tc_cpu_value must = literal(arg->word);
     if (must.kind == TC_CPU_BOOL && (value->kind != TC_CPU_BOOL || value->i != must.i))
-        return "is set otherwise than we know how to run";
+        return "has a setting that is not supported here";
     return NULL;
 }
 

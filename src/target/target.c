@@ -30,7 +30,7 @@ static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
 {
     const char *name = tc_text_copy(&ctx->arena, word);
     tc_status status = tc_usage(
-        ctx, "the target '%s' asks for '%s', which is no profile or extension", text, name);
+        ctx, "the target '%s' asks for '%s', which is not a profile or extension", text, name);
     const char *nearest = NULL;
     size_t least = 3;
     for (int i = 0; i < TC_FEATURE_COUNT; i++) {
@@ -125,7 +125,7 @@ tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
     if (is_spec(text)) {
         if (tc_text_starts(text, "TOSA-1.1"))
             tc_warning(ctx, NULL, TC_E_NO_EFFECT,
-                       "'TOSA-1.1' has no effect: what is written is TOSA 1.0, which 1.1 takes");
+                       "'TOSA-1.1' has no effect: tosac writes TOSA 1.0, which is valid for 1.1");
         TC_TRY(parse_spec(ctx, text, text, out));
         if (out->tosa >> TC_FEATURE_U55 & 1u)
             out->machine = &tc_machine_tosa_u55;

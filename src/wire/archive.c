@@ -242,7 +242,7 @@ static tc_status add_member(tc_archive *a, tc_arena *arena, const uint8_t *e, ui
                    .flags = tc_le16(e + 8)};
     if (!good_name(name))
         return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
-                        "a member whose name is no path below the archive");
+                        "a member whose name is not a path inside the archive");
     if (!widen(&m, e + ENTRY_SIZE + n_name, n_extra))
         return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "a member without its 64-bit sizes");
     tc_grow(arena, a->member, a->n_member, a->cap_member);

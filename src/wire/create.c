@@ -107,7 +107,8 @@ tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out)
         return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
                         "it is a device or a pipe; a file is written beside its name and renamed");
     if (tc_file_is_taken(ctx, path))
-        return tc_usage(ctx, "'%s' is read by this command and would be lost; name another file",
+        return tc_usage(ctx, "'%s' is an input of this command and would be overwritten; use "
+                             "another file",
                         path);
     tc_file *file = tc_new(&ctx->arena, tc_file);
     *file = (tc_file){.ctx = ctx, .fd = -1, .path = tc_text_copy(&ctx->arena, tc_str_of(path))};

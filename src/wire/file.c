@@ -37,7 +37,7 @@ tc_status tc_io_error(tc_ctx *ctx, const char *path, const char *what)
 static tc_status cut_short(tc_ctx *ctx, const char *path)
 {
     return tc_error(ctx, &(tc_loc){.file = path}, TC_E_TRUNCATED,
-                    "it became shorter while it was read");
+                    "it was truncated while it was read");
 }
 
 bool tc_file_is_taken(tc_ctx *ctx, const char *path)
@@ -102,7 +102,7 @@ static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, bool writer_
             break;
         if ((wait || got == 0) && !wait_for_bytes(fd, writer_seen, deadline))
             return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
-                            "a pipe, and nobody opened it for writing in %d seconds",
+                            "a pipe that was not opened for writing within %d seconds",
                             WAIT_FOR_WRITER);
     }
     *out = (tc_bytes){all.data, all.size};

@@ -99,7 +99,7 @@ static tc_json *parse_text(parser *p)
             return fail(p, "a control character inside text");
         json->escaped = true;
         if (!skip_escape(p))
-            return fail(p, "an escape that is none, or stands for NUL");
+            return fail(p, "a wrong escape, or one for NUL");
     }
     json->n = (uint32_t)(p->at++ - begin);
     return json;
@@ -129,7 +129,7 @@ static tc_json *parse_number(parser *p)
     else {
         p->at += *p->at == '-';
         if (p->at == p->end || *p->at < '0' || *p->at > '9')
-            return fail(p, "something that is no JSON value");
+            return fail(p, "not a JSON value");
         for (; p->at < p->end && number_part(*p->at); p->at++)
             if (*p->at < '0' || *p->at > '9')
                 kind = TC_JSON_REAL;
@@ -195,12 +195,12 @@ static tc_json *parse_value(parser *p, int depth)
     case '[': return parse_group(p, ']', depth);
     case '{': return parse_group(p, '}', depth);
     case 'n':
-        return word(p, "null") ? make(p, TC_JSON_NULL) : fail(p, "something that is no JSON value");
+        return word(p, "null") ? make(p, TC_JSON_NULL) : fail(p, "not a JSON value");
     case 't':
-        return word(p, "true") ? make(p, TC_JSON_TRUE) : fail(p, "something that is no JSON value");
+        return word(p, "true") ? make(p, TC_JSON_TRUE) : fail(p, "not a JSON value");
     case 'f':
         return word(p, "false") ? make(p, TC_JSON_FALSE)
-                                : fail(p, "something that is no JSON value");
+                                : fail(p, "not a JSON value");
     default: return parse_number(p);
     }
 }

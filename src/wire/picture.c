@@ -218,14 +218,14 @@ tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_
         return tc_error(ctx, loc, TC_E_DATA, "the file is neither PNG nor JPEG");
     TC_TRY(want_decoder(ctx, loc, png));
     if (!read_any(file, png, out, NULL, &why, arena))
-        return tc_error(ctx, loc, TC_E_DATA, "the picture cannot be read: %s", why);
+        return tc_error(ctx, loc, TC_E_DATA, "the image cannot be read: %s", why);
     if (out->h < 1 || out->w < 1 || (out->c != 1 && out->c != 3) ||
         (int64_t)out->h * out->w > MOST_PIXELS)
-        return tc_error(ctx, loc, TC_E_DATA, "the picture has %d x %d pixels of %d channels",
+        return tc_error(ctx, loc, TC_E_DATA, "the image has %d x %d pixels of %d channels",
                         (int)out->h, (int)out->w, (int)out->c);
     uint8_t *pixel = tc_arena_raw(arena, (size_t)out->h * (size_t)out->w * (size_t)out->c);
     if (!read_any(file, png, out, pixel, &why, arena))
-        return tc_error(ctx, loc, TC_E_DATA, "the picture cannot be read: %s", why);
+        return tc_error(ctx, loc, TC_E_DATA, "the image cannot be read: %s", why);
     out->pixel = pixel;
     return TC_OK;
 }
@@ -239,7 +239,7 @@ tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_
     (void)file;
     *out = (tc_picture){0};
     return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
-                          "this build has no decoders of pictures (TOSAC_PICTURES=OFF)");
+                          "this build has no image decoders (TOSAC_PICTURES=OFF)");
 }
 
 #endif

@@ -483,11 +483,11 @@ tc_status tc_vgf_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_vgf *out
     reader r = {.ctx = ctx, .file = file, .bytes = bytes, .vgf = out};
     *out = (tc_vgf){.n_module = 0};
     if (bytes.size < HEADER || memcmp(bytes.data, magic, sizeof magic) != 0)
-        return bad(&r, 0, TC_E_FORMAT, "this is no VGF file, or only the beginning of one");
+        return bad(&r, 0, TC_E_FORMAT, "this is not a VGF file, or only the beginning of one");
     memcpy(out->version, bytes.data + 8, sizeof out->version);
     if (out->version[0] != MAJOR || out->version[1] > MOST_MINOR)
         return tc_unsupported(ctx, &(tc_loc){.file = file}, TC_E_VERSION,
-                              "the file is of VGF %d.%d.%d; up to %d.%d is what is read",
+                              "the file is of VGF %d.%d.%d; up to %d.%d is supported",
                               out->version[0], out->version[1], out->version[2], MAJOR, MOST_MINOR);
     TC_TRY(read_modules(&r));
     TC_TRY(read_resources(&r));

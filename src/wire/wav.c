@@ -9,7 +9,7 @@ typedef struct form {
 
 static tc_status broken(tc_ctx *ctx, const tc_loc *loc, const char *why)
 {
-    return tc_error(ctx, loc, TC_E_DATA, "the sound cannot be read: %s", why);
+    return tc_error(ctx, loc, TC_E_DATA, "the audio cannot be read: %s", why);
 }
 
 static float number(const uint8_t *p, const form *f)
@@ -42,7 +42,7 @@ tc_status tc_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_by
     tc_bytes data = {0};
     if (file.size < 12 || memcmp(file.data, "RIFF", 4) != 0 ||
         memcmp(file.data + 8, "WAVE", 4) != 0)
-        return broken(ctx, loc, "it is no WAV file");
+        return broken(ctx, loc, "it is not a WAV file");
     for (size_t at = 12; file.size - at >= 8;) {
         const uint8_t *p = file.data + at;
         size_t n = tc_le32(p + 4), left = file.size - at - 8;

@@ -158,7 +158,7 @@ static void test_messages(void)
     CHECK(tc_diagnostic_count(ctx) == 3 && !tc_diagnostic_at(ctx, 3));
     CHECK(strcmp(tc_diagnostic_at(ctx, 0)->id, "io") == 0);
     CHECK(strstr(tc_diagnostics(ctx), "/nowhere/model.pt2: error: cannot open it"));
-    CHECK(strstr(tc_diagnostics(ctx), "[io]\nsome: error: this is no model"));
+    CHECK(strstr(tc_diagnostics(ctx), "[io]\nsome: error: this is not a model"));
     tc_ctx_stats stats = {.size = sizeof stats};
     tc_ctx_get_stats(ctx, &stats);
     CHECK(stats.errors == 3 && stats.muted == 0);

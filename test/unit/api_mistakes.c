@@ -120,7 +120,7 @@ static void test_arrays(tc_ctx *ctx)
     const char *shown = NULL;
     CHECK(tc_inspect_file(ctx, path, TC_FORM_TEXT, &shown) == TC_OK);
     CHECK(shown && strstr(shown, "float32[2]")); /* NumPy has no e4m3 */
-    CHECK(says(ctx, tc_npy_create(ctx, path, TC_f32, 0, 1, dim, &w), TC_USAGE, "would be lost"));
+    CHECK(says(ctx, tc_npy_create(ctx, path, TC_f32, 0, 1, dim, &w), TC_USAGE, "would be overwritten"));
     const tc_dtype raw[] = {TC_bf16, TC_e4m3, TC_e5m2};
     for (size_t i = 0; i < 3; i++) { /* their bits, as they are */
         type.dtype = raw[i];

@@ -198,14 +198,14 @@ static void test_mistakes(tc_ctx *ctx)
     refuses(ctx, folder, "std=0", "f32[1,3,8,8]", TC_USAGE, "numbers above 0");
     refuses(ctx, folder, "mean=1,2", "f32[1,3,8,8]", TC_USAGE, "mean has 2 numbers");
     refuses(ctx, folder, "crop=9", "f32[1,3,8,8]", TC_BAD_MODEL,
-            "the picture is 9 x 9 behind the rules");
+            "the image is 9 x 9 after the rules");
     refuses(ctx, folder, "crop=8", "f32[1,3,8,3]", TC_BAD_MODEL, "either end may be the channels");
-    refuses(ctx, folder, "crop=8", "f32[2,3,8,8]", TC_BAD_MODEL, "a picture needs");
+    refuses(ctx, folder, "crop=8", "f32[2,3,8,8]", TC_BAD_MODEL, "an image needs");
     refuses(ctx, TOSAC_FIXTURES "/digits/test.npz", "crop=8", "f32[1,3,8,8]", TC_USAGE,
             "is for PNG, JPEG and WAV");
     CHECK(tc_write_file(ctx, bad, (tc_bytes){(const uint8_t *)"\x89PNG\r\n\x1a\nxxxxxxxx", 16}) ==
           TC_OK);
-    refuses(ctx, bad, "crop=8", "f32[1,3,8,8]", TC_BAD_MODEL, "the picture cannot be read");
+    refuses(ctx, bad, "crop=8", "f32[1,3,8,8]", TC_BAD_MODEL, "the image cannot be read");
     remove(bad);
 }
 

@@ -120,7 +120,7 @@ static void check_descriptions(void)
         const char *ini, *words;
     } row[] = {
         {"[System_Config.S]\ncore_clock=fast\naxi0_port=Sram\naxi1_port=Dram\n",
-         "core_clock of section System_Config.S is no number: 'fast'"},
+         "core_clock of section System_Config.S is not a number: 'fast'"},
         {"[System_Config.S]\naxi0_port=Sram\n", "does not name the memories of both ports"},
         {"[System_Config.S]\ninherit=System_Config.S\n", "inherits from itself"},
         {SYSTEM, "has no such memory mode"},

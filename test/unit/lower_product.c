@@ -221,7 +221,7 @@ static void einsum(void)
     REFUSES(INT,
             "graph @t(%0: i8[5,9] q(0.05:-3), %1: i8[4,9] q(0.03:8)) {\n"
             "  %2 = einsum %0, %1 equation=\"ik,jk->j\" : i8[4] q(0.1:2)\n  return %2\n}\n",
-            "no matrix product");
+            "not a matrix product");
 }
 
 int main(void)

@@ -101,7 +101,7 @@ static void pools(void)
         INT,
         "graph @t(%0: " PLANE8 ") {\n  %1, %2 = max_pool %0 kernel=[2,2] stride=[2,2] pad=[0,0] "
         "dilation=[1,1] ceil=false : i8[2,3,3,2] q(0.05:-3), i64[2,3,3,2]\n  return %1, %2\n}\n",
-        "places of the largest");
+        "indices of the largest");
     static const char *const how[] = {"include_pad=true divisor=0", "include_pad=false divisor=0",
                                       "include_pad=true divisor=5"};
     for (size_t i = 0; i < TC_COUNT(how); i++) {

@@ -351,10 +351,10 @@ int main(void)
     test_turned_down("lower-to-tosa", "the pass 'lower-to-tosa' needs a target");
     test_turned_down("quantize-model", "the pass 'quantize-model' needs calibration data");
     test_turned_down("sink-transposes", "the pass 'sink-transposes' needs TOSA_ONLY");
-    test_spoiled(spoil_order, "is used before it is made [order]");
+    test_spoiled(spoil_order, "is used before it is defined [order]");
     test_spoiled(spoil_output, "output 0 of 'main' is never made [structure]");
     test_spoiled(spoil_operand, "is no value of this graph [structure]");
-    test_spoiled(spoil_result, "belongs to another node, or is made twice [structure]");
+    test_spoiled(spoil_result, "belongs to another node, or is defined twice [structure]");
     test_spoiled(spoil_type, "is declared e5m2[], and is");
     test_spoiled(spoil_missing_type, "has no type [type]");
     test_spoiled(spoil_fact, "has no TOSA form [promise]");

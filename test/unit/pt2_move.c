@@ -208,15 +208,15 @@ static void test_blocks(void)
     REFUSED("torchao.quantize_affine.default", BLOCKS("[1,2]") "," ALIKE("i"), "2", N(2) "," N(3),
             "does not fall into blocks");
     REFUSED("torchao.quantize_affine.default", BLOCKS("[3]") "," ALIKE("i"), "2", N(2) "," N(3),
-            "not a number for every axis");
+            "not have a number for every axis");
     REFUSED("torchao.dequantize_affine.default",
             BLOCKS("[1,3]") "," ARG("scale", "as_tensor", "{'name':'i'}") "," ARG(
                 "input_dtype", "as_scalar_type", "2"),
-            F32, N(2) "," N(3), "the codes are no integers");
+            F32, N(2) "," N(3), "the codes are not integers");
     REFUSED("torchao.choose_qparams_affine.default",
             BLOCKS("[1,3]") "," ARG("mapping_type", "as_string", "'ODD'") "," ARG(
                 "target_dtype", "as_scalar_type", "2"),
-            F32, N(2), "this mapping_type is not handled");
+            F32, N(2), "this mapping_type is not supported");
 }
 
 static void test_make(void)

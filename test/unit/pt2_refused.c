@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_refused.c -- single nodes of exported programs whose arguments make no sense, or ask for what
- * is not handled: each is turned down with words that say what.
+ * is not supported: each is turned down with words that say what.
  *
  * Arguments are written "name=value": x, i and so on are tensors, [1,2] lists of integers, {x,i}
  * lists of tensors, 'text' text, 1.0 floats, true a bool. */
@@ -124,7 +124,7 @@ static bool refused(const row *r)
 
 static const row rows[] = {
     /* joining, padding, diagonals, strides */
-    ROW("cat.default", "tensors={}", "there is nothing to join"),
+    ROW("cat.default", "tensors={}", "there is nothing to concatenate"),
     ROW("pad.default", "self=x pad=[1,1] mode='odd'", "a padding mode that is not known"),
     ROW("diag_embed.default", "self=s", "a diagonal of such rank or length"),
     ROW("diag_embed.default", "self=v offset=9000", "a diagonal of such rank or length"),
@@ -138,15 +138,15 @@ static const row rows[] = {
         "dilation is out of range"),
     ROW("avg_pool2d.default", "self=z kernel_size=[2,2] divisor_override=0", "the divisor is zero"),
     ROW("upsample_nearest2d.vec", "input=x output_size=[2,2]",
-        "not the rank that the operator resamples"),
-    ROW("upsample_nearest2d.vec", "input=z", "neither a size nor a factor for every axis"),
+        "another rank than the operator resamples"),
+    ROW("upsample_nearest2d.vec", "input=z", "sizes or factors are missing"),
     ROW("_upsample_bilinear2d_aa.default", "self=z output_size=[2,0]", "an extent is out of range"),
     ROW("_upsample_bicubic2d_aa.default", "self=z output_size=[2," HUGE_AXIS "]",
         "an extent is out of range"),
     ROW("_upsample_bicubic2d_aa.default", "self=m output_size=[2,2]",
         "resample floats and round them"),
     ROW("_upsample_lanczos2d_aa.default", "self=x output_size=[2,2]",
-        "not the rank that the operator resamples"),
+        "another rank than the operator resamples"),
     ROW("grid_sampler.default", "input=z grid=z interpolation_mode=9", "'interpolation_mode' is 9"),
     ROW("affine_grid_generator.default", "theta=t size=[1,2]", "a size of four or five numbers"),
     ROW("affine_grid_generator.default", "theta=t size=[2,1," HUGE_AXIS ",2]",
@@ -161,7 +161,7 @@ static const row rows[] = {
         "dropout is for training"),
     ROW("lstm.input", "input=t hx={t,t} params={x,x,v,v,x,x} has_biases=true",
         "has 9 operands, expected 7"),
-    ROW("lstm.data", "data=x", "packed sequences are not handled"),
+    ROW("lstm.data", "data=x", "packed sequences are not supported"),
     ROW("lstm_cell.default", "input=x hx={x} w_ih=x w_hh=x", "'hx' has 1 tensor"),
     /* products */
     ROW("addbmm.default", "self=x batch1=x batch2=t", "the batches must have rank 3"),
@@ -173,7 +173,7 @@ static const row rows[] = {
     ROW("scaled_dot_product_attention.default", "query=t key=t value=t dropout_p=0.5",
         "dropout is for training"),
     /* picking */
-    ROW("index.Tensor", "self=x indices={b}", "picks as many elements as the data say"),
+    ROW("index.Tensor", "self=x indices={b}", "gives a result of unknown size"),
     ROW("index.Tensor", "self=x indices={i,i,i,i,i,i,i,i,i}",
         "more indices than a tensor has axes"),
     ROW("index_put.default", "self=x indices={m} values=s",

@@ -111,9 +111,9 @@ static bool any_name(const void *names, const char *argument)
 static const struct {
     const char *text, *why;
 } refused[] = {
-    {"elo(self, alpha:1)", "'elo' is no operator"},
+    {"elo(self, alpha:1)", "'elo' is not an operator"},
     {"elu(self, alpha:1, scale:1)", "'elu' needs 'input_scale'"},
-    {"elu(self, alpha:1, alpha:1, scale=1, input_scale=1)", "said twice"},
+    {"elu(self, alpha:1, alpha:1, scale=1, input_scale=1)", "given twice"},
     {"leaky_relu(self, alpha:1)", "no field 'alpha'"},
     {"leaky_relu(selv, slope=0.1)", "the operator has no 'selv'"},
     {"leaky_relu(self, slope=slop:1)", "the operator has no 'slop'"},
@@ -121,8 +121,8 @@ static const struct {
     {"leaky_relu(self, slope=1", "',' is expected"},
     {"leaky_relu(self, slope=1) self", "the end is expected"},
     {"add(self, alpha=1)", "'add' does not take 1 operands"},
-    {"gelu(self, form=alpha{none:erf, tan})", "'tan' is no word of 'gelu_form'"},
-    {"gelu(self, form='tan')", "'tan' is no word of 'gelu_form'"},
+    {"gelu(self, form=alpha{none:erf, tan})", "'tan' is not a word of 'gelu_form'"},
+    {"gelu(self, form='tan')", "'tan' is not a word of 'gelu_form'"},
     {"sort(self, axis=0, descending=false)[2]", "'sort' has no result 2"},
     {"full(shape=self.shape, value=0, dtype=other.dtype)", "the operator has no 'other'"},
     {"full(shape=self.size, value=0, dtype=f32)", "',' is expected"},

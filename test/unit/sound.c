@@ -72,7 +72,7 @@ static void test_broken(void)
     tc_sound s;
     tc_picture p;
     CHECK(refused(ctx, tc_sound_decode(ctx, a, &here, (tc_bytes){(const uint8_t *)"RIFX", 4}, &s),
-                  "it is no WAV file"));
+                  "it is not a WAV file"));
     CHECK(refused(ctx, tc_sound_decode(ctx, a, &here, wav(a, 1, 1, 12, "", 0), &s),
                   "neither PCM of 8, 16, 24 or 32 bits"));
     CHECK(refused(ctx, tc_sound_decode(ctx, a, &here, wav(a, 1, 0, 16, "", 0), &s),
@@ -82,7 +82,7 @@ static void test_broken(void)
                   "neither PNG nor JPEG"));
     static const uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 2};
     CHECK(refused(ctx, tc_picture_decode(ctx, a, &here, (tc_bytes){jpeg, sizeof jpeg}, &p),
-                  "the picture cannot be read"));
+                  "the image cannot be read"));
     static const uint8_t png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13};
     CHECK(refused(ctx, tc_picture_decode(ctx, a, &here, (tc_bytes){png, sizeof png}, &p),
                   "the file ends too early"));

@@ -348,7 +348,7 @@ int main(void)
     expect_message("graph @m() {\n  %0 = const [1, 2, 3] : i8[2]\n  return %0\n}\n",
                    "t.ir:2:24: error: 3 elements, the type has 2 [mismatch]");
     expect_message("graph @m() {\n  %0 = sotfmax\n",
-                   "t.ir:2:8: error: there is no operator 'sotfmax' [unknown-op]\n"
+                   "t.ir:2:8: error: there is not an operator 'sotfmax' [unknown-op]\n"
                    "t.ir:2:8: note: did you mean 'softmax'?");
     expect_message("graph @m(%0: f32[99999999999]) {", "t.ir:1:30: error: a negative dimension");
     expect_message("", "t.ir:1:1: error: the text has no graph [structure]");

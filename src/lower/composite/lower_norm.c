@@ -265,7 +265,7 @@ static tc_val normalized(tc_build *lw, const tc_node *node, const view *v, doubl
     if ((yt->dtype == TC_i16 || few) && p.n <= TC_LONGEST_I16) {
         double step, top = p.scale * (xt->dtype == TC_i8 ? 0x1p7 : 0x1p15);
         if (eps > MOST_EPS * top * top)
-            tc_lower_refuse(lw, "its numbers are nothing beside eps, %g", eps);
+            tc_lower_refuse(lw, "its values are negligible against eps, %g", eps);
         x = tc_put_normal_i16(lw, x, xt, eps, centre, &step);
         x = tc_put_affine_i16(lw, tc_b_tosa_reshape(lw, x, v->back_rank, v->back), step, v->axis,
                               gain, bias, n, yt);

@@ -188,7 +188,7 @@ static bool typed(tc_build *lw, const tc_node *node)
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = tc_lower_result(lw, node, i);
         if (!tc_is_activation(t) && is_read(lw, node, i))
-            tc_lower_refuse(lw, "result %d is not quantized by one scale", i);
+            tc_lower_refuse(lw, "result %d does not have one scale", i);
         else if (t->dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
             tc_lower_refuse(lw, "result %d has 16 bits", i);
     }

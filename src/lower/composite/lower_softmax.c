@@ -343,7 +343,7 @@ static bool accepted(tc_build *lw, const tc_node *node, int64_t row)
     bool good = x->quant && x->quant->axis < 0 &&
                 (x->dtype == TC_i8 || x->dtype == TC_i16 || x->dtype == TC_i32);
     if (!good || !tc_is_activation(y))
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
     else if (row > LONGEST)
         tc_lower_refuse(lw, "its rows are longer than %d", LONGEST);
     return lw->status == TC_OK;

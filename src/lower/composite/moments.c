@@ -131,7 +131,8 @@ tc_val tc_put_row_normal(tc_build *lw, tc_val x, const tc_type *from, double eps
     double added = eps * n / (step * step);
     int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
     if (least > MOST_SHIFT) {
-        tc_lower_refuse(lw, "its numbers are nothing beside eps, %g: 32 bits do not hold both", eps);
+        tc_lower_refuse(lw, "its values are negligible against eps, %g: 32 bits do not hold both",
+                        eps);
         return TC_NONE;
     }
     tc_val v = tc_put_row_squares(lw, d, centre, least, &shift);

@@ -42,7 +42,7 @@ tc_rnn_num tc_rnn_in(tc_build *lw, const tc_node *node, int i)
     if (!t->quant && known.data)
         return of_constant(lw, t, known);
     if (!tc_is_activation(t)) {
-        tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
+        tc_lower_refuse(lw, "operand %d does not have one scale", i);
         return none();
     }
     return (tc_rnn_num){tc_lower_in(lw, node, i), tc_scale_of(t), tc_zero_of(t)};

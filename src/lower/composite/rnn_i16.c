@@ -251,7 +251,7 @@ static tc_val start_of(tc_build *lw, const tc_node *node, const cell *l, int i, 
         return tc_b_numbers(lw, TC_i32, 3, dim, x);
     }
     if (!tc_is_activation(t)) {
-        tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
+        tc_lower_refuse(lw, "operand %d does not have one scale", i);
         return TC_NONE;
     }
     int64_t all[] = {tc_type_count(t) / n, l->batch, last};
@@ -373,7 +373,7 @@ void tc_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *
     ends e = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells),
               tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells)};
     if (!tc_is_activation(xt)) {
-        tc_lower_refuse(lw, "operand 0 is not quantized by one scale");
+        tc_lower_refuse(lw, "operand 0 does not have one scale");
         return;
     }
     sequence x = {NULL, xt->dim[xt->rank - 1], reach(xt), 0};

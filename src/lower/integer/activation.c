@@ -47,7 +47,7 @@ static tc_val clamp_in_domain(tc_build *lw, const tc_node *node, double lo, doub
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!from->quant || !tc_is_activation(to)) {
-        tc_lower_refuse(lw, "only one of its ends is quantized");
+        tc_lower_refuse(lw, "only its operand or only its result is quantized");
         return TC_NONE;
     }
     tc_quant q = *to->quant;

@@ -73,7 +73,7 @@ bool tc_lower_one_scale(tc_build *lw, const tc_node *node)
 {
     if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
         !tc_is_activation(tc_lower_result(lw, node, 0)))
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
     return lw->status == TC_OK;
 }
 

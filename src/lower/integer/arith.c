@@ -71,7 +71,7 @@ bool tc_arg_of(tc_build *lw, const tc_node *node, int i, tc_arg *a)
         if (!quantize_known(lw, a, known))
             return false;
     } else if (!tc_is_activation(a->type) && !accumulator) {
-        tc_lower_refuse(lw, "operand %d is not quantized by one scale", i);
+        tc_lower_refuse(lw, "operand %d does not have one scale", i);
         return false;
     }
     const tc_type *result = tc_lower_result(lw, node, 0);

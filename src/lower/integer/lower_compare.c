@@ -177,7 +177,7 @@ void tc_lower_int_where(tc_build *lw, const tc_node *node, tc_val *out)
     const tc_type *to = tc_lower_result(lw, node, 0);
     tc_val choice[2];
     if (!tc_is_activation(to) || tc_lower_type(lw, node, 0)->dtype != TC_bool) {
-        tc_lower_refuse(lw, "its result is not quantized by one scale, or its condition no bool");
+        tc_lower_refuse(lw, "its result does not have one scale, or its condition no bool");
         return;
     }
     for (int i = 1; i < 3; i++) {

@@ -178,9 +178,9 @@ static bool start(tc_build *lw, const tc_node *node)
 {
     if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
              !tc_is_activation(tc_lower_result(lw, node, 0)))
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
     else if (node->n_out > 1 && lw->rw->readers[node->out[1]])
-        tc_lower_refuse(lw, "the places of the largest are read");
+        tc_lower_refuse(lw, "the indices of the largest are read");
     return lw->status == TC_OK;
 }
 

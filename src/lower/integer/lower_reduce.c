@@ -205,7 +205,7 @@ static bool start(tc_build *lw, const tc_node *node)
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(from) || !to->quant || to->quant->axis >= 0)
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
     else if (from->dtype == TC_i16 && tc_zero_of(from))
         tc_lower_refuse(lw, "its i16 operand has a zero point");
     return lw->status == TC_OK;
@@ -297,7 +297,7 @@ static void place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
     if (!tc_is_activation(tc_lower_type(lw, node, 0)))
-        tc_lower_refuse(lw, "its operand is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand does not have one scale");
     else
         out[0] =
             place_of(lw, tc_lower_in(lw, node, 0), a->axis, smallest, tc_lower_result(lw, node, 0));
@@ -343,7 +343,7 @@ static void truth(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
     const tc_attr_axes *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(from)) {
-        tc_lower_refuse(lw, "its operand is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand does not have one scale");
         return;
     }
     tc_val x = tc_put_rescale(lw, tc_lower_in(lw, node, 0), 1, tc_zero_of(from), 0, TC_i32);

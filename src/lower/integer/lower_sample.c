@@ -32,7 +32,7 @@ static tc_val unscaled(tc_build *lw, tc_val code, const tc_type *grid, int64_t n
     double most = fmax(fabs((double)(grid->quant->lo - tc_zero_of(grid))),
                        fabs((double)(grid->quant->hi - tc_zero_of(grid)))) * factor;
     if (most + fabs(first) >= 0x1p29) {
-        tc_lower_refuse(lw, "its places do not fit 32 bits");
+        tc_lower_refuse(lw, "its indices do not fit 32 bits");
         return TC_NONE;
     }
     tc_val offset = tc_b_single(lw, TC_i32, 3, rint(first));
@@ -107,13 +107,13 @@ void tc_lower_int_grid_sample(tc_build *lw, const tc_node *node, tc_val *out)
     const tc_type *x = tc_lower_type(lw, node, 0), *grid = tc_lower_type(lw, node, 1),
                   *y = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(x) || !tc_is_activation(grid) || !tc_is_activation(y))
-        tc_lower_refuse(lw, "its operands or its result are not quantized by one scale");
+        tc_lower_refuse(lw, "its operands or its result do not have one scale");
     else if (a->mode != TC_sample_mode_bilinear || a->pad == TC_sample_pad_reflection)
         tc_lower_refuse(lw, "only linear sampling without reflection has an integer form");
     else if (x->dtype != TC_i8 || y->dtype != TC_i8)
         tc_lower_refuse(lw, "shares of 14 bits are too coarse for 16-bit numbers");
     else if (!lw->lower->target->machine->can.gathers || !lw->lower->target->machine->can.selects)
-        tc_lower_refuse(lw, "the machine does not look up places");
+        tc_lower_refuse(lw, "the machine has no gather");
     if (lw->status != TC_OK)
         return;
     int axes = x->rank - 2;

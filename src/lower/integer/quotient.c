@@ -191,7 +191,7 @@ static void combined(tc_build *lw, const tc_node *node, bool divide, tc_val *out
     double scale = 1;
     if (!tc_is_activation(to) || !tc_arg_of(lw, node, 0, &x) || !tc_arg_of(lw, node, 1, &y) ||
         !tc_arg_of(lw, node, 2, &z)) {
-        tc_lower_refuse(lw, "its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its result does not have one scale");
         return;
     }
     tc_val wide = divide ? quotient(lw, &y, &z, &scale) : tc_put_times(lw, &y, &z, &scale);
@@ -215,7 +215,7 @@ void tc_lower_int_lerp(tc_build *lw, const tc_node *node, tc_val *out)
     tc_arg x, y, w;
     if (!tc_is_activation(to) || !tc_arg_of(lw, node, 0, &x) || !tc_arg_of(lw, node, 1, &y) ||
         !tc_arg_of(lw, node, 2, &w)) {
-        tc_lower_refuse(lw, "its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its result does not have one scale");
         return;
     }
     tc_tensor known = tc_b_constant(lw, w.val);
@@ -258,7 +258,7 @@ void tc_lower_int_glu(tc_build *lw, const tc_node *node, tc_val *out)
     const tc_attr_axis *a = node->attr;
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(from) || !tc_is_activation(to)) {
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
         return;
     }
     bool narrow = from->dtype == TC_i8 && reach_of(from) / 512 <= tc_scale_of(to) / 2;
@@ -337,7 +337,7 @@ void tc_lower_int_prelu(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     if (!tc_is_activation(from) || !tc_is_activation(to) || !tc_arg_of(lw, node, 0, &x) ||
         !tc_arg_of(lw, node, 1, &w)) {
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
         return;
     }
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, zero = tc_zero_of(from);

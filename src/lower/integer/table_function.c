@@ -193,5 +193,5 @@ void tc_lower_int_function(tc_build *lw, const tc_node *node, tc_val *out)
     if (!tc_lower_try_function(lw, node, out) && !tc_lower_try_pair(lw, node, out))
         tc_lower_refuse(lw, tc_function_operand(lw, node) < 0
                                 ? "more of its operands vary than a table can have"
-                                : "its operand or its result is not quantized by one scale");
+                                : "its operand or its result does not have one scale");
 }

@@ -58,7 +58,8 @@ tc_val tc_put_places(tc_build *lw, const tc_node *node, int operand)
         return TC_NONE;
     }
     if (index_type(lw) == TC_f32 && tc_type_count(tc_lower_type(lw, node, 0)) > 1 << 24) {
-        tc_lower_refuse(lw, "its places are too many for f32, and the target moves no integers");
+        tc_lower_refuse(lw, "its indices are too large for f32, and the target cannot move "
+                            "integers");
         return TC_NONE;
     }
     return tc_put_cast(lw, tc_lower_in(lw, node, operand), index_type(lw));

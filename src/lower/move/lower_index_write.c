@@ -65,7 +65,7 @@ static bool summed_in(tc_build *lw, const tc_type *t, tc_dtype *with)
 {
     if (t->quant || (!tc_is_float(t->dtype) && !tc_is_int(t->dtype)) || t->dtype == TC_i64 ||
         t->dtype == TC_f64)
-        tc_lower_refuse(lw, "numbers of this kind are not added at places");
+        tc_lower_refuse(lw, "numbers of this type cannot be added by index");
     *with = tc_is_float(t->dtype) ? TC_f32 : TC_i32;
     return lw->status == TC_OK;
 }
@@ -88,7 +88,7 @@ static tc_val add_rows(tc_build *lw, tc_val x, tc_val source, const tc_row_list 
 {
     int64_t cells = rows->outer * rows->extent * rows->count * rows->inner;
     if (cells > MOST_CELLS) {
-        tc_lower_refuse(lw, "%lld cells of rows and places are too many", (long long)cells);
+        tc_lower_refuse(lw, "%lld rows times indices are too many", (long long)cells);
         return TC_NONE;
     }
     int64_t flat[] = {1, rows->count};
@@ -219,7 +219,7 @@ static tc_val scatter_add(tc_build *lw, const tc_node *node, const tc_row_list *
 {
     int64_t cells = r->outer * r->extent * r->count * r->inner;
     if (cells > MOST_CELLS) {
-        tc_lower_refuse(lw, "%lld cells of rows and places are too many", (long long)cells);
+        tc_lower_refuse(lw, "%lld rows times indices are too many", (long long)cells);
         return TC_NONE;
     }
     const int64_t *known = tc_known_places(lw, node, 1, r->extent);
@@ -259,7 +259,7 @@ void tc_lower_scatter(tc_build *lw, const tc_node *node, tc_val *out)
     bool adds = a->combine == TC_combine_add && a->include_self;
     if (!whole || (a->combine != TC_combine_set && !adds))
         tc_lower_refuse(lw, !whole ? "its index is smaller than the tensor"
-                                   : "it combines numbers that share a place");
+                                   : "it combines elements with the same index");
     if (lw->status != TC_OK || (adds && !summed_in(lw, y, &with)))
         return;
     tc_val x = adds ? scatter_add(lw, node, &r, with) : scatter_set(lw, node, &r);

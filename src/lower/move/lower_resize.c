@@ -380,7 +380,7 @@ static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind ki
 {
     const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
     if (!tc_is_activation(from) || !tc_is_activation(to)) {
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
         return;
     }
     resampling s = tables(lw, node, kind);

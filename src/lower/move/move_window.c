@@ -111,7 +111,7 @@ void tc_lower_col2im(tc_build *lw, const tc_node *node, tc_val *out)
     int64_t planes = tc_type_count(y) / (a->size.v[0] * a->size.v[1]);
     tc_val x = tc_lower_in(lw, node, 0);
     if (t->quant && (!tc_is_activation(t) || !tc_is_activation(y))) {
-        tc_lower_refuse(lw, "only one of its ends is quantized");
+        tc_lower_refuse(lw, "only its operand or only its result is quantized");
         return;
     }
     if (t->quant)

@@ -40,7 +40,7 @@ static bool start(tc_build *lw, const tc_node *node, tc_val *x)
 {
     tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
     if (node->n_out > 1 && lw->rw->readers[node->out[1]])
-        tc_lower_refuse(lw, "the places of the largest are read");
+        tc_lower_refuse(lw, "the indices of the largest are read");
     else if (t == TC_f64 || t == TC_i64 || t == TC_bool || tc_dtypes[t].kind == TC_UINT ||
              (!tc_is_float(t) &&
               (node->op == TC_OP_avg_pool || node->op == TC_OP_adaptive_avg_pool)))

@@ -136,7 +136,7 @@ void tc_lower_plain_grid_sample(tc_build *lw, const tc_node *node, tc_val *out)
         points *= y->dim[2 + i];
     }
     if (y->dtype == TC_f64 || elements >= 1 << 24) {
-        tc_lower_refuse(lw, "its places do not fit f32");
+        tc_lower_refuse(lw, "its indices do not fit f32");
         return;
     }
     tc_val grid =

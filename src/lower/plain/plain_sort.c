@@ -47,7 +47,7 @@ static bool start(tc_build *lw, const order *o)
     if (!lw->lower->target->machine->can.selects)
         tc_lower_refuse(lw, "the machine does not compare");
     else if (o->k > MOST_STEPS)
-        tc_lower_refuse(lw, "TOSA does not sort, and %d numbers are too many to look for",
+        tc_lower_refuse(lw, "TOSA does not sort, and %d elements are too many to select",
                         (int)o->k);
     else if (!o->rows || !o->k)
         tc_lower_refuse(lw, "it is empty");
@@ -152,7 +152,7 @@ void tc_lower_int_sorted(tc_build *lw, const tc_node *node, tc_val *out)
     order o = order_of(lw, node);
     if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
         (lw->rw->readers[node->out[0]] && !tc_is_activation(tc_lower_result(lw, node, 0))))
-        tc_lower_refuse(lw, "its operand or its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its operand or its result does not have one scale");
     else if (start(lw, &o))
         ordered_codes(lw, node, &o, out);
 }

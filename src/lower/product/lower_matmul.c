@@ -50,7 +50,7 @@ static bool fits(tc_build *lw, pair *m)
     const tc_type *a = m->type[0], *b = m->type[1];
     if (a->quant || b->quant) {
         if (!tc_is_activation(a) || !tc_is_activation(b))
-            tc_lower_refuse(lw, "its operands are not all quantized by one scale");
+            tc_lower_refuse(lw, "its operands do not all have one scale");
     } else if (a->dtype != b->dtype || !tc_is_float(a->dtype))
         tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[a->dtype].name,
                         tc_dtypes[b->dtype].name);
@@ -234,7 +234,7 @@ void tc_lower_matmul(tc_build *lw, const tc_node *node, tc_val *out)
               .type = {tc_lower_type(lw, node, 0), tc_lower_type(lw, node, 1)},
               .to = y};
     if ((m.type[0]->quant || m.type[1]->quant) && (!y->quant || y->quant->axis >= 0)) {
-        tc_lower_refuse(lw, "its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its result does not have one scale");
         return;
     }
     out[0] = tc_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
@@ -249,7 +249,7 @@ void tc_lower_int_addmm(tc_build *lw, const tc_node *node, tc_val *out)
     pair m = {.val = {tc_lower_in(lw, node, 1), tc_lower_in(lw, node, 2)},
               .type = {tc_lower_type(lw, node, 1), tc_lower_type(lw, node, 2)}};
     if (!tc_is_activation(y) || !tc_arg_of(lw, node, 0, &c)) {
-        tc_lower_refuse(lw, "its result is not quantized by one scale");
+        tc_lower_refuse(lw, "its result does not have one scale");
         return;
     }
     bool wide =
@@ -360,7 +360,7 @@ void tc_lower_einsum(tc_build *lw, const tc_node *node, tc_val *out)
     tc_tensor in[2];
     if (node->n_in != 2 ||
         (tc_lower_type(lw, node, 0)->quant && (!y->quant || y->quant->axis >= 0))) {
-        tc_lower_refuse(lw, "it is no product of two operands into one domain");
+        tc_lower_refuse(lw, "it is not a product of two operands with one result scale");
         return;
     }
     for (int i = 0; i < 2; i++) {
@@ -368,7 +368,7 @@ void tc_lower_einsum(tc_build *lw, const tc_node *node, tc_val *out)
         in[i] = (tc_tensor){m.type[i], NULL};
     }
     if (tc_einsum_parse(a->equation, in, 2, &l.e) || !classify(&l)) {
-        tc_lower_refuse(lw, "'%s' is no matrix product", a->equation);
+        tc_lower_refuse(lw, "'%s' is not a matrix product", a->equation);
         return;
     }
     m.val[0] =

@@ -37,12 +37,12 @@ tc_status tc_onnx_parse(tc_onnx *reader)
     tc_bytes small;
     const char *wrong = tc_onnx_cut(&reader->work, reader->bytes, &small);
     if (wrong)
-        return tc_error(reader->ctx, &loc, TC_E_FORMAT, "this is no ONNX model: %s", wrong);
+        return tc_error(reader->ctx, &loc, TC_E_FORMAT, "this is not an ONNX model: %s", wrong);
     ProtobufCAllocator allocator = {take, give, &reader->work};
     reader->model = tc_onnx_pb__model__unpack(&allocator, small.size, small.data);
     if (!reader->model)
         return tc_error(reader->ctx, &loc, TC_E_FORMAT,
-                        "this is no ONNX model: protobuf cannot read it");
+                        "this is not an ONNX model: protobuf cannot read it");
     if (!reader->model->graph)
         return tc_error(reader->ctx, &loc, TC_E_FORMAT, "the model has no graph");
     return TC_OK;

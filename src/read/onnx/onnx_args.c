@@ -180,8 +180,8 @@ bool tc_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out)
     if (n->m.status != TC_OK)
         return false;
     n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
-                           "the shape of the result depends on the numbers of '%s', which are not "
-                           "known before the model runs", n->proto->input[i]);
+                           "the shape of the result depends on the numbers of '%s', which are "
+                           "not constant", n->proto->input[i]);
     tc_note(n->m.ctx, n->m.loc,
             "make it a constant of the model; `tosac run` takes it from the data it is given");
     return false;
@@ -236,7 +236,7 @@ tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code)
 {
     tc_dtype t = tc_onnx_dtype(code);
     if (t == TC_none)
-        tc_b_unsupported(&n->m, "element type %" PRId64 " (%s) is not handled", code,
+        tc_b_unsupported(&n->m, "element type %" PRId64 " (%s) is not supported", code,
                          tc_onnx_dtype_name(code));
     return t;
 }

@@ -78,8 +78,7 @@ static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *co
     for (int i = 0; i < n->n_out; i++)
         if ((size_t)i >= a->n_out || (size_t)i >= b->n_out ||
             tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i])) {
-            tc_b_unsupported(m, "an If that is decided when the model runs, with results of two "
-                                "types");
+            tc_b_unsupported(m, "an If whose condition is not constant, with results of two types");
             return;
         }
     size_t n_in = branch[0].n_capture + 1;
@@ -134,8 +133,8 @@ void tc_onnx_build_if(tc_onnx_node *n)
         tc_hold_keep(m->ctx, hold);
         if (input)
             tc_note(m->ctx, m->loc,
-                    "the input '%s' decides which branch runs: --set %s=VALUE fixes it, and the "
-                    "other one is not read",
+                    "the input '%s' decides which branch runs: --set %s=VALUE makes it a "
+                    "constant, and the other one is not read",
                     input, input);
         return;
     }
@@ -202,7 +201,7 @@ static bool unroll(tc_onnx_node *n, rounds *r, int64_t most, tc_val condition, b
         return false;
     for (int64_t k = 0; go && k < most && m->status == TC_OK; k++) {
         if (k >= MOST_ROUNDS) {
-            tc_b_unsupported(m, "a Loop of more than %d rounds", MOST_ROUNDS);
+            tc_b_unsupported(m, "a Loop of more than %d iterations", MOST_ROUNDS);
             return true;
         }
         in[0] = tc_b_scalar_i64(m, TC_i64, k);
@@ -380,8 +379,8 @@ void tc_onnx_build_loop(tc_onnx_node *n)
         start(n, &r);
         most = trips ? tc_onnx_settled_int(n, 0, 0) : INT64_MAX;
         if (m->status == TC_OK && !unroll(n, &r, most, condition, true))
-            tc_b_unsupported(m, "a Loop whose length is not known before the model runs, and "
-                                "that collects results or carries what changes its shape");
+            tc_b_unsupported(m, "a Loop whose length is not constant, and that collects results "
+                                "or carries what changes its shape");
     }
     for (int i = 0; i < r.n_state; i++)
         tc_onnx_bind(n, i, r.state[i]);
@@ -389,7 +388,7 @@ void tc_onnx_build_loop(tc_onnx_node *n)
         if (!tc_onnx_wants(n, r.n_state + i))
             continue;
         if (!r.count)
-            tc_b_unsupported(m, "a Loop of no rounds whose results are collected");
+            tc_b_unsupported(m, "a Loop of no iterations whose results are collected");
         tc_onnx_bind(n, r.n_state + i, join(m, r.scan[i], r.count, 0));
     }
 }

@@ -136,14 +136,14 @@ static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__V
     const char *name = tc_onnx_dim_name(d);
     tc_ctx *ctx = reader->ctx;
     tc_status status =
-        name ? tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size ('%s')", axis, name)
-             : tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has no fixed size", axis);
+        name ? tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has a dynamic size ('%s')", axis, name)
+             : tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has a dynamic size", axis);
     const char *shape = shape_words(reader, tensor_of(v)->shape), *size = wanted(d, axis);
     if (name)
-        tc_note(ctx, loc, "say it with --dim %s=%s, or with --shape %s=%s", name, size, v->name,
+        tc_note(ctx, loc, "set it with --dim %s=%s, or with --shape %s=%s", name, size, v->name,
                 shape);
     else
-        tc_note(ctx, loc, "say it with --dim %s.%zu=%s, or with --shape %s=%s", v->name, axis, size,
+        tc_note(ctx, loc, "set it with --dim %s.%zu=%s, or with --shape %s=%s", v->name, axis, size,
                 v->name, shape);
     return status;
 }
@@ -191,7 +191,7 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
                                                         : "sparse tensor");
     tc_dtype dtype = tc_onnx_dtype(t->elem_type);
     if (dtype == TC_none)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not handled",
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not supported",
                               t->elem_type, tc_onnx_dtype_name(t->elem_type));
     const tc_shape_given *given = tc_shape_given_for(ctx, v->name);
     int64_t rank = t->shape ? (int64_t)t->shape->n_dim
@@ -200,14 +200,14 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
                             : -1;
     if (rank < 0) {
         tc_status status = tc_error(ctx, loc, TC_E_DYNAMIC, "the file does not say its shape");
-        tc_note(ctx, loc, "say it with --shape %s=SIZE,...", v->name);
+        tc_note(ctx, loc, "set it with --shape %s=SIZE,...", v->name);
         return status;
     }
     if (rank > TC_MAX_RANK)
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
-                              "%" PRId64 " axes; at most %d are handled", rank, TC_MAX_RANK);
+                              "%" PRId64 " axes; at most %d are supported", rank, TC_MAX_RANK);
     if (given && given->rank != rank)
-        return tc_usage(ctx, "--shape %s: %d sizes, and the input has %" PRId64 " axes", v->name,
+        return tc_usage(ctx, "--shape %s: %d sizes, but the input has %" PRId64 " axes", v->name,
                         given->rank, rank);
     int64_t dim[TC_MAX_RANK];
     tc_status worst = TC_OK;
@@ -301,5 +301,5 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         tc_onnx_name_value(scope, v->name, port->val);
     }
     TC_TRY(worst);
-    return tc_said_used(ctx, reader->file, "no open size has that name");
+    return tc_said_used(ctx, reader->file, "no dynamic size has that name");
 }

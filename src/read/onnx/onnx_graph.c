@@ -157,7 +157,7 @@ tc_val tc_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, 
     if (!v && *status == TC_OK)
         *status = broken ? TC_BAD_MODEL
                          : tc_error(scope->reader->ctx, loc, TC_E_ORDER,
-                                    "'%.200s' is used and nothing has made it", name);
+                                    "'%.200s' is used but not defined", name);
     return v;
 }
 
@@ -287,7 +287,7 @@ static tc_status call_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
     tc_onnx *reader = n->scope->reader;
     if (reader->depth >= DEEPEST)
         return tc_error(reader->ctx, n->m.loc, TC_E_STRUCTURE,
-                        "functions that call each other without end");
+                        "functions that call each other recursively");
     reader->depth++;
     tc_status status = walk_function(n, f);
     reader->depth--;
@@ -306,7 +306,8 @@ static tc_status check_made_once(tc_onnx_scope *scope, const TcOnnxPb__Node *nod
             twice = tc_text_eq(node->output[k], name);
         if (twice)
             return tc_error(scope->reader->ctx, loc, TC_E_STRUCTURE,
-                            "'%.200s' is made twice; every name of a graph is made once", name);
+                            "'%.200s' is defined twice; every name in a graph must be unique",
+                            name);
     }
     return TC_OK;
 }
@@ -358,7 +359,7 @@ static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)
     for (size_t i = 0; i < proto->n_output && n.m.status == TC_OK; i++)
         if (*proto->output[i] && !tc_map_get(&scope->name, tc_str_of(proto->output[i])))
             n.m.status = tc_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
-                                        "result %zu ('%s') is not handled", i, proto->output[i]);
+                                        "result %zu ('%s') is not supported", i, proto->output[i]);
     return n.m.status;
 }
 
@@ -390,7 +391,7 @@ void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val 
     tc_onnx *reader = n->scope->reader;
     tc_onnx_scope scope;
     if (reader->depth >= DEEPEST) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");
         return;
     }
     reader->depth++;

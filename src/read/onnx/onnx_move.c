@@ -18,7 +18,8 @@ void tc_onnx_build_reshape(tc_onnx_node *n)
     int64_t dim[TC_MAX_RANK], known = 1, count = tc_type_count(t);
     int open = -1;
     if (shape.n > TC_MAX_RANK) {
-        tc_b_unsupported(&n->m, "a shape of %d axes; at most %d are handled", shape.n, TC_MAX_RANK);
+        tc_b_unsupported(&n->m, "a shape of %d axes; at most %d are supported", shape.n,
+                         TC_MAX_RANK);
         return;
     }
     for (int i = 0; i < shape.n; i++) {
@@ -86,7 +87,7 @@ void tc_onnx_build_unsqueeze(tc_onnx_node *n)
     int64_t dim[TC_MAX_RANK];
     bool added[TC_MAX_RANK] = {false};
     if (rank > TC_MAX_RANK) {
-        tc_b_unsupported(&n->m, "a tensor of %d axes; at most %d are handled", rank, TC_MAX_RANK);
+        tc_b_unsupported(&n->m, "a tensor of %d axes; at most %d are supported", rank, TC_MAX_RANK);
         return;
     }
     for (int i = 0; i < axes.n; i++)
@@ -236,7 +237,7 @@ void tc_onnx_build_expand(tc_onnx_node *n)
     int rank = shape.n > t->rank ? shape.n : t->rank;
     int64_t dim[TC_MAX_RANK];
     if (rank > TC_MAX_RANK) {
-        tc_b_unsupported(&n->m, "a shape of %d axes; at most %d are handled", rank, TC_MAX_RANK);
+        tc_b_unsupported(&n->m, "a shape of %d axes; at most %d are supported", rank, TC_MAX_RANK);
         return;
     }
     for (int i = 1; i <= rank; i++) {

@@ -42,7 +42,7 @@ static int word_of(tc_onnx_node *n, const char *name, const char *missing, const
     for (int i = 0; i < count; i++)
         if (tc_text_eq(word, words[i]))
             return i;
-    tc_b_unsupported(&n->m, "%s '%.60s' is not handled", name, word);
+    tc_b_unsupported(&n->m, "%s '%.60s' is not supported", name, word);
     return 0;
 }
 

@@ -98,7 +98,7 @@ static tc_val activation(tc_onnx_node *n, int which, const char *missing, tc_val
         x = tc_b_mul_n(m, x, isnan(a) ? 0.2 : a);
         return tc_b_clamp(m, tc_b_add_n(m, x, isnan(b) ? 0.5 : b), 0, 1);
     }
-    tc_b_unsupported(m, "activation '%.40s' of a recurrent operator is not handled", word);
+    tc_b_unsupported(m, "activation '%.40s' of a recurrent operator is not supported", word);
     return TC_NONE;
 }
 

@@ -21,7 +21,7 @@ static void two_of(tc_onnx_node *n, const char *name, int64_t missing, int64_t *
 {
     tc_ints list = tc_onnx_ints(n, name);
     if (list.n && list.n != 2)
-        tc_b_unsupported(&n->m, "'%s' has %d numbers; windows of two axes are handled", name,
+        tc_b_unsupported(&n->m, "'%s' has %d numbers; windows of two axes are supported", name,
                          list.n);
     for (int i = 0; i < 2; i++) {
         out[i] = list.n == 2 ? list.v[i] : missing;
@@ -35,7 +35,7 @@ static deform deform_of(tc_onnx_node *n, const tc_type *x, const tc_type *w)
     deform d = {.groups = tc_onnx_int(n, "group", 1), .offsets = tc_onnx_int(n, "offset_group", 1)};
     tc_ints pads = tc_onnx_ints(n, "pads");
     if (x->rank != 4 || w->rank != 4) {
-        tc_b_unsupported(&n->m, "DeformConv of a tensor of rank %d; 4 is handled", x->rank);
+        tc_b_unsupported(&n->m, "DeformConv of a tensor of rank %d; 4 is supported", x->rank);
         return d;
     }
     two_of(n, "strides", 1, d.stride);
@@ -315,8 +315,7 @@ void tc_onnx_build_roi_align(tc_onnx_node *n)
     int64_t ratio = a.ratio[0] = a.ratio[1] = tc_onnx_int(n, "sampling_ratio", 0);
     tc_tensor known;
     if (ratio < 1 && !tc_b_settled(m, rois, &known)) {
-        tc_b_unsupported(m, "RoiAlign whose number of samples follows from regions that are not "
-                            "known; sampling_ratio says it");
+        tc_b_unsupported(m, "RoiAlign with regions that are not constant needs sampling_ratio");
         return;
     }
     if (a.out[0] < 1 || a.out[1] < 1 || a.out[0] > 1 << 12 || a.out[1] > 1 << 12 || ratio > 64) {

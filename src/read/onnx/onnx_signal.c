@@ -66,7 +66,7 @@ void tc_onnx_build_dft(tc_onnx_node *n)
         return;
     }
     if (t->dtype != TC_f32) {
-        tc_b_unsupported(m, "a Fourier transform of %s; float is handled",
+        tc_b_unsupported(m, "a Fourier transform of %s; float is supported",
                          tc_dtypes[t->dtype].name);
         return;
     }

@@ -215,7 +215,7 @@ static tc_status from_fields(tc_onnx *reader, const TcOnnxPb__Tensor *t, const t
         for (size_t i = 0; i < have && i < n; i++) {
             if (dtype != TC_bool && (t->int32_data[i] < tc_dtype_min(dtype) ||
                                      t->int32_data[i] > tc_dtype_max(dtype)))
-                return tc_error(reader->ctx, loc, TC_E_FORMAT, "number %zu is %d, and no %s", i,
+                return tc_error(reader->ctx, loc, TC_E_FORMAT, "number %zu is %d, not an %s", i,
                                 t->int32_data[i], tc_dtypes[dtype].name);
             tc_store_i64(*out, (int64_t)i, t->int32_data[i]);
         }
@@ -244,10 +244,10 @@ tc_status tc_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc 
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "strings: tosac computes on numbers only");
     if (dtype == TC_none)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not handled",
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not supported",
                               t->data_type, tc_onnx_dtype_name(t->data_type));
     if (t->n_dims > TC_MAX_RANK)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are handled",
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
                               t->n_dims, TC_MAX_RANK);
     int64_t count = tc_dims_count((int32_t)t->n_dims, t->dims);
     if (count < 0)

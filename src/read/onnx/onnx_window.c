@@ -51,7 +51,7 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
     const char *word = tc_onnx_text(n, "auto_pad", "NOTSET");
     tc_ints pads = tc_onnx_ints(n, "pads");
     if (w.axes < 1 || w.axes > 3) {
-        tc_b_unsupported(&n->m, "a window over a tensor of rank %d; 3 to 5 are handled", x->rank);
+        tc_b_unsupported(&n->m, "a window over a tensor of rank %d; 3 to 5 are supported", x->rank);
         w.axes = 0;
         return w;
     }
@@ -145,7 +145,7 @@ void tc_onnx_build_conv_transpose(tc_onnx_node *n)
     const tc_type *t = tc_b_type(m, x);
     window w = {.axes = t->rank - 2};
     if (w.axes < 1 || w.axes > 3) {
-        tc_b_unsupported(m, "a window over a tensor of rank %d; 3 to 5 are handled", t->rank);
+        tc_b_unsupported(m, "a window over a tensor of rank %d; 3 to 5 are supported", t->rank);
         return;
     }
     int64_t out_pad[4], cut[8] = {0};
@@ -455,7 +455,7 @@ void tc_onnx_build_col2im(tc_onnx_node *n)
         return;
     window w = {.axes = size.n};
     if (size.n < 1 || size.n > 3 || kernel.n != size.n) {
-        tc_b_unsupported(m, "Col2Im of %d axes; one to three are handled", size.n);
+        tc_b_unsupported(m, "Col2Im of %d axes; one to three are supported", size.n);
         return;
     }
     take(n, "strides", w.axes, 1, w.stride);

@@ -114,7 +114,7 @@ static const char *cut(tc_buf *out, kind is, cursor c, int depth)
     enum { RAW_DATA = 9, RAW_AT = 1000, RAW_SIZE = 1001 };
     field f;
     if (depth > DEEPEST)
-        return "messages inside of messages, too deep";
+        return "messages nested too deep";
     while (next(&c, &f)) {
         kind child = f.type == BYTES ? inside(is, f.number) : OTHER;
         if (is == TENSOR && (f.number == RAW_AT || f.number == RAW_SIZE))
@@ -139,7 +139,7 @@ static const char *cut(tc_buf *out, kind is, cursor c, int depth)
             tc_buf_put(out, f.from, (size_t)(c.at - f.from));
         }
     }
-    return c.at == c.end ? NULL : "a field that runs past the end of its message, or is none";
+    return c.at == c.end ? NULL : "a field that is wrong or ends after its message";
 }
 
 const char *tc_onnx_cut(tc_arena *arena, tc_bytes file, tc_bytes *out)

@@ -29,7 +29,7 @@ static tc_status find_program(tc_pt2 *reader, tc_member **program)
         TC_TRY(tc_archive_read(a, format, &word));
     if (word.size != 3 || memcmp(word.data, "pt2", 3) != 0) {
         tc_status status =
-            tc_error(ctx, loc, TC_E_FORMAT, "a ZIP file, and not one of torch.export.save");
+            tc_error(ctx, loc, TC_E_FORMAT, "a ZIP file, but not one of torch.export.save");
         if (tc_archive_find(a, tc_text_format(&reader->work, "%sdata.pkl", reader->root)))
             tc_note(ctx, loc,
                     "it looks like torch.save's or torch.jit.save's; write the model with "
@@ -90,7 +90,7 @@ static tc_status parse_program(tc_pt2 *reader, tc_member *m)
     int64_t major = -1, minor = 0;
     if (!tc_json_i64(tc_json_get(version, "major"), &major))
         return tc_error(reader->ctx, loc, TC_E_FORMAT,
-                        "there is no schema version: this is no exported program");
+                        "there is no schema version: this is not an exported program");
     tc_json_i64(tc_json_get(version, "minor"), &minor);
     if (major != SCHEMA_MAJOR) {
         tc_status status = tc_unsupported(reader->ctx, loc, TC_E_VERSION,

@@ -71,7 +71,7 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
     else if (!name)
         n->m.status =
             tc_error(n->m.ctx, n->m.loc, TC_E_ORDER,
-                     "'%s' uses '%.*s', which nothing before it makes",
+                     "'%s' uses '%.*s', which is not defined before it",
                      n->target, (int)text.n, text.p ? text.p : "");
     else if (name->kind == TC_PT2_UNMADE)
         n->m.status = tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
@@ -80,7 +80,7 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
     else if (name->kind != TC_PT2_CELL)
         n->m.status =
             tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
-                           "'%s' uses '%.*s', which is no tensor",
+                           "'%s' uses '%.*s', which is not a tensor",
                            n->target, (int)text.n, text.p);
     return n->m.status == TC_OK ? name->cell : NULL;
 }
@@ -479,7 +479,7 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
         return;
     if (tc_pt2_name_of(n->work->scope, r->name))
         n->m.status =
-            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is made twice", (int)r->name.n,
+            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is defined twice", (int)r->name.n,
                      r->name.p);
     else
         check_type(n, r, value);

@@ -36,7 +36,7 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
         x[kept++] = tc_b_cast(&n->m, x[i], y->dtype);
     }
     if (n->m.status == TC_OK && !kept)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "there is nothing to join");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "there is nothing to concatenate");
     const void *attr = tc_b_attr(&n->m, axis, axis);
     tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, op, attr, x, kept), 0);
 }
@@ -144,7 +144,7 @@ static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode,
         return;
     int rank = tc_b_type(&n->m, x)->rank;
     if (given.n % 2 || given.n > 2 * rank) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of borders does not fit the tensor's rank");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "the padding does not fit the tensor's rank");
         return;
     }
     int64_t list[2 * TC_MAX_RANK] = {0};

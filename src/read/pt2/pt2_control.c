@@ -235,8 +235,8 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "it has no condition");
         if (input)
             tc_note(n->m.ctx, n->m.loc,
-                    "the input '%s' decides which graph runs: --set %s=VALUE fixes it, and the "
-                    "other one is not read",
+                    "the input '%s' decides which graph runs: --set %s=VALUE makes it a constant, "
+                    "and the other one is not read",
                     input, input);
         return;
     }
@@ -271,7 +271,7 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
     for (int i = 0; fits && i < n_carried; i++)
         fits = tc_type_of(body, body->out[i]) == tc_type_of(n->m.g, in[i]);
     if (!fits) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return what it carries");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
         return;
     }
     emit_control(n, row->op, tc_b_attr(&n->m, while_loop, test->name, body->name), in, count, body);
@@ -292,7 +292,7 @@ static bool fit_rows(tc_pt2_node *n, rows *r)
     for (int k = 0; k < r->n_of && n->m.status == TC_OK; k++) {
         const tc_type *t = tc_type_of(n->m.g, r->of[k]);
         if (!t->rank || (k && t->dim[0] != r->length))
-            tc_b_bad(&n->m, TC_E_SHAPE, "it goes over tensors of unlike length");
+            tc_b_bad(&n->m, TC_E_SHAPE, "it goes over tensors of different lengths");
         else
             r->length = t->dim[0];
     }
@@ -338,7 +338,7 @@ static void each_row(tc_pt2_node *n, rows *r)
             if (c >= r->n_carried)
                 given[(c - r->n_carried) * r->length + i] = out[c];
             else if (tc_type_of(n->m.g, out[c]) != tc_type_of(n->m.g, r->carried[c]))
-                tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return what it carries");
+                tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
             else
                 r->carried[c] = out[c];
         }

@@ -164,12 +164,12 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
         if (named(reader, given->name))
             continue;
         if (n_word != n_open || is_exact(given->name))
-            return tc_usage(ctx, "--dim %s: the open sizes of the model are %s", given->name,
+            return tc_usage(ctx, "--dim %s: the dynamic sizes of the model are %s", given->name,
                             reader->n_dim ? all_dims(reader) : "none");
         while (reader->dim[k].known)
             k++;
         tc_note(ctx, &(tc_loc){.file = reader->file},
-                "the file has no names for its open sizes: '%s' is taken for %s", given->name,
+                "the file has no names for its dynamic sizes: '%s' is taken for %s", given->name,
                 dim_text(reader, &reader->dim[k]));
         TC_TRY(give(reader, &reader->dim[k], given));
     }
@@ -197,7 +197,7 @@ tc_status tc_pt2_settle_dims(tc_pt2 *reader)
             continue;
         if (!said->example_dims)
             return tc_usage(ctx,
-                            "the model leaves sizes open; say --dim NAME=VALUE for each of: %s",
+                            "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
                             all_dims(reader));
         dim->value = dim->has_hint ? dim->hint : dim->lo;
         dim->known = true;

@@ -28,7 +28,7 @@ static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (n->m.status == TC_OK && !(min < max))
         tc_b_unsupported(&n->m,
-                           "bins between the least and the largest of the data: give min and max");
+                           "bins between the minimum and maximum of the data: give min and max");
     if (n->m.status == TC_OK && bins < 1)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "there are no bins");
     if (n->m.status != TC_OK)

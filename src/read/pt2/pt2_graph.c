@@ -535,7 +535,7 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     if (!tc_pt2_sym(&n)) {
         const tc_pt2_row *row = find_row(reader, n.target, &work.in_place);
         if (!row)
-            return tc_bug(reader->ctx, n.m.loc, "'%s' was thought to be known", n.target);
+            return tc_bug(reader->ctx, n.m.loc, "'%s' was expected to be constant", n.target);
         row->import(&n, row);
     }
     tc_status status = n.m.status;
@@ -555,7 +555,7 @@ tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
     enum { DEEPEST = 16 };
     if (depth > DEEPEST)
         return tc_error(scope->reader->ctx, &(tc_loc){.file = scope->reader->file}, TC_E_TOO_LARGE,
-                        "graphs inside graphs, %d deep", depth);
+                        "graphs nested %d deep", depth);
     if (scope->outer)
         TC_TRY(tc_pt2_check_operators(scope->reader, graph));
     const bool *unread = unread_nodes(scope->reader, graph);

@@ -26,7 +26,7 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
             out[k] = index[i];
         } else if (!tc_pt2_places(n, index[i], out + k)) {
             tc_b_unsupported(&n->m,
-                             "a mask that is not constant picks as many elements as the data say");
+                             "a mask that is not constant gives a result of unknown size");
         }
         k += axes;
     }

@@ -56,7 +56,7 @@ static void import_vander(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t count = tc_pt2_int(n, "N", t->rank ? t->dim[t->rank - 1] : 1);
     bool rising = row->extra != 0 || tc_pt2_bool(n, "increasing", false);
     if (n->m.status == TC_OK && (count < 1 || count > MOST || t->rank < 1))
-        tc_b_unsupported(&n->m, "so many powers, or powers of no row");
+        tc_b_unsupported(&n->m, "too many powers, or powers of no row");
     if (n->m.status != TC_OK)
         return;
     tc_val *power = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count), last = TC_NONE;

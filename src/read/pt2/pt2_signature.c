@@ -105,7 +105,7 @@ static tc_status bind_number(tc_pt2_scope *scope, const tc_json *value, const tc
     if (!tc_fixed_has(ctx, text)) {
         tc_status status = tc_error(ctx, loc, TC_E_DYNAMIC,
                                     "the input '%s' is a number that is not fixed", text);
-        tc_note(ctx, loc, "--set %s=NUMBER fixes it", text);
+        tc_note(ctx, loc, "--set %s=NUMBER makes it a constant", text);
         return status;
     }
     TC_TRY(tc_fixed_i64(ctx, text, &number));
@@ -229,7 +229,7 @@ static tc_status final_value(tc_pt2_scope *scope, tc_str text, tc_pt2_name **nam
     *name = text.p ? tc_pt2_name_of(scope, text) : NULL;
     if (!*name)
         return tc_error(reader->ctx, &loc, TC_E_ORDER,
-                        "the program returns '%.*s', which nothing makes", (int)text.n,
+                        "the program returns '%.*s', which is not defined", (int)text.n,
                         text.p ? text.p : "");
     if ((*name)->kind == TC_PT2_PAYLOAD)
         TC_TRY(tc_pt2_load(scope, *name, &loc));

@@ -215,8 +215,7 @@ static number item_of(tc_pt2_node *n)
     if (tc_type_count(tc_type_of(n->m.g, x)) != 1 || !tc_b_known(&n->m, x, &t)) {
         n->m.status =
             tc_unsupported(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
-                           "'%s': a number that depends on the input's contents or on what the "
-                           "model remembers",
+                           "'%s': a number that depends on input values or on state",
                            n->target);
         return unknown;
     }

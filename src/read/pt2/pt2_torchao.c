@@ -28,7 +28,7 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
     if (n->m.status != TC_OK)
         return false;
     if (size.n != x->rank)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "block_size has not a number for every axis");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "block_size does not have a number for every axis");
     for (int i = 0; i < x->rank && n->m.status == TC_OK; i++) {
         int64_t extent = x->dim[i], one = size.v[i] == -1 ? extent : size.v[i];
         if (one < 1 || extent % one)
@@ -44,7 +44,7 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
         }
     }
     if (n->m.status == TC_OK && rank > TC_MAX_RANK)
-        tc_b_unsupported(&n->m, "blocks along so many axes are not handled");
+        tc_b_unsupported(&n->m, "blocks along so many axes are not supported");
     if (n->m.status != TC_OK)
         return false;
     *b = (blocks){.count = 1, .size = 1};
@@ -86,7 +86,7 @@ static void code_range(tc_pt2_node *n, tc_dtype codes, double *lo, double *hi)
 {
     bool known = codes == TC_i8 || codes == TC_u8 || codes == TC_i16 || codes == TC_i32;
     if (!known && !(tc_pt2_has(n, "quant_min") && tc_pt2_has(n, "quant_max")))
-        tc_b_unsupported(&n->m, "codes that are no integers are not handled");
+        tc_b_unsupported(&n->m, "codes that are not integers are not supported");
     *lo = tc_pt2_float(n, "quant_min", known ? (double)tc_dtype_min(codes) : 0);
     *hi = tc_pt2_float(n, "quant_max", known ? (double)tc_dtype_max(codes) : 0);
     if (n->m.status == TC_OK && !(*lo < *hi && fabs(*lo) < 0x1p31 && fabs(*hi) < 0x1p31))
@@ -109,7 +109,7 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     code_range(n, tc_pt2_dtype(n, "target_dtype", TC_none), &lo, &hi);
     if (!symmetric && !tc_text_eq(mapping, "ASYMMETRIC"))
-        tc_b_unsupported(&n->m, "this mapping_type is not handled; ASYMMETRIC and SYMMETRIC are");
+        tc_b_unsupported(&n->m, "this mapping_type is not supported; ASYMMETRIC and SYMMETRIC are");
     const tc_type *stated[2] = {tc_pt2_result_type(n, 0), tc_pt2_result_type(n, 1)};
     if (n->m.status != TC_OK || !stated[0] || !stated[1] ||
         !cut(n, tc_b_type(&n->m, x), tc_pt2_ints(n, "block_size"), &b))
@@ -162,11 +162,11 @@ static void import_affine(tc_pt2_node *n, const tc_pt2_row *row)
     blocks b;
     code_range(n, codes, &lo, &hi);
     if (!tc_text_eq(domain, "INT"))
-        tc_b_unsupported(&n->m, "a zero that is no integer is not handled");
+        tc_b_unsupported(&n->m, "a zero point that is not an integer is not supported");
     if (n->m.status != TC_OK || !cut(n, tc_b_type(&n->m, x), tc_pt2_ints(n, "block_size"), &b))
         return;
     if (back && tc_is_float(tc_b_type(&n->m, x)->dtype)) {
-        tc_b_bad(&n->m, TC_E_TYPE, "the codes are no integers");
+        tc_b_bad(&n->m, TC_E_TYPE, "the codes are not integers");
         return;
     }
     tc_attr_quantize a = {.qmin = (int64_t)lo, .qmax = (int64_t)hi,

@@ -142,7 +142,7 @@ static tc_status read_pickled_tensor(const place *p, const tc_member *m, tc_byte
     TC_TRY(tc_pickle_read(p->reader->ctx, &p->reader->work, p->reader->file, m->name, bytes, &one));
     const tc_stored *tensor = tc_map_get(&one, tc_str_of(""));
     if (!tensor)
-        return bad_payload(p, TC_E_FORMAT, "its file holds no plain tensor");
+        return bad_payload(p, TC_E_FORMAT, "its file is not a plain tensor");
     *out = *tensor;
     return TC_OK;
 }
@@ -180,7 +180,7 @@ static tc_status check_extent(const place *p, const tc_stored *s)
     if (count == 0)
         return TC_OK;
     if (!s->storage.size) {
-        tc_status status = bad_payload(p, TC_E_FORMAT, "it has a shape and no numbers");
+        tc_status status = bad_payload(p, TC_E_FORMAT, "it has a shape but no data");
         tc_note(p->reader->ctx, p->loc,
                 "the program was exported from a model without weights (fake tensors)");
         return status;

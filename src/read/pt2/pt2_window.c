@@ -128,7 +128,7 @@ static void sizes_of_vec(tc_pt2_node *n, const tc_type *x, int axes, tc_attr_ups
     }
     a->size = (tc_ints){axes, size};
     if (a->scale.n != axes)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "neither a size nor a factor for every axis is given");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "sizes or factors are missing for some axes");
 }
 
 /* .default: a size, and factors that only say how places are computed; 0 where one is left out. */
@@ -152,7 +152,7 @@ static tc_attr_upsample *upsampling(tc_pt2_node *n, int axes, tc_val *x)
     bool vec = tc_text_ends(n->target, ".vec");
     *x = tc_pt2_tensor(n, vec ? "input" : "self");
     if (n->m.status == TC_OK && tc_b_type(&n->m, *x)->rank != axes + 2)
-        tc_b_bad(&n->m, TC_E_SHAPE, "the input has not the rank that the operator resamples");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the input has another rank than the operator resamples");
     tc_attr_upsample *a =
         tc_b_attr(&n->m, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
     if (n->m.status == TC_OK && vec)
@@ -220,7 +220,7 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     tc_type t = *tc_b_type(&n->m, x);
     if (!tc_is_float(t.dtype)) {
-        tc_b_unsupported(&n->m, "resampling integers with antialias is not handled; resample "
+        tc_b_unsupported(&n->m, "resampling integers with antialias is not supported; resample "
                                 "floats and round them");
         return;
     }

@@ -50,7 +50,7 @@ tc_status tc_tfl_open(tc_tfl *reader)
     TC_TRY(tc_tfl_broken(reader));
     if (version != 3)
         return tc_unsupported(reader->ctx, &loc, TC_E_VERSION,
-                              "version %" PRIu32 " of the schema; version 3 is what is read",
+                              "version %" PRIu32 " of the schema is not supported, expected 3",
                               version);
     if (!reader->graphs.n)
         return tc_error(reader->ctx, &loc, TC_E_FORMAT, "the model has no graph");
@@ -122,7 +122,7 @@ static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, cons
     if (given) {
         given->used = true;
         if (given->rank != t->rank)
-            return tc_usage(reader->ctx, "--shape %s: %d sizes, and the input has %d axes",
+            return tc_usage(reader->ctx, "--shape %s: %d sizes, but the input has %d axes",
                             given->input, given->rank, t->rank);
     }
     for (int i = 0; i < t->rank; i++) {
@@ -133,8 +133,8 @@ static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, cons
             t->dim[i] = sample->dim[i];
         if (t->dim[i] < 0) {
             tc_status status =
-                tc_error(reader->ctx, loc, TC_E_DYNAMIC, "axis %d has no fixed size", i);
-            tc_note(reader->ctx, loc, "say it with --shape %s=SIZE,...", name);
+                tc_error(reader->ctx, loc, TC_E_DYNAMIC, "axis %d has a dynamic size", i);
+            tc_note(reader->ctx, loc, "set it with --shape %s=SIZE,...", name);
             return status;
         }
     }
@@ -200,7 +200,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
     const char *name = input_name(scope, i);
     const tc_loc *loc = place(reader, "input", name);
     if (!t->dtype)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %s is not handled",
+        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %s is not supported",
                               tc_tfl_type_name(t->code));
     if (t->made)
         return tc_error(ctx, loc, TC_E_STRUCTURE, "the tensor is an input twice");
@@ -245,7 +245,7 @@ static tc_status bind_inputs(tc_tfl_scope *scope)
     for (size_t k = 0; k < in.n; k++)
         TC_TRY(bind_input(scope, reader->module->n_in_port, n, tc_fb_list_i32(in, k)));
     TC_TRY(tc_said_used(ctx, reader->file,
-                        "sizes have no names here; --shape INPUT=SIZE,... says them"));
+                        "sizes have no names here; use --shape INPUT=SIZE,..."));
     return tc_tfl_broken(reader);
 }
 

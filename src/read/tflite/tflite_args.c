@@ -71,7 +71,7 @@ void tc_tfl_bind(tc_tfl_node *n, int i, tc_val value)
     if (n->m.status != TC_OK || !t)
         return;
     if (t->made) {
-        tc_b_bad(&n->m, TC_E_ORDER, "tensor '%s' is made twice", t->name);
+        tc_b_bad(&n->m, TC_E_ORDER, "tensor '%s' is defined twice", t->name);
         return;
     }
     tc_dtype dtype = tc_b_dtype(&n->m, value);
@@ -139,7 +139,7 @@ bool tc_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out)
     if (tc_b_settled(&n->m, v, out))
         return true;
     tc_b_bad(&n->m, TC_E_DYNAMIC,
-             "input %d ('%s') decides a shape and is not known before the model runs", i,
+             "input %d ('%s') determines a shape and is not constant", i,
              tc_tfl_in_tensor(n, i)->name);
     return false;
 }
@@ -180,7 +180,7 @@ tc_val tc_tfl_activate(tc_build *m, tc_val x, int activation)
     case TFL_TANH:
         return tc_b_tanh(m, x);
     default:
-        tc_b_unsupported(m, "activation %d (%s) is not handled", activation,
+        tc_b_unsupported(m, "activation %d (%s) is not supported", activation,
                          activation == TFL_SIGN_BIT ? "SIGN_BIT" : "unknown");
         return TC_NONE;
     }

@@ -60,7 +60,7 @@ static tc_val bias_of(tc_tfl_node *n, int i, int64_t count, tc_dtype sum)
         return b;
     tc_tensor t;
     if (!tc_b_known(m, b, &t)) {
-        tc_b_unsupported(m, "a bias that is no constant");
+        tc_b_unsupported(m, "a bias that is not constant");
         return TC_NONE;
     }
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, (size_t)count);

@@ -130,7 +130,7 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
     static const int peephole[] = {INPUT, FORGET, OUTPUT};
     for (int k = 0; k < 4; k++)
         if (tc_tfl_has(n, NORMS + k))
-            tc_b_unsupported(m, "norms inside of an LSTM on codes");
+            tc_b_unsupported(m, "norms inside an LSTM on codes");
     s->h = need_codes(n, H, TC_i8, 2);
     s->c = need_codes(n, C, TC_i16, 2);
     if (m->status != TC_OK)

@@ -74,8 +74,7 @@ void tc_tfl_build_if(tc_tfl_node *n)
         return;
     for (int i = 0; i < n->n_out; i++)
         if (tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i])) {
-            tc_b_unsupported(m, "an IF that is decided when the model runs, with results of two "
-                                "types");
+            tc_b_unsupported(m, "an IF whose condition is not constant, with results of two types");
             return;
         }
     tc_node *node = tc_graph_add(m->g, TC_OP_cond, tc_b_attr(m, cond, a->name, b->name), in,
@@ -100,7 +99,7 @@ static bool unroll(tc_tfl_node *n, int64_t test, int64_t body, tc_val *state)
         if (!tc_load_i64(t, 0))
             return true;
         if (k >= MOST_ROUNDS) {
-            tc_b_unsupported(m, "a WHILE of more than %d rounds", MOST_ROUNDS);
+            tc_b_unsupported(m, "a WHILE of more than %d iterations", MOST_ROUNDS);
             return true;
         }
         tc_tfl_inline(n, body, state, n->n_in, out, n->n_in);

@@ -86,7 +86,7 @@ void tc_tfl_build_bitcast(tc_tfl_node *n)
     size_t wide = t->dtype ? tc_dtypes[t->dtype].bytes : 0;
     if (!tc_b_settled(m, x, &from) || !wide || tc_dims_count(t->rank, t->dim) < 0 ||
         tc_type_bytes(from.type) != wide * (size_t)tc_dims_count(t->rank, t->dim)) {
-        tc_b_unsupported(m, "BITCAST of numbers that are not known before the model runs");
+        tc_b_unsupported(m, "BITCAST of values that are not constant");
         return;
     }
     tc_tensor to = tc_b_tensor(m, t->dtype, t->rank, t->dim);

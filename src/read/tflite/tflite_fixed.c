@@ -40,7 +40,8 @@ double tc_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t)
 {
     if (!t || t->n_scale != 1 || !(t->scale[0] > 0) || !isfinite(t->scale[0])) {
         tc_b_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has %d scales%s", t ? t->name : "",
-                 t ? t->n_scale : 0, t && t->n_scale == 1 ? ", which is no positive number" : "");
+                 t ? t->n_scale : 0,
+                 t && t->n_scale == 1 ? ", which is not a positive number" : "");
         return 1;
     }
     return t->scale[0];

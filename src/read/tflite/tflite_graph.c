@@ -50,7 +50,7 @@ tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status
         return t->val;
     }
     if (!t->made)
-        *status = tc_error(reader->ctx, loc, TC_E_ORDER, "'%.200s' is used and nothing has made it",
+        *status = tc_error(reader->ctx, loc, TC_E_ORDER, "'%.200s' is used but not defined",
                            t->name);
     return t->val;
 }
@@ -217,7 +217,7 @@ static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
         const tc_tfl_tensor *t = tc_tfl_out_tensor(&n, i);
         if (t && t->dtype && !t->made)
             n.m.status = tc_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
-                                        "result %d ('%s') is not handled", i, t->name);
+                                        "result %d ('%s') is not supported", i, t->name);
     }
     return n.m.status;
 }
@@ -290,7 +290,7 @@ void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc
         return;
     tc_tfl *reader = n->scope->reader;
     if (reader->depth >= DEEPEST) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs inside of graphs, too deep");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");
         return;
     }
     tc_tfl_scope scope = *n->scope;

@@ -26,7 +26,7 @@ void tc_tfl_build_reshape(tc_tfl_node *n)
     if (!listed && shape.n == 1 && shape.v[0] == 0)
         shape.n = 0; /* an old way to say rank 0 */
     if (shape.n > TC_MAX_RANK) {
-        tc_b_unsupported(m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
+        tc_b_unsupported(m, "%d axes; at most %d are supported", shape.n, TC_MAX_RANK);
         return;
     }
     all = tc_type_count(tc_b_type(m, x));
@@ -376,7 +376,7 @@ void tc_tfl_build_tile(tc_tfl_node *n)
 static void bind_expanded(tc_tfl_node *n, tc_val x, tc_ints shape)
 {
     if (n->m.status == TC_OK && shape.n > TC_MAX_RANK)
-        tc_b_unsupported(&n->m, "%d axes; at most %d are handled", shape.n, TC_MAX_RANK);
+        tc_b_unsupported(&n->m, "%d axes; at most %d are supported", shape.n, TC_MAX_RANK);
     tc_tfl_bind(n, 0, tc_b_expand(&n->m, x, shape.n, shape.v));
 }
 

@@ -20,11 +20,11 @@ static tc_tfl_variable *variable_of(tc_tfl *reader, const char *name)
 static bool declare(tc_tfl_node *n, tc_tfl_variable *v, const tc_type *type)
 {
     if (n->scope->kept) {
-        tc_b_unsupported(&n->m, "state inside of a loop or branch that is kept");
+        tc_b_unsupported(&n->m, "state inside a loop or branch that is kept");
         return false;
     }
     if (v->start.data && v->start.type != type) {
-        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and begins as %s", v->name,
+        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and its initial value is %s", v->name,
                  tc_type_text(&n->m.ctx->arena, type),
                  tc_type_text(&n->m.ctx->arena, v->start.type));
         return false;
@@ -63,14 +63,14 @@ static void state_set(tc_tfl_node *n, const char *name, tc_val value)
         if (tc_b_known(&n->m, value, &t))
             v->start = t;
         else
-            tc_b_unsupported(&n->m, "variable '%s' begins as something that is computed", v->name);
+            tc_b_unsupported(&n->m, "variable '%s' has an initial value that is computed", v->name);
         return;
     }
     const tc_type *type = tc_b_type(&n->m, value);
     if (!v->now && !declare(n, v, type))
         return;
     if (tc_b_type(&n->m, v->before) != type) {
-        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and becomes %s", v->name,
+        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and is assigned %s", v->name,
                  tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, v->before)),
                  tc_type_text(&n->m.ctx->arena, type));
         return;
@@ -118,7 +118,7 @@ void tc_tfl_build_var_handle(tc_tfl_node *n)
     tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
     tc_str name = tc_fb_string(n->opt, 1), container = tc_fb_string(n->opt, 0);
     if (!t || t->code != TFL_RESOURCE) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "a handle that is no resource");
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "a handle that is not a resource");
         return;
     }
     t->handle = tc_text_format(&n->m.ctx->arena, "%s%s%s",

@@ -104,7 +104,7 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
     const tc_loc loc = {.file = reader->file,
                         .place = tc_text_format(&ctx->arena, "tensor '%.200s'", t->name)};
     if (shape.n > TC_MAX_RANK)
-        return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are handled",
+        return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
                               shape.n, TC_MAX_RANK);
     t->rank = (int)shape.n;
     for (size_t k = 0; k < shape.n; k++)
@@ -351,7 +351,7 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
         return TC_OK;
     if (!t->dtype)
         return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
-                              "tensor '%s' is of type %s, which is not handled", t->name,
+                              "tensor '%s' is of type %s, which is not supported", t->name,
                               tc_tfl_type_name(t->code));
     if (count < 0)
         return tc_error(ctx, loc, TC_E_TOO_LARGE, "tensor '%s' has the shape %s", t->name,
