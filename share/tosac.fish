@@ -39,7 +39,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l locations -d 'a .p
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l check -d 'run the program before and after every step, on samples of the calibration data'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l no-execute -d 'do not run the result beside the float model before it is written; Ethos-U: only verify command streams'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l report -r -d 'write an HTML report, or with FILE.json the same as JSON'
-complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-dir -r -d 'write the graph after each pass, each region\'s .tosa, and trace.json'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-dir -r -d 'write the graph after each pass that changed it, each region\'s .tosa, and trace.json'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l dump-after -r -d 'show the graph on standard error after this pass, or after \'all\''
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l calib -r -d 'calibration data: .npy, .npz, a folder, or random:SEED'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l preprocess -r -d 'PNG, JPEG or WAV files as data: "resize=256 crop=224 mean=.. std=.." (doc/data.md)'

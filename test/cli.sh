@@ -505,6 +505,14 @@ expect 0 'only outputs are compared' compare $digits/model.pt2 "$dir/m.pte" -i $
 expect 0 '"operators": 44' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/m.tosa" --json --dump-dir "$dir/dump"
 expect 0 'follow every rule' verify "$dir/m.tosa" -t TOSA-1.0+INT
 holds "the trace is there" grep -q traceEvents "$dir/dump/trace.json"
+unlike() { # no two files that follow each other are the same
+    local last= file
+    for file in "$1"/*.ir; do
+        [ -z "$last" ] || ! cmp -s "$last" "$file" || return 1
+        last=$file
+    done
+}
+holds "passes that changed nothing are not dumped" unlike "$dir/dump"
 holds "every region's file is dumped" cmp "$dir/m.tosa" "$dir/dump/region_0.tosa"
 expect 0 '2 regions' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.tosa"
 holds 'two regions are two files' test -s "$dir/two.0.tosa" -a -s "$dir/two.1.tosa"

@@ -323,7 +323,7 @@ static const cli_option options[] = {
      "command streams"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
-     "write the graph after each pass, each region's .tosa, and trace.json"},
+     "write the graph after each pass that changed it, each region's .tosa, and trace.json"},
     {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
      "show the graph on standard error after this pass, or after 'all'"},
     {0},

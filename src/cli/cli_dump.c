@@ -47,15 +47,45 @@ static void add_event(cli_dumper *d, const char *name)
             (now - d->begin) * 1e6, stats.memory);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    FILE *one = fopen(a, "rb"), *two = fopen(b, "rb");
+    bool same = one && two;
+    for (int c = 0; same && c != EOF;) {
+        c = getc(one);
+        same = c == getc(two);
+    }
+    if (one)
+        fclose(one);
+    if (two)
+        fclose(two);
+    return same;
+}
+
+/* The graph as it is now; nothing where the pass has left it as it was.  A text names the bytes of
+ * its large constants by a hash. */
+static tc_status write_graph(cli_dumper *d, const tc_model *model, const char *pass)
+{
+    const char *graph = cli_format("%s", tc_model_graph_name(model, 0));
+    const char *path = cli_format("%s/%03zu-%s-%s.ir", d->folder, d->n++, graph, pass);
+    CLI_TRY(tc_model_write(d->c->ctx, model, path));
+    if (d->graph && cli_is(d->graph, graph) && same_text(d->kept, path)) {
+        remove(path);
+        remove(cli_format("%s.bin", path));
+        return TC_OK;
+    }
+    d->graph = graph;
+    d->kept = path;
+    return TC_OK;
+}
+
 tc_status cli_dump_pass(void *dumper, const tc_model *model, const char *pass)
 {
     cli_dumper *d = dumper;
     tc_bytes text;
     if (d->folder) {
         add_event(d, pass);
-        CLI_TRY(tc_model_write(d->c->ctx, model,
-                               cli_format("%s/%03zu-%s-%s.ir", d->folder, d->n++,
-                                          tc_model_graph_name(model, 0), pass)));
+        CLI_TRY(write_graph(d, model, pass));
         d->last = cli_seconds();
     }
     if (!d->after || (!cli_is(d->after, "all") && !cli_is(d->after, pass)))

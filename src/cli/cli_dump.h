@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_dump.h -- the graph after each pass, as text files, and a trace of time and memory. */
+/* cli_dump.h -- the graph after each pass that changed it, as text files, and a trace of time
+ * and memory. */
 #ifndef TOSAC_CLI_DUMP_H
 #define TOSAC_CLI_DUMP_H
 
@@ -10,6 +11,7 @@ typedef struct cli_dumper {
     const char *folder; /* --dump-dir, or NULL */
     const char *after;  /* --dump-after, or NULL */
     size_t n;           /* passes so far */
+    const char *graph, *kept; /* the last one's name and file; or NULL */
     size_t n_region;    /* whose .tosa is there */
     double begin, last; /* seconds */
     cli_text trace;     /* JSON, event by event */
