@@ -91,6 +91,9 @@ TC_MUST_USE tc_status tc_b_again(tc_build *b, const tc_val *in, int n_in, bool *
     ((tc_attr_##record *)tc_arena_copy(&(b)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \
                                        sizeof(tc_attr_##record)))
 
+/* The same of a record that is filled already. */
+#define tc_b_keep(b, record) tc_arena_copy(&(b)->ctx->arena, (record), sizeof *(record))
+
 /* Append an operator: its first result, or its node when it has several. */
 tc_val tc_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in);
 tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out);

@@ -48,12 +48,14 @@ bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val)
     return tc_is_const(rw->to, val);
 }
 
-tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in)
+tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in,
+                        bool *done)
 {
     tc_node *added = tc_graph_add(rw->to, op, attr, &in, 1, 1, node->loc);
     rw->to->val[added->out[0]]->type = tc_type_of(rw->from, node->out[0]);
     TC_TRY(tc_node_infer(rw->to, added));
     tc_rewrite_bind(rw, node->out[0], added->out[0]);
+    *done = true;
     return TC_OK;
 }
 

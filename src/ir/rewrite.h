@@ -32,6 +32,14 @@ TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *r
 /* From here on, `val` of `to` stands for `old`; the types must be equal. */
 void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
 
+/* `val` stands for the node's first result. */
+static inline tc_status tc_rewrite_with(tc_rewrite *rw, const tc_node *node, tc_val val, bool *done)
+{
+    tc_rewrite_bind(rw, node->out[0], val);
+    *done = true;
+    return TC_OK;
+}
+
 /* The node as it is, on its rewritten operands: what happens to a node that no rewriter takes. */
 void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node);
 
@@ -64,6 +72,6 @@ bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
 
 /* An operator with one operand and one result, of the type of the node's result 0, bound to it. */
 TC_MUST_USE tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr,
-                                    tc_val in);
+                                    tc_val in, bool *done);
 
 #endif

@@ -71,9 +71,7 @@ static tc_status take_pair(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *def = made_by(rw->from, node);
     if (!def)
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], rw->now[def->in[0]]);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, rw->now[def->in[0]], done);
 }
 
 static tc_status take_constant(tc_rewrite *rw, const tc_node *node, bool *done)

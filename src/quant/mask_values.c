@@ -428,9 +428,7 @@ static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
     one->alpha = 1;
     tc_val both[] = {product->out[0], channels(rw, node, away, n)};
     TC_TRY(tc_graph_emit(rw->to, TC_OP_add, one, both, 2, 1, node->loc, &sum));
-    tc_rewrite_bind(rw, node->out[0], sum->out[0]);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, sum->out[0], done);
 }
 
 tc_status tc_never_part(tc_module *module)

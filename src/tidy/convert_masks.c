@@ -25,20 +25,9 @@ typedef struct masking {
 } masking;
 
 typedef struct finder {
-    tc_rewrite *rw;
-    const tc_loc *loc;
-    tc_status status;
+    tc_build b;
     double least; /* what counts as huge */
 } finder;
-
-static tc_val make(finder *f, tc_op op, const void *attr, const tc_val *in, int n)
-{
-    tc_node *made;
-    if (f->status != TC_OK)
-        return TC_NONE;
-    f->status = tc_graph_emit(f->rw->to, op, attr, in, n, 1, f->loc, &made);
-    return f->status == TC_OK ? made->out[0] : TC_NONE;
-}
 
 /* The one number that a constant holds everywhere. */
 static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
@@ -63,14 +52,10 @@ static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
 }
 
 /* y in the place of the node's result, where it is of the same type. */
-static tc_status replace(const finder *f, const tc_node *node, tc_val y, bool *done)
+static tc_status replace(finder *f, tc_val y, bool *done)
 {
-    TC_TRY(f->status);
-    if (tc_type_of(f->rw->to, y) != tc_type_of(f->rw->from, node->out[0]))
-        return TC_OK;
-    tc_rewrite_bind(f->rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    bool other = y && tc_b_type(&f->b, y) != tc_b_out_type(&f->b, 0);
+    return other ? TC_OK : tc_b_replace(&f->b, y, done);
 }
 
 static bool mask_of(finder *f, tc_val v, int depth, masking *out);
@@ -78,14 +63,7 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out);
 /* v in the shape of another value. */
 static tc_val shaped(finder *f, tc_val v, tc_val like)
 {
-    if (!v || f->status != TC_OK)
-        return v;
-    const tc_type *t = tc_type_of(f->rw->to, v), *y = tc_type_of(f->rw->to, like);
-    if (t->rank == y->rank && memcmp(t->dim, y->dim, (size_t)y->rank * sizeof *y->dim) == 0)
-        return v;
-    tc_attr_shape *a = tc_new(&f->rw->ctx->arena, tc_attr_shape);
-    a->shape = tc_ints_copy(&f->rw->ctx->arena, y->dim, y->rank);
-    return make(f, TC_OP_expand, a, &v, 1);
+    return v ? tc_b_expand_as(&f->b, v, tc_b_type(&f->b, like)) : v;
 }
 
 /* where(c, b, -huge), where(c, -huge, b) */
@@ -94,13 +72,13 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
     for (int i = 1; i <= 2; i++) {
         tc_val b = def->in[3 - i];
         double kept = NAN;
-        if (!all_one(f->rw, def->in[i], &out->low) || !(out->low <= -f->least))
+        if (!all_one(f->b.rw, def->in[i], &out->low) || !(out->low <= -f->least))
             continue;
-        bool alike = all_one(f->rw, b, &kept);
+        bool alike = all_one(f->b.rw, b, &kept);
         if (alike && !(fabs(kept) < f->least))
             return false;
         tc_val c = shaped(f, def->in[0], def->out[0]);
-        out->kept = i == 1 ? make(f, TC_OP_logical_not, NULL, &c, 1) : c;
+        out->kept = i == 1 ? tc_b_logical_not(&f->b, c) : c;
         out->bias = alike && kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
         return true;
     }
@@ -111,10 +89,10 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
 static bool scaled(finder *f, const tc_node *def, masking *out)
 {
     for (int i = 0; i < 2; i++)
-        if (all_one(f->rw, def->in[i], &out->low) && out->low <= -f->least) {
+        if (all_one(f->b.rw, def->in[i], &out->low) && out->low <= -f->least) {
             tc_val y = def->in[1 - i];
-            tc_val zero = tc_graph_scalar(f->rw->to, tc_type_of(f->rw->to, y)->dtype, 0, f->loc);
-            out->kept = shaped(f, make(f, TC_OP_le, NULL, (tc_val[]){y, zero}, 2), def->out[0]);
+            tc_val zero = tc_b_scalar(&f->b, tc_type_of(f->b.g, y)->dtype, 0);
+            out->kept = shaped(f, tc_b_le(&f->b, y, zero), def->out[0]);
             out->bias = TC_NONE;
             return true;
         }
@@ -138,27 +116,27 @@ static bool moved(finder *f, const tc_node *def, int depth, masking *out)
     }
     if (!mask_of(f, def->in[0], depth + 1, out))
         return false;
-    out->kept = make(f, def->op, def->attr, &out->kept, 1);
+    out->kept = tc_b_op(&f->b, def->op, def->attr, &out->kept, 1);
     if (out->bias)
-        out->bias = make(f, def->op, def->attr, &out->bias, 1);
+        out->bias = tc_b_op(&f->b, def->op, def->attr, &out->bias, 1);
     return true;
 }
 
 /* x + alpha y with alpha 1; either may be none. */
 static tc_val added(finder *f, tc_val x, tc_val y)
 {
-    tc_attr_alpha *one = tc_new(&f->rw->ctx->arena, tc_attr_alpha);
+    tc_attr_alpha *one = tc_new(&f->b.ctx->arena, tc_attr_alpha);
     one->alpha = 1;
-    return !x ? y : !y ? x : make(f, TC_OP_add, one, (tc_val[]){x, y}, 2);
+    return !x ? y : !y ? x : tc_b_2(&f->b, add, one, x, y);
 }
 
 /* Whether v of `to` is a mask. */
 static bool mask_of(finder *f, tc_val v, int depth, masking *out)
 {
     enum { DEEPEST = 16 };
-    const tc_node *def = v ? tc_def(f->rw->to, v) : NULL;
+    const tc_node *def = v ? tc_def(f->b.g, v) : NULL;
     masking other;
-    if (!def || depth > DEEPEST || !tc_is_float(tc_type_of(f->rw->to, v)->dtype))
+    if (!def || depth > DEEPEST || !tc_is_float(tc_type_of(f->b.g, v)->dtype))
         return false;
     switch (def->op) {
     case TC_OP_where:
@@ -169,7 +147,7 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
         if (((const tc_attr_alpha *)def->attr)->alpha != 1 ||
             !mask_of(f, def->in[0], depth + 1, out) || !mask_of(f, def->in[1], depth + 1, &other))
             return false;
-        out->kept = make(f, TC_OP_logical_and, NULL, (tc_val[]){out->kept, other.kept}, 2);
+        out->kept = tc_b_logical_and(&f->b, out->kept, other.kept);
         out->bias = added(f, out->bias, other.bias);
         out->low = fmax(out->low, other.low);
         return true;
@@ -185,22 +163,21 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
         tc_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
     const bool *score = rw->user;
-    finder f = {rw, node->loc, TC_OK, score[node->out[0]] ? SCORE_LEAST : HUGE_LEAST};
+    finder f = {tc_build_instead(rw, node), score[node->out[0]] ? SCORE_LEAST : HUGE_LEAST};
     masking m[2];
     bool is[2];
     for (int i = 0; i < 2; i++)
         is[i] = mask_of(&f, tc_rewrite_in(rw, node, i), 0, &m[i]);
     bool two = is[0] && is[1];
-    if (f.status != TC_OK || (!is[0] && !is[1]) || (two && !m[0].bias && !m[1].bias))
-        return f.status; /* nothing to choose: no mask, or one made of two */
+    if (f.b.status != TC_OK || (!is[0] && !is[1]) || (two && !m[0].bias && !m[1].bias))
+        return f.b.status; /* nothing to choose: no mask, or one made of two */
     int k = is[1];
     tc_val x = added(&f, two ? m[0].bias : tc_rewrite_in(rw, node, 1 - k), m[k].bias);
-    tc_val kept = two ? make(&f, TC_OP_logical_and, NULL, (tc_val[]){m[0].kept, m[1].kept}, 2)
-                      : m[k].kept;
+    tc_val kept = two ? tc_b_logical_and(&f.b, m[0].kept, m[1].kept) : m[k].kept;
     double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
-    tc_val low = tc_graph_scalar(rw->to, TC_f32, least, node->loc);
-    tc_val y = make(&f, TC_OP_where, NULL, (tc_val[]){kept, x, low}, 3);
-    return replace(&f, node, y, done);
+    tc_val low = tc_b_scalar(&f.b, TC_f32, least);
+    tc_val y = tc_b_where(&f.b, kept, x, low);
+    return replace(&f, y, done);
 }
 
 /* What a softmax alone reads, by value. */
@@ -233,17 +210,17 @@ tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
 /* k [.., n, d] -> [.., d, n] */
 static tc_val turned(finder *f, tc_val k)
 {
-    if (f->status != TC_OK)
+    if (f->b.status != TC_OK)
         return TC_NONE;
-    int32_t rank = tc_type_of(f->rw->to, k)->rank;
+    int32_t rank = tc_type_of(f->b.g, k)->rank;
     int64_t perm[TC_MAX_RANK];
     for (int32_t i = 0; i < rank; i++)
         perm[i] = i;
     perm[rank - 2] = rank - 1;
     perm[rank - 1] = rank - 2;
-    tc_attr_perm *a = tc_new(&f->rw->ctx->arena, tc_attr_perm);
-    a->perm = tc_ints_copy(&f->rw->ctx->arena, perm, rank);
-    return make(f, TC_OP_permute, a, &k, 1);
+    tc_attr_perm *a = tc_new(&f->b.ctx->arena, tc_attr_perm);
+    a->perm = tc_ints_copy(&f->b.ctx->arena, perm, rank);
+    return tc_b_1(&f->b, permute, a, k);
 }
 
 /* Whether some of v may be minus infinity: it holds one, is a logarithm, or comes from either
@@ -251,14 +228,14 @@ static tc_val turned(finder *f, tc_val k)
 static bool may_be_low(const finder *f, tc_val v, int depth)
 {
     enum { DEEPEST = 16 };
-    const tc_node *def = v ? tc_def(f->rw->to, v) : NULL;
-    if (!def || !tc_is_float(tc_type_of(f->rw->to, v)->dtype))
+    const tc_node *def = v ? tc_def(f->b.g, v) : NULL;
+    if (!def || !tc_is_float(tc_type_of(f->b.g, v)->dtype))
         return false;
     if (depth > DEEPEST || def->op == TC_OP_log)
         return true;
     if (def->op == TC_OP_full)
         return ((const tc_attr_full *)def->attr)->value == -(double)INFINITY;
-    tc_tensor t = tc_tensor_of(f->rw->to, v);
+    tc_tensor t = tc_tensor_of(f->b.g, v);
     for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
         if (tc_load_f64(t, i) == -(double)INFINITY)
             return true;
@@ -273,18 +250,18 @@ static bool may_be_low(const finder *f, tc_val v, int depth)
 /* The rows [.., rows, 1] of which something counts: of the others attention gives 0. */
 static tc_val rows_seen(finder *f, tc_val mask)
 {
-    const tc_type *t = tc_type_of(f->rw->to, mask);
+    const tc_type *t = tc_type_of(f->b.g, mask);
     if (t->dtype != TC_bool) {
-        tc_val low = tc_graph_scalar(f->rw->to, t->dtype, -FLT_MAX, f->loc);
-        mask = make(f, TC_OP_ge, NULL, (tc_val[]){mask, low}, 2);
+        tc_val low = tc_b_scalar(&f->b, t->dtype, -FLT_MAX);
+        mask = tc_b_ge(&f->b, mask, low);
     }
     if (!t->rank)
         return mask;
     int64_t last = t->rank - 1;
-    tc_attr_axes *a = tc_new(&f->rw->ctx->arena, tc_attr_axes);
-    a->axes = tc_ints_copy(&f->rw->ctx->arena, &last, 1);
+    tc_attr_axes *a = tc_new(&f->b.ctx->arena, tc_attr_axes);
+    a->axes = tc_ints_copy(&f->b.ctx->arena, &last, 1);
     a->keepdim = true;
-    return make(f, TC_OP_any, a, &mask, 1);
+    return tc_b_1(&f->b, any, a, mask);
 }
 
 /* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools.  Rows without
@@ -292,29 +269,27 @@ static tc_val rows_seen(finder *f, tc_val mask)
 static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
 {
     const tc_attr_sdpa *a = node->attr;
-    tc_rewrite *rw = f->rw;
+    tc_rewrite *rw = f->b.rw;
     bool by_bool = tc_type_of(rw->to, mask)->dtype == TC_bool;
-    tc_val scores = make(f, TC_OP_matmul, NULL,
-                         (tc_val[]){tc_rewrite_in(rw, node, 0),
-                                    turned(f, tc_rewrite_in(rw, node, 1))},
-                         2);
-    tc_val scale = tc_graph_scalar(rw->to, TC_f32, a->scale, f->loc);
-    scores = make(f, TC_OP_mul, NULL, (tc_val[]){scores, scale}, 2);
+    tc_val scores =
+        tc_b_matmul(&f->b, tc_rewrite_in(rw, node, 0), turned(f, tc_rewrite_in(rw, node, 1)));
+    tc_val scale = tc_b_scalar(&f->b, TC_f32, a->scale);
+    scores = tc_b_mul(&f->b, scores, scale);
     if (by_bool) {
-        tc_val low = tc_graph_scalar(rw->to, TC_f32, -FLT_MAX, f->loc);
-        scores = make(f, TC_OP_where, NULL, (tc_val[]){mask, scores, low}, 3);
+        tc_val low = tc_b_scalar(&f->b, TC_f32, -FLT_MAX);
+        scores = tc_b_where(&f->b, mask, scores, low);
     } else
         scores = added(f, scores, mask);
-    if (f->status != TC_OK)
+    if (f->b.status != TC_OK)
         return TC_NONE;
     tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
     last->axis = tc_type_of(rw->to, scores)->rank - 1;
-    scores = make(f, TC_OP_softmax, last, &scores, 1);
-    tc_val y = make(f, TC_OP_matmul, NULL, (tc_val[]){scores, tc_rewrite_in(rw, node, 2)}, 2);
+    scores = tc_b_1(&f->b, softmax, last, scores);
+    tc_val y = tc_b_matmul(&f->b, scores, tc_rewrite_in(rw, node, 2));
     if (!by_bool && !may_be_low(f, mask, 0))
         return y;
-    tc_val seen = rows_seen(f, mask), zero = tc_graph_scalar(rw->to, TC_f32, 0, f->loc);
-    return make(f, TC_OP_where, NULL, (tc_val[]){seen, y, zero}, 3);
+    tc_val seen = rows_seen(f, mask), zero = tc_b_scalar(&f->b, TC_f32, 0);
+    return tc_b_where(&f->b, seen, y, zero);
 }
 
 /* The mask of scaled_dot_product_attention as a choice, or the whole spelled out.  A row that is
@@ -329,18 +304,18 @@ static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done
     if (tc_type_of(rw->to, mask)->dtype != TC_f32 || t->dtype != TC_f32 || t->quant ||
         tc_rewrite_is_fixed(rw, mask))
         return TC_OK;
-    finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
+    finder f = {tc_build_instead(rw, node), HUGE_LEAST};
     masking m;
     bool whole = a->causal || a->gqa || tc_type_of(rw->from, node->in[0])->rank < 3;
     if (mask_of(&f, mask, 0, &m) && !m.bias && (whole || isinf(m.low))) {
         tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
                        tc_rewrite_in(rw, node, 2), m.kept};
-        y = make(&f, TC_OP_sdpa, a, in, 4);
+        y = tc_b_op(&f.b, TC_OP_sdpa, a, in, 4);
     } else if (!whole)
         y = spelled_out(&f, node, mask);
     else
-        return f.status;
-    return replace(&f, node, y, done);
+        return f.b.status;
+    return replace(&f, y, done);
 }
 
 /* Every computed mask: the whole spelled out, where the target takes attention only without. */
@@ -353,9 +328,9 @@ static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *t = tc_type_of(rw->from, node->out[0]);
     if (t->dtype != TC_f32 || t->quant || tc_type_of(rw->from, node->in[0])->rank < 3)
         return TC_OK;
-    finder f = {rw, node->loc, TC_OK, HUGE_LEAST};
+    finder f = {tc_build_instead(rw, node), HUGE_LEAST};
     tc_val y = spelled_out(&f, node, tc_rewrite_in(rw, node, 3));
-    return replace(&f, node, y, done);
+    return replace(&f, y, done);
 }
 
 tc_status tc_tidy_decompose_attention(tc_ctx *ctx, tc_module *module)

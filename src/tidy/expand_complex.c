@@ -16,10 +16,8 @@ typedef struct pair {
 } pair;
 
 typedef struct splitter {
-    tc_rewrite *rw;
+    tc_build b;
     pair *part; /* by old id */
-    const tc_node *node;
-    tc_status status;
 } splitter;
 
 enum { LONGEST = 4096 }; /* a transform of n numbers is a matrix of 4 n^2 */
@@ -31,59 +29,28 @@ static bool is_complex(const tc_graph *g, tc_val v)
 
 /* ---- nodes ---- */
 
-static tc_val make(splitter *s, tc_op op, const void *attr, const tc_val *in, int n)
-{
-    tc_node *made;
-    for (int i = 0; i < n; i++)
-        if (!in[i] && s->status != TC_OK)
-            return TC_NONE;
-    if (s->status != TC_OK)
-        return TC_NONE;
-    s->status = tc_graph_emit(s->rw->to, op, attr, in, n, 1, s->node->loc, &made);
-    return s->status == TC_OK ? made->out[0] : TC_NONE;
-}
-
-static tc_val two(splitter *s, tc_op op, tc_val x, tc_val y)
-{
-    tc_attr_alpha *one = tc_new(&s->rw->ctx->arena, tc_attr_alpha);
-    one->alpha = 1;
-    return make(s, op, op == TC_OP_add || op == TC_OP_sub ? one : NULL, (tc_val[]){x, y}, 2);
-}
-
-static const tc_type *type_of(const splitter *s, tc_val v) { return tc_type_of(s->rw->to, v); }
-
-static tc_ints copied(const splitter *s, const int64_t *v, int32_t n)
-{
-    return tc_ints_copy(&s->rw->ctx->arena, v, n);
-}
-
-static tc_val number(splitter *s, double value)
-{
-    return tc_graph_scalar(s->rw->to, TC_f32, value, s->node->loc);
-}
-
 /* The parts of an operand, split from what is complex where nobody has yet; a real number has no
  * imaginary part. */
 static pair parts(splitter *s, tc_val old)
 {
     pair *p = &s->part[old];
-    tc_val now = s->rw->now[old];
-    if (!is_complex(s->rw->from, old))
+    tc_val now = s->b.rw->now[old];
+    if (!is_complex(s->b.rw->from, old))
         return (pair){now, TC_NONE};
     if (!p->re) {
-        p->re = make(s, TC_OP_real, NULL, &now, 1);
-        p->im = make(s, TC_OP_imag, NULL, &now, 1);
+        p->re = tc_b_real(&s->b, now);
+        p->im = tc_b_imag(&s->b, now);
     }
     return *p;
 }
 
 static void give(splitter *s, int i, pair p)
 {
-    tc_val old = s->node->out[i];
-    if (s->status != TC_OK)
+    tc_val old = s->b.node->out[i];
+    if (s->b.status != TC_OK)
         return;
     s->part[old] = p;
-    tc_rewrite_bind(s->rw, old, make(s, TC_OP_complex, NULL, (tc_val[]){p.re, p.im}, 2));
+    tc_rewrite_bind(s->b.rw, old, tc_b_complex(&s->b, p.re, p.im));
 }
 
 /* ---- Fourier transforms ---- */
@@ -118,9 +85,8 @@ static tc_val matrix(splitter *s, const transform *t)
 {
     int64_t first, n_im = imaginary(t, &first), columns = t->real_in ? t->in : 2 * t->in,
                    rows = t->out + n_im;
-    const tc_type *type =
-        tc_type_make(s->rw->ctx, TC_f32, 2, (const int64_t[]){rows, columns});
-    float *m = tc_arena_raw(&s->rw->ctx->arena, tc_type_bytes(type));
+    const tc_type *type = tc_type_make(s->b.ctx, TC_f32, 2, (const int64_t[]){rows, columns});
+    float *m = tc_arena_raw(&s->b.ctx->arena, tc_type_bytes(type));
     double turn = 2 * acos(-1) / (double)t->n;
     for (int64_t k = 0; k < t->out; k++)
         for (int64_t j = 0; j < t->in; j++) {
@@ -135,18 +101,16 @@ static tc_val matrix(splitter *s, const transform *t)
             if (!t->real_in)
                 m[(t->out + k - first) * columns + t->in + j] = c;
         }
-    return tc_graph_const(s->rw->to, type, m, NULL, s->node->loc);
+    return tc_b_data(&s->b, type, m);
 }
 
 /* The axis last, or back to where it was. */
 static tc_val turned(splitter *s, tc_val x, int64_t axis, bool back)
 {
-    if (s->status != TC_OK)
+    if (s->b.status != TC_OK)
         return TC_NONE;
-    int32_t rank = type_of(s, x)->rank;
+    int32_t rank = tc_b_type(&s->b, x)->rank;
     int64_t perm[TC_MAX_RANK], k = 0;
-    if (axis == rank - 1)
-        return x;
     for (int64_t i = 0; i < rank; i++)
         if (back)
             perm[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
@@ -154,58 +118,44 @@ static tc_val turned(splitter *s, tc_val x, int64_t axis, bool back)
             perm[k++] = i;
     if (!back)
         perm[k] = axis;
-    tc_attr_perm *a = tc_new(&s->rw->ctx->arena, tc_attr_perm);
-    a->perm = copied(s, perm, rank);
-    return make(s, TC_OP_permute, a, &x, 1);
-}
-
-static tc_val sliced(splitter *s, tc_val x, int64_t axis, int64_t start, int64_t end)
-{
-    tc_attr_slice *a = tc_new(&s->rw->ctx->arena, tc_attr_slice);
-    *a = (tc_attr_slice){axis, start, end, 1};
-    return make(s, TC_OP_slice, a, &x, 1);
+    return tc_b_permute(&s->b, x, perm);
 }
 
 /* The imaginary parts of all that comes out, y holding those that are computed. */
 static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
 {
     int64_t first, n = imaginary(t, &first);
-    if (s->status != TC_OK)
+    if (s->b.status != TC_OK)
         return TC_NONE;
-    tc_type type = *type_of(s, y);
+    tc_type type = *tc_b_type(&s->b, y);
     int64_t last = type.rank - 1;
     type.dim[last] = t->out;
     if (!n) {
-        const tc_type *zeros = tc_type_intern(s->rw->ctx, &type);
-        void *data = tc_arena_array(&s->rw->ctx->arena, 1, tc_type_bytes(zeros), 16);
-        return tc_graph_const(s->rw->to, zeros, data, NULL, s->node->loc);
+        const tc_type *zeros = tc_type_intern(s->b.ctx, &type);
+        void *data = tc_arena_array(&s->b.ctx->arena, 1, tc_type_bytes(zeros), 16);
+        return tc_b_data(&s->b, zeros, data);
     }
-    y = sliced(s, y, last, t->out, t->out + n);
+    y = tc_b_slice(&s->b, y, last, t->out, t->out + n, 1);
     if (n == t->out)
         return y;
-    tc_attr_pad *a = tc_new(&s->rw->ctx->arena, tc_attr_pad);
     int64_t around[2 * TC_MAX_RANK] = {0};
     around[2 * last] = first;
     around[2 * last + 1] = t->out - first - n;
-    a->pad = copied(s, around, 2 * (int32_t)(last + 1));
-    return make(s, TC_OP_pad, a, &y, 1);
+    return tc_b_pad(&s->b, y, around, 0);
 }
 
 static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
 {
     x.re = turned(s, x.re, axis, false);
-    if (s->status != TC_OK)
+    if (s->b.status != TC_OK)
         return x;
-    int64_t last = type_of(s, x.re)->rank - 1;
-    if (!t->real_in) {
-        tc_attr_axis *join = tc_new(&s->rw->ctx->arena, tc_attr_axis);
-        join->axis = last;
-        x.re = make(s, TC_OP_cat, join, (tc_val[]){x.re, turned(s, x.im, axis, false)}, 2);
-    }
-    tc_val y = make(s, TC_OP_linear, NULL, (tc_val[]){x.re, matrix(s, t)}, 2);
+    int64_t last = tc_b_type(&s->b, x.re)->rank - 1;
+    if (!t->real_in)
+        x.re = tc_b_cat(&s->b, last, (tc_val[]){x.re, turned(s, x.im, axis, false)}, 2);
+    tc_val y = tc_b_linear(&s->b, x.re, matrix(s, t), TC_NONE);
     if (t->real_out)
         return (pair){turned(s, y, axis, true), TC_NONE};
-    tc_val re = turned(s, sliced(s, y, last, 0, t->out), axis, true);
+    tc_val re = turned(s, tc_b_slice(&s->b, y, last, 0, t->out, 1), axis, true);
     return (pair){re, turned(s, with_zeros(s, y, t), axis, true)};
 }
 
@@ -219,8 +169,8 @@ static double factor_of(const tc_attr_fft *a, int64_t n)
 /* false: too long for matrices. */
 static bool transforms(splitter *s)
 {
-    const tc_attr_fft *a = s->node->attr;
-    const tc_type *x = tc_type_of(s->rw->from, s->node->in[0]);
+    const tc_attr_fft *a = s->b.node->attr;
+    const tc_type *x = tc_type_of(s->b.rw->from, s->b.node->in[0]);
     bool from_real = a->kind == TC_fft_kind_real_to_complex,
          to_real = a->kind == TC_fft_kind_complex_to_real,
          inverse = to_real || a->kind == TC_fft_kind_inverse;
@@ -229,7 +179,7 @@ static bool transforms(splitter *s)
     for (int i = 0; i < a->axes.n; i++)
         if (x->dim[a->axes.v[i]] > LONGEST || a->last > LONGEST)
             return false;
-    pair p = parts(s, s->node->in[0]);
+    pair p = parts(s, s->b.node->in[0]);
     /* A real signal's last axis is transformed first; to real ones it is the last to go. */
     for (int i = 0; i < a->axes.n; i++) {
         int at = from_real ? a->axes.n - 1 - i : i;
@@ -248,8 +198,8 @@ static bool transforms(splitter *s)
             t.out = t.n;
         p = transformed(s, p, axis, &t);
     }
-    if (to_real && s->status == TC_OK)
-        tc_rewrite_bind(s->rw, s->node->out[0], p.re);
+    if (to_real && s->b.status == TC_OK)
+        tc_rewrite_bind(s->b.rw, s->b.node->out[0], p.re);
     else
         give(s, 0, p);
     return true;
@@ -259,48 +209,45 @@ static bool transforms(splitter *s)
 
 static pair constant(splitter *s)
 {
-    tc_tensor c = tc_tensor_of(s->rw->from, s->node->out[0]);
-    const tc_type *type = tc_type_make(s->rw->ctx, TC_f32, c.type->rank, c.type->dim);
-    tc_tensor re = tc_tensor_new(&s->rw->ctx->arena, type),
-              im = tc_tensor_new(&s->rw->ctx->arena, type);
+    tc_tensor c = tc_tensor_of(s->b.rw->from, s->b.node->out[0]);
+    const tc_type *type = tc_type_make(s->b.ctx, TC_f32, c.type->rank, c.type->dim);
+    tc_tensor re = tc_tensor_new(&s->b.ctx->arena, type),
+              im = tc_tensor_new(&s->b.ctx->arena, type);
     const float *v = c.data;
     for (int64_t i = 0; i < tc_type_count(type); i++) {
         ((float *)re.data)[i] = v[2 * i];
         ((float *)im.data)[i] = v[2 * i + 1];
     }
-    return (pair){tc_graph_const(s->rw->to, type, re.data, NULL, s->node->loc),
-                  tc_graph_const(s->rw->to, type, im.data, NULL, s->node->loc)};
+    return (pair){tc_b_data(&s->b, type, re.data), tc_b_data(&s->b, type, im.data)};
 }
 
 /* Operand i as a pair whose imaginary part is there. */
 static pair whole(splitter *s, int i)
 {
-    pair p = parts(s, s->node->in[i]);
+    pair p = parts(s, s->b.node->in[i]);
     if (!p.im)
-        p.im = two(s, TC_OP_mul, p.re, number(s, 0));
+        p.im = tc_b_mul(&s->b, p.re, tc_b_scalar(&s->b, TC_f32, 0));
     return p;
 }
 
 /* The same node on the real parts, and on the imaginary ones. */
 static void both(splitter *s)
 {
-    const tc_node *node = s->node;
-    tc_val *in = tc_new_n(&s->rw->ctx->arena, tc_val, (size_t)node->n_in);
+    const tc_node *node = s->b.node;
+    tc_val *in = tc_new_n(&s->b.ctx->arena, tc_val, (size_t)node->n_in);
     tc_node *made[2];
-    for (int k = 0; k < 2 && s->status == TC_OK; k++) {
+    for (int k = 0; k < 2 && s->b.status == TC_OK; k++) {
         for (int i = 0; i < node->n_in; i++) {
-            if (!is_complex(s->rw->from, node->in[i])) {
-                in[i] = node->in[i] ? s->rw->now[node->in[i]] : TC_NONE;
+            if (!is_complex(s->b.rw->from, node->in[i])) {
+                in[i] = node->in[i] ? s->b.rw->now[node->in[i]] : TC_NONE;
                 continue;
             }
             pair p = parts(s, node->in[i]);
             in[i] = k ? p.im : p.re;
         }
-        if (s->status == TC_OK)
-            s->status = tc_graph_emit(s->rw->to, node->op, node->attr, in, node->n_in,
-                                      node->n_out, node->loc, &made[k]);
+        made[k] = tc_b_ops(&s->b, node->op, node->attr, in, node->n_in, node->n_out);
     }
-    for (int i = 0; i < node->n_out && s->status == TC_OK; i++)
+    for (int i = 0; i < node->n_out && s->b.status == TC_OK; i++)
         give(s, i, (pair){made[0]->out[i], made[1]->out[i]});
 }
 
@@ -308,74 +255,66 @@ static void both(splitter *s)
 static void added(splitter *s)
 {
     pair x = whole(s, 0), y = whole(s, 1);
-    tc_val re = make(s, s->node->op, s->node->attr, (tc_val[]){x.re, y.re}, 2);
-    tc_val im = make(s, s->node->op, s->node->attr, (tc_val[]){x.im, y.im}, 2);
+    tc_val re = tc_b_op(&s->b, s->b.node->op, s->b.node->attr, (tc_val[]){x.re, y.re}, 2);
+    tc_val im = tc_b_op(&s->b, s->b.node->op, s->b.node->attr, (tc_val[]){x.im, y.im}, 2);
     give(s, 0, (pair){re, im});
 }
 
 static void multiplied(splitter *s)
 {
-    pair x = parts(s, s->node->in[0]), y = parts(s, s->node->in[1]);
-    tc_op op = s->node->op;
+    pair x = parts(s, s->b.node->in[0]), y = parts(s, s->b.node->in[1]);
+    tc_op op = s->b.node->op;
     if (!x.im || !y.im) {
-        tc_val re = two(s, op, x.re, y.re);
-        tc_val im = two(s, op, x.im ? x.im : x.re, x.im ? y.re : y.im);
+        tc_val re = tc_b_binary(&s->b, op, x.re, y.re);
+        tc_val im = tc_b_binary(&s->b, op, x.im ? x.im : x.re, x.im ? y.re : y.im);
         give(s, 0, (pair){re, im});
         return;
     }
-    tc_val ii = two(s, op, x.im, y.im), rr = two(s, op, x.re, y.re);
-    tc_val re = two(s, TC_OP_sub, rr, ii);
-    tc_val ir = two(s, op, x.im, y.re), ri = two(s, op, x.re, y.im);
-    tc_val im = two(s, TC_OP_add, ri, ir);
+    tc_val ii = tc_b_binary(&s->b, op, x.im, y.im), rr = tc_b_binary(&s->b, op, x.re, y.re);
+    tc_val re = tc_b_sub(&s->b, rr, ii);
+    tc_val ir = tc_b_binary(&s->b, op, x.im, y.re), ri = tc_b_binary(&s->b, op, x.re, y.im);
+    tc_val im = tc_b_add(&s->b, ri, ir);
     give(s, 0, (pair){re, im});
 }
 
 /* By a real number both parts; by a complex one (x conj(y)) / |y|^2. */
 static void divided(splitter *s)
 {
-    const tc_attr_div *a = s->node->attr;
-    pair x = whole(s, 0), y = parts(s, s->node->in[1]);
+    const tc_attr_div *a = s->b.node->attr;
+    pair x = whole(s, 0), y = parts(s, s->b.node->in[1]);
     tc_val size = y.re;
     if (y.im) {
-        size = two(s, TC_OP_mul, y.im, y.im);
-        size = two(s, TC_OP_add, two(s, TC_OP_mul, y.re, y.re), size);
-        tc_val ii = two(s, TC_OP_mul, x.im, y.im), rr = two(s, TC_OP_mul, x.re, y.re);
-        tc_val re = two(s, TC_OP_add, rr, ii);
-        tc_val ri = two(s, TC_OP_mul, x.re, y.im), ir = two(s, TC_OP_mul, x.im, y.re);
-        x.im = two(s, TC_OP_sub, ir, ri);
+        size = tc_b_mul(&s->b, y.im, y.im);
+        size = tc_b_add(&s->b, tc_b_mul(&s->b, y.re, y.re), size);
+        tc_val ii = tc_b_mul(&s->b, x.im, y.im), rr = tc_b_mul(&s->b, x.re, y.re);
+        tc_val re = tc_b_add(&s->b, rr, ii);
+        tc_val ri = tc_b_mul(&s->b, x.re, y.im), ir = tc_b_mul(&s->b, x.im, y.re);
+        x.im = tc_b_sub(&s->b, ir, ri);
         x.re = re;
     }
-    x.re = make(s, TC_OP_div, a, (tc_val[]){x.re, size}, 2);
-    x.im = make(s, TC_OP_div, a, (tc_val[]){x.im, size}, 2);
+    x.re = tc_b_2(&s->b, div, a, x.re, size);
+    x.im = tc_b_2(&s->b, div, a, x.im, size);
     give(s, 0, x);
 }
 
 /* complex(re, im): both as large as the result. */
 static void joined(splitter *s)
 {
-    const tc_type *y = tc_type_of(s->rw->from, s->node->out[0]);
-    tc_attr_shape *a = tc_new(&s->rw->ctx->arena, tc_attr_shape);
-    a->shape = copied(s, y->dim, y->rank);
-    tc_val v[2];
-    for (int i = 0; i < 2; i++) {
-        v[i] = s->rw->now[s->node->in[i]];
-        const tc_type *t = type_of(s, v[i]);
-        if (t->rank != y->rank || memcmp(t->dim, y->dim, (size_t)y->rank * sizeof *y->dim))
-            v[i] = make(s, TC_OP_expand, a, &v[i], 1);
-    }
-    give(s, 0, (pair){v[0], v[1]});
+    const tc_type *y = tc_type_of(s->b.rw->from, s->b.node->out[0]);
+    tc_val re = tc_b_expand(&s->b, tc_b_in(&s->b, 0), y->rank, y->dim);
+    give(s, 0, (pair){re, tc_b_expand(&s->b, tc_b_in(&s->b, 1), y->rank, y->dim)});
 }
 
 static void bind_real(splitter *s, tc_val v)
 {
-    if (s->status == TC_OK)
-        tc_rewrite_bind(s->rw, s->node->out[0], v);
+    if (s->b.status == TC_OK)
+        tc_rewrite_bind(s->b.rw, s->b.node->out[0], v);
 }
 
 /* false: nothing here knows this operator on complex numbers. */
 static bool split_node(splitter *s)
 {
-    const tc_node *node = s->node;
+    const tc_node *node = s->b.node;
     switch (node->op) {
     case TC_OP_const:
         give(s, 0, constant(s));
@@ -391,7 +330,7 @@ static bool split_node(splitter *s)
         return true;
     case TC_OP_abs: {
         pair p = parts(s, node->in[0]);
-        bind_real(s, two(s, TC_OP_hypot, p.re, p.im));
+        bind_real(s, tc_b_hypot(&s->b, p.re, p.im));
         return true;
     }
     case TC_OP_fft:
@@ -418,8 +357,8 @@ static bool split_node(splitter *s)
     if (!(tc_ops[node->op].traits & T_MOVES))
         return false;
     for (int i = 0; i < node->n_in; i++) /* data of one kind; indices aside */
-        if (node->in[i] && !is_complex(s->rw->from, node->in[i]) &&
-            tc_is_float(tc_type_of(s->rw->from, node->in[i])->dtype))
+        if (node->in[i] && !is_complex(s->b.rw->from, node->in[i]) &&
+            tc_is_float(tc_type_of(s->b.rw->from, node->in[i])->dtype))
             return false;
     both(s);
     return true;
@@ -427,7 +366,7 @@ static bool split_node(splitter *s)
 
 static tc_status split_complex(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    splitter s = {rw, rw->user, node, TC_OK};
+    splitter s = {tc_build_instead(rw, node), rw->user};
     bool any = false;
     for (int i = 0; i < node->n_in; i++)
         any = any || is_complex(rw->from, node->in[i]);
@@ -435,7 +374,7 @@ static tc_status split_complex(tc_rewrite *rw, const tc_node *node, bool *done)
         any = any || is_complex(rw->from, node->out[i]);
     if (any)
         *done = split_node(&s);
-    return s.status;
+    return s.b.status;
 }
 
 tc_status tc_tidy_expand_complex(tc_ctx *ctx, tc_module *module)

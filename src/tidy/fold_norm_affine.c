@@ -248,11 +248,8 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     if (o->bare[node->in[0]])
         in[1] = with_gain(rw, node, norm);
     in[2] = with_offset(rw, node, norm);
-    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 3, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_again(&b, in, 3, done);
 }
 
 tc_status tc_tidy_fold_norm_affine(tc_ctx *ctx, tc_module *module)

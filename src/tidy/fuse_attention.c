@@ -80,14 +80,9 @@ static tc_status spelled_attention(tc_rewrite *rw, const tc_node *node, bool *do
     k = k ? without_factor(g, k, &scale) : k;
     if (!k || !is_matrices(g, q, y) || !is_matrices(g, k, y) || !is_matrices(g, node->in[1], y))
         return TC_OK;
-    tc_attr_sdpa *a = tc_new(&rw->ctx->arena, tc_attr_sdpa);
-    *a = (tc_attr_sdpa){.scale = scale};
-    tc_node *made;
-    tc_val in[] = {rw->now[q], rw->now[k], tc_rewrite_in(rw, node, 1)};
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_sdpa, a, in, 3, 1, node->loc, &made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_attr_sdpa *a = tc_b_attr(&b, sdpa, .scale = scale);
+    return tc_b_replace(&b, tc_b_3(&b, sdpa, a, rw->now[q], rw->now[k], tc_b_in(&b, 1)), done);
 }
 
 tc_status tc_tidy_fuse_attention(tc_ctx *ctx, tc_module *module)

@@ -155,11 +155,9 @@ static tc_status take_affine(tc_rewrite *rw, const tc_node *node, const tc_node 
     tc_val in[3] = {tc_rewrite_in(rw, product, 0)};
     in[1] = scaled_weights(rw, product, a);
     in[2] = shifted_bias(rw, product, a);
-    tc_node *fused;
-    TC_TRY(tc_graph_emit(rw->to, product->op, product->attr, in, 3, 1, product->loc, &fused));
-    tc_rewrite_bind(rw, node->out[0], fused->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    b.loc = product->loc;
+    return tc_b_replace(&b, tc_b_op(&b, product->op, product->attr, in, 3), done);
 }
 
 /* batch_norm(product(x, w, b)) => product(x, w', b') */

@@ -34,47 +34,19 @@ typedef struct side {
 } side;
 
 typedef struct unit {
+    tc_build b;
     tc_rewrite *rw;
     const tc_node *op, *end; /* the operator, its quantize */
-    tc_status status;
 } unit;
 
 /* ---- small steps ---- */
 
-static tc_val emit(unit *u, tc_op op, const void *attr, size_t size, const tc_val *in, int n_in)
-{
-    tc_node *node;
-    if (u->status != TC_OK)
-        return TC_NONE;
-    attr = attr ? tc_arena_copy(&u->rw->ctx->arena, attr, size) : NULL;
-    u->status = tc_graph_emit(u->rw->to, op, attr, in, n_in, 1, u->end->loc, &node);
-    return u->status == TC_OK ? node->out[0] : TC_NONE;
-}
-
-static tc_val number(unit *u, tc_dtype dtype, double value)
-{
-    return tc_graph_scalar(u->rw->to, dtype, value, u->end->loc);
-}
-
-static tc_val cast(unit *u, tc_val x, tc_dtype dtype)
-{
-    return emit(u, TC_OP_cast, &(tc_attr_cast){dtype}, sizeof(tc_attr_cast), &x, 1);
-}
-
-static tc_val two(unit *u, tc_op op, tc_val a, tc_val b)
-{
-    static const tc_attr_alpha one = {1};
-    bool scales = tc_ops[op].attr == TC_ATTR_alpha;
-    return emit(u, op, scales ? &one : NULL, sizeof one, (tc_val[]){a, b}, 2);
-}
-
 /* x / by in f32, over f64, where no pass makes it a product that is rounded otherwise. */
 static tc_val quotient(unit *u, tc_val x, double by)
 {
-    tc_val wide = cast(u, x, TC_f64), divisor = number(u, TC_f64, by);
-    wide = emit(u, TC_OP_div, &(tc_attr_div){TC_div_mode_exact}, sizeof(tc_attr_div),
-                (tc_val[]){wide, divisor}, 2);
-    return cast(u, wide, TC_f32);
+    tc_val wide = tc_b_cast(&u->b, x, TC_f64), divisor = tc_b_scalar(&u->b, TC_f64, by);
+    wide = tc_b_div(&u->b, wide, divisor);
+    return tc_b_cast(&u->b, wide, TC_f32);
 }
 
 /* codes - zero, as f32. */
@@ -83,30 +55,28 @@ static tc_val integers(unit *u, tc_val codes, int64_t zero)
     tc_dtype dtype = tc_type_of(u->rw->to, codes)->dtype;
     tc_attr_quantize a = {.scale = 1, .zero = zero, .axis = -1, .qmin = tc_dtype_min(dtype),
                           .qmax = tc_dtype_max(dtype), .dtype = TC_f32};
-    return emit(u, TC_OP_dequantize, &a, sizeof a, &codes, 1);
+    return tc_b_1(&u->b, dequantize, tc_b_keep(&u->b, &a), codes);
 }
 
 /* round(x * factor) + zero; factors per channel of an axis, or one. */
 static tc_val requantize(unit *u, tc_val x, const float *factor, int64_t n, int64_t axis,
                          int64_t zero)
 {
-    tc_rewrite *rw = u->rw;
     tc_attr_quantize a = *(const tc_attr_quantize *)u->end->attr;
     a.divides = false; /* by the f32 nearest to 1 / (1 / factor), which is the factor */
     a.zero = zero;
     a.axis = n == 1 ? -1 : axis;
     a.scale = n == 1 ? 1 / (double)factor[0] : 0;
     if (n == 1)
-        return emit(u, TC_OP_quantize, &a, sizeof a, &x, 1);
-    tc_tensor s = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f64, 1, &n)),
-              z = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_i32, 1, &n));
+        return tc_b_1(&u->b, quantize, tc_b_keep(&u->b, &a), x);
+    tc_tensor s = tc_b_tensor(&u->b, TC_f64, 1, &n), z = tc_b_tensor(&u->b, TC_i32, 1, &n);
     for (int64_t i = 0; i < n; i++) {
         ((double *)s.data)[i] = 1 / (double)factor[i];
         ((int32_t *)z.data)[i] = (int32_t)zero;
     }
-    tc_val scales = tc_graph_const(rw->to, s.type, s.data, NULL, u->end->loc);
-    tc_val zeros = tc_graph_const(rw->to, z.type, z.data, NULL, u->end->loc);
-    return emit(u, TC_OP_quantize, &a, sizeof a, (tc_val[]){x, scales, zeros}, 3);
+    tc_val scales = tc_b_data(&u->b, s.type, s.data);
+    tc_val zeros = tc_b_data(&u->b, z.type, z.data);
+    return tc_b_3(&u->b, quantize, tc_b_keep(&u->b, &a), x, scales, zeros);
 }
 
 /* Codes that x already is, but for rounding and clamping. */
@@ -183,7 +153,7 @@ static tc_val moved_integers(unit *u, const tc_node *node, int i, side *s, int d
         (def->op != TC_OP_permute && def->op != TC_OP_reshape))
         return TC_NONE;
     tc_val x = moved_integers(u, def, 0, s, depth + 1);
-    return x ? emit(u, def->op, def->attr, tc_attrs[tc_ops[def->op].attr].size, &x, 1) : TC_NONE;
+    return x ? tc_b_op(&u->b, def->op, def->attr, &x, 1) : TC_NONE;
 }
 
 /* Whether the bias counts in steps of sa sb, as integers do that are added to the sum. */
@@ -218,8 +188,7 @@ static tc_val product(unit *u)
     for (int64_t k = 0; k < b.n; k++)
         factor[k] = a.scale[0] * b.scale[k] / (float)end_of(u)->scale;
     tc_val x = integers(u, a.codes, a.zero), c = biased ? integers(u, bias.codes, 0) : TC_NONE;
-    x = emit(u, op->op, op->attr, op->attr ? tc_attrs[tc_ops[op->op].attr].size : 0,
-             (tc_val[]){x, w, c}, biased ? 3 : 2);
+    x = tc_b_op(&u->b, op->op, op->attr, (tc_val[]){x, w, c}, biased ? 3 : 2);
     return requantize(u, x, factor, b.n, axis, end_of(u)->zero);
 }
 
@@ -239,7 +208,7 @@ static tc_val mean(unit *u)
         return TC_NONE;
     float factor = a.scale[0] / ((float)end_of(u)->scale * (float)n);
     tc_val x = integers(u, a.codes, a.zero);
-    x = emit(u, TC_OP_sum, axes, sizeof *axes, &x, 1);
+    x = tc_b_1(&u->b, sum, axes, x);
     return requantize(u, x, &factor, 1, -1, end_of(u)->zero);
 }
 
@@ -276,11 +245,11 @@ static bool take_two(unit *u, side s[2])
 /* f32(f64(x) * factor + c): a product of eight by 24 bits and a sum, rounded once. */
 static tc_val fused(unit *u, tc_val x, float factor, tc_val c)
 {
-    tc_val wide = cast(u, x, TC_f64), by = number(u, TC_f64, (double)factor),
-           more = cast(u, c, TC_f64);
-    wide = two(u, TC_OP_mul, wide, by);
-    wide = two(u, TC_OP_add, wide, more);
-    return cast(u, wide, TC_f32);
+    tc_val wide = tc_b_cast(&u->b, x, TC_f64), by = tc_b_scalar(&u->b, TC_f64, (double)factor),
+           more = tc_b_cast(&u->b, c, TC_f64);
+    wide = tc_b_mul(&u->b, wide, by);
+    wide = tc_b_add(&u->b, wide, more);
+    return tc_b_cast(&u->b, wide, TC_f32);
 }
 
 static tc_val add(unit *u)
@@ -294,7 +263,7 @@ static tc_val add(unit *u)
     float rest = rb * zb;
     float fixed = (float)(end_of(u)->zero + down) - fmaf(ra, za, rest);
     tc_val a = integers(u, s[0].codes, -down), b = integers(u, s[1].codes, -down);
-    tc_val y = number(u, TC_f32, (double)fixed);
+    tc_val y = tc_b_scalar(&u->b, TC_f32, (double)fixed);
     y = fused(u, b, rb, y);
     y = fused(u, a, ra, y);
     return round_codes(u, y, down);
@@ -309,10 +278,10 @@ static tc_val mul(unit *u)
     float ratio = s[0].scale[0] * s[1].scale[0];
     ratio /= (float)end_of(u)->scale;
     tc_val a = integers(u, s[0].codes, s[0].zero), b = integers(u, s[1].codes, s[1].zero);
-    tc_val y = two(u, TC_OP_mul, a, b), by = number(u, TC_f32, (double)ratio),
-           zero = number(u, TC_f32, (double)(end_of(u)->zero + down));
-    y = two(u, TC_OP_mul, y, by);
-    y = two(u, TC_OP_add, y, zero);
+    tc_val y = tc_b_mul(&u->b, a, b), by = tc_b_scalar(&u->b, TC_f32, (double)ratio),
+           zero = tc_b_scalar(&u->b, TC_f32, (double)(end_of(u)->zero + down));
+    y = tc_b_mul(&u->b, y, by);
+    y = tc_b_add(&u->b, y, zero);
     return round_codes(u, y, down);
 }
 
@@ -322,7 +291,7 @@ static tc_val mul(unit *u)
 static tc_val every(unit *u, tc_val x, int axis, int64_t start, int64_t stride, int64_t count)
 {
     tc_attr_slice a = {axis, start, start + (count - 1) * stride + 1, stride};
-    return emit(u, TC_OP_slice, &a, sizeof a, &x, 1);
+    return tc_b_slice(&u->b, x, a.axis, a.start, a.end, a.step);
 }
 
 /* Number k of each window, counted from its front; windows do not leave the plane. */
@@ -353,7 +322,7 @@ static tc_val window_means(unit *u)
         return u->rw->now[u->op->out[0]];
     for (int64_t k = 0; k < count; k++) {
         tc_val next = window_number(u, x, a, y, k);
-        sum = sum ? two(u, TC_OP_add, sum, next) : next;
+        sum = sum ? tc_b_add(&u->b, sum, next) : next;
     }
     return quotient(u, sum, (double)count);
 }
@@ -368,22 +337,14 @@ static tc_val window(unit *u)
     int64_t down = a.is_unsigned ? 128 : 0;
     tc_val y = window_means(u);
     if (a.is_unsigned != is_unsigned(u->rw, u->end->out[0], &end)) /* not joined, but in f32 */
-        return emit(u, TC_OP_quantize, &end, sizeof end, &y, 1);
-    tc_val zero = number(u, TC_f32, (double)(end_of(u)->zero + down));
+        return tc_b_1(&u->b, quantize, tc_b_keep(&u->b, &end), y);
+    tc_val zero = tc_b_scalar(&u->b, TC_f32, (double)(end_of(u)->zero + down));
     y = quotient(u, y, (double)(float)end_of(u)->scale);
-    y = two(u, TC_OP_add, y, zero);
+    y = tc_b_add(&u->b, y, zero);
     return round_codes(u, y, down);
 }
 
 /* ---- resampling ---- */
-
-static tc_val list(unit *u, const int64_t *v, int64_t n)
-{
-    tc_rewrite *rw = u->rw;
-    tc_tensor t = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_i64, 1, &n));
-    memcpy(t.data, v, (size_t)n * sizeof *v);
-    return tc_graph_const(rw->to, t.type, t.data, NULL, u->end->loc);
-}
 
 /* Of each result the number to one side of it along an axis. */
 static tc_val beside(unit *u, tc_val x, int64_t axis, const tc_resize_axis *a, int which)
@@ -391,9 +352,8 @@ static tc_val beside(unit *u, tc_val x, int64_t axis, const tc_resize_axis *a, i
     int64_t *place = tc_new_n(&u->rw->ctx->arena, int64_t, (size_t)a->out);
     for (int64_t o = 0; o < a->out; o++)
         place[o] = a->place[2 * o + which];
-    tc_val at = list(u, place, a->out);
-    return emit(u, TC_OP_index_select, &(tc_attr_axis){axis}, sizeof(tc_attr_axis),
-                (tc_val[]){x, at}, 2);
+    tc_val at = tc_b_list(&u->b, place, a->out);
+    return tc_b_index_select(&u->b, x, at, axis);
 }
 
 /* Its share; at the border both are the same number, and half of it each. */
@@ -419,14 +379,14 @@ static tc_val resample(unit *u)
         tc_tensor by = tc_tensor_new(&rw->ctx->arena, plane);
         for (int64_t i = 0; i < h.out * w.out; i++)
             ((float *)by.data)[i] = share(&w, i % w.out, k % 2) * share(&h, i / w.out, k / 2);
-        tc_val shares = tc_graph_const(rw->to, plane, by.data, NULL, u->end->loc);
+        tc_val shares = tc_b_data(&u->b, plane, by.data);
         tc_val part = beside(u, x, 2, &h, k / 2);
         part = beside(u, part, 3, &w, k % 2);
-        part = two(u, TC_OP_mul, part, shares);
-        sum = sum ? two(u, TC_OP_add, sum, part) : part;
+        part = tc_b_mul(&u->b, part, shares);
+        sum = sum ? tc_b_add(&u->b, sum, part) : part;
     }
     tc_attr_quantize end = *end_of(u);
-    return emit(u, TC_OP_quantize, &end, sizeof end, &sum, 1);
+    return tc_b_1(&u->b, quantize, tc_b_keep(&u->b, &end), sum);
 }
 
 /* ---- softmax ---- */
@@ -437,12 +397,11 @@ static tc_val table(unit *u, float scale, int64_t count)
     enum { CODES = 256 };
     double up = log((double)(FLT_MAX / (float)count));
     up = fmax(0, up - 5) / (double)scale;
-    tc_rewrite *rw = u->rw;
     int64_t dim[2] = {CODES, 1};
-    tc_tensor t = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, 2, dim));
+    tc_tensor t = tc_b_tensor(&u->b, TC_f32, 2, dim);
     for (int i = 0; i < CODES; i++)
         ((float *)t.data)[i] = (float)exp(((double)i - 255 + up) * (double)scale);
-    return tc_graph_const(rw->to, t.type, t.data, NULL, u->end->loc);
+    return tc_b_data(&u->b, t.type, t.data);
 }
 
 /* The sum of all rows of an axis in f32, one after the other: rows added to a row of zeros. */
@@ -451,14 +410,12 @@ static tc_val sum_in_order(unit *u, tc_val x, const tc_type *t, int64_t axis)
     tc_rewrite *rw = u->rw;
     tc_type one = *t;
     one.dim[axis] = 1;
-    tc_tensor zeros =
-        tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, one.rank, one.dim));
+    tc_tensor zeros = tc_b_tensor(&u->b, TC_f32, one.rank, one.dim);
     memset(zeros.data, 0, tc_type_bytes(zeros.type));
     int64_t *first = tc_new_n(&rw->ctx->arena, int64_t, (size_t)t->dim[axis]);
-    tc_val into = tc_graph_const(rw->to, zeros.type, zeros.data, NULL, u->end->loc);
-    tc_val at = list(u, first, t->dim[axis]);
-    return emit(u, TC_OP_index_add, &(tc_attr_index_add){axis, 1}, sizeof(tc_attr_index_add),
-                (tc_val[]){into, at, x}, 3);
+    tc_val into = tc_b_data(&u->b, zeros.type, zeros.data);
+    tc_val at = tc_b_list(&u->b, first, t->dim[axis]);
+    return tc_b_3(&u->b, index_add, tc_b_attr(&u->b, index_add, axis, 1), into, at, x);
 }
 
 static tc_val softmax(unit *u)
@@ -473,21 +430,20 @@ static tc_val softmax(unit *u)
     tc_attr_axes along = {{1, &axis}, true};
     along.axes = tc_ints_copy(&u->rw->ctx->arena, &axis, 1);
     float steps = floorf(1.0f / (float)end_of(u)->scale);
-    tc_val codes = cast(u, s.codes, TC_i32);
-    tc_val most = emit(u, TC_OP_amax, &along, sizeof along, &codes, 1);
-    tc_val top = number(u, TC_i32, 255);
-    codes = two(u, TC_OP_sub, codes, most);
-    codes = two(u, TC_OP_add, codes, top);
+    tc_val codes = tc_b_cast(&u->b, s.codes, TC_i32);
+    tc_val most = tc_b_1(&u->b, amax, tc_b_keep(&u->b, &along), codes);
+    tc_val top = tc_b_scalar(&u->b, TC_i32, 255);
+    codes = tc_b_sub(&u->b, codes, most);
+    codes = tc_b_add(&u->b, codes, top);
     tc_val powers = table(u, s.scale[0], t->dim[a->axis]);
-    tc_val e = emit(u, TC_OP_embedding, NULL, 0, (tc_val[]){powers, codes}, 2);
+    tc_val e = tc_b_embedding(&u->b, powers, codes);
     memcpy(dim, t->dim, sizeof *dim * (size_t)t->rank);
     tc_attr_shape shape = {tc_ints_copy(&u->rw->ctx->arena, dim, t->rank)};
-    e = emit(u, TC_OP_reshape, &shape, sizeof shape, &e, 1);
+    e = tc_b_1(&u->b, reshape, tc_b_keep(&u->b, &shape), e);
     tc_val sum = sum_in_order(u, e, t, axis);
-    tc_val by = number(u, TC_f32, (double)steps);
-    e = two(u, TC_OP_mul, e, by);
-    e = emit(u, TC_OP_div, &(tc_attr_div){TC_div_mode_exact}, sizeof(tc_attr_div),
-             (tc_val[]){e, sum}, 2);
+    tc_val by = tc_b_scalar(&u->b, TC_f32, (double)steps);
+    e = tc_b_mul(&u->b, e, by);
+    e = tc_b_div(&u->b, e, sum);
     static const float one = 1;
     return requantize(u, e, &one, 1, -1, end_of(u)->zero);
 }
@@ -538,14 +494,9 @@ static tc_status as_unit(tc_rewrite *rw, const tc_node *node, bool *done)
         op = tc_def(rw->from, op->in[0]);
     if (!op || op->n_out != 1 || rw->readers[op->out[0]] != 1 || !join_of(op->op))
         return TC_OK;
-    unit u = {rw, op, node, TC_OK};
+    unit u = {tc_build_instead(rw, node), rw, op, node};
     tc_val y = join_of(op->op)(&u);
-    TC_TRY(u.status);
-    if (!y)
-        return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return y || u.b.status != TC_OK ? tc_b_replace(&u.b, y, done) : TC_OK;
 }
 
 /* By value: how many operators, and the caller for one, read its numbers through dequantize. */

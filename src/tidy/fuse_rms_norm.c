@@ -62,12 +62,8 @@ static bool is_inverse_rms(const tc_rewrite *rw, tc_val v, tc_val x, double *eps
 static tc_status put_norm(tc_rewrite *rw, const tc_node *node, tc_val x, tc_val weight,
                           tc_attr_layer_norm attr, bool *done)
 {
-    tc_node *made;
-    tc_attr_layer_norm *a = tc_arena_copy(&rw->ctx->arena, &attr, sizeof attr);
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_rms_norm, a, (tc_val[]){x, weight}, 2, 1, node->loc, &made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_replace(&b, tc_b_2(&b, rms_norm, tc_b_keep(&b, &attr), x, weight), done);
 }
 
 static tc_status spelled_norm(tc_rewrite *rw, const tc_node *node, bool *done)

@@ -54,21 +54,11 @@ static tc_val one_and_exp(const tc_rewrite *rw, tc_val v)
     return TC_NONE;
 }
 
-static tc_status replace(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val x,
-                         bool *done)
-{
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, op, attr, &x, 1, 1, node->loc, &made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
-}
-
 static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, bool *done)
 {
     tc_attr_softplus *a = tc_new(&rw->ctx->arena, tc_attr_softplus);
     *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is nothing beside 20 */
-    return replace(rw, node, TC_OP_softplus, a, x, done);
+    return tc_rewrite_as(rw, node, TC_OP_softplus, a, x, done);
 }
 
 /* Below it, the ends of log(y / (1 - y)), both clamped, and of logit are the same but for rounding.
@@ -117,13 +107,13 @@ static tc_status put_logit(tc_rewrite *rw, const tc_node *node, tc_val x, double
         tc_attr_clamp *a = tc_new(&rw->ctx->arena, tc_attr_clamp);
         double most = (double)(float)log((1 - eps) / eps); /* the last bits are the library's */
         *a = (tc_attr_clamp){.lo = -most, .hi = most};
-        return replace(rw, node, TC_OP_clamp, a, s->in[0], done);
+        return tc_rewrite_as(rw, node, TC_OP_clamp, a, s->in[0], done);
     }
     if (node->op == TC_OP_logit)
         return TC_OK;
     tc_attr_logit *a = tc_new(&rw->ctx->arena, tc_attr_logit);
     a->eps = eps;
-    return replace(rw, node, TC_OP_logit, a, x, done);
+    return tc_rewrite_as(rw, node, TC_OP_logit, a, x, done);
 }
 
 static tc_status logits(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -151,12 +141,12 @@ static tc_status logarithm(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op == TC_OP_log1p)
         return e ? put_softplus(rw, node, e->in[0], done) : TC_OK;
     if (p)
-        return replace(rw, node, TC_OP_log_softmax, p->attr, p->in[0], done);
+        return tc_rewrite_as(rw, node, TC_OP_log_softmax, p->attr, p->in[0], done);
     if (s)
-        return replace(rw, node, TC_OP_log_sigmoid, NULL, s->in[0], done);
+        return tc_rewrite_as(rw, node, TC_OP_log_sigmoid, NULL, s->in[0], done);
     e = sum ? made_by(rw, sum->in[0], TC_OP_exp) : NULL;
     if (e)
-        return replace(rw, node, TC_OP_logsumexp, sum->attr, e->in[0], done);
+        return tc_rewrite_as(rw, node, TC_OP_logsumexp, sum->attr, e->in[0], done);
     tc_val inside = one_and_exp(rw, x);
     return inside ? put_softplus(rw, node, inside, done) : TC_OK;
 }
@@ -184,7 +174,7 @@ static tc_status around_max(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_val v = tc_rewrite_in(rw, node, 0),
            x = without_max(rw, v, ((const tc_attr_axis *)node->attr)->axis);
-    return x != v ? replace(rw, node, node->op, node->attr, x, done) : TC_OK;
+    return x != v ? tc_rewrite_as(rw, node, node->op, node->attr, x, done) : TC_OK;
 }
 
 static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -199,7 +189,8 @@ static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_attr_axis *axis = tc_new(&rw->ctx->arena, tc_attr_axis);
     axis->axis = a->axes.v[0];
-    return replace(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis), done);
+    return tc_rewrite_as(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis),
+                         done);
 }
 
 tc_status tc_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)

@@ -54,13 +54,10 @@ static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
     int x, w, b;
     if (!positions(rw, node, &x, &w, &b))
         return TC_OK;
-    tc_val in[] = {tc_rewrite_in(rw, node, x), transposed(rw, node->in[w], node->loc),
-                   b < 0 ? TC_NONE : tc_rewrite_in(rw, node, b)};
-    tc_node *layer;
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_linear, NULL, in, b < 0 ? 2 : 3, 1, node->loc, &layer));
-    tc_rewrite_bind(rw, node->out[0], layer->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build build = tc_build_instead(rw, node);
+    tc_val matrix = transposed(rw, node->in[w], node->loc);
+    tc_val bias = b < 0 ? TC_NONE : tc_b_in(&build, b);
+    return tc_b_replace(&build, tc_b_linear(&build, tc_b_in(&build, x), matrix, bias), done);
 }
 
 tc_status tc_tidy_convert_matmul_to_linear(tc_ctx *ctx, tc_module *module)

@@ -27,6 +27,7 @@ static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *y = node->n_out == 1 ? tc_type_of(rw->from, node->out[0]) : NULL;
     if (!computes(node->op) || y->dtype != TC_f32 || y->quant)
         return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     tc_val in[2];
     bool any = false;
     for (int i = 0; i < 2; i++) {
@@ -35,22 +36,13 @@ static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)
         if (t->quant || (!tc_is_int(t->dtype) && t->dtype != TC_bool) ||
             tc_is_const(rw->to, in[i]))
             continue;
-        tc_attr_cast *a = tc_new(&rw->ctx->arena, tc_attr_cast);
-        a->dtype = TC_f32;
-        tc_node *cast;
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_cast, a, &in[i], 1, 1, node->loc, &cast));
-        in[i] = cast->out[0];
+        in[i] = tc_b_cast(&b, in[i], TC_f32);
         any = true;
     }
     if (!any)
         return TC_OK;
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, node->op, node->attr, in, 2, 1, node->loc, &made));
-    if (tc_type_of(rw->to, made->out[0]) != y)
-        return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_val made = tc_b_op(&b, node->op, node->attr, in, 2);
+    return made && tc_b_type(&b, made) != y ? TC_OK : tc_b_replace(&b, made, done);
 }
 
 tc_status tc_tidy_promote_integers(tc_ctx *ctx, tc_module *module)

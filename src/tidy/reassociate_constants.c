@@ -109,23 +109,16 @@ static tc_status follow(tc_rewrite *rw, const tc_node *node, bool *done)
         !tc_same_dims(tc_type_of(g, x), tc_type_of(g, before)) ||
         !tc_same_dims(tc_type_of(g, behind), tc_type_of(g, node->out[0])))
         return TC_OK;
-    tc_val in[2], both = merged(rw, node, a, b);
+    tc_build build = tc_build_instead(rw, node);
+    tc_val y = rw->now[x], both = merged(rw, node, a, b);
     if (!both)
         return TC_OK;
-    in[0] = rw->now[x];
-    in[1] = both;
     if (shaped) {
-        tc_node *made = tc_graph_add(rw->to, TC_OP_reshape, shaped->attr, in, 1, 1, shaped->loc);
-        rw->to->val[made->out[0]]->type = tc_type_of(g, behind);
-        TC_TRY(tc_node_infer(rw->to, made));
-        in[0] = made->out[0];
+        build.loc = shaped->loc;
+        y = tc_b_1(&build, reshape, shaped->attr, y);
+        build.loc = node->loc;
     }
-    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 2, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(g, node->out[0]);
-    TC_TRY(tc_node_infer(rw->to, made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    return tc_b_again(&build, (tc_val[]){y, both}, 2, done);
 }
 
 /* A factor behind a matrix product, on its first operand. */
@@ -142,19 +135,10 @@ static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!is_real(p) || !tc_same_dims(tc_type_of(g, product->out[0]), y) || !(c > 0) || isinf(c) ||
         tc_type_count(p) > tc_type_count(y) || tc_is_const(g, product->in[0]))
         return TC_OK;
-    tc_val in[2] = {rw->now[product->in[0]], tc_graph_scalar(rw->to, TC_f32, c, node->loc)};
-    tc_node *scaled = tc_graph_add(rw->to, TC_OP_mul, NULL, in, 2, 1, node->loc);
-    rw->to->val[scaled->out[0]]->type = p;
-    TC_TRY(tc_node_infer(rw->to, scaled));
-    in[0] = scaled->out[0];
-    in[1] = rw->now[product->in[1]];
-    tc_node *made =
-        tc_graph_add(rw->to, TC_OP_matmul, product->attr, in, product->n_in, 1, product->loc);
-    rw->to->val[made->out[0]]->type = y;
-    TC_TRY(tc_node_infer(rw->to, made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val x = tc_b_mul(&b, rw->now[product->in[0]], tc_b_scalar(&b, TC_f32, c));
+    b.loc = product->loc;
+    return tc_b_replace(&b, tc_b_matmul(&b, x, rw->now[product->in[1]]), done);
 }
 
 tc_status tc_tidy_reassociate_constants(tc_ctx *ctx, tc_module *module)

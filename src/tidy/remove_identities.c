@@ -31,9 +31,7 @@ static tc_status remove_nothing(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!does_nothing(node) ||
         tc_type_of(rw->from, node->in[0]) != tc_type_of(rw->from, node->out[0]))
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], tc_rewrite_in(rw, node, 0));
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, tc_rewrite_in(rw, node, 0), done);
 }
 
 /* x * 1 => x,  x / 1 => x */
@@ -68,12 +66,8 @@ static tc_status drop_empty(tc_rewrite *rw, const tc_node *node, bool *done)
             in[n++] = tc_rewrite_in(rw, node, i);
     if (n == node->n_in || !n || tc_type_of(rw->to, in[0])->dtype != y->dtype)
         return TC_OK;
-    tc_node *made = tc_graph_add(rw->to, TC_OP_cat, node->attr, in, n, 1, node->loc);
-    rw->to->val[made->out[0]]->type = y;
-    rw->to->val[made->out[0]]->name = rw->from->val[node->out[0]]->name;
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return tc_node_infer(rw->to, made);
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_again(&b, in, n, done);
 }
 
 /* Both records begin with the list. */
@@ -116,15 +110,12 @@ static tc_status merge_permutes(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int32_t i = 0; i < q->n; i++)
         r[i] = p ? p->v[q->v[i]] : q->v[i];
     tc_ints perm = {q->n, r};
-    if (keeps_order(&perm) && tc_type_of(rw->to, x) == tc_type_of(rw->from, node->out[0])) {
-        tc_rewrite_bind(rw, node->out[0], x);
-        *done = true;
-    } else if (two) {
-        perm = tc_ints_copy(&rw->ctx->arena, r, q->n);
-        TC_TRY(tc_rewrite_as(rw, node, node->op, perm_attr(&rw->ctx->arena, node->op, perm), x));
-        *done = true;
-    }
-    return TC_OK;
+    if (keeps_order(&perm) && tc_type_of(rw->to, x) == tc_type_of(rw->from, node->out[0]))
+        return tc_rewrite_with(rw, node, x, done);
+    if (!two)
+        return TC_OK;
+    perm = tc_ints_copy(&rw->ctx->arena, r, q->n);
+    return tc_rewrite_as(rw, node, node->op, perm_attr(&rw->ctx->arena, node->op, perm), x, done);
 }
 
 /* Whether the axes with more than one element stay in order. */
@@ -161,9 +152,8 @@ static tc_status permute_to_reshape(tc_rewrite *rw, const tc_node *node, bool *d
     const tc_type *type = tc_type_of(rw->from, node->out[0]);
     if (per_channel(type) || !keeps_numbers(tc_type_of(rw->from, node->in[0]), perm_of(node)))
         return TC_OK;
-    *done = true;
     return tc_rewrite_as(rw, node, TC_OP_reshape, shape_attr(&rw->ctx->arena, type),
-                         tc_rewrite_in(rw, node, 0));
+                         tc_rewrite_in(rw, node, 0), done);
 }
 
 /* reshape(reshape(x)) => reshape(x), and simply x when the shape is x's own */
@@ -174,11 +164,9 @@ static tc_status merge_reshapes(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *inner = tc_rewrite_def(rw, node, 0);
     if (!inner || inner->op != TC_OP_reshape || per_channel(tc_type_of(rw->to, inner->out[0])))
         return TC_OK;
-    *done = true;
     if (tc_type_of(rw->to, inner->in[0]) != tc_type_of(rw->from, node->out[0]))
-        return tc_rewrite_as(rw, node, TC_OP_reshape, node->attr, inner->in[0]);
-    tc_rewrite_bind(rw, node->out[0], inner->in[0]);
-    return TC_OK;
+        return tc_rewrite_as(rw, node, TC_OP_reshape, node->attr, inner->in[0], done);
+    return tc_rewrite_with(rw, node, inner->in[0], done);
 }
 
 /* Bits of an integer that a float holds exactly. */
@@ -239,11 +227,9 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
     bool real = tc_is_float(a) && tc_is_float(b) && tc_is_float(c);
     if (!widens(a, b) || !(a == c || whole || real) || x->quant || result->quant)
         return TC_OK;
-    *done = true;
     if (x != result)
-        return tc_rewrite_as(rw, node, TC_OP_cast, node->attr, inner->in[0]);
-    tc_rewrite_bind(rw, node->out[0], inner->in[0]);
-    return TC_OK;
+        return tc_rewrite_as(rw, node, TC_OP_cast, node->attr, inner->in[0], done);
+    return tc_rewrite_with(rw, node, inner->in[0], done);
 }
 
 /* A buffer that is written back as it was is a constant, where nobody else changes it. */

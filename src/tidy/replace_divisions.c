@@ -46,13 +46,8 @@ static tc_status as_factor(tc_rewrite *rw, const tc_node *node, bool *done)
             ((float *)r.data)[i] = (float)(1 / (double)((const float *)c.data)[i]);
         else
             ((double *)r.data)[i] = 1 / ((const double *)c.data)[i];
-    tc_val in[] = {tc_rewrite_in(rw, node, 0),
-                   tc_graph_const(rw->to, r.type, r.data, NULL, node->loc)};
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_mul, NULL, in, 2, 1, node->loc, &made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_replace(&b, tc_b_mul(&b, tc_b_in(&b, 0), tc_b_const(&b, r, NULL)), done);
 }
 
 /* The one number of a constant operand; 0: it is none, or of another kind. */
@@ -100,12 +95,8 @@ static tc_status join_factors(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *t = both != 0 ? tc_type_of(rw->to, x) : NULL;
     if (!t || t->quant || t->dtype != TC_f32 || !tc_same_dims(t, y))
         return TC_OK;
-    tc_val in[] = {x, tc_graph_scalar(rw->to, TC_f32, both, node->loc)};
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_mul, NULL, in, 2, 1, node->loc, &made));
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_replace(&b, tc_b_mul(&b, x, tc_b_scalar(&b, TC_f32, both)), done);
 }
 
 tc_status tc_tidy_replace_divisions(tc_ctx *ctx, tc_module *module)

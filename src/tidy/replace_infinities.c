@@ -35,27 +35,10 @@ static int huge_sign(const tc_rewrite *rw, tc_val v)
     return sign;
 }
 
-static tc_status put(tc_rewrite *rw, const tc_node *like, tc_op op, const void *attr,
-                     const tc_val *in, int n, tc_val *out)
-{
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, op, attr, in, n, 1, like->loc, &made));
-    *out = made->out[0];
-    return TC_OK;
-}
-
 /* v, of the node's element type, in the shape of its result and in its place. */
-static tc_status stand_in(tc_rewrite *rw, const tc_node *node, tc_val v, bool *done)
+static tc_status stand_in(tc_build *b, tc_val v, bool *done)
 {
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
-    if (!tc_same_dims(tc_type_of(rw->to, v), y)) {
-        tc_attr_shape *a = tc_new(&rw->ctx->arena, tc_attr_shape);
-        a->shape = tc_ints_copy(&rw->ctx->arena, y->dim, y->rank);
-        TC_TRY(put(rw, node, TC_OP_expand, a, &v, 1, &v));
-    }
-    tc_rewrite_bind(rw, node->out[0], v);
-    *done = true;
-    return TC_OK;
+    return tc_b_replace(b, tc_b_expand_as(b, v, tc_b_out_type(b, 0)), done);
 }
 
 static bool same_dtypes(const tc_rewrite *rw, const tc_node *node)
@@ -80,12 +63,10 @@ static tc_status beside(tc_rewrite *rw, const tc_node *node, bool *done)
     if ((sign[0] != 0) == (sign[1] != 0) || tc_is_const(rw->to, in[sign[0] != 0]))
         return TC_OK;
     int at = sign[1] != 0;
-    if (adds) {
-        if (at && node->op == TC_OP_sub)
-            TC_TRY(put(rw, node, TC_OP_neg, NULL, &in[1], 1, &in[1]));
-        return stand_in(rw, node, in[at], done);
-    }
-    return sign[at] == (most ? -1 : 1) ? stand_in(rw, node, in[1 - at], done) : TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    if (adds)
+        return stand_in(&b, at && node->op == TC_OP_sub ? tc_b_neg(&b, in[1]) : in[at], done);
+    return sign[at] == (most ? -1 : 1) ? stand_in(&b, in[1 - at], done) : TC_OK;
 }
 
 static tc_status through_choice(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -101,13 +82,10 @@ static tc_status through_choice(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!huge || t->quant || tc_type_of(rw->to, in[1])->dtype != t->dtype ||
         tc_type_of(rw->to, in[2])->dtype != t->dtype)
         return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     for (int i = 1; i < 3; i++)
-        TC_TRY(put(rw, node, node->op, node->attr, &in[i], 1, &in[i]));
-    tc_val y;
-    TC_TRY(put(rw, node, TC_OP_where, NULL, in, 3, &y));
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+        in[i] = tc_b_unary(&b, node->op, in[i]);
+    return tc_b_replace(&b, tc_b_where(&b, in[0], in[1], in[2]), done);
 }
 
 tc_status tc_tidy_replace_infinities(tc_ctx *ctx, tc_module *module)

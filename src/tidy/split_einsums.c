@@ -122,23 +122,13 @@ static bool is_own(const tc_einsum *e, int k, uint8_t label)
     return own;
 }
 
-static tc_status emit(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val *v)
-{
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, op, attr, v, 1, 1, node->loc, &made));
-    *v = made->out[0];
-    return TC_OK;
-}
-
 /* Operand k without labels that it has twice, or that only it has. */
-static tc_status alone(tc_rewrite *rw, const tc_node *node, tc_einsum *e, int k, tc_val *v)
+static tc_val alone(tc_build *b, tc_einsum *e, int k)
 {
     uint8_t *label = e->in[k];
-    tc_arena *arena = &rw->ctx->arena;
-    for (int i, j; (i = repeated(tc_type_of(rw->to, *v), label, e->rank[k], &j)) >= 0;) {
-        tc_attr_diagonal *a = tc_new(arena, tc_attr_diagonal);
-        *a = (tc_attr_diagonal){.offset = 0, .axis1 = i, .axis2 = j};
-        TC_TRY(emit(rw, node, TC_OP_diagonal, a, v));
+    tc_val x = tc_b_in(b, k);
+    for (int i, j; x && (i = repeated(tc_b_type(b, x), label, e->rank[k], &j)) >= 0;) {
+        x = tc_b_1(b, diagonal, tc_b_attr(b, diagonal, .axis1 = i, .axis2 = j), x);
         uint8_t own = label[i]; /* it comes last */
         int n = 0;
         for (int axis = 0; axis < e->rank[k]; axis++)
@@ -153,33 +143,24 @@ static tc_status alone(tc_rewrite *rw, const tc_node *node, tc_einsum *e, int k,
         if (is_own(e, k, label[axis]))
             summed[n_summed++] = axis;
     if (!n_summed)
-        return TC_OK;
-    tc_attr_axes *a = tc_new(arena, tc_attr_axes);
-    *a = (tc_attr_axes){.axes = tc_ints_copy(arena, summed, n_summed), .keepdim = false};
-    TC_TRY(emit(rw, node, TC_OP_sum, a, v));
+        return x;
+    x = tc_b_sum(b, x, tc_ints_copy(&b->ctx->arena, summed, n_summed), false);
     for (int axis = 0; axis < e->rank[k]; axis++)
         if (!is_own(e, k, label[axis]))
             label[n++] = label[axis];
     e->rank[k] = n;
-    return TC_OK;
+    return x;
 }
 
 /* A single operand's axes in the result's order. */
-static tc_status ordered(tc_rewrite *rw, const tc_node *node, const tc_einsum *e, tc_val *v)
+static tc_val ordered(tc_build *b, const tc_einsum *e, tc_val x)
 {
     int64_t perm[TC_MAX_RANK];
-    bool moves = false;
     for (int i = 0; i < e->out_rank; i++)
         for (int axis = 0; axis < e->rank[0]; axis++)
-            if (e->in[0][axis] == e->out[i]) {
+            if (e->in[0][axis] == e->out[i])
                 perm[i] = axis;
-                moves = moves || axis != i;
-            }
-    if (!moves)
-        return TC_OK;
-    tc_attr_perm *a = tc_new(&rw->ctx->arena, tc_attr_perm);
-    a->perm = tc_ints_copy(&rw->ctx->arena, perm, e->out_rank);
-    return emit(rw, node, TC_OP_permute, a, v);
+    return tc_b_permute(b, x, perm);
 }
 
 static bool is_simple(const tc_rewrite *rw, const tc_node *node, const tc_einsum *e)
@@ -204,6 +185,12 @@ static bool differs(const tc_einsum *e, int k)
     return false;
 }
 
+static tc_val put_einsum(tc_build *b, tc_buf *equation, const tc_val *in, int n)
+{
+    const char *text = tc_intern_text(b->ctx, tc_buf_cstr(equation));
+    return tc_b_op(b, TC_OP_einsum, tc_b_attr(b, einsum, text), in, n);
+}
+
 static tc_status simplify(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     char name[TC_EINSUM_LABELS];
@@ -211,30 +198,20 @@ static tc_status simplify(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!read_einsum(rw, node, &e, name) || is_simple(rw, node, &e) ||
         !tc_is_float(tc_type_of(rw->from, node->out[0])->dtype))
         return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     tc_val in[TC_EINSUM_OPERANDS];
     tc_buf text;
     tc_buf_init(&text, &rw->ctx->arena);
     for (int k = 0; k < e.n_in; k++) {
-        in[k] = tc_rewrite_in(rw, node, k);
-        TC_TRY(alone(rw, node, &e, k, &in[k]));
+        in[k] = alone(&b, &e, k);
         tc_buf_text(&text, k ? "," : "");
         spell(&text, name, e.in[k], e.rank[k]);
     }
-    tc_val v = in[0];
     if (e.n_in == 1 && !differs(&e, 0))
-        TC_TRY(ordered(rw, node, &e, &v));
-    else {
-        tc_buf_text(&text, "->");
-        spell(&text, name, e.out, e.out_rank);
-        tc_attr_einsum *a = tc_new(&rw->ctx->arena, tc_attr_einsum);
-        a->equation = tc_intern_text(rw->ctx, tc_buf_cstr(&text));
-        tc_node *made;
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_einsum, a, in, e.n_in, 1, node->loc, &made));
-        v = made->out[0];
-    }
-    tc_rewrite_bind(rw, node->out[0], v);
-    *done = true;
-    return TC_OK;
+        return tc_b_replace(&b, ordered(&b, &e, in[0]), done);
+    tc_buf_text(&text, "->");
+    spell(&text, name, e.out, e.out_rank);
+    return tc_b_replace(&b, put_einsum(&b, &text, in, e.n_in), done);
 }
 
 /* ---- two at a time ---- */
@@ -254,7 +231,8 @@ static tc_status split_einsums(tc_rewrite *rw, const tc_node *node, bool *done)
             left = left_over(&e, &left, k);
     left = (labels){.n = e.rank[0]};
     memcpy(left.v, e.in[0], (size_t)left.n);
-    tc_val v = tc_rewrite_in(rw, node, 0);
+    tc_build b = tc_build_instead(rw, node);
+    tc_val v = tc_b_in(&b, 0);
     for (int k = 1; k < e.n_in; k++) {
         bool last = k + 1 == e.n_in;
         labels result = left_over(&e, &left, k);
@@ -265,17 +243,10 @@ static tc_status split_einsums(tc_rewrite *rw, const tc_node *node, bool *done)
         spell(&text, name, e.in[k], e.rank[k]);
         tc_buf_text(&text, "->");
         spell(&text, name, last ? e.out : result.v, last ? e.out_rank : result.n);
-        tc_attr_einsum *a = tc_new(&rw->ctx->arena, tc_attr_einsum);
-        a->equation = tc_intern_text(rw->ctx, tc_buf_cstr(&text));
-        tc_node *made;
-        tc_val pair[] = {v, tc_rewrite_in(rw, node, k)};
-        TC_TRY(tc_graph_emit(rw->to, TC_OP_einsum, a, pair, 2, 1, node->loc, &made));
-        v = made->out[0];
+        v = put_einsum(&b, &text, (tc_val[]){v, tc_b_in(&b, k)}, 2);
         left = result;
     }
-    tc_rewrite_bind(rw, node->out[0], v);
-    *done = true;
-    return TC_OK;
+    return tc_b_replace(&b, v, done);
 }
 
 tc_status tc_tidy_split_einsums(tc_ctx *ctx, tc_module *module)

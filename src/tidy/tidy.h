@@ -3,7 +3,7 @@
 #ifndef TC_TIDY_H
 #define TC_TIDY_H
 
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 
 #define PASS(folder, name, ...)                                                                    \
     TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);

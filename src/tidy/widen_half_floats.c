@@ -18,16 +18,6 @@ static bool is_half(const tc_type *t)
     return t && !t->quant && (t->dtype == TC_f16 || t->dtype == TC_bf16);
 }
 
-static tc_status cast_to(tc_graph *g, tc_dtype dtype, tc_val x, const tc_loc *loc, tc_val *out)
-{
-    tc_attr_cast *a = tc_new(&g->module->ctx->arena, tc_attr_cast);
-    a->dtype = dtype;
-    tc_node *cast;
-    TC_TRY(tc_graph_emit(g, TC_OP_cast, a, &x, 1, 1, loc, &cast));
-    *out = cast->out[0];
-    return TC_OK;
-}
-
 /* An attribute record whose element type is a half: the same with f32. */
 static const void *wide_attr(tc_ctx *ctx, const tc_node *node)
 {
@@ -50,20 +40,18 @@ static const void *wide_attr(tc_ctx *ctx, const tc_node *node)
 }
 
 /* Numbers as f32: a constant at once, others through a cast. */
-static tc_status widen(tc_rewrite *rw, tc_val old, const tc_loc *loc)
+static tc_val widen(tc_build *b, tc_val old)
 {
-    widening *w = rw->user;
-    const tc_type *t = tc_type_of(rw->to, rw->now[old]);
-    if (!is_half(t) || w->wide[old])
-        return TC_OK;
-    if (!tc_is_const(rw->to, rw->now[old]))
-        return cast_to(rw->to, TC_f32, rw->now[old], loc, &w->wide[old]);
-    tc_tensor half = tc_tensor_of(rw->to, rw->now[old]);
-    tc_tensor real =
-        tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, t->rank, t->dim));
-    tc_read_f32(half, 0, (size_t)tc_type_count(t), real.data);
-    w->wide[old] = tc_graph_const(rw->to, real.type, real.data, rw->from->val[old]->name, loc);
-    return TC_OK;
+    widening *w = b->rw->user;
+    tc_val x = b->rw->now[old];
+    const tc_type *t = tc_b_type(b, x);
+    if (w->wide[old] || !is_half(t))
+        return w->wide[old] ? w->wide[old] : x;
+    if (!tc_is_const(b->g, x))
+        return w->wide[old] = tc_b_cast(b, x, TC_f32);
+    tc_tensor real = tc_b_tensor(b, TC_f32, t->rank, t->dim);
+    tc_read_f32(tc_tensor_of(b->g, x), 0, (size_t)tc_type_count(t), real.data);
+    return w->wide[old] = tc_b_const(b, real, b->rw->from->val[old]->name);
 }
 
 static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -76,16 +64,12 @@ static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
         any = any || is_half(tc_type_of(rw->from, node->out[i]));
     if (!any || node->op == TC_OP_const)
         return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in + 1);
-    for (int i = 0; i < node->n_in; i++) {
-        if (node->in[i])
-            TC_TRY(widen(rw, node->in[i], node->loc));
-        in[i] = w->wide[node->in[i]] ? w->wide[node->in[i]] : rw->now[node->in[i]];
-    }
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, node->op, wide_attr(rw->ctx, node), in, node->n_in, node->n_out,
-                         node->loc, &made));
-    for (int i = 0; i < node->n_out; i++) {
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = node->in[i] ? widen(&b, node->in[i]) : TC_NONE;
+    tc_node *made = tc_b_ops(&b, node->op, wide_attr(rw->ctx, node), in, node->n_in, node->n_out);
+    for (int i = 0; made && i < node->n_out; i++) {
         tc_val v = node->out[i];
         const tc_type *was = tc_type_of(rw->from, v);
         rw->to->val[made->out[i]]->name = rw->from->val[v]->name;
@@ -93,10 +77,10 @@ static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
         if (!is_half(was))
             continue;
         w->wide[v] = made->out[i]; /* its own form is made where it is asked for; else it is dead */
-        TC_TRY(cast_to(rw->to, was->dtype, made->out[i], node->loc, &rw->now[v]));
+        rw->now[v] = tc_b_cast(&b, made->out[i], was->dtype);
     }
     *done = true;
-    return TC_OK;
+    return b.status;
 }
 
 tc_status tc_tidy_widen_half_floats(tc_ctx *ctx, tc_module *module)

@@ -128,9 +128,7 @@ static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *d
     tc_val y = tc_typed_node(&b, TC_OP_conv, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
                              node->n_in, tc_type_of(rw->from, node->out[0]));
     TC_TRY(b.status);
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, y, done);
 }
 
 tc_status tc_lower_fold_large_strides(tc_ctx *ctx, tc_module *module)

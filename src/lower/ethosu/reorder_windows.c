@@ -229,8 +229,7 @@ static tc_status start(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val v;
     TC_TRY(put(rw, node, TC_OP_permute, perm_of(rw, columns), rw->now[swap->in[0]],
                with_dims(rw, t, dim), &v));
-    *done = true;
-    return tc_rewrite_as(rw, node, TC_OP_reshape, node->attr, v);
+    return tc_rewrite_as(rw, node, TC_OP_reshape, node->attr, v, done);
 }
 
 /* The reshape and the permute behind it, at the permute. */
@@ -247,8 +246,7 @@ static tc_status end(tc_rewrite *rw, const tc_node *node, bool *done)
     a->shape = tc_ints_copy(&rw->ctx->arena, dim, 6);
     tc_val v;
     TC_TRY(put(rw, node, TC_OP_reshape, a, rw->now[apart->in[0]], with_dims(rw, t, dim), &v));
-    *done = true;
-    return tc_rewrite_as(rw, node, TC_OP_permute, perm_of(rw, back), v);
+    return tc_rewrite_as(rw, node, TC_OP_permute, perm_of(rw, back), v, done);
 }
 
 /* A constant that differs from window to window, in their new order. */

@@ -83,9 +83,7 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_typed *b, tc_val
     one->alpha = 1;
     tc_val sum = tc_typed_node(b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);
     TC_TRY(b->status);
-    tc_rewrite_bind(rw, node->out[0], sum);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, sum, done);
 }
 
 static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)

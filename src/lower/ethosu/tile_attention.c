@@ -288,9 +288,7 @@ static tc_status merged_heads(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!y && t->b.status == TC_OK)
         y = tc_tile_projection(t, node, (tc_range){0, tc_type_of(rw->from, o)->dim[0], 1});
     TC_TRY(t->b.status);
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, y, done);
 }
 
 /* An operator that may work piece by piece: it sees one place, or one element, at a time. */

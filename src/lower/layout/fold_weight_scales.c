@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#include "../../ir/rewrite.h"
+#include "../../ir/build.h"
 #include "../../num/load.h"
 
 /* The factors behind a product, by output channel. */
@@ -170,7 +170,7 @@ static bool fits(tc_rewrite *rw, const factors *f)
 }
 
 /* The product with other weights, giving the node's own type; its axes permuted where they were. */
-static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f)
+static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f, bool *done)
 {
     const tc_node *p = f->product;
     tc_type type = *tc_type_of(rw->from, node->out[0]);
@@ -179,13 +179,11 @@ static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f)
                     TC_NONE};
     if (p->n_in > 2 && p->in[2])
         in[2] = f->g ? scaled(rw, p, p->in[2], f) : rw->now[p->in[2]];
-    tc_node *made = tc_graph_add(rw->to, p->op, p->attr, in, p->n_in, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_intern(rw->ctx, &type);
-    TC_TRY(tc_node_infer(rw->to, made));
-    if (f->turn)
-        return tc_rewrite_as(rw, node, TC_OP_permute, f->turn->attr, made->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val y = tc_b_typed(&b, p->op, p->attr, in, p->n_in, tc_type_intern(rw->ctx, &type));
+    TC_TRY(b.status);
+    return f->turn ? tc_rewrite_as(rw, node, TC_OP_permute, f->turn->attr, y, done)
+                   : tc_b_replace(&b, y, done);
 }
 
 /* A quantized result of 8 or 16 bits, one scale. */
@@ -228,7 +226,7 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
             f.g[c] = 1 / f.g[c];
         *done = all_finite(&f) && fits(rw, &f);
     }
-    tc_status status = *done ? put(rw, node, &f) : TC_OK;
+    tc_status status = *done ? put(rw, node, &f, done) : TC_OK;
     tc_arena_rewind(&rw->ctx->scratch, mark);
     return status;
 }
@@ -251,7 +249,7 @@ static tc_status fold_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!narrow(x) || !narrow(y) || !reaches(x, y))
         return TC_OK;
     *done = true;
-    return put(rw, node, &f);
+    return put(rw, node, &f, done);
 }
 
 tc_status tc_lower_fold_weight_scales(tc_ctx *ctx, tc_module *module)

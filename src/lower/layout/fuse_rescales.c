@@ -16,10 +16,10 @@
 
 #include <math.h>
 
-#include "../../ir/rewrite.h"
-#include "../../target/judge.h"
+#include "../../ir/build.h"
 #include "../../num/fixed.h"
 #include "../../num/load.h"
+#include "../../target/judge.h"
 
 /* An i8 for each i8, by code + 128. */
 typedef struct map8 {
@@ -104,31 +104,24 @@ static tc_status drop(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     if (!as_map(rw->from, node, &m) || !changes_nothing(&m))
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], x);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, x, done);
 }
 
-static tc_status put_table(tc_rewrite *rw, const tc_node *node, tc_val x, const map8 *m)
+static tc_status put_table(tc_rewrite *rw, const tc_node *node, tc_val x, const map8 *m, bool *done)
 {
-    int64_t n = 256;
-    tc_val in[] = {x,
-                   tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_i8, 1, &n),
-                                  tc_arena_copy(&rw->ctx->arena, m, sizeof *m), NULL, node->loc)};
-    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_table, NULL, in, 2, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    const tc_type *type = tc_type_make(rw->ctx, TC_i8, 1, (int64_t[]){256});
+    return tc_b_replace(&b, tc_b_tosa_table(&b, x, tc_b_data(&b, type, tc_b_keep(&b, m))), done);
 }
 
-static tc_status put_clamp(tc_rewrite *rw, const tc_node *node, const tc_node *inner)
+static tc_status put_clamp(tc_rewrite *rw, const tc_node *node, const tc_node *inner, bool *done)
 {
     const tc_attr_tosa_clamp *p = inner->attr, *q = node->attr;
     tc_attr_tosa_clamp a = {.min_val = fmax(fmin(p->min_val, q->max_val), q->min_val),
                             .max_val = fmax(fmin(p->max_val, q->max_val), q->min_val),
                             .nan_mode = q->nan_mode};
     return tc_rewrite_as(rw, node, TC_OP_tosa_clamp, tc_arena_copy(&rw->ctx->arena, &a, sizeof a),
-                         inner->in[0]);
+                         inner->in[0], done);
 }
 
 /* A value that was just brought from an accumulator to i8: an activation behind it costs nothing.
@@ -145,16 +138,15 @@ static tc_status join(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->n_out != 1 || !as_map(rw->from, node, &outer) || rw->readers[node->in[0]] != 1)
         return TC_OK;
     const tc_node *def = tc_rewrite_def(rw, node, 0);
-    *done = true;
-    if (!as_map(rw->to, def, &inner)) {
-        *done = node->op == TC_OP_tosa_rescale && was_narrowed(rw->to, def);
-        return *done ? put_table(rw, node, tc_rewrite_in(rw, node, 0), &outer) : TC_OK;
-    }
+    if (!as_map(rw->to, def, &inner))
+        return node->op == TC_OP_tosa_rescale && was_narrowed(rw->to, def)
+                   ? put_table(rw, node, tc_rewrite_in(rw, node, 0), &outer, done)
+                   : TC_OK;
     if (def->op == TC_OP_tosa_clamp && node->op == TC_OP_tosa_clamp)
-        return put_clamp(rw, node, def);
+        return put_clamp(rw, node, def, done);
     for (int i = 0; i < 256; i++)
         inner.to[i] = outer.to[inner.to[i] + 128];
-    return put_table(rw, node, def->in[0], &inner);
+    return put_table(rw, node, def->in[0], &inner, done);
 }
 
 /* ---- movement ---- */
@@ -178,13 +170,9 @@ static tc_status join_slices(tc_rewrite *rw, const tc_node *node, bool *done)
     int64_t *start = tc_new_n(&rw->ctx->arena, int64_t, TC_MAX_RANK);
     for (int i = 0; i < type->rank; i++)
         start[i] = p[i] + q[i];
-    tc_val at = tc_graph_const(rw->to, tc_type_of(rw->from, node->in[1]), start, NULL, node->loc);
-    tc_val in[] = {def->in[0], at, tc_rewrite_in(rw, node, 2)};
-    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
-    rw->to->val[made->out[0]]->type = type;
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val at = tc_b_data(&b, tc_type_of(rw->from, node->in[1]), start);
+    return tc_b_again(&b, (tc_val[]){def->in[0], at, tc_b_in(&b, 2)}, 3, done);
 }
 
 /* The axis of x that y has as two, n and c; -1: y is something else. */
@@ -223,17 +211,10 @@ static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
     memcpy(dim, x->dim, sizeof dim);
     start[axis] = from[axis] * c;
     dim[axis] = type->dim[axis] * c;
-    tc_val in[3] = {def->in[0]};
-    in[1] = tc_rewrite_shape(rw, node, x->rank, start);
-    in[2] = tc_rewrite_shape(rw, node, x->rank, dim);
-    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_slice, NULL, in, 3, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, x->rank, dim);
-    tc_val shaped[] = {made->out[0], tc_rewrite_shape(rw, node, type->rank, type->dim)};
-    made = tc_graph_add(rw->to, TC_OP_tosa_reshape, NULL, shaped, 2, 1, node->loc);
-    rw->to->val[made->out[0]]->type = type;
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    tc_val at = tc_b_shape(&b, x->rank, start), size = tc_b_shape(&b, x->rank, dim);
+    tc_val part = tc_b_3(&b, tosa_slice, NULL, def->in[0], at, size);
+    return tc_b_replace(&b, tc_b_tosa_reshape(&b, part, type->rank, type->dim), done);
 }
 
 /* The CONCAT along the same axis that an operand is, if nobody else reads it. */
@@ -266,11 +247,8 @@ static tc_status join_concats(tc_rewrite *rw, const tc_node *node, bool *done)
         if (!def)
             in[n++] = tc_rewrite_in(rw, node, i);
     }
-    tc_node *made = tc_graph_add(rw->to, TC_OP_tosa_concat, node->attr, in, (int)n, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_again(&b, in, (int)n, done);
 }
 
 /* ---- one for each reader ---- */
@@ -320,15 +298,14 @@ static tc_val again(tc_rewrite *rw, tc_val v)
 }
 
 /* Numbers start .. start + n of a constant of the old graph. */
-static tc_val part_of(tc_rewrite *rw, const tc_node *node, tc_val old, int64_t start, int64_t n)
+static tc_val part_of(tc_build *b, tc_val old, int64_t start, int64_t n)
 {
-    const tc_type *t = tc_type_of(rw->from, old);
+    const tc_type *t = tc_type_of(b->rw->from, old);
     size_t width = tc_dtypes[t->dtype].bytes;
-    const char *data = rw->from->val[old]->data;
-    return tc_graph_const(rw->to, tc_type_make(rw->ctx, t->dtype, 1, &n),
-                          tc_arena_copy(&rw->ctx->arena, data + (size_t)start * width,
-                                        (size_t)n * width),
-                          NULL, node->loc);
+    const char *data = b->rw->from->val[old]->data;
+    return tc_b_data(
+        b, tc_type_make(b->ctx, t->dtype, 1, &n),
+        tc_arena_copy(&b->ctx->arena, data + (size_t)start * width, (size_t)n * width));
 }
 
 /* rescale(concat(product, product)) => concat(rescale(product), rescale(product)) */
@@ -346,6 +323,7 @@ static tc_status narrow_parts(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *type = tc_type_of(rw->from, node->out[0]);
     bool cut = ((const tc_attr_tosa_rescale *)node->attr)->per_channel &&
                ((const tc_attr_tosa_axis *)joined->attr)->axis == type->rank - 1;
+    tc_build b = tc_build_instead(rw, node);
     tc_val *part = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)joined->n_in);
     int64_t start = 0;
     for (int i = 0; i < joined->n_in; i++) {
@@ -355,19 +333,13 @@ static tc_status narrow_parts(tc_rewrite *rw, const tc_node *node, bool *done)
         if (read_before(rw->user, &rw->ctx->scratch, in[0]))
             in[0] = again(rw, in[0]);
         for (int k = 1; k < 5; k++)
-            in[k] = cut && k < 3 ? part_of(rw, node, node->in[k], start, n)
-                                 : tc_rewrite_in(rw, node, k);
-        tc_node *made = tc_graph_add(rw->to, node->op, node->attr, in, 5, 1, node->loc);
-        rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, type->dtype, t->rank, t->dim);
-        part[i] = made->out[0];
+            in[k] = cut && k < 3 ? part_of(&b, node->in[k], start, n) : tc_b_in(&b, k);
+        part[i] = tc_b_typed(&b, node->op, node->attr, in, 5,
+                             tc_type_make(rw->ctx, type->dtype, t->rank, t->dim));
         start += n;
     }
-    tc_node *made =
-        tc_graph_add(rw->to, joined->op, joined->attr, part, joined->n_in, 1, joined->loc);
-    rw->to->val[made->out[0]]->type = type;
-    tc_rewrite_bind(rw, node->out[0], made->out[0]);
-    *done = true;
-    return TC_OK;
+    b.loc = joined->loc;
+    return tc_b_replace(&b, tc_b_op(&b, joined->op, joined->attr, part, joined->n_in), done);
 }
 
 static tc_status private_operands(tc_rewrite *rw, const tc_node *node, bool *done)

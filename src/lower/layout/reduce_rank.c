@@ -43,9 +43,7 @@ static tc_status finish(tc_rewrite *rw, const tc_node *node, tc_typed *b, tc_val
     if (b->status == TC_OK)
         y = tc_typed_reshape(b, y, t->rank, t->dim);
     TC_TRY(b->status);
-    tc_rewrite_bind(rw, node->out[0], y);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, y, done);
 }
 
 /* ---- groups of axes ---- */

@@ -47,9 +47,7 @@ static tc_status idle_reductions(tc_rewrite *rw, const tc_node *node, bool *done
     tc_val in = tc_rewrite_in(rw, node, 0);
     if (tc_type_of(rw->to, in) != tc_type_of(rw->from, node->out[0]))
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], in);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, in, done);
 }
 
 static tc_status isolate_reductions(tc_rewrite *rw, const tc_node *node, bool *done)

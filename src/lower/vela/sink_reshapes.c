@@ -143,9 +143,7 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
     TC_TRY(lw.status);
     if (tc_type_of(rw->to, v) != y)
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], v);
-    *done = true;
-    return TC_OK;
+    return tc_rewrite_with(rw, node, v, done);
 }
 
 tc_status tc_lower_sink_reshapes(tc_ctx *ctx, tc_module *module)
