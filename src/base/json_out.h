@@ -55,7 +55,11 @@ void tc_json_members(tc_json_out *out, const tc_json_member *member, size_t n);
                     sizeof((const tc_json_member[]){__VA_ARGS__}) / sizeof(tc_json_member))
 /* An object, or a list of n numbers or texts. */
 #define tc_json_object(out, name, ...)                                                             \
-    (tc_json_open(out, name, '{'), tc_json_put(out, __VA_ARGS__), tc_json_close(out, '}'))
+    do {                                                                                           \
+        tc_json_open(out, name, '{');                                                              \
+        tc_json_put(out, __VA_ARGS__);                                                             \
+        tc_json_close(out, '}');                                                                   \
+    } while (0)
 #define tc_json_list(out, name, n, v)                                                              \
     do {                                                                                           \
         tc_json_open(out, name, '[');                                                              \
