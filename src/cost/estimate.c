@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* estimate.c -- see estimate.h.
  *
- * What is known of how Vela makes operations: a change of scale, a clamp or a table behind an
- * operation becomes part of it where nobody else reads what is between; a widening change of scale
+ * What is known of how Vela makes operations: a rescale, a clamp or a table behind an
+ * operation becomes part of it where nobody else reads what is between; a widening rescale
  * becomes part of its only reader; reshapes, slices and joins are addresses; element-wise
  * operations follow each other in chains on U85; a matrix product on U55 is made column by column.
  * Tensors inside are in bricks, weights compress to their entropy. */

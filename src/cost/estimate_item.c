@@ -90,7 +90,7 @@ void tc_guess_scaled(tc_guess *i)
     i->op.ofm_scale = (tc_npu_scale){.multiplier = 3, .shift = 2};
 }
 
-/* A pool of one element: a copy, a change of scale, a table. */
+/* A pool of one element: a copy, a rescale, a table. */
 tc_guess *tc_guess_copy(tc_guesser *e, const tc_node *node, tc_val in, tc_val out)
 {
     tc_npu_map from = tc_guess_map(e, in);

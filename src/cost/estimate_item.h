@@ -14,7 +14,7 @@ typedef struct tc_guess {
     const tc_node *node;
     tc_val out;
     bool activated; /* has a table or a clamp */
-    bool sums;      /* 32-bit sums that a change of scale may join */
+    bool sums;      /* 32-bit sums that a rescale may join */
 } tc_guess;
 
 typedef struct tc_guesser {
@@ -48,7 +48,7 @@ bool tc_guess_bricks(const tc_guesser *e, tc_val v);
 tc_npu_map tc_guess_map(const tc_guesser *e, tc_val v);
 
 /* A further operation, good until the next; the value that it makes; that it changes the scale; a
- * pool of one element: a copy, a change of scale, a table. */
+ * pool of one element: a copy, a rescale, a table. */
 tc_guess *tc_guess_add(tc_guesser *e, const tc_node *node, tc_npu_kind kind, uint8_t mode);
 void tc_guess_makes(tc_guesser *e, tc_guess *i, tc_val v);
 void tc_guess_scaled(tc_guess *i);

@@ -39,7 +39,7 @@ static void set_weights(tc_guesser *e, tc_guess *i, tc_val v)
     bool elsewhere = e->s->of_region[0] != e->s->of_region[2],
          again = op->block.h < op->ofm.h || op->block.w < op->ofm.w;
     bool slow = !deep && e->s->memory[e->s->of_region[0]].read_latency >=
-                             256; /* for so few, waiting is dear */
+                             256; /* for so few, waiting is expensive */
     op->weights.region = elsewhere && (again || slow) ? 2 : 0;
 }
 
@@ -61,7 +61,7 @@ static void set_window(tc_guess *i, tc_ints kernel, tc_ints stride, tc_ints dila
 void tc_guess_conv(tc_guesser *e, const tc_node *node)
 {
     bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d,
-         turned = node->op == TC_OP_tosa_transpose_conv2d;
+         transposed = node->op == TC_OP_tosa_transpose_conv2d;
     const tc_type *w = tc_type_of(e->g, node->in[1]);
     int64_t size[2] = {w->dim[depthwise ? 0 : w->rank - 3], w->dim[depthwise ? 1 : w->rank - 2]};
     tc_ints kernel = {2, size}, stride = {0}, dilation = {0};
@@ -76,7 +76,7 @@ void tc_guess_conv(tc_guesser *e, const tc_node *node)
         dilation = ((const tc_attr_tosa_conv *)node->attr)->dilation;
     }
     set_window(i, kernel, stride, dilation);
-    i->op.window.upscale = turned ? TC_UPSCALE_ZEROS : TC_UPSCALE_NONE;
+    i->op.window.upscale = transposed ? TC_UPSCALE_ZEROS : TC_UPSCALE_NONE;
     if (i->op.ifm.bytes == 2)
         i->op.acc_bits = tc_guess_u85(e) ? 48 : 40;
     i->sums = true;
@@ -111,25 +111,25 @@ static const tc_node *reader_behind(const tc_guesser *e, tc_val v, tc_val *as)
     return r;
 }
 
-/* U85's matrix products turn their second operand; where that undoes a transpose of what one
+/* U85's matrix products transpose their second operand; where that undoes a transpose of what one
  * operation has written, neither is done.  Several matrices take four axes for that. */
-static bool undone(const tc_guesser *e, const tc_node *turn)
+static bool undone(const tc_guesser *e, const tc_node *transpose)
 {
     tc_val as;
-    tc_ints p = ((const tc_attr_tosa_perms *)turn->attr)->perms;
-    const tc_type *t = tc_type_of(e->g, turn->in[0]);
-    int32_t maker = e->maker[turn->in[0]];
-    const tc_node *reader = reader_behind(e, turn->out[0], &as);
+    tc_ints p = ((const tc_attr_tosa_perms *)transpose->attr)->perms;
+    const tc_type *t = tc_type_of(e->g, transpose->in[0]);
+    int32_t maker = e->maker[transpose->in[0]];
+    const tc_node *reader = reader_behind(e, transpose->out[0], &as);
     bool swaps = p.n >= 3 && p.v[p.n - 1] == p.n - 2 && p.v[p.n - 2] == p.n - 1;
     for (int i = 0; i < p.n - 2; i++)
         swaps = swaps && p.v[i] == i;
     return tc_guess_u85(e) && swaps && reader && reader->op == TC_OP_tosa_matmul &&
            reader->in[1] == as && maker != TC_GUESS_NONE && (p.n > 3 || t->dim[0] == 1) &&
-           e->item[maker].out == (p.n > 3 ? turn->in[0] : e->storage[turn->in[0]]);
+           e->item[maker].out == (p.n > 3 ? transpose->in[0] : e->storage[transpose->in[0]]);
 }
 
 /* The transpose that an operand comes from, behind reshapes; or NULL. */
-static const tc_node *turn_of(const tc_guesser *e, tc_val v)
+static const tc_node *transpose_of(const tc_guesser *e, tc_val v)
 {
     const tc_node *def = tc_def(e->g, v);
     while (def && def->op == TC_OP_tosa_reshape)
@@ -197,7 +197,7 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
 }
 
 /* The second operand of a matrix product, in the order that its machine wants. */
-static void turned(tc_guesser *e, const tc_node *product)
+static void transpose_operand(tc_guesser *e, const tc_node *product)
 {
     tc_val v = product->in[1];
     int32_t maker = e->maker[v];
@@ -210,7 +210,7 @@ static void turned(tc_guesser *e, const tc_node *product)
     i->op.ofm.c = i->op.ifm.c = in.c;
 }
 
-/* [n, h, c] x [n, c, w]: the second operand is turned first. */
+/* [n, h, c] x [n, c, w]: the second operand is transposed first. */
 void tc_guess_matmul(tc_guesser *e, const tc_node *node)
 {
     const tc_type *a = tc_type_of(e->g, node->in[0]), *b = tc_type_of(e->g, node->in[1]);
@@ -219,9 +219,9 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
     tc_npu_map x = tc_guess_map(e, node->in[0]), y = tc_guess_map(e, node->in[1]),
                z = tc_guess_map(e, node->out[0]);
     if (tc_guess_u85(e)) {
-        const tc_node *turn = turn_of(e, node->in[1]);
-        if (!turn || !undone(e, turn))
-            turned(e, node);
+        const tc_node *transpose = transpose_of(e, node->in[1]);
+        if (!transpose || !undone(e, transpose))
+            transpose_operand(e, node);
         for (int32_t k = 0; k < n; k++) {
             tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_CONV, 0);
             tc_guess_makes(e, i, node->out[0]);

@@ -138,7 +138,7 @@ static const char *nodes_of(tc_ctx *ctx, const group *g)
     return tc_buf_cstr(&b);
 }
 
-static int dearer(const void *a, const void *b)
+static int more_expensive(const void *a, const void *b)
 {
     const group *x = *(const group *const *)a, *y = *(const group *const *)b;
     if (x->cost.cycles != y->cost.cycles)
@@ -162,7 +162,7 @@ static void make(tc_ctx *ctx, tc_profile *p, tc_profile_by by)
         }
         add_entry(*slot, &p->entry[i]);
     }
-    qsort(list, n, sizeof *list, dearer);
+    qsort(list, n, sizeof *list, more_expensive);
     p->row[by] = tc_new_n(&ctx->arena, tc_profile_row, n + 1);
     p->n_row[by] = n;
     for (size_t i = 0; i < n; i++) {

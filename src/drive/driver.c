@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* driver.c -- compiling a model: a straight road, and searches that walk it again.
  *
- * The core is straight: the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT, and
- * for each region from REGION to LEGAL (regions.c); judged.c then hands the regions to the machine's
- * own compiler.  Around it are loops, as what is best, or even possible, is known at the end only:
+ * The core is straight: the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT,
+ * and for each region from REGION to LEGAL (regions.c); judged.c then hands the regions to the
+ * machine's own compiler.  Around it are loops, as what is best, or even possible, is known at the
+ * end only:
  *
  *       READ -> TIDY -> REAL -> READY -> TYPED -> WHOLE -> SPLIT, each region REGION -> LEGAL -> judged
  *        ^                        |         |       ^                             |               |
@@ -123,7 +124,7 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     return status;
 }
 
-/* A quantized TFLite file is read as what its runtime computes on codes: changes of scale by
+/* A quantized TFLite file is read as what its runtime computes on codes: rescales by
  * fractions of 31 bits, which ExecuTorch's kernels have not. */
 static bool computes_on_codes(const tc_module *module)
 {

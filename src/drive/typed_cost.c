@@ -45,7 +45,7 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
     tc_map_init(&t.left, &k->ctx->arena);
     tc_status status = tc_compile_regions(k->ctx, &t, NULL, &failed);
     if (status != TC_OK)
-        return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is dear */
+        return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is expensive */
     if (!runs_as_much(k, &t))
         return TC_OK;
     *out = 0;

@@ -12,7 +12,7 @@ static tc_val flat(tc_build *m, tc_val x, int64_t rows, int64_t columns)
     return tc_b_reshape(m, x, 2, (int64_t[]){rows, columns});
 }
 
-static tc_val turned(tc_build *m, tc_val x)
+static tc_val transposed(tc_build *m, tc_val x)
 {
     return tc_b_permute(m, x, (int64_t[]){1, 0});
 }
@@ -25,7 +25,7 @@ bool tc_cpu_form_linear(tc_build *m)
     if (!k)
         return false;
     tc_val rows = flat(m, tc_b_in(m, 0), tc_type_count(x) / k, k), b = tc_b_in(m, 2);
-    tc_val columns = turned(m, flat(m, tc_b_in(m, 1), n, k));
+    tc_val columns = transposed(m, flat(m, tc_b_in(m, 1), n, k));
     if (!b)
         return tc_cpu_done(m, tc_b_matmul(m, rows, columns));
     b = tc_b_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_b_in_type(m, 2))});
@@ -156,8 +156,8 @@ bool tc_cpu_form_sdpa(tc_build *m)
     }
     for (int i = 0; i < keys->rank; i++)
         perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
-    tc_val turned = tc_b_permute(m, k, perm);
-    tc_val scores = tc_b_matmul(m, tc_b_mul(m, q, tc_b_number(m, q, a->scale)), turned);
+    tc_val transposed_k = tc_b_permute(m, k, perm);
+    tc_val scores = tc_b_matmul(m, tc_b_mul(m, q, tc_b_number(m, q, a->scale)), transposed_k);
     if (a->causal)
         scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
     if (tc_b_in(m, 3))
@@ -423,7 +423,7 @@ static tc_val spread(tc_build *m, tc_val x, int64_t axis, int64_t s)
     return tc_b_slice(m, tc_b_reshape(m, x, t->rank, dim), axis, 0, (n - 1) * s + 1, 1);
 }
 
-/* Weights [in, out / groups, k...] turned around and as a convolution has them:
+/* Weights [in, out / groups, k...] mirrored and as a convolution has them:
  * [out, in / groups, k...]. */
 static tc_val turned_weights(tc_build *m, int64_t groups)
 {
@@ -446,7 +446,7 @@ static tc_val turned_weights(tc_build *m, int64_t groups)
     return tc_b_reshape(m, w, r, out);
 }
 
-/* A convolution of the operand with zeros between its rows, the weights turned around. */
+/* A convolution of the operand with zeros between its rows, the weights mirrored. */
 static bool spread_out(tc_build *m, tc_val x)
 {
     const tc_attr_conv_transpose *a = m->node->attr;

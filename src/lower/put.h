@@ -45,7 +45,7 @@ double tc_put_bound(const tc_build *lw, tc_val v);
 /* Whether it holds, or is made by plain arithmetic of, i32 that somebody gives: any number. */
 bool tc_put_is_given(const tc_build *lw, tc_val v);
 
-/* ---- change of scale ---- */
+/* ---- rescale ---- */
 /* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit
  * multipliers, 16-bit ones where x is i48.  TOSA leaves open what becomes of |x - in_zero| * factor
  * from 2^29 on where the factor is 1/4 or more: i8 and i16 are saturated before that where x may be

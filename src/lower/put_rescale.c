@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* put_rescale.c -- see put.h: changes of scale, clamps and tables. */
+/* put_rescale.c -- see put.h: rescales, clamps and tables. */
 #include <math.h>
 
 #include "put.h"

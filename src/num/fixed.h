@@ -2,7 +2,7 @@
 /* fixed.h -- the integer arithmetic that every exact kernel shares: shifts, saturation, scaling.
  *
  * The specification's apply_scale_32, apply_scale_16 and reciprocal_scale, each once, so that
- * interpreter, constant folder, quick kernels and emitted model agree to the bit. */
+ * interpreter, constant folder, quick kernels and emitted model agree bit for bit. */
 #ifndef TC_FIXED_H
 #define TC_FIXED_H
 

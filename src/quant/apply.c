@@ -37,7 +37,7 @@ const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v)
     int32_t of = a->domains->of[v];
     const tc_domain *d = of >= 0 ? &a->domains->domain[of] : NULL;
     if (!d || d->narrow.dtype == TC_none || tc_role_reads_wide(node->op) ||
-        (d->dear && tc_role_bears_wide(node->op)))
+        (d->expensive && tc_role_bears_wide(node->op)))
         return tc_apply_domain(a, v);
     return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->narrow.dtype, d->narrow.qmin,
                          d->narrow.qmax, d->narrow_scale, d->narrow_zero);

@@ -196,7 +196,7 @@ static void join_alone(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole
     d->all_wide = was.all_wide;
     d->made_wide = brought.made_wide && was.made_wide;
     d->some_bears = was.some_bears;
-    d->made_dear = brought.made_dear && was.made_dear;
+    d->made_expensive = brought.made_expensive && was.made_expensive;
     d->named = brought.named || was.named;
     d->fixed_range = false;
 }

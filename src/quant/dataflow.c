@@ -40,7 +40,7 @@ const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
     return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
 }
 
-/* The same behind permutes, each the only reader of what it turns. */
+/* The same behind permutes, each the only reader of what it permutes. */
 static const tc_node *reader_behind(const tc_dataflow *f, tc_val v)
 {
     const tc_node *reader = tc_dataflow_reader(f, v);

@@ -24,11 +24,11 @@ typedef struct tc_dataflow {
     bool *clock;       /* follows from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or numbers that stand for them */
-    bool *asked;       /* stays in float: more is asked of it than a code tells (precision_needs.c) */
+    bool *asked;       /* stays in float: a code does not hold enough of it (precision_needs.c) */
     bool *mask;        /* would be huge, but is added to scores alone, and is clamped there */
     bool *cut;         /* would be huge, but its readers ask for the order alone: it is clamped */
     bool *score;       /* on the way from a product to a softmax */
-    bool *waits;       /* a product or sum that its one reader clamps, and what turns it before */
+    bool *waits;       /* a product or sum that its one reader clamps, and permutes before it */
     bool *born;        /* made by a quantized operator, or moved from there */
     bool *need_typed;  /* read by a quantized operator, maybe after movement */
     bool *need_real;   /* read by others */

@@ -438,7 +438,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     const tc_node *maker = NULL;
     size_t n_maker = 0;
     bool natural = !f->config->anchor, leaf = false, read = false, shares = true;
-    d->all_wide = d->made_wide = d->made_dear = true;
+    d->all_wide = d->made_wide = d->made_expensive = true;
     for (size_t i = 0; i < d->n_val; i++) {
         tc_val v = d->val[i];
         leaf = leaf || f->leaves[v];
@@ -466,8 +466,8 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         bool gives = !maker || tc_role_moves(maker) || tc_role_gives_wide(maker->op);
         d->made_wide = d->made_wide && gives;
         shares = shares && (gives || tc_role_shares(maker->op));
-        d->made_dear =
-            d->made_dear && (gives || tc_role_shares(maker->op) || tc_role_bears_wide(maker->op));
+        d->made_expensive = d->made_expensive && (gives || tc_role_shares(maker->op) ||
+                                                  tc_role_bears_wide(maker->op));
         natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
                   (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {

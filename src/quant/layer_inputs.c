@@ -183,14 +183,14 @@ static void multiply_lanes(const adding *a, tc_arena *scratch, const float *by)
 {
     int64_t k = a->c->k, n = a->c->groups;
     float *window = tc_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
-          *turned = tc_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
+          *transposed = tc_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
           *sum = tc_arena_raw(scratch, (size_t)n * sizeof(float));
     for (int64_t i = 0; i < n; i++)
         for (int64_t t = 0; t < k; t++)
-            turned[t * n + i] = by[i * k + t];
+            transposed[t * n + i] = by[i * k + t];
     for (int64_t p = 0; p < a->c->position; p++) {
         take(a, p, window);
-        tc_gram_dots(window, turned, k, n, sum);
+        tc_gram_dots(window, transposed, k, n, sum);
         add_at(a, p, 0, NULL, n, sum);
     }
 }

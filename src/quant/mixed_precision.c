@@ -30,7 +30,7 @@ static const double WORK = 2e10;               /* multiplications that looking f
 /* When domains are widened without being asked: all of them make more noise over signal than
  * `loud`, and one makes more than `faint`. */
 typedef struct tier {
-    bool dear; /* those too whose readers or makers take 16 bits at a cost */
+    bool expensive; /* those too whose readers or makers take 16 bits at a cost */
     double loud, faint;
 } tier;
 
@@ -202,8 +202,8 @@ static void rank_sample(void *what, size_t i, tc_arena *room)
  * so, and that no rule names. */
 static bool is_eligible(const tc_domain *d, const tier *noisy)
 {
-    bool reads = noisy && noisy->dear ? d->some_bears : d->some_wide,
-         makes = noisy && noisy->dear ? d->made_dear : d->made_wide;
+    bool reads = noisy && noisy->expensive ? d->some_bears : d->some_wide,
+         makes = noisy && noisy->expensive ? d->made_expensive : d->made_wide;
     if (noisy && (!reads || !makes || d->named))
         return false;
     return d->setting.dtype == TC_i8 && d->setting.observer != TC_OBSERVER_fixed && d->base < 0 &&
@@ -372,16 +372,16 @@ static size_t noisiest(const ranking *r)
 }
 
 /* The 8 bits that a domain, and those that have its codes, have now are kept for some readers. */
-static void keep_narrow(tc_domains *domains, size_t d, bool dear)
+static void keep_narrow(tc_domains *domains, size_t d, bool expensive)
 {
     tc_domain *domain = &domains->domain[d];
-    domain->dear = dear;
+    domain->expensive = expensive;
     domain->narrow = domain->setting;
     domain->narrow_scale = domain->scale;
     domain->narrow_zero = domain->zero;
     for (size_t k = 0; k < domains->n; k++)
         if (domains->domain[k].base == (int32_t)d)
-            keep_narrow(domains, k, dear);
+            keep_narrow(domains, k, expensive);
 }
 
 /* The noisiest, until the others together are not loud. */
@@ -405,7 +405,7 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
             break;
         left -= r->noise[most];
         r->noise[most] = 0;
-        keep_narrow(domains, most, when->dear);
+        keep_narrow(domains, most, when->expensive);
         tc_domain_widen(domains, most);
     }
     return TC_OK;

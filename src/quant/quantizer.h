@@ -167,8 +167,8 @@ typedef struct tc_domain {
                                  or everybody but the cats that it meets others in, takes 16 bits */
     bool computed_with;   /* somebody reads its values who is neither a cat nor the signature */
     bool made_wide;       /* every operator that makes its values can give 16 bits */
-    bool some_bears, made_dear; /* the same two, at some cost */
-    bool dear;            /* widened at some cost: whoever bears 16 bits reads them */
+    bool some_bears, made_expensive; /* the same two, at some cost */
+    bool expensive;            /* widened at some cost: whoever bears 16 bits reads them */
     bool named;           /* a rule is about its values: nothing but that rule gives it more bits */
     tc_setting narrow;    /* widened on its own account: the grid of 8 bits that it had, which
                              readers that take no 16 bits are given; dtype none: it was not */

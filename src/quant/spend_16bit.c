@@ -2,7 +2,7 @@
 /* spend_16bit.c -- 16 bits where they remove the most noise for what they cost on the target.
  *
  * An offer is a domain, or all those that meet at one operator: 16 bits between two values of 8 are
- * paid for with changes of scale at both ends, which neighbours share.  What an offer costs is what
+ * paid for with rescales at both ends, which neighbours share.  What an offer costs is what
  * the program costs with it less what it costs now, each made and lowered as it would be in the
  * end; of the offers the one that removes the most noise per cycle is taken, again and again.
  * Costs change as others are taken: one that was asked before the last was taken is asked anew when
@@ -234,7 +234,7 @@ static double plan(const spending *s, const offer *a, const offer *b, double lim
     return k.gain;
 }
 
-/* Two dear things may be worth more than all the cheap ones that leave no room for them. */
+/* Two expensive things may be worth more than all the cheap ones that leave no room for them. */
 static void plan_first(const spending *s, double limit, offer **first)
 {
     double most = 0;

@@ -68,14 +68,14 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
             const tc_type *t = tc_type_of(rw->from, reader->out[0]);
             bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp ||
                           reader->op == TC_OP_rescale;
-            bool turns = reader->op == TC_OP_permute && !leaves(rw->from, reader->out[0]);
-            const tc_quant *into = turns                ? clamped_into(rw, reader->out[0], dtype)
+            bool permutes = reader->op == TC_OP_permute && !leaves(rw->from, reader->out[0]);
+            const tc_quant *into = permutes                ? clamped_into(rw, reader->out[0], dtype)
                                    : clamps && narrow(t) ? t->quant
                                                          : NULL;
             if (!into || (q && q != into))
                 return NULL;
             q = into;
-            *dtype = turns ? *dtype : t->dtype;
+            *dtype = permutes ? *dtype : t->dtype;
         }
     return q;
 }

@@ -28,7 +28,7 @@ typedef struct tc_abilities {
     bool resizes;         /* RESIZE of any kind; else by 2, 4 or 8 to the nearest only */
     bool loops;           /* WHILE_LOOP */
     bool reverses_last;   /* REVERSE of the last axis */
-    bool scales_operands; /* MAXIMUM and MINIMUM take in any change of scale before them */
+    bool scales_operands; /* MAXIMUM and MINIMUM take in any rescale before them */
     bool reduces_i32;     /* REDUCE_MAX of 32-bit numbers */
     bool deep_kernels;    /* CONV3D of kernels deeper than one */
     bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */

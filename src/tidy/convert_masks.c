@@ -208,7 +208,7 @@ tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
 /* ---- attention ---- */
 
 /* k [.., n, d] -> [.., d, n] */
-static tc_val turned(finder *f, tc_val k)
+static tc_val transposed(finder *f, tc_val k)
 {
     if (f->b.status != TC_OK)
         return TC_NONE;
@@ -272,7 +272,7 @@ static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
     tc_rewrite *rw = f->b.rw;
     bool by_bool = tc_type_of(rw->to, mask)->dtype == TC_bool;
     tc_val scores =
-        tc_b_matmul(&f->b, tc_rewrite_in(rw, node, 0), turned(f, tc_rewrite_in(rw, node, 1)));
+        tc_b_matmul(&f->b, tc_rewrite_in(rw, node, 0), transposed(f, tc_rewrite_in(rw, node, 1)));
     tc_val scale = tc_b_scalar(&f->b, TC_f32, a->scale);
     scores = tc_b_mul(&f->b, scores, scale);
     if (by_bool) {

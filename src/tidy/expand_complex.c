@@ -105,7 +105,7 @@ static tc_val matrix(splitter *s, const transform *t)
 }
 
 /* The axis last, or back to where it was. */
-static tc_val turned(splitter *s, tc_val x, int64_t axis, bool back)
+static tc_val transposed(splitter *s, tc_val x, int64_t axis, bool back)
 {
     if (s->b.status != TC_OK)
         return TC_NONE;
@@ -146,17 +146,17 @@ static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
 
 static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
 {
-    x.re = turned(s, x.re, axis, false);
+    x.re = transposed(s, x.re, axis, false);
     if (s->b.status != TC_OK)
         return x;
     int64_t last = tc_b_type(&s->b, x.re)->rank - 1;
     if (!t->real_in)
-        x.re = tc_b_cat(&s->b, last, (tc_val[]){x.re, turned(s, x.im, axis, false)}, 2);
+        x.re = tc_b_cat(&s->b, last, (tc_val[]){x.re, transposed(s, x.im, axis, false)}, 2);
     tc_val y = tc_b_linear(&s->b, x.re, matrix(s, t), TC_NONE);
     if (t->real_out)
-        return (pair){turned(s, y, axis, true), TC_NONE};
-    tc_val re = turned(s, tc_b_slice(&s->b, y, last, 0, t->out, 1), axis, true);
-    return (pair){re, turned(s, with_zeros(s, y, t), axis, true)};
+        return (pair){transposed(s, y, axis, true), TC_NONE};
+    tc_val re = transposed(s, tc_b_slice(&s->b, y, last, 0, t->out, 1), axis, true);
+    return (pair){re, transposed(s, with_zeros(s, y, t), axis, true)};
 }
 
 static double factor_of(const tc_attr_fft *a, int64_t n)

@@ -3,7 +3,7 @@
  *
  *   x / c  =>  x * (1 / c)      c constant floats, 1/c finite and normal
  *
- * Equal to the bit where c is a power of two, else within one unit of the last place.
+ * Bit-exact where c is a power of two, else within one unit of the last place.
  *
  *   (x * c) * d  =>  x * (c d)      c or d beyond 2^60 or below 2^-60, c d finite and normal
  *

@@ -85,7 +85,7 @@ static void check_reports(tc_ctx *ctx)
     CHECK(tc_profile_report(ctx, p, (tc_profile_by)9, 0, TC_FORM_TEXT, &text) == TC_USAGE);
 }
 
-/* A slower memory makes it dearer; a system that is not there is a mistake. */
+/* A slower memory makes it more expensive; a system that is not there is a mistake. */
 static void check_systems(tc_ctx *ctx)
 {
     static const char ini[] =

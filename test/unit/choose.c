@@ -8,7 +8,7 @@
 #include "npu/npu_machine.h"
 #include "read/read.h"
 
-/* A row of 32-bit numbers whose change of scale nothing takes in: on Ethos-U85 a sum with nothing
+/* A row of 32-bit numbers whose rescale nothing takes in: on Ethos-U85 ADD 0
  * does, Ethos-U55 changes scales as quickly as it adds. */
 static const char rows[] =
     "graph @main(%0: i32[1,1,512,1], %1: i32[1,1,512,1], %2: i32[1,1,16,1]) {\n"

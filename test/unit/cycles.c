@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cycles.c -- what programs of a few operators cost on Ethos-U85-256, estimated without Vela: each
- * stands for a form that once was dear, and fails when what made it cheap stops paying.  Limits are
- * today's figures and 3 %; in brackets what it was. */
+ * stands for a form that once was expensive, and fails when what made it cheap stops paying.
+ * Limits are today's figures and 3 %; in brackets what it was. */
 #include "check.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_shallow.c -- operators on seven and eight axes become ones on at most six, to the bit. */
+/* lower_shallow.c -- operators on seven and eight axes become ones on at most six, bit-exact. */
 #include "lower_check.h"
 
 /* The deepest tensor of any node but a reshape. */

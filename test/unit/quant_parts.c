@@ -450,15 +450,16 @@ static void test_correction(void)
     free(d);
 }
 
-/* 100, and for each value of 16 bits 4; the ops that `dear` names are not to be had for that. */
-static tc_status cost_of(void *dear, const tc_module *typed, double *cycles)
+/* 100, and for each value of 16 bits 4; the ops that `expensive` names are not to be had for that.
+ * */
+static tc_status cost_of(void *expensive, const tc_module *typed, double *cycles)
 {
     const tc_graph *g = tc_main(typed);
     *cycles = 100;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++)
             if (tc_type_of(g, g->node[k]->out[i])->dtype == TC_i16 && g->node[k]->op != TC_OP_const)
-                *cycles += tc_text_eq(tc_ops[g->node[k]->op].name, dear) ? 1000 : 4;
+                *cycles += tc_text_eq(tc_ops[g->node[k]->op].name, expensive) ? 1000 : 4;
     return TC_OK;
 }
 
@@ -470,7 +471,8 @@ static int wide_values(const char *text)
     return n;
 }
 
-/* 16 bits for what they cost: none fits into too little, some into more, and none that is dear. */
+/* 16 bits for what they cost: none fits into too little, some into more, and none that is
+ * expensive. */
 static void test_spending(void)
 {
     data *d = some_data(4);
@@ -487,8 +489,8 @@ static void test_spending(void)
         free(r[i].text);
     static const char *const op[] = {"conv", "linear", "rescale", "relu"};
     for (size_t i = 0; i < TC_COUNT(op); i++) {
-        tc_quant_cost dear = {cost_of, (void *)(uintptr_t)op[i]};
-        result s = quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = dear});
+        tc_quant_cost expensive = {cost_of, (void *)(uintptr_t)op[i]};
+        result s = quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = expensive});
         CHECK(s.status == TC_OK && wide_values(s.text) <= many);
         free(s.text);
     }

@@ -123,8 +123,8 @@ static tc_val index_of(tc_build *lw, tc_val u, double lo, double *middle, double
     return tc_put_rescale(lw, minus(lw, u, *middle), 1 / *step, 0, 0, TC_i8);
 }
 
-/* Entries of 128..255, kept as i8: a sum with nothing, which several may read, costs less than a
- * change of scale for each of them. */
+/* Entries of 128..255, kept as i8: ADD 0, which several may read, costs less than a
+ * rescale for each of them. */
 static tc_val guess(tc_build *lw, tc_val index, const double *entry)
 {
     tc_val t = tc_put_table(lw, index, TC_i8, entry, 256);

@@ -19,7 +19,7 @@ static bool is_zero(const tc_build *lw, tc_val v, int64_t zero)
     return t.data && tc_type_count(t.type) == 1 && tc_load_i64(t, 0) == zero;
 }
 
-/* A convolution of 8 bits and its change of scale, all constants known. */
+/* A convolution of 8 bits and its rescale, all constants known. */
 static bool is_product(const column *c, const tc_node *rescale)
 {
     const tc_attr_tosa_rescale *a = rescale->attr;

@@ -3,7 +3,7 @@
  *
  *   where(c, x, y)  =>  x * m + y * n      m: 1 where c holds, 0 elsewhere; n the other way round
  *
- * to the bit: both products and the sum are in the result's own domain.  m and n come from the CPU,
+ * bit-exact: both products and the sum are in the result's own domain.  m and n come from the CPU,
  * as c does.
  *
  *   index_copy(y, i, x), one place  =>  where(0 1 2 .. == i, x, y), in the same way

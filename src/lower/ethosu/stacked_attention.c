@@ -3,9 +3,9 @@
  *
  * Where a value of an attention is [b, h, t, d], its stacked form is [h, b, t, d]: heads are made
  * one by one, from their own rows of the weights, and stand one above the other; everything up to
- * the projection is done for all of them together; constants are turned accordingly.  What is read
- * as [a, b', h, t, d], b = a b', such as scores with a mask for each window, counts as [b, h, t,
- * d]. */
+ * the projection is done for all of them together; constants are transposed accordingly.  What is
+ * read as [a, b', h, t, d], b = a b', such as scores with a mask for each window, counts as [b, h,
+ * t, d]. */
 #include "../layout/tile_values.h"
 
 #include "../layout/axis_order.h"
@@ -38,8 +38,8 @@ static const tc_type *stacked_type(stack *s, const tc_type *type)
     return tc_typed_dims(s->t->rw->ctx, type, 4, dim);
 }
 
-/* A constant that goes with [.., h, t, d] by its last axes, turned: [h or 1, b or 1, t, d]. */
-static tc_val turned(stack *s, tc_val old, int rank)
+/* A constant that goes with [.., h, t, d] by its last axes, transposed: [h or 1, b or 1, t, d]. */
+static tc_val transposed(stack *s, tc_val old, int rank)
 {
     tc_tensor x = tc_tensor_of(s->t->rw->from, old);
     tc_ctx *ctx = s->t->rw->ctx;
@@ -109,7 +109,7 @@ static tc_val stacked_operands(stack *s, const tc_node *node)
         in[i] = TC_NONE;
         if (!node->in[i])
             continue;
-        in[i] = tc_is_const(s->t->rw->from, node->in[i]) ? turned(s, node->in[i], rank)
+        in[i] = tc_is_const(s->t->rw->from, node->in[i]) ? transposed(s, node->in[i], rank)
                 : heads_axis(s, x) >= 0                  ? stacked(s, node->in[i])
                                                          : TC_NONE;
         if (!in[i])

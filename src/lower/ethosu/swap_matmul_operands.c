@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* swap_matmul_operands.c -- products of few rows by a matrix that is turned first.
+/* swap_matmul_operands.c -- products of few rows by a matrix that is transposed first.
  *
- * Scores of a few queries are q k' with k as it lies in a cache.  Ethos-U85 turns the right-hand
- * side of a product by itself, so that k would be turned twice:
+ * Scores of a few queries are q k' with k as it lies in a cache.  Ethos-U85 transposes the
+ * right-hand side of a product by itself, so that k would be transposed twice:
  *
  *   rescale(q k') = rescale(k q')'
  *
- * where only the queries and the scores are turned.  One scale for all numbers: turning them before
- * or behind it is the same. */
+ * where only the queries and the scores are transposed.  One scale for all numbers: transposing
+ * them before or behind it is the same. */
 #include "../layout/tosa_forms.h"
 
 enum { FEW = 4 }; /* keys for each row, at least */
 
-static bool turns(const tc_node *node)
+static bool is_transpose(const tc_node *node)
 {
     static const int64_t swap[] = {0, 2, 1};
     const tc_attr_tosa_perms *p =
@@ -30,15 +30,15 @@ static tc_status swap_matmul_operands(tc_rewrite *rw, const tc_node *node, bool 
     const tc_node *product = tc_rewrite_def(rw, node, 0);
     if (!product || product->op != TC_OP_tosa_matmul)
         return TC_OK;
-    const tc_node *turn = tc_def(rw->to, product->in[1]);
-    if (!turns(turn))
+    const tc_node *transpose = tc_def(rw->to, product->in[1]);
+    if (!is_transpose(transpose))
         return TC_OK;
     const tc_type *scores = tc_type_of(rw->from, node->out[0]);
     if (FEW * scores->dim[1] > scores->dim[2])
         return TC_OK;
     tc_build lw = tc_build_instead(rw, node);
     tc_val rows = tc_b_tosa_transpose(&lw, product->in[0], swap);
-    tc_val in[5] = {turn->in[0], rows, product->in[3], product->in[2]};
+    tc_val in[5] = {transpose->in[0], rows, product->in[3], product->in[2]};
     in[0] = tc_b_op(&lw, TC_OP_tosa_matmul, product->attr, in, 4);
     for (int i = 1; i < 5; i++)
         in[i] = tc_rewrite_in(rw, node, i);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* widen_channels.c -- TOSA form: 17 to 32 channels as 40, to the bit.
+/* widen_channels.c -- TOSA form: 17 to 32 channels as 40, bit-exact.
  *
  * Ethos-U85 multiplies 1x1 windows of at most 32 channels at a quarter of its speed, those of 40 at
  * full speed.  Values of 17 to 32 channels that are connected by operators of one place and one
- * channel at a time (sums, changes of scale, clamps, tables) grow together: what makes them gets
+ * channel at a time (sums, rescales, clamps, tables) grow together: what makes them gets
  * output channels whose weights are 0, what multiplies them gets input channels whose weights are
  * 0.  Done where the readers win more than the makers lose, in cycles of the machine with 256
  * multipliers:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arith.c -- arithmetic on quantized values: operands widened to i32 in one domain, the operation,
- * one change of scale into the result's domain.
+ * one rescale into the result's domain.
  *
  * Every widening RESCALE is private to its use, so that a target can take it into the operation.
  * Factors are those that the smaller targets take in as well: 1 where the operands' scales are

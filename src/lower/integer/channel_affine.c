@@ -2,7 +2,7 @@
 /* channel_affine.c -- quantized values times and plus a constant of each channel.
  *
  * One DEPTHWISE_CONV2D of 1x1: its weights are a power of two with the factor's sign, the factor
- * itself is in the change of scale of its channel; a summand is the bias, its weight chosen so that
+ * itself is in the rescale of its channel; a summand is the bias, its weight chosen so that
  * little of it is rounded away.  Fewer operations than MUL or ADD, and machines that read the
  * constants of elementwise operators slowly are spared that. */
 #include "channel_affine.h"

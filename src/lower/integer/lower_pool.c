@@ -426,7 +426,7 @@ static void unravel(int64_t i, int axes, const int64_t *dim, int64_t *at)
 }
 
 /* The mean of each tile: the last axes, as channels, by a matrix of zeros and ones; the division is
- * in the change of scale of each result. */
+ * in the rescale of each result. */
 static tc_val tiled_mean(tc_build *lw, tc_val x, int axes, const tc_type *from, const tc_type *to)
 {
     const int64_t *in = from->dim + from->rank - axes, *out = to->dim + to->rank - axes;

@@ -3,7 +3,7 @@
  *
  * Sums of i8 are convolutions by ones: over the last axis a 1x1 convolution with one output
  * channel, over a plane two depthwise ones, rows first, i16 between them.  The zero point is taken
- * off inside, and the one change of scale at the end holds the division of a mean.  i16 is summed
+ * off inside, and the one rescale at the end holds the division of a mean.  i16 is summed
  * by REDUCE_SUM, whose i32 keeps every bit. */
 #include <math.h>
 

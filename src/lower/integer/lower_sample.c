@@ -4,7 +4,7 @@
  *
  * Along every axis a coordinate is a place in units of 2^-14: the two elements beside it, and the
  * share of each.  For each combination of axes GATHER reads all channels; they are weighted by the
- * product of the shares, again in units of 2^-14, and summed in 32 bits.  One change of scale makes
+ * product of the shares, again in units of 2^-14, and summed in 32 bits.  One rescale makes
  * the result, so what is rounded before it is far below a step. */
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * [n d, h, w, c], pooled over h and w, then [n, d, h w, c], pooled over d.
  *
  * The largest of the largest is exact.  A mean is one sum, of 32 bits between the two, and one
- * change of scale, so it is rounded once. */
+ * rescale, so it is rounded once. */
 #include "../move/lower_move.h"
 #include "lower_pool.h"
 

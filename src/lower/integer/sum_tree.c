@@ -33,7 +33,7 @@ static part done(tc_build *lw, part p)
     return (part){.a = {v, 0, 1}, .unit = unit, .n = p.n};
 }
 
-/* A code as 16 bits: plus nothing, which costs a third of a change of scale alone. */
+/* A code as 16 bits: plus 0, which costs a third of a rescale alone. */
 static tc_val widened(tc_build *lw, tc_term a)
 {
     if (!a.val)

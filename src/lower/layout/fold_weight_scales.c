@@ -21,7 +21,7 @@
 /* The factors behind a product, by output channel. */
 typedef struct factors {
     const tc_node *product; /* of the old graph */
-    const tc_node *turn;    /* the permute behind it, or NULL */
+    const tc_node *permute;    /* the permute behind it, or NULL */
     tc_val result;          /* the old value that they give */
     int64_t n;
     double *g;
@@ -50,8 +50,8 @@ static int channel_axis(const tc_graph *g, const factors *f)
     int rank = tc_type_of(g, product->out[0])->rank;
     int axis =
         product->op == TC_OP_linear ? rank - 1 : rank - (tc_type_of(g, product->in[1])->rank - 1);
-    for (int i = 0; f->turn && i < rank; i++)
-        if (((const tc_attr_perm *)f->turn->attr)->perm.v[i] == axis)
+    for (int i = 0; f->permute && i < rank; i++)
+        if (((const tc_attr_perm *)f->permute->attr)->perm.v[i] == axis)
             return i;
     return axis;
 }
@@ -182,7 +182,7 @@ static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f, bool
     tc_build b = tc_build_instead(rw, node);
     tc_val y = tc_b_typed(&b, p->op, p->attr, in, p->n_in, tc_type_intern(rw->ctx, &type));
     TC_TRY(b.status);
-    return f->turn ? tc_rewrite_as(rw, node, TC_OP_permute, f->turn->attr, y, done)
+    return f->permute ? tc_rewrite_as(rw, node, TC_OP_permute, f->permute->attr, y, done)
                    : tc_b_replace(&b, y, done);
 }
 
@@ -197,8 +197,8 @@ static bool find(tc_rewrite *rw, tc_val old, factors *f)
     const tc_graph *g = rw->from;
     *f = (factors){.product = tc_def(g, old), .result = old};
     if (f->product && f->product->op == TC_OP_permute && rw->readers[old] == 1) {
-        f->turn = f->product;
-        old = f->turn->in[0];
+        f->permute = f->product;
+        old = f->permute->in[0];
         f->product = tc_def(g, old);
     }
     return is_product(g, f->product) && rw->readers[old] == 1 && tc_type_of(g, old)->quant;

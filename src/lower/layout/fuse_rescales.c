@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_rescales.c -- changes of scale where a target takes them in, to the bit.
+/* fuse_rescales.c -- rescales where a target takes them in, bit-exact.
  *
  *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where nobody else
  *                                       reads g(x)

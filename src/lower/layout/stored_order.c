@@ -47,7 +47,7 @@ static void **place_of(tc_stored_graph *l, tc_val x, int rank, const int64_t *pe
     return tc_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
 }
 
-/* A change of scale or type whose operand has fewer bytes: what it reads is moved in its stead, and
+/* A RESCALE or CAST whose operand has fewer bytes: what it reads is moved in its stead, and
  * it stands next to its reader, which takes it in. */
 static const tc_node *widening(const tc_graph *g, tc_val x)
 {
@@ -61,7 +61,7 @@ static const tc_node *widening(const tc_graph *g, tc_val x)
 
 static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, const int64_t *perm);
 
-/* The same change of scale on its operand in another order. */
+/* The same rescale on its operand in another order. */
 static tc_val widened(tc_stored_graph *l, const tc_node *like, const tc_node *def,
                       const tc_type *type, const int64_t *perm)
 {

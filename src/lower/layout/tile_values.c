@@ -224,7 +224,7 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
     uint32_t seen = 0;
     for (int i = 0; i < a->axes.n; i++) {
         if (seen >> a->axes.v[i] & 1u)
-            return TC_NONE; /* an axis turned twice */
+            return TC_NONE; /* an axis permuted twice */
         seen |= 1u << a->axes.v[i];
     }
     tc_val part[1 << TC_MAX_RANK];
@@ -639,22 +639,22 @@ tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
 {
     static const int64_t heads_second[] = {0, 2, 1, 3};
     const tc_node *flat = linear->op == TC_OP_linear ? tc_def(g, linear->in[0]) : NULL;
-    const tc_node *turn = flat && flat->op == TC_OP_reshape ? tc_def(g, flat->in[0]) : NULL;
-    if (!turn || turn->op != TC_OP_permute)
+    const tc_node *permute = flat && flat->op == TC_OP_reshape ? tc_def(g, flat->in[0]) : NULL;
+    if (!permute || permute->op != TC_OP_permute)
         return TC_NONE;
-    const tc_type *o = tc_type_of(g, turn->in[0]), *x = tc_type_of(g, linear->in[0]);
-    const tc_ints *perm = &((const tc_attr_perm *)turn->attr)->perm;
+    const tc_type *o = tc_type_of(g, permute->in[0]), *x = tc_type_of(g, linear->in[0]);
+    const tc_ints *perm = &((const tc_attr_perm *)permute->attr)->perm;
     bool known = tc_is_const(g, linear->in[1]) &&
                  (linear->n_in < 3 || !linear->in[2] || tc_is_const(g, linear->in[2]));
     bool fits = known && o->rank == 4 && x->rank == 3 && x->dim[0] == o->dim[0] &&
                 x->dim[1] == o->dim[2] && memcmp(perm->v, heads_second, sizeof heads_second) == 0 &&
                 o->dim[1] > 1 && x->dim[x->rank - 1] == o->dim[1] * o->dim[3] &&
                 tc_same_quant(o->quant, x->quant);
-    const tc_node *core = fits ? tc_def(g, turn->in[0]) : NULL;
+    const tc_node *core = fits ? tc_def(g, permute->in[0]) : NULL;
     if (core && core->op == TC_OP_reshape &&
         tc_same_quant(o->quant, tc_type_of(g, core->in[0])->quant))
         core = tc_def(g, core->in[0]);
-    return core && (core->op == TC_OP_matmul || core->op == TC_OP_sdpa) ? turn->in[0] : TC_NONE;
+    return core && (core->op == TC_OP_matmul || core->op == TC_OP_sdpa) ? permute->in[0] : TC_NONE;
 }
 
 /* ---- attention's own values ---- */

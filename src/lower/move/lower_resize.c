@@ -22,17 +22,17 @@ tc_val tc_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const dou
         return x;
     tc_type t = *tc_b_type(lw, x);
     int64_t extent = t.dim[axis], rows = tc_type_count(&t) / extent, dim[TC_MAX_RANK];
-    double *turned = tc_new_n(&lw->ctx->arena, double, (size_t)(n * extent));
+    double *transposed = tc_new_n(&lw->ctx->arena, double, (size_t)(n * extent));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < extent; k++)
-            turned[k * n + i] = weight[i * extent + k];
+            transposed[k * n + i] = weight[i * extent + k];
     tc_val last = tc_b_tosa_axis_last(lw, tc_put_cast(lw, x, TC_f32), axis);
     if (!last)
         return last;
     memcpy(dim, tc_b_type(lw, last)->dim, sizeof dim);
     dim[t.rank - 1] = n;
     tc_val a = tc_b_tosa_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
-    tc_val b = tc_b_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, turned);
+    tc_val b = tc_b_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, transposed);
     tc_val in[4] = {a, b, tc_b_zero_point(lw, a, 0)};
     in[3] = tc_b_zero_point(lw, b, 0);
     tc_val y = tc_b_op(lw, TC_OP_tosa_matmul, NULL, in, 4);

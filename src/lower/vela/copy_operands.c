@@ -69,15 +69,16 @@ static tc_status batch_matmul_transposes(tc_rewrite *rw, const tc_node *node, bo
     if (node->op != TC_OP_tosa_matmul || tc_type_of(rw->from, node->in[1])->dtype != TC_i8 ||
         rw->readers[node->in[1]] != 1)
         return TC_OK;
-    const tc_node *turn = tc_rewrite_def(rw, node, 1);
-    const tc_attr_tosa_perms *p = turn && turn->op == TC_OP_tosa_transpose ? turn->attr : NULL;
+    const tc_node *transpose = tc_rewrite_def(rw, node, 1);
+    const tc_attr_tosa_perms *p =
+        transpose && transpose->op == TC_OP_tosa_transpose ? transpose->attr : NULL;
     if (!p || p->perms.n != 3 || memcmp(p->perms.v, swap3, sizeof swap3) != 0)
         return TC_OK;
-    const tc_type *x = tc_type_of(rw->to, turn->in[0]);
-    if (x->dim[0] == 1 || !is_joined(rw->to, turn->in[0]))
+    const tc_type *x = tc_type_of(rw->to, transpose->in[0]);
+    if (x->dim[0] == 1 || !is_joined(rw->to, transpose->in[0]))
         return TC_OK;
-    const tc_node *shaped = tc_def(rw->to, turn->in[0]);
-    tc_val from = shaped && shaped->op == TC_OP_tosa_reshape ? shaped->in[0] : turn->in[0];
+    const tc_node *shaped = tc_def(rw->to, transpose->in[0]);
+    tc_val from = shaped && shaped->op == TC_OP_tosa_reshape ? shaped->in[0] : transpose->in[0];
     tc_build lw = tc_build_instead(rw, node);
     tc_val v = tc_put_copy(
         &lw, tc_b_tosa_reshape(&lw, from, 4, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2]}));

@@ -36,7 +36,7 @@ tc_status tc_lower_hoist_tables(tc_ctx *ctx, tc_module *module)
 
 /* ---- add-zero-before-rescale ---- */
 
-/* Element by element in 32 bits, and not one that a change of scale becomes part of. */
+/* Element by element in 32 bits, and not one that a rescale becomes part of. */
 static bool keeps_wide(const tc_graph *g, const tc_node *def)
 {
     switch (def->op) {

@@ -15,7 +15,7 @@ static bool is_wide_rescale(const tc_graph *g, const tc_node *node)
             tc_type_of(g, node->out[0])->dtype == TC_i32);
 }
 
-/* What Vela computes in one operation, both changes of scale included: factors of one; of sums also
+/* What Vela computes in one operation, both rescales included: factors of one; of sums also
  * equal whole ones, or unlike ones of which the larger is 2^19 (i8) or 2^14 (i16). */
 static bool is_joined(const tc_graph *g, const tc_node *node)
 {
@@ -71,7 +71,7 @@ static const tc_node **find_readers(tc_ctx *ctx, const tc_graph *g)
     return reader;
 }
 
-/* A slice, as it is or through changes of scale that become one with the last. */
+/* A slice, as it is or through rescales that become one with the last. */
 static bool is_cut_before(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_behind_reshapes(g, v);

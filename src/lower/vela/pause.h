@@ -10,7 +10,7 @@
 #include "../layout/rescale_factor.h"
 
 /* The same numbers from an operation of their own, which Vela leaves alone: a CLAMP that lets all
- * of them pass; for i32, which has none, plus nothing; for bool, or itself. */
+ * of them pass; for i32, which has none, plus 0; for bool, or itself. */
 tc_val tc_put_pause(tc_build *b, tc_val x);
 bool tc_can_pause(const tc_type *t); /* i8, i16, i32 */
 

@@ -20,7 +20,7 @@ typedef struct bands {
     const uint32_t *readers; /* by value */
 } bands;
 
-/* The RESIZE, the sum, or NULL, and the change of scale that gives v. */
+/* The RESIZE, the sum, or NULL, and the rescale that gives v. */
 typedef struct chain {
     const tc_node *resize, *sum, *rescale;
 } chain;

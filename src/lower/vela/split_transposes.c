@@ -4,23 +4,23 @@
  *   TRANSPOSE(x) of n axes  =>  CONCAT(TRANSPOSE(SLICE(x)), ..) of n - 1 axes
  *
  * along an axis of few elements.  Axes that stay beside each other are one, axes of one element
- * none.  Both the slices and the join are along one axis of what is turned: nothing is reshaped for
- * them.  Ethos-U85 turns three axes in half a cycle an element; of four, with the first one moved,
- * Vela makes steps that take ten times as long. */
+ * none.  Both the slices and the join are along one axis of what is transposed: nothing is reshaped
+ * for them.  Ethos-U85 transposes three axes in half a cycle an element; of four, with the first
+ * one moved, Vela makes steps that take ten times as long. */
 #include "../layout/tosa_forms.h"
 
 #include "../move/lower_move.h"
 
 enum { AXES = 3, MOST = 6, PARTS = 32 };
 
-typedef struct turn {
+typedef struct transpose {
     int n;
-    int64_t dim[MOST]; /* of what is turned */
+    int64_t dim[MOST]; /* of what is transposed */
     int perm[MOST];    /* by axis of the result: the axis that it was */
-} turn;
+} transpose;
 
 /* The perms of t without axes of one element, neighbours that stay so as one; false: too many. */
-static bool turn_of(const tc_type *t, tc_ints perm, turn *out)
+static bool transpose_of(const tc_type *t, tc_ints perm, transpose *out)
 {
     int axis[TC_MAX_RANK], n = 0, first[MOST], name[TC_MAX_RANK];
     for (int i = 0; i < perm.n; i++)
@@ -40,8 +40,8 @@ static bool turn_of(const tc_type *t, tc_ints perm, turn *out)
         }
         size[groups - 1] *= t->dim[axis[i]];
     }
-    *out = (turn){.n = groups};
-    for (int i = 0; i < groups; i++) { /* which in the order of what is turned */
+    *out = (transpose){.n = groups};
+    for (int i = 0; i < groups; i++) { /* which in the order of what is transposed */
         name[i] = 0;
         for (int k = 0; k < groups; k++)
             name[i] += first[k] < first[i];
@@ -51,7 +51,7 @@ static bool turn_of(const tc_type *t, tc_ints perm, turn *out)
     return true;
 }
 
-static int place_of(const turn *t, int axis)
+static int place_of(const transpose *t, int axis)
 {
     int at = 0;
     while (t->perm[at] != axis)
@@ -60,7 +60,7 @@ static int place_of(const turn *t, int axis)
 }
 
 /* The shortest axis that is last neither before nor after. */
-static int axis_to_cut(const turn *t)
+static int axis_to_cut(const transpose *t)
 {
     int best = -1;
     for (int i = 0; i < t->n - 1; i++)
@@ -70,7 +70,7 @@ static int axis_to_cut(const turn *t)
 }
 
 /* How many transposes it takes; more than PARTS: too many. */
-static int64_t parts_of(turn t)
+static int64_t parts_of(transpose t)
 {
     int64_t parts = 1;
     while (t.n > AXES && parts <= PARTS) {
@@ -85,7 +85,7 @@ static int64_t parts_of(turn t)
     return parts;
 }
 
-static tc_val turned(tc_build *lw, tc_val x, const turn *t)
+static tc_val transposed(tc_build *lw, tc_val x, const transpose *t)
 {
     if (t->n <= AXES) {
         int64_t dim[4] = {1, 1, 1, 1}, perm[4] = {0, 1, 2, 3};
@@ -96,7 +96,7 @@ static tc_val turned(tc_build *lw, tc_val x, const turn *t)
         return tc_b_tosa_transpose(lw, tc_b_tosa_reshape(lw, x, 4, dim), perm);
     }
     int cut = axis_to_cut(t), at = place_of(t, cut);
-    turn rest = {.n = t->n - 1};
+    transpose rest = {.n = t->n - 1};
     int64_t whole[MOST + 1] = {1}, joined[MOST + 1] = {1};
     for (int i = 0, k = 0; i < t->n; i++)
         if (i != cut)
@@ -111,24 +111,24 @@ static tc_val turned(tc_build *lw, tc_val x, const turn *t)
     tc_val part[PARTS], from = tc_b_tosa_reshape(lw, x, rest.n, whole);
     for (int64_t i = 0; i < t->dim[cut]; i++) {
         part[i] = tc_b_tosa_slice_axis(lw, from, cut, i * rest.dim[cut], rest.dim[cut]);
-        part[i] = tc_b_tosa_reshape(lw, turned(lw, part[i], &rest), rest.n, joined);
+        part[i] = tc_b_tosa_reshape(lw, transposed(lw, part[i], &rest), rest.n, joined);
     }
     return tc_put_join(lw, part, (int)t->dim[cut], at);
 }
 
 static tc_status split_transpose_by_slices(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    turn t;
+    transpose t;
     if (node->op != TC_OP_tosa_transpose || tc_is_const(rw->from, node->in[0]))
         return TC_OK;
     const tc_type *y = tc_type_of(rw->from, node->out[0]);
     if (!tc_type_count(y) || y->dtype == TC_i16 || /* which not every target joins */
-        !turn_of(tc_type_of(rw->from, node->in[0]),
+        !transpose_of(tc_type_of(rw->from, node->in[0]),
                  ((const tc_attr_tosa_perms *)node->attr)->perms, &t) ||
         t.n <= AXES || parts_of(t) > PARTS)
         return TC_OK;
     tc_build lw = tc_build_instead(rw, node);
-    tc_val v = turned(&lw, tc_rewrite_in(rw, node, 0), &t);
+    tc_val v = transposed(&lw, tc_rewrite_in(rw, node, 0), &t);
     return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, v, y->rank, y->dim), done);
 }
 

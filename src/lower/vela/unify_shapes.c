@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unify_shapes.c -- TOSA form: one shape for all that is done row by row, to the bit.
+/* unify_shapes.c -- TOSA form: one shape for all that is done row by row, bit-exact.
  *
- * Sums, changes of scale, tables, 1x1 convolutions and reductions along the last axis do not care
+ * Sums, rescales, tables, 1x1 convolutions and reductions along the last axis do not care
  * which axes the rows [.., c] lie along.  PyTorch regroups them all the time, [1,28,28,c] for
  * windows and [1,784,c] for linear layers, and Vela copies a value that is read in two shapes.
  * Values that such operators and reshapes connect get the leading axes that those want who do care
@@ -204,7 +204,7 @@ static bool regroups(const tc_graph *g, const tc_node *node)
            last_of(tc_type_of(g, node->in[0])) == last_of(tc_type_of(g, node->out[0]));
 }
 
-/* A matrix product, and the change of scale that is part of it: its rows are reshaped for
+/* A matrix product, and the rescale that is part of it: its rows are reshaped for
  * nothing. */
 static bool takes_any(const tc_graph *g, const tc_node *node)
 {

@@ -5,7 +5,7 @@
  * that the operator names.  tflite.def says which builder serves which operator.
  *
  * Tensors whose numbers are codes keep them: what the file computes with integers is built of
- * TOSA's operators, which do the same to the bit (tflite_fixed.h).  A uint8 code u with zero z is
+ * TOSA's operators, which do the same bit for bit (tflite_fixed.h).  A uint8 code u with zero z is
  * kept as the int8 code u - 128 with zero z - 128. */
 #ifndef TC_TFLITE_H
 #define TC_TFLITE_H
