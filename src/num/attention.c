@@ -83,14 +83,10 @@ static int64_t place(const plan *p, const int64_t *step, int64_t share, int64_t 
 #define NAME(f) f##_f32
 #define T float
 #include "attention_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_f64
 #define T double
 #include "attention_body.h"
-#undef NAME
-#undef T
 
 void tc_num_sdpa(tc_call *call)
 {

@@ -52,3 +52,6 @@ static void NAME(attention)(tc_arena *scratch, const plan *p, const T *q, const 
         }
     }
 }
+
+#undef NAME
+#undef T

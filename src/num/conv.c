@@ -30,20 +30,14 @@ static int64_t lines_at_once(const tc_window *w, int64_t depth)
 #define NAME(f) f##_f32
 #define T float
 #include "conv_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_f64
 #define T double
 #include "conv_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_i64
 #define T uint64_t
 #include "conv_body.h"
-#undef NAME
-#undef T
 
 /* The last n of three axes from a list of n; the others get `missing`.  `step` 2 reads every
  * second. */

@@ -108,3 +108,6 @@ static void NAME(conv_transpose)(tc_arena *scratch, const shape *s, const T *x, 
             }
     tc_arena_rewind(scratch, mark);
 }
+
+#undef NAME
+#undef T

@@ -17,30 +17,18 @@ enum {
 #define BYTES 16
 #define TARGET
 #include "gemm_body.h"
-#undef NAME
-#undef T
-#undef BYTES
-#undef TARGET
 
 #define NAME(f) f##_f64
 #define T double
 #define BYTES 16
 #define TARGET
 #include "gemm_body.h"
-#undef NAME
-#undef T
-#undef BYTES
-#undef TARGET
 
 #define NAME(f) f##_i64
 #define T uint64_t
 #define BYTES 16
 #define TARGET
 #include "gemm_body.h"
-#undef NAME
-#undef T
-#undef BYTES
-#undef TARGET
 
 #if defined(__x86_64__)
 #define NAME(f) f##_f32_256
@@ -48,20 +36,12 @@ enum {
 #define BYTES 32
 #define TARGET __attribute__((target("avx2")))
 #include "gemm_body.h"
-#undef NAME
-#undef T
-#undef BYTES
-#undef TARGET
 
 #define NAME(f) f##_f32_512
 #define T float
 #define BYTES 64
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 #include "gemm_body.h"
-#undef NAME
-#undef T
-#undef BYTES
-#undef TARGET
 
 #endif
 

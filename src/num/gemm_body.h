@@ -90,3 +90,8 @@ TARGET static void NAME(product)(tc_arena *scratch, int64_t m, int64_t n, int64_
         }
     tc_arena_rewind(scratch, mark);
 }
+
+#undef NAME
+#undef T
+#undef BYTES
+#undef TARGET

@@ -12,8 +12,6 @@
 #define NAME(f) f##_f32
 #define T float
 #include "norm_body.h"
-#undef NAME
-#undef T
 
 TC_LANES(static, batch_norm_lanes, batch_norm_f32,
          (int64_t batch, int64_t channels, int64_t inner, const float *x, const float *weight,
@@ -34,8 +32,6 @@ TC_LANES(static, group_norm_lanes, group_norm_f32,
 #define NAME(f) f##_f64
 #define T double
 #include "norm_body.h"
-#undef NAME
-#undef T
 
 /* x: [n, channels, ...]; weight, bias, mean, variance: [channels]. */
 void tc_num_batch_norm(tc_call *call)

@@ -83,3 +83,6 @@ TC_LANES_BODY NAME(group_norm)(int64_t batch, int64_t groups, int64_t channels, 
             }
         }
 }
+
+#undef NAME
+#undef T

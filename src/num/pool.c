@@ -57,14 +57,10 @@ static part tile(const tc_window *w, const int64_t at[3])
 #define MEAN(sum, n) ((sum) / (double)(n))
 #define IS_NAN(v) isnan(v)
 #include "pool_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_f64
 #define T double
 #include "pool_body.h"
-#undef NAME
-#undef T
 #undef Acc
 #undef MEAN
 #undef IS_NAN
@@ -75,8 +71,6 @@ static part tile(const tc_window *w, const int64_t at[3])
 #define MEAN(sum, n) ((int64_t)(sum) / (n))
 #define IS_NAN(v) false
 #include "pool_body.h"
-#undef NAME
-#undef T
 #undef Acc
 #undef MEAN
 #undef IS_NAN

@@ -62,3 +62,6 @@ static void NAME(avg_pool)(const tc_window *w, part_rule *rule, int64_t divisor,
                     *y++ = by ? (T)MEAN(sum, by) : 0;
                 }
 }
+
+#undef NAME
+#undef T

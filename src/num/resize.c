@@ -130,14 +130,10 @@ static void fill_axes(tc_call *call, tc_resize_kind kind, axis out[3])
 #define NAME(f) f##_f32
 #define T float
 #include "resize_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_f64
 #define T double
 #include "resize_body.h"
-#undef NAME
-#undef T
 
 static void weighted(tc_call *call, tc_resize_kind kind)
 {

@@ -30,3 +30,6 @@ static void NAME(resample)(int64_t planes, const axis a[3], const T *x, T *y)
                     y[w] = sum;
                 }
 }
+
+#undef NAME
+#undef T

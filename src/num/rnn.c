@@ -28,20 +28,12 @@ static double sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
 #define SIGMOID tc_sigmoidf
 #define HYPERBOLIC tc_tanhf
 #include "rnn_body.h"
-#undef NAME
-#undef T
-#undef SIGMOID
-#undef HYPERBOLIC
 
 #define NAME(f) f##_f64
 #define T double
 #define SIGMOID sigmoid_f64
 #define HYPERBOLIC tanh
 #include "rnn_body.h"
-#undef NAME
-#undef T
-#undef SIGMOID
-#undef HYPERBOLIC
 
 static void run_layers(tc_call *call, kind k)
 {

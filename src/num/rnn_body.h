@@ -149,3 +149,8 @@ static void NAME(cell)(tc_call *call, kind k)
     if (c)
         tc_work_done(call, 1, work, c);
 }
+
+#undef NAME
+#undef T
+#undef SIGMOID
+#undef HYPERBOLIC

@@ -15,12 +15,6 @@
 #define ABS fabsf
 #define REMAINDER fmodf
 #include "sample_body.h"
-#undef NAME
-#undef T
-#undef FLOOR
-#undef ROUND
-#undef ABS
-#undef REMAINDER
 
 #define NAME(f) f##_f64
 #define T double
@@ -29,12 +23,6 @@
 #define ABS fabs
 #define REMAINDER fmod
 #include "sample_body.h"
-#undef NAME
-#undef T
-#undef FLOOR
-#undef ROUND
-#undef ABS
-#undef REMAINDER
 
 void tc_num_grid_sample(tc_call *call)
 {

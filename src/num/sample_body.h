@@ -128,3 +128,10 @@ static void NAME(grid_sample)(const tc_attr_grid *a, const tc_type *xt, const tc
                     NAME(read)(t, extent, axes, x + (n * channels + c) * plane);
         }
 }
+
+#undef NAME
+#undef T
+#undef FLOOR
+#undef ROUND
+#undef ABS
+#undef REMAINDER

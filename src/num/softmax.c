@@ -15,12 +15,6 @@ enum { BLOCK = 64 };
 #define SUM(x, n) tc_sum_f32((x), (n), 0)
 #define AT_ONCE 16
 #include "softmax_body.h"
-#undef NAME
-#undef T
-#undef EXP
-#undef LOG
-#undef SUM
-#undef AT_ONCE
 
 #define NAME(f) f##_f64
 #define T double
@@ -29,12 +23,6 @@ enum { BLOCK = 64 };
 #define SUM(x, n) tc_sum_f64((x), (n), 0)
 #define AT_ONCE 1
 #include "softmax_body.h"
-#undef NAME
-#undef T
-#undef EXP
-#undef LOG
-#undef SUM
-#undef AT_ONCE
 
 TC_LANES(static, softmax_f32, along_f32,
          (const float *x, int64_t outer, int64_t n, int64_t inner, bool logarithm, float *y),

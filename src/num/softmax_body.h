@@ -105,3 +105,10 @@ TC_LANES_BODY NAME(along)(const T *x, int64_t outer, int64_t n, int64_t inner, b
                 NAME(rows_across)(x + j, n, inner, tc_min_i64(BLOCK, inner - j), logarithm, y + j);
     }
 }
+
+#undef NAME
+#undef T
+#undef EXP
+#undef LOG
+#undef SUM
+#undef AT_ONCE

@@ -7,20 +7,14 @@
 #define NAME(f) f##_f32
 #define T float
 #include "window_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_f64
 #define T double
 #include "window_body.h"
-#undef NAME
-#undef T
 
 #define NAME(f) f##_i64
 #define T uint64_t
 #include "window_body.h"
-#undef NAME
-#undef T
 
 /* The window of im2col and col2im: two axes over a plane of size `in`. */
 static tc_window flat_window(const int64_t *in, const tc_ints *kernel, const tc_ints *stride,

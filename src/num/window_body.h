@@ -49,3 +49,6 @@ void NAME(tc_scatter)(const tc_window *w, const T *col, int64_t channels, int64_
                     }
                 }
 }
+
+#undef NAME
+#undef T
