@@ -54,9 +54,9 @@ static void become(tc_module *module, const tc_module *other)
 
 static tc_status run_with(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_offer *offer)
 {
-    module->offer = offer;
+    *tc_offer_now(ctx) = offer;
     tc_status status = pass->run(ctx, module);
-    module->offer = NULL;
+    *tc_offer_now(ctx) = NULL;
     return status;
 }
 

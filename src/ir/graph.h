@@ -85,7 +85,6 @@ struct tc_module {
     bool any_rank; /* the file does not say which axes of extent one there are */
     struct tc_state *state; /* run/state.c: what outlives a run; NULL: nothing yet */
     int depth;              /* run/eval.c: graphs that are running, one inside the other */
-    struct tc_offer *offer; /* lower/layout/offer.h: where a pass acts; NULL: everywhere */
 };
 
 tc_module *tc_module_new(tc_ctx *ctx, const char *file);

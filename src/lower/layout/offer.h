@@ -24,6 +24,9 @@ typedef struct tc_offer {
     size_t n, cap;
 } tc_offer;
 
+/* Where the pass that runs now may act; NULL: everywhere. */
+static inline tc_offer **tc_offer_now(tc_ctx *ctx) { return TC_OWN(ctx, OFFER, tc_offer *); }
+
 /* The kind of a place. */
 uint64_t tc_offer_key(const tc_graph *g, const tc_node *node);
 

@@ -57,9 +57,9 @@ static tc_status where_wanted(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status tc_rewrite_offered(tc_module *module, tc_rewriter *rewriter)
 {
     static tc_rewriter *const wanted[] = {where_wanted};
-    asked a = {rewriter, module->offer};
-    return module->offer ? tc_rewrite_module(module, wanted, 1, &a)
-                         : tc_rewrite_module(module, &rewriter, 1, NULL);
+    asked a = {rewriter, *tc_offer_now(module->ctx)};
+    return a.offer ? tc_rewrite_module(module, wanted, 1, &a)
+                   : tc_rewrite_module(module, &rewriter, 1, NULL);
 }
 
 bool tc_has_integer_weights(const tc_graph *g, const tc_node *node)
