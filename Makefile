@@ -70,8 +70,6 @@ docs: all
 	@build/tosac --dump-options | build/gen-cli share
 	@python3 python/headers.py reference include/tosac doc/reference-c.md
 	@python3 python/reference.py doc/reference-python.md
-	@awk '/<!-- end -->/ { while ((getline line < "doc/support.md") > 0) if (line ~ /^\|/) print line; inside = 0 } !inside { print } /<!-- begin:/ { inside = 1 }' \
-	    README.md >build/README.md && mv build/README.md README.md
 
 bench: all
 	@bench/bench.sh

@@ -215,7 +215,7 @@ static void put_row(tc_buf *page, const char *what, tc_doc_question *asked)
                   lack ? tc_buf_cstr(&missing) : "");
 }
 
-/* The support table that stands in README.md too. */
+/* The table of operators by form: doc/support.md. */
 static tc_status write_support(const char *folder)
 {
     tc_buf page, rich, tosa;

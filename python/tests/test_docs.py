@@ -14,7 +14,7 @@ import sys
 import pytest
 from conftest import TOP
 
-PAGES = [p for p in sorted((TOP / "doc").glob("*.md")) if "```sh" in p.read_text() or "```python" in p.read_text()]
+PAGES = [p for p in [TOP / "README.md", *sorted((TOP / "doc").glob("*.md"))] if "```sh" in p.read_text() or "```python" in p.read_text()]
 
 
 def blocks(page):
