@@ -14,12 +14,12 @@ import sys
 
 # What is made, and the call by which a function has one of its own: what it does to that concerns nobody else.
 MAKERS = (
-    (r"tc_b_(?!(d?type|attr|tensor|axis|bad|unsupported|known|settled|in|in_type|out_type|is_read|constant)$)\w+|tc_graph_(add|const|scalar|input|output|emit|mutate|new)|tc_module_new|tc_infer_\w+|tc_rewrite_(bind|copy|as)", ""),
-    (r"tc_fb_(put|set)_\w+|tc_fb_(begin|end|finish)", "tc_fb_write"),
-    (r"tc_spv_(id|put\w*|unique)", "tc_spv_write"),
-    (r"tc_spv_next", "tc_spv_read"),
-    (r"tc_lex_(accept|expect|word|number|int|string)", "tc_lex_init"),
-    (r"tc_buf_(room|put|text|printf|zeros|align|u8|u16|u32|u64)", "tc_buf_init|render"),
+    (r"t[ci]_b_(?!(d?type|attr|tensor|axis|bad|unsupported|known|settled|in|in_type|out_type|is_read|constant)$)\w+|t[ci]_graph_(add|const|scalar|input|output|emit|mutate|new)|t[ci]_module_new|t[ci]_infer_\w+|t[ci]_rewrite_(bind|copy|as)", ""),
+    (r"t[ci]_fb_(put|set)_\w+|t[ci]_fb_(begin|end|finish)", "t[ci]_fb_write"),
+    (r"t[ci]_spv_(id|put\w*|unique)", "t[ci]_spv_write"),
+    (r"t[ci]_spv_next", "t[ci]_spv_read"),
+    (r"t[ci]_lex_(accept|expect|word|number|int|string)", "t[ci]_lex_init"),
+    (r"t[ci]_buf_(room|put|text|printf|zeros|align|u8|u16|u32|u64)", "t[ci]_buf_init|render"),
 )
 
 TOKEN = re.compile(

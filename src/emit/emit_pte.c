@@ -82,7 +82,7 @@ static int64_t plain_value(tc_pte_emitter *e, const char *text)
         v.kind = TC_CPU_INT;
     else if (tc_text_to_f64(tc_str_of(text), &v.r))
         v.kind = TC_CPU_REAL;
-    return tc_pte_value(e, &v);
+    return tc_pte_add_value(e, &v);
 }
 
 /* Inputs or outputs as the signature has them, or as the graph has. */

@@ -63,7 +63,7 @@ typedef struct tc_pte_emitter {
 int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v);
 int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type,
                        size_t offset); /* a result nobody reads, in the scope's block */
-int64_t tc_pte_value(tc_pte_emitter *e, const tc_cpu_value *value);
+int64_t tc_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value);
 int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional);
 
 /* Every type has a number there. */

@@ -61,7 +61,7 @@ tc_status tc_pte_loop(tc_pte_emitter *e, size_t k)
         if (from != to)
             tc_pte_copy(e, node, to, from);
     }
-    int64_t never = tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL, .i = 0});
+    int64_t never = tc_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL, .i = 0});
     tc_pte_jump(e, tc_pte_step_later(e, node), never, again);
     tc_pte_jump(e, leave, tensor_of(e, test, test->g->out[0]), e->n_step);
     return TC_OK;

@@ -75,7 +75,7 @@ static uint32_t operator_at(tc_pte_emitter *e, const char *name, const char *ove
 
 static int64_t null_value(tc_pte_emitter *e)
 {
-    return tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_NULL});
+    return tc_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_NULL});
 }
 
 static int64_t operands_from(tc_pte_emitter *e, const tc_node *node, int first, bool optional)
@@ -101,7 +101,7 @@ static void put_argument(tc_pte_emitter *e, args *a, const tc_node *node, const 
         break;
     case TC_CPU_VALUE: {
         tc_cpu_value value = tc_cpu_get(site, arg);
-        put(e, a, tc_pte_value(e, &value));
+        put(e, a, tc_pte_add_value(e, &value));
         break;
     }
     default:
@@ -188,7 +188,7 @@ void tc_pte_copy(tc_pte_emitter *e, const tc_node *node, int64_t to, int64_t fro
     args a = {0};
     put(e, &a, to);
     put(e, &a, from);
-    put(e, &a, tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));
+    put(e, &a, tc_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL}));
     put(e, &a, to);
     add_step(e, node, PTE_KERNEL_CALL, operator_at(e, "aten::copy_", ""), &a);
 }

@@ -66,7 +66,7 @@ static tc_fb_ref int_list(tc_pte_emitter *e, tc_ints v)
 {
     uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
     for (int32_t i = 0; i < v.n; i++)
-        at[i] = (uint64_t)tc_pte_value(e, &(tc_cpu_value){.kind = TC_CPU_INT, .i = v.v[i]});
+        at[i] = (uint64_t)tc_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_INT, .i = v.v[i]});
     return table_of_ref(e, tc_fb_put_u64s(&e->file->w, at, (size_t)v.n));
 }
 
@@ -100,7 +100,7 @@ static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
     }
 }
 
-int64_t tc_pte_value(tc_pte_emitter *e, const tc_cpu_value *value)
+int64_t tc_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value)
 {
     tc_mark mark = tc_arena_mark(&e->ctx->scratch);
     tc_str key = key_of(e, value);

@@ -173,7 +173,7 @@ tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     return n ? tc_attempt_work(ctx, run, &m) : TC_OK;
 }
 
-double tc_noise(double error, double square)
+double tc_noise_ratio(double error, double square)
 {
     return square > 0 ? error / square : error;
 }
@@ -213,9 +213,9 @@ tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
             double error = m.error[k * y->n_out + i], square = square_of(y, k, i);
             out->error[i] += error;
             out->square[i] += square;
-            out->each += fmin(1, tc_noise(error, square)) / (double)out->n;
+            out->each += fmin(1, tc_noise_ratio(error, square)) / (double)out->n;
         }
-        noise += tc_noise(out->error[i], out->square[i]);
+        noise += tc_noise_ratio(out->error[i], out->square[i]);
         outputs++;
     }
     out->each /= fmax(1, outputs);

@@ -34,7 +34,7 @@ typedef struct tc_measured {
 } tc_measured;
 
 /* Squared error over squares; where those are 0, the error. */
-double tc_noise(double error, double square);
+double tc_noise_ratio(double error, double square);
 
 TC_MUST_USE tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
                                            tc_measured *out);

@@ -32,7 +32,7 @@ static noise noise_of(const tc_measured *kept, const tc_measured *odd, size_t n_
     for (size_t i = 0; i < n_out; i++) {
         if (!kept->measured[i])
             continue;
-        n.all += tc_noise(times * kept->error[i] + odd->error[i],
+        n.all += tc_noise_ratio(times * kept->error[i] + odd->error[i],
                           times * kept->square[i] + odd->square[i]);
         outputs++;
     }
