@@ -178,6 +178,7 @@ random_models() { # COUNT
 
 queue_gcc() {
     operators build ''
+    later "every operator, every target" build/models --table test/golden/lower --known test/models/known.txt --found build/found-models -j 1
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures

@@ -1,98 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grow_eltwise.c -- operators on each element by itself. */
+/* grow_eltwise.c -- operators on each element by itself, drawn from the operator table. */
 #include "models.h"
 
-/* Into what the function is defined on: anything, above zero, inside (-1, 1), inside (0, 1). */
-typedef enum ground { ANYWHERE, POSITIVE, INSIDE, CHANCE } ground;
-
-static tc_val brought(garden *d, tc_val x, ground to)
+tc_val brought(garden *d, tc_val x, int to)
 {
-    if (to == POSITIVE) {
+    if (to == ON_positive || to == ON_above_1) {
         tc_val y = draw(2) ? PUT0(d, abs, x) : PUT0(d, sigmoid, x);
-        return PUT(d, add, ((tc_attr_alpha){1}), y, scalar(d, 0.1 + (double)draw(8) / 4));
+        double more = (to == ON_above_1 ? 1.1 : 0.1) + (double)draw(8) / 4;
+        return PUT(d, add, ((tc_attr_alpha){1}), y, scalar(d, more));
     }
-    if (to == INSIDE)
+    if (to == ON_inside)
         return draw(2) ? PUT(d, clamp, ((tc_attr_clamp){-0.9, 0.9}), x)
                        : PUT0(d, mul, PUT0(d, tanh, x), scalar(d, 0.9));
-    return to == CHANCE ? PUT0(d, sigmoid, x) : x;
+    return to == ON_share ? PUT0(d, sigmoid, x) : x;
 }
 
-static void bare(garden *d)
+/* With attributes that make sense. */
+static tc_val put_op(garden *d, tc_op op, int n, const tc_val *in)
 {
-    static const struct {
-        tc_op op;
-        ground on;
-    } one[] = {
-        {TC_OP_abs, 0},          {TC_OP_neg, 0},          {TC_OP_sign, 0},
-        {TC_OP_floor, 0},        {TC_OP_ceil, 0},         {TC_OP_trunc, 0},
-        {TC_OP_relu, 0},         {TC_OP_relu, 0},         {TC_OP_relu, 0},
-        {TC_OP_square, 0},       {TC_OP_frac, 0},         {TC_OP_exp, INSIDE},
-        {TC_OP_exp, 0},          {TC_OP_exp2, INSIDE},    {TC_OP_expm1, INSIDE},
-        {TC_OP_log, POSITIVE},   {TC_OP_log2, POSITIVE},  {TC_OP_log10, POSITIVE},
-        {TC_OP_log1p, POSITIVE}, {TC_OP_sqrt, POSITIVE},  {TC_OP_rsqrt, POSITIVE},
-        {TC_OP_reciprocal, POSITIVE}, {TC_OP_sin, 0},     {TC_OP_cos, 0},
-        {TC_OP_tan, INSIDE},     {TC_OP_asin, INSIDE},    {TC_OP_acos, INSIDE},
-        {TC_OP_atan, 0},         {TC_OP_sinh, INSIDE},    {TC_OP_cosh, INSIDE},
-        {TC_OP_tanh, 0},         {TC_OP_asinh, 0},        {TC_OP_acosh, POSITIVE},
-        {TC_OP_atanh, INSIDE},   {TC_OP_erf, 0},          {TC_OP_erfc, 0},
-        {TC_OP_erfinv, INSIDE},  {TC_OP_sigmoid, 0},      {TC_OP_log_sigmoid, 0},
-        {TC_OP_silu, 0},         {TC_OP_silu, 0},         {TC_OP_mish, 0},
-        {TC_OP_hardswish, 0},    {TC_OP_hardsigmoid, 0},  {TC_OP_softsign, 0},
-        {TC_OP_logical_not, 0},  {TC_OP_isnan, 0},        {TC_OP_isinf, 0},
-        {TC_OP_isfinite, 0},     {TC_OP_identity, 0},
-    };
-    tc_val x = some(d, TC_f32, 0, 6);
-    size_t i = draw(TC_COUNT(one));
-    if (!x)
-        return;
-    x = brought(d, x, one[i].on);
-    if (one[i].op == TC_OP_acosh)
-        x = PUT(d, add, ((tc_attr_alpha){1}), x, scalar(d, 1));
-    keep(d, put(d, one[i].op, NULL, 0, 1, &x));
+    bool fine, whole = !tc_is_float(type_at(d, in[op == TC_OP_where])->dtype);
+    const void *attr = some_attr(d, tc_ops[op].attr, whole, &fine);
+    return fine ? put(d, op, attr, tc_attrs[tc_ops[op].attr].size, n, in) : TC_NONE;
 }
 
-static void with_numbers(garden *d)
+/* Of the pool: f32, now and then any type. */
+static tc_val any_operand(garden *d)
 {
+    return some(d, draw(8) ? TC_f32 : TC_none, 0, 6);
+}
+
+static void one(garden *d)
+{
+    tc_op op = drawn_op(1);
+    tc_val x = any_operand(d);
+    if (!x || !op_takes(op, type_at(d, x)->dtype))
+        return;
+    if (type_at(d, x)->dtype == TC_f32)
+        x = brought(d, x, defined_on[op]);
+    keep(d, put_op(d, op, 1, &x));
+}
+
+/* What models have most of. */
+static void common(garden *d)
+{
+    static const tc_op op[] = {TC_OP_relu, TC_OP_relu, TC_OP_silu, TC_OP_exp, TC_OP_sigmoid};
     tc_val x = some(d, TC_f32, 0, 6);
-    if (!x)
-        return;
-    double a = (double)draw(9) / 4 - 1;
-    switch (draw(11)) {
-    case 0:
-        keep(d, PUT(d, gelu, ((tc_attr_gelu){draw(2) ? TC_gelu_form_erf : TC_gelu_form_tanh}), x));
-        return;
-    case 1:
-        keep(d, PUT(d, softplus, ((tc_attr_softplus){1 + (double)draw(3), 20}), x));
-        return;
-    case 2:
-        keep(d, PUT(d, elu, ((tc_attr_elu){1 + (double)draw(2) / 2, 1, 1}), x));
-        return;
-    case 3:
-        keep(d, PUT(d, leaky_relu, ((tc_attr_slope){(double)draw(5) / 10}), x));
-        return;
-    case 4:
-        keep(d, PUT(d, hardshrink, ((tc_attr_lambda){0.5}), x));
-        return;
-    case 5:
-        keep(d, PUT(d, softshrink, ((tc_attr_lambda){0.5}), x));
-        return;
-    case 6:
-        keep(d, PUT(d, threshold, ((tc_attr_threshold){a, (double)draw(3)}), x));
-        return;
-    case 7:
-        keep(d, PUT(d, clamp, ((tc_attr_clamp){draw(6) ? a : -1.0 / 0.0, a + (double)draw(8) / 2}),
-                    x));
-        return;
-    case 8:
-        keep(d, PUT(d, nan_to_num, ((tc_attr_nan_to_num){0, 100, -100}), x));
-        return;
-    case 9:
-        keep(d, PUT(d, round, ((tc_attr_round){0}), x));
-        return;
-    default:
-        x = brought(d, x, CHANCE);
-        keep(d, PUT(d, logit, ((tc_attr_logit){1e-3}), x));
-    }
+    if (x)
+        keep(d, put(d, op[draw(TC_COUNT(op))], NULL, 0, 1, &x));
 }
 
 /* Of the same type, or one that broadcasts: a constant row, channel or number, or from the pool. */
@@ -115,39 +69,21 @@ static tc_val partner(garden *d, tc_val x, double lo, double hi)
     return constant(d, t->dtype, t->rank - from, dim, lo, hi);
 }
 
-static void pair(garden *d)
+static void two(garden *d)
 {
-    tc_val x = some(d, TC_f32, 0, 6);
-    if (!x)
+    static const tc_op often[] = {TC_OP_add, TC_OP_add, TC_OP_sub, TC_OP_mul, TC_OP_mul};
+    tc_op op = draw(2) ? often[draw(TC_COUNT(often))] : drawn_op(2);
+    tc_val x = any_operand(d);
+    if (!x || !op_takes(op, type_at(d, x)->dtype))
         return;
-    tc_val y = partner(d, x, -1, 1);
-    if (draw(4) == 0) {
-        tc_val swap = x;
-        x = y;
-        y = swap;
-    }
-    tc_attr_alpha alpha = {draw(4) ? 1 : 0.5};
-    switch (draw(9)) {
-    case 0:
-    case 1:
-        keep(d, PUT(d, add, alpha, x, y));
+    bool whole = !tc_is_float(type_at(d, x)->dtype), swapped = draw(4) == 0;
+    tc_val y = partner(d, x, whole ? -3 : -1, whole ? 3 : 1);
+    tc_val in[2] = {swapped ? y : x, swapped ? x : y};
+    if (divides(op) && whole) /* by_a_number has them */
         return;
-    case 2:
-        keep(d, PUT(d, sub, alpha, x, y));
-        return;
-    case 3:
-    case 4:
-        keep(d, PUT0(d, mul, x, y));
-        return;
-    case 5:
-        keep(d, PUT(d, div, ((tc_attr_div){TC_div_mode_exact}), x, brought(d, y, POSITIVE)));
-        return;
-    default: {
-        static const tc_op op[] = {TC_OP_maximum, TC_OP_minimum,  TC_OP_fmax,     TC_OP_fmin,
-                                   TC_OP_atan2,   TC_OP_hypot,    TC_OP_copysign, TC_OP_logaddexp};
-        keep(d, put(d, op[draw(TC_COUNT(op))], NULL, 0, 2, (tc_val[]){x, y}));
-    }
-    }
+    in[1] = divides(op) ? brought(d, in[1], ON_positive) : in[1];
+    in[0] = op == TC_OP_pow ? brought(d, in[0], ON_positive) : in[0];
+    keep(d, put_op(d, op, 2, in));
 }
 
 static void by_a_number(garden *d)
@@ -161,7 +97,7 @@ static void by_a_number(garden *d)
         keep(d, PUT0(d, pow, x, scalar(d, draw(2) ? 2 : 3)));
         return;
     case 1:
-        keep(d, PUT0(d, pow, brought(d, x, POSITIVE), scalar(d, c - 2)));
+        keep(d, PUT0(d, pow, brought(d, x, ON_positive), scalar(d, c - 2)));
         return;
     case 2:
         keep(d, PUT(d, div, ((tc_attr_div){(tc_field_div_mode)draw(3)}), x, scalar(d, c)));
@@ -197,30 +133,24 @@ static void compared(garden *d)
 
 static void three(garden *d)
 {
+    tc_op op = drawn_op(3);
     tc_val x = some(d, TC_f32, 0, 6);
-    if (!x)
+    if (!x || !op_takes(op, TC_f32))
         return;
     tc_val y = partner(d, x, -1, 1), z = partner(d, x, 0.25, 1);
-    tc_attr_scale s = {0.5};
-    switch (draw(5)) {
-    case 0:
-        keep(d, PUT0(d, clamp_tensor, x, draw(4) ? y : TC_NONE, z));
-        return;
-    case 1:
-        keep(d, PUT0(d, lerp, x, y, draw(2) ? scalar(d, 0.25) : z));
-        return;
-    case 2:
-        keep(d, PUT(d, addcmul, s, x, y, z));
-        return;
-    case 3:
-        keep(d, PUT(d, addcdiv, s, x, y, brought(d, z, POSITIVE)));
-        return;
-    default: {
-        const tc_type *t = type_at(d, x);
-        if (t->rank > 1)
-            keep(d, PUT0(d, prelu, x, constant(d, TC_f32, 1, &t->dim[1], 0, 0.5)));
-    }
-    }
+    if (op == TC_OP_where)
+        x = PUT0(d, gt, x, scalar(d, 0));
+    if (op == TC_OP_clamp_tensor && draw(4) == 0)
+        y = TC_NONE;
+    z = divides(op) ? brought(d, z, ON_positive) : z;
+    keep(d, put_op(d, op, 3, (tc_val[]){x, y, z}));
+}
+
+static void by_channel(garden *d)
+{
+    tc_val x = some(d, TC_f32, 2, 6);
+    if (x)
+        keep(d, PUT0(d, prelu, x, constant(d, TC_f32, 1, &type_at(d, x)->dim[1], 0, 0.5)));
 }
 
 static void gated(garden *d)
@@ -232,43 +162,6 @@ static void gated(garden *d)
             keep(d, PUT(d, glu, ((tc_attr_axis){i}), x));
             return;
         }
-}
-
-static void of_bools(garden *d)
-{
-    static const tc_op op[] = {TC_OP_logical_and, TC_OP_logical_or, TC_OP_logical_xor};
-    tc_val x = some(d, TC_bool, 0, 6);
-    if (!x)
-        return;
-    keep(d, draw(3) ? put(d, op[draw(3)], NULL, 0, 2, (tc_val[]){x, partner(d, x, 0, 1)})
-                    : PUT(d, cast, ((tc_attr_cast){TC_f32}), x));
-}
-
-static void of_integers(garden *d)
-{
-    static const tc_op op[] = {TC_OP_mul,         TC_OP_maximum,    TC_OP_minimum,
-                               TC_OP_bitwise_and, TC_OP_bitwise_or, TC_OP_bitwise_xor};
-    tc_dtype type = draw(2) ? TC_i64 : TC_i32;
-    tc_val x = some(d, type, 0, 6);
-    if (!x)
-        return;
-    tc_val y = partner(d, x, -3, 3);
-    switch (draw(5)) {
-    case 0:
-        keep(d, PUT(d, add, ((tc_attr_alpha){1}), x, y));
-        return;
-    case 1:
-        keep(d, PUT(d, sub, ((tc_attr_alpha){1}), x, y));
-        return;
-    case 2:
-        keep(d, PUT(d, cast, ((tc_attr_cast){TC_f32}), x));
-        return;
-    case 3:
-        keep(d, draw(2) ? PUT0(d, abs, x) : PUT0(d, neg, x));
-        return;
-    default:
-        keep(d, put(d, op[draw(TC_COUNT(op))], NULL, 0, 2, (tc_val[]){x, y}));
-    }
 }
 
 static void another_type(garden *d)
@@ -285,5 +178,5 @@ static void another_type(garden *d)
 }
 
 const grow_entry grow_eltwise[] = {
-    {bare, 12},    {with_numbers, 8}, {pair, 14},    {by_a_number, 4}, {compared, 4}, {three, 3},
-    {gated, 2},    {of_bools, 2},     {of_integers, 2}, {another_type, 1}, {NULL, 0}};
+    {one, 18},   {common, 4}, {two, 14},        {by_a_number, 4}, {compared, 4},
+    {three, 3},  {gated, 2},  {by_channel, 1},  {another_type, 1}, {NULL, 0}};

@@ -52,6 +52,28 @@ tc_ints same(garden *d, int n, int64_t value);
     put(d, TC_OP_##op, NULL, 0, (int)TC_COUNT(((tc_val[]){__VA_ARGS__})),                          \
         (const tc_val[]){__VA_ARGS__})
 
+/* ---- the operator table (table.c) ---- */
+
+/* Where functions are defined, a column of op.def. */
+enum { ON_all, ON_positive, ON_inside, ON_share, ON_above_1 };
+extern const uint8_t defined_on[TC_OP_COUNT];
+tc_val brought(garden *d, tc_val x, int to); /* x into that: grow_eltwise.c */
+
+/* An elementwise operator of so many operands, any. */
+tc_op drawn_op(int operands);
+/* Whether it computes with numbers of a type. */
+bool op_takes(tc_op op, tc_dtype type);
+/* Whether its last operand should not be near 0, or not below. */
+bool divides(tc_op op);
+/* Attributes of a kind that elementwise operators have; whole: for integers.  *fine is false for a
+ * kind that nobody has thought of. */
+const void *some_attr(garden *d, tc_attr_kind kind, bool whole, bool *fine);
+
+/* Small models of the operator, for all that it claims: at most 4.  folder: golden files of
+ * lowering. */
+size_t specimens(tc_ctx *ctx, tc_op op, const char *folder, tc_buf *out);
+bool has_no_specimen(tc_op op);
+
 /* The rules, by family. */
 typedef struct grow_entry {
     grow_rule *rule;

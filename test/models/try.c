@@ -38,6 +38,7 @@ typedef struct attempt {
     finding *f;
     const char *target;
     size_t n_in, n_out;
+    bool typed; /* a model of codes, in which a step more or less is rounding */
     tc_tensor *in[CALLS];
     tc_tensor *want[CALLS];
     tc_tensor *near[CALLS][ROUGH]; /* with other roundings */
@@ -151,6 +152,8 @@ static bool prepare(attempt *a, const char *path, tc_module **model)
     const tc_graph *g = tc_main(*model);
     a->n_in = g->n_in;
     a->n_out = g->n_out;
+    for (size_t v = 1; v < g->n_val; v++)
+        a->typed = a->typed || (g->val[v]->type && g->val[v]->type->quant);
     if (!went(a, tc_open_samples(ctx, g, invented, 1, &samples), "samples"))
         return false;
     for (int k = 0; k < CALLS; k++) {
@@ -363,7 +366,8 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
         return false;
     const double *step = steps_of(a, &c); /* making the program changes the module */
     size_t n = tc_main(c.module)->n_out;
-    bool floats = c.target.machine->packing == TC_PACKED_NOT || c.target.tosa >> TC_FEATURE_FP & 1u;
+    bool floats = !a->typed && (c.target.machine->packing == TC_PACKED_NOT ||
+                                c.target.tosa >> TC_FEATURE_FP & 1u);
     if (!went(a, call_all(a, c.module, false, a->in, quick), "run compiled") ||
         !went(a, call_all(a, c.module, true, a->in, slow), "run compiled, reference kernels") ||
         !all_agree(a, quick, n, slow, floats, NULL, "quick kernels beside reference kernels") ||

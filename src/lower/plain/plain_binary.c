@@ -230,6 +230,10 @@ static bool shifts(tc_lower *lw, const tc_node *node)
             tc_lower_refuse(lw, "a shift by %lld", (long long)tc_load_i64(n, i));
             return false;
         }
+    if (tc_lower_result(lw, node, 0)->dtype == TC_bool) {
+        tc_lower_refuse(lw, "TOSA does not shift bool");
+        return false;
+    }
     return tc_plain_computes(lw, tc_lower_result(lw, node, 0)->dtype);
 }
 
