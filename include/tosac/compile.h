@@ -65,6 +65,7 @@ typedef struct tc_compile_options {
     bool check;          /* run the program before and after every step, and compare */
     bool no_execute;     /* do not run the result beside the model before it is written; Ethos-U:
                             command streams are verified, but not executed on a sample */
+    bool regions_only;   /* regions as TOSA are enough (.tosa, text, an estimate): Vela is not asked */
     bool details;        /* keep what a report says about every operator (Ethos-U: Vela's notes) */
     bool locations;      /* a .pte keeps line, module and node of every step, as stack traces */
     tc_on_pass *on_pass; /* called after every pass; or NULL */
@@ -85,7 +86,9 @@ tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
                     const tc_compile_options *options);
 
 /* Compiles a model for a target: quantizes it where needed, splits it into regions for the
- * accelerator and a rest for the CPU, lowers the regions to TOSA.  Nothing is written yet.
+ * accelerator and a rest for the CPU, lowers the regions to TOSA and, for Ethos-U, has Vela compile
+ * them; what Vela refuses goes to the CPU.  What is told of the result does not change when files are
+ * made of it.  Nothing is written yet.
  *
  *   model    is not changed; a TOSA model becomes one region
  *   options  with a target; the record is not needed after the call
@@ -132,8 +135,8 @@ TC_API const char *tc_output_extension(tc_output kind);
  * is missing and how to install it. */
 TC_API TC_MUST_USE tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind);
 
-/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each.  Runs Vela
- * for Ethos-U. */
+/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each.  Runs
+ * Vela for Ethos-U where tc_compile() has not: it had regions_only, or there was no Vela. */
 TC_API TC_MUST_USE tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
                                               size_t *count);
 

@@ -283,7 +283,7 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
 
 
 def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
-            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False,
+            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False, regions_only: bool = False,
             keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
@@ -305,13 +305,14 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
         beside the program that it was made of.  False leaves it out, streams are verified only
     keep_odd_samples: set no calibration sample aside, however far it is from the others
     details: keep what `report()` tells of every operator's cost; Vela takes longer
+    regions_only: regions as TOSA are enough: Vela is not run until something is saved that needs it
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
     method, beside: its name in a .pte of several methods, and the method compiled before it: buffers that share a name are one, and what is
         saved of the last method holds them all
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
-                     keep_odd=keep_odd_samples, details=details, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
+                     keep_odd=keep_odd_samples, details=details, regions_only=regions_only, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
                      beside=beside)
 
@@ -322,4 +323,4 @@ def explain(model: Any, target: str, calibration: Any = None, config: Any = None
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
-                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True)
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True, regions_only=True)

@@ -150,7 +150,7 @@ tc_status tc_profile_open(tc_ctx *ctx, const char *path, const tc_profile_option
 
 static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, size_t i)
 {
-    const tc_vela_job *job = &c->written.jobs[i];
+    const tc_vela_job *job = &c->jobs[i];
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     tc_stream s = {.name = c->region[i].name, .loc = loc};
     loc->file = s.name;
@@ -194,6 +194,8 @@ static tc_status profile_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
         return tc_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     bool before = c->vela.notes;
+    if (!before)
+        c->payload = NULL; /* Vela is asked again, now for its notes */
     c->vela.notes = true;
     tc_status status = c->n_region ? tc_compiled_make(ctx, c, TC_OUTPUT_PTE, &count) : TC_OK;
     c->vela.notes = before;

@@ -53,9 +53,11 @@ static tc_status write_output(cli *c, tc_compiled *compiled, tc_output kind, con
     return tc_compiled_set_name(c->ctx, compiled, path);
 }
 
-static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
+static tc_compile_options request_of(const compile_options *o, tc_output kind, tc_dataset *data,
                                      cli_dumper *dumper)
 {
+    bool explorer = o->emit && cli_is(o->emit, "model-explorer");
+    bool packed = o->output && kind != TC_OUTPUT_TOSA && kind != TC_OUTPUT_IR;
     tc_compile_options r = cli_asked_options(&o->asked, data);
     r.check = o->check;
     r.strict = o->strict;
@@ -65,7 +67,8 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.vela.max_scratch = o->max_scratch;
-    r.details = o->report || (o->emit && cli_is(o->emit, "model-explorer"));
+    r.details = o->report || explorer;
+    r.regions_only = !(packed || r.details);
     return r;
 }
 
@@ -178,12 +181,12 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
     return TC_OK;
 }
 
-static tc_status compile_method(cli *c, const compile_options *o, cli_dumper *dumper,
-                                method *m, tc_compiled *beside)
+static tc_status compile_method(cli *c, const compile_options *o, tc_output kind,
+                                cli_dumper *dumper, method *m, tc_compiled *beside)
 {
     CLI_TRY(tc_model_open(c->ctx, m->path, NULL, &m->model));
     CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
-    tc_compile_options request = request_of(o, m->data, dumper);
+    tc_compile_options request = request_of(o, kind, m->data, dumper);
     request.method = m->name;
     request.beside = beside;
     CLI_TRY(read_goals(c, o, &request));
@@ -264,7 +267,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     if (o->dump_dir)
         CLI_TRY(cli_dump_begin(&dumper));
     for (size_t i = 0; i < n; i++)
-        CLI_TRY(compile_method(c, o, &dumper, &m[i], i ? m[i - 1].compiled : NULL));
+        CLI_TRY(compile_method(c, o, kind, &dumper, &m[i], i ? m[i - 1].compiled : NULL));
     method *last = &m[n - 1];
     if (o->emit && cli_is(o->emit, "model-explorer"))
         CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));

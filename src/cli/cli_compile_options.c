@@ -35,7 +35,7 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     CLI_TRY(cli_data(c, &files, false, &data));
     tc_compile_options r = cli_asked_options(asked, data);
     r.quant.only_if_needed = !asked->calib.n;
-    r.no_execute = true; /* nothing is written */
+    r.no_execute = r.regions_only = true; /* nothing is written */
     CLI_TRY(tc_compile(c->ctx, model, &r, out));
     cli_progress_end(c);
     return TC_OK;

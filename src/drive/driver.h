@@ -60,7 +60,6 @@ typedef struct tc_written {
     size_t state;      /* and of the one that its methods share */
     tc_memory plan;    /* and where they lie in it, */
     const tc_graph *planned; /* by value of this graph; NULL: no program was made */
-    tc_vela_job *jobs; /* Ethos-U: one for each region */
 } tc_written;
 
 struct tc_compiled {
@@ -88,6 +87,8 @@ struct tc_compiled {
     double search_until;        /* fallback.c: tc_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
+    tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
+    tc_vela_job *jobs;   /* Ethos-U: what Vela says of each region; NULL: it was not asked */
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
     bool all_forms; /* every form that is offered is taken, without asking what it costs */
     bool places; /* .pte: steps keep where they come from */

@@ -81,7 +81,7 @@ static bool refused(search *s, size_t n)
 /* The node that checking the stream found, where it is one of the region. */
 static const char *found_by_stream(const search *s, size_t failed)
 {
-    const tc_vela_job *jobs = s->judge ? s->c->written.jobs : NULL;
+    const tc_vela_job *jobs = s->judge ? s->c->jobs : NULL;
     const char *name = jobs ? jobs[failed].blamed : NULL;
     for (size_t i = 0; name && i < s->region->n_node; i++)
         if (tc_text_eq(s->region->node[i], name))

@@ -8,8 +8,8 @@
 /* The region that Vela, or the verifier of its stream, refused; SIZE_MAX: none. */
 static size_t refused(const tc_compiled *c)
 {
-    for (size_t i = 0; c->written.jobs && i < c->n_region; i++)
-        if (c->written.jobs[i].refused)
+    for (size_t i = 0; c->jobs && i < c->n_region; i++)
+        if (c->jobs[i].refused)
             return i;
     return SIZE_MAX;
 }
@@ -17,7 +17,7 @@ static size_t refused(const tc_compiled *c)
 static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
 {
     tc_payload *payload;
-    tc_status status = tc_payloads(ctx, c, &c->vela, false, &payload, &c->written.jobs);
+    tc_status status = tc_payloads(ctx, c, &c->vela, &payload, &c->jobs);
     *failed = status == TC_OK ? SIZE_MAX : refused(c);
     return status;
 }
@@ -39,24 +39,34 @@ static tc_status try_vela(tc_ctx *ctx, const tc_compiled *c)
     return tc_vela_works(ctx, &c->target, &c->vela, &job);
 }
 
-tc_status tc_judged_payloads(tc_ctx *ctx, tc_compiled *c, bool keep_tosa, tc_payload **out)
+static tc_status pack(tc_ctx *ctx, tc_compiled *c, tc_payload **out)
 {
     for (int round = 0;; round++) {
         tc_hold hold = tc_hold_begin(ctx);
-        tc_status status = tc_payloads(ctx, c, &c->vela, keep_tosa, out, &c->written.jobs);
+        tc_status status = tc_payloads(ctx, c, &c->vela, out, &c->jobs);
         size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
         if (failed == SIZE_MAX || !c->typed || c->request.strict || round == 2) {
             tc_hold_keep(ctx, hold);
             return status;
         }
-        c->verify_only = !c->written.jobs[failed].differs;
-        c->vela.version = c->written.jobs[failed].version;
+        c->verify_only = !c->jobs[failed].differs;
+        c->vela.version = c->jobs[failed].version;
         const char *why = tc_hold_drop(ctx, hold);
-        if (!c->written.jobs[failed].payload.size)
+        if (!c->jobs[failed].payload.size)
             TC_TRY(try_vela(ctx, c));
         status = tc_fall_back(ctx, c, judge, failed, why);
         c->verify_only = false;
         TC_TRY(status);
         c->model = tc_model_of(ctx, c->model->name, c->module);
     }
+}
+
+tc_status tc_pack_regions(tc_ctx *ctx, tc_compiled *c)
+{
+    tc_payload *payload;
+    if (c->payload)
+        return TC_OK;
+    TC_TRY(pack(ctx, c, &payload));
+    c->payload = payload;
+    return TC_OK;
 }

@@ -99,7 +99,7 @@ static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
 }
 
 tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                      bool keep_tosa, tc_payload **out, tc_vela_job **jobs)
+                      tc_payload **out, tc_vela_job **jobs)
 {
     tc_packing packing = c->target.machine->packing;
     *jobs = NULL;
@@ -112,7 +112,7 @@ tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
         p->backend = c->target.machine->backend;
         if (packing == TC_PACKED_VGF) {
             TC_TRY(tc_emit_vgf(ctx, c->region[i].module, &p->bytes));
-        } else if (packing == TC_PACKED_VELA && keep_tosa)
+        } else if (packing == TC_PACKED_VELA)
             p->tosa = c->region[i].tosa;
     }
     return packing == TC_PACKED_VELA ? by_vela(ctx, c, vela, *out, jobs) : TC_OK;

@@ -6,16 +6,16 @@
 #include "driver.h"
 #include "../emit/ethosu.h"
 
-/* One payload for each region: its .tosa, .vgf or Ethos-U command stream, as the target wants.
- * keep_tosa: the .tosa stays beside a command stream, so that the program runs on a PC too.
+/* One payload for each region: its .tosa, .vgf or Ethos-U command stream, as the target wants; its
+ * .tosa is beside a command stream.
  * jobs: Ethos-U: what Vela says of each region; else NULL. */
 TC_MUST_USE tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *compiled,
-                                  const tc_vela_options *vela, bool keep_tosa, tc_payload **out,
+                                  const tc_vela_options *vela, tc_payload **out,
                                   tc_vela_job **jobs);
 
-/* judged.c: the same; what Vela refuses goes to the CPU, and so does what it translates wrongly.
- * While parts are tried, streams are executed only where that is what failed. */
-TC_MUST_USE tc_status tc_judged_payloads(tc_ctx *ctx, tc_compiled *compiled, bool keep_tosa,
-                                         tc_payload **out);
+/* judged.c: the same once, into compiled->payload and jobs; what Vela refuses goes to the CPU, and so
+ * does what it translates wrongly.  While parts are tried, streams are executed only where that is
+ * what failed. */
+TC_MUST_USE tc_status tc_pack_regions(tc_ctx *ctx, tc_compiled *compiled);
 
 #endif

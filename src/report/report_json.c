@@ -91,9 +91,9 @@ static void put_compiled(const tc_content *c, const tc_compiled *compiled, tc_js
                 TC_J_IF("bytes", (double)w->bytes), TC_J_IF("memory", (double)w->memory),
                 TC_J("regions", compiled->n_region), TC_J("on_target", on_target),
                 TC_J("on_cpu", compiled->split.n_left), TC_J_IF("macs", c->macs));
-    for (size_t i = 0; w->jobs && i < compiled->n_region; i++) {
-        sram = fmax(sram, w->jobs[i].sram_kib * 1024);
-        weights += (double)w->jobs[i].weights;
+    for (size_t i = 0; compiled->jobs && i < compiled->n_region; i++) {
+        sram = fmax(sram, compiled->jobs[i].sram_kib * 1024);
+        weights += (double)compiled->jobs[i].weights;
     }
     tc_json_put(out, TC_J_IF("cycles", c->cycles), TC_J_IF("seconds", c->seconds));
     if (c->cycles > 0 && c->seconds > 0)
@@ -130,12 +130,12 @@ static void put_settings(const tc_content *c, tc_json_out *out)
     }
     if (o->second)
         tc_json_put_text(out, "second", tc_model_file(o->second));
-    if (compiled && compiled->written.jobs && compiled->n_region) {
+    if (compiled && compiled->jobs && compiled->n_region) {
         const tc_vela_options *v = &compiled->vela;
         const tc_machine *machine = compiled->target.machine;
         const char *config = v->system_config ? v->system_config : machine->system_config,
                    *mode = v->memory_mode ? v->memory_mode : machine->memory_mode;
-        tc_json_object(out, "vela", TC_J_IF("version", compiled->written.jobs[0].version),
+        tc_json_object(out, "vela", TC_J_IF("version", compiled->jobs[0].version),
                        TC_J("system_config", config), TC_J("memory_mode", mode),
                        TC_J_IF("ini", v->ini), TC_J_IF("optimise", v->optimise));
     }
@@ -189,8 +189,8 @@ static void put_regions(const tc_content *c, tc_json_out *out)
                     TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
         put_types(c, out, "inputs", g, g->in, g->n_in);
         put_types(c, out, "outputs", g, g->out, g->n_out);
-        if (compiled->written.jobs) {
-            const tc_vela_job *job = &compiled->written.jobs[i];
+        if (compiled->jobs) {
+            const tc_vela_job *job = &compiled->jobs[i];
             tc_json_put(out, TC_J("cycles", job->cycles), TC_J("scratch", job->scratch),
                         TC_J("fast_scratch", job->fast_scratch), TC_J("weights", job->weights));
         }

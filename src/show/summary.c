@@ -94,8 +94,8 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
                     TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
         put_types(&out, "inputs", ctx, g, g->in, g->n_in);
         put_types(&out, "outputs", ctx, g, g->out, g->n_out);
-        if (w && w->jobs)
-            put_vela(&out, &w->jobs[i]);
+        if (w && c->jobs)
+            put_vela(&out, &c->jobs[i]);
         tc_json_close(&out, '}');
     }
     tc_json_close(&out, ']');
@@ -130,11 +130,11 @@ void tc_report_line(const tc_compiled *c, tc_buf *out)
         tc_buf_printf(out, ", %zu bytes", w->bytes);
     if (w->memory)
         tc_buf_printf(out, ", %zu bytes of memory", w->memory);
-    for (size_t i = 0; w->jobs && i < c->n_region; i++) {
-        cycles += w->jobs[i].cycles;
-        sram = w->jobs[i].sram_kib > sram ? w->jobs[i].sram_kib : sram;
+    for (size_t i = 0; c->jobs && i < c->n_region; i++) {
+        cycles += c->jobs[i].cycles;
+        sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
     }
-    if (w->jobs && c->n_region)
+    if (c->jobs && c->n_region)
         tc_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
     tc_proof_line(&c->proof, out);
     tc_buf_printf(out, "\n");

@@ -326,7 +326,7 @@ static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
 {
     if (c->target.machine->packing == TC_PACKED_VGF) {
         tc_vela_job *jobs;
-        return tc_payloads(a->ctx, c, &(tc_vela_options){0}, false, out, &jobs);
+        return tc_payloads(a->ctx, c, &(tc_vela_options){0}, out, &jobs);
     }
     *out = tc_new_n(&a->ctx->arena, tc_payload, c->n_region + 1);
     for (size_t i = 0; i < c->n_region; i++)

@@ -162,6 +162,23 @@ static void test_accuracy(tc_ctx *ctx)
     CHECK(tc_compiled_accuracy(c, 0, &a) && a.sqnr_db > 10);
 }
 
+/* What is told of a program is the same before and after its file is made; with Vela, where there is
+ * one, its figures too. */
+static void test_told(tc_ctx *ctx, const char *target)
+{
+    const char *before, *after;
+    tc_compiled *c = compiled_for(ctx, target, "conv2d_3");
+    tc_region_info region = {.size = sizeof region};
+    bool by_vela = strncmp(target, "ethos", 5) == 0;
+    bool has_vela = by_vela && tc_output_ready(ctx, target, TC_OUTPUT_PTE) == TC_OK;
+    CHECK(tc_compiled_region(c, 0, &region) && region.has_vela == has_vela);
+    CHECK(tc_compiled_report(ctx, c, TC_REPORT_EXPLAIN, &before) == TC_OK);
+    if (!by_vela || has_vela)
+        CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
+    CHECK(tc_compiled_report(ctx, c, TC_REPORT_EXPLAIN, &after) == TC_OK);
+    CHECK(strcmp(before, after) == 0);
+}
+
 /* Command streams are looked for in programs only; one without any keeps all rules. */
 static void test_streams(tc_ctx *ctx)
 {
@@ -222,6 +239,8 @@ int main(void)
     test_what_went_where(ctx);
     test_accuracy(ctx);
     test_streams(ctx);
+    test_told(ctx, "TOSA-1.0+INT");
+    test_told(ctx, "ethos-u85-256");
     test_options(ctx);
     tc_ctx_free(ctx);
     return check_done();
