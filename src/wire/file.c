@@ -16,11 +16,11 @@
 enum { PIPE_STEP = 64 * 1024, WAIT_FOR_WRITER = 5 }; /* seconds */
 
 /* A regular file that was read: nothing is written over it while the context lives. */
-typedef struct tc_taken {
-    struct tc_taken *next;
+typedef struct tc_file_taken {
+    struct tc_file_taken *next;
     dev_t device;
     ino_t number;
-} tc_taken;
+} tc_file_taken;
 
 struct tc_input {
     tc_ctx *ctx;
@@ -43,10 +43,10 @@ static tc_status cut_short(tc_ctx *ctx, const char *path)
 bool tc_file_is_taken(tc_ctx *ctx, const char *path)
 {
     struct stat info;
-    const tc_taken *first = *TC_OWN(ctx, FILE, tc_taken *);
+    const tc_file_taken *first = *TC_OWN(ctx, FILE, tc_file_taken *);
     if (!first || stat(path, &info) != 0)
         return false;
-    for (const tc_taken *t = first; t; t = t->next)
+    for (const tc_file_taken *t = first; t; t = t->next)
         if (t->device == info.st_dev && t->number == info.st_ino)
             return true;
     return false;
@@ -54,8 +54,8 @@ bool tc_file_is_taken(tc_ctx *ctx, const char *path)
 
 static void take_note(tc_ctx *ctx, const struct stat *info)
 {
-    tc_taken **first = TC_OWN(ctx, FILE, tc_taken *), *t = tc_new(&ctx->arena, tc_taken);
-    *t = (tc_taken){*first, info->st_dev, info->st_ino};
+    tc_file_taken **first = TC_OWN(ctx, FILE, tc_file_taken *), *t = tc_new(&ctx->arena, tc_file_taken);
+    *t = (tc_file_taken){*first, info->st_dev, info->st_ino};
     *first = t;
 }
 
