@@ -78,10 +78,14 @@ static const struct {
     {"LeakyRelu", "alpha"},
     {"ThresholdedRelu", "alpha"},
     {"Swish", "alpha"},
+    {"SwiGLU", "alpha"},
+    {"IsInf", "detect_negative detect_positive"},
+    {"TopK", "k axis largest sorted"},
     {"InstanceNormalization", "epsilon"},
     {"Trilu", "upper"},
     {"GridSample", "align_corners mode padding_mode"},
-    {"GELU", "option0"},      /* GeluOptions: approximate */
+    {"SOFTMAX", "option0"},    /* SoftmaxOptions: beta */
+    {"GELU", "option0"},       /* GeluOptions: approximate */
     {"LEAKY_RELU", "option0"}, /* LeakyReluOptions: alpha */
 };
 

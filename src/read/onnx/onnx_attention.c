@@ -341,17 +341,6 @@ void tc_onnx_build_causal_conv(tc_onnx_node *n)
 
 /* ---- around it ---- */
 
-/* a sigmoid(alpha a) b */
-void tc_onnx_build_swiglu(tc_onnx_node *n)
-{
-    tc_build *m = &n->m;
-    tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1);
-    tc_val s = tc_b_mul_n(m, a, tc_onnx_float(n, "alpha", 1));
-    s = tc_b_sigmoid(m, s);
-    s = tc_b_mul(m, a, s);
-    tc_onnx_bind(n, 0, tc_b_mul(m, s, b));
-}
-
 /* cos and sin of each step, as [batch or 1, 1, steps, half]. */
 static tc_val rotation(tc_build *m, tc_val cache, tc_val ids, const tc_type *x)
 {

@@ -18,22 +18,6 @@ void tc_onnx_build_variadic(tc_onnx_node *n)
     tc_onnx_bind(n, 0, x);
 }
 
-/* The result has the type of the base. */
-void tc_onnx_build_pow(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0), y = tc_onnx_need(n, 1), r;
-    if (n->m.status != TC_OK)
-        return;
-    tc_dtype dtype = tc_b_dtype(&n->m, x);
-    if (tc_is_float(dtype) || tc_is_float(tc_b_dtype(&n->m, y))) {
-        tc_dtype real = tc_is_float(dtype) ? dtype : tc_b_dtype(&n->m, y);
-        x = tc_b_cast(&n->m, x, real);
-        y = tc_b_cast(&n->m, y, real);
-    }
-    r = tc_b_pow(&n->m, x, y);
-    tc_onnx_bind(n, 0, tc_b_cast(&n->m, r, dtype));
-}
-
 void tc_onnx_build_bit_shift(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0), y = tc_onnx_need(n, 1);
@@ -135,21 +119,6 @@ void tc_onnx_build_prelu(tc_onnx_node *n)
     tc_val zero = tc_b_scalar(&n->m, t->dtype, 0), scaled = tc_b_mul(&n->m, x, slope);
     tc_val below = tc_b_lt(&n->m, x, zero);
     tc_onnx_bind(n, 0, tc_b_where(&n->m, below, scaled, x));
-}
-
-void tc_onnx_build_is_inf(tc_onnx_node *n)
-{
-    tc_val x = tc_onnx_need(n, 0);
-    bool below = tc_onnx_int(n, "detect_negative", 1), above = tc_onnx_int(n, "detect_positive", 1);
-    tc_val y = tc_b_isinf(&n->m, x);
-    if (!(below && above) && n->m.status == TC_OK) {
-        tc_val zero = tc_b_scalar(&n->m, tc_b_dtype(&n->m, x), 0);
-        tc_val side = below   ? tc_b_lt(&n->m, x, zero)
-                      : above ? tc_b_gt(&n->m, x, zero)
-                              : tc_b_ne(&n->m, x, x);
-        y = tc_b_logical_and(&n->m, y, side);
-    }
-    tc_onnx_bind(n, 0, y);
 }
 
 /* At inference nothing is dropped; the mask is all true. */

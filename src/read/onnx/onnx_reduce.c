@@ -161,21 +161,6 @@ void tc_onnx_build_softmax(tc_onnx_node *n)
     tc_onnx_bind(n, 0, tc_b_reshape(m, y, t->rank, t->dim));
 }
 
-/* k is an attribute before operator set 10. */
-void tc_onnx_build_top_k(tc_onnx_node *n)
-{
-    tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0);
-    int64_t k = n->version >= 10 ? tc_onnx_settled_int(n, 1, 0) : tc_onnx_int(n, "k", 0);
-    bool largest = tc_onnx_int(n, "largest", 1);
-    if (m->status != TC_OK)
-        return;
-    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), tc_b_type(m, x)->rank);
-    tc_node *node = tc_b_ops(m, TC_OP_topk, tc_b_attr(m, topk, k, axis, largest), &x, 1, 2);
-    for (int i = 0; node && i < 2; i++)
-        tc_onnx_bind(n, i, node->out[i]);
-}
-
 /* The row's running sum or product; exclusive: up to the one before; reverse: from the end. */
 void tc_onnx_build_cumulative(tc_onnx_node *n)
 {

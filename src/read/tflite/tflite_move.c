@@ -572,15 +572,6 @@ void tc_tfl_build_shape(tc_tfl_node *n)
     tc_tfl_bind(n, 0, tc_b_cast(m, y, t->dtype ? t->dtype : TC_i32));
 }
 
-void tc_tfl_build_zeros_like(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
-    const tc_type *t = tc_b_type(&n->m, x);
-    tc_tfl_bind(n, 0, tc_b_full(&n->m, t->rank, t->dim, 0, t->dtype));
-}
-
 void tc_tfl_build_fill(tc_tfl_node *n)
 {
     tc_ints shape = tc_tfl_settled(n, 0);

@@ -136,27 +136,6 @@ void tc_tfl_build_cumsum(tc_tfl_node *n)
     tc_tfl_bind(n, 0, reverse ? tc_b_flip(m, y, at) : y);
 }
 
-/* softmax(beta x) over the last axis */
-void tc_tfl_build_softmax(tc_tfl_node *n)
-{
-    tc_build *m = &n->m;
-    tc_val x = tc_tfl_need(n, 0);
-    if (m->status != TC_OK)
-        return;
-    int rank = tc_b_type(m, x)->rank;
-    x = tc_b_mul_n(m, x, tc_tfl_float(n, 0, 0));
-    tc_tfl_bind(n, 0, tc_b_softmax(m, x, rank ? rank - 1 : 0));
-}
-
-void tc_tfl_build_log_softmax(tc_tfl_node *n)
-{
-    tc_val x = tc_tfl_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
-    int rank = tc_b_type(&n->m, x)->rank;
-    tc_tfl_bind(n, 0, tc_b_log_softmax(&n->m, x, rank ? rank - 1 : 0));
-}
-
 /* x / max(sqrt(sum of squares of the last axis), 1e-6) */
 void tc_tfl_build_l2_norm(tc_tfl_node *n)
 {
