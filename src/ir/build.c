@@ -341,3 +341,20 @@ int tc_b_axis(tc_build *b, int64_t axis, int rank)
     }
     return (int)(axis < 0 ? axis + all : axis);
 }
+
+tc_ints tc_b_axes(tc_build *b, tc_ints axes, int rank)
+{
+    int64_t list[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    bool seen[TC_MAX_RANK] = {false};
+    if (axes.n > (rank ? rank : 1))
+        tc_b_bad(b, TC_E_ARGUMENT, "%d axes of a tensor of rank %d", axes.n, rank);
+    for (int i = 0; i < axes.n && b->status == TC_OK; i++) {
+        list[i] = tc_b_axis(b, axes.v[i], rank);
+        if (seen[list[i]])
+            tc_b_bad(b, TC_E_ARGUMENT, "axis %" PRId64 " is named twice", axes.v[i]);
+        seen[list[i]] = true;
+    }
+    if (b->status != TC_OK)
+        return (tc_ints){0, NULL};
+    return tc_ints_copy(&b->ctx->arena, list, axes.n && rank ? axes.n : rank);
+}

@@ -271,5 +271,7 @@ tc_val tc_b_tosa_channels_first(tc_build *b, tc_val x);
 
 /* An axis counted from the front; a message when it is out of range (rank 0 counts as rank 1). */
 int tc_b_axis(tc_build *b, int64_t axis, int rank);
+/* Several of them, each once; all where the list is empty. */
+tc_ints tc_b_axes(tc_build *b, tc_ints axes, int rank);
 
 #endif

@@ -259,20 +259,6 @@ int64_t tc_cook_whole(tc_cook *c) { return (int64_t)tc_cook_number(c, WHOLE); }
 
 /* ---- attributes ---- */
 
-static tc_ints axes_of(tc_cook *c, tc_ints axes, const tc_type *x, bool all)
-{
-    int64_t list[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    if (!x || (!axes.n && !all))
-        return (tc_ints){0, NULL};
-    if (axes.n > (x->rank ? x->rank : 1)) {
-        tc_b_bad(c->b, TC_E_ARGUMENT, "%d axes of a tensor of rank %d", axes.n, x->rank);
-        return (tc_ints){0, NULL};
-    }
-    for (int i = 0; i < axes.n; i++)
-        list[i] = tc_b_axis(c->b, axes.v[i], x->rank);
-    return tc_ints_copy(&c->b->ctx->arena, list, axes.n && x->rank ? axes.n : x->rank);
-}
-
 /* As many as `axes` numbers: one stands for all. */
 static tc_ints spread(tc_cook *c, tc_ints list, int axes, int64_t missing)
 {
@@ -332,7 +318,8 @@ static tc_ints list_of(tc_cook *c, const char *field, const tc_type *x)
         return type ? tc_ints_copy(&c->b->ctx->arena, type->dim, type->rank) : (tc_ints){0, NULL};
     list = tc_cook_take(c, '[') ? written_list(c) : given_list(c, &all);
     bool built = c->b && c->b->status == TC_OK;
-    return built && tc_text_eq(field, "axes") ? axes_of(c, list, x, all) : list;
+    bool axes = built && x && tc_text_eq(field, "axes") && (list.n || all);
+    return axes ? tc_b_axes(c->b, list, x->rank) : list;
 }
 
 static const char *text_of(tc_cook *c)

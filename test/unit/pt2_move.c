@@ -190,7 +190,7 @@ static void test_reduce(void)
           F32, N(2), (double)(float)(2.0 / 3), (double)(float)(2.0 / 3));
     REFUSED("aten.sum.dim_IntList", X "," ARG("dim", "as_ints", "[0,1,0]"), F32, "",
             "3 axes of a tensor of rank 2");
-    REFUSED("aten.mean.dim", X "," ARG("dim", "as_ints", "[0,0]"), F32, N(3), "names axis 0 twice");
+    REFUSED("aten.mean.dim", X "," ARG("dim", "as_ints", "[0,0]"), F32, N(3), "axis 0 is named twice");
 }
 
 /* torchao's blocks: ranges and codes of two rows of three, and of columns. */

@@ -63,9 +63,6 @@ tc_ints tc_onnx_list(tc_onnx_node *n, const char *name, int i);
 tc_dtype tc_onnx_dtype(int64_t code);
 tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code);
 
-/* Axes counted from the front; all of them when the list is empty. */
-tc_ints tc_onnx_axes(tc_onnx_node *n, tc_ints axes, int rank);
-
 /* DynamicQuantizeLinear's codes, scale and zero point, all f32; a scale that is not less. */
 typedef struct tc_onnx_codes {
     tc_val code, scale, zero;

@@ -241,19 +241,3 @@ tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code)
     return t;
 }
 
-tc_ints tc_onnx_axes(tc_onnx_node *n, tc_ints axes, int rank)
-{
-    int64_t list[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    bool seen[TC_MAX_RANK] = {false};
-    if (axes.n > (rank ? rank : 1))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "%d axes of a tensor of rank %d", axes.n, rank);
-    for (int i = 0; i < axes.n && n->m.status == TC_OK; i++) {
-        list[i] = tc_b_axis(&n->m, axes.v[i], rank);
-        if (seen[list[i]])
-            tc_b_bad(&n->m, TC_E_ARGUMENT, "axis %" PRId64 " is named twice", axes.v[i]);
-        seen[list[i]] = true;
-    }
-    if (n->m.status != TC_OK)
-        return (tc_ints){0, NULL};
-    return tc_ints_copy(&n->m.ctx->arena, list, axes.n && rank ? axes.n : rank);
-}

@@ -158,7 +158,7 @@ void tc_onnx_build_mean_variance_norm(tc_onnx_node *n)
         return;
     if (!axes.n)
         axes = tc_ints_copy(&m->ctx->arena, (int64_t[]){0, 2, 3}, 3);
-    axes = tc_onnx_axes(n, axes, tc_b_type(m, x)->rank);
+    axes = tc_b_axes(&n->m, axes, tc_b_type(m, x)->rank);
     tc_val mean = tc_b_reduce(m, TC_OP_mean, x, axes.v, axes.n, true);
     tc_val away = tc_b_sub(m, x, mean);
     tc_val square = tc_b_mul(m, away, away);

@@ -10,7 +10,7 @@ static tc_ints axes_of(tc_onnx_node *n, const tc_type *x, bool *none)
 {
     tc_ints axes = tc_onnx_list(n, "axes", 1);
     *none = axes.n == 0 && tc_onnx_int(n, "noop_with_empty_axes", 0);
-    return tc_onnx_axes(n, axes, x->rank);
+    return tc_b_axes(&n->m, axes, x->rank);
 }
 
 /* What a reduction of nothing gives. */

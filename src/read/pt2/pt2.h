@@ -81,9 +81,6 @@ bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);
 /* A Tensor[] without holes. */
 tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count);
 
-/* Axes counted from the front; all of them when the list is empty. */
-tc_ints tc_pt2_axes(tc_pt2_node *n, tc_ints axes, int rank);
-
 /* Bind the one result; `view`: it shows the numbers of `base` (0: a copy). */
 void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
 

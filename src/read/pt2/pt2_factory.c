@@ -87,7 +87,7 @@ static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_row *row, tc_ints sizes, int
             last[i] = i - count;
         dims = tc_ints_copy(&n->m.ctx->arena, last, count);
     }
-    return tc_pt2_axes(n, dims, rank);
+    return tc_b_axes(&n->m, dims, rank);
 }
 
 /* x with `extent` elements along the axis: cut off, or zeros added. */
@@ -156,7 +156,7 @@ static void import_fftshift(tc_pt2_node *n, const tc_pt2_row *row)
     if (n->m.status != TC_OK)
         return;
     const tc_type *t = tc_b_type(&n->m, x);
-    tc_ints axes = tc_pt2_axes(n, dims, t->rank);
+    tc_ints axes = tc_b_axes(&n->m, dims, t->rank);
     int64_t *shifts = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes.n);
     for (int i = 0; i < axes.n; i++)
         shifts[i] = (t->dim[axes.v[i]] + (row->extra != 0)) / 2;
@@ -176,7 +176,7 @@ static void import_plain_fft(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints dims = tc_pt2_ints(n, "dim");
     if (n->m.status != TC_OK)
         return;
-    tc_ints axes = tc_pt2_axes(n, dims, tc_b_type(&n->m, x)->rank);
+    tc_ints axes = tc_b_axes(&n->m, dims, tc_b_type(&n->m, x)->rank);
     if (kind == TC_fft_kind_real_to_complex && !tc_pt2_bool(n, "onesided", true))
         kind = TC_fft_kind_forward;
     if (kind == TC_fft_kind_forward && !tc_pt2_bool(n, "forward", true))

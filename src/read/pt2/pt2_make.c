@@ -49,18 +49,6 @@ tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
     return list;
 }
 
-tc_ints tc_pt2_axes(tc_pt2_node *n, tc_ints axes, int rank)
-{
-    int64_t list[TC_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    if (axes.n > rank && !(rank == 0 && axes.n == 1))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "more axes than the tensor has");
-    if (n->m.status != TC_OK)
-        return (tc_ints){0, NULL};
-    for (int i = 0; i < axes.n && i < TC_MAX_RANK; i++)
-        list[i] = tc_b_axis(&n->m, axes.v[i], rank);
-    return tc_ints_copy(&n->m.ctx->arena, list, axes.n && rank ? axes.n : rank);
-}
-
 void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view)
 {
     if (n->m.status != TC_OK)

@@ -97,7 +97,7 @@ static void import_permute(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of axes is not as long as the tensor's rank");
         return;
     }
-    tc_ints perm = tc_pt2_axes(n, dims, rank);
+    tc_ints perm = tc_b_axes(&n->m, dims, rank);
     tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm.v), row->extra);
 }
 
