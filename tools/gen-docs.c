@@ -5,6 +5,7 @@
 #include "drive/passes.h"
 #include "drive/road.h"
 #include "executorch/cpu_select.h"
+#include "ir/formula.h"
 #include "lower/lower.h"
 #include "read/recipe.h"
 #include "wire/file.h"
@@ -49,6 +50,33 @@ static void put_fields(tc_buf *page, tc_attr_kind kind)
         tc_buf_printf(page, "%s`%s`", i ? ", " : "", attr->field[i].name);
 }
 
+static void put_formula(tc_buf *page, const char *text)
+{
+    tc_buf_text(page, " | ");
+    if (!text)
+        return;
+    tc_buf_text(page, "`");
+    put_cell(page, text);
+    tc_buf_text(page, "`");
+}
+
+static void put_formulas(tc_buf *page)
+{
+    tc_buf_text(page, "\n## Formulas\n\nWhat operators become in float where the target has none "
+                      "of their own: rows of `src/ir/op.def` and `src/ir/formula.def`, in the "
+                      "language of `src/ir/formula.h`. Empty: the target has the operator, or a rule of its "
+                      "own.\n\n| operator | TOSA | ExecuTorch's CPU |\n|---|---|---|\n");
+    for (int op = 0; op < TC_OP_COUNT; op++) {
+        tc_op_formula f = tc_formula_of((tc_op)op);
+        if (!f.tosa && !f.cpu)
+            continue;
+        tc_buf_printf(page, "| `%s`", tc_ops[op].name);
+        put_formula(page, f.tosa);
+        put_formula(page, f.cpu);
+        tc_buf_text(page, " |\n");
+    }
+}
+
 static tc_status write_ops(const char *folder)
 {
     tc_buf page;
@@ -71,6 +99,7 @@ static tc_status write_ops(const char *folder)
         put_cell(&page, o->doc);
         tc_buf_text(&page, " |\n");
     }
+    put_formulas(&page);
     return end(&page, folder, "ops.md");
 }
 

@@ -83,7 +83,11 @@ static void run(tc_call *call, tc_op op, const char *text)
 #define KERNEL_own(name, text)
 #define KERNEL_formula(name, text)                                                                 \
     void tc_num_##name(tc_call *call);                                                             \
-    void tc_num_##name(tc_call *call) { run(call, TC_OP_##name, text); }
+    void tc_num_##name(tc_call *call)                                                              \
+    {                                                                                              \
+        static const char formula[] = text; /* NULL does not build */                              \
+        run(call, TC_OP_##name, formula);                                                          \
+    }
 #define OP(...)
 #define FUNCTION(name, attr, role, defined, kernel, formula, doc) KERNEL_##kernel(name, formula)
 #include "op.def"

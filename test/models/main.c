@@ -138,6 +138,10 @@ static void try_everywhere(tc_ctx *ctx, const options *o, const tc_buf *text, ui
     for (size_t i = 0; i < o->n_target; i++) {
         finding f = try_model((const char *)text->data, text->size, o->target[i], name,
                               judged ? o->written : NULL);
+        if (o->table && f.what == FINE && strstr(f.left, "has no formula")) {
+            printf("%s\n", f.left); /* a row lacks something */
+            f.what = BROKEN;
+        }
         if (f.what > REFUSED && is_known(o, &f)) {
             t->known++;
             continue;
