@@ -123,8 +123,14 @@ void *tc_arena_copy(tc_arena *arena, const void *data, size_t size)
 void *tc_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size)
 {
     *cap = *cap ? *cap * 2 : 8;
-    void *more = tc_arena_array(arena, *cap, size, _Alignof(max_align_t));
-    return n ? memcpy(more, items, n * size) : more;
+    size_t bytes, used = n * size;
+    if (!tc_mul_size(*cap, size, &bytes))
+        out_of_memory(arena);
+    uint8_t *more = take(arena, bytes, _Alignof(max_align_t));
+    if (used)
+        memcpy(more, items, used);
+    memset(more + used, 0, bytes - used);
+    return more;
 }
 
 tc_mark tc_arena_mark(const tc_arena *arena)

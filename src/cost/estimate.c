@@ -483,6 +483,8 @@ void tc_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *g,
     e.pinned = tc_graph_pinned(ctx, g);
     const bool *needed = live_nodes(arena, g, e.pinned);
     find_readers(ctx, &e, needed);
+    e.cap = g->n_node + 1;
+    e.item = tc_arena_raw(arena, e.cap * sizeof *e.item);
     e.maker = tc_new_n(arena, int32_t, g->n_val);
     e.storage = tc_new_n(arena, tc_val, g->n_val);
     e.flat = tc_new_n(arena, bool, g->n_val);

@@ -56,7 +56,9 @@ static tc_npu_op without_place(const tc_npu_op *op)
 
 void tc_memo_block(tc_estimate_memo *memo, const tc_npu_machine *machine, tc_npu_op *op)
 {
-    if (!memo) {
+    bool searched = machine->product != TC_U85 || (op->kind != TC_NPU_KIND_ELEMENTWISE &&
+                                                   op->kind != TC_NPU_KIND_RESIZE);
+    if (!memo || !searched) {
         tc_npu_choose_block(machine, op);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "../base/attempt.h"
 #include "../cost/estimate.h"
+#include "../ir/rewrite.h"
 #include "../lower/layout/offer.h"
 
 enum { NODES_MAX = 400000, KINDS_MAX = 32 }; /* of all copies that one pass is tried on; of them */
@@ -71,19 +72,35 @@ static const char *shape_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
     return node->n_out ? tc_type_text(&ctx->arena, tc_type_of(g, node->out[0])) : "";
 }
 
-/* The pass where one kind stands, and nowhere else. */
-typedef struct kind_trial {
+/* A pass on a copy whose memory is given back. */
+typedef struct form_trial {
     tc_ctx *ctx;
     const tc_module *before;
     const tc_pass *pass;
     const tc_verdicts *c;
     uint64_t key;
-    double cycles; /* out */
-} kind_trial;
+    /* out */
+    bool acts;
+    double cycles;
+} form_trial;
 
+/* Whether the pass does anything at all. */
+static tc_status try_all(void *what)
+{
+    form_trial *t = what;
+    tc_module *module = tc_module_copy(t->before);
+    tc_offer all = {0};
+    TC_TRY(run_with(t->ctx, module, t->pass, &all));
+    t->acts = all.n > 0;
+    for (size_t i = 0; i < module->n_graph; i++)
+        t->acts = t->acts || !tc_graph_same(module->graph[i], t->before->graph[i]);
+    return TC_OK;
+}
+
+/* The pass where one kind stands, and nowhere else. */
 static tc_status try_kind(void *what)
 {
-    kind_trial *t = what;
+    form_trial *t = what;
     tc_module *module = tc_module_copy(t->before);
     tc_offer one = {.only = true, .key = t->key};
     TC_TRY(run_with(t->ctx, module, t->pass, &one));
@@ -99,7 +116,7 @@ static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before
     size_t n_refused = 0;
     for (size_t i = 0; i < all->n; i++) {
         const tc_offer_kind *kind = &all->kind[i];
-        kind_trial trial = {.ctx = ctx, .before = before, .pass = pass, .c = c, .key = kind->key};
+        form_trial trial = {.ctx = ctx, .before = before, .pass = pass, .c = c, .key = kind->key};
         TC_TRY(tc_attempt_work(ctx, try_kind, &trial));
         tc_verdict choice = {.pass = pass->name,
                             .region = tc_main(module)->name,
@@ -126,6 +143,10 @@ tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
     size_t nodes = nodes_of(module);
     if (nodes > NODES_MAX / 4)
         return pass->run(ctx, module);
+    form_trial trial = {.ctx = ctx, .before = module, .pass = pass};
+    TC_TRY(tc_attempt_work(ctx, try_all, &trial));
+    if (!trial.acts)
+        return TC_OK;
     tc_module *before = tc_module_copy(module);
     TC_TRY(run_with(ctx, module, pass, &all));
     double none = cycles_of(ctx, before, c), with = cycles_of(ctx, module, c);

@@ -152,3 +152,37 @@ tc_val tc_rewrite_shape(const tc_rewrite *rw, const tc_node *node, int n, const 
                           tc_arena_copy(&rw->ctx->arena, extent, (size_t)n * sizeof *extent), NULL,
                           node->loc);
 }
+
+static bool same_results(const tc_graph *g, const tc_node *x, const tc_graph *h, const tc_node *y)
+{
+    for (int i = 0; i < x->n_out; i++) {
+        const tc_value *a = g->val[x->out[i]], *b = h->val[y->out[i]];
+        if (x->out[i] != y->out[i] || a->type != b->type || a->data != b->data ||
+            a->state != b->state || a->name != b->name)
+            return false;
+    }
+    return true;
+}
+
+bool tc_graph_same(const tc_graph *before, const tc_graph *now)
+{
+    if (before->n_node != now->n_node || before->n_val != now->n_val ||
+        before->n_in != now->n_in || before->n_out != now->n_out ||
+        before->n_mutation != now->n_mutation)
+        return false;
+    for (size_t k = 0; k < before->n_node; k++) {
+        const tc_node *x = before->node[k], *y = now->node[k];
+        if (x->op != y->op || x->attr != y->attr || x->n_in != y->n_in || x->n_out != y->n_out ||
+            memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) != 0 ||
+            !same_results(before, x, now, y))
+            return false;
+    }
+    for (size_t i = 0; i < before->n_out; i++)
+        if (before->out[i] != now->out[i])
+            return false;
+    for (size_t i = 0; i < before->n_mutation; i++)
+        if (before->mutation[i].before != now->mutation[i].before ||
+            before->mutation[i].after != now->mutation[i].after)
+            return false;
+    return true;
+}

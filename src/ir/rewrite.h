@@ -74,4 +74,7 @@ bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
 TC_MUST_USE tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr,
                                     tc_val in, bool *done);
 
+/* Whether a graph that was rewritten has the same nodes on the same values as before. */
+bool tc_graph_same(const tc_graph *before, const tc_graph *now);
+
 #endif

@@ -12,10 +12,23 @@ enum { DEEPEST = 24 };
 
 static double bound(const tc_build *lw, tc_val v, int depth);
 
+static double of_bytes(const int8_t *number, int64_t n)
+{
+    int least = 0, most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        least = number[i] < least ? number[i] : least;
+        most = number[i] > most ? number[i] : most;
+    }
+    return -least > most ? -least : most;
+}
+
 static double of_constant(tc_tensor t)
 {
+    int64_t n = tc_type_count(t.type);
     double most = 0;
-    for (int64_t i = 0; i < tc_type_count(t.type); i++)
+    if (t.type->dtype == TC_i8)
+        return of_bytes(t.data, n);
+    for (int64_t i = 0; i < n; i++)
         most = fmax(most, fabs((double)tc_load_i64(t, i)));
     return most;
 }
