@@ -234,7 +234,7 @@ tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis)
 {
     if (n == 1)
         return x[0];
-    if (n > TC_LEVEL_LIST) { /* as few joins as the level allows, and their join */
+    if (n > TC_LEVEL_LIST) { /* as few CONCATs as the level allows, and theirs */
         int joins = (n + TC_LEVEL_LIST - 1) / TC_LEVEL_LIST, each = (n + joins - 1) / joins;
         tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)joins);
         for (int i = 0; i < joins; i++)

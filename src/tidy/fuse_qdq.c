@@ -14,7 +14,7 @@
  *   softmax   y = round(t[a] * floor(1 / sy) / sum t[a]) + zy, t a table of e^(sa a)
  *
  * Only where the file divides by its scales, as ONNX has it.  Sums and products of two tensors are
- * joined where the codes of all three are of one kind: unsigned in the file, or signed and read by
+ * fused where the codes of all three are of one kind: unsigned in the file, or signed and read by
  * one operator alone, which runtimes make unsigned. */
 #include <float.h>
 #include <math.h>
@@ -336,7 +336,7 @@ static tc_val window(unit *u)
     tc_attr_quantize end = *end_of(u);
     int64_t down = a.is_unsigned ? 128 : 0;
     tc_val y = window_means(u);
-    if (a.is_unsigned != is_unsigned(u->rw, u->end->out[0], &end)) /* not joined, but in f32 */
+    if (a.is_unsigned != is_unsigned(u->rw, u->end->out[0], &end)) /* not fused, but in f32 */
         return tc_b_1(&u->b, quantize, tc_b_keep(&u->b, &end), y);
     tc_val zero = tc_b_scalar(&u->b, TC_f32, (double)(end_of(u)->zero + down));
     y = quotient(u, y, (double)(float)end_of(u)->scale);

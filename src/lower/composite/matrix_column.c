@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matrix_column.c -- see composite.h: a column of one number beside a matrix.
  *
- * Where convolutions made the matrix, perhaps joined and reshaped since, each of them gives one
- * channel more, of weights 0 and the number as its bias: nothing has to be copied. */
+ * Where convolutions made the matrix, perhaps concatenated and reshaped since, each of them gives
+ * one channel more, of weights 0 and the number as its bias: nothing has to be copied. */
 #include "composite.h"
 
 #include "../../num/load.h"

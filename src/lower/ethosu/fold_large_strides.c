@@ -8,7 +8,7 @@
  * by side are the channels (c, ry, rx) of a convolution over blocks of s x s.  Tap t of the kernel,
  * t - border = s b + r, is tap b of channel r; taps that the kernel has not are zeros.  Without a
  * border and with k = s that is 1x1.  Machines walk strides up to 3 only, and would run one
- * convolution per place.
+ * convolution per pixel.
  *
  * Of more channels the rule itself does it, channels last (product/lower_conv.c). */
 #include "../lower_pass.h"

@@ -3,8 +3,8 @@
  *
  *   [1, h, a, w, c, ..]  permute  [1, h, w, a, c, ..]  reshape  [h w, a c, ..]
  *
- * cuts a plane into h x w windows of a x c places, row of windows by row of windows.  What is done
- * with each window by itself does not ask for their order, so that they may as well come
+ * cuts a plane into h x w windows of a x c elements, row of windows by row of windows.  What is
+ * done with each window by itself does not ask for their order, so that they may as well come
  *
  *   [1, w, h, a, c, ..]
  *

@@ -6,9 +6,9 @@
  * bit-exact: both products and the sum are in the result's own domain.  m and n come from the CPU,
  * as c does.
  *
- *   index_copy(y, i, x), one place  =>  where(0 1 2 .. == i, x, y), in the same way
+ *   index_copy(y, i, x), one index  =>  where(0 1 2 .. == i, x, y), in the same way
  *
- * since such machines do not write to computed places either. */
+ * since such machines do not write to computed indices either. */
 #include "../lower_pass.h"
 #include "../layout/typed_move.h"
 
@@ -98,7 +98,7 @@ static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)
                   tc_rewrite_in(rw, node, 2), done);
 }
 
-/* [1,..,n,..,1]: true at the place that the index names. */
+/* [1,..,n,..,1]: true at the index. */
 static tc_val at_place(tc_typed *b, tc_val index, int rank, int64_t axis, int64_t n)
 {
     const tc_type *t = tc_type_of(b->to, index);

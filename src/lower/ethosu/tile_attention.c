@@ -2,7 +2,7 @@
 /* tile_attention.c -- typed form: attention by batch and head, and movement that no
  * machine does in one go.
  *
- * Two places ask for pieces (tile_values.h), everything before them follows:
+ * Two things ask for pieces (tile_values.h), everything before them follows:
  *   linear over merged heads    all batches and heads at once (stacked_attention.c); where the
  *                               scores would be too many, some batches at a time: the heads, from
  *                               the query's rows of the weights on, stay apart until they stand one
@@ -155,7 +155,7 @@ static bool are_strips(const tc_chain *c, const int *to, int64_t pieces)
     return pieces <= STRIPS_MAX && run >= STRIP_LEAST;
 }
 
-/* ---- cut and join ---- */
+/* ---- cut and concatenate ---- */
 
 /* Elements of an axis for one position along each cut factor. */
 static bool range_of(const tc_chain *c, int axis, const int64_t *position, tc_range *r)
@@ -194,7 +194,7 @@ static int cut_places(const tc_chain *c, int *place)
     return n;
 }
 
-/* n tensors joined along one factor of an axis: [.., M m, ..] each, [.., M n m, ..] together. */
+/* n tensors concatenated along one factor of an axis: [.., M m, ..] each, [.., M n m, ..] in all. */
 static tc_val join(tc_typed *b, const tc_val *x, int64_t n, int axis, int64_t minor)
 {
     const tc_type *t = tc_type_of(b->to, x[0]);
@@ -291,7 +291,7 @@ static tc_status merged_heads(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_rewrite_with(rw, node, y, done);
 }
 
-/* An operator that may work piece by piece: it sees one place, or one element, at a time. */
+/* An operator that may work piece by piece: it sees one position, or one element, at a time. */
 static bool goes_along(const tc_rewrite *rw, const tc_node *node)
 {
     if (!node || node->n_out != 1 || node->n_in == 0 || rw->readers[node->in[0]] != 1)

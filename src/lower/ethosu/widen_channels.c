@@ -2,15 +2,15 @@
 /* widen_channels.c -- TOSA form: 17 to 32 channels as 40, bit-exact.
  *
  * Ethos-U85 multiplies 1x1 windows of at most 32 channels at a quarter of its speed, those of 40 at
- * full speed.  Values of 17 to 32 channels that are connected by operators of one place and one
+ * full speed.  Values of 17 to 32 channels that are connected by operators of one pixel and one
  * channel at a time (sums, rescales, clamps, tables) grow together: what makes them gets
  * output channels whose weights are 0, what multiplies them gets input channels whose weights are
  * 0.  Done where the readers win more than the makers lose, in cycles of the machine with 256
  * multipliers:
  *
- *   reader, 1x1 to o channels   wins  o / 4 a place
- *   maker of c                  costs max(round16(c) / 4, c / 32 * taps * round64(i) / 8) a place
- *   sum                         costs round16(c) / 4 a place
+ *   reader, 1x1 to o channels   wins  o / 4 per pixel
+ *   maker of c                  costs max(round16(c) / 4, c / 32 * taps * round64(i) / 8) per pixel
+ *   sum                         costs round16(c) / 4 per pixel
  *
  * and where the most memory that the program needs at a time does not grow with it. */
 #include "../layout/tosa_forms.h"
@@ -45,7 +45,7 @@ static bool is_narrow(const tc_graph *g, tc_val v)
            tc_type_count(t) > 0;
 }
 
-/* Cycles a place to make c channels of `deep` numbers each; round64 of what is more than 64. */
+/* Cycles per pixel to make c channels of `deep` numbers each; round64 of what is more than 64. */
 static double cost_of(int64_t c, int64_t taps, int64_t deep)
 {
     double write = (double)((c + 15) / 16 * 4);
@@ -58,7 +58,7 @@ static double places(const tc_type *t)
     return (double)(t->dim[1] * t->dim[2]);
 }
 
-/* Operands of one place and one channel at a time: how many, from the first on. */
+/* Operands of one pixel and one channel at a time: how many, from the first on. */
 static int pointwise(const tc_node *node)
 {
     switch (node->op) {

@@ -125,7 +125,7 @@ static bool is_side_by_side(const window *w)
     return beside;
 }
 
-/* The windows at every place, of which `stepped` takes those that are wanted. */
+/* The windows at every position, of which `stepped` takes those that are wanted. */
 static window at_every_place(const window *w)
 {
     window v = *w;

@@ -17,8 +17,8 @@ tc_val tc_put_window_mean(tc_build *lw, tc_val x, const tc_pool_window *w,
                           const tc_attr_avg_pool *a, const tc_type *from, const tc_type *to);
 /* How many numbers the window at `at` of one axis is divided by, the others apart. */
 int64_t tc_pool_span(const tc_pool_window *w, bool include_pad, int axis, int64_t at);
-/* Sums [n,h,w,c] of up to `area` codes of i8 by the shares [h * w] of their places; *unit: what the
- * result is still to be divided by. */
+/* Sums [n,h,w,c] of up to `area` codes of i8 by the shares [h * w] of their positions; *unit: what
+ * the result is still to be divided by. */
 tc_val tc_put_shares(tc_build *lw, tc_val sum, int64_t area, const int64_t *share, double *unit);
 /* The largest of tiles that are not all of one size, by slices, axis by axis. */
 tc_val tc_put_tiled_max(tc_build *lw, tc_val x, const tc_pool_window *w);

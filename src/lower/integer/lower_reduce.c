@@ -283,7 +283,7 @@ void tc_lower_int_amin(tc_build *lw, const tc_node *node, tc_val *out)
     extreme(lw, node, true, out);
 }
 
-/* ---- places ---- */
+/* ---- indices ---- */
 
 static tc_val place_of(tc_build *lw, tc_val x, int64_t axis, bool smallest, const tc_type *to)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_sample.c -- reading quantized images or volumes at the places of a quantized grid, between
- * them linearly.
+/* lower_sample.c -- reading quantized images or volumes at the positions of a quantized grid,
+ * between them linearly.
  *
- * Along every axis a coordinate is a place in units of 2^-14: the two elements beside it, and the
- * share of each.  For each combination of axes GATHER reads all channels; they are weighted by the
- * product of the shares, again in units of 2^-14, and summed in 32 bits.  One rescale makes
- * the result, so what is rounded before it is far below a step. */
+ * Along every axis a coordinate is a position in units of 2^-14: the two elements beside it, and
+ * the share of each.  For each combination of axes GATHER reads all channels; they are weighted by
+ * the product of the shares, again in units of 2^-14, and summed in 32 bits.  One rescale makes the
+ * result, so what is rounded before it is far below a step. */
 #include <math.h>
 
 #include "../move/lower_move.h"
@@ -13,7 +13,7 @@
 
 enum { FRACTION = 14, UNIT = 1 << FRACTION };
 
-/* Two places along one axis, [n, points, 1], inside it; those outside have no share. */
+/* Two positions along one axis, [n, points, 1], inside it; those outside have no share. */
 typedef struct taps {
     tc_val place[2], share[2];
 } taps;
@@ -24,7 +24,7 @@ static tc_val between(tc_build *lw, tc_val x, double lo, double hi)
     return tc_b_tosa_minimum(lw, x, tc_b_single(lw, TC_i32, 3, hi));
 }
 
-/* Grid codes [n, points, 1] as places of an axis of n elements, in units. */
+/* Grid codes [n, points, 1] as positions of an axis of n elements, in units. */
 static tc_val unscaled(tc_build *lw, tc_val code, const tc_type *grid, int64_t n, bool corners)
 {
     double half = (double)(corners ? n - 1 : n) / 2, factor = tc_scale_of(grid) * half * UNIT,
@@ -36,7 +36,7 @@ static tc_val unscaled(tc_build *lw, tc_val code, const tc_type *grid, int64_t n
         return TC_NONE;
     }
     tc_val offset = tc_b_single(lw, TC_i32, 3, rint(first));
-    if (factor <= 0) /* the only place there is */
+    if (factor <= 0) /* the only position there is */
         factor = 0x1p-40;
     return tc_b_tosa_add(lw, tc_put_rescale(lw, code, factor, tc_zero_of(grid), 0, TC_i32), offset);
 }

@@ -111,7 +111,7 @@ static bool side_by_side(const axes *a, const int *place, int a0, int a1)
     return true;
 }
 
-/* By logical axis: its place among the real axes in memory. */
+/* By logical axis: its position among the real axes in memory. */
 static void places(const tc_order *p, const axes *a, int *place)
 {
     for (int i = 0; i < a->n; i++) {

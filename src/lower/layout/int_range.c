@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_range.c -- see int_range.h: intervals, followed from types, constants, places and limits
+/* int_range.c -- see int_range.h: intervals, followed from types, constants, indices and limits
  * through the operators of op.def's column `range`.
  *
  * A buffer that the program changes holds what it held at first and what is written to it.  Taken
@@ -105,7 +105,7 @@ static range masked(range a, range b)
     return (range){least, fmax(a.hi, b.hi)};
 }
 
-/* Everything that a node moves, its places left out. */
+/* Everything that a node moves, its indices left out. */
 static range moved(const tc_node *node, const range *of)
 {
     range r = all;

@@ -2,7 +2,7 @@
 /* narrow_integers.c -- 64-bit integers around the nodes that a target takes become 32-bit ones.
  *
  * TOSA 1.0 has no i64, PyTorch counts in nothing else.  A node that reads or makes i64 is tried
- * with i32 in its place, where that changes no number: places in tensors fit, and for the others
+ * with i32 in its place, where that changes no number: indices into tensors fit, and for the others
  * the range is followed from constants, indices and narrow types.  If the target takes it so, casts
  * stand around it, outside; the program's inputs and outputs stay what they are. */
 #include "int_range.h"
@@ -14,7 +14,7 @@ typedef struct narrowing {
     const tc_target *target;
     const tc_int_range *of; /* by value of `from` */
     tc_val *in_32;          /* by value of `from`: the same numbers as i32 in `to`, or none */
-    bool *is_place; /* by value of `from`: whoever reads it takes a place, or its low 32 bits */
+    bool *is_place; /* by value of `from`: whoever reads it takes an index, or its low 32 bits */
 } narrowing;
 
 static bool names_places(const tc_node *node, int i)

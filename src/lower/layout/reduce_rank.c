@@ -6,7 +6,7 @@
  *                      enough, axes are brought to the front one by one first
  *   slice, select, cat along an axis  =>  what is before it as one axis, what is behind as another
  *
- * Axes are joined where every operand has both or is broadcast along both; those of extent 1 go. */
+ * Axes are merged where every operand has both or is broadcast along both; those of extent 1 go. */
 #include "../lower_pass.h"
 #include "tile_values.h"
 #include "typed_move.h"

@@ -27,7 +27,7 @@ static void insert(int *list, int n, int after, int what)
     list[after + 1] = what;
 }
 
-/* The factor at place k becomes `major` times the rest. */
+/* The factor at position k becomes `major` times the rest. */
 static bool split_factor(tc_chain *c, int k, int64_t major)
 {
     int f = c->at[k], place = 0;
@@ -78,7 +78,7 @@ void tc_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to)
     c->type = to;
 }
 
-/* The place of a factor in memory. */
+/* The position of a factor in memory. */
 static int place_of(const tc_chain *c, int f)
 {
     int k = 0;

@@ -14,19 +14,19 @@ typedef struct tc_chain {
     int64_t size[TC_FACTORS_MAX];
     int from[TC_FACTORS_MAX]; /* factors as they lie in memory before */
     int at[TC_FACTORS_MAX];   /* factors in the order of the axes, now */
-    int axis[TC_FACTORS_MAX]; /* by place in `at`: the axis it belongs to */
+    int axis[TC_FACTORS_MAX]; /* by position in `at`: the axis it belongs to */
     bool cut[TC_FACTORS_MAX]; /* by factor: for the user */
 } tc_chain;
 
-/* Nothing done yet: axis i is stored at place order[i]. */
+/* Nothing done yet: axis i is stored at position order[i]. */
 tc_chain tc_chain_begin(const tc_type *t, const uint8_t *order);
 
 /* One step more; false when the axes have no common factors. */
 bool tc_chain_reshape(tc_chain *c, const tc_type *to);
 void tc_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to);
 
-/* Whether each axis lies together in memory, its factors in order: then, by axis, its place among
- * them. */
+/* Whether each axis lies together in memory, its factors in order: then, by axis, its position
+ * among them. */
 bool tc_chain_in_place(const tc_chain *c, uint8_t *place);
 
 #endif

@@ -172,7 +172,7 @@ int tc_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
     for (int k = 0; k < c->n; k++) {
         n += !k || place[c->at[k]] != place[c->at[k - 1]] + 1;
         group[place[c->at[k]]] =
-            n - 1; /* by place in memory: its group in the order of the result */
+            n - 1; /* by position in memory: its group in the order of the result */
     }
     if (n > TC_MAX_RANK)
         return n;

@@ -30,7 +30,7 @@ static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *
 }
 
 /* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part
- * is selected joined with the whole one behind it: ranges of as few axes as possible, of the same
+ * is selected merged with the whole one behind it: ranges of as few axes as possible, of the same
  * numbers. */
 static bool as_ranges(const tc_type *t, const tc_select *s, int64_t *dim, tc_select *out)
 {
@@ -371,7 +371,7 @@ static bool is_pointwise(const tc_tiler *t, const tc_node *node)
     return plain && old_type(t, node->in[0])->rank == 4;
 }
 
-/* Every second place of a 1x1 convolution: of every second place of its operand where that only
+/* Every second pixel of a 1x1 convolution: of every second pixel of its operand where that only
  * moves numbers, else one of stride 2 on what begins there. */
 static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed_move.h -- movement put into a graph of the typed form: the numbers of x in other places, in
- * x's domain.
+/* typed_move.h -- movement put into a graph of the typed form: the numbers of x at other positions,
+ * in x's domain.
  *
  * Each gives a value of `to`, x itself where nothing would move, or none once something went wrong;
  * then *status says so.  Domains are one for the whole tensor. */

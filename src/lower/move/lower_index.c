@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_index.c -- reading at places that other tensors name: GATHER of rows; constant places that
- * come in runs are cut out and joined. */
+/* lower_index.c -- reading at indices that other tensors hold: GATHER of rows; constant indices
+ * that come in runs are sliced and concatenated. */
 #include "lower_index.h"
 
 #include "../../num/index.h"
@@ -145,7 +145,7 @@ tc_val tc_put_rows_into(tc_build *lw, tc_val x, tc_val source, const tc_row_list
 {
     x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
     source = tc_b_tosa_reshape(lw, source, 3, (int64_t[]){rows->outer, rows->count, rows->inner});
-    if (rows->known) { /* rows of x and source joined, picked in order; of equal places the last one
+    if (rows->known) { /* rows of x and source concatenated, picked in order; of equal ones the last
                           counts */
         tc_row_list all = {rows->outer, rows->extent + rows->count, rows->inner, rows->extent, NULL,
                            TC_NONE};
@@ -173,7 +173,7 @@ tc_val tc_put_rows_into(tc_build *lw, tc_val x, tc_val source, const tc_row_list
 typedef struct place_sum {
     const tc_picks *picks;
     int64_t n;
-    int64_t *known; /* what the constant ones add up to, by place of the broadcast shape */
+    int64_t *known; /* what the constant ones add up to, by index of the broadcast shape */
     bool all_known;
     tc_val sum;
 } place_sum;
@@ -201,7 +201,7 @@ static tc_val place_number(tc_build *lw, tc_val like, double number)
     return like ? tc_b_single(lw, index_type(lw), tc_b_type(lw, like)->rank, number) : like;
 }
 
-/* Negative places count from the end. */
+/* Negative indices count from the end. */
 static tc_val from_the_end(tc_build *lw, tc_val index, int64_t extent)
 {
     tc_val negative = tc_b_tosa_greater(lw, place_number(lw, index, 0), index);

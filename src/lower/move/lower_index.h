@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_index.h -- places that other tensors name, as numbers of rows: i32, or f32 where the
+/* lower_index.h -- indices that other tensors hold, as numbers of rows: i32, or f32 where the
  * target's profile lets no integers be moved. */
 #ifndef TC_LOWER_INDEX_H
 #define TC_LOWER_INDEX_H
@@ -31,7 +31,7 @@ tc_val tc_put_rows_into(tc_build *lw, tc_val x, tc_val source, const tc_row_list
 /* The numbers of an integer constant operand, negative ones counted from `extent`; NULL: not
  * constant. */
 const int64_t *tc_known_places(tc_build *lw, const tc_node *node, int operand, int64_t extent);
-/* The element type of places, and an index operand as that. */
+/* The element type of indices, and an index operand as that. */
 tc_val tc_put_places(tc_build *lw, const tc_node *node, int operand);
 tc_val tc_put_known_places(tc_build *lw, int rank, const int64_t *dim, const int64_t *place);
 

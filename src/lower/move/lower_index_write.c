@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_index_write.c -- writing at places that other tensors name: SCATTER of rows; sums by a
- * matrix of ones where row and place meet; constant places by joining. */
+/* lower_index_write.c -- writing at indices that other tensors hold: SCATTER of rows; sums by a
+ * matrix of ones where row and index meet; constant indices by concatenation. */
 #include "lower_index.h"
 
 #include "../plain/plain.h"
@@ -21,7 +21,7 @@ void tc_lower_index_copy(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = tc_b_tosa_reshape(lw, x, y->rank, y->dim);
 }
 
-/* start, start + step, ...: known places. */
+/* start, start + step, ...: known indices. */
 static void regular(tc_build *lw, const tc_type *x, int axis, int64_t start, int64_t step,
                     int64_t count, tc_row_list *rows)
 {
@@ -70,7 +70,7 @@ static bool summed_in(tc_build *lw, const tc_type *t, tc_dtype *with)
     return lw->status == TC_OK;
 }
 
-/* [extent, count] or, batched, [n, extent, count]: whether row w goes to place e. */
+/* [extent, count] or, batched, [n, extent, count]: whether row w goes to index e. */
 static tc_val meets(tc_build *lw, tc_val place, int64_t n, int64_t extent, int64_t count)
 {
     int64_t *all = tc_new_n(&lw->ctx->arena, int64_t, (size_t)extent);
@@ -81,8 +81,8 @@ static tc_val meets(tc_build *lw, tc_val place, int64_t n, int64_t extent, int64
     return tc_b_tosa_equal(lw, place, every);
 }
 
-/* x + what `combine` makes of the rows that share a place: source [n, count, inner], one list of
- * places for all n or one each. */
+/* x + what `combine` makes of the rows that share an index: source [n, count, inner], one list of
+ * indices for all n or one each. */
 static tc_val add_rows(tc_build *lw, tc_val x, tc_val source, const tc_row_list *rows,
                        tc_dtype with)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_move.c -- movement along whole axes: the same numbers in other places, whatever they mean.
+/* lower_move.c -- movement along whole axes: the same numbers at other positions, whatever they
+ * mean.
  *
  * Where the result has a domain of its own, what grows is converted before it is moved, what
  * shrinks after. */
@@ -154,7 +155,7 @@ tc_val tc_put_join(tc_build *lw, tc_val *x, int n, int axis)
     return n ? tc_put_concat(lw, x, n, axis) : TC_NONE;
 }
 
-/* Operands without elements, which PyTorch lets join anything, are left out. */
+/* Operands without elements, which PyTorch concatenates with anything, are left out. */
 void tc_lower_cat(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;

@@ -25,8 +25,8 @@ typedef struct tc_stride {
     int64_t size, step;
 } tc_stride;
 /* The element at (i0, i1, ...) is x's element offset + i0 * step0 + i1 * step1 + ..., in row-major
- * order. Slices, reshapes and joins; windows that overlap are cut out one by one, by GATHER when
- * there are many. */
+ * order. Slices, reshapes and concatenation; windows that overlap are cut out one by one, by GATHER
+ * when there are many. */
 tc_val tc_put_strided(tc_build *lw, tc_val x, int64_t offset, int rank, const tc_stride *axis);
 
 /* Rows of values [n,k,c] by indices [n,w] (i32): [n,w,c].  bool goes through another type. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_resize.c -- upsampling and downsampling of one to three axes.
  *
- * Each axis is the interpreter's own table of places and weights.  RESIZE is used where its
+ * Each axis is the interpreter's own table of indices and weights.  RESIZE is used where its
  * rational steps give that very table; otherwise nearest neighbours are rows that are picked, and
  * weighted ones go through a matrix (floats) or through sums of picked rows times 14-bit weights
  * (quantized numbers). */
@@ -42,7 +42,7 @@ tc_val tc_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const dou
 
 /* ---- RESIZE ---- */
 
-/* Steps of one axis: place o of the result is at (o * d + offset) / n. */
+/* Steps of one axis: element o of the result is at (o * d + offset) / n. */
 typedef struct rational {
     int64_t n, d, offset, border;
 } rational;
@@ -152,7 +152,7 @@ typedef struct resampling {
     bool boxes;       /* RESIZE to the nearest and a mean of what lies around do it */
 } resampling;
 
-/* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every place are those that a mean
+/* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every pixel are those that a mean
  * over k + 1 neighbours of the nearest gives, the outer two counted half. */
 static bool is_boxes(const resampling *s)
 {
@@ -210,7 +210,7 @@ static tc_val shaped(tc_build *lw, tc_val x, const tc_type *y)
     return tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }
 
-/* One axis of x, tap i of every output place. */
+/* One axis of x, tap i of every output element. */
 static tc_val tap(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int i)
 {
     if (!x)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* move_window.c -- windows and blocks: views with strides, and axes split, exchanged and joined. */
+/* move_window.c -- windows and blocks: views with strides, and axes split, exchanged and merged. */
 #include "lower_move.h"
 
 static void steps(const tc_type *t, int64_t *step)
@@ -80,7 +80,7 @@ static tc_val spread(tc_build *lw, tc_val x, const int64_t *stride, const int64_
         (int64_t[]){0, 0, at[0], size[0] - at[0] - span[0], at[1], size[1] - at[1] - span[1]}, 0);
 }
 
-/* Every place of the kernel spread over the padded plane, summed; then the padding goes. */
+/* Every tap of the kernel spread over the padded plane, summed; then the padding goes. */
 static tc_val fold_sum(tc_build *lw, tc_val x, const tc_attr_col2im *a, int64_t planes)
 {
     int64_t size[2], count[2];

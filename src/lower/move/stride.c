@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stride.c -- see lower_move.h: any strides over the same numbers, by slices, reshapes and joins.
- * */
+/* stride.c -- see lower_move.h: any strides over the same numbers, by slices, reshapes and
+ * concatenation. */
 #include "lower_move.h"
 
 #include "../../num/load.h"
@@ -44,7 +44,7 @@ static int shortest(const view *v)
     return best;
 }
 
-/* How many slices cut() will join. */
+/* How many slices cut() will concatenate. */
 static int64_t pieces(view v)
 {
     int64_t n = 1;
@@ -59,7 +59,7 @@ static int64_t pieces(view v)
 
 static tc_val cut(tc_build *lw, tc_val x, int64_t offset, view v);
 
-/* One result per index of axis k, joined. */
+/* One result per index of axis k, concatenated. */
 static tc_val cut_each(tc_build *lw, tc_val x, int64_t offset, view v, int k)
 {
     tc_stride axis = v.axis[k];

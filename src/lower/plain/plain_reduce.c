@@ -114,7 +114,7 @@ void tc_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
                out);
 }
 
-/* ---- places of the largest ---- */
+/* ---- indices of the largest ---- */
 
 /* x with the order turned round: ~x for integers, which have one number more below zero than above.
  */
@@ -181,7 +181,7 @@ void tc_lower_plain_argmax(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = shaped(lw, at, y);
 }
 
-/* The numbers and their places, each where it is read. */
+/* The numbers and their indices, each where it is read. */
 void tc_lower_plain_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;

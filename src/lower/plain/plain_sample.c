@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_sample.c -- reading an image or a volume at the places of a grid: along every axis a few
- * places and their weights, computed in f32; for each combination a GATHER of all channels,
+/* plain_sample.c -- reading an image or a volume at the positions of a grid: along every axis a few
+ * positions and their weights, computed in f32; for each combination a GATHER of all channels,
  * weighted and summed. */
 #include <math.h>
 
@@ -14,7 +14,7 @@ typedef struct taps {
     tc_val place[4], weight[4];
 } taps;
 
-/* Grid coordinate to places of an axis of n elements. */
+/* Grid coordinate to positions of an axis of n elements. */
 static tc_val unscaled(tc_build *lw, tc_val at, int64_t n, bool align_corners)
 {
     double half = (double)(align_corners ? n - 1 : n) / 2;
@@ -101,7 +101,7 @@ static taps taps_at(tc_build *lw, tc_val coordinate, int64_t n, const tc_attr_gr
     return out;
 }
 
-/* values [n, elements, c] read at the places of all axes, from the slowest on. */
+/* values [n, elements, c] read at the positions of all axes, from the slowest on. */
 static tc_val read_taps(tc_build *lw, tc_val values, const taps *t, const int64_t *extent, int axes,
                         int axis, tc_val place, tc_val weight, tc_val sum)
 {

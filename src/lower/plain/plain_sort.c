@@ -2,12 +2,12 @@
 /* plain_sort.c -- the first k of a row in order, and where they stood: topk, sort.
  *
  * TOSA does not sort, but it finds the largest: k times, with what was found taken out.  Codes of 8
- * and 16 bits and their places are one number,
+ * and 16 bits and their indices are one number,
  *
- *     key = code * 2^b + (n - 1 - place)      2^b > n - 1
+ *     key = code * 2^b + (n - 1 - index)      2^b > n - 1
  *
  * so no two are equal and the first of equals is the larger key; the largest key tells both.  For
- * integers of 32 bits the place is the first where the largest stands among what is left.  Floats
+ * integers of 32 bits the index is the first where the largest stands among what is left.  Floats
  * are found by ARGMAX, and the numbers are gathered in the end. */
 #include <float.h>
 #include <math.h>

@@ -2,11 +2,11 @@
 /* lower_conv.c -- convolutions of one, two and three axes.
  *
  * One axis is two, the first of extent 1.  Groups of one input channel are DEPTHWISE_CONV2D; other
- * groups are convolutions of slices, joined.  TOSA wants strides to come out even: what the last
- * window does not reach is taken off the padding, then off the input.  A stride beyond what the
- * machine walks becomes channels: rows and columns s apart lie side by side.  So do the planes that
- * a kernel sees at once, where the machine has no deep kernels or there is one plane only; a kernel
- * of three axes for each channel is the sum of those of its planes. */
+ * groups are convolutions of slices, concatenated.  TOSA wants strides to come out even: what the
+ * last window does not reach is taken off the padding, then off the input.  A stride beyond what
+ * the machine walks becomes channels: rows and columns s apart lie side by side.  So do the planes
+ * that a kernel sees at once, where the machine has no deep kernels or there is one plane only; a
+ * kernel of three axes for each channel is the sum of those of its planes. */
 #include "../move/lower_move.h"
 #include "product.h"
 

@@ -6,7 +6,8 @@
  * Its padding stays above minus the kernel; what PyTorch takes away beyond that is cut off.
  *
  * Where a machine does not step well, results that lie s apart see the same taps: ordinary
- * convolutions, one for each row of s, have them as channels, (sx, c), and are joined by rows. */
+ * convolutions, one for each row of s, have them as channels, (sx, c), and are concatenated by
+ * rows. */
 #include "../move/lower_move.h"
 #include "product.h"
 
@@ -131,7 +132,7 @@ static tc_val phase_bias(tc_build *lw, const tc_node *node, const tc_product *p,
 }
 
 /* x [n,h,w,c]: the result, [n,oh,ow,oc].  Rows of one phase are a convolution,
- * [n, qy, qx, (sx, c)]; joined along qx they are the rows of the plane. */
+ * [n, qy, qx, (sx, c)]; concatenated along qx they are the rows of the plane. */
 static tc_val by_phases(tc_build *lw, const tc_node *node, const spread *s, tc_val x, tc_val w)
 {
     int64_t sy = s->stride[0], sx = s->stride[1], q[2], pad[4], cut[4] = {0, s->pad[0], s->pad[1]};

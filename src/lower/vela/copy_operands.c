@@ -54,7 +54,7 @@ tc_status tc_lower_copy_concat_operands(tc_ctx *ctx, tc_module *module)
 
 /* ---- batch-matmul-transposes ---- */
 
-/* The numbers are joined from parts, or moved in memory. */
+/* The numbers are concatenated from parts, or moved in memory. */
 static bool is_joined(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);

@@ -101,7 +101,7 @@ static bool is_extreme(const tc_graph *g, tc_val v)
     return def && (def->op == TC_OP_tosa_reduce_max || def->op == TC_OP_tosa_reduce_min);
 }
 
-/* RESCALE of a CONCAT, PAD or TILE, whose parts it is joined with. */
+/* RESCALE of a CONCAT, PAD or TILE, whose parts it is fused with. */
 static bool is_rescaled_join(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_behind_reshapes(g, v);
@@ -200,7 +200,7 @@ static tc_status isolate_channel_rescales(tc_rewrite *rw, const tc_node *node, b
     return joined ? tc_pause_operands(rw, node, 1, done) : TC_OK;
 }
 
-/* RESCALE or CLAMP of a CAST to fewer bits: it is joined with what comes before, and nothing wraps.
+/* RESCALE or CLAMP of a CAST to fewer bits: it is fused with what comes before, and nothing wraps.
  */
 static tc_status wrapped_first(tc_rewrite *rw, const tc_node *node, bool *done)
 {

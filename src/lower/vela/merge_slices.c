@@ -22,7 +22,7 @@ typedef struct box {
     int64_t offset;
 } box;
 
-/* Neighbours that walk through memory together as one, single places left out. */
+/* Neighbours that walk through memory together as one, single elements left out. */
 static void merge(box *b)
 {
     int n = 0;

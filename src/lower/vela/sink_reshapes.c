@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sink_reshapes.c -- TOSA form: joins and slices whose parts are one run of numbers, in the shape
+/* sink_reshapes.c -- TOSA form: CONCATs and SLICEs whose parts are one run of numbers, in the shape
  * that they are made or read in.
  *
  *   CONCAT(RESHAPE(x), RESHAPE(y), ..)  =>  RESHAPE(CONCAT(x, y, ..)), along the last axis, too
@@ -7,7 +7,7 @@
  *   RESHAPE(RESHAPE(x))                 =>  RESHAPE(x)
  *
  * along the first axis that has more than one element.  Vela reads a slice and writes a part of a
- * join in place, but not through a reshape: that takes a copy. */
+ * CONCAT in place, but not through a reshape: that takes a copy. */
 #include "../layout/tosa_forms.h"
 
 /* The first axis of more than one element; all before it are 1. */

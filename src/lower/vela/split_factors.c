@@ -22,7 +22,7 @@ static tc_val put_change(tc_build *b, const tc_rescale_factor *c, int64_t multip
 /* 1 as RESCALE's multiplier and shift; multipliers use 31 bits, as numbers must fit the shift. */
 enum { UNIT = 1 << 30, UNIT_SHIFT = 30 };
 
-/* x by its whole factor, as a product: Vela does not join that with the sum. */
+/* x by its whole factor, as a product: Vela does not fuse that with the ADD. */
 static tc_val put_times(tc_build *b, const tc_rescale_factor *c, int64_t factor)
 {
     tc_val x = put_change(b, c, UNIT, UNIT_SHIFT);

@@ -5,9 +5,9 @@
  *   RESIZE of i8 to i32, a sum with itself, RESCALE to i8
  *
  * keeps four bytes of every number until all of them are there.  Bands of rows do the same one
- * after the other, each from its rows and one more on either side; their results are joined.  Done
- * where the most memory of the program is needed there, with as few bands as bring it below what
- * the rest of the program needs, eight at the most. */
+ * after the other, each from its rows and one more on either side; their results are concatenated.
+ * Done where the most memory of the program is needed there, with as few bands as bring it below
+ * what the rest of the program needs, eight at the most. */
 #include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"

@@ -4,9 +4,9 @@
  *   TRANSPOSE(x) of n axes  =>  CONCAT(TRANSPOSE(SLICE(x)), ..) of n - 1 axes
  *
  * along an axis of few elements.  Axes that stay beside each other are one, axes of one element
- * none.  Both the slices and the join are along one axis of what is transposed: nothing is reshaped
- * for them.  Ethos-U85 transposes three axes in half a cycle an element; of four, with the first
- * one moved, Vela makes steps that take ten times as long. */
+ * none.  Both the slices and the CONCAT are along one axis of what is transposed: nothing is
+ * reshaped for them.  Ethos-U85 transposes three axes in half a cycle an element; of four, with the
+ * first one moved, Vela makes steps that take ten times as long. */
 #include "../layout/tosa_forms.h"
 
 #include "../move/lower_move.h"
@@ -122,7 +122,7 @@ static tc_status split_transpose_by_slices(tc_rewrite *rw, const tc_node *node, 
     if (node->op != TC_OP_tosa_transpose || tc_is_const(rw->from, node->in[0]))
         return TC_OK;
     const tc_type *y = tc_type_of(rw->from, node->out[0]);
-    if (!tc_type_count(y) || y->dtype == TC_i16 || /* which not every target joins */
+    if (!tc_type_count(y) || y->dtype == TC_i16 || /* which not every target concatenates */
         !transpose_of(tc_type_of(rw->from, node->in[0]),
                  ((const tc_attr_tosa_perms *)node->attr)->perms, &t) ||
         t.n <= AXES || parts_of(t) > PARTS)

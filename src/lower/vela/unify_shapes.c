@@ -5,7 +5,8 @@
  * which axes the rows [.., c] lie along.  PyTorch regroups them all the time, [1,28,28,c] for
  * windows and [1,784,c] for linear layers, and Vela copies a value that is read in two shapes.
  * Values that such operators and reshapes connect get the leading axes that those want who do care
- * (windows, slices, joins, matrix products, what the region takes and gives), the most bytes first.
+ * (windows, slices, CONCATs, matrix products, inputs and outputs of the region), the most bytes
+ * first.
  */
 #include "../layout/tosa_forms.h"
 
