@@ -218,7 +218,7 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
         if (i + offset >= 0 && i + offset < side)
             keep[i * side + i + offset] = 1;
     tc_val mask = tc_pt2_mask(n, keep, 2, (int64_t[]){side, side});
-    return tc_b_3(&n->m, where, NULL, mask, row, tc_b_scalar(&n->m, t->dtype, 0));
+    return tc_b_where(&n->m, mask, row, tc_b_scalar(&n->m, t->dtype, 0));
 }
 
 static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)

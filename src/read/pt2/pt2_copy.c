@@ -45,7 +45,7 @@ static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val y = result ? tc_b_cast(&n->m, x, result->dtype) : x;
     bool same = x == y;
     if (same)
-        y = tc_b_1(&n->m, identity, NULL, x);
+        y = tc_b_identity(&n->m, x);
     tc_pt2_bind(n, 0, y);
     if (same && row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
         tc_pt2_view(n, x, y);
@@ -74,9 +74,8 @@ static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->m.status == TC_OK && tc_type_of(n->m.g, x)->dtype == TC_c64) {
-        tc_val re = tc_b_1(&n->m, real, NULL, x), im = tc_b_1(&n->m, imag, NULL, x);
-        tc_pt2_bind(n, 0,
-                    tc_b_2(&n->m, complex, NULL, re, tc_b_1(&n->m, neg, NULL, im)));
+        tc_val re = tc_b_real(&n->m, x), im = tc_b_imag(&n->m, x);
+        tc_pt2_bind(n, 0, tc_b_complex(&n->m, re, tc_b_neg(&n->m, im)));
     } else
         import_alias(n, row);
 }

@@ -40,7 +40,7 @@ static void import_times(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
     const tc_type *t = n->m.status == TC_OK ? tc_type_of(n->m.g, x) : NULL;
     tc_dtype dtype = t && (!t->rank || t->dtype == TC_f64) ? t->dtype : TC_f32;
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, x, tc_b_scalar(&n->m, dtype, row->extra)));
+    tc_pt2_bind(n, 0, tc_b_mul(&n->m, x, tc_b_scalar(&n->m, dtype, row->extra)));
 }
 
 /* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
@@ -62,9 +62,9 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){x, weight}, 2));
         return;
     }
-    tc_val up = tc_b_2(&n->m, gt, NULL, x, tc_b_scalar(&n->m, t->dtype, 0));
-    tc_val scaled = tc_b_2(&n->m, mul, NULL, weight, x);
-    tc_pt2_bind(n, 0, tc_b_3(&n->m, where, NULL, up, x, scaled));
+    tc_val up = tc_b_gt(&n->m, x, tc_b_scalar(&n->m, t->dtype, 0));
+    tc_val scaled = tc_b_mul(&n->m, weight, x);
+    tc_pt2_bind(n, 0, tc_b_where(&n->m, up, x, scaled));
 }
 
 const tc_pt2_row tc_pt2_eltwise[] = {

@@ -6,11 +6,6 @@
  * for each row one of the results is taken. */
 #include "pt2.h"
 
-static tc_val counted(tc_pt2_node *n, int64_t count, tc_dtype dtype)
-{
-    return tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, count, dtype), NULL, 0);
-}
-
 static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
 {
     tc_val c = tc_b_scalar(&n->m, TC_f32, by);
@@ -35,14 +30,14 @@ static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     x = tc_b_unsqueeze(&n->m, tc_b_cast(&n->m, tc_b_flat(&n->m, x), TC_f32), 1);
     tc_val at = arith(n, TC_OP_sub, x, min);
-    at = tc_b_1(&n->m, floor, NULL, arith(n, TC_OP_mul, at, (double)bins / (max - min)));
+    at = tc_b_floor(&n->m, arith(n, TC_OP_mul, at, (double)bins / (max - min)));
     tc_val last = tc_b_scalar(&n->m, TC_f32, (double)(bins - 1)),
         most = tc_b_scalar(&n->m, TC_f32, max);
-    at = tc_b_2(&n->m, minimum, NULL, at, last);
-    tc_val number = tc_b_unsqueeze(&n->m, counted(n, bins, TC_f32), 0);
-    tc_val own = tc_b_2(&n->m, eq, NULL, at, number);
-    tc_val inside = tc_b_2(&n->m, le, NULL, x, most);
-    tc_val hit = tc_b_cast(&n->m, tc_b_2(&n->m, logical_and, NULL, own, inside), TC_f32);
+    at = tc_b_minimum(&n->m, at, last);
+    tc_val number = tc_b_unsqueeze(&n->m, tc_b_arange(&n->m, bins, TC_f32), 0);
+    tc_val own = tc_b_eq(&n->m, at, number);
+    tc_val inside = tc_b_le(&n->m, x, most);
+    tc_val hit = tc_b_cast(&n->m, tc_b_logical_and(&n->m, own, inside), TC_f32);
     tc_ints axes = tc_ints_fill(&n->m.ctx->arena, 0, 1);
     tc_val sum = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), hit);
     tc_pt2_bind(n, 0, tc_b_cast(&n->m, sum, y->dtype));
@@ -56,14 +51,15 @@ static tc_val by_group(tc_pt2_node *n, tc_val x, tc_val w, tc_val ends)
     int64_t rows = xt->dim[0], groups = wt->dim[0];
     tc_attr_einsum *each = tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, "sk,ekn->esn"));
     tc_val all = tc_b_2(&n->m, einsum, each, x, w);
-    tc_val row = counted(n, rows, TC_i64);
+    tc_val row = tc_b_arange(&n->m, rows, TC_i64);
     tc_val group = tc_b_2(&n->m, bucketize, tc_b_attr(&n->m, bucketize, true), row,
                           tc_b_cast(&n->m, ends, TC_i64));
     group = tc_b_unsqueeze(&n->m, tc_b_unsqueeze(&n->m, group, 0), 2);
-    tc_val number = tc_b_unsqueeze(&n->m, tc_b_unsqueeze(&n->m, counted(n, groups, TC_i64), 1), 2);
-    tc_val own = tc_b_2(&n->m, eq, NULL, number, group);
+    tc_val number = tc_b_unsqueeze(&n->m,
+                                   tc_b_unsqueeze(&n->m, tc_b_arange(&n->m, groups, TC_i64), 1), 2);
+    tc_val own = tc_b_eq(&n->m, number, group);
     tc_val none = tc_b_scalar(&n->m, xt->dtype, 0);
-    all = tc_b_3(&n->m, where, NULL, own, all, none);
+    all = tc_b_where(&n->m, own, all, none);
     tc_ints axes = tc_ints_fill(&n->m.ctx->arena, 0, 1);
     return tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), all);
 }

@@ -118,7 +118,7 @@ static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
         x = tc_b_cast(&n->m, x, TC_f32);
     if (kind == TC_fft_kind_real_to_complex || t == TC_c64)
         return x;
-    return tc_b_2(&n->m, complex, NULL, x, tc_b_scalar(&n->m, TC_f32, 0));
+    return tc_b_complex(&n->m, x, tc_b_scalar(&n->m, TC_f32, 0));
 }
 
 static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)

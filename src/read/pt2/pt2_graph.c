@@ -130,9 +130,10 @@ static void add_functions(tc_pt2 *reader)
 void tc_pt2_add_rows(tc_pt2 *reader)
 {
     const tc_pt2_row *table[] = {
-        tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window,  tc_pt2_nn,
-        tc_pt2_move,    tc_pt2_arrange, tc_pt2_index,  tc_pt2_reduce,  tc_pt2_factory, tc_pt2_signal,
-        tc_pt2_quant,   tc_pt2_torchao, tc_pt2_experts, tc_pt2_pattern, tc_pt2_data,   tc_pt2_recipes};
+        tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window,
+        tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange, tc_pt2_index,  tc_pt2_reduce,
+        tc_pt2_factory, tc_pt2_signal,  tc_pt2_quant,  tc_pt2_torchao, tc_pt2_experts,
+        tc_pt2_pattern, tc_pt2_data,    tc_pt2_recipes};
     tc_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         for (const tc_pt2_row *row = table[i]; row->targets; row++)
@@ -326,8 +327,8 @@ static bool is_assertion(const char *target)
            strncmp(target, "aten.sym_constrain_range", 24) == 0;
 }
 
-/* A node is read when a result of it is, when it writes into an operand whose memory is read later or
- * was there before, or when it has no results at all and is no assertion. */
+/* A node is read when a result of it is, when it writes into an operand whose memory is read later
+ * or was there before, or when it has no results at all and is no assertion. */
 static bool is_unread(const reading *r, const tc_json *node)
 {
     const tc_json *outputs = tc_json_get(node, "outputs");

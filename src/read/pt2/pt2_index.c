@@ -60,8 +60,8 @@ static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val v
     mask = tc_b_cast(&n->m, tc_b_reshape(&n->m, mask, t->rank, dim), TC_bool);
     value = tc_b_reshape(&n->m, value, 0, NULL);
     if (accumulate)
-        value = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), x, value);
-    return tc_b_3(&n->m, where, NULL, mask, value, x);
+        value = tc_b_add(&n->m, x, value);
+    return tc_b_where(&n->m, mask, value, x);
 }
 
 /* The place of the only index, or -1. */
@@ -142,8 +142,7 @@ static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank);
     tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_b_2(&n->m, index_select, tc_b_attr(&n->m, axis, axis), x, index),
-                  0);
+    tc_pt2_result(n, x, tc_b_index_select(&n->m, x, index, axis), 0);
 }
 
 /* The places themselves. */
@@ -169,9 +168,9 @@ static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
         return index;
     tc_dtype dtype = tc_b_type(&n->m, index)->dtype;
     tc_val all = tc_b_scalar(&n->m, dtype, (double)extent), zero = tc_b_scalar(&n->m, dtype, 0);
-    tc_val moved = tc_b_2(&n->m, add, tc_b_attr(&n->m, alpha, 1), index, all);
-    tc_val below = tc_b_2(&n->m, lt, NULL, index, zero);
-    tc_val y = tc_b_3(&n->m, where, NULL, below, moved, index);
+    tc_val moved = tc_b_add(&n->m, index, all);
+    tc_val below = tc_b_lt(&n->m, index, zero);
+    tc_val y = tc_b_where(&n->m, below, moved, index);
     return known && tc_b_known(&n->m, y, &t) ? tc_graph_const(n->m.g, t.type, t.data, NULL,
                                                               n->m.loc) : y;
 }
@@ -202,7 +201,7 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
     x = tc_b_expand(&n->m, x, t->rank, from);
     index = tc_b_expand(&n->m, index, t->rank, at);
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_b_2(&n->m, gather, tc_b_attr(&n->m, axis, axis), x, index), 0);
+    tc_pt2_result(n, x, tc_b_gather(&n->m, x, index, axis), 0);
 }
 
 /* Rows replaced and added. */
@@ -236,17 +235,17 @@ static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t last = tc_type_count(tc_b_type(&n->m, source)) - 1;
     if (last < 0 || !tc_type_count(t)) {
-        tc_pt2_result(n, x, tc_b_1(&n->m, identity, NULL, x), 0);
+        tc_pt2_result(n, x, tc_b_identity(&n->m, x), 0);
         return;
     }
     mask = tc_b_expand_as(&n->m, mask, t);
     source = tc_b_cast(&n->m, tc_b_flat(&n->m, source), t->dtype);
-    tc_val count = tc_b_1(&n->m, cumsum, tc_b_attr(&n->m, axis, 0), tc_b_flat(&n->m, mask));
-    count = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), count, tc_b_scalar(&n->m, TC_i64, 1));
-    count = tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, 0, (double)last), count);
-    tc_val next = tc_b_2(&n->m, index_select, tc_b_attr(&n->m, axis, 0), source, count);
+    tc_val count = tc_b_cumsum(&n->m, tc_b_flat(&n->m, mask), 0);
+    count = tc_b_sub(&n->m, count, tc_b_scalar(&n->m, TC_i64, 1));
+    count = tc_b_clamp(&n->m, count, 0, (double)last);
+    tc_val next = tc_b_index_select(&n->m, source, count, 0);
     next = tc_b_reshape_as(&n->m, next, t);
-    tc_pt2_result(n, x, tc_b_3(&n->m, where, NULL, mask, next, x), 0);
+    tc_pt2_result(n, x, tc_b_where(&n->m, mask, next, x), 0);
 }
 
 /* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
@@ -301,11 +300,10 @@ static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool clo
            next = tc_pt2_slice(n, offsets, 0, 1, bags + closed, 1);
     if (!closed)
         next = tc_b_2(&n->m, cat, tc_b_attr(&n->m, axis, 0), next, tc_b_list(&n->m, &rows, 1));
-    tc_val place =
-        tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, rows, TC_i64), NULL, 0);
-    tc_val from = tc_b_2(&n->m, ge, NULL, place, tc_b_unsqueeze(&n->m, first, 1));
-    tc_val before = tc_b_2(&n->m, lt, NULL, place, tc_b_unsqueeze(&n->m, next, 1));
-    return tc_b_2(&n->m, logical_and, NULL, from, before);
+    tc_val place = tc_b_arange(&n->m, rows, TC_i64);
+    tc_val from = tc_b_ge(&n->m, place, tc_b_unsqueeze(&n->m, first, 1));
+    tc_val before = tc_b_lt(&n->m, place, tc_b_unsqueeze(&n->m, next, 1));
+    return tc_b_logical_and(&n->m, from, before);
 }
 
 /* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the
@@ -326,30 +324,30 @@ static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_unsupported(&n->m, "bags of other than a list of rows of floats");
         return;
     }
-    tc_val rows = tc_b_2(&n->m, embedding, NULL, table, index);
+    tc_val rows = tc_b_embedding(&n->m, table, index);
     tc_val in = bag_members(n, offsets, list->dim[0], closed);
     if (padding >= 0)
-        in = tc_b_2(&n->m, logical_and, NULL, in,
-                    tc_b_2(&n->m, ne, NULL, index,
-                           tc_b_scalar(&n->m, list->dtype, (double)padding)));
+        in = tc_b_logical_and(&n->m, in,
+                              tc_b_ne(&n->m, index,
+                                      tc_b_scalar(&n->m, list->dtype, (double)padding)));
     if (weight)
-        rows = tc_b_2(&n->m, mul, NULL, rows, tc_b_unsqueeze(&n->m, weight, 1));
+        rows = tc_b_mul(&n->m, rows, tc_b_unsqueeze(&n->m, weight, 1));
     int64_t one = 1;
     tc_ints axis = tc_ints_copy(&n->m.ctx->arena, &one, 1);
     tc_val share = tc_b_cast(&n->m, in, t->dtype), y;
     if (mode == 2) {
         tc_val wide = tc_b_unsqueeze(&n->m, in, 2);
         tc_val none = tc_b_scalar(&n->m, t->dtype, -INFINITY);
-        tc_val each = tc_b_3(&n->m, where, NULL, wide, rows, none);
+        tc_val each = tc_b_where(&n->m, wide, rows, none);
         tc_val most = tc_b_1(&n->m, amax, tc_b_attr(&n->m, axes, axis, false), each);
         tc_val some = tc_b_1(&n->m, any, tc_b_attr(&n->m, axes, axis, true), in);
-        y = tc_b_3(&n->m, where, NULL, some, most, tc_b_scalar(&n->m, t->dtype, 0));
+        y = tc_b_where(&n->m, some, most, tc_b_scalar(&n->m, t->dtype, 0));
     } else
-        y = tc_b_2(&n->m, matmul, NULL, share, rows);
+        y = tc_b_matmul(&n->m, share, rows);
     if (mode == 1) {
         tc_val count = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axis, true), share);
-        count = tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, 1, INFINITY), count);
-        y = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), y, count);
+        count = tc_b_clamp(&n->m, count, 1, INFINITY);
+        y = tc_b_div(&n->m, y, count);
     }
     tc_pt2_bind(n, 0, y);
 }
@@ -363,10 +361,8 @@ static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
     if (n->m.status != TC_OK)
         return;
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
-    tc_val number =
-        tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, classes, TC_i64), NULL, 0);
-    tc_val same =
-        tc_b_2(&n->m, eq, NULL, tc_b_unsqueeze(&n->m, x, tc_b_type(&n->m, x)->rank), number);
+    tc_val number = tc_b_arange(&n->m, classes, TC_i64);
+    tc_val same = tc_b_eq(&n->m, tc_b_unsqueeze(&n->m, x, tc_b_type(&n->m, x)->rank), number);
     tc_pt2_result(n, x, tc_b_cast(&n->m, same, TC_i64), 0);
 }
 

@@ -182,12 +182,12 @@ static void import_isin(tc_pt2_node *n, const tc_pt2_row *row)
     int rank = tc_b_type(&n->m, x)->rank;
     int64_t last = rank;
     tc_val wide = tc_b_unsqueeze(&n->m, x, rank);
-    tc_val same = tc_b_2(&n->m, eq, NULL, wide, tc_b_flat(&n->m, among));
+    tc_val same = tc_b_eq(&n->m, wide, tc_b_flat(&n->m, among));
     tc_val y = tc_b_1(&n->m, any,
                       tc_b_attr(&n->m, axes, tc_ints_copy(&n->m.ctx->arena, &last, 1), false),
                           same);
     if (invert)
-        y = tc_b_1(&n->m, logical_not, NULL, y);
+        y = tc_b_logical_not(&n->m, y);
     tc_pt2_result(n, TC_NONE, y, 0);
 }
 

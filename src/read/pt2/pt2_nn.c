@@ -114,8 +114,8 @@ static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
     int rank = tc_b_type(&n->m, v)->rank;
     tc_ints axes = axes_but(n, rank, dim == -1 ? -1 : tc_b_axis(&n->m, dim, rank));
     tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, true, 2), v);
-    tc_val scale = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), g, norm);
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, v, scale));
+    tc_val scale = tc_b_div(&n->m, g, norm);
+    tc_pt2_bind(n, 0, tc_b_mul(&n->m, v, scale));
     if (n->n_result > 1)
         tc_pt2_bind(n, 1, norm);
 }
@@ -127,7 +127,7 @@ static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
 static tc_val length(tc_pt2_node *n, tc_val x, tc_ints axes, double eps)
 {
     tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, false, 2), x);
-    return tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, eps, INFINITY), norm);
+    return tc_b_clamp(&n->m, norm, eps, INFINITY);
 }
 
 /* sum(a * b) / (max(|a|, eps) * max(|b|, eps)) */
@@ -137,7 +137,7 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double eps = tc_pt2_float(n, "eps", 1e-8);
     int64_t dim = tc_pt2_int(n, "dim", 1);
-    tc_val product = tc_b_2(&n->m, mul, NULL, a, b);
+    tc_val product = tc_b_mul(&n->m, a, b);
     if (n->m.status != TC_OK)
         return;
     const tc_type *t = tc_b_type(&n->m, product);
@@ -149,9 +149,8 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val dot = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), product);
     a = length(n, a, axes, eps);
     b = length(n, b, axes, eps);
-    tc_val lengths = tc_b_2(&n->m, mul, NULL, a, b);
-    tc_pt2_bind(n, 0,
-                tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), dot, lengths));
+    tc_val lengths = tc_b_mul(&n->m, a, b);
+    tc_pt2_bind(n, 0, tc_b_div(&n->m, dot, lengths));
 }
 
 /* Recurrent */

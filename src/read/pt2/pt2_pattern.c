@@ -41,7 +41,7 @@ static void import_kron(tc_pt2_node *n, const tc_pt2_row *row)
     }
     a = tc_b_reshape(&n->m, a, 2 * rank, of_a);
     b = tc_b_reshape(&n->m, b, 2 * rank, of_b);
-    tc_val y = tc_b_2(&n->m, mul, NULL, a, b);
+    tc_val y = tc_b_mul(&n->m, a, b);
     tc_pt2_result(n, TC_NONE, tc_b_reshape(&n->m, y, rank, out), 0);
 }
 
@@ -63,7 +63,7 @@ static void import_vander(tc_pt2_node *n, const tc_pt2_row *row)
     for (int64_t k = 0; k < count; k++) {
         last = !k       ? tc_b_full(&n->m, t->rank, t->dim, 1, t->dtype)
                : k == 1 ? x
-                        : tc_b_2(&n->m, mul, NULL, last, x);
+                        : tc_b_mul(&n->m, last, x);
         power[rising ? k : count - 1 - k] = last;
     }
     tc_val y = tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, t->rank), power, (int)count);
@@ -104,7 +104,7 @@ static void import_cartesian(tc_pt2_node *n, const tc_pt2_row *row)
     if (n->m.status != TC_OK)
         return;
     if (count == 1) {
-        tc_pt2_result(n, TC_NONE, tc_b_1(&n->m, identity, NULL, list[0]), 0);
+        tc_pt2_result(n, TC_NONE, tc_b_identity(&n->m, list[0]), 0);
         return;
     }
     int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK];
@@ -140,11 +140,11 @@ static void import_logcumsumexp(tc_pt2_node *n, const tc_pt2_row *row)
         tc_val head = tc_pt2_slice(n, x, axis, 0, step, 1);
         tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
         tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
-        tc_val both = tc_b_2(&n->m, logaddexp, NULL, tail, before);
+        tc_val both = tc_b_logaddexp(&n->m, tail, before);
         x = tc_b_2(&n->m, cat, tc_b_attr(&n->m, axis, axis), head, both);
     }
     if (extent <= 1)
-        x = tc_b_1(&n->m, identity, NULL, x);
+        x = tc_b_identity(&n->m, x);
     tc_pt2_result(n, TC_NONE, x, 0);
 }
 

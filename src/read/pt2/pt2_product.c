@@ -4,18 +4,6 @@
 
 #include "pt2.h"
 
-static tc_val reshape(tc_pt2_node *n, tc_val x, int rank, const int64_t *dim)
-{
-    return tc_b_1(&n->m, reshape,
-                  tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, dim, rank)), x);
-}
-
-static tc_val permute(tc_pt2_node *n, tc_val x, int rank, const int64_t *perm)
-{
-    return tc_b_1(&n->m, permute,
-                  tc_b_attr(&n->m, perm, tc_ints_copy(&n->m.ctx->arena, perm, rank)), x);
-}
-
 static tc_val einsum(tc_pt2_node *n, const char *equation, const tc_val *in, int count)
 {
     return tc_b_op(&n->m, TC_OP_einsum,
@@ -49,9 +37,9 @@ static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     }
     int64_t inner = at->dim[0] * at->dim[2];
-    a = permute(n, a, 3, (int64_t[]){1, 0, 2});
-    a = reshape(n, a, 2, (int64_t[]){at->dim[1], inner});
-    b = reshape(n, b, 2, (int64_t[]){bt->dim[0] * bt->dim[1], bt->dim[2]});
+    a = tc_b_permute(&n->m, a, (int64_t[]){1, 0, 2});
+    a = tc_b_reshape(&n->m, a, 2, (int64_t[]){at->dim[1], inner});
+    b = tc_b_reshape(&n->m, b, 2, (int64_t[]){bt->dim[0] * bt->dim[1], bt->dim[2]});
     bind_addmm(n, c, a, b);
 }
 
@@ -65,7 +53,7 @@ static tc_val as_matrix(tc_pt2_node *n, tc_val v, bool column)
         return v;
     }
     int64_t size = tc_b_type(&n->m, v)->dim[0];
-    return reshape(n, v, 2, (int64_t[]){column ? size : 1, column ? 1 : size});
+    return tc_b_reshape(&n->m, v, 2, (int64_t[]){column ? size : 1, column ? 1 : size});
 }
 
 static void import_outer(tc_pt2_node *n, const tc_pt2_row *row)
@@ -73,7 +61,7 @@ static void import_outer(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val a = as_matrix(n, tc_pt2_tensor(n, "self"), true);
     tc_val b = as_matrix(n, tc_pt2_tensor(n, "vec2"), false);
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, a, b));
+    tc_pt2_bind(n, 0, tc_b_mul(&n->m, a, b));
 }
 
 static void import_addr(tc_pt2_node *n, const tc_pt2_row *row)
@@ -93,7 +81,7 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank == 0 || bt->rank == 0) {
-        tc_pt2_bind(n, 0, tc_b_2(&n->m, mul, NULL, a, b));
+        tc_pt2_bind(n, 0, tc_b_mul(&n->m, a, b));
         return;
     }
     int64_t last = bt->dim[bt->rank - 1], dim[TC_MAX_RANK];
@@ -105,9 +93,9 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
     memcpy(dim, at->dim, (size_t)(at->rank - 1) * sizeof *dim);
     memcpy(dim + at->rank - 1, bt->dim, (size_t)(bt->rank - 1) * sizeof *dim);
     if (bt->rank > 2)
-        b = reshape(n, b, 2, (int64_t[]){last ? tc_type_count(bt) / last : 0, last});
+        b = tc_b_reshape(&n->m, b, 2, (int64_t[]){last ? tc_type_count(bt) / last : 0, last});
     tc_val y = tc_b_2(&n->m, linear, NULL, a, b);
-    tc_pt2_bind(n, 0, bt->rank > 2 ? reshape(n, y, rank, dim) : y);
+    tc_pt2_bind(n, 0, bt->rank > 2 ? tc_b_reshape(&n->m, y, rank, dim) : y);
 }
 
 static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
@@ -120,7 +108,7 @@ static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     tc_val y = list[0];
     for (int i = 1; i < count; i++)
-        y = tc_b_2(&n->m, matmul, NULL, y, list[i]);
+        y = tc_b_matmul(&n->m, y, list[i]);
     tc_pt2_bind(n, 0, y);
 }
 
@@ -193,9 +181,9 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
     right[bt->rank] = right[bt->rank - 1];
     right[bt->rank - 1] = right[bt->rank - 2];
     right[bt->rank - 2] = 1;
-    a = reshape(n, a, at->rank + 1, left);
-    b = reshape(n, b, bt->rank + 1, right);
-    tc_val d = tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), a, b);
+    a = tc_b_reshape(&n->m, a, at->rank + 1, left);
+    b = tc_b_reshape(&n->m, b, bt->rank + 1, right);
+    tc_val d = tc_b_sub(&n->m, a, b);
     if (n->m.status != TC_OK)
         return;
     tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_type(&n->m, d)->rank - 1, 1);

@@ -85,30 +85,19 @@ static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
     return tc_b_op(&n->m, op, tc_b_attr(&n->m, axes, last, true), (tc_val[]){x}, 1);
 }
 
-/* x / y for each element. */
-static tc_val ratio(tc_pt2_node *n, tc_val x, tc_val y)
-{
-    return tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), x, y);
-}
-
-static tc_val clamped(tc_pt2_node *n, tc_val x, double lo, double hi)
-{
-    return tc_b_1(&n->m, clamp, tc_b_attr(&n->m, clamp, lo, hi), x);
-}
-
 /* scale = max(|x|, 1e-5) / 127 for each row, zero = 0. */
 static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input");
     (void)row;
-    tc_val most = over_last(n, TC_OP_amax, tc_b_1(&n->m, abs, NULL, x));
+    tc_val most = over_last(n, TC_OP_amax, tc_b_abs(&n->m, x));
     if (n->m.status != TC_OK)
         return;
     if (tc_b_type(&n->m, most)->dtype == TC_f16)
         most = tc_b_cast(&n->m, most, TC_f32);
     tc_dtype t = tc_b_type(&n->m, most)->dtype;
     tc_val codes = tc_b_scalar(&n->m, t, 127);
-    tc_val scale = ratio(n, clamped(n, most, 1e-5, INFINITY), codes);
+    tc_val scale = tc_b_div(&n->m, tc_b_clamp(&n->m, most, 1e-5, INFINITY), codes);
     tc_val zero = tc_b_full(&n->m, tc_b_type(&n->m, most)->rank, tc_b_type(&n->m, most)->dim, 0, t);
     tc_val pair[2] = {scale, zero};
     for (int i = 0; i < 2; i++) {
@@ -131,22 +120,22 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row 
         return;
     tc_dtype t = tc_b_type(&n->m, x)->dtype;
     const void *one = tc_b_attr(&n->m, alpha, 1);
-    low = clamped(n, low, -INFINITY, 0);
-    high = clamped(n, high, 0, INFINITY);
+    low = tc_b_clamp(&n->m, low, -INFINITY, 0);
+    high = tc_b_clamp(&n->m, high, 0, INFINITY);
     tc_val codes = tc_b_scalar(&n->m, t, 255);
-    tc_val scale = ratio(n, tc_b_2(&n->m, sub, one, high, low), codes);
-    scale = clamped(n, scale, 1.1920928955078125e-07, INFINITY);
-    low = ratio(n, low, scale);
-    high = ratio(n, high, scale);
+    tc_val scale = tc_b_div(&n->m, tc_b_2(&n->m, sub, one, high, low), codes);
+    scale = tc_b_clamp(&n->m, scale, 1.1920928955078125e-07, INFINITY);
+    low = tc_b_div(&n->m, low, scale);
+    high = tc_b_div(&n->m, high, scale);
     tc_val least = tc_b_scalar(&n->m, t, -128), most = tc_b_scalar(&n->m, t, 127);
     tc_val below = tc_b_2(&n->m, add, one, least, low);
     tc_val above = tc_b_2(&n->m, add, one, most, high);
     tc_val errors = tc_b_2(&n->m, add, one, below, above);
-    tc_val from_low = tc_b_2(&n->m, gt, NULL, errors, tc_b_scalar(&n->m, t, 0));
+    tc_val from_low = tc_b_gt(&n->m, errors, tc_b_scalar(&n->m, t, 0));
     below = tc_b_2(&n->m, sub, one, least, low);
     above = tc_b_2(&n->m, sub, one, most, high);
-    tc_val zero = tc_b_3(&n->m, where, NULL, from_low, below, above);
-    zero = tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), clamped(n, zero, -128, 127));
+    tc_val zero = tc_b_where(&n->m, from_low, below, above);
+    zero = tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), tc_b_clamp(&n->m, zero, -128, 127));
     scale = tc_b_cast(&n->m, scale, TC_f64);
     zero = tc_b_cast(&n->m, zero, TC_i64);
     if (n->m.status != TC_OK)

@@ -82,8 +82,7 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
             break;
         tc_val next = tc_pt2_slice(n, x, axis, 1, t->dim[axis], 1),
                before = tc_pt2_slice(n, x, axis, 0, t->dim[axis] - 1, 1);
-        x = is_bool ? tc_b_2(&n->m, logical_xor, NULL, next, before)
-                    : tc_b_2(&n->m, sub, tc_b_attr(&n->m, alpha, 1), next, before);
+        x = is_bool ? tc_b_logical_xor(&n->m, next, before) : tc_b_sub(&n->m, next, before);
     }
     tc_pt2_result(n, x, x, 0);
 }

@@ -128,10 +128,10 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
     }
     tc_val y = tc_b_1(&n->m, unfold, tc_b_attr(&n->m, unfold, last, f.length, f.hop), x);
     if (f.window)
-        y = tc_b_2(&n->m, mul, NULL, y, f.window);
+        y = tc_b_mul(&n->m, y, f.window);
     bool real = f.onesided && !complex_in;
     if (!real && !complex_in && n->m.status == TC_OK)
-        y = tc_b_2(&n->m, complex, NULL, y, tc_b_scalar(&n->m, TC_f32, 0));
+        y = tc_b_complex(&n->m, y, tc_b_scalar(&n->m, TC_f32, 0));
     int64_t axis = last + 1;
     tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
     y = tc_b_1(&n->m, fft,
@@ -141,7 +141,7 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
     y = tc_b_swap(&n->m, y, last, last + 1);
     if (!tc_pt2_bool(n, "return_complex", false) && n->m.status == TC_OK) {
         const void *behind = tc_b_attr(&n->m, axis, tc_b_type(&n->m, y)->rank);
-        tc_val re = tc_b_1(&n->m, real, NULL, y), im = tc_b_1(&n->m, imag, NULL, y);
+        tc_val re = tc_b_real(&n->m, y), im = tc_b_imag(&n->m, y);
         y = tc_b_2(&n->m, stack, behind, re, im);
     }
     tc_pt2_result(n, x, y, 0);
@@ -170,7 +170,7 @@ static tc_val envelope(tc_pt2_node *n, const frames *f, int64_t count)
     tc_val w = f->window;
     if (!w)
         return overlapped(n, tc_b_full(&n->m, 3, shape, 1, TC_f32), f);
-    w = tc_b_reshape(&n->m, tc_b_2(&n->m, mul, NULL, w, w), 3, column);
+    w = tc_b_reshape(&n->m, tc_b_mul(&n->m, w, w), 3, column);
     return overlapped(n, tc_b_expand(&n->m, w, 3, shape), f);
 }
 
@@ -201,7 +201,7 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
                tc_b_attr(&n->m, fft, axes, TC_fft_kind_complex_to_real,
                          f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_by_n, f.length), x);
     if (f.window)
-        x = tc_b_2(&n->m, mul, NULL, x, f.window);
+        x = tc_b_mul(&n->m, x, f.window);
     x = overlapped(n, tc_b_swap(&n->m, x, 1, 2), &f);
     tc_val weight = envelope(n, &f, count);
     if (n->m.status != TC_OK)
@@ -212,7 +212,7 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
     have = tc_min_i64(length, total - start);
     x = tc_pt2_slice(n, x, 1, start, start + have, 1);
     weight = tc_pt2_slice(n, weight, 1, start, start + have, 1);
-    x = tc_b_2(&n->m, div, tc_b_attr(&n->m, div, TC_div_mode_exact), x, weight);
+    x = tc_b_div(&n->m, x, weight);
     x = padded(n, x, 1, 0, length - have);
     tc_pt2_result(n, TC_NONE, tc_b_reshape_as(&n->m, x, y), 0);
 }
@@ -231,7 +231,7 @@ static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t extent = t->rank ? t->dim[axis] : 1, column[TC_MAX_RANK];
     for (int i = 0; i < TC_MAX_RANK; i++)
         column[i] = i == axis ? extent : 1;
-    at = tc_b_op(&n->m, TC_OP_arange, tc_b_attr(&n->m, arange, 0, 1, extent, TC_i64), NULL, 0);
+    at = tc_b_arange(&n->m, extent, TC_i64);
     at = tc_b_reshape(&n->m, at, t->rank, column);
     at = tc_b_expand_as(&n->m, at, t);
     const void *join = tc_b_attr(&n->m, axis, axis);
@@ -240,17 +240,17 @@ static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
         tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
         tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
         tc_val later = tc_b_op(&n->m, row->op, NULL, (tc_val[]){tail, before}, 2);
-        tc_val best = tc_b_3(&n->m, where, NULL, later, tail, before);
+        tc_val best = tc_b_where(&n->m, later, tail, before);
         tc_val place = tc_pt2_slice(n, at, axis, step, extent, 1);
         tc_val place_before = tc_pt2_slice(n, at, axis, 0, extent - step, 1);
-        tc_val where = tc_b_3(&n->m, where, NULL, later, place, place_before);
+        tc_val where = tc_b_where(&n->m, later, place, place_before);
         tc_val first = tc_pt2_slice(n, at, axis, 0, step, 1);
         x = tc_b_2(&n->m, cat, join, head, best);
         at = tc_b_2(&n->m, cat, join, first, where);
     }
     if (n->m.status != TC_OK)
         return;
-    tc_pt2_bind(n, 0, extent > 1 ? x : tc_b_1(&n->m, identity, NULL, x));
+    tc_pt2_bind(n, 0, extent > 1 ? x : tc_b_identity(&n->m, x));
     if (n->n_result > 1)
         tc_pt2_bind(n, 1, at);
 }
