@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* common_subexpressions.c -- the same node twice becomes one.
+/* common_subexpressions.c -- eliminates common subexpressions: equal nodes become one.
  *
- * The same: operator, attributes, operands and the types of the results; for constants the numbers.
- * Buffers that the program changes are nobody's equal, and neither is what has an effect.  A
- * RESCALE to a wider type stays with its reader: machines take it in only there. */
+ * Equal: operator, attributes, operands and result types; of constants the data.  Mutable buffers
+ * and nodes with side effects are never equal.  A RESCALE to a wider type is kept for each reader,
+ * since machines fuse it only there. */
 #include "tidy.h"
 
 /* Nodes of the fresh graph that hash alike. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert_masks.c -- masks that are added to scores become choices.
+/* convert_masks.c -- an additive mask of scores becomes a select.
  *
  *   x + where(c, 0, -huge)   =>  where(c, x, -huge)
  *   x + where(c, b, -huge)   =>  where(c, x + b, -huge)
  *   x + y * -huge            =>  where(y <= 0, x, -huge)
  *
- * also where the mask was moved on its way, or made of several.  -huge is -1e30 or less: next to it
- * x is nothing, so the numbers stay what they are.  Where a softmax alone reads the sum, -1e6 and
- * less is as good: it gives 0 for them.  What is chosen needs no domain for -huge. */
+ * also where the mask is moved in between, or made of several.  -huge is -1e30 or less: x is lost
+ * in the sum, so the result is the same.  Where only a softmax reads the sum, -1e6 is enough, since
+ * the softmax gives 0.  A selected value needs no quantized range that contains -huge. */
 #include <float.h>
 #include <math.h>
 

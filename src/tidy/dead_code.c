@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dead_code.c -- what nobody reads goes.
+/* dead_code.c -- removes nodes whose results nobody reads.
  *
- * Read are the outputs, what the program's buffers hold before and after, what the signature gives,
- * and whatever the nodes read that make something read.  State, and operators of somebody else, are
- * kept for what they do.  Inputs always stay; graphs that nothing runs any more go. */
+ * Live are: outputs, buffers that the program reads or writes, results that the signature names,
+ * and the operands of live nodes.  Nodes with side effects (state, custom operators) are live.
+ * Inputs always stay; graphs that nothing runs are removed. */
 #include "tidy.h"
 
 typedef struct dead {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expand_complex.c -- complex numbers become pairs of real ones, for targets that have none.
+/* expand_complex.c -- complex values become pairs of real ones, for targets without complex types.
  *
  *   fft(x) along an axis  =>  linear(cat(re, im), [[C, S], [-S, C]]), C and S the cosines and sines
- *   moves, sums           =>  the same of both parts
+ *   movement, add         =>  the same on both parts
  *   x * y                 =>  (re re' - im im', re im' + im re')
  *   |x|                   =>  hypot(re, im)
  *
- * What nothing here knows reads the pair put together again by `complex`. */
+ * Other operators read the pair put together again by `complex`. */
 #include <math.h>
 
 #include "tidy.h"

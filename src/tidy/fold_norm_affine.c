@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_norm_affine.c -- the offset of a norm goes into the layers behind it, its gain too where
+/* fold_norm_affine.c -- the bias of a norm folds into the layers that read it; its gain too where
  * rows are long.
  *
  *   w (norm(x) g + b) + c  =>  w (norm(x) g) + (c + w b)      rows of up to MATRIX_ROW
  *                          =>  (w g) norm(x) + (c + w b)      longer ones
  *
- * where nothing but linear layers and convolutions without a border read the norm, perhaps moved
- * in between.  An addition for each element less, and a range that lies around 0.  What is between
- * is another number than in the model, and loses its name.
+ * where only linear layers and convolutions without padding read the norm, perhaps through
+ * movement. Saves one addition per element and centres the range at 0.  The value in between is no
+ * longer the model's, and loses its name.
  *
- * Gains of short rows stay: the matrix that subtracts their mean multiplies by them for nothing.
- * So do those that would cost more in the rounding of the weights than they bring in the rounding
- * of what is multiplied. */
+ * Gains of short rows stay: the matrix that subtracts their mean multiplies by them at no cost.  So
+ * do gains that would add more rounding error to the weights than they remove from the input. */
 #include <math.h>
 
 #include "tidy.h"

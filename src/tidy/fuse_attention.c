@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_attention.c -- attention that is spelled out becomes one operator.
+/* fuse_attention.c -- matmul, softmax and matmul become one attention operator.
  *
  *   softmax(q k^T) v                          =>  sdpa q, k, v
  *   q * c, k * c or q k^T * c in front of it  =>  its scale
  *
- * of f32, where nobody else reads what lies between.  As one operator it keeps all the bits of its
- * shares when it is quantized, and divides by their sum last. */
+ * in f32, where nobody else reads the values in between.  Quantized as one operator, the softmax is
+ * not rounded to 8 bits, and the division by its sum comes last. */
 #include "tidy.h"
 
 #include "../num/load.h"

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_batch_norm.c -- batch norm, and constants by channel, into the weights of the product before
- * them.
+/* fuse_batch_norm.c -- batch norm, and per-channel constants, fold into the weights of the layer
+ * before.
  *
- *   batch_norm(product(x, w, b)) = product(x, s w, s (b - mean) + bias)
- *   product(x, w, b) s + t       = product(x, s w, s b + t)
+ *   batch_norm(layer(x, w, b)) = layer(x, s w, s (b - mean) + bias)
+ *   layer(x, w, b) s + t       = layer(x, s w, s b + t)
  *
  *   s = weight / sqrt(var + eps)
  *
- * where s and t belong to the output channel.  Done when the statistics and weights are constants
- * and nobody else reads the product; the sums are then rounded differently, and that is all.
+ * where s and t belong to the output channel.  Done when statistics and weights are constant and
+ * nobody else reads the layer; only the rounding of the sums changes.
  *
  * fuse-batch-norm-f32 rounds every step to f32, in the order in which PT2E folds its norms,
  *
  *   r = 1 / sqrt(var + eps),  w' = w (weight r),  b' = ((b - mean) r) weight + bias,
  *
- * so that the products give the same bits there and here. */
+ * so that the layers give the same bits there and here. */
 #include "tidy.h"
 
 #include <math.h>

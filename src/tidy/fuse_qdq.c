@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_qdq.c -- an operator between dequantize and quantize, computed on the codes.
+/* fuse_qdq.c -- an operator between dequantize and quantize is computed on integers.
  *
- * ONNX defines such a model as arithmetic on reals; runtimes compute a unit of dequantize, operator
- * and quantize at once, on integers, and models are judged by what those give.  With codes a, b, y,
- * zeros za, zb, zy and scales sa, sb, sy, all in f32 and halves to even:
+ * ONNX defines such a model as float arithmetic; runtimes fuse dequantize, operator and quantize
+ * into one integer kernel, and that is what models are measured by.  With codes a, b, y, zero
+ * points za, zb, zy and scales sa, sb, sy, all in f32 and halves to even:
  *
  *   product   y = round(sum (a - za)(b - zb) * (sa sb / sy)) + zy
  *   mean      y = round(sum (a - za) * (sa / (sy n))) + zy
  *   add       y = round(fma(a, sa / sy, fma(b, sb / sy, zy - (sa / sy za + sb / sy zb))))
  *   mul       y = round((a - za)(b - zb) * (sa sb / sy) + zy)
  *   window    y = round(mean (a - za) sa / sy + zy)
- *   resize    y = round(sum of four (a - za) sa times their shares / sy) + zy
+ *   resize    y = round(sum of four (a - za) sa times their weights / sy) + zy
  *   softmax   y = round(t[a] * floor(1 / sy) / sum t[a]) + zy, t a table of e^(sa a)
  *
- * Only where the file divides by its scales, as ONNX has it.  Sums and products of two tensors are
- * fused where the codes of all three are of one kind: unsigned in the file, or signed and read by
- * one operator alone, which runtimes make unsigned. */
+ * Only where the file divides by its scales, as ONNX does.  ADD and MUL of two tensors are fused
+ * where all three are of one kind: unsigned in the file, or signed and read by one operator alone,
+ * which runtimes make unsigned. */
 #include <float.h>
 #include <math.h>
 

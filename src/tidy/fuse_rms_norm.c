@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_rms_norm.c -- a root-mean-square norm that is spelled out becomes one.
+/* fuse_rms_norm.c -- a decomposed RMS norm becomes one operator.
  *
  *   x * rsqrt(mean(x ^ 2) + eps)  =>  rms_norm x        the mean over the last axis
  *   rms_norm x * w                =>  rms_norm x, w     w constant along that axis
  *
- * As one operator its inside keeps all its bits when it is quantized. */
+ * Quantized as one operator, its intermediate values are not rounded to 8 bits. */
 #include "tidy.h"
 
 #include "../num/load.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_softmax.c -- logarithms and shares of exponentials that are spelled out become one operator.
+/* fuse_softmax.c -- decomposed softmax, log_softmax, logsumexp and relatives become one operator.
  *
  *   log(1 + exp(x)), log1p(exp(x))  =>  softplus x
  *   log(softmax(x))                 =>  log_softmax x
  *   log(sigmoid(x))                 =>  log_sigmoid x
  *   log(sum(exp(x)))                =>  logsumexp x
- *   exp(x) / sum(exp(x))            =>  softmax x        the sum over one axis, which stays
- *   softmax(x - max(x))             =>  softmax x        it does that itself; log_softmax too
- *   log(y / (1 - y))                =>  logit x          y = clamp(x, 0, 1), both clamped from below
- *   logit(sigmoid(x))               =>  clamp x          to what eps leaves
+ *   exp(x) / sum(exp(x))            =>  softmax x     the sum over one axis, with keepdim
+ *   softmax(x - max(x))             =>  softmax x     which does that itself; log_softmax too
+ *   log(y / (1 - y))                =>  logit x       y = clamp(x, 0, 1), both clamped from below
+ *   logit(sigmoid(x))               =>  clamp x       to what eps leaves
  *
- * Between the two stands a number whose range is the exponential of another's: on a grid of even
- * steps most of it is one code, and a step of that is hundreds behind the logarithm. */
+ * The value in between has an exponential range: quantized in even steps, most of it falls on one
+ * code, and one step is hundreds of steps behind the logarithm. */
 #include "tidy.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul_to_linear.c -- products with a constant matrix become linear layers, whatever they were
- * written as.
+/* matmul_to_linear.c -- a matmul with a constant matrix becomes a linear layer.
  *
  *   matmul(x, W)   => linear(x, W^T)              W constant, of rank 2
  *   addmm(b, x, W) => linear(x, W^T, b)           alpha and beta 1, b constant, of rank 1 */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* promote_integers.c -- integers that take part in float arithmetic are cast before it.
+/* promote_integers.c -- integer operands of float arithmetic are cast first.
  *
  *   f(x f32, n i64)  =>  f(x, cast(n))
  *
- * The operators do it themselves, number by number; targets without 64-bit integers would otherwise
- * leave the arithmetic to the CPU, not just the cast. */
+ * The operators do so themselves, element by element; a target without i64 would otherwise leave
+ * the arithmetic to the CPU, and not just the cast. */
 #include "tidy.h"
 
 static bool computes(tc_op op)

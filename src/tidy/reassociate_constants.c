@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reassociate_constants.c -- constants that follow each other become one, before values get their
- * grids.
+/* reassociate_constants.c -- consecutive constant operands become one, before quantization.
  *
  *   (x + a) + b            =>  x + (a + b)           so with x * a * b; a reshape of leading axes
  *                                                    may lie between
- *   (p q) c                =>  (p c) q               c one number, p not larger than p q: what is
- *                                                    multiplied by one number keeps its codes
+ *   (p q) c                =>  (p c) q               c a scalar, p not larger than p q: a value
+ *                                                    that is multiplied by a scalar keeps its codes
  *
- * Within rounding of f32.  Done where nobody else reads what is between: a pass over the numbers
- * less, and a grid less that they are rounded to. */
+ * Within rounding of f32.  Done where nobody else reads the value in between: saves an operation,
+ * and one rounding to a quantized grid. */
 #include <math.h>
 
 #include "tidy.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remove_identities.c -- what undoes itself, or does nothing. */
+/* remove_identities.c -- removes operators that do nothing, and pairs that undo each other. */
 #include "tidy.h"
 
 #include "../num/load.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replace_divisions.c -- a constant divisor becomes a factor.
+/* replace_divisions.c -- division by a constant becomes multiplication.
  *
  *   x / c  =>  x * (1 / c)      c constant floats, 1/c finite and normal
  *
- * Bit-exact where c is a power of two, else within one unit of the last place.
+ * Bit-exact where c is a power of two, else within one unit in the last place.
  *
  *   (x * c) * d  =>  x * (c d)      c or d beyond 2^60 or below 2^-60, c d finite and normal
  *
- * What lies between has no grid of its own then.  Within two units of the last place, but for x so
- * large or small that x * c leaves the numbers there are. */
+ * The value in between then needs no quantized range.  Within two units in the last place, unless
+ * x * c overflows or underflows. */
 #include <math.h>
 
 #include "tidy.h"

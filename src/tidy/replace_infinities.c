@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replace_infinities.c -- constants beside which every number is nothing: 1e30 and more, infinities
+/* replace_infinities.c -- arithmetic with constants that act as infinity: |c| >= 1e30, infinities
  * too.
  *
  *   c + x, x + c, c - x        =>  c         x - c  =>  -c
@@ -7,8 +7,8 @@
  *   f(where(m, c, x))          =>  where(m, f(c), f(x))     f: exp, exp2, sigmoid, relu, tanh
  *   f(where(m, x, c))          =>  where(m, f(x), f(c))     c negative
  *
- * as in convert_masks.c: numbers that a model computes with are far below c.  What is left has a
- * range that codes can hold. */
+ * as in convert_masks.c: other values of a model are far below c.  What is left has a range that
+ * can be quantized. */
 #include <math.h>
 
 #include "tidy.h"

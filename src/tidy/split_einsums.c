@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split_einsums.c -- einsums as products of two operands, whose labels are theirs once and wanted.
+/* split_einsums.c -- an einsum becomes einsums of two operands, each label once per operand.
  *
- * A label that an operand has twice is its diagonal; one that nobody else has is summed before;
- * what is left of a single operand is a permutation:
+ * A label that an operand has twice is its diagonal; one that neither the others nor the result
+ * have is summed first; what is left of a single operand is a permutation:
  *
  *   bii,bcj->bi   =>  diagonal(x), sum(y):  bi,b->bi
  *
@@ -10,8 +10,8 @@
  *
  *   ab,bc,cd->ad  =>  (ab,bc->ac), cd -> ad
  *
- * A label stays as long as a later operand or the result has it.  What lies between is a value of
- * its own, which can be observed and quantized; the sums are those of einsum's kernel. */
+ * A label stays as long as a later operand or the result has it.  Each intermediate result is a
+ * value that can be observed and quantized; the sums are those of einsum's kernel. */
 #include "tidy.h"
 
 #include "../num/einsum.h"

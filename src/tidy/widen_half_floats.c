@@ -3,8 +3,8 @@
  *
  *   f(x f16, ...) : f16   =>   cast(f(cast(x), ...) : f32) : f16
  *
- * Casts stay where numbers come in, go out or are kept; between them everything is f32, constants
- * too.  For quantization, which knows f32: its grids are finer than what f16 rounds away. */
+ * Casts stay at inputs, outputs and state; between them everything is f32, constants too.  For
+ * quantization, which works on f32: its grids are finer than the rounding of f16. */
 #include "tidy.h"
 
 #include "../num/load.h"
