@@ -8,10 +8,10 @@
 
 enum { MOST_MADE = 128 }; /* values of one formula */
 
-/* What is made is a tensor of the result's shape, in `real` or bool; 0 is none. */
+/* What is made is a tensor of the result's shape, in `real` or bool, or a number; 0 is none. */
 typedef struct desk {
     tc_call *call;
-    tc_type real, truth;
+    tc_type real, truth, number;
     tc_tensor made[MOST_MADE];
     uint32_t n_made;
 } desk;
@@ -27,11 +27,11 @@ static uint32_t space(desk *d, const tc_type *type)
     return d->n_made;
 }
 
-static uint32_t filled(desk *d, double number)
+static uint32_t number(desk *d, double value)
 {
-    uint32_t v = space(d, &d->real);
-    for (int64_t i = 0; v && i < tc_type_count(&d->real); i++)
-        tc_store_f64(d->made[v], i, number);
+    uint32_t v = space(d, &d->number);
+    if (v)
+        tc_store_f64(d->made[v], 0, value);
     return v;
 }
 
@@ -39,13 +39,13 @@ static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
 {
     desk *d = f->maker;
     if (op == TC_FORMULA_LIKE)
-        return (tc_term){.made = filled(d, in[1].number)};
+        return (tc_term){.made = number(d, in[1].number)};
     const tc_op_info *info = &tc_ops[op];
     int operands = n < info->max_in ? n : info->max_in;
     bool truth = info->shape == tc_shape_compare || info->shape == tc_shape_bool;
     tc_tensor operand[3] = {{0}};
     for (int i = 0; i < operands && i < 3; i++)
-        operand[i] = d->made[in[i].known ? filled(d, in[i].number) : in[i].made];
+        operand[i] = d->made[in[i].known ? number(d, in[i].number) : in[i].made];
     uint32_t to = space(d, truth ? &d->truth : &d->real);
     if (d->call->error || !info->kernel || !(info->traits & T_ELTWISE)) {
         d->call->error = d->call->error ? d->call->error : "a formula of more than elements";
@@ -70,14 +70,18 @@ static void run(tc_call *call, tc_op op, const char *text)
     d.real.dtype = call->out[0].type->dtype == TC_f64 ? TC_f64 : TC_f32;
     d.real.quant = d.truth.quant = NULL;
     d.truth.dtype = TC_bool;
+    d.number = d.real;
+    d.number.rank = 0;
     tc_formula f = {text, tc_ops[op].attr, call->attr, {space(&d, &d.real)}, compute, &d};
     tc_term out;
     const char *wrong;
     tc_convert(call->in[0], d.made[f.in[0]]);
     if (!tc_formula_apply(&f, &out, &wrong))
         call->error = "its formula cannot be read";
+    else if (out.known || d.made[out.made].type == &d.number)
+        call->error = "its formula is a number";
     if (!call->error)
-        tc_convert(out.known ? d.made[filled(&d, out.number)] : d.made[out.made], call->out[0]);
+        tc_convert(d.made[out.made], call->out[0]);
 }
 
 #define KERNEL_own(name, text)

@@ -85,46 +85,6 @@ void tc_lower_plain_extreme(tc_lower *lw, const tc_node *node, tc_val *out)
 
 /* ---- quotients ---- */
 
-/* b = high + low, each of at most 12 bits, so that products with them are exact. */
-static tc_val high_bits(tc_lower *lw, tc_val b)
-{
-    tc_val c = tc_f_scale(lw, b, 4097);
-    return tc_f_sub(lw, c, tc_f_sub(lw, c, b));
-}
-
-/* floor(a / b) and what is left, a - q b, exact where |q| < 2^12: the quotient by the reciprocal
- * may be off by one, which the sign and size of the rest tell; but a rest of b, for q = -1, is what
- * rounding makes of b less next to nothing. */
-static void divide_down(tc_lower *lw, tc_val a, tc_val b, tc_val *q, tc_val *rest)
-{
-    tc_val guess = tc_f_op(lw, TC_OP_tosa_floor, tc_f_divide(lw, a, b)), high = high_bits(lw, b);
-    tc_val low_part = tc_put_mul(lw, guess, tc_f_sub(lw, b, high));
-    tc_val r = tc_f_sub(lw, tc_f_sub(lw, a, tc_put_mul(lw, guess, high)), low_part);
-    tc_val size = tc_f_op(lw, TC_OP_tosa_abs, b);
-    tc_val turned = tc_f_negate(lw, r);
-    tc_val along = tc_put_select(lw, tc_f_below(lw, b, 0), turned, r);
-    tc_val below = tc_f_below(lw, along, 0),
-           above = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, along, size);
-    tc_val other = tc_put1(lw, TC_OP_tosa_logical_not, NULL, tc_f_equals(lw, guess, -1));
-    above = tc_put2(lw, TC_OP_tosa_logical_and, NULL, above, other);
-    if (q) {
-        tc_val up = tc_put_select(lw, above, tc_f_add(lw, guess, 1), guess);
-        *q = tc_put_select(lw, below, tc_f_add(lw, guess, -1), up);
-    }
-    if (rest) {
-        tc_val less = tc_put_select(lw, above, tc_f_sub(lw, r, b), r);
-        *rest = tc_put_select(lw, below, tc_put_add(lw, r, b), less);
-    }
-}
-
-static tc_val absolute(tc_lower *lw, tc_val x) { return tc_f_op(lw, TC_OP_tosa_abs, x); }
-
-static tc_val with_sign(tc_lower *lw, tc_val of, tc_val x)
-{
-    tc_val negative = tc_f_negate(lw, x);
-    return tc_put_select(lw, tc_f_below(lw, of, 0), negative, x);
-}
-
 /* 1 where an i32 is negative. */
 static tc_val sign_bit(tc_lower *lw, tc_val x)
 {
@@ -162,13 +122,8 @@ void tc_lower_plain_div(tc_lower *lw, const tc_node *node, tc_val *out)
         y = int_quotient(lw, &p, mode == TC_div_mode_floor);
     else if (mode == TC_div_mode_exact)
         y = tc_f_divide(lw, p.a, p.b);
-    else if (mode == TC_div_mode_floor)
-        divide_down(lw, p.a, p.b, &y, NULL);
-    else {
-        tc_val b = absolute(lw, p.b), a = absolute(lw, p.a);
-        divide_down(lw, a, b, &y, NULL);
-        y = with_sign(lw, p.a, with_sign(lw, p.b, y));
-    }
+    else
+        y = tc_f_apply(lw, TC_OP_div, node->attr, (tc_val[]){p.a, p.b});
     out[0] = finish(lw, &p, y);
 }
 
@@ -177,18 +132,13 @@ void tc_lower_plain_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
     pair p;
     if (!start(lw, node, true, &p))
         return;
-    bool floored = node->op == TC_OP_remainder;
-    tc_val y = TC_NONE, down;
-    if (!tc_is_float(p.with)) {
-        int_divide(lw, p.a, p.b, &y, &down);
-        if (floored)
-            y = tc_put_add(lw, y, tc_put_mul(lw, down, p.b));
-    } else if (floored)
-        divide_down(lw, p.a, p.b, NULL, &y);
+    tc_val y, down;
+    if (tc_is_float(p.with))
+        y = tc_f_apply(lw, node->op, NULL, (tc_val[]){p.a, p.b});
     else {
-        tc_val b = absolute(lw, p.b), a = absolute(lw, p.a);
-        divide_down(lw, a, b, NULL, &y);
-        y = with_sign(lw, p.a, y);
+        int_divide(lw, p.a, p.b, &y, &down);
+        if (node->op == TC_OP_remainder)
+            y = tc_put_add(lw, y, tc_put_mul(lw, down, p.b));
     }
     out[0] = finish(lw, &p, y);
 }
