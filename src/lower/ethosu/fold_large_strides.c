@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_large_strides.c -- typed form: a convolution of an image whose windows stand far from each
- * other, as one that steps by one.
+/* fold_large_strides.c -- typed form: an image convolution with a stride above 3 becomes one with
+ * stride 1 (space to depth).
  *
  *   conv(x [1,c,h,w], kernel k x k, stride s), s > 3, h and w multiples of s
  *
- * becomes, exactly: x as [1, c h/s, s w/s, s], cut into its c s parts [1, h/s, w/s, s], which side
- * by side are the channels (c, ry, rx) of a convolution over blocks of s x s.  Tap t of the kernel,
- * t - border = s b + r, is tap b of channel r; taps that the kernel has not are zeros.  Without a
- * border and with k = s that is 1x1.  Machines walk strides up to 3 only, and would run one
- * convolution per pixel.
+ * becomes, exactly: x as [1, c h/s, s w/s, s], sliced into its c s parts [1, h/s, w/s, s], which
+ * concatenated are the channels (c, ry, rx) of a convolution over blocks of s x s.  Tap t of the
+ * kernel, t - padding = s b + r, is tap b of channel r; taps that the kernel lacks are zeros.
+ * Without padding and with k = s that is 1x1.  The machines have strides up to 3 only, and would
+ * run one convolution per pixel.
  *
- * Of more channels the rule itself does it, channels last (product/lower_conv.c). */
+ * With more channels the rule itself does it, channels last (product/lower_conv.c). */
 #include "../lower_pass.h"
 
 #include "../../target/machine.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_memory.h -- how much memory the values of a TOSA graph take at a time. */
+/* live_memory.h -- how much memory the values of a TOSA graph need while each node runs. */
 #ifndef TC_LIVE_MEMORY_H
 #define TC_LIVE_MEMORY_H
 

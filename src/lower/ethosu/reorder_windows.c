@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reorder_windows.c -- typed form: the windows of a plane, those of one column one after the other.
+/* reorder_windows.c -- typed form: the windows of a plane in column order.
  *
  *   [1, h, a, w, c, ..]  permute  [1, h, w, a, c, ..]  reshape  [h w, a c, ..]
  *
- * cuts a plane into h x w windows of a x c elements, row of windows by row of windows.  What is
- * done with each window by itself does not ask for their order, so that they may as well come
+ * partitions a plane into h x w windows of a x c elements, in row order.  What is done with each
+ * window by itself does not depend on their order, so they may as well come
  *
  *   [1, w, h, a, c, ..]
  *
- * column by column: h a are neighbours before and behind then, and a column of windows is one strip
- * of the plane that is cut out, or put back, in one piece.  Done where every value in between keeps
- * the windows on an axis of their own, up to where they are put together again; constants that
- * differ from window to window are put in order. */
+ * in column order: h and a are then adjacent before and after, and a column of windows is one strip
+ * of the plane, which one slice or concatenation handles.  Done where every value in between has
+ * the windows on an axis of their own, up to where the partition is reversed; constants that differ
+ * between windows are reordered. */
 #include "../lower_pass.h"
 
 #include "../../ir/rewrite.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replace_selects.c -- typed form: choices by computed bools, for machines that have none.
+/* replace_selects.c -- typed form: select by a computed condition, for machines without bool.
  *
- *   where(c, x, y)  =>  x * m + y * n      m: 1 where c holds, 0 elsewhere; n the other way round
+ *   where(c, x, y)  =>  x * m + y * n      m: 1 where c holds, 0 elsewhere; n = 1 - m
  *
- * bit-exact: both products and the sum are in the result's own domain.  m and n come from the CPU,
- * as c does.
+ * bit-exact: both products and the sum have the result's own type.  The CPU computes m and n, as it
+ * does c.
  *
  *   index_copy(y, i, x), one index  =>  where(0 1 2 .. == i, x, y), in the same way
  *

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split_double_rounding.c -- TOSA form: rescales that round twice, for machines that round
- * once.
+/* split_double_rounding.c -- TOSA form: RESCALEs that round twice, for machines that round once.
  *
  * RESCALE with double rounding by m / 2^s, s > 31, is r2(r1(x m / 2^31) / 2^n), n = s - 31: r1
- * sends halves up, r2 away from zero.  r1 is a RESCALE with single rounding; r2(h) is
- * (h + (h >> 31)) >> n with halves up, since one less below zero turns halves up into halves away.
- * So one operator becomes five, bit-exact, for numbers below 2^30: TOSA's RESCALE by 2^-31 asks
- * that of them, and sums of fewer than 33,000 products of 8 bits keep it. */
+ * rounds halves up, r2 away from zero.  r1 is a RESCALE with single rounding; r2(h) is
+ * (h + (h >> 31)) >> n with halves up, since subtracting 1 below zero makes halves up halves away.
+ * So one operator becomes five, bit-exact, for values below 2^30: TOSA's RESCALE by 2^-31 requires
+ * that, and sums of fewer than 33,000 products of 8 bits satisfy it. */
 #include "../lower_pass.h"
 
 #include "../../ir/build.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* swap_matmul_operands.c -- products of few rows by a matrix that is transposed first.
+/* swap_matmul_operands.c -- MATMUL of few rows by a transposed matrix becomes the transposed
+ * product.
  *
- * Scores of a few queries are q k' with k as it lies in a cache.  Ethos-U85 transposes the
- * right-hand side of a product by itself, so that k would be transposed twice:
+ * Scores of a few queries are q k' with k as it is stored in a cache.  Ethos-U85 transposes the
+ * right operand of a MATMUL itself, so that k would be transposed twice:
  *
  *   rescale(q k') = rescale(k q')'
  *
- * where only the queries and the scores are transposed.  One scale for all numbers: transposing
- * them before or behind it is the same. */
+ * where only the queries and the scores are transposed.  With one scale for the tensor, RESCALE and
+ * TRANSPOSE commute. */
 #include "../layout/tosa_forms.h"
 
 enum { FEW = 4 }; /* keys for each row, at least */

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tile_attention.c -- typed form: attention by batch and head, and movement that no
- * machine does in one go.
+/* tile_attention.c -- typed form: attention by batch and head, and transposes of many axes by
+ * parts.
  *
- * Two things ask for pieces (tile_values.h), everything before them follows:
- *   linear over merged heads    all batches and heads at once (stacked_attention.c); where the
- *                               scores would be too many, some batches at a time: the heads, from
- *                               the query's rows of the weights on, stay apart until they stand one
- *                               below the other for the projection
+ * Two patterns ask for tiles (tile_values.h), and everything before them follows:
+ *   linear over merged heads    all batches and heads at once (stacked_attention.c); where there
+ *                               would be too many scores, some batches at a time: the heads stay
+ *                               separate, from the query's rows of the weights up to the projection
  *   reshape and permute chains  that move three or more groups of axes: cut along the axes that
- *                               move; the pieces keep their order inside, and are joined where
- *                               they belong.  Windows, patches, their way back, space to depth.
- * What was whole before is left to pass `remove-dead-code`.  Only for quantized values: machines
- * that compute with floats move numbers as they like. */
+ *                               move; the tiles keep their order inside, and are concatenated.
+ *                               Window partitions, patches and their inverses, space to depth.
+ * The old nodes are left to pass `remove-dead-code`.  Only for quantized values: on machines that
+ * compute in float, movement is cheap. */
 #include <math.h>
 
 #include "../lower_pass.h"
@@ -194,7 +193,8 @@ static int cut_places(const tc_chain *c, int *place)
     return n;
 }
 
-/* n tensors concatenated along one factor of an axis: [.., M m, ..] each, [.., M n m, ..] in all. */
+/* n tensors concatenated along one factor of an axis: [.., M m, ..] each, [.., M n m, ..] in all.
+ * */
 static tc_val join(tc_typed *b, const tc_val *x, int64_t n, int axis, int64_t minor)
 {
     const tc_type *t = tc_type_of(b->to, x[0]);

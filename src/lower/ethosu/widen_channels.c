@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* widen_channels.c -- TOSA form: 17 to 32 channels as 40, bit-exact.
+/* widen_channels.c -- TOSA form: 17 to 32 channels are padded to 40, bit-exact.
  *
- * Ethos-U85 multiplies 1x1 windows of at most 32 channels at a quarter of its speed, those of 40 at
- * full speed.  Values of 17 to 32 channels that are connected by operators of one pixel and one
- * channel at a time (sums, rescales, clamps, tables) grow together: what makes them gets
- * output channels whose weights are 0, what multiplies them gets input channels whose weights are
- * 0.  Done where the readers win more than the makers lose, in cycles of the machine with 256
- * multipliers:
+ * Ethos-U85 runs 1x1 convolutions of at most 32 channels at a quarter of its speed, those of 40 at
+ * full speed.  Values of 17 to 32 channels that are connected by elementwise operators (ADD,
+ * RESCALE, CLAMP, TABLE) are widened together: their producers get output channels with weights 0,
+ * their readers input channels with weights 0.  Done where the readers gain more than the producers
+ * lose, in cycles of the machine with 256 multipliers:
  *
- *   reader, 1x1 to o channels   wins  o / 4 per pixel
- *   maker of c                  costs max(round16(c) / 4, c / 32 * taps * round64(i) / 8) per pixel
- *   sum                         costs round16(c) / 4 per pixel
+ *   reader, 1x1 to o channels   gains o / 4 per pixel
+ *   producer of c               costs max(round16(c) / 4, c / 32 * taps * round64(i) / 8) per pixel
+ *   ADD                         costs round16(c) / 4 per pixel
  *
- * and where the most memory that the program needs at a time does not grow with it. */
+ * and where the program's peak memory does not grow. */
 #include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crop_kernels.c -- TOSA form: taps of a convolution that only ever meet the border go, bit-exact.
+/* crop_kernels.c -- TOSA form: kernel taps that only read padding are removed, bit-exact.
  *
  * Of a k x k kernel over an n x n map with stride 1 the middle 2n - 1 are left. */
 #include "tosa_forms.h"

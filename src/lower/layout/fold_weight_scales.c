@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_weight_scales.c -- typed form: constant factors behind a product go into the scales of its
+/* fold_weight_scales.c -- typed form: constant factors behind a layer fold into the scales of its
  * weights.
  *
- *   mul(product(x, w, b), g)  =>  product(x, w', b')     g: one number, or one for each output
- *                                                        channel; also where the product's axes
- *                                                        are permuted before
- *   div(product(x, w, b), g)  =>  the same with 1 / g
- *   rescale(product(x, w, b)) =>  product(x, w, b) in the other domain
+ *   mul(layer(x, w, b), g)  =>  layer(x, w', b')     g a scalar, or one per output channel; also
+ *                                                    through a permute
+ *   div(layer(x, w, b), g)  =>  the same with 1 / g
+ *   rescale(layer(x, w, b)) =>  layer(x, w, b) with the other output type
  *
- * w' has the stored numbers of w, negated where g is negative, and |g| times its scales: no weight
- * is rounded again, and the rounding between the two is gone.  Where g is 0 so are they.  Done
- * where nobody else reads the product. */
+ * w' has the codes of w, negated where g is negative, and |g| times its scales: no weight is
+ * rounded again, and one rounding is gone.  Where g is 0, so is w'.  Done where nobody else reads
+ * the layer. */
 #include "../lower_pass.h"
 
 #include <math.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_rescales.c -- rescales where a target takes them in, bit-exact.
+/* fuse_rescales.c -- RESCALEs move to where a target can fuse them, bit-exact.
  *
  *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where nobody else
  *                                       reads g(x)
- *   RESCALE i8 -> i8 of a sum,      =>  a TABLE, which is free there
- *     product or convolution that was just narrowed
- *   what changes nothing            =>  nothing
+ *   RESCALE i8 -> i8 of an ADD,     =>  a TABLE, which is free there
+ *     MUL or convolution that was just narrowed
+ *   identities                      =>  nothing
  *   SLICE of a SLICE                =>  one; CONCAT of a CONCAT along the same axis too
  *   SLICE of [.., n, c] reshaped    =>  RESHAPE of a SLICE of [.., n c], which the machine reads
- *     from [.., n c], along n           where it lies
- *   a widening RESCALE              =>  one for each reader, which takes it in
- *   a product's accumulator         =>  a product for each RESCALE that reads it
- *   RESCALE of a CONCAT of products =>  CONCAT of their RESCALEs, which each product takes in */
+ *     from [.., n c], along n           in place
+ *   a widening RESCALE              =>  one for each reader, which fuses it
+ *   a layer's accumulator           =>  a layer for each RESCALE that reads it
+ *   RESCALE of a CONCAT of layers   =>  CONCAT of their RESCALEs, which each layer fuses */
 #include "../lower_pass.h"
 
 #include <math.h>

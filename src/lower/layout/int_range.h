@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_range.h -- which whole numbers the values of a program can hold, whatever comes in. */
+/* int_range.h -- which integers the values of a program can hold, for any input. */
 #ifndef TC_INT_RANGE_H
 #define TC_INT_RANGE_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* narrow_integers.c -- 64-bit integers around the nodes that a target takes become 32-bit ones.
+/* narrow_integers.c -- i64 becomes i32 around the nodes that a target takes.
  *
- * TOSA 1.0 has no i64, PyTorch counts in nothing else.  A node that reads or makes i64 is tried
- * with i32 in its place, where that changes no number: indices into tensors fit, and for the others
- * the range is followed from constants, indices and narrow types.  If the target takes it so, casts
- * stand around it, outside; the program's inputs and outputs stay what they are. */
+ * TOSA 1.0 has no i64, and PyTorch's integers are i64.  A node that reads or makes i64 is tried
+ * with i32 instead, where no value changes: indices into tensors fit; for others the range is
+ * derived from constants, indices and narrow types.  If the target takes it, casts are placed
+ * around it; inputs and outputs of the program keep their types. */
 #include "int_range.h"
 
 #include "../../ir/rewrite.h"

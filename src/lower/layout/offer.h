@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* offer.h -- where a pass acts, when somebody chooses by cost.
+/* offer.h -- which sites of a pass are rewritten, when that is chosen by cost.
  *
- * A pass that goes through tc_rewrite_offered offers another formulation for each place that it knows
- * one for.  Places that look the same, operator and shapes, are one kind: whoever runs the pass may
- * ask for one kind alone, or for all but some, and is told which kinds there are. */
+ * A pass that uses tc_rewrite_offered offers another form at every site it matches.  Sites with the
+ * same operator and shapes are one kind: the caller may ask for one kind alone, or for all but
+ * some, and is told which kinds there are. */
 #ifndef TC_OFFER_H
 #define TC_OFFER_H
 

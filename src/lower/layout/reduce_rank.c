@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce_rank.c -- typed form: operators on more axes than TOSA has, on fewer.
+/* reduce_rank.c -- typed form: operators on more axes than TOSA has become operators on fewer.
  *
  *   f(x, y)        =>  reshape(f(reshape(x), reshape(y)))   elementwise, broadcast, reductions
- *   permute(x)     =>  the same with neighbours that stay neighbours as one axis; where that is not
- *                      enough, axes are brought to the front one by one first
- *   slice, select, cat along an axis  =>  what is before it as one axis, what is behind as another
+ *   permute(x)     =>  the same with axes that stay adjacent merged; where that is not enough, axes
+ *                      are moved to the front one by one first
+ *   slice, select, cat along an axis  =>  all axes before it as one, all behind it as another
  *
- * Axes are merged where every operand has both or is broadcast along both; those of extent 1 go. */
+ * Axes are merged where every operand has both or is broadcast along both; axes of extent 1 go. */
 #include "../lower_pass.h"
 #include "tile_values.h"
 #include "typed_move.h"

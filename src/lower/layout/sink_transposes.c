@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sink_transposes.c -- the order of axes inside a region: transposes sunk, merged, cancelled.
+/* sink_transposes.c -- transposes inside a region are sunk, merged and cancelled.
  *
- * Nodes are taken in order.  A transpose is only noted: its result is its operand, read in another
- * order of axes.  Operators that treat all axes alike, or name them, work on the stored order; the
- * others -- products, pools, what the region gives -- get the order they ask for, by a transpose
- * that is shared by all who want it.  Where operands are stored in different orders, the one that
- * moves the fewest bytes wins; a look from the back says which order the readers want.  Constants
- * are laid out anew.
+ * Nodes are taken in order.  A transpose is only recorded: its result is its operand, read in
+ * another order of axes.  Operators that treat all axes alike, or name them, work on the stored
+ * order; the others -- convolutions, matrix products, pools, outputs -- get the order they need by
+ * a transpose that all readers share.  Where operands are stored in different orders, the one that
+ * moves the fewest bytes wins; a backward walk finds which order the readers want.  Constants are
+ * stored in the order that is read.
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
 #include "../lower.h"

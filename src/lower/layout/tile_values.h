@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tile_values.h -- a part of a value of the typed form, computed from parts of what it is computed
- * from.
+/* tile_values.h -- a tile of a value of the typed form, computed from tiles of its operands.
  *
- * Through movement at once; through products, softmax and elementwise operators where nobody else
- * reads their results; elsewhere as a slice of the whole.  Parts are made once. */
+ * Through movement always; through matrix products, softmax and elementwise operators where nobody
+ * else reads their results; elsewhere as a slice of the whole value.  A tile is computed once. */
 #ifndef TC_TILE_VALUES_H
 #define TC_TILE_VALUES_H
 

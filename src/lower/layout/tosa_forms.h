@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_forms.h -- what the passes over the TOSA form share that say the same in a cheaper way,
- * bit-exact: they append nodes as rules do (put.h). */
+/* tosa_forms.h -- what the passes share that give TOSA operators a cheaper form, bit-exact: they
+ * append nodes as rules do (put.h). */
 #ifndef TC_TOSA_FORMS_H
 #define TC_TOSA_FORMS_H
 

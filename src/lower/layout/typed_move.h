@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed_move.h -- movement put into a graph of the typed form: the numbers of x at other positions,
- * in x's domain.
+/* typed_move.h -- appends movement to a graph of the typed form: x with its elements elsewhere, of
+ * the same quantized type.
  *
- * Each gives a value of `to`, x itself where nothing would move, or none once something went wrong;
- * then *status says so.  Domains are one for the whole tensor. */
+ * Each gives a value of `to`, x itself where nothing would move, or none after an error; then
+ * *status says so.  Types have one scale for the whole tensor. */
 #ifndef TC_TYPED_MOVE_H
 #define TC_TYPED_MOVE_H
 

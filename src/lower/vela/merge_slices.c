@@ -4,8 +4,8 @@
  *   SLICE(RESHAPE(SLICE(RESHAPE(x))))  =>  RESHAPE(SLICE(RESHAPE(x)))
  *   RESHAPE(SLICE(x)) of many images   =>  RESHAPE(SLICE(RESHAPE(x))) of one
  *
- * What is cut out is a set of strides over the numbers of x, by falling step; where each step is a
- * multiple of the next, x has a shape in which it is one box.  Vela copies what is reshaped:
+ * The selected elements are a set of strides over x, in falling order; where each stride is a
+ * multiple of the next, x has a shape in which they are one box.  Vela copies what is reshaped:
  * every second row, then every second column, takes two copies, as a box one or none. */
 #include "../layout/tosa_forms.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_cache_outputs.c -- a cache that new rows were put into, read from where it leaves.
+/* read_cache_outputs.c -- readers of a KV cache that is also an output read the output.
  *
- *   s = SCATTER(...), leaves as RESHAPE(s), and others read s:
+ *   s = SCATTER(...), RESHAPE(s) is an output, and others read s:
  *   they read RESHAPE(RESHAPE(s)), which is s
  *
- * Vela copies a tensor that leaves in another shape than the one in which others read it; this way
- * the rows are put into what leaves, and the readers look there. */
+ * Vela copies a tensor that is an output in another shape than the one in which others read it;
+ * this way the rows are written to the output, and the readers read from there. */
 #include "../layout/tosa_forms.h"
 
 /* The reshape of v that leaves the graph; NULL: none does. */

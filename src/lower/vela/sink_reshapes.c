@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sink_reshapes.c -- TOSA form: CONCATs and SLICEs whose parts are one run of numbers, in the shape
- * that they are made or read in.
+/* sink_reshapes.c -- TOSA form: CONCATs and SLICEs of contiguous parts, in the shape of their
+ * producer or reader.
  *
  *   CONCAT(RESHAPE(x), RESHAPE(y), ..)  =>  RESHAPE(CONCAT(x, y, ..)), along the last axis, too
  *   RESHAPE(SLICE(x))                   =>  SLICE(RESHAPE(x))

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split_resize.c -- TOSA form: a RESIZE of 32 bits that takes more memory than anything else, in
- * bands.
+/* split_resize.c -- TOSA form: an i32 RESIZE that sets the peak memory, in bands of rows.
  *
- *   RESIZE of i8 to i32, a sum with itself, RESCALE to i8
+ *   RESIZE of i8 to i32, ADD with itself, RESCALE to i8
  *
- * keeps four bytes of every number until all of them are there.  Bands of rows do the same one
- * after the other, each from its rows and one more on either side; their results are concatenated.
- * Done where the most memory of the program is needed there, with as few bands as bring it below
- * what the rest of the program needs, eight at the most. */
+ * keeps four bytes per element until all of them are there.  Bands of rows do the same one after
+ * the other, each from its rows and one more on either side; their results are concatenated.  Done
+ * where the program's peak memory is, with as few bands as bring it below what the rest of the
+ * program needs, eight at most. */
 #include "../layout/tosa_forms.h"
 
 #include "../../num/load.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split_transposes.c -- TOSA form: transposes of four axes and more, by parts of three.
+/* split_transposes.c -- TOSA form: transposes of four axes and more, by slices of three.
  *
  *   TRANSPOSE(x) of n axes  =>  CONCAT(TRANSPOSE(SLICE(x)), ..) of n - 1 axes
  *
- * along an axis of few elements.  Axes that stay beside each other are one, axes of one element
- * none.  Both the slices and the CONCAT are along one axis of what is transposed: nothing is
- * reshaped for them.  Ethos-U85 transposes three axes in half a cycle an element; of four, with the
- * first one moved, Vela makes steps that take ten times as long. */
+ * along an axis of few elements.  Axes that stay adjacent count as one, axes of extent 1 as none.
+ * SLICE and CONCAT are along one axis of the transposed value: nothing is reshaped for them.
+ * Ethos-U85 transposes three axes in half a cycle per element; for four, with the first one moved,
+ * Vela makes steps that take ten times as long. */
 #include "../layout/tosa_forms.h"
 
 #include "../move/lower_move.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* unify_shapes.c -- TOSA form: one shape for all that is done row by row, bit-exact.
+/* unify_shapes.c -- TOSA form: one shape for connected row-wise operators, bit-exact.
  *
- * Sums, rescales, tables, 1x1 convolutions and reductions along the last axis do not care
- * which axes the rows [.., c] lie along.  PyTorch regroups them all the time, [1,28,28,c] for
+ * ADD, RESCALE, TABLE, 1x1 convolutions and reductions along the last axis give the same result for
+ * any leading axes of the rows [.., c].  PyTorch regroups them all the time, [1,28,28,c] for
  * windows and [1,784,c] for linear layers, and Vela copies a value that is read in two shapes.
- * Values that such operators and reshapes connect get the leading axes that those want who do care
- * (windows, slices, CONCATs, matrix products, inputs and outputs of the region), the most bytes
- * first.
- */
+ * Values that such operators and reshapes connect get the leading axes of those operators that do
+ * depend on them (windows, SLICE, CONCAT, matrix products, inputs and outputs of the region), the
+ * most bytes first. */
 #include "../layout/tosa_forms.h"
 
 /* The axes in front of the last one, three of them. */
