@@ -2,6 +2,7 @@
 /* build.c -- appends nodes to a graph: see build.h. */
 #include "build.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -47,7 +48,9 @@ tc_build tc_build_instead(tc_rewrite *rw, const tc_node *node)
 tc_status tc_b_replace(tc_build *b, tc_val v, bool *done)
 {
     TC_TRY(b->status);
-    b->g->val[v]->type = tc_b_out_type(b, 0);
+    const tc_type *type = tc_b_out_type(b, 0);
+    assert(tc_b_dtype(b, v) == type->dtype && tc_same_dims(tc_b_type(b, v), type));
+    b->g->val[v]->type = type; /* TOSA's have a domain only where the region ends */
     tc_rewrite_bind(b->rw, b->node->out[0], v);
     *done = true;
     return TC_OK;
@@ -124,6 +127,11 @@ tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype)
     if (b->status != TC_OK || tc_b_dtype(b, x) == dtype)
         return b->status == TC_OK ? x : TC_NONE;
     return tc_b_1(b, cast, tc_b_attr(b, cast, dtype), x);
+}
+
+tc_val tc_b_rescale(tc_build *b, tc_val x, const tc_type *type)
+{
+    return tc_b_type(b, x) == type ? x : tc_b_typed(b, TC_OP_rescale, NULL, &x, 1, type);
 }
 
 /* ---- movement ---- */

@@ -125,6 +125,7 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 #define TC_VERB_tosa_nan_2_2_1 ~, TC_VERB_TOSA_NAN
 #define TC_VERB_tosa_shift_2_2_1 ~, TC_VERB_TOSA_SHIFT /* (b, x, y, round) */
 /* ... and not these, which have a verb by hand. */
+#define TC_VERB_OF_rescale ~, TC_VERB_NO
 #define TC_VERB_OF_tosa_reshape ~, TC_VERB_NO
 #define TC_VERB_OF_tosa_slice ~, TC_VERB_NO
 #define TC_VERB_OF_tosa_pad ~, TC_VERB_NO
@@ -199,6 +200,8 @@ tc_val tc_b_add_n(tc_build *b, tc_val x, double number);
 tc_val tc_b_mul_n(tc_build *b, tc_val x, double number);
 tc_val tc_b_clamp(tc_build *b, tc_val x, double lo, double hi);
 tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype); /* x itself when it has it already */
+/* The same real numbers in the domain of a type; x itself when it is of that type. */
+tc_val tc_b_rescale(tc_build *b, tc_val x, const tc_type *type);
 /* Reductions over n axes, in the operand's own type. */
 tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep);
 

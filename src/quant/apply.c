@@ -57,15 +57,11 @@ static const tc_type *like(tc_ctx *ctx, const tc_type *domain, const tc_type *sh
 static tc_status rescale(tc_apply *a, tc_val from, const tc_type *type, const tc_loc *loc,
                          const char *name, tc_val *out)
 {
-    tc_graph *to = a->rw->to;
-    *out = from;
-    if (tc_type_of(to, from) == type)
-        return TC_OK;
-    tc_node *node = tc_graph_add(to, TC_OP_rescale, NULL, &from, 1, 1, loc);
-    *out = node->out[0];
-    to->val[*out]->type = type;
-    to->val[*out]->name = name;
-    return tc_node_infer(to, node);
+    tc_build b = {.ctx = a->rw->ctx, .g = a->rw->to, .loc = loc};
+    *out = tc_b_rescale(&b, from, type);
+    if (*out && *out != from)
+        b.g->val[*out]->name = name;
+    return b.status;
 }
 
 /* A constant or, of a buffer that the program changes, what it starts with, in a type. */
@@ -114,13 +110,10 @@ static tc_status clamp_to(tc_apply *a, tc_val real, const tc_type *type, const t
                           tc_val *out)
 {
     const tc_quant *q = type->quant;
-    tc_attr_clamp *attr = tc_new(&a->rw->ctx->arena, tc_attr_clamp);
-    attr->lo = q->scale[0] * (double)(q->lo - q->zero[0]);
-    attr->hi = q->scale[0] * (double)(q->hi - q->zero[0]);
-    tc_node *node;
-    TC_TRY(tc_graph_emit(a->rw->to, TC_OP_clamp, attr, &real, 1, 1, loc, &node));
-    *out = node->out[0];
-    return TC_OK;
+    tc_build b = {.ctx = a->rw->ctx, .g = a->rw->to, .loc = loc};
+    *out = tc_b_clamp(&b, real, q->scale[0] * (double)(q->lo - q->zero[0]),
+                      q->scale[0] * (double)(q->hi - q->zero[0]));
+    return b.status;
 }
 
 /* Operand v in the domain of the result it is moved into. */

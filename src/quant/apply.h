@@ -5,7 +5,7 @@
 
 #include "dataflow.h"
 
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 
 typedef struct tc_apply {
     tc_rewrite *rw;

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "../base/mapped.h"
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 #include "../num/load.h"
 #include "role.h"
 
@@ -418,17 +418,13 @@ static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
             away[i] = near[i];
             near[i] = 0;
         }
+    tc_build build = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_rewrite_in(rw, node, i);
-    in[at] = tc_graph_const(rw->to, b.type, near, NULL, node->loc);
-    tc_node *product, *sum;
-    TC_TRY(tc_graph_emit(rw->to, node->op, node->attr, in, node->n_in, 1, node->loc, &product));
-    tc_attr_alpha *one = tc_new(&rw->ctx->arena, tc_attr_alpha);
-    one->alpha = 1;
-    tc_val both[] = {product->out[0], channels(rw, node, away, n)};
-    TC_TRY(tc_graph_emit(rw->to, TC_OP_add, one, both, 2, 1, node->loc, &sum));
-    return tc_rewrite_with(rw, node, sum->out[0], done);
+        in[i] = tc_b_in(&build, i);
+    in[at] = tc_b_data(&build, b.type, near);
+    tc_val y = tc_b_op(&build, node->op, node->attr, in, node->n_in);
+    return tc_b_replace(&build, tc_b_add(&build, y, channels(rw, node, away, n)), done);
 }
 
 tc_status tc_never_part(tc_module *module)
@@ -451,16 +447,6 @@ typedef struct chooser {
     size_t n;
 } chooser;
 
-static tc_status put(tc_rewrite *rw, const tc_node *like, tc_op op, const void *attr, tc_val a,
-                     tc_val b, tc_val c, tc_val *out)
-{
-    tc_val in[] = {a, b, c};
-    tc_node *made;
-    TC_TRY(tc_graph_emit(rw->to, op, attr, in, c ? 3 : 2, 1, like->loc, &made));
-    *out = made->out[0];
-    return TC_OK;
-}
-
 /* The operand of a sum that is a mask over the other; -1: none. */
 static int mask_of(const tc_graph *g, const tc_node *node, const tc_far *far)
 {
@@ -482,23 +468,20 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     if (at < 0)
         return TC_OK;
     const tc_far *m = &c->far[node->in[at]];
-    tc_val mask = tc_rewrite_in(rw, node, at), x = tc_rewrite_in(rw, node, !at), kept, y;
-    tc_val limit = tc_graph_scalar(rw->to, TC_f32, copysign(m->from, m->one), node->loc);
-    TC_TRY(put(rw, node, m->one < 0 ? TC_OP_gt : TC_OP_lt, NULL, mask, limit, TC_NONE, &kept));
+    tc_build b = tc_build_instead(rw, node);
+    tc_val mask = tc_b_in(&b, at), x = tc_b_in(&b, !at);
+    tc_val limit = tc_b_scalar(&b, TC_f32, copysign(m->from, m->one));
+    tc_val kept = m->one < 0 ? tc_b_gt(&b, mask, limit) : tc_b_lt(&b, mask, limit);
     if (m->ordinary > 0 || (sub && !at)) {
-        tc_val zero = tc_graph_scalar(rw->to, TC_f32, 0, node->loc), near;
-        TC_TRY(put(rw, node, TC_OP_where, NULL, kept, mask, zero, &near));
-        TC_TRY(put(rw, node, node->op, node->attr, at ? x : near, at ? near : x, TC_NONE, &x));
+        tc_val near = tc_b_where(&b, kept, mask, tc_b_scalar(&b, TC_f32, 0));
+        x = tc_b_binary(&b, node->op, at ? x : near, at ? near : x);
     }
-    tc_val one =
-        tc_graph_scalar(rw->to, TC_f32, sub && at ? -m->one : m->one, node->loc);
-    TC_TRY(put(rw, node, TC_OP_where, NULL, kept, x, one, &y));
-    if (tc_type_of(rw->to, y) != tc_type_of(rw->from, node->out[0]))
+    tc_val one = tc_b_scalar(&b, TC_f32, sub && at ? -m->one : m->one);
+    tc_val y = tc_b_where(&b, kept, x, one);
+    if (y && tc_b_type(&b, y) != tc_b_out_type(&b, 0))
         return TC_OK;
-    tc_rewrite_bind(rw, node->out[0], y);
     c->n++;
-    *done = true;
-    return TC_OK;
+    return tc_b_replace(&b, y, done);
 }
 
 tc_status tc_never_choose(tc_module *module, const tc_far *far, size_t *n)

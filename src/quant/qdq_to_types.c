@@ -9,7 +9,7 @@
  * change of meaning. */
 #include "quantizer.h"
 
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 #include "../num/load.h"
 #include "../num/quant.h"
 
@@ -121,15 +121,11 @@ static void survey_windows(tc_ctx *ctx, const tc_graph *g, typing *t)
 static tc_status add_rescale(tc_rewrite *rw, const tc_node *node, tc_val from, const tc_type *type,
                              const char *name, tc_val *out)
 {
-    if (tc_type_of(rw->to, from) == type) {
-        *out = from;
-        return TC_OK;
-    }
-    tc_node *added = tc_graph_add(rw->to, TC_OP_rescale, NULL, &from, 1, 1, node->loc);
-    rw->to->val[added->out[0]]->type = type;
-    rw->to->val[added->out[0]]->name = name;
-    *out = added->out[0];
-    return tc_node_infer(rw->to, added);
+    tc_build b = tc_build_instead(rw, node);
+    *out = tc_b_rescale(&b, from, type);
+    if (*out && *out != from)
+        rw->to->val[*out]->name = name;
+    return b.status;
 }
 
 /* The value that stands for old value v: its quantized twin where there is one. */

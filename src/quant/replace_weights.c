@@ -2,7 +2,7 @@
 /* replace_weights.c -- see replace_weights.h. */
 #include "replace_weights.h"
 
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 #include "../num/load.h"
 
 static void release(void *what)
@@ -106,13 +106,8 @@ static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
     bool has = node->n_in > 2 && node->in[2];
     in[2] = all->biases ? new_bias(rw, p) : has ? tc_rewrite_in(rw, node, 2) : TC_NONE;
     tc_arena_rewind(&rw->ctx->scratch, mark);
-    tc_node *copy = tc_graph_add(rw->to, node->op, node->attr, in, in[2] ? 3 : node->n_in,
-                                 node->n_out, node->loc);
-    rw->to->val[copy->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    rw->to->val[copy->out[0]]->name = rw->from->val[node->out[0]]->name;
-    TC_TRY(tc_node_infer(rw->to, copy));
-    tc_rewrite_bind(rw, node->out[0], copy->out[0]);
-    return TC_OK;
+    tc_build b = tc_build_instead(rw, node);
+    return tc_b_again(&b, in, in[2] ? 3 : node->n_in, done);
 }
 
 tc_status tc_renew_constants(tc_graph *typed, tc_renewal *renewal)

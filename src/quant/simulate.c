@@ -7,7 +7,7 @@
  * the numbers are those of quantize(op(dequantize(inputs))). */
 #include "quantizer.h"
 
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 #include "../num/quant.h"
 
 bool tc_quant_is_typed(const tc_module *module)
@@ -34,27 +34,21 @@ bool tc_quant_is_lowered(const tc_module *module)
 }
 
 /* The attribute and operands that say domain `type` to quantize and dequantize. */
-static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_loc *loc, tc_val *in,
-                                    int *n_in)
+static tc_attr_quantize *say_domain(tc_build *b, const tc_type *type, tc_val *in, int *n_in)
 {
-    tc_ctx *ctx = g->module->ctx;
     const tc_quant *q = type->quant;
-    tc_attr_quantize *a = tc_new(&ctx->arena, tc_attr_quantize);
-    *a = (tc_attr_quantize){.scale = q->scale[0],
-                            .zero = q->zero[0],
-                            .axis = q->axis,
-                            .qmin = q->lo,
-                            .qmax = q->hi,
-                            .dtype = type->dtype};
+    tc_attr_quantize *a =
+        tc_b_attr(b, quantize, .scale = q->scale[0], .zero = q->zero[0], .axis = q->axis,
+                  .qmin = q->lo, .qmax = q->hi, .dtype = type->dtype);
     *n_in = 1;
     if (q->axis < 0)
         return a;
     int64_t n = q->count;
-    float *scale = tc_new_n(&ctx->arena, float, (size_t)n);
+    tc_tensor scale = tc_b_tensor(b, TC_f32, 1, &n);
     for (int64_t i = 0; i < n; i++)
-        scale[i] = (float)q->scale[i];
-    in[1] = tc_graph_const(g, tc_type_make(ctx, TC_f32, 1, &n), scale, NULL, loc);
-    in[2] = tc_graph_const(g, tc_type_make(ctx, TC_i64, 1, &n), q->zero, NULL, loc);
+        ((float *)scale.data)[i] = (float)q->scale[i];
+    in[1] = tc_b_const(b, scale, NULL);
+    in[2] = tc_b_data(b, tc_type_make(b->ctx, TC_i64, 1, &n), q->zero);
     a->scale = 0;
     *n_in = 3;
     return a;
@@ -64,15 +58,14 @@ static tc_attr_quantize *say_domain(tc_graph *g, const tc_type *type, const tc_l
 static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type *domain, tc_val x,
                          tc_val *out)
 {
+    tc_build b = {.ctx = g->module->ctx, .g = g, .loc = loc};
     tc_val in[3] = {x};
     int n_in;
-    tc_attr_quantize *a = say_domain(g, domain, loc, in, &n_in);
+    tc_attr_quantize *a = say_domain(&b, domain, in, &n_in);
     if (op == TC_OP_dequantize)
         a->dtype = TC_f32;
-    tc_node *added;
-    TC_TRY(tc_graph_emit(g, op, a, in, n_in, 1, loc, &added));
-    *out = added->out[0];
-    return TC_OK;
+    *out = tc_b_op(&b, op, a, in, n_in);
+    return b.status;
 }
 
 /* Where real weights would be past the first number of bytes, those past the second stay codes and

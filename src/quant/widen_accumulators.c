@@ -10,7 +10,7 @@
 
 #include "quantizer.h"
 
-#include "../ir/rewrite.h"
+#include "../ir/build.h"
 
 static const tc_type *wide_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int axis,
                                 int64_t n, const double *scale)
@@ -244,15 +244,10 @@ static const tc_type *wide(const tc_rewrite *rw, const tc_node *node)
     }
 }
 
-static tc_val as_real(tc_rewrite *rw, const tc_node *node, tc_val v, tc_status *status)
+static tc_val as_real(tc_build *b, tc_val v)
 {
-    if (*status != TC_OK || !is_wide(tc_type_of(rw->to, v)))
-        return v;
-    tc_node *added = tc_graph_add(rw->to, TC_OP_rescale, NULL, &v, 1, 1, node->loc);
-    const tc_type *t = tc_type_of(rw->to, v);
-    rw->to->val[added->out[0]]->type = tc_type_make(rw->ctx, TC_f32, t->rank, t->dim);
-    *status = tc_node_infer(rw->to, added);
-    return added->out[0];
+    const tc_type *t = tc_b_type(b, v);
+    return is_wide(t) ? tc_b_rescale(b, v, tc_type_make(b->ctx, TC_f32, t->rank, t->dim)) : v;
 }
 
 /* The node on its rewritten operands; result i has type[i]. */
@@ -260,10 +255,10 @@ static tc_status remake(tc_rewrite *rw, const tc_node *node, bool real, const tc
 {
     const bool *wanted = rw->user; /* by old value: a real number is wanted */
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
-    tc_status status = TC_OK;
+    tc_build b = tc_build_instead(rw, node);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = real ? as_real(rw, node, rw->now[node->in[i]], &status) : rw->now[node->in[i]];
-    TC_TRY(status);
+        in[i] = real ? as_real(&b, tc_b_in(&b, i)) : tc_b_in(&b, i);
+    TC_TRY(b.status);
     tc_node *copy =
         tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
@@ -273,9 +268,8 @@ static tc_status remake(tc_rewrite *rw, const tc_node *node, bool real, const tc
     }
     TC_TRY(tc_node_infer(rw->to, copy));
     for (int i = 0; i < node->n_out; i++)
-        rw->now[node->out[i]] =
-            wanted[node->out[i]] ? as_real(rw, node, copy->out[i], &status) : copy->out[i];
-    return status;
+        rw->now[node->out[i]] = wanted[node->out[i]] ? as_real(&b, copy->out[i]) : copy->out[i];
+    return b.status;
 }
 
 static tc_status widen_sums(tc_rewrite *rw, const tc_node *node, bool *done)
