@@ -4,7 +4,7 @@
  * Deviations have a fixed number of bits behind the point, and are shifted up by what the largest
  * of the row leaves free, so that rows of any spread keep their precision.  Their squares are
  * summed in two halves, the square root has a second step of Newton's method, gain and bias have 30
- * bits. Dear on an NPU, and within two steps of 16 bits. */
+ * bits.  Expensive on an NPU, and within two steps of 16 bits. */
 #include <math.h>
 
 #include "composite.h"

@@ -2,8 +2,8 @@
 /* lower_pool.c -- pooling of quantized values.
  *
  * The largest of a window is MAX_POOL2D, the domain changed afterwards.  The mean is AVG_POOL2D
- * where the result has the operand's domain; else a sum (DEPTHWISE_CONV2D by ones) whose one change
- * of scale holds the division too, or, where windows differ in size, a multiplication by each
+ * where the result has the operand's domain; else a sum (DEPTHWISE_CONV2D by ones) whose one rescale
+ * holds the division too, or, where windows differ in size, a multiplication by each
  * window's share. */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* split_factors.c -- TOSA form: around what Vela computes wrongly of ADD, bit-exact.
  *
- *   RESCALE(f x + g y), f and g different integers  =>  both times 2^e, the result times 2^-e, where
- *   the larger one becomes 2^19 (i8) or 2^14 (i16); else one by a MUL.  Where y is all zeros,
+ *   RESCALE(f x + g y), f and g different integers  =>  both times 2^e, the result times 2^-e,
+ *   where the larger one becomes 2^19 (i8) or 2^14 (i16); else one by a MUL.  Where y is all zeros,
  *   f x + f y */
 #include "../lower_pass.h"
 
