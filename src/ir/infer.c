@@ -67,7 +67,8 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
         in[i] = tc_tensor_of(g, node->in[i]);
         if (node->in[i] && !in[i].type)
             return tc_bug(ctx, node->loc, "operand %d of '%s' has no type yet", i, info->name);
-        if (!node->in[i] && info->tosa)
+        bool first = i == 0 && info->min_in && !(info->traits & T_CONTROL);
+        if (!node->in[i] && (info->tosa || first))
             return tc_error(ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is left out", i,
                             info->name);
         if (typed && in[i].type && in[i].type->quant)

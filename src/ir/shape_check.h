@@ -10,7 +10,15 @@ static inline const tc_type *tc_in(const tc_infer *c, int i)
     return i < c->n_in ? c->in[i].type : NULL;
 }
 
-/* The operand is there. */
+/* Of the shape given, without quantization. */
+static inline tc_type tc_type_shaped(tc_dtype dtype, int32_t rank, const int64_t *dim)
+{
+    tc_type t = {.dtype = dtype, .rank = rank};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    return t;
+}
+
+/* The operand is there; of the first that is known. */
 static inline tc_status tc_need(const tc_infer *c, int i, const char *what)
 {
     if (tc_in(c, i))
@@ -104,7 +112,7 @@ static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int
 
 /* ---- shape_check.c ---- */
 
-/* The first n operands are there. */
+/* The first n operands are there; of the first that is known. */
 tc_status tc_need_operands(tc_infer *c, int n);
 
 /* 0 <= axis < rank; a tensor of rank 0 may be spoken of as having one axis. */

@@ -54,7 +54,6 @@ static tc_status picked(tc_infer *c, int first, tc_type *out)
 tc_status tc_shape_index(tc_infer *c)
 {
     bool masked;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(check_indices(c, 1, &masked));
     if (masked)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,

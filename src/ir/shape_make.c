@@ -57,9 +57,7 @@ static tc_status made(tc_infer *c, tc_dtype dtype, int32_t rank, const int64_t *
     if (tc_dims_count(rank, dim) < 0)
         return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'%s' of shape %s", c->op,
                         tc_dims_text(&c->ctx->scratch, rank, dim));
-    c->out[0] = (tc_type){.dtype = dtype, .rank = rank};
-    for (int i = 0; i < rank; i++)
-        c->out[0].dim[i] = dim[i];
+    c->out[0] = tc_type_shaped(dtype, rank, dim);
     return TC_OK;
 }
 
@@ -100,7 +98,6 @@ static tc_status need_dtype(tc_infer *c, int i, tc_dtype t)
 tc_status tc_shape_fft(tc_infer *c)
 {
     const tc_attr_fft *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_need_axes(c, a->axes, x->rank));
     if (!a->axes.n)
@@ -128,7 +125,6 @@ tc_status tc_shape_fft(tc_infer *c)
 
 tc_status tc_shape_real_part(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_dtype(c, 0, TC_c64));
     c->out[0] = *c->in[0].type;
     c->out[0].dtype = TC_f32;
@@ -201,7 +197,6 @@ static tc_status need_real(tc_infer *c, tc_dtype t)
 tc_status tc_shape_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     TC_TRY(check_codes(c, a->dtype));
@@ -215,7 +210,6 @@ tc_status tc_shape_quantize(tc_infer *c)
 tc_status tc_shape_dequantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(tc_need_integers(c, 0));
     TC_TRY(need_real(c, a->dtype));
     TC_TRY(check_grid(c));
@@ -228,7 +222,6 @@ tc_status tc_shape_dequantize(tc_infer *c)
 tc_status tc_shape_fake_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     if (a->qmin > a->qmax)
@@ -241,7 +234,6 @@ tc_status tc_shape_fake_quantize(tc_infer *c)
 tc_status tc_shape_choose_qparams(tc_infer *c)
 {
     const tc_attr_choose_qparams *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c, c->in[0].type->dtype));
     if (a->qmin >= a->qmax)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
@@ -256,7 +248,6 @@ tc_status tc_shape_choose_qparams(tc_infer *c)
 
 tc_status tc_shape_rescale(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(declared(c));
     const tc_type *x = c->in[0].type;
     bool from = x->quant || x->dtype == TC_f32, to = c->out[0].quant || c->out[0].dtype == TC_f32;

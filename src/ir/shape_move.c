@@ -10,23 +10,19 @@ static const char *dims(tc_infer *c, const tc_type *t)
 tc_status tc_shape_reshape(tc_infer *c)
 {
     const tc_attr_shape *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     int64_t count = tc_dims_count(a->shape.n, a->shape.v);
     if (count != tc_type_count(x))
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                         "%s has %" PRId64 " elements, the shape %s does not", dims(c, x),
                         tc_type_count(x), tc_dims_text(&c->ctx->scratch, a->shape.n, a->shape.v));
-    c->out[0] = (tc_type){.dtype = x->dtype, .rank = a->shape.n};
-    for (int i = 0; i < a->shape.n; i++)
-        c->out[0].dim[i] = a->shape.v[i];
+    c->out[0] = tc_type_shaped(x->dtype, a->shape.n, a->shape.v);
     return TC_OK;
 }
 
 tc_status tc_shape_permute(tc_infer *c)
 {
     const tc_attr_perm *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_need_count(c, "axes", a->perm, x->rank));
     TC_TRY(tc_need_axes(c, a->perm, x->rank));
@@ -39,7 +35,6 @@ tc_status tc_shape_permute(tc_infer *c)
 tc_status tc_shape_expand(tc_infer *c)
 {
     const tc_attr_shape *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     int lead = a->shape.n - x->rank;
     bool fits = lead >= 0 && tc_dims_count(a->shape.n, a->shape.v) >= 0;
@@ -48,9 +43,7 @@ tc_status tc_shape_expand(tc_infer *c)
     if (!fits)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s cannot be expanded to %s", dims(c, x),
                         tc_dims_text(&c->ctx->scratch, a->shape.n, a->shape.v));
-    c->out[0] = (tc_type){.dtype = x->dtype, .rank = a->shape.n};
-    for (int i = 0; i < a->shape.n; i++)
-        c->out[0].dim[i] = a->shape.v[i];
+    c->out[0] = tc_type_shaped(x->dtype, a->shape.n, a->shape.v);
     return TC_OK;
 }
 
@@ -92,7 +85,6 @@ tc_status tc_shape_slice(tc_infer *c)
 {
     const tc_attr_slice *a = c->attr;
     int64_t extent = 0;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(slice_extent(c, a, &extent));
     c->out[0] = *c->in[0].type;
     c->out[0].dim[a->axis] = extent;
@@ -102,7 +94,6 @@ tc_status tc_shape_slice(tc_infer *c)
 tc_status tc_shape_select(tc_infer *c)
 {
     const tc_attr_select *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(check_index(c, a));
     c->out[0] = without_axis(c->in[0].type, a->axis);
     return TC_OK;
@@ -184,7 +175,6 @@ tc_status tc_shape_stack(tc_infer *c)
 tc_status tc_shape_split(tc_infer *c)
 {
     const tc_attr_split *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     TC_TRY(tc_need_count(c, "sizes", a->sizes, c->n_out));
@@ -207,7 +197,6 @@ tc_status tc_shape_split(tc_infer *c)
 tc_status tc_shape_unbind(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (c->n_out != x->dim[a->axis])
@@ -229,7 +218,6 @@ static int64_t repeated(int64_t n, int64_t times)
 tc_status tc_shape_repeat(tc_infer *c)
 {
     const tc_attr_repeat *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     int lead = a->repeats.n - x->rank;
     if (lead < 0 || a->repeats.n > TC_MAX_RANK)
@@ -244,7 +232,6 @@ tc_status tc_shape_repeat(tc_infer *c)
 tc_status tc_shape_repeat_interleave(tc_infer *c)
 {
     const tc_attr_interleave *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, c->out[0].rank));
     c->out[0].dim[a->axis] = repeated(c->out[0].dim[a->axis], a->repeats);
@@ -254,7 +241,6 @@ tc_status tc_shape_repeat_interleave(tc_infer *c)
 tc_status tc_shape_flip(tc_infer *c)
 {
     const tc_attr_flip *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     return tc_need_axes(c, a->axes, c->out[0].rank);
 }
@@ -262,7 +248,6 @@ tc_status tc_shape_flip(tc_infer *c)
 tc_status tc_shape_roll(tc_infer *c)
 {
     const tc_attr_roll *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     TC_TRY(tc_need_count(c, "shifts", a->shifts, a->axes.n));
     for (int i = 0; i < a->axes.n; i++)
@@ -272,7 +257,6 @@ tc_status tc_shape_roll(tc_infer *c)
 
 tc_status tc_shape_tri(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     if (c->out[0].rank < 2)
         return tc_error(c->ctx, c->loc, TC_E_SHAPE,
@@ -298,7 +282,6 @@ static int64_t reach(tc_field_pad_mode mode, int64_t n)
 tc_status tc_shape_pad(tc_infer *c)
 {
     const tc_attr_pad *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     TC_TRY(tc_need_count(c, "pads", a->pad, 2 * c->out[0].rank));
     for (int i = 0; i < c->out[0].rank; i++) {
@@ -317,7 +300,6 @@ tc_status tc_shape_pad(tc_infer *c)
 tc_status tc_shape_diagonal(tc_infer *c)
 {
     const tc_attr_diagonal *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_need_axes(c, (tc_ints){2, (int64_t[]){a->axis1, a->axis2}}, x->rank));
     if (a->offset < -INT32_MAX || a->offset > INT32_MAX)
@@ -341,7 +323,6 @@ tc_status tc_shape_diagonal(tc_infer *c)
 tc_status tc_shape_as_strided(tc_infer *c)
 {
     const tc_attr_as_strided *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     const tc_type *x = c->in[0].type;
     TC_TRY(tc_need_count(c, "strides", a->stride, a->size.n));
     bool sound = a->offset >= 0 && tc_dims_count(a->size.n, a->size.v) >= 0;
@@ -350,16 +331,13 @@ tc_status tc_shape_as_strided(tc_infer *c)
     if (!sound)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
                         "'as_strided' with a negative size, stride or offset");
-    c->out[0] = (tc_type){.dtype = x->dtype, .rank = a->size.n};
-    for (int i = 0; i < a->size.n; i++)
-        c->out[0].dim[i] = a->size.v[i];
+    c->out[0] = tc_type_shaped(x->dtype, a->size.n, a->size.v);
     return TC_OK;
 }
 
 tc_status tc_shape_unfold(tc_infer *c)
 {
     const tc_attr_unfold *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     tc_type y = *c->in[0].type;
     TC_TRY(tc_need_axis(c, a->axis, y.rank));
     int64_t extent = y.rank ? y.dim[a->axis] : 1;

@@ -7,7 +7,6 @@
 tc_status tc_shape_softmax(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_need_float(c, x));
     if (a->axis < 0 || a->axis >= (x->rank ? x->rank : 1))
@@ -33,7 +32,6 @@ tc_status tc_shape_batch_norm(tc_infer *c)
 {
     static const char *const name[] = {"the input", "the weight", "the bias", "the mean",
                                        "the variance"};
-    TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need(c, 3, "mean"));
     TC_TRY(tc_need(c, 4, "variance"));
     const tc_type *x = tc_in(c, 0);
@@ -80,7 +78,6 @@ static tc_status over_groups(tc_infer *c, const tc_attr_group_norm *a)
 
 tc_status tc_shape_layer_norm(tc_infer *c)
 {
-    TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need_float(c, tc_in(c, 0)));
     c->out[0] = *tc_in(c, 0);
     return tc_text_eq(c->op, "group_norm") ? over_groups(c, c->attr) : over_last_axes(c, c->attr);
@@ -120,7 +117,6 @@ static tc_status projection(tc_infer *c, int i, int64_t h, int64_t hidden)
 static tc_status recurrent(tc_infer *c, int states, int64_t gates)
 {
     const tc_attr_rnn *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_need_float(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", 3, 3));
@@ -166,7 +162,6 @@ tc_status tc_shape_rnn(tc_infer *c) { return recurrent(c, 1, tc_text_eq(c->op, "
 /* x: [batch, in] or [in]; states and results: [batch, hidden] or [hidden]; then the weights. */
 static tc_status cell(tc_infer *c, int states, int64_t gates)
 {
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_need_float(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", 1, 2));

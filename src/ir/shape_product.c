@@ -34,7 +34,6 @@ static tc_status product(tc_infer *c, const tc_type *a, const tc_type *b, tc_typ
 
 tc_status tc_shape_matmul(tc_infer *c)
 {
-    TC_TRY(tc_need(c, 0, "left operand"));
     TC_TRY(tc_need(c, 1, "right operand"));
     return product(c, tc_in(c, 0), tc_in(c, 1), c->out);
 }
@@ -42,7 +41,6 @@ tc_status tc_shape_matmul(tc_infer *c)
 /* x: [..., k]   weight: [n, k] or [k]   bias: [n] */
 tc_status tc_shape_linear(tc_infer *c)
 {
-    TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need(c, 1, "weights"));
     const tc_type *x = tc_in(c, 0), *w = tc_in(c, 1), *bias = tc_in(c, 2);
     TC_TRY(tc_need_rank(c, x, "the input", 1, TC_MAX_RANK));
@@ -68,7 +66,6 @@ tc_status tc_shape_linear(tc_infer *c)
 /* c: broadcast to the product of a and b. */
 tc_status tc_shape_addmm(tc_infer *c)
 {
-    TC_TRY(tc_need(c, 0, "first operand"));
     TC_TRY(tc_need(c, 1, "left operand"));
     TC_TRY(tc_need(c, 2, "right operand"));
     TC_TRY(tc_need_dtype(c, 1, "the left operand"));

@@ -56,7 +56,6 @@ static tc_status need_some(tc_infer *c, tc_ints axes)
 tc_status tc_shape_sum(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     tc_dtype t = c->in[0].type->dtype;
     if (tc_dtypes[t].kind == TC_COMPLEX)
         return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'%s' of complex numbers", c->op);
@@ -66,7 +65,6 @@ tc_status tc_shape_sum(tc_infer *c)
 tc_status tc_shape_mean(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c));
     return reduce(c, a->axes, a->keepdim, c->in[0].type->dtype);
 }
@@ -74,7 +72,6 @@ tc_status tc_shape_mean(tc_infer *c)
 tc_status tc_shape_reduce(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(reduce(c, a->axes, a->keepdim, c->in[0].type->dtype));
     return need_some(c, a->axes);
 }
@@ -83,14 +80,12 @@ tc_status tc_shape_reduce(tc_infer *c)
 tc_status tc_shape_reduce_bool(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     return reduce(c, a->axes, a->keepdim, c->in[0].type->dtype == TC_u8 ? TC_u8 : TC_bool);
 }
 
 tc_status tc_shape_var(tc_infer *c)
 {
     const tc_attr_var *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c));
     return reduce(c, a->axes, a->keepdim, c->in[0].type->dtype);
 }
@@ -98,7 +93,6 @@ tc_status tc_shape_var(tc_infer *c)
 tc_status tc_shape_norm(tc_infer *c)
 {
     const tc_attr_norm *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(need_real(c));
     TC_TRY(reduce(c, a->axes, a->keepdim, c->in[0].type->dtype));
     return a->ord < 0 || a->ord > 1e300 ? need_some(c, a->axes) : TC_OK;
@@ -116,13 +110,11 @@ static tc_status along(tc_infer *c, const tc_attr_arg *a, tc_dtype dtype, tc_typ
 
 tc_status tc_shape_arg(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, 1));
     return along(c, c->attr, TC_i64, &c->out[0]);
 }
 
 tc_status tc_shape_max_dim(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(along(c, c->attr, c->in[0].type->dtype, &c->out[0]));
     return along(c, c->attr, TC_i64, &c->out[1]);
 }
@@ -137,7 +129,6 @@ static void values_and_indices(tc_infer *c, const tc_type *type)
 tc_status tc_shape_sort(tc_infer *c)
 {
     const tc_attr_sort *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     TC_TRY(tc_need_axis(c, a->axis, c->in[0].type->rank));
     TC_TRY(need_order(c));
     values_and_indices(c, c->in[0].type);
@@ -147,7 +138,6 @@ tc_status tc_shape_sort(tc_infer *c)
 tc_status tc_shape_topk(tc_infer *c)
 {
     const tc_attr_topk *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     tc_type y = *c->in[0].type;
     TC_TRY(need_order(c));
     TC_TRY(tc_need_axis(c, a->axis, y.rank));
@@ -166,7 +156,6 @@ tc_status tc_shape_topk(tc_infer *c)
 tc_status tc_shape_cumulative(tc_infer *c)
 {
     const tc_attr_axis *a = c->attr;
-    TC_TRY(tc_need_operands(c, 1));
     c->out[0] = *c->in[0].type;
     tc_dtype t = c->out[0].dtype;
     if (tc_dtypes[t].kind == TC_COMPLEX)

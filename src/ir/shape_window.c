@@ -15,7 +15,6 @@ static int64_t places(int64_t in, int64_t before, int64_t after, int64_t kernel,
 /* What conv and conv_transpose share: one to three axes, batch optional, groups, bias. */
 static tc_status conv_operands(tc_infer *c, int64_t groups, bool transposed)
 {
-    TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need(c, 1, "weights"));
     const tc_type *x = tc_in(c, 0), *w = tc_in(c, 1), *bias = tc_in(c, 2);
     TC_TRY(tc_need_real(c, x));
@@ -120,7 +119,6 @@ static tc_status pool_axis(tc_infer *c, int64_t in, int64_t kernel, int64_t stri
 static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad, tc_ints dilation,
                       bool ceil_mode)
 {
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     int axes = kernel.n;
     if (axes < 1 || axes > 3)
@@ -175,7 +173,6 @@ tc_status tc_shape_avg_pool(tc_infer *c)
 tc_status tc_shape_adaptive(tc_infer *c)
 {
     const tc_attr_size *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     int axes = a->size.n;
     if (axes < 1 || axes > 3)
@@ -199,7 +196,6 @@ tc_status tc_shape_adaptive(tc_infer *c)
 tc_status tc_shape_upsample(tc_infer *c)
 {
     const tc_attr_upsample *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     int axes = a->size.n;
     if (axes < 1 || axes > 3)
@@ -228,7 +224,6 @@ tc_status tc_shape_upsample(tc_infer *c)
 tc_status tc_shape_grid_sample(tc_infer *c)
 {
     const tc_attr_grid *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need(c, 1, "grid"));
     const tc_type *x = tc_in(c, 0), *grid = tc_in(c, 1);
     TC_TRY(tc_need_float(c, x));
@@ -252,7 +247,6 @@ tc_status tc_shape_grid_sample(tc_infer *c)
 
 static tc_status factor_and_rank(tc_infer *c, int64_t factor)
 {
-    TC_TRY(tc_need(c, 0, "input"));
     TC_TRY(tc_need_rank(c, tc_in(c, 0), "the input", 3, TC_MAX_RANK));
     if (factor < 1 || factor > INT16_MAX)
         return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "the factor of '%s' is %" PRId64, c->op,
@@ -328,7 +322,6 @@ static tc_status columns(tc_infer *c, const int64_t *plane, tc_ints kernel, tc_i
 tc_status tc_shape_im2col(tc_infer *c)
 {
     const tc_attr_im2col *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_need_real(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", 3, 4));
@@ -345,7 +338,6 @@ tc_status tc_shape_im2col(tc_infer *c)
 tc_status tc_shape_col2im(tc_infer *c)
 {
     const tc_attr_col2im *a = c->attr;
-    TC_TRY(tc_need(c, 0, "input"));
     const tc_type *x = tc_in(c, 0);
     TC_TRY(tc_need_real(c, x));
     TC_TRY(tc_need_rank(c, x, "the input", 2, 3));
