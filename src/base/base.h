@@ -25,6 +25,18 @@
             return status_;                                                                        \
     } while (0)
 
+/* Return where a builder or reader has failed before: it does nothing any more. */
+#define TC_STOP(maker)                                                                             \
+    do {                                                                                           \
+        if ((maker)->status != TC_OK)                                                              \
+            return;                                                                                \
+    } while (0)
+#define TC_STOP_WITH(maker, ...)                                                                   \
+    do {                                                                                           \
+        if ((maker)->status != TC_OK)                                                              \
+            return __VA_ARGS__;                                                                    \
+    } while (0)
+
 static inline int64_t tc_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t tc_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 

@@ -16,8 +16,7 @@ void tc_cpu_give(tc_build *m, int i, tc_val v)
         if (m->status == TC_OK && tc_type_count(tc_type_of(m->g, v)) == tc_type_count(want))
             v = tc_b_reshape(m, v, want->rank, want->dim);
     }
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (tc_type_of(m->g, v) != want)
         m->status = tc_bug(
             m->ctx, m->loc, "the kernels for '%s' give %s, expected %s", tc_ops[m->node->op].name,

@@ -103,8 +103,7 @@ static tc_val met(tc_build *m, tc_op op, tc_val x, int64_t axis)
     int64_t perm[TC_MAX_RANK];
     tc_val y =
         tc_b_op(m, op, tc_b_attr(m, axes, tc_ints_copy(&m->ctx->arena, &axis, 1), false), &x, 1);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int32_t rank = tc_b_type(m, y)->rank;
     for (int32_t i = 0; i < rank; i++)
         perm[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
@@ -113,8 +112,7 @@ static tc_val met(tc_build *m, tc_op op, tc_val x, int64_t axis)
 
 static tc_val averaged(tc_build *m, tc_val sum, tc_val count)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_dtype dtype = tc_b_type(m, sum)->dtype;
     count = tc_b_cast(m, tc_b_clamp(m, count, 1, INFINITY), dtype);
     return tc_b_2(m, div,

@@ -348,8 +348,7 @@ static tc_val conv_plane(tc_build *m, tc_val x, tc_val w, const tc_attr_conv *a,
     tc_val part = tc_b_slice(m, x, 2, first, first + (planes - 1) * step + 1, step);
     part = tc_b_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
     tc_val kernel = tc_b_select(m, w, 2, depth);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, part);
     part = tc_b_reshape(m, part, 4,
                         (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});

@@ -50,8 +50,7 @@ static void step(tc_build *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hi
 static tc_val direction(tc_build *m, tc_op op, tc_val x, const weights *w, bool backward, tc_val *h,
                         tc_val *c)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int64_t steps = t->dim[0], given = tc_b_type(m, w->w_hh)->dim[1], batch = t->dim[1];
     int64_t hidden = w->w_hr ? tc_b_type(m, w->w_hr)->dim[1] : given;

@@ -87,8 +87,7 @@ static bool rule_typed(tc_build *m)
     }
     for (int i = 0; i < node->n_in; i++)
         in[i] = real_of(m, tc_b_in(m, i));
-    if (m->status != TC_OK)
-        return true;
+    TC_STOP_WITH(m, true);
     tc_node *made = tc_graph_add(m->g, node->op, node->attr, in, node->n_in, node->n_out, m->loc);
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = tc_b_out_type(m, i);

@@ -20,8 +20,7 @@ static const char *words(tc_build *b, const char *format, va_list args)
 
 void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...)
 {
-    if (b->status != TC_OK)
-        return;
+    TC_STOP(b);
     va_list args;
     va_start(args, format);
     b->status = tc_error(b->ctx, b->loc, id, "%s", words(b, format, args));
@@ -30,8 +29,7 @@ void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...)
 
 void tc_b_unsupported(tc_build *b, const char *format, ...)
 {
-    if (b->status != TC_OK)
-        return;
+    TC_STOP(b);
     va_list args;
     va_start(args, format);
     b->status = tc_unsupported(b->ctx, b->loc, TC_E_UNSUPPORTED, "%s", words(b, format, args));
@@ -64,12 +62,10 @@ tc_status tc_b_again(tc_build *b, const tc_val *in, int n_in, bool *done)
 
 tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out)
 {
-    if (b->status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(b, NULL);
     tc_node *node;
     b->status = tc_graph_emit(b->g, op, attr, in, n_in, n_out, b->loc, &node);
-    if (b->status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(b, NULL);
     if (b->fold)
         b->fold(b, node);
     return node;
@@ -84,8 +80,7 @@ tc_val tc_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_
 tc_val tc_b_typed(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in,
                   const tc_type *type)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     tc_node *node = tc_graph_add(b->g, op, attr, in, n_in, 1, b->loc);
     b->g->val[node->out[0]]->type = type;
     b->status = tc_node_infer(b->g, node);
@@ -138,8 +133,7 @@ tc_val tc_b_rescale(tc_build *b, tc_val x, const tc_type *type)
 
 tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     if (!b->every && tc_has_dims(tc_b_type(b, x), rank, dim))
         return x;
     if (rank > TC_MAX_RANK) {
@@ -161,16 +155,14 @@ tc_val tc_b_expand_as(tc_build *b, tc_val x, const tc_type *like)
 
 tc_val tc_b_flat(tc_build *b, tc_val x)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     int64_t count = tc_type_count(tc_b_type(b, x));
     return tc_b_reshape(b, x, 1, &count);
 }
 
 tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int64_t axis)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     const tc_type *t = tc_b_type(b, x);
     int64_t dim[TC_MAX_RANK + 1];
     for (int i = 0; i <= t->rank; i++)
@@ -180,8 +172,7 @@ tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int64_t axis)
 
 tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     int rank = tc_b_type(b, x)->rank;
     bool moves = b->every;
     for (int i = 0; i < rank; i++)
@@ -201,8 +192,7 @@ tc_val tc_b_swap(tc_build *b, tc_val x, int i, int j)
 
 tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     if (!b->every && tc_has_dims(tc_b_type(b, x), rank, dim))
         return x;
     return tc_b_1(b, expand, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
@@ -210,8 +200,7 @@ tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
 
 tc_val tc_b_slice(tc_build *b, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     if (!b->every && start == 0 && step == 1 && end == tc_b_type(b, x)->dim[axis])
         return x;
     return tc_b_1(b, slice, tc_b_attr(b, slice, axis, start, end, step), x);
@@ -231,8 +220,7 @@ tc_val tc_b_cat(tc_build *b, int64_t axis, const tc_val *in, int n)
 
 tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     int n = 2 * tc_b_type(b, x)->rank;
     bool any = b->every;
     for (int i = 0; i < n; i++)
@@ -256,8 +244,7 @@ tc_val tc_b_pick(tc_build *b, tc_val x, int64_t axis, const int64_t *row, int64_
 
 tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     const tc_type *t = tc_b_type(b, x);
     int rank = 0;
     int64_t rows = 1, rest = 1, dim[2 * TC_MAX_RANK];
@@ -274,8 +261,7 @@ tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, 
 
 tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     tc_dtype dtype = tc_b_dtype(b, x);
     tc_attr_axes *a =
         tc_b_attr(b, axes, .axes = tc_ints_copy(&b->ctx->arena, axis, n), .keepdim = keep);
@@ -291,8 +277,7 @@ tc_tensor tc_b_tensor(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim)
 
 tc_val tc_b_const(tc_build *b, tc_tensor t, const char *name)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     return tc_graph_const(b->g, t.type, t.data, name, b->loc);
 }
 

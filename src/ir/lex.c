@@ -25,8 +25,7 @@ const char *tc_lex_place(tc_lex *lex)
 
 void tc_lex_fail(tc_lex *lex, tc_diag_id id, const char *format, ...)
 {
-    if (lex->status != TC_OK)
-        return;
+    TC_STOP(lex);
     tc_loc loc = {.file = tc_lex_place(lex)};
     char message[300];
     va_list args;

@@ -134,8 +134,7 @@ static const void *parse_stored(parser *p, tc_lex *lex, const tc_type *type)
     tc_lex_expect(lex, "@bin(");
     int64_t offset = tc_lex_int(lex);
     tc_lex_expect(lex, ")");
-    if (lex->status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(lex, NULL);
     size_t size = tc_type_bytes(type);
     if (!p->side.data)
         tc_lex_fail(lex, TC_E_IO,

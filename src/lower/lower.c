@@ -35,8 +35,7 @@ bool tc_lower_knows(tc_op op, bool quantized)
 
 void tc_lower_refuse(tc_build *lw, const char *format, ...)
 {
-    if (lw->status != TC_OK)
-        return;
+    TC_STOP(lw);
     va_list args;
     char text[256];
     va_start(args, format);

@@ -210,8 +210,7 @@ tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
 /* k [.., n, d] -> [.., d, n] */
 static tc_val transposed(finder *f, tc_val k)
 {
-    if (f->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&f->b, TC_NONE);
     int32_t rank = tc_type_of(f->b.g, k)->rank;
     int64_t perm[TC_MAX_RANK];
     for (int32_t i = 0; i < rank; i++)
@@ -280,8 +279,7 @@ static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
         scores = tc_b_where(&f->b, mask, scores, low);
     } else
         scores = added(f, scores, mask);
-    if (f->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&f->b, TC_NONE);
     tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
     last->axis = tc_type_of(rw->to, scores)->rank - 1;
     scores = tc_b_1(&f->b, softmax, last, scores);

@@ -47,8 +47,7 @@ static pair parts(splitter *s, tc_val old)
 static void give(splitter *s, int i, pair p)
 {
     tc_val old = s->b.node->out[i];
-    if (s->b.status != TC_OK)
-        return;
+    TC_STOP(&s->b);
     s->part[old] = p;
     tc_rewrite_bind(s->b.rw, old, tc_b_complex(&s->b, p.re, p.im));
 }
@@ -107,8 +106,7 @@ static tc_val matrix(splitter *s, const transform *t)
 /* The axis last, or back to where it was. */
 static tc_val transposed(splitter *s, tc_val x, int64_t axis, bool back)
 {
-    if (s->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&s->b, TC_NONE);
     int32_t rank = tc_b_type(&s->b, x)->rank;
     int64_t perm[TC_MAX_RANK], k = 0;
     for (int64_t i = 0; i < rank; i++)
@@ -125,8 +123,7 @@ static tc_val transposed(splitter *s, tc_val x, int64_t axis, bool back)
 static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
 {
     int64_t first, n = imaginary(t, &first);
-    if (s->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&s->b, TC_NONE);
     tc_type type = *tc_b_type(&s->b, y);
     int64_t last = type.rank - 1;
     type.dim[last] = t->out;
@@ -147,8 +144,7 @@ static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
 static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
 {
     x.re = transposed(s, x.re, axis, false);
-    if (s->b.status != TC_OK)
-        return x;
+    TC_STOP_WITH(&s->b, x);
     int64_t last = tc_b_type(&s->b, x.re)->rank - 1;
     if (!t->real_in)
         x.re = tc_b_cat(&s->b, last, (tc_val[]){x.re, transposed(s, x.im, axis, false)}, 2);

@@ -353,8 +353,7 @@ void tc_lower_int_sdpa(tc_build *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "its operands are not all of 8 bits and one scale");
     else if (!(a.attr->scale > 0) || isinf(a.attr->scale))
         tc_lower_refuse(lw, "its scale is not a positive number");
-    if (lw->status != TC_OK)
-        return;
+    TC_STOP(lw);
     if (a.y->dtype == TC_i16 && tc_lower_fine(lw)) {
         wide_sdpa(lw, node, &a, out);
         return;

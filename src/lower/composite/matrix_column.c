@@ -94,8 +94,7 @@ static tc_val grown_product(const column *c, const tc_node *rescale)
     tc_val by[5] = {y, TC_NONE, TC_NONE, rescale->in[3], rescale->in[4]};
     by[1] = longer(c, rescale->in[1], n, 1 << 30); /* times one */
     by[2] = longer(c, rescale->in[2], n, 30);
-    if (c->lw->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(c->lw, TC_NONE);
     const tc_type *t = tc_b_type(c->lw, y);
     return tc_b_typed(c->lw, TC_OP_tosa_rescale, a, by, 5,
                       tc_type_make(c->lw->ctx, TC_i8, t->rank, t->dim));

@@ -312,8 +312,7 @@ static sequence one_way(tc_build *lw, const tc_node *node, const tc_rnn *r, cell
     sequence y = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps), r->given, 0, 0};
     tc_val *a = tc_new_n(&lw->ctx->arena, tc_val, (size_t)r->steps);
     fit(lw, node, l, x.most, x.width, r->steps);
-    if (lw->status != TC_OK)
-        return y;
+    TC_STOP_WITH(lw, y);
     if (!x.at)
         from_input(lw, node, l, r->steps, r->batch_first, a);
     for (int64_t t = 0; x.at && t < r->steps; t++)
@@ -383,8 +382,7 @@ void tc_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *
             way[d] = one_way(lw, node, r, &l, x, i + d, d == 1, &e);
         x = r->ways == 2 ? beside(lw, r, way[0], way[1]) : way[0];
     }
-    if (lw->status != TC_OK)
-        return;
+    TC_STOP(lw);
     int64_t by_step[] = {1, r->batch, x.width}, by_batch[] = {r->batch, 1, x.width};
     bool lstm = r->kind == TC_RNN_LSTM;
     int h = r->one_step ? 0 : 1;

@@ -56,8 +56,7 @@ static const tc_type *broadcast(tc_ctx *ctx, const tc_type *domain, const tc_typ
 
 static tc_val where_kept(tc_typed *b, tc_val x, tc_val kept, const tc_type *to)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     const tc_type *y = broadcast(b->ctx, to, tc_type_of(b->to, x), tc_type_of(b->to, kept));
     return tc_typed_node(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
 }

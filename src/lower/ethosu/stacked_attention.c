@@ -83,8 +83,7 @@ static tc_val by_heads(stack *s, tc_val old)
         if (head[h])
             head[h] = tc_typed_reshape(&s->t->b, head[h], 4, (int64_t[]){1, 1, all, d});
     }
-    if (s->t->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&s->t->b, TC_NONE);
     tc_val v = tc_typed_cat(&s->t->b, head, (int)s->heads, 1);
     const tc_type *to = stacked_type(s, type);
     return s->t->b.status == TC_OK ? tc_typed_reshape(&s->t->b, v, 4, to->dim) : TC_NONE;

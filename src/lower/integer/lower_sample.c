@@ -114,8 +114,7 @@ void tc_lower_int_grid_sample(tc_build *lw, const tc_node *node, tc_val *out)
         tc_lower_refuse(lw, "shares of 14 bits are too coarse for 16-bit numbers");
     else if (!lw->lower->target->machine->can.gathers || !lw->lower->target->machine->can.selects)
         tc_lower_refuse(lw, "the machine has no gather");
-    if (lw->status != TC_OK)
-        return;
+    TC_STOP(lw);
     int axes = x->rank - 2;
     int64_t n = x->dim[0], c = x->dim[1], elements = 1, points = 1;
     for (int i = 0; i < axes; i++) {

@@ -91,8 +91,7 @@ tc_val tc_put_tree_sum(tc_build *lw, tc_val x, int first, int last, const tc_typ
             continue;
         p = over_axis(lw, done(lw, p), axis);
     }
-    if (lw->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(lw, TC_NONE);
     double factor = tc_scale_factor(scale, tc_scale_of(to)) / p.unit;
     tc_val y = p.b.val
                    ? tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, factor, tc_zero_of(to), to->dtype)

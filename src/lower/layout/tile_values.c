@@ -314,8 +314,7 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch
         if (head[h])
             head[h] = tc_typed_reshape(&t->b, head[h], 4, (int64_t[]){1, 1, batch.count * rows, d});
     }
-    if (t->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&t->b, TC_NONE);
     tc_val v = tc_tile_down(t, node, tc_typed_cat(&t->b, head, (int)heads, 1));
     return t->b.status == TC_OK
                ? tc_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, y->dim[2]})
@@ -444,8 +443,7 @@ static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc
     const tc_type *type = part_type(t, node->out[0], s);
     for (int i = 0; i < node->n_in; i++)
         in[i] = node->in[i] ? tile_operand(t, node->in[i], s) : TC_NONE;
-    if (t->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&t->b, TC_NONE);
     const tc_value *number = node->op == TC_OP_mul ? t->rw->to->val[in[1]] : NULL;
     if (number && number->data && tc_type_count(number->type) == 1 &&
         tc_same_dims(type, tc_type_of(t->rw->to, in[0]))) {
@@ -616,8 +614,7 @@ tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s)
 tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s)
 {
     const tc_type *type = old_type(t, old);
-    if (t->b.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&t->b, TC_NONE);
     if (tc_select_is_all(s, type))
         return t->rw->now[old];
     void **slot = tc_tile_place(t, old, s);

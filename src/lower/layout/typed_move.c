@@ -13,8 +13,7 @@ const tc_type *tc_typed_dims(tc_ctx *ctx, const tc_type *type, int rank, const i
 tc_val tc_typed_node(tc_typed *b, tc_op op, const void *attr, const tc_val *in, int n,
                      const tc_type *type)
 {
-    if (b->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(b, TC_NONE);
     tc_node *node = tc_graph_add(b->to, op, attr, in, n, 1, b->loc);
     b->to->val[node->out[0]]->type = type;
     b->status = tc_node_infer(b->to, node);

@@ -11,8 +11,7 @@ static tc_graph *callee(tc_build *lw, const tc_node *node, int which)
         tc_lower_refuse(lw, "the target has no control flow");
     else if (!rich)
         tc_lower_refuse(lw, "a graph that it runs is missing");
-    if (lw->status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(lw, NULL);
     tc_graph *made = tc_new(&lw->ctx->arena, tc_graph);
     *made = tc_graph_empty(rich->module, rich->name);
     made->facts = rich->facts;
@@ -72,8 +71,7 @@ static void carry(tc_build *lw, tc_graph *body)
         tc_node *same;
         lw->status =
             tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1, lw->loc, &same);
-        if (lw->status != TC_OK)
-            return;
+        TC_STOP(lw);
         tc_graph_output(body, same->out[0]);
     }
 }
@@ -96,8 +94,7 @@ void tc_lower_while_loop(tc_build *lw, const tc_node *node, tc_val *out)
     carry(lw, body);
     settle(lw, node, 0, cond);
     body = settle(lw, node, 1, body);
-    if (lw->status != TC_OK)
-        return;
+    TC_STOP(lw);
     tc_node *made = put_control(lw, TC_OP_tosa_while_loop, attr, in, node->n_in, body);
     for (int i = 0; i < node->n_out && lw->status == TC_OK; i++)
         out[i] = made->out[i];

@@ -77,8 +77,7 @@ void tc_lower_part(tc_build *lw, const tc_node *node, tc_val *out)
     tc_attr_tosa_rfft *attr = tc_new(&lw->ctx->arena, tc_attr_tosa_rfft);
     tc_node *made;
     lw->status = tc_graph_emit(lw->g, TC_OP_tosa_rfft2d, attr, &x, 1, 2, node->loc, &made);
-    if (lw->status != TC_OK)
-        return;
+    TC_STOP(lw);
     tc_val part = tc_b_tosa_reshape(lw, made->out[node->op == TC_OP_imag], y->rank, y->dim);
     double by = factor(a, (double)(h * w));
     out[0] = by == 1 ? part : tc_f_scale(lw, part, by);

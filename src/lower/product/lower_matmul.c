@@ -54,8 +54,7 @@ static bool fits(tc_build *lw, pair *m)
     } else if (a->dtype != b->dtype || !tc_is_float(a->dtype))
         tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[a->dtype].name,
                         tc_dtypes[b->dtype].name);
-    if (lw->status != TC_OK)
-        return false;
+    TC_STOP_WITH(lw, false);
     m->scale = a->quant ? tc_scale_of(a) * tc_scale_of(b) : 0;
     for (int i = 0; i < 2; i++)
         m->zero[i] = a->quant ? tc_zero_of(m->type[i]) : 0;

@@ -30,8 +30,7 @@ static bool start_quantized(tc_build *lw, tc_product *p)
         tc_lower_refuse(lw, "the zero points of its weights differ by channel");
     else if (p->x->dtype == TC_i16 && tc_zero_of(p->x))
         tc_lower_refuse(lw, "its i16 operand has a zero point");
-    if (lw->status != TC_OK)
-        return false;
+    TC_STOP_WITH(lw, false);
     p->made = p->acc = tc_product_made(p->x->dtype);
     p->scale = tc_new_n(&lw->ctx->arena, double, (size_t)p->channels);
     for (int64_t c = 0; c < p->channels; c++)
