@@ -291,7 +291,7 @@ static tc_status write_onnx(const char *folder)
           "An operator that is not here "
           "is an error that names it, its node and its operator set; `settled` means constant, or "
           "following from shapes, or, in `tosac run`, from its data. Strings, sequences, maps and "
-          "random numbers are turned down.");
+          "random numbers are rejected.");
     tc_buf_text(&page, "| operator | operator sets | becomes | |\n|---|---|---|---|\n");
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         tc_buf_printf(&page, "| `%s%s` | %d to %d | ", row[i].domain, row[i].name, row[i].first,
@@ -329,12 +329,12 @@ static tc_status write_tflite(const char *folder)
           "here is an error that names it, its node and its version; `settled` means constant, or "
           "following from shapes, or, in `tosac run`, from its data. *Quantized*: whether it is "
           "read on int8, uint8 and int16 codes, with the bits of the runtime's reference kernels "
-          "(tflite-bits.md). Strings, tables of them and random numbers are turned down.");
+          "(tflite-bits.md). Strings, tables of them and random numbers are rejected.");
     tc_buf_text(&page, "| operator | versions | becomes | quantized | |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         bool refused = tc_text_eq(row[i].build, "refused");
         if (refused)
-            tc_buf_printf(&page, "| `%s` | | turned down | |", row[i].name);
+            tc_buf_printf(&page, "| `%s` | | rejected | |", row[i].name);
         else if (row[i].op == TC_OP_COUNT)
             tc_buf_printf(&page, "| `%s` | 1 to %d | several |", row[i].name, row[i].last);
         else

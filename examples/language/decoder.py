@@ -5,7 +5,7 @@
 
 OUT gets tokenizer.json; forward.pt2 (a whole window, no cache), prefill.pt2 (a window of tokens, and where it begins) and decode.pt2 (one token and its
 place), which share the caches k0, v0, ...; calibration data for each, windows.npy to measure perplexity on, and made.txt: the tokens that
-PyTorch makes of "The program ", the likeliest every time.
+PyTorch makes of "The program ", the most likely token every time.
 RMS norms, rotary embedding, grouped-query attention, SwiGLU, tied embedding: Llama in small.
 """
 import os

@@ -65,7 +65,8 @@ typedef struct tc_compile_options {
     bool check;          /* run the program before and after every step, and compare */
     bool no_execute;     /* do not run the result beside the model before it is written; Ethos-U:
                             command streams are verified, but not executed on a sample */
-    bool regions_only;   /* regions as TOSA are enough (.tosa, text, an estimate): Vela is not asked */
+    bool regions_only;   /* regions as TOSA are enough (.tosa, text, an estimate): do not run
+                            Vela */
     bool details;        /* keep what a report says about every operator (Ethos-U: Vela's notes) */
     bool locations;      /* a .pte keeps line, module and node of every step, as stack traces */
     tc_on_pass *on_pass; /* called after every pass; or NULL */
@@ -79,16 +80,16 @@ TC_SIZED_RECORD(tc_compile_options)
 
 /* tc_model_run_passes() with stages among the passes: `quantize-model` needs samples;
  * `narrow-integers`, `split-regions` and `lower-to-tosa` need a target.  Of the options target,
- * quant, cpu, on_pass and user are used; all of them may be NULL.  TC_USAGE where a stage lacks what
- * it needs. */
+ * quant, cpu, on_pass and user are used; all of them may be NULL.  TC_USAGE where a stage lacks
+ * what it needs. */
 TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
 tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
                     const tc_compile_options *options);
 
 /* Compiles a model for a target: quantizes it where needed, splits it into regions for the
  * accelerator and a rest for the CPU, lowers the regions to TOSA and, for Ethos-U, has Vela compile
- * them; what Vela refuses goes to the CPU.  What is told of the result does not change when files are
- * made of it.  Nothing is written yet.
+ * them; what Vela refuses goes to the CPU.  Nothing is written yet, and making files does not
+ * change what the functions below report.
  *
  *   model    is not changed; a TOSA model becomes one region
  *   options  with a target; the record is not needed after the call

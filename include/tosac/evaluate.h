@@ -36,7 +36,7 @@ typedef struct tc_evaluated {
     size_t agree;                     /* of n: the same top-1 class as the reference */
     double sqnr_db;                   /* of all scores against the reference's; infinite: equal */
     double seconds;                   /* per sample, without reading it */
-    size_t foretold;                  /* tokens that were predicted */
+    size_t predicted;                  /* tokens that were predicted */
     double perplexity;                /* of these: exp(mean(-log p)); 0: not asked for */
 } tc_evaluated;
 TC_SIZED_RECORD(tc_evaluated)

@@ -7,7 +7,7 @@
     print(result.report())
 
 A model is a path (.pt2, .tosa, .ir ...), a torch.nn.Module or a torch.export.ExportedProgram.  Torch is not needed unless
-an object of its is handed over.
+one of its objects is passed.
 """
 from ._about import Operator, Target, ops, targets
 from ._compile import Accuracy, Compiled, CpuNode, Explanation, Region, compile, explain

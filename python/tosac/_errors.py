@@ -35,7 +35,7 @@ class TosacWarning(UserWarning):
 
 
 class TosacError(Exception):
-    """Something was turned down.
+    """Something went wrong.
 
     `id`, `place`, `file`, `node` and `note` are those of the first error; `diagnostics` has every message of the call.
     """
@@ -64,7 +64,7 @@ class TosacError(Exception):
 
 
 class ModelError(TosacError):
-    """The model, a file or the data is turned down."""
+    """The model, a file or the data is not valid."""
 
 
 class UsageError(TosacError, ValueError):
@@ -74,25 +74,25 @@ class UsageError(TosacError, ValueError):
 
 
 class UnsupportedError(TosacError, NotImplementedError):
-    """It is fine, and beyond tosac today."""
+    """It is valid but not supported yet."""
 
     status = 3
 
 
 class ToolError(TosacError):
-    """An outside tool, such as Vela, is missing or failed."""
+    """An external tool, such as Vela, is missing or failed."""
 
     status = 4
 
 
 class OutOfMemoryError(TosacError, MemoryError):
-    """Memory ran out."""
+    """Out of memory."""
 
     status = 5
 
 
 class CancelledError(TosacError):
-    """The work was called off."""
+    """The work was cancelled."""
 
     status = 6
 

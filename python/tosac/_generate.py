@@ -77,7 +77,7 @@ def generate(program: Any, tokenizer: Union[str, os.PathLike], prompt: Union[str
     """Continue a prompt with a language model: a path, bytes, or a Compiled program.
 
     Of a program with two methods the one that takes a single token makes the text, and the other reads the prompt, window by window.
-    temperature: 0 takes the likeliest token every time; 1 takes tokens by their probability, among the `top_k` likeliest
+    temperature: 0 always takes the most likely token; 1 samples by probability, among the `top_k` most likely
     stop: the token that ends a text.  on_text: told of every piece of text as it is made
     """
     if hasattr(program, "to_bytes"):

@@ -79,7 +79,7 @@ class Context:
         self.kept.append(options)
         self.handle = lib.tc_ctx_new_with(ctypes.byref(options))
         if not self.handle:
-            raise MemoryError("tosac: memory ran out")
+            raise MemoryError("tosac: out of memory")
         self._end = weakref.finalize(self, lib.tc_ctx_free, self.handle)
 
     # ---- messages ----

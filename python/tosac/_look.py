@@ -111,7 +111,7 @@ def describe(path: Union[str, os.PathLike, bytes]) -> str:
 
 
 def disassemble(path: Union[str, os.PathLike]) -> str:
-    """The Ethos-U command streams of a .pte, or of Vela's own answer, one line an operation."""
+    """The Ethos-U command streams of a .pte, or of Vela's output, one line an operation."""
     return _told("tc_disassemble_file", path, False)
 
 

@@ -240,7 +240,7 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
         name = name or "model"
         source = _torch.pt2_bytes(source)
     if not isinstance(source, (bytes, bytearray, memoryview)):
-        raise usage(f"a {type(source).__name__} is no model", "give a path, bytes, a torch.nn.Module or a torch.export.ExportedProgram")
+        raise usage(f"a {type(source).__name__} is not a model", "give a path, bytes, a torch.nn.Module or a torch.export.ExportedProgram")
     buffer = bytes(source)
     given = n.tc_bytes(ctypes.cast(ctypes.c_char_p(buffer), ctypes.POINTER(ctypes.c_uint8)), len(buffer))
     options.borrow = 1

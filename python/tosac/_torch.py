@@ -35,7 +35,7 @@ _ADVICE = (
 
 def _advice(words: str) -> list[str]:
     found = [advice for keys, advice in _ADVICE if any(k in words for k in keys)]
-    return found[:2] or ["try torch.export.export(model.eval(), example_inputs) by itself; what it takes can be handed over"]
+    return found[:2] or ["try torch.export.export(model.eval(), example_inputs) by itself; what it returns can be compiled"]
 
 
 def examples_of(model: Any, data: Any) -> tuple[tuple, dict]:

@@ -106,7 +106,7 @@ typedef struct sink {
     const tc_quant *domain; /* one scale for all; else NULL */
 } sink;
 
-/* The real numbers of a value as it lies, handed on in logical order. */
+/* The real numbers of a value as it is stored, in logical order. */
 static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical, const sink *to,
                         void (*take)(const sink *to, int64_t i, double v))
 {

@@ -68,7 +68,8 @@ static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compi
     if (o->vela.optimise && target.machine->packing == TC_PACKED_VELA &&
         !tc_text_eq(o->vela.optimise, "Performance") && !tc_text_eq(o->vela.optimise, "Size"))
         return tc_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
-    return tc_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config, o->vela.memory_mode, &unused);
+    return tc_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
+                           o->vela.memory_mode, &unused);
 }
 
 /* What Vela refuses changes the program: it is asked before anything is told of it.  Where there is

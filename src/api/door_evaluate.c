@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_evaluate.c -- programs over the same samples: who is right, who agrees, and how sure that is. */
+/* door_evaluate.c -- accuracy, agreement and intervals of programs on the same samples. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,8 +16,8 @@ typedef struct verdict {
     size_t right, right5, agree;
     size_t won, lost; /* right where the reference is not, and the other way round */
     double signal, noise, seconds;
-    double surprise; /* of all tokens that were foretold, */
-    size_t foretold; /* and how many */
+    double surprise; /* of all tokens that were predicted, */
+    size_t predicted; /* and how many */
     size_t *order; /* pairs of classes (label * classes + said), the most frequent mistake first */
     size_t n_order;
 } verdict;
@@ -31,7 +31,7 @@ struct tc_evaluation {
     size_t *of_class; /* samples by label */
     float *scores;    /* the reference's */
     uint32_t *counts; /* of the program in hand: [label, said] */
-    bool tokens;      /* samples are tokens, and scores foretell the next one */
+    bool tokens;      /* samples are tokens, and scores predict the next one */
 };
 
 typedef struct runner {
@@ -124,22 +124,22 @@ static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r
     return TC_OK;
 }
 
-static tc_status foretell(tc_evaluation *e, verdict *v, const float *score, double token)
+static tc_status predict(tc_evaluation *e, verdict *v, const float *score, double token)
 {
     if (token < 0 || token >= (double)e->classes)
         return tc_error(e->ctx, &(tc_loc){.file = v->name}, TC_E_DATA,
                         "token %.0f is out of range: the model has %zu tokens", token, e->classes);
     v->surprise += tc_surprise(score, e->classes, (size_t)token);
-    v->foretold++;
+    v->predicted++;
     return TC_OK;
 }
 
 /* Behind each token of a sample stands the next one.  Programs that take one at a time have theirs
  * in the next sample, where its place follows. */
-static tc_status foretell_row(tc_evaluation *e, verdict *v, runner *r, size_t i, const float *score)
+static tc_status predict_row(tc_evaluation *e, verdict *v, runner *r, size_t i, const float *score)
 {
     if (i + 1 < r->rows)
-        return foretell(e, v, score, number_at(r->in[0], (int64_t)i + 1));
+        return predict(e, v, score, number_at(r->in[0], (int64_t)i + 1));
     if (r->rows > 1)
         return TC_OK;
     memcpy(r->held, score, e->classes * sizeof *score);
@@ -147,10 +147,10 @@ static tc_status foretell_row(tc_evaluation *e, verdict *v, runner *r, size_t i,
     return TC_OK;
 }
 
-static tc_status foretell_sample(tc_evaluation *e, verdict *v, const runner *r)
+static tc_status predict_sample(tc_evaluation *e, verdict *v, const runner *r)
 {
     bool follows = r->place >= 0 && (r->n_in < 2 || number_at(r->in[1], 0) == r->place + 1);
-    return r->rows == 1 && follows ? foretell(e, v, r->held, number_at(r->in[0], 0)) : TC_OK;
+    return r->rows == 1 && follows ? predict(e, v, r->held, number_at(r->in[0], 0)) : TC_OK;
 }
 
 /* ---- mistakes ---- */
@@ -191,13 +191,13 @@ static tc_status judge(void *user, const tc_sample_result *result)
     verdict *v = r->v;
     r->in = result->in;
     if (e->tokens)
-        TC_TRY(foretell_sample(e, v, r));
+        TC_TRY(predict_sample(e, v, r));
     v->seconds += result->seconds / (double)r->samples;
     for (size_t i = 0; i < r->rows; i++) {
         tc_real_scores(result->out[0], i * e->classes, e->classes, r->score);
         count_in(e, v, result->index * r->rows + i, r->score, r->reference);
         if (e->tokens)
-            TC_TRY(foretell_row(e, v, r, i, r->score));
+            TC_TRY(predict_row(e, v, r, i, r->score));
     }
     return TC_OK;
 }
@@ -307,8 +307,8 @@ bool tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
                       .agree = v->agree,
                       .sqnr_db = v->noise > 0 ? 10 * log10(v->signal / v->noise) : INFINITY,
                       .seconds = v->seconds,
-                      .foretold = v->foretold,
-                      .perplexity = v->foretold ? exp(v->surprise / (double)v->foretold) : 0};
+                      .predicted = v->predicted,
+                      .perplexity = v->predicted ? exp(v->surprise / (double)v->predicted) : 0};
     if (e->labels.of && e->n) {
         wilson(v->right, e->n, &r.low, &r.high);
         double reach = z * sqrt(won + lost - (won - lost) * (won - lost) / n) / n;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_profile.c -- what a program costs: streams, their operations, and where in the model those come
- * from. */
+/* door_profile.c -- the cost of command streams, by operation and by location in the model. */
 #include "../cost/profile.h"
 
 #include "../npu/vela_map.h"

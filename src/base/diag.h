@@ -49,7 +49,7 @@ struct tc_ctx {
     bool may_map;               /* large files stay where they are */
     jmp_buf oom;                /* where public calls come back when memory runs out */
     int depth;                  /* public calls that are under way, one inside the other */
-    bool spent;                 /* memory ran out: nothing but freeing is left */
+    bool spent;                 /* out of memory: nothing but freeing is left */
     atomic_int cancelled;
     tc_allocator allocator;
     tc_on_diagnostic *on_diagnostic; /* these two and `user` as in tc_ctx_options */
@@ -110,7 +110,7 @@ void tc_trial_begin(tc_ctx *ctx, tc_trial *trial);
 void tc_trial_end(tc_ctx *ctx, tc_trial *trial);
 
 /* Report; the return value is the status to pass upward.
- * tc_error: the model or file is turned down.  tc_unsupported: it is fine, and beyond us today. */
+ * tc_error: the model or file is not valid.  tc_unsupported: it is valid but not supported yet. */
 tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
     TC_PRINTF(4, 5);
 tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_doctor.c -- tosac doctor: what is installed, which targets work, and what mends what does
+/* cli_doctor.c -- tosac doctor: what is installed, which targets work, and how to fix what does
  * not.
  *
  * Every kind of target is tried: a sum of two small tensors is quantized where it must be, compiled

@@ -39,7 +39,7 @@ static void print_program(const tc_evaluation *e, size_t i, int width)
         else
             printf("  %+6.2f (%+.2f .. %+.2f)", 100 * v.gain, 100 * v.gain_low, 100 * v.gain_high);
     }
-    if (v.foretold) {
+    if (v.predicted) {
         tc_evaluated base = {.size = sizeof base};
         tc_evaluation_program(e, tc_evaluation_reference(e), &base);
         printf("  %10.3f  %7.4f x", v.perplexity, v.perplexity / base.perplexity);
@@ -88,7 +88,7 @@ static void print_table(const tc_evaluation *e)
     if (tc_evaluation_has_labels(e))
         printf("     top-1  95 %% within %s  points from the reference",
                v.classes > 5 ? "    top-5" : "");
-    if (v.foretold)
+    if (v.predicted)
         printf("  perplexity  of float");
     printf("   agrees  SQNR\n");
     for (size_t i = 0; tc_evaluation_program(e, i, &v); i++)
@@ -96,8 +96,8 @@ static void print_table(const tc_evaluation *e)
     for (size_t i = 0; tc_evaluation_program(e, i, &v); i++)
         print_mistakes(e, i);
     tc_evaluation_program(e, 0, &v);
-    if (v.foretold)
-        printf("%zu tokens predicted, of %zu\n", v.foretold, v.classes);
+    if (v.predicted)
+        printf("%zu tokens predicted, of %zu\n", v.predicted, v.classes);
     else
         printf("%zu samples, %zu classes\n", v.n, v.classes);
 }
@@ -144,8 +144,8 @@ static void print_json(const tc_evaluation *e)
             cli_json_put_real(&out, "gain_high", v.gain_high);
             json_mistakes(e, i, &out);
         }
-        if (v.foretold) {
-            cli_json_put_int(&out, "foretold", (int64_t)v.foretold);
+        if (v.predicted) {
+            cli_json_put_int(&out, "predicted", (int64_t)v.predicted);
             cli_json_put_real(&out, "perplexity", v.perplexity);
         }
         cli_json_put_real(&out, "agreement", (double)v.agree / n);

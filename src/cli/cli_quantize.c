@@ -169,7 +169,8 @@ static const cli_option options[] = {
      "observations of other runs; repeat for further files"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config), CLI_QUANT_HELP},
     {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
-     "what it will be compiled for: then compile writes the same bytes as from MODEL (TOSA-1.0+INT)"},
+     "the target to quantize for: compile then writes the same bytes as from MODEL "
+     "(default: TOSA-1.0+INT)"},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output),
      "the typed program as text, with large constants in OUT.bin"},
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),

@@ -77,7 +77,7 @@ typedef struct timing {
     double least, median;
     double peak_mb;     /* of the process, so far */
     double read;        /* the model */
-    op_time *op, *line; /* by operator; by line of Python, dearest first */
+    op_time *op, *line; /* by operator; by line of Python, the most expensive first */
     size_t n_op, n_line;
 } timing;
 
@@ -102,7 +102,7 @@ static int by_place(const void *a, const void *b)
     return strcmp(((const op_time *)a)->name, ((const op_time *)b)->name);
 }
 
-static int dearest_first(const void *a, const void *b)
+static int costliest_first(const void *a, const void *b)
 {
     double x = ((const op_time *)a)->mean, y = ((const op_time *)b)->mean;
     return x != y ? (x < y ? 1 : -1) : by_place(a, b);
@@ -129,7 +129,7 @@ static void take_lines(const run *r, timing *t)
         else
             t->line[kept++] = t->line[i];
     if (kept)
-        qsort(t->line, kept, sizeof *t->line, dearest_first);
+        qsort(t->line, kept, sizeof *t->line, costliest_first);
     t->n_line = kept;
 }
 
@@ -181,7 +181,7 @@ static void json_timing(cli_json_out *out, const timing *t)
 }
 
 /* What took most of the time, down to a hundredth of it. */
-static void print_dearest(const char *heading, op_time *row, size_t n)
+static void print_costliest(const char *heading, op_time *row, size_t n)
 {
     double all = 0;
     for (size_t i = 0; i < n; i++)
@@ -189,7 +189,7 @@ static void print_dearest(const char *heading, op_time *row, size_t n)
     if (all > 0)
         printf("%s\n", heading);
     if (n)
-        qsort(row, n, sizeof *row, dearest_first);
+        qsort(row, n, sizeof *row, costliest_first);
     for (size_t i = 0; i < n && row[i].mean > all / 100; i++)
         printf("  %-32s %9.3f ms %5.1f %%\n", row[i].name, 1e3 * row[i].mean,
                100 * row[i].mean / all);
@@ -214,8 +214,8 @@ static void tell(const run *r, const run_options *o, const cli_results *results,
         printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f "
                "MB\n",
                t->n, 1e3 * t->least, 1e3 * t->median, 1e3 * t->read, t->peak_mb);
-    print_dearest("by operator", t->op, t->n_op);
-    print_dearest("by line", t->line, t->n_line);
+    print_costliest("by operator", t->op, t->n_op);
+    print_costliest("by line", t->line, t->n_line);
 }
 
 static tc_status run_program(cli *c, const void *record, const cli_texts *args)

@@ -52,7 +52,7 @@ typedef struct group {
     size_t n, first;
     tc_npu_cost cost;
     double by_cause[TC_CAUSE_COUNT];
-    double dearest; /* of its operations */
+    double top_cycles; /* of its operations */
     const tc_loc *loc;
     const char *node[NAMED]; /* the first ones */
     size_t n_node;
@@ -102,9 +102,9 @@ static void add_entry(group *g, const tc_profile_entry *e)
     if (!e->loc)
         return;
     add_node(g, e->loc->node);
-    if (!g->loc || e->cost.cycles > g->dearest) {
+    if (!g->loc || e->cost.cycles > g->top_cycles) {
         g->loc = e->loc;
-        g->dearest = e->cost.cycles;
+        g->top_cycles = e->cost.cycles;
     }
     const char *t = e->loc->target;
     g->n_reducing +=

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h -- the command streams in a file: of an ExecuTorch program, or of Vela's answer. */
+/* stream.h -- the command streams in a file: of an ExecuTorch program, or of Vela's output. */
 #ifndef TC_STREAM_H
 #define TC_STREAM_H
 

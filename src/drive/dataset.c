@@ -131,7 +131,7 @@ static tc_status read_lent(void *from, size_t k, const tc_tensor *in)
     return l->data->read(l->data->user, k, in, l->n_in);
 }
 
-/* Every sample is a step at which the work can be called off. */
+/* Every sample is a step at which the work can be cancelled. */
 typedef struct watched {
     tc_ctx *ctx;
     tc_samples inner;

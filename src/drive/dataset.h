@@ -14,7 +14,7 @@ struct tc_dataset {
     size_t n_path;
     size_t repeat;        /* samples of a program without inputs; 0: one */
     size_t most;          /* samples that count; 0: all */
-    const tc_rules *rules; /* pictures and sounds; NULL: arrays */
+    const tc_rules *rules; /* images and audio; NULL: arrays */
     tc_pictures *pictures; /* that are open; or NULL */
     tc_sample_read *read; /* or the caller's function, for n samples */
     void *user;

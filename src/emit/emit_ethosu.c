@@ -376,7 +376,7 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
     }
     tc_bytes bytes;
     TC_TRY(tc_file_read(ctx, a.file, &bytes));
-    if (tc_archive_open(ctx, &ctx->arena, "Vela's answer", NULL, bytes, &a.archive) != TC_OK)
+    if (tc_archive_open(ctx, &ctx->arena, "Vela's output", NULL, bytes, &a.archive) != TC_OK)
         return half_file(&a);
     TC_TRY(pack(&a, job));
     const char *notes = tc_text_format(&ctx->arena, "%s/region_debug.xml", folder);

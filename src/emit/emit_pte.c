@@ -69,7 +69,7 @@ static tc_fb_ref put_offsets(tc_pte_emitter *e, uint32_t index, const tc_pte_dat
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* A place of the signature that is no tensor, from its text. */
+/* A place of the signature that is not a tensor, from its text. */
 static int64_t plain_value(tc_pte_emitter *e, const char *text)
 {
     tc_cpu_value v = {.kind = TC_CPU_TEXT, .text = text};

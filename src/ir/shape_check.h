@@ -90,7 +90,7 @@ static inline tc_status tc_need_list(const tc_infer *c, const char *what, tc_int
     return TC_OK;
 }
 
-/* b is broadcast into out, or turned down. */
+/* b is broadcast into out, or refused. */
 static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim,
                                           int *out_rank, int64_t *out)
 {

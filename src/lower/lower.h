@@ -56,7 +56,7 @@ static inline bool tc_lower_has(const tc_build *lw, tc_feature feature)
 }
 
 /* Samples to compare each rule with what its node means: in[k][i] is input i of sample k.  A result
- * that is off by more than a step (two for 16 bits) is our own mistake, and says where. */
+ * that is off by more than a step (two for 16 bits) is a bug in tosac, and says where. */
 typedef struct tc_lower_check {
     const tc_tensor *const *in;
     size_t n;

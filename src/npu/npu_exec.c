@@ -5,7 +5,7 @@
 #include "state.h"
 
 static const int64_t most_memory = INT64_C(1) << 32; /* bytes, all regions together */
-enum { FILL = 0xa5 };                                /* what nobody wrote */
+enum { FILL = 0xa5 };                                /* bytes never written */
 
 static int64_t size_of(const tc_npu_program *p, int region)
 {

@@ -8,7 +8,7 @@
 
 typedef struct tc_npu_exec tc_npu_exec;
 
-/* Memories as large as the program says, in the arena; what nobody wrote holds `fill`.
+/* Memories as large as the program says, in the arena; bytes never written hold `fill`.
  * NULL: they are too large, and a message has been put into *error. */
 tc_npu_exec *tc_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error);
 

@@ -9,7 +9,8 @@
  * back as the same bits; a NaN that is not the plain one shows its bits: nan(0x7fc00001). */
 void tc_element_put(tc_buf *out, tc_dtype dtype, const void *at);
 
-/* Text to an element; false when the text is no number, or none that dtype can hold.  A float is
+/* Text to an element; false when the text is not a number,
+or not one that dtype can hold.  A float is
  * rounded to the nearest, and past the range it is refused unless it is written inf. */
 bool tc_element_read(tc_dtype dtype, tc_str text, void *at);
 

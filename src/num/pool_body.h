@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_body.h -- pooling of elements T; pool.c includes it once per working type.
- * Acc is what sums are kept in, MEAN(sum, n) their quotient, IS_NAN(v) whether v is no number. */
+ * Acc is what sums are kept in, MEAN(sum, n) their quotient, IS_NAN(v) whether v is NaN. */
 
 /* The largest of part p of a plane and where it is, the first of equals; NaN is the largest.
  * A part without elements gives `lowest`. */

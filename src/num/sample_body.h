@@ -86,7 +86,7 @@ static NAME(taps) NAME(taps_at)(const tc_attr_grid *a, T coordinate, int64_t n, 
     return taps;
 }
 
-/* The weighted sum over the taps of three axes.  A weight that is no number shows in a plane even
+/* The weighted sum over the taps of three axes.  A weight that is NaN shows in a plane even
  * outside of it, as in PyTorch, and does not in a volume. */
 static T NAME(read)(const NAME(taps) t[3], const int64_t extent[3], int axes, const T *plane)
 {

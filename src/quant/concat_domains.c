@@ -202,7 +202,7 @@ static void join_alone(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole
 }
 
 /* A part of a cat with so much less of a range has codes of its own, and the cat 16 bits; with so
- * much less, 16 bits are coarser than the part's own 8, and a cat that only leaves the program has
+ * much less, 16 bits are coarser than the part's own 8, and a cat that is only an output has
  * 32. */
 enum { TIMES_APART = 8, TIMES_FAR = 64 };
 enum { LAST_OF_32 = 1 << 26 }; /* f32 holds most such codes, and rescales have room to spare */

@@ -34,7 +34,7 @@ typedef struct tier {
     double loud, faint;
 } tier;
 
-static const tier CHEAP = {false, 1e-3, 1e-4}, DEAR = {true, 1e-2, 1e-2}; /* 30 and 40 dB; 20 */
+static const tier CHEAP = {false, 1e-3, 1e-4}, COSTLY = {true, 1e-2, 1e-2}; /* 30 and 40 dB; 20 */
 
 typedef struct ranking {
     tc_ctx *ctx;
@@ -415,7 +415,7 @@ static tc_status widen_unasked(tc_ctx *ctx, tc_module *module, const tc_quant_re
                                tc_domains *domains)
 {
     TC_TRY(widen_noisy(ctx, module, request, domains, &CHEAP));
-    return widen_noisy(ctx, module, request, domains, &DEAR);
+    return widen_noisy(ctx, module, request, domains, &COSTLY);
 }
 
 /* Whether all that a node moves is of domain d. */

@@ -100,7 +100,7 @@ typedef struct tc_config {
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     double small8;        /* so many percent of the weights, in the smallest layers, have 8 bits */
-    bool head8;           /* weights whose product leaves the program have 8 bits */
+    bool head8;           /* weights of the last layer have 8 bits */
     bool group_free;      /* no one asked for the groups of 4-bit weights: see tc_config_pack() */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */

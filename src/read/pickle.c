@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pickle.c -- the machine that pickles are programs for, with just the instructions that
  * dictionaries of tensors need, and just the functions that rebuild them.  A pickle that wants more
- * is turned down. */
+ * is refused. */
 #include "pickle.h"
 
 #include "../wire/archive.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preprocess.h -- pictures and sounds as samples, made ready by rules as torchvision has them.
+/* preprocess.h -- images and audio as samples, preprocessed by rules as torchvision has them.
  *
  *   resize=256 | HxW   the shorter side, or both; antialiased, as Pillow does it
  *   filter=bilinear | bicubic

@@ -466,7 +466,7 @@ tc_status tc_pte_run(reader *r, size_t from, size_t to)
     return TC_OK;
 }
 
-/* A place of the signature that is no tensor, as text. */
+/* A place of the signature that is not a tensor, as text. */
 static const char *plain_text(tc_arena *arena, const tc_cpu_value *v)
 {
     char number[32];

@@ -20,7 +20,7 @@ TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes byt
 TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                      tc_buf *to);
 
-/* inspect_stream.c: the command streams in a .pte or in Vela's answer. */
+/* inspect_stream.c: the command streams in a .pte or in Vela's output. */
 TC_MUST_USE tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                          tc_buf *to);
 

@@ -323,7 +323,7 @@ static bool check_shapes(tc_judge *j, bool types_too)
 
 /* ---- every value ----------------------------------------------------------------------------- */
 
-/* A value of the graph is turned down. */
+/* A value of the graph is refused. */
 #define TURN_DOWN(j, value, id, format, ...)                                                       \
     ((void)((j)->worst = tc_error((j)->ctx, value_loc(j, value), TC_E_##id, format, __VA_ARGS__)))
 

@@ -55,7 +55,7 @@ tc_str tc_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible
 /* ---- token_regex.c ---- */
 
 typedef struct tc_regex tc_regex;
-/* NULL: a pattern of a kind that is not handled; *why says which. */
+/* NULL: a pattern of a kind that is not supported; *why says which. */
 tc_regex *tc_regex_new(tc_arena *arena, tc_str pattern, const char **why);
 /* The next match from `at` on; false: there is none. */
 bool tc_regex_find(const tc_regex *r, tc_arena *scratch, tc_str text, size_t at, size_t *begin,

@@ -130,7 +130,7 @@ static uint32_t hex(parser *p, size_t digits, char close)
     return c;
 }
 
-/* Behind a backslash: a kind goes into the set, a single character is handed back. */
+/* Behind a backslash: a kind goes into the set, a single character is returned. */
 static bool escaped(parser *p, set *s, uint32_t *c)
 {
     size_t size = 1;

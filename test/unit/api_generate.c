@@ -342,7 +342,7 @@ static void choices(void)
     tc_ctx_free(ctx);
 }
 
-/* By windows and by steps: the same tokens are foretold equally well. */
+/* By windows and by steps: the same tokens are predicted equally well. */
 static void perplexity(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -360,7 +360,7 @@ static void perplexity(void)
     o.data = data_of(ctx, "calib-decode.npz");
     tc_dataset_limit(o.data, 256);
     CHECK(tc_evaluate(ctx, &o, &e) == TC_OK && tc_evaluation_program(e, 0, &by_step));
-    CHECK(by_window.foretold == 4 * 63 && by_step.foretold == by_window.foretold);
+    CHECK(by_window.predicted == 4 * 63 && by_step.predicted == by_window.predicted);
     CHECK(by_window.perplexity > 1 && by_window.perplexity < 384 / 4);
     CHECK(fabs(by_step.perplexity / by_window.perplexity - 1) < 1e-4);
     o.labels = "by-folder";

@@ -168,7 +168,7 @@ static tc_val dequantize(tc_build *lw, tc_val x, const tc_type *from, tc_dtype t
     return tc_put_cast(lw, tc_b_tosa_mul(lw, x, scales(lw, from, q, false)), to);
 }
 
-/* What is no number becomes the lowest code: CAST would make anything of it. */
+/* NaN becomes the lowest code: CAST would make anything of it. */
 static tc_val clamp_to_codes(tc_build *lw, tc_val x, double lo, double hi)
 {
     tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);

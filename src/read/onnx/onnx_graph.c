@@ -363,7 +363,7 @@ static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)
     return n.m.status;
 }
 
-/* All nodes are tried, so that every message is given; the worst failure is handed on. */
+/* All nodes are tried, so that every message is given; the worst failure is returned. */
 tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
 {
     tc_status worst = TC_OK;

@@ -402,7 +402,7 @@ void tc_onnx_build_constant(tc_onnx_node *n)
             tc_store_f64(t, i, list.v[i]);
         tc_onnx_bind(n, 0, tc_b_const(m, t, NULL));
     } else
-        tc_b_unsupported(m, "a constant that is no tensor of numbers");
+        tc_b_unsupported(m, "a constant that is not a tensor of numbers");
 }
 
 void tc_onnx_build_constant_of_shape(tc_onnx_node *n)

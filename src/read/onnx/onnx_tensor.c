@@ -2,7 +2,7 @@
 /* onnx_tensor.c -- tensors of an ONNX file: where they stand in it, or in a file beside it.
  *
  * Bytes that lie well are used where they are.  Four-bit integers become a byte each; types that we
- * have not are turned down by name. */
+ * does not have are refused by name. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <stdlib.h>
 

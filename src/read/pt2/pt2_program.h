@@ -46,7 +46,7 @@ typedef enum tc_pt2_kind {
     TC_PT2_BOOL,
     TC_PT2_CELL,
     TC_PT2_PAYLOAD, /* a parameter, buffer or constant that nobody has asked for yet */
-    TC_PT2_OBJECT,  /* something that is no tensor */
+    TC_PT2_OBJECT,  /* something that is not a tensor */
     TC_PT2_UNMADE,  /* a result that the importer does not make, such as a norm's statistics */
     TC_PT2_BROKEN   /* a result of a node that failed, of which a message has been given */
 } tc_pt2_kind;

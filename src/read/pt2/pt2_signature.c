@@ -79,7 +79,7 @@ static void bind_payload(tc_pt2_scope *scope, const tc_json *spec, const char *k
     *tc_map_at(&reader->full_name, tc_str_of(name->full_name)) = name;
 }
 
-/* A value that is no tensor, as Python would print it. */
+/* A value that is not a tensor, as Python would print it. */
 static const char *value_text(tc_ctx *ctx, const tc_json *json, tc_str tag)
 {
     bool b;

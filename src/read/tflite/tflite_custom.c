@@ -128,7 +128,7 @@ static void add_tensor(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, const int64_t
                        bool out)
 {
     if (!t || !t->dtype || tc_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "port %d is no tensor of numbers", i);
+        tc_b_bad(&n->m, TC_E_STRUCTURE, "port %d is not a tensor of numbers", i);
         return;
     }
     p->list[p->n++] = (port){port_of(t, 1, at[t - n->scope->tensor]), t,

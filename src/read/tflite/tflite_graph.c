@@ -232,7 +232,7 @@ static void break_results(tc_tfl_scope *scope, tc_fb_table op)
     }
 }
 
-/* All operators are tried, so that every message is given; the worst failure is handed on. */
+/* All operators are tried, so that every message is given; the worst failure is returned. */
 tc_status tc_tfl_nodes(tc_tfl_scope *scope)
 {
     tc_status worst = TC_OK;
@@ -271,7 +271,8 @@ static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const
     for (int i = 0; i < n_in && n->m.status == TC_OK; i++) {
         int64_t t = tc_fb_list_i32(inputs, (size_t)i);
         if (t < 0 || (size_t)t >= scope->n_tensor || scope->tensor[t].made) {
-            tc_b_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is no tensor of it", i,
+            tc_b_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is not one of its tensors",
+                     i,
                      graph);
             return false;
         }
