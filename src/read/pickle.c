@@ -208,8 +208,7 @@ static void make_tuple(machine *m, size_t n)
 static void make_tuple_from_mark(machine *m)
 {
     size_t mark = pop_mark(m);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     make_tuple(m, m->n_stack - mark - 1);
     if (m->status == TC_OK) { /* the tuple takes the mark's place */
         m->stack[m->n_stack - 2] = m->stack[m->n_stack - 1];
@@ -221,8 +220,7 @@ static void make_tuple_from_mark(machine *m)
 static void put_all(machine *m, kind k)
 {
     size_t mark = pop_mark(m);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (mark == 0 || m->stack[mark - 1].kind != k || (k == DICT && (m->n_stack - mark - 1) % 2)) {
         fail(m, TC_E_FORMAT, "elements without their list or dictionary");
         return;

@@ -173,12 +173,10 @@ tc_val tc_onnx_tensor(tc_onnx_node *n, const char *name)
 bool tc_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out)
 {
     tc_val v = tc_onnx_need(n, i);
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     if (tc_b_settled(&n->m, v, out))
         return true;
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
                            "the shape of the result depends on the numbers of '%s', which are "
                            "not constant", n->proto->input[i]);

@@ -19,8 +19,7 @@ typedef struct attention {
 
 static tc_val split_heads(tc_build *m, tc_val x, int64_t heads)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     if (t->rank == 4)
         return x;
@@ -34,8 +33,7 @@ static tc_val split_heads(tc_build *m, tc_val x, int64_t heads)
 
 static tc_val join_heads(tc_build *m, tc_val x)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     x = tc_b_swap(m, x, 1, 2);
     return tc_b_reshape(m, x, 3, (int64_t[]){t->dim[0], t->dim[2], t->dim[1] * t->dim[3]});
@@ -96,8 +94,7 @@ static tc_val allowed(tc_build *m, const attention *a)
 /* A mask that ends early hides the keys behind its end. */
 static tc_val whole_mask(tc_build *m, const attention *a)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, a->mask);
     int64_t have = t->rank ? t->dim[t->rank - 1] : 1;
     if (have == a->keys || have == 1)
@@ -112,8 +109,7 @@ static tc_val shares(tc_onnx_node *n, const attention *a, tc_val scores, bool gu
 {
     tc_build *m = &n->m;
     (void)a;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_dtype own = tc_b_dtype(m, scores);
     if (tc_onnx_has(n, "softmax_precision"))
         scores =
@@ -186,8 +182,7 @@ void tc_onnx_build_attention(tc_onnx_node *n)
     a.mask = tc_onnx_in(n, 3);
     tc_val past_k = tc_onnx_in(n, 4), past_v = tc_onnx_in(n, 5);
     a.valid = tc_onnx_in(n, 6);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     a.flat = tc_b_type(m, q)->rank == 3;
     a.q = split_heads(m, q, tc_onnx_int(n, "q_num_heads", 0));
     a.k = split_heads(m, k, tc_onnx_int(n, "kv_num_heads", 0));
@@ -197,8 +192,7 @@ void tc_onnx_build_attention(tc_onnx_node *n)
         a.k = tc_b_cat(m, 2, (tc_val[]){past_k, a.k}, 2);
         a.v = tc_b_cat(m, 2, (tc_val[]){past_v, a.v}, 2);
     }
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *tq = tc_b_type(m, a.q), *tk = tc_b_type(m, a.k);
     a.batch = tq->dim[0];
     a.heads = tq->dim[1];
@@ -280,8 +274,7 @@ void tc_onnx_build_linear_attention(tc_onnx_node *n)
     r.state = tc_onnx_in(n, 3);
     r.decay = r.gated ? per_head(m, tc_onnx_need(n, 4), kv_heads) : TC_NONE;
     r.beta = r.delta ? per_head(m, tc_onnx_need(n, 5), kv_heads) : TC_NONE;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *tq = tc_b_type(m, r.q), *tv = tc_b_type(m, r.v);
     if (kv_heads < 1 || heads % kv_heads || tq->dim[2] < 1) {
         tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " heads of queries and %" PRId64 " of keys", heads,
@@ -315,8 +308,7 @@ void tc_onnx_build_causal_conv(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), w = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2),
            past = tc_onnx_in(n, 3);
     const char *word = tc_onnx_text(n, "activation", "none");
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *tw = tc_b_type(m, w);
     if (t->rank != 3 || tw->rank != 3) {
         tc_b_bad(m, TC_E_SHAPE, "a causal convolution of rank %d", t->rank);
@@ -344,8 +336,7 @@ void tc_onnx_build_causal_conv(tc_onnx_node *n)
 /* cos and sin of each step, as [batch or 1, 1, steps, half]. */
 static tc_val rotation(tc_build *m, tc_val cache, tc_val ids, const tc_type *x)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int rank = tc_b_type(m, cache)->rank;
     if (rank != (ids ? 2 : 3) || (ids && tc_b_type(m, ids)->rank != 2)) {
         tc_b_bad(m, TC_E_SHAPE, "a cache of rank %d %s positions", rank, ids ? "with" : "without");
@@ -369,12 +360,10 @@ void tc_onnx_build_rotary(tc_onnx_node *n)
     tc_val given = tc_onnx_need(n, 0), cos = tc_onnx_need(n, 1), sin = tc_onnx_need(n, 2),
            ids = tc_onnx_in(n, 3);
     bool interleaved = tc_onnx_int(n, "interleaved", 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     bool flat = tc_b_type(m, given)->rank == 3;
     tc_val x = split_heads(m, given, tc_onnx_int(n, "num_heads", 0));
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int64_t size = t->dim[3], turned = tc_onnx_int(n, "rotary_embedding_dim", 0);
     turned = turned ? turned : size;
@@ -409,8 +398,7 @@ void tc_onnx_build_tensor_scatter(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val cache = tc_onnx_need(n, 0), update = tc_onnx_need(n, 1), from = tc_onnx_in(n, 2);
     bool circular = tc_text_eq(tc_onnx_text(n, "mode", "linear"), "circular");
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, cache), *u = tc_b_type(m, update);
     int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -2), t->rank);
     int64_t along[TC_MAX_RANK], across[TC_MAX_RANK];

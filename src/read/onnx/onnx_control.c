@@ -72,8 +72,7 @@ static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *co
         walk(n, &branch[k], graph[k]);
     }
     same_inputs(&branch[0], &branch[1]);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_graph *a = branch[0].g, *b = branch[1].g;
     for (int i = 0; i < n->n_out; i++)
         if ((size_t)i >= a->n_out || (size_t)i >= b->n_out ||
@@ -110,8 +109,7 @@ void tc_onnx_build_if(tc_onnx_node *n)
     const TcOnnxPb__Graph *graph[2] = {tc_onnx_graph(n, "then_branch"),
                                        tc_onnx_graph(n, "else_branch")};
     tc_tensor t;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (tc_b_known(m, condition, &t)) {
         take_branch(n, graph[truth(t) ? 0 : 1]);
         return;
@@ -149,8 +147,7 @@ void tc_onnx_build_if(tc_onnx_node *n)
 /* Results of the rounds one after the other along an axis, which is new. */
 static tc_val join(tc_build *m, const tc_val *part, int count, int axis)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     return tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, axis), part, count);
 }
 
@@ -208,8 +205,7 @@ static bool unroll(tc_onnx_node *n, rounds *r, int64_t most, tc_val condition, b
         in[1] = condition ? condition : tc_b_scalar(m, TC_bool, 1);
         memcpy(in + 2, r->state, (size_t)r->n_state * sizeof *in);
         tc_onnx_inline(n, r->body, in, n_body, out, 1 + r->n_state + r->n_scan);
-        if (m->status != TC_OK)
-            return true;
+        TC_STOP_WITH(m, true);
         memcpy(r->state, out + 1, (size_t)r->n_state * sizeof *out);
         collect(m, r, out + 1 + r->n_state);
         condition = out[0];
@@ -311,8 +307,7 @@ static bool keep_loop(tc_onnx_node *n, const rounds *r, tc_val trips, tc_val con
     if (m->status != TC_OK || !keep_body(n, &body, r, in, n_in))
         return false;
     keep_condition(n, &go, &body, trips ? carried : 0);
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     size_t all = (size_t)n_in + body.n_capture;
     tc_val *operand = tc_new_n(&m->ctx->arena, tc_val, all);
     memcpy(operand, in, (size_t)n_in * sizeof *in);
@@ -360,8 +355,7 @@ void tc_onnx_build_loop(tc_onnx_node *n)
     tc_val trips = tc_onnx_in(n, 0), condition = tc_onnx_in(n, 1);
     rounds r = {.body = tc_onnx_graph(n, "body"), .n_state = n->n_in > 2 ? n->n_in - 2 : 0};
     tc_tensor t;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     r.n_scan = (int)r.body->n_output - 1 - r.n_state;
     if (r.n_scan < 0) {
         tc_b_bad(m, TC_E_STRUCTURE, "a body with fewer results than the loop carries");
@@ -409,8 +403,7 @@ typedef struct sweep {
 static void take_over(tc_onnx_node *n, sweep *s, int i, tc_val x, int64_t along)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     s->over[i] = x;
     s->axis[i] = tc_b_axis(m, along, t->rank);
@@ -437,8 +430,7 @@ static void go_over(tc_onnx_node *n, const sweep *s, rounds *r)
             in[r->n_state + i] =
                 tc_b_select(m, s->over[i], s->axis[i], at(s->back, i) ? s->length - 1 - k : k);
         tc_onnx_inline(n, r->body, in, n_in, out, r->n_state + r->n_scan);
-        if (m->status != TC_OK)
-            return;
+        TC_STOP(m);
         memcpy(r->state, out, (size_t)r->n_state * sizeof *out);
         collect(m, r, out + r->n_state);
     }
@@ -450,8 +442,7 @@ static bool begin_scan(tc_onnx_node *n, int n_in, rounds *r, sweep *s)
     tc_build *m = &n->m;
     int64_t n_over = tc_onnx_int(n, "num_scan_inputs", 0);
     r->body = tc_onnx_graph(n, "body");
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     if (n_over < 1 || n_over > n_in) {
         tc_b_bad(m, TC_E_ARGUMENT, "Scan over %" PRId64 " of %d inputs", n_over, n_in);
         return false;
@@ -487,8 +478,7 @@ static void scan_by_batch(tc_onnx_node *n)
     int64_t batch = t && t->rank ? t->dim[0] : 0;
     if (m->status == TC_OK && (batch < 1 || batch > MOST_ROUNDS))
         tc_b_unsupported(m, "a Scan over %" PRId64 " rows", batch);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int results = r.n_state + r.n_scan;
     tc_val *all = tc_new_n(&m->ctx->arena, tc_val, (size_t)(results * batch) + 1);
     s.back = tc_onnx_ints(n, "directions");

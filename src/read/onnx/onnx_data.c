@@ -168,8 +168,7 @@ void tc_onnx_build_nms(tc_onnx_node *n)
     tc_floats iou = tc_onnx_has_in(n, 3) ? tc_onnx_settled_floats(n, 3) : (tc_floats){0, NULL};
     tc_floats least = tc_onnx_has_in(n, 4) ? tc_onnx_settled_floats(n, 4) : (tc_floats){0, NULL};
     bool centre = tc_onnx_int(n, "center_point_box", 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *b = boxes.type, *s = scores.type;
     if (b->rank != 3 || s->rank != 3 || b->dim[2] != 4 || b->dim[0] != s->dim[0] ||
         b->dim[1] != s->dim[2]) {

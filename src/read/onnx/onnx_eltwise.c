@@ -48,8 +48,7 @@ void tc_onnx_build_hard_sigmoid(tc_onnx_node *n)
         tc_onnx_bind(n, 0, tc_b_hardsigmoid(&n->m, x));
         return;
     }
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_dtype dtype = tc_b_dtype(&n->m, x);
     tc_val start = tc_b_scalar(&n->m, dtype, beta);
     tc_attr_alpha *a = tc_b_attr(&n->m, alpha, alpha);
@@ -62,8 +61,7 @@ void tc_onnx_build_shrink(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     double bias = tc_onnx_float(n, "bias", 0), lambd = tc_onnx_float(n, "lambd", 0.5);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_dtype dtype = tc_b_dtype(&n->m, x);
     tc_val zero = tc_b_scalar(&n->m, dtype, 0), up = tc_b_add_n(&n->m, x, bias),
            down = tc_b_add_n(&n->m, x, -bias);
@@ -86,8 +84,7 @@ void tc_onnx_build_clip(tc_onnx_node *n)
     bool known_too = !hi || tc_b_known(&n->m, hi, &t);
     if (hi && known_too)
         most = tc_load_f64(t, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (!known || !known_too) {
         tc_val y = lo ? tc_b_maximum(&n->m, x, lo) : x;
         tc_onnx_bind(n, 0, hi ? tc_b_minimum(&n->m, y, hi) : y);
@@ -105,8 +102,7 @@ void tc_onnx_build_clip(tc_onnx_node *n)
 void tc_onnx_build_prelu(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0), slope = tc_onnx_need(n, 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x), *s = tc_b_type(&n->m, slope);
     int64_t count = tc_type_count(s);
     bool per_channel =
@@ -134,8 +130,7 @@ void tc_onnx_build_dropout(tc_onnx_node *n)
         training = tc_onnx_settled_int(n, 2, 0) != 0;
     if (training && drops)
         tc_b_unsupported(&n->m, "Dropout in training mode: its result is random");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_onnx_bind(n, 0, tc_b_identity(&n->m, x));
     const tc_type *type = tc_b_type(&n->m, x);
     if (tc_onnx_wants(n, 1))

@@ -386,8 +386,7 @@ tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
 void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in, int n_in,
                     tc_val *out, int n_out)
 {
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_onnx *reader = n->scope->reader;
     tc_onnx_scope scope;
     if (reader->depth >= DEEPEST) {

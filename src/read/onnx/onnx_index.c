@@ -27,8 +27,7 @@ void tc_onnx_build_gather(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank), rank = 0;
     int64_t dim[2 * TC_MAX_RANK];
@@ -58,8 +57,7 @@ void tc_onnx_build_gather_elements(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
     index = places(n, index, t->rank ? t->dim[axis] : 1);
@@ -86,8 +84,7 @@ void tc_onnx_build_scatter_elements(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1), updates = tc_onnx_need(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
     index = places(n, index, t->rank ? t->dim[axis] : 1);
@@ -101,8 +98,7 @@ void tc_onnx_build_scatter_elements(tc_onnx_node *n)
 static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, int batch)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *i = tc_b_type(m, index);
     if (i->rank < 1 || i->rank <= batch || i->dim[i->rank - 1] + batch > t->rank ||
         i->dim[i->rank - 1] < 1) {
@@ -144,16 +140,14 @@ void tc_onnx_build_gather_nd(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
     int64_t batch = tc_onnx_int(n, "batch_dims", 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     if (batch < 0 || batch >= t->rank || batch >= i->rank) {
         tc_b_bad(m, TC_E_ARGUMENT, "batch_dims %" PRId64 " of rank %d", batch, t->rank);
         return;
     }
     tc_val flat = join_coordinates(n, tc_b_cast(m, index, TC_i64), t, (int)batch);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int first = (int)batch + (int)i->dim[i->rank - 1];
     tc_onnx_bind(n, 0, tc_b_gather_nd(m, x, flat, i, first));
 }
@@ -163,12 +157,10 @@ void tc_onnx_build_scatter_nd(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1), updates = tc_onnx_need(n, 2);
     tc_attr_scatter *a = tc_b_attr(m, scatter, .combine = reduction(n), .include_self = true);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     tc_val flat = join_coordinates(n, tc_b_cast(m, index, TC_i64), t, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int first = (int)i->dim[i->rank - 1];
     int64_t rows = 1, rest = 1, many = tc_type_count(tc_b_type(m, flat));
     for (int d = 0; d < t->rank; d++)
@@ -187,8 +179,7 @@ void tc_onnx_build_one_hot(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val index = tc_onnx_need(n, 0), values = tc_onnx_need(n, 2);
     int64_t depth = tc_onnx_settled_int(n, 1, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, index)->rank;
     int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), rank + 1);
     int64_t along[TC_MAX_RANK + 1];
@@ -244,8 +235,7 @@ void tc_onnx_build_compress(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     tc_ints condition = tc_onnx_settled(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     bool flat = !tc_onnx_has(n, "axis");
     if (flat)
         x = tc_b_flat(m, x);

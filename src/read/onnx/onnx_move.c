@@ -12,8 +12,7 @@ void tc_onnx_build_reshape(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     tc_ints shape = tc_onnx_settled(n, 1);
     bool allow_zero = tc_onnx_int(n, "allowzero", 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t dim[TC_MAX_RANK], known = 1, count = tc_type_count(t);
     int open = -1;
@@ -41,8 +40,7 @@ void tc_onnx_build_reshape(tc_onnx_node *n)
 void tc_onnx_build_flatten(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_onnx_int(n, "axis", 1), dim[2] = {1, 1};
     axis += axis < 0 ? t->rank : 0;
@@ -57,8 +55,7 @@ void tc_onnx_build_squeeze(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     tc_ints axes = tc_onnx_list(n, "axes", 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t dim[TC_MAX_RANK];
     bool gone[TC_MAX_RANK] = {false};
@@ -80,8 +77,7 @@ void tc_onnx_build_unsqueeze(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     tc_ints axes = tc_onnx_list(n, "axes", 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int rank = t->rank + axes.n, from = 0;
     int64_t dim[TC_MAX_RANK];
@@ -104,8 +100,7 @@ void tc_onnx_build_unsqueeze(tc_onnx_node *n)
 void tc_onnx_build_shape(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t start = tc_onnx_int(n, "start", 0), end = tc_onnx_int(n, "end", t->rank);
     start = tc_max_i64(0, tc_min_i64(start < 0 ? start + t->rank : start, t->rank));
@@ -126,8 +121,7 @@ void tc_onnx_build_transpose(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     tc_ints perm = tc_onnx_ints(n, "perm");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     int64_t list[TC_MAX_RANK];
     if (perm.n && perm.n != rank)
@@ -155,8 +149,7 @@ void tc_onnx_build_split(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     tc_ints sizes = tc_onnx_list(n, "split", 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int axis = tc_b_axis(&n->m, tc_onnx_int(n, "axis", 0), tc_b_type(&n->m, x)->rank);
     int64_t extent = tc_b_type(&n->m, x)->dim[axis];
     if (!sizes.n) {
@@ -184,8 +177,7 @@ void tc_onnx_build_split(tc_onnx_node *n)
 /* x[start : end : step] as NumPy has it; a negative step goes backwards. */
 static tc_val slice(tc_onnx_node *n, tc_val x, int axis, int64_t start, int64_t end, int64_t step)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     int64_t extent = tc_b_type(&n->m, x)->dim[axis];
     if (step == 0 || step < -INT32_MAX) {
         tc_b_bad(&n->m, TC_E_ARGUMENT, "a slice with step %" PRId64, step);
@@ -211,8 +203,7 @@ void tc_onnx_build_slice(tc_onnx_node *n)
     tc_ints starts = tc_onnx_list(n, "starts", 1), ends = tc_onnx_list(n, "ends", 2);
     tc_ints axes = tc_onnx_list(n, "axes", 3),
             steps = n->n_in > 4 ? tc_onnx_list(n, "steps", 4) : (tc_ints){0, NULL};
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     if (ends.n != starts.n || (axes.n && axes.n != starts.n) || (steps.n && steps.n != starts.n) ||
         starts.n > rank) {
@@ -231,8 +222,7 @@ void tc_onnx_build_expand(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     tc_ints shape = tc_onnx_settled(n, 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int rank = shape.n > t->rank ? shape.n : t->rank;
     int64_t dim[TC_MAX_RANK];
@@ -274,8 +264,7 @@ void tc_onnx_build_pad(tc_onnx_node *n)
     double value = tc_onnx_float(n, "value", 0);
     tc_field_pad_mode mode = pad_mode(n);
     tc_tensor t;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (filler && mode == TC_pad_mode_constant) {
         if (!tc_b_settled(m, filler, &t)) {
             tc_b_unsupported(m, "padding with a number that is not constant");
@@ -305,8 +294,7 @@ void tc_onnx_build_depth_space(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     int64_t b = tc_onnx_int(n, "blocksize", 0);
     bool crd = tc_text_eq(tc_onnx_text(n, "mode", "DCR"), "CRD");
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     if (t->rank != 4 || b < 1 || b > INT16_MAX) {
         tc_b_bad(m, TC_E_SHAPE, "blocks of %" PRId64 " in a tensor of rank %d", b, t->rank);
@@ -333,8 +321,7 @@ void tc_onnx_build_center_crop_pad(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
     tc_ints shape = tc_onnx_settled(n, 1), axes = tc_onnx_ints(n, "axes");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t pad[2 * TC_MAX_RANK] = {0};
     if (shape.n != (axes.n ? axes.n : t->rank)) {
@@ -355,13 +342,11 @@ void tc_onnx_build_reverse_sequence(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), lengths = tc_onnx_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int batch = tc_b_axis(m, tc_onnx_int(n, "batch_axis", 1), t->rank),
         time = tc_b_axis(m, tc_onnx_int(n, "time_axis", 0), t->rank);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t steps = t->dim[time], along[TC_MAX_RANK], across[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++) {
         along[i] = i == time ? steps : 1;
@@ -442,8 +427,7 @@ void tc_onnx_build_eye_like(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     tc_dtype dtype = tc_onnx_has(n, "dtype") ? tc_onnx_need_dtype(n, tc_onnx_int(n, "dtype", 1))
                                              : t->dtype;

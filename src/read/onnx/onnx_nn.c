@@ -9,8 +9,7 @@
 static tc_val per_channel(tc_build *m, tc_val x, int rank)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     dim[rank > 1 ? 1 : 0] = tc_type_count(tc_b_type(m, x));
     return tc_b_reshape(m, x, rank, dim);
 }
@@ -66,8 +65,7 @@ void tc_onnx_build_batch_norm(tc_onnx_node *n)
     double eps = tc_onnx_float(n, "epsilon", (double)1e-5f);
     for (int i = 0; i < 4; i++)
         p[i] = tc_onnx_need(n, 1 + i);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_dtype dtype = tc_b_dtype(m, x);
     for (int i = 0; i < 4; i++)
         p[i] = tc_b_cast(m, p[i], dtype);
@@ -89,8 +87,7 @@ void tc_onnx_build_group_norm(tc_onnx_node *n)
     p[1] = tc_onnx_need(n, 2);
     double eps = tc_onnx_float(n, "epsilon", (double)1e-5f);
     int64_t groups = tc_onnx_int(n, "num_groups", 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int64_t channels = t->rank > 1 ? t->dim[1] : 1;
     for (int i = 0; i < 2 && groups > 0 && m->status == TC_OK; i++)
@@ -111,8 +108,7 @@ void tc_onnx_build_layer_norm(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_in(n, 1), bias = tc_onnx_in(n, 2);
     double eps = tc_onnx_float(n, "epsilon", (double)1e-5f);
     bool rms = n->row->extra != 0;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), t->rank), count = t->rank - axis;
     bool fits = true;
@@ -154,8 +150,7 @@ void tc_onnx_build_mean_variance_norm(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     tc_ints axes = tc_onnx_ints(n, "axes");
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (!axes.n)
         axes = tc_ints_copy(&m->ctx->arena, (int64_t[]){0, 2, 3}, 3);
     axes = tc_b_axes(&n->m, axes, tc_b_type(m, x)->rank);
@@ -176,8 +171,7 @@ void tc_onnx_build_lrn(tc_onnx_node *n)
     int64_t size = tc_onnx_int(n, "size", 1);
     double alpha = tc_onnx_float(n, "alpha", (double)0.0001f),
            beta = tc_onnx_float(n, "beta", 0.75), bias = tc_onnx_float(n, "bias", 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     if (size < 1 || size > 256 || t->rank < 2) {
         tc_b_bad(m, TC_E_ARGUMENT, "LRN over %" PRId64 " channels", size);
@@ -205,8 +199,7 @@ void tc_onnx_build_lrn(tc_onnx_node *n)
 static tc_val likelihood_loss(tc_onnx_node *n, tc_val x, tc_val target, tc_val weight)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const char *how = tc_onnx_text(n, "reduction", "mean");
     const tc_type *t = tc_b_type(m, x);
     target = tc_b_cast(m, target, TC_i64);
@@ -219,8 +212,7 @@ static tc_val likelihood_loss(tc_onnx_node *n, tc_val x, tc_val target, tc_val w
     }
     tc_val at = tc_b_unsqueeze(m, target, 1);
     tc_val chosen = tc_b_gather(m, x, at, 1);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *shape = tc_b_type(m, target);
     chosen = tc_b_reshape(m, chosen, shape->rank, shape->dim);
     tc_val loss = tc_b_neg(m, chosen), share;

@@ -9,8 +9,7 @@ void tc_onnx_build_gemm(tc_onnx_node *n)
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1), c = tc_onnx_in(n, 2);
     double alpha = tc_onnx_float(n, "alpha", 1), beta = tc_onnx_float(n, "beta", 1);
     bool trans_b = tc_onnx_int(n, "transB", 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (tc_b_type(m, a)->rank != 2 || tc_b_type(m, b)->rank != 2) {
         tc_b_bad(m, TC_E_SHAPE, "Gemm of ranks %d and %d, expected 2", tc_b_type(m, a)->rank,
                  tc_b_type(m, b)->rank);
@@ -77,8 +76,7 @@ void tc_onnx_build_det(tc_onnx_node *n)
 {
     static const int all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     tc_val x = tc_onnx_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t size = t->rank >= 2 ? t->dim[t->rank - 1] : 0;
     if (size < 1 || t->dim[t->rank - 2] != size)

@@ -102,8 +102,7 @@ static tc_val signed_step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_
 {
     tc_build *m = &n->m;
     tc_tensor s, z;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_attr_quantize a = {
         .axis = -1, .dtype = dtype, .divides = op == TC_OP_quantize, .biased = down == 128};
     codes(op == TC_OP_dequantize ? tc_b_dtype(m, x) : dtype, false, &a.qmin, &a.qmax);
@@ -135,8 +134,7 @@ static tc_val step(tc_onnx_node *n, tc_op op, tc_val x, tc_val scale, tc_val zer
                    tc_dtype dtype, bool nibble)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     bool back = op == TC_OP_dequantize;
     if ((back ? tc_b_dtype(m, x) : dtype) != TC_u8)
         return signed_step(n, op, x, scale, zero, axis, dtype, 0);
@@ -176,8 +174,7 @@ static tc_val by_blocks(tc_onnx_node *n, bool back, tc_val x, tc_val scale, tc_v
     const tc_type *t = tc_b_type(m, x);
     scale = spread(n, scale, t, axis);
     zero = spread(n, zero, t, axis);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_dtype real = tc_b_dtype(m, scale);
     if (zero)
         zero = tc_b_cast(m, zero, real);
@@ -219,8 +216,7 @@ void tc_onnx_build_quantize(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), scale = tc_onnx_need(n, 1), zero = tc_onnx_in(n, 2), y;
     int64_t code = tc_onnx_int(n, "output_dtype", 0), axis = tc_onnx_int(n, "axis", 1);
     enum { UINT4 = 21 };
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_dtype dtype = zero ? tc_b_dtype(m, zero) : code ? tc_onnx_need_dtype(n, code) : TC_u8;
     bool nibble = code == UINT4 || is_uint4(n, 2);
     if (tc_is_float(dtype))
@@ -238,8 +234,7 @@ void tc_onnx_build_dequantize(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), scale = tc_onnx_need(n, 1), zero = tc_onnx_in(n, 2), y;
     int64_t axis = tc_onnx_int(n, "axis", 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_dtype dtype = tc_onnx_int(n, "output_dtype", 0)
                          ? tc_onnx_need_dtype(n, tc_onnx_int(n, "output_dtype", 0))
                          : tc_b_dtype(m, scale);
@@ -326,8 +321,7 @@ tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias)
 tc_onnx_codes tc_onnx_dynamic(tc_build *m, tc_val x, double least_scale)
 {
     static const int64_t axes[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    if (m->status != TC_OK)
-        return (tc_onnx_codes){0};
+    TC_STOP_WITH(m, (tc_onnx_codes){0});
     int rank = tc_b_type(m, x)->rank;
     tc_val lo = tc_b_reduce(m, TC_OP_amin, x, axes, rank, false);
     lo = tc_b_clamp(m, lo, -INFINITY, 0);
@@ -362,8 +356,7 @@ void tc_onnx_build_dynamic_quantize(tc_onnx_node *n)
 static tc_val real_of(tc_onnx_node *n, int i, int64_t axis)
 {
     tc_val x = tc_onnx_need(n, i), scale = tc_onnx_need(n, i + 1), zero = tc_onnx_in(n, i + 2);
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     return step(n, TC_OP_dequantize, x, scale, zero, axis, TC_f32, false);
 }
 
@@ -371,8 +364,7 @@ static tc_val real_of(tc_onnx_node *n, int i, int64_t axis)
 static tc_val codes_of(tc_onnx_node *n, tc_val y, int i)
 {
     tc_val scale = tc_onnx_need(n, i), zero = tc_onnx_in(n, i + 1);
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     return step(n, TC_OP_quantize, y, scale, zero, 1, zero ? tc_b_dtype(&n->m, zero) : TC_u8,
                 false);
 }
@@ -429,8 +421,7 @@ static tc_val real_matrix(tc_onnx_node *n, int i, bool rows)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, i), scale = tc_onnx_need(n, i + 1);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     if (tc_type_count(tc_b_type(m, scale)) == 1 || tc_b_type(m, scale)->rank <= 1)
         return real_of(n, i, rows ? t->rank - 2 : t->rank - 1);
@@ -444,8 +435,7 @@ void tc_onnx_build_qlinear_matmul(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val a = real_matrix(n, 0, true), b = real_matrix(n, 3, false);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_val y = tc_b_matmul(m, a, b);
     tc_onnx_bind(n, 0, codes_of(n, y, 6));
 }
@@ -465,8 +455,7 @@ void tc_onnx_build_qlinear_unary(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = real_of(n, 0, 1), y;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (n->row->op == TC_OP_leaky_relu) {
         tc_attr_slope *a = tc_b_attr(m, slope, tc_onnx_float(n, "alpha", (double)0.01f));
         y = tc_b_1(m, leaky_relu, a, x);
@@ -518,8 +507,7 @@ void tc_onnx_build_matmul_integer(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val a = tc_onnx_need(n, 0), b = tc_onnx_need(n, 1), za = tc_onnx_in(n, 2),
            zb = tc_onnx_in(n, 3);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int ra = tc_b_type(m, a)->rank, rb = tc_b_type(m, b)->rank;
     a = centred(n, a, za, ra - 2);
     b = centred(n, b, zb, rb - 1);

@@ -27,8 +27,7 @@ static double of_nothing(tc_op op, tc_dtype t)
 
 static tc_val reduce(tc_build *m, tc_op op, tc_val x, tc_ints axes, bool keep)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     bool extreme = op == TC_OP_amax || op == TC_OP_amin;
     if (tc_type_count(t) == 0 && op != TC_OP_mean) {
@@ -72,8 +71,7 @@ void tc_onnx_build_reduce(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), y;
     bool keep = tc_onnx_int(n, "keepdims", 1), none;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_dtype dtype = tc_b_dtype(m, x);
     tc_ints axes = axes_of(n, tc_b_type(m, x), &none);
     if (none)
@@ -99,8 +97,7 @@ void tc_onnx_build_reduce(tc_onnx_node *n)
 static tc_val arg_of(tc_onnx_node *n, tc_op op, tc_val x, int axis, bool keep, bool last)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t extent = tc_b_type(m, x)->dim[axis];
     if (last)
         x = tc_b_flip(m, x, axis);
@@ -114,8 +111,7 @@ static tc_val arg_of(tc_onnx_node *n, tc_op op, tc_val x, int axis, bool keep, b
 void tc_onnx_build_arg(tc_onnx_node *n)
 {
     tc_val x = tc_onnx_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int axis = tc_b_axis(&n->m, tc_onnx_int(n, "axis", 0), tc_b_type(&n->m, x)->rank);
     bool keep = tc_onnx_int(n, "keepdims", 1), last = tc_onnx_int(n, "select_last_index", 0);
     tc_onnx_bind(n, 0, arg_of(n, n->row->op, x, axis, keep, last));
@@ -143,8 +139,7 @@ void tc_onnx_build_softmax(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), y;
     int axis;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     x = as_rows(n, x, n->version >= 13 ? -1 : 1, &axis);
     if (n->row->op == TC_OP_argmax && m->status == TC_OK) {
@@ -168,8 +163,7 @@ void tc_onnx_build_cumulative(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     int64_t where = tc_onnx_settled_int(n, 1, 0);
     bool exclusive = tc_onnx_int(n, "exclusive", 0), reverse = tc_onnx_int(n, "reverse", 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axis = tc_b_axis(m, where, t->rank);
     if (reverse)
@@ -190,8 +184,7 @@ void tc_onnx_build_lp_normalization(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), size;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int64_t axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), t->rank);
     if (tc_onnx_int(n, "p", 2) == 1) {

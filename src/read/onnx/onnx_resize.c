@@ -157,8 +157,7 @@ static tc_val matrix(tc_build *m, const resize *r, int axis, int64_t in, tc_dtyp
 
 static tc_val along_axis(tc_build *m, tc_val x, const resize *r, int axis)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int64_t in = t->dim[axis];
     if (r->mode == NEAREST) {
@@ -245,8 +244,7 @@ static tc_val as_upsample(tc_build *m, tc_val x, const resize *r)
 
 static tc_val resample(tc_build *m, tc_val x, const resize *r)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     tc_val y = r->place == CROP ? TC_NONE : as_upsample(m, x, r);
     if (y || m->status != TC_OK)
@@ -347,8 +345,7 @@ void tc_onnx_build_resize(tc_onnx_node *n)
         sizes = tc_onnx_settled(n, 3);
     if (r.place == CROP && tc_onnx_has_in(n, 1))
         roi = tc_onnx_settled_floats(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     r.rank = t->rank;
     for (int i = 0; i < t->rank; i++) {
@@ -372,8 +369,7 @@ void tc_onnx_build_affine_grid(tc_onnx_node *n)
     tc_val theta = tc_onnx_need(n, 0);
     tc_ints size = tc_onnx_settled(n, 1);
     bool align = tc_onnx_int(n, "align_corners", 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int axes = size.n - 2;
     if (axes < 2 || axes > 3) {
         tc_b_bad(m, TC_E_ARGUMENT, "AffineGrid for %d axes", axes);

@@ -236,8 +236,7 @@ static bool usual_activations(tc_onnx_node *n, const rnn *s)
 static tc_val state_of(tc_onnx_node *n, const rnn *s, int i)
 {
     tc_val v = tc_onnx_in(n, i);
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     if (!v) {
         int64_t dim[3] = {s->dirs, s->batch, s->hidden};
         return tc_b_full(&n->m, 3, dim, 0, tc_b_dtype(&n->m, s->x));
@@ -286,8 +285,7 @@ static bool read_node(tc_onnx_node *n, rnn *s)
         s->w = real_weights(n, s->w, 8);
         s->r = real_weights(n, s->r, 10);
     }
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     if (s->batch_first)
         s->x = tc_b_swap(m, s->x, 0, 1);
     const tc_type *x = tc_b_type(m, s->x), *r = tc_b_type(m, s->r);

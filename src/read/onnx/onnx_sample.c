@@ -81,8 +81,7 @@ static tc_val samples(tc_onnx_node *n, const deform *d, tc_val x, tc_val offset,
                       int64_t group, int64_t k)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int64_t numbers = d->kernel[0] * d->kernel[1], first = 2 * (group * numbers + k);
     int64_t each = t->dim[1] / d->offsets;
@@ -109,12 +108,10 @@ void tc_onnx_build_deform_conv(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), w = tc_onnx_need(n, 1), offset = tc_onnx_need(n, 2),
            bias = tc_onnx_in(n, 3), mask = tc_onnx_in(n, 4);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *wt = tc_b_type(m, w);
     deform d = deform_of(n, t, wt);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t numbers = d.kernel[0] * d.kernel[1];
     const tc_type *ot = tc_b_type(m, offset);
     if (ot->rank != 4 || ot->dim[1] != 2 * d.offsets * numbers || ot->dim[2] != d.out[0] ||
@@ -182,8 +179,7 @@ static tc_val sample_places(tc_build *m, const align *a, tc_val rois, int axis)
 /* 1 where a place counts, as the samples' own type. */
 static tc_val counts(tc_build *m, tc_val at, int64_t extent)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_dtype dtype = tc_b_dtype(m, at);
     tc_val lo = tc_b_scalar(m, dtype, -1), hi = tc_b_scalar(m, dtype, (double)extent);
     tc_val above = tc_b_ge(m, at, lo), below = tc_b_le(m, at, hi);
@@ -215,8 +211,7 @@ static beside neighbours(tc_build *m, tc_val at, int64_t extent)
 static tc_val corner(tc_build *m, const align *a, tc_val x, const beside b[2], const tc_val use[2],
                      int row, int column)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t rows = a->out[0] * a->ratio[0], columns = a->out[1] * a->ratio[1],
             channels = tc_b_type(m, x)->dim[1];
     int64_t tall[4] = {a->regions, 1, rows, 1}, wide[4] = {a->regions, 1, 1, columns},
@@ -241,8 +236,7 @@ static tc_val corner(tc_build *m, const align *a, tc_val x, const beside b[2], c
 /* Each cell from its samples: their mean, or the largest. */
 static tc_val per_cell(tc_build *m, const align *a, tc_val v)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t channels = tc_b_type(m, v)->dim[1];
     static const int64_t within[] = {3, 5};
     v = tc_b_reshape(
@@ -298,8 +292,7 @@ void tc_onnx_build_roi_align(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), rois = tc_onnx_need(n, 1), batch = tc_onnx_need(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *r = tc_b_type(m, rois);
     const char *missing = n->version < 16 ? "output_half_pixel" : "half_pixel";
     const char *mode = tc_onnx_text(n, "coordinate_transformation_mode", missing);

@@ -10,8 +10,7 @@ static const double PI = 3.14159265358979323846;
 /* Real and imaginary part stand along the last axis; one number there: real. */
 static tc_val as_complex(tc_build *m, tc_val x)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int last = t->rank - 1;
     tc_val real = tc_b_select(m, x, last, 0);
@@ -26,8 +25,7 @@ static tc_val as_complex(tc_build *m, tc_val x)
 
 static tc_val as_pairs(tc_build *m, tc_val c)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int rank = tc_b_type(m, c)->rank;
     tc_val real = tc_b_real(m, c), imag = tc_b_imag(m, c);
     return tc_b_op(m, TC_OP_stack, tc_b_attr(m, axis, rank), (tc_val[]){real, imag}, 2);
@@ -44,8 +42,7 @@ static tc_val transform(tc_build *m, tc_val x, int64_t axis, tc_field_fft_kind k
 /* The axis cut or filled up with zeros to that length. */
 static tc_val fitted(tc_build *m, tc_val x, int axis, int64_t length)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t pad[2 * TC_MAX_RANK] = {0};
     pad[2 * axis + 1] = length - tc_b_type(m, x)->dim[axis];
     return tc_b_pad(m, x, pad, 0);
@@ -58,8 +55,7 @@ void tc_onnx_build_dft(tc_onnx_node *n)
     bool inverse = tc_onnx_int(n, "inverse", 0), onesided = tc_onnx_int(n, "onesided", 0);
     int64_t where = n->version >= 20 ? tc_onnx_settled_int(n, 2, -2) : tc_onnx_int(n, "axis", 1);
     int64_t length = tc_onnx_settled_int(n, 1, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     if (t->rank < 2 || (t->dim[t->rank - 1] != 1 && t->dim[t->rank - 1] != 2)) {
         tc_b_bad(m, TC_E_SHAPE, "a transform of what has no real and imaginary parts");
@@ -101,8 +97,7 @@ void tc_onnx_build_stft(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0), window = tc_onnx_in(n, 2);
     int64_t step = tc_onnx_settled_int(n, 1, 0), length = tc_onnx_settled_int(n, 3, 0);
     bool onesided = tc_onnx_int(n, "onesided", 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     bool real = t->rank == 2 || (t->rank == 3 && t->dim[2] == 1);
     if (!real || t->dtype != TC_f32) {
@@ -136,8 +131,7 @@ void tc_onnx_build_window(tc_onnx_node *n)
     int64_t size = tc_onnx_settled_int(n, 0, 0);
     tc_dtype dtype = tc_onnx_need_dtype(n, tc_onnx_int(n, "output_datatype", 1));
     bool periodic = tc_onnx_int(n, "periodic", 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (size < 0 || size > 1 << 24) {
         tc_b_bad(&n->m, TC_E_ARGUMENT, "a window of %" PRId64, size);
         return;
@@ -159,8 +153,7 @@ void tc_onnx_build_mel_weights(tc_onnx_node *n)
             rate = tc_onnx_settled_int(n, 2, 0);
     tc_floats lower = tc_onnx_settled_floats(n, 3), upper = tc_onnx_settled_floats(n, 4);
     tc_dtype dtype = tc_onnx_need_dtype(n, tc_onnx_int(n, "output_datatype", 1));
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t dim[2] = {length / 2 + 1, bands};
     if (bands < 1 || length < 1 || rate < 1 || lower.n != 1 || upper.n != 1 ||
         tc_dims_count(2, dim) < 0 || bands > 1 << 16 || length > 1 << 24) {

@@ -70,8 +70,7 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
             w.pad[2 * i + 1] > INT32_MAX / 4)
             tc_b_bad(&n->m, TC_E_ARGUMENT, "a window, stride, dilation or pad is out of range");
     }
-    if (n->m.status != TC_OK)
-        return w;
+    TC_STOP_WITH(&n->m, w);
     if (tc_text_eq(word, "VALID"))
         memset(w.pad, 0, sizeof w.pad);
     else if (!tc_text_eq(word, "NOTSET"))
@@ -105,8 +104,7 @@ static tc_ints befores(tc_build *m, const window *w)
  * makes such windows. */
 static tc_val pad_in_front(tc_build *m, tc_val x, window *w, double value)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int64_t pad[2 * TC_MAX_RANK] = {0};
     for (int i = 0; i < w->axes; i++) {
@@ -124,8 +122,7 @@ void tc_onnx_build_conv(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     bias = tc_onnx_whole_bias(n, x, weight, bias);
     window w = window_of(n, tc_b_type(m, x), tc_b_type(m, weight)->dim + 2);
     tc_attr_conv *a =
@@ -139,8 +136,7 @@ void tc_onnx_build_conv_transpose(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), weight = tc_onnx_need(n, 1), bias = tc_onnx_in(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     bias = tc_onnx_whole_bias(n, x, weight, bias);
     const tc_type *t = tc_b_type(m, x);
     window w = {.axes = t->rank - 2};
@@ -157,8 +153,7 @@ void tc_onnx_build_conv_transpose(tc_onnx_node *n)
     bool same = tc_text_eq(word, "SAME_UPPER") || tc_text_eq(word, "SAME_LOWER");
     if ((pads.n && pads.n != 2 * w.axes) || (shape.n && shape.n < w.axes))
         tc_b_bad(m, TC_E_ARGUMENT, "pads or output_shape do not fit the input");
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     bool plain = true;
     for (int i = 0; i < w.axes; i++) {
         int64_t reach = (tc_b_type(m, weight)->dim[2 + i] - 1) * w.dilation[i] + 1;
@@ -210,8 +205,7 @@ void tc_onnx_build_conv_transpose(tc_onnx_node *n)
 static tc_val whole_places(tc_build *m, tc_val at, const tc_type *x, const int64_t *padded,
                            const int64_t *before, bool column_major)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int axes = x->rank - 2;
     int64_t plane = 1;
     for (int i = 0; i < axes; i++)
@@ -242,8 +236,7 @@ void tc_onnx_build_max_pool(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     window w = window_of(n, t, NULL);
     int results = tc_onnx_wants(n, 1) ? 2 : 1;
@@ -272,8 +265,7 @@ void tc_onnx_build_max_pool(tc_onnx_node *n)
 static tc_val window_sums(tc_build *m, tc_val x, window w)
 {
     x = pad_in_front(m, x, &w, 0);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t channels = tc_b_type(m, x)->dim[1], dim[5] = {channels, 1};
     memcpy(dim + 2, w.kernel, (size_t)w.axes * sizeof *dim);
     tc_val ones = tc_b_full(m, w.axes + 2, dim, 1, tc_b_dtype(m, x));
@@ -324,14 +316,12 @@ void tc_onnx_build_average_pool(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     bool include = tc_onnx_int(n, "count_include_pad", 0), near = true;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     window w = window_of(n, t, NULL);
     for (int i = 0; i < w.axes; i++)
         near = near && w.dilation[i] == 1;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (w.even && near) {
         tc_attr_avg_pool *a = tc_b_attr(m, avg_pool, .kernel = list(m, w.kernel, w.axes),
                                         .stride = list(m, w.stride, w.axes), .pad = befores(m, &w),
@@ -354,8 +344,7 @@ static tc_val root(tc_build *m, tc_val x, double p)
 
 static tc_val power(tc_build *m, tc_val x, double p)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     if (p == 2)
         return tc_b_mul(m, x, x);
     x = tc_b_abs(m, x);
@@ -368,8 +357,7 @@ void tc_onnx_build_lp_pool(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0);
     double p = (double)tc_onnx_int(n, "p", 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     window w = window_of(n, tc_b_type(m, x), NULL);
     tc_val sum = window_sums(m, power(m, x, p), w);
     tc_onnx_bind(n, 0, root(m, sum, p));
@@ -382,8 +370,7 @@ void tc_onnx_build_global_pool(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     double p = (double)tc_onnx_int(n, "p", 2);
     static const int64_t axes[] = {2, 3, 4, 5, 6, 7};
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int spatial = tc_b_type(m, x)->rank - 2;
     if (spatial < 1)
         tc_b_bad(m, TC_E_SHAPE, "a tensor without spatial axes");
@@ -451,8 +438,7 @@ void tc_onnx_build_col2im(tc_onnx_node *n)
     tc_val x = tc_onnx_need(n, 0);
     tc_ints size = tc_onnx_settled(n, 1), kernel = tc_onnx_settled(n, 2),
             pads = tc_onnx_ints(n, "pads");
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     window w = {.axes = size.n};
     if (size.n < 1 || size.n > 3 || kernel.n != size.n) {
         tc_b_unsupported(m, "Col2Im of %d axes; one to three are supported", size.n);
@@ -472,8 +458,7 @@ void tc_onnx_build_col2im(tc_onnx_node *n)
             w.pad[2 * i] > INT32_MAX / 4 || w.pad[2 * i + 1] > INT32_MAX / 4)
             tc_b_bad(m, TC_E_ARGUMENT, "a window, stride, dilation or pad is out of range");
     }
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (!even || w.axes != 2) {
         tc_onnx_bind(n, 0, sum_columns(m, x, &w, size));
         return;
@@ -490,8 +475,7 @@ void tc_onnx_build_max_unpool(tc_onnx_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
     tc_ints shape = n->n_in > 2 ? tc_onnx_settled(n, 2) : (tc_ints){0, NULL};
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axes = t->rank - 2;
     int64_t kernel[4] = {1, 1, 1, 1}, stride[4], dim[TC_MAX_RANK];

@@ -62,8 +62,7 @@ tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
     tc_pt2_scope *scope = n->work->scope;
     tc_str text = tc_json_text(&scope->reader->work, tc_json_get(named, "name"));
     tc_pt2_name *name = tc_pt2_name_of(scope, text);
-    if (n->m.status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(&n->m, NULL);
     if (name && name->kind == TC_PT2_PAYLOAD)
         n->m.status = tc_pt2_load(scope, name, n->m.loc);
     else if (name && name->kind == TC_PT2_BROKEN)
@@ -352,8 +351,7 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
 
 static tc_val scalar(tc_pt2_node *n, tc_dtype dtype, tc_pt2_number v)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     tc_tensor t = {tc_type_make(n->m.ctx, dtype, 0, NULL), tc_arena_raw(&n->m.ctx->arena, 16)};
     if (v.kind == TC_PT2_FLOAT)
         tc_store_f64(t, 0, v.f);
@@ -401,8 +399,7 @@ tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
     tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
     if (!found)
         tc_pt2_bad_argument(n, arg, "a number or a tensor");
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     return scalar(n, number_type(v.kind, other ? tc_type_of(n->m.g, other)->dtype : TC_none), v);
 }
 
@@ -410,8 +407,7 @@ tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
 
 static tc_pt2_slot *result_at(tc_pt2_node *n, int i)
 {
-    if (n->m.status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(&n->m, NULL);
     if (i < 0 || i >= n->n_result) {
         n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_STRUCTURE,
                              "'%s' has %d results here, and makes more", n->target, n->n_result);
@@ -483,8 +479,7 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
                      r->name.p);
     else
         check_type(n, r, value);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);
     cell->val = value;
     name_result(n, r, cell);

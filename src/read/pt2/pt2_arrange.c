@@ -87,8 +87,7 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints given = tc_pt2_ints(n, tc_pt2_has(n, "repeats") ? "repeats" : "dims");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank, lead = given.n < rank ? rank - given.n : 0;
     int64_t *repeats = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(given.n + lead));
     for (int i = 0; i < given.n + lead; i++)
@@ -105,8 +104,7 @@ static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t k = ((tc_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
     tc_ints dims = tc_pt2_ints(n, "dims");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     for (int i = 0; i < dims.n && i < 2; i++)
         plane[i] = dims.v[i];
     for (int i = 0; i < 2; i++)
@@ -125,8 +123,7 @@ static void import_roll(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shifts = tc_pt2_ints(n, "shifts"), dims = tc_pt2_ints(n, "dims");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     tc_val from = dims.n ? x : tc_b_flat(&n->m, x);
     int64_t *axes = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(dims.n ? dims.n : 1));
@@ -140,8 +137,7 @@ static void import_roll(tc_pt2_node *n, const tc_pt2_row *row)
 /* Borders: PyTorch lists them from the last axis, ours from the first. */
 static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode, double value)
 {
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     if (given.n % 2 || given.n > 2 * rank) {
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the padding does not fit the tensor's rank");
@@ -184,8 +180,7 @@ static void import_border_pad(tc_pt2_node *n, const tc_pt2_row *row)
 
 static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, int64_t dim2)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     int rank = tc_b_type(&n->m, x)->rank;
     int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
     return tc_b_1(&n->m, diagonal, tc_b_attr(&n->m, diagonal, offset, a, b), x);
@@ -195,8 +190,7 @@ static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, i
  * its numbers stand in their columns, and keeps the one on the diagonal. */
 static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t side = t->rank && offset > -INT32_MAX && offset < INT32_MAX
                        ? t->dim[t->rank - 1] + (offset < 0 ? -offset : offset) : -1;
@@ -227,8 +221,7 @@ static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
             dim2 = tc_pt2_int(n, "dim2", -1);
     tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, y)->rank, from = 0;
     int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank), perm[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
@@ -241,8 +234,7 @@ static void import_diag(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t offset = tc_pt2_int(n, "diagonal", 0);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     bool matrix = tc_b_type(&n->m, x)->rank == 2;
     tc_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
 }
@@ -263,8 +255,7 @@ static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
     int64_t offset = tc_pt2_int(n, "storage_offset", 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (!owns_storage(n, x)) {
         tc_b_unsupported(&n->m, "strides over a tensor that is itself a view");
         return;

@@ -256,8 +256,7 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
 {
     int n_carried, n_more;
     tc_val *carried = operands_at(n, 2, &n_carried), *more = operands_at(n, 3, &n_more);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int count = n_carried + n_more;
     tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count);
     if (n_carried)
@@ -329,8 +328,7 @@ static void each_row(tc_pt2_node *n, rows *r)
                 n, tc_b_1(&n->m, select, tc_b_attr(&n->m, select, 0, i), r->of[c]));
         for (int c = 0; c < r->n_more; c++)
             cell[k++] = cell_for(n, r->more[c]);
-        if (n->m.status != TC_OK)
-            return;
+        TC_STOP(&n->m);
         int got = inline_graph(n, 0, cell, n_cell, n->work->scope->autocast, out, n_out);
         if (got >= 0 && got != n_out)
             tc_b_bad(&n->m, TC_E_STRUCTURE, "its graph returns less than the operator does");

@@ -48,8 +48,7 @@ static void import_times(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_type_of(n->m.g, x), *w = tc_type_of(n->m.g, weight);
     int64_t count = tc_type_count(w);
     bool by_channel =

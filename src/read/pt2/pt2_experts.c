@@ -26,8 +26,7 @@ static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
                            "bins between the minimum and maximum of the data: give min and max");
     if (n->m.status == TC_OK && bins < 1)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "there are no bins");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     x = tc_b_unsqueeze(&n->m, tc_b_cast(&n->m, tc_b_flat(&n->m, x), TC_f32), 1);
     tc_val at = arith(n, TC_OP_sub, x, min);
     at = tc_b_floor(&n->m, arith(n, TC_OP_mul, at, (double)bins / (max - min)));
@@ -72,13 +71,11 @@ static void import_grouped_mm(tc_pt2_node *n, const tc_pt2_row *row)
            w = tc_pt2_tensor(n, aten ? "mat2" : "weight");
     tc_val ends = tc_pt2_tensor_opt(n, "offs");
     const tc_type *y = tc_pt2_result_type(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     bool rows = ends && tc_b_type(&n->m, x)->rank == 2 && tc_b_type(&n->m, w)->rank == 3;
     if (!rows || (aten && tc_pt2_has(n, "bias")))
         tc_b_unsupported(&n->m, "only rows in groups, by one matrix for each, without bias");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_pt2_bind(n, 0, tc_b_cast(&n->m, by_group(n, x, w, ends), y->dtype));
 }
 

@@ -93,8 +93,7 @@ static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_row *row, tc_ints sizes, int
 /* x with `extent` elements along the axis: cut off, or zeros added. */
 static tc_val resized(tc_pt2_node *n, tc_val x, int64_t axis, int64_t extent)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     const tc_type *t = tc_b_type(&n->m, x);
     if (extent == t->dim[axis])
         return x;
@@ -111,8 +110,7 @@ static tc_val resized(tc_pt2_node *n, tc_val x, int64_t axis, int64_t extent)
 /* x as the kind of numbers the transform takes. */
 static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     tc_dtype t = tc_b_type(&n->m, x)->dtype;
     if (!tc_is_float(t) && t != TC_c64)
         x = tc_b_cast(&n->m, x, TC_f32);
@@ -127,13 +125,11 @@ static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints sizes = tc_pt2_ints(n, (int)row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
     tc_field_fft_norm norm = norm_of(n, kind);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_ints axes = axes_of(n, row, sizes, tc_b_type(&n->m, x)->rank);
     if (n->m.status == TC_OK && (!axes.n || (sizes.n && sizes.n != axes.n)))
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t last = 2 * (tc_b_type(&n->m, x)->dim[axes.v[axes.n - 1]] - 1);
     bool to_real = kind == TC_fft_kind_complex_to_real;
     for (int i = 0; i < sizes.n; i++) {
@@ -153,8 +149,7 @@ static void import_fftshift(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dim");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     tc_ints axes = tc_b_axes(&n->m, dims, t->rank);
     int64_t *shifts = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes.n);
@@ -174,8 +169,7 @@ static void import_plain_fft(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t norm = tc_pt2_int(n, "normalization", 0), last = tc_pt2_int(n, "last_dim_size", 0);
     tc_ints dims = tc_pt2_ints(n, "dim");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_ints axes = tc_b_axes(&n->m, dims, tc_b_type(&n->m, x)->rank);
     if (kind == TC_fft_kind_real_to_complex && !tc_pt2_bool(n, "onesided", true))
         kind = TC_fft_kind_forward;

@@ -85,8 +85,7 @@ static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     bool accumulate = tc_pt2_bool(n, "accumulate", false);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     in[1] = tc_b_cast(&n->m, in[1], tc_b_type(&n->m, in[0])->dtype);
     int at = only_index(index, count);
     if (at >= 0 && is_mask(n, index[at]) && tc_type_count(tc_b_type(&n->m, in[1])) == 1) {
@@ -107,8 +106,7 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
 {
     tc_tensor r;
     int64_t total = 0, k = 0;
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     if (!tc_b_known(&n->m, repeats, &r)) {
         tc_b_unsupported(&n->m, "repeats that are not constant make a result of unknown size");
         return TC_NONE;
@@ -137,8 +135,7 @@ static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t dim = tc_pt2_int(n, "dim", 0);
     (void)row;
     x = tc_pt2_has(n, "dim") ? x : tc_b_flat(&n->m, x);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank);
     tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
@@ -150,8 +147,7 @@ static void import_repeat_places(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val repeats = tc_pt2_tensor(n, "repeats");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_val y = repeated_places(n, repeats, tc_type_count(tc_b_type(&n->m, repeats)));
     if (n->m.status == TC_OK)
         tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, y, tc_b_type(&n->m, repeats)->dtype), 0);
@@ -185,8 +181,7 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
         index = tc_b_flat(&n->m, index);
     }
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x), *i = tc_b_type(&n->m, index);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank), from[TC_MAX_RANK], at[TC_MAX_RANK];
     if (i->rank != t->rank) {
@@ -212,8 +207,7 @@ static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
            value = tc_pt2_operand(n, "value", x);
     int64_t dim = tc_pt2_need_int(n, "dim");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank), rows[TC_MAX_RANK];
     memcpy(rows, t->dim, sizeof rows);
@@ -230,8 +224,7 @@ static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
            source = tc_pt2_tensor(n, "source");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t last = tc_type_count(tc_b_type(&n->m, source)) - 1;
     if (last < 0 || !tc_type_count(t)) {
@@ -255,8 +248,7 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
             dim2 = tc_pt2_int(n, "dim2", 1);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank, part = tc_b_type(&n->m, source)->rank;
     int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
     if (n->m.status != TC_OK || rank < 2 || part != rank - 1 || a == b) {
@@ -292,8 +284,7 @@ static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
  */
 static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     int64_t bags = tc_b_type(&n->m, offsets)->dim[0] - closed;
     offsets = tc_b_cast(&n->m, offsets, TC_i64);
     tc_val first = tc_pt2_slice(n, offsets, 0, 0, bags, 1),
@@ -316,8 +307,7 @@ static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
     bool closed = tc_pt2_bool(n, "include_last_offset", false);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, table), *list = tc_b_type(&n->m, index);
     if (list->rank != 1 || tc_b_type(&n->m, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
         mode > 2 || !tc_is_float(t->dtype)) {
@@ -358,8 +348,7 @@ static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *y = tc_pt2_result_type(n, 0);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
     tc_val number = tc_b_arange(&n->m, classes, TC_i64);
     tc_val same = tc_b_eq(&n->m, tc_b_unsqueeze(&n->m, x, tc_b_type(&n->m, x)->rank), number);
@@ -375,8 +364,7 @@ static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
         tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
     if (tc_pt2_has(n, "sorter"))
         tc_b_unsupported(&n->m, "a sequence given with its order");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (tc_b_type(&n->m, edges)->rank != 1) {
         tc_b_unsupported(&n->m, "several sorted sequences at once");
         return;

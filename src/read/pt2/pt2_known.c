@@ -177,8 +177,7 @@ static void import_isin(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_operand(n, row->extra == 1 ? "element" : "elements", TC_NONE),
            among = tc_pt2_operand(n, row->extra == 2 ? "test_element" : "test_elements", TC_NONE);
     bool invert = tc_pt2_bool(n, "invert", false);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     int64_t last = rank;
     tc_val wide = tc_b_unsqueeze(&n->m, x, rank);

@@ -24,16 +24,14 @@ tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis,
 tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
                     int64_t step)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     return tc_b_1(&n->m, slice, tc_pt2_slice_attr(n, tc_b_type(&n->m, x), axis, start, end, step),
                   x);
 }
 
 tc_val tc_pt2_mask(tc_pt2_node *n, const uint8_t *v, int32_t rank, const int64_t *dim)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     const tc_type *type = tc_type_make(n->m.ctx, TC_bool, rank, dim);
     void *data = tc_arena_copy(&n->m.ctx->arena, v, tc_type_bytes(type));
     return tc_graph_const(n->m.g, type, data, NULL, n->m.loc);
@@ -51,8 +49,7 @@ tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
 
 void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view)
 {
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_pt2_bind(n, 0, value);
     if (view != 0)
         tc_pt2_view(n, base, value);

@@ -40,8 +40,7 @@ static void import_reshape(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shape = tc_pt2_dims(n, tc_pt2_result_type(n, 0));
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_pt2_result(n, x, tc_b_reshape(&n->m, x, shape.n, shape.v), row->extra != 0 && packed(n, x));
 }
 
@@ -52,8 +51,7 @@ static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
         tc_val y = tc_b_expand_as(&n->m, x[i], tc_pt2_result_type(n, i));
-        if (n->m.status != TC_OK)
-            return;
+        TC_STOP(&n->m);
         tc_pt2_bind(n, i, y);
         tc_pt2_view(n, x[i], y);
     }
@@ -90,8 +88,7 @@ static void import_permute(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dims");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     if (dims.n != rank) {
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of axes is not as long as the tensor's rank");
@@ -108,8 +105,7 @@ static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
     const char *second = tc_pt2_has(n, "axis1") ? "axis1" : "dim1";
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t a = tc_pt2_need_int(n, first), b = tc_pt2_need_int(n, second);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     tc_val y = tc_b_swap(&n->m, x, tc_b_axis(&n->m, a, rank), tc_b_axis(&n->m, b, rank));
     tc_pt2_result(n, x, y, row->extra);
@@ -119,8 +115,7 @@ static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_reversed(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t perm[TC_MAX_RANK];
     int rank = tc_b_type(&n->m, x)->rank;
     for (int i = 0; i < rank; i++)
@@ -131,8 +126,7 @@ static void import_reversed(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     if (rank < 2) {
         tc_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
@@ -145,8 +139,7 @@ static void import_movedim(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints source = tc_pt2_ints(n, "source"), destination = tc_pt2_ints(n, "destination");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     if (source.n != destination.n || source.n > rank) {
         tc_b_bad(&n->m, TC_E_ARGUMENT, "source and destination are not equally many axes");
@@ -177,8 +170,7 @@ static void import_slice(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_val y = tc_pt2_slice(n, x, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), start, end,
                             step);
     tc_pt2_result(n, x, y, row->extra);
@@ -189,8 +181,7 @@ static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dim"), start = tc_pt2_need_int(n, "start");
     int64_t length = tc_pt2_need_int(n, "length");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank), extent = t->rank ? t->dim[axis] : 0;
     start = start < 0 ? start + extent : start;
@@ -205,8 +196,7 @@ static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
 static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
 {
     int64_t dim = tc_pt2_need_int(n, "dim"), index = tc_pt2_need_int(n, "index");
-    if (n->m.status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(&n->m, NULL);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank);
     return tc_b_attr(&n->m, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
@@ -235,8 +225,7 @@ static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     const void *attr = tc_pt2_slice_attr(n, t, tc_b_axis(&n->m, dim, t->rank), start, end, step);
     part = tc_b_cast(&n->m, part, t->dtype);
@@ -248,8 +237,7 @@ static void split_along(tc_pt2_node *n, const tc_pt2_row *row, int64_t axis)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = axis < 0 ? tc_pt2_int(n, "dim", 0) : axis;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     dim = tc_b_axis(&n->m, dim, t->rank);
     int64_t *sizes = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)n->n_result);

@@ -49,8 +49,7 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val mean = tc_pt2_tensor_opt(n, "running_mean"), var = tc_pt2_tensor_opt(n, "running_var");
     double eps = tc_pt2_float(n, "eps", 1e-5);
     bool training = tc_pt2_bool(n, "training", false);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (training && (mean || var)) {
         tc_b_bad(&n->m, TC_E_UNSUPPORTED,
                    "batch norm that updates its statistics; export the model in eval mode");
@@ -69,8 +68,7 @@ static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
 static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
 {
     tc_ints shape = tc_pt2_ints(n, "normalized_shape");
-    if (n->m.status != TC_OK)
-        return 0;
+    TC_STOP_WITH(&n->m, 0);
     const tc_type *t = tc_b_type(&n->m, x);
     for (int i = 0; i < shape.n; i++)
         if (shape.n > t->rank || shape.v[i] != t->dim[t->rank - shape.n + i]) {
@@ -96,8 +94,7 @@ static void import_rms_norm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight");
     int64_t axes = normalized_axes(n, x);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     double missing = tc_b_type(&n->m, x)->dtype == TC_f64 ? DBL_EPSILON : (double)FLT_EPSILON;
     tc_attr_layer_norm *a = tc_b_attr(&n->m, layer_norm, axes, tc_pt2_float(n, "eps", missing));
     tc_pt2_bind(n, 0, tc_b_2(&n->m, rms_norm, a, x, w));
@@ -109,8 +106,7 @@ static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val v = tc_pt2_tensor(n, "v"), g = tc_pt2_tensor(n, "g");
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, v)->rank;
     tc_ints axes = axes_but(n, rank, dim == -1 ? -1 : tc_b_axis(&n->m, dim, rank));
     tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, true, 2), v);
@@ -138,8 +134,7 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
     double eps = tc_pt2_float(n, "eps", 1e-8);
     int64_t dim = tc_pt2_int(n, "dim", 1);
     tc_val product = tc_b_mul(&n->m, a, b);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, product);
     tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, dim, t->rank), 1);
     tc_attr_shape *common = tc_b_attr(&n->m, shape,
@@ -171,8 +166,7 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
                                        .has_bias = tc_pt2_bool(n, "has_biases", true));
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "dropout", 0) != 0)
         tc_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)(1 + n_state + n_param));
     in[0] = x;
     memcpy(in + 1, state, (size_t)n_state * sizeof *in);

@@ -6,8 +6,7 @@
 /* The tensor with leading axes of extent 1 up to the rank. */
 static tc_val with_rank(tc_pt2_node *n, tc_val x, int rank)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
@@ -20,8 +19,7 @@ static void import_kron(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, a)->rank > tc_b_type(&n->m, b)->rank ? tc_b_type(&n->m, a)->rank
                                                                  : tc_b_type(&n->m, b)->rank;
     if (2 * rank > TC_MAX_RANK) {
@@ -30,8 +28,7 @@ static void import_kron(tc_pt2_node *n, const tc_pt2_row *row)
     }
     a = with_rank(n, a, rank);
     b = with_rank(n, b, rank);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t of_a[TC_MAX_RANK], of_b[TC_MAX_RANK], out[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) {
         of_a[2 * i] = tc_b_type(&n->m, a)->dim[i];
@@ -50,15 +47,13 @@ static void import_vander(tc_pt2_node *n, const tc_pt2_row *row)
 {
     enum { MOST = 1024 };
     tc_val x = tc_pt2_tensor(n, "x");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t count = tc_pt2_int(n, "N", t->rank ? t->dim[t->rank - 1] : 1);
     bool rising = row->extra != 0 || tc_pt2_bool(n, "increasing", false);
     if (n->m.status == TC_OK && (count < 1 || count > MOST || t->rank < 1))
         tc_b_unsupported(&n->m, "too many powers, or powers of no row");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_val *power = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count), last = TC_NONE;
     for (int64_t k = 0; k < count; k++) {
         last = !k       ? tc_b_full(&n->m, t->rank, t->dim, 1, t->dtype)
@@ -82,8 +77,7 @@ static void import_block_diag(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t before = 0;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
         tc_val x = tc_b_cast(&n->m, with_rank(n, block[i], 2), y->dtype);
-        if (n->m.status != TC_OK)
-            return;
+        TC_STOP(&n->m);
         int64_t columns = tc_b_type(&n->m, x)->dim[1];
         int64_t pad[4] = {0, 0, before, y->dim[1] - before - columns};
         before += columns;
@@ -101,8 +95,7 @@ static void import_cartesian(tc_pt2_node *n, const tc_pt2_row *row)
     int count;
     tc_val *list = tc_pt2_list_of(n, "tensors", &count);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (count == 1) {
         tc_pt2_result(n, TC_NONE, tc_b_identity(&n->m, list[0]), 0);
         return;
@@ -131,8 +124,7 @@ static void import_logcumsumexp(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);
     int64_t extent = t->rank ? t->dim[axis] : 1;

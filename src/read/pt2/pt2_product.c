@@ -29,8 +29,7 @@ static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, "batch1"),
            b = tc_pt2_tensor(n, "batch2");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank != 3 || bt->rank != 3) {
         tc_b_bad(&n->m, TC_E_SHAPE, "the batches must have rank 3");
@@ -46,8 +45,7 @@ static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
 /* A vector as a matrix of one column or one row. */
 static tc_val as_matrix(tc_pt2_node *n, tc_val v, bool column)
 {
-    if (n->m.status != TC_OK)
-        return v;
+    TC_STOP_WITH(&n->m, v);
     if (tc_b_type(&n->m, v)->rank != 1) {
         tc_b_bad(&n->m, TC_E_SHAPE, "a vector is expected");
         return v;
@@ -77,8 +75,7 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
 {
     (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank == 0 || bt->rank == 0) {
         tc_pt2_bind(n, 0, tc_b_mul(&n->m, a, b));
@@ -104,8 +101,7 @@ static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val *list = tc_pt2_tensors(n, row->extra != 0 ? "tensors" : "matrices", &count);
     if (n->m.status == TC_OK && count < 1)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of matrices is empty");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_val y = list[0];
     for (int i = 1; i < count; i++)
         y = tc_b_matmul(&n->m, y, list[i]);
@@ -132,8 +128,7 @@ static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     tc_ints left = tc_pt2_ints(n, "dims_self"), right = tc_pt2_ints(n, "dims_other");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int ra = tc_b_type(&n->m, a)->rank, rb = tc_b_type(&n->m, b)->rank;
     char label[2][TC_MAX_RANK];
     bool summed[2][TC_MAX_RANK] = {{false}};
@@ -166,8 +161,7 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double p = tc_pt2_float(n, "p", 2);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
     if (at->rank < 2 || bt->rank < 2 || at->rank >= TC_MAX_RANK || bt->rank >= TC_MAX_RANK) {
         tc_b_bad(&n->m, TC_E_SHAPE, "operands of rank 2 or more are expected");
@@ -184,8 +178,7 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
     a = tc_b_reshape(&n->m, a, at->rank + 1, left);
     b = tc_b_reshape(&n->m, b, bt->rank + 1, right);
     tc_val d = tc_b_sub(&n->m, a, b);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_type(&n->m, d)->rank - 1, 1);
     tc_pt2_bind(n, 0, tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, false, p), d));
 }
@@ -199,8 +192,7 @@ static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val mask = tc_pt2_tensor_opt(n, tc_pt2_has(n, "attn_bias") ? "attn_bias" : "attn_mask");
     if (tc_pt2_float(n, "dropout_p", 0) != 0)
         tc_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, q)->rank;
     double width = rank ? (double)tc_b_type(&n->m, q)->dim[rank - 1] : 1;
     tc_attr_sdpa *a = tc_b_attr(&n->m, sdpa, .causal = tc_pt2_bool(n, "is_causal", false),

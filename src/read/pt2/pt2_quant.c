@@ -56,8 +56,7 @@ static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
         a.zero = tc_pt2_need_int(n, "zero_point");
     }
     int64_t axis = tc_pt2_int(n, "axis", 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (row->extra != 0)
         a.axis = tc_b_axis(&n->m, axis, tc_b_type(&n->m, in[0])->rank);
     const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
@@ -79,8 +78,7 @@ static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
 
 static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     tc_ints last = tc_ints_fill(&n->m.ctx->arena, tc_b_type(&n->m, x)->rank - 1, 1);
     return tc_b_op(&n->m, op, tc_b_attr(&n->m, axes, last, true), (tc_val[]){x}, 1);
 }
@@ -91,8 +89,7 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
     tc_val x = tc_pt2_tensor(n, "input");
     (void)row;
     tc_val most = over_last(n, TC_OP_amax, tc_b_abs(&n->m, x));
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (tc_b_type(&n->m, most)->dtype == TC_f16)
         most = tc_b_cast(&n->m, most, TC_f32);
     tc_dtype t = tc_b_type(&n->m, most)->dtype;
@@ -116,8 +113,7 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row 
     tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
            high = over_last(n, TC_OP_amax, x);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_dtype t = tc_b_type(&n->m, x)->dtype;
     const void *one = tc_b_attr(&n->m, alpha, 1);
     low = tc_b_clamp(&n->m, low, -INFINITY, 0);
@@ -138,8 +134,7 @@ static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row 
     zero = tc_b_1(&n->m, round, tc_b_attr(&n->m, round, 0), tc_b_clamp(&n->m, zero, -128, 127));
     scale = tc_b_cast(&n->m, scale, TC_f64);
     zero = tc_b_cast(&n->m, zero, TC_i64);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_pt2_bind(n, 0, scale);
     tc_pt2_bind(n, 1, zero);
 }

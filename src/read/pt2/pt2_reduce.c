@@ -14,8 +14,7 @@ static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
     (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     int axes = tc_pt2_ints(n, "dim").n;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     bool vector = axes == 1 || (!axes && tc_b_type(&n->m, x)->rank == 1);
     if (tc_pt2_has(n, "ord") && !vector)
         tc_b_unsupported(&n->m, "a norm of matrices other than the default");
@@ -26,8 +25,7 @@ static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
 
 static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
 {
-    if (n->m.status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(&n->m, NULL);
     const void *attr =
         tc_b_attr(&n->m, sort, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), descending);
     return tc_b_ops(&n->m, TC_OP_sort, attr, &x, 1, 2);
@@ -65,8 +63,7 @@ static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
     ends[2] = tc_pt2_tensor_opt(n, "append");
     int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
     tc_val joined[3];
     int count = 0;

@@ -94,8 +94,7 @@ static frames read_frames(tc_pt2_node *n, bool onesided)
     if (n->m.status == TC_OK &&
         (f.length < 1 || f.hop < 1 || width < 1 || width > f.length || f.length > 1 << 20))
         tc_b_bad(&n->m, TC_E_ARGUMENT, "frames of such length");
-    if (n->m.status != TC_OK)
-        return f;
+    TC_STOP_WITH(&n->m, f);
     if (!f.window && width < f.length)
         f.window = tc_b_full(&n->m, 1, &width, 1, TC_f32);
     int64_t before = (f.length - width) / 2;
@@ -110,13 +109,11 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     (void)row;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     bool complex_in = t->dtype == TC_c64;
     frames f = read_frames(n, !complex_in);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int last = t->rank - 1;
     if (t->rank < 1 || t->rank > 2 || t->dim[last] < f.length) {
         tc_b_bad(&n->m, TC_E_SHAPE, "the signal is shorter than a frame, or no list of signals");
@@ -150,8 +147,7 @@ static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
 /* Frames [signals, length, count] added up where they overlap: [signals, samples]. */
 static tc_val overlapped(tc_pt2_node *n, tc_val x, const frames *f)
 {
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t count = t->dim[2], samples = f->length + f->hop * (count - 1);
     int64_t size[2] = {1, samples}, kernel[2] = {1, f->length}, one[2] = {1, 1}, none[2] = {0, 0},
@@ -204,8 +200,7 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
         x = tc_b_mul(&n->m, x, f.window);
     x = overlapped(n, tc_b_swap(&n->m, x, 1, 2), &f);
     tc_val weight = envelope(n, &f, count);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t total = tc_b_type(&n->m, x)->dim[1], half = f.length / 2,
             start = tc_pt2_bool(n, "center", true) ? half : 0;
     int64_t length = tc_pt2_int(n, "length", total - 2 * start), have;
@@ -224,8 +219,7 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
 static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "self"), at = TC_NONE;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);
     int64_t extent = t->rank ? t->dim[axis] : 1, column[TC_MAX_RANK];
@@ -248,8 +242,7 @@ static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
         x = tc_b_2(&n->m, cat, join, head, best);
         at = tc_b_2(&n->m, cat, join, first, where);
     }
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_pt2_bind(n, 0, extent > 1 ? x : tc_b_identity(&n->m, x));
     if (n->n_result > 1)
         tc_pt2_bind(n, 1, at);

@@ -25,8 +25,7 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
     int64_t view[2 * TC_MAX_RANK], moved[TC_MAX_RANK];
     bool within[2 * TC_MAX_RANK];
     int rank = 0, at = 0;
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     if (size.n != x->rank)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "block_size does not have a number for every axis");
     for (int i = 0; i < x->rank && n->m.status == TC_OK; i++) {
@@ -45,8 +44,7 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
     }
     if (n->m.status == TC_OK && rank > TC_MAX_RANK)
         tc_b_unsupported(&n->m, "blocks along so many axes are not supported");
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     *b = (blocks){.count = 1, .size = 1};
     for (int inside = 0; inside < 2; inside++)
         for (int i = 0; i < rank; i++)
@@ -184,8 +182,7 @@ static void import_grouped(tc_pt2_node *n, const tc_pt2_row *row)
                           .qmax = tc_pt2_need_int(n, "quant_max"),
                           .dtype = tc_pt2_dtype(n, "output_dtype", TC_f32)};
     blocks b;
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t size[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++)

@@ -60,8 +60,7 @@ static void import_conv(tc_pt2_node *n, const tc_pt2_row *row)
 {
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *type = tc_b_type(&n->m, w);
     int axes = type->rank - 2;
     if (axes < 1) {
@@ -216,8 +215,7 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
     enum { MOST_PLACES = 1 << 24 }; /* weights of an axis */
     tc_val x;
     tc_attr_upsample *a = upsampling(n, 2, &x);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_type t = *tc_b_type(&n->m, x);
     if (!tc_is_float(t.dtype)) {
         tc_b_unsupported(&n->m, "resampling integers with antialias is not supported; resample "
@@ -289,13 +287,11 @@ static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
         (axes < 2 || axes > 3 || !tc_is_float(tc_b_type(&n->m, theta)->dtype)))
         tc_b_bad(&n->m, TC_E_ARGUMENT,
                    "a size of four or five numbers and a float theta are expected");
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_val base = base_grid(n, tc_b_type(&n->m, theta)->dtype, size.v + 2, axes, align_corners);
     tc_attr_einsum *e = tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, "pk,nck->npc"));
     tc_val y = tc_b_2(&n->m, einsum, e, base, theta);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int64_t dim[5] = {tc_b_type(&n->m, y)->dim[0]};
     memcpy(dim + 1, size.v + 2, (size_t)axes * sizeof *dim);
     dim[axes + 1] = axes;

@@ -134,8 +134,7 @@ tc_ints tc_tfl_ints(const tc_tfl_node *n, uint32_t field)
 bool tc_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out)
 {
     tc_val v = tc_tfl_need(n, i);
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     if (tc_b_settled(&n->m, v, out))
         return true;
     tc_b_bad(&n->m, TC_E_DYNAMIC,

@@ -81,8 +81,7 @@ void tc_tfl_build_nms(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0), score = tc_tfl_need(n, 1);
     int64_t most = tc_tfl_settled_int(n, 2);
     double overlap = settled(n, 3), least = settled(n, 4), sigma = soft ? settled(n, 5) : 0;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *s = tc_b_type(m, score);
     if (t->rank != 2 || t->dim[1] != 4 || s->rank != 1 || s->dim[0] != t->dim[0] || t->dim[0] < 1) {
         tc_b_bad(m, TC_E_SHAPE, "boxes %s with scores %s", tc_type_text(&m->ctx->arena, t),

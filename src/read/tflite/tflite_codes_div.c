@@ -97,8 +97,7 @@ void tc_tfl_codes_div(tc_tfl_node *n)
         q.zero[k] = tc_tfl_zero(t[k]);
     }
     float to = (float)tc_tfl_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (t[0]->code != y->code || t[1]->code != y->code) {
         tc_b_unsupported(m, "DIV of %s by %s to %s", tc_tfl_type_name(t[0]->code),
                          tc_tfl_type_name(t[1]->code), tc_tfl_type_name(y->code));

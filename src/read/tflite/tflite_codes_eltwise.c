@@ -80,8 +80,7 @@ static void add_or_subtract(tc_tfl_node *n, int sign)
             tc_b_unsupported(m, "a sum of quantized numbers and others");
     }
     double a = tc_tfl_scale(n, t[0]), b = tc_tfl_scale(n, t[1]), c = tc_tfl_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     bool wide = y->dtype == TC_i16;
     double twice = 2 * fmax(a, b);
     s.left = wide ? 15 : 20;
@@ -116,8 +115,7 @@ void tc_tfl_codes_mul(tc_tfl_node *n)
     if (!tc_tfl_is_codes(t[0]) || !tc_tfl_is_codes(t[1]) || !tc_tfl_is_codes(y))
         tc_b_unsupported(m, "a product of quantized numbers and others");
     float real = f32_scale(n, t[0]) * f32_scale(n, t[1]) / f32_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_tfl_factor f = tc_tfl_factor_of((double)real);
     a = tc_tfl_widen(m, a, tc_tfl_zero(t[0]), 0);
     b = tc_tfl_widen(m, b, tc_tfl_zero(t[1]), 0);
@@ -141,8 +139,7 @@ void tc_tfl_codes_squared_difference(tc_tfl_node *n)
                              t[k] ? tc_tfl_type_name(t[k]->code) : "nothing");
     }
     double s[2] = {tc_tfl_scale(n, t[0]), tc_tfl_scale(n, t[1])}, c = tc_tfl_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     double twice = 2 * fmax(s[0], s[1]);
     for (int k = 0; k < 2; k++) {
         tc_tfl_factor f = tc_tfl_factor_of(s[k] / twice);
@@ -181,8 +178,7 @@ void tc_tfl_codes_compare(tc_tfl_node *n)
         const tc_tfl_tensor *t = tc_tfl_in_tensor(n, k);
         tc_tfl_factor f = tc_tfl_factor_of(tc_tfl_scale(n, t));
         x[k] = tc_tfl_need(n, k);
-        if (m->status != TC_OK)
-            return;
+        TC_STOP(m);
         bool wide = t->dtype == TC_i16;
         x[k] = tc_tfl_widen(m, x[k], wide ? 0 : tc_tfl_zero(t), wide ? 0 : LEFT);
         x[k] = wide ? x[k] : tc_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
@@ -211,8 +207,7 @@ void tc_tfl_codes_prelu(tc_tfl_node *n)
                         *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0), slope = tc_tfl_need(n, 1);
     float s = f32_scale(n, t[0]), a = f32_scale(n, t[1]), c = f32_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_tfl_factor above = tc_tfl_factor_of((double)(s / c)),
                   below = tc_tfl_factor_of((double)(s * a / c));
     x = tc_tfl_widen(m, x, tc_tfl_zero(t[0]), 0);
@@ -220,8 +215,7 @@ void tc_tfl_codes_prelu(tc_tfl_node *n)
     tc_val up = tc_tfl_rescale(m, x, &above, 1, 0, 0, TC_i32);
     tc_val down = tc_tfl_mul(m, x, slope, 0);
     down = tc_tfl_rescale(m, down, &below, 1, 0, 0, TC_i32);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_val zero = tc_tfl_number(m, TC_i32, tc_b_type(m, x)->rank, 0);
     tc_val positive = tc_tfl_two(m, TC_OP_tosa_greater_equal, x, zero);
     tc_val v = tc_b_tosa_select(m, positive, up, down);
@@ -240,8 +234,7 @@ void tc_tfl_codes_concatenation(tc_tfl_node *n)
         const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
         in[i] = tc_tfl_need(n, i);
         float s = f32_scale(n, t), c = f32_scale(n, y);
-        if (m->status != TC_OK)
-            return;
+        TC_STOP(m);
         if (s == c && tc_tfl_zero(t) == tc_tfl_zero(y))
             continue;
         if (y->dtype != TC_i8) /* int16 codes are moved whatever their scales are */

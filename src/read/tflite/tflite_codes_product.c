@@ -20,8 +20,7 @@ static bool factors(tc_tfl_node *n, const tc_tfl_tensor *x, const tc_tfl_tensor 
                  "the weights have %d scales on axis %d, expected "
                  "%" PRId64 " on axis %d",
                  w->n_scale, w->axis, count, axis);
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     *n_out = w->n_scale;
     *out = tc_new_n(&n->m.ctx->arena, tc_tfl_factor, (size_t)w->n_scale);
     for (int i = 0; i < w->n_scale; i++)
@@ -46,8 +45,7 @@ static tc_val bias_of(tc_tfl_node *n, int i, int64_t count, tc_dtype sum)
     tc_build *m = &n->m;
     tc_val b = tc_tfl_in(n, i);
     int64_t one = 1, zero = 0;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     if (!b)
         return tc_tfl_const_of(m, sum, 1, &one, &zero);
     if (tc_type_count(tc_b_type(m, b)) != count) {
@@ -108,8 +106,7 @@ static tc_val product(tc_tfl_node *n, tc_op op, tc_val x, tc_val w, tc_val bias,
 {
     tc_build *m = &n->m;
     tc_dtype dtype = tc_b_dtype(m, x);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t pad[4] = {win[0].before, win[0].after, win[1].before, win[1].after},
             stride[2] = {win[0].stride, win[1].stride},
             dilation[2] = {win[0].dilation, win[1].dilation};
@@ -221,8 +218,7 @@ tc_val tc_tfl_rows_by(tc_tfl_node *n, tc_val x, int64_t x_zero, tc_val w, int64_
                       tc_val bias)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *k = tc_b_type(m, w);
     const tc_tfl_window one = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .used = 1};
     const tc_tfl_window win[2] = {one, one};
@@ -323,8 +319,7 @@ void tc_tfl_codes_batch_matmul(tc_tfl_node *n)
     int rank = 0;
     for (int k = 0; k < 2; k++) {
         in[k] = tc_tfl_need(n, k);
-        if (m->status != TC_OK)
-            return;
+        TC_STOP(m);
         int r = tc_b_type(m, in[k])->rank;
         if (!tc_tfl_is_codes(t[k]) || r < 2 || t[k]->dtype != t[0]->dtype || !y) {
             tc_b_unsupported(m, "matrices of %s and %s, rank %d",
@@ -336,8 +331,7 @@ void tc_tfl_codes_batch_matmul(tc_tfl_node *n)
             in[k] = tc_b_swap(m, in[k], r - 2, r - 1);
         rank = r > rank ? r : rank;
     }
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     for (int i = 0; i < rank - 2; i++) {
         batch[i] = 1;
         for (int k = 0; k < 2; k++) {

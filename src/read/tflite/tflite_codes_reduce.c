@@ -47,8 +47,7 @@ tc_val tc_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
                    const int64_t *stride)
 {
     enum { SIDE = 64, PART = 16, MOST = 1 << 15 };
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     if (t->rank != 4 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] * kernel[1] > MOST)
         return TC_NONE;
@@ -90,8 +89,7 @@ static void sum_or_mean(tc_tfl_node *n, bool mean)
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
     tc_val x = tc_tfl_need(n, 0);
     double xs = tc_tfl_scale(n, t), ys = tc_tfl_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *type = tc_b_type(m, x);
     tc_ints axes = tc_tfl_axes(n, type->rank);
     tc_tfl_factor f = tc_tfl_factor_of(xs / ys);
@@ -129,8 +127,7 @@ void tc_tfl_codes_mean(tc_tfl_node *n) { sum_or_mean(n, true); }
 void tc_tfl_codes_reduce_extreme(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_ints axes = tc_tfl_axes(n, tc_b_type(&n->m, x)->rank);
     tc_op op = n->row->op == TC_OP_amax ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min;
     x = along(&n->m, op, x, axes);
@@ -163,8 +160,7 @@ static place place_of(int64_t i, int64_t in, int64_t step, bool half)
 /* lower (1024 - share) + upper share along an axis; i32 */
 static tc_val blend(tc_build *m, tc_val x, int axis, int64_t out, bool align, bool half)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t in = tc_b_type(m, x)->dim[axis], dim[4] = {1, 1, 1, 1}, step = step_of(in, out, align);
     dim[axis] = out;
     int64_t *row[2], *share[2];
@@ -202,8 +198,7 @@ static tc_val as_resize(tc_build *m, tc_val x, int64_t factor, bool up)
     in[1] = tc_tfl_const_of(m, TC_shape, 1, &four, scale);
     in[2] = tc_tfl_const_of(m, TC_shape, 1, &two, offset);
     in[3] = tc_tfl_const_of(m, TC_shape, 1, &two, border);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_node *node =
         tc_graph_add(m->g, TC_OP_tosa_resize, tc_b_attr(m, tosa_resize, TC_resize_mode_bilinear),
                      in, 4, 1, m->loc);

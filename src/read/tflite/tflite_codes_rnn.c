@@ -59,8 +59,7 @@ static tc_val need_codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)
 /* [rows, columns] as they must be; a message else. */
 static void fits(tc_tfl_node *n, int i, tc_val x, int64_t rows, int64_t columns)
 {
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     if (t->dim[0] != rows || (t->rank > 1 && t->dim[1] != columns))
         tc_b_bad(&n->m, TC_E_SHAPE,
@@ -92,8 +91,7 @@ static bool read_scales(tc_tfl_node *n, lstm *s)
                         *c = tc_tfl_in_tensor(n, C), *y = tc_tfl_out_tensor(n, 0);
     float x = scale_of(n, X), out = scale_of(n, H), step = scale_of(n, C),
           middle = (float)tc_tfl_scale(n, hidden), result = (float)tc_tfl_scale(n, y);
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     int e;
     bool power = frexp((double)step, &e) == 0.5;
     s->cell = e - 1;
@@ -133,8 +131,7 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
             tc_b_unsupported(m, "norms inside an LSTM on codes");
     s->h = need_codes(n, H, TC_i8, 2);
     s->c = need_codes(n, C, TC_i16, 2);
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     int64_t hidden = tc_b_type(m, s->h)->dim[1], cells = tc_b_type(m, s->c)->dim[1];
     for (int k = 0; k < GATES; k++) {
         if (k == INPUT && !tc_tfl_has(n, WEIGHTS) && !tc_tfl_has(n, RECURRENT))
@@ -187,16 +184,14 @@ static tc_val product32(tc_build *m, tc_val a, tc_val b)
 /* Everything inside of a step is [1, 1, batch, width]. */
 static tc_val as_places(tc_build *m, tc_val x)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     return tc_b_reshape(m, x, 4, (int64_t[]){1, 1, t->dim[0], t->dim[1]});
 }
 
 static tc_val as_rows(tc_build *m, tc_val x)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     return tc_b_reshape(m, x, 2, (int64_t[]){t->dim[2], t->dim[3]});
 }
@@ -307,8 +302,7 @@ void tc_tfl_codes_svdf(tc_tfl_node *n)
     const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
     float xs = scale_of(n, 0), fs = scale_of(n, 1), ts = scale_of(n, 2), ss = scale_of(n, 4),
           ys = (float)tc_tfl_scale(n, y);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t batch = tc_b_type(m, x)->dim[0], filters = tc_b_type(m, time)->dim[0],
             memory = tc_b_type(m, time)->dim[1];
     if (rank < 1 || filters % rank || memory < 1 || y->dtype != TC_i8) {

@@ -83,8 +83,7 @@ static tc_val inverse(tc_build *m, tc_val a)
 
 static tc_val reduced(tc_build *m, tc_op op, tc_val x)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t last = tc_b_type(m, x)->rank - 1;
     const void *a = op == TC_OP_tosa_reduce_sum
                         ? (const void *)tc_b_attr(m, tosa_axis, last)

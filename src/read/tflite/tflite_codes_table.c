@@ -305,8 +305,7 @@ static bool begin(tc_tfl_node *n, unary *u, tc_val *x)
     *x = tc_tfl_need(n, 0);
     u->xs = (float)tc_tfl_scale(n, u->x);
     u->ys = (float)tc_tfl_scale(n, u->y);
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     u->xz = u->x->zero[0] + (u->x->shifted ? 128 : 0);
     u->yz = u->y->zero[0] + (u->y->shifted ? 128 : 0);
     u->lo = u->y->shifted ? 0 : tc_dtype_min(u->y->dtype);
@@ -396,8 +395,7 @@ void tc_tfl_codes_leaky_relu(tc_tfl_node *n)
     tc_val wide = tc_tfl_widen(m, x, 0, 0);
     tc_val up = tc_tfl_rescale(m, wide, &u.f, 1, 0, 0, TC_i32),
            down = tc_tfl_rescale(m, wide, &u.g, 1, 0, 0, TC_i32);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_val zero = tc_tfl_number(m, TC_i32, tc_b_type(m, x)->rank, 0);
     if (u.alpha < 0)
         down = tc_tfl_two(m, TC_OP_tosa_sub, zero, down);

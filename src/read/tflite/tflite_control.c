@@ -23,8 +23,7 @@ static tc_graph *keep_graph(tc_tfl_node *n, const char *which, int64_t index, co
                             int n_in, int n_out)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return NULL;
+    TC_STOP_WITH(m, NULL);
     tc_tfl_node inner = *n;
     tc_tfl_scope scope = *n->scope;
     scope.g = tc_graph_new(m->g->module, graph_name(n, which));
@@ -59,8 +58,7 @@ void tc_tfl_build_if(tc_tfl_node *n)
            *out = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_out + 1);
     tc_tensor t;
     take_inputs(n, 1, in + 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (tc_b_known(m, condition, &t)) {
         tc_tfl_inline(n, which[tc_load_i64(t, 0) ? 0 : 1], in + 1, n->n_in - 1, out, n->n_out);
         for (int i = 0; i < n->n_out; i++)
@@ -70,8 +68,7 @@ void tc_tfl_build_if(tc_tfl_node *n)
     in[0] = tc_b_reshape(m, condition, 0, NULL);
     tc_graph *a = keep_graph(n, "then", which[0], in + 1, n->n_in - 1, n->n_out);
     tc_graph *b = keep_graph(n, "else", which[1], in + 1, n->n_in - 1, n->n_out);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     for (int i = 0; i < n->n_out; i++)
         if (tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i])) {
             tc_b_unsupported(m, "an IF whose condition is not constant, with results of two types");
@@ -114,8 +111,7 @@ void tc_tfl_build_while(tc_tfl_node *n)
     int64_t test = tc_tfl_int(n, 0, 0), body = tc_tfl_int(n, 1, 0);
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
     take_inputs(n, 0, in);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_val *state = tc_arena_copy(&m->ctx->arena, in, ((size_t)n->n_in + 1) * sizeof *in);
     if (unroll(n, test, body, state)) {
         for (int i = 0; i < n->n_out && i < n->n_in; i++)
@@ -124,8 +120,7 @@ void tc_tfl_build_while(tc_tfl_node *n)
     }
     tc_graph *a = keep_graph(n, "test", test, in, n->n_in, 1);
     tc_graph *b = keep_graph(n, "body", body, in, n->n_in, n->n_in);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     for (int i = 0; i < n->n_in; i++)
         if (tc_type_of(b, b->out[i]) != tc_type_of(m->g, in[i])) {
             tc_b_unsupported(m, "a WHILE whose value %d changes its type", i);

@@ -153,13 +153,11 @@ static bool read_program(tc_tfl_node *n, tc_npu_program *out)
     m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, STREAM), m->loc, &stream);
     if (m->status == TC_OK)
         m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     *out = (tc_npu_program){0};
     out->driver = (tc_bytes){stream.data, stream.data ? tc_type_bytes(stream.type) : 0};
     m->status = tc_npu_read_driver(m->ctx, m->loc, out->driver, out);
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     out->weights = (tc_bytes){weights.data, weights.data ? tc_type_bytes(weights.type) : 0};
     const tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH), *fast = tc_tfl_in_tensor(n, FAST);
     out->scratch = scratch && scratch->rank == 1 ? scratch->dim[0] : -1;
@@ -204,8 +202,7 @@ void tc_tfl_build_ethos_u(tc_tfl_node *n)
         add_memory(n, &out, scratch, 1, true);
         add_memory(n, &out, fast, 2, true);
     }
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     program.n_in = in.n;
     program.n_out = out.n;
     program.in = places(arena, &in);

@@ -22,8 +22,7 @@ void tc_tfl_build_prelu(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), slope = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *s = tc_b_type(m, slope);
     int64_t count = tc_type_count(s);
     bool per_channel = t->rank > 1 && s->rank > 0 && count == t->dim[t->rank - 1] &&
@@ -60,8 +59,7 @@ void tc_tfl_build_select(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val c = tc_tfl_need(n, 0), a = tc_tfl_need(n, 1), b = tc_tfl_need(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, c), *x = tc_b_type(m, a);
     if (n->row->extra == 1 && t->rank == 1 && x->rank > 1 && t->dim[0] == x->dim[0]) {
         int64_t dim[TC_MAX_RANK] = {t->dim[0], 1, 1, 1, 1, 1, 1, 1};

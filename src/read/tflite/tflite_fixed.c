@@ -73,8 +73,7 @@ tc_tfl_range tc_tfl_range_of(const tc_tfl_tensor *t, int activation)
 
 tc_val tc_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_tensor t = tc_b_tensor(m, dtype, rank, dim);
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         tc_store_i64(t, i, v[i]);
@@ -93,8 +92,7 @@ tc_val tc_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v)
 static tc_val converts(tc_build *m, tc_op op, const void *attr, const tc_val *in, int n_in,
                        tc_dtype to)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, in[0]);
     tc_node *node = tc_graph_add(m->g, op, attr, in, n_in, 1, m->loc);
     tc_value_of(m->g, node->out[0])->type = tc_type_make(m->ctx, to, t->rank, t->dim);
@@ -125,8 +123,7 @@ tc_val tc_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r)
 static tc_val rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to, bool once)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     tc_dtype from = tc_b_dtype(m, x);
     bool wide = from == TC_i48, doubles = false;
     tc_tensor factor = tc_b_tensor(m, wide ? TC_i16 : TC_i32, 1, &n),
@@ -179,8 +176,7 @@ tc_val tc_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift)
 /* Ones in front of the shorter shape. */
 static void same_rank(tc_build *m, tc_val *a, tc_val *b)
 {
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *s = tc_b_type(m, *a), *t = tc_b_type(m, *b);
     int rank = s->rank > t->rank ? s->rank : t->rank;
     tc_val *each[] = {a, b};
@@ -223,8 +219,7 @@ tc_val tc_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n)
 
 tc_val tc_tfl_listed(tc_build *m, tc_val x, tc_val list)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *type = tc_b_type(m, x);
     tc_val at = tc_b_reshape(m, x, 2, (int64_t[]){1, tc_type_count(type)});
     at = tc_b_tosa_gather(m, list, at);
@@ -233,8 +228,7 @@ tc_val tc_tfl_listed(tc_build *m, tc_val x, tc_val list)
 
 tc_val tc_tfl_by_code(tc_build *m, tc_val x, tc_val list)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *type = tc_b_type(m, x);
     tc_val at = tc_tfl_widen(m, x, 0, 0);
     at = tc_b_flat(m, at);

@@ -287,8 +287,7 @@ static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const
 void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
                    int n_out)
 {
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_tfl *reader = n->scope->reader;
     if (reader->depth >= DEEPEST) {
         tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");

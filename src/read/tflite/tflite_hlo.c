@@ -33,8 +33,7 @@ static bool within(tc_ints v, int64_t lo, int64_t hi)
 /* Steps of d along an axis: d - 1 times the number between each two. */
 static tc_val dilated(tc_build *m, tc_val x, tc_val number, tc_ints step)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int rank = t->rank;
     int64_t dim[TC_MAX_RANK], all = tc_type_count(t);
@@ -108,8 +107,7 @@ void tc_tfl_build_hlo_pad(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_plain(n, 0), number = tc_tfl_plain(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, x)->rank;
     tc_ints lo = longs(n, 0, rank), hi = longs(n, 1, rank), gap = longs(n, 2, rank);
     if (m->status != TC_OK || tc_type_count(tc_b_type(m, number)) != 1 ||
@@ -146,8 +144,7 @@ static tc_val reduced(tc_tfl_node *n, tc_val x, tc_val first, const windows *w)
 {
     enum { MOST_TAPS = 1 << 12 };
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = tc_b_type(m, x);
     int64_t out[TC_MAX_RANK], taps = 1;
     bool fits = w->size.n == t->rank && w->stride.n == t->rank && w->dilation.n == t->rank &&
@@ -201,8 +198,7 @@ void tc_tfl_build_hlo_reduce_window(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_plain(n, 0), first = tc_tfl_plain(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, x)->rank;
     windows w = {.size = longs(n, 0, rank),
                  .stride = longs(n, 1, rank),
@@ -210,8 +206,7 @@ void tc_tfl_build_hlo_reduce_window(tc_tfl_node *n)
                  .op = TC_OP_COUNT,
                  .graph = tc_tfl_int(n, 5, 0)};
     tc_ints base = longs(n, 2, rank), pad = longs(n, 4, 2 * rank);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t lo[TC_MAX_RANK], hi[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) {
         lo[i] = pad.v[2 * i];
@@ -237,8 +232,7 @@ void tc_tfl_build_hlo_gather(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_plain(n, 0), start = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *s = tc_b_type(m, start);
     tc_ints offset = longs(n, 0, -1), gone = longs(n, 1, -1), map = longs(n, 2, -1),
             size = longs(n, 4, t->rank);

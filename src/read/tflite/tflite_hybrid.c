@@ -86,8 +86,7 @@ static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
     tc_build *m = &n->m;
     tc_val scales = tc_tfl_value(n->scope, t->block_scale, m->loc, &m->status);
     tc_tensor codes, scale;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *type = tc_b_type(m, w);
     int64_t all = tc_type_count(type);
     if (t->block < 1 || type->rank != 2 || type->dim[1] % t->block || t->block_zero >= 0 ||
@@ -105,8 +104,7 @@ static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
 
 tc_val tc_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale)
 {
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t axes[TC_MAX_RANK];
     int k = 0;
     for (int i = inner; i < tc_b_type(m, x)->rank; i++)
@@ -119,8 +117,7 @@ bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
 {
     tc_build *m = &n->m;
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, wi), *real = tc_tfl_in_tensor(n, xi);
-    if (m->status != TC_OK)
-        return false;
+    TC_STOP_WITH(m, false);
     if (t && t->block && !t->n_scale && real && real->code == TFL_FLOAT32) {
         *x = tc_tfl_hybrid_codes(m, *x, inner, true, &h->scale);
         *w = of_blocks(n, t, *w);

@@ -8,8 +8,7 @@ void tc_tfl_build_gather(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), index = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     int axis = tc_b_axis(m, tc_tfl_int(n, 0, 0), t->rank);
     int64_t batch = tc_tfl_int(n, 1, 0), dim[2 * TC_MAX_RANK];
@@ -50,8 +49,7 @@ void tc_tfl_build_gather(tc_tfl_node *n)
 static tc_val join_coordinates(tc_tfl_node *n, tc_val index, int rank, const int64_t *dim)
 {
     tc_build *m = &n->m;
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *i = tc_b_type(m, index);
     int64_t k = i->rank ? i->dim[i->rank - 1] : 0, rows = 1, stride = 1;
     if (k < 1 || k > rank) {
@@ -76,12 +74,10 @@ void tc_tfl_build_gather_nd(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), index = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     tc_val flat = join_coordinates(n, index, t->rank, t->dim);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int first = (int)i->dim[i->rank - 1];
     tc_tfl_bind(n, 0, tc_b_gather_nd(m, x, flat, i, first));
 }
@@ -92,8 +88,7 @@ static tc_val put_rows(tc_tfl_node *n, tc_val base, tc_val index, tc_val updates
 {
     tc_build *m = &n->m;
     tc_val flat = join_coordinates(n, index, rank, dim);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     const tc_type *i = tc_b_type(m, index);
     int64_t first = i->dim[i->rank - 1], rows = 1, rest = 1,
             many = tc_type_count(tc_b_type(m, flat));
@@ -144,8 +139,7 @@ void tc_tfl_build_one_hot(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val index = tc_tfl_need(n, 0), on = tc_tfl_need(n, 2), off = tc_tfl_need(n, 3);
     int64_t depth = tc_tfl_settled_int(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, index)->rank;
     int axis = tc_b_axis(m, tc_tfl_int(n, 0, 0), rank + 1);
     int64_t along[TC_MAX_RANK + 1];
@@ -173,8 +167,7 @@ void tc_tfl_build_embedding(tc_tfl_node *n)
         return;
     index = tc_b_flat(m, tc_b_cast(m, index, TC_i64));
     x = tc_b_index_select(m, x, index, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (tc_tfl_is_codes(t) && to->dtype == TC_f32) {
         int64_t count = t->n_scale, dim[TC_MAX_RANK] = {0};
         tc_tensor s = tc_b_tensor(m, TC_f32, 1, &count);
@@ -204,8 +197,7 @@ void tc_tfl_build_dynamic_update_slice(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), update = tc_tfl_need(n, 1), start = tc_tfl_need(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *u = tc_b_type(m, update);
     tc_tensor known;
     bool settled = tc_b_known(m, start, &known);
@@ -264,8 +256,7 @@ void tc_tfl_build_segment(tc_tfl_node *n)
             segments = tc_max_i64(segments, all.v[i] + 1);
     } else
         segments = tc_tfl_settled_int(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
     int64_t rows = tc_type_count(i), rest = rows ? tc_type_count(t) / rows : 1, dim[TC_MAX_RANK];
     int rank = 1 + t->rank - i->rank;
@@ -313,8 +304,7 @@ void tc_tfl_build_matrix_diag(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), d = n->row->extra == 1 ? tc_tfl_need(n, 1) : x;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     bool put = n->row->extra == 1;
     int rank = put ? t->rank : t->rank + 1;
@@ -335,8 +325,7 @@ void tc_tfl_build_matrix_diag(tc_tfl_node *n)
     d = tc_b_expand(m, d, rank, dim);
     if (m->status == TC_OK && tc_dims_count(2, dim + rank - 2) < 0)
         tc_b_bad(m, TC_E_TOO_LARGE, "a diagonal of %" PRId64 " by %" PRId64, rows, columns);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_tensor mask = tc_b_tensor(m, TC_bool, 2, (int64_t[]){rows, columns});
     for (int64_t i = 0; i < rows * columns; i++)
         ((uint8_t *)mask.data)[i] = i / columns == i % columns;

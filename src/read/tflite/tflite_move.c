@@ -21,8 +21,7 @@ void tc_tfl_build_reshape(tc_tfl_node *n)
     tc_ints shape = listed ? tc_tfl_settled(n, 1) : tc_tfl_ints(n, 0);
     int64_t dim[TC_MAX_RANK], known = 1, all;
     int open = -1;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (!listed && shape.n == 1 && shape.v[0] == 0)
         shape.n = 0; /* an old way to say rank 0 */
     if (shape.n > TC_MAX_RANK) {
@@ -55,8 +54,7 @@ void tc_tfl_build_squeeze(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints axes = tc_tfl_ints(n, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     bool gone[TC_MAX_RANK] = {false};
     for (int i = 0; i < axes.n; i++)
@@ -73,8 +71,7 @@ void tc_tfl_build_expand_dims(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     int64_t axis = tc_tfl_settled_int(n, 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     int at = tc_b_axis(&n->m, axis, tc_b_type(&n->m, x)->rank + 1);
     tc_tfl_bind(n, 0, tc_b_unsqueeze(&n->m, x, at));
 }
@@ -84,8 +81,7 @@ void tc_tfl_build_transpose(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints perm = tc_tfl_settled(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, x)->rank;
     int64_t order[TC_MAX_RANK];
     uint32_t seen = 0;
@@ -129,8 +125,7 @@ void tc_tfl_build_unpack(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axis = tc_b_axis(m, tc_tfl_int(n, 1, 0), t->rank);
     if (!t->rank || n->n_out > t->dim[axis])
@@ -154,8 +149,7 @@ void tc_tfl_build_split(tc_tfl_node *n)
     tc_build *m = &n->m;
     int64_t axis = tc_tfl_settled_int(n, 0);
     tc_val x = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int at = tc_b_axis(m, axis, t->rank);
     if (n->n_out < 1 || !t->rank || t->dim[at] % n->n_out) {
@@ -175,8 +169,7 @@ void tc_tfl_build_split_v(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     tc_ints sizes = tc_tfl_settled(n, 1);
     int64_t axis = tc_tfl_settled_int(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int at = tc_b_axis(m, axis, t->rank), open = -1;
     int64_t left = t->rank ? t->dim[at] : 0;
@@ -212,8 +205,7 @@ void tc_tfl_build_slice(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints begin = tc_tfl_settled(n, 1), size = tc_tfl_settled(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     for (int i = 0; i < t->rank && m->status == TC_OK; i++) {
         int64_t from = i < begin.n ? near_axis(begin.v[i]) : 0;
@@ -248,8 +240,7 @@ void tc_tfl_build_strided_slice(tc_tfl_node *n)
     int64_t no_begin = tc_tfl_int(n, 0, 0), no_end = tc_tfl_int(n, 1, 0),
             rest = tc_tfl_int(n, 2, 0), fresh = tc_tfl_int(n, 3, 0), gone = tc_tfl_int(n, 4, 0);
     bool offset = tc_tfl_bool(n, 5, false);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int axis = 0, rank = 0, named = 0;
     int64_t dim[TC_MAX_RANK + 1];
@@ -312,8 +303,7 @@ void tc_tfl_build_pad(tc_tfl_node *n)
     tc_tensor t;
     if (tc_tfl_has(n, 2) && tc_tfl_settled_tensor(n, 2, &t))
         value = tc_type_count(t.type) ? tc_load_f64(t, 0) : 0;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (pad.n != 2 * tc_b_type(m, x)->rank)
         tc_b_bad(m, TC_E_SHAPE, "%d sizes of borders for rank %d", pad.n, tc_b_type(m, x)->rank);
     for (int i = 0; i < pad.n && m->status == TC_OK; i++)
@@ -329,8 +319,7 @@ void tc_tfl_build_mirror_pad(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     tc_ints pad = tc_tfl_settled(n, 1);
     int skip = tc_tfl_enum(n, 0) == 0;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, x)->rank;
     if (pad.n != 2 * rank) {
         tc_b_bad(m, TC_E_SHAPE, "%d sizes of borders for rank %d", pad.n, rank);
@@ -366,8 +355,7 @@ void tc_tfl_build_tile(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints times = tc_tfl_settled(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (times.n != tc_b_type(m, x)->rank)
         tc_b_bad(m, TC_E_SHAPE, "%d repeats for rank %d", times.n, tc_b_type(m, x)->rank);
     tc_tfl_bind(n, 0, tc_b_1(m, repeat, tc_b_attr(m, repeat, times), x));
@@ -391,8 +379,7 @@ void tc_tfl_build_reverse(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     tc_ints axes = tc_tfl_settled(n, 1);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     for (int i = 0; i < axes.n && n->m.status == TC_OK; i++)
         x = tc_b_flip(&n->m, x, tc_b_axis(&n->m, axes.v[i], tc_b_type(&n->m, x)->rank));
     tc_tfl_bind(n, 0, x);
@@ -403,8 +390,7 @@ void tc_tfl_build_reverse_sequence(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), lengths = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int seq = tc_b_axis(m, tc_tfl_int(n, 0, 0), t->rank),
         batch = tc_b_axis(m, tc_tfl_int(n, 1, 0), t->rank);
@@ -432,8 +418,7 @@ void tc_tfl_build_depth_space(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     int64_t b = tc_tfl_int(n, 0, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     const int64_t *d = t->dim;
     bool to_depth = n->row->extra == 1;
@@ -461,8 +446,7 @@ void tc_tfl_build_space_to_batch(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints block = tc_tfl_settled(n, 1), pads = tc_tfl_settled(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, x)->rank, k = block.n;
     int64_t pad[2 * TC_MAX_RANK] = {0}, wide[2 * TC_MAX_RANK], perm[2 * TC_MAX_RANK],
             dim[TC_MAX_RANK], share = 1;
@@ -473,8 +457,7 @@ void tc_tfl_build_space_to_batch(tc_tfl_node *n)
     for (int i = 0; i < 2 * k; i++)
         pad[2 + i] = tc_max_i64(pads.v[i], 0);
     x = tc_b_pad(m, x, pad, zero_of(tc_tfl_in_tensor(n, 0)));
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int at = 0, to = 0;
     wide[at++] = t->dim[0];
@@ -511,8 +494,7 @@ void tc_tfl_build_batch_to_space(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints block = tc_tfl_settled(n, 1), crop = tc_tfl_settled(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int rank = t->rank, k = block.n, at = 0, to = 0;
     int64_t wide[2 * TC_MAX_RANK], perm[2 * TC_MAX_RANK], dim[TC_MAX_RANK], share = 1;

@@ -15,8 +15,7 @@ static tc_val step(tc_tfl_node *n, tc_op op, tc_val x, const tc_tfl_tensor *t)
                           .qmax = tc_dtype_max(t->dtype),
                           .divides = op == TC_OP_quantize,
                           .away = op == TC_OP_quantize};
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     if (t->n_scale == 1) {
         a.scale = tc_tfl_scale(n, t);
         a.zero = t->zero[0];
@@ -43,8 +42,7 @@ void tc_tfl_build_dequantize(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (tc_is_float(tc_b_dtype(&n->m, x))) {
         tc_tfl_bind(n, 0, tc_b_cast(&n->m, x, TC_f32));
         return;
@@ -77,8 +75,7 @@ void tc_tfl_codes_quantize(tc_tfl_node *n)
         return;
     }
     double a = tc_tfl_scale(n, from), b = tc_tfl_scale(n, to);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     tc_tfl_factor f = tc_tfl_factor_of(a / b);
     if (from->dtype != TC_i8 && from->dtype != TC_i16 && from->dtype != TC_i32) {
         tc_b_unsupported(m, "QUANTIZE from %s to %s", tc_tfl_type_name(from->code),

@@ -53,8 +53,7 @@ static tc_val mean_in_order(tc_tfl_node *n, tc_val x, tc_ints axes, bool keep)
 void tc_tfl_build_reduce(tc_tfl_node *n)
 {
     tc_val x = tc_tfl_need(n, 0);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     tc_ints axes = tc_tfl_axes(n, tc_b_type(&n->m, x)->rank);
     tc_op op = n->row->op;
     tc_dtype dtype = tc_b_dtype(&n->m, x);
@@ -98,8 +97,7 @@ void tc_tfl_build_topk(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     int64_t k = tc_tfl_settled_int(n, 1);
     const tc_tfl_tensor *t = tc_tfl_out_tensor(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int rank = tc_b_type(m, x)->rank;
     if (rank < 1 || k < 0 || k > tc_b_type(m, x)->dim[rank - 1]) {
         tc_b_bad(m, TC_E_ARGUMENT, "the %" PRId64 " largest of an axis", k);
@@ -120,8 +118,7 @@ void tc_tfl_build_cumsum(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0);
     int64_t axis = tc_tfl_settled_int(n, 1);
     bool exclusive = tc_tfl_bool(n, 0, false), reverse = tc_tfl_bool(n, 1, false);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int at = tc_b_axis(m, axis, t->rank);
     x = reverse ? tc_b_flip(m, x, at) : x;
@@ -141,8 +138,7 @@ void tc_tfl_build_l2_norm(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t last = tc_b_type(m, x)->rank - 1;
     if (last < 0) {
         tc_b_bad(m, TC_E_SHAPE, "the norm of a single number");
@@ -161,8 +157,7 @@ void tc_tfl_build_local_norm(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     int64_t radius = tc_tfl_int(n, 0, 0);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int last = t->rank - 1;
     if (last < 0 || radius < 0 || radius > 1024) {
@@ -189,8 +184,7 @@ void tc_tfl_build_rfft2d(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0);
     tc_ints length = tc_tfl_settled(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x);
     int64_t pad[2 * TC_MAX_RANK] = {0}, axes[2] = {t->rank - 2, t->rank - 1};
     if (length.n != 2 || t->rank < 2 || length.v[0] < 1 || length.v[1] < 1 ||

@@ -73,8 +73,7 @@ bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out,
     tc_ints size = tc_tfl_settled(n, 1);
     *align = tc_tfl_bool(n, (uint32_t)first, false);
     *half = tc_tfl_bool(n, (uint32_t)first + 1, false);
-    if (n->m.status != TC_OK)
-        return false;
+    TC_STOP_WITH(&n->m, false);
     if (t->rank != 4 || size.n != 2 || size.v[0] < 1 || size.v[1] < 1 || size.v[0] > 1 << 16 ||
         size.v[1] > 1 << 16 || !tc_type_count(t)) {
         tc_b_bad(&n->m, TC_E_SHAPE, "a size of %d numbers for a tensor of rank %d", size.n,

@@ -322,8 +322,7 @@ static void basic_lstm(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = need_real(n, 0, 2), h = need_real(n, 1, 2), w = need_real(n, 2, 2),
            b = need_real(n, 3, 1), c = need_real(n, 4, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t hidden = tc_b_type(m, c)->dim[1];
     tc_val both = tc_b_cat(m, 1, (tc_val[]){x, h}, 2), part[4];
     tc_val sum = tc_b_op(m, TC_OP_linear, NULL, (tc_val[]){both, w, b}, 3);
@@ -389,8 +388,7 @@ static tc_val rnn_run(tc_tfl_node *n, int at, int activation, bool asymmetric, t
     weights w = weights_of(n, at, true), r = weights_of(n, at + 1, true),
             w2 = second ? weights_of(n, second_at, true) : (weights){0};
     tc_val b = need_real(n, at + 2, 1), h = state(n, at + 3);
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int64_t steps;
     tc_val *part = tc_tfl_steps(m, x, &steps);
     if (!part)
@@ -473,8 +471,7 @@ void tc_tfl_build_svdf(tc_tfl_node *n)
     tc_val x = need_real(n, 0, 2), time = need_real(n, 2, 2), bias = real(n, 3),
            old = state(n, 4);
     weights feature = weights_of(n, 1, true);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int64_t batch = tc_b_type(m, x)->dim[0], filters = tc_b_type(m, time)->dim[0],
             memory = tc_b_type(m, time)->dim[1];
     if (rank < 1 || filters % rank || tc_b_type(m, feature.v)->dim[0] != filters || memory < 1) {

@@ -42,8 +42,7 @@ static bool declare(tc_tfl_node *n, tc_tfl_variable *v, const tc_type *type)
 tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill)
 {
     tc_tfl_variable *v = variable_of(n->scope->reader, name);
-    if (n->m.status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(&n->m, TC_NONE);
     if (!v->now && fill && !v->start.data) {
         v->start = tc_tensor_new(&n->m.ctx->arena, type);
         for (int64_t i = 0; i < tc_type_count(type); i++)
@@ -56,8 +55,7 @@ static void state_set(tc_tfl_node *n, const char *name, tc_val value)
 {
     tc_tfl *reader = n->scope->reader;
     tc_tfl_variable *v = variable_of(reader, name);
-    if (n->m.status != TC_OK)
-        return;
+    TC_STOP(&n->m);
     if (reader->once) { /* before the first run */
         tc_tensor t;
         if (tc_b_known(&n->m, value, &t))

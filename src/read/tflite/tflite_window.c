@@ -14,8 +14,7 @@ enum { MOST_AXES = 3 };
 tc_val tc_tfl_channels_first(tc_build *m, tc_val x)
 {
     int64_t perm[TC_MAX_RANK];
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int rank = tc_b_type(m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
@@ -25,8 +24,7 @@ tc_val tc_tfl_channels_first(tc_build *m, tc_val x)
 tc_val tc_tfl_channels_last(tc_build *m, tc_val x)
 {
     int64_t perm[TC_MAX_RANK];
-    if (m->status != TC_OK)
-        return TC_NONE;
+    TC_STOP_WITH(m, TC_NONE);
     int rank = tc_b_type(m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
@@ -123,8 +121,7 @@ void tc_tfl_build_conv(tc_tfl_node *n)
     const fields *f = axes == 3 ? &three : &two;
     tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_in(n, 2);
     tc_tfl_window win[MOST_AXES];
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
     if (t->rank != axes + 2 || k->rank != axes + 2) {
         tc_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
@@ -175,8 +172,7 @@ void tc_tfl_build_depthwise(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_in(n, 2);
     tc_tfl_window win[MOST_AXES];
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
     if (!tc_tfl_is_depthwise(m, k, t))
         return;
@@ -255,8 +251,7 @@ void tc_tfl_build_transpose_conv(tc_tfl_node *n)
     tc_ints shape = tc_tfl_settled(n, 0);
     tc_val w = tc_tfl_need(n, 1), x = tc_tfl_need(n, 2), bias = tc_tfl_in(n, 3);
     spread s[MOST_AXES];
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
     if (t->rank != axes + 2 || k->rank != axes + 2 || shape.n != axes + 2) {
         tc_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d onto rank %d",
@@ -286,8 +281,7 @@ void tc_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_
     static const int64_t order[] = {3, 0, 1, 2};
     tc_build *m = &n->m;
     tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_need(n, 2);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
     if (t->rank != 4 || k->rank != 4) {
         tc_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
@@ -438,8 +432,7 @@ void tc_tfl_build_fully_connected(tc_tfl_node *n)
     tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_in(n, 2);
     int64_t dim[TC_MAX_RANK];
     int rank;
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     if (tc_tfl_enum(n, 1)) {
         tc_b_unsupported(m, "weights in a shuffled order");
         return;
@@ -460,8 +453,7 @@ void tc_tfl_build_batch_matmul(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    if (m->status != TC_OK)
-        return;
+    TC_STOP(m);
     int ra = tc_b_type(m, a)->rank, rb = tc_b_type(m, b)->rank;
     if (ra < 2 || rb < 2) {
         tc_b_bad(m, TC_E_SHAPE, "matrices of rank %d and %d", ra, rb);
