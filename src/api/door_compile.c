@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_compile.c -- compile for callers. */
 #include "../base/enter.h"
-#include "../drive/budget.h"
+#include "../drive/goal_search.h"
 #include "../drive/choose.h"
 #include "../drive/driver.h"
 #include "../drive/model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_output.c -- the files that come out: made, and written. */
 #include "../base/enter.h"
-#include "../drive/borders.h"
+#include "../drive/region_ports.h"
 #include "../drive/driver.h"
 #include "../drive/emit_c.h"
 #include "../drive/model.h"

@@ -2,15 +2,15 @@
 /* driver.c -- compiling a model: a straight road, and searches that walk it again.
  *
  * The core is straight: the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT,
- * and for each region from REGION to LEGAL (regions.c); judged.c then hands the regions to the
- * machine's own compiler.  Around it are loops, as what is best, or even possible, is known at the
- * end only:
+ * and for each region from REGION to LEGAL (regions.c); accept_payload.c then hands the regions to
+ * the machine's own compiler.  Around it are loops, as what is best, or even possible, is known at
+ * the end only:
  *
  *       READ -> TIDY -> REAL -> READY -> TYPED -> WHOLE -> SPLIT, each region REGION -> LEGAL -> judged
  *        ^                        |         |       ^                             |               |
  *        |                        +---------+       +---------- refused ----------+---------------+
  *        |                     bits, by cost:         fallback.c: the part to blame stays on the CPU
- *        +--- goal: budget.c      typed_cost.c walks from TYPED to LEGAL for each proposal
+ *        +--- goal: goal_search.c typed_cost.c walks from TYPED to LEGAL for each proposal
  *
  * A fourth search is inside the walk: a pass that offers another form is tried on a copy, and taken
  * where that costs less (choose.c). */

@@ -143,7 +143,8 @@ typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
 TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
                                    size_t failed, const char *why);
 
-/* idle.c: says so where the target is an accelerator and nothing runs there; `strict`: an error. */
+/* nothing_offloaded.c: says so where the target is an accelerator and nothing runs there; `strict`:
+ * an error. */
 TC_MUST_USE tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c);
 
 /* methods.c: a constant that a method before changes under the same name is its buffer here, too,

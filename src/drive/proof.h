@@ -74,17 +74,17 @@ TC_MUST_USE tc_status tc_prove(tc_ctx *ctx, struct tc_compiled *c, const tc_modu
 TC_MUST_USE tc_status tc_prove_typed(tc_ctx *ctx, const struct tc_compiled *c,
                                      const tc_module *typed, tc_proof *out);
 
-/* proof_say.c: what is far below the typed program is an error that names the step; what is below a
- * sane level a warning. */
+/* proof_verdict.c: what is far below the typed program is an error that names the step; what is
+ * below a sane level a warning. */
 TC_MUST_USE tc_status tc_proof_judge(tc_ctx *ctx, struct tc_compiled *c);
 
-/* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is quantized);
- * nothing where nothing was run. */
+/* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is
+ * quantized); nothing where nothing was run. */
 void tc_proof_line(const tc_proof *proof, tc_buf *out);
 void tc_proof_json(const tc_proof *proof, struct tc_json_out *out);
 
-/* noise.c: values of the typed program that make an output's noise, and what the output would have
- * were each by itself left real.  At most `most`, the best first. */
+/* noise_sources.c: values of the typed program that make an output's noise, and what the output
+ * would have were each by itself left real.  At most `most`, the best first. */
 typedef struct tc_noise {
     const char *name;
     const tc_loc *loc;

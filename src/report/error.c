@@ -4,7 +4,7 @@
 
 #include "../drive/dataset.h"
 #include "../drive/model.h"
-#include "../drive/watched.h"
+#include "../drive/inner_values.h"
 #include "../num/type.h"
 
 enum { SAMPLES = 8 };

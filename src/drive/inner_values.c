@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watched.c -- see watched.h.
+/* inner_values.c -- see inner_values.h.
  *
  * Nodes of the typed program and what the rules made of them bear the name of the same node of the
  * model.  Of those that share a name, the one value that others read is what the node computes: it
  * is known on both sides, when on both sides there is one. */
-#include "watched.h"
+#include "inner_values.h"
 
 #include "model.h"
 

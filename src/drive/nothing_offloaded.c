@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* idle.c -- a program for an accelerator of which nothing runs there: said, with the reason that
- * most operators have, and what can be done about it. */
+/* nothing_offloaded.c -- a program for an accelerator of which nothing runs there: said, with the
+ * reason that most operators have, and what can be done about it. */
 #include "driver.h"
 
 /* The reason that most operators have; *n: how many, *first: one of them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watched.h -- a compiled program whose inner values can be looked at. */
-#ifndef TC_WATCHED_H
-#define TC_WATCHED_H
+/* inner_values.h -- a compiled program whose inner values can be looked at. */
+#ifndef TC_INNER_VALUES_H
+#define TC_INNER_VALUES_H
 
 #include "driver.h"
 

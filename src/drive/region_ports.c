@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* borders.c -- see borders.h. */
-#include "borders.h"
+/* region_ports.c -- see region_ports.h. */
+#include "region_ports.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise.c -- who makes the noise of an output.
+/* noise_sources.c -- who makes the noise of an output.
  *
  * Values whose own noise is far above that of what they are made from are tried first, up to TRIED:
  * each is left real by itself, and what the output gains is what counts. */

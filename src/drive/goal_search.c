@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget.c -- see budget.h.
+/* goal_search.c -- see goal_search.h.
  *
  * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits
  * for the values that make the most noise, 16 bits for all.  Each rung is quantized and lowered as
@@ -7,7 +7,7 @@
  * model's and its flash is what constants take, weights by their entropy where the target
  * compresses them.  Of the rungs that meet the goal the cheapest is taken, or the most accurate
  * when only limits were given.  Without limits few rungs have to be tried. */
-#include "budget.h"
+#include "goal_search.h"
 
 #include <math.h>
 #include <time.h>

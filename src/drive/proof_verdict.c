@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proof_say.c -- what a proof comes to.
+/* proof_verdict.c -- what a proof comes to.
  *
  *   an error    the program computes other numbers than the typed one: far more noise than that has
  *               (GAP) and more than a few of its steps, or an integer that follows from integers is

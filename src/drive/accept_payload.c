@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* judged.c -- payloads that Vela made and the checks of its streams let pass; the rest of the
- * program goes to the CPU. */
+/* accept_payload.c -- payloads that Vela made and the checks of its streams let pass; the rest of
+ * the program goes to the CPU. */
 #include "../ir/ir_text.h"
 #include "model.h"
 #include "payload.h"

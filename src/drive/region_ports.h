@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* borders.h -- what goes into a region and comes out of it, beside its file: FILE.json.
+/* region_ports.h -- what goes into a region and comes out of it, beside its file: FILE.json.
  *
  *   {"schema": "tosac-io", "schema_version": 1, "target": "...", "inputs": [{"name", "dtype",
  *    "shape", "scale", "zero_point", "axis"?}, ...], "outputs": [...]}
  *
  * scale and zero_point are lists; real = scale * (stored - zero_point).  What is not quantized has
  * neither. */
-#ifndef TC_BORDERS_H
-#define TC_BORDERS_H
+#ifndef TC_REGION_PORTS_H
+#define TC_REGION_PORTS_H
 
 #include "driver.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* budget.h -- bits per value and per weight, searched for what a caller can spend. */
-#ifndef TC_BUDGET_H
-#define TC_BUDGET_H
+/* goal_search.h -- bits per value and per weight, searched for what a caller can spend. */
+#ifndef TC_GOAL_SEARCH_H
+#define TC_GOAL_SEARCH_H
 
 #include "driver.h"
 
