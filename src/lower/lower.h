@@ -20,7 +20,6 @@ typedef struct tc_lowering {
     tc_graph **callee; /* dry: the graphs that the node runs, lowered */
     size_t n_callee, cap_callee;
 } tc_lowering;
-typedef tc_build tc_lower;
 
 /* A rule appends nodes (ir/build.h, put.h) and sets out[i] for every result of the node that is
  * read; each has the element type and shape of the old result.  A node that it cannot do:

@@ -6,35 +6,6 @@
 
 #include "lower.h"
 
-/* Words that formulas in plain/ use. */
-#define tc_put1(lw, op, attr, a) tc_b_op((lw), (op), (attr), (tc_val[]){(a)}, 1)
-#define tc_put2(lw, op, attr, a, b) tc_b_op((lw), (op), (attr), (tc_val[]){(a), (b)}, 2)
-#define tc_put3(lw, op, attr, a, b, c) tc_b_op((lw), (op), (attr), (tc_val[]){(a), (b), (c)}, 3)
-#define tc_put tc_b_op
-#define tc_put_type tc_b_type
-#define tc_put_data tc_b_data
-#define tc_put_numbers tc_b_numbers
-#define tc_put_number tc_b_single
-#define tc_put_zero_point tc_b_zero_point
-#define tc_put_shape tc_b_shape
-#define tc_put_known tc_b_constant
-#define tc_put_extreme tc_b_binary
-#define tc_put_reduced tc_b_tosa_reduce
-#define tc_put_mul tc_b_tosa_mul
-#define tc_put_add tc_b_tosa_add
-#define tc_put_select tc_b_tosa_select
-#define tc_put_tosa_cast tc_b_tosa_cast
-#define tc_put_reshape tc_b_tosa_reshape
-#define tc_put_transpose tc_b_tosa_transpose
-#define tc_put_slice tc_b_tosa_slice
-#define tc_put_slice_axis tc_b_tosa_slice_axis
-#define tc_put_pad tc_b_tosa_pad
-#define tc_put_tile tc_b_tosa_tile
-#define tc_put_rank tc_b_tosa_rank
-#define tc_put_expand tc_b_tosa_expand
-#define tc_put_axis_last tc_b_tosa_axis_last
-#define tc_put_axis_back tc_b_tosa_axis_back
-
 /* CONCAT; i16 goes through i32 where the target lacks it, long lists in groups. */
 tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis);
 

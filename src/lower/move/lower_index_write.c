@@ -99,7 +99,7 @@ static tc_val add_rows(tc_build *lw, tc_val x, tc_val source, const tc_row_list 
     tc_val from = tc_b_tosa_reshape(lw, tc_put_cast(lw, source, with), 4,
                                     (int64_t[]){rows->outer, 1, rows->count, rows->inner});
     tc_val sum =
-        tc_b_tosa_reduce_sum(lw, tc_b_tosa_select(lw, hit, from, tc_f_number(lw, from, 0)), 2);
+        tc_b_tosa_reduce_sum(lw, tc_b_tosa_select(lw, hit, from, tc_plain_number(lw, from, 0)), 2);
     sum = tc_b_tosa_reshape(lw, sum, 3, (int64_t[]){rows->outer, rows->extent, rows->inner});
     x = tc_b_tosa_reshape(lw, tc_put_cast(lw, x, with), 3,
                           (int64_t[]){rows->outer, rows->extent, rows->inner});
@@ -116,7 +116,7 @@ void tc_lower_index_add(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     tc_val source = tc_put_cast(lw, tc_lower_in(lw, node, 2), with);
     if (a->alpha != 1)
-        source = tc_f_scale(lw, source, a->alpha);
+        source = tc_plain_scale(lw, source, a->alpha);
     tc_val x = add_rows(lw, tc_lower_in(lw, node, 0), source, &rows, with);
     out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
 }
@@ -200,7 +200,7 @@ static tc_val element_places(tc_build *lw, const tc_node *node, int64_t outer, i
     for (int64_t i = 0; i < inner; i++)
         within[i] = i;
     tc_val inside = tc_put_known_places(lw, 3, (int64_t[]){1, 1, inner}, within);
-    return tc_b_tosa_add(lw, tc_f_scale(lw, place, (double)inner), inside);
+    return tc_b_tosa_add(lw, tc_plain_scale(lw, place, (double)inner), inside);
 }
 
 static tc_val scatter_set(tc_build *lw, const tc_node *node, const tc_row_list *r)
@@ -234,7 +234,7 @@ static tc_val scatter_add(tc_build *lw, const tc_node *node, const tc_row_list *
     tc_val hit = tc_b_tosa_equal(lw, tc_b_tosa_reshape(lw, place, 4, dim), every);
     tc_val from = tc_b_tosa_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 2), with), 4, dim);
     tc_val sum =
-        tc_b_tosa_reduce_sum(lw, tc_b_tosa_select(lw, hit, from, tc_f_number(lw, from, 0)), 2);
+        tc_b_tosa_reduce_sum(lw, tc_b_tosa_select(lw, hit, from, tc_plain_number(lw, from, 0)), 2);
     int64_t whole[] = {r->outer, r->extent, r->inner};
     sum = tc_b_tosa_reshape(lw, sum, 3, whole);
     tc_val x = tc_b_tosa_reshape(lw, tc_put_cast(lw, tc_lower_in(lw, node, 0), with), 3, whole);

@@ -395,7 +395,7 @@ static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind ki
             zero - tc_zero_of(from) >= -128)
             zero -= tc_zero_of(from); /* steps of one size: the zero points only differ */
         else if (tc_zero_of(from) && made == TC_i32)
-            x = tc_f_sub(lw, x, tc_b_single(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
+            x = tc_b_tosa_sub(lw, x, tc_b_single(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
         x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero,
                            to->dtype);
         out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);

@@ -80,5 +80,5 @@ void tc_lower_part(tc_build *lw, const tc_node *node, tc_val *out)
     TC_STOP(lw);
     tc_val part = tc_b_tosa_reshape(lw, made->out[node->op == TC_OP_imag], y->rank, y->dim);
     double by = factor(a, (double)(h * w));
-    out[0] = by == 1 ? part : tc_f_scale(lw, part, by);
+    out[0] = by == 1 ? part : tc_plain_scale(lw, part, by);
 }

@@ -14,7 +14,7 @@ typedef struct pair {
     tc_val a, b;
 } pair;
 
-static bool start(tc_lower *lw, const tc_node *node, bool formula, pair *p)
+static bool start(tc_build *lw, const tc_node *node, bool formula, pair *p)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     *p = (pair){.type = t->dtype};
@@ -26,19 +26,19 @@ static bool start(tc_lower *lw, const tc_node *node, bool formula, pair *p)
     return lw->status == TC_OK;
 }
 
-static tc_val finish(tc_lower *lw, const pair *p, tc_val y) { return tc_put_cast(lw, y, p->type); }
+static tc_val finish(tc_build *lw, const pair *p, tc_val y) { return tc_put_cast(lw, y, p->type); }
 
 /* ---- sums and products ---- */
 
-static void sum(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
+static void sum(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     double alpha = ((const tc_attr_alpha *)node->attr)->alpha;
     pair p;
     if (!start(lw, node, false, &p))
         return;
     if (p.type == TC_bool) {
-        out[0] = tc_put2(lw, op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor,
-                         NULL, p.a, p.b);
+        tc_op on_bools = op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor;
+        out[0] = tc_b_binary(lw, on_bools, p.a, p.b);
         return;
     }
     if (!tc_is_float(p.type) && (alpha != floor(alpha) || fabs(alpha) >= 0x1p31)) {
@@ -46,72 +46,75 @@ static void sum(tc_lower *lw, const tc_node *node, tc_op op, tc_val *out)
         return;
     }
     if (alpha != 1)
-        p.b = tc_f_scale(lw, p.b, alpha);
-    out[0] = finish(lw, &p, tc_put2(lw, op, NULL, p.a, p.b));
+        p.b = tc_plain_scale(lw, p.b, alpha);
+    out[0] = finish(lw, &p, tc_b_op(lw, op, NULL, (tc_val[]){p.a, p.b}, 2));
 }
 
-void tc_lower_plain_add(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_add(tc_build *lw, const tc_node *node, tc_val *out)
 {
     sum(lw, node, TC_OP_tosa_add, out);
 }
-void tc_lower_plain_sub(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_sub(tc_build *lw, const tc_node *node, tc_val *out)
 {
     sum(lw, node, TC_OP_tosa_sub, out);
 }
 
-void tc_lower_plain_mul(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_mul(tc_build *lw, const tc_node *node, tc_val *out)
 {
     pair p;
     if (!start(lw, node, false, &p))
         return;
     if (p.type == TC_bool)
-        out[0] = tc_put2(lw, TC_OP_tosa_logical_and, NULL, p.a, p.b);
+        out[0] = tc_b_tosa_logical_and(lw, p.a, p.b);
     else
-        out[0] = finish(lw, &p, tc_put_mul(lw, p.a, p.b));
+        out[0] = finish(lw, &p, tc_b_tosa_mul(lw, p.a, p.b));
 }
 
-void tc_lower_plain_extreme(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_extreme(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bool most = node->op == TC_OP_maximum || node->op == TC_OP_fmax;
     bool nan_wins = node->op == TC_OP_maximum || node->op == TC_OP_minimum;
+    tc_field_nan_mode nan = nan_wins ? TC_nan_mode_propagate : TC_nan_mode_ignore;
     pair p;
     if (!start(lw, node, false, &p))
         return;
     if (p.type == TC_bool)
-        out[0] = tc_put2(lw, most ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_and, NULL, p.a, p.b);
+        out[0] = (most ? tc_b_tosa_logical_or : tc_b_tosa_logical_and)(lw, p.a, p.b);
     else
-        out[0] = finish(lw, &p, (most ? tc_f_max : tc_f_min)(lw, p.a, p.b, nan_wins));
+        out[0] = finish(lw, &p,
+                        tc_b_op(lw, most ? TC_OP_tosa_maximum : TC_OP_tosa_minimum,
+                                tc_b_attr(lw, tosa_nan, nan), (tc_val[]){p.a, p.b}, 2));
 }
 
 /* ---- quotients ---- */
 
 /* 1 where an i32 is negative. */
-static tc_val sign_bit(tc_lower *lw, tc_val x)
+static tc_val sign_bit(tc_build *lw, tc_val x)
 {
-    return tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, tc_f_number(lw, x, 31));
+    return tc_b_tosa_logical_right_shift(lw, x, tc_plain_number(lw, x, 31));
 }
 
 /* i32: the truncated quotient, and the rest of it; 1 where they must step down to be floored: a
  * rest that is not zero and whose sign is not b's. */
-static tc_val int_divide(tc_lower *lw, tc_val a, tc_val b, tc_val *rest, tc_val *down)
+static tc_val int_divide(tc_build *lw, tc_val a, tc_val b, tc_val *rest, tc_val *down)
 {
-    tc_val q = tc_put2(lw, TC_OP_tosa_intdiv, NULL, a, b);
-    *rest = tc_f_sub(lw, a, tc_put_mul(lw, q, b));
-    tc_val negative = sign_bit(lw, *rest), differ = tc_f_sub(lw, negative, sign_bit(lw, b));
-    tc_val any = tc_put_add(lw, negative, sign_bit(lw, tc_f_from(lw, 0, *rest)));
-    *down = tc_put_mul(lw, any, tc_put_mul(lw, differ, differ));
+    tc_val q = tc_b_tosa_intdiv(lw, a, b);
+    *rest = tc_b_tosa_sub(lw, a, tc_b_tosa_mul(lw, q, b));
+    tc_val negative = sign_bit(lw, *rest), differ = tc_b_tosa_sub(lw, negative, sign_bit(lw, b));
+    tc_val any = tc_b_tosa_add(lw, negative, sign_bit(lw, tc_plain_from(lw, 0, *rest)));
+    *down = tc_b_tosa_mul(lw, any, tc_b_tosa_mul(lw, differ, differ));
     return q;
 }
 
-static tc_val int_quotient(tc_lower *lw, const pair *p, bool floored)
+static tc_val int_quotient(tc_build *lw, const pair *p, bool floored)
 {
     if (!floored)
-        return tc_put2(lw, TC_OP_tosa_intdiv, NULL, p->a, p->b);
+        return tc_b_tosa_intdiv(lw, p->a, p->b);
     tc_val rest, down, q = int_divide(lw, p->a, p->b, &rest, &down);
-    return tc_f_sub(lw, q, down);
+    return tc_b_tosa_sub(lw, q, down);
 }
 
-void tc_lower_plain_div(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_div(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_field_div_mode mode = ((const tc_attr_div *)node->attr)->mode;
     pair p;
@@ -121,57 +124,57 @@ void tc_lower_plain_div(tc_lower *lw, const tc_node *node, tc_val *out)
     if (!tc_is_float(p.with))
         y = int_quotient(lw, &p, mode == TC_div_mode_floor);
     else if (mode == TC_div_mode_exact)
-        y = tc_f_divide(lw, p.a, p.b);
+        y = tc_plain_divide(lw, p.a, p.b);
     else
-        y = tc_f_apply(lw, TC_OP_div, node->attr, (tc_val[]){p.a, p.b});
+        y = tc_plain_apply(lw, TC_OP_div, node->attr, (tc_val[]){p.a, p.b});
     out[0] = finish(lw, &p, y);
 }
 
-void tc_lower_plain_remainder(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_remainder(tc_build *lw, const tc_node *node, tc_val *out)
 {
     pair p;
     if (!start(lw, node, true, &p))
         return;
     tc_val y, down;
     if (tc_is_float(p.with))
-        y = tc_f_apply(lw, node->op, NULL, (tc_val[]){p.a, p.b});
+        y = tc_plain_apply(lw, node->op, NULL, (tc_val[]){p.a, p.b});
     else {
         int_divide(lw, p.a, p.b, &y, &down);
         if (node->op == TC_OP_remainder)
-            y = tc_put_add(lw, y, tc_put_mul(lw, down, p.b));
+            y = tc_b_tosa_add(lw, y, tc_b_tosa_mul(lw, down, p.b));
     }
     out[0] = finish(lw, &p, y);
 }
 
 /* ---- bits ---- */
 
-static void bits(tc_lower *lw, const tc_node *node, tc_op on_bools, tc_op on_ints, tc_val *out)
+static void bits(tc_build *lw, const tc_node *node, tc_op on_bools, tc_op on_ints, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     if (!tc_plain_computes(lw, t->dtype))
         return;
     tc_val b = tc_plain_in(lw, node, 1, t->dtype, t->rank);
     tc_val a = tc_plain_in(lw, node, 0, t->dtype, t->rank);
-    out[0] = tc_put2(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL, a, b);
+    out[0] = tc_b_op(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL, (tc_val[]){a, b}, 2);
 }
 
-void tc_lower_plain_bitwise_and(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_bitwise_and(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bits(lw, node, TC_OP_tosa_logical_and, TC_OP_tosa_bitwise_and, out);
 }
 
-void tc_lower_plain_bitwise_or(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_bitwise_or(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bits(lw, node, TC_OP_tosa_logical_or, TC_OP_tosa_bitwise_or, out);
 }
 
-void tc_lower_plain_bitwise_xor(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_bitwise_xor(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bits(lw, node, TC_OP_tosa_logical_xor, TC_OP_tosa_bitwise_xor, out);
 }
 
 /* TOSA shifts by 0 to the width less 1; constants can be looked at. */
-static bool shifts(tc_lower *lw, const tc_node *node)
+static bool shifts(tc_build *lw, const tc_node *node)
 {
     tc_tensor n = tc_tensor_of(lw->rw->from, node->in[1]);
     int64_t width = tc_dtypes[tc_lower_result(lw, node, 0)->dtype].bits;
@@ -189,7 +192,7 @@ static bool shifts(tc_lower *lw, const tc_node *node)
 
 /* How far to shift, as `dtype`: a computed number that is outside counts as `instead`, and *within
  * says where it is not; none for constants. */
-static tc_val amount(tc_lower *lw, const tc_node *node, tc_dtype dtype, double instead,
+static tc_val amount(tc_build *lw, const tc_node *node, tc_dtype dtype, double instead,
                      tc_val *within)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
@@ -198,16 +201,17 @@ static tc_val amount(tc_lower *lw, const tc_node *node, tc_dtype dtype, double i
         return tc_plain_in(lw, node, 1, dtype, t->rank);
     bool ints = tc_lower_has(lw, TC_FEATURE_INT);
     tc_val n = tc_plain_in(lw, node, 1, ints ? TC_i32 : TC_f32, t->rank);
-    tc_val width = tc_f_number(lw, n, tc_dtypes[t->dtype].bits), least = tc_f_number(lw, n, 0);
-    tc_val below = tc_f_greater(lw, width, n),
-           from = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, n, least);
-    *within = tc_put2(lw, TC_OP_tosa_logical_and, NULL, below, from);
-    n = tc_put_select(lw, *within, n, tc_f_number(lw, n, instead));
-    return tc_put_tosa_cast(lw, n, dtype);
+    tc_val width = tc_plain_number(lw, n, tc_dtypes[t->dtype].bits);
+    tc_val least = tc_plain_number(lw, n, 0);
+    tc_val below = tc_b_tosa_greater(lw, width, n),
+           from = tc_b_tosa_greater_equal(lw, n, least);
+    *within = tc_b_tosa_logical_and(lw, below, from);
+    n = tc_b_tosa_select(lw, *within, n, tc_plain_number(lw, n, instead));
+    return tc_b_tosa_cast(lw, n, dtype);
 }
 
 /* By the width and more nothing is left. */
-void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_shift_left(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     if (!shifts(lw, node))
@@ -217,20 +221,21 @@ void tc_lower_plain_shift_left(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_dtype with = ints || known ? t->dtype : TC_i32;
     tc_val within, n = amount(lw, node, with, 0, &within),
                    x = tc_plain_in(lw, node, 0, with, t->rank);
-    tc_val y = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, x, n);
+    tc_val y = tc_b_tosa_logical_left_shift(lw, x, n);
     if (within && ints)
-        y = tc_put_select(lw, within, y, tc_f_number(lw, y, 0));
+        y = tc_b_tosa_select(lw, within, y, tc_plain_number(lw, y, 0));
     else if (within) {
-        tc_val one = tc_put_number(lw, TC_f32, t->rank, 1),
-               none = tc_put_number(lw, TC_f32, t->rank, 0);
-        y = tc_put_mul(lw, y, tc_put_tosa_cast(lw, tc_put_select(lw, within, one, none), TC_i32));
+        tc_val one = tc_b_single(lw, TC_f32, t->rank, 1),
+               none = tc_b_single(lw, TC_f32, t->rank, 0);
+        tc_val factor = tc_b_tosa_select(lw, within, one, none);
+        y = tc_b_tosa_mul(lw, y, tc_b_tosa_cast(lw, factor, TC_i32));
     }
     out[0] = tc_put_cast(lw, y, t->dtype);
 }
 
 /* By the width and more the sign is left.  Without ARITHMETIC_RIGHT_SHIFT, which only PRO-INT has,
  * the ones that a sign brings in are subtracted as 2^(32 - n), in two steps for n = 0. */
-void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_shift_right(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_attr_tosa_shift *a = tc_new(&lw->ctx->arena, tc_attr_tosa_shift);
@@ -241,32 +246,32 @@ void tc_lower_plain_shift_right(tc_lower *lw, const tc_node *node, tc_val *out)
     if (tc_lower_has(lw, TC_FEATURE_INT)) {
         tc_val by = amount(lw, node, t->dtype, most, &within);
         tc_val shifted = tc_plain_in(lw, node, 0, t->dtype, t->rank);
-        out[0] = tc_put2(lw, TC_OP_tosa_arithmetic_right_shift, a, shifted, by);
+        out[0] = tc_b_op(lw, TC_OP_tosa_arithmetic_right_shift, a, (tc_val[]){shifted, by}, 2);
         return;
     }
     tc_val x = tc_plain_in(lw, node, 0, TC_i32, t->rank),
            n = amount(lw, node, TC_i32, most, &within);
-    tc_val up = tc_f_from(lw, 31, n);
-    tc_val ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, sign_bit(lw, x), up);
-    ones = tc_put2(lw, TC_OP_tosa_logical_left_shift, NULL, ones, tc_f_number(lw, ones, 1));
-    x = tc_f_sub(lw, tc_put2(lw, TC_OP_tosa_logical_right_shift, NULL, x, n), ones);
+    tc_val up = tc_plain_from(lw, 31, n);
+    tc_val ones = tc_b_tosa_logical_left_shift(lw, sign_bit(lw, x), up);
+    ones = tc_b_tosa_logical_left_shift(lw, ones, tc_plain_number(lw, ones, 1));
+    x = tc_b_tosa_sub(lw, tc_b_tosa_logical_right_shift(lw, x, n), ones);
     out[0] = tc_put_cast(lw, x, t->dtype);
 }
 
 /* ---- truth ---- */
 
-void tc_lower_plain_logical(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_logical(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int rank = tc_lower_result(lw, node, 0)->rank;
     tc_op op = node->op == TC_OP_logical_and  ? TC_OP_tosa_logical_and
                : node->op == TC_OP_logical_or ? TC_OP_tosa_logical_or
                                               : TC_OP_tosa_logical_xor;
     tc_val b = tc_plain_in(lw, node, 1, TC_bool, rank), a = tc_plain_in(lw, node, 0, TC_bool, rank);
-    out[0] = tc_put2(lw, op, NULL, a, b);
+    out[0] = tc_b_op(lw, op, NULL, (tc_val[]){a, b}, 2);
 }
 
 /* A type that holds both operands: i32, the float they share, or f32. */
-static tc_dtype common(tc_lower *lw, tc_dtype a, tc_dtype b)
+static tc_dtype common(tc_build *lw, tc_dtype a, tc_dtype b)
 {
     bool ints = tc_lower_has(lw, TC_FEATURE_INT);
     if (a == b && (a == TC_f16 || a == TC_bf16 || a == TC_f32))
@@ -278,7 +283,7 @@ static tc_dtype common(tc_lower *lw, tc_dtype a, tc_dtype b)
     return TC_f32;
 }
 
-void tc_lower_plain_compare(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_compare(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype ta = tc_lower_type(lw, node, 0)->dtype, tb = tc_lower_type(lw, node, 1)->dtype;
     int rank = tc_lower_result(lw, node, 0)->rank;
@@ -298,11 +303,12 @@ void tc_lower_plain_compare(tc_lower *lw, const tc_node *node, tc_val *out)
                           [TC_OP_le] = {TC_OP_tosa_greater_equal, true, false}};
     bool negated = how[node->op].negated != bools;
     tc_op op = bools ? TC_OP_tosa_logical_xor : how[node->op].op;
-    tc_val y = how[node->op].swapped ? tc_put2(lw, op, NULL, b, a) : tc_put2(lw, op, NULL, a, b);
-    out[0] = negated ? tc_f_op(lw, TC_OP_tosa_logical_not, y) : y;
+    bool swapped = how[node->op].swapped;
+    tc_val y = tc_b_op(lw, op, NULL, (tc_val[]){swapped ? b : a, swapped ? a : b}, 2);
+    out[0] = negated ? tc_b_tosa_logical_not(lw, y) : y;
 }
 
-void tc_lower_plain_where(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_where(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = tc_lower_result(lw, node, 0);
     if (!tc_plain_computes(lw, t->dtype))
@@ -310,6 +316,6 @@ void tc_lower_plain_where(tc_lower *lw, const tc_node *node, tc_val *out)
     tc_dtype with = tc_is_float(t->dtype) ? tc_plain_type(t->dtype) : t->dtype;
     tc_val no = tc_plain_in(lw, node, 2, with, t->rank);
     tc_val yes = tc_plain_in(lw, node, 1, with, t->rank);
-    tc_val y = tc_put_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank), yes, no);
-    out[0] = tc_put_cast(lw, tc_put_expand(lw, y, t->rank, t->dim), t->dtype);
+    tc_val y = tc_b_tosa_select(lw, tc_plain_in(lw, node, 0, TC_bool, t->rank), yes, no);
+    out[0] = tc_put_cast(lw, tc_b_tosa_expand(lw, y, t->rank, t->dim), t->dtype);
 }

@@ -34,7 +34,7 @@ static const tc_op direct[TC_OP_COUNT] = {
 
 static bool on_floats(const tc_build *lw, tc_val x)
 {
-    return !x || tc_is_float(tc_put_type(lw, x)->dtype);
+    return !x || tc_is_float(tc_b_type(lw, x)->dtype);
 }
 
 /* A number of the type of `like`. */
@@ -45,16 +45,16 @@ static tc_val as_value(tc_build *lw, tc_term t, tc_val like)
     bool whole = t.number == floor(t.number) && fabs(t.number) < 0x1p31;
     if (!whole && !on_floats(lw, like))
         tc_lower_refuse(lw, "integers beside %g", t.number);
-    return tc_f_number(lw, like, t.number);
+    return tc_plain_number(lw, like, t.number);
 }
 
 static tc_val quotient(tc_build *lw, const tc_term *in, const tc_val *v)
 {
     if (in[1].known)
-        return tc_f_scale(lw, v[0], 1 / in[1].number);
+        return tc_plain_scale(lw, v[0], 1 / in[1].number);
     if (!on_floats(lw, v[1]))
         tc_lower_refuse(lw, "it is computed on floats");
-    return tc_f_divide(lw, v[0], v[1]);
+    return tc_plain_divide(lw, v[0], v[1]);
 }
 
 /* What takes more than one operator of its own. */
@@ -62,35 +62,36 @@ static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, 
 {
     switch (op) {
     case TC_OP_add:
-        *y = tc_put_add(lw, v[0], in[2].number == 1 ? v[1] : tc_f_scale(lw, v[1], in[2].number));
+        *y = in[2].number == 1 ? v[1] : tc_plain_scale(lw, v[1], in[2].number);
+        *y = tc_b_tosa_add(lw, v[0], *y);
         return true;
     case TC_OP_mul:
-        *y = tc_put_mul(lw, v[0], v[1]);
+        *y = tc_b_tosa_mul(lw, v[0], v[1]);
         return true;
     case TC_OP_div:
         *y = quotient(lw, in, v);
         return true;
     case TC_OP_neg:
-        *y = on_floats(lw, v[0]) ? tc_f_negate(lw, v[0]) : tc_f_from(lw, 0, v[0]);
+        *y = on_floats(lw, v[0]) ? tc_plain_negate(lw, v[0]) : tc_plain_from(lw, 0, v[0]);
         return true;
     case TC_OP_lt:
-        *y = tc_f_greater(lw, v[1], v[0]);
+        *y = tc_b_tosa_greater(lw, v[1], v[0]);
         return true;
     case TC_OP_le:
-        *y = tc_put2(lw, TC_OP_tosa_greater_equal, NULL, v[1], v[0]);
+        *y = tc_b_tosa_greater_equal(lw, v[1], v[0]);
         return true;
     case TC_OP_maximum:
     case TC_OP_minimum:
-        *y = (op == TC_OP_maximum ? tc_f_max : tc_f_min)(lw, v[0], v[1], true);
+        *y = (op == TC_OP_maximum ? tc_b_tosa_maximum : tc_b_tosa_minimum)(lw, v[0], v[1]);
         return true;
     case TC_OP_where:
-        *y = tc_put_select(lw, v[0], v[1], v[2]);
+        *y = tc_b_tosa_select(lw, v[0], v[1], v[2]);
         return true;
     case TC_OP_clamp:
         *y = tc_put_clamp(lw, v[0], in[1].number, in[2].number);
         return true;
     case TC_OP_round:
-        *y = tc_f_round(lw, v[0]);
+        *y = tc_plain_round(lw, v[0]);
         return true;
     default:
         return false;
@@ -101,7 +102,7 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
 {
     tc_build *lw = f->maker;
     if (op == TC_FORMULA_LIKE)
-        return (tc_term){.made = tc_f_number(lw, given[0].made, given[1].number)};
+        return (tc_term){.made = tc_plain_number(lw, given[0].made, given[1].number)};
     int operands = n < tc_ops[op].max_in ? n : tc_ops[op].max_in;
     tc_term in[3] = {{.known = true}, {.known = true}, {.known = true, .number = 1}};
     tc_val v[3] = {0}, y, like = tc_formula_like(f, op, given, operands);
@@ -113,11 +114,12 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
     if (lw->lower->why)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))
-        y = direct[op] ? tc_put(lw, direct[op], NULL, v, operands) : tc_f_apply(lw, op, NULL, v);
+        y = direct[op] ? tc_b_op(lw, direct[op], NULL, v, operands)
+                       : tc_plain_apply(lw, op, NULL, v);
     return (tc_term){.made = y};
 }
 
-tc_val tc_f_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
+tc_val tc_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
 {
     tc_formula f = {tc_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
     tc_term out;
@@ -156,7 +158,7 @@ void tc_lower_plain_formula(tc_build *lw, const tc_node *node, tc_val *out)
         f.on == TC_ON_numbers ? tc_plain_type(t->dtype) : tc_plain_formula_type(t->dtype);
     for (int i = 0; i < node->n_in; i++)
         x[i] = tc_plain_in(lw, node, i, with, node->n_in > 1 ? t->rank : 0);
-    out[0] = tc_put_cast(lw, tc_f_apply(lw, node->op, node->attr, x), t->dtype);
+    out[0] = tc_put_cast(lw, tc_plain_apply(lw, node->op, node->attr, x), t->dtype);
 }
 
 /* One TOSA operator, in the element type itself. */
@@ -168,7 +170,8 @@ void tc_lower_plain_direct(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(type), 0);
     bool same = !tc_is_float(type) &&
                 (node->op == TC_OP_floor || node->op == TC_OP_ceil); /* integers are */
-    out[0] = tc_put_cast(lw, same ? x : tc_f_op(lw, direct[node->op], x), type);
+    x = same ? x : tc_b_op(lw, direct[node->op], NULL, &x, 1);
+    out[0] = tc_put_cast(lw, x, type);
 }
 
 /* A row FUNCTION of op.def. */
@@ -183,10 +186,10 @@ void tc_lower_plain_is(tc_build *lw, const tc_node *node, tc_val *out)
     const tc_type *t = tc_lower_result(lw, node, 0);
     tc_dtype type = tc_lower_type(lw, node, 0)->dtype;
     if (!tc_is_float(type)) {
-        tc_val answer = tc_put_number(lw, TC_bool, t->rank, node->op == TC_OP_isfinite);
-        out[0] = tc_put_expand(lw, answer, t->rank, t->dim);
+        tc_val answer = tc_b_single(lw, TC_bool, t->rank, node->op == TC_OP_isfinite);
+        out[0] = tc_b_tosa_expand(lw, answer, t->rank, t->dim);
         return;
     }
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(type), 0);
-    out[0] = tc_f_apply(lw, node->op, NULL, &x);
+    out[0] = tc_plain_apply(lw, node->op, NULL, &x);
 }

@@ -79,7 +79,7 @@ static tc_val most_of_taps(tc_build *lw, tc_val x, int axis, const span *s)
     tc_val most = TC_NONE;
     for (int64_t k = 0; k < s->kernel; k++) {
         tc_val tap = tc_put_stepped(lw, x, axis, k * s->dilation, s->stride, s->out);
-        most = most ? tc_f_max(lw, most, tap, true) : tap;
+        most = most ? tc_b_tosa_maximum(lw, most, tap) : tap;
     }
     return most;
 }
@@ -191,7 +191,7 @@ void tc_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
     if (a->divisor)
         p.scale = (double)area / (double)a->divisor;
     x = pool(lw, x, &p, batch_of(t, p.n));
-    finish(lw, node, p.scale == 1 ? x : tc_f_scale(lw, x, p.scale), out);
+    finish(lw, node, p.scale == 1 ? x : tc_plain_scale(lw, x, p.scale), out);
 }
 
 /* ---- windows that tile the plane ---- */

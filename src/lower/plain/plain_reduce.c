@@ -59,7 +59,7 @@ void tc_lower_plain_mean(tc_build *lw, const tc_node *node, tc_val *out)
     if (!start(lw, node, &x))
         return;
     x = reduce_axes(lw, TC_OP_tosa_reduce_sum, x, axes);
-    finish(lw, node, count == 1 ? x : tc_f_scale(lw, x, 1 / count), out);
+    finish(lw, node, count == 1 ? x : tc_plain_scale(lw, x, 1 / count), out);
 }
 
 /* Integers, for which there is no REDUCE_PRODUCT, by halves. */
@@ -121,7 +121,7 @@ void tc_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
 static tc_val turned(tc_build *lw, tc_val x)
 {
     bool floats = x && tc_is_float(tc_b_dtype(lw, x));
-    return floats ? tc_f_negate(lw, x) : tc_f_op(lw, TC_OP_tosa_bitwise_not, x);
+    return floats ? tc_plain_negate(lw, x) : tc_b_tosa_bitwise_not(lw, x);
 }
 
 /* i32, which ARGMAX does not take: the smallest index where x is its row's maximum. */
@@ -136,8 +136,8 @@ static tc_val first_of_equals(tc_build *lw, tc_val x, int axis)
         place[i] = (double)i;
     tc_val places = tc_b_numbers(lw, TC_i32, tc_b_type(lw, x)->rank, dim, place);
     tc_val top = tc_b_tosa_equal(lw, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
-    return reduce_axis(lw, TC_OP_tosa_reduce_min,
-                       tc_b_tosa_select(lw, top, places, tc_f_number(lw, places, (double)n)), axis);
+    tc_val chosen = tc_b_tosa_select(lw, top, places, tc_plain_number(lw, places, (double)n));
+    return reduce_axis(lw, TC_OP_tosa_reduce_min, chosen, axis);
 }
 
 /* Any shape along an axis: i32, the axis gone or of extent 1. */
@@ -218,7 +218,7 @@ void tc_lower_bucketize(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val bound = tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 1, with, 0), 2, (int64_t[]){1, n});
     tc_val over = tc_b_binary(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, bound, x);
     tc_val below =
-        tc_put_cast(lw, tc_f_op(lw, TC_OP_tosa_logical_not, over), ints ? TC_i32 : TC_f32);
+        tc_put_cast(lw, tc_b_tosa_logical_not(lw, over), ints ? TC_i32 : TC_f32);
     tc_val sum = reduce_axis(lw, TC_OP_tosa_reduce_sum, below, 1);
     out[0] = shaped(lw, sum, y);
 }

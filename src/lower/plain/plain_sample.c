@@ -18,8 +18,8 @@ typedef struct taps {
 static tc_val unscaled(tc_build *lw, tc_val at, int64_t n, bool align_corners)
 {
     double half = (double)(align_corners ? n - 1 : n) / 2;
-    at = tc_f_scale(lw, tc_f_add(lw, at, 1), half);
-    return align_corners ? at : tc_f_add(lw, at, -0.5);
+    at = tc_plain_scale(lw, tc_plain_add(lw, at, 1), half);
+    return align_corners ? at : tc_plain_add(lw, at, -0.5);
 }
 
 /* Mirrored at the ends until it lies between them. */
@@ -27,11 +27,11 @@ static tc_val mirrored(tc_build *lw, tc_val at, int64_t n, bool align_corners)
 {
     double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);
     if (span <= 0)
-        return tc_f_scale(lw, at, 0);
-    at = tc_f_op(lw, TC_OP_tosa_abs, tc_f_add(lw, at, -low));
-    tc_val turns = tc_f_op(lw, TC_OP_tosa_floor, tc_f_scale(lw, at, 1 / (2 * span)));
-    tc_val extra = tc_f_sub(lw, at, tc_f_scale(lw, turns, 2 * span));
-    return tc_f_add(lw, tc_f_min(lw, extra, tc_f_from(lw, 2 * span, extra), true), low);
+        return tc_plain_scale(lw, at, 0);
+    at = tc_b_tosa_abs(lw, tc_plain_add(lw, at, -low));
+    tc_val turns = tc_b_tosa_floor(lw, tc_plain_scale(lw, at, 1 / (2 * span)));
+    tc_val extra = tc_b_tosa_sub(lw, at, tc_plain_scale(lw, turns, 2 * span));
+    return tc_plain_add(lw, tc_b_tosa_minimum(lw, extra, tc_plain_from(lw, 2 * span, extra)), low);
 }
 
 static tc_val bounded(tc_build *lw, tc_val at, int64_t n, const tc_attr_grid *a)
@@ -46,7 +46,7 @@ static void add_tap(tc_build *lw, taps *t, tc_val at, int64_t n, tc_val weight, 
     if (may_be_outside) {
         tc_val place = tc_put_clamp(lw, at, 0, (double)(n - 1));
         tc_val inside = tc_b_tosa_equal(lw, place, at);
-        weight = tc_b_tosa_select(lw, inside, weight, tc_f_number(lw, weight, 0));
+        weight = tc_b_tosa_select(lw, inside, weight, tc_plain_number(lw, weight, 0));
         at = place;
     }
     t->place[t->n] = at;
@@ -56,28 +56,26 @@ static void add_tap(tc_build *lw, taps *t, tc_val at, int64_t n, tc_val weight, 
 /* The cubic convolution kernel with a = -3/4, for distances up to 1 and from 1 to 2. */
 static tc_val cubic_near(tc_build *lw, tc_val x)
 {
-    return tc_f_add(
-        lw,
-        tc_b_tosa_mul(lw, tc_b_tosa_mul(lw, tc_f_add(lw, tc_f_scale(lw, x, 1.25), -2.25), x), x),
-        1);
+    tc_val y = tc_plain_add(lw, tc_plain_scale(lw, x, 1.25), -2.25);
+    return tc_plain_add(lw, tc_b_tosa_mul(lw, tc_b_tosa_mul(lw, y, x), x), 1);
 }
 
 static tc_val cubic_far(tc_build *lw, tc_val x)
 {
     static const double c[] = {3, -6, 3.75, -0.75};
-    return tc_f_polynomial(lw, x, c, 4);
+    return tc_plain_polynomial(lw, x, c, 4);
 }
 
 static taps cubic(tc_build *lw, tc_val at, int64_t n, const tc_attr_grid *a)
 {
-    tc_val low = tc_f_op(lw, TC_OP_tosa_floor, at), t = tc_f_sub(lw, at, low);
-    tc_val weight[4] = {cubic_far(lw, tc_f_add(lw, t, 1))};
+    tc_val low = tc_b_tosa_floor(lw, at), t = tc_b_tosa_sub(lw, at, low);
+    tc_val weight[4] = {cubic_far(lw, tc_plain_add(lw, t, 1))};
     weight[1] = cubic_near(lw, t);
-    weight[2] = cubic_near(lw, tc_f_from(lw, 1, t));
-    weight[3] = cubic_far(lw, tc_f_from(lw, 2, t));
+    weight[2] = cubic_near(lw, tc_plain_from(lw, 1, t));
+    weight[3] = cubic_far(lw, tc_plain_from(lw, 2, t));
     taps out = {0};
     for (int i = 0; i < 4; i++)
-        add_tap(lw, &out, bounded(lw, tc_f_add(lw, low, i - 1), n, a), n, weight[i],
+        add_tap(lw, &out, bounded(lw, tc_plain_add(lw, low, i - 1), n, a), n, weight[i],
                 a->pad == TC_sample_pad_zeros);
     return out;
 }
@@ -91,12 +89,12 @@ static taps taps_at(tc_build *lw, tc_val coordinate, int64_t n, const tc_attr_gr
     at = bounded(lw, at, n, a);
     taps out = {0};
     if (a->mode == TC_sample_mode_nearest) {
-        tc_val one = tc_f_number(lw, at, 1);
-        add_tap(lw, &out, tc_f_round(lw, at), n, one, zeros);
+        tc_val one = tc_plain_number(lw, at, 1);
+        add_tap(lw, &out, tc_plain_round(lw, at), n, one, zeros);
     } else {
-        tc_val low = tc_f_op(lw, TC_OP_tosa_floor, at), part = tc_f_sub(lw, at, low);
-        add_tap(lw, &out, low, n, tc_f_from(lw, 1, part), zeros);
-        add_tap(lw, &out, tc_f_add(lw, low, 1), n, part, true);
+        tc_val low = tc_b_tosa_floor(lw, at), part = tc_b_tosa_sub(lw, at, low);
+        add_tap(lw, &out, low, n, tc_plain_from(lw, 1, part), zeros);
+        add_tap(lw, &out, tc_plain_add(lw, low, 1), n, part, true);
     }
     return out;
 }
@@ -108,7 +106,7 @@ static tc_val read_taps(tc_build *lw, tc_val values, const taps *t, const int64_
     for (int i = 0; i < t[axis].n; i++) {
         tc_val at = t[axis].place[i], by = t[axis].weight[i];
         if (place)
-            at = tc_b_tosa_add(lw, tc_f_scale(lw, place, (double)extent[axis]), at);
+            at = tc_b_tosa_add(lw, tc_plain_scale(lw, place, (double)extent[axis]), at);
         if (weight)
             by = tc_b_tosa_mul(lw, weight, by);
         if (axis + 1 < axes) {

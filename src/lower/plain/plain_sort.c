@@ -121,13 +121,13 @@ static void find_codes(tc_build *lw, tc_val code, int width, const order *o, tc_
         return;
     }
     tc_val key = shifted(lw, TC_OP_tosa_logical_left_shift,
-                         o->largest ? code : tc_f_from(lw, -1, code), bits);
+                         o->largest ? code : tc_plain_from(lw, -1, code), bits);
     tc_val last = counted(lw, TC_i32, o->n, (double)(o->n - 1), -1);
     key = keys_in_order(lw, tc_b_tosa_add(lw, key, last), o);
     tc_val high = shifted(lw, TC_OP_tosa_arithmetic_right_shift, key, bits);
-    tc_val low = tc_f_sub(lw, key, shifted(lw, TC_OP_tosa_logical_left_shift, high, bits));
-    *found = o->largest ? high : tc_f_from(lw, -1, high);
-    *place = tc_f_from(lw, (double)(o->n - 1), low);
+    tc_val low = tc_b_tosa_sub(lw, key, shifted(lw, TC_OP_tosa_logical_left_shift, high, bits));
+    *found = o->largest ? high : tc_plain_from(lw, -1, high);
+    *place = tc_plain_from(lw, (double)(o->n - 1), low);
 }
 
 /* Quantized codes, or integers of up to 16 bits. */
@@ -188,9 +188,9 @@ static void ordered_numbers(tc_build *lw, const tc_node *node, const order *o, t
 {
     const tc_type *to = tc_lower_result(lw, node, 0), *at = tc_lower_result(lw, node, 1);
     tc_val x = as_rows(lw, tc_lower_in(lw, node, 0), o), found = TC_NONE, place = TC_NONE;
-    find_numbers(lw, o->largest ? x : tc_f_from(lw, -1, x), o, &found, &place);
+    find_numbers(lw, o->largest ? x : tc_plain_from(lw, -1, x), o, &found, &place);
     if (lw->rw->readers[node->out[0]])
-        out[0] = as_result(lw, o->largest ? found : tc_f_from(lw, -1, found), o, to);
+        out[0] = as_result(lw, o->largest ? found : tc_plain_from(lw, -1, found), o, to);
     if (lw->rw->readers[node->out[1]])
         out[1] = tc_put_cast(lw, as_result(lw, place, o, at), at->dtype);
 }
@@ -201,10 +201,10 @@ static void ordered_numbers(tc_build *lw, const tc_node *node, const order *o, t
 static tc_val places_in_order(tc_build *lw, tc_val x, const order *o)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k);
-    tc_val number = counted(lw, TC_f32, o->n, 0, 1), nothing = tc_f_number(lw, x, -INFINITY);
+    tc_val number = counted(lw, TC_f32, o->n, 0, 1), nothing = tc_plain_number(lw, x, -INFINITY);
     tc_attr_tosa_argmax *a = tc_new(&lw->ctx->arena, tc_attr_tosa_argmax);
     *a = (tc_attr_tosa_argmax){1, o->largest ? TC_nan_mode_propagate : TC_nan_mode_ignore};
-    x = tc_f_max(lw, x, tc_f_number(lw, x, -FLT_MAX), true);
+    x = tc_b_tosa_maximum(lw, x, tc_plain_number(lw, x, -FLT_MAX));
     for (int64_t i = 0; i < o->k; i++) {
         tc_val at = tc_b_tosa_cast(lw, tc_b_1(lw, tosa_argmax, a, x), TC_f32);
         part[i] = tc_b_tosa_reshape(lw, at, 2, (int64_t[]){o->rows, 1});
@@ -237,7 +237,7 @@ void tc_lower_plain_sorted(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     }
     tc_val x = as_rows(lw, tc_plain_in(lw, node, 0, TC_f32, 0), &o);
-    tc_val place = places_in_order(lw, o.largest ? x : tc_f_negate(lw, x), &o);
+    tc_val place = places_in_order(lw, o.largest ? x : tc_plain_negate(lw, x), &o);
     if (lw->rw->readers[node->out[0]]) {
         tc_val rows = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){o.rows, o.n, 1});
         tc_val found = tc_put_gather(lw, rows, tc_b_tosa_cast(lw, place, TC_i32));

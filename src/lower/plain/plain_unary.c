@@ -5,7 +5,7 @@
 #include "plain.h"
 
 /* The element type of the result, and whether it can be computed with. */
-static bool start(tc_lower *lw, const tc_node *node, tc_dtype *type)
+static bool start(tc_build *lw, const tc_node *node, tc_dtype *type)
 {
     *type = tc_lower_result(lw, node, 0)->dtype;
     return tc_plain_computes(lw, *type);
@@ -15,21 +15,22 @@ static bool start(tc_lower *lw, const tc_node *node, tc_dtype *type)
 static bool is_whole(double v) { return v == floor(v) && fabs(v) < 0x1p31; }
 
 /* 0 - x for integers, which every profile has on i32. */
-void tc_lower_plain_neg(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_neg(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype type;
     if (!start(lw, node, &type))
         return;
     tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(type), 0);
-    out[0] = tc_put_cast(lw, tc_is_float(type) ? tc_f_negate(lw, x) : tc_f_from(lw, 0, x), type);
+    x = tc_is_float(type) ? tc_plain_negate(lw, x) : tc_plain_from(lw, 0, x);
+    out[0] = tc_put_cast(lw, x, type);
 }
 
 /* CLAMP knows floats, i8 and i16; i32 goes through MAXIMUM and MINIMUM. */
-static tc_val between(tc_lower *lw, tc_val x, double lo, double hi)
+static tc_val between(tc_build *lw, tc_val x, double lo, double hi)
 {
     if (!x)
         return x;
-    tc_dtype t = tc_put_type(lw, x)->dtype;
+    tc_dtype t = tc_b_type(lw, x)->dtype;
     lo = fmin(lo, hi);
     if (tc_is_float(t))
         return tc_put_clamp(lw, x, lo, hi);
@@ -39,11 +40,11 @@ static tc_val between(tc_lower *lw, tc_val x, double lo, double hi)
     if (t != TC_i32)
         return tc_put_clamp(lw, x, lo, hi);
     if (lo > least)
-        x = tc_f_max(lw, x, tc_f_number(lw, x, lo), true);
-    return hi < most ? tc_f_min(lw, x, tc_f_number(lw, x, hi), true) : x;
+        x = tc_b_tosa_maximum(lw, x, tc_plain_number(lw, x, lo));
+    return hi < most ? tc_b_tosa_minimum(lw, x, tc_plain_number(lw, x, hi)) : x;
 }
 
-static void clamped(tc_lower *lw, const tc_node *node, double lo, double hi, tc_val *out)
+static void clamped(tc_build *lw, const tc_node *node, double lo, double hi, tc_val *out)
 {
     tc_dtype type;
     if (!start(lw, node, &type))
@@ -57,12 +58,12 @@ static void clamped(tc_lower *lw, const tc_node *node, double lo, double hi, tc_
     out[0] = tc_put_cast(lw, between(lw, tc_plain_in(lw, node, 0, in, 0), lo, hi), type);
 }
 
-void tc_lower_plain_relu(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_relu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     clamped(lw, node, 0, INFINITY, out);
 }
 
-void tc_lower_plain_clamp(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_clamp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_clamp *a = node->attr;
     clamped(lw, node, a->lo, a->hi, out);
@@ -70,20 +71,20 @@ void tc_lower_plain_clamp(tc_lower *lw, const tc_node *node, tc_val *out)
 
 /* ---- to and from bool ---- */
 
-void tc_lower_plain_bitwise_not(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_bitwise_not(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype type;
     if (start(lw, node, &type))
-        out[0] = tc_f_op(lw, type == TC_bool ? TC_OP_tosa_logical_not : TC_OP_tosa_bitwise_not,
-                         tc_lower_in(lw, node, 0));
+        out[0] = (type == TC_bool ? tc_b_tosa_logical_not
+                                  : tc_b_tosa_bitwise_not)(lw, tc_lower_in(lw, node, 0));
 }
 
-void tc_lower_plain_logical_not(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_logical_not(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    out[0] = tc_f_op(lw, TC_OP_tosa_logical_not, tc_plain_in(lw, node, 0, TC_bool, 0));
+    out[0] = tc_b_tosa_logical_not(lw, tc_plain_in(lw, node, 0, TC_bool, 0));
 }
 
-void tc_lower_plain_cast(tc_lower *lw, const tc_node *node, tc_val *out)
+void tc_lower_plain_cast(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_dtype type = tc_lower_result(lw, node, 0)->dtype, from = tc_lower_type(lw, node, 0)->dtype;
     if (!tc_plain_computes(lw, from))
