@@ -9,17 +9,14 @@
 
 enum { MOST_OPERANDS = 8 };
 
+/* What a part of a recipe comes to. */
 typedef struct operand {
     enum { VALUE, NUMBER, LITERAL } kind;
     tc_val val;
+    tc_node *node;    /* VALUE: all of its results, or NULL */
     const char *name; /* NUMBER */
     double number;    /* LITERAL */
 } operand;
-
-typedef struct result {
-    tc_node *node;
-    tc_val val;
-} result;
 
 /* ---- operators ---- */
 
@@ -37,8 +34,8 @@ static const tc_field *field_named(tc_cook *c, tc_op op, tc_str name, uint32_t *
     return NULL;
 }
 
-static result call(tc_cook *c, tc_str name);
-static result choice_of(tc_cook *c);
+static operand call(tc_cook *c, tc_str name);
+static operand choice_of(tc_cook *c);
 
 static operand operand_of(tc_cook *c)
 {
@@ -53,8 +50,7 @@ static operand operand_of(tc_cook *c)
     const char *start = c->at;
     tc_str name = tc_cook_word(c);
     if (tc_cook_take(c, '('))
-        return (operand){.kind = VALUE,
-                         .val = tc_str_is(name, "if") ? choice_of(c).val : call(c, name).val};
+        return tc_str_is(name, "if") ? choice_of(c) : call(c, name);
     const char *text = tc_text_copy(c->arena, name);
     const tc_val *known = tc_cook_find(c, text);
     if (known)
@@ -95,21 +91,21 @@ static void settle(tc_cook *c, tc_op op, const void *attr, operand *in, int n, t
     }
 }
 
-static result emit(tc_cook *c, tc_op op, const void *attr, operand *in, int n, tc_val like)
+static operand emit(tc_cook *c, tc_op op, const void *attr, operand *in, int n, tc_val like)
 {
     tc_val val[MOST_OPERANDS];
     if (!c->b || c->b->status != TC_OK)
-        return (result){NULL, TC_NONE};
+        return (operand){.val = TC_NONE};
     settle(c, op, attr, in, n, like);
     for (int i = 0; i < n; i++)
         val[i] = in[i].val;
     if (op == TC_OP_cast) {
         tc_dtype dtype = ((const tc_attr_cast *)attr)->dtype;
-        return (result){NULL, dtype == TC_none ? val[0] : tc_b_cast(c->b, val[0], dtype)};
+        return (operand){.val = dtype == TC_none ? val[0] : tc_b_cast(c->b, val[0], dtype)};
     }
     int n_out = tc_ops[op].n_out == TC_ANY ? c->from->results(c->b) : tc_ops[op].n_out;
     tc_node *node = tc_b_ops(c->b, op, attr, val, n, n_out);
-    return (result){node, node ? node->out[0] : TC_NONE};
+    return (operand){.node = node, .val = node ? node->out[0] : TC_NONE};
 }
 
 static void check_call(tc_cook *c, tc_op op, int n, uint32_t said)
@@ -135,7 +131,7 @@ static bool at_field(tc_cook *c)
 }
 
 /* What is behind `name(`. */
-static result call(tc_cook *c, tc_str name)
+static operand call(tc_cook *c, tc_str name)
 {
     tc_op op = tc_op_named(name);
     operand in[MOST_OPERANDS];
@@ -143,7 +139,7 @@ static result call(tc_cook *c, tc_str name)
     int n = 0;
     if (op == TC_OP_COUNT) {
         tc_cook_wrong(c, "'%.*s' is not an operator", (int)name.n, name.p);
-        return (result){NULL, TC_NONE};
+        return (operand){.val = TC_NONE};
     }
     size_t size = tc_attrs[tc_ops[op].attr].size;
     tc_arena *arena = c->b ? &c->b->ctx->arena : c->arena;
@@ -169,7 +165,7 @@ static result call(tc_cook *c, tc_str name)
     }
     tc_cook_need(c, ')');
     check_call(c, op, n, said);
-    result r = c->wrong ? (result){NULL, TC_NONE} : emit(c, op, attr, in, n, like);
+    operand r = c->wrong ? (operand){.val = TC_NONE} : emit(c, op, attr, in, n, like);
     if (tc_cook_take(c, '[')) {
         int64_t i = tc_cook_whole(c);
         tc_cook_need(c, ']');
@@ -219,10 +215,10 @@ static bool condition(tc_cook *c)
 }
 
 /* A part of the recipe that is followed, or only read. */
-static result part(tc_cook *c, bool followed)
+static operand part(tc_cook *c, bool followed)
 {
     tc_build *b = c->b;
-    result r = {NULL, TC_NONE};
+    operand r = {.val = TC_NONE};
     c->b = followed ? b : NULL;
     if (tc_cook_take(c, '!')) {
         tc_cook_need(c, '\'');
@@ -231,27 +227,20 @@ static result part(tc_cook *c, bool followed)
             tc_b_unsupported(c->b, "%.*s", n, c->at);
         c->at += n;
         tc_cook_need(c, '\'');
-    } else {
-        const char *start = (tc_cook_next(c), c->at);
-        tc_str name = tc_cook_word(c);
-        if (!tc_cook_take(c, '(')) {
-            c->at = start;
-            r.val = operand_of(c).val;
-        } else
-            r = tc_str_is(name, "if") ? choice_of(c) : call(c, name);
-    }
+    } else
+        r = operand_of(c);
     c->b = b;
     return r;
 }
 
 /* What is behind `if(`. */
-static result choice_of(tc_cook *c)
+static operand choice_of(tc_cook *c)
 {
     bool yes = condition(c);
     tc_cook_need(c, ',');
-    result first = part(c, yes);
+    operand first = part(c, yes);
     tc_cook_need(c, ',');
-    result second = part(c, !yes);
+    operand second = part(c, !yes);
     tc_cook_need(c, ')');
     return yes ? first : second;
 }
@@ -263,7 +252,7 @@ static bool at_name(tc_cook *c)
     return at_field(c) && c->at[strcspn(c->at, "=:(;")] == '=';
 }
 
-static void bind(tc_cook *c, result r)
+static void bind(tc_cook *c, operand r)
 {
     int n = r.node ? r.node->n_out : 1;
     for (int i = 0; i < n && c->b; i++)
@@ -297,7 +286,7 @@ static void follow(tc_cook *c)
             name = tc_text_copy(c->arena, tc_cook_word(c));
             tc_cook_need(c, '=');
         }
-        result r = part(c, true);
+        operand r = part(c, true);
         if (name)
             tc_cook_keep(c, name, r.val);
         else
