@@ -282,11 +282,12 @@ const cli_verb cli_run = {
     .summary = "run a program on data, and write or show its outputs",
     .help =
         "PROGRAM is a .pt2, an .onnx, a .tflite, a .tosa, a .vgf, a .pte, Vela's _vela.npz or a "
-        "text graph .ir.  A sample is an array of the input's own shape; an\n"
-        "array with a longer first axis, or with one more axis, holds several samples, and their "
-        "results are concatenated\n"
-        "along the first axis (or stacked on a new one).  State is kept from sample to sample, "
-        "unless --reset.\n"
+        "text graph .ir.\n"
+        "A sample is an array of the input's own shape; an array with a longer first axis, or with "
+        "one more axis, holds\n"
+        "several samples, and their results are concatenated along the first axis (or stacked on a "
+        "new one).  State is\n"
+        "kept from sample to sample, unless --reset.\n"
         "Numbers must fit the input's type exactly: integers and floats of another width are "
         "accepted when no value changes.\n",
     .least = 1,

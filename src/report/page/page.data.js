@@ -55,7 +55,7 @@ const metric = hasCycles ? "cycles" : N.some(n => n.macs) ? "macs" : "bytes";
 const peak = D.summary.macs_per_cycle;
 const utilisation = x => peak && x.cycles && x.macs ? x.macs / (x.cycles * peak) : undefined;
 const whereText = n => n.region !== undefined ? (D.regions[n.region] || {}).name || "region " + n.region
-  : n.where === "cpu" ? "CPU" : n.where === "merged" ? "merged into its neighbours" : undefined;
+  : n.where === "cpu" ? "CPU" : n.where === "merged" ? "fused into its neighbours" : undefined;
 
 /* Sums over everything inside a group; least exact value. */
 G.forEach(g => { g.sum = {cycles: 0, macs: 0, bytes: 0, nodes: 0, worst: undefined, cpu: 0}; });

@@ -29,13 +29,13 @@ function card(value, unit, label) { return el("div.card", {}, el("b", {}, value,
 function cards() {
   const list = [], split = text => text.split(" ");
   if (S.sqnr_integer_db !== undefined || S.sqnr_typed_db !== undefined) list.push(card(decibel(S.sqnr_integer_db ?? S.sqnr_typed_db), "dB", `SQNR of the output, ${S.samples} sample${S.samples === 1 ? "" : "s"}`));
-  if (S.seconds) { const [v, u] = seconds(S.seconds); list.push(card(v, u, `an inference at ${count(S.clock_hz)}Hz, as expected`)); }
+  if (S.seconds) { const [v, u] = seconds(S.seconds); list.push(card(v, u, `per inference at ${count(S.clock_hz)}Hz, estimated`)); }
   if (S.cycles) list.push(card(...split(count(S.cycles)), "cycles of the accelerator"));
   if (S.macs) list.push(card(...split(count(S.macs)), "multiplications"));
   if (S.cycles && S.macs && peak) list.push(card(...split(percent(S.macs / S.cycles / peak)), "of the multipliers in use"));
   if (S.bytes) list.push(card(...split(bytes(S.bytes)), "written"));
   if (S.sram) list.push(card(...split(bytes(S.sram)), "of the accelerator's SRAM, at most"));
-  if (S.memory) list.push(card(...split(bytes(S.memory)), "for the program's own values"));
+  if (S.memory) list.push(card(...split(bytes(S.memory)), "for activations of the program"));
   if (S.regions !== undefined) list.push(card(S.regions, "", S.regions === 1 ? "region on the accelerator" : "regions on the accelerator"));
   if (S.on_cpu !== undefined) list.push(card(S.on_cpu, `of ${S.on_target + S.on_cpu}`, "operators on the CPU"));
   list.push(card(S.operators, "", "operators in the model"));
@@ -53,8 +53,8 @@ function overview() {
   if (two.children.length) parts.push(two);
   if (hasCycles || total("macs")) parts.push(el("h2", {}, "By module"), el("div.box", {id: "overview-flame"}));
   const A = S.accuracy, said = (o, f) => o[f] === undefined ? "" : o.real ? (o[f] === null ? "the same" : decibel(o[f])) : "";
-  if (A && A.outputs.length) parts.push(el("h2", {}, "What is written, beside the model"),
-    el("p.soft", {}, `On ${A.samples} ${A.invented ? "invented " : ""}sample${A.samples === 1 ? "" : "s"}${A.set_aside ? `, and on ${A.set_aside} that calibration set aside` : ""}, before it was written.`),
+  if (A && A.outputs.length) parts.push(el("h2", {}, "The compiled program against the model"),
+    el("p.soft", {}, `On ${A.samples} ${A.invented ? "random " : ""}sample${A.samples === 1 ? "" : "s"}${A.set_aside ? `, and on ${A.set_aside} that calibration set aside` : ""}, before it was written.`),
     table(A.outputs, [{title: "output", text: o => o.name}, {title: "SQNR dB", n: 1, text: o => said(o, "sqnr_db")}, {title: "as typed, dB", n: 1, text: o => said(o, "typed_sqnr_db")},
       {title: "equal", n: 1, text: o => o.real ? "" : percent(o.agreement)}, {title: "lost", n: 1, text: o => o.lost}, {title: "set aside, dB", n: 1, text: o => o.set_aside ? said({...o.set_aside, real: o.real}, "sqnr_db") : ""}], null));
   const ports = [...D.model.inputs.map(p => ["in", p]), ...D.model.outputs.map(p => ["out", p])];
@@ -67,14 +67,14 @@ function overview() {
 /* ---- error ---- */
 function errorView() {
   const view = $("view-error");
-  if (!hasErrors) return view.replaceChildren(el("h1", {}, "Error"), el("p.empty", {}, "No data was given, so nothing was measured: --calib or -i brings samples."));
+  if (!hasErrors) return view.replaceChildren(el("h1", {}, "Error"), el("p.empty", {}, "There is no data, so nothing was measured: add samples with --calib or -i."));
   const list = D.errors.map(i => N[i]), e = (n, w, f) => n["error_" + w] && n["error_" + w][f];
   const db = v => v === "exact" ? Infinity : v ?? Infinity, both = N.some(n => n.error_integer) && N.some(n => n.error_typed);
   const worst = n => db((n.error_integer || n.error_typed).sqnr_db);
   const chart = el("div.box", {});
   view.replaceChildren(el("h1", {}, "Error"),
-    el("p.soft", {}, `Every value beside the model's own in float, on ${S.samples} sample${S.samples === 1 ? "" : "s"}. SQNR is 10 log₁₀ (Σa² / Σ(a−b)²): more is better.`),
-    el("p", {}, el("span.key", {}, el("i", {style: "background:var(--faint)"}), "typed: on its grid, in real arithmetic"), el("span.key", {}, el("i", {style: "background:var(--accent)"}), "integer: as the target computes it")),
+    el("p.soft", {}, `Every value against the float model's, on ${S.samples} sample${S.samples === 1 ? "" : "s"}. SQNR is 10 log₁₀ (Σa² / Σ(a−b)²): higher is better.`),
+    el("p", {}, el("span.key", {}, el("i", {style: "background:var(--faint)"}), "typed: on its quantization grid, in float arithmetic"), el("span.key", {}, el("i", {style: "background:var(--accent)"}), "integer: as the target computes it")),
     chart, el("h2", {}, "Worst first"),
     table(list, [
       {title: "value", sort: n => n.name, cell: n => nodeLink(n.id)},
@@ -106,13 +106,13 @@ function costRows() {
 }
 function costView() {
   const view = $("view-cost"), measures = ["cycles", "macs", "bytes"].filter(m => total(m));
-  if (!measures.length) return view.replaceChildren(el("h1", {}, "Cost"), el("p.empty", {}, "Nothing was compiled, so there is nothing to count."));
+  if (!measures.length) return view.replaceChildren(el("h1", {}, "Cost"), el("p.empty", {}, "Nothing was compiled, so there are no costs."));
   const again = change => { Object.assign(cost, change); costView(); };
   const box = el("div.box", {}), rows = costRows().sort((a, b) => b[cost.by] - a[cost.by]), top = rows.length ? rows[0][cost.by] : 1;
   const trail = [];
   for (let g = cost.root; g >= 0; g = G[g].parent) { const at = g; trail.unshift(el("button.link", {onclick: () => again({root: at})}, G[g].name || title)); }
   view.replaceChildren(el("h1", {}, "Cost"),
-    el("p.soft", {}, hasCycles ? "Cycles, multiplications and traffic are tosac profile's, brought back to the line they come from; bytes follow from the shapes."
+    el("p.soft", {}, hasCycles ? "Cycles, multiplications and traffic as in tosac profile, by source line; bytes follow from the shapes."
       : "Multiplications and bytes follow from the shapes of each operator."),
     el("div.row", {}, seg(measures, cost.by, m => again({by: m})), el("span.soft", {}, ...trail.flatMap((t, i) => i ? [" › ", t] : [t]))),
     box, el("p.soft", {style: "margin-top:8px"}, peak && hasCycles ? [el("span.key", {}, el("i", {style: "background:var(--cpu)"}), "few of the multipliers in use"), el("span.key", {}, el("i", {style: "background:var(--good)"}), "many")] : ""),
@@ -135,16 +135,16 @@ function costView() {
 function memoryView() {
   const dark = document.documentElement.dataset.theme === "dark";
   $("view-memory").replaceChildren(el("h1", {}, "Memory"),
-    D.memory.length ? el("p.soft", {}, "From left to right the program runs; a block lies at its address for as long as it is needed. Above: bytes in use.") : el("p.empty", {}, "Nothing was compiled, so nothing has a place yet."),
+    D.memory.length ? el("p.soft", {}, "Time runs from left to right; a block is at its address while the value is alive. Above: bytes in use.") : el("p.empty", {}, "Nothing was compiled, so nothing has an address."),
     ...D.memory.map(m => el("div.mem", {}, el("h2", {}, m.name + " "), el("p.soft", {}, `${bytes(m.bytes)}, ${m.blocks.length} blocks, ${m.clock ? count(m.clock[m.steps]) + " cycles" : m.steps + " " + m.unit + "s"}`), charts.memory(m, dark))));
 }
 function cpuView() {
   const view = $("view-cpu"), reasons = new Map();
   for (const c of D.cpu) (reasons.get(c.why) || reasons.set(c.why, []).get(c.why)).push(c);
   view.replaceChildren(el("h1", {}, "On the CPU"),
-    D.kind !== "compile" ? el("p.empty", {}, "Nothing was compiled, so nothing was divided.")
+    D.kind !== "compile" ? el("p.empty", {}, "Nothing was compiled, so nothing was split.")
       : D.cpu.length ? el("p.soft", {}, `${D.cpu.length} of ${S.on_target + S.on_cpu} operators stay on the CPU, for ${reasons.size === 1 ? "one reason" : reasons.size + " reasons"}.`)
-      : el("p.empty", {}, "Nothing: every operator is the accelerator's."),
+      : el("p.empty", {}, "Nothing: every operator runs on the accelerator."),
     ...[...reasons].sort((a, b) => b[1].length - a[1].length).map(([why, list]) => el("div.reason", {}, el("h3", {}, why[0].toUpperCase() + why.slice(1)),
       table(list, [{title: "node", cell: c => byName.has(c.node) ? nodeLink(byName.get(c.node)) : c.node}, {title: "operator", text: c => c.operator}, {title: "module", text: c => c.module}, {title: "from", cell: c => el("span.soft", {}, c.place || "")}],
         c => byName.has(c.node) && show(byName.get(c.node)), undefined, 20))));
@@ -153,17 +153,17 @@ function frontierPart() {
   const rows = D.frontier || [], by = ["cycles", "flash"].filter(k => rows.filter(r => r[k]).length > 1);
   if (!rows.length) return [];
   const labelled = rows.some(r => r.drop);
-  return [el("h2", {}, "Settings that were tried"), el("p.soft", {}, "Accuracy on calibration samples against the cost model's cycles and the bytes of constants; the one that was taken is green, the line joins those that nothing beats in both."),
+  return [el("h2", {}, "Settings that were tried"), el("p.soft", {}, "Accuracy on calibration samples against the cost model's cycles and the bytes of constants; the chosen one is green, the line is the Pareto frontier."),
     ...by.map(k => el("div.box", {}, charts.frontier(rows, k, 640))),
     table(rows, [{title: "setting", cell: r => r.chosen ? el("b", {}, r.name) : el("span", {}, r.name)}, {title: "SQNR dB", n: 1, text: r => decibel(r.sqnr_db)}, {title: "agreement", n: 1, text: r => percent(r.agreement)},
       ...(labelled ? [{title: "points lost", n: 1, text: r => short(r.drop)}] : []), {title: "cycles", n: 1, text: r => whole(r.cycles)}, {title: "flash", n: 1, text: r => bytes(r.flash)}], null)];
 }
 function settingsView() {
   const s = D.settings, rows = [["made by", s.version], ["model", D.model.file], ["model written by", D.model.producer], ["target", S.target], ["file", S.file],
-    ["quantization", s.quantization || (D.kind === "compile" ? "as the target wants it" : undefined)], ["data", (s.data || []).join(", ")], ["second", s.second],
+    ["quantization", s.quantization || (D.kind === "compile" ? "target default" : undefined)], ["data", (s.data || []).join(", ")], ["second", s.second],
     ...Object.entries(s.vela || {}).map(([k, v]) => ["Vela: " + k.replace(/_/g, " "), v]), ["schema", `${D.schema} ${D.schema_version}`]].filter(r => r[1]);
   const copy = el("button.button", {onclick: () => navigator.clipboard && navigator.clipboard.writeText(s.command)}, "Copy");
-  $("view-settings").replaceChildren(el("h1", {}, "Settings"), s.command ? el("p.soft", {}, "The command that makes this again:") : "", s.command ? el("pre", {}, s.command) : "", s.command ? copy : "",
+  $("view-settings").replaceChildren(el("h1", {}, "Settings"), s.command ? el("p.soft", {}, "The command that reproduces this:") : "", s.command ? el("pre", {}, s.command) : "", s.command ? copy : "",
     ...frontierPart(), el("h2", {}, "Versions and files"), table(rows, [{title: "", cell: r => el("span.soft", {}, r[0])}, {title: "", cell: r => el("code", {}, r[1])}], null),
     ...(D.regions.length ? [el("h2", {}, "Regions"), table(D.regions, [{title: "region", text: r => r.name}, {title: "operators", n: 1, text: r => r.operators}, {title: "of TOSA", n: 1, text: r => r.tosa_operators},
       {title: "transposes", n: 1, text: r => r.transposes}, {title: "in", n: 1, text: r => bytes(r.bytes_in)}, {title: "out", n: 1, text: r => bytes(r.bytes_out)},
@@ -266,8 +266,8 @@ function legend() {
   const mode = $("colour").value, key = (c, t) => el("span.key", {}, el("i", {style: "background:" + c}), t);
   graph.colourBy(mode);
   $("legend").replaceChildren(...(mode === "error" ? [key(palette.bad, "15 dB"), key(palette.mid, "27 dB"), key(palette.good, "40 dB and more")]
-    : mode === "cost" ? [key(costColour(0), "cheap"), key(costColour(.3), `dear, by ${metric}`)]
-    : D.kind === "compile" ? [...D.regions.slice(0, 6).map((r, i) => key(palette["r" + i], r.name)), key(palette.cpu, "CPU"), key(palette.merged, "merged into others")] : [key(palette.r0, "operator")]));
+    : mode === "cost" ? [key(costColour(0), "cheap"), key(costColour(.3), `expensive, by ${metric}`)]
+    : D.kind === "compile" ? [...D.regions.slice(0, 6).map((r, i) => key(palette["r" + i], r.name)), key(palette.cpu, "CPU"), key(palette.merged, "fused into others")] : [key(palette.r0, "operator")]));
 }
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
