@@ -41,6 +41,13 @@ void tc_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
 /* What there is to say of a cause, or NULL. */
 const char *tc_profile_hint(tc_npu_cause cause);
 
+/* drive/profile_streams.c: the command streams in a file; of a compiled model, with Vela's notes;
+ * or an estimate of it without a stream. */
+TC_MUST_USE tc_status tc_profile_of_file(tc_ctx *ctx, const char *path,
+                                         const tc_profile_options *o, tc_profile **out);
+TC_MUST_USE tc_status tc_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
+TC_MUST_USE tc_status tc_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
+
 /* A compiled model whose files were made for an Ethos-U; with Vela's notes by line. */
 TC_MUST_USE tc_status tc_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
 
