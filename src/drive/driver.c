@@ -10,7 +10,7 @@
  *        ^                        |         |       ^                             |               |
  *        |                        +---------+       +---------- refused ----------+---------------+
  *        |                     bits, by cost:         fallback.c: the part to blame stays on the CPU
- *        +--- goal: goal_search.c typed_cost.c walks from TYPED to LEGAL for each proposal
+ *        +--- goal: goal_search.c  typed_cost.c walks from TYPED to LEGAL for each proposal
  *
  * A fourth search is inside the walk: a pass that offers another form is tried on a copy, and taken
  * where that costs less (choose.c). */
