@@ -16,6 +16,7 @@
 typedef struct tc_pt2_node {
     tc_build m; /* a node for every step: a view's steps are gone back node by node */
     struct tc_pt2 *reader;
+    const struct tc_pt2_row *row;
     const char *target; /* "aten.add.Tensor": without "torch.ops." */
     const tc_json *json;
     int n_result; /* results of the schema, tensors of a Tensor[] counted one by one */
@@ -93,14 +94,14 @@ void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
  * "self" (or the schema's first). */
 typedef struct tc_pt2_row {
     const char *targets;
-    void (*import)(tc_pt2_node *n, const struct tc_pt2_row *row);
+    void (*import)(tc_pt2_node *n);
     tc_op op; /* COUNT: several, or the recipe's */
     double extra;
     const char *recipe;
 } tc_pt2_row;
 #define ROW(targets, import, op, extra) {targets, import, TC_OP_##op, extra, NULL}
 
-void tc_pt2_import_recipe(tc_pt2_node *n, const tc_pt2_row *row);
+void tc_pt2_import_recipe(tc_pt2_node *n);
 /* The node becomes what the recipe says. */
 void tc_pt2_follow(tc_pt2_node *n, const char *recipe);
 

@@ -41,20 +41,20 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
     tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, op, attr, x, kept), 0);
 }
 
-static void import_join(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_join(tc_pt2_node *n)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     int64_t dim = tc_pt2_int(n, tc_pt2_has(n, "axis") ? "axis" : "dim", 0);
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (n->m.status == TC_OK)
-        join(n, row->op, x, count, tc_b_axis(&n->m, dim, y->rank));
+        join(n, n->row->op, x, count, tc_b_axis(&n->m, dim, y->rank));
 }
 
 /* hstack, vstack, dstack: extra is the least rank; the axis is the last of those. */
-static void import_dim_stack(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_dim_stack(tc_pt2_node *n)
 {
-    int count, rank = (int)row->extra;
+    int count, rank = (int)n->row->extra;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     for (int i = 0; i < count && n->m.status == TC_OK; i++)
         x[i] = at_least(n, x[i], rank);
@@ -65,11 +65,10 @@ static void import_dim_stack(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Lists become columns. */
-static void import_column_stack(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_column_stack(tc_pt2_node *n)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    (void)row;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
         const tc_type *t = tc_b_type(&n->m, x[i]);
         int64_t column[2] = {tc_type_count(t), 1};
@@ -82,11 +81,10 @@ static void import_column_stack(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Repeating and turning. */
 
-static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_repeat(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints given = tc_pt2_ints(n, tc_pt2_has(n, "repeats") ? "repeats" : "dims");
-    (void)row;
     TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank, lead = given.n < rank ? rank - given.n : 0;
     int64_t *repeats = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(given.n + lead));
@@ -98,12 +96,11 @@ static void import_repeat(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
-static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_rot90(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t k = ((tc_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
     tc_ints dims = tc_pt2_ints(n, "dims");
-    (void)row;
     TC_STOP(&n->m);
     for (int i = 0; i < dims.n && i < 2; i++)
         plane[i] = dims.v[i];
@@ -118,11 +115,10 @@ static void import_rot90(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, x, y, 0);
 }
 
-static void import_roll(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_roll(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shifts = tc_pt2_ints(n, "shifts"), dims = tc_pt2_ints(n, "dims");
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     tc_val from = dims.n ? x : tc_b_flat(&n->m, x);
@@ -150,11 +146,10 @@ static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode,
     tc_pt2_result(n, x, tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, all, mode, value), x), 0);
 }
 
-static void import_pad(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_pad(tc_pt2_node *n)
 {
     static const char *const mode[] = {"constant", "reflect", "replicate", "circular"};
     const char *name = tc_pt2_text(n, "mode", "constant");
-    (void)row;
     for (int i = 0; i < (int)TC_COUNT(mode); i++)
         if (tc_text_eq(name, mode[i])) {
             pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), (tc_field_pad_mode)i,
@@ -164,16 +159,16 @@ static void import_pad(tc_pt2_node *n, const tc_pt2_row *row)
     tc_b_unsupported(&n->m, "a padding mode that is not known");
 }
 
-static void import_constant_pad(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_constant_pad(tc_pt2_node *n)
 {
-    (void)row;
     pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), TC_pad_mode_constant,
         tc_pt2_float(n, "value", 0));
 }
 
-static void import_border_pad(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_border_pad(tc_pt2_node *n)
 {
-    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "padding"), (tc_field_pad_mode)row->extra, 0);
+    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "padding"), (tc_field_pad_mode)n->row->extra,
+        0);
 }
 
 /* Diagonals. */
@@ -215,12 +210,11 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
     return tc_b_where(&n->m, mask, row, tc_b_scalar(&n->m, t->dtype, 0));
 }
 
-static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_diag_embed(tc_pt2_node *n)
 {
     int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", -2),
             dim2 = tc_pt2_int(n, "dim2", -1);
     tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
-    (void)row;
     TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, y)->rank, from = 0;
     int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank), perm[TC_MAX_RANK];
@@ -229,11 +223,10 @@ static void import_diag_embed(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_result(n, y, tc_b_permute(&n->m, y, perm), 0);
 }
 
-static void import_diag(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_diag(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t offset = tc_pt2_int(n, "diagonal", 0);
-    (void)row;
     TC_STOP(&n->m);
     bool matrix = tc_b_type(&n->m, x)->rank == 2;
     tc_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
@@ -250,7 +243,7 @@ static bool owns_storage(const tc_pt2_node *n, tc_val x)
            def->op == TC_OP_index;
 }
 
-static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_as_strided(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
@@ -261,7 +254,7 @@ static void import_as_strided(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     }
     const void *attr = tc_b_attr(&n->m, as_strided, size, stride, offset);
-    tc_pt2_result(n, x, tc_b_1(&n->m, as_strided, attr, x), row->extra);
+    tc_pt2_result(n, x, tc_b_1(&n->m, as_strided, attr, x), n->row->extra);
 }
 
 const tc_pt2_row tc_pt2_arrange[] = {

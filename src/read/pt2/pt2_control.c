@@ -215,7 +215,7 @@ static bool settled(tc_pt2_node *n, const tc_json *predicate, tc_str tag, bool *
 
 /* cond(predicate, then, else, operands); a predicate that is known chooses now, and the graph that
  * never runs is not read. */
-static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_cond(tc_pt2_node *n)
 {
     tc_str tag;
     const tc_json *predicate = tc_pt2_arg_at(n, 0, &tag);
@@ -248,11 +248,11 @@ static void import_cond(tc_pt2_node *n, const tc_pt2_row *row)
     in[0] = test;
     if (count)
         memcpy(in + 1, operand, (size_t)count * sizeof *in);
-    emit_control(n, row->op, tc_b_attr(&n->m, cond, yes->name, no->name), in, count + 1, yes);
+    emit_control(n, n->row->op, tc_b_attr(&n->m, cond, yes->name, no->name), in, count + 1, yes);
 }
 
 /* while_loop(condition, body, carried, further operands) */
-static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_while(tc_pt2_node *n)
 {
     int n_carried, n_more;
     tc_val *carried = operands_at(n, 2, &n_carried), *more = operands_at(n, 3, &n_more);
@@ -273,7 +273,8 @@ static void import_while(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
         return;
     }
-    emit_control(n, row->op, tc_b_attr(&n->m, while_loop, test->name, body->name), in, count, body);
+    emit_control(n, n->row->op, tc_b_attr(&n->m, while_loop, test->name, body->name), in, count,
+                 body);
 }
 
 /* ---- a graph for every row ---- */
@@ -352,20 +353,18 @@ static void each_row(tc_pt2_node *n, rows *r)
 }
 
 /* map_impl(graph, tensors, further operands) */
-static void import_map(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_map(tc_pt2_node *n)
 {
     rows r = {0};
-    (void)row;
     r.of = operands_at(n, 1, &r.n_of);
     r.more = operands_at(n, 2, &r.n_more);
     each_row(n, &r);
 }
 
 /* scan(graph, carried, tensors, further operands) */
-static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_scan(tc_pt2_node *n)
 {
     rows r = {0};
-    (void)row;
     r.carried = operands_at(n, 1, &r.n_carried);
     r.of = operands_at(n, 2, &r.n_of);
     r.more = operands_at(n, 3, &r.n_more);
@@ -373,18 +372,18 @@ static void import_scan(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* row->extra arguments, the graph, its operands. */
-static void import_wrapper(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_wrapper(tc_pt2_node *n)
 {
-    int at = (int)row->extra, count;
+    int at = (int)n->row->extra, count;
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
     if (n->m.status == TC_OK)
         unfold(n, at, cell, count, n->work->scope->autocast);
 }
 
 /* wrap_with_autocast(device, dtype, enabled, cache, graph, operands...) */
-static void import_autocast(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_autocast(tc_pt2_node *n)
 {
-    int at = (int)row->extra, count;
+    int at = (int)n->row->extra, count;
     tc_str tag;
     const tc_json *enabled = tc_pt2_arg_at(n, at - 2, &tag);
     tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag)
@@ -395,10 +394,9 @@ static void import_autocast(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Checks and hints: nothing at inference. */
-static void import_nothing(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_nothing(tc_pt2_node *n)
 {
     (void)n;
-    (void)row;
 }
 
 const tc_pt2_row tc_pt2_control[] = {

@@ -28,9 +28,9 @@ static bool same_layout(tc_pt2_node *n)
 }
 
 /* Other names for the same tensor. */
-static void import_alias(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_alias(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), y = tc_b_op(&n->m, row->op, NULL, (tc_val[]){x}, 1);
+    tc_val x = tc_pt2_tensor(n, "self"), y = tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
     tc_pt2_bind(n, 0, y);
     if (same_layout(n))
         tc_pt2_view(n, x, y);
@@ -38,7 +38,7 @@ static void import_alias(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* The element type is the one that the file declares for the result, whichever argument named it.
  */
-static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_to(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *result = tc_pt2_result_type(n, 0);
@@ -47,19 +47,19 @@ static void import_to(tc_pt2_node *n, const tc_pt2_row *row)
     if (same)
         y = tc_b_identity(&n->m, x);
     tc_pt2_bind(n, 0, y);
-    if (same && row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
+    if (same && n->row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
         tc_pt2_view(n, x, y);
 }
 
 /* extra 1: the second result says which numbers were kept */
-static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_dropout(tc_pt2_node *n)
 {
     if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "p", 0.5) != 0)
         tc_b_unsupported(&n->m, "its result is random in training; export the model in eval mode");
     tc_val x = tc_pt2_tensor(n, tc_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
-    tc_val y = tc_b_op(&n->m, row->op, NULL, (tc_val[]){x}, 1);
+    tc_val y = tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
     tc_pt2_bind(n, 0, y);
-    if (row->extra != 1)
+    if (n->row->extra != 1)
         tc_pt2_view(n, x, y);
     else if (n->m.status == TC_OK && n->n_result > 1) {
         const tc_type *t = tc_type_of(n->m.g, x);
@@ -70,14 +70,14 @@ static void import_dropout(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* (re, im) -> (re, -im); real numbers stay. */
-static void import_conj(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_conj(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->m.status == TC_OK && tc_type_of(n->m.g, x)->dtype == TC_c64) {
         tc_val re = tc_b_real(&n->m, x), im = tc_b_imag(&n->m, x);
         tc_pt2_bind(n, 0, tc_b_complex(&n->m, re, tc_b_neg(&n->m, im)));
     } else
-        import_alias(n, row);
+        import_alias(n);
 }
 
 const tc_pt2_row tc_pt2_copy[] = {

@@ -18,7 +18,7 @@ static tc_val promoted(tc_pt2_node *n, tc_val x)
     return result ? tc_b_cast(&n->m, x, result->dtype) : x;
 }
 
-static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_nan_to_num(tc_pt2_node *n)
 {
     static const double largest[TC_DTYPE_COUNT] = {
         [TC_f16] = 65504, [TC_bf16] = 0x1.fep127, [TC_f32] = FLT_MAX,
@@ -28,24 +28,24 @@ static void import_nan_to_num(tc_pt2_node *n, const tc_pt2_row *row)
     double nan = tc_pt2_float(n, "nan", 0);
     double above = tc_pt2_float(n, "posinf", most), below = tc_pt2_float(n, "neginf", -most);
     tc_pt2_bind(n, 0,
-                tc_b_op(&n->m, row->op, tc_b_attr(&n->m, nan_to_num, nan, above, below),
+                tc_b_op(&n->m, n->row->op, tc_b_attr(&n->m, nan_to_num, nan, above, below),
                         (tc_val[]){x}, 1));
 }
 
 /* Two and three operands */
 
 /* extra: the factor, an f32 beside narrow floats too */
-static void import_times(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_times(tc_pt2_node *n)
 {
     tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
     const tc_type *t = n->m.status == TC_OK ? tc_type_of(n->m.g, x) : NULL;
     tc_dtype dtype = t && (!t->rank || t->dtype == TC_f64) ? t->dtype : TC_f32;
-    tc_pt2_bind(n, 0, tc_b_mul(&n->m, x, tc_b_scalar(&n->m, dtype, row->extra)));
+    tc_pt2_bind(n, 0, tc_b_mul(&n->m, x, tc_b_scalar(&n->m, dtype, n->row->extra)));
 }
 
 /* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
  * operator is x > 0 ? x : weight * x. */
-static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_prelu(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
     TC_STOP(&n->m);
@@ -58,7 +58,7 @@ static void import_prelu(tc_pt2_node *n, const tc_pt2_row *row)
             weight = tc_b_1(&n->m, reshape,
                             tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, &count, 1)),
                                 weight);
-        tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, NULL, (tc_val[]){x, weight}, 2));
+        tc_pt2_bind(n, 0, tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){x, weight}, 2));
         return;
     }
     tc_val up = tc_b_gt(&n->m, x, tc_b_scalar(&n->m, t->dtype, 0));

@@ -14,9 +14,8 @@ static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
 }
 
 /* How many numbers fall into each of `bins` parts of [min, max]; the last part has max too. */
-static void import_histc(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_histc(tc_pt2_node *n)
 {
-    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t bins = tc_pt2_int(n, "bins", 100);
     double min = tc_pt2_float(n, "min", 0), max = tc_pt2_float(n, "max", 0);
@@ -64,9 +63,9 @@ static tc_val by_group(tc_pt2_node *n, tc_val x, tc_val w, tc_val ends)
 }
 
 /* extra: 0 as transformers names the operands, 1 as ATen does. */
-static void import_grouped_mm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_grouped_mm(tc_pt2_node *n)
 {
-    bool aten = row->extra != 0;
+    bool aten = n->row->extra != 0;
     tc_val x = tc_pt2_tensor(n, aten ? "self" : "input"),
            w = tc_pt2_tensor(n, aten ? "mat2" : "weight");
     tc_val ends = tc_pt2_tensor_opt(n, "offs");

@@ -7,12 +7,11 @@
 
 /* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a
  * double does not hold exactly are spread from a constant. */
-static void import_full(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_full(tc_pt2_node *n)
 {
     const char *name = tc_pt2_has(n, "s") ? "s" : "fill_value";
     const tc_type *y = tc_pt2_result_type(n, 0);
     double value = tc_pt2_float(n, name, 0);
-    (void)row;
     if (!y)
         return;
     if (tc_is_int(y->dtype) && fabs(value) > 0x1p53) {
@@ -24,7 +23,7 @@ static void import_full(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
-static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_tri_indices(tc_pt2_node *n)
 {
     const tc_type *y = tc_pt2_result_type(n, 0);
     int64_t rows = tc_pt2_need_int(n, "row"), columns = tc_pt2_need_int(n, "col");
@@ -40,7 +39,7 @@ static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
     int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(2 * count));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns && k < count; j++)
-            if (row->extra != 0 ? j - i >= offset : j - i <= offset) {
+            if (n->row->extra != 0 ? j - i >= offset : j - i <= offset) {
                 list[k] = i;
                 list[count + k++] = j;
             }
@@ -54,9 +53,9 @@ static void import_tri_indices(tc_pt2_node *n, const tc_pt2_row *row)
 
 enum { ONE_AXIS = 10, TWO_AXES = 20, ANY_AXES = 30 };
 
-static tc_field_fft_kind kind_of(const tc_pt2_row *row)
+static tc_field_fft_kind kind_of(const tc_pt2_node *n)
 {
-    return (tc_field_fft_kind)((int)row->extra % 10);
+    return (tc_field_fft_kind)((int)n->row->extra % 10);
 }
 
 static bool inverse(tc_field_fft_kind kind)
@@ -75,10 +74,10 @@ static tc_field_fft_norm norm_of(tc_pt2_node *n, tc_field_fft_kind kind)
 }
 
 /* The axes that are transformed, from the front. */
-static tc_ints axes_of(tc_pt2_node *n, const tc_pt2_row *row, tc_ints sizes, int rank)
+static tc_ints axes_of(tc_pt2_node *n, tc_ints sizes, int rank)
 {
     tc_ints dims = tc_pt2_ints(n, "dim");
-    int form = (int)row->extra / 10 * 10, count = form == ONE_AXIS   ? 1
+    int form = (int)n->row->extra / 10 * 10, count = form == ONE_AXIS   ? 1
                                                   : form == TWO_AXES ? 2
                                                                      : sizes.n;
     if (!dims.n && count) {
@@ -119,14 +118,14 @@ static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
     return tc_b_complex(&n->m, x, tc_b_scalar(&n->m, TC_f32, 0));
 }
 
-static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_fft(tc_pt2_node *n)
 {
-    tc_field_fft_kind kind = kind_of(row);
+    tc_field_fft_kind kind = kind_of(n);
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints sizes = tc_pt2_ints(n, (int)row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
+    tc_ints sizes = tc_pt2_ints(n, (int)n->row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
     tc_field_fft_norm norm = norm_of(n, kind);
     TC_STOP(&n->m);
-    tc_ints axes = axes_of(n, row, sizes, tc_b_type(&n->m, x)->rank);
+    tc_ints axes = axes_of(n, sizes, tc_b_type(&n->m, x)->rank);
     if (n->m.status == TC_OK && (!axes.n || (sizes.n && sizes.n != axes.n)))
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
     TC_STOP(&n->m);
@@ -145,7 +144,7 @@ static void import_fft(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* fftshift and its inverse: axes turned by half their extent; `extra` 1 for the inverse. */
-static void import_fftshift(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_fftshift(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dim");
@@ -154,18 +153,18 @@ static void import_fftshift(tc_pt2_node *n, const tc_pt2_row *row)
     tc_ints axes = tc_b_axes(&n->m, dims, t->rank);
     int64_t *shifts = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes.n);
     for (int i = 0; i < axes.n; i++)
-        shifts[i] = (t->dim[axes.v[i]] + (row->extra != 0)) / 2;
+        shifts[i] = (t->dim[axes.v[i]] + (n->row->extra != 0)) / 2;
     const void *attr = tc_b_attr(&n->m, roll, {axes.n, shifts}, axes);
     tc_pt2_result(n, x, tc_b_1(&n->m, roll, attr, x), 0);
 }
 
 /* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n.
  */
-static void import_plain_fft(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_plain_fft(tc_pt2_node *n)
 {
     static const tc_field_fft_norm norms[] = {TC_fft_norm_none, TC_fft_norm_by_sqrt_n,
                                               TC_fft_norm_by_n};
-    tc_field_fft_kind kind = kind_of(row);
+    tc_field_fft_kind kind = kind_of(n);
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t norm = tc_pt2_int(n, "normalization", 0), last = tc_pt2_int(n, "last_dim_size", 0);
     tc_ints dims = tc_pt2_ints(n, "dim");

@@ -534,10 +534,10 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     n.target = n.m.subject = n.m.loc->target;
     n.n_result = list_results(&work, json);
     if (!tc_pt2_sym(&n)) {
-        const tc_pt2_row *row = find_row(reader, n.target, &work.in_place);
-        if (!row)
+        n.row = find_row(reader, n.target, &work.in_place);
+        if (!n.row)
             return tc_bug(reader->ctx, n.m.loc, "'%s' was expected to be constant", n.target);
-        row->import(&n, row);
+        n.row->import(&n);
     }
     tc_status status = n.m.status;
     if (status != TC_OK)

@@ -33,13 +33,12 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
     return n->m.status == TC_OK ? k : -1;
 }
 
-static void import_index(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_index(tc_pt2_node *n)
 {
     tc_val in[TC_MAX_RANK + 1] = {tc_pt2_tensor(n, "self")};
     int count;
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     int k = as_integers(n, index, count, in + 1);
-    (void)row;
     if (k >= 0)
         tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_index, NULL, in, k + 1), 0);
 }
@@ -77,14 +76,13 @@ static int only_index(const tc_val *index, int count)
     return at;
 }
 
-static void import_index_put(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_index_put(tc_pt2_node *n)
 {
     tc_val in[TC_MAX_RANK + 2] = {tc_pt2_tensor(n, "self")};
     in[1] = tc_pt2_tensor(n, "values");
     int count;
     tc_val *index = tc_pt2_tensors(n, "indices", &count);
     bool accumulate = tc_pt2_bool(n, "accumulate", false);
-    (void)row;
     TC_STOP(&n->m);
     in[1] = tc_b_cast(&n->m, in[1], tc_b_type(&n->m, in[0])->dtype);
     int at = only_index(index, count);
@@ -129,11 +127,10 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
     return tc_b_list(&n->m, list, total);
 }
 
-static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_repeat_by_list(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
     int64_t dim = tc_pt2_int(n, "dim", 0);
-    (void)row;
     x = tc_pt2_has(n, "dim") ? x : tc_b_flat(&n->m, x);
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
@@ -143,10 +140,9 @@ static void import_repeat_by_list(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* The places themselves. */
-static void import_repeat_places(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_repeat_places(tc_pt2_node *n)
 {
     tc_val repeats = tc_pt2_tensor(n, "repeats");
-    (void)row;
     TC_STOP(&n->m);
     tc_val y = repeated_places(n, repeats, tc_type_count(tc_b_type(&n->m, repeats)));
     if (n->m.status == TC_OK)
@@ -172,10 +168,9 @@ static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
 }
 
 /* gather, after x and index have been broadcast together but along the axis. */
-static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_take_along_dim(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "indices");
-    (void)row;
     if (!tc_pt2_has(n, "dim")) {
         x = tc_b_flat(&n->m, x);
         index = tc_b_flat(&n->m, index);
@@ -201,12 +196,11 @@ static void import_take_along_dim(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Rows replaced and added. */
 
-static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_index_fill(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
            value = tc_pt2_operand(n, "value", x);
     int64_t dim = tc_pt2_need_int(n, "dim");
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, dim, t->rank), rows[TC_MAX_RANK];
@@ -219,11 +213,10 @@ static void import_index_fill(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* The source's numbers in turn where the mask is true: a running count of ones says which. */
-static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_masked_scatter(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
            source = tc_pt2_tensor(n, "source");
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t last = tc_type_count(tc_b_type(&n->m, source)) - 1;
@@ -242,12 +235,11 @@ static void import_masked_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
-static void import_diagonal_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_diagonal_scatter(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), source = tc_pt2_tensor(n, "src");
     int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
             dim2 = tc_pt2_int(n, "dim2", 1);
-    (void)row;
     TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank, part = tc_b_type(&n->m, source)->rank;
     int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
@@ -299,14 +291,13 @@ static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool clo
 
 /* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the
  * largest taken (2): the sum is a product with the matrix of who is in which bag. */
-static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_embedding_bag(tc_pt2_node *n)
 {
     tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
     tc_val offsets = tc_pt2_tensor(n, "offsets"),
            weight = tc_pt2_tensor_opt(n, "per_sample_weights");
     int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
     bool closed = tc_pt2_bool(n, "include_last_offset", false);
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, table), *list = tc_b_type(&n->m, index);
     if (list->rank != 1 || tc_b_type(&n->m, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
@@ -343,11 +334,10 @@ static void import_embedding_bag(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Each number compared with 0, 1, ... along a new last axis. */
-static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_one_hot(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const tc_type *y = tc_pt2_result_type(n, 0);
-    (void)row;
     TC_STOP(&n->m);
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
     tc_val number = tc_b_arange(&n->m, classes, TC_i64);
@@ -356,10 +346,10 @@ static void import_one_hot(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* bucketize(self, boundaries) and searchsorted(sorted_sequence, self) with one sequence for all. */
-static void import_bucketize(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_bucketize(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_val edges = tc_pt2_tensor(n, row->extra != 0 ? "sorted_sequence" : "boundaries");
+    tc_val edges = tc_pt2_tensor(n, n->row->extra != 0 ? "sorted_sequence" : "boundaries");
     bool right =
         tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
     if (tc_pt2_has(n, "sorter"))

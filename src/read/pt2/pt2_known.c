@@ -33,14 +33,14 @@ static bool needs(tc_pt2_node *n, tc_val x, tc_tensor *out)
 }
 
 /* Where self is not zero: rows of places, or (extra 1) a list for each axis. */
-static void import_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_nonzero(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, row->extra == 2 ? "condition" : "self"), place[TC_MAX_RANK];
+    tc_val x = tc_pt2_tensor(n, n->row->extra == 2 ? "condition" : "self"), place[TC_MAX_RANK];
     tc_tensor t;
     if (!needs(n, x, &t))
         return;
     int rank = t.type->rank;
-    if (!rank && row->extra != 0) { /* a number counts as a list of one */
+    if (!rank && n->row->extra != 0) { /* a number counts as a list of one */
         x = tc_b_flat(&n->m, x);
         rank = 1;
     }
@@ -50,18 +50,17 @@ static void import_nonzero(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     }
     tc_pt2_places(n, x, place);
-    for (int i = 0; i < rank && row->extra != 0; i++)
+    for (int i = 0; i < rank && n->row->extra != 0; i++)
         tc_pt2_bind(n, i, place[i]);
-    if (row->extra == 0)
+    if (n->row->extra == 0)
         tc_pt2_result(n, TC_NONE,
                       tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 1), place, rank), 0);
 }
 
-static void import_masked_select(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_masked_select(tc_pt2_node *n)
 {
     tc_val in[TC_MAX_RANK + 1] = {tc_pt2_tensor(n, "self")}, mask = tc_pt2_tensor(n, "mask");
     tc_tensor m;
-    (void)row;
     if (!needs(n, mask, &m))
         return;
     const tc_type *a = tc_b_type(&n->m, in[0]), *b = m.type;
@@ -104,7 +103,7 @@ static bool all_exact(tc_tensor t)
 
 /* Different numbers in rising order (extra 1: as they follow), which of them each element is, and
  * how often each occurs. */
-static void import_unique(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_unique(tc_pt2_node *n)
 {
     tc_tensor t;
     if (!needs(n, tc_pt2_tensor(n, "self"), &t))
@@ -121,8 +120,8 @@ static void import_unique(tc_pt2_node *n, const tc_pt2_row *row)
             *times = tc_new_n(&n->m.ctx->arena, int64_t, room);
     for (int64_t i = 0; i < count; i++) {
         double v = tc_load_f64(t, i);
-        int64_t at = row->extra != 0 && k ? k - 1 : 0;
-        while (at < k && (row->extra != 0 ? found[at] != v : found[at] < v))
+        int64_t at = n->row->extra != 0 && k ? k - 1 : 0;
+        while (at < k && (n->row->extra != 0 ? found[at] != v : found[at] < v))
             at++;
         if (at == k || found[at] != v) { /* a new one: those behind it move up */
             memmove(found + at + 1, found + at, (size_t)(k - at) * sizeof *found);
@@ -145,11 +144,10 @@ static void import_unique(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* How often each of 0, 1, ... occurs. */
-static void import_bincount(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_bincount(tc_pt2_node *n)
 {
     tc_tensor t;
     int64_t least = tc_pt2_int(n, "minlength", 0), most = 0;
-    (void)row;
     if (tc_pt2_has(n, "weights"))
         tc_b_unsupported(&n->m, "numbers that are weighed");
     if (!needs(n, tc_pt2_tensor(n, "self"), &t))
@@ -172,10 +170,11 @@ static void import_bincount(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Whether each element is among the others: one of the comparisons holds. */
-static void import_isin(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_isin(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_operand(n, row->extra == 1 ? "element" : "elements", TC_NONE),
-           among = tc_pt2_operand(n, row->extra == 2 ? "test_element" : "test_elements", TC_NONE);
+    tc_val x = tc_pt2_operand(n, n->row->extra == 1 ? "element" : "elements", TC_NONE),
+           among = tc_pt2_operand(n, n->row->extra == 2 ? "test_element" : "test_elements",
+                                  TC_NONE);
     bool invert = tc_pt2_bool(n, "invert", false);
     TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;

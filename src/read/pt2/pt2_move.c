@@ -36,19 +36,19 @@ static bool packed(const tc_pt2_node *n, tc_val x)
     }
 }
 
-static void import_reshape(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_reshape(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints shape = tc_pt2_dims(n, tc_pt2_result_type(n, 0));
     TC_STOP(&n->m);
-    tc_pt2_result(n, x, tc_b_reshape(&n->m, x, shape.n, shape.v), row->extra != 0 && packed(n, x));
+    tc_pt2_result(n, x, tc_b_reshape(&n->m, x, shape.n, shape.v),
+                  n->row->extra != 0 && packed(n, x));
 }
 
-static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_broadcast_tensors(tc_pt2_node *n)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    (void)row;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
         tc_val y = tc_b_expand_as(&n->m, x[i], tc_pt2_result_type(n, i));
         TC_STOP(&n->m);
@@ -58,12 +58,11 @@ static void import_broadcast_tensors(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Tensor i varies along axis i; "xy" has the first two the other way around. */
-static void import_meshgrid(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_meshgrid(tc_pt2_node *n)
 {
     int count;
     tc_val *x = tc_pt2_list_of(n, "tensors", &count);
     bool swapped = tc_text_eq(tc_pt2_text(n, "indexing", "ij"), "xy");
-    (void)row;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
         const tc_type *y = tc_pt2_result_type(n, i);
         if (!y)
@@ -84,7 +83,7 @@ static void import_meshgrid(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* Orders of axes. */
 
-static void import_permute(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_permute(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints dims = tc_pt2_ints(n, "dims");
@@ -95,11 +94,11 @@ static void import_permute(tc_pt2_node *n, const tc_pt2_row *row)
         return;
     }
     tc_ints perm = tc_b_axes(&n->m, dims, rank);
-    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm.v), row->extra);
+    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm.v), n->row->extra);
 }
 
 /* transpose, swapaxes and swapdims differ in what they call the two axes. */
-static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_transpose(tc_pt2_node *n)
 {
     const char *first = tc_pt2_has(n, "axis0") ? "axis0" : "dim0";
     const char *second = tc_pt2_has(n, "axis1") ? "axis1" : "dim1";
@@ -108,11 +107,11 @@ static void import_transpose(tc_pt2_node *n, const tc_pt2_row *row)
     TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, x)->rank;
     tc_val y = tc_b_swap(&n->m, x, tc_b_axis(&n->m, a, rank), tc_b_axis(&n->m, b, rank));
-    tc_pt2_result(n, x, y, row->extra);
+    tc_pt2_result(n, x, y, n->row->extra);
 }
 
 /* t: at most two axes, backwards. */
-static void import_reversed(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_reversed(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     TC_STOP(&n->m);
@@ -120,10 +119,10 @@ static void import_reversed(tc_pt2_node *n, const tc_pt2_row *row)
     int rank = tc_b_type(&n->m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = rank - 1 - i;
-    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm), row->extra);
+    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm), n->row->extra);
 }
 
-static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_matrix_transpose(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     TC_STOP(&n->m);
@@ -132,10 +131,10 @@ static void import_matrix_transpose(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
         return;
     }
-    tc_pt2_result(n, x, tc_b_swap(&n->m, x, rank - 2, rank - 1), row->extra);
+    tc_pt2_result(n, x, tc_b_swap(&n->m, x, rank - 2, rank - 1), n->row->extra);
 }
 
-static void import_movedim(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_movedim(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints source = tc_pt2_ints(n, "source"), destination = tc_pt2_ints(n, "destination");
@@ -160,12 +159,12 @@ static void import_movedim(tc_pt2_node *n, const tc_pt2_row *row)
             from++;
         perm[to] = from++;
     }
-    tc_pt2_result(n, x, rank ? tc_b_permute(&n->m, x, perm) : x, rank ? row->extra : 0);
+    tc_pt2_result(n, x, rank ? tc_b_permute(&n->m, x, perm) : x, rank ? n->row->extra : 0);
 }
 
 /* Parts. */
 
-static void import_slice(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_slice(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
@@ -173,10 +172,10 @@ static void import_slice(tc_pt2_node *n, const tc_pt2_row *row)
     TC_STOP(&n->m);
     tc_val y = tc_pt2_slice(n, x, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), start, end,
                             step);
-    tc_pt2_result(n, x, y, row->extra);
+    tc_pt2_result(n, x, y, n->row->extra);
 }
 
-static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_narrow(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = tc_pt2_need_int(n, "dim"), start = tc_pt2_need_int(n, "start");
@@ -189,7 +188,7 @@ static void import_narrow(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the part reaches past the axis");
         return;
     }
-    tc_pt2_result(n, x, tc_pt2_slice(n, x, axis, start, start + length, 1), row->extra);
+    tc_pt2_result(n, x, tc_pt2_slice(n, x, axis, start, start + length, 1), n->row->extra);
 }
 
 /* The axis and the place there, counted from the front. */
@@ -202,29 +201,27 @@ static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
     return tc_b_attr(&n->m, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
 }
 
-static void import_select(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_select(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     const void *attr = select_attr(n, x);
-    tc_pt2_result(n, x, tc_b_1(&n->m, select, attr, x), row->extra);
+    tc_pt2_result(n, x, tc_b_1(&n->m, select, attr, x), n->row->extra);
 }
 
-static void import_select_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_select_scatter(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
     const tc_attr_select *a = select_attr(n, x);
-    (void)row;
     if (n->m.status == TC_OK)
         part = tc_b_cast(&n->m, part, tc_b_type(&n->m, x)->dtype);
     tc_pt2_result(n, x, tc_b_2(&n->m, select_scatter, a, x, part), 0);
 }
 
-static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_slice_scatter(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
     int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
     int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     const void *attr = tc_pt2_slice_attr(n, t, tc_b_axis(&n->m, dim, t->rank), start, end, step);
@@ -233,7 +230,7 @@ static void import_slice_scatter(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* The file says how long each piece is.  `axis` < 0: the argument "dim". */
-static void split_along(tc_pt2_node *n, const tc_pt2_row *row, int64_t axis)
+static void split_along(tc_pt2_node *n, int64_t axis)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     int64_t dim = axis < 0 ? tc_pt2_int(n, "dim", 0) : axis;
@@ -251,29 +248,29 @@ static void split_along(tc_pt2_node *n, const tc_pt2_row *row, int64_t axis)
     tc_node *node = tc_b_ops(&n->m, TC_OP_split, attr, &x, 1, n->n_result);
     for (int i = 0; node && i < n->n_result; i++) {
         tc_pt2_bind(n, i, node->out[i]);
-        if (row->extra != 0)
+        if (n->row->extra != 0)
             tc_pt2_view(n, x, node->out[i]);
     }
 }
 
-static void import_split(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_split(tc_pt2_node *n)
 {
-    split_along(n, row, -1);
+    split_along(n, -1);
 }
-static void import_vsplit(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_vsplit(tc_pt2_node *n)
 {
-    split_along(n, row, 0);
+    split_along(n, 0);
 }
-static void import_dsplit(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_dsplit(tc_pt2_node *n)
 {
-    split_along(n, row, 2);
+    split_along(n, 2);
 }
 
-static void import_hsplit(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_hsplit(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
     if (n->m.status == TC_OK)
-        split_along(n, row, tc_b_type(&n->m, x)->rank > 1);
+        split_along(n, tc_b_type(&n->m, x)->rank > 1);
 }
 
 const tc_pt2_row tc_pt2_move[] = {

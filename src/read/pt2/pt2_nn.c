@@ -41,9 +41,8 @@ static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double
 }
 
 /* batch_norm and its native forms; only the normalized result is made. */
-static void import_batch_norm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_batch_norm(tc_pt2_node *n)
 {
-    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     tc_val mean = tc_pt2_tensor_opt(n, "running_mean"), var = tc_pt2_tensor_opt(n, "running_var");
@@ -78,9 +77,8 @@ static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
     return shape.n;
 }
 
-static void import_layer_norm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_layer_norm(tc_pt2_node *n)
 {
-    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
     tc_attr_layer_norm *a =
@@ -89,9 +87,8 @@ static void import_layer_norm(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Without an eps: the distance from 1 to the next number of the type that it is computed in. */
-static void import_rms_norm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_rms_norm(tc_pt2_node *n)
 {
-    (void)row;
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight");
     int64_t axes = normalized_axes(n, x);
     TC_STOP(&n->m);
@@ -101,9 +98,8 @@ static void import_rms_norm(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* v * g / |v|, the norm over all axes but dim; the second result is the norm. */
-static void import_weight_norm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_weight_norm(tc_pt2_node *n)
 {
-    (void)row;
     tc_val v = tc_pt2_tensor(n, "v"), g = tc_pt2_tensor(n, "g");
     int64_t dim = tc_pt2_int(n, "dim", 0);
     TC_STOP(&n->m);
@@ -127,9 +123,8 @@ static tc_val length(tc_pt2_node *n, tc_val x, tc_ints axes, double eps)
 }
 
 /* sum(a * b) / (max(|a|, eps) * max(|b|, eps)) */
-static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_cosine_similarity(tc_pt2_node *n)
 {
-    (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double eps = tc_pt2_float(n, "eps", 1e-8);
     int64_t dim = tc_pt2_int(n, "dim", 1);
@@ -151,11 +146,11 @@ static void import_cosine_similarity(tc_pt2_node *n, const tc_pt2_row *row)
 /* Recurrent */
 
 /* Operands: x, the states, then the weights layer by layer; results: all steps, the last states. */
-static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_recurrent(tc_pt2_node *n)
 {
     int n_state = 1, n_param;
     tc_val x = tc_pt2_tensor(n, "input"), one = TC_NONE, *state = &one;
-    if (row->op == TC_OP_lstm)
+    if (n->row->op == TC_OP_lstm)
         state = tc_pt2_tensors(n, "hx", &n_state);
     else
         one = tc_pt2_tensor(n, "hx");
@@ -171,8 +166,8 @@ static void import_recurrent(tc_pt2_node *n, const tc_pt2_row *row)
     in[0] = x;
     memcpy(in + 1, state, (size_t)n_state * sizeof *in);
     memcpy(in + 1 + n_state, param, (size_t)n_param * sizeof *in);
-    int results = tc_ops[row->op].n_out;
-    tc_node *node = tc_b_ops(&n->m, row->op, a, in, 1 + n_state + n_param, results);
+    int results = tc_ops[n->row->op].n_out;
+    tc_node *node = tc_b_ops(&n->m, n->row->op, a, in, 1 + n_state + n_param, results);
     for (int i = 0; node && i < results; i++)
         tc_pt2_bind(n, i, node->out[i]);
 }

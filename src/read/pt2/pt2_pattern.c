@@ -15,10 +15,9 @@ static tc_val with_rank(tc_pt2_node *n, tc_val x, int rank)
 }
 
 /* kron(a, b)[i p + k, ...] = a[i, ...] b[k, ...]: each axis of a stands before its own of b. */
-static void import_kron(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_kron(tc_pt2_node *n)
 {
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
-    (void)row;
     TC_STOP(&n->m);
     int rank = tc_b_type(&n->m, a)->rank > tc_b_type(&n->m, b)->rank ? tc_b_type(&n->m, a)->rank
                                                                  : tc_b_type(&n->m, b)->rank;
@@ -43,14 +42,14 @@ static void import_kron(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* x^0 .. x^(N - 1) side by side; extra: powers rise from left to right without being asked to. */
-static void import_vander(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_vander(tc_pt2_node *n)
 {
     enum { MOST = 1024 };
     tc_val x = tc_pt2_tensor(n, "x");
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t count = tc_pt2_int(n, "N", t->rank ? t->dim[t->rank - 1] : 1);
-    bool rising = row->extra != 0 || tc_pt2_bool(n, "increasing", false);
+    bool rising = n->row->extra != 0 || tc_pt2_bool(n, "increasing", false);
     if (n->m.status == TC_OK && (count < 1 || count > MOST || t->rank < 1))
         tc_b_unsupported(&n->m, "too many powers, or powers of no row");
     TC_STOP(&n->m);
@@ -66,12 +65,11 @@ static void import_vander(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Matrices one behind the other along the diagonal, zeros elsewhere. */
-static void import_block_diag(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_block_diag(tc_pt2_node *n)
 {
     int count;
     tc_val *block = tc_pt2_list_of(n, "tensors", &count);
     const tc_type *y = tc_pt2_result_type(n, 0);
-    (void)row;
     if (n->m.status != TC_OK || !y || y->rank != 2 || !count)
         return;
     int64_t before = 0;
@@ -90,11 +88,10 @@ static void import_block_diag(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* All combinations of one number of each list, the last list running fastest. */
-static void import_cartesian(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_cartesian(tc_pt2_node *n)
 {
     int count;
     tc_val *list = tc_pt2_list_of(n, "tensors", &count);
-    (void)row;
     TC_STOP(&n->m);
     if (count == 1) {
         tc_pt2_result(n, TC_NONE, tc_b_identity(&n->m, list[0]), 0);
@@ -120,10 +117,9 @@ static void import_cartesian(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* log of the running sum of e^x, by doubling: after step k every place has the sum of the 2^k
  * numbers up to it, and no sum leaves the numbers there are. */
-static void import_logcumsumexp(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_logcumsumexp(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);

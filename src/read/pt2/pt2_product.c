@@ -24,9 +24,8 @@ static void bind_addmm(tc_pt2_node *n, tc_val c, tc_val a, tc_val b)
 }
 
 /* The sum over the batch is one more inner axis: [b, n, m] -> [n, b m],  [b, m, p] -> [b m, p]. */
-static void import_addbmm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_addbmm(tc_pt2_node *n)
 {
-    (void)row;
     tc_val c = tc_pt2_tensor(n, "self"), a = tc_pt2_tensor(n, "batch1"),
            b = tc_pt2_tensor(n, "batch2");
     TC_STOP(&n->m);
@@ -54,26 +53,23 @@ static tc_val as_matrix(tc_pt2_node *n, tc_val v, bool column)
     return tc_b_reshape(&n->m, v, 2, (int64_t[]){column ? size : 1, column ? 1 : size});
 }
 
-static void import_outer(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_outer(tc_pt2_node *n)
 {
-    (void)row;
     tc_val a = as_matrix(n, tc_pt2_tensor(n, "self"), true);
     tc_val b = as_matrix(n, tc_pt2_tensor(n, "vec2"), false);
     tc_pt2_bind(n, 0, tc_b_mul(&n->m, a, b));
 }
 
-static void import_addr(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_addr(tc_pt2_node *n)
 {
-    (void)row;
     tc_val c = tc_pt2_tensor(n, "self");
     tc_val a = as_matrix(n, tc_pt2_tensor(n, "vec1"), true);
     bind_addmm(n, c, a, as_matrix(n, tc_pt2_tensor(n, "vec2"), false));
 }
 
 /* Sums over the last axes: a W^T with the rows of b as W. */
-static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_inner(tc_pt2_node *n)
 {
-    (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     TC_STOP(&n->m);
     const tc_type *at = tc_b_type(&n->m, a), *bt = tc_b_type(&n->m, b);
@@ -95,10 +91,10 @@ static void import_inner(tc_pt2_node *n, const tc_pt2_row *row)
     tc_pt2_bind(n, 0, bt->rank > 2 ? tc_b_reshape(&n->m, y, rank, dim) : y);
 }
 
-static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_chain(tc_pt2_node *n)
 {
     int count;
-    tc_val *list = tc_pt2_tensors(n, row->extra != 0 ? "tensors" : "matrices", &count);
+    tc_val *list = tc_pt2_tensors(n, n->row->extra != 0 ? "tensors" : "matrices", &count);
     if (n->m.status == TC_OK && count < 1)
         tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of matrices is empty");
     TC_STOP(&n->m);
@@ -109,9 +105,8 @@ static void import_chain(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Sums of narrow integers may be wider than they: the file says so in the result's type. */
-static void import_einsum(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_einsum(tc_pt2_node *n)
 {
-    (void)row;
     int count;
     const char *equation = tc_pt2_text(n, "equation", "");
     tc_val *list = tc_pt2_tensors(n, "tensors", &count);
@@ -123,9 +118,8 @@ static void import_einsum(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Contraction of given axes, as an equation: labels of b's contracted axes are those of a's. */
-static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_tensordot(tc_pt2_node *n)
 {
-    (void)row;
     tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
     tc_ints left = tc_pt2_ints(n, "dims_self"), right = tc_pt2_ints(n, "dims_other");
     TC_STOP(&n->m);
@@ -156,9 +150,8 @@ static void import_tensordot(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* The norm of every difference between the rows of two lists. */
-static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_cdist(tc_pt2_node *n)
 {
-    (void)row;
     tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
     double p = tc_pt2_float(n, "p", 2);
     TC_STOP(&n->m);
@@ -184,9 +177,8 @@ static void import_cdist(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Every form of attention; only the first result is made. */
-static void import_sdpa(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_sdpa(tc_pt2_node *n)
 {
-    (void)row;
     tc_val q = tc_pt2_tensor(n, "query"), k = tc_pt2_tensor(n, "key"),
            v = tc_pt2_tensor(n, "value");
     tc_val mask = tc_pt2_tensor_opt(n, tc_pt2_has(n, "attn_bias") ? "attn_bias" : "attn_mask");

@@ -179,7 +179,7 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number number);
 tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out);
 tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
                        const tc_loc *loc);
-void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_row *row);
+void tc_pt2_as_strided_scatter(tc_pt2_node *n);
 
 /* pt2_dims.c */
 void tc_pt2_find_dims(tc_pt2 *reader);

@@ -18,9 +18,9 @@ static int64_t bound(tc_pt2_node *n, const char *arg)
 }
 
 /* Per tensor: scale and zero are numbers, or tensors of one element. */
-static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_per_tensor(tc_pt2_node *n)
 {
-    bool by_tensor = tc_pt2_is_tensor(n, "scale"), back = row->op == TC_OP_dequantize;
+    bool by_tensor = tc_pt2_is_tensor(n, "scale"), back = n->row->op == TC_OP_dequantize;
     tc_val in[3] = {tc_pt2_tensor(n, "input")};
     tc_attr_quantize a = {.axis = -1, .qmin = bound(n, "quant_min")};
     a.qmax = bound(n, "quant_max");
@@ -36,12 +36,12 @@ static void import_per_tensor(tc_pt2_node *n, const tc_pt2_row *row)
             tc_b_bad(&n->m, TC_E_ARGUMENT, "a scale of 0");
     }
     const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
-    tc_pt2_result(n, in[0], tc_b_op(&n->m, row->op, attr, in, by_tensor ? 3 : 1), 0);
+    tc_pt2_result(n, in[0], tc_b_op(&n->m, n->row->op, attr, in, by_tensor ? 3 : 1), 0);
 }
 
 /* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
  * forms that also say which elements were in range have a second result. */
-static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_fake(tc_pt2_node *n)
 {
     tc_val in[3] = {tc_pt2_tensor(n, "self")};
     bool by_tensor = tc_pt2_is_tensor(n, "scale");
@@ -57,19 +57,19 @@ static void import_fake(tc_pt2_node *n, const tc_pt2_row *row)
     }
     int64_t axis = tc_pt2_int(n, "axis", 0);
     TC_STOP(&n->m);
-    if (row->extra != 0)
+    if (n->row->extra != 0)
         a.axis = tc_b_axis(&n->m, axis, tc_b_type(&n->m, in[0])->rank);
     const void *attr = tc_arena_copy(&n->m.ctx->arena, &a, sizeof a);
     tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1), 0);
 }
 
-static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_choose(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "input");
     int64_t qmin = tc_pt2_need_int(n, "quant_min"), qmax = tc_pt2_need_int(n, "quant_max");
     double eps = tc_pt2_float(n, "eps", 0);
     int64_t zero = tc_pt2_dtype(n, "dtype", TC_i8) == TC_u8 ? 128 : 0;
-    const void *attr = tc_b_attr(&n->m, choose_qparams, qmin, qmax, eps, row->extra != 0, zero,
+    const void *attr = tc_b_attr(&n->m, choose_qparams, qmin, qmax, eps, n->row->extra != 0, zero,
                                  false);
     tc_node *node = tc_b_ops(&n->m, TC_OP_choose_qparams, attr, &x, 1, 2);
     for (int i = 0; node && i < 2; i++)
@@ -84,10 +84,9 @@ static tc_val over_last(tc_pt2_node *n, tc_op op, tc_val x)
 }
 
 /* scale = max(|x|, 1e-5) / 127 for each row, zero = 0. */
-static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_choose_per_token(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "input");
-    (void)row;
     tc_val most = over_last(n, TC_OP_amax, tc_b_abs(&n->m, x));
     TC_STOP(&n->m);
     if (tc_b_type(&n->m, most)->dtype == TC_f16)
@@ -108,11 +107,10 @@ static void import_choose_per_token(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that
  * errs less. */
-static void import_choose_per_token_asymmetric(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_choose_per_token_asymmetric(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),
            high = over_last(n, TC_OP_amax, x);
-    (void)row;
     TC_STOP(&n->m);
     tc_dtype t = tc_b_type(&n->m, x)->dtype;
     const void *one = tc_b_attr(&n->m, alpha, 1);

@@ -87,25 +87,25 @@ void tc_pt2_follow(tc_pt2_node *n, const char *recipe)
     tc_recipe(&n->m, &source, recipe);
 }
 
-void tc_pt2_import_recipe(tc_pt2_node *n, const tc_pt2_row *row)
+void tc_pt2_import_recipe(tc_pt2_node *n)
 {
-    tc_recipe(&n->m, &source, row->recipe);
+    tc_recipe(&n->m, &source, n->row->recipe);
 }
 
 /* The results show numbers of the first operand. */
-static void import_view(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_view(tc_pt2_node *n)
 {
-    tc_val base = tc_recipe(&n->m, &source, row->recipe);
+    tc_val base = tc_recipe(&n->m, &source, n->row->recipe);
     for (int i = 0; i < n->n_result && n->m.status == TC_OK; i++)
         if (n->work->result[i].cell)
             tc_pt2_view(n, base, n->work->result[i].cell->val);
 }
 
 /* The result takes the place of self, though the name does not end in '_'. */
-static void import_written(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_written(tc_pt2_node *n)
 {
     n->work->in_place = true;
-    tc_recipe(&n->m, &source, row->recipe);
+    tc_recipe(&n->m, &source, n->row->recipe);
 }
 
 #define ATEN(names, text) {names, tc_pt2_import_recipe, TC_OP_COUNT, 0, text},

@@ -9,9 +9,8 @@
 
 /* Of a matrix this is the square root of all squares; other norms of matrices are something else.
  */
-static void import_linalg_norm(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_linalg_norm(tc_pt2_node *n)
 {
-    (void)row;
     tc_val x = tc_pt2_tensor(n, "self");
     int axes = tc_pt2_ints(n, "dim").n;
     TC_STOP(&n->m);
@@ -32,10 +31,10 @@ static tc_node *sorted(tc_pt2_node *n, tc_val x, int64_t dim, bool descending)
 }
 
 /* One element of the sorted row: the k-th, or the one in the middle, the lower of two. */
-static void import_ranked(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_ranked(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    bool kth = row->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"),
+    bool kth = n->row->extra != 0, whole = !kth && !tc_pt2_has(n, "dim"),
          keepdim = tc_pt2_bool(n, "keepdim", false);
     int64_t dim = tc_pt2_int(n, "dim", kth ? -1 : 0), k = kth ? tc_pt2_need_int(n, "k") : 0;
     x = whole ? tc_b_flat(&n->m, x) : x;
@@ -57,12 +56,11 @@ static void import_ranked(tc_pt2_node *n, const tc_pt2_row *row)
 }
 
 /* Neighbours subtracted, n times over; prepended and appended numbers take part. */
-static void import_diff(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_diff(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), ends[3] = {tc_pt2_tensor_opt(n, "prepend"), x};
     ends[2] = tc_pt2_tensor_opt(n, "append");
     int64_t times = tc_pt2_int(n, "n", 1), dim = tc_pt2_int(n, "dim", -1);
-    (void)row;
     TC_STOP(&n->m);
     int64_t axis = tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank);
     tc_val joined[3];

@@ -41,9 +41,9 @@ static double window_at(window_kind kind, int64_t i, int64_t last, double a, dou
 
 /* hann_window(window_length, periodic=True) and its kin; row->extra is the kind.  A periodic window
  * is the symmetric one of one place more without its last. */
-static void import_window(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_window(tc_pt2_node *n)
 {
-    window_kind kind = (window_kind)row->extra;
+    window_kind kind = (window_kind)n->row->extra;
     int64_t length = tc_pt2_need_int(n, "window_length");
     bool periodic = tc_pt2_bool(n, "periodic", true);
     double a = kind == KAISER ? tc_pt2_float(n, "beta", 12) : tc_pt2_float(n, "alpha", 0.54);
@@ -105,10 +105,9 @@ static frames read_frames(tc_pt2_node *n, bool onesided)
 
 /* x [signals, samples] or [samples]: its frames, each times the window, transformed:
  * [signals, frequencies, frames], complex or as pairs. */
-static void import_stft(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_stft(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
     TC_STOP(&n->m);
     const tc_type *t = tc_b_type(&n->m, x);
     bool complex_in = t->dtype == TC_c64;
@@ -172,10 +171,9 @@ static tc_val envelope(tc_pt2_node *n, const frames *f, int64_t count)
 
 /* [signals, frequencies, frames] back to signals: every frame transformed, times the window, added
  * up, divided by the windows' squares; centered frames lose half of one at both ends. */
-static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_istft(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    (void)row;
     frames f = read_frames(n, true);
     const tc_type *y = tc_pt2_result_type(n, 0);
     if (n->m.status != TC_OK || !y)
@@ -216,7 +214,7 @@ static void import_istft(tc_pt2_node *n, const tc_pt2_row *row)
 
 /* cummax, cummin: by doubling, after step k every place holds the extreme of the 2^k before it and
  * where that was; of equal numbers the later one counts. */
-static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_running(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), at = TC_NONE;
     TC_STOP(&n->m);
@@ -233,7 +231,7 @@ static void import_running(tc_pt2_node *n, const tc_pt2_row *row)
         tc_val head = tc_pt2_slice(n, x, axis, 0, step, 1);
         tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
         tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
-        tc_val later = tc_b_op(&n->m, row->op, NULL, (tc_val[]){tail, before}, 2);
+        tc_val later = tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){tail, before}, 2);
         tc_val best = tc_b_where(&n->m, later, tail, before);
         tc_val place = tc_pt2_slice(n, at, axis, step, extent, 1);
         tc_val place_before = tc_pt2_slice(n, at, axis, 0, extent - step, 1);

@@ -97,14 +97,13 @@ static double least_scale(tc_dtype t)
     return t == TC_f16 ? 0x1p-14 : t == TC_f64 ? 0x1p-1022 : 0x1p-126;
 }
 
-static void import_choose(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_choose(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "input");
     const char *mapping = tc_pt2_text(n, "mapping_type", "");
     bool symmetric = tc_text_eq(mapping, "SYMMETRIC");
     double lo, hi;
     blocks b;
-    (void)row;
     code_range(n, tc_pt2_dtype(n, "target_dtype", TC_none), &lo, &hi);
     if (!symmetric && !tc_text_eq(mapping, "ASYMMETRIC"))
         tc_b_unsupported(&n->m, "this mapping_type is not supported; ASYMMETRIC and SYMMETRIC are");
@@ -149,9 +148,9 @@ static void import_codes(tc_pt2_node *n, tc_op op, tc_val x, tc_val scale, tc_va
 
 /* quantize_affine(input, block_size, scale, zero_point, output_dtype, ..), dequantize_affine(..,
  * input_dtype, .., output_dtype). */
-static void import_affine(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_affine(tc_pt2_node *n)
 {
-    bool back = row->op == TC_OP_dequantize;
+    bool back = n->row->op == TC_OP_dequantize;
     tc_val x = tc_pt2_tensor(n, "input"), scale = tc_pt2_tensor(n, "scale"),
            zero = tc_pt2_tensor_opt(n, "zero_point");
     tc_dtype codes = tc_pt2_dtype(n, back ? "input_dtype" : "output_dtype", TC_none);
@@ -169,11 +168,11 @@ static void import_affine(tc_pt2_node *n, const tc_pt2_row *row)
     }
     tc_attr_quantize a = {.qmin = (int64_t)lo, .qmax = (int64_t)hi,
                           .dtype = back ? tc_pt2_dtype(n, "output_dtype", TC_f32) : codes};
-    import_codes(n, row->op, back ? x : tc_b_cast(&n->m, x, TC_f32), scale, zero, &b, a);
+    import_codes(n, n->row->op, back ? x : tc_b_cast(&n->m, x, TC_f32), scale, zero, &b, a);
 }
 
 /* dequantize_per_channel_group(w_int8, scales, zero_points, ..): groups along the last axis. */
-static void import_grouped(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_grouped(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "w_int8"), scale = tc_pt2_tensor(n, "scales"),
            zero = tc_pt2_tensor_opt(n, "zero_points");
@@ -188,7 +187,7 @@ static void import_grouped(tc_pt2_node *n, const tc_pt2_row *row)
     for (int i = 0; i < t->rank; i++)
         size[i] = i + 1 < t->rank ? 1 : group;
     if (cut(n, t, (tc_ints){t->rank, size}, &b))
-        import_codes(n, row->op, x, scale, zero, &b, a);
+        import_codes(n, n->row->op, x, scale, zero, &b, a);
 }
 
 const tc_pt2_row tc_pt2_torchao[] = {

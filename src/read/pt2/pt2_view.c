@@ -247,12 +247,12 @@ void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view)
     }
 }
 
-void tc_pt2_as_strided_scatter(tc_pt2_node *n, const tc_pt2_row *row)
+void tc_pt2_as_strided_scatter(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src"), out = TC_NONE;
     tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
     int64_t offset = tc_pt2_int(n, "storage_offset", 0);
-    tc_pt2_step step = {row->op, tc_b_attr(&n->m, as_strided, size, stride, offset), 0, 1};
+    tc_pt2_step step = {n->row->op, tc_b_attr(&n->m, as_strided, size, stride, offset), 0, 1};
     if (n->m.status == TC_OK)
         n->m.status = step_up(n->m.g, &step, x, part, n->m.loc, &out);
     tc_pt2_bind(n, 0, out);

@@ -56,7 +56,7 @@ static void bind_transposed(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int ax
 }
 
 /* extra: 1 when the operator is a transpose by its name. */
-static void import_conv(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_conv(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
            b = tc_pt2_tensor_opt(n, "bias");
@@ -67,7 +67,7 @@ static void import_conv(tc_pt2_node *n, const tc_pt2_row *row)
         tc_b_bad(&n->m, TC_E_SHAPE, "the weights have no axis to slide along");
         return;
     }
-    if (row->extra != 0 || tc_pt2_bool(n, "transposed", false)) {
+    if (n->row->extra != 0 || tc_pt2_bool(n, "transposed", false)) {
         bind_transposed(n, x, w, b, axes);
         return;
     }
@@ -96,9 +96,9 @@ static tc_ints pool_stride(tc_pt2_node *n, tc_ints kernel)
     return stride.n ? per_axis(n, "stride", kernel.n, 1) : kernel;
 }
 
-static void import_avg_pool(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_avg_pool(tc_pt2_node *n)
 {
-    int axes = (int)row->extra;
+    int axes = (int)n->row->extra;
     tc_val x = tc_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
     tc_attr_avg_pool *a = tc_b_attr(
@@ -161,11 +161,11 @@ static tc_attr_upsample *upsampling(tc_pt2_node *n, int axes, tc_val *x)
     return a;
 }
 
-static void import_upsample(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_upsample(tc_pt2_node *n)
 {
     tc_val x;
-    tc_attr_upsample *a = upsampling(n, (int)row->extra, &x);
-    tc_pt2_bind(n, 0, tc_b_op(&n->m, row->op, a, (tc_val[]){x}, 1));
+    tc_attr_upsample *a = upsampling(n, (int)n->row->extra, &x);
+    tc_pt2_bind(n, 0, tc_b_op(&n->m, n->row->op, a, (tc_val[]){x}, 1));
 }
 
 /* ---- resampling with antialias: a product with constant weights along each axis ---- */
@@ -210,7 +210,7 @@ static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out,
     return tc_graph_const(n->m.g, type, weight.data, NULL, n->m.loc);
 }
 
-static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_antialias(tc_pt2_node *n)
 {
     enum { MOST_PLACES = 1 << 24 }; /* weights of an axis */
     tc_val x;
@@ -234,7 +234,7 @@ static void import_antialias(tc_pt2_node *n, const tc_pt2_row *row)
         step = a->align_corners ? (out > 1 ? (double)(in - 1) / (double)(out - 1) : 0)
                : scale > 0      ? 1 / scale
                                 : step;
-        tc_val w = filter_rows(n, (int64_t)row->extra, in, out, step, real);
+        tc_val w = filter_rows(n, (int64_t)n->row->extra, in, out, step, real);
         x = i ? x : tc_b_swap(&n->m, x, 2, 3);
         x = tc_b_2(&n->m, linear, NULL, x, w);
         x = i ? x : tc_b_swap(&n->m, x, 2, 3);
@@ -276,9 +276,8 @@ static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int
 }
 
 /* theta: [n, axes, axes + 1]; the grid is base theta^T, place by place. */
-static void import_affine_grid(tc_pt2_node *n, const tc_pt2_row *row)
+static void import_affine_grid(tc_pt2_node *n)
 {
-    (void)row;
     tc_val theta = tc_pt2_tensor(n, "theta");
     tc_ints size = tc_pt2_ints(n, "size");
     bool align_corners = tc_pt2_bool(n, "align_corners", false);
