@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* anchor.c -- what ExecuTorch's Arm quantizer does beyond the usual: doc/anchor-parameters.md. */
+/* anchor.c -- what ExecuTorch's Arm quantizer does differently: doc/anchor-parameters.md. */
 #include "dataflow.h"
 
 bool tc_anchor_shares(tc_op op)
@@ -50,7 +50,7 @@ bool tc_anchor_parts(const tc_node *node, int operand)
     return (adds && operand == 1) || tc_anchor_spelled(node, TC_SPELLED_MAX_POOL1D);
 }
 
-/* Whether the numbers lie in memory in the order of their axes, in PyTorch. */
+/* Whether PyTorch stores the tensor contiguously. */
 static bool contiguous(const tc_graph *g, tc_val v)
 {
     const tc_node *def = tc_def(g, v);

@@ -104,8 +104,7 @@ static tc_status typed_value(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *o
     return TC_OK;
 }
 
-/* Numbers without bound, clamped to what the codes of a type can say: runtimes convert to integers
- * first. */
+/* Clamps unbounded numbers to the range of a type's codes: runtimes convert to integers first. */
 static tc_status clamp_to(tc_apply *a, tc_val real, const tc_type *type, const tc_loc *loc,
                           tc_val *out)
 {
@@ -173,7 +172,7 @@ static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
     }
 }
 
-/* Attention to everything whose results have 8 bits gets by with shares of 8 bits, as its softmax
+/* Unmasked attention with 8-bit results uses 8-bit probabilities, as its softmax
  * would have had as a value of its own.  A decoder's, which is causal or masked, gathers what it
  * loses from step to step. */
 static const void *attr_of(const tc_apply *a, const tc_node *node, const tc_val *in)
@@ -290,7 +289,7 @@ static tc_status write_back(tc_apply *a, const tc_mutation *m, const tc_loc *loc
     return rescale(a, *out, domain, loc, NULL, out);
 }
 
-/* A buffer of codes: what it starts with, and what it is given. */
+/* A buffer of codes: its initial value, and what is assigned to it. */
 static tc_status keep(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *typed)
 {
     const tc_graph *g = a->rw->from;

@@ -38,7 +38,7 @@ TC_MUST_USE tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *ty
                                         const tc_loc *loc, tc_val *out);
 /* The type for such a value that its own numbers give. */
 TC_MUST_USE tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting setting, const tc_type **out);
-/* Such a value as operand i of a quantized node: weights, bias, or a number like any other. */
+/* Such a value as operand i of a quantized node: weights, bias, or an ordinary value. */
 TC_MUST_USE tc_status tc_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* concat_domains.c -- what is decided about domains once their ranges are known: which parts of a
- * cat share its scale, and how far masked scores reach. */
+/* concat_domains.c -- decisions about domains once their ranges are known: which parts of a cat
+ * share its scale, and how far masked scores reach. */
 #include "quantizer.h"
 #include "role.h"
 
@@ -182,7 +182,7 @@ static void absorb(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole)
             all->domain[i].base = whole;
 }
 
-/* As a cat of its own: it is what the cat's result is, read as that is. */
+/* A nested cat: treated as the outer cat's result. */
 static void join_alone(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole)
 {
     tc_domain was = all->domain[whole], brought = all->domain[part];
@@ -212,7 +212,7 @@ typedef struct meeting {
     tc_domains *all;
     const double *lo, *hi; /* by domain */
     bool *wide; /* by domain: everybody who reads it, through cats too, takes 16 bits */
-    bool *ends; /* by domain: nobody computes with it, through cats neither */
+    bool *ends; /* by domain: no operator computes with it, also not through cats */
     bool *grown; /* by domain: a cat that was given more bits */
 } meeting;
 
@@ -228,7 +228,7 @@ static double extent_of(const meeting *m, int32_t d, const tc_setting *as)
 }
 
 /* How many times wider the cat's range is than its part's; 0: the cat's codes may not change, or
- * the part is nothing but 0. */
+ * the part is all 0. */
 static double times_wider(const meeting *m, tc_join j)
 {
     const tc_domain *w = &m->all->domain[j.whole];
@@ -285,8 +285,8 @@ static tc_dtype bits_for(const meeting *m, tc_join j)
     return times > TIMES_APART ? TC_i16 : whole;
 }
 
-/* Cats that hold what is far apart have more bits, those that hold such cats too, and such parts
- * codes of their own in front.  A part that nobody else reads goes out as an output does. */
+/* Cats of parts with very different ranges get more bits, and so do cats of such cats; the parts
+ * get domains of their own.  A part that nobody else reads goes out as an output does. */
 static void widen_cats(const meeting *m, bool *apart)
 {
     tc_domains *all = m->all;

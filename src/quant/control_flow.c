@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control_flow.c -- control flow hands on integers: what is dequantized before a branch or a loop,
+/* control_flow.c -- control flow passes integers: what is dequantized before a branch or a loop,
  * or after one, is dequantized inside.
  *
  * An operand goes in as it is stored.  A branch's result comes out in the domain that all its

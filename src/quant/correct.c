@@ -100,7 +100,7 @@ typedef struct correction {
 
 /* ---- products ---- */
 
-/* Rows that are worth it and that nobody else reads. */
+/* Rows that gain, and that have no other reader. */
 static void may_round(const correction *c, product *p, const tc_graph *typed,
                       const uint32_t *readers)
 {
@@ -144,7 +144,7 @@ static void find_products(correction *c, const tc_graph *typed)
 
 /* ---- sums by channel ---- */
 
-/* The tensor as it lies, seen from logical axis `axis`: outer blocks of n rows of `inner` numbers.
+/* The tensor as stored, seen from logical axis `axis`: outer blocks of n rows of `inner` numbers.
  */
 static void extents(tc_tensor t, const int8_t *order, int axis, int64_t *outer, int64_t *inner)
 {
@@ -172,7 +172,7 @@ static void move_channels(tc_tensor t, const int8_t *order, int axis, int64_t n,
     tc_channel_move(t.data, outer, n, inner, by);
 }
 
-/* Channels first .. first+count-1 of both programs, as they lie: the sum of real - typed, and of
+/* Channels first .. first+count-1 of both programs, as stored: the sum of real - typed, and of
  * its square. */
 static void add_errors(const runner *r, const product *p, int64_t first, int64_t count, double *sum,
                        double *square)
@@ -392,7 +392,7 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
     tc_arena_rewind(scratch, mark);
 }
 
-/* Both programs have the product's input, and it lies the same way in both results. */
+/* Both programs have the layer's input, stored in the same order. */
 static bool can_round(const correction *c, const product *p)
 {
     const runner *r = c->runner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataflow.c -- see dataflow.h.  Everything here follows from who reads what; the order of nodes
- * has no say. */
+/* dataflow.c -- see dataflow.h.  Everything here follows from the def-use graph; the order of nodes
+ * does not matter. */
 #include "dataflow.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
     return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
 }
 
-/* The same behind permutes, each the only reader of what it permutes. */
+/* The same after permutes, each the only reader of its operand. */
 static const tc_node *reader_behind(const tc_dataflow *f, tc_val v)
 {
     const tc_node *reader = tc_dataflow_reader(f, v);
@@ -134,7 +134,7 @@ enum { CLOCK_MOST = 1024 }; /* elements */
 static void find_clocks(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
-    for (size_t i = 0; i < g->n_mutation && g->n_in; i++) /* what others change is no counter */
+    for (size_t i = 0; i < g->n_mutation && g->n_in; i++) /* others change it: no counter */
         f->clock[g->mutation[i].before] = g->mutation[i].before != g->mutation[i].after;
     for (bool changed = true; changed;) {
         for (size_t k = 0; k < g->n_node; k++) {
@@ -217,7 +217,7 @@ static bool find_scores(tc_dataflow *f, tc_val v, int depth)
     return found;
 }
 
-/* A mask that was not known to be one, and that is added to nothing but scores: it has a range, the
+/* A mask that was not recognized, and that is added to scores only: it has a range, the
  * part of it that a softmax tells from nothing (tc_quant_fit_masks). */
 static bool lies_over_scores(const tc_dataflow *f, tc_val v)
 {
@@ -342,7 +342,7 @@ static bool waits(const tc_dataflow *f, const tc_node *node)
            from_zero && !f->scheme[reader->out[0]].act.symmetric;
 }
 
-/* `moved`: numbers that are only moved count too, for programs that do nothing else.  Whether any
+/* `moved`: values that are only moved count too, for programs that only move data.  Whether any
  * value is born. */
 static bool mark_born(tc_dataflow *f, bool moved)
 {

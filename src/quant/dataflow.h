@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataflow.h -- who reads what in a float program, and who is quantized at all; shared by domains.c
- * and apply.c. */
+/* dataflow.h -- the def-use graph of a float program, and which values are quantized; shared by
+ * domains.c and apply.c. */
 #ifndef TC_DATAFLOW_H
 #define TC_DATAFLOW_H
 
@@ -49,7 +49,7 @@ bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation);
 bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
 /* The value has a domain. */
 bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
-/* The one node that reads v and nothing else does; or NULL. */
+/* The only reader of v; or NULL. */
 const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v);
 
 /* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
@@ -61,7 +61,7 @@ double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x);
 bool tc_anchor_shares(tc_op op);
 /* Movement of an operand that stays outside of the result's domain there. */
 bool tc_anchor_parts(const tc_node *node, int operand);
-/* What PyTorch called the node's operator, where one of ours stands for several of its. */
+/* PyTorch's name of the node's operator, where one of ours covers several. */
 typedef enum tc_spelling {
     TC_SPELLED_MATMUL,
     TC_SPELLED_HARDTANH,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* domains.c -- which values share a scale and zero point.
  *
- * Classes of a union-find.  A value and what it is moved to are one class.  What meets in a cat
+ * Classes of a union-find.  A value and its moved copies are one class.  What meets in a cat
  * (where, pad, ...) is one class when nobody else reads it; otherwise the ranges decide later
  * between one scale and a rescale. Every other operator has free operands and results. */
 #include "dataflow.h"
@@ -94,7 +94,7 @@ static void readers_wish(classes *c, tc_val v)
     }
 }
 
-/* All codes of the storage: nothing has to be clamped. */
+/* All codes of the storage type: no clamp is needed. */
 static tc_setting wide(void)
 {
     return (tc_setting){
@@ -331,7 +331,7 @@ static void natural_scale(tc_domain *d)
     }
 }
 
-/* Whether value v brings numbers into its class that nobody there has yet. */
+/* Whether value v adds new numbers to its class. */
 static bool brings(classes *c, tc_val v)
 {
     const tc_node *def = tc_def(c->flow.g, v);
@@ -529,7 +529,7 @@ static void settle_parts(classes *c)
     }
 }
 
-/* Observers that the configuration asks for and that nobody will use. */
+/* Observers in the configuration that have no effect. */
 static void tell_idle_observers(const classes *c, const tc_domains *out)
 {
     const tc_graph *g = c->flow.g;

@@ -3,16 +3,16 @@
  *
  *   v = w1 x + b1,  y = w2 f(v)      =>      v' = (w1 / s) x + b1 / s,  y = (w2 s) f(v')
  *
- * with a factor s for each channel of v, where f is nothing, relu, a sum of two such values, a
- * mean over places, a product with a factor by channel, or a movement that keeps the channels.
- * Values that such operators tie to each other have the factors in common: a set.  A set that
- * anything else makes or reads stays as it is.
+ * with a factor s for each channel of v, where f is nothing, relu, a sum of two such values, a mean
+ * over positions, a product with a factor by channel, or a movement that keeps the channels. Values
+ * that such operators tie to each other have the factors in common: a set.  A set that anything
+ * else makes or reads stays as it is.
  *
  * With a clamp at c, factors are at most 1 and what was seen stays below it: channel v' / s is cut
  * off at s c, beyond what was seen, as a range would have cut it off.
  *
- * One scale for all channels leaves a small one few codes; a channel of a convolution by itself
- * has weights of a scale of its own anyway, and takes the factor in for nothing. */
+ * One scale for all channels leaves a small one few codes; a channel of a convolution by itself has
+ * weights of a scale of its own anyway, and takes the factor in for nothing. */
 #include "equalize.h"
 
 #include <math.h>
@@ -109,7 +109,7 @@ static int layer_axis(const tc_graph *g, const tc_node *node, tc_val v)
     return node->op == TC_OP_linear ? tc_type_of(g, v)->rank - 1 : 1;
 }
 
-/* Where the axis lies behind a mean; -1: nowhere. */
+/* The axis after a mean; -1: it is gone. */
 static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
 {
     const tc_attr_axes *a = node->attr;
@@ -124,7 +124,7 @@ static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
     return a->axes.n ? axis - (a->keepdim ? 0 : lost) : -1;
 }
 
-/* Where operand 0's channels lie in the result of an operator that keeps factors; -1: it does not.
+/* The channel axis of operand 0 in the result of an operator that keeps factors; -1: none.
  */
 static int kept_axis(const evening *e, const tc_node *node, int axis)
 {

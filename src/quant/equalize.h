@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* equalize.h -- channels of like ranges, by factors that neighbouring weights take in. */
+/* equalize.h -- equalizes the ranges of channels by factors that are folded into neighbouring
+ * weights. */
 #ifndef TC_EQUALIZE_H
 #define TC_EQUALIZE_H
 

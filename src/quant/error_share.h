@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error_share.h -- what values contribute to the error of the outputs, each by itself. */
+/* error_share.h -- the contribution of each value to the error of the outputs. */
 #ifndef TC_ERROR_SHARE_H
 #define TC_ERROR_SHARE_H
 

@@ -21,7 +21,7 @@
 
 enum { COLUMNS = 256, SWEEPS = 6, BLOCK = 8 /* rows */ };
 static const double RIDGE =
-    0.01; /* of the mean of H's diagonal: weights stay where nothing pulls */
+    0.01; /* of the mean of H's diagonal: weights without gradient stay */
 
 static const float SHRINK = 0.4F; /* of what lies off H's diagonal, for steps by group */
 
@@ -39,7 +39,7 @@ typedef struct averaging {
     float *mean[2]; /* of all windows, real and typed */
 } averaging;
 
-/* Numbers COLUMNS * block and those behind it. */
+/* Columns COLUMNS * block and after. */
 static void average(void *what, size_t block, tc_arena *room)
 {
     const averaging *a = what;
@@ -190,7 +190,7 @@ static void gather(solving *v)
 
 /* ---- codes ---- */
 
-/* A weight counts by the squares of what it meets. */
+/* A weight is weighted by the squares of its inputs. */
 static tc_importance importance_of(const solving *v)
 {
     const tc_columns *s = v->f->shape;
@@ -235,7 +235,7 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
         tc_store_i64(v->out, first * k + i, (int64_t)code[i]);
 }
 
-/* Rows BLOCK * i and those behind it. */
+/* Rows BLOCK * i and after. */
 static void solve_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;

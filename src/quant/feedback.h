@@ -7,7 +7,7 @@
 #include "layer_inputs.h"
 #include "weight_grid.h"
 
-/* Windows of one sample: what the real and the typed program feed the product. */
+/* Windows of one sample: the layer's inputs in the real and the typed program. */
 typedef struct tc_windows {
     const float *real, *typed;
 } tc_windows;

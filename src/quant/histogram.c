@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* histogram.c -- the loops over observed numbers: ends, counts, sums by channel.
  *
- * The order of the numbers never matters, so they are taken as they lie in memory. */
+ * The order of the numbers never matters, so they are read in memory order. */
 #include "observations.h"
 
 #include "../num/lanes.h"

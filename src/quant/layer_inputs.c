@@ -46,7 +46,7 @@ bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_co
     return out->each > 0;
 }
 
-/* Elements from one place to the next along each logical axis. */
+/* Strides in elements along each logical axis. */
 static void strides_of(tc_tensor x, const int8_t *order, int64_t *stride)
 {
     int64_t at = 1;
@@ -132,7 +132,7 @@ void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size
     }
 }
 
-/* Where the row of results at a position begins, and how far apart its channels lie. */
+/* The start of the row of results at a position, and the stride of its channels. */
 static int64_t place_of(const tc_columns *c, tc_tensor y, const int8_t *order,
                         const int64_t *stride, int64_t position, int64_t *apart)
 {
@@ -149,7 +149,7 @@ static int64_t place_of(const tc_columns *c, tc_tensor y, const int8_t *order,
     return at;
 }
 
-/* Both tensors as they lie, and what is added. */
+/* Both tensors as stored, and what is added. */
 typedef struct adding {
     const tc_columns *c;
     tc_tensor x, y;
@@ -195,7 +195,7 @@ static void multiply_lanes(const adding *a, tc_arena *scratch, const float *by)
     }
 }
 
-/* The rows that are not all zero, in `which`; they are copied to `to`, one behind the other. */
+/* The rows that are not all zero, in `which`; they are copied to `to` contiguously. */
 static int64_t rows_of(const float *by, int64_t n, int64_t k, int64_t *which, float *to)
 {
     int64_t found = 0;

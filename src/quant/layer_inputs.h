@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layer_inputs.h -- what a convolution or linear layer multiplies its rows of weights with. */
+/* layer_inputs.h -- the windows that a convolution or linear layer multiplies with its weights. */
 #ifndef TC_LAYER_INPUTS_H
 #define TC_LAYER_INPUTS_H
 
@@ -21,7 +21,7 @@ typedef struct tc_columns {
 /* false: the node is neither, or has more axes.  samples: over how many the windows are spread. */
 bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_columns *out);
 
-/* Windows of sample number `which` at evenly spread positions; x as it lies in memory: dim[i] is
+/* Windows of sample number `which` at evenly spread positions; x as stored: dim[i] is
  * logical axis order[i].  out: each * groups * k numbers. */
 void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
                      float *out);
@@ -32,7 +32,7 @@ typedef struct tc_some_rows {
     const float *by;
 } tc_some_rows;
 
-/* y += windows at every position times the rows, in their channels; x as it lies in memory, y too.
+/* y += windows at every position times the rows, in their channels; x and y as stored.
  * The sums do not depend on how many rows there are at a time. */
 void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
                          tc_some_rows some, tc_tensor y, const int8_t *y_order);

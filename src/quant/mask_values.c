@@ -122,7 +122,7 @@ static bool is_f32(const finder *f, tc_val v)
     return t && t->dtype == TC_f32 && !t->quant;
 }
 
-/* A buffer that the program changes; its constant is what it starts with. */
+/* A buffer that the program changes; its constant is the initial value. */
 static bool is_state(const tc_graph *g, tc_val v)
 {
     for (size_t i = 0; i < g->n_mutation; i++)
@@ -158,7 +158,7 @@ static tc_far known_tensor(tc_tensor t)
     return known_far(&r);
 }
 
-/* A constant, or what a buffer starts with. */
+/* A constant, or a buffer's initial value. */
 static tc_far known_const(const tc_graph *g, tc_val v)
 {
     tc_tensor t = {g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
@@ -168,7 +168,7 @@ static tc_far known_const(const tc_graph *g, tc_val v)
     return far;
 }
 
-/* One number far beyond all others of a value that nobody else explains. */
+/* One number far beyond all others of a value, without another explanation. */
 static tc_far made_far(const finder *f, tc_val v, double from)
 {
     tc_far far = f->reach ? own_far(f->reach[v], from) : (tc_far){.from = 0};
@@ -176,7 +176,7 @@ static tc_far made_far(const finder *f, tc_val v, double from)
 }
 
 /* Every reader, behind movement, adds it or chooses by it: a mask.  What is multiplied by weights
- * is a number like any other. */
+ * is an ordinary value. */
 static bool is_mask_like(const finder *f, tc_val v, int depth)
 {
     const tc_graph *g = f->g;
@@ -263,7 +263,7 @@ static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
         far = own_far(f->reach[v], least_mixed);
     int top = top_of(f->reach[v]);
     bool there = top >= 0 && far.from > 0 && magnitude(f->reach[v], top) >= far.from;
-    if (arithmetic && alone) /* times a number: a mask has nothing else than 0 and that */
+    if (arithmetic && alone) /* times a number: a mask has only 0 and that */
         return (node->op == TC_OP_mul && from >= least_mixed / 4 && !far.alone &&
                 (there ? !isnan(far.one) : far.ordinary == 0))
                    ? far

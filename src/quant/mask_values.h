@@ -39,11 +39,11 @@ tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *rea
 bool tc_never_suspect(const tc_graph *g);
 bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g);
 
-/* Biases of linear layers and convolutions that have far ones are parted: those are added behind.
- * Where there are none the graph is left as it is, its values too. */
+/* Biases of linear layers and convolutions that have far ones are parted: those are added
+ * afterwards. Where there are none the graph is left as it is, its values too. */
 TC_MUST_USE tc_status tc_never_part(tc_module *module);
 
-/* x + m, m with far ones c beside which x is nothing, becomes a choice: where(m near 0, x + m, c).
+/* x + m, m with far ones c that absorb x, becomes a select: where(m near 0, x + m, c).
  * *n: sums that did; 0: the graph is as it was. */
 TC_MUST_USE tc_status tc_never_choose(tc_module *module, const tc_far *far, size_t *n);
 

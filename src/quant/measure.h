@@ -25,7 +25,7 @@ TC_MUST_USE tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_s
 
 typedef struct tc_measured {
     double sqnr_db;       /* of the real outputs */
-    double agree;         /* samples whose first output has its greatest number at the same place */
+    double agree;         /* samples with the same argmax of the first output */
     double drop;          /* points of right answers that the typed program has lost */
     double each;          /* mean over samples and outputs of noise, at most 1: lost is lost */
     size_t n;             /* samples that count */

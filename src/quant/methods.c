@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* methods.c -- what is done to a typed program to bring it nearer to the real one.
+/* methods.c -- methods that bring a typed program nearer to the real one.
  *
  * Each row of the table begins with the nearest codes and is measured on samples that it has not
  * learned from, as far as there are any; the best stays, and the report says what each gave.

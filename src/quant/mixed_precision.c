@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mixed_precision.c -- which domains deserve 16 bits.
+/* mixed_precision.c -- which domains need 16 bits.
  *
  * The real program runs over a few samples with one domain on its grid and everything else as it
  * is; the noise of the domain is what that does to the program's outputs.  The noisiest get 16

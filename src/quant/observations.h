@@ -37,7 +37,7 @@ typedef struct tc_tally {
     uint32_t total; /* in `count` */
 } tc_tally;
 
-/* Counts n numbers in bins over [ends.lo, ends.hi]; what lies outside goes to the outermost bin. Of
+/* Counts n numbers in bins over [ends.lo, ends.hi]; numbers outside go to the outermost bin. Of
  * 2^14 numbers and more, a quarter is counted. */
 void tc_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends);
 

@@ -192,7 +192,7 @@ static size_t home(const tc_domains *domains, size_t d)
     return d;
 }
 
-/* Domains that are better off together become one, and so does what was seen of them. */
+/* Domains that gain by it are merged, with their observations. */
 static void join(observation *o)
 {
     size_t n = o->domains->n;
@@ -234,7 +234,7 @@ static bool needs_bins(const observation *o, size_t d)
             s->observer == TC_OBSERVER_percentile);
 }
 
-/* Who takes part in a second pass; false: nobody. */
+/* Which domains take part in a second pass; false: none. */
 static bool look_again(observation *o)
 {
     bool any = false;
@@ -397,7 +397,7 @@ static size_t base_of(const tc_domains *domains, size_t d, double *factor)
     return root;
 }
 
-/* A domain whose base was given other bits, by what it was joined with, has codes of its own: the
+/* A domain whose base was given other bits, by what it was merged with, has codes of its own: the
  * same range. */
 static void part_from_base(const observation *o, size_t d)
 {
@@ -530,7 +530,7 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
     tc_obs obs = {.kind = TC_OBS_SECOND, .ranges = o->ranges};
     size_t size = o->domains->n * sizeof *o->ranges.ends;
     obs.ranges.ends = tc_arena_copy(&o->ctx->arena, o->ranges.ends,
-                                    size); /* as they were before domains are joined */
+                                    size); /* before domains are merged */
     obs.ranges.average = tc_arena_copy(&o->ctx->arena, o->ranges.average, size);
     hand_over(o);
     look_again(o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outlier_samples.c -- whether samples that were set aside had better be kept.
+/* outlier_samples.c -- whether outlier samples should be kept.
  *
  * Without them the others have finer steps, and they themselves are cut.  The program is quantized
  * in both ways and measured on all samples, these among them:

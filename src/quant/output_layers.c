@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output_layers.c -- the products whose results leave the program keep weights of 8 bits.
+/* output_layers.c -- the last layers, whose results are outputs, keep weights of 8 bits.
  *
- * What they make is read by nobody who could even an error out, and a language model's last layer
+ * No later layer can compensate their errors, and a language model's last layer
  * decides between words that are nearly as likely.  The embedding, which is often the same tensor,
  * is a table of values and has the activations' bits. */
 #include "quantizer.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* precision_needs.c -- where a program asks for more of a number than its code tells.
+/* precision_needs.c -- where a program needs more of a number than its code holds.
  *
  * Codes are finite: isnan, isinf, isfinite and nan_to_num of codes have one answer, fmax and fmin
- * nothing to pass over.  So where their operand may be NaN or infinite, it stays in float, and with
- * it what made it, element by element, back to what has no say in that: an input of the program, or
- * an operator whose results quantization takes as finite (products, norms, ...).
+ * never see NaN.  So where their operand may be NaN or infinite, it stays in float, and with it
+ * what made it, element by element, back to what has no say in that: an input of the program, or an
+ * operator whose results quantization takes as finite (products, norms, ...).
  *
  * So does what follows from the inputs element by element and becomes a whole number or is compared
  * for equality: half a step would make it another one.  And what is far from zero and brought back

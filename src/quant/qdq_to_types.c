@@ -292,7 +292,7 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         const tc_type *type = moved               ? moved_domain(rw, node, v)
                               : traits & T_MOVES && !first ? NULL
                                                   : t->domain[v];
-        if (type && !(traits & T_CONTROL)) /* what other graphs hand back is real */
+        if (type && !(traits & T_CONTROL)) /* results of other graphs are real */
             value->type = type;
         if (value->type->quant)
             TC_TRY(set_typed(rw, node, v, copy->out[i]));

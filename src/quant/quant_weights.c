@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant_weights.c -- what is known at compile time, in integers.
+/* quant_weights.c -- constants in integers.
  *
  *   weights   s[c] = largest magnitude of channel c / qmax                zero 0
  *             with observer mse: the s[c] of the least squared error
@@ -210,7 +210,7 @@ static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
     return make_bias(a, node->in[i], x, w, out);
 }
 
-/* ---- numbers like any other ---- */
+/* ---- ordinary values ---- */
 
 static const double LEAST_CONSTANT = 0x1p-120;
 
@@ -221,7 +221,7 @@ tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
     TC_TRY(evaluate(a, v, &real));
     tc_ends_see(&ends, real.data, tc_type_count(real.type));
     if (!a->config->anchor && ends.lo <= ends.hi && (ends.lo != 0 || ends.hi != 0))
-        s.floor = LEAST_CONSTANT; /* what was seen may be noise; these numbers are meant */
+        s.floor = LEAST_CONSTANT; /* what was seen may be noise; these numbers are intended */
     tc_grid grid = s.observer == TC_OBSERVER_fixed
                        ? (tc_grid){(double)(float)s.scale, s.zero}
                        : tc_grid_of(&s, (double)ends.lo, (double)ends.hi);
@@ -270,7 +270,7 @@ static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type
             return TC_OK;
     }
     *out = NULL;
-    if (result) { /* what is far out or infinite saturates where the result does */
+    if (result) { /* far or infinite numbers saturate where the result does */
         tc_type type = *tc_type_of(a->rw->from, v);
         type.dtype = result->dtype;
         type.quant = result->quant;

@@ -194,7 +194,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
         return TC_OK;
     }
     tc_config silent = *request->config;
-    silent.quiet = true; /* what there is to say has been said */
+    silent.quiet = true; /* everything has been reported */
     tc_quant_request again = *request;
     again.config = &silent;
     TC_TRY(prepare(ctx, &again, &even));

@@ -96,7 +96,7 @@ typedef struct tc_config {
     bool round_weights;   /* rows of weights are rounded together where that gains */
     bool thorough;        /* however long that takes */
     double rounding_work; /* multiplications that it may take otherwise; 0: the usual ones */
-    bool quiet;           /* a proposal is being tried: nothing is said of its accuracy */
+    bool quiet;           /* a proposal is being tried: its accuracy is not reported */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     double small8;        /* so many percent of the weights, in the smallest layers, have 8 bits */
@@ -168,8 +168,8 @@ typedef struct tc_domain {
     bool computed_with;   /* somebody reads its values who is neither a cat nor the signature */
     bool made_wide;       /* every operator that makes its values can give 16 bits */
     bool some_bears, made_expensive; /* the same two, at some cost */
-    bool expensive;            /* widened at some cost: whoever bears 16 bits reads them */
-    bool named;           /* a rule is about its values: nothing but that rule gives it more bits */
+    bool expensive;            /* widened at some cost: operators that support 16 bits read them */
+    bool named;           /* an entry is about its values: only that entry gives it more bits */
     tc_setting narrow;    /* widened on its own account: the grid of 8 bits that it had, which
                              readers that take no 16 bits are given; dtype none: it was not */
     double narrow_scale;
@@ -289,7 +289,7 @@ typedef struct tc_quant_gains {
 } tc_quant_gains;
 
 /* What the target makes of a typed program: about how many cycles it takes; INFINITY: more of it
- * than so far would not run there.  of NULL: nobody knows. */
+ * than so far would not run there.  of NULL: not known. */
 typedef struct tc_quant_cost {
     tc_status (*of)(void *who, const tc_module *typed, double *cycles);
     void *who;
@@ -306,7 +306,7 @@ typedef struct tc_quant_request {
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
     const int64_t *labels;    /* what each sample is; or NULL */
-    double until; /* tc_clock(): what methods have not begun by then is left out; 0: no end */
+    double until; /* tc_clock(): methods that have not begun by then are skipped; 0: no limit */
     tc_quant_cost cost;
 } tc_quant_request;
 
@@ -373,7 +373,7 @@ TC_MUST_USE tc_status tc_quant_simulate_quantization(tc_ctx *ctx, tc_module *mod
 /* Accumulators and sums that were left real get a wide integer domain of their own. */
 TC_MUST_USE tc_status tc_quant_widen_accumulators(tc_ctx *ctx, tc_module *module);
 
-/* control_flow.c: branches and loops hand on integers; what was real between them is real inside.
+/* control_flow.c: branches and loops pass integers; what was real between them is real inside.
  * */
 TC_MUST_USE tc_status tc_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* range_search.c -- from what was seen to a scale and a zero point.
+/* range_search.c -- from observations to a scale and a zero point.
  *
  * The search tries ranges [a min, b max], a and b among the factors below, and keeps the one with
  * the least

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranges.c -- what the first pass says: odd samples, and the range of each domain over the others.
+/* ranges.c -- the first pass: outlier samples, and the range of each domain over the others.
  *
  * A sample is far out in a domain when its largest magnitude there is more than FAR times the
  * median over the samples; it is odd when that is so in more than a quarter of the domains.  One

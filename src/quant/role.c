@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role.c -- see role.h.  What an operator is stands in op.def and role.def; here is what its
+/* role.c -- see role.h.  op.def and role.def say what an operator is; this file says what its
  * attributes change. */
 #include "role.h"
 

@@ -27,7 +27,7 @@ int tc_role_channel_axis(const tc_node *node, const tc_type *weight);
 int tc_role_bias(const tc_node *node);
 /* Reads 16 bits as cheaply as 8: sums, norms, softmax.  Products and tables take 8. */
 bool tc_role_reads_wide(tc_op op);
-/* Gives 16 bits as cheaply as 8: what has an accumulator, norms. */
+/* 16-bit results cost as much as 8-bit ones: operators with an accumulator, norms. */
 bool tc_role_gives_wide(tc_op op);
 /* Puts several values into one, side by side. */
 bool tc_role_puts_together(tc_op op);

@@ -128,7 +128,7 @@ static size_t count_different(const tc_first *rows)
     return n;
 }
 
-/* Where no input varies nothing else is worth saying. */
+/* Where no input varies, nothing else is reported. */
 static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n_sample)
 {
     for (size_t i = 0; i < g->n_in; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample_quality.h -- what calibration samples are worth: said where ranges cannot follow from
+/* sample_quality.h -- the quality of calibration samples: warnings where ranges cannot follow from
  * them. */
 #ifndef TC_SAMPLE_QUALITY_H
 #define TC_SAMPLE_QUALITY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample_runner.h -- a graph run over samples, on several threads, with somebody looking on.
+/* sample_runner.h -- runs a graph over samples on several threads, with observers of the values.
  *
  * One sample is run by one thread, and each thread has a guest of its own who sees the values; what
  * guests gather must not depend on who saw which sample. */
@@ -21,7 +21,7 @@ typedef struct tc_visit {
     void *const *guest; /* one per thread */
     /* Before a sample is run; false: leave it out.  May be NULL. */
     bool (*enter)(void *guest, size_t k, const tc_tensor *in);
-    /* A value as it lies in memory: seen.type->dim[i] is logical axis order[i]. */
+    /* A value as stored: seen.type->dim[i] is logical axis order[i]. */
     void (*see)(void *guest, tc_val v, tc_tensor seen, const int8_t *order);
     /* After it has been run.  May be NULL. */
     void (*leave)(void *guest, size_t k, const tc_tensor *out);
@@ -45,7 +45,7 @@ TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
 void tc_runner_end(tc_runner *runner);
 
 /* work(what, i, room) for every i < n, on so many threads.  What it puts into `room` goes with the
- * piece of work; plans must jump to room->oom when memory runs out. */
+ * piece of work; plans must jump to room->oom when out of memory. */
 void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
              void (*work)(void *what, size_t i, tc_arena *room), void *what);
 

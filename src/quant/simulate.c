@@ -83,7 +83,7 @@ static bool many_weights(const tc_graph *g)
     return bytes > MUCH;
 }
 
-/* One linear layer, and nothing else, multiplies by it: it takes codes as they are. */
+/* Only one linear layer multiplies by it: it takes codes directly. */
 static bool only_multiplied(const tc_graph *g, tc_val v)
 {
     size_t readers = 0, others = 0;

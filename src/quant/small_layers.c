@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* small_layers.c -- beside weights of 4 bits, small layers keep 8.
+/* small_layers.c -- with 4-bit weights, small layers keep 8 bits.
  *
  * A depthwise convolution, a squeeze of channels or the first layer has few weights, so that their
  * bits are few of the program's bytes, and few to even an error out with: a row of nine.  Layers

@@ -15,8 +15,8 @@
 #include "role.h"
 
 enum { SINGLES = 32, OFFERS = 48, TOGETHER = 4 /* domains of an offer */ };
-static const double FAINT = 2e-3; /* of all noise: less of it is worth nothing */
-static const double FREE = 2e-4;  /* of the program's cost: less is nothing */
+static const double FAINT = 2e-3; /* of all noise: less is negligible */
+static const double FREE = 2e-4;  /* of the program's cost: less is negligible */
 static const double COUNTED = 1e-2; /* the same where so many domains may be taken */
 
 typedef struct offer {

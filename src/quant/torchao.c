@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torchao.c -- the range search of torchao's HistogramObserver, digit for digit: to choose the
- * parameters that an export through PT2E has.
+/* torchao.c -- the range search of torchao's HistogramObserver, bit-exact: to choose the parameters
+ * that an export through PT2E has.
  *
  * Its arithmetic is f32 tensors and f64 Python numbers; a Python number that meets a tensor becomes
- * f32.  Sums of tensors are taken in the order of PyTorch's kernel, 8 lanes.  The observer
- * depends on the order in which it sees samples, and so it sees them one after the other. */
+ * f32.  Sums of tensors are taken in the order of PyTorch's kernel, 8 lanes.  The observer depends
+ * on the order in which it sees samples, and so it sees them one after the other. */
 #include "torchao.h"
 
 #include <float.h>
@@ -42,8 +42,8 @@ static float spaced(float lo, float hi, int n, int i)
     return i < n / 2 ? lo + step * (float)i : hi - step * (float)(n - i - 1);
 }
 
-/* The old histogram in the bins of a wider range: each bin as FINE parts, each part where its
- * middle lies: the last bin whose lower edge is not above it. */
+/* The old histogram in the bins of a wider range: each bin as FINE parts, each part by its middle:
+ * the last bin whose lower edge is not above it. */
 static void rebin(const tc_torchao *t, float lo, float hi, float *out)
 {
     float size = (t->max - t->min) / (float)(BINS * FINE);

@@ -25,7 +25,7 @@ static int64_t most_steps(const tc_setting *s)
 
 int64_t tc_lattice_top(const tc_setting *s) { return greatest(s) * most_steps(s); }
 
-/* Where number i stands: its channel along the axis, and its place among the channel's numbers. */
+/* Element i: its channel along the axis, and its index among the channel's elements. */
 typedef struct place {
     int64_t channel, k;
 } place;

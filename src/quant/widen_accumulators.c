@@ -35,7 +35,7 @@ static bool narrow(const tc_type *t)
            tc_dtypes[t->dtype].bits <= 16;
 }
 
-/* Where the output channels of a product with weights stand, in the weights and in the result. */
+/* The axis of the output channels of a layer, in the weights and in the result. */
 static bool channel_axes(const tc_node *node, const tc_type *w, const tc_type *y, int *in_w,
                          int *in_y)
 {
@@ -55,7 +55,7 @@ static bool leaves(const tc_graph *g, tc_val v)
     return false;
 }
 
-/* The domain that every reader of a value clamps it into, behind permutes, too; NULL when they are
+/* The domain that every reader of a value clamps it into, also after permutes; NULL when they are
  * not all clamps, or differ. */
 static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dtype)
 {
@@ -193,7 +193,7 @@ static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
 
 static bool is_wide(const tc_type *t) { return t && t->quant && tc_dtypes[t->dtype].bits > 16; }
 
-/* Operand i has got a domain here, a wide one or that of the clamp behind it. */
+/* Operand i has got a domain here, a wide one or that of the clamp after it. */
 static bool gained(const tc_rewrite *rw, const tc_node *node, int i)
 {
     const tc_type *t = operand(rw, node, i);
@@ -284,7 +284,7 @@ static tc_status widen_sums(tc_rewrite *rw, const tc_node *node, bool *done)
     return type ? remake(rw, node, false, &type) : TC_OK;
 }
 
-/* Movement takes such a domain along, or reads real numbers; so does what other graphs compute. */
+/* Moves keep such a domain, or read real numbers; so do results of other graphs. */
 static tc_status carry(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     uint32_t traits = tc_ops[node->op].traits;
