@@ -271,61 +271,51 @@ static void resize(tc_guesser *e, const tc_node *node)
     i->sums = true;
 }
 
+static void same_numbers(tc_guesser *e, const tc_node *node)
+{
+    shows(e, node->out[0], node->in[0], node->op == TC_OP_tosa_reshape);
+}
+
+static void copied(tc_guesser *e, const tc_node *node)
+{
+    tc_guess_copy(e, node, node->in[0], node->out[0]);
+}
+
+static void nothing(tc_guesser *e, const tc_node *node) { (void)e, (void)node; }
+
+static void (*const by_op[TC_OP_COUNT])(tc_guesser *e, const tc_node *node) = {
+    [TC_OP_const] = nothing,
+    [TC_OP_tosa_conv2d] = tc_guess_conv,
+    [TC_OP_tosa_depthwise_conv2d] = tc_guess_conv,
+    [TC_OP_tosa_transpose_conv2d] = tc_guess_conv,
+    [TC_OP_tosa_matmul] = tc_guess_matmul,
+    [TC_OP_tosa_avg_pool2d] = tc_guess_pool,
+    [TC_OP_tosa_max_pool2d] = tc_guess_pool,
+    [TC_OP_tosa_reduce_sum] = tc_guess_reduce,
+    [TC_OP_tosa_reduce_max] = tc_guess_reduce,
+    [TC_OP_tosa_reduce_min] = tc_guess_reduce,
+    [TC_OP_tosa_reduce_all] = tc_guess_reduce,
+    [TC_OP_tosa_reduce_any] = tc_guess_reduce,
+    [TC_OP_tosa_rescale] = rescale,
+    [TC_OP_tosa_clamp] = activation,
+    [TC_OP_tosa_table] = activation,
+    [TC_OP_tosa_reshape] = same_numbers,
+    [TC_OP_tosa_identity] = same_numbers,
+    [TC_OP_tosa_slice] = same_numbers,
+    [TC_OP_tosa_transpose] = tc_guess_transpose,
+    [TC_OP_tosa_concat] = concat,
+    [TC_OP_tosa_pad] = copied,
+    [TC_OP_tosa_tile] = copied,
+    [TC_OP_tosa_reverse] = copied,
+    [TC_OP_tosa_cast] = copied,
+    [TC_OP_tosa_resize] = resize,
+};
+
 static void visit(tc_guesser *e, const tc_node *node)
 {
-    switch (node->op) {
-    case TC_OP_const:
+    if (by_op[node->op]) {
+        by_op[node->op](e, node);
         return;
-    case TC_OP_tosa_conv2d:
-    case TC_OP_tosa_depthwise_conv2d:
-    case TC_OP_tosa_transpose_conv2d:
-        tc_guess_conv(e, node);
-        return;
-    case TC_OP_tosa_matmul:
-        tc_guess_matmul(e, node);
-        return;
-    case TC_OP_tosa_avg_pool2d:
-    case TC_OP_tosa_max_pool2d:
-        tc_guess_pool(e, node);
-        return;
-    case TC_OP_tosa_reduce_sum:
-    case TC_OP_tosa_reduce_max:
-    case TC_OP_tosa_reduce_min:
-    case TC_OP_tosa_reduce_all:
-    case TC_OP_tosa_reduce_any:
-        tc_guess_reduce(e, node);
-        return;
-    case TC_OP_tosa_rescale:
-        rescale(e, node);
-        return;
-    case TC_OP_tosa_clamp:
-    case TC_OP_tosa_table:
-        activation(e, node);
-        return;
-    case TC_OP_tosa_reshape:
-    case TC_OP_tosa_identity:
-        shows(e, node->out[0], node->in[0], node->op == TC_OP_tosa_reshape);
-        return;
-    case TC_OP_tosa_slice:
-        shows(e, node->out[0], node->in[0], false);
-        return;
-    case TC_OP_tosa_transpose:
-        tc_guess_transpose(e, node);
-        return;
-    case TC_OP_tosa_concat:
-        concat(e, node);
-        return;
-    case TC_OP_tosa_pad:
-    case TC_OP_tosa_tile:
-    case TC_OP_tosa_reverse:
-    case TC_OP_tosa_cast:
-        tc_guess_copy(e, node, node->in[0], node->out[0]);
-        return;
-    case TC_OP_tosa_resize:
-        resize(e, node);
-        return;
-    default:
-        break;
     }
     for (size_t i = 0; i < TC_COUNT(pointwise); i++)
         if (pointwise[i].op == node->op) {

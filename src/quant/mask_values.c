@@ -199,39 +199,15 @@ static bool is_mask_like(const finder *f, tc_val v, int depth)
 /* Of one operand's numbers only some may be in the result. */
 static bool picks(const tc_node *node)
 {
-    switch (node->op) {
-    case TC_OP_identity:
-    case TC_OP_reshape:
-    case TC_OP_permute:
-    case TC_OP_expand:
-    case TC_OP_repeat:
-    case TC_OP_flip:
-    case TC_OP_roll:
-    case TC_OP_where:
-    case TC_OP_cat:
-    case TC_OP_stack:
-        return false;
-    default:
-        return true;
-    }
+    return !TC_OP_IN(node->op, TC_OP_identity, TC_OP_reshape, TC_OP_permute, TC_OP_expand,
+                     TC_OP_repeat, TC_OP_flip, TC_OP_roll, TC_OP_where, TC_OP_cat, TC_OP_stack);
 }
 
 /* Operators that give far numbers for ordinary ones. */
 static bool makes_far(const tc_node *node)
 {
-    switch (node->op) {
-    case TC_OP_clamp:
-    case TC_OP_clamp_tensor:
-    case TC_OP_nan_to_num:
-    case TC_OP_maximum:
-    case TC_OP_minimum:
-    case TC_OP_div:
-    case TC_OP_reciprocal:
-    case TC_OP_log:
-        return true;
-    default:
-        return false;
-    }
+    return TC_OP_IN(node->op, TC_OP_clamp, TC_OP_clamp_tensor, TC_OP_nan_to_num, TC_OP_maximum,
+                    TC_OP_minimum, TC_OP_div, TC_OP_reciprocal, TC_OP_log);
 }
 
 /* Far numbers of an operand may be in the result. */

@@ -18,41 +18,18 @@
 /* Infinite, or NaN, for some finite operands. */
 static bool makes_odd(const tc_dataflow *f, const tc_node *node)
 {
-    switch (node->op) {
-    case TC_OP_log:
-    case TC_OP_log2:
-    case TC_OP_log10:
-    case TC_OP_log1p:
-    case TC_OP_sqrt:
-    case TC_OP_rsqrt:
-    case TC_OP_reciprocal:
-    case TC_OP_exp:
-    case TC_OP_exp2:
-    case TC_OP_expm1:
-    case TC_OP_sinh:
-    case TC_OP_cosh:
-    case TC_OP_asin:
-    case TC_OP_acos:
-    case TC_OP_acosh:
-    case TC_OP_atanh:
-    case TC_OP_erfinv:
-    case TC_OP_logit:
-    case TC_OP_pow:
-    case TC_OP_xlogy:
-    case TC_OP_addcdiv:
+    if (TC_OP_IN(node->op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt, TC_OP_rsqrt,
+                 TC_OP_reciprocal, TC_OP_exp, TC_OP_exp2, TC_OP_expm1, TC_OP_sinh, TC_OP_cosh,
+                 TC_OP_asin, TC_OP_acos, TC_OP_acosh, TC_OP_atanh, TC_OP_erfinv, TC_OP_logit,
+                 TC_OP_pow, TC_OP_xlogy, TC_OP_addcdiv))
         return true;
-    case TC_OP_div:
-    case TC_OP_remainder:
-    case TC_OP_fmod: { /* by what is never zero: finite */
-        tc_tensor by = tc_tensor_of(f->g, node->in[1]);
-        for (int64_t i = 0; by.data && i < tc_type_count(by.type); i++)
-            if (tc_load_f64(by, i) == 0)
-                return true;
-        return !by.data;
-    }
-    default:
+    if (!TC_OP_IN(node->op, TC_OP_div, TC_OP_remainder, TC_OP_fmod))
         return false;
-    }
+    tc_tensor by = tc_tensor_of(f->g, node->in[1]); /* what is never zero: finite */
+    for (int64_t i = 0; by.data && i < tc_type_count(by.type); i++)
+        if (tc_load_f64(by, i) == 0)
+            return true;
+    return !by.data;
 }
 
 /* What is odd in operand i is so in the result, or decides it. */
@@ -64,27 +41,15 @@ static bool passes_odd(const tc_node *node, int i)
 
 static bool asks(const tc_dataflow *f, const tc_node *node)
 {
-    switch (node->op) {
-    case TC_OP_isnan:
-    case TC_OP_isinf:
-    case TC_OP_isfinite:
-    case TC_OP_nan_to_num:
-    case TC_OP_fmax:
-    case TC_OP_fmin:
+    if (TC_OP_IN(node->op, TC_OP_isnan, TC_OP_isinf, TC_OP_isfinite, TC_OP_nan_to_num, TC_OP_fmax,
+                 TC_OP_fmin))
         return true;
-    case TC_OP_eq:
-    case TC_OP_ne: /* of a number and itself: isnan */
-        if (node->in[0] == node->in[1])
-            return true; /* fall through */
-    case TC_OP_lt:
-    case TC_OP_le:
-    case TC_OP_gt:
-    case TC_OP_ge: /* with an infinity: isinf */
-        return (f->fixed[node->in[0]] && f->huge[node->in[0]]) ||
-               (f->fixed[node->in[1]] && f->huge[node->in[1]]);
-    default:
-        return false;
-    }
+    bool equal = node->op == TC_OP_eq || node->op == TC_OP_ne;
+    if (equal && node->in[0] == node->in[1]) /* of a number and itself: isnan */
+        return true;
+    return (equal || TC_OP_IN(node->op, TC_OP_lt, TC_OP_le, TC_OP_gt, TC_OP_ge)) &&
+           ((f->fixed[node->in[0]] && f->huge[node->in[0]]) || /* with an infinity: isinf */
+            (f->fixed[node->in[1]] && f->huge[node->in[1]]));
 }
 
 /* Asks for the number itself. */

@@ -9,17 +9,7 @@
 
 static bool computes(tc_op op)
 {
-    switch (op) {
-    case TC_OP_add:
-    case TC_OP_sub:
-    case TC_OP_mul:
-    case TC_OP_div:
-    case TC_OP_maximum:
-    case TC_OP_minimum:
-        return true;
-    default:
-        return false;
-    }
+    return TC_OP_IN(op, TC_OP_add, TC_OP_sub, TC_OP_mul, TC_OP_div, TC_OP_maximum, TC_OP_minimum);
 }
 
 static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)

@@ -18,19 +18,8 @@ int64_t tc_live_bytes(const tc_graph *g, tc_val v, uint32_t readers)
 
 static bool pointwise(tc_op op)
 {
-    switch (op) {
-    case TC_OP_tosa_rescale:
-    case TC_OP_tosa_clamp:
-    case TC_OP_tosa_table:
-    case TC_OP_tosa_add:
-    case TC_OP_tosa_sub:
-    case TC_OP_tosa_mul:
-    case TC_OP_tosa_maximum:
-    case TC_OP_tosa_minimum:
-        return true;
-    default:
-        return false;
-    }
+    return TC_OP_IN(op, TC_OP_tosa_rescale, TC_OP_tosa_clamp, TC_OP_tosa_table, TC_OP_tosa_add,
+                    TC_OP_tosa_sub, TC_OP_tosa_mul, TC_OP_tosa_maximum, TC_OP_tosa_minimum);
 }
 
 /* An operand in memory, of as many bytes, that nobody reads later than node k: what is computed
