@@ -145,10 +145,35 @@ static void test_attempt(void)
     CHECK(undone == 2);
 }
 
+/* What a room keeps with the context is zero at first, and after an attempt as it was before: also
+ * when it was first asked for inside, and when attempts lie in each other. */
+static void test_own(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_attempt outer, inner;
+    unsigned *count = TC_OWN(ctx, CREATE, unsigned);
+    CHECK(*count == 0 && TC_OWN(ctx, CREATE, unsigned) == count);
+    *count = 7;
+    size_t used = ctx->arena.used;
+    tc_attempt_begin(ctx, &outer);
+    *count = 8;
+    tc_attempt_begin(ctx, &inner);
+    *count = 9;
+    *TC_OWN(ctx, FILE, void *) = ctx;
+    CHECK(ctx->n_attempt == 2);
+    tc_attempt_end(ctx, &inner);
+    CHECK(*count == 8 && !*TC_OWN(ctx, FILE, void *));
+    tc_attempt_end(ctx, &outer);
+    CHECK(*count == 7 && ctx->n_attempt == 0 && ctx->arena.used == used);
+    CHECK(!ctx->own[TC_OWN_FILE].at && !*TC_OWN(ctx, FILE, void *));
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     test_attempt();
+    test_own();
     test_trial(ctx);
     test_late();
     test_arena();
