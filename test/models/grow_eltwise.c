@@ -31,7 +31,7 @@ static tc_val any_operand(garden *d)
 
 static void one(garden *d)
 {
-    tc_op op = drawn_op(1);
+    tc_op op = drawn_op(T_ELTWISE, 1);
     tc_val x = any_operand(d);
     if (!x || !op_takes(op, type_at(d, x)->dtype))
         return;
@@ -72,7 +72,7 @@ static tc_val partner(garden *d, tc_val x, double lo, double hi)
 static void two(garden *d)
 {
     static const tc_op often[] = {TC_OP_add, TC_OP_add, TC_OP_sub, TC_OP_mul, TC_OP_mul};
-    tc_op op = draw(2) ? often[draw(TC_COUNT(often))] : drawn_op(2);
+    tc_op op = draw(2) ? often[draw(TC_COUNT(often))] : drawn_op(T_ELTWISE, 2);
     tc_val x = any_operand(d);
     if (!x || !op_takes(op, type_at(d, x)->dtype))
         return;
@@ -133,7 +133,7 @@ static void compared(garden *d)
 
 static void three(garden *d)
 {
-    tc_op op = drawn_op(3);
+    tc_op op = drawn_op(T_ELTWISE, 3);
     tc_val x = some(d, TC_f32, 0, 6);
     if (!x || !op_takes(op, TC_f32))
         return;

@@ -258,31 +258,40 @@ static tc_ints some_axes(garden *d, int rank)
     return list(d, n, axis);
 }
 
+/* Any reduction of the table. */
 static void reduced(garden *d)
 {
-    static const tc_op op[] = {TC_OP_sum,  TC_OP_mean, TC_OP_mean, TC_OP_amax,
-                               TC_OP_amin, TC_OP_prod, TC_OP_any,  TC_OP_all,
-                               TC_OP_logsumexp};
-    tc_val x = some(d, TC_f32, 1, 5);
+    tc_op op = drawn_op(T_REDUCES, 1);
+    tc_val x = some(d, TC_f32, 1, 5), out[2];
     if (!x)
         return;
     int rank = type_at(d, x)->rank;
-    tc_attr_axes a = {some_axes(d, rank), draw(2)};
-    tc_attr_var v = {a.axes, a.keepdim, (double)draw(2)};
-    tc_attr_norm n = {a.axes, a.keepdim, draw(3) ? 2 : 1};
-    tc_op what = op[draw(TC_COUNT(op))];
-    switch (draw(6)) {
-    case 0:
-        keep(d, draw(2) ? PUT(d, var, v, x) : PUT(d, std, v, x));
-        return;
-    case 1:
-        keep(d, PUT(d, norm, n, x));
-        return;
+    tc_ints axes = op == TC_OP_prod ? same(d, 1, rank - 1) : some_axes(d, rank);
+    union {
+        tc_attr_axes axes;
+        tc_attr_var var;
+        tc_attr_norm norm;
+        tc_attr_arg arg;
+    } a;
+    switch (tc_ops[op].attr) {
+    case TC_ATTR_axes:
+        a.axes = (tc_attr_axes){axes, draw(2)};
+        break;
+    case TC_ATTR_var:
+        a.var = (tc_attr_var){axes, draw(2), (double)draw(2)};
+        break;
+    case TC_ATTR_norm:
+        a.norm = (tc_attr_norm){axes, draw(2), draw(3) ? 2 : 1};
+        break;
+    case TC_ATTR_arg:
+        a.arg = (tc_attr_arg){(int64_t)draw((uint64_t)rank), draw(2)};
+        break;
     default:
-        if (what == TC_OP_prod)
-            a.axes = same(d, 1, rank - 1);
-        keep(d, put(d, what, &a, sizeof a, 1, &x));
+        return;
     }
+    put_many(d, op, &a, tc_attrs[tc_ops[op].attr].size, 1, &x, tc_ops[op].n_out, out);
+    for (int i = 0; i < tc_ops[op].n_out; i++)
+        keep(d, out[i]);
 }
 
 static void places(garden *d)
@@ -292,23 +301,13 @@ static void places(garden *d)
         return;
     const tc_type *t = type_at(d, x);
     int64_t axis = (int64_t)draw((uint64_t)t->rank);
-    tc_attr_arg a = {axis, draw(2)};
     tc_attr_topk k = {1 + (int64_t)draw((uint64_t)t->dim[axis]), axis, draw(2)};
     tc_attr_sort s = {axis, draw(2)};
-    switch (draw(6)) {
+    switch (draw(3)) {
     case 0:
-        keep(d, PUT(d, argmax, a, x));
-        return;
-    case 1:
-        keep(d, PUT(d, argmin, a, x));
-        return;
-    case 2:
-        put_many(d, draw(2) ? TC_OP_max_dim : TC_OP_min_dim, &a, sizeof a, 1, &x, 2, both);
-        break;
-    case 3:
         put_many(d, TC_OP_topk, &k, sizeof k, 1, &x, 2, both);
         break;
-    case 4:
+    case 1:
         put_many(d, TC_OP_sort, &s, sizeof s, 1, &x, 2, both);
         break;
     default:

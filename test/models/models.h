@@ -59,8 +59,8 @@ enum { ON_all, ON_positive, ON_inside, ON_share, ON_above_1 };
 extern const uint8_t defined_on[TC_OP_COUNT];
 tc_val brought(garden *d, tc_val x, int to); /* x into that: grow_eltwise.c */
 
-/* An elementwise operator of so many operands, any. */
-tc_op drawn_op(int operands);
+/* Any operator with the trait and so many operands. */
+tc_op drawn_op(uint32_t trait, int operands);
 /* Whether it computes with numbers of a type. */
 bool op_takes(tc_op op, tc_dtype type);
 /* Whether its last operand should not be near 0, or not below. */

@@ -107,12 +107,12 @@ bool op_takes(tc_op op, tc_dtype type)
     return known[op][type] == 2;
 }
 
-tc_op drawn_op(int operands)
+tc_op drawn_op(uint32_t trait, int operands)
 {
     tc_op op;
     do
         op = (tc_op)draw(TC_OP_tosa_argmax);
-    while (!(tc_ops[op].traits & T_ELTWISE) || tc_ops[op].max_in != operands);
+    while (!(tc_ops[op].traits & trait) || tc_ops[op].max_in != operands);
     return op;
 }
 
