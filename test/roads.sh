@@ -50,5 +50,6 @@ for preset in int8 int8+16:3 int8+16:10% a16w8 a8w4 a16w4 anchor; do
         roads "$fixture/speech/encode.pt2" "$fixture/speech/mel.npy" $target $preset
     done
 done
+roads "$fixture/digits/model.pt2" "$fixture/digits/calib.npz" TOSA-1.0+INT+FP none
 echo "roads: $passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed != 0 ]
