@@ -92,12 +92,24 @@ static bool fold(tc_op op, const tc_term *in, tc_term *out)
     }
 }
 
+/* Up to three operands, and numbers behind them. */
+static bool fits(tc_op op, const tc_term *in, int n)
+{
+    const tc_op_info *info = &tc_ops[op];
+    bool good = info->max_in <= 3 && n >= info->min_in && info->n_out == 1;
+    for (int i = info->max_in; i < n; i++)
+        good = good && in[i].known;
+    return good;
+}
+
 static tc_term make(reader *r, tc_op op, const tc_term *in, int n)
 {
     tc_term two[2] = {in[0], n > 1 ? in[1] : in[0]}, out;
     bool known = true;
     if (r->wrong || r->skips)
         return nothing;
+    if (op != TC_FORMULA_LIKE && !fits(op, in, n))
+        return fail(r);
     for (int i = 0; i < n; i++)
         known = known && in[i].known;
     if (!known)
@@ -297,7 +309,7 @@ bool tc_formula_apply(const tc_formula *f, tc_term *out, const char **wrong)
     *out = r.wrong ? nothing : value(&r);
     blanks(&r);
     *wrong = r.at;
-    return !r.wrong && !*r.at;
+    return !r.wrong && !*r.at && !out->known;
 }
 
 /* ---- for makers ---- */

@@ -39,7 +39,7 @@ struct tc_formula {
     void *maker;
 };
 
-/* What the formula makes.  false: it cannot be read, *wrong says from where on. */
+/* What the formula makes.  false: it cannot be read, *wrong says from where on, or is a number. */
 bool tc_formula_apply(const tc_formula *f, tc_term *out, const char **wrong);
 
 /* An operator's formulas: the row FUNCTION of op.def, or formula.def, which has the fields. */

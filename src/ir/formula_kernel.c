@@ -78,7 +78,7 @@ static void run(tc_call *call, tc_op op, const char *text)
     tc_convert(call->in[0], d.made[f.in[0]]);
     if (!tc_formula_apply(&f, &out, &wrong))
         call->error = "its formula cannot be read";
-    else if (out.known || d.made[out.made].type == &d.number)
+    else if (d.made[out.made].type == &d.number)
         call->error = "its formula is a number";
     if (!call->error)
         tc_convert(d.made[out.made], call->out[0]);

@@ -69,7 +69,7 @@ static bool makes(const char *text, const char *expected)
 static void language(void)
 {
     CHECK(makes("x", "x"));
-    CHECK(makes("1 + 2 * 3 - 8 / 4", "5"));
+    CHECK(makes("x * (1 + 2 * 3 - 8 / 4)", "mul(x,5) #1"));
     CHECK(makes("-x * 2 + y", "neg(x) mul(#1,2) add(#2,y) #3"));
     CHECK(makes("x - y - 1", "sub(x,y) sub(#1,1) #2"));
     CHECK(makes("!(x < 0) | x == y & x != 1",
@@ -101,6 +101,10 @@ static void mistakes(void)
     CHECK(makes("x y", "wrong at 'y'"));
     CHECK(makes("exp(1)", "wrong at ''")); /* what is known must be folded */
     CHECK(makes("like(x, y)", "wrong at ''"));
+    CHECK(makes("cat(x, y)", "wrong at ''"));
+    CHECK(makes("add(x)", "wrong at ''"));
+    CHECK(makes("clamp(x, y, 1)", "wrong at ''"));
+    CHECK(makes("1 + 2", "wrong at ''")); /* it must depend on something */
     CHECK(makes("", "wrong at ''"));
 }
 

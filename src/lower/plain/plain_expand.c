@@ -124,11 +124,11 @@ tc_val tc_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in
     tc_formula f = {tc_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
     tc_term out;
     const char *wrong;
-    memcpy(f.in, in, (size_t)tc_ops[op].max_in * sizeof *in);
     if (!f.text || (tc_ops[op].attr != TC_ATTR_none && !attr))
         tc_lower_refuse(lw, "'%s' has no formula for TOSA", tc_ops[op].name);
     if (lw->lower->why || lw->status != TC_OK)
         return TC_NONE;
+    memcpy(f.in, in, (size_t)tc_ops[op].max_in * sizeof *in);
     if (!tc_formula_apply(&f, &out, &wrong)) {
         tc_lower_refuse(lw, "the formula of '%s' cannot be read at '%s'", tc_ops[op].name, wrong);
         return TC_NONE;
