@@ -25,7 +25,8 @@ tc_val tc_plain_above(tc_build *lw, tc_val x, double number)
 {
     return tc_b_tosa_greater(lw, x, tc_plain_number(lw, x, number));
 }
-tc_val tc_plain_below(tc_build *lw, tc_val x, double number)
+/* x < number */
+static tc_val below(tc_build *lw, tc_val x, double number)
 {
     return tc_b_tosa_greater(lw, tc_plain_number(lw, x, number), x);
 }
@@ -52,7 +53,7 @@ tc_val tc_plain_round(tc_build *lw, tc_val x)
     if (!x)
         return x;
     tc_val rounded = tc_b_tosa_cast(lw, tc_b_tosa_cast(lw, x, TC_i32), tc_b_dtype(lw, x));
-    tc_val small = tc_plain_below(lw, tc_b_tosa_abs(lw, x), 8388608);
+    tc_val small = below(lw, tc_b_tosa_abs(lw, x), 8388608);
     return tc_b_tosa_select(lw, small, rounded, x);
 }
 

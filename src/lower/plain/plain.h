@@ -13,7 +13,6 @@ tc_val tc_plain_add(tc_build *lw, tc_val x, double number);
 tc_val tc_plain_scale(tc_build *lw, tc_val x, double number);
 tc_val tc_plain_from(tc_build *lw, double number, tc_val x);  /* number - x */
 tc_val tc_plain_above(tc_build *lw, tc_val x, double number); /* x > number */
-tc_val tc_plain_below(tc_build *lw, tc_val x, double number); /* x < number */
 tc_val tc_plain_negate(tc_build *lw, tc_val x);
 tc_val tc_plain_divide(tc_build *lw, tc_val a, tc_val b); /* a * (1 / b) */
 tc_val tc_plain_sqrt(tc_build *lw, tc_val x); /* 1 / rsqrt(x): 0 and infinity as they should be */

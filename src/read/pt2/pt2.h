@@ -54,10 +54,6 @@ const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i);
 /* Result i of the node is this value; importers call it once per result they make. */
 void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value);
 
-/* In-place operators: result 0 and the argument are both this value from here on, and so is what
- * the argument is a view of (pt2.c writes it back through the chain of views). */
-void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value);
-
 /* `view` shows part of `base` (slice, select, reshape, permute, ...): an in-place change of one is
  * seen in the other.  Movement importers whose ATen operator returns a view call it after
  * binding. */

@@ -462,12 +462,43 @@ static void name_result(tc_pt2_node *n, tc_pt2_slot *r, tc_pt2_cell *cell)
     r->cell = cell;
 }
 
+/* x broadcast to the type of the tensor that it is written into. */
+static tc_val fit(tc_pt2_node *n, tc_val x, const tc_type *into)
+{
+    x = tc_b_cast(&n->m, x, into->dtype);
+    if (n->m.status != TC_OK || tc_type_of(n->m.g, x) == into)
+        return x;
+    tc_ints shape = tc_ints_copy(&n->m.ctx->arena, into->dim, into->rank);
+    return tc_b_1(&n->m, expand, tc_b_attr(&n->m, shape, shape), x);
+}
+
+/* In-place operators: result 0 and the argument are both this value from here on, and so is what
+ * the argument is a view of (pt2.c writes it back through the chain of views). */
+static void bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
+{
+    tc_str tag;
+    const tc_json *named = find(n, arg, &tag);
+    if (!named || !tc_str_is(tag, "as_tensor"))
+        tc_pt2_bad_argument(n, arg, "a tensor");
+    tc_pt2_cell *cell = n->m.status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
+    if (!cell)
+        return;
+    value = fit(n, value, tc_type_of(n->m.g, cell->val));
+    if (n->m.status == TC_OK && value != cell->val)
+        n->m.status = tc_pt2_write(n->m.g, &n->work->scope->reader->work, cell, value, n->m.loc);
+    tc_pt2_slot *r = n->n_result && n->m.status == TC_OK ? result_at(n, 0) : NULL;
+    if (!r || !r->tensor)
+        return;
+    check_type(n, r, value);
+    name_result(n, r, cell);
+}
+
 void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
 {
     if (n->work->in_place && i == 0) {
         const tc_json *first = tc_json_first(tc_json_get(n->json, "inputs"));
         tc_str arg = tc_json_text(&n->m.ctx->arena, tc_json_get(first, "name"));
-        tc_pt2_bind_inplace(n, tc_text_copy(&n->m.ctx->arena, arg), value);
+        bind_inplace(n, tc_text_copy(&n->m.ctx->arena, arg), value);
         return;
     }
     tc_pt2_slot *r = result_at(n, i);
@@ -500,33 +531,4 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
     if (v.kind == TC_PT2_INT && scope->numbers)
         tc_pt2_learn(scope->reader,
                      tc_json_get(scope->numbers, tc_text_copy(&scope->reader->work, r->name)), v.i);
-}
-
-/* x broadcast to the type of the tensor that it is written into. */
-static tc_val fit(tc_pt2_node *n, tc_val x, const tc_type *into)
-{
-    x = tc_b_cast(&n->m, x, into->dtype);
-    if (n->m.status != TC_OK || tc_type_of(n->m.g, x) == into)
-        return x;
-    tc_ints shape = tc_ints_copy(&n->m.ctx->arena, into->dim, into->rank);
-    return tc_b_1(&n->m, expand, tc_b_attr(&n->m, shape, shape), x);
-}
-
-void tc_pt2_bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
-{
-    tc_str tag;
-    const tc_json *named = find(n, arg, &tag);
-    if (!named || !tc_str_is(tag, "as_tensor"))
-        tc_pt2_bad_argument(n, arg, "a tensor");
-    tc_pt2_cell *cell = n->m.status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
-    if (!cell)
-        return;
-    value = fit(n, value, tc_type_of(n->m.g, cell->val));
-    if (n->m.status == TC_OK && value != cell->val)
-        n->m.status = tc_pt2_write(n->m.g, &n->work->scope->reader->work, cell, value, n->m.loc);
-    tc_pt2_slot *r = n->n_result && n->m.status == TC_OK ? result_at(n, 0) : NULL;
-    if (!r || !r->tensor)
-        return;
-    check_type(n, r, value);
-    name_result(n, r, cell);
 }
