@@ -494,8 +494,8 @@ static tc_status find_shares(tc_comparison *c)
     }
     if (!n)
         return TC_OK;
-    TC_TRY(tc_quant_alone(c->ctx, c->a.g, c->a.plan, c->a.wanted, c->a.state, &c->samples, row,
-                          c->n_pair));
+    TC_TRY(tc_quant_error_shares(c->ctx, c->a.g, c->a.plan, c->a.wanted, c->a.state, &c->samples,
+                                 row, c->n_pair));
     for (size_t i = 0; i < c->n_pair; i++) {
         c->pair[i].alone = row[i].noise == 0 ? INFINITY : -10 * log10(row[i].noise);
         c->pair[i].cut = tc_alone_is_cut(&row[i]);

@@ -312,7 +312,7 @@ static void widen_cats(const meeting *m, bool *apart)
     }
 }
 
-void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
+void tc_quant_merge_domains(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
 {
     bool *apart = tc_new_n(&ctx->arena, bool, domains->n_join + 1);
     meeting m = {domains, lo, hi, tc_new_n(&ctx->arena, bool, domains->n + 1),

@@ -41,7 +41,7 @@ static const size_t MOST_BYTES = (size_t)3 << 27; /* of activations that are ali
 /* A convolution or linear layer. */
 typedef struct product {
     tc_pair pair;
-    tc_renewed *out;
+    tc_replaced *out;
     int axis;          /* of the channels in the result */
     int64_t n;         /* channels */
     double positions;  /* numbers in a channel */
@@ -83,7 +83,7 @@ typedef struct correction {
     tc_graph *graph[2]; /* the real program; the typed one as float arithmetic */
     const tc_samples *samples;
     const tc_correction *how;
-    tc_renewal *out;
+    tc_replacement *out;
     product *product;
     size_t n_product;
     tc_samples picked;
@@ -123,7 +123,7 @@ static void find_products(correction *c, const tc_graph *typed)
     const uint32_t *readers = tc_graph_readers(c->ctx, typed);
     c->n_product = tc_pairs_find(c->graph[REAL], typed, sim, pair);
     c->product = tc_new_n(&c->ctx->arena, product, c->n_product);
-    c->out->of = tc_new_n(&c->out->room, tc_renewed, c->n_product);
+    c->out->of = tc_new_n(&c->out->room, tc_replaced, c->n_product);
     c->out->n = c->n_product;
     for (size_t i = 0; i < c->n_product; i++) {
         const tc_node *node = pair[i].sim;
@@ -134,7 +134,7 @@ static void find_products(correction *c, const tc_graph *typed)
         p->n = y->dim[p->axis];
         p->positions = (double)(tc_type_count(y) / p->n);
         p->out = &c->out->of[i];
-        *p->out = (tc_renewed){.typed = pair[i].typed,
+        *p->out = (tc_replaced){.typed = pair[i].typed,
                             .n = p->n,
                             .move = tc_new_n(&c->out->room, int64_t, (size_t)p->n)};
         may_round(c, p, typed, readers);
@@ -442,7 +442,7 @@ static void move(correction *c, const tc_graph *typed, const product *p)
     c->sums = tc_new_n(&c->ctx->scratch, double, 2 * c->picked.n * (size_t)p->n);
     tc_each(c->ctx, c->picked.n, c->n_part, sum_sample, c);
     for (int64_t k = 0; k < p->n; k++) {
-        double d = 0, step = tc_renew_bias_step(typed, p->pair.typed, k);
+        double d = 0, step = tc_replace_bias_step(typed, p->pair.typed, k);
         for (size_t i = 0; i < c->picked.n; i++) {
             const double *sum = c->sums + 2 * (int64_t)i * p->n + k;
             d += sum[0] - sum[p->n];
@@ -598,7 +598,7 @@ static tc_status prepare(correction *c, const tc_domains *domains)
     }
     size_t fit = MOST_BYTES / bytes;
     fit = fit < LEAST_SAMPLES ? LEAST_SAMPLES : fit < MOST_SAMPLES ? fit : MOST_SAMPLES;
-    TC_TRY(tc_pick_samples(c->ctx, c->graph[REAL], c->samples, domains, fit, &c->picked));
+    TC_TRY(tc_choose_samples(c->ctx, c->graph[REAL], c->samples, domains, fit, &c->picked));
     for (size_t k = 1; k < c->picked.n; k++)
         for (int i = 0; i < 2; i++) {
             r[k].side[i].plan = tc_plan_twin(r[0].side[i].plan, &r[k].side[i].watch);
@@ -619,7 +619,7 @@ typedef struct task {
     const tc_correction *how;
     const tc_samples *samples;
     const tc_domains *domains;
-    tc_renewal out;
+    tc_replacement out;
 } task;
 
 static tc_status work(void *what)
@@ -627,7 +627,7 @@ static tc_status work(void *what)
     task *t = what;
     tc_ctx *ctx = t->ctx;
     tc_module *sim = tc_module_copy(t->typed);
-    tc_renewal_clear(&t->out);
+    tc_replacement_clear(&t->out);
     *t->how->result = (tc_corrected){0};
     TC_TRY(tc_quant_simulate_quantization(ctx, sim));
     correction *c = tc_new(&ctx->arena, correction);
@@ -658,7 +658,7 @@ tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
 {
     task *t = tc_new(&ctx->arena, task);
     *t = (task){ctx, real, typed, how, samples, domains, {.biases = how->biases}};
-    tc_renewal_init(ctx, &t->out);
+    tc_replacement_init(ctx, &t->out);
     TC_TRY(tc_attempt_work(ctx, work, t));
-    return t->out.done ? tc_renew_constants(tc_main(typed), &t->out) : TC_OK;
+    return t->out.done ? tc_replace_constants(tc_main(typed), &t->out) : TC_OK;
 }

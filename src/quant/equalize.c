@@ -422,7 +422,7 @@ tc_status tc_quant_equalize(tc_ctx *ctx, tc_module *module, const tc_quant_reque
         return TC_OK;
     tc_samples samples;
     float *most;
-    TC_TRY(tc_pick_samples(ctx, g, &request->samples, domains, SAMPLES, &samples));
+    TC_TRY(tc_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples));
     if (!(*n = leave_small(e, samples.n)))
         return TC_OK;
     TC_TRY(look_at(e, g, &samples, &most));

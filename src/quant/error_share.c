@@ -152,8 +152,9 @@ static size_t choose_rows(solo *s, tc_alone *row, size_t n, size_t n_sample)
     return n_sample;
 }
 
-tc_status tc_quant_alone(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan, const bool *wanted,
-                         void *const *state, const tc_samples *samples, tc_alone *row, size_t n)
+tc_status tc_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
+                                const bool *wanted, void *const *state, const tc_samples *samples,
+                                tc_alone *row, size_t n)
 {
     solo *s = tc_new(&ctx->arena, solo);
     *s = (solo){.g = g, .state = state, .row = tc_new_n(&ctx->arena, tc_alone *, g->n_val)};

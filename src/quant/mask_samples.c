@@ -28,7 +28,7 @@ static tc_reach **new_reach(tc_ctx *ctx, const bool *wanted, size_t n)
 /* What every suspect reaches over the samples. */
 static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_reach ***out)
 {
-    bool *wanted = tc_never_suspects(ctx, g);
+    bool *wanted = tc_mask_suspects(ctx, g);
     for (size_t v = 1; v < g->n_val; v++) {
         const tc_type *t = tc_type_of(g, (tc_val)v);
         wanted[v] = wanted[v] && t && t->dtype == TC_f32 && !tc_is_const(g, (tc_val)v);
@@ -62,21 +62,21 @@ static tc_status find(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
     bool at_hand = request->samples.n && !request->observe_only && !request->n_merge;
     tc_status status = at_hand ? look(ctx, g, request, &reach) : TC_OK;
     if (status == TC_OK)
-        *far = tc_never_find(ctx, g, (const tc_reach *const *)reach);
+        *far = tc_mask_values_find(ctx, g, (const tc_reach *const *)reach);
     tc_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-tc_status tc_quant_never(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                         const float **never)
+tc_status tc_quant_mask_values(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                               const float **never)
 {
     tc_graph *g = tc_main(module);
     tc_far *far;
     size_t n = 0;
     *never = NULL;
-    TC_TRY(tc_never_part(module));
+    TC_TRY(tc_mask_split(module));
     TC_TRY(find(ctx, g, request, &far));
-    TC_TRY(tc_never_choose(module, far, &n));
+    TC_TRY(tc_mask_select(module, far, &n));
     if (n)
         TC_TRY(find(ctx, g, request, &far));
     float *marks = tc_new_n(&ctx->arena, float, g->n_val + 1);

@@ -283,7 +283,7 @@ static void find_fixed(const finder *f, const tc_node *node)
         f->fixed[node->out[i]] = fixed;
 }
 
-bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g)
+bool *tc_mask_suspects(tc_ctx *ctx, const tc_graph *g)
 {
     bool *may = tc_new_n(&ctx->arena, bool, g->n_val + 1);
     for (size_t i = 0; i < g->n_in; i++)
@@ -302,7 +302,7 @@ bool *tc_never_suspects(tc_ctx *ctx, const tc_graph *g)
     return may;
 }
 
-tc_far *tc_never_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach)
+tc_far *tc_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach)
 {
     tc_mark mark = tc_arena_mark(&ctx->scratch);
     finder f = {ctx, g, reach, tc_new_n(&ctx->arena, tc_far, g->n_val + 1),
@@ -339,7 +339,7 @@ static bool is_suspect(const tc_graph *g, const tc_node *node, int i)
     return far.from > 0 && (tc_role_moves(node) || !far.alone || factor || is_state(g, v));
 }
 
-bool tc_never_suspect(const tc_graph *g)
+bool tc_mask_suspected(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
@@ -403,7 +403,7 @@ static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_b_replace(&build, tc_b_add(&build, y, channels(rw, node, away, n)), done);
 }
 
-tc_status tc_never_part(tc_module *module)
+tc_status tc_mask_split(tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {part};
     tc_graph *g = tc_main(module);
@@ -460,7 +460,7 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_b_replace(&b, y, done);
 }
 
-tc_status tc_never_choose(tc_module *module, const tc_far *far, size_t *n)
+tc_status tc_mask_select(tc_module *module, const tc_far *far, size_t *n)
 {
     static tc_rewriter *const rewriters[] = {choose};
     chooser c = {far, 0};

@@ -152,7 +152,7 @@ tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
         bytes += tc_type_bytes(tc_type_of(g, g->out[i]));
     size_t fit = MOST_BYTES / bytes < LEAST_SAMPLES ? LEAST_SAMPLES : MOST_BYTES / bytes;
     most = fit < most ? fit : most;
-    TC_TRY(tc_pick_samples(ctx, g, samples, domains, most, &out->samples));
+    TC_TRY(tc_choose_samples(ctx, g, samples, domains, most, &out->samples));
     size_t n = out->samples.n;
     out->in = tc_input_buffers(ctx, g);
     out->from = n > 2 * skip ? skip : 0;

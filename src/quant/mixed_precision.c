@@ -392,7 +392,7 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
     *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains, .noisy = when};
     if (!request->samples.n)
         return TC_OK;
-    TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
+    TC_TRY(tc_choose_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
@@ -527,15 +527,15 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
             "finding the values that need 16 bits needs samples: add --calib DATA");
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains};
-    TC_TRY(tc_pick_samples(ctx, r->g, &request->samples, domains,
-                           request->cost.of ? PAID_SAMPLES : SAMPLES, &r->samples));
+    TC_TRY(tc_choose_samples(ctx, r->g, &request->samples, domains,
+                             request->cost.of ? PAID_SAMPLES : SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
     if (request->cost.of)
-        return tc_quant_spend(ctx, module, request, domains, r->noise,
-                              config->n_wide ? config->n_wide : INT64_MAX,
-                              config->wide_cycles > 0 ? 1 + config->wide_cycles / 100 : 0);
+        return tc_quant_spend_16bit(ctx, module, request, domains, r->noise,
+                                    config->n_wide ? config->n_wide : INT64_MAX,
+                                    config->wide_cycles > 0 ? 1 + config->wide_cycles / 100 : 0);
     if (!config->n_wide)
         return tc_usage(ctx,
                         "16-bit values for %g %% more cycles: the target's cost is not known; -q "

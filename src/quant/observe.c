@@ -51,7 +51,7 @@ struct guest {
     tc_arena scratch; /* numbers that are not f32 */
     tc_arena counted_in;
     tc_tally *tally; /* by domain */
-    tc_worth *worth; /* of the inputs, first pass */
+    tc_sample_quality *worth; /* of the inputs, first pass */
 };
 
 /* ---- who is looked at ---- */
@@ -122,7 +122,7 @@ static bool first_enter(void *who, size_t k, const tc_tensor *in)
     for (size_t i = 0; i < tc_main(g->o->module)->n_in; i++)
         g->far = g->far || holds_far(in[i]);
     first->sample[k] = (tc_sample_id){tc_sample_hash(in, tc_main(g->o->module)->n_in), NULL, k};
-    tc_worth_see(g->worth, in);
+    tc_sample_quality_see(g->worth, in);
     return true;
 }
 
@@ -204,7 +204,7 @@ static void join(observation *o)
         lo[d] = e.lo < 0 ? (double)e.lo : 0;
         hi[d] = e.hi > 0 ? (double)e.hi : 0;
     }
-    tc_quant_join(o->ctx, o->domains, lo, hi);
+    tc_quant_merge_domains(o->ctx, o->domains, lo, hi);
     for (size_t d = 0; d < n; d++) {
         size_t to = home(o->domains, d);
         if (to == d)
@@ -453,7 +453,7 @@ static tc_status get_ready(observation *o, const bool *wanted)
     for (size_t i = 0; i < n; i++) {
         o->guests[i] = tc_new(arena, guest);
         o->guests[i]->o = o;
-        o->guests[i]->worth = tc_worth_new(o->ctx, tc_main(o->module));
+        o->guests[i]->worth = tc_sample_quality_new(o->ctx, tc_main(o->module));
         tc_arena_init(&o->guests[i]->scratch);
         tc_arena_init(&o->guests[i]->counted_in);
         o->guests[i]->scratch.from = o->guests[i]->counted_in.from = o->ctx->arena.from;
@@ -481,12 +481,12 @@ static void settle_ranges(observation *o)
 static void tell_samples(observation *o)
 {
     size_t n = o->guests ? tc_runner_threads(o->runner) : 0;
-    tc_worth **by = tc_new_n(&o->ctx->arena, tc_worth *, n);
+    tc_sample_quality **by = tc_new_n(&o->ctx->arena, tc_sample_quality *, n);
     for (size_t i = 0; i < n; i++)
         by[i] = o->guests[i]->worth;
     if (!o->request->config->quiet && o->first.n_sample)
-        tc_worth_tell(o->ctx, tc_main(o->module), n ? by : NULL, n, &o->first, &o->ranges,
-                      o->judged);
+        tc_sample_quality_tell(o->ctx, tc_main(o->module), n ? by : NULL, n, &o->first, &o->ranges,
+                               o->judged);
 }
 
 /* Ranges are known: the rest of what follows from them. */
@@ -494,12 +494,12 @@ static void hand_over(observation *o)
 {
     tc_domains *domains = o->domains;
     domains->n_odd = o->ranges.n_odd;
-    domains->odd = tc_new_n(&o->ctx->arena, tc_aside, domains->n_odd);
+    domains->odd = tc_new_n(&o->ctx->arena, tc_outlier, domains->n_odd);
     domains->n_sample = o->ranges.n_sample;
     domains->n_watched = o->ranges.n_watched;
     for (size_t i = 0; i < domains->n_odd; i++) {
         const tc_sample_id *id = &o->ranges.odd[i];
-        domains->odd[i] = (tc_aside){id->hash, id->index, id->where, o->ranges.odd_in[i]};
+        domains->odd[i] = (tc_outlier){id->hash, id->index, id->where, o->ranges.odd_in[i]};
     }
     join(o);
 }

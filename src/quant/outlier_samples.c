@@ -40,16 +40,16 @@ static noise noise_of(const tc_measured *kept, const tc_measured *odd, size_t n_
     return n;
 }
 
-tc_status tc_aside_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
-                         const tc_module *with, const tc_samples *samples,
-                         const tc_domains *domains, tc_aside_verdict *out)
+tc_status tc_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
+                           const tc_module *with, const tc_samples *samples,
+                           const tc_domains *domains, tc_outlier_verdict *out)
 {
     tc_domains only = *domains;
     tc_yardstick kept, odd;
     tc_measured kept_in[2], odd_in[2];
     const tc_module *program[2] = {without, with};
     only.only_odd = true;
-    *out = (tc_aside_verdict){0};
+    *out = (tc_outlier_verdict){0};
     TC_TRY(tc_yardstick_make(ctx, real, samples, domains, MEASURED, 0, &kept));
     TC_TRY(tc_yardstick_make(ctx, real, samples, &only, MEASURED, 0, &odd));
     if (!kept.samples.n || !odd.samples.n)
@@ -77,7 +77,7 @@ static const char *names_of(tc_ctx *ctx, const tc_domains *domains)
     tc_buf_init(&text, &ctx->arena);
     tc_buf_printf(&text, "calibration sample%s", domains->n_odd > 1 ? "s" : "");
     for (size_t i = 0; i < domains->n_odd && i < NAMED; i++) {
-        const tc_aside *odd = &domains->odd[i];
+        const tc_outlier *odd = &domains->odd[i];
         tc_buf_printf(&text, "%s %zu%s%s", i ? "," : "", odd->index, odd->where ? " of " : "",
                       odd->where ? odd->where : "");
     }
@@ -87,7 +87,7 @@ static const char *names_of(tc_ctx *ctx, const tc_domains *domains)
     return (const char *)text.data;
 }
 
-void tc_aside_tell(tc_ctx *ctx, const tc_domains *domains, const tc_aside_verdict *verdict)
+void tc_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict)
 {
     const char *names = names_of(ctx, domains);
     size_t far_in = domains->n_watched;

@@ -7,20 +7,20 @@
 #include "quantizer.h"
 
 /* Two typed programs measured on the same samples, those set aside among them. */
-typedef struct tc_aside_verdict {
+typedef struct tc_outlier_verdict {
     bool keep;                  /* the samples had better stay, */
     bool heavy;                 /* only because their outputs outweigh all others */
     double without_db, with_db; /* with each sample counted alike; lost is lost */
     double lost_db;             /* the program without them, on them */
     double all_db;              /* heavy: the same over all samples, by their squares */
-} tc_aside_verdict;
+} tc_outlier_verdict;
 
 /* domains: those of the program that was made without the samples. */
-TC_MUST_USE tc_status tc_aside_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
-                                     const tc_module *with, const tc_samples *samples,
-                                     const tc_domains *domains, tc_aside_verdict *out);
+TC_MUST_USE tc_status tc_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
+                                       const tc_module *with, const tc_samples *samples,
+                                       const tc_domains *domains, tc_outlier_verdict *out);
 
 /* One note; NULL: nothing could be measured. */
-void tc_aside_tell(tc_ctx *ctx, const tc_domains *domains, const tc_aside_verdict *verdict);
+void tc_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict);
 
 #endif

@@ -17,7 +17,7 @@ static const tc_node *maker_of(const tc_graph *g, tc_val v)
     return def && (def->op == TC_OP_linear || def->op == TC_OP_conv) ? def : NULL;
 }
 
-tc_config tc_quant_head(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+tc_config tc_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_config own = *config, eight;
     if (!config->head8 || !tc_config_preset("a16w8", &eight))

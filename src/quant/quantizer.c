@@ -93,9 +93,9 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *
 {
     const tc_config *config = request->config;
     const float *never = NULL;
-    bool suspect = !config->anchor && tc_never_suspect(tc_main(a->typed));
+    bool suspect = !config->anchor && tc_mask_suspected(tc_main(a->typed));
     if (suspect)
-        TC_TRY(tc_quant_never(ctx, a->typed, request, &never));
+        TC_TRY(tc_quant_mask_values(ctx, a->typed, request, &never));
     tc_hold hold = tc_hold_begin(ctx);
     tc_status status = tc_quant_decide(ctx, a->typed, config, never, &a->domains);
     if (status == TC_OK)
@@ -105,7 +105,7 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *
     if (far && request->n_merge)
         warn_merged(ctx);
     else if (far && !suspect)
-        status = tc_quant_never(ctx, a->typed, request, &never);
+        status = tc_quant_mask_values(ctx, a->typed, request, &never);
     if (status != TC_OK || suspect || !never) {
         tc_hold_keep(ctx, hold);
         return status;
@@ -143,7 +143,7 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
         return TC_OK;
     if (!measurable) {
         if (!quiet)
-            tc_aside_tell(ctx, &a->domains, NULL);
+            tc_outlier_tell(ctx, &a->domains, NULL);
         return TC_OK;
     }
     tc_config silent = *request->config;
@@ -151,12 +151,12 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
     tc_quant_request again = *request;
     again.config = &silent;
     again.keep_odd = true;
-    tc_aside_verdict verdict;
+    tc_outlier_verdict verdict;
     TC_TRY(prepare(ctx, &again, &all));
-    TC_TRY(tc_aside_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
-                          &verdict));
+    TC_TRY(tc_outlier_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
+                            &verdict));
     if (!quiet)
-        tc_aside_tell(ctx, &a->domains, &verdict);
+        tc_outlier_tell(ctx, &a->domains, &verdict);
     if (verdict.keep) {
         tc_quant_take_over(a->typed, all.typed);
         *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains};
@@ -224,8 +224,8 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
 
 tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
-    tc_config head = tc_quant_head(ctx, tc_main(module), asked->config),
-              own = tc_quant_small(ctx, tc_main(module), &head);
+    tc_config head = tc_quant_output_layers(ctx, tc_main(module), asked->config),
+              own = tc_quant_small_layers(ctx, tc_main(module), &head);
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};

@@ -144,9 +144,9 @@ TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, cons
 
 /* The configuration for this program: with `head8`, entries for the products that make its outputs
  * and that no other entry is about. */
-tc_config tc_quant_head(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+tc_config tc_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 /* The same for `small8`: entries for small layers. */
-tc_config tc_quant_small(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+tc_config tc_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 
 /* ---- domains ---- */
 
@@ -182,7 +182,7 @@ typedef struct tc_domain {
     double lo, hi;        /* otherwise observe.c fills them in: what was seen, and 0 */
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
     double factor;
-    int32_t joined; /* >= 0: tc_quant_join() has put its values into that domain */
+    int32_t joined; /* >= 0: tc_quant_merge_domains() has put its values into that domain */
     double scale;   /* the result */
     int64_t zero;
 } tc_domain;
@@ -196,12 +196,12 @@ typedef struct tc_join {
 } tc_join;
 
 /* A sample that was set aside. */
-typedef struct tc_aside {
+typedef struct tc_outlier {
     uint64_t hash;     /* of its content */
     size_t index;      /* its number, in the data or in that file of observations: */
     const char *where; /* or NULL */
     size_t far_in;     /* domains in which it is far out */
-} tc_aside;
+} tc_outlier;
 
 typedef struct tc_domains {
     tc_domain *domain;
@@ -212,10 +212,10 @@ typedef struct tc_domains {
     size_t n_val;
     tc_join *join;
     size_t n_join;
-    tc_aside *odd; /* observe.c: samples that were set aside */
+    tc_outlier *odd; /* observe.c: samples that were set aside */
     size_t n_odd;
     size_t n_sample, n_watched; /* samples in all, and domains that they were judged by */
-    bool only_odd;              /* tc_pick_samples() takes these alone; else all the others */
+    bool only_odd;              /* tc_choose_samples() takes these alone; else all the others */
     const float *never; /* by value id: numbers of this magnitude and more stand for infinity
                            (mask_values.h), 0: none do; or NULL */
     float *cut; /* by value id: the same where they are clamped, and not looked at; or NULL */
@@ -229,7 +229,7 @@ TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, cons
 
 /* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has
  * no values left and `joined` says where they went; the caller merges what it has seen of them. */
-void tc_quant_join(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
+void tc_quant_merge_domains(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
 
 /* Once the scales are known: masked scores need to reach only so far below the others that softmax
  * gives them nothing, whatever the mask says: -10000 or infinity; nor does the mask itself. */
@@ -325,9 +325,9 @@ void tc_domain_widen(tc_domains *domains, size_t d);
 /* spend_16bit.c: 16 bits for domains by the noise that they remove for what they cost on the
  * target; noise: by domain, of what makes any.  At most `most` of them; limit: times what the
  * program costs, or 0. */
-TC_MUST_USE tc_status tc_quant_spend(tc_ctx *ctx, const tc_module *module,
-                                     const tc_quant_request *request, tc_domains *domains,
-                                     const double *noise, int64_t most, double limit);
+TC_MUST_USE tc_status tc_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
+                                           const tc_quant_request *request, tc_domains *domains,
+                                           const double *noise, int64_t most, double limit);
 
 /* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains
  * change. */

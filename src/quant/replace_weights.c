@@ -7,16 +7,16 @@
 
 static void release(void *what)
 {
-    tc_arena_free(&((tc_renewal *)what)->room);
+    tc_arena_free(&((tc_replacement *)what)->room);
 }
 
-void tc_renewal_init(tc_ctx *ctx, tc_renewal *renewal)
+void tc_replacement_init(tc_ctx *ctx, tc_replacement *renewal)
 {
     tc_arena_init_like(&renewal->room, &ctx->arena);
     tc_ctx_defer(ctx, release, renewal);
 }
 
-void tc_renewal_clear(tc_renewal *renewal)
+void tc_replacement_clear(tc_replacement *renewal)
 {
     release(renewal);
     renewal->of = NULL;
@@ -24,7 +24,7 @@ void tc_renewal_clear(tc_renewal *renewal)
     renewal->done = false;
 }
 
-double tc_renew_bias_step(const tc_graph *typed, const tc_node *node, int64_t k)
+double tc_replace_bias_step(const tc_graph *typed, const tc_node *node, int64_t k)
 {
     const tc_type *x = tc_type_of(typed, node->in[0]), *w = tc_type_of(typed, node->in[1]);
     tc_val b = node->n_in > 2 ? node->in[2] : TC_NONE;
@@ -35,7 +35,7 @@ double tc_renew_bias_step(const tc_graph *typed, const tc_node *node, int64_t k)
     return (double)(float)(x->quant->scale[0] * w->quant->scale[k % w->quant->count]);
 }
 
-static const tc_renewed *find(const tc_renewal *all, const tc_node *typed)
+static const tc_replaced *find(const tc_replacement *all, const tc_node *typed)
 {
     for (size_t i = 0; i < all->n; i++)
         if (all->of[i].typed == typed)
@@ -44,20 +44,20 @@ static const tc_renewed *find(const tc_renewal *all, const tc_node *typed)
 }
 
 /* The type of a bias where there is none yet. */
-static const tc_type *new_bias_type(tc_rewrite *rw, const tc_renewed *p)
+static const tc_type *new_bias_type(tc_rewrite *rw, const tc_replaced *p)
 {
     bool wide = tc_dtypes[tc_type_of(rw->from, p->typed->in[0])->dtype].bits > 8;
     double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)p->n);
     int64_t *zero = tc_new_n(&rw->ctx->scratch, int64_t, (size_t)p->n),
             most = tc_dtype_max(wide ? TC_i48 : TC_i32);
     for (int64_t k = 0; k < p->n; k++)
-        scale[k] = tc_renew_bias_step(rw->from, p->typed, k);
+        scale[k] = tc_replace_bias_step(rw->from, p->typed, k);
     tc_quant q = {0, (int32_t)p->n, -most, most, scale, zero};
     tc_type type = {.dtype = wide ? TC_i48 : TC_i32, .rank = 1, .dim = {p->n}, .quant = &q};
     return tc_type_intern(rw->ctx, &type);
 }
 
-static tc_val new_bias(tc_rewrite *rw, const tc_renewed *p)
+static tc_val new_bias(tc_rewrite *rw, const tc_replaced *p)
 {
     tc_val b = p->typed->n_in > 2 ? p->typed->in[2] : TC_NONE;
     const tc_type *type = b ? tc_type_of(rw->from, b) : new_bias_type(rw, p);
@@ -71,7 +71,7 @@ static tc_val new_bias(tc_rewrite *rw, const tc_renewed *p)
                           old ? old->def->loc : p->typed->loc);
 }
 
-static tc_val new_codes(tc_rewrite *rw, const tc_renewed *p)
+static tc_val new_codes(tc_rewrite *rw, const tc_replaced *p)
 {
     const tc_value *old = rw->from->val[p->typed->in[1]];
     return tc_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
@@ -79,12 +79,12 @@ static tc_val new_codes(tc_rewrite *rw, const tc_renewed *p)
 
 /* Weights and biases that new ones stand for and nobody else reads: left in the program they would
  * be made real with all the others when it is measured. */
-static bool is_replaced(const tc_rewrite *rw, const tc_renewal *all, const tc_node *node)
+static bool is_replaced(const tc_rewrite *rw, const tc_replacement *all, const tc_node *node)
 {
     if (node->op != TC_OP_const || rw->readers[node->out[0]] != 1)
         return false;
     for (size_t i = 0; i < all->n; i++) {
-        const tc_renewed *p = &all->of[i];
+        const tc_replaced *p = &all->of[i];
         if ((p->codes.data && p->typed->in[1] == node->out[0]) ||
             (all->biases && p->typed->n_in > 2 && p->typed->in[2] == node->out[0]))
             return true;
@@ -94,9 +94,9 @@ static bool is_replaced(const tc_rewrite *rw, const tc_renewal *all, const tc_no
 
 static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const tc_renewal *all = rw->user;
+    const tc_replacement *all = rw->user;
     *done = is_replaced(rw, all, node);
-    const tc_renewed *p = *done ? NULL : find(all, node);
+    const tc_replaced *p = *done ? NULL : find(all, node);
     if (!p)
         return TC_OK;
     *done = true;
@@ -110,7 +110,7 @@ static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
     return tc_b_again(&b, in, in[2] ? 3 : node->n_in, done);
 }
 
-tc_status tc_renew_constants(tc_graph *typed, tc_renewal *renewal)
+tc_status tc_replace_constants(tc_graph *typed, tc_replacement *renewal)
 {
     static tc_rewriter *const rewriters[] = {give_constants};
     return tc_rewrite_graph(typed, rewriters, TC_COUNT(rewriters), renewal);

@@ -206,8 +206,8 @@ static tc_status step_walk(const walk *w, const tc_tensor *in)
     return TC_OK;
 }
 
-tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
-                          const tc_domains *domains, size_t most, tc_samples *out)
+tc_status tc_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                            const tc_domains *domains, size_t most, tc_samples *out)
 {
     choice *c = tc_new(&ctx->arena, choice);
     tc_tensor *in = tc_input_buffers(ctx, g);

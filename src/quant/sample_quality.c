@@ -21,14 +21,14 @@ typedef struct input {
     bool uneven;     /* some sample has two numbers */
 } input;
 
-struct tc_worth {
+struct tc_sample_quality {
     const tc_graph *g;
     input *in; /* by input of the program */
 };
 
-tc_worth *tc_worth_new(tc_ctx *ctx, const tc_graph *g)
+tc_sample_quality *tc_sample_quality_new(tc_ctx *ctx, const tc_graph *g)
 {
-    tc_worth *w = tc_new(&ctx->arena, tc_worth);
+    tc_sample_quality *w = tc_new(&ctx->arena, tc_sample_quality);
     w->g = g;
     w->in = tc_new_n(&ctx->arena, input, g->n_in);
     for (size_t i = 0; i < g->n_in; i++)
@@ -68,13 +68,13 @@ static void see_one(input *s, tc_tensor t)
         see_value(s, tc_load_f64(t, i));
 }
 
-void tc_worth_see(tc_worth *w, const tc_tensor *in)
+void tc_sample_quality_see(tc_sample_quality *w, const tc_tensor *in)
 {
     for (size_t i = 0; i < w->g->n_in; i++)
         see_one(&w->in[i], in[i]);
 }
 
-static input merged(tc_worth *const *by, size_t n, size_t i)
+static input merged(tc_sample_quality *const *by, size_t n, size_t i)
 {
     input all = by[0]->in[i];
     for (size_t k = 1; k < n; k++) {
@@ -239,8 +239,8 @@ static void say_number(tc_ctx *ctx, const tc_first *rows, const tc_ranges *range
     }
 }
 
-void tc_worth_tell(tc_ctx *ctx, const tc_graph *g, tc_worth *const *by, size_t n,
-                   const tc_first *rows, const tc_ranges *ranges, const bool *judged)
+void tc_sample_quality_tell(tc_ctx *ctx, const tc_graph *g, tc_sample_quality *const *by, size_t n,
+                            const tc_first *rows, const tc_ranges *ranges, const bool *judged)
 {
     input *in = tc_new_n(&ctx->arena, input, g->n_in);
     for (size_t i = 0; by && i < g->n_in; i++)

@@ -56,8 +56,8 @@ void tc_lap(double *since, double *to);
 
 /* Of the samples, at most so many, those with the least hashes: the same whatever their order;
  * without odd ones, or only those (domains->only_odd). */
-TC_MUST_USE tc_status tc_pick_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
-                                      const tc_domains *domains, size_t most, tc_samples *out);
+TC_MUST_USE tc_status tc_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                                        const tc_domains *domains, size_t most, tc_samples *out);
 
 /* Which of all samples the k-th of those was. */
 size_t tc_picked_index(const tc_samples *samples, size_t k);

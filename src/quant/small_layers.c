@@ -40,7 +40,7 @@ static size_t find(const tc_graph *g, const tc_config *config, layer *out, int64
     return n;
 }
 
-tc_config tc_quant_small(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+tc_config tc_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_config own = *config, eight;
     if (!(config->small8 > 0) || !tc_config_preset("int8", &eight))

@@ -263,8 +263,9 @@ static void take(spending *s, const offer *o, int64_t *room)
     s->n_taken++;
 }
 
-tc_status tc_quant_spend(tc_ctx *ctx, const tc_module *module, const tc_quant_request *request,
-                         tc_domains *domains, const double *noise, int64_t most, double limit)
+tc_status tc_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
+                               const tc_quant_request *request, tc_domains *domains,
+                               const double *noise, int64_t most, double limit)
 {
     spending s = {.ctx = ctx,
                   .module = module,

@@ -271,7 +271,7 @@ static void small_layers(void)
         if (cases[i].rule)
             tc_config_add(ctx, &c,
                           (tc_config_entry){TC_LEVEL_node, cases[i].rule, .weight = own});
-        tc_config with = tc_quant_small(ctx, tc_main(m), &c);
+        tc_config with = tc_quant_small_layers(ctx, tc_main(m), &c);
         static const char *const name[] = {"a", "b", "c"};
         for (int k = 0; k < 3; k++) {
             tc_loc loc = {NULL, NULL, name[k], NULL, NULL, NULL};

@@ -186,12 +186,12 @@ static void joining(void)
            *hi = tc_new_n(&t.ctx->arena, double, t.d.n);
     hi[alone] = hi[part] = 3;
     hi[whole] = 20;
-    tc_quant_join(t.ctx, &t.d, lo, hi);
+    tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
     SHARED(t, "x", "c");
     APART(t, "y", "c"); /* one scale would cost too much */
     CHECK(domain(&t, "c")->setting.dtype == TC_i8 && domain(&t, "c")->output);
     hi[part] = 16;
-    tc_quant_join(t.ctx, &t.d, lo, hi);
+    tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
     SHARED(t, "y", "c");
     CHECK(t.d.domain[whole].joined == alone && t.d.domain[part].joined == alone);
     CHECK(domain(&t, "c")->n_val == 4);
@@ -262,7 +262,7 @@ static void natural(void)
                "int8");
     CHECK(!domain(&t, "c")->fixed_range && t.d.n_join == 2); /* others meet it */
     double lo[5] = {0}, hi[5] = {1, 1, 1, 1, 1};
-    tc_quant_join(t.ctx, &t.d, lo, hi);
+    tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
     SHARED(t, "s", "c");
     CHECK(!domain(&t, "c")->fixed_range);
     tc_ctx_free(t.ctx);
@@ -273,7 +273,7 @@ static void natural(void)
     double far[5] = {0};
     far[of(&t, "s")] = 1;
     far[of(&t, "e")] = far[of(&t, "c")] = 9; /* boxes beside scores */
-    tc_quant_join(t.ctx, &t.d, lo, far);
+    tc_quant_merge_domains(t.ctx, &t.d, lo, far);
     APART(t, "s", "c");
     SHARED(t, "e", "c");
     CHECK(domain(&t, "c")->setting.dtype == TC_i16 && domain(&t, "s")->setting.dtype == TC_i8);
@@ -282,7 +282,7 @@ static void natural(void)
                "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = exp %1\n  %4 \"c\" = cat %2, %3 axis=0\n"
                "  %5 = const [1,2,3,4] : f32[2,2]\n  %6 = linear %4, %5\n  return %6\n",
                "int8");
-    tc_quant_join(t.ctx, &t.d, lo, far);
+    tc_quant_merge_domains(t.ctx, &t.d, lo, far);
     SHARED(t, "s", "c"); /* a product takes 8 bits */
     CHECK(domain(&t, "c")->setting.dtype == TC_i8);
     tc_ctx_free(t.ctx);
@@ -315,7 +315,7 @@ static void levels(void)
         hi[of(&t, "s")] = hi[of(&t, "u")] = 1;
         hi[of(&t, "e")] = hi[of(&t, "c")] = hi[of(&t, "o")] = 300;
         hi[of(&t, "f")] = hi[of(&t, "d")] = 200;
-        tc_quant_join(t.ctx, &t.d, lo, hi);
+        tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
         CHECK(domain(&t, "c")->setting.dtype == bits[i]);
         CHECK(domain(&t, "d")->setting.dtype == bits[i]);
         CHECK(domain(&t, "o")->setting.dtype == bits[i]);

@@ -192,16 +192,16 @@ static void test_renewal(void)
     tc_graph *g = tc_main(m);
     int8_t codes[] = {-1, -2, -3, -4};
     int64_t move[] = {1, -1};
-    tc_renewed of[2] = {0};
+    tc_replaced of[2] = {0};
     size_t n = 0;
     for (size_t i = 0; i < g->n_node; i++)
         if (g->node[i]->op == TC_OP_linear && n++ != 1) /* the first and the last of three */
-            of[n > 1] = (tc_renewed){.typed = g->node[i],
+            of[n > 1] = (tc_replaced){.typed = g->node[i],
                                      .n = 2,
                                      .move = move,
                                      .codes = {tc_type_of(g, g->node[i]->in[1]), codes}};
-    tc_renewal all = {.of = of, .n = 2, .biases = true};
-    CHECK(tc_renew_constants(g, &all) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    tc_replacement all = {.of = of, .n = 2, .biases = true};
+    CHECK(tc_replace_constants(g, &all) == TC_OK && tc_verify(ctx, m) == TC_OK);
     CHECK(unread_constants(ctx, g) == 0);
     const tc_node *node[3];
     n = 0;

@@ -33,7 +33,7 @@ static tc_far far_of(const char *body, const float *x, int64_t n)
             tc_reach_see(r, x, n);
         reach[v] = r;
     }
-    tc_far far = tc_never_find(ctx, g, reach)[g->in[0]];
+    tc_far far = tc_mask_values_find(ctx, g, reach)[g->in[0]];
     tc_ctx_free(ctx);
     return far;
 }
