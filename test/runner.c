@@ -13,6 +13,10 @@
  *   ----
  *   what it prints: its output, then its messages, then "exit N" unless it is 0
  *
+ * Of what it prints, constants of many numbers are shown by their ends, how many there are and a
+ * hash; of how far a compiled program is from its model, what every machine agrees on: steps of
+ * quantized outputs.
+ *
  * Commands run in the folder of the case.  --bless writes what comes out today. */
 #include <errno.h>
 #include <fcntl.h>
@@ -179,6 +183,87 @@ static void run_command(tc_ctx *ctx, const runner *r, const golden *g, tc_buf *o
     put_status(out, status);
 }
 
+/* ---- what a reader is shown ---- */
+
+enum { MANY = 48, ENDS = 4 }; /* numbers of a constant; those that are shown at each end */
+
+/* "[a, b, c, ...]": the numbers between its brackets, or none. */
+static tc_str list_in(tc_str line)
+{
+    static const char mark[] = " = const [";
+    for (size_t i = 0; i + sizeof mark <= line.n; i++)
+        if (memcmp(line.p + i, mark, sizeof mark - 1) == 0) {
+            const char *from = line.p + i + sizeof mark - 1;
+            const char *end = memchr(from, ']', line.n - (size_t)(from - line.p));
+            return end ? (tc_str){from, (size_t)(end - from)} : (tc_str){NULL, 0};
+        }
+    return (tc_str){NULL, 0};
+}
+
+/* Where number k of a list begins; its end: past the last. */
+static size_t number_at(tc_str list, size_t k)
+{
+    size_t i = 0;
+    for (; k && i < list.n; i++)
+        k -= list.p[i] == ',';
+    return i;
+}
+
+static void put_constant(tc_buf *out, tc_str line, tc_str list)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < list.n; i++)
+        n += list.p[i] == ',';
+    if (n <= MANY) {
+        tc_buf_put(out, line.p, line.n);
+        return;
+    }
+    size_t front = number_at(list, ENDS), back = number_at(list, n - ENDS);
+    tc_buf_put(out, line.p, (size_t)(list.p - line.p) + front);
+    tc_buf_printf(out, " ..%.*s; %zu numbers, %08x", (int)(list.n - back), list.p + back, n,
+                  (unsigned)(tc_hash(list.p, list.n, 0) & UINT32_MAX));
+    tc_buf_put(out, list.p + list.n, (size_t)(line.p + line.n - (list.p + list.n)));
+}
+
+/* "...; against the model: 38.1 dB, at most 1 step off on 1 random sample": without decibels, which
+ * depend on the machine's floats. */
+static void put_summary(tc_buf *out, char *line, char *against)
+{
+    static const char model[] = "; against the model: ";
+    char *rest = NULL, *end = strstr(against, " on ");
+    int said = 0;
+    tc_buf_put(out, line, (size_t)(against - line));
+    if (end && strncmp(against, model, sizeof model - 1) == 0) {
+        *end = 0;
+        for (char *part = strtok_r(against + sizeof model - 1, ",", &rest); part;
+             part = strtok_r(NULL, ",", &rest))
+            if (!strstr(part, " dB"))
+                tc_buf_printf(out, "%s%s", said++ ? "," : part[0] == ' ' ? ";" : "; ", part);
+        if (!said)
+            tc_buf_text(out, "; less than a step off");
+    }
+    tc_buf_text(out, "\n");
+}
+
+static tc_str shown(tc_ctx *ctx, tc_str text)
+{
+    tc_buf out;
+    tc_buf_init(&out, &ctx->arena);
+    while (text.n) {
+        tc_str line = take_line(&text), list = list_in(line);
+        char *copy = tc_arena_array(&ctx->arena, line.n + 1, 1, 1);
+        memcpy(copy, line.p, line.n);
+        char *against = strstr(copy, "; against ");
+        if (list.n)
+            put_constant(&out, line, list);
+        else if (against)
+            put_summary(&out, copy, against);
+        else
+            tc_buf_put(&out, line.p, line.n);
+    }
+    return (tc_str){tc_buf_cstr(&out), out.size};
+}
+
 /* ---- the difference ---- */
 
 typedef struct lines {
@@ -251,7 +336,7 @@ static tc_status run_case(tc_ctx *ctx, runner *r, const char *path)
     tc_buf out;
     tc_buf_init(&out, &ctx->arena);
     run_command(ctx, r, &g, &out);
-    tc_str actual = {tc_buf_cstr(&out), out.size};
+    tc_str actual = shown(ctx, (tc_str){tc_buf_cstr(&out), out.size});
     if (tc_str_eq(actual, g.expected)) {
         r->passed++;
         return TC_OK;

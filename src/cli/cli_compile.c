@@ -50,6 +50,7 @@ static tc_status write_output(cli *c, tc_compiled *compiled, tc_output kind, con
     if (kind != TC_OUTPUT_IR || !cli_is(path, "-"))
         return tc_compiled_write(c->ctx, compiled, kind, path);
     CLI_TRY(cli_write_model(c, tc_compiled_model(compiled), path));
+    CLI_TRY(tc_compiled_prove(c->ctx, compiled));
     return tc_compiled_set_name(c->ctx, compiled, path);
 }
 

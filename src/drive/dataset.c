@@ -27,19 +27,22 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Floats from -1 to 1; integers 0 and 1, which are good for most indices. */
+/* Floats from -1 to 1; any code of what is quantized; integers 0 and 1, which are good for most
+ * indices. */
 static tc_status invent(void *from, size_t k, const tc_tensor *in)
 {
     const invention *v = from;
     for (size_t i = 0; i < v->g->n_in; i++) {
         int64_t n = tc_type_count(in[i].type);
         bool real = tc_is_float(in[i].type->dtype);
+        const tc_quant *q = in[i].type->quant;
+        int64_t least = q ? q->lo : 0, most = q ? q->hi : 1;
         for (int64_t e = 0; e < n; e++) {
             uint64_t bits = mix(mix(mix(v->seed + k) + i) + (uint64_t)e);
             if (real)
                 tc_store_f64(in[i], e, (double)(bits >> 11) * 0x1p-52 - 1);
             else
-                tc_store_i64(in[i], e, (int64_t)(bits & 1));
+                tc_store_i64(in[i], e, least + (int64_t)(bits % (uint64_t)(most - least + 1)));
         }
     }
     return TC_OK;

@@ -309,7 +309,7 @@ static void say_range(tc_buf *out, double least, double most, const char *unit)
  * equal.  false: there are none. */
 static bool say_outputs(const tc_proof *p, int odd, tc_buf *out)
 {
-    double least[2] = {INFINITY, INFINITY}, most[2] = {-1, -INFINITY};
+    double least[2] = {INFINITY, INFINITY}, most[2] = {-1, -INFINITY}, steps = 0;
     for (size_t i = 0; i < p->n_out; i++) {
         const tc_proof_output *o = &p->out[i];
         const tc_proof_sums *s = &o->by[odd];
@@ -318,10 +318,14 @@ static bool say_outputs(const tc_proof *p, int odd, tc_buf *out)
         double x = o->real ? tc_proof_db(s, &s->written) : 100 * tc_proof_agreement(s, &s->written);
         least[o->real] = fmin(least[o->real], x);
         most[o->real] = fmax(most[o->real], x);
+        if (p->codes && o->real && o->step > 0)
+            steps = fmax(steps, rint(s->written.most / o->step));
     }
     bool reals = most[1] > -INFINITY, whole = most[0] >= 0;
     if (reals)
         say_range(out, least[1], most[1], " dB");
+    if (steps > 0)
+        tc_buf_printf(out, ", at most %.0f step%s off", steps, steps == 1 ? "" : "s");
     if (reals && whole)
         tc_buf_printf(out, ", ");
     if (whole)

@@ -159,12 +159,14 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* A quantized output leaves as the codes it was. */
+/* A quantized output leaves as the codes it was, with what they stand for. */
 static tc_status codes_out(tc_graph *g, const tc_type *const *was)
 {
     for (size_t i = 0; i < g->n_out; i++)
-        if (was[i]->quant && tc_type_of(g, g->out[i])->dtype == TC_f32)
+        if (was[i]->quant && tc_type_of(g, g->out[i])->dtype == TC_f32) {
             TC_TRY(convert(g, NULL, TC_OP_quantize, was[i], g->out[i], &g->out[i]));
+            g->val[g->out[i]]->type = was[i];
+        }
     return TC_OK;
 }
 
