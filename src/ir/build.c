@@ -131,6 +131,27 @@ tc_val tc_b_rescale(tc_build *b, tc_val x, const tc_type *type)
 
 /* ---- movement ---- */
 
+static bool is_coded(const tc_type *t)
+{
+    return t && t->quant && t->quant->axis < 0;
+}
+
+const tc_type *tc_type_dims(tc_ctx *ctx, const tc_type *type, int rank, const int64_t *dim)
+{
+    tc_type t = {.dtype = type->dtype, .rank = rank, .quant = type->quant};
+    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    return tc_type_intern(ctx, &t);
+}
+
+/* An operator that moves in[0] and its like: codes keep their one scale, in these dimensions. */
+static tc_val move(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n,
+                   const tc_type *to)
+{
+    const tc_type *t = n ? tc_b_type(b, in[0]) : NULL;
+    return is_coded(t) ? tc_b_typed(b, op, attr, in, n, tc_type_dims(b->ctx, t, to->rank, to->dim))
+                       : tc_b_op(b, op, attr, in, n);
+}
+
 tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
     TC_STOP_WITH(b, TC_NONE);
@@ -140,7 +161,10 @@ tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
         tc_b_unsupported(b, "a tensor of %d axes; at most %d are supported", rank, TC_MAX_RANK);
         return TC_NONE;
     }
-    return tc_b_1(b, reshape, tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank)), x);
+    tc_attr_shape *a = tc_b_attr(b, shape, tc_ints_copy(&b->ctx->arena, dim, rank));
+    tc_type to = {.rank = rank};
+    memcpy(to.dim, dim, (size_t)rank * sizeof *dim);
+    return move(b, TC_OP_reshape, a, &x, 1, &to);
 }
 
 tc_val tc_b_reshape_as(tc_build *b, tc_val x, const tc_type *like)
@@ -173,13 +197,15 @@ tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int64_t axis)
 tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm)
 {
     TC_STOP_WITH(b, TC_NONE);
-    int rank = tc_b_type(b, x)->rank;
+    const tc_type *t = tc_b_type(b, x);
+    tc_type to = *t;
     bool moves = b->every;
-    for (int i = 0; i < rank; i++)
+    for (int i = 0; i < t->rank; i++) {
+        to.dim[i] = is_coded(t) ? t->dim[perm[i]] : 0;
         moves = moves || perm[i] != i;
-    if (!moves)
-        return x;
-    return tc_b_1(b, permute, tc_b_attr(b, perm, tc_ints_copy(&b->ctx->arena, perm, rank)), x);
+    }
+    tc_ints list = tc_ints_copy(&b->ctx->arena, perm, t->rank);
+    return moves ? move(b, TC_OP_permute, tc_b_attr(b, perm, list), &x, 1, &to) : x;
 }
 
 tc_val tc_b_swap(tc_build *b, tc_val x, int i, int j)
@@ -201,9 +227,12 @@ tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim)
 tc_val tc_b_slice(tc_build *b, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step)
 {
     TC_STOP_WITH(b, TC_NONE);
-    if (!b->every && start == 0 && step == 1 && end == tc_b_type(b, x)->dim[axis])
+    tc_type t = *tc_b_type(b, x);
+    if (!b->every && start == 0 && step == 1 && end == t.dim[axis])
         return x;
-    return tc_b_1(b, slice, tc_b_attr(b, slice, axis, start, end, step), x);
+    if (is_coded(&t))
+        t.dim[axis] = (end - start + step - 1) / step;
+    return move(b, TC_OP_slice, tc_b_attr(b, slice, axis, start, end, step), &x, 1, &t);
 }
 
 tc_val tc_b_flip(tc_build *b, tc_val x, int64_t axis)
@@ -213,9 +242,13 @@ tc_val tc_b_flip(tc_build *b, tc_val x, int64_t axis)
 
 tc_val tc_b_cat(tc_build *b, int64_t axis, const tc_val *in, int n)
 {
-    if (n == 1)
-        return in[0];
-    return tc_b_op(b, TC_OP_cat, tc_b_attr(b, axis, axis), in, n);
+    if (b->status != TC_OK || n == 1)
+        return b->status == TC_OK ? in[0] : TC_NONE;
+    const tc_type *t = n ? tc_b_type(b, in[0]) : NULL;
+    tc_type to = t ? *t : (tc_type){0};
+    for (int i = 1; i < n && is_coded(t); i++)
+        to.dim[axis] += tc_b_type(b, in[i])->dim[axis];
+    return move(b, TC_OP_cat, tc_b_attr(b, axis, axis), in, n, &to);
 }
 
 tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value)

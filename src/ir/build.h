@@ -205,7 +205,10 @@ tc_val tc_b_rescale(tc_build *b, tc_val x, const tc_type *type);
 /* Reductions over n axes, in the operand's own type. */
 tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep);
 
-/* ---- movement: no node where nothing would change; axes are counted from the front ---- */
+/* ---- movement: no node where nothing would change; axes are counted from the front; reshape,
+ * permute, slice and cat take the one scale of quantized numbers along ---- */
+/* The type with other extents; its domain is one for the whole tensor. */
+const tc_type *tc_type_dims(tc_ctx *ctx, const tc_type *type, int rank, const int64_t *dim);
 tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
 /* Into the shape of a type; NULL: a failure of which a message has been given. */
 tc_val tc_b_reshape_as(tc_build *b, tc_val x, const tc_type *like);

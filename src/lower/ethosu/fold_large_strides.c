@@ -91,18 +91,18 @@ static const void *weights_of_blocks(tc_ctx *ctx, const tc_value *w, const tc_at
 }
 
 /* [1,c,h,w] -> [1, c k k, h/k, w/k] */
-static tc_val channels_of_patches(tc_typed *b, tc_val x, int64_t k)
+static tc_val channels_of_patches(tc_build *b, tc_val x, int64_t k)
 {
-    const tc_type *t = tc_type_of(b->to, x);
+    const tc_type *t = tc_type_of(b->g, x);
     int64_t c = t->dim[1], h = t->dim[2] / k, w = t->dim[3] / k;
     x = tc_typed_reshape(b, x, 4, (int64_t[]){1, c * h, k * w, k});
     tc_val part[PARTS_MAX];
     for (int64_t i = 0; i < c * k; i++) {
-        tc_val rows = tc_typed_slice(b, x, 1, i / k * h, (i / k + 1) * h, 1);
-        part[i] = tc_typed_slice(b, rows, 2, i % k * w, (i % k + 1) * w, 1);
+        tc_val rows = tc_b_slice(b, x, 1, i / k * h, (i / k + 1) * h, 1);
+        part[i] = tc_b_slice(b, rows, 2, i % k * w, (i % k + 1) * w, 1);
     }
-    x = tc_typed_cat(b, part, (int)(c * k), 3);
-    return tc_typed_permute(b, x, (int64_t[]){0, 3, 1, 2});
+    x = tc_b_cat(b, 3, part, (int)(c * k));
+    return tc_b_permute(b, x, (int64_t[]){0, 3, 1, 2});
 }
 
 static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -110,7 +110,7 @@ static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *d
     blocks block[2];
     if (!cuts_patches(rw->from, node, block))
         return TC_OK;
-    tc_typed b = {.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
+    tc_build b = tc_build_instead(rw, node);
     const tc_value *w = rw->from->val[node->in[1]];
     const tc_attr_conv *from = node->attr;
     int64_t one[] = {1, 1};
@@ -125,8 +125,8 @@ static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *d
     tc_val in[] = {
         x, tc_graph_const(rw->to, tc_type_intern(rw->ctx, &wt), data, w->name, node->loc),
         node->n_in > 2 ? rw->now[node->in[2]] : TC_NONE};
-    tc_val y = tc_typed_node(&b, TC_OP_conv, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
-                             node->n_in, tc_type_of(rw->from, node->out[0]));
+    tc_val y = tc_b_typed(&b, TC_OP_conv, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
+                          node->n_in, tc_type_of(rw->from, node->out[0]));
     TC_TRY(b.status);
     return tc_rewrite_with(rw, node, y, done);
 }

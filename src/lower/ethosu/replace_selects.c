@@ -16,9 +16,9 @@
 #include "../../num/load.h"
 
 /* 1 where c holds, as i8 of scale 1. */
-static tc_val as_numbers(tc_typed *b, tc_val c)
+static tc_val as_numbers(tc_build *b, tc_val c)
 {
-    const tc_type *t = tc_type_of(b->to, c);
+    const tc_type *t = tc_type_of(b->g, c);
     double one = 1;
     int64_t zero = 0;
     tc_quant q = {-1, 1, -128, 127, &one, &zero};
@@ -26,19 +26,18 @@ static tc_val as_numbers(tc_typed *b, tc_val c)
     memcpy(type.dim, t->dim, sizeof type.dim);
     tc_attr_cast *a = tc_new(&b->ctx->arena, tc_attr_cast);
     a->dtype = TC_f32;
-    return tc_typed_node(b, TC_OP_cast, a, &c, 1, tc_type_intern(b->ctx, &type));
+    return tc_b_typed(b, TC_OP_cast, a, &c, 1, tc_type_intern(b->ctx, &type));
 }
 
 /* x in the domain of `to`, in its own shape. */
-static tc_val in_domain(tc_typed *b, tc_val x, const tc_type *to)
+static tc_val in_domain(tc_build *b, tc_val x, const tc_type *to)
 {
-    const tc_type *t = tc_type_of(b->to, x);
+    const tc_type *t = tc_type_of(b->g, x);
     if (t->dtype == to->dtype && t->quant->scale[0] == to->quant->scale[0] &&
         t->quant->zero[0] == to->quant->zero[0] && t->quant->lo == to->quant->lo &&
         t->quant->hi == to->quant->hi)
         return x;
-    return tc_typed_node(b, TC_OP_rescale, NULL, &x, 1,
-                         tc_typed_dims(b->ctx, to, t->rank, t->dim));
+    return tc_b_typed(b, TC_OP_rescale, NULL, &x, 1, tc_type_dims(b->ctx, to, t->rank, t->dim));
 }
 
 static const tc_type *broadcast(tc_ctx *ctx, const tc_type *domain, const tc_type *x,
@@ -51,14 +50,14 @@ static const tc_type *broadcast(tc_ctx *ctx, const tc_type *domain, const tc_typ
         int64_t c = i <= y->rank ? y->dim[y->rank - i] : 1;
         dim[rank - i] = a == 1 ? c : a;
     }
-    return tc_typed_dims(ctx, domain, rank, dim);
+    return tc_type_dims(ctx, domain, rank, dim);
 }
 
-static tc_val where_kept(tc_typed *b, tc_val x, tc_val kept, const tc_type *to)
+static tc_val where_kept(tc_build *b, tc_val x, tc_val kept, const tc_type *to)
 {
     TC_STOP_WITH(b, TC_NONE);
-    const tc_type *y = broadcast(b->ctx, to, tc_type_of(b->to, x), tc_type_of(b->to, kept));
-    return tc_typed_node(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
+    const tc_type *y = broadcast(b->ctx, to, tc_type_of(b->g, x), tc_type_of(b->g, kept));
+    return tc_b_typed(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
 }
 
 /* Codes of up to 16 bits, in one domain. */
@@ -68,19 +67,19 @@ static bool is_narrow(const tc_type *t)
 }
 
 /* x where c holds, y elsewhere, in the place of the node's result. */
-static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_typed *b, tc_val c, tc_val x,
+static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val c, tc_val x,
                         tc_val y, bool *done)
 {
     const tc_type *to = tc_type_of(rw->from, node->out[0]);
     TC_TRY(b->status);
-    tc_val no = tc_typed_node(b, TC_OP_logical_not, NULL, &c, 1, tc_type_of(b->to, c));
+    tc_val no = tc_b_typed(b, TC_OP_logical_not, NULL, &c, 1, tc_type_of(b->g, c));
     tc_val kept = as_numbers(b, c);
     x = where_kept(b, in_domain(b, x, to), kept, to);
     kept = as_numbers(b, no);
     y = where_kept(b, in_domain(b, y, to), kept, to);
     tc_attr_alpha *one = tc_new(&rw->ctx->arena, tc_attr_alpha);
     one->alpha = 1;
-    tc_val sum = tc_typed_node(b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);
+    tc_val sum = tc_b_typed(b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);
     TC_TRY(b->status);
     return tc_rewrite_with(rw, node, sum, done);
 }
@@ -92,21 +91,21 @@ static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)
         !is_narrow(tc_type_of(rw->from, node->in[1])) ||
         !is_narrow(tc_type_of(rw->from, node->in[2])))
         return TC_OK;
-    tc_typed b = {.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
+    tc_build b = tc_build_instead(rw, node);
     return choose(rw, node, &b, tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
                   tc_rewrite_in(rw, node, 2), done);
 }
 
 /* [1,..,n,..,1]: true at the index. */
-static tc_val at_place(tc_typed *b, tc_val index, int rank, int64_t axis, int64_t n)
+static tc_val at_place(tc_build *b, tc_val index, int rank, int64_t axis, int64_t n)
 {
-    const tc_type *t = tc_type_of(b->to, index);
+    const tc_type *t = tc_type_of(b->g, index);
     tc_tensor number = tc_tensor_new(&b->ctx->arena, tc_type_make(b->ctx, t->dtype, 1, &n));
     for (int64_t i = 0; i < n; i++)
         tc_store_i64(number, i, i);
-    tc_val all = tc_graph_const(b->to, number.type, number.data, NULL, b->loc);
-    tc_val c = tc_typed_node(b, TC_OP_eq, NULL, (tc_val[]){all, index}, 2,
-                             tc_type_make(b->ctx, TC_bool, 1, &n));
+    tc_val all = tc_graph_const(b->g, number.type, number.data, NULL, b->loc);
+    tc_val c = tc_b_typed(b, TC_OP_eq, NULL, (tc_val[]){all, index}, 2,
+                          tc_type_make(b->ctx, TC_bool, 1, &n));
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         dim[i] = i == axis ? n : 1;
@@ -123,7 +122,7 @@ static tc_status without_places(tc_rewrite *rw, const tc_node *node, bool *done)
     if (tc_type_count(i) != 1 || i->rank > 1 || !y->rank || x->rank != y->rank ||
         !is_narrow(y) || !is_narrow(x) || !is_narrow(tc_type_of(rw->from, node->out[0])))
         return TC_OK;
-    tc_typed b = {.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
+    tc_build b = tc_build_instead(rw, node);
     tc_val c = at_place(&b, tc_rewrite_in(rw, node, 1), y->rank, axis, y->dim[axis]);
     return choose(rw, node, &b, c, tc_rewrite_in(rw, node, 2), tc_rewrite_in(rw, node, 0), done);
 }

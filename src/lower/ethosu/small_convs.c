@@ -121,10 +121,9 @@ static tc_status pair_pixels(tc_rewrite *rw, const tc_node *node, bool *done)
     in[2] = repeated(&lw, in[2], o);
     by[0] = tc_b_op(&lw, conv->op, conv->attr, in, 5);
     TC_TRY(lw.status);
-    tc_node *made = tc_graph_add(rw->to, node->op, node->attr, by, 5, 1, node->loc);
-    rw->to->val[made->out[0]]->type = tc_type_make(rw->ctx, TC_i8, 4, dim);
-    lw.status = tc_node_infer(rw->to, made);
-    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, made->out[0], 4, y->dim), done);
+    const tc_type *type = tc_type_make(rw->ctx, TC_i8, 4, dim);
+    tc_val made = tc_b_typed(&lw, node->op, node->attr, by, 5, type);
+    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, made, 4, y->dim), done);
 }
 
 tc_status tc_lower_pair_pixels(tc_ctx *ctx, tc_module *module)

@@ -35,7 +35,7 @@ static int heads_axis(const stack *s, const tc_type *type)
 static const tc_type *stacked_type(stack *s, const tc_type *type)
 {
     int64_t dim[] = {s->heads, s->batches, type->dim[type->rank - 2], type->dim[type->rank - 1]};
-    return tc_typed_dims(s->t->rw->ctx, type, 4, dim);
+    return tc_type_dims(s->t->rw->ctx, type, 4, dim);
 }
 
 /* A constant that goes with [.., h, t, d] by its last axes, transposed: [h or 1, b or 1, t, d]. */
@@ -59,7 +59,7 @@ static tc_val transposed(stack *s, tc_val old, int rank)
     if (dim[0] > 1 && dim[1] == 1) /* one for each image, for all of its windows */
         return TC_NONE;
     int64_t b = a * dim[1], h = dim[2], n = dim[3] * dim[4], to_dim[] = {h, b, dim[3], dim[4]};
-    const tc_type *type = tc_typed_dims(ctx, x.type, 4, to_dim);
+    const tc_type *type = tc_type_dims(ctx, x.type, 4, to_dim);
     size_t bytes = tc_dtypes[type->dtype].bytes * (size_t)n;
     char *to = tc_arena_raw(&ctx->arena, tc_type_bytes(type));
     for (int64_t i = 0; i < h; i++)
@@ -84,7 +84,7 @@ static tc_val by_heads(stack *s, tc_val old)
             head[h] = tc_typed_reshape(&s->t->b, head[h], 4, (int64_t[]){1, 1, all, d});
     }
     TC_STOP_WITH(&s->t->b, TC_NONE);
-    tc_val v = tc_typed_cat(&s->t->b, head, (int)s->heads, 1);
+    tc_val v = tc_b_cat(&s->t->b, 1, head, (int)s->heads);
     const tc_type *to = stacked_type(s, type);
     return s->t->b.status == TC_OK ? tc_typed_reshape(&s->t->b, v, 4, to->dim) : TC_NONE;
 }
@@ -114,8 +114,8 @@ static tc_val stacked_operands(stack *s, const tc_node *node)
         if (!in[i])
             return TC_NONE;
     }
-    return tc_typed_node(&s->t->b, node->op, node->attr, in, node->n_in,
-                         stacked_type(s, old_type(s, node->out[0])));
+    return tc_b_typed(&s->t->b, node->op, node->attr, in, node->n_in,
+                      stacked_type(s, old_type(s, node->out[0])));
 }
 
 static bool swaps_last(const tc_node *node)
@@ -135,12 +135,12 @@ static tc_val made(stack *s, tc_val old, const tc_node *node)
         return stacked(s, node->in[0]);
     if (swaps_last(node) && same && heads_axis(s, x) >= 0) {
         tc_val v = stacked(s, node->in[0]);
-        return v ? tc_typed_permute(&s->t->b, v, swap) : TC_NONE;
+        return v ? tc_b_permute(&s->t->b, v, swap) : TC_NONE;
     }
     if (node->op == TC_OP_softmax && ((const tc_attr_axis *)node->attr)->axis == type->rank - 1) {
         tc_val v = heads_axis(s, x) >= 0 ? stacked(s, node->in[0]) : TC_NONE;
         static const tc_attr_axis last = {.axis = 3};
-        return v ? tc_typed_node(&s->t->b, TC_OP_softmax, &last, &v, 1, stacked_type(s, type))
+        return v ? tc_b_typed(&s->t->b, TC_OP_softmax, &last, &v, 1, stacked_type(s, type))
                  : TC_NONE;
     }
     if (type->rank == 4 && (is_scaled(s, node) || tc_tile_moves(node)))

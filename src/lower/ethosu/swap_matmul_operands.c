@@ -44,12 +44,11 @@ static tc_status swap_matmul_operands(tc_rewrite *rw, const tc_node *node, bool 
     for (int i = 1; i < 5; i++)
         in[i] = tc_rewrite_in(rw, node, i);
     TC_TRY(lw.status);
-    tc_node *scaled = tc_graph_add(rw->to, TC_OP_tosa_rescale, node->attr, in, 5, 1, node->loc);
     tc_type type = *tc_type_of(rw->to, in[0]);
     type.dtype = tc_type_of(rw->from, node->out[0])->dtype;
-    rw->to->val[scaled->out[0]]->type = tc_type_intern(rw->ctx, &type);
-    tc_val y = tc_b_tosa_transpose(&lw, scaled->out[0], swap);
-    return tc_b_replace(&lw, y, done);
+    tc_val y =
+        tc_b_typed(&lw, TC_OP_tosa_rescale, node->attr, in, 5, tc_type_intern(rw->ctx, &type));
+    return tc_b_replace(&lw, tc_b_tosa_transpose(&lw, y, swap), done);
 }
 
 tc_status tc_lower_swap_matmul_operands(tc_ctx *ctx, tc_module *module)

@@ -195,12 +195,12 @@ static int cut_places(const tc_chain *c, int *place)
 
 /* n tensors concatenated along one factor of an axis: [.., M m, ..] each, [.., M n m, ..] in all.
  * */
-static tc_val join(tc_typed *b, const tc_val *x, int64_t n, int axis, int64_t minor)
+static tc_val join(tc_build *b, const tc_val *x, int64_t n, int axis, int64_t minor)
 {
-    const tc_type *t = tc_type_of(b->to, x[0]);
+    const tc_type *t = tc_type_of(b->g, x[0]);
     int64_t major = t->dim[axis] / minor, before = major, after = minor, last = 1, dim[TC_MAX_RANK];
     if (major == 1)
-        return tc_typed_cat(b, x, (int)n, axis);
+        return tc_b_cat(b, axis, x, (int)n);
     memcpy(dim, t->dim, sizeof dim);
     dim[axis] *= n;
     for (int i = 0; i < axis; i++)
@@ -212,7 +212,7 @@ static tc_val join(tc_typed *b, const tc_val *x, int64_t n, int axis, int64_t mi
     tc_val flat[PIECES_MAX];
     for (int64_t i = 0; i < n; i++)
         flat[i] = tc_typed_reshape(b, x[i], 4, (int64_t[]){1, before, after, last});
-    tc_val y = tc_typed_cat(b, flat, (int)n, 2);
+    tc_val y = tc_b_cat(b, 2, flat, (int)n);
     return b->status == TC_OK ? tc_typed_reshape(b, y, t->rank, dim) : TC_NONE;
 }
 
@@ -238,7 +238,7 @@ static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, 
         if (!part[p])
             return TC_NONE;
         if (planar)
-            part[p] = tc_typed_permute(&t->b, part[p], last);
+            part[p] = tc_b_permute(&t->b, part[p], last);
     }
     for (int i = 0; i < n_cut; i++) {
         int k = place[i];
@@ -250,7 +250,7 @@ static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, 
             part[p] = join(&t->b, &part[p * n], n, planar ? stored[c->axis[k]] : c->axis[k], minor);
     }
     if (t->b.status == TC_OK && planar)
-        part[0] = tc_typed_permute(&t->b, part[0], first);
+        part[0] = tc_b_permute(&t->b, part[0], first);
     return t->b.status == TC_OK ? part[0] : TC_NONE;
 }
 
@@ -274,7 +274,7 @@ static tc_tiler *tiler_of(tc_rewrite *rw, const tc_node *node)
             for (int i = 0; i < rw->from->node[k]->n_in; i++)
                 p->reader[rw->from->node[k]->in[i]] = rw->from->node[k];
     }
-    p->tiler.b = (tc_typed){.ctx = rw->ctx, .to = rw->to, .loc = node->loc};
+    p->tiler.b = tc_build_instead(rw, node);
     return &p->tiler;
 }
 

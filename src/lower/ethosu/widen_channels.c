@@ -219,10 +219,8 @@ static tc_val grown_rescale(tc_build *lw, const tc_node *node, tc_val *in)
     in[1] = longer(lw, in[1], y.dim[3], 1 << 30);
     in[2] = longer(lw, in[2], y.dim[3], 31);
     y.dim[3] = WIDE;
-    tc_node *made = tc_graph_add(lw->g, node->op, node->attr, in, node->n_in, 1, node->loc);
-    lw->g->val[made->out[0]]->type = tc_type_make(lw->ctx, y.dtype, 4, y.dim);
-    lw->status = tc_node_infer(lw->g, made);
-    return made->out[0];
+    return tc_b_typed(lw, node->op, node->attr, in, node->n_in,
+                      tc_type_make(lw->ctx, y.dtype, 4, y.dim));
 }
 
 static tc_val grown_pointwise(tc_build *lw, const tc_node *node, tc_val *in)

@@ -37,7 +37,7 @@ static bool concerns(const tc_rewrite *rw, const tc_node *node)
 }
 
 /* The result's numbers in the result's shape: the node is done with. */
-static tc_status finish(tc_rewrite *rw, const tc_node *node, tc_typed *b, tc_val y, bool *done)
+static tc_status finish(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val y, bool *done)
 {
     const tc_type *t = tc_type_of(rw->from, node->out[0]);
     if (b->status == TC_OK)
@@ -78,10 +78,10 @@ static void extents(const groups *g, int rank, const tc_type *t, int64_t *dim)
         dim[g->of[i + rank - t->rank]] *= t->dim[i];
 }
 
-static tc_val grouped(tc_typed *b, const groups *g, int rank, tc_val x)
+static tc_val grouped(tc_build *b, const groups *g, int rank, tc_val x)
 {
     int64_t dim[TC_MAX_RANK];
-    extents(g, rank, tc_type_of(b->to, x), dim);
+    extents(g, rank, tc_type_of(b->g, x), dim);
     return tc_typed_reshape(b, x, g->n, dim);
 }
 
@@ -107,7 +107,7 @@ static tc_status pointwise(tc_rewrite *rw, const tc_node *node, bool *done)
     groups g = join(y->rank, key, idle);
     if (g.n > MOST)
         return TC_OK;
-    tc_typed b = {rw->ctx, rw->to, node->loc, TC_OK};
+    tc_build b = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int k = 0; k < node->n_in && b.status == TC_OK; k++)
         in[k] = grouped(&b, &g, y->rank, tc_rewrite_in(rw, node, k));
@@ -118,8 +118,7 @@ static tc_status pointwise(tc_rewrite *rw, const tc_node *node, bool *done)
         tc_attr_shape a = {tc_ints_copy(&rw->ctx->arena, dim, g.n)};
         attr = tc_arena_copy(&rw->ctx->arena, &a, sizeof a);
     }
-    tc_val v = tc_typed_node(&b, node->op, attr, in, node->n_in,
-                             tc_typed_dims(rw->ctx, y, g.n, dim));
+    tc_val v = tc_b_typed(&b, node->op, attr, in, node->n_in, tc_type_dims(rw->ctx, y, g.n, dim));
     return finish(rw, node, &b, v, done);
 }
 
@@ -154,12 +153,11 @@ static tc_status reduce(tc_rewrite *rw, const tc_node *node, bool *done)
         }
     if (!n) /* over axes of extent 1 only */
         return TC_OK;
-    tc_typed b = {rw->ctx, rw->to, node->loc, TC_OK};
+    tc_build b = tc_build_instead(rw, node);
     tc_val in = grouped(&b, &g, x->rank, tc_rewrite_in(rw, node, 0));
     tc_attr_axes over = {.axes = tc_ints_copy(&rw->ctx->arena, axes, n), .keepdim = true};
-    tc_val v = tc_typed_node(&b, node->op, tc_arena_copy(&rw->ctx->arena, &over, sizeof over), &in,
-                             1,
-                             tc_typed_dims(rw->ctx, tc_type_of(rw->from, node->out[0]), g.n, dim));
+    tc_val v = tc_b_typed(&b, node->op, tc_arena_copy(&rw->ctx->arena, &over, sizeof over), &in, 1,
+                          tc_type_dims(rw->ctx, tc_type_of(rw->from, node->out[0]), g.n, dim));
     return finish(rw, node, &b, v, done);
 }
 
@@ -207,14 +205,14 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
     const int64_t *given = ((const tc_attr_perm *)node->attr)->perm.v;
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
     int n = compact(x->rank, x->dim, given, dim, perm);
-    tc_typed b = {rw->ctx, rw->to, node->loc, TC_OK};
+    tc_build b = tc_build_instead(rw, node);
     tc_val v = tc_rewrite_in(rw, node, 0);
     for (int first = 0; n > MOST; first++) { /* one more axis to its place, behind those in front */
         int64_t before = 1, between = 1, behind = 1, moved = perm[first];
         for (int i = 0; i < n; i++)
             *(i < first ? &before : i < moved ? &between : &behind) *= i == moved ? 1 : dim[i];
         v = tc_typed_reshape(&b, v, 4, (int64_t[]){before, between, dim[moved], behind});
-        v = tc_typed_permute(&b, v, (int64_t[]){0, 2, 1, 3});
+        v = tc_b_permute(&b, v, (int64_t[]){0, 2, 1, 3});
         int64_t extent = dim[moved], rest[TC_MAX_RANK], order[TC_MAX_RANK];
         memmove(dim + first + 1, dim + first, (size_t)(moved - first) * sizeof *dim);
         dim[first] = extent;
@@ -229,16 +227,16 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
         } else
             memcpy(perm, order, sizeof order);
     }
-    v = tc_typed_permute(&b, tc_typed_reshape(&b, v, n, dim), perm);
+    v = tc_b_permute(&b, tc_typed_reshape(&b, v, n, dim), perm);
     return finish(rw, node, &b, v, done);
 }
 
 /* ---- along one axis ---- */
 
 /* [before, axis, behind] */
-static tc_val three(tc_typed *b, tc_val x, int64_t axis)
+static tc_val three(tc_build *b, tc_val x, int64_t axis)
 {
-    const tc_type *t = tc_type_of(b->to, x);
+    const tc_type *t = tc_type_of(b->g, x);
     int64_t dim[] = {1, t->dim[axis], 1};
     for (int i = 0; i < t->rank; i++)
         if (i != axis)
@@ -253,16 +251,16 @@ static tc_status cut(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *x = tc_type_of(rw->from, node->in[0]), *y = tc_type_of(rw->from, node->out[0]);
     if (!tc_same_quant(x->quant, y->quant))
         return TC_OK;
-    tc_typed b = {rw->ctx, rw->to, node->loc, TC_OK};
+    tc_build b = tc_build_instead(rw, node);
     if (node->op == TC_OP_slice) {
         const tc_attr_slice *a = node->attr;
         tc_val v = three(&b, tc_rewrite_in(rw, node, 0), a->axis);
-        return finish(rw, node, &b, tc_typed_slice(&b, v, 1, a->start, a->end, a->step), done);
+        return finish(rw, node, &b, tc_b_slice(&b, v, 1, a->start, a->end, a->step), done);
     }
     const tc_attr_select *a = node->attr;
     int64_t at = a->index < 0 ? a->index + x->dim[a->axis] : a->index;
     tc_val v = three(&b, tc_rewrite_in(rw, node, 0), a->axis);
-    return finish(rw, node, &b, tc_typed_slice(&b, v, 1, at, at + 1, 1), done);
+    return finish(rw, node, &b, tc_b_slice(&b, v, 1, at, at + 1, 1), done);
 }
 
 static tc_status cat(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -274,13 +272,13 @@ static tc_status cat(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; i < y->rank; i++)
         if (i != axis)
             dim[i < axis ? 0 : 2] *= y->dim[i];
-    tc_typed b = {rw->ctx, rw->to, node->loc, TC_OK};
+    tc_build b = tc_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int k = 0; k < node->n_in && b.status == TC_OK; k++)
         in[k] = three(&b, tc_rewrite_in(rw, node, k), axis);
     tc_attr_axis a = {.axis = 1};
-    tc_val v = tc_typed_node(&b, TC_OP_cat, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
-                             node->n_in, tc_typed_dims(rw->ctx, y, 3, dim));
+    tc_val v = tc_b_typed(&b, TC_OP_cat, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
+                          node->n_in, tc_type_dims(rw->ctx, y, 3, dim));
     return finish(rw, node, &b, v, done);
 }
 
@@ -294,7 +292,7 @@ static tc_status reshape(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!inner || inner->op != TC_OP_reshape || !is_deep(tc_type_of(rw->to, inner->out[0])) ||
         !tc_same_quant(tc_type_of(rw->to, inner->in[0])->quant, y->quant) || !is_whole(y))
         return TC_OK;
-    tc_typed b = {rw->ctx, rw->to, node->loc, TC_OK};
+    tc_build b = tc_build_instead(rw, node);
     return finish(rw, node, &b, inner->in[0], done);
 }
 

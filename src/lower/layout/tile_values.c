@@ -26,7 +26,7 @@ static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *
     int64_t dim[TC_MAX_RANK] = {0};
     for (int i = 0; i < s->rank; i++)
         dim[i] = s->axis[i].count;
-    return tc_typed_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
+    return tc_type_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
 }
 
 /* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part
@@ -70,8 +70,7 @@ static tc_val slices(tc_tiler *t, tc_val v, const tc_select *s)
     for (int i = 0; i < s->rank && t->b.status == TC_OK; i++) {
         const tc_range *r = &s->axis[i];
         if (!tc_range_is_all(r, tc_type_of(t->rw->to, v)->dim[i]))
-            v = tc_typed_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1,
-                               r->step);
+            v = tc_b_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1, r->step);
     }
     return v;
 }
@@ -177,7 +176,7 @@ static tc_val tile_permute(tc_tiler *t, const tc_node *node, int which, const tc
         return TC_NONE;
     for (int i = 0; i < s->rank; i++)
         in.axis[perm[i]] = s->axis[i];
-    return tc_typed_permute(&t->b, tc_tile(t, node->in[0], &in), perm);
+    return tc_b_permute(&t->b, tc_tile(t, node->in[0], &in), perm);
 }
 
 /* One index of the axis that is gone in the result. */
@@ -253,7 +252,7 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
     }
     for (int k = n_cut - 1; k >= 0; k--) /* the highest bit first */
         for (int m = 0; m < 1 << k; m++)
-            part[m] = tc_typed_cat(&t->b, (tc_val[]){part[m], part[m + (1 << k)]}, 2, axis[k]);
+            part[m] = tc_b_cat(&t->b, axis[k], (tc_val[]){part[m], part[m + (1 << k)]}, 2);
     return part[0];
 }
 
@@ -288,17 +287,17 @@ tc_val tc_tile_down(tc_tiler *t, const tc_node *node, tc_val x)
 {
     const tc_type *xt = tc_type_of(t->rw->to, x), *y = old_type(t, node->out[0]);
     int64_t heads = xt->dim[1], rows = xt->dim[2], one[] = {1, 1}, none[4] = {0};
-    tc_val column = tc_typed_permute(&t->b, x, (int64_t[]){0, 3, 1, 2});
+    tc_val column = tc_b_permute(&t->b, x, (int64_t[]){0, 3, 1, 2});
     tc_attr_conv a = {.stride = tc_ints_copy(&t->rw->ctx->arena, one, 2),
                       .pad = tc_ints_copy(&t->rw->ctx->arena, none, 4),
                       .dilation = tc_ints_copy(&t->rw->ctx->arena, one, 2),
                       .groups = 1};
     tc_val in[] = {column, column_weights(t, node->in[1], heads),
                    node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
-    tc_val v = tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in,
-                             node->n_in,
-                             tc_typed_dims(t->rw->ctx, y, 4, (int64_t[]){1, y->dim[2], 1, rows}));
-    return t->b.status == TC_OK ? tc_typed_permute(&t->b, v, (int64_t[]){0, 2, 3, 1}) : TC_NONE;
+    tc_val v =
+        tc_b_typed(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in,
+                   node->n_in, tc_type_dims(t->rw->ctx, y, 4, (int64_t[]){1, y->dim[2], 1, rows}));
+    return t->b.status == TC_OK ? tc_b_permute(&t->b, v, (int64_t[]){0, 2, 3, 1}) : TC_NONE;
 }
 
 /* Some batches of linear(heads side by side): the heads one below the other, and a convolution down
@@ -315,7 +314,7 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch
             head[h] = tc_typed_reshape(&t->b, head[h], 4, (int64_t[]){1, 1, batch.count * rows, d});
     }
     TC_STOP_WITH(&t->b, TC_NONE);
-    tc_val v = tc_tile_down(t, node, tc_typed_cat(&t->b, head, (int)heads, 1));
+    tc_val v = tc_tile_down(t, node, tc_b_cat(&t->b, 1, head, (int)heads));
     return t->b.status == TC_OK
                ? tc_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, y->dim[2]})
                : TC_NONE;
@@ -333,7 +332,7 @@ tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
             project(t, node, o,
                     (tc_range){batch.start + i * batch.step, count, count > 1 ? batch.step : 1});
     }
-    return tc_typed_cat(&t->b, part, n, 0);
+    return tc_b_cat(&t->b, 0, part, n);
 }
 
 /* x [.., k], weights [n, k]: rows of x, rows of the weights. */
@@ -357,7 +356,7 @@ static tc_val tile_linear(tc_tiler *t, const tc_node *node, int which, const tc_
     tc_val in[3] = {tc_tile(t, node->in[0], &rows)};
     for (int i = 1; i < node->n_in; i++)
         in[i] = rows_of(t, node->in[i], columns->start, columns->count);
-    return tc_typed_node(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
+    return tc_b_typed(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
 }
 
 static bool is_pointwise(const tc_tiler *t, const tc_node *node)
@@ -397,8 +396,8 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
     tc_val x = overlaps ? slice_of_whole(t, node->in[0], &in) : tc_tile(t, node->in[0], &in);
     tc_val operand[] = {x, t->rw->now[node->in[1]],
                         node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
-    return tc_typed_node(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a),
-                         operand, node->n_in, part_type(t, node->out[0], s));
+    return tc_b_typed(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), operand,
+                      node->n_in, part_type(t, node->out[0], s));
 }
 
 /* The part of an operand that the part of the result needs: axes from the back, extent 1 for all.
@@ -428,10 +427,10 @@ static tc_val times_before_moving(tc_tiler *t, const tc_node *like, tc_val x, tc
     if (moves(def)) {
         const tc_type *from = tc_type_of(t->rw->to, def->in[0]);
         tc_val y = times_before_moving(t, like, def->in[0], number,
-                                       tc_typed_dims(t->rw->ctx, type, from->rank, from->dim));
-        return tc_typed_node(&t->b, def->op, def->attr, &y, 1, type);
+                                       tc_type_dims(t->rw->ctx, type, from->rank, from->dim));
+        return tc_b_typed(&t->b, def->op, def->attr, &y, 1, type);
     }
-    return tc_typed_node(&t->b, like->op, like->attr, (tc_val[]){x, number}, 2, type);
+    return tc_b_typed(&t->b, like->op, like->attr, (tc_val[]){x, number}, 2, type);
 }
 
 static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
@@ -448,11 +447,11 @@ static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc
     if (number && number->data && tc_type_count(number->type) == 1 &&
         tc_same_dims(type, tc_type_of(t->rw->to, in[0]))) {
         tc_val bare =
-            tc_graph_const(t->rw->to, tc_typed_dims(t->rw->ctx, number->type, 0, type->dim),
+            tc_graph_const(t->rw->to, tc_type_dims(t->rw->ctx, number->type, 0, type->dim),
                            number->data, number->name, node->loc);
         return times_before_moving(t, node, in[0], bare, type);
     }
-    return tc_typed_node(&t->b, node->op, node->attr, in, node->n_in, type);
+    return tc_b_typed(&t->b, node->op, node->attr, in, node->n_in, type);
 }
 
 /* Rows of a, columns of b, and what stands before them of both. */
@@ -473,7 +472,7 @@ static tc_val tile_matmul(tc_tiler *t, const tc_node *node, int which, const tc_
     }
     tc_val in[2] = {tc_tile(t, node->in[0], &sa)};
     in[1] = tc_tile(t, node->in[1], &sb);
-    return tc_typed_node(&t->b, TC_OP_matmul, NULL, in, 2, part_type(t, node->out[0], s));
+    return tc_b_typed(&t->b, TC_OP_matmul, NULL, in, 2, part_type(t, node->out[0], s));
 }
 
 static tc_val tile_softmax(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
@@ -483,7 +482,7 @@ static tc_val tile_softmax(tc_tiler *t, const tc_node *node, int which, const tc
     if (!tc_range_is_all(&s->axis[axis], old_type(t, node->in[0])->dim[axis]))
         return TC_NONE;
     tc_val x = tc_tile(t, node->in[0], s);
-    return tc_typed_node(&t->b, TC_OP_softmax, node->attr, &x, 1, part_type(t, node->out[0], s));
+    return tc_b_typed(&t->b, TC_OP_softmax, node->attr, &x, 1, part_type(t, node->out[0], s));
 }
 
 /* Along axes that are selected whole, and stay with extent 1. */
@@ -497,7 +496,7 @@ static tc_val tile_reduce(tc_tiler *t, const tc_node *node, int which, const tc_
     for (int i = 0; i < a->axes.n; i++)
         in.axis[a->axes.v[i]] = (tc_range){0, old_type(t, node->in[0])->dim[a->axes.v[i]], 1};
     tc_val x = tc_tile(t, node->in[0], &in);
-    return tc_typed_node(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
+    return tc_b_typed(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
 }
 
 /* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: what stands before the last two axes,
@@ -524,7 +523,7 @@ static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_se
             part.axis[s->rank - x->rank + k] = (tc_range){0, x->dim[k], 1};
         in[i] = tile_operand(t, node->in[i], &part);
     }
-    return tc_typed_node(&t->b, TC_OP_sdpa, a, in, node->n_in, part_type(t, node->out[0], s));
+    return tc_b_typed(&t->b, TC_OP_sdpa, a, in, node->n_in, part_type(t, node->out[0], s));
 }
 
 /* Whether parts of the value come from parts of a product: then what stands between is done by

@@ -13,7 +13,7 @@
 
 typedef struct tc_tiler {
     tc_rewrite *rw;
-    tc_typed b;
+    tc_build b;
     tc_map made;      /* (old value, selection) -> value of the new graph */
     bool *inner;      /* by old value: part of an attention, with no reader outside */
     int64_t together; /* attention: batches that one piece holds at least */

@@ -102,11 +102,13 @@ static bool choose(tc_ctx *ctx, const tc_graph *g, const bands *b)
 static tc_val typed(tc_build *lw, const tc_node *like, const tc_val *in, tc_dtype dtype,
                     const int64_t *dim)
 {
-    TC_STOP_WITH(lw, TC_NONE);
-    tc_node *node = tc_graph_add(lw->g, like->op, like->attr, in, like->n_in, 1, like->loc);
-    lw->g->val[node->out[0]]->type = tc_type_make(lw->ctx, dtype, 4, dim);
-    lw->status = tc_node_infer(lw->g, node);
-    return node->out[0];
+    tc_val y = TC_NONE;
+    lw->loc = like->loc;
+    if (lw->status == TC_OK)
+        y = tc_b_typed(lw, like->op, like->attr, in, like->n_in,
+                       tc_type_make(lw->ctx, dtype, 4, dim));
+    lw->loc = lw->node->loc;
+    return y;
 }
 
 /* What the chain makes of rows [from, to) of x. */
