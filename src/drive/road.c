@@ -159,12 +159,13 @@ tc_status tc_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to
     job = job ? job : &nothing;
     if (from == TC_AT_READ)
         begin(module);
+    const bool coded = when_CODED(job, module); /* before simulating */
     for (size_t row = row_of(from); row < row_of(to); row++) {
         bool holds[TC_WHEN_COUNT];
         if (tc_road[row].name)
             continue;
         for (size_t i = 0; i < TC_WHEN_COUNT; i++)
-            holds[i] = conditions[i](job, module);
+            holds[i] = i == TC_WHEN_CODED ? coded : conditions[i](job, module);
         if (tc_road_takes(row, holds))
             TC_TRY(tc_run_list(ctx, module, tc_road[row].passes, job, trace));
     }

@@ -142,6 +142,30 @@ static void test_walk(void)
     tc_ctx_free(ctx);
 }
 
+static tc_status see(void *seen, const tc_module *module, const tc_pass *pass)
+{
+    (void)module;
+    *(bool *)seen = *(bool *)seen || strcmp(pass->name, "fuse-qdq") == 0;
+    return TC_OK;
+}
+
+/* What simulates quantized types is no arithmetic between dequantize and quantize. */
+static void test_simulated(const char *type, bool fused)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *m;
+    bool seen = false;
+    const char *text = tc_text_format(&ctx->arena,
+                                      "graph @main(%%0 \"x\": %s) {\n"
+                                      "  %%1 = relu %%0 : %s\n  return %%1\n}\n",
+                                      type, type);
+    CHECK(tc_parse(ctx, "relu", (tc_bytes){(const uint8_t *)text, strlen(text)},
+                   (tc_bytes){NULL, 0}, &m) == TC_OK);
+    CHECK(tc_road_run(ctx, m, TC_AT_COPY, TC_AT_RUNNABLE, NULL, &(tc_trace){see, &seen}) == TC_OK);
+    CHECK(seen == fused);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     for (size_t row = 0; tc_road[row].name || tc_road[row].passes; row++)
@@ -150,6 +174,8 @@ int main(void)
     test_order();
     test_every_pass();
     test_walk();
+    test_simulated("f32[4]", true);
+    test_simulated("i8[4] q(0.1:0)", false);
     test_refused("narrow-integers,split-double-rounding", "MODEL_INTS");
     test_refused("lower-to-tosa,fold-weight-scales", "RICH");
     test_refused("lower-to-tosa,unify-shapes", "CHANNELS_LAST");
