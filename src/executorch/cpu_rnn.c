@@ -127,35 +127,10 @@ static bool cell(tc_build *m, tc_op op)
     return true;
 }
 
-bool tc_cpu_form_lstm(tc_build *m)
-{
-    return layers(m, TC_OP_lstm);
-}
-bool tc_cpu_form_gru(tc_build *m)
-{
-    return layers(m, TC_OP_gru);
-}
-bool tc_cpu_form_rnn_tanh(tc_build *m)
-{
-    return layers(m, TC_OP_rnn_tanh);
-}
-bool tc_cpu_form_rnn_relu(tc_build *m)
-{
-    return layers(m, TC_OP_rnn_relu);
-}
-bool tc_cpu_form_lstm_cell(tc_build *m)
-{
-    return cell(m, TC_OP_lstm);
-}
-bool tc_cpu_form_gru_cell(tc_build *m)
-{
-    return cell(m, TC_OP_gru);
-}
-bool tc_cpu_form_rnn_tanh_cell(tc_build *m)
-{
-    return cell(m, TC_OP_rnn_tanh);
-}
-bool tc_cpu_form_rnn_relu_cell(tc_build *m)
-{
-    return cell(m, TC_OP_rnn_relu);
-}
+#define FORMS(name)                                                                                \
+    bool tc_cpu_form_##name(tc_build *m) { return layers(m, TC_OP_##name); }                       \
+    bool tc_cpu_form_##name##_cell(tc_build *m) { return cell(m, TC_OP_##name); }
+FORMS(lstm)
+FORMS(gru)
+FORMS(rnn_tanh)
+FORMS(rnn_relu)

@@ -148,29 +148,18 @@ void tc_lower_plain_remainder(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- bits ---- */
 
-static void bits(tc_build *lw, const tc_node *node, tc_op on_bools, tc_op on_ints, tc_val *out)
+void tc_lower_plain_bitwise(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    static const tc_op how[TC_OP_COUNT][2] = {
+        [TC_OP_bitwise_and] = {TC_OP_tosa_bitwise_and, TC_OP_tosa_logical_and},
+        [TC_OP_bitwise_or] = {TC_OP_tosa_bitwise_or, TC_OP_tosa_logical_or},
+        [TC_OP_bitwise_xor] = {TC_OP_tosa_bitwise_xor, TC_OP_tosa_logical_xor}};
     const tc_type *t = tc_lower_result(lw, node, 0);
     if (!tc_plain_computes(lw, t->dtype))
         return;
     tc_val b = tc_plain_in(lw, node, 1, t->dtype, t->rank);
     tc_val a = tc_plain_in(lw, node, 0, t->dtype, t->rank);
-    out[0] = tc_b_op(lw, t->dtype == TC_bool ? on_bools : on_ints, NULL, (tc_val[]){a, b}, 2);
-}
-
-void tc_lower_plain_bitwise_and(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    bits(lw, node, TC_OP_tosa_logical_and, TC_OP_tosa_bitwise_and, out);
-}
-
-void tc_lower_plain_bitwise_or(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    bits(lw, node, TC_OP_tosa_logical_or, TC_OP_tosa_bitwise_or, out);
-}
-
-void tc_lower_plain_bitwise_xor(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    bits(lw, node, TC_OP_tosa_logical_xor, TC_OP_tosa_bitwise_xor, out);
+    out[0] = tc_b_op(lw, how[node->op][t->dtype == TC_bool], NULL, (tc_val[]){a, b}, 2);
 }
 
 /* TOSA shifts by 0 to the width less 1; constants can be looked at. */
