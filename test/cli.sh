@@ -785,7 +785,7 @@ expect 1 'r.html' compile $digits/model.pt2 -t cpu --report "$dir/no-such-folder
 lm=fixture/decoder
 speaks="--tokenizer $lm/tokenizer.json --prompt compiler"
 expect 0 'the methods share' compile $lm/prefill.pt2 $lm/decode.pt2 -t cpu -o "$dir/lm.pte"
-expect 0 '5 tokens behind a prompt of' generate "$dir/lm.pte" $speaks -n 5
+expect 0 '5 tokens after a prompt of' generate "$dir/lm.pte" $speaks -n 5
 expect 0 '1 window, 4 steps; a context of 64' generate "$dir/lm.pte" $speaks -n 5
 expect 0 '"steps": 4' generate "$dir/lm.pte" $speaks -n 5 --json
 holds 'two roads, one text' [ "$("$tosac" generate "$dir/lm.pte" $speaks -n 12 | head -1)" = "$("$tosac" generate $lm/forward.pt2 $speaks -n 12 | head -1)" ]

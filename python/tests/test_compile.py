@@ -29,7 +29,7 @@ def test_accuracy_of_what_is_written(digits):
     r = tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples)
     (a,) = r.accuracy
     assert a.real and 30 < a.sqnr_db < 60 and abs(a.sqnr_db - a.typed_sqnr_db) < 3 and a.lost == 0 and a.aside_sqnr_db is None
-    assert " dB" in str(a) and "beside float" in r.summary() and r.json()["accuracy"]["outputs"][0]["sqnr_db"] == pytest.approx(a.sqnr_db)
+    assert " dB" in str(a) and "against float" in r.summary() and r.json()["accuracy"]["outputs"][0]["sqnr_db"] == pytest.approx(a.sqnr_db)
     size = r.size
     r.run(digits.x[:1])
     assert r.size == size
@@ -155,7 +155,7 @@ def test_data_that_does_not_fit(digits):
         tosac.run(digits.model, np.zeros((1, 1, 27, 27), np.float32))
     with pytest.raises(tosac.UsageError, match="no sample"):
         tosac.quantize(digits.model, [])
-    with pytest.raises(tosac.UsageError, match="is no model"):
+    with pytest.raises(tosac.UsageError, match="is not a model"):
         tosac.load(3)
     with pytest.raises(tosac.UsageError, match="emit"):
         tosac.compile(digits.model, "TOSA-1.0+FP").save("x.unknown")

@@ -44,5 +44,5 @@ def test_one_method_of_a_program(program, tmp_path):
 
 
 def test_what_is_no_language_model():
-    with pytest.raises(tosac.ModelError, match="no language model"):
+    with pytest.raises(tosac.ModelError, match="not a language model"):
         tosac.generate(TOP / "test" / "fixture" / "digits" / "model.pt2", DECODER / "tokenizer.json", "a")

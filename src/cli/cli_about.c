@@ -136,7 +136,7 @@ static tc_status run_ops(cli *c, const void *record, const cli_texts *args)
         cli_json_close(&out, ']');
     else
         printf("\n"
-               "It also depends on types and shapes: 'tosac explain MODEL -t %s' says it for a "
+               "It also depends on types and shapes: 'tosac explain MODEL -t %s' shows it for a "
                "model.\n",
                t ? o->target : "TARGET");
     return TC_OK;

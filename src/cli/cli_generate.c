@@ -109,7 +109,8 @@ static bool is_step(const tc_model *model)
 static void print_summary(const program *p, const tc_generated *g, size_t n_prompt)
 {
     double seconds = g->window_seconds + g->step_seconds;
-    printf("\n\n%zu tokens behind a prompt of %zu, %.1f tokens a second here", g->n, n_prompt,
+    printf("\n\n"
+           "%zu tokens after a prompt of %zu, %.1f tokens a second here", g->n, n_prompt,
            seconds > 0 ? (double)g->n / seconds : 0);
     printf("; %zu window%s, %zu step%s", g->windows, g->windows == 1 ? "" : "s", g->steps,
            g->steps == 1 ? "" : "s");

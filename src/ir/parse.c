@@ -143,7 +143,7 @@ static const void *parse_stored(parser *p, tc_lex *lex, const tc_type *type)
         tc_lex_fail(lex, TC_E_TRUNCATED, "%zu bytes at offset %" PRId64 ", the file beside has %zu",
                     size, offset, p->side.size);
     else if (offset % 64)
-        tc_lex_fail(lex, TC_E_FORMAT, "offset %" PRId64 " is no multiple of 64", offset);
+        tc_lex_fail(lex, TC_E_FORMAT, "offset %" PRId64 " is not a multiple of 64", offset);
     else if (!tc_elements_valid(type, p->side.data + offset))
         tc_lex_fail(lex, TC_E_DATA, "some of the bytes are no '%s'", tc_dtypes[type->dtype].name);
     else

@@ -72,7 +72,7 @@ tc_status tc_shape_index_put(tc_infer *c)
         tc_type there;
         TC_TRY(picked(c, 2, &there));
         if (tc_dims_count(there.rank, there.dim) < 0)
-            return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'index_put' names too many places");
+            return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'index_put' has too many indices");
         if (!tc_index_fits(c->in[1].type, &there))
             return tc_error(c->ctx, c->loc, TC_E_SHAPE,
                             "'index_put' puts %s where there is room for %s",

@@ -37,7 +37,7 @@ tc_status tc_shape_while_loop(tc_infer *c)
     TC_TRY(declared(c));
     for (int i = 0; i < c->n_out; i++)
         if (!tc_same_dims(&c->out[i], c->in[i].type) || c->out[i].dtype != c->in[i].type->dtype)
-            return tc_error(c->ctx, c->loc, TC_E_TYPE, "'while_loop' is given %s and hands back %s",
+            return tc_error(c->ctx, c->loc, TC_E_TYPE, "'while_loop' is given %s and returns %s",
                             tc_type_text(&c->ctx->scratch, c->in[i].type),
                             tc_type_text(&c->ctx->scratch, &c->out[i]));
     return TC_OK;

@@ -52,7 +52,7 @@ static void check_inputs(check *c)
     for (size_t i = 0; i < c->g->n_in; i++) {
         tc_val val = c->g->in[i];
         if (val == TC_NONE || val >= c->g->n_val || c->g->val[val]->def)
-            FOUND(c, c->loc, STRUCTURE, "input %zu of '%s' is no input value", i, c->g->name);
+            FOUND(c, c->loc, STRUCTURE, "input %zu of '%s' is not an input value", i, c->g->name);
         else if (c->made[val])
             FOUND(c, c->loc, ORDER, "%%%" PRIu32 " is an input of '%s' twice", val - 1, c->g->name);
         else
@@ -87,7 +87,7 @@ static bool check_operands(check *c, const tc_node *node)
             FOUND(c, node->loc, ORDER, "operand %d of '%s' is used before it is defined", i,
                   tc_ops[node->op].name);
         else
-            FOUND(c, node->loc, STRUCTURE, "operand %d of '%s' is no value of this graph", i,
+            FOUND(c, node->loc, STRUCTURE, "operand %d of '%s' is not a value of this graph", i,
                   tc_ops[node->op].name);
     }
     return good;
@@ -126,7 +126,7 @@ static void check_nodes(check *c)
     for (size_t k = 0; k < c->g->n_node; k++) {
         const tc_node *node = c->g->node[k];
         if ((unsigned)node->op >= TC_OP_COUNT || !node->loc) {
-            FOUND(c, c->loc, STRUCTURE, "node %zu of '%s' has no operator or no place", k,
+            FOUND(c, c->loc, STRUCTURE, "node %zu of '%s' has no operator or no location", k,
                   c->g->name);
             c->broken[k] = true;
             continue;
@@ -173,10 +173,10 @@ static void check_ports(check *c)
     const tc_module *m = c->module;
     for (size_t i = 0; i < m->n_in_port; i++)
         if (m->in_port[i].val && !is_input(c->g, m->in_port[i].val))
-            FOUND(c, c->loc, STRUCTURE, "place %zu of the signature takes what is no input", i);
+            FOUND(c, c->loc, STRUCTURE, "port %zu of the signature is not an input", i);
     for (size_t i = 0; i < m->n_out_port; i++)
         if (m->out_port[i].val && !is_made(c, m->out_port[i].val))
-            FOUND(c, c->loc, STRUCTURE, "place %zu of the signature gives what is never made", i);
+            FOUND(c, c->loc, STRUCTURE, "port %zu of the signature is never defined", i);
 }
 
 /* ---- control flow: the graphs that a node runs ---- */
@@ -308,7 +308,7 @@ static void check_moves(check *c, const tc_node *node)
         tc_mark mark = tc_arena_mark(&c->ctx->scratch);
         FOUND(c, node->loc, TYPE, "'%s' moves numbers from %s into %s", tc_ops[node->op].name,
               tc_type_text(&c->ctx->scratch, type), tc_type_text(&c->ctx->scratch, result));
-        tc_note(c->ctx, node->loc, "a change of domain is a 'rescale' of its own");
+        tc_note(c->ctx, node->loc, "use a 'rescale' to change the scale");
         tc_arena_rewind(&c->ctx->scratch, mark);
         return;
     }

@@ -26,7 +26,7 @@ enum {
 #include "lower.def"
     N_ROW
 };
-static_assert(N_ROW == (int)TC_OP_tosa_argmax, "lower.def says something of every operator");
+static_assert(N_ROW == (int)TC_OP_tosa_argmax, "lower.def has a row for every operator");
 
 bool tc_lower_knows(tc_op op, bool quantized)
 {

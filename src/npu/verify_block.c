@@ -182,7 +182,8 @@ void tc_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op)
     int32_t depth = u85 ? 8 : unit.depth;
     if (op->kind != TC_NPU_KIND_RESIZE &&
         ((b.h % unit.h && !row) || b.w % unit.w || b.depth % depth))
-        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is no multiple of %d x %d x %d",
+        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is not a multiple of %d x %d x "
+                                        "%d",
                      b.h, b.w, b.depth, unit.h, unit.w, depth);
     if (op->kind == TC_NPU_KIND_RESIZE && (b.h != 1 || b.depth > 16))
         tc_npu_found(v, TC_CHECK_BLOCK,

@@ -151,7 +151,7 @@ const char *tc_einsum_parse(const char *equation, const tc_tensor *in, int n_in,
     at += 2;
     if ((problem = read_term(&at, &result)))
         return problem;
-    return *at ? "goes on behind its result" : spelled_result(&result, most, e);
+    return *at ? "continues after its result" : spelled_result(&result, most, e);
 }
 
 /* An array with a step per label; labels it does not have are not in `has`. */

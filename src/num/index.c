@@ -284,7 +284,7 @@ void tc_num_index_put(tc_call *c)
     int n_index = unmasked(c, c->in + 2, c->n_in - 2, index);
     if (!tc_index_picks(c->in[0].type, index, n_index, &picks) ||
         !tc_index_dims(c->in[0].type, &picks, &shape) || !tc_index_fits(c->in[1].type, &shape)) {
-        c->error = "what the masks pick, the other indices and the values do not broadcast";
+        c->error = "the masked elements, the other indices and the values do not broadcast";
         return;
     }
     if (!list_picks(c, c->in[0].type, index, n_index, &picks, &list))

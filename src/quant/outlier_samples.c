@@ -109,9 +109,9 @@ void tc_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_ve
                 verdict->with_db, it, it);
     else if (verdict->heavy)
         tc_note(ctx, NULL,
-                "%s %s kept, though the values reach %s: the outputs outweigh all others', and "
-                "without %s the whole has %.1f dB; samples alike have %.1f dB, and %.1f without "
-                "%s: leave %s out of the data if %s broken",
+                "%s %s kept, though the values reach %s: their outputs dominate, and without %s "
+                "the total is %.1f dB; with equal weights it is %.1f dB, and %.1f without %s: "
+                "remove %s from the data if %s broken",
                 names, is, far, it, verdict->all_db, verdict->with_db, verdict->without_db, it, it,
                 one ? "it is" : "they are");
     else

@@ -305,7 +305,7 @@ static void push_global(machine *m)
         }
     if (m->status == TC_OK) {
         m->status = tc_error(m->ctx, here(m), TC_E_FORMAT,
-                             "the pickle asks for '%.*s.%.*s', which is no plain tensor",
+                             "the pickle asks for '%.*s.%.*s', which is not a plain tensor",
                              module.n > 80 ? 80 : (int)module.n, module.p,
                              name.n > 80 ? 80 : (int)name.n, name.p);
         tc_note(m->ctx, here(m),
@@ -343,7 +343,7 @@ static int32_t read_dims(machine *m, value v, int64_t out[TC_MAX_RANK])
 {
     group *g = v.kind == LIST ? v.as.group : NULL;
     if (!g || g->n > TC_MAX_RANK) {
-        fail(m, TC_E_FORMAT, "a tensor whose shape is none, or of more than eight axes");
+        fail(m, TC_E_FORMAT, "a tensor with a wrong shape, or with more than eight axes");
         return 0;
     }
     for (size_t i = 0; i < g->n; i++) {

@@ -225,7 +225,7 @@ static tc_status settle_lists(tc_pte_file *f, tc_pte_method *m, size_t at)
             int64_t item = v->item.v[i];
             bool none = item == -1 && v->tag == PTE_OPTIONAL_TENSOR_LIST;
             if (!none && (item < 0 || (uint64_t)item >= m->n_value))
-                return broken_at(f, at, "a list names a value that is not there");
+                return broken_at(f, at, "a list has a value that does not exist");
             if (!none && m->value[item].tag != (whole ? PTE_INT : PTE_TENSOR))
                 return broken_at(f, at, "a list names a value of another kind");
             if (whole)
@@ -254,7 +254,7 @@ static tc_status known_values(tc_pte_file *f, const tc_pte_method *m, tc_ints li
 {
     for (int32_t i = 0; i < list.n; i++)
         if (list.v[i] < 0 || (uint64_t)list.v[i] >= m->n_value)
-            return broken_at(f, at, "a value is named that is not there");
+            return broken_at(f, at, "a value does not exist");
     return TC_OK;
 }
 
@@ -327,7 +327,7 @@ static tc_status read_step(tc_pte_file *f, tc_fb_table t, const tc_pte_method *m
                   : s->tag == PTE_DELEGATE_CALL ? m->n_delegate
                                                 : m->n_value;
     if (s->what >= most)
-        return broken_at(f, t.at, "an instruction names what is not there");
+        return broken_at(f, t.at, "an instruction names something that does not exist");
     return calls || s->tag == PTE_MOVE_CALL ? known_values(f, m, s->arg, t.at) : TC_OK;
 }
 

@@ -34,7 +34,7 @@ static tc_status need_type(reader *r, const tc_pte_value *t)
         return tc_error(r->ctx, r->loc, TC_E_FORMAT,
                         "an argument is not a tensor, where one is expected");
     if (t->dynamic)
-        return tc_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor whose shape is not fixed");
+        return tc_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor with a dynamic shape");
     if (!t->type)
         return tc_unsupported(
             r->ctx, r->loc, TC_E_UNSUPPORTED,
@@ -342,7 +342,8 @@ static tc_status read_delegate(reader *r, uint32_t which)
     } else {
         tc_status status = tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED,
                                           "the payload of a '%s' cannot be run here", d->id);
-        tc_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' keeps what can beside it");
+        tc_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' stores TOSA beside it, which "
+                                "can be run");
         return status;
     }
     r->graph[which] =
@@ -450,7 +451,7 @@ static tc_status run_step(reader *r, size_t k)
     return s->tag == PTE_FREE_CALL
                ? TC_OK
                : tc_unsupported(r->ctx, loc, TC_E_UNSUPPORTED,
-                                "control flow inside a program that is no loop as tosac writes it");
+                                "control flow that is not a loop as tosac writes it");
 }
 
 tc_status tc_pte_run(reader *r, size_t from, size_t to)

@@ -54,7 +54,7 @@ static inline const char *tc_arg_axis(const tc_cpu_value *v, int64_t rank, int64
     bool scalar = rank == 0 && (v->i == 0 || v->i == -1);
     if (scalar)
         *out = 0;
-    return scalar || (*out >= 0 && *out < rank) ? NULL : "is no axis of its operand";
+    return scalar || (*out >= 0 && *out < rank) ? NULL : "is not an axis of its operand";
 }
 
 static inline int32_t tc_cpu_rank(const tc_cpu_site *s)

@@ -181,7 +181,7 @@ static tc_status find_directory(const tc_archive *a, directory *dir)
             l && tc_le32(l) == SIGN_LOCATOR ? span(a, tc_le64(l + 8), END64_SIZE) : NULL;
         if (!w || tc_le32(w) != SIGN_END64)
             return tc_error(a->ctx, at_byte(a, end), TC_E_FORMAT,
-                            "the end record points to a 64-bit one that is not there");
+                            "the end record points to a 64-bit record that does not exist");
         *dir = (directory){tc_le64(w + 48), tc_le64(w + 40), tc_le64(w + 32)};
     }
     if (!has(a, dir->at, dir->size))
@@ -270,7 +270,7 @@ static tc_status read_directory(tc_archive *a, tc_arena *arena, directory dir)
         const uint8_t *e = end - at >= ENTRY_SIZE ? span(a, at, ENTRY_SIZE) : NULL;
         if (!e || tc_le32(e) != SIGN_ENTRY)
             return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
-                            "entry %" PRIu64 " of %" PRIu64 " in the directory is not there", i + 1,
+                            "entry %" PRIu64 " of %" PRIu64 " in the directory is missing", i + 1,
                             dir.count);
         size_t n_name = tc_le16(e + 28), n_extra = tc_le16(e + 30);
         uint64_t size = ENTRY_SIZE + n_name + n_extra + tc_le16(e + 32);

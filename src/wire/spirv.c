@@ -113,7 +113,7 @@ void tc_spv_read(tc_spv_reader *r, tc_bytes bytes)
 {
     *r = (tc_spv_reader){.data = bytes.data, .size = bytes.size, .at = 4 * TC_SPV_HEADER_WORDS};
     if (bytes.size < r->at || bytes.size % 4)
-        r->error = "the module is too short, or no whole number of words";
+        r->error = "the module is too short, or not a multiple of four bytes";
     else if (tc_le32(bytes.data) != TC_SPV_MAGIC)
         r->error = "the module does not begin as SPIR-V does";
     else if ((r->bound = tc_le32(bytes.data + 12)) > bytes.size / 4)

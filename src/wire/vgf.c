@@ -292,7 +292,8 @@ static tc_status section_bytes(reader *r, int i, tc_bytes *out)
     if (offset > r->bytes.size || size > r->bytes.size - offset)
         return bad(r, at, TC_E_TRUNCATED, "a section runs past the end of the file");
     if (offset < HEADER || offset % 4)
-        return bad(r, at, TC_E_FORMAT, "a section begins in the header, or on no multiple of 4");
+        return bad(r, at, TC_E_FORMAT, "a section begins in the header, or is not aligned to 4 "
+                                       "bytes");
     r->section = (size_t)offset;
     *out = (tc_bytes){r->bytes.data + offset, (size_t)size};
     return TC_OK;
@@ -373,7 +374,7 @@ static tc_status read_slots(reader *r, tc_fb_table t, uint32_t field, tc_vgf_slo
         TC_TRY(broken(r));
         if (out->v[i].resource >= r->vgf->n_resource)
             return bad(r, r->section + slot.at, TC_E_FORMAT,
-                       "a binding names a resource that is not there");
+                       "a binding names a resource that does not exist");
     }
     return broken(r);
 }
@@ -396,7 +397,7 @@ static tc_status read_constant_ids(reader *r, tc_fb_table t, tc_vgf_segment *s)
         TC_TRY(broken(r));
         if (s->constant[i] >= r->vgf->n_constant)
             return bad(r, r->section + t.at, TC_E_FORMAT,
-                       "a segment names a constant that is not there");
+                       "a segment names a constant that does not exist");
     }
     return broken(r);
 }
@@ -408,7 +409,8 @@ static tc_status read_segment(reader *r, tc_fb_table t, tc_vgf_segment *s)
     s->module = tc_fb_u32(t, SEGMENT_MODULE, 0);
     TC_TRY(broken(r));
     if (s->module >= r->vgf->n_module)
-        return bad(r, r->section + t.at, TC_E_FORMAT, "a segment names a module that is not there");
+        return bad(r, r->section + t.at, TC_E_FORMAT, "a segment names a module that does not "
+                                                      "exist");
     tc_fb_vector sets = tc_fb_list(t, SEGMENT_SETS, 4),
                  dispatch = tc_fb_list(t, SEGMENT_DISPATCH, 4);
     s->n_set = sets.n;
@@ -470,7 +472,8 @@ static tc_status read_constants(reader *r)
         if (offset > s.size - payload || size > s.size - payload - offset)
             return bad(r, r->section + payload, TC_E_TRUNCATED, "a constant runs past its section");
         if (resource >= vgf->n_resource)
-            return bad(r, r->section, TC_E_FORMAT, "a constant names a resource that is not there");
+            return bad(r, r->section, TC_E_FORMAT, "a constant names a resource that does not "
+                                                   "exist");
         vgf->constant[i] = (tc_vgf_constant){
             resource, (int32_t)tc_le32(row + 4), {s.data + payload + offset, (size_t)size}};
     }

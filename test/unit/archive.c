@@ -124,7 +124,7 @@ static void test_broken(void)
     CHECK(refused(&(wide){.short_size = true, .local_name = "a"}, 0, TC_BAD_MODEL,
                   "without its 64-bit sizes"));
     CHECK(refused(&(wide){.no_record = true, .local_name = "a"}, 0, TC_BAD_MODEL,
-                  "a 64-bit one that is not there"));
+                  "a 64-bit record that does not exist"));
     CHECK(refused(&(wide){.encrypted = true, .local_name = "a"}, 0, TC_UNSUPPORTED,
                   "it is encrypted"));
     CHECK(refused(&(wide){.method = 9, .local_name = "a"}, 0, TC_UNSUPPORTED,

@@ -332,7 +332,7 @@ static void try_broken(const char *text)
                             TC_OK &&
                         tc_verify(other, back) == TC_OK;
             const char *words = tc_diagnostics(other);
-            no_loop += strstr(words, "that is no loop as tosac writes it") != NULL;
+            no_loop += strstr(words, "that is not a loop as tosac writes it") != NULL;
             odd += strstr(words, "without an exit") || strstr(words, "without a copy");
             silent += !good && !*words;
             tc_ctx_free(other);

@@ -82,15 +82,15 @@ static const row rows[] = {
     {X,
      "  %1 = const [2,1,2,1] : shape[4]\n  %2 = const [0,0] : shape[2]\n"
      "  %9 = tosa.resize %0, %1, %2, %2 mode=bilinear : i32[1,15,15,4]\n",
-     "takes the nearest only", true},
+     "nearest only", true},
     {X,
      "  %1 = const [3,1,3,1] : shape[4]\n  %2 = const [0,0] : shape[2]\n"
      "  %9 = tosa.resize %0, %1, %2, %2 mode=nearest : i8[1,22,22,4]\n",
-     "enlarges by 2, 4 or 8", true},
+     "enlarge both axes by the same 2, 4 or 8", true},
     {X,
      "  %1 = const [4,1,2,1] : shape[4]\n  %2 = const [0,0] : shape[2]\n"
      "  %9 = tosa.resize %0, %1, %2, %2 mode=nearest : i8[1,29,15,4]\n",
-     "both axes alike", true},
+     "both axes by the same", true},
 };
 
 static const char *refusal(tc_ctx *ctx, const char *target, const row *r)

@@ -362,7 +362,7 @@ static void test_names(tc_ctx *ctx)
     CHECK(refused(model_of(ctx, unlike, (uint32_t[]){NODE, INPUT, INITIALIZER}, 3, 1),
                   "the input 'w' and its initializer are of different types"));
     CHECK(refused(model_of(ctx, twice, (uint32_t[]){NODE}, 1, 7),
-                  "its elements are i64, computed are f32"));
+                  "elements of type i64, inferred is f32"));
     /* softmax along an axis that is a float */
     tc_buf soft = node(ctx, "Softmax", "s", "x", NULL, "y"), axis = message(ctx);
     text(&axis, 1, "axis");

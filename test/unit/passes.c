@@ -353,13 +353,13 @@ int main(void)
     test_turned_down("sink-transposes", "the pass 'sink-transposes' needs TOSA_ONLY");
     test_spoiled(spoil_order, "is used before it is defined [order]");
     test_spoiled(spoil_output, "output 0 of 'main' is never made [structure]");
-    test_spoiled(spoil_operand, "is no value of this graph [structure]");
+    test_spoiled(spoil_operand, "is not a value of this graph [structure]");
     test_spoiled(spoil_result, "belongs to another node, or is defined twice [structure]");
     test_spoiled(spoil_type, "is declared e5m2[], and is");
     test_spoiled(spoil_missing_type, "has no type [type]");
     test_spoiled(spoil_fact, "has no TOSA form [promise]");
     test_spoiled(spoil_const, "[structure]");
-    test_spoiled(spoil_port, "takes what is no input [structure]");
+    test_spoiled(spoil_port, "of the signature is not an input [structure]");
     test_spoiled(spoil_calls, "a graph runs itself [structure]");
     return check_done();
 }

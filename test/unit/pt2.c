@@ -452,7 +452,7 @@ static void test_views(void)
     tc_ctx_free(ctx);
     m.values = "'x':" F32(INT(2) "," INT(3)) ",'y':" F32(INT(3) "," INT(2));
     CHECK(refused(m, TC_BAD_MODEL,
-                  "node 'y' ('aten.clone.default'): the file says that 'y' is f32[3,2], computed "
+                  "node 'y' ('aten.clone.default'): the file declares 'y' as f32[3,2], inferred "
                   "is f32[2,3] [mismatch]"));
     m.values = "'x':" F32(INT(2) "," INT(3));
     m.nodes = NODE("add_.Tensor", SELF("x"), "y");
@@ -567,7 +567,7 @@ static void test_pickles(void)
     CHECK(pickle_says(PICKLE(good), NULL));
     CHECK(pickle_says(PICKLE("\x80\x02"
                              "cos\nsystem\n(X\x02\0\0\0lstR."),
-                      "asks for 'os.system', which is no plain tensor"));
+                      "asks for 'os.system', which is not a plain tensor"));
     CHECK(pickle_says(PICKLE("\x80\x02" "cbuiltins\neval\n)R."), "'builtins.eval'"));
     CHECK(pickle_says(PICKLE("\x80\x02}X\x01\0\0\0w" TENSOR(
                           STORAGE, "K\0K\x04K\x03\x86K\x03K\x01\x86\x89)") "s."),

@@ -105,8 +105,8 @@ static tc_bytes model(tc_arena *arena, const odd *o)
 
 static const odd files[] = {
     {NULL, 1, 8, Y, false, NULL, 0, 0},
-    {"names a buffer that is not there", 7, 8, Y, false, NULL, 0, 0},
-    {"names a buffer that is not there", UINT32_C(0xfffffffc), 8, Y, false, NULL, 0, 0},
+    {"names a buffer that does not exist", 7, 8, Y, false, NULL, 0, 0},
+    {"names a buffer that does not exist", UINT32_C(0xfffffffc), 8, Y, false, NULL, 0, 0},
     {"has 16 bytes, its type f32[2] needs 8", 1, 16, Y, false, NULL, 0, 0},
     {"has 4 bytes, its type f32[2] needs 8", 1, 4, Y, false, NULL, 0, 0},
     {"past the end of the file", 1, 8, Y, false, NULL, 0, UINT64_C(0xfffffffffffffffc)},

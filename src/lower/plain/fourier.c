@@ -47,7 +47,7 @@ void tc_lower_fft(tc_build *lw, const tc_node *node, tc_val *out)
     (void)out;
     const char *why = why_not(lw, node);
     if (!why && !in_parts(lw->rw->from, node->out[0]))
-        why = "its complex result is read as such";
+        why = "its complex result is used";
     if (why)
         tc_lower_refuse(lw, "%s", why);
 }

@@ -51,7 +51,7 @@ static void clamped(tc_build *lw, const tc_node *node, double lo, double hi, tc_
         return;
     bool whole = (lo == -INFINITY || is_whole(lo)) && (hi == INFINITY || is_whole(hi));
     if (isnan(lo) || isnan(hi) || (!tc_is_float(type) && !whole)) {
-        tc_lower_refuse(lw, "its limits are no numbers of the result's type");
+        tc_lower_refuse(lw, "its limits cannot be represented in the result's type");
         return;
     }
     tc_dtype in = tc_is_float(type) ? tc_plain_type(type) : type == TC_bool ? TC_i32 : type;

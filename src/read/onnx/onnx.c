@@ -129,7 +129,7 @@ static tc_status check_output(const tc_onnx_scope *scope, const TcOnnxPb__ValueI
     if (said == TC_none || said == is)
         return TC_OK;
     return tc_error(scope->reader->ctx, loc, TC_E_MISMATCH,
-                    "the file says that its elements are %s, computed are %s",
+                    "the file declares elements of type %s, inferred is %s",
                     tc_dtypes[said].name, tc_dtypes[is].name);
 }
 

@@ -374,7 +374,7 @@ void tc_onnx_build_loop(tc_onnx_node *n)
         most = trips ? tc_onnx_settled_int(n, 0, 0) : INT64_MAX;
         if (m->status == TC_OK && !unroll(n, &r, most, condition, true))
             tc_b_unsupported(m, "a Loop whose length is not constant, and that collects results "
-                                "or carries what changes its shape");
+                                "or carries state of changing shape");
     }
     for (int i = 0; i < r.n_state; i++)
         tc_onnx_bind(n, i, r.state[i]);

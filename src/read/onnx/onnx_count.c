@@ -82,7 +82,7 @@ static bool check(tc_onnx_node *n, const pool *p, tc_ints starts, int64_t *colum
             tc_b_bad(m, TC_E_ARGUMENT, "ngram_indexes has %" PRId64, p->column.v[i]);
     }
     if (sequences != p->column.n || !sequences)
-        tc_b_bad(m, TC_E_ARGUMENT, "%" PRId64 " sequences and %d places for them", sequences,
+        tc_b_bad(m, TC_E_ARGUMENT, "%" PRId64 " sequences and %d positions for them", sequences,
                  p->column.n);
     return m->status == TC_OK;
 }

@@ -172,7 +172,7 @@ void tc_onnx_build_nms(tc_onnx_node *n)
     const tc_type *b = boxes.type, *s = scores.type;
     if (b->rank != 3 || s->rank != 3 || b->dim[2] != 4 || b->dim[0] != s->dim[0] ||
         b->dim[1] != s->dim[2]) {
-        tc_b_bad(m, TC_E_SHAPE, "boxes and scores do not fit together");
+        tc_b_bad(m, TC_E_SHAPE, "boxes and scores have incompatible shapes");
         return;
     }
     int64_t count = b->dim[1], classes = s->dim[1], found = 0;

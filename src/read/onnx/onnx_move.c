@@ -207,7 +207,7 @@ void tc_onnx_build_slice(tc_onnx_node *n)
     int rank = tc_b_type(&n->m, x)->rank;
     if (ends.n != starts.n || (axes.n && axes.n != starts.n) || (steps.n && steps.n != starts.n) ||
         starts.n > rank) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "starts, ends, axes and steps do not fit together");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "starts, ends, axes and steps have different lengths");
         return;
     }
     tc_val y = x;

@@ -80,7 +80,7 @@ void tc_onnx_build_det(tc_onnx_node *n)
     const tc_type *t = tc_b_type(&n->m, x);
     int64_t size = t->rank >= 2 ? t->dim[t->rank - 1] : 0;
     if (size < 1 || t->dim[t->rank - 2] != size)
-        tc_b_bad(&n->m, TC_E_SHAPE, "the determinant of what is no square matrix");
+        tc_b_bad(&n->m, TC_E_SHAPE, "the determinant of a matrix that is not square");
     else if (size > 5)
         tc_b_unsupported(&n->m, "the determinant of a matrix of %" PRId64 " rows; 5 at most", size);
     else

@@ -276,7 +276,7 @@ static tc_val by_region(tc_build *m, const align *a, tc_val x, tc_val rois, tc_t
             size = a->least > 0 ? fmaxf(size, (float)a->least) : size;
             float ratio = ceilf(size / (float)a->out[i]);
             if (!(ratio <= 64)) {
-                tc_b_unsupported(m, "a region whose cells are more than 64 places wide");
+                tc_b_unsupported(m, "a region whose cells are more than 64 elements wide");
                 return TC_NONE;
             }
             one.ratio[i] = ratio < 1 ? 1 : (int64_t)ratio;

@@ -103,7 +103,7 @@ static tc_status open_beside(tc_onnx *reader, const char *location, const tc_loc
     const char *path = tc_text_format(&reader->ctx->arena, "%s%s", folder, location);
     if (!stays_inside(location) || leads_outside(folder, path))
         return tc_error(reader->ctx, loc, TC_E_FORMAT,
-                        "its data is said to be in '%s', which is not inside the model's folder",
+                        "its data is in '%s', which is not inside the model's folder",
                         location);
     void **at = tc_map_at(&reader->beside, tc_str_of(location));
     if (!*at) {

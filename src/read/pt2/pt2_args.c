@@ -446,7 +446,7 @@ static void check_type(tc_pt2_node *n, const tc_pt2_slot *r, tc_val value)
     tc_mark mark = tc_arena_mark(&n->m.ctx->scratch);
     n->m.status =
         tc_error(n->m.ctx, n->m.loc, TC_E_MISMATCH,
-                 "node '%s' ('%s'): the file says that '%.*s' is %s, computed is %s",
+                 "node '%s' ('%s'): the file declares '%.*s' as %s, inferred is %s",
                      n->m.loc->node,
                  n->target, (int)r->name.n, r->name.p, tc_type_text(&n->m.ctx->scratch, declared),
                  tc_type_text(&n->m.ctx->scratch, computed));

@@ -190,7 +190,7 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
     int64_t side = t->rank && offset > -INT32_MAX && offset < INT32_MAX
                        ? t->dim[t->rank - 1] + (offset < 0 ? -offset : offset) : -1;
     if (t->rank < 1 || t->rank >= TC_MAX_RANK || side < 0 || side > 1 << 13) {
-        tc_b_unsupported(&n->m, "a diagonal of such rank or length");
+        tc_b_unsupported(&n->m, "a diagonal of this rank or length");
         return TC_NONE;
     }
     int64_t border[2 * TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];

@@ -33,7 +33,7 @@ static void import_tri_indices(tc_pt2_node *n)
     int64_t count = y->rank == 2 ? y->dim[1] : 0, k = 0;
     enum { MOST = 1 << 14 };
     if (rows < 0 || rows > MOST || columns < 0 || columns > MOST || count > rows * columns) {
-        tc_b_unsupported(&n->m, "a matrix of such size");
+        tc_b_unsupported(&n->m, "a matrix of this size");
         return;
     }
     int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(2 * count));
@@ -97,7 +97,7 @@ static tc_val resized(tc_pt2_node *n, tc_val x, int64_t axis, int64_t extent)
     if (extent == t->dim[axis])
         return x;
     if (extent < 1 || extent > INT32_MAX) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a transform of such length");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "a transform of this length");
         return TC_NONE;
     }
     int64_t border[2 * TC_MAX_RANK] = {0};

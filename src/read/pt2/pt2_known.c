@@ -111,7 +111,7 @@ static void import_unique(tc_pt2_node *n)
     int64_t count = tc_type_count(t.type), k = 0;
     enum { MOST = 1 << 12 };
     if (tc_pt2_has(n, "dim") || count > MOST || !all_exact(t)) {
-        tc_b_unsupported(&n->m, "unique rows, or so many numbers");
+        tc_b_unsupported(&n->m, "unique rows, or too many numbers");
         return;
     }
     size_t room = (size_t)count;

@@ -93,7 +93,7 @@ static frames read_frames(tc_pt2_node *n, bool onesided)
     f.window = tc_pt2_tensor_opt(n, "window");
     if (n->m.status == TC_OK &&
         (f.length < 1 || f.hop < 1 || width < 1 || width > f.length || f.length > 1 << 20))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "frames of such length");
+        tc_b_bad(&n->m, TC_E_ARGUMENT, "frames of this length");
     TC_STOP_WITH(&n->m, f);
     if (!f.window && width < f.length)
         f.window = tc_b_full(&n->m, 1, &width, 1, TC_f32);

@@ -338,7 +338,7 @@ static tc_status bind_output(tc_pt2_scope *scope, const tc_json *spec)
         tc_str name = tc_json_text(&reader->work, tc_json_get(body, "user_input_name"));
         tc_warning(
             reader->ctx, &loc, TC_E_UNSUPPORTED,
-            "the model changes its input '%.*s' in place; the caller's copy keeps its numbers",
+            "the model changes its input '%.*s' in place; the caller's copy is not changed",
             (int)name.n, name.p ? name.p : "");
         return TC_OK;
     }

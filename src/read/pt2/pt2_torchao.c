@@ -43,7 +43,7 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
         }
     }
     if (n->m.status == TC_OK && rank > TC_MAX_RANK)
-        tc_b_unsupported(&n->m, "blocks along so many axes are not supported");
+        tc_b_unsupported(&n->m, "blocks along more axes are not supported");
     TC_STOP_WITH(&n->m, false);
     *b = (blocks){.count = 1, .size = 1};
     for (int inside = 0; inside < 2; inside++)

@@ -34,7 +34,7 @@ tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_v
         if (cell->n_step < 0)
             return tc_unsupported(
                 g->module->ctx, loc, TC_E_UNSUPPORTED,
-                "a view whose base was changed in place, by a way that cannot be followed");
+                "a view whose base was changed in place, in a way that cannot be tracked");
         tc_val val = TC_NONE;
         TC_TRY(tc_pt2_current(g, cell->base, loc, &val));
         for (int i = 0; i < cell->n_step; i++)
@@ -89,7 +89,7 @@ static tc_status put_anywhere(tc_graph *g, const tc_pt2_step *s, tc_val base, tc
     int64_t count = tc_type_count(type), n_part = tc_type_count(part);
     if (count > INT32_MAX)
         return tc_unsupported(ctx, loc, TC_E_TOO_LARGE,
-                              "an in-place change through '%s' of so large a tensor",
+                              "an in-place change through '%s' of a tensor that is too large",
                               tc_ops[s->op].name);
     tc_tensor place = tc_tensor_new(arena, tc_type_make(ctx, TC_i64, type->rank, type->dim));
     for (int64_t i = 0; i < count; i++)
@@ -165,7 +165,7 @@ static tc_status write_back(tc_graph *g, tc_arena *arena, const tc_pt2_cell *cel
     if (cell->n_step < 0)
         return tc_unsupported(
             g->module->ctx, loc, TC_E_UNSUPPORTED,
-            "an in-place change of a view, by a way that cannot be followed back");
+            "an in-place change of a view, in a way that cannot be tracked");
     tc_val *between = tc_new_n(arena, tc_val, (size_t)cell->n_step + 1);
     between[0] = base;
     for (int i = 0; i + 1 < cell->n_step; i++)
@@ -196,7 +196,7 @@ tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val v
     tc_pt2_cell *root = root_of(cell);
     if (root->input && !root->version)
         tc_warning(g->module->ctx, loc, TC_E_UNSUPPORTED,
-                   "the model changes its input '%s' in place; the caller's copy keeps its numbers",
+                   "the model changes its input '%s' in place; the caller's copy is not changed",
                    root->input);
     TC_TRY(write_up(g, arena, cell, val, loc, root->version + 1));
     root->version++;

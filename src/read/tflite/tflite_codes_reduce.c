@@ -97,7 +97,7 @@ static void sum_or_mean(tc_tfl_node *n, bool mean)
     for (int i = 0; i < axes.n; i++)
         count *= type->dim[axes.v[i]];
     if (count < 1) {
-        tc_b_unsupported(m, "a mean of no numbers");
+        tc_b_unsupported(m, "a mean of no elements");
         return;
     }
     if (mean) {

@@ -181,7 +181,7 @@ void tc_tfl_build_ethos_u(tc_tfl_node *n)
         return;
     }
     if (!offsets(n, at)) {
-        tc_b_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors lie");
+        tc_b_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors are");
         return;
     }
     if (!read_program(n, &program))

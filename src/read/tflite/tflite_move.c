@@ -533,7 +533,7 @@ void tc_tfl_build_batch_to_space(tc_tfl_node *n)
     for (int i = 0; i < k && m->status == TC_OK; i++) {
         int64_t from = crop.v[2 * i], end = dim[1 + i] - crop.v[2 * i + 1];
         if (from < 0 || crop.v[2 * i + 1] < 0 || from > end)
-            tc_b_bad(m, TC_E_SHAPE, "borders cut off that are not there");
+            tc_b_bad(m, TC_E_SHAPE, "negative padding that is larger than the input");
         x = tc_b_slice(m, x, 1 + i, from, end, 1);
     }
     tc_tfl_bind(n, 0, x);

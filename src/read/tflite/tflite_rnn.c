@@ -43,8 +43,7 @@ static tc_val state(tc_tfl_node *n, int i)
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
     if (t && !t->variable)
         tc_b_unsupported(&n->m,
-                         "operator '%s' (version %d) with a state ('%s') that is no "
-                         "variable",
+                         "operator '%s' (version %d) with a state ('%s') that is not a variable",
                          n->row->name, n->version, t->name);
     return need_real(n, i, 2);
 }

@@ -107,7 +107,7 @@ static const char *handle_of(tc_tfl_node *n, int i)
     const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
     if (t && t->handle)
         return t->handle;
-    tc_b_bad(&n->m, TC_E_STRUCTURE, "input %d is no handle of a variable", i);
+    tc_b_bad(&n->m, TC_E_STRUCTURE, "input %d is not a handle of a variable", i);
     return NULL;
 }
 

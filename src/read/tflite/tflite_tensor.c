@@ -134,7 +134,7 @@ tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
 tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i)
 {
     if (i < 0 || (i && (uint64_t)i >= reader->buffers.n))
-        tc_fb_fail(&reader->fb, reader->buffers.at, "a tensor names a buffer that is not there");
+        tc_fb_fail(&reader->fb, reader->buffers.at, "a tensor names a buffer that does not exist");
     if (i <= 0 || reader->fb.error)
         return (tc_bytes){NULL, 0};
     tc_fb_table b = tc_fb_list_table(reader->buffers, (size_t)i);
@@ -367,7 +367,7 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
                                     : converted(reader, t, raw, count);
     TC_TRY(tc_tfl_broken(reader));
     if (!data)
-        return tc_error(ctx, loc, TC_E_FORMAT, "the sparse tensor '%s' does not fit together",
+        return tc_error(ctx, loc, TC_E_FORMAT, "the sparse tensor '%s' is inconsistent",
                         t->name);
     *out = t->kept = (tc_tensor){type, (void *)(uintptr_t)data};
     return TC_OK;
