@@ -63,6 +63,8 @@ tc_op tc_op_named(tc_str name)
     bool tosa = name.n > 5 && memcmp(name.p, "tosa.", 5) == 0;
     for (int op = 0; op < TC_OP_COUNT; op++) {
         const char *row = tc_ops[op].name;
+        if (!name.n || *row != *name.p)
+            continue;
         bool is_tosa = tc_text_starts(row, "tosa_");
         if (tosa == is_tosa && (tosa ? spelled(row, name) : tc_str_is(name, row)))
             return (tc_op)op;
