@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* facts.c -- constant values while a graph is read: see facts.h. */
 #include "facts.h"
+
+#include "../num/load.h"
 #include "../run/eval.h"
 
 void tc_facts_note_fixed(const tc_facts *f, tc_module *module)
@@ -183,4 +185,23 @@ static void fold(tc_build *m, tc_node *node)
 tc_build tc_build_folding(tc_ctx *ctx, tc_graph *g, const tc_loc *loc, tc_facts *facts)
 {
     return (tc_build){.ctx = ctx, .g = g, .loc = loc, .fold = fold, .facts = facts};
+}
+
+tc_tensor tc_b_nonzero(tc_build *b, tc_tensor t, bool by_row)
+{
+    int64_t all = tc_type_count(t.type), found = 0, k = 0, rank = t.type->rank;
+    for (int64_t i = 0; i < all; i++)
+        found += tc_load_f64(t, i) != 0;
+    int64_t dim[2] = {by_row ? found : rank, by_row ? rank : found};
+    tc_tensor out = tc_b_tensor(b, TC_i64, 2, dim);
+    int64_t *to = out.data;
+    for (int64_t i = 0; i < all; i++) {
+        if (tc_load_f64(t, i) == 0)
+            continue;
+        int64_t left = i;
+        for (int64_t d = rank; d-- > 0; left /= t.type->dim[d])
+            to[by_row ? k * rank + d : d * found + k] = left % t.type->dim[d];
+        k++;
+    }
+    return out;
 }

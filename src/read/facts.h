@@ -26,6 +26,9 @@ bool tc_b_known(tc_build *b, tc_val x, tc_tensor *out);
 /* The same, or from the numbers that the model is read for; the inputs that took part are fixed. */
 bool tc_b_settled(tc_build *b, tc_val x, tc_tensor *out);
 
+/* The indices of what is not zero, in order: [rank, how many]; by_row: [how many, rank]. */
+tc_tensor tc_b_nonzero(tc_build *b, tc_tensor t, bool by_row);
+
 /* Inputs from whose numbers shapes followed: the module is good for these numbers only. */
 void tc_facts_note_fixed(const tc_facts *f, tc_module *module);
 

@@ -199,34 +199,15 @@ void tc_onnx_build_one_hot(tc_onnx_node *n)
 
 /* ---- results whose shape follows from numbers ---- */
 
-static bool is_zero(tc_tensor t, int64_t i)
-{
-    return t.type->dtype == TC_i64 ? tc_load_i64(t, i) == 0 : tc_load_f64(t, i) == 0;
-}
-
-/* [rank, how many]: the places that are not zero, in order. */
+/* A number counts as a list of one. */
 void tc_onnx_build_non_zero(tc_onnx_node *n)
 {
     tc_tensor t;
     if (!tc_onnx_settled_tensor(n, 0, &t))
         return;
-    int64_t all = tc_type_count(t.type), found = 0, at = 0;
-    int rank = t.type->rank ? t.type->rank : 1;
-    for (int64_t i = 0; i < all; i++)
-        found += !is_zero(t, i);
-    tc_tensor out = tc_b_tensor(&n->m, TC_i64, 2, (int64_t[]){rank, found});
-    for (int64_t i = 0; i < all; i++) {
-        if (is_zero(t, i))
-            continue;
-        int64_t left = i;
-        for (int d = rank - 1; d >= 0; d--) {
-            int64_t extent = t.type->rank ? t.type->dim[d] : 1;
-            ((int64_t *)out.data)[d * found + at] = left % extent;
-            left /= extent;
-        }
-        at++;
-    }
-    tc_onnx_bind(n, 0, tc_b_const(&n->m, out, NULL));
+    if (!t.type->rank)
+        t.type = tc_type_make(n->m.ctx, t.type->dtype, 1, (int64_t[]){1});
+    tc_onnx_bind(n, 0, tc_b_const(&n->m, tc_b_nonzero(&n->m, t, false), NULL));
 }
 
 /* Rows (or, without axis, numbers) where the condition holds. */

@@ -9,17 +9,10 @@ bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out)
     tc_tensor t;
     if (!tc_b_known(&n->m, x, &t))
         return false;
-    int64_t count = tc_type_count(t.type), ones = 0, step = 1;
-    for (int64_t i = 0; i < count; i++)
-        ones += tc_load_f64(t, i) != 0;
-    for (int axis = t.type->rank - 1; axis >= 0; axis--) {
-        int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)ones), k = 0;
-        for (int64_t i = 0; i < count; i++)
-            if (tc_load_f64(t, i) != 0)
-                list[k++] = i / step % t.type->dim[axis];
-        out[axis] = tc_b_list(&n->m, list, ones);
-        step *= t.type->dim[axis];
-    }
+    tc_tensor list = tc_b_nonzero(&n->m, t, false);
+    int64_t found = list.type->dim[1];
+    for (int axis = t.type->rank - 1; axis >= 0; axis--)
+        out[axis] = tc_b_list(&n->m, (const int64_t *)list.data + axis * found, found);
     return true;
 }
 

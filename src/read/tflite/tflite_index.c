@@ -338,24 +338,8 @@ void tc_tfl_build_matrix_diag(tc_tfl_node *n)
 void tc_tfl_build_where(tc_tfl_node *n)
 {
     tc_tensor t;
-    if (!tc_tfl_settled_tensor(n, 0, &t))
-        return;
-    int64_t all = tc_type_count(t.type), found = 0, at = 0;
-    int rank = t.type->rank;
-    for (int64_t i = 0; i < all; i++)
-        found += tc_load_f64(t, i) != 0;
-    tc_tensor out = tc_b_tensor(&n->m, TC_i64, 2, (int64_t[]){found, rank});
-    for (int64_t i = 0; i < all; i++) {
-        if (tc_load_f64(t, i) == 0)
-            continue;
-        int64_t left = i;
-        for (int d = rank - 1; d >= 0; d--) {
-            ((int64_t *)out.data)[at * rank + d] = left % t.type->dim[d];
-            left /= t.type->dim[d];
-        }
-        at++;
-    }
-    tc_tfl_bind(n, 0, tc_b_const(&n->m, out, NULL));
+    if (tc_tfl_settled_tensor(n, 0, &t))
+        tc_tfl_bind(n, 0, tc_b_const(&n->m, tc_b_nonzero(&n->m, t, true), NULL));
 }
 
 /* Numbers in the order of their first places, and which of them each is. */
