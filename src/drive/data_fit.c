@@ -145,7 +145,8 @@ static tc_status measure(tc_ctx *ctx, const tc_module *model, tc_dataset *data, 
     TC_TRY(tc_open_dataset(ctx, data, g, &samples));
     g->n_out = 0;
     tc_graph_output(g, out->norm->in[0]);
-    TC_TRY(tc_road_run(ctx, m, TC_AT_COPY, TC_AT_RUNNABLE, NULL, NULL));
+    TC_TRY(tc_road_run(ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
+    TC_TRY(tc_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
     tc_exec *exec = tc_exec_new(ctx, m);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), x;
     for (size_t i = 0; i < g->n_in; i++)
