@@ -27,14 +27,17 @@ done
 
 # "NAME acts" or "NAME still" for every case whose command runs passes: the first of its list is the one it is about.
 # What follows it in the list only clears away.
+# Long constants stand in a result by their ends: there they are not compared.
 shown=$(find test/golden -name '*.ir' -exec awk '
-    FNR == 1 { if (name) print name, (input == output ? "still" : "acts"); name = input = output = ""; part = 0 }
+    function bare(graph) { gsub(/const \[[^]]*\]/, "const", graph); return graph }
+    function did() { return input == output || (output ~ / numbers, [0-9a-f]+\]/ && bare(input) == bare(output)) ? "still" : "acts" }
+    FNR == 1 { if (name) print name, did(); name = input = output = ""; part = 0 }
     part == 0 && /^\$ tosac opt .*--pass[= ]/ { name = $0; sub(/.*--pass[= ]/, "", name); sub(/[, ].*/, "", name) }
     part == 0 && /^$/ { part = 1; next }
     /^----/ { part = 2; next }
     part == 1 { input = input $0 "\n" }
     part == 2 { output = output $0 "\n" }
-    END { if (name) print name, (input == output ? "still" : "acts") }' {} +)
+    END { if (name) print name, did() }' {} +)
 for pass in $(sed -nE 's/^PASS\( *\w+, *\w+, *"([^"]+)",.*/\1/p' src/*/*_pass.def); do
     for what in acts still; do
         if grep -qx "$pass $what" <<<"$shown"; then passed=$((passed + 1)); else
