@@ -59,18 +59,12 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value);
  * binding. */
 void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view);
 
-/* The dimensions as a list. */
-tc_ints tc_pt2_dims(tc_pt2_node *n, const tc_type *type);
-
 /* Elements [start, end) by step along an axis, as Python counts: negative from the end, clamped. */
 tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
                     int64_t step);
 /* What that comes to, as the operator's attributes. */
 tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
                                  int64_t end, int64_t step);
-
-/* A constant of bools; the numbers are copied. */
-tc_val tc_pt2_mask(tc_pt2_node *n, const uint8_t *v, int32_t rank, const int64_t *dim);
 
 /* Where a known tensor is not zero: a list per axis, written to `out`; false: it is not known. */
 bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);

@@ -206,7 +206,8 @@ static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
     for (int64_t i = 0; i < side; i++)
         if (i + offset >= 0 && i + offset < side)
             keep[i * side + i + offset] = 1;
-    tc_val mask = tc_pt2_mask(n, keep, 2, (int64_t[]){side, side});
+    const tc_type *square = tc_type_make(n->m.ctx, TC_bool, 2, (int64_t[]){side, side});
+    tc_val mask = tc_b_const(&n->m, (tc_tensor){square, keep}, NULL);
     return tc_b_where(&n->m, mask, row, tc_b_scalar(&n->m, t->dtype, 0));
 }
 

@@ -39,9 +39,9 @@ static bool packed(const tc_pt2_node *n, tc_val x)
 static void import_reshape(tc_pt2_node *n)
 {
     tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints shape = tc_pt2_dims(n, tc_pt2_result_type(n, 0));
+    const tc_type *shape = tc_pt2_result_type(n, 0);
     TC_STOP(&n->m);
-    tc_pt2_result(n, x, tc_b_reshape(&n->m, x, shape.n, shape.v),
+    tc_pt2_result(n, x, tc_b_reshape_as(&n->m, x, shape),
                   n->row->extra != 0 && packed(n, x));
 }
 

@@ -56,7 +56,7 @@ static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
                 b->moves = b->moves || at != i;
                 at++;
             }
-    b->shape = tc_pt2_dims(n, x);
+    b->shape = tc_ints_copy(&n->m.ctx->arena, x->dim, x->rank);
     b->view = tc_ints_copy(&n->m.ctx->arena, view, rank);
     b->moved = tc_ints_copy(&n->m.ctx->arena, moved, rank);
     return true;
