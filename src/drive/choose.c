@@ -176,16 +176,16 @@ void tc_verdicts_text(const tc_verdicts *c, tc_buf *out)
                       "the costs of this machine are not known: every offered form is used\n");
         return;
     }
-    tc_buf_printf(out, "forms offered, cycles of the region on %s without and with them:\n",
+    tc_buf_printf(out, "alternative forms, cycles of the region on %s without and with them:\n",
                   c->machine->name);
-    tc_buf_printf(out, "  %-10s %-10s %7s %14s %14s %10s  %-6s %s\n", "region", "form", "places",
-                  "without", "with", "", "", "where");
+    tc_buf_printf(out, "  %-10s %-25s %7s %12s %12s %10s  %-6s %s\n", "region", "form",
+                  "matches", "without", "with", "", "", "where");
     for (size_t i = 0; i < c->n; i++) {
         const tc_verdict *k = &c->choice[i];
         const tc_loc *loc = k->node ? k->node->loc : NULL;
-        tc_buf_printf(out, "  %-10s %-10s %7zu %14.0f %14.0f %+10.0f  %-6s %s%s%s\n", k->region,
+        tc_buf_printf(out, "  %-10s %-25s %7zu %12.0f %12.0f %+10.0f  %-6s %s%s%s\n", k->region,
                       k->pass, k->places, k->without, k->with, k->with - k->without,
-                      k->taken ? "taken" : "left", k->shape, loc && loc->node ? " " : "",
+                      k->taken ? "used" : "not", k->shape, loc && loc->node ? " " : "",
                       loc && loc->node ? loc->node : "");
     }
     if (!c->n)
