@@ -255,7 +255,12 @@ double tc_cook_number(tc_cook *c, sort s)
             return v;
 }
 
-int64_t tc_cook_whole(tc_cook *c) { return (int64_t)tc_cook_number(c, WHOLE); }
+/* As large as it can be where the file's number is too large for a double to hold exactly. */
+int64_t tc_cook_whole(tc_cook *c)
+{
+    double v = tc_cook_number(c, WHOLE);
+    return v >= 0x1p63 ? INT64_MAX : v <= -0x1p63 ? INT64_MIN : v == v ? (int64_t)v : 0;
+}
 
 /* ---- attributes ---- */
 
