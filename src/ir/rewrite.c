@@ -145,14 +145,6 @@ tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, siz
     return TC_OK;
 }
 
-tc_val tc_rewrite_shape(const tc_rewrite *rw, const tc_node *node, int n, const int64_t *extent)
-{
-    int64_t dim = n;
-    return tc_graph_const(rw->to, tc_type_make(rw->ctx, TC_shape, 1, &dim),
-                          tc_arena_copy(&rw->ctx->arena, extent, (size_t)n * sizeof *extent), NULL,
-                          node->loc);
-}
-
 static bool same_results(const tc_graph *g, const tc_node *x, const tc_graph *h, const tc_node *y)
 {
     for (int i = 0; i < x->n_out; i++) {

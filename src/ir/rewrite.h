@@ -64,9 +64,6 @@ const bool *tc_graph_pinned(tc_ctx *ctx, const tc_graph *g);
  * place; now: by old value, what stands for it. */
 void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);
 
-/* n extents as a constant of `to`, from where the node came. */
-tc_val tc_rewrite_shape(const tc_rewrite *rw, const tc_node *node, int n, const int64_t *extent);
-
 /* A constant of `to` that stays what it is from run to run. */
 bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
 

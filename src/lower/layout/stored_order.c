@@ -12,7 +12,8 @@ tc_val tc_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const vo
 
 tc_val tc_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v)
 {
-    return tc_rewrite_shape(l->rw, like, n, v);
+    tc_build b = tc_build_instead(l->rw, like);
+    return tc_b_shape(&b, n, v);
 }
 
 /* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */

@@ -6,7 +6,7 @@
 #include "reshape_chain.h"
 #include "axis_order.h"
 
-#include "../../ir/rewrite.h"
+#include "../../ir/build.h"
 
 /* A value of the old graph: what holds its numbers, in which order.  After a reshape of axes that
  * do not lie together: by which chain they are read; the next steps may bring them together again.
