@@ -555,9 +555,9 @@ vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY
     local words=$1
     printf '#!/bin/sh\n%s\n' "$2" >"$dir/vela" && chmod +x "$dir/vela"
     shift 2
-    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" "$@"
+    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte" "$@"
 }
-TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte"
 # that is said first, before any model is read or data taken; what needs no streams is written
 TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 -o "$dir/u85.pte"
 TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 --report "$dir/u85.html"
@@ -570,7 +570,7 @@ vela 'without writing anything' 'exit 0'
 vela 'not complete' 'mkdir out; echo garbage >out/region_vela.npz'
 vela 'not complete' "mkdir out; head -c 3000 $PWD/$digits/calib.npz >out/region_vela.npz"
 printf '#!/bin/sh\nsleep 30\n' >"$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" >/dev/null 2>&1
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte" >/dev/null 2>&1
 holds 'no program was written' test ! -e "$dir/u85.pte"
 holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
 
@@ -592,11 +592,11 @@ vela 'refuses even the addition of two tensors' 'echo Error: no such thing; exit
 
 # What Vela refuses goes to the CPU, and the program is written all the same; when time is over, all that is not known to be taken
 printf '#!/bin/sh\ntest $(wc -c <region.tosa) -lt 1000 || { echo Error: no such thing; exit 1; }\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/sum_vela.npz" >"$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "no part of the model runs on 'ethos-u85-256'" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "no part of the model runs on 'ethos-u85-256'" compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte"
 sed -i '2i sleep 1' "$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives more time' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte" --refusal-seconds 1
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives more time' compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte" --refusal-seconds 1
 sed -i '2d' "$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/u85.pte"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte"
 
 # a stream that breaks the machine's rules, and one that keeps them and computes something else
 cat >"$dir/relu.ir" <<'EOF'
@@ -713,14 +713,14 @@ mv "$dir/f.tosa.json" "$dir/g.json"
 expect 1 'have its scales' run "$dir/f.tosa" -i $digits/test.npz --dequantize
 sed 's/"scale": \[/"scale": [1,/' "$dir/g.json" >"$dir/f.tosa.json"
 expect 1 'do not match its type' run "$dir/f.tosa" -i $digits/test.npz --dequantize
-expect 0 'digits-1.c: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/digits-1.c"
+expect 0 'digits-1.c: ' compile "$dir/t8.ir" -t TOSA-1.0+INT -o "$dir/digits-1.c"
 holds 'the header has sizes' grep -q 'DIGITS_1_PLANNED_BYTES 3920' "$dir/digits-1.h"
 printf '#include <stdio.h>\n#include "digits-1.c"\nint main(void) { return fwrite(digits_1_pte, 1, DIGITS_1_PTE_BYTES, stdout) != DIGITS_1_PTE_BYTES; }\n' >"$dir/array.c"
 holds 'a program can be made of it' cc -o "$dir/array" "$dir/array.c"
-expect 0 'digits-1.pte: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/digits-1.pte"
+expect 0 'digits-1.pte: ' compile "$dir/t8.ir" -t TOSA-1.0+INT -o "$dir/digits-1.pte"
 holds 'the array is the .pte' cmp <("$dir/array") "$dir/digits-1.pte"
 holds 'the array is C' cc -Wall -Wextra -Werror -c -o "$dir/digits.o" "$dir/digits-1.c"
-expect 0 'x.json: 1 region' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --emit model-explorer -o "$dir/x.json"
+expect 0 'x.json: 1 region' compile "$dir/t8.ir" -t TOSA-1.0+INT --emit model-explorer -o "$dir/x.json"
 holds 'nodes have a namespace' grep -q '"namespace": "features/0/0"' "$dir/x.json"
 expect 2 "did you mean 'model-explorer'" compile $digits/model.pt2 -t cpu --emit model-explor -o "$dir/x.json"
 if type -P vela >/dev/null; then # not the function above
@@ -737,7 +737,7 @@ fi
 expect 0 'p.pte: ' compile $digits/model.pt2 -t cpu -o "$dir/p.pte" --locations
 holds 'steps know their module' grep -qa 'features.1.conv.0.0' "$dir/p.pte"
 expect 0 'f32[1000,10]' run "$dir/p.pte" -i $digits/test.npz
-expect 0 'q.pte: ' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/q.pte" --locations
+expect 0 'q.pte: ' compile "$dir/t8.ir" -t TOSA-1.0+INT -o "$dir/q.pte" --locations
 holds "so do a delegate's" grep -qa 'hardtanh_5 = aten.hardtanh.default' "$dir/q.pte"
 
 # TensorFlow Lite: a signature's names, what outlives a run, an axis that is left open.
