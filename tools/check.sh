@@ -7,7 +7,7 @@
 #   full   gcc, clang and sanitizer builds, judges, random graphs, trained models (within a quarter of an hour)
 #   long   full, with every sample, every region and every random graph; every build type
 #
-# Builds come first; then the tests, as many at a time as there are cores, what takes long before what does not.  A test
+# Builds come first; then the tests, as many at a time as there are cores, what took long the last time before the rest.  A test
 # ends with "N passed, N failed" or "N passed, N failed, N skipped"; so does this one.  What cannot be run here is counted
 # as skipped, and the reason is said.
 set -uo pipefail
@@ -17,7 +17,7 @@ shared=${TOSAC_SHARED:-../shared}
 cases=build/cases
 python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
 jobs=$(nproc)
-passed=0 failed=0 skipped=0 begun=$SECONDS work=$(mktemp -d)
+passed=0 failed=0 skipped=0 begun=$SECONDS work=$(mktemp -d) seconds=build/check-seconds
 trap 'rm -rf "$work"' EXIT
 
 tell() { # NAME PASSED FAILED SKIPPED [WORDS [SECONDS]]
@@ -86,18 +86,34 @@ tally() { # NUMBER
         echo "${names[$1]}: exit $rc"
     fi
     [ "$bad" = 0 ] || tail -40 "$log"
+    printf '%s\t%s\n' "$took" "${names[$1]}" >>"$work/seconds"
     tell "${names[$1]}" "$good" "$bad" "$left" "$([ "$left" = 0 ] || grep -m 1 -E '^(not asked|there is no|[0-9]+ have inputs|.*known failures)' "$log")" "$took"
 }
 
+# The numbers of the tests, those that took longest the last time first.  Where nothing is known of a test, it comes before
+# the others, and before all of these what takes minutes.
+by_seconds() {
+    local i took
+    for i in "${!names[@]}"; do
+        took=$(awk -F'\t' -v name="${names[$i]}" '$2 == name {print $1; exit}' "$seconds" 2>/dev/null)
+        [ -n "$took" ] || case ${names[$i]} in
+            'random models' | 'build-asan: command line' | 'trained models'*) took=90000 ;;
+            *) took=80000 ;;
+        esac
+        echo "$took $i"
+    done | sort -k1,1nr -k2,2n | cut -d' ' -f2
+}
+
 run_queue() {
-    local next=0 running=0 i
+    local next=0 running=0 i order
+    mapfile -t order < <(by_seconds)
     while [ $next -lt ${#names[@]} ] || [ $running -gt 0 ]; do
         while [ $next -lt ${#names[@]} ] && [ $running -lt "$jobs" ]; do
-            begin $next
+            begin "${order[$next]}"
             next=$((next + 1)) running=$((running + 1))
         done
         wait -n
-        for ((i = 0; i < next; i++)); do
+        for i in "${order[@]:0:$next}"; do
             [ -e "$work/$i.rc" ] && [ ! -e "$work/$i.told" ] || continue
             tally $i
             : >"$work/$i.told"
@@ -318,6 +334,8 @@ main() {
         $good && later "Python package" python_package
     fi
     run_queue
+    touch "$work/seconds" "$seconds"
+    awk -F'\t' '!seen[$2]++' "$work/seconds" "$seconds" >"$work/kept" && mv "$work/kept" "$seconds"
     echo "$((SECONDS - begun)) s"
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" = 0 ]
