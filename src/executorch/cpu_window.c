@@ -34,10 +34,11 @@ static const void *flat_pool(tc_build *m, int i, int k)
 static bool pool_line(tc_build *m)
 {
     const tc_type *t = tc_b_in_type(m, 0);
-    int64_t dim[TC_MAX_RANK];
-    memcpy(dim, t->dim, sizeof dim);
-    dim[t->rank] = dim[t->rank - 1];
+    int64_t dim[TC_MAX_RANK + 1];
+    for (int i = 0; i < t->rank - 1; i++)
+        dim[i] = t->dim[i];
     dim[t->rank - 1] = 1;
+    dim[t->rank] = t->dim[t->rank - 1];
     tc_val x = tc_b_reshape(m, tc_b_in(m, 0), t->rank + 1, dim);
     tc_node *made = tc_b_ops(m, m->node->op, flat_pool(m, -1, 0), &x, 1, m->node->n_out);
     for (int i = 0; made && i < m->node->n_out; i++)
