@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.h -- the little that unit tests need: CHECK, and a closing line "N passed, N failed".
+/* check.h -- the little that unit tests need: CHECK, CHECK_ROW, and a closing line "N passed, N failed".
  *
  * A case is one CHECK in the text of a test, however many numbers it is held to: it passes when it
  * held each time, and it fails once. */
@@ -29,6 +29,16 @@ static inline void check_once(check_state *state, bool holds, const char *file, 
     do {                                                                                           \
         static check_state check_here;                                                             \
         check_once(&check_here, (condition), __FILE__, __LINE__, #condition);                      \
+    } while (0)
+
+/* The same for a row of a table, which is named where it does not hold. */
+#define CHECK_ROW(row, condition)                                                                  \
+    do {                                                                                           \
+        static check_state check_here;                                                             \
+        bool check_holds = (condition);                                                            \
+        if (!check_holds)                                                                          \
+            fprintf(stderr, "%s: ", (row));                                                        \
+        check_once(&check_here, check_holds, __FILE__, __LINE__, #condition);                      \
     } while (0)
 
 static inline int check_done(void)
