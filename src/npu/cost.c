@@ -525,7 +525,9 @@ static void settle(stream *s)
 void tc_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
                      tc_npu_next *next, void *user, tc_npu_stream_cost *out)
 {
-    stream s = {.arena = arena, .m = machine, .s = system, .out = out};
+    enum { JOBS = 2048 }; /* of most streams: what is not used is not touched */
+    stream s = {.arena = arena, .m = machine, .s = system, .out = out, .cap_part = JOBS};
+    s.part = tc_arena_raw(arena, JOBS * sizeof *s.part);
     tc_npu_op op;
     *out = (tc_npu_stream_cost){0};
     while (next(user, &op)) {
