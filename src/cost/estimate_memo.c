@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-enum { BLOCKS = 512, WEIGHTS = 1024 }; /* powers of two; of two that meet the later one stays */
+/* Slots of the tables, powers of two; weights that meet lie side by side, in so many slots. */
+enum { BLOCKS = 512, WEIGHTS = 1024, NEAR = 16 };
 
 typedef struct known_block {
     const tc_npu_machine *machine;
@@ -90,9 +91,13 @@ double tc_memo_entropy(tc_estimate_memo *memo, const int8_t *number, int64_t n)
     if (!memo)
         return entropy(number, n);
     uintptr_t at = (uintptr_t)number;
-    known_weights *k = &memo->weights[hash(&at, sizeof at) % WEIGHTS];
-    if (k->number == number && k->n == n)
-        return k->bits;
+    size_t home = hash(&at, sizeof at);
+    known_weights *k = &memo->weights[home % WEIGHTS];
+    for (size_t i = 0; i < NEAR && k->number; i++) {
+        k = &memo->weights[(home + i) % WEIGHTS];
+        if (k->number == number && k->n == n)
+            return k->bits;
+    }
     double bits = entropy(number, n);
     if (memo->ctx->n_attempt == memo->n_attempt)
         *k = (known_weights){number, n, bits};
