@@ -8,6 +8,11 @@
  *     y = tc_b_reshape(&b, y, 2, (int64_t[]){4, 8});
  *     return b.status;
  *
+ * In a rewriter (rewrite.h), in the place of a node:
+ *
+ *     tc_build b = tc_build_instead(rw, node);
+ *     return tc_b_replace(&b, tc_b_relu(&b, tc_b_in(&b, 0)), done);
+ *
  * The promise: after a failure every verb does nothing and gives TC_NONE, so that a rule reads in
  * straight lines and looks at the status once, at its end.  A message has been given by then: by
  * the shape rules where an operator does not fit its operands, by tc_b_bad or tc_b_unsupported
