@@ -35,13 +35,13 @@ static double ours(const int *s, int64_t oh)
     int64_t p = s[3] / 2, ic = s[0], oc = s[1], h = s[2], k = s[3];
     int64_t pad[4] = {p, p, p, p}, stride[2] = {s[4], s[4]}, dilation[2] = {1, 1};
     tc_attr_tosa_conv a = {{4, pad}, {2, stride}, {2, dilation}, false, TC_i32};
-    const tc_type *x = tc_type_make(ctx, TC_i8, 4, (int64_t[]){1, h, h, ic});
-    const tc_type *y = tc_type_make(ctx, TC_i8, 4, (int64_t[]){1, oh, oh, oc});
+    const tc_type *x = ti_type_make(ctx, TC_i8, 4, (int64_t[]){1, h, h, ic});
+    const tc_type *y = ti_type_make(ctx, TC_i8, 4, (int64_t[]){1, oh, oh, oc});
     bool depth = s[5] > 1;
     tc_tensor w =
-        tc_tensor_new(arena, depth ? tc_type_make(ctx, TC_i8, 4, (int64_t[]){k, k, ic, 1})
-                                   : tc_type_make(ctx, TC_i8, 4, (int64_t[]){oc, k, k, ic}));
-    tc_tensor b = {tc_type_make(ctx, TC_i32, 1, &oc), tc_new_n(arena, int32_t, (size_t)oc)};
+        ti_tensor_new(arena, depth ? ti_type_make(ctx, TC_i8, 4, (int64_t[]){k, k, ic, 1})
+                                   : ti_type_make(ctx, TC_i8, 4, (int64_t[]){oc, k, k, ic}));
+    tc_tensor b = {ti_type_make(ctx, TC_i32, 1, &oc), tc_new_n(arena, int32_t, (size_t)oc)};
     memset(w.data, 3, tc_type_bytes(w.type));
     int32_t *m = tc_new_n(arena, int32_t, (size_t)oc + 16),
             *shift = tc_new_n(arena, int32_t, (size_t)oc + 16);
@@ -50,10 +50,10 @@ static double ours(const int *s, int64_t oh)
         shift[i] = 40;
     }
     tc_narrow narrow = {m, shift, -5, -128, 127, TC_i8, NULL};
-    tc_conv8 *conv = depth ? NULL : tc_conv8_new(ctx, &a, x, y, w, b, -3, &narrow);
-    tc_depth8 *deep = depth ? tc_depth8_new(ctx, &a, x, y, w, b, -3, &narrow) : NULL;
-    size_t bytes = depth ? tc_depth8_scratch(deep) : tc_conv8_scratch(conv);
-    uintptr_t at = (uintptr_t)tc_arena_raw(arena, bytes + 63);
+    tc_conv8 *conv = depth ? NULL : ti_conv8_new(ctx, &a, x, y, w, b, -3, &narrow);
+    tc_depth8 *deep = depth ? ti_depth8_new(ctx, &a, x, y, w, b, -3, &narrow) : NULL;
+    size_t bytes = depth ? ti_depth8_scratch(deep) : ti_conv8_scratch(conv);
+    uintptr_t at = (uintptr_t)ti_arena_raw(arena, bytes + 63);
     void *scratch = (void *)((at + 63) / 64 * 64); /* as a plan has it */
     int8_t *in = tc_new_n(arena, int8_t, tc_type_bytes(x)),
            *out = tc_new_n(arena, int8_t, tc_type_bytes(y));
@@ -62,9 +62,9 @@ static double ours(const int *s, int64_t oh)
         double begin = now();
         for (int i = 0; i < RUNS; i++)
             if (depth)
-                tc_depth8_run(deep, in, out, scratch);
+                ti_depth8_run(deep, in, out, scratch);
             else
-                tc_conv8_run(conv, in, out, scratch);
+                ti_conv8_run(conv, in, out, scratch);
         double each = (now() - begin) / RUNS;
         best = each < best ? each : best;
     }
@@ -132,7 +132,7 @@ int main(void)
     omp_set_num_threads(1);
     dnnl_engine_create(&engine, dnnl_cpu, 0);
     dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
-    printf("int8 convolutions (%s)\n", tc_isa_name(tc_fast_isa()));
+    printf("int8 convolutions (%s)\n", ti_isa_name(ti_fast_isa()));
     printf("%-36s %10s %12s %8s\n", "in->out, extent, kernel/stride", "ours us", "oneDNN us",
            "ratio (aim 0.7)");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {

@@ -15,15 +15,15 @@ static tc_status replay(tc_ctx *ctx, const char *path)
     tc_bytes bytes;
     const char **name;
     size_t n;
-    if (!tc_is_folder(path)) {
-        TC_TRY(tc_file_read(ctx, path, &bytes));
+    if (!ti_is_folder(path)) {
+        TC_TRY(ti_file_read(ctx, path, &bytes));
         LLVMFuzzerTestOneInput(bytes.data, bytes.size);
         replayed++;
         return TC_OK;
     }
-    TC_TRY(tc_folder_list(ctx, path, &name, &n));
+    TC_TRY(ti_folder_list(ctx, path, &name, &n));
     for (size_t i = 0; i < n; i++)
-        TC_TRY(replay(ctx, tc_text_format(&ctx->arena, "%s/%s", path, name[i])));
+        TC_TRY(replay(ctx, ti_text_format(&ctx->arena, "%s/%s", path, name[i])));
     return TC_OK;
 }
 

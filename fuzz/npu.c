@@ -15,16 +15,16 @@ static void walk(const tc_npu_program *p)
 {
     tc_npu_walk w;
     tc_npu_op op;
-    tc_npu_walk_begin(&w, p->machine, p->words);
-    while (tc_npu_walk_next(&w, &op)) {
+    ti_npu_walk_begin(&w, p->machine, p->words);
+    while (ti_npu_walk_next(&w, &op)) {
         int32_t h, width, c;
-        must(tc_npu_kind_name(op.kind) && tc_npu_mode_name(op.kind, op.mode));
-        if (!tc_npu_is_kernel(op.kind))
+        must(ti_npu_kind_name(op.kind) && ti_npu_mode_name(op.kind, op.mode));
+        if (!ti_npu_is_kernel(op.kind))
             continue;
-        tc_npu_written(&op, &h, &width, &c);
-        tc_npu_range r = tc_npu_map_range(&op.ofm, h, width, c);
+        ti_npu_written(&op, &h, &width, &c);
+        tc_npu_range r = ti_npu_map_range(&op.ofm, h, width, c);
         must(r.lo <= r.hi);
-        r = tc_npu_map_range(&op.ifm, op.ifm.h, op.ifm.w, op.ifm.c);
+        r = ti_npu_map_range(&op.ifm, op.ifm.h, op.ifm.w, op.ifm.c);
         must(r.lo <= r.hi);
     }
     must(w.at <= p->words.n);
@@ -35,11 +35,11 @@ static void show(tc_ctx *ctx, const tc_npu_program *p)
     tc_npu_walk w;
     tc_npu_op op;
     tc_buf line;
-    tc_buf_init(&line, &ctx->arena);
-    tc_npu_walk_begin(&w, p->machine, p->words);
-    for (int i = 0; i < STEPS && tc_npu_walk_next(&w, &op); i++) {
+    ti_buf_init(&line, &ctx->arena);
+    ti_npu_walk_begin(&w, p->machine, p->words);
+    for (int i = 0; i < STEPS && ti_npu_walk_next(&w, &op); i++) {
         line.size = 0;
-        tc_npu_op_text(&line, p->machine, &op);
+        ti_npu_op_text(&line, p->machine, &op);
         must(line.size > 0);
     }
 }
@@ -47,7 +47,7 @@ static void show(tc_ctx *ctx, const tc_npu_program *p)
 static void verify(tc_ctx *ctx, const tc_npu_program *p)
 {
     tc_npu_findings found;
-    tc_npu_verify(ctx, p, &found);
+    ti_npu_verify(ctx, p, &found);
     must(found.n <= TC_NPU_FINDINGS && found.n <= found.n_error + found.n_doubt);
 }
 
@@ -60,9 +60,9 @@ static void cost(tc_ctx *ctx, const tc_npu_program *p)
     tc_npu_system s;
     tc_npu_stream_cost c;
     double all = 0;
-    must(tc_npu_system_find(ctx, p->machine, NULL, config[p->machine->product], "Shared_Sram",
+    must(ti_npu_system_find(ctx, p->machine, NULL, config[p->machine->product], "Shared_Sram",
                             &s) == TC_OK);
-    (void)tc_npu_cost_stream(&ctx->arena, p, &s, &c);
+    (void)ti_npu_cost_stream(&ctx->arena, p, &s, &c);
     for (size_t i = 0; i < c.n_op; i++)
         all += c.op[i].cost.cycles;
     must(all >= 0 && all - c.total.cycles <= 1e-6 * (all + 1) &&
@@ -73,13 +73,13 @@ static void execute(tc_ctx *ctx, const tc_npu_program *p)
 {
     const char *error;
     tc_npu_op op;
-    tc_npu_exec *x = tc_npu_exec_new(&ctx->arena, p, &error);
+    tc_npu_exec *x = ti_npu_exec_new(&ctx->arena, p, &error);
     must((x != NULL) == (error == NULL));
     if (!x)
         return;
-    tc_npu_exec_limit(x, WORK);
-    tc_npu_exec_begin(x);
-    for (int i = 0; i < STEPS && tc_npu_exec_step(x, &op); i++)
+    ti_npu_exec_limit(x, WORK);
+    ti_npu_exec_begin(x);
+    for (int i = 0; i < STEPS && ti_npu_exec_step(x, &op); i++)
         ;
 }
 
@@ -87,15 +87,15 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     static const tc_loc loc = {.file = "fuzz.npz"};
     tc_npu_program p = {0}, again;
-    bool archive = tc_npu_looks_like_npz(bytes);
+    bool archive = ti_npu_looks_like_npz(bytes);
     bool driver = !archive && bytes.size > 3 && memcmp(bytes.data, "COP", 3) == 0;
-    tc_status status = archive  ? tc_npu_read_npz(ctx, "fuzz.npz", bytes, &p)
-                       : driver ? tc_npu_read_driver(ctx, &loc, bytes, &p)
-                                : tc_npu_read_backend(ctx, &loc, bytes, &p);
+    tc_status status = archive  ? ti_npu_read_npz(ctx, "fuzz.npz", bytes, &p)
+                       : driver ? ti_npu_read_driver(ctx, &loc, bytes, &p)
+                                : ti_npu_read_backend(ctx, &loc, bytes, &p);
     if (!answered(ctx, status))
         return;
-    tc_bytes written = tc_npu_backend_payload(&ctx->arena, &p);
-    must(tc_npu_parse_backend(&ctx->arena, written, &again) == NULL);
+    tc_bytes written = ti_npu_backend_payload(&ctx->arena, &p);
+    must(ti_npu_parse_backend(&ctx->arena, written, &again) == NULL);
     must(again.n_in == p.n_in && again.n_out == p.n_out && again.words.n == p.words.n);
     if (driver)
         p.scratch = 65536;

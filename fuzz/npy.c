@@ -10,11 +10,11 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
     uint8_t piece[PIECE * 16];
     tc_npy *array;
     size_t n;
-    if (tc_npy_parse(ctx, "fuzz", bytes, &array, &n) != TC_OK)
+    if (ti_npy_parse(ctx, "fuzz", bytes, &array, &n) != TC_OK)
         return;
     for (size_t i = 0; i < n; i++)
         for (int64_t at = 0; at < array[i].count && at < 100 * PIECE; at += PIECE)
-            if (tc_npy_read(ctx, &array[i], at, tc_min_i64(PIECE, array[i].count - at), piece) !=
+            if (ti_npy_read(ctx, &array[i], at, ti_min_i64(PIECE, array[i].count - at), piece) !=
                 TC_OK)
                 break;
 }

@@ -61,7 +61,7 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
         bytes = around_program(&ctx->arena, bytes.data, bytes.size);
     else if (!bytes.size || bytes.data[0] != 'P')
         bytes = around_pickle(&ctx->arena, bytes.data, bytes.size);
-    tc_status status = tc_read_pt2(ctx, "fuzz.pt2", bytes, &module);
+    tc_status status = ti_read_pt2(ctx, "fuzz.pt2", bytes, &module);
     if (status == TC_BUG || (status != TC_OK) != (ctx->n_error > 0) || (status == TC_OK && !module))
         abort();
 }

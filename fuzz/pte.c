@@ -18,9 +18,9 @@ static bool worth_running(const tc_module *module)
             const tc_node *node = g->node[k];
             double operands = 1, results = 0;
             for (int j = 0; j < node->n_in; j++)
-                operands *= node->in[j] ? 1 + (double)tc_type_count(tc_type_of(g, node->in[j])) : 1;
+                operands *= node->in[j] ? 1 + (double)tc_type_count(ti_type_of(g, node->in[j])) : 1;
             for (int j = 0; j < node->n_out; j++)
-                results += (double)tc_type_count(tc_type_of(g, node->out[j]));
+                results += (double)tc_type_count(ti_type_of(g, node->out[j]));
             steps += operands * (1 + results);
             if (node->op == TC_OP_tosa_while_loop || tc_ops[node->op].attr == TC_ATTR_avg_pool ||
                 tc_ops[node->op].attr == TC_ATTR_max_pool)
@@ -32,33 +32,33 @@ static bool worth_running(const tc_module *module)
 
 static void run(tc_ctx *ctx, tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
               *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         memset(in[i].data, in[i].type->dtype == TC_bool ? 1 : 0x35, tc_type_bytes(in[i].type));
     }
-    answered(ctx, tc_exec_run(tc_exec_new(ctx, module), in, out));
+    answered(ctx, ti_exec_run(ti_exec_new(ctx, module), in, out));
 }
 
 static void look(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_pte_file *f = tc_new(&ctx->arena, tc_pte_file);
-    if (!answered(ctx, tc_pte_open(ctx, "fuzz.pte", bytes, f)))
+    if (!answered(ctx, ti_pte_open(ctx, "fuzz.pte", bytes, f)))
         return;
     for (size_t i = 0; i < f->n_method; i++)
         for (size_t k = 0; k < f->method[i].n_step && k < 100; k++)
             if (f->method[i].step[k].tag == PTE_DELEGATE_CALL)
-                tc_pte_borders(f, &f->method[i], k);
+                ti_pte_borders(f, &f->method[i], k);
 }
 
 static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_module *module = NULL;
     look(ctx, bytes);
-    if (!answered(ctx, tc_read_pte(ctx, "fuzz.pte", bytes, &module)) ||
-        !answered(ctx, tc_verify(ctx, module)))
+    if (!answered(ctx, ti_read_pte(ctx, "fuzz.pte", bytes, &module)) ||
+        !answered(ctx, ti_verify(ctx, module)))
         return;
     if (worth_running(module))
         run(ctx, module);

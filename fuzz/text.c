@@ -21,13 +21,13 @@ static void must(bool holds, const char *what)
 static void round_trip(tc_ctx *ctx, const tc_module *module)
 {
     tc_buf text, again;
-    tc_buf_init(&text, &ctx->arena);
-    tc_buf_init(&again, &ctx->arena);
-    tc_print(module, &(tc_print_options){.locs = true}, &text);
+    ti_buf_init(&text, &ctx->arena);
+    ti_buf_init(&again, &ctx->arena);
+    ti_print(module, &(tc_print_options){.locs = true}, &text);
     tc_module *back;
-    must(tc_parse(ctx, "again", (tc_bytes){text.data, text.size}, (tc_bytes){0}, &back) == TC_OK,
+    must(ti_parse(ctx, "again", (tc_bytes){text.data, text.size}, (tc_bytes){0}, &back) == TC_OK,
          "what was printed does not parse");
-    tc_print(back, &(tc_print_options){.locs = true}, &again);
+    ti_print(back, &(tc_print_options){.locs = true}, &again);
     must(text.size == again.size && memcmp(text.data, again.data, text.size) == 0,
          "what was parsed prints differently");
 }
@@ -36,7 +36,7 @@ static void round_trip(tc_ctx *ctx, const tc_module *module)
 static bool runs_quickly(const tc_module *module)
 {
     enum { MOST_BYTES = 4096, MOST_NODES = 64 };
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     for (size_t i = 1; i < g->n_val; i++)
         if (tc_type_bytes(g->val[i]->type) > MOST_BYTES)
             return false;
@@ -49,14 +49,14 @@ static bool runs_quickly(const tc_module *module)
 /* Any result or message will do. */
 static void run_on_zeros(tc_ctx *ctx, tc_module *module)
 {
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         memset(in[i].data, 0, tc_type_bytes(in[i].type));
     }
-    tc_status status = tc_eval(g, in, out, &ctx->arena);
+    tc_status status = ti_eval(g, in, out, &ctx->arena);
     must(status != TC_BUG, tc_diagnostics(ctx));
 }
 
@@ -64,14 +64,14 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     static const uint8_t side[4096] = {1, 0, 1};
     tc_module *module;
-    if (tc_parse(ctx, "fuzz", bytes, (tc_bytes){side, sizeof side}, &module) != TC_OK)
+    if (ti_parse(ctx, "fuzz", bytes, (tc_bytes){side, sizeof side}, &module) != TC_OK)
         return;
     round_trip(ctx, module);
-    if (tc_infer_missing(ctx, module) != TC_OK || tc_verify(ctx, module) != TC_OK)
+    if (ti_infer_missing(ctx, module) != TC_OK || ti_verify(ctx, module) != TC_OK)
         return;
     if (runs_quickly(module))
         run_on_zeros(ctx, module);
-    tc_status status = tc_run_passes(ctx, module, "tidy", NULL);
+    tc_status status = ti_run_passes(ctx, module, "tidy", NULL);
     must(status != TC_BUG, tc_diagnostics(ctx));
 }
 

@@ -11,9 +11,9 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_module *module = NULL;
     tc_survey survey = {0};
-    answered(ctx, tc_survey_tflite(ctx, "fuzz.tflite", bytes, &survey));
-    if (answered(ctx, tc_read_tflite(ctx, "fuzz.tflite", bytes, &module)))
-        must(tc_verify(ctx, module) == TC_OK);
+    answered(ctx, ti_survey_tflite(ctx, "fuzz.tflite", bytes, &survey));
+    if (answered(ctx, ti_read_tflite(ctx, "fuzz.tflite", bytes, &module)))
+        must(ti_verify(ctx, module) == TC_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -16,18 +16,18 @@
 static void disassemble(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_vgf vgf;
-    if (!answered(ctx, tc_vgf_read(ctx, "fuzz.vgf", bytes, &vgf)))
+    if (!answered(ctx, ti_vgf_read(ctx, "fuzz.vgf", bytes, &vgf)))
         return;
     for (size_t i = 0; i < vgf.n_module; i++) {
         tc_spv_reader words;
         tc_spv_instr instr;
-        tc_spv_read(&words, vgf.module[i].code);
-        while (tc_spv_next(&words, &instr)) {
-            tc_mark mark = tc_arena_mark(&ctx->scratch);
+        ti_spv_read(&words, vgf.module[i].code);
+        while (ti_spv_next(&words, &instr)) {
+            tc_mark mark = ti_arena_mark(&ctx->scratch);
             tc_buf line;
-            tc_buf_init(&line, &ctx->scratch);
-            tc_spv_print(&instr, tc_vgf_spelled, &line);
-            tc_arena_rewind(&ctx->scratch, mark);
+            ti_buf_init(&line, &ctx->scratch);
+            ti_spv_print(&instr, ti_vgf_spelled, &line);
+            ti_arena_rewind(&ctx->scratch, mark);
         }
     }
 }
@@ -35,9 +35,9 @@ static void disassemble(tc_ctx *ctx, tc_bytes bytes)
 static tc_bytes rewritten(tc_ctx *ctx, const tc_module *module, tc_module **again)
 {
     tc_bytes bytes = {NULL, 0};
-    must(tc_emit_vgf(ctx, module, &bytes) == TC_OK);
-    must(tc_read_vgf(ctx, "written.vgf", bytes, again) == TC_OK &&
-         tc_verify_tosa(ctx, *again, NULL) == TC_OK);
+    must(ti_emit_vgf(ctx, module, &bytes) == TC_OK);
+    must(ti_read_vgf(ctx, "written.vgf", bytes, again) == TC_OK &&
+         ti_verify_tosa(ctx, *again, NULL) == TC_OK);
     return bytes;
 }
 
@@ -45,8 +45,8 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_module *module = NULL, *again = NULL, *third = NULL;
     disassemble(ctx, bytes);
-    if (!answered(ctx, tc_read_vgf(ctx, "fuzz.vgf", bytes, &module)) ||
-        !answered(ctx, tc_verify_tosa(ctx, module, NULL)))
+    if (!answered(ctx, ti_read_vgf(ctx, "fuzz.vgf", bytes, &module)) ||
+        !answered(ctx, ti_verify_tosa(ctx, module, NULL)))
         return;
     rewritten(ctx, module, &again);
     tc_bytes second = rewritten(ctx, again, &third), last = rewritten(ctx, third, &again);

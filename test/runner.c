@@ -71,7 +71,7 @@ static char *behind(tc_ctx *ctx, tc_str line, const char *mark)
     tc_str text = {line.p + skip, line.n - skip};
     while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == ' '))
         text.n--;
-    return tc_text_copy(&ctx->arena, text);
+    return ti_text_copy(&ctx->arena, text);
 }
 
 /* NULL, or what is wrong with the file. */
@@ -111,8 +111,8 @@ static const char *limit_option(tc_ctx *ctx, const char *limit)
     char unit[8] = "";
     if (!limit || sscanf(limit, "arena %ld %7s", &n, unit) != 2)
         return NULL;
-    long scale = tc_text_eq(unit, "KiB") ? 1024 : tc_text_eq(unit, "MiB") ? 1024 * 1024 : 1;
-    return tc_text_format(&ctx->arena, "--arena-limit=%ld", n * scale);
+    long scale = ti_text_eq(unit, "KiB") ? 1024 : ti_text_eq(unit, "MiB") ? 1024 * 1024 : 1;
+    return ti_text_format(&ctx->arena, "--arena-limit=%ld", n * scale);
 }
 
 /* ---- the command ---- */
@@ -134,7 +134,7 @@ static void append_file(tc_buf *out, FILE *file)
     size_t n;
     rewind(file);
     while ((n = fread(part, 1, sizeof part, file)) > 0)
-        tc_buf_put(out, part, n);
+        ti_buf_put(out, part, n);
     fclose(file);
 }
 
@@ -154,9 +154,9 @@ static void become(const runner *r, const golden *g, char **argv, FILE *in, FILE
 static void put_status(tc_buf *out, int status)
 {
     if (WIFSIGNALED(status))
-        tc_buf_printf(out, "signal %d\n", WTERMSIG(status));
+        ti_buf_printf(out, "signal %d\n", WTERMSIG(status));
     else if (WEXITSTATUS(status))
-        tc_buf_printf(out, "exit %d\n", WEXITSTATUS(status));
+        ti_buf_printf(out, "exit %d\n", WEXITSTATUS(status));
 }
 
 static void run_command(tc_ctx *ctx, const runner *r, const golden *g, tc_buf *out)
@@ -215,14 +215,14 @@ static void put_constant(tc_buf *out, tc_str line, tc_str list)
     for (size_t i = 0; i < list.n; i++)
         n += list.p[i] == ',';
     if (n <= MANY) {
-        tc_buf_put(out, line.p, line.n);
+        ti_buf_put(out, line.p, line.n);
         return;
     }
     size_t front = number_at(list, ENDS), back = number_at(list, n - ENDS);
-    tc_buf_put(out, line.p, (size_t)(list.p - line.p) + front);
-    tc_buf_printf(out, " ..%.*s; %zu numbers, %08x", (int)(list.n - back), list.p + back, n,
-                  (unsigned)(tc_hash(list.p, list.n, 0) & UINT32_MAX));
-    tc_buf_put(out, list.p + list.n, (size_t)(line.p + line.n - (list.p + list.n)));
+    ti_buf_put(out, line.p, (size_t)(list.p - line.p) + front);
+    ti_buf_printf(out, " ..%.*s; %zu numbers, %08x", (int)(list.n - back), list.p + back, n,
+                  (unsigned)(ti_hash(list.p, list.n, 0) & UINT32_MAX));
+    ti_buf_put(out, list.p + list.n, (size_t)(line.p + line.n - (list.p + list.n)));
 }
 
 /* "...; against the model: 38.1 dB, at most 1 step off on 1 random sample": without decibels, which
@@ -232,26 +232,26 @@ static void put_summary(tc_buf *out, char *line, char *against)
     static const char model[] = "; against the model: ";
     char *rest = NULL, *end = strstr(against, " on ");
     int said = 0;
-    tc_buf_put(out, line, (size_t)(against - line));
+    ti_buf_put(out, line, (size_t)(against - line));
     if (end && strncmp(against, model, sizeof model - 1) == 0) {
         *end = 0;
         for (char *part = strtok_r(against + sizeof model - 1, ",", &rest); part;
              part = strtok_r(NULL, ",", &rest))
             if (!strstr(part, " dB"))
-                tc_buf_printf(out, "%s%s", said++ ? "," : part[0] == ' ' ? ";" : "; ", part);
+                ti_buf_printf(out, "%s%s", said++ ? "," : part[0] == ' ' ? ";" : "; ", part);
         if (!said)
-            tc_buf_text(out, "; less than a step off");
+            ti_buf_text(out, "; less than a step off");
     }
-    tc_buf_text(out, "\n");
+    ti_buf_text(out, "\n");
 }
 
 static tc_str shown(tc_ctx *ctx, tc_str text)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
+    ti_buf_init(&out, &ctx->arena);
     while (text.n) {
         tc_str line = take_line(&text), list = list_in(line);
-        char *copy = tc_arena_array(&ctx->arena, line.n + 1, 1, 1);
+        char *copy = ti_arena_array(&ctx->arena, line.n + 1, 1, 1);
         memcpy(copy, line.p, line.n);
         char *against = strstr(copy, "; against ");
         if (list.n)
@@ -259,9 +259,9 @@ static tc_str shown(tc_ctx *ctx, tc_str text)
         else if (against)
             put_summary(&out, copy, against);
         else
-            tc_buf_put(&out, line.p, line.n);
+            ti_buf_put(&out, line.p, line.n);
     }
-    return (tc_str){tc_buf_cstr(&out), out.size};
+    return (tc_str){ti_buf_cstr(&out), out.size};
 }
 
 /* ---- the difference ---- */
@@ -292,10 +292,10 @@ static void show_difference(tc_ctx *ctx, tc_str expected, tc_str actual)
 {
     lines a = to_lines(ctx, expected), b = to_lines(ctx, actual);
     size_t head = 0, tail = 0;
-    while (head < a.n && head < b.n && tc_str_eq(a.v[head], b.v[head]))
+    while (head < a.n && head < b.n && ti_str_eq(a.v[head], b.v[head]))
         head++;
     while (tail < a.n - head && tail < b.n - head &&
-           tc_str_eq(a.v[a.n - 1 - tail], b.v[b.n - 1 - tail]))
+           ti_str_eq(a.v[a.n - 1 - tail], b.v[b.n - 1 - tail]))
         tail++;
     for (size_t i = head > CONTEXT ? head - CONTEXT : 0; i < head; i++)
         show_line(' ', a.v[i]);
@@ -310,13 +310,13 @@ static void show_difference(tc_ctx *ctx, tc_str expected, tc_str actual)
 static tc_status write_case(tc_ctx *ctx, const golden *g, tc_str actual)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_buf_put(&out, g->head.p, g->head.n);
-    tc_buf_put(&out, g->input.p, g->input.n);
-    tc_buf_text(&out, "----\n");
-    tc_buf_put(&out, actual.p, actual.n);
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_put(&out, g->head.p, g->head.n);
+    ti_buf_put(&out, g->input.p, g->input.n);
+    ti_buf_text(&out, "----\n");
+    ti_buf_put(&out, actual.p, actual.n);
     tc_ctx *writer = tc_ctx_new(); /* this one has read the file, and would not write over it */
-    tc_status status = tc_file_write(writer, g->path, (tc_bytes){out.data, out.size});
+    tc_status status = ti_file_write(writer, g->path, (tc_bytes){out.data, out.size});
     fputs(tc_diagnostics(writer), stderr);
     tc_ctx_free(writer);
     return status;
@@ -326,7 +326,7 @@ static tc_status run_case(tc_ctx *ctx, runner *r, const char *path)
 {
     golden g = {.path = path};
     tc_bytes bytes;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
+    TC_TRY(ti_file_read(ctx, path, &bytes));
     const char *wrong = split(ctx, bytes, &g);
     if (wrong) {
         printf("FAIL %s: %s\n", path, wrong);
@@ -334,10 +334,10 @@ static tc_status run_case(tc_ctx *ctx, runner *r, const char *path)
         return TC_OK;
     }
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
+    ti_buf_init(&out, &ctx->arena);
     run_command(ctx, r, &g, &out);
-    tc_str actual = shown(ctx, (tc_str){tc_buf_cstr(&out), out.size});
-    if (tc_str_eq(actual, g.expected)) {
+    tc_str actual = shown(ctx, (tc_str){ti_buf_cstr(&out), out.size});
+    if (ti_str_eq(actual, g.expected)) {
         r->passed++;
         return TC_OK;
     }
@@ -355,12 +355,12 @@ static tc_status walk(tc_ctx *ctx, runner *r, const char *path)
 {
     const char **name;
     size_t n;
-    if (!tc_is_folder(path))
+    if (!ti_is_folder(path))
         return r->seen++ % r->every ? TC_OK : run_case(ctx, r, path);
-    TC_TRY(tc_folder_list(ctx, path, &name, &n));
+    TC_TRY(ti_folder_list(ctx, path, &name, &n));
     for (size_t i = 0; i < n; i++) {
-        const char *inside = tc_text_format(&ctx->arena, "%s/%s", path, name[i]);
-        if (tc_is_folder(inside) || tc_text_ends(inside, ".ir"))
+        const char *inside = ti_text_format(&ctx->arena, "%s/%s", path, name[i]);
+        if (ti_is_folder(inside) || ti_text_ends(inside, ".ir"))
             TC_TRY(walk(ctx, r, inside));
     }
     return TC_OK;
@@ -370,13 +370,13 @@ static tc_status walk(tc_ctx *ctx, runner *r, const char *path)
 static const char *find_program(tc_ctx *ctx, const char *self, const char *named)
 {
     const char *slash = strrchr(self, '/');
-    const char *beside = tc_text_format(&ctx->arena, "%.*s/tosac", slash ? (int)(slash - self) : 1,
+    const char *beside = ti_text_format(&ctx->arena, "%.*s/tosac", slash ? (int)(slash - self) : 1,
                                         slash ? self : ".");
     const char *path = named ? named : beside;
     char here[4096];
     if (access(path, X_OK) != 0 || !getcwd(here, sizeof here))
         return NULL;
-    return path[0] == '/' ? path : tc_text_format(&ctx->arena, "%s/%s", here, path);
+    return path[0] == '/' ? path : ti_text_format(&ctx->arena, "%s/%s", here, path);
 }
 
 int main(int argc, char **argv)
@@ -386,17 +386,17 @@ int main(int argc, char **argv)
     const char *named = NULL;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
-        r.bless = r.bless || tc_text_eq(argv[i], "--bless");
-        if (tc_text_eq(argv[i], "--tosac") && i + 1 < argc)
+        r.bless = r.bless || ti_text_eq(argv[i], "--bless");
+        if (ti_text_eq(argv[i], "--tosac") && i + 1 < argc)
             named = argv[++i];
-        else if (tc_text_eq(argv[i], "--every") && i + 1 < argc)
+        else if (ti_text_eq(argv[i], "--every") && i + 1 < argc)
             r.every = atoi(argv[++i]);
     }
     r.program = find_program(ctx, argv[0], named);
     tc_status status = TC_OK;
     if (!r.program || i == argc || r.every < 1)
         status =
-            tc_usage(ctx, "golden [--bless] [--tosac PROGRAM] [--every N] FILE-OR-FOLDER...");
+            ti_usage(ctx, "golden [--bless] [--tosac PROGRAM] [--every N] FILE-OR-FOLDER...");
     for (; i < argc && status == TC_OK; i++)
         status = walk(ctx, &r, argv[i]);
     fputs(tc_diagnostics(ctx), stderr);

@@ -16,30 +16,30 @@ typedef struct table {
     const tc_json *common, *exit, *verbs;
 } table;
 
-#define EACH(it, list) (const tc_json *it = tc_json_first(list); it; it = it->next)
+#define EACH(it, list) (const tc_json *it = ti_json_first(list); it; it = it->next)
 
 /* A member as text; "" when there is none. */
 static const char *text(const table *t, const tc_json *object, const char *key)
 {
-    tc_str s = tc_json_text(&t->ctx->arena, tc_json_get(object, key));
-    return s.p ? tc_text_copy(&t->ctx->arena, s) : "";
+    tc_str s = ti_json_text(&t->ctx->arena, ti_json_get(object, key));
+    return s.p ? ti_text_copy(&t->ctx->arena, s) : "";
 }
 
 static int64_t number(const tc_json *object, const char *key)
 {
     int64_t value = 0;
-    return tc_json_i64(tc_json_get(object, key), &value) ? value : -1;
+    return ti_json_i64(ti_json_get(object, key), &value) ? value : -1;
 }
 
 static bool is_flag(const table *t, const tc_json *option)
 {
-    return tc_text_eq(text(t, option, "kind"), "flag");
+    return ti_text_eq(text(t, option, "kind"), "flag");
 }
 
 static tc_status keep(const table *t, const char *name, tc_buf *out)
 {
-    const char *path = tc_text_format(&t->ctx->arena, "%s/%s", t->folder, name);
-    return tc_file_write(t->ctx, path, (tc_bytes){out->data, out->size});
+    const char *path = ti_text_format(&t->ctx->arena, "%s/%s", t->folder, name);
+    return ti_file_write(t->ctx, path, (tc_bytes){out->data, out->size});
 }
 
 /* ---- manual pages ---- */
@@ -50,47 +50,47 @@ static void roff(tc_buf *out, const char *from)
     bool first = true;
     for (; *from; from++) {
         if (first && (*from == '.' || *from == '\''))
-            tc_buf_text(out, "\\&");
+            ti_buf_text(out, "\\&");
         if (*from == '\\')
-            tc_buf_text(out, "\\e");
+            ti_buf_text(out, "\\e");
         else if (*from == '-')
-            tc_buf_text(out, "\\-");
+            ti_buf_text(out, "\\-");
         else
-            tc_buf_u8(out, (uint8_t)*from);
+            ti_buf_u8(out, (uint8_t)*from);
         first = *from == '\n';
     }
 }
 
 static void head(const table *t, tc_buf *out, const char *name, const char *summary)
 {
-    tc_buf_printf(out, ".TH %s 1 \"\" \"%s\" \"User Commands\"\n.SH NAME\n", name, t->version);
+    ti_buf_printf(out, ".TH %s 1 \"\" \"%s\" \"User Commands\"\n.SH NAME\n", name, t->version);
     roff(out, name);
-    tc_buf_text(out, " \\- ");
+    ti_buf_text(out, " \\- ");
     roff(out, summary);
-    tc_buf_text(out, "\n");
+    ti_buf_text(out, "\n");
 }
 
 static void option_rows(const table *t, tc_buf *out, const tc_json *list)
 {
     for EACH (o, list) {
         const char *brief = text(t, o, "brief"), *value = text(t, o, "value");
-        tc_buf_text(out, ".TP\n");
+        ti_buf_text(out, ".TP\n");
         if (*brief) {
-            tc_buf_text(out, "\\fB");
+            ti_buf_text(out, "\\fB");
             roff(out, brief);
-            tc_buf_text(out, "\\fR, ");
+            ti_buf_text(out, "\\fR, ");
         }
-        tc_buf_text(out, "\\fB");
+        ti_buf_text(out, "\\fB");
         roff(out, text(t, o, "name"));
-        tc_buf_text(out, "\\fR");
+        ti_buf_text(out, "\\fR");
         if (*value) {
-            tc_buf_text(out, " \\fI");
+            ti_buf_text(out, " \\fI");
             roff(out, value);
-            tc_buf_text(out, "\\fR");
+            ti_buf_text(out, "\\fR");
         }
-        tc_buf_text(out, "\n");
+        ti_buf_text(out, "\n");
         roff(out, text(t, o, "help"));
-        tc_buf_text(out, "\n");
+        ti_buf_text(out, "\n");
     }
 }
 
@@ -98,22 +98,22 @@ static tc_status verb_page(const table *t, const tc_json *verb)
 {
     const char *name = text(t, verb, "name"), *help = text(t, verb, "help");
     tc_buf out;
-    tc_buf_init(&out, &t->ctx->arena);
-    head(t, &out, tc_text_format(&t->ctx->arena, "tosac-%s", name), text(t, verb, "summary"));
-    tc_buf_printf(&out, ".SH SYNOPSIS\n\\fBtosac %s\\fR ", name);
+    ti_buf_init(&out, &t->ctx->arena);
+    head(t, &out, ti_text_format(&t->ctx->arena, "tosac-%s", name), text(t, verb, "summary"));
+    ti_buf_printf(&out, ".SH SYNOPSIS\n\\fBtosac %s\\fR ", name);
     roff(&out, text(t, verb, "arguments"));
-    tc_buf_text(&out, "\n");
+    ti_buf_text(&out, "\n");
     if (*help) {
-        tc_buf_text(&out, ".SH DESCRIPTION\n.nf\n");
+        ti_buf_text(&out, ".SH DESCRIPTION\n.nf\n");
         roff(&out, help);
-        tc_buf_text(&out, ".fi\n");
+        ti_buf_text(&out, ".fi\n");
     }
-    tc_buf_text(&out, ".SH OPTIONS\n");
-    option_rows(t, &out, tc_json_get(verb, "options"));
-    tc_buf_text(&out, ".SS Common options\n");
+    ti_buf_text(&out, ".SH OPTIONS\n");
+    option_rows(t, &out, ti_json_get(verb, "options"));
+    ti_buf_text(&out, ".SS Common options\n");
     option_rows(t, &out, t->common);
-    tc_buf_text(&out, ".SH SEE ALSO\n.BR tosac (1)\n");
-    return keep(t, tc_text_format(&t->ctx->arena, "tosac-%s.1", name), &out);
+    ti_buf_text(&out, ".SH SEE ALSO\n.BR tosac (1)\n");
+    return keep(t, ti_text_format(&t->ctx->arena, "tosac-%s.1", name), &out);
 }
 
 /* What variables of the environment mean. */
@@ -127,44 +127,44 @@ static const char *const variable_row[][2] = {
 
 static void rows(tc_buf *out, const char *title, const char *const (*row)[2], size_t n)
 {
-    tc_buf_printf(out, ".SH %s\n", title);
+    ti_buf_printf(out, ".SH %s\n", title);
     for (size_t i = 0; i < n; i++) {
-        tc_buf_printf(out, ".TP\n.B %s\n", row[i][0]);
+        ti_buf_printf(out, ".TP\n.B %s\n", row[i][0]);
         roff(out, row[i][1]);
-        tc_buf_text(out, "\n");
+        ti_buf_text(out, "\n");
     }
 }
 
 static tc_status main_page(const table *t)
 {
     tc_buf out;
-    tc_buf_init(&out, &t->ctx->arena);
+    ti_buf_init(&out, &t->ctx->arena);
     head(t, &out, "tosac",
          "a quantizing ahead-of-time compiler for Arm machine-learning targets");
-    tc_buf_text(&out, ".SH SYNOPSIS\n.B tosac\n.I VERB\n[\\fIARGUMENT\\fR]...\n.SH DESCRIPTION\n");
+    ti_buf_text(&out, ".SH SYNOPSIS\n.B tosac\n.I VERB\n[\\fIARGUMENT\\fR]...\n.SH DESCRIPTION\n");
     roff(&out,
          "tosac turns PyTorch exports (.pt2) into TOSA flatbuffers, VGF files, Ethos-U command "
          "streams and ExecuTorch programs, and quantizes them on the way.\n");
-    tc_buf_text(&out, ".SH VERBS\n");
+    ti_buf_text(&out, ".SH VERBS\n");
     for EACH (verb, t->verbs) {
-        tc_buf_printf(&out, ".TP\n\\fBtosac %s\\fR ", text(t, verb, "name"));
+        ti_buf_printf(&out, ".TP\n\\fBtosac %s\\fR ", text(t, verb, "name"));
         roff(&out, text(t, verb, "arguments"));
-        tc_buf_text(&out, "\n");
+        ti_buf_text(&out, "\n");
         roff(&out, text(t, verb, "summary"));
-        tc_buf_text(&out, "\n");
+        ti_buf_text(&out, "\n");
     }
-    tc_buf_text(&out, ".SH OPTIONS\nEvery verb understands these.\n");
+    ti_buf_text(&out, ".SH OPTIONS\nEvery verb understands these.\n");
     option_rows(t, &out, t->common);
-    tc_buf_text(&out, ".SH EXIT STATUS\n");
+    ti_buf_text(&out, ".SH EXIT STATUS\n");
     for EACH (row, t->exit) {
-        tc_buf_printf(&out, ".TP\n.B %" PRId64 "\n", number(row, "code"));
+        ti_buf_printf(&out, ".TP\n.B %" PRId64 "\n", number(row, "code"));
         roff(&out, text(t, row, "means"));
-        tc_buf_text(&out, "\n");
+        ti_buf_text(&out, "\n");
     }
     rows(&out, "ENVIRONMENT", variable_row, TC_COUNT(variable_row));
-    tc_buf_text(&out, ".SH SEE ALSO\n");
+    ti_buf_text(&out, ".SH SEE ALSO\n");
     for EACH (verb, t->verbs)
-        tc_buf_printf(&out, ".BR tosac\\-%s (1)%s\n", text(t, verb, "name"), verb->next ? "," : "");
+        ti_buf_printf(&out, ".BR tosac\\-%s (1)%s\n", text(t, verb, "name"), verb->next ? "," : "");
     return keep(t, "tosac.1", &out);
 }
 
@@ -177,17 +177,17 @@ static void names(const table *t, tc_buf *out, const tc_json *list, bool valued)
         const char *brief = text(t, o, "brief");
         if (valued && is_flag(t, o))
             continue;
-        tc_buf_printf(out, "%s%s", text(t, o, "name"), valued ? "|" : " ");
+        ti_buf_printf(out, "%s%s", text(t, o, "name"), valued ? "|" : " ");
         if (*brief)
-            tc_buf_printf(out, "%s%s", brief, valued ? "|" : " ");
+            ti_buf_printf(out, "%s%s", brief, valued ? "|" : " ");
     }
 }
 
 static tc_status bash_file(const table *t)
 {
     tc_buf out;
-    tc_buf_init(&out, &t->ctx->arena);
-    tc_buf_text(&out,
+    ti_buf_init(&out, &t->ctx->arena);
+    ti_buf_text(&out,
                 "# bash completion for tosac; made by gen-cli\n_tosac()\n{\n"
                 "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
                 "    local options valued\n"
@@ -195,19 +195,19 @@ static tc_status bash_file(const table *t)
                 "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
                 "        COMPREPLY=($(compgen -W \"--help --version");
     for EACH (verb, t->verbs)
-        tc_buf_printf(&out, " %s", text(t, verb, "name"));
-    tc_buf_text(&out, "\" -- \"$current\"))\n        return\n    fi\n"
+        ti_buf_printf(&out, " %s", text(t, verb, "name"));
+    ti_buf_text(&out, "\" -- \"$current\"))\n        return\n    fi\n"
                       "    case ${COMP_WORDS[1]} in\n");
     for EACH (verb, t->verbs) {
-        tc_buf_printf(&out, "    %s)\n        options='", text(t, verb, "name"));
-        names(t, &out, tc_json_get(verb, "options"), false);
+        ti_buf_printf(&out, "    %s)\n        options='", text(t, verb, "name"));
+        names(t, &out, ti_json_get(verb, "options"), false);
         names(t, &out, t->common, false);
-        tc_buf_text(&out, "'\n        valued='|");
-        names(t, &out, tc_json_get(verb, "options"), true);
+        ti_buf_text(&out, "'\n        valued='|");
+        names(t, &out, ti_json_get(verb, "options"), true);
         names(t, &out, t->common, true);
-        tc_buf_text(&out, "'\n        ;;\n");
+        ti_buf_text(&out, "'\n        ;;\n");
     }
-    tc_buf_text(&out, "    esac\n"
+    ti_buf_text(&out, "    esac\n"
                       "    if [[ $current == -* && $valued != *\"|$before|\"* ]]; then\n"
                       "        COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
                       "    else\n"
@@ -222,27 +222,27 @@ static void quoted(tc_buf *out, const char *from, bool zsh)
 {
     for (; *from; from++) {
         if (*from == '\'')
-            tc_buf_text(out, zsh ? "'\\''" : "\\'");
+            ti_buf_text(out, zsh ? "'\\''" : "\\'");
         else if (zsh && strchr("[]:\\", *from))
-            tc_buf_printf(out, "\\%c", *from);
+            ti_buf_printf(out, "\\%c", *from);
         else
-            tc_buf_u8(out, (uint8_t)*from);
+            ti_buf_u8(out, (uint8_t)*from);
     }
 }
 
 static void zsh_row(tc_buf *out, const table *t, const tc_json *o, const char *name)
 {
-    bool again = tc_text_eq(text(t, o, "kind"), "texts");
-    tc_buf_printf(out, "            '%s%s%s[", again ? "*" : "", name,
+    bool again = ti_text_eq(text(t, o, "kind"), "texts");
+    ti_buf_printf(out, "            '%s%s%s[", again ? "*" : "", name,
                   is_flag(t, o) || name[1] != '-' ? "" : "=");
     quoted(out, text(t, o, "help"), true);
-    tc_buf_text(out, "]");
+    ti_buf_text(out, "]");
     if (!is_flag(t, o)) {
-        tc_buf_text(out, ":");
+        ti_buf_text(out, ":");
         quoted(out, text(t, o, "value"), true);
-        tc_buf_text(out, ":_files");
+        ti_buf_text(out, ":_files");
     }
-    tc_buf_text(out, "' \\\n");
+    ti_buf_text(out, "' \\\n");
 }
 
 static void zsh_options(tc_buf *out, const table *t, const tc_json *list)
@@ -257,25 +257,25 @@ static void zsh_options(tc_buf *out, const table *t, const tc_json *list)
 static tc_status zsh_file(const table *t)
 {
     tc_buf out;
-    tc_buf_init(&out, &t->ctx->arena);
-    tc_buf_text(&out, "#compdef tosac\n# made by gen-cli\n_tosac()\n{\n"
+    ti_buf_init(&out, &t->ctx->arena);
+    ti_buf_text(&out, "#compdef tosac\n# made by gen-cli\n_tosac()\n{\n"
                       "    local -a verbs\n    verbs=(\n");
     for EACH (verb, t->verbs) {
-        tc_buf_printf(&out, "        '%s:", text(t, verb, "name"));
+        ti_buf_printf(&out, "        '%s:", text(t, verb, "name"));
         quoted(&out, text(t, verb, "summary"), true);
-        tc_buf_text(&out, "'\n");
+        ti_buf_text(&out, "'\n");
     }
-    tc_buf_text(&out, "    )\n    if (( CURRENT == 2 )); then\n"
+    ti_buf_text(&out, "    )\n    if (( CURRENT == 2 )); then\n"
                       "        _describe verb verbs\n        return\n    fi\n"
                       "    local verb=$words[2]\n"
                       "    shift words\n    (( CURRENT-- ))\n    case $verb in\n");
     for EACH (verb, t->verbs) {
-        tc_buf_printf(&out, "    %s)\n        _arguments \\\n", text(t, verb, "name"));
-        zsh_options(&out, t, tc_json_get(verb, "options"));
+        ti_buf_printf(&out, "    %s)\n        _arguments \\\n", text(t, verb, "name"));
+        zsh_options(&out, t, ti_json_get(verb, "options"));
         zsh_options(&out, t, t->common);
-        tc_buf_text(&out, "            '*:file:_files'\n        ;;\n");
+        ti_buf_text(&out, "            '*:file:_files'\n        ;;\n");
     }
-    tc_buf_text(&out, "    esac\n}\n_tosac \"$@\"\n");
+    ti_buf_text(&out, "    esac\n}\n_tosac \"$@\"\n");
     return keep(t, "_tosac", &out);
 }
 
@@ -283,14 +283,14 @@ static void fish_options(tc_buf *out, const table *t, const tc_json *list, const
 {
     for EACH (o, list) {
         const char *brief = text(t, o, "brief");
-        tc_buf_printf(out, "complete -c tosac -n '%s' -l %s", when, text(t, o, "name") + 2);
+        ti_buf_printf(out, "complete -c tosac -n '%s' -l %s", when, text(t, o, "name") + 2);
         if (*brief)
-            tc_buf_printf(out, " -s %s", brief + 1);
+            ti_buf_printf(out, " -s %s", brief + 1);
         if (!is_flag(t, o))
-            tc_buf_text(out, " -r");
-        tc_buf_text(out, " -d '");
+            ti_buf_text(out, " -r");
+        ti_buf_text(out, " -d '");
         quoted(out, text(t, o, "help"), false);
-        tc_buf_text(out, "'\n");
+        ti_buf_text(out, "'\n");
     }
 }
 
@@ -298,17 +298,17 @@ static tc_status fish_file(const table *t)
 {
     tc_buf out;
     tc_arena *arena = &t->ctx->arena;
-    tc_buf_init(&out, arena);
-    tc_buf_text(&out, "# fish completion for tosac; made by gen-cli\n");
+    ti_buf_init(&out, arena);
+    ti_buf_text(&out, "# fish completion for tosac; made by gen-cli\n");
     for EACH (verb, t->verbs) {
-        tc_buf_printf(&out, "complete -c tosac -n __fish_use_subcommand -f -a %s -d '",
+        ti_buf_printf(&out, "complete -c tosac -n __fish_use_subcommand -f -a %s -d '",
                       text(t, verb, "name"));
         quoted(&out, text(t, verb, "summary"), false);
-        tc_buf_text(&out, "'\n");
+        ti_buf_text(&out, "'\n");
     }
     for EACH (verb, t->verbs)
-        fish_options(&out, t, tc_json_get(verb, "options"),
-                     tc_text_format(arena, "__fish_seen_subcommand_from %s",
+        fish_options(&out, t, ti_json_get(verb, "options"),
+                     ti_text_format(arena, "__fish_seen_subcommand_from %s",
                                     text(t, verb, "name")));
     fish_options(&out, t, t->common, "not __fish_use_subcommand");
     return keep(t, "tosac.fish", &out);
@@ -319,17 +319,17 @@ static tc_status write_all(table *t)
     tc_bytes bytes;
     const char *reason;
     size_t at;
-    TC_TRY(tc_file_read(t->ctx, "-", &bytes));
-    const tc_json *all = tc_json_parse(&t->ctx->arena, bytes, &reason, &at);
+    TC_TRY(ti_file_read(t->ctx, "-", &bytes));
+    const tc_json *all = ti_json_parse(&t->ctx->arena, bytes, &reason, &at);
     if (!all)
-        return tc_error(t->ctx, NULL, TC_E_SYNTAX, "byte %zu: %s", at, reason);
+        return ti_error(t->ctx, NULL, TC_E_SYNTAX, "byte %zu: %s", at, reason);
     t->version = text(t, all, "version");
-    t->common = tc_json_get(all, "common");
-    t->exit = tc_json_get(all, "exit");
-    t->verbs = tc_json_get(all, "verbs");
-    if (!tc_json_first(t->common) || !tc_json_first(t->verbs))
-        return tc_error(t->ctx, NULL, TC_E_STRUCTURE, "this is no table of verbs and options");
-    TC_TRY(tc_folder_make(t->ctx, t->folder));
+    t->common = ti_json_get(all, "common");
+    t->exit = ti_json_get(all, "exit");
+    t->verbs = ti_json_get(all, "verbs");
+    if (!ti_json_first(t->common) || !ti_json_first(t->verbs))
+        return ti_error(t->ctx, NULL, TC_E_STRUCTURE, "this is no table of verbs and options");
+    TC_TRY(ti_folder_make(t->ctx, t->folder));
     TC_TRY(main_page(t));
     for EACH (verb, t->verbs)
         TC_TRY(verb_page(t, verb));

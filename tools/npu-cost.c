@@ -25,10 +25,10 @@ typedef enum mode { TOTAL, EACH, RECORD, CHOOSE } mode;
 static bool choose(void *user, tc_npu_op *op)
 {
     tc_npu_walk *walk = user;
-    if (!tc_npu_walk_next(walk, op))
+    if (!ti_npu_walk_next(walk, op))
         return false;
-    if (tc_npu_is_kernel(op->kind))
-        tc_npu_choose_block(walk->machine, op);
+    if (ti_npu_is_kernel(op->kind))
+        ti_npu_choose_block(walk->machine, op);
     return true;
 }
 
@@ -36,20 +36,20 @@ static tc_status record(tc_ctx *ctx, const char *file, const char *heading, cons
                         const tc_npu_stream_cost *cost, const tc_vela_map *map)
 {
     size_t n;
-    const tc_vela_cost *vela = tc_vela_map_costs(map, &n);
+    const tc_vela_cost *vela = ti_vela_map_costs(map, &n);
     const char *name = strrchr(file, '/');
     name = name ? name + 1 : file;
-    name = tc_text_format(&ctx->arena, "%.*s", (int)(strlen(name) - TAIL), name);
+    name = ti_text_format(&ctx->arena, "%.*s", (int)(strlen(name) - TAIL), name);
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_buf_printf(&out, "%s\n", heading);
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_printf(&out, "%s\n", heading);
     for (size_t i = 0; i < cost->n_op; i++) {
-        size_t k = tc_vela_map_scheduled(map, cost->op[i].at);
-        tc_buf_printf(&out, "%zu %zu %" PRId64 "\n", cost->op[i].at, k, k < n ? vela[k].cycles : 0);
+        size_t k = ti_vela_map_scheduled(map, cost->op[i].at);
+        ti_buf_printf(&out, "%zu %zu %" PRId64 "\n", cost->op[i].at, k, k < n ? vela[k].cycles : 0);
     }
-    TC_TRY(tc_file_write(ctx, tc_text_format(&ctx->arena, "%s.txt", name),
+    TC_TRY(ti_file_write(ctx, ti_text_format(&ctx->arena, "%s.txt", name),
                          (tc_bytes){out.data, out.size}));
-    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%s.cop", name), p->driver);
+    return ti_file_write(ctx, ti_text_format(&ctx->arena, "%s.cop", name), p->driver);
 }
 
 static tc_status compare(tc_ctx *ctx, const char *file, const char *system, const char *memory_mode,
@@ -59,31 +59,31 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
     tc_npu_program p;
     tc_npu_system s;
     tc_npu_stream_cost cost;
-    TC_TRY(tc_file_read(ctx, file, &bytes));
-    TC_TRY(tc_npu_read_npz(ctx, file, bytes, &p));
-    TC_TRY(tc_npu_system_find(ctx, p.machine, NULL, system, memory_mode, &s));
-    TC_TRY(tc_file_read(
-        ctx, tc_text_format(&ctx->arena, "%.*s_debug.xml", (int)(strlen(file) - TAIL), file),
+    TC_TRY(ti_file_read(ctx, file, &bytes));
+    TC_TRY(ti_npu_read_npz(ctx, file, bytes, &p));
+    TC_TRY(ti_npu_system_find(ctx, p.machine, NULL, system, memory_mode, &s));
+    TC_TRY(ti_file_read(
+        ctx, ti_text_format(&ctx->arena, "%.*s_debug.xml", (int)(strlen(file) - TAIL), file),
         &xml));
-    tc_vela_map *map = tc_vela_map_read(&ctx->arena, xml);
-    const char *wrong = tc_npu_cost_stream(&ctx->arena, &p, &s, &cost);
+    tc_vela_map *map = ti_vela_map_read(&ctx->arena, xml);
+    const char *wrong = ti_npu_cost_stream(&ctx->arena, &p, &s, &cost);
     if (what == CHOOSE) {
         tc_npu_walk walk;
-        tc_npu_walk_begin(&walk, p.machine, p.words);
-        tc_npu_cost_ops(&ctx->arena, p.machine, &s, choose, &walk, &cost);
+        ti_npu_walk_begin(&walk, p.machine, p.words);
+        ti_npu_cost_ops(&ctx->arena, p.machine, &s, choose, &walk, &cost);
     }
     if (wrong || !map)
-        return tc_error(ctx, NULL, TC_E_FORMAT, "%s: %s", file,
+        return ti_error(ctx, NULL, TC_E_FORMAT, "%s: %s", file,
                         wrong ? wrong : "no debug database");
     if (what == RECORD)
-        return record(ctx, file, tc_text_format(&ctx->arena, "%s %s", system, memory_mode), &p,
+        return record(ctx, file, ti_text_format(&ctx->arena, "%s %s", system, memory_mode), &p,
                       &cost, map);
     size_t n, good = 0, counted = 0;
-    const tc_vela_cost *vela = tc_vela_map_costs(map, &n);
+    const tc_vela_cost *vela = ti_vela_map_costs(map, &n);
     double *ours = tc_new_n(&ctx->arena, double, n + 1),
            *compute = tc_new_n(&ctx->arena, double, n + 1), all = 0, within = 0, macs = 0;
     for (size_t i = 0; i < cost.n_op; i++) {
-        size_t k = tc_vela_map_scheduled(map, cost.op[i].at);
+        size_t k = ti_vela_map_scheduled(map, cost.op[i].at);
         ours[k < n ? k : n] += cost.op[i].cost.cycles;
         compute[k < n ? k : n] += cost.op[i].cost.compute;
     }

@@ -17,28 +17,28 @@ static tc_status write_array(tc_ctx *ctx, const char *path, const tc_npu_weight_
 {
     int64_t dim[] = {s->o, s->kh, s->kw, s->i};
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_npy_header(&out, "<i2", 4, dim);
-    tc_buf_put(&out, v, (size_t)(dim[0] * dim[1] * dim[2] * dim[3]) * sizeof *v);
-    return tc_file_write(ctx, path, (tc_bytes){out.data, out.size});
+    ti_buf_init(&out, &ctx->arena);
+    ti_npy_header(&out, "<i2", 4, dim);
+    ti_buf_put(&out, v, (size_t)(dim[0] * dim[1] * dim[2] * dim[3]) * sizeof *v);
+    return ti_file_write(ctx, path, (tc_bytes){out.data, out.size});
 }
 
 static tc_status one(tc_ctx *ctx, tc_npu_exec *x, const tc_npu_program *p, const tc_npu_op *op,
                      const char *path)
 {
-    tc_npu_weight_shape s = tc_npu_weight_shape_of(op);
-    tc_npu_memory m = tc_npu_exec_memory(x, op->weights.region);
+    tc_npu_weight_shape s = ti_npu_weight_shape_of(op);
+    tc_npu_memory m = ti_npu_exec_memory(x, op->weights.region);
     tc_bytes stream[TC_NPU_CORES] = {{0}};
     size_t bytes = 0;
     for (int c = 0; c < op->cores; c++) {
         stream[c] = (tc_bytes){m.data + op->weights.base[c], (size_t)op->weights.bytes[c]};
         bytes += stream[c].size;
     }
-    int16_t *v = tc_arena_raw(&ctx->arena,
+    int16_t *v = ti_arena_raw(&ctx->arena,
                               (size_t)s.o * (size_t)s.kh * (size_t)s.kw * (size_t)s.i * sizeof *v);
-    const char *wrong = tc_npu_weights_decode(&ctx->arena, p->machine, op, stream, v);
+    const char *wrong = ti_npu_weights_decode(&ctx->arena, p->machine, op, stream, v);
     if (wrong)
-        return tc_error(ctx, NULL, TC_E_FORMAT, "word %zu: %s", op->at, wrong);
+        return ti_error(ctx, NULL, TC_E_FORMAT, "word %zu: %s", op->at, wrong);
     printf("%s %d %d %d %d %s %s%s %zu bytes\n", path, s.o, s.kh, s.kw, s.i,
            s.depthwise              ? "depthwise"
            : op->window.part_kernel ? "part-kernel"
@@ -54,20 +54,20 @@ static tc_status all(tc_ctx *ctx, const char *file, const char *folder)
     tc_npu_op op;
     const char *error;
     int n = 0;
-    TC_TRY(tc_file_read(ctx, file, &bytes));
-    TC_TRY(tc_npu_read_npz(ctx, file, bytes, &p));
-    tc_npu_exec *x = tc_npu_exec_new(&ctx->arena, &p, &error);
+    TC_TRY(ti_file_read(ctx, file, &bytes));
+    TC_TRY(ti_npu_read_npz(ctx, file, bytes, &p));
+    tc_npu_exec *x = ti_npu_exec_new(&ctx->arena, &p, &error);
     if (!x)
-        return tc_error(ctx, NULL, TC_E_TOO_LARGE, "%s", error);
-    tc_npu_exec_begin(x);
-    while (tc_npu_exec_step(x, &op)) {
+        return ti_error(ctx, NULL, TC_E_TOO_LARGE, "%s", error);
+    ti_npu_exec_begin(x);
+    while (ti_npu_exec_step(x, &op)) {
         bool weighs =
             op.kind == TC_NPU_KIND_DEPTHWISE || (op.kind == TC_NPU_KIND_CONV && !op.weights_ifm2);
         if (weighs)
-            TC_TRY(one(ctx, x, &p, &op, tc_text_format(&ctx->arena, "%s/%d.npy", folder, n++)));
+            TC_TRY(one(ctx, x, &p, &op, ti_text_format(&ctx->arena, "%s/%d.npy", folder, n++)));
     }
-    error = tc_npu_exec_error(x);
-    return error ? tc_error(ctx, NULL, TC_E_FORMAT, "%s", error) : TC_OK;
+    error = ti_npu_exec_error(x);
+    return error ? ti_error(ctx, NULL, TC_E_FORMAT, "%s", error) : TC_OK;
 }
 
 int main(int n, char **arg)

@@ -20,21 +20,21 @@ static tc_status load(tc_ctx *ctx, const char *path, tc_dtype dtype, table *out)
 {
     tc_npy *a;
     size_t n;
-    TC_TRY(tc_npy_open(ctx, path, &a, &n));
+    TC_TRY(ti_npy_open(ctx, path, &a, &n));
     if (a->rank < 1 || a->rank > 2 || a->dim[0] < 1)
-        return tc_error(ctx, a->loc, TC_E_DATA, "expected a list or a table");
+        return ti_error(ctx, a->loc, TC_E_DATA, "expected a list or a table");
     *out = (table){a->dim[0], a->rank > 1 ? a->dim[1] : 1, {0}};
-    out->numbers = tc_tensor_new(&ctx->arena,
-                                 tc_type_make(ctx, dtype, 2, (int64_t[]){out->rows, out->columns}));
-    return tc_data_convert(ctx, a, 0, &out->numbers);
+    out->numbers = ti_tensor_new(&ctx->arena,
+                                 ti_type_make(ctx, dtype, 2, (int64_t[]){out->rows, out->columns}));
+    return ti_data_convert(ctx, a, 0, &out->numbers);
 }
 
 static int64_t best(const table *t, int64_t row)
 {
     int64_t at = 0;
     for (int64_t i = 1; i < t->columns; i++)
-        if (tc_load_f64(t->numbers, row * t->columns + i) >
-            tc_load_f64(t->numbers, row * t->columns + at))
+        if (ti_load_f64(t->numbers, row * t->columns + i) >
+            ti_load_f64(t->numbers, row * t->columns + at))
             at = i;
     return at;
 }
@@ -46,17 +46,17 @@ static tc_status score(tc_ctx *ctx, char **path, double least, bool *good)
     TC_TRY(load(ctx, path[2], TC_i64, &label));
     TC_TRY(load(ctx, path[3], TC_f32, &want));
     if (got.rows != want.rows || got.columns != want.columns || got.rows != label.rows)
-        return tc_error(ctx, NULL, TC_E_DATA,
+        return ti_error(ctx, NULL, TC_E_DATA,
                         "%" PRId64 " results, %" PRId64 " labels, %" PRId64 " recorded results",
                         got.rows, label.rows, want.rows);
     int64_t right = 0, same = 0;
     double signal = 0, noise = 0;
     for (int64_t r = 0; r < got.rows; r++) {
-        right += best(&got, r) == tc_load_i64(label.numbers, r);
+        right += best(&got, r) == ti_load_i64(label.numbers, r);
         same += best(&got, r) == best(&want, r);
     }
     for (int64_t i = 0; i < got.rows * got.columns; i++) {
-        double x = tc_load_f64(want.numbers, i), off = tc_load_f64(got.numbers, i) - x;
+        double x = ti_load_f64(want.numbers, i), off = ti_load_f64(got.numbers, i) - x;
         signal += x * x;
         noise += off * off;
     }

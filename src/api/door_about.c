@@ -29,7 +29,7 @@ static void describe(const tc_machine *m, const char *name, const char *spec, tc
     snprintf(info.spec, sizeof info.spec, "%s", spec ? spec : "");
     info.integers = strstr(info.spec, "+INT") != NULL;
     info.floats = strstr(info.spec, "+FP") != NULL;
-    tc_fill_record(out, &info, sizeof info);
+    ti_fill_record(out, &info, sizeof info);
 }
 
 /* The i-th size of a machine, or the machine itself; how many there are when it is beyond. */
@@ -72,8 +72,8 @@ bool tc_target_at(size_t i, tc_target_info *out)
 static tc_status find(tc_ctx *ctx, const char *text, tc_target_info *out)
 {
     tc_target target;
-    TC_TRY(tc_target_parse(ctx, text, &target));
-    describe(target.machine, text, target.tosa ? tc_target_spec(ctx, &target) : NULL, out);
+    TC_TRY(ti_target_parse(ctx, text, &target));
+    describe(target.machine, text, target.tosa ? ti_target_spec(ctx, &target) : NULL, out);
     return TC_OK;
 }
 
@@ -89,14 +89,14 @@ bool tc_operator_at(size_t i, tc_operator_info *out)
     if (i >= TC_OP_COUNT)
         return 0;
     tc_op op = (tc_op)i;
-    bool is_tosa = tc_text_starts(tc_ops[op].name, "tosa_");
+    bool is_tosa = ti_text_starts(tc_ops[op].name, "tosa_");
     tc_operator_info info = {.name = tc_ops[op].name, .doc = tc_ops[op].doc, .is_tosa = is_tosa};
     if (!is_tosa) {
-        info.quantized = tc_lower_knows(op, true);
-        info.plain = tc_lower_knows(op, false);
-        info.cpu = tc_cpu_knows(op);
+        info.quantized = ti_lower_knows(op, true);
+        info.plain = ti_lower_knows(op, false);
+        info.cpu = ti_cpu_knows(op);
     }
-    tc_fill_record(out, &info, sizeof info);
+    ti_fill_record(out, &info, sizeof info);
     return 1;
 }
 
@@ -104,13 +104,13 @@ bool tc_operator_at(size_t i, tc_operator_info *out)
 
 static tc_status look(tc_ctx *ctx, tc_machine_info *out)
 {
-    tc_machine_info info = {.instructions = tc_isa_name(tc_fast_isa()),
+    tc_machine_info info = {.instructions = ti_isa_name(ti_fast_isa()),
                             .vela_wanted = TC_VELA_VERSION};
-    info.onednn = tc_product_here();
-    info.vela = tc_tool_find(ctx, tc_vela_program());
+    info.onednn = ti_product_here();
+    info.vela = ti_tool_find(ctx, ti_vela_program());
     if (info.vela)
-        TC_TRY(tc_vela_version(ctx, &info.vela_version));
-    tc_fill_record(out, &info, sizeof info);
+        TC_TRY(ti_vela_version(ctx, &info.vela_version));
+    ti_fill_record(out, &info, sizeof info);
     return TC_OK;
 }
 

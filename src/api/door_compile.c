@@ -11,7 +11,7 @@ static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_
 {
     const char **copy = tc_new_n(&ctx->arena, const char *, n);
     for (size_t i = 0; i < n; i++)
-        copy[i] = tc_intern_text(ctx, text[i]);
+        copy[i] = ti_intern_text(ctx, text[i]);
     return copy;
 }
 
@@ -19,14 +19,14 @@ static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_
 static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
 {
     if (o->beside && !o->method)
-        return tc_usage(ctx, "one of several methods has no name");
+        return ti_usage(ctx, "one of several methods has no name");
     if (o->method && !*o->method)
-        return tc_usage(ctx, "a method has no name");
+        return ti_usage(ctx, "a method has no name");
     for (const tc_compiled *c = o->beside; c; c = c->beside) {
-        if (tc_text_eq(c->method, o->method))
-            return tc_usage(ctx, "two methods are called '%s'", o->method);
-        if (!tc_text_eq(c->target.text, o->target))
-            return tc_usage(ctx, "the method '%s' is for '%s', and '%s' for '%s'", c->method,
+        if (ti_text_eq(c->method, o->method))
+            return ti_usage(ctx, "two methods are called '%s'", o->method);
+        if (!ti_text_eq(c->target.text, o->target))
+            return ti_usage(ctx, "the method '%s' is for '%s', and '%s' for '%s'", c->method,
                             c->target.text, o->method, o->target);
     }
     return TC_OK;
@@ -41,20 +41,20 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compil
                     .cycles = o->goal.cycles,
                     .flash = o->goal.flash,
                     .seconds = o->goal.seconds,
-                    .labels = tc_intern_text(ctx, o->goal.labels),
+                    .labels = ti_intern_text(ctx, o->goal.labels),
                     .ini = o->vela.ini,
                     .system_config = o->vela.system_config,
                     .memory_mode = o->vela.memory_mode};
     tc_target target;
-    TC_TRY(tc_target_parse(ctx, r->target, &target));
-    goal.best = r->config && tc_text_eq(r->config, "best") && r->calib &&
+    TC_TRY(ti_target_parse(ctx, r->target, &target));
+    goal.best = r->config && ti_text_eq(r->config, "best") && r->calib &&
                 target.machine->packing == TC_PACKED_VELA;
-    if (!tc_goal_asks(&goal))
+    if (!ti_goal_asks(&goal))
         return TC_OK;
     if ((r->config && !goal.best) || r->settings)
-        return tc_usage(ctx, "a goal chooses the settings, so it cannot be combined with -q");
+        return ti_usage(ctx, "a goal chooses the settings, so it cannot be combined with -q");
     tc_config *config = tc_new(&ctx->arena, tc_config);
-    TC_TRY(tc_budget_search(ctx, r, &goal, config, rows, n));
+    TC_TRY(ti_budget_search(ctx, r, &goal, config, rows, n));
     r->settings = config;
     return TC_OK;
 }
@@ -64,11 +64,11 @@ static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compi
 {
     tc_target target;
     tc_verdicts *unused;
-    TC_TRY(tc_target_parse(ctx, target_name, &target));
+    TC_TRY(ti_target_parse(ctx, target_name, &target));
     if (o->vela.optimise && target.machine->packing == TC_PACKED_VELA &&
-        !tc_text_eq(o->vela.optimise, "Performance") && !tc_text_eq(o->vela.optimise, "Size"))
-        return tc_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
-    return tc_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
+        !ti_text_eq(o->vela.optimise, "Performance") && !ti_text_eq(o->vela.optimise, "Size"))
+        return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
+    return ti_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
                            o->vela.memory_mode, &unused);
 }
 
@@ -79,10 +79,10 @@ static tc_status ask_vela(tc_ctx *ctx, tc_compiled *c)
     tc_trial trial;
     if (c->target.machine->packing != TC_PACKED_VELA || !c->n_region)
         return TC_OK;
-    tc_trial_begin(ctx, &trial);
-    tc_status here = tc_vela_here(ctx);
-    tc_trial_end(ctx, &trial);
-    return here == TC_OK ? tc_pack_regions(ctx, c) : TC_OK;
+    ti_trial_begin(ctx, &trial);
+    tc_status here = ti_vela_here(ctx);
+    ti_trial_end(ctx, &trial);
+    return here == TC_OK ? ti_pack_regions(ctx, c) : TC_OK;
 }
 
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
@@ -90,15 +90,15 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
 {
     tc_compile_options o = TC_TAKE(tc_compile_options, options);
     tc_pass_hook hook = {o.on_pass, o.user};
-    tc_trace trace = tc_hook_trace(&hook);
+    tc_trace trace = ti_hook_trace(&hook);
     if (!o.target)
-        return tc_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+        return ti_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     TC_TRY(check_method(ctx, &o));
     TC_TRY(check_vela(ctx, o.target, &o));
     tc_compile_request r = {.model = model->name,
-                            .module = tc_module_clone(model->module),
-                            .target = tc_intern_text(ctx, o.target),
-                            .config = tc_intern_text(ctx, o.quant.config),
+                            .module = ti_module_clone(model->module),
+                            .target = ti_intern_text(ctx, o.target),
+                            .config = ti_intern_text(ctx, o.quant.config),
                             .settings = o.quant.settings,
                             .calib = o.quant.samples,
                             .calib_only_if_needed = o.quant.only_if_needed,
@@ -109,27 +109,27 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .strict = o.strict,
                             .unexecuted = o.no_execute,
                             .keep_odd = o.quant.keep_odd,
-                            .method = tc_intern_text(ctx, o.method),
+                            .method = ti_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     tc_frontier_row *frontier = NULL;
     size_t n_frontier = 0;
     TC_TRY(settle_goal(ctx, &o, &r, &frontier, &n_frontier));
-    c->vela = (tc_vela_options){.ini = tc_intern_text(ctx, o.vela.ini),
-                                .system_config = tc_intern_text(ctx, o.vela.system_config),
-                                .memory_mode = tc_intern_text(ctx, o.vela.memory_mode),
-                                .optimise = tc_intern_text(ctx, o.vela.optimise),
+    c->vela = (tc_vela_options){.ini = ti_intern_text(ctx, o.vela.ini),
+                                .system_config = ti_intern_text(ctx, o.vela.system_config),
+                                .memory_mode = ti_intern_text(ctx, o.vela.memory_mode),
+                                .optimise = ti_intern_text(ctx, o.vela.optimise),
                                 .timeout = o.vela.timeout,
                                 .search = o.vela.refusal_seconds,
                                 .max_scratch = o.vela.max_scratch,
                                 .notes = o.details};
-    TC_TRY(tc_compile_stages(ctx, &r, c));
+    TC_TRY(ti_compile_stages(ctx, &r, c));
     c->frontier = frontier;
     c->n_frontier = n_frontier;
     c->method = r.method ? r.method : "forward";
     c->beside = o.beside;
     c->places = o.locations;
-    c->model = tc_model_of(ctx, model->name, c->module);
+    c->model = ti_model_of(ctx, model->name, c->module);
     if (!o.regions_only)
         TC_TRY(ask_vela(ctx, c));
     *out = c;
@@ -147,24 +147,24 @@ static tc_status run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
 {
     tc_compile_options o = TC_TAKE(tc_compile_options, options);
     tc_pass_hook hook = {o.on_pass, o.user};
-    tc_trace trace = tc_hook_trace(&hook);
+    tc_trace trace = ti_hook_trace(&hook);
     tc_target target;
     tc_config config;
     tc_samples samples;
     tc_job job = {.cpu = o.cpu, .n_cpu = o.n_cpu, .config = o.quant.settings};
     if (o.target) {
-        TC_TRY(tc_target_parse(ctx, tc_intern_text(ctx, o.target), &target));
+        TC_TRY(ti_target_parse(ctx, ti_intern_text(ctx, o.target), &target));
         job.target = &target;
     }
     if (!job.config) {
-        TC_TRY(tc_config_read(ctx, o.quant.config, &config));
+        TC_TRY(ti_config_read(ctx, o.quant.config, &config));
         job.config = &config;
     }
     if (o.quant.samples) {
-        TC_TRY(tc_open_dataset(ctx, o.quant.samples, tc_main(model->module), &samples));
+        TC_TRY(ti_open_dataset(ctx, o.quant.samples, ti_main(model->module), &samples));
         job.samples = &samples;
     }
-    return tc_run_stages(ctx, model->module, passes ? passes : "", &job, o.on_pass ? &trace : NULL);
+    return ti_run_stages(ctx, model->module, passes ? passes : "", &job, o.on_pass ? &trace : NULL);
 }
 
 tc_status tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,

@@ -16,8 +16,8 @@ const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t 
 static tc_status region_tosa(tc_ctx *ctx, const tc_compiled *c, size_t region, tc_bytes *out)
 {
     if (region >= c->n_region)
-        return tc_usage(ctx, "there is no region %zu: the program has %zu", region, c->n_region);
-    return tc_region_tosa(ctx, &c->region[region], out);
+        return ti_usage(ctx, "there is no region %zu: the program has %zu", region, c->n_region);
+    return ti_region_tosa(ctx, &c->region[region], out);
 }
 
 tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled, size_t region,
@@ -46,12 +46,12 @@ void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
                              .invented = c->proof.invented};
     for (size_t i = 0; i < c->split.n_region; i++)
         info.on_target += c->split.nodes[i];
-    tc_fill_record(out, &info, sizeof info);
+    ti_fill_record(out, &info, sizeof info);
 }
 
 tc_status tc_compiled_prove(tc_ctx *ctx, tc_compiled *compiled)
 {
-    TC_ENTER(ctx, tc_prove(ctx, compiled, compiled->module));
+    TC_ENTER(ctx, ti_prove(ctx, compiled, compiled->module));
 }
 
 bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out)
@@ -61,17 +61,17 @@ bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *ou
         return 0;
     const tc_proof_output *o = &p->out[i];
     const tc_proof_sums *s = &o->by[0], *odd = &o->by[1];
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_accuracy){
                        .output = o->name,
                        .real = o->real,
-                       .sqnr_db = o->real && o->compared ? tc_proof_db(s, &s->written) : NAN,
-                       .agreement = o->compared ? tc_proof_agreement(s, &s->written) : NAN,
+                       .sqnr_db = o->real && o->compared ? ti_proof_db(s, &s->written) : NAN,
+                       .agreement = o->compared ? ti_proof_agreement(s, &s->written) : NAN,
                        .lost = s->written.lost + odd->written.lost,
-                       .typed_sqnr_db = o->real && p->quantized ? tc_proof_db(s, &s->typed) : NAN,
-                       .typed_agreement = p->quantized ? tc_proof_agreement(s, &s->typed) : NAN,
-                       .aside_sqnr_db = o->real && odd->n ? tc_proof_db(odd, &odd->written) : NAN,
-                       .aside_agreement = odd->n ? tc_proof_agreement(odd, &odd->written) : NAN,
+                       .typed_sqnr_db = o->real && p->quantized ? ti_proof_db(s, &s->typed) : NAN,
+                       .typed_agreement = p->quantized ? ti_proof_agreement(s, &s->typed) : NAN,
+                       .aside_sqnr_db = o->real && odd->n ? ti_proof_db(odd, &odd->written) : NAN,
+                       .aside_agreement = odd->n ? ti_proof_agreement(odd, &odd->written) : NAN,
                    },
                    sizeof *out);
     return 1;
@@ -94,8 +94,8 @@ bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *o
     const tc_compiled *c = compiled;
     if (i >= c->n_region)
         return 0;
-    tc_region_border b = tc_border_of(&c->region[i]);
-    const tc_graph *g = tc_main(c->region[i].module);
+    tc_region_border b = ti_border_of(&c->region[i]);
+    const tc_graph *g = ti_main(c->region[i].module);
     tc_region_info info = {.name = c->region[i].name,
                            .operators = i < c->split.n_region ? c->split.nodes[i] : b.n_tosa,
                            .tosa_operators = b.n_tosa,
@@ -108,7 +108,7 @@ bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *o
         info.has_vela = 1;
         info.vela = figures(&c->jobs[i]);
     }
-    tc_fill_record(out, &info, sizeof info);
+    ti_fill_record(out, &info, sizeof info);
     return 1;
 }
 
@@ -117,10 +117,10 @@ const tc_type *tc_compiled_region_port(const tc_compiled *compiled, size_t regio
 {
     if (region >= compiled->n_region)
         return NULL;
-    const tc_graph *g = tc_main(compiled->region[region].module);
+    const tc_graph *g = ti_main(compiled->region[region].module);
     if (i >= (output ? g->n_out : g->n_in))
         return NULL;
-    return tc_type_of(g, output ? g->out[i] : g->in[i]);
+    return ti_type_of(g, output ? g->out[i] : g->in[i]);
 }
 
 bool tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_info *out)
@@ -129,7 +129,7 @@ bool tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_inf
         return 0;
     const tc_split_left *l = &compiled->split.left[i];
     const char *op = tc_ops[l->node->op].name;
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_cpu_node_info){.node = l->node->loc->node ? l->node->loc->node : op,
                                        .op = op,
                                        .loc = l->node->loc,
@@ -141,18 +141,18 @@ bool tc_compiled_cpu_node(const tc_compiled *compiled, size_t i, tc_cpu_node_inf
 static tc_status report(tc_ctx *ctx, const tc_compiled *c, tc_report_kind kind, const char **out)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
+    ti_buf_init(&text, &ctx->arena);
     if (kind == TC_REPORT_LINE)
-        tc_report_line(c, &text);
+        ti_report_line(c, &text);
     else if (kind == TC_REPORT_EXPLAIN)
-        tc_report_text(c, &text);
+        ti_report_text(c, &text);
     else if (kind == TC_REPORT_CHOICES)
-        tc_verdicts_text(c->choices, &text);
+        ti_verdicts_text(c->choices, &text);
     else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
-        tc_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
+        ti_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
     else
-        return tc_usage(ctx, "unknown kind of report %d (see tc_report_kind)", (int)kind);
-    *out = tc_buf_cstr(&text);
+        return ti_usage(ctx, "unknown kind of report %d (see tc_report_kind)", (int)kind);
+    *out = ti_buf_cstr(&text);
     return TC_OK;
 }
 

@@ -7,7 +7,7 @@
 static tc_status open_config(tc_ctx *ctx, const char *text, tc_config **out)
 {
     *out = tc_new(&ctx->arena, tc_config);
-    return tc_config_read(ctx, tc_intern_text(ctx, text), *out);
+    return ti_config_read(ctx, ti_intern_text(ctx, text), *out);
 }
 
 tc_status tc_config_open(tc_ctx *ctx, const char *preset_or_path, tc_config **out)
@@ -17,9 +17,9 @@ tc_status tc_config_open(tc_ctx *ctx, const char *preset_or_path, tc_config **ou
 
 static tc_status parse_config(tc_ctx *ctx, const char *name, tc_bytes json, tc_config **out)
 {
-    tc_bytes kept = {tc_arena_copy(&ctx->arena, json.data, json.size), json.size};
+    tc_bytes kept = {ti_arena_copy(&ctx->arena, json.data, json.size), json.size};
     *out = tc_new(&ctx->arena, tc_config);
-    return tc_config_from_json(ctx, tc_intern_text(ctx, name ? name : "settings"), kept, *out);
+    return ti_config_from_json(ctx, ti_intern_text(ctx, name ? name : "settings"), kept, *out);
 }
 
 tc_status tc_config_parse(tc_ctx *ctx, const char *name, tc_bytes json, tc_config **out)
@@ -58,28 +58,28 @@ static tc_status check_entry(tc_ctx *ctx, const tc_quant_entry *r)
 {
     bool named = r->scope >= TC_SCOPE_MODULE_TYPE;
     if ((size_t)r->scope >= TC_COUNT(levels))
-        return tc_usage(ctx, "unknown scope %d of an entry (see tc_scope)", (int)r->scope);
+        return ti_usage(ctx, "unknown scope %d of an entry (see tc_scope)", (int)r->scope);
     if (named != (r->name != NULL))
-        return tc_usage(ctx, named ? "an entry of that scope needs a name"
+        return ti_usage(ctx, named ? "an entry of that scope needs a name"
                                    : "an entry with the scope global, input or output has no name");
     if (r->has & TC_ENTRY_DTYPE && r->dtype != TC_none && r->dtype != TC_i4 && r->dtype != TC_i8 &&
         r->dtype != TC_u8 && r->dtype != TC_i16)
-        return tc_usage(ctx, "an entry's element type is %s: expected i4, i8, u8, i16 or none",
+        return ti_usage(ctx, "an entry's element type is %s: expected i4, i8, u8, i16 or none",
                         tc_dtype_name(r->dtype));
     if (r->has & TC_ENTRY_RANGE && r->qmin >= r->qmax)
-        return tc_usage(ctx, "an entry's qmin and qmax are %" PRId64 " to %" PRId64, r->qmin,
+        return ti_usage(ctx, "an entry's qmin and qmax are %" PRId64 " to %" PRId64, r->qmin,
                         r->qmax);
     if (r->has & TC_ENTRY_OBSERVER && (size_t)r->observer >= TC_COUNT(observers))
-        return tc_usage(ctx, "unknown observer %d of an entry (see tc_observer_kind)",
+        return ti_usage(ctx, "unknown observer %d of an entry (see tc_observer_kind)",
                         (int)r->observer);
     if (r->has & TC_ENTRY_OBSERVER && r->observer == TC_OBSERVE_PERCENTILE &&
         !(r->percentile > 50 && r->percentile <= 100))
-        return tc_usage(ctx, "an entry's percentile must be above 50 and at most 100");
+        return ti_usage(ctx, "an entry's percentile must be above 50 and at most 100");
     if ((r->has & TC_ENTRY_FLOOR && !((float)r->floor > 0)) ||
         (r->has & TC_ENTRY_FIXED && !((float)r->scale > 0)))
-        return tc_usage(ctx, "an entry's scale or floor must be above 0");
+        return ti_usage(ctx, "an entry's scale or floor must be above 0");
     if (r->has & TC_ENTRY_GROUP && (r->group < 0 || r->group > 1000000))
-        return tc_usage(ctx, "an entry's group has %" PRId64 " input channels", r->group);
+        return ti_usage(ctx, "an entry's group has %" PRId64 " input channels", r->group);
     return TC_OK;
 }
 
@@ -104,17 +104,17 @@ static tc_patch patch_of(const tc_quant_entry *r)
 
 static void lay_over(tc_patch *under, const tc_patch *over)
 {
-    under->to = tc_setting_patched(under->to, over);
+    under->to = ti_setting_patched(under->to, over);
     under->has |= over->has;
 }
 
 static tc_config_entry *find_entry(tc_ctx *ctx, tc_config *config, tc_level level, const char *name)
 {
     for (size_t i = 0; i < config->n_entry; i++)
-        if (config->entry[i].level == level && tc_text_eq(config->entry[i].name, name))
+        if (config->entry[i].level == level && ti_text_eq(config->entry[i].name, name))
             return &config->entry[i];
-    tc_config_add(ctx, config,
-                  (tc_config_entry){.level = level, .name = tc_intern_text(ctx, name)});
+    ti_config_add(ctx, config,
+                  (tc_config_entry){.level = level, .name = ti_intern_text(ctx, name)});
     return &config->entry[config->n_entry - 1];
 }
 
@@ -126,7 +126,7 @@ static tc_status add_entry(tc_ctx *ctx, tc_config *config, const tc_quant_entry 
     if (r.scope == TC_SCOPE_GLOBAL) {
         tc_setting *all = r.weights ? &config->global.weight : &config->global.act;
         config->group_free = config->group_free && !r.weights;
-        *all = tc_setting_patched(*all, &patch);
+        *all = ti_setting_patched(*all, &patch);
     } else if (r.scope == TC_SCOPE_INPUT || r.scope == TC_SCOPE_OUTPUT)
         lay_over(r.scope == TC_SCOPE_INPUT ? &config->in : &config->out, &patch);
     else {

@@ -62,22 +62,22 @@ void tc_ctx_set_memory_limit(tc_ctx *ctx, size_t bytes)
 
 tc_status tc_ctx_set_dim(tc_ctx *ctx, const char *text)
 {
-    TC_ENTER(ctx, tc_read_dim(ctx, tc_intern_text(ctx, text)));
+    TC_ENTER(ctx, ti_read_dim(ctx, ti_intern_text(ctx, text)));
 }
 
 tc_status tc_ctx_set_shape(tc_ctx *ctx, const char *text)
 {
-    TC_ENTER(ctx, tc_read_shape(ctx, tc_intern_text(ctx, text)));
+    TC_ENTER(ctx, ti_read_shape(ctx, ti_intern_text(ctx, text)));
 }
 
 tc_status tc_ctx_set_input(tc_ctx *ctx, const char *text)
 {
-    TC_ENTER(ctx, tc_read_set(ctx, tc_intern_text(ctx, text)));
+    TC_ENTER(ctx, ti_read_set(ctx, ti_intern_text(ctx, text)));
 }
 
 static tc_status set_signature(tc_ctx *ctx, const char *name)
 {
-    tc_reading(ctx)->signature = tc_intern_text(ctx, name);
+    ti_reading(ctx)->signature = ti_intern_text(ctx, name);
     return TC_OK;
 }
 
@@ -93,7 +93,7 @@ void tc_ctx_resume(tc_ctx *ctx)
 
 void tc_ctx_get_stats(const tc_ctx *ctx, tc_ctx_stats *out)
 {
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_ctx_stats){.errors = ctx->n_error,
                                    .warnings = ctx->n_warning,
                                    .muted = ctx->n_muted,
@@ -106,7 +106,7 @@ void tc_ctx_get_stats(const tc_ctx *ctx, tc_ctx_stats *out)
 
 static tc_status end_messages(tc_ctx *ctx, const char **out)
 {
-    *out = tc_buf_cstr(&ctx->messages);
+    *out = ti_buf_cstr(&ctx->messages);
     return TC_OK;
 }
 

@@ -56,13 +56,13 @@ static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *da
     r->tokens = tc_program_input(r->program, 0, &port) ? port.type : NULL;
     if (!tc_program_output(r->program, 0, &port) || port.type->rank < 1 ||
         port.type->dim[port.type->rank - 1] < 2)
-        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
+        return ti_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
                         "its first output is not a list of scores for two or more classes");
     size_t classes = (size_t)port.type->dim[port.type->rank - 1];
     r->rows = (size_t)tc_type_count(port.type) / classes;
     size_t n = r->samples * r->rows;
     if (e->classes && (classes != e->classes || n != e->n))
-        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_MISMATCH,
+        return ti_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_MISMATCH,
                         "%zu scores of %zu classes, the reference has %zu of %zu", n, classes, e->n,
                         e->classes);
     e->classes = classes;
@@ -81,7 +81,7 @@ static size_t rank_of(const float *v, size_t n, size_t label)
 
 static void count_in(tc_evaluation *e, verdict *v, size_t k, const float *score, bool reference)
 {
-    size_t c = e->classes, best = tc_best_score(score, c);
+    size_t c = e->classes, best = ti_best_score(score, c);
     v->said[k] = best;
     float *own = e->scores + k * c;
     if (reference)
@@ -117,7 +117,7 @@ static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r
     size_t n = r->tokens ? (size_t)tc_type_count(r->tokens) : 0;
     tc_dtype dtype = n ? r->tokens->dtype : TC_none;
     if (!n || (dtype != TC_i64 && dtype != TC_i32) || r->rows != n)
-        return tc_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
+        return ti_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_DATA,
                         "its first output does not have scores for each token of its first input");
     r->place = -1;
     r->held = tc_new_n(&e->ctx->arena, float, e->classes);
@@ -127,9 +127,9 @@ static tc_status check_tokens(tc_evaluation *e, const tc_model *model, runner *r
 static tc_status predict(tc_evaluation *e, verdict *v, const float *score, double token)
 {
     if (token < 0 || token >= (double)e->classes)
-        return tc_error(e->ctx, &(tc_loc){.file = v->name}, TC_E_DATA,
+        return ti_error(e->ctx, &(tc_loc){.file = v->name}, TC_E_DATA,
                         "token %.0f is out of range: the model has %zu tokens", token, e->classes);
-    v->surprise += tc_surprise(score, e->classes, (size_t)token);
+    v->surprise += ti_surprise(score, e->classes, (size_t)token);
     v->predicted++;
     return TC_OK;
 }
@@ -194,7 +194,7 @@ static tc_status judge(void *user, const tc_sample_result *result)
         TC_TRY(predict_sample(e, v, r));
     v->seconds += result->seconds / (double)r->samples;
     for (size_t i = 0; i < r->rows; i++) {
-        tc_real_scores(result->out[0], i * e->classes, e->classes, r->score);
+        ti_real_scores(result->out[0], i * e->classes, e->classes, r->score);
         count_in(e, v, result->index * r->rows + i, r->score, r->reference);
         if (e->tokens)
             TC_TRY(predict_row(e, v, r, i, r->score));
@@ -213,7 +213,7 @@ static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *da
     v->said = tc_new_n(&e->ctx->arena, size_t, e->n + 1);
     if (reference) {
         size_t c = e->classes;
-        TC_TRY(tc_read_labels(e->ctx, labels, data, e->n, c, &e->labels));
+        TC_TRY(ti_read_labels(e->ctx, labels, data, e->n, c, &e->labels));
         e->scores = tc_new_n(&e->ctx->arena, float, e->n *c + 1);
         e->counts = tc_new_n(&e->ctx->arena, uint32_t, e->labels.of ? c * c : 1);
         e->of_class = tc_new_n(&e->ctx->arena, size_t, c);
@@ -248,15 +248,15 @@ static tc_status evaluate(tc_ctx *ctx, const tc_evaluate_options *options, tc_ev
     tc_evaluate_options o = TC_TAKE(tc_evaluate_options, options);
     tc_evaluation *e = tc_new(&ctx->arena, tc_evaluation);
     if (!o.n_program || !o.data)
-        return tc_usage(ctx, "evaluating needs a program and data");
+        return ti_usage(ctx, "evaluating needs a program and data");
     if (o.perplexity && o.labels)
-        return tc_usage(ctx, "perplexity takes no labels: the tokens are the labels");
+        return ti_usage(ctx, "perplexity takes no labels: the tokens are the labels");
     *e = (tc_evaluation){.ctx = ctx, .n_program = o.n_program, .tokens = o.perplexity != 0};
     e->program = tc_new_n(&ctx->arena, verdict, o.n_program);
     for (size_t i = o.n_program; i-- > 0;)
         if (tc_model_get_stage(o.program[i]) == TC_STAGE_FLOAT)
             e->reference = i;
-    const char *labels = tc_intern_text(ctx, o.labels);
+    const char *labels = ti_intern_text(ctx, o.labels);
     TC_TRY(run_one(e, o.program[e->reference], o.data, labels, e->reference));
     for (size_t i = 0; i < o.n_program; i++)
         if (i != e->reference)
@@ -316,7 +316,7 @@ bool tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
         r.gain_low = r.gain - reach;
         r.gain_high = r.gain + reach;
     }
-    tc_fill_record(out, &r, sizeof r);
+    ti_fill_record(out, &r, sizeof r);
     return 1;
 }
 
@@ -329,6 +329,6 @@ bool tc_evaluation_confusion(const tc_evaluation *e, size_t program, size_t i, t
     tc_confusion c = {.label = label, .said = said, .count = at[1], .of = e->of_class[label]};
     c.label_name = label < e->labels.n_name ? e->labels.name[label] : NULL;
     c.said_name = said < e->labels.n_name ? e->labels.name[said] : NULL;
-    tc_fill_record(out, &c, sizeof c);
+    ti_fill_record(out, &c, sizeof c);
     return 1;
 }

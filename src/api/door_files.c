@@ -29,17 +29,17 @@ static tc_status create(tc_ctx *ctx, const char *path, tc_dtype dtype, bool raw,
                         const int64_t *dim, tc_npy_writer **out)
 {
     if (dtype <= TC_none || dtype >= TC_DTYPE_COUNT || rank < 0 || rank > TC_MAX_RANK + 1)
-        return tc_usage(ctx, "%s: there is no array of that type or rank", path);
+        return ti_usage(ctx, "%s: there is no array of that type or rank", path);
     tc_npy_writer *w = tc_new(&ctx->arena, tc_npy_writer);
     *w = (tc_npy_writer){.ctx = ctx, .dtype = dtype};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_buf head;
-    tc_buf_init(&head, &ctx->scratch);
-    tc_npy_header(&head, descr_of(dtype, raw != 0, &w->widen), rank, dim);
-    tc_status status = tc_file_create(ctx, path, &w->file);
+    ti_buf_init(&head, &ctx->scratch);
+    ti_npy_header(&head, descr_of(dtype, raw != 0, &w->widen), rank, dim);
+    tc_status status = ti_file_create(ctx, path, &w->file);
     if (!status)
-        status = tc_file_append(w->file, head.data, head.size);
-    tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_file_append(w->file, head.data, head.size);
+    ti_arena_rewind(&ctx->scratch, mark);
     *out = w;
     return status;
 }
@@ -54,16 +54,16 @@ static tc_status append(tc_npy_writer *w, const tc_tensor *t)
 {
     enum { STEP = 4096 };
     if (t->type->dtype != w->dtype)
-        return tc_usage(w->ctx, "the array holds %s, not %s", tc_dtypes[w->dtype].name,
+        return ti_usage(w->ctx, "the array holds %s, not %s", tc_dtypes[w->dtype].name,
                         tc_dtypes[t->type->dtype].name);
     if (!w->widen)
-        return tc_file_append(w->file, t->data, tc_type_bytes(t->type));
+        return ti_file_append(w->file, t->data, tc_type_bytes(t->type));
     float wide[STEP];
     int64_t count = tc_type_count(t->type);
     for (int64_t at = 0; at < count; at += STEP) {
-        size_t n = (size_t)tc_min_i64(STEP, count - at);
-        tc_read_f32(*t, at, n, wide);
-        TC_TRY(tc_file_append(w->file, wide, n * sizeof *wide));
+        size_t n = (size_t)ti_min_i64(STEP, count - at);
+        ti_read_f32(*t, at, n, wide);
+        TC_TRY(ti_file_append(w->file, wide, n * sizeof *wide));
     }
     return TC_OK;
 }
@@ -75,15 +75,15 @@ tc_status tc_npy_append(tc_npy_writer *writer, const tc_tensor *tensor)
 
 tc_status tc_npy_commit(tc_npy_writer *writer)
 {
-    TC_ENTER(writer->ctx, tc_file_commit(writer->file));
+    TC_ENTER(writer->ctx, ti_file_commit(writer->file));
 }
 
 tc_status tc_write_file(tc_ctx *ctx, const char *path, tc_bytes bytes)
 {
-    TC_ENTER(ctx, tc_file_write(ctx, path, bytes));
+    TC_ENTER(ctx, ti_file_write(ctx, path, bytes));
 }
 
 tc_status tc_make_folder(tc_ctx *ctx, const char *path)
 {
-    TC_ENTER(ctx, tc_folder_make(ctx, path));
+    TC_ENTER(ctx, ti_folder_make(ctx, path));
 }

@@ -50,7 +50,7 @@ static bool is_whole(const tc_type *type)
 static tc_status unfit(writer *w, const tc_model *model, const char *why)
 {
     const char *file = tc_model_file(model);
-    return tc_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA,
+    return ti_error(w->ctx, &(tc_loc){.file = file}, TC_E_DATA,
                     "it is not a language model that can generate: %s", why);
 }
 
@@ -83,10 +83,10 @@ static tc_status open_method(writer *w, const tc_model *model, caller *c)
 /* Caches are [.., places, width]. */
 static size_t context_of(const tc_model *model)
 {
-    const tc_graph *g = tc_main(model->module);
+    const tc_graph *g = ti_main(model->module);
     size_t most = 0;
     for (size_t i = 0; i < g->n_mutation; i++) {
-        const tc_type *type = tc_type_of(g, g->mutation[i].before);
+        const tc_type *type = ti_type_of(g, g->mutation[i].before);
         size_t places = type->rank >= 3 ? (size_t)type->dim[type->rank - 2] : 0;
         most = places > most ? places : most;
     }
@@ -145,7 +145,7 @@ static tc_status call(writer *w, caller *c, const int64_t *token, size_t n, size
     c->calls++;
     w->last = c;
     size_t row = c->rows > 1 ? n - 1 : 0;
-    tc_real_scores(tc_program_result(c->program, 0), row * c->words, c->words, w->score);
+    ti_real_scores(tc_program_result(c->program, 0), row * c->words, c->words, w->score);
     return TC_OK;
 }
 
@@ -199,7 +199,7 @@ static int higher_first(const void *a, const void *b)
 /* The score that k of them reach. */
 static float kth_score(writer *w, size_t words, size_t k)
 {
-    float *sorted = tc_arena_copy(&w->ctx->scratch, w->score, words * sizeof *sorted);
+    float *sorted = ti_arena_copy(&w->ctx->scratch, w->score, words * sizeof *sorted);
     qsort(sorted, words, sizeof *sorted, higher_first);
     return sorted[k - 1];
 }
@@ -207,10 +207,10 @@ static float kth_score(writer *w, size_t words, size_t k)
 static int64_t choose(writer *w, size_t words)
 {
     const float *v = w->score;
-    size_t best = tc_best_score(v, words), last = best;
+    size_t best = ti_best_score(v, words), last = best;
     if (!(w->o.temperature > 0))
         return (int64_t)best;
-    tc_mark mark = tc_arena_mark(&w->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&w->ctx->scratch);
     float least = w->o.top_k && w->o.top_k < words ? kth_score(w, words, w->o.top_k) : -INFINITY;
     double sum = 0, at = random_number(w);
     for (size_t i = 0; i < words; i++)
@@ -224,7 +224,7 @@ static int64_t choose(writer *w, size_t words)
         if (at < 0)
             break;
     }
-    tc_arena_rewind(&w->ctx->scratch, mark);
+    ti_arena_rewind(&w->ctx->scratch, mark);
     return (int64_t)last;
 }
 
@@ -234,11 +234,11 @@ static tc_status check_prompt(writer *w, size_t words)
 {
     for (size_t i = 0; i < w->o.n_prompt; i++)
         if (w->o.prompt[i] < 0 || (size_t)w->o.prompt[i] >= words)
-            return tc_usage(w->ctx, "token %lld of the prompt is out of range: the model has %zu "
+            return ti_usage(w->ctx, "token %lld of the prompt is out of range: the model has %zu "
                                     "tokens",
                             (long long)w->o.prompt[i], words);
     if (w->context && w->o.n_prompt > w->context)
-        return tc_usage(w->ctx, "the prompt has %zu tokens, but the context holds only %zu",
+        return ti_usage(w->ctx, "the prompt has %zu tokens, but the context holds only %zu",
                         w->o.n_prompt, w->context);
     return TC_OK;
 }
@@ -248,7 +248,7 @@ static tc_status generate(tc_ctx *ctx, const tc_generate_options *options, tc_ge
     writer w = {.ctx = ctx, .o = TC_TAKE(tc_generate_options, options)};
     size_t done = 0;
     if (!w.o.n_method || !w.o.n_prompt)
-        return tc_usage(ctx, "generating needs a program and a prompt");
+        return ti_usage(ctx, "generating needs a program and a prompt");
     TC_TRY(open_methods(&w));
     const caller *c = w.step.program ? &w.step : &w.window;
     TC_TRY(check_prompt(&w, c->words));
@@ -266,7 +266,7 @@ static tc_status generate(tc_ctx *ctx, const tc_generate_options *options, tc_ge
         if (w.o.on_token)
             TC_TRY(w.o.on_token(w.o.user, token));
     }
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_generated){.token = w.text + w.o.n_prompt,
                                    .n = w.n - w.o.n_prompt,
                                    .context = w.context,

@@ -15,9 +15,9 @@
 
 static void take_options(tc_ctx *ctx, const tc_model_options *o)
 {
-    tc_read_options *to = tc_reading(ctx);
+    tc_read_options *to = ti_reading(ctx);
     to->prefer_tosa = o->prefer_tosa != 0;
-    to->method = tc_intern_text(ctx, o->method);
+    to->method = ti_intern_text(ctx, o->method);
     to->sample = o->data;
     to->n_sample = o->n_data;
 }
@@ -25,15 +25,15 @@ static void take_options(tc_ctx *ctx, const tc_model_options *o)
 static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, bool unchecked,
                              tc_model **out)
 {
-    const char *method = tc_reading(ctx)->method;
+    const char *method = ti_reading(ctx)->method;
     if (method && !module->n_method)
-        return tc_usage(
+        return ti_usage(
             ctx, "%s has no methods, but '%s' was requested: only a .pte or a .tflite has "
                  "methods", name,
             method);
     if (!unchecked)
-        TC_TRY(tc_verify(ctx, module));
-    *out = tc_model_of(ctx, name, module);
+        TC_TRY(ti_verify(ctx, module));
+    *out = ti_model_of(ctx, name, module);
     return TC_OK;
 }
 
@@ -42,12 +42,12 @@ static tc_status open_model(tc_ctx *ctx, const char *path, const tc_model_option
 {
     tc_model_options o = TC_TAKE(tc_model_options, options);
     tc_module *module;
-    path = tc_intern_text(ctx, path);
+    path = ti_intern_text(ctx, path);
     take_options(ctx, &o);
-    TC_TRY(tc_tell_progress(ctx, "reading", 0, 1));
-    TC_TRY(tc_read(ctx, path, &module));
+    TC_TRY(ti_tell_progress(ctx, "reading", 0, 1));
+    TC_TRY(ti_read(ctx, path, &module));
     if (o.dequantize)
-        TC_TRY(tc_dequantize_borders(ctx, path, module));
+        TC_TRY(ti_dequantize_borders(ctx, path, module));
     return take_module(ctx, path, module, o.unchecked, out);
 }
 
@@ -60,7 +60,7 @@ tc_status tc_model_open(tc_ctx *ctx, const char *path, const tc_model_options *o
 static tc_bytes kept(tc_ctx *ctx, tc_bytes bytes, bool borrow)
 {
     if (!borrow && bytes.data)
-        bytes.data = tc_arena_copy(&ctx->arena, bytes.data, bytes.size);
+        bytes.data = ti_arena_copy(&ctx->arena, bytes.data, bytes.size);
     return bytes;
 }
 
@@ -69,10 +69,10 @@ static tc_status read_model(tc_ctx *ctx, const char *name, tc_bytes bytes,
 {
     tc_model_options o = TC_TAKE(tc_model_options, options);
     tc_module *module;
-    name = tc_intern_text(ctx, name ? name : "model");
+    name = ti_intern_text(ctx, name ? name : "model");
     take_options(ctx, &o);
     TC_TRY(
-        tc_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow), &module));
+        ti_read_bytes(ctx, name, kept(ctx, bytes, o.borrow), kept(ctx, o.side, o.borrow), &module));
     return take_module(ctx, name, module, o.unchecked, out);
 }
 
@@ -102,30 +102,30 @@ const char *tc_model_method(const tc_model *model, size_t i)
 tc_model_stage tc_model_get_stage(const tc_model *model)
 {
     const tc_module *m = model->module;
-    return tc_quant_is_lowered(m) ? TC_STAGE_LOWERED
-           : tc_quant_is_pt2e(m)  ? TC_STAGE_PT2E
-           : tc_quant_is_typed(m) ? TC_STAGE_TYPED
+    return ti_quant_is_lowered(m) ? TC_STAGE_LOWERED
+           : ti_quant_is_pt2e(m)  ? TC_STAGE_PT2E
+           : ti_quant_is_typed(m) ? TC_STAGE_TYPED
                                   : TC_STAGE_FLOAT;
 }
 
 size_t tc_model_input_count(const tc_model *model)
 {
-    return tc_main(model->module)->n_in;
+    return ti_main(model->module)->n_in;
 }
 
 size_t tc_model_output_count(const tc_model *model)
 {
-    return tc_main(model->module)->n_out;
+    return ti_main(model->module)->n_out;
 }
 
 bool tc_model_input(const tc_model *model, size_t i, tc_port_info *out)
 {
-    return tc_port_fill(tc_main(model->module), false, i, out);
+    return ti_port_fill(ti_main(model->module), false, i, out);
 }
 
 bool tc_model_output(const tc_model *model, size_t i, tc_port_info *out)
 {
-    return tc_port_fill(tc_main(model->module), true, i, out);
+    return ti_port_fill(ti_main(model->module), true, i, out);
 }
 
 static const tc_graph *graph_at(const tc_model *model, size_t graph)
@@ -156,7 +156,7 @@ bool tc_model_node(const tc_model *model, size_t graph, size_t i, tc_node_info *
     if (!g || i >= g->n_node)
         return 0;
     const tc_node *node = g->node[i];
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_node_info){.op = tc_ops[node->op].name,
                                    .loc = node->loc,
                                    .in = node->in,
@@ -179,7 +179,7 @@ bool tc_model_value(const tc_model *model, size_t graph, uint32_t value, tc_valu
     if (!g || value == TC_NONE || value >= g->n_val)
         return 0;
     const tc_value *v = g->val[value];
-    tc_fill_record(out, &(tc_value_info){.name = v->name, .type = v->type, .data = v->data},
+    ti_fill_record(out, &(tc_value_info){.name = v->name, .type = v->type, .data = v->data},
                    sizeof *out);
     return 1;
 }
@@ -190,8 +190,8 @@ static tc_status run_passes(tc_ctx *ctx, tc_model *model, const char *passes, tc
                             void *user)
 {
     tc_pass_hook hook = {on_pass, user};
-    tc_trace trace = tc_hook_trace(&hook);
-    return tc_run_passes(ctx, model->module, passes ? passes : "", on_pass ? &trace : NULL);
+    tc_trace trace = ti_hook_trace(&hook);
+    return ti_run_passes(ctx, model->module, passes ? passes : "", on_pass ? &trace : NULL);
 }
 
 tc_status tc_model_run_passes(tc_ctx *ctx, tc_model *model, const char *passes, tc_on_pass *on_pass,
@@ -205,12 +205,12 @@ bool tc_pass_at(size_t i, tc_pass_info *out)
     size_t n = 0;
     for (const tc_pass *p = tc_passes; p->name; p++, n++)
         if (n == i) {
-            tc_fill_record(out, &(tc_pass_info){.name = p->name, .doc = p->doc}, sizeof *out);
+            ti_fill_record(out, &(tc_pass_info){.name = p->name, .doc = p->doc}, sizeof *out);
             return 1;
         }
     for (const tc_pass_list *l = tc_pass_lists; l->name; l++, n++)
         if (n == i) {
-            tc_fill_record(out, &(tc_pass_info){.name = l->name, .doc = l->doc, .list = l->passes},
+            ti_fill_record(out, &(tc_pass_info){.name = l->name, .doc = l->doc, .list = l->passes},
                            sizeof *out);
             return 1;
         }
@@ -222,9 +222,9 @@ bool tc_pass_at(size_t i, tc_pass_info *out)
 static tc_status print_text(tc_ctx *ctx, const tc_model *model, bool locations, tc_bytes *out)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_print(model->module, &(tc_print_options){.locs = locations}, &text);
-    *out = (tc_bytes){(const uint8_t *)tc_buf_cstr(&text), text.size};
+    ti_buf_init(&text, &ctx->arena);
+    ti_print(model->module, &(tc_print_options){.locs = locations}, &text);
+    *out = (tc_bytes){(const uint8_t *)ti_buf_cstr(&text), text.size};
     return TC_OK;
 }
 
@@ -235,12 +235,12 @@ tc_status tc_model_text(tc_ctx *ctx, const tc_model *model, bool locations, tc_b
 
 tc_status tc_model_write(tc_ctx *ctx, const tc_model *model, const char *path)
 {
-    TC_ENTER(ctx, tc_write_text(ctx, model->module, path));
+    TC_ENTER(ctx, ti_write_text(ctx, model->module, path));
 }
 
 static tc_status qparams(tc_ctx *ctx, const tc_model *model, tc_bytes *out)
 {
-    *out = tc_qparams_json(ctx, model->module);
+    *out = ti_qparams_json(ctx, model->module);
     return TC_OK;
 }
 
@@ -251,5 +251,5 @@ tc_status tc_model_qparams(tc_ctx *ctx, const tc_model *model, tc_bytes *out)
 
 tc_status tc_model_write_qparams(tc_ctx *ctx, const tc_model *model, const char *path)
 {
-    TC_ENTER(ctx, tc_file_write(ctx, path, tc_qparams_json(ctx, model->module)));
+    TC_ENTER(ctx, ti_file_write(ctx, path, ti_qparams_json(ctx, model->module)));
 }

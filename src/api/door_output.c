@@ -5,24 +5,24 @@
 
 const char *tc_output_name(tc_output kind)
 {
-    const tc_output_kind *k = tc_output_of(kind);
+    const tc_output_kind *k = ti_output_of(kind);
     return k ? k->name : NULL;
 }
 
 const char *tc_output_extension(tc_output kind)
 {
-    const tc_output_kind *k = tc_output_of(kind);
+    const tc_output_kind *k = ti_output_of(kind);
     return k ? k->extension : NULL;
 }
 
 tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind)
 {
-    TC_ENTER(ctx, tc_output_here(ctx, target, kind));
+    TC_ENTER(ctx, ti_output_here(ctx, target, kind));
 }
 
 static tc_status make_in_memory(tc_ctx *ctx, tc_compiled *c, tc_output kind, size_t *count)
 {
-    TC_TRY(tc_make_files(ctx, c, kind, NULL));
+    TC_TRY(ti_make_files(ctx, c, kind, NULL));
     if (count)
         *count = c->written.n_file;
     return TC_OK;
@@ -40,12 +40,12 @@ tc_bytes tc_compiled_bytes(const tc_compiled *compiled, size_t i)
 
 tc_status tc_compiled_write(tc_ctx *ctx, tc_compiled *compiled, tc_output kind, const char *path)
 {
-    TC_ENTER(ctx, tc_write_files(ctx, compiled, kind, path));
+    TC_ENTER(ctx, ti_write_files(ctx, compiled, kind, path));
 }
 
 static tc_status set_name(tc_ctx *ctx, tc_compiled *c, const char *name)
 {
-    c->written.path = tc_intern_text(ctx, name);
+    c->written.path = ti_intern_text(ctx, name);
     return TC_OK;
 }
 

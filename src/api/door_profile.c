@@ -7,17 +7,17 @@ tc_status tc_profile_open(tc_ctx *ctx, const char *path, const tc_profile_option
                           tc_profile **out)
 {
     tc_profile_options o = TC_TAKE(tc_profile_options, options);
-    TC_ENTER(ctx, tc_profile_of_file(ctx, path, &o, out));
+    TC_ENTER(ctx, ti_profile_of_file(ctx, path, &o, out));
 }
 
 tc_status tc_profile_new(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)
 {
-    TC_ENTER(ctx, tc_profile_of_compiled(ctx, compiled, out));
+    TC_ENTER(ctx, ti_profile_of_compiled(ctx, compiled, out));
 }
 
 tc_status tc_profile_estimate(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out)
 {
-    TC_ENTER(ctx, tc_profile_of_estimate(ctx, compiled, out));
+    TC_ENTER(ctx, ti_profile_of_estimate(ctx, compiled, out));
 }
 
 void tc_profile_get_info(const tc_profile *p, tc_profile_info *out)
@@ -26,13 +26,13 @@ void tc_profile_get_info(const tc_profile *p, tc_profile_info *out)
                             .system_config = p->system.config,
                             .memory_mode = p->system.mode,
                             .clock = p->system.clock,
-                            .total = tc_profile_figures(p, &p->total),
+                            .total = ti_profile_figures(p, &p->total),
                             .streams = p->n_stream,
                             .operations = p->n_entry,
                             .knows_lines = p->lines};
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         info.memory[i] = p->system.memory[i].name;
-    tc_fill_record(out, &info, sizeof info);
+    ti_fill_record(out, &info, sizeof info);
 }
 
 bool tc_profile_operation(const tc_profile *p, size_t i, tc_profile_op *out)
@@ -40,14 +40,14 @@ bool tc_profile_operation(const tc_profile *p, size_t i, tc_profile_op *out)
     if (i >= p->n_entry)
         return 0;
     const tc_profile_entry *e = &p->entry[i];
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_profile_op){.stream = e->stream,
                                     .word = e->word,
                                     .name = e->name,
                                     .op = e->op,
                                     .loc = e->loc,
-                                    .cost = tc_profile_figures(p, &e->cost),
-                                    .hint = tc_profile_hint(e->cause)},
+                                    .cost = ti_profile_figures(p, &e->cost),
+                                    .hint = ti_profile_hint(e->cause)},
                    sizeof *out);
     return 1;
 }
@@ -56,6 +56,6 @@ bool tc_profile_get_row(const tc_profile *p, tc_profile_by by, size_t i, tc_prof
 {
     if ((int)by < 0 || (int)by >= TC_PROFILE_BYS || i >= p->n_row[by])
         return 0;
-    tc_fill_record(out, &p->row[by][i], sizeof *out);
+    ti_fill_record(out, &p->row[by][i], sizeof *out);
     return 1;
 }

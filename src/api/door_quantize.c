@@ -28,12 +28,12 @@ static tc_status take_target(quantizing *q)
 {
     if (!q->o.target)
         return TC_OK;
-    TC_TRY(tc_target_parse(q->ctx, tc_intern_text(q->ctx, q->o.target), &q->compiled.target));
+    TC_TRY(ti_target_parse(q->ctx, ti_intern_text(q->ctx, q->o.target), &q->compiled.target));
     q->job.target = &q->compiled.target;
     if (q->job.target->machine->packing == TC_PACKED_VELA)
-        tc_config_pack(&q->config);
+        ti_config_pack(&q->config);
     q->asked.target = q->o.target;
-    return tc_typed_cost(q->ctx, &q->asked, &q->compiled, &q->request.cost);
+    return ti_typed_cost(q->ctx, &q->asked, &q->compiled, &q->request.cost);
 }
 
 /* Up to the float program, or one that says itself how it is quantized. */
@@ -43,31 +43,31 @@ static tc_status prepare(quantizing *q)
     if (q->o.config)
         q->config = *q->o.config;
     else
-        TC_TRY(tc_config_read(ctx, NULL, &q->config));
+        TC_TRY(ti_config_read(ctx, NULL, &q->config));
     TC_TRY(take_target(q));
-    q->module = tc_module_clone(q->model->module);
-    TC_TRY(tc_config_check(ctx, &q->config, tc_main(q->module)));
+    q->module = ti_module_clone(q->model->module);
+    TC_TRY(ti_config_check(ctx, &q->config, ti_main(q->module)));
     q->config.checked = true;
     q->job.config = &q->config;
     q->job.integers = TC_INTEGERS_ALWAYS;
-    TC_TRY(tc_road_run(ctx, q->module, TC_AT_READ, TC_AT_REAL, &q->job, NULL));
-    if (tc_quant_is_typed(q->module))
-        return tc_usage(ctx, "%s is quantized already", q->model->name);
+    TC_TRY(ti_road_run(ctx, q->module, TC_AT_READ, TC_AT_REAL, &q->job, NULL));
+    if (ti_quant_is_typed(q->module))
+        return ti_usage(ctx, "%s is quantized already", q->model->name);
     return TC_OK;
 }
 
 /* Data from files; a program without inputs needs none. */
 static tc_status open_samples(quantizing *q)
 {
-    const tc_graph *g = tc_main(q->module);
+    const tc_graph *g = ti_main(q->module);
     if (q->o.samples)
-        return tc_open_dataset(q->ctx, q->o.samples, g, &q->request.samples);
+        return ti_open_dataset(q->ctx, q->o.samples, g, &q->request.samples);
     if (q->o.n_merge)
         return TC_OK;
     if (!g->n_in)
-        return tc_open_samples(q->ctx, g, NULL, 0, &q->request.samples);
-    tc_status status = tc_usage(q->ctx, "there is no calibration data");
-    tc_note(q->ctx, NULL,
+        return ti_open_samples(q->ctx, g, NULL, 0, &q->request.samples);
+    tc_status status = ti_usage(q->ctx, "there is no calibration data");
+    ti_note(q->ctx, NULL,
             "add --calib DATA, or observations with --merge; --calib=random:1 uses random data");
     return status;
 }
@@ -76,7 +76,7 @@ static tc_status open_samples(quantizing *q)
 static tc_status check_own(const quantizing *q)
 {
     if (q->o.samples || q->o.n_merge || q->o.config || q->request.observe_only)
-        return tc_usage(q->ctx,
+        return ti_usage(q->ctx,
                         "%s is a PT2E export with its own parameters: it takes neither data nor -q",
                         q->model->name);
     return TC_OK;
@@ -89,22 +89,22 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
                                     .observe_only = observe_only,
                                     .keep_odd = q->o.keep_odd,
                                     .until = q->o.budget_seconds > 0
-                                                 ? tc_clock() + q->o.budget_seconds
+                                                 ? ti_clock() + q->o.budget_seconds
                                                  : 0,
                                     .times = &q->times,
                                     .gains = &q->gains};
     TC_TRY(prepare(q));
-    bool own = tc_quant_is_pt2e(q->module);
+    bool own = ti_quant_is_pt2e(q->module);
     if (own)
         TC_TRY(check_own(q));
-    TC_TRY(tc_road_run(q->ctx, q->module, TC_AT_REAL, TC_AT_READY, &q->job, NULL));
+    TC_TRY(ti_road_run(q->ctx, q->module, TC_AT_REAL, TC_AT_READY, &q->job, NULL));
     if (!own)
         TC_TRY(open_samples(q));
     if (!own && q->o.samples)
-        tc_data_fit(q->ctx, q->model->module, q->o.samples);
+        ti_data_fit(q->ctx, q->model->module, q->o.samples);
     q->job.samples = &q->request.samples;
     q->job.quant = &q->request;
-    return tc_road_run(q->ctx, q->module, TC_AT_READY, TC_AT_TYPED, &q->job, NULL);
+    return ti_road_run(q->ctx, q->module, TC_AT_READY, TC_AT_TYPED, &q->job, NULL);
 }
 
 /* Values of each kind, constants not counted.  Sums between quantized values are integers of 32
@@ -112,18 +112,18 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
 static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t *real)
 {
     tc_attempt attempt;
-    tc_attempt_begin(ctx, &attempt);
-    tc_module *m = tc_module_clone(typed);
-    if (tc_road_run(ctx, m, TC_AT_SETTLED, TC_AT_WIDE, NULL, NULL) != TC_OK)
-        m = tc_module_clone(typed);
-    const tc_graph *g = tc_main(m);
+    ti_attempt_begin(ctx, &attempt);
+    tc_module *m = ti_module_clone(typed);
+    if (ti_road_run(ctx, m, TC_AT_SETTLED, TC_AT_WIDE, NULL, NULL) != TC_OK)
+        m = ti_module_clone(typed);
+    const tc_graph *g = ti_main(m);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++) {
-            const tc_type *type = tc_type_of(g, g->node[k]->out[i]);
+            const tc_type *type = ti_type_of(g, g->node[k]->out[i]);
             *quantized += type->quant != NULL;
-            *real += tc_is_float(type->dtype) && g->node[k]->op != TC_OP_rescale;
+            *real += ti_is_float(type->dtype) && g->node[k]->op != TC_OP_rescale;
         }
-    tc_attempt_end(ctx, &attempt);
+    ti_attempt_end(ctx, &attempt);
 }
 
 static void fill_report(const quantizing *q, tc_quantize_report *report)
@@ -146,7 +146,7 @@ static void fill_report(const quantizing *q, tc_quantize_report *report)
     r.agreement = gains->agree;
     r.method = method;
     r.n_method = gains->n;
-    tc_fill_record(report, &r, sizeof r);
+    ti_fill_record(report, &r, sizeof r);
 }
 
 static tc_status quantize_model(tc_ctx *ctx, const tc_model *model,
@@ -155,7 +155,7 @@ static tc_status quantize_model(tc_ctx *ctx, const tc_model *model,
 {
     quantizing q = {.ctx = ctx, .model = model, .o = TC_TAKE(tc_quantize_options, options)};
     TC_TRY(quantize(&q, NULL));
-    *out = tc_model_of(ctx, model->name, q.module);
+    *out = ti_model_of(ctx, model->name, q.module);
     if (report)
         fill_report(&q, report);
     return TC_OK;

@@ -43,21 +43,21 @@ static tc_val number_of(tc_graph *g, const char *text)
 {
     static const tc_loc nowhere;
     tc_ctx *ctx = g->module->ctx;
-    bool yes = tc_text_eq(text, "True"), no = tc_text_eq(text, "False");
+    bool yes = ti_text_eq(text, "True"), no = ti_text_eq(text, "False");
     tc_dtype dtype = yes || no ? TC_bool : TC_i64;
     int64_t i = 0;
     double f = 0;
-    if (!yes && !no && !tc_text_to_i64(tc_str_of(text), &i)) {
+    if (!yes && !no && !ti_text_to_i64(ti_str_of(text), &i)) {
         dtype = TC_f64;
-        if (!tc_text_to_f64(tc_str_of(text), &f))
+        if (!ti_text_to_f64(ti_str_of(text), &f))
             return TC_NONE;
     }
-    tc_tensor number = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 0, NULL));
+    tc_tensor number = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 0, NULL));
     if (dtype == TC_f64)
-        tc_store_f64(number, 0, f);
+        ti_store_f64(number, 0, f);
     else
-        tc_store_i64(number, 0, yes ? 1 : i);
-    return tc_graph_const(g, number.type, number.data, NULL, &nowhere);
+        ti_store_i64(number, 0, yes ? 1 : i);
+    return ti_graph_const(g, number.type, number.data, NULL, &nowhere);
 }
 
 /* Numbers among what the model returns are outputs like its tensors, in their places. */
@@ -80,7 +80,7 @@ static void add_numbers(tc_module *m, tc_graph *g)
         if (!val)
             continue;
         port->val = val;
-        tc_graph_output(g, val);
+        ti_graph_output(g, val);
     }
 }
 
@@ -92,10 +92,10 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
     tc_program *p = tc_new(arena, tc_program);
     p->ctx = ctx;
     p->from = model->module;
-    p->module = tc_module_clone(model->module);
+    p->module = ti_module_clone(model->module);
     if (!ctx->reference_kernels)
-        TC_TRY(tc_road_run(ctx, p->module, TC_AT_COPY, TC_AT_RUNNABLE, NULL, NULL));
-    p->g = tc_main(p->module);
+        TC_TRY(ti_road_run(ctx, p->module, TC_AT_COPY, TC_AT_RUNNABLE, NULL, NULL));
+    p->g = ti_main(p->module);
     add_numbers(p->module, p->g);
     p->own = tc_new_n(arena, void *, p->g->n_in);
     p->bound = tc_new_n(arena, const void *, p->g->n_in);
@@ -126,23 +126,23 @@ size_t tc_program_output_count(const tc_program *program)
 
 bool tc_program_input(const tc_program *program, size_t i, tc_port_info *out)
 {
-    return tc_port_fill(program->g, false, i, out);
+    return ti_port_fill(program->g, false, i, out);
 }
 
 bool tc_program_output(const tc_program *program, size_t i, tc_port_info *out)
 {
-    return tc_port_fill(program->g, true, i, out);
+    return ti_port_fill(program->g, true, i, out);
 }
 
 static bool is_named(const char *a, const char *b)
 {
-    return a && b && tc_text_eq(a, b);
+    return a && b && ti_text_eq(a, b);
 }
 
 int tc_program_find_input(const tc_program *program, const char *name)
 {
     for (size_t i = 0; i < program->g->n_in; i++)
-        if (is_named(tc_input_name(program->g, i), name))
+        if (is_named(ti_input_name(program->g, i), name))
             return (int)i;
     return -1;
 }
@@ -150,7 +150,7 @@ int tc_program_find_input(const tc_program *program, const char *name)
 int tc_program_find_output(const tc_program *program, const char *name)
 {
     for (size_t i = 0; i < program->g->n_out; i++)
-        if (is_named(tc_output_name_of(program->g, i), name))
+        if (is_named(ti_output_name_of(program->g, i), name))
             return (int)i;
     return -1;
 }
@@ -160,8 +160,8 @@ int tc_program_find_output(const tc_program *program, const char *name)
 static tc_status own_buffer(tc_program *p, size_t i)
 {
     if (i < p->g->n_in && !p->own[i]) {
-        size_t bytes = tc_type_bytes(tc_type_of(p->g, p->g->in[i]));
-        p->own[i] = tc_arena_raw(&p->ctx->arena, bytes);
+        size_t bytes = tc_type_bytes(ti_type_of(p->g, p->g->in[i]));
+        p->own[i] = ti_arena_raw(&p->ctx->arena, bytes);
         memset(p->own[i], 0, bytes);
     }
     return TC_OK;
@@ -196,7 +196,7 @@ tc_status tc_program_bind_output(tc_program *program, size_t i, void *data)
 tc_status tc_program_bind_data(tc_program *program, tc_dataset *data, size_t *samples,
                                tc_join_kind *join, int64_t *extent)
 {
-    TC_ENTER(program->ctx, tc_bind_dataset(program->ctx, data, program->g, samples, join, extent));
+    TC_ENTER(program->ctx, ti_bind_dataset(program->ctx, data, program->g, samples, join, extent));
 }
 
 /* ---- running ---- */
@@ -208,7 +208,7 @@ static void count_places(const tc_module *module, tc_map *places)
         for (size_t v = 1; v < module->graph[k]->n_val; v++) {
             const void *data = module->graph[k]->val[v]->data;
             if (data)
-                ++*(uintptr_t *)tc_map_at(places, (tc_str){(const char *)&data, sizeof data});
+                ++*(uintptr_t *)ti_map_at(places, (tc_str){(const char *)&data, sizeof data});
         }
 }
 
@@ -217,24 +217,24 @@ static const bool *own_constants(const tc_program *p)
 {
     tc_ctx *ctx = p->ctx;
     bool *own = tc_new_n(&ctx->arena, bool, p->g->n_val);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_map places;
-    tc_map_init(&places, &ctx->scratch);
+    ti_map_init(&places, &ctx->scratch);
     count_places(p->from, &places);
     count_places(p->module, &places);
     for (tc_val v = 1; v < p->g->n_val; v++) {
         const void *data = p->g->val[v]->data;
         const tc_str at = {(const char *)&data, sizeof data};
-        own[v] = data && (uintptr_t)tc_map_get(&places, at) == 1;
+        own[v] = data && (uintptr_t)ti_map_get(&places, at) == 1;
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return own;
 }
 
 static tc_exec *laid_out(tc_program *p)
 {
     if (!p->exec)
-        p->exec = tc_exec_own(p->ctx, p->module, own_constants(p));
+        p->exec = ti_exec_own(p->ctx, p->module, own_constants(p));
     return p->exec;
 }
 
@@ -246,8 +246,8 @@ static tc_status check_fixed(const tc_program *p, const tc_tensor *in, size_t i)
     if (!data || memcmp(data, in[i].data, tc_type_bytes(fixed[i].type)) == 0)
         return TC_OK;
     const tc_loc loc = {.file = p->module->file};
-    const char *name = tc_input_name(p->g, i);
-    return tc_error(p->ctx, &loc, TC_E_DATA,
+    const char *name = ti_input_name(p->g, i);
+    return ti_error(p->ctx, &loc, TC_E_DATA,
                     "shapes depend on the values of input '%s', which differ from the first "
                     "sample's", name ? name : "");
 }
@@ -258,11 +258,11 @@ static tc_status run(tc_program *p)
         if (!p->bound[i])
             TC_TRY(own_buffer(p, i));
         const void *data = p->bound[i] ? p->bound[i] : p->own[i];
-        p->in[i] = (tc_tensor){tc_type_of(p->g, p->g->in[i]), (void *)(uintptr_t)data};
+        p->in[i] = (tc_tensor){ti_type_of(p->g, p->g->in[i]), (void *)(uintptr_t)data};
         TC_TRY(check_fixed(p, p->in, i));
     }
     p->has_run = false;
-    TC_TRY(tc_exec_run(laid_out(p), p->in, p->out));
+    TC_TRY(ti_exec_run(laid_out(p), p->in, p->out));
     p->has_run = true;
     for (size_t i = 0; i < p->g->n_out; i++)
         if (p->bound_out[i])
@@ -310,8 +310,8 @@ static tc_status run_sample(void *who, size_t worker, size_t k)
     if (c->o.reset && !c->apart)
         tc_program_reset(p);
     double begin = seconds_now();
-    tc_status status = c->apart ? tc_plan_try(s->plan, s->in, s->out, p->declared, s->after)
-                                : tc_exec_run(p->exec, s->in, s->out);
+    tc_status status = c->apart ? ti_plan_try(s->plan, s->in, s->out, p->declared, s->after)
+                                : ti_exec_run(p->exec, s->in, s->out);
     s->seconds = seconds_now() - begin;
     return status;
 }
@@ -320,7 +320,7 @@ static tc_status explain(void *who, size_t worker, size_t k)
 {
     const course *c = who;
     (void)k;
-    return c->apart ? tc_plan_explain(c->p->seat[worker].plan) : TC_OK; /* it was told */
+    return c->apart ? ti_plan_explain(c->p->seat[worker].plan) : TC_OK; /* it was told */
 }
 
 static tc_status hand_over(void *who, size_t worker, size_t k)
@@ -330,29 +330,29 @@ static tc_status hand_over(void *who, size_t worker, size_t k)
     tc_sample_result r = {sizeof r, k, s->in, s->out, s->seconds};
     if (c->o.on_result)
         TC_TRY(c->o.on_result(c->o.user, &r));
-    return tc_tell_progress(c->p->ctx, "samples", k + 1, c->data->samples.n);
+    return ti_tell_progress(c->p->ctx, "samples", k + 1, c->data->samples.n);
 }
 
 static size_t seats_for(const course *c)
 {
-    const tc_plan *plan = tc_exec_plan(c->p->exec);
-    bool apart = plan && tc_plan_parallel(plan) && !c->p->seconds &&
+    const tc_plan *plan = ti_exec_plan(c->p->exec);
+    bool apart = plan && ti_plan_parallel(plan) && !c->p->seconds &&
                  (!c->p->g->n_mutation || c->o.reset);
-    return apart ? tc_each_threads(c->p->ctx, c->data->samples.n) : 1;
+    return apart ? ti_each_threads(c->p->ctx, c->data->samples.n) : 1;
 }
 
 static void take_seat(tc_program *p, size_t k)
 {
     tc_arena *arena = &p->ctx->arena;
     const tc_graph *g = p->g;
-    tc_plan *plan = tc_exec_plan(p->exec);
+    tc_plan *plan = ti_exec_plan(p->exec);
     seat *s = &p->seat[k];
     s->in = tc_new_n(arena, tc_tensor, g->n_in);
     s->out = tc_new_n(arena, tc_tensor, g->n_out);
     s->after = tc_new_n(arena, tc_tensor, g->n_mutation);
     for (size_t i = 0; i < g->n_in; i++)
-        s->in[i] = tc_tensor_new(arena, tc_type_of(g, g->in[i]));
-    s->plan = k ? tc_plan_twin(plan, NULL) : plan;
+        s->in[i] = ti_tensor_new(arena, ti_type_of(g, g->in[i]));
+    s->plan = k ? ti_plan_twin(plan, NULL) : plan;
 }
 
 /* At least so many; what there is stays for the next course. */
@@ -366,7 +366,7 @@ static void take_seats(tc_program *p, size_t n)
     if (p->n_seat)
         memcpy(seats, p->seat, p->n_seat * sizeof *seats);
     p->seat = seats;
-    p->threads = tc_spread_new(p->ctx, n);
+    p->threads = ti_spread_new(p->ctx, n);
     for (; p->n_seat < n; p->n_seat++)
         take_seat(p, p->n_seat);
     p->declared = tc_new_n(arena, void *, g->n_mutation);
@@ -378,14 +378,14 @@ static tc_status run_data(tc_program *p, tc_dataset *data, const tc_run_data_opt
 {
     course c = {.p = p, .data = data, .o = TC_TAKE(tc_run_data_options, options)};
     if (data->bound != p->g)
-        return tc_usage(p->ctx, "the dataset is not bound to this program");
+        return ti_usage(p->ctx, "the dataset is not bound to this program");
     p->has_run = false;
     laid_out(p);
     size_t n = seats_for(&c);
     c.apart = n > 1;
     take_seats(p, n);
     for (size_t k = 0; c.apart && k < n; k++)
-        tc_plan_on_oom(p->seat[k].plan, tc_spread_oom(p->threads, k));
+        ti_plan_on_oom(p->seat[k].plan, ti_spread_oom(p->threads, k));
     tc_spread all = {.ctx = p->ctx,
                      .n = data->samples.n,
                      .who = &c,
@@ -393,9 +393,9 @@ static tc_status run_data(tc_program *p, tc_dataset *data, const tc_run_data_opt
                      .work = run_sample,
                      .explain = explain,
                      .take = hand_over};
-    tc_status status = tc_spread_samples(p->threads, &all, n);
+    tc_status status = ti_spread_samples(p->threads, &all, n);
     if (c.apart)
-        tc_plan_on_oom(p->seat[0].plan, &p->ctx->oom);
+        ti_plan_on_oom(p->seat[0].plan, &p->ctx->oom);
     return status;
 }
 
@@ -410,13 +410,13 @@ tc_tensor tc_program_result(const tc_program *program, size_t i)
     if (i >= program->g->n_out)
         return (tc_tensor){NULL, NULL};
     return program->has_run ? program->out[i]
-                            : (tc_tensor){tc_type_of(program->g, program->g->out[i]), NULL};
+                            : (tc_tensor){ti_type_of(program->g, program->g->out[i]), NULL};
 }
 
 void tc_program_reset(tc_program *program)
 {
     if (program->exec)
-        tc_exec_reset(program->exec);
+        ti_exec_reset(program->exec);
 }
 
 /* Buffers have their names from the model; those without are nobody else's. */
@@ -425,8 +425,8 @@ static tc_status take_state(tc_program *p, tc_program *from, size_t *taken)
     tc_tensor to, theirs;
     const char *name, *other;
     size_t n = 0;
-    for (size_t i = 0; tc_exec_state(laid_out(p), i, &to, &name); i++)
-        for (size_t k = 0; name && tc_exec_state(laid_out(from), k, &theirs, &other); k++)
+    for (size_t i = 0; ti_exec_state(laid_out(p), i, &to, &name); i++)
+        for (size_t k = 0; name && ti_exec_state(laid_out(from), k, &theirs, &other); k++)
             if (is_named(name, other) && to.type->dtype == theirs.type->dtype &&
                 tc_type_bytes(to.type) == tc_type_bytes(theirs.type)) {
                 memcpy(to.data, theirs.data, tc_type_bytes(to.type));
@@ -447,10 +447,10 @@ static tc_status start_timing(tc_program *p)
     if (!p->seconds)
         p->seconds = tc_new_n(&p->ctx->arena, double, TC_OP_COUNT);
     memset(p->seconds, 0, TC_OP_COUNT * sizeof *p->seconds);
-    tc_exec_time(laid_out(p), p->seconds);
+    ti_exec_time(laid_out(p), p->seconds);
     if (!p->spent) {
-        p->spent = tc_new_n(&p->ctx->arena, tc_spent, tc_exec_spent(p->exec, NULL) + 1);
-        p->n_spent = tc_exec_spent(p->exec, p->spent);
+        p->spent = tc_new_n(&p->ctx->arena, tc_spent, ti_exec_spent(p->exec, NULL) + 1);
+        p->n_spent = ti_exec_spent(p->exec, p->spent);
     }
     return TC_OK;
 }
@@ -473,7 +473,7 @@ bool tc_program_step_time(const tc_program *program, size_t i, tc_step_time *out
     if (i >= program->n_spent)
         return 0;
     const tc_spent *s = &program->spent[i];
-    tc_fill_record(out,
+    ti_fill_record(out,
                    &(tc_step_time){.op = tc_ops[s->op].name,
                                    .loc = s->node ? s->node->loc : NULL,
                                    .seconds = *s->seconds},

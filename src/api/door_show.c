@@ -6,22 +6,22 @@
 
 tc_status tc_inspect_file(tc_ctx *ctx, const char *path, tc_form form, const char **out)
 {
-    TC_ENTER(ctx, tc_show_file(ctx, path, form, out));
+    TC_ENTER(ctx, ti_show_file(ctx, path, form, out));
 }
 
 tc_status tc_disassemble_file(tc_ctx *ctx, const char *path, tc_form form, const char **out)
 {
-    TC_ENTER(ctx, tc_show_streams(ctx, path, form, out));
+    TC_ENTER(ctx, ti_show_streams(ctx, path, form, out));
 }
 
 tc_status tc_inspect_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_form form,
                            const char **out)
 {
-    TC_ENTER(ctx, tc_show_bytes(ctx, name, bytes, form, out));
+    TC_ENTER(ctx, ti_show_bytes(ctx, name, bytes, form, out));
 }
 
 tc_status tc_profile_report(tc_ctx *ctx, const tc_profile *profile, tc_profile_by by, size_t most,
                             tc_form form, const char **out)
 {
-    TC_ENTER(ctx, tc_show_profile(ctx, profile, by, most, form, out));
+    TC_ENTER(ctx, ti_show_profile(ctx, profile, by, most, form, out));
 }

@@ -15,7 +15,7 @@ size_t tc_dtype_bytes(tc_dtype dtype)
 
 static tc_status spell(tc_ctx *ctx, const tc_type *type, const char **out)
 {
-    *out = tc_type_text(&ctx->arena, type);
+    *out = ti_type_text(&ctx->arena, type);
     return TC_OK;
 }
 
@@ -26,16 +26,16 @@ tc_status tc_type_spell(tc_ctx *ctx, const tc_type *type, const char **out)
 
 void tc_tensor_get_f64(const tc_tensor *tensor, int64_t first, size_t n, double *out)
 {
-    tc_read_f64(*tensor, first, n, out);
+    ti_read_f64(*tensor, first, n, out);
 }
 
 void tc_tensor_get_f32(const tc_tensor *tensor, int64_t first, size_t n, float *out)
 {
-    tc_read_f32(*tensor, first, n, out);
+    ti_read_f32(*tensor, first, n, out);
 }
 
 void tc_tensor_put_f64(const tc_tensor *tensor, int64_t first, size_t n, const double *in)
 {
     for (size_t i = 0; i < n; i++)
-        tc_store_f64(*tensor, first + (int64_t)i, in[i]);
+        ti_store_f64(*tensor, first + (int64_t)i, in[i]);
 }

@@ -9,15 +9,15 @@
 
 tc_status tc_verify_model(tc_ctx *ctx, const tc_model *model, const char *target)
 {
-    TC_ENTER(ctx, tc_verify_tosa(ctx, model->module, target));
+    TC_ENTER(ctx, ti_verify_tosa(ctx, model->module, target));
 }
 
 static tc_status check(tc_ctx *ctx, const char *target)
 {
     tc_target parsed;
     if (!target)
-        return tc_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
-    return tc_target_parse(ctx, target, &parsed);
+        return ti_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    return ti_target_parse(ctx, target, &parsed);
 }
 
 tc_status tc_target_check(tc_ctx *ctx, const char *target)
@@ -31,15 +31,15 @@ static tc_status verify_streams(tc_ctx *ctx, const char *path, tc_streams_report
     tc_bytes bytes;
     tc_stream *stream;
     tc_status status = TC_OK;
-    path = tc_intern_text(ctx, path);
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    if (tc_streams_in(bytes)) {
+    path = ti_intern_text(ctx, path);
+    TC_TRY(ti_file_read(ctx, path, &bytes));
+    if (ti_streams_in(bytes)) {
         r.holds_streams = 1;
-        TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &r.streams));
-        status = tc_streams_verify(ctx, stream, r.streams, &r.operations);
+        TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &r.streams));
+        status = ti_streams_verify(ctx, stream, r.streams, &r.operations);
         r.machine = r.streams ? stream->program.machine->name : NULL;
     }
-    tc_fill_record(out, &r, sizeof r);
+    ti_fill_record(out, &r, sizeof r);
     return status;
 }
 

@@ -12,24 +12,24 @@ typedef struct tc_block {
     uint8_t *data; /* size bytes, 64-byte aligned */
 } tc_block;
 
-void tc_arena_init(tc_arena *arena)
+void ti_arena_init(tc_arena *arena)
 {
     *arena = (tc_arena){.fail_after = -1};
 }
 
-void tc_arena_init_like(tc_arena *arena, const tc_arena *other)
+void ti_arena_init_like(tc_arena *arena, const tc_arena *other)
 {
     *arena = (tc_arena){.fail_after = -1, .oom = other->oom, .from = other->from};
 }
 
-void *tc_take_block(const tc_allocator *from, size_t size, size_t align)
+void *ti_take_block(const tc_allocator *from, size_t size, size_t align)
 {
     if (from && from->allocate)
         return from->allocate(from->user, size, align);
     return align > _Alignof(max_align_t) ? aligned_alloc(align, size) : malloc(size);
 }
 
-void tc_give_block(const tc_allocator *from, void *block, size_t size)
+void ti_give_block(const tc_allocator *from, void *block, size_t size)
 {
     if (!block)
         return;
@@ -43,11 +43,11 @@ static void drop_top(tc_arena *arena)
 {
     tc_block *block = arena->top;
     arena->top = block->below;
-    tc_give_block(arena->from, block->data, block->size);
-    tc_give_block(arena->from, block, sizeof *block);
+    ti_give_block(arena->from, block->data, block->size);
+    ti_give_block(arena->from, block, sizeof *block);
 }
 
-void tc_arena_free(tc_arena *arena)
+void ti_arena_free(tc_arena *arena)
 {
     while (arena->top)
         drop_top(arena);
@@ -69,10 +69,10 @@ static tc_block *push_block(tc_arena *arena, size_t need)
         size = LARGEST_STEP;
     if (size < need)
         size = (need + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    tc_block *block = tc_take_block(arena->from, sizeof *block, _Alignof(tc_block));
-    uint8_t *data = block && size >= need ? tc_take_block(arena->from, size, ALIGN) : NULL;
+    tc_block *block = ti_take_block(arena->from, sizeof *block, _Alignof(tc_block));
+    uint8_t *data = block && size >= need ? ti_take_block(arena->from, size, ALIGN) : NULL;
     if (!data) {
-        tc_give_block(arena->from, block, sizeof *block);
+        ti_give_block(arena->from, block, sizeof *block);
         out_of_memory(arena);
     }
     *block = (tc_block){.below = arena->top, .size = size, .data = data};
@@ -100,31 +100,31 @@ static void *take(tc_arena *arena, size_t size, size_t align)
     return block->data + at;
 }
 
-void *tc_arena_array(tc_arena *arena, size_t count, size_t size, size_t align)
+void *ti_arena_array(tc_arena *arena, size_t count, size_t size, size_t align)
 {
     size_t bytes;
-    if (!tc_mul_size(count, size, &bytes))
+    if (!ti_mul_size(count, size, &bytes))
         out_of_memory(arena);
     void *data = take(arena, bytes ? bytes : 1, align);
     return memset(data, 0, bytes);
 }
 
-void *tc_arena_raw(tc_arena *arena, size_t size)
+void *ti_arena_raw(tc_arena *arena, size_t size)
 {
     return take(arena, size ? size : 1, ALIGN);
 }
 
-void *tc_arena_copy(tc_arena *arena, const void *data, size_t size)
+void *ti_arena_copy(tc_arena *arena, const void *data, size_t size)
 {
-    void *copy = tc_arena_raw(arena, size);
+    void *copy = ti_arena_raw(arena, size);
     return size ? memcpy(copy, data, size) : copy;
 }
 
-void *tc_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size)
+void *ti_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size)
 {
     *cap = *cap ? *cap * 2 : 8;
     size_t bytes, used = n * size;
-    if (!tc_mul_size(*cap, size, &bytes))
+    if (!ti_mul_size(*cap, size, &bytes))
         out_of_memory(arena);
     uint8_t *more = take(arena, bytes, _Alignof(max_align_t));
     if (used)
@@ -133,12 +133,12 @@ void *tc_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t 
     return more;
 }
 
-tc_mark tc_arena_mark(const tc_arena *arena)
+tc_mark ti_arena_mark(const tc_arena *arena)
 {
     return (tc_mark){arena->top, arena->top ? arena->top->at : 0, arena->used};
 }
 
-void tc_arena_rewind(tc_arena *arena, tc_mark mark)
+void ti_arena_rewind(tc_arena *arena, tc_mark mark)
 {
     while (arena->top != mark.top)
         drop_top(arena);

@@ -28,33 +28,33 @@ typedef struct tc_mark {
 } tc_mark;
 
 /* Blocks as the allocator has them, malloc's when it is empty; NULL: there is no memory. */
-void *tc_take_block(const tc_allocator *from, size_t size, size_t align);
-void tc_give_block(const tc_allocator *from, void *block, size_t size);
+void *ti_take_block(const tc_allocator *from, size_t size, size_t align);
+void ti_give_block(const tc_allocator *from, void *block, size_t size);
 
-void tc_arena_init(tc_arena *arena);
+void ti_arena_init(tc_arena *arena);
 /* One more beside another: memory from the same place, and the same jump when there is none. */
-void tc_arena_init_like(tc_arena *arena, const tc_arena *other);
-void tc_arena_free(tc_arena *arena);
+void ti_arena_init_like(tc_arena *arena, const tc_arena *other);
+void ti_arena_free(tc_arena *arena);
 
 /* count * size zeroed bytes. */
-void *tc_arena_array(tc_arena *arena, size_t count, size_t size, size_t align);
+void *ti_arena_array(tc_arena *arena, size_t count, size_t size, size_t align);
 
 /* The same without the zeros, for buffers that are about to be filled; 64-byte aligned. */
-void *tc_arena_raw(tc_arena *arena, size_t size);
+void *ti_arena_raw(tc_arena *arena, size_t size);
 
-tc_mark tc_arena_mark(const tc_arena *arena);
-void tc_arena_rewind(tc_arena *arena, tc_mark mark);
+tc_mark ti_arena_mark(const tc_arena *arena);
+void ti_arena_rewind(tc_arena *arena, tc_mark mark);
 
-#define tc_new(arena, T) ((T *)tc_arena_array((arena), 1, sizeof(T), _Alignof(T)))
-#define tc_new_n(arena, T, n) ((T *)tc_arena_array((arena), (n), sizeof(T), _Alignof(T)))
+#define tc_new(arena, T) ((T *)ti_arena_array((arena), 1, sizeof(T), _Alignof(T)))
+#define tc_new_n(arena, T, n) ((T *)ti_arena_array((arena), (n), sizeof(T), _Alignof(T)))
 
 /* A copy of n elements. */
-void *tc_arena_copy(tc_arena *arena, const void *data, size_t size);
+void *ti_arena_copy(tc_arena *arena, const void *data, size_t size);
 
 /* A growing array: makes room for one more element in items[n], doubling as it goes. */
 #define tc_grow(arena, items, n, cap)                                                              \
     ((n) < (cap) ? (void)0                                                                         \
-                 : (void)((items) = tc_arena_grow((arena), (items), (n), &(cap), sizeof *(items))))
-void *tc_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size);
+                 : (void)((items) = ti_arena_grow((arena), (items), (n), &(cap), sizeof *(items))))
+void *ti_arena_grow(tc_arena *arena, void *items, size_t n, size_t *cap, size_t size);
 
 #endif

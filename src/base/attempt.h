@@ -20,12 +20,12 @@ typedef struct tc_attempt {
     tc_trial trial;
 } tc_attempt;
 
-void tc_attempt_begin(tc_ctx *ctx, tc_attempt *attempt);
-void tc_attempt_end(tc_ctx *ctx, const tc_attempt *attempt);
+void ti_attempt_begin(tc_ctx *ctx, tc_attempt *attempt);
+void ti_attempt_end(tc_ctx *ctx, const tc_attempt *attempt);
 
 /* work(what), with the memory that it takes from the context given back; what comes of it must lie
  * elsewhere.  Progress is told.  Work that fails is done once more without all this, for its
  * message: it must be able to begin anew. */
-TC_MUST_USE tc_status tc_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what);
+TC_MUST_USE tc_status ti_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what);
 
 #endif

@@ -37,15 +37,15 @@
             return __VA_ARGS__;                                                                    \
     } while (0)
 
-static inline int64_t tc_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t tc_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ti_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t ti_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* a * b and a + b for sizes from outside; false when the result does not fit. */
-static inline bool tc_mul_size(size_t a, size_t b, size_t *out)
+static inline bool ti_mul_size(size_t a, size_t b, size_t *out)
 {
     return !__builtin_mul_overflow(a, b, out);
 }
-static inline bool tc_add_size(size_t a, size_t b, size_t *out)
+static inline bool ti_add_size(size_t a, size_t b, size_t *out)
 {
     return !__builtin_add_overflow(a, b, out);
 }

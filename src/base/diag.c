@@ -47,7 +47,7 @@ tc_ctx *tc_ctx_new_with(const tc_ctx_options *options)
     tc_ctx_options o = known_part(options);
     if (!o.allocator.allocate != !o.allocator.release)
         return NULL;
-    tc_ctx *ctx = tc_take_block(&o.allocator, sizeof *ctx, _Alignof(max_align_t));
+    tc_ctx *ctx = ti_take_block(&o.allocator, sizeof *ctx, _Alignof(max_align_t));
     if (!ctx)
         return NULL;
     *ctx = (tc_ctx){.allocator = o.allocator,
@@ -56,17 +56,17 @@ tc_ctx *tc_ctx_new_with(const tc_ctx_options *options)
                     .user = o.user,
                     .threads = o.threads,
                     .reference_kernels = o.reference_kernels != 0};
-    tc_arena_init(&ctx->arena);
-    tc_arena_init(&ctx->scratch);
+    ti_arena_init(&ctx->arena);
+    ti_arena_init(&ctx->scratch);
     ctx->arena.from = ctx->scratch.from = &ctx->allocator;
     ctx->arena.limit = ctx->scratch.limit = o.memory_limit;
-    tc_map_init(&ctx->types, &ctx->arena);
-    tc_map_init(&ctx->names, &ctx->arena);
-    tc_buf_init(&ctx->messages, &ctx->arena);
+    ti_map_init(&ctx->types, &ctx->arena);
+    ti_map_init(&ctx->names, &ctx->arena);
+    ti_buf_init(&ctx->messages, &ctx->arena);
     return ctx;
 }
 
-void tc_ctx_clean_to(tc_ctx *ctx, const tc_cleanup *oldest)
+void ti_ctx_clean_to(tc_ctx *ctx, const tc_cleanup *oldest)
 {
     for (; ctx->cleanup != oldest; ctx->cleanup = ctx->cleanup->next)
         ctx->cleanup->undo(ctx->cleanup->what);
@@ -76,33 +76,33 @@ void tc_ctx_free(tc_ctx *ctx)
 {
     if (!ctx)
         return;
-    tc_ctx_clean_to(ctx, NULL);
-    tc_arena_free(&ctx->scratch);
-    tc_arena_free(&ctx->arena);
+    ti_ctx_clean_to(ctx, NULL);
+    ti_arena_free(&ctx->scratch);
+    ti_arena_free(&ctx->arena);
     tc_allocator from = ctx->allocator;
-    tc_give_block(&from, ctx, sizeof *ctx);
+    ti_give_block(&from, ctx, sizeof *ctx);
 }
 
-void *tc_ctx_own(tc_ctx *ctx, tc_own which, size_t size)
+void *ti_ctx_own(tc_ctx *ctx, tc_own which, size_t size)
 {
     if (!ctx->own[which].at) {
-        ctx->own[which].at = memset(tc_arena_raw(&ctx->arena, size), 0, size);
+        ctx->own[which].at = memset(ti_arena_raw(&ctx->arena, size), 0, size);
         ctx->own[which].size = size;
     }
     assert(ctx->own[which].size == size);
     return ctx->own[which].at;
 }
 
-void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what)
+void ti_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what)
 {
     tc_cleanup *c = tc_new(&ctx->arena, tc_cleanup);
     *c = (tc_cleanup){ctx->cleanup, undo, what};
     ctx->cleanup = c;
 }
 
-const char *tc_intern(tc_ctx *ctx, tc_str text)
+const char *ti_intern(tc_ctx *ctx, tc_str text)
 {
-    return tc_map_key(tc_map_at(&ctx->names, text));
+    return ti_map_key(ti_map_at(&ctx->names, text));
 }
 
 /* ---- messages as records ---- */
@@ -112,9 +112,9 @@ static const tc_loc *keep_loc(tc_ctx *ctx, const tc_loc *loc)
     if (!loc)
         return NULL;
     tc_loc *kept = tc_new(&ctx->arena, tc_loc);
-    *kept = (tc_loc){tc_intern_text(ctx, loc->file),   tc_intern_text(ctx, loc->place),
-                     tc_intern_text(ctx, loc->node),   tc_intern_text(ctx, loc->target),
-                     tc_intern_text(ctx, loc->module), tc_intern_text(ctx, loc->module_type)};
+    *kept = (tc_loc){ti_intern_text(ctx, loc->file),   ti_intern_text(ctx, loc->place),
+                     ti_intern_text(ctx, loc->node),   ti_intern_text(ctx, loc->target),
+                     ti_intern_text(ctx, loc->module), ti_intern_text(ctx, loc->module_type)};
     return kept;
 }
 
@@ -132,7 +132,7 @@ static void keep_message(tc_ctx *ctx, tc_diagnostic is)
     tc_message *m = tc_new(&ctx->arena, tc_message);
     m->is = is;
     m->is.loc = keep_loc(ctx, is.loc);
-    tc_tell_messages(ctx, true); /* those before it get no more notes */
+    ti_tell_messages(ctx, true); /* those before it get no more notes */
     if (ctx->last_message)
         ctx->last_message->next = m;
     else
@@ -142,7 +142,7 @@ static void keep_message(tc_ctx *ctx, tc_diagnostic is)
     ctx->n_message++;
 }
 
-void tc_tell_messages(tc_ctx *ctx, bool all)
+void ti_tell_messages(tc_ctx *ctx, bool all)
 {
     for (tc_message *m = ctx->untold; m && (all || m->next); m = ctx->untold) {
         ctx->untold = m->next;
@@ -151,29 +151,29 @@ void tc_tell_messages(tc_ctx *ctx, bool all)
     }
 }
 
-tc_hold tc_hold_begin(tc_ctx *ctx)
+tc_hold ti_hold_begin(tc_ctx *ctx)
 {
-    tc_tell_messages(ctx, true);
+    ti_tell_messages(ctx, true);
     tc_hold t = {ctx->messages.size, ctx->n_error,      ctx->n_warning,    ctx->n_muted,
                   ctx->n_message,     ctx->last_message, ctx->on_diagnostic};
     ctx->on_diagnostic = NULL;
     return t;
 }
 
-void tc_hold_keep(tc_ctx *ctx, tc_hold t)
+void ti_hold_keep(tc_ctx *ctx, tc_hold t)
 {
     tc_message *m = t.last ? t.last->next : ctx->first_message;
     ctx->on_diagnostic = t.told;
     ctx->untold = m;
-    tc_tell_messages(ctx, false);
+    ti_tell_messages(ctx, false);
 }
 
-const char *tc_hold_drop(tc_ctx *ctx, tc_hold t)
+const char *ti_hold_drop(tc_ctx *ctx, tc_hold t)
 {
     const tc_message *m = t.last ? t.last->next : ctx->first_message;
     while (m && m->is.severity != TC_SEVERITY_ERROR)
         m = m->next;
-    const char *why = m ? tc_text_format(&ctx->arena, "%s [%s]", m->is.text, m->is.id) : "";
+    const char *why = m ? ti_text_format(&ctx->arena, "%s [%s]", m->is.text, m->is.id) : "";
     ctx->messages.size = t.size;
     ctx->n_error = t.errors;
     ctx->n_warning = t.warnings;
@@ -202,11 +202,11 @@ const tc_diagnostic *tc_diagnostic_at(const tc_ctx *ctx, size_t i)
     return m ? &m->is : NULL;
 }
 
-tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total)
+tc_status ti_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total)
 {
     if (ctx->on_progress && !ctx->trial && ctx->on_progress(ctx->user, what, done, total))
         tc_ctx_cancel(ctx);
-    return tc_go_on(ctx);
+    return ti_go_on(ctx);
 }
 
 void tc_ctx_cancel(tc_ctx *ctx)
@@ -222,16 +222,16 @@ static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, cons
 {
     tc_buf *out = &ctx->messages;
     if (!loc || loc->file)
-        tc_buf_printf(out, "%s: ", loc ? loc->file : "tosac"); /* no place: the command itself */
+        ti_buf_printf(out, "%s: ", loc ? loc->file : "tosac"); /* no place: the command itself */
     if (loc && loc->place)
-        tc_buf_printf(out, "%s: ", loc->place);
+        ti_buf_printf(out, "%s: ", loc->place);
     else if (loc && loc->node)
-        tc_buf_printf(out, "node '%s': ", loc->node);
-    tc_buf_printf(out, "%s: ", kind);
+        ti_buf_printf(out, "node '%s': ", loc->node);
+    ti_buf_printf(out, "%s: ", kind);
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
-    char *room = (char *)tc_buf_room(out, (size_t)n + 1);
+    char *room = (char *)ti_buf_room(out, (size_t)n + 1);
     vsnprintf(room, (size_t)n + 1, format, again);
     va_end(again);
     out->size--;
@@ -239,22 +239,22 @@ static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, cons
     for (int i = 0; i < n; i++)
         if ((unsigned char)room[i] < ' ')
             room[i] = '?';
-    const char *text = tc_text_copy(&ctx->arena, (tc_str){room, (size_t)n});
+    const char *text = ti_text_copy(&ctx->arena, (tc_str){room, (size_t)n});
     if (tag)
-        tc_buf_printf(out, " [%s]", tag);
-    tc_buf_u8(out, '\n');
+        ti_buf_printf(out, " [%s]", tag);
+    ti_buf_u8(out, '\n');
     return text;
 }
 
 /* ---- what is only tried ---- */
 
-void tc_trial_begin(tc_ctx *ctx, tc_trial *trial)
+void ti_trial_begin(tc_ctx *ctx, tc_trial *trial)
 {
     *trial = (tc_trial){NULL, ctx->trial};
     ctx->trial = trial;
 }
 
-void tc_trial_end(tc_ctx *ctx, tc_trial *trial)
+void ti_trial_end(tc_ctx *ctx, tc_trial *trial)
 {
     ctx->trial = trial->outer;
 }
@@ -272,7 +272,7 @@ static void keep_reason(tc_ctx *ctx, tc_diag_id id, const char *format, va_list 
     for (int i = 0; i < n; i++)
         if ((unsigned char)text[i] < ' ')
             text[i] = '?';
-    ctx->trial->why = tc_text_format(&ctx->arena, "%s [%s]", text, tag_of[id]);
+    ctx->trial->why = ti_text_format(&ctx->arena, "%s [%s]", text, tag_of[id]);
 }
 
 #define TRIED(number, came_to)                                                                     \
@@ -312,7 +312,7 @@ static bool counted(tc_ctx *ctx)
                                           .text = text});                                          \
     } while (0)
 
-tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+tc_status ti_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     TRIED(id, TC_BAD_MODEL)
     if (counted(ctx))
@@ -320,7 +320,7 @@ tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *fo
     return TC_BAD_MODEL;
 }
 
-tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+tc_status ti_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     TRIED(id, TC_UNSUPPORTED)
     if (counted(ctx))
@@ -328,7 +328,7 @@ tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const ch
     return TC_UNSUPPORTED;
 }
 
-tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
+tc_status ti_usage(tc_ctx *ctx, const char *format, ...)
 {
     const tc_loc *loc = NULL;
     TRIED(TC_E_USAGE, TC_USAGE)
@@ -337,12 +337,12 @@ tc_status tc_usage(tc_ctx *ctx, const char *format, ...)
     return TC_USAGE;
 }
 
-tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
+tc_status ti_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
     TRIED(TC_E_BUG, TC_BUG)
     if (counted(ctx)) {
         ERROR(TC_E_BUG, TC_BUG);
-        tc_note(ctx, loc, "this is a bug in tosac; please report it with the model");
+        ti_note(ctx, loc, "this is a bug in tosac; please report it with the model");
     }
     return TC_BUG;
 }
@@ -367,7 +367,7 @@ static bool is_repeated(const tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, con
 }
 
 /* Said once, however often it is found: the same of every sample, say. */
-void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+void ti_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
     if (ctx->trial)
         return;
@@ -386,7 +386,7 @@ void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *forma
 }
 
 /* A note goes with the message before it, unless that has been told of already. */
-void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
+void ti_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
     if (ctx->n_muted || ctx->trial || ctx->repeated)
         return;

@@ -62,16 +62,16 @@ struct tc_ctx {
 };
 
 /* TC_CANCELLED when somebody wants no more; asked between steps of anything that takes time. */
-static inline tc_status tc_go_on(tc_ctx *ctx)
+static inline tc_status ti_go_on(tc_ctx *ctx)
 {
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) ? TC_CANCELLED : TC_OK;
 }
 
 /* Tells the caller how far something is, unless it is only tried; the caller may want no more. */
-TC_MUST_USE tc_status tc_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total);
+TC_MUST_USE tc_status ti_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total);
 
 /* Tells the caller of the messages that are complete; `all`: nothing more is coming. */
-void tc_tell_messages(tc_ctx *ctx, bool all);
+void ti_tell_messages(tc_ctx *ctx, bool all);
 
 /* Messages whose fate is decided later: from `begin` on they are held back; `keep` tells them after
  * all, `drop` takes them back and gives the first error's text ("": there was none). */
@@ -80,24 +80,24 @@ typedef struct tc_hold {
     struct tc_message *last;
     tc_on_diagnostic *told;
 } tc_hold;
-tc_hold tc_hold_begin(tc_ctx *ctx);
-void tc_hold_keep(tc_ctx *ctx, tc_hold hold);
-const char *tc_hold_drop(tc_ctx *ctx, tc_hold hold);
+tc_hold ti_hold_begin(tc_ctx *ctx);
+void ti_hold_keep(tc_ctx *ctx, tc_hold hold);
+const char *ti_hold_drop(tc_ctx *ctx, tc_hold hold);
 
 /* A room's record, all zero when it is first asked for; an attempt leaves it as it was. */
-void *tc_ctx_own(tc_ctx *ctx, tc_own which, size_t size);
-#define TC_OWN(ctx, which, type) ((type *)tc_ctx_own(ctx, TC_OWN_##which, sizeof(type)))
+void *ti_ctx_own(tc_ctx *ctx, tc_own which, size_t size);
+#define TC_OWN(ctx, which, type) ((type *)ti_ctx_own(ctx, TC_OWN_##which, sizeof(type)))
 
 /* Run `undo(what)` when the context is freed (open maps, library handles). */
-void tc_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);
+void ti_ctx_defer(tc_ctx *ctx, void (*undo)(void *), void *what);
 /* Undoes what was deferred since `oldest` was the newest. */
-void tc_ctx_clean_to(tc_ctx *ctx, const struct tc_cleanup *oldest);
+void ti_ctx_clean_to(tc_ctx *ctx, const struct tc_cleanup *oldest);
 
 /* The one copy of a piece of text. */
-const char *tc_intern(tc_ctx *ctx, tc_str text);
-static inline const char *tc_intern_text(tc_ctx *ctx, const char *text)
+const char *ti_intern(tc_ctx *ctx, tc_str text);
+static inline const char *ti_intern_text(tc_ctx *ctx, const char *text)
 {
-    return text ? tc_intern(ctx, tc_str_of(text)) : NULL;
+    return text ? ti_intern(ctx, ti_str_of(text)) : NULL;
 }
 
 /* Something that may fail without anybody being told: between begin and end nothing is reported,
@@ -106,19 +106,19 @@ typedef struct tc_trial {
     const char *why; /* NULL: no error so far; in the arena */
     struct tc_trial *outer;
 } tc_trial;
-void tc_trial_begin(tc_ctx *ctx, tc_trial *trial);
-void tc_trial_end(tc_ctx *ctx, tc_trial *trial);
+void ti_trial_begin(tc_ctx *ctx, tc_trial *trial);
+void ti_trial_end(tc_ctx *ctx, tc_trial *trial);
 
 /* Report; the return value is the status to pass upward.
- * tc_error: the model or file is not valid.  tc_unsupported: it is valid but not supported yet. */
-tc_status tc_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+ * ti_error: the model or file is not valid.  ti_unsupported: it is valid but not supported yet. */
+tc_status ti_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
     TC_PRINTF(4, 5);
-tc_status tc_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+tc_status ti_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
     TC_PRINTF(4, 5);
-tc_status tc_usage(tc_ctx *ctx, const char *format, ...) TC_PRINTF(2, 3);
-tc_status tc_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
-void tc_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
+tc_status ti_usage(tc_ctx *ctx, const char *format, ...) TC_PRINTF(2, 3);
+tc_status ti_bug(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
+void ti_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
     TC_PRINTF(4, 5);
-void tc_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
+void ti_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...) TC_PRINTF(3, 4);
 
 #endif

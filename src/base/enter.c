@@ -2,14 +2,14 @@
 /* enter.c -- see enter.h. */
 #include "enter.h"
 
-tc_status tc_door_in(tc_door *door, tc_ctx *ctx)
+tc_status ti_door_in(tc_door *door, tc_ctx *ctx)
 {
     if (ctx->spent)
         return TC_NO_MEMORY;
-    TC_TRY(tc_go_on(ctx));
+    TC_TRY(ti_go_on(ctx));
     ctx->repeated = false;
     door->ctx = ctx;
-    door->mark = tc_arena_mark(&ctx->scratch);
+    door->mark = ti_arena_mark(&ctx->scratch);
     memcpy(&door->outer, &ctx->oom, sizeof door->outer);
     door->arena_oom = ctx->arena.oom;
     door->scratch_oom = ctx->scratch.oom;
@@ -29,7 +29,7 @@ static void tell_no_memory(tc_ctx *ctx)
         ctx->on_diagnostic(ctx->user, &ran_out);
 }
 
-tc_status tc_door_out(tc_door *door, tc_status status)
+tc_status ti_door_out(tc_door *door, tc_status status)
 {
     tc_ctx *ctx = door->ctx;
     bool ran_out = status == TC_NO_MEMORY && !ctx->spent;
@@ -41,15 +41,15 @@ tc_status tc_door_out(tc_door *door, tc_status status)
     if (ran_out)
         ctx->trial = NULL; /* what was being tried is over */
     if (status != TC_OK && !ctx->spent)
-        tc_arena_rewind(&ctx->scratch, door->mark);
+        ti_arena_rewind(&ctx->scratch, door->mark);
     if (!ctx->depth || ran_out)
-        tc_tell_messages(ctx, true);
+        ti_tell_messages(ctx, true);
     if (ran_out)
         tell_no_memory(ctx);
     return status;
 }
 
-void tc_take_record(void *ours, size_t size, const void *theirs)
+void ti_take_record(void *ours, size_t size, const void *theirs)
 {
     size_t given = 0;
     if (theirs)
@@ -58,7 +58,7 @@ void tc_take_record(void *ours, size_t size, const void *theirs)
         memcpy(ours, theirs, given < size ? given : size);
 }
 
-void tc_fill_record(void *theirs, const void *ours, size_t size)
+void ti_fill_record(void *theirs, const void *ours, size_t size)
 {
     size_t room;
     memcpy(&room, theirs, sizeof room);

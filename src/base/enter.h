@@ -15,12 +15,12 @@
 #define TC_ENTER(context, call)                                                                    \
     do {                                                                                           \
         tc_door door_;                                                                             \
-        tc_status entered_ = tc_door_in(&door_, (context));                                        \
+        tc_status entered_ = ti_door_in(&door_, (context));                                        \
         if (entered_ != TC_OK)                                                                     \
             return entered_;                                                                       \
         if (setjmp((context)->oom) == 0)                                                           \
-            return tc_door_out(&door_, (call));                                                    \
-        return tc_door_out(&door_, TC_NO_MEMORY);                                                  \
+            return ti_door_out(&door_, (call));                                                    \
+        return ti_door_out(&door_, TC_NO_MEMORY);                                                  \
     } while (0)
 
 /* A public call under way.  Calls nest: a callback may make another with the same context. */
@@ -31,18 +31,18 @@ typedef struct tc_door {
     tc_mark mark; /* working space as it was */
 } tc_door;
 
-tc_status tc_door_in(tc_door *door, tc_ctx *ctx);
-tc_status tc_door_out(tc_door *door, tc_status status);
+tc_status ti_door_in(tc_door *door, tc_ctx *ctx);
+tc_status ti_door_out(tc_door *door, tc_status status);
 
 /* As many bytes of a caller's record as it has and we know; the rest of ours is 0. */
-void tc_take_record(void *ours, size_t size, const void *theirs);
+void ti_take_record(void *ours, size_t size, const void *theirs);
 /* The other way: theirs has its size in front. */
-void tc_fill_record(void *theirs, const void *ours, size_t size);
+void ti_fill_record(void *theirs, const void *ours, size_t size);
 
-#define TC_TAKE(T, options) (*(const T *)tc_taken(&(T){0}, sizeof(T), (options)))
-static inline const void *tc_taken(void *ours, size_t size, const void *theirs)
+#define TC_TAKE(T, options) (*(const T *)ti_taken(&(T){0}, sizeof(T), (options)))
+static inline const void *ti_taken(void *ours, size_t size, const void *theirs)
 {
-    tc_take_record(ours, size, theirs);
+    ti_take_record(ours, size, theirs);
     return ours;
 }
 

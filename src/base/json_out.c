@@ -6,92 +6,92 @@
 
 static void quoted(tc_buf *to, const char *text)
 {
-    tc_buf_u8(to, '"');
+    ti_buf_u8(to, '"');
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         if (*c == '"' || *c == '\\')
-            tc_buf_printf(to, "\\%c", *c);
+            ti_buf_printf(to, "\\%c", *c);
         else if (*c < ' ' || *c == 127)
-            tc_buf_printf(to, "\\u%04x", *c);
+            ti_buf_printf(to, "\\u%04x", *c);
         else
-            tc_buf_u8(to, *c);
+            ti_buf_u8(to, *c);
     }
-    tc_buf_u8(to, '"');
+    ti_buf_u8(to, '"');
 }
 
 static void lead(tc_json_out *out, const char *name)
 {
     if (out->depth && !out->first)
-        tc_buf_u8(out->to, ',');
+        ti_buf_u8(out->to, ',');
     if (out->depth && !out->compact)
-        tc_buf_printf(out->to, "\n%*s", out->depth * 2, "");
+        ti_buf_printf(out->to, "\n%*s", out->depth * 2, "");
     out->first = false;
     if (name) {
         quoted(out->to, name);
-        tc_buf_printf(out->to, out->compact ? ":" : ": ");
+        ti_buf_printf(out->to, out->compact ? ":" : ": ");
     }
 }
 
-void tc_json_open(tc_json_out *out, const char *name, char bracket)
+void ti_json_open(tc_json_out *out, const char *name, char bracket)
 {
     lead(out, name);
-    tc_buf_u8(out->to, (uint8_t)bracket);
+    ti_buf_u8(out->to, (uint8_t)bracket);
     out->depth++;
     out->first = true;
 }
 
-void tc_json_close(tc_json_out *out, char bracket)
+void ti_json_close(tc_json_out *out, char bracket)
 {
     out->depth--;
     if (!out->first && !out->compact)
-        tc_buf_printf(out->to, "\n%*s", out->depth * 2, "");
-    tc_buf_u8(out->to, (uint8_t)bracket);
+        ti_buf_printf(out->to, "\n%*s", out->depth * 2, "");
+    ti_buf_u8(out->to, (uint8_t)bracket);
     out->first = false;
     if (!out->depth)
-        tc_buf_u8(out->to, '\n');
+        ti_buf_u8(out->to, '\n');
 }
 
-void tc_json_put_text(tc_json_out *out, const char *name, const char *text)
+void ti_json_put_text(tc_json_out *out, const char *name, const char *text)
 {
     lead(out, name);
     if (text)
         quoted(out->to, text);
     else
-        tc_buf_printf(out->to, "null");
+        ti_buf_printf(out->to, "null");
 }
 
-void tc_json_put_int(tc_json_out *out, const char *name, int64_t value)
+void ti_json_put_int(tc_json_out *out, const char *name, int64_t value)
 {
     lead(out, name);
-    tc_buf_printf(out->to, "%" PRId64, value);
+    ti_buf_printf(out->to, "%" PRId64, value);
 }
 
-void tc_json_put_real(tc_json_out *out, const char *name, double value)
+void ti_json_put_real(tc_json_out *out, const char *name, double value)
 {
     char text[32];
     tc_text_f64(value, text);
     lead(out, name);
-    tc_buf_printf(out->to, "%s", isfinite(value) ? text : "null");
+    ti_buf_printf(out->to, "%s", isfinite(value) ? text : "null");
 }
 
-void tc_json_put_bool(tc_json_out *out, const char *name, bool value)
+void ti_json_put_bool(tc_json_out *out, const char *name, bool value)
 {
     lead(out, name);
-    tc_buf_text(out->to, value ? "true" : "false");
+    ti_buf_text(out->to, value ? "true" : "false");
 }
 
-void tc_json_members(tc_json_out *out, const tc_json_member *member, size_t n)
+void ti_json_members(tc_json_out *out, const tc_json_member *member, size_t n)
 {
     for (const tc_json_member *m = member; m < member + n; m++) {
         const char *name = m->name && *m->name ? m->name : NULL;
         if (!m->name)
             continue;
         if (m->kind == 't')
-            tc_json_put_text(out, name, m->text);
+            ti_json_put_text(out, name, m->text);
         else if (m->kind == 'r')
-            tc_json_put_real(out, name, m->real);
+            ti_json_put_real(out, name, m->real);
         else if (m->kind == 'b')
-            tc_json_put_bool(out, name, m->whole != 0);
+            ti_json_put_bool(out, name, m->whole != 0);
         else
-            tc_json_put_int(out, name, m->whole);
+            ti_json_put_int(out, name, m->whole);
     }
 }

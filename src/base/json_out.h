@@ -13,12 +13,12 @@ typedef struct tc_json_out {
 } tc_json_out;
 
 /* name NULL: inside a list, or the outermost value. */
-void tc_json_open(tc_json_out *out, const char *name, char bracket); /* '{' or '[' */
-void tc_json_close(tc_json_out *out, char bracket);
-void tc_json_put_text(tc_json_out *out, const char *name, const char *text); /* NULL: null */
-void tc_json_put_int(tc_json_out *out, const char *name, int64_t value);
-void tc_json_put_real(tc_json_out *out, const char *name, double value); /* not finite: null */
-void tc_json_put_bool(tc_json_out *out, const char *name, bool value);
+void ti_json_open(tc_json_out *out, const char *name, char bracket); /* '{' or '[' */
+void ti_json_close(tc_json_out *out, char bracket);
+void ti_json_put_text(tc_json_out *out, const char *name, const char *text); /* NULL: null */
+void ti_json_put_int(tc_json_out *out, const char *name, int64_t value);
+void ti_json_put_real(tc_json_out *out, const char *name, double value); /* not finite: null */
+void ti_json_put_bool(tc_json_out *out, const char *name, bool value);
 
 /* A member: its name and a text, a number or a bool; TC_J_IF leaves out NULL, "" and 0. */
 typedef struct tc_json_member {
@@ -29,7 +29,7 @@ typedef struct tc_json_member {
     double real;
 } tc_json_member;
 #define TC_J_MAKE(suffix, type, ...)                                                               \
-    static inline tc_json_member tc_j_##suffix(const char *name, type v)                           \
+    static inline tc_json_member ti_j_##suffix(const char *name, type v)                           \
     {                                                                                              \
         return (tc_json_member){__VA_ARGS__};                                                      \
     }
@@ -42,30 +42,30 @@ TC_J_MAKE(text_if, const char *, v && *v ? name : NULL, 't', .text = v)
 TC_J_MAKE(size_if, uint64_t, v ? name : NULL, 'i', .whole = (int64_t)v)
 TC_J_MAKE(real_if, double, v != 0 ? name : NULL, 'r', .real = v)
 #define TC_J(name, v)                                                                              \
-    _Generic((v), char *: tc_j_text, const char *: tc_j_text, bool: tc_j_bool, float: tc_j_real,   \
-             double: tc_j_real, unsigned long: tc_j_size, unsigned long long: tc_j_size,           \
-             default: tc_j_int)(name, v)
+    _Generic((v), char *: ti_j_text, const char *: ti_j_text, bool: ti_j_bool, float: ti_j_real,   \
+             double: ti_j_real, unsigned long: ti_j_size, unsigned long long: ti_j_size,           \
+             default: ti_j_int)(name, v)
 #define TC_J_IF(name, v)                                                                           \
-    _Generic((v), double: tc_j_real_if, unsigned long: tc_j_size_if, default: tc_j_text_if)(name, v)
+    _Generic((v), double: ti_j_real_if, unsigned long: ti_j_size_if, default: ti_j_text_if)(name, v)
 
 /* Members of what is open: tc_json_put(out, TC_J("name", name), TC_J("bytes", n)). */
-void tc_json_members(tc_json_out *out, const tc_json_member *member, size_t n);
+void ti_json_members(tc_json_out *out, const tc_json_member *member, size_t n);
 #define tc_json_put(out, ...)                                                                      \
-    tc_json_members(out, (const tc_json_member[]){__VA_ARGS__},                                    \
+    ti_json_members(out, (const tc_json_member[]){__VA_ARGS__},                                    \
                     sizeof((const tc_json_member[]){__VA_ARGS__}) / sizeof(tc_json_member))
 /* An object, or a list of n numbers or texts. */
 #define tc_json_object(out, name, ...)                                                             \
     do {                                                                                           \
-        tc_json_open(out, name, '{');                                                              \
+        ti_json_open(out, name, '{');                                                              \
         tc_json_put(out, __VA_ARGS__);                                                             \
-        tc_json_close(out, '}');                                                                   \
+        ti_json_close(out, '}');                                                                   \
     } while (0)
 #define tc_json_list(out, name, n, v)                                                              \
     do {                                                                                           \
-        tc_json_open(out, name, '[');                                                              \
+        ti_json_open(out, name, '[');                                                              \
         for (size_t i_ = 0; i_ < (size_t)(n); i_++)                                                \
             tc_json_put(out, TC_J("", (v)[i_]));                                                   \
-        tc_json_close(out, ']');                                                                   \
+        ti_json_close(out, ']');                                                                   \
     } while (0)
 
 #endif

@@ -19,7 +19,7 @@ static void *open_library(const char *library)
     return dlopen(library, RTLD_NOW | RTLD_LOCAL);
 }
 
-bool tc_late_load(const char *library, const char *const *name, void *functions)
+bool ti_late_load(const char *library, const char *const *name, void *functions)
 {
     void *handle = open_library(library);
     if (!handle)

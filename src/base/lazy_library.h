@@ -4,7 +4,7 @@
  *
  *     #define ZIP(F) F(zip_, fread) F(zip_, fclose)
  *     static struct { TC_LATE_POINTERS(ZIP) } zip;
- *     if (tc_late_load("libzip.so.4", (const char *const[]){TC_LATE_NAMES(ZIP)}, &zip))
+ *     if (ti_late_load("libzip.so.4", (const char *const[]){TC_LATE_NAMES(ZIP)}, &zip))
  *         zip.fread(file, out, n);
  *
  * Whoever loads does it under pthread_once; what is loaded stays. */
@@ -21,6 +21,6 @@
 /* Every function of the list (NULL ends it) into the array of pointers at `functions`; false, and
  * nothing written, where the library or one of them is not there.  A copy that came along with us
  * under a name of its own ("libzip-tosac.so.4") goes before the system's. */
-bool tc_late_load(const char *library, const char *const *name, void *functions);
+bool ti_late_load(const char *library, const char *const *name, void *functions);
 
 #endif

@@ -3,7 +3,7 @@
 #include "map.h"
 
 /* FNV-1a. */
-uint64_t tc_hash(const void *data, size_t size, uint64_t seed)
+uint64_t ti_hash(const void *data, size_t size, uint64_t seed)
 {
     const uint8_t *p = data;
     uint64_t h = seed ^ UINT64_C(0xcbf29ce484222325);
@@ -30,7 +30,7 @@ static uint64_t hash_key(tc_str key)
     return h ^ h >> 32;
 }
 
-void tc_map_init(tc_map *map, tc_arena *arena)
+void ti_map_init(tc_map *map, tc_arena *arena)
 {
     *map = (tc_map){.arena = arena};
 }
@@ -41,7 +41,7 @@ static size_t find(const tc_map *map, tc_str key, uint64_t hash)
     size_t mask = map->n_slot - 1, i = (size_t)hash & mask;
     for (; map->slot[i]; i = (i + 1) & mask) {
         const tc_map_entry *e = &map->entry[map->slot[i] - 1];
-        if (e->hash == hash && tc_str_eq(e->key, key))
+        if (e->hash == hash && ti_str_eq(e->key, key))
             break;
     }
     return i;
@@ -55,7 +55,7 @@ static void rehash(tc_map *map)
         map->slot[find(map, map->entry[i].key, map->entry[i].hash)] = (uint32_t)i + 1;
 }
 
-void **tc_map_at(tc_map *map, tc_str key)
+void **ti_map_at(tc_map *map, tc_str key)
 {
     if (2 * (map->n + 1) > map->n_slot)
         rehash(map);
@@ -63,14 +63,14 @@ void **tc_map_at(tc_map *map, tc_str key)
     size_t slot = find(map, key, hash);
     if (!map->slot[slot]) {
         tc_grow(map->arena, map->entry, map->n, map->cap);
-        tc_str copy = {tc_text_copy(map->arena, key), key.n};
+        tc_str copy = {ti_text_copy(map->arena, key), key.n};
         map->entry[map->n] = (tc_map_entry){.key = copy, .hash = hash};
         map->slot[slot] = (uint32_t)++map->n;
     }
     return &map->entry[map->slot[slot] - 1].value;
 }
 
-void *tc_map_get(const tc_map *map, tc_str key)
+void *ti_map_get(const tc_map *map, tc_str key)
 {
     if (!map->n)
         return NULL;

@@ -19,22 +19,22 @@ typedef struct tc_map {
     size_t n_slot;  /* a power of two */
 } tc_map;
 
-void tc_map_init(tc_map *map, tc_arena *arena);
+void ti_map_init(tc_map *map, tc_arena *arena);
 
 /* The place for key's value; NULL inside when the key is new (the key is copied). */
-void **tc_map_at(tc_map *map, tc_str key);
+void **ti_map_at(tc_map *map, tc_str key);
 
 /* The value, or NULL when the key is not there. */
-void *tc_map_get(const tc_map *map, tc_str key);
+void *ti_map_get(const tc_map *map, tc_str key);
 
-/* The map's own copy of the key whose place tc_map_at() has just given; it stays. */
-static inline const char *tc_map_key(void *const *place)
+/* The map's own copy of the key whose place ti_map_at() has just given; it stays. */
+static inline const char *ti_map_key(void *const *place)
 {
     return ((const tc_map_entry *)(const void *)((const char *)place -
                                                  offsetof(tc_map_entry, value)))
         ->key.p;
 }
 
-uint64_t tc_hash(const void *data, size_t size, uint64_t seed);
+uint64_t ti_hash(const void *data, size_t size, uint64_t seed);
 
 #endif

@@ -20,7 +20,7 @@ static void close_mapped(void *what)
     munmap(m->at, m->size);
 }
 
-const uint8_t *tc_mapped_open(tc_ctx *ctx, int fd, size_t size)
+const uint8_t *ti_mapped_open(tc_ctx *ctx, int fd, size_t size)
 {
     if (!ctx->may_map || size < WORTH_WHILE)
         return NULL;
@@ -30,7 +30,7 @@ const uint8_t *tc_mapped_open(tc_ctx *ctx, int fd, size_t size)
         return NULL;
     *m = (struct tc_mapped){ctx->mapped, at, size};
     ctx->mapped = m;
-    tc_ctx_defer(ctx, close_mapped, m);
+    ti_ctx_defer(ctx, close_mapped, m);
     return m->at;
 }
 
@@ -43,7 +43,7 @@ static void drop_pages(const void *data, size_t size)
         madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-void tc_mapped_forget(const tc_ctx *ctx, const void *data, size_t size)
+void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size)
 {
     if (size < PIECE)
         return;
@@ -56,7 +56,7 @@ void tc_mapped_forget(const tc_ctx *ctx, const void *data, size_t size)
     }
 }
 
-void tc_pages_drop(const tc_ctx *ctx, const void *data, size_t size)
+void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size)
 {
     if (size >= PIECE && !ctx->allocator.allocate)
         drop_pages(data, size);

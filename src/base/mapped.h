@@ -7,14 +7,14 @@
 #include "diag.h"
 
 /* The first `size` bytes of a regular file until the context goes, or NULL: read it then. */
-const uint8_t *tc_mapped_open(tc_ctx *ctx, int fd, size_t size);
+const uint8_t *ti_mapped_open(tc_ctx *ctx, int fd, size_t size);
 
 /* These bytes are not needed for a while: where they are of a mapped file, the memory that holds
  * them goes back; whoever looks at them again gets the same.  From any thread. */
-void tc_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
+void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
 
 /* Nobody looks at these bytes of the context's own memory any more: whole pages of them go back,
  * where the memory is the system's.  They are zeros from then on. */
-void tc_pages_drop(const tc_ctx *ctx, const void *data, size_t size);
+void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size);
 
 #endif

@@ -8,18 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool tc_text_starts(const char *text, const char *prefix)
+bool ti_text_starts(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool tc_text_ends(const char *text, const char *suffix)
+bool ti_text_ends(const char *text, const char *suffix)
 {
     size_t n = strlen(text), m = strlen(suffix);
     return n >= m && memcmp(text + n - m, suffix, m) == 0;
 }
 
-char *tc_text_copy(tc_arena *arena, tc_str text)
+char *ti_text_copy(tc_arena *arena, tc_str text)
 {
     char *copy = tc_new_n(arena, char, text.n + 1);
     if (text.n)
@@ -27,7 +27,7 @@ char *tc_text_copy(tc_arena *arena, tc_str text)
     return copy;
 }
 
-char *tc_text_format(tc_arena *arena, const char *format, ...)
+char *ti_text_format(tc_arena *arena, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -81,7 +81,7 @@ static bool terminated(tc_str text, char *out, size_t room)
     return true;
 }
 
-bool tc_text_to_i64(tc_str text, int64_t *out)
+bool ti_text_to_i64(tc_str text, int64_t *out)
 {
     char word[32], *end;
     if (!terminated(text, word, sizeof word) || word[0] == ' ')
@@ -92,7 +92,7 @@ bool tc_text_to_i64(tc_str text, int64_t *out)
     return *end == 0 && errno == 0;
 }
 
-bool tc_text_to_f64(tc_str text, double *out)
+bool ti_text_to_f64(tc_str text, double *out)
 {
     char word[64], *end;
     if (!terminated(text, word, sizeof word) || word[0] == ' ')
@@ -101,7 +101,7 @@ bool tc_text_to_f64(tc_str text, double *out)
     return *end == 0;
 }
 
-size_t tc_text_distance(const char *a, const char *b)
+size_t ti_text_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
     size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
@@ -125,9 +125,9 @@ size_t tc_text_distance(const char *a, const char *b)
     return row[m];
 }
 
-void tc_text_nearer(const char *word, const char *candidate, size_t *least, const char **best)
+void ti_text_nearer(const char *word, const char *candidate, size_t *least, const char **best)
 {
-    size_t distance = tc_text_distance(word, candidate);
+    size_t distance = ti_text_distance(word, candidate);
     if (distance < *least) {
         *least = distance;
         *best = candidate;

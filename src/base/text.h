@@ -11,31 +11,31 @@ typedef struct tc_str {
     size_t n;
 } tc_str;
 
-static inline tc_str tc_str_of(const char *text) { return (tc_str){text, text ? strlen(text) : 0}; }
-static inline bool tc_str_eq(tc_str a, tc_str b)
+static inline tc_str ti_str_of(const char *text) { return (tc_str){text, text ? strlen(text) : 0}; }
+static inline bool ti_str_eq(tc_str a, tc_str b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
-static inline bool tc_str_is(tc_str a, const char *b) { return tc_str_eq(a, tc_str_of(b)); }
-static inline bool tc_text_eq(const char *a, const char *b) { return strcmp(a, b) == 0; }
-bool tc_text_starts(const char *text, const char *prefix);
-bool tc_text_ends(const char *text, const char *suffix);
+static inline bool ti_str_is(tc_str a, const char *b) { return ti_str_eq(a, ti_str_of(b)); }
+static inline bool ti_text_eq(const char *a, const char *b) { return strcmp(a, b) == 0; }
+bool ti_text_starts(const char *text, const char *prefix);
+bool ti_text_ends(const char *text, const char *suffix);
 
 /* NUL-terminated copies in the arena. */
-char *tc_text_copy(tc_arena *arena, tc_str text);
-char *tc_text_format(tc_arena *arena, const char *format, ...) TC_PRINTF(2, 3);
+char *ti_text_copy(tc_arena *arena, tc_str text);
+char *ti_text_format(tc_arena *arena, const char *format, ...) TC_PRINTF(2, 3);
 
 /* tc_text_f64(), the shortest exact text of a double, is public: tosac/base.h. */
 
 /* The whole of `text` as a number; false when it is not one. */
-bool tc_text_to_i64(tc_str text, int64_t *out);
-bool tc_text_to_f64(tc_str text, double *out);
+bool ti_text_to_i64(tc_str text, int64_t *out);
+bool ti_text_to_f64(tc_str text, double *out);
 
 /* Edits between two words, for "did you mean". */
-size_t tc_text_distance(const char *a, const char *b);
+size_t ti_text_distance(const char *a, const char *b);
 /* Takes the candidate when it is nearer than `least`; both are brought up to date. */
-void tc_text_nearer(const char *word, const char *candidate, size_t *least, const char **best);
+void ti_text_nearer(const char *word, const char *candidate, size_t *least, const char **best);
 /* What is as far away as this is not near. */
-static inline size_t tc_text_far(const char *word) { return strlen(word) / 3 + 2; }
+static inline size_t ti_text_far(const char *word) { return strlen(word) / 3 + 2; }
 
 #endif

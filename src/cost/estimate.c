@@ -60,32 +60,32 @@ static void set_broadcast(tc_npu_map *m, const tc_npu_map *out)
 /* MUL whose 32-bit products are not shifted. */
 static bool is_whole(const tc_guesser *e, const tc_node *node)
 {
-    tc_tensor t = node->op == TC_OP_tosa_mul ? tc_tensor_of(e->g, node->in[2]) : (tc_tensor){0};
-    return t.data && tc_is_const(e->g, node->in[2]) && tc_load_i64(t, 0) == 0;
+    tc_tensor t = node->op == TC_OP_tosa_mul ? ti_tensor_of(e->g, node->in[2]) : (tc_tensor){0};
+    return t.data && ti_is_const(e->g, node->in[2]) && ti_load_i64(t, 0) == 0;
 }
 
 static void elementwise(tc_guesser *e, const tc_node *node, uint8_t mode, int times)
 {
     for (int k = 0; k < times; k++) {
-        tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, mode);
+        tc_guess *i = ti_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, mode);
         bool two = node->n_in > 1 && node->op != TC_OP_tosa_negate;
-        i->op.ofm = tc_guess_map(e, node->out[0]);
-        i->op.ifm = tc_guess_map(e, node->in[times > 1 ? 1 : 0]);
+        i->op.ofm = ti_guess_map(e, node->out[0]);
+        i->op.ifm = ti_guess_map(e, node->in[times > 1 ? 1 : 0]);
         if (two)
-            i->op.ifm2 = tc_guess_map(e, node->in[times > 1 ? 2 : 1]);
+            i->op.ifm2 = ti_guess_map(e, node->in[times > 1 ? 2 : 1]);
         set_broadcast(&i->op.ifm, &i->op.ofm);
         if (two)
             set_broadcast(&i->op.ifm2, &i->op.ofm);
-        if (two && !tc_guess_u85(e) &&
+        if (two && !ti_guess_u85(e) &&
             i->op.ifm.broadcast) { /* only the second may be smaller there */
             tc_npu_map first = i->op.ifm;
             i->op.ifm = i->op.ifm2;
             i->op.ifm2 = first;
         }
         i->sums =
-            i->op.ifm.bytes < 4 || (tc_guess_u85(e) && (mode == TC_EW_ADD || mode == TC_EW_SUB ||
+            i->op.ifm.bytes < 4 || (ti_guess_u85(e) && (mode == TC_EW_ADD || mode == TC_EW_SUB ||
                                                         is_whole(e, node)));
-        tc_guess_makes(e, i, node->out[0]);
+        ti_guess_makes(e, i, node->out[0]);
     }
 }
 
@@ -94,7 +94,7 @@ static void elementwise(tc_guesser *e, const tc_node *node, uint8_t mode, int ti
 static double factor_of(const tc_guesser *e, const tc_node *rescale)
 {
     if (((const tc_attr_tosa_rescale *)rescale->attr)->per_channel ||
-        !tc_is_const(e->g, rescale->in[1]) || !tc_is_const(e->g, rescale->in[2]))
+        !ti_is_const(e->g, rescale->in[1]) || !ti_is_const(e->g, rescale->in[2]))
         return NAN;
     const tc_value *m = e->g->val[rescale->in[1]], *s = e->g->val[rescale->in[2]];
     double multiplier =
@@ -114,9 +114,9 @@ static const tc_node *only_reader(const tc_guesser *e, tc_val v)
 /* What makes an operand for its reader alone, in this shape or another; or NULL. */
 static const tc_node *made_for(const tc_guesser *e, tc_val v)
 {
-    const tc_node *def = e->readers[v] == 1 ? tc_def(e->g, v) : NULL;
+    const tc_node *def = e->readers[v] == 1 ? ti_def(e->g, v) : NULL;
     while (def && def->op == TC_OP_tosa_reshape)
-        def = e->readers[def->in[0]] == 1 ? tc_def(e->g, def->in[0]) : NULL;
+        def = e->readers[def->in[0]] == 1 ? ti_def(e->g, def->in[0]) : NULL;
     return def;
 }
 
@@ -126,7 +126,7 @@ static bool like_operands(const tc_guesser *e, const tc_node *reader, uint8_t by
     for (int i = 0; i < 2 && i < reader->n_in; i++) {
         const tc_node *def = made_for(e, reader->in[i]);
         if (!def || def->op != TC_OP_tosa_rescale ||
-            tc_guess_bytes(tc_type_of(e->g, def->in[0])) != bytes)
+            ti_guess_bytes(ti_type_of(e->g, def->in[0])) != bytes)
             return false;
     }
     return true;
@@ -145,7 +145,7 @@ static bool takes_wide(const tc_guesser *e, const tc_node *reader, double factor
         return true;
     case TC_OP_tosa_maximum:
     case TC_OP_tosa_minimum:
-        return tc_guess_u85(e) || factor == 1;
+        return ti_guess_u85(e) || factor == 1;
     case TC_OP_tosa_abs:
     case TC_OP_tosa_reduce_sum:
         return factor == 1;
@@ -178,7 +178,7 @@ static tc_guess *joins(const tc_guesser *e, tc_val v)
 static void rescale(tc_guesser *e, const tc_node *node)
 {
     tc_val in = node->in[0], out = node->out[0];
-    uint8_t from = tc_guess_bytes(tc_type_of(e->g, in)), to = tc_guess_bytes(tc_type_of(e->g, out));
+    uint8_t from = ti_guess_bytes(ti_type_of(e->g, in)), to = ti_guess_bytes(ti_type_of(e->g, out));
     tc_guess *before = joins(e, in);
     const tc_node *reader = only_reader(e, out);
     if (before && before->sums && from >= 4) {
@@ -189,9 +189,9 @@ static void rescale(tc_guesser *e, const tc_node *node)
                     k == (size_t)(before - e->item) ? e->item[k].op.ofm.bytes : to;
         before->op.ofm.bytes = to;
         before->sums = false;
-        tc_guess_scaled(before);
-        tc_guess_makes(e, before, out);
-        before->op.ofm.format = tc_guess_bricks(e, out) ? TC_NHCWB16 : TC_NHWC;
+        ti_guess_scaled(before);
+        ti_guess_makes(e, before, out);
+        before->op.ofm.format = ti_guess_bricks(e, out) ? TC_NHCWB16 : TC_NHWC;
         return;
     }
     int32_t maker = e->maker[in];
@@ -199,46 +199,46 @@ static void rescale(tc_guesser *e, const tc_node *node)
         e->item[maker].out == in &&
         e->item[maker].op.function) { /* of a table's result, so that its own elements come out */
         e->item[maker].op.ofm.bytes = to;
-        tc_guess_makes(e, &e->item[maker], out);
-        e->item[maker].op.ofm.format = tc_guess_bricks(e, out) ? TC_NHCWB16 : TC_NHWC;
+        ti_guess_makes(e, &e->item[maker], out);
+        e->item[maker].op.ofm.format = ti_guess_bricks(e, out) ? TC_NHCWB16 : TC_NHWC;
         return;
     }
     if (from < 4 && to == 4 && reader && takes_wide(e, reader, factor_of(e, node), from)) {
         shows(e, out, in, false);
         return;
     }
-    if (!tc_guess_u85(e) && from >= 4) {
-        tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
-        i->op.ifm = tc_guess_map(e, in);
+    if (!ti_guess_u85(e) && from >= 4) {
+        tc_guess *i = ti_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+        i->op.ifm = ti_guess_map(e, in);
         i->op.ifm2 = i->op.ifm;
         i->op.ifm2.h = i->op.ifm2.w = i->op.ifm2.c = 1;
         i->op.ifm2.region = 0;
         i->op.ifm2.broadcast = TC_BROADCAST_SCALAR;
-        i->op.ofm = tc_guess_map(e, out);
-        tc_guess_makes(e, i, out);
+        i->op.ofm = ti_guess_map(e, out);
+        ti_guess_makes(e, i, out);
         return;
     }
-    tc_guess_scaled(tc_guess_copy(e, node, in, out));
+    ti_guess_scaled(ti_guess_copy(e, node, in, out));
 }
 
 static void activation(tc_guesser *e, const tc_node *node)
 {
     tc_guess *before = joins(e, node->in[0]);
     bool table = node->op == TC_OP_tosa_table;
-    uint8_t to = tc_guess_bytes(tc_type_of(e->g, node->out[0]));
+    uint8_t to = ti_guess_bytes(ti_type_of(e->g, node->out[0]));
     if (!before || before->op.ofm.bytes > 2 || before->op.kind == TC_NPU_KIND_RESIZE) {
-        tc_guess *i = tc_guess_copy(e, node, node->in[0], node->out[0]);
-        i->op.function = table ? (tc_guess_u85(e) ? 4 : 16) : 0;
+        tc_guess *i = ti_guess_copy(e, node, node->in[0], node->out[0]);
+        i->op.function = table ? (ti_guess_u85(e) ? 4 : 16) : 0;
         i->op.ofm.bytes =
             table && to == 4 ? 2 : to; /* a table's own elements; wider ones are made of them */
         i->activated = true;
         return;
     }
-    before->op.function = table ? (tc_guess_u85(e) ? 4 : 16) : before->op.function;
+    before->op.function = table ? (ti_guess_u85(e) ? 4 : 16) : before->op.function;
     before->op.ofm.bytes = to;
     before->activated = true;
-    tc_guess_makes(e, before, node->out[0]);
-    before->op.ofm.format = tc_guess_bricks(e, node->out[0]) ? TC_NHCWB16 : TC_NHWC;
+    ti_guess_makes(e, before, node->out[0]);
+    before->op.ofm.format = ti_guess_bricks(e, node->out[0]) ? TC_NHCWB16 : TC_NHWC;
 }
 
 /* Parts that are computed are written to their place; others are copied there. */
@@ -249,9 +249,9 @@ static void concat(tc_guesser *e, const tc_node *node)
         bool computed = e->maker[v] != TC_GUESS_NONE && e->storage[v] == v && e->readers[v] == 1 &&
                         e->item[e->maker[v]].node->op != TC_OP_tosa_matmul;
         if (!computed) {
-            tc_guess *i = tc_guess_copy(e, node, v, v);
+            tc_guess *i = ti_guess_copy(e, node, v, v);
             e->maker[v] = TC_GUESS_NONE;
-            tc_guess_makes(e, i, node->out[0]);
+            ti_guess_makes(e, i, node->out[0]);
         }
         e->maker[node->out[0]] =
             e->maker[node->out[0]] == TC_GUESS_NONE ? e->maker[v] : e->maker[node->out[0]];
@@ -260,14 +260,14 @@ static void concat(tc_guesser *e, const tc_node *node)
 
 static void resize(tc_guesser *e, const tc_node *node)
 {
-    if (!tc_guess_u85(e)) {
-        tc_guess_copy(e, node, node->in[0], node->out[0]);
+    if (!ti_guess_u85(e)) {
+        ti_guess_copy(e, node, node->in[0], node->out[0]);
         return;
     }
-    tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_RESIZE, TC_RESIZE_BILINEAR);
-    tc_guess_makes(e, i, node->out[0]);
-    i->op.ifm = tc_guess_map(e, node->in[0]);
-    i->op.ofm = tc_guess_map(e, node->out[0]);
+    tc_guess *i = ti_guess_add(e, node, TC_NPU_KIND_RESIZE, TC_RESIZE_BILINEAR);
+    ti_guess_makes(e, i, node->out[0]);
+    i->op.ifm = ti_guess_map(e, node->in[0]);
+    i->op.ofm = ti_guess_map(e, node->out[0]);
     i->sums = true;
 }
 
@@ -278,31 +278,31 @@ static void same_numbers(tc_guesser *e, const tc_node *node)
 
 static void copied(tc_guesser *e, const tc_node *node)
 {
-    tc_guess_copy(e, node, node->in[0], node->out[0]);
+    ti_guess_copy(e, node, node->in[0], node->out[0]);
 }
 
 static void nothing(tc_guesser *e, const tc_node *node) { (void)e, (void)node; }
 
 static void (*const by_op[TC_OP_COUNT])(tc_guesser *e, const tc_node *node) = {
     [TC_OP_const] = nothing,
-    [TC_OP_tosa_conv2d] = tc_guess_conv,
-    [TC_OP_tosa_depthwise_conv2d] = tc_guess_conv,
-    [TC_OP_tosa_transpose_conv2d] = tc_guess_conv,
-    [TC_OP_tosa_matmul] = tc_guess_matmul,
-    [TC_OP_tosa_avg_pool2d] = tc_guess_pool,
-    [TC_OP_tosa_max_pool2d] = tc_guess_pool,
-    [TC_OP_tosa_reduce_sum] = tc_guess_reduce,
-    [TC_OP_tosa_reduce_max] = tc_guess_reduce,
-    [TC_OP_tosa_reduce_min] = tc_guess_reduce,
-    [TC_OP_tosa_reduce_all] = tc_guess_reduce,
-    [TC_OP_tosa_reduce_any] = tc_guess_reduce,
+    [TC_OP_tosa_conv2d] = ti_guess_conv,
+    [TC_OP_tosa_depthwise_conv2d] = ti_guess_conv,
+    [TC_OP_tosa_transpose_conv2d] = ti_guess_conv,
+    [TC_OP_tosa_matmul] = ti_guess_matmul,
+    [TC_OP_tosa_avg_pool2d] = ti_guess_pool,
+    [TC_OP_tosa_max_pool2d] = ti_guess_pool,
+    [TC_OP_tosa_reduce_sum] = ti_guess_reduce,
+    [TC_OP_tosa_reduce_max] = ti_guess_reduce,
+    [TC_OP_tosa_reduce_min] = ti_guess_reduce,
+    [TC_OP_tosa_reduce_all] = ti_guess_reduce,
+    [TC_OP_tosa_reduce_any] = ti_guess_reduce,
     [TC_OP_tosa_rescale] = rescale,
     [TC_OP_tosa_clamp] = activation,
     [TC_OP_tosa_table] = activation,
     [TC_OP_tosa_reshape] = same_numbers,
     [TC_OP_tosa_identity] = same_numbers,
     [TC_OP_tosa_slice] = same_numbers,
-    [TC_OP_tosa_transpose] = tc_guess_transpose,
+    [TC_OP_tosa_transpose] = ti_guess_transpose,
     [TC_OP_tosa_concat] = concat,
     [TC_OP_tosa_pad] = copied,
     [TC_OP_tosa_tile] = copied,
@@ -416,10 +416,10 @@ static bool next_item(void *user, tc_npu_op *op)
  * inside a brick. */
 static void no_bricks(tc_guesser *e, const tc_node *node)
 {
-    const tc_type *out = node->n_out ? tc_type_of(e->g, node->out[0]) : NULL;
+    const tc_type *out = node->n_out ? ti_type_of(e->g, node->out[0]) : NULL;
     bool join = node->op == TC_OP_tosa_concat, part = node->op == TC_OP_tosa_slice, inside = false;
     for (int i = 0; (join || part) && i < (join ? node->n_in : 1); i++) {
-        const tc_type *in = tc_type_of(e->g, node->in[i]);
+        const tc_type *in = ti_type_of(e->g, node->in[i]);
         int64_t a = in->rank ? in->dim[in->rank - 1] : 1,
                 b = out->rank ? out->dim[out->rank - 1] : 1;
         inside = inside || (a != b && (join ? a : b) % 16 != 0);
@@ -435,7 +435,7 @@ static void no_bricks(tc_guesser *e, const tc_node *node)
 /* By node: whether it acts, or somebody who matters reads what it makes. */
 static const bool *live_nodes(tc_arena *arena, const tc_graph *g, const bool *pinned)
 {
-    bool *live = tc_arena_copy(arena, pinned, g->n_val * sizeof *pinned);
+    bool *live = ti_arena_copy(arena, pinned, g->n_val * sizeof *pinned);
     bool *needed = tc_new_n(arena, bool, g->n_node);
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
@@ -453,8 +453,8 @@ static const bool *live_nodes(tc_arena *arena, const tc_graph *g, const bool *pi
 static void find_readers(tc_ctx *ctx, tc_guesser *e, const bool *needed)
 {
     const tc_graph *g = e->g;
-    const uint32_t *all = tc_graph_readers(ctx, g);
-    uint32_t *readers = tc_arena_copy(e->arena, all, g->n_val * sizeof *readers);
+    const uint32_t *all = ti_graph_readers(ctx, g);
+    uint32_t *readers = ti_arena_copy(e->arena, all, g->n_val * sizeof *readers);
     e->reader = tc_new_n(e->arena, const tc_node *, g->n_val);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
@@ -465,16 +465,16 @@ static void find_readers(tc_ctx *ctx, tc_guesser *e, const bool *needed)
     e->readers = readers;
 }
 
-void tc_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *g,
+void ti_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *g,
                        const tc_npu_machine *machine, const tc_npu_system *system,
                        tc_estimate_memo *memo, tc_estimate *out)
 {
     tc_guesser e = {.arena = arena, .g = g, .m = machine, .s = system, .memo = memo};
-    e.pinned = tc_graph_pinned(ctx, g);
+    e.pinned = ti_graph_pinned(ctx, g);
     const bool *needed = live_nodes(arena, g, e.pinned);
     find_readers(ctx, &e, needed);
     e.cap = g->n_node + 1;
-    e.item = tc_arena_raw(arena, e.cap * sizeof *e.item);
+    e.item = ti_arena_raw(arena, e.cap * sizeof *e.item);
     e.maker = tc_new_n(arena, int32_t, g->n_val);
     e.storage = tc_new_n(arena, tc_val, g->n_val);
     e.flat = tc_new_n(arena, bool, g->n_val);
@@ -490,12 +490,12 @@ void tc_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *g,
             visit(&e, g->node[k]);
     for (size_t k = 0; k < e.n; k++)
         compact(&e.item[k].op);
-    if (tc_guess_u85(&e))
+    if (ti_guess_u85(&e))
         link_chains(&e);
     for (size_t k = 0; k < e.n; k++)
         if (!e.item[k].op.block.depth)
-            tc_memo_block(memo, machine, &e.item[k].op);
-    tc_npu_cost_ops(arena, machine, system, next_item, &e, &out->cost);
+            ti_memo_block(memo, machine, &e.item[k].op);
+    ti_npu_cost_ops(arena, machine, system, next_item, &e, &out->cost);
     out->n_unknown = e.unknown;
     out->node = tc_new_n(arena, const tc_node *, out->cost.n_op + 1);
     for (size_t i = 0; i < out->cost.n_op; i++)

@@ -15,7 +15,7 @@ typedef struct tc_estimate {
 } tc_estimate;
 
 /* The result lies in `arena`, what it takes to get there too.  Nodes that nobody needs count 0. */
-void tc_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *graph,
+void ti_estimate_graph(tc_ctx *ctx, tc_arena *arena, const tc_graph *graph,
                        const tc_npu_machine *machine, const tc_npu_system *system,
                        tc_estimate_memo *memo, tc_estimate *out);
 

@@ -35,30 +35,30 @@ typedef struct tc_guesser {
     bool rest; /* of the next: its first slice was given */
 } tc_guesser;
 
-static inline bool tc_guess_u85(const tc_guesser *e)
+static inline bool ti_guess_u85(const tc_guesser *e)
 {
     return e->m->product == TC_U85;
 }
 
 /* estimate_item.c: bytes of an element; an extent that fits; whether a value lies in bricks; a
  * value as a map. */
-uint8_t tc_guess_bytes(const tc_type *type);
-int32_t tc_guess_extent(int64_t n);
-bool tc_guess_bricks(const tc_guesser *e, tc_val v);
-tc_npu_map tc_guess_map(const tc_guesser *e, tc_val v);
+uint8_t ti_guess_bytes(const tc_type *type);
+int32_t ti_guess_extent(int64_t n);
+bool ti_guess_bricks(const tc_guesser *e, tc_val v);
+tc_npu_map ti_guess_map(const tc_guesser *e, tc_val v);
 
 /* A further operation, good until the next; the value that it makes; that it changes the scale; a
  * pool of one element: a copy, a rescale, a table. */
-tc_guess *tc_guess_add(tc_guesser *e, const tc_node *node, tc_npu_kind kind, uint8_t mode);
-void tc_guess_makes(tc_guesser *e, tc_guess *i, tc_val v);
-void tc_guess_scaled(tc_guess *i);
-tc_guess *tc_guess_copy(tc_guesser *e, const tc_node *node, tc_val in, tc_val out);
+tc_guess *ti_guess_add(tc_guesser *e, const tc_node *node, tc_npu_kind kind, uint8_t mode);
+void ti_guess_makes(tc_guesser *e, tc_guess *i, tc_val v);
+void ti_guess_scaled(tc_guess *i);
+tc_guess *ti_guess_copy(tc_guesser *e, const tc_node *node, tc_val in, tc_val out);
 
 /* estimate_window.c */
-void tc_guess_conv(tc_guesser *e, const tc_node *node);
-void tc_guess_pool(tc_guesser *e, const tc_node *node);
-void tc_guess_transpose(tc_guesser *e, const tc_node *node);
-void tc_guess_matmul(tc_guesser *e, const tc_node *node);
-void tc_guess_reduce(tc_guesser *e, const tc_node *node);
+void ti_guess_conv(tc_guesser *e, const tc_node *node);
+void ti_guess_pool(tc_guesser *e, const tc_node *node);
+void ti_guess_transpose(tc_guesser *e, const tc_node *node);
+void ti_guess_matmul(tc_guesser *e, const tc_node *node);
+void ti_guess_reduce(tc_guesser *e, const tc_node *node);
 
 #endif

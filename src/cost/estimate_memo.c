@@ -25,7 +25,7 @@ struct tc_estimate_memo {
     known_weights weights[WEIGHTS];
 };
 
-tc_estimate_memo *tc_estimate_memo_new(tc_ctx *ctx)
+tc_estimate_memo *ti_estimate_memo_new(tc_ctx *ctx)
 {
     tc_estimate_memo *memo = tc_new(&ctx->arena, tc_estimate_memo);
     memo->ctx = ctx;
@@ -55,19 +55,19 @@ static tc_npu_op without_place(const tc_npu_op *op)
     return o;
 }
 
-void tc_memo_block(tc_estimate_memo *memo, const tc_npu_machine *machine, tc_npu_op *op)
+void ti_memo_block(tc_estimate_memo *memo, const tc_npu_machine *machine, tc_npu_op *op)
 {
     bool searched = machine->product != TC_U85 || (op->kind != TC_NPU_KIND_ELEMENTWISE &&
                                                    op->kind != TC_NPU_KIND_RESIZE);
     if (!memo || !searched) {
-        tc_npu_choose_block(machine, op);
+        ti_npu_choose_block(machine, op);
         return;
     }
     tc_npu_op asked = without_place(op);
     known_block *k = &memo->block[hash(&asked, sizeof asked) % BLOCKS];
     if (k->machine != machine || memcmp(&k->asked, &asked, sizeof asked) != 0) {
         *k = (known_block){machine, asked, asked};
-        tc_npu_choose_block(machine, &k->found);
+        ti_npu_choose_block(machine, &k->found);
     }
     op->block = k->found.block;
     op->microblock = k->found.microblock;
@@ -86,7 +86,7 @@ static double entropy(const int8_t *number, int64_t n)
     return bits / (double)n;
 }
 
-double tc_memo_entropy(tc_estimate_memo *memo, const int8_t *number, int64_t n)
+double ti_memo_entropy(tc_estimate_memo *memo, const int8_t *number, int64_t n)
 {
     if (!memo)
         return entropy(number, n);

@@ -10,11 +10,11 @@
 /* Bits of a weight. */
 static double entropy(const tc_guesser *e, tc_val v)
 {
-    const tc_type *t = tc_type_of(e->g, v);
+    const tc_type *t = ti_type_of(e->g, v);
     bool small = t->dtype == TC_i8 || t->dtype == TC_i4; /* which lies one to a byte, too */
-    const int8_t *w = small && tc_is_const(e->g, v) ? e->g->val[v]->data : NULL;
+    const int8_t *w = small && ti_is_const(e->g, v) ? e->g->val[v]->data : NULL;
     int64_t n = tc_type_count(t);
-    return w && n > 0 ? tc_memo_entropy(e->memo, w, n) : 8;
+    return w && n > 0 ? ti_memo_entropy(e->memo, w, n) : 8;
 }
 
 /* Weights are walked through in whole microblocks; what is missing is zeros, which take a third of
@@ -22,10 +22,10 @@ static double entropy(const tc_guesser *e, tc_val v)
 static void set_weights(tc_guesser *e, tc_guess *i, tc_val v)
 {
     tc_npu_op *op = &i->op;
-    bool deep = op->kind == TC_NPU_KIND_CONV, u85 = tc_guess_u85(e);
-    double n = (double)tc_type_count(tc_type_of(e->g, v)),
+    bool deep = op->kind == TC_NPU_KIND_CONV, u85 = ti_guess_u85(e);
+    double n = (double)tc_type_count(ti_type_of(e->g, v)),
            taps = (double)op->window.kh * op->window.kw;
-    double unit = tc_npu_unit(e->m, op).depth,
+    double unit = ti_npu_unit(e->m, op).depth,
            step = deep ? (op->window.part_kernel ? (u85 ? 16 : 8) : (u85 ? 64 : 32)) : 1;
     double round = !deep ? (u85 ? 10 : 4) : op->window.part_kernel ? (u85 ? 5 : 4) : 1;
     double padded = ceil(op->ofm.c / unit) * unit * ceil(taps / round) * round *
@@ -48,27 +48,27 @@ static void set_weights(tc_guesser *e, tc_guess *i, tc_val v)
 static void set_window(tc_guess *i, tc_ints kernel, tc_ints stride, tc_ints dilation)
 {
     tc_npu_window *w = &i->op.window;
-    w->kh = tc_guess_extent(kernel.v[0]);
-    w->kw = tc_guess_extent(kernel.v[1]);
-    w->stride_y = stride.n > 1 ? tc_guess_extent(stride.v[0]) : 1;
-    w->stride_x = stride.n > 1 ? tc_guess_extent(stride.v[1]) : 1;
-    w->dilation_y = dilation.n > 1 ? tc_guess_extent(dilation.v[0]) : 1;
-    w->dilation_x = dilation.n > 1 ? tc_guess_extent(dilation.v[1]) : 1;
+    w->kh = ti_guess_extent(kernel.v[0]);
+    w->kw = ti_guess_extent(kernel.v[1]);
+    w->stride_y = stride.n > 1 ? ti_guess_extent(stride.v[0]) : 1;
+    w->stride_x = stride.n > 1 ? ti_guess_extent(stride.v[1]) : 1;
+    w->dilation_y = dilation.n > 1 ? ti_guess_extent(dilation.v[0]) : 1;
+    w->dilation_x = dilation.n > 1 ? ti_guess_extent(dilation.v[1]) : 1;
     w->ih = i->op.ifm.h;
     w->iw = i->op.ifm.w;
 }
 
-void tc_guess_conv(tc_guesser *e, const tc_node *node)
+void ti_guess_conv(tc_guesser *e, const tc_node *node)
 {
     bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d,
          transposed = node->op == TC_OP_tosa_transpose_conv2d;
-    const tc_type *w = tc_type_of(e->g, node->in[1]);
+    const tc_type *w = ti_type_of(e->g, node->in[1]);
     int64_t size[2] = {w->dim[depthwise ? 0 : w->rank - 3], w->dim[depthwise ? 1 : w->rank - 2]};
     tc_ints kernel = {2, size}, stride = {0}, dilation = {0};
-    tc_guess *i = tc_guess_add(e, node, depthwise ? TC_NPU_KIND_DEPTHWISE : TC_NPU_KIND_CONV, 0);
-    tc_guess_makes(e, i, node->out[0]);
-    i->op.ifm = tc_guess_map(e, node->in[0]);
-    i->op.ofm = tc_guess_map(e, node->out[0]);
+    tc_guess *i = ti_guess_add(e, node, depthwise ? TC_NPU_KIND_DEPTHWISE : TC_NPU_KIND_CONV, 0);
+    ti_guess_makes(e, i, node->out[0]);
+    i->op.ifm = ti_guess_map(e, node->in[0]);
+    i->op.ofm = ti_guess_map(e, node->out[0]);
     if (depthwise)
         i->op.ifm.c = i->op.ofm.c;
     if (node->op == TC_OP_tosa_conv2d || depthwise) {
@@ -78,24 +78,24 @@ void tc_guess_conv(tc_guesser *e, const tc_node *node)
     set_window(i, kernel, stride, dilation);
     i->op.window.upscale = transposed ? TC_UPSCALE_ZEROS : TC_UPSCALE_NONE;
     if (i->op.ifm.bytes == 2)
-        i->op.acc_bits = tc_guess_u85(e) ? 48 : 40;
+        i->op.acc_bits = ti_guess_u85(e) ? 48 : 40;
     i->sums = true;
-    tc_memo_block(e->memo, e->m, &i->op);
+    ti_memo_block(e->memo, e->m, &i->op);
     set_weights(e, i, node->in[1]);
 }
 
-void tc_guess_pool(tc_guesser *e, const tc_node *node)
+void ti_guess_pool(tc_guesser *e, const tc_node *node)
 {
     bool max = node->op == TC_OP_tosa_max_pool2d;
     const tc_attr_tosa_max_pool *a = node->attr;
     const tc_attr_tosa_avg_pool *b = node->attr;
     tc_guess *i =
-        tc_guess_add(e, node, TC_NPU_KIND_POOL, (uint8_t)(max ? TC_POOL_MAX : TC_POOL_AVERAGE));
-    tc_guess_makes(e, i, node->out[0]);
-    i->op.ifm = tc_guess_map(e, node->in[0]);
-    i->op.ofm = tc_guess_map(e, node->out[0]);
+        ti_guess_add(e, node, TC_NPU_KIND_POOL, (uint8_t)(max ? TC_POOL_MAX : TC_POOL_AVERAGE));
+    ti_guess_makes(e, i, node->out[0]);
+    i->op.ifm = ti_guess_map(e, node->in[0]);
+    i->op.ofm = ti_guess_map(e, node->out[0]);
     set_window(i, max ? a->kernel : b->kernel, max ? a->stride : b->stride, (tc_ints){0});
-    tc_guess_scaled(i);
+    ti_guess_scaled(i);
 }
 
 /* Axes in another order: written so by U85, copied by strides by U55 and U65. */
@@ -117,13 +117,13 @@ static bool undone(const tc_guesser *e, const tc_node *transpose)
 {
     tc_val as;
     tc_ints p = ((const tc_attr_tosa_perms *)transpose->attr)->perms;
-    const tc_type *t = tc_type_of(e->g, transpose->in[0]);
+    const tc_type *t = ti_type_of(e->g, transpose->in[0]);
     int32_t maker = e->maker[transpose->in[0]];
     const tc_node *reader = reader_behind(e, transpose->out[0], &as);
     bool swaps = p.n >= 3 && p.v[p.n - 1] == p.n - 2 && p.v[p.n - 2] == p.n - 1;
     for (int i = 0; i < p.n - 2; i++)
         swaps = swaps && p.v[i] == i;
-    return tc_guess_u85(e) && swaps && reader && reader->op == TC_OP_tosa_matmul &&
+    return ti_guess_u85(e) && swaps && reader && reader->op == TC_OP_tosa_matmul &&
            reader->in[1] == as && maker != TC_GUESS_NONE && (p.n > 3 || t->dim[0] == 1) &&
            e->item[maker].out == (p.n > 3 ? transpose->in[0] : e->storage[transpose->in[0]]);
 }
@@ -131,9 +131,9 @@ static bool undone(const tc_guesser *e, const tc_node *transpose)
 /* The transpose that an operand comes from, behind reshapes; or NULL. */
 static const tc_node *transpose_of(const tc_guesser *e, tc_val v)
 {
-    const tc_node *def = tc_def(e->g, v);
+    const tc_node *def = ti_def(e->g, v);
     while (def && def->op == TC_OP_tosa_reshape)
-        def = tc_def(e->g, def->in[0]);
+        def = ti_def(e->g, def->in[0]);
     return def && def->op == TC_OP_tosa_transpose ? def : NULL;
 }
 
@@ -146,7 +146,7 @@ static bool same_extents(const tc_type *a, const tc_type *b)
     return true;
 }
 
-void tc_guess_transpose(tc_guesser *e, const tc_node *node)
+void ti_guess_transpose(tc_guesser *e, const tc_node *node)
 {
     static const uint8_t code[3][3] = {{0, 3, 7}, {2, 0, 6}, {0, 1, 0}}; /* by what becomes C, H */
     tc_ints p = ((const tc_attr_tosa_perms *)node->attr)->perms;
@@ -161,16 +161,16 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
     /* seen behind products of 32 bits */
     bool wide_sums =
         before && before->op.kind == TC_NPU_KIND_ELEMENTWISE && before->op.ofm.bytes == 4;
-    if (tc_guess_u85(e) && before && e->readers[node->in[0]] == 1 &&
+    if (ti_guess_u85(e) && before && e->readers[node->in[0]] == 1 &&
         (before->op.kind == TC_NPU_KIND_CONV || wide_sums) && !before->op.transpose &&
-        same_extents(tc_type_of(e->g, before->out), tc_type_of(e->g, node->in[0]))) {
+        same_extents(ti_type_of(e->g, before->out), ti_type_of(e->g, node->in[0]))) {
         before->op.transpose = keeps ? 1 : 2; /* by the way */
-        tc_guess_makes(e, before, node->out[0]);
+        ti_guess_makes(e, before, node->out[0]);
         return;
     }
-    tc_guess *i = tc_guess_copy(e, node, node->in[0], node->out[0]);
-    tc_npu_map in = tc_guess_map(e, node->in[0]);
-    if (tc_guess_u85(e)) {
+    tc_guess *i = ti_guess_copy(e, node, node->in[0], node->out[0]);
+    tc_npu_map in = ti_guess_map(e, node->in[0]);
+    if (ti_guess_u85(e)) {
         int a = p.n >= 3 ? (int)(p.v[p.n - 3] - (p.n - 3)) : 0,
             c = p.n >= 2 ? (int)(p.v[p.n - 1] - (p.n - 3)) : 2;
         i->op.transpose = a >= 0 && a < 3 && c >= 0 && c < 3 ? code[c][a] : 2;
@@ -181,7 +181,7 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
         return;
     }
     i->op.ifm.format = i->op.ofm.format = TC_NHWC;
-    i->op.ofm.h = i->op.ifm.h = keeps ? in.h : tc_guess_extent((int64_t)in.h * in.w);
+    i->op.ofm.h = i->op.ifm.h = keeps ? in.h : ti_guess_extent((int64_t)in.h * in.w);
     i->op.ofm.w = i->op.ifm.w = keeps ? in.w : in.c;
     i->op.ofm.c = i->op.ifm.c = keeps ? in.c : 1;
     i->op.ifm.stride_y = i->op.ofm.stride_x = 2;
@@ -192,7 +192,7 @@ void tc_guess_transpose(tc_guesser *e, const tc_node *node)
         again.op.ifm.region = i->op.ofm.region = e->s->of_region[2] != e->s->of_region[1] ? 2 : 1;
         tc_grow(e->arena, e->item, e->n, e->cap);
         e->item[e->n++] = again;
-        tc_guess_makes(e, &e->item[e->n - 1], node->out[0]);
+        ti_guess_makes(e, &e->item[e->n - 1], node->out[0]);
     }
 }
 
@@ -201,8 +201,8 @@ static void transpose_operand(tc_guesser *e, const tc_node *product)
 {
     tc_val v = product->in[1];
     int32_t maker = e->maker[v];
-    tc_guess *i = tc_guess_copy(e, product, v, v);
-    tc_npu_map in = tc_guess_map(e, v);
+    tc_guess *i = ti_guess_copy(e, product, v, v);
+    tc_npu_map in = ti_guess_map(e, v);
     e->maker[v] = maker;
     i->op.transpose = 2;
     i->op.ofm.h = in.h;
@@ -211,20 +211,20 @@ static void transpose_operand(tc_guesser *e, const tc_node *product)
 }
 
 /* [n, h, c] x [n, c, w]: the second operand is transposed first. */
-void tc_guess_matmul(tc_guesser *e, const tc_node *node)
+void ti_guess_matmul(tc_guesser *e, const tc_node *node)
 {
-    const tc_type *a = tc_type_of(e->g, node->in[0]), *b = tc_type_of(e->g, node->in[1]);
-    int32_t n = tc_guess_extent(a->dim[0]), h = tc_guess_extent(a->dim[1]),
-            c = tc_guess_extent(a->dim[2]), w = tc_guess_extent(b->dim[2]);
-    tc_npu_map x = tc_guess_map(e, node->in[0]), y = tc_guess_map(e, node->in[1]),
-               z = tc_guess_map(e, node->out[0]);
-    if (tc_guess_u85(e)) {
+    const tc_type *a = ti_type_of(e->g, node->in[0]), *b = ti_type_of(e->g, node->in[1]);
+    int32_t n = ti_guess_extent(a->dim[0]), h = ti_guess_extent(a->dim[1]),
+            c = ti_guess_extent(a->dim[2]), w = ti_guess_extent(b->dim[2]);
+    tc_npu_map x = ti_guess_map(e, node->in[0]), y = ti_guess_map(e, node->in[1]),
+               z = ti_guess_map(e, node->out[0]);
+    if (ti_guess_u85(e)) {
         const tc_node *transpose = transpose_of(e, node->in[1]);
         if (!transpose || !undone(e, transpose))
             transpose_operand(e, node);
         for (int32_t k = 0; k < n; k++) {
-            tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_CONV, 0);
-            tc_guess_makes(e, i, node->out[0]);
+            tc_guess *i = ti_guess_add(e, node, TC_NPU_KIND_CONV, 0);
+            ti_guess_makes(e, i, node->out[0]);
             i->op.weights_ifm2 = true;
             i->op.ifm = x;
             i->op.ifm2 = y;
@@ -235,12 +235,12 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
             i->op.ofm.c = i->op.ifm2.w = w;
             i->op.ifm.base[0] += (uint64_t)k;
             i->sums = true;
-            tc_guess_scaled(i);
+            ti_guess_scaled(i);
         }
         return;
     }
     tc_guess mul, sum;
-    tc_guess *i = tc_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    tc_guess *i = ti_guess_add(e, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
     i->op.ifm = x;
     i->op.ifm2 = x;
     i->op.ifm.h = i->op.ofm.h = i->op.ifm2.h = n;
@@ -252,10 +252,10 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
     i->op.ofm = i->op.ifm;
     i->op.ofm.region = 1;
     i->op.ofm.bytes = 4;
-    tc_memo_block(e->memo, e->m, &i->op);
+    ti_memo_block(e->memo, e->m, &i->op);
     mul = *i;
     e->n--;
-    i = tc_guess_add(e, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
+    i = ti_guess_add(e, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
     i->op.ifm = mul.op.ofm;
     i->op.ofm = z;
     i->op.ofm.format = TC_NHWC;
@@ -263,9 +263,9 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
     i->op.ofm.w = h;
     i->op.ofm.c = 1;
     i->op.ifm.bytes = 1; /* the block is chosen for what is multiplied */
-    tc_memo_block(e->memo, e->m, &i->op);
+    ti_memo_block(e->memo, e->m, &i->op);
     i->op.ifm.bytes = 4;
-    tc_guess_scaled(i);
+    ti_guess_scaled(i);
     i->sums = true;
     sum = *i;
     e->n--;
@@ -275,36 +275,36 @@ void tc_guess_matmul(tc_guesser *e, const tc_node *node)
         tc_grow(e->arena, e->item, e->n, e->cap);
         e->item[e->n++] = sum;
     }
-    tc_guess_makes(e, &e->item[e->n - 1], node->out[0]);
+    ti_guess_makes(e, &e->item[e->n - 1], node->out[0]);
 }
 
 /* ---- reductions ---- */
 
-void tc_guess_reduce(tc_guesser *e, const tc_node *node)
+void ti_guess_reduce(tc_guesser *e, const tc_node *node)
 {
-    const tc_type *t = tc_type_of(e->g, node->in[0]);
+    const tc_type *t = ti_type_of(e->g, node->in[0]);
     int64_t axis = ((const tc_attr_tosa_axis *)node->attr)->axis, inner = 1, outer = 1;
     for (int i = 0; i < t->rank; i++)
         *(i < axis ? &outer : i > axis ? &inner : &(int64_t){1}) *= t->dim[i];
     bool sum = node->op == TC_OP_tosa_reduce_sum, last = inner == 1;
     if (sum && !last)
-        tc_guess_copy(e, node, node->in[0], node->in[0]);
+        ti_guess_copy(e, node, node->in[0], node->in[0]);
     tc_guess *i =
-        tc_guess_add(e, node, TC_NPU_KIND_POOL, (uint8_t)(sum ? TC_POOL_REDUCE_SUM : TC_POOL_MAX));
-    tc_guess_makes(e, i, node->out[0]);
-    i->op.ifm = tc_guess_map(e, node->in[0]);
-    i->op.ofm = tc_guess_map(e, node->out[0]);
-    i->op.ifm.h = i->op.ofm.h = sum ? i->op.ofm.h : tc_guess_extent(outer);
+        ti_guess_add(e, node, TC_NPU_KIND_POOL, (uint8_t)(sum ? TC_POOL_REDUCE_SUM : TC_POOL_MAX));
+    ti_guess_makes(e, i, node->out[0]);
+    i->op.ifm = ti_guess_map(e, node->in[0]);
+    i->op.ofm = ti_guess_map(e, node->out[0]);
+    i->op.ifm.h = i->op.ofm.h = sum ? i->op.ofm.h : ti_guess_extent(outer);
     i->op.ifm.w =
-        sum ? tc_guess_extent(outer * inner / i->op.ofm.h) : tc_guess_extent(t->dim[axis]);
+        sum ? ti_guess_extent(outer * inner / i->op.ofm.h) : ti_guess_extent(t->dim[axis]);
     i->op.ofm.w = sum ? i->op.ifm.w : 1;
-    i->op.ifm.c = sum ? tc_guess_extent(t->dim[axis]) : tc_guess_extent(inner);
-    i->op.ofm.c = sum ? 1 : tc_guess_extent(inner);
+    i->op.ifm.c = sum ? ti_guess_extent(t->dim[axis]) : ti_guess_extent(inner);
+    i->op.ofm.c = sum ? 1 : ti_guess_extent(inner);
     if (!sum) {
         int64_t kernel[2] = {1, t->dim[axis]};
         set_window(i, (tc_ints){2, kernel}, (tc_ints){0}, (tc_ints){0});
         i->op.ifm.format = i->op.ofm.format = TC_NHWC;
     }
     i->sums = sum;
-    tc_guess_scaled(i);
+    ti_guess_scaled(i);
 }

@@ -36,25 +36,25 @@ struct tc_profile {
 };
 
 /* profile_rows.c: entries put together, by everything that they can be put together by. */
-void tc_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
+void ti_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
 
 /* What there is to say of a cause, or NULL. */
-const char *tc_profile_hint(tc_npu_cause cause);
+const char *ti_profile_hint(tc_npu_cause cause);
 
 /* drive/profile_streams.c: the command streams in a file; of a compiled model, with Vela's notes;
  * or an estimate of it without a stream. */
-TC_MUST_USE tc_status tc_profile_of_file(tc_ctx *ctx, const char *path,
+TC_MUST_USE tc_status ti_profile_of_file(tc_ctx *ctx, const char *path,
                                          const tc_profile_options *o, tc_profile **out);
-TC_MUST_USE tc_status tc_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
-TC_MUST_USE tc_status tc_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
+TC_MUST_USE tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
+TC_MUST_USE tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
 
 /* A compiled model whose files were made for an Ethos-U; with Vela's notes by line. */
-TC_MUST_USE tc_status tc_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
+TC_MUST_USE tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
 
-tc_cost_figures tc_profile_figures(const tc_profile *profile, const tc_npu_cost *cost);
+tc_cost_figures ti_profile_figures(const tc_profile *profile, const tc_npu_cost *cost);
 
 /* show/profile_text.c: as a table, or as JSON. */
-TC_MUST_USE tc_status tc_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
+TC_MUST_USE tc_status ti_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
                         tc_form form, const char **out);
 
 #endif

@@ -30,15 +30,15 @@ static const char *const hints[TC_CAUSE_COUNT] = {
     [TC_CAUSE_WIDE] = "elements of 32 bits take two to four times as long",
 };
 
-const char *tc_profile_hint(tc_npu_cause cause)
+const char *ti_profile_hint(tc_npu_cause cause)
 {
     return hints[cause];
 }
 
-tc_cost_figures tc_profile_figures(const tc_profile *p, const tc_npu_cost *c)
+tc_cost_figures ti_profile_figures(const tc_profile *p, const tc_npu_cost *c)
 {
     tc_cost_figures f = {.cycles = c->cycles, .macs = c->macs};
-    f.utilisation = p->machine ? tc_npu_utilisation(p->machine, c) : 0;
+    f.utilisation = p->machine ? ti_npu_utilisation(p->machine, c) : 0;
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++) {
         f.read[i] = c->read[i];
         f.written[i] = c->written[i];
@@ -97,7 +97,7 @@ static void add_node(group *g, const char *node)
 static void add_entry(group *g, const tc_profile_entry *e)
 {
     g->n++;
-    tc_npu_cost_add(&g->cost, &e->cost);
+    ti_npu_cost_add(&g->cost, &e->cost);
     g->by_cause[e->cause] += e->cost.cycles;
     if (!e->loc)
         return;
@@ -121,7 +121,7 @@ static const char *hint_of(const group *g)
     tc_npu_cause most = TC_CAUSE_NONE + 1;
     for (tc_npu_cause c = most; c < TC_CAUSE_COUNT; c++)
         most = g->by_cause[c] > g->by_cause[most] ? c : most;
-    return g->by_cause[most] > 0 && 2 * g->by_cause[most] >= g->cost.cycles ? tc_profile_hint(most)
+    return g->by_cause[most] > 0 && 2 * g->by_cause[most] >= g->cost.cycles ? ti_profile_hint(most)
                                                                             : NULL;
 }
 
@@ -130,12 +130,12 @@ static const char *nodes_of(tc_ctx *ctx, const group *g)
     tc_buf b;
     if (!g->n_node)
         return NULL;
-    tc_buf_init(&b, &ctx->arena);
+    ti_buf_init(&b, &ctx->arena);
     for (size_t i = 0; i < g->n_node && i < NAMED; i++)
-        tc_buf_printf(&b, "%s%s", i ? ", " : "", g->node[i]);
+        ti_buf_printf(&b, "%s%s", i ? ", " : "", g->node[i]);
     if (g->n_node > NAMED)
-        tc_buf_printf(&b, " and %zu more", g->n_node - NAMED);
-    return tc_buf_cstr(&b);
+        ti_buf_printf(&b, " and %zu more", g->n_node - NAMED);
+    return ti_buf_cstr(&b);
 }
 
 static int more_expensive(const void *a, const void *b)
@@ -151,10 +151,10 @@ static void make(tc_ctx *ctx, tc_profile *p, tc_profile_by by)
     tc_map map;
     group **list = tc_new_n(&ctx->arena, group *, p->n_entry + 1);
     size_t n = 0;
-    tc_map_init(&map, &ctx->arena);
+    ti_map_init(&map, &ctx->arena);
     for (size_t i = 0; i < p->n_entry; i++) {
         const char *key = key_of(&p->entry[i], by);
-        void **slot = tc_map_at(&map, tc_str_of(key));
+        void **slot = ti_map_at(&map, ti_str_of(key));
         if (!*slot) {
             group *g = tc_new(&ctx->arena, group);
             *g = (group){.name = key, .first = i};
@@ -173,12 +173,12 @@ static void make(tc_ctx *ctx, tc_profile *p, tc_profile_by by)
                              .module = g->loc ? g->loc->module : NULL,
                              .operations = g->n,
                              .share = p->total.cycles > 0 ? g->cost.cycles / p->total.cycles : 0,
-                             .cost = tc_profile_figures(p, &g->cost),
+                             .cost = ti_profile_figures(p, &g->cost),
                              .hint = hint_of(g)};
     }
 }
 
-void tc_profile_make_rows(tc_ctx *ctx, tc_profile *p)
+void ti_profile_make_rows(tc_ctx *ctx, tc_profile *p)
 {
     for (int by = 0; by < TC_PROFILE_BYS; by++)
         make(ctx, p, (tc_profile_by)by);

@@ -21,7 +21,7 @@ static bool is_vela_tflite(tc_bytes bytes)
 {
     static const char name[] = "ethos-u";
     size_t n = sizeof name - 1;
-    if (!tc_tfl_looks_like(bytes))
+    if (!ti_tfl_looks_like(bytes))
         return false;
     for (size_t at = 0; at + n <= bytes.size; at++)
         if (bytes.data[at] == 'e' && memcmp(bytes.data + at, name, n) == 0)
@@ -29,10 +29,10 @@ static bool is_vela_tflite(tc_bytes bytes)
     return false;
 }
 
-bool tc_streams_in(tc_bytes bytes)
+bool ti_streams_in(tc_bytes bytes)
 {
-    return is_pte(bytes) || is_vela_tflite(bytes) || tc_npu_looks_like_npz(bytes) ||
-           tc_npu_looks_like_backend(bytes);
+    return is_pte(bytes) || is_vela_tflite(bytes) || ti_npu_looks_like_npz(bytes) ||
+           ti_npu_looks_like_backend(bytes);
 }
 
 static tc_loc *place(tc_ctx *ctx, const char *file, const char *where)
@@ -47,21 +47,21 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
 {
     tc_pte_file f;
     size_t cap = 0;
-    TC_TRY(tc_pte_open(ctx, file, bytes, &f));
+    TC_TRY(ti_pte_open(ctx, file, bytes, &f));
     for (size_t i = 0; i < f.n_method; i++)
         for (size_t k = 0; k < f.method[i].n_delegate; k++) {
             const tc_pte_delegate *d = &f.method[i].delegate[k];
-            if (!tc_text_eq(d->id, "EthosUBackend"))
+            if (!ti_text_eq(d->id, "EthosUBackend"))
                 continue;
             tc_grow(&ctx->arena, *out, *n, cap);
             tc_stream *s = &(*out)[*n];
             const char *name =
-                tc_text_format(&ctx->arena, "delegate %zu of %s", k, f.method[i].name);
+                ti_text_format(&ctx->arena, "delegate %zu of %s", k, f.method[i].name);
             *s = (tc_stream){.name = name,
                              .method = f.method[i].name,
                              .vela = d->vela,
                              .loc = place(ctx, file, name)};
-            TC_TRY(tc_npu_read_backend(ctx, s->loc, d->payload, &s->program));
+            TC_TRY(ti_npu_read_backend(ctx, s->loc, d->payload, &s->program));
             ++*n;
         }
     return TC_OK;
@@ -73,25 +73,25 @@ static tc_status read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_s
 {
     tc_module *module;
     size_t cap = 0;
-    TC_TRY(tc_read_tflite(ctx, file, bytes, &module));
-    const tc_graph *g = tc_main(module);
+    TC_TRY(ti_read_tflite(ctx, file, bytes, &module));
+    const tc_graph *g = ti_main(module);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (node->op != TC_OP_ethosu)
             continue;
-        tc_tensor payload = tc_tensor_of(g, node->in[0]);
+        tc_tensor payload = ti_tensor_of(g, node->in[0]);
         tc_grow(&ctx->arena, *out, *n, cap);
         tc_stream *s = &(*out)[(*n)++];
         *s = (tc_stream){.name = node->loc->node, .loc = node->loc};
         tc_bytes held = {payload.data, tc_type_bytes(payload.type)};
-        TC_TRY(tc_npu_read_backend(ctx, s->loc, held, &s->program));
+        TC_TRY(ti_npu_read_backend(ctx, s->loc, held, &s->program));
     }
     return TC_OK;
 }
 
-const char *tc_stream_node(const tc_stream *s, size_t word)
+const char *ti_stream_node(const tc_stream *s, size_t word)
 {
-    return s->map ? tc_vela_map_node(s->map, word) : NULL;
+    return s->map ? ti_vela_map_node(s->map, word) : NULL;
 }
 
 /* X_debug.xml beside X_vela.npz. */
@@ -100,63 +100,63 @@ static tc_status read_map(tc_ctx *ctx, const char *file, tc_vela_map **out)
     static const char tail[] = "_vela.npz";
     tc_bytes bytes;
     *out = NULL;
-    if (!tc_text_ends(file, tail))
+    if (!ti_text_ends(file, tail))
         return TC_OK;
-    const char *path = tc_text_format(&ctx->arena, "%.*s_debug.xml",
+    const char *path = ti_text_format(&ctx->arena, "%.*s_debug.xml",
                                       (int)(strlen(file) - (sizeof tail - 1)), file);
     if (access(path, R_OK) != 0)
         return TC_OK;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    *out = tc_vela_map_read(&ctx->arena, bytes);
+    TC_TRY(ti_file_read(ctx, path, &bytes));
+    *out = ti_vela_map_read(&ctx->arena, bytes);
     return TC_OK;
 }
 
-tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
+tc_status ti_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
 {
     *out = NULL;
     *n = 0;
     if (is_pte(bytes))
         return read_pte(ctx, file, bytes, out, n);
-    if (tc_tfl_looks_like(bytes))
+    if (ti_tfl_looks_like(bytes))
         return read_tflite(ctx, file, bytes, out, n);
     *out = tc_new(&ctx->arena, tc_stream);
     **out = (tc_stream){.name = file, .loc = place(ctx, file, NULL)};
     *n = 1;
-    if (tc_npu_looks_like_backend(bytes))
-        return tc_npu_read_backend(ctx, (*out)->loc, bytes, &(*out)->program);
+    if (ti_npu_looks_like_backend(bytes))
+        return ti_npu_read_backend(ctx, (*out)->loc, bytes, &(*out)->program);
     TC_TRY(read_map(ctx, file, &(*out)->map));
-    return tc_npu_read_npz(ctx, file, bytes, &(*out)->program);
+    return ti_npu_read_npz(ctx, file, bytes, &(*out)->program);
 }
 
-tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const char *config,
+tc_status ti_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const char *config,
                          const char *mode, tc_npu_system *system, tc_npu_stream_cost *out)
 {
     const tc_npu_machine *m = s->program.machine;
     tc_target target;
-    TC_TRY(tc_target_parse(ctx, m->name, &target));
-    TC_TRY(tc_npu_system_find(ctx, m, ini, config ? config : target.machine->system_config,
+    TC_TRY(ti_target_parse(ctx, m->name, &target));
+    TC_TRY(ti_npu_system_find(ctx, m, ini, config ? config : target.machine->system_config,
                               mode ? mode : target.machine->memory_mode, system));
-    const char *wrong = tc_npu_cost_stream(&ctx->arena, &s->program, system, out);
-    return wrong ? tc_error(ctx, s->loc, TC_E_STREAM, "%s", wrong) : TC_OK;
+    const char *wrong = ti_npu_cost_stream(&ctx->arena, &s->program, system, out);
+    return wrong ? ti_error(ctx, s->loc, TC_E_STREAM, "%s", wrong) : TC_OK;
 }
 
 /* The operator as a place in the model. */
 static const tc_loc *where_from(void *user, size_t word)
 {
     const tc_stream *s = user;
-    return s->map ? tc_vela_map_place(s->map, word) : NULL;
+    return s->map ? ti_vela_map_place(s->map, word) : NULL;
 }
 
-tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size_t *operations)
+tc_status ti_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size_t *operations)
 {
     tc_status worst = TC_OK;
     *operations = 0;
     for (size_t i = 0; i < n; i++) {
         tc_npu_findings found;
-        tc_npu_verify(ctx, &stream[i].program, &found);
+        ti_npu_verify(ctx, &stream[i].program, &found);
         *operations += found.n_operation;
         tc_status status =
-            tc_npu_tell(ctx, stream[i].loc, &found, where_from, (void *)(uintptr_t)&stream[i]);
+            ti_npu_tell(ctx, stream[i].loc, &found, where_from, (void *)(uintptr_t)&stream[i]);
         worst = worst ? worst : status;
     }
     return worst;

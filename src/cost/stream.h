@@ -17,22 +17,22 @@ typedef struct tc_stream {
 
 /* The operator that the command at a word comes from, as Vela's debug database has it: "CONV2D,
  * operator 17"; or NULL. */
-const char *tc_stream_node(const tc_stream *stream, size_t word);
+const char *ti_stream_node(const tc_stream *stream, size_t word);
 
 /* What the stream costs on a system: of a description (ini), by its names; NULL: as the machine's
  * programs are compiled. */
-TC_MUST_USE tc_status tc_stream_cost(tc_ctx *ctx, const tc_stream *stream, const char *ini,
+TC_MUST_USE tc_status ti_stream_cost(tc_ctx *ctx, const tc_stream *stream, const char *ini,
                                      const char *config, const char *mode, tc_npu_system *system,
                                      tc_npu_stream_cost *out);
 
-/* Whether the file holds streams at all; then tc_streams_read says which. */
-bool tc_streams_in(tc_bytes bytes);
-TC_MUST_USE tc_status tc_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes,
+/* Whether the file holds streams at all; then ti_streams_read says which. */
+bool ti_streams_in(tc_bytes bytes);
+TC_MUST_USE tc_status ti_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes,
                                       tc_stream **out, size_t *n);
 
 /* Every stream before the verifier; what is found has been told.  *operations: how many were looked
  * at. */
-TC_MUST_USE tc_status tc_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n,
+TC_MUST_USE tc_status ti_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n,
                                         size_t *operations);
 
 #endif

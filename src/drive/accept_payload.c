@@ -17,7 +17,7 @@ static size_t refused(const tc_compiled *c)
 static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
 {
     tc_payload *payload;
-    tc_status status = tc_payloads(ctx, c, &c->vela, &payload, &c->jobs);
+    tc_status status = ti_payloads(ctx, c, &c->vela, &payload, &c->jobs);
     *failed = status == TC_OK ? SIZE_MAX : refused(c);
     return status;
 }
@@ -32,36 +32,36 @@ static tc_status try_vela(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_module *sum;
     tc_vela_job job = {0};
-    TC_TRY(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum_text, sizeof sum_text - 1},
+    TC_TRY(ti_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum_text, sizeof sum_text - 1},
                     (tc_bytes){NULL, 0}, &sum));
-    TC_TRY(tc_emit_tosa(ctx, sum, &job.tosa));
-    job.graph = tc_main(sum);
-    return tc_vela_works(ctx, &c->target, &c->vela, &job);
+    TC_TRY(ti_emit_tosa(ctx, sum, &job.tosa));
+    job.graph = ti_main(sum);
+    return ti_vela_works(ctx, &c->target, &c->vela, &job);
 }
 
 static tc_status pack(tc_ctx *ctx, tc_compiled *c, tc_payload **out)
 {
     for (int round = 0;; round++) {
-        tc_hold hold = tc_hold_begin(ctx);
-        tc_status status = tc_payloads(ctx, c, &c->vela, out, &c->jobs);
+        tc_hold hold = ti_hold_begin(ctx);
+        tc_status status = ti_payloads(ctx, c, &c->vela, out, &c->jobs);
         size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
         if (failed == SIZE_MAX || !c->typed || c->request.strict || round == 2) {
-            tc_hold_keep(ctx, hold);
+            ti_hold_keep(ctx, hold);
             return status;
         }
         c->verify_only = !c->jobs[failed].differs;
         c->vela.version = c->jobs[failed].version;
-        const char *why = tc_hold_drop(ctx, hold);
+        const char *why = ti_hold_drop(ctx, hold);
         if (!c->jobs[failed].payload.size)
             TC_TRY(try_vela(ctx, c));
-        status = tc_fall_back(ctx, c, judge, failed, why);
+        status = ti_fall_back(ctx, c, judge, failed, why);
         c->verify_only = false;
         TC_TRY(status);
-        c->model = tc_model_of(ctx, c->model->name, c->module);
+        c->model = ti_model_of(ctx, c->model->name, c->module);
     }
 }
 
-tc_status tc_pack_regions(tc_ctx *ctx, tc_compiled *c)
+tc_status ti_pack_regions(tc_ctx *ctx, tc_compiled *c)
 {
     tc_payload *payload;
     if (c->payload)

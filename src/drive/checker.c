@@ -11,57 +11,57 @@
 #include "../num/quant.h"
 #include "../run/eval.h"
 
-void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n)
+void ti_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n)
 {
     *c = (tc_checker){.ctx = ctx, .n = n};
     for (size_t k = 0; k < n; k++)
         c->in[k] = in[k];
     for (int i = 0; i < 2; i++) {
-        tc_arena_init_like(&c->arena[i], &ctx->arena);
+        ti_arena_init_like(&c->arena[i], &ctx->arena);
     }
 }
 
-tc_status tc_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g, const tc_samples *samples)
+tc_status ti_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g, const tc_samples *samples)
 {
     tc_tensor *in[TC_CHECK_SAMPLES];
     size_t n = samples->n < TC_CHECK_SAMPLES ? samples->n : TC_CHECK_SAMPLES;
     for (size_t k = 0; k < n; k++) {
         in[k] = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
         for (size_t i = 0; i < g->n_in; i++)
-            in[k][i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+            in[k][i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         TC_TRY(samples->read(samples->from, k, in[k]));
     }
-    tc_check_begin_with(c, ctx, in, n);
+    ti_check_begin_with(c, ctx, in, n);
     return TC_OK;
 }
 
-void tc_check_end(tc_checker *c)
+void ti_check_end(tc_checker *c)
 {
-    tc_arena_free(&c->arena[0]);
-    tc_arena_free(&c->arena[1]);
+    ti_arena_free(&c->arena[0]);
+    ti_arena_free(&c->arena[1]);
 }
 
-tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v) { return c->last[k].at[v]; }
+tc_tensor ti_check_value(const tc_checker *c, size_t k, tc_val v) { return c->last[k].at[v]; }
 
 /* ---- comparing ---- */
 
-int64_t tc_check_count(tc_tensor t)
+int64_t ti_check_count(tc_tensor t)
 {
     return tc_type_count(t.type) * (tc_dtypes[t.type->dtype].kind == TC_COMPLEX ? 2 : 1);
 }
 
-double tc_check_real(tc_tensor t, int64_t i)
+double ti_check_real(tc_tensor t, int64_t i)
 {
     const tc_quant *q = t.type->quant;
     if (tc_dtypes[t.type->dtype].kind == TC_COMPLEX)
         return (double)((const float *)t.data)[i];
-    double stored = tc_load_f64(t, i);
+    double stored = ti_load_f64(t, i);
     if (!q)
         return stored;
     int64_t inner = 1;
     for (int k = q->axis + 1; q->axis >= 0 && k < t.type->rank; k++)
         inner *= t.type->dim[k];
-    return tc_real(t.type, q->axis >= 0 ? i / inner % q->count : 0, (int64_t)stored);
+    return ti_real(t.type, q->axis >= 0 ? i / inner % q->count : 0, (int64_t)stored);
 }
 
 /* The step between neighbouring codes, the coarsest of a tensor by channels; 0: not quantized. */
@@ -85,7 +85,7 @@ static bool comparable(tc_tensor a, tc_tensor b)
 {
     bool complex = tc_dtypes[a.type->dtype].kind == TC_COMPLEX;
     bool there = (a.data && b.data) || !tc_type_count(a.type);
-    return there && tc_same_dims(a.type, b.type) &&
+    return there && ti_same_dims(a.type, b.type) &&
            complex == (tc_dtypes[b.type->dtype].kind == TC_COMPLEX);
 }
 
@@ -93,11 +93,11 @@ static bool comparable(tc_tensor a, tc_tensor b)
 static gap gap_between(tc_tensor a, tc_tensor b)
 {
     gap g = {.at = -1};
-    int64_t n = tc_check_count(a);
+    int64_t n = ti_check_count(a);
     bool codes = a.type->dtype == b.type->dtype && !a.type->quant != !b.type->quant;
     for (int64_t i = 0; i < n; i++) {
-        double x = codes ? tc_load_f64(a, i) : tc_check_real(a, i);
-        double y = codes ? tc_load_f64(b, i) : tc_check_real(b, i), off = fabs(x - y);
+        double x = codes ? ti_load_f64(a, i) : ti_check_real(a, i);
+        double y = codes ? ti_load_f64(b, i) : ti_check_real(b, i), off = fabs(x - y);
         g.top = isfinite(x) && fabs(x) > g.top ? fabs(x) : g.top;
         g.size += isfinite(x) ? x * x : 0;
         if (x == y || (isnan(x) && isnan(y)))
@@ -120,7 +120,7 @@ static gap gap_between(tc_tensor a, tc_tensor b)
 static bool is_close(tc_tensor before, gap g, bool rounds)
 {
     tc_dtype t = before.type->dtype;
-    double unit = t == TC_f32 || t == TC_f64 ? 0 : 2 * tc_float_unit(t);
+    double unit = t == TC_f32 || t == TC_f64 ? 0 : 2 * ti_float_unit(t);
     return rounds ? g.mean <= fmax(step_of(before.type) / 2, g.size / 25)
                   : g.most <= fmax(g.top, 1e-3) * (1e-4 + unit);
 }
@@ -134,7 +134,7 @@ static bool keeps(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor a
                                  : !g->lost;
 }
 
-bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after)
+bool ti_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after)
 {
     gap g;
     return comparable(before, after) && keeps(numbers, rounds, before, after, &g);
@@ -149,15 +149,15 @@ static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen 
                         tc_tensor before, gap g)
 {
     static const tc_loc nowhere = {0};
-    const tc_node *def = tc_def(&now->graph, v);
+    const tc_node *def = ti_def(&now->graph, v);
     double step = step_of(before.type);
-    tc_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
+    ti_error(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
              "the pass '%s' changed '%s' by %.3g at element %" PRId64
              " (%.9g, before %.9g), %.3g on the average",
-             pass->name, name_at(&now->graph, v), g.most, g.at, tc_check_real(now->at[v], g.at),
-             tc_check_real(before, g.at), g.mean);
+             pass->name, name_at(&now->graph, v), g.most, g.at, ti_check_real(now->at[v], g.at),
+             ti_check_real(before, g.at), g.mean);
     if (step > 0)
-        tc_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step,
+        ti_note(c->ctx, def ? def->loc : &nowhere, "that is %.1f steps of %.6g", g.most / step,
                 step);
     return TC_BUG;
 }
@@ -167,7 +167,7 @@ static void values_by_name(const tc_seen *seen, tc_map *out)
 {
     for (size_t v = 1; v < seen->graph.n_val; v++)
         if (seen->graph.val[v]->name) {
-            void **slot = tc_map_at(out, tc_str_of(seen->graph.val[v]->name));
+            void **slot = ti_map_at(out, ti_str_of(seen->graph.val[v]->name));
             *slot = *slot ? &seen->at[0] : &seen->at[v];
         }
 }
@@ -181,13 +181,13 @@ static const bool *choices_in(tc_arena *arena, const tc_graph *g)
         const tc_node *node = g->node[k];
         bool by_reals = false;
         for (int i = 0; i < node->n_in; i++) {
-            const tc_type *in = node->in[i] ? tc_type_of(g, node->in[i]) : NULL;
-            by_reals = by_reals || (in && (in->quant || tc_is_float(in->dtype) ||
+            const tc_type *in = node->in[i] ? ti_type_of(g, node->in[i]) : NULL;
+            by_reals = by_reals || (in && (in->quant || ti_is_float(in->dtype) ||
                                            choice[node->in[i]]));
         }
         for (int i = 0; i < node->n_out; i++) {
-            const tc_type *type = tc_type_of(g, node->out[i]);
-            choice[node->out[i]] = by_reals && !type->quant && !tc_is_float(type->dtype);
+            const tc_type *type = ti_type_of(g, node->out[i]);
+            choice[node->out[i]] = by_reals && !type->quant && !ti_is_float(type->dtype);
         }
     }
     return choice;
@@ -197,24 +197,24 @@ static const bool *choices_in(tc_arena *arena, const tc_graph *g)
  * leave a few last places of theirs, by one formula or another. */
 static bool cancels(const tc_seen *now, tc_val v, gap g)
 {
-    const tc_node *def = tc_def(&now->graph, v);
+    const tc_node *def = ti_def(&now->graph, v);
     double top = 0;
     if (!def || (def->op != TC_OP_add && def->op != TC_OP_sub) ||
         now->at[v].type->dtype != TC_f32 || now->at[v].type->quant)
         return false;
     for (int i = 0; i < def->n_in; i++) {
         tc_tensor in = now->at[def->in[i]];
-        for (int64_t e = 0; in.data && e < tc_check_count(in); e++)
-            top = isfinite(tc_check_real(in, e)) ? fmax(top, fabs(tc_check_real(in, e))) : top;
+        for (int64_t e = 0; in.data && e < ti_check_count(in); e++)
+            top = isfinite(ti_check_real(in, e)) ? fmax(top, fabs(ti_check_real(in, e))) : top;
     }
-    return g.most <= 4 * tc_float_unit(TC_f32) * top;
+    return g.most <= 4 * ti_float_unit(TC_f32) * top;
 }
 
 /* The largest of some that are alike within the pass's promise may be another now: all that follows
  * from it may be, too. */
 static tc_status turned(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v)
 {
-    tc_warning(c->ctx, tc_def(&now->graph, v)->loc, TC_E_PROMISE,
+    ti_warning(c->ctx, ti_def(&now->graph, v)->loc, TC_E_PROMISE,
                "after the pass '%s' '%s' chooses differently because of allowed differences: what "
                "depends on it was not compared",
                pass->name, name_at(&now->graph, v));
@@ -228,13 +228,13 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
 {
     tc_map by_name;
     const bool *choice = choices_in(&c->ctx->scratch, &now->graph);
-    tc_map_init(&by_name, &c->ctx->scratch);
+    ti_map_init(&by_name, &c->ctx->scratch);
     values_by_name(last, &by_name);
     for (size_t k = 0; k < now->graph.n_node; k++)
         for (int i = 0; i < now->graph.node[k]->n_out; i++) {
             tc_val v = now->graph.node[k]->out[i];
             const char *name = now->graph.val[v]->name;
-            tc_tensor *before = name ? *tc_map_at(&by_name, tc_str_of(name)) : NULL;
+            tc_tensor *before = name ? *ti_map_at(&by_name, ti_str_of(name)) : NULL;
             gap g;
             if (!before || !before->type || !now->at[v].type || !comparable(*before, now->at[v]) ||
                 keeps(pass->numbers, rounds, *before, now->at[v], &g) ||
@@ -254,12 +254,12 @@ static tc_status reshaped(const tc_checker *c, const tc_pass *pass, const tc_see
 {
     static const tc_loc nowhere = {0};
     bool there = i < now->graph.n_out && i < last->graph.n_out;
-    tc_error(c->ctx, &nowhere, TC_E_PROMISE, "the pass '%s' made output %zu %s, before %s",
+    ti_error(c->ctx, &nowhere, TC_E_PROMISE, "the pass '%s' made output %zu %s, before %s",
              pass->name, i,
-             there ? tc_type_text(&c->ctx->scratch, tc_type_of(&now->graph, now->graph.out[i]))
+             there ? ti_type_text(&c->ctx->scratch, ti_type_of(&now->graph, now->graph.out[i]))
                    : "nothing",
              i < last->graph.n_out
-                 ? tc_type_text(&c->ctx->scratch, tc_type_of(&last->graph, last->graph.out[i]))
+                 ? ti_type_text(&c->ctx->scratch, ti_type_of(&last->graph, last->graph.out[i]))
                  : "nothing");
     return TC_BUG;
 }
@@ -281,38 +281,38 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
     return TC_OK;
 }
 
-const tc_tensor *tc_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena)
+const tc_tensor *ti_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena)
 {
     tc_tensor *taken = tc_new_n(arena, tc_tensor, g->n_in);
     for (size_t i = 0; i < g->n_in; i++) {
-        const tc_type *type = tc_type_of(g, g->in[i]);
+        const tc_type *type = ti_type_of(g, g->in[i]);
         taken[i] = in[i];
-        if (!type->quant || in[i].type->quant || !tc_is_float(in[i].type->dtype))
+        if (!type->quant || in[i].type->quant || !ti_is_float(in[i].type->dtype))
             continue;
-        taken[i] = tc_tensor_new(arena, type);
-        tc_quantize_into(in[i], taken[i]);
+        taken[i] = ti_tensor_new(arena, type);
+        ti_quantize_into(in[i], taken[i]);
     }
     return taken;
 }
 
-tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass)
+tc_status ti_check_pass(void *checker, const tc_module *module, const tc_pass *pass)
 {
     tc_checker *c = checker;
     tc_arena *arena = &c->arena[c->turn ^= 1];
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
-    tc_arena_rewind(arena, (tc_mark){NULL, 0, 0});
-    bool rounds = tc_quant_is_typed(module);
+    tc_mark mark = ti_arena_mark(&c->ctx->scratch);
+    ti_arena_rewind(arena, (tc_mark){NULL, 0, 0});
+    bool rounds = ti_quant_is_typed(module);
     tc_status status = TC_OK;
     for (size_t k = 0; k < c->n && status == TC_OK; k++) {
-        tc_seen now = {*tc_main(module), tc_new_n(arena, tc_tensor, tc_main(module)->n_val)};
-        tc_state_drop((tc_module *)(uintptr_t)module);
-        status = tc_eval_all(tc_main(module), tc_check_taken(tc_main(module), c->in[k], arena),
+        tc_seen now = {*ti_main(module), tc_new_n(arena, tc_tensor, ti_main(module)->n_val)};
+        ti_state_drop((tc_module *)(uintptr_t)module);
+        status = ti_eval_all(ti_main(module), ti_check_taken(ti_main(module), c->in[k], arena),
                              now.at, arena);
         if (status == TC_OK && c->last[k].at)
             status = compare(c, pass, rounds, &c->last[k], &now);
         c->last[k] = now;
     }
-    tc_arena_rewind(&c->ctx->scratch, mark);
+    ti_arena_rewind(&c->ctx->scratch, mark);
     if (status == TC_OK && c->then)
         status = c->then->after(c->then->user, module, pass);
     return status;

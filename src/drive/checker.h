@@ -24,31 +24,31 @@ typedef struct tc_checker {
     int turn;
 } tc_checker;
 
-/* Takes the first samples as inputs.  The checker is given back with tc_check_end(). */
-TC_MUST_USE tc_status tc_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g,
+/* Takes the first samples as inputs.  The checker is given back with ti_check_end(). */
+TC_MUST_USE tc_status ti_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g,
                                      const tc_samples *samples);
 /* With inputs that are there already and stay. */
-void tc_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n);
-void tc_check_end(tc_checker *c);
+void ti_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n);
+void ti_check_end(tc_checker *c);
 
 /* Runs the module and compares its outputs with the last run's as the pass has promised; the first
  * run is only kept.  What breaks a promise is named by the first value that does.  A tc_trace hook.
  */
-tc_status tc_check_pass(void *checker, const tc_module *module, const tc_pass *pass);
+tc_status ti_check_pass(void *checker, const tc_module *module, const tc_pass *pass);
 
 /* Whether `after` is to `before` what a pass of these numbers promises, shape included: EXACT,
  * CLOSE as checker.c defines it, or APPROX, where only NaN must not appear.  rounds: quantized values
  * lie before it. */
-bool tc_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
+bool ti_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
 
 /* Numbers of a tensor as real ones, those that its codes stand for; a complex one has two. */
-int64_t tc_check_count(tc_tensor t);
-double tc_check_real(tc_tensor t, int64_t i);
+int64_t ti_check_count(tc_tensor t);
+double ti_check_real(tc_tensor t, int64_t i);
 
 /* A sample as the program takes it: real numbers become codes where an input holds those. */
-const tc_tensor *tc_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena);
+const tc_tensor *ti_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena);
 
 /* The numbers of a value in the last run of sample k. */
-tc_tensor tc_check_value(const tc_checker *c, size_t k, tc_val v);
+tc_tensor ti_check_value(const tc_checker *c, size_t k, tc_val v);
 
 #endif

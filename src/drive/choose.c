@@ -9,18 +9,18 @@
 
 enum { NODES_MAX = 400000, KINDS_MAX = 32 }; /* of all copies that one pass is tried on; of them */
 
-tc_status tc_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
+tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                          const char *system_config, const char *memory_mode, tc_verdicts **out)
 {
     const tc_machine *m = target->machine;
-    const tc_npu_machine *npu = tc_npu_machine_find(m->costs_of ? m->costs_of : target->text);
+    const tc_npu_machine *npu = ti_npu_machine_find(m->costs_of ? m->costs_of : target->text);
     *out = NULL;
     if (!npu)
         return TC_OK;
     tc_verdicts *c = tc_new(&ctx->arena, tc_verdicts);
     c->machine = npu;
-    c->memo = tc_estimate_memo_new(ctx);
-    TC_TRY(tc_npu_system_find(ctx, npu, ini, system_config ? system_config : m->system_config,
+    c->memo = ti_estimate_memo_new(ctx);
+    TC_TRY(ti_npu_system_find(ctx, npu, ini, system_config ? system_config : m->system_config,
                               memory_mode ? memory_mode : m->memory_mode, &c->system));
     *out = c;
     return TC_OK;
@@ -30,9 +30,9 @@ tc_status tc_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
 static double cycles_of(tc_ctx *ctx, const tc_module *module, const tc_verdicts *c)
 {
     tc_estimate e;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_estimate_graph(ctx, &ctx->scratch, tc_main(module), c->machine, &c->system, c->memo, &e);
-    tc_arena_rewind(&ctx->scratch, mark);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    ti_estimate_graph(ctx, &ctx->scratch, ti_main(module), c->machine, &c->system, c->memo, &e);
+    ti_arena_rewind(&ctx->scratch, mark);
     return e.cost.total.cycles;
 }
 
@@ -55,9 +55,9 @@ static void become(tc_module *module, const tc_module *other)
 
 static tc_status run_with(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_offer *offer)
 {
-    *tc_offer_now(ctx) = offer;
+    *ti_offer_now(ctx) = offer;
     tc_status status = pass->run(ctx, module);
-    *tc_offer_now(ctx) = NULL;
+    *ti_offer_now(ctx) = NULL;
     return status;
 }
 
@@ -69,7 +69,7 @@ static void record(tc_ctx *ctx, tc_verdicts *c, const tc_verdict *one)
 
 static const char *shape_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
 {
-    return node->n_out ? tc_type_text(&ctx->arena, tc_type_of(g, node->out[0])) : "";
+    return node->n_out ? ti_type_text(&ctx->arena, ti_type_of(g, node->out[0])) : "";
 }
 
 /* A pass on a copy whose memory is given back. */
@@ -88,12 +88,12 @@ typedef struct form_trial {
 static tc_status try_all(void *what)
 {
     form_trial *t = what;
-    tc_module *module = tc_module_copy(t->before);
+    tc_module *module = ti_module_copy(t->before);
     tc_offer all = {0};
     TC_TRY(run_with(t->ctx, module, t->pass, &all));
     t->acts = all.n > 0;
     for (size_t i = 0; i < module->n_graph; i++)
-        t->acts = t->acts || !tc_graph_same(module->graph[i], t->before->graph[i]);
+        t->acts = t->acts || !ti_graph_same(module->graph[i], t->before->graph[i]);
     return TC_OK;
 }
 
@@ -101,7 +101,7 @@ static tc_status try_all(void *what)
 static tc_status try_kind(void *what)
 {
     form_trial *t = what;
-    tc_module *module = tc_module_copy(t->before);
+    tc_module *module = ti_module_copy(t->before);
     tc_offer one = {.only = true, .key = t->key};
     TC_TRY(run_with(t->ctx, module, t->pass, &one));
     t->cycles = cycles_of(t->ctx, module, t->c);
@@ -117,11 +117,11 @@ static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before
     for (size_t i = 0; i < all->n; i++) {
         const tc_offer_kind *kind = &all->kind[i];
         form_trial trial = {.ctx = ctx, .before = before, .pass = pass, .c = c, .key = kind->key};
-        TC_TRY(tc_attempt_work(ctx, try_kind, &trial));
+        TC_TRY(ti_attempt_work(ctx, try_kind, &trial));
         tc_verdict choice = {.pass = pass->name,
-                            .region = tc_main(module)->name,
+                            .region = ti_main(module)->name,
                             .node = kind->node,
-                            .shape = shape_of(ctx, tc_main(before), kind->node),
+                            .shape = shape_of(ctx, ti_main(before), kind->node),
                             .places = kind->places,
                             .without = none,
                             .with = trial.cycles};
@@ -137,17 +137,17 @@ static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before
     return run_with(ctx, module, pass, &some);
 }
 
-tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verdicts *c)
+tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verdicts *c)
 {
     tc_offer all = {0};
     size_t nodes = nodes_of(module);
     if (nodes > NODES_MAX / 4)
         return pass->run(ctx, module);
     form_trial trial = {.ctx = ctx, .before = module, .pass = pass};
-    TC_TRY(tc_attempt_work(ctx, try_all, &trial));
+    TC_TRY(ti_attempt_work(ctx, try_all, &trial));
     if (!trial.acts)
         return TC_OK;
-    tc_module *before = tc_module_copy(module);
+    tc_module *before = ti_module_copy(module);
     TC_TRY(run_with(ctx, module, pass, &all));
     double none = cycles_of(ctx, before, c), with = cycles_of(ctx, module, c);
     if (all.n > 1 && all.n <= KINDS_MAX && all.n * nodes <= NODES_MAX)
@@ -155,9 +155,9 @@ tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
     if (!all.n && with == none)
         return TC_OK;
     tc_verdict choice = {.pass = pass->name,
-                        .region = tc_main(module)->name,
+                        .region = ti_main(module)->name,
                         .node = all.n == 1 ? all.kind[0].node : NULL,
-                        .shape = all.n == 1 ? shape_of(ctx, tc_main(before), all.kind[0].node) : "",
+                        .shape = all.n == 1 ? shape_of(ctx, ti_main(before), all.kind[0].node) : "",
                         .without = none,
                         .with = with,
                         .taken = with <= none};
@@ -169,25 +169,25 @@ tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
     return TC_OK;
 }
 
-void tc_verdicts_text(const tc_verdicts *c, tc_buf *out)
+void ti_verdicts_text(const tc_verdicts *c, tc_buf *out)
 {
     if (!c) {
-        tc_buf_printf(out,
+        ti_buf_printf(out,
                       "the costs of this machine are not known: every offered form is used\n");
         return;
     }
-    tc_buf_printf(out, "alternative forms, cycles of the region on %s without and with them:\n",
+    ti_buf_printf(out, "alternative forms, cycles of the region on %s without and with them:\n",
                   c->machine->name);
-    tc_buf_printf(out, "  %-10s %-25s %7s %12s %12s %10s  %-6s %s\n", "region", "form",
+    ti_buf_printf(out, "  %-10s %-25s %7s %12s %12s %10s  %-6s %s\n", "region", "form",
                   "matches", "without", "with", "", "", "where");
     for (size_t i = 0; i < c->n; i++) {
         const tc_verdict *k = &c->choice[i];
         const tc_loc *loc = k->node ? k->node->loc : NULL;
-        tc_buf_printf(out, "  %-10s %-25s %7zu %12.0f %12.0f %+10.0f  %-6s %s%s%s\n", k->region,
+        ti_buf_printf(out, "  %-10s %-25s %7zu %12.0f %12.0f %+10.0f  %-6s %s%s%s\n", k->region,
                       k->pass, k->places, k->without, k->with, k->with - k->without,
                       k->taken ? "used" : "not", k->shape, loc && loc->node ? " " : "",
                       loc && loc->node ? loc->node : "");
     }
     if (!c->n)
-        tc_buf_printf(out, "  none\n");
+        ti_buf_printf(out, "  none\n");
 }

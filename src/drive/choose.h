@@ -29,15 +29,15 @@ typedef struct tc_verdicts {
 } tc_verdicts;
 
 /* By the machine's record; NULL: nothing is known of its costs, everything offered is taken. */
-TC_MUST_USE tc_status tc_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
+TC_MUST_USE tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                                      const char *system_config, const char *memory_mode,
                                      tc_verdicts **out);
 
 /* The pass over a module, where it pays. */
-TC_MUST_USE tc_status tc_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
+TC_MUST_USE tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
                                 tc_verdicts *choices);
 
 /* What was offered, what it would cost, and what was taken: a table. */
-void tc_verdicts_text(const tc_verdicts *choices, tc_buf *out);
+void ti_verdicts_text(const tc_verdicts *choices, tc_buf *out);
 
 #endif

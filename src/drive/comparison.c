@@ -114,7 +114,7 @@ static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical
     const tc_quant *q = t.type->quant;
     strides_of(t, order, stride);
     for (int64_t i = 0; i < n; i++) {
-        double v = tc_load_f64(t, place);
+        double v = ti_load_f64(t, place);
         if (q) {
             int64_t c = q->axis >= 0 ? at[order[q->axis]] : 0;
             v = q->scale[c] * (v - (double)q->zero[c]);
@@ -179,13 +179,13 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 
 static bool is_real(const tc_type *t)
 {
-    return t && (t->quant || tc_is_float(t->dtype));
+    return t && (t->quant || ti_is_float(t->dtype));
 }
 
 /* Codes whose scale the file does not say, in both the same: compared as they are. */
 static bool are_codes(const tc_type *a, const tc_type *b)
 {
-    return a && b && a->dtype == b->dtype && tc_is_int(a->dtype) && tc_dtypes[a->dtype].bytes <= 2;
+    return a && b && a->dtype == b->dtype && ti_is_int(a->dtype) && tc_dtypes[a->dtype].bytes <= 2;
 }
 
 /* Values by name; of several with one name the last counts. */
@@ -194,19 +194,19 @@ static void by_name(const tc_graph *g, tc_map *map)
     for (size_t v = 1; v < g->n_val; v++) {
         const tc_value *value = g->val[v];
         if (value->name && value->def && value->def->op != TC_OP_const && is_real(value->type))
-            *tc_map_at(map, tc_str_of(value->name)) = (void *)(uintptr_t)v;
+            *ti_map_at(map, ti_str_of(value->name)) = (void *)(uintptr_t)v;
     }
 }
 
 static tc_val named(const tc_map *map, const char *name)
 {
-    return (tc_val)(uintptr_t)tc_map_get(map, tc_str_of(name));
+    return (tc_val)(uintptr_t)ti_map_get(map, ti_str_of(name));
 }
 
 static bool is_tosa(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++)
-        if (tc_text_starts(tc_ops[g->node[k]->op].name, "tosa_"))
+        if (ti_text_starts(tc_ops[g->node[k]->op].name, "tosa_"))
             return true;
     return false;
 }
@@ -223,7 +223,7 @@ static bool comes_out(const tc_graph *g, tc_val v)
  * axes is then.  What comes out of a program lies as the program says. */
 static bool channels_moved(const tc_comparison *c, const tc_type *a, tc_val b, int8_t *axis)
 {
-    const tc_type *t = tc_type_of(c->b.g, b);
+    const tc_type *t = ti_type_of(c->b.g, b);
     bool last = is_tosa(c->b.g) && !is_tosa(c->a.g), first = is_tosa(c->a.g) && !is_tosa(c->b.g);
     bool same = a->rank == t->rank && a->rank >= 3 && (last || first) && !comes_out(c->b.g, b);
     for (int j = 0; same && j < t->rank; j++) {
@@ -243,7 +243,7 @@ static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, con
     if (!value->def || !tc_type_count(value->type))
         return;
     found.loc = value->def->loc;
-    found.may[AS_IS] = tc_same_dims(value->type, tc_type_of(c->b.g, b));
+    found.may[AS_IS] = ti_same_dims(value->type, ti_type_of(c->b.g, b));
     found.may[CHANNELS_MOVED] = channels_moved(c, value->type, b, found.axis);
     if (!found.may[AS_IS] && !found.may[CHANNELS_MOVED])
         return;
@@ -269,9 +269,9 @@ static void match(tc_comparison *c, const tc_graph *typed)
 {
     tc_arena *arena = &c->ctx->arena;
     tc_map in_a, in_b, in_typed;
-    tc_map_init(&in_a, arena);
-    tc_map_init(&in_b, arena);
-    tc_map_init(&in_typed, arena);
+    ti_map_init(&in_a, arena);
+    ti_map_init(&in_b, arena);
+    ti_map_init(&in_typed, arena);
     by_name(c->a.g, &in_a);
     by_name(c->b.g, &in_b);
     by_name(typed, &in_typed);
@@ -282,15 +282,15 @@ static void match(tc_comparison *c, const tc_graph *typed)
         tc_val b = named(&in_b, name), t = named(&in_typed, name);
         if (b)
             add_pair(c, name, a, b,
-                     t && tc_type_of(typed, t)->quant ? tc_type_of(typed, t)
-                                                      : tc_type_of(c->b.g, b));
+                     t && ti_type_of(typed, t)->quant ? ti_type_of(typed, t)
+                                                      : ti_type_of(c->b.g, b));
     }
     for (size_t i = 0; i < c->a.g->n_out && i < c->b.g->n_out; i++) {
         tc_val a = c->a.g->out[i], b = output_of(c->b.g, c->a.g->val[a]->name, i);
-        bool free = !c->a.of[a] && !c->b.of[b] && tc_def(c->b.g, b);
-        const tc_type *s = tc_type_of(c->a.g, a), *t = tc_type_of(c->b.g, b);
+        bool free = !c->a.of[a] && !c->b.of[b] && ti_def(c->b.g, b);
+        const tc_type *s = ti_type_of(c->a.g, a), *t = ti_type_of(c->b.g, b);
         if (free && ((is_real(s) && is_real(t)) || are_codes(s, t)))
-            add_pair(c, tc_text_format(arena, "output %zu", i), a, b, t);
+            add_pair(c, ti_text_format(arena, "output %zu", i), a, b, t);
     }
 }
 
@@ -299,10 +299,10 @@ static void match(tc_comparison *c, const tc_graph *typed)
 /* The program as it is run; typed: as it was before it became float arithmetic. */
 static tc_status take_program(tc_ctx *ctx, const tc_model *model, tc_module **out, tc_graph **typed)
 {
-    *out = tc_module_clone(model->module);
-    *typed = tc_main(tc_module_copy(*out));
-    TC_TRY(tc_road_run(ctx, *out, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
-    return tc_road_run(ctx, *out, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
+    *out = ti_module_clone(model->module);
+    *typed = ti_main(ti_module_copy(*out));
+    TC_TRY(ti_road_run(ctx, *out, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
+    return ti_road_run(ctx, *out, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
 }
 
 static void prepare(const tc_comparison *c, side *s)
@@ -327,14 +327,14 @@ static tc_status take_stand(tc_comparison *c, seat *by, side *of, stand *s)
     s->out = tc_new_n(arena, tc_tensor, g->n_out);
     s->after = tc_new_n(arena, tc_tensor, g->n_mutation);
     for (size_t i = 0; i < g->n_in; i++)
-        s->in[i] = tc_tensor_new(arena, tc_type_of(g, g->in[i]));
+        s->in[i] = ti_tensor_new(arena, ti_type_of(g, g->in[i]));
     if (of->plan)
-        s->plan = tc_plan_twin(of->plan, &s->watch);
+        s->plan = ti_plan_twin(of->plan, &s->watch);
     else
-        s->plan = of->plan = tc_plan_new(c->ctx, of->g, &s->watch);
+        s->plan = of->plan = ti_plan_new(c->ctx, of->g, &s->watch);
     return s->plan
                ? TC_OK
-               : tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
+               : ti_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
                                 "%s keeps state of its own and cannot be compared value by value",
                                 of->module->file);
 }
@@ -346,7 +346,7 @@ static tc_status take_seat(tc_comparison *c, seat *s)
     s->held = tc_new_n(arena, held, c->n_pair);
     for (size_t i = 0; i < c->n_pair; i++)
         s->held[i].first =
-            tc_arena_raw(arena, (size_t)tc_type_count(c->pair[i].type) * sizeof(float));
+            ti_arena_raw(arena, (size_t)tc_type_count(c->pair[i].type) * sizeof(float));
     TC_TRY(take_stand(c, s, &c->a, &s->a));
     return take_stand(c, s, &c->b, &s->b);
 }
@@ -355,12 +355,12 @@ static tc_status check_inputs(const tc_comparison *c)
 {
     bool same = c->a.g->n_in == c->b.g->n_in;
     for (size_t i = 0; same && i < c->a.g->n_in; i++) {
-        const tc_type *a = tc_type_of(c->a.g, c->a.g->in[i]),
-                      *b = tc_type_of(c->b.g, c->b.g->in[i]);
-        same = tc_same_dims(a, b) && (a->dtype == b->dtype || (a->dtype == TC_f32 && b->quant));
+        const tc_type *a = ti_type_of(c->a.g, c->a.g->in[i]),
+                      *b = ti_type_of(c->b.g, c->b.g->in[i]);
+        same = ti_same_dims(a, b) && (a->dtype == b->dtype || (a->dtype == TC_f32 && b->quant));
     }
     return same ? TC_OK
-                : tc_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
+                : ti_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
                            c->a.module->file, c->b.module->file);
 }
 
@@ -370,7 +370,7 @@ static void hand_on(const seat *s)
     for (size_t i = 0; i < s->c->a.g->n_in; i++) {
         tc_tensor a = s->a.in[i], b = s->b.in[i];
         if (a.type->dtype == TC_f32 && b.type->quant)
-            tc_quantize_into(a, b);
+            ti_quantize_into(a, b);
         else
             memcpy(b.data, a.data, tc_type_bytes(a.type));
     }
@@ -385,7 +385,7 @@ static tc_status read_sample(void *who, size_t worker, size_t k)
 static tc_status run_stand(seat *by, const stand *s)
 {
     by->failed = s->plan;
-    return tc_plan_try(s->plan, s->in, s->out, s->side->state, s->after);
+    return ti_plan_try(s->plan, s->in, s->out, s->side->state, s->after);
 }
 
 static tc_status run_sample(void *who, size_t worker, size_t k)
@@ -401,7 +401,7 @@ static tc_status explain(void *who, size_t worker, size_t k)
 {
     const seat *s = &((const tc_comparison *)who)->seat[worker];
     (void)k;
-    return tc_plan_explain(s->failed == s->a.plan ? s->a.plan : s->b.plan);
+    return ti_plan_explain(s->failed == s->a.plan ? s->a.plan : s->b.plan);
 }
 
 static void add_sums(sums *to, const sums *s)
@@ -422,21 +422,21 @@ static tc_status take_sums(void *who, size_t worker, size_t k)
     for (size_t i = 0; i < c->n_pair; i++)
         for (int o = 0; o < ORDERS; o++)
             add_sums(&c->pair[i].by[o], &c->seat[worker].held[i].by[o]);
-    return tc_tell_progress(c->ctx, "samples", k + 1, c->samples.n);
+    return ti_tell_progress(c->ctx, "samples", k + 1, c->samples.n);
 }
 
 static tc_status run_samples(tc_comparison *c)
 {
-    size_t n = tc_each_threads(c->ctx, c->samples.n);
+    size_t n = ti_each_threads(c->ctx, c->samples.n);
     c->seat = tc_new_n(&c->ctx->arena, seat, n);
     TC_TRY(take_seat(c, &c->seat[0]));
-    n = tc_plan_parallel(c->a.plan) && tc_plan_parallel(c->b.plan) ? n : 1;
-    tc_spread_run *threads = tc_spread_new(c->ctx, n);
+    n = ti_plan_parallel(c->a.plan) && ti_plan_parallel(c->b.plan) ? n : 1;
+    tc_spread_run *threads = ti_spread_new(c->ctx, n);
     for (size_t i = 0; i < n; i++) {
         if (i)
             TC_TRY(take_seat(c, &c->seat[i]));
-        tc_plan_on_oom(c->seat[i].a.plan, tc_spread_oom(threads, i));
-        tc_plan_on_oom(c->seat[i].b.plan, tc_spread_oom(threads, i));
+        ti_plan_on_oom(c->seat[i].a.plan, ti_spread_oom(threads, i));
+        ti_plan_on_oom(c->seat[i].b.plan, ti_spread_oom(threads, i));
     }
     tc_spread all = {.ctx = c->ctx,
                      .n = c->samples.n,
@@ -445,7 +445,7 @@ static tc_status run_samples(tc_comparison *c)
                      .work = run_sample,
                      .explain = explain,
                      .take = take_sums};
-    return tc_spread_samples(threads, &all, n);
+    return ti_spread_samples(threads, &all, n);
 }
 
 /* ---- telling ---- */
@@ -494,11 +494,11 @@ static tc_status find_shares(tc_comparison *c)
     }
     if (!n)
         return TC_OK;
-    TC_TRY(tc_quant_error_shares(c->ctx, c->a.g, c->a.plan, c->a.wanted, c->a.state, &c->samples,
+    TC_TRY(ti_quant_error_shares(c->ctx, c->a.g, c->a.plan, c->a.wanted, c->a.state, &c->samples,
                                  row, c->n_pair));
     for (size_t i = 0; i < c->n_pair; i++) {
         c->pair[i].alone = row[i].noise == 0 ? INFINITY : -10 * log10(row[i].noise);
-        c->pair[i].cut = tc_alone_is_cut(&row[i]);
+        c->pair[i].cut = ti_alone_is_cut(&row[i]);
     }
     qsort(c->pair, c->n_pair, sizeof *c->pair, by_contribution);
     return TC_OK;
@@ -519,14 +519,14 @@ static void say_inside(const tc_comparison *c)
         inside += !comes_out(c->a.g, c->pair[i].first);
     for (size_t v = 1; v < c->a.g->n_val; v++)
         named_in_a += c->a.g->val[v]->name && c->a.g->val[v]->def && is_real(c->a.g->val[v]->type);
-    if (!inside && named_in_a > c->n_pair && !tc_quant_is_typed(c->b.module))
-        tc_note(c->ctx, NULL,
+    if (!inside && named_in_a > c->n_pair && !ti_quant_is_typed(c->b.module))
+        ti_note(c->ctx, NULL,
                 "only outputs are compared: %s does not name what is inside; the typed program "
                 "(tosac quantize ... -o typed.ir) shows every value",
                 c->b.module->file);
 }
 
-tc_status tc_compare_forms(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
+tc_status ti_compare_forms(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
                          tc_comparison **out)
 {
     tc_comparison *c = tc_new(&ctx->arena, tc_comparison);
@@ -534,15 +534,15 @@ tc_status tc_compare_forms(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc
     c->ctx = ctx;
     TC_TRY(take_program(ctx, a, &c->a.module, &typed));
     TC_TRY(take_program(ctx, b, &c->b.module, &typed));
-    c->a.g = tc_main(c->a.module);
-    c->b.g = tc_main(c->b.module);
+    c->a.g = ti_main(c->a.module);
+    c->b.g = ti_main(c->b.module);
     c->a.of = tc_new_n(&ctx->arena, pair *, c->a.g->n_val);
     c->b.of = tc_new_n(&ctx->arena, pair *, c->b.g->n_val);
     TC_TRY(check_inputs(c));
-    TC_TRY(tc_open_dataset(ctx, data, c->a.g, &c->samples));
+    TC_TRY(ti_open_dataset(ctx, data, c->a.g, &c->samples));
     match(c, typed);
     if (!c->n_pair)
-        return tc_error(ctx, NULL, TC_E_MISMATCH,
+        return ti_error(ctx, NULL, TC_E_MISMATCH,
                         "%s and %s have no value in common: names or shapes differ",
                         c->a.module->file, c->b.module->file);
     prepare(c, &c->a);
@@ -555,12 +555,12 @@ tc_status tc_compare_forms(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc
     return TC_OK;
 }
 
-size_t tc_compared_samples(const tc_comparison *c)
+size_t ti_compared_samples(const tc_comparison *c)
 {
     return c->samples.n;
 }
 
-bool tc_compared_at(const tc_comparison *c, size_t i, tc_compared_value *out)
+bool ti_compared_at(const tc_comparison *c, size_t i, tc_compared_value *out)
 {
     if (i >= c->n_pair)
         return false;

@@ -6,11 +6,11 @@
 #include "dataset.h"
 #include "model.h"
 
-TC_MUST_USE tc_status tc_compare_forms(tc_ctx *ctx, const tc_model *a, const tc_model *b,
+TC_MUST_USE tc_status ti_compare_forms(tc_ctx *ctx, const tc_model *a, const tc_model *b,
                                        tc_dataset *data, tc_comparison **out);
-size_t tc_compared_samples(const tc_comparison *c);
+size_t ti_compared_samples(const tc_comparison *c);
 /* Value i, in the order of what each contributes to the error of the outputs; false: there are no
  * more. */
-bool tc_compared_at(const tc_comparison *c, size_t i, tc_compared_value *out);
+bool ti_compared_at(const tc_comparison *c, size_t i, tc_compared_value *out);
 
 #endif

@@ -32,16 +32,16 @@ typedef struct fit {
 static bool is_trained(tc_tensor mean, tc_tensor var)
 {
     for (int64_t c = 0; c < tc_type_count(var.type); c++)
-        if (tc_load_f64(var, c) != 1 || tc_load_f64(mean, c) != 0)
+        if (ti_load_f64(var, c) != 1 || ti_load_f64(mean, c) != 0)
             return true;
     return false;
 }
 
 static bool is_known(const tc_graph *g, const tc_node *norm)
 {
-    return tc_is_const(g, norm->in[3]) && tc_is_const(g, norm->in[4]) &&
-           tc_type_of(g, norm->in[0])->rank >= 2 &&
-           is_trained(tc_tensor_of(g, norm->in[3]), tc_tensor_of(g, norm->in[4]));
+    return ti_is_const(g, norm->in[3]) && ti_is_const(g, norm->in[4]) &&
+           ti_type_of(g, norm->in[0])->rank >= 2 &&
+           is_trained(ti_tensor_of(g, norm->in[3]), ti_tensor_of(g, norm->in[4]));
 }
 
 /* The first norm that real inputs reach, where its statistics are known. */
@@ -49,7 +49,7 @@ static const tc_node *first_norm(tc_ctx *ctx, const tc_graph *g)
 {
     bool *reached = tc_new_n(&ctx->arena, bool, g->n_val);
     for (size_t i = 0; i < g->n_in; i++)
-        reached[g->in[i]] = tc_is_float(tc_type_of(g, g->in[i])->dtype);
+        reached[g->in[i]] = ti_is_float(ti_type_of(g, g->in[i])->dtype);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         bool any = false;
@@ -79,9 +79,9 @@ static void add(moments *m, tc_tensor x)
             inner = outer ? all / outer : 0;
     for (int64_t i = 0; i < outer; i++) {
         int64_t c = i % m->channels;
-        double mean = tc_load_f64(m->mean, c), scale = 1 / sqrt(tc_load_f64(m->var, c) + m->eps);
+        double mean = ti_load_f64(m->mean, c), scale = 1 / sqrt(ti_load_f64(m->var, c) + m->eps);
         for (int64_t j = 0; j < inner; j++) {
-            double d = (tc_load_f64(x, i * inner + j) - mean) * scale;
+            double d = (ti_load_f64(x, i * inner + j) - mean) * scale;
             m->sum[c] += d;
             m->square[c] += d * d;
         }
@@ -119,8 +119,8 @@ static void settle(moments *m, fit *out)
 static void see_inputs(const tc_tensor *in, size_t n, fit *out)
 {
     for (size_t i = 0; i < n; i++)
-        for (int64_t k = 0; tc_is_float(in[i].type->dtype) && k < tc_type_count(in[i].type); k++) {
-            double x = tc_load_f64(in[i], k);
+        for (int64_t k = 0; ti_is_float(in[i].type->dtype) && k < tc_type_count(in[i].type); k++) {
+            double x = ti_load_f64(in[i], k);
             out->lo = fmin(out->lo, x);
             out->hi = fmax(out->hi, x);
         }
@@ -130,32 +130,32 @@ static void see_inputs(const tc_tensor *in, size_t n, fit *out)
 
 static tc_status measure(tc_ctx *ctx, const tc_module *model, tc_dataset *data, fit *out)
 {
-    *out = (fit){.lo = INFINITY, .hi = -INFINITY, .norm = first_norm(ctx, tc_main(model))};
-    if (!out->norm || tc_main(model)->n_mutation)
+    *out = (fit){.lo = INFINITY, .hi = -INFINITY, .norm = first_norm(ctx, ti_main(model))};
+    if (!out->norm || ti_main(model)->n_mutation)
         return TC_OK;
-    tc_module *m = tc_module_clone(model);
-    tc_graph *g = tc_main(m);
+    tc_module *m = ti_module_clone(model);
+    tc_graph *g = ti_main(m);
     tc_samples samples;
-    moments sums = {.mean = tc_tensor_of(g, out->norm->in[3]),
-                    .var = tc_tensor_of(g, out->norm->in[4]),
+    moments sums = {.mean = ti_tensor_of(g, out->norm->in[3]),
+                    .var = ti_tensor_of(g, out->norm->in[4]),
                     .eps = ((const tc_attr_eps *)out->norm->attr)->eps};
     sums.channels = tc_type_count(sums.var.type);
     sums.sum = tc_new_n(&ctx->arena, double, (size_t)sums.channels);
     sums.square = tc_new_n(&ctx->arena, double, (size_t)sums.channels);
-    TC_TRY(tc_open_dataset(ctx, data, g, &samples));
+    TC_TRY(ti_open_dataset(ctx, data, g, &samples));
     g->n_out = 0;
-    tc_graph_output(g, out->norm->in[0]);
-    TC_TRY(tc_road_run(ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
-    TC_TRY(tc_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
-    tc_exec *exec = tc_exec_new(ctx, m);
+    ti_graph_output(g, out->norm->in[0]);
+    TC_TRY(ti_road_run(ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
+    TC_TRY(ti_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
+    tc_exec *exec = ti_exec_new(ctx, m);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in), x;
     for (size_t i = 0; i < g->n_in; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
     size_t n = samples.n < SAMPLES ? samples.n : SAMPLES;
     for (size_t k = 0; k < n; k++) { /* evenly among all */
         TC_TRY(samples.read(samples.from, k * samples.n / n, in));
         see_inputs(in, g->n_in, out);
-        TC_TRY(tc_exec_run(exec, in, &x));
+        TC_TRY(ti_exec_run(exec, in, &x));
         add(&sums, x);
     }
     if (!sums.n || !sums.channels)
@@ -172,39 +172,39 @@ static bool is_off(const fit *f)
            !(f->spread >= LEAST && f->spread <= MOST && f->offset <= OFF);
 }
 
-void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
+void ti_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
 {
     tc_attempt attempt;
     fit f;
-    if (tc_dataset_invented(data)) {
-        tc_warning(ctx, NULL, TC_E_DATA,
+    if (ti_dataset_invented(data)) {
+        ti_warning(ctx, NULL, TC_E_DATA,
                    "%s: random data: the ranges, and so the accuracy, mean nothing",
                    data->path[0]);
         return;
     }
     const tc_dataset before = *data; /* what is opened in between goes with the attempt */
-    tc_attempt_begin(ctx, &attempt);
+    ti_attempt_begin(ctx, &attempt);
     tc_status status = measure(ctx, model, data, &f);
-    tc_attempt_end(ctx, &attempt);
+    ti_attempt_end(ctx, &attempt);
     *data = before;
     if (status != TC_OK || !is_off(&f)) /* who needs the data says what is wrong with it */
         return;
-    tc_warning(ctx, f.norm->loc, TC_E_DATA,
+    ti_warning(ctx, f.norm->loc, TC_E_DATA,
                "calibration data is not scaled as in training: at the first batch norm its spread "
                "is %.3g times what the statistics say, its mean %.2g standard deviations off",
                sqrt(f.spread), f.offset);
-    tc_note(ctx, NULL,
+    ti_note(ctx, NULL,
             "the inputs reach from %.4g to %.4g: scale and normalize them as in training "
             "(--preprocess does it for images)",
             f.lo, f.hi);
 }
 
-void tc_data_missing(tc_ctx *ctx, tc_config *config)
+void ti_data_missing(tc_ctx *ctx, tc_config *config)
 {
     config->widen_noisy = false;
-    tc_warning(ctx, NULL, TC_E_DATA,
+    ti_warning(ctx, NULL, TC_E_DATA,
                "no calibration data: ranges come from random numbers; which values need 16 bits, "
                "and the forms of softmax and attention, are not known");
-    tc_note(ctx, NULL, "use --calib DATA: without it costs may be off by a third, in another "
+    ti_note(ctx, NULL, "use --calib DATA: without it costs may be off by a third, in another "
                        "order");
 }

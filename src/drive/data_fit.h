@@ -7,10 +7,10 @@
 
 /* Says where data cannot be what the model's first batch norm has seen, and where it is invented.
  * model: as it was read, before its norms go into weights; it stays as it is. */
-void tc_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data);
+void ti_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data);
 
 /* Nobody gave data, and numbers are invented: their noise makes no value wider, and what is not
  * known without data is said. */
-void tc_data_missing(tc_ctx *ctx, tc_config *config);
+void ti_data_missing(tc_ctx *ctx, tc_config *config);
 
 #endif

@@ -11,7 +11,7 @@ enum { INVENTED = 32 }; /* samples of random data */
 
 static tc_status read_file(void *from, size_t k, const tc_tensor *in)
 {
-    return tc_data_sample(from, k, in);
+    return ti_data_sample(from, k, in);
 }
 
 typedef struct invention {
@@ -34,41 +34,41 @@ static tc_status invent(void *from, size_t k, const tc_tensor *in)
     const invention *v = from;
     for (size_t i = 0; i < v->g->n_in; i++) {
         int64_t n = tc_type_count(in[i].type);
-        bool real = tc_is_float(in[i].type->dtype);
+        bool real = ti_is_float(in[i].type->dtype);
         const tc_quant *q = in[i].type->quant;
         int64_t least = q ? q->lo : 0, most = q ? q->hi : 1;
         for (int64_t e = 0; e < n; e++) {
             uint64_t bits = mix(mix(mix(v->seed + k) + i) + (uint64_t)e);
             if (real)
-                tc_store_f64(in[i], e, (double)(bits >> 11) * 0x1p-52 - 1);
+                ti_store_f64(in[i], e, (double)(bits >> 11) * 0x1p-52 - 1);
             else
-                tc_store_i64(in[i], e, least + (int64_t)(bits % (uint64_t)(most - least + 1)));
+                ti_store_i64(in[i], e, least + (int64_t)(bits % (uint64_t)(most - least + 1)));
         }
     }
     return TC_OK;
 }
 
-bool tc_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in)
+bool ti_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in)
 {
     static const double real[] = {0, 1e-3, -1, 30, -1e4, 0.5, 1e4, -0.25};
     bool any = false;
     for (size_t i = 0; i < g->n_in; i++) {
         int64_t n = tc_type_count(in[i].type);
         tc_dtype t = in[i].type->dtype;
-        if (tc_is_float(t) != reals || in[i].type->quant || tc_dtypes[t].kind == TC_COMPLEX)
+        if (ti_is_float(t) != reals || in[i].type->quant || tc_dtypes[t].kind == TC_COMPLEX)
             continue;
         any = true;
         int bits = tc_dtypes[t].bits;
-        bool is_signed = tc_wrap(t, -1) < 0;
+        bool is_signed = ti_wrap(t, -1) < 0;
         int64_t least = is_signed ? -(INT64_C(1) << (bits - 2)) * 2 : 0;
-        int64_t greatest = is_signed ? -(least + 1) : tc_wrap(t, -1);
+        int64_t greatest = is_signed ? -(least + 1) : ti_wrap(t, -1);
         const int64_t whole[] = {greatest, least, 0, 1, -1, greatest - 1, least + 1, greatest / 2};
         for (int64_t e = 0; e < n; e++) {
             size_t k = (size_t)(mix(mix(i) + (uint64_t)e) % TC_COUNT(real));
-            if (tc_is_float(t))
-                tc_store_f64(in[i], e, real[k]);
+            if (ti_is_float(t))
+                ti_store_f64(in[i], e, real[k]);
             else
-                tc_store_i64(in[i], e, t == TC_bool ? (int64_t)k % 2 : tc_wrap(t, whole[k]));
+                ti_store_i64(in[i], e, t == TC_bool ? (int64_t)k % 2 : ti_wrap(t, whole[k]));
         }
     }
     return any;
@@ -80,24 +80,24 @@ static tc_status open_invention(tc_ctx *ctx, const tc_graph *g, const char *text
     invention *v = tc_new(&ctx->arena, invention);
     *v = (invention){g, strtoull(text + 7, &end, 10)};
     if (!text[7] || *end)
-        return tc_usage(ctx, "--calib=%s: a number is expected after 'random:'", text);
+        return ti_usage(ctx, "--calib=%s: a number is expected after 'random:'", text);
     *out = (tc_samples){.n = INVENTED, .read = invent, .from = v};
     return TC_OK;
 }
 
 static bool is_invention(const char *const *path, size_t n_path)
 {
-    return n_path == 1 && tc_text_starts(path[0], "random:");
+    return n_path == 1 && ti_text_starts(path[0], "random:");
 }
 
-bool tc_dataset_invented(const tc_dataset *data)
+bool ti_dataset_invented(const tc_dataset *data)
 {
     return !data->read && is_invention(data->path, data->n_path);
 }
 
 static tc_status read_picture(void *from, size_t k, const tc_tensor *in)
 {
-    return tc_pictures_sample(from, k, in);
+    return ti_pictures_sample(from, k, in);
 }
 
 static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
@@ -106,14 +106,14 @@ static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *p
     *data = NULL;
     if (is_invention(path, n_path))
         return open_invention(ctx, g, path[0], out);
-    TC_TRY(tc_read_data(ctx, g, path, n_path, data));
+    TC_TRY(ti_read_data(ctx, g, path, n_path, data));
     if (repeat)
-        TC_TRY(tc_data_repeat(*data, repeat));
-    *out = (tc_samples){.n = tc_data_samples(*data), .read = read_file, .from = *data};
+        TC_TRY(ti_data_repeat(*data, repeat));
+    *out = (tc_samples){.n = ti_data_samples(*data), .read = read_file, .from = *data};
     return TC_OK;
 }
 
-tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+tc_status ti_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
                           tc_samples *out)
 {
     enum { OWN_CALLS = 32 }; /* of a program without inputs that remembers */
@@ -143,18 +143,18 @@ typedef struct watched {
 static tc_status read_watched(void *from, size_t k, const tc_tensor *in)
 {
     const watched *w = from;
-    TC_TRY(tc_go_on(w->ctx));
+    TC_TRY(ti_go_on(w->ctx));
     return w->inner.read(w->inner.from, k, in);
 }
 
 static void tell_progress(void *who, const char *what, size_t done, size_t total)
 {
     const watched *w = who;
-    tc_status status = tc_tell_progress(w->ctx, what, done, total);
+    tc_status status = ti_tell_progress(w->ctx, what, done, total);
     (void)status; /* the next sample says so */
 }
 
-tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_samples *out)
+tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_samples *out)
 {
     watched *w = tc_new(&ctx->arena, watched);
     w->ctx = ctx;
@@ -163,9 +163,9 @@ tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
         *l = (lent){data, g->n_in};
         w->inner = (tc_samples){.n = data->n, .read = read_lent, .from = l};
     } else if (data->rules && !is_invention(data->path, data->n_path)) {
-        TC_TRY(tc_read_pictures(ctx, g, data->rules, data->path, data->n_path, &data->pictures));
+        TC_TRY(ti_read_pictures(ctx, g, data->rules, data->path, data->n_path, &data->pictures));
         w->inner = (tc_samples){
-            .n = tc_pictures_count(data->pictures), .read = read_picture, .from = data->pictures};
+            .n = ti_pictures_count(data->pictures), .read = read_picture, .from = data->pictures};
     } else
         TC_TRY(open_files(ctx, g, data->path, data->n_path, data->repeat, &data->data, &w->inner));
     *out = w->inner; /* what else it says of itself stays true */
@@ -184,8 +184,8 @@ static tc_join_kind join_of(const tc_dataset *data, int64_t *extent)
                                         [TC_JOIN_NEW] = TC_JOINED_NEW};
     *extent = 0;
     if (data->data)
-        return kind[tc_data_join(data->data, extent)];
-    const tc_type *t = data->pictures ? tc_type_of(data->bound, data->bound->in[0]) : NULL;
+        return kind[ti_data_join(data->data, extent)];
+    const tc_type *t = data->pictures ? ti_type_of(data->bound, data->bound->in[0]) : NULL;
     if (t && t->rank > 1 && t->dim[0] == 1 && data->samples.n > 1) {
         *extent = 1;
         return TC_JOINED_FIRST;
@@ -193,11 +193,11 @@ static tc_join_kind join_of(const tc_dataset *data, int64_t *extent)
     return data->samples.n == 1 ? TC_JOINED_NOT : TC_JOINED_NEW;
 }
 
-tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, size_t *samples,
+tc_status ti_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, size_t *samples,
                           tc_join_kind *join, int64_t *extent)
 {
     int64_t along;
-    TC_TRY(tc_open_dataset(ctx, data, g, &data->samples));
+    TC_TRY(ti_open_dataset(ctx, data, g, &data->samples));
     data->bound = g;
     tc_join_kind kind = join_of(data, &along);
     if (samples)

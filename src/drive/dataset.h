@@ -25,24 +25,24 @@ struct tc_dataset {
 };
 
 /* Samples for the program g: files are opened and checked against it. */
-TC_MUST_USE tc_status tc_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
+TC_MUST_USE tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       tc_samples *out);
 
 /* Whether its numbers are made up: "random:SEED". */
-bool tc_dataset_invented(const tc_dataset *data);
+bool ti_dataset_invented(const tc_dataset *data);
 
 /* Opens it to be read by the caller, sample after sample; each result may be NULL. */
-TC_MUST_USE tc_status tc_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
+TC_MUST_USE tc_status ti_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       size_t *samples, tc_join_kind *join, int64_t *extent);
 
 /* Numbers that reach the ends of each input's type, in place of what is there: of integers and
  * bools the least and the greatest, 0 and what lies beside, of floats (`reals`) zeros and
  * magnitudes from 1e-3 to 1e4 of both signs.  Inputs of the other kind stay.  false: there are none
  * of this kind. */
-bool tc_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in);
+bool ti_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in);
 
 /* The same for a list of files. */
-TC_MUST_USE tc_status tc_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+TC_MUST_USE tc_status ti_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path,
                                       size_t n_path, tc_samples *out);
 
 #endif

@@ -25,31 +25,31 @@
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     *out = (tc_compiled){.vela = out->vela};
-    TC_TRY(tc_target_parse(ctx, r->target, &out->target));
+    TC_TRY(ti_target_parse(ctx, r->target, &out->target));
     out->module = r->module;
     if (!out->module) {
-        TC_TRY(tc_read(ctx, r->model, &out->module));
-        TC_TRY(tc_verify(ctx, out->module));
+        TC_TRY(ti_read(ctx, r->model, &out->module));
+        TC_TRY(ti_verify(ctx, out->module));
     }
-    const tc_graph *g = tc_main(out->module);
+    const tc_graph *g = ti_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)
-            return tc_unsupported(
+            return ti_unsupported(
                 ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
                 "the program has been split into regions already; compile the model it was made "
                 "from");
     if (r->settings)
         out->config = *r->settings;
     else
-        TC_TRY(tc_config_read(ctx, r->config, &out->config));
+        TC_TRY(ti_config_read(ctx, r->config, &out->config));
     if (out->target.machine->packing == TC_PACKED_VELA)
-        tc_config_pack(&out->config);
+        ti_config_pack(&out->config);
     if (r->beside)
-        tc_methods_adopt_state(tc_main(out->module), r->beside);
+        ti_methods_adopt_state(ti_main(out->module), r->beside);
     out->module->shared = r->method != NULL;
     if (r->beside)
-        tc_methods_same_state(ctx, g, r->beside, &out->config);
-    TC_TRY(tc_config_check(ctx, &out->config,
+        ti_methods_same_state(ctx, g, r->beside, &out->config);
+    TC_TRY(ti_config_check(ctx, &out->config,
                            g)); /* its names are those of the model as it was written */
     out->config.checked = true;
     return TC_OK;
@@ -61,19 +61,19 @@ static tc_status begin_check(tc_ctx *ctx, const tc_compile_request *r, const tc_
 {
     static const char *const invented[] = {"random:1"};
     tc_samples samples;
-    const tc_graph *g = tc_main(c->module);
+    const tc_graph *g = ti_main(c->module);
     if (r->check_on) {
-        tc_check_begin_with(checker, ctx, &r->check_on, 1);
+        ti_check_begin_with(checker, ctx, &r->check_on, 1);
         checker->then = r->trace;
         return TC_OK;
     }
     if (r->calib)
-        TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
+        TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
     else if (g->n_in)
-        TC_TRY(tc_open_samples(ctx, g, invented, 1, &samples));
+        TC_TRY(ti_open_samples(ctx, g, invented, 1, &samples));
     else
-        TC_TRY(tc_open_samples(ctx, g, NULL, 0, &samples));
-    TC_TRY(tc_check_begin(checker, ctx, g, &samples));
+        TC_TRY(ti_open_samples(ctx, g, NULL, 0, &samples));
+    TC_TRY(ti_check_begin(checker, ctx, g, &samples));
     checker->then = r->trace;
     return TC_OK;
 }
@@ -81,20 +81,20 @@ static tc_status begin_check(tc_ctx *ctx, const tc_compile_request *r, const tc_
 static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     size_t failed;
-    TC_TRY(tc_compile_front(ctx, r, c));
+    TC_TRY(ti_compile_front(ctx, r, c));
     c->request = *r;
     c->typed = c->module;
-    tc_map_init(&c->left, &ctx->arena);
+    ti_map_init(&c->left, &ctx->arena);
     if (r->strict || r->check) /* a check that fails is a mistake of ours, to be seen */
-        return tc_compile_regions(ctx, c, r->trace, &failed);
-    tc_hold hold = tc_hold_begin(ctx);
-    tc_status status = tc_compile_regions(ctx, c, r->trace, &failed);
+        return ti_compile_regions(ctx, c, r->trace, &failed);
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_compile_regions(ctx, c, r->trace, &failed);
     if (status == TC_OK || failed == SIZE_MAX) {
-        tc_hold_keep(ctx, hold);
+        ti_hold_keep(ctx, hold);
         return status;
     }
-    const char *why = tc_hold_drop(ctx, hold);
-    return tc_fall_back(ctx, c, NULL, failed, why);
+    const char *why = ti_hold_drop(ctx, hold);
+    return ti_fall_back(ctx, c, NULL, failed, why);
 }
 
 /* All stages, the program run before and after each. */
@@ -104,10 +104,10 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
     TC_TRY(begin_check(ctx, r, c, &checker));
     c->checker = &checker;
     tc_compile_request watched = *r;
-    tc_trace trace = {tc_check_pass, &checker};
+    tc_trace trace = {ti_check_pass, &checker};
     watched.trace = &trace;
     tc_status status = all_stages(ctx, &watched, c);
-    tc_check_end(&checker);
+    ti_check_end(&checker);
     c->checker = NULL;
     return status;
 }
@@ -117,10 +117,10 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 {
     tc_checker checker;
     TC_TRY(begin_check(ctx, r, c, &checker));
-    tc_status status = tc_take_whole(ctx, &(tc_trace){tc_check_pass, &checker}, c);
+    tc_status status = ti_take_whole(ctx, &(tc_trace){ti_check_pass, &checker}, c);
     if (status == TC_OK)
-        tc_keep_inputs(ctx, c, &checker);
-    tc_check_end(&checker);
+        ti_keep_inputs(ctx, c, &checker);
+    ti_check_end(&checker);
     return status;
 }
 
@@ -138,10 +138,10 @@ static bool computes_on_codes(const tc_module *module)
 static tc_status no_codes(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_status status =
-        tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+        ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
                        "the file is quantized, and '%s' has no kernels for its integers",
                        c->target.text);
-    tc_note(ctx, NULL,
+    ti_note(ctx, NULL,
             "compile it for TOSA-1.0+INT, vgf or an Ethos-U; 'tosac run' runs it directly; the "
             "float model compiles for '%s'", c->target.text);
     return status;
@@ -152,8 +152,8 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
     const tc_compile_request *r = &out->request;
     out->request = *asked;
     out->request.trace = asked->faults ? asked->faults : asked->trace;
-    if (tc_is_tosa(out->module))
-        return r->check ? checked_whole(ctx, r, out) : tc_take_whole(ctx, r->trace, out);
+    if (ti_is_tosa(out->module))
+        return r->check ? checked_whole(ctx, r, out) : ti_take_whole(ctx, r->trace, out);
     if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
         return no_codes(ctx, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
@@ -163,24 +163,24 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
 static tc_compile_request again(const tc_compiled *c)
 {
     tc_compile_request r = c->request;
-    r.module = tc_module_clone(c->real);
+    r.module = ti_module_clone(c->real);
     r.trace = r.faults;
     r.unexecuted = true;
     return r;
 }
 
-tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample, bool *rule)
+tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample, bool *rule)
 {
     tc_compile_request r = again(c);
     tc_compiled out = {.vela = c->vela};
     r.check = true;
     r.check_on = sample;
-    tc_status status = tc_compile_stages(ctx, &r, &out);
+    tc_status status = ti_compile_stages(ctx, &r, &out);
     *rule = out.rule_broke;
     return status;
 }
 
-tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config, bool keep_odd,
+tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config, bool keep_odd,
                                tc_compiled *out)
 {
     tc_compile_request r = again(c);
@@ -192,17 +192,17 @@ tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *co
     }
     TC_TRY(read_model(ctx, &r, out));
     out->config.quiet = true;
-    return tc_compile_front(ctx, &r, out);
+    return ti_compile_front(ctx, &r, out);
 }
 
-tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     TC_TRY(read_model(ctx, r, out));
     if (!r->unexecuted)
-        out->real = tc_module_clone(out->module);
+        out->real = ti_module_clone(out->module);
     out->config.proved = out->real != NULL;
     TC_TRY(whole_or_stages(ctx, r, out));
     if (out->real)
-        tc_take_samples(ctx, r, out);
+        ti_take_samples(ctx, r, out);
     return TC_OK;
 }

@@ -18,7 +18,7 @@ typedef struct tc_compile_request {
     const char *model; /* its file, or only its name: */
     tc_module *module; /* the model itself, verified; NULL: the file is read */
     const char *target;
-    const char *config;       /* as tc_config_read takes it; NULL: int8 for targets without float */
+    const char *config;       /* as ti_config_read takes it; NULL: int8 for targets without float */
     const tc_config *settings; /* instead of config; or NULL */
     tc_dataset *calib;         /* calibration data; NULL: none */
     bool calib_only_if_needed; /* data alone does not ask for quantization */
@@ -44,7 +44,7 @@ typedef struct tc_region {
     const char **node; /* the model's nodes in it, by name */
     size_t n_node;
     tc_bytes
-        tosa; /* none when the program was TOSA and the target wants another form: tc_region_tosa */
+        tosa; /* none when the program was TOSA and the target wants another form: ti_region_tosa */
     tc_tensor *sample[TC_CHECK_SAMPLES]; /* Ethos-U: what it is given, by input */
     size_t n_sample;
     tc_tensor *want; /* what it should give on the one sample, by output; NULL: not known */
@@ -84,7 +84,7 @@ struct tc_compiled {
     bool rule_broke;            /* with `check`: a rule gave other numbers than its node */
     bool verify_only;           /* for now: streams are not executed */
     bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
-    double search_until;        /* fallback.c: tc_clock() when its time is over; 0: not begun */
+    double search_until;        /* fallback.c: ti_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_vela_options vela;
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
@@ -101,73 +101,73 @@ struct tc_compiled {
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
  * region.  The request's module becomes the program; out->vela is what the caller says of Vela, or
  * zeros. */
-TC_MUST_USE tc_status tc_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
+TC_MUST_USE tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);
 
 /* The model of c once more, from the beginning, run before and after each step on one sample:
  * TC_BUG and a message where one breaks its promise; *rule: it is a rule, beside its own node. */
-TC_MUST_USE tc_status tc_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample,
+TC_MUST_USE tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample,
                                          bool *rule);
 /* The model of c once more up to the typed program, which is out->module, by other settings; config
  * NULL: by the same. */
-TC_MUST_USE tc_status tc_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
+TC_MUST_USE tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
                                            bool keep_odd, tc_compiled *out);
 
 /* front.c: the model becomes the typed program in one piece. */
-TC_MUST_USE tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *request,
+TC_MUST_USE tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *request,
                                        tc_compiled *c);
 
 /* whole.c: a program that is TOSA already becomes one region; what that is given stays with it, for
  * its command stream. */
-bool tc_is_tosa(const tc_module *module);
-TC_MUST_USE tc_status tc_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c);
-void tc_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker);
+bool ti_is_tosa(const tc_module *module);
+TC_MUST_USE tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c);
+void ti_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker);
 
 /* regions.c: the call of a region; NULL: there is none. */
-tc_node *tc_call_of(const tc_graph *g, const char *name);
+tc_node *ti_call_of(const tc_graph *g, const char *name);
 /* Inputs that nobody reads any more go, from the region and from its call: Vela leaves them out,
  * and what it makes would not fit the call. */
-void tc_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g);
-void tc_bring_back(tc_module *from, tc_module *to); /* graphs that were alone in a module */
+void ti_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g);
+void ti_bring_back(tc_module *from, tc_module *to); /* graphs that were alone in a module */
 
 /* regions.c: the typed program split, its regions lowered and judged; *failed: the region that was
  * refused, where one was. */
-TC_MUST_USE tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
+TC_MUST_USE tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
                                          size_t *failed);
 
 /* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
  * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is
  * refused; c is compiled anew.  The first reason comes as a warning for each part. */
-double tc_search_seconds(const tc_compiled *c); /* that finding what is refused may take */
+double ti_search_seconds(const tc_compiled *c); /* that finding what is refused may take */
 typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
-TC_MUST_USE tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
+TC_MUST_USE tc_status ti_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
                                    size_t failed, const char *why);
 
 /* nothing_offloaded.c: says so where the target is an accelerator and nothing runs there; `strict`:
  * an error. */
-TC_MUST_USE tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c);
+TC_MUST_USE tc_status ti_tell_idle(tc_ctx *ctx, const tc_compiled *c);
 
 /* methods.c: a constant that a method before changes under the same name is its buffer here, too,
  * which this method leaves as it is. */
-void tc_methods_adopt_state(tc_graph *g, const tc_compiled *before);
+void ti_methods_adopt_state(tc_graph *g, const tc_compiled *before);
 
 /* Buffers that the methods before have by name are quantized here as they are there. */
-void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
                            tc_config *config);
 
 /* The region as a TOSA file, also where it was not needed so far. */
-TC_MUST_USE tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
+TC_MUST_USE tc_status ti_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
 
 /* report.c: what was compiled, for people and for programs. */
-void tc_report_line(const tc_compiled *c, tc_buf *out); /* one line */
-void tc_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, the CPU's part */
-void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
+void ti_report_line(const tc_compiled *c, tc_buf *out); /* one line */
+void ti_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, the CPU's part */
+void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
 
 /* What crosses a region's border, and what it is made of. */
 typedef struct tc_region_border {
     int64_t bytes_in, bytes_out;
     size_t n_tosa, n_transpose;
 } tc_region_border;
-tc_region_border tc_border_of(const tc_region *region);
+tc_region_border ti_border_of(const tc_region *region);
 
 #endif

@@ -16,7 +16,7 @@ static const char *symbol_name(tc_ctx *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t n = strcspn(base, ".");
-    char *name = tc_text_format(&ctx->arena, "%s%.*s", isdigit((unsigned char)*base) ? "m" : "",
+    char *name = ti_text_format(&ctx->arena, "%s%.*s", isdigit((unsigned char)*base) ? "m" : "",
                                 (int)n, base);
     for (char *p = name; *p; p++)
         *p = isalnum((unsigned char)*p) ? *p : '_';
@@ -25,7 +25,7 @@ static const char *symbol_name(tc_ctx *ctx, const char *path)
 
 static const char *upper(tc_ctx *ctx, const char *name)
 {
-    char *text = tc_text_format(&ctx->arena, "%s", name);
+    char *text = ti_text_format(&ctx->arena, "%s", name);
     for (char *p = text; *p; p++)
         *p = (char)toupper((unsigned char)*p);
     return text;
@@ -78,14 +78,14 @@ static size_t meta_bytes(const tc_pte_method *m)
 /* How the value is quantized behind the border: its reader's, or its maker's, other side. */
 static const tc_quant *quant_of(const tc_graph *g, tc_val v, bool output)
 {
-    const tc_node *def = output ? tc_def(g, v) : NULL;
-    if (tc_type_of(g, v)->quant)
-        return tc_type_of(g, v)->quant;
+    const tc_node *def = output ? ti_def(g, v) : NULL;
+    if (ti_type_of(g, v)->quant)
+        return ti_type_of(g, v)->quant;
     if (def && def->op == TC_OP_rescale)
-        return tc_type_of(g, def->in[0])->quant;
+        return ti_type_of(g, def->in[0])->quant;
     for (size_t k = 0; k < g->n_node && !output; k++)
         if (g->node[k]->op == TC_OP_rescale && g->node[k]->in[0] == v)
-            return tc_type_of(g, g->node[k]->out[0])->quant;
+            return ti_type_of(g, g->node[k]->out[0])->quant;
     return NULL;
 }
 
@@ -93,27 +93,27 @@ static void put_ports(tc_ctx *ctx, tc_buf *out, const char *prefix, const tc_gra
 {
     const char *side = output ? "OUTPUT" : "INPUT";
     size_t n = output ? g->n_out : g->n_in;
-    tc_buf_printf(out, "\n#define %s_%sS %zu\n", prefix, side, n);
+    ti_buf_printf(out, "\n#define %s_%sS %zu\n", prefix, side, n);
     for (size_t i = 0; i < n; i++) {
         tc_val v = output ? g->out[i] : g->in[i];
-        const tc_type *t = tc_type_of(g, v);
+        const tc_type *t = ti_type_of(g, v);
         const tc_quant *q = quant_of(g, v, output);
-        const char *name = output ? tc_output_name_of(g, i) : tc_input_name(g, i);
+        const char *name = output ? ti_output_name_of(g, i) : ti_input_name(g, i);
         char number[32];
-        tc_buf_printf(out, "/* %s */\n",
-                      tc_type_text(&ctx->arena, &(tc_type){.dtype = t->dtype,
+        ti_buf_printf(out, "/* %s */\n",
+                      ti_type_text(&ctx->arena, &(tc_type){.dtype = t->dtype,
                                                            .rank = t->rank,
                                                            .dim = {t->dim[0], t->dim[1], t->dim[2],
                                                                    t->dim[3], t->dim[4], t->dim[5],
                                                                    t->dim[6], t->dim[7]}}));
-        tc_buf_printf(out, "#define %s_%s_%zu_NAME \"", prefix, side, i);
+        ti_buf_printf(out, "#define %s_%s_%zu_NAME \"", prefix, side, i);
         for (const char *p = name ? name : ""; *p; p++)
-            tc_buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-        tc_buf_printf(out, "\"\n#define %s_%s_%zu_BYTES %zu\n", prefix, side, i, tc_type_bytes(t));
+            ti_buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+        ti_buf_printf(out, "\"\n#define %s_%s_%zu_BYTES %zu\n", prefix, side, i, tc_type_bytes(t));
         if (q && q->count == 1) {
             tc_text_f64(q->scale[0], number);
-            tc_buf_printf(out, "#define %s_%s_%zu_SCALE %s\n", prefix, side, i, number);
-            tc_buf_printf(out, "#define %s_%s_%zu_ZERO_POINT %" PRId64 "\n", prefix, side, i,
+            ti_buf_printf(out, "#define %s_%s_%zu_SCALE %s\n", prefix, side, i, number);
+            ti_buf_printf(out, "#define %s_%s_%zu_ZERO_POINT %" PRId64 "\n", prefix, side, i,
                           q->zero[0]);
         }
     }
@@ -124,7 +124,7 @@ static void put_ports(tc_ctx *ctx, tc_buf *out, const char *prefix, const tc_gra
 static void put_size(tc_buf *out, const char *prefix, const char *what, size_t bytes,
                      const char *why)
 {
-    tc_buf_printf(out, "/* %s */\n#define %s_%s %zu\n", why, prefix, what, bytes);
+    ti_buf_printf(out, "/* %s */\n#define %s_%s %zu\n", why, prefix, what, bytes);
 }
 
 static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, const tc_pte_method *m,
@@ -140,14 +140,14 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
         fast = (size_t)job->fast_scratch > fast ? (size_t)job->fast_scratch : fast;
     }
     size_t temporary = meta_bytes(m) > scratch + 16 ? meta_bytes(m) : scratch ? scratch + 16 : 0;
-    tc_buf_printf(
+    ti_buf_printf(
         out, "/* %s.h -- made by %s for %s.  What a firmware sets aside to run the program. */\n",
         name, tc_version(), c->target.text);
-    tc_buf_printf(out,
+    ti_buf_printf(out,
                   "#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
                   prefix, prefix);
     put_size(out, prefix, "PTE_BYTES", bytes, "The program itself.");
-    tc_buf_printf(out, "extern const unsigned char %s_pte[%s_PTE_BYTES];\n\n", name, prefix);
+    ti_buf_printf(out, "extern const unsigned char %s_pte[%s_PTE_BYTES];\n\n", name, prefix);
     put_size(out, prefix, "PLANNED_BYTES", planned,
              "Memory 1 of the method, exactly: the values between its steps.");
     put_size(out, prefix, "NPU_SCRATCH_BYTES", scratch,
@@ -161,15 +161,15 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
     put_size(out, prefix, "METHOD_BYTES", method_bytes(m),
              "The method allocator's pool: enough for ExecuTorch 1.4 on 32 and 64 bits, an upper "
              "bound.");
-    put_ports(ctx, out, prefix, tc_main(c->module), false);
-    put_ports(ctx, out, prefix, tc_main(c->module), true);
-    tc_buf_printf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    put_ports(ctx, out, prefix, ti_main(c->module), false);
+    put_ports(ctx, out, prefix, ti_main(c->module), true);
+    ti_buf_printf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
 static void put_source(const char *name, const char *file, tc_bytes pte, tc_buf *out)
 {
     static const char digit[] = "0123456789abcdef";
-    tc_buf_printf(
+    ti_buf_printf(
         out,
         "/* %s.c -- an ExecuTorch program of %zu bytes; %s.h has what it needs.\n"
         " * TOSAC_SECTION places it: "
@@ -181,16 +181,16 @@ static void put_source(const char *name, const char *file, tc_bytes pte, tc_buf 
         "TOSAC_SECTION TOSAC_ALIGNED const unsigned char %s_pte[] = {\n",
         file, pte.size, file, file, name);
     for (size_t i = 0; i < pte.size; i++) {
-        uint8_t *p = tc_buf_room(out, 5);
+        uint8_t *p = ti_buf_room(out, 5);
         p[0] = '0';
         p[1] = 'x';
         p[2] = (uint8_t)digit[pte.data[i] >> 4];
         p[3] = (uint8_t)digit[pte.data[i] & 15];
         p[4] = ',';
         if (i % 20 == 19)
-            tc_buf_u8(out, '\n');
+            ti_buf_u8(out, '\n');
     }
-    tc_buf_text(out, "\n};\n");
+    ti_buf_text(out, "\n};\n");
 }
 
 /* "folder/net-1.c" is "net-1". */
@@ -198,18 +198,18 @@ static const char *file_stem(tc_ctx *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t n = strlen(base);
-    return tc_text_format(&ctx->arena, "%.*s", (int)(tc_text_ends(base, ".c") ? n - 2 : n), base);
+    return ti_text_format(&ctx->arena, "%.*s", (int)(ti_text_ends(base, ".c") ? n - 2 : n), base);
 }
 
-tc_status tc_emit_c(tc_ctx *ctx, const tc_compiled *c, const char *path, tc_bytes pte,
+tc_status ti_emit_c(tc_ctx *ctx, const tc_compiled *c, const char *path, tc_bytes pte,
                     tc_bytes *source, tc_bytes *header)
 {
     tc_pte_file file;
     tc_buf text, head;
     const char *name = symbol_name(ctx, path);
-    TC_TRY(tc_pte_open(ctx, name, pte, &file));
-    tc_buf_init(&text, &ctx->arena);
-    tc_buf_init(&head, &ctx->arena);
+    TC_TRY(ti_pte_open(ctx, name, pte, &file));
+    ti_buf_init(&text, &ctx->arena);
+    ti_buf_init(&head, &ctx->arena);
     put_source(name, file_stem(ctx, path), pte, &text);
     put_header(ctx, c, name, &file.method[0], pte.size, &head);
     *source = (tc_bytes){text.data, text.size};

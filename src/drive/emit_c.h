@@ -7,7 +7,7 @@
 #include "driver.h"
 
 /* path: of the .c file; symbols and the header are named after it. */
-TC_MUST_USE tc_status tc_emit_c(tc_ctx *ctx, const tc_compiled *compiled, const char *path,
+TC_MUST_USE tc_status ti_emit_c(tc_ctx *ctx, const tc_compiled *compiled, const char *path,
                                 tc_bytes pte, tc_bytes *source, tc_bytes *header);
 
 #endif

@@ -28,15 +28,15 @@ typedef struct search {
     bool cut_short;
 } search;
 
-double tc_search_seconds(const tc_compiled *c)
+double ti_search_seconds(const tc_compiled *c)
 {
     return c->vela.search > 0 ? c->vela.search : SECONDS;
 }
 
 static bool may_go_on(const search *s)
 {
-    return *s->trials > 0 && s->ctx->arena.used < s->most && !tc_clock_past(s->c->search_until) &&
-           tc_tell_progress(s->ctx, "parts tried to find what is refused",
+    return *s->trials > 0 && s->ctx->arena.used < s->most && !ti_clock_past(s->c->search_until) &&
+           ti_tell_progress(s->ctx, "parts tried to find what is refused",
                             (size_t)(TRIALS - *s->trials), TRIALS) == TC_OK;
 }
 
@@ -45,11 +45,11 @@ static tc_status attempt(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, si
                          const char **why)
 {
     tc_trial trial;
-    tc_trial_begin(ctx, &trial);
-    tc_status status = tc_compile_regions(ctx, c, NULL, failed);
+    ti_trial_begin(ctx, &trial);
+    tc_status status = ti_compile_regions(ctx, c, NULL, failed);
     if (status == TC_OK && judge)
         status = judge(ctx, c, failed);
-    tc_trial_end(ctx, &trial);
+    ti_trial_end(ctx, &trial);
     *why = trial.why ? trial.why : "it is refused";
     return status;
 }
@@ -63,14 +63,14 @@ static bool refused(search *s, size_t n)
     const char *why;
     --*s->trials;
     c.prefix_only = true;
-    tc_map_init(&left, &s->ctx->arena);
-    const tc_graph *g = tc_main(c.typed);
+    ti_map_init(&left, &s->ctx->arena);
+    const tc_graph *g = ti_main(c.typed);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->loc->node)
-            *tc_map_at(&left, tc_str_of(g->node[k]->loc->node)) = "it is not tried";
+            *ti_map_at(&left, ti_str_of(g->node[k]->loc->node)) = "it is not tried";
     for (size_t i = 0; i < n; i++)
-        *tc_map_at(&left, tc_str_of(s->region->node[i])) =
-            tc_map_get(&s->c->left, tc_str_of(s->region->node[i]));
+        *ti_map_at(&left, ti_str_of(s->region->node[i])) =
+            ti_map_get(&s->c->left, ti_str_of(s->region->node[i]));
     c.left = left;
     if (attempt(s->ctx, &c, s->judge, &failed, &why) == TC_OK)
         return false;
@@ -84,7 +84,7 @@ static const char *found_by_stream(const search *s, size_t failed)
     const tc_vela_job *jobs = s->judge ? s->c->jobs : NULL;
     const char *name = jobs ? jobs[failed].blamed : NULL;
     for (size_t i = 0; name && i < s->region->n_node; i++)
-        if (tc_text_eq(s->region->node[i], name))
+        if (ti_text_eq(s->region->node[i], name))
             return s->region->node[i];
     return NULL;
 }
@@ -114,16 +114,16 @@ static const char *blame(search *s)
 static const tc_loc *loc_of(const tc_compiled *c, const char *name)
 {
     static const tc_loc nowhere = {0};
-    const tc_graph *g = tc_main(c->typed);
+    const tc_graph *g = ti_main(c->typed);
     for (size_t k = 0; k < g->n_node; k++)
-        if (g->node[k]->loc->node && tc_text_eq(g->node[k]->loc->node, name))
+        if (g->node[k]->loc->node && ti_text_eq(g->node[k]->loc->node, name))
             return g->node[k]->loc;
     return &nowhere;
 }
 
 static void leave(tc_ctx *ctx, tc_compiled *c, const char *name, const char *why)
 {
-    *tc_map_at(&c->left, tc_str_of(name)) = tc_text_format(&ctx->arena, "%s", why);
+    *ti_map_at(&c->left, ti_str_of(name)) = ti_text_format(&ctx->arena, "%s", why);
 }
 
 /* The nodes from the first that is not known to be good. */
@@ -133,47 +133,47 @@ static void leave_rest(const search *s, tc_compiled *c, const char *why)
     size_t n = r->n_node - s->good;
     for (size_t i = s->good; i < r->n_node; i++)
         leave(s->ctx, c, r->node[i], why);
-    tc_warning(s->ctx, loc_of(c, r->node[s->good]), TC_E_FALLBACK,
+    ti_warning(s->ctx, loc_of(c, r->node[s->good]), TC_E_FALLBACK,
                s->good ? "everything after '%s' in its region goes to the CPU, %zu node%s: %s"
                        : "the region that begins with '%s' goes to the CPU, %zu node%s: %s",
                r->node[s->good], n, n == 1 ? "" : "s", why);
     if (s->cut_short)
-        tc_note(s->ctx, NULL,
+        ti_note(s->ctx, NULL,
                 "the refused part was not found within %d trials; --refusal-seconds %.0f gives "
                 "more time",
-                TRIALS - *s->trials, ceil(10 * tc_search_seconds(c)));
+                TRIALS - *s->trials, ceil(10 * ti_search_seconds(c)));
 }
 
-tc_status tc_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size_t failed,
+tc_status ti_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size_t failed,
                        const char *why)
 {
     tc_status status = TC_OK;
     int trials = TRIALS;
     size_t most = ctx->arena.used + trial_bytes;
     if (c->search_until == 0)
-        c->search_until = tc_clock() + tc_search_seconds(c);
+        c->search_until = ti_clock() + ti_search_seconds(c);
     for (int round = 0; failed != SIZE_MAX && failed < c->n_region; round++) {
         const tc_region *region = &c->region[failed];
         search s = {ctx, c, judge, region, why, &trials, most, 0, round >= ROUNDS};
         const char *name = round < ROUNDS ? found_by_stream(&s, failed) : NULL;
         if (!name && round < ROUNDS)
             name = blame(&s);
-        TC_TRY(tc_go_on(ctx));
+        TC_TRY(ti_go_on(ctx));
         if (!name && !region->n_node)
-            return tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_TOOL,
+            return ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_TOOL,
                             "the region '%s' is refused: %s", region->name, why);
         if (name) {
             leave(ctx, c, name, s.why);
-            tc_warning(ctx, loc_of(c, name), TC_E_FALLBACK, "'%s' goes to the CPU: %s", name,
+            ti_warning(ctx, loc_of(c, name), TC_E_FALLBACK, "'%s' goes to the CPU: %s", name,
                        s.why);
         } else
             leave_rest(&s, c, why);
         trials--;
-        TC_TRY(tc_tell_progress(ctx, "parts tried to find what is refused",
+        TC_TRY(ti_tell_progress(ctx, "parts tried to find what is refused",
                                 (size_t)(trials < 0 ? TRIALS : TRIALS - trials), TRIALS));
         status = attempt(ctx, c, judge, &failed, &why);
         if (status == TC_OK)
             return TC_OK;
     }
-    return tc_error(ctx, &(tc_loc){.file = c->typed->file}, TC_E_TOOL, "%s", why);
+    return ti_error(ctx, &(tc_loc){.file = c->typed->file}, TC_E_TOOL, "%s", why);
 }

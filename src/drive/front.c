@@ -13,12 +13,12 @@ static bool has(const tc_target *t, tc_feature feature)
 
 static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
 {
-    tc_status status = tc_usage(
+    tc_status status = ti_usage(
         ctx,
         "%s is a float model and the target '%s' computes with integers: calibration data is "
         "missing",
         r->model, r->target);
-    tc_note(
+    ti_note(
         ctx, NULL,
         "add --calib DATA; --calib=random:1 uses random data; -q none keeps the model in float");
     return status;
@@ -34,7 +34,7 @@ static bool is_float_only(const tc_compiled *c)
 /* Settings that quantize. */
 static bool asks_for_integers(const tc_compile_request *r)
 {
-    return r->settings || (r->config && !tc_text_eq(r->config, "none"));
+    return r->settings || (r->config && !ti_text_eq(r->config, "none"));
 }
 
 /* A target that computes in float: settings that quantize are a mistake, data changes nothing. */
@@ -43,18 +43,18 @@ static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, cons
     if (!is_float_only(c) || r->calib_only_if_needed)
         return TC_OK;
     if (asks_for_integers(r)) {
-        tc_status status = tc_usage(ctx, "%s%s: the target '%s' computes in float",
+        tc_status status = ti_usage(ctx, "%s%s: the target '%s' computes in float",
                                     r->config ? "-q " : "settings that quantize",
                                     r->config ? r->config : "", r->target);
-        tc_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both; "
+        ti_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both; "
                            "without -q the program stays in float");
         return status;
     }
-    if (r->calib && !tc_dataset_invented(r->calib) && !(r->config || r->check)) {
-        tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+    if (r->calib && !ti_dataset_invented(r->calib) && !(r->config || r->check)) {
+        ti_warning(ctx, NULL, TC_E_NO_EFFECT,
                    "calibration data quantizes nothing here: the target '%s' computes in float",
                    r->target);
-        tc_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both");
+        ti_note(ctx, NULL, "TOSA-1.0+INT computes with integers, TOSA-1.0+INT+FP with both");
     }
     return TC_OK;
 }
@@ -77,28 +77,28 @@ static tc_status judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_c
 {
     TC_TRY(check_float_only(ctx, r, c));
     if (r->calib && !r->calib_only_if_needed && quantizes)
-        tc_data_fit(ctx, c->module, r->calib);
+        ti_data_fit(ctx, c->module, r->calib);
     return TC_OK;
 }
 
 static bool is_quantized(const tc_module *m)
 {
-    return tc_quant_is_pt2e(m) || tc_quant_is_typed(m) || tc_quant_is_lowered(m);
+    return ti_quant_is_pt2e(m) || ti_quant_is_typed(m) || ti_quant_is_lowered(m);
 }
 
 /* Ranges that the model chooses when it runs give way to those of calibration data. */
 static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
                                const tc_job *job)
 {
-    if (tc_road_when(TC_WHEN_DYNAMIC, job, c->module))
-        tc_note(ctx, NULL,
+    if (ti_road_when(TC_WHEN_DYNAMIC, job, c->module))
+        ti_note(ctx, NULL,
                 "%s is quantized dynamically, or only its weights are: all ranges come from "
                 "calibration data instead; -t cpu without data and -q keeps them",
                 r->model);
-    TC_TRY(tc_road_run(ctx, c->module, TC_AT_TIDY, TC_AT_REAL, job, r->trace));
-    if ((r->config || r->settings) && !tc_quant_is_dynamic(ctx, c->module) &&
+    TC_TRY(ti_road_run(ctx, c->module, TC_AT_TIDY, TC_AT_REAL, job, r->trace));
+    if ((r->config || r->settings) && !ti_quant_is_dynamic(ctx, c->module) &&
         is_quantized(c->module))
-        return tc_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
+        return ti_usage(ctx, "%s%s: %s is quantized already", r->config ? "-q " : "settings",
                         r->config ? r->config : "", r->model);
     return TC_OK;
 }
@@ -108,36 +108,36 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
 {
     tc_samples samples;
     tc_quant_request q = {.labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains};
-    if (r->calib && r->calib_only_if_needed && tc_dataset_invented(r->calib))
-        tc_data_missing(ctx, &c->config);
+    if (r->calib && r->calib_only_if_needed && ti_dataset_invented(r->calib))
+        ti_data_missing(ctx, &c->config);
     if (r->calib)
-        TC_TRY(tc_open_dataset(ctx, r->calib, tc_main(c->module), &samples));
+        TC_TRY(ti_open_dataset(ctx, r->calib, ti_main(c->module), &samples));
     else /* a program without inputs says itself what it computes with */
-        TC_TRY(tc_open_samples(ctx, tc_main(c->module), NULL, 0, &samples));
-    TC_TRY(tc_typed_cost(ctx, r, c, &q.cost));
+        TC_TRY(ti_open_samples(ctx, ti_main(c->module), NULL, 0, &samples));
+    TC_TRY(ti_typed_cost(ctx, r, c, &q.cost));
     job->samples = &samples;
     job->quant = &q;
-    tc_status status = tc_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, job, r->trace);
+    tc_status status = ti_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, job, r->trace);
     job->samples = NULL;
     job->quant = NULL;
     job->fresh = true;
     return status;
 }
 
-tc_status tc_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     tc_job job = {.target = &c->target, .config = &c->config, .integers = integers_of(r, c)};
-    TC_TRY(tc_tell_progress(ctx, "tidying", 0, 1));
+    TC_TRY(ti_tell_progress(ctx, "tidying", 0, 1));
     if (!is_quantized(c->module))
-        TC_TRY(judge_data(ctx, r, c, tc_road_when(TC_WHEN_INTEGERS, &job, c->module)));
-    TC_TRY(tc_road_run(ctx, c->module, TC_AT_READ, TC_AT_TIDY, &job, r->trace));
-    TC_TRY(tc_check_places(c->module));
+        TC_TRY(judge_data(ctx, r, c, ti_road_when(TC_WHEN_INTEGERS, &job, c->module)));
+    TC_TRY(ti_road_run(ctx, c->module, TC_AT_READ, TC_AT_TIDY, &job, r->trace));
+    TC_TRY(ti_check_places(c->module));
     TC_TRY(settle_ranges(ctx, r, c, &job));
-    bool quantizes = tc_road_when(TC_WHEN_INTEGERS, &job, c->module);
-    if (quantizes && !r->calib && tc_main(c->module)->n_in)
+    bool quantizes = ti_road_when(TC_WHEN_INTEGERS, &job, c->module);
+    if (quantizes && !r->calib && ti_main(c->module)->n_in)
         return no_data(ctx, r);
-    TC_TRY(tc_road_run(ctx, c->module, TC_AT_REAL, TC_AT_READY, &job, r->trace));
+    TC_TRY(ti_road_run(ctx, c->module, TC_AT_REAL, TC_AT_READY, &job, r->trace));
     if (quantizes)
         TC_TRY(quantize(ctx, r, c, &job));
-    return tc_road_run(ctx, c->module, TC_AT_TYPED, TC_AT_WHOLE, &job, r->trace);
+    return ti_road_run(ctx, c->module, TC_AT_TYPED, TC_AT_WHOLE, &job, r->trace);
 }

@@ -51,7 +51,7 @@ static const rung rungs[] = {
 };
 enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13 }; /* among them */
 
-bool tc_goal_asks(const tc_goal *g)
+bool ti_goal_asks(const tc_goal *g)
 {
     return g->best || g->sqnr_db > 0 || g->drop > 0 || g->cycles > 0 || g->flash > 0;
 }
@@ -77,9 +77,9 @@ static double flash_of(const tc_compiled *c)
     bool packs = c->target.machine->packing == TC_PACKED_VELA;
     double bytes = 0;
     for (size_t i = 0; i < c->n_region; i++) {
-        const tc_graph *g = tc_main(c->region[i].module);
+        const tc_graph *g = ti_main(c->region[i].module);
         for (size_t k = 0; k < g->n_node; k++) {
-            tc_tensor t = g->node[k]->op == TC_OP_const ? tc_tensor_of(g, g->node[k]->out[0])
+            tc_tensor t = g->node[k]->op == TC_OP_const ? ti_tensor_of(g, g->node[k]->out[0])
                                                         : (tc_tensor){NULL, NULL};
             if (!t.data)
                 continue;
@@ -98,14 +98,14 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
     *out = 0;
     if (m->packing != TC_PACKED_VELA)
         return TC_OK;
-    const tc_npu_machine *machine = tc_npu_machine_find(c->target.text);
+    const tc_npu_machine *machine = ti_npu_machine_find(c->target.text);
     tc_npu_system system;
-    TC_TRY(tc_npu_system_find(ctx, machine, goal->ini,
+    TC_TRY(ti_npu_system_find(ctx, machine, goal->ini,
                               goal->system_config ? goal->system_config : m->system_config,
                               goal->memory_mode ? goal->memory_mode : m->memory_mode, &system));
     for (size_t i = 0; i < c->n_region; i++) {
         tc_estimate e;
-        tc_estimate_graph(ctx, &ctx->arena, tc_main(c->region[i].module), machine, &system, NULL,
+        ti_estimate_graph(ctx, &ctx->arena, ti_main(c->region[i].module), machine, &system, NULL,
                           &e);
         *out += e.cost.total.cycles;
     }
@@ -119,8 +119,8 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
 static tc_status settle(tc_ctx *ctx, const tc_goal *goal, const rung *r, double room, bool known,
                         tc_config *config)
 {
-    if (!tc_config_preset(r->preset, config))
-        return tc_error(ctx, NULL, TC_E_BUG, "there is no preset '%s'", r->preset);
+    if (!ti_config_preset(r->preset, config))
+        return ti_error(ctx, NULL, TC_E_BUG, "there is no preset '%s'", r->preset);
     if (r->four) {
         config->small8 = 100 - r->four;
         config->head8 = false;
@@ -141,14 +141,14 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     tc_compiled c = {.vela = {.ini = goal->ini,
                               .system_config = goal->system_config,
                               .memory_mode = goal->memory_mode}};
-    own.module = tc_module_clone(request->module);
+    own.module = ti_module_clone(request->module);
     own.config = NULL;
     own.settings = config;
     own.labels = labels;
     own.check = false;
     own.unexecuted = true;
     own.trace = NULL;
-    TC_TRY(tc_compile_stages(ctx, &own, &c));
+    TC_TRY(ti_compile_stages(ctx, &own, &c));
     row->sqnr_db = c.gains.db;
     row->agreement = c.gains.agree;
     row->drop = c.gains.drop;
@@ -161,9 +161,9 @@ static tc_status try_rung(tc_ctx *ctx, const tc_compile_request *request, const 
                           const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
     tc_attempt attempt;
-    tc_attempt_begin(ctx, &attempt);
+    ti_attempt_begin(ctx, &attempt);
     tc_status status = try_settings(ctx, request, goal, config, labels, row);
-    tc_attempt_end(ctx, &attempt);
+    ti_attempt_end(ctx, &attempt);
     return status == TC_OK || status == TC_CANCELLED
                ? status
                : try_settings(ctx, request, goal, config, labels, row);
@@ -200,9 +200,9 @@ static tc_status nothing_meets(tc_ctx *ctx, const tc_frontier_row *row, size_t n
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
         best = row[i].sqnr_db > row[best].sqnr_db ? i : best;
-    tc_status status = tc_error(ctx, NULL, TC_E_CONFIG, "none of %zu settings meets the goal", n);
+    tc_status status = ti_error(ctx, NULL, TC_E_CONFIG, "none of %zu settings meets the goal", n);
     for (size_t i = 0; i < n; i++)
-        tc_note(ctx, NULL, "%s: %.1f dB, %.0f cycles, %.0f bytes of flash%s", row[i].name,
+        ti_note(ctx, NULL, "%s: %.1f dB, %.0f cycles, %.0f bytes of flash%s", row[i].name,
                 row[i].sqnr_db, row[i].cycles, row[i].flash,
                 i == best ? ", the most accurate" : "");
     return status;
@@ -229,7 +229,7 @@ static tc_status step(search *s, size_t which, bool *met)
     *met = false;
     if (n && now() >= s->end)
         return TC_OK;
-    TC_TRY(tc_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
+    TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
     bool known = n && s->row[0].cycles > 0;
     double room = known ? 100 * (s->wanted.cycles / s->row[0].cycles - 1) : 0;
     if (rungs[which].cycles == WITHIN && !(room > 0))
@@ -284,19 +284,19 @@ static tc_status try_halves(search *s)
     return TC_OK;
 }
 
-tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
+tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
                            tc_config *out, tc_frontier_row **rows, size_t *n_row)
 {
     tc_labels labels = {NULL, NULL, 0};
     if (!request->calib)
-        return tc_usage(ctx,
+        return ti_usage(ctx,
                         "a goal for accuracy, cycles or flash needs calibration data: --calib");
     if (goal->labels) {
         tc_samples samples;
-        TC_TRY(tc_open_dataset(ctx, request->calib, tc_main(request->module), &samples));
-        const tc_graph *g = tc_main(request->module);
-        TC_TRY(tc_read_labels(ctx, goal->labels, request->calib, samples.n,
-                              g->n_out ? (size_t)tc_type_count(tc_type_of(g, g->out[0])) : 0,
+        TC_TRY(ti_open_dataset(ctx, request->calib, ti_main(request->module), &samples));
+        const tc_graph *g = ti_main(request->module);
+        TC_TRY(ti_read_labels(ctx, goal->labels, request->calib, samples.n,
+                              g->n_out ? (size_t)tc_type_count(ti_type_of(g, g->out[0])) : 0,
                               &labels));
     }
     search s = {.ctx = ctx,

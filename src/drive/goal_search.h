@@ -15,11 +15,11 @@ typedef struct tc_goal {
     const char *ini, *system_config, *memory_mode; /* Vela's, for the cost */
 } tc_goal;
 
-bool tc_goal_asks(const tc_goal *goal);
+bool ti_goal_asks(const tc_goal *goal);
 
 /* Tries settings, from the smallest to the most accurate, and fills out the first that meets the
  * goal (or, with limits only, the most accurate within them).  rows: all that were tried. */
-TC_MUST_USE tc_status tc_budget_search(tc_ctx *ctx, const tc_compile_request *request,
+TC_MUST_USE tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request,
                                        const tc_goal *goal, tc_config *out,
                                        tc_frontier_row **rows, size_t *n_row);
 

@@ -24,25 +24,25 @@ static bool remembers(tc_op op)
 static bool put_node(inliner *in, const tc_graph *from, const tc_node *node, tc_val *at)
 {
     tc_graph *to = in->to;
-    if (remembers(node->op) || tc_node_calls(node))
+    if (remembers(node->op) || ti_node_calls(node))
         return false;
     if (node->op == TC_OP_const) {
-        const tc_value *v = tc_value_of(from, node->out[0]);
-        at[node->out[0]] = tc_graph_const(to, v->type, v->data, v->name, node->loc);
+        const tc_value *v = ti_value_of(from, node->out[0]);
+        at[node->out[0]] = ti_graph_const(to, v->type, v->data, v->name, node->loc);
         return !v->state;
     }
-    tc_mark mark = tc_arena_mark(&in->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&in->ctx->scratch);
     tc_val *operand = tc_new_n(&in->ctx->scratch, tc_val, (size_t)node->n_in + 1);
     for (int i = 0; i < node->n_in; i++)
         operand[i] = at[node->in[i]];
     tc_node *copy =
-        tc_graph_add(to, node->op, node->attr, operand, node->n_in, node->n_out, node->loc);
+        ti_graph_add(to, node->op, node->attr, operand, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_value *v = tc_value_of(from, node->out[i]);
+        const tc_value *v = ti_value_of(from, node->out[i]);
         to->val[copy->out[i]]->type = v->type;
         at[node->out[i]] = copy->out[i];
     }
-    tc_arena_rewind(&in->ctx->scratch, mark);
+    ti_arena_rewind(&in->ctx->scratch, mark);
     return true;
 }
 
@@ -61,21 +61,21 @@ static bool put_region(inliner *in, const tc_graph *body, const tc_node *call, t
 
 static tc_graph *inlined(tc_ctx *ctx, const tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
-    tc_module *m = tc_module_new(ctx, module->file);
-    inliner in = {ctx, tc_graph_new(m, g->name)};
+    const tc_graph *g = ti_main(module);
+    tc_module *m = ti_module_new(ctx, module->file);
+    inliner in = {ctx, ti_graph_new(m, g->name)};
     tc_val *at = tc_new_n(&ctx->arena, tc_val, g->n_val);
     bool whole = !g->n_mutation;
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] =
-            tc_graph_input(in.to, tc_type_of(g, g->in[i]), tc_value_of(g, g->in[i])->name);
+            ti_graph_input(in.to, ti_type_of(g, g->in[i]), ti_value_of(g, g->in[i])->name);
     for (size_t k = 0; k < g->n_node && whole; k++) {
         const tc_node *node = g->node[k];
-        const tc_graph *body = node->op == TC_OP_call ? tc_node_callee(module, node, 0) : NULL;
+        const tc_graph *body = node->op == TC_OP_call ? ti_node_callee(module, node, 0) : NULL;
         whole = body ? put_region(&in, body, node, at) : put_node(&in, g, node, at);
     }
     for (size_t i = 0; i < g->n_out && whole; i++)
-        tc_graph_output(in.to, at[g->out[i]]);
+        ti_graph_output(in.to, at[g->out[i]]);
     return whole ? in.to : NULL;
 }
 
@@ -85,23 +85,23 @@ static tc_graph *inlined(tc_ctx *ctx, const tc_module *module)
 
 static const char *name_of(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
+    const tc_node *def = ti_def(g, v);
     return def && def->op != TC_OP_const ? def->loc->node : NULL;
 }
 
 static void leaves(tc_map *out, const tc_graph *g, tc_val v, const char *reader)
 {
     const char *name = v ? name_of(g, v) : NULL;
-    if (!name || (reader && tc_text_eq(name, reader)))
+    if (!name || (reader && ti_text_eq(name, reader)))
         return;
-    void **slot = tc_map_at(out, tc_str_of(name));
+    void **slot = ti_map_at(out, ti_str_of(name));
     uintptr_t now = (uintptr_t)*slot;
     *slot = (void *)(now == 0 || now == v ? (uintptr_t)v : (uintptr_t)SEVERAL);
 }
 
 static void find_leaving(tc_ctx *ctx, const tc_graph *g, tc_map *out)
 {
-    tc_map_init(out, &ctx->arena);
+    ti_map_init(out, &ctx->arena);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
             leaves(out, g, g->node[k]->in[i], g->node[k]->loc->node ? g->node[k]->loc->node : "");
@@ -143,8 +143,8 @@ static bool moves_nothing(const tc_type *t)
 static tc_val retyped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type, const int64_t *perm)
 {
     tc_attr_tosa_perms *attr = tc_new(&ctx->arena, tc_attr_tosa_perms);
-    attr->perms = tc_ints_copy(&ctx->arena, perm, type->rank);
-    tc_node *node = tc_graph_add(g, TC_OP_tosa_transpose, attr, &v, 1, 1, tc_def(g, v)->loc);
+    attr->perms = ti_ints_copy(&ctx->arena, perm, type->rank);
+    tc_node *node = ti_graph_add(g, TC_OP_tosa_transpose, attr, &v, 1, 1, ti_def(g, v)->loc);
     g->val[node->out[0]]->type = type;
     return node->out[0];
 }
@@ -153,7 +153,7 @@ static tc_val retyped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type, c
  * same kind of thing, or it cannot be told which order of axes it has. */
 static tc_val as_typed(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *typed)
 {
-    const tc_type *stored = tc_type_of(g, v);
+    const tc_type *stored = ti_type_of(g, v);
     bool first = same_shape(typed, stored), last = is_channels_last(typed, stored);
     if (!typed->quant || stored->dtype != typed->dtype || (!first && !last))
         return 0;
@@ -167,9 +167,9 @@ static tc_val as_typed(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *typed)
     return retyped(ctx, g, v, typed, perm);
 }
 
-tc_model *tc_compiled_watched(tc_ctx *ctx, const tc_compiled *c)
+tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *c)
 {
-    const tc_graph *typed = c->typed ? tc_main(c->typed) : NULL;
+    const tc_graph *typed = c->typed ? ti_main(c->typed) : NULL;
     tc_graph *g = typed && !typed->n_mutation ? inlined(ctx, c->module) : NULL;
     tc_map in_typed, in_program;
     if (!g)
@@ -178,14 +178,14 @@ tc_model *tc_compiled_watched(tc_ctx *ctx, const tc_compiled *c)
     find_leaving(ctx, g, &in_program);
     for (size_t i = 0; i < in_typed.n; i++) {
         uintptr_t t = (uintptr_t)in_typed.entry[i].value,
-                  p = (uintptr_t)tc_map_get(&in_program, in_typed.entry[i].key);
+                  p = (uintptr_t)ti_map_get(&in_program, in_typed.entry[i].key);
         if (t == SEVERAL || p == SEVERAL || !p || !typed->val[t]->name)
             continue;
-        tc_val v = as_typed(ctx, g, (tc_val)p, tc_type_of(typed, (tc_val)t));
+        tc_val v = as_typed(ctx, g, (tc_val)p, ti_type_of(typed, (tc_val)t));
         if (!v)
             continue;
         g->val[v]->name = typed->val[t]->name;
-        tc_graph_output(g, v);
+        ti_graph_output(g, v);
     }
-    return tc_model_of(ctx, c->model->name, g->module);
+    return ti_model_of(ctx, c->model->name, g->module);
 }

@@ -8,6 +8,6 @@
 /* The program with its regions in place of their calls, which gives, behind its own outputs, the
  * values that the typed program has too: under their names there, with their types and in their
  * order of axes.  NULL: it cannot be had, since the program remembers or branches, or was TOSA. */
-tc_model *tc_compiled_watched(tc_ctx *ctx, const tc_compiled *compiled);
+tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *compiled);
 
 #endif

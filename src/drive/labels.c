@@ -15,7 +15,7 @@ static tc_status check_count(tc_ctx *ctx, const char *file, const tc_dataset *da
 {
     if (found == n || (data->most && found > n))
         return TC_OK;
-    return tc_error(ctx, &(tc_loc){.file = file}, TC_E_DATA, "%zu label%s for %zu samples", found,
+    return ti_error(ctx, &(tc_loc){.file = file}, TC_E_DATA, "%zu label%s for %zu samples", found,
                     found == 1 ? "" : "s", n);
 }
 
@@ -24,18 +24,18 @@ static tc_status from_npy(tc_ctx *ctx, const char *path, const tc_dataset *data,
 {
     tc_npy *array;
     size_t count;
-    TC_TRY(tc_npy_open(ctx, path, &array, &count));
-    tc_dtype dtype = count == 1 ? tc_data_dtype(array) : TC_none;
-    if (!tc_is_int(dtype))
-        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_DATA,
+    TC_TRY(ti_npy_open(ctx, path, &array, &count));
+    tc_dtype dtype = count == 1 ? ti_data_dtype(array) : TC_none;
+    if (!ti_is_int(dtype))
+        return ti_error(ctx, &(tc_loc){.file = path}, TC_E_DATA,
                         "labels must be one array of integers");
     TC_TRY(check_count(ctx, path, data, (size_t)array->count, n));
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_tensor t = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype, 1, &array->count));
-    tc_status status = tc_npy_read(ctx, array, 0, array->count, t.data);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_tensor t = ti_tensor_new(&ctx->scratch, ti_type_make(ctx, dtype, 1, &array->count));
+    tc_status status = ti_npy_read(ctx, array, 0, array->count, t.data);
     for (size_t i = 0; i < n && status == TC_OK; i++)
-        out[i] = tc_load_i64(t, (int64_t)i);
-    tc_arena_rewind(&ctx->scratch, mark);
+        out[i] = ti_load_i64(t, (int64_t)i);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -45,7 +45,7 @@ static tc_status from_text(tc_ctx *ctx, const char *path, const tc_dataset *data
 {
     tc_bytes bytes;
     size_t found = 0, line = 0;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
+    TC_TRY(ti_file_read(ctx, path, &bytes));
     const char *at = (const char *)bytes.data, *end = at + bytes.size;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at)), *next = stop ? stop + 1 : end;
@@ -58,10 +58,10 @@ static tc_status from_text(tc_ctx *ctx, const char *path, const tc_dataset *data
             word--;
         tc_str text = {word, (size_t)(stop - word)};
         int64_t v = 0;
-        bool number = tc_text_to_i64(text, &v);
+        bool number = ti_text_to_i64(text, &v);
         if (text.n && !number && line > 1)
-            return tc_error(
-                ctx, &(tc_loc){.file = path, .place = tc_text_format(&ctx->arena, "%zu", line)},
+            return ti_error(
+                ctx, &(tc_loc){.file = path, .place = ti_text_format(&ctx->arena, "%zu", line)},
                 TC_E_DATA, "'%.*s' is not a label: expected an integer", (int)text.n, text.p);
         if (number && found < n)
             out[found] = v;
@@ -76,7 +76,7 @@ static const char *folder_of(tc_ctx *ctx, const char *path)
     const char *end = strrchr(path, '/'), *begin = end;
     while (begin && begin > path && begin[-1] != '/')
         begin--;
-    return end ? tc_intern(ctx, (tc_str){begin, (size_t)(end - begin)}) : "";
+    return end ? ti_intern(ctx, (tc_str){begin, (size_t)(end - begin)}) : "";
 }
 
 static int by_text(const void *a, const void *b)
@@ -89,25 +89,25 @@ static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, siz
 {
     tc_map seen;
     const char **of = tc_new_n(&ctx->arena, const char *, n + 1);
-    tc_map_init(&seen, &ctx->arena);
+    ti_map_init(&seen, &ctx->arena);
     for (size_t k = 0; k < n; k++) {
         const char *file = tc_dataset_file(data, k);
         if (!file) {
-            tc_status status = tc_usage(
+            tc_status status = ti_usage(
                 ctx, "--labels by-folder needs images in folders; these samples are arrays");
-            tc_note(ctx, NULL, "--labels FILE is a .npy or a text file of labels");
+            ti_note(ctx, NULL, "--labels FILE is a .npy or a text file of labels");
             return status;
         }
         of[k] = folder_of(ctx, file);
-        *tc_map_at(&seen, tc_str_of(of[k])) = data ? (void *)(uintptr_t)1 : NULL;
+        *ti_map_at(&seen, ti_str_of(of[k])) = data ? (void *)(uintptr_t)1 : NULL;
     }
     out->n_name = seen.n;
     out->name = tc_new_n(&ctx->arena, const char *, seen.n + 1);
     for (size_t i = 0; i < seen.n; i++)
-        out->name[i] = tc_intern(ctx, seen.entry[i].key);
+        out->name[i] = ti_intern(ctx, seen.entry[i].key);
     qsort(out->name, out->n_name, sizeof *out->name, by_text);
     if (out->n_name > classes)
-        return tc_error(ctx, NULL, TC_E_DATA, "%zu folders, but the program has %zu classes",
+        return ti_error(ctx, NULL, TC_E_DATA, "%zu folders, but the program has %zu classes",
                         out->n_name, classes);
     for (size_t k = 0; k < n; k++) {
         const char **found = bsearch(&of[k], out->name, out->n_name, sizeof *out->name, by_text);
@@ -116,21 +116,21 @@ static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, siz
     return TC_OK;
 }
 
-tc_status tc_read_labels(tc_ctx *ctx, const char *how, const tc_dataset *data, size_t n,
+tc_status ti_read_labels(tc_ctx *ctx, const char *how, const tc_dataset *data, size_t n,
                          size_t classes, tc_labels *out)
 {
     *out = (tc_labels){0};
     if (!how)
         return TC_OK;
     out->of = tc_new_n(&ctx->arena, int64_t, n + 1);
-    bool folders = tc_text_eq(how, "by-folder");
+    bool folders = ti_text_eq(how, "by-folder");
     TC_TRY(folders ? from_folders(ctx, data, n, classes, out)
-           : tc_text_ends(how, ".npy") || tc_text_ends(how, ".npz")
+           : ti_text_ends(how, ".npy") || ti_text_ends(how, ".npz")
                ? from_npy(ctx, how, data, n, out->of)
                : from_text(ctx, how, data, n, out->of));
     for (size_t k = 0; k < n; k++)
         if (out->of[k] < 0 || out->of[k] >= (int64_t)classes)
-            return tc_error(ctx, &(tc_loc){.file = how}, TC_E_DATA,
+            return ti_error(ctx, &(tc_loc){.file = how}, TC_E_DATA,
                             "label %" PRId64 " of sample %zu: the program has %zu classes",
                             out->of[k], k, classes);
     return TC_OK;

@@ -14,7 +14,7 @@ typedef struct tc_labels {
 
 /* n labels by the words of tc_evaluate_options; data is bound.  Where only its first samples count
  * there may be labels of the others too. */
-TC_MUST_USE tc_status tc_read_labels(tc_ctx *ctx, const char *how, const tc_dataset *data, size_t n,
+TC_MUST_USE tc_status ti_read_labels(tc_ctx *ctx, const char *how, const tc_dataset *data, size_t n,
                                      size_t classes, tc_labels *out);
 
 #endif

@@ -10,10 +10,10 @@
 static const tc_type *type_before(const tc_compiled *before, const char *name)
 {
     for (; before; before = before->beside) {
-        const tc_graph *g = tc_main(before->typed ? before->typed : before->module);
+        const tc_graph *g = ti_main(before->typed ? before->typed : before->module);
         for (size_t i = 0; i < g->n_mutation; i++) {
-            const tc_value *v = tc_value_of(g, g->mutation[i].before);
-            if (v->name && tc_text_eq(v->name, name))
+            const tc_value *v = ti_value_of(g, g->mutation[i].before);
+            if (v->name && ti_text_eq(v->name, name))
                 return v->type;
         }
     }
@@ -28,13 +28,13 @@ static bool is_state(const tc_graph *g, tc_val v)
     return false;
 }
 
-void tc_methods_adopt_state(tc_graph *g, const tc_compiled *before)
+void ti_methods_adopt_state(tc_graph *g, const tc_compiled *before)
 {
     for (tc_val v = 1; v < g->n_val; v++) {
-        const tc_value *value = tc_value_of(g, v);
+        const tc_value *value = ti_value_of(g, v);
         const tc_type *there = value->data && value->name ? type_before(before, value->name) : NULL;
-        if (there && tc_same_dims(there, value->type) && !is_state(g, v))
-            tc_graph_mutate(g, v, v);
+        if (there && ti_same_dims(there, value->type) && !is_state(g, v))
+            ti_graph_mutate(g, v, v);
     }
 }
 
@@ -55,7 +55,7 @@ static tc_patch as_type(const tc_type *type)
     return p;
 }
 
-void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
                            tc_config *config)
 {
     tc_config_entry *own = tc_new_n(&ctx->arena, tc_config_entry, config->n_entry);
@@ -64,10 +64,10 @@ void tc_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *be
     config->entry = own;
     config->cap_entry = config->n_entry;
     for (size_t i = 0; i < g->n_mutation; i++) {
-        const char *name = tc_value_of(g, g->mutation[i].before)->name;
+        const char *name = ti_value_of(g, g->mutation[i].before)->name;
         const tc_type *type = name ? type_before(before, name) : NULL;
         if (type && (!type->quant || type->quant->axis < 0))
-            tc_config_add(ctx, config,
+            ti_config_add(ctx, config,
                           (tc_config_entry){.level = TC_LEVEL_node,
                                             .name = name,
                                             .act = as_type(type)});

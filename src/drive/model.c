@@ -4,10 +4,10 @@
 
 #include "../base/enter.h"
 
-tc_model *tc_model_of(tc_ctx *ctx, const char *name, tc_module *module)
+tc_model *ti_model_of(tc_ctx *ctx, const char *name, tc_module *module)
 {
     tc_model *model = tc_new(&ctx->arena, tc_model);
-    *model = (tc_model){tc_intern_text(ctx, name), module};
+    *model = (tc_model){ti_intern_text(ctx, name), module};
     return model;
 }
 
@@ -21,23 +21,23 @@ static const char *port_name(const tc_graph *g, const tc_port *port, size_t n, t
     return g->val[val]->name;
 }
 
-const char *tc_input_name(const tc_graph *g, size_t i)
+const char *ti_input_name(const tc_graph *g, size_t i)
 {
     return port_name(g, g->module->in_port, g->module->n_in_port, g->in[i], i);
 }
 
-const char *tc_output_name_of(const tc_graph *g, size_t i)
+const char *ti_output_name_of(const tc_graph *g, size_t i)
 {
     return port_name(g, g->module->out_port, g->module->n_out_port, g->out[i], i);
 }
 
-const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i)
+const tc_type *ti_port_codes(const tc_graph *g, bool output, size_t i)
 {
     const tc_module *m = g->module;
     const tc_port *port = output ? m->out_port : m->in_port;
-    const tc_type *type = tc_type_of(g, output ? g->out[i] : g->in[i]);
+    const tc_type *type = ti_type_of(g, output ? g->out[i] : g->in[i]);
     size_t at = 0;
-    for (size_t k = 0; k < (output ? m->n_out_port : m->n_in_port) && g == tc_main(m); k++)
+    for (size_t k = 0; k < (output ? m->n_out_port : m->n_in_port) && g == ti_main(m); k++)
         if (port[k].val != TC_NONE && at++ == i) {
             const tc_type *codes = port[k].codes;
             return codes && codes->dtype == type->dtype && !type->quant ? codes : type;
@@ -45,14 +45,14 @@ const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i)
     return type;
 }
 
-bool tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)
+bool ti_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)
 {
     if (i >= (output ? g->n_out : g->n_in))
         return 0;
     tc_val v = output ? g->out[i] : g->in[i];
-    tc_fill_record(out,
-                   &(tc_port_info){.name = output ? tc_output_name_of(g, i) : tc_input_name(g, i),
-                                   .type = tc_port_codes(g, output, i),
+    ti_fill_record(out,
+                   &(tc_port_info){.name = output ? ti_output_name_of(g, i) : ti_input_name(g, i),
+                                   .type = ti_port_codes(g, output, i),
                                    .value = v},
                    sizeof *out);
     return 1;
@@ -65,7 +65,7 @@ static tc_status after_pass(void *user, const tc_module *module, const tc_pass *
     return hook->on_pass(hook->user, &lent, pass->name);
 }
 
-tc_trace tc_hook_trace(tc_pass_hook *hook)
+tc_trace ti_hook_trace(tc_pass_hook *hook)
 {
     return (tc_trace){after_pass, hook};
 }

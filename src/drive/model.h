@@ -12,23 +12,23 @@ struct tc_model {
 };
 
 /* A module handed out as a model; in the arena. */
-tc_model *tc_model_of(tc_ctx *ctx, const char *name, tc_module *module);
+tc_model *ti_model_of(tc_ctx *ctx, const char *name, tc_module *module);
 
 /* The name of a tensor in the signature, or of its value; NULL: it has none. */
-const char *tc_input_name(const tc_graph *g, size_t i);
-const char *tc_output_name_of(const tc_graph *g, size_t i);
+const char *ti_input_name(const tc_graph *g, size_t i);
+const char *ti_output_name_of(const tc_graph *g, size_t i);
 
 /* The type of input or output i, with what its integers stand for where its port says so. */
-const tc_type *tc_port_codes(const tc_graph *g, bool output, size_t i);
+const tc_type *ti_port_codes(const tc_graph *g, bool output, size_t i);
 
 /* Fills a caller's record for input or output i of a program; 0: there is none. */
-bool tc_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out);
+bool ti_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out);
 
 /* A caller's hook as the driver of passes takes it. */
 typedef struct tc_pass_hook {
     tc_on_pass *on_pass;
     void *user;
 } tc_pass_hook;
-tc_trace tc_hook_trace(tc_pass_hook *hook);
+tc_trace ti_hook_trace(tc_pass_hook *hook);
 
 #endif

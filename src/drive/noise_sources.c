@@ -34,21 +34,21 @@ static tc_status measure(tc_ctx *ctx, const tc_compiled *c, double *noise)
     tc_comparison *found;
     tc_compared_value v = {.size = sizeof v};
     tc_map by_name;
-    const tc_graph *g = tc_main(c->typed);
+    const tc_graph *g = ti_main(c->typed);
     TC_TRY(tc_dataset_new(ctx, c->proof.samples, read_given, (void *)(uintptr_t)c, &data));
-    TC_TRY(tc_compare_models(ctx, tc_model_of(ctx, "model", c->real),
-                             tc_model_of(ctx, "typed", c->typed), data, &found));
-    tc_map_init(&by_name, &ctx->arena);
+    TC_TRY(tc_compare_models(ctx, ti_model_of(ctx, "model", c->real),
+                             ti_model_of(ctx, "typed", c->typed), data, &found));
+    ti_map_init(&by_name, &ctx->arena);
     for (size_t i = 0; tc_comparison_value(found, i, &v); i++) {
         double *at = tc_new(&ctx->arena, double);
         *at = pow(10, -v.sqnr_db / 10);
-        *tc_map_at(&by_name, tc_str_of(v.name)) = at;
+        *ti_map_at(&by_name, ti_str_of(v.name)) = at;
     }
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val out = g->node[k]->out[i];
             const char *name = g->val[out]->name;
-            const double *own = name ? tc_map_get(&by_name, tc_str_of(name)) : NULL;
+            const double *own = name ? ti_map_get(&by_name, ti_str_of(name)) : NULL;
             for (int j = 0; j < g->node[k]->n_in && !own; j++)
                 noise[out] = fmax(noise[out], noise[g->node[k]->in[j]]);
             noise[out] = own ? *own : noise[out];
@@ -90,7 +90,7 @@ static void insert(suspect *list, size_t *n, suspect s)
 static size_t find_suspects(tc_ctx *ctx, const tc_compiled *c, tc_val out, const double *noise,
                             suspect *list)
 {
-    const tc_graph *g = tc_main(c->typed);
+    const tc_graph *g = ti_main(c->typed);
     bool *part = tc_new_n(&ctx->arena, bool, g->n_val);
     size_t n = 0;
     mark_ancestors(g, out, part);
@@ -103,9 +103,9 @@ static size_t find_suspects(tc_ctx *ctx, const tc_compiled *c, tc_val out, const
             tc_val v = node->out[i];
             bool known = false;
             for (size_t j = 0; j < n; j++)
-                known = known || (same_codes(tc_type_of(g, v), tc_type_of(g, list[j].v)) &&
+                known = known || (same_codes(ti_type_of(g, v), ti_type_of(g, list[j].v)) &&
                                   noise[v] - in <= list[j].score);
-            if (!known && part[v] && g->val[v]->name && tc_type_of(g, v)->quant &&
+            if (!known && part[v] && g->val[v]->name && ti_type_of(g, v)->quant &&
                 node->op != TC_OP_const)
                 insert(list, &n, (suspect){.v = v, .score = noise[v] - in});
         }
@@ -119,38 +119,38 @@ static double without(tc_ctx *ctx, const tc_compiled *c, tc_val v, size_t output
     tc_attempt attempt;
     tc_proof p;
     double by = -INFINITY;
-    tc_attempt_begin(ctx, &attempt);
-    tc_module *m = tc_module_clone(c->typed);
-    const tc_graph *g = tc_main(m);
-    const tc_type *of = tc_type_of(g, v);
+    ti_attempt_begin(ctx, &attempt);
+    tc_module *m = ti_module_clone(c->typed);
+    const tc_graph *g = ti_main(m);
+    const tc_type *of = ti_type_of(g, v);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++) {
             tc_value *value = g->val[g->node[k]->out[i]];
             if (same_codes(value->type, of))
-                value->type = tc_type_make(ctx, TC_f32, value->type->rank, value->type->dim);
+                value->type = ti_type_make(ctx, TC_f32, value->type->rank, value->type->dim);
         }
-    if (tc_prove_typed(ctx, c, m, &p) == TC_OK && p.out[output].compared)
-        by = tc_proof_measure(&p.out[output], &p.out[output].by[odd], &p.out[output].by[odd].typed);
-    tc_attempt_end(ctx, &attempt);
+    if (ti_prove_typed(ctx, c, m, &p) == TC_OK && p.out[output].compared)
+        by = ti_proof_measure(&p.out[output], &p.out[output].by[odd], &p.out[output].by[odd].typed);
+    ti_attempt_end(ctx, &attempt);
     return by;
 }
 
-size_t tc_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd, tc_noise *out,
+size_t ti_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd, tc_noise *out,
                        size_t most)
 {
     suspect list[TRIED] = {{0}};
-    const tc_graph *g = tc_main(c->typed);
+    const tc_graph *g = ti_main(c->typed);
     tc_attempt attempt;
-    tc_attempt_begin(ctx, &attempt);
+    ti_attempt_begin(ctx, &attempt);
     double *noise = tc_new_n(&ctx->arena, double, g->n_val);
     size_t n = 0, found = 0;
     const tc_proof_output *o = &c->proof.out[output];
-    double had = tc_proof_measure(o, &o->by[odd], &o->by[odd].typed);
+    double had = ti_proof_measure(o, &o->by[odd], &o->by[odd].typed);
     if (measure(ctx, c, noise) == TC_OK)
         n = find_suspects(ctx, c, g->out[output], noise, list);
     for (size_t i = 0; i < n; i++)
         list[i].score = list[i].by = without(ctx, c, list[i].v, output, odd);
-    tc_attempt_end(ctx, &attempt);
+    ti_attempt_end(ctx, &attempt);
     for (size_t k = 0; k < most; k++) {
         size_t best = n;
         for (size_t i = 0; i < n; i++)
@@ -158,7 +158,7 @@ size_t tc_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd
                 best = i;
         if (best == n)
             break;
-        const tc_node *def = tc_def(g, list[best].v);
+        const tc_node *def = ti_def(g, list[best].v);
         out[found++] = (tc_noise){g->val[list[best].v]->name, def ? def->loc : NULL, list[best].by};
         list[best].score = -INFINITY;
     }

@@ -11,7 +11,7 @@ static const char *main_reason(const tc_split_report *r, size_t *n, const tc_nod
     for (size_t i = 0; i < r->n_left; i++) {
         size_t same = 0;
         for (size_t k = i; k < r->n_left; k++)
-            same += tc_text_eq(r->left[k].why, r->left[i].why);
+            same += ti_text_eq(r->left[k].why, r->left[i].why);
         if (same <= *n)
             continue;
         *n = same;
@@ -21,7 +21,7 @@ static const char *main_reason(const tc_split_report *r, size_t *n, const tc_nod
     return why;
 }
 
-tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
+tc_status ti_tell_idle(tc_ctx *ctx, const tc_compiled *c)
 {
     if (c->n_region || c->target.machine->packing == TC_PACKED_NOT || !c->typed ||
         !c->split.n_left)
@@ -34,14 +34,14 @@ tc_status tc_tell_idle(tc_ctx *ctx, const tc_compiled *c)
     const tc_node *first = NULL;
     const char *why = main_reason(&c->split, &n, &first);
     if (c->request.strict)
-        status = tc_error(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
+        status = ti_error(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
     else
-        tc_warning(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
-    tc_note(ctx, first->loc, "%zu of them, the first is '%s': %s", n,
+        ti_warning(ctx, &loc, TC_E_IDLE, text, c->target.text, all);
+    ti_note(ctx, first->loc, "%zu of them, the first is '%s': %s", n,
             first->loc->node ? first->loc->node : tc_ops[first->op].name, why);
-    if (c->request.config && tc_text_eq(c->request.config, "none"))
-        tc_note(ctx, NULL, "-q none keeps the model in float: without it, --calib quantizes it");
+    if (c->request.config && ti_text_eq(c->request.config, "none"))
+        ti_note(ctx, NULL, "-q none keeps the model in float: without it, --calib quantizes it");
     else
-        tc_note(ctx, NULL, "'tosac explain' lists every operator with its reason");
+        ti_note(ctx, NULL, "'tosac explain' lists every operator with its reason");
     return status;
 }

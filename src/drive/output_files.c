@@ -20,10 +20,10 @@ typedef tc_status maker(tc_ctx *ctx, tc_compiled *c, const char *path);
 
 static tc_status nothing_to_write(tc_ctx *ctx, const tc_compiled *c, const char *path)
 {
-    tc_status status = tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+    tc_status status = ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
                                 "no operator goes to '%s', so there is nothing for '%s'",
                                 c->target.text, path ? path : "memory");
-    tc_note(ctx, NULL, "'tosac explain' says why; a .pte also holds what the CPU runs");
+    ti_note(ctx, NULL, "'tosac explain' says why; a .pte also holds what the CPU runs");
     return status;
 }
 
@@ -31,7 +31,7 @@ static tc_status make_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     for (size_t i = 0; i < c->n_region; i++) {
         tc_bytes bytes;
-        TC_TRY(tc_region_tosa(ctx, &c->region[i], &bytes));
+        TC_TRY(ti_region_tosa(ctx, &c->region[i], &bytes));
         add_file(&c->written, bytes);
     }
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
@@ -43,12 +43,12 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
     tc_bytes bytes;
     if (c->n_region != 1) {
         tc_status status =
-            tc_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+            ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
                      "the program has %zu regions, but a .vgf file holds one", c->n_region);
-        tc_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
+        ti_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
         return status;
     }
-    TC_TRY(tc_emit_vgf(ctx, c->region[0].module, &bytes));
+    TC_TRY(ti_emit_vgf(ctx, c->region[0].module, &bytes));
     add_file(&c->written, bytes);
     return TC_OK;
 }
@@ -56,8 +56,8 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
 static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     if (c->target.machine->packing != TC_PACKED_VELA)
-        return tc_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
-    TC_TRY(tc_pack_regions(ctx, c));
+        return ti_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
+    TC_TRY(ti_pack_regions(ctx, c));
     for (size_t i = 0; i < c->n_region; i++)
         add_file(&c->written, c->payload[i].bytes);
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
@@ -67,9 +67,9 @@ static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 static tc_compiled copy_for_program(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_compiled copy = *c;
-    copy.module = tc_module_clone(c->module);
+    copy.module = ti_module_clone(c->module);
     if (c->n_region == 1 && c->region[0].module == c->module) {
-        copy.region = tc_arena_copy(&ctx->arena, c->region, sizeof *c->region);
+        copy.region = ti_arena_copy(&ctx->arena, c->region, sizeof *c->region);
         copy.region[0].module = copy.module;
     }
     return copy;
@@ -78,7 +78,7 @@ static tc_compiled copy_for_program(tc_ctx *ctx, const tc_compiled *c)
 /* Without each region's .tosa, where it is not asked for. */
 static const tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa)
 {
-    tc_payload *copy = tc_arena_copy(&ctx->arena, c->payload, c->n_region * sizeof *copy);
+    tc_payload *copy = ti_arena_copy(&ctx->arena, c->payload, c->n_region * sizeof *copy);
     for (size_t i = 0; i < c->n_region && !keep_tosa; i++)
         copy[i].tosa = (tc_bytes){NULL, 0};
     return copy;
@@ -100,13 +100,13 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     tc_compiled *copy = tc_new_n(&ctx->arena, tc_compiled, n);
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
     for (tc_compiled *m = c; m; m = m->beside) {
-        TC_TRY(tc_pack_regions(ctx, m));
-        TC_TRY(tc_tell_idle(ctx, m));
+        TC_TRY(ti_pack_regions(ctx, m));
+        TC_TRY(ti_tell_idle(ctx, m));
         copy[--k] = copy_for_program(ctx, m);
         part[k] = (tc_program_part){&copy[k], m->method, payloads_of(ctx, m, keep_tosa),
                                     m->n_region};
     }
-    TC_TRY(tc_program_join(ctx, part, n, NULL, program));
+    TC_TRY(ti_program_join(ctx, part, n, NULL, program));
     k = n;
     for (tc_compiled *m = c; m; m = m->beside) {
         k--;
@@ -114,7 +114,7 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
         m->written.state = program[k].state;
         m->written.plan = program[k].plan;
         m->written.planned = program[k].planned;
-        TC_TRY(tc_prove(ctx, m, program[k].planned->module));
+        TC_TRY(ti_prove(ctx, m, program[k].planned->module));
     }
     add_file(&c->written, program[n - 1].pte);
     return TC_OK;
@@ -138,7 +138,7 @@ static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
     tc_bytes source, header;
     TC_TRY(make_program(ctx, c, false));
     size_t program = c->written.bytes; /* what lies on the device: not the length of the text */
-    TC_TRY(tc_emit_c(ctx, c, path ? path : "model.c", c->written.file[0], &source, &header));
+    TC_TRY(ti_emit_c(ctx, c, path ? path : "model.c", c->written.file[0], &source, &header));
     c->written.n_file = 0;
     c->written.bytes = 0;
     add_file(&c->written, source);
@@ -151,9 +151,9 @@ static tc_status make_ir(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     (void)path;
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_print(c->module, &(tc_print_options){.locs = true}, &text);
-    add_file(&c->written, (tc_bytes){(const uint8_t *)tc_buf_cstr(&text), text.size});
+    ti_buf_init(&text, &ctx->arena);
+    ti_print(c->module, &(tc_print_options){.locs = true}, &text);
+    add_file(&c->written, (tc_bytes){(const uint8_t *)ti_buf_cstr(&text), text.size});
     return TC_OK;
 }
 
@@ -171,17 +171,17 @@ static const struct {
     [TC_OUTPUT_C] = {{"c", ".c"}, make_c, true},
 };
 
-const tc_output_kind *tc_output_of(tc_output kind)
+const tc_output_kind *ti_output_of(tc_output kind)
 {
     return (size_t)kind < TC_COUNT(kinds) ? &kinds[kind].is : NULL;
 }
 
-tc_status tc_output_here(tc_ctx *ctx, const char *target, tc_output kind)
+tc_status ti_output_here(tc_ctx *ctx, const char *target, tc_output kind)
 {
     tc_target parsed;
-    TC_TRY(tc_target_parse(ctx, target, &parsed));
+    TC_TRY(ti_target_parse(ctx, target, &parsed));
     bool by_vela = parsed.machine->packing == TC_PACKED_VELA;
-    return by_vela && (size_t)kind < TC_COUNT(kinds) && kinds[kind].packed ? tc_vela_here(ctx)
+    return by_vela && (size_t)kind < TC_COUNT(kinds) && kinds[kind].packed ? ti_vela_here(ctx)
                                                                            : TC_OK;
 }
 
@@ -191,25 +191,25 @@ static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
     const tc_module *m = c->module;
     for (size_t k = 0; k < m->n_out_port; k++) {
         const tc_port *port = &m->out_port[k];
-        if (port->val == TC_NONE && port->text && !tc_text_eq(port->text, "None"))
-            tc_warning(ctx, &(tc_loc){.file = m->file, .place = "outputs"}, TC_E_STRUCTURE,
+        if (port->val == TC_NONE && port->text && !ti_text_eq(port->text, "None"))
+            ti_warning(ctx, &(tc_loc){.file = m->file, .place = "outputs"}, TC_E_STRUCTURE,
                        "output %zu is %s, not a tensor: %s cannot hold it, a .pte can", k,
                        port->text, kinds[kind].is.extension);
     }
 }
 
-tc_status tc_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
+tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     if ((size_t)kind >= TC_COUNT(kinds))
-        return tc_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
+        return ti_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
     if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA)
-        return tc_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
+        return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA)
         say_numbers(ctx, c, kind);
     TC_TRY(kinds[kind].make(ctx, c, path));
-    return c->written.planned ? TC_OK : tc_prove(ctx, c, c->module);
+    return c->written.planned ? TC_OK : ti_prove(ctx, c, c->module);
 }
 
 /* A region's file; with what crosses its borders beside it. */
@@ -218,20 +218,20 @@ static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const
 {
     tc_bytes bytes = c->written.file[i];
     if (!borders)
-        return tc_file_write(ctx, path, bytes);
-    return tc_file_write_two(ctx, path, bytes, tc_text_format(&ctx->arena, "%s.json", path),
-                             tc_borders_json(ctx, c, &c->region[i]));
+        return ti_file_write(ctx, path, bytes);
+    return ti_file_write_two(ctx, path, bytes, ti_text_format(&ctx->arena, "%s.json", path),
+                             ti_borders_json(ctx, c, &c->region[i]));
 }
 
 /* OUT.c and OUT.h. */
 static tc_status write_c(tc_ctx *ctx, tc_written *w, const char *path)
 {
     size_t stem = strlen(path);
-    stem -= tc_text_ends(path, ".c") ? 2 : 0;
+    stem -= ti_text_ends(path, ".c") ? 2 : 0;
     w->path = path;
-    const char *source = tc_text_format(&ctx->arena, "%.*s.c", (int)stem, path);
-    const char *header = tc_text_format(&ctx->arena, "%.*s.h", (int)stem, path);
-    return tc_file_write_two(ctx, source, w->file[0], header, w->file[1]);
+    const char *source = ti_text_format(&ctx->arena, "%.*s.c", (int)stem, path);
+    const char *header = ti_text_format(&ctx->arena, "%.*s.h", (int)stem, path);
+    return ti_file_write_two(ctx, source, w->file[0], header, w->file[1]);
 }
 
 /* OUT for one file; OUT.0.ext, OUT.1.ext, ... for several. */
@@ -242,29 +242,29 @@ static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, tc_written *w, con
     w->path = path;
     if (w->n_file == 1)
         return write_region(ctx, c, 0, path, borders);
-    if (stem > e && tc_text_eq(path + stem - e, extension))
+    if (stem > e && ti_text_eq(path + stem - e, extension))
         stem -= e;
     for (size_t i = 0; i < w->n_file; i++) {
-        const char *part = tc_text_format(&ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension);
+        const char *part = ti_text_format(&ctx->arena, "%.*s.%zu%s", (int)stem, path, i, extension);
         TC_TRY(write_region(ctx, c, i, part, borders));
     }
-    w->path = tc_text_format(&ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension,
+    w->path = ti_text_format(&ctx->arena, "%.*s.0%s to %.*s.%zu%s", (int)stem, path, extension,
                              (int)stem, path, w->n_file - 1, extension);
     return TC_OK;
 }
 
-tc_status tc_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
+tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
-    path = tc_intern_text(ctx, path);
+    path = ti_intern_text(ctx, path);
     if (kind == TC_OUTPUT_IR && !c->beside) {
         c->written = (tc_written){.path = path};
-        TC_TRY(tc_prove(ctx, c, c->module));
-        return tc_write_text(ctx, c->module, path);
+        TC_TRY(ti_prove(ctx, c, c->module));
+        return ti_write_text(ctx, c->module, path);
     }
-    TC_TRY(tc_make_files(ctx, c, kind, path));
+    TC_TRY(ti_make_files(ctx, c, kind, path));
     if (kind == TC_OUTPUT_C)
         return write_c(ctx, &c->written, path);
     bool borders =
-        (kind == TC_OUTPUT_TOSA && tc_borders_quantized(c)) || kind == TC_OUTPUT_VELA;
+        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(c)) || kind == TC_OUTPUT_VELA;
     return write_all(ctx, c, &c->written, path, kinds[kind].is.extension, borders);
 }

@@ -10,15 +10,15 @@ typedef struct tc_output_kind {
 } tc_output_kind;
 
 /* NULL: there is no such kind. */
-const tc_output_kind *tc_output_of(tc_output kind);
+const tc_output_kind *ti_output_of(tc_output kind);
 
 /* Whether what such a file needs is installed. */
-TC_MUST_USE tc_status tc_output_here(tc_ctx *ctx, const char *target, tc_output kind);
+TC_MUST_USE tc_status ti_output_here(tc_ctx *ctx, const char *target, tc_output kind);
 
 /* Into c->written; path: for messages and names inside, or NULL. */
-TC_MUST_USE tc_status tc_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path);
+TC_MUST_USE tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path);
 /* The same, onto the disk. */
-TC_MUST_USE tc_status tc_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind,
+TC_MUST_USE tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind,
                                      const char *path);
 
 #endif

@@ -4,9 +4,9 @@
 #include "choose.h"
 
 #define PASS(folder, function, ...)                                                                \
-    extern tc_status tc_##folder##_##function(tc_ctx *ctx, tc_module *module);
+    extern tc_status ti_##folder##_##function(tc_ctx *ctx, tc_module *module);
 #define STAGE(function, ...)                                                                       \
-    extern tc_status tc_stage_##function(tc_ctx *ctx, tc_module *module, const tc_job *job);
+    extern tc_status ti_stage_##function(tc_ctx *ctx, tc_module *module, const tc_job *job);
 #include "passes.def"
 
 /* The words of the table. */
@@ -25,9 +25,9 @@ enum {
 
 const tc_pass tc_passes[] = {
 #define PASS(folder, function, name, needs, gives, breaks, numbers, doc)                           \
-    {name, tc_##folder##_##function, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
+    {name, ti_##folder##_##function, NULL, 0, needs, gives, breaks, (tc_numbers)numbers, doc},
 #define STAGE(function, name, wants, needs, gives, breaks, numbers, doc)                           \
-    {name, NULL, tc_stage_##function, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
+    {name, NULL, ti_stage_##function, wants, needs, gives, breaks, (tc_numbers)numbers, doc},
 #include "passes.def"
     {0},
 };
@@ -54,7 +54,7 @@ static tc_status check_wants(tc_ctx *ctx, const tc_pass *pass, const tc_job *job
 {
     uint32_t lacks = missing(pass, job);
     return !lacks ? TC_OK
-                  : tc_usage(ctx, "the pass '%s' needs %s", pass->name,
+                  : ti_usage(ctx, "the pass '%s' needs %s", pass->name,
                              lacks & TC_WANTS_TARGET    ? "a target"
                              : lacks & TC_WANTS_SAMPLES ? "calibration data"
                                                         : "how to quantize");
@@ -66,7 +66,7 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
         uint32_t missing = pass->needs & ~module->graph[i]->facts;
         for (int bit = 0; bit < TC_FACT_COUNT; bit++)
             if (missing & 1u << bit)
-                return tc_usage(ctx, "the pass '%s' needs %s (%s), which does not hold for '%s'",
+                return ti_usage(ctx, "the pass '%s' needs %s (%s), which does not hold for '%s'",
                                 pass->name, tc_fact_names[bit], tc_fact_docs[bit],
                                 module->graph[i]->name);
     }
@@ -91,7 +91,7 @@ static bool is_verified(const tc_module *module, const tc_graph *before, size_t 
     for (size_t i = 0; same && i < n; i++)
         same = (chosen || module->graph[i]->node != before[i].node) &&
                !(module->graph[i]->facts & ~before[i].facts) &&
-               tc_graph_same(&before[i], module->graph[i]);
+               ti_graph_same(&before[i], module->graph[i]);
     return same;
 }
 
@@ -100,24 +100,24 @@ static bool is_verified(const tc_module *module, const tc_graph *before, size_t 
 static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, bool offered,
                           const tc_job *job, const tc_trace *trace)
 {
-    TC_TRY(tc_go_on(ctx));
+    TC_TRY(ti_go_on(ctx));
     TC_TRY(check_wants(ctx, pass, job));
     TC_TRY(check_needs(ctx, module, pass));
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     size_t n = module->n_graph;
     const tc_graph *before = graphs_of(ctx, module);
     bool chosen = offered && job && job->choices;
     if (chosen)
-        TC_TRY(tc_choose(ctx, module, pass, job->choices));
+        TC_TRY(ti_choose(ctx, module, pass, job->choices));
     else
         TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
     uint32_t breaks = pass->breaks | TC_FACT_LEGAL; /* whatever is done to a graph */
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts = (module->graph[i]->facts & ~breaks) | pass->gives;
     bool verified = is_verified(module, before, n, chosen);
-    tc_arena_rewind(&ctx->scratch, mark);
-    if (!verified && tc_verify(ctx, module) != TC_OK)
-        return tc_bug(ctx, &(tc_loc){.file = module->file},
+    ti_arena_rewind(&ctx->scratch, mark);
+    if (!verified && ti_verify(ctx, module) != TC_OK)
+        return ti_bug(ctx, &(tc_loc){.file = module->file},
                       "the pass '%s' made a graph that does not verify", pass->name);
     return trace ? trace->after(trace->user, module, pass) : TC_OK;
 }
@@ -127,7 +127,7 @@ static const char *name_near(const char *name)
     const char *near = NULL;
     size_t best = 4;
     for (const tc_pass *p = tc_passes; p->name; p++) {
-        size_t distance = tc_text_distance(name, p->name);
+        size_t distance = ti_text_distance(name, p->name);
         if (distance < best) {
             best = distance;
             near = p->name;
@@ -158,9 +158,9 @@ static const tc_pass *find_pass(tc_ctx *ctx, tc_str name)
         if (is_name(name, p->name))
             return p;
     for (const tc_pass_renamed *r = tc_passes_renamed; r->before; r++)
-        if (tc_str_is(name, r->before)) {
-            tc_note(ctx, NULL, "the pass '%s' is called '%s' now", r->before, r->now);
-            return find_pass(ctx, tc_str_of(r->now));
+        if (ti_str_is(name, r->before)) {
+            ti_note(ctx, NULL, "the pass '%s' is called '%s' now", r->before, r->now);
+            return find_pass(ctx, ti_str_of(r->now));
         }
     return NULL;
 }
@@ -172,23 +172,23 @@ static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc
     name.p += offered;
     name.n -= offered;
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
-        if (tc_str_is(name, list->name))
-            return tc_run_list(ctx, module, list->passes, job, trace);
+        if (ti_str_is(name, list->name))
+            return ti_run_list(ctx, module, list->passes, job, trace);
     const tc_pass *pass = find_pass(ctx, name);
     if (pass)
         return run_pass(ctx, module, pass, offered, job, trace);
-    const char *spelled = tc_text_copy(&ctx->arena, name), *near = name_near(spelled);
-    tc_status status = tc_usage(ctx, "there is no pass '%s'", spelled);
+    const char *spelled = ti_text_copy(&ctx->arena, name), *near = name_near(spelled);
+    tc_status status = ti_usage(ctx, "there is no pass '%s'", spelled);
     if (near)
-        tc_note(ctx, NULL, "did you mean '%s'?", near);
+        ti_note(ctx, NULL, "did you mean '%s'?", near);
     return status;
 }
 
-tc_status tc_run_list(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
+tc_status ti_run_list(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
                       const tc_trace *trace)
 {
     for (size_t i = 0; i < module->n_graph; i++)
-        module->graph[i]->facts |= tc_facts_seen(module->graph[i]);
+        module->graph[i]->facts |= ti_facts_seen(module->graph[i]);
     while (*names) {
         size_t n = strcspn(names, ",");
         TC_TRY(run_named(ctx, module, (tc_str){names, n}, job, trace));
@@ -197,15 +197,15 @@ tc_status tc_run_list(tc_ctx *ctx, tc_module *module, const char *names, const t
     return TC_OK;
 }
 
-tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
+tc_status ti_run_stages(tc_ctx *ctx, tc_module *module, const char *names, const tc_job *job,
                         const tc_trace *trace)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts |= tc_facts_told;
-    return tc_run_list(ctx, module, names, job, trace);
+    return ti_run_list(ctx, module, names, job, trace);
 }
 
-tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const tc_trace *trace)
+tc_status ti_run_passes(tc_ctx *ctx, tc_module *module, const char *names, const tc_trace *trace)
 {
-    return tc_run_stages(ctx, module, names, NULL, trace);
+    return ti_run_stages(ctx, module, names, NULL, trace);
 }

@@ -78,13 +78,13 @@ typedef struct tc_trace {
 
 /* names: "fold-constants,remove-dead-code", passes, stages and lists of passes.  job: what stages
  * want; NULL: there are none.  trace: NULL when nobody looks on. */
-TC_MUST_USE tc_status tc_run_stages(tc_ctx *ctx, tc_module *module, const char *names,
+TC_MUST_USE tc_status ti_run_stages(tc_ctx *ctx, tc_module *module, const char *names,
                                     const tc_job *job, const tc_trace *trace);
 /* Passes only. */
-TC_MUST_USE tc_status tc_run_passes(tc_ctx *ctx, tc_module *module, const char *names,
+TC_MUST_USE tc_status ti_run_passes(tc_ctx *ctx, tc_module *module, const char *names,
                                     const tc_trace *trace);
 /* The same on the road: what the passes before have not given does not hold (road.c). */
-TC_MUST_USE tc_status tc_run_list(tc_ctx *ctx, tc_module *module, const char *names,
+TC_MUST_USE tc_status ti_run_list(tc_ctx *ctx, tc_module *module, const char *names,
                                   const tc_job *job, const tc_trace *trace);
 
 #endif

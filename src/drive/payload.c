@@ -40,7 +40,7 @@ static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *v
         tc_vela_job trial = {.graph = job->graph, .tosa = job->tosa};
         o.optimise = way[i].optimise;
         o.arena = (int64_t)(way[i].arena * (double)vela->max_scratch);
-        TC_TRY(tc_emit_ethosu(ctx, &c->target, &o, &trial, 1));
+        TC_TRY(ti_emit_ethosu(ctx, &c->target, &o, &trial, 1));
         least = memory_of(&trial) < least ? memory_of(&trial) : least;
         if (memory_of(&trial) > vela->max_scratch || (fits && trial.cycles >= best.cycles))
             continue;
@@ -48,11 +48,11 @@ static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *v
         fits = true;
     }
     if (!fits) {
-        tc_error(ctx, NULL, TC_E_TOO_LARGE,
+        ti_error(ctx, NULL, TC_E_TOO_LARGE,
                  "the region '%s' needs %" PRId64 " bytes of working memory, --max-scratch allows "
                  "%" PRId64,
                  job->graph->name, memory_of(job), vela->max_scratch);
-        tc_note(ctx, NULL, "%" PRId64 " bytes is the smallest size found", least);
+        ti_note(ctx, NULL, "%" PRId64 " bytes is the smallest size found", least);
         return TC_BAD_MODEL;
     }
     *job = best;
@@ -65,14 +65,14 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     *jobs = tc_new_n(&ctx->arena, tc_vela_job, c->n_region);
     for (size_t i = 0; i < c->n_region; i++)
         (*jobs)[i] =
-            (tc_vela_job){.graph = tc_main(c->region[i].module), .tosa = c->region[i].tosa};
-    TC_TRY(tc_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
+            (tc_vela_job){.graph = ti_main(c->region[i].module), .tosa = c->region[i].tosa};
+    TC_TRY(ti_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
     if (!c->verify_only)
-        tc_hand_samples(ctx, c);
+        ti_hand_samples(ctx, c);
     for (size_t i = 0; i < c->n_region; i++) {
         TC_TRY(fit(ctx, c, vela, &(*jobs)[i]));
-        TC_TRY(tc_tell_progress(ctx, "command streams checked", i, c->n_region));
-        tc_status status = tc_stream_check(ctx, c, vela, &c->region[i], &(*jobs)[i]);
+        TC_TRY(ti_tell_progress(ctx, "command streams checked", i, c->n_region));
+        tc_status status = ti_stream_check(ctx, c, vela, &c->region[i], &(*jobs)[i]);
         (*jobs)[i].refused = status != TC_OK; /* a stream that is not right is none */
         TC_TRY(status);
         out[i].bytes = (*jobs)[i].payload;
@@ -93,12 +93,12 @@ static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
                  {"--optimise", vela->optimise}};
     for (size_t i = 0; i < TC_COUNT(given); i++)
         if (given[i].value)
-            tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+            ti_warning(ctx, NULL, TC_E_NO_EFFECT,
                        "%s %s has no effect: it is for Ethos-U targets, not for '%s'",
                        given[i].option, given[i].value, c->target.text);
 }
 
-tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                       tc_payload **out, tc_vela_job **jobs)
 {
     tc_packing packing = c->target.machine->packing;
@@ -108,10 +108,10 @@ tc_status tc_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
         tell_idle(ctx, c, vela);
     for (size_t i = 0; i < c->n_region; i++) {
         tc_payload *p = &(*out)[i];
-        *p = tc_program_tosa_payload(ctx, c, &c->region[i]);
+        *p = ti_program_tosa_payload(ctx, c, &c->region[i]);
         p->backend = c->target.machine->backend;
         if (packing == TC_PACKED_VGF) {
-            TC_TRY(tc_emit_vgf(ctx, c->region[i].module, &p->bytes));
+            TC_TRY(ti_emit_vgf(ctx, c->region[i].module, &p->bytes));
         } else if (packing == TC_PACKED_VELA)
             p->tosa = c->region[i].tosa;
     }

@@ -31,7 +31,7 @@ static const tc_graph *same_nodes(const tc_graph *region, const tc_graph *file)
 
 static const tc_node *node_of(const origin *o, size_t word)
 {
-    int64_t i = o->map ? tc_vela_map_operator(o->map, word) : -1;
+    int64_t i = o->map ? ti_vela_map_operator(o->map, word) : -1;
     const tc_graph *g = o->region ? o->region : o->file;
     return i >= 0 && g && (size_t)i < g->n_node ? g->node[i] : NULL;
 }
@@ -39,10 +39,10 @@ static const tc_node *node_of(const origin *o, size_t word)
 static origin origin_of(tc_ctx *ctx, tc_bytes notes, const char *name, tc_bytes tosa,
                         const tc_graph *region)
 {
-    origin o = {.map = notes.size ? tc_vela_map_read(&ctx->arena, notes) : NULL};
+    origin o = {.map = notes.size ? ti_vela_map_read(&ctx->arena, notes) : NULL};
     tc_module *module;
-    if (o.map && tosa.size && tc_read_tosa(ctx, name, tosa, &module) == TC_OK)
-        o.file = tc_main(module);
+    if (o.map && tosa.size && ti_read_tosa(ctx, name, tosa, &module) == TC_OK)
+        o.file = ti_main(module);
     o.region = same_nodes(region, o.file);
     return o;
 }
@@ -60,10 +60,10 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
                             const tc_profile_options *options)
 {
     tc_npu_stream_cost cost;
-    TC_TRY(tc_stream_cost(ctx, s, options->vela_ini, options->system_config, options->memory_mode,
+    TC_TRY(ti_stream_cost(ctx, s, options->vela_ini, options->system_config, options->memory_mode,
                           &p->system, &cost));
     if (p->machine && p->machine != s->program.machine)
-        return tc_unsupported(ctx, s->loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, s->loc, TC_E_UNSUPPORTED,
                               "the file has streams of different machines: %s, %s",
                               p->machine->name, s->program.machine->name);
     p->machine = s->program.machine;
@@ -80,7 +80,7 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
                                                     .cost = op->cost};
         p->lines = p->lines || (node && node->loc && node->loc->place);
     }
-    tc_npu_cost_add(&p->total, &cost.total);
+    ti_npu_cost_add(&p->total, &cost.total);
     p->n_stream++;
     return TC_OK;
 }
@@ -90,7 +90,7 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
 static tc_bytes beside(tc_ctx *ctx, const char *path)
 {
     tc_bytes bytes = {0};
-    if (access(path, R_OK) != 0 || tc_file_read(ctx, path, &bytes) != TC_OK)
+    if (access(path, R_OK) != 0 || ti_file_read(ctx, path, &bytes) != TC_OK)
         return (tc_bytes){0};
     return bytes;
 }
@@ -99,40 +99,40 @@ static tc_bytes beside(tc_ctx *ctx, const char *path)
 static origin find_origin(tc_ctx *ctx, const char *path)
 {
     static const char tail[] = "_vela.npz";
-    if (!tc_text_ends(path, tail))
+    if (!ti_text_ends(path, tail))
         return (origin){0};
     int n = (int)(strlen(path) - (sizeof tail - 1));
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     int folder = (int)(name - path);
-    tc_bytes notes = beside(ctx, tc_text_format(&ctx->arena, "%.*s_debug.xml", n, path));
-    const char *file = tc_text_format(&ctx->arena, "%.*s.tosa", n, path);
+    tc_bytes notes = beside(ctx, ti_text_format(&ctx->arena, "%.*s_debug.xml", n, path));
+    const char *file = ti_text_format(&ctx->arena, "%.*s.tosa", n, path);
     tc_bytes tosa = beside(ctx, file);
     if (!tosa.size) {
-        file = tc_text_format(&ctx->arena, "%.*s../%.*s.tosa", folder, path, n - folder, name);
+        file = ti_text_format(&ctx->arena, "%.*s../%.*s.tosa", folder, path, n - folder, name);
         tosa = beside(ctx, file);
     }
     return origin_of(ctx, notes, file, tosa, NULL);
 }
 
-tc_status tc_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *o,
+tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *o,
                               tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
     tc_bytes bytes;
     tc_stream *stream;
     size_t n = 0;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    if (tc_streams_in(bytes))
-        TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
+    TC_TRY(ti_file_read(ctx, path, &bytes));
+    if (ti_streams_in(bytes))
+        TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
     if (!n)
-        return tc_usage(ctx, "%s has no Ethos-U command stream", path);
+        return ti_usage(ctx, "%s has no Ethos-U command stream", path);
     origin from = find_origin(ctx, path);
     for (size_t i = 0; i < n; i++)
-        if (!o->method || (stream[i].method && tc_text_eq(stream[i].method, o->method)))
+        if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
             TC_TRY(add_stream(ctx, p, &stream[i], &from, o));
     if (!p->n_stream)
-        return tc_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
-    tc_profile_make_rows(ctx, p);
+        return ti_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
+    ti_profile_make_rows(ctx, p);
     *out = p;
     return TC_OK;
 }
@@ -145,9 +145,9 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     tc_stream s = {.name = c->region[i].name, .loc = loc};
     loc->file = s.name;
-    TC_TRY(tc_npu_read_backend(ctx, loc, job->payload, &s.program));
+    TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
-    origin from = origin_of(ctx, job->notes, s.name, job->tosa, tc_main(c->region[i].module));
+    origin from = origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
     tc_profile_options o = {.vela_ini = c->vela.ini,
                             .system_config = c->vela.system_config,
                             .memory_mode = c->vela.memory_mode};
@@ -167,30 +167,30 @@ static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)
     p->cpu = cpu;
 }
 
-tc_status tc_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
+tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(add_region(ctx, p, c, i));
     add_cpu(ctx, p, c);
-    tc_profile_make_rows(ctx, p);
+    ti_profile_make_rows(ctx, p);
     *out = p;
     return TC_OK;
 }
 
-tc_status tc_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
+tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     if (c->target.machine->packing != TC_PACKED_VELA)
-        return tc_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
+        return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     bool before = c->vela.notes;
     if (!before)
         c->payload = NULL; /* Vela is asked again, now for its notes */
     c->vela.notes = true;
-    tc_status status = c->n_region ? tc_make_files(ctx, c, TC_OUTPUT_PTE, NULL) : TC_OK;
+    tc_status status = c->n_region ? ti_make_files(ctx, c, TC_OUTPUT_PTE, NULL) : TC_OK;
     c->vela.notes = before;
     TC_TRY(status);
-    return tc_profile_made(ctx, c, out);
+    return ti_profile_made(ctx, c, out);
 }
 
 /* ---- without a stream ---- */
@@ -199,12 +199,12 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
 {
     tc_estimate e;
     const tc_machine *m = c->target.machine;
-    p->machine = tc_npu_machine_find(c->target.text);
-    TC_TRY(tc_npu_system_find(ctx, p->machine, c->vela.ini,
+    p->machine = ti_npu_machine_find(c->target.text);
+    TC_TRY(ti_npu_system_find(ctx, p->machine, c->vela.ini,
                               c->vela.system_config ? c->vela.system_config : m->system_config,
                               c->vela.memory_mode ? c->vela.memory_mode : m->memory_mode,
                               &p->system));
-    tc_estimate_graph(ctx, &ctx->arena, tc_main(c->region[i].module), p->machine, &p->system, NULL,
+    ti_estimate_graph(ctx, &ctx->arena, ti_main(c->region[i].module), p->machine, &p->system, NULL,
                       &e);
     for (size_t k = 0; k < e.cost.n_op; k++) {
         const tc_npu_op_cost *op = &e.cost.op[k];
@@ -218,22 +218,22 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
                                                     .cost = op->cost};
         p->lines = p->lines || e.node[k]->loc->place;
     }
-    tc_npu_cost_add(&p->total, &e.cost.total);
+    ti_npu_cost_add(&p->total, &e.cost.total);
     p->n_stream++;
     return TC_OK;
 }
 
-tc_status tc_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
+tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
     if (c->target.machine->packing != TC_PACKED_VELA)
-        return tc_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
+        return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     p->estimated = true;
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(estimate_region(ctx, p, c, i));
     add_cpu(ctx, p, c);
-    tc_profile_make_rows(ctx, p);
+    ti_profile_make_rows(ctx, p);
     *out = p;
     return TC_OK;
 }

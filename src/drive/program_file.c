@@ -7,37 +7,37 @@
 
 #include "../executorch/cpu_select.h"
 
-tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
+tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {
-    tc_module *m = tc_arena_copy(&ctx->arena, from, sizeof *from);
-    tc_graph *region = tc_main(from);
+    tc_module *m = ti_arena_copy(&ctx->arena, from, sizeof *from);
+    tc_graph *region = ti_main(from);
     m->graph = NULL;
     m->n_graph = m->cap_graph = 0;
-    const char *name = tc_text_eq(region->name, "main") ? "program" : "main";
-    tc_graph *g = tc_graph_new(m, tc_intern_text(ctx, name));
+    const char *name = ti_text_eq(region->name, "main") ? "program" : "main";
+    tc_graph *g = ti_graph_new(m, ti_intern_text(ctx, name));
     for (size_t i = 0; i < from->n_graph; i++) {
         tc_grow(&ctx->arena, m->graph, m->n_graph, m->cap_graph);
         m->graph[m->n_graph++] = from->graph[i];
     }
     for (size_t i = 0; i < region->n_in; i++) {
-        const tc_value *v = tc_value_of(region, region->in[i]);
-        tc_graph_input(g, v->type, v->name);
+        const tc_value *v = ti_value_of(region, region->in[i]);
+        ti_graph_input(g, v->type, v->name);
     }
     tc_attr_call *attr = tc_new(&ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){region->name, target};
     tc_node *call =
-        tc_graph_add(g, TC_OP_call, attr, g->in, (int)g->n_in, (int)region->n_out, NULL);
+        ti_graph_add(g, TC_OP_call, attr, g->in, (int)g->n_in, (int)region->n_out, NULL);
     for (size_t i = 0; i < region->n_out; i++) {
-        g->val[call->out[i]]->type = tc_type_of(region, region->out[i]);
-        tc_graph_output(g, call->out[i]);
+        g->val[call->out[i]]->type = ti_type_of(region, region->out[i]);
+        ti_graph_output(g, call->out[i]);
     }
     return m;
 }
 
-tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
+tc_payload ti_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
                                    const tc_region *region)
 {
-    const char *spec = tc_target_spec(ctx, &compiled->target);
+    const char *spec = ti_target_spec(ctx, &compiled->target);
     tc_compile_spec *s = tc_new(&ctx->arena, tc_compile_spec);
     *s = (tc_compile_spec){"tosa_spec", {(const uint8_t *)spec, strlen(spec)}};
     return (tc_payload){.graph = region->name,
@@ -52,11 +52,11 @@ static tc_module *program_of(tc_ctx *ctx, const tc_compiled *compiled)
 {
     tc_module *m = compiled->module;
     return compiled->n_region == 1 && compiled->region[0].module == m
-               ? tc_program_calling(ctx, m, tc_intern_text(ctx, compiled->target.text))
+               ? ti_program_calling(ctx, m, ti_intern_text(ctx, compiled->target.text))
                : m;
 }
 
-tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
+tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
                           const tc_trace *trace, tc_pte *out)
 {
     tc_state_block state = {0};
@@ -65,17 +65,17 @@ tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
     for (size_t i = 0; i < n; i++) {
         m[i] = program_of(ctx, part[i].compiled);
         if (n > 1)
-            TC_TRY(tc_plan_state(ctx, m[i], &state));
+            TC_TRY(ti_plan_state(ctx, m[i], &state));
     }
     for (size_t i = 0; i < n; i++) {
         tc_job job = {.memory = &out[i].plan, .state = n > 1 ? &state : NULL};
-        TC_TRY(tc_road_run(ctx, m[i], TC_AT_SPLIT, TC_AT_PLANNED, &job, trace));
+        TC_TRY(ti_road_run(ctx, m[i], TC_AT_SPLIT, TC_AT_PLANNED, &job, trace));
         out[i].memory = out[i].plan.bytes;
         out[i].state = out[i].plan.state_bytes;
-        out[i].planned = tc_main(m[i]);
+        out[i].planned = ti_main(m[i]);
         method[i] = (tc_emit_method){part[i].name,      m[i],
                                      &out[i].plan,      part[i].payload,
                                      part[i].n_payload, part[i].compiled->places};
     }
-    return tc_emit_methods(ctx, method, n, &out[n - 1].pte);
+    return ti_emit_methods(ctx, method, n, &out[n - 1].pte);
 }

@@ -15,7 +15,7 @@ typedef struct tc_pte {
 
 /* A program that is one region from its inputs to its outputs: a graph that does nothing but call
  * it, in front of the graphs of `from`. */
-tc_module *tc_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
+tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
 
 /* A method; payload: one for each region, in their order.  The module's first graph is left in
  * kernels.  The file is the last method's `pte`. */
@@ -25,11 +25,11 @@ typedef struct tc_program_part {
     const tc_payload *payload;
     size_t n_payload;
 } tc_program_part;
-TC_MUST_USE tc_status tc_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
+TC_MUST_USE tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
                                       const tc_trace *trace, tc_pte *out);
 
 /* The region's .tosa as a delegate's payload of its own. */
-tc_payload tc_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
+tc_payload ti_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
                                    const tc_region *region);
 
 #endif

@@ -52,13 +52,13 @@ static void keep(const course *s, which w, size_t k, size_t i, tc_tensor t)
     tc_proof_output *o = &s->p->out[i];
     tc_proof_sums *sums = &o->by[s->c->given_odd[k]];
     void *to = *place(s, w, k, i);
-    int64_t n = tc_check_count(t);
+    int64_t n = ti_check_count(t);
     for (int64_t j = 0; j < n; j++) {
-        double x = o->real ? tc_check_real(t, j) : 0;
+        double x = o->real ? ti_check_real(t, j) : 0;
         if (o->real)
             ((double *)to)[j] = x;
         else
-            ((int64_t *)to)[j] = tc_load_i64(t, j);
+            ((int64_t *)to)[j] = ti_load_i64(t, j);
         sums->n += w == MODEL && counts(s->p, x);
         sums->signal += w == MODEL && counts(s->p, x) ? x * x : 0;
     }
@@ -69,9 +69,9 @@ static void compare_reals(const tc_proof *p, tc_proof_sums *o, tc_proof_side *si
 {
     bool last = side == &o->written;
     double noise = 0, signal = 0;
-    int64_t n = tc_check_count(t);
+    int64_t n = ti_check_count(t);
     for (int64_t j = 0; j < n; j++) {
-        double x = model[j], y = tc_check_real(t, j), z = typed ? typed[j] : x;
+        double x = model[j], y = ti_check_real(t, j), z = typed ? typed[j] : x;
         if (!counts(p, x))
             continue;
         double e = isfinite(y) ? fabs(x - y) : fabs(x), d = y - z;
@@ -96,9 +96,9 @@ static void compare_whole(tc_proof_sums *o, tc_proof_side *side, size_t k, const
                           const int64_t *typed, tc_tensor t)
 {
     bool last = side == &o->written;
-    int64_t n = tc_check_count(t), others = 0;
+    int64_t n = ti_check_count(t), others = 0;
     for (int64_t j = 0; j < n; j++) {
-        int64_t y = tc_load_i64(t, j);
+        int64_t y = ti_load_i64(t, j);
         side->same += model[j] == y;
         others += last && model[j] != y;
         o->unlike += last && y != (typed ? typed[j] : model[j]);
@@ -132,7 +132,7 @@ static void take(const course *s, which w, size_t k, size_t i, tc_tensor t)
 /* An output with what its integers stand for. */
 static tc_tensor meant(const tc_graph *g, size_t i, tc_tensor t)
 {
-    return (tc_tensor){t.type->quant ? t.type : tc_port_codes(g, true, i), t.data};
+    return (tc_tensor){t.type->quant ? t.type : ti_port_codes(g, true, i), t.data};
 }
 
 /* ---- samples that say nothing ---- */
@@ -145,11 +145,11 @@ static const tc_tensor *nudged(const tc_graph *g, const tc_tensor *in, tc_arena 
 {
     tc_tensor *away = tc_new_n(arena, tc_tensor, g->n_in + 1);
     for (size_t i = 0; i < g->n_in; i++) {
-        int64_t n = tc_is_float(in[i].type->dtype) ? tc_type_count(in[i].type) : 0;
+        int64_t n = ti_is_float(in[i].type->dtype) ? tc_type_count(in[i].type) : 0;
         away[i] = in[i];
-        away[i].data = tc_arena_copy(arena, in[i].data, tc_type_bytes(in[i].type));
+        away[i].data = ti_arena_copy(arena, in[i].data, tc_type_bytes(in[i].type));
         for (int64_t e = 0; e < n; e++)
-            tc_store_f64(away[i], e, tc_load_f64(in[i], e) * (e % 2 ? 1 + NUDGE : 1 - NUDGE));
+            ti_store_f64(away[i], e, ti_load_f64(in[i], e) * (e % 2 ? 1 + NUDGE : 1 - NUDGE));
     }
     return away;
 }
@@ -163,14 +163,14 @@ static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const t
     double **near = tc_new_n(arena, double *, g->n_out + 1);
     bool steady = true;
     for (int turn = 0; turn < 2; turn++) {
-        if (tc_exec_run(exec, turn ? in : nudged(g, in, arena), out) != TC_OK)
+        if (ti_exec_run(exec, turn ? in : nudged(g, in, arena), out) != TC_OK)
             return true; /* that is told elsewhere */
         for (size_t i = 0; i < g->n_out; i++) {
-            int64_t n = s->p->out[i].compared && s->p->out[i].real ? tc_check_count(out[i]) : 0;
+            int64_t n = s->p->out[i].compared && s->p->out[i].real ? ti_check_count(out[i]) : 0;
             double signal = 0, noise = 0;
             near[i] = turn ? near[i] : tc_new_n(arena, double, (size_t)n + 1);
             for (int64_t e = 0; e < n; e++) {
-                double x = tc_check_real(out[i], e), off = turn ? x - near[i][e] : 0;
+                double x = ti_check_real(out[i], e), off = turn ? x - near[i][e] : 0;
                 near[i][e] = x;
                 signal += counts(s->p, x) && isfinite(off) ? x * x : 0;
                 noise += counts(s->p, x) && isfinite(off) ? off * off : 0;
@@ -192,17 +192,17 @@ static bool says_nothing(const course *s, tc_exec *exec, const tc_graph *g, size
 static tc_status run_samples(const course *s, which w, tc_module *m)
 {
     tc_ctx *ctx = s->ctx;
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
-    tc_state_drop(m);
-    tc_exec *exec = tc_exec_new(ctx, m);
+    ti_state_drop(m);
+    tc_exec *exec = ti_exec_new(ctx, m);
     for (size_t k = 0; k < s->p->samples; k++) {
-        TC_TRY(tc_go_on(ctx));
+        TC_TRY(ti_go_on(ctx));
         if (!s->p->refused[k] && w == MODEL)
             s->p->refused[k] = says_nothing(s, exec, g, k);
         if (s->p->refused[k])
             continue;
-        tc_status status = tc_exec_run(exec, tc_check_taken(g, s->c->given[k], &ctx->arena), out);
+        tc_status status = ti_exec_run(exec, ti_check_taken(g, s->c->given[k], &ctx->arena), out);
         if (status == TC_BAD_MODEL && w == MODEL && s->p->invented && k) {
             s->p->refused[k] = true; /* an index past its table, perhaps */
             continue;
@@ -219,19 +219,19 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
 static tc_status run_program(course *s, which w, const tc_module *from)
 {
     tc_attempt attempt;
-    tc_attempt_begin(s->ctx, &attempt);
-    tc_module *m = tc_module_clone(from);
+    ti_attempt_begin(s->ctx, &attempt);
+    tc_module *m = ti_module_clone(from);
     bool kernels = w == WRITTEN && s->p->kernels; /* which quantize by themselves */
     tc_status status = TC_OK;
     if (!s->ctx->reference_kernels && !kernels)
-        status = tc_road_run(s->ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL);
+        status = ti_road_run(s->ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL);
     if (!s->ctx->reference_kernels && status == TC_OK && w != MODEL)
-        status = tc_road_run(s->ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
+        status = ti_road_run(s->ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
     if (status == TC_OK)
         status = run_samples(s, w, m);
     if (status != TC_OK && w == WRITTEN && attempt.trial.why)
         snprintf(s->why, sizeof s->why, "%s", attempt.trial.why);
-    tc_attempt_end(s->ctx, &attempt);
+    ti_attempt_end(s->ctx, &attempt);
     return status;
 }
 
@@ -243,7 +243,7 @@ static const bool *by_reals(tc_ctx *ctx, const tc_graph *g)
     bool *real = tc_new_n(&ctx->scratch, bool, g->n_val);
     for (size_t v = 1; v < g->n_val; v++) {
         const tc_type *t = g->val[v]->type;
-        real[v] = !t || t->quant || !(tc_is_int(t->dtype) || t->dtype == TC_bool);
+        real[v] = !t || t->quant || !(ti_is_int(t->dtype) || t->dtype == TC_bool);
     }
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
@@ -259,13 +259,13 @@ static const bool *by_reals(tc_ctx *ctx, const tc_graph *g)
 /* The step of an output: its own, or that of the codes which it is made real from. */
 static double step_of(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
-    const tc_quant *q = tc_type_of(g, v)->quant;
+    const tc_node *def = ti_def(g, v);
+    const tc_quant *q = ti_type_of(g, v)->quant;
     while (!q && def && def->n_in && def->in[0] &&
            (def->op == TC_OP_rescale || def->op == TC_OP_dequantize ||
             tc_ops[def->op].traits & T_MOVES)) {
-        q = tc_type_of(g, def->in[0])->quant;
-        def = tc_def(g, def->in[0]);
+        q = ti_type_of(g, def->in[0])->quant;
+        def = ti_def(g, def->in[0]);
     }
     double step = 0;
     for (int k = 0; q && k < q->count; k++)
@@ -275,34 +275,34 @@ static double step_of(const tc_graph *g, tc_val v)
 
 static bool has_shape(const tc_module *m, size_t i, const tc_type *type)
 {
-    const tc_graph *g = m ? tc_main(m) : NULL;
-    return !g || (i < g->n_out && tc_same_dims(tc_type_of(g, g->out[i]), type));
+    const tc_graph *g = m ? ti_main(m) : NULL;
+    return !g || (i < g->n_out && ti_same_dims(ti_type_of(g, g->out[i]), type));
 }
 
 /* One line for each output of the model; the number of samples whose outputs may be kept. */
 static void describe(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
                      const tc_module *written, tc_proof *p)
 {
-    const tc_graph *g = tc_main(c->real);
+    const tc_graph *g = ti_main(c->real);
     const bool *real = by_reals(ctx, g);
     size_t bytes = 1;
     p->n_out = g->n_out;
     p->out = tc_new_n(&ctx->arena, tc_proof_output, g->n_out + 1);
     for (size_t i = 0; i < g->n_out; i++) {
         tc_val v = g->out[i];
-        const tc_type *t = tc_type_of(g, v);
-        const char *name = tc_output_name_of(g, i);
-        bool number = t && (t->quant || tc_is_float(t->dtype) ||
+        const tc_type *t = ti_type_of(g, v);
+        const char *name = ti_output_name_of(g, i);
+        bool number = t && (t->quant || ti_is_float(t->dtype) ||
                             tc_dtypes[t->dtype].kind == TC_COMPLEX);
         p->out[i] = (tc_proof_output){
-            .name = name ? name : tc_text_format(&ctx->arena, "%zu", i),
-            .loc = tc_def(g, v) ? tc_def(g, v)->loc : NULL,
+            .name = name ? name : ti_text_format(&ctx->arena, "%zu", i),
+            .loc = ti_def(g, v) ? ti_def(g, v)->loc : NULL,
             .type = t,
             .compared = t && has_shape(typed, i, t) && has_shape(written, i, t),
             .real = number,
             .exact = !number && !real[v],
-            .step = typed && i < tc_main(typed)->n_out
-                        ? step_of(tc_main(typed), tc_main(typed)->out[i])
+            .step = typed && i < ti_main(typed)->n_out
+                        ? step_of(ti_main(typed), ti_main(typed)->out[i])
                         : 0};
         bytes += t ? 16 * (size_t)tc_type_count(t) : 0;
     }
@@ -319,7 +319,7 @@ static void make_room(course *s)
         for (size_t k = 0; k < s->p->samples; k++)
             for (size_t i = 0; i < s->p->n_out; i++)
                 if (s->p->out[i].compared)
-                    *place(s, w, k, i) = tc_arena_raw(
+                    *place(s, w, k, i) = ti_arena_raw(
                         &s->ctx->arena, 2 * sizeof(double) *
                                             (size_t)tc_type_count(s->p->out[i].type));
     }
@@ -329,75 +329,75 @@ static void make_room(course *s)
 static tc_status run_all(course *s, const tc_module *typed, const tc_module *written)
 {
     tc_attempt attempt;
-    tc_attempt_begin(s->ctx, &attempt);
+    ti_attempt_begin(s->ctx, &attempt);
     make_room(s);
     tc_status status = run_program(s, MODEL, s->c->real);
     if (status == TC_OK && s->p->quantized)
         status = run_program(s, TYPED, typed);
     if (status == TC_OK && written)
         status = run_program(s, WRITTEN, written);
-    tc_attempt_end(s->ctx, &attempt);
+    ti_attempt_end(s->ctx, &attempt);
     return status;
 }
 
-double tc_proof_db(const tc_proof_sums *s, const tc_proof_side *side)
+double ti_proof_db(const tc_proof_sums *s, const tc_proof_side *side)
 {
     return side->noise > 0 ? 10 * log10(s->signal / side->noise) : INFINITY;
 }
 
-double tc_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side)
+double ti_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side)
 {
     return s->n ? (double)side->same / (double)s->n : 1;
 }
 
-double tc_proof_measure(const tc_proof_output *o, const tc_proof_sums *s, const tc_proof_side *side)
+double ti_proof_measure(const tc_proof_output *o, const tc_proof_sums *s, const tc_proof_side *side)
 {
-    return !o->real     ? 40 * tc_proof_agreement(s, side) - 40
+    return !o->real     ? 40 * ti_proof_agreement(s, side) - 40
            : side->lost ? -INFINITY
-                        : tc_proof_db(s, side);
+                        : ti_proof_db(s, side);
 }
 
 static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
                        const tc_module *written, tc_proof *p)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     course s = {.ctx = ctx, .c = c, .p = p};
     p->invented = c->given_invented;
-    p->quantized = typed && tc_quant_is_typed(typed);
-    p->codes = tc_quant_is_pt2e(c->real) || tc_quant_is_typed(c->real) ||
-               tc_quant_is_lowered(c->real);
+    p->quantized = typed && ti_quant_is_typed(typed);
+    p->codes = ti_quant_is_pt2e(c->real) || ti_quant_is_typed(c->real) ||
+               ti_quant_is_lowered(c->real);
     describe(ctx, c, typed, written, p);
     tc_status status = run_all(&s, typed, written);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     for (size_t k = 0; k < p->samples; k++)
         p->ran += !p->refused[k];
     if (*s.why && (status == TC_BAD_MODEL || status == TC_BUG)) {
-        tc_warning(ctx, &(tc_loc){.file = c->module->file}, TC_E_WRITTEN,
+        ti_warning(ctx, &(tc_loc){.file = c->module->file}, TC_E_WRITTEN,
                    "the compiled program does not run here: %s", s.why);
-        tc_note(ctx, NULL, "the model runs on the same sample; 'tosac run' shows more");
+        ti_note(ctx, NULL, "the model runs on the same sample; 'tosac run' shows more");
     }
     return status;
 }
 
-tc_status tc_prove_typed(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed, tc_proof *out)
+tc_status ti_prove_typed(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed, tc_proof *out)
 {
     *out = (tc_proof){.of = typed};
     return prove(ctx, c, typed, NULL, out);
 }
 
-tc_status tc_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
+tc_status ti_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
 {
     bool kernels = written != c->module;
     if (!c->real || !c->n_given || (c->proof.of == c->module && c->proof.kernels >= kernels) ||
-        tc_main(written)->n_out != tc_main(c->real)->n_out)
+        ti_main(written)->n_out != ti_main(c->real)->n_out)
         return TC_OK;
     tc_proof p = {.of = c->module, .kernels = kernels};
-    TC_TRY(tc_tell_progress(ctx, "running the compiled program", 0, 1));
+    TC_TRY(ti_tell_progress(ctx, "running the compiled program", 0, 1));
     tc_status status = prove(ctx, c, c->typed, written, &p);
     if (status == TC_CANCELLED || status == TC_NO_MEMORY)
         return status;
     if (status != TC_OK || !p.ran)
         return TC_OK; /* a program that does not run here leaves no record */
     c->proof = p;
-    return tc_proof_judge(ctx, c);
+    return ti_proof_judge(ctx, c);
 }

@@ -58,39 +58,39 @@ typedef struct tc_proof {
 } tc_proof;
 
 /* SQNR in dB: INFINITY where there is no difference. */
-double tc_proof_db(const tc_proof_sums *s, const tc_proof_side *side);
+double ti_proof_db(const tc_proof_sums *s, const tc_proof_side *side);
 /* The share of numbers that are equal. */
-double tc_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side);
+double ti_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side);
 
 /* Both as one measure: dB; of integers 40 dB for each share that is not equal, 0 where all are. */
-double tc_proof_measure(const tc_proof_output *o, const tc_proof_sums *s,
+double ti_proof_measure(const tc_proof_output *o, const tc_proof_sums *s,
                         const tc_proof_side *side);
 
 /* Runs `written`, a form of c->module, and keeps the record in c->proof; once for each program.
  * Nothing is run where there are no samples, or where a program cannot be run here.  What comes of
  * it is judged. */
-TC_MUST_USE tc_status tc_prove(tc_ctx *ctx, struct tc_compiled *c, const tc_module *written);
+TC_MUST_USE tc_status ti_prove(tc_ctx *ctx, struct tc_compiled *c, const tc_module *written);
 /* A typed program of the same model on the same samples; `written` of the record stays empty. */
-TC_MUST_USE tc_status tc_prove_typed(tc_ctx *ctx, const struct tc_compiled *c,
+TC_MUST_USE tc_status ti_prove_typed(tc_ctx *ctx, const struct tc_compiled *c,
                                      const tc_module *typed, tc_proof *out);
 
 /* proof_verdict.c: what is far below the typed program is an error that names the step; what is
  * below a sane level a warning. */
-TC_MUST_USE tc_status tc_proof_judge(tc_ctx *ctx, struct tc_compiled *c);
+TC_MUST_USE tc_status ti_proof_judge(tc_ctx *ctx, struct tc_compiled *c);
 
 /* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is
  * quantized); nothing where nothing was run. */
-void tc_proof_line(const tc_proof *proof, tc_buf *out);
-void tc_proof_json(const tc_proof *proof, struct tc_json_out *out);
+void ti_proof_line(const tc_proof *proof, tc_buf *out);
+void ti_proof_json(const tc_proof *proof, struct tc_json_out *out);
 
 /* noise_sources.c: values of the typed program that make an output's noise, and what the output
  * would have were each by itself left real.  At most `most`, the best first. */
 typedef struct tc_noise {
     const char *name;
     const tc_loc *loc;
-    double by; /* tc_proof_measure */
+    double by; /* ti_proof_measure */
 } tc_noise;
-size_t tc_noise_makers(tc_ctx *ctx, const struct tc_compiled *c, size_t output, int odd,
+size_t ti_noise_makers(tc_ctx *ctx, const struct tc_compiled *c, size_t output, int odd,
                        tc_noise *out, size_t most);
 
 #endif

@@ -32,9 +32,9 @@ static double float_db(const tc_graph *g)
 {
     double unit = 0;
     for (size_t v = 1; v < g->n_val; v++)
-        if (g->val[v]->type && tc_is_float(g->val[v]->type->dtype) &&
+        if (g->val[v]->type && ti_is_float(g->val[v]->type->dtype) &&
             g->val[v]->type->dtype != TC_f32 && g->val[v]->type->dtype != TC_f64)
-            unit = fmax(unit, tc_float_unit(g->val[v]->type->dtype));
+            unit = fmax(unit, ti_float_unit(g->val[v]->type->dtype));
     return unit > 0 ? fmin(FLOAT_DB, -20 * log10(unit) - 26) : FLOAT_DB;
 }
 
@@ -54,11 +54,11 @@ static bool suspicious(const tc_compiled *c, const tc_proof_output *o, const tc_
     if (!o->real && o->exact)
         return s->written.same < s->n;
     if (!p->quantized)
-        return o->real ? s->written.lost || tc_proof_db(s, &s->written) < float_db(tc_main(c->real))
-                       : s->unlike >= CHOICES && tc_proof_agreement(s, &s->written) < LOW_AGREEMENT;
+        return o->real ? s->written.lost || ti_proof_db(s, &s->written) < float_db(ti_main(c->real))
+                       : s->unlike >= CHOICES && ti_proof_agreement(s, &s->written) < LOW_AGREEMENT;
     if (!o->real)
-        return s->unlike >= CHOICES && tc_proof_agreement(s, &s->typed) >
-                                           tc_proof_agreement(s, &s->written) + 1 - LOW_AGREEMENT;
+        return s->unlike >= CHOICES && ti_proof_agreement(s, &s->typed) >
+                                           ti_proof_agreement(s, &s->written) + 1 - LOW_AGREEMENT;
     return s->written.lost > s->typed.lost ||
            (s->apart > STEPS * STEPS * o->step * o->step * (double)s->n &&
             s->written.noise > GAP * promised(o, s));
@@ -69,12 +69,12 @@ static bool low(const tc_proof *p, const tc_proof_output *o, const tc_proof_sums
     if (!o->compared || !s->n)
         return false;
     if (!o->real)
-        return s->n - s->written.same >= 2 && tc_proof_agreement(s, &s->written) < LOW_AGREEMENT;
+        return s->n - s->written.same >= 2 && ti_proof_agreement(s, &s->written) < LOW_AGREEMENT;
     if (s->written.lost)
         return true;
     if (!(s->signal > 0))
         return s->written.most > 2 * o->step && s->written.noise > 0 && p->quantized;
-    return tc_proof_db(s, &s->written) < (p->quantized ? LOW : 2 * LOW);
+    return ti_proof_db(s, &s->written) < (p->quantized ? LOW : 2 * LOW);
 }
 
 /* ---- words ---- */
@@ -83,20 +83,20 @@ static const char *figure(tc_ctx *ctx, const tc_proof_output *o, const tc_proof_
                           const tc_proof_side *side)
 {
     if (!o->real)
-        return tc_text_format(&ctx->arena, "%.0f %% of its elements equal",
-                              100 * tc_proof_agreement(s, side));
+        return ti_text_format(&ctx->arena, "%.0f %% of its elements equal",
+                              100 * ti_proof_agreement(s, side));
     if (side->lost)
-        return tc_text_format(&ctx->arena, "%" PRId64 " of its %" PRId64 " elements NaN or "
+        return ti_text_format(&ctx->arena, "%" PRId64 " of its %" PRId64 " elements NaN or "
                                                                          "infinite", side->lost,
                               s->n);
-    return side->noise > 0 ? tc_text_format(&ctx->arena, "%.1f dB", tc_proof_db(s, side))
+    return side->noise > 0 ? ti_text_format(&ctx->arena, "%.1f dB", ti_proof_db(s, side))
                            : "the same numbers";
 }
 
 static const char *samples_of(tc_ctx *ctx, const tc_proof *p, int odd)
 {
     size_t n = odd ? p->odd : p->ran - p->odd;
-    return tc_text_format(&ctx->arena, "%zu %ssample%s%s", n, p->invented ? "random " : "",
+    return ti_text_format(&ctx->arena, "%zu %ssample%s%s", n, p->invented ? "random " : "",
                           n == 1 ? "" : "s", odd ? " that calibration set aside" : "");
 }
 
@@ -110,27 +110,27 @@ static const char *find_step(tc_ctx *ctx, const tc_compiled *c, const tc_proof_o
 {
     char why[600] = "";
     tc_attempt attempt;
-    tc_attempt_begin(ctx, &attempt);
+    ti_attempt_begin(ctx, &attempt);
     bool rule, sure;
-    tc_status status = tc_compile_checked(ctx, c, c->given[s->worst], &rule);
+    tc_status status = ti_compile_checked(ctx, c, c->given[s->worst], &rule);
     sure = rule || !c->proof.invented || c->proof.quantized || !o->real;
     if (status == TC_BUG && attempt.trial.why && sure)
         snprintf(why, sizeof why, "%s", attempt.trial.why);
-    tc_attempt_end(ctx, &attempt);
-    return *why ? tc_text_format(&ctx->arena, "%s", why) : NULL;
+    ti_attempt_end(ctx, &attempt);
+    return *why ? ti_text_format(&ctx->arena, "%s", why) : NULL;
 }
 
 static tc_status say_wrong(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output *o,
                            const tc_proof_sums *s, int odd, const char *why)
 {
-    tc_error(ctx, o->loc, TC_E_WRITTEN,
+    ti_error(ctx, o->loc, TC_E_WRITTEN,
              "output '%s' of the compiled program is wrong: against the model it has %s on %s%s%s",
              o->name, figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
              c->proof.quantized ? ", and the typed program " : "",
              c->proof.quantized ? figure(ctx, o, s, &s->typed) : "");
     if (why)
-        tc_note(ctx, NULL, "%s", why);
-    tc_note(ctx, NULL,
+        ti_note(ctx, NULL, "%s", why);
+    ti_note(ctx, NULL,
             "this is a bug in tosac, and nothing is written: --cpu NODE moves a node to the CPU, "
             "--no-execute writes anyway");
     return TC_BUG;
@@ -140,12 +140,12 @@ static tc_status say_wrong(tc_ctx *ctx, const tc_compiled *c, const tc_proof_out
 static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output *o,
                        const tc_proof_sums *s, int odd)
 {
-    tc_warning(ctx, o->loc, TC_E_WRITTEN,
+    ti_warning(ctx, o->loc, TC_E_WRITTEN,
                "output '%s' of the compiled program has %s against the model on %s%s%s", o->name,
                figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
                c->proof.quantized ? ", and the typed program " : "",
                c->proof.quantized ? figure(ctx, o, s, &s->typed) : "");
-    tc_note(ctx, NULL,
+    ti_note(ctx, NULL,
             "no single step is wrong: rounding errors add up, or a choice between nearly equal "
             "numbers differs");
 }
@@ -160,7 +160,7 @@ static tc_status judge_wrong(tc_ctx *ctx, const tc_compiled *c, bool *said)
             if (!suspicious(c, o, s))
                 continue;
             const char *why = find_step(ctx, c, o, s);
-            TC_TRY(tc_go_on(ctx));
+            TC_TRY(ti_go_on(ctx));
             if (why || (o->exact && !p->invented))
                 return say_wrong(ctx, c, o, s, odd, why);
             if (p->quantized || low(p, o, s)) {
@@ -192,7 +192,7 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
                  {"a16w8", "-q a16w8", false}};
     const tc_proof_output *was = &c->proof.out[at.output];
     bool narrow = c->config.global.act.dtype == TC_i8, helped = false;
-    double had = tc_proof_measure(was, &was->by[at.odd], &was->by[at.odd].typed);
+    double had = ti_proof_measure(was, &was->by[at.odd], &was->by[at.odd].typed);
     for (size_t i = 0; i < TC_COUNT(other); i++) {
         if (other[i].keep_odd ? !c->gains.n_aside || c->request.keep_odd
             : i + 1 < TC_COUNT(other) ? !narrow
@@ -203,49 +203,49 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
         tc_proof p;
         char words[200] = "";
         bool enough = false;
-        tc_attempt_begin(ctx, &attempt);
-        if (tc_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
-            tc_prove_typed(ctx, c, with.module, &p) == TC_OK && p.out[at.output].compared) {
+        ti_attempt_begin(ctx, &attempt);
+        if (ti_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
+            ti_prove_typed(ctx, c, with.module, &p) == TC_OK && p.out[at.output].compared) {
             const tc_proof_output *o = &p.out[at.output];
             const tc_proof_sums *s = &o->by[at.odd];
-            double has = tc_proof_measure(o, s, &s->typed);
+            double has = ti_proof_measure(o, s, &s->typed);
             helped = helped || has > had + 3;
             enough = has >= (o->real ? 2 * LOW : -2);
             snprintf(words, sizeof words, "%s, tried here: %s", other[i].words,
                      figure(ctx, o, s, &s->typed));
         }
-        tc_attempt_end(ctx, &attempt);
+        ti_attempt_end(ctx, &attempt);
         if (*words)
-            tc_note(ctx, NULL, "%s", words);
+            ti_note(ctx, NULL, "%s", words);
         if (enough)
             return;
     }
     if (!helped)
-        tc_note(ctx, NULL, "none of the settings tried helps");
+        ti_note(ctx, NULL, "none of the settings tried helps");
 }
 
 static void say_makers(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
     tc_noise maker[MAKERS];
     const tc_proof_output *o = &c->proof.out[at.output];
-    size_t n = tc_noise_makers(ctx, c, at.output, at.odd, maker, MAKERS);
+    size_t n = ti_noise_makers(ctx, c, at.output, at.odd, maker, MAKERS);
     for (size_t i = 0; i < n; i++) {
-        const char *has = o->real ? tc_text_format(&ctx->arena, "%.1f dB", maker[i].by)
-                                  : tc_text_format(&ctx->arena, "%.0f %% of its elements equal",
+        const char *has = o->real ? ti_text_format(&ctx->arena, "%.1f dB", maker[i].by)
+                                  : ti_text_format(&ctx->arena, "%.0f %% of its elements equal",
                                                    100 + 2.5 * maker[i].by);
-        tc_note(ctx, maker[i].loc,
+        ti_note(ctx, maker[i].loc,
                 "'%s' is noisy: with it in float, and all values that share its scale, output "
                 "'%s' would have %s", maker[i].name, o->name, has);
     }
     if (!n)
-        tc_note(ctx, NULL, "no single value causes the noise");
+        ti_note(ctx, NULL, "no single value causes the noise");
 }
 
 static void say_low(tc_ctx *ctx, const tc_compiled *c, size_t i, int odd)
 {
     const tc_proof_output *o = &c->proof.out[i];
     const tc_proof_sums *s = &o->by[odd];
-    tc_warning(ctx, o->loc, TC_E_ACCURACY,
+    ti_warning(ctx, o->loc, TC_E_ACCURACY,
                "output '%s' has %s against the %smodel on %s: the compiled program is probably "
                "unusable", o->name,
                figure(ctx, o, s, &s->written), c->proof.codes ? "" : "float ",
@@ -261,7 +261,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
         for (int odd = 0; odd < 2; odd++) {
             const tc_proof_output *o = &p->out[i];
             const tc_proof_sums *s = &o->by[odd];
-            double by = tc_proof_measure(o, s, &s->written);
+            double by = ti_proof_measure(o, s, &s->written);
             if (!low(p, o, s) || (odd && c->gains.weighed)) /* calibration has said what it costs */
                 continue;
             if (n++ < SAID)
@@ -270,11 +270,11 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
                 at = (lowest){i, odd, by};
         }
     if (n > SAID)
-        tc_note(ctx, NULL, "and %zu more", n - SAID);
-    bool ours = p->quantized && c->config.checked && !tc_quant_is_pt2e(c->real) &&
-                !tc_quant_is_typed(c->real);
+        ti_note(ctx, NULL, "and %zu more", n - SAID);
+    bool ours = p->quantized && c->config.checked && !ti_quant_is_pt2e(c->real) &&
+                !ti_quant_is_typed(c->real);
     if (n && p->invented)
-        tc_note(ctx, NULL, "this is on random data: it may differ on real samples (--calib)");
+        ti_note(ctx, NULL, "this is on random data: it may differ on real samples (--calib)");
     if (!n || !ours || p->invented)
         return;
     say_makers(ctx, c, at);
@@ -282,7 +282,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
         say_tried(ctx, c, at);
 }
 
-tc_status tc_proof_judge(tc_ctx *ctx, tc_compiled *c)
+tc_status ti_proof_judge(tc_ctx *ctx, tc_compiled *c)
 {
     bool said = false;
     TC_TRY(judge_wrong(ctx, c, &said));
@@ -296,13 +296,13 @@ tc_status tc_proof_judge(tc_ctx *ctx, tc_compiled *c)
 static void say_range(tc_buf *out, double least, double most, const char *unit)
 {
     if (least == INFINITY)
-        tc_buf_printf(out, "the same numbers");
+        ti_buf_printf(out, "the same numbers");
     else if (most - least < 0.05)
-        tc_buf_printf(out, "%.1f%s", least, unit);
+        ti_buf_printf(out, "%.1f%s", least, unit);
     else if (most == INFINITY)
-        tc_buf_printf(out, "%.1f%s and more", least, unit);
+        ti_buf_printf(out, "%.1f%s and more", least, unit);
     else
-        tc_buf_printf(out, "%.1f to %.1f%s", least, most, unit);
+        ti_buf_printf(out, "%.1f to %.1f%s", least, most, unit);
 }
 
 /* Of the outputs on ordinary samples, or on those set aside: dB from .. to, and shares that are
@@ -315,7 +315,7 @@ static bool say_outputs(const tc_proof *p, int odd, tc_buf *out)
         const tc_proof_sums *s = &o->by[odd];
         if (!o->compared || !s->n)
             continue;
-        double x = o->real ? tc_proof_db(s, &s->written) : 100 * tc_proof_agreement(s, &s->written);
+        double x = o->real ? ti_proof_db(s, &s->written) : 100 * ti_proof_agreement(s, &s->written);
         least[o->real] = fmin(least[o->real], x);
         most[o->real] = fmax(most[o->real], x);
         if (p->codes && o->real && o->step > 0)
@@ -325,64 +325,64 @@ static bool say_outputs(const tc_proof *p, int odd, tc_buf *out)
     if (reals)
         say_range(out, least[1], most[1], " dB");
     if (steps > 0)
-        tc_buf_printf(out, ", at most %.0f step%s off", steps, steps == 1 ? "" : "s");
+        ti_buf_printf(out, ", at most %.0f step%s off", steps, steps == 1 ? "" : "s");
     if (reals && whole)
-        tc_buf_printf(out, ", ");
+        ti_buf_printf(out, ", ");
     if (whole)
         say_range(out, least[0], most[0], " % equal");
     return reals || whole;
 }
 
-void tc_proof_line(const tc_proof *p, tc_buf *out)
+void ti_proof_line(const tc_proof *p, tc_buf *out)
 {
     size_t odd = p->odd, n = p->ran - odd;
     if (!p->of || !p->ran)
         return;
-    tc_buf_printf(out, "; against %s: ", p->codes ? "the model" : "float");
+    ti_buf_printf(out, "; against %s: ", p->codes ? "the model" : "float");
     if (!say_outputs(p, 0, out))
-        tc_buf_printf(out, "nothing to compare");
-    tc_buf_printf(out, " on %zu %ssample%s", n, p->invented ? "random " : "", n == 1 ? "" : "s");
+        ti_buf_printf(out, "nothing to compare");
+    ti_buf_printf(out, " on %zu %ssample%s", n, p->invented ? "random " : "", n == 1 ? "" : "s");
     if (!odd)
         return;
-    tc_buf_printf(out, ", ");
+    ti_buf_printf(out, ", ");
     say_outputs(p, 1, out);
-    tc_buf_printf(out, " on %zu set aside", odd);
+    ti_buf_printf(out, " on %zu set aside", odd);
 }
 
 static void put_sums(const tc_proof *p, const tc_proof_output *o, int odd, tc_json_out *out)
 {
     const tc_proof_sums *s = &o->by[odd];
     if (odd)
-        tc_json_open(out, "set_aside", '{');
-    tc_json_put(out, TC_J("sqnr_db", o->real ? tc_proof_db(s, &s->written) : NAN),
-                TC_J("agreement", tc_proof_agreement(s, &s->written)),
+        ti_json_open(out, "set_aside", '{');
+    tc_json_put(out, TC_J("sqnr_db", o->real ? ti_proof_db(s, &s->written) : NAN),
+                TC_J("agreement", ti_proof_agreement(s, &s->written)),
                 TC_J("lost", s->written.lost));
     if (p->quantized)
-        tc_json_put(out, TC_J("typed_sqnr_db", o->real ? tc_proof_db(s, &s->typed) : NAN),
-                    TC_J("typed_agreement", tc_proof_agreement(s, &s->typed)));
+        tc_json_put(out, TC_J("typed_sqnr_db", o->real ? ti_proof_db(s, &s->typed) : NAN),
+                    TC_J("typed_agreement", ti_proof_agreement(s, &s->typed)));
     if (odd)
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
 }
 
-void tc_proof_json(const tc_proof *p, tc_json_out *out)
+void ti_proof_json(const tc_proof *p, tc_json_out *out)
 {
     if (!p->of)
         return;
-    tc_json_open(out, "accuracy", '{');
+    ti_json_open(out, "accuracy", '{');
     tc_json_put(out, TC_J("samples", p->ran - p->odd), TC_J("set_aside", p->odd),
                 TC_J("invented", p->invented));
-    tc_json_open(out, "outputs", '[');
+    ti_json_open(out, "outputs", '[');
     for (size_t i = 0; i < p->n_out; i++) {
         const tc_proof_output *o = &p->out[i];
         if (!o->compared)
             continue;
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", o->name), TC_J("real", o->real));
         put_sums(p, o, 0, out);
         if (o->by[1].n)
             put_sums(p, o, 1, out);
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
-    tc_json_close(out, '}');
+    ti_json_close(out, ']');
+    ti_json_close(out, '}');
 }

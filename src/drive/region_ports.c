@@ -15,19 +15,19 @@
 /* The call of a region in the program; NULL: the program is the region. */
 static const tc_node *call_of(const tc_compiled *c, const tc_region *region)
 {
-    return c->module == region->module ? NULL : tc_call_of(tc_main(c->module), region->name);
+    return c->module == region->module ? NULL : ti_call_of(ti_main(c->module), region->name);
 }
 
 /* The type of what crosses the border; plain integers that are an input or an output of the program
  * with what its port knows of them. */
 static const tc_type *type_at(const tc_compiled *c, const tc_region *region, bool output, size_t i)
 {
-    const tc_graph *g = tc_main(region->module), *main = tc_main(c->module);
+    const tc_graph *g = ti_main(region->module), *main = ti_main(c->module);
     const tc_node *call = call_of(c, region);
-    const tc_type *type = tc_type_of(g, output ? g->out[i] : g->in[i]);
+    const tc_type *type = ti_type_of(g, output ? g->out[i] : g->in[i]);
     tc_val outer = !call ? TC_NONE : output ? call->out[i] : call->in[i];
     for (size_t k = 0; call && !type->quant && k < (output ? main->n_out : main->n_in); k++) {
-        const tc_type *codes = tc_port_codes(main, output, k);
+        const tc_type *codes = ti_port_codes(main, output, k);
         if ((output ? main->out[k] : main->in[k]) == outer && codes->dtype == type->dtype &&
             tc_type_count(codes) == tc_type_count(type) && codes->rank == type->rank)
             return codes;
@@ -35,11 +35,11 @@ static const tc_type *type_at(const tc_compiled *c, const tc_region *region, boo
     return type;
 }
 
-bool tc_borders_quantized(const tc_compiled *c)
+bool ti_borders_quantized(const tc_compiled *c)
 {
     bool any = false;
     for (size_t r = 0; r < c->n_region; r++) {
-        const tc_graph *g = tc_main(c->region[r].module);
+        const tc_graph *g = ti_main(c->region[r].module);
         for (size_t i = 0; i < g->n_in; i++)
             any = any || type_at(c, &c->region[r], false, i)->quant;
         for (size_t i = 0; i < g->n_out; i++)
@@ -51,53 +51,53 @@ bool tc_borders_quantized(const tc_compiled *c)
 static void put_side(tc_json_out *out, const tc_compiled *c, const tc_region *region, bool output,
                      const char *const *names)
 {
-    const tc_graph *g = tc_main(region->module);
-    tc_json_open(out, output ? "outputs" : "inputs", '[');
+    const tc_graph *g = ti_main(region->module);
+    ti_json_open(out, output ? "outputs" : "inputs", '[');
     for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
         const tc_type *t = type_at(c, region, output, i);
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", names[i]), TC_J("dtype", tc_dtypes[t->dtype].name));
         tc_json_list(out, "shape", t->rank, t->dim);
         if (t->quant) {
             tc_json_list(out, "scale", t->quant->count, t->quant->scale);
             tc_json_list(out, "zero_point", t->quant->count, t->quant->zero);
             if (t->quant->axis >= 0)
-                tc_json_put_int(out, "axis", t->quant->axis);
+                ti_json_put_int(out, "axis", t->quant->axis);
         }
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 /* The program's names of what crosses the border. */
 static const char **names_of(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
                              bool output)
 {
-    const tc_graph *g = tc_main(region->module), *main = tc_main(c->module);
+    const tc_graph *g = ti_main(region->module), *main = ti_main(c->module);
     size_t n = output ? g->n_out : g->n_in;
     const tc_val *inner = output ? g->out : g->in;
     const char **name = tc_new_n(&ctx->arena, const char *, n + 1);
     const tc_node *call = call_of(c, region);
     for (size_t i = 0; i < n; i++) {
         tc_val outer = call ? (output ? call->out[i] : call->in[i]) : inner[i];
-        name[i] = tc_value_of(call ? main : g, outer)->name;
+        name[i] = ti_value_of(call ? main : g, outer)->name;
         if (!name[i])
-            name[i] = tc_value_of(g, inner[i])->name;
+            name[i] = ti_value_of(g, inner[i])->name;
     }
     return name;
 }
 
-tc_bytes tc_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
+tc_bytes ti_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
 {
     tc_buf to;
-    tc_buf_init(&to, &ctx->arena);
+    ti_buf_init(&to, &ctx->arena);
     tc_json_out out = {.to = &to};
-    tc_json_open(&out, NULL, '{');
+    ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("schema", "tosac-io"), TC_J("schema_version", 1),
                 TC_J("target", c->target.text), TC_J("region", region->name));
     put_side(&out, c, region, false, names_of(ctx, c, region, false));
     put_side(&out, c, region, true, names_of(ctx, c, region, true));
-    tc_json_close(&out, '}');
+    ti_json_close(&out, '}');
     return (tc_bytes){to.data, to.size};
 }
 
@@ -110,52 +110,52 @@ typedef struct reader {
 
 static tc_status broken(const reader *r, const char *why)
 {
-    return tc_error(r->ctx, &r->loc, TC_E_DATA, "%s", why);
+    return ti_error(r->ctx, &r->loc, TC_E_DATA, "%s", why);
 }
 
 static size_t length(const tc_json *list)
 {
-    return tc_json_is(list, TC_JSON_LIST) ? list->n : 0;
+    return ti_json_is(list, TC_JSON_LIST) ? list->n : 0;
 }
 
 /* The type with the scale that the file says; NULL: it says none, or nonsense. */
 static const tc_type *typed_by(tc_ctx *ctx, const tc_type *t, const tc_json *entry)
 {
-    const tc_json *scale = tc_json_get(entry, "scale"), *zero = tc_json_get(entry, "zero_point");
+    const tc_json *scale = ti_json_get(entry, "scale"), *zero = ti_json_get(entry, "zero_point");
     int64_t axis = -1;
     size_t n = length(scale);
-    if (!n || length(zero) != n || n > INT32_MAX || !tc_is_int(t->dtype))
+    if (!n || length(zero) != n || n > INT32_MAX || !ti_is_int(t->dtype))
         return NULL;
-    (void)!tc_json_i64(tc_json_get(entry, "axis"), &axis);
+    (void)!ti_json_i64(ti_json_get(entry, "axis"), &axis);
     if (axis < -1 || axis >= t->rank || (axis < 0 ? n != 1 : (int64_t)n != t->dim[axis]))
         return NULL;
     double *s = tc_new_n(&ctx->arena, double, n);
     int64_t *z = tc_new_n(&ctx->arena, int64_t, n);
-    const tc_json *a = tc_json_first(scale), *b = tc_json_first(zero);
+    const tc_json *a = ti_json_first(scale), *b = ti_json_first(zero);
     for (size_t i = 0; i < n; i++, a = a->next, b = b->next)
-        if (!tc_json_f64(a, &s[i]) || !tc_json_i64(b, &z[i]) || !(s[i] > 0) || s[i] > 1e300)
+        if (!ti_json_f64(a, &s[i]) || !ti_json_i64(b, &z[i]) || !(s[i] > 0) || s[i] > 1e300)
             return NULL;
     tc_quant q = {.axis = (int32_t)axis,
                   .count = (int32_t)n,
-                  .lo = tc_dtype_min(t->dtype),
-                  .hi = tc_dtype_max(t->dtype),
+                  .lo = ti_dtype_min(t->dtype),
+                  .hi = ti_dtype_max(t->dtype),
                   .scale = s,
                   .zero = z};
-    return tc_type_with(ctx, t, &q);
+    return ti_type_with(ctx, t, &q);
 }
 
 /* Vela's files do not know the axes: those of the region, when they hold as many numbers. */
 static const tc_type *shaped_by(tc_ctx *ctx, const tc_type *t, const tc_json *entry)
 {
-    const tc_json *shape = tc_json_get(entry, "shape");
+    const tc_json *shape = ti_json_get(entry, "shape");
     int64_t dim[TC_MAX_RANK] = {0};
     int32_t rank = 0;
-    if (!tc_json_is(shape, TC_JSON_LIST) || shape->n > TC_MAX_RANK)
+    if (!ti_json_is(shape, TC_JSON_LIST) || shape->n > TC_MAX_RANK)
         return t;
-    for (const tc_json *d = tc_json_first(shape); d; d = d->next)
-        if (!tc_json_i64(d, &dim[rank++]))
+    for (const tc_json *d = ti_json_first(shape); d; d = d->next)
+        if (!ti_json_i64(d, &dim[rank++]))
             return t;
-    return tc_dims_count(rank, dim) == tc_type_count(t) ? tc_type_make(ctx, t->dtype, rank, dim)
+    return ti_dims_count(rank, dim) == tc_type_count(t) ? ti_type_make(ctx, t->dtype, rank, dim)
                                                         : t;
 }
 
@@ -164,22 +164,22 @@ static tc_status type_side(const reader *r, tc_graph *g, const tc_val *v, size_t
 {
     if (length(list) != n)
         return broken(r, "it does not describe as many tensors as the file has");
-    const tc_json *entry = tc_json_first(list);
+    const tc_json *entry = ti_json_first(list);
     for (size_t i = 0; i < n; i++, entry = entry->next) {
-        const tc_type *t = tc_type_of(g, v[i]);
+        const tc_type *t = ti_type_of(g, v[i]);
         if (t->quant)
             continue;
         if (g->module->any_rank)
             g->val[v[i]]->type = t = shaped_by(r->ctx, t, entry);
-        if (!tc_json_get(entry, "scale"))
+        if (!ti_json_get(entry, "scale"))
             continue;
         const tc_type *with = typed_by(r->ctx, t, entry);
         if (!with)
             return broken(r, "scale and zero_point of a tensor do not match its type");
         g->val[v[i]]->type = with;
-        tc_str name = tc_json_text(&r->ctx->arena, tc_json_get(entry, "name"));
+        tc_str name = ti_json_text(&r->ctx->arena, ti_json_get(entry, "name"));
         if (name.n && !g->val[v[i]]->name)
-            g->val[v[i]]->name = tc_intern(r->ctx, name);
+            g->val[v[i]]->name = ti_intern(r->ctx, name);
     }
     return TC_OK;
 }
@@ -188,33 +188,33 @@ static bool any_codes(const tc_graph *g)
 {
     bool any = false;
     for (size_t i = 0; i < g->n_in; i++)
-        any = any || (tc_type_of(g, g->in[i])->dtype == TC_i8 && !tc_type_of(g, g->in[i])->quant) ||
-              (tc_type_of(g, g->in[i])->dtype == TC_i16 && !tc_type_of(g, g->in[i])->quant);
+        any = any || (ti_type_of(g, g->in[i])->dtype == TC_i8 && !ti_type_of(g, g->in[i])->quant) ||
+              (ti_type_of(g, g->in[i])->dtype == TC_i16 && !ti_type_of(g, g->in[i])->quant);
     return any;
 }
 
 static tc_status read_beside(tc_ctx *ctx, const char *file, tc_graph *g)
 {
-    const char *path = tc_text_format(&ctx->arena, "%s.json", file), *why = NULL;
+    const char *path = ti_text_format(&ctx->arena, "%s.json", file), *why = NULL;
     reader r = {ctx, {.file = path}};
     tc_bytes bytes;
     size_t at;
     if (access(path, R_OK) != 0) {
         if (!any_codes(g))
             return TC_OK;
-        tc_status status = tc_error(
+        tc_status status = ti_error(
             ctx, &(tc_loc){.file = file}, TC_E_DATA,
             "--dequantize: neither its types nor '%s' have its scales", path);
-        tc_note(ctx, NULL,
+        ti_note(ctx, NULL,
                 "'tosac compile' writes that file beside a .tosa and beside Vela's payload");
         return status;
     }
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    const tc_json *json = tc_json_parse(&ctx->arena, bytes, &why, &at);
+    TC_TRY(ti_file_read(ctx, path, &bytes));
+    const tc_json *json = ti_json_parse(&ctx->arena, bytes, &why, &at);
     if (!json)
         return broken(&r, why);
-    TC_TRY(type_side(&r, g, g->in, g->n_in, tc_json_get(json, "inputs")));
-    return type_side(&r, g, g->out, g->n_out, tc_json_get(json, "outputs"));
+    TC_TRY(type_side(&r, g, g->in, g->n_in, ti_json_get(json, "inputs")));
+    return type_side(&r, g, g->out, g->n_out, ti_json_get(json, "outputs"));
 }
 
 /* ---- float at the borders ---- */
@@ -232,23 +232,23 @@ static tc_node *step(tc_ctx *ctx, tc_graph *g, tc_val x, const tc_type *codes, b
                      bool to_codes)
 {
     if (!plain)
-        return tc_graph_add(g, TC_OP_rescale, NULL, &x, 1, 1, NULL);
+        return ti_graph_add(g, TC_OP_rescale, NULL, &x, 1, 1, NULL);
     tc_attr_quantize a = {.axis = -1,
                           .dtype = to_codes ? codes->dtype : TC_f32,
                           .qmin = codes->quant->lo,
                           .qmax = codes->quant->hi,
                           .scale = codes->quant->scale[0],
                           .zero = codes->quant->zero[0]};
-    return tc_graph_add(g, to_codes ? TC_OP_quantize : TC_OP_dequantize,
-                        tc_arena_copy(&ctx->arena, &a, sizeof a), &x, 1, 1, NULL);
+    return ti_graph_add(g, to_codes ? TC_OP_quantize : TC_OP_dequantize,
+                        ti_arena_copy(&ctx->arena, &a, sizeof a), &x, 1, 1, NULL);
 }
 
 /* What read the old input reads a step from a new one in float. */
 static void float_input(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes)
 {
     tc_val old = g->in[i];
-    const tc_type *t = tc_type_of(g, old);
-    tc_val input = tc_graph_input(g, tc_type_make(ctx, TC_f32, t->rank, t->dim), g->val[old]->name);
+    const tc_type *t = ti_type_of(g, old);
+    tc_val input = ti_graph_input(g, ti_type_make(ctx, TC_f32, t->rank, t->dim), g->val[old]->name);
     g->n_in--; /* it takes the place of the old one */
     g->in[i] = input;
     g->val[input]->index = (int)i;
@@ -270,29 +270,29 @@ static void float_input(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes
 static void float_output(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes)
 {
     tc_val old = g->out[i];
-    const tc_type *t = tc_type_of(g, old);
+    const tc_type *t = ti_type_of(g, old);
     tc_node *node = step(ctx, g, old, codes, !t->quant, false);
-    g->val[node->out[0]]->type = tc_type_make(ctx, TC_f32, t->rank, t->dim);
+    g->val[node->out[0]]->type = ti_type_make(ctx, TC_f32, t->rank, t->dim);
     g->val[node->out[0]]->name = g->val[old]->name;
     g->out[i] = node->out[0];
     rename_port(g->module->out_port, g->module->n_out_port, old, node->out[0]);
 }
 
-tc_status tc_dequantize_borders(tc_ctx *ctx, const char *file, tc_module *module)
+tc_status ti_dequantize_borders(tc_ctx *ctx, const char *file, tc_module *module)
 {
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     bool known = false; /* the file itself says what its integers stand for */
     for (size_t i = 0; i < g->n_in; i++)
-        known = known || tc_port_codes(g, false, i) != tc_type_of(g, g->in[i]);
+        known = known || ti_port_codes(g, false, i) != ti_type_of(g, g->in[i]);
     for (size_t i = 0; i < g->n_out; i++)
-        known = known || tc_port_codes(g, true, i) != tc_type_of(g, g->out[i]);
+        known = known || ti_port_codes(g, true, i) != ti_type_of(g, g->out[i]);
     if (!known)
         TC_TRY(read_beside(ctx, file, g));
     for (size_t i = 0; i < g->n_out; i++)
-        if (tc_port_codes(g, true, i)->quant)
-            float_output(ctx, g, i, tc_port_codes(g, true, i));
+        if (ti_port_codes(g, true, i)->quant)
+            float_output(ctx, g, i, ti_port_codes(g, true, i));
     for (size_t i = 0; i < g->n_in; i++)
-        if (tc_port_codes(g, false, i)->quant)
-            float_input(ctx, g, i, tc_port_codes(g, false, i));
+        if (ti_port_codes(g, false, i)->quant)
+            float_input(ctx, g, i, ti_port_codes(g, false, i));
     return TC_OK;
 }

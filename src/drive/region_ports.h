@@ -12,13 +12,13 @@
 #include "driver.h"
 
 /* Whether stored integers stand for real numbers at a border: by types, or by what ports know. */
-bool tc_borders_quantized(const tc_compiled *compiled);
+bool ti_borders_quantized(const tc_compiled *compiled);
 
 /* The text for one region. */
-tc_bytes tc_borders_json(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region);
+tc_bytes ti_borders_json(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region);
 
 /* The program takes and gives float32 wherever its borders are quantized: by their types, or by
  * what FILE.json says.  An error where neither tells. */
-TC_MUST_USE tc_status tc_dequantize_borders(tc_ctx *ctx, const char *file, tc_module *module);
+TC_MUST_USE tc_status ti_dequantize_borders(tc_ctx *ctx, const char *file, tc_module *module);
 
 #endif

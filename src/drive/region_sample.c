@@ -19,7 +19,7 @@ static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
 {
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
     for (size_t i = 0; i < g->n_in; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
     return in;
 }
 
@@ -75,30 +75,30 @@ static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *sam
 static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     static const char *const invented[] = {"random:1"};
-    const tc_graph *g = tc_main(c->real);
+    const tc_graph *g = ti_main(c->real);
     tc_samples samples;
-    c->given_invented = !r->calib || tc_dataset_invented(r->calib);
+    c->given_invented = !r->calib || ti_dataset_invented(r->calib);
     if (r->calib) {
-        TC_TRY(tc_open_dataset(ctx, r->calib, g, &samples));
+        TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
         return read_data(ctx, g, &samples, c);
     }
-    TC_TRY(tc_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
+    TC_TRY(ti_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
     TC_TRY(read_one(ctx, g, &samples, 0, false, c));
     for (int reals = 1; reals >= 0; reals--) {
         TC_TRY(read_one(ctx, g, &samples, c->n_given, false, c));
-        if (!tc_invent_ends(g, reals, c->given[c->n_given - 1]))
+        if (!ti_invent_ends(g, reals, c->given[c->n_given - 1]))
             c->n_given--;
     }
     return TC_OK;
 }
 
-void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c)
+void ti_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c)
 {
     tc_trial trial;
-    tc_trial_begin(ctx, &trial);
+    ti_trial_begin(ctx, &trial);
     if (read_samples(ctx, request, c) != TC_OK)
         c->n_given = 0;
-    tc_trial_end(ctx, &trial);
+    ti_trial_end(ctx, &trial);
 }
 
 /* ---- what the regions are handed ---- */
@@ -107,7 +107,7 @@ void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled
 static size_t place_of(tc_graph *g, size_t *place, tc_val v)
 {
     if (!place[v]) {
-        tc_graph_output(g, v);
+        ti_graph_output(g, v);
         place[v] = g->n_out;
     }
     return place[v] - 1;
@@ -123,36 +123,36 @@ static void ask_for(tc_graph *g, size_t *place, const tc_node *call)
 
 static tc_tensor kept(tc_arena *arena, const tc_type *type, tc_tensor t)
 {
-    return (tc_tensor){type, tc_arena_copy(arena, t.data, tc_type_bytes(t.type))};
+    return (tc_tensor){type, ti_arena_copy(arena, t.data, tc_type_bytes(t.type))};
 }
 
 static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_tensor *out)
 {
-    tc_graph *g = tc_main(m);
-    const tc_tensor *in = tc_check_taken(g, c->given[0], &ctx->arena);
-    tc_state_drop(m);
+    tc_graph *g = ti_main(m);
+    const tc_tensor *in = ti_check_taken(g, c->given[0], &ctx->arena);
+    ti_state_drop(m);
     if (!ctx->reference_kernels)
-        TC_TRY(tc_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
-    return tc_exec_run(tc_exec_new(ctx, m), in, out);
+        TC_TRY(ti_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
+    return ti_exec_run(ti_exec_new(ctx, m), in, out);
 }
 
 static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
 {
-    tc_module *m = tc_module_clone(c->module);
-    tc_graph *g = tc_main(m);
-    const tc_graph *old = tc_main(c->module);
+    tc_module *m = ti_module_clone(c->module);
+    tc_graph *g = ti_main(m);
+    const tc_graph *old = ti_main(c->module);
     bool whole = c->n_region == 1 && c->region->module == c->module;
     size_t *place = tc_new_n(&ctx->arena, size_t, g->n_val);
     if (!whole) {
         g->n_out = 0;
         for (size_t i = 0; i < c->n_region; i++)
-            ask_for(g, place, tc_call_of(g, c->region[i].name));
+            ask_for(g, place, ti_call_of(g, c->region[i].name));
     }
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
     TC_TRY(run_once(ctx, c, m, out));
     for (size_t i = 0; i < c->n_region; i++) {
         tc_region *r = &c->region[i];
-        const tc_node *call = whole ? NULL : tc_call_of(old, r->name);
+        const tc_node *call = whole ? NULL : ti_call_of(old, r->name);
         size_t n_in = whole ? old->n_in : (size_t)call->n_in;
         size_t n_out = whole ? old->n_out : (size_t)call->n_out;
         r->sample[0] = tc_new_n(&ctx->arena, tc_tensor, n_in + 1);
@@ -160,25 +160,25 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
         for (size_t k = 0; k < n_in; k++) {
             tc_val v = whole ? old->in[k] : call->in[k];
             r->sample[0][k] = whole ? c->given[0][k]
-                                    : kept(&ctx->arena, tc_type_of(old, v), out[place[v] - 1]);
+                                    : kept(&ctx->arena, ti_type_of(old, v), out[place[v] - 1]);
         }
         for (size_t k = 0; k < n_out; k++) {
             tc_val v = whole ? old->out[k] : call->out[k];
-            r->want[k] = kept(&ctx->arena, tc_type_of(old, v), out[whole ? k : place[v] - 1]);
+            r->want[k] = kept(&ctx->arena, ti_type_of(old, v), out[whole ? k : place[v] - 1]);
         }
         r->n_sample = 1;
     }
     return TC_OK;
 }
 
-void tc_hand_samples(tc_ctx *ctx, const tc_compiled *c)
+void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_trial trial;
     if (!c->n_given || !c->n_region || c->region->n_sample)
         return;
-    tc_trial_begin(ctx, &trial);
+    ti_trial_begin(ctx, &trial);
     if (hand(ctx, c) != TC_OK)
         for (size_t i = 0; i < c->n_region; i++)
             c->region[i].n_sample = 0;
-    tc_trial_end(ctx, &trial);
+    ti_trial_end(ctx, &trial);
 }

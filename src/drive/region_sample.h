@@ -8,11 +8,11 @@
 
 /* Keeps some samples of the calibration data, or invented ones, in c->given: what is written is run
  * on them.  Data that cannot be read is told of by those who need it. */
-void tc_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c);
+void ti_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c);
 
 /* Runs the program on the first of them, its regions in the TOSA form: what each is handed, and what it
  * should give, stay with it.  A region that has samples keeps them; where the program does not run
  * on the sample, regions have none. */
-void tc_hand_samples(tc_ctx *ctx, const tc_compiled *c);
+void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c);
 
 #endif

@@ -18,8 +18,8 @@ static void take_along(tc_ctx *ctx, const tc_module *from, tc_module *to, tc_gra
     to->graph[to->n_graph++] = g;
     g->module = to;
     for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < tc_node_calls(g->node[k]); i++) {
-            tc_graph *callee = tc_node_callee(from, g->node[k], i);
+        for (int i = 0; i < ti_node_calls(g->node[k]); i++) {
+            tc_graph *callee = ti_node_callee(from, g->node[k], i);
             if (callee)
                 take_along(ctx, from, to, callee);
         }
@@ -29,18 +29,18 @@ static void take_along(tc_ctx *ctx, const tc_module *from, tc_module *to, tc_gra
  * whole modules. */
 static tc_module *alone(tc_ctx *ctx, const tc_module *from, tc_graph *g)
 {
-    tc_module *m = tc_module_new(ctx, from->file);
+    tc_module *m = ti_module_new(ctx, from->file);
     take_along(ctx, from, m, g);
     return m;
 }
 
-void tc_bring_back(tc_module *from, tc_module *to)
+void ti_bring_back(tc_module *from, tc_module *to)
 {
     for (size_t i = 0; i < from->n_graph; i++)
         from->graph[i]->module = to;
 }
 
-tc_node *tc_call_of(const tc_graph *g, const char *name)
+tc_node *ti_call_of(const tc_graph *g, const char *name)
 {
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call && ((const tc_attr_call *)g->node[k]->attr)->graph == name)
@@ -52,11 +52,11 @@ tc_node *tc_call_of(const tc_graph *g, const char *name)
 static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *module,
                           const char *name, tc_tensor **in)
 {
-    const tc_node *call = tc_call_of(tc_main(module), name);
+    const tc_node *call = ti_call_of(ti_main(module), name);
     for (size_t k = 0; k < main->n; k++) {
         in[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
         for (int i = 0; i < call->n_in; i++)
-            in[k][i] = tc_check_value(main, k, call->in[i]);
+            in[k][i] = ti_check_value(main, k, call->in[i]);
     }
 }
 
@@ -66,7 +66,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
 {
     region->module = alone(ctx, c->module, g);
     tc_job job = {.target = &c->target, .check = check, .choices = c->choices};
-    return tc_road_run(ctx, region->module, TC_AT_REGION, TC_AT_BUILT, &job, trace);
+    return ti_road_run(ctx, region->module, TC_AT_REGION, TC_AT_BUILT, &job, trace);
 }
 
 /* The same, each rule beside its node and each pass beside what was before. */
@@ -78,21 +78,21 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     for (size_t k = 0; k < c->checker->n; k++)
         sample[k] = in[k];
     tc_checker checker;
-    tc_check_begin_with(&checker, ctx, in, c->checker->n);
+    ti_check_begin_with(&checker, ctx, in, c->checker->n);
     checker.then = c->checker->then;
-    tc_trace trace = {tc_check_pass, &checker};
+    tc_trace trace = {ti_check_pass, &checker};
     tc_status status =
         lower_region(ctx, c, g, region, &trace, 
                      &(tc_lower_check){sample, c->checker->n, &c->rule_broke});
-    tc_check_end(&checker);
+    ti_check_end(&checker);
     return status;
 }
 
-void tc_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
+void ti_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const uint32_t *readers = tc_graph_readers(ctx, g);
-    tc_node *call = tc_call_of(tc_main(module), g->name);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
+    tc_node *call = ti_call_of(ti_main(module), g->name);
     size_t kept = 0;
     for (size_t i = 0; i < g->n_in; i++)
         if (readers[g->in[i]]) {
@@ -102,7 +102,7 @@ void tc_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
         }
     g->n_in = kept;
     call->n_in = (int)kept;
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }
 
 /* What the region is given stays with it, for its command stream. */
@@ -113,8 +113,8 @@ static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
     region->n_sample = c->checker->n;
     for (size_t k = 0; k < region->n_sample; k++) {
         region->sample[k] = in[k];
-        for (size_t i = 0; i < tc_main(region->module)->n_in; i++)
-            in[k][i].data = tc_arena_copy(&ctx->arena, in[k][i].data, tc_type_bytes(in[k][i].type));
+        for (size_t i = 0; i < ti_main(region->module)->n_in; i++)
+            in[k][i].data = ti_arena_copy(&ctx->arena, in[k][i].data, tc_type_bytes(in[k][i].type));
     }
 }
 
@@ -122,11 +122,11 @@ static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 static void name_nodes(tc_ctx *ctx, const tc_graph *g, tc_region *region)
 {
     tc_map seen;
-    tc_map_init(&seen, &ctx->arena);
+    ti_map_init(&seen, &ctx->arena);
     region->node = tc_new_n(&ctx->arena, const char *, g->n_node);
     for (size_t k = 0; k < g->n_node; k++) {
         const char *name = g->node[k]->op == TC_OP_const ? NULL : g->node[k]->loc->node;
-        void **slot = name ? tc_map_at(&seen, tc_str_of(name)) : NULL;
+        void **slot = name ? ti_map_at(&seen, ti_str_of(name)) : NULL;
         if (!slot || *slot)
             continue;
         *slot = (void *)(uintptr_t)name;
@@ -145,30 +145,30 @@ static bool is_variable(const void *who, tc_dtype dtype)
 static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c,
                                tc_region *region)
 {
-    tc_graph *g = tc_module_find(c->module, region->name);
+    tc_graph *g = ti_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region)
                                   : lower_region(ctx, c, g, region, trace, NULL);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA)
-        tc_drop_inputs(ctx, c->module, g);
+        ti_drop_inputs(ctx, c->module, g);
     if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
         keep_samples(ctx, c, region);
     if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u && !c->request.method &&
         c->target.machine->packing != TC_PACKED_VGF)
-        tc_split_hold_state(ctx, c->module, g, tc_call_of(tc_main(c->module), g->name), is_variable,
+        ti_split_hold_state(ctx, c->module, g, ti_call_of(ti_main(c->module), g->name), is_variable,
                             &c->target);
     if (status == TC_OK)
-        status = tc_road_run(ctx, region->module, TC_AT_BUILT, TC_AT_LEGAL,
+        status = ti_road_run(ctx, region->module, TC_AT_BUILT, TC_AT_LEGAL,
                              &(tc_job){.target = &c->target}, NULL);
     if (status == TC_OK)
-        status = tc_emit_tosa(ctx, region->module, &region->tosa);
-    tc_bring_back(region->module, c->module);
+        status = ti_emit_tosa(ctx, region->module, &region->tosa);
+    ti_bring_back(region->module, c->module);
     return status;
 }
 
-tc_status tc_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
+tc_status ti_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out)
 {
     *out = region->tosa;
-    return out->data ? TC_OK : tc_emit_tosa(ctx, region->module, out);
+    return out->data ? TC_OK : ti_emit_tosa(ctx, region->module, out);
 }
 
 static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)
@@ -178,50 +178,50 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
                   .n_cpu = c->request.n_cpu,
                   .left = &c->left,
                   .split = &c->split};
-    return tc_road_run(ctx, c->module, TC_AT_WHOLE, TC_AT_SPLIT, &job, trace);
+    return ti_road_run(ctx, c->module, TC_AT_WHOLE, TC_AT_SPLIT, &job, trace);
 }
 
 /* Branches that an input of one number decides keep both their graphs, on the CPU. */
 static void say_steered(tc_ctx *ctx, const tc_compiled *c)
 {
-    const tc_graph *g = tc_main(c->module);
+    const tc_graph *g = ti_main(c->module);
     for (size_t i = 0; i < g->n_node && c->target.machine->packing != TC_PACKED_NOT; i++) {
         const tc_node *node = g->node[i];
         const char *input =
-            node->op == TC_OP_cond ? tc_steering_input(g, node->in[0]) : NULL;
+            node->op == TC_OP_cond ? ti_steering_input(g, node->in[0]) : NULL;
         if (!input)
             continue;
-        tc_warning(ctx, node->loc, TC_E_NO_EFFECT,
+        ti_warning(ctx, node->loc, TC_E_NO_EFFECT,
                    "the input '%s' decides which branch runs, so both branches stay on the CPU%s",
                    input, c->n_region ? "" : ", and nothing goes to the accelerator");
-        tc_note(ctx, node->loc,
+        ti_note(ctx, node->loc,
                 "--set %s=VALUE makes it a constant: only the branch that runs is compiled", input);
         return;
     }
 }
 
-tc_status tc_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
+tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
 {
     *failed = SIZE_MAX;
-    TC_TRY(tc_tell_progress(ctx, "splitting", 0, 1));
-    c->module = tc_module_clone(c->typed);
+    TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
+    c->module = ti_module_clone(c->typed);
     if (!c->all_forms)
-        TC_TRY(tc_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config,
+        TC_TRY(ti_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config,
                                c->vela.memory_mode, &c->choices));
     TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);
     for (size_t i = 0; i < c->n_region; i++) {
         c->region[i].name = c->split.region[i];
-        name_nodes(ctx, tc_module_find(c->module, c->region[i].name), &c->region[i]);
+        name_nodes(ctx, ti_module_find(c->module, c->region[i].name), &c->region[i]);
     }
     for (size_t i = 0; i < c->n_region; i++) {
-        TC_TRY(tc_tell_progress(ctx, "regions lowered", i, c->n_region));
+        TC_TRY(ti_tell_progress(ctx, "regions lowered", i, c->n_region));
         tc_status status = finish_region(ctx, trace, c, &c->region[i]);
         if (status != TC_OK)
             *failed = i;
         TC_TRY(status);
     }
     say_steered(ctx, c);
-    return tc_verify(ctx, c->module);
+    return ti_verify(ctx, c->module);
 }

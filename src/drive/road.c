@@ -19,7 +19,7 @@ const tc_road_row tc_road_conditions[TC_WHEN_COUNT] = {
 #include "road.def"
 };
 
-bool tc_road_takes(size_t row, const bool holds[TC_WHEN_COUNT])
+bool ti_road_takes(size_t row, const bool holds[TC_WHEN_COUNT])
 {
     const bool ALWAYS = true;
 #define LIST(name, passes, doc)
@@ -44,10 +44,10 @@ typedef bool condition(const tc_job *job, const tc_module *module);
 
 static bool has_floats(const tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out && g->node[k]->op != TC_OP_const; i++)
-            if (tc_is_float(tc_type_of(g, g->node[k]->out[i])->dtype))
+            if (ti_is_float(ti_type_of(g, g->node[k]->out[i])->dtype))
                 return true;
     return false;
 }
@@ -70,19 +70,19 @@ static bool is_cheap_as(const tc_job *job, tc_forms forms)
 static bool when_CODED(const tc_job *job, const tc_module *m)
 {
     (void)job;
-    return tc_quant_is_typed(m) && !tc_quant_is_lowered(m);
+    return ti_quant_is_typed(m) && !ti_quant_is_lowered(m);
 }
 
 static bool when_LOWERED(const tc_job *job, const tc_module *m)
 {
     (void)job;
-    return tc_quant_is_lowered(m);
+    return ti_quant_is_lowered(m);
 }
 
 static bool when_QDQ(const tc_job *job, const tc_module *m)
 {
     (void)job;
-    return tc_quant_is_pt2e(m) && !tc_quant_is_lowered(m);
+    return ti_quant_is_pt2e(m) && !ti_quant_is_lowered(m);
 }
 
 static bool is_wanted(const tc_job *job, const tc_module *m)
@@ -93,13 +93,13 @@ static bool is_wanted(const tc_job *job, const tc_module *m)
 
 static bool when_INTEGERS(const tc_job *job, const tc_module *m)
 {
-    return is_wanted(job, m) && !tc_quant_is_pt2e(m) && !tc_quant_is_typed(m) &&
-           !tc_quant_is_lowered(m);
+    return is_wanted(job, m) && !ti_quant_is_pt2e(m) && !ti_quant_is_typed(m) &&
+           !ti_quant_is_lowered(m);
 }
 
 static bool when_DYNAMIC(const tc_job *job, const tc_module *m)
 {
-    return is_wanted(job, m) && tc_quant_is_dynamic(m->ctx, m);
+    return is_wanted(job, m) && ti_quant_is_dynamic(m->ctx, m);
 }
 
 #define OF_JOB(name, value)                                                                        \
@@ -130,7 +130,7 @@ static condition *const conditions[TC_WHEN_COUNT] = {
 #include "road.def"
 };
 
-bool tc_road_when(int which, const tc_job *job, const tc_module *module)
+bool ti_road_when(int which, const tc_job *job, const tc_module *module)
 {
     return conditions[which](job, module);
 }
@@ -152,7 +152,7 @@ static size_t row_of(tc_point point)
     return row;
 }
 
-tc_status tc_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to,
+tc_status ti_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to,
                       const tc_job *job, const tc_trace *trace)
 {
     static const tc_job nothing = {0};
@@ -166,8 +166,8 @@ tc_status tc_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to
             continue;
         for (size_t i = 0; i < TC_WHEN_COUNT; i++)
             holds[i] = i == TC_WHEN_CODED ? coded : conditions[i](job, module);
-        if (tc_road_takes(row, holds))
-            TC_TRY(tc_run_list(ctx, module, tc_road[row].passes, job, trace));
+        if (ti_road_takes(row, holds))
+            TC_TRY(ti_run_list(ctx, module, tc_road[row].passes, job, trace));
     }
     return TC_OK;
 }

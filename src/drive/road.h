@@ -34,15 +34,15 @@ extern const tc_road_row tc_road[];
 extern const tc_road_row tc_road_conditions[TC_WHEN_COUNT];
 
 /* Whether the step in a row runs where these conditions hold. */
-bool tc_road_takes(size_t row, const bool holds[TC_WHEN_COUNT]);
+bool ti_road_takes(size_t row, const bool holds[TC_WHEN_COUNT]);
 
 /* Whether a condition holds of a program as it is. */
-bool tc_road_when(int condition, const tc_job *job, const tc_module *module);
+bool ti_road_when(int condition, const tc_job *job, const tc_module *module);
 
 /* Every step between two points whose condition holds.  job: what conditions and stages ask; NULL:
  * there is no target, and nothing is quantized.  Without a target conditions are those of
  * TOSA-1.0+INT. */
-TC_MUST_USE tc_status tc_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to,
+TC_MUST_USE tc_status ti_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to,
                                   const tc_job *job, const tc_trace *trace);
 
 #endif

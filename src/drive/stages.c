@@ -7,27 +7,27 @@
 #include "../executorch/cpu_select.h"
 
 #define STAGE(name, ...)                                                                           \
-    tc_status tc_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
+    tc_status ti_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
 #define PASS(folder, name, ...)
 #include "passes.def"
 
-tc_status tc_stage_quantize_model(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status ti_stage_quantize_model(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     tc_quant_request request = job->quant ? *job->quant : (tc_quant_request){0};
     request.config = job->config;
     request.samples = *job->samples;
-    return tc_quantize(ctx, module, &request);
+    return ti_quantize(ctx, module, &request);
 }
 
-tc_status tc_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status ti_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    return tc_lower_narrow(ctx, module, job->target);
+    return ti_lower_narrow(ctx, module, job->target);
 }
 
 static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
 {
     (void)g;
-    return tc_lower_can(who, node, why);
+    return ti_lower_can(who, node, why);
 }
 
 static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
@@ -37,34 +37,34 @@ static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, con
     return false;
 }
 
-tc_status tc_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status ti_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     bool alone = job->target->machine->packing == TC_PACKED_NOT;
     tc_split_report report;
     tc_split_request split = {
         .target = job->target->text,
         .ask = alone ? takes_nothing : takes,
-        .who = alone ? NULL : tc_lower_ask(ctx, tc_main(module), job->target),
+        .who = alone ? NULL : ti_lower_ask(ctx, ti_main(module), job->target),
         .cpu = job->cpu,
         .n_cpu = job->n_cpu,
         .left = job->left,
     };
-    return tc_split(ctx, module, &split, job->split ? job->split : &report);
+    return ti_split(ctx, module, &split, job->split ? job->split : &report);
 }
 
-tc_status tc_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status ti_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    return tc_lower_graph(ctx, tc_main(module), job->target, job->check);
+    return ti_lower_graph(ctx, ti_main(module), job->target, job->check);
 }
 
-tc_status tc_stage_verify_target(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status ti_stage_verify_target(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    return tc_verify_tosa_for(ctx, module, job->target);
+    return ti_verify_tosa_for(ctx, module, job->target);
 }
 
-tc_status tc_stage_plan_memory(tc_ctx *ctx, tc_module *module, const tc_job *job)
+tc_status ti_stage_plan_memory(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
-    tc_memory memory = tc_plan_memory(ctx, module, job ? job->state : NULL);
+    tc_memory memory = ti_plan_memory(ctx, module, job ? job->state : NULL);
     if (job && job->memory)
         *job->memory = memory;
     return TC_OK;

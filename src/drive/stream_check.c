@@ -18,7 +18,7 @@ static tc_status open_program(tc_ctx *ctx, const tc_vela_job *job, tc_npu_progra
 {
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
-    TC_TRY(tc_npu_read_backend(ctx, loc, job->payload, out));
+    TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, out));
     out->fast = job->fast_scratch;
     return TC_OK;
 }
@@ -33,7 +33,7 @@ typedef struct origin {
 static const tc_loc *where_from(void *user, size_t word)
 {
     const origin *o = user;
-    int64_t i = o->map ? tc_vela_map_operator(o->map, word) : -1;
+    int64_t i = o->map ? ti_vela_map_operator(o->map, word) : -1;
     return i >= 0 && o->tosa && (size_t)i < o->tosa->n_node ? o->tosa->node[i]->loc : NULL;
 }
 
@@ -46,10 +46,10 @@ static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
     tc_vela_job again = {.graph = job->graph, .tosa = job->tosa};
     tc_module *module;
     with.notes = true;
-    if (tc_emit_ethosu(ctx, &c->target, &with, &again, 1) == TC_OK)
-        o.map = tc_vela_map_read(&ctx->arena, again.notes);
-    if (tc_read_tosa(ctx, job->graph->name, job->tosa, &module) == TC_OK)
-        o.tosa = tc_main(module);
+    if (ti_emit_ethosu(ctx, &c->target, &with, &again, 1) == TC_OK)
+        o.map = ti_vela_map_read(&ctx->arena, again.notes);
+    if (ti_read_tosa(ctx, job->graph->name, job->tosa, &module) == TC_OK)
+        o.tosa = ti_main(module);
     return o;
 }
 
@@ -68,15 +68,15 @@ static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options
                         tc_vela_job *job, const tc_npu_program *program)
 {
     tc_npu_findings found;
-    tc_npu_verify(ctx, program, &found);
+    ti_npu_verify(ctx, program, &found);
     if (!found.n_error)
         return TC_OK;
     origin from = c->prefix_only ? (origin){0} : ask_origin(ctx, c, vela, job);
     job->blamed = node_of(&from, &found);
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
-    (void)!tc_npu_tell(ctx, loc, &found, where_from, &from);
-    tc_note(ctx, NULL,
+    (void)!ti_npu_tell(ctx, loc, &found, where_from, &from);
+    ti_note(ctx, NULL,
             "Vela%s%s made this from a region that is valid TOSA: it is a defect of Vela, and "
             "nothing is written",
             job->version ? " " : "", job->version ? job->version : "");
@@ -97,7 +97,7 @@ static void compare(tc_tensor want, const uint8_t *got, size_t output, differenc
     int64_t n = tc_type_count(want.type);
     d->of += n;
     for (int64_t i = 0; i < n; i++) {
-        int64_t gap = tc_load_i64(have, i) - tc_load_i64(want, i);
+        int64_t gap = ti_load_i64(have, i) - ti_load_i64(want, i);
         gap = gap < 0 ? -gap : gap;
         if (gap && !d->n) {
             d->at = i;
@@ -113,7 +113,7 @@ static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_te
                            const tc_tensor *want, difference *d)
 {
     const char *error = NULL;
-    tc_npu_exec *exec = tc_npu_exec_new(arena, p, &error);
+    tc_npu_exec *exec = ti_npu_exec_new(arena, p, &error);
     if (!exec)
         return error;
     const void **from = tc_new_n(arena, const void *, p->n_in + 1);
@@ -122,7 +122,7 @@ static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_te
         from[i] = in[i].data;
     for (size_t i = 0; i < p->n_out; i++)
         to[i] = tc_new_n(arena, uint8_t, (size_t)p->out[i].bytes);
-    error = tc_npu_exec_run(exec, from, to);
+    error = ti_npu_exec_run(exec, from, to);
     for (size_t i = 0; !error && i < p->n_out; i++)
         compare(want[i], to[i], i, d);
     return error;
@@ -138,13 +138,13 @@ typedef struct search {
     const tc_tensor *in; /* by input */
     tc_tensor *at;       /* by value: what it should be */
     tc_npu_op last;      /* of the stream that differed last */
-    double until;        /* tc_clock() */
+    double until;        /* ti_clock() */
 } search;
 
 /* A value that a program can end with. */
 static bool can_end(const tc_graph *g, tc_val v)
 {
-    tc_dtype t = tc_type_of(g, v)->dtype;
+    tc_dtype t = ti_type_of(g, v)->dtype;
     return t == TC_bool || t == TC_i8 || t == TC_i16 || t == TC_i32;
 }
 
@@ -163,7 +163,7 @@ static tc_graph *cut(search *s, size_t n, const tc_tensor **in, const tc_tensor 
 {
     tc_arena *arena = &s->ctx->arena;
     bool *read = tc_new_n(arena, bool, s->g->n_val), *needed = tc_new_n(arena, bool, s->g->n_val);
-    tc_module *m = tc_module_new(s->ctx, "cut");
+    tc_module *m = ti_module_new(s->ctx, "cut");
     tc_graph *g = tc_new(arena, tc_graph);
     tc_tensor *given = tc_new_n(arena, tc_tensor, s->g->n_in + 1),
               *made = tc_new_n(arena, tc_tensor, s->g->n_val + 1);
@@ -214,9 +214,9 @@ static void keep_last(search *s, const tc_npu_program *p)
 {
     tc_npu_walk walk;
     tc_npu_op op;
-    tc_npu_walk_begin(&walk, p->machine, p->words);
-    while (tc_npu_walk_next(&walk, &op))
-        if (tc_npu_is_kernel(op.kind))
+    ti_npu_walk_begin(&walk, p->machine, p->words);
+    while (ti_npu_walk_next(&walk, &op))
+        if (ti_npu_is_kernel(op.kind))
             s->last = op;
 }
 
@@ -231,11 +231,11 @@ static bool differs(search *s, size_t n)
     tc_trial trial;
     if (!g->n_out)
         return false;
-    tc_trial_begin(s->ctx, &trial);
-    bool made = tc_emit_tosa(s->ctx, g->module, &job.tosa) == TC_OK &&
-                tc_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK &&
+    ti_trial_begin(s->ctx, &trial);
+    bool made = ti_emit_tosa(s->ctx, g->module, &job.tosa) == TC_OK &&
+                ti_emit_ethosu(s->ctx, &s->c->target, s->vela, &job, 1) == TC_OK &&
                 open_program(s->ctx, &job, &p) == TC_OK;
-    tc_trial_end(s->ctx, &trial);
+    ti_trial_end(s->ctx, &trial);
     if (!made || (!execute(&s->ctx->arena, &p, in, want, &d) && !d.n))
         return false;
     keep_last(s, &p);
@@ -247,7 +247,7 @@ static const tc_node *first_different(search *s)
 {
     const tc_graph *g = s->g;
     size_t good = 0, bad = g->n_node;
-    while (bad - good > 1 && !tc_clock_past(s->until)) {
+    while (bad - good > 1 && !ti_clock_past(s->until)) {
         size_t middle = good + (bad - good) / 2;
         if (differs(s, middle))
             bad = middle;
@@ -266,32 +266,32 @@ static tc_status blame(search *s, tc_vela_job *job, const difference *d, const c
     const char *version = job->version ? job->version : "", *gap = *version ? " " : "";
     const tc_loc *loc = node ? node->loc : NULL;
     if (error)
-        tc_error(ctx, loc, TC_E_STREAM,
+        ti_error(ctx, loc, TC_E_STREAM,
                  "the stream that Vela%s%s made for '%s' does not run on sample %zu: %s", gap,
                  version, s->g->name, sample, error);
     else
-        tc_error(ctx, loc, TC_E_STREAM,
+        ti_error(ctx, loc, TC_E_STREAM,
                  "the stream that Vela%s%s made for '%s' differs from its TOSA program on "
                  "sample %zu: %" PRId64 " of %" PRId64 ", by up to %" PRId64,
                  gap, version, s->g->name, sample, d->n, d->of, d->most);
     if (node)
-        tc_note(ctx, node->loc,
+        ti_note(ctx, node->loc,
                 "the first operator whose result differs is '%s'; cut there, the stream's last "
                 "command is %s at word %zu",
-                tc_ops[node->op].name, tc_npu_op_name(&ctx->arena, &s->last), s->last.at);
+                tc_ops[node->op].name, ti_npu_op_name(&ctx->arena, &s->last), s->last.at);
     else if (!s->c->prefix_only)
-        tc_note(ctx, NULL, "the operator was not found in time");
-    tc_note(
+        ti_note(ctx, NULL, "the operator was not found in time");
+    ti_note(
         ctx, NULL,
         "the TOSA program is right: it is a defect of Vela");
     return TC_TOOL;
 }
 
-tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
+tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
                           const tc_region *region, tc_vela_job *job)
 {
     tc_npu_program program;
-    tc_graph *g = tc_main(region->module);
+    tc_graph *g = ti_main(region->module);
     tc_vela_options known = *vela;
     known.version = job->version;
     vela = &known;
@@ -301,13 +301,13 @@ tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_optio
         search s = {.ctx = ctx, .c = c, .vela = vela, .g = g, .in = region->sample[k],
                     .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val),
                     .until = c->search_until > 0 ? c->search_until
-                                             : tc_clock() + tc_search_seconds(c)};
+                                             : ti_clock() + ti_search_seconds(c)};
         difference d = {0};
         if (region->want &&
             !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n)
             continue; /* else beside the kernels that define the bits */
         d = (difference){0};
-        TC_TRY(tc_eval_all(g, region->sample[k], s.at, &ctx->arena));
+        TC_TRY(ti_eval_all(g, region->sample[k], s.at, &ctx->arena));
         tc_tensor *want = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
         for (size_t i = 0; i < g->n_out; i++)
             want[i] = s.at[g->out[i]];

@@ -10,7 +10,7 @@
 /* Every rule of the machine; and, where the region has samples, the same bits as the TOSA program
  * on each of them. A stream that fails is told of, with the operator of the model that it fails at,
  * and is not to be written. */
-TC_MUST_USE tc_status tc_stream_check(tc_ctx *ctx, const tc_compiled *c,
+TC_MUST_USE tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c,
                                       const tc_vela_options *vela, const tc_region *region,
                                       tc_vela_job *job);
 

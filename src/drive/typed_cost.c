@@ -38,12 +38,12 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
                      .all_forms = true};
     size_t failed;
     *out = INFINITY;
-    t.module = tc_module_copy(typed);
-    TC_TRY(tc_road_run(k->ctx, t.module, TC_AT_SETTLED, TC_AT_WHOLE,
+    t.module = ti_module_copy(typed);
+    TC_TRY(ti_road_run(k->ctx, t.module, TC_AT_SETTLED, TC_AT_WHOLE,
                        &(tc_job){.target = &t.target}, NULL));
     t.typed = t.module;
-    tc_map_init(&t.left, &k->ctx->arena);
-    tc_status status = tc_compile_regions(k->ctx, &t, NULL, &failed);
+    ti_map_init(&t.left, &k->ctx->arena);
+    tc_status status = ti_compile_regions(k->ctx, &t, NULL, &failed);
     if (status != TC_OK)
         return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is expensive */
     if (!runs_as_much(k, &t))
@@ -51,19 +51,19 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
     *out = 0;
     for (size_t i = 0; i < t.n_region; i++) {
         tc_estimate e;
-        tc_estimate_graph(k->ctx, &k->ctx->arena, tc_main(t.region[i].module), k->machine,
+        ti_estimate_graph(k->ctx, &k->ctx->arena, ti_main(t.region[i].module), k->machine,
                           &k->system, NULL, &e);
         *out += e.cost.total.cycles;
     }
     return TC_OK;
 }
 
-tc_status tc_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
+tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
                         tc_quant_cost *out)
 {
     tc_verdicts *v;
     *out = (tc_quant_cost){0};
-    TC_TRY(tc_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
+    TC_TRY(ti_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
                            &v));
     if (!v)
         return TC_OK;

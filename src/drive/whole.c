@@ -7,9 +7,9 @@
 
 #include "../ir/rewrite.h"
 
-bool tc_is_tosa(const tc_module *module)
+bool ti_is_tosa(const tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_const)
             return tc_ops[g->node[k]->op].tosa != 0;
@@ -18,22 +18,22 @@ bool tc_is_tosa(const tc_module *module)
 
 static tc_status no_kernels(tc_ctx *ctx, const tc_compiled *c)
 {
-    tc_status status = tc_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+    tc_status status = ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
                                       "the program is TOSA, and '%s' has no kernels for it",
                                       c->target.text);
-    tc_note(ctx, NULL,
+    ti_note(ctx, NULL,
             "compile the model it was made from; 'tosac run' runs TOSA programs directly");
     return status;
 }
 
 static bool reads_all_inputs(tc_ctx *ctx, const tc_graph *g)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     bool all = true;
     for (size_t i = 0; i < g->n_in; i++)
         all = all && readers[g->in[i]];
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return all;
 }
 
@@ -41,36 +41,36 @@ static bool reads_all_inputs(tc_ctx *ctx, const tc_graph *g)
 static void set_apart(tc_ctx *ctx, tc_compiled *c)
 {
     tc_module *region = c->module;
-    c->module = tc_program_calling(ctx, region, tc_intern_text(ctx, c->target.text));
-    tc_drop_inputs(ctx, c->module, tc_main(region));
-    tc_bring_back(region, c->module);
+    c->module = ti_program_calling(ctx, region, ti_intern_text(ctx, c->target.text));
+    ti_drop_inputs(ctx, c->module, ti_main(region));
+    ti_bring_back(region, c->module);
 }
 
 /* A program that is TOSA already. */
-tc_status tc_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
+tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
 {
     if (c->target.machine->packing == TC_PACKED_NOT)
         return no_kernels(ctx, c);
     c->region = tc_new(&ctx->arena, tc_region);
     c->n_region = 1;
     c->region->module = c->module;
-    c->region->name = tc_main(c->module)->name;
+    c->region->name = ti_main(c->module)->name;
     tc_job job = {.target = &c->target};
-    TC_TRY(tc_road_run(ctx, c->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
-    TC_TRY(tc_road_run(ctx, c->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
-    if (c->target.machine->packing == TC_PACKED_VELA && !reads_all_inputs(ctx, tc_main(c->module)))
+    TC_TRY(ti_road_run(ctx, c->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
+    TC_TRY(ti_road_run(ctx, c->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
+    if (c->target.machine->packing == TC_PACKED_VELA && !reads_all_inputs(ctx, ti_main(c->module)))
         set_apart(ctx, c);
     return c->target.machine->packing == TC_PACKED_VGF
                ? TC_OK
-               : tc_emit_tosa(ctx, c->region->module, &c->region->tosa);
+               : ti_emit_tosa(ctx, c->region->module, &c->region->tosa);
 }
 
 /* What a program of TOSA is given stays with its region, for the command stream. */
-void tc_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker)
+void ti_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker)
 {
     tc_region *r = c->region;
-    const tc_graph *main = tc_main(c->module);
-    const tc_node *call = r->module == c->module ? NULL : tc_call_of(tc_main(c->module), r->name);
+    const tc_graph *main = ti_main(c->module);
+    const tc_node *call = r->module == c->module ? NULL : ti_call_of(ti_main(c->module), r->name);
     r->n_sample = checker->n;
     for (size_t k = 0; k < checker->n; k++) {
         r->sample[k] = checker->in[k];
@@ -78,6 +78,6 @@ void tc_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker
             continue;
         r->sample[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
         for (int i = 0; i < call->n_in; i++)
-            r->sample[k][i] = checker->in[k][tc_value_of(main, call->in[i])->index];
+            r->sample[k][i] = checker->in[k][ti_value_of(main, call->in[i])->index];
     }
 }

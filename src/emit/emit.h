@@ -7,16 +7,16 @@
 
 /* The text form.  Constants of more than 64 elements stand in path.bin beside it.  On failure a
  * message has been given. */
-TC_MUST_USE tc_status tc_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
+TC_MUST_USE tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
 
 /* A module in the TOSA form as a TOSA 1.0 flatbuffer, byte for byte the same on every run.  The
  * bytes live as long as the context; on failure a message has been given.  Whether the graph keeps
  * TOSA's rules is the judge's business (target/tosa.c). */
-TC_MUST_USE tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
+TC_MUST_USE tc_status ti_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
 /* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its
  * signature. */
-TC_MUST_USE tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
+TC_MUST_USE tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
 typedef struct tc_compile_spec {
     const char *key;
@@ -44,11 +44,11 @@ typedef struct tc_emit_method {
 } tc_emit_method;
 
 /* Modules as the methods of one ExecuTorch program: of each the first graph in the form that the
- * pass `cpu` leaves, its calls delegated; memory: as tc_plan_memory has it.  The bytes live as long
+ * pass `cpu` leaves, its calls delegated; memory: as ti_plan_memory has it.  The bytes live as long
  * as the context, and are the same on every run; on failure a message has been given.  Constants
  * with the same numbers are stored once, whoever has them; so is what a buffer starts with that
  * several have by name.  N of "tosac.tosa.N" counts on from method to method. */
-TC_MUST_USE tc_status tc_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n,
+TC_MUST_USE tc_status ti_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n,
                                       tc_bytes *out);
 
 #endif

@@ -20,46 +20,46 @@ enum { MINUTE = 60, TEN_MINUTES = 600, DIMS = 6 };
 
 static tc_status not_found(tc_ctx *ctx)
 {
-    tc_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream",
-             tc_vela_program());
-    tc_note(ctx, NULL,
+    ti_error(ctx, NULL, TC_E_TOOL, "'%s' was not found; it makes the Ethos-U command stream",
+             ti_vela_program());
+    ti_note(ctx, NULL,
             "'pip install ethos-u-vela==" TC_VELA_VERSION
             "' installs it; TOSAC_VELA names another path");
     return TC_TOOL;
 }
 
-tc_status tc_vela_here(tc_ctx *ctx)
+tc_status ti_vela_here(tc_ctx *ctx)
 {
-    return tc_tool_find(ctx, tc_vela_program()) ? TC_OK : not_found(ctx);
+    return ti_tool_find(ctx, ti_vela_program()) ? TC_OK : not_found(ctx);
 }
 
 static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
 {
     tc_status status = TC_TOOL;
     const char *program = tool->argv[0];
-    const char *log = tc_tool_log(ctx, tool);
+    const char *log = ti_tool_log(ctx, tool);
     if (tool->exit == 127 && !*log)
         return not_found(ctx);
     if (tool->timed_out)
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' did not finish in %.0f seconds and was stopped",
+        ti_error(ctx, NULL, TC_E_TOOL, "'%s' did not finish in %.0f seconds and was stopped",
                  program,
                  tool->timeout);
     else if (tool->exit > 128)
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' was killed by signal %d", program, tool->exit - 128);
+        ti_error(ctx, NULL, TC_E_TOOL, "'%s' was killed by signal %d", program, tool->exit - 128);
     else
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' refused a region: exit %d%s%s", program, tool->exit,
+        ti_error(ctx, NULL, TC_E_TOOL, "'%s' refused a region: exit %d%s%s", program, tool->exit,
                  *log ? ": " : "", log);
     if (*log && (tool->timed_out || tool->exit > 128))
-        tc_note(ctx, NULL, "it said: %s", log);
+        ti_note(ctx, NULL, "it said: %s", log);
     if (tool->timed_out)
-        tc_note(ctx, NULL, "--vela-timeout SECONDS gives it more time");
+        ti_note(ctx, NULL, "--vela-timeout SECONDS gives it more time");
     return status;
 }
 
 static void add_flag(tc_ctx *ctx, const char **argv, size_t *n, const char *name, const char *value)
 {
     if (value)
-        argv[(*n)++] = tc_text_format(&ctx->arena, "--%s=%s", name, value);
+        argv[(*n)++] = ti_text_format(&ctx->arena, "--%s=%s", name, value);
 }
 
 /* The tool runs elsewhere: a path of the user's is made one from the root. */
@@ -68,10 +68,10 @@ static const char *absolute(tc_ctx *ctx, const char *path)
     char here[4096];
     if (path[0] == '/' || access(path, R_OK) != 0 || !getcwd(here, sizeof here))
         return path;
-    return tc_text_format(&ctx->arena, "%s/%s", here, path);
+    return ti_text_format(&ctx->arena, "%s/%s", here, path);
 }
 
-const char *tc_vela_program(void)
+const char *ti_vela_program(void)
 {
     const char *vela = getenv("TOSAC_VELA");
     return vela && *vela ? vela : "vela";
@@ -81,27 +81,27 @@ const char *tc_vela_program(void)
 static tc_status ask_version(tc_ctx *ctx, const char *folder, double most, tc_tool *tool)
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 3);
-    argv[0] = tc_vela_program();
+    argv[0] = ti_vela_program();
     argv[1] = "--version";
     most = most > 0 && most < MINUTE ? most : MINUTE;
     *tool = (tc_tool){.argv = argv, .folder = folder, .timeout = most};
-    return tc_folder_make(ctx, folder);
+    return ti_folder_make(ctx, folder);
 }
 
 /* "5.2.0", or NULL when the tool said something else. */
 static const char *version_said(tc_ctx *ctx, const tc_tool *tool)
 {
-    const char *said = tool->exit == 0 ? tc_tool_log(ctx, tool) : "";
+    const char *said = tool->exit == 0 ? ti_tool_log(ctx, tool) : "";
     size_t n = strspn(said, "0123456789.");
     return n && (!said[n] || strchr(".+- rd", said[n])) && strchr(said, '.') ? said : NULL;
 }
 
 static void judge_version(tc_ctx *ctx, const char *version)
 {
-    if (!version || tc_text_eq(version, TC_VELA_VERSION))
+    if (!version || ti_text_eq(version, TC_VELA_VERSION))
         return;
-    tc_warning(ctx, NULL, TC_E_VERSION,
-               tc_text_eq(version, TC_VELA_BEFORE)
+    ti_warning(ctx, NULL, TC_E_VERSION,
+               ti_text_eq(version, TC_VELA_BEFORE)
                    ? "Vela %s has defects that " TC_VELA_VERSION " does not have"
                    : "Vela %s was not tested with this program; " TC_VELA_VERSION " was",
                version);
@@ -112,7 +112,7 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 16);
     size_t n = 0;
-    argv[n++] = tc_vela_program();
+    argv[n++] = ti_vela_program();
     add_flag(ctx, argv, &n, "accelerator-config", target->text);
     add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
     add_flag(ctx, argv, &n, "system-config",
@@ -122,7 +122,7 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     add_flag(ctx, argv, &n, "optimise", o->optimise);
     if (o->arena)
         add_flag(ctx, argv, &n, "arena-cache-size",
-                 tc_text_format(&ctx->arena, "%" PRId64, o->arena));
+                 ti_text_format(&ctx->arena, "%" PRId64, o->arena));
     add_flag(ctx, argv, &n, "output-format", "raw");
     add_flag(ctx, argv, &n, "output-dir", "out");
     if (o->notes)
@@ -130,8 +130,8 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     argv[n++] = "region.tosa";
     *tool = (tc_tool){
         .argv = argv, .folder = folder, .timeout = o->timeout > 0 ? o->timeout : TEN_MINUTES};
-    TC_TRY(tc_folder_make(ctx, folder));
-    return tc_file_write(ctx, tc_text_format(&ctx->arena, "%s/region.tosa", folder), tosa);
+    TC_TRY(ti_folder_make(ctx, folder));
+    return ti_file_write(ctx, ti_text_format(&ctx->arena, "%s/region.tosa", folder), tosa);
 }
 
 /* ---- what it wrote ---- */
@@ -159,8 +159,8 @@ static bool has_type(const uint8_t *header, size_t size, const char *type)
 static tc_bytes member(answer *a, const char *name, const char *type)
 {
     tc_bytes all = {0};
-    tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
-    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 10 ||
+    tc_member *m = ti_archive_find(&a->archive, ti_text_format(&a->ctx->arena, "%s.npy", name));
+    if (!m || ti_archive_read(&a->archive, m, &all) != TC_OK || all.size < 10 ||
         memcmp(all.data, "\x93NUMPY\x01", 7)) {
         a->broken = true;
         return (tc_bytes){0};
@@ -200,7 +200,7 @@ static bool same_tensor(const tc_type *t, tc_bytes shape, tc_bytes element, size
     size_t count = 1;
     for (size_t k = 0; k < DIMS; k++) {
         int64_t extent = integer_at(shape, i * DIMS + k);
-        if (!fits_u32(extent) || !tc_mul_size(count, (size_t)extent, &count))
+        if (!fits_u32(extent) || !ti_mul_size(count, (size_t)extent, &count))
             return false;
     }
     int64_t bytes = t->dtype == TC_i48 ? 8 : tc_dtypes[t->dtype].bytes;
@@ -209,7 +209,7 @@ static bool same_tensor(const tc_type *t, tc_bytes shape, tc_bytes element, size
 
 static tc_status half_file(const answer *a)
 {
-    tc_error(a->ctx, NULL, TC_E_TOOL, "Vela wrote a file that is not complete");
+    ti_error(a->ctx, NULL, TC_E_TOOL, "Vela wrote a file that is not complete");
     return TC_TOOL;
 }
 
@@ -223,21 +223,21 @@ static tc_status mismatch(const answer *a, const tc_graph *g, const side *s, siz
                           tc_bytes shape, tc_bytes element)
 {
     *a->refused = true;
-    tc_error(a->ctx, NULL, TC_E_TOOL,
+    ti_error(a->ctx, NULL, TC_E_TOOL,
              "Vela's %ss do not match the region '%s': %zu, expected %zu", s->name,
              g->name, found, s->n);
     for (size_t i = 0; i < s->n || i < found; i++) {
         const char *ours =
-            i < s->n ? tc_type_text(&a->ctx->arena, tc_type_of(g, s->val[i])) : "nothing";
+            i < s->n ? ti_type_text(&a->ctx->arena, ti_type_of(g, s->val[i])) : "nothing";
         const char *theirs =
-            i < found ? tc_text_format(
+            i < found ? ti_text_format(
                             &a->ctx->arena, "%s of %" PRId64 "-byte elements",
-                            tc_dims_text(&a->ctx->arena, DIMS,
+                            ti_dims_text(&a->ctx->arena, DIMS,
                                          (const int64_t *)(const void *)(shape.data) + i * DIMS),
                             integer_at(element, i))
                       : "nothing";
-        if (i >= s->n || i >= found || !same_tensor(tc_type_of(g, s->val[i]), shape, element, i))
-            tc_note(a->ctx, NULL, "%s %zu: the region has %s, Vela %s", s->name, i, ours, theirs);
+        if (i >= s->n || i >= found || !same_tensor(ti_type_of(g, s->val[i]), shape, element, i))
+            ti_note(a->ctx, NULL, "%s %zu: the region has %s, Vela %s", s->name, i, ours, theirs);
     }
     return TC_TOOL;
 }
@@ -248,51 +248,51 @@ static tc_status list_block(answer *a, const tc_graph *g, const side *s, tc_buf 
 {
     const char *n = s->name;
     tc_arena *arena = &a->ctx->arena;
-    tc_bytes shape = integers(a, tc_text_format(arena, "%s_shape", n)),
-             element = integers(a, tc_text_format(arena, "%s_elem_size", n));
-    tc_bytes offset = integers(a, tc_text_format(arena, "%s_offset", n)),
-             place = integers(a, tc_text_format(arena, "%s_region", n));
+    tc_bytes shape = integers(a, ti_text_format(arena, "%s_shape", n)),
+             element = integers(a, ti_text_format(arena, "%s_elem_size", n));
+    tc_bytes offset = integers(a, ti_text_format(arena, "%s_offset", n)),
+             place = integers(a, ti_text_format(arena, "%s_region", n));
     if (a->broken)
         return half_file(a);
     size_t found = element.size / 8;
     bool same = found == s->n && shape.size == found * DIMS * 8 && offset.size == element.size &&
                 place.size == element.size;
-    tc_bytes aligned = {tc_arena_copy(arena, shape.data, shape.size), shape.size};
+    tc_bytes aligned = {ti_arena_copy(arena, shape.data, shape.size), shape.size};
     for (size_t i = 0; same && i < s->n; i++)
-        same = same_tensor(tc_type_of(g, s->val[i]), aligned, element, i);
+        same = same_tensor(ti_type_of(g, s->val[i]), aligned, element, i);
     if (!same)
         return mismatch(a, g, s, found * DIMS * 8 <= shape.size ? found : 0, aligned, element);
     for (size_t i = 0; i < s->n; i++)
         if (!fits_u32(integer_at(offset, i)) || !fits_u32(integer_at(place, i)))
             return half_file(a);
-    tc_buf_u32(out, (uint32_t)s->n);
+    ti_buf_u32(out, (uint32_t)s->n);
     for (size_t i = 0; i < s->n; i++) {
         for (size_t k = 0; k < DIMS; k++)
-            tc_buf_u32(out, (uint32_t)integer_at(shape, i * DIMS + k));
-        tc_buf_u32(out, (uint32_t)integer_at(element, i));
-        tc_buf_u32(out, (uint32_t)integer_at(offset, i));
-        tc_buf_u32(out, (uint32_t)integer_at(place, i));
+            ti_buf_u32(out, (uint32_t)integer_at(shape, i * DIMS + k));
+        ti_buf_u32(out, (uint32_t)integer_at(element, i));
+        ti_buf_u32(out, (uint32_t)integer_at(offset, i));
+        ti_buf_u32(out, (uint32_t)integer_at(place, i));
     }
     return TC_OK;
 }
 
 static void add_block(tc_buf *out, const char *name, const void *data, size_t size)
 {
-    tc_buf_text(out, name);
-    tc_buf_zeros(out, 16 - strlen(name));
-    tc_buf_u32(out, (uint32_t)size);
-    tc_buf_zeros(out, 12);
-    tc_buf_put(out, data, size);
-    tc_buf_align(out, 16);
+    ti_buf_text(out, name);
+    ti_buf_zeros(out, 16 - strlen(name));
+    ti_buf_u32(out, (uint32_t)size);
+    ti_buf_zeros(out, 12);
+    ti_buf_put(out, data, size);
+    ti_buf_align(out, 16);
 }
 
 static tc_status pack(answer *a, tc_vela_job *job)
 {
     tc_arena *arena = &a->ctx->arena;
     tc_buf in, out, all;
-    tc_buf_init(&in, arena);
-    tc_buf_init(&out, arena);
-    tc_buf_init(&all, arena);
+    ti_buf_init(&in, arena);
+    ti_buf_init(&out, arena);
+    ti_buf_init(&all, arena);
     tc_bytes cmd = member(a, "cmd_data", NULL), weight = member(a, "weight_data", NULL);
     job->scratch = integer(a, "scratch_size");
     job->fast_scratch = integer(a, "scratch_fast_size");
@@ -344,15 +344,15 @@ static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
 {
     const char **name;
     size_t n;
-    if (tc_folder_list(ctx, folder, &name, &n) != TC_OK)
+    if (ti_folder_list(ctx, folder, &name, &n) != TC_OK)
         return;
     for (size_t i = 0; i < n; i++) {
         tc_bytes bytes;
         if (!strstr(name[i], "_summary_") ||
-            tc_file_read(ctx, tc_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) !=
+            ti_file_read(ctx, ti_text_format(&ctx->arena, "%s/%s", folder, name[i]), &bytes) !=
                 TC_OK)
             continue;
-        const char *csv = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+        const char *csv = ti_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
         job->cycles = column(csv, "cycles_total");
         job->macs = column(csv, "nn_macs");
         job->sram_kib = column(csv, "sram_memory_used");
@@ -363,47 +363,47 @@ static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
 static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options *o,
                          tc_vela_job *job)
 {
-    const char *folder = tc_text_format(&ctx->arena, "%s/out", tool->folder);
+    const char *folder = ti_text_format(&ctx->arena, "%s/out", tool->folder);
     answer a = {.ctx = ctx,
-                .file = tc_text_format(&ctx->arena, "%s/region_vela.npz", folder),
+                .file = ti_text_format(&ctx->arena, "%s/region_vela.npz", folder),
                 .refused = &job->refused};
     if (access(a.file, R_OK) != 0) {
-        tc_error(ctx, NULL, TC_E_TOOL, "'%s' ended without writing anything", tool->argv[0]);
-        const char *log = tc_tool_log(ctx, tool);
+        ti_error(ctx, NULL, TC_E_TOOL, "'%s' ended without writing anything", tool->argv[0]);
+        const char *log = ti_tool_log(ctx, tool);
         if (*log)
-            tc_note(ctx, NULL, "it said: %s", log);
+            ti_note(ctx, NULL, "it said: %s", log);
         return TC_TOOL;
     }
     tc_bytes bytes;
-    TC_TRY(tc_file_read(ctx, a.file, &bytes));
-    if (tc_archive_open(ctx, &ctx->arena, "Vela's output", NULL, bytes, &a.archive) != TC_OK)
+    TC_TRY(ti_file_read(ctx, a.file, &bytes));
+    if (ti_archive_open(ctx, &ctx->arena, "Vela's output", NULL, bytes, &a.archive) != TC_OK)
         return half_file(&a);
     TC_TRY(pack(&a, job));
-    const char *notes = tc_text_format(&ctx->arena, "%s/region_debug.xml", folder);
+    const char *notes = ti_text_format(&ctx->arena, "%s/region_debug.xml", folder);
     if (o->notes && access(notes, R_OK) == 0)
-        TC_TRY(tc_file_read(ctx, notes, &job->notes));
+        TC_TRY(ti_file_read(ctx, notes, &job->notes));
     read_summary(ctx, folder, job);
     return TC_OK;
 }
 
-tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
                          tc_vela_job *job, size_t n)
 {
     tc_workshop shop;
     tc_tool *tool = tc_new_n(&ctx->arena, tc_tool, n + 1);
-    TC_TRY(tc_workshop_open(ctx, &shop));
+    TC_TRY(ti_workshop_open(ctx, &shop));
     tc_status status = TC_OK;
     for (size_t i = 0; i < n && !status; i++)
         status = prepare(ctx, target, o, job[i].tosa,
-                         tc_text_format(&ctx->arena, "%s/%zu", tc_workshop_path(&shop), i),
+                         ti_text_format(&ctx->arena, "%s/%zu", ti_workshop_path(&shop), i),
                          &tool[i]);
     if (!status && !o->version)
         status = ask_version(
-            ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), o->timeout,
+            ctx, ti_text_format(&ctx->arena, "%s/version", ti_workshop_path(&shop)), o->timeout,
             &tool[n]);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (!status)
-        status = tc_tools_run(ctx, "runs of Vela", tool, n + !o->version,
+        status = ti_tools_run(ctx, "runs of Vela", tool, n + !o->version,
                               ctx->threads > 0 ? (size_t)ctx->threads
                               : cores > 0      ? (size_t)cores
                                                : 1);
@@ -419,39 +419,39 @@ tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
         judge_version(ctx, version);
     for (size_t i = 0; i < n; i++)
         job[i].version = version;
-    tc_workshop_close(&shop);
+    ti_workshop_close(&shop);
     return status;
 }
 
-tc_status tc_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
                         const tc_vela_job *sum)
 {
     tc_vela_job job = *sum;
     tc_trial trial;
-    tc_trial_begin(ctx, &trial);
-    tc_status status = tc_emit_ethosu(ctx, target, o, &job, 1);
-    tc_trial_end(ctx, &trial);
+    ti_trial_begin(ctx, &trial);
+    tc_status status = ti_emit_ethosu(ctx, target, o, &job, 1);
+    ti_trial_end(ctx, &trial);
     if (status == TC_OK)
         return TC_OK;
-    tc_error(ctx, NULL, TC_E_TOOL, "'%s' refuses even the addition of two tensors for '%s': %s",
-             tc_vela_program(), target->text, trial.why ? trial.why : "it gives no reason");
-    tc_note(ctx, NULL,
+    ti_error(ctx, NULL, TC_E_TOOL, "'%s' refuses even the addition of two tensors for '%s': %s",
+             ti_vela_program(), target->text, trial.why ? trial.why : "it gives no reason");
+    ti_note(ctx, NULL,
             "the model is not the cause: check --vela-ini, --system-config, --memory-mode and "
             "--optimise; 'tosac doctor' tries the installation");
     return status;
 }
 
-tc_status tc_vela_version(tc_ctx *ctx, const char **out)
+tc_status ti_vela_version(tc_ctx *ctx, const char **out)
 {
     tc_workshop shop;
     tc_tool tool;
     *out = NULL;
-    TC_TRY(tc_workshop_open(ctx, &shop));
+    TC_TRY(ti_workshop_open(ctx, &shop));
     tc_status status = ask_version(
-        ctx, tc_text_format(&ctx->arena, "%s/version", tc_workshop_path(&shop)), MINUTE, &tool);
-    status = status ? status : tc_tools_run(ctx, "asking Vela", &tool, 1, 1);
+        ctx, ti_text_format(&ctx->arena, "%s/version", ti_workshop_path(&shop)), MINUTE, &tool);
+    status = status ? status : ti_tools_run(ctx, "asking Vela", &tool, 1, 1);
     if (status == TC_OK)
         *out = version_said(ctx, &tool);
-    tc_workshop_close(&shop);
+    ti_workshop_close(&shop);
     return status;
 }

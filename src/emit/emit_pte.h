@@ -60,33 +60,33 @@ typedef struct tc_pte_emitter {
 } tc_pte_emitter;
 
 /* pte_values.c: places in the table. */
-int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v);
-int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type,
+int64_t ti_pte_tensor(tc_pte_emitter *e, tc_val v);
+int64_t ti_pte_further(tc_pte_emitter *e, const tc_type *type,
                        size_t offset); /* a result nobody reads, in the scope's block */
-int64_t tc_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value);
-int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional);
+int64_t ti_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value);
+int64_t ti_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional);
 
 /* Every type has a number there. */
-TC_MUST_USE tc_status tc_pte_check_types(tc_pte_emitter *e);
+TC_MUST_USE tc_status ti_pte_check_types(tc_pte_emitter *e);
 
 /* pte_places.c: a list of frames for every step. */
-tc_fb_ref tc_pte_places(tc_pte_emitter *e);
+tc_fb_ref ti_pte_places(tc_pte_emitter *e);
 
 /* A scope without values yet; of the program, or of a graph of node k of another. */
-tc_pte_scope *tc_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_memory *memory);
+tc_pte_scope *ti_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_memory *memory);
 
 /* pte_steps.c: the instructions of the program. */
-TC_MUST_USE tc_status tc_pte_steps(tc_pte_emitter *e);
+TC_MUST_USE tc_status ti_pte_steps(tc_pte_emitter *e);
 /* Those of the scope's nodes. */
-TC_MUST_USE tc_status tc_pte_nodes(tc_pte_emitter *e);
+TC_MUST_USE tc_status ti_pte_nodes(tc_pte_emitter *e);
 /* Tensor `to` becomes what `from` holds; places in the table. */
-void tc_pte_copy(tc_pte_emitter *e, const tc_node *node, int64_t to, int64_t from);
+void ti_pte_copy(tc_pte_emitter *e, const tc_node *node, int64_t to, int64_t from);
 /* Room for an instruction that is not known yet; a jump to instruction `to` where the value is
  * false. */
-size_t tc_pte_step_later(tc_pte_emitter *e, const tc_node *node);
-void tc_pte_jump(tc_pte_emitter *e, size_t at, int64_t value, size_t to);
+size_t ti_pte_step_later(tc_pte_emitter *e, const tc_node *node);
+void ti_pte_jump(tc_pte_emitter *e, size_t at, int64_t value, size_t to);
 
 /* emit_pte_loop.c */
-TC_MUST_USE tc_status tc_pte_loop(tc_pte_emitter *e, size_t k);
+TC_MUST_USE tc_status ti_pte_loop(tc_pte_emitter *e, size_t k);
 
 #endif

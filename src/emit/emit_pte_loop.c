@@ -17,15 +17,15 @@ static tc_status put_graph(tc_pte_emitter *e, size_t k, int which, const tc_val 
                            tc_pte_scope **out)
 {
     tc_pte_scope *outer = e->scope;
-    const tc_graph *g = tc_node_callee(e->module, outer->g->node[k], which);
-    tc_pte_scope *s = tc_pte_scope_new(e, g, &outer->memory->inner[k][which]);
+    const tc_graph *g = ti_node_callee(e->module, outer->g->node[k], which);
+    tc_pte_scope *s = ti_pte_scope_new(e, g, &outer->memory->inner[k][which]);
     s->base = outer->base + outer->memory->more[k][0];
     s->given = given;
     s->outer = outer;
     e->scope = s;
-    tc_status status = tc_pte_check_types(e);
+    tc_status status = ti_pte_check_types(e);
     if (status == TC_OK)
-        status = tc_pte_nodes(e);
+        status = ti_pte_nodes(e);
     e->scope = outer;
     *out = s;
     return status;
@@ -36,12 +36,12 @@ static int64_t tensor_of(tc_pte_emitter *e, tc_pte_scope *s, tc_val v)
 {
     tc_pte_scope *outer = e->scope;
     e->scope = s;
-    int64_t at = tc_pte_tensor(e, v);
+    int64_t at = ti_pte_tensor(e, v);
     e->scope = outer;
     return at;
 }
 
-tc_status tc_pte_loop(tc_pte_emitter *e, size_t k)
+tc_status ti_pte_loop(tc_pte_emitter *e, size_t k)
 {
     const tc_node *node = e->scope->g->node[k];
     tc_pte_scope *test, *body;
@@ -49,20 +49,20 @@ tc_status tc_pte_loop(tc_pte_emitter *e, size_t k)
     for (int i = 0; i < node->n_in; i++)
         given[i] = i < node->n_out ? node->out[i] : node->in[i];
     for (int i = 0; i < node->n_out; i++) {
-        int64_t from = tc_pte_tensor(e, node->in[i]);
-        tc_pte_copy(e, node, tc_pte_tensor(e, node->out[i]), from);
+        int64_t from = ti_pte_tensor(e, node->in[i]);
+        ti_pte_copy(e, node, ti_pte_tensor(e, node->out[i]), from);
     }
     size_t again = e->n_step;
     TC_TRY(put_graph(e, k, 0, given, &test));
-    size_t leave = tc_pte_step_later(e, node);
+    size_t leave = ti_pte_step_later(e, node);
     TC_TRY(put_graph(e, k, 1, given, &body));
     for (int i = 0; i < node->n_out; i++) {
-        int64_t from = tensor_of(e, body, body->g->out[i]), to = tc_pte_tensor(e, node->out[i]);
+        int64_t from = tensor_of(e, body, body->g->out[i]), to = ti_pte_tensor(e, node->out[i]);
         if (from != to)
-            tc_pte_copy(e, node, to, from);
+            ti_pte_copy(e, node, to, from);
     }
-    int64_t never = tc_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL, .i = 0});
-    tc_pte_jump(e, tc_pte_step_later(e, node), never, again);
-    tc_pte_jump(e, leave, tensor_of(e, test, test->g->out[0]), e->n_step);
+    int64_t never = ti_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_BOOL, .i = 0});
+    ti_pte_jump(e, ti_pte_step_later(e, node), never, again);
+    ti_pte_jump(e, leave, tensor_of(e, test, test->g->out[0]), e->n_step);
     return TC_OK;
 }

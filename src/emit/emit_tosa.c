@@ -36,9 +36,9 @@ typedef struct {
 static const char *unique(emitter *e, const char *wish)
 {
     const char *name = wish;
-    for (int i = 1; tc_map_get(&e->taken, tc_str_of(name)); i++)
-        name = tc_text_format(&e->ctx->arena, "%s_%d", wish, i);
-    *tc_map_at(&e->taken, tc_str_of(name)) = e;
+    for (int i = 1; ti_map_get(&e->taken, ti_str_of(name)); i++)
+        name = ti_text_format(&e->ctx->arena, "%s_%d", wish, i);
+    *ti_map_at(&e->taken, ti_str_of(name)) = e;
     return name;
 }
 
@@ -74,16 +74,16 @@ static void name_values(emitter *e)
     for (size_t i = 1; i < g->n_val; i++)
         if (g->val[i]->name && *g->val[i]->name && !e->silent[i])
             e->name[i] = unique(e, g->val[i]->name);
-    bool nested = g != tc_main(e->module);
+    bool nested = g != ti_main(e->module);
     for (size_t i = 1; i < g->n_val; i++)
         if (!e->name[i] && !e->silent[i])
-            e->name[i] = unique(e, tc_text_format(&e->ctx->arena, "%s%st%zu", nested ? g->name : "",
+            e->name[i] = unique(e, ti_text_format(&e->ctx->arena, "%s%st%zu", nested ? g->name : "",
                                                   nested ? "." : "", i));
 }
 
 static tc_fb_ref put_text(emitter *e, const char *text)
 {
-    return tc_fb_put_string(&e->w, tc_str_of(text));
+    return ti_fb_put_string(&e->w, ti_str_of(text));
 }
 
 static tc_fb_ref put_names(emitter *e, const tc_val *val, size_t n)
@@ -91,7 +91,7 @@ static tc_fb_ref put_names(emitter *e, const tc_val *val, size_t n)
     tc_fb_ref *ref = tc_new_n(&e->ctx->scratch, tc_fb_ref, n);
     for (size_t i = 0; i < n; i++)
         ref[i] = put_text(e, e->name[val[i]]);
-    return tc_fb_put_refs(&e->w, ref, n);
+    return ti_fb_put_refs(&e->w, ref, n);
 }
 
 /* ---- tensors --------------------------------------------------------------------------------- */
@@ -99,12 +99,12 @@ static tc_fb_ref put_names(emitter *e, const tc_val *val, size_t n)
 /* Constants are written with an alignment of 8, packed as the schema has them. */
 static tc_fb_ref put_data(emitter *e, const tc_type *type, const void *data)
 {
-    size_t n = (size_t)tc_type_count(type), size = tc_tosa_packed_bytes(type->dtype, n);
-    if (tc_tosa_stored_plain(type->dtype))
-        return tc_fb_put_bytes(&e->w, data, size, 8);
-    uint8_t *packed = tc_arena_raw(&e->ctx->scratch, size);
-    tc_tosa_pack(type->dtype, n, data, packed);
-    return tc_fb_put_bytes(&e->w, packed, size, 8);
+    size_t n = (size_t)tc_type_count(type), size = ti_tosa_packed_bytes(type->dtype, n);
+    if (ti_tosa_stored_plain(type->dtype))
+        return ti_fb_put_bytes(&e->w, data, size, 8);
+    uint8_t *packed = ti_arena_raw(&e->ctx->scratch, size);
+    ti_tosa_pack(type->dtype, n, data, packed);
+    return ti_fb_put_bytes(&e->w, packed, size, 8);
 }
 
 static tc_fb_ref put_tensor(emitter *e, const char *name, const tc_type *type, const void *data,
@@ -112,27 +112,27 @@ static tc_fb_ref put_tensor(emitter *e, const char *name, const tc_type *type, c
 {
     tc_fb_ref data_ref = data ? put_data(e, type, data) : 0;
     tc_fb_ref variable_ref = variable ? put_text(e, variable) : 0;
-    tc_fb_ref dims = tc_fb_put_i32s(&e->w, type->dim, (size_t)type->rank);
+    tc_fb_ref dims = ti_fb_put_i32s(&e->w, type->dim, (size_t)type->rank);
     tc_fb_ref name_ref = put_text(e, name);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, TOSA_TENSOR_NAME, name_ref);
-    tc_fb_set_ref(&e->w, TOSA_TENSOR_SHAPE, dims);
-    tc_fb_set_u32(&e->w, TOSA_TENSOR_TYPE, (uint32_t)tc_dtypes[type->dtype].tosa, 0);
-    tc_fb_set_ref(&e->w, TOSA_TENSOR_DATA, data_ref);
-    tc_fb_set_u8(&e->w, TOSA_TENSOR_VARIABLE, variable != NULL, 0);
-    tc_fb_set_ref(&e->w, TOSA_TENSOR_VARIABLE_NAME, variable_ref);
-    return tc_fb_end(&e->w);
+    ti_fb_begin(&e->w);
+    ti_fb_set_ref(&e->w, TOSA_TENSOR_NAME, name_ref);
+    ti_fb_set_ref(&e->w, TOSA_TENSOR_SHAPE, dims);
+    ti_fb_set_u32(&e->w, TOSA_TENSOR_TYPE, (uint32_t)tc_dtypes[type->dtype].tosa, 0);
+    ti_fb_set_ref(&e->w, TOSA_TENSOR_DATA, data_ref);
+    ti_fb_set_u8(&e->w, TOSA_TENSOR_VARIABLE, variable != NULL, 0);
+    ti_fb_set_ref(&e->w, TOSA_TENSOR_VARIABLE_NAME, variable_ref);
+    return ti_fb_end(&e->w);
 }
 
 static tc_fb_ref put_shape(emitter *e, const char *name, const tc_value *v)
 {
     tc_fb_ref data = put_data(e, v->type, v->data);
     tc_fb_ref name_ref = put_text(e, name);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, TOSA_SHAPE_NAME, name_ref);
-    tc_fb_set_u32(&e->w, TOSA_SHAPE_RANK, (uint32_t)tc_type_count(v->type), 0);
-    tc_fb_set_ref(&e->w, TOSA_SHAPE_DATA, data);
-    return tc_fb_end(&e->w);
+    ti_fb_begin(&e->w);
+    ti_fb_set_ref(&e->w, TOSA_SHAPE_NAME, name_ref);
+    ti_fb_set_u32(&e->w, TOSA_SHAPE_RANK, (uint32_t)tc_type_count(v->type), 0);
+    ti_fb_set_ref(&e->w, TOSA_SHAPE_DATA, data);
+    return ti_fb_end(&e->w);
 }
 
 static tc_status check_type(emitter *e, size_t i)
@@ -140,14 +140,14 @@ static tc_status check_type(emitter *e, size_t i)
     const tc_value *v = e->g->val[i];
     const tc_loc *loc = v->def ? v->def->loc : &(tc_loc){.file = e->module->file, .node = v->name};
     if (!v->type)
-        return tc_bug(e->ctx, loc, "value %zu of graph '%s' has no type", i, e->g->name);
+        return ti_bug(e->ctx, loc, "value %zu of graph '%s' has no type", i, e->g->name);
     int number = tc_dtypes[v->type->dtype].tosa;
     if (number < 1 || number > TC_TOSA_LAST_DTYPE_1_0)
-        return tc_error(e->ctx, loc, TC_E_TYPE,
+        return ti_error(e->ctx, loc, TC_E_TYPE,
                         "a tensor has type %s, which TOSA 1.0 does not have",
                         tc_dtypes[v->type->dtype].name);
     if (v->type->dtype == TC_shape && !v->data)
-        return tc_error(e->ctx, loc, TC_E_TYPE, "a shape is not a constant (value %zu)", i);
+        return ti_error(e->ctx, loc, TC_E_TYPE, "a shape is not a constant (value %zu)", i);
     return TC_OK;
 }
 
@@ -171,10 +171,10 @@ static void put_passed(emitter *e)
 {
     const tc_graph *g = e->g;
     for (size_t i = 0; i < g->n_out; i++) {
-        const tc_value *v = tc_value_of(g, g->out[i]);
+        const tc_value *v = ti_value_of(g, g->out[i]);
         if (v->def)
             continue;
-        e->passed[i] = unique(e, tc_text_format(&e->ctx->arena, "%s_out", e->name[g->out[i]]));
+        e->passed[i] = unique(e, ti_text_format(&e->ctx->arena, "%s_out", e->name[g->out[i]]));
         ADD(e, tensor, put_tensor(e, e->passed[i], v->type, NULL, NULL));
     }
 }
@@ -183,13 +183,13 @@ static void put_passed(emitter *e)
 
 static void collect_variables(emitter *e)
 {
-    tc_map_init(&e->variables, &e->ctx->arena);
+    ti_map_init(&e->variables, &e->ctx->arena);
     for (size_t i = 0; i < e->module->n_graph; i++) {
         const tc_graph *g = e->module->graph[i];
         for (size_t k = 1; k < g->n_val; k++)
             if (is_variable(g->val[k])) {
                 const tc_attr_tosa_variable *a = g->val[k]->def->attr;
-                void **slot = tc_map_at(&e->variables, tc_str_of(a->name));
+                void **slot = ti_map_at(&e->variables, ti_str_of(a->name));
                 *slot = *slot ? *slot : g->val[k];
             }
     }
@@ -215,12 +215,12 @@ static tc_status put_variables(emitter *e)
         if (tc_ops[node->op].attr != TC_ATTR_tosa_variable)
             continue;
         const tc_attr_tosa_variable *a = node->attr;
-        void **slot = tc_map_at(&e->var_tensor, tc_str_of(a->name));
+        void **slot = ti_map_at(&e->var_tensor, ti_str_of(a->name));
         if (*slot)
             continue;
-        const tc_value *declared = tc_map_get(&e->variables, tc_str_of(a->name));
+        const tc_value *declared = ti_map_get(&e->variables, ti_str_of(a->name));
         if (!declared || !declared->type)
-            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "there is no variable '%s'",
+            return ti_error(e->ctx, node->loc, TC_E_STRUCTURE, "there is no variable '%s'",
                             a->name);
         bool here = node->op == TC_OP_tosa_variable;
         const char *name =
@@ -239,7 +239,7 @@ static tc_status check_i32(emitter *e, const tc_node *node, const tc_field *fiel
 {
     for (int32_t i = 0; i < n; i++)
         if (v[i] < INT32_MIN || v[i] > INT32_MAX)
-            return tc_error(e->ctx, node->loc, TC_E_TOO_LARGE,
+            return ti_error(e->ctx, node->loc, TC_E_TOO_LARGE,
                             "%s is %" PRId64 ", which the file format cannot hold", field->name,
                             v[i]);
     return TC_OK;
@@ -256,7 +256,7 @@ static tc_status put_field(emitter *e, const tc_node *node, const tc_field *fiel
     case TC_FIELD_ints: {
         const tc_ints *list = at;
         TC_TRY(check_i32(e, node, field, list->v, list->n));
-        *ref = tc_fb_put_i32s(&e->w, list->v, (size_t)list->n);
+        *ref = ti_fb_put_i32s(&e->w, list->v, (size_t)list->n);
         return TC_OK;
     }
     case TC_FIELD_text:
@@ -264,13 +264,13 @@ static tc_status put_field(emitter *e, const tc_node *node, const tc_field *fiel
         return TC_OK;
     case TC_FIELD_bytes:
         *ref =
-            tc_fb_put_bytes(&e->w, ((const tc_bytes *)at)->data, ((const tc_bytes *)at)->size, 4);
+            ti_fb_put_bytes(&e->w, ((const tc_bytes *)at)->data, ((const tc_bytes *)at)->size, 4);
         return TC_OK;
     case TC_FIELD_f64: { /* one element of the operand's type */
         uint8_t packed[8] = {0};
-        tc_dtype element = tc_type_of(e->g, node->in[0])->dtype;
-        tc_tosa_put_number(element, *(const double *)at, packed);
-        *ref = tc_fb_put_bytes(&e->w, packed, tc_tosa_packed_bytes(element, 1), 8);
+        tc_dtype element = ti_type_of(e->g, node->in[0])->dtype;
+        ti_tosa_put_number(element, *(const double *)at, packed);
+        *ref = ti_fb_put_bytes(&e->w, packed, ti_tosa_packed_bytes(element, 1), 8);
         return TC_OK;
     }
     default:
@@ -285,25 +285,25 @@ static void set_field(emitter *e, uint32_t id, const tc_field *field, const void
     switch (field->kind) {
     case TC_FIELD_i64:
         memcpy(&whole, at, sizeof whole);
-        tc_fb_set_u32(&e->w, id, (uint32_t)whole, 0);
+        ti_fb_set_u32(&e->w, id, (uint32_t)whole, 0);
         break;
     case TC_FIELD_bool:
-        tc_fb_set_u8(&e->w, id, *(const bool *)at, 0);
+        ti_fb_set_u8(&e->w, id, *(const bool *)at, 0);
         break;
     case TC_FIELD_dtype: {
         tc_dtype type = *(const tc_dtype *)at;
-        tc_fb_set_u32(&e->w, id, type == TC_none ? 0 : (uint32_t)tc_dtypes[type].tosa, 0);
+        ti_fb_set_u32(&e->w, id, type == TC_none ? 0 : (uint32_t)tc_dtypes[type].tosa, 0);
         break;
     }
     case TC_FIELD_ints:
     case TC_FIELD_text:
     case TC_FIELD_bytes:
     case TC_FIELD_f64:
-        tc_fb_set_ref(&e->w, id, ref);
+        ti_fb_set_ref(&e->w, id, ref);
         break;
     default:
         memcpy(&choice, at, sizeof choice);
-        tc_fb_set_u32(&e->w, id, (uint32_t)choice, 0);
+        ti_fb_set_u32(&e->w, id, (uint32_t)choice, 0);
     }
 }
 
@@ -318,11 +318,11 @@ static tc_status put_attr(emitter *e, const tc_node *node, tc_fb_ref *out)
     for (int i = 0; i < n; i++)
         TC_TRY(put_field(e, node, &info->field[i], (const char *)node->attr + info->field[i].at,
                          &ref[i]));
-    tc_fb_begin(&e->w);
+    ti_fb_begin(&e->w);
     for (int i = 0; i < n; i++)
         set_field(e, (uint32_t)i, &info->field[i], (const char *)node->attr + info->field[i].at,
                   ref[i]);
-    *out = tc_fb_end(&e->w);
+    *out = ti_fb_end(&e->w);
     return TC_OK;
 }
 
@@ -331,9 +331,9 @@ static tc_fb_ref put_location(emitter *e, const tc_loc *loc)
     if (!loc->place)
         return 0;
     tc_fb_ref text = put_text(e, loc->place);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, TOSA_LOCATION_TEXT, text);
-    return tc_fb_end(&e->w);
+    ti_fb_begin(&e->w);
+    ti_fb_set_ref(&e->w, TOSA_LOCATION_TEXT, text);
+    return ti_fb_end(&e->w);
 }
 
 static tc_status put_operator(emitter *e, const tc_node *node, uint32_t number, uint32_t tag,
@@ -341,24 +341,24 @@ static tc_status put_operator(emitter *e, const tc_node *node, uint32_t number, 
 {
     tc_fb_ref attr, location = put_location(e, node->loc);
     TC_TRY(put_attr(e, node, &attr));
-    tc_fb_begin(&e->w);
-    tc_fb_set_u32(&e->w, TOSA_OPERATOR_OP, number, 0);
-    tc_fb_set_ref(&e->w, TOSA_OPERATOR_ATTRIBUTE, attr);
-    tc_fb_set_ref(&e->w, TOSA_OPERATOR_INPUTS, in);
-    tc_fb_set_ref(&e->w, TOSA_OPERATOR_OUTPUTS, out);
-    tc_fb_set_ref(&e->w, TOSA_OPERATOR_LOCATION, location);
-    tc_fb_set_u8(&e->w, TOSA_OPERATOR_ATTRIBUTE_TYPE, (uint8_t)tag, 0);
-    ADD(e, op, tc_fb_end(&e->w));
+    ti_fb_begin(&e->w);
+    ti_fb_set_u32(&e->w, TOSA_OPERATOR_OP, number, 0);
+    ti_fb_set_ref(&e->w, TOSA_OPERATOR_ATTRIBUTE, attr);
+    ti_fb_set_ref(&e->w, TOSA_OPERATOR_INPUTS, in);
+    ti_fb_set_ref(&e->w, TOSA_OPERATOR_OUTPUTS, out);
+    ti_fb_set_ref(&e->w, TOSA_OPERATOR_LOCATION, location);
+    ti_fb_set_u8(&e->w, TOSA_OPERATOR_ATTRIBUTE_TYPE, (uint8_t)tag, 0);
+    ADD(e, op, ti_fb_end(&e->w));
     return TC_OK;
 }
 
 static tc_status put_variable_op(emitter *e, const tc_node *node)
 {
     const tc_attr_tosa_variable *a = node->attr;
-    const char *tensor = tc_map_get(&e->var_tensor, tc_str_of(a->name));
+    const char *tensor = ti_map_get(&e->var_tensor, ti_str_of(a->name));
     if (node->op == TC_OP_tosa_variable)
         return TC_OK;
-    tc_fb_ref text = put_text(e, tensor), variable = tc_fb_put_refs(&e->w, &text, 1);
+    tc_fb_ref text = put_text(e, tensor), variable = ti_fb_put_refs(&e->w, &text, 1);
     bool reads = node->op == TC_OP_tosa_variable_read;
     tc_fb_ref value = put_names(e, reads ? node->out : node->in, 1);
     return put_operator(e, node, tc_ops[TC_OP_tosa_identity].tosa, tc_ops[node->op].tosa,
@@ -369,17 +369,17 @@ static tc_status put_node(emitter *e, const tc_node *node)
 {
     const tc_op_info *info = &tc_ops[node->op];
     if (!info->tosa)
-        return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "'%s' has no TOSA form",
+        return ti_error(e->ctx, node->loc, TC_E_STRUCTURE, "'%s' has no TOSA form",
                         info->name);
     for (int i = 0; i < node->n_in; i++)
         if (!node->in[i])
-            return tc_error(e->ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is missing", i,
+            return ti_error(e->ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is missing", i,
                             info->name);
     if (info->attr == TC_ATTR_tosa_variable)
         return put_variable_op(e, node);
     if (node->op == TC_OP_const && e->silent[node->out[0]])
         return TC_OK;
-    bool shape = node->op == TC_OP_const && tc_type_of(e->g, node->out[0])->dtype == TC_shape;
+    bool shape = node->op == TC_OP_const && ti_type_of(e->g, node->out[0])->dtype == TC_shape;
     uint32_t number = shape ? TC_TOSA_CONST_SHAPE : info->tosa;
     tc_fb_ref results = put_names(e, node->out, (size_t)node->n_out);
     tc_fb_ref operands = put_names(e, node->in, (size_t)node->n_in);
@@ -397,12 +397,12 @@ static tc_status put_outputs(emitter *e, tc_fb_ref *out)
     for (size_t i = 0; i < g->n_out; i++) {
         ref[i] = put_text(e, e->passed[i] ? e->passed[i] : e->name[g->out[i]]);
         if (e->passed[i]) {
-            tc_fb_ref result = tc_fb_put_refs(&e->w, &ref[i], 1);
+            tc_fb_ref result = ti_fb_put_refs(&e->w, &ref[i], 1);
             tc_fb_ref operand = put_names(e, &g->out[i], 1);
             TC_TRY(put_operator(e, &pass, number, number, operand, result));
         }
     }
-    *out = tc_fb_put_refs(&e->w, ref, g->n_out);
+    *out = ti_fb_put_refs(&e->w, ref, g->n_out);
     return TC_OK;
 }
 
@@ -411,17 +411,17 @@ static tc_status put_outputs(emitter *e, tc_fb_ref *out)
 static tc_fb_ref put_block(emitter *e, tc_fb_ref name, tc_fb_ref out)
 {
     tc_fb_ref in = put_names(e, e->g->in, e->g->n_in);
-    tc_fb_ref op = tc_fb_put_refs(&e->w, e->op, e->n_op);
-    tc_fb_ref tensor = tc_fb_put_refs(&e->w, e->tensor, e->n_tensor);
-    tc_fb_ref shape = tc_fb_put_refs(&e->w, e->shape, e->n_shape);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, TOSA_BLOCK_NAME, name);
-    tc_fb_set_ref(&e->w, TOSA_BLOCK_OPERATORS, op);
-    tc_fb_set_ref(&e->w, TOSA_BLOCK_TENSORS, tensor);
-    tc_fb_set_ref(&e->w, TOSA_BLOCK_INPUTS, in);
-    tc_fb_set_ref(&e->w, TOSA_BLOCK_OUTPUTS, out);
-    tc_fb_set_ref(&e->w, TOSA_BLOCK_SHAPES, shape);
-    return tc_fb_end(&e->w);
+    tc_fb_ref op = ti_fb_put_refs(&e->w, e->op, e->n_op);
+    tc_fb_ref tensor = ti_fb_put_refs(&e->w, e->tensor, e->n_tensor);
+    tc_fb_ref shape = ti_fb_put_refs(&e->w, e->shape, e->n_shape);
+    ti_fb_begin(&e->w);
+    ti_fb_set_ref(&e->w, TOSA_BLOCK_NAME, name);
+    ti_fb_set_ref(&e->w, TOSA_BLOCK_OPERATORS, op);
+    ti_fb_set_ref(&e->w, TOSA_BLOCK_TENSORS, tensor);
+    ti_fb_set_ref(&e->w, TOSA_BLOCK_INPUTS, in);
+    ti_fb_set_ref(&e->w, TOSA_BLOCK_OUTPUTS, out);
+    ti_fb_set_ref(&e->w, TOSA_BLOCK_SHAPES, shape);
+    return ti_fb_end(&e->w);
 }
 
 static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
@@ -432,10 +432,10 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     e->name = tc_new_n(arena, const char *, g->n_val);
     e->passed = tc_new_n(arena, const char *, g->n_out);
     e->silent = tc_new_n(arena, bool, g->n_val);
-    tc_map_init(&e->taken, arena);
-    tc_map_init(&e->var_tensor, arena);
+    ti_map_init(&e->taken, arena);
+    ti_map_init(&e->var_tensor, arena);
     if (g->n_mutation)
-        return tc_unsupported(e->ctx, &(tc_loc){.file = e->module->file}, TC_E_UNSUPPORTED,
+        return ti_unsupported(e->ctx, &(tc_loc){.file = e->module->file}, TC_E_UNSUPPORTED,
                               "graph '%s' changes %zu buffers, which a TOSA file cannot hold",
                               g->name, g->n_mutation);
     find_silent(e);
@@ -447,13 +447,13 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
         TC_TRY(put_node(e, g->node[i]));
     tc_fb_ref outputs;
     TC_TRY(put_outputs(e, &outputs));
-    tc_fb_ref name = put_text(e, g == tc_main(e->module) ? "main" : g->name);
+    tc_fb_ref name = put_text(e, g == ti_main(e->module) ? "main" : g->name);
     tc_fb_ref block = put_block(e, name, outputs);
-    tc_fb_ref blocks = tc_fb_put_refs(&e->w, &block, 1);
-    tc_fb_begin(&e->w);
-    tc_fb_set_ref(&e->w, TOSA_REGION_NAME, name);
-    tc_fb_set_ref(&e->w, TOSA_REGION_BLOCKS, blocks);
-    *out = tc_fb_end(&e->w);
+    tc_fb_ref blocks = ti_fb_put_refs(&e->w, &block, 1);
+    ti_fb_begin(&e->w);
+    ti_fb_set_ref(&e->w, TOSA_REGION_NAME, name);
+    ti_fb_set_ref(&e->w, TOSA_REGION_BLOCKS, blocks);
+    *out = ti_fb_end(&e->w);
     return TC_OK;
 }
 
@@ -461,12 +461,12 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
 static tc_fb_ref put_version(emitter *e)
 {
     const uint32_t missing = (uint32_t)-1;
-    tc_fb_begin(&e->w);
-    tc_fb_set_u32(&e->w, TOSA_VERSION_MAJOR, 1, missing);
-    tc_fb_set_u32(&e->w, TOSA_VERSION_MINOR, 0, missing);
-    tc_fb_set_u32(&e->w, TOSA_VERSION_PATCH, 0, missing);
-    tc_fb_set_u8(&e->w, TOSA_VERSION_DRAFT, 0, 1);
-    return tc_fb_end(&e->w);
+    ti_fb_begin(&e->w);
+    ti_fb_set_u32(&e->w, TOSA_VERSION_MAJOR, 1, missing);
+    ti_fb_set_u32(&e->w, TOSA_VERSION_MINOR, 0, missing);
+    ti_fb_set_u32(&e->w, TOSA_VERSION_PATCH, 0, missing);
+    ti_fb_set_u8(&e->w, TOSA_VERSION_DRAFT, 0, 1);
+    return ti_fb_end(&e->w);
 }
 
 /* A guess at the file's size: the constants, and something for each node. */
@@ -484,24 +484,24 @@ static size_t expected_size(const tc_module *module)
     return size;
 }
 
-tc_status tc_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
+tc_status ti_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     emitter e = {.ctx = ctx, .module = module};
-    tc_fb_write(&e.w, &ctx->arena, expected_size(module));
+    ti_fb_write(&e.w, &ctx->arena, expected_size(module));
     collect_variables(&e);
     tc_fb_ref *region = tc_new_n(&ctx->scratch, tc_fb_ref, module->n_graph);
     for (size_t i = 0; i < module->n_graph; i++)
         TC_TRY(put_region(&e, module->graph[i], &region[i]));
-    tc_fb_ref regions = tc_fb_put_refs(&e.w, region, module->n_graph);
+    tc_fb_ref regions = ti_fb_put_refs(&e.w, region, module->n_graph);
     tc_fb_ref version = put_version(&e);
-    tc_fb_begin(&e.w);
-    tc_fb_set_ref(&e.w, TOSA_GRAPH_VERSION, version);
-    tc_fb_set_ref(&e.w, TOSA_GRAPH_REGIONS, regions);
-    tc_bytes bytes = tc_fb_finish(&e.w, tc_fb_end(&e.w), TC_TOSA_IDENTIFIER);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_fb_begin(&e.w);
+    ti_fb_set_ref(&e.w, TOSA_GRAPH_VERSION, version);
+    ti_fb_set_ref(&e.w, TOSA_GRAPH_REGIONS, regions);
+    tc_bytes bytes = ti_fb_finish(&e.w, ti_fb_end(&e.w), TC_TOSA_IDENTIFIER);
+    ti_arena_rewind(&ctx->scratch, mark);
     if (!bytes.data)
-        return tc_error(ctx, &(tc_loc){.file = module->file}, TC_E_TOO_LARGE,
+        return ti_error(ctx, &(tc_loc){.file = module->file}, TC_E_TOO_LARGE,
                         "the file would be larger than 2 GiB, the most that a flatbuffer can hold");
     *out = bytes;
     return TC_OK;

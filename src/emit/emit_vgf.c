@@ -35,9 +35,9 @@ static bool *find_unsigned(tc_ctx *ctx, const tc_graph *g)
 static tc_vgf_resource resource_of(const tc_graph *g, tc_val v, const bool *is_unsigned,
                                    uint8_t category)
 {
-    const tc_type *type = tc_type_of(g, v);
+    const tc_type *type = ti_type_of(g, v);
     tc_vgf_resource r = {.category = category,
-                         .format = tc_vgf_format(type->dtype, is_unsigned[v])};
+                         .format = ti_vgf_format(type->dtype, is_unsigned[v])};
     r.descriptor = category == TC_VGF_CONSTANT ? TC_VGF_NO_DESCRIPTOR : TC_VGF_TENSOR;
     r.dim = type->dim; /* rank 0 stays rank 0 here */
     r.n_dim = (size_t)type->rank;
@@ -52,7 +52,7 @@ static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *cod
     s->constant = tc_new_n(&ctx->scratch, uint32_t, code->n_constant);
     vgf->n_constant = s->n_constant = code->n_constant;
     for (size_t i = 0; i < code->n_constant; i++) {
-        const tc_value *v = tc_value_of(g, code->constant[i]);
+        const tc_value *v = ti_value_of(g, code->constant[i]);
         s->constant[i] = (uint32_t)i;
         vgf->resource[i] = resource_of(g, code->constant[i], is_unsigned, TC_VGF_CONSTANT);
         vgf->constant[i] = (tc_vgf_constant){(uint32_t)i, -1, {v->data, tc_type_bytes(v->type)}};
@@ -70,12 +70,12 @@ static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code 
     const char **name = tc_new_n(&ctx->scratch, const char *, n);
     for (size_t i = 0; i < n; i++) {
         const char *own =
-            tc_value_of(g, val[i])->name ? tc_value_of(g, val[i])->name : code->name[val[i]];
+            ti_value_of(g, val[i])->name ? ti_value_of(g, val[i])->name : code->name[val[i]];
         slots.v[i] = (tc_vgf_slot){(uint32_t)(in ? i : g->n_in + i), (uint32_t)vgf->n_resource};
         vgf->resource[vgf->n_resource++] =
             resource_of(g, val[i], is_unsigned, in ? TC_VGF_INPUT : TC_VGF_OUTPUT);
         name[i] =
-            own && *own ? own : tc_text_format(&ctx->scratch, "%s_%zu", in ? "input" : "output", i);
+            own && *own ? own : ti_text_format(&ctx->scratch, "%s_%zu", in ? "input" : "output", i);
     }
     *(in ? &vgf->in_name : &vgf->out_name) = name;
     *(in ? &vgf->n_in_name : &vgf->n_out_name) = n;
@@ -102,21 +102,21 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
     set.v = tc_new_n(&ctx->scratch, tc_vgf_slot, set.n);
     for (size_t i = 0; i < set.n; i++)
         set.v[i] = i < g->n_in ? vgf.in.v[i] : vgf.out.v[i - g->n_in];
-    return tc_vgf_write(ctx, g->module->file, &vgf, out);
+    return ti_vgf_write(ctx, g->module->file, &vgf, out);
 }
 
-tc_status tc_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
+tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
 {
     tc_vgf_code code;
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     if (g->n_mutation)
-        return tc_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
                               "graph '%s' changes %zu buffers, which a VGF file cannot hold",
                               g->name, g->n_mutation);
-    TC_TRY(tc_vgf_flatten(ctx, module, &g));
-    TC_TRY(tc_vgf_graph(ctx, g, &code));
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    TC_TRY(ti_vgf_flatten(ctx, module, &g));
+    TC_TRY(ti_vgf_graph(ctx, g, &code));
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_status status = write_graph(ctx, g, &code, out);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

@@ -40,17 +40,17 @@ typedef struct tc_vela_job {
 /* Runs Vela on every region, as many at a time as there are threads.  What it wrote is checked
  * against the region's signature.  On failure a message has been given, and nothing is left behind.
  */
-TC_MUST_USE tc_status tc_emit_ethosu(tc_ctx *ctx, const tc_target *target,
+TC_MUST_USE tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target,
                                      const tc_vela_options *options, tc_vela_job *job, size_t n);
 
 /* Whether Vela, told the same, takes a program that every machine runs; else why not, in an error:
  * what it refuses is then no fault of a region. */
-TC_MUST_USE tc_status tc_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+TC_MUST_USE tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
                                     const tc_vela_job *sum);
 
 /* The program that is run: TOSAC_VELA, else "vela"; and what it says its version is, or NULL. */
-const char *tc_vela_program(void);
-TC_MUST_USE tc_status tc_vela_here(tc_ctx *ctx); /* an error that says how to install it */
-TC_MUST_USE tc_status tc_vela_version(tc_ctx *ctx, const char **out);
+const char *ti_vela_program(void);
+TC_MUST_USE tc_status ti_vela_here(tc_ctx *ctx); /* an error that says how to install it */
+TC_MUST_USE tc_status ti_vela_version(tc_ctx *ctx, const char **out);
 
 #endif

@@ -5,10 +5,10 @@
 
 static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
 {
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_u8(&e->file->w, PTE_UNION_TYPE, tag, 0);
-    tc_fb_set_ref(&e->file->w, PTE_UNION_VALUE, content);
-    tc_fb_ref ref = tc_fb_end(&e->file->w);
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_u8(&e->file->w, PTE_UNION_TYPE, tag, 0);
+    ti_fb_set_ref(&e->file->w, PTE_UNION_VALUE, content);
+    tc_fb_ref ref = ti_fb_end(&e->file->w);
     tc_grow(&e->ctx->arena, e->value, e->n_value, e->cap_value);
     e->value[e->n_value] = ref;
     return (int64_t)e->n_value++;
@@ -16,23 +16,23 @@ static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
 
 static tc_fb_ref table_of_ref(tc_pte_emitter *e, tc_fb_ref ref)
 {
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_ref(&e->file->w, PTE_SCALAR, ref);
-    return tc_fb_end(&e->file->w);
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_ref(&e->file->w, PTE_SCALAR, ref);
+    return ti_fb_end(&e->file->w);
 }
 
 static tc_fb_ref table_of_u64(tc_pte_emitter *e, uint64_t v)
 {
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_u64(&e->file->w, PTE_SCALAR, v, 0);
-    return tc_fb_end(&e->file->w);
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_u64(&e->file->w, PTE_SCALAR, v, 0);
+    return ti_fb_end(&e->file->w);
 }
 
 static tc_fb_ref table_of_bool(tc_pte_emitter *e, bool v)
 {
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_u8(&e->file->w, PTE_SCALAR, v, 0);
-    return tc_fb_end(&e->file->w);
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_u8(&e->file->w, PTE_SCALAR, v, 0);
+    return ti_fb_end(&e->file->w);
 }
 
 static uint64_t bits(double r)
@@ -48,16 +48,16 @@ static uint64_t bits(double r)
 static tc_str key_of(tc_pte_emitter *e, const tc_cpu_value *v)
 {
     tc_buf buf;
-    tc_buf_init(&buf, &e->ctx->scratch);
-    tc_buf_u8(&buf, (uint8_t)v->kind);
-    tc_buf_u64(&buf, v->kind == TC_CPU_INT || v->kind == TC_CPU_BOOL ? (uint64_t)v->i : 0);
-    tc_buf_u64(&buf, v->kind == TC_CPU_REAL ? bits(v->r) : 0);
+    ti_buf_init(&buf, &e->ctx->scratch);
+    ti_buf_u8(&buf, (uint8_t)v->kind);
+    ti_buf_u64(&buf, v->kind == TC_CPU_INT || v->kind == TC_CPU_BOOL ? (uint64_t)v->i : 0);
+    ti_buf_u64(&buf, v->kind == TC_CPU_REAL ? bits(v->r) : 0);
     if (v->kind == TC_CPU_TEXT)
-        tc_buf_text(&buf, v->text);
+        ti_buf_text(&buf, v->text);
     for (int32_t i = 0; v->kind == TC_CPU_INTS && i < v->ints.n; i++)
-        tc_buf_u64(&buf, (uint64_t)v->ints.v[i]);
+        ti_buf_u64(&buf, (uint64_t)v->ints.v[i]);
     for (int32_t i = 0; v->kind == TC_CPU_REALS && i < v->reals.n; i++)
-        tc_buf_u64(&buf, bits(v->reals.v[i]));
+        ti_buf_u64(&buf, bits(v->reals.v[i]));
     return (tc_str){(const char *)buf.data, buf.size};
 }
 
@@ -66,8 +66,8 @@ static tc_fb_ref int_list(tc_pte_emitter *e, tc_ints v)
 {
     uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
     for (int32_t i = 0; i < v.n; i++)
-        at[i] = (uint64_t)tc_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_INT, .i = v.v[i]});
-    return table_of_ref(e, tc_fb_put_u64s(&e->file->w, at, (size_t)v.n));
+        at[i] = (uint64_t)ti_pte_add_value(e, &(tc_cpu_value){.kind = TC_CPU_INT, .i = v.v[i]});
+    return table_of_ref(e, ti_fb_put_u64s(&e->file->w, at, (size_t)v.n));
 }
 
 static tc_fb_ref real_list(tc_pte_emitter *e, tc_floats v)
@@ -75,7 +75,7 @@ static tc_fb_ref real_list(tc_pte_emitter *e, tc_floats v)
     uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
     for (int32_t i = 0; i < v.n; i++)
         at[i] = bits(v.v[i]);
-    return table_of_ref(e, tc_fb_put_u64s(&e->file->w, at, (size_t)v.n));
+    return table_of_ref(e, ti_fb_put_u64s(&e->file->w, at, (size_t)v.n));
 }
 
 static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
@@ -89,32 +89,32 @@ static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
         return add(e, PTE_BOOL, table_of_bool(e, v->i != 0));
     case TC_CPU_TEXT:
         return add(e, PTE_STRING,
-                   table_of_ref(e, tc_fb_put_string(&e->file->w, tc_str_of(v->text))));
+                   table_of_ref(e, ti_fb_put_string(&e->file->w, ti_str_of(v->text))));
     case TC_CPU_INTS:
         return add(e, PTE_INT_LIST, int_list(e, v->ints));
     case TC_CPU_REALS:
         return add(e, PTE_DOUBLE_LIST, real_list(e, v->reals));
     default:
-        tc_fb_begin(&e->file->w);
-        return add(e, PTE_NULL, tc_fb_end(&e->file->w));
+        ti_fb_begin(&e->file->w);
+        return add(e, PTE_NULL, ti_fb_end(&e->file->w));
     }
 }
 
-int64_t tc_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value)
+int64_t ti_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value)
 {
-    tc_mark mark = tc_arena_mark(&e->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&e->ctx->scratch);
     tc_str key = key_of(e, value);
-    void *there = tc_map_get(&e->shared, key);
+    void *there = ti_map_get(&e->shared, key);
     int64_t at = there ? (int64_t)(intptr_t)there - 1 : put_value(e, value);
     if (!there)
-        *tc_map_at(&e->shared, key) = (void *)(intptr_t)(at + 1);
-    tc_arena_rewind(&e->ctx->scratch, mark);
+        *ti_map_at(&e->shared, key) = (void *)(intptr_t)(at + 1);
+    ti_arena_rewind(&e->ctx->scratch, mark);
     return at;
 }
 
-int64_t tc_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional)
+int64_t ti_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional)
 {
-    tc_fb_ref list = table_of_ref(e, tc_fb_put_i32s(&e->file->w, at, n));
+    tc_fb_ref list = table_of_ref(e, ti_fb_put_i32s(&e->file->w, at, n));
     return add(e, optional ? PTE_OPTIONAL_TENSOR_LIST : PTE_TENSOR_LIST, list);
 }
 
@@ -127,8 +127,8 @@ enum { MEMORY_VALUES = 1, MEMORY_STATE = 2 };
 static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, size_t size,
                            bool share)
 {
-    uint64_t digest[2] = {tc_hash(data, size, 0), size};
-    void **slot = tc_map_at(&d->seen, (tc_str){(const char *)digest, sizeof digest});
+    uint64_t digest[2] = {ti_hash(data, size, 0), size};
+    void **slot = ti_map_at(&d->seen, (tc_str){(const char *)digest, sizeof digest});
     size_t old = (size_t)(uintptr_t)*slot;
     if (share && old && memcmp(d->data[old - 1], data, size) == 0)
         return (uint32_t)old;
@@ -147,11 +147,11 @@ static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, 
 
 static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset, uint32_t block)
 {
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_u32(&e->file->w, PTE_PLACE_MEMORY, block, 0);
-    tc_fb_set_u32(&e->file->w, PTE_PLACE_LOW, (uint32_t)offset, 0);
-    tc_fb_set_u32(&e->file->w, PTE_PLACE_HIGH, (uint32_t)((uint64_t)offset >> 32), 0);
-    return tc_fb_end(&e->file->w);
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_u32(&e->file->w, PTE_PLACE_MEMORY, block, 0);
+    ti_fb_set_u32(&e->file->w, PTE_PLACE_LOW, (uint32_t)offset, 0);
+    ti_fb_set_u32(&e->file->w, PTE_PLACE_HIGH, (uint32_t)((uint64_t)offset >> 32), 0);
+    return ti_fb_end(&e->file->w);
 }
 
 /* ExecuTorch's number of an element type, -1: none.  Numbers of 4 and of 48 bits, which only
@@ -163,10 +163,10 @@ static int element_type(tc_dtype dtype)
 
 static tc_fb_ref put_extra(tc_pte_emitter *e, const char *name)
 {
-    tc_fb_ref text = tc_fb_put_string(&e->file->w, tc_str_of(name));
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_ref(&e->file->w, PTE_EXTRA_NAME, text);
-    return tc_fb_end(&e->file->w);
+    tc_fb_ref text = ti_fb_put_string(&e->file->w, ti_str_of(name));
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_ref(&e->file->w, PTE_EXTRA_NAME, text);
+    return ti_fb_end(&e->file->w);
 }
 
 /* name: by which the runtime knows it; or NULL */
@@ -176,25 +176,25 @@ static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data,
     uint8_t order[TC_MAX_RANK];
     for (int i = 0; i < type->rank; i++)
         order[i] = (uint8_t)i;
-    tc_fb_ref sizes = tc_fb_put_i32s(&e->file->w, type->dim, (size_t)type->rank);
-    tc_fb_ref order_ref = tc_fb_put_bytes(&e->file->w, order, (size_t)type->rank, 1);
+    tc_fb_ref sizes = ti_fb_put_i32s(&e->file->w, type->dim, (size_t)type->rank);
+    tc_fb_ref order_ref = ti_fb_put_bytes(&e->file->w, order, (size_t)type->rank, 1);
     tc_fb_ref extra = name ? put_extra(e, name) : 0;
-    tc_fb_begin(&e->file->w);
-    tc_fb_set_ref(&e->file->w, PTE_TENSOR_SIZES, sizes);
-    tc_fb_set_ref(&e->file->w, PTE_TENSOR_ORDER, order_ref);
-    tc_fb_set_ref(&e->file->w, PTE_TENSOR_PLACE, place);
-    tc_fb_set_ref(&e->file->w, PTE_TENSOR_EXTRA, extra);
-    tc_fb_set_u32(&e->file->w, PTE_TENSOR_DATA, data, 0);
-    tc_fb_set_u8(&e->file->w, PTE_TENSOR_DTYPE, (uint8_t)element_type(type->dtype), 0);
-    return add(e, PTE_TENSOR, tc_fb_end(&e->file->w));
+    ti_fb_begin(&e->file->w);
+    ti_fb_set_ref(&e->file->w, PTE_TENSOR_SIZES, sizes);
+    ti_fb_set_ref(&e->file->w, PTE_TENSOR_ORDER, order_ref);
+    ti_fb_set_ref(&e->file->w, PTE_TENSOR_PLACE, place);
+    ti_fb_set_ref(&e->file->w, PTE_TENSOR_EXTRA, extra);
+    ti_fb_set_u32(&e->file->w, PTE_TENSOR_DATA, data, 0);
+    ti_fb_set_u8(&e->file->w, PTE_TENSOR_DTYPE, (uint8_t)element_type(type->dtype), 0);
+    return add(e, PTE_TENSOR, ti_fb_end(&e->file->w));
 }
 
-int64_t tc_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset)
+int64_t ti_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset)
 {
     return put_tensor(e, type, 0, put_place(e, e->scope->base + offset, MEMORY_VALUES), NULL);
 }
 
-tc_pte_scope *tc_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_memory *memory)
+tc_pte_scope *ti_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_memory *memory)
 {
     tc_pte_scope *s = tc_new(&e->ctx->arena, tc_pte_scope);
     *s = (tc_pte_scope){.g = g, .memory = memory};
@@ -214,7 +214,7 @@ static tc_fb_ref place_of(tc_pte_emitter *e, const tc_pte_scope *s, tc_val v)
 static uint32_t buffer_data(tc_pte_emitter *e, const tc_pte_scope *s, tc_val v, size_t size)
 {
     const tc_value *value = s->g->val[v];
-    void **slot = s->memory->in_state ? tc_map_at(&e->file->state, tc_str_of(value->name)) : NULL;
+    void **slot = s->memory->in_state ? ti_map_at(&e->file->state, ti_str_of(value->name)) : NULL;
     if (slot && *slot)
         return (uint32_t)(uintptr_t)*slot;
     uint32_t at = data_place(e, &e->file->buffers, value->data, size, false);
@@ -238,15 +238,15 @@ static int64_t tensor_in(tc_pte_emitter *e, tc_pte_scope *s, tc_val v)
         return s->of[v];
     if (given(s, v))
         return s->of[v] = tensor_in(e, s->outer, given(s, v));
-    const tc_type *type = tc_type_of(s->g, v);
+    const tc_type *type = ti_type_of(s->g, v);
     const tc_pte_scope *home = s;
-    tc_val root = tc_cpu_root(s->g, v);
-    for (tc_val outside; (outside = given(home, root)); root = tc_cpu_root(home->g, outside))
+    tc_val root = ti_cpu_root(s->g, v);
+    for (tc_val outside; (outside = given(home, root)); root = ti_cpu_root(home->g, outside))
         home = home->outer;
     bool whole = root == v && home == s;
     const void *data = home->g->val[root]->data;
     size_t size = tc_type_bytes(type);
-    if (tc_cpu_buffer(home->g, root) >= 0) {
+    if (ti_cpu_buffer(home->g, root) >= 0) {
         uint32_t at = whole ? buffer_data(e, home, v, size) : 0;
         const char *name = whole && home->memory->in_state ? home->g->val[v]->name : NULL;
         s->of[v] = put_tensor(e, type, at, place_of(e, home, root), name);
@@ -258,25 +258,25 @@ static int64_t tensor_in(tc_pte_emitter *e, tc_pte_scope *s, tc_val v)
     return s->of[v];
 }
 
-int64_t tc_pte_tensor(tc_pte_emitter *e, tc_val v)
+int64_t ti_pte_tensor(tc_pte_emitter *e, tc_val v)
 {
     return tensor_in(e, e->scope, v);
 }
 
-tc_status tc_pte_check_types(tc_pte_emitter *e)
+tc_status ti_pte_check_types(tc_pte_emitter *e)
 {
     for (tc_val v = 1; v < e->scope->g->n_val; v++) {
         const tc_value *value = e->scope->g->val[v];
         const tc_loc *loc = value->def ? value->def->loc : NULL;
         if (!value->type)
-            return tc_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
+            return ti_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
         if (element_type(value->type->dtype) < 0)
-            return tc_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
+            return ti_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
                                   "a value on the CPU has type %s, which ExecuTorch does not have",
                                   tc_dtypes[value->type->dtype].name);
         for (int i = 0; i < value->type->rank; i++)
             if (value->type->dim[i] > INT32_MAX)
-                return tc_error(e->ctx, loc, TC_E_TOO_LARGE,
+                return ti_error(e->ctx, loc, TC_E_TOO_LARGE,
                                 "an extent of %" PRId64 ", beyond the limits of the format",
                                 value->type->dim[i]);
     }

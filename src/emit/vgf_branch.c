@@ -20,15 +20,15 @@ static tc_status copy_graph(flattener *f, const tc_graph *from, const tc_val *in
 
 static tc_status no_place(flattener *f, const tc_node *node, const char *why)
 {
-    return tc_error(f->ctx, node->loc, TC_E_TOSA_PROFILE,
+    return ti_error(f->ctx, node->loc, TC_E_TOSA_PROFILE,
                     "a VGF file cannot hold this tosa_cond_if: %s", why);
 }
 
 static tc_val add(flattener *f, tc_op op, const tc_val *in, int n_in, const tc_type *type,
                   const tc_loc *loc)
 {
-    tc_node *node = tc_graph_add(f->to, op, NULL, in, n_in, 1, loc);
-    tc_value_of(f->to, node->out[0])->type = type;
+    tc_node *node = ti_graph_add(f->to, op, NULL, in, n_in, 1, loc);
+    ti_value_of(f->to, node->out[0])->type = type;
     return node->out[0];
 }
 
@@ -37,10 +37,10 @@ static tc_val condition_of_rank(flattener *f, tc_val condition, int32_t rank, co
 {
     static const int64_t ones[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     int64_t n = rank;
-    if (tc_type_of(f->to, condition)->rank == rank)
+    if (ti_type_of(f->to, condition)->rank == rank)
         return condition;
-    tc_val shape = tc_graph_const(f->to, tc_type_make(f->ctx, TC_shape, 1, &n), ones, NULL, loc);
-    const tc_type *type = tc_type_make(f->ctx, TC_bool, rank, ones);
+    tc_val shape = ti_graph_const(f->to, ti_type_make(f->ctx, TC_shape, 1, &n), ones, NULL, loc);
+    const tc_type *type = ti_type_make(f->ctx, TC_bool, rank, ones);
     return add(f, TC_OP_tosa_reshape, (tc_val[]){condition, shape}, 2, type, loc);
 }
 
@@ -61,13 +61,13 @@ static tc_status choose(flattener *f, const tc_node *node, tc_val condition, tc_
 static tc_status copy_branch(flattener *f, const tc_node *node, const char *name, const tc_val *in,
                              tc_val *out)
 {
-    const tc_graph *branch = name ? tc_module_find(f->module, name) : NULL;
+    const tc_graph *branch = name ? ti_module_find(f->module, name) : NULL;
     if (!branch || branch->n_in != (size_t)node->n_in - 1 || branch->n_out != (size_t)node->n_out)
-        return tc_error(f->ctx, node->loc, TC_E_STRUCTURE,
+        return ti_error(f->ctx, node->loc, TC_E_STRUCTURE,
                         "the graphs that '%s' runs are missing or do not match",
                         tc_ops[node->op].name);
     if (f->depth == MOST_NESTING)
-        return tc_error(f->ctx, node->loc, TC_E_TOSA_LEVEL, "branches are nested deeper than %d",
+        return ti_error(f->ctx, node->loc, TC_E_TOSA_LEVEL, "branches are nested deeper than %d",
                         MOST_NESTING);
     f->depth++;
     tc_status status = copy_graph(f, branch, in, out);
@@ -85,7 +85,7 @@ static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *no
            *no = tc_new_n(&f->ctx->arena, tc_val, n_out);
     for (int i = 0; i < node->n_in; i++)
         in[i] = now[node->in[i]];
-    const uint8_t *known = tc_value_of(f->to, in[0])->data;
+    const uint8_t *known = ti_value_of(f->to, in[0])->data;
     bool was = f->guessed;
     f->guessed |= !known;
     if (!known || *known)
@@ -98,7 +98,7 @@ static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *no
         if (known)
             *result = *known ? yes[i] : no[i];
         else
-            TC_TRY(choose(f, node, in[0], yes[i], no[i], tc_type_of(from, node->out[i]), result));
+            TC_TRY(choose(f, node, in[0], yes[i], no[i], ti_type_of(from, node->out[i]), result));
     }
     return TC_OK;
 }
@@ -106,18 +106,18 @@ static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *no
 static tc_status copy_node(flattener *f, const tc_graph *from, const tc_node *node, tc_val *now)
 {
     if (f->to->n_node == MOST_NODES)
-        return tc_error(f->ctx, node->loc, TC_E_TOO_LARGE,
+        return ti_error(f->ctx, node->loc, TC_E_TOO_LARGE,
                         "the branches have more than %d operators in all", MOST_NODES);
     if (f->guessed && (node->op == TC_OP_tosa_intdiv || node->op == TC_OP_tosa_gather ||
                        node->op == TC_OP_tosa_scatter))
         return no_place(f, node, tc_ops[node->op].name);
     tc_node *copy =
-        tc_graph_add(f->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+        ti_graph_add(f->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_in; i++)
         copy->in[i] = now[node->in[i]];
     for (int i = 0; i < node->n_out; i++) {
-        const tc_value *old = tc_value_of(from, node->out[i]);
-        tc_value *value = tc_value_of(f->to, copy->out[i]);
+        const tc_value *old = ti_value_of(from, node->out[i]);
+        tc_value *value = ti_value_of(f->to, copy->out[i]);
         value->type = old->type;
         value->name = old->name;
         value->data = old->data;
@@ -141,9 +141,9 @@ static tc_status copy_graph(flattener *f, const tc_graph *from, const tc_val *in
     return TC_OK;
 }
 
-tc_status tc_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out)
+tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out)
 {
-    const tc_graph *main = tc_main(module);
+    const tc_graph *main = ti_main(module);
     bool branches = false;
     for (size_t i = 0; i < main->n_node; i++)
         branches |= main->node[i]->op == TC_OP_tosa_cond_if;
@@ -151,16 +151,16 @@ tc_status tc_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **
     if (!branches)
         return TC_OK;
     tc_graph *to = tc_new(&ctx->arena, tc_graph);
-    *to = tc_graph_empty(main->module, main->name);
+    *to = ti_graph_empty(main->module, main->name);
     flattener f = {.ctx = ctx, .module = module, .to = to};
     tc_val *in = tc_new_n(&ctx->arena, tc_val, main->n_in),
            *result = tc_new_n(&ctx->arena, tc_val, main->n_out);
     for (size_t i = 0; i < main->n_in; i++)
         in[i] =
-            tc_graph_input(to, tc_type_of(main, main->in[i]), tc_value_of(main, main->in[i])->name);
+            ti_graph_input(to, ti_type_of(main, main->in[i]), ti_value_of(main, main->in[i])->name);
     TC_TRY(copy_graph(&f, main, in, result));
     for (size_t i = 0; i < main->n_out; i++)
-        tc_graph_output(to, result[i]);
+        ti_graph_output(to, result[i]);
     *out = to;
     return TC_OK;
 }

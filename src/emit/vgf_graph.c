@@ -32,7 +32,7 @@ typedef struct {
 /* ---- types ----------------------------------------------------------------------------------- */
 
 #define UNIQUE(e, op, type, ...)                                                                   \
-    tc_spv_unique(&(e)->w, op, type, (const uint32_t[]){__VA_ARGS__},                              \
+    ti_spv_unique(&(e)->w, op, type, (const uint32_t[]){__VA_ARGS__},                              \
                   sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
 static uint32_t int_type(emitter *e, uint32_t bits)
@@ -46,7 +46,7 @@ static uint32_t new_element_type(emitter *e, tc_dtype dtype)
 {
     switch (dtype) {
     case TC_bool:
-        return tc_spv_unique(&e->w, TC_SPV_TypeBool, 0, NULL, 0);
+        return ti_spv_unique(&e->w, TC_SPV_TypeBool, 0, NULL, 0);
     case TC_f32:
         return UNIQUE(e, TC_SPV_TypeFloat, 0, 32);
     case TC_f16:
@@ -91,7 +91,7 @@ static uint32_t tensor_type(emitter *e, tc_dtype dtype, int32_t rank, const int6
     for (int32_t i = 0; i < rank; i++)
         extent[i] = u32_constant(e, (uint32_t)dim[i]);
     uint32_t list = UNIQUE(e, TC_SPV_TypeArray, 0, u32, u32_constant(e, n));
-    uint32_t shape = tc_spv_unique(&e->w, TC_SPV_ConstantComposite, list, extent, n);
+    uint32_t shape = ti_spv_unique(&e->w, TC_SPV_ConstantComposite, list, extent, n);
     uint32_t element = element_type(e, dtype), axes = u32_constant(e, n);
     return UNIQUE(e, TC_SPV_TypeTensorARM, 0, element, axes, shape);
 }
@@ -99,10 +99,10 @@ static uint32_t tensor_type(emitter *e, tc_dtype dtype, int32_t rank, const int6
 static uint32_t value_type(emitter *e, tc_val v)
 {
     const int64_t *dim;
-    const tc_type *type = tc_type_of(e->g, v);
-    void **known = tc_map_at(&e->types, (tc_str){(const char *)&type, sizeof type});
+    const tc_type *type = ti_type_of(e->g, v);
+    void **known = ti_map_at(&e->types, (tc_str){(const char *)&type, sizeof type});
     if (!*known) {
-        int32_t rank = tc_vgf_dims(type, &dim);
+        int32_t rank = ti_vgf_dims(type, &dim);
         *known = (void *)(uintptr_t)tensor_type(e, type->dtype, rank, dim);
     }
     return (uint32_t)(uintptr_t)*known;
@@ -116,7 +116,7 @@ static uint32_t scalar(emitter *e, tc_dtype dtype, const uint8_t *at)
     uint32_t type = element_type(e, dtype), low = 0;
     size_t bytes = tc_dtypes[dtype].bytes;
     if (dtype == TC_bool)
-        return tc_spv_unique(&e->w, *at ? TC_SPV_ConstantTrue : TC_SPV_ConstantFalse, type, NULL,
+        return ti_spv_unique(&e->w, *at ? TC_SPV_ConstantTrue : TC_SPV_ConstantFalse, type, NULL,
                              0);
     memcpy(&low, at, bytes < 4 ? bytes : 4);
     if (bytes < 8 || dtype == TC_shape)
@@ -140,13 +140,13 @@ static uint32_t slices(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *
 {
     enum { MOST = TC_VGF_INLINE > TC_VGF_INLINE_SHAPE ? TC_VGF_INLINE : TC_VGF_INLINE_SHAPE };
     uint32_t part[MOST], type = tensor_type(e, dtype, rank, dim);
-    size_t bytes = (size_t)tc_dims_count(rank, dim) * tc_dtypes[dtype].bytes, n = (size_t)dim[0];
+    size_t bytes = (size_t)ti_dims_count(rank, dim) * tc_dtypes[dtype].bytes, n = (size_t)dim[0];
     assert(n <= MOST);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *slice = at + i * (bytes / n);
         part[i] = rank == 1 ? scalar(e, dtype, slice) : slices(e, dtype, rank - 1, dim + 1, slice);
     }
-    return tc_spv_unique(&e->w, TC_SPV_ConstantComposite, type, part, n);
+    return ti_spv_unique(&e->w, TC_SPV_ConstantComposite, type, part, n);
 }
 
 /* A tensor of few elements.  Null stands for a whole tensor only: Arm's emulation layer does not
@@ -154,14 +154,14 @@ static uint32_t slices(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *
 static uint32_t composite(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim,
                           const uint8_t *at)
 {
-    if (all_zero(at, (size_t)tc_dims_count(rank, dim) * tc_dtypes[dtype].bytes))
-        return tc_spv_unique(&e->w, TC_SPV_ConstantNull, tensor_type(e, dtype, rank, dim), NULL, 0);
+    if (all_zero(at, (size_t)ti_dims_count(rank, dim) * tc_dtypes[dtype].bytes))
+        return ti_spv_unique(&e->w, TC_SPV_ConstantNull, tensor_type(e, dtype, rank, dim), NULL, 0);
     return slices(e, dtype, rank, dim, at);
 }
 
 static tc_status outside(emitter *e, const tc_loc *loc, const char *what)
 {
-    return tc_error(e->ctx, loc, TC_E_TOSA_PROFILE, "a VGF file cannot hold %s", what);
+    return ti_error(e->ctx, loc, TC_E_TOSA_PROFILE, "a VGF file cannot hold %s", what);
 }
 
 /* The place of a large constant: beside others of its type that begin alike. */
@@ -173,7 +173,7 @@ static void **constant_slot(emitter *e, const tc_value *v)
         uint8_t first[LOOK];
     } key = {.type = v->type};
     memcpy(key.first, v->data, tc_type_bytes(v->type) < LOOK ? tc_type_bytes(v->type) : LOOK);
-    return tc_map_at(&e->constants, (tc_str){(const char *)&key, sizeof key});
+    return ti_map_at(&e->constants, (tc_str){(const char *)&key, sizeof key});
 }
 
 typedef struct same_start {
@@ -185,15 +185,15 @@ typedef struct same_start {
 static uint32_t graph_constant(emitter *e, tc_val v)
 {
     tc_vgf_code *code = e->code;
-    const tc_value *value = tc_value_of(e->g, v);
+    const tc_value *value = ti_value_of(e->g, v);
     void **slot = constant_slot(e, value);
     for (const same_start *s = *slot; s; s = s->next)
-        if (memcmp(tc_value_of(e->g, s->val)->data, value->data, tc_type_bytes(value->type)) == 0)
+        if (memcmp(ti_value_of(e->g, s->val)->data, value->data, tc_type_bytes(value->type)) == 0)
             return e->id[s->val];
     same_start *own = tc_new(&e->ctx->scratch, same_start);
     *own = (same_start){v, *slot};
     *slot = own;
-    uint32_t type = value_type(e, v), id = tc_spv_id(&e->w);
+    uint32_t type = value_type(e, v), id = ti_spv_id(&e->w);
     TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_GraphConstantARM, type, id,
                (uint32_t)code->n_constant);
     tc_grow(&e->ctx->arena, code->constant, code->n_constant, code->cap_constant);
@@ -211,9 +211,9 @@ static uint32_t inline_constant(emitter *e, const tc_type *type, const void *dat
     assert(bytes <= MOST);
     memcpy(key, &type, sizeof type);
     memcpy(key + sizeof type, data, bytes);
-    void **known = tc_map_at(&e->inlined, (tc_str){(const char *)key, sizeof type + bytes});
+    void **known = ti_map_at(&e->inlined, (tc_str){(const char *)key, sizeof type + bytes});
     if (!*known) {
-        int32_t rank = tc_vgf_dims(type, &dim);
+        int32_t rank = ti_vgf_dims(type, &dim);
         *known = (void *)(uintptr_t)composite(e, type->dtype, rank, dim, data);
     }
     return (uint32_t)(uintptr_t)*known;
@@ -222,8 +222,8 @@ static uint32_t inline_constant(emitter *e, const tc_type *type, const void *dat
 static tc_status put_const(emitter *e, const tc_node *node)
 {
     tc_val v = node->out[0];
-    const tc_type *type = tc_type_of(e->g, v);
-    const void *data = tc_value_of(e->g, v)->data;
+    const tc_type *type = ti_type_of(e->g, v);
+    const void *data = ti_value_of(e->g, v)->data;
     int64_t n = tc_type_count(type);
     if (type->dtype == TC_shape && !n) { /* the shape of one element */
         e->id[v] = composite(e, TC_shape, 1, &(int64_t){1}, (const uint8_t *)&(int64_t){1});
@@ -245,10 +245,10 @@ static bool is_forwarded(const emitter *e, const tc_node *node)
     if (node->op != TC_OP_tosa_reshape && node->op != TC_OP_tosa_pad &&
         node->op != TC_OP_tosa_slice && node->op != TC_OP_tosa_tile)
         return node->op == TC_OP_tosa_identity && node->n_in == 1;
-    if (!node->n_in || !tc_type_of(e->g, node->in[0]) || !tc_type_of(e->g, node->out[0]))
+    if (!node->n_in || !ti_type_of(e->g, node->in[0]) || !ti_type_of(e->g, node->out[0]))
         return false;
-    int32_t rank = tc_vgf_dims(tc_type_of(e->g, node->in[0]), &from);
-    return rank == tc_vgf_dims(tc_type_of(e->g, node->out[0]), &to) &&
+    int32_t rank = ti_vgf_dims(ti_type_of(e->g, node->in[0]), &from);
+    return rank == ti_vgf_dims(ti_type_of(e->g, node->out[0]), &to) &&
            memcmp(from, to, (size_t)rank * sizeof *from) == 0;
 }
 
@@ -270,11 +270,11 @@ static uint32_t field_operand(emitter *e, const tc_node *node, const tc_field *f
     case TC_FIELD_ints:
         return list_operand(e, at);
     case TC_FIELD_dtype:
-        return u32_constant(e, tc_vgf_acc_type(*(const tc_dtype *)at));
+        return u32_constant(e, ti_vgf_acc_type(*(const tc_dtype *)at));
     case TC_FIELD_f64: { /* one element of the operand's type */
         int64_t room = 0;
-        tc_dtype element = tc_type_of(e->g, node->in[0])->dtype;
-        tc_store_f64((tc_tensor){&(tc_type){.dtype = element}, &room}, 0, *(const double *)at);
+        tc_dtype element = ti_type_of(e->g, node->in[0])->dtype;
+        ti_store_f64((tc_tensor){&(tc_type){.dtype = element}, &room}, 0, *(const double *)at);
         return scalar(e, element, (const uint8_t *)&room);
     }
     default: { /* a choice */
@@ -291,7 +291,7 @@ static tc_status check_lists(emitter *e, const tc_node *node, const tc_attr_info
     for (int i = 0; i < attr->n_field; i++) {
         const tc_ints *list = (const void *)((const char *)node->attr + attr->field[i].at);
         if (attr->field[i].kind == TC_FIELD_ints && (list->n < 1 || list->n > TC_VGF_INLINE_SHAPE))
-            return tc_error(e->ctx, node->loc, TC_E_ARGUMENT, "%s has %d numbers, expected 1 to %d",
+            return ti_error(e->ctx, node->loc, TC_E_ARGUMENT, "%s has %d numbers, expected 1 to %d",
                             attr->field[i].name, list->n, TC_VGF_INLINE_SHAPE);
     }
     return TC_OK;
@@ -300,14 +300,14 @@ static tc_status check_lists(emitter *e, const tc_node *node, const tc_attr_info
 static void name_id(emitter *e, uint32_t id, tc_val v)
 {
     if (e->code->name[v])
-        tc_spv_put_text(&e->w, TC_SPV_NAMES, TC_SPV_Name, &id, 1, e->code->name[v], NULL, 0);
+        ti_spv_put_text(&e->w, TC_SPV_NAMES, TC_SPV_Name, &id, 1, e->code->name[v], NULL, 0);
 }
 
 /* Several results come as a struct and are taken out of it. */
 static void put_results(emitter *e, const tc_node *node, uint32_t struct_id)
 {
     for (int i = 0; i < node->n_out; i++) {
-        uint32_t id = tc_spv_id(&e->w);
+        uint32_t id = ti_spv_id(&e->w);
         TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_CompositeExtract, value_type(e, node->out[i]), id,
                    struct_id, (uint32_t)i);
         e->id[node->out[i]] = id;
@@ -323,28 +323,28 @@ static uint32_t result_type(emitter *e, const tc_node *node)
     assert(node->n_out == 2);
     for (int i = 0; i < 2; i++)
         part[i] = value_type(e, node->out[i]);
-    return tc_spv_unique(&e->w, TC_SPV_TypeStruct, 0, part, 2);
+    return ti_spv_unique(&e->w, TC_SPV_TypeStruct, 0, part, 2);
 }
 
 static tc_status put_node(emitter *e, const tc_node *node)
 {
     const tc_attr_info *attr = &tc_attrs[tc_ops[node->op].attr];
-    int instruction = tc_vgf_instruction(node->op);
+    int instruction = ti_vgf_instruction(node->op);
     if (instruction < 0)
         return outside(e, node->loc, tc_ops[node->op].name);
     TC_TRY(check_lists(e, node, attr));
-    e->set = e->set ? e->set : tc_spv_id(&e->w);
+    e->set = e->set ? e->set : ti_spv_id(&e->w);
     size_t n = 0;
     uint32_t *word = tc_new_n(&e->ctx->scratch, uint32_t, (size_t)(4 + attr->n_field + node->n_in));
     word[n++] = result_type(e, node);
-    uint32_t id = word[n++] = tc_spv_id(&e->w);
+    uint32_t id = word[n++] = ti_spv_id(&e->w);
     word[n++] = e->set;
     word[n++] = (uint32_t)instruction;
     for (int i = 0; i < attr->n_field; i++)
-        word[n++] = field_operand(e, node, &attr->field[tc_vgf_field(attr, i)]);
+        word[n++] = field_operand(e, node, &attr->field[ti_vgf_field(attr, i)]);
     for (int i = 0; i < node->n_in; i++)
         word[n++] = e->id[node->in[i]];
-    tc_spv_put(&e->w, TC_SPV_BODY, TC_SPV_ExtInst, word, n);
+    ti_spv_put(&e->w, TC_SPV_BODY, TC_SPV_ExtInst, word, n);
     if (node->n_out > 1) {
         put_results(e, node, id);
         return TC_OK;
@@ -393,19 +393,19 @@ static void mark_live(emitter *e)
 
 static tc_status check_type(emitter *e, tc_val v)
 {
-    const tc_value *value = tc_value_of(e->g, v);
+    const tc_value *value = ti_value_of(e->g, v);
     const tc_loc *loc =
         value->def ? value->def->loc : &(tc_loc){.file = e->g->module->file, .node = value->name};
     if (!value->type)
-        return tc_bug(e->ctx, loc, "value %" PRIu32 " of graph '%s' has no type", v, e->g->name);
+        return ti_bug(e->ctx, loc, "value %" PRIu32 " of graph '%s' has no type", v, e->g->name);
     tc_dtype dtype = value->type->dtype;
-    if (dtype == TC_shape ? !value->data : !tc_vgf_format(dtype, false))
+    if (dtype == TC_shape ? !value->data : !ti_vgf_format(dtype, false))
         return outside(
             e, loc, dtype == TC_shape ? "a shape that is not a constant" : tc_dtypes[dtype].name);
     for (int32_t i = 0; i < value->type->rank; i++)
         if (value->type->dim[i] < (dtype != TC_shape) || value->type->dim[i] > INT32_MAX)
-            return tc_error(e->ctx, loc, TC_E_SHAPE, "a tensor has the shape %s",
-                            tc_dims_text(&e->ctx->arena, value->type->rank, value->type->dim));
+            return ti_error(e->ctx, loc, TC_E_SHAPE, "a tensor has the shape %s",
+                            ti_dims_text(&e->ctx->arena, value->type->rank, value->type->dim));
     return TC_OK;
 }
 
@@ -421,10 +421,10 @@ static tc_status check(emitter *e)
     for (size_t i = 0; i < g->n_node; i++)
         for (int k = 0; k < g->node[i]->n_in; k++)
             if (!g->node[i]->in[k])
-                return tc_error(e->ctx, g->node[i]->loc, TC_E_STRUCTURE,
+                return ti_error(e->ctx, g->node[i]->loc, TC_E_STRUCTURE,
                                 "operand %d of '%s' is missing", k, tc_ops[g->node[i]->op].name);
     if (!g->n_out)
-        return tc_error(e->ctx, &(tc_loc){.file = g->module->file}, TC_E_STRUCTURE,
+        return ti_error(e->ctx, &(tc_loc){.file = g->module->file}, TC_E_STRUCTURE,
                         "the graph has no output");
     return TC_OK;
 }
@@ -433,7 +433,7 @@ static tc_status check(emitter *e)
 static uint32_t interface(emitter *e, uint32_t type, uint32_t binding)
 {
     uint32_t pointer = UNIQUE(e, TC_SPV_TypePointer, 0, TC_SPV_UNIFORM_CONSTANT, type),
-             id = tc_spv_id(&e->w);
+             id = ti_spv_id(&e->w);
     TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_Variable, pointer, id, TC_SPV_UNIFORM_CONSTANT);
     TC_SPV_PUT(&e->w, TC_SPV_DECORATIONS, TC_SPV_Decorate, id, TC_SPV_DESCRIPTOR_SET, 0);
     TC_SPV_PUT(&e->w, TC_SPV_DECORATIONS, TC_SPV_Decorate, id, TC_SPV_BINDING, binding);
@@ -442,13 +442,13 @@ static uint32_t interface(emitter *e, uint32_t type, uint32_t binding)
 
 static void put_quant(emitter *e, const char *what, size_t i, tc_val v)
 {
-    const tc_type *type = tc_type_of(e->g, v);
+    const tc_type *type = ti_type_of(e->g, v);
     if (!type->quant)
         return;
-    const char *text = tc_type_text(&e->ctx->arena, type), *q = strstr(text, "q(");
+    const char *text = ti_type_text(&e->ctx->arena, type), *q = strstr(text, "q(");
     const char *note =
-        tc_text_format(&e->ctx->arena, TC_VGF_QUANT " %s %zu %s", what, i, q ? q : "");
-    tc_spv_put_text(&e->w, TC_SPV_NOTES, TC_SPV_ModuleProcessed, NULL, 0, note, NULL, 0);
+        ti_text_format(&e->ctx->arena, TC_VGF_QUANT " %s %zu %s", what, i, q ? q : "");
+    ti_spv_put_text(&e->w, TC_SPV_NOTES, TC_SPV_ModuleProcessed, NULL, 0, note, NULL, 0);
 }
 
 /* The graph's type and its interface, inputs and then outputs. */
@@ -467,12 +467,12 @@ static void put_signature(emitter *e, uint32_t graph)
         name_id(e, variable[i], v);
         put_quant(e, in ? "input" : "output", in ? i : i - g->n_in, v);
     }
-    uint32_t graph_type = tc_spv_unique(&e->w, TC_SPV_TypeGraphARM, 0, type, n + 1);
-    tc_spv_put_text(&e->w, TC_SPV_ENTRIES, TC_SPV_GraphEntryPointARM, &graph, 1, TC_VGF_ENTRY,
+    uint32_t graph_type = ti_spv_unique(&e->w, TC_SPV_TypeGraphARM, 0, type, n + 1);
+    ti_spv_put_text(&e->w, TC_SPV_ENTRIES, TC_SPV_GraphEntryPointARM, &graph, 1, TC_VGF_ENTRY,
                     variable, n);
     TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphARM, graph_type, graph);
     for (size_t i = 0; i < g->n_in; i++) {
-        e->id[g->in[i]] = tc_spv_id(&e->w);
+        e->id[g->in[i]] = ti_spv_id(&e->w);
         TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_GraphInputARM, type[i + 1], e->id[g->in[i]],
                    u32_constant(e, (uint32_t)i));
     }
@@ -503,10 +503,10 @@ static void put_head(emitter *e)
             TC_SPV_PUT(&e->w, TC_SPV_HEAD, TC_SPV_Capability, need[i].capability);
     for (size_t i = 0; i < TC_COUNT(need); i++)
         if (need[i].used && need[i].extension)
-            tc_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_Extension, NULL, 0, need[i].extension, NULL,
+            ti_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_Extension, NULL, 0, need[i].extension, NULL,
                             0);
     if (e->set)
-        tc_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_ExtInstImport, &e->set, 1, TC_VGF_TOSA_SET, NULL,
+        ti_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_ExtInstImport, &e->set, 1, TC_VGF_TOSA_SET, NULL,
                         0);
     TC_SPV_PUT(&e->w, TC_SPV_HEAD, TC_SPV_MemoryModel, TC_SPV_LOGICAL, TC_SPV_MEMORY_VULKAN);
 }
@@ -516,15 +516,15 @@ static void put_head(emitter *e)
 static uint32_t second_id(emitter *e, tc_val v, uint32_t id)
 {
     const int64_t *dim;
-    const tc_type *type = tc_type_of(e->g, v);
-    int64_t rank = tc_vgf_dims(type, &dim);
+    const tc_type *type = ti_type_of(e->g, v);
+    int64_t rank = ti_vgf_dims(type, &dim);
     if (type->dtype == TC_i48)
         return id;
-    e->set = e->set ? e->set : tc_spv_id(&e->w);
+    e->set = e->set ? e->set : ti_spv_id(&e->w);
     uint32_t shape = composite(e, TC_shape, 1, &rank, (const uint8_t *)dim),
-             copy = tc_spv_id(&e->w);
+             copy = ti_spv_id(&e->w);
     TC_SPV_PUT(&e->w, TC_SPV_BODY, TC_SPV_ExtInst, value_type(e, v), copy, e->set,
-               (uint32_t)tc_vgf_instruction(TC_OP_tosa_reshape), id, shape);
+               (uint32_t)ti_vgf_instruction(TC_OP_tosa_reshape), id, shape);
     return copy;
 }
 
@@ -533,10 +533,10 @@ static void put_outputs(emitter *e)
     const tc_graph *g = e->g;
     uint32_t *id = tc_new_n(&e->ctx->scratch, uint32_t, g->n_out);
     tc_map seen;
-    tc_map_init(&seen, &e->ctx->scratch);
+    ti_map_init(&seen, &e->ctx->scratch);
     for (size_t i = 0; i < g->n_out; i++) {
         id[i] = e->id[g->out[i]];
-        void **slot = tc_map_at(&seen, (tc_str){(const char *)&id[i], sizeof id[i]});
+        void **slot = ti_map_at(&seen, (tc_str){(const char *)&id[i], sizeof id[i]});
         if (*slot)
             id[i] = second_id(e, g->out[i], id[i]);
         *slot = e;
@@ -550,30 +550,30 @@ static tc_status put_module(emitter *e)
 {
     mark_live(e);
     TC_TRY(check(e));
-    put_signature(e, tc_spv_id(&e->w));
+    put_signature(e, ti_spv_id(&e->w));
     TC_TRY(put_nodes(e));
     put_outputs(e);
-    tc_spv_put(&e->w, TC_SPV_BODY, TC_SPV_GraphEndARM, NULL, 0);
+    ti_spv_put(&e->w, TC_SPV_BODY, TC_SPV_GraphEndARM, NULL, 0);
     put_head(e);
-    e->code->words = tc_spv_finish(&e->w);
+    e->code->words = ti_spv_finish(&e->w);
     if (!e->code->words.data)
-        return tc_error(e->ctx, &(tc_loc){.file = e->g->module->file}, TC_E_TOO_LARGE,
+        return ti_error(e->ctx, &(tc_loc){.file = e->g->module->file}, TC_E_TOO_LARGE,
                         "a list or name is longer than a SPIR-V instruction can be");
     return TC_OK;
 }
 
-tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
+tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     emitter e = {.ctx = ctx, .g = g, .code = out};
-    *out = (tc_vgf_code){.name = tc_vgf_names(ctx, g)};
-    tc_spv_write(&e.w, &ctx->arena);
-    tc_map_init(&e.inlined, &ctx->scratch);
-    tc_map_init(&e.constants, &ctx->scratch);
-    tc_map_init(&e.types, &ctx->scratch);
+    *out = (tc_vgf_code){.name = ti_vgf_names(ctx, g)};
+    ti_spv_write(&e.w, &ctx->arena);
+    ti_map_init(&e.inlined, &ctx->scratch);
+    ti_map_init(&e.constants, &ctx->scratch);
+    ti_map_init(&e.types, &ctx->scratch);
     e.id = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     e.live = tc_new_n(&ctx->scratch, bool, g->n_val);
     tc_status status = put_module(&e);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

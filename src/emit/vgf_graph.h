@@ -13,16 +13,16 @@ typedef struct tc_vgf_code {
     const char **name; /* by value; NULL: none that says something */
 } tc_vgf_code;
 
-TC_MUST_USE tc_status tc_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out);
+TC_MUST_USE tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out);
 
 /* vgf_branch.c: the program without COND_IF; itself when there is none. */
-TC_MUST_USE tc_status tc_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out);
+TC_MUST_USE tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out);
 
 /* vgf_names.c: what values are called, NULL where there is nothing to say. */
-const char **tc_vgf_names(tc_ctx *ctx, const tc_graph *g);
+const char **ti_vgf_names(tc_ctx *ctx, const tc_graph *g);
 
 /* The shape of a tensor in SPIR-V, which has no rank 0: one element is [1]. */
-static inline int32_t tc_vgf_dims(const tc_type *type, const int64_t **dim)
+static inline int32_t ti_vgf_dims(const tc_type *type, const int64_t **dim)
 {
     static const int64_t one[1] = {1};
     *dim = type->rank ? type->dim : one;

@@ -11,12 +11,12 @@ static void inline_graph(tc_build *m, const tc_graph *sub, const tc_val *in, tc_
     for (size_t k = 0; k < sub->n_node; k++) {
         const tc_node *node = sub->node[k];
         tc_node *copy =
-            tc_graph_add(m->g, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+            ti_graph_add(m->g, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
         for (int i = 0; i < node->n_in; i++)
             copy->in[i] = now[node->in[i]];
         for (int i = 0; i < node->n_out; i++) {
-            const tc_value *old = tc_value_of(sub, node->out[i]);
-            tc_value *value = tc_value_of(m->g, copy->out[i]);
+            const tc_value *old = ti_value_of(sub, node->out[i]);
+            tc_value *value = ti_value_of(m->g, copy->out[i]);
             value->type = old->type;
             value->name = old->name;
             value->data = old->data;
@@ -27,22 +27,22 @@ static void inline_graph(tc_build *m, const tc_graph *sub, const tc_val *in, tc_
         out[i] = now[sub->out[i]];
 }
 
-bool tc_cpu_form_cond(tc_build *m)
+bool ti_cpu_form_cond(tc_build *m)
 {
     const tc_node *node = m->node;
     const tc_module *module = m->rw->from->module;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in);
-    tc_val *out[2], chosen = tc_b_in(m, 0);
+    tc_val *out[2], chosen = ti_b_in(m, 0);
     for (int i = 1; i < node->n_in; i++)
-        in[i - 1] = tc_b_in(m, i);
+        in[i - 1] = ti_b_in(m, i);
     for (int side = 0; side < 2; side++) {
         out[side] = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_out);
-        inline_graph(m, tc_node_callee(module, node, side), in, out[side]);
+        inline_graph(m, ti_node_callee(module, node, side), in, out[side]);
     }
-    chosen = tc_b_reshape(m, chosen, 0, NULL);
+    chosen = ti_b_reshape(m, chosen, 0, NULL);
     for (int i = 0; i < node->n_out && m->status == TC_OK; i++) {
         tc_val both[] = {chosen, out[0][i], out[1][i]};
-        tc_cpu_give(m, i, tc_b_typed(m, TC_OP_where, NULL, both, 3, tc_b_out_type(m, i)));
+        ti_cpu_give(m, i, ti_b_typed(m, TC_OP_where, NULL, both, 3, ti_b_out_type(m, i)));
     }
     return true;
 }

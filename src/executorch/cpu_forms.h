@@ -13,28 +13,28 @@
 typedef bool tc_cpu_form(tc_build *m);
 
 /* v, brought to the shape and type of the node's result i, becomes it. */
-void tc_cpu_give(tc_build *m, int i, tc_val v);
+void ti_cpu_give(tc_build *m, int i, tc_val v);
 /* The same for the first result, the end of most forms. */
-static inline bool tc_cpu_done(tc_build *m, tc_val v)
+static inline bool ti_cpu_done(tc_build *m, tc_val v)
 {
-    tc_cpu_give(m, 0, v);
+    ti_cpu_give(m, 0, v);
     return true;
 }
 
 /* Operand i as numbers to compute with: f64 as it is, everything else as f32. */
-tc_val tc_cpu_real(tc_build *m, int i);
+tc_val ti_cpu_real(tc_build *m, int i);
 
 /* cpu_codes.c: the node's product of codes with constant ones, as real numbers; bias: real, or
  * TC_NONE.  false: it is not of that kind. */
-bool tc_cpu_on_codes(tc_build *m, tc_val bias, tc_val *out);
+bool ti_cpu_on_codes(tc_build *m, tc_val bias, tc_val *out);
 
 /* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
-bool tc_cpu_scatter_meeting(tc_build *m);
+bool ti_cpu_scatter_meeting(tc_build *m);
 
 /* cpu_eltwise.c: the node by its operator's formula; false: it has none. */
-tc_cpu_form tc_cpu_form_formula;
+tc_cpu_form ti_cpu_form_formula;
 
-#define FORM(op) tc_cpu_form tc_cpu_form_##op;
+#define FORM(op) tc_cpu_form ti_cpu_form_##op;
 #include "cpu_forms.def"
 
 #endif

@@ -33,7 +33,7 @@ static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block
 static bool reads(const tc_graph *g, const tc_node *node, int first, tc_val buffer)
 {
     for (int i = first; i < node->n_in; i++)
-        if (node->in[i] && tc_cpu_root(g, node->in[i]) == buffer)
+        if (node->in[i] && ti_cpu_root(g, node->in[i]) == buffer)
             return true;
     return false;
 }
@@ -51,13 +51,13 @@ static bool writes_over(const tc_graph *g, const tc_node *node, tc_val buffer)
 static bool read_behind(const tc_graph *g, size_t k, const tc_mutation *own)
 {
     for (size_t i = k + 1; i < g->n_node; i++)
-        if (!tc_cpu_is_view(g->node[i]) && reads(g, g->node[i], 0, own->before))
+        if (!ti_cpu_is_view(g->node[i]) && reads(g, g->node[i], 0, own->before))
             return true;
     for (size_t i = 0; i < g->n_out; i++)
-        if (tc_cpu_root(g, g->out[i]) == own->before)
+        if (ti_cpu_root(g, g->out[i]) == own->before)
             return true;
     for (size_t i = 0; i < g->n_mutation; i++)
-        if (&g->mutation[i] != own && tc_cpu_root(g, g->mutation[i].after) == own->before)
+        if (&g->mutation[i] != own && ti_cpu_root(g, g->mutation[i].after) == own->before)
             return true;
     return false;
 }
@@ -67,12 +67,12 @@ static void find_homes(planner *p, bool *in_place)
     const tc_graph *g = p->g;
     for (size_t i = 0; i < g->n_mutation; i++) {
         const tc_mutation *m = &g->mutation[i];
-        const tc_node *def = tc_def(g, m->after);
+        const tc_node *def = ti_def(g, m->after);
         size_t k = 0;
         while (k < g->n_node && g->node[k] != def)
             k++;
         if (k == g->n_node || p->home[m->after] || !writes_over(g, def, m->before) ||
-            tc_type_bytes(tc_type_of(g, m->after)) != tc_type_bytes(tc_type_of(g, m->before)) ||
+            tc_type_bytes(ti_type_of(g, m->after)) != tc_type_bytes(ti_type_of(g, m->before)) ||
             read_behind(g, k, m))
             continue;
         p->home[m->after] = m->before;
@@ -97,7 +97,7 @@ static size_t span_new(planner *p, const tc_type *type, size_t first, size_t las
 
 static void keep(planner *p, tc_val v, size_t step)
 {
-    size_t i = v ? p->of[tc_cpu_root(p->g, v)] : 0;
+    size_t i = v ? p->of[ti_cpu_root(p->g, v)] : 0;
     if (i && p->span[i - 1].last < step)
         p->span[i - 1].last = step;
 }
@@ -106,12 +106,12 @@ static void keep(planner *p, tc_val v, size_t step)
 static void further(planner *p, size_t k)
 {
     const tc_node *node = p->g->node[k];
-    const tc_cpu_kernel *kernel = tc_cpu_kernel_for(p->g, node);
-    tc_cpu_site site = tc_cpu_site_of(p->ctx, p->g, node);
+    const tc_cpu_kernel *kernel = ti_cpu_kernel_for(p->g, node);
+    tc_cpu_site site = ti_cpu_site_of(p->ctx, p->g, node);
     tc_cpu_arg arg;
     size_t n = 0;
-    for (const char *args = kernel ? kernel->args : ""; tc_cpu_next(&args, &arg);) {
-        const tc_type *type = arg.kind == TC_CPU_MORE ? tc_cpu_more(&site, &arg) : NULL;
+    for (const char *args = kernel ? kernel->args : ""; ti_cpu_next(&args, &arg);) {
+        const tc_type *type = arg.kind == TC_CPU_MORE ? ti_cpu_more(&site, &arg) : NULL;
         if (!type)
             continue;
         if (!p->more[k])
@@ -130,7 +130,7 @@ static void plan_loop(planner *p, size_t k)
     p->inner[k] = tc_new_n(&p->ctx->arena, tc_memory, 2);
     for (int i = 0; i < 2; i++) {
         p->inner[k][i] =
-            plan_graph(p->ctx, tc_node_callee(p->g->module, node, i), NULL, true);
+            plan_graph(p->ctx, ti_node_callee(p->g->module, node, i), NULL, true);
         bytes = p->inner[k][i].bytes > bytes ? p->inner[k][i].bytes : bytes;
     }
     p->more[k] = tc_new_n(&p->ctx->arena, size_t, 2);
@@ -142,21 +142,21 @@ static void find_spans(planner *p)
     const tc_graph *g = p->g;
     size_t end = g->n_node;
     for (size_t i = 0; i < g->n_in && !p->within; i++)
-        p->of[g->in[i]] = 1 + span_new(p, tc_type_of(g, g->in[i]), 0, 0);
+        p->of[g->in[i]] = 1 + span_new(p, ti_type_of(g, g->in[i]), 0, 0);
     for (size_t i = 0; i < g->n_mutation && !p->apart; i++)
         p->of[g->mutation[i].before] =
-            1 + span_new(p, tc_type_of(g, g->mutation[i].before), 0, end);
+            1 + span_new(p, ti_type_of(g, g->mutation[i].before), 0, end);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        for (int i = 0; i < node->n_in && !tc_cpu_is_view(node); i++)
+        for (int i = 0; i < node->n_in && !ti_cpu_is_view(node); i++)
             keep(p, node->in[i], k);
-        if (node->op == TC_OP_const || tc_cpu_is_view(node))
+        if (node->op == TC_OP_const || ti_cpu_is_view(node))
             continue;
         for (int i = 0; i < node->n_out; i++) {
             tc_val home = p->home[node->out[i]];
             p->of[node->out[i]] =
                 home ? p->of[home]
-                     : 1 + span_new(p, tc_type_of(g, node->out[i]), k, k);
+                     : 1 + span_new(p, ti_type_of(g, node->out[i]), k, k);
         }
         if (node->op == TC_OP_while_loop)
             plan_loop(p, k);
@@ -174,26 +174,26 @@ static void find_spans(planner *p)
 static const tc_state_place *place_of(const tc_state_block *state, const char *name)
 {
     for (size_t i = 0; name && i < state->n; i++)
-        if (state->place[i].name && tc_text_eq(state->place[i].name, name))
+        if (state->place[i].name && ti_text_eq(state->place[i].name, name))
             return &state->place[i];
     return NULL;
 }
 
-tc_status tc_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *state)
+tc_status ti_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *state)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     for (size_t i = 0; i < g->n_mutation; i++) {
-        tc_value *v = tc_value_of(g, g->mutation[i].before);
+        tc_value *v = ti_value_of(g, g->mutation[i].before);
         const tc_state_place *there = place_of(state, v->name);
         if (there && there->type != v->type)
-            return tc_error(ctx, v->def ? v->def->loc : NULL, TC_E_MISMATCH,
+            return ti_error(ctx, v->def ? v->def->loc : NULL, TC_E_MISMATCH,
                             "the buffer '%s' is %s here and %s in an earlier method", v->name,
-                            tc_type_text(&ctx->arena, v->type),
-                            tc_type_text(&ctx->arena, there->type));
+                            ti_type_text(&ctx->arena, v->type),
+                            ti_type_text(&ctx->arena, there->type));
         if (there)
             continue;
         if (!v->name) /* the memory plan finds it by its name */
-            v->name = tc_intern_text(ctx, tc_text_format(&ctx->arena, "state_%zu", state->n));
+            v->name = ti_intern_text(ctx, ti_text_format(&ctx->arena, "state_%zu", state->n));
         tc_grow(&ctx->arena, state->place, state->n, state->cap);
         state->place[state->n++] = (tc_state_place){v->name, v->type, state->bytes};
         state->bytes += (tc_type_bytes(v->type) + TC_CPU_ALIGN - 1) / TC_CPU_ALIGN * TC_CPU_ALIGN;
@@ -206,8 +206,8 @@ static void place_state(planner *p, const tc_state_block *state, tc_memory *m)
 {
     const tc_graph *g = p->g;
     for (tc_val v = 1; v < g->n_val; v++) {
-        tc_val root = tc_cpu_root(g, v), buffer = p->home[root] ? p->home[root] : root;
-        const char *name = tc_cpu_buffer(g, buffer) >= 0 ? g->val[buffer]->name : NULL;
+        tc_val root = ti_cpu_root(g, v), buffer = p->home[root] ? p->home[root] : root;
+        const char *name = ti_cpu_buffer(g, buffer) >= 0 ? g->val[buffer]->name : NULL;
         const tc_state_place *at = place_of(state, name);
         m->in_state[v] = at != NULL;
         if (at)
@@ -219,7 +219,7 @@ static void place_state(planner *p, const tc_state_block *state, tc_memory *m)
 static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block *state,
                             bool within)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     planner p = {.ctx = ctx,
                  .g = g,
                  .of = tc_new_n(&ctx->scratch, size_t, g->n_val),
@@ -234,9 +234,9 @@ static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block
     p.inner = m.inner;
     find_homes(&p, m.in_place);
     find_spans(&p);
-    m.bytes = tc_pack_best(&ctx->scratch, p.span, p.n_span, TC_CPU_ALIGN);
+    m.bytes = ti_pack_best(&ctx->scratch, p.span, p.n_span, TC_CPU_ALIGN);
     for (tc_val v = 1; v < g->n_val; v++) {
-        size_t i = p.of[tc_cpu_root(g, v)];
+        size_t i = p.of[ti_cpu_root(g, v)];
         m.offset[v] = i ? p.span[i - 1].offset : 0;
     }
     for (size_t k = 0; k < g->n_node; k++)
@@ -246,11 +246,11 @@ static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block
         m.in_state = tc_new_n(&ctx->arena, bool, g->n_val);
         place_state(&p, state, &m);
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return m;
 }
 
-tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state)
+tc_memory ti_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state)
 {
-    return plan_graph(ctx, tc_main(module), state, false);
+    return plan_graph(ctx, ti_main(module), state, false);
 }

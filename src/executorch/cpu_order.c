@@ -15,7 +15,7 @@ static tc_val counted(tc_build *m, int64_t n, int64_t axis, int32_t rank)
         v[i] = i;
     for (int32_t i = 0; i < rank; i++)
         dim[i] = i == axis ? n : 1;
-    return tc_b_ints(m, v, rank, dim);
+    return ti_b_ints(m, v, rank, dim);
 }
 
 /* ---- sort ---- */
@@ -23,53 +23,53 @@ static tc_val counted(tc_build *m, int64_t n, int64_t axis, int32_t rank)
 /* Which other stands before: `other` smaller (larger), or equal and earlier; NaN is the largest. */
 static tc_val before(tc_build *m, tc_val own, tc_val other, tc_val earlier, bool descending)
 {
-    tc_val less = tc_b_binary(m, descending ? TC_OP_gt : TC_OP_lt, other, own);
-    tc_val same = tc_b_eq(m, other, own);
-    if (m->status == TC_OK && tc_is_float(tc_b_type(m, own)->dtype)) {
-        tc_val a = tc_b_isnan(m, own), b = tc_b_isnan(m, other);
+    tc_val less = ti_b_binary(m, descending ? TC_OP_gt : TC_OP_lt, other, own);
+    tc_val same = ti_b_eq(m, other, own);
+    if (m->status == TC_OK && ti_is_float(ti_b_type(m, own)->dtype)) {
+        tc_val a = ti_b_isnan(m, own), b = ti_b_isnan(m, other);
         tc_val smaller = descending ? a : b, larger = descending ? b : a;
-        less = tc_b_logical_or(m, less, tc_b_logical_and(m, larger, tc_b_logical_not(m, smaller)));
-        same = tc_b_logical_or(m, same, tc_b_logical_and(m, a, b));
+        less = ti_b_logical_or(m, less, ti_b_logical_and(m, larger, ti_b_logical_not(m, smaller)));
+        same = ti_b_logical_or(m, same, ti_b_logical_and(m, a, b));
     }
-    return tc_b_logical_or(m, less, tc_b_logical_and(m, same, earlier));
+    return ti_b_logical_or(m, less, ti_b_logical_and(m, same, earlier));
 }
 
 /* Every number's rank is how many stand before it; its own place goes to that rank. */
 static bool sort_by_rank(tc_build *m)
 {
     const tc_attr_sort *a = m->node->attr;
-    const tc_type *t = tc_b_in_type(m, 0);
+    const tc_type *t = ti_b_in_type(m, 0);
     int64_t n = t->dim[a->axis], axis = a->axis, inner = axis + 1;
     if (t->rank + 1 > TC_MAX_RANK || tc_type_count(t) * n > MOST)
         return false;
-    tc_val x = tc_b_in(m, 0), own = tc_b_unsqueeze(m, x, inner), other = tc_b_unsqueeze(m, x, axis);
+    tc_val x = ti_b_in(m, 0), own = ti_b_unsqueeze(m, x, inner), other = ti_b_unsqueeze(m, x, axis);
     tc_val own_place = counted(m, n, axis, t->rank + 1);
     tc_val other_place = counted(m, n, inner, t->rank + 1);
-    tc_val earlier = tc_b_lt(m, other_place, own_place);
-    tc_val ahead = tc_b_cast(m, before(m, own, other, earlier, a->descending), TC_i64);
-    tc_val rank = tc_b_sum(m, ahead, tc_ints_copy(&m->ctx->arena, &inner, 1), false);
-    tc_val place = tc_b_expand(m, counted(m, n, axis, t->rank), t->rank, t->dim);
+    tc_val earlier = ti_b_lt(m, other_place, own_place);
+    tc_val ahead = ti_b_cast(m, before(m, own, other, earlier, a->descending), TC_i64);
+    tc_val rank = ti_b_sum(m, ahead, ti_ints_copy(&m->ctx->arena, &inner, 1), false);
+    tc_val place = ti_b_expand(m, counted(m, n, axis, t->rank), t->rank, t->dim);
     tc_val from =
-        tc_b_3(m, scatter, tc_b_attr(m, scatter, axis, TC_combine_set, true), place, rank, place);
-    tc_cpu_give(m, 1, from);
-    tc_val sorted = tc_b_gather(m, x, from, axis);
-    return tc_cpu_done(m, sorted);
+        ti_b_3(m, scatter, ti_b_attr(m, scatter, axis, TC_combine_set, true), place, rank, place);
+    ti_cpu_give(m, 1, from);
+    tc_val sorted = ti_b_gather(m, x, from, axis);
+    return ti_cpu_done(m, sorted);
 }
 
 /* Where only the values are read: the n largest or smallest of n.  Which of equals comes first is
  * open there, so places go by rank. */
-bool tc_cpu_form_sort(tc_build *m)
+bool ti_cpu_form_sort(tc_build *m)
 {
     const tc_attr_sort *a = m->node->attr;
-    const tc_type *t = tc_b_in_type(m, 0);
+    const tc_type *t = ti_b_in_type(m, 0);
     if (!t->rank || !tc_type_count(t))
         return false;
-    if (tc_b_is_read(m, 1))
+    if (ti_b_is_read(m, 1))
         return sort_by_rank(m);
-    tc_val x = tc_b_in(m, 0);
-    tc_attr_topk *all = tc_b_attr(m, topk, t->dim[a->axis], a->axis, a->descending);
-    tc_node *made = tc_b_ops(m, TC_OP_topk, all, &x, 1, 2);
-    return !made || tc_cpu_done(m, made->out[0]);
+    tc_val x = ti_b_in(m, 0);
+    tc_attr_topk *all = ti_b_attr(m, topk, t->dim[a->axis], a->axis, a->descending);
+    tc_node *made = ti_b_ops(m, TC_OP_topk, all, &x, 1, 2);
+    return !made || ti_cpu_done(m, made->out[0]);
 }
 
 /* ---- scatter ---- */
@@ -90,7 +90,7 @@ static const meeting meetings[] = {
 
 static double neutral_of(const meeting *k, tc_dtype dtype)
 {
-    if (tc_is_float(dtype) || isfinite(k->neutral))
+    if (ti_is_float(dtype) || isfinite(k->neutral))
         return k->neutral;
     double least = -ldexp(1, 8 * (int)tc_dtypes[dtype].bytes - 1);
     return k->neutral < 0 ? least : -least - (dtype == TC_i64 ? 1024 : 1);
@@ -102,21 +102,21 @@ static tc_val met(tc_build *m, tc_op op, tc_val x, int64_t axis)
 {
     int64_t perm[TC_MAX_RANK];
     tc_val y =
-        tc_b_op(m, op, tc_b_attr(m, axes, tc_ints_copy(&m->ctx->arena, &axis, 1), false), &x, 1);
+        ti_b_op(m, op, ti_b_attr(m, axes, ti_ints_copy(&m->ctx->arena, &axis, 1), false), &x, 1);
     TC_STOP_WITH(m, TC_NONE);
-    int32_t rank = tc_b_type(m, y)->rank;
+    int32_t rank = ti_b_type(m, y)->rank;
     for (int32_t i = 0; i < rank; i++)
         perm[i] = i < axis ? i : i == axis ? rank - 1 : i - 1;
-    return tc_b_permute(m, y, perm);
+    return ti_b_permute(m, y, perm);
 }
 
 static tc_val averaged(tc_build *m, tc_val sum, tc_val count)
 {
     TC_STOP_WITH(m, TC_NONE);
-    tc_dtype dtype = tc_b_type(m, sum)->dtype;
-    count = tc_b_cast(m, tc_b_clamp(m, count, 1, INFINITY), dtype);
-    return tc_b_2(m, div,
-                  tc_b_attr(m, div, tc_is_float(dtype) ? TC_div_mode_exact : TC_div_mode_floor),
+    tc_dtype dtype = ti_b_type(m, sum)->dtype;
+    count = ti_b_cast(m, ti_b_clamp(m, count, 1, INFINITY), dtype);
+    return ti_b_2(m, div,
+                  ti_b_attr(m, div, ti_is_float(dtype) ? TC_div_mode_exact : TC_div_mode_floor),
                   sum, count);
 }
 
@@ -129,33 +129,33 @@ static bool covers(const tc_type *x, const tc_type *index, int64_t axis)
     return x->rank == index->rank;
 }
 
-bool tc_cpu_scatter_meeting(tc_build *m)
+bool ti_cpu_scatter_meeting(tc_build *m)
 {
     const tc_attr_scatter *a = m->node->attr;
-    const tc_type *x = tc_b_in_type(m, 0), *at = tc_b_in_type(m, 1);
+    const tc_type *x = ti_b_in_type(m, 0), *at = ti_b_in_type(m, 1);
     if (a->combine == TC_combine_set || !x->rank || x->rank + 1 > TC_MAX_RANK ||
         !covers(x, at, a->axis) || tc_type_count(at) * x->dim[a->axis] > MOST)
         return false;
     const meeting *k = &meetings[a->combine];
-    tc_val own = tc_b_in(m, 0), source = tc_b_in(m, 2);
+    tc_val own = ti_b_in(m, 0), source = ti_b_in(m, 2);
     for (int32_t i = 0; i < x->rank; i++)
-        if (tc_b_in_type(m, 2)->dim[i] != at->dim[i])
-            source = tc_b_slice(m, source, i, 0, at->dim[i], 1);
+        if (ti_b_in_type(m, 2)->dim[i] != at->dim[i])
+            source = ti_b_slice(m, source, i, 0, at->dim[i], 1);
     tc_val place = counted(m, x->dim[a->axis], x->rank, x->rank + 1);
-    tc_val meant = tc_b_unsqueeze(m, tc_b_cast(m, tc_b_in(m, 1), TC_i64), x->rank);
-    tc_val here = tc_b_eq(m, meant, place);
-    tc_val neutral = tc_b_number(m, source, neutral_of(k, x->dtype));
-    tc_val each = tc_b_where(m, here, tc_b_unsqueeze(m, source, x->rank), neutral);
+    tc_val meant = ti_b_unsqueeze(m, ti_b_cast(m, ti_b_in(m, 1), TC_i64), x->rank);
+    tc_val here = ti_b_eq(m, meant, place);
+    tc_val neutral = ti_b_number(m, source, neutral_of(k, x->dtype));
+    tc_val each = ti_b_where(m, here, ti_b_unsqueeze(m, source, x->rank), neutral);
     tc_val all = met(m, k->reduce, each, a->axis);
-    tc_val count = met(m, TC_OP_sum, tc_b_cast(m, here, TC_i64), a->axis);
+    tc_val count = met(m, TC_OP_sum, ti_b_cast(m, here, TC_i64), a->axis);
     if (a->include_self) {
-        all = k->with_own == TC_OP_add ? tc_b_add(m, own, all)
-                                       : tc_b_binary(m, k->with_own, own, all);
-        count = tc_b_add(m, count, tc_b_number(m, count, 1));
+        all = k->with_own == TC_OP_add ? ti_b_add(m, own, all)
+                                       : ti_b_binary(m, k->with_own, own, all);
+        count = ti_b_add(m, count, ti_b_number(m, count, 1));
     }
     if (a->combine == TC_combine_mean)
         all = averaged(m, all, count);
     if (!a->include_self)
-        all = tc_b_where(m, tc_b_gt(m, count, tc_b_number(m, count, 0)), all, own);
-    return tc_cpu_done(m, all);
+        all = ti_b_where(m, ti_b_gt(m, count, ti_b_number(m, count, 0)), all, own);
+    return ti_cpu_done(m, all);
 }

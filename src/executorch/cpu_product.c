@@ -9,54 +9,54 @@
 
 static tc_val flat(tc_build *m, tc_val x, int64_t rows, int64_t columns)
 {
-    return tc_b_reshape(m, x, 2, (int64_t[]){rows, columns});
+    return ti_b_reshape(m, x, 2, (int64_t[]){rows, columns});
 }
 
 static tc_val transposed(tc_build *m, tc_val x)
 {
-    return tc_b_permute(m, x, (int64_t[]){1, 0});
+    return ti_b_permute(m, x, (int64_t[]){1, 0});
 }
 
 /* x W^T + b over rows */
-bool tc_cpu_form_linear(tc_build *m)
+bool ti_cpu_form_linear(tc_build *m)
 {
-    const tc_type *x = tc_b_in_type(m, 0), *w = tc_b_in_type(m, 1);
+    const tc_type *x = ti_b_in_type(m, 0), *w = ti_b_in_type(m, 1);
     int64_t k = x->rank ? x->dim[x->rank - 1] : 1, n = w->rank == 2 ? w->dim[0] : 1;
     if (!k)
         return false;
-    tc_val rows = flat(m, tc_b_in(m, 0), tc_type_count(x) / k, k), b = tc_b_in(m, 2);
-    tc_val columns = transposed(m, flat(m, tc_b_in(m, 1), n, k));
+    tc_val rows = flat(m, ti_b_in(m, 0), tc_type_count(x) / k, k), b = ti_b_in(m, 2);
+    tc_val columns = transposed(m, flat(m, ti_b_in(m, 1), n, k));
     if (!b)
-        return tc_cpu_done(m, tc_b_matmul(m, rows, columns));
-    b = tc_b_reshape(m, b, 1, (int64_t[]){tc_type_count(tc_b_in_type(m, 2))});
-    return tc_cpu_done(m, tc_b_3(m, addmm, tc_b_attr(m, addmm, 1, 1), b, rows, columns));
+        return ti_cpu_done(m, ti_b_matmul(m, rows, columns));
+    b = ti_b_reshape(m, b, 1, (int64_t[]){tc_type_count(ti_b_in_type(m, 2))});
+    return ti_cpu_done(m, ti_b_3(m, addmm, ti_b_attr(m, addmm, 1, 1), b, rows, columns));
 }
 
 /* The batch axes of a product, all of them in one. */
 static tc_val batched(tc_build *m, tc_val x, const tc_type *result, int batch_axes)
 {
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     int64_t dim[TC_MAX_RANK], all = 1, last[3];
     for (int i = 0; i < batch_axes; i++)
         all *= dim[i] = result->dim[i];
     dim[batch_axes] = last[1] = t->dim[t->rank - 2];
     dim[batch_axes + 1] = last[2] = t->dim[t->rank - 1];
     last[0] = all;
-    return tc_b_reshape(m, tc_b_expand(m, x, batch_axes + 2, dim), 3, last);
+    return ti_b_reshape(m, ti_b_expand(m, x, batch_axes + 2, dim), 3, last);
 }
 
 /* PyTorch's rules: a vector is a row before, a column behind; leading axes are broadcast. */
-bool tc_cpu_form_matmul(tc_build *m)
+bool ti_cpu_form_matmul(tc_build *m)
 {
-    const tc_type *x = tc_b_in_type(m, 0), *y = tc_b_in_type(m, 1), *out = tc_b_out_type(m, 0);
-    tc_val a = tc_b_in(m, 0), b = tc_b_in(m, 1);
+    const tc_type *x = ti_b_in_type(m, 0), *y = ti_b_in_type(m, 1), *out = ti_b_out_type(m, 0);
+    tc_val a = ti_b_in(m, 0), b = ti_b_in(m, 1);
     int64_t k = x->rank ? x->dim[x->rank - 1] : 0;
     if (!x->rank || !y->rank)
         return false;
     if (y->rank == 1)
         b = flat(m, b, y->dim[0], 1);
     if (y->rank <= 2) /* one matrix for all rows */
-        return k ? tc_cpu_done(m, tc_b_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
+        return k ? ti_cpu_done(m, ti_b_matmul(m, flat(m, a, tc_type_count(x) / k, k), b)) : false;
     if (x->rank == 1)
         a = flat(m, a, 1, k);
     int batch_axes = out->rank - (x->rank == 1 ? 1 : 2);
@@ -64,21 +64,21 @@ bool tc_cpu_form_matmul(tc_build *m)
         return false;
     b = batched(m, b, out, batch_axes);
     a = batched(m, a, out, batch_axes);
-    return tc_cpu_done(m, tc_b_matmul(m, a, b));
+    return ti_cpu_done(m, ti_b_matmul(m, a, b));
 }
 
 /* beta c + alpha (a b) */
-bool tc_cpu_form_addmm(tc_build *m)
+bool ti_cpu_form_addmm(tc_build *m)
 {
     const tc_attr_addmm *a = m->node->attr;
-    tc_val product = tc_b_matmul(m, tc_b_in(m, 1), tc_b_in(m, 2)), c = tc_b_in(m, 0);
+    tc_val product = ti_b_matmul(m, ti_b_in(m, 1), ti_b_in(m, 2)), c = ti_b_in(m, 0);
     if (a->beta == 0)
-        return tc_cpu_done(m, tc_b_mul(m, product, tc_b_number(m, product, a->alpha)));
+        return ti_cpu_done(m, ti_b_mul(m, product, ti_b_number(m, product, a->alpha)));
     if (a->alpha != 1)
-        product = tc_b_mul(m, product, tc_b_number(m, product, a->alpha));
+        product = ti_b_mul(m, product, ti_b_number(m, product, a->alpha));
     if (a->beta != 1)
-        c = tc_b_mul(m, c, tc_b_number(m, c, a->beta));
-    return tc_cpu_done(m, tc_b_add(m, product, c));
+        c = ti_b_mul(m, c, ti_b_number(m, c, a->beta));
+    return ti_cpu_done(m, ti_b_add(m, product, c));
 }
 
 /* ---- attention ---- */
@@ -86,44 +86,44 @@ bool tc_cpu_form_addmm(tc_build *m)
 /* Each head of keys and values serves several of queries. */
 static tc_val share_heads(tc_build *m, tc_val x, int64_t heads)
 {
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     int64_t axis = t->rank - 3, own = t->dim[axis],
             *row = tc_new_n(&m->ctx->arena, int64_t, (size_t)heads);
     for (int64_t i = 0; i < heads; i++)
         row[i] = i / (heads / own);
-    return own == heads ? x : tc_b_pick(m, x, axis, row, heads);
+    return own == heads ? x : ti_b_pick(m, x, axis, row, heads);
 }
 
 static tc_val causal_mask(tc_build *m, tc_val scores, int64_t rows, int64_t columns)
 {
     int64_t dim[2] = {rows, columns};
-    const tc_type *type = tc_type_make(m->ctx, TC_f32, 2, dim);
-    float *mask = tc_arena_raw(&m->ctx->arena, tc_type_bytes(type));
+    const tc_type *type = ti_type_make(m->ctx, TC_f32, 2, dim);
+    float *mask = ti_arena_raw(&m->ctx->arena, tc_type_bytes(type));
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             mask[i * columns + j] = j > i ? -INFINITY : 0;
-    return tc_b_add(m, scores, tc_b_data(m, type, mask));
+    return ti_b_add(m, scores, ti_b_data(m, type, mask));
 }
 
 static tc_val apply_mask(tc_build *m, tc_val scores, tc_val mask)
 {
-    if (tc_b_type(m, mask)->dtype == TC_bool)
-        return tc_b_where(m, mask, scores, tc_b_number(m, scores, -INFINITY));
-    return tc_b_add(m, scores, tc_b_cast(m, mask, tc_b_type(m, scores)->dtype));
+    if (ti_b_type(m, mask)->dtype == TC_bool)
+        return ti_b_where(m, mask, scores, ti_b_number(m, scores, -INFINITY));
+    return ti_b_add(m, scores, ti_b_cast(m, mask, ti_b_type(m, scores)->dtype));
 }
 
 /* Some row of the mask may be minus infinity throughout: a constant one that has such a row, or any
  * that is computed. */
 static bool may_be_blind(const tc_build *m, tc_val mask)
 {
-    tc_tensor known = m->status == TC_OK ? tc_tensor_of(m->g, mask) : (tc_tensor){NULL, NULL};
+    tc_tensor known = m->status == TC_OK ? ti_tensor_of(m->g, mask) : (tc_tensor){NULL, NULL};
     int64_t n = known.data ? tc_type_count(known.type) : 0,
             keys = n && known.type->rank ? known.type->dim[known.type->rank - 1] : 1;
     for (int64_t row = 0; row < n; row += keys) {
         bool blind = true;
         for (int64_t k = row; blind && k < row + keys; k++)
-            blind = known.type->dtype == TC_bool ? !tc_load_i64(known, k)
-                                                 : tc_load_f64(known, k) == -(double)INFINITY;
+            blind = known.type->dtype == TC_bool ? !ti_load_i64(known, k)
+                                                 : ti_load_f64(known, k) == -(double)INFINITY;
         if (blind)
             return true;
     }
@@ -134,19 +134,19 @@ static bool may_be_blind(const tc_build *m, tc_val mask)
  * softmax is NaN. */
 static tc_val without_masked(tc_build *m, tc_val scores, tc_val mask, tc_val shares)
 {
-    tc_val zero = tc_b_number(m, shares, 0);
-    if (tc_b_type(m, mask)->dtype == TC_bool)
-        return tc_b_where(m, mask, shares, zero);
-    tc_val in[] = {scores, tc_b_number(m, scores, -INFINITY)};
-    return tc_b_where(m, tc_b_op(m, TC_OP_eq, NULL, in, 2), zero, shares);
+    tc_val zero = ti_b_number(m, shares, 0);
+    if (ti_b_type(m, mask)->dtype == TC_bool)
+        return ti_b_where(m, mask, shares, zero);
+    tc_val in[] = {scores, ti_b_number(m, scores, -INFINITY)};
+    return ti_b_where(m, ti_b_op(m, TC_OP_eq, NULL, in, 2), zero, shares);
 }
 
 /* softmax(q k^T scale + mask) v */
-bool tc_cpu_form_sdpa(tc_build *m)
+bool ti_cpu_form_sdpa(tc_build *m)
 {
     const tc_attr_sdpa *a = m->node->attr;
-    tc_val q = tc_cpu_real(m, 0), k = tc_cpu_real(m, 1), v = tc_cpu_real(m, 2);
-    const tc_type *t = tc_b_in_type(m, 0), *keys = tc_b_in_type(m, 1);
+    tc_val q = ti_cpu_real(m, 0), k = ti_cpu_real(m, 1), v = ti_cpu_real(m, 2);
+    const tc_type *t = ti_b_in_type(m, 0), *keys = ti_b_in_type(m, 1);
     int64_t perm[TC_MAX_RANK], last = t->rank - 1;
     if (m->status != TC_OK || t->rank < 2 || keys->rank < 2)
         return m->status != TC_OK;
@@ -156,17 +156,17 @@ bool tc_cpu_form_sdpa(tc_build *m)
     }
     for (int i = 0; i < keys->rank; i++)
         perm[i] = i < keys->rank - 2 ? i : 2 * keys->rank - 3 - i;
-    tc_val transposed_k = tc_b_permute(m, k, perm);
-    tc_val scores = tc_b_matmul(m, tc_b_mul(m, q, tc_b_number(m, q, a->scale)), transposed_k);
+    tc_val transposed_k = ti_b_permute(m, k, perm);
+    tc_val scores = ti_b_matmul(m, ti_b_mul(m, q, ti_b_number(m, q, a->scale)), transposed_k);
     if (a->causal)
         scores = causal_mask(m, scores, t->dim[t->rank - 2], keys->dim[keys->rank - 2]);
-    if (tc_b_in(m, 3))
-        scores = apply_mask(m, scores, tc_b_in(m, 3));
-    last = m->status == TC_OK ? tc_b_type(m, scores)->rank - 1 : 0;
-    tc_val weights = tc_b_softmax(m, scores, last);
-    if (tc_b_in(m, 3) && may_be_blind(m, tc_b_in(m, 3)))
-        weights = without_masked(m, scores, tc_b_in(m, 3), weights);
-    return tc_cpu_done(m, tc_b_matmul(m, weights, v));
+    if (ti_b_in(m, 3))
+        scores = apply_mask(m, scores, ti_b_in(m, 3));
+    last = m->status == TC_OK ? ti_b_type(m, scores)->rank - 1 : 0;
+    tc_val weights = ti_b_softmax(m, scores, last);
+    if (ti_b_in(m, 3) && may_be_blind(m, ti_b_in(m, 3)))
+        weights = without_masked(m, scores, ti_b_in(m, 3), weights);
+    return ti_cpu_done(m, ti_b_matmul(m, weights, v));
 }
 
 /* ---- einsum ---- */
@@ -189,8 +189,8 @@ static int at_letter(const lettered *x, uint8_t c)
 /* Operand i; false: it names an axis twice, or has one that is broadcast. */
 static bool read_operand(tc_build *m, const tc_einsum *e, int i, lettered *x)
 {
-    const tc_type *t = tc_b_in_type(m, i);
-    *x = (lettered){.val = tc_b_in(m, i)};
+    const tc_type *t = ti_b_in_type(m, i);
+    *x = (lettered){.val = ti_b_in(m, i)};
     for (int k = 0; k < e->rank[i]; k++) {
         if (at_letter(x, e->in[i][k]) >= 0 || t->dim[k] != e->extent[e->in[i][k]])
             return false;
@@ -210,7 +210,7 @@ static void sum_away(tc_build *m, lettered *x, const lettered *other, const lett
             axis[n++] = i;
         else
             kept.letter[kept.n++] = x->letter[i];
-    kept.val = n ? tc_b_sum(m, x->val, tc_ints_copy(&m->ctx->arena, axis, n), false) : x->val;
+    kept.val = n ? ti_b_sum(m, x->val, ti_ints_copy(&m->ctx->arena, axis, n), false) : x->val;
     *x = kept;
 }
 
@@ -220,7 +220,7 @@ static tc_val in_order(tc_build *m, const lettered *x, const uint8_t *letter, in
     int64_t perm[TC_MAX_RANK];
     for (int i = 0; i < n; i++)
         perm[i] = at_letter(x, letter[i]);
-    return tc_b_permute(m, x->val, perm);
+    return ti_b_permute(m, x->val, perm);
 }
 
 /* Letters of x for which in_y and in_out are as asked, with the product of their extents. */
@@ -232,7 +232,7 @@ static int64_t gather_letters(tc_build *m, const lettered *x, const lettered *y,
     for (int i = 0; i < x->n && m->status == TC_OK; i++)
         if ((at_letter(y, x->letter[i]) >= 0) == in_y &&
             (at_letter(out, x->letter[i]) >= 0) == in_out) {
-            int64_t extent = tc_b_type(m, x->val)->dim[i];
+            int64_t extent = ti_b_type(m, x->val)->dim[i];
             if (dim)
                 dim[*n] = extent;
             letter[(*n)++] = x->letter[i];
@@ -262,9 +262,9 @@ static tc_val contract(tc_build *m, const lettered *x, const lettered *y, const 
     if (n > TC_MAX_RANK)
         return TC_NONE;
     tc_val left =
-        tc_b_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
-    tc_val right = tc_b_reshape(m, in_order(m, y, b, n_b), 3, (int64_t[]){batches, k, columns});
-    lettered made = {.val = tc_b_reshape(m, tc_b_matmul(m, left, right), n, dim), .n = n};
+        ti_b_reshape(m, in_order(m, x, a, n_a + n_inner), 3, (int64_t[]){batches, rows, k});
+    tc_val right = ti_b_reshape(m, in_order(m, y, b, n_b), 3, (int64_t[]){batches, k, columns});
+    lettered made = {.val = ti_b_reshape(m, ti_b_matmul(m, left, right), n, dim), .n = n};
     memcpy(made.letter, c, (size_t)n);
     return in_order(m, &made, out->letter, out->n);
 }
@@ -289,7 +289,7 @@ static lettered still_needed(const lettered *x, const lettered *y, const lettere
 }
 
 /* Operands are taken in pairs from the left. */
-bool tc_cpu_form_einsum(tc_build *m)
+bool ti_cpu_form_einsum(tc_build *m)
 {
     const tc_attr_einsum *a = m->node->attr;
     int n = m->node->n_in;
@@ -297,8 +297,8 @@ bool tc_cpu_form_einsum(tc_build *m)
     tc_einsum e;
     lettered in[TC_EINSUM_OPERANDS] = {{0}}, none = {0}, out = {0};
     for (int i = 0; i < n; i++)
-        type[i] = (tc_tensor){tc_b_in_type(m, i), NULL};
-    if (tc_einsum_parse(a->equation, type, n, &e))
+        type[i] = (tc_tensor){ti_b_in_type(m, i), NULL};
+    if (ti_einsum_parse(a->equation, type, n, &e))
         return false;
     out.n = e.out_rank;
     memcpy(out.letter, e.out, (size_t)e.out_rank);
@@ -316,7 +316,7 @@ bool tc_cpu_form_einsum(tc_build *m)
         x = now;
     }
     sum_away(m, &x, &none, &out);
-    return tc_cpu_done(m, in_order(m, &x, out.letter, out.n));
+    return ti_cpu_done(m, in_order(m, &x, out.letter, out.n));
 }
 
 /* ---- convolutions ---- */
@@ -324,10 +324,10 @@ bool tc_cpu_form_einsum(tc_build *m)
 /* An axis of extent 1 in front. */
 static tc_val with_batch(tc_build *m, tc_val x)
 {
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     int64_t dim[TC_MAX_RANK] = {1};
     memcpy(dim + 1, t->dim, (size_t)t->rank * sizeof *dim);
-    return tc_b_reshape(m, x, t->rank + 1, dim);
+    return ti_b_reshape(m, x, t->rank + 1, dim);
 }
 
 /* x with zeros around its spatial axes. */
@@ -336,7 +336,7 @@ static tc_val with_borders(tc_build *m, tc_val x, const tc_attr_conv *a)
     int32_t rank = a->stride.n + 2;
     int64_t *pad = tc_new_n(&m->ctx->arena, int64_t, 2 * (size_t)rank);
     memcpy(pad + 4, a->pad.v, (size_t)a->pad.n * sizeof *pad);
-    return tc_b_1(m, pad, tc_b_attr(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0), x);
+    return ti_b_1(m, pad, ti_b_attr(m, pad, {2 * rank, pad}, TC_pad_mode_constant, 0), x);
 }
 
 /* A slice of the kernel over depth, on every plane of the result at once: [n od, c, h, w]. */
@@ -345,59 +345,59 @@ static tc_val conv_plane(tc_build *m, tc_val x, tc_val w, const tc_attr_conv *a,
 {
     tc_arena *arena = &m->ctx->arena;
     int64_t first = depth * a->dilation.v[0], step = a->stride.v[0];
-    tc_val part = tc_b_slice(m, x, 2, first, first + (planes - 1) * step + 1, step);
-    part = tc_b_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
-    tc_val kernel = tc_b_select(m, w, 2, depth);
+    tc_val part = ti_b_slice(m, x, 2, first, first + (planes - 1) * step + 1, step);
+    part = ti_b_permute(m, part, (int64_t[]){0, 2, 1, 3, 4});
+    tc_val kernel = ti_b_select(m, w, 2, depth);
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *t = tc_b_type(m, part);
-    part = tc_b_reshape(m, part, 4,
+    const tc_type *t = ti_b_type(m, part);
+    part = ti_b_reshape(m, part, 4,
                         (int64_t[]){t->dim[0] * t->dim[1], t->dim[2], t->dim[3], t->dim[4]});
-    tc_attr_conv *flat_attr = tc_arena_copy(arena, a, sizeof *a);
+    tc_attr_conv *flat_attr = ti_arena_copy(arena, a, sizeof *a);
     *flat_attr = (tc_attr_conv){
-        {2, a->stride.v + 1}, tc_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
-    return tc_b_2(m, conv, flat_attr, part, kernel);
+        {2, a->stride.v + 1}, ti_ints_fill(arena, 0, 4), {2, a->dilation.v + 1}, a->groups};
+    return ti_b_2(m, conv, flat_attr, part, kernel);
 }
 
 /* Three axes: a sum over the kernel's depth of convolutions of two. */
 static bool conv_deep(tc_build *m, tc_val x, const tc_attr_conv *a)
 {
-    const tc_type *out = tc_b_out_type(m, 0), *w = tc_b_in_type(m, 1);
+    const tc_type *out = ti_b_out_type(m, 0), *w = ti_b_in_type(m, 1);
     const int64_t *end = out->dim + out->rank - 3;
     x = with_borders(m, x, a);
     tc_val sum = TC_NONE;
     for (int64_t d = 0; d < w->dim[2] && m->status == TC_OK; d++) {
-        tc_val part = conv_plane(m, x, tc_b_in(m, 1), a, d, end[0]);
-        sum = sum ? tc_b_add(m, sum, part) : part;
+        tc_val part = conv_plane(m, x, ti_b_in(m, 1), a, d, end[0]);
+        sum = sum ? ti_b_add(m, sum, part) : part;
     }
     int64_t batch = tc_type_count(out) / (w->dim[0] * end[0] * end[1] * end[2]);
-    if (tc_b_in(m, 2))
-        sum = tc_b_add(m, sum, tc_b_reshape(m, tc_b_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
-    sum = tc_b_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
-    return tc_cpu_done(m, tc_b_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
+    if (ti_b_in(m, 2))
+        sum = ti_b_add(m, sum, ti_b_reshape(m, ti_b_in(m, 2), 4, (int64_t[]){1, w->dim[0], 1, 1}));
+    sum = ti_b_reshape(m, sum, 5, (int64_t[]){batch, end[0], w->dim[0], end[1], end[2]});
+    return ti_cpu_done(m, ti_b_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
 }
 
 /* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one
  * by one. */
-bool tc_cpu_form_conv(tc_build *m)
+bool ti_cpu_form_conv(tc_build *m)
 {
     const tc_attr_conv *a = m->node->attr;
-    const tc_type *t = tc_b_in_type(m, 0);
-    tc_val x = tc_b_in(m, 0);
-    if (!tc_type_count(tc_b_out_type(m, 0)))
+    const tc_type *t = ti_b_in_type(m, 0);
+    tc_val x = ti_b_in(m, 0);
+    if (!tc_type_count(ti_b_out_type(m, 0)))
         return false;
     if (t->rank == a->stride.n + 1)
         x = with_batch(m, x);
     if (a->stride.n == 3)
         return conv_deep(m, x, a);
-    tc_attr_conv *plain = tc_arena_copy(&m->ctx->arena, a, sizeof *a);
+    tc_attr_conv *plain = ti_arena_copy(&m->ctx->arena, a, sizeof *a);
     bool even = true;
     for (int i = 0; i < a->stride.n; i++)
         even = even && a->pad.v[2 * i] == a->pad.v[2 * i + 1];
     if (!even) {
         x = with_borders(m, x, a);
-        plain->pad = tc_ints_fill(&m->ctx->arena, 0, a->pad.n);
+        plain->pad = ti_ints_fill(&m->ctx->arena, 0, a->pad.n);
     }
-    return tc_cpu_done(m, tc_b_op(m, TC_OP_conv, plain, (tc_val[]){x, tc_b_in(m, 1), tc_b_in(m, 2)},
+    return ti_cpu_done(m, ti_b_op(m, TC_OP_conv, plain, (tc_val[]){x, ti_b_in(m, 1), ti_b_in(m, 2)},
                                   m->node->n_in));
 }
 
@@ -406,28 +406,28 @@ static tc_val spread(tc_build *m, tc_val x, int64_t axis, int64_t s)
 {
     if (m->status != TC_OK || s == 1)
         return x;
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     int64_t dim[TC_MAX_RANK], border[2 * TC_MAX_RANK] = {0}, n = t->dim[axis];
     for (int32_t i = 0, k = 0; i < t->rank; i++) {
         dim[k++] = t->dim[i];
         if (i == axis)
             dim[k++] = 1;
     }
-    x = tc_b_reshape(m, x, t->rank + 1, dim);
+    x = ti_b_reshape(m, x, t->rank + 1, dim);
     border[2 * (axis + 1) + 1] = s - 1;
-    tc_ints borders = tc_ints_copy(&m->ctx->arena, border, 2 * (t->rank + 1));
-    x = tc_b_1(m, pad, tc_b_attr(m, pad, borders, TC_pad_mode_constant, 0), x);
+    tc_ints borders = ti_ints_copy(&m->ctx->arena, border, 2 * (t->rank + 1));
+    x = ti_b_1(m, pad, ti_b_attr(m, pad, borders, TC_pad_mode_constant, 0), x);
     memcpy(dim, t->dim, (size_t)t->rank * sizeof *dim);
     dim[axis] = n * s;
-    return tc_b_slice(m, tc_b_reshape(m, x, t->rank, dim), axis, 0, (n - 1) * s + 1, 1);
+    return ti_b_slice(m, ti_b_reshape(m, x, t->rank, dim), axis, 0, (n - 1) * s + 1, 1);
 }
 
 /* Weights [in, out / groups, k...] mirrored and as a convolution has them:
  * [out, in / groups, k...]. */
 static tc_val turned_weights(tc_build *m, int64_t groups)
 {
-    tc_val w = tc_b_in(m, 1);
-    const tc_type *t = tc_b_in_type(m, 1);
+    tc_val w = ti_b_in(m, 1);
+    const tc_type *t = ti_b_in_type(m, 1);
     int32_t r = t->rank;
     int64_t axes[TC_MAX_RANK], dim[TC_MAX_RANK + 1] = {groups, t->dim[0] / groups, t->dim[1]},
                                perm[TC_MAX_RANK + 1] = {0, 2, 1}, out[TC_MAX_RANK];
@@ -439,17 +439,17 @@ static tc_val turned_weights(tc_build *m, int64_t groups)
     }
     out[0] = t->dim[1] * groups;
     out[1] = t->dim[0] / groups;
-    tc_ints around = tc_ints_copy(&m->ctx->arena, axes, r - 2);
-    w = tc_b_1(m, flip, tc_b_attr(m, flip, around), w);
-    w = tc_b_permute(m, tc_b_reshape(m, w, r + 1, dim), perm);
-    return tc_b_reshape(m, w, r, out);
+    tc_ints around = ti_ints_copy(&m->ctx->arena, axes, r - 2);
+    w = ti_b_1(m, flip, ti_b_attr(m, flip, around), w);
+    w = ti_b_permute(m, ti_b_reshape(m, w, r + 1, dim), perm);
+    return ti_b_reshape(m, w, r, out);
 }
 
 /* A convolution of the operand with zeros between its rows, the weights mirrored. */
 static bool spread_out(tc_build *m, tc_val x)
 {
     const tc_attr_conv_transpose *a = m->node->attr;
-    const tc_type *w = tc_b_in_type(m, 1);
+    const tc_type *w = ti_b_in_type(m, 1);
     int32_t n = a->stride.n;
     tc_attr_conv *plain = tc_new(&m->ctx->arena, tc_attr_conv);
     int64_t pad[2 * TC_MAX_RANK];
@@ -458,21 +458,21 @@ static bool spread_out(tc_build *m, tc_val x)
         pad[2 * i] = a->dilation.v[i] * (w->dim[2 + i] - 1) - a->pad.v[i];
         pad[2 * i + 1] = pad[2 * i] + a->out_pad.v[i];
     }
-    *plain = (tc_attr_conv){tc_ints_fill(&m->ctx->arena, 1, n),
-                            tc_ints_copy(&m->ctx->arena, pad, 2 * n), a->dilation, a->groups};
-    tc_val in[3] = {x, turned_weights(m, a->groups), tc_b_in(m, 2)};
-    return tc_cpu_done(m, tc_b_op(m, TC_OP_conv, plain, in, m->node->n_in));
+    *plain = (tc_attr_conv){ti_ints_fill(&m->ctx->arena, 1, n),
+                            ti_ints_copy(&m->ctx->arena, pad, 2 * n), a->dilation, a->groups};
+    tc_val in[3] = {x, turned_weights(m, a->groups), ti_b_in(m, 2)};
+    return ti_cpu_done(m, ti_b_op(m, TC_OP_conv, plain, in, m->node->n_in));
 }
 
-bool tc_cpu_form_conv_transpose(tc_build *m)
+bool ti_cpu_form_conv_transpose(tc_build *m)
 {
     const tc_attr_conv_transpose *a = m->node->attr;
-    bool alone = tc_b_in_type(m, 0)->rank == a->stride.n + 1;
-    if (!tc_type_count(tc_b_out_type(m, 0)) || (!alone && a->stride.n < 3))
+    bool alone = ti_b_in_type(m, 0)->rank == a->stride.n + 1;
+    if (!tc_type_count(ti_b_out_type(m, 0)) || (!alone && a->stride.n < 3))
         return false;
-    tc_val x = alone ? with_batch(m, tc_b_in(m, 0)) : tc_b_in(m, 0);
+    tc_val x = alone ? with_batch(m, ti_b_in(m, 0)) : ti_b_in(m, 0);
     if (a->stride.n == 3)
         return spread_out(m, x);
-    tc_val in[3] = {x, tc_b_in(m, 1), tc_b_in(m, 2)};
-    return tc_cpu_done(m, tc_b_op(m, TC_OP_conv_transpose, a, in, m->node->n_in));
+    tc_val in[3] = {x, ti_b_in(m, 1), ti_b_in(m, 2)};
+    return ti_cpu_done(m, ti_b_op(m, TC_OP_conv_transpose, a, in, m->node->n_in));
 }

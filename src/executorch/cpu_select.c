@@ -15,10 +15,10 @@ enum { MOST_ROUNDS = 8 }; /* forms made of forms made of forms */
 static void grid_operands(tc_build *m, const tc_quant *q, tc_val *scale, tc_val *zero)
 {
     int64_t n = q->count;
-    const tc_type *real = tc_type_make(m->ctx, TC_f64, 1, &n),
-                  *whole = tc_type_make(m->ctx, TC_i64, 1, &n);
-    *scale = tc_b_data(m, real, q->scale);
-    *zero = tc_b_data(m, whole, q->zero);
+    const tc_type *real = ti_type_make(m->ctx, TC_f64, 1, &n),
+                  *whole = ti_type_make(m->ctx, TC_i64, 1, &n);
+    *scale = ti_b_data(m, real, q->scale);
+    *zero = ti_b_data(m, whole, q->zero);
 }
 
 /* x by the kernel that goes between real numbers and the codes of the domain q, into `type`. */
@@ -27,40 +27,40 @@ static tc_val convert(tc_build *m, tc_op op, tc_val x, const tc_quant *q, const 
     tc_val in[3] = {x};
     bool whole = q->axis < 0;
     const tc_attr_quantize *attr =
-        tc_b_attr(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
+        ti_b_attr(m, quantize, whole ? q->scale[0] : 0, whole ? q->zero[0] : 0, q->axis, q->lo,
                   q->hi, type->dtype, false, false, false);
     if (!whole)
         grid_operands(m, q, &in[1], &in[2]);
-    return tc_b_typed(m, op, attr, in, whole ? 1 : 3, type);
+    return ti_b_typed(m, op, attr, in, whole ? 1 : 3, type);
 }
 
 static const tc_type *real_type(tc_build *m, const tc_type *t)
 {
-    return tc_type_make(m->ctx, TC_f32, t->rank, t->dim);
+    return ti_type_make(m->ctx, TC_f32, t->rank, t->dim);
 }
 
 /* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid
  * are the sum. */
 static tc_val real_of(tc_build *m, tc_val x)
 {
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     if (!t || !t->quant)
         return x;
-    const tc_node *def = tc_def(m->g, x);
+    const tc_node *def = ti_def(m->g, x);
     if (def && def->op == TC_OP_quantize && t->dtype == TC_i32)
         return def->in[0];
-    if (tc_rewrite_is_fixed(m->rw, x)) {
-        tc_tensor real = tc_dequantized(m->ctx, &m->ctx->arena, tc_tensor_of(m->g, x));
-        return tc_b_const(m, real, m->g->val[x]->name);
+    if (ti_rewrite_is_fixed(m->rw, x)) {
+        tc_tensor real = ti_dequantized(m->ctx, &m->ctx->arena, ti_tensor_of(m->g, x));
+        return ti_b_const(m, real, m->g->val[x]->name);
     }
     return convert(m, TC_OP_dequantize, x, t->quant, real_type(m, t));
 }
 
 static bool rule_rescale(tc_build *m)
 {
-    const tc_type *to = tc_b_out_type(m, 0);
-    tc_val real = real_of(m, tc_b_in(m, 0));
-    tc_cpu_give(m, 0, to->quant ? convert(m, TC_OP_quantize, real, to->quant, to) : real);
+    const tc_type *to = ti_b_out_type(m, 0);
+    tc_val real = real_of(m, ti_b_in(m, 0));
+    ti_cpu_give(m, 0, to->quant ? convert(m, TC_OP_quantize, real, to->quant, to) : real);
     return true;
 }
 
@@ -79,24 +79,24 @@ static bool rule_typed(tc_build *m)
 {
     const tc_node *node = m->node;
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)node->n_in), y;
-    if (tc_cpu_on_codes(m, node->n_in > 2 && node->in[2] ? real_of(m, tc_b_in(m, 2)) : TC_NONE,
+    if (ti_cpu_on_codes(m, node->n_in > 2 && node->in[2] ? real_of(m, ti_b_in(m, 2)) : TC_NONE,
                         &y)) {
-        const tc_type *t = tc_b_out_type(m, 0);
-        tc_cpu_give(m, 0, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
+        const tc_type *t = ti_b_out_type(m, 0);
+        ti_cpu_give(m, 0, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
         return true;
     }
     for (int i = 0; i < node->n_in; i++)
-        in[i] = real_of(m, tc_b_in(m, i));
+        in[i] = real_of(m, ti_b_in(m, i));
     TC_STOP_WITH(m, true);
-    tc_node *made = tc_graph_add(m->g, node->op, node->attr, in, node->n_in, node->n_out, m->loc);
+    tc_node *made = ti_graph_add(m->g, node->op, node->attr, in, node->n_in, node->n_out, m->loc);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_b_out_type(m, i);
+        const tc_type *t = ti_b_out_type(m, i);
         m->g->val[made->out[i]]->type = t->quant ? real_type(m, t) : t;
     }
-    m->status = tc_node_infer(m->g, made);
+    m->status = ti_node_infer(m->g, made);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_b_out_type(m, i);
-        tc_cpu_give(
+        const tc_type *t = ti_b_out_type(m, i);
+        ti_cpu_give(
             m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
     }
     return true;
@@ -106,13 +106,13 @@ static bool rule_typed(tc_build *m)
 
 static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
     [TC_OP_rescale] = rule_rescale,
-#define FORM(op) [TC_OP_##op] = tc_cpu_form_##op,
+#define FORM(op) [TC_OP_##op] = ti_cpu_form_##op,
 #include "cpu_forms.def"
 };
 
-bool tc_cpu_knows(tc_op op)
+bool ti_cpu_knows(tc_op op)
 {
-    bool found = rule_of[op] || tc_formula_of(op).cpu || op == TC_OP_reshape /* a view */ ||
+    bool found = rule_of[op] || ti_formula_of(op).cpu || op == TC_OP_reshape /* a view */ ||
                  op == TC_OP_while_loop;            /* jumps */
     for (size_t i = 0; i < tc_cpu_n_kernel && !found; i++)
         found = tc_cpu_kernels[i].op == op;
@@ -122,31 +122,31 @@ bool tc_cpu_knows(tc_op op)
 /* Nothing is left to do for the node. */
 static bool is_ready(const tc_graph *g, const tc_node *node)
 {
-    if (node->op == TC_OP_const || node->op == TC_OP_call || tc_cpu_is_view(node))
+    if (node->op == TC_OP_const || node->op == TC_OP_call || ti_cpu_is_view(node))
         return true;
-    if (!tc_op_sees_storage(node->op) && tc_node_quantized(g, node) && !moves_codes(node))
+    if (!ti_op_sees_storage(node->op) && ti_node_quantized(g, node) && !moves_codes(node))
         return false;
-    return node->op == TC_OP_while_loop || tc_cpu_kernel_for(g, node) != NULL;
+    return node->op == TC_OP_while_loop || ti_cpu_kernel_for(g, node) != NULL;
 }
 
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (is_ready(rw->from, node))
         return TC_OK;
-    tc_build m = tc_build_instead(rw, node);
-    bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(rw->from, node);
-    *done = typed ? rule_typed(&m) : (rule_of[node->op] ? rule_of[node->op] : tc_cpu_form_formula)(&m);
+    tc_build m = ti_build_instead(rw, node);
+    bool typed = !ti_op_sees_storage(node->op) && ti_node_quantized(rw->from, node);
+    *done = typed ? rule_typed(&m) : (rule_of[node->op] ? rule_of[node->op] : ti_cpu_form_formula)(&m);
     return m.status;
 }
 
 static tc_status no_kernel(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const tc_type *type = tc_type_of(g, node->n_in ? node->in[0] : node->out[0]);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const tc_type *type = ti_type_of(g, node->n_in ? node->in[0] : node->out[0]);
     tc_status status =
-        tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no CPU kernel",
-                       tc_ops[node->op].name, type ? tc_type_text(&ctx->scratch, type) : "nothing");
-    tc_arena_rewind(&ctx->scratch, mark);
+        ti_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no CPU kernel",
+                       tc_ops[node->op].name, type ? ti_type_text(&ctx->scratch, type) : "nothing");
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -174,9 +174,9 @@ static bool every_node_ready(const tc_graph *g)
 
 static tc_val copy_of(tc_graph *g, tc_val v)
 {
-    tc_node *node = tc_graph_add(g, TC_OP_identity, NULL, &v, 1, 1,
+    tc_node *node = ti_graph_add(g, TC_OP_identity, NULL, &v, 1, 1,
                                  g->n_node ? g->node[g->n_node - 1]->loc : NULL);
-    g->val[node->out[0]]->type = tc_type_of(g, v);
+    g->val[node->out[0]]->type = ti_type_of(g, v);
     return node->out[0];
 }
 
@@ -184,10 +184,10 @@ static tc_val copy_of(tc_graph *g, tc_val v)
  * before. */
 static void save_from_writes(tc_module *module)
 {
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     for (size_t i = 0; i < g->n_out; i++) {
         tc_val old = g->out[i];
-        if (tc_cpu_buffer(g, tc_cpu_root(g, old)) < 0)
+        if (ti_cpu_buffer(g, ti_cpu_root(g, old)) < 0)
             continue;
         tc_val copy = copy_of(g, old);
         for (size_t k = i; k < g->n_out; k++)
@@ -198,7 +198,7 @@ static void save_from_writes(tc_module *module)
     }
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_mutation *change = &g->mutation[i];
-        long other = tc_cpu_buffer(g, tc_cpu_root(g, change->after));
+        long other = ti_cpu_buffer(g, ti_cpu_root(g, change->after));
         if (other >= 0 && change->after != change->before)
             change->after = copy_of(g, change->after);
     }
@@ -209,7 +209,7 @@ static void save_from_writes(tc_module *module)
 static void save_from_rounds(tc_graph *body)
 {
     for (size_t i = 0; i < body->n_out; i++) {
-        tc_val root = tc_cpu_root(body, body->out[i]);
+        tc_val root = ti_cpu_root(body, body->out[i]);
         for (size_t k = 0; k < body->n_in; k++)
             if (body->in[k] == root && (k != i || body->out[i] != root)) {
                 body->out[i] = copy_of(body, body->out[i]);
@@ -222,22 +222,22 @@ static tc_status plan_graph(tc_ctx *ctx, tc_graph *g)
 {
     static tc_rewriter *const rewriters[] = {take};
     for (int round = 0; round < MOST_ROUNDS && !every_node_ready(g); round++)
-        TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
+        TC_TRY(ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
     TC_TRY(all_ready(ctx, g));
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (node->op != TC_OP_while_loop)
             continue;
         for (int i = 0; i < 2; i++)
-            TC_TRY(plan_graph(ctx, tc_node_callee(g->module, node, i)));
-        save_from_rounds(tc_node_callee(g->module, node, 1));
+            TC_TRY(plan_graph(ctx, ti_node_callee(g->module, node, i)));
+        save_from_rounds(ti_node_callee(g->module, node, 1));
     }
     return TC_OK;
 }
 
-tc_status tc_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
+tc_status ti_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
 {
-    TC_TRY(plan_graph(ctx, tc_main(module)));
+    TC_TRY(plan_graph(ctx, ti_main(module)));
     save_from_writes(module);
     return TC_OK;
 }

@@ -10,17 +10,17 @@
  * two, those that only move numbers on the codes; operators without a kernel become several that
  * have one.  What cannot is an error with its Python line.  So are the graphs of loops; others stay
  * as they are. */
-TC_MUST_USE tc_status tc_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module);
 
 /* Whether kernels compute the operator, one or several of them. */
-bool tc_cpu_knows(tc_op op);
+bool ti_cpu_knows(tc_op op);
 
 /* The buffers of the first graph get their places in the block, which other methods may have filled
  * before.  Two that share a name but not a type are an error. */
-TC_MUST_USE tc_status tc_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *state);
+TC_MUST_USE tc_status ti_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *state);
 
 /* An address for every value of the first graph: those alive together are apart.  state: where its
- * buffers are, as tc_plan_state has it; NULL: in the same block. */
-tc_memory tc_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state);
+ * buffers are, as ti_plan_state has it; NULL: in the same block. */
+tc_memory ti_plan_memory(tc_ctx *ctx, const tc_module *module, const tc_state_block *state);
 
 #endif

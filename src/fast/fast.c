@@ -84,24 +84,24 @@ static void find_best(void)
     for (int isa = TC_ISA_plain; isa < TC_ISA_COUNT; isa++)
         if (have((tc_isa)isa)) {
             best = (tc_isa)isa;
-            if (asked && tc_text_eq(asked, name[isa]))
+            if (asked && ti_text_eq(asked, name[isa]))
                 return;
         }
 }
 
-tc_isa tc_fast_isa(void)
+tc_isa ti_fast_isa(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_best);
     return best;
 }
 
-bool tc_isa_here(tc_isa isa)
+bool ti_isa_here(tc_isa isa)
 {
     return have(isa);
 }
 
-const char *tc_isa_name(tc_isa isa)
+const char *ti_isa_name(tc_isa isa)
 {
     return name[isa];
 }

@@ -18,16 +18,16 @@ typedef enum tc_isa {
 } tc_isa;
 
 /* The best level here, or the one that the environment's TOSAC_ISA names, where it is here. */
-tc_isa tc_fast_isa(void);
-bool tc_isa_here(tc_isa isa);
+tc_isa ti_fast_isa(void);
+bool ti_isa_here(tc_isa isa);
 
 /* At least AVX-512 with VNNI. */
-static inline bool tc_isa_is_avx512(tc_isa isa)
+static inline bool ti_isa_is_avx512(tc_isa isa)
 {
     return isa == TC_ISA_avx512 || isa == TC_ISA_amx;
 }
 
-const char *tc_isa_name(tc_isa isa);
+const char *ti_isa_name(tc_isa isa);
 
 #if defined(__x86_64__)
 #define TC_X86 1

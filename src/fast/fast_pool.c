@@ -81,14 +81,14 @@ TC_INLINE void prelu(const float *restrict x, const float *restrict weight, size
 LEVEL(plain, )
 #ifdef TC_X86
 LEVEL(avx2, TC_AVX2)
-#define PICK(what) (tc_fast_isa() == TC_ISA_plain ? what##_plain : what##_avx2)
+#define PICK(what) (ti_fast_isa() == TC_ISA_plain ? what##_plain : what##_avx2)
 #else
 #define PICK(what) what##_plain
 #endif
 
-void tc_max_pool_run(const tc_max_pool *p, const void *x, void *y) { PICK(max_pool)(p, x, y); }
+void ti_max_pool_run(const tc_max_pool *p, const void *x, void *y) { PICK(max_pool)(p, x, y); }
 
-void tc_prelu_run(const float *x, const float *weight, size_t rows, size_t c, float *y)
+void ti_prelu_run(const float *x, const float *weight, size_t rows, size_t c, float *y)
 {
     PICK(prelu)(x, weight, rows, c, y);
 }

@@ -14,9 +14,9 @@ typedef struct tc_max_pool {
 } tc_max_pool;
 
 /* NaN is larger than all; a window without elements gives the least number. */
-void tc_max_pool_run(const tc_max_pool *p, const void *x, void *y);
+void ti_max_pool_run(const tc_max_pool *p, const void *x, void *y);
 
 /* x > 0 ? x : weight[c] * x over rows of c channels. */
-void tc_prelu_run(const float *x, const float *weight, size_t rows, size_t c, float *y);
+void ti_prelu_run(const float *x, const float *weight, size_t rows, size_t c, float *y);
 
 #endif

@@ -29,7 +29,7 @@ static void fill_group(tc_ctx *ctx, const tc_finish *f, tc_group *g, const int32
         left[i] = tc_new_n(arena, int64_t, slots / 2);
     }
     for (size_t s = 0; s < slots; s++) {
-        size_t column = tc_group_column(f->width, g->panels, s);
+        size_t column = ti_group_column(f->width, g->panels, s);
         if (column >= g->columns)
             continue;
         column += g->first;
@@ -80,19 +80,19 @@ static void init(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t
     }
 }
 
-void tc_finish_init(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
+void ti_finish_init(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
                     const int32_t *start, const tc_narrow *narrow)
 {
     init(ctx, f, columns, width, most, false, start, narrow);
 }
 
-void tc_finish_init_even(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
+void ti_finish_init_even(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
                          const int32_t *start, const tc_narrow *narrow)
 {
     init(ctx, f, columns, width, most, true, start, narrow);
 }
 
-void tc_finish_slots(const tc_finish *f, const tc_group *g, const int32_t *sum, size_t rows,
+void ti_finish_slots(const tc_finish *f, const tc_group *g, const int32_t *sum, size_t rows,
                      uint8_t *y)
 {
     size_t slots = g->panels * f->width;
@@ -105,9 +105,9 @@ void tc_finish_slots(const tc_finish *f, const tc_group *g, const int32_t *sum, 
     }
     for (size_t r = 0; r < rows; r++, sum += slots, y += f->row_bytes) {
         for (size_t s = 0; s < slots; s += 4)
-            memcpy(row + tc_group_column(f->width, g->panels, s), sum + s, 4 * sizeof *sum);
+            memcpy(row + ti_group_column(f->width, g->panels, s), sum + s, 4 * sizeof *sum);
         if (f->narrows)
-            tc_narrow_rows(&n, row, g->columns, 1, g->columns, NULL,
+            ti_narrow_rows(&n, row, g->columns, 1, g->columns, NULL,
                            y + g->first * tc_dtypes[n.dtype].bytes);
         else
             memcpy(y + g->first * sizeof *row, row, g->columns * sizeof *row);
@@ -136,11 +136,11 @@ TC_VBMI static size_t table_vbmi(const int8_t *table, const int8_t *x, int8_t *y
 }
 #endif
 
-void tc_table8_run(const int8_t *table, const int8_t *x, int8_t *y, size_t n)
+void ti_table8_run(const int8_t *table, const int8_t *x, int8_t *y, size_t n)
 {
     size_t i = 0;
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()) && __builtin_cpu_supports("avx512vbmi"))
+    if (ti_isa_is_avx512(ti_fast_isa()) && __builtin_cpu_supports("avx512vbmi"))
         i = table_vbmi(table, x, y, n);
 #endif
     for (; i < n; i++)

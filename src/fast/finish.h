@@ -29,7 +29,7 @@ typedef struct tc_finish {
     size_t columns;
     size_t row_bytes;  /* of y */
     bool narrows;      /* else y is the sums */
-    bool quick;        /* the formula above holds; otherwise tc_narrow_rows() serves */
+    bool quick;        /* the formula above holds; otherwise ti_narrow_rows() serves */
     tc_narrow narrow;
     tc_group *group;
     size_t n_group;
@@ -37,26 +37,26 @@ typedef struct tc_finish {
 
 /* For `columns` columns in groups of at most `most` panels of `width`.  start: by column; narrow
  * may be NULL. */
-void tc_finish_init(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
+void ti_finish_init(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
                     const int32_t *start, const tc_narrow *narrow);
 
 /* The same with groups of 1, 2 or 4 panels, the last one perhaps with columns that are none; all of
  * 2 where that is the most. */
-void tc_finish_init_even(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
+void ti_finish_init_even(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
                          const int32_t *start, const tc_narrow *narrow);
 
 /* The column of a group that a slot holds. */
-static inline size_t tc_group_column(size_t width, size_t panels, size_t slot)
+static inline size_t ti_group_column(size_t width, size_t panels, size_t slot)
 {
     size_t k = slot / width, at = slot % width;
     return at / 4 * 4 * panels + 4 * k + at % 4;
 }
 
 /* Sums of a group, slot by slot and rows after rows, to y (whose row is f->row_bytes). */
-void tc_finish_slots(const tc_finish *f, const tc_group *g, const int32_t *sum, size_t rows,
+void ti_finish_slots(const tc_finish *f, const tc_group *g, const int32_t *sum, size_t rows,
                      uint8_t *y);
 
 /* Entries of a table of 256 in place of bytes. */
-void tc_table8_run(const int8_t *table, const int8_t *x, int8_t *y, size_t n);
+void ti_table8_run(const int8_t *table, const int8_t *x, int8_t *y, size_t n);
 
 #endif

@@ -3,13 +3,13 @@
 #include "width_x86.h"
 
 /* Every row of one panel: sums to scaled sums. */
-TARGET TC_INLINE void W(tc_scale)(const tc_group *g, V (*acc)[PANELS], const int rows, const int p,
+TARGET TC_INLINE void W(ti_scale)(const tc_group *g, V (*acc)[PANELS], const int rows, const int p,
                                   const bool left)
 {
-    V m0 = W(tc_load)(g->m0 + LANES * p), m1 = W(tc_load)(g->m1 + LANES * p);
-    V half0 = W(tc_load)(g->half0 + LANES / 2 * p), half1 = W(tc_load)(g->half1 + LANES / 2 * p);
-    V left0 = W(tc_load)(g->left0 + LANES / 2 * p), left1 = W(tc_load)(g->left1 + LANES / 2 * p);
-    V right = W(tc_load)(g->right + LANES * p);
+    V m0 = W(ti_load)(g->m0 + LANES * p), m1 = W(ti_load)(g->m1 + LANES * p);
+    V half0 = W(ti_load)(g->half0 + LANES / 2 * p), half1 = W(ti_load)(g->half1 + LANES / 2 * p);
+    V left0 = W(ti_load)(g->left0 + LANES / 2 * p), left1 = W(ti_load)(g->left1 + LANES / 2 * p);
+    V right = W(ti_load)(g->right + LANES * p);
 #pragma GCC unroll 12
     for (int r = 0; r < rows; r++) {
         V v = acc[r][p];
@@ -19,12 +19,12 @@ TARGET TC_INLINE void W(tc_scale)(const tc_group *g, V (*acc)[PANELS], const int
             even = MM(sllv_epi64)(even, left0);
             odd = MM(sllv_epi64)(odd, left1);
         }
-        acc[r][p] = MM(srav_epi32)(W(tc_highs)(even, odd), right);
+        acc[r][p] = MM(srav_epi32)(W(ti_highs)(even, odd), right);
     }
 }
 
 /* rows x panels sums to rows of y. */
-TARGET TC_INLINE void W(tc_finish)(const tc_finish *f, const tc_group *g, V (*acc)[PANELS],
+TARGET TC_INLINE void W(ti_finish)(const tc_finish *f, const tc_group *g, V (*acc)[PANELS],
                                    const int rows, const int panels, uint8_t *y)
 {
     if (!f->quick || f->narrow.dtype == TC_i32) {
@@ -33,25 +33,25 @@ TARGET TC_INLINE void W(tc_finish)(const tc_finish *f, const tc_group *g, V (*ac
         for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
             for (int p = 0; p < panels; p++)
-                W(tc_put)(sum + (r * panels + p) * LANES, acc[r][p]);
-        tc_finish_slots(f, g, sum, (size_t)rows, y);
+                W(ti_put)(sum + (r * panels + p) * LANES, acc[r][p]);
+        ti_finish_slots(f, g, sum, (size_t)rows, y);
         return;
     }
 #pragma GCC unroll 4
     for (int p = 0; p < panels; p++)
         if (g->shifts_left)
-            W(tc_scale)(g, acc, rows, p, true);
+            W(ti_scale)(g, acc, rows, p, true);
         else
-            W(tc_scale)(g, acc, rows, p, false);
+            W(ti_scale)(g, acc, rows, p, false);
     if (f->narrow.dtype == TC_i16) {
 #pragma GCC unroll 12
         for (int r = 0; r < rows; r++)
-            W(tc_words)(f, g, acc[r], panels, y + (size_t)r * f->row_bytes);
+            W(ti_words)(f, g, acc[r], panels, y + (size_t)r * f->row_bytes);
         return;
     }
 #pragma GCC unroll 12
     for (int r = 0; r < rows; r++)
-        W(tc_bytes)(f, g, acc[r], panels, y + (size_t)r * f->row_bytes);
+        W(ti_bytes)(f, g, acc[r], panels, y + (size_t)r * f->row_bytes);
 }
 #undef WIDTH
 #include "width_x86.h"

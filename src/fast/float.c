@@ -66,12 +66,12 @@ static dnnl_engine_t engine;
 static void make_engine(void)
 {
     static const char *const name[] = {TC_LATE_NAMES(ONEDNN)};
-    if (!tc_late_load(TOSAC_ONEDNN, name, &dnnl) ||
+    if (!ti_late_load(TOSAC_ONEDNN, name, &dnnl) ||
         dnnl.engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
         engine = NULL;
 }
 
-bool tc_product_here(void)
+bool ti_product_here(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_engine);
@@ -168,7 +168,7 @@ static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t 
 static void *repack(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
                     const dnnl_memory_desc_t *to)
 {
-    void *packed = tc_arena_raw(&ctx->arena, dnnl.memory_desc_get_size(to));
+    void *packed = ti_arena_raw(&ctx->arena, dnnl.memory_desc_get_size(to));
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t reorder = NULL;
     dnnl_memory_t src = NULL, dst = NULL;
@@ -209,7 +209,7 @@ static uint64_t content(const uint8_t *data, size_t size)
             h[k] ^= h[k] >> 29;
         }
     }
-    return tc_hash(data + i, size - i, tc_hash(h, sizeof h, 0));
+    return ti_hash(data + i, size - i, ti_hash(h, sizeof h, 0));
 }
 
 static void *find_packing(const packing *p, const dnnl_memory_desc_t *from,
@@ -233,14 +233,14 @@ static kept *own_packed(tc_ctx *ctx)
 {
     kept *own = TC_OWN(ctx, PRODUCT, kept);
     if (own->packed.n && own->n_attempt != ctx->n_attempt)
-        own->before = tc_arena_copy(&ctx->arena, own, sizeof *own);
+        own->before = ti_arena_copy(&ctx->arena, own, sizeof *own);
     if (!own->packed.arena || own->n_attempt != ctx->n_attempt)
-        tc_map_init(&own->packed, &ctx->arena);
+        ti_map_init(&own->packed, &ctx->arena);
     own->n_attempt = ctx->n_attempt;
     return own;
 }
 
-void tc_product_keep_plain(tc_ctx *ctx, bool plain)
+void ti_product_keep_plain(tc_ctx *ctx, bool plain)
 {
     TC_OWN(ctx, PRODUCT, kept)->plain = plain;
 }
@@ -254,10 +254,10 @@ static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void
     uint64_t key[2] = {content(data, size), size};
     tc_str name = {(const char *)key, sizeof key};
     kept *own = own_packed(ctx);
-    packing **at = (packing **)tc_map_at(&own->packed, name);
+    packing **at = (packing **)ti_map_at(&own->packed, name);
     void *made = find_packing(*at, from, to);
     for (const kept *k = own->before; k && !made; k = k->before)
-        made = find_packing(tc_map_get(&k->packed, name), from, to);
+        made = find_packing(ti_map_get(&k->packed, name), from, to);
     if (made)
         return made;
     made = repack(ctx, from, data, to);
@@ -297,7 +297,7 @@ static bool is_quick(dnnl_primitive_desc_t pd)
 {
     const char *name = "";
     dnnl.primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
-    return !tc_text_starts(name, "ref");
+    return !ti_text_starts(name, "ref");
 }
 
 /* oneDNN's relu and clip turn NaN into a number.  Where one is the last operation, on numbers
@@ -335,8 +335,8 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
     p->own = tc_new(&ctx->arena, arguments);
     p->taken = tc_new(&ctx->arena, atomic_flag);
     atomic_flag_clear(p->taken);
-    tc_ctx_defer(ctx, drop_product, p); /* before anything is there that running out could lose */
-    tc_ctx_defer(ctx, drop_making, m);
+    ti_ctx_defer(ctx, drop_product, p); /* before anything is there that running out could lose */
+    ti_ctx_defer(ctx, drop_making, m);
     dnnl.set_num_threads(1); /* products decide how many threads they use when they are made */
     bool good = make_attr(r->then, n_then, r->y, &m->attr) &&
                 dnnl.primitive_desc_create(&m->desc, r->desc, m->attr, engine, NULL) ==
@@ -354,7 +354,7 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
             if (same && TC_OWN(ctx, PRODUCT, kept)->plain)
                 p->mapped = ctx;
             if (!same) /* what is packed stands for it */
-                tc_mapped_forget(ctx, r->b_data, dnnl.memory_desc_get_size(r->plain_b));
+                ti_mapped_forget(ctx, r->b_data, dnnl.memory_desc_get_size(r->plain_b));
         }
     }
     drop_making(m);
@@ -403,7 +403,7 @@ static void weight_descs(const tc_type *w, int64_t groups, bool transposed,
 
 static bool image_of_f32(const tc_type *x, const tc_type *y, tc_tensor w)
 {
-    return tc_product_here() && x->dtype == TC_f32 && y->dtype == TC_f32 &&
+    return ti_product_here() && x->dtype == TC_f32 && y->dtype == TC_f32 &&
            w.type->dtype == TC_f32 && x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 &&
            tc_type_count(x) && tc_type_count(y) && w.data;
 }
@@ -417,7 +417,7 @@ static const dnnl_memory_desc_t *bias_desc(tc_tensor bias, dnnl_memory_desc_t *o
     return out;
 }
 
-tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
 {
     if (!image_of_f32(x, y, w))
@@ -442,7 +442,7 @@ tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x
     return finish(ctx, &(recipe){&desc, &yd, &plain, b, w.data, bias.data, then, n_then});
 }
 
-tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
                               const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
                               int n_then)
 {
@@ -478,11 +478,11 @@ static void strided_desc(const tc_strided *s, dnnl_memory_desc_t *out)
     dnnl.memory_desc_init_by_strides(out, s->rank, dim, dnnl_f32, stride);
 }
 
-tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
+tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then)
 {
-    if (!tc_product_here())
+    if (!ti_product_here())
         return NULL;
     dnnl_memory_desc_t ad, bd, yd, plain, bias_d;
     strided_desc(a, &ad);
@@ -511,17 +511,17 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     return finish(ctx, &(recipe){&desc, &yd, &plain, bias_at, b_data, bias.data, then, n_then});
 }
 
-bool tc_product_packed(const tc_product *product)
+bool ti_product_packed(const tc_product *product)
 {
     return product->repacked;
 }
 
-size_t tc_product_scratch(const tc_product *product)
+size_t ti_product_scratch(const tc_product *product)
 {
     return product->scratch_bytes;
 }
 
-void tc_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
+void ti_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
                     void *scratch)
 {
     const struct {
@@ -558,26 +558,26 @@ void tc_product_run(const tc_product *p, const void *a, const void *b, const voi
         atomic_flag_clear(p->taken);
     drop_arguments(&fresh);
     if (p->mapped)
-        tc_mapped_forget(p->mapped, p->packed_b, dnnl.memory_desc_get_size(&p->b));
+        ti_mapped_forget(p->mapped, p->packed_b, dnnl.memory_desc_get_size(&p->b));
     if (p->n_clamp)
         clamp_numbers(y, p->n_clamp, p->lo, p->hi);
 }
 
 #else
 
-bool tc_product_here(void)
+bool ti_product_here(void)
 {
     return false;
 }
 
-tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
 {
     (void)ctx, (void)a, (void)x, (void)y, (void)w, (void)bias, (void)then, (void)n_then;
     return NULL;
 }
 
-tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
                               const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
                               int n_then)
 {
@@ -585,7 +585,7 @@ tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, cons
     return NULL;
 }
 
-tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
+tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then)
 {
@@ -593,19 +593,19 @@ tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     return NULL;
 }
 
-bool tc_product_packed(const tc_product *product)
+bool ti_product_packed(const tc_product *product)
 {
     (void)product;
     return false;
 }
 
-size_t tc_product_scratch(const tc_product *product)
+size_t ti_product_scratch(const tc_product *product)
 {
     (void)product;
     return 0;
 }
 
-void tc_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
+void ti_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
                     void *scratch)
 {
     (void)p, (void)a, (void)b, (void)extra, (void)y, (void)scratch;

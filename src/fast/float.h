@@ -3,7 +3,7 @@
  *
  * Image operands and results are channels last in memory ([n, spatial..., c]), which is what the
  * library's kernels like best; matrices may have any strides.  Sums are within rounding of num/'s.
- * Built without oneDNN, or where it cannot be loaded, every tc_product_* constructor answers NULL
+ * Built without oneDNN, or where it cannot be loaded, every ti_product_* constructor answers NULL
  * and num/ serves. */
 #ifndef TC_FLOAT_H
 #define TC_FLOAT_H
@@ -39,33 +39,33 @@ typedef struct tc_strided {
 } tc_strided;
 
 /* Whether there are any: the library is loaded for the answer. */
-bool tc_product_here(void);
+bool ti_product_here(void);
 /* Whether products that are made from now on keep weights as they are: no second copy of them. */
-void tc_product_keep_plain(tc_ctx *ctx, bool plain);
+void ti_product_keep_plain(tc_ctx *ctx, bool plain);
 
 /* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be
  * NULL); what is packed of them lives until the context goes. */
-tc_product *tc_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then);
-tc_product *tc_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
                               const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
                               int n_then);
 
 /* y = a b + bias over equal ranks; batch axes of a and b are equal to y's or 1.  b_data: its
  * numbers when they are constant, else NULL.  bias: a constant of y's last extent, or type NULL. */
-tc_product *tc_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
+tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then);
 
 /* Whether b's numbers were copied into a form of its own: it does not look at them any more. */
-bool tc_product_packed(const tc_product *product);
+bool ti_product_packed(const tc_product *product);
 
 /* Bytes of working space a run wants, 64-byte aligned. */
-size_t tc_product_scratch(const tc_product *product);
+size_t ti_product_scratch(const tc_product *product);
 
 /* b: NULL when it was packed.  extra: the operand of TC_THEN_add, or NULL.
  * May be called from several threads at once, each with its own scratch. */
-void tc_product_run(const tc_product *product, const void *a, const void *b, const void *extra,
+void ti_product_run(const tc_product *product, const void *a, const void *b, const void *extra,
                     void *y, void *scratch);
 
 #endif

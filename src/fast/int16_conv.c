@@ -24,7 +24,7 @@ static int64_t bias_of(tc_tensor bias, size_t j)
 static bool fits(tc_tensor w, tc_tensor bias, size_t columns, size_t depth, size_t from, size_t n)
 {
     for (size_t j = 0; j < columns; j++)
-        if (!tc_sum16_fits((const int8_t *)w.data + j * depth + from, n, 1,
+        if (!ti_sum16_fits((const int8_t *)w.data + j * depth + from, n, 1,
                            n == depth ? bias_of(bias, j) : 0))
             return false;
     return true;
@@ -51,14 +51,14 @@ static void make_part(tc_ctx *ctx, tc_conv16 *c, const int8_t *w, size_t depth, 
                       const size_t *segment, size_t n_segment, size_t length, const int32_t *start)
 {
     tc_dense8 *d = &c->part[c->n_part++];
-    d->form = tc_word_form_here();
-    tc_finish_init(ctx, &d->finish, c->columns, d->form.width, d->form.most_panels, start,
+    d->form = ti_word_form_here();
+    ti_finish_init(ctx, &d->finish, c->columns, d->form.width, d->form.most_panels, start,
                    c->whole ? &c->narrow : NULL);
     d->segment = segment;
     d->n_segment = n_segment;
-    tc_dense8_length(d, length);
-    int8_t *packed = tc_dense8_memory(ctx, d);
-    tc_dense8_pack(d, w + from, depth, 1, packed);
+    ti_dense8_length(d, length);
+    int8_t *packed = ti_dense8_memory(ctx, d);
+    ti_dense8_pack(d, w + from, depth, 1, packed);
     d->packed = packed;
 }
 
@@ -88,7 +88,7 @@ static void make_parts(tc_ctx *ctx, tc_conv16 *c, tc_tensor w, tc_tensor bias, s
         }
 }
 
-tc_conv16 *tc_conv16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+tc_conv16 *ti_conv16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
                          const tc_type *y, tc_tensor w, tc_tensor bias, const tc_narrow *narrow)
 {
     const int64_t *k = w.type->dim;
@@ -99,16 +99,16 @@ tc_conv16 *tc_conv16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type 
     if (narrow)
         c->narrow = *narrow;
     c->row_bytes = c->columns * (narrow ? tc_dtypes[narrow->dtype].bytes : sizeof(int64_t));
-    tc_windows_init(ctx, &c->window, a, x, y, k[1], k[2], TC_KEPT_i16, 0, false);
+    ti_windows_init(ctx, &c->window, a, x, y, k[1], k[2], TC_KEPT_i16, 0, false);
     c->whole = narrow && fits(w, bias, c->columns, depth, 0, depth);
     make_parts(ctx, c, w, bias, depth);
     return c;
 }
 
-size_t tc_conv16_scratch(const tc_conv16 *c)
+size_t ti_conv16_scratch(const tc_conv16 *c)
 {
     size_t sums = TC_BLOCK_ROWS * c->columns * (sizeof(int64_t) + sizeof(int32_t));
-    return tc_windows_bytes(&c->window) + (c->whole ? 0 : sums);
+    return ti_windows_bytes(&c->window) + (c->whole ? 0 : sums);
 }
 
 typedef struct run {
@@ -123,21 +123,21 @@ static void run_block(void *who, const uint8_t *const *row, size_t rows, size_t 
     const tc_conv16 *c = r->conv;
     uint8_t *y = r->y + at * c->row_bytes;
     if (c->whole) {
-        tc_dense8_run(c->part, row, rows, NULL, NULL, y);
+        ti_dense8_run(c->part, row, rows, NULL, NULL, y);
         return;
     }
     int32_t *part = (int32_t *)(r->sum + TC_BLOCK_ROWS * c->columns);
     for (size_t i = 0; i < rows; i++)
         memcpy(r->sum + i * c->columns, c->bias, c->columns * sizeof *c->bias);
     for (size_t i = 0; i < c->n_part; i++) {
-        tc_dense8_run(&c->part[i], row, rows, NULL, NULL, (uint8_t *)part);
-        tc_sum48_add(r->sum, part, rows * c->columns, 0);
+        ti_dense8_run(&c->part[i], row, rows, NULL, NULL, (uint8_t *)part);
+        ti_sum48_add(r->sum, part, rows * c->columns, 0);
     }
-    tc_sum48_finish(c->narrows ? &c->narrow : NULL, r->sum, rows, c->columns, y);
+    ti_sum48_finish(c->narrows ? &c->narrow : NULL, r->sum, rows, c->columns, y);
 }
 
-void tc_conv16_run(const tc_conv16 *c, const int16_t *x, void *y, void *scratch)
+void ti_conv16_run(const tc_conv16 *c, const int16_t *x, void *y, void *scratch)
 {
-    uint8_t *sums = (uint8_t *)scratch + tc_windows_bytes(&c->window);
-    tc_windows_walk(&c->window, x, scratch, run_block, &(run){c, y, (int64_t *)(void *)sums});
+    uint8_t *sums = (uint8_t *)scratch + ti_windows_bytes(&c->window);
+    ti_windows_walk(&c->window, x, scratch, run_block, &(run){c, y, (int64_t *)(void *)sums});
 }

@@ -33,11 +33,11 @@ static size_t packed_bytes(const tc_matmul16 *m)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < m->n_part; i++)
-        bytes += tc_dense8_bytes(&m->part[i]);
+        bytes += ti_dense8_bytes(&m->part[i]);
     return round_up(bytes);
 }
 
-size_t tc_matmul16_scratch(const tc_matmul16 *m)
+size_t ti_matmul16_scratch(const tc_matmul16 *m)
 {
     return rows_bytes(m) + (m->packed ? 0 : 2 * packed_bytes(m)) +
            TC_BLOCK_ROWS * m->w * (sizeof(int64_t) + sizeof(int32_t));
@@ -51,7 +51,7 @@ TC_INLINE void pair_plain(const int16_t *a, const int16_t *b, size_t width, int1
                           int16_t *low, size_t panels)
 {
     for (size_t s = 0; s < width * panels; s++) {
-        size_t j = tc_group_column(width, panels, s);
+        size_t j = ti_group_column(width, panels, s);
         high[2 * s] = (int16_t)(a[j] >> 8);
         high[2 * s + 1] = (int16_t)(b[j] >> 8);
         low[2 * s] = a[j] & 255;
@@ -64,7 +64,7 @@ TC_INLINE void pair_plain(const int16_t *a, const int16_t *b, size_t width, int1
 TC_AVX512 static void pair_avx512(const int16_t *a, const int16_t *b, int16_t *high, int16_t *low)
 {
     const __m512i byte = _mm512_set1_epi16(255);
-    __m512i x = tc_load512(a), y = tc_load512(b);
+    __m512i x = ti_load512(a), y = ti_load512(b);
     __m512i xh = _mm512_srai_epi16(x, 8), yh = _mm512_srai_epi16(y, 8);
     x = _mm512_and_si512(x, byte);
     y = _mm512_and_si512(y, byte);
@@ -77,7 +77,7 @@ TC_AVX512 static void pair_avx512(const int16_t *a, const int16_t *b, int16_t *h
 TC_AVX2 static void pair_avx2(const int16_t *a, const int16_t *b, int16_t *high, int16_t *low)
 {
     const __m256i byte = _mm256_set1_epi16(255);
-    __m256i x = tc_load256(a), y = tc_load256(b);
+    __m256i x = ti_load256(a), y = ti_load256(b);
     __m256i xh = _mm256_srai_epi16(x, 8), yh = _mm256_srai_epi16(y, 8);
     x = _mm256_and_si256(x, byte);
     y = _mm256_and_si256(y, byte);
@@ -92,11 +92,11 @@ static void pair(const tc_dense8 *d, const tc_group *g, const int16_t *a, const 
                  int16_t *high, int16_t *low)
 {
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()) && g->panels == 2) {
+    if (ti_isa_is_avx512(ti_fast_isa()) && g->panels == 2) {
         pair_avx512(a, b, high, low);
         return;
     }
-    if (tc_fast_isa() == TC_ISA_avx2 && g->panels == 2) {
+    if (ti_fast_isa() == TC_ISA_avx2 && g->panels == 2) {
         pair_avx2(a, b, high, low);
         return;
     }
@@ -131,11 +131,11 @@ static void pack(const tc_matmul16 *m, const tc_dense8 *d, const int16_t *b, int
 /* All parts of one b: high, then low. */
 static void pack_both(const tc_matmul16 *m, const int16_t *b, int8_t *to)
 {
-    for (size_t i = 0, at = 0; i < m->n_part; at += tc_dense8_bytes(&m->part[i]), i++)
+    for (size_t i = 0, at = 0; i < m->n_part; at += ti_dense8_bytes(&m->part[i]), i++)
         pack(m, &m->part[i], b + i * AT_ONCE * m->w, to + at, to + packed_bytes(m) + at);
 }
 
-tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor known_b,
+tc_matmul16 *ti_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor known_b,
                              const tc_narrow *narrow)
 {
     const tc_type *b = known_b.type;
@@ -151,16 +151,16 @@ tc_matmul16 *tc_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor known_b,
         tc_dense8 *d = &m->part[i];
         size_t *at = tc_new(&ctx->arena, size_t);
         *at = i * AT_ONCE * sizeof(int16_t);
-        d->form = tc_word_form_here();
-        tc_finish_init_even(ctx, &d->finish, m->w, d->form.width,
+        d->form = ti_word_form_here();
+        ti_finish_init_even(ctx, &d->finish, m->w, d->form.width,
                             d->form.most_panels < 2 ? 1 : 2, none, NULL);
         d->segment = at;
         d->n_segment = 1;
-        tc_dense8_length(d, m->c - i * AT_ONCE < AT_ONCE ? m->c - i * AT_ONCE : AT_ONCE);
+        ti_dense8_length(d, m->c - i * AT_ONCE < AT_ONCE ? m->c - i * AT_ONCE : AT_ONCE);
     }
     if (known_b.data) {
         size_t each = 2 * packed_bytes(m);
-        m->packed = tc_arena_raw(&ctx->arena, m->n * each);
+        m->packed = ti_arena_raw(&ctx->arena, m->n * each);
         for (size_t i = 0; i < m->n; i++)
             pack_both(m, (const int16_t *)known_b.data + i * m->c * m->w, m->packed + i * each);
     }
@@ -184,7 +184,7 @@ static void take_rows(const tc_matmul16 *m, const int16_t *a, size_t some, size_
         row[r] = from + (r < some ? r : 0) * each;
 }
 
-void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, void *y,
+void ti_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, void *y,
                      void *scratch)
 {
     uint8_t *rows = scratch, *out = y;
@@ -202,14 +202,14 @@ void tc_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, v
             size_t some = m->h - first < TC_BLOCK_ROWS ? m->h - first : TC_BLOCK_ROWS;
             take_rows(m, a, some, (size_t)(end - a) * sizeof *a, rows, row);
             memset(sum, 0, some * m->w * sizeof *sum);
-            for (size_t i = 0, at = 0; i < m->n_part; at += tc_dense8_bytes(&m->part[i]), i++)
+            for (size_t i = 0, at = 0; i < m->n_part; at += ti_dense8_bytes(&m->part[i]), i++)
                 for (int low = 0; low < 2; low++) {
                     tc_dense8 d = m->part[i];
                     d.packed = (int8_t *)(uintptr_t)packed + (low ? packed_bytes(m) : 0) + at;
-                    tc_dense8_run(&d, row, some, NULL, NULL, (uint8_t *)part);
-                    tc_sum48_add(sum, part, some * m->w, low ? 0 : 8);
+                    ti_dense8_run(&d, row, some, NULL, NULL, (uint8_t *)part);
+                    ti_sum48_add(sum, part, some * m->w, low ? 0 : 8);
                 }
-            tc_sum48_finish(m->narrows ? &m->narrow : NULL, sum, some, m->w, out);
+            ti_sum48_finish(m->narrows ? &m->narrow : NULL, sum, some, m->w, out);
             a += some * m->c;
             out += some * each;
         }

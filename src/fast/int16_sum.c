@@ -4,7 +4,7 @@
 
 #include "fast.h"
 
-bool tc_sum16_fits(const int8_t *w, size_t n, size_t apart, int64_t bias)
+bool ti_sum16_fits(const int8_t *w, size_t n, size_t apart, int64_t bias)
 {
     const int64_t most = INT32_MAX;
     int64_t sum = 0;
@@ -75,19 +75,19 @@ LEVEL(plain, )
 LEVEL(avx2, TC_AVX2)
 LEVEL(avx512, TC_AVX512)
 #define PICK(what)                                                                                 \
-    (tc_isa_is_avx512(tc_fast_isa()) ? what##_avx512                                               \
-     : tc_fast_isa() == TC_ISA_avx2  ? what##_avx2                                                 \
+    (ti_isa_is_avx512(ti_fast_isa()) ? what##_avx512                                               \
+     : ti_fast_isa() == TC_ISA_avx2  ? what##_avx2                                                 \
                                      : what##_plain)
 #else
 #define PICK(what) what##_plain
 #endif
 
-void tc_sum48_add(int64_t *sum, const int32_t *part, size_t n, int left)
+void ti_sum48_add(int64_t *sum, const int32_t *part, size_t n, int left)
 {
     PICK(add)(sum, part, n, left);
 }
 
-void tc_sum48_finish(const tc_narrow *narrow, const int64_t *sum, size_t rows, size_t n, uint8_t *y)
+void ti_sum48_finish(const tc_narrow *narrow, const int64_t *sum, size_t rows, size_t n, uint8_t *y)
 {
     if (narrow)
         PICK(finish)(narrow, sum, rows, n, y);

@@ -25,29 +25,29 @@ typedef struct tc_conv8 tc_conv8;
 /* CONV2D with int8 x and int8 (or int4, a byte each) weights, constant weights, bias and zero
  * points; weight zero point 0.  narrow: NULL when y is the int32 accumulator.  NULL when this is
  * not for us. */
-tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
+tc_conv8 *ti_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
                        tc_tensor w, tc_tensor bias, int32_t x_zero, const tc_narrow *narrow);
-size_t tc_conv8_scratch(const tc_conv8 *conv);
-void tc_conv8_run(const tc_conv8 *conv, const int8_t *x, void *y, void *scratch);
+size_t ti_conv8_scratch(const tc_conv8 *conv);
+void ti_conv8_run(const tc_conv8 *conv, const int8_t *x, void *y, void *scratch);
 
 /* DEPTHWISE_CONV2D, channel multiplier 1, under the same conditions. */
 typedef struct tc_depth8 tc_depth8;
-tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+tc_depth8 *ti_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
                          const tc_type *y, tc_tensor w, tc_tensor bias, int32_t x_zero,
                          const tc_narrow *narrow);
-size_t tc_depth8_scratch(const tc_depth8 *conv);
-void tc_depth8_run(const tc_depth8 *conv, const void *x, void *y, void *scratch);
+size_t ti_depth8_scratch(const tc_depth8 *conv);
+void ti_depth8_run(const tc_depth8 *conv, const void *x, void *y, void *scratch);
 
 /* MATMUL of int8: [n, h, c] x [n, c, w], zero points as given; narrow may be NULL. */
 typedef struct tc_matmul8 tc_matmul8;
-tc_matmul8 *tc_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int32_t a_zero,
+tc_matmul8 *ti_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int32_t a_zero,
                            int32_t b_zero, const tc_narrow *narrow);
-size_t tc_matmul8_scratch(const tc_matmul8 *m);
-void tc_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void *y, void *scratch);
+size_t ti_matmul8_scratch(const tc_matmul8 *m);
+void ti_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void *y, void *scratch);
 
 /* Accumulators of `rows` rows of n channels, ld apart, into rows of y, n apart, as `narrow` says.
  * start: a number to add to each channel first (16 to spare), or NULL. */
-void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
+void ti_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
                     const int32_t *start, void *y);
 
 #endif

@@ -19,9 +19,9 @@ static const struct {
 } eight_tiles = {1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64},
                  {ROWS, ROWS, ROWS, ROWS, ROWS, ROWS, ROWS, ROWS}};
 
-TC_AMX void tc_amx_begin(void) { _tile_loadconfig(&eight_tiles); }
+TC_AMX void ti_amx_begin(void) { _tile_loadconfig(&eight_tiles); }
 
-TC_AMX void tc_amx_end(void) { _tile_release(); }
+TC_AMX void ti_amx_end(void) { _tile_release(); }
 
 /* Sums of 16 rows that are `apart` bytes from each other, slot by slot. */
 TC_AMX TC_INLINE void sums(const tc_dense8 *d, const int8_t *b, const uint8_t *row, size_t apart,
@@ -71,10 +71,10 @@ TC_AVX512 TC_INLINE void finish_rows(const tc_dense8 *d, const tc_group *g, cons
 #pragma GCC unroll 4
         for (int p = 0; p < panels; p++)
             acc[r][p] = _mm512_add_epi32(
-                row, _mm512_add_epi32(tc_load512(sum + (r * panels + p) * 16),
-                                      tc_load512(start + 16 * p)));
+                row, _mm512_add_epi32(ti_load512(sum + (r * panels + p) * 16),
+                                      ti_load512(start + 16 * p)));
     }
-    tc_finish512(&d->finish, g, acc, rows, panels, y);
+    ti_finish512(&d->finish, g, acc, rows, panels, y);
 }
 
 #define GROUP(P)                                                                                   \
@@ -106,7 +106,7 @@ static const struct {
                    const int32_t *, size_t, uint8_t *);
 } of_panels[] = {{sums_1, finish_1}, {sums_2, finish_2}, {sums_3, finish_3}, {sums_4, finish_4}};
 
-void tc_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
+void ti_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
                   const int32_t *more, const uint8_t *const *row, size_t rows, uint8_t *y)
 {
     int32_t sum[ROWS * TC_512_PANELS * 16];
@@ -125,10 +125,10 @@ void tc_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const 
 
 #else
 
-void tc_amx_begin(void) {}
-void tc_amx_end(void) {}
+void ti_amx_begin(void) {}
+void ti_amx_end(void) {}
 
-void tc_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
+void ti_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
                   const int32_t *more, const uint8_t *const *row, size_t rows, uint8_t *y)
 {
     (void)d, (void)g, (void)b, (void)start, (void)more, (void)row, (void)rows, (void)y;

@@ -27,31 +27,31 @@ static const int32_t *starts(tc_ctx *ctx, tc_tensor w, tc_tensor bias, size_t n,
     return start;
 }
 
-tc_conv8 *tc_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
+tc_conv8 *ti_conv8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x, const tc_type *y,
                        tc_tensor w, tc_tensor bias, int32_t x_zero, const tc_narrow *narrow)
 {
     const int64_t *k = w.type->dim;
     tc_conv8 *c = tc_new(&ctx->arena, tc_conv8);
     tc_dense8 *d = &c->dense;
     size_t n = (size_t)k[0], depth = (size_t)(k[1] * k[2] * k[3]);
-    d->form = tc_tile_form_here();
-    tc_windows_init(ctx, &c->window, a, x, y, k[1], k[2], d->form.kept, x_zero, false);
+    d->form = ti_tile_form_here();
+    ti_windows_init(ctx, &c->window, a, x, y, k[1], k[2], d->form.kept, x_zero, false);
     const int32_t *start =
         starts(ctx, w, bias, n, depth, x_zero + (d->form.kept == TC_KEPT_u8 ? 128 : 0));
-    tc_finish_init(ctx, &d->finish, n, d->form.width, d->form.most_panels, start, narrow);
+    ti_finish_init(ctx, &d->finish, n, d->form.width, d->form.most_panels, start, narrow);
     d->segment = c->window.segment;
     d->n_segment = c->window.n_segment;
-    tc_dense8_length(d, c->window.length);
-    int8_t *packed = tc_dense8_memory(ctx, d);
-    tc_dense8_pack(d, w.data, depth, 1, packed);
+    ti_dense8_length(d, c->window.length);
+    int8_t *packed = ti_dense8_memory(ctx, d);
+    ti_dense8_pack(d, w.data, depth, 1, packed);
     d->packed = packed;
     return c;
 }
 
-size_t tc_conv8_scratch(const tc_conv8 *c)
+size_t ti_conv8_scratch(const tc_conv8 *c)
 {
     size_t apart = (size_t)(c->window.stride_x * c->window.ic);
-    return tc_windows_bytes(&c->window) + tc_dense8_overread(&c->dense, apart);
+    return ti_windows_bytes(&c->window) + ti_dense8_overread(&c->dense, apart);
 }
 
 typedef struct run {
@@ -63,12 +63,12 @@ static void run_block(void *who, const uint8_t *const *row, size_t rows, size_t 
 {
     const run *r = who;
     const tc_dense8 *d = &r->conv->dense;
-    tc_dense8_run(d, row, rows, NULL, NULL, r->y + at * d->finish.row_bytes);
+    ti_dense8_run(d, row, rows, NULL, NULL, r->y + at * d->finish.row_bytes);
 }
 
-void tc_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
+void ti_conv8_run(const tc_conv8 *c, const int8_t *x, void *y, void *scratch)
 {
-    tc_dense8_begin(&c->dense);
-    tc_windows_walk(&c->window, x, scratch, run_block, &(run){c, y});
-    tc_dense8_end(&c->dense);
+    ti_dense8_begin(&c->dense);
+    ti_windows_walk(&c->window, x, scratch, run_block, &(run){c, y});
+    ti_dense8_end(&c->dense);
 }

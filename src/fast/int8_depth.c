@@ -30,7 +30,7 @@ enum { PLAIN_WIDTH = 16, MOST_ROWS = 4 };
 
 static form form_here(void)
 {
-    switch (tc_fast_isa()) {
+    switch (ti_fast_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
@@ -74,14 +74,14 @@ static void pack(tc_ctx *ctx, tc_depth8 *d, const int8_t *w)
     size_t bytes = 0, c = (size_t)d->window.ic, at = 0;
     for (size_t i = 0; i < d->finish.n_group; i++)
         bytes += d->units * unit_bytes(d, &d->finish.group[i]);
-    uint8_t *out = tc_arena_raw(&ctx->arena, bytes);
+    uint8_t *out = ti_arena_raw(&ctx->arena, bytes);
     memset(out, 0, bytes);
     for (size_t i = 0; i < d->finish.n_group; i++) {
         const tc_group *g = &d->finish.group[i];
         size_t slots = g->panels * d->form.width, each = weight_bytes(&d->form);
         for (size_t t = 0; t < d->window.n_segment; t++)
             for (size_t s = 0; s < slots; s++) {
-                size_t column = tc_group_column(d->form.width, g->panels, s);
+                size_t column = ti_group_column(d->form.width, g->panels, s);
                 if (column >= g->columns)
                     continue;
                 int16_t v = w[t * c + g->first + column];
@@ -100,15 +100,15 @@ static tc_depth8 *make(tc_ctx *ctx, form f, const tc_attr_tosa_conv *a, const tc
 {
     tc_depth8 *d = tc_new(&ctx->arena, tc_depth8);
     d->form = f;
-    tc_windows_init(ctx, &d->window, a, x, y, w.type->dim[0], w.type->dim[1], f.kept, x_zero, true);
-    tc_finish_init_even(ctx, &d->finish, (size_t)d->window.ic, f.width, f.most_panels, start,
+    ti_windows_init(ctx, &d->window, a, x, y, w.type->dim[0], w.type->dim[1], f.kept, x_zero, true);
+    ti_finish_init_even(ctx, &d->finish, (size_t)d->window.ic, f.width, f.most_panels, start,
                         narrow);
     find_taps(ctx, d);
     pack(ctx, d, w.data);
     return d;
 }
 
-tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+tc_depth8 *ti_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
                          const tc_type *y, tc_tensor w, tc_tensor bias, int32_t x_zero,
                          const tc_narrow *narrow)
 {
@@ -129,7 +129,7 @@ tc_depth8 *tc_depth8_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type 
     return make(ctx, f, a, x, y, w, x_zero, start, narrow);
 }
 
-tc_depth8 *tc_depth16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
+tc_depth8 *ti_depth16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type *x,
                           const tc_type *y, tc_tensor w, tc_tensor bias, const tc_narrow *narrow)
 {
     const int64_t *k = w.type->dim;
@@ -139,14 +139,14 @@ tc_depth8 *tc_depth16_new(tc_ctx *ctx, const tc_attr_tosa_conv *a, const tc_type
     int32_t *start = tc_new_n(&ctx->arena, int32_t, c);
     for (size_t j = 0; j < c; j++) {
         int64_t b = ((const int64_t *)bias.data)[tc_type_count(bias.type) == 1 ? 0 : j];
-        if (!tc_sum16_fits((const int8_t *)w.data + j, taps, c, b))
+        if (!ti_sum16_fits((const int8_t *)w.data + j, taps, c, b))
             return NULL;
         start[j] = (int32_t)b;
     }
     return make(ctx, word_form_here(), a, x, y, w, 0, start, narrow);
 }
 
-size_t tc_depth8_scratch(const tc_depth8 *d) { return tc_windows_bytes(&d->window); }
+size_t ti_depth8_scratch(const tc_depth8 *d) { return ti_windows_bytes(&d->window); }
 
 /* Channels of one group at `rows` positions. */
 typedef void kernel(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
@@ -166,7 +166,7 @@ static void group_plain(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
                 sum[j] = (int32_t)((uint32_t)sum[j] +
                                    (uint32_t)(x[j] * weight[u * PLAIN_WIDTH + j]));
         }
-        tc_finish_slots(&d->finish, g, sum, 1, y);
+        ti_finish_slots(&d->finish, g, sum, 1, y);
     }
 }
 
@@ -177,8 +177,8 @@ TC_AVX512 TC_INLINE void taps512(const uint8_t *row, const size_t *tap, const in
                                  __m512i *out)
 {
     if (panels == 4) {
-        __m512i a = tc_load512(row + tap[0]), b = tc_load512(row + tap[1]),
-                c = tc_load512(row + tap[2]), e = tc_load512(row + tap[3]);
+        __m512i a = ti_load512(row + tap[0]), b = ti_load512(row + tap[1]),
+                c = ti_load512(row + tap[2]), e = ti_load512(row + tap[3]);
         __m512i ab0 = _mm512_unpacklo_epi8(a, b), ab1 = _mm512_unpackhi_epi8(a, b);
         __m512i ce0 = _mm512_unpacklo_epi8(c, e), ce1 = _mm512_unpackhi_epi8(c, e);
         out[0] = _mm512_unpacklo_epi16(ab0, ce0);
@@ -218,7 +218,7 @@ TC_AVX512 TC_INLINE void rows512(const tc_depth8 *d, const tc_group *g, const ui
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
         for (int p = 0; p < panels; p++)
-            acc[r][p] = tc_load512(g->start + 16 * p);
+            acc[r][p] = ti_load512(g->start + 16 * p);
     for (size_t u = 0; u < d->units; u++, w += 64 * panels)
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
@@ -226,9 +226,9 @@ TC_AVX512 TC_INLINE void rows512(const tc_depth8 *d, const tc_group *g, const ui
             taps512(row[r] + g->first, d->tap + 4 * u, panels, x);
 #pragma GCC unroll 4
             for (int p = 0; p < panels; p++)
-                acc[r][p] = _mm512_dpbusd_epi32(acc[r][p], x[p], tc_load512(w + 64 * p));
+                acc[r][p] = _mm512_dpbusd_epi32(acc[r][p], x[p], ti_load512(w + 64 * p));
         }
-    tc_finish512(&d->finish, g, acc, rows, panels, y);
+    ti_finish512(&d->finish, g, acc, rows, panels, y);
 }
 
 #define WIDTH 512
@@ -259,7 +259,7 @@ GROUP(group256, TC_AVX2, words256)
 
 static kernel *kernel_for(const tc_depth8 *d, size_t panels)
 {
-    switch (tc_fast_isa()) {
+    switch (ti_fast_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
@@ -293,10 +293,10 @@ static void run_block(void *who, const uint8_t *const *row, size_t rows, size_t 
         w += d->units * unit_bytes(d, g);
     }
     if (f->narrows && f->narrow.table)
-        tc_table8_run(f->narrow.table, (const int8_t *)y, (int8_t *)y, rows * f->columns);
+        ti_table8_run(f->narrow.table, (const int8_t *)y, (int8_t *)y, rows * f->columns);
 }
 
-void tc_depth8_run(const tc_depth8 *d, const void *x, void *y, void *scratch)
+void ti_depth8_run(const tc_depth8 *d, const void *x, void *y, void *scratch)
 {
-    tc_windows_walk(&d->window, x, scratch, run_block, &(run){d, y});
+    ti_windows_walk(&d->window, x, scratch, run_block, &(run){d, y});
 }

@@ -17,20 +17,20 @@ struct tc_matmul8 {
 
 static const size_t no_offset[1] = {0};
 
-tc_matmul8 *tc_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int32_t a_zero,
+tc_matmul8 *ti_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int32_t a_zero,
                            int32_t b_zero, const tc_narrow *narrow)
 {
     tc_matmul8 *m = tc_new(&ctx->arena, tc_matmul8);
     *m = (tc_matmul8){.n = (size_t)a->dim[0], .h = (size_t)a->dim[1], .c = (size_t)a->dim[2],
                       .w = (size_t)b->dim[2], .a_zero = a_zero, .b_zero = b_zero};
     tc_dense8 *d = &m->dense;
-    d->form = tc_tile_form_here();
+    d->form = ti_tile_form_here();
     m->a_zero += d->form.kept == TC_KEPT_u8 ? 128 : 0;
     const int32_t *none = tc_new_n(&ctx->arena, int32_t, m->w);
-    tc_finish_init(ctx, &d->finish, m->w, d->form.width, d->form.most_panels, none, narrow);
+    ti_finish_init(ctx, &d->finish, m->w, d->form.width, d->form.most_panels, none, narrow);
     d->segment = no_offset;
     d->n_segment = 1;
-    tc_dense8_length(d, m->c);
+    ti_dense8_length(d, m->c);
     for (size_t i = 0; i < d->finish.n_group; i++)
         m->slots += d->finish.group[i].panels * d->form.width;
     return m;
@@ -43,12 +43,12 @@ static size_t kept_bytes(const tc_matmul8 *m)
 {
     size_t each = m->dense.form.kept == TC_KEPT_s16 ? 2 : 1;
     return round_up(TC_BLOCK_ROWS * m->c * each + TC_OVERREAD) +
-           tc_dense8_overread(&m->dense, m->c * each);
+           ti_dense8_overread(&m->dense, m->c * each);
 }
 
-size_t tc_matmul8_scratch(const tc_matmul8 *m)
+size_t ti_matmul8_scratch(const tc_matmul8 *m)
 {
-    return kept_bytes(m) + round_up(tc_dense8_bytes(&m->dense)) +
+    return kept_bytes(m) + round_up(ti_dense8_bytes(&m->dense)) +
            (m->slots + TC_BLOCK_ROWS) * sizeof(int32_t);
 }
 
@@ -91,7 +91,7 @@ TC_AVX512 static void sum_avx512(const int8_t *b, size_t units, size_t panels, i
     for (size_t p = 0; p < panels; p++) {
         __m512i s = _mm512_setzero_si512();
         for (size_t u = 0; u < units; u++)
-            s = _mm512_dpbusd_epi32(s, one, tc_load512(b + (u * panels + p) * 64));
+            s = _mm512_dpbusd_epi32(s, one, ti_load512(b + (u * panels + p) * 64));
         _mm512_storeu_si512(sum + 16 * p, s);
     }
 }
@@ -131,12 +131,12 @@ static void pack_group(const tc_matmul8 *m, const tc_group *g, const int8_t *b, 
     const tc_dense8 *d = &m->dense;
     size_t slots = g->panels * d->form.width;
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa())) {
+    if (ti_isa_is_avx512(ti_fast_isa())) {
         pack_avx512(m, g, b, out);
         sum_avx512(out, d->units, g->panels, sum);
         return;
     }
-    if (tc_fast_isa() == TC_ISA_avx2 && g->columns == 16) {
+    if (ti_fast_isa() == TC_ISA_avx2 && g->columns == 16) {
         pack_avx2(m, g, b, out);
         sum_plain(d, out, slots, sum);
         return;
@@ -145,7 +145,7 @@ static void pack_group(const tc_matmul8 *m, const tc_group *g, const int8_t *b, 
     tc_dense8 alone = *d;
     alone.finish.group = (tc_group *)(uintptr_t)g;
     alone.finish.n_group = 1;
-    tc_dense8_pack(&alone, b, 1, m->w, out);
+    ti_dense8_pack(&alone, b, 1, m->w, out);
     sum_plain(d, out, slots, sum);
 }
 
@@ -159,7 +159,7 @@ static void pack(const tc_matmul8 *m, const int8_t *b, int8_t *out, int32_t *sta
         pack_group(m, g, b, out, start);
         for (size_t s = 0; s < slots; s++)
             start[s] = (int32_t)(constant - (uint32_t)m->a_zero * (uint32_t)start[s]);
-        out += tc_group_bytes(&m->dense, g);
+        out += ti_group_bytes(&m->dense, g);
         start += slots;
     }
 }
@@ -196,7 +196,7 @@ static void add_rows(const tc_matmul8 *m, const int8_t *a, size_t rows, int32_t 
 {
     int32_t more = m->dense.form.kept == TC_KEPT_u8 ? 128 * (int32_t)m->c : 0;
 #ifdef TC_X86
-    if (tc_fast_isa() != TC_ISA_plain) {
+    if (ti_fast_isa() != TC_ISA_plain) {
         row_sums_avx2(a, rows, m->c, more, m->b_zero, out);
         return;
     }
@@ -204,31 +204,31 @@ static void add_rows(const tc_matmul8 *m, const int8_t *a, size_t rows, int32_t 
     row_sums_plain(a, rows, m->c, more, m->b_zero, out);
 }
 
-void tc_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void *y, void *scratch)
+void ti_matmul8_run(const tc_matmul8 *m, const int8_t *a, const int8_t *b, void *y, void *scratch)
 {
     uint8_t *kept = scratch, *out = y;
     tc_dense8 d = m->dense;
     int8_t *packed = (int8_t *)kept + kept_bytes(m);
-    int32_t *start = (int32_t *)(void *)(packed + round_up(tc_dense8_bytes(&d)));
+    int32_t *start = (int32_t *)(void *)(packed + round_up(ti_dense8_bytes(&d)));
     int32_t *more = start + m->slots;
     size_t each = d.form.kept == TC_KEPT_s16 ? 2 : 1;
     const uint8_t *row[TC_BLOCK_ROWS];
     for (size_t r = 0; r < TC_BLOCK_ROWS; r++)
         row[r] = kept + r * m->c * each;
     d.packed = packed;
-    tc_dense8_begin(&d);
+    ti_dense8_begin(&d);
     for (size_t n = 0; n < m->n; n++, b += m->c * m->w) {
         pack(m, b, packed, start);
         for (size_t at = 0; at < m->h; at += TC_BLOCK_ROWS) {
             size_t rows = m->h - at < TC_BLOCK_ROWS ? m->h - at : TC_BLOCK_ROWS;
-            tc_keep(d.form.kept, a, kept, rows * m->c);
+            ti_keep(d.form.kept, a, kept, rows * m->c);
             memset(kept + rows * m->c * each, 0, TC_OVERREAD);
             if (m->b_zero)
                 add_rows(m, a, rows, more);
-            tc_dense8_run(&d, row, rows, start, m->b_zero ? more : NULL, out);
+            ti_dense8_run(&d, row, rows, start, m->b_zero ? more : NULL, out);
             a += rows * m->c;
             out += rows * d.finish.row_bytes;
         }
     }
-    tc_dense8_end(&d);
+    ti_dense8_end(&d);
 }

@@ -80,13 +80,13 @@ TC_AVX512 static void rows_avx512(const tc_narrow *n, const int32_t *acc, size_t
 }
 #endif
 
-void tc_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
+void ti_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size_t rows, size_t n,
                     const int32_t *start, void *y)
 {
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()))
+    if (ti_isa_is_avx512(ti_fast_isa()))
         rows_avx512(narrow, acc, ld, rows, n, start, y);
-    else if (tc_fast_isa() == TC_ISA_avx2)
+    else if (ti_fast_isa() == TC_ISA_avx2)
         rows_avx2(narrow, acc, ld, rows, n, start, y);
     else
 #endif

@@ -14,31 +14,31 @@ static size_t element_bytes(const tc_tile_form *form)
 
 enum { TILE_UNITS = 16, TILE_ROWS = 16, MOST_WASTE = 2 };
 
-void tc_dense8_length(tc_dense8 *d, size_t length)
+void ti_dense8_length(tc_dense8 *d, size_t length)
 {
     d->length = length;
     d->units = (length * element_bytes(&d->form) + 3) / 4;
-    d->by_tiles = tc_fast_isa() == TC_ISA_amx && d->form.kept == TC_KEPT_u8 &&
+    d->by_tiles = ti_fast_isa() == TC_ISA_amx && d->form.kept == TC_KEPT_u8 &&
                   d->units * MOST_WASTE >= TILE_UNITS;
     if (d->by_tiles)
         d->units = (d->units + TILE_UNITS - 1) / TILE_UNITS * TILE_UNITS;
 }
 
-size_t tc_dense8_overread(const tc_dense8 *d, size_t apart)
+size_t ti_dense8_overread(const tc_dense8 *d, size_t apart)
 {
     return d->by_tiles ? (TILE_ROWS * apart + 63) / 64 * 64 : 0;
 }
 
-size_t tc_group_bytes(const tc_dense8 *d, const tc_group *g)
+size_t ti_group_bytes(const tc_dense8 *d, const tc_group *g)
 {
     return g->panels * d->form.width * 4 * d->n_segment * d->units;
 }
 
-size_t tc_dense8_bytes(const tc_dense8 *d)
+size_t ti_dense8_bytes(const tc_dense8 *d)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < d->finish.n_group; i++)
-        bytes += tc_group_bytes(d, &d->finish.group[i]);
+        bytes += ti_group_bytes(d, &d->finish.group[i]);
     return bytes;
 }
 
@@ -60,19 +60,19 @@ static void pack_column(const tc_dense8 *d, const int8_t *b, size_t step, int8_t
         }
 }
 
-void tc_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t step, int8_t *out)
+void ti_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t step, int8_t *out)
 {
     for (size_t i = 0; i < d->finish.n_group; i++) {
         const tc_group *g = &d->finish.group[i];
         size_t slots = g->panels * d->form.width;
         if (g->columns < slots)
-            memset(out, 0, tc_group_bytes(d, g));
+            memset(out, 0, ti_group_bytes(d, g));
         for (size_t s = 0; s < slots; s++) {
-            size_t j = tc_group_column(d->form.width, g->panels, s);
+            size_t j = ti_group_column(d->form.width, g->panels, s);
             if (j < g->columns)
                 pack_column(d, b + (g->first + j) * column, step, out + 4 * s, 4 * slots);
         }
-        out += tc_group_bytes(d, g);
+        out += ti_group_bytes(d, g);
     }
 }
 
@@ -114,7 +114,7 @@ static void tile_plain(const side *t, const uint8_t *const *row, uint8_t *y)
                                    (uint32_t)(x[0] * w[2 * j] + x[1] * w[2 * j + 1]));
         }
     }
-    tc_finish_slots(&d->finish, t->g, sum, 1, y);
+    ti_finish_slots(&d->finish, t->g, sum, 1, y);
 }
 
 #ifdef TC_X86
@@ -189,7 +189,7 @@ TC_INLINE void finish_neon(const side *t, int32x4_t (*acc)[4], const int rows, u
     for (int r = 0; r < rows; r++)
         for (int i = 0; i < 4; i++)
             vst1q_s32(sum + r * PLAIN_WIDTH + 4 * i, acc[r][i]);
-    tc_finish_slots(&t->d->finish, t->g, sum, (size_t)rows, y);
+    ti_finish_slots(&t->d->finish, t->g, sum, (size_t)rows, y);
 }
 
 /* A row's dword against the dwords of four columns a register: dot products of bytes. */
@@ -257,9 +257,9 @@ TILE_ARM(neon, , 1)
 
 /* ---- which ---- */
 
-tc_tile_form tc_tile_form_here(void)
+tc_tile_form ti_tile_form_here(void)
 {
-    switch (tc_fast_isa()) {
+    switch (ti_fast_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
@@ -274,9 +274,9 @@ tc_tile_form tc_tile_form_here(void)
     }
 }
 
-tc_tile_form tc_word_form_here(void)
+tc_tile_form ti_word_form_here(void)
 {
-    tc_tile_form form = tc_tile_form_here();
+    tc_tile_form form = ti_tile_form_here();
     form.kept = TC_KEPT_i16;
     return form;
 }
@@ -284,7 +284,7 @@ tc_tile_form tc_word_form_here(void)
 static tile_choice choose(tc_kept kept, size_t panels, size_t left)
 {
     bool words = kept == TC_KEPT_s16 || kept == TC_KEPT_i16;
-    switch (tc_fast_isa()) {
+    switch (ti_fast_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
@@ -306,25 +306,25 @@ static tile_choice choose(tc_kept kept, size_t panels, size_t left)
     }
 }
 
-void tc_dense8_begin(const tc_dense8 *d)
+void ti_dense8_begin(const tc_dense8 *d)
 {
     if (d->by_tiles)
-        tc_amx_begin();
+        ti_amx_begin();
 }
 
-void tc_dense8_end(const tc_dense8 *d)
+void ti_dense8_end(const tc_dense8 *d)
 {
     if (d->by_tiles)
-        tc_amx_end();
+        ti_amx_end();
 }
 
-int8_t *tc_dense8_memory(tc_ctx *ctx, const tc_dense8 *d)
+int8_t *ti_dense8_memory(tc_ctx *ctx, const tc_dense8 *d)
 {
-    uintptr_t at = (uintptr_t)tc_arena_raw(&ctx->arena, tc_dense8_bytes(d) + 63);
+    uintptr_t at = (uintptr_t)ti_arena_raw(&ctx->arena, ti_dense8_bytes(d) + 63);
     return (int8_t *)((at + 63) / 64 * 64);
 }
 
-void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
+void ti_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
                    const int32_t *more, uint8_t *y)
 {
     const tc_finish *f = &d->finish;
@@ -332,8 +332,8 @@ void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, c
     for (size_t i = 0; i < f->n_group; i++) {
         const tc_group *g = &f->group[i];
         if (d->by_tiles) {
-            tc_amx_group(d, g, b, start ? start + g->first : g->start, more, row, rows, y);
-            b += tc_group_bytes(d, g);
+            ti_amx_group(d, g, b, start ? start + g->first : g->start, more, row, rows, y);
+            b += ti_group_bytes(d, g);
             continue;
         }
         side t = {d, g, b, start ? start + g->first : g->start, NULL};
@@ -343,10 +343,10 @@ void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, c
             c.run(&t, row + r, y + r * f->row_bytes);
             r += c.rows;
         }
-        b += tc_group_bytes(d, g);
+        b += ti_group_bytes(d, g);
     }
     if (f->narrows && f->narrow.table) {
         int8_t *out = (int8_t *)y;
-        tc_table8_run(f->narrow.table, out, out, rows * f->columns);
+        ti_table8_run(f->narrow.table, out, out, rows * f->columns);
     }
 }

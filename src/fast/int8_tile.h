@@ -11,8 +11,8 @@ typedef struct tc_tile_form {
     tc_kept kept;
     size_t width, most_panels;
 } tc_tile_form;
-tc_tile_form tc_tile_form_here(void);
-tc_tile_form tc_word_form_here(void); /* rows of 16-bit elements; weights of 8 become 16 */
+tc_tile_form ti_tile_form_here(void);
+tc_tile_form ti_word_form_here(void); /* rows of 16-bit elements; weights of 8 become 16 */
 
 /* Columns packed by groups: [segment][dword of it][panel][width][4 bytes]. */
 typedef struct tc_dense8 {
@@ -25,37 +25,37 @@ typedef struct tc_dense8 {
 } tc_dense8;
 
 /* Elements of a segment; by tiles where there are some, and they would not be mostly empty. */
-void tc_dense8_length(tc_dense8 *d, size_t length);
+void ti_dense8_length(tc_dense8 *d, size_t length);
 
 /* Bytes behind the rows that may be read, when they are `apart`. */
-size_t tc_dense8_overread(const tc_dense8 *d, size_t apart);
+size_t ti_dense8_overread(const tc_dense8 *d, size_t apart);
 
 /* Bytes that the packed columns take. */
-size_t tc_dense8_bytes(const tc_dense8 *d);
+size_t ti_dense8_bytes(const tc_dense8 *d);
 
 /* Element k of column j is b[j * column + k * step]. */
-void tc_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t step, int8_t *out);
+void ti_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t step, int8_t *out);
 
 /* Of one group. */
-size_t tc_group_bytes(const tc_dense8 *d, const tc_group *g);
+size_t ti_group_bytes(const tc_dense8 *d, const tc_group *g);
 
 /* Around runs of a product: tiles are made ready, and left. */
-void tc_dense8_begin(const tc_dense8 *d);
-void tc_dense8_end(const tc_dense8 *d);
+void ti_dense8_begin(const tc_dense8 *d);
+void ti_dense8_end(const tc_dense8 *d);
 
 /* Memory for packed columns, where a line of the cache begins. */
-int8_t *tc_dense8_memory(tc_ctx *ctx, const tc_dense8 *d);
+int8_t *ti_dense8_memory(tc_ctx *ctx, const tc_dense8 *d);
 
 /* Rows to y, whose rows follow each other.  start: what sums begin with, by slot, group after group
- * (NULL: as tc_finish_init() was told); more: and by row, or NULL. */
-void tc_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
+ * (NULL: as ti_finish_init() was told); more: and by row, or NULL. */
+void ti_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
                    const int32_t *more, uint8_t *y);
 
 /* ---- int8_amx.c: where there are tiles of bytes ---- */
 
-void tc_amx_begin(void);
-void tc_amx_end(void);
-void tc_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
+void ti_amx_begin(void);
+void ti_amx_end(void);
+void ti_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const int32_t *start,
                   const int32_t *more, const uint8_t *const *row, size_t rows, uint8_t *y);
 
 #endif

@@ -14,7 +14,7 @@ TARGET TC_INLINE void W(tile)(const side *t, const uint8_t *const *row, uint8_t 
         a[r] = row[r];
 #pragma GCC unroll 4
         for (int p = 0; p < panels; p++)
-            acc[r][p] = W(tc_load)(t->start + LANES * p);
+            acc[r][p] = W(ti_load)(t->start + LANES * p);
     }
     if (t->more)
 #pragma GCC unroll 12
@@ -29,17 +29,17 @@ TARGET TC_INLINE void W(tile)(const side *t, const uint8_t *const *row, uint8_t 
             V w[PANELS];
 #pragma GCC unroll 4
             for (int p = 0; p < panels; p++)
-                w[p] = W(tc_load)(b + 4 * LANES * p);
+                w[p] = W(ti_load)(b + 4 * LANES * p);
 #pragma GCC unroll 12
             for (int r = 0; r < rows; r++) {
                 V x = MM(set1_epi32)(dword(a[r] + at));
 #pragma GCC unroll 4
                 for (int p = 0; p < panels; p++)
-                    acc[r][p] = W(tc_dot)(acc[r][p], x, w[p], words);
+                    acc[r][p] = W(ti_dot)(acc[r][p], x, w[p], words);
             }
         }
     }
-    W(tc_finish)(&d->finish, t->g, acc, rows, panels, y);
+    W(ti_finish)(&d->finish, t->g, acc, rows, panels, y);
 }
 #undef WIDTH
 #include "width_x86.h"

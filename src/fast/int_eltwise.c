@@ -218,12 +218,12 @@ TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, i
     for (; i + 32 * V <= n; i += 32 * V) {
         __m512i at[V], base[V], next[V], turn = _mm512_setzero_si512();
         for (int k = 0; k < V; k++) {
-            at[k] = _mm512_srli_epi16(_mm512_xor_si512(tc_load512(x + i + 32 * k), sign), 7);
+            at[k] = _mm512_srli_epi16(_mm512_xor_si512(ti_load512(x + i + 32 * k), sign), 7);
             base[k] = next[k] = turn;
         }
         for (int p = 0; p < 512; p += 64, turn = _mm512_add_epi16(turn, _mm512_set1_epi16(64))) {
-            __m512i t0 = tc_load512(table + p), t1 = tc_load512(table + p + 32);
-            __m512i n0 = tc_load512(table + p + 1), n1 = tc_load512(table + p + 33);
+            __m512i t0 = ti_load512(table + p), t1 = ti_load512(table + p + 32);
+            __m512i n0 = ti_load512(table + p + 1), n1 = ti_load512(table + p + 33);
             for (int k = 0; k < V; k++) {
                 __mmask32 now = _mm512_cmplt_epu16_mask(_mm512_sub_epi16(at[k], turn),
                                                         _mm512_set1_epi16(64));
@@ -234,7 +234,7 @@ TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, i
             }
         }
         for (int k = 0; k < V; k++) {
-            __m512i rest = _mm512_and_si512(tc_load512(x + i + 32 * k), low);
+            __m512i rest = _mm512_and_si512(ti_load512(x + i + 32 * k), low);
             __m512i part = _mm512_sub_epi16(_mm512_set1_epi16(128), rest);
             __m512i lo = _mm512_madd_epi16(_mm512_unpacklo_epi16(base[k], next[k]),
                                            _mm512_unpacklo_epi16(part, rest));
@@ -271,9 +271,9 @@ TC_AVX512 static bool gather16_avx512(const int16_t *values, size_t most, const 
 static const loops *here(void)
 {
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()))
+    if (ti_isa_is_avx512(ti_fast_isa()))
         return &loops_avx512;
-    if (tc_fast_isa() == TC_ISA_avx2)
+    if (ti_fast_isa() == TC_ISA_avx2)
         return &loops_avx2;
 #endif
     return &loops_plain;
@@ -287,9 +287,9 @@ static const int32_t *fetch(const loops *l, const tc_int_operand *o, const void 
 {
     const uint8_t *from = (const uint8_t *)x + at * tc_dtypes[o->from].bytes;
     if (o->rescale)
-        tc_rescale_run(o->rescale, from, n, buf, NULL);
+        ti_rescale_run(o->rescale, from, n, buf, NULL);
     else if (o->table)
-        tc_table16_run(o->table, (const int16_t *)(const void *)from, buf, n);
+        ti_table16_run(o->table, (const int16_t *)(const void *)from, buf, n);
     else if (o->from == TC_i32)
         return (const int32_t *)(const void *)from;
     else
@@ -327,7 +327,7 @@ static void finish(const loops *l, const tc_int_binary *e, const int32_t *v, siz
 {
     uint8_t *to = (uint8_t *)y + at * tc_dtypes[e->to].bytes;
     if (e->then)
-        tc_rescale_run(e->then, v, n, to, NULL);
+        ti_rescale_run(e->then, v, n, to, NULL);
     else
         l->narrow(e->to, v, n, to);
 }
@@ -361,7 +361,7 @@ static size_t step_of(const tc_int_binary *e, const tc_int_operand *o)
     return e->columns * (o->spread == TC_SPREAD_row ? 1 : e->rows) * tc_dtypes[o->from].bytes;
 }
 
-void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y)
+void ti_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y)
 {
     size_t step_a = step_of(e, &e->a), step_b = step_of(e, &e->b),
            step_y = e->rows * e->columns * tc_dtypes[e->to].bytes;
@@ -370,7 +370,7 @@ void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, voi
                  (uint8_t *)y + i * step_y);
 }
 
-bool tc_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits)
+bool ti_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits)
 {
     const loops *l = here();
     const tc_int_operand o = {.from = dtype};
@@ -386,7 +386,7 @@ bool tc_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits)
 
 /* ---- sums, and the largest and least ---- */
 
-size_t tc_int_reduce_scratch(const tc_int_reduce *r)
+size_t ti_int_reduce_scratch(const tc_int_reduce *r)
 {
     return r->inner > 1 ? r->inner * sizeof(int32_t) : 0;
 }
@@ -396,7 +396,7 @@ static int32_t first_of(tc_int_op op)
     return op == TC_INT_add ? 0 : op == TC_INT_max ? INT32_MIN : INT32_MAX;
 }
 
-void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scratch)
+void ti_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scratch)
 {
     const loops *l = here();
     int32_t buf[BLOCK], *sum = scratch;
@@ -426,21 +426,21 @@ void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scr
 
 /* ---- element by element ---- */
 
-void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
+void ti_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
 {
     size_t done = 0;
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()))
+    if (ti_isa_is_avx512(ti_fast_isa()))
         done = table16_avx512(table, x, y, n);
 #endif
     table16(table, x + done, y + done, n - done);
 }
 
-bool tc_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y, size_t n)
+bool ti_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y, size_t n)
 {
     size_t i = 0;
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()) && most >= 2 && most <= INT32_MAX &&
+    if (ti_isa_is_avx512(ti_fast_isa()) && most >= 2 && most <= INT32_MAX &&
         !gather16_avx512(values, most, index, y, &i, n))
         return false;
 #endif
@@ -452,7 +452,7 @@ bool tc_gather16_run(const int16_t *values, size_t most, const int32_t *index, i
     return true;
 }
 
-void tc_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n)
+void ti_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n)
 {
     here()->clamp(dtype, lo, hi, x, y, n);
 }

@@ -21,11 +21,11 @@ typedef struct tc_rescale {
 
 enum { TC_RESCALE_BLOCK = 64 };
 
-tc_rescale tc_rescale_make(tc_dtype from, int32_t x_zero, size_t columns, bool per_channel,
+tc_rescale ti_rescale_make(tc_dtype from, int32_t x_zero, size_t columns, bool per_channel,
                            const tc_narrow *narrow);
 
 /* n elements; scratch: columns * 4 bytes, unless x is i32 or scales are alike. */
-void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch);
+void ti_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch);
 
 /* Results of 32 bits are wrapped. */
 typedef enum tc_int_op {
@@ -70,10 +70,10 @@ typedef struct tc_int_binary {
     const tc_rescale *then; /* the result's RESCALE to `to` (scales alike), or NULL */
 } tc_int_binary;
 
-void tc_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y);
+void ti_int_binary_run(const tc_int_binary *e, const void *a, const void *b, void *y);
 
 /* Whether n shifts are those of elements with so many bits. */
-bool tc_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits);
+bool ti_int_shifts_fit(tc_dtype dtype, const void *x, size_t n, int bits);
 
 /* x [outer][n][inner] over n, to i8, i16 or i32; op: add, max or min. */
 typedef struct tc_int_reduce {
@@ -83,18 +83,18 @@ typedef struct tc_int_reduce {
     tc_dtype to;
 } tc_int_reduce;
 
-size_t tc_int_reduce_scratch(const tc_int_reduce *r);
-void tc_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scratch);
+size_t ti_int_reduce_scratch(const tc_int_reduce *r);
+void ti_int_reduce_run(const tc_int_reduce *r, const void *x, void *y, void *scratch);
 
 /* TABLE of i16: 513 entries, interpolated. */
-void tc_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n);
+void ti_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n);
 
 /* GATHER of single numbers of 16 bits: y[i] = values[index[i]] for i < n; false, and y in part,
  * when an index is none of 0 .. most - 1. */
-bool tc_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y,
+bool ti_gather16_run(const int16_t *values, size_t most, const int32_t *index, int16_t *y,
                      size_t n);
 
 /* CLAMP of i8 or i16. */
-void tc_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n);
+void ti_clamp_run(tc_dtype dtype, int32_t lo, int32_t hi, const void *x, void *y, size_t n);
 
 #endif

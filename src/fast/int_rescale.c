@@ -6,7 +6,7 @@
 
 enum { MOST_SHIFT = 54 };
 
-tc_rescale tc_rescale_make(tc_dtype from, int32_t x_zero, size_t columns, bool per_channel,
+tc_rescale ti_rescale_make(tc_dtype from, int32_t x_zero, size_t columns, bool per_channel,
                            const tc_narrow *narrow)
 {
     tc_rescale r = {.from = from, .x_zero = x_zero, .columns = columns, .narrow = *narrow};
@@ -72,7 +72,7 @@ TC_AVX512 TC_INLINE __m512i load512(tc_dtype from, const void *x, size_t i)
     if (from == TC_i16)
         return _mm512_cvtepi16_epi32(
             _mm256_loadu_si256((const __m256i *)(const void *)((const int16_t *)x + i)));
-    return tc_load512((const int32_t *)x + i);
+    return ti_load512((const int32_t *)x + i);
 }
 
 TC_AVX512 TC_INLINE void store512(tc_dtype to, void *y, size_t i, __m512i v)
@@ -82,7 +82,7 @@ TC_AVX512 TC_INLINE void store512(tc_dtype to, void *y, size_t i, __m512i v)
     else if (to == TC_i16)
         _mm256_storeu_si256((__m256i *)(void *)((int16_t *)y + i), _mm512_cvtepi32_epi16(v));
     else
-        tc_put512((int32_t *)y + i, v);
+        ti_put512((int32_t *)y + i, v);
 }
 
 TC_AVX2 TC_INLINE __m256i load256(tc_dtype from, const void *x, size_t i)
@@ -93,7 +93,7 @@ TC_AVX2 TC_INLINE __m256i load256(tc_dtype from, const void *x, size_t i)
     if (from == TC_i16)
         return _mm256_cvtepi16_epi32(
             _mm_loadu_si128((const __m128i *)(const void *)((const int16_t *)x + i)));
-    return tc_load256((const int32_t *)x + i);
+    return ti_load256((const int32_t *)x + i);
 }
 
 TC_AVX2 TC_INLINE void store256(tc_dtype to, void *y, size_t i, __m256i v)
@@ -104,7 +104,7 @@ TC_AVX2 TC_INLINE void store256(tc_dtype to, void *y, size_t i, __m256i v)
     else if (to == TC_i16)
         _mm_storeu_si128((__m128i *)(void *)((int16_t *)y + i), word);
     else
-        tc_put256((int32_t *)y + i, v);
+        ti_put256((int32_t *)y + i, v);
 }
 
 #define all64_512 _mm512_set1_epi64
@@ -134,18 +134,18 @@ LEVEL(256, TC_AVX2)
 static void run_alike(const tc_rescale *r, const void *x, size_t n, void *y)
 {
 #ifdef TC_X86
-    if (tc_isa_is_avx512(tc_fast_isa()))
+    if (ti_isa_is_avx512(ti_fast_isa()))
         alike_all_512(r, x, n, y);
-    else if (tc_fast_isa() == TC_ISA_avx2)
+    else if (ti_fast_isa() == TC_ISA_avx2)
         alike_all_256(r, x, n, y);
     else
 #endif
         alike_plain(r, x, n, y);
     if (r->narrow.table)
-        tc_table8_run(r->narrow.table, y, y, n);
+        ti_table8_run(r->narrow.table, y, y, n);
 }
 
-void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch)
+void ti_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void *scratch)
 {
     if (r->alike) {
         run_alike(r, x, n, y);
@@ -157,6 +157,6 @@ void tc_rescale_run(const tc_rescale *r, const void *x, size_t n, void *y, void 
         const int32_t *acc = r->from == TC_i32 ? (const int32_t *)x + at : scratch;
         if (r->from != TC_i32)
             widen(r->from, x, at, some, r->x_zero, scratch);
-        tc_narrow_rows(&r->narrow, acc, some, 1, some, NULL, (uint8_t *)y + at * bytes);
+        ti_narrow_rows(&r->narrow, acc, some, 1, some, NULL, (uint8_t *)y + at * bytes);
     }
 }

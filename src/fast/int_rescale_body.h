@@ -13,7 +13,7 @@ TARGET TC_INLINE void W(alike_)(const tc_rescale *r, tc_dtype from, tc_dtype to,
         V v = MM(sub_epi32)(W(load)(from, x, i), zero);
         V even = MM(add_epi64)(MM(mul_epi32)(v, m), half);
         V odd = MM(add_epi64)(MM(mul_epi32)(MM(srli_epi64)(v, 32), m), half);
-        v = W(tc_highs)(MM(sll_epi64)(even, left), MM(sll_epi64)(odd, left));
+        v = W(ti_highs)(MM(sll_epi64)(even, left), MM(sll_epi64)(odd, left));
         v = MM(min_epi32)(MM(max_epi32)(MM(sra_epi32)(v, right), lo), hi);
         W(store)(to, y, i, v);
     }

@@ -38,20 +38,20 @@ static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const floa
 #define WIDE 3
 #include "outer_body.h"
 #define PICK(what)                                                                                 \
-    (tc_isa_is_avx512(tc_fast_isa())                                                               \
+    (ti_isa_is_avx512(ti_fast_isa())                                                               \
          ? what##_avx512                                                                           \
-         : tc_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
+         : ti_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
 #else
 #define PICK(what) what##_plain
 #endif
 
-void tc_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, const tc_outer *pair,
+void ti_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, const tc_outer *pair,
                   int n_pair)
 {
     PICK(add)(sum, row, n, k, m, pair[0], n_pair > 1 ? pair[1] : (tc_outer){0});
 }
 
-void tc_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+void ti_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
                         const float *b, int64_t step, int64_t apart, bool half)
 {
     PICK(add_lanes)(sum, lanes, k, m, a, b, step, apart, half);

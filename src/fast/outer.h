@@ -18,7 +18,7 @@ typedef struct tc_outer {
 
 /* sum[i * row + j] += a[c][i] * b[c][j] over c = 0 .. m-1 in that order, for i < n, j < k; with two
  * pairs, the second one's product follows the first one's at each c. */
-void tc_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, const tc_outer *pair,
+void ti_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, const tc_outer *pair,
                   int n_pair);
 
 enum { TC_OUTER_LANES = 32 }; /* side by side that are quickest */
@@ -26,7 +26,7 @@ enum { TC_OUTER_LANES = 32 }; /* side by side that are quickest */
 /* Side by side: sum[(i * k + j) * lanes + l] += a[c][i][l] * b[c][j][l] over c = 0 .. m-1 in that
  * order, for i, j < k and l < lanes; a[c][i][l] lies at a[c * step + i * apart + l], b the same.
  * half: at least those with j >= i; the others are left as they were, or not. */
-void tc_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
+void ti_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
                         const float *b, int64_t step, int64_t apart, bool half);
 
 #endif

@@ -78,12 +78,12 @@ TARGET static void NAME(rest)(float *sum, int64_t row, int64_t n, int64_t k, int
     enum { B = NAME(BROAD), DEEP = 32 };
     float near[TALL * B], copy[2][DEEP * B];
     for (int64_t i = 0; i < n; i += TALL) {
-        int64_t tall = tc_min_i64(TALL, n - i);
+        int64_t tall = ti_min_i64(TALL, n - i);
         memset(near, 0, sizeof near);
         for (int64_t r = 0; r < tall; r++)
             memcpy(near + r * B, sum + (i + r) * row, (size_t)k * sizeof *near);
         for (int64_t c = 0; c < m; c += DEEP) {
-            int64_t deep = tc_min_i64(DEEP, m - c);
+            int64_t deep = ti_min_i64(DEEP, m - c);
             tc_outer side[2] = {p, q};
             for (int s = 0; s < (q.a ? 2 : 1); s++) {
                 memset(copy[s], 0, sizeof copy[s]);
@@ -146,12 +146,12 @@ TARGET static void NAME(lanes_all)(float *sum, int64_t lanes, int64_t k, int64_t
 {
     enum { DEEP = 16 };
     for (int64_t c = 0; c < m; c += DEEP, a += DEEP * step, b += DEEP * step) {
-        int64_t deep = tc_min_i64(DEEP, m - c);
+        int64_t deep = ti_min_i64(DEEP, m - c);
         for (int64_t i = 0; i < k; i += WIDE)
             for (int64_t j = half ? i : 0; j < k; j += WIDE) {
                 float *to = sum + (i * k + j) * lanes;
                 const float *x = a + i * apart, *y = b + j * apart;
-                int high = (int)tc_min_i64(WIDE, k - i), broad = (int)tc_min_i64(WIDE, k - j);
+                int high = (int)ti_min_i64(WIDE, k - i), broad = (int)ti_min_i64(WIDE, k - j);
                 if (high == WIDE && broad == WIDE)
                     NAME(lanes_tile)(to, lanes, k, WIDE, WIDE, deep, x, y, step, apart);
                 else if (high == WIDE)

@@ -36,10 +36,10 @@ TC_AVX2 static void keep_avx2(tc_kept kept, const void *x, void *out, size_t n)
 }
 #endif
 
-void tc_keep(tc_kept kept, const void *x, void *out, size_t n)
+void ti_keep(tc_kept kept, const void *x, void *out, size_t n)
 {
 #ifdef TC_X86
-    if (tc_fast_isa() != TC_ISA_plain) {
+    if (ti_fast_isa() != TC_ISA_plain) {
         keep_avx2(kept, x, out, n);
         return;
     }
@@ -84,7 +84,7 @@ static void find_segments(tc_ctx *ctx, tc_windows *w, bool by_tap)
     w->segment = segment;
 }
 
-void tc_windows_init(tc_ctx *ctx, tc_windows *w, const tc_attr_tosa_conv *a, const tc_type *x,
+void ti_windows_init(tc_ctx *ctx, tc_windows *w, const tc_attr_tosa_conv *a, const tc_type *x,
                      const tc_type *y, int64_t kh, int64_t kw, tc_kept kept, int32_t outside,
                      bool by_tap)
 {
@@ -108,7 +108,7 @@ void tc_windows_init(tc_ctx *ctx, tc_windows *w, const tc_attr_tosa_conv *a, con
         w->strip = (w->strip + 1) / 2;
 }
 
-size_t tc_windows_bytes(const tc_windows *w)
+size_t ti_windows_bytes(const tc_windows *w)
 {
     size_t bytes = w->flat ? (size_t)(w->strip * w->ic) * w->each
                            : (size_t)lines_of(w, w->strip) * line_bytes(w);
@@ -122,8 +122,8 @@ static void copy_lines(const tc_windows *w, const uint8_t *x, int64_t n, int64_t
                        int64_t lines, uint8_t *copy)
 {
     size_t c = (size_t)w->ic, line = line_bytes(w);
-    int64_t left = tc_min_i64(w->pad_left, w->width);
-    int64_t some = tc_min_i64(w->iw, w->width - left);
+    int64_t left = ti_min_i64(w->pad_left, w->width);
+    int64_t some = ti_min_i64(w->iw, w->width - left);
     int64_t right = w->width - left - some;
     for (int64_t i = 0; i < lines; i++, copy += line) {
         int64_t iy = first + i;
@@ -133,7 +133,7 @@ static void copy_lines(const tc_windows *w, const uint8_t *x, int64_t n, int64_t
         }
         const uint8_t *from = x + (size_t)(n * w->ih + iy) * (size_t)w->iw * c * from_bytes(w);
         fill(w, copy, (size_t)left * c);
-        tc_keep(w->kept, from, copy + (size_t)left * c * w->each, (size_t)some * c);
+        ti_keep(w->kept, from, copy + (size_t)left * c * w->each, (size_t)some * c);
         fill(w, copy + (size_t)(left + some) * c * w->each, (size_t)right * c);
     }
     memset(copy, 0, TC_OVERREAD);
@@ -148,7 +148,7 @@ static void walk_flat(const tc_windows *w, const uint8_t *x, uint8_t *copy,
         row[r] = copy + r * c * w->each;
     for (size_t at = 0; at < positions; at += TC_BLOCK_ROWS) {
         size_t rows = positions - at < TC_BLOCK_ROWS ? positions - at : TC_BLOCK_ROWS;
-        tc_keep(w->kept, x + at * c * from_bytes(w), copy, rows * c);
+        ti_keep(w->kept, x + at * c * from_bytes(w), copy, rows * c);
         memset(copy + rows * c * w->each, 0, TC_OVERREAD);
         block(who, row, rows, at);
     }
@@ -172,7 +172,7 @@ static void walk_strip(const tc_windows *w, const uint8_t *copy, size_t at, int6
         }
 }
 
-void tc_windows_walk(const tc_windows *w, const void *x, void *copy, tc_windows_block *block,
+void ti_windows_walk(const tc_windows *w, const void *x, void *copy, tc_windows_block *block,
                      void *who)
 {
     if (w->flat) {
@@ -181,7 +181,7 @@ void tc_windows_walk(const tc_windows *w, const void *x, void *copy, tc_windows_
     }
     for (int64_t n = 0; n < w->n; n++)
         for (int64_t oy = 0; oy < w->oh; oy += w->strip) {
-            int64_t rows = tc_min_i64(w->strip, w->oh - oy);
+            int64_t rows = ti_min_i64(w->strip, w->oh - oy);
             copy_lines(w, x, n, oy * w->stride_y - w->pad_top, lines_of(w, rows), copy);
             walk_strip(w, copy, (size_t)((n * w->oh + oy) * w->ow), rows, block, who);
         }

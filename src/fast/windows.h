@@ -34,19 +34,19 @@ typedef struct tc_windows {
 
 /* Windows of kernel kh x kw over x [n, h, w, c], for y [n, oh, ow, ...].  by_tap: a segment is one
  * pixel; otherwise pixels that follow each other are one. */
-void tc_windows_init(tc_ctx *ctx, tc_windows *w, const tc_attr_tosa_conv *a, const tc_type *x,
+void ti_windows_init(tc_ctx *ctx, tc_windows *w, const tc_attr_tosa_conv *a, const tc_type *x,
                      const tc_type *y, int64_t kh, int64_t kw, tc_kept kept, int32_t outside,
                      bool by_tap);
 
 /* Bytes of the copy.  TC_OVERREAD bytes behind what counts may be read. */
-size_t tc_windows_bytes(const tc_windows *w);
+size_t ti_windows_bytes(const tc_windows *w);
 
 /* Up to TC_BLOCK_ROWS rows at a time, in the order of the output's positions: the first is `at`. */
 typedef void tc_windows_block(void *who, const uint8_t *const *row, size_t rows, size_t at);
-void tc_windows_walk(const tc_windows *w, const void *x, void *copy, tc_windows_block *block,
+void ti_windows_walk(const tc_windows *w, const void *x, void *copy, tc_windows_block *block,
                      void *who);
 
 /* n elements from x to how they are kept. */
-void tc_keep(tc_kept kept, const void *x, void *out, size_t n);
+void ti_keep(tc_kept kept, const void *x, void *out, size_t n);
 
 #endif

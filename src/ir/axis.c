@@ -2,9 +2,9 @@
 /* axis.c -- see axis.h. */
 #include "axis.h"
 
-int tc_moved_axis(const tc_graph *g, const tc_node *node, int axis)
+int ti_moved_axis(const tc_graph *g, const tc_node *node, int axis)
 {
-    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
+    const tc_type *x = ti_type_of(g, node->in[0]), *y = ti_type_of(g, node->out[0]);
     if (node->n_in != 1 || node->n_out != 1 || x->dtype != y->dtype)
         return -1;
     if (node->op == TC_OP_permute) {

@@ -7,6 +7,6 @@
 
 /* Where the axis of operand 0 lies behind a movement: permute, reshape, roll or slice; -1: it is
  * not one that keeps it whole. */
-int tc_moved_axis(const tc_graph *g, const tc_node *node, int axis);
+int ti_moved_axis(const tc_graph *g, const tc_node *node, int axis);
 
 #endif

@@ -4,32 +4,32 @@
  * The record: where nodes go, which source location they carry, and the first failure.
  *
  *     tc_build b = {.ctx = ctx, .g = g, .loc = node->loc};
- *     tc_val y = tc_b_mul(&b, x, tc_b_sigmoid(&b, x));
- *     y = tc_b_reshape(&b, y, 2, (int64_t[]){4, 8});
+ *     tc_val y = ti_b_mul(&b, x, ti_b_sigmoid(&b, x));
+ *     y = ti_b_reshape(&b, y, 2, (int64_t[]){4, 8});
  *     return b.status;
  *
  * In a rewriter (rewrite.h), in the place of a node:
  *
- *     tc_build b = tc_build_instead(rw, node);
- *     return tc_b_replace(&b, tc_b_relu(&b, tc_b_in(&b, 0)), done);
+ *     tc_build b = ti_build_instead(rw, node);
+ *     return ti_b_replace(&b, ti_b_relu(&b, ti_b_in(&b, 0)), done);
  *
  * The promise: after a failure every verb does nothing and gives TC_NONE, so that a rule reads in
  * straight lines and looks at the status once, at its end.  A message has been given by then: by
- * the shape rules where an operator does not fit its operands, by tc_b_bad or tc_b_unsupported
- * where the caller objects.  Types are inferred at once (tc_b_type).
+ * the shape rules where an operator does not fit its operands, by ti_b_bad or ti_b_unsupported
+ * where the caller objects.  Types are inferred at once (ti_b_type).
  *
  * The verbs:
- *   tc_b_exp, ...       tc_b_OP(b, operands.., numbers..), generated from op.def for every operator
- *                       that has one result and no attributes (tc_b_where, tc_b_tosa_add), or
- *                       attributes of a kind in the list below (tc_b_softmax(b, x, axis)).
- *   tc_b_reshape ...    written by hand below: they leave out what changes nothing.
- *   tc_b_1, _2, _3      any operator by its word and its attributes:
- *                       tc_b_1(b, elu, tc_b_attr(b, elu, .alpha = 1), x)
- *   tc_b_op, tc_b_ops   any operator by its number: one result, or several (its node).
+ *   ti_b_exp, ...       tc_b_OP(b, operands.., numbers..), generated from op.def for every operator
+ *                       that has one result and no attributes (ti_b_where, ti_b_tosa_add), or
+ *                       attributes of a kind in the list below (ti_b_softmax(b, x, axis)).
+ *   ti_b_reshape ...    written by hand below: they leave out what changes nothing.
+ *   ti_b_1, _2, _3      any operator by its word and its attributes:
+ *                       ti_b_1(b, elu, ti_b_attr(b, elu, .alpha = 1), x)
+ *   ti_b_op, ti_b_ops   any operator by its number: one result, or several (its node).
  *
  * No two arguments of one call may make nodes: C leaves their order open (tools/check-order.py).
  * Lists that a verb is given are copied; records of attributes and tensors must live with the
- * context (tc_b_attr, tc_b_tensor). */
+ * context (ti_b_attr, ti_b_tensor). */
 #ifndef TC_BUILD_H
 #define TC_BUILD_H
 
@@ -52,68 +52,68 @@ struct tc_build {
     struct tc_lowering *lower;             /* lower/lower.h: in a rule to TOSA; or NULL */
 };
 
-static inline const tc_type *tc_b_type(const tc_build *b, tc_val x)
+static inline const tc_type *ti_b_type(const tc_build *b, tc_val x)
 {
-    return tc_type_of(b->g, x);
+    return ti_type_of(b->g, x);
 }
-static inline tc_dtype tc_b_dtype(const tc_build *b, tc_val x)
+static inline tc_dtype ti_b_dtype(const tc_build *b, tc_val x)
 {
-    return x ? tc_type_of(b->g, x)->dtype : TC_none;
+    return x ? ti_type_of(b->g, x)->dtype : TC_none;
 }
 
-static inline bool tc_has_dims(const tc_type *t, int rank, const int64_t *dim)
+static inline bool ti_has_dims(const tc_type *t, int rank, const int64_t *dim)
 {
     return t->rank == rank && (!rank || !memcmp(t->dim, dim, (size_t)rank * sizeof *dim));
 }
 
 /* In the place of a node: its operand i in the new graph (TC_NONE: it has none), the types of that
  * and of its result i, and whether anybody reads the result. */
-tc_build tc_build_instead(tc_rewrite *rw, const tc_node *node);
-static inline tc_val tc_b_in(const tc_build *b, int i)
+tc_build ti_build_instead(tc_rewrite *rw, const tc_node *node);
+static inline tc_val ti_b_in(const tc_build *b, int i)
 {
     return i < b->node->n_in ? b->rw->now[b->node->in[i]] : TC_NONE;
 }
-static inline const tc_type *tc_b_in_type(const tc_build *b, int i)
+static inline const tc_type *ti_b_in_type(const tc_build *b, int i)
 {
-    return tc_type_of(b->g, tc_b_in(b, i));
+    return ti_type_of(b->g, ti_b_in(b, i));
 }
-static inline const tc_type *tc_b_out_type(const tc_build *b, int i)
+static inline const tc_type *ti_b_out_type(const tc_build *b, int i)
 {
-    return tc_type_of(b->rw->from, b->node->out[i]);
+    return ti_type_of(b->rw->from, b->node->out[i]);
 }
-static inline bool tc_b_is_read(const tc_build *b, int i)
+static inline bool ti_b_is_read(const tc_build *b, int i)
 {
     return i < b->node->n_out && b->rw->readers[b->node->out[i]] > 0;
 }
 
 /* v stands for the node's first result, whose type and name it takes; gives the status. */
-TC_MUST_USE tc_status tc_b_replace(tc_build *b, tc_val v, bool *done);
+TC_MUST_USE tc_status ti_b_replace(tc_build *b, tc_val v, bool *done);
 /* The node itself stands there, on these n operands in place of its own. */
-TC_MUST_USE tc_status tc_b_again(tc_build *b, const tc_val *in, int n_in, bool *done);
+TC_MUST_USE tc_status ti_b_again(tc_build *b, const tc_val *in, int n_in, bool *done);
 
 /* A record of attributes in the context's arena. */
-#define tc_b_attr(b, record, ...)                                                                  \
-    ((tc_attr_##record *)tc_arena_copy(&(b)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \
+#define ti_b_attr(b, record, ...)                                                                  \
+    ((tc_attr_##record *)ti_arena_copy(&(b)->ctx->arena, &(tc_attr_##record){__VA_ARGS__},         \
                                        sizeof(tc_attr_##record)))
 
 /* The same of a record that is filled already. */
-#define tc_b_keep(b, record) tc_arena_copy(&(b)->ctx->arena, (record), sizeof *(record))
+#define ti_b_keep(b, record) ti_arena_copy(&(b)->ctx->arena, (record), sizeof *(record))
 
 /* Append an operator: its first result, or its node when it has several. */
-tc_val tc_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in);
-tc_node *tc_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out);
-#define tc_b_0(b, op, attr) tc_b_op((b), TC_OP_##op, (attr), NULL, 0)
-#define tc_b_1(b, op, attr, x) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x)}, 1)
-#define tc_b_2(b, op, attr, x, y) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y)}, 2)
-#define tc_b_3(b, op, attr, x, y, z) tc_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y), (z)}, 3)
+tc_val ti_b_op(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in);
+tc_node *ti_b_ops(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out);
+#define ti_b_0(b, op, attr) ti_b_op((b), TC_OP_##op, (attr), NULL, 0)
+#define ti_b_1(b, op, attr, x) ti_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x)}, 1)
+#define ti_b_2(b, op, attr, x, y) ti_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y)}, 2)
+#define ti_b_3(b, op, attr, x, y, z) ti_b_op((b), TC_OP_##op, (attr), (tc_val[]){(x), (y), (z)}, 3)
 
 /* An operator whose result has a type that does not follow from its operands. */
-tc_val tc_b_typed(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in,
+tc_val ti_b_typed(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n_in,
                   const tc_type *type);
 
 /* Messages; the first one sets the status. */
-void tc_b_bad(tc_build *b, tc_diag_id id, const char *format, ...) TC_PRINTF(3, 4);
-void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
+void ti_b_bad(tc_build *b, tc_diag_id id, const char *format, ...) TC_PRINTF(3, 4);
+void ti_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 
 /* ---- verbs from the table: the kind of attributes and the numbers of operands say which ---- */
 #define TC_VERB_none_1_1_1 ~, TC_VERB_1
@@ -140,34 +140,34 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 
 #define TC_VERB_NO(name)
 #define TC_VERB_1(name)                                                                            \
-    static inline tc_val tc_b_##name(tc_build *b, tc_val x)                                        \
+    static inline tc_val ti_b_##name(tc_build *b, tc_val x)                                        \
     {                                                                                              \
-        return tc_b_1(b, name, NULL, x);                                                           \
+        return ti_b_1(b, name, NULL, x);                                                           \
     }
 #define TC_VERB_2(name)                                                                            \
-    static inline tc_val tc_b_##name(tc_build *b, tc_val x, tc_val y)                              \
+    static inline tc_val ti_b_##name(tc_build *b, tc_val x, tc_val y)                              \
     {                                                                                              \
-        return tc_b_2(b, name, NULL, x, y);                                                        \
+        return ti_b_2(b, name, NULL, x, y);                                                        \
     }
 #define TC_VERB_3(name)                                                                            \
-    static inline tc_val tc_b_##name(tc_build *b, tc_val x, tc_val y, tc_val z)                    \
+    static inline tc_val ti_b_##name(tc_build *b, tc_val x, tc_val y, tc_val z)                    \
     {                                                                                              \
-        return tc_b_3(b, name, NULL, x, y, z);                                                     \
+        return ti_b_3(b, name, NULL, x, y, z);                                                     \
     }
 #define TC_VERB_2_3(name)                                                                          \
-    static inline tc_val tc_b_##name(tc_build *b, tc_val x, tc_val y, tc_val z)                    \
+    static inline tc_val ti_b_##name(tc_build *b, tc_val x, tc_val y, tc_val z)                    \
     {                                                                                              \
-        return tc_b_op(b, TC_OP_##name, NULL, (tc_val[]){x, y, z}, z ? 3 : 2);                     \
+        return ti_b_op(b, TC_OP_##name, NULL, (tc_val[]){x, y, z}, z ? 3 : 2);                     \
     }
 #define TC_VERB_WITH_1(name, parameters, ...)                                                      \
-    static inline tc_val tc_b_##name parameters                                                    \
+    static inline tc_val ti_b_##name parameters                                                    \
     {                                                                                              \
-        return tc_b_1(b, name, tc_b_attr(b, __VA_ARGS__), x);                                      \
+        return ti_b_1(b, name, ti_b_attr(b, __VA_ARGS__), x);                                      \
     }
 #define TC_VERB_WITH_2(name, parameters, ...)                                                      \
-    static inline tc_val tc_b_##name parameters                                                    \
+    static inline tc_val ti_b_##name parameters                                                    \
     {                                                                                              \
-        return tc_b_2(b, name, tc_b_attr(b, __VA_ARGS__), x, y);                                   \
+        return ti_b_2(b, name, ti_b_attr(b, __VA_ARGS__), x, y);                                   \
     }
 #define TC_VERB_SUM(name) TC_VERB_WITH_2(name, (tc_build * b, tc_val x, tc_val y), alpha, 1)
 #define TC_VERB_EXACT(name)                                                                        \
@@ -198,91 +198,91 @@ void tc_b_unsupported(tc_build *b, const char *format, ...) TC_PRINTF(2, 3);
 
 /* ---- arithmetic ---- */
 /* An operator that is not known by name here, of one or two operands: as its verb has it. */
-tc_val tc_b_unary(tc_build *b, tc_op op, tc_val x);
-tc_val tc_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y);
+tc_val ti_b_unary(tc_build *b, tc_op op, tc_val x);
+tc_val ti_b_binary(tc_build *b, tc_op op, tc_val x, tc_val y);
 /* With a number, in x's own type. */
-tc_val tc_b_add_n(tc_build *b, tc_val x, double number);
-tc_val tc_b_mul_n(tc_build *b, tc_val x, double number);
-tc_val tc_b_clamp(tc_build *b, tc_val x, double lo, double hi);
-tc_val tc_b_cast(tc_build *b, tc_val x, tc_dtype dtype); /* x itself when it has it already */
+tc_val ti_b_add_n(tc_build *b, tc_val x, double number);
+tc_val ti_b_mul_n(tc_build *b, tc_val x, double number);
+tc_val ti_b_clamp(tc_build *b, tc_val x, double lo, double hi);
+tc_val ti_b_cast(tc_build *b, tc_val x, tc_dtype dtype); /* x itself when it has it already */
 /* The same real numbers in the domain of a type; x itself when it is of that type. */
-tc_val tc_b_rescale(tc_build *b, tc_val x, const tc_type *type);
+tc_val ti_b_rescale(tc_build *b, tc_val x, const tc_type *type);
 /* Reductions over n axes, in the operand's own type. */
-tc_val tc_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep);
+tc_val ti_b_reduce(tc_build *b, tc_op op, tc_val x, const int64_t *axis, int n, bool keep);
 
 /* ---- movement: no node where nothing would change; axes are counted from the front; reshape,
  * permute, slice and cat take the one scale of quantized numbers along ---- */
 /* The type with other extents; its domain is one for the whole tensor. */
-const tc_type *tc_type_dims(tc_ctx *ctx, const tc_type *type, int rank, const int64_t *dim);
-tc_val tc_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
+const tc_type *ti_type_dims(tc_ctx *ctx, const tc_type *type, int rank, const int64_t *dim);
+tc_val ti_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
 /* Into the shape of a type; NULL: a failure of which a message has been given. */
-tc_val tc_b_reshape_as(tc_build *b, tc_val x, const tc_type *like);
-tc_val tc_b_expand_as(tc_build *b, tc_val x, const tc_type *like);
-tc_val tc_b_flat(tc_build *b, tc_val x);
-tc_val tc_b_unsqueeze(tc_build *b, tc_val x, int64_t axis);
-tc_val tc_b_permute(tc_build *b, tc_val x, const int64_t *perm);
-tc_val tc_b_swap(tc_build *b, tc_val x, int i, int j);
-tc_val tc_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim);
-tc_val tc_b_slice(tc_build *b, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step);
-tc_val tc_b_flip(tc_build *b, tc_val x, int64_t axis);
-tc_val tc_b_cat(tc_build *b, int64_t axis, const tc_val *in, int n);
+tc_val ti_b_reshape_as(tc_build *b, tc_val x, const tc_type *like);
+tc_val ti_b_expand_as(tc_build *b, tc_val x, const tc_type *like);
+tc_val ti_b_flat(tc_build *b, tc_val x);
+tc_val ti_b_unsqueeze(tc_build *b, tc_val x, int64_t axis);
+tc_val ti_b_permute(tc_build *b, tc_val x, const int64_t *perm);
+tc_val ti_b_swap(tc_build *b, tc_val x, int i, int j);
+tc_val ti_b_expand(tc_build *b, tc_val x, int rank, const int64_t *dim);
+tc_val ti_b_slice(tc_build *b, tc_val x, int64_t axis, int64_t start, int64_t end, int64_t step);
+tc_val ti_b_flip(tc_build *b, tc_val x, int64_t axis);
+tc_val ti_b_cat(tc_build *b, int64_t axis, const tc_val *in, int n);
 /* pad: before and after of every axis; the same number everywhere. */
-tc_val tc_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value);
-tc_val tc_b_select(tc_build *b, tc_val x, int64_t axis, int64_t index);
+tc_val ti_b_pad(tc_build *b, tc_val x, const int64_t *pad, double value);
+tc_val ti_b_select(tc_build *b, tc_val x, int64_t axis, int64_t index);
 /* Rows of an axis by number. */
-tc_val tc_b_pick(tc_build *b, tc_val x, int64_t axis, const int64_t *row, int64_t n);
+tc_val ti_b_pick(tc_build *b, tc_val x, int64_t axis, const int64_t *row, int64_t n);
 /* What lies behind the first axes of x at flat, which counts along them; the result has the axes of
  * index but its last, then those of x that are left. */
-tc_val tc_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first);
+tc_val ti_b_gather_nd(tc_build *b, tc_val x, tc_val flat, const tc_type *index, int first);
 
-/* ---- constants; the numbers are copied, except by tc_b_const and tc_b_data ---- */
-tc_val tc_b_const(tc_build *b, tc_tensor t, const char *name);
-tc_val tc_b_data(tc_build *b, const tc_type *type, const void *data);
+/* ---- constants; the numbers are copied, except by ti_b_const and ti_b_data ---- */
+tc_val ti_b_const(tc_build *b, tc_tensor t, const char *name);
+tc_val ti_b_data(tc_build *b, const tc_type *type, const void *data);
 /* One number without axes: of that type, of the type of `like`; a whole one. */
-tc_val tc_b_scalar(tc_build *b, tc_dtype dtype, double value);
-tc_val tc_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value);
-tc_val tc_b_number(tc_build *b, tc_val like, double value);
-tc_val tc_b_ints(tc_build *b, const int64_t *v, int rank, const int64_t *dim); /* i64 */
-tc_val tc_b_list(tc_build *b, const int64_t *v, int64_t count);
-tc_val tc_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dtype dtype);
-tc_val tc_b_arange(tc_build *b, int64_t count, tc_dtype dtype);
-/* A new tensor to be filled; then tc_b_const. */
-tc_tensor tc_b_tensor(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim);
+tc_val ti_b_scalar(tc_build *b, tc_dtype dtype, double value);
+tc_val ti_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value);
+tc_val ti_b_number(tc_build *b, tc_val like, double value);
+tc_val ti_b_ints(tc_build *b, const int64_t *v, int rank, const int64_t *dim); /* i64 */
+tc_val ti_b_list(tc_build *b, const int64_t *v, int64_t count);
+tc_val ti_b_full(tc_build *b, int rank, const int64_t *dim, double value, tc_dtype dtype);
+tc_val ti_b_arange(tc_build *b, int64_t count, tc_dtype dtype);
+/* A new tensor to be filled; then ti_b_const. */
+tc_tensor ti_b_tensor(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim);
 
 /* ---- TOSA (build_tosa.c): the same, and stored integers ---- */
-tc_val tc_b_tosa_mul(tc_build *b, tc_val x, tc_val y);                  /* no shift */
-tc_val tc_b_tosa_mul_shift(tc_build *b, tc_val x, tc_val y, int shift); /* i32: right, rounded */
-tc_val tc_b_tosa_clamp(tc_build *b, tc_val x, double lo, double hi);
-tc_val tc_b_tosa_cast(tc_build *b, tc_val x, tc_dtype dtype); /* halves to even, saturated */
-tc_val tc_b_tosa_reduce(tc_build *b, tc_op op, tc_val x, int64_t axis); /* any REDUCE */
+tc_val ti_b_tosa_mul(tc_build *b, tc_val x, tc_val y);                  /* no shift */
+tc_val ti_b_tosa_mul_shift(tc_build *b, tc_val x, tc_val y, int shift); /* i32: right, rounded */
+tc_val ti_b_tosa_clamp(tc_build *b, tc_val x, double lo, double hi);
+tc_val ti_b_tosa_cast(tc_build *b, tc_val x, tc_dtype dtype); /* halves to even, saturated */
+tc_val ti_b_tosa_reduce(tc_build *b, tc_op op, tc_val x, int64_t axis); /* any REDUCE */
 
 /* Numbers rounded and saturated to the type; one of them, extent 1 on each of `rank` axes, or on as
  * many as x has, to be broadcast with it. */
-tc_val tc_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, const double *x);
-tc_val tc_b_single(tc_build *b, tc_dtype dtype, int rank, double number);
-tc_val tc_b_like(tc_build *b, tc_val x, tc_dtype dtype, double number);
-tc_val tc_b_zero_point(tc_build *b, tc_val like, int64_t zero); /* [1], of the type of `like` */
-tc_val tc_b_shape(tc_build *b, int n, const int64_t *extent);   /* CONST_SHAPE */
+tc_val ti_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, const double *x);
+tc_val ti_b_single(tc_build *b, tc_dtype dtype, int rank, double number);
+tc_val ti_b_like(tc_build *b, tc_val x, tc_dtype dtype, double number);
+tc_val ti_b_zero_point(tc_build *b, tc_val like, int64_t zero); /* [1], of the type of `like` */
+tc_val ti_b_shape(tc_build *b, int n, const int64_t *extent);   /* CONST_SHAPE */
 /* The stored numbers of a constant; NULL data when x is none. */
-tc_tensor tc_b_constant(const tc_build *b, tc_val x);
+tc_tensor ti_b_constant(const tc_build *b, tc_val x);
 
-tc_val tc_b_tosa_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
-tc_val tc_b_tosa_transpose(tc_build *b, tc_val x, const int64_t *perm); /* axis i is x's perm[i] */
-tc_val tc_b_tosa_slice(tc_build *b, tc_val x, const int64_t *start, const int64_t *size);
-tc_val tc_b_tosa_slice_axis(tc_build *b, tc_val x, int axis, int64_t start, int64_t size);
-tc_val tc_b_tosa_pad(tc_build *b, tc_val x, const int64_t *before_after, double stored);
-tc_val tc_b_tosa_tile(tc_build *b, tc_val x, const int64_t *times);
-tc_val tc_b_tosa_rank(tc_build *b, tc_val x, int rank); /* ones in front, for broadcasting */
-tc_val tc_b_tosa_expand(tc_build *b, tc_val x, int rank, const int64_t *dim); /* and tiled */
+tc_val ti_b_tosa_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
+tc_val ti_b_tosa_transpose(tc_build *b, tc_val x, const int64_t *perm); /* axis i is x's perm[i] */
+tc_val ti_b_tosa_slice(tc_build *b, tc_val x, const int64_t *start, const int64_t *size);
+tc_val ti_b_tosa_slice_axis(tc_build *b, tc_val x, int axis, int64_t start, int64_t size);
+tc_val ti_b_tosa_pad(tc_build *b, tc_val x, const int64_t *before_after, double stored);
+tc_val ti_b_tosa_tile(tc_build *b, tc_val x, const int64_t *times);
+tc_val ti_b_tosa_rank(tc_build *b, tc_val x, int rank); /* ones in front, for broadcasting */
+tc_val ti_b_tosa_expand(tc_build *b, tc_val x, int rank, const int64_t *dim); /* and tiled */
 /* Axis `axis` last, the others in order, and back; axis 1: [n,c,..] <-> [n,..,c]. */
-tc_val tc_b_tosa_axis_last(tc_build *b, tc_val x, int axis);
-tc_val tc_b_tosa_axis_back(tc_build *b, tc_val x, int axis);
-tc_val tc_b_tosa_channels_last(tc_build *b, tc_val x);
-tc_val tc_b_tosa_channels_first(tc_build *b, tc_val x);
+tc_val ti_b_tosa_axis_last(tc_build *b, tc_val x, int axis);
+tc_val ti_b_tosa_axis_back(tc_build *b, tc_val x, int axis);
+tc_val ti_b_tosa_channels_last(tc_build *b, tc_val x);
+tc_val ti_b_tosa_channels_first(tc_build *b, tc_val x);
 
 /* An axis counted from the front; a message when it is out of range (rank 0 counts as rank 1). */
-int tc_b_axis(tc_build *b, int64_t axis, int rank);
+int ti_b_axis(tc_build *b, int64_t axis, int rank);
 /* Several of them, each once; all where the list is empty. */
-tc_ints tc_b_axes(tc_build *b, tc_ints axes, int rank);
+tc_ints ti_b_axes(tc_build *b, tc_ints axes, int rank);
 
 #endif

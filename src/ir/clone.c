@@ -4,7 +4,7 @@
 
 static void *again(tc_arena *arena, const void *data, size_t n, size_t size)
 {
-    void *copy = tc_arena_array(arena, n, size, _Alignof(max_align_t));
+    void *copy = ti_arena_array(arena, n, size, _Alignof(max_align_t));
     return n ? memcpy(copy, data, n * size) : copy;
 }
 
@@ -35,9 +35,9 @@ static tc_graph *clone_graph(tc_module *module, const tc_graph *from)
     return g;
 }
 
-tc_module *tc_module_clone(const tc_module *module)
+tc_module *ti_module_clone(const tc_module *module)
 {
-    tc_module *copy = tc_module_copy(module);
+    tc_module *copy = ti_module_copy(module);
     for (size_t i = 0; i < module->n_graph; i++)
         copy->graph[i] = clone_graph(copy, module->graph[i]);
     copy->state = NULL;

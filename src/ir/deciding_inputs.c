@@ -12,10 +12,10 @@ static const char *name_of(const tc_graph *g, tc_val v)
     return g->val[v]->name;
 }
 
-const char *tc_steering_input(const tc_graph *g, tc_val x)
+const char *ti_steering_input(const tc_graph *g, tc_val x)
 {
     tc_ctx *ctx = g->module->ctx;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     bool *needed = tc_new_n(&ctx->scratch, bool, g->n_val);
     const char *found = NULL;
     needed[x] = true;
@@ -28,14 +28,14 @@ const char *tc_steering_input(const tc_graph *g, tc_val x)
             if (node->in[i])
                 needed[node->in[i]] = true;
     }
-    for (size_t i = 0; i < g->n_in && g == tc_main(g->module); i++) {
+    for (size_t i = 0; i < g->n_in && g == ti_main(g->module); i++) {
         if (!needed[g->in[i]])
             continue;
-        bool only = !found && tc_type_count(tc_type_of(g, g->in[i])) == 1;
+        bool only = !found && tc_type_count(ti_type_of(g, g->in[i])) == 1;
         found = only ? name_of(g, g->in[i]) : NULL;
         if (!found)
             break;
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return found;
 }

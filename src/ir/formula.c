@@ -144,11 +144,11 @@ static bool named_field(const reader *r, tc_str name, double *v)
         const tc_choice *choice =
             field->kind >= TC_FIELD_CHOICES ? &tc_choices[field->kind - TC_FIELD_CHOICES] : NULL;
         for (int k = 0; choice && k < choice->count; k++)
-            if (tc_str_is(name, choice->word[k])) {
+            if (ti_str_is(name, choice->word[k])) {
                 *v = k;
                 return true;
             }
-        if (!tc_str_is(name, field->name))
+        if (!ti_str_is(name, field->name))
             continue;
         *v = field->kind == TC_FIELD_f64    ? *(const double *)at
              : field->kind == TC_FIELD_i64  ? (double)*(const int64_t *)at
@@ -175,7 +175,7 @@ static tc_term named(reader *r, tc_str name)
     if (named_field(r, name, &v))
         return number(v);
     for (size_t i = 0; i < TC_COUNT(constant); i++)
-        if (tc_str_is(name, constant[i].name))
+        if (ti_str_is(name, constant[i].name))
             return number(constant[i].value);
     return fail(r);
 }
@@ -196,11 +196,11 @@ static tc_term call(reader *r, tc_str name)
     while (sign(r, ","));
     if (!sign(r, ")"))
         return fail(r);
-    if (tc_str_is(name, "poly"))
+    if (ti_str_is(name, "poly"))
         return polynomial(r, in, n);
-    if (tc_str_is(name, "like"))
+    if (ti_str_is(name, "like"))
         return n == 2 && in[1].known ? make(r, TC_FORMULA_LIKE, in, 2) : fail(r);
-    tc_op op = tc_op_named(name);
+    tc_op op = ti_op_named(name);
     return op < TC_OP_COUNT ? make(r, op, in, n) : fail(r);
 }
 
@@ -301,7 +301,7 @@ static bool binding(reader *r)
     return true;
 }
 
-bool tc_formula_apply(const tc_formula *f, tc_term *out, const char **wrong)
+bool ti_formula_apply(const tc_formula *f, tc_term *out, const char **wrong)
 {
     reader r = {.f = f, .at = f->text};
     while (binding(&r))
@@ -314,7 +314,7 @@ bool tc_formula_apply(const tc_formula *f, tc_term *out, const char **wrong)
 
 /* ---- for makers ---- */
 
-tc_op_formula tc_formula_of(tc_op op)
+tc_op_formula ti_formula_of(tc_op op)
 {
     static const tc_op_formula several[TC_OP_COUNT] = {
 #define SAME ""
@@ -334,7 +334,7 @@ tc_op_formula tc_formula_of(tc_op op)
     return f;
 }
 
-uint32_t tc_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n)
+uint32_t ti_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n)
 {
     for (int i = op == TC_OP_where; i < n; i++)
         if (!in[i].known)
@@ -342,7 +342,7 @@ uint32_t tc_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n
     return f->in[0];
 }
 
-const void *tc_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, const tc_term *in,
+const void *ti_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, const tc_term *in,
                             int n)
 {
     tc_attr_kind kind = tc_ops[op].attr;
@@ -350,7 +350,7 @@ const void *tc_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, cons
     bool own = op == TC_OP_round; /* without decimals, also in that of round itself */
     if (kind == TC_ATTR_none || (!n && kind == f->kind && !own))
         return kind == TC_ATTR_none ? NULL : f->attr;
-    char *record = tc_arena_array(arena, info->size, 1, _Alignof(max_align_t));
+    char *record = ti_arena_array(arena, info->size, 1, _Alignof(max_align_t));
     if (kind == TC_ATTR_alpha)
         ((tc_attr_alpha *)(void *)record)->alpha = 1;
     for (int i = 0; i < n && i < info->n_field; i++)

@@ -40,7 +40,7 @@ struct tc_formula {
 };
 
 /* What the formula makes.  false: it cannot be read, *wrong says from where on, or is a number. */
-bool tc_formula_apply(const tc_formula *f, tc_term *out, const char **wrong);
+bool ti_formula_apply(const tc_formula *f, tc_term *out, const char **wrong);
 
 /* An operator's formulas: the row FUNCTION of op.def, or formula.def, which has the fields. */
 typedef struct tc_op_formula {
@@ -48,14 +48,14 @@ typedef struct tc_op_formula {
     const char *tosa, *cpu; /* NULL: none */
 } tc_op_formula;
 
-tc_op_formula tc_formula_of(tc_op op);
+tc_op_formula ti_formula_of(tc_op op);
 
 /* For makers: the operand that a number beside it takes its type from. */
-uint32_t tc_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n);
+uint32_t ti_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n);
 
 /* For makers: the attributes of `op` in the formula, of the n numbers behind its operands; without
  * any, those of the formula's operator where they are of one kind, 1 for alpha, else 0. */
-const void *tc_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, const tc_term *in,
+const void *ti_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, const tc_term *in,
                             int n);
 
 #endif

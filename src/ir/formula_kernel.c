@@ -23,7 +23,7 @@ static uint32_t space(desk *d, const tc_type *type)
         return 0;
     }
     d->made[++d->n_made] =
-        (tc_tensor){type, tc_arena_raw(d->call->scratch, tc_type_bytes(type))};
+        (tc_tensor){type, ti_arena_raw(d->call->scratch, tc_type_bytes(type))};
     return d->n_made;
 }
 
@@ -31,7 +31,7 @@ static uint32_t number(desk *d, double value)
 {
     uint32_t v = space(d, &d->number);
     if (v)
-        tc_store_f64(d->made[v], 0, value);
+        ti_store_f64(d->made[v], 0, value);
     return v;
 }
 
@@ -42,7 +42,7 @@ static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
         return (tc_term){.made = number(d, in[1].number)};
     const tc_op_info *info = &tc_ops[op];
     int operands = n < info->max_in ? n : info->max_in;
-    bool truth = info->shape == tc_shape_compare || info->shape == tc_shape_bool;
+    bool truth = info->shape == ti_shape_compare || info->shape == ti_shape_bool;
     tc_tensor operand[3] = {{0}};
     for (int i = 0; i < operands && i < 3; i++)
         operand[i] = d->made[in[i].known ? number(d, in[i].number) : in[i].made];
@@ -51,7 +51,7 @@ static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
         d->call->error = d->call->error ? d->call->error : "a formula of more than elements";
         return (tc_term){0};
     }
-    tc_call call = {.attr = tc_formula_attr(d->call->scratch, f, op, in + operands,
+    tc_call call = {.attr = ti_formula_attr(d->call->scratch, f, op, in + operands,
                                             n - operands),
                     .n_in = operands,
                     .n_out = 1,
@@ -75,19 +75,19 @@ static void run(tc_call *call, tc_op op, const char *text)
     tc_formula f = {text, tc_ops[op].attr, call->attr, {space(&d, &d.real)}, compute, &d};
     tc_term out;
     const char *wrong;
-    tc_convert(call->in[0], d.made[f.in[0]]);
-    if (!tc_formula_apply(&f, &out, &wrong))
+    ti_convert(call->in[0], d.made[f.in[0]]);
+    if (!ti_formula_apply(&f, &out, &wrong))
         call->error = "its formula cannot be read";
     else if (d.made[out.made].type == &d.number)
         call->error = "its formula is a number";
     if (!call->error)
-        tc_convert(d.made[out.made], call->out[0]);
+        ti_convert(d.made[out.made], call->out[0]);
 }
 
 #define KERNEL_own(name, text)
 #define KERNEL_formula(name, text)                                                                 \
-    void tc_num_##name(tc_call *call);                                                             \
-    void tc_num_##name(tc_call *call)                                                              \
+    void ti_num_##name(tc_call *call);                                                             \
+    void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
         static const char formula[] = text; /* NULL does not build */                              \
         run(call, TC_OP_##name, formula);                                                          \

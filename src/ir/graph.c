@@ -4,27 +4,27 @@
 
 #include "../num/load.h"
 
-tc_module *tc_module_new(tc_ctx *ctx, const char *file)
+tc_module *ti_module_new(tc_ctx *ctx, const char *file)
 {
     tc_module *module = tc_new(&ctx->arena, tc_module);
     module->ctx = ctx;
-    module->file = tc_intern_text(ctx, file);
+    module->file = ti_intern_text(ctx, file);
     return module;
 }
 
-tc_graph tc_graph_empty(tc_module *module, const char *name)
+tc_graph ti_graph_empty(tc_module *module, const char *name)
 {
-    tc_graph g = {.module = module, .name = tc_intern_text(module->ctx, name)};
+    tc_graph g = {.module = module, .name = ti_intern_text(module->ctx, name)};
     tc_grow(&module->ctx->arena, g.val, g.n_val, g.cap_val);
     g.val[g.n_val++] = NULL; /* id 0 is none */
     return g;
 }
 
-tc_graph *tc_graph_new(tc_module *module, const char *name)
+tc_graph *ti_graph_new(tc_module *module, const char *name)
 {
     tc_arena *arena = &module->ctx->arena;
     tc_graph *g = tc_new(arena, tc_graph);
-    *g = tc_graph_empty(module, name);
+    *g = ti_graph_empty(module, name);
     tc_grow(arena, module->graph, module->n_graph, module->cap_graph);
     return module->graph[module->n_graph++] = g;
 }
@@ -34,13 +34,13 @@ tc_graph *tc_graph_new(tc_module *module, const char *name)
 static tc_graph *graph_copy(const tc_graph *g, tc_module *module)
 {
     tc_arena *arena = &module->ctx->arena;
-    tc_graph *copy = tc_arena_copy(arena, g, sizeof *g);
+    tc_graph *copy = ti_arena_copy(arena, g, sizeof *g);
     copy->module = module;
-    copy->node = tc_arena_copy(arena, g->node, g->n_node * sizeof *g->node);
-    copy->val = tc_arena_copy(arena, g->val, g->n_val * sizeof *g->val);
-    copy->in = tc_arena_copy(arena, g->in, g->n_in * sizeof *g->in);
-    copy->out = tc_arena_copy(arena, g->out, g->n_out * sizeof *g->out);
-    copy->mutation = tc_arena_copy(arena, g->mutation, g->n_mutation * sizeof *g->mutation);
+    copy->node = ti_arena_copy(arena, g->node, g->n_node * sizeof *g->node);
+    copy->val = ti_arena_copy(arena, g->val, g->n_val * sizeof *g->val);
+    copy->in = ti_arena_copy(arena, g->in, g->n_in * sizeof *g->in);
+    copy->out = ti_arena_copy(arena, g->out, g->n_out * sizeof *g->out);
+    copy->mutation = ti_arena_copy(arena, g->mutation, g->n_mutation * sizeof *g->mutation);
     copy->cap_node = g->n_node;
     copy->cap_val = g->n_val;
     copy->cap_in = g->n_in;
@@ -49,26 +49,26 @@ static tc_graph *graph_copy(const tc_graph *g, tc_module *module)
     return copy;
 }
 
-tc_module *tc_module_copy(const tc_module *module)
+tc_module *ti_module_copy(const tc_module *module)
 {
     tc_arena *arena = &module->ctx->arena;
-    tc_module *copy = tc_arena_copy(arena, module, sizeof *module);
+    tc_module *copy = ti_arena_copy(arena, module, sizeof *module);
     copy->graph = tc_new_n(arena, tc_graph *, module->n_graph);
     copy->cap_graph = module->n_graph;
     for (size_t i = 0; i < module->n_graph; i++)
         copy->graph[i] = graph_copy(module->graph[i], copy);
     copy->in_port =
-        tc_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
+        ti_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
     copy->out_port =
-        tc_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
+        ti_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
     copy->state = NULL;
     return copy;
 }
 
-tc_graph *tc_module_find(const tc_module *module, const char *name)
+tc_graph *ti_module_find(const tc_module *module, const char *name)
 {
     for (size_t i = 0; i < module->n_graph; i++)
-        if (tc_text_eq(module->graph[i]->name, name))
+        if (ti_text_eq(module->graph[i]->name, name))
             return module->graph[i];
     return NULL;
 }
@@ -83,21 +83,21 @@ static tc_val new_value(tc_graph *g, const tc_type *type, const char *name, tc_n
     return (tc_val)g->n_val++;
 }
 
-tc_val tc_graph_input(tc_graph *g, const tc_type *type, const char *name)
+tc_val ti_graph_input(tc_graph *g, const tc_type *type, const char *name)
 {
     tc_ctx *ctx = g->module->ctx;
-    tc_val val = new_value(g, type, tc_intern_text(ctx, name), NULL, (int)g->n_in);
+    tc_val val = new_value(g, type, ti_intern_text(ctx, name), NULL, (int)g->n_in);
     tc_grow(&ctx->arena, g->in, g->n_in, g->cap_in);
     return g->in[g->n_in++] = val;
 }
 
-void tc_graph_output(tc_graph *g, tc_val val)
+void ti_graph_output(tc_graph *g, tc_val val)
 {
     tc_grow(&g->module->ctx->arena, g->out, g->n_out, g->cap_out);
     g->out[g->n_out++] = val;
 }
 
-tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+tc_node *ti_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
                       int n_out, const tc_loc *loc)
 {
     static const tc_loc nowhere;
@@ -105,7 +105,7 @@ tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in,
     tc_node *node = tc_new(arena, tc_node);
     *node = (tc_node){
         .op = op, .n_in = n_in, .n_out = n_out, .attr = attr, .loc = loc ? loc : &nowhere};
-    node->in = tc_arena_copy(arena, in, (size_t)n_in * sizeof *in);
+    node->in = ti_arena_copy(arena, in, (size_t)n_in * sizeof *in);
     node->out = tc_new_n(arena, tc_val, (size_t)n_out);
     for (int i = 0; i < n_out; i++)
         node->out[i] = new_value(g, NULL, NULL, node, i);
@@ -113,27 +113,27 @@ tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in,
     return g->node[g->n_node++] = node;
 }
 
-tc_val tc_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
+tc_val ti_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
                       const tc_loc *loc)
 {
     static const char empty[1];
-    tc_node *node = tc_graph_add(g, TC_OP_const, NULL, NULL, 0, 1, loc);
+    tc_node *node = ti_graph_add(g, TC_OP_const, NULL, NULL, 0, 1, loc);
     tc_value *value = g->val[node->out[0]];
     value->type = type;
     value->data = data ? data : empty; /* a constant always has data, were it of no bytes */
-    value->name = tc_intern_text(g->module->ctx, name);
+    value->name = ti_intern_text(g->module->ctx, name);
     return node->out[0];
 }
 
-tc_val tc_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *loc)
+tc_val ti_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *loc)
 {
     tc_ctx *ctx = g->module->ctx;
-    tc_tensor one = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 0, NULL));
-    tc_store_f64(one, 0, value);
-    return tc_graph_const(g, one.type, one.data, NULL, loc);
+    tc_tensor one = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 0, NULL));
+    ti_store_f64(one, 0, value);
+    return ti_graph_const(g, one.type, one.data, NULL, loc);
 }
 
-void tc_graph_mutate(tc_graph *g, tc_val before, tc_val after)
+void ti_graph_mutate(tc_graph *g, tc_val before, tc_val after)
 {
     tc_grow(&g->module->ctx->arena, g->mutation, g->n_mutation, g->cap_mutation);
     g->mutation[g->n_mutation++] = (tc_mutation){before, after};
@@ -141,7 +141,7 @@ void tc_graph_mutate(tc_graph *g, tc_val before, tc_val after)
         g->val[before]->state = true;
 }
 
-tc_tensor tc_tensor_of(const tc_graph *g, tc_val v)
+tc_tensor ti_tensor_of(const tc_graph *g, tc_val v)
 {
     if (!v)
         return (tc_tensor){NULL, NULL};
@@ -151,25 +151,25 @@ tc_tensor tc_tensor_of(const tc_graph *g, tc_val v)
     return (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
 }
 
-tc_status tc_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+tc_status ti_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
                         int n_out, const tc_loc *loc, tc_node **node)
 {
-    tc_node *added = tc_graph_add(g, op, attr, in, n_in, n_out, loc);
+    tc_node *added = ti_graph_add(g, op, attr, in, n_in, n_out, loc);
     if (node)
         *node = added;
-    return tc_node_infer(g, added);
+    return ti_node_infer(g, added);
 }
 
-int tc_node_calls(const tc_node *node)
+int ti_node_calls(const tc_node *node)
 {
     bool control = (tc_ops[node->op].traits & T_CONTROL) && node->attr;
     return !control ? 0 : node->op == TC_OP_call ? 1 : 2;
 }
 
-tc_graph *tc_node_callee(const tc_module *module, const tc_node *node, int which)
+tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which)
 {
-    assert(which < tc_node_calls(node));
+    assert(which < ti_node_calls(node));
     const tc_field *field = &tc_attrs[tc_ops[node->op].attr].field[which];
     const char *name = *(const char *const *)((const char *)node->attr + field->at);
-    return name ? tc_module_find(module, name) : NULL;
+    return name ? ti_module_find(module, name) : NULL;
 }

@@ -87,66 +87,66 @@ struct tc_module {
     int depth;              /* run/eval.c: graphs that are running, one inside the other */
 };
 
-tc_module *tc_module_new(tc_ctx *ctx, const char *file);
+tc_module *ti_module_new(tc_ctx *ctx, const char *file);
 /* The same graphs again, nodes and values shared: passes over one leave the other as it is.
  * Variables of the copy begin as they were declared. */
-tc_module *tc_module_copy(const tc_module *module);
+tc_module *ti_module_copy(const tc_module *module);
 /* Nodes, values and lists of a module once more: whatever is done to the one, the other stays.
  * Types, attributes and numbers are shared; what TOSA's variables hold is not. */
-tc_module *tc_module_clone(const tc_module *module);
-tc_graph *tc_graph_new(tc_module *module, const char *name);
-tc_graph tc_graph_empty(tc_module *module, const char *name); /* not yet in the module's list */
-tc_graph *tc_module_find(const tc_module *module, const char *name);
-static inline tc_graph *tc_main(const tc_module *module) { return module->graph[0]; }
+tc_module *ti_module_clone(const tc_module *module);
+tc_graph *ti_graph_new(tc_module *module, const char *name);
+tc_graph ti_graph_empty(tc_module *module, const char *name); /* not yet in the module's list */
+tc_graph *ti_module_find(const tc_module *module, const char *name);
+static inline tc_graph *ti_main(const tc_module *module) { return module->graph[0]; }
 
 /* Building.  Types may be NULL and given later by tidy/infer_types.c. */
-tc_val tc_graph_input(tc_graph *g, const tc_type *type, const char *name);
-void tc_graph_output(tc_graph *g, tc_val val);
-tc_node *tc_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
+tc_val ti_graph_input(tc_graph *g, const tc_type *type, const char *name);
+void ti_graph_output(tc_graph *g, tc_val val);
+tc_node *ti_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
                       int n_out, const tc_loc *loc);
 /* A constant; the data is not copied and must live as long as the context. */
-tc_val tc_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
+tc_val ti_graph_const(tc_graph *g, const tc_type *type, const void *data, const char *name,
                       const tc_loc *loc);
 /* A rank-0 constant. */
-tc_val tc_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *loc);
+tc_val ti_graph_scalar(tc_graph *g, tc_dtype dtype, double value, const tc_loc *loc);
 
 /* Append and infer the result types at once: the usual way for readers and rules.
  * On failure a message has been given. */
-TC_MUST_USE tc_status tc_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *in,
+TC_MUST_USE tc_status ti_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *in,
                                     int n_in, int n_out, const tc_loc *loc, tc_node **node);
 
-static inline tc_value *tc_value_of(const tc_graph *g, tc_val v) { return g->val[v]; }
-static inline const tc_type *tc_type_of(const tc_graph *g, tc_val v)
+static inline tc_value *ti_value_of(const tc_graph *g, tc_val v) { return g->val[v]; }
+static inline const tc_type *ti_type_of(const tc_graph *g, tc_val v)
 {
     return v ? g->val[v]->type : NULL;
 }
-static inline tc_node *tc_def(const tc_graph *g, tc_val v) { return v ? g->val[v]->def : NULL; }
-static inline bool tc_is_const(const tc_graph *g, tc_val v)
+static inline tc_node *ti_def(const tc_graph *g, tc_val v) { return v ? g->val[v]->def : NULL; }
+static inline bool ti_is_const(const tc_graph *g, tc_val v)
 {
     return v && g->val[v]->data != NULL && !g->val[v]->state;
 }
 /* From now on `before` is a buffer of the program, and no constant. */
-void tc_graph_mutate(tc_graph *g, tc_val before, tc_val after);
+void ti_graph_mutate(tc_graph *g, tc_val before, tc_val after);
 /* The input of one number that alone decides x, by its name; NULL: there is none such. */
-const char *tc_steering_input(const tc_graph *g, tc_val x);
+const char *ti_steering_input(const tc_graph *g, tc_val x);
 /* The value as a kernel sees it: type and, for constants, data. */
-tc_tensor tc_tensor_of(const tc_graph *g, tc_val v);
+tc_tensor ti_tensor_of(const tc_graph *g, tc_val v);
 
 /* The graphs that a T_CONTROL node names in the first fields of its attributes: how many, and
  * which; NULL when the module has none of that name. */
-int tc_node_calls(const tc_node *node);
-tc_graph *tc_node_callee(const tc_module *module, const tc_node *node, int which);
+int ti_node_calls(const tc_node *node);
+tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which);
 
 /* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the
  * others work on the real numbers that quantized values stand for. */
-bool tc_op_sees_storage(tc_op op);
+bool ti_op_sees_storage(tc_op op);
 /* Whether an operand or a result of the node is quantized. */
-bool tc_node_quantized(const tc_graph *g, const tc_node *node);
+bool ti_node_quantized(const tc_graph *g, const tc_node *node);
 
 /* Give a node's results the types its operator computes from its operands (rule in op.def);
  * types that were declared before are compared with them. */
-TC_MUST_USE tc_status tc_node_infer(tc_graph *g, tc_node *node);
+TC_MUST_USE tc_status ti_node_infer(tc_graph *g, tc_node *node);
 /* Give every value of the module its type, where it has none yet. */
-TC_MUST_USE tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_infer_missing(tc_ctx *ctx, tc_module *module);
 
 #endif

@@ -5,16 +5,16 @@
 /* In the typed form an operator works on the real numbers that quantized values stand for. */
 static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
 {
-    return t && t->quant ? tc_type_make(ctx, TC_f32, t->rank, t->dim) : t;
+    return t && t->quant ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
 }
 
-bool tc_op_sees_storage(tc_op op)
+bool ti_op_sees_storage(tc_op op)
 {
     return tc_ops[op].tosa || op == TC_OP_rescale || op == TC_OP_quantize ||
            op == TC_OP_dequantize || op == TC_OP_ethosu || (tc_ops[op].traits & T_CONTROL);
 }
 
-bool tc_node_quantized(const tc_graph *g, const tc_node *node)
+bool ti_node_quantized(const tc_graph *g, const tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] && g->val[node->in[i]]->type->quant)
@@ -28,12 +28,12 @@ bool tc_node_quantized(const tc_graph *g, const tc_node *node)
 static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int i,
                                   const tc_type *declared, const tc_type *computed)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_status status =
-        tc_error(ctx, node->loc, TC_E_MISMATCH, "result %d of '%s' is declared %s, and is %s", i,
-                 tc_ops[node->op].name, tc_type_text(&ctx->scratch, declared),
-                 tc_type_text(&ctx->scratch, computed));
-    tc_arena_rewind(&ctx->scratch, mark);
+        ti_error(ctx, node->loc, TC_E_MISMATCH, "result %d of '%s' is declared %s, and is %s", i,
+                 tc_ops[node->op].name, ti_type_text(&ctx->scratch, declared),
+                 ti_type_text(&ctx->scratch, computed));
+    ti_arena_rewind(&ctx->scratch, mark);
     (void)g;
     return status;
 }
@@ -42,11 +42,11 @@ static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node 
  */
 static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
 {
-    const tc_graph *sub = node->op == TC_OP_call ? tc_node_callee(g->module, node, 0) : NULL;
+    const tc_graph *sub = node->op == TC_OP_call ? ti_node_callee(g->module, node, 0) : NULL;
     if (!sub || sub->n_out != (size_t)node->n_out || sub->out[i] >= sub->n_val ||
-        !tc_type_of(sub, sub->out[i]))
+        !ti_type_of(sub, sub->out[i]))
         return g->val[node->out[i]]->type;
-    return tc_type_of(sub, sub->out[i]);
+    return ti_type_of(sub, sub->out[i]);
 }
 
 /* Places and counts, which PyTorch has as i64, may be kept in 32 bits. */
@@ -55,21 +55,21 @@ static bool kept_in_32(const tc_node *node, const tc_type *declared, const tc_ty
     bool counts = (tc_ops[node->op].traits & T_REDUCES) || node->op == TC_OP_bucketize ||
                   node->op == TC_OP_topk || node->op == TC_OP_sort || node->op == TC_OP_cumsum;
     return counts && !tc_ops[node->op].tosa && computed->dtype == TC_i64 &&
-           declared->dtype == TC_i32 && !declared->quant && tc_same_dims(declared, computed);
+           declared->dtype == TC_i32 && !declared->quant && ti_same_dims(declared, computed);
 }
 
 static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
 {
     tc_ctx *ctx = g->module->ctx;
     const tc_op_info *info = &tc_ops[node->op];
-    bool typed = !tc_op_sees_storage(node->op) && tc_node_quantized(g, node);
+    bool typed = !ti_op_sees_storage(node->op) && ti_node_quantized(g, node);
     for (int i = 0; i < node->n_in; i++) {
-        in[i] = tc_tensor_of(g, node->in[i]);
+        in[i] = ti_tensor_of(g, node->in[i]);
         if (node->in[i] && !in[i].type)
-            return tc_bug(ctx, node->loc, "operand %d of '%s' has no type yet", i, info->name);
+            return ti_bug(ctx, node->loc, "operand %d of '%s' has no type yet", i, info->name);
         bool first = i == 0 && info->min_in && !(info->traits & T_CONTROL);
         if (!node->in[i] && (info->tosa || first))
-            return tc_error(ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is left out", i,
+            return ti_error(ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is left out", i,
                             info->name);
         if (typed && in[i].type && in[i].type->quant)
             in[i] = (tc_tensor){real_type(ctx, in[i].type), NULL};
@@ -83,10 +83,10 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
     TC_TRY(info->shape(&call));
     for (int i = 0; i < node->n_out; i++) {
         tc_value *value = g->val[node->out[i]];
-        if (out[i].dtype == TC_none || tc_dims_count(out[i].rank, out[i].dim) < 0)
-            return tc_error(ctx, node->loc, TC_E_TOO_LARGE,
+        if (out[i].dtype == TC_none || ti_dims_count(out[i].rank, out[i].dim) < 0)
+            return ti_error(ctx, node->loc, TC_E_TOO_LARGE,
                             "the result of '%s' is too large, or of too high a rank", info->name);
-        const tc_type *computed = tc_type_intern(ctx, &out[i]);
+        const tc_type *computed = ti_type_intern(ctx, &out[i]);
         if (!value->type)
             value->type = computed;
         else if ((typed ? real_type(ctx, value->type) : value->type) != computed &&
@@ -96,28 +96,28 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
     return TC_OK;
 }
 
-tc_status tc_node_infer(tc_graph *g, tc_node *node)
+tc_status ti_node_infer(tc_graph *g, tc_node *node)
 {
     tc_ctx *ctx = g->module->ctx;
     const tc_op_info *info = &tc_ops[node->op];
     if (node->n_in < info->min_in || (info->max_in != TC_ANY && node->n_in > info->max_in))
-        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has %d operands, expected %d to %d",
+        return ti_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has %d operands, expected %d to %d",
                         info->name, node->n_in, info->min_in, info->max_in);
     if (info->n_out != TC_ANY && node->n_out != info->n_out)
-        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has %d results, expected %d",
+        return ti_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has %d results, expected %d",
                         info->name, node->n_out, info->n_out);
     if (info->attr != TC_ATTR_none && !node->attr)
-        return tc_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has no attributes", info->name);
+        return ti_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has no attributes", info->name);
     if (node->op == TC_OP_const)
         return TC_OK; /* its type is its own */
     if (!info->shape)
-        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape function yet",
+        return ti_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape function yet",
                               info->name);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
     tc_type *out = tc_new_n(&ctx->scratch, tc_type, (size_t)node->n_out);
     tc_status status = infer(g, node, in, out);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -137,14 +137,14 @@ static tc_status infer_graph(tc_ctx *ctx, tc_graph *g)
             continue;
         for (int i = 0; i < node->n_in; i++)
             if (node->in[i] && !g->val[node->in[i]]->type)
-                return tc_error(ctx, node->loc, TC_E_TYPE, "operand %d of '%s' has no type", i,
+                return ti_error(ctx, node->loc, TC_E_TYPE, "operand %d of '%s' has no type", i,
                                 tc_ops[node->op].name);
-        TC_TRY(tc_node_infer(g, node));
+        TC_TRY(ti_node_infer(g, node));
     }
     return TC_OK;
 }
 
-tc_status tc_infer_missing(tc_ctx *ctx, tc_module *module)
+tc_status ti_infer_missing(tc_ctx *ctx, tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         TC_TRY(infer_graph(ctx, module->graph[i]));

@@ -15,21 +15,21 @@ static bool same_side(const tc_side *a, const tc_side *b)
 
 static void print_whole(const tc_module *m, tc_arena *arena, tc_buf *text, tc_side *side)
 {
-    tc_buf_init(text, arena);
-    tc_side_init(side, arena);
-    tc_print(m, &(tc_print_options){.locs = true, .side = side}, text);
+    ti_buf_init(text, arena);
+    ti_side_init(side, arena);
+    ti_print(m, &(tc_print_options){.locs = true, .side = side}, text);
 }
 
-bool tc_module_equal(const tc_module *a, const tc_module *b)
+bool ti_module_equal(const tc_module *a, const tc_module *b)
 {
     tc_arena *arena = &a->ctx->arena;
-    tc_mark mark = tc_arena_mark(arena); /* printing makes nothing that stays */
+    tc_mark mark = ti_arena_mark(arena); /* printing makes nothing that stays */
     tc_buf text_a, text_b;
     tc_side side_a, side_b;
     print_whole(a, arena, &text_a, &side_a);
     print_whole(b, arena, &text_b, &side_b);
     bool same = text_a.size == text_b.size && memcmp(text_a.data, text_b.data, text_a.size) == 0 &&
                 same_side(&side_a, &side_b);
-    tc_arena_rewind(arena, mark);
+    ti_arena_rewind(arena, mark);
     return same;
 }

@@ -20,13 +20,13 @@ typedef struct tc_side {
     size_t size; /* of all parts */
     tc_map seen;
 } tc_side;
-void tc_side_init(tc_side *side, tc_arena *arena);
+void ti_side_init(tc_side *side, tc_arena *arena);
 
 /* The line `bin "SIZE:HASH"` says which file belongs to a text.  FNV-1a of bytes that follow each
  * other; TC_SIDE_HASH is where it begins. */
 #define TC_SIDE_HASH UINT64_C(0xcbf29ce484222325)
-uint64_t tc_side_hash(uint64_t hash, tc_bytes more);
-const char *tc_side_word(tc_arena *arena, size_t size, uint64_t hash);
+uint64_t ti_side_hash(uint64_t hash, tc_bytes more);
+const char *ti_side_word(tc_arena *arena, size_t size, uint64_t hash);
 
 typedef struct tc_print_options {
     bool locs;     /* loc(...) behind every node that knows where it came from */
@@ -34,15 +34,15 @@ typedef struct tc_print_options {
 } tc_print_options;
 
 /* `out` lives in an arena other than the context's scratch, which is used on the way. */
-void tc_print(const tc_module *module, const tc_print_options *options, tc_buf *out);
+void ti_print(const tc_module *module, const tc_print_options *options, tc_buf *out);
 
 /* Text to a module.  `side` holds the constants that stand beside it, or nothing; it is kept, and
  * must live as long as the context.  Types that the text leaves out are inferred where the
  * operands' types are known.  The module has not been verified. */
-TC_MUST_USE tc_status tc_parse(tc_ctx *ctx, const char *file, tc_bytes text, tc_bytes side,
+TC_MUST_USE tc_status ti_parse(tc_ctx *ctx, const char *file, tc_bytes text, tc_bytes side,
                                tc_module **out);
 
 /* The same graphs, signature and places. */
-bool tc_module_equal(const tc_module *a, const tc_module *b);
+bool ti_module_equal(const tc_module *a, const tc_module *b);
 
 #endif

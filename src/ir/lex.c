@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void tc_lex_init(tc_lex *lex, tc_ctx *ctx, const char *file, tc_bytes text)
+void ti_lex_init(tc_lex *lex, tc_ctx *ctx, const char *file, tc_bytes text)
 {
     const char *start = text.size ? (const char *)text.data : "";
     *lex = (tc_lex){.ctx = ctx,
@@ -16,23 +16,23 @@ void tc_lex_init(tc_lex *lex, tc_ctx *ctx, const char *file, tc_bytes text)
                     .line = 1};
 }
 
-const char *tc_lex_place(tc_lex *lex)
+const char *ti_lex_place(tc_lex *lex)
 {
-    tc_lex_peek(lex);
-    return tc_text_format(&lex->ctx->arena, "%s:%d:%d", lex->file, lex->line,
+    ti_lex_peek(lex);
+    return ti_text_format(&lex->ctx->arena, "%s:%d:%d", lex->file, lex->line,
                           (int)(lex->at - lex->line_start) + 1);
 }
 
-void tc_lex_fail(tc_lex *lex, tc_diag_id id, const char *format, ...)
+void ti_lex_fail(tc_lex *lex, tc_diag_id id, const char *format, ...)
 {
     TC_STOP(lex);
-    tc_loc loc = {.file = tc_lex_place(lex)};
+    tc_loc loc = {.file = ti_lex_place(lex)};
     char message[300];
     va_list args;
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    lex->status = tc_error(lex->ctx, &loc, id, "%s", message);
+    lex->status = ti_error(lex->ctx, &loc, id, "%s", message);
     lex->at = lex->end;
 }
 
@@ -51,7 +51,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-char tc_lex_peek(tc_lex *lex)
+char ti_lex_peek(tc_lex *lex)
 {
     for (; lex->at < lex->end; lex->at++) {
         if (*lex->at == '#')
@@ -67,10 +67,10 @@ char tc_lex_peek(tc_lex *lex)
     return 0;
 }
 
-bool tc_lex_accept(tc_lex *lex, const char *mark)
+bool ti_lex_accept(tc_lex *lex, const char *mark)
 {
     size_t n = strlen(mark);
-    if (!tc_lex_peek(lex) || (size_t)(lex->end - lex->at) < n || memcmp(lex->at, mark, n) != 0)
+    if (!ti_lex_peek(lex) || (size_t)(lex->end - lex->at) < n || memcmp(lex->at, mark, n) != 0)
         return false;
     lex->at += n;
     return true;
@@ -85,21 +85,21 @@ static tc_str next_text(tc_lex *lex)
     return next;
 }
 
-void tc_lex_expect(tc_lex *lex, const char *mark)
+void ti_lex_expect(tc_lex *lex, const char *mark)
 {
-    if (tc_lex_accept(lex, mark))
+    if (ti_lex_accept(lex, mark))
         return;
     tc_str next = next_text(lex);
     if (next.n)
-        tc_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected '%s'", (int)next.n, next.p, mark);
+        ti_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected '%s'", (int)next.n, next.p, mark);
     else
-        tc_lex_fail(lex, TC_E_SYNTAX, "the text ends, expected '%s'", mark);
+        ti_lex_fail(lex, TC_E_SYNTAX, "the text ends, expected '%s'", mark);
 }
 
-tc_str tc_lex_peek_word(tc_lex *lex)
+tc_str ti_lex_peek_word(tc_lex *lex)
 {
     tc_str word = {lex->at, 0};
-    if (!is_letter(tc_lex_peek(lex)))
+    if (!is_letter(ti_lex_peek(lex)))
         return word;
     word.p = lex->at;
     while (word.p + word.n < lex->end &&
@@ -108,9 +108,9 @@ tc_str tc_lex_peek_word(tc_lex *lex)
     return word;
 }
 
-tc_str tc_lex_word(tc_lex *lex)
+tc_str ti_lex_word(tc_lex *lex)
 {
-    tc_str word = tc_lex_peek_word(lex);
+    tc_str word = ti_lex_peek_word(lex);
     lex->at += word.n;
     return word;
 }
@@ -120,9 +120,9 @@ static bool in_number(char c)
     return is_letter(c) || is_digit(c) || c == '.' || c == '+' || c == '-';
 }
 
-tc_str tc_lex_number(tc_lex *lex)
+tc_str ti_lex_number(tc_lex *lex)
 {
-    tc_lex_peek(lex);
+    ti_lex_peek(lex);
     const char *start = lex->at;
     while (lex->at < lex->end && in_number(*lex->at))
         lex->at++;
@@ -136,21 +136,21 @@ tc_str tc_lex_number(tc_lex *lex)
     return (tc_str){start, (size_t)(lex->at - start)};
 }
 
-int64_t tc_lex_int(tc_lex *lex)
+int64_t ti_lex_int(tc_lex *lex)
 {
     int64_t value = 0;
-    tc_lex_peek(lex);
+    ti_lex_peek(lex);
     const char *start = lex->at;
     if (lex->at < lex->end && *lex->at == '-')
         lex->at++;
     while (lex->at < lex->end && is_digit(*lex->at))
         lex->at++;
     tc_str text = {start, (size_t)(lex->at - start)};
-    if (tc_text_to_i64(text, &value))
+    if (ti_text_to_i64(text, &value))
         return value;
     lex->at = start;
     tc_str next = next_text(lex);
-    tc_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected an integer", (int)next.n, next.p);
+    ti_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected an integer", (int)next.n, next.p);
     return 0;
 }
 
@@ -178,25 +178,25 @@ static int escaped(tc_lex *lex)
     return high < 0 || low < 0 || high + low == 0 ? -1 : high * 16 + low;
 }
 
-const char *tc_lex_string(tc_lex *lex)
+const char *ti_lex_string(tc_lex *lex)
 {
-    tc_lex_expect(lex, "\"");
-    tc_mark mark = tc_arena_mark(&lex->ctx->scratch);
+    ti_lex_expect(lex, "\"");
+    tc_mark mark = ti_arena_mark(&lex->ctx->scratch);
     tc_buf text;
-    tc_buf_init(&text, &lex->ctx->scratch);
+    ti_buf_init(&text, &lex->ctx->scratch);
     int c = 0;
     while (lex->at < lex->end && (c = (unsigned char)*lex->at++) != '"' && c >= ' ') {
         if (c == '\\' && (c = escaped(lex)) < 0)
             break;
-        tc_buf_u8(&text, (uint8_t)c);
+        ti_buf_u8(&text, (uint8_t)c);
         c = 0;
     }
     const char *result = NULL;
     if (lex->status == TC_OK && c == '"')
-        result = tc_intern(lex->ctx, (tc_str){(const char *)text.data, text.size});
+        result = ti_intern(lex->ctx, (tc_str){(const char *)text.data, text.size});
     else
-        tc_lex_fail(lex, TC_E_SYNTAX,
+        ti_lex_fail(lex, TC_E_SYNTAX,
                     "the quoted text has no end on its line, or an unknown escape");
-    tc_arena_rewind(&lex->ctx->scratch, mark);
+    ti_arena_rewind(&lex->ctx->scratch, mark);
     return result;
 }

@@ -17,32 +17,32 @@ typedef struct tc_lex {
     tc_status status; /* the first failure */
 } tc_lex;
 
-void tc_lex_init(tc_lex *lex, tc_ctx *ctx, const char *file, tc_bytes text);
+void ti_lex_init(tc_lex *lex, tc_ctx *ctx, const char *file, tc_bytes text);
 
 /* "tiny.ir:7:14", where the next token stands; in the context's arena. */
-const char *tc_lex_place(tc_lex *lex);
+const char *ti_lex_place(tc_lex *lex);
 
 /* Report, unless something has failed before. */
-void tc_lex_fail(tc_lex *lex, tc_diag_id id, const char *format, ...) TC_PRINTF(3, 4);
+void ti_lex_fail(tc_lex *lex, tc_diag_id id, const char *format, ...) TC_PRINTF(3, 4);
 
 /* The next character after spaces and comments (# to the end of the line); 0 at the end. */
-char tc_lex_peek(tc_lex *lex);
+char ti_lex_peek(tc_lex *lex);
 
 /* Step over a mark such as "," or "->" when it comes next. */
-bool tc_lex_accept(tc_lex *lex, const char *mark);
-void tc_lex_expect(tc_lex *lex, const char *mark);
+bool ti_lex_accept(tc_lex *lex, const char *mark);
+void ti_lex_expect(tc_lex *lex, const char *mark);
 
 /* A word: letters, digits, '_' and '.', starting with a letter or '_'.  Empty when there is none.
  */
-tc_str tc_lex_word(tc_lex *lex);
+tc_str ti_lex_word(tc_lex *lex);
 /* The same, left where it is. */
-tc_str tc_lex_peek_word(tc_lex *lex);
+tc_str ti_lex_peek_word(tc_lex *lex);
 
 /* The text of an element or attribute: a word, a number, (1,2), nan(0x1). */
-tc_str tc_lex_number(tc_lex *lex);
-int64_t tc_lex_int(tc_lex *lex);
+tc_str ti_lex_number(tc_lex *lex);
+int64_t ti_lex_int(tc_lex *lex);
 
 /* "text" with escapes \" \\ \n \t \xHH; interned.  NULL after a failure. */
-const char *tc_lex_string(tc_lex *lex);
+const char *ti_lex_string(tc_lex *lex);
 
 #endif

@@ -5,21 +5,21 @@
 /* Kernels and shape functions are found by name; a missing one is a link error. */
 #define ANY TC_ANY
 #define OP(name, in0, in1, out, attr, shape, ...)                                                  \
-    extern tc_shape_fn tc_shape_##shape;                                                           \
-    extern tc_kernel tc_num_##name;
+    extern tc_shape_fn ti_shape_##shape;                                                           \
+    extern tc_kernel ti_num_##name;
 #include "op.def"
 
 /* What needs more than its operands has no kernel: eval.c runs it. */
-#define tc_num_const NULL
-#define tc_num_cond NULL
-#define tc_num_while_loop NULL
-#define tc_num_call NULL
-#define tc_num_tosa_custom NULL
-#define tc_num_tosa_cond_if NULL
-#define tc_num_tosa_while_loop NULL
-#define tc_num_tosa_variable NULL
-#define tc_num_tosa_variable_write NULL
-#define tc_num_tosa_variable_read NULL
+#define ti_num_const NULL
+#define ti_num_cond NULL
+#define ti_num_while_loop NULL
+#define ti_num_call NULL
+#define ti_num_tosa_custom NULL
+#define ti_num_tosa_cond_if NULL
+#define ti_num_tosa_while_loop NULL
+#define ti_num_tosa_variable NULL
+#define ti_num_tosa_variable_write NULL
+#define ti_num_tosa_variable_read NULL
 
 const tc_op_info tc_ops[TC_OP_COUNT] = {
 #define OP(name_, in0_, in1_, out_, attr_, shape_, traits_, role_, axes_, places_, range_, tosa_,  \
@@ -29,8 +29,8 @@ const tc_op_info tc_ops[TC_OP_COUNT] = {
                        .max_in = in1_,                                                             \
                        .n_out = out_,                                                              \
                        .attr = TC_ATTR_##attr_,                                                    \
-                       .shape = tc_shape_##shape_,                                                 \
-                       .kernel = tc_num_##name_,                                                   \
+                       .shape = ti_shape_##shape_,                                                 \
+                       .kernel = ti_num_##name_,                                                   \
                        .traits = traits_,                                                          \
                        .role = TC_ROLE_##role_,                                                    \
                        .axes = TC_AXES_##axes_,                                                    \
@@ -58,21 +58,21 @@ static bool spelled(const char *row, tc_str name)
            memcmp(row + 5, name.p + 5, n - 5) == 0;
 }
 
-tc_op tc_op_named(tc_str name)
+tc_op ti_op_named(tc_str name)
 {
     bool tosa = name.n > 5 && memcmp(name.p, "tosa.", 5) == 0;
     for (int op = 0; op < TC_OP_COUNT; op++) {
         const char *row = tc_ops[op].name;
         if (!name.n || *row != *name.p)
             continue;
-        bool is_tosa = tc_text_starts(row, "tosa_");
-        if (tosa == is_tosa && (tosa ? spelled(row, name) : tc_str_is(name, row)))
+        bool is_tosa = ti_text_starts(row, "tosa_");
+        if (tosa == is_tosa && (tosa ? spelled(row, name) : ti_str_is(name, row)))
             return (tc_op)op;
     }
     return TC_OP_COUNT;
 }
 
-tc_op tc_op_from_tosa(uint32_t number)
+tc_op ti_op_from_tosa(uint32_t number)
 {
     /* Up to RESCALE the table has the schema's order. */
     uint32_t near = TC_OP_tosa_argmax + number - 1;

@@ -43,7 +43,7 @@ enum {
     TC_SOME_BUT_1 = 0xfd
 };
 
-static inline bool tc_among(tc_some set, int i)
+static inline bool ti_among(tc_some set, int i)
 {
     return set >> (i < 7 ? i : 7) & 1;
 }
@@ -115,17 +115,17 @@ typedef struct tc_op_info {
 extern const tc_op_info tc_ops[TC_OP_COUNT];
 
 /* Whether an operator is one of a list. */
-static inline bool tc_op_in(tc_op op, const tc_op *list, size_t n)
+static inline bool ti_op_in(tc_op op, const tc_op *list, size_t n)
 {
     while (n && op != list[n - 1])
         n--;
     return n > 0;
 }
 #define TC_OP_IN(op, ...)                                                                          \
-    tc_op_in(op, (const tc_op[]){__VA_ARGS__}, TC_COUNT(((const tc_op[]){__VA_ARGS__})))
+    ti_op_in(op, (const tc_op[]){__VA_ARGS__}, TC_COUNT(((const tc_op[]){__VA_ARGS__})))
 
 /* The operator of that name in text, or TC_OP_COUNT. */
-tc_op tc_op_named(tc_str name);
-tc_op tc_op_from_tosa(uint32_t number);
+tc_op ti_op_named(tc_str name);
+tc_op ti_op_from_tosa(uint32_t number);
 
 #endif

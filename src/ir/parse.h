@@ -8,15 +8,15 @@
 
 #define FAILED(lex) ((lex)->status != TC_OK)
 
-double tc_parse_f64(tc_lex *lex);
+double ti_parse_f64(tc_lex *lex);
 
 /* "text", or none for NULL. */
-void tc_parse_text(tc_lex *lex, const char **text);
+void ti_parse_text(tc_lex *lex, const char **text);
 
 /* f32[1,3,8,8], i8[4] q(0.05:-3), or ? for NULL. */
-const tc_type *tc_parse_type(tc_lex *lex);
+const tc_type *ti_parse_type(tc_lex *lex);
 
 /* name=value ..., in any order, each once, all of them; the record, or NULL when there is none. */
-const void *tc_parse_attrs(tc_lex *lex, tc_op op);
+const void *ti_parse_attrs(tc_lex *lex, tc_op op);
 
 #endif

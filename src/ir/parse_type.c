@@ -4,31 +4,31 @@
 
 #include "../num/element.h"
 
-double tc_parse_f64(tc_lex *lex)
+double ti_parse_f64(tc_lex *lex)
 {
     double value = 0;
-    tc_str text = tc_lex_number(lex);
-    if (!FAILED(lex) && !tc_element_read(TC_f64, text, &value))
-        tc_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected a number",
-                    (int)tc_min_i64((int64_t)text.n, 40), text.p);
+    tc_str text = ti_lex_number(lex);
+    if (!FAILED(lex) && !ti_element_read(TC_f64, text, &value))
+        ti_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected a number",
+                    (int)ti_min_i64((int64_t)text.n, 40), text.p);
     return value;
 }
 
 /* [1,3,8,8] */
 static void parse_dims(tc_lex *lex, tc_type *type)
 {
-    tc_lex_expect(lex, "[");
-    while (!FAILED(lex) && !tc_lex_accept(lex, "]")) {
+    ti_lex_expect(lex, "[");
+    while (!FAILED(lex) && !ti_lex_accept(lex, "]")) {
         if (type->rank)
-            tc_lex_expect(lex, ",");
+            ti_lex_expect(lex, ",");
         if (type->rank == TC_MAX_RANK) {
-            tc_lex_fail(lex, TC_E_TOO_LARGE, "more than %d dimensions", TC_MAX_RANK);
+            ti_lex_fail(lex, TC_E_TOO_LARGE, "more than %d dimensions", TC_MAX_RANK);
             return;
         }
-        type->dim[type->rank++] = tc_lex_int(lex);
+        type->dim[type->rank++] = ti_lex_int(lex);
     }
-    if (!FAILED(lex) && tc_dims_count(type->rank, type->dim) < 0)
-        tc_lex_fail(lex, TC_E_TOO_LARGE, "a negative dimension, or too many elements");
+    if (!FAILED(lex) && ti_dims_count(type->rank, type->dim) < 0)
+        ti_lex_fail(lex, TC_E_TOO_LARGE, "a negative dimension, or too many elements");
 }
 
 static void check_quant(tc_lex *lex, const tc_type *type, const tc_quant *q)
@@ -36,20 +36,20 @@ static void check_quant(tc_lex *lex, const tc_type *type, const tc_quant *q)
     int64_t expected = q->axis >= 0 && q->axis < type->rank ? type->dim[q->axis] : 1;
     if (FAILED(lex))
         return;
-    if (!tc_is_int(type->dtype))
-        tc_lex_fail(lex, TC_E_TYPE, "'%s' numbers cannot be quantized codes",
+    if (!ti_is_int(type->dtype))
+        ti_lex_fail(lex, TC_E_TYPE, "'%s' numbers cannot be quantized codes",
                     tc_dtypes[type->dtype].name);
     else if (q->axis >= type->rank)
-        tc_lex_fail(lex, TC_E_TYPE, "the channel axis is %d, the rank is %d", q->axis, type->rank);
+        ti_lex_fail(lex, TC_E_TYPE, "the channel axis is %d, the rank is %d", q->axis, type->rank);
     else if (q->count != expected)
-        tc_lex_fail(lex, TC_E_TYPE, "%d scales, expected %" PRId64, q->count, expected);
-    else if (q->lo > q->hi || q->lo < tc_dtype_min(type->dtype) ||
-             q->hi > tc_dtype_max(type->dtype))
-        tc_lex_fail(lex, TC_E_TYPE, "codes %" PRId64 "..%" PRId64 " do not fit '%s'", q->lo, q->hi,
+        ti_lex_fail(lex, TC_E_TYPE, "%d scales, expected %" PRId64, q->count, expected);
+    else if (q->lo > q->hi || q->lo < ti_dtype_min(type->dtype) ||
+             q->hi > ti_dtype_max(type->dtype))
+        ti_lex_fail(lex, TC_E_TYPE, "codes %" PRId64 "..%" PRId64 " do not fit '%s'", q->lo, q->hi,
                     tc_dtypes[type->dtype].name);
     for (int i = 0; i < q->count && !FAILED(lex); i++)
         if (!(q->scale[i] > 0) || q->scale[i] > 1e300)
-            tc_lex_fail(lex, TC_E_TYPE, "a scale is %g, expected a positive number", q->scale[i]);
+            ti_lex_fail(lex, TC_E_TYPE, "a scale is %g, expected a positive number", q->scale[i]);
 }
 
 /* scale:zero, scale:zero, ... */
@@ -58,17 +58,17 @@ static void parse_scales(tc_lex *lex, tc_quant *q)
     double *scale = NULL;
     int64_t *zero = NULL;
     size_t n = 0, cap = 0, cap_zero = 0;
-    char next = tc_lex_peek(lex);
+    char next = ti_lex_peek(lex);
     while (!FAILED(lex) && next != ')' && next != 'i') {
         tc_grow(&lex->ctx->scratch, scale, n, cap);
         tc_grow(&lex->ctx->scratch, zero, n, cap_zero);
-        scale[n] = tc_parse_f64(lex);
-        tc_lex_expect(lex, ":");
-        zero[n++] = tc_lex_int(lex);
-        if (!tc_lex_accept(lex, ","))
+        scale[n] = ti_parse_f64(lex);
+        ti_lex_expect(lex, ":");
+        zero[n++] = ti_lex_int(lex);
+        if (!ti_lex_accept(lex, ","))
             break;
     }
-    q->count = (int32_t)tc_min_i64((int64_t)n, INT32_MAX);
+    q->count = (int32_t)ti_min_i64((int64_t)n, INT32_MAX);
     q->scale = scale;
     q->zero = zero;
 }
@@ -76,46 +76,46 @@ static void parse_scales(tc_lex *lex, tc_quant *q)
 /* q(0.05:-3), q(axis=0; 0.1:0, 0.2:0 in -127..127); the part behind "q". */
 static const tc_type *parse_quant(tc_lex *lex, const tc_type *type)
 {
-    tc_quant q = {.axis = -1, .lo = tc_dtype_min(type->dtype), .hi = tc_dtype_max(type->dtype)};
-    tc_lex_expect(lex, "(");
-    if (tc_lex_accept(lex, "axis=")) {
-        int64_t axis = tc_lex_int(lex);
+    tc_quant q = {.axis = -1, .lo = ti_dtype_min(type->dtype), .hi = ti_dtype_max(type->dtype)};
+    ti_lex_expect(lex, "(");
+    if (ti_lex_accept(lex, "axis=")) {
+        int64_t axis = ti_lex_int(lex);
         q.axis = axis < 0 || axis > TC_MAX_RANK ? TC_MAX_RANK : (int32_t)axis;
-        tc_lex_expect(lex, ";");
+        ti_lex_expect(lex, ";");
     }
     parse_scales(lex, &q);
-    if (tc_lex_accept(lex, "in ")) {
-        q.lo = tc_lex_int(lex);
-        tc_lex_expect(lex, "..");
-        q.hi = tc_lex_int(lex);
+    if (ti_lex_accept(lex, "in ")) {
+        q.lo = ti_lex_int(lex);
+        ti_lex_expect(lex, "..");
+        q.hi = ti_lex_int(lex);
     }
-    tc_lex_expect(lex, ")");
+    ti_lex_expect(lex, ")");
     check_quant(lex, type, &q);
-    return FAILED(lex) ? type : tc_type_with(lex->ctx, type, &q);
+    return FAILED(lex) ? type : ti_type_with(lex->ctx, type, &q);
 }
 
 /* f32[1,3,8,8], i8[4] q(0.05:-3), or ? for NULL. */
-const tc_type *tc_parse_type(tc_lex *lex)
+const tc_type *ti_parse_type(tc_lex *lex)
 {
-    if (tc_lex_accept(lex, "?"))
+    if (ti_lex_accept(lex, "?"))
         return NULL;
-    tc_str word = tc_lex_peek_word(lex);
-    tc_type type = {.dtype = tc_dtype_named(word)};
+    tc_str word = ti_lex_peek_word(lex);
+    tc_type type = {.dtype = ti_dtype_named(word)};
     if (type.dtype == TC_none) {
-        tc_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected a type such as f32[1,3]",
-                    (int)tc_min_i64((int64_t)word.n, 40), word.p);
+        ti_lex_fail(lex, TC_E_SYNTAX, "found '%.*s', expected a type such as f32[1,3]",
+                    (int)ti_min_i64((int64_t)word.n, 40), word.p);
         return NULL;
     }
-    tc_lex_word(lex);
+    ti_lex_word(lex);
     parse_dims(lex, &type);
     if (FAILED(lex))
         return NULL;
-    const tc_type *plain = tc_type_intern(lex->ctx, &type);
-    if (!tc_str_is(tc_lex_peek_word(lex), "q"))
+    const tc_type *plain = ti_type_intern(lex->ctx, &type);
+    if (!ti_str_is(ti_lex_peek_word(lex), "q"))
         return plain;
-    tc_lex_word(lex);
-    tc_mark mark = tc_arena_mark(&lex->ctx->scratch);
+    ti_lex_word(lex);
+    tc_mark mark = ti_arena_mark(&lex->ctx->scratch);
     const tc_type *with = parse_quant(lex, plain);
-    tc_arena_rewind(&lex->ctx->scratch, mark);
+    ti_arena_rewind(&lex->ctx->scratch, mark);
     return with;
 }

@@ -19,36 +19,36 @@ typedef struct printer {
 /* "quoted", as the text form writes it. */
 static void print_string(tc_buf *out, const char *text)
 {
-    tc_buf_u8(out, '"');
+    ti_buf_u8(out, '"');
     for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
         if (*p == '"' || *p == '\\')
-            tc_buf_printf(out, "\\%c", *p);
+            ti_buf_printf(out, "\\%c", *p);
         else if (*p == '\n')
-            tc_buf_text(out, "\\n");
+            ti_buf_text(out, "\\n");
         else if (*p == '\t')
-            tc_buf_text(out, "\\t");
+            ti_buf_text(out, "\\t");
         else if (*p < ' ')
-            tc_buf_printf(out, "\\x%02x", *p);
+            ti_buf_printf(out, "\\x%02x", *p);
         else
-            tc_buf_u8(out, *p);
+            ti_buf_u8(out, *p);
     }
-    tc_buf_u8(out, '"');
+    ti_buf_u8(out, '"');
 }
 
 static void put_val(printer *p, tc_val val)
 {
     if (val == TC_NONE)
-        tc_buf_text(p->out, "none");
+        ti_buf_text(p->out, "none");
     else if (val < p->g->n_val && p->number[val])
-        tc_buf_printf(p->out, "%%%" PRIu32, p->number[val] - 1);
+        ti_buf_printf(p->out, "%%%" PRIu32, p->number[val] - 1);
     else
-        tc_buf_text(p->out, "%?");
+        ti_buf_text(p->out, "%?");
 }
 
 static void put_vals(printer *p, const tc_val *val, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        tc_buf_text(p->out, i ? ", " : " ");
+        ti_buf_text(p->out, i ? ", " : " ");
         put_val(p, val[i]);
     }
 }
@@ -58,7 +58,7 @@ static void put_named(printer *p, tc_val val)
 {
     put_val(p, val);
     if (val < p->g->n_val && p->g->val[val]->name) {
-        tc_buf_u8(p->out, ' ');
+        ti_buf_u8(p->out, ' ');
         print_string(p->out, p->g->val[val]->name);
     }
 }
@@ -66,35 +66,35 @@ static void put_named(printer *p, tc_val val)
 static void put_type(printer *p, tc_val val)
 {
     tc_arena *scratch = &p->module->ctx->scratch;
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     const tc_type *type = val < p->g->n_val ? p->g->val[val]->type : NULL;
-    tc_buf_text(p->out, type ? tc_type_text(scratch, type) : "?");
-    tc_arena_rewind(scratch, mark);
+    ti_buf_text(p->out, type ? ti_type_text(scratch, type) : "?");
+    ti_arena_rewind(scratch, mark);
 }
 
 static void put_ints(tc_buf *out, const tc_ints *list)
 {
-    tc_buf_u8(out, '[');
+    ti_buf_u8(out, '[');
     for (int32_t i = 0; i < list->n; i++)
-        tc_buf_printf(out, "%s%" PRId64, i ? "," : "", list->v[i]);
-    tc_buf_u8(out, ']');
+        ti_buf_printf(out, "%s%" PRId64, i ? "," : "", list->v[i]);
+    ti_buf_u8(out, ']');
 }
 
 static void put_floats(tc_buf *out, const tc_floats *list)
 {
-    tc_buf_u8(out, '[');
+    ti_buf_u8(out, '[');
     for (int32_t i = 0; i < list->n; i++) {
-        tc_buf_text(out, i ? "," : "");
-        tc_element_put(out, TC_f64, &list->v[i]);
+        ti_buf_text(out, i ? "," : "");
+        ti_element_put(out, TC_f64, &list->v[i]);
     }
-    tc_buf_u8(out, ']');
+    ti_buf_u8(out, ']');
 }
 
 static void put_hex(tc_buf *out, const tc_bytes *bytes)
 {
-    tc_buf_text(out, "0x");
+    ti_buf_text(out, "0x");
     for (size_t i = 0; i < bytes->size; i++)
-        tc_buf_printf(out, "%02x", bytes->data[i]);
+        ti_buf_printf(out, "%02x", bytes->data[i]);
 }
 
 static void put_field(tc_buf *out, const tc_field *field, const void *record)
@@ -102,17 +102,17 @@ static void put_field(tc_buf *out, const tc_field *field, const void *record)
     const void *at = (const char *)record + field->at;
     if (field->kind == TC_FIELD_flag && !*(const bool *)at)
         return;
-    tc_buf_printf(out, " %s=", field->name);
+    ti_buf_printf(out, " %s=", field->name);
     switch (field->kind) {
     case TC_FIELD_i64:
-        tc_element_put(out, TC_i64, at);
+        ti_element_put(out, TC_i64, at);
         break;
     case TC_FIELD_f64:
-        tc_element_put(out, TC_f64, at);
+        ti_element_put(out, TC_f64, at);
         break;
     case TC_FIELD_bool:
     case TC_FIELD_flag:
-        tc_buf_text(out, *(const bool *)at ? "true" : "false");
+        ti_buf_text(out, *(const bool *)at ? "true" : "false");
         break;
     case TC_FIELD_ints:
         put_ints(out, at);
@@ -125,18 +125,18 @@ static void put_field(tc_buf *out, const tc_field *field, const void *record)
         if (text)
             print_string(out, text);
         else
-            tc_buf_text(out, "none");
+            ti_buf_text(out, "none");
         break;
     }
     case TC_FIELD_bytes:
         put_hex(out, at);
         break;
     case TC_FIELD_dtype:
-        tc_buf_text(out, tc_dtypes[*(const tc_dtype *)at].name);
+        ti_buf_text(out, tc_dtypes[*(const tc_dtype *)at].name);
         break;
     default: { /* a choice; enumerations are all alike in memory */
         const tc_choice *choice = &tc_choices[field->kind - TC_FIELD_CHOICES];
-        tc_buf_text(out, choice->word[*(const tc_dtype *)at]);
+        ti_buf_text(out, choice->word[*(const tc_dtype *)at]);
     }
     }
 }
@@ -152,12 +152,12 @@ static void put_attr(printer *p, const tc_node *node)
 static void put_elements(tc_buf *out, const tc_type *type, const char *data)
 {
     int64_t n = tc_type_count(type);
-    tc_buf_text(out, type->rank ? "[" : "");
+    ti_buf_text(out, type->rank ? "[" : "");
     for (int64_t i = 0; i < n; i++, data += tc_dtypes[type->dtype].bytes) {
-        tc_buf_text(out, i ? ", " : "");
-        tc_element_put(out, type->dtype, data);
+        ti_buf_text(out, i ? ", " : "");
+        ti_element_put(out, type->dtype, data);
     }
-    tc_buf_text(out, type->rank ? "]" : "");
+    ti_buf_text(out, type->rank ? "]" : "");
 }
 
 /* A constant that the side file holds already. */
@@ -170,10 +170,10 @@ typedef struct stored {
 /* Constants are found again by a few of their bytes, and then compared in full. */
 static uint64_t sample(const uint8_t *data, size_t size)
 {
-    uint64_t h = tc_hash(&size, sizeof size, 0);
+    uint64_t h = ti_hash(&size, sizeof size, 0);
     size_t step = size / 64 + 1;
     for (size_t i = 0; i < size; i += step)
-        h = tc_hash(&data[i], 1, h);
+        h = ti_hash(&data[i], 1, h);
     return h;
 }
 
@@ -188,7 +188,7 @@ static size_t store(tc_side *side, const void *data, size_t size)
 {
     static const uint8_t zeros[64];
     uint64_t key = sample(data, size);
-    void **slot = tc_map_at(&side->seen, (tc_str){(const char *)&key, sizeof key});
+    void **slot = ti_map_at(&side->seen, (tc_str){(const char *)&key, sizeof key});
     for (stored *s = *slot; s; s = s->next)
         if (s->size == size && (s->data == data || memcmp(s->data, data, size) == 0))
             return s->offset;
@@ -200,40 +200,40 @@ static size_t store(tc_side *side, const void *data, size_t size)
     return s->offset;
 }
 
-void tc_side_init(tc_side *side, tc_arena *arena)
+void ti_side_init(tc_side *side, tc_arena *arena)
 {
     *side = (tc_side){.arena = arena};
-    tc_map_init(&side->seen, arena);
+    ti_map_init(&side->seen, arena);
 }
 
-uint64_t tc_side_hash(uint64_t hash, tc_bytes more)
+uint64_t ti_side_hash(uint64_t hash, tc_bytes more)
 {
     for (size_t i = 0; i < more.size; i++)
         hash = (hash ^ more.data[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
 
-const char *tc_side_word(tc_arena *arena, size_t size, uint64_t hash)
+const char *ti_side_word(tc_arena *arena, size_t size, uint64_t hash)
 {
-    return tc_text_format(arena, "%zu:%016" PRIx64, size, hash);
+    return ti_text_format(arena, "%zu:%016" PRIx64, size, hash);
 }
 
 static void put_const(printer *p, const tc_node *node)
 {
     const tc_value *value = p->g->val[node->out[0]];
-    tc_buf_u8(p->out, ' ');
+    ti_buf_u8(p->out, ' ');
     if (!value->type || !value->data)
-        tc_buf_u8(p->out, '?');
+        ti_buf_u8(p->out, '?');
     else if (!p->options->side || tc_type_count(value->type) <= TC_INLINE_MOST)
         put_elements(p->out, value->type, value->data);
     else
-        tc_buf_printf(p->out, "@bin(%zu)",
+        ti_buf_printf(p->out, "@bin(%zu)",
                       store(p->options->side, value->data, tc_type_bytes(value->type)));
 }
 
 static bool same_text(const char *a, const char *b)
 {
-    return a == b || (a && b && tc_text_eq(a, b));
+    return a == b || (a && b && ti_text_eq(a, b));
 }
 
 /* "place", node="...", ...: what is known, in this order. */
@@ -246,17 +246,17 @@ static void put_loc(printer *p, const tc_loc *loc)
         {"node=", loc->node},     {"target=", loc->target},
         {"module=", loc->module}, {"module_type=", loc->module_type}};
     bool first = true;
-    tc_buf_text(p->out, " loc(");
+    ti_buf_text(p->out, " loc(");
     for (size_t i = 0; i < TC_COUNT(part); i++) {
         if (!part[i].text)
             continue;
-        tc_buf_printf(p->out, "%s%s", first ? "" : ", ", part[i].name);
+        ti_buf_printf(p->out, "%s%s", first ? "" : ", ", part[i].name);
         print_string(p->out, part[i].text);
         first = false;
     }
     if (p->file && !loc->file)
-        tc_buf_text(p->out, first ? "file=none" : ", file=none");
-    tc_buf_u8(p->out, ')');
+        ti_buf_text(p->out, first ? "file=none" : ", file=none");
+    ti_buf_u8(p->out, ')');
 }
 
 /* Nodes that were written as text know only their line there, and that changes. */
@@ -268,44 +268,44 @@ static bool has_loc(const tc_loc *loc)
 static void put_node(printer *p, const tc_node *node)
 {
     tc_buf *out = p->out;
-    tc_buf_text(out, "  ");
+    ti_buf_text(out, "  ");
     for (int i = 0; i < node->n_out; i++) {
-        tc_buf_text(out, i ? ", " : "");
+        ti_buf_text(out, i ? ", " : "");
         put_named(p, node->out[i]);
     }
-    tc_buf_text(out, node->n_out ? " = " : "");
+    ti_buf_text(out, node->n_out ? " = " : "");
     const char *name = tc_ops[node->op].name;
-    if (tc_text_starts(name, "tosa_"))
-        tc_buf_printf(out, "tosa.%s", name + 5);
+    if (ti_text_starts(name, "tosa_"))
+        ti_buf_printf(out, "tosa.%s", name + 5);
     else
-        tc_buf_text(out, name);
+        ti_buf_text(out, name);
     if (node->op == TC_OP_const)
         put_const(p, node);
     put_vals(p, node->in, (size_t)node->n_in);
     put_attr(p, node);
     for (int i = 0; i < node->n_out; i++) {
-        tc_buf_text(out, i ? ", " : " : ");
+        ti_buf_text(out, i ? ", " : " : ");
         put_type(p, node->out[i]);
     }
     if (p->options->locs && has_loc(node->loc))
         put_loc(p, node->loc);
-    tc_buf_u8(out, '\n');
+    ti_buf_u8(out, '\n');
 }
 
 /* takes %0 "x", gives "None" "mask": a place in the signature. */
 static void put_ports(printer *p, const char *verb, const tc_port *port, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        tc_buf_printf(p->out, "  %s ", verb);
+        ti_buf_printf(p->out, "  %s ", verb);
         if (port[i].text && !port[i].val)
             print_string(p->out, port[i].text);
         else
             put_val(p, port[i].val);
         if (port[i].name) {
-            tc_buf_u8(p->out, ' ');
+            ti_buf_u8(p->out, ' ');
             print_string(p->out, port[i].name);
         }
-        tc_buf_u8(p->out, '\n');
+        ti_buf_u8(p->out, '\n');
     }
 }
 
@@ -315,7 +315,7 @@ static void put_name(tc_buf *out, const char *name)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
     static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.";
     if (strspn(name, letters) > 0 && strspn(name, more) == strlen(name))
-        tc_buf_text(out, name);
+        ti_buf_text(out, name);
     else
         print_string(out, name);
 }
@@ -335,32 +335,32 @@ static void put_graph(printer *p)
     const tc_graph *g = p->g;
     tc_buf *out = p->out;
     number_values(p);
-    tc_buf_text(out, "graph @");
+    ti_buf_text(out, "graph @");
     put_name(out, g->name);
-    tc_buf_u8(out, '(');
+    ti_buf_u8(out, '(');
     for (size_t i = 0; i < g->n_in; i++) {
-        tc_buf_text(out, i ? ", " : "");
+        ti_buf_text(out, i ? ", " : "");
         put_named(p, g->in[i]);
-        tc_buf_text(out, ": ");
+        ti_buf_text(out, ": ");
         put_type(p, g->in[i]);
     }
-    tc_buf_text(out, ") {\n");
+    ti_buf_text(out, ") {\n");
     for (size_t k = 0; k < g->n_node; k++)
         put_node(p, g->node[k]);
-    if (g == tc_main(p->module)) {
+    if (g == ti_main(p->module)) {
         put_ports(p, "takes", p->module->in_port, p->module->n_in_port);
         put_ports(p, "gives", p->module->out_port, p->module->n_out_port);
     }
     for (size_t i = 0; i < g->n_mutation; i++) {
-        tc_buf_text(out, "  mutate ");
+        ti_buf_text(out, "  mutate ");
         put_val(p, g->mutation[i].before);
-        tc_buf_text(out, " -> ");
+        ti_buf_text(out, " -> ");
         put_val(p, g->mutation[i].after);
-        tc_buf_u8(out, '\n');
+        ti_buf_u8(out, '\n');
     }
-    tc_buf_text(out, "  return");
+    ti_buf_text(out, "  return");
     put_vals(p, g->out, g->n_out);
-    tc_buf_text(out, "\n}\n");
+    ti_buf_text(out, "\n}\n");
 }
 
 /* Whether a printed place names the module's own file. */
@@ -378,23 +378,23 @@ static bool file_is_named(const tc_module *m)
 static void print_graph(printer *p, const tc_graph *g)
 {
     tc_arena *scratch = &p->module->ctx->scratch;
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     p->g = g;
     p->number = tc_new_n(scratch, uint32_t, g->n_val);
     put_graph(p);
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 static void put_header(tc_buf *out, const char *word, const char *text)
 {
     if (!text)
         return;
-    tc_buf_printf(out, "%s ", word);
+    ti_buf_printf(out, "%s ", word);
     print_string(out, text);
-    tc_buf_u8(out, '\n');
+    ti_buf_u8(out, '\n');
 }
 
-void tc_print(const tc_module *m, const tc_print_options *options, tc_buf *out)
+void ti_print(const tc_module *m, const tc_print_options *options, tc_buf *out)
 {
     assert(out->arena != &m->ctx->scratch);
     const char *file = options->locs && file_is_named(m) ? m->file : NULL;
@@ -404,7 +404,7 @@ void tc_print(const tc_module *m, const tc_print_options *options, tc_buf *out)
     put_header(out, "out_tree", m->out_tree);
     printer p = {.module = m, .options = options, .out = out, .file = file};
     for (size_t i = 0; i < m->n_graph; i++) {
-        tc_buf_text(out, i ? "\n" : "");
+        ti_buf_text(out, i ? "\n" : "");
         print_graph(&p, m->graph[i]);
     }
 }

@@ -2,7 +2,7 @@
 /* rewrite.c -- see rewrite.h. */
 #include "rewrite.h"
 
-const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g)
+const uint32_t *ti_graph_readers(tc_ctx *ctx, const tc_graph *g)
 {
     uint32_t *readers = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     const tc_module *m = g->module;
@@ -15,12 +15,12 @@ const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g)
         readers[g->mutation[i].before]++;
         readers[g->mutation[i].after]++;
     }
-    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
+    for (size_t i = 0; g == ti_main(m) && i < m->n_out_port; i++)
         readers[m->out_port[i].val]++;
     return readers;
 }
 
-const bool *tc_graph_pinned(tc_ctx *ctx, const tc_graph *g)
+const bool *ti_graph_pinned(tc_ctx *ctx, const tc_graph *g)
 {
     bool *pinned = tc_new_n(&ctx->scratch, bool, g->n_val);
     const tc_module *m = g->module;
@@ -28,13 +28,13 @@ const bool *tc_graph_pinned(tc_ctx *ctx, const tc_graph *g)
         pinned[g->out[i]] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         pinned[g->mutation[i].before] = pinned[g->mutation[i].after] = true;
-    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
+    for (size_t i = 0; g == ti_main(m) && i < m->n_out_port; i++)
         pinned[m->out_port[i].val] = true;
     pinned[TC_NONE] = false;
     return pinned;
 }
 
-void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val)
+void ti_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val)
 {
     tc_value *value = rw->to->val[val];
     assert(value->type == rw->from->val[old]->type);
@@ -43,26 +43,26 @@ void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val)
         value->name = rw->from->val[old]->name;
 }
 
-bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val)
+bool ti_rewrite_is_fixed(const tc_rewrite *rw, tc_val val)
 {
-    return tc_is_const(rw->to, val);
+    return ti_is_const(rw->to, val);
 }
 
-tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in,
+tc_status ti_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in,
                         bool *done)
 {
-    tc_node *added = tc_graph_add(rw->to, op, attr, &in, 1, 1, node->loc);
-    rw->to->val[added->out[0]]->type = tc_type_of(rw->from, node->out[0]);
-    TC_TRY(tc_node_infer(rw->to, added));
-    tc_rewrite_bind(rw, node->out[0], added->out[0]);
+    tc_node *added = ti_graph_add(rw->to, op, attr, &in, 1, 1, node->loc);
+    rw->to->val[added->out[0]]->type = ti_type_of(rw->from, node->out[0]);
+    TC_TRY(ti_node_infer(rw->to, added));
+    ti_rewrite_bind(rw, node->out[0], added->out[0]);
     *done = true;
     return TC_OK;
 }
 
-void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node)
+void ti_rewrite_copy(tc_rewrite *rw, const tc_node *node)
 {
     tc_node *copy =
-        tc_graph_add(rw->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+        ti_graph_add(rw->to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_in; i++)
         copy->in[i] = rw->now[node->in[i]];
     for (int i = 0; i < node->n_out; i++) {
@@ -80,7 +80,7 @@ static tc_status stream(tc_rewrite *rw, tc_rewriter *const *rewriter, size_t n)
 {
     for (size_t i = 0; i < rw->from->n_in; i++) {
         const tc_value *old = rw->from->val[rw->from->in[i]];
-        rw->now[rw->from->in[i]] = tc_graph_input(rw->to, old->type, old->name);
+        rw->now[rw->from->in[i]] = ti_graph_input(rw->to, old->type, old->name);
     }
     for (size_t k = 0; k < rw->from->n_node; k++) {
         const tc_node *node = rw->from->node[k];
@@ -88,7 +88,7 @@ static tc_status stream(tc_rewrite *rw, tc_rewriter *const *rewriter, size_t n)
         for (size_t r = 0; r < n && !done; r++)
             TC_TRY(rewriter[r](rw, node, &done));
         if (!done)
-            tc_rewrite_copy(rw, node);
+            ti_rewrite_copy(rw, node);
     }
     return TC_OK;
 }
@@ -102,14 +102,14 @@ static tc_val input_of(const tc_graph *from, const tc_graph *to, const tc_val *n
     return now[old];
 }
 
-void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
+void ti_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
 {
     tc_module *m = from->module;
     for (size_t i = 0; i < from->n_out; i++)
-        tc_graph_output(to, now[from->out[i]]);
+        ti_graph_output(to, now[from->out[i]]);
     for (size_t i = 0; i < from->n_mutation; i++)
-        tc_graph_mutate(to, now[from->mutation[i].before], now[from->mutation[i].after]);
-    if (to != tc_main(m) && from != tc_main(m))
+        ti_graph_mutate(to, now[from->mutation[i].before], now[from->mutation[i].after]);
+    if (to != ti_main(m) && from != ti_main(m))
         return;
     for (size_t i = 0; i < m->n_in_port; i++)
         m->in_port[i].val = input_of(from, to, now, m->in_port[i].val);
@@ -117,31 +117,31 @@ void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
         m->out_port[i].val = now[m->out_port[i].val];
 }
 
-tc_status tc_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n, void *user)
+tc_status ti_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n, void *user)
 {
     tc_ctx *ctx = g->module->ctx;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_graph fresh = tc_graph_empty(g->module, g->name);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_graph fresh = ti_graph_empty(g->module, g->name);
     fresh.facts = g->facts;
     tc_rewrite rw = {.ctx = ctx,
                      .from = g,
                      .to = &fresh,
                      .user = user,
                      .now = tc_new_n(&ctx->scratch, tc_val, g->n_val),
-                     .readers = tc_graph_readers(ctx, g)};
+                     .readers = ti_graph_readers(ctx, g)};
     tc_status status = stream(&rw, rewriter, n);
     if (status == TC_OK) {
-        tc_graph_hand_over(g, &fresh, rw.now);
+        ti_graph_hand_over(g, &fresh, rw.now);
         *g = fresh;
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n, void *user)
+tc_status ti_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n, void *user)
 {
     for (size_t i = 0; i < module->n_graph; i++)
-        TC_TRY(tc_rewrite_graph(module->graph[i], rewriter, n, user));
+        TC_TRY(ti_rewrite_graph(module->graph[i], rewriter, n, user));
     return TC_OK;
 }
 
@@ -156,7 +156,7 @@ static bool same_results(const tc_graph *g, const tc_node *x, const tc_graph *h,
     return true;
 }
 
-bool tc_graph_same(const tc_graph *before, const tc_graph *now)
+bool ti_graph_same(const tc_graph *before, const tc_graph *now)
 {
     if (before->n_node != now->n_node || before->n_val != now->n_val ||
         before->n_in != now->n_in || before->n_out != now->n_out ||

@@ -23,55 +23,55 @@ typedef tc_status tc_rewriter(tc_rewrite *rw, const tc_node *node, bool *done);
 
 /* Rewriters in the order they are asked.  The graph's content is replaced; `g` stays where it is.
  */
-TC_MUST_USE tc_status tc_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n,
+TC_MUST_USE tc_status ti_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n,
                                        void *user);
 /* The same for every graph of the module. */
-TC_MUST_USE tc_status tc_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n,
+TC_MUST_USE tc_status ti_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n,
                                         void *user);
 
 /* From here on, `val` of `to` stands for `old`; the types must be equal. */
-void tc_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
+void ti_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
 
 /* `val` stands for the node's first result. */
-static inline tc_status tc_rewrite_with(tc_rewrite *rw, const tc_node *node, tc_val val, bool *done)
+static inline tc_status ti_rewrite_with(tc_rewrite *rw, const tc_node *node, tc_val val, bool *done)
 {
-    tc_rewrite_bind(rw, node->out[0], val);
+    ti_rewrite_bind(rw, node->out[0], val);
     *done = true;
     return TC_OK;
 }
 
 /* The node as it is, on its rewritten operands: what happens to a node that no rewriter takes. */
-void tc_rewrite_copy(tc_rewrite *rw, const tc_node *node);
+void ti_rewrite_copy(tc_rewrite *rw, const tc_node *node);
 
 /* An operand of the node, and its node, in `to`. */
-static inline tc_val tc_rewrite_in(const tc_rewrite *rw, const tc_node *node, int i)
+static inline tc_val ti_rewrite_in(const tc_rewrite *rw, const tc_node *node, int i)
 {
     return rw->now[node->in[i]];
 }
-static inline const tc_node *tc_rewrite_def(const tc_rewrite *rw, const tc_node *node, int i)
+static inline const tc_node *ti_rewrite_def(const tc_rewrite *rw, const tc_node *node, int i)
 {
-    return tc_def(rw->to, rw->now[node->in[i]]);
+    return ti_def(rw->to, rw->now[node->in[i]]);
 }
 
 /* How often each value of a graph is read: by nodes, outputs, mutations and the signature; in
  * scratch memory. */
-const uint32_t *tc_graph_readers(tc_ctx *ctx, const tc_graph *g);
+const uint32_t *ti_graph_readers(tc_ctx *ctx, const tc_graph *g);
 
 /* By value: whether outputs, mutations or the signature read it; in scratch memory. */
-const bool *tc_graph_pinned(tc_ctx *ctx, const tc_graph *g);
+const bool *ti_graph_pinned(tc_ctx *ctx, const tc_graph *g);
 
 /* Outputs, mutations and, of the program, the signature go on to the graph that takes the other's
  * place; now: by old value, what stands for it. */
-void tc_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);
+void ti_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);
 
 /* A constant of `to` that stays what it is from run to run. */
-bool tc_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
+bool ti_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
 
 /* An operator with one operand and one result, of the type of the node's result 0, bound to it. */
-TC_MUST_USE tc_status tc_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr,
+TC_MUST_USE tc_status ti_rewrite_as(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr,
                                     tc_val in, bool *done);
 
 /* Whether a graph that was rewritten has the same nodes on the same values as before. */
-bool tc_graph_same(const tc_graph *before, const tc_graph *now);
+bool ti_graph_same(const tc_graph *before, const tc_graph *now);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "../num/call.h"
 
-#define OP(name, in0, in1, out, attr, shape, ...) extern tc_shape_fn tc_shape_##shape;
+#define OP(name, in0, in1, out, attr, shape, ...) extern tc_shape_fn ti_shape_##shape;
 #include "op.def"
 
 #endif

@@ -5,13 +5,13 @@
 
 #include "shape.h"
 
-static inline const tc_type *tc_in(const tc_infer *c, int i)
+static inline const tc_type *ti_in(const tc_infer *c, int i)
 {
     return i < c->n_in ? c->in[i].type : NULL;
 }
 
 /* Of the shape given, without quantization. */
-static inline tc_type tc_type_shaped(tc_dtype dtype, int32_t rank, const int64_t *dim)
+static inline tc_type ti_type_shaped(tc_dtype dtype, int32_t rank, const int64_t *dim)
 {
     tc_type t = {.dtype = dtype, .rank = rank};
     memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
@@ -19,79 +19,79 @@ static inline tc_type tc_type_shaped(tc_dtype dtype, int32_t rank, const int64_t
 }
 
 /* The operand is there; of the first that is known. */
-static inline tc_status tc_need(const tc_infer *c, int i, const char *what)
+static inline tc_status ti_need(const tc_infer *c, int i, const char *what)
 {
-    if (tc_in(c, i))
+    if (ti_in(c, i))
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no %s", c->op, what);
+    return ti_error(c->ctx, c->loc, TC_E_STRUCTURE, "'%s' has no %s", c->op, what);
 }
 
-static inline tc_status tc_need_rank(const tc_infer *c, const tc_type *t, const char *what,
+static inline tc_status ti_need_rank(const tc_infer *c, const tc_type *t, const char *what,
                                      int least, int most)
 {
     if (t->rank >= least && t->rank <= most)
         return TC_OK;
     if (least == most)
-        return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d", what,
+        return ti_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d", what,
                         c->op, t->rank, least);
-    return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d to %d", what,
+    return ti_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' has rank %d, expected %d to %d", what,
                     c->op, t->rank, least, most);
 }
 
 /* An extent that two operands must agree on. */
-static inline tc_status tc_need_extent(const tc_infer *c, const char *what, int64_t found,
+static inline tc_status ti_need_extent(const tc_infer *c, const char *what, int64_t found,
                                        int64_t expected)
 {
     if (found == expected)
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' is %" PRId64 ", expected %" PRId64,
+    return ti_error(c->ctx, c->loc, TC_E_SHAPE, "%s of '%s' is %" PRId64 ", expected %" PRId64,
                     what, c->op, found, expected);
 }
 
 /* The operand, where it is there, has the element type of the first. */
-static inline tc_status tc_need_dtype(const tc_infer *c, int i, const char *what)
+static inline tc_status ti_need_dtype(const tc_infer *c, int i, const char *what)
 {
-    const tc_type *t = tc_in(c, i), *first = c->in[0].type;
+    const tc_type *t = ti_in(c, i), *first = c->in[0].type;
     if (!t || t->dtype == first->dtype)
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE, "%s of '%s' has type %s, expected %s", what, c->op,
+    return ti_error(c->ctx, c->loc, TC_E_TYPE, "%s of '%s' has type %s, expected %s", what, c->op,
                     tc_dtypes[t->dtype].name, tc_dtypes[first->dtype].name);
 }
 
-static inline tc_status tc_need_float(const tc_infer *c, const tc_type *t)
+static inline tc_status ti_need_float(const tc_infer *c, const tc_type *t)
 {
-    if (tc_is_float(t->dtype))
+    if (ti_is_float(t->dtype))
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' works on floating-point numbers, not on %s",
+    return ti_error(c->ctx, c->loc, TC_E_TYPE, "'%s' works on floating-point numbers, not on %s",
                     c->op, tc_dtypes[t->dtype].name);
 }
 
 /* Real numbers: complex ones have no such product or window here. */
-static inline tc_status tc_need_real(const tc_infer *c, const tc_type *t)
+static inline tc_status ti_need_real(const tc_infer *c, const tc_type *t)
 {
     if (tc_dtypes[t->dtype].kind != TC_COMPLEX)
         return TC_OK;
-    return tc_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
+    return ti_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
                           "'%s' of complex numbers is not supported", c->op);
 }
 
 /* A list of n numbers, each from `least` to where sums and products of two still fit. */
-static inline tc_status tc_need_list(const tc_infer *c, const char *what, tc_ints list, int n,
+static inline tc_status ti_need_list(const tc_infer *c, const char *what, tc_ints list, int n,
                                      int64_t least)
 {
     if (list.n != n)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "%s of '%s' has %d numbers, expected %d",
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "%s of '%s' has %d numbers, expected %d",
                         what, c->op, list.n, n);
     for (int i = 0; i < n; i++)
         if (list.v[i] < least || list.v[i] > INT32_MAX / 4)
-            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+            return ti_error(c->ctx, c->loc, TC_E_ARGUMENT,
                             "%s of '%s' is %" PRId64 ", expected at least %" PRId64, what, c->op,
                             list.v[i], least);
     return TC_OK;
 }
 
 /* b is broadcast into out, or refused. */
-static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim,
+static inline tc_status ti_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim,
                                           int *out_rank, int64_t *out)
 {
     int n = rank > *out_rank ? rank : *out_rank;
@@ -100,7 +100,7 @@ static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int
         int64_t a = i < n - *out_rank ? 1 : out[i - (n - *out_rank)];
         int64_t b = i < n - rank ? 1 : dim[i - (n - rank)];
         if (a != b && a != 1 && b != 1)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+            return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "operands of '%s' have %" PRId64 " and %" PRId64 " on the same axis",
                             c->op, a, b);
         joint[i] = a == 1 ? b : a;
@@ -113,21 +113,21 @@ static inline tc_status tc_broadcast_dims(const tc_infer *c, int rank, const int
 /* ---- shape_check.c ---- */
 
 /* The first n operands are there; of the first that is known. */
-tc_status tc_need_operands(tc_infer *c, int n);
+tc_status ti_need_operands(tc_infer *c, int n);
 
 /* 0 <= axis < rank; a tensor of rank 0 may be spoken of as having one axis. */
-tc_status tc_need_axis(tc_infer *c, int64_t axis, int rank);
+tc_status ti_need_axis(tc_infer *c, int64_t axis, int rank);
 
 /* Axes in range, none twice. */
-tc_status tc_need_axes(tc_infer *c, tc_ints axes, int rank);
+tc_status ti_need_axes(tc_infer *c, tc_ints axes, int rank);
 
 /* Operand i holds integers (bool is not one). */
-tc_status tc_need_integers(tc_infer *c, int i);
+tc_status ti_need_integers(tc_infer *c, int i);
 
 /* Operands i and j have one element type. */
-tc_status tc_need_same_dtype(tc_infer *c, int i, int j);
+tc_status ti_need_same_dtype(tc_infer *c, int i, int j);
 
 /* A list of n numbers. */
-tc_status tc_need_count(tc_infer *c, const char *what, tc_ints list, int n);
+tc_status ti_need_count(tc_infer *c, const char *what, tc_ints list, int n);
 
 #endif

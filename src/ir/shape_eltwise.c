@@ -14,20 +14,20 @@ static tc_type plain(tc_dtype dtype, const tc_type *shape)
 
 static tc_dtype real_of(tc_dtype t)
 {
-    return tc_is_int(t) || t == TC_bool ? TC_f32 : t;
+    return ti_is_int(t) || t == TC_bool ? TC_f32 : t;
 }
 
 static tc_status no_fit(tc_infer *call, const tc_type *so_far, const tc_type *next)
 {
-    tc_mark mark = tc_arena_mark(&call->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&call->ctx->scratch);
     tc_arena *scratch = &call->ctx->scratch;
     tc_status status =
-        tc_error(call->ctx, call->loc, TC_E_SHAPE,
+        ti_error(call->ctx, call->loc, TC_E_SHAPE,
                  "'%s' of shapes %s and %s: every axis, counted from the last, must be "
                  "equal in both, or 1 in one of them",
-                 call->op, tc_dims_text(scratch, so_far->rank, so_far->dim),
-                 tc_dims_text(scratch, next->rank, next->dim));
-    tc_arena_rewind(scratch, mark);
+                 call->op, ti_dims_text(scratch, so_far->rank, so_far->dim),
+                 ti_dims_text(scratch, next->rank, next->dim));
+    ti_arena_rewind(scratch, mark);
     return status;
 }
 
@@ -61,7 +61,7 @@ static tc_status needs(tc_infer *call, int operands)
 {
     for (int i = 0; i < operands; i++)
         if (!call->in[i].type)
-            return tc_error(call->ctx, call->loc, TC_E_STRUCTURE, "operand %d of '%s' is missing",
+            return ti_error(call->ctx, call->loc, TC_E_STRUCTURE, "operand %d of '%s' is missing",
                             i, call->op);
     return TC_OK;
 }
@@ -69,53 +69,53 @@ static tc_status needs(tc_infer *call, int operands)
 /* The common type of operands first .. n_in. */
 static tc_status common(tc_infer *call, int first, tc_dtype *dtype)
 {
-    *dtype = tc_promote(call->in + first, call->n_in - first);
+    *dtype = ti_promote(call->in + first, call->n_in - first);
     if (*dtype != TC_none && *dtype != TC_shape)
         return TC_OK;
     const tc_type *a = call->in[first].type, *b = call->in[first + 1].type;
-    return tc_error(call->ctx, call->loc, TC_E_TYPE, "'%s' of %s and %s has no common element type",
+    return ti_error(call->ctx, call->loc, TC_E_TYPE, "'%s' of %s and %s has no common element type",
                     call->op, a ? tc_dtypes[a->dtype].name : "none",
                     b ? tc_dtypes[b->dtype].name : "none");
 }
 
-tc_status tc_shape_same(tc_infer *call)
+tc_status ti_shape_same(tc_infer *call)
 {
     TC_TRY(needs(call, 1));
     call->out[0] = plain(call->in[0].type->dtype, call->in[0].type);
     return TC_OK;
 }
 
-tc_status tc_shape_clamp(tc_infer *call)
+tc_status ti_shape_clamp(tc_infer *call)
 {
-    return tc_shape_same(call);
+    return ti_shape_same(call);
 }
 
 /* Integers and bool become f32. */
-tc_status tc_shape_real(tc_infer *call)
+tc_status ti_shape_real(tc_infer *call)
 {
     TC_TRY(needs(call, 1));
     call->out[0] = plain(real_of(call->in[0].type->dtype), call->in[0].type);
     return TC_OK;
 }
 
-tc_status tc_shape_bool(tc_infer *call)
+tc_status ti_shape_bool(tc_infer *call)
 {
     TC_TRY(needs(call, 1));
     call->out[0] = plain(TC_bool, call->in[0].type);
     return TC_OK;
 }
 
-tc_status tc_shape_cast(tc_infer *call)
+tc_status ti_shape_cast(tc_infer *call)
 {
     const tc_attr_cast *a = call->attr;
     TC_TRY(needs(call, 1));
     if (a->dtype == TC_none)
-        return tc_error(call->ctx, call->loc, TC_E_TYPE, "'cast' to no element type");
+        return ti_error(call->ctx, call->loc, TC_E_TYPE, "'cast' to no element type");
     call->out[0] = plain(a->dtype, call->in[0].type);
     return TC_OK;
 }
 
-tc_status tc_shape_promote(tc_infer *call)
+tc_status ti_shape_promote(tc_infer *call)
 {
     tc_type shape;
     tc_dtype dtype;
@@ -127,31 +127,31 @@ tc_status tc_shape_promote(tc_infer *call)
 }
 
 /* Quotients of integers are f32, unless they are cut to integers; so are atan2, copysign, xlogy. */
-tc_status tc_shape_div(tc_infer *call)
+tc_status ti_shape_div(tc_infer *call)
 {
     const tc_attr_div *a = call->attr;
-    TC_TRY(tc_shape_promote(call));
+    TC_TRY(ti_shape_promote(call));
     if (!a || a->mode == TC_div_mode_exact)
         call->out[0].dtype = real_of(call->out[0].dtype);
     return TC_OK;
 }
 
 /* The operands are promoted, the result is bool. */
-tc_status tc_shape_compare(tc_infer *call)
+tc_status ti_shape_compare(tc_infer *call)
 {
-    TC_TRY(tc_shape_promote(call));
+    TC_TRY(ti_shape_promote(call));
     call->out[0].dtype = TC_bool;
     return TC_OK;
 }
 
-tc_status tc_shape_where(tc_infer *call)
+tc_status ti_shape_where(tc_infer *call)
 {
     tc_type shape;
     tc_dtype dtype;
     TC_TRY(needs(call, 3));
     tc_dtype condition = call->in[0].type->dtype;
     if (condition != TC_bool && condition != TC_u8)
-        return tc_error(call->ctx, call->loc, TC_E_TYPE,
+        return ti_error(call->ctx, call->loc, TC_E_TYPE,
                         "the condition of 'where' is %s, expected bool", tc_dtypes[condition].name);
     TC_TRY(broadcast(call, &shape));
     TC_TRY(common(call, 1, &dtype));
@@ -159,7 +159,7 @@ tc_status tc_shape_where(tc_infer *call)
     return TC_OK;
 }
 
-tc_status tc_shape_clamp_tensor(tc_infer *call)
+tc_status ti_shape_clamp_tensor(tc_infer *call)
 {
     tc_type shape;
     tc_dtype dtype;
@@ -171,17 +171,17 @@ tc_status tc_shape_clamp_tensor(tc_infer *call)
 }
 
 /* x: [.., 2h, ..]   result: [.., h, ..] */
-tc_status tc_shape_glu(tc_infer *call)
+tc_status ti_shape_glu(tc_infer *call)
 {
     const tc_attr_axis *a = call->attr;
     TC_TRY(needs(call, 1));
     const tc_type *x = call->in[0].type;
     if (a->axis < 0 || a->axis >= x->rank)
-        return tc_error(call->ctx, call->loc, TC_E_ARGUMENT,
+        return ti_error(call->ctx, call->loc, TC_E_ARGUMENT,
                         "axis %" PRId64 " of 'glu' is outside the %d of its operand", a->axis,
                         x->rank);
     if (x->dim[a->axis] % 2)
-        return tc_error(call->ctx, call->loc, TC_E_SHAPE,
+        return ti_error(call->ctx, call->loc, TC_E_SHAPE,
                         "'glu' halves axis %" PRId64 ", whose extent is %" PRId64, a->axis,
                         x->dim[a->axis]);
     call->out[0] = plain(x->dtype, x);
@@ -190,26 +190,26 @@ tc_status tc_shape_glu(tc_infer *call)
 }
 
 /* x: any shape   weight: one number, or one for each channel (axis 1) */
-tc_status tc_shape_prelu(tc_infer *call)
+tc_status ti_shape_prelu(tc_infer *call)
 {
     TC_TRY(needs(call, 2));
     const tc_type *x = call->in[0].type, *weight = call->in[1].type;
     int64_t channels = x->rank > 1 ? x->dim[1] : 1, count = tc_type_count(weight);
     if (count != 1 && count != channels)
-        return tc_error(call->ctx, call->loc, TC_E_SHAPE,
+        return ti_error(call->ctx, call->loc, TC_E_SHAPE,
                         "'prelu' has %" PRId64 " weights for %" PRId64 " channels", count,
                         channels);
     if (weight->dtype != x->dtype)
-        return tc_error(call->ctx, call->loc, TC_E_TYPE,
+        return ti_error(call->ctx, call->loc, TC_E_TYPE,
                         "'prelu' has weights of type %s, expected %s",
                         tc_dtypes[weight->dtype].name, tc_dtypes[x->dtype].name);
-    return tc_shape_same(call);
+    return ti_shape_same(call);
 }
 
 /* The size of a complex number is real. */
-tc_status tc_shape_abs(tc_infer *call)
+tc_status ti_shape_abs(tc_infer *call)
 {
-    TC_TRY(tc_shape_same(call));
+    TC_TRY(ti_shape_same(call));
     if (call->out[0].dtype == TC_c64)
         call->out[0].dtype = TC_f32;
     return TC_OK;

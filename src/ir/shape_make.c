@@ -10,78 +10,78 @@ static tc_status declared(tc_infer *c)
 {
     for (int i = 0; i < c->n_out; i++)
         if (c->out[i].dtype == TC_none)
-            return tc_error(c->ctx, c->loc, TC_E_STRUCTURE, "result %d of '%s' has no type", i,
+            return ti_error(c->ctx, c->loc, TC_E_STRUCTURE, "result %d of '%s' has no type", i,
                             c->op);
     return TC_OK;
 }
 
-tc_status tc_shape_const(tc_infer *c) { return declared(c); }
+tc_status ti_shape_const(tc_infer *c) { return declared(c); }
 
-tc_status tc_shape_cond(tc_infer *c)
+tc_status ti_shape_cond(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, c->n_in));
+    TC_TRY(ti_need_operands(c, c->n_in));
     const tc_type *p = c->in[0].type;
     if (p->dtype != TC_bool || tc_type_count(p) != 1)
-        return tc_error(c->ctx, c->loc, TC_E_TYPE,
+        return ti_error(c->ctx, c->loc, TC_E_TYPE,
                         "the condition of 'cond' is %s, expected one bool",
-                        tc_type_text(&c->ctx->scratch, p));
+                        ti_type_text(&c->ctx->scratch, p));
     return declared(c);
 }
 
-tc_status tc_shape_while_loop(tc_infer *c)
+tc_status ti_shape_while_loop(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, c->n_in));
+    TC_TRY(ti_need_operands(c, c->n_in));
     if (c->n_out > c->n_in)
-        return tc_error(c->ctx, c->loc, TC_E_STRUCTURE,
+        return ti_error(c->ctx, c->loc, TC_E_STRUCTURE,
                         "'while_loop' has %d results and %d operands", c->n_out, c->n_in);
     TC_TRY(declared(c));
     for (int i = 0; i < c->n_out; i++)
-        if (!tc_same_dims(&c->out[i], c->in[i].type) || c->out[i].dtype != c->in[i].type->dtype)
-            return tc_error(c->ctx, c->loc, TC_E_TYPE, "'while_loop' is given %s and returns %s",
-                            tc_type_text(&c->ctx->scratch, c->in[i].type),
-                            tc_type_text(&c->ctx->scratch, &c->out[i]));
+        if (!ti_same_dims(&c->out[i], c->in[i].type) || c->out[i].dtype != c->in[i].type->dtype)
+            return ti_error(c->ctx, c->loc, TC_E_TYPE, "'while_loop' is given %s and returns %s",
+                            ti_type_text(&c->ctx->scratch, c->in[i].type),
+                            ti_type_text(&c->ctx->scratch, &c->out[i]));
     return TC_OK;
 }
 
 /* infer.c puts the types of the called graph's outputs in the place of what was declared. */
-tc_status tc_shape_call(tc_infer *c)
+tc_status ti_shape_call(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, c->n_in));
+    TC_TRY(ti_need_operands(c, c->n_in));
     return declared(c);
 }
 
 static tc_status made(tc_infer *c, tc_dtype dtype, int32_t rank, const int64_t *dim)
 {
     if (dtype == TC_none || dtype >= TC_DTYPE_COUNT)
-        return tc_error(c->ctx, c->loc, TC_E_TYPE, "'%s' has no element type", c->op);
-    if (tc_dims_count(rank, dim) < 0)
-        return tc_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'%s' of shape %s", c->op,
-                        tc_dims_text(&c->ctx->scratch, rank, dim));
-    c->out[0] = tc_type_shaped(dtype, rank, dim);
+        return ti_error(c->ctx, c->loc, TC_E_TYPE, "'%s' has no element type", c->op);
+    if (ti_dims_count(rank, dim) < 0)
+        return ti_error(c->ctx, c->loc, TC_E_TOO_LARGE, "'%s' of shape %s", c->op,
+                        ti_dims_text(&c->ctx->scratch, rank, dim));
+    c->out[0] = ti_type_shaped(dtype, rank, dim);
     return TC_OK;
 }
 
-tc_status tc_shape_full(tc_infer *c)
+tc_status ti_shape_full(tc_infer *c)
 {
     const tc_attr_full *a = c->attr;
     return made(c, a->dtype, a->shape.n, a->shape.v);
 }
 
-tc_status tc_shape_arange(tc_infer *c)
+tc_status ti_shape_arange(tc_infer *c)
 {
     const tc_attr_arange *a = c->attr;
     if (!isfinite(a->start) || !isfinite(a->step))
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'arange' from %g by %g", a->start, a->step);
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'arange' from %g by %g", a->start, a->step);
     return made(c, a->dtype, 1, &a->count);
 }
 
-tc_status tc_shape_linspace(tc_infer *c)
+tc_status ti_shape_linspace(tc_infer *c)
 {
     const tc_attr_linspace *a = c->attr;
     return made(c, a->dtype, 1, &a->steps);
 }
 
-tc_status tc_shape_eye(tc_infer *c)
+tc_status ti_shape_eye(tc_infer *c)
 {
     const tc_attr_eye *a = c->attr;
     return made(c, a->dtype, 2, (int64_t[]){a->rows, a->columns});
@@ -91,20 +91,20 @@ static tc_status need_dtype(tc_infer *c, int i, tc_dtype t)
 {
     if (c->in[i].type->dtype == t)
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE, "operand %d of '%s' is %s, expected %s", i, c->op,
+    return ti_error(c->ctx, c->loc, TC_E_TYPE, "operand %d of '%s' is %s, expected %s", i, c->op,
                     tc_dtypes[c->in[i].type->dtype].name, tc_dtypes[t].name);
 }
 
-tc_status tc_shape_fft(tc_infer *c)
+tc_status ti_shape_fft(tc_infer *c)
 {
     const tc_attr_fft *a = c->attr;
     const tc_type *x = c->in[0].type;
-    TC_TRY(tc_need_axes(c, a->axes, x->rank));
+    TC_TRY(ti_need_axes(c, a->axes, x->rank));
     if (!a->axes.n)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'fft' names no axis");
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'fft' names no axis");
     for (int i = 0; i < a->axes.n; i++)
         if (!x->dim[a->axes.v[i]])
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+            return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "'fft' over axis %" PRId64 ", which has extent 0", a->axes.v[i]);
     TC_TRY(need_dtype(c, 0, a->kind == TC_fft_kind_real_to_complex ? TC_f32 : TC_c64));
     c->out[0] = *x;
@@ -114,7 +114,7 @@ tc_status tc_shape_fft(tc_infer *c)
         *last = *last / 2 + 1;
     if (a->kind == TC_fft_kind_complex_to_real) {
         if (a->last < 1 || a->last / 2 + 1 != *last)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+            return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "'fft' to %" PRId64 " real numbers needs %" PRId64
                             " complex ones, and has %" PRId64,
                             a->last, a->last / 2 + 1, *last);
@@ -123,7 +123,7 @@ tc_status tc_shape_fft(tc_infer *c)
     return TC_OK;
 }
 
-tc_status tc_shape_real_part(tc_infer *c)
+tc_status ti_shape_real_part(tc_infer *c)
 {
     TC_TRY(need_dtype(c, 0, TC_c64));
     c->out[0] = *c->in[0].type;
@@ -131,9 +131,9 @@ tc_status tc_shape_real_part(tc_infer *c)
     return TC_OK;
 }
 
-tc_status tc_shape_complex(tc_infer *c)
+tc_status ti_shape_complex(tc_infer *c)
 {
-    TC_TRY(tc_need_operands(c, 2));
+    TC_TRY(ti_need_operands(c, 2));
     TC_TRY(need_dtype(c, 0, TC_f32));
     TC_TRY(need_dtype(c, 1, TC_f32));
     const tc_type *a = c->in[0].type, *b = c->in[1].type;
@@ -142,7 +142,7 @@ tc_status tc_shape_complex(tc_infer *c)
         int64_t m = k <= a->rank ? a->dim[a->rank - k] : 1,
                 n = k <= b->rank ? b->dim[b->rank - k] : 1;
         if (m != n && m != 1 && n != 1)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+            return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "'complex' of extents %" PRId64 " and %" PRId64, m, n);
         y.dim[y.rank - k] = m == 1 ? n : m;
     }
@@ -156,18 +156,18 @@ static tc_status check_grid(tc_infer *c)
     const tc_attr_quantize *a = c->attr;
     const tc_type *x = c->in[0].type;
     if (a->axis != -1)
-        TC_TRY(tc_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
+        TC_TRY(ti_need_axes(c, (tc_ints){1, &a->axis}, x->rank));
     if (a->scale != 0) {
         if (!(a->scale > 0 && a->scale <= 1e300))
-            return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' by a scale of %g", c->op,
+            return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' by a scale of %g", c->op,
                             a->scale);
         return TC_OK;
     }
-    TC_TRY(tc_need_operands(c, 2));
+    TC_TRY(ti_need_operands(c, 2));
     int64_t expected = a->axis < 0 ? 1 : x->dim[a->axis];
     for (int i = 1; i < c->n_in; i++)
         if (c->in[i].type && tc_type_count(c->in[i].type) != expected)
-            return tc_error(c->ctx, c->loc, TC_E_SHAPE,
+            return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "operand %d of '%s' has %" PRId64 " numbers, expected %" PRId64, i,
                             c->op, tc_type_count(c->in[i].type), expected);
     return TC_OK;
@@ -176,9 +176,9 @@ static tc_status check_grid(tc_infer *c)
 static tc_status check_codes(tc_infer *c, tc_dtype stored)
 {
     const tc_attr_quantize *a = c->attr;
-    if (!tc_is_int(stored) || a->qmin > a->qmax || a->qmin < tc_dtype_min(stored) ||
-        a->qmax > tc_dtype_max(stored))
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT,
+    if (!ti_is_int(stored) || a->qmin > a->qmax || a->qmin < ti_dtype_min(stored) ||
+        a->qmax > ti_dtype_max(stored))
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT,
                         "'%s' with codes %" PRId64 " to %" PRId64 " in %s", c->op, a->qmin, a->qmax,
                         tc_dtypes[stored].name);
     return TC_OK;
@@ -186,15 +186,15 @@ static tc_status check_codes(tc_infer *c, tc_dtype stored)
 
 static tc_status need_real(tc_infer *c, tc_dtype t)
 {
-    if (tc_is_float(t))
+    if (ti_is_float(t))
         return TC_OK;
-    return tc_error(c->ctx, c->loc, TC_E_TYPE,
+    return ti_error(c->ctx, c->loc, TC_E_TYPE,
                     "'%s' between integers and %s, expected real numbers", c->op,
                     tc_dtypes[t].name);
 }
 
 /* The declared domain stays: only the author knows it. */
-tc_status tc_shape_quantize(tc_infer *c)
+tc_status ti_shape_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
     TC_TRY(need_real(c, c->in[0].type->dtype));
@@ -207,10 +207,10 @@ tc_status tc_shape_quantize(tc_infer *c)
     return TC_OK;
 }
 
-tc_status tc_shape_dequantize(tc_infer *c)
+tc_status ti_shape_dequantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
-    TC_TRY(tc_need_integers(c, 0));
+    TC_TRY(ti_need_integers(c, 0));
     TC_TRY(need_real(c, a->dtype));
     TC_TRY(check_grid(c));
     c->out[0] = *c->in[0].type;
@@ -219,42 +219,42 @@ tc_status tc_shape_dequantize(tc_infer *c)
     return TC_OK;
 }
 
-tc_status tc_shape_fake_quantize(tc_infer *c)
+tc_status ti_shape_fake_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
     TC_TRY(need_real(c, c->in[0].type->dtype));
     TC_TRY(check_grid(c));
     if (a->qmin > a->qmax)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
                         c->op, a->qmin, a->qmax);
     c->out[0] = *c->in[0].type;
     return TC_OK;
 }
 
-tc_status tc_shape_choose_qparams(tc_infer *c)
+tc_status ti_shape_choose_qparams(tc_infer *c)
 {
     const tc_attr_choose_qparams *a = c->attr;
     TC_TRY(need_real(c, c->in[0].type->dtype));
     if (a->qmin >= a->qmax)
-        return tc_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
                         c->op, a->qmin, a->qmax);
     if (a->by_row)
-        TC_TRY(tc_need_rank(c, c->in[0].type, "what has a range for each row", 2, 2));
+        TC_TRY(ti_need_rank(c, c->in[0].type, "what has a range for each row", 2, 2));
     int64_t rows = a->by_row ? c->in[0].type->dim[0] : 1;
     c->out[0] = (tc_type){.dtype = TC_f64, .rank = 1, .dim = {rows}};
     c->out[1] = (tc_type){.dtype = TC_i64, .rank = 1, .dim = {rows}};
     return TC_OK;
 }
 
-tc_status tc_shape_rescale(tc_infer *c)
+tc_status ti_shape_rescale(tc_infer *c)
 {
     TC_TRY(declared(c));
     const tc_type *x = c->in[0].type;
     bool from = x->quant || x->dtype == TC_f32, to = c->out[0].quant || c->out[0].dtype == TC_f32;
-    if (!from || !to || !tc_same_dims(x, &c->out[0]))
-        return tc_error(c->ctx, c->loc, TC_E_TYPE,
+    if (!from || !to || !ti_same_dims(x, &c->out[0]))
+        return ti_error(c->ctx, c->loc, TC_E_TYPE,
                         "'rescale' of %s to %s, expected two domains (or f32) of one shape",
-                        tc_type_text(&c->ctx->scratch, x),
-                        tc_type_text(&c->ctx->scratch, &c->out[0]));
+                        ti_type_text(&c->ctx->scratch, x),
+                        ti_type_text(&c->ctx->scratch, &c->out[0]));
     return TC_OK;
 }

@@ -18,12 +18,12 @@ static tc_status divide(const tc_infer *c, const char *what, int64_t a, int64_t 
 /* x: [n, h, w, c].  pad: top, bottom, left, right, each smaller than the kernel along its axis. */
 static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad)
 {
-    const tc_type *x = tc_in(c, 0);
+    const tc_type *x = ti_in(c, 0);
     int64_t dim[4];
-    TC_TRY(tc_tosa_rank(c, 0, "input", 4));
-    TC_TRY(tc_tosa_list(c, "kernel", kernel, 2, 1, INT32_MAX));
-    TC_TRY(tc_tosa_list(c, "stride", stride, 2, 1, INT32_MAX));
-    TC_TRY(tc_tosa_list(c, "pad", pad, 4, 0, INT32_MAX));
+    TC_TRY(ti_tosa_rank(c, 0, "input", 4));
+    TC_TRY(ti_tosa_list(c, "kernel", kernel, 2, 1, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "stride", stride, 2, 1, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "pad", pad, 4, 0, INT32_MAX));
     dim[0] = x->dim[0];
     dim[3] = x->dim[3];
     for (int i = 0; i < 2; i++) {
@@ -36,19 +36,19 @@ static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad)
                       stride.v[i], &dim[1 + i]));
         dim[1 + i]++;
     }
-    tc_tosa_result(c, 0, x->dtype, 4, dim);
+    ti_tosa_result(c, 0, x->dtype, 4, dim);
     return TC_OK;
 }
 
-tc_status tc_shape_tosa_avg_pool2d(tc_infer *c)
+tc_status ti_shape_tosa_avg_pool2d(tc_infer *c)
 {
     const tc_attr_tosa_avg_pool *a = c->attr;
-    TC_TRY(tc_tosa_single(c, 1, "input_zp"));
-    TC_TRY(tc_tosa_single(c, 2, "output_zp"));
+    TC_TRY(ti_tosa_single(c, 1, "input_zp"));
+    TC_TRY(ti_tosa_single(c, 2, "output_zp"));
     return pool(c, a->kernel, a->stride, a->pad);
 }
 
-tc_status tc_shape_tosa_max_pool2d(tc_infer *c)
+tc_status ti_shape_tosa_max_pool2d(tc_infer *c)
 {
     const tc_attr_tosa_max_pool *a = c->attr;
     return pool(c, a->kernel, a->stride, a->pad);
@@ -76,12 +76,12 @@ static tc_dtype sum_type(tc_dtype x)
 /* bias: [channels] or [1]; zero points: [1]. */
 static tc_status check_bias(const tc_infer *c, int64_t channels)
 {
-    const tc_type *bias = tc_in(c, 2);
+    const tc_type *bias = ti_in(c, 2);
     if (bias->rank != 1 || (bias->dim[0] != 1 && bias->dim[0] != channels))
         return TC_REFUSE(c, "bias has the shape %s, expected [1] or [%" PRId64 "]",
-                         tc_dims_text(&c->ctx->arena, bias->rank, bias->dim), channels);
-    TC_TRY(tc_tosa_single(c, 3, "input_zp"));
-    return tc_tosa_single(c, 4, "weight_zp");
+                         ti_dims_text(&c->ctx->arena, bias->rank, bias->dim), channels);
+    TC_TRY(ti_tosa_single(c, 3, "input_zp"));
+    return ti_tosa_single(c, 4, "weight_zp");
 }
 
 static tc_status check_channels(const tc_infer *c, int64_t x, int64_t weight)
@@ -97,9 +97,9 @@ static tc_status windows(const tc_infer *c, int n, const int64_t *x, const int64
                          int64_t *places)
 {
     const tc_attr_tosa_conv *a = c->attr;
-    TC_TRY(tc_tosa_list(c, "pad", a->pad, 2 * n, 0, INT32_MAX));
-    TC_TRY(tc_tosa_list(c, "stride", a->stride, n, 1, INT32_MAX));
-    TC_TRY(tc_tosa_list(c, "dilation", a->dilation, n, 1, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "pad", a->pad, 2 * n, 0, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "stride", a->stride, n, 1, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "dilation", a->dilation, n, 1, INT32_MAX));
     for (int i = 0; i < n; i++) {
         int64_t reach = (kernel[i] - 1) * a->dilation.v[i];
         TC_TRY(divide(c, "input - 1 + pad - (kernel - 1) * dilation",
@@ -113,56 +113,56 @@ static tc_status windows(const tc_infer *c, int n, const int64_t *x, const int64
 /* x: [n, spatial.., c]   weight: [oc, kernel.., c]   result: [n, places.., oc] */
 static tc_status conv(tc_infer *c, int axes)
 {
-    const tc_type *x = tc_in(c, 0), *w = tc_in(c, 1);
+    const tc_type *x = ti_in(c, 0), *w = ti_in(c, 1);
     int64_t dim[TC_MAX_RANK];
-    TC_TRY(tc_tosa_rank(c, 0, "input", axes + 2));
-    TC_TRY(tc_tosa_rank(c, 1, "weight", axes + 2));
+    TC_TRY(ti_tosa_rank(c, 0, "input", axes + 2));
+    TC_TRY(ti_tosa_rank(c, 1, "weight", axes + 2));
     TC_TRY(check_channels(c, x->dim[axes + 1], w->dim[axes + 1]));
     TC_TRY(check_bias(c, w->dim[0]));
     TC_TRY(windows(c, axes, x->dim + 1, w->dim + 1, dim + 1));
     dim[0] = x->dim[0];
     dim[axes + 1] = w->dim[0];
-    tc_tosa_result(c, 0, sum_type(x->dtype), axes + 2, dim);
+    ti_tosa_result(c, 0, sum_type(x->dtype), axes + 2, dim);
     return TC_OK;
 }
 
-tc_status tc_shape_tosa_conv2d(tc_infer *c)
+tc_status ti_shape_tosa_conv2d(tc_infer *c)
 {
     return conv(c, 2);
 }
-tc_status tc_shape_tosa_conv3d(tc_infer *c)
+tc_status ti_shape_tosa_conv3d(tc_infer *c)
 {
     return conv(c, 3);
 }
 
 /* weight: [kh, kw, c, m]   result: [n, oh, ow, c * m] */
-tc_status tc_shape_tosa_depthwise_conv2d(tc_infer *c)
+tc_status ti_shape_tosa_depthwise_conv2d(tc_infer *c)
 {
-    const tc_type *x = tc_in(c, 0), *w = tc_in(c, 1);
+    const tc_type *x = ti_in(c, 0), *w = ti_in(c, 1);
     int64_t dim[4];
-    TC_TRY(tc_tosa_rank(c, 0, "input", 4));
-    TC_TRY(tc_tosa_rank(c, 1, "weight", 4));
+    TC_TRY(ti_tosa_rank(c, 0, "input", 4));
+    TC_TRY(ti_tosa_rank(c, 1, "weight", 4));
     TC_TRY(check_channels(c, x->dim[3], w->dim[2]));
     TC_TRY(check_bias(c, w->dim[2] * w->dim[3]));
     TC_TRY(windows(c, 2, x->dim + 1, w->dim, dim + 1));
     dim[0] = x->dim[0];
     dim[3] = w->dim[2] * w->dim[3];
-    tc_tosa_result(c, 0, sum_type(x->dtype), 4, dim);
+    ti_tosa_result(c, 0, sum_type(x->dtype), 4, dim);
     return TC_OK;
 }
 
 /* weight: [oc, kh, kw, c]   oh = (h - 1) * stride + out_pad before + after + kh */
-tc_status tc_shape_tosa_transpose_conv2d(tc_infer *c)
+tc_status ti_shape_tosa_transpose_conv2d(tc_infer *c)
 {
     const tc_attr_tosa_transpose_conv *a = c->attr;
-    const tc_type *x = tc_in(c, 0), *w = tc_in(c, 1);
+    const tc_type *x = ti_in(c, 0), *w = ti_in(c, 1);
     int64_t dim[4];
-    TC_TRY(tc_tosa_rank(c, 0, "input", 4));
-    TC_TRY(tc_tosa_rank(c, 1, "weight", 4));
+    TC_TRY(ti_tosa_rank(c, 0, "input", 4));
+    TC_TRY(ti_tosa_rank(c, 1, "weight", 4));
     TC_TRY(check_channels(c, x->dim[3], w->dim[3]));
     TC_TRY(check_bias(c, w->dim[0]));
-    TC_TRY(tc_tosa_list(c, "out_pad", a->out_pad, 4, -INT32_MAX, INT32_MAX));
-    TC_TRY(tc_tosa_list(c, "stride", a->stride, 2, 1, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "out_pad", a->out_pad, 4, -INT32_MAX, INT32_MAX));
+    TC_TRY(ti_tosa_list(c, "stride", a->stride, 2, 1, INT32_MAX));
     dim[0] = x->dim[0];
     dim[3] = w->dim[0];
     for (int i = 0; i < 2; i++) {
@@ -176,24 +176,24 @@ tc_status tc_shape_tosa_transpose_conv2d(tc_infer *c)
         if (dim[1 + i] < 1)
             return TC_REFUSE(c, "the result has %" PRId64 " rows along axis %d", dim[1 + i], 1 + i);
     }
-    tc_tosa_result(c, 0, sum_type(x->dtype), 4, dim);
+    ti_tosa_result(c, 0, sum_type(x->dtype), 4, dim);
     return TC_OK;
 }
 
 /* a: [n, h, c]   b: [n, c, w]   result: [n, h, w].  f16 may be summed in f16 or f32. */
-tc_status tc_shape_tosa_matmul(tc_infer *c)
+tc_status ti_shape_tosa_matmul(tc_infer *c)
 {
-    const tc_type *a = tc_in(c, 0), *b = tc_in(c, 1);
-    TC_TRY(tc_tosa_rank(c, 0, "A", 3));
-    TC_TRY(tc_tosa_rank(c, 1, "B", 3));
+    const tc_type *a = ti_in(c, 0), *b = ti_in(c, 1);
+    TC_TRY(ti_tosa_rank(c, 0, "A", 3));
+    TC_TRY(ti_tosa_rank(c, 1, "B", 3));
     if (a->dim[0] != b->dim[0] || a->dim[2] != b->dim[1])
         return TC_REFUSE(c, "A has the shape %s and B %s, expected [n,h,c] and [n,c,w]",
-                         tc_dims_text(&c->ctx->arena, 3, a->dim),
-                         tc_dims_text(&c->ctx->arena, 3, b->dim));
-    TC_TRY(tc_tosa_single(c, 2, "A_zp"));
-    TC_TRY(tc_tosa_single(c, 3, "B_zp"));
+                         ti_dims_text(&c->ctx->arena, 3, a->dim),
+                         ti_dims_text(&c->ctx->arena, 3, b->dim));
+    TC_TRY(ti_tosa_single(c, 2, "A_zp"));
+    TC_TRY(ti_tosa_single(c, 3, "B_zp"));
     tc_dtype sum = a->dtype == TC_bf16 ? TC_f32 : sum_type(a->dtype);
-    tc_tosa_result(c, 0, a->dtype == TC_f16 ? tc_tosa_declared(c, sum) : sum, 3,
+    ti_tosa_result(c, 0, a->dtype == TC_f16 ? ti_tosa_declared(c, sum) : sum, 3,
                    (int64_t[]){a->dim[0], a->dim[1], b->dim[2]});
     return TC_OK;
 }
@@ -207,8 +207,8 @@ static bool power_of_two(int64_t n)
 
 static tc_status check_fft(const tc_infer *c)
 {
-    const tc_type *x = tc_in(c, 0);
-    TC_TRY(tc_tosa_rank(c, 0, "input_real", 3));
+    const tc_type *x = ti_in(c, 0);
+    TC_TRY(ti_tosa_rank(c, 0, "input_real", 3));
     if (!power_of_two(x->dim[1]) || !power_of_two(x->dim[2]))
         return TC_REFUSE(c,
                          "height and width are %" PRId64 " and %" PRId64 ", expected powers of two",
@@ -216,26 +216,26 @@ static tc_status check_fft(const tc_infer *c)
     return TC_OK;
 }
 
-tc_status tc_shape_tosa_fft2d(tc_infer *c)
+tc_status ti_shape_tosa_fft2d(tc_infer *c)
 {
-    const tc_type *x = tc_in(c, 0);
+    const tc_type *x = ti_in(c, 0);
     TC_TRY(check_fft(c));
-    if (!tc_same_dims(x, tc_in(c, 1)))
+    if (!ti_same_dims(x, ti_in(c, 1)))
         return TC_REFUSE(c, "the imaginary input has the shape %s, the real one %s",
-                         tc_dims_text(&c->ctx->arena, tc_in(c, 1)->rank, tc_in(c, 1)->dim),
-                         tc_dims_text(&c->ctx->arena, 3, x->dim));
+                         ti_dims_text(&c->ctx->arena, ti_in(c, 1)->rank, ti_in(c, 1)->dim),
+                         ti_dims_text(&c->ctx->arena, 3, x->dim));
     for (int i = 0; i < 2; i++)
-        tc_tosa_result(c, i, x->dtype, 3, x->dim);
+        ti_tosa_result(c, i, x->dtype, 3, x->dim);
     return TC_OK;
 }
 
 /* Half of the spectrum: the other half mirrors it. */
-tc_status tc_shape_tosa_rfft2d(tc_infer *c)
+tc_status ti_shape_tosa_rfft2d(tc_infer *c)
 {
-    const tc_type *x = tc_in(c, 0);
+    const tc_type *x = ti_in(c, 0);
     TC_TRY(check_fft(c));
     for (int i = 0; i < 2; i++)
-        tc_tosa_result(c, i, x->dtype, 3, (int64_t[]){x->dim[0], x->dim[1], x->dim[2] / 2 + 1});
+        ti_tosa_result(c, i, x->dtype, 3, (int64_t[]){x->dim[0], x->dim[1], x->dim[2] / 2 + 1});
     return TC_OK;
 }
 
@@ -269,22 +269,22 @@ static tc_status resized(const tc_infer *c, int64_t in, int64_t n, int64_t d, in
 }
 
 /* x: [n, h, w, c]   scale: [y numerator, y denominator, x numerator, x denominator] */
-tc_status tc_shape_tosa_resize(tc_infer *c)
+tc_status ti_shape_tosa_resize(tc_infer *c)
 {
     const tc_attr_tosa_resize *a = c->attr;
-    const tc_type *x = tc_in(c, 0);
+    const tc_type *x = ti_in(c, 0);
     const int64_t *scale, *offset, *border;
-    TC_TRY(tc_tosa_rank(c, 0, "input", 4));
-    TC_TRY(tc_tosa_values(c, 1, "scale", 4, &scale));
-    TC_TRY(tc_tosa_values(c, 2, "offset", 2, &offset));
-    TC_TRY(tc_tosa_values(c, 3, "border", 2, &border));
+    TC_TRY(ti_tosa_rank(c, 0, "input", 4));
+    TC_TRY(ti_tosa_values(c, 1, "scale", 4, &scale));
+    TC_TRY(ti_tosa_values(c, 2, "offset", 2, &offset));
+    TC_TRY(ti_tosa_values(c, 3, "border", 2, &border));
     if (!scale || !offset || !border)
         return TC_OK;
     int64_t dim[4] = {x->dim[0], 0, 0, x->dim[3]};
     for (int i = 0; i < 2; i++)
         TC_TRY(resized(c, x->dim[1 + i], scale[2 * i], scale[2 * i + 1], offset[i], border[i],
                        &dim[1 + i]));
-    bool sums = a->mode == TC_resize_mode_bilinear && !tc_is_float(x->dtype);
-    tc_tosa_result(c, 0, sums ? sum_type(x->dtype) : x->dtype, 4, dim);
+    bool sums = a->mode == TC_resize_mode_bilinear && !ti_is_float(x->dtype);
+    ti_tosa_result(c, 0, sums ? sum_type(x->dtype) : x->dtype, 4, dim);
     return TC_OK;
 }

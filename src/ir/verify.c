@@ -37,7 +37,7 @@ static void found(check *c, tc_status status)
         c->worst = status;
 }
 
-#define FOUND(c, loc, id, ...) found((c), tc_error((c)->ctx, (loc), TC_E_##id, __VA_ARGS__))
+#define FOUND(c, loc, id, ...) found((c), ti_error((c)->ctx, (loc), TC_E_##id, __VA_ARGS__))
 
 /* Whether an id names a value that has been made by now. */
 static bool is_made(const check *c, tc_val val)
@@ -148,7 +148,7 @@ static void check_outputs(check *c)
 static void check_mutations(check *c)
 {
     const tc_graph *g = c->g;
-    if (g->n_mutation && g != tc_main(c->module))
+    if (g->n_mutation && g != ti_main(c->module))
         FOUND(c, c->loc, STRUCTURE, "'%s' changes buffers, which only the first graph may",
               g->name);
     for (size_t i = 0; i < g->n_mutation; i++) {
@@ -185,7 +185,7 @@ static void check_ports(check *c)
 static bool alike(const tc_node *node, const tc_type *a, const tc_type *b)
 {
     return a == b ||
-           (tc_ops[node->op].tosa && a && b && a->dtype == b->dtype && tc_same_dims(a, b));
+           (tc_ops[node->op].tosa && a && b && a->dtype == b->dtype && ti_same_dims(a, b));
 }
 
 /* Operands from `skip` on are the inputs of the graph. */
@@ -194,7 +194,7 @@ static bool takes(const tc_graph *g, const tc_node *node, int skip, const tc_gra
     if (sub->n_in != (size_t)(node->n_in - skip))
         return false;
     for (size_t i = 0; i < sub->n_in; i++)
-        if (!alike(node, tc_type_of(sub, sub->in[i]), tc_type_of(g, node->in[skip + (int)i])))
+        if (!alike(node, ti_type_of(sub, sub->in[i]), ti_type_of(g, node->in[skip + (int)i])))
             return false;
     return true;
 }
@@ -206,7 +206,7 @@ static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
         return false;
     for (size_t i = 0; i < sub->n_out; i++)
         if (sub->out[i] >= sub->n_val ||
-            !alike(node, tc_type_of(sub, sub->out[i]), tc_type_of(g, node->out[i])))
+            !alike(node, ti_type_of(sub, sub->out[i]), ti_type_of(g, node->out[i])))
             return false;
     return true;
 }
@@ -215,7 +215,7 @@ static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
 static bool decides(const tc_graph *cond)
 {
     const tc_type *type =
-        cond->n_out == 1 && cond->out[0] < cond->n_val ? tc_type_of(cond, cond->out[0]) : NULL;
+        cond->n_out == 1 && cond->out[0] < cond->n_val ? ti_type_of(cond, cond->out[0]) : NULL;
     return type && type->dtype == TC_bool && tc_type_count(type) == 1;
 }
 
@@ -225,15 +225,15 @@ static bool carries(const tc_graph *g, const tc_node *node)
     if (node->n_out > node->n_in)
         return false;
     for (int i = 0; i < node->n_out; i++)
-        if (!alike(node, tc_type_of(g, node->in[i]), tc_type_of(g, node->out[i])))
+        if (!alike(node, ti_type_of(g, node->in[i]), ti_type_of(g, node->out[i])))
             return false;
     return true;
 }
 
 static void check_call(check *c, const tc_node *node)
 {
-    const tc_graph *g = c->g, *first = tc_node_callee(c->module, node, 0);
-    const tc_graph *second = node->op == TC_OP_call ? first : tc_node_callee(c->module, node, 1);
+    const tc_graph *g = c->g, *first = ti_node_callee(c->module, node, 0);
+    const tc_graph *second = node->op == TC_OP_call ? first : ti_node_callee(c->module, node, 1);
     bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
     int skip = loop || node->op == TC_OP_call
                    ? 0
@@ -256,8 +256,8 @@ static bool calls_end(const check *c, size_t i, uint8_t *state)
     state[i] = 1;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        for (int which = 0; which < tc_node_calls(node); which++) {
-            const tc_graph *sub = tc_node_callee(c->module, node, which);
+        for (int which = 0; which < ti_node_calls(node); which++) {
+            const tc_graph *sub = ti_node_callee(c->module, node, which);
             for (size_t j = 0; sub && j < c->module->n_graph; j++)
                 if (c->module->graph[j] == sub && !calls_end(c, j, state))
                     return false;
@@ -299,17 +299,17 @@ static bool same_domain(const tc_type *a, const tc_type *b)
  * operators see storage, where a domain is a note. */
 static void check_moves(check *c, const tc_node *node)
 {
-    const tc_type *result = node->n_out ? tc_type_of(c->g, node->out[0]) : NULL;
+    const tc_type *result = node->n_out ? ti_type_of(c->g, node->out[0]) : NULL;
     for (int i = 0; result && i < node->n_in; i++) {
-        const tc_type *type = tc_type_of(c->g, node->in[i]);
-        if (!type || (i > 0 && !type->quant && !tc_is_float(type->dtype)) ||
+        const tc_type *type = ti_type_of(c->g, node->in[i]);
+        if (!type || (i > 0 && !type->quant && !ti_is_float(type->dtype)) ||
             same_domain(type, result))
             continue;
-        tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+        tc_mark mark = ti_arena_mark(&c->ctx->scratch);
         FOUND(c, node->loc, TYPE, "'%s' moves numbers from %s into %s", tc_ops[node->op].name,
-              tc_type_text(&c->ctx->scratch, type), tc_type_text(&c->ctx->scratch, result));
-        tc_note(c->ctx, node->loc, "use a 'rescale' to change the scale");
-        tc_arena_rewind(&c->ctx->scratch, mark);
+              ti_type_text(&c->ctx->scratch, type), ti_type_text(&c->ctx->scratch, result));
+        ti_note(c->ctx, node->loc, "use a 'rescale' to change the scale");
+        ti_arena_rewind(&c->ctx->scratch, mark);
         return;
     }
 }
@@ -318,7 +318,7 @@ static void check_moves(check *c, const tc_node *node)
 static void check_TYPED(check *c)
 {
     for (size_t i = 0; i < c->g->n_in; i++)
-        if (is_made(c, c->g->in[i]) && !tc_type_of(c->g, c->g->in[i]))
+        if (is_made(c, c->g->in[i]) && !ti_type_of(c->g, c->g->in[i]))
             FOUND(c, c->loc, TYPE, "input %zu of '%s' has no type", i, c->g->name);
     for (size_t k = 0; k < c->g->n_node; k++) {
         tc_node *node = c->g->node[k];
@@ -329,7 +329,7 @@ static void check_TYPED(check *c)
                   tc_ops[node->op].name);
             continue;
         }
-        tc_status status = tc_node_infer(c->g, node);
+        tc_status status = ti_node_infer(c->g, node);
         if (status != TC_OK)
             found(c, status);
         else if ((tc_ops[node->op].traits & T_MOVES) && !tc_ops[node->op].tosa)
@@ -378,17 +378,17 @@ static void check_graph(check *c)
     check_nodes(c);
     check_outputs(c);
     check_mutations(c);
-    if (c->g == tc_main(c->module))
+    if (c->g == ti_main(c->module))
         check_ports(c);
     if (c->worst != TC_OK)
         return; /* facts are asked of graphs that are whole */
-    uint32_t facts = c->g->facts | (tc_facts_seen(c->g) & TC_FACT_TYPED);
+    uint32_t facts = c->g->facts | (ti_facts_seen(c->g) & TC_FACT_TYPED);
     for (size_t i = 0; i < TC_COUNT(check_of); i++)
         if (facts & 1u << i)
             check_of[i](c);
 }
 
-uint32_t tc_facts_seen(const tc_graph *g)
+uint32_t ti_facts_seen(const tc_graph *g)
 {
     uint32_t not = 0;
     for (size_t i = 1; i < g->n_val; i++)
@@ -403,23 +403,23 @@ uint32_t tc_facts_seen(const tc_graph *g)
 static bool all_calls_end(tc_ctx *ctx, tc_module *module)
 {
     check c = {.ctx = ctx, .module = module};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     bool end = calls_end(&c, 0, tc_new_n(&ctx->scratch, uint8_t, module->n_graph));
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return end;
 }
 
-tc_status tc_verify(tc_ctx *ctx, tc_module *module)
+tc_status ti_verify(tc_ctx *ctx, tc_module *module)
 {
     tc_loc loc = {.file = module->file};
     if (!module->n_graph)
-        return tc_error(ctx, &loc, TC_E_STRUCTURE, "there is no graph");
+        return ti_error(ctx, &loc, TC_E_STRUCTURE, "there is no graph");
     if (module->n_graph > MOST_GRAPHS)
-        return tc_error(ctx, &loc, TC_E_TOO_LARGE, "%zu graphs, at most %d are taken",
+        return ti_error(ctx, &loc, TC_E_TOO_LARGE, "%zu graphs, at most %d are taken",
                         module->n_graph, MOST_GRAPHS);
     tc_status worst = TC_OK;
     for (size_t i = 0; i < module->n_graph; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         tc_graph *g = module->graph[i];
         check c = {.ctx = ctx,
                    .module = module,
@@ -428,10 +428,10 @@ tc_status tc_verify(tc_ctx *ctx, tc_module *module)
                    .made = tc_new_n(&ctx->scratch, bool, g->n_val),
                    .broken = tc_new_n(&ctx->scratch, bool, g->n_node)};
         check_graph(&c);
-        tc_arena_rewind(&ctx->scratch, mark);
+        ti_arena_rewind(&ctx->scratch, mark);
         worst = worst == TC_OK ? c.worst : worst;
     }
     if (worst == TC_OK && !all_calls_end(ctx, module))
-        worst = tc_error(ctx, &loc, TC_E_STRUCTURE, "a graph runs itself");
+        worst = ti_error(ctx, &loc, TC_E_STRUCTURE, "a graph runs itself");
     return worst;
 }

@@ -20,13 +20,13 @@ extern const uint32_t tc_facts_told; /* those that no look at a graph shows */
 
 /* The facts that a look at each node and value shows to hold so far; TYPED: that
  * types are there. */
-uint32_t tc_facts_seen(const tc_graph *g);
+uint32_t ti_facts_seen(const tc_graph *g);
 
 /* Structure, and one check per fact that the graphs claim or show.  Everything that is found is
  * reported, at the place its author knows. */
-TC_MUST_USE tc_status tc_verify(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_verify(tc_ctx *ctx, tc_module *module);
 
 /* Places that are constants lie inside the axes they name; on failure a message has been given. */
-TC_MUST_USE tc_status tc_check_places(const tc_module *module);
+TC_MUST_USE tc_status ti_check_places(const tc_module *module);
 
 #endif

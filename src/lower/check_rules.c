@@ -15,9 +15,9 @@
 /* The tensor as the typed graph reads it: the same stored numbers, with their meaning. */
 static tc_tensor typed(const tc_build *lw, const tc_tensor *at, tc_val v)
 {
-    if (!v || tc_is_const(lw->rw->from, v))
-        return v ? tc_tensor_of(lw->rw->from, v) : (tc_tensor){NULL, NULL};
-    return (tc_tensor){tc_type_of(lw->rw->from, v),
+    if (!v || ti_is_const(lw->rw->from, v))
+        return v ? ti_tensor_of(lw->rw->from, v) : (tc_tensor){NULL, NULL};
+    return (tc_tensor){ti_type_of(lw->rw->from, v),
                        lw->rw->now[v] ? at[lw->rw->now[v]].data : NULL};
 }
 
@@ -35,7 +35,7 @@ static difference compare(tc_tensor got, tc_tensor want)
     int64_t n = tc_type_count(want.type);
     double top = 0;
     for (int64_t i = 0; i < n; i++) {
-        double a = tc_load_f64(got, i), b = tc_load_f64(want, i), off = fabs(a - b);
+        double a = ti_load_f64(got, i), b = ti_load_f64(want, i), off = fabs(a - b);
         top = isfinite(b) && fabs(b) > top ? fabs(b) : top;
         if (a == b || (isnan(a) && isnan(b)))
             continue;
@@ -44,9 +44,9 @@ static difference compare(tc_tensor got, tc_tensor want)
             d.at = i;
         }
     }
-    if (tc_is_float(t)) /* of the largest number: functions are right to 1e-5 in f32, and two
+    if (ti_is_float(t)) /* of the largest number: functions are right to 1e-5 in f32, and two
                            roundings to the format follow */
-        d.allowed = fmax(top, 1e-3) * (1e-5 + (t == TC_f32 ? 0 : 2 * tc_float_unit(t)));
+        d.allowed = fmax(top, 1e-3) * (1e-5 + (t == TC_f32 ? 0 : 2 * ti_float_unit(t)));
     else if (want.type->quant)
         d.allowed = tc_dtypes[t].bits > 16 ? fmax(2, ldexp(top, -16)) : t == TC_i16 ? 2 : 1;
     return d;
@@ -57,9 +57,9 @@ static double coarse_steps(const tc_build *lw, const tc_node *node)
 {
     if (node->op != TC_OP_sdpa || !((const tc_attr_sdpa *)node->attr)->coarse)
         return 0;
-    const tc_type *v = tc_type_of(lw->rw->from, node->in[2]),
-                  *y = tc_type_of(lw->rw->from, node->out[0]);
-    return v->quant && y->dtype == TC_i8 ? 4 * tc_scale_of(v) / tc_scale_of(y) : 0;
+    const tc_type *v = ti_type_of(lw->rw->from, node->in[2]),
+                  *y = ti_type_of(lw->rw->from, node->out[0]);
+    return v->quant && y->dtype == TC_i8 ? 4 * ti_scale_of(v) / ti_scale_of(y) : 0;
 }
 
 /* ---- what grows with a node's size ---- */
@@ -67,8 +67,8 @@ static double coarse_steps(const tc_build *lw, const tc_node *node)
 /* The terms of each of its sums; 1: it has none. */
 static int64_t terms_of(const tc_graph *g, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
-    const tc_type *w = node->n_in > 1 && node->in[1] ? tc_type_of(g, node->in[1]) : NULL;
+    const tc_type *x = ti_type_of(g, node->in[0]), *y = ti_type_of(g, node->out[0]);
+    const tc_type *w = node->n_in > 1 && node->in[1] ? ti_type_of(g, node->in[1]) : NULL;
     int64_t longest = 1;
     for (int i = 0; i < x->rank; i++)
         longest = x->dim[i] > longest ? x->dim[i] : longest;
@@ -95,8 +95,8 @@ static double root_mean_square(tc_tensor t)
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         double x = t.type->quant && t.type->quant->axis < 0
-                       ? tc_real(t.type, 0, tc_load_i64(t, i))
-                       : tc_load_f64(t, i) * (t.type->quant ? t.type->quant->scale[0] : 1);
+                       ? ti_real(t.type, 0, ti_load_i64(t, i))
+                       : ti_load_f64(t, i) * (t.type->quant ? t.type->quant->scale[0] : 1);
         sum += isfinite(x) ? x * x : 0;
     }
     return n ? sqrt(sum / (double)n) : 0;
@@ -134,19 +134,19 @@ static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor w
 {
     bool recurrent = node->op == TC_OP_lstm || node->op == TC_OP_gru ||
                      node->op == TC_OP_rnn_tanh || node->op == TC_OP_rnn_relu;
-    const tc_type *x = tc_type_of(lw->rw->from, node->in[0]);
+    const tc_type *x = ti_type_of(lw->rw->from, node->in[0]);
     if (!recurrent || want.type->dtype != TC_i16 || x->rank < 2)
         return 0;
-    double g = 0, sum = 0, far = fmax(1, reach(tc_type_of(lw->rw->from, node->in[1])));
+    double g = 0, sum = 0, far = fmax(1, reach(ti_type_of(lw->rw->from, node->in[1])));
     for (int i = 2; i < node->n_in; i++) {
-        tc_tensor w = node->in[i] && tc_is_const(lw->rw->from, node->in[i])
-                          ? tc_tensor_of(lw->rw->from, node->in[i])
+        tc_tensor w = node->in[i] && ti_is_const(lw->rw->from, node->in[i])
+                          ? ti_tensor_of(lw->rw->from, node->in[i])
                           : (tc_tensor){0};
         if (w.type && w.type->rank == 2 && w.data)
             g = fmax(g, root_mean_square(w) * sqrt((double)w.type->dim[1]));
     }
     for (int i = 0; i < node->n_out; i++)
-        far = fmax(far, reach(tc_type_of(lw->rw->from, node->out[i])));
+        far = fmax(far, reach(ti_type_of(lw->rw->from, node->out[i])));
     g = fmin(g, 1);
     int64_t steps = x->dim[0] > x->dim[1] ? x->dim[0] : x->dim[1];
     for (int64_t i = 0; i < steps && i < 4096; i++)
@@ -159,7 +159,7 @@ static double largest(tc_tensor t)
 {
     double top = 0;
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
-        double x = fabs(tc_load_f64(t, i));
+        double x = fabs(ti_load_f64(t, i));
         top = isfinite(x) && x > top ? x : top;
     }
     return top;
@@ -170,7 +170,7 @@ static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *
 {
     const tc_quant *q = want.type->quant;
     double step = q ? q->scale[0] : 1;
-    if (!node->n_in || !node->in[0] || (!q && !tc_is_float(want.type->dtype)))
+    if (!node->n_in || !node->in[0] || (!q && !ti_is_float(want.type->dtype)))
         return 0;
     return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want);
 }
@@ -180,11 +180,11 @@ static tc_status wrong(const tc_build *lw, const tc_node *node, int i, differenc
 {
     const tc_type *t = want.type;
     const char *name = lw->rw->from->val[node->out[i]]->name;
-    tc_error(lw->ctx, node->loc, TC_E_PROMISE,
+    ti_error(lw->ctx, node->loc, TC_E_PROMISE,
              "'%s' (%s) became TOSA that is off by %.3g%s at element %" PRId64
              ": %.9g, expected %.9g, allowed %.3g",
              name ? name : "?", tc_ops[node->op].name, d.most, t->quant ? " steps" : "", d.at,
-             tc_load_f64(got, d.at), tc_load_f64(want, d.at), d.allowed);
+             ti_load_f64(got, d.at), ti_load_f64(want, d.at), d.allowed);
     return TC_BUG;
 }
 
@@ -199,7 +199,7 @@ static tc_status compare_node(const tc_build *lw, const tc_node *node, const tc_
             return TC_OK; /* lowered together with its reader */
     }
     /* Evaluation reads the graph only. */
-    TC_TRY(tc_eval_node((tc_graph *)(uintptr_t)lw->rw->from, node, in, out, arena));
+    TC_TRY(ti_eval_node((tc_graph *)(uintptr_t)lw->rw->from, node, in, out, arena));
     for (int i = 0; i < node->n_out; i++) {
         tc_tensor got = typed(lw, at, node->out[i]);
         if (!got.data)
@@ -213,21 +213,21 @@ static tc_status compare_node(const tc_build *lw, const tc_node *node, const tc_
     return TC_OK;
 }
 
-tc_status tc_lower_compare(const tc_build *lw, const tc_tensor *in)
+tc_status ti_lower_compare(const tc_build *lw, const tc_tensor *in)
 {
     tc_arena arena;
-    tc_arena_init_like(&arena, &lw->ctx->arena);
+    ti_arena_init_like(&arena, &lw->ctx->arena);
     tc_tensor *at = tc_new_n(&arena, tc_tensor, lw->g->n_val);
-    tc_status status = tc_eval_all(lw->g, in, at, &arena);
+    tc_status status = ti_eval_all(lw->g, in, at, &arena);
     for (size_t k = 0; k < lw->rw->from->n_node && status == TC_OK; k++) {
         const tc_node *node = lw->rw->from->node[k];
         if (node->op == TC_OP_const ||
             (tc_ops[node->op].traits & T_CONTROL)) /* its graphs are TOSA by now */
             continue;
-        tc_mark mark = tc_arena_mark(&arena);
+        tc_mark mark = ti_arena_mark(&arena);
         status = compare_node(lw, node, at, &arena);
-        tc_arena_rewind(&arena, mark);
+        ti_arena_rewind(&arena, mark);
     }
-    tc_arena_free(&arena);
+    ti_arena_free(&arena);
     return status;
 }

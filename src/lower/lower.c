@@ -28,12 +28,12 @@ enum {
 };
 static_assert(N_ROW == (int)TC_OP_tosa_argmax, "lower.def has a row for every operator");
 
-bool tc_lower_knows(tc_op op, bool quantized)
+bool ti_lower_knows(tc_op op, bool quantized)
 {
     return quantized ? rules[op].quantized : rules[op].plain;
 }
 
-void tc_lower_refuse(tc_build *lw, const char *format, ...)
+void ti_lower_refuse(tc_build *lw, const char *format, ...)
 {
     TC_STOP(lw);
     va_list args;
@@ -41,7 +41,7 @@ void tc_lower_refuse(tc_build *lw, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    lw->lower->why = tc_text_format(&lw->ctx->arena, "%s", text);
+    lw->lower->why = ti_text_format(&lw->ctx->arena, "%s", text);
     lw->status = TC_UNSUPPORTED;
 }
 
@@ -53,7 +53,7 @@ static tc_val with_domain(tc_build *lw, tc_val v, const tc_type *type)
     if (value->type == type && value->def && !value->data)
         return v;
     if (!value->def || value->data || value->type->quant) {
-        v = tc_b_tosa_identity(lw, v);
+        v = ti_b_tosa_identity(lw, v);
         if (!v)
             return v;
         value = lw->g->val[v];
@@ -66,22 +66,22 @@ static void lower_const(tc_build *lw, const tc_node *node)
 {
     const tc_value *old = lw->rw->from->val[node->out[0]];
     const tc_type *t = old->type;
-    lw->rw->now[node->out[0]] = tc_graph_const(
-        lw->g, tc_type_make(lw->ctx, t->dtype, t->rank, t->dim), old->data, old->name, node->loc);
+    lw->rw->now[node->out[0]] = ti_graph_const(
+        lw->g, ti_type_make(lw->ctx, t->dtype, t->rank, t->dim), old->data, old->name, node->loc);
 }
 
 static bool fits(const tc_type *have, const tc_type *want)
 {
-    return have && have->dtype == want->dtype && tc_same_dims(have, want);
+    return have && have->dtype == want->dtype && ti_same_dims(have, want);
 }
 
 /* TOSA's tensors have elements, and at most six axes. */
 static bool has_a_shape(tc_build *lw, const tc_node *node, const tc_type *t)
 {
     if (t && t->rank > 6)
-        tc_lower_refuse(lw, "it has a tensor of rank %d, TOSA has ranks up to 6", (int)t->rank);
+        ti_lower_refuse(lw, "it has a tensor of rank %d, TOSA has ranks up to 6", (int)t->rank);
     else if (t && !tc_type_count(t) && node->op != TC_OP_cat)
-        tc_lower_refuse(lw, "it has a tensor without elements");
+        ti_lower_refuse(lw, "it has a tensor without elements");
     return lw->status == TC_OK;
 }
 
@@ -89,9 +89,9 @@ static bool has_shapes(tc_build *lw, const tc_node *node)
 {
     bool good = true;
     for (int i = 0; i < node->n_in; i++)
-        good = good && has_a_shape(lw, node, tc_type_of(lw->rw->from, node->in[i]));
+        good = good && has_a_shape(lw, node, ti_type_of(lw->rw->from, node->in[i]));
     for (int i = 0; i < node->n_out; i++)
-        good = good && has_a_shape(lw, node, tc_type_of(lw->rw->from, node->out[i]));
+        good = good && has_a_shape(lw, node, ti_type_of(lw->rw->from, node->out[i]));
     return good;
 }
 
@@ -102,13 +102,13 @@ static void lower_as_is(tc_build *lw, const tc_node *node, tc_val *out)
     for (int i = 0; i < node->n_in; i++)
         in[i] = lw->rw->now[node->in[i]];
     tc_node *same =
-        tc_graph_add(lw->g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        ti_graph_add(lw->g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_type_of(lw->rw->from, node->out[i]);
-        lw->g->val[same->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+        const tc_type *t = ti_type_of(lw->rw->from, node->out[i]);
+        lw->g->val[same->out[i]]->type = ti_type_make(lw->ctx, t->dtype, t->rank, t->dim);
         out[i] = same->out[i];
     }
-    lw->status = tc_node_infer(lw->g, same);
+    lw->status = ti_node_infer(lw->g, same);
 }
 
 /* By its integer rule, or, where there is none or it refuses and the target has floats, by the
@@ -116,7 +116,7 @@ static void lower_as_is(tc_build *lw, const tc_node *node, tc_val *out)
 static void lower_by_rule(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const rule_pair *pair = &rules[node->op];
-    bool quantized = tc_node_quantized(lw->rw->from, node),
+    bool quantized = ti_node_quantized(lw->rw->from, node),
          floats = lw->lower->target->tosa >> TC_FEATURE_FP & 1u;
     tc_lower_rule *rule = quantized ? pair->quantized : pair->plain;
     if (!has_shapes(lw, node))
@@ -128,14 +128,14 @@ static void lower_by_rule(tc_build *lw, const tc_node *node, tc_val *out)
     if (rule)
         rule(lw, node, out);
     else
-        tc_lower_refuse(lw, quantized ? "it has no integer form" : "it has no float form");
+        ti_lower_refuse(lw, quantized ? "it has no integer form" : "it has no float form");
     if (!quantized || lw->status != TC_UNSUPPORTED || !pair->plain || !floats ||
-        tc_op_sees_storage(node->op))
+        ti_op_sees_storage(node->op))
         return;
     const char *why = lw->lower->why;
     lw->status = TC_OK;
     lw->lower->why = NULL;
-    tc_lower_as_real(lw, node, pair->plain, out);
+    ti_lower_as_real(lw, node, pair->plain, out);
     if (lw->status == TC_UNSUPPORTED)
         lw->lower->why = why;
 }
@@ -153,11 +153,11 @@ static void lower_node(tc_build *lw, const tc_node *node)
     for (int i = 0; lw->status == TC_OK && i < node->n_out; i++) {
         if (!out[i])
             continue;
-        if (!fits(tc_type_of(lw->g, out[i]), tc_type_of(lw->rw->from, node->out[i])))
-            lw->status = tc_bug(
+        if (!fits(ti_type_of(lw->g, out[i]), ti_type_of(lw->rw->from, node->out[i])))
+            lw->status = ti_bug(
                 lw->ctx, node->loc, "result %d of '%s' was lowered to %s, expected %s", i,
-                tc_ops[node->op].name, tc_type_text(&lw->ctx->arena, tc_type_of(lw->g, out[i])),
-                tc_type_text(&lw->ctx->arena, tc_type_of(lw->rw->from, node->out[i])));
+                tc_ops[node->op].name, ti_type_text(&lw->ctx->arena, ti_type_of(lw->g, out[i])),
+                ti_type_text(&lw->ctx->arena, ti_type_of(lw->rw->from, node->out[i])));
         lw->rw->now[node->out[i]] = out[i];
         tc_value *value = lw->g->val[out[i]];
         if (!value->name && value->def)
@@ -168,7 +168,7 @@ static void lower_node(tc_build *lw, const tc_node *node)
 static tc_status refused(tc_build *lw)
 {
     if (lw->status == TC_UNSUPPORTED && lw->lower->why)
-        return tc_unsupported(lw->ctx, lw->loc, TC_E_UNSUPPORTED, "'%s' cannot become TOSA: %s",
+        return ti_unsupported(lw->ctx, lw->loc, TC_E_UNSUPPORTED, "'%s' cannot become TOSA: %s",
                               tc_ops[lw->node->op].name, lw->lower->why);
     return lw->status;
 }
@@ -183,23 +183,23 @@ static void lower_all(tc_build *lw)
     const tc_graph *g = lw->rw->from;
     for (size_t i = 0; i < g->n_in; i++)
         lw->rw->now[g->in[i]] =
-            tc_graph_input(lw->g, tc_type_of(g, g->in[i]), g->val[g->in[i]]->name);
+            ti_graph_input(lw->g, ti_type_of(g, g->in[i]), g->val[g->in[i]]->name);
     for (size_t k = 0; k < g->n_node && lw->status == TC_OK; k++)
         lower_node(lw, g->node[k]);
     for (size_t i = 0; i < g->n_out && lw->status == TC_OK; i++) {
-        tc_val v = with_domain(lw, lw->rw->now[g->out[i]], tc_type_of(g, g->out[i]));
+        tc_val v = with_domain(lw, lw->rw->now[g->out[i]], ti_type_of(g, g->out[i]));
         if (v)
-            tc_graph_output(lw->g, v);
+            ti_graph_output(lw->g, v);
     }
 }
 
-void tc_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to)
+void ti_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to)
 {
     tc_lowering *own = lw->lower, sub = *own;
     sub.rw.from = from;
     sub.rw.to = to;
     sub.rw.now = tc_new_n(&lw->ctx->arena, tc_val, from->n_val);
-    sub.rw.readers = tc_graph_readers(lw->ctx, from);
+    sub.rw.readers = ti_graph_readers(lw->ctx, from);
     tc_build inner = builder(&sub);
     lower_all(&inner);
     lw->status = inner.status;
@@ -207,29 +207,29 @@ void tc_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to)
     own->n_callee = sub.n_callee;
     own->cap_callee = sub.cap_callee;
     if (sub.why)
-        own->why = tc_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name,
+        own->why = ti_text_format(&lw->ctx->arena, "in '%s', '%s' %s", from->name,
                                   tc_ops[inner.node->op].name, sub.why);
 }
 
-tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
+tc_status ti_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
                          const tc_lower_check *check)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_graph fresh = tc_graph_empty(g->module, g->name);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_graph fresh = ti_graph_empty(g->module, g->name);
     fresh.facts = g->facts;
     tc_lowering own = {.rw = {.ctx = ctx, .from = g, .to = &fresh}, .target = target};
     own.rw.now = tc_new_n(&ctx->scratch, tc_val, g->n_val);
-    own.rw.readers = tc_graph_readers(ctx, g);
+    own.rw.readers = ti_graph_readers(ctx, g);
     tc_build lw = builder(&own);
     lower_all(&lw);
     tc_status status = refused(&lw);
     for (size_t k = 0; check && k < check->n && status == TC_OK; k++)
-        status = tc_lower_compare(&lw, check->in[k]);
+        status = ti_lower_compare(&lw, check->in[k]);
     if (check && check->broke)
         *check->broke = *check->broke || status == TC_BUG;
     if (status == TC_OK)
         *g = fresh;
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -238,7 +238,7 @@ tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
 /* Constants that the rule did not use after all are nobody's business. */
 static void drop_unread(tc_ctx *ctx, tc_graph *g)
 {
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     size_t n = 0;
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_const || readers[g->node[k]->out[0]])
@@ -258,10 +258,10 @@ static bool accepted(tc_build *lw)
     tc_module module = *lw->g->module;
     module.graph = list;
     module.n_graph = module.cap_graph = lw->lower->n_callee + 1;
-    if (tc_verify_tosa_for(lw->ctx, &module, lw->lower->target) != TC_OK)
+    if (ti_verify_tosa_for(lw->ctx, &module, lw->lower->target) != TC_OK)
         return false;
     if (!lw->lower->why)
-        lw->lower->why = tc_machine_refuses(lw->ctx, lw->lower->target->machine, lw->g);
+        lw->lower->why = ti_machine_refuses(lw->ctx, lw->lower->target->machine, lw->g);
     return !lw->lower->why;
 }
 
@@ -273,50 +273,50 @@ struct tc_lower_asker {
     const uint32_t *readers;
 };
 
-tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target)
+tc_lower_asker *ti_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target)
 {
     tc_lower_asker *a = tc_new(&ctx->arena, tc_lower_asker);
     *a = (tc_lower_asker){ctx, g, target, tc_new_n(&ctx->arena, tc_val, g->n_val), NULL};
-    const uint32_t *readers = tc_graph_readers(ctx, g);
-    a->readers = tc_arena_copy(&ctx->arena, readers, g->n_val * sizeof *readers);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
+    a->readers = ti_arena_copy(&ctx->arena, readers, g->n_val * sizeof *readers);
     return a;
 }
 
 /* The value, or of a complex one, which TOSA does not have, what it is made from. */
 static tc_val read_from(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
-    return def && def->n_in && tc_dtypes[tc_type_of(g, v)->dtype].kind == TC_COMPLEX ? def->in[0]
+    const tc_node *def = ti_def(g, v);
+    return def && def->n_in && tc_dtypes[ti_type_of(g, v)->dtype].kind == TC_COMPLEX ? def->in[0]
                                                                                      : v;
 }
 
-bool tc_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
+bool ti_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
 {
     tc_ctx *ctx = a->ctx;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_trial trial;
-    tc_graph fresh = tc_graph_empty(a->g->module, a->g->name);
+    tc_graph fresh = ti_graph_empty(a->g->module, a->g->name);
     tc_lowering own = {
         .rw = {ctx, a->g, &fresh, a->now, a->readers, NULL}, .target = a->target, .dry = true};
     tc_build lw = builder(&own);
-    tc_trial_begin(ctx, &trial);
+    ti_trial_begin(ctx, &trial);
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = read_from(a->g, node->in[i]);
         if (!v || a->now[v])
             continue;
-        if (tc_is_const(a->g, v))
-            lower_const(&lw, tc_def(a->g, v));
+        if (ti_is_const(a->g, v))
+            lower_const(&lw, ti_def(a->g, v));
         else
-            a->now[v] = tc_graph_input(&fresh, tc_type_of(a->g, v), NULL);
+            a->now[v] = ti_graph_input(&fresh, ti_type_of(a->g, v), NULL);
     }
     lower_node(&lw, node);
     bool can = lw.status == TC_OK && accepted(&lw);
-    tc_trial_end(ctx, &trial);
+    ti_trial_end(ctx, &trial);
     *why = can ? NULL : own.why ? own.why : trial.why ? trial.why : "";
     for (int i = 0; i < node->n_in; i++)
         a->now[read_from(a->g, node->in[i])] = TC_NONE;
     for (int i = 0; i < node->n_out; i++)
         a->now[node->out[i]] = TC_NONE;
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return can;
 }

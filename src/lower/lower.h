@@ -23,33 +23,33 @@ typedef struct tc_lowering {
 
 /* A rule appends nodes (ir/build.h, put.h) and sets out[i] for every result of the node that is
  * read; each has the element type and shape of the old result.  A node that it cannot do:
- * tc_lower_refuse. */
+ * ti_lower_refuse. */
 typedef void tc_lower_rule(tc_build *lw, const tc_node *node, tc_val *out);
 
 #define LOWER(op, quantized, plain, tile) tc_lower_rule quantized, plain;
-#define NONE tc_lower_none
+#define NONE ti_lower_none
 #include "lower.def"
 #undef NONE
 
 /* "the weights are not constant": a clause that goes after "'conv' stays on the CPU: ". */
-void tc_lower_refuse(tc_build *lw, const char *format, ...) TC_PRINTF(2, 3);
+void ti_lower_refuse(tc_build *lw, const char *format, ...) TC_PRINTF(2, 3);
 
 /* An operand of the node as stored in `to`, and its type in `from` (with its domain). */
-static inline tc_val tc_lower_in(const tc_build *lw, const tc_node *node, int i)
+static inline tc_val ti_lower_in(const tc_build *lw, const tc_node *node, int i)
 {
     return i < node->n_in ? lw->rw->now[node->in[i]] : TC_NONE;
 }
-static inline const tc_type *tc_lower_type(const tc_build *lw, const tc_node *node, int i)
+static inline const tc_type *ti_lower_type(const tc_build *lw, const tc_node *node, int i)
 {
-    return i < node->n_in ? tc_type_of(lw->rw->from, node->in[i]) : NULL;
+    return i < node->n_in ? ti_type_of(lw->rw->from, node->in[i]) : NULL;
 }
-static inline const tc_type *tc_lower_result(const tc_build *lw, const tc_node *node, int i)
+static inline const tc_type *ti_lower_result(const tc_build *lw, const tc_node *node, int i)
 {
-    return tc_type_of(lw->rw->from, node->out[i]);
+    return ti_type_of(lw->rw->from, node->out[i]);
 }
 
-/* Whether the target has a feature: tc_lower_has(lw, TC_FEATURE_INT16). */
-static inline bool tc_lower_has(const tc_build *lw, tc_feature feature)
+/* Whether the target has a feature: ti_lower_has(lw, TC_FEATURE_INT16). */
+static inline bool ti_lower_has(const tc_build *lw, tc_feature feature)
 {
     return lw->lower->target->tosa >> feature & 1u;
 }
@@ -64,27 +64,27 @@ typedef struct tc_lower_check {
 
 /* Every node of a region's graph becomes TOSA; its inputs and outputs keep their types, domains
  * included. A node without a rule is an error.  check may be NULL. */
-TC_MUST_USE tc_status tc_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
+TC_MUST_USE tc_status ti_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
                                      const tc_lower_check *check);
 
 /* check_rules.c: the rules' results beside the nodes', on one sample. */
-TC_MUST_USE tc_status tc_lower_compare(const tc_build *lw, const tc_tensor *in);
+TC_MUST_USE tc_status ti_lower_compare(const tc_build *lw, const tc_tensor *in);
 
 /* Whether there is a rule for the operator at all. */
-bool tc_lower_knows(tc_op op, bool quantized);
+bool ti_lower_knows(tc_op op, bool quantized);
 
 /* Whether nodes of a graph can be lowered for a target, each by itself. */
 typedef struct tc_lower_asker tc_lower_asker;
-tc_lower_asker *tc_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target);
+tc_lower_asker *ti_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target);
 /* *why: the reason when not, in the arena.  What is constant in the graph is constant here too. */
-bool tc_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
+bool ti_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
 
 /* A graph that is run by the one that is being lowered, by the same rules; its refusal is the
  * node's. */
-void tc_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to);
+void ti_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to);
 
 /* layout/narrow_integers.c: i64 becomes i32 around the nodes of the program that the target takes,
  * with casts outside. */
-TC_MUST_USE tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
+TC_MUST_USE tc_status ti_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
 
 #endif

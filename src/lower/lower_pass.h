@@ -6,7 +6,7 @@
 #include "../ir/graph.h"
 
 #define PASS(folder, name, ...)                                                                    \
-    TC_MUST_USE tc_status tc_##folder##_##name(tc_ctx *ctx, tc_module *module);
+    TC_MUST_USE tc_status ti_##folder##_##name(tc_ctx *ctx, tc_module *module);
 #include "lower_pass.def"
 #undef PASS
 

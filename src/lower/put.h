@@ -7,47 +7,47 @@
 #include "lower.h"
 
 /* CONCAT; i16 goes through i32 where the target lacks it, long lists in groups. */
-tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis);
+tc_val ti_put_concat(tc_build *lw, const tc_val *x, int n, int axis);
 
 /* ---- how large a number can be (value_bounds.c) ---- */
 /* The largest magnitude of an integer of `to`, whatever comes in; infinite where that is not known.
  */
-double tc_put_bound(const tc_build *lw, tc_val v);
+double ti_put_bound(const tc_build *lw, tc_val v);
 /* Whether it holds, or is made by plain arithmetic of, i32 that somebody gives: any number. */
-bool tc_put_is_given(const tc_build *lw, tc_val v);
+bool ti_put_is_given(const tc_build *lw, tc_val v);
 
 /* ---- rescale ---- */
 /* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit
  * multipliers, 16-bit ones where x is i48.  TOSA leaves open what becomes of |x - in_zero| * factor
  * from 2^29 on where the factor is 1/4 or more: i8 and i16 are saturated before that where x may be
  * so large, for i32 the caller sees to it. */
-tc_val tc_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
+tc_val ti_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
                       tc_dtype to);
 /* One factor per index of the last axis. */
-tc_val tc_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int64_t in_zero,
+tc_val ti_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int64_t in_zero,
                                int64_t out_zero, tc_dtype to);
 /* The factor between two scales, with the reciprocal that quantizing in f32 multiplies by. */
-double tc_scale_factor(double from, double to);
+double ti_scale_factor(double from, double to);
 /* Stored numbers of type `from` (its domain) as stored numbers of the domain of `type`, clamped to
  * its codes; per channel on any axis.  The shape is x's own. */
-tc_val tc_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type *type);
+tc_val ti_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type *type);
 /* Clamped to the codes of the domain, where they are narrower than the storage. */
-tc_val tc_put_codes(tc_build *lw, tc_val x, const tc_quant *q);
-tc_val tc_put_clamp(tc_build *lw, tc_val x, double lo, double hi);
+tc_val ti_put_codes(tc_build *lw, tc_val x, const tc_quant *q);
+tc_val ti_put_clamp(tc_build *lw, tc_val x, double lo, double hi);
 
 /* ---- tables ---- */
 typedef double tc_real_function(double x, const void *user);
 /* A function of one number, from domain to domain (i8 or i16 to i8, i16 or i32; function.h):
  * clamped to the result's codes. */
-tc_val tc_put_function(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to,
+tc_val ti_put_function(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to,
                        tc_real_function *f, const void *user);
-tc_val tc_put_table(tc_build *lw, tc_val x, tc_dtype entries, const double *entry,
+tc_val ti_put_table(tc_build *lw, tc_val x, tc_dtype entries, const double *entry,
                     int n); /* 256 of i8 or 513 of i16 */
 
 /* ---- domains ---- */
-static inline double tc_scale_of(const tc_type *t) { return t->quant->scale[0]; }
-static inline int64_t tc_zero_of(const tc_type *t) { return t->quant->zero[0]; }
+static inline double ti_scale_of(const tc_type *t) { return t->quant->scale[0]; }
+static inline int64_t ti_zero_of(const tc_type *t) { return t->quant->zero[0]; }
 /* One pair for the whole tensor, stored as i8 or i16. */
-bool tc_is_activation(const tc_type *t);
+bool ti_is_activation(const tc_type *t);
 
 #endif

@@ -54,22 +54,22 @@ static bool is_narrow(tc_dtype d)
 static tc_val limits(tc_build *lw, tc_val x, const double *limit, int64_t n, double sign)
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    int rank = tc_b_type(lw, x)->rank;
+    int rank = ti_b_type(lw, x)->rank;
     double *v = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         v[i] = sign * limit[i];
     if (rank)
         dim[rank - 1] = n;
-    return tc_b_numbers(lw, TC_i32, rank, dim, v);
+    return ti_b_numbers(lw, TC_i32, rank, dim, v);
 }
 
 /* x so that no multiplier meets a number that is too large for its shift; what is cut off is far
  * beyond the last code.  An accumulator of 48 bits, which has no MINIMUM, comes to 32 first. */
 static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *in_zero)
 {
-    tc_dtype from = tc_b_dtype(lw, x);
-    double most = tc_put_bound(lw, x) + fabs((double)*in_zero), steepest = 0;
-    if (isinf(most) && tc_put_is_given(lw, x)) /* what rules make themselves fits */
+    tc_dtype from = ti_b_dtype(lw, x);
+    double most = ti_put_bound(lw, x) + fabs((double)*in_zero), steepest = 0;
+    if (isinf(most) && ti_put_is_given(lw, x)) /* what rules make themselves fits */
         most = 0x1p31;
     for (int64_t i = 0; i < n; i++) {
         factor[i] = fmin(factor[i], 0x1p28); /* one step is beyond every code already */
@@ -80,19 +80,19 @@ static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *i
             return x;
     if (from == TC_i48) {
         int down = (int)fmax(0, ceil(log2(most / 0x1p30)));
-        x = tc_put_rescale(lw, x, ldexp(1, -down), 0, 0, TC_i32);
+        x = ti_put_rescale(lw, x, ldexp(1, -down), 0, 0, TC_i32);
         for (int64_t i = 0; i < n; i++)
             factor[i] = ldexp(factor[i], down);
         return x ? held(lw, x, factor, n, in_zero) : x;
     }
     if (*in_zero) /* so that the limits lie round 0 */
-        x = tc_b_tosa_sub(lw, x, limits(lw, x, &(double){(double)*in_zero}, 1, 1));
+        x = ti_b_tosa_sub(lw, x, limits(lw, x, &(double){(double)*in_zero}, 1, 1));
     *in_zero = 0;
     double *limit = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         limit[i] = fmin(0x1p31 - 1, floor(0x1p28 / fmax(factor[i], 0x1p-30)));
-    x = tc_b_tosa_minimum(lw, x, limits(lw, x, limit, n, 1));
-    return x ? tc_b_tosa_maximum(lw, x, limits(lw, x, limit, n, -1)) : x;
+    x = ti_b_tosa_minimum(lw, x, limits(lw, x, limit, n, 1));
+    return x ? ti_b_tosa_maximum(lw, x, limits(lw, x, limit, n, -1)) : x;
 }
 
 static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
@@ -100,26 +100,26 @@ static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64
 {
     if (!x)
         return x;
-    double *factor = tc_arena_copy(&lw->ctx->arena, by, (size_t)n * sizeof *by);
-    tc_dtype wide = tc_b_dtype(lw, x);
+    double *factor = ti_arena_copy(&lw->ctx->arena, by, (size_t)n * sizeof *by);
+    tc_dtype wide = ti_b_dtype(lw, x);
     if (is_narrow(to) && (wide == TC_i32 || wide == TC_i48))
         x = held(lw, x, factor, n, &in_zero);
     if (!x)
         return x;
-    tc_dtype from = tc_b_dtype(lw, x);
+    tc_dtype from = ti_b_dtype(lw, x);
     bool scale32 = from != TC_i48;
     tc_tensor mult =
-        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
-    tc_tensor shift = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i8, 1, &n));
+        ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
+    tc_tensor shift = ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, TC_i8, 1, &n));
     for (int64_t i = 0; i < n; i++) {
         int32_t m;
         if (!(factor[i] >= 0 && (is_narrow(to) || factor[i] <= 0x1p40))) {
-            tc_lower_refuse(lw, "a factor of %g", factor[i]);
+            ti_lower_refuse(lw, "a factor of %g", factor[i]);
             return TC_NONE;
         }
         split(fmin(factor[i], most_factor(from, to, in_zero)), scale32, &m,
                        (int8_t *)shift.data + i);
-        tc_store_i64(mult, i, m);
+        ti_store_i64(mult, i, m);
     }
     tc_attr_tosa_rescale *a = tc_new(&lw->ctx->arena, tc_attr_tosa_rescale);
     *a = (tc_attr_tosa_rescale){.scale32 = scale32,
@@ -127,68 +127,68 @@ static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64
                                 .per_channel = n > 1,
                                 .input_unsigned = from == TC_u8 || from == TC_u16,
                                 .output_unsigned = to == TC_u8 || to == TC_u16};
-    tc_val in[5] = {x, tc_b_data(lw, mult.type, mult.data)};
-    in[2] = tc_b_data(lw, shift.type, shift.data);
-    in[3] = tc_b_single(lw, from, 1, (double)in_zero);
-    in[4] = tc_b_single(lw, to, 1, (double)out_zero);
-    const tc_type *t = tc_b_type(lw, x);
-    return tc_b_typed(lw, TC_OP_tosa_rescale, a, in, 5, tc_type_make(lw->ctx, to, t->rank, t->dim));
+    tc_val in[5] = {x, ti_b_data(lw, mult.type, mult.data)};
+    in[2] = ti_b_data(lw, shift.type, shift.data);
+    in[3] = ti_b_single(lw, from, 1, (double)in_zero);
+    in[4] = ti_b_single(lw, to, 1, (double)out_zero);
+    const tc_type *t = ti_b_type(lw, x);
+    return ti_b_typed(lw, TC_OP_tosa_rescale, a, in, 5, ti_type_make(lw->ctx, to, t->rank, t->dim));
 }
 
-tc_val tc_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
+tc_val ti_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
                       tc_dtype to)
 {
     return rescale(lw, x, &factor, 1, in_zero, out_zero, to);
 }
 
-tc_val tc_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int64_t in_zero,
+tc_val ti_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int64_t in_zero,
                                int64_t out_zero, tc_dtype to)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     return rescale(lw, x, factor, t->dim[t->rank - 1], in_zero, out_zero, to);
 }
 
 /* CLAMP of 16 bits is EXT-INT16: without it, the larger and the smaller of two i32. */
 static tc_val clamp_wide(tc_build *lw, tc_val x, double lo, double hi)
 {
-    int rank = tc_b_type(lw, x)->rank;
-    x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
-    x = tc_b_tosa_maximum(lw, x, tc_b_single(lw, TC_i32, rank, lo));
-    x = tc_b_tosa_minimum(lw, x, tc_b_single(lw, TC_i32, rank, hi));
-    return tc_put_rescale(lw, x, 1, 0, 0, TC_i16);
+    int rank = ti_b_type(lw, x)->rank;
+    x = ti_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    x = ti_b_tosa_maximum(lw, x, ti_b_single(lw, TC_i32, rank, lo));
+    x = ti_b_tosa_minimum(lw, x, ti_b_single(lw, TC_i32, rank, hi));
+    return ti_put_rescale(lw, x, 1, 0, 0, TC_i16);
 }
 
-tc_val tc_put_clamp(tc_build *lw, tc_val x, double lo, double hi)
+tc_val ti_put_clamp(tc_build *lw, tc_val x, double lo, double hi)
 {
-    if (x && tc_b_dtype(lw, x) == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
+    if (x && ti_b_dtype(lw, x) == TC_i16 && !ti_lower_has(lw, TC_FEATURE_INT16))
         return clamp_wide(lw, x, lo, hi);
-    return tc_b_tosa_clamp(lw, x, lo, hi);
+    return ti_b_tosa_clamp(lw, x, lo, hi);
 }
 
-tc_val tc_put_codes(tc_build *lw, tc_val x, const tc_quant *q)
+tc_val ti_put_codes(tc_build *lw, tc_val x, const tc_quant *q)
 {
     if (!x)
         return x;
-    tc_dtype d = tc_b_dtype(lw, x);
+    tc_dtype d = ti_b_dtype(lw, x);
     int64_t spare =
         d ==
         TC_i16; /* the lowest code of 16 bits is within a step of the next: no operator for that */
     if ((d != TC_i8 && d != TC_i16) ||
-        (q->lo <= tc_dtype_min(d) + spare && q->hi >= tc_dtype_max(d)))
+        (q->lo <= ti_dtype_min(d) + spare && q->hi >= ti_dtype_max(d)))
         return x;
-    return tc_put_clamp(lw, x, (double)q->lo, (double)q->hi);
+    return ti_put_clamp(lw, x, (double)q->lo, (double)q->hi);
 }
 
-double tc_scale_factor(double from, double to)
+double ti_scale_factor(double from, double to)
 {
     int exponent;
     double plain = from / to;
     return frexp(plain, &exponent) == 0.5 ? plain : from * (double)(float)(1.0 / to);
 }
 
-tc_val tc_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type *type)
+tc_val ti_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type *type)
 {
     const tc_quant *p = from->quant, *q = type->quant;
     if (!x)
@@ -196,41 +196,41 @@ tc_val tc_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type 
     int axis = p->axis >= 0 ? p->axis : q->axis;
     if (axis < 0) {
         if (from->dtype == type->dtype && p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0])
-            return p->lo < q->lo || p->hi > q->hi ? tc_put_codes(lw, x, q) : x;
-        x = tc_put_rescale(lw, x, tc_scale_factor(p->scale[0], q->scale[0]), p->zero[0], q->zero[0],
+            return p->lo < q->lo || p->hi > q->hi ? ti_put_codes(lw, x, q) : x;
+        x = ti_put_rescale(lw, x, ti_scale_factor(p->scale[0], q->scale[0]), p->zero[0], q->zero[0],
                            type->dtype);
-        return tc_put_codes(lw, x, q);
+        return ti_put_codes(lw, x, q);
     }
     int64_t n = p->axis >= 0 ? p->count : q->count;
     double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t c = 0; c < n; c++) {
         int64_t i = p->axis >= 0 ? c : 0, j = q->axis >= 0 ? c : 0;
-        factor[c] = tc_scale_factor(p->scale[i], q->scale[j]);
+        factor[c] = ti_scale_factor(p->scale[i], q->scale[j]);
         if (p->zero[i] != p->zero[0] || q->zero[j] != q->zero[0]) {
-            tc_lower_refuse(lw, "its zero points differ by channel");
+            ti_lower_refuse(lw, "its zero points differ by channel");
             return TC_NONE;
         }
     }
-    x = tc_put_rescale_channels(lw, tc_b_tosa_axis_last(lw, x, axis), factor, p->zero[0],
+    x = ti_put_rescale_channels(lw, ti_b_tosa_axis_last(lw, x, axis), factor, p->zero[0],
                                 q->zero[0], type->dtype);
-    return tc_b_tosa_axis_back(lw, tc_put_codes(lw, x, q), axis);
+    return ti_b_tosa_axis_back(lw, ti_put_codes(lw, x, q), axis);
 }
 
-bool tc_is_activation(const tc_type *t)
+bool ti_is_activation(const tc_type *t)
 {
     return t && t->quant && t->quant->axis < 0 && (t->dtype == TC_i8 || t->dtype == TC_i16);
 }
 
 /* ---- tables ---- */
 
-tc_val tc_put_table(tc_build *lw, tc_val x, tc_dtype entries, const double *entry, int n)
+tc_val ti_put_table(tc_build *lw, tc_val x, tc_dtype entries, const double *entry, int n)
 {
     int64_t dim = n;
-    return x ? tc_b_tosa_table(lw, x, tc_b_numbers(lw, entries, 1, &dim, entry)) : x;
+    return x ? ti_b_tosa_table(lw, x, ti_b_numbers(lw, entries, 1, &dim, entry)) : x;
 }
 
 /* i16 has no CONCAT without its extension: it goes through i32. */
-tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis)
+tc_val ti_put_concat(tc_build *lw, const tc_val *x, int n, int axis)
 {
     if (n == 1)
         return x[0];
@@ -238,14 +238,14 @@ tc_val tc_put_concat(tc_build *lw, const tc_val *x, int n, int axis)
         int joins = (n + TC_LEVEL_LIST - 1) / TC_LEVEL_LIST, each = (n + joins - 1) / joins;
         tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)joins);
         for (int i = 0; i < joins; i++)
-            part[i] = tc_put_concat(lw, x + i * each, i + 1 < joins ? each : n - i * each, axis);
-        return tc_put_concat(lw, part, joins, axis);
+            part[i] = ti_put_concat(lw, x + i * each, i + 1 < joins ? each : n - i * each, axis);
+        return ti_put_concat(lw, part, joins, axis);
     }
-    bool wide = lw->lower && n && x[0] && tc_b_dtype(lw, x[0]) == TC_i16 &&
-                !tc_lower_has(lw, TC_FEATURE_INT16); /* of TOSA already: as it was */
+    bool wide = lw->lower && n && x[0] && ti_b_dtype(lw, x[0]) == TC_i16 &&
+                !ti_lower_has(lw, TC_FEATURE_INT16); /* of TOSA already: as it was */
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
     for (int i = 0; i < n; i++)
-        part[i] = wide ? tc_put_rescale(lw, x[i], 1, 0, 0, TC_i32) : x[i];
-    tc_val y = tc_b_op(lw, TC_OP_tosa_concat, tc_b_attr(lw, tosa_axis, axis), part, n);
-    return wide ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
+        part[i] = wide ? ti_put_rescale(lw, x[i], 1, 0, 0, TC_i32) : x[i];
+    tc_val y = ti_b_op(lw, TC_OP_tosa_concat, ti_b_attr(lw, tosa_axis, axis), part, n);
+    return wide ? ti_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }

@@ -29,7 +29,7 @@ static double of_constant(tc_tensor t)
     if (t.type->dtype == TC_i8)
         return of_bytes(t.data, n);
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs((double)tc_load_i64(t, i)));
+        most = fmax(most, fabs((double)ti_load_i64(t, i)));
     return most;
 }
 
@@ -42,7 +42,7 @@ static double shifted(const tc_build *lw, const tc_node *node, int i, int zero, 
 /* How many products each result of a convolution or matrix product adds up. */
 static double products(const tc_build *lw, const tc_node *node)
 {
-    const tc_type *w = tc_b_type(lw, node->in[1]);
+    const tc_type *w = ti_b_type(lw, node->in[1]);
     if (node->op == TC_OP_tosa_matmul)
         return (double)w->dim[1];
     if (node->op == TC_OP_tosa_depthwise_conv2d)
@@ -61,25 +61,25 @@ static double of_product(const tc_build *lw, const tc_node *node, int depth)
 /* What RESCALE leaves of `most`. */
 static double of_rescale(const tc_build *lw, const tc_node *node, double most)
 {
-    tc_tensor m = tc_b_constant(lw, node->in[1]), s = tc_b_constant(lw, node->in[2]);
+    tc_tensor m = ti_b_constant(lw, node->in[1]), s = ti_b_constant(lw, node->in[2]);
     double factor = 0;
     for (int64_t i = 0; m.data && s.data && i < tc_type_count(m.type); i++)
-        factor = fmax(factor, ldexp((double)tc_load_i64(m, i), -(int)tc_load_i64(s, i)));
+        factor = fmax(factor, ldexp((double)ti_load_i64(m, i), -(int)ti_load_i64(s, i)));
     return m.data && s.data ? most * factor + 1 : INFINITY;
 }
 
 static double of_mul(const tc_build *lw, const tc_node *node, int depth)
 {
-    tc_tensor shift = tc_b_constant(lw, node->in[2]);
+    tc_tensor shift = ti_b_constant(lw, node->in[2]);
     double most = bound(lw, node->in[0], depth) * bound(lw, node->in[1], depth);
-    return shift.data ? ldexp(most, -(int)tc_load_i64(shift, 0)) + 1 : most;
+    return shift.data ? ldexp(most, -(int)ti_load_i64(shift, 0)) + 1 : most;
 }
 
 /* Integers through CAST, in a float profile by way of f32. */
 static double of_cast(const tc_build *lw, const tc_node *node, int depth)
 {
-    const tc_node *def = tc_def(lw->g, node->in[0]);
-    bool real = tc_is_float(tc_b_dtype(lw, node->in[0]));
+    const tc_node *def = ti_def(lw->g, node->in[0]);
+    bool real = ti_is_float(ti_b_dtype(lw, node->in[0]));
     if (!real)
         return bound(lw, node->in[0], depth);
     return def && def->op == TC_OP_tosa_cast ? bound(lw, def->in[0], depth) : INFINITY;
@@ -118,7 +118,7 @@ static double made_by(const tc_build *lw, const tc_node *node, int depth)
         return larger(lw, node, 1, depth);
     case TC_OP_tosa_reduce_sum: {
         const tc_attr_tosa_axis *a = node->attr;
-        return (double)tc_b_type(lw, node->in[0])->dim[a->axis] * bound(lw, node->in[0], depth);
+        return (double)ti_b_type(lw, node->in[0])->dim[a->axis] * bound(lw, node->in[0], depth);
     }
     case TC_OP_tosa_abs:
     case TC_OP_tosa_reduce_max:
@@ -136,21 +136,21 @@ static double made_by(const tc_build *lw, const tc_node *node, int depth)
 
 static double bound(const tc_build *lw, tc_val v, int depth)
 {
-    const tc_type *t = v ? tc_b_type(lw, v) : NULL;
-    if (!t || tc_is_float(t->dtype))
+    const tc_type *t = v ? ti_b_type(lw, v) : NULL;
+    if (!t || ti_is_float(t->dtype))
         return INFINITY;
-    tc_tensor known = tc_b_constant(lw, v);
+    tc_tensor known = ti_b_constant(lw, v);
     if (known.data)
         return of_constant(known);
     double storage =
         tc_dtypes[t->dtype].bits <= 16 ? ldexp(1, tc_dtypes[t->dtype].bits - 1) : INFINITY;
-    const tc_node *node = tc_def(lw->g, v);
+    const tc_node *node = ti_def(lw->g, v);
     if (!node || depth >= DEEPEST || t->dtype == TC_u8 || t->dtype == TC_u16)
         return t->dtype == TC_u8 || t->dtype == TC_u16 ? 2 * storage : storage;
     return storage < INFINITY ? storage : made_by(lw, node, depth + 1);
 }
 
-double tc_put_bound(const tc_build *lw, tc_val v)
+double ti_put_bound(const tc_build *lw, tc_val v)
 {
     return bound(lw, v, 0);
 }
@@ -191,8 +191,8 @@ static int plain_operands(const tc_node *node, int *first)
 
 static bool is_given(const tc_build *lw, tc_val v, int depth)
 {
-    const tc_node *node = v ? tc_def(lw->g, v) : NULL;
-    const tc_type *t = v ? tc_b_type(lw, v) : NULL;
+    const tc_node *node = v ? ti_def(lw->g, v) : NULL;
+    const tc_type *t = v ? ti_b_type(lw, v) : NULL;
     if (!t || t->dtype != TC_i32 || depth >= GIVEN_DEPTH || !node)
         return t && t->dtype == TC_i32 && !node;
     int first, n = plain_operands(node, &first);
@@ -202,7 +202,7 @@ static bool is_given(const tc_build *lw, tc_val v, int depth)
     return false;
 }
 
-bool tc_put_is_given(const tc_build *lw, tc_val v)
+bool ti_put_is_given(const tc_build *lw, tc_val v)
 {
     return is_given(lw, v, 0);
 }

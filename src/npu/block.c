@@ -19,14 +19,14 @@ static int32_t round_up(int32_t a, int32_t b)
 
 /* ---- inputs ---- */
 
-tc_npu_block tc_npu_unit(const tc_npu_machine *m, const tc_npu_op *op)
+tc_npu_block ti_npu_unit(const tc_npu_machine *m, const tc_npu_op *op)
 {
     int i = m->product == TC_U85 ? op->microblock : 0;
     tc_npu_block b = i < TC_NPU_MICROBLOCKS ? m->microblock[i] : (tc_npu_block){0};
     return b.depth ? b : (tc_npu_block){1, 1, 8};
 }
 
-tc_npu_block tc_npu_piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth, int32_t bits)
+tc_npu_block ti_npu_piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth, int32_t bits)
 {
     static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
                               middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
@@ -63,10 +63,10 @@ static bool is_pointwise(const tc_npu_op *op)
     return op->kind == TC_NPU_KIND_ELEMENTWISE || op->kind == TC_NPU_KIND_RESIZE;
 }
 
-tc_npu_block tc_npu_input_block(const tc_npu_machine *m, const tc_npu_op *op, int32_t bits)
+tc_npu_block ti_npu_input_block(const tc_npu_machine *m, const tc_npu_op *op, int32_t bits)
 {
     const tc_npu_window *k = &op->window;
-    tc_npu_block b = op->block, unit = tc_npu_unit(m, op), step = unit;
+    tc_npu_block b = op->block, unit = ti_npu_unit(m, op), step = unit;
     if (is_pointwise(op))
         return b;
     if (m->product == TC_U85) {
@@ -76,7 +76,7 @@ tc_npu_block tc_npu_input_block(const tc_npu_machine *m, const tc_npu_op *op, in
                           ? 32
                       : op->weights.sparse && bits == 8 ? 128
                                                         : 64;
-        step = tc_npu_piece(m, op, b.depth, bits);
+        step = ti_npu_piece(m, op, b.depth, bits);
         b.depth = round_up(b.depth, step.depth);
     } else if (sums_channels(op))
         b.depth = bits == 16 ? round_up(least(op->ifm.c, 16), 4)
@@ -97,9 +97,9 @@ static int32_t bits_of(const tc_npu_op *op)
 static bool fits_u85(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
 {
     int32_t bits = bits_of(op);
-    tc_npu_block in = tc_npu_input_block(m, op, bits), b = op->block;
+    tc_npu_block in = ti_npu_input_block(m, op, bits), b = op->block;
     int32_t depth = sums_channels(op) ? least(in.depth, op->ifm.c) : b.depth;
-    depth = round_up(depth, tc_npu_piece(m, op, in.depth, bits).depth);
+    depth = round_up(depth, ti_npu_piece(m, op, in.depth, bits).depth);
     bool whole = b.h >= op->ofm.h && b.w >= op->ofm.w && b.depth >= op->ofm.c;
     int64_t inputs = (int64_t)in.h * in.w * depth * bits / 8 *
                      (copies == 1 && sums_channels(op) && !whole ? 2 : copies);
@@ -118,7 +118,7 @@ static bool fits_u55(const tc_npu_machine *m, const tc_npu_op *op)
 {
     bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE;
     int32_t bits = bits_of(op), bytes = bits / 8;
-    tc_npu_block in = tc_npu_input_block(m, op, bits), b = op->block;
+    tc_npu_block in = ti_npu_input_block(m, op, bits), b = op->block;
     tc_npu_granule g = bytes >= 4   ? TC_GRANULE_IFM32
                        : bytes == 2 ? (ew ? TC_GRANULE_EW16 : TC_GRANULE_IFM16)
                                     : (ew ? TC_GRANULE_EW8 : TC_GRANULE_IFM8);
@@ -192,7 +192,7 @@ static int choose_unit(const tc_npu_machine *m, const tc_npu_op *op)
 /* Elements that are fetched for each output; blocks whose inputs fit twice are worth half. */
 static double fetched(const tc_npu_machine *m, const tc_npu_op *op)
 {
-    tc_npu_block in = tc_npu_input_block(m, op, bits_of(op)), b = op->block;
+    tc_npu_block in = ti_npu_input_block(m, op, bits_of(op)), b = op->block;
     const tc_npu_window *k = &op->window;
     double h = (double)op->ofm.h / b.h, w = (double)op->ofm.w / b.w,
            d = (double)op->ofm.c / b.depth;
@@ -219,7 +219,7 @@ static double fetched(const tc_npu_machine *m, const tc_npu_op *op)
 static tc_npu_block steps_of(const tc_npu_machine *m, const tc_npu_op *op)
 {
     static const uint8_t channels[8] = {[2] = 'w', [3] = 'h', [6] = 'w', [7] = 'h'};
-    tc_npu_block unit = tc_npu_unit(m, op);
+    tc_npu_block unit = ti_npu_unit(m, op);
     bool bricks = op->ofm.format == TC_NHCWB16;
     unit.w = bricks && channels[op->transpose & 7] == 'w' ? 16 : unit.w;
     unit.h = bricks && channels[op->transpose & 7] == 'h' ? 16 : unit.h;
@@ -229,7 +229,7 @@ static tc_npu_block steps_of(const tc_npu_machine *m, const tc_npu_op *op)
 /* How often a block's input goes into the whole input, by area. */
 static double coverage(const tc_npu_machine *m, const tc_npu_op *op)
 {
-    tc_npu_block in = tc_npu_input_block(m, op, bits_of(op));
+    tc_npu_block in = ti_npu_input_block(m, op, bits_of(op));
     double area = (double)op->ifm.h * op->ifm.w;
     return area / fmax(1, (double)least(op->ifm.h, in.h) * least(op->ifm.w, in.w));
 }
@@ -278,7 +278,7 @@ static uint8_t broadcast_of(const tc_npu_op *op)
 static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
 {
     enum { SLOTS = 6, BRICK = 16 };
-    tc_npu_block unit = tc_npu_unit(m, op);
+    tc_npu_block unit = ti_npu_unit(m, op);
     uint8_t broadcast = broadcast_of(op);
     int32_t bytes = op->ifm.bytes, w = round_up(op->ofm.w, unit.w), c = round_up(op->ofm.c, BRICK);
     int32_t wide = m->chain_ram / bytes / BRICK,
@@ -301,7 +301,7 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     op->block = (tc_npu_block){h, round_up(most(wide, 1), unit.w), depth};
 }
 
-void tc_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
+void ti_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
 {
     op->window.part_kernel = by_kernel(m, op);
     op->microblock = (uint8_t)(m->product == TC_U85 ? choose_unit(m, op) : 0);

@@ -9,17 +9,17 @@
 #include "npu_op.h"
 
 /* The microblock that the operation uses; of one that there is not, 1 x 1 x 8. */
-tc_npu_block tc_npu_unit(const tc_npu_machine *machine, const tc_npu_op *op);
+tc_npu_block ti_npu_unit(const tc_npu_machine *machine, const tc_npu_op *op);
 /* The pieces in which U85 deals out its memory of inputs, by microblock and bits of a block's
  * depth. */
-tc_npu_block tc_npu_piece(const tc_npu_machine *machine, const tc_npu_op *op, int32_t depth,
+tc_npu_block ti_npu_piece(const tc_npu_machine *machine, const tc_npu_op *op, int32_t depth,
                           int32_t bits);
 
 /* What is read for an output block at a time; bits: of an input element. */
-tc_npu_block tc_npu_input_block(const tc_npu_machine *machine, const tc_npu_op *op, int32_t bits);
+tc_npu_block ti_npu_input_block(const tc_npu_machine *machine, const tc_npu_op *op, int32_t bits);
 
 /* Of a kernel operation whose maps and window are set: microblock, block, and in which order
  * weights are walked through. */
-void tc_npu_choose_block(const tc_npu_machine *machine, tc_npu_op *op);
+void ti_npu_choose_block(const tc_npu_machine *machine, tc_npu_op *op);
 
 #endif

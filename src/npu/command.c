@@ -35,22 +35,22 @@ static const tc_npu_command_info *find(uint32_t code, uint8_t words, tc_npu_prod
     return at ? &tc_npu_commands[at - 1] : NULL;
 }
 
-const char *tc_npu_command_read(tc_npu_words words, const tc_npu_machine *machine, size_t at,
+const char *ti_npu_command_read(tc_npu_words words, const tc_npu_machine *machine, size_t at,
                                 tc_npu_command *out)
 {
-    uint32_t word = tc_le32(words.data + 4 * at), control = word >> 14 & 3;
+    uint32_t word = ti_le32(words.data + 4 * at), control = word >> 14 & 3;
     *out = (tc_npu_command){.at = at, .param = (uint16_t)(word >> 16)};
     if (control > 1 || word >> 10 & 15)
         return "bits that are always zero are set";
     if (control == 1 && at + 1 >= words.n)
         return "the stream ends inside a command";
     if (control == 1)
-        out->payload = tc_le32(words.data + 4 * at + 4);
+        out->payload = ti_le32(words.data + 4 * at + 4);
     out->info = find(word & 0x3ff, (uint8_t)(control + 1), machine->product);
     return out->info ? NULL : "the machine has no such command";
 }
 
-void tc_npu_register_set(tc_npu_registers *r, const tc_npu_command *c)
+void ti_npu_register_set(tc_npu_registers *r, const tc_npu_command *c)
 {
     if (c->info->words == 1) {
         size_t at = (size_t)c->info->code - 256;

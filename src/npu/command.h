@@ -46,7 +46,7 @@ typedef struct tc_npu_words {
 } tc_npu_words;
 
 /* The command at word `at` < words.n, or what is wrong with it (NULL: nothing). */
-const char *tc_npu_command_read(tc_npu_words words, const tc_npu_machine *machine, size_t at,
+const char *ti_npu_command_read(tc_npu_words words, const tc_npu_machine *machine, size_t at,
                                 tc_npu_command *out);
 
 typedef struct tc_npu_registers {
@@ -60,6 +60,6 @@ typedef struct tc_npu_registers {
 } tc_npu_registers;
 
 /* Sets the register of a command that sets one. */
-void tc_npu_register_set(tc_npu_registers *r, const tc_npu_command *c);
+void ti_npu_register_set(tc_npu_registers *r, const tc_npu_command *c);
 
 #endif

@@ -24,7 +24,7 @@ static int32_t round_up(int32_t a, int32_t b)
     return b > 0 ? (a + b - 1) / b * b : a;
 }
 
-void tc_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more)
+void ti_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more)
 {
     to->cycles += more->cycles;
     to->compute += more->compute;
@@ -37,7 +37,7 @@ void tc_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more)
     }
 }
 
-double tc_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost)
+double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost)
 {
     return cost->cycles > 0 ? cost->macs / (cost->cycles * machine->macs) : 0;
 }
@@ -101,7 +101,7 @@ static tc_npu_job_map map_of(const stream *s, const tc_npu_map *m)
 static tc_npu_job_map written_map(const stream *s, const tc_npu_op *op)
 {
     tc_npu_job_map m = map_of(s, &op->ofm);
-    tc_npu_written(op, &m.h, &m.w, &m.c);
+    ti_npu_written(op, &m.h, &m.w, &m.c);
     return m;
 }
 
@@ -117,8 +117,8 @@ static void close_job(stream *s)
     if (!s->open)
         return;
     int32_t h, w, c;
-    tc_npu_written(&s->first, &h, &w, &c);
-    tc_npu_range range = tc_npu_is_kernel(s->first.kind) ? tc_npu_map_range(&s->first.ofm, h, w, c)
+    ti_npu_written(&s->first, &h, &w, &c);
+    tc_npu_range range = ti_npu_is_kernel(s->first.kind) ? ti_npu_map_range(&s->first.ofm, h, w, c)
                                                          : (tc_npu_range){0, 0};
     tc_grow(s->arena, s->part, s->n_part, s->cap_part);
     s->part[s->n_part] = (tc_npu_part){.job = s->job,
@@ -157,7 +157,7 @@ static void take(stream *s, const tc_npu_op *op, double weight)
     s->weight[n] = weight;
     tc_grow(s->arena, s->out->op, n, s->cap_op);
     s->out->op[s->out->n_op++] = (tc_npu_op_cost){
-        .at = op->at, .number = op->number, .job = s->n_part, .name = tc_npu_op_name(s->arena, op)};
+        .at = op->at, .number = op->number, .job = s->n_part, .name = ti_npu_op_name(s->arena, op)};
 }
 
 /* ---- chains of U85 ---- */
@@ -184,7 +184,7 @@ static void extend_chain(stream *s, const tc_npu_op *op)
     const tc_npu_map *map[3] = {&op->ifm, &op->ifm2, &op->ofm};
     bool counts = true;
     if (s->again < 0)
-        s->job.rate += tc_npu_output_rate(s->m, op);
+        s->job.rate += ti_npu_output_rate(s->m, op);
     for (int i = 0; i < 3; i++) {
         if (!map[i]->used || map[i]->storage == TC_STORE_CHAIN)
             continue;
@@ -318,9 +318,9 @@ static bool end_column(stream *s, const tc_npu_op *op)
         j->ifm2 = map_of(s, &s->first.ifm2);
         j->ofm = map_of(s, &op->ofm);
         j->block = op->block;
-        j->unit = tc_npu_unit(s->m, op);
-        j->in_block = tc_npu_input_block(s->m, op, 32);
-        j->rate = tc_npu_output_rate(s->m, op);
+        j->unit = ti_npu_unit(s->m, op);
+        j->in_block = ti_npu_input_block(s->m, op, 32);
+        j->rate = ti_npu_output_rate(s->m, op);
         j->kh = op->window.kh;
         j->kw = op->window.kw;
         s->weight[s->first_op] = 1;
@@ -334,7 +334,7 @@ static bool end_column(stream *s, const tc_npu_op *op)
 /* A copy whose output lies in another order of rows and columns than its input. */
 static bool exchanges(const tc_npu_op *op)
 {
-    return tc_npu_only_moves(op) && op->ofm.h > 1 && op->ofm.w > 1 && op->ifm.format == TC_NHWC &&
+    return ti_npu_only_moves(op) && op->ofm.h > 1 && op->ofm.w > 1 && op->ifm.format == TC_NHWC &&
            op->ofm.format == TC_NHWC &&
            (llabs(op->ifm.stride_y) < llabs(op->ifm.stride_x)) !=
                (llabs(op->ofm.stride_y) < llabs(op->ofm.stride_x));
@@ -424,20 +424,20 @@ static void begin(stream *s, const tc_npu_op *op)
     open_job(s, op);
     j->work = work_of(op);
     j->block = op->block;
-    j->unit = tc_npu_unit(s->m, op);
+    j->unit = ti_npu_unit(s->m, op);
     j->kh = op->window.kh;
     j->kw = op->window.kw;
     j->part_kernel = op->kind == TC_NPU_KIND_CONV && op->window.part_kernel;
     j->wide_acc = op->acc_bits > 32;
-    j->rate = tc_npu_output_rate(s->m, op);
+    j->rate = ti_npu_output_rate(s->m, op);
     set_maps(s, op);
-    j->in_block = tc_npu_input_block(s->m, op, j->ifm.bits);
-    j->moves = tc_npu_only_moves(op);
+    j->in_block = ti_npu_input_block(s->m, op, j->ifm.bits);
+    j->moves = ti_npu_only_moves(op);
     j->turns = op->transpose || op->reverse;
     j->looks_up = op->function != 0;
     if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE)
         add_weights(s, op);
-    if (op->function && tc_npu_only_moves(op)) {
+    if (op->function && ti_npu_only_moves(op)) {
         j->table_bytes = op->ifm.bytes == 1 ? 256 : TC_NPU_LUT;
         j->table_memory = (int8_t)s->s->of_region[0];
     }
@@ -501,8 +501,8 @@ static void settle(stream *s)
     for (size_t i = 0; i < s->n_part; i++) {
         if (s->part[i].whole != i)
             continue;
-        tc_npu_cost_job(s->m, s->s, &s->part[i].job, &slack, &out->job[i]);
-        tc_npu_cost_add(&out->total, &out->job[i]);
+        ti_npu_cost_job(s->m, s->s, &s->part[i].job, &slack, &out->job[i]);
+        ti_npu_cost_add(&out->total, &out->job[i]);
         out->n_job++;
     }
     for (size_t i = 0, end; i < out->n_op; i = end) {
@@ -511,7 +511,7 @@ static void settle(stream *s)
         for (end = i; end < out->n_op && out->op[end].job == out->op[i].job; end++)
             all += s->weight[end];
         tc_npu_cause cause =
-            tc_npu_cost_cause(s->m, s->s, &s->part[f->whole].job, &out->job[f->whole]);
+            ti_npu_cost_cause(s->m, s->s, &s->part[f->whole].job, &out->job[f->whole]);
         for (size_t k = i; k < end; k++) {
             out->op[k].cause = cause;
             put_share(&out->op[k].cost, &out->job[f->whole],
@@ -522,35 +522,35 @@ static void settle(stream *s)
         out->op[i].job = s->part[out->op[i].job].whole;
 }
 
-void tc_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
+void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
                      tc_npu_next *next, void *user, tc_npu_stream_cost *out)
 {
     enum { JOBS = 2048 }; /* of most streams: what is not used is not touched */
     stream s = {.arena = arena, .m = machine, .s = system, .out = out, .cap_part = JOBS};
-    s.part = tc_arena_raw(arena, JOBS * sizeof *s.part);
+    s.part = ti_arena_raw(arena, JOBS * sizeof *s.part);
     tc_npu_op op;
     *out = (tc_npu_stream_cost){0};
     while (next(user, &op)) {
         if (op.kind == TC_NPU_KIND_DMA)
             dma(&s, &op);
-        else if (tc_npu_is_kernel(op.kind))
+        else if (ti_npu_is_kernel(op.kind))
             kernel(&s, &op);
     }
     close_job(&s);
-    tc_npu_join_parts(arena, s.part, s.n_part);
+    ti_npu_join_parts(arena, s.part, s.n_part);
     settle(&s);
 }
 
 static bool walk_on(void *user, tc_npu_op *op)
 {
-    return tc_npu_walk_next(user, op);
+    return ti_npu_walk_next(user, op);
 }
 
-const char *tc_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
+const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out)
 {
     tc_npu_walk walk;
-    tc_npu_walk_begin(&walk, program->machine, program->words);
-    tc_npu_cost_ops(arena, program->machine, system, walk_on, &walk, out);
-    return walk.error ? tc_text_format(arena, "word %zu: %s", walk.command.at, walk.error) : NULL;
+    ti_npu_walk_begin(&walk, program->machine, program->words);
+    ti_npu_cost_ops(arena, program->machine, system, walk_on, &walk, out);
+    return walk.error ? ti_text_format(arena, "word %zu: %s", walk.command.at, walk.error) : NULL;
 }

@@ -63,19 +63,19 @@ typedef struct tc_npu_stream_cost {
 
 /* Every operation of a program; what is wrong with its words ("word 12: ..."), or NULL.  Branches
  * are not followed: both ways count once. */
-const char *tc_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
+const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out);
 
 /* The same of operations that somebody else decodes, or makes up; `next` gives one after the other,
  * and false at the end. */
 typedef bool tc_npu_next(void *user, tc_npu_op *op);
-void tc_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
+void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
                      tc_npu_next *next, void *user, tc_npu_stream_cost *out);
 
 /* macs / (cycles * the machine's macs a cycle), 0 .. 1. */
-double tc_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost);
+double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost);
 
-void tc_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more);
+void ti_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more);
 
 /* ---- one job, for whoever has no stream: a candidate's estimate ---- */
 
@@ -133,17 +133,17 @@ typedef struct tc_npu_job {
 
 /* A job's figures.  *slack, in: the cycles before it in which transfers can hide; out: those that
  * it offers to the next. */
-void tc_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
+void ti_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
                      const tc_npu_job *job, double *slack, tc_npu_cost *out);
 
 /* Why a job costs what it does. */
-tc_npu_cause tc_npu_cost_cause(const tc_npu_machine *machine, const tc_npu_system *system,
+tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *machine, const tc_npu_system *system,
                                const tc_npu_job *job, const tc_npu_cost *cost);
 
 /* A pool that only copies, or looks up a table: one input a number, and by factor one. */
-bool tc_npu_only_moves(const tc_npu_op *op);
+bool ti_npu_only_moves(const tc_npu_op *op);
 
 /* Cycles an element in a decoded operation's output stage. */
-double tc_npu_output_rate(const tc_npu_machine *machine, const tc_npu_op *op);
+double ti_npu_output_rate(const tc_npu_machine *machine, const tc_npu_op *op);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 
 static bool same_but_rows(const tc_npu_part *a, const tc_npu_part *b)
 {
-    return a->kind == b->kind && a->mode == b->mode && tc_npu_is_kernel(a->kind) &&
+    return a->kind == b->kind && a->mode == b->mode && ti_npu_is_kernel(a->kind) &&
            a->weights == b->weights && a->job.work == b->job.work &&
            a->job.work != TC_WORK_COLUMNS && a->job.work != TC_WORK_TRANSPOSE &&
            a->job.weight_bytes == b->job.weight_bytes && a->job.n_more == b->job.n_more &&
@@ -97,7 +97,7 @@ static void add_rows(tc_npu_job_map *to, const tc_npu_job_map *more)
 }
 
 /* Rows of operations with weights tell a cascade; others are part of one that is there. */
-void tc_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n)
+void ti_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n)
 {
     bool *between = tc_new_n(arena, bool, n + 1); /* by first: something was in between */
     size_t *last = tc_new_n(arena, size_t, n + 1), *count = tc_new_n(arena, size_t, n + 1), end = 0;

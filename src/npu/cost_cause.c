@@ -3,7 +3,7 @@
  * expect. */
 #include "cost.h"
 
-tc_npu_cause tc_npu_cost_cause(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                                const tc_npu_cost *c)
 {
     int constants = s->of_region[0];
@@ -26,9 +26,9 @@ tc_npu_cause tc_npu_cost_cause(const tc_npu_machine *m, const tc_npu_system *s, 
     if (c->cycles > 1.25 * (c->compute - c->waiting))
         return TC_CAUSE_MEMORY;
     if (j->work == TC_WORK_CONV && (double)j->ofm.h * j->ofm.w <= 4 &&
-        tc_npu_utilisation(m, c) < 0.2)
+        ti_npu_utilisation(m, c) < 0.2)
         return TC_CAUSE_ONCE;
-    if (j->work == TC_WORK_CONV && j->ifm.c < 16 && tc_npu_utilisation(m, c) < 0.4)
+    if (j->work == TC_WORK_CONV && j->ifm.c < 16 && ti_npu_utilisation(m, c) < 0.4)
         return TC_CAUSE_SHALLOW;
     if (j->work == TC_WORK_DEPTHWISE)
         return TC_CAUSE_DEPTHWISE;

@@ -514,7 +514,7 @@ static double cover(const job_view *v, bool last_slice)
     return windows(&of_job, v->j->slices < 2, true);
 }
 
-void tc_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
+void ti_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
                      const tc_npu_job *job, double *slack, tc_npu_cost *out)
 {
     job_view v = {machine, system, job};

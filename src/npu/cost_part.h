@@ -22,6 +22,6 @@ typedef struct tc_npu_part {
 
 /* Operations behind each other may take turns, some rows at a time: A A B A B ... is A, and B, as
  * Vela counts them.  The first part of each becomes the whole job; the others know which it is. */
-void tc_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n);
+void ti_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n);
 
 #endif

@@ -81,7 +81,7 @@ static const tc_npu_map *first_operand(const tc_npu_op *op)
                : &op->ifm;
 }
 
-bool tc_npu_only_moves(const tc_npu_op *op)
+bool ti_npu_only_moves(const tc_npu_op *op)
 {
     if (op->kind != TC_NPU_KIND_POOL || op->window.kh != 1 || op->window.kw != 1 || op->per_channel)
         return false;
@@ -103,7 +103,7 @@ static double rate_of_u55(const tc_npu_machine *m, const tc_npu_op *op)
                                                                            : OTHER;
     /* A table of its own is an operation like any other; one behind an operation may slow it down.
      */
-    return op->function && !tc_npu_only_moves(op) && rate[TABLE] > rate[i] ? rate[TABLE] : rate[i];
+    return op->function && !ti_npu_only_moves(op) && rate[TABLE] > rate[i] ? rate[TABLE] : rate[i];
 }
 
 static double resize_rate(const tc_npu_machine *m, const tc_npu_op *op, const double *rate)
@@ -123,7 +123,7 @@ static double rate_of_u85(const tc_npu_machine *m, const tc_npu_op *op)
     bool activates = op->function || op->transpose || op->reverse;
     double behind = activates ? rate[turned ? TURNED : PLAIN] : 0, own;
     int in = first_operand(op)->bytes, out = op->ofm.bytes;
-    if (activates && tc_npu_only_moves(op))
+    if (activates && ti_npu_only_moves(op))
         return behind;
     if (ew && op->mode == TC_EW_DIV)
         own = DIVISION;
@@ -138,7 +138,7 @@ static double rate_of_u85(const tc_npu_machine *m, const tc_npu_op *op)
     return own > behind ? own : behind;
 }
 
-double tc_npu_output_rate(const tc_npu_machine *m, const tc_npu_op *op)
+double ti_npu_output_rate(const tc_npu_machine *m, const tc_npu_op *op)
 {
     return m->product == TC_U85 ? rate_of_u85(m, op) : rate_of_u55(m, op);
 }

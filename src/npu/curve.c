@@ -39,11 +39,11 @@ static int64_t curved(int64_t v, bool tanh)
     else
         r = ((int64_t)points[i] << bits) + part * (points[i + 1] - points[i]);
     if (tanh)
-        return tc_asr(v >= 0 ? r - (1 << 23) + 128 : (1 << 23) - r + 127, 8);
-    return tc_asr(v >= 0 ? r + 512 : (1 << 25) - r + 511, 10);
+        return ti_asr(v >= 0 ? r - (1 << 23) + 128 : (1 << 23) - r + 127, 8);
+    return ti_asr(v >= 0 ? r + 512 : (1 << 25) - r + 511, 10);
 }
 
-tc_npu_curve tc_npu_curve_of(const tc_npu_machine *m, const tc_npu_op *op)
+tc_npu_curve ti_npu_curve_of(const tc_npu_machine *m, const tc_npu_op *op)
 {
     static const struct {
         uint8_t tanh, sigmoid;
@@ -55,18 +55,18 @@ tc_npu_curve tc_npu_curve_of(const tc_npu_machine *m, const tc_npu_op *op)
 }
 
 /* U85 reads its points from the table memory: 512 pairs of a base and a slope. */
-bool tc_npu_curve_loaded(const uint8_t *table)
+bool ti_npu_curve_loaded(const uint8_t *table)
 {
     for (int i = 0; i < 256; i++) {
         const uint8_t *p = table + 4 * (256 + i);
-        if ((int16_t)tc_le16(p) != points[i] - 32768 ||
-            (int16_t)tc_le16(p + 2) != points[i + 1] - points[i])
+        if ((int16_t)ti_le16(p) != points[i] - 32768 ||
+            (int16_t)ti_le16(p + 2) != points[i + 1] - points[i])
             return false;
     }
     return true;
 }
 
-void tc_npu_apply_curve(tc_npu_curve curve, int64_t *v, size_t n)
+void ti_npu_apply_curve(tc_npu_curve curve, int64_t *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         v[i] = curved(v[i], curve == TC_CURVE_TANH);

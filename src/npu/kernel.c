@@ -22,7 +22,7 @@ static const char *fits(const tc_npu_program *p, const tc_call *call)
 static const char *run(const tc_npu_program *p, const tc_call *call)
 {
     const char *error = fits(p, call);
-    tc_npu_exec *x = error ? NULL : tc_npu_exec_new(call->scratch, p, &error);
+    tc_npu_exec *x = error ? NULL : ti_npu_exec_new(call->scratch, p, &error);
     if (error)
         return error;
     const void **in = tc_new_n(call->scratch, const void *, p->n_in + 1);
@@ -31,10 +31,10 @@ static const char *run(const tc_npu_program *p, const tc_call *call)
         in[i] = call->in[i + 1].data;
     for (size_t i = 0; i < p->n_out; i++)
         out[i] = call->out[i].data;
-    return tc_npu_exec_run(x, in, out);
+    return ti_npu_exec_run(x, in, out);
 }
 
-void tc_num_ethosu(tc_call *call)
+void ti_num_ethosu(tc_call *call)
 {
     const tc_tensor *payload = &call->in[0];
     tc_npu_program *program = tc_new(call->scratch, tc_npu_program);
@@ -43,6 +43,6 @@ void tc_num_ethosu(tc_call *call)
         return;
     }
     tc_bytes bytes = {payload->data, tc_type_bytes(payload->type)};
-    const char *wrong = tc_npu_parse_backend(call->scratch, bytes, program);
+    const char *wrong = ti_npu_parse_backend(call->scratch, bytes, program);
     call->error = wrong ? wrong : run(program, call);
 }

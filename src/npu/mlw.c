@@ -61,7 +61,7 @@ static void put(values *out, int16_t v, size_t times)
     }
     while (out->n + times > out->cap) {
         size_t cap = 2 * out->cap;
-        int16_t *more = tc_arena_raw(out->arena, cap * sizeof *more);
+        int16_t *more = ti_arena_raw(out->arena, cap * sizeof *more);
         memcpy(more, out->v, out->n * sizeof *more);
         out->v = more;
         out->cap = cap;
@@ -193,7 +193,7 @@ static int log2_up(uint32_t n)
     return n <= 1 ? 0 : 32 - __builtin_clz(n - 1);
 }
 
-int16_t *tc_npu_mlw_decode(tc_arena *arena, tc_bytes stream, size_t most, size_t *n)
+int16_t *ti_npu_mlw_decode(tc_arena *arena, tc_bytes stream, size_t most, size_t *n)
 {
     enum { END = 7, NO_RUNS = 6 };
     bits b = {stream.data, stream.size, 0};
@@ -201,7 +201,7 @@ int16_t *tc_npu_mlw_decode(tc_arena *arena, tc_bytes stream, size_t most, size_t
     palette p = {0};
     slice *s = tc_new(arena, slice);
     out.cap = 4096;
-    out.v = tc_arena_raw(arena, out.cap * sizeof *out.v);
+    out.v = ti_arena_raw(arena, out.cap * sizeof *out.v);
     while (8 * (uint64_t)stream.size >= b.at + 3) {
         uint32_t zdiv = get(&b, 3);
         if (zdiv == END) {

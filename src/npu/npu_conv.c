@@ -23,7 +23,7 @@ static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
 {
     const tc_npu_window *v = &op->window;
     if (op->ifm.bytes > 2)
-        return tc_npu_fail(x, "a convolution of %d-bit numbers", 8 * op->ifm.bytes);
+        return ti_npu_fail(x, "a convolution of %d-bit numbers", 8 * op->ifm.bytes);
     f->h = v->ih + v->top + v->bottom;
     f->w = v->iw + v->left + v->right;
     f->c = op->ifm.c;
@@ -31,18 +31,18 @@ static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
         (op->ifm.bytes == 1 ? 256 : 65536) + (op->ifm.zero < 0 ? -op->ifm.zero : op->ifm.zero);
     double n = (double)f->h * f->w * f->c;
     if (n > 1 << 28)
-        return tc_npu_fail(x, "an input of %d x %d x %d is too large to be run here", f->h, f->w,
+        return ti_npu_fail(x, "an input of %d x %d x %d is too large to be run here", f->h, f->w,
                            f->c);
-    if (!tc_npu_spend(x, n))
+    if (!ti_npu_spend(x, n))
         return false;
-    f->v = tc_arena_array(&x->scratch, (size_t)n, sizeof *f->v, 64);
+    f->v = ti_arena_array(&x->scratch, (size_t)n, sizeof *f->v, 64);
     tc_npu_frame frame = {f->v, f->h, f->w, v->top, v->left, 1};
     if (v->upscale == TC_UPSCALE_ZEROS)
         frame.step = 2;
     if (v->upscale != TC_UPSCALE_NEAREST)
-        return tc_npu_load_frame(x, &op->ifm, &frame);
+        return ti_npu_load_frame(x, &op->ifm, &frame);
     tc_npu_array a;
-    if (!tc_npu_load(x, "the input", &op->ifm, 0, &a))
+    if (!ti_npu_load(x, "the input", &op->ifm, 0, &a))
         return false;
     for (int32_t y = 0; y < v->ih; y++)
         for (int32_t i = 0; i < v->iw; i++)
@@ -92,13 +92,13 @@ static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, si
     uint8_t *all = NULL;
     size_t at = 0;
     for (int c = 0; c < op->cores; c++) {
-        const uint8_t *p = tc_npu_span(x, w->region, w->base[c], w->bytes[c]);
+        const uint8_t *p = ti_npu_span(x, w->region, w->base[c], w->bytes[c]);
         if (!p && w->bytes[c]) {
-            tc_npu_fail(x, "the weights of core %d lie outside region %d", c, w->region);
+            ti_npu_fail(x, "the weights of core %d lie outside region %d", c, w->region);
             return NULL;
         }
         if (!all)
-            all = tc_arena_raw(&x->scratch, *n + 16);
+            all = ti_arena_raw(&x->scratch, *n + 16);
         if (w->bytes[c])
             memcpy(all + at, p, w->bytes[c]);
         stream[c] = (tc_bytes){all + at, (size_t)w->bytes[c]};
@@ -112,12 +112,12 @@ static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
 {
     tc_bytes stream[TC_NPU_CORES];
     tc_npu_kept *kept = &x->kept[op->at];
-    tc_npu_weight_shape s = tc_npu_weight_shape_of(op);
+    tc_npu_weight_shape s = ti_npu_weight_shape_of(op);
     size_t bytes, k = (size_t)s.kh * (size_t)s.kw * (size_t)s.i, count = padded(s.o) * k;
     if ((double)padded(s.o) * s.kh * s.kw * s.i > 1 << 28)
-        return tc_npu_fail(x, "a kernel of %d x %d x %d x %d is too large to be run here", s.o,
+        return ti_npu_fail(x, "a kernel of %d x %d x %d x %d is too large to be run here", s.o,
                            s.kh, s.kw, s.i);
-    if (!tc_npu_spend(x, (double)count))
+    if (!ti_npu_spend(x, (double)count))
         return false;
     const uint8_t *all = gather(x, op, stream, &bytes);
     if (!all)
@@ -125,11 +125,11 @@ static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
     bool same = kept->weights && kept->count == count && kept->bytes == bytes &&
                 !memcmp(kept->stream, all, bytes);
     if (!same) {
-        int16_t *dense = tc_arena_raw(&x->scratch, (size_t)s.o * k * sizeof *dense);
-        const char *wrong = tc_npu_weights_decode(&x->scratch, x->machine, op, stream, dense);
+        int16_t *dense = ti_arena_raw(&x->scratch, (size_t)s.o * k * sizeof *dense);
+        const char *wrong = ti_npu_weights_decode(&x->scratch, x->machine, op, stream, dense);
         if (wrong)
-            return tc_npu_fail(x, "%s", wrong);
-        *kept = (tc_npu_kept){.stream = tc_arena_copy(x->arena, all, bytes),
+            return ti_npu_fail(x, "%s", wrong);
+        *kept = (tc_npu_kept){.stream = ti_arena_copy(x->arena, all, bytes),
                               .bytes = bytes,
                               .count = count,
                               .weights = tc_new_n(x->arena, int32_t, count)};
@@ -144,18 +144,18 @@ static bool dynamic_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
 {
     tc_npu_array a;
     if (op->ifm2.bytes > 2)
-        return tc_npu_fail(x, "weights of %d bits", 8 * op->ifm2.bytes);
-    if (!tc_npu_load(x, "ifm2", &op->ifm2, op->scalar, &a))
+        return ti_npu_fail(x, "weights of %d bits", 8 * op->ifm2.bytes);
+    if (!ti_npu_load(x, "ifm2", &op->ifm2, op->scalar, &a))
         return false;
     if (a.w < op->ofm.c || a.c < op->ifm.c)
-        return tc_npu_fail(x, "ifm2 is too small for weights");
+        return ti_npu_fail(x, "ifm2 is too small for weights");
     int32_t *v = tc_new_n(&x->scratch, int32_t, padded(op->ofm.c) * (size_t)op->ifm.c);
     int64_t largest = 0, k = op->ifm.c;
     for (int64_t o = 0; o < op->ofm.c; o++)
         for (int64_t i = 0; i < k; i++) {
             int64_t w = a.v[o * a.c + i];
             v[(o / LANES * k + i) * LANES + o % LANES] = (int32_t)w;
-            largest = tc_max_i64(largest, w < 0 ? -w : w);
+            largest = ti_max_i64(largest, w < 0 ? -w : w);
         }
     *out = (weights){v, largest};
     return true;
@@ -246,22 +246,22 @@ static void conv_row(const tc_npu_op *op, const field *f, const weights *w, task
                 for (int32_t q = 0; q < (n < PIXELS ? 1 : PIXELS); q++)
                     for (int32_t j = 0; j < lanes; j++) {
                         int64_t *a = &acc[((int64_t)x + p + q) * op->ofm.c + o + j];
-                        *a = tc_wrap_add(*a, out[q * LANES + j]);
+                        *a = ti_wrap_add(*a, out[q * LANES + j]);
                     }
             }
         }
     }
 }
 
-bool tc_npu_conv(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_conv(tc_npu_exec *x, const tc_npu_op *op)
 {
     const tc_npu_window *v = &op->window;
     field f;
     weights w;
     double products = (double)op->ofm.h * op->ofm.w * op->ofm.c * v->kh * v->kw * op->ifm.c;
-    if (!tc_npu_spend(x, products) || !lay_out(x, op, &f) ||
+    if (!ti_npu_spend(x, products) || !lay_out(x, op, &f) ||
         !(op->weights_ifm2 ? dynamic_weights(x, op, &w) : constant_weights(x, op, &w)) ||
-        !tc_npu_start_acc(x, op))
+        !ti_npu_start_acc(x, op))
         return false;
     /* Taps side by side in memory are one run. */
     bool joined = v->dilation_x == 1;
@@ -277,7 +277,7 @@ bool tc_npu_conv(tc_npu_exec *x, const tc_npu_op *op)
               .chunk = chunk_of(&f, w.largest)};
     for (int32_t y = 0; y < op->ofm.h; y++)
         conv_row(op, &f, &w, &t, y, x->acc.v + (int64_t)y * op->ofm.w * op->ofm.c);
-    return tc_npu_put_acc(x, op);
+    return ti_npu_put_acc(x, op);
 }
 
 /* ---- one kernel a channel ---- */
@@ -311,17 +311,17 @@ static void depth_wide(const depth_task *t, int64_t *out)
                           t->weight[(int64_t)(ky * t->kw + kx) * t->c + c];
 }
 
-bool tc_npu_depthwise(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_depthwise(tc_npu_exec *x, const tc_npu_op *op)
 {
     const tc_npu_window *v = &op->window;
     field f;
     weights w;
     double products = (double)op->ofm.h * op->ofm.w * op->ofm.c * v->kh * v->kw;
-    if (!tc_npu_spend(x, products) || !lay_out(x, op, &f) || !constant_weights(x, op, &w) ||
-        !tc_npu_start_acc(x, op))
+    if (!ti_npu_spend(x, products) || !lay_out(x, op, &f) || !constant_weights(x, op, &w) ||
+        !ti_npu_start_acc(x, op))
         return false;
     bool narrow = chunk_of(&f, w.largest) >= (int64_t)v->kh * v->kw;
-    int32_t *row = tc_arena_raw(&x->scratch, (size_t)f.c * sizeof *row);
+    int32_t *row = ti_arena_raw(&x->scratch, (size_t)f.c * sizeof *row);
     depth_task t = {.weight = w.v,
                     .row = (int64_t)v->dilation_y * f.w * f.c,
                     .column = (int64_t)v->dilation_x * f.c,
@@ -340,5 +340,5 @@ bool tc_npu_depthwise(tc_npu_exec *x, const tc_npu_op *op)
             for (int32_t c = 0; c < f.c; c++)
                 acc[c] += row[c];
         }
-    return tc_npu_put_acc(x, op);
+    return ti_npu_put_acc(x, op);
 }

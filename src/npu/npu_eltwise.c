@@ -17,20 +17,20 @@ typedef int64_t binary(int64_t a, int64_t b, const tc_npu_op *op);
 
 static int shift_of(int64_t b)
 {
-    return (int)tc_clip(b, 0, 63);
+    return (int)ti_clip(b, 0, 63);
 }
 
 static int64_t do_mul(int64_t a, int64_t b, const tc_npu_op *op)
 {
-    return (void)op, tc_wrap_mul(a, b);
+    return (void)op, ti_wrap_mul(a, b);
 }
 static int64_t do_add(int64_t a, int64_t b, const tc_npu_op *op)
 {
-    return (void)op, tc_wrap_add(a, b);
+    return (void)op, ti_wrap_add(a, b);
 }
 static int64_t do_sub(int64_t a, int64_t b, const tc_npu_op *op)
 {
-    return (void)op, tc_wrap_sub(a, b);
+    return (void)op, ti_wrap_sub(a, b);
 }
 static int64_t do_min(int64_t a, int64_t b, const tc_npu_op *op)
 {
@@ -42,7 +42,7 @@ static int64_t do_max(int64_t a, int64_t b, const tc_npu_op *op)
 }
 static int64_t do_abs(int64_t a, int64_t b, const tc_npu_op *op)
 {
-    return (void)op, (void)b, a < 0 ? tc_wrap_sub(0, a) : a;
+    return (void)op, (void)b, a < 0 ? ti_wrap_sub(0, a) : a;
 }
 static int64_t do_clz(int64_t a, int64_t b, const tc_npu_op *op)
 {
@@ -51,21 +51,21 @@ static int64_t do_clz(int64_t a, int64_t b, const tc_npu_op *op)
 }
 static int64_t do_shr(int64_t a, int64_t b, const tc_npu_op *op)
 {
-    return tc_npu_scaled(a, 1, shift_of(b), op->ofm_scale.round, 0);
+    return ti_npu_scaled(a, 1, shift_of(b), op->ofm_scale.round, 0);
 }
 static int64_t do_shl(int64_t a, int64_t b, const tc_npu_op *op)
 {
     (void)op;
-    return tc_npu_wrapped((int64_t)((uint64_t)a << shift_of(b)), 32, true);
+    return ti_npu_wrapped((int64_t)((uint64_t)a << shift_of(b)), 32, true);
 }
 static int64_t do_lsr(int64_t a, int64_t b, const tc_npu_op *op)
 {
-    return (int64_t)((uint64_t)tc_npu_wrapped(a, 8 * op->ifm.bytes, false) >> shift_of(b));
+    return (int64_t)((uint64_t)ti_npu_wrapped(a, 8 * op->ifm.bytes, false) >> shift_of(b));
 }
 static int64_t do_div(int64_t a, int64_t b, const tc_npu_op *op)
 {
     (void)op;
-    return b == 0 ? 0 : b == -1 ? tc_wrap_sub(0, a) : a / b;
+    return b == 0 ? 0 : b == -1 ? ti_wrap_sub(0, a) : a / b;
 }
 static int64_t do_eq(int64_t a, int64_t b, const tc_npu_op *op)
 {
@@ -134,13 +134,13 @@ static void scale_all(tc_npu_array *a, const tc_npu_scale *s)
     if (s->multiplier == 1 && s->shift == 0)
         return;
     for (size_t i = 0, n = count(a); i < n; i++)
-        a->v[i] = tc_npu_scale_by(a->v[i], s);
+        a->v[i] = ti_npu_scale_by(a->v[i], s);
 }
 
 static void shift_all(tc_npu_array *a, int by)
 {
     for (size_t i = 0, n = count(a); i < n; i++)
-        a->v[i] = tc_wrap_mul(a->v[i], INT64_C(1) << by);
+        a->v[i] = ti_wrap_mul(a->v[i], INT64_C(1) << by);
 }
 
 static void scale_u55(const tc_npu_op *op, tc_npu_array *a, tc_npu_array *b)
@@ -167,7 +167,7 @@ static void leaky(const tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
     const tc_npu_scale *up = u85 ? &op->ifm_scale : &one,
                        *down = u85 ? &op->ifm2_scale : &op->ofm_scale;
     for (size_t i = 0, n = count(a); i < n; i++)
-        a->v[i] = tc_npu_scale_by(a->v[i], a->v[i] < 0 ? down : up);
+        a->v[i] = ti_npu_scale_by(a->v[i], a->v[i] < 0 ? down : up);
 }
 
 /* ---- the operation ---- */
@@ -196,15 +196,15 @@ static void combine(const tc_npu_op *op, binary *f, const tc_npu_array *a, const
         }
 }
 
-bool tc_npu_elementwise(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_elementwise(tc_npu_exec *x, const tc_npu_op *op)
 {
     bool u85 = x->machine->product == TC_U85,
          scaled = u85 ? op->mode != TC_EW_SHR : modes[op->mode].scaled_u55;
     int64_t nothing = 0;
     tc_npu_array a, b = {1, 1, 1, &nothing, 1};
-    if (!tc_npu_load(x, "ifm", &op->ifm, op->scalar, &a) ||
-        (op->ifm2.used && !tc_npu_load(x, "ifm2", &op->ifm2, op->scalar, &b)) ||
-        !tc_npu_array_make(x, &x->out, op->ofm.h, op->ofm.w, op->ofm.c))
+    if (!ti_npu_load(x, "ifm", &op->ifm, op->scalar, &a) ||
+        (op->ifm2.used && !ti_npu_load(x, "ifm2", &op->ifm2, op->scalar, &b)) ||
+        !ti_npu_array_make(x, &x->out, op->ofm.h, op->ofm.w, op->ofm.c))
         return false;
     if (op->swapped) {
         tc_npu_array first = a;
@@ -228,5 +228,5 @@ bool tc_npu_elementwise(tc_npu_exec *x, const tc_npu_op *op)
         after.multiplier = 1;
     if (scaled && (u85 || op->mode != TC_EW_LRELU))
         scale_all(&x->out, &after);
-    return tc_npu_finish(x, op, &x->out);
+    return ti_npu_finish(x, op, &x->out);
 }

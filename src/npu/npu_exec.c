@@ -9,11 +9,11 @@ enum { FILL = 0xa5 };                                /* bytes never written */
 
 static int64_t size_of(const tc_npu_program *p, int region)
 {
-    return region == TC_NPU_INTERNAL ? tc_npu_internal_bytes(p->machine)
-                                     : tc_npu_region_bytes(p, region);
+    return region == TC_NPU_INTERNAL ? ti_npu_internal_bytes(p->machine)
+                                     : ti_npu_region_bytes(p, region);
 }
 
-tc_npu_exec *tc_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error)
+tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error)
 {
     tc_npu_exec *x = tc_new(arena, tc_npu_exec);
     int64_t all = 0;
@@ -31,19 +31,19 @@ tc_npu_exec *tc_npu_exec_new(tc_arena *arena, const tc_npu_program *program, con
         return NULL;
     }
     for (int r = 0; r <= TC_NPU_REGIONS; r++)
-        x->memory[r].data = tc_arena_raw(arena, (size_t)x->memory[r].bytes);
+        x->memory[r].data = ti_arena_raw(arena, (size_t)x->memory[r].bytes);
     if (program->fast == 0 && !x->memory[2].bytes)
         x->memory[2] = x->memory[1];
     x->kept = tc_new_n(arena, tc_npu_kept, program->words.n);
     return x;
 }
 
-void tc_npu_exec_limit(tc_npu_exec *x, int64_t work)
+void ti_npu_exec_limit(tc_npu_exec *x, int64_t work)
 {
     x->limit = work;
 }
 
-void tc_npu_exec_begin(tc_npu_exec *x)
+void ti_npu_exec_begin(tc_npu_exec *x)
 {
     for (int r = 1; r <= TC_NPU_REGIONS; r++)
         if (r != 2 || x->memory[2].data != x->memory[1].data)
@@ -56,23 +56,23 @@ void tc_npu_exec_begin(tc_npu_exec *x)
     x->last = 0;
     x->work = 0;
     x->error = NULL;
-    tc_npu_walk_begin(&x->walk, x->machine, x->program->words);
+    ti_npu_walk_begin(&x->walk, x->machine, x->program->words);
 }
 
-tc_npu_memory tc_npu_exec_memory(tc_npu_exec *x, int region)
+tc_npu_memory ti_npu_exec_memory(tc_npu_exec *x, int region)
 {
     return x->memory[region];
 }
 
 static uint8_t *tensor_at(tc_npu_exec *x, const tc_npu_tensor *t)
 {
-    const uint8_t *p = tc_npu_span(x, t->region, (uint64_t)t->offset, (uint64_t)t->bytes);
+    const uint8_t *p = ti_npu_span(x, t->region, (uint64_t)t->offset, (uint64_t)t->bytes);
     if (!p)
-        tc_npu_fail(x, "a tensor of %" PRId64 " bytes lies outside region %d", t->bytes, t->region);
+        ti_npu_fail(x, "a tensor of %" PRId64 " bytes lies outside region %d", t->bytes, t->region);
     return (uint8_t *)(uintptr_t)p;
 }
 
-bool tc_npu_exec_put(tc_npu_exec *x, const tc_npu_tensor *t, const void *data)
+bool ti_npu_exec_put(tc_npu_exec *x, const tc_npu_tensor *t, const void *data)
 {
     uint8_t *p = tensor_at(x, t);
     if (p && t->bytes)
@@ -80,7 +80,7 @@ bool tc_npu_exec_put(tc_npu_exec *x, const tc_npu_tensor *t, const void *data)
     return p != NULL;
 }
 
-bool tc_npu_exec_get(tc_npu_exec *x, const tc_npu_tensor *t, void *data)
+bool ti_npu_exec_get(tc_npu_exec *x, const tc_npu_tensor *t, void *data)
 {
     const uint8_t *p = tensor_at(x, t);
     if (p && t->bytes)
@@ -91,12 +91,12 @@ bool tc_npu_exec_get(tc_npu_exec *x, const tc_npu_tensor *t, void *data)
 /* ---- steps ---- */
 
 static tc_npu_do *const by_kind[TC_NPU_KIND_COUNT] = {
-    [TC_NPU_KIND_DMA] = tc_npu_copy,
-    [TC_NPU_KIND_CONV] = tc_npu_conv,
-    [TC_NPU_KIND_DEPTHWISE] = tc_npu_depthwise,
-    [TC_NPU_KIND_POOL] = tc_npu_pooling,
-    [TC_NPU_KIND_ELEMENTWISE] = tc_npu_elementwise,
-    [TC_NPU_KIND_RESIZE] = tc_npu_resizing,
+    [TC_NPU_KIND_DMA] = ti_npu_copy,
+    [TC_NPU_KIND_CONV] = ti_npu_conv,
+    [TC_NPU_KIND_DEPTHWISE] = ti_npu_depthwise,
+    [TC_NPU_KIND_POOL] = ti_npu_pooling,
+    [TC_NPU_KIND_ELEMENTWISE] = ti_npu_elementwise,
+    [TC_NPU_KIND_RESIZE] = ti_npu_resizing,
 };
 
 static bool jump(tc_npu_exec *x, const tc_npu_op *op)
@@ -104,16 +104,16 @@ static bool jump(tc_npu_exec *x, const tc_npu_op *op)
     if (op->conditional && !x->last)
         return true;
     if (op->target % 4 || op->target / 4 >= x->walk.words.n)
-        return tc_npu_fail(x, "a branch leads to byte %" PRIu32 ", outside the stream", op->target);
+        return ti_npu_fail(x, "a branch leads to byte %" PRIu32 ", outside the stream", op->target);
     x->walk.at = op->target / 4;
-    return tc_npu_spend(x, 1);
+    return ti_npu_spend(x, 1);
 }
 
 /* Words that say which command it was. */
 static void name_place(tc_npu_exec *x, const tc_npu_op *op)
 {
-    const char *mode = tc_npu_mode_name(op->kind, op->mode);
-    x->error = tc_text_format(x->arena, "word %zu, %s%s%s: %s", op->at, tc_npu_kind_name(op->kind),
+    const char *mode = ti_npu_mode_name(op->kind, op->mode);
+    x->error = ti_text_format(x->arena, "word %zu, %s%s%s: %s", op->at, ti_npu_kind_name(op->kind),
                               *mode == '?' ? "" : " ", *mode == '?' ? "" : mode, x->error);
 }
 
@@ -124,11 +124,11 @@ static bool execute(tc_npu_exec *x, const tc_npu_op *op)
     if (!by_kind[op->kind])
         return op->kind == TC_NPU_KIND_BRANCH ? jump(x, op) : true;
     jmp_buf here, *outer = x->arena->oom;
-    tc_arena_init(&x->scratch);
+    ti_arena_init(&x->scratch);
     x->scratch.limit = x->arena->limit;
     if (outer) {
         if (setjmp(here) != 0) {
-            tc_arena_free(&x->scratch);
+            ti_arena_free(&x->scratch);
             x->arena->oom = outer;
             longjmp(*outer, 1);
         }
@@ -136,17 +136,17 @@ static bool execute(tc_npu_exec *x, const tc_npu_op *op)
     }
     bool done = by_kind[op->kind](x, op);
     x->arena->oom = outer;
-    tc_arena_free(&x->scratch);
+    ti_arena_free(&x->scratch);
     return done;
 }
 
-bool tc_npu_exec_step(tc_npu_exec *x, tc_npu_op *op)
+bool ti_npu_exec_step(tc_npu_exec *x, tc_npu_op *op)
 {
     if (x->error)
         return false;
-    if (!tc_npu_walk_next(&x->walk, op)) {
+    if (!ti_npu_walk_next(&x->walk, op)) {
         if (x->walk.error)
-            x->error = tc_text_format(x->arena, "word %zu: %s", x->walk.command.at, x->walk.error);
+            x->error = ti_text_format(x->arena, "word %zu: %s", x->walk.command.at, x->walk.error);
         else
             x->error = "the stream ends without STOP";
         return false;
@@ -159,22 +159,22 @@ bool tc_npu_exec_step(tc_npu_exec *x, tc_npu_op *op)
     return false;
 }
 
-const char *tc_npu_exec_error(const tc_npu_exec *x)
+const char *ti_npu_exec_error(const tc_npu_exec *x)
 {
     return x->error;
 }
 
-const char *tc_npu_exec_run(tc_npu_exec *x, const void *const *in, void *const *out)
+const char *ti_npu_exec_run(tc_npu_exec *x, const void *const *in, void *const *out)
 {
     const tc_npu_program *p = x->program;
     tc_npu_op op;
-    tc_npu_exec_begin(x);
+    ti_npu_exec_begin(x);
     for (size_t i = 0; i < p->n_in; i++)
-        if (!tc_npu_exec_put(x, &p->in[i], in[i]))
+        if (!ti_npu_exec_put(x, &p->in[i], in[i]))
             return x->error;
-    while (tc_npu_exec_step(x, &op))
+    while (ti_npu_exec_step(x, &op))
         ;
     for (size_t i = 0; i < p->n_out && !x->error; i++)
-        tc_npu_exec_get(x, &p->out[i], out[i]);
+        ti_npu_exec_get(x, &p->out[i], out[i]);
     return x->error;
 }

@@ -10,13 +10,13 @@ typedef struct tc_npu_exec tc_npu_exec;
 
 /* Memories as large as the program says, in the arena; bytes never written hold `fill`.
  * NULL: they are too large, and a message has been put into *error. */
-tc_npu_exec *tc_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error);
+tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error);
 
 /* Bounds what a run may do, counted in products and elements moved; for streams from anywhere. */
-void tc_npu_exec_limit(tc_npu_exec *exec, int64_t work);
+void ti_npu_exec_limit(tc_npu_exec *exec, int64_t work);
 
 /* From the beginning: memories but region 0 filled anew (0xA5), region 0 as the file has it. */
-void tc_npu_exec_begin(tc_npu_exec *exec);
+void ti_npu_exec_begin(tc_npu_exec *exec);
 
 /* The bytes of region r, or of the memory of tables (TC_NPU_INTERNAL). */
 enum { TC_NPU_INTERNAL = TC_NPU_REGIONS };
@@ -24,19 +24,19 @@ typedef struct tc_npu_memory {
     uint8_t *data;
     int64_t bytes;
 } tc_npu_memory;
-tc_npu_memory tc_npu_exec_memory(tc_npu_exec *exec, int region);
+tc_npu_memory ti_npu_exec_memory(tc_npu_exec *exec, int region);
 
-/* A tensor's bytes in and out; false: it lies outside its memory, tc_npu_exec_error() says so. */
-bool tc_npu_exec_put(tc_npu_exec *exec, const tc_npu_tensor *tensor, const void *data);
-bool tc_npu_exec_get(tc_npu_exec *exec, const tc_npu_tensor *tensor, void *data);
+/* A tensor's bytes in and out; false: it lies outside its memory, ti_npu_exec_error() says so. */
+bool ti_npu_exec_put(tc_npu_exec *exec, const tc_npu_tensor *tensor, const void *data);
+bool ti_npu_exec_get(tc_npu_exec *exec, const tc_npu_tensor *tensor, void *data);
 
 /* Executes the next operation and shows it; false at the end, or on an error. */
-bool tc_npu_exec_step(tc_npu_exec *exec, tc_npu_op *op);
+bool ti_npu_exec_step(tc_npu_exec *exec, tc_npu_op *op);
 
 /* What went wrong, in words that name the command; NULL: nothing. */
-const char *tc_npu_exec_error(const tc_npu_exec *exec);
+const char *ti_npu_exec_error(const tc_npu_exec *exec);
 
 /* begin, put, step to the end, get.  The error, or NULL. */
-const char *tc_npu_exec_run(tc_npu_exec *exec, const void *const *in, void *const *out);
+const char *ti_npu_exec_run(tc_npu_exec *exec, const void *const *in, void *const *out);
 
 #endif

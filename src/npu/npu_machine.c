@@ -36,7 +36,7 @@ static const tc_npu_machine machines[] = {
 /* clang-format on */
 
 /* CONFIG: log2 of the MACs in bits 0..3, the product in bits 28..31. */
-const tc_npu_machine *tc_npu_machine_of(uint32_t config)
+const tc_npu_machine *ti_npu_machine_of(uint32_t config)
 {
     for (size_t i = 0; i < TC_COUNT(machines); i++)
         if ((uint32_t)machines[i].product == config >> 28 && machines[i].macs == 1 << (config & 15))
@@ -44,7 +44,7 @@ const tc_npu_machine *tc_npu_machine_of(uint32_t config)
     return NULL;
 }
 
-const tc_npu_machine *tc_npu_machine_find(const char *name)
+const tc_npu_machine *ti_npu_machine_find(const char *name)
 {
     for (size_t i = 0; i < TC_COUNT(machines); i++)
         if (strcmp(machines[i].name, name) == 0)

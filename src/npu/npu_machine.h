@@ -42,17 +42,17 @@ typedef struct tc_npu_machine {
 } tc_npu_machine;
 
 /* The machine that a CONFIG word describes, or that bears a name; NULL: none. */
-const tc_npu_machine *tc_npu_machine_of(uint32_t config);
-const tc_npu_machine *tc_npu_machine_find(const char *name);
+const tc_npu_machine *ti_npu_machine_of(uint32_t config);
+const tc_npu_machine *ti_npu_machine_find(const char *name);
 
 /* Bytes of the memory that tables lie in, and where their first slot is, as a DMA addresses it. */
-static inline int32_t tc_npu_internal_bytes(const tc_npu_machine *m)
+static inline int32_t ti_npu_internal_bytes(const tc_npu_machine *m)
 {
     return m->product == TC_U85 ? TC_NPU_LUT : m->banks * TC_NPU_BANK;
 }
-static inline int32_t tc_npu_table_at(const tc_npu_machine *m)
+static inline int32_t ti_npu_table_at(const tc_npu_machine *m)
 {
-    return tc_npu_internal_bytes(m) - TC_NPU_LUT;
+    return ti_npu_internal_bytes(m) - TC_NPU_LUT;
 }
 
 #endif

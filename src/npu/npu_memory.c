@@ -13,7 +13,7 @@
 
 enum { MOST = 1 << 27 }; /* elements of an array */
 
-bool tc_npu_fail(tc_npu_exec *x, const char *format, ...)
+bool ti_npu_fail(tc_npu_exec *x, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -21,15 +21,15 @@ bool tc_npu_fail(tc_npu_exec *x, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!x->error)
-        x->error = tc_text_format(x->arena, "%s", text);
+        x->error = ti_text_format(x->arena, "%s", text);
     return false;
 }
 
-bool tc_npu_spend(tc_npu_exec *x, double work)
+bool ti_npu_spend(tc_npu_exec *x, double work)
 {
     double all = (double)x->work + work;
     if (all > (double)x->limit)
-        return tc_npu_fail(x, "the stream does more than can be run here");
+        return ti_npu_fail(x, "the stream does more than can be run here");
     x->work = (int64_t)all;
     return true;
 }
@@ -37,17 +37,17 @@ bool tc_npu_spend(tc_npu_exec *x, double work)
 static bool fits(tc_npu_exec *x, int32_t h, int32_t w, int32_t c)
 {
     if ((int64_t)h * w > MOST || (int64_t)h * w * c > MOST)
-        return tc_npu_fail(x, "a feature map of %d x %d x %d is too large to be run here", h, w, c);
-    return tc_npu_spend(x, (double)h * w * c);
+        return ti_npu_fail(x, "a feature map of %d x %d x %d is too large to be run here", h, w, c);
+    return ti_npu_spend(x, (double)h * w * c);
 }
 
-bool tc_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, int32_t c)
+bool ti_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, int32_t c)
 {
     if (!fits(x, h, w, c))
         return false;
     size_t n = (size_t)h * (size_t)w * (size_t)c;
     if (n > a->cap) {
-        a->v = tc_arena_raw(x->arena, n * sizeof *a->v);
+        a->v = ti_arena_raw(x->arena, n * sizeof *a->v);
         a->cap = n;
     }
     a->h = h;
@@ -56,7 +56,7 @@ bool tc_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, in
     return true;
 }
 
-const uint8_t *tc_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes)
+const uint8_t *ti_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes)
 {
     const tc_npu_memory *m = &x->memory[region];
     bool inside = at <= (uint64_t)m->bytes && bytes <= (uint64_t)m->bytes - at;
@@ -86,20 +86,20 @@ static int64_t place(const tc_npu_map *m, int32_t y, int32_t x)
 static bool inside(tc_npu_exec *x, const char *name, const tc_npu_map *m, int32_t h, int32_t w,
                    int32_t c)
 {
-    tc_npu_range r = tc_npu_map_range(m, h, w, c);
+    tc_npu_range r = ti_npu_map_range(m, h, w, c);
     int64_t size = x->memory[m->region].bytes;
     if (r.lo >= 0 && r.hi <= size)
         return true;
-    return tc_npu_fail(
+    return ti_npu_fail(
         x, "%s lies at bytes %" PRId64 " to %" PRId64 " of region %d, which has %" PRId64, name,
         r.lo, r.hi, m->region, size);
 }
 
 /* ---- reading ---- */
 
-#define GET_16(p) tc_le16(p)
-#define GET_32(p) tc_le32(p)
-#define GET_64(p) tc_le64(p)
+#define GET_16(p) ti_le16(p)
+#define GET_32(p) ti_le32(p)
+#define GET_64(p) ti_le64(p)
 #define GET_8(p) (*(p))
 
 /* n elements that lie side by side. */
@@ -125,7 +125,7 @@ static void read_run(const tc_npu_map *m, const uint8_t *p, int32_t n, int64_t *
         break;
     default:
         for (int32_t i = 0; i < n; i++)
-            out[i] = tc_wrap_sub((int64_t)tc_le64(p + i * 8), zero);
+            out[i] = ti_wrap_sub((int64_t)ti_le64(p + i * 8), zero);
     }
 }
 
@@ -166,35 +166,35 @@ static bool load_chain(tc_npu_exec *x, const char *name, const tc_npu_map *m, tc
 {
     const tc_npu_array *from = &x->chain[m->region];
     if (m->h > from->h || m->w > from->w || m->c > from->c)
-        return tc_npu_fail(x, "%s is read from chain buffer %d, which does not hold so much", name,
+        return ti_npu_fail(x, "%s is read from chain buffer %d, which does not hold so much", name,
                            m->region);
     for (int32_t h = 0; h < m->h; h++)
         for (int32_t w = 0; w < m->w; w++) {
             const int64_t *p = from->v + ((int64_t)h * from->w + w) * from->c;
             int64_t *q = out->v + ((int64_t)h * m->w + w) * m->c;
             for (int32_t c = 0; c < m->c; c++)
-                q[c] = tc_wrap_sub(tc_npu_wrapped(p[c], 8 * m->bytes, m->is_signed), m->zero);
+                q[c] = ti_wrap_sub(ti_npu_wrapped(p[c], 8 * m->bytes, m->is_signed), m->zero);
         }
     return true;
 }
 
-bool tc_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t scalar,
+bool ti_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t scalar,
                  tc_npu_array *out)
 {
     bool one = m->broadcast & TC_BROADCAST_SCALAR;
     *out = (tc_npu_array){one ? 1 : m->h, one ? 1 : m->w, one ? 1 : m->c, NULL, 0};
     if (!fits(x, out->h, out->w, out->c))
         return false;
-    out->v = tc_arena_raw(&x->scratch,
+    out->v = ti_arena_raw(&x->scratch,
                           (size_t)out->h * (size_t)out->w * (size_t)out->c * sizeof *out->v);
     if (one) {
-        out->v[0] = (m->is_signed ? scalar : tc_npu_wrapped(scalar, 8 * m->bytes, false)) - m->zero;
+        out->v[0] = (m->is_signed ? scalar : ti_npu_wrapped(scalar, 8 * m->bytes, false)) - m->zero;
         return true;
     }
     if (m->storage == TC_STORE_CHAIN)
         return load_chain(x, name, m, out);
     if (m->storage != TC_STORE_TILES)
-        return tc_npu_fail(x, "%s is stored in a way that is not run here", name);
+        return ti_npu_fail(x, "%s is stored in a way that is not run here", name);
     if (!inside(x, name, m, m->h, m->w, m->c))
         return false;
     const uint8_t *memory = x->memory[m->region].data;
@@ -204,11 +204,11 @@ bool tc_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t 
     return true;
 }
 
-bool tc_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *f)
+bool ti_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *f)
 {
     if (m->storage != TC_STORE_TILES || m->bytes > 2) {
         tc_npu_array a;
-        if (!tc_npu_load(x, "the input", m, 0, &a))
+        if (!ti_npu_load(x, "the input", m, 0, &a))
             return false;
         for (int64_t i = 0, n = (int64_t)m->h * m->w; i < n; i++) {
             int32_t *q =
@@ -253,7 +253,7 @@ static void write_run(int bytes, const int64_t *v, int64_t step, int32_t n, uint
 static void to_chain(const tc_npu_map *m, const tc_npu_array *a, tc_npu_array *to)
 {
     for (int64_t i = 0, n = (int64_t)a->h * a->w * a->c; i < n; i++)
-        to->v[i] = tc_npu_wrapped(a->v[i], 8 * m->bytes, m->is_signed);
+        to->v[i] = ti_npu_wrapped(a->v[i], 8 * m->bytes, m->is_signed);
 }
 
 /* Written axes in the array's order: step[i] is what the i-th of h, w, c of the written tensor
@@ -274,23 +274,23 @@ static const int64_t *turned(const tc_npu_op *op, const tc_npu_array *a, int64_t
     return from;
 }
 
-bool tc_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a)
+bool ti_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a)
 {
     const tc_npu_map *m = &op->ofm;
     x->last = a->v[(int64_t)a->h * a->w * a->c - 1];
     if (m->storage == TC_STORE_NONE)
         return true;
     if (m->storage == TC_STORE_CHAIN) {
-        if (!tc_npu_array_make(x, &x->chain[m->region], a->h, a->w, a->c))
+        if (!ti_npu_array_make(x, &x->chain[m->region], a->h, a->w, a->c))
             return false;
         to_chain(m, a, &x->chain[m->region]);
         return true;
     }
     int32_t h, w, c;
     int64_t step[3];
-    tc_npu_written(op, &h, &w, &c);
+    ti_npu_written(op, &h, &w, &c);
     if (m->storage != TC_STORE_TILES)
-        return tc_npu_fail(x, "the output is stored in a way that is not run here");
+        return ti_npu_fail(x, "the output is stored in a way that is not run here");
     if (!inside(x, "the output", m, h, w, c))
         return false;
     const int64_t *from = turned(op, a, step);

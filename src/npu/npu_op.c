@@ -19,12 +19,12 @@ static const char *const eltwise_name[] = {
     [TC_EW_CMP_GT] = "CMP_GT", [TC_EW_AND] = "AND",       [TC_EW_OR] = "OR",
     [TC_EW_XOR] = "XOR",       [TC_EW_NOT] = "NOT",       [TC_EW_AND_NOT] = "AND_NOT"};
 
-const char *tc_npu_kind_name(tc_npu_kind kind)
+const char *ti_npu_kind_name(tc_npu_kind kind)
 {
     return kind_name[kind];
 }
 
-const char *tc_npu_mode_name(tc_npu_kind kind, uint8_t mode)
+const char *ti_npu_mode_name(tc_npu_kind kind, uint8_t mode)
 {
     const char *name = NULL;
     if (kind == TC_NPU_KIND_POOL && mode < TC_COUNT(pool_name))
@@ -363,7 +363,7 @@ static void read_operand(tc_npu_op *op, tc_npu_map *m, uint8_t broadcast)
 static const char *read_eltwise(const tc_npu_walk *w, tc_npu_op *op)
 {
     op->mode = op->param & 63;
-    if (*tc_npu_mode_name(op->kind, op->mode) == '?' || (!is_u85(w) && op->mode > TC_EW_SHL))
+    if (*ti_npu_mode_name(op->kind, op->mode) == '?' || (!is_u85(w) && op->mode > TC_EW_SHL))
         return "the machine has no such elementwise operation";
     uint16_t second = reg(w, TC_NPU_IFM2_BROADCAST);
     if (is_u85(w)) {
@@ -514,7 +514,7 @@ static const char *read_op(const tc_npu_walk *w, tc_npu_op *op)
             op->target = c->payload;
         } else if (op->kind == TC_NPU_KIND_KERNEL_WAIT || op->kind == TC_NPU_KIND_DMA_WAIT)
             op->param &= 3;
-        if (tc_npu_is_kernel(op->kind))
+        if (ti_npu_is_kernel(op->kind))
             return read_kernel(w, kinds[i].read, op);
         return kinds[i].read ? kinds[i].read(w, op) : NULL;
     }
@@ -523,12 +523,12 @@ static const char *read_op(const tc_npu_walk *w, tc_npu_op *op)
 
 /* ---- the walk ---- */
 
-void tc_npu_walk_begin(tc_npu_walk *walk, const tc_npu_machine *machine, tc_npu_words words)
+void ti_npu_walk_begin(tc_npu_walk *walk, const tc_npu_machine *machine, tc_npu_words words)
 {
     *walk = (tc_npu_walk){.machine = machine, .words = words};
 }
 
-bool tc_npu_walk_next(tc_npu_walk *w, tc_npu_op *out)
+bool ti_npu_walk_next(tc_npu_walk *w, tc_npu_op *out)
 {
     if (w->given) { /* what the last operation was told is no longer new */
         memset(w->reg.fresh, 0, sizeof w->reg.fresh);
@@ -536,17 +536,17 @@ bool tc_npu_walk_next(tc_npu_walk *w, tc_npu_op *out)
         w->given = false;
     }
     while (!w->error && w->at < w->words.n) {
-        w->error = tc_npu_command_read(w->words, w->machine, w->at, &w->command);
+        w->error = ti_npu_command_read(w->words, w->machine, w->at, &w->command);
         if (w->error)
             return false;
         w->at += w->command.info->words;
         if (!w->command.info->is_operation) {
-            tc_npu_register_set(&w->reg, &w->command);
+            ti_npu_register_set(&w->reg, &w->command);
             continue;
         }
         w->error = read_op(w, out);
         w->number++;
-        w->given = tc_npu_is_kernel(out->kind) || out->kind == TC_NPU_KIND_DMA;
+        w->given = ti_npu_is_kernel(out->kind) || out->kind == TC_NPU_KIND_DMA;
         return !w->error;
     }
     return false;

@@ -22,7 +22,7 @@ typedef enum tc_npu_kind {
     TC_NPU_KIND_COUNT
 } tc_npu_kind;
 
-static inline bool tc_npu_is_kernel(tc_npu_kind kind)
+static inline bool ti_npu_is_kernel(tc_npu_kind kind)
 {
     return kind >= TC_NPU_KIND_CONV;
 }
@@ -189,8 +189,8 @@ typedef struct tc_npu_op {
 } tc_npu_op;
 
 /* The names of operations: "CONV", "POOL MAX", "ELEMENTWISE ADD"; of a mode that is none: "?". */
-const char *tc_npu_kind_name(tc_npu_kind kind);
-const char *tc_npu_mode_name(tc_npu_kind kind, uint8_t mode);
+const char *ti_npu_kind_name(tc_npu_kind kind);
+const char *ti_npu_mode_name(tc_npu_kind kind, uint8_t mode);
 
 /* A walk through a stream, in the order of its words; who follows branches sets `at`. */
 typedef struct tc_npu_walk {
@@ -205,19 +205,19 @@ typedef struct tc_npu_walk {
     const char *error;      /* what is wrong with it; NULL: nothing */
 } tc_npu_walk;
 
-void tc_npu_walk_begin(tc_npu_walk *walk, const tc_npu_machine *machine, tc_npu_words words);
+void ti_npu_walk_begin(tc_npu_walk *walk, const tc_npu_machine *machine, tc_npu_words words);
 
 /* The next operation; false at the end of the words, or where walk->error says why. */
-bool tc_npu_walk_next(tc_npu_walk *walk, tc_npu_op *out);
+bool ti_npu_walk_next(tc_npu_walk *walk, tc_npu_op *out);
 
 /* Extents of an output as it is written: the map's, its axes in their new order. */
-void tc_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c);
+void ti_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c);
 
 /* Bytes [lo, hi) of the region that the map's h x w x c elements lie between, wide enough for any
- * registers; empty (0, 0) for a scalar or a chain.  An output: pass tc_npu_written()'s extents. */
+ * registers; empty (0, 0) for a scalar or a chain.  An output: pass ti_npu_written()'s extents. */
 typedef struct tc_npu_range {
     int64_t lo, hi;
 } tc_npu_range;
-tc_npu_range tc_npu_map_range(const tc_npu_map *map, int32_t h, int32_t w, int32_t c);
+tc_npu_range ti_npu_map_range(const tc_npu_map *map, int32_t h, int32_t w, int32_t c);
 
 #endif

@@ -44,7 +44,7 @@ static void sum_pixel(const pixel *p, int64_t *acc)
 {
     FOR_TAPS(p, v, inside)
     for (int32_t c = 0; v && c < p->op->ofm.c; c++)
-        acc[c] = tc_wrap_add(acc[c], v[c]);
+        acc[c] = ti_wrap_add(acc[c], v[c]);
 }
 
 /* By the number of taps inside; U55 divides only when there is padding, else its scale holds the
@@ -63,9 +63,9 @@ static void average_pixel(const pixel *p, int64_t *acc)
     bool divides = p->x->machine->product == TC_U85 || w->top || w->left || w->bottom || w->right;
     if (!divides || n < 2)
         return;
-    tc_scale s = tc_reciprocal_scale(n);
+    tc_scale s = ti_reciprocal_scale(n);
     for (int32_t c = 0; c < p->op->ofm.c; c++)
-        acc[c] = tc_npu_scaled(acc[c], (uint32_t)s.multiplier, s.shift, TC_ROUND_NATURAL, 0);
+        acc[c] = ti_npu_scaled(acc[c], (uint32_t)s.multiplier, s.shift, TC_ROUND_NATURAL, 0);
 }
 
 static void reduce_pixel(const pixel *p, int64_t *acc)
@@ -73,7 +73,7 @@ static void reduce_pixel(const pixel *p, int64_t *acc)
     int64_t all = 0;
     FOR_TAPS(p, v, inside)
     for (int32_t c = 0; v && c < p->t->in.c; c++)
-        all = tc_wrap_add(all, v[c]);
+        all = ti_wrap_add(all, v[c]);
     for (int32_t c = 0; c < p->op->ofm.c; c++)
         acc[c] = all;
 }
@@ -123,24 +123,24 @@ static one_pixel *const by_mode[] = {
     [TC_POOL_ARGMAX_Y] = argmax_pixel,
 };
 
-bool tc_npu_pooling(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_pooling(tc_npu_exec *x, const tc_npu_op *op)
 {
     taps t = {.v = &op->window};
     double work = (double)op->ofm.h * op->ofm.w * op->ofm.c * op->window.kh * op->window.kw;
     if (op->mode == TC_POOL_REDUCE_SUM)
         work *= op->ifm.c;
-    if (!tc_npu_spend(x, work) || !tc_npu_start_acc(x, op))
+    if (!ti_npu_spend(x, work) || !ti_npu_start_acc(x, op))
         return false;
     if (op->mode == TC_POOL_NONE)
-        return tc_npu_put_acc(x, op);
-    if (!tc_npu_load(x, "the input", &op->ifm, op->scalar, &t.in))
+        return ti_npu_put_acc(x, op);
+    if (!ti_npu_load(x, "the input", &op->ifm, op->scalar, &t.in))
         return false;
     int64_t *acc = x->acc.v;
     for (int32_t y = 0; y < op->ofm.h; y++)
         for (int32_t i = 0; i < op->ofm.w; i++, acc += op->ofm.c)
             by_mode[op->mode](&(pixel){x, op, &t, y, i}, acc);
     if (op->mode == TC_POOL_ARGMAX_X || op->mode == TC_POOL_ARGMAX_Y)
-        return tc_npu_store(
+        return ti_npu_store(
             x, op, &x->acc); /* the scale only takes the index out of the machine's own word */
-    return tc_npu_put_acc(x, op);
+    return ti_npu_put_acc(x, op);
 }

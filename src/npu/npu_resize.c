@@ -17,7 +17,7 @@ static spot find(const tc_npu_axis *a, int32_t x, int32_t size)
 {
     int64_t p = (int64_t)x * a->step + a->offset, i = p / a->scale;
     i -= p < i * a->scale;
-    return (spot){(int32_t)tc_clip(i, 0, size - 1), (int32_t)tc_clip(i + 1, 0, size - 1),
+    return (spot){(int32_t)ti_clip(i, 0, size - 1), (int32_t)ti_clip(i + 1, 0, size - 1),
                   p - i * a->scale};
 }
 
@@ -26,12 +26,12 @@ static int32_t nearest(const tc_npu_op *op, const tc_npu_axis *a, const spot *s)
     return op->mode == TC_RESIZE_NEAREST && 2 * s->rest >= a->scale ? s->next : s->at;
 }
 
-bool tc_npu_resizing(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_resizing(tc_npu_exec *x, const tc_npu_op *op)
 {
     const tc_npu_map *o = &op->ofm;
     tc_npu_array in;
-    if (!tc_npu_load(x, "the input", &op->ifm, op->scalar, &in) ||
-        !tc_npu_array_make(x, &x->out, o->h, o->w, o->c))
+    if (!ti_npu_load(x, "the input", &op->ifm, op->scalar, &in) ||
+        !ti_npu_array_make(x, &x->out, o->h, o->w, o->c))
         return false;
     x->has_acc = false;
     int64_t *out = x->out.v;
@@ -52,15 +52,15 @@ bool tc_npu_resizing(tc_npu_exec *x, const tc_npu_op *op)
                 int64_t a = row[(int64_t)i.at * in.c + c], b = row[(int64_t)i.next * in.c + c];
                 int64_t d = below[(int64_t)i.at * in.c + c], e = below[(int64_t)i.next * in.c + c];
                 int64_t upper =
-                    tc_wrap_add(tc_wrap_mul(a, op->x.scale - i.rest), tc_wrap_mul(b, i.rest));
+                    ti_wrap_add(ti_wrap_mul(a, op->x.scale - i.rest), ti_wrap_mul(b, i.rest));
                 int64_t lower =
-                    tc_wrap_add(tc_wrap_mul(d, op->x.scale - i.rest), tc_wrap_mul(e, i.rest));
-                out[c] = tc_wrap_add(tc_wrap_mul(upper, op->y.scale - y.rest),
-                                     tc_wrap_mul(lower, y.rest));
+                    ti_wrap_add(ti_wrap_mul(d, op->x.scale - i.rest), ti_wrap_mul(e, i.rest));
+                out[c] = ti_wrap_add(ti_wrap_mul(upper, op->y.scale - y.rest),
+                                     ti_wrap_mul(lower, y.rest));
             }
         }
     /* The machine's own word carries the sum above 16 bits. */
     for (int64_t k = 0, n = (int64_t)o->h * o->w * o->c; k < n; k++)
-        x->out.v[k] = tc_npu_scale_by(tc_wrap_mul(x->out.v[k], 65536), &op->ofm_scale);
-    return tc_npu_finish(x, op, &x->out);
+        x->out.v[k] = ti_npu_scale_by(ti_wrap_mul(x->out.v[k], 65536), &op->ofm_scale);
+    return ti_npu_finish(x, op, &x->out);
 }

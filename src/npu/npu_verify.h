@@ -38,13 +38,13 @@ typedef struct tc_npu_findings {
 } tc_npu_findings;
 
 /* Memory of the findings is the context's. */
-void tc_npu_verify(tc_ctx *ctx, const tc_npu_program *program, tc_npu_findings *out);
+void ti_npu_verify(tc_ctx *ctx, const tc_npu_program *program, tc_npu_findings *out);
 
 /* Where in the model a command comes from, or NULL. */
 typedef const tc_loc *tc_npu_where(void *user, size_t word);
 
 /* The findings as messages: errors and warnings; TC_OK when there is no error. */
-TC_MUST_USE tc_status tc_npu_tell(tc_ctx *ctx, const tc_loc *loc, const tc_npu_findings *found,
+TC_MUST_USE tc_status ti_npu_tell(tc_ctx *ctx, const tc_loc *loc, const tc_npu_findings *found,
                                   tc_npu_where *where, void *user);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "../base/bytes.h"
 
-tc_npu_weight_shape tc_npu_weight_shape_of(const tc_npu_op *op)
+tc_npu_weight_shape ti_npu_weight_shape_of(const tc_npu_op *op)
 {
     bool depthwise = op->kind == TC_NPU_KIND_DEPTHWISE;
     return (tc_npu_weight_shape){op->ofm.c, op->window.kh, op->window.kw, depthwise ? 1 : op->ifm.c,
@@ -253,14 +253,14 @@ static const char *decode_fast(tc_arena *scratch, tc_bytes b, int32_t cores, siz
     int bits = plain ? 8 : b.data[0] >> 1 & 1 ? 2 : 4;
     int16_t table[16], adjust = (int8_t)b.data[13];
     for (int i = 0; i < 16; i++) {
-        int at = 112 + 9 * i, v = (tc_le16(b.data + at / 8) >> at % 8) & 0x1ff;
+        int at = 112 + 9 * i, v = (ti_le16(b.data + at / 8) >> at % 8) & 0x1ff;
         table[i] = (int16_t)(v & 1 ? -(v >> 1) : v >> 1);
     }
     if (each > (b.size - HEAD) * (size_t)(8 / bits) / (size_t)cores)
         return "the weight stream ends too early";
     size_t at = 0, filled[TC_NPU_CORES] = {0};
     for (int32_t c = 0; c < cores; c++)
-        from[c] = (source){.v = tc_arena_raw(scratch, each * sizeof(int16_t)), .n = each};
+        from[c] = (source){.v = ti_arena_raw(scratch, each * sizeof(int16_t)), .n = each};
     while (filled[cores - 1] < each)
         for (int32_t c = 0; c < cores; c++)
             for (size_t k = 0; k < piece && filled[c] < each; k++, at++) {
@@ -291,10 +291,10 @@ static size_t most_values(const tc_npu_weight_shape *s, const tc_npu_op *op)
     return ((size_t)s->o + 2 * (size_t)op->block.depth + 64) * taps * inputs;
 }
 
-const char *tc_npu_weights_decode(tc_arena *scratch, const tc_npu_machine *machine,
+const char *ti_npu_weights_decode(tc_arena *scratch, const tc_npu_machine *machine,
                                   const tc_npu_op *op, const tc_bytes *stream, int16_t *out)
 {
-    tc_npu_weight_shape s = tc_npu_weight_shape_of(op);
+    tc_npu_weight_shape s = ti_npu_weight_shape_of(op);
     bool u85 = machine->product == TC_U85;
     order85 r = {0};
     source from[TC_NPU_CORES] = {{0}};
@@ -314,7 +314,7 @@ const char *tc_npu_weights_decode(tc_arena *scratch, const tc_npu_machine *machi
             from[c] = (source){0};
             if (!stream[c].size)
                 continue;
-            from[c].v = tc_npu_mlw_decode(scratch, stream[c], most_values(&s, op), &from[c].n);
+            from[c].v = ti_npu_mlw_decode(scratch, stream[c], most_values(&s, op), &from[c].n);
             if (!from[c].v)
                 return "the weight stream does not decode";
         }

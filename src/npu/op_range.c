@@ -2,7 +2,7 @@
 /* op_range.c -- how far an operation's maps reach. */
 #include "npu_op.h"
 
-void tc_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c)
+void ti_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c)
 {
     static const uint8_t axis[8][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0},
                                        {0, 1, 2}, {0, 1, 2}, {2, 0, 1}, {2, 1, 0}};
@@ -41,7 +41,7 @@ static int32_t least(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-tc_npu_range tc_npu_map_range(const tc_npu_map *m, int32_t h, int32_t w, int32_t c)
+tc_npu_range ti_npu_map_range(const tc_npu_map *m, int32_t h, int32_t w, int32_t c)
 {
     tc_npu_range r = {0, 0};
     if (m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1 || h < 1 || w < 1 ||

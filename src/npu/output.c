@@ -9,16 +9,16 @@
 /* A table's bytes; NULL when it does not lie in the memory of tables. */
 static const uint8_t *table_bytes(tc_npu_exec *x, int64_t at, int64_t bytes)
 {
-    const uint8_t *p = tc_npu_span(x, TC_NPU_INTERNAL, (uint64_t)(tc_npu_table_at(x->machine) + at),
+    const uint8_t *p = ti_npu_span(x, TC_NPU_INTERNAL, (uint64_t)(ti_npu_table_at(x->machine) + at),
                                    (uint64_t)bytes);
     if (!p)
-        tc_npu_fail(x, "a table of %" PRId64 " bytes does not lie in the memory of tables", bytes);
+        ti_npu_fail(x, "a table of %" PRId64 " bytes does not lie in the memory of tables", bytes);
     return p;
 }
 
 static int16_t s16(const uint8_t *p)
 {
-    return (int16_t)tc_le16(p);
+    return (int16_t)ti_le16(p);
 }
 
 /* 256 entries of 1, 2 or 4 bytes. */
@@ -27,8 +27,8 @@ static void look_up(const uint8_t *table, int bytes, bool is_signed, int bias, t
 {
     for (size_t i = 0; i < n; i++) {
         const uint8_t *p = table + bytes * (int)((a->v[i] + bias) & 255);
-        int64_t v = bytes == 1 ? p[0] : bytes == 2 ? tc_le16(p) : tc_le32(p);
-        a->v[i] = tc_npu_wrapped(v, 8 * bytes, is_signed);
+        int64_t v = bytes == 1 ? p[0] : bytes == 2 ? ti_le16(p) : ti_le32(p);
+        a->v[i] = ti_npu_wrapped(v, 8 * bytes, is_signed);
     }
 }
 
@@ -38,7 +38,7 @@ static void interpolate(const uint8_t *table, bool wide, tc_npu_array *a, size_t
     for (size_t i = 0; i < n; i++) {
         const uint8_t *p = table + 4 * ((a->v[i] + 32768) >> 7 & 511);
         int64_t rest = (a->v[i] & 127) * s16(p + 2);
-        a->v[i] = wide ? s16(p) * INT64_C(128) + rest : s16(p) + tc_asr(rest + 64, 7);
+        a->v[i] = wide ? s16(p) * INT64_C(128) + rest : s16(p) + ti_asr(rest + 64, 7);
     }
 }
 
@@ -59,7 +59,7 @@ static bool apply_u85(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size
 {
     const function *f = &functions[op->function];
     if (!f->known)
-        return tc_npu_fail(x, "activation function %d is not known", op->function);
+        return ti_npu_fail(x, "activation function %d is not known", op->function);
     int64_t bytes = f->entry ? 256 * f->entry : TC_NPU_LUT;
     const uint8_t *table = table_bytes(x, f->entry ? op->table * bytes : 0, bytes);
     if (!table)
@@ -77,7 +77,7 @@ static bool apply_u55(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size
 {
     enum { TABLE = 16, CLIP_INT8 = 3 };
     if (op->function != TABLE)
-        return tc_npu_fail(x, "the built-in activation function %d is not run here", op->function);
+        return ti_npu_fail(x, "the built-in activation function %d is not run here", op->function);
     int entry = op->ofm.bytes == 1 ? 1 : op->ofm.bytes == 4 && op->clip == CLIP_INT8 ? 4 : 0;
     const uint8_t *table = table_bytes(x, op->table * 256, entry ? 256 * entry : TC_NPU_LUT);
     if (!table)
@@ -114,24 +114,24 @@ static bool bounds(const tc_npu_exec *x, const tc_npu_op *op, int64_t *lo, int64
 static bool apply_curve(tc_npu_exec *x, tc_npu_curve curve, tc_npu_array *a, size_t n)
 {
     const uint8_t *table = x->machine->product == TC_U85 ? table_bytes(x, 0, TC_NPU_LUT) : NULL;
-    if (table && !tc_npu_curve_loaded(table))
-        return tc_npu_fail(x, "the memory of tables does not hold the points of %s",
+    if (table && !ti_npu_curve_loaded(table))
+        return ti_npu_fail(x, "the memory of tables does not hold the points of %s",
                            curve == TC_CURVE_TANH ? "tanh" : "sigmoid");
-    tc_npu_apply_curve(curve, a->v, n);
+    ti_npu_apply_curve(curve, a->v, n);
     return true;
 }
 
-bool tc_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
+bool ti_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
 {
     size_t n = (size_t)a->h * (size_t)a->w * (size_t)a->c;
     int64_t lo, hi;
     bool clamped = bounds(x, op, &lo, &hi);
-    tc_npu_curve curve = tc_npu_curve_of(x->machine, op);
+    tc_npu_curve curve = ti_npu_curve_of(x->machine, op);
     /* U55 has no zero point for results of 32 bits that are not clamped: Vela before 5.0 leaves
      * that of another tensor in the register. */
     if (op->ofm.zero && (clamped || x->machine->product == TC_U85))
         for (size_t i = 0; i < n; i++)
-            a->v[i] = tc_wrap_add(a->v[i], op->ofm.zero);
+            a->v[i] = ti_wrap_add(a->v[i], op->ofm.zero);
     if (curve && !apply_curve(x, curve, a, n))
         return false;
     if (clamped)
@@ -142,7 +142,7 @@ bool tc_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
         if (!done)
             return false;
     }
-    return tc_npu_store(x, op, a);
+    return ti_npu_store(x, op, a);
 }
 
 /* ---- accumulators ---- */
@@ -164,7 +164,7 @@ static int64_t bytes_at(const uint8_t *p, int n, bool is_signed)
     uint64_t v = 0;
     for (int i = 0; i < n; i++)
         v |= (uint64_t)p[i] << 8 * i;
-    return tc_npu_wrapped((int64_t)v, 8 * n, is_signed);
+    return ti_npu_wrapped((int64_t)v, 8 * n, is_signed);
 }
 
 /* Ten bytes a channel.
@@ -181,9 +181,9 @@ static channel *read_channels(tc_npu_exec *x, const tc_npu_op *op)
     channel *out = tc_new_n(&x->scratch, channel, (size_t)op->ofm.c);
     for (int32_t c = 0; c < op->ofm.c; c++) {
         uint64_t at = op->scale_base[c % streams] + ENTRY * (uint64_t)(c / streams);
-        const uint8_t *p = tc_npu_span(x, op->scale_region, at, ENTRY);
+        const uint8_t *p = ti_npu_span(x, op->scale_region, at, ENTRY);
         if (!p) {
-            tc_npu_fail(x, "the scales of channel %d lie outside region %d", c, op->scale_region);
+            ti_npu_fail(x, "the scales of channel %d lie outside region %d", c, op->scale_region);
             return NULL;
         }
         uint32_t m = (uint32_t)bytes_at(p + bias, scale, false);
@@ -205,8 +205,8 @@ static bool prepare(tc_npu_exec *x, const tc_npu_op *op, const channel *from, qu
         q->multiplier[c] = from[c].multiplier;
         q->shift[c] = from[c].shift;
         if (from[c].shift) {
-            q->up[c] = tc_npu_rounding(0, from[c].shift, op->ofm_scale.round, 0);
-            q->down[c] = tc_npu_rounding(-1, from[c].shift, op->ofm_scale.round, 0);
+            q->up[c] = ti_npu_rounding(0, from[c].shift, op->ofm_scale.round, 0);
+            q->down[c] = ti_npu_rounding(-1, from[c].shift, op->ofm_scale.round, 0);
         }
     }
     return true;
@@ -221,11 +221,11 @@ TC_LANES_BODY scale_body(const quick *q, const int64_t *restrict acc, int64_t *r
                   *restrict up = q->up, *restrict down = q->down;
     int64_t outside = 0;
     for (size_t c = 0; c < n; c++) {
-        int64_t v = tc_wrap_add(acc[c], bias[c]);
+        int64_t v = ti_wrap_add(acc[c], bias[c]);
         outside |= v ^ (int32_t)v;
         v = (int32_t)v;
         v = v * m[c] + (v < 0 ? down[c] : up[c]);
-        int64_t sign = -(int64_t)(v < 0); /* tc_asr(), for vectors */
+        int64_t sign = -(int64_t)(v < 0); /* ti_asr(), for vectors */
         out[c] = (int64_t)((uint64_t)(v ^ sign) >> by[c]) ^ sign;
     }
     *not_32 = outside;
@@ -251,27 +251,27 @@ static bool scale_by_channel(tc_npu_exec *x, const tc_npu_op *op, size_t n)
         if (!not_32)
             continue;
         for (int32_t c = 0; c < op->ofm.c; c++) {
-            int64_t v = tc_wrap_add(x->acc.v[i + (size_t)c], channels[c].bias);
+            int64_t v = ti_wrap_add(x->acc.v[i + (size_t)c], channels[c].bias);
             if (wraps)
-                v = tc_npu_wrapped(v, op->acc_bits, true);
+                v = ti_npu_wrapped(v, op->acc_bits, true);
             x->out.v[i + (size_t)c] =
-                tc_npu_scaled(v, channels[c].multiplier, channels[c].shift, op->ofm_scale.round, 0);
+                ti_npu_scaled(v, channels[c].multiplier, channels[c].shift, op->ofm_scale.round, 0);
         }
     }
     return true;
 }
 
-bool tc_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op)
 {
     enum { ZERO, KEPT, IFM2 };
     const tc_npu_map *o = &op->ofm;
     size_t n = (size_t)o->h * (size_t)o->w * (size_t)o->c;
     if (op->acc_input == KEPT) {
         if (!x->has_acc || x->acc.h != o->h || x->acc.w != o->w || x->acc.c != o->c)
-            return tc_npu_fail(x, "accumulators are kept from an operation of another shape");
+            return ti_npu_fail(x, "accumulators are kept from an operation of another shape");
         return true;
     }
-    if (!tc_npu_array_make(x, &x->acc, o->h, o->w, o->c))
+    if (!ti_npu_array_make(x, &x->acc, o->h, o->w, o->c))
         return false;
     x->has_acc = true;
     if (op->acc_input == ZERO) {
@@ -279,30 +279,30 @@ bool tc_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op)
         return true;
     }
     tc_npu_array start;
-    if (!tc_npu_load(x, "what accumulators start from", &op->ifm2, op->scalar, &start))
+    if (!ti_npu_load(x, "what accumulators start from", &op->ifm2, op->scalar, &start))
         return false;
     if (start.h != o->h || start.w != o->w || start.c != o->c)
-        return tc_npu_fail(x, "accumulators start from a map of another shape");
+        return ti_npu_fail(x, "accumulators start from a map of another shape");
     memcpy(x->acc.v, start.v, n * sizeof *start.v);
     return true;
 }
 
-bool tc_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op)
+bool ti_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op)
 {
     size_t n = (size_t)x->acc.h * (size_t)x->acc.w * (size_t)x->acc.c;
     if (op->acc_bits == 16)
-        return tc_npu_fail(x, "accumulators of half precision are not run here");
+        return ti_npu_fail(x, "accumulators of half precision are not run here");
     for (size_t i = 0; i < n; i++)
-        x->acc.v[i] = tc_npu_wrapped(x->acc.v[i], op->acc_bits, true);
+        x->acc.v[i] = ti_npu_wrapped(x->acc.v[i], op->acc_bits, true);
     if (!op->acc_output)
         return true;
-    if (!tc_npu_array_make(x, &x->out, x->acc.h, x->acc.w, x->acc.c))
+    if (!ti_npu_array_make(x, &x->out, x->acc.h, x->acc.w, x->acc.c))
         return false;
     if (op->per_channel) {
         if (!scale_by_channel(x, op, n))
             return false;
     } else
         for (size_t i = 0; i < n; i++)
-            x->out.v[i] = tc_npu_scale_by(x->acc.v[i], &op->ofm_scale);
-    return tc_npu_finish(x, op, &x->out);
+            x->out.v[i] = ti_npu_scale_by(x->acc.v[i], &op->ofm_scale);
+    return ti_npu_finish(x, op, &x->out);
 }

@@ -10,7 +10,7 @@ static const int64_t most_bytes = INT64_C(1) << 32;
 
 static tc_status broken(tc_ctx *ctx, const tc_loc *loc, const char *what)
 {
-    return what ? tc_error(ctx, loc, TC_E_FORMAT, "the Ethos-U program is broken: %s", what)
+    return what ? ti_error(ctx, loc, TC_E_FORMAT, "the Ethos-U program is broken: %s", what)
                 : TC_OK;
 }
 
@@ -18,7 +18,7 @@ static tc_status broken(tc_ctx *ctx, const tc_loc *loc, const char *what)
 
 static const char *settle(tc_npu_program *out)
 {
-    out->machine = tc_npu_machine_of(out->config);
+    out->machine = ti_npu_machine_of(out->config);
     if (!out->machine)
         return "its configuration is that of an Ethos-U that is unknown";
     return out->words.n ? NULL : "there is no command stream";
@@ -30,14 +30,14 @@ static const char *read_cop1(tc_bytes b, tc_npu_program *out)
     enum { CONFIG = 1, STREAM, READ_REGISTER, DUMP, NOP };
     bool configured = false;
     for (size_t i = 1, n = b.size / 4; i < n;) {
-        uint32_t word = tc_le32(b.data + 4 * i);
+        uint32_t word = ti_le32(b.data + 4 * i);
         size_t length = (word >> 16) + ((size_t)(word >> 8 & 255) << 16), left = n - i;
         switch (word & 255) {
         case CONFIG:
             if (left < 3)
                 return "the driver payload ends inside its configuration";
-            out->config = tc_le32(b.data + 4 * i + 4);
-            out->id = tc_le32(b.data + 4 * i + 8);
+            out->config = ti_le32(b.data + 4 * i + 4);
+            out->id = ti_le32(b.data + 4 * i + 8);
             configured = true;
             i += 3;
             break;
@@ -74,16 +74,16 @@ static const char *read_cop2(tc_bytes b, tc_npu_program *out)
         STAGING = 52,
         HEAD = 60
     };
-    if (b.size < HEAD || tc_le32(b.data + TYPE) != 1 || memcmp(b.data + TAG, "VEUM", 4) != 0)
+    if (b.size < HEAD || ti_le32(b.data + TYPE) != 1 || memcmp(b.data + TAG, "VEUM", 4) != 0)
         return "the driver payload has no entry that is known";
-    uint64_t begin = (uint64_t)TAG + tc_le32(b.data + META),
-             end = (uint64_t)META + tc_le32(b.data + LENGTH);
+    uint64_t begin = (uint64_t)TAG + ti_le32(b.data + META),
+             end = (uint64_t)META + ti_le32(b.data + LENGTH);
     if (begin < HEAD || begin % 4 || end < begin || end > b.size)
         return "the command stream lies outside the driver payload";
-    out->config = tc_le32(b.data + CONFIG);
-    out->id = tc_le32(b.data + ID);
+    out->config = ti_le32(b.data + CONFIG);
+    out->id = ti_le32(b.data + ID);
     out->fast =
-        (int64_t)(tc_le64(b.data + STAGING) < (uint64_t)most_bytes ? tc_le64(b.data + STAGING)
+        (int64_t)(ti_le64(b.data + STAGING) < (uint64_t)most_bytes ? ti_le64(b.data + STAGING)
                                                                    : (uint64_t)most_bytes);
     out->words_at = (size_t)begin;
     out->words = (tc_npu_words){b.data + begin, (size_t)(end - begin) / 4};
@@ -100,7 +100,7 @@ static const char *parse_driver(tc_bytes driver, tc_npu_program *out)
     return "the driver payload begins neither with COP1 nor with COP2";
 }
 
-tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver, tc_npu_program *out)
+tc_status ti_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver, tc_npu_program *out)
 {
     return broken(ctx, loc, parse_driver(driver, out));
 }
@@ -138,7 +138,7 @@ static void stretch_map(const tc_npu_map *m, int region, int32_t h, int32_t w, i
                         int64_t *size)
 {
     if (m->used && m->region == region)
-        stretch(size, tc_npu_map_range(m, h, w, c).hi);
+        stretch(size, ti_npu_map_range(m, h, w, c).hi);
 }
 
 /* How far an operation reaches into the region. */
@@ -153,11 +153,11 @@ static void stretch_op(const tc_npu_op *op, int region, int64_t *size)
         return;
     }
     int32_t h, w, c;
-    tc_npu_written(op, &h, &w, &c);
+    ti_npu_written(op, &h, &w, &c);
     stretch_map(&op->ofm, region, h, w, c, size);
 }
 
-int64_t tc_npu_region_bytes(const tc_npu_program *p, int region)
+int64_t ti_npu_region_bytes(const tc_npu_program *p, int region)
 {
     int64_t size = region == 0                  ? (int64_t)p->weights.size
                    : region == 1                ? p->scratch
@@ -166,9 +166,9 @@ int64_t tc_npu_region_bytes(const tc_npu_program *p, int region)
     if (region == 2 && p->fast < 0) { /* what nobody writes there nobody may read */
         tc_npu_walk walk;
         tc_npu_op op;
-        tc_npu_walk_begin(&walk, p->machine, p->words);
-        while (tc_npu_walk_next(&walk, &op))
-            if (tc_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA)
+        ti_npu_walk_begin(&walk, p->machine, p->words);
+        while (ti_npu_walk_next(&walk, &op))
+            if (ti_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA)
                 stretch_op(&op, region, &size);
         size = (size + 15) / 16 * 16; /* copies are of whole sixteens */
     }
@@ -191,7 +191,7 @@ static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content
     if (*at > all.size || all.size - *at < HEAD)
         return false;
     const uint8_t *p = all.data + *at;
-    size_t size = tc_le32(p + NAME), length = 0;
+    size_t size = ti_le32(p + NAME), length = 0;
     if (size > all.size - *at - HEAD)
         return false;
     while (length < NAME && p[length])
@@ -204,25 +204,25 @@ static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content
 
 static bool read_tensors(tc_arena *arena, tc_bytes block, tc_npu_tensor **out, size_t *n)
 {
-    if (block.size < 4 || (block.size - 4) / TENSOR < tc_le32(block.data))
+    if (block.size < 4 || (block.size - 4) / TENSOR < ti_le32(block.data))
         return false;
-    *n = tc_le32(block.data);
+    *n = ti_le32(block.data);
     *out = tc_new_n(arena, tc_npu_tensor, *n);
     for (size_t i = 0; i < *n; i++) {
         const uint8_t *p = block.data + 4 + TENSOR * i;
         tc_npu_tensor *t = &(*out)[i];
         for (int k = 0; k < TC_NPU_DIMS; k++)
-            t->dim[k] = (int32_t)tc_le32(p + 4 * k);
-        t->element_bytes = (int32_t)tc_le32(p + 24);
-        t->offset = (int32_t)tc_le32(p + 28);
-        t->region = tc_le32(p + 32) & 7;
-        if (tc_le32(p + 32) >= TC_NPU_REGIONS)
+            t->dim[k] = (int32_t)ti_le32(p + 4 * k);
+        t->element_bytes = (int32_t)ti_le32(p + 24);
+        t->offset = (int32_t)ti_le32(p + 28);
+        t->region = ti_le32(p + 32) & 7;
+        if (ti_le32(p + 32) >= TC_NPU_REGIONS)
             return false;
     }
     return true;
 }
 
-const char *tc_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out)
+const char *ti_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out)
 {
     tc_str name;
     tc_bytes block, driver = {0};
@@ -231,20 +231,20 @@ const char *tc_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_progr
     *out = (tc_npu_program){0};
     for (size_t at = 0; sound && !ended && next_block(payload, &at, &name, &block); first = false) {
         if (first)
-            sound = tc_str_is(name, "vela_bin_stream");
-        else if (tc_str_is(name, "cmd_data"))
+            sound = ti_str_is(name, "vela_bin_stream");
+        else if (ti_str_is(name, "cmd_data"))
             driver = block;
-        else if (tc_str_is(name, "weight_data"))
+        else if (ti_str_is(name, "weight_data"))
             out->weights = block;
-        else if (tc_str_is(name, "scratch_size") && block.size >= 4)
-            out->scratch = tc_le32(block.data);
-        else if (tc_str_is(name, "fast_size") && block.size >= 8)
-            fast = (int64_t)(tc_le64(block.data) & INT64_MAX);
-        else if (tc_str_is(name, "inputs"))
+        else if (ti_str_is(name, "scratch_size") && block.size >= 4)
+            out->scratch = ti_le32(block.data);
+        else if (ti_str_is(name, "fast_size") && block.size >= 8)
+            fast = (int64_t)(ti_le64(block.data) & INT64_MAX);
+        else if (ti_str_is(name, "inputs"))
             sound = read_tensors(arena, block, &out->in, &out->n_in);
-        else if (tc_str_is(name, "outputs"))
+        else if (ti_str_is(name, "outputs"))
             sound = read_tensors(arena, block, &out->out, &out->n_out);
-        ended = tc_str_is(name, "vela_end_stream");
+        ended = ti_str_is(name, "vela_end_stream");
     }
     if (!sound || !ended)
         return "its blocks are not those of an EthosUBackend, or not all there";
@@ -253,38 +253,38 @@ const char *tc_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_progr
     return wrong ? wrong : settle_tensors(out);
 }
 
-tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out)
+tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out)
 {
-    return broken(ctx, loc, tc_npu_parse_backend(&ctx->arena, payload, out));
+    return broken(ctx, loc, ti_npu_parse_backend(&ctx->arena, payload, out));
 }
 
 static void add_block(tc_buf *out, const char *name, tc_bytes content)
 {
-    tc_buf_text(out, name);
-    tc_buf_zeros(out, NAME - strlen(name));
-    tc_buf_u32(out, (uint32_t)content.size);
-    tc_buf_zeros(out, HEAD - NAME - 4);
+    ti_buf_text(out, name);
+    ti_buf_zeros(out, NAME - strlen(name));
+    ti_buf_u32(out, (uint32_t)content.size);
+    ti_buf_zeros(out, HEAD - NAME - 4);
     if (content.size)
-        tc_buf_put(out, content.data, content.size);
-    tc_buf_align(out, ALIGN);
+        ti_buf_put(out, content.data, content.size);
+    ti_buf_align(out, ALIGN);
 }
 
 static void add_tensors(tc_buf *out, const char *name, const tc_npu_tensor *t, size_t n)
 {
     tc_buf list;
-    tc_buf_init(&list, out->arena);
-    tc_buf_u32(&list, (uint32_t)n);
+    ti_buf_init(&list, out->arena);
+    ti_buf_u32(&list, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {
         for (int k = 0; k < TC_NPU_DIMS; k++)
-            tc_buf_u32(&list, (uint32_t)t[i].dim[k]);
-        tc_buf_u32(&list, (uint32_t)t[i].element_bytes);
-        tc_buf_u32(&list, (uint32_t)t[i].offset);
-        tc_buf_u32(&list, t[i].region);
+            ti_buf_u32(&list, (uint32_t)t[i].dim[k]);
+        ti_buf_u32(&list, (uint32_t)t[i].element_bytes);
+        ti_buf_u32(&list, (uint32_t)t[i].offset);
+        ti_buf_u32(&list, t[i].region);
     }
     add_block(out, name, (tc_bytes){list.data, list.size});
 }
 
-tc_bytes tc_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
+tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
 {
     tc_buf all;
     uint8_t scratch[4], fast[8];
@@ -292,7 +292,7 @@ tc_bytes tc_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
         scratch[i] = (uint8_t)(p->scratch >> 8 * i);
     for (int i = 0; i < 8; i++)
         fast[i] = (uint8_t)((uint64_t)p->fast >> 8 * i);
-    tc_buf_init(&all, arena);
+    ti_buf_init(&all, arena);
     add_block(&all, "vela_bin_stream", (tc_bytes){0});
     add_block(&all, "cmd_data", p->driver);
     add_block(&all, "weight_data", p->weights);
@@ -313,17 +313,17 @@ typedef struct answer {
     bool broken;
 } answer;
 
-bool tc_npu_looks_like_backend(tc_bytes bytes)
+bool ti_npu_looks_like_backend(tc_bytes bytes)
 {
     static const char first[16] = "vela_bin_stream";
     return bytes.size > sizeof first && memcmp(bytes.data, first, sizeof first) == 0;
 }
 
-bool tc_npu_looks_like_npz(tc_bytes bytes)
+bool ti_npu_looks_like_npz(tc_bytes bytes)
 {
     static const char first[] =
         "cmd_data.npy"; /* is among the first members, whose names stand in the file */
-    if (!tc_archive_looks_like(bytes))
+    if (!ti_archive_looks_like(bytes))
         return false;
     for (size_t i = 0; i + sizeof first - 1 <= bytes.size && i < 4096; i++)
         if (memcmp(bytes.data + i, first, sizeof first - 1) == 0)
@@ -340,21 +340,21 @@ bool tc_npu_looks_like_npz(tc_bytes bytes)
 static tc_bytes member(answer *a, const char *name)
 {
     tc_bytes all = {0};
-    tc_member *m = tc_archive_find(&a->archive, tc_text_format(&a->ctx->arena, "%s.npy", name));
-    if (!m || tc_archive_read(&a->archive, m, &all) != TC_OK || all.size < 12 ||
+    tc_member *m = ti_archive_find(&a->archive, ti_text_format(&a->ctx->arena, "%s.npy", name));
+    if (!m || ti_archive_read(&a->archive, m, &all) != TC_OK || all.size < 12 ||
         memcmp(all.data, "\x93NUMPY", 6) != 0) {
         a->broken = true;
         return (tc_bytes){0};
     }
     size_t header =
-        all.data[6] == 1 ? 10 + (size_t)tc_le16(all.data + 8) : 12 + (size_t)tc_le32(all.data + 8);
+        all.data[6] == 1 ? 10 + (size_t)ti_le16(all.data + 8) : 12 + (size_t)ti_le32(all.data + 8);
     a->broken = a->broken || header > all.size;
     return header > all.size ? (tc_bytes){0} : (tc_bytes){all.data + header, all.size - header};
 }
 
 static int64_t integer_at(tc_bytes b, size_t i)
 {
-    return (i + 1) * 8 <= b.size ? (int64_t)tc_le64(b.data + 8 * i) : 0;
+    return (i + 1) * 8 <= b.size ? (int64_t)ti_le64(b.data + 8 * i) : 0;
 }
 
 static int64_t integer(answer *a, const char *name)
@@ -367,10 +367,10 @@ static int64_t integer(answer *a, const char *name)
 static void list(answer *a, const char *side, tc_npu_tensor **out, size_t *n)
 {
     tc_arena *arena = &a->ctx->arena;
-    tc_bytes shape = member(a, tc_text_format(arena, "%s_shape", side)),
-             element = member(a, tc_text_format(arena, "%s_elem_size", side));
-    tc_bytes offset = member(a, tc_text_format(arena, "%s_offset", side)),
-             region = member(a, tc_text_format(arena, "%s_region", side));
+    tc_bytes shape = member(a, ti_text_format(arena, "%s_shape", side)),
+             element = member(a, ti_text_format(arena, "%s_elem_size", side));
+    tc_bytes offset = member(a, ti_text_format(arena, "%s_offset", side)),
+             region = member(a, ti_text_format(arena, "%s_region", side));
     *n = element.size / 8;
     if (shape.size != *n * TC_NPU_DIMS * 8 || offset.size != *n * 8 || region.size != *n * 8) {
         a->broken = true;
@@ -389,13 +389,13 @@ static void list(answer *a, const char *side, tc_npu_tensor **out, size_t *n)
     }
 }
 
-tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_program *out)
+tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_program *out)
 {
     answer a = {.ctx = ctx};
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = file;
     *out = (tc_npu_program){0};
-    TC_TRY(tc_archive_open(ctx, &ctx->arena, file, NULL, bytes, &a.archive));
+    TC_TRY(ti_archive_open(ctx, &ctx->arena, file, NULL, bytes, &a.archive));
     tc_bytes driver = member(&a, "cmd_data");
     out->weights = member(&a, "weight_data");
     out->scratch = integer(&a, "scratch_size");
@@ -406,7 +406,7 @@ tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_
         return broken(ctx, loc,
                       "the archive lacks members that Vela writes, or they are wrong");
     int64_t fast = out->fast;
-    TC_TRY(tc_npu_read_driver(ctx, loc, driver, out));
+    TC_TRY(ti_npu_read_driver(ctx, loc, driver, out));
     out->fast = fast;
     return broken(ctx, loc, settle_tensors(out));
 }

@@ -34,32 +34,32 @@ typedef struct tc_npu_program {
 } tc_npu_program;
 
 /* COP1 or COP2: machine, config, id, words, words_at of *out; of COP2 also fast. */
-TC_MUST_USE tc_status tc_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver,
+TC_MUST_USE tc_status ti_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver,
                                          tc_npu_program *out);
 
 /* The payload of an EthosUBackend: blocks of a name, a size and bytes. */
-TC_MUST_USE tc_status tc_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload,
+TC_MUST_USE tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload,
                                           tc_npu_program *out);
 
 /* The same for whoever has no context: what is wrong with it, or NULL; lists go into the arena. */
-const char *tc_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out);
+const char *ti_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out);
 
 /* A program as such a payload; when the size of region 2 is known it has a block of its own,
  * "fast_size", which ExecuTorch has not. */
-tc_bytes tc_npu_backend_payload(tc_arena *arena, const tc_npu_program *program);
+tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *program);
 
 /* X_vela.npz. */
-TC_MUST_USE tc_status tc_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes,
+TC_MUST_USE tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes,
                                       tc_npu_program *out);
 
 /* Does the archive look like Vela's? */
-bool tc_npu_looks_like_npz(tc_bytes bytes);
+bool ti_npu_looks_like_npz(tc_bytes bytes);
 
 /* Is it the payload of an EthosUBackend? */
-bool tc_npu_looks_like_backend(tc_bytes bytes);
+bool ti_npu_looks_like_backend(tc_bytes bytes);
 
 /* Bytes of region r, as far as the file tells or the stream reaches into it (-1 sizes are found by
  * a walk). */
-int64_t tc_npu_region_bytes(const tc_npu_program *program, int region);
+int64_t ti_npu_region_bytes(const tc_npu_program *program, int region);
 
 #endif

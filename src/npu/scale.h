@@ -13,7 +13,7 @@ __extension__ typedef __int128 tc_npu_wide;
  *   double      2^(n-1) + (v < 0 ? -D : D)        natural    2^(n-1)
  *   double up   2^(n-1) + D                       symmetric  2^(n-1) - (v < 0)
  *   to zero     v m < 0 ? 2^n - 1 : 0             down       0                     */
-static inline int64_t tc_npu_rounding(int64_t v, int n, tc_npu_round round, int k)
+static inline int64_t ti_npu_rounding(int64_t v, int n, tc_npu_round round, int k)
 {
     int64_t half = INT64_C(1) << (n - 1), more = n > 31 - k && k <= 30 ? INT64_C(1) << (30 - k) : 0;
     switch (round) {
@@ -34,23 +34,23 @@ static inline int64_t tc_npu_rounding(int64_t v, int n, tc_npu_round round, int 
 }
 
 /* floor((v m + rounding) / 2^n); 0 <= n <= 63.  The low 64 bits, should there be more. */
-static inline int64_t tc_npu_scaled(int64_t v, uint32_t m, int n, tc_npu_round round, int k)
+static inline int64_t ti_npu_scaled(int64_t v, uint32_t m, int n, tc_npu_round round, int k)
 {
     if (n == 0)
-        return tc_wrap_mul(v, m);
-    int64_t add = tc_npu_rounding(v, n, round, k);
+        return ti_wrap_mul(v, m);
+    int64_t add = ti_npu_rounding(v, n, round, k);
     if (v == (int32_t)v && m <= INT32_MAX && n < 63) /* |v m| < 2^62, |add| < 2^62 + 2^31 */
-        return tc_asr(v * (int64_t)m + add, n);
+        return ti_asr(v * (int64_t)m + add, n);
     return (int64_t)(((tc_npu_wide)v * m + add) >> n);
 }
 
-static inline int64_t tc_npu_scale_by(int64_t v, const tc_npu_scale *s)
+static inline int64_t ti_npu_scale_by(int64_t v, const tc_npu_scale *s)
 {
-    return tc_npu_scaled(v, s->multiplier, s->shift, s->round, s->double_bits);
+    return ti_npu_scaled(v, s->multiplier, s->shift, s->round, s->double_bits);
 }
 
 /* The low bits of v, as a number with or without a sign. */
-static inline int64_t tc_npu_wrapped(int64_t v, int bits, bool is_signed)
+static inline int64_t ti_npu_wrapped(int64_t v, int bits, bool is_signed)
 {
     if (bits >= 64)
         return v;

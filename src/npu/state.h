@@ -38,16 +38,16 @@ struct tc_npu_exec {
 };
 
 /* Says what is wrong; always false. */
-bool tc_npu_fail(tc_npu_exec *x, const char *format, ...) TC_PRINTF(2, 3);
+bool ti_npu_fail(tc_npu_exec *x, const char *format, ...) TC_PRINTF(2, 3);
 
 /* Counts work; false when there is too much of it. */
-bool tc_npu_spend(tc_npu_exec *x, double work);
+bool ti_npu_spend(tc_npu_exec *x, double work);
 
 /* Room for h x w x c numbers, kept from operation to operation. */
-bool tc_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, int32_t c);
+bool ti_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, int32_t c);
 
 /* The elements of a map, less its zero point; of the operation's scratch. */
-bool tc_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t scalar,
+bool ti_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t scalar,
                  tc_npu_array *out);
 
 /* The same of 8 and 16 bits, into a larger array: element (y, x) goes to row top + y step, column
@@ -57,32 +57,32 @@ typedef struct tc_npu_frame {
     int32_t h, w;
     int32_t top, left, step;
 } tc_npu_frame;
-bool tc_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *frame);
+bool ti_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *frame);
 
 /* Writes a result to memory or to a chain buffer, transposed and reversed as the operation says. */
-bool tc_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a);
+bool ti_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a);
 
 /* A span of a region; NULL when it does not lie inside. */
-const uint8_t *tc_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes);
+const uint8_t *ti_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes);
 
 /* The machine's own curves. */
 typedef enum tc_npu_curve { TC_CURVE_NONE, TC_CURVE_TANH, TC_CURVE_SIGMOID } tc_npu_curve;
-tc_npu_curve tc_npu_curve_of(const tc_npu_machine *machine, const tc_npu_op *op);
-bool tc_npu_curve_loaded(const uint8_t *table); /* U85: the table memory holds its points */
-void tc_npu_apply_curve(tc_npu_curve curve, int64_t *v, size_t n);
+tc_npu_curve ti_npu_curve_of(const tc_npu_machine *machine, const tc_npu_op *op);
+bool ti_npu_curve_loaded(const uint8_t *table); /* U85: the table memory holds its points */
+void ti_npu_apply_curve(tc_npu_curve curve, int64_t *v, size_t n);
 
 /* Zero point, clamp, table, store; a[] holds what is already scaled, and is overwritten. */
-bool tc_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a);
+bool ti_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a);
 
 /* The same from accumulators, which stay: scaled by channel or all alike. */
-bool tc_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op);
+bool ti_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op);
 
 /* x->acc gets the operation's shape and what it starts from. */
-bool tc_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op);
+bool ti_npu_start_acc(tc_npu_exec *x, const tc_npu_op *op);
 
 /* The operations. */
 typedef bool tc_npu_do(tc_npu_exec *x, const tc_npu_op *op);
-tc_npu_do tc_npu_conv, tc_npu_depthwise, tc_npu_pooling, tc_npu_elementwise, tc_npu_resizing,
-    tc_npu_copy;
+tc_npu_do ti_npu_conv, ti_npu_depthwise, ti_npu_pooling, ti_npu_elementwise, ti_npu_resizing,
+    ti_npu_copy;
 
 #endif

@@ -74,45 +74,45 @@ static const char *misplaced(tc_ctx *ctx, const tc_npu_system *s)
 {
     uint8_t constants = s->of_region[0], arena = s->of_region[1], cache = s->of_region[2];
     const char *in = s->memory[constants].name;
-    if (tc_text_eq(in, "Sram") && (constants != arena || constants != cache))
+    if (ti_text_eq(in, "Sram") && (constants != arena || constants != cache))
         return "constants in Sram, away from the arena or the cache";
     in = s->memory[arena].name;
-    if (!tc_text_eq(in, "Sram") && !tc_text_eq(in, "Dram"))
-        return tc_text_format(&ctx->arena, "the arena in %s, where only Sram and Dram can be "
+    if (!ti_text_eq(in, "Sram") && !ti_text_eq(in, "Dram"))
+        return ti_text_format(&ctx->arena, "the arena in %s, where only Sram and Dram can be "
                               "written", in);
     in = s->memory[cache].name;
-    if (!tc_text_eq(in, "Sram"))
-        return tc_text_format(&ctx->arena, "the cache in %s, and it has to be Sram", in);
+    if (!ti_text_eq(in, "Sram"))
+        return ti_text_format(&ctx->arena, "the cache in %s, and it has to be Sram", in);
     return NULL;
 }
 
 /* Names for a note, comma-separated. */
 static void add_name(tc_buf *list, tc_str name)
 {
-    tc_buf_printf(list, "%s%.*s", list->size ? ", " : "", (int)name.n, name.p);
+    ti_buf_printf(list, "%s%.*s", list->size ? ", " : "", (int)name.n, name.p);
 }
 
 static tc_status choose_of(tc_ctx *ctx, tc_status status, tc_buf *known)
 {
     if (known->size)
-        tc_note(ctx, NULL, "choose one of: %s", tc_buf_cstr(known));
+        ti_note(ctx, NULL, "choose one of: %s", ti_buf_cstr(known));
     else
-        tc_note(ctx, NULL, "there is none: use a --vela-ini that has one");
+        ti_note(ctx, NULL, "there is none: use a --vela-ini that has one");
     return status;
 }
 
 static tc_status unknown(tc_ctx *ctx, const char *option, const char *name, const char *place,
                          tc_buf *known)
 {
-    tc_status status = tc_usage(ctx, "%s %s: %s has no such %s", option, name, place,
-                                tc_text_eq(option, "--memory-mode") ? "memory mode" : "system");
+    tc_status status = ti_usage(ctx, "%s %s: %s has no such %s", option, name, place,
+                                ti_text_eq(option, "--memory-mode") ? "memory mode" : "system");
     return choose_of(ctx, status, known);
 }
 
 static tc_status does_not_fit(tc_ctx *ctx, const tc_npu_system *s, const char *why, tc_buf *known)
 {
     tc_status status =
-        tc_usage(ctx, "--memory-mode %s does not go with the system %s: it puts %s", s->mode,
+        ti_usage(ctx, "--memory-mode %s does not go with the system %s: it puts %s", s->mode,
                  s->config, why);
     return choose_of(ctx, status, known);
 }
@@ -136,11 +136,11 @@ static tc_status find_built_in(tc_ctx *ctx, const tc_npu_machine *machine, tc_np
     const struct built_in *s = NULL;
     const struct mode *m = NULL;
     tc_buf known;
-    tc_buf_init(&known, &ctx->arena);
+    ti_buf_init(&known, &ctx->arena);
     for (size_t i = 0; i < TC_COUNT(systems); i++) {
-        s = tc_text_eq(systems[i].name, out->config) ? &systems[i] : s;
+        s = ti_text_eq(systems[i].name, out->config) ? &systems[i] : s;
         if (meant_for(&systems[i], machine))
-            add_name(&known, tc_str_of(systems[i].name));
+            add_name(&known, ti_str_of(systems[i].name));
     }
     if (!s)
         return unknown(ctx, "--system-config", out->config, place, &known);
@@ -149,10 +149,10 @@ static tc_status find_built_in(tc_ctx *ctx, const tc_npu_machine *machine, tc_np
         set_memory(&out->memory[i], s->memory[i], &s->port[i], machine);
     known.size = 0;
     for (size_t i = 0; i < TC_COUNT(modes); i++) {
-        m = tc_text_eq(modes[i].name, out->mode) ? &modes[i] : m;
+        m = ti_text_eq(modes[i].name, out->mode) ? &modes[i] : m;
         set_mode(out, &modes[i]);
         if (!misplaced(ctx, out))
-            add_name(&known, tc_str_of(modes[i].name));
+            add_name(&known, ti_str_of(modes[i].name));
     }
     if (!m)
         return unknown(ctx, "--memory-mode", out->mode, place, &known);
@@ -198,7 +198,7 @@ static bool value_of(tc_bytes ini, const char *section, const char *key, tc_str 
         if (line.p[0] == '[') {
             const char *close = memchr(line.p, ']', line.n);
             inside =
-                close && tc_str_is((tc_str){line.p + 1, (size_t)(close - line.p - 1)}, section);
+                close && ti_str_is((tc_str){line.p + 1, (size_t)(close - line.p - 1)}, section);
             *found = *found || inside;
             continue;
         }
@@ -227,13 +227,13 @@ static const char *get(file *f, const char *key)
     bool found;
     for (int i = 0; i < INHERITED; i++) {
         if (value_of(f->ini, section, key, &value, &found))
-            return tc_text_copy(&f->ctx->arena, value);
+            return ti_text_copy(&f->ctx->arena, value);
         if (!value_of(f->ini, section, "inherit", &value, &found))
             return NULL;
-        section = tc_text_copy(&f->ctx->arena, value);
+        section = ti_text_copy(&f->ctx->arena, value);
     }
     if (!f->status)
-        f->status = tc_usage(f->ctx, "%s: section %s inherits from itself", f->path, f->section);
+        f->status = ti_usage(f->ctx, "%s: section %s inherits from itself", f->path, f->section);
     return NULL;
 }
 
@@ -247,7 +247,7 @@ static double number(file *f, const char *key, double otherwise)
     if (end != text && !*end && v >= 0 && v < 1e12)
         return v;
     if (!f->status)
-        f->status = tc_usage(f->ctx, "%s: %s of section %s is not a number: '%s'", f->path, key,
+        f->status = ti_usage(f->ctx, "%s: %s of section %s is not a number: '%s'", f->path, key,
                              f->section, text);
     return otherwise;
 }
@@ -258,7 +258,7 @@ static void read_port(file *f, const tc_npu_machine *machine, const char *key, t
     if (!name)
         return;
     tc_arena *a = &f->ctx->arena;
-#define OF(what) tc_text_format(a, "%s_" what, name)
+#define OF(what) ti_text_format(a, "%s_" what, name)
     port p = {.scale = number(f, OF("clock_scale"), 1),
               .burst = (int32_t)number(f, OF("burst_length"), 1),
               .read = (int32_t)number(f, OF("read_latency"), 0),
@@ -273,9 +273,9 @@ static void read_port(file *f, const tc_npu_machine *machine, const char *key, t
 static uint8_t port_of(file *f, const char *key)
 {
     const char *text = get(f, key);
-    bool second = text && tc_text_eq(text, "Axi1");
-    if (text && !second && !tc_text_eq(text, "Axi0") && !f->status)
-        f->status = tc_usage(f->ctx, "%s: %s of section %s is neither Axi0 nor Axi1: '%s'", f->path,
+    bool second = text && ti_text_eq(text, "Axi1");
+    if (text && !second && !ti_text_eq(text, "Axi0") && !f->status)
+        f->status = ti_usage(f->ctx, "%s: %s of section %s is neither Axi0 nor Axi1: '%s'", f->path,
                              key, f->section, text);
     return second;
 }
@@ -298,14 +298,14 @@ static void names_of(const file *f, const char *kind, tc_buf *list)
 
 static tc_status enter(file *f, const char *kind, const char *name)
 {
-    bool found, mode = tc_text_eq(kind, "Memory_Mode");
+    bool found, mode = ti_text_eq(kind, "Memory_Mode");
     tc_str value;
     tc_buf known;
-    f->section = tc_text_format(&f->ctx->arena, "%s.%s", kind, name);
+    f->section = ti_text_format(&f->ctx->arena, "%s.%s", kind, name);
     value_of(f->ini, f->section, "inherit", &value, &found);
     if (found)
         return TC_OK;
-    tc_buf_init(&known, &f->ctx->arena);
+    ti_buf_init(&known, &f->ctx->arena);
     names_of(f, kind, &known);
     return unknown(f->ctx, mode ? "--memory-mode" : "--system-config", name, f->path, &known);
 }
@@ -321,13 +321,13 @@ static void read_mode(file *f, tc_npu_system *out)
 static void list_modes(file *f, const tc_npu_system *of, tc_buf *fitting)
 {
     tc_buf all;
-    tc_buf_init(&all, &f->ctx->arena);
+    ti_buf_init(&all, &f->ctx->arena);
     names_of(f, "Memory_Mode", &all);
-    for (const char *at = tc_buf_cstr(&all); *at;) {
+    for (const char *at = ti_buf_cstr(&all); *at;) {
         size_t n = strcspn(at, ",");
         tc_npu_system s = *of;
         f->status = TC_OK;
-        f->section = tc_text_format(&f->ctx->arena, "Memory_Mode.%.*s", (int)n, at);
+        f->section = ti_text_format(&f->ctx->arena, "Memory_Mode.%.*s", (int)n, at);
         read_mode(f, &s);
         if (!f->status && !misplaced(f->ctx, &s))
             add_name(fitting, (tc_str){at, n});
@@ -339,7 +339,7 @@ static bool is_memory(const char *name)
 {
     static const char *const all[] = {"Sram", "Dram", "OnChipFlash", "OffChipFlash"};
     for (size_t i = 0; i < TC_COUNT(all); i++)
-        if (tc_text_eq(name, all[i]))
+        if (ti_text_eq(name, all[i]))
             return true;
     return false;
 }
@@ -349,17 +349,17 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
 {
     file f = {.ctx = ctx, .path = ini};
     tc_buf fitting;
-    TC_TRY(tc_file_read(ctx, ini, &f.ini));
+    TC_TRY(ti_file_read(ctx, ini, &f.ini));
     TC_TRY(enter(&f, "System_Config", out->config));
     out->clock = number(&f, "core_clock", 1);
     read_port(&f, machine, "axi0_port", &out->memory[0]);
     read_port(&f, machine, "axi1_port", &out->memory[1]);
     if (!f.status && (!out->memory[0].name || !out->memory[1].name))
-        return tc_usage(ctx, "%s: section %s does not name the memories of both ports", ini,
+        return ti_usage(ctx, "%s: section %s does not name the memories of both ports", ini,
                         f.section);
     for (int i = 0; i < TC_NPU_MEMORIES && !f.status; i++)
         if (!is_memory(out->memory[i].name))
-            f.status = tc_usage(ctx, "%s: axi%d_port of section %s is '%s', expected Sram, "
+            f.status = ti_usage(ctx, "%s: axi%d_port of section %s is '%s', expected Sram, "
                                      "Dram, OnChipFlash, OffChipFlash", ini, i, f.section,
                                 out->memory[i].name);
     if (!f.status)
@@ -370,15 +370,15 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
     const char *why = misplaced(ctx, out);
     if (!why)
         return TC_OK;
-    tc_buf_init(&fitting, &ctx->arena);
+    ti_buf_init(&fitting, &ctx->arena);
     tc_trial trial; /* other modes may have faults of their own, which nobody asked about */
-    tc_trial_begin(ctx, &trial);
+    ti_trial_begin(ctx, &trial);
     list_modes(&f, out, &fitting);
-    tc_trial_end(ctx, &trial);
+    ti_trial_end(ctx, &trial);
     return does_not_fit(ctx, out, why, &fitting);
 }
 
-tc_status tc_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,
+tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,
                              const char *config, const char *mode, tc_npu_system *out)
 {
     *out = (tc_npu_system){.config = config, .mode = mode};

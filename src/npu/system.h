@@ -29,7 +29,7 @@ typedef struct tc_npu_system {
  * the rest from).
  *
  *   ini   NULL: built-in */
-TC_MUST_USE tc_status tc_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine,
+TC_MUST_USE tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine,
                                          const char *ini, const char *config, const char *mode,
                                          tc_npu_system *out);
 

@@ -75,7 +75,7 @@ static table read_table(tc_arena *arena, tc_bytes xml, const char *name)
 {
     table t = {0};
     const char *begin = (const char *)xml.data, *end = begin + xml.size;
-    const char *head = tc_text_format(arena, "<table name=\"%s\">", name);
+    const char *head = ti_text_format(arena, "<table name=\"%s\">", name);
     const char *at = find(begin, end, head);
     at = at ? find(at, end, "<![CDATA[") : NULL;
     const char *stop = at ? find(at, end, "]]>") : NULL;
@@ -118,7 +118,7 @@ static table read_table(tc_arena *arena, tc_bytes xml, const char *name)
 static int column(const table *t, const char *name)
 {
     for (int i = 0; i < t->columns; i++)
-        if (tc_str_is(t->name[i], name))
+        if (ti_str_is(t->name[i], name))
             return i;
     return -1;
 }
@@ -175,7 +175,7 @@ static void read_costs(tc_vela_map *m, const table *queue, const table *source, 
                            .cycles = r->number[cycles],
                            .npu_cycles = r->number[npu],
                            .macs = number_at(r, macs),
-                           .kind = tc_text_copy(m->arena, r->word[kind]),
+                           .kind = ti_text_copy(m->arena, r->word[kind]),
                            .sram_cycles = number_at(r, sram),
                            .other_cycles = number_at(r, dram) + number_at(r, flash),
                            .place = origin && key >= 0 ? origin->number[key] : -1};
@@ -212,8 +212,8 @@ static void read_tensors(tc_vela_map *m, tc_bytes xml)
     for (size_t i = 0; i < t.n; i++) {
         const row *r = &t.row[i];
         m->tensor[m->n_tensor++] =
-            (tc_vela_tensor){.name = tc_text_copy(m->arena, r->word[name]),
-                             .memory = tc_text_copy(m->arena, r->word[memory]),
+            (tc_vela_tensor){.name = ti_text_copy(m->arena, r->word[name]),
+                             .memory = ti_text_copy(m->arena, r->word[memory]),
                              .first = r->number[first],
                              .last = r->number[last],
                              .offset = hexadecimal(r->word[address]),
@@ -221,7 +221,7 @@ static void read_tensors(tc_vela_map *m, tc_bytes xml)
     }
 }
 
-tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
+tc_vela_map *ti_vela_map_read(tc_arena *arena, tc_bytes xml)
 {
     table queue = read_table(arena, xml, "queue"), optimised = read_table(arena, xml, "optimised"),
           source = read_table(arena, xml, "source");
@@ -243,9 +243,9 @@ tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml)
         e->place = s->number[key];
         e->id = scheduled < 0 ? -1 : queue.row[i].number[scheduled];
         e->scheduled = SIZE_MAX;
-        e->kind = tc_text_copy(arena, s->word[kind]);
+        e->kind = ti_text_copy(arena, s->word[kind]);
         e->loc =
-            (tc_loc){.place = tc_text_format(arena, "%s, operator %" PRId64 " of the TOSA file",
+            (tc_loc){.place = ti_text_format(arena, "%s, operator %" PRId64 " of the TOSA file",
                                              e->kind, e->place)};
     }
     read_costs(m, &queue, &source, xml);
@@ -267,37 +267,37 @@ static const struct entry *entry_at(const tc_vela_map *m, size_t word)
     return lo < m->n ? &m->entry[lo] : NULL;
 }
 
-const char *tc_vela_map_node(const tc_vela_map *m, size_t word)
+const char *ti_vela_map_node(const tc_vela_map *m, size_t word)
 {
     const struct entry *e = entry_at(m, word);
     return e ? e->loc.place : NULL;
 }
 
-const tc_loc *tc_vela_map_place(const tc_vela_map *m, size_t word)
+const tc_loc *ti_vela_map_place(const tc_vela_map *m, size_t word)
 {
     const struct entry *e = entry_at(m, word);
     return e ? &e->loc : NULL;
 }
 
-int64_t tc_vela_map_operator(const tc_vela_map *m, size_t word)
+int64_t ti_vela_map_operator(const tc_vela_map *m, size_t word)
 {
     const struct entry *e = entry_at(m, word);
     return e ? e->place : -1;
 }
 
-const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *m, size_t *n)
+const tc_vela_cost *ti_vela_map_costs(const tc_vela_map *m, size_t *n)
 {
     *n = m->n_cost;
     return m->cost;
 }
 
-size_t tc_vela_map_scheduled(const tc_vela_map *m, size_t word)
+size_t ti_vela_map_scheduled(const tc_vela_map *m, size_t word)
 {
     const struct entry *e = entry_at(m, word);
     return e ? e->scheduled : SIZE_MAX;
 }
 
-const tc_vela_tensor *tc_vela_map_tensors(const tc_vela_map *m, size_t *n)
+const tc_vela_tensor *ti_vela_map_tensors(const tc_vela_map *m, size_t *n)
 {
     *n = m->n_tensor;
     return m->tensor;

@@ -13,14 +13,14 @@
 typedef struct tc_vela_map tc_vela_map;
 
 /* NULL: there is nothing in it that makes sense. */
-tc_vela_map *tc_vela_map_read(tc_arena *arena, tc_bytes xml);
+tc_vela_map *ti_vela_map_read(tc_arena *arena, tc_bytes xml);
 
 /* "Conv2D, operator 17 of the TOSA file", or NULL; the same as a place. */
-const char *tc_vela_map_node(const tc_vela_map *map, size_t word);
-const tc_loc *tc_vela_map_place(const tc_vela_map *map, size_t word);
+const char *ti_vela_map_node(const tc_vela_map *map, size_t word);
+const tc_loc *ti_vela_map_place(const tc_vela_map *map, size_t word);
 
 /* The operator's place in the file, constants counted; -1: not known. */
-int64_t tc_vela_map_operator(const tc_vela_map *map, size_t word);
+int64_t ti_vela_map_operator(const tc_vela_map *map, size_t word);
 
 /* The cycles that Vela expects of every scheduled operation, in its order; for tools that compare.
  */
@@ -31,16 +31,16 @@ typedef struct tc_vela_cost {
     int64_t sram_cycles, other_cycles; /* that its accesses take, of SRAM and of slower memory */
     int64_t place;                     /* of the operator in the TOSA file; -1: not known */
 } tc_vela_cost;
-const tc_vela_cost *tc_vela_map_costs(const tc_vela_map *map, size_t *n);
+const tc_vela_cost *ti_vela_map_costs(const tc_vela_map *map, size_t *n);
 
 /* The one that the command at a word belongs to; SIZE_MAX: none. */
-size_t tc_vela_map_scheduled(const tc_vela_map *map, size_t word);
+size_t ti_vela_map_scheduled(const tc_vela_map *map, size_t word);
 
 /* Where Vela puts tensors, and between which of its steps they are there. */
 typedef struct tc_vela_tensor {
     const char *name, *memory;
     int64_t first, last, offset, bytes;
 } tc_vela_tensor;
-const tc_vela_tensor *tc_vela_map_tensors(const tc_vela_map *map, size_t *n);
+const tc_vela_tensor *ti_vela_map_tensors(const tc_vela_map *map, size_t *n);
 
 #endif

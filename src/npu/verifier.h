@@ -57,23 +57,23 @@ typedef struct tc_npu_verifier {
 } tc_npu_verifier;
 
 /* A finding at the operation at hand. */
-void tc_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ...) TC_PRINTF(3, 4);
+void ti_npu_found(tc_npu_verifier *v, tc_npu_check check, const char *format, ...) TC_PRINTF(3, 4);
 
 /* verify_memory.c */
-void tc_npu_memory_begin(tc_npu_verifier *v);
-void tc_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op);
-void tc_npu_memory_end(tc_npu_verifier *v);
+void ti_npu_memory_begin(tc_npu_verifier *v);
+void ti_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op);
+void ti_npu_memory_end(tc_npu_verifier *v);
 
 /* Whether the two touch a byte in common. */
-bool tc_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b);
+bool ti_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b);
 
 /* verify_order.c: a kernel operation beside the one before, before it counts as begun. */
-void tc_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op);
+void ti_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op);
 
 /* verify_block.c */
-void tc_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op);
+void ti_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op);
 
 /* The input block that an output block needs; bytes of an element of each operand count. */
-tc_npu_block tc_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op);
+tc_npu_block ti_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op);
 
 #endif

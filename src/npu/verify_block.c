@@ -57,7 +57,7 @@ static int32_t rows_held(const tc_npu_machine *m, const tc_npu_op *op)
     return half ? 1 : op->block.h;
 }
 
-tc_npu_block tc_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
+tc_npu_block ti_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
 {
     const tc_npu_window *k = &op->window;
     tc_npu_block unit = microblock(m, op), b = op->block;
@@ -98,24 +98,24 @@ static int64_t banks(int64_t bytes, int64_t granule)
 static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
 {
     const tc_npu_machine *m = v->machine;
-    tc_npu_block in = tc_npu_ifm_block(m, op);
+    tc_npu_block in = ti_npu_ifm_block(m, op);
     bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE, table = op->function == 16;
     int64_t top = m->banks - (m->banks == 16 && !table ? 0 : 2);
     int64_t ifm = banks((int64_t)in.h * in.w * round_up((int64_t)in.depth * op->ifm.bytes, 8),
                         m->granule[ifm_granule(op)]);
     if (op->ab_start > top)
-        tc_npu_found(v, TC_CHECK_BLOCK,
+        ti_npu_found(v, TC_CHECK_BLOCK,
                      "its accumulators begin at bank %d, tables have those from %" PRId64 " on",
                      op->ab_start, top);
     if (ew) {
         bool second = op->ifm2.used && !(op->ifm2.broadcast & TC_BROADCAST_SCALAR);
         if (second && (op->ib2_start < 2 + ifm || op->ib2_start + ifm > op->ab_start))
-            tc_npu_found(v, TC_CHECK_BLOCK,
+            ti_npu_found(v, TC_CHECK_BLOCK,
                          "its operands need %" PRId64
                          " banks each: bank 2 to %d and on to %d have no room",
                          ifm, op->ib2_start, op->ab_start);
         else if (!second && 2 + ifm > op->ab_start)
-            tc_npu_found(v, TC_CHECK_BLOCK,
+            ti_npu_found(v, TC_CHECK_BLOCK,
                          "its operand needs %" PRId64 " banks: bank 2 to %d have no room", ifm,
                          op->ab_start);
         return;
@@ -126,12 +126,12 @@ static void banks_u55(tc_npu_verifier *v, const tc_npu_op *op)
                                           : op->acc_bits == 16 ? TC_GRANULE_ACC16
                                                                : TC_GRANULE_ACC32]);
     if (op->ib_end < 2 + ifm || op->ib_end > op->ab_start)
-        tc_npu_found(v, TC_CHECK_BLOCK,
+        ti_npu_found(v, TC_CHECK_BLOCK,
                      "its ifm needs %" PRId64
                      " banks from bank 2 on; it has those to %d, accumulators begin at %d",
                      ifm, op->ib_end, op->ab_start);
     if (op->ab_start + acc > top)
-        tc_npu_found(v, TC_CHECK_BLOCK,
+        ti_npu_found(v, TC_CHECK_BLOCK,
                      "its accumulators need %" PRId64 " banks from %d on; there are %" PRId64, acc,
                      op->ab_start, top);
 }
@@ -146,47 +146,47 @@ static void memories_u85(tc_npu_verifier *v, const tc_npu_op *op)
     int64_t acc = (int64_t)op->block.h * op->block.w * round_up(op->block.depth, 16) *
                   (op->acc_bits == 48 ? 8 : 4);
     if (acc > m->acc_ram)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its accumulators need %" PRId64 " bytes, there are %d",
+        ti_npu_found(v, TC_CHECK_BLOCK, "its accumulators need %" PRId64 " bytes, there are %d",
                      acc, m->acc_ram);
     if (!op->ifm.used || op->ifm.bytes > 4)
         return;
-    tc_npu_block in = tc_npu_ifm_block(m, op);
+    tc_npu_block in = ti_npu_ifm_block(m, op);
     in.depth = least(in.depth, op->ifm.c);
-    tc_npu_block piece = tc_npu_piece(m, op, in.depth, 8 * op->ifm.bytes);
+    tc_npu_block piece = ti_npu_piece(m, op, in.depth, 8 * op->ifm.bytes);
     int64_t bytes = round_up(in.h, piece.h) * round_up(in.w, piece.w) *
                     round_up(in.depth, piece.depth) * op->ifm.bytes;
     int64_t all = round_up(op->ifm.h, piece.h) * round_up(op->ifm.w, piece.w) *
                   round_up(op->ifm.c, piece.depth) * op->ifm.bytes;
     bytes = bytes < all ? bytes : all;
     if (bytes > m->ifm_ram)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its ifm block needs %" PRId64 " bytes, there are %d",
+        ti_npu_found(v, TC_CHECK_BLOCK, "its ifm block needs %" PRId64 " bytes, there are %d",
                      bytes, m->ifm_ram);
 }
 
 /* ---- both ---- */
 
-void tc_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op)
+void ti_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op)
 {
     const tc_npu_machine *m = v->machine;
     tc_npu_block unit = microblock(m, op), b = op->block;
     bool u85 = m->product == TC_U85;
     if (!unit.depth) {
-        tc_npu_found(v, TC_CHECK_BLOCK, "the machine has no microblock %d", op->microblock);
+        ti_npu_found(v, TC_CHECK_BLOCK, "the machine has no microblock %d", op->microblock);
         return;
     }
     if (b.h > m->most.h || b.w > m->most.w || b.depth > m->most.depth)
-        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is larger than %d x %d x %d",
+        ti_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is larger than %d x %d x %d",
                      b.h, b.w, b.depth, m->most.h, m->most.w, m->most.depth);
     bool row =
         !u85 && b.h == 1 && op->ofm.h == 1; /* of one row, a microblock of two may be half empty */
     int32_t depth = u85 ? 8 : unit.depth;
     if (op->kind != TC_NPU_KIND_RESIZE &&
         ((b.h % unit.h && !row) || b.w % unit.w || b.depth % depth))
-        tc_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is not a multiple of %d x %d x "
+        ti_npu_found(v, TC_CHECK_BLOCK, "its block of %d x %d x %d is not a multiple of %d x %d x "
                                         "%d",
                      b.h, b.w, b.depth, unit.h, unit.w, depth);
     if (op->kind == TC_NPU_KIND_RESIZE && (b.h != 1 || b.depth > 16))
-        tc_npu_found(v, TC_CHECK_BLOCK,
+        ti_npu_found(v, TC_CHECK_BLOCK,
                      "its block of %d x %d x %d is not one row of at most 16 channels", b.h, b.w,
                      b.depth);
     if (u85)

@@ -162,7 +162,7 @@ static int64_t find_bit(tc_npu_verifier *v, tc_npu_bits *bits, const tc_npu_acce
 static const char *space_name(const tc_npu_verifier *v, int space)
 {
     return space == TC_NPU_INTERNAL ? "the memory of tables"
-                                    : tc_text_format(&v->ctx->arena, "region %d", space);
+                                    : ti_text_format(&v->ctx->arena, "region %d", space);
 }
 
 /* Region 2 is region 1 where there is no fast memory. */
@@ -177,7 +177,7 @@ static void add_access(tc_npu_verifier *v, tc_npu_accesses *list, tc_npu_access 
     if (a.range.lo >= a.range.hi)
         return;
     if (a.range.lo < 0 || a.range.hi > all->bytes) {
-        tc_npu_found(v, TC_CHECK_BOUNDS,
+        ti_npu_found(v, TC_CHECK_BOUNDS,
                      "its %s reaches from byte %" PRId64 " to %" PRId64
                      " of %s, which has %" PRId64,
                      a.what, a.range.lo, a.range.hi, space_name(v, a.space), all->bytes);
@@ -185,7 +185,7 @@ static void add_access(tc_npu_verifier *v, tc_npu_accesses *list, tc_npu_access 
         return;
     }
     if (a.writes && a.space == 0)
-        tc_npu_found(v, TC_CHECK_READ_ONLY,
+        ti_npu_found(v, TC_CHECK_READ_ONLY,
                      "its %s lies at byte %" PRId64 " of region 0, which is read only", a.what,
                      a.range.lo);
     if (list->n < TC_NPU_ACCESSES)
@@ -206,7 +206,7 @@ static void add_map(tc_npu_verifier *v, tc_npu_accesses *list, const tc_npu_map 
                                .h = h,
                                .w = w,
                                .c = c,
-                               .range = tc_npu_map_range(m, h, w, c)});
+                               .range = ti_npu_map_range(m, h, w, c)});
 }
 
 static void add_range(tc_npu_verifier *v, tc_npu_accesses *list, int space, const char *what,
@@ -227,7 +227,7 @@ static int64_t table_bytes(const tc_npu_verifier *v, const tc_npu_op *op, int64_
         *at = op->table * bytes;
     } else if (op->function == 16) {
         bytes = op->ofm.bytes == 1 ? 256 : op->ofm.bytes == 4 ? 1024 : 2048;
-        *at = tc_npu_table_at(v->machine) + 256 * op->table;
+        *at = ti_npu_table_at(v->machine) + 256 * op->table;
     }
     return bytes;
 }
@@ -235,7 +235,7 @@ static int64_t table_bytes(const tc_npu_verifier *v, const tc_npu_op *op, int64_
 static void kernel_accesses(tc_npu_verifier *v, const tc_npu_op *op, tc_npu_accesses *list)
 {
     int32_t h, w, c;
-    tc_npu_written(op, &h, &w, &c);
+    ti_npu_written(op, &h, &w, &c);
     add_map(v, list, &op->ifm, "ifm", false, op->ifm.h, op->ifm.w, op->ifm.c);
     add_map(v, list, &op->ifm2, "ifm2", false, op->ifm2.h, op->ifm2.w, op->ifm2.c);
     bool weighs =
@@ -289,7 +289,7 @@ static void dma_side(tc_npu_verifier *v, const tc_npu_dma *d, bool source, tc_np
                        .h = (int32_t)d->planes,
                        .w = (int32_t)rows,
                        .c = (int32_t)d->bytes};
-    a.range = tc_npu_map_range(&m, a.h, a.w, a.c);
+    a.range = ti_npu_map_range(&m, a.h, a.w, a.c);
     add_access(v, list, a);
 }
 
@@ -327,7 +327,7 @@ static bool share_find(void *user, int64_t lo, int64_t hi)
     return !s->shared && worked(s->v, lo, hi);
 }
 
-bool tc_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b)
+bool ti_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b)
 {
     int64_t lo = a->range.lo > b->range.lo ? a->range.lo : b->range.lo,
             hi = a->range.hi < b->range.hi ? a->range.hi : b->range.hi;
@@ -335,7 +335,7 @@ bool tc_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_acc
         return false;
     if (!a->exact && !b->exact)
         return true;
-    tc_mark mark = tc_arena_mark(&v->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&v->ctx->scratch);
     sharing s = {.v = v, .lo = lo};
     bits_make(v, &s.bits, hi - lo);
     if (s.bits.bit) {
@@ -343,7 +343,7 @@ bool tc_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_acc
         access_runs(b, false, share_find, &s);
     } else
         s.shared = true;
-    tc_arena_rewind(&v->ctx->scratch, mark);
+    ti_arena_rewind(&v->ctx->scratch, mark);
     return s.shared;
 }
 
@@ -353,7 +353,7 @@ static const tc_npu_access *conflict(tc_npu_verifier *v, const tc_npu_accesses *
     for (size_t i = 0; i < a->n; i++)
         for (size_t k = 0; k < b->n; k++)
             if ((a->list[i].writes || b->list[k].writes) &&
-                tc_npu_overlap(v, &a->list[i], &b->list[k]))
+                ti_npu_overlap(v, &a->list[i], &b->list[k]))
                 return &a->list[i];
     return NULL;
 }
@@ -364,7 +364,7 @@ static void order(tc_npu_verifier *v, const tc_npu_accesses *now, const tc_npu_a
     for (size_t i = 0; i < n; i++) {
         const tc_npu_access *a = conflict(v, now, &list[i]);
         if (a)
-            tc_npu_found(v, TC_CHECK_WAIT,
+            ti_npu_found(v, TC_CHECK_WAIT,
                          "its %s at byte %" PRId64
                          " of %s is used by %s %zu, which may not have finished",
                          a->what, a->range.lo, space_name(v, a->space), kind, list[i].number);
@@ -408,12 +408,12 @@ static void read_bytes(tc_npu_verifier *v, const tc_npu_access *a)
 {
     int64_t at = find_bit(v, &v->written[a->space], a, false);
     if (at >= 0 && a->space == TC_NPU_INTERNAL)
-        tc_npu_found(v, TC_CHECK_TABLE,
+        ti_npu_found(v, TC_CHECK_TABLE,
                      "its table at byte %" PRId64
                      " of the memory of tables was not loaded, or was lost since",
                      at);
     else if (at >= 0 && !v->branches)
-        tc_npu_found(v, TC_CHECK_UNWRITTEN,
+        ti_npu_found(v, TC_CHECK_UNWRITTEN,
                      "its %s reads byte %" PRId64 " of %s, which was never written", a->what, at,
                      space_name(v, a->space));
     /* Sums between those that are read are not wanted: a slice leaves them out. */
@@ -426,7 +426,7 @@ static void write_bytes(tc_npu_verifier *v, const tc_npu_access *a)
     bool sums = v->op->kind == TC_NPU_KIND_POOL && v->op->mode == TC_POOL_REDUCE_SUM;
     int64_t at = v->branches || !sums ? -1 : find_bit(v, &v->unread[a->space], a, true);
     if (at >= 0)
-        tc_npu_found(v, TC_CHECK_JOINED,
+        ti_npu_found(v, TC_CHECK_JOINED,
                      "its %s writes over byte %" PRId64 " of %s, a sum that was never read",
                      a->what, at, space_name(v, a->space));
     set_bits(v, &v->written[a->space], a, true, true);
@@ -440,7 +440,7 @@ static void copy_bytes(tc_npu_verifier *v, const tc_npu_access *from, const tc_n
     int64_t n = from->range.hi - from->range.lo,
             at = bits_find(src, from->range.lo, from->range.hi, true);
     if (at == from->range.hi)
-        tc_npu_found(v, TC_CHECK_UNWRITTEN,
+        ti_npu_found(v, TC_CHECK_UNWRITTEN,
                      "its source at byte %" PRId64 " of %s was never written", from->range.lo,
                      space_name(v, from->space));
     for (int64_t i = 0; i < n;) {
@@ -473,10 +473,10 @@ static void touch(tc_npu_verifier *v, const tc_npu_accesses *now)
 static void lose_tables(tc_npu_verifier *v, const tc_npu_op *op)
 {
     if (v->machine->product == TC_U55 && v->machine->banks == 16 && op->function != 16)
-        bits_set(&v->written[TC_NPU_INTERNAL], 0, tc_npu_internal_bytes(v->machine), false);
+        bits_set(&v->written[TC_NPU_INTERNAL], 0, ti_npu_internal_bytes(v->machine), false);
 }
 
-void tc_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op)
+void ti_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op)
 {
     tc_npu_accesses now = {.number = op->number};
     v->broken = false;
@@ -488,10 +488,10 @@ void tc_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op)
         dma_accesses(v, op, &now);
         begin_dma(v, &now);
         touch(v, &now);
-    } else if (tc_npu_is_kernel(op->kind)) {
+    } else if (ti_npu_is_kernel(op->kind)) {
         kernel_accesses(v, op, &now);
         if (!v->broken)
-            tc_npu_verify_order(v, op);
+            ti_npu_verify_order(v, op);
         begin_kernel(v, op, &now);
         lose_tables(v, op);
         touch(v, &now);
@@ -505,24 +505,24 @@ static void region_begin(tc_npu_verifier *v, int space, int64_t bytes)
     bits_make(v, &v->written[space], bytes);
     bits_make(v, &v->unread[space], bytes);
     if (!v->written[space].bit)
-        tc_npu_found(v, TC_CHECK_SIZE,
+        ti_npu_found(v, TC_CHECK_SIZE,
                      "%s has %" PRId64 " bytes: writes to it are not tracked",
                      space_name(v, space), bytes);
 }
 
-void tc_npu_memory_begin(tc_npu_verifier *v)
+void ti_npu_memory_begin(tc_npu_verifier *v)
 {
     const tc_npu_program *p = v->program;
     for (int i = 0; i < TC_NPU_REGIONS; i++)
-        region_begin(v, i, tc_npu_region_bytes(p, i));
-    region_begin(v, TC_NPU_INTERNAL, tc_npu_internal_bytes(v->machine));
+        region_begin(v, i, ti_npu_region_bytes(p, i));
+    region_begin(v, TC_NPU_INTERNAL, ti_npu_internal_bytes(v->machine));
     if (v->written[0].bit)
         bits_set(&v->written[0], 0, v->written[0].bytes, true);
     for (size_t i = 0; i < p->n_in; i++) {
         const tc_npu_tensor *t = &p->in[i];
         tc_npu_bits *b = &v->written[space_of(v, t->region)];
         if (t->offset < 0 || t->offset + t->bytes > b->bytes)
-            tc_npu_found(v, TC_CHECK_BOUNDS,
+            ti_npu_found(v, TC_CHECK_BOUNDS,
                          "input %zu reaches from byte %" PRId64 " to %" PRId64
                          " of region %d, which has %" PRId64,
                          i, t->offset, t->offset + t->bytes, t->region, b->bytes);
@@ -531,18 +531,18 @@ void tc_npu_memory_begin(tc_npu_verifier *v)
     }
 }
 
-void tc_npu_memory_end(tc_npu_verifier *v)
+void ti_npu_memory_end(tc_npu_verifier *v)
 {
     const tc_npu_program *p = v->program;
     if (v->work >= most_work) {
-        tc_npu_found(v, TC_CHECK_SIZE, "the stream is too long to track every byte");
+        ti_npu_found(v, TC_CHECK_SIZE, "the stream is too long to track every byte");
         return;
     }
     for (size_t i = 0; i < p->n_out; i++) {
         const tc_npu_tensor *t = &p->out[i];
         tc_npu_bits *b = &v->written[space_of(v, t->region)];
         if (t->offset < 0 || t->offset + t->bytes > b->bytes) {
-            tc_npu_found(v, TC_CHECK_BOUNDS,
+            ti_npu_found(v, TC_CHECK_BOUNDS,
                          "output %zu reaches from byte %" PRId64 " to %" PRId64
                          " of region %d, which has %" PRId64,
                          i, t->offset, t->offset + t->bytes, t->region, b->bytes);
@@ -551,7 +551,7 @@ void tc_npu_memory_end(tc_npu_verifier *v)
         int64_t at =
             b->bit ? bits_find(b, t->offset, t->offset + t->bytes, false) : t->offset + t->bytes;
         if (at < t->offset + t->bytes)
-            tc_npu_found(v, TC_CHECK_RESULT, "byte never written: %" PRId64 " of output %zu",
+            ti_npu_found(v, TC_CHECK_RESULT, "byte never written: %" PRId64 " of output %zu",
                          at - t->offset, i);
     }
 }

@@ -26,7 +26,7 @@ static bool part(const tc_npu_map *m, const int32_t at[3], int32_t h, int32_t w,
     int64_t deep = bricks ? at[2] / 16 * m->stride_c : at[2] * m->bytes;
     out->map.base[0] += (uint64_t)(at[0] * m->stride_y + at[1] * step + deep);
     out->map.height0 = out->map.height1 = out->map.width0 = INT32_MAX;
-    out->range = tc_npu_map_range(&out->map, h, w, c);
+    out->range = ti_npu_map_range(&out->map, h, w, c);
     return true;
 }
 
@@ -37,7 +37,7 @@ static bool first_read(const tc_npu_machine *machine, const tc_npu_op *op, const
     static const int32_t origin[3] = {0, 0, 0};
     const tc_npu_window *k = &op->window;
     int32_t h = least(op->block.h, op->ofm.h), w = least(op->block.w, op->ofm.w);
-    int32_t c = least(tc_npu_ifm_block(machine, op).depth, m->c);
+    int32_t c = least(ti_npu_ifm_block(machine, op).depth, m->c);
     if (op->kind == TC_NPU_KIND_RESIZE || op->weights_ifm2)
         return false;
     if (op->kind != TC_NPU_KIND_ELEMENTWISE) {
@@ -78,8 +78,8 @@ static void check_operand(tc_npu_verifier *v, const tc_npu_op *op, const tc_npu_
     if (!first_read(v->machine, op, m, &read) || m->region != v->last.ofm.region)
         return;
     for (int32_t i = 0; i < op->blockdep; i++)
-        if (last_written(&v->last, i, &write) && tc_npu_overlap(v, &read, &write)) {
-            tc_npu_found(v, TC_CHECK_WAIT,
+        if (last_written(&v->last, i, &write) && ti_npu_overlap(v, &read, &write)) {
+            ti_npu_found(v, TC_CHECK_WAIT,
                          "its first block of the %s is read while operation %zu may still write "
                          "its last %d blocks",
                          what, v->last.number, op->blockdep);
@@ -87,7 +87,7 @@ static void check_operand(tc_npu_verifier *v, const tc_npu_op *op, const tc_npu_
         }
 }
 
-void tc_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op)
+void ti_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op)
 {
     bool follows = v->has_last && v->n_kernel && !v->branches && !v->in_chain;
     if (follows && op->blockdep && is_plain(&v->last) && is_plain(op)) {

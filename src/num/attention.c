@@ -88,21 +88,21 @@ static int64_t place(const plan *p, const int64_t *step, int64_t share, int64_t 
 #define T double
 #include "attention_body.h"
 
-void tc_num_sdpa(tc_call *call)
+void ti_num_sdpa(tc_call *call)
 {
     plan p = plan_of(call);
-    tc_work work = tc_work_of(call->out[0].type->dtype);
-    const void *q = tc_work_in(call, 0, work), *k = tc_work_in(call, 1, work);
-    const void *v = tc_work_in(call, 2, work), *mask = NULL;
+    tc_work work = ti_work_of(call->out[0].type->dtype);
+    const void *q = ti_work_in(call, 0, work), *k = ti_work_in(call, 1, work);
+    const void *v = ti_work_in(call, 2, work), *mask = NULL;
     const uint8_t *allowed = NULL;
     if (call->n_in > 3 && call->in[3].type && call->in[3].type->dtype == TC_bool)
         allowed = call->in[3].data;
     else
-        mask = tc_work_in(call, 3, work);
-    void *y = tc_work_out(call, 0, work);
+        mask = ti_work_in(call, 3, work);
+    void *y = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         attention_f32(call->scratch, &p, q, k, v, mask, allowed, y);
     else
         attention_f64(call->scratch, &p, q, k, v, mask, allowed, y);
-    tc_work_done(call, 0, work, y);
+    ti_work_done(call, 0, work, y);
 }

@@ -62,7 +62,7 @@ static tc_bytes content(const tc_field *field, const void *record)
     }
 }
 
-bool tc_attr_equal(tc_attr_kind kind, const void *a, const void *b)
+bool ti_attr_equal(tc_attr_kind kind, const void *a, const void *b)
 {
     const tc_attr_info *info = &tc_attrs[kind];
     for (int i = 0; i < info->n_field; i++) {
@@ -73,17 +73,17 @@ bool tc_attr_equal(tc_attr_kind kind, const void *a, const void *b)
     return true;
 }
 
-uint64_t tc_attr_hash(tc_attr_kind kind, const void *attr, uint64_t seed)
+uint64_t ti_attr_hash(tc_attr_kind kind, const void *attr, uint64_t seed)
 {
     const tc_attr_info *info = &tc_attrs[kind];
     for (int i = 0; i < info->n_field; i++) {
         tc_bytes x = content(&info->field[i], attr);
-        seed = tc_hash(x.data, x.size, seed);
+        seed = ti_hash(x.data, x.size, seed);
     }
     return seed;
 }
 
-tc_ints tc_ints_copy(tc_arena *arena, const int64_t *v, int32_t n)
+tc_ints ti_ints_copy(tc_arena *arena, const int64_t *v, int32_t n)
 {
     int64_t *copy = tc_new_n(arena, int64_t, (size_t)n);
     if (n)
@@ -91,7 +91,7 @@ tc_ints tc_ints_copy(tc_arena *arena, const int64_t *v, int32_t n)
     return (tc_ints){n, copy};
 }
 
-bool tc_ints_are(tc_ints list, int64_t v)
+bool ti_ints_are(tc_ints list, int64_t v)
 {
     for (int32_t i = 0; i < list.n; i++)
         if (list.v[i] != v)
@@ -99,7 +99,7 @@ bool tc_ints_are(tc_ints list, int64_t v)
     return true;
 }
 
-tc_ints tc_ints_fill(tc_arena *arena, int64_t value, int32_t n)
+tc_ints ti_ints_fill(tc_arena *arena, int64_t value, int32_t n)
 {
     int64_t *v = tc_new_n(arena, int64_t, (size_t)n);
     for (int32_t i = 0; i < n; i++)

@@ -23,8 +23,8 @@ static bool pointwise(const tc_window *w)
 /* Output lines whose columns together stay around a megabyte. */
 static int64_t lines_at_once(const tc_window *w, int64_t depth)
 {
-    int64_t line = tc_max_i64(depth * w->out[2], 1), most = INT64_C(1) << 18;
-    return tc_max_i64(1, tc_min_i64(tc_window_lines(w), most / line));
+    int64_t line = ti_max_i64(depth * w->out[2], 1), most = INT64_C(1) << 18;
+    return ti_max_i64(1, ti_min_i64(ti_window_lines(w), most / line));
 }
 
 #define NAME(f) f##_f32
@@ -47,7 +47,7 @@ static void spread(const int64_t *list, int n, int step, int64_t missing, int64_
         out[i] = i < 3 - n ? missing : list[(i - (3 - n)) * step];
 }
 
-void tc_num_conv(tc_call *call)
+void ti_num_conv(tc_call *call)
 {
     const tc_attr_conv *a = call->attr;
     const tc_type *x = call->in[0].type, *k = call->in[1].type, *y = call->out[0].type;
@@ -61,20 +61,20 @@ void tc_num_conv(tc_call *call)
     spread(a->stride.v, axes, 1, 1, s.window.stride);
     spread(a->dilation.v, axes, 1, 1, s.window.dilation);
     spread(a->pad.v, axes, 2, 0, s.window.before);
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
-    const void *bias = tc_work_in(call, 2, work);
-    void *out = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work), *weight = ti_work_in(call, 1, work);
+    const void *bias = ti_work_in(call, 2, work);
+    void *out = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         conv_f32(call->scratch, &s, in, weight, bias, out);
     else if (work == TC_WORK_f64)
         conv_f64(call->scratch, &s, in, weight, bias, out);
     else
         conv_i64(call->scratch, &s, in, weight, bias, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }
 
-void tc_num_conv_transpose(tc_call *call)
+void ti_num_conv_transpose(tc_call *call)
 {
     const tc_attr_conv_transpose *a = call->attr;
     const tc_type *x = call->in[0].type, *k = call->in[1].type, *y = call->out[0].type;
@@ -88,15 +88,15 @@ void tc_num_conv_transpose(tc_call *call)
     spread(a->stride.v, axes, 1, 1, s.window.stride);
     spread(a->dilation.v, axes, 1, 1, s.window.dilation);
     spread(a->pad.v, axes, 1, 0, s.window.before);
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
-    const void *bias = tc_work_in(call, 2, work);
-    void *out = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work), *weight = ti_work_in(call, 1, work);
+    const void *bias = ti_work_in(call, 2, work);
+    void *out = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         conv_transpose_f32(call->scratch, &s, in, weight, bias, out);
     else if (work == TC_WORK_f64)
         conv_transpose_f64(call->scratch, &s, in, weight, bias, out);
     else
         conv_transpose_i64(call->scratch, &s, in, weight, bias, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }

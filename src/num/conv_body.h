@@ -7,14 +7,14 @@ static void NAME(conv_lines)(const shape *s, const T *x, const T *weight, T *y)
 {
     const tc_window *w = &s->window;
     int64_t width = w->out[2], stride = w->stride[2];
-    for (int64_t c = 0; c < s->in_channels; c++, x += tc_window_plane(w))
+    for (int64_t c = 0; c < s->in_channels; c++, x += ti_window_plane(w))
         for (int64_t kd = 0; kd < w->kernel[0]; kd++)
             for (int64_t kh = 0; kh < w->kernel[1]; kh++)
                 for (int64_t kw = 0; kw < w->kernel[2]; kw++) {
-                    tc_inside at = tc_window_inside(w, kw);
+                    tc_inside at = ti_window_inside(w, kw);
                     T factor = *weight++;
-                    for (int64_t i = 0; i < tc_window_lines(w); i++) {
-                        int64_t line = tc_window_line(w, i, kd, kh);
+                    for (int64_t i = 0; i < ti_window_lines(w); i++) {
+                        int64_t line = ti_window_line(w, i, kd, kh);
                         if (line < 0)
                             continue;
                         T *out = y + i * width;
@@ -33,23 +33,23 @@ static void NAME(conv_lines)(const shape *s, const T *x, const T *weight, T *y)
 static void NAME(conv_columns)(tc_arena *scratch, const shape *s, const T *x, const T *weight, T *y)
 {
     const tc_window *w = &s->window;
-    int64_t width = w->out[2], lines = tc_window_lines(w), plane = lines * width;
-    int64_t depth = s->in_channels * tc_window_taps(w);
+    int64_t width = w->out[2], lines = ti_window_lines(w), plane = lines * width;
+    int64_t depth = s->in_channels * ti_window_taps(w);
     if (pointwise(w)) {
-        NAME(tc_gemm)
+        NAME(ti_gemm)
         (scratch, s->out_channels, plane, depth, weight, depth, 1, x, plane, 1, y, plane);
         return;
     }
     int64_t run = lines_at_once(w, depth);
-    tc_mark mark = tc_arena_mark(scratch);
-    T *col = tc_arena_raw(scratch, (size_t)(depth * run * width) * sizeof(T));
+    tc_mark mark = ti_arena_mark(scratch);
+    T *col = ti_arena_raw(scratch, (size_t)(depth * run * width) * sizeof(T));
     for (int64_t first = 0; first < lines; first += run) {
-        int64_t n = tc_min_i64(run, lines - first);
-        NAME(tc_gather)(w, x, s->in_channels, first, n, col);
-        NAME(tc_gemm)(scratch, s->out_channels, n * width, depth, weight, depth, 1, col, n * width,
+        int64_t n = ti_min_i64(run, lines - first);
+        NAME(ti_gather)(w, x, s->in_channels, first, n, col);
+        NAME(ti_gemm)(scratch, s->out_channels, n * width, depth, weight, depth, 1, col, n * width,
                       1, y + first * width, plane);
     }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 static void NAME(start)(const shape *s, int64_t channels, int64_t plane, const T *bias, T *y)
@@ -65,8 +65,8 @@ static void NAME(conv)(tc_arena *scratch, const shape *s, const T *x, const T *w
                        const T *bias, T *y)
 {
     const tc_window *w = &s->window;
-    int64_t in_plane = tc_window_plane(w), out_plane = tc_window_lines(w) * w->out[2];
-    int64_t depth = s->in_channels * tc_window_taps(w);
+    int64_t in_plane = ti_window_plane(w), out_plane = ti_window_lines(w) * w->out[2];
+    int64_t depth = s->in_channels * ti_window_taps(w);
     NAME(start)(s, s->groups * s->out_channels, out_plane, bias, y);
     for (int64_t n = 0; n < s->batch; n++)
         for (int64_t g = 0; g < s->groups; g++) {
@@ -88,25 +88,25 @@ static void NAME(conv_transpose)(tc_arena *scratch, const shape *s, const T *x, 
                                  const T *bias, T *y)
 {
     const tc_window *w = &s->window;
-    int64_t width = w->out[2], lines = tc_window_lines(w), places = lines * width;
-    int64_t depth = s->out_channels * tc_window_taps(w), out_plane = tc_window_plane(w);
+    int64_t width = w->out[2], lines = ti_window_lines(w), places = lines * width;
+    int64_t depth = s->out_channels * ti_window_taps(w), out_plane = ti_window_plane(w);
     int64_t run = lines_at_once(w, depth);
     NAME(start)(s, s->groups * s->out_channels, out_plane, bias, y);
-    tc_mark mark = tc_arena_mark(scratch);
-    T *col = tc_arena_raw(scratch, (size_t)(depth * run * width) * sizeof(T));
+    tc_mark mark = ti_arena_mark(scratch);
+    T *col = ti_arena_raw(scratch, (size_t)(depth * run * width) * sizeof(T));
     for (int64_t n = 0; n < s->batch; n++)
         for (int64_t g = 0; g < s->groups; g++)
             for (int64_t first = 0; first < lines; first += run) {
-                int64_t columns = tc_min_i64(run, lines - first) * width;
+                int64_t columns = ti_min_i64(run, lines - first) * width;
                 memset(col, 0, (size_t)(depth * columns) * sizeof(T));
-                NAME(tc_gemm)(scratch, depth, columns, s->in_channels,
+                NAME(ti_gemm)(scratch, depth, columns, s->in_channels,
                               weight + g * s->in_channels * depth, 1, depth,
                               x + (n * s->groups + g) * s->in_channels * places + first * width,
                               places, 1, col, columns);
-                NAME(tc_scatter)(w, col, s->out_channels, first, columns / width,
+                NAME(ti_scatter)(w, col, s->out_channels, first, columns / width,
                                  y + (n * s->groups + g) * s->out_channels * out_plane);
             }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 #undef NAME

@@ -124,7 +124,7 @@ static const char *spelled_result(const term *t, int most, tc_einsum *e)
     return NULL;
 }
 
-const char *tc_einsum_parse(const char *equation, const tc_tensor *in, int n_in, tc_einsum *e)
+const char *ti_einsum_parse(const char *equation, const tc_tensor *in, int n_in, tc_einsum *e)
 {
     term t[TC_EINSUM_OPERANDS], result;
     const char *at = equation, *problem;
@@ -243,7 +243,7 @@ static const void *packed(tc_call *call, tc_work work, const tc_einsum *e, const
     }
     if (as_is)
         return v->data;
-    void *out = tc_arena_raw(call->scratch, (size_t)n * tc_work_size(work));
+    void *out = ti_arena_raw(call->scratch, (size_t)n * ti_work_size(work));
     pack(work, e, v, keep, &summed, out);
     return out;
 }
@@ -278,17 +278,17 @@ static view contract(tc_call *call, tc_work work, const tc_einsum *e, const view
         return y;
     }
     int64_t m = count_of(e, &rows), n = count_of(e, &columns), k = count_of(e, &inner);
-    void *out = tc_arena_array(call->scratch, (size_t)total, tc_work_size(work), 8);
+    void *out = ti_arena_array(call->scratch, (size_t)total, ti_work_size(work), 8);
     for (int64_t i = 0; i < count_of(e, &batch); i++)
-        tc_gemm(work, call->scratch, m, n, k, tc_work_at(work, x, i * m * k), k, 1,
-                tc_work_at(work, w, i * k * n), n, 1, tc_work_at_out(work, out, i * m * n), n);
+        ti_gemm(work, call->scratch, m, n, k, ti_work_at(work, x, i * m * k), k, 1,
+                ti_work_at(work, w, i * k * n), n, 1, ti_work_at_out(work, out, i * m * n), n);
     y.data = out;
     return y;
 }
 
 static view operand(tc_call *call, tc_work work, const tc_einsum *e, int i)
 {
-    view v = {.data = tc_work_in(call, i, work)};
+    view v = {.data = ti_work_in(call, i, work)};
     const tc_type *t = call->in[i].type;
     int64_t size = 1;
     for (int k = t->rank - 1; k >= 0; k--) {
@@ -300,11 +300,11 @@ static view operand(tc_call *call, tc_work work, const tc_einsum *e, int i)
     return v;
 }
 
-void tc_num_einsum(tc_call *call)
+void ti_num_einsum(tc_call *call)
 {
     const tc_attr_einsum *a = call->attr;
     tc_einsum e;
-    call->error = tc_einsum_parse(a->equation, call->in, call->n_in, &e);
+    call->error = ti_einsum_parse(a->equation, call->in, call->n_in, &e);
     if (call->error)
         return;
     uint64_t result = 0, mask[TC_EINSUM_OPERANDS] = {0};
@@ -316,7 +316,7 @@ void tc_num_einsum(tc_call *call)
     for (int i = 0; i < e.n_in; i++)
         for (int k = 0; k < e.rank[i]; k++)
             mask[i] |= UINT64_C(1) << e.in[i][k];
-    tc_work work = tc_work_of(call->out[0].type->dtype);
+    tc_work work = ti_work_of(call->out[0].type->dtype);
     view v = operand(call, work, &e, 0);
     for (int i = 1; i < e.n_in && !call->error; i++) {
         uint64_t need = result;
@@ -330,7 +330,7 @@ void tc_num_einsum(tc_call *call)
         call->error = "the sum has too many terms";
     if (call->error)
         return;
-    void *out = tc_work_out(call, 0, work);
+    void *out = ti_work_out(call, 0, work);
     pack(work, &e, &v, &keep, &sum, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }

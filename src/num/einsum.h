@@ -19,6 +19,6 @@ typedef struct tc_einsum {
 } tc_einsum;
 
 /* NULL, or what is wrong with the equation, to be put behind its text. */
-const char *tc_einsum_parse(const char *equation, const tc_tensor *in, int n_in, tc_einsum *out);
+const char *ti_einsum_parse(const char *equation, const tc_tensor *in, int n_in, tc_einsum *out);
 
 #endif

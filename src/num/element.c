@@ -28,13 +28,13 @@ static double float_value(tc_dtype dtype, uint64_t bits)
     double real;
     switch (dtype) {
     case TC_f16:
-        return (double)tc_f16_to_f32((uint16_t)bits);
+        return (double)ti_f16_to_f32((uint16_t)bits);
     case TC_bf16:
-        return (double)tc_bf16_to_f32((uint16_t)bits);
+        return (double)ti_bf16_to_f32((uint16_t)bits);
     case TC_e4m3:
-        return (double)tc_e4m3_to_f32((uint8_t)bits);
+        return (double)ti_e4m3_to_f32((uint8_t)bits);
     case TC_e5m2:
-        return (double)tc_e5m2_to_f32((uint8_t)bits);
+        return (double)ti_e5m2_to_f32((uint8_t)bits);
     case TC_f32:
         memcpy(&single, &bits, sizeof single);
         return (double)single;
@@ -52,13 +52,13 @@ static uint64_t nearest_bits(tc_dtype dtype, const char *text)
     uint64_t bits = 0;
     switch (dtype) {
     case TC_f16:
-        return tc_f64_to_f16(real);
+        return ti_f64_to_f16(real);
     case TC_bf16:
-        return tc_f64_to_bf16(real);
+        return ti_f64_to_bf16(real);
     case TC_e4m3:
-        return tc_f32_to_e4m3(single);
+        return ti_f32_to_e4m3(single);
     case TC_e5m2:
-        return tc_f32_to_e5m2(single);
+        return ti_f32_to_e5m2(single);
     case TC_f32:
         memcpy(&bits, &single, sizeof single);
         return bits;
@@ -92,13 +92,13 @@ static void put_float(tc_buf *out, tc_dtype dtype, const void *at)
     uint64_t bits = get_bits(tc_dtypes[dtype].bytes, at);
     double value = float_value(dtype, bits);
     if (isnan(value)) {
-        tc_buf_text(out, "nan");
+        ti_buf_text(out, "nan");
         if (bits != plain_nan(dtype))
-            tc_buf_printf(out, "(0x%" PRIx64 ")", bits);
+            ti_buf_printf(out, "(0x%" PRIx64 ")", bits);
         return;
     }
     if (isinf(value)) {
-        tc_buf_text(out, value < 0 ? "-inf" : "inf");
+        ti_buf_text(out, value < 0 ? "-inf" : "inf");
         return;
     }
     char text[32];
@@ -109,7 +109,7 @@ static void put_float(tc_buf *out, tc_dtype dtype, const void *at)
         if (nearest_bits(dtype, text) == bits)
             break;
     }
-    tc_buf_text(out, text);
+    ti_buf_text(out, text);
 }
 
 static int64_t get_int(tc_dtype dtype, const void *at)
@@ -122,25 +122,25 @@ static int64_t get_int(tc_dtype dtype, const void *at)
     return value < 0 ? ~(~value >> unused) : value >> unused;
 }
 
-void tc_element_put(tc_buf *out, tc_dtype dtype, const void *at)
+void ti_element_put(tc_buf *out, tc_dtype dtype, const void *at)
 {
     switch (tc_dtypes[dtype].kind) {
     case TC_BOOL:
-        tc_buf_text(out, *(const uint8_t *)at ? "true" : "false");
+        ti_buf_text(out, *(const uint8_t *)at ? "true" : "false");
         break;
     case TC_INT:
     case TC_SHAPE:
-        tc_buf_printf(out, "%" PRId64, get_int(dtype, at));
+        ti_buf_printf(out, "%" PRId64, get_int(dtype, at));
         break;
     case TC_UINT:
-        tc_buf_printf(out, "%" PRIu64, get_bits(tc_dtypes[dtype].bytes, at));
+        ti_buf_printf(out, "%" PRIu64, get_bits(tc_dtypes[dtype].bytes, at));
         break;
     case TC_COMPLEX:
-        tc_buf_u8(out, '(');
+        ti_buf_u8(out, '(');
         put_float(out, TC_f32, at);
-        tc_buf_u8(out, ',');
+        ti_buf_u8(out, ',');
         put_float(out, TC_f32, (const char *)at + 4);
-        tc_buf_u8(out, ')');
+        ti_buf_u8(out, ')');
         break;
     case TC_FLOAT:
         put_float(out, dtype, at);
@@ -150,18 +150,18 @@ void tc_element_put(tc_buf *out, tc_dtype dtype, const void *at)
 
 static bool read_bool(tc_str text, void *at)
 {
-    bool yes = tc_str_is(text, "true");
+    bool yes = ti_str_is(text, "true");
     *(uint8_t *)at = yes;
-    return yes || tc_str_is(text, "false");
+    return yes || ti_str_is(text, "false");
 }
 
 static bool read_int(tc_dtype dtype, tc_str text, void *at)
 {
     int64_t value;
     bool any = tc_dtypes[dtype].kind == TC_SHAPE; /* 64 bits, signed */
-    if (!tc_text_to_i64(text, &value))
+    if (!ti_text_to_i64(text, &value))
         return false;
-    if (!any && (value < tc_dtype_min(dtype) || value > tc_dtype_max(dtype)))
+    if (!any && (value < ti_dtype_min(dtype) || value > ti_dtype_max(dtype)))
         return false;
     put_bits(tc_dtypes[dtype].bytes, (uint64_t)value, at);
     return true;
@@ -188,11 +188,11 @@ static bool read_nan(tc_dtype dtype, const char *word, void *at)
     uint64_t bits = plain_nan(dtype);
     if (word[3]) {
         char *end;
-        if (!tc_text_starts(word, "nan(0x"))
+        if (!ti_text_starts(word, "nan(0x"))
             return false;
         bits = strtoull(word + 6, &end, 16);
         unsigned width = tc_dtypes[dtype].bits;
-        if (!tc_text_eq(end, ")") || (width < 64 && bits >> width) ||
+        if (!ti_text_eq(end, ")") || (width < 64 && bits >> width) ||
             !isnan(float_value(dtype, bits)))
             return false;
     }
@@ -207,11 +207,11 @@ static bool read_float(tc_dtype dtype, tc_str text, void *at)
         return false;
     memcpy(word, text.p, text.n);
     word[text.n] = 0;
-    if (tc_text_starts(word, "nan"))
+    if (ti_text_starts(word, "nan"))
         return read_nan(dtype, word, at);
-    bool infinite = tc_text_eq(word, "inf") || tc_text_eq(word, "-inf");
+    bool infinite = ti_text_eq(word, "inf") || ti_text_eq(word, "-inf");
     double real;
-    if (!infinite && (strspn(word, "+-.0123456789eE") != text.n || !tc_text_to_f64(text, &real)))
+    if (!infinite && (strspn(word, "+-.0123456789eE") != text.n || !ti_text_to_f64(text, &real)))
         return false;
     uint64_t bits = nearest_bits(dtype, word);
     put_bits(tc_dtypes[dtype].bytes, bits, at);
@@ -234,7 +234,7 @@ static bool read_complex(tc_str text, void *at)
            read_float(TC_f32, (tc_str){comma + 1, inside.n - n - 1}, (char *)at + 4);
 }
 
-bool tc_element_read(tc_dtype dtype, tc_str text, void *at)
+bool ti_element_read(tc_dtype dtype, tc_str text, void *at)
 {
     switch (tc_dtypes[dtype].kind) {
     case TC_BOOL:
@@ -252,12 +252,12 @@ bool tc_element_read(tc_dtype dtype, tc_str text, void *at)
     return false;
 }
 
-bool tc_elements_valid(const tc_type *type, const void *data)
+bool ti_elements_valid(const tc_type *type, const void *data)
 {
     if (type->dtype != TC_bool && type->dtype != TC_i4 && type->dtype != TC_i48)
         return true;
     size_t bytes = tc_dtypes[type->dtype].bytes;
-    int64_t lo = tc_dtype_min(type->dtype), hi = tc_dtype_max(type->dtype);
+    int64_t lo = ti_dtype_min(type->dtype), hi = ti_dtype_max(type->dtype);
     const char *at = data;
     for (int64_t i = 0, n = tc_type_count(type); i < n; i++, at += bytes) {
         int64_t value = get_int(type->dtype, at);

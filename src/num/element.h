@@ -7,14 +7,14 @@
 
 /* true, -3, 0.1, inf, nan, (1,-2) for complex numbers.  Floats have the fewest digits that read
  * back as the same bits; a NaN that is not the plain one shows its bits: nan(0x7fc00001). */
-void tc_element_put(tc_buf *out, tc_dtype dtype, const void *at);
+void ti_element_put(tc_buf *out, tc_dtype dtype, const void *at);
 
 /* Text to an element; false when the text is not a number,
 or not one that dtype can hold.  A float is
  * rounded to the nearest, and past the range it is refused unless it is written inf. */
-bool tc_element_read(tc_dtype dtype, tc_str text, void *at);
+bool ti_element_read(tc_dtype dtype, tc_str text, void *at);
 
 /* Whether stored bytes are elements of the type: bool, i4 and i48 leave some patterns unused. */
-bool tc_elements_valid(const tc_type *type, const void *data);
+bool ti_elements_valid(const tc_type *type, const void *data);
 
 #endif

@@ -63,7 +63,7 @@ static tc_dtype promote_two(tc_dtype a, tc_dtype b)
                               : TC_none;
 }
 
-tc_dtype tc_promote(const tc_tensor *in, int n)
+tc_dtype ti_promote(const tc_tensor *in, int n)
 {
     tc_dtype wide = TC_none, zero = TC_none; /* operands with axes, and without */
     for (int i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static tc_domain domain_of(tc_dtype t)
         return TC_AS_C64;
     if (t == TC_f64)
         return TC_AS_F64;
-    return tc_is_float(t) ? TC_AS_F32 : TC_AS_I64;
+    return ti_is_float(t) ? TC_AS_F32 : TC_AS_I64;
 }
 
 /* Steps of an operand along the axes of the result; 0 where it is repeated. */
@@ -108,7 +108,7 @@ static bool joins(const tc_walk *w, int64_t step[][TC_MAX_RANK], int last, int f
     return true;
 }
 
-void tc_walk_init(tc_walk *w, const tc_type *out, const tc_tensor *in, int n)
+void ti_walk_init(tc_walk *w, const tc_type *out, const tc_tensor *in, int n)
 {
     int64_t step[TC_WALK_MAX][TC_MAX_RANK];
     *w = (tc_walk){.n = n, .length = 1, .count = 1};
@@ -136,7 +136,7 @@ void tc_walk_init(tc_walk *w, const tc_type *out, const tc_tensor *in, int n)
         w->count = 0;
 }
 
-void tc_walk_next(tc_walk *w)
+void ti_walk_next(tc_walk *w)
 {
     for (int i = w->rank - 1; i >= 0; i--) {
         for (int k = 0; k < w->n; k++)
@@ -166,20 +166,20 @@ static void fill(char *to, const char *from, size_t size, int64_t n)
 #undef FILL
 }
 
-tc_tensor tc_expanded(tc_arena *arena, tc_tensor t, const tc_type *out)
+tc_tensor ti_expanded(tc_arena *arena, tc_tensor t, const tc_type *out)
 {
-    if (!t.type || tc_same_dims(t.type, out))
+    if (!t.type || ti_same_dims(t.type, out))
         return t;
     tc_type *type = tc_new(arena, tc_type);
     *type = *out;
     type->dtype = t.type->dtype;
     type->quant = NULL;
-    tc_tensor full = tc_tensor_new(arena, type);
+    tc_tensor full = ti_tensor_new(arena, type);
     size_t size = tc_dtypes[type->dtype].bytes;
     tc_walk w;
-    tc_walk_init(&w, out, &t, 1);
+    ti_walk_init(&w, out, &t, 1);
     char *to = full.data;
-    for (int64_t s = 0; s < w.count; s++, tc_walk_next(&w)) {
+    for (int64_t s = 0; s < w.count; s++, ti_walk_next(&w)) {
         const char *from = (const char *)t.data + (size_t)w.offset[0] * size;
         if (w.one[0])
             fill(to, from, size, w.length);
@@ -201,20 +201,20 @@ static void round_f32(tc_dtype t, float *v, size_t n)
     } store;
     tc_type type = {.dtype = t};
     tc_tensor narrow = {&type, &store};
-    tc_write_f32(narrow, 0, n, v);
-    tc_read_f32(narrow, 0, n, v);
+    ti_write_f32(narrow, 0, n, v);
+    ti_read_f32(narrow, 0, n, v);
 }
 
 static void wrap_i64(tc_dtype t, int64_t *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        v[i] = tc_wrap(t, v[i]);
+        v[i] = ti_wrap(t, v[i]);
 }
 
 static void read_c64(tc_tensor t, int64_t start, size_t n, float *out)
 {
     for (size_t i = 0; i < n; i++) {
-        out[2 * i] = (float)tc_load_f64(t, start + (int64_t)i);
+        out[2 * i] = (float)ti_load_f64(t, start + (int64_t)i);
         out[2 * i + 1] = 0;
     }
 }
@@ -231,15 +231,15 @@ static const void *take(tc_tensor t, int64_t start, size_t n, tc_dtype common, b
         return (const char *)t.data + (size_t)start * tc_dtypes[dtype].bytes;
     switch (domain) {
     case TC_AS_F32:
-        tc_read_f32(t, start, n, space->f32);
+        ti_read_f32(t, start, n, space->f32);
         if (dtype != common && !keep)
             round_f32(common, space->f32, n);
         break;
     case TC_AS_F64:
-        tc_read_f64(t, start, n, space->f64);
+        ti_read_f64(t, start, n, space->f64);
         break;
     case TC_AS_I64:
-        tc_read_i64(t, start, n, space->i64);
+        ti_read_i64(t, start, n, space->i64);
         if (dtype != common)
             wrap_i64(common, space->i64, n);
         break;
@@ -252,11 +252,11 @@ static const void *take(tc_tensor t, int64_t start, size_t n, tc_dtype common, b
 static void put(tc_tensor out, int64_t start, size_t n, tc_domain domain, const numbers *from)
 {
     if (domain == TC_AS_F32)
-        tc_write_f32(out, start, n, from->f32);
+        ti_write_f32(out, start, n, from->f32);
     else if (domain == TC_AS_F64)
-        tc_write_f64(out, start, n, from->f64);
+        ti_write_f64(out, start, n, from->f64);
     else
-        tc_write_i64(out, start, n, from->i64);
+        ti_write_i64(out, start, n, from->i64);
 }
 
 /* Whether the result's buffer holds just what the loop writes. */
@@ -310,7 +310,7 @@ static void run_block(const stretch *s, tc_run *run, int64_t at, int64_t from, s
         put(s->out, at + from, n, domain, &result);
 }
 
-void tc_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common)
+void ti_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common)
 {
     if (!op->fn[domain_of(common)]) {
         call->error = "this operator has no meaning for numbers of this type";
@@ -322,23 +322,23 @@ void tc_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common)
         s.in[k] = call->in[k];
         s.keep[k] = k && (op->flags & TC_WIDE_SCALARS) && s.in[k].type && s.in[k].type->rank == 0;
     }
-    tc_walk_init(&s.walk, out, s.in, s.n_in);
+    ti_walk_init(&s.walk, out, s.in, s.n_in);
     if (s.walk.length < 16 &&
         s.walk.count > 1) { /* short stretches: spread the operands out instead */
         for (int k = 0; k < s.n_in; k++)
             if (s.in[k].type && s.in[k].type->rank)
-                s.in[k] = tc_expanded(call->scratch, s.in[k], out);
-        tc_walk_init(&s.walk, out, s.in, s.n_in);
+                s.in[k] = ti_expanded(call->scratch, s.in[k], out);
+        ti_walk_init(&s.walk, out, s.in, s.n_in);
     }
     tc_run run = {.attr = call->attr, .dtype = common};
     int64_t at = 0, length = s.walk.length;
-    for (int64_t i = 0; i < s.walk.count && !run.error; i++, tc_walk_next(&s.walk), at += length)
+    for (int64_t i = 0; i < s.walk.count && !run.error; i++, ti_walk_next(&s.walk), at += length)
         for (int64_t from = 0; from < length; from += BLOCK)
-            run_block(&s, &run, at, from, (size_t)tc_min_i64(BLOCK, length - from));
+            run_block(&s, &run, at, from, (size_t)ti_min_i64(BLOCK, length - from));
     call->error = run.error;
 }
 
-void tc_convert(tc_tensor in, tc_tensor out)
+void ti_convert(tc_tensor in, tc_tensor out)
 {
     numbers space;
     tc_dtype from = in.type->dtype, to = out.type->dtype;
@@ -350,16 +350,16 @@ void tc_convert(tc_tensor in, tc_tensor out)
     bool ints = domain_of(from) == TC_AS_I64 && domain_of(to) == TC_AS_I64;
     bool wide = from == TC_f64 || to == TC_f64;
     for (int64_t at = 0; at < count; at += BLOCK) {
-        size_t n = (size_t)tc_min_i64(BLOCK, count - at);
+        size_t n = (size_t)ti_min_i64(BLOCK, count - at);
         if (ints) {
-            tc_read_i64(in, at, n, space.i64);
-            tc_write_i64(out, at, n, space.i64);
+            ti_read_i64(in, at, n, space.i64);
+            ti_write_i64(out, at, n, space.i64);
         } else if (wide) {
-            tc_read_f64(in, at, n, space.f64);
-            tc_write_f64(out, at, n, space.f64);
+            ti_read_f64(in, at, n, space.f64);
+            ti_write_f64(out, at, n, space.f64);
         } else {
-            tc_read_f32(in, at, n, space.f32);
-            tc_write_f32(out, at, n, space.f32);
+            ti_read_f32(in, at, n, space.f32);
+            ti_write_f32(out, at, n, space.f32);
         }
     }
 }

@@ -13,17 +13,17 @@
 /* PyTorch's common type of some operands (those left out do not count): the highest of bool,
  * integer, float, complex; within it operands of rank 0 do not widen the others.  TC_none: there is
  * none. */
-tc_dtype tc_promote(const tc_tensor *in, int n);
+tc_dtype ti_promote(const tc_tensor *in, int n);
 
 /* What numbers of a type are computed as. */
 typedef enum tc_domain { TC_AS_F32, TC_AS_F64, TC_AS_I64, TC_AS_C64, TC_DOMAIN_COUNT } tc_domain;
 
 /* v as a number of a narrow float type, for the operators whose steps PyTorch rounds one by one. */
-static inline float tc_narrowed(tc_dtype t, float v)
+static inline float ti_narrowed(tc_dtype t, float v)
 {
     if (t == TC_f16)
-        return tc_f16_to_f32(tc_f32_to_f16(v));
-    return t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v)) : v;
+        return ti_f16_to_f32(ti_f32_to_f16(v));
+    return t == TC_bf16 ? ti_bf16_to_f32(ti_f32_to_bf16(v)) : v;
 }
 
 /* Numbers side by side: float, double, int64_t or pairs of float, as the domain says. */
@@ -53,7 +53,7 @@ typedef struct tc_eltwise {
 } tc_eltwise;
 
 /* Result 0 of the call from its operands, computed in type `common`. */
-void tc_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common);
+void ti_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common);
 
 /* Broadcast operands walked together: stretches in which every operand steps by 0 or 1. */
 enum { TC_WALK_MAX = 4 };
@@ -69,13 +69,13 @@ typedef struct tc_walk {
 } tc_walk;
 
 /* `in` are broadcast to `out`; operands without type do not step. */
-void tc_walk_init(tc_walk *walk, const tc_type *out, const tc_tensor *in, int n);
-void tc_walk_next(tc_walk *walk);
+void ti_walk_init(tc_walk *walk, const tc_type *out, const tc_tensor *in, int n);
+void ti_walk_next(tc_walk *walk);
 
 /* The tensor with the shape of `out`, in the arena; the tensor itself when it has it already. */
-tc_tensor tc_expanded(tc_arena *arena, tc_tensor t, const tc_type *out);
+tc_tensor ti_expanded(tc_arena *arena, tc_tensor t, const tc_type *out);
 
 /* x in another element type, buffer to buffer, by PyTorch's rules. */
-void tc_convert(tc_tensor in, tc_tensor out);
+void ti_convert(tc_tensor in, tc_tensor out);
 
 #endif

@@ -41,10 +41,10 @@
 
 /* A kernel that computes in the type of the result; flags beside TC_TAKES_ONE. */
 #define KERNEL(name, f32_, f64_, i64_, c64_, flags_)                                               \
-    void tc_num_##name(tc_call *call)                                                              \
+    void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
         static const tc_eltwise op = {{f32_, f64_, i64_, c64_}, TC_TAKES_ONE | (flags_)};          \
-        tc_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
+        ti_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
     }
 
 /* One that computes in the common type of the operands and gives bool. */
@@ -52,11 +52,11 @@
     LOOP(name##_f32, float, uint8_t, , expression)                                                 \
     LOOP(name##_f64, double, uint8_t, , expression)                                                \
     LOOP(name##_i64, int64_t, uint8_t, , expression)                                               \
-    void tc_num_##name(tc_call *call)                                                              \
+    void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
         static const tc_eltwise op = {{name##_f32, name##_f64, name##_i64, c64_},                  \
                                       TC_GIVES_BOOL | TC_TAKES_ONE};                               \
-        tc_eltwise_run(call, &op, tc_promote(call->in, call->n_in));                               \
+        ti_eltwise_run(call, &op, ti_promote(call->in, call->n_in));                               \
     }
 
 #define FLOATS(name, expression)                                                                   \
@@ -88,10 +88,10 @@ LOOP(plus_f32, float, float, , x + y)
 LOOP(minus_f32, float, float, , x - y)
 LOOP(scaled_f32, float, float, real alpha = (real)alpha_of(run), x + alpha * y)
 LOOP(scaled_down_f32, float, float, real alpha = (real)alpha_of(run), x - alpha * y)
-LOOP(scaled_narrow, float, float, real alpha = tc_narrowed(run->dtype, (real)alpha_of(run)),
-     x + tc_narrowed(run->dtype, alpha *y))
-LOOP(scaled_down_narrow, float, float, real alpha = tc_narrowed(run->dtype, (real)alpha_of(run)),
-     x - tc_narrowed(run->dtype, alpha *y))
+LOOP(scaled_narrow, float, float, real alpha = ti_narrowed(run->dtype, (real)alpha_of(run)),
+     x + ti_narrowed(run->dtype, alpha *y))
+LOOP(scaled_down_narrow, float, float, real alpha = ti_narrowed(run->dtype, (real)alpha_of(run)),
+     x - ti_narrowed(run->dtype, alpha *y))
 static void add_f32(tc_run *run)
 {
     tc_run_fn *scaled = run->dtype == TC_f32 ? scaled_f32 : scaled_narrow;
@@ -104,9 +104,9 @@ static void sub_f32(tc_run *run)
 }
 LOOP(add_f64, double, double, real alpha = alpha_of(run), x + alpha * y)
 LOOP(sub_f64, double, double, real alpha = alpha_of(run), x - alpha * y)
-LOOP(add_i64, int64_t, int64_t, int64_t alpha = tc_trunc_i64(alpha_of(run)),
+LOOP(add_i64, int64_t, int64_t, int64_t alpha = ti_trunc_i64(alpha_of(run)),
      sum(x, product(alpha, y)))
-LOOP(sub_i64, int64_t, int64_t, int64_t alpha = negated(tc_trunc_i64(alpha_of(run))),
+LOOP(sub_i64, int64_t, int64_t, int64_t alpha = negated(ti_trunc_i64(alpha_of(run))),
      sum(x, product(alpha, y)))
 
 FLOATS(mul, x *y)
@@ -210,7 +210,7 @@ static float floor_quotient_f32(float x, float y)
 
 FLOATS(div_exact, x / y)
 FLOATS(div_trunc, trunc(x / y))
-LOOP(div_trunc_narrow, float, float, , trunc(tc_narrowed(run->dtype, x / y)))
+LOOP(div_trunc_narrow, float, float, , trunc(ti_narrowed(run->dtype, x / y)))
 LOOP(div_floor_f32, float, float, , floor_quotient_f32(x, y))
 LOOP(div_floor_f64, double, double, , floor_quotient_f64(x, y))
 LOOP(div_trunc_i64, int64_t, int64_t, if (any_zero(run)) return, quotient(x, y))
@@ -224,7 +224,7 @@ KERNEL(remainder, remainder_f32, remainder_f64, remainder_i64, NULL, 0)
 KERNEL(fmod, fmod_f32, fmod_f64, fmod_i64, NULL, 0)
 
 /* A number as divisor keeps its precision, and so does its quotient until it is cut. */
-void tc_num_div(tc_call *call)
+void ti_num_div(tc_call *call)
 {
     enum { FLAGS = TC_TAKES_ONE | TC_WIDE_SCALARS };
     static const tc_eltwise op[] = {
@@ -237,7 +237,7 @@ void tc_num_div(tc_call *call)
     tc_dtype t = call->out[0].type->dtype;
     bool stepwise =
         a->mode == TC_div_mode_trunc && call->in[1].type->rank && (t == TC_f16 || t == TC_bf16);
-    tc_eltwise_run(call, stepwise ? &narrow : &op[a->mode], t);
+    ti_eltwise_run(call, stepwise ? &narrow : &op[a->mode], t);
 }
 
 /* Powers.  PyTorch takes a few exponents, given as numbers, by simpler ways. */
@@ -267,7 +267,7 @@ static void inverse_f32(const float *restrict x, float *restrict out, size_t n)
         out[i] = 1 / x[i];
 }
 
-LOOP(pow_f32, float, float, , tc_powf(x, y))
+LOOP(pow_f32, float, float, , ti_powf(x, y))
 LOOP(pow_f64, double, double, , pow(x, y))
 INTS(pow, power(x, y))
 
@@ -279,8 +279,8 @@ static void pow_number_f32(tc_run *run)
         tc_block_f32 *block;
     } simple[] = {{2, square_f32},
                   {3, cube_f32},
-                  {0.5f, tc_sqrt_f32},
-                  {-0.5f, tc_rsqrt_f32},
+                  {0.5f, ti_sqrt_f32},
+                  {-0.5f, ti_rsqrt_f32},
                   {-1, inverse_f32}};
     for (size_t i = 0; i < TC_COUNT(simple); i++)
         if (*(const float *)run->in[1] == simple[i].exponent) {
@@ -290,11 +290,11 @@ static void pow_number_f32(tc_run *run)
     pow_f32(run);
 }
 
-void tc_num_pow(tc_call *call)
+void ti_num_pow(tc_call *call)
 {
     static const tc_eltwise any = {{pow_f32, pow_f64, pow_i64}, TC_TAKES_ONE};
     static const tc_eltwise number = {{pow_number_f32, pow_f64, pow_i64}, TC_TAKES_ONE};
-    tc_eltwise_run(call, call->in[1].type->rank ? &any : &number, call->out[0].type->dtype);
+    ti_eltwise_run(call, call->in[1].type->rank ? &any : &number, call->out[0].type->dtype);
 }
 
 /* The larger and the smaller; NaN wins, or loses. */
@@ -318,7 +318,7 @@ static float hypot_f32_of(float x, float y)
 /* x ln y, 0 where x is 0 unless y is NaN */
 static float xlogy_f32_of(float x, float y, tc_dtype t)
 {
-    return x == 0 && y == y ? 0 : x * tc_narrowed(t, tc_logf(y));
+    return x == 0 && y == y ? 0 : x * ti_narrowed(t, ti_logf(y));
 }
 static double xlogy_f64_of(double x, double y)
 {
@@ -331,11 +331,11 @@ static double logaddexp_f64_of(double x, double y)
     return (x > y ? x : y) + log1p(exp(-fabs(x - y)));
 }
 
-LOOP(atan2_f32, float, float, , tc_atan2f(x, y))
+LOOP(atan2_f32, float, float, , ti_atan2f(x, y))
 LOOP(atan2_f64, double, double, , atan2(x, y))
 LOOP(hypot_f32, float, float, , hypot_f32_of(x, y))
 LOOP(hypot_f64, double, double, , hypot(x, y))
-LOOP(logaddexp_f32, float, float, , tc_logaddexpf(x, y))
+LOOP(logaddexp_f32, float, float, , ti_logaddexpf(x, y))
 LOOP(logaddexp_f64, double, double, , logaddexp_f64_of(x, y))
 LOOP(xlogy_f32, float, float, , xlogy_f32_of(x, y, run->dtype))
 LOOP(xlogy_f64, double, double, , xlogy_f64_of(x, y))

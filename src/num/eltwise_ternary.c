@@ -22,10 +22,10 @@
         }                                                                                          \
     }
 #define KERNEL(name, f32_, f64_, i64_, flags_)                                                     \
-    void tc_num_##name(tc_call *call)                                                              \
+    void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
         static const tc_eltwise op = {{f32_, f64_, i64_}, flags_};                                 \
-        tc_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
+        ti_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
     }
 
 /* x + z (y - x), from the nearer end. */
@@ -41,7 +41,7 @@ static double value_of(const tc_run *run)
 
 LOOP(addcmul_f32, float, float value = (float)value_of(run), x + value * y * z)
 LOOP(addcmul_f64, double, double value = value_of(run), x + value * y * z)
-LOOP(addcmul_i64, int64_t, uint64_t value = (uint64_t)tc_trunc_i64(value_of(run)),
+LOOP(addcmul_i64, int64_t, uint64_t value = (uint64_t)ti_trunc_i64(value_of(run)),
      (uint64_t)x + value * (uint64_t)y * (uint64_t)z)
 LOOP(addcdiv_f32, float, float value = (float)value_of(run), x + value * y / z)
 LOOP(addcdiv_f64, double, double value = value_of(run), x + value * y / z)
@@ -67,10 +67,10 @@ CLAMP(clamp_tensor_f32, float)
 CLAMP(clamp_tensor_f64, double)
 CLAMP(clamp_tensor_i64, int64_t)
 
-void tc_num_clamp_tensor(tc_call *call)
+void ti_num_clamp_tensor(tc_call *call)
 {
     static const tc_eltwise op = {{clamp_tensor_f32, clamp_tensor_f64, clamp_tensor_i64}, 0};
-    tc_eltwise_run(call, &op, call->out[0].type->dtype);
+    ti_eltwise_run(call, &op, call->out[0].type->dtype);
 }
 
 /* An operand of where in the result's type. */
@@ -81,8 +81,8 @@ static tc_tensor in_type(tc_call *call, tc_tensor t, tc_dtype dtype)
     tc_type *type = tc_new(call->scratch, tc_type);
     *type = *t.type;
     type->dtype = dtype;
-    tc_tensor converted = tc_tensor_new(call->scratch, type);
-    tc_convert(t, converted);
+    tc_tensor converted = ti_tensor_new(call->scratch, type);
+    ti_convert(t, converted);
     return converted;
 }
 
@@ -112,20 +112,20 @@ CHOOSE(choose_16, uint16_t)
 CHOOSE(choose_32, uint32_t)
 CHOOSE(choose_64, uint64_t)
 
-void tc_num_where(tc_call *call)
+void ti_num_where(tc_call *call)
 {
     const tc_type *out = call->out[0].type;
     size_t size = tc_dtypes[out->dtype].bytes;
     tc_tensor in[3] = {in_type(call, call->in[0], TC_bool), in_type(call, call->in[1], out->dtype),
                        in_type(call, call->in[2], out->dtype)};
     tc_walk w;
-    tc_walk_init(&w, out, in, 3);
+    ti_walk_init(&w, out, in, 3);
     if (w.one[0] || w.length < 16) { /* short stretches: spread the operands out instead */
         for (int k = 0; k < 3; k++)
-            in[k] = k && !in[k].type->rank ? in[k] : tc_expanded(call->scratch, in[k], out);
-        tc_walk_init(&w, out, in, 3);
+            in[k] = k && !in[k].type->rank ? in[k] : ti_expanded(call->scratch, in[k], out);
+        ti_walk_init(&w, out, in, 3);
     }
-    for (int64_t i = 0; i < w.count; i++, tc_walk_next(&w)) {
+    for (int64_t i = 0; i < w.count; i++, ti_walk_next(&w)) {
         const uint8_t *test = (const uint8_t *)in[0].data + w.offset[0];
         const char *x = (const char *)in[1].data + (size_t)w.offset[1] * size;
         const char *y = (const char *)in[2].data + (size_t)w.offset[2] * size;
@@ -149,7 +149,7 @@ void tc_num_where(tc_call *call)
 PRELU(prelu_f32, float)
 PRELU(prelu_f64, double)
 
-void tc_num_prelu(tc_call *call)
+void ti_num_prelu(tc_call *call)
 {
     static const tc_eltwise op = {{prelu_f32, prelu_f64}, 0};
     tc_type weight = *call->in[1].type;
@@ -160,7 +160,7 @@ void tc_num_prelu(tc_call *call)
     tc_tensor in[2] = {call->in[0], {&weight, call->in[1].data}};
     tc_call with = *call;
     with.in = in;
-    tc_eltwise_run(&with, &op, call->out[0].type->dtype);
+    ti_eltwise_run(&with, &op, call->out[0].type->dtype);
     call->error = with.error;
 }
 
@@ -170,7 +170,7 @@ static void glu_f32(tc_run *run)
     const float *restrict x = run->in[0], *restrict y = run->in[1];
     float *restrict out = run->out;
     for (size_t i = 0; i < run->n; i++)
-        out[i] = x[i] * tc_sigmoidf(y[i]);
+        out[i] = x[i] * ti_sigmoidf(y[i]);
 }
 static void glu_f64(tc_run *run)
 {
@@ -180,7 +180,7 @@ static void glu_f64(tc_run *run)
         out[i] = x[i] / (1 + exp(-y[i]));
 }
 
-void tc_num_glu(tc_call *call)
+void ti_num_glu(tc_call *call)
 {
     static const tc_eltwise op = {{glu_f32, glu_f64}, 0};
     const tc_type *out = call->out[0].type;
@@ -195,7 +195,7 @@ void tc_num_glu(tc_call *call)
         tc_tensor in[2] = {{&flat, x}, {&flat, x + size}};
         tc_tensor to = {&flat, (char *)call->out[0].data + (size_t)o * size};
         tc_call part = {call->attr, 2, 1, in, &to, call->scratch, NULL};
-        tc_eltwise_run(&part, &op, out->dtype);
+        ti_eltwise_run(&part, &op, out->dtype);
         call->error = part.error;
     }
 }

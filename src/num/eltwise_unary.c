@@ -50,10 +50,10 @@
 
 /* Kernels compute in the type of the result; those that give bool, in that of the operand. */
 #define KERNEL(name, f32_, f64_, i64_)                                                             \
-    void tc_num_##name(tc_call *call)                                                              \
+    void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
         static const tc_eltwise op = {{f32_, f64_, i64_}, 0};                                      \
-        tc_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
+        ti_eltwise_run(call, &op, call->out[0].type->dtype);                                       \
     }
 
 #define FLOATS(name, expression)                                                                   \
@@ -76,7 +76,7 @@
 #define FUNCTION(name, wide_expression)                                                            \
     static void name##_f32(tc_run *run)                                                            \
     {                                                                                              \
-        tc_##name##_f32(run->in[0], run->out, run->n);                                             \
+        ti_##name##_f32(run->in[0], run->out, run->n);                                             \
     }                                                                                              \
     LOOP(name##_f64, double, double, wide_expression)                                              \
     KERNEL(name, name##_f32, name##_f64, NULL)
@@ -85,10 +85,10 @@
     LOOP(name##_f32, float, uint8_t, expression)                                                   \
     LOOP(name##_f64, double, uint8_t, expression)                                                  \
     LOOP(name##_i64, int64_t, uint8_t, int_expression)                                             \
-    void tc_num_##name(tc_call *call)                                                              \
+    void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
         static const tc_eltwise op = {{name##_f32, name##_f64, name##_i64}, TC_GIVES_BOOL};        \
-        tc_eltwise_run(call, &op, call->in[0].type->dtype);                                        \
+        ti_eltwise_run(call, &op, call->in[0].type->dtype);                                        \
     }
 
 /* The larger (smaller) of two; NaN in x wins. */
@@ -138,7 +138,7 @@ FUNCTION(acosh, acosh(x))
 FUNCTION(atanh, atanh(x))
 FUNCTION(erf, erf(x))
 FUNCTION(erfc, erfc(x))
-FUNCTION(erfinv, tc_erfinv(x))
+FUNCTION(erfinv, ti_erfinv(x))
 FUNCTION(sigmoid, 1 / (1 + exp(-x)))
 FUNCTION(log_sigmoid, LEAST(x, 0) - log1p(exp(-fabs(x))))
 FUNCTION(silu, x / (1 + exp(-x)))
@@ -152,14 +152,14 @@ FLOATS_WITH(softshrink, lambda,
 
 LOOP_WITH(elu_f32, elu, float,
           x > 0 ? x * (real)a.scale
-                : tc_expm1f(x * (real)a.input_scale) * ((real)a.alpha * (real)a.scale))
+                : ti_expm1f(x * (real)a.input_scale) * ((real)a.alpha * (real)a.scale))
 LOOP_WITH(elu_f64, elu, double,
           x > 0 ? x * a.scale : expm1(x * a.input_scale) * (a.alpha * a.scale))
 KERNEL(elu, elu_f32, elu_f64, NULL)
 
 LOOP_WITH(softplus_f32, softplus, float,
           x *(real)a.beta > (real)a.threshold ? x
-                                              : tc_log1pf(tc_expf(x * (real)a.beta)) / (real)a.beta)
+                                              : ti_log1pf(ti_expf(x * (real)a.beta)) / (real)a.beta)
 LOOP_WITH(softplus_f64, softplus, double,
           x *a.beta > a.threshold ? x : log1p(exp(x * a.beta)) / a.beta)
 KERNEL(softplus, softplus_f32, softplus_f64, NULL)
@@ -176,11 +176,11 @@ static float logit_near_half(double t)
  * half f32 hardly tells the quotient from 1: there it is 2 artanh(2 x - 1). */
 static float logit_f32_of(float x, float eps, tc_dtype t)
 {
-    float lo = tc_narrowed(t, eps), hi = tc_narrowed(t, 1.0f - lo);
+    float lo = ti_narrowed(t, eps), hi = ti_narrowed(t, 1.0f - lo);
     float z = eps < 0 ? x : LEAST(MOST(x, lo), hi);
     if (t == TC_f32 && z > 0.375f && z < 0.625f)
         return logit_near_half(2 * (double)z - 1);
-    return tc_logf(tc_narrowed(t, z / tc_narrowed(t, 1.0f - z)));
+    return ti_logf(ti_narrowed(t, z / ti_narrowed(t, 1.0f - z)));
 }
 static double logit_f64_of(double x, double eps)
 {
@@ -194,7 +194,7 @@ KERNEL(logit, logit_f32, logit_f64, NULL)
 static void gelu_f32(tc_run *run)
 {
     const tc_attr_gelu *a = run->attr;
-    (a->form == TC_gelu_form_erf ? tc_gelu_erf_f32 : tc_gelu_tanh_f32)(run->in[0], run->out,
+    (a->form == TC_gelu_form_erf ? ti_gelu_erf_f32 : ti_gelu_tanh_f32)(run->in[0], run->out,
                                                                        run->n);
 }
 static double gelu_f64_of(double x, tc_field_gelu_form form)
@@ -213,7 +213,7 @@ static int64_t bound(tc_dtype t, double v)
 {
     if (isinf(v))
         return v > 0 ? INT64_MAX : INT64_MIN;
-    return tc_wrap(t, tc_trunc_i64(v));
+    return ti_wrap(t, ti_trunc_i64(v));
 }
 
 LOOP_WITH(clamp_f32, clamp, float,
@@ -225,7 +225,7 @@ KERNEL(clamp, clamp_f32, clamp_f64, clamp_i64)
 
 LOOP_WITH(threshold_f32, threshold, float, x <= (real)a.threshold ? (real)a.value : x)
 LOOP_WITH(threshold_f64, threshold, double, x <= (real)a.threshold ? (real)a.value : x)
-LOOP_WITH(threshold_i64, threshold, int64_t, (double)x <= a.threshold ? tc_trunc_i64(a.value) : x)
+LOOP_WITH(threshold_i64, threshold, int64_t, (double)x <= a.threshold ? ti_trunc_i64(a.value) : x)
 KERNEL(threshold, threshold_f32, threshold_f64, threshold_i64)
 
 #define REPLACED                                                                                   \
@@ -276,10 +276,10 @@ static void neg_c64(tc_run *run)
     pairs.n *= 2;
     neg_f32(&pairs);
 }
-void tc_num_neg(tc_call *call)
+void ti_num_neg(tc_call *call)
 {
     static const tc_eltwise op = {{neg_f32, neg_f64, neg_i64, neg_c64}, 0};
-    tc_eltwise_run(call, &op, call->out[0].type->dtype);
+    ti_eltwise_run(call, &op, call->out[0].type->dtype);
 }
 
 LOOP(abs_f32, float, float, fabs(x))
@@ -292,13 +292,13 @@ static void abs_c64(tc_run *run)
     for (size_t i = 0; i < run->n; i++)
         out[i] = (float)hypot((double)in[2 * i], (double)in[2 * i + 1]);
 }
-void tc_num_abs(tc_call *call)
+void ti_num_abs(tc_call *call)
 {
     static const tc_eltwise op = {{abs_f32, abs_f64, abs_i64, abs_c64}, 0};
-    tc_eltwise_run(call, &op, call->in[0].type->dtype);
+    ti_eltwise_run(call, &op, call->in[0].type->dtype);
 }
 
-void tc_num_cast(tc_call *call)
+void ti_num_cast(tc_call *call)
 {
-    tc_convert(call->in[0], call->out[0]);
+    ti_convert(call->in[0], call->out[0]);
 }

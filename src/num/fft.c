@@ -74,7 +74,7 @@ static tables tables_for(tc_arena *arena, int64_t n, bool inverse)
 static void along(tc_arena *arena, pair *data, int64_t outer, int64_t n, int64_t inner,
                   bool inverse)
 {
-    tc_mark mark = tc_arena_mark(arena);
+    tc_mark mark = ti_arena_mark(arena);
     tables t = tables_for(arena, n, inverse);
     pair *line = tc_new_n(arena, pair, (size_t)n);
     for (int64_t o = 0; o < outer; o++)
@@ -84,15 +84,15 @@ static void along(tc_arena *arena, pair *data, int64_t outer, int64_t n, int64_t
             for (int64_t k = 0; k < n; k++)
                 first[k * inner] = line[k];
         }
-    tc_arena_rewind(arena, mark);
+    ti_arena_rewind(arena, mark);
 }
 
 /* x as pairs with `axis` grown to extent n: the other half of a spectrum is the first half
  * mirrored. */
 static pair *mirrored(tc_arena *arena, const pair *x, const tc_type *type, int64_t axis, int64_t n)
 {
-    int64_t half = type->dim[axis], inner = tc_extent(type, (int)axis + 1, type->rank);
-    int64_t outer = tc_extent(type, 0, (int)axis);
+    int64_t half = type->dim[axis], inner = ti_extent(type, (int)axis + 1, type->rank);
+    int64_t outer = ti_extent(type, 0, (int)axis);
     pair *full = tc_new_n(arena, pair, (size_t)(outer * n * inner));
     for (int64_t o = 0; o < outer; o++)
         for (int64_t k = 0; k < n; k++)
@@ -113,7 +113,7 @@ static pair *load(tc_arena *arena, tc_tensor x)
         if (x.type->dtype == TC_c64)
             data[i] = (pair){(double)parts[2 * i], (double)parts[2 * i + 1]};
         else
-            data[i].re = tc_load_f64(x, i);
+            data[i].re = ti_load_f64(x, i);
     return data;
 }
 
@@ -128,7 +128,7 @@ static double factor(const tc_attr_fft *a, double points)
 static void store(tc_tensor out, const pair *data, const tc_type *wide, int64_t axis, double scale)
 {
     int64_t n = wide->dim[axis], kept = out.type->dim[axis];
-    int64_t inner = tc_extent(wide, (int)axis + 1, wide->rank), count = tc_type_count(out.type);
+    int64_t inner = ti_extent(wide, (int)axis + 1, wide->rank), count = tc_type_count(out.type);
     float *y = out.data;
     for (int64_t i = 0; i < count; i++) {
         pair v = data[(i / (kept * inner) * n + i / inner % kept) * inner + i % inner];
@@ -145,7 +145,7 @@ static void store(tc_tensor out, const pair *data, const tc_type *wide, int64_t 
  * the numbers are. */
 static void drop_imaginary(tc_tensor out, int64_t axis, int64_t n)
 {
-    int64_t kept = out.type->dim[axis], inner = tc_extent(out.type, (int)axis + 1, out.type->rank);
+    int64_t kept = out.type->dim[axis], inner = ti_extent(out.type, (int)axis + 1, out.type->rank);
     float *y = out.data;
     for (int64_t i = 0; i < tc_type_count(out.type); i++) {
         int64_t k = i / inner % kept;
@@ -154,7 +154,7 @@ static void drop_imaginary(tc_tensor out, int64_t axis, int64_t n)
     }
 }
 
-void tc_num_fft(tc_call *c)
+void ti_num_fft(tc_call *c)
 {
     const tc_attr_fft *a = c->attr;
     bool inverse = a->kind == TC_fft_kind_inverse || a->kind == TC_fft_kind_complex_to_real;
@@ -170,8 +170,8 @@ void tc_num_fft(tc_call *c)
             data = mirrored(c->scratch, data, &wide, k, a->last);
             wide.dim[k] = a->last;
         }
-        along(c->scratch, data, tc_extent(&wide, 0, (int)k), wide.dim[k],
-              tc_extent(&wide, (int)k + 1, wide.rank), inverse);
+        along(c->scratch, data, ti_extent(&wide, 0, (int)k), wide.dim[k],
+              ti_extent(&wide, (int)k + 1, wide.rank), inverse);
         points *= (double)wide.dim[k];
     }
     store(c->out[0], data, &wide, last, factor(a, points));
@@ -188,10 +188,10 @@ static void part(tc_call *c, int which)
         y[i] = x[2 * i + which];
 }
 
-void tc_num_real(tc_call *c) { part(c, 0); }
-void tc_num_imag(tc_call *c) { part(c, 1); }
+void ti_num_real(tc_call *c) { part(c, 0); }
+void ti_num_imag(tc_call *c) { part(c, 1); }
 
-void tc_num_complex(tc_call *c)
+void ti_num_complex(tc_call *c)
 {
     const tc_type *y = c->out[0].type;
     int64_t n = tc_type_count(y), step[2][TC_MAX_RANK] = {{0}};
@@ -199,7 +199,7 @@ void tc_num_complex(tc_call *c)
     for (int k = 0; k < 2; k++) {
         const tc_type *x = c->in[k].type;
         int64_t own[TC_MAX_RANK];
-        tc_steps(x, own);
+        ti_steps(x, own);
         for (int i = 0; i < x->rank; i++)
             step[k][i + y->rank - x->rank] = x->dim[i] == 1 ? 0 : own[i];
     }

@@ -9,29 +9,29 @@
 #include "../base/base.h"
 
 /* Shift right, rounding toward minus infinity; C leaves v >> n open for negative v. */
-static inline int64_t tc_asr(int64_t v, int n) { return v < 0 ? ~(~v >> n) : v >> n; }
+static inline int64_t ti_asr(int64_t v, int n) { return v < 0 ? ~(~v >> n) : v >> n; }
 
 /* Sums, differences and products of any numbers; what does not fit keeps its low bits. */
-static inline int64_t tc_wrap_add(int64_t a, int64_t b)
+static inline int64_t ti_wrap_add(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
-static inline int64_t tc_wrap_sub(int64_t a, int64_t b)
+static inline int64_t ti_wrap_sub(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
-static inline int64_t tc_wrap_mul(int64_t a, int64_t b)
+static inline int64_t ti_wrap_mul(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-static inline int64_t tc_clip(int64_t v, int64_t lo, int64_t hi)
+static inline int64_t ti_clip(int64_t v, int64_t lo, int64_t hi)
 {
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* May tc_scale32 be asked this?  TOSA calls the result unpredictable otherwise. */
-static inline bool tc_scale32_defined(int64_t value, int64_t multiplier, int64_t shift)
+/* May ti_scale32 be asked this?  TOSA calls the result unpredictable otherwise. */
+static inline bool ti_scale32_defined(int64_t value, int64_t multiplier, int64_t shift)
 {
     if (multiplier < 0 || multiplier > INT32_MAX || shift < 2 || shift > 62)
         return false;
@@ -44,26 +44,26 @@ static inline bool tc_scale32_defined(int64_t value, int64_t multiplier, int64_t
  *   0 <= multiplier,  2 <= shift <= 62,  -2^(shift-1) <= value < 2^(shift-1)
  *
  * keep the product inside 63 bits and the result inside 32. */
-static inline int32_t tc_scale32(int32_t value, int32_t multiplier, int shift)
+static inline int32_t ti_scale32(int32_t value, int32_t multiplier, int shift)
 {
-    assert(tc_scale32_defined(value, multiplier, shift));
+    assert(ti_scale32_defined(value, multiplier, shift));
     int64_t half = INT64_C(1) << (shift - 1);
-    return (int32_t)tc_asr((int64_t)value * multiplier + half, shift);
+    return (int32_t)ti_asr((int64_t)value * multiplier + half, shift);
 }
 
 /* The same with the rounding of two steps, first to 31 fraction bits and away from zero, for
  * shifts past 31: DOUBLE_ROUND. */
-static inline int32_t tc_scale32_double(int32_t value, int32_t multiplier, int shift)
+static inline int32_t ti_scale32_double(int32_t value, int32_t multiplier, int shift)
 {
-    assert(tc_scale32_defined(value, multiplier, shift));
+    assert(ti_scale32_defined(value, multiplier, shift));
     int64_t round = INT64_C(1) << (shift - 1);
     if (shift > 31)
         round += value >= 0 ? INT64_C(1) << 30 : -(INT64_C(1) << 30);
-    return (int32_t)tc_asr((int64_t)value * multiplier + round, shift);
+    return (int32_t)ti_asr((int64_t)value * multiplier + round, shift);
 }
 
-/* May tc_scale16 be asked this?  value is of 48 bits; the result may be past 32 all the same. */
-static inline bool tc_scale16_defined(int64_t value, int64_t multiplier, int64_t shift)
+/* May ti_scale16 be asked this?  value is of 48 bits; the result may be past 32 all the same. */
+static inline bool ti_scale16_defined(int64_t value, int64_t multiplier, int64_t shift)
 {
     const int64_t limit = INT64_C(1) << 47;
     return multiplier >= 0 && multiplier <= INT16_MAX && shift >= 2 && shift <= 62 &&
@@ -71,10 +71,10 @@ static inline bool tc_scale16_defined(int64_t value, int64_t multiplier, int64_t
 }
 
 /* The same for 48-bit values and 16-bit multipliers; the caller sees to it that 32 bits hold it. */
-static inline int64_t tc_scale16(int64_t value, int16_t multiplier, int shift)
+static inline int64_t ti_scale16(int64_t value, int16_t multiplier, int shift)
 {
-    assert(tc_scale16_defined(value, multiplier, shift));
-    return tc_asr(value * multiplier + (INT64_C(1) << (shift - 1)), shift);
+    assert(ti_scale16_defined(value, multiplier, shift));
+    return ti_asr(value * multiplier + (INT64_C(1) << (shift - 1)), shift);
 }
 
 typedef struct tc_scale {
@@ -84,7 +84,7 @@ typedef struct tc_scale {
 
 /* 1 / n as a multiplier and a shift, 1 <= n <= 2^32: with 2^(k-1) < n <= 2^k,
  * multiplier = floor((2^30 + 1) 2^k / n), at least 2^30, and shift = 30 + k. */
-static inline tc_scale tc_reciprocal_scale(uint32_t n)
+static inline tc_scale ti_reciprocal_scale(uint32_t n)
 {
     assert(n > 0);
     int k = 0;
@@ -96,7 +96,7 @@ static inline tc_scale tc_reciprocal_scale(uint32_t n)
 
 /* TABLE with 513 entries: between entry (v + 32768) / 128 and the next, in 1/128ths of an entry.
  * The result has 23 bits. */
-static inline int32_t tc_table16(const int16_t *table, int16_t v)
+static inline int32_t ti_table16(const int16_t *table, int16_t v)
 {
     int32_t at = (v + 32768) >> 7, rest = v & 127;
     return table[at] * 128 + (table[at + 1] - table[at]) * rest;

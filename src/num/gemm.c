@@ -46,7 +46,7 @@ enum {
 #endif
 
 /* Few columns fill no wide vectors. */
-void tc_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+void ti_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
                  int64_t a_col, const float *b, int64_t b_row, int64_t b_col, float *c,
                  int64_t c_row)
 {
@@ -61,28 +61,28 @@ void tc_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float
         product_f32(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
 }
 
-void tc_gemm_f64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row,
+void ti_gemm_f64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row,
                  int64_t a_col, const double *b, int64_t b_row, int64_t b_col, double *c,
                  int64_t c_row)
 {
     product_f64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
 }
 
-void tc_gemm_i64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const uint64_t *a,
+void ti_gemm_i64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const uint64_t *a,
                  int64_t a_row, int64_t a_col, const uint64_t *b, int64_t b_row, int64_t b_col,
                  uint64_t *c, int64_t c_row)
 {
     product_i64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
 }
 
-void tc_gemm(tc_work work, tc_arena *scratch, int64_t m, int64_t n, int64_t k, const void *a,
+void ti_gemm(tc_work work, tc_arena *scratch, int64_t m, int64_t n, int64_t k, const void *a,
              int64_t a_row, int64_t a_col, const void *b, int64_t b_row, int64_t b_col, void *c,
              int64_t c_row)
 {
     if (work == TC_WORK_f32)
-        tc_gemm_f32(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+        ti_gemm_f32(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
     else if (work == TC_WORK_f64)
-        tc_gemm_f64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+        ti_gemm_f64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
     else
-        tc_gemm_i64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
+        ti_gemm_i64(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
 }

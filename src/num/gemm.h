@@ -12,18 +12,18 @@
  * slice is only other strides.  c has rows c_row apart and columns side by side, and overlaps
  * neither operand.  Sums run over k in order, in blocks whose totals are added to c: the same bits
  * on every machine.  Integers wrap. */
-void tc_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+void ti_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
                  int64_t a_col, const float *b, int64_t b_row, int64_t b_col, float *c,
                  int64_t c_row);
-void tc_gemm_f64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row,
+void ti_gemm_f64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const double *a, int64_t a_row,
                  int64_t a_col, const double *b, int64_t b_row, int64_t b_col, double *c,
                  int64_t c_row);
-void tc_gemm_i64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const uint64_t *a,
+void ti_gemm_i64(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const uint64_t *a,
                  int64_t a_row, int64_t a_col, const uint64_t *b, int64_t b_row, int64_t b_col,
                  uint64_t *c, int64_t c_row);
 
 /* The same in a working type; a, b and c are arrays of it. */
-void tc_gemm(tc_work work, tc_arena *scratch, int64_t m, int64_t n, int64_t k, const void *a,
+void ti_gemm(tc_work work, tc_arena *scratch, int64_t m, int64_t n, int64_t k, const void *a,
              int64_t a_row, int64_t a_col, const void *b, int64_t b_row, int64_t b_col, void *c,
              int64_t c_row);
 

@@ -61,7 +61,7 @@ TARGET static void NAME(row_panels)(int64_t m, int64_t n, int64_t k, const T *a,
         NAME(pack_a)(m - i, k, a + i * a_row, a_row, a_col, packed_a);
         for (int64_t j = 0; j < n; j += W) {
             NAME(multiply)(k, packed_a, packed_b + j * k, sum);
-            int64_t rows = tc_min_i64(ROWS, m - i), columns = tc_min_i64(W, n - j);
+            int64_t rows = ti_min_i64(ROWS, m - i), columns = ti_min_i64(W, n - j);
             for (int64_t r = 0; r < rows; r++)
                 for (int64_t q = 0; q < columns; q++)
                     c[(i + r) * c_row + j + q] += sum[r * W + q];
@@ -74,13 +74,13 @@ TARGET static void NAME(product)(tc_arena *scratch, int64_t m, int64_t n, int64_
                                  int64_t b_col, T *c, int64_t c_row)
 {
     enum { W = NAME(WIDTH) };
-    tc_mark mark = tc_arena_mark(scratch);
-    int64_t depth = tc_min_i64(k, DEPTH), wide = tc_min_i64((n + W - 1) / W * W, COLUMNS);
-    T *packed_a = tc_arena_raw(scratch, (size_t)(depth * ROWS) * sizeof(T));
-    T *packed_b = tc_arena_raw(scratch, (size_t)(depth * wide) * sizeof(T));
+    tc_mark mark = ti_arena_mark(scratch);
+    int64_t depth = ti_min_i64(k, DEPTH), wide = ti_min_i64((n + W - 1) / W * W, COLUMNS);
+    T *packed_a = ti_arena_raw(scratch, (size_t)(depth * ROWS) * sizeof(T));
+    T *packed_b = ti_arena_raw(scratch, (size_t)(depth * wide) * sizeof(T));
     for (int64_t j = 0; m && j < n; j += COLUMNS)
         for (int64_t p = 0; p < k; p += DEPTH) {
-            int64_t columns = tc_min_i64(COLUMNS, n - j), rows = tc_min_i64(DEPTH, k - p);
+            int64_t columns = ti_min_i64(COLUMNS, n - j), rows = ti_min_i64(DEPTH, k - p);
             const T *corner = b + p * b_row + j * b_col;
             for (int64_t q = 0; q < columns; q += W)
                 NAME(pack_b)
@@ -88,7 +88,7 @@ TARGET static void NAME(product)(tc_arena *scratch, int64_t m, int64_t n, int64_
             NAME(row_panels)(m, columns, rows, a + p * a_col, a_row, a_col, packed_b, packed_a,
                              c + j, c_row);
         }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 #undef NAME

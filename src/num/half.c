@@ -54,52 +54,52 @@ static float decode(format f, uint32_t code)
     uint32_t sign = code >> (f.exp + f.man) << 31, man = code & ((1u << f.man) - 1);
     uint32_t e = code >> f.man & ((1u << f.exp) - 1), bias = (1u << (f.exp - 1)) - 1;
     if (e == (1u << f.exp) - 1)
-        return tc_f32_of(sign | 0x7f800000u | man << (23 - f.man));
+        return ti_f32_of(sign | 0x7f800000u | man << (23 - f.man));
     if (e == 0) { /* man * 2^(1 - bias - f.man): both factors and the product are exact */
-        float least = tc_f32_of((127 + 1 - bias - (uint32_t)f.man) << 23);
+        float least = ti_f32_of((127 + 1 - bias - (uint32_t)f.man) << 23);
         return sign ? -(float)man * least : (float)man * least;
     }
-    return tc_f32_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
+    return ti_f32_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
 }
 
-float tc_e5m2_to_f32(uint8_t bits)
+float ti_e5m2_to_f32(uint8_t bits)
 {
     return decode(e5m2, bits);
 }
 
 /* Only the code of all ones is special, and it is NaN; its neighbours are ordinary numbers. */
-float tc_e4m3_to_f32(uint8_t bits)
+float ti_e4m3_to_f32(uint8_t bits)
 {
     uint32_t sign = (uint32_t)bits >> 7 << 31, man = bits & 7u, e = bits >> 3 & 15u;
     if ((bits & 0x7f) == 0x7f)
-        return tc_f32_of(sign | 0x7fc00000u);
+        return ti_f32_of(sign | 0x7fc00000u);
     if (e == 15)
-        return tc_f32_of(sign | (e + 120) << 23 | man << 20);
+        return ti_f32_of(sign | (e + 120) << 23 | man << 20);
     return decode(e4m3, bits);
 }
 
-uint8_t tc_f32_to_e4m3(float value)
+uint8_t ti_f32_to_e4m3(float value)
 {
     return (uint8_t)encode(e4m3, (double)value);
 }
 
-uint8_t tc_f32_to_e4m3_sat(float value)
+uint8_t ti_f32_to_e4m3_sat(float value)
 {
-    uint8_t code = tc_f32_to_e4m3(value);
+    uint8_t code = ti_f32_to_e4m3(value);
     return (code & 0x7f) == 0x7f && value == value ? (uint8_t)(code - 1) : code;
 }
 
-uint8_t tc_f32_to_e5m2(float value)
+uint8_t ti_f32_to_e5m2(float value)
 {
     return (uint8_t)encode(e5m2, (double)value);
 }
 
-uint16_t tc_f64_to_f16(double value)
+uint16_t ti_f64_to_f16(double value)
 {
     return (uint16_t)encode(f16, value);
 }
 
-uint16_t tc_f64_to_bf16(double value)
+uint16_t ti_f64_to_bf16(double value)
 {
     return (uint16_t)encode(bf16, value);
 }

@@ -5,27 +5,27 @@
 
 #include "type.h"
 
-float tc_e4m3_to_f32(uint8_t bits);
-float tc_e5m2_to_f32(uint8_t bits);
+float ti_e4m3_to_f32(uint8_t bits);
+float ti_e5m2_to_f32(uint8_t bits);
 
-uint8_t tc_f32_to_e4m3(float value);     /* past the range: NaN, as OFP8 and TOSA have it */
-uint8_t tc_f32_to_e4m3_sat(float value); /* past the range: the largest number, as PyTorch has it */
-uint8_t tc_f32_to_e5m2(float value);     /* past the range: infinity */
+uint8_t ti_f32_to_e4m3(float value);     /* past the range: NaN, as OFP8 and TOSA have it */
+uint8_t ti_f32_to_e4m3_sat(float value); /* past the range: the largest number, as PyTorch has it */
+uint8_t ti_f32_to_e5m2(float value);     /* past the range: infinity */
 
 /* From f64, rounded once. */
-uint16_t tc_f64_to_f16(double value);
-uint16_t tc_f64_to_bf16(double value);
+uint16_t ti_f64_to_f16(double value);
+uint16_t ti_f64_to_bf16(double value);
 
 /* The two frequent types, without branches, so that loops over them become vector code. */
 
-static inline uint32_t tc_f32_bits(float v)
+static inline uint32_t ti_f32_bits(float v)
 {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
     return bits;
 }
 
-static inline float tc_f32_of(uint32_t bits)
+static inline float ti_f32_of(uint32_t bits)
 {
     float v;
     memcpy(&v, &bits, sizeof v);
@@ -33,40 +33,40 @@ static inline float tc_f32_of(uint32_t bits)
 }
 
 /* The exponent's bias goes from 15 to 127 by a product with 2^112, exact for subnormals too. */
-static inline float tc_f16_to_f32(uint16_t bits)
+static inline float ti_f16_to_f32(uint16_t bits)
 {
     uint32_t size = (uint32_t)(bits & 0x7fff) << 13, sign = (uint32_t)(bits & 0x8000) << 16;
-    uint32_t finite = tc_f32_bits(tc_f32_of(size) * 0x1p112f);
-    return tc_f32_of(sign | (size >= 0x0f800000u ? 0x7f800000u | size : finite));
+    uint32_t finite = ti_f32_bits(ti_f32_of(size) * 0x1p112f);
+    return ti_f32_of(sign | (size >= 0x0f800000u ? 0x7f800000u | size : finite));
 }
 
-static inline float tc_bf16_to_f32(uint16_t bits)
+static inline float ti_bf16_to_f32(uint16_t bits)
 {
-    return tc_f32_of((uint32_t)bits << 16);
+    return ti_f32_of((uint32_t)bits << 16);
 }
 
 /* To nearest even: by a carry for normal numbers; for the others by adding 1/2, whose last bit
  * stands for the least f16. */
-static inline uint16_t tc_f32_to_f16(float value)
+static inline uint16_t ti_f32_to_f16(float value)
 {
-    uint32_t bits = tc_f32_bits(value), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
+    uint32_t bits = ti_f32_bits(value), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
     uint32_t normal = (size - (112u << 23) + 0xfffu + (size >> 13 & 1)) >> 13;
-    uint32_t small = tc_f32_bits(tc_f32_of(size) + 0.5f) - 0x3f000000u;
+    uint32_t small = ti_f32_bits(ti_f32_of(size) + 0.5f) - 0x3f000000u;
     uint32_t large = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
     uint32_t code = size < 0x38800000u ? small : normal;
     return (uint16_t)(sign | (size >= 0x47800000u ? large : code));
 }
 
-static inline uint16_t tc_f32_to_bf16(float value)
+static inline uint16_t ti_f32_to_bf16(float value)
 {
-    uint32_t bits = tc_f32_bits(value), rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+    uint32_t bits = ti_f32_bits(value), rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
     bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
     return (uint16_t)(nan ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
 }
 
 /* How far a number may move when it is rounded to the format, as a share of itself: 2^-p with p
  * binary digits.  0: not a float. */
-static inline double tc_float_unit(tc_dtype t)
+static inline double ti_float_unit(tc_dtype t)
 {
     static const double unit[TC_DTYPE_COUNT] = {
         [TC_f64] = 0x1p-53, [TC_f32] = 0x1p-24, [TC_f16] = 0x1p-11,

@@ -26,7 +26,7 @@ static bool broadcast(int32_t *rank, int64_t *dim, const tc_type *b)
     return true;
 }
 
-bool tc_index_picks(const tc_type *x, const tc_tensor *index, int n_index, tc_picks *out)
+bool ti_index_picks(const tc_type *x, const tc_tensor *index, int n_index, tc_picks *out)
 {
     *out = (tc_picks){.first = -1};
     bool neighbours = true;
@@ -49,7 +49,7 @@ bool tc_index_picks(const tc_type *x, const tc_tensor *index, int n_index, tc_pi
     return last >= 0;
 }
 
-bool tc_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out)
+bool ti_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out)
 {
     *out = (tc_type){.dtype = x->dtype, .rank = picks->n_kept + picks->rank};
     if (out->rank > TC_MAX_RANK)
@@ -64,7 +64,7 @@ bool tc_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out)
     return true;
 }
 
-bool tc_index_fits(const tc_type *values, const tc_type *room)
+bool ti_index_fits(const tc_type *values, const tc_type *room)
 {
     if (values->rank > room->rank)
         return false;
@@ -79,7 +79,7 @@ static int64_t place(tc_call *c, int64_t i, int64_t extent, bool from_end)
 {
     if (i >= (from_end ? -extent : 0) && i < extent)
         return i < 0 ? i + extent : i;
-    c->error = tc_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64,
+    c->error = ti_text_format(c->scratch, "index %" PRId64 " is outside an axis of extent %" PRId64,
                               i, extent);
     return -1;
 }
@@ -98,12 +98,12 @@ static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_ten
                       int64_t extent, int64_t step)
 {
     int64_t own[TC_MAX_RANK], stride[TC_MAX_RANK] = {0}, digit[TC_MAX_RANK] = {0}, at = 0;
-    tc_steps(index.type, own);
+    ti_steps(index.type, own);
     for (int i = 0; i < index.type->rank; i++)
         if (index.type->dim[i] != 1)
             stride[i + picks->rank - index.type->rank] = own[i];
     for (int64_t b = 0; b < list->n; b++) {
-        int64_t i = place(c, tc_load_i64(index, at), extent, true);
+        int64_t i = place(c, ti_load_i64(index, at), extent, true);
         if (i < 0)
             return false;
         list->at[b] += i * step;
@@ -118,21 +118,21 @@ static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_ten
     return true;
 }
 
-/* Axes of `result` (shaped as tc_index_dims has it) beside those of x. */
+/* Axes of `result` (shaped as ti_index_dims has it) beside those of x. */
 static bool list_picks(tc_call *c, const tc_type *x, const tc_tensor *index, int n_index,
                        tc_picks *picks, pick_list *list)
 {
     int64_t step[TC_MAX_RANK], to[TC_MAX_RANK];
     tc_type result;
-    tc_index_picks(x, index, n_index, picks);
-    tc_index_dims(x, picks, &result);
-    tc_steps(x, step);
-    tc_steps(&result, to);
+    ti_index_picks(x, index, n_index, picks);
+    ti_index_dims(x, picks, &result);
+    ti_steps(x, step);
+    ti_steps(&result, to);
     list->n = 1;
     for (int i = 0; i < picks->rank; i++)
         list->n *= picks->dim[i];
     list->at = tc_new_n(c->scratch, int64_t, (size_t)list->n);
-    list->pitch = tc_extent(&result, picks->first + picks->rank, result.rank);
+    list->pitch = ti_extent(&result, picks->first + picks->rank, result.rank);
     for (int i = 0; i < picks->n_kept; i++) {
         int axis = picks->kept[i], there = i < picks->first ? i : i + picks->rank;
         list->kept[i] = (tc_axis){x->dim[axis], to[there], step[axis]};
@@ -143,7 +143,7 @@ static bool list_picks(tc_call *c, const tc_type *x, const tc_tensor *index, int
     return true;
 }
 
-void tc_num_index(tc_call *c)
+void ti_num_index(tc_call *c)
 {
     tc_picks picks;
     pick_list list;
@@ -152,7 +152,7 @@ void tc_num_index(tc_call *c)
         return;
     int64_t bytes = (int64_t)element(x);
     for (int64_t b = 0; b < list.n; b++)
-        tc_move((char *)y->data + b * list.pitch * bytes,
+        ti_move((char *)y->data + b * list.pitch * bytes,
                 (const char *)x->data + list.at[b] * bytes, (size_t)bytes, list.kept, picks.n_kept);
 }
 
@@ -169,8 +169,8 @@ static void combine(tc_field_combine how, tc_tensor y, int64_t i, tc_tensor v, i
         put(y, i, v, j);
         return;
     }
-    if (tc_is_float(y.type->dtype)) {
-        double a = tc_load_f64(y, i), b = tc_load_f64(v, j);
+    if (ti_is_float(y.type->dtype)) {
+        double a = ti_load_f64(y, i), b = ti_load_f64(v, j);
         switch (how) {
         case TC_combine_prod:
             a *= b;
@@ -184,24 +184,24 @@ static void combine(tc_field_combine how, tc_tensor y, int64_t i, tc_tensor v, i
         default:
             a += b;
         }
-        tc_store_f64(y, i, a);
+        ti_store_f64(y, i, a);
         return;
     }
-    int64_t a = tc_load_i64(y, i), b = tc_load_i64(v, j);
+    int64_t a = ti_load_i64(y, i), b = ti_load_i64(v, j);
     switch (how) {
     case TC_combine_prod:
         a = (int64_t)((uint64_t)a * (uint64_t)b);
         break;
     case TC_combine_amax:
-        a = tc_max_i64(a, b);
+        a = ti_max_i64(a, b);
         break;
     case TC_combine_amin:
-        a = tc_min_i64(a, b);
+        a = ti_min_i64(a, b);
         break;
     default:
         a = (int64_t)((uint64_t)a + (uint64_t)b);
     }
-    tc_store_i64(y, i, a);
+    ti_store_i64(y, i, a);
 }
 
 /* y[sum i to] op= v[sum i from] over the axes, v's at `from` and y's at `to`. */
@@ -228,15 +228,15 @@ static tc_tensor spread(tc_call *c, const tc_tensor *values, tc_type *shape)
 {
     int64_t own[TC_MAX_RANK], to[TC_MAX_RANK];
     tc_axis axis[TC_MAX_RANK];
-    tc_steps(values->type, own);
-    tc_steps(shape, to);
+    ti_steps(values->type, own);
+    ti_steps(shape, to);
     int lead = shape->rank - values->type->rank;
     for (int i = 0; i < shape->rank; i++) {
         bool moves = i >= lead && values->type->dim[i - lead] != 1;
         axis[i] = (tc_axis){shape->dim[i], to[i], moves ? own[i - lead] : 0};
     }
-    tc_tensor all = tc_tensor_new(c->scratch, shape);
-    tc_move(all.data, values->data, element(values), axis, shape->rank);
+    tc_tensor all = ti_tensor_new(c->scratch, shape);
+    ti_move(all.data, values->data, element(values), axis, shape->rank);
     return all;
 }
 
@@ -247,11 +247,11 @@ static void list_ones(tc_call *c, tc_tensor mask, tc_type *list, tc_tensor *out)
     int64_t count = tc_type_count(m), step = 1;
     *list = (tc_type){.dtype = TC_i64, .rank = 1};
     for (int64_t i = 0; i < count; i++)
-        list->dim[0] += tc_load_i64(mask, i);
+        list->dim[0] += ti_load_i64(mask, i);
     for (int axis = m->rank - 1; axis >= 0; axis--) {
         int64_t *place_of = tc_new_n(c->scratch, int64_t, (size_t)list->dim[0]), k = 0;
         for (int64_t i = 0; i < count; i++)
-            if (tc_load_i64(mask, i))
+            if (ti_load_i64(mask, i))
                 place_of[k++] = i / step % m->dim[axis];
         out[axis] = (tc_tensor){list, place_of};
         step *= m->dim[axis];
@@ -273,7 +273,7 @@ static int unmasked(tc_call *c, const tc_tensor *index, int n, tc_tensor out[TC_
     return count;
 }
 
-void tc_num_index_put(tc_call *c)
+void ti_num_index_put(tc_call *c)
 {
     const tc_attr_index_put *a = c->attr;
     const tc_tensor *y = &c->out[0];
@@ -282,8 +282,8 @@ void tc_num_index_put(tc_call *c)
     pick_list list;
     tc_type shape;
     int n_index = unmasked(c, c->in + 2, c->n_in - 2, index);
-    if (!tc_index_picks(c->in[0].type, index, n_index, &picks) ||
-        !tc_index_dims(c->in[0].type, &picks, &shape) || !tc_index_fits(c->in[1].type, &shape)) {
+    if (!ti_index_picks(c->in[0].type, index, n_index, &picks) ||
+        !ti_index_dims(c->in[0].type, &picks, &shape) || !ti_index_fits(c->in[1].type, &shape)) {
         c->error = "the masked elements, the other indices and the values do not broadcast";
         return;
     }
@@ -301,7 +301,7 @@ void tc_num_index_put(tc_call *c)
             combine_all(TC_combine_add, *y, list.at[b], values, b * list.pitch, list.kept,
                         picks.n_kept);
         else
-            tc_move((char *)y->data + list.at[b] * bytes,
+            ti_move((char *)y->data + list.at[b] * bytes,
                     (const char *)values.data + b * list.pitch * bytes, (size_t)bytes, list.kept,
                     picks.n_kept);
 }
@@ -315,7 +315,7 @@ static block block_of(const tc_type *t, int64_t axis)
 {
     if (!t->rank)
         return (block){1, 1, 1};
-    return (block){tc_extent(t, 0, (int)axis), t->dim[axis], tc_extent(t, (int)axis + 1, t->rank)};
+    return (block){ti_extent(t, 0, (int)axis), t->dim[axis], ti_extent(t, (int)axis + 1, t->rank)};
 }
 
 /* Rows of x by number, for index_select and embedding. */
@@ -324,7 +324,7 @@ static void select_rows(tc_call *c, const tc_tensor *x, const tc_tensor *index, 
     block b = block_of(x->type, axis);
     int64_t n = tc_type_count(index->type), bytes = (int64_t)element(x), row = b.inner * bytes;
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = place(c, tc_load_i64(*index, k), b.n, false);
+        int64_t i = place(c, ti_load_i64(*index, k), b.n, false);
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer && row; o++)
@@ -333,12 +333,12 @@ static void select_rows(tc_call *c, const tc_tensor *x, const tc_tensor *index, 
     }
 }
 
-void tc_num_index_select(tc_call *c)
+void ti_num_index_select(tc_call *c)
 {
     select_rows(c, &c->in[0], &c->in[1], ((const tc_attr_axis *)c->attr)->axis);
 }
 
-void tc_num_embedding(tc_call *c) { select_rows(c, &c->in[0], &c->in[1], 0); }
+void ti_num_embedding(tc_call *c) { select_rows(c, &c->in[0], &c->in[1], 0); }
 
 /* Walks the elements of `index`, giving for each its place in a tensor of other extents whose axis
  * `axis` is replaced by what the index says. */
@@ -352,7 +352,7 @@ typedef struct pointing {
 static void point_at(pointing *p, const tc_type *index, const tc_type *other, int64_t axis)
 {
     *p = (pointing){.index = index, .along = 1, .extent = 1};
-    tc_steps(other, p->step);
+    ti_steps(other, p->step);
     if (other->rank) {
         p->along = p->step[axis];
         p->extent = other->dim[axis];
@@ -371,7 +371,7 @@ static void point_on(pointing *p)
     }
 }
 
-void tc_num_gather(tc_call *c)
+void ti_num_gather(tc_call *c)
 {
     const tc_tensor *x = &c->in[0], *index = &c->in[1];
     int64_t n = tc_type_count(index->type);
@@ -379,7 +379,7 @@ void tc_num_gather(tc_call *c)
     pointing p;
     point_at(&p, index->type, x->type, ((const tc_attr_axis *)c->attr)->axis);
     for (int64_t k = 0; k < n; k++, point_on(&p)) {
-        int64_t i = place(c, tc_load_i64(*index, k), p.extent, false);
+        int64_t i = place(c, ti_load_i64(*index, k), p.extent, false);
         if (i < 0)
             return;
         memcpy((char *)c->out[0].data + (size_t)k * bytes,
@@ -396,16 +396,16 @@ static void divide(tc_tensor y, const int64_t *times, bool include_self)
         int64_t d = times[i] + (include_self ? 1 : 0);
         if (!times[i])
             continue;
-        if (tc_is_float(y.type->dtype)) {
-            tc_store_f64(y, i, tc_load_f64(y, i) / (double)d);
+        if (ti_is_float(y.type->dtype)) {
+            ti_store_f64(y, i, ti_load_f64(y, i) / (double)d);
         } else {
-            int64_t v = tc_load_i64(y, i);
-            tc_store_i64(y, i, v / d - (v % d < 0));
+            int64_t v = ti_load_i64(y, i);
+            ti_store_i64(y, i, v / d - (v % d < 0));
         }
     }
 }
 
-void tc_num_scatter(tc_call *c)
+void ti_num_scatter(tc_call *c)
 {
     const tc_attr_scatter *a = c->attr;
     const tc_tensor *y = &c->out[0], *index = &c->in[1], *source = &c->in[2];
@@ -415,10 +415,10 @@ void tc_num_scatter(tc_call *c)
     copy_first(c);
     point_at(&to, index->type, y->type, a->axis);
     point_at(&from, index->type, source->type, a->axis);
-    tc_steps(source->type, from_step);
+    ti_steps(source->type, from_step);
     memcpy(from.step, from_step, sizeof from_step);
     for (int64_t k = 0; k < n; k++, point_on(&to), point_on(&from)) {
-        int64_t i = place(c, tc_load_i64(*index, k), to.extent, false);
+        int64_t i = place(c, ti_load_i64(*index, k), to.extent, false);
         if (i < 0)
             return;
         int64_t at = to.base + i * to.along;
@@ -430,7 +430,7 @@ void tc_num_scatter(tc_call *c)
         divide(*y, times, a->include_self);
 }
 
-void tc_num_index_copy(tc_call *c)
+void ti_num_index_copy(tc_call *c)
 {
     int64_t axis = ((const tc_attr_axis *)c->attr)->axis;
     const tc_tensor *x = &c->in[0], *index = &c->in[1], *source = &c->in[2];
@@ -438,7 +438,7 @@ void tc_num_index_copy(tc_call *c)
     int64_t n = tc_type_count(index->type), row = b.inner * (int64_t)element(x);
     copy_first(c);
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = place(c, tc_load_i64(*index, k), b.n, false);
+        int64_t i = place(c, ti_load_i64(*index, k), b.n, false);
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer && row; o++)
@@ -447,7 +447,7 @@ void tc_num_index_copy(tc_call *c)
     }
 }
 
-void tc_num_index_add(tc_call *c)
+void ti_num_index_add(tc_call *c)
 {
     const tc_attr_index_add *a = c->attr;
     const tc_tensor *y = &c->out[0], *index = &c->in[1], *source = &c->in[2];
@@ -455,19 +455,19 @@ void tc_num_index_add(tc_call *c)
     int64_t n = tc_type_count(index->type);
     copy_first(c);
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = place(c, tc_load_i64(*index, k), b.n, false);
+        int64_t i = place(c, ti_load_i64(*index, k), b.n, false);
         if (i < 0)
             return;
         for (int64_t o = 0; o < b.outer; o++)
             for (int64_t j = 0; j < b.inner; j++) {
                 int64_t at = (o * b.n + i) * b.inner + j, from = (o * n + k) * b.inner + j;
-                if (tc_is_float(y->type->dtype))
-                    tc_store_f64(*y, at,
-                                 tc_load_f64(*y, at) + a->alpha * tc_load_f64(*source, from));
+                if (ti_is_float(y->type->dtype))
+                    ti_store_f64(*y, at,
+                                 ti_load_f64(*y, at) + a->alpha * ti_load_f64(*source, from));
                 else
-                    tc_store_i64(*y, at, (int64_t)((uint64_t)tc_load_i64(*y, at) +
-                                                   (uint64_t)tc_trunc_i64(a->alpha) *
-                                                       (uint64_t)tc_load_i64(*source, from)));
+                    ti_store_i64(*y, at, (int64_t)((uint64_t)ti_load_i64(*y, at) +
+                                                   (uint64_t)ti_trunc_i64(a->alpha) *
+                                                       (uint64_t)ti_load_i64(*source, from)));
             }
     }
 }
@@ -478,7 +478,7 @@ static int64_t bucket(const tc_tensor *edges, double x, bool right)
     int64_t low = 0, high = tc_type_count(edges->type);
     while (low < high) {
         int64_t mid = low + (high - low) / 2;
-        double edge = tc_load_f64(*edges, mid);
+        double edge = ti_load_f64(*edges, mid);
         if (right ? !(edge > x) : !(edge >= x))
             low = mid + 1;
         else
@@ -487,10 +487,10 @@ static int64_t bucket(const tc_tensor *edges, double x, bool right)
     return low;
 }
 
-void tc_num_bucketize(tc_call *c)
+void ti_num_bucketize(tc_call *c)
 {
     bool right = ((const tc_attr_bucketize *)c->attr)->right;
     int64_t n = tc_type_count(c->out[0].type);
     for (int64_t i = 0; i < n; i++)
-        tc_store_i64(c->out[0], i, bucket(&c->in[1], tc_load_f64(c->in[0], i), right));
+        ti_store_i64(c->out[0], i, bucket(&c->in[1], ti_load_f64(c->in[0], i), right));
 }

@@ -17,12 +17,12 @@ typedef struct tc_picks {
 } tc_picks;
 
 /* False when the indices do not broadcast, or there are more of them than axes. */
-bool tc_index_picks(const tc_type *x, const tc_tensor *index, int n_index, tc_picks *out);
+bool ti_index_picks(const tc_type *x, const tc_tensor *index, int n_index, tc_picks *out);
 
 /* The shape of what is picked; false when its rank is too high. */
-bool tc_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out);
+bool ti_index_dims(const tc_type *x, const tc_picks *picks, tc_type *out);
 
 /* Values that can be broadcast to that shape. */
-bool tc_index_fits(const tc_type *values, const tc_type *room);
+bool ti_index_fits(const tc_type *values, const tc_type *room);
 
 #endif

@@ -13,7 +13,7 @@
         break;                                                                                     \
     }
 
-void tc_read_f32(tc_tensor t, int64_t start, size_t n, float *out)
+void ti_read_f32(tc_tensor t, int64_t start, size_t n, float *out)
 {
     switch (t.type->dtype) {
 #define X(t_, c_) READ(t_, c_, (float)p[i])
@@ -21,16 +21,16 @@ void tc_read_f32(tc_tensor t, int64_t start, size_t n, float *out)
         X(f32, float)
         X(f64, double)
 #undef X
-#define X(t_, c_, from_) READ(t_, c_, tc_##t_##_to_f32(p[i]))
+#define X(t_, c_, from_) READ(t_, c_, ti_##t_##_to_f32(p[i]))
         TC_STORED_HALVES(X)
 #undef X
     default:
         for (size_t i = 0; i < n; i++)
-            out[i] = (float)tc_load_f64(t, start + (int64_t)i);
+            out[i] = (float)ti_load_f64(t, start + (int64_t)i);
     }
 }
 
-void tc_read_f64(tc_tensor t, int64_t start, size_t n, double *out)
+void ti_read_f64(tc_tensor t, int64_t start, size_t n, double *out)
 {
     switch (t.type->dtype) {
 #define X(t_, c_) READ(t_, c_, (double)p[i])
@@ -40,11 +40,11 @@ void tc_read_f64(tc_tensor t, int64_t start, size_t n, double *out)
 #undef X
     default:
         for (size_t i = 0; i < n; i++)
-            out[i] = tc_load_f64(t, start + (int64_t)i);
+            out[i] = ti_load_f64(t, start + (int64_t)i);
     }
 }
 
-void tc_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out)
+void ti_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out)
 {
     switch (t.type->dtype) {
 #define X(t_, c_) READ(t_, c_, (int64_t)p[i])
@@ -52,7 +52,7 @@ void tc_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out)
 #undef X
     default:
         for (size_t i = 0; i < n; i++)
-            out[i] = tc_load_i64(t, start + (int64_t)i);
+            out[i] = ti_load_i64(t, start + (int64_t)i);
     }
 }
 
@@ -65,13 +65,13 @@ void tc_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out)
         break;                                                                                     \
     }
 
-void tc_write_f32(tc_tensor t, int64_t start, size_t n, const float *in)
+void ti_write_f32(tc_tensor t, int64_t start, size_t n, const float *in)
 {
     switch (t.type->dtype) {
 #define X(t_, c_, from_) WRITE(t_, c_, from_(in[i]))
         TC_STORED_HALVES(X)
 #undef X
-#define X(t_, c_) WRITE(t_, c_, (c_)tc_int_of(TC_##t_, (double)in[i]))
+#define X(t_, c_) WRITE(t_, c_, (c_)ti_int_of(TC_##t_, (double)in[i]))
         TC_STORED_INTS(X)
 #undef X
         WRITE(bool, uint8_t, in[i] != 0)
@@ -79,50 +79,50 @@ void tc_write_f32(tc_tensor t, int64_t start, size_t n, const float *in)
         WRITE(f64, double, (double)in[i])
     default:
         for (size_t i = 0; i < n; i++)
-            tc_store_f64(t, start + (int64_t)i, (double)in[i]);
+            ti_store_f64(t, start + (int64_t)i, (double)in[i]);
     }
 }
 
-void tc_write_f64(tc_tensor t, int64_t start, size_t n, const double *in)
+void ti_write_f64(tc_tensor t, int64_t start, size_t n, const double *in)
 {
     switch (t.type->dtype) {
         WRITE(f32, float, (float)in[i])
         WRITE(f64, double, in[i])
     default:
         for (size_t i = 0; i < n; i++)
-            tc_store_f64(t, start + (int64_t)i, in[i]);
+            ti_store_f64(t, start + (int64_t)i, in[i]);
     }
 }
 
-void tc_write_i64(tc_tensor t, int64_t start, size_t n, const int64_t *in)
+void ti_write_i64(tc_tensor t, int64_t start, size_t n, const int64_t *in)
 {
     switch (t.type->dtype) {
-#define X(t_, c_) WRITE(t_, c_, (c_)tc_wrap(TC_##t_, in[i]))
+#define X(t_, c_) WRITE(t_, c_, (c_)ti_wrap(TC_##t_, in[i]))
         TC_STORED_INTS(X)
 #undef X
         WRITE(bool, uint8_t, in[i] != 0)
     default:
         for (size_t i = 0; i < n; i++)
-            tc_store_i64(t, start + (int64_t)i, in[i]);
+            ti_store_i64(t, start + (int64_t)i, in[i]);
     }
 }
 
-const float *tc_as_f32(tc_arena *arena, tc_tensor t)
+const float *ti_as_f32(tc_arena *arena, tc_tensor t)
 {
     if (t.type->dtype == TC_f32)
         return t.data;
     size_t n = (size_t)tc_type_count(t.type);
-    float *copy = tc_arena_raw(arena, n * sizeof *copy);
-    tc_read_f32(t, 0, n, copy);
+    float *copy = ti_arena_raw(arena, n * sizeof *copy);
+    ti_read_f32(t, 0, n, copy);
     return copy;
 }
 
-const double *tc_as_f64(tc_arena *arena, tc_tensor t)
+const double *ti_as_f64(tc_arena *arena, tc_tensor t)
 {
     if (t.type->dtype == TC_f64)
         return t.data;
     size_t n = (size_t)tc_type_count(t.type);
-    double *copy = tc_arena_raw(arena, n * sizeof *copy);
-    tc_read_f64(t, 0, n, copy);
+    double *copy = ti_arena_raw(arena, n * sizeof *copy);
+    ti_read_f64(t, 0, n, copy);
     return copy;
 }

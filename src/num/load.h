@@ -28,13 +28,13 @@
 
 /* Narrow floats: X(dtype, type in C, how an f32 becomes one); tc_<dtype>_to_f32 is the way back. */
 #define TC_STORED_HALVES(X)                                                                        \
-    X(f16, uint16_t, tc_f32_to_f16)                                                                \
-    X(bf16, uint16_t, tc_f32_to_bf16)                                                              \
-    X(e4m3, uint8_t, tc_f32_to_e4m3_sat)                                                           \
-    X(e5m2, uint8_t, tc_f32_to_e5m2)
+    X(f16, uint16_t, ti_f32_to_f16)                                                                \
+    X(bf16, uint16_t, ti_f32_to_bf16)                                                              \
+    X(e4m3, uint8_t, ti_f32_to_e4m3_sat)                                                           \
+    X(e5m2, uint8_t, ti_f32_to_e5m2)
 
 /* The low bits of v as a number of an integer type; bool: not zero. */
-static inline int64_t tc_wrap(tc_dtype t, int64_t v)
+static inline int64_t ti_wrap(tc_dtype t, int64_t v)
 {
     const tc_dtype_info *info = &tc_dtypes[t];
     if (info->kind == TC_BOOL)
@@ -47,13 +47,13 @@ static inline int64_t tc_wrap(tc_dtype t, int64_t v)
 }
 
 /* Toward zero; NaN and what does not fit: INT64_MIN. */
-static inline int64_t tc_trunc_i64(double v)
+static inline int64_t ti_trunc_i64(double v)
 {
     return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
 }
 
 /* A real number as an integer (or bool) of type t. */
-static inline int64_t tc_int_of(tc_dtype t, double v)
+static inline int64_t ti_int_of(tc_dtype t, double v)
 {
     const tc_dtype_info *info = &tc_dtypes[t];
     if (info->kind == TC_BOOL)
@@ -62,11 +62,11 @@ static inline int64_t tc_int_of(tc_dtype t, double v)
         return (int64_t)(uint64_t)v;
     bool narrow = info->kind == TC_INT && info->bits <= 32;
     if (narrow && !(v > -0x1p31 - 1 && v < 0x1p31))
-        return tc_wrap(t, INT32_MIN);
-    return tc_wrap(t, tc_trunc_i64(v));
+        return ti_wrap(t, INT32_MIN);
+    return ti_wrap(t, ti_trunc_i64(v));
 }
 
-static inline double tc_load_f64(tc_tensor t, int64_t i)
+static inline double ti_load_f64(tc_tensor t, int64_t i)
 {
     const void *p = t.data;
     switch (t.type->dtype) {
@@ -79,7 +79,7 @@ static inline double tc_load_f64(tc_tensor t, int64_t i)
 #undef X
 #define X(t_, c_, from_)                                                                           \
     case TC_##t_:                                                                                  \
-        return (double)tc_##t_##_to_f32(((const c_ *)p)[i]);
+        return (double)ti_##t_##_to_f32(((const c_ *)p)[i]);
         TC_STORED_HALVES(X)
 #undef X
     case TC_bool:
@@ -91,7 +91,7 @@ static inline double tc_load_f64(tc_tensor t, int64_t i)
     }
 }
 
-static inline int64_t tc_load_i64(tc_tensor t, int64_t i)
+static inline int64_t ti_load_i64(tc_tensor t, int64_t i)
 {
     const void *p = t.data;
     switch (t.type->dtype) {
@@ -103,17 +103,17 @@ static inline int64_t tc_load_i64(tc_tensor t, int64_t i)
     case TC_bool:
         return ((const uint8_t *)p)[i] != 0;
     default:
-        return tc_trunc_i64(tc_load_f64(t, i));
+        return ti_trunc_i64(ti_load_f64(t, i));
     }
 }
 
-static inline void tc_store_f64(tc_tensor t, int64_t i, double v)
+static inline void ti_store_f64(tc_tensor t, int64_t i, double v)
 {
     void *p = t.data;
     switch (t.type->dtype) {
 #define X(t_, c_)                                                                                  \
     case TC_##t_:                                                                                  \
-        ((c_ *)p)[i] = (c_)tc_int_of(TC_##t_, v);                                                  \
+        ((c_ *)p)[i] = (c_)ti_int_of(TC_##t_, v);                                                  \
         break;
         TC_STORED_INTS(X)
         X(bool, uint8_t)
@@ -139,13 +139,13 @@ static inline void tc_store_f64(tc_tensor t, int64_t i, double v)
     }
 }
 
-static inline void tc_store_i64(tc_tensor t, int64_t i, int64_t v)
+static inline void ti_store_i64(tc_tensor t, int64_t i, int64_t v)
 {
     void *p = t.data;
     switch (t.type->dtype) {
 #define X(t_, c_)                                                                                  \
     case TC_##t_:                                                                                  \
-        ((c_ *)p)[i] = (c_)tc_wrap(TC_##t_, v);                                                    \
+        ((c_ *)p)[i] = (c_)ti_wrap(TC_##t_, v);                                                    \
         break;
         TC_STORED_INTS(X)
         X(bool, uint8_t)
@@ -154,21 +154,21 @@ static inline void tc_store_i64(tc_tensor t, int64_t i, int64_t v)
         ((float *)p)[i] = (float)v;
         break;
     default: /* f64 rounds as i64 does; narrow floats are reached through f32 */
-        tc_store_f64(t, i, t.type->dtype == TC_f64 ? (double)v : (double)(float)v);
+        ti_store_f64(t, i, t.type->dtype == TC_f64 ? (double)v : (double)(float)v);
     }
 }
 
 /* Elements start .. start + n of a tensor's buffer, and back. */
-void tc_read_f32(tc_tensor t, int64_t start, size_t n, float *out);
-void tc_read_f64(tc_tensor t, int64_t start, size_t n, double *out);
-void tc_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out);
-void tc_write_f32(tc_tensor t, int64_t start, size_t n, const float *in);
-void tc_write_f64(tc_tensor t, int64_t start, size_t n, const double *in);
-void tc_write_i64(tc_tensor t, int64_t start, size_t n, const int64_t *in);
+void ti_read_f32(tc_tensor t, int64_t start, size_t n, float *out);
+void ti_read_f64(tc_tensor t, int64_t start, size_t n, double *out);
+void ti_read_i64(tc_tensor t, int64_t start, size_t n, int64_t *out);
+void ti_write_f32(tc_tensor t, int64_t start, size_t n, const float *in);
+void ti_write_f64(tc_tensor t, int64_t start, size_t n, const double *in);
+void ti_write_i64(tc_tensor t, int64_t start, size_t n, const int64_t *in);
 
 /* All of a tensor as f32 (f64): its own buffer when that is what it holds, else a copy in the
  * arena. */
-const float *tc_as_f32(tc_arena *arena, tc_tensor t);
-const double *tc_as_f64(tc_arena *arena, tc_tensor t);
+const float *ti_as_f32(tc_arena *arena, tc_tensor t);
+const double *ti_as_f64(tc_arena *arena, tc_tensor t);
 
 #endif

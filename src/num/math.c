@@ -238,7 +238,7 @@ static double reduce_large(float x, uint64_t *q)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0,
                                            0xDB629599, 0x3C439041, 0xFE5163AB, 0xDEBBC561};
-    uint32_t bits = tc_f32_bits(x);
+    uint32_t bits = ti_f32_bits(x);
     uint64_t m = (bits & 0x7fffff) | 0x800000;
     uint32_t first = (bits >> 23 & 0xff) - 152; /* e - 2: bits before this one give whole turns */
     uint32_t word = first / 32, by = first % 32;
@@ -295,15 +295,15 @@ static inline void circular(const float *restrict x, float *restrict y, size_t n
         }
 }
 
-void tc_sin_f32(const float *x, float *y, size_t n)
+void ti_sin_f32(const float *x, float *y, size_t n)
 {
     circular(x, y, n, 0);
 }
-void tc_cos_f32(const float *x, float *y, size_t n)
+void ti_cos_f32(const float *x, float *y, size_t n)
 {
     circular(x, y, n, 1);
 }
-void tc_tan_f32(const float *x, float *y, size_t n)
+void ti_tan_f32(const float *x, float *y, size_t n)
 {
     circular(x, y, n, 2);
 }
@@ -317,10 +317,10 @@ void tc_tan_f32(const float *x, float *y, size_t n)
             y[i] = expression;                                                                     \
         }                                                                                          \
     }                                                                                              \
-    TC_LANES(, tc_##name##_f32, name##_body,                                                       \
+    TC_LANES(, ti_##name##_f32, name##_body,                                                       \
              (const float *restrict x, float *restrict y, size_t n), (x, y, n))
 #define BLOCK_WIDE(name, expression)                                                               \
-    void tc_##name##_f32(const float *restrict x, float *restrict y, size_t n)                     \
+    void ti_##name##_f32(const float *restrict x, float *restrict y, size_t n)                     \
     {                                                                                              \
         for (size_t i = 0; i < n; i++) {                                                           \
             double w = (double)x[i];                                                               \
@@ -328,14 +328,14 @@ void tc_tan_f32(const float *x, float *y, size_t n)
         }                                                                                          \
     }
 
-BLOCK(exp, tc_expf(v))
-BLOCK(log, tc_logf(v))
-BLOCK(tanh, tc_tanhf(v))
-BLOCK(sigmoid, tc_sigmoidf(v))
-BLOCK(erf, tc_erff(v))
-BLOCK(silu, tc_sigmoidf(v) * v)
-BLOCK(gelu_erf, v * 0.5f * (1.0f + tc_erff(v * 0x1.6a09e6p-1f)))
-BLOCK(gelu_tanh, v * 0.5f * (1.0f + tc_tanhf(0x1.988454p-1f * (v + 0.044715f * (v * v * v)))))
+BLOCK(exp, ti_expf(v))
+BLOCK(log, ti_logf(v))
+BLOCK(tanh, ti_tanhf(v))
+BLOCK(sigmoid, ti_sigmoidf(v))
+BLOCK(erf, ti_erff(v))
+BLOCK(silu, ti_sigmoidf(v) * v)
+BLOCK(gelu_erf, v * 0.5f * (1.0f + ti_erff(v * 0x1.6a09e6p-1f)))
+BLOCK(gelu_tanh, v * 0.5f * (1.0f + ti_tanhf(0x1.988454p-1f * (v + 0.044715f * (v * v * v)))))
 BLOCK(sqrt, sqrtf(v))
 BLOCK_WIDE(rsqrt, 1.0 / sqrt(w))
 
@@ -357,32 +357,32 @@ BLOCK_WIDE(erfinv, erfinv_wide(w))
 BLOCK_WIDE(log_sigmoid, (w < 0.0 ? w : 0.0) - log1p_wide(exp_wide(-fabs(w), true)))
 BLOCK_WIDE(mish, mish_wide(w))
 
-float tc_powf(float x, float y)
+float ti_powf(float x, float y)
 {
     return (float)pow_wide((double)x, (double)y);
 }
 
-float tc_atan2f(float y, float x)
+float ti_atan2f(float y, float x)
 {
     return (float)atan2_wide((double)y, (double)x);
 }
 
-float tc_log1pf(float x)
+float ti_log1pf(float x)
 {
     return (float)log1p_wide((double)x);
 }
 
-float tc_expm1f(float x)
+float ti_expm1f(float x)
 {
     return (float)copysign(exp_wide((double)x, false), (double)x);
 }
 
-float tc_logaddexpf(float x, float y)
+float ti_logaddexpf(float x, float y)
 {
     return (float)logaddexp_wide((double)x, (double)y);
 }
 
-double tc_erfinv(double y)
+double ti_erfinv(double y)
 {
     double a = fabs(y), x = erfinv_wide(a);
     for (int i = 0; i < 2 && isfinite(x); i++) {

@@ -61,43 +61,43 @@ static void multiply(tc_work work, tc_arena *scratch, const product *p, const vo
             at_a += rest % p->batch[i] * p->a_step[i];
             at_b += rest % p->batch[i] * p->b_step[i];
         }
-        tc_gemm(work, scratch, p->m, p->n, p->k, tc_work_at(work, a, at_a), p->k, 1,
-                tc_work_at(work, b, at_b), p->n, 1, tc_work_at_out(work, y, which * p->m * p->n),
+        ti_gemm(work, scratch, p->m, p->n, p->k, ti_work_at(work, a, at_a), p->k, 1,
+                ti_work_at(work, b, at_b), p->n, 1, ti_work_at_out(work, y, which * p->m * p->n),
                 p->n);
     }
 }
 
 static void *zeros(tc_work work, void *y, int64_t n)
 {
-    return n ? memset(y, 0, (size_t)n * tc_work_size(work)) : y;
+    return n ? memset(y, 0, (size_t)n * ti_work_size(work)) : y;
 }
 
-void tc_num_matmul(tc_call *call)
+void ti_num_matmul(tc_call *call)
 {
     const tc_type *a = call->in[0].type, *b = call->in[1].type, *y = call->out[0].type;
-    tc_work work = tc_work_of(y->dtype);
+    tc_work work = ti_work_of(y->dtype);
     product p = product_of(a, b);
-    const void *left = tc_work_in(call, 0, work), *right = tc_work_in(call, 1, work);
-    void *out = zeros(work, tc_work_out(call, 0, work), tc_type_count(y));
+    const void *left = ti_work_in(call, 0, work), *right = ti_work_in(call, 1, work);
+    void *out = zeros(work, ti_work_out(call, 0, work), tc_type_count(y));
     multiply(work, call->scratch, &p, left, right, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }
 
 /* x: [..., k]   weight: [n, k] or [k]   bias: [n] */
-void tc_num_linear(tc_call *call)
+void ti_num_linear(tc_call *call)
 {
     const tc_type *x = call->in[0].type, *w = call->in[1].type, *y = call->out[0].type;
-    tc_work work = tc_work_of(x->dtype);
+    tc_work work = ti_work_of(x->dtype);
     int64_t k = x->dim[x->rank - 1], n = w->rank > 1 ? w->dim[0] : 1;
     int64_t m = n ? tc_type_count(y) / n : 0;
-    const void *in = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
-    const void *bias = tc_work_in(call, 2, work);
-    void *out = zeros(work, tc_work_out(call, 0, work), m * n);
+    const void *in = ti_work_in(call, 0, work), *weight = ti_work_in(call, 1, work);
+    const void *bias = ti_work_in(call, 2, work);
+    void *out = zeros(work, ti_work_out(call, 0, work), m * n);
     if (bias && w->rank > 1)
         for (int64_t i = 0; i < m; i++)
-            memcpy(tc_work_at_out(work, out, i * n), bias, (size_t)n * tc_work_size(work));
-    tc_gemm(work, call->scratch, m, n, k, in, k, 1, weight, 1, k, out, n);
-    tc_work_done(call, 0, work, out);
+            memcpy(ti_work_at_out(work, out, i * n), bias, (size_t)n * ti_work_size(work));
+    ti_gemm(work, call->scratch, m, n, k, in, k, 1, weight, 1, k, out, n);
+    ti_work_done(call, 0, work, out);
 }
 
 /* y = alpha * y + beta * c, c broadcast to y; beta 0 leaves c out, whatever it holds. */
@@ -119,27 +119,27 @@ COMBINE(float, combine_f32)
 COMBINE(double, combine_f64)
 COMBINE(uint64_t, combine_i64)
 
-void tc_num_addmm(tc_call *call)
+void ti_num_addmm(tc_call *call)
 {
     const tc_attr_addmm *attr = call->attr;
     const tc_type *c = call->in[0].type, *y = call->out[0].type;
-    tc_work work = tc_work_of(y->dtype);
+    tc_work work = ti_work_of(y->dtype);
     int64_t step[TC_MAX_RANK] = {0}, size = 1;
     for (int i = y->rank - 1, j = c->rank - 1; j >= 0; i--, j--) {
         step[i] = c->dim[j] == 1 ? 0 : size;
         size *= c->dim[j];
     }
     product p = product_of(call->in[1].type, call->in[2].type);
-    const void *add = tc_work_in(call, 0, work);
-    const void *left = tc_work_in(call, 1, work), *right = tc_work_in(call, 2, work);
-    void *out = zeros(work, tc_work_out(call, 0, work), tc_type_count(y));
+    const void *add = ti_work_in(call, 0, work);
+    const void *left = ti_work_in(call, 1, work), *right = ti_work_in(call, 2, work);
+    void *out = zeros(work, ti_work_out(call, 0, work), tc_type_count(y));
     multiply(work, call->scratch, &p, left, right, out);
     if (work == TC_WORK_f32)
         combine_f32(y, step, (float)attr->alpha, (float)attr->beta, add, out);
     else if (work == TC_WORK_f64)
         combine_f64(y, step, attr->alpha, attr->beta, add, out);
     else
-        combine_i64(y, step, (uint64_t)tc_trunc_i64(attr->alpha),
-                    (uint64_t)tc_trunc_i64(attr->beta), add, out);
-    tc_work_done(call, 0, work, out);
+        combine_i64(y, step, (uint64_t)ti_trunc_i64(attr->alpha),
+                    (uint64_t)ti_trunc_i64(attr->beta), add, out);
+    ti_work_done(call, 0, work, out);
 }

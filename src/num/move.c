@@ -18,36 +18,36 @@ static void copy_all(tc_call *c)
         memcpy(c->out[0].data, c->in[0].data, n);
 }
 
-void tc_num_identity(tc_call *c) { copy_all(c); }
-void tc_num_reshape(tc_call *c) { copy_all(c); }
+void ti_num_identity(tc_call *c) { copy_all(c); }
+void ti_num_reshape(tc_call *c) { copy_all(c); }
 
 /* The whole of `out` in order, read from `x` at `first` with these steps. */
 static void read_with(const tc_tensor *out, const tc_tensor *x, int64_t first, const int64_t *step)
 {
     tc_axis axis[TC_MAX_RANK];
     int64_t to[TC_MAX_RANK];
-    tc_steps(out->type, to);
+    ti_steps(out->type, to);
     for (int i = 0; i < out->type->rank; i++)
         axis[i] = (tc_axis){out->type->dim[i], to[i], step[i]};
     if (tc_type_count(out->type))
-        tc_move(out->data, at(x, first), element(x), axis, out->type->rank);
+        ti_move(out->data, at(x, first), element(x), axis, out->type->rank);
 }
 
-void tc_num_permute(tc_call *c)
+void ti_num_permute(tc_call *c)
 {
     const tc_attr_perm *a = c->attr;
     int64_t from[TC_MAX_RANK], step[TC_MAX_RANK];
-    tc_steps(c->in[0].type, from);
+    ti_steps(c->in[0].type, from);
     for (int i = 0; i < a->perm.n; i++)
         step[i] = from[a->perm.v[i]];
     read_with(&c->out[0], &c->in[0], 0, step);
 }
 
-void tc_num_expand(tc_call *c)
+void ti_num_expand(tc_call *c)
 {
     const tc_type *x = c->in[0].type, *y = c->out[0].type;
     int64_t from[TC_MAX_RANK], step[TC_MAX_RANK] = {0};
-    tc_steps(x, from);
+    ti_steps(x, from);
     for (int i = 0; i < x->rank; i++)
         if (x->dim[i] != 1)
             step[i + y->rank - x->rank] = from[i];
@@ -58,13 +58,13 @@ void tc_num_expand(tc_call *c)
  * begins. */
 static int64_t slice_steps(const tc_attr_slice *a, const tc_type *x, int64_t step[TC_MAX_RANK])
 {
-    tc_steps(x, step);
+    ti_steps(x, step);
     int64_t first = a->start * step[a->axis];
-    step[a->axis] *= tc_min_i64(a->step, x->dim[a->axis]);
+    step[a->axis] *= ti_min_i64(a->step, x->dim[a->axis]);
     return first;
 }
 
-void tc_num_slice(tc_call *c)
+void ti_num_slice(tc_call *c)
 {
     int64_t step[TC_MAX_RANK];
     int64_t first = slice_steps(c->attr, c->in[0].type, step);
@@ -75,31 +75,31 @@ void tc_num_slice(tc_call *c)
 static void read_row(const tc_tensor *out, const tc_tensor *x, int64_t axis, int64_t index)
 {
     int64_t step[TC_MAX_RANK];
-    tc_steps(x->type, step);
+    ti_steps(x->type, step);
     int64_t first = index * step[axis];
     for (int64_t i = axis; i + 1 < x->type->rank; i++)
         step[i] = step[i + 1];
     read_with(out, x, first, step);
 }
 
-void tc_num_select(tc_call *c)
+void ti_num_select(tc_call *c)
 {
     const tc_attr_select *a = c->attr;
     read_row(&c->out[0], &c->in[0], a->axis, a->index);
 }
 
-void tc_num_unbind(tc_call *c)
+void ti_num_unbind(tc_call *c)
 {
     const tc_attr_axis *a = c->attr;
     for (int i = 0; i < c->n_out; i++)
         read_row(&c->out[i], &c->in[0], a->axis, i);
 }
 
-void tc_num_split(tc_call *c)
+void ti_num_split(tc_call *c)
 {
     const tc_attr_split *a = c->attr;
     int64_t step[TC_MAX_RANK], first = 0;
-    tc_steps(c->in[0].type, step);
+    ti_steps(c->in[0].type, step);
     for (int i = 0; i < c->n_out; i++) {
         read_with(&c->out[i], &c->in[0], first * step[a->axis], step);
         first += a->sizes.v[i];
@@ -117,7 +117,7 @@ static void put_rows(char *out, size_t pitch, const char *x, size_t bytes, int64
 static void join(tc_call *c, int64_t axis)
 {
     const tc_type *y = c->out[0].type;
-    int64_t rows = tc_extent(y, 0, (int)axis);
+    int64_t rows = ti_extent(y, 0, (int)axis);
     if (!tc_type_count(y))
         return;
     size_t pitch = tc_type_bytes(y) / (size_t)rows;
@@ -129,43 +129,43 @@ static void join(tc_call *c, int64_t axis)
     }
 }
 
-void tc_num_cat(tc_call *c) { join(c, ((const tc_attr_axis *)c->attr)->axis); }
-void tc_num_stack(tc_call *c) { join(c, ((const tc_attr_axis *)c->attr)->axis); }
+void ti_num_cat(tc_call *c) { join(c, ((const tc_attr_axis *)c->attr)->axis); }
+void ti_num_stack(tc_call *c) { join(c, ((const tc_attr_axis *)c->attr)->axis); }
 
-void tc_num_repeat(tc_call *c)
+void ti_num_repeat(tc_call *c)
 {
     const tc_type *x = c->in[0].type, *y = c->out[0].type;
     int lead = y->rank - x->rank;
     int64_t to[TC_MAX_RANK], from[TC_MAX_RANK];
     tc_axis axis[TC_MAX_AXES];
-    tc_steps(y, to);
-    tc_steps(x, from);
+    ti_steps(y, to);
+    ti_steps(x, from);
     for (int i = 0; i < y->rank; i++) {
         int64_t n = i < lead ? 1 : x->dim[i - lead];
         axis[2 * i] = (tc_axis){n ? y->dim[i] / n : 0, n * to[i], 0};
         axis[2 * i + 1] = (tc_axis){n, to[i], i < lead ? 0 : from[i - lead]};
     }
-    tc_move(c->out[0].data, c->in[0].data, element(&c->in[0]), axis, 2 * y->rank);
+    ti_move(c->out[0].data, c->in[0].data, element(&c->in[0]), axis, 2 * y->rank);
 }
 
-void tc_num_repeat_interleave(tc_call *c)
+void ti_num_repeat_interleave(tc_call *c)
 {
     const tc_attr_interleave *a = c->attr;
     const tc_type *x = c->in[0].type;
     if (!tc_type_count(c->out[0].type))
         return;
-    int64_t inner = tc_extent(x, (int)a->axis + 1, x->rank);
-    int64_t rows = tc_extent(x, 0, (int)a->axis + 1);
+    int64_t inner = ti_extent(x, (int)a->axis + 1, x->rank);
+    int64_t rows = ti_extent(x, 0, (int)a->axis + 1);
     tc_axis axis[] = {{rows, a->repeats * inner, inner}, {a->repeats, inner, 0}, {inner, 1, 1}};
-    tc_move(c->out[0].data, c->in[0].data, element(&c->in[0]), axis, 3);
+    ti_move(c->out[0].data, c->in[0].data, element(&c->in[0]), axis, 3);
 }
 
-void tc_num_flip(tc_call *c)
+void ti_num_flip(tc_call *c)
 {
     const tc_attr_flip *a = c->attr;
     const tc_type *x = c->in[0].type;
     int64_t step[TC_MAX_RANK], first = 0;
-    tc_steps(x, step);
+    ti_steps(x, step);
     for (int i = 0; i < a->axes.n; i++) {
         int64_t k = a->axes.v[i];
         first += (x->dim[k] - 1) * step[k];
@@ -185,7 +185,7 @@ typedef struct tc_turn {
 static void turn(tc_turn *t, int k, char *to, const char *from)
 {
     if (k == t->rank) {
-        tc_move(to, from, t->bytes, t->axis, t->rank);
+        ti_move(to, from, t->bytes, t->axis, t->rank);
         return;
     }
     tc_axis whole = t->axis[k];
@@ -198,7 +198,7 @@ static void turn(tc_turn *t, int k, char *to, const char *from)
     t->axis[k] = whole;
 }
 
-void tc_num_roll(tc_call *c)
+void ti_num_roll(tc_call *c)
 {
     const tc_attr_roll *a = c->attr;
     const tc_type *x = c->in[0].type;
@@ -206,7 +206,7 @@ void tc_num_roll(tc_call *c)
         return;
     tc_turn t = {.rank = x->rank, .bytes = element(&c->in[0])};
     int64_t step[TC_MAX_RANK];
-    tc_steps(x, step);
+    ti_steps(x, step);
     for (int i = 0; i < x->rank; i++)
         t.axis[i] = (tc_axis){x->dim[i], step[i], step[i]};
     for (int i = 0; i < a->axes.n; i++) {
@@ -216,12 +216,12 @@ void tc_num_roll(tc_call *c)
     turn(&t, 0, c->out[0].data, c->in[0].data);
 }
 
-void tc_num_diagonal(tc_call *c)
+void ti_num_diagonal(tc_call *c)
 {
     const tc_attr_diagonal *a = c->attr;
     const tc_type *x = c->in[0].type;
     int64_t from[TC_MAX_RANK], step[TC_MAX_RANK];
-    tc_steps(x, from);
+    ti_steps(x, from);
     int k = 0;
     for (int i = 0; i < x->rank; i++)
         if (i != a->axis1 && i != a->axis2)
@@ -243,16 +243,16 @@ static void triangle(tc_call *c, bool lower)
     size_t bytes = element(&c->in[0]);
     memset(c->out[0].data, 0, tc_type_bytes(x));
     for (int64_t i = 0; i < rows; i++) {
-        int64_t edge = i % height + tc_max_i64(-height, tc_min_i64(diagonal, columns)) + lower;
-        edge = tc_max_i64(0, tc_min_i64(edge, columns));
+        int64_t edge = i % height + ti_max_i64(-height, ti_min_i64(diagonal, columns)) + lower;
+        edge = ti_max_i64(0, ti_min_i64(edge, columns));
         int64_t begin = lower ? 0 : edge, end = lower ? edge : columns;
         memcpy((char *)c->out[0].data + (size_t)(i * columns + begin) * bytes,
                at(&c->in[0], i * columns + begin), (size_t)(end - begin) * bytes);
     }
 }
 
-void tc_num_tril(tc_call *c) { triangle(c, true); }
-void tc_num_triu(tc_call *c) { triangle(c, false); }
+void ti_num_tril(tc_call *c) { triangle(c, true); }
+void ti_num_triu(tc_call *c) { triangle(c, false); }
 
 /* The last number that strided reading touches; -1 when it reads none, INT64_MAX when it overflows.
  */
@@ -269,27 +269,27 @@ static int64_t last_touched(const tc_attr_as_strided *a)
     return last;
 }
 
-void tc_num_as_strided(tc_call *c)
+void ti_num_as_strided(tc_call *c)
 {
     const tc_attr_as_strided *a = c->attr;
     int64_t last = last_touched(a), n = tc_type_count(c->in[0].type);
     if (last >= n) {
         c->error =
-            tc_text_format(c->scratch, "element %" PRId64 " of a tensor of %" PRId64, last, n);
+            ti_text_format(c->scratch, "element %" PRId64 " of a tensor of %" PRId64, last, n);
         return;
     }
     read_with(&c->out[0], &c->in[0], a->offset, a->stride.v);
 }
 
-void tc_num_unfold(tc_call *c)
+void ti_num_unfold(tc_call *c)
 {
     const tc_attr_unfold *a = c->attr;
     const tc_type *x = c->in[0].type;
     int64_t step[TC_MAX_RANK + 1];
-    tc_steps(x, step);
+    ti_steps(x, step);
     step[x->rank] = x->rank ? step[a->axis] : 1;
     if (x->rank)
-        step[a->axis] *= tc_min_i64(a->step, tc_max_i64(x->dim[a->axis], 1));
+        step[a->axis] *= ti_min_i64(a->step, ti_max_i64(x->dim[a->axis], 1));
     read_with(&c->out[0], &c->in[0], 0, step);
 }
 
@@ -299,27 +299,27 @@ static void write_part(tc_call *c, const tc_type *part, int64_t first, const int
     tc_axis axis[TC_MAX_RANK];
     int64_t from[TC_MAX_RANK];
     copy_all(c);
-    tc_steps(part, from);
+    ti_steps(part, from);
     for (int i = 0; i < part->rank; i++)
         axis[i] = (tc_axis){part->dim[i], step[i], from[i]};
     size_t bytes = element(&c->in[0]);
     if (tc_type_count(part))
-        tc_move((char *)c->out[0].data + (size_t)first * bytes, c->in[1].data, bytes, axis,
+        ti_move((char *)c->out[0].data + (size_t)first * bytes, c->in[1].data, bytes, axis,
                 part->rank);
 }
 
-void tc_num_slice_scatter(tc_call *c)
+void ti_num_slice_scatter(tc_call *c)
 {
     int64_t step[TC_MAX_RANK];
     int64_t first = slice_steps(c->attr, c->in[0].type, step);
     write_part(c, c->in[1].type, first, step);
 }
 
-void tc_num_select_scatter(tc_call *c)
+void ti_num_select_scatter(tc_call *c)
 {
     const tc_attr_select *a = c->attr;
     int64_t step[TC_MAX_RANK];
-    tc_steps(c->in[0].type, step);
+    ti_steps(c->in[0].type, step);
     int64_t first = a->index * step[a->axis];
     for (int64_t i = a->axis; i + 1 < c->in[0].type->rank; i++)
         step[i] = step[i + 1];

@@ -34,23 +34,23 @@ TC_LANES(static, group_norm_lanes, group_norm_f32,
 #include "norm_body.h"
 
 /* x: [n, channels, ...]; weight, bias, mean, variance: [channels]. */
-void tc_num_batch_norm(tc_call *call)
+void ti_num_batch_norm(tc_call *call)
 {
     const tc_attr_eps *a = call->attr;
     const tc_type *t = call->in[0].type;
     int64_t batch = t->dim[0], channels = t->dim[1], inner = 1;
     for (int i = 2; i < t->rank; i++)
         inner *= t->dim[i];
-    tc_work work = tc_work_of(t->dtype);
+    tc_work work = ti_work_of(t->dtype);
     const void *in[5];
     for (int i = 0; i < 5; i++)
-        in[i] = tc_work_in(call, i, work);
-    void *y = tc_work_out(call, 0, work);
+        in[i] = ti_work_in(call, i, work);
+    void *y = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         batch_norm_lanes(batch, channels, inner, in[0], in[1], in[2], in[3], in[4], a->eps, y);
     else
         batch_norm_f64(batch, channels, inner, in[0], in[1], in[2], in[3], in[4], a->eps, y);
-    tc_work_done(call, 0, work, y);
+    ti_work_done(call, 0, work, y);
 }
 
 /* How many elements are normalized together. */
@@ -62,54 +62,54 @@ static int64_t last_axes(const tc_type *t, int64_t n_axes)
     return n;
 }
 
-void tc_num_layer_norm(tc_call *call)
+void ti_num_layer_norm(tc_call *call)
 {
     const tc_attr_layer_norm *a = call->attr;
     const tc_type *t = call->in[0].type;
     int64_t n = last_axes(t, a->n_axes), rows = n ? tc_type_count(t) / n : 0;
-    tc_work work = tc_work_of(t->dtype);
-    const void *x = tc_work_in(call, 0, work);
-    const void *weight = tc_work_in(call, 1, work), *bias = tc_work_in(call, 2, work);
-    void *y = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(t->dtype);
+    const void *x = ti_work_in(call, 0, work);
+    const void *weight = ti_work_in(call, 1, work), *bias = ti_work_in(call, 2, work);
+    void *y = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         layer_norm_lanes(rows, n, x, weight, bias, a->eps, y);
     else
         layer_norm_f64(rows, n, x, weight, bias, a->eps, y);
-    tc_work_done(call, 0, work, y);
+    ti_work_done(call, 0, work, y);
 }
 
-void tc_num_rms_norm(tc_call *call)
+void ti_num_rms_norm(tc_call *call)
 {
     const tc_attr_layer_norm *a = call->attr;
     const tc_type *t = call->in[0].type;
     int64_t n = last_axes(t, a->n_axes), rows = n ? tc_type_count(t) / n : 0;
-    tc_work work = tc_work_of(t->dtype);
-    const void *x = tc_work_in(call, 0, work), *weight = tc_work_in(call, 1, work);
-    void *y = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(t->dtype);
+    const void *x = ti_work_in(call, 0, work), *weight = ti_work_in(call, 1, work);
+    void *y = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         rms_norm_lanes(rows, n, x, weight, a->eps, y);
     else
         rms_norm_f64(rows, n, x, weight, a->eps, y);
-    tc_work_done(call, 0, work, y);
+    ti_work_done(call, 0, work, y);
 }
 
 /* x: [n, channels, ...]; the channels fall into groups. */
-void tc_num_group_norm(tc_call *call)
+void ti_num_group_norm(tc_call *call)
 {
     const tc_attr_group_norm *a = call->attr;
     const tc_type *t = call->in[0].type;
     int64_t inner = 1;
     for (int i = 2; i < t->rank; i++)
         inner *= t->dim[i];
-    tc_work work = tc_work_of(t->dtype);
-    const void *x = tc_work_in(call, 0, work);
-    const void *weight = tc_work_in(call, 1, work), *bias = tc_work_in(call, 2, work);
-    void *y = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(t->dtype);
+    const void *x = ti_work_in(call, 0, work);
+    const void *weight = ti_work_in(call, 1, work), *bias = ti_work_in(call, 2, work);
+    void *y = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         group_norm_lanes(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias,
                          a->eps, y);
     else
         group_norm_f64(t->dim[0], a->groups, t->dim[1] / a->groups, inner, x, weight, bias, a->eps,
                        y);
-    tc_work_done(call, 0, work, y);
+    ti_work_done(call, 0, work, y);
 }

@@ -10,8 +10,8 @@ typedef struct NAME(moments) {
 static inline __attribute__((always_inline)) NAME(moments)
     NAME(moments_of)(const T *x, int64_t n, double eps)
 {
-    double mean = NAME(tc_sum)(x, n, 0) / (double)n;
-    double variance = NAME(tc_sum_squares)(x, n, mean) / (double)n;
+    double mean = NAME(ti_sum)(x, n, 0) / (double)n;
+    double variance = NAME(ti_sum_squares)(x, n, mean) / (double)n;
     return (NAME(moments)){mean, 1 / sqrt(variance + eps)};
 }
 
@@ -64,7 +64,7 @@ TC_LANES_BODY NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *wei
 TC_LANES_BODY NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight, double eps, T *y)
 {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
-        double scale = 1 / sqrt(NAME(tc_sum_squares)(x, n, 0) / (double)n + eps);
+        double scale = 1 / sqrt(NAME(ti_sum_squares)(x, n, 0) / (double)n + eps);
         NAME(line)(x, n, 0, scale, 0, y);
         for (int64_t i = 0; weight && i < n; i++)
             y[i] *= weight[i];

@@ -11,18 +11,18 @@ static void pad_constant(tc_call *c, const tc_attr_pad *a)
     size_t bytes = tc_dtypes[x->type->dtype].bytes;
     int64_t to[TC_MAX_RANK], from[TC_MAX_RANK], to_at = 0, from_at = 0;
     tc_axis axis[TC_MAX_RANK];
-    tc_store_f64(*y, 0, a->value);
-    tc_fill((char *)y->data + bytes, y->data, bytes, tc_type_count(y->type) - 1);
-    tc_steps(y->type, to);
-    tc_steps(x->type, from);
+    ti_store_f64(*y, 0, a->value);
+    ti_fill((char *)y->data + bytes, y->data, bytes, tc_type_count(y->type) - 1);
+    ti_steps(y->type, to);
+    ti_steps(x->type, from);
     for (int i = 0; i < x->type->rank; i++) {
         int64_t before = a->pad.v[2 * i], after = a->pad.v[2 * i + 1];
-        int64_t kept = x->type->dim[i] + tc_min_i64(before, 0) + tc_min_i64(after, 0);
-        axis[i] = (tc_axis){tc_max_i64(kept, 0), to[i], from[i]};
-        to_at += tc_max_i64(before, 0) * to[i];
-        from_at += tc_max_i64(-before, 0) * from[i];
+        int64_t kept = x->type->dim[i] + ti_min_i64(before, 0) + ti_min_i64(after, 0);
+        axis[i] = (tc_axis){ti_max_i64(kept, 0), to[i], from[i]};
+        to_at += ti_max_i64(before, 0) * to[i];
+        from_at += ti_max_i64(-before, 0) * from[i];
     }
-    tc_move((char *)y->data + (size_t)to_at * bytes,
+    ti_move((char *)y->data + (size_t)to_at * bytes,
             (const char *)x->data + (size_t)from_at * bytes, bytes, axis, x->type->rank);
 }
 
@@ -53,7 +53,7 @@ static void pad_mapped(tc_call *c, const tc_attr_pad *a)
     const tc_type *y = c->out[0].type;
     size_t bytes = tc_dtypes[y->dtype].bytes;
     int64_t step[TC_MAX_RANK], digit[TC_MAX_RANK] = {0}, *map[TC_MAX_RANK];
-    tc_steps(c->in[0].type, step);
+    ti_steps(c->in[0].type, step);
     for (int i = 0; i < y->rank; i++)
         map[i] = map_axis(c, a, i, step[i]);
     int last = y->rank - 1;
@@ -70,7 +70,7 @@ static void pad_mapped(tc_call *c, const tc_attr_pad *a)
     }
 }
 
-void tc_num_pad(tc_call *c)
+void ti_num_pad(tc_call *c)
 {
     const tc_attr_pad *a = c->attr;
     if (!tc_type_count(c->out[0].type))

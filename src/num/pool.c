@@ -19,9 +19,9 @@ static part cut(const tc_window *w, const int64_t at[3])
     part p = {.divisor = 1};
     for (int i = 0; i < 3; i++) {
         int64_t lo = at[i] * w->stride[i] - w->before[i], step = w->dilation[i];
-        p.hi[i] = tc_min_i64(lo + (w->kernel[i] - 1) * step + 1, w->in[i]);
+        p.hi[i] = ti_min_i64(lo + (w->kernel[i] - 1) * step + 1, w->in[i]);
         p.lo[i] = lo < 0 ? lo + (-lo + step - 1) / step * step : lo;
-        p.divisor *= tc_max_i64(0, p.hi[i] - p.lo[i]);
+        p.divisor *= ti_max_i64(0, p.hi[i] - p.lo[i]);
     }
     return p;
 }
@@ -34,7 +34,7 @@ static part cut_counting_pad(const tc_window *w, const int64_t at[3])
     p.divisor = 1;
     for (int i = 0; i < 3; i++) {
         int64_t lo = at[i] * w->stride[i] - w->before[i];
-        p.divisor *= tc_min_i64(lo + w->kernel[i], w->in[i] + w->before[i]) - lo;
+        p.divisor *= ti_min_i64(lo + w->kernel[i], w->in[i] + w->before[i]) - lo;
     }
     return p;
 }
@@ -107,35 +107,35 @@ static int64_t planes_of(const tc_type *x, int n)
 static void run_max(tc_call *call, const tc_window *w, part_rule *rule, int n)
 {
     const tc_type *x = call->in[0].type;
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work);
-    void *out = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work);
+    void *out = ti_work_out(call, 0, work);
     int64_t *index = call->n_out > 1 ? call->out[1].data : NULL;
     if (work == TC_WORK_f32)
         max_pool_f32(w, rule, planes_of(x, n), -INFINITY, in, out, index);
     else if (work == TC_WORK_f64)
         max_pool_f64(w, rule, planes_of(x, n), -INFINITY, in, out, index);
     else
-        max_pool_i64(w, rule, planes_of(x, n), tc_dtype_min(x->dtype), in, out, index);
-    tc_work_done(call, 0, work, out);
+        max_pool_i64(w, rule, planes_of(x, n), ti_dtype_min(x->dtype), in, out, index);
+    ti_work_done(call, 0, work, out);
 }
 
 static void run_avg(tc_call *call, const tc_window *w, part_rule *rule, int64_t divisor, int n)
 {
     const tc_type *x = call->in[0].type;
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work);
-    void *out = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work);
+    void *out = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         avg_pool_f32(w, rule, divisor, planes_of(x, n), in, out);
     else if (work == TC_WORK_f64)
         avg_pool_f64(w, rule, divisor, planes_of(x, n), in, out);
     else
         avg_pool_i64(w, rule, divisor, planes_of(x, n), in, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }
 
-void tc_num_max_pool(tc_call *call)
+void ti_num_max_pool(tc_call *call)
 {
     const tc_attr_max_pool *a = call->attr;
     tc_window w = plain_window(call->in[0].type, call->out[0].type, a->kernel.n);
@@ -146,7 +146,7 @@ void tc_num_max_pool(tc_call *call)
     run_max(call, &w, cut, a->kernel.n);
 }
 
-void tc_num_avg_pool(tc_call *call)
+void ti_num_avg_pool(tc_call *call)
 {
     const tc_attr_avg_pool *a = call->attr;
     tc_window w = plain_window(call->in[0].type, call->out[0].type, a->kernel.n);
@@ -156,14 +156,14 @@ void tc_num_avg_pool(tc_call *call)
     run_avg(call, &w, a->include_pad ? cut_counting_pad : cut, a->divisor, a->kernel.n);
 }
 
-void tc_num_adaptive_avg_pool(tc_call *call)
+void ti_num_adaptive_avg_pool(tc_call *call)
 {
     const tc_attr_size *a = call->attr;
     tc_window w = plain_window(call->in[0].type, call->out[0].type, a->size.n);
     run_avg(call, &w, tile, 0, a->size.n);
 }
 
-void tc_num_adaptive_max_pool(tc_call *call)
+void ti_num_adaptive_max_pool(tc_call *call)
 {
     const tc_attr_size *a = call->attr;
     tc_window w = plain_window(call->in[0].type, call->out[0].type, a->size.n);

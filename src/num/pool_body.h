@@ -26,7 +26,7 @@ static void NAME(max_of)(const T *x, const tc_window *w, const part *p, T lowest
 static void NAME(max_pool)(const tc_window *w, part_rule *rule, int64_t planes, T lowest,
                            const T *x, T *y, int64_t *index)
 {
-    for (int64_t n = 0; n < planes; n++, x += tc_window_plane(w))
+    for (int64_t n = 0; n < planes; n++, x += ti_window_plane(w))
         for (int64_t d = 0; d < w->out[0]; d++)
             for (int64_t h = 0; h < w->out[1]; h++)
                 for (int64_t i = 0; i < w->out[2]; i++) {
@@ -52,7 +52,7 @@ static Acc NAME(sum_of)(const T *x, const tc_window *w, const part *p)
 static void NAME(avg_pool)(const tc_window *w, part_rule *rule, int64_t divisor, int64_t planes,
                            const T *x, T *y)
 {
-    for (int64_t n = 0; n < planes; n++, x += tc_window_plane(w))
+    for (int64_t n = 0; n < planes; n++, x += ti_window_plane(w))
         for (int64_t d = 0; d < w->out[0]; d++)
             for (int64_t h = 0; h < w->out[1]; h++)
                 for (int64_t i = 0; i < w->out[2]; i++) {

@@ -29,10 +29,10 @@ static rows rows_of(const tc_type *t)
     return r;
 }
 
-tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
+tc_tensor ti_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
 {
     const tc_type *t = q.type;
-    tc_tensor real = tc_tensor_new(arena, tc_type_make(ctx, TC_f32, t->rank, t->dim));
+    tc_tensor real = ti_tensor_new(arena, ti_type_make(ctx, TC_f32, t->rank, t->dim));
     float *out = real.data;
     rows r = rows_of(t);
     int64_t at = 0;
@@ -41,7 +41,7 @@ tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
             float scale = (float)t->quant->scale[c];
             int64_t zero = t->quant->zero[c];
             for (int64_t i = 0; i < r.inner; i++, at++)
-                out[at] = (float)(tc_load_i64(q, at) - zero) * scale;
+                out[at] = (float)(ti_load_i64(q, at) - zero) * scale;
         }
     return real;
 }
@@ -57,7 +57,7 @@ static int64_t quantized(float x, float inverse, const tc_quant *q, int64_t zero
     return code < (double)q->hi ? (int64_t)code : q->hi;
 }
 
-void tc_quantize_into(tc_tensor real, tc_tensor out)
+void ti_quantize_into(tc_tensor real, tc_tensor out)
 {
     const float *x = real.data;
     const tc_quant *q = out.type->quant;
@@ -68,6 +68,6 @@ void tc_quantize_into(tc_tensor real, tc_tensor out)
             float inverse = (float)(1.0 / q->scale[c]);
             int64_t zero = q->zero[c];
             for (int64_t i = 0; i < r.inner; i++, at++)
-                tc_store_i64(out, at, quantized(x[at], inverse, q, zero));
+                ti_store_i64(out, at, quantized(x[at], inverse, q, zero));
         }
 }

@@ -7,10 +7,10 @@
 
 /* f32 numbers that a quantized tensor stands for, in the arena: (stored - zero) * scale, computed
  * as PyTorch does. */
-tc_tensor tc_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q);
+tc_tensor ti_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q);
 
 /* real (f32) into the buffer of out (quantized): clamp(round_half_even(real * (1 / scale)) + zero,
  * lo, hi). */
-void tc_quantize_into(tc_tensor real, tc_tensor out);
+void ti_quantize_into(tc_tensor real, tc_tensor out);
 
 #endif

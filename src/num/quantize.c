@@ -22,15 +22,15 @@ static channels channels_of(const tc_type *t, int64_t axis)
 {
     if (axis < 0)
         return (channels){1, 1, tc_type_count(t)};
-    return (channels){tc_extent(t, 0, (int)axis), t->dim[axis],
-                      tc_extent(t, (int)axis + 1, t->rank)};
+    return (channels){ti_extent(t, 0, (int)axis), t->dim[axis],
+                      ti_extent(t, (int)axis + 1, t->rank)};
 }
 
 /* Scale and zero of channel k: from the attributes, or from operands 1 and 2. */
 static double scale_of(const tc_call *c, int64_t k)
 {
     const tc_attr_quantize *a = c->attr;
-    return a->scale != 0 ? a->scale : tc_load_f64(c->in[1], a->axis < 0 ? 0 : k);
+    return a->scale != 0 ? a->scale : ti_load_f64(c->in[1], a->axis < 0 ? 0 : k);
 }
 
 static int64_t zero_of(const tc_call *c, int64_t k)
@@ -38,7 +38,7 @@ static int64_t zero_of(const tc_call *c, int64_t k)
     const tc_attr_quantize *a = c->attr;
     if (a->scale != 0)
         return a->zero;
-    return c->n_in > 2 && c->in[2].type ? tc_load_i64(c->in[2], a->axis < 0 ? 0 : k) : 0;
+    return c->n_in > 2 && c->in[2].type ? ti_load_i64(c->in[2], a->axis < 0 ? 0 : k) : 0;
 }
 
 /* To the nearest, halves to even; adding 2^23 leaves no room for a fraction. */
@@ -117,19 +117,19 @@ static void put_codes(tc_tensor out, int64_t start, int64_t n, const float *x, c
     for (int64_t i = 0; i < n; i++) {
         float code = code_of(x[i], g);
         if (code == code)
-            tc_store_i64(out, start + i, tc_min_i64(tc_trunc_i64((double)code), qmax));
+            ti_store_i64(out, start + i, ti_min_i64(ti_trunc_i64((double)code), qmax));
         else
-            tc_store_f64(out, start + i, NAN);
+            ti_store_f64(out, start + i, NAN);
     }
 }
 
-void tc_num_quantize(tc_call *c)
+void ti_num_quantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
     channels s = channels_of(c->in[0].type, a->axis);
-    const float *x = tc_as_f32(c->scratch, c->in[0]);
+    const float *x = ti_as_f32(c->scratch, c->in[0]);
     float *quotient =
-        a->divides ? tc_arena_raw(c->scratch, (size_t)s.inner * sizeof *quotient) : NULL;
+        a->divides ? ti_arena_raw(c->scratch, (size_t)s.inner * sizeof *quotient) : NULL;
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         grid g = grid_of(c, row % s.channels);
         const float *from = x + row * s.inner;
@@ -140,25 +140,25 @@ void tc_num_quantize(tc_call *c)
     }
 }
 
-void tc_num_fake_quantize(tc_call *c)
+void ti_num_fake_quantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
     channels s = channels_of(c->in[0].type, a->axis);
-    const float *x = tc_as_f32(c->scratch, c->in[0]);
-    float *y = tc_arena_raw(c->scratch, (size_t)s.inner * sizeof *y);
+    const float *x = ti_as_f32(c->scratch, c->in[0]);
+    float *y = ti_arena_raw(c->scratch, (size_t)s.inner * sizeof *y);
     for (int64_t row = 0; row < s.outer * s.channels; row++) {
         grid g = grid_of(c, row % s.channels);
         for (int64_t i = 0; i < s.inner; i++)
             y[i] = (code_of(x[row * s.inner + i], &g) - g.zero) * g.scale;
-        tc_write_f32(c->out[0], row * s.inner, (size_t)s.inner, y);
+        ti_write_f32(c->out[0], row * s.inner, (size_t)s.inner, y);
     }
 }
 
 /* v as the narrow float type holds it. */
 static float rounded(tc_dtype t, float v)
 {
-    return t == TC_f16    ? tc_f16_to_f32(tc_f32_to_f16(v))
-           : t == TC_bf16 ? tc_bf16_to_f32(tc_f32_to_bf16(v))
+    return t == TC_f16    ? ti_f16_to_f32(ti_f32_to_f16(v))
+           : t == TC_bf16 ? ti_bf16_to_f32(ti_f32_to_bf16(v))
                           : v;
 }
 
@@ -201,11 +201,11 @@ static void dequantize_whole(tc_call *c)
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        double q = tc_load_f64(c->in[0], i);
+        double q = ti_load_f64(c->in[0], i);
         if (t == TC_f64)
-            tc_store_f64(c->out[0], i, (q - zero) * scale);
+            ti_store_f64(c->out[0], i, (q - zero) * scale);
         else
-            tc_store_f64(c->out[0], i,
+            ti_store_f64(c->out[0], i,
                          (double)(rounded(t, rounded(t, (float)q) - zero32) * scale32));
     }
 }
@@ -214,7 +214,7 @@ static void dequantize_whole(tc_call *c)
 static int64_t minus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 
 /* Per channel the subtraction is made in integers; up to 16 bits f32 says the same. */
-void tc_num_dequantize(tc_call *c)
+void ti_num_dequantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
     if (a->axis < 0) {
@@ -233,8 +233,8 @@ void tc_num_dequantize(tc_call *c)
             continue;
         }
         for (int64_t i = start; i < start + s.inner; i++)
-            tc_store_f64(c->out[0], i,
-                         (double)((float)minus(tc_load_i64(c->in[0], i), zero) * scale));
+            ti_store_f64(c->out[0], i,
+                         (double)((float)minus(ti_load_i64(c->in[0], i), zero) * scale));
     }
 }
 
@@ -243,13 +243,13 @@ static void range_of(tc_tensor x, int64_t from, int64_t n, float *low, float *hi
 {
     *low = *high = 0;
     for (int64_t i = from; i < from + n; i++) {
-        float v = (float)tc_load_f64(x, i);
+        float v = (float)ti_load_f64(x, i);
         *low = v < *low ? v : *low;
         *high = v > *high ? v : *high;
     }
 }
 
-void tc_num_choose_qparams(tc_call *c)
+void ti_num_choose_qparams(tc_call *c)
 {
     const tc_attr_choose_qparams *a = c->attr;
     float low, high, span = (float)((double)a->qmax - (double)a->qmin);
@@ -260,16 +260,16 @@ void tc_num_choose_qparams(tc_call *c)
         scale = fmaxf(scale, (float)a->eps);
         int64_t zero = a->zero;
         if (!a->symmetric)
-            zero = tc_max_i64(
+            zero = ti_max_i64(
                 a->qmin,
-                tc_min_i64(a->qmax, minus(a->qmin, tc_trunc_i64((double)round_even(low / scale)))));
-        tc_store_f64(c->out[0], r, (double)scale);
-        tc_store_i64(c->out[1], r, zero);
+                ti_min_i64(a->qmax, minus(a->qmin, ti_trunc_i64((double)round_even(low / scale)))));
+        ti_store_f64(c->out[0], r, (double)scale);
+        ti_store_i64(c->out[1], r, zero);
     }
 }
 
 /* Real numbers from one domain into another, one f32 between; either side may be f32 itself. */
-void tc_num_rescale(tc_call *c)
+void ti_num_rescale(tc_call *c)
 {
     const tc_quant *from = c->in[0].type->quant, *to = c->out[0].type->quant;
     channels in = channels_of(c->in[0].type, from ? from->axis : -1);
@@ -278,7 +278,7 @@ void tc_num_rescale(tc_call *c)
     for (int64_t i = 0; i < n; i++) {
         int64_t k = i / in.inner % in.channels, m = i / out.inner % out.channels;
         float real =
-            from ? (float)minus(tc_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k]
+            from ? (float)minus(ti_load_i64(c->in[0], i), from->zero[k]) * (float)from->scale[k]
                  : ((const float *)c->in[0].data)[i];
         if (!to) {
             ((float *)c->out[0].data)[i] = real;
@@ -286,6 +286,6 @@ void tc_num_rescale(tc_call *c)
         }
         double code = (double)round_even(real * (float)(1.0 / to->scale[m])) + (double)to->zero[m];
         code = code != code ? 0 : code < (double)to->lo ? (double)to->lo : code;
-        tc_store_i64(c->out[0], i, code < (double)to->hi ? (int64_t)code : to->hi);
+        ti_store_i64(c->out[0], i, code < (double)to->hi ? (int64_t)code : to->hi);
     }
 }

@@ -13,33 +13,33 @@ typedef double real_rule(const double *x, int64_t n, const void *attr);
 typedef double f32_rule(const float *x, int64_t n);
 typedef int64_t int_rule(const int64_t *x, int64_t n);
 
-static bool is_real(tc_dtype t) { return tc_is_float(t) || tc_dtypes[t].kind == TC_COMPLEX; }
+static bool is_real(tc_dtype t) { return ti_is_float(t) || tc_dtypes[t].kind == TC_COMPLEX; }
 
 static void reduce_real(tc_call *c, tc_ints axes, real_rule *rule)
 {
-    tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
-    double *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof *row);
+    tc_rows rows = ti_rows_of(c->scratch, c->in[0], axes);
+    double *row = ti_arena_raw(c->scratch, (size_t)rows.n * sizeof *row);
     for (int64_t i = 0; i < rows.n_row; i++) {
-        tc_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
-        tc_store_f64(c->out[0], i, rule(row, rows.n, c->attr));
+        ti_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
+        ti_store_f64(c->out[0], i, rule(row, rows.n, c->attr));
     }
 }
 
 /* The same, straight from f32. */
 static void reduce_f32(tc_call *c, tc_ints axes, f32_rule *rule)
 {
-    tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
+    tc_rows rows = ti_rows_of(c->scratch, c->in[0], axes);
     for (int64_t i = 0; i < rows.n_row; i++)
         ((float *)c->out[0].data)[i] = (float)rule((const float *)rows.x.data + i * rows.n, rows.n);
 }
 
 static void reduce_int(tc_call *c, tc_ints axes, int_rule *rule)
 {
-    tc_rows rows = tc_rows_of(c->scratch, c->in[0], axes);
-    int64_t *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof *row);
+    tc_rows rows = ti_rows_of(c->scratch, c->in[0], axes);
+    int64_t *row = ti_arena_raw(c->scratch, (size_t)rows.n * sizeof *row);
     for (int64_t i = 0; i < rows.n_row; i++) {
-        tc_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
-        tc_store_i64(c->out[0], i, rule(row, rows.n));
+        ti_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
+        ti_store_i64(c->out[0], i, rule(row, rows.n));
     }
 }
 
@@ -153,7 +153,7 @@ static int64_t int_max(const int64_t *x, int64_t n)
 {
     int64_t m = x[0];
     for (int64_t i = 1; i < n; i++)
-        m = tc_max_i64(m, x[i]);
+        m = ti_max_i64(m, x[i]);
     return m;
 }
 
@@ -161,7 +161,7 @@ static int64_t int_min(const int64_t *x, int64_t n)
 {
     int64_t m = x[0];
     for (int64_t i = 1; i < n; i++)
-        m = tc_min_i64(m, x[i]);
+        m = ti_min_i64(m, x[i]);
     return m;
 }
 
@@ -255,17 +255,17 @@ static int64_t int_any(const int64_t *x, int64_t n)
     return 0;
 }
 
-void tc_num_sum(tc_call *c) { reduce(c, real_sum, f32_sum, int_sum); }
-void tc_num_prod(tc_call *c) { reduce(c, real_prod, NULL, int_prod); }
-void tc_num_mean(tc_call *c) { reduce(c, real_mean, f32_mean, NULL); }
-void tc_num_amax(tc_call *c) { reduce(c, real_max, f32_max, int_max); }
-void tc_num_amin(tc_call *c) { reduce(c, real_min, f32_min, int_min); }
-void tc_num_all(tc_call *c) { reduce(c, real_all, NULL, int_all); }
-void tc_num_any(tc_call *c) { reduce(c, real_any, NULL, int_any); }
-void tc_num_logsumexp(tc_call *c) { reduce(c, real_logsumexp, NULL, NULL); }
-void tc_num_var(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_var); }
-void tc_num_std(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_std); }
-void tc_num_norm(tc_call *c) { reduce_real(c, ((const tc_attr_norm *)c->attr)->axes, real_norm); }
+void ti_num_sum(tc_call *c) { reduce(c, real_sum, f32_sum, int_sum); }
+void ti_num_prod(tc_call *c) { reduce(c, real_prod, NULL, int_prod); }
+void ti_num_mean(tc_call *c) { reduce(c, real_mean, f32_mean, NULL); }
+void ti_num_amax(tc_call *c) { reduce(c, real_max, f32_max, int_max); }
+void ti_num_amin(tc_call *c) { reduce(c, real_min, f32_min, int_min); }
+void ti_num_all(tc_call *c) { reduce(c, real_all, NULL, int_all); }
+void ti_num_any(tc_call *c) { reduce(c, real_any, NULL, int_any); }
+void ti_num_logsumexp(tc_call *c) { reduce(c, real_logsumexp, NULL, NULL); }
+void ti_num_var(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_var); }
+void ti_num_std(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_std); }
+void ti_num_norm(tc_call *c) { reduce_real(c, ((const tc_attr_norm *)c->attr)->axes, real_norm); }
 
 /* Where the largest (sign 1) or smallest (sign -1) stands: the first of equals, or the first NaN.
  */
@@ -291,19 +291,19 @@ static int64_t int_place(const int64_t *x, int64_t n, int sign)
 static void places(tc_call *c, int sign, const tc_tensor *values, const tc_tensor *indices)
 {
     const tc_attr_arg *a = c->attr;
-    tc_rows rows = tc_rows_along(c->scratch, c->in[0], a->axis);
+    tc_rows rows = ti_rows_along(c->scratch, c->in[0], a->axis);
     bool real = is_real(c->in[0].type->dtype);
-    void *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof(double));
+    void *row = ti_arena_raw(c->scratch, (size_t)rows.n * sizeof(double));
     for (int64_t i = 0; i < rows.n_row; i++) {
         int64_t at;
         if (real) {
-            tc_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
+            ti_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
             at = real_place(row, rows.n, sign);
         } else {
-            tc_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
+            ti_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
             at = int_place(row, rows.n, sign);
         }
-        tc_store_i64(*indices, i, at);
+        ti_store_i64(*indices, i, at);
         if (values) {
             size_t bytes = tc_dtypes[rows.x.type->dtype].bytes;
             memcpy((char *)values->data + (size_t)i * bytes,
@@ -312,7 +312,7 @@ static void places(tc_call *c, int sign, const tc_tensor *values, const tc_tenso
     }
 }
 
-void tc_num_argmax(tc_call *c) { places(c, 1, NULL, &c->out[0]); }
-void tc_num_argmin(tc_call *c) { places(c, -1, NULL, &c->out[0]); }
-void tc_num_max_dim(tc_call *c) { places(c, 1, &c->out[0], &c->out[1]); }
-void tc_num_min_dim(tc_call *c) { places(c, -1, &c->out[0], &c->out[1]); }
+void ti_num_argmax(tc_call *c) { places(c, 1, NULL, &c->out[0]); }
+void ti_num_argmin(tc_call *c) { places(c, -1, NULL, &c->out[0]); }
+void ti_num_max_dim(tc_call *c) { places(c, 1, &c->out[0], &c->out[1]); }
+void ti_num_min_dim(tc_call *c) { places(c, -1, &c->out[0], &c->out[1]); }

@@ -90,7 +90,7 @@ static void fill_cubic(const step *s, axis *a)
     }
 }
 
-tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr,
+tc_resize_axis ti_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr,
                                  int i, int64_t in, bool wide)
 {
     static const int taps[] = {[TC_RESIZE_NEAREST] = 1,
@@ -123,7 +123,7 @@ static void fill_axes(tc_call *call, tc_resize_kind kind, axis out[3])
     int first = 3 - at->size.n;
     for (int i = 0; i < 3; i++)
         out[i] = i < first ? (axis){1, 1, 1, first_place, whole}
-                           : tc_resize_axis_of(call->scratch, kind, at, i - first,
+                           : ti_resize_axis_of(call->scratch, kind, at, i - first,
                                                x->dim[2 + i - first], x->dtype == TC_f64);
 }
 
@@ -140,14 +140,14 @@ static void weighted(tc_call *call, tc_resize_kind kind)
     const tc_type *x = call->in[0].type;
     axis a[3];
     fill_axes(call, kind, a);
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work);
-    void *out = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work);
+    void *out = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         resample_f32(x->dim[0] * x->dim[1], a, in, out);
     else
         resample_f64(x->dim[0] * x->dim[1], a, in, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }
 
 /* Elements are moved as they are stored, whatever their type. */
@@ -168,7 +168,7 @@ static void nearest(tc_call *call, tc_resize_kind kind)
             }
 }
 
-void tc_num_upsample_nearest(tc_call *call) { nearest(call, TC_RESIZE_NEAREST); }
-void tc_num_upsample_nearest_exact(tc_call *call) { nearest(call, TC_RESIZE_NEAREST_EXACT); }
-void tc_num_upsample_linear(tc_call *call) { weighted(call, TC_RESIZE_LINEAR); }
-void tc_num_upsample_cubic(tc_call *call) { weighted(call, TC_RESIZE_CUBIC); }
+void ti_num_upsample_nearest(tc_call *call) { nearest(call, TC_RESIZE_NEAREST); }
+void ti_num_upsample_nearest_exact(tc_call *call) { nearest(call, TC_RESIZE_NEAREST_EXACT); }
+void ti_num_upsample_linear(tc_call *call) { weighted(call, TC_RESIZE_LINEAR); }
+void ti_num_upsample_cubic(tc_call *call) { weighted(call, TC_RESIZE_CUBIC); }

@@ -21,7 +21,7 @@ typedef struct tc_resize_axis {
 } tc_resize_axis;
 
 /* Axis i of those that are resampled, of extent `in`; wide: places are computed in f64. */
-tc_resize_axis tc_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr,
+tc_resize_axis ti_resize_axis_of(tc_arena *arena, tc_resize_kind kind, const tc_attr_upsample *attr,
                                  int i, int64_t in, bool wide);
 
 #endif

@@ -25,8 +25,8 @@ static double sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
 
 #define NAME(f) f##_f32
 #define T float
-#define SIGMOID tc_sigmoidf
-#define HYPERBOLIC tc_tanhf
+#define SIGMOID ti_sigmoidf
+#define HYPERBOLIC ti_tanhf
 #include "rnn_body.h"
 
 #define NAME(f) f##_f64
@@ -37,7 +37,7 @@ static double sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
 
 static void run_layers(tc_call *call, kind k)
 {
-    if (tc_work_of(call->in[0].type->dtype) == TC_WORK_f32)
+    if (ti_work_of(call->in[0].type->dtype) == TC_WORK_f32)
         run_f32(call, k);
     else
         run_f64(call, k);
@@ -45,17 +45,17 @@ static void run_layers(tc_call *call, kind k)
 
 static void run_cell(tc_call *call, kind k)
 {
-    if (tc_work_of(call->in[0].type->dtype) == TC_WORK_f32)
+    if (ti_work_of(call->in[0].type->dtype) == TC_WORK_f32)
         cell_f32(call, k);
     else
         cell_f64(call, k);
 }
 
-void tc_num_lstm(tc_call *call) { run_layers(call, LSTM); }
-void tc_num_gru(tc_call *call) { run_layers(call, GRU); }
-void tc_num_rnn_tanh(tc_call *call) { run_layers(call, TANH); }
-void tc_num_rnn_relu(tc_call *call) { run_layers(call, RELU); }
-void tc_num_lstm_cell(tc_call *call) { run_cell(call, LSTM); }
-void tc_num_gru_cell(tc_call *call) { run_cell(call, GRU); }
-void tc_num_rnn_tanh_cell(tc_call *call) { run_cell(call, TANH); }
-void tc_num_rnn_relu_cell(tc_call *call) { run_cell(call, RELU); }
+void ti_num_lstm(tc_call *call) { run_layers(call, LSTM); }
+void ti_num_gru(tc_call *call) { run_layers(call, GRU); }
+void ti_num_rnn_tanh(tc_call *call) { run_layers(call, TANH); }
+void ti_num_rnn_relu(tc_call *call) { run_layers(call, RELU); }
+void ti_num_lstm_cell(tc_call *call) { run_cell(call, LSTM); }
+void ti_num_gru_cell(tc_call *call) { run_cell(call, GRU); }
+void ti_num_rnn_tanh_cell(tc_call *call) { run_cell(call, TANH); }
+void ti_num_rnn_relu_cell(tc_call *call) { run_cell(call, RELU); }

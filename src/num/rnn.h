@@ -16,7 +16,7 @@ typedef struct tc_rnn_operands {
 } tc_rnn_operands;
 
 /* states: 2 of an lstm, otherwise 1. */
-static inline tc_rnn_operands tc_rnn_operands_of(const tc_attr_rnn *a, int n_in, int states)
+static inline tc_rnn_operands ti_rnn_operands_of(const tc_attr_rnn *a, int n_in, int states)
 {
     tc_rnn_operands o = {1 + states, a->has_bias ? 4 : 2, 0,
                          a->layers * (a->bidirectional ? 2 : 1)};

@@ -37,7 +37,7 @@ static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t ou
     for (int64_t r = 0; r < rows; r++)
         for (int64_t i = 0; i < out; i++)
             y[r * out + i] = b ? b[i] : 0;
-    NAME(tc_gemm)(scratch, rows, out, in, x, in, 1, w, 1, in, y, out);
+    NAME(ti_gemm)(scratch, rows, out, in, x, in, 1, w, 1, in, y, out);
 }
 
 /* x: [steps, batch, in]   h: [batch, given], c: [batch, hidden], from the first state to the last
@@ -45,12 +45,12 @@ static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t ou
 static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const NAME(weights) * w,
                             T *h, T *c, T *y)
 {
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     int64_t wide = gates_of[l->kind] * l->hidden;
-    T *from_x = tc_arena_raw(scratch, (size_t)(l->steps * l->batch * wide) * sizeof(T));
-    T *from_h = tc_arena_raw(scratch, (size_t)(l->batch * wide) * sizeof(T)), *shown = h;
+    T *from_x = ti_arena_raw(scratch, (size_t)(l->steps * l->batch * wide) * sizeof(T));
+    T *from_h = ti_arena_raw(scratch, (size_t)(l->batch * wide) * sizeof(T)), *shown = h;
     if (w->w_hr)
-        shown = tc_arena_raw(scratch, (size_t)(l->batch * l->hidden) * sizeof(T));
+        shown = ti_arena_raw(scratch, (size_t)(l->batch * l->hidden) * sizeof(T));
     NAME(affine)(scratch, l->steps * l->batch, l->in, wide, x, w->w_ih, w->b_ih, from_x);
     for (int64_t i = 0; i < l->steps; i++) {
         int64_t t = l->backward ? l->steps - 1 - i : i;
@@ -66,7 +66,7 @@ static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const
             memcpy(y + (t * l->batch + n) * l->y_row, h + n * l->given,
                    (size_t)l->given * sizeof(T));
     }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 /* [a, b, n] -> [b, a, n] */
@@ -80,41 +80,41 @@ static void NAME(swap)(int64_t a, int64_t b, int64_t n, const T *x, T *y)
 /* Operand i copied into result `out`, which the steps then change. */
 static T *NAME(state)(tc_call *call, int i, int out)
 {
-    tc_work work = tc_work_of(call->in[0].type->dtype);
-    T *y = tc_work_out(call, out, work);
-    memcpy(y, tc_work_in(call, i, work), (size_t)tc_type_count(call->in[i].type) * sizeof(T));
+    tc_work work = ti_work_of(call->in[0].type->dtype);
+    T *y = ti_work_out(call, out, work);
+    memcpy(y, ti_work_in(call, i, work), (size_t)tc_type_count(call->in[i].type) * sizeof(T));
     return y;
 }
 
 static NAME(weights) NAME(weights_at)(tc_call *call, int first, bool bias, int project)
 {
-    tc_work work = tc_work_of(call->in[0].type->dtype);
-    return (NAME(weights)){tc_work_in(call, first, work), tc_work_in(call, first + 1, work),
-                           bias ? tc_work_in(call, first + 2, work) : NULL,
-                           bias ? tc_work_in(call, first + 3, work) : NULL,
-                           project ? tc_work_in(call, first + project, work) : NULL};
+    tc_work work = ti_work_of(call->in[0].type->dtype);
+    return (NAME(weights)){ti_work_in(call, first, work), ti_work_in(call, first + 1, work),
+                           bias ? ti_work_in(call, first + 2, work) : NULL,
+                           bias ? ti_work_in(call, first + 3, work) : NULL,
+                           project ? ti_work_in(call, first + project, work) : NULL};
 }
 
 static void NAME(run)(tc_call *call, kind k)
 {
     const tc_attr_rnn *a = call->attr;
-    tc_work work = tc_work_of(call->in[0].type->dtype);
+    tc_work work = ti_work_of(call->in[0].type->dtype);
     const tc_type *x = call->in[0].type;
     int64_t steps = x->dim[a->batch_first ? 1 : 0], batch = x->dim[a->batch_first ? 0 : 1];
     int states = k == LSTM ? 2 : 1;
     int64_t given = call->in[1].type->dim[2], hidden = call->in[states].type->dim[2];
-    tc_rnn_operands o = tc_rnn_operands_of(a, call->n_in, states);
+    tc_rnn_operands o = ti_rnn_operands_of(a, call->n_in, states);
     int64_t directions = a->bidirectional ? 2 : 1, rows = steps * batch, width = directions * given;
-    const T *from = tc_work_in(call, 0, work);
+    const T *from = ti_work_in(call, 0, work);
     if (a->batch_first) {
-        T *turned = tc_arena_raw(call->scratch, (size_t)tc_type_count(x) * sizeof(T));
+        T *turned = ti_arena_raw(call->scratch, (size_t)tc_type_count(x) * sizeof(T));
         NAME(swap)(batch, steps, x->dim[2], from, turned);
         from = turned;
     }
     T *h = NAME(state)(call, 1, 1), *c = k == LSTM ? NAME(state)(call, 2, 2) : NULL;
     T *to = NULL;
     for (int64_t i = 0; i < a->layers; i++, from = to) {
-        to = tc_arena_raw(call->scratch, (size_t)(rows * width) * sizeof(T));
+        to = ti_arena_raw(call->scratch, (size_t)(rows * width) * sizeof(T));
         for (int64_t d = 0; d < directions; d++) {
             int64_t cell = i * directions + d;
             layer l = {k, steps, batch, i ? width : x->dim[2], hidden, given, d == 1, width};
@@ -124,30 +124,30 @@ static void NAME(run)(tc_call *call, kind k)
                             c ? c + cell * batch * hidden : NULL, to + d * given);
         }
     }
-    T *y = tc_work_out(call, 0, work);
+    T *y = ti_work_out(call, 0, work);
     if (a->batch_first)
         NAME(swap)(steps, batch, width, to, y);
     else if (rows > 0)
         memcpy(y, to, (size_t)(rows * width) * sizeof(T));
-    tc_work_done(call, 0, work, y);
-    tc_work_done(call, 1, work, h);
+    ti_work_done(call, 0, work, y);
+    ti_work_done(call, 1, work, h);
     if (c)
-        tc_work_done(call, 2, work, c);
+        ti_work_done(call, 2, work, c);
 }
 
 static void NAME(cell)(tc_call *call, kind k)
 {
-    tc_work work = tc_work_of(call->in[0].type->dtype);
+    tc_work work = ti_work_of(call->in[0].type->dtype);
     const tc_type *x = call->in[0].type;
     int last = x->rank - 1, states = k == LSTM ? 2 : 1;
     int64_t hidden = call->in[1].type->dim[last];
     layer l = {k, 1, last ? x->dim[0] : 1, x->dim[last], hidden, hidden, false, 0};
     T *h = NAME(state)(call, 1, 0), *c = k == LSTM ? NAME(state)(call, 2, 1) : NULL;
     NAME(weights) w = NAME(weights_at)(call, 1 + states, true, 0);
-    NAME(direction)(call->scratch, &l, tc_work_in(call, 0, work), &w, h, c, NULL);
-    tc_work_done(call, 0, work, h);
+    NAME(direction)(call->scratch, &l, ti_work_in(call, 0, work), &w, h, c, NULL);
+    ti_work_done(call, 0, work, h);
     if (c)
-        tc_work_done(call, 1, work, c);
+        ti_work_done(call, 1, work, c);
 }
 
 #undef NAME

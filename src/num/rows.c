@@ -26,7 +26,7 @@ static bool named_last(const tc_type *x, tc_ints axes, int order[TC_MAX_RANK])
     return true;
 }
 
-tc_rows tc_rows_of(tc_arena *arena, tc_tensor x, tc_ints axes)
+tc_rows ti_rows_of(tc_arena *arena, tc_tensor x, tc_ints axes)
 {
     int order[TC_MAX_RANK];
     int64_t step[TC_MAX_RANK];
@@ -37,27 +37,27 @@ tc_rows tc_rows_of(tc_arena *arena, tc_tensor x, tc_ints axes)
         *(named(axes, i) ? &rows.n : &rows.n_row) *= x.type->dim[i];
     if (in_order || rows.n * rows.n_row == 0)
         return rows;
-    tc_steps(x.type, step);
+    ti_steps(x.type, step);
     int64_t to = 1;
     for (int i = x.type->rank - 1; i >= 0; i--) {
         axis[i] = (tc_axis){x.type->dim[order[i]], to, step[order[i]]};
         to *= axis[i].n;
     }
-    rows.x = tc_tensor_new(arena, x.type);
-    tc_move(rows.x.data, x.data, tc_dtypes[x.type->dtype].bytes, axis, x.type->rank);
+    rows.x = ti_tensor_new(arena, x.type);
+    ti_move(rows.x.data, x.data, tc_dtypes[x.type->dtype].bytes, axis, x.type->rank);
     return rows;
 }
 
-tc_rows tc_rows_along(tc_arena *arena, tc_tensor x, int64_t axis)
+tc_rows ti_rows_along(tc_arena *arena, tc_tensor x, int64_t axis)
 {
-    return tc_rows_of(arena, x, (tc_ints){x.type->rank > 0, &axis});
+    return ti_rows_of(arena, x, (tc_ints){x.type->rank > 0, &axis});
 }
 
-void tc_rows_back(tc_tensor out, int64_t axis, const void *rows, int64_t n)
+void ti_rows_back(tc_tensor out, int64_t axis, const void *rows, int64_t n)
 {
     const tc_type *y = out.type;
-    int64_t inner = y->rank ? tc_extent(y, (int)axis + 1, y->rank) : 1;
-    int64_t outer = y->rank ? tc_extent(y, 0, (int)axis) : 1;
+    int64_t inner = y->rank ? ti_extent(y, (int)axis + 1, y->rank) : 1;
+    int64_t outer = y->rank ? ti_extent(y, 0, (int)axis) : 1;
     tc_axis walk[] = {{outer, n * inner, n * inner}, {n, inner, 1}, {inner, 1, n}};
-    tc_move(out.data, rows, tc_dtypes[y->dtype].bytes, walk, 3);
+    ti_move(out.data, rows, tc_dtypes[y->dtype].bytes, walk, 3);
 }

@@ -13,12 +13,12 @@ typedef struct tc_rows {
 
 /* The numbers that each result element is made of: the named axes come last, in their order.
  * Where they are last already this is x itself, else a copy in `arena`. */
-tc_rows tc_rows_of(tc_arena *arena, tc_tensor x, tc_ints axes);
+tc_rows ti_rows_of(tc_arena *arena, tc_tensor x, tc_ints axes);
 
 /* One axis; a tensor of rank 0 has one row of one number. */
-tc_rows tc_rows_along(tc_arena *arena, tc_tensor x, int64_t axis);
+tc_rows ti_rows_along(tc_arena *arena, tc_tensor x, int64_t axis);
 
 /* Rows back into the shape of `out`, whose axis `axis` they ran along. */
-void tc_rows_back(tc_tensor out, int64_t axis, const void *rows, int64_t n);
+void ti_rows_back(tc_tensor out, int64_t axis, const void *rows, int64_t n);
 
 #endif

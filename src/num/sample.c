@@ -24,15 +24,15 @@
 #define REMAINDER fmod
 #include "sample_body.h"
 
-void tc_num_grid_sample(tc_call *call)
+void ti_num_grid_sample(tc_call *call)
 {
     const tc_type *x = call->in[0].type, *y = call->out[0].type;
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work), *grid = tc_work_in(call, 1, work);
-    void *out = tc_work_out(call, 0, work);
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work), *grid = ti_work_in(call, 1, work);
+    void *out = ti_work_out(call, 0, work);
     if (work == TC_WORK_f32)
         grid_sample_f32(call->attr, x, y, in, grid, out);
     else
         grid_sample_f64(call->attr, x, y, in, grid, out);
-    tc_work_done(call, 0, work, out);
+    ti_work_done(call, 0, work, out);
 }

@@ -23,22 +23,22 @@ static void scan_int(int64_t *x, int64_t n, scan kind)
 static void run(tc_call *c, scan kind)
 {
     const tc_attr_axis *a = c->attr;
-    tc_rows rows = tc_rows_along(c->scratch, c->in[0], a->axis);
-    tc_tensor out = tc_tensor_new(c->scratch, c->out[0].type);
-    void *row = tc_arena_raw(c->scratch, (size_t)rows.n * sizeof(double));
+    tc_rows rows = ti_rows_along(c->scratch, c->in[0], a->axis);
+    tc_tensor out = ti_tensor_new(c->scratch, c->out[0].type);
+    void *row = ti_arena_raw(c->scratch, (size_t)rows.n * sizeof(double));
     for (int64_t i = 0; i < rows.n_row; i++) {
-        if (tc_is_float(rows.x.type->dtype)) {
-            tc_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
+        if (ti_is_float(rows.x.type->dtype)) {
+            ti_read_f64(rows.x, i * rows.n, (size_t)rows.n, row);
             scan_real(row, rows.n, kind);
-            tc_write_f64(out, i * rows.n, (size_t)rows.n, row);
+            ti_write_f64(out, i * rows.n, (size_t)rows.n, row);
         } else {
-            tc_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
+            ti_read_i64(rows.x, i * rows.n, (size_t)rows.n, row);
             scan_int(row, rows.n, kind);
-            tc_write_i64(out, i * rows.n, (size_t)rows.n, row);
+            ti_write_i64(out, i * rows.n, (size_t)rows.n, row);
         }
     }
-    tc_rows_back(c->out[0], a->axis, out.data, rows.n);
+    ti_rows_back(c->out[0], a->axis, out.data, rows.n);
 }
 
-void tc_num_cumsum(tc_call *c) { run(c, SUM); }
-void tc_num_cumprod(tc_call *c) { run(c, PRODUCT); }
+void ti_num_cumsum(tc_call *c) { run(c, SUM); }
+void ti_num_cumprod(tc_call *c) { run(c, PRODUCT); }

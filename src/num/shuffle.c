@@ -30,11 +30,11 @@ static void tiles(tc_call *call, bool to_space)
                     }
 }
 
-void tc_num_pixel_shuffle(tc_call *call) { tiles(call, true); }
-void tc_num_pixel_unshuffle(tc_call *call) { tiles(call, false); }
+void ti_num_pixel_shuffle(tc_call *call) { tiles(call, true); }
+void ti_num_pixel_unshuffle(tc_call *call) { tiles(call, false); }
 
 /* x: [n, groups, c / groups, ...]  ->  [n, c / groups, groups, ...] */
-void tc_num_channel_shuffle(tc_call *call)
+void ti_num_channel_shuffle(tc_call *call)
 {
     int64_t groups = ((const tc_attr_factor *)call->attr)->factor;
     const tc_type *t = call->in[0].type;

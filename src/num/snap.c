@@ -17,6 +17,6 @@ TC_LANES_BODY snap_body(const tc_snap *grid, const float *restrict x, float *res
         y[i] = (q - g.zero) * g.scale;
     }
 }
-TC_LANES(, tc_snap_f32, snap_body,
+TC_LANES(, ti_snap_f32, snap_body,
          (const tc_snap *grid, const float *restrict x, float *restrict y, size_t n),
          (grid, x, y, n))

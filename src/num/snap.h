@@ -11,19 +11,19 @@ typedef struct tc_snap {
 } tc_snap;
 
 /* Whether zero and codes are small enough for the quick rounding. */
-static inline bool tc_snap_fits(int64_t zero, int64_t lo, int64_t hi)
+static inline bool ti_snap_fits(int64_t zero, int64_t lo, int64_t hi)
 {
     const int64_t most = 1 << 20;
     return -most <= zero && zero <= most && -most <= lo && hi <= most;
 }
 
-static inline tc_snap tc_snap_make(double scale, int64_t zero, int64_t lo, int64_t hi)
+static inline tc_snap ti_snap_make(double scale, int64_t zero, int64_t lo, int64_t hi)
 {
     return (tc_snap){(float)scale, (float)(1.0 / scale), (float)zero, (float)lo, (float)hi};
 }
 
 /* y = dequantize(quantize(x)), bit for bit as the operators of these names compute it; NaN is code
  * 0. */
-void tc_snap_f32(const tc_snap *grid, const float *x, float *y, size_t n);
+void ti_snap_f32(const tc_snap *grid, const float *x, float *y, size_t n);
 
 #endif

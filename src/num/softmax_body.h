@@ -47,7 +47,7 @@ TC_LANES_BODY NAME(row)(T *y, int64_t n, bool logarithm)
         double sum = 0;
         for (int64_t at = 0; at < n; at += BLOCK) {
             T part[BLOCK];
-            int64_t m = tc_min_i64(BLOCK, n - at);
+            int64_t m = ti_min_i64(BLOCK, n - at);
             memcpy(part, y + at, (size_t)m * sizeof *part);
             NAME(exponentials)(part, m);
             sum += SUM(part, m);
@@ -102,7 +102,7 @@ TC_LANES_BODY NAME(along)(const T *x, int64_t outer, int64_t n, int64_t inner, b
             NAME(row)(y, n, logarithm);
         } else
             for (int64_t j = 0; j < inner; j += BLOCK)
-                NAME(rows_across)(x + j, n, inner, tc_min_i64(BLOCK, inner - j), logarithm, y + j);
+                NAME(rows_across)(x + j, n, inner, ti_min_i64(BLOCK, inner - j), logarithm, y + j);
     }
 }
 

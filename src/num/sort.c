@@ -29,7 +29,7 @@ static void merge_sort(const keys *k, int64_t *order, int64_t *spare, int64_t n)
 {
     for (int64_t width = 1; width < n; width *= 2) {
         for (int64_t low = 0; low < n; low += 2 * width) {
-            int64_t mid = tc_min_i64(low + width, n), high = tc_min_i64(low + 2 * width, n);
+            int64_t mid = ti_min_i64(low + width, n), high = ti_min_i64(low + 2 * width, n);
             int64_t a = low, b = mid;
             for (int64_t i = low; i < high; i++)
                 spare[i] = b < high && (a == mid || before(k, order[b], order[a])) ? order[b++]
@@ -42,40 +42,40 @@ static void merge_sort(const keys *k, int64_t *order, int64_t *spare, int64_t n)
 /* The first `take` of every row in order: values and where they stood. */
 static void sort_rows(tc_call *c, int64_t axis, bool descending, int64_t take)
 {
-    tc_rows rows = tc_rows_along(c->scratch, c->in[0], axis);
+    tc_rows rows = ti_rows_along(c->scratch, c->in[0], axis);
     size_t n = (size_t)rows.n, bytes = tc_dtypes[rows.x.type->dtype].bytes;
-    bool real = tc_is_float(rows.x.type->dtype);
-    void *key = tc_arena_raw(c->scratch, n * sizeof(double));
+    bool real = ti_is_float(rows.x.type->dtype);
+    void *key = ti_arena_raw(c->scratch, n * sizeof(double));
     int64_t *order = tc_new_n(c->scratch, int64_t, n), *spare = tc_new_n(c->scratch, int64_t, n);
-    char *values = tc_arena_raw(c->scratch, tc_type_bytes(c->out[0].type));
-    tc_tensor indices = {c->out[1].type, tc_arena_raw(c->scratch, tc_type_bytes(c->out[1].type))};
+    char *values = ti_arena_raw(c->scratch, tc_type_bytes(c->out[0].type));
+    tc_tensor indices = {c->out[1].type, ti_arena_raw(c->scratch, tc_type_bytes(c->out[1].type))};
     keys k = {real ? key : NULL, real ? NULL : key, descending};
     for (int64_t r = 0; r < rows.n_row; r++) {
         if (real)
-            tc_read_f64(rows.x, r * rows.n, n, key);
+            ti_read_f64(rows.x, r * rows.n, n, key);
         else
-            tc_read_i64(rows.x, r * rows.n, n, key);
+            ti_read_i64(rows.x, r * rows.n, n, key);
         for (int64_t i = 0; i < rows.n; i++)
             order[i] = i;
         merge_sort(&k, order, spare, rows.n);
         for (int64_t i = 0; i < take; i++) {
             memcpy(values + (size_t)(r * take + i) * bytes,
                    (const char *)rows.x.data + (size_t)(r * rows.n + order[i]) * bytes, bytes);
-            tc_store_i64(indices, r * take + i, order[i]);
+            ti_store_i64(indices, r * take + i, order[i]);
         }
     }
-    tc_rows_back(c->out[0], axis, values, take);
-    tc_rows_back(c->out[1], axis, indices.data, take);
+    ti_rows_back(c->out[0], axis, values, take);
+    ti_rows_back(c->out[1], axis, indices.data, take);
 }
 
-void tc_num_sort(tc_call *c)
+void ti_num_sort(tc_call *c)
 {
     const tc_attr_sort *a = c->attr;
     const tc_type *x = c->in[0].type;
     sort_rows(c, a->axis, a->descending, x->rank ? x->dim[a->axis] : 1);
 }
 
-void tc_num_topk(tc_call *c)
+void ti_num_topk(tc_call *c)
 {
     const tc_attr_topk *a = c->attr;
     sort_rows(c, a->axis, a->largest, a->k);

@@ -5,7 +5,7 @@
 
 enum { TILE = 16 }; /* elements on a side: both sides of a block stay in the first cache */
 
-void tc_steps(const tc_type *type, int64_t step[TC_MAX_RANK])
+void ti_steps(const tc_type *type, int64_t step[TC_MAX_RANK])
 {
     int64_t at = 1;
     for (int i = type->rank - 1; i >= 0; i--) {
@@ -14,7 +14,7 @@ void tc_steps(const tc_type *type, int64_t step[TC_MAX_RANK])
     }
 }
 
-int64_t tc_extent(const tc_type *type, int from, int to)
+int64_t ti_extent(const tc_type *type, int from, int to)
 {
     int64_t n = 1;
     for (int i = from; i < to; i++)
@@ -38,7 +38,7 @@ int64_t tc_extent(const tc_type *type, int from, int to)
                 for (int64_t k = c; k < c + TILE && k < column->n; k++)                            \
                     line##size(to + k * column->to + r * row->to,                                  \
                                from + k * column->from + r * row->from,                            \
-                               tc_min_i64(TILE, row->n - r), size, row->from);                     \
+                               ti_min_i64(TILE, row->n - r), size, row->from);                     \
     }
 LOOPS(1)
 LOOPS(2)
@@ -119,7 +119,7 @@ static void walk(const tc_axis *axis, int n, const tc_inner *inner, char *to, co
     }
 }
 
-void tc_move(void *to, const void *from, size_t bytes, const tc_axis *axis, int n_axis)
+void ti_move(void *to, const void *from, size_t bytes, const tc_axis *axis, int n_axis)
 {
     tc_axis a[TC_MAX_AXES];
     int64_t size = (int64_t)bytes;
@@ -147,7 +147,7 @@ void tc_move(void *to, const void *from, size_t bytes, const tc_axis *axis, int 
     walk(a, n, &inner, to, from);
 }
 
-void tc_fill(void *to, const void *element, size_t bytes, int64_t count)
+void ti_fill(void *to, const void *element, size_t bytes, int64_t count)
 {
     if (bytes == 1)
         memset(to, *(const uint8_t *)element, (size_t)count);

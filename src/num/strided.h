@@ -14,15 +14,15 @@ enum { TC_MAX_AXES = 2 * TC_MAX_RANK };
 
 /* to[sum i_k to_k] = from[sum i_k from_k] for all 0 <= i_k < n_k; elements of 1, 2, 4 or 8 bytes.
  * The two do not overlap. */
-void tc_move(void *to, const void *from, size_t bytes, const tc_axis *axis, int n_axis);
+void ti_move(void *to, const void *from, size_t bytes, const tc_axis *axis, int n_axis);
 
 /* count copies of one element. */
-void tc_fill(void *to, const void *element, size_t bytes, int64_t count);
+void ti_fill(void *to, const void *element, size_t bytes, int64_t count);
 
 /* How far apart neighbours along each axis lie in a tensor without gaps. */
-void tc_steps(const tc_type *type, int64_t step[TC_MAX_RANK]);
+void ti_steps(const tc_type *type, int64_t step[TC_MAX_RANK]);
 
 /* The product of dim[from .. to). */
-int64_t tc_extent(const tc_type *type, int from, int to);
+int64_t ti_extent(const tc_type *type, int from, int to);
 
 #endif

@@ -24,10 +24,10 @@
         return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));                  \
     }
 
-TC_SUM(tc_sum_f32, float, v)                           /* sum of x */
-TC_SUM(tc_sum_f64, double, v)
-TC_SUM(tc_sum_squares_f32, float, (v - mean) * (v - mean)) /* sum of (x - mean)^2 */
-TC_SUM(tc_sum_squares_f64, double, (v - mean) * (v - mean))
+TC_SUM(ti_sum_f32, float, v)                           /* sum of x */
+TC_SUM(ti_sum_f64, double, v)
+TC_SUM(ti_sum_squares_f32, float, (v - mean) * (v - mean)) /* sum of (x - mean)^2 */
+TC_SUM(ti_sum_squares_f64, double, (v - mean) * (v - mean))
 #undef TC_SUM
 
 #endif

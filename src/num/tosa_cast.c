@@ -9,31 +9,31 @@ enum { RUN = 256 };
 /* The specification leaves NaN open; it becomes the low bits of the smallest i32, as in load.h. */
 static int64_t nearest(double v, tc_dtype type)
 {
-    int64_t lo = tc_dtype_min(type), hi = tc_dtype_max(type);
+    int64_t lo = ti_dtype_min(type), hi = ti_dtype_max(type);
     double r = nearbyint(v);
     return isnan(r) ? INT32_MIN : r <= (double)lo ? lo : r >= (double)hi ? hi : (int64_t)r;
 }
 
-void tc_num_tosa_cast(tc_call *call)
+void ti_num_tosa_cast(tc_call *call)
 {
     tc_tensor in = call->in[0], out = call->out[0];
-    bool from_real = tc_is_float(in.type->dtype), to_real = tc_is_float(out.type->dtype);
+    bool from_real = ti_is_float(in.type->dtype), to_real = ti_is_float(out.type->dtype);
     int64_t count = tc_type_count(out.type), ints[RUN];
     double reals[RUN];
     for (int64_t at = 0; at < count; at += RUN) {
-        size_t n = (size_t)tc_min_i64(RUN, count - at);
+        size_t n = (size_t)ti_min_i64(RUN, count - at);
         if (from_real)
-            tc_read_f64(in, at, n, reals);
+            ti_read_f64(in, at, n, reals);
         else
-            tc_read_i64(in, at, n, ints);
+            ti_read_i64(in, at, n, ints);
         for (size_t i = 0; from_real && !to_real && i < n; i++)
             ints[i] =
                 out.type->dtype == TC_bool ? reals[i] != 0 : nearest(reals[i], out.type->dtype);
         for (size_t i = 0; !from_real && to_real && i < n; i++)
             reals[i] = (double)ints[i]; /* exact: 32 bits at most */
         if (to_real)
-            tc_write_reals(out, at, n, reals);
+            ti_write_reals(out, at, n, reals);
         else
-            tc_write_i64(out, at, n, ints);
+            ti_write_i64(out, at, n, ints);
     }
 }

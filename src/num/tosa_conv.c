@@ -32,14 +32,14 @@ typedef struct sum {
 static numbers numbers_of(tc_call *call)
 {
     numbers m = {
-        .real = tc_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
+        .real = ti_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
     m.bias_step = m.bias.type->dim[0] > 1;
     if (m.real) {
-        m.xr = tc_as_f64(call->scratch, call->in[0]);
-        m.wr = tc_as_f64(call->scratch, call->in[1]);
+        m.xr = ti_as_f64(call->scratch, call->in[0]);
+        m.wr = ti_as_f64(call->scratch, call->in[1]);
     } else {
-        m.xi = tc_centered(call->scratch, call->in[0], call->in[3]);
-        m.wi = tc_centered(call->scratch, call->in[1], call->in[4]);
+        m.xi = ti_centered(call->scratch, call->in[0], call->in[3]);
+        m.wi = ti_centered(call->scratch, call->in[1], call->in[4]);
     }
     return m;
 }
@@ -59,11 +59,11 @@ static sum add_products(const numbers *m, sum s, int64_t x_at, int64_t w_at, int
 static void store(const numbers *m, int64_t at, int64_t channel, sum s)
 {
     if (m->real) {
-        s.r += tc_load_f64(m->bias, channel * m->bias_step);
-        tc_write_reals(m->out, at, 1, &s.r);
+        s.r += ti_load_f64(m->bias, channel * m->bias_step);
+        ti_write_reals(m->out, at, 1, &s.r);
     } else {
-        int64_t total = tc_wrap_add((int64_t)s.i, tc_load_i64(m->bias, channel * m->bias_step));
-        tc_write_sums(m->out, at, 1, &total);
+        int64_t total = ti_wrap_add((int64_t)s.i, ti_load_i64(m->bias, channel * m->bias_step));
+        ti_write_sums(m->out, at, 1, &total);
     }
 }
 
@@ -198,12 +198,12 @@ static void conv(tc_call *call, int kernel, window_fn *window)
     convolve(call, &g, tap, window);
 }
 
-void tc_num_tosa_conv2d(tc_call *call) { conv(call, 1, full_window); }
-void tc_num_tosa_conv3d(tc_call *call) { conv(call, 1, full_window); }
-void tc_num_tosa_depthwise_conv2d(tc_call *call) { conv(call, 0, depthwise_window); }
+void ti_num_tosa_conv2d(tc_call *call) { conv(call, 1, full_window); }
+void ti_num_tosa_conv3d(tc_call *call) { conv(call, 1, full_window); }
+void ti_num_tosa_depthwise_conv2d(tc_call *call) { conv(call, 0, depthwise_window); }
 
 /* out_pad widens the result, so it moves places the other way than padding does. */
-void tc_num_tosa_transpose_conv2d(tc_call *call)
+void ti_num_tosa_transpose_conv2d(tc_call *call)
 {
     const tc_attr_tosa_transpose_conv *a = call->attr;
     geometry g = geometry_of(call, 1);

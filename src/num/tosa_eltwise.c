@@ -67,10 +67,10 @@ static int64_t last_step(const walk *w, int k)
 static void read_ints(const tc_call *call, const walk *w, int k, int64_t i, size_t n, int64_t *out)
 {
     if (last_step(w, k)) {
-        tc_read_i64(call->in[k], w->at[k] + i, n, out);
+        ti_read_i64(call->in[k], w->at[k] + i, n, out);
         return;
     }
-    int64_t v = tc_load_i64(call->in[k], w->at[k]);
+    int64_t v = ti_load_i64(call->in[k], w->at[k]);
     for (size_t j = 0; j < n; j++)
         out[j] = v;
 }
@@ -78,10 +78,10 @@ static void read_ints(const tc_call *call, const walk *w, int k, int64_t i, size
 static void read_reals(const tc_call *call, const walk *w, int k, int64_t i, size_t n, double *out)
 {
     if (last_step(w, k)) {
-        tc_read_f64(call->in[k], w->at[k] + i, n, out);
+        ti_read_f64(call->in[k], w->at[k] + i, n, out);
         return;
     }
-    double v = tc_load_f64(call->in[k], w->at[k]);
+    double v = ti_load_f64(call->in[k], w->at[k]);
     for (size_t j = 0; j < n; j++)
         out[j] = v;
 }
@@ -92,13 +92,13 @@ static void on_ints(tc_call *call, int n_in, int_fn *fn)
     walk w = walk_over(call, n_in);
     for (int64_t at = 0; at < count && !call->error; at += w.row, advance(&w))
         for (int64_t i = 0; i < w.row; i += RUN) {
-            size_t n = (size_t)tc_min_i64(RUN, w.row - i);
+            size_t n = (size_t)ti_min_i64(RUN, w.row - i);
             read_ints(call, &w, 0, i, n, a);
             if (n_in > 1)
                 read_ints(call, &w, 1, i, n, b);
             for (size_t j = 0; j < n; j++)
                 a[j] = fn(call, a[j], b[j]);
-            tc_write_i64(call->out[0], at + i, n, a);
+            ti_write_i64(call->out[0], at + i, n, a);
         }
 }
 
@@ -109,13 +109,13 @@ static void on_reals(tc_call *call, int n_in, real_fn *fn)
     walk w = walk_over(call, n_in);
     for (int64_t at = 0; at < count && !call->error; at += w.row, advance(&w))
         for (int64_t i = 0; i < w.row; i += RUN) {
-            size_t n = (size_t)tc_min_i64(RUN, w.row - i);
+            size_t n = (size_t)ti_min_i64(RUN, w.row - i);
             read_reals(call, &w, 0, i, n, a);
             if (n_in > 1)
                 read_reals(call, &w, 1, i, n, b);
             for (size_t j = 0; j < n; j++)
                 a[j] = fn(call, a[j], b[j]);
-            tc_write_reals(call->out[0], at + i, n, a);
+            ti_write_reals(call->out[0], at + i, n, a);
         }
 }
 
@@ -127,13 +127,13 @@ static tc_field_nan_mode nan_mode(const tc_call *call)
 /* a * b rounded half up after a shift, in 64 bits: only 32-bit products are shifted. */
 static int64_t shifted_product(tc_call *call, int64_t a, int64_t b)
 {
-    int64_t shift = tc_load_i64(call->in[2], 0);
+    int64_t shift = ti_load_i64(call->in[2], 0);
     if (shift < 0 || shift > 63 || (shift && call->in[0].type->dtype != TC_i32)) {
         call->error = "the shift is outside 0..63, or the product is not of 32 bits";
         return 0;
     }
-    int64_t product = tc_wrap_mul(a, b);
-    return shift ? tc_asr(tc_wrap_add(product, INT64_C(1) << (shift - 1)), (int)shift) : product;
+    int64_t product = ti_wrap_mul(a, b);
+    return shift ? ti_asr(ti_wrap_add(product, INT64_C(1) << (shift - 1)), (int)shift) : product;
 }
 
 /* A shift within the width of the elements; anything else has no result. */
@@ -150,8 +150,8 @@ static int64_t arithmetic_right_shift(tc_call *call, int64_t a, int64_t b)
     if (!shift_fits(call, b))
         return 0;
     bool round = ((const tc_attr_tosa_shift *)call->attr)->round;
-    int64_t up = round && b > 0 ? tc_asr(a, (int)b - 1) & 1 : 0;
-    return tc_asr(a, (int)b) + up;
+    int64_t up = round && b > 0 ? ti_asr(a, (int)b - 1) & 1 : 0;
+    return ti_asr(a, (int)b) + up;
 }
 
 static int64_t logical_left_shift(tc_call *call, int64_t a, int64_t b)
@@ -171,7 +171,7 @@ static int64_t quotient(tc_call *call, int64_t a, int64_t b)
         call->error = "division by zero";
         return 0;
     }
-    return b == -1 ? tc_wrap_sub(0, a) : a / b;
+    return b == -1 ? ti_wrap_sub(0, a) : a / b;
 }
 
 static int64_t leading_zeros(tc_call *call, int64_t a, int64_t b)
@@ -182,12 +182,12 @@ static int64_t leading_zeros(tc_call *call, int64_t a, int64_t b)
 
 static double greater_of(tc_call *call, double a, double b)
 {
-    return tc_nan_max(nan_mode(call), a, b);
+    return ti_nan_max(nan_mode(call), a, b);
 }
 
 static double lesser_of(tc_call *call, double a, double b)
 {
-    return tc_nan_min(nan_mode(call), a, b);
+    return ti_nan_min(nan_mode(call), a, b);
 }
 
 /* -(x - input_zp) + output_zp, of 32 bits, held inside the type. */
@@ -195,22 +195,22 @@ static int64_t negated(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;
     tc_dtype type = call->out[0].type->dtype;
-    int64_t v = tc_wrap_sub(tc_zero_point(call->in[2]), tc_wrap_sub(a, tc_zero_point(call->in[1])));
-    return tc_clip((int32_t)v, tc_dtype_min(type), tc_dtype_max(type));
+    int64_t v = ti_wrap_sub(ti_zero_point(call->in[2]), ti_wrap_sub(a, ti_zero_point(call->in[1])));
+    return ti_clip((int32_t)v, ti_dtype_min(type), ti_dtype_max(type));
 }
 
 static int64_t clamped_int(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;
     const tc_attr_tosa_clamp *c = call->attr;
-    return tc_clip(a, tc_trunc_i64(c->min_val), tc_trunc_i64(c->max_val));
+    return ti_clip(a, ti_trunc_i64(c->min_val), ti_trunc_i64(c->max_val));
 }
 
 static double clamped_real(tc_call *call, double a, double b)
 {
     (void)b;
     const tc_attr_tosa_clamp *c = call->attr;
-    return tc_nan_min(c->nan_mode, tc_nan_max(c->nan_mode, a, c->min_val), c->max_val);
+    return ti_nan_min(c->nan_mode, ti_nan_max(c->nan_mode, a, c->min_val), c->max_val);
 }
 
 /* Every float type of TOSA fits f32. */
@@ -218,7 +218,7 @@ static double sine(tc_call *call, double a, double b)
 {
     (void)call, (void)b;
     float x = (float)a, y;
-    tc_sin_f32(&x, &y, 1);
+    ti_sin_f32(&x, &y, 1);
     return (double)y;
 }
 
@@ -226,19 +226,19 @@ static double cosine(tc_call *call, double a, double b)
 {
     (void)call, (void)b;
     float x = (float)a, y;
-    tc_cos_f32(&x, &y, 1);
+    ti_cos_f32(&x, &y, 1);
     return (double)y;
 }
 
 /* A kernel for integers, for floats, or for both, as the first operand's type decides. */
 #define INTS(name, n, fn)                                                                          \
-    void tc_num_tosa_##name(tc_call *call) { on_ints(call, n, fn); }
+    void ti_num_tosa_##name(tc_call *call) { on_ints(call, n, fn); }
 #define REALS(name, n, fn)                                                                         \
-    void tc_num_tosa_##name(tc_call *call) { on_reals(call, n, fn); }
+    void ti_num_tosa_##name(tc_call *call) { on_reals(call, n, fn); }
 #define BOTH(name, n, int_, real_)                                                                 \
-    void tc_num_tosa_##name(tc_call *call)                                                         \
+    void ti_num_tosa_##name(tc_call *call)                                                         \
     {                                                                                              \
-        if (tc_is_float(call->in[0].type->dtype))                                                  \
+        if (ti_is_float(call->in[0].type->dtype))                                                  \
             on_reals(call, n, real_);                                                              \
         else                                                                                       \
             on_ints(call, n, int_);                                                                \
@@ -257,22 +257,22 @@ static double cosine(tc_call *call, double a, double b)
         return line;                                                                               \
     }
 
-INT( int_add, tc_wrap_add(a, b) )       REAL( real_add, a + b )
-INT( int_sub, tc_wrap_sub(a, b) )       REAL( real_sub, a - b )
+INT( int_add, ti_wrap_add(a, b) )       REAL( real_add, a + b )
+INT( int_sub, ti_wrap_sub(a, b) )       REAL( real_sub, a - b )
                                         REAL( real_mul, a * b )
-INT( int_max, a > b ? a : b )           REAL( real_pow, (double)tc_powf((float)a, (float)b) )
+INT( int_max, a > b ? a : b )           REAL( real_pow, (double)ti_powf((float)a, (float)b) )
 INT( int_min, a < b ? a : b )           REAL( real_neg, -a )
-INT( int_abs, a < 0 ? tc_wrap_sub(0, a) : a )  REAL( real_abs, fabs(a) )
+INT( int_abs, a < 0 ? ti_wrap_sub(0, a) : a )  REAL( real_abs, fabs(a) )
 INT( int_equal, a == b )                REAL( real_equal, a == b )
 INT( int_greater, a > b )               REAL( real_greater, a > b )
 INT( int_greater_equal, a >= b )        REAL( real_greater_equal, a >= b )
-INT( int_and, a & b )                   REAL( real_erf, (double)tc_erff((float)a) )
-INT( int_or, a | b )                    REAL( real_sigmoid, (double)tc_sigmoidf((float)a) )
-INT( int_xor, a ^ b )                   REAL( real_tanh, (double)tc_tanhf((float)a) )
+INT( int_and, a & b )                   REAL( real_erf, (double)ti_erff((float)a) )
+INT( int_or, a | b )                    REAL( real_sigmoid, (double)ti_sigmoidf((float)a) )
+INT( int_xor, a ^ b )                   REAL( real_tanh, (double)ti_tanhf((float)a) )
 INT( int_not, ~a )                      REAL( real_ceil, ceil(a) )
 INT( bool_not, !a )                     REAL( real_floor, floor(a) )
-                                        REAL( real_exp, (double)tc_expf((float)a) )
-                                        REAL( real_log, (double)tc_logf((float)a) )
+                                        REAL( real_exp, (double)ti_expf((float)a) )
+                                        REAL( real_log, (double)ti_logf((float)a) )
                                         REAL( real_reciprocal, 1 / a )
                                         REAL( real_rsqrt, 1 / sqrt(a) )
 
@@ -314,7 +314,7 @@ REALS( reciprocal,             1, real_reciprocal )
 REALS( rsqrt,                  1, real_rsqrt )
 
 /* condition ? x : y, as stored. */
-void tc_num_tosa_select(tc_call *call)
+void ti_num_tosa_select(tc_call *call)
 {
     size_t size = tc_dtypes[call->out[0].type->dtype].bytes;
     int64_t count = tc_type_count(call->out[0].type);
@@ -324,7 +324,7 @@ void tc_num_tosa_select(tc_call *call)
         call->error = "the condition is not of bool";
         return;
     }
-    if (!tc_same_width(call, 1) || !tc_same_width(call, 2))
+    if (!ti_same_width(call, 1) || !ti_same_width(call, 2))
         return;
     walk w = walk_over(call, 3);
     for (int64_t at = 0; at < count; at += w.row, advance(&w))

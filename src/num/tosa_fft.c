@@ -56,7 +56,7 @@ static void transform(const circle *c, complex_line x, int64_t at, int64_t step,
 static void transform_planes(tc_call *call, complex_line x, int64_t width, double sign)
 {
     const int64_t *dim = call->in[0].type->dim;
-    int64_t h = dim[1], w = dim[2], longest = tc_max_i64(h, w);
+    int64_t h = dim[1], w = dim[2], longest = ti_max_i64(h, w);
     circle rows = circle_of(call->scratch, w), columns = circle_of(call->scratch, h);
     complex_line work = {tc_new_n(call->scratch, double, (size_t)longest),
                          tc_new_n(call->scratch, double, (size_t)longest)};
@@ -66,8 +66,8 @@ static void transform_planes(tc_call *call, complex_line x, int64_t width, doubl
         for (int64_t k = 0; k < width; k++)
             transform(&columns, x, n * h * w + k, w, h, sign, work);
     for (int64_t r = 0; r < dim[0] * h; r++) {
-        tc_write_reals(call->out[0], r * width, (size_t)width, x.real + r * w);
-        tc_write_reals(call->out[1], r * width, (size_t)width, x.imag + r * w);
+        ti_write_reals(call->out[0], r * width, (size_t)width, x.real + r * w);
+        ti_write_reals(call->out[1], r * width, (size_t)width, x.imag + r * w);
     }
 }
 
@@ -75,18 +75,18 @@ static double *reals_of(tc_call *call, tc_tensor t)
 {
     size_t n = (size_t)tc_type_count(t.type);
     double *x = tc_new_n(call->scratch, double, n);
-    tc_read_f64(t, 0, n, x);
+    ti_read_f64(t, 0, n, x);
     return x;
 }
 
-void tc_num_tosa_fft2d(tc_call *call)
+void ti_num_tosa_fft2d(tc_call *call)
 {
     const tc_attr_tosa_fft *a = call->attr;
     complex_line x = {reals_of(call, call->in[0]), reals_of(call, call->in[1])};
     transform_planes(call, x, call->in[0].type->dim[2], a->inverse ? -1 : 1);
 }
 
-void tc_num_tosa_rfft2d(tc_call *call)
+void ti_num_tosa_rfft2d(tc_call *call)
 {
     size_t n = (size_t)tc_type_count(call->in[0].type);
     complex_line x = {reals_of(call, call->in[0]), tc_new_n(call->scratch, double, n)};

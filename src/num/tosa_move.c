@@ -127,10 +127,10 @@ static void copy(tc_call *call)
     memcpy(call->out[0].data, call->in[0].data, tc_type_bytes(call->out[0].type));
 }
 
-void tc_num_tosa_identity(tc_call *call) { copy(call); }
-void tc_num_tosa_reshape(tc_call *call) { copy(call); }
+void ti_num_tosa_identity(tc_call *call) { copy(call); }
+void ti_num_tosa_reshape(tc_call *call) { copy(call); }
 
-void tc_num_tosa_transpose(tc_call *call)
+void ti_num_tosa_transpose(tc_call *call)
 {
     const tc_attr_tosa_perms *a = call->attr;
     int64_t step[TC_MAX_RANK];
@@ -141,7 +141,7 @@ void tc_num_tosa_transpose(tc_call *call)
     move(&m, call->in[0], call->out[0]);
 }
 
-void tc_num_tosa_reverse(tc_call *call)
+void ti_num_tosa_reverse(tc_call *call)
 {
     int64_t axis = ((const tc_attr_tosa_axis *)call->attr)->axis;
     motion m = motion_over(call->out[0].type);
@@ -150,10 +150,10 @@ void tc_num_tosa_reverse(tc_call *call)
     move(&m, call->in[0], call->out[0]);
 }
 
-void tc_num_tosa_slice(tc_call *call)
+void ti_num_tosa_slice(tc_call *call)
 {
     const tc_type *in = call->in[0].type;
-    const int64_t *start = tc_shape_values(call, 1);
+    const int64_t *start = ti_shape_values(call, 1);
     if (!start)
         return;
     motion m = motion_over(call->out[0].type);
@@ -169,7 +169,7 @@ void tc_num_tosa_slice(tc_call *call)
 }
 
 /* Every axis becomes two: which copy, and where in it. */
-void tc_num_tosa_tile(tc_call *call)
+void ti_num_tosa_tile(tc_call *call)
 {
     const tc_type *in = call->in[0].type, *out = call->out[0].type;
     int64_t in_step[TC_MAX_RANK], out_step[TC_MAX_RANK];
@@ -187,11 +187,11 @@ void tc_num_tosa_tile(tc_call *call)
 }
 
 /* Padding is before, after for every axis; the frame is filled first. */
-void tc_num_tosa_pad(tc_call *call)
+void ti_num_tosa_pad(tc_call *call)
 {
     const tc_type *in = call->in[0].type, *out = call->out[0].type;
-    const int64_t *padding = tc_shape_values(call, 1);
-    if (!padding || !tc_same_width(call, 2))
+    const int64_t *padding = ti_shape_values(call, 1);
+    if (!padding || !ti_same_width(call, 2))
         return;
     motion fill = motion_over(out), m = motion_over(in);
     memset(fill.from_step, 0, sizeof fill.from_step);
@@ -207,10 +207,10 @@ void tc_num_tosa_pad(tc_call *call)
     move(&m, call->in[0], call->out[0]);
 }
 
-void tc_num_tosa_concat(tc_call *call)
+void ti_num_tosa_concat(tc_call *call)
 {
     int64_t axis = ((const tc_attr_tosa_axis *)call->attr)->axis, before = 0;
-    for (int k = 0; k < call->n_in && tc_same_width(call, k); k++) {
+    for (int k = 0; k < call->n_in && ti_same_width(call, k); k++) {
         motion m = motion_over(call->in[k].type);
         packed_steps(m.rank, call->out[0].type->dim, m.to_step);
         m.to = before * m.to_step[axis];
@@ -232,14 +232,14 @@ static uint8_t *row_of(tc_call *call, tc_tensor t, int64_t n, int64_t idx)
 }
 
 /* out[n, w, c] = values[n, indices[n, w], c] */
-void tc_num_tosa_gather(tc_call *call)
+void ti_num_tosa_gather(tc_call *call)
 {
     const tc_type *indices = call->in[1].type;
     size_t row = (size_t)call->out[0].type->dim[2] * tc_dtypes[call->out[0].type->dtype].bytes;
     uint8_t *to = call->out[0].data;
     for (int64_t n = 0; n < indices->dim[0]; n++)
         for (int64_t w = 0; w < indices->dim[1]; w++, to += row) {
-            int64_t idx = tc_load_i64(call->in[1], n * indices->dim[1] + w);
+            int64_t idx = ti_load_i64(call->in[1], n * indices->dim[1] + w);
             const uint8_t *from = row_of(call, call->in[0], n, idx);
             if (!from)
                 return;
@@ -251,16 +251,16 @@ void tc_num_tosa_gather(tc_call *call)
 }
 
 /* out = values_in, then out[n, indices[n, w], c] = input[n, w, c] */
-void tc_num_tosa_scatter(tc_call *call)
+void ti_num_tosa_scatter(tc_call *call)
 {
     const tc_type *indices = call->in[1].type;
     size_t row = (size_t)call->out[0].type->dim[2] * tc_dtypes[call->out[0].type->dtype].bytes;
-    if (!tc_same_width(call, 2))
+    if (!ti_same_width(call, 2))
         return;
     copy(call);
     for (int64_t n = 0; n < indices->dim[0]; n++)
         for (int64_t w = 0; w < indices->dim[1]; w++) {
-            int64_t idx = tc_load_i64(call->in[1], n * indices->dim[1] + w);
+            int64_t idx = ti_load_i64(call->in[1], n * indices->dim[1] + w);
             uint8_t *to = row_of(call, call->out[0], n, idx);
             if (!to)
                 return;

@@ -21,8 +21,8 @@ static void pool(tc_call *call, tc_ints kernel, tc_ints stride, tc_ints pad, poo
         for (int64_t oy = 0; oy < out[1]; oy++)
             for (int64_t ox = 0; ox < out[2]; ox++) {
                 int64_t y = oy * stride.v[0] - pad.v[0], x = ox * stride.v[1] - pad.v[2];
-                window w = {tc_max_i64(y, 0), tc_min_i64(y + kernel.v[0], in[1]),
-                            tc_max_i64(x, 0), tc_min_i64(x + kernel.v[1], in[2]),
+                window w = {ti_max_i64(y, 0), ti_min_i64(y + kernel.v[0], in[1]),
+                            ti_max_i64(x, 0), ti_min_i64(x + kernel.v[1], in[2]),
                             n * in[1] * in[2], in[2], in[3]};
                 if (w.y0 >= w.y1 || w.x0 >= w.x1) {
                     call->error = "a window lies wholly in the padding";
@@ -44,32 +44,32 @@ static void mean_int(tc_call *call, const window *w, int64_t c, int64_t at)
 {
     int64_t n = (w->y1 - w->y0) * (w->x1 - w->x0), sum = 0;
     EACH_TAP(w, c, place)
-        sum = tc_wrap_add(sum, tc_load_i64(call->in[0], place));
-    sum = tc_wrap_sub(sum, tc_wrap_mul(n, tc_zero_point(call->in[1])));
-    tc_scale mean = tc_reciprocal_scale((uint32_t)n);
-    if (!tc_scale32_defined(sum, mean.multiplier, mean.shift)) {
+        sum = ti_wrap_add(sum, ti_load_i64(call->in[0], place));
+    sum = ti_wrap_sub(sum, ti_wrap_mul(n, ti_zero_point(call->in[1])));
+    tc_scale mean = ti_reciprocal_scale((uint32_t)n);
+    if (!ti_scale32_defined(sum, mean.multiplier, mean.shift)) {
         call->error = "a sum is past 32 bits";
         return;
     }
-    int64_t v = tc_wrap_add(tc_scale32((int32_t)sum, mean.multiplier, mean.shift),
-                            tc_zero_point(call->in[2]));
+    int64_t v = ti_wrap_add(ti_scale32((int32_t)sum, mean.multiplier, mean.shift),
+                            ti_zero_point(call->in[2]));
     tc_dtype type = call->out[0].type->dtype;
-    tc_store_i64(call->out[0], at, tc_clip(v, tc_dtype_min(type), tc_dtype_max(type)));
+    ti_store_i64(call->out[0], at, ti_clip(v, ti_dtype_min(type), ti_dtype_max(type)));
 }
 
 static void mean_real(tc_call *call, const window *w, int64_t c, int64_t at)
 {
     double sum = 0;
     EACH_TAP(w, c, place)
-        sum += tc_load_f64(call->in[0], place);
+        sum += ti_load_f64(call->in[0], place);
     sum /= (double)((w->y1 - w->y0) * (w->x1 - w->x0));
-    tc_write_reals(call->out[0], at, 1, &sum);
+    ti_write_reals(call->out[0], at, 1, &sum);
 }
 
-void tc_num_tosa_avg_pool2d(tc_call *call)
+void ti_num_tosa_avg_pool2d(tc_call *call)
 {
     const tc_attr_tosa_avg_pool *a = call->attr;
-    bool real = tc_is_float(call->in[0].type->dtype);
+    bool real = ti_is_float(call->in[0].type->dtype);
     pool(call, a->kernel, a->stride, a->pad, real ? mean_real : mean_int);
 }
 
@@ -77,8 +77,8 @@ static void max_int(tc_call *call, const window *w, int64_t c, int64_t at)
 {
     int64_t most = INT64_MIN;
     EACH_TAP(w, c, place)
-        most = tc_max_i64(most, tc_load_i64(call->in[0], place));
-    tc_store_i64(call->out[0], at, most);
+        most = ti_max_i64(most, ti_load_i64(call->in[0], place));
+    ti_store_i64(call->out[0], at, most);
 }
 
 /* Starting from a NaN that is ignored, or from less than everything. */
@@ -87,13 +87,13 @@ static void max_real(tc_call *call, const window *w, int64_t c, int64_t at)
     tc_field_nan_mode mode = ((const tc_attr_tosa_max_pool *)call->attr)->nan_mode;
     double most = mode == TC_nan_mode_ignore ? (double)NAN : -(double)INFINITY;
     EACH_TAP(w, c, place)
-        most = tc_nan_max(mode, most, tc_load_f64(call->in[0], place));
-    tc_write_reals(call->out[0], at, 1, &most);
+        most = ti_nan_max(mode, most, ti_load_f64(call->in[0], place));
+    ti_write_reals(call->out[0], at, 1, &most);
 }
 
-void tc_num_tosa_max_pool2d(tc_call *call)
+void ti_num_tosa_max_pool2d(tc_call *call)
 {
     const tc_attr_tosa_max_pool *a = call->attr;
-    bool real = tc_is_float(call->in[0].type->dtype);
+    bool real = ti_is_float(call->in[0].type->dtype);
     pool(call, a->kernel, a->stride, a->pad, real ? max_real : max_int);
 }

@@ -30,13 +30,13 @@ static void reduce_ints(tc_call *call, int64_t axis, int_fn *fn)
     int64_t *so_far = tc_new_n(call->scratch, int64_t, inner);
     int64_t *next = tc_new_n(call->scratch, int64_t, inner);
     for (int64_t o = 0; o < v.outer; o++) {
-        tc_read_i64(call->in[0], o * v.n * v.inner, inner, so_far);
+        ti_read_i64(call->in[0], o * v.n * v.inner, inner, so_far);
         for (int64_t k = 1; k < v.n; k++) {
-            tc_read_i64(call->in[0], (o * v.n + k) * v.inner, inner, next);
+            ti_read_i64(call->in[0], (o * v.n + k) * v.inner, inner, next);
             for (size_t i = 0; i < inner; i++)
                 so_far[i] = fn(so_far[i], next[i]);
         }
-        tc_write_i64(call->out[0], o * v.inner, inner, so_far);
+        ti_write_i64(call->out[0], o * v.inner, inner, so_far);
     }
 }
 
@@ -47,17 +47,17 @@ static void reduce_reals(tc_call *call, int64_t axis, tc_field_nan_mode mode, re
     double *so_far = tc_new_n(call->scratch, double, inner);
     double *next = tc_new_n(call->scratch, double, inner);
     for (int64_t o = 0; o < v.outer; o++) {
-        tc_read_f64(call->in[0], o * v.n * v.inner, inner, so_far);
+        ti_read_f64(call->in[0], o * v.n * v.inner, inner, so_far);
         for (int64_t k = 1; k < v.n; k++) {
-            tc_read_f64(call->in[0], (o * v.n + k) * v.inner, inner, next);
+            ti_read_f64(call->in[0], (o * v.n + k) * v.inner, inner, next);
             for (size_t i = 0; i < inner; i++)
                 so_far[i] = fn(mode, so_far[i], next[i]);
         }
-        tc_write_reals(call->out[0], o * v.inner, inner, so_far);
+        ti_write_reals(call->out[0], o * v.inner, inner, so_far);
     }
 }
 
-static int64_t int_sum(int64_t a, int64_t b) { return tc_wrap_add(a, b); }
+static int64_t int_sum(int64_t a, int64_t b) { return ti_wrap_add(a, b); }
 static int64_t int_and(int64_t a, int64_t b) { return a & b; }
 static int64_t int_or(int64_t a, int64_t b) { return a | b; }
 static double real_sum(tc_field_nan_mode mode, double a, double b) { return (void)mode, a + b; }
@@ -67,7 +67,7 @@ static double real_product(tc_field_nan_mode mode, double a, double b) { return 
 static void reduce(tc_call *call, int64_t axis, tc_field_nan_mode mode, int_fn *ints,
                    real_fn *reals)
 {
-    bool real = tc_is_float(call->in[0].type->dtype);
+    bool real = ti_is_float(call->in[0].type->dtype);
     if (real ? !reals : !ints)
         call->error = "it is not for this element type";
     else if (real)
@@ -88,12 +88,12 @@ static void reduce_nan(tc_call *call, int_fn *ints, real_fn *reals)
     reduce(call, a->axis, a->nan_mode, ints, reals);
 }
 
-void tc_num_tosa_reduce_all(tc_call *call) { reduce_plain(call, int_and, NULL); }
-void tc_num_tosa_reduce_any(tc_call *call) { reduce_plain(call, int_or, NULL); }
-void tc_num_tosa_reduce_sum(tc_call *call) { reduce_plain(call, int_sum, real_sum); }
-void tc_num_tosa_reduce_product(tc_call *call) { reduce_plain(call, NULL, real_product); }
-void tc_num_tosa_reduce_max(tc_call *call) { reduce_nan(call, tc_max_i64, tc_nan_max); }
-void tc_num_tosa_reduce_min(tc_call *call) { reduce_nan(call, tc_min_i64, tc_nan_min); }
+void ti_num_tosa_reduce_all(tc_call *call) { reduce_plain(call, int_and, NULL); }
+void ti_num_tosa_reduce_any(tc_call *call) { reduce_plain(call, int_or, NULL); }
+void ti_num_tosa_reduce_sum(tc_call *call) { reduce_plain(call, int_sum, real_sum); }
+void ti_num_tosa_reduce_product(tc_call *call) { reduce_plain(call, NULL, real_product); }
+void ti_num_tosa_reduce_max(tc_call *call) { reduce_nan(call, ti_max_i64, ti_nan_max); }
+void ti_num_tosa_reduce_min(tc_call *call) { reduce_nan(call, ti_min_i64, ti_nan_min); }
 
 /* Does v take the place of the largest number so far?  The first of equals stays, and so does the
  * first NaN, unless NaNs are ignored. */
@@ -105,21 +105,21 @@ static bool takes_over(tc_field_nan_mode mode, double most, double v)
 }
 
 /* Every type that ARGMAX takes fits f64. */
-void tc_num_tosa_argmax(tc_call *call)
+void ti_num_tosa_argmax(tc_call *call)
 {
     const tc_attr_tosa_argmax *a = call->attr;
     axis_view v = view_of(call->in[0].type, a->axis);
     for (int64_t o = 0; o < v.outer; o++)
         for (int64_t i = 0; i < v.inner; i++) {
             int64_t from = o * v.n * v.inner + i, best = 0;
-            double most = tc_load_f64(call->in[0], from);
+            double most = ti_load_f64(call->in[0], from);
             for (int64_t k = 1; k < v.n; k++) {
-                double next = tc_load_f64(call->in[0], from + k * v.inner);
+                double next = ti_load_f64(call->in[0], from + k * v.inner);
                 if (takes_over(a->nan_mode, most, next)) {
                     most = next;
                     best = k;
                 }
             }
-            tc_store_i64(call->out[0], o * v.inner + i, best);
+            ti_store_i64(call->out[0], o * v.inner + i, best);
         }
 }

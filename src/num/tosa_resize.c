@@ -15,8 +15,8 @@ static place place_of(int64_t o, int64_t scale_n, int64_t scale_d, int64_t offse
 {
     int64_t at = o * scale_d + offset;
     int64_t i = at >= 0 ? at / scale_n : -((-at + scale_n - 1) / scale_n);
-    return (place){tc_min_i64(tc_max_i64(i, 0), extent - 1),
-                   tc_min_i64(tc_max_i64(i + 1, 0), extent - 1), at - i * scale_n};
+    return (place){ti_min_i64(ti_max_i64(i, 0), extent - 1),
+                   ti_min_i64(ti_max_i64(i + 1, 0), extent - 1), at - i * scale_n};
 }
 
 /* The nearer of the two; the second when the fraction is one half. */
@@ -50,21 +50,21 @@ static void nearest(tc_call *call, int64_t from, int64_t to, int64_t channels)
 static void bilinear(tc_call *call, int64_t image, const corner *c, int64_t to, int64_t channels)
 {
     tc_tensor in = call->in[0], out = call->out[0];
-    bool real = tc_is_float(in.type->dtype);
+    bool real = ti_is_float(in.type->dtype);
     double unit = (double)(c->weight[0] + c->weight[1] + c->weight[2] + c->weight[3]);
     for (int64_t k = 0; k < channels; k++) {
         int64_t sum = 0;
         double real_sum = 0;
         for (int i = 0; i < 4; i++)
             if (real)
-                real_sum += (double)c->weight[i] / unit * tc_load_f64(in, image + c->at[i] + k);
+                real_sum += (double)c->weight[i] / unit * ti_load_f64(in, image + c->at[i] + k);
             else
-                sum = tc_wrap_add(sum,
-                                  tc_wrap_mul(c->weight[i], tc_load_i64(in, image + c->at[i] + k)));
+                sum = ti_wrap_add(sum,
+                                  ti_wrap_mul(c->weight[i], ti_load_i64(in, image + c->at[i] + k)));
         if (real)
-            tc_write_reals(out, to + k, 1, &real_sum);
+            ti_write_reals(out, to + k, 1, &real_sum);
         else
-            tc_store_i64(out, to + k, sum);
+            ti_store_i64(out, to + k, sum);
     }
 }
 
@@ -81,14 +81,14 @@ static bool in_range(tc_call *call, const int64_t *scale, const int64_t *offset)
     return fits;
 }
 
-void tc_num_tosa_resize(tc_call *call)
+void ti_num_tosa_resize(tc_call *call)
 {
     const tc_attr_tosa_resize *a = call->attr;
     const int64_t *in = call->in[0].type->dim, *out = call->out[0].type->dim;
-    const int64_t *scale = tc_shape_values(call, 1), *offset = tc_shape_values(call, 2);
+    const int64_t *scale = ti_shape_values(call, 1), *offset = ti_shape_values(call, 2);
     int64_t to = 0;
     bool linear = a->mode == TC_resize_mode_bilinear;
-    if (!scale || !offset || (!linear && !tc_same_width(call, 0)) || !in_range(call, scale, offset))
+    if (!scale || !offset || (!linear && !ti_same_width(call, 0)) || !in_range(call, scale, offset))
         return;
     for (int64_t n = 0; n < out[0]; n++)
         for (int64_t oy = 0; oy < out[1]; oy++) {

@@ -3,7 +3,7 @@
 #include "fixed.h"
 #include "kernels.h"
 
-void tc_num_tosa_table(tc_call *call)
+void ti_num_tosa_table(tc_call *call)
 {
     size_t count = (size_t)tc_type_count(call->out[0].type);
     tc_dtype type = call->in[0].type->dtype, result = call->out[0].type->dtype;
@@ -22,5 +22,5 @@ void tc_num_tosa_table(tc_call *call)
     const int16_t *x = call->in[0].data, *table = call->in[1].data;
     int32_t *out = call->out[0].data;
     for (size_t i = 0; i < count; i++)
-        out[i] = tc_table16(table, x[i]);
+        out[i] = ti_table16(table, x[i]);
 }

@@ -9,15 +9,15 @@ const tc_dtype_info tc_dtypes[TC_DTYPE_COUNT] = {
 #include "dtype.def"
 };
 
-tc_dtype tc_dtype_named(tc_str name)
+tc_dtype ti_dtype_named(tc_str name)
 {
     for (int t = 1; t < TC_DTYPE_COUNT; t++)
-        if (tc_str_is(name, tc_dtypes[t].name))
+        if (ti_str_is(name, tc_dtypes[t].name))
             return (tc_dtype)t;
     return TC_none;
 }
 
-tc_dtype tc_dtype_from_pt2(int64_t code)
+tc_dtype ti_dtype_from_pt2(int64_t code)
 {
     for (int t = 1; t < TC_DTYPE_COUNT; t++)
         if (code >= 0 && tc_dtypes[t].pt2 == code)
@@ -25,7 +25,7 @@ tc_dtype tc_dtype_from_pt2(int64_t code)
     return TC_none;
 }
 
-tc_dtype tc_dtype_from_tosa(int64_t code)
+tc_dtype ti_dtype_from_tosa(int64_t code)
 {
     for (int t = 1; t < TC_DTYPE_COUNT; t++)
         if (code >= 0 && tc_dtypes[t].tosa == code)
@@ -33,7 +33,7 @@ tc_dtype tc_dtype_from_tosa(int64_t code)
     return TC_none;
 }
 
-tc_dtype tc_dtype_from_et(int64_t code)
+tc_dtype ti_dtype_from_et(int64_t code)
 {
     for (int t = 1; t < TC_DTYPE_COUNT; t++)
         if (code >= 0 && tc_dtypes[t].et == code)
@@ -41,7 +41,7 @@ tc_dtype tc_dtype_from_et(int64_t code)
     return TC_none;
 }
 
-int64_t tc_dtype_min(tc_dtype t)
+int64_t ti_dtype_min(tc_dtype t)
 {
     const tc_dtype_info *info = &tc_dtypes[t];
     if (info->kind != TC_INT)
@@ -49,14 +49,14 @@ int64_t tc_dtype_min(tc_dtype t)
     return info->bits == 64 ? INT64_MIN : -(INT64_C(1) << (info->bits - 1));
 }
 
-int64_t tc_dtype_max(tc_dtype t)
+int64_t ti_dtype_max(tc_dtype t)
 {
     const tc_dtype_info *info = &tc_dtypes[t];
     int bits = info->kind == TC_INT ? info->bits - 1 : info->bits;
     return bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
 }
 
-int64_t tc_dims_count(int32_t rank, const int64_t *dim)
+int64_t ti_dims_count(int32_t rank, const int64_t *dim)
 {
     const int64_t most = INT64_C(1) << 40;
     if (rank < 0 || rank > TC_MAX_RANK)
@@ -89,23 +89,23 @@ size_t tc_type_bytes(const tc_type *type)
 /* The content of a quantized type as bytes, for interning. */
 static void write_key(tc_buf *key, const tc_type *t)
 {
-    tc_buf_u8(key, (uint8_t)t->dtype);
-    tc_buf_u8(key, (uint8_t)t->rank);
-    tc_buf_put(key, t->dim, (size_t)t->rank * sizeof t->dim[0]);
+    ti_buf_u8(key, (uint8_t)t->dtype);
+    ti_buf_u8(key, (uint8_t)t->rank);
+    ti_buf_put(key, t->dim, (size_t)t->rank * sizeof t->dim[0]);
     const tc_quant *q = t->quant;
-    tc_buf_put(key, &q->axis, sizeof q->axis);
-    tc_buf_put(key, &q->lo, sizeof q->lo);
-    tc_buf_put(key, &q->hi, sizeof q->hi);
-    tc_buf_put(key, q->scale, (size_t)q->count * sizeof q->scale[0]);
-    tc_buf_put(key, q->zero, (size_t)q->count * sizeof q->zero[0]);
+    ti_buf_put(key, &q->axis, sizeof q->axis);
+    ti_buf_put(key, &q->lo, sizeof q->lo);
+    ti_buf_put(key, &q->hi, sizeof q->hi);
+    ti_buf_put(key, q->scale, (size_t)q->count * sizeof q->scale[0]);
+    ti_buf_put(key, q->zero, (size_t)q->count * sizeof q->zero[0]);
 }
 
 static const tc_quant *copy_quant(tc_arena *arena, const tc_quant *q)
 {
     tc_quant *copy = tc_new(arena, tc_quant);
     *copy = *q;
-    copy->scale = tc_arena_copy(arena, q->scale, (size_t)q->count * sizeof q->scale[0]);
-    copy->zero = tc_arena_copy(arena, q->zero, (size_t)q->count * sizeof q->zero[0]);
+    copy->scale = ti_arena_copy(arena, q->scale, (size_t)q->count * sizeof q->scale[0]);
+    copy->zero = ti_arena_copy(arena, q->zero, (size_t)q->count * sizeof q->zero[0]);
     return copy;
 }
 
@@ -118,20 +118,20 @@ static void **slot_of(tc_ctx *ctx, const tc_type *type)
         plain[0] = (uint8_t)type->dtype;
         plain[1] = (uint8_t)type->rank;
         memcpy(plain + 2, type->dim, dims);
-        return tc_map_at(&ctx->types, (tc_str){(const char *)plain, 2 + dims});
+        return ti_map_at(&ctx->types, (tc_str){(const char *)plain, 2 + dims});
     }
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_buf key;
-    tc_buf_init(&key, &ctx->scratch);
+    ti_buf_init(&key, &ctx->scratch);
     write_key(&key, type);
-    void **slot = tc_map_at(&ctx->types, (tc_str){(const char *)key.data, key.size});
-    tc_arena_rewind(&ctx->scratch, mark);
+    void **slot = ti_map_at(&ctx->types, (tc_str){(const char *)key.data, key.size});
+    ti_arena_rewind(&ctx->scratch, mark);
     return slot;
 }
 
-const tc_type *tc_type_intern(tc_ctx *ctx, const tc_type *type)
+const tc_type *ti_type_intern(tc_ctx *ctx, const tc_type *type)
 {
-    assert(tc_dims_count(type->rank, type->dim) >= 0);
+    assert(ti_dims_count(type->rank, type->dim) >= 0);
     void **slot = slot_of(ctx, type);
     if (!*slot) {
         tc_type *copy = tc_new(&ctx->arena, tc_type);
@@ -144,66 +144,66 @@ const tc_type *tc_type_intern(tc_ctx *ctx, const tc_type *type)
     return *slot;
 }
 
-const tc_type *tc_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim)
+const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim)
 {
     tc_type type = {.dtype = dtype, .rank = rank};
     if (rank)
         memcpy(type.dim, dim, (size_t)rank * sizeof *dim);
-    return tc_type_intern(ctx, &type);
+    return ti_type_intern(ctx, &type);
 }
 
-const tc_type *tc_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant)
+const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant)
 {
     tc_type with = *type;
     with.quant = quant;
-    return tc_type_intern(ctx, &with);
+    return ti_type_intern(ctx, &with);
 }
 
 static void put_dims(tc_buf *out, int32_t rank, const int64_t *dim)
 {
-    tc_buf_u8(out, '[');
+    ti_buf_u8(out, '[');
     for (int i = 0; i < rank; i++)
-        tc_buf_printf(out, i ? ",%" PRId64 : "%" PRId64, dim[i]);
-    tc_buf_u8(out, ']');
+        ti_buf_printf(out, i ? ",%" PRId64 : "%" PRId64, dim[i]);
+    ti_buf_u8(out, ']');
 }
 
-const char *tc_dims_text(tc_arena *arena, int32_t rank, const int64_t *dim)
+const char *ti_dims_text(tc_arena *arena, int32_t rank, const int64_t *dim)
 {
     tc_buf out;
-    tc_buf_init(&out, arena);
+    ti_buf_init(&out, arena);
     put_dims(&out, rank, dim);
-    return tc_buf_cstr(&out);
+    return ti_buf_cstr(&out);
 }
 
 /* q(scale:zero), q(axis=0; scale:zero, ...), and " in lo..hi" when narrower than the storage. */
 static void put_quant(tc_buf *out, const tc_type *t)
 {
     const tc_quant *q = t->quant;
-    tc_buf_text(out, " q(");
+    ti_buf_text(out, " q(");
     if (q->axis >= 0)
-        tc_buf_printf(out, "axis=%d; ", q->axis);
+        ti_buf_printf(out, "axis=%d; ", q->axis);
     for (int i = 0; i < q->count; i++) {
         char scale[32];
         tc_text_f64(q->scale[i], scale);
-        tc_buf_printf(out, "%s%s:%" PRId64, i ? ", " : "", scale, q->zero[i]);
+        ti_buf_printf(out, "%s%s:%" PRId64, i ? ", " : "", scale, q->zero[i]);
     }
-    if (q->lo != tc_dtype_min(t->dtype) || q->hi != tc_dtype_max(t->dtype))
-        tc_buf_printf(out, " in %" PRId64 "..%" PRId64, q->lo, q->hi);
-    tc_buf_u8(out, ')');
+    if (q->lo != ti_dtype_min(t->dtype) || q->hi != ti_dtype_max(t->dtype))
+        ti_buf_printf(out, " in %" PRId64 "..%" PRId64, q->lo, q->hi);
+    ti_buf_u8(out, ')');
 }
 
-const char *tc_type_text(tc_arena *arena, const tc_type *type)
+const char *ti_type_text(tc_arena *arena, const tc_type *type)
 {
     tc_buf out;
-    tc_buf_init(&out, arena);
-    tc_buf_text(&out, tc_dtypes[type->dtype].name);
+    ti_buf_init(&out, arena);
+    ti_buf_text(&out, tc_dtypes[type->dtype].name);
     put_dims(&out, type->rank, type->dim);
     if (type->quant)
         put_quant(&out, type);
-    return tc_buf_cstr(&out);
+    return ti_buf_cstr(&out);
 }
 
-tc_tensor tc_tensor_new(tc_arena *arena, const tc_type *type)
+tc_tensor ti_tensor_new(tc_arena *arena, const tc_type *type)
 {
-    return (tc_tensor){type, tc_arena_raw(arena, tc_type_bytes(type))};
+    return (tc_tensor){type, ti_arena_raw(arena, tc_type_bytes(type))};
 }

@@ -18,45 +18,45 @@ typedef struct tc_dtype_info {
 
 extern const tc_dtype_info tc_dtypes[TC_DTYPE_COUNT];
 
-static inline bool tc_is_float(tc_dtype t) { return tc_dtypes[t].kind == TC_FLOAT; }
+static inline bool ti_is_float(tc_dtype t) { return tc_dtypes[t].kind == TC_FLOAT; }
 /* Signed or unsigned; bool is not one. */
-static inline bool tc_is_int(tc_dtype t)
+static inline bool ti_is_int(tc_dtype t)
 {
     return tc_dtypes[t].kind == TC_INT || tc_dtypes[t].kind == TC_UINT;
 }
-tc_dtype tc_dtype_named(tc_str name); /* TC_none when there is none of that name */
-tc_dtype tc_dtype_from_pt2(int64_t code);
-tc_dtype tc_dtype_from_tosa(int64_t code);
-tc_dtype tc_dtype_from_et(int64_t code);
+tc_dtype ti_dtype_named(tc_str name); /* TC_none when there is none of that name */
+tc_dtype ti_dtype_from_pt2(int64_t code);
+tc_dtype ti_dtype_from_tosa(int64_t code);
+tc_dtype ti_dtype_from_et(int64_t code);
 
 /* The least and greatest stored number of an integer type. */
-int64_t tc_dtype_min(tc_dtype t);
-int64_t tc_dtype_max(tc_dtype t);
+int64_t ti_dtype_min(tc_dtype t);
+int64_t ti_dtype_max(tc_dtype t);
 
 /* The one record of this content; equal types are the same pointer. */
-const tc_type *tc_type_intern(tc_ctx *ctx, const tc_type *type);
-const tc_type *tc_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim);
-const tc_type *tc_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant);
+const tc_type *ti_type_intern(tc_ctx *ctx, const tc_type *type);
+const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim);
+const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant);
 
 /* Elements, or -1 when a dimension is negative, the rank too high or the product past 2^40. */
-int64_t tc_dims_count(int32_t rank, const int64_t *dim);
+int64_t ti_dims_count(int32_t rank, const int64_t *dim);
 
 /* "f32[1,3,8,8]", "i8[4,4] q(0.05:-3)"; in the arena. */
-const char *tc_type_text(tc_arena *arena, const tc_type *type);
-const char *tc_dims_text(tc_arena *arena, int32_t rank, const int64_t *dim);
+const char *ti_type_text(tc_arena *arena, const tc_type *type);
+const char *ti_dims_text(tc_arena *arena, int32_t rank, const int64_t *dim);
 
-static inline bool tc_same_dims(const tc_type *a, const tc_type *b)
+static inline bool ti_same_dims(const tc_type *a, const tc_type *b)
 {
     return a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0;
 }
 
-static inline double tc_real(const tc_type *t, int64_t channel, int64_t stored)
+static inline double ti_real(const tc_type *t, int64_t channel, int64_t stored)
 {
     const tc_quant *q = t->quant;
     int64_t c = q && q->axis >= 0 ? channel : 0;
     return q ? q->scale[c] * (double)(stored - q->zero[c]) : (double)stored;
 }
 
-tc_tensor tc_tensor_new(tc_arena *arena, const tc_type *type); /* not filled */
+tc_tensor ti_tensor_new(tc_arena *arena, const tc_type *type); /* not filled */
 
 #endif

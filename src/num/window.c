@@ -32,39 +32,39 @@ static tc_window flat_window(const int64_t *in, const tc_ints *kernel, const tc_
     return w;
 }
 
-void tc_num_im2col(tc_call *call)
+void ti_num_im2col(tc_call *call)
 {
     const tc_attr_im2col *a = call->attr;
     const tc_type *x = call->in[0].type;
     tc_window w = flat_window(&x->dim[x->rank - 2], &a->kernel, &a->stride, &a->pad, &a->dilation);
-    tc_work work = tc_work_of(x->dtype);
-    const void *in = tc_work_in(call, 0, work);
-    void *out = tc_work_out(call, 0, work);
-    int64_t channels = tc_window_plane(&w) ? tc_type_count(x) / tc_window_plane(&w) : 0;
+    tc_work work = ti_work_of(x->dtype);
+    const void *in = ti_work_in(call, 0, work);
+    void *out = ti_work_out(call, 0, work);
+    int64_t channels = ti_window_plane(&w) ? tc_type_count(x) / ti_window_plane(&w) : 0;
     if (work == TC_WORK_f32)
-        tc_gather_f32(&w, in, channels, 0, tc_window_lines(&w), out);
+        ti_gather_f32(&w, in, channels, 0, ti_window_lines(&w), out);
     else if (work == TC_WORK_f64)
-        tc_gather_f64(&w, in, channels, 0, tc_window_lines(&w), out);
+        ti_gather_f64(&w, in, channels, 0, ti_window_lines(&w), out);
     else
-        tc_gather_i64(&w, in, channels, 0, tc_window_lines(&w), out);
-    tc_work_done(call, 0, work, out);
+        ti_gather_i64(&w, in, channels, 0, ti_window_lines(&w), out);
+    ti_work_done(call, 0, work, out);
 }
 
-void tc_num_col2im(tc_call *call)
+void ti_num_col2im(tc_call *call)
 {
     const tc_attr_col2im *a = call->attr;
     const tc_type *y = call->out[0].type;
     tc_window w = flat_window(&y->dim[y->rank - 2], &a->kernel, &a->stride, &a->pad, &a->dilation);
-    tc_work work = tc_work_of(y->dtype);
-    const void *in = tc_work_in(call, 0, work);
-    void *out = tc_work_out(call, 0, work);
-    int64_t count = tc_type_count(y), channels = count ? count / tc_window_plane(&w) : 0;
-    memset(out, 0, (size_t)count * tc_work_size(work));
+    tc_work work = ti_work_of(y->dtype);
+    const void *in = ti_work_in(call, 0, work);
+    void *out = ti_work_out(call, 0, work);
+    int64_t count = tc_type_count(y), channels = count ? count / ti_window_plane(&w) : 0;
+    memset(out, 0, (size_t)count * ti_work_size(work));
     if (work == TC_WORK_f32)
-        tc_scatter_f32(&w, in, channels, 0, tc_window_lines(&w), out);
+        ti_scatter_f32(&w, in, channels, 0, ti_window_lines(&w), out);
     else if (work == TC_WORK_f64)
-        tc_scatter_f64(&w, in, channels, 0, tc_window_lines(&w), out);
+        ti_scatter_f64(&w, in, channels, 0, ti_window_lines(&w), out);
     else
-        tc_scatter_i64(&w, in, channels, 0, tc_window_lines(&w), out);
-    tc_work_done(call, 0, work, out);
+        ti_scatter_i64(&w, in, channels, 0, ti_window_lines(&w), out);
+    ti_work_done(call, 0, work, out);
 }

@@ -13,16 +13,16 @@ typedef struct tc_window {
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3];
 } tc_window;
 
-static inline int64_t tc_window_taps(const tc_window *w)
+static inline int64_t ti_window_taps(const tc_window *w)
 {
     return w->kernel[0] * w->kernel[1] * w->kernel[2];
 }
 /* Positions come in lines along the last axis. */
-static inline int64_t tc_window_lines(const tc_window *w) { return w->out[0] * w->out[1]; }
-static inline int64_t tc_window_plane(const tc_window *w) { return w->in[0] * w->in[1] * w->in[2]; }
+static inline int64_t ti_window_lines(const tc_window *w) { return w->out[0] * w->out[1]; }
+static inline int64_t ti_window_plane(const tc_window *w) { return w->in[0] * w->in[1] * w->in[2]; }
 
 /* Where the input line that tap (kd, kh) of output line `line` meets begins; -1: in the padding. */
-static inline int64_t tc_window_line(const tc_window *w, int64_t line, int64_t kd, int64_t kh)
+static inline int64_t ti_window_line(const tc_window *w, int64_t line, int64_t kd, int64_t kh)
 {
     int64_t d = line / w->out[1] * w->stride[0] - w->before[0] + kd * w->dilation[0];
     int64_t h = line % w->out[1] * w->stride[1] - w->before[1] + kh * w->dilation[1];
@@ -36,30 +36,30 @@ typedef struct tc_inside {
     int64_t lo, hi, shift;
 } tc_inside;
 
-static inline tc_inside tc_window_inside(const tc_window *w, int64_t kw)
+static inline tc_inside ti_window_inside(const tc_window *w, int64_t kw)
 {
     int64_t stride = w->stride[2], shift = kw * w->dilation[2] - w->before[2];
     int64_t lo = shift < 0 ? (-shift + stride - 1) / stride : 0;
     int64_t hi = w->in[2] > shift ? (w->in[2] - shift - 1) / stride + 1 : 0;
-    hi = tc_min_i64(hi, w->out[2]);
-    return (tc_inside){tc_min_i64(lo, hi), hi, shift};
+    hi = ti_min_i64(hi, w->out[2]);
+    return (tc_inside){ti_min_i64(lo, hi), hi, shift};
 }
 
 /* The column matrix of output lines first .. first + lines:
  *   col[(channel, tap)][position] = x[channel][where they meet], 0 in the padding. */
-void tc_gather_f32(const tc_window *w, const float *x, int64_t channels, int64_t first,
+void ti_gather_f32(const tc_window *w, const float *x, int64_t channels, int64_t first,
                    int64_t lines, float *col);
-void tc_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_t first,
+void ti_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_t first,
                    int64_t lines, double *col);
-void tc_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first,
+void ti_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first,
                    int64_t lines, uint64_t *col);
 
 /* The other way, adding:  x[channel][where they meet] += col[(channel, tap)][position]. */
-void tc_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first,
+void ti_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first,
                     int64_t lines, float *x);
-void tc_scatter_f64(const tc_window *w, const double *col, int64_t channels, int64_t first,
+void ti_scatter_f64(const tc_window *w, const double *col, int64_t channels, int64_t first,
                     int64_t lines, double *x);
-void tc_scatter_i64(const tc_window *w, const uint64_t *col, int64_t channels, int64_t first,
+void ti_scatter_i64(const tc_window *w, const uint64_t *col, int64_t channels, int64_t first,
                     int64_t lines, uint64_t *x);
 
 #endif

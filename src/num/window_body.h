@@ -14,17 +14,17 @@ static void NAME(gather_line)(const tc_window *w, tc_inside at, const T *line, T
     memset(out + at.hi, 0, (size_t)(w->out[2] - at.hi) * sizeof(T));
 }
 
-void NAME(tc_gather)(const tc_window *w, const T *x, int64_t channels, int64_t first, int64_t lines,
+void NAME(ti_gather)(const tc_window *w, const T *x, int64_t channels, int64_t first, int64_t lines,
                      T *col)
 {
     int64_t width = w->out[2];
-    for (int64_t c = 0; c < channels; c++, x += tc_window_plane(w))
+    for (int64_t c = 0; c < channels; c++, x += ti_window_plane(w))
         for (int64_t kd = 0; kd < w->kernel[0]; kd++)
             for (int64_t kh = 0; kh < w->kernel[1]; kh++)
                 for (int64_t kw = 0; kw < w->kernel[2]; kw++) {
-                    tc_inside at = tc_window_inside(w, kw);
+                    tc_inside at = ti_window_inside(w, kw);
                     for (int64_t i = 0; i < lines; i++, col += width) {
-                        int64_t line = tc_window_line(w, first + i, kd, kh);
+                        int64_t line = ti_window_line(w, first + i, kd, kh);
                         if (line < 0 || at.lo == at.hi)
                             memset(col, 0, (size_t)width * sizeof(T));
                         else
@@ -33,17 +33,17 @@ void NAME(tc_gather)(const tc_window *w, const T *x, int64_t channels, int64_t f
                 }
 }
 
-void NAME(tc_scatter)(const tc_window *w, const T *col, int64_t channels, int64_t first,
+void NAME(ti_scatter)(const tc_window *w, const T *col, int64_t channels, int64_t first,
                       int64_t lines, T *x)
 {
     int64_t width = w->out[2], stride = w->stride[2];
-    for (int64_t c = 0; c < channels; c++, x += tc_window_plane(w))
+    for (int64_t c = 0; c < channels; c++, x += ti_window_plane(w))
         for (int64_t kd = 0; kd < w->kernel[0]; kd++)
             for (int64_t kh = 0; kh < w->kernel[1]; kh++)
                 for (int64_t kw = 0; kw < w->kernel[2]; kw++) {
-                    tc_inside at = tc_window_inside(w, kw);
+                    tc_inside at = ti_window_inside(w, kw);
                     for (int64_t i = 0; i < lines; i++, col += width) {
-                        int64_t line = tc_window_line(w, first + i, kd, kh);
+                        int64_t line = ti_window_line(w, first + i, kd, kh);
                         for (int64_t j = at.lo; line >= 0 && j < at.hi; j++)
                             x[line + j * stride + at.shift] += col[j];
                     }

@@ -13,26 +13,26 @@
 
 typedef enum tc_work { TC_WORK_f32, TC_WORK_f64, TC_WORK_i64 } tc_work;
 
-static inline size_t tc_work_size(tc_work work) { return work == TC_WORK_f32 ? 4 : 8; }
+static inline size_t ti_work_size(tc_work work) { return work == TC_WORK_f32 ? 4 : 8; }
 
 /* Element i of an array in the working type. */
-static inline const void *tc_work_at(tc_work work, const void *array, int64_t i)
+static inline const void *ti_work_at(tc_work work, const void *array, int64_t i)
 {
-    return (const char *)array + (size_t)i * tc_work_size(work);
+    return (const char *)array + (size_t)i * ti_work_size(work);
 }
-static inline void *tc_work_at_out(tc_work work, void *array, int64_t i)
+static inline void *ti_work_at_out(tc_work work, void *array, int64_t i)
 {
-    return (char *)array + (size_t)i * tc_work_size(work);
+    return (char *)array + (size_t)i * ti_work_size(work);
 }
 
 /* Where arithmetic on this element type is done. */
-tc_work tc_work_of(tc_dtype dtype);
+tc_work ti_work_of(tc_dtype dtype);
 
 /* Operand i in the working type; NULL when it was left out. */
-const void *tc_work_in(tc_call *call, int i, tc_work work);
+const void *ti_work_in(tc_call *call, int i, tc_work work);
 
 /* A buffer for result i, and what is left to do once it is filled. */
-void *tc_work_out(tc_call *call, int i, tc_work work);
-void tc_work_done(tc_call *call, int i, tc_work work, const void *filled);
+void *ti_work_out(tc_call *call, int i, tc_work work);
+void ti_work_done(tc_call *call, int i, tc_work work, const void *filled);
 
 #endif

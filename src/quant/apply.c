@@ -12,34 +12,34 @@
 
 /* ---- types ---- */
 
-const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo,
+const tc_type *ti_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo,
                              int64_t hi, double scale, int64_t zero)
 {
     tc_quant q = {-1, 1, lo, hi, &scale, &zero};
     tc_type type = *real;
     type.dtype = dtype;
     type.quant = &q;
-    return tc_type_intern(ctx, &type);
+    return ti_type_intern(ctx, &type);
 }
 
-const tc_type *tc_apply_domain(const tc_apply *a, tc_val v)
+const tc_type *ti_apply_domain(const tc_apply *a, tc_val v)
 {
     int32_t of = a->domains->of[v];
     if (of < 0)
         return NULL;
     const tc_domain *d = &a->domains->domain[of];
-    return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->setting.dtype, d->setting.qmin,
+    return ti_apply_type(a->rw->ctx, ti_type_of(a->rw->from, v), d->setting.dtype, d->setting.qmin,
                          d->setting.qmax, d->scale, d->zero);
 }
 
-const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v)
+const tc_type *ti_apply_read(const tc_apply *a, const tc_node *node, tc_val v)
 {
     int32_t of = a->domains->of[v];
     const tc_domain *d = of >= 0 ? &a->domains->domain[of] : NULL;
-    if (!d || d->narrow.dtype == TC_none || tc_role_reads_wide(node->op) ||
-        (d->expensive && tc_role_bears_wide(node->op)))
-        return tc_apply_domain(a, v);
-    return tc_apply_type(a->rw->ctx, tc_type_of(a->rw->from, v), d->narrow.dtype, d->narrow.qmin,
+    if (!d || d->narrow.dtype == TC_none || ti_role_reads_wide(node->op) ||
+        (d->expensive && ti_role_bears_wide(node->op)))
+        return ti_apply_domain(a, v);
+    return ti_apply_type(a->rw->ctx, ti_type_of(a->rw->from, v), d->narrow.dtype, d->narrow.qmin,
                          d->narrow.qmax, d->narrow_scale, d->narrow_zero);
 }
 
@@ -49,7 +49,7 @@ static const tc_type *like(tc_ctx *ctx, const tc_type *domain, const tc_type *sh
     tc_type type = *shape;
     type.dtype = domain->dtype;
     type.quant = domain->quant;
-    return tc_type_intern(ctx, &type);
+    return ti_type_intern(ctx, &type);
 }
 
 /* ---- the two forms of a value ---- */
@@ -58,7 +58,7 @@ static tc_status rescale(tc_apply *a, tc_val from, const tc_type *type, const tc
                          const char *name, tc_val *out)
 {
     tc_build b = {.ctx = a->rw->ctx, .g = a->rw->to, .loc = loc};
-    *out = tc_b_rescale(&b, from, type);
+    *out = ti_b_rescale(&b, from, type);
     if (*out && *out != from)
         b.g->val[*out]->name = name;
     return b.status;
@@ -70,23 +70,23 @@ static tc_val start(tc_apply *a, const tc_type *type, const tc_value *old)
     tc_graph *to = a->rw->to;
     tc_tensor numbers = {old->type, (void *)(uintptr_t)old->data};
     if (type->quant) {
-        tc_tensor codes = tc_tensor_new(&a->rw->ctx->arena, type);
-        tc_quantize_into(numbers, codes);
+        tc_tensor codes = ti_tensor_new(&a->rw->ctx->arena, type);
+        ti_quantize_into(numbers, codes);
         numbers = codes;
     }
-    tc_val val = tc_graph_const(to, type, numbers.data, old->name, old->def->loc);
+    tc_val val = ti_graph_const(to, type, numbers.data, old->name, old->def->loc);
     to->val[val]->state = old->state;
     return val;
 }
 
-tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
+tc_status ti_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
 {
     tc_rewrite *rw = a->rw;
     const tc_value *old = v ? rw->from->val[v] : NULL;
     if (v && !rw->now[v] && !a->typed[v] && old->def && old->def->op == TC_OP_const)
         rw->now[v] = start(a, old->type, old);
     tc_val now = v ? rw->now[v] : TC_NONE;
-    if (v && (!now || tc_type_of(rw->to, now)->quant)) /* what is bound may be the codes */
+    if (v && (!now || ti_type_of(rw->to, now)->quant)) /* what is bound may be the codes */
         TC_TRY(rescale(a, a->typed[v] ? a->typed[v] : now, old->type, loc, NULL, &rw->now[v]));
     *out = v ? rw->now[v] : TC_NONE;
     return TC_OK;
@@ -96,9 +96,9 @@ static tc_status typed_value(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *o
 {
     if (!a->typed[v]) {
         tc_val real;
-        TC_TRY(tc_apply_real(a, v, loc, &real));
+        TC_TRY(ti_apply_real(a, v, loc, &real));
         TC_TRY(
-            rescale(a, real, tc_apply_domain(a, v), loc, a->rw->from->val[v]->name, &a->typed[v]));
+            rescale(a, real, ti_apply_domain(a, v), loc, a->rw->from->val[v]->name, &a->typed[v]));
     }
     *out = a->typed[v];
     return TC_OK;
@@ -110,7 +110,7 @@ static tc_status clamp_to(tc_apply *a, tc_val real, const tc_type *type, const t
 {
     const tc_quant *q = type->quant;
     tc_build b = {.ctx = a->rw->ctx, .g = a->rw->to, .loc = loc};
-    *out = tc_b_clamp(&b, real, q->scale[0] * (double)(q->lo - q->zero[0]),
+    *out = ti_b_clamp(&b, real, q->scale[0] * (double)(q->lo - q->zero[0]),
                       q->scale[0] * (double)(q->hi - q->zero[0]));
     return b.status;
 }
@@ -119,14 +119,14 @@ static tc_status clamp_to(tc_apply *a, tc_val real, const tc_type *type, const t
 static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, const tc_loc *loc,
                                tc_val *out)
 {
-    const tc_type *type = like(a->rw->ctx, domain, tc_type_of(a->rw->from, v));
+    const tc_type *type = like(a->rw->ctx, domain, ti_type_of(a->rw->from, v));
     if (a->flow.fixed[v])
-        return tc_apply_constant(a, v, type, loc, out);
+        return ti_apply_constant(a, v, type, loc, out);
     if (a->domains->of[v] >= 0)
         TC_TRY(typed_value(a, v, loc, out));
     else
-        TC_TRY(tc_apply_real(a, v, loc, out));
-    if (a->flow.huge[v] && type->quant && !tc_type_of(a->rw->to, *out)->quant)
+        TC_TRY(ti_apply_real(a, v, loc, out));
+    if (a->flow.huge[v] && type->quant && !ti_type_of(a->rw->to, *out)->quant)
         TC_TRY(clamp_to(a, *out, type, loc, out));
     return rescale(a, *out, type, loc, NULL, out);
 }
@@ -136,9 +136,9 @@ static tc_status moved_operand(tc_apply *a, tc_val v, const tc_type *domain, con
 /* Old value v in its domain, as the node reads it. */
 static tc_status read_operand(tc_apply *a, const tc_node *node, tc_val v, tc_val *out)
 {
-    const tc_type *type = tc_apply_read(a, node, v);
+    const tc_type *type = ti_apply_read(a, node, v);
     TC_TRY(typed_value(a, v, node->loc, out));
-    if (type == tc_type_of(a->rw->to, *out))
+    if (type == ti_type_of(a->rw->to, *out))
         return TC_OK;
     if (!a->narrow[v])
         TC_TRY(rescale(a, *out, type, node->loc, NULL, &a->narrow[v]));
@@ -150,13 +150,13 @@ static tc_status operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
 {
     tc_val v = node->in[i];
     const tc_dataflow *f = &a->flow;
-    if (!v || !tc_dataflow_is_f32(f, v) || tc_role_real(node, i))
-        return tc_apply_real(a, v, node->loc, out);
+    if (!v || !ti_dataflow_is_f32(f, v) || ti_role_real(node, i))
+        return ti_apply_real(a, v, node->loc, out);
     if (a->domains->of[v] >= 0)
         return read_operand(a, node, v, out);
     if (!f->fixed[v])
-        return tc_apply_real(a, v, node->loc, out);
-    return tc_apply_fixed_operand(a, node, i, out);
+        return ti_apply_real(a, v, node->loc, out);
+    return ti_apply_fixed_operand(a, node, i, out);
 }
 
 /* ---- nodes ---- */
@@ -166,7 +166,7 @@ static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
 {
     tc_rewrite *rw = a->rw;
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *type = tc_type_of(rw->to, copy->out[i]);
+        const tc_type *type = ti_type_of(rw->to, copy->out[i]);
         rw->to->val[copy->out[i]]->name = rw->from->val[node->out[i]]->name;
         *(type && type->quant ? &a->typed[node->out[i]] : &rw->now[node->out[i]]) = copy->out[i];
     }
@@ -177,16 +177,16 @@ static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
  * loses from step to step. */
 static const void *attr_of(const tc_apply *a, const tc_node *node, const tc_val *in)
 {
-    const tc_type *y = tc_apply_domain(a, node->out[0]);
+    const tc_type *y = ti_apply_domain(a, node->out[0]);
     bool masked = node->op == TC_OP_sdpa &&
                   (((const tc_attr_sdpa *)node->attr)->causal ||
                    (node->n_in > 3 && node->in[3] &&
                     (!a->flow.fixed[node->in[3]] ||
-                     tc_type_of(a->rw->from, node->in[3])->dtype == TC_bool)));
+                     ti_type_of(a->rw->from, node->in[3])->dtype == TC_bool)));
     if (node->op != TC_OP_sdpa || masked || !y || y->dtype != TC_i8 || a->flow.config->anchor ||
-        tc_type_of(a->rw->to, in[2])->dtype != TC_i8)
+        ti_type_of(a->rw->to, in[2])->dtype != TC_i8)
         return node->attr;
-    tc_attr_sdpa *attr = tc_arena_copy(&a->rw->ctx->arena, node->attr, sizeof *attr);
+    tc_attr_sdpa *attr = ti_arena_copy(&a->rw->ctx->arena, node->attr, sizeof *attr);
     attr->coarse = true;
     return attr;
 }
@@ -195,12 +195,12 @@ static tc_status add_copy(tc_apply *a, const tc_node *node, const tc_val *in, bo
 {
     tc_rewrite *rw = a->rw;
     const void *attr = typed ? attr_of(a, node, in) : node->attr;
-    tc_node *copy = tc_graph_add(rw->to, node->op, attr, in, node->n_in, node->n_out, node->loc);
+    tc_node *copy = ti_graph_add(rw->to, node->op, attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *domain = typed ? tc_apply_domain(a, node->out[i]) : NULL;
-        rw->to->val[copy->out[i]]->type = domain ? domain : tc_type_of(rw->from, node->out[i]);
+        const tc_type *domain = typed ? ti_apply_domain(a, node->out[i]) : NULL;
+        rw->to->val[copy->out[i]]->type = domain ? domain : ti_type_of(rw->from, node->out[i]);
     }
-    TC_TRY(tc_node_infer(rw->to, copy));
+    TC_TRY(ti_node_infer(rw->to, copy));
     bind(a, node, copy);
     return TC_OK;
 }
@@ -208,18 +208,18 @@ static tc_status add_copy(tc_apply *a, const tc_node *node, const tc_val *in, bo
 static tc_status copy_real(tc_apply *a, const tc_node *node, tc_val *in)
 {
     for (int i = 0; i < node->n_in; i++)
-        TC_TRY(tc_apply_real(a, node->in[i], node->loc, &in[i]));
+        TC_TRY(ti_apply_real(a, node->in[i], node->loc, &in[i]));
     return add_copy(a, node, in, false);
 }
 
 static tc_status copy_moved(tc_apply *a, const tc_node *node, tc_val *in)
 {
-    const tc_type *domain = tc_apply_domain(a, node->out[0]);
+    const tc_type *domain = ti_apply_domain(a, node->out[0]);
     for (int i = 0; i < node->n_in; i++)
-        if (tc_role_carries(node, i))
+        if (ti_role_carries(node, i))
             TC_TRY(moved_operand(a, node->in[i], domain, node->loc, &in[i]));
         else
-            TC_TRY(tc_apply_real(a, node->in[i], node->loc, &in[i]));
+            TC_TRY(ti_apply_real(a, node->in[i], node->loc, &in[i]));
     return add_copy(a, node, in, true);
 }
 
@@ -238,7 +238,7 @@ static const tc_type *port_type(tc_apply *a, const tc_patch *port, const tc_type
     if (!(port->has & TC_HAS_DTYPE) || port->to.dtype != TC_u8 || domain->dtype != TC_i8)
         return domain;
     const tc_quant *q = domain->quant;
-    return tc_apply_type(a->rw->ctx, domain, TC_u8, q->lo + 128, q->hi + 128, q->scale[0],
+    return ti_apply_type(a->rw->ctx, domain, TC_u8, q->lo + 128, q->hi + 128, q->scale[0],
                          q->zero[0] + 128);
 }
 
@@ -248,7 +248,7 @@ static tc_status enter(tc_apply *a)
     tc_rewrite *rw = a->rw;
     for (size_t i = 0; i < rw->from->n_in && a->config->in.has; i++) {
         tc_val v = rw->from->in[i], now = rw->now[v];
-        const tc_type *domain = tc_apply_domain(a, v);
+        const tc_type *domain = ti_apply_domain(a, v);
         if (!domain)
             continue;
         rw->to->val[now]->type = port_type(a, &a->config->in, domain);
@@ -262,15 +262,15 @@ static tc_status enter(tc_apply *a)
 static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
 {
     tc_rewrite *rw = a->rw;
-    const tc_type *domain = tc_apply_domain(a, v);
+    const tc_type *domain = ti_apply_domain(a, v);
     *out = TC_NONE;
-    if (!a->config->out.has || !tc_dataflow_is_f32(&a->flow, v))
+    if (!a->config->out.has || !ti_dataflow_is_f32(&a->flow, v))
         return TC_OK;
     if (a->flow.fixed[v]) {
-        TC_TRY(tc_apply_own(a, v, tc_setting_patched(a->flow.scheme[v].act, &a->config->out),
+        TC_TRY(ti_apply_own(a, v, ti_setting_patched(a->flow.scheme[v].act, &a->config->out),
                             &domain));
         domain = port_type(a, &a->config->out, domain);
-        return tc_apply_constant(a, v, domain, loc, out);
+        return ti_apply_constant(a, v, domain, loc, out);
     }
     if (!domain)
         return TC_OK;
@@ -282,9 +282,9 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
 /* What a buffer of codes holds next. */
 static tc_status write_back(tc_apply *a, const tc_mutation *m, const tc_loc *loc, tc_val *out)
 {
-    const tc_type *domain = tc_apply_domain(a, m->before);
+    const tc_type *domain = ti_apply_domain(a, m->before);
     if (a->flow.fixed[m->after])
-        return tc_apply_constant(a, m->after, domain, loc, out);
+        return ti_apply_constant(a, m->after, domain, loc, out);
     TC_TRY(typed_value(a, m->after, loc, out));
     return rescale(a, *out, domain, loc, NULL, out);
 }
@@ -295,7 +295,7 @@ static tc_status keep(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *typed)
     const tc_graph *g = a->rw->from;
     for (size_t i = 0; i < g->n_mutation; i++)
         if (a->flow.typed_state[i] && g->mutation[i].before == v)
-            *typed = a->typed[v] = start(a, tc_apply_domain(a, v), g->val[v]);
+            *typed = a->typed[v] = start(a, ti_apply_domain(a, v), g->val[v]);
     for (size_t i = 0; i < g->n_mutation; i++)
         if (a->flow.typed_state[i] && g->mutation[i].after == v) {
             TC_TRY(write_back(a, &g->mutation[i], loc, &a->after[i]));
@@ -325,7 +325,7 @@ static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
                               (g->mutation[i].before == v || g->mutation[i].after == v));
     TC_TRY(keep(a, v, loc, &typed));
     if (as_real || !typed)
-        return tc_apply_real(a, v, loc, &real);
+        return ti_apply_real(a, v, loc, &real);
     a->rw->now[v] = a->rw->now[v] ? a->rw->now[v] : typed; /* what is bound is never nothing */
     return TC_OK;
 }
@@ -364,7 +364,7 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op == TC_OP_const) /* made when it is asked for */
         return leave(a, node->out[0], node->loc);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
-    bool quantizes = tc_dataflow_quantizes(f, node), moves = tc_role_moves(node);
+    bool quantizes = ti_dataflow_quantizes(f, node), moves = ti_role_moves(node);
     tc_val first = node->n_out ? node->out[0] : TC_NONE;
     if (!quantizes)
         TC_TRY(copy_real(a, node, in));
@@ -376,7 +376,7 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
             TC_TRY(copy_moved(a, node, in));
         bool real = !typed;
         for (int i = 0; i < node->n_out; i++)
-            real = real || (tc_role_carried(node, i) && !f->born[node->out[i]] &&
+            real = real || (ti_role_carried(node, i) && !f->born[node->out[i]] &&
                             f->need_real[node->out[i]]);
         if (real)
             TC_TRY(copy_real(a, node, in));
@@ -386,27 +386,27 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
+tc_status ti_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
                          const tc_domains *domains)
 {
     static tc_rewriter *const rewriters[] = {take_node};
-    tc_graph *g = tc_main(module);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_apply a = {.flow = tc_dataflow_of(ctx, g, config, domains->never),
+    tc_graph *g = ti_main(module);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_apply a = {.flow = ti_dataflow_of(ctx, g, config, domains->never),
                   .config = config,
                   .domains = domains,
                   .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1),
                   .narrow = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
-    tc_map_init(&a.made, &ctx->arena);
+    ti_map_init(&a.made, &ctx->arena);
     a.out = tc_new_n(&ctx->scratch, tc_val, g->n_out + 1);
     a.after = tc_new_n(&ctx->scratch, tc_val, g->n_mutation + 1);
     const tc_mutation *old = g->mutation;
-    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &a);
+    tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &a);
     if (status == TC_OK) {
         set_outputs(&a, g);
         set_buffers(&a, old, g);
     }
     g->facts &= ~(uint32_t)(TC_FACT_TOSA_ONLY | TC_FACT_FLOAT);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

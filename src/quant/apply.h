@@ -22,23 +22,23 @@ typedef struct tc_apply {
 } tc_apply;
 
 /* One scale and zero for the whole tensor. */
-const tc_type *tc_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo,
+const tc_type *ti_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, int64_t lo,
                              int64_t hi, double scale, int64_t zero);
 /* The type of old value v in its domain; NULL: it has none. */
-const tc_type *tc_apply_domain(const tc_apply *a, tc_val v);
+const tc_type *ti_apply_domain(const tc_apply *a, tc_val v);
 /* The same as the node reads it: 8 bits of a value that has 16 on its own account, for a node that
  * takes no 16. */
-const tc_type *tc_apply_read(const tc_apply *a, const tc_node *node, tc_val v);
+const tc_type *ti_apply_read(const tc_apply *a, const tc_node *node, tc_val v);
 
 /* Old value v in one of its forms. */
-TC_MUST_USE tc_status tc_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);
+TC_MUST_USE tc_status ti_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out);
 
 /* quant_weights.c: a value known at compile time as codes of that type. */
-TC_MUST_USE tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type,
+TC_MUST_USE tc_status ti_apply_constant(tc_apply *a, tc_val v, const tc_type *type,
                                         const tc_loc *loc, tc_val *out);
 /* The type for such a value that its own numbers give. */
-TC_MUST_USE tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting setting, const tc_type **out);
+TC_MUST_USE tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting setting, const tc_type **out);
 /* Such a value as operand i of a quantized node: weights, bias, or an ordinary value. */
-TC_MUST_USE tc_status tc_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out);
+TC_MUST_USE tc_status ti_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out);
 
 #endif

@@ -38,7 +38,7 @@ static double *mask_reach(tc_ctx *ctx, const tc_graph *g, const tc_domains *doma
             const tc_node *node = g->node[k];
             int32_t d = node->in[i] ? domains->of[node->in[i]] : -1;
             int32_t scores = d >= 0 ? masked_by(node, i, domains) : -1;
-            bool stays = d >= 0 && tc_role_carries(node, i) && domains->of[node->out[0]] == d;
+            bool stays = d >= 0 && ti_role_carries(node, i) && domains->of[node->out[0]] == d;
             if (scores >= 0)
                 most[d] = fmax(most[d], greatest(&domains->domain[scores]));
             else if (d >= 0 && !stays)
@@ -70,7 +70,7 @@ static void fit_mask(tc_domain *d, double most)
 {
     const tc_setting *s = &d->setting;
     double low = 2 * most + nothing, codes = (double)(s->qmax - s->qmin);
-    if (most < 0 || d->joined >= 0 || tc_domain_known(d) || d->named || -d->lo <= low)
+    if (most < 0 || d->joined >= 0 || ti_domain_known(d) || d->named || -d->lo <= low)
         return;
     if (s->symmetric)
         d->scale = (double)(float)(fmax(low, d->hi) / (double)s->qmax);
@@ -91,26 +91,26 @@ static double least_factor(const tc_domains *domains, int32_t d)
     return least;
 }
 
-void tc_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
+void ti_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
 {
     for (size_t i = 0; i < domains->n; i++) {
         tc_domain *d = &domains->domain[i];
-        if (d->unmasked < 0 || d->joined >= 0 || tc_domain_known(d) || !d->setting.symmetric)
+        if (d->unmasked < 0 || d->joined >= 0 || ti_domain_known(d) || !d->setting.symmetric)
             continue;
         double below = greatest(&domains->domain[d->unmasked]);
         double times = 1 / least_factor(domains, (int32_t)i), limit = below + nothing * times;
-        const tc_node *maker = tc_def(g, d->val[0]);
+        const tc_node *maker = ti_def(g, d->val[0]);
         if (maker && maker->op == TC_OP_add) /* fit_mask(): a row may be masked everywhere */
             limit += 2 * below;
         double most = -d->lo > limit ? fmax(limit, d->hi)
                                      : greatest(d) + (d->huge ? room * times : 0);
         set_steps(domains, (int32_t)i, most / (double)d->setting.qmax);
     }
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     const double *most = mask_reach(ctx, g, domains);
     for (size_t i = 0; i < domains->n; i++)
         fit_mask(&domains->domain[i], most[i]);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }
 
 /* The finest steps that tell anything of the node's result; 0: as fine as may be. */
@@ -128,13 +128,13 @@ static double finest(const tc_node *node, const tc_domains *domains, const tc_do
     return coarsest / 1024;
 }
 
-void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains)
+void ti_quant_fit_sums(const tc_graph *g, tc_domains *domains)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         int32_t of = g->node[k]->n_out == 1 ? domains->of[g->node[k]->out[0]] : -1;
         const tc_domain *d = of >= 0 ? &domains->domain[of] : NULL;
         double least = d ? finest(g->node[k], domains, d) : 0;
-        if (d && !tc_domain_known(d) && !d->named && d->scale < least)
+        if (d && !ti_domain_known(d) && !d->named && d->scale < least)
             set_steps(domains, of, least);
     }
 }
@@ -312,7 +312,7 @@ static void widen_cats(const meeting *m, bool *apart)
     }
 }
 
-void tc_quant_merge_domains(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
+void ti_quant_merge_domains(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi)
 {
     bool *apart = tc_new_n(&ctx->arena, bool, domains->n_join + 1);
     meeting m = {domains, lo, hi, tc_new_n(&ctx->arena, bool, domains->n + 1),

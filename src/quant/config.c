@@ -63,41 +63,41 @@ static tc_config anchor(void)
 /* The K of "PREFIXK"; false when the name is not of that form. */
 static bool counted(const char *name, const char *prefix, int64_t *out)
 {
-    return tc_text_starts(name, prefix) &&
-           tc_text_to_i64(tc_str_of(name + strlen(prefix)), out) && *out >= 0 && *out <= 1000000;
+    return ti_text_starts(name, prefix) &&
+           ti_text_to_i64(ti_str_of(name + strlen(prefix)), out) && *out >= 0 && *out <= 1000000;
 }
 
 /* The P of "PREFIXP%". */
 static bool percent(const char *name, const char *prefix, double *out)
 {
     size_t skip = strlen(prefix), n = strlen(name);
-    return tc_text_starts(name, prefix) && n > skip + 1 && name[n - 1] == '%' &&
-           tc_text_to_f64((tc_str){name + skip, n - skip - 1}, out) && *out > 0 && *out <= 10000;
+    return ti_text_starts(name, prefix) && n > skip + 1 && name[n - 1] == '%' &&
+           ti_text_to_f64((tc_str){name + skip, n - skip - 1}, out) && *out > 0 && *out <= 10000;
 }
 
-bool tc_config_preset(const char *name, tc_config *out)
+bool ti_config_preset(const char *name, tc_config *out)
 {
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
     double cycles = 0;
-    if (tc_text_eq(name, "int8") || percent(name, "int8+16:", &cycles) ||
+    if (ti_text_eq(name, "int8") || percent(name, "int8+16:", &cycles) ||
         counted(name, "int8+16:", &wide))
         *out = usual(act8, weight8);
-    else if (tc_text_eq(name, "best")) {
+    else if (ti_text_eq(name, "best")) {
         *out = usual(act8, weight8);
         out->thorough = true;
-    } else if (tc_text_eq(name, "a16w8"))
+    } else if (ti_text_eq(name, "a16w8"))
         *out = usual(act16, weight8);
-    else if (tc_text_eq(name, "a8w4") || counted(name, "a8w4:", &group)) {
+    else if (ti_text_eq(name, "a8w4") || counted(name, "a8w4:", &group)) {
         *out = usual(act8, weight4(group));
         out->small8 = SMALL8;
-    } else if (tc_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group)) {
+    } else if (ti_text_eq(name, "a16w4") || counted(name, "a16w4:", &usual_group)) {
         *out = usual(act16, weight4(usual_group));
         out->head8 = true;
-        out->group_free = tc_text_eq(name, "a16w4");
-    } else if (tc_text_eq(name, "none")) {
+        out->group_free = ti_text_eq(name, "a16w4");
+    } else if (ti_text_eq(name, "none")) {
         *out = usual(act8, weight8);
         out->global.act.dtype = out->global.weight.dtype = TC_none;
-    } else if (tc_text_eq(name, "anchor"))
+    } else if (ti_text_eq(name, "anchor"))
         *out = anchor();
     else
         return false;
@@ -106,7 +106,7 @@ bool tc_config_preset(const char *name, tc_config *out)
     return true;
 }
 
-void tc_config_pack(tc_config *c)
+void ti_config_pack(tc_config *c)
 {
     if (!c->group_free)
         return;
@@ -121,11 +121,11 @@ static bool is_few(const tc_setting *weight)
     return weight->dtype == TC_i4 || (weight->dtype == TC_i8 && weight->qmax <= FEW_CODES);
 }
 
-bool tc_config_few_codes(const tc_config *c)
+bool ti_config_few_codes(const tc_config *c)
 {
     bool few = is_few(&c->global.weight);
     for (size_t i = 0; i < c->n_entry; i++) {
-        tc_setting own = tc_setting_patched(c->global.weight, &c->entry[i].weight);
+        tc_setting own = ti_setting_patched(c->global.weight, &c->entry[i].weight);
         few = few || is_few(&own);
     }
     return few;
@@ -133,7 +133,7 @@ bool tc_config_few_codes(const tc_config *c)
 
 /* ---- patches ---- */
 
-tc_patch tc_patch_all(const tc_setting *setting)
+tc_patch ti_patch_all(const tc_setting *setting)
 {
     uint32_t has =
         TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR |
@@ -159,7 +159,7 @@ static void usual_codes(tc_setting *s)
     }
 }
 
-tc_setting tc_setting_patched(tc_setting s, const tc_patch *patch)
+tc_setting ti_setting_patched(tc_setting s, const tc_patch *patch)
 {
     const tc_setting *to = &patch->to;
     if (patch->has & TC_HAS_DTYPE && s.dtype != to->dtype) {
@@ -195,11 +195,11 @@ tc_setting tc_setting_patched(tc_setting s, const tc_patch *patch)
 
 /* ---- entries ---- */
 
-void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry)
+void ti_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry)
 {
     for (size_t i = 0; i < config->n_entry; i++)
         if (config->entry[i].level == entry.level &&
-            tc_text_eq(config->entry[i].name, entry.name)) {
+            ti_text_eq(config->entry[i].name, entry.name)) {
             config->entry[i] = entry;
             return;
         }
@@ -211,24 +211,24 @@ void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry)
 static bool type_matches(const char *type, const char *name)
 {
     size_t n = strlen(type), m = strlen(name);
-    return tc_text_ends(type, name) && (n == m || type[n - m - 1] == '.');
+    return ti_text_ends(type, name) && (n == m || type[n - m - 1] == '.');
 }
 
 /* "a.b" is about "a.b" and "a.b.c". */
 static bool module_matches(const char *path, const char *name)
 {
     size_t n = strlen(name);
-    return tc_text_starts(path, name) && (path[n] == 0 || path[n] == '.');
+    return ti_text_starts(path, name) && (path[n] == 0 || path[n] == '.');
 }
 
 static bool matches(const tc_config_entry *entry, const tc_loc *loc, const char *value)
 {
     switch (entry->level) {
     case TC_LEVEL_node:
-        return (value && tc_text_eq(value, entry->name)) ||
-               (loc && loc->node && tc_text_eq(loc->node, entry->name));
+        return (value && ti_text_eq(value, entry->name)) ||
+               (loc && loc->node && ti_text_eq(loc->node, entry->name));
     case TC_LEVEL_target:
-        return loc && loc->target && tc_text_eq(loc->target, entry->name);
+        return loc && loc->target && ti_text_eq(loc->target, entry->name);
     case TC_LEVEL_module:
         return loc && loc->module && module_matches(loc->module, entry->name);
     case TC_LEVEL_module_type:
@@ -261,21 +261,21 @@ static const tc_config_entry *next_entry(const tc_config *config, const tc_loc *
     return found;
 }
 
-tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
+tc_scheme ti_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
                            tc_level *level)
 {
     tc_scheme scheme = config->global;
     *level = TC_LEVEL_global;
     for (const tc_config_entry *entry = NULL; (entry = next_entry(config, loc, value, entry));) {
-        scheme.act = tc_setting_patched(scheme.act, &entry->act);
-        scheme.weight = tc_setting_patched(scheme.weight, &entry->weight);
+        scheme.act = ti_setting_patched(scheme.act, &entry->act);
+        scheme.weight = ti_setting_patched(scheme.weight, &entry->weight);
         if (entry->act.has)
             *level = entry->level;
     }
     return scheme;
 }
 
-bool tc_config_weights_free(const tc_config *config, const tc_loc *loc, const char *value)
+bool ti_config_weights_free(const tc_config *config, const tc_loc *loc, const char *value)
 {
     for (const tc_config_entry *entry = NULL; (entry = next_entry(config, loc, value, entry));)
         if (entry->weight.has || entry->level == TC_LEVEL_node)
@@ -319,10 +319,10 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
         for (size_t k = 0; k < g->n_node + g->n_in; k++) {
             const char *name = candidate(g, entry->level, k);
             name = name ? spoken(entry->level, name) : NULL;
-            if (!name || (rank > 0 && best[0] && tc_text_eq(name, best[0])) ||
-                (rank > 1 && best[1] && tc_text_eq(name, best[1])))
+            if (!name || (rank > 0 && best[0] && ti_text_eq(name, best[0])) ||
+                (rank > 1 && best[1] && ti_text_eq(name, best[1])))
                 continue;
-            size_t distance = tc_text_distance(entry->name, name);
+            size_t distance = ti_text_distance(entry->name, name);
             if (distance < least) {
                 least = distance;
                 best[rank] = name;
@@ -330,17 +330,17 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
         }
     }
     tc_loc loc = {.file = config->file};
-    tc_status status = tc_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG,
+    tc_status status = ti_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG,
                                 "the setting for '%s' names %s that the program does not have",
                                 entry->name, level_words[entry->level]);
     if (best[2])
-        tc_note(ctx, NULL, "the nearest are '%s', '%s' and '%s'", best[0], best[1], best[2]);
+        ti_note(ctx, NULL, "the nearest are '%s', '%s' and '%s'", best[0], best[1], best[2]);
     else if (best[0])
-        tc_note(ctx, NULL, "the nearest is '%s'", best[0]);
+        ti_note(ctx, NULL, "the nearest is '%s'", best[0]);
     return status;
 }
 
-tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g)
+tc_status ti_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g)
 {
     tc_status worst = TC_OK;
     for (size_t i = 0; i < config->n_entry; i++) {

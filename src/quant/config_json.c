@@ -23,7 +23,7 @@ static const char *const observer_names[] = {
     "mse", "minmax", "ema", "percentile", "histogram-torchao", "fixed"};
 _Static_assert(TC_COUNT(observer_names) == TC_OBSERVER_COUNT, "a name for every observer");
 
-#define BAD(r, ...) tc_error((r)->ctx, &(r)->loc, TC_E_CONFIG, __VA_ARGS__)
+#define BAD(r, ...) ti_error((r)->ctx, &(r)->loc, TC_E_CONFIG, __VA_ARGS__)
 
 /* A name that is none of `known`: says so, with the nearest. */
 static tc_status unknown(reader *r, const char *what, const char *name, const char *const *known,
@@ -33,21 +33,21 @@ static tc_status unknown(reader *r, const char *what, const char *name, const ch
     const char *best = NULL;
     size_t least = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t distance = tc_text_distance(name, known[i]);
+        size_t distance = ti_text_distance(name, known[i]);
         if (distance < least) {
             least = distance;
             best = known[i];
         }
     }
     if (best)
-        tc_note(r->ctx, &r->loc, "the nearest is '%s'", best);
+        ti_note(r->ctx, &r->loc, "the nearest is '%s'", best);
     return status;
 }
 
 static const char *text_of(reader *r, const tc_json *json)
 {
-    tc_str text = tc_json_text(&r->ctx->arena, json);
-    return text.p ? tc_text_copy(&r->ctx->arena, text) : NULL;
+    tc_str text = ti_json_text(&r->ctx->arena, json);
+    return text.p ? ti_text_copy(&r->ctx->arena, text) : NULL;
 }
 
 /* ---- fields of a setting ---- */
@@ -72,7 +72,7 @@ static tc_status read_dtype(reader *r, const char *key, const tc_json *value, tc
         return wants(r, key, "the name of an element type");
     out->has |= TC_HAS_DTYPE;
     for (size_t i = 0; i < TC_COUNT(known); i++)
-        if (tc_text_eq(name, known[i].name)) {
+        if (ti_text_eq(name, known[i].name)) {
             out->to.dtype = known[i].dtype;
             return TC_OK;
         }
@@ -81,8 +81,8 @@ static tc_status read_dtype(reader *r, const char *key, const tc_json *value, tc
 
 static tc_status read_code(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
-    int64_t *to = tc_text_eq(key, "qmin") ? &out->to.qmin : &out->to.qmax;
-    if (!tc_json_i64(value, to) || *to < -65536 || *to > 65536)
+    int64_t *to = ti_text_eq(key, "qmin") ? &out->to.qmin : &out->to.qmax;
+    if (!ti_json_i64(value, to) || *to < -65536 || *to > 65536)
         return wants(r, key, "a whole number");
     out->has |= TC_HAS_RANGE;
     return TC_OK;
@@ -90,7 +90,7 @@ static tc_status read_code(reader *r, const char *key, const tc_json *value, tc_
 
 static tc_status read_group(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
-    if (!tc_json_i64(value, &out->to.group) || out->to.group < 0 || out->to.group > 1000000)
+    if (!ti_json_i64(value, &out->to.group) || out->to.group < 0 || out->to.group > 1000000)
         return wants(r, key, "a number of input channels, 0 for all of them");
     out->has |= TC_HAS_GROUP;
     return TC_OK;
@@ -98,8 +98,8 @@ static tc_status read_group(reader *r, const char *key, const tc_json *value, tc
 
 static tc_status read_flag(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
-    bool symmetric = tc_text_eq(key, "symmetric");
-    if (!tc_json_bool(value, symmetric ? &out->to.symmetric : &out->to.per_channel))
+    bool symmetric = ti_text_eq(key, "symmetric");
+    if (!ti_json_bool(value, symmetric ? &out->to.symmetric : &out->to.per_channel))
         return wants(r, key, "true or false");
     out->has |= symmetric ? TC_HAS_SYMMETRIC : TC_HAS_PER_CHANNEL;
     return TC_OK;
@@ -112,7 +112,7 @@ static tc_status read_observer(reader *r, const char *key, const tc_json *value,
         return wants(r, key, "the name of an observer");
     out->has |= TC_HAS_OBSERVER;
     for (size_t i = 0; i < TC_OBSERVER_COUNT; i++)
-        if (tc_text_eq(name, observer_names[i])) {
+        if (ti_text_eq(name, observer_names[i])) {
             out->to.observer = (tc_observer)i;
             return TC_OK;
         }
@@ -122,9 +122,9 @@ static tc_status read_observer(reader *r, const char *key, const tc_json *value,
 static tc_status read_number(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
     double number;
-    if (!tc_json_f64(value, &number) || !isfinite(number))
+    if (!ti_json_f64(value, &number) || !isfinite(number))
         return wants(r, key, "a number");
-    if (tc_text_eq(key, "percentile")) {
+    if (ti_text_eq(key, "percentile")) {
         if (number <= 50 || number > 100)
             return wants(r, key, "a number above 50, at most 100");
         out->to.percentile = number;
@@ -134,14 +134,14 @@ static tc_status read_number(reader *r, const char *key, const tc_json *value, t
     }
     if (number <= 0 || (float)number <= 0 || isinf((float)number))
         return wants(r, key, "a number above 0 that float32 has");
-    *(tc_text_eq(key, "scale") ? &out->to.scale : &out->to.floor) = number;
-    out->has |= tc_text_eq(key, "scale") ? TC_HAS_FIXED : TC_HAS_FLOOR;
+    *(ti_text_eq(key, "scale") ? &out->to.scale : &out->to.floor) = number;
+    out->has |= ti_text_eq(key, "scale") ? TC_HAS_FIXED : TC_HAS_FLOOR;
     return TC_OK;
 }
 
 static tc_status read_zero(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
-    if (!tc_json_i64(value, &out->to.zero) || out->to.zero < -32768 || out->to.zero > 32767)
+    if (!ti_json_i64(value, &out->to.zero) || out->to.zero < -32768 || out->to.zero > 32767)
         return wants(r, key, "an integer in the range of the element type");
     return TC_OK;
 }
@@ -163,7 +163,7 @@ _Static_assert(TC_COUNT(fields) == TC_COUNT(field_names), "the same fields");
 static tc_status read_field(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
     for (size_t i = 0; i < TC_COUNT(fields); i++)
-        if (tc_text_eq(key, fields[i].name))
+        if (ti_text_eq(key, fields[i].name))
             return fields[i].read(r, key, value, out);
     return unknown(r, "setting", key, field_names, TC_COUNT(field_names));
 }
@@ -171,8 +171,8 @@ static tc_status read_field(reader *r, const char *key, const tc_json *value, tc
 /* The element types that a kind of value may have. */
 static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
 {
-    bool weights = tc_text_eq(what, "weights"),
-         port = tc_text_eq(what, "inputs") || tc_text_eq(what, "outputs") || tc_text_eq(what, "io");
+    bool weights = ti_text_eq(what, "weights"),
+         port = ti_text_eq(what, "inputs") || ti_text_eq(what, "outputs") || ti_text_eq(what, "io");
     tc_dtype d = p->has & TC_HAS_DTYPE ? p->to.dtype : TC_none;
     bool fits =
         d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
@@ -185,7 +185,7 @@ static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
 static tc_status check_patch(reader *r, const char *what, const tc_patch *p, const tc_json *object)
 {
     TC_TRY(check_dtype(r, what, p));
-    if (tc_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
+    if (ti_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
         return BAD(r, "'zero_point' without 'scale'");
     if (p->has & TC_HAS_FIXED) {
         bool wide = p->has & TC_HAS_DTYPE && p->to.dtype == TC_i16;
@@ -195,14 +195,14 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
                        p->to.zero, least, most);
     }
     if (p->has & TC_HAS_RANGE) {
-        if (!tc_json_get(object, "qmin") || !tc_json_get(object, "qmax") ||
+        if (!ti_json_get(object, "qmin") || !ti_json_get(object, "qmax") ||
             p->to.qmin >= p->to.qmax)
             return BAD(r, "'qmin' and 'qmax' are needed together, qmin below qmax");
         bool typed = p->has & TC_HAS_DTYPE && p->to.dtype != TC_none;
-        tc_dtype dtype = typed ? p->to.dtype : tc_text_eq(what, "weights") ? TC_i8 : TC_i16;
+        tc_dtype dtype = typed ? p->to.dtype : ti_text_eq(what, "weights") ? TC_i8 : TC_i16;
         typed = typed || dtype == TC_i8;
-        int64_t least = typed ? tc_dtype_min(dtype) : INT16_MIN,
-                most = typed ? tc_dtype_max(dtype) : UINT16_MAX;
+        int64_t least = typed ? ti_dtype_min(dtype) : INT16_MIN,
+                most = typed ? ti_dtype_max(dtype) : UINT16_MAX;
         if (p->to.qmin < least || p->to.qmax > most)
             return BAD(r, "codes %" PRId64 " to %" PRId64 ", and %s has %" PRId64 " to %" PRId64,
                        p->to.qmin, p->to.qmax, tc_dtypes[dtype].name, least, most);
@@ -214,7 +214,7 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
 
 static tc_status read_patch(reader *r, const char *what, const tc_json *object, tc_patch *out)
 {
-    if (!tc_json_is(object, TC_JSON_OBJECT))
+    if (!ti_json_is(object, TC_JSON_OBJECT))
         return wants(r, what, "an object");
     const tc_json *key = object->as.child;
     for (uint32_t i = 0; i < object->n; i++, key = key->next->next) {
@@ -231,7 +231,7 @@ static tc_status named_preset(reader *r, const char *name, tc_config *out)
 {
     static const char *const names[] = {"int8", "best",  "int8+16:4", "a16w8",
                                         "a8w4", "a16w4", "none",      "anchor"};
-    return tc_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
+    return ti_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
 }
 
 /* A preset's name, or null. */
@@ -241,8 +241,8 @@ static tc_status whole_scheme(reader *r, const char *name, tc_config_entry *entr
     TC_TRY(named_preset(r, name, &preset));
     if (preset.anchor || preset.n_wide || preset.wide_cycles > 0)
         return BAD(r, "the preset '%s' is for a whole program", name);
-    entry->act = tc_patch_all(&preset.global.act);
-    entry->weight = tc_patch_all(&preset.global.weight);
+    entry->act = ti_patch_all(&preset.global.act);
+    entry->weight = ti_patch_all(&preset.global.weight);
     entry->act.has &= ~(uint32_t)TC_HAS_FLOOR;
     entry->weight.has &= ~(uint32_t)TC_HAS_FLOOR;
     return TC_OK;
@@ -252,9 +252,9 @@ static tc_status read_entry(reader *r, const char *name, const tc_json *value,
                             tc_config_entry *entry)
 {
     const char *preset = text_of(r, value);
-    if (preset || tc_json_is(value, TC_JSON_NULL))
+    if (preset || ti_json_is(value, TC_JSON_NULL))
         return whole_scheme(r, preset ? preset : "none", entry);
-    const tc_json *act = tc_json_get(value, "activations"), *weight = tc_json_get(value, "weights");
+    const tc_json *act = ti_json_get(value, "activations"), *weight = ti_json_get(value, "weights");
     if (!act && !weight)
         return read_patch(r, name, value, &entry->act);
     if (value->n != (uint32_t)((act != NULL) + (weight != NULL)))
@@ -267,7 +267,7 @@ static tc_status read_entry(reader *r, const char *name, const tc_json *value,
 
 static tc_status read_entrys(reader *r, const char *key, const tc_json *object, tc_level level)
 {
-    if (!tc_json_is(object, TC_JSON_OBJECT))
+    if (!ti_json_is(object, TC_JSON_OBJECT))
         return wants(r, key, "an object");
     const tc_json *name = object->as.child;
     for (uint32_t i = 0; i < object->n; i++, name = name->next->next) {
@@ -275,7 +275,7 @@ static tc_status read_entrys(reader *r, const char *key, const tc_json *object, 
         if (!entry.name || !entry.name[0])
             return wants(r, key, "names");
         TC_TRY(read_entry(r, entry.name, name->next, &entry));
-        tc_config_add(r->ctx, r->config, entry);
+        ti_config_add(r->ctx, r->config, entry);
     }
     return TC_OK;
 }
@@ -283,7 +283,7 @@ static tc_status read_entrys(reader *r, const char *key, const tc_json *object, 
 /* "int8", "float", or an object with the fields of an activation. */
 static tc_status read_port(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
-    if (tc_json_is(value, TC_JSON_OBJECT))
+    if (ti_json_is(value, TC_JSON_OBJECT))
         TC_TRY(read_patch(r, key, value, out));
     else
         TC_TRY(read_dtype(r, key, value, out));
@@ -299,7 +299,7 @@ static tc_status read_port(reader *r, const char *key, const tc_json *value, tc_
 static tc_status read_io(reader *r, const tc_json *value)
 {
     static const char *const names[] = {"inputs", "outputs"};
-    if (!tc_json_is(value, TC_JSON_OBJECT)) {
+    if (!ti_json_is(value, TC_JSON_OBJECT)) {
         TC_TRY(read_port(r, "io", value, &r->config->in));
         r->config->out = r->config->in;
         return TC_OK;
@@ -307,8 +307,8 @@ static tc_status read_io(reader *r, const tc_json *value)
     const tc_json *key = value->as.child;
     for (uint32_t i = 0; i < value->n; i++, key = key->next->next) {
         const char *name = text_of(r, key);
-        bool in = name && tc_text_eq(name, "inputs");
-        if (!in && !(name && tc_text_eq(name, "outputs")))
+        bool in = name && ti_text_eq(name, "inputs");
+        if (!in && !(name && ti_text_eq(name, "outputs")))
             return unknown(r, "part of 'io'", name ? name : "", names, TC_COUNT(names));
         TC_TRY(read_port(r, name, key->next, in ? &r->config->in : &r->config->out));
     }
@@ -320,8 +320,8 @@ static tc_status read_io(reader *r, const tc_json *value)
 static tc_status read_global(reader *r, const char *key, const tc_json *value)
 {
     tc_patch patch = {0};
-    bool weights = tc_text_eq(key, "weights");
-    if (tc_text_eq(key, "observer"))
+    bool weights = ti_text_eq(key, "weights");
+    if (ti_text_eq(key, "observer"))
         TC_TRY(read_observer(r, key, value, &patch));
     else
         TC_TRY(read_patch(r, key, value, &patch));
@@ -329,7 +329,7 @@ static tc_status read_global(reader *r, const char *key, const tc_json *value)
     r->config->group_free = r->config->group_free && !weights;
     if (weights && patch.has & TC_HAS_FIXED)
         return BAD(r, "weights cannot have a fixed scale: it follows from their values");
-    *to = tc_setting_patched(*to, &patch);
+    *to = ti_setting_patched(*to, &patch);
     return TC_OK;
 }
 
@@ -340,7 +340,7 @@ static tc_status read_member(reader *r, const char *key, const tc_json *value)
     static const tc_level levels[] = {
         [5] = TC_LEVEL_module, TC_LEVEL_module_type, TC_LEVEL_node, TC_LEVEL_target};
     size_t i = 0;
-    while (i < TC_COUNT(names) && !tc_text_eq(key, names[i]))
+    while (i < TC_COUNT(names) && !ti_text_eq(key, names[i]))
         i++;
     if (i == TC_COUNT(names))
         return unknown(r, "member of a configuration", key, names, TC_COUNT(names));
@@ -351,17 +351,17 @@ static tc_status read_member(reader *r, const char *key, const tc_json *value)
     return i == 4 ? read_io(r, value) : read_entrys(r, key, value, levels[i]);
 }
 
-tc_status tc_config_from_json(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_config *out)
+tc_status ti_config_from_json(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_config *out)
 {
     const char *reason;
     size_t at;
     reader r = {ctx, out, {.file = path}};
-    const tc_json *root = tc_json_parse(&ctx->arena, bytes, &reason, &at);
+    const tc_json *root = ti_json_parse(&ctx->arena, bytes, &reason, &at);
     if (!root)
         return BAD(&r, "byte %zu: %s", at, reason);
-    if (!tc_json_is(root, TC_JSON_OBJECT))
+    if (!ti_json_is(root, TC_JSON_OBJECT))
         return BAD(&r, "expected an object");
-    const tc_json *preset = tc_json_get(root, "preset");
+    const tc_json *preset = ti_json_get(root, "preset");
     const char *name = preset ? text_of(&r, preset) : "int8";
     TC_TRY(name ? named_preset(&r, name, out) : wants(&r, "preset", "the name of a preset"));
     out->file = path;
@@ -374,18 +374,18 @@ tc_status tc_config_from_json(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_
 static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
 {
     tc_bytes bytes;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    return tc_config_from_json(ctx, path, bytes, out);
+    TC_TRY(ti_file_read(ctx, path, &bytes));
+    return ti_config_from_json(ctx, path, bytes, out);
 }
 
-tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out)
+tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
 {
-    if (tc_config_preset(text ? text : "int8", out))
+    if (ti_config_preset(text ? text : "int8", out))
         return TC_OK;
-    if (tc_text_ends(text, ".json") || strchr(text, '/'))
+    if (ti_text_ends(text, ".json") || strchr(text, '/'))
         return read_file(ctx, text, out);
-    tc_status status = tc_usage(ctx, "'%s' is not a preset", text);
-    tc_note(ctx, NULL,
+    tc_status status = ti_usage(ctx, "'%s' is not a preset", text);
+    ti_note(ctx, NULL,
             "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none and anchor; "
             "a file's name ends in .json");
     return status;

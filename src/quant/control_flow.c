@@ -20,16 +20,16 @@ typedef struct carrying {
 /* The stored value that v dequantizes, or none. */
 static tc_val stored_of(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
-    bool real = def && def->op == TC_OP_rescale && !tc_type_of(g, v)->quant &&
-                tc_type_of(g, def->in[0])->quant;
+    const tc_node *def = ti_def(g, v);
+    bool real = def && def->op == TC_OP_rescale && !ti_type_of(g, v)->quant &&
+                ti_type_of(g, def->in[0])->quant;
     return real ? def->in[0] : TC_NONE;
 }
 
 /* A rescale of v to a type, put before node `at` of the graph. */
 static tc_val put_rescale(tc_graph *g, size_t at, tc_val v, const tc_type *type, const tc_loc *loc)
 {
-    tc_node *node = tc_graph_add(g, TC_OP_rescale, NULL, &v, 1, 1, loc);
+    tc_node *node = ti_graph_add(g, TC_OP_rescale, NULL, &v, 1, 1, loc);
     g->val[node->out[0]]->type = type;
     memmove(g->node + at + 1, g->node + at, (g->n_node - 1 - at) * sizeof *g->node);
     g->node[at] = node;
@@ -48,7 +48,7 @@ static bool is_output(const tc_graph *g, tc_val v)
  * at `at`. */
 static void give_domain(tc_graph *g, size_t at, tc_val v, const tc_type *type, const tc_loc *loc)
 {
-    const tc_type *real = tc_type_of(g, v);
+    const tc_type *real = ti_type_of(g, v);
     g->val[v]->type = type;
     bool read = is_output(g, v);
     for (size_t k = at; k < g->n_node; k++)
@@ -72,7 +72,7 @@ static void take_stored(carrying *c, int operand, int input)
     tc_val stored = stored_of(c->g, c->node->in[operand]);
     if (!stored)
         return;
-    const tc_type *type = tc_type_of(c->g, stored);
+    const tc_type *type = ti_type_of(c->g, stored);
     c->node->in[operand] = stored;
     for (int i = 0; i < 2; i++)
         give_domain(c->sub[i], 0, c->sub[i]->in[input], type, c->node->loc);
@@ -90,14 +90,14 @@ static void give_stored(tc_graph *sub, size_t i, const tc_type *type, const tc_l
 static const tc_type *wanted(const tc_graph *g, tc_val v)
 {
     const tc_type *type = NULL;
-    if (is_output(g, v) || tc_type_of(g, v)->dtype != TC_f32)
+    if (is_output(g, v) || ti_type_of(g, v)->dtype != TC_f32)
         return NULL;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++) {
             if (g->node[k]->in[i] != v)
                 continue;
             const tc_type *t =
-                g->node[k]->op == TC_OP_rescale ? tc_type_of(g, g->node[k]->out[0]) : NULL;
+                g->node[k]->op == TC_OP_rescale ? ti_type_of(g, g->node[k]->out[0]) : NULL;
             if (!t || !t->quant || (type && type != t))
                 return NULL;
             type = t;
@@ -140,7 +140,7 @@ static const tc_type *carried_type(tc_ctx *ctx, const tc_type *in, const tc_type
     tc_type t = *in;
     t.dtype = TC_i32;
     t.quant = &q;
-    return tc_type_intern(ctx, &t);
+    return ti_type_intern(ctx, &t);
 }
 
 /* Carried number i: where it enters, in both graphs, where it comes round, and where it leaves. */
@@ -150,7 +150,7 @@ static void carry_round(carrying *c, int i)
     tc_val in = stored_of(c->g, c->node->in[i]), round = stored_of(body, body->out[i]);
     if (!in || !round)
         return;
-    const tc_type *type = carried_type(c->ctx, tc_type_of(c->g, in), tc_type_of(body, round));
+    const tc_type *type = carried_type(c->ctx, ti_type_of(c->g, in), ti_type_of(body, round));
     for (int k = 0; k < 2; k++)
         give_domain(c->sub[k], 0, c->sub[k]->in[i], type, c->node->loc);
     give_stored(body, (size_t)i, type, c->node->loc);
@@ -172,12 +172,12 @@ static bool runs_alone(const tc_module *module, const tc_graph *sub)
     int n = 0;
     for (size_t i = 0; i < module->n_graph; i++)
         for (size_t k = 0; k < module->graph[i]->n_node; k++)
-            for (int which = 0; which < tc_node_calls(module->graph[i]->node[k]); which++)
-                n += tc_node_callee(module, module->graph[i]->node[k], which) == sub;
+            for (int which = 0; which < ti_node_calls(module->graph[i]->node[k]); which++)
+                n += ti_node_callee(module, module->graph[i]->node[k], which) == sub;
     return n == 1;
 }
 
-tc_status tc_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module)
+tc_status ti_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++) {
         tc_graph *g = module->graph[i];
@@ -189,7 +189,7 @@ tc_status tc_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module)
                           g,
                           k,
                           node,
-                          {tc_node_callee(module, node, 0), tc_node_callee(module, node, 1)}};
+                          {ti_node_callee(module, node, 0), ti_node_callee(module, node, 1)}};
             if (!c.sub[0] || !c.sub[1] || !runs_alone(module, c.sub[0]) ||
                 !runs_alone(module, c.sub[1]))
                 continue;

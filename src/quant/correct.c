@@ -107,10 +107,10 @@ static void may_round(const correction *c, product *p, const tc_graph *typed,
     tc_level level;
     const tc_node *real = p->pair.real;
     const tc_graph *g = c->graph[REAL];
-    const tc_quant *q = tc_type_of(typed, p->pair.typed->in[1])->quant;
-    tc_tensor w = tc_tensor_of(g, real->in[1]);
+    const tc_quant *q = ti_type_of(typed, p->pair.typed->in[1])->quant;
+    tc_tensor w = ti_tensor_of(g, real->in[1]);
     p->setting =
-        tc_config_scheme(c->how->config, real->loc, g->val[real->out[0]]->name, &level).weight;
+        ti_config_scheme(c->how->config, real->loc, g->val[real->out[0]]->name, &level).weight;
     p->rounds = c->how->longest && readers[p->pair.typed->in[1]] == 1 && w.data &&
                 w.type->dtype == TC_f32 && q->axis <= 0;
 }
@@ -119,15 +119,15 @@ static void find_products(correction *c, const tc_graph *typed)
 {
     const tc_graph *sim = c->graph[TYPED];
     tc_pair *pair = tc_new_n(&c->ctx->arena, tc_pair, typed->n_node);
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
-    const uint32_t *readers = tc_graph_readers(c->ctx, typed);
-    c->n_product = tc_pairs_find(c->graph[REAL], typed, sim, pair);
+    tc_mark mark = ti_arena_mark(&c->ctx->scratch);
+    const uint32_t *readers = ti_graph_readers(c->ctx, typed);
+    c->n_product = ti_pairs_find(c->graph[REAL], typed, sim, pair);
     c->product = tc_new_n(&c->ctx->arena, product, c->n_product);
     c->out->of = tc_new_n(&c->out->room, tc_replaced, c->n_product);
     c->out->n = c->n_product;
     for (size_t i = 0; i < c->n_product; i++) {
         const tc_node *node = pair[i].sim;
-        const tc_type *y = tc_type_of(sim, node->out[0]), *w = tc_type_of(sim, node->in[1]);
+        const tc_type *y = ti_type_of(sim, node->out[0]), *w = ti_type_of(sim, node->in[1]);
         product *p = &c->product[i];
         *p = (product){.pair = pair[i]};
         p->axis = node->op == TC_OP_linear ? y->rank - 1 : y->rank - 1 - (w->rank - 2);
@@ -139,7 +139,7 @@ static void find_products(correction *c, const tc_graph *typed)
                             .move = tc_new_n(&c->out->room, int64_t, (size_t)p->n)};
         may_round(c, p, typed, readers);
     }
-    tc_arena_rewind(&c->ctx->scratch, mark);
+    ti_arena_rewind(&c->ctx->scratch, mark);
 }
 
 /* ---- sums by channel ---- */
@@ -162,14 +162,14 @@ static void sum_channels(tc_tensor t, const int8_t *order, int axis, int64_t n, 
 {
     int64_t outer, inner;
     extents(t, order, axis, &outer, &inner);
-    tc_channel_sums(t.data, outer, n, inner, sum);
+    ti_channel_sums(t.data, outer, n, inner, sum);
 }
 
 static void move_channels(tc_tensor t, const int8_t *order, int axis, int64_t n, const float *by)
 {
     int64_t outer, inner;
     extents(t, order, axis, &outer, &inner);
-    tc_channel_move(t.data, outer, n, inner, by);
+    ti_channel_move(t.data, outer, n, inner, by);
 }
 
 /* Channels first .. first+count-1 of both programs, as stored: the sum of real - typed, and of
@@ -184,7 +184,7 @@ static void add_errors(const runner *r, const product *p, int64_t first, int64_t
                 *y = (const float *)b->seen.data + first * inner;
     for (int64_t o = 0; o < outer; o++, x += p->n * inner, y += p->n * inner) {
         if (inner == 1) {
-            tc_gram_errors(x, y, count, sum, square);
+            ti_gram_errors(x, y, count, sum, square);
             continue;
         }
         for (int64_t k = 0; k < count; k++)
@@ -203,13 +203,13 @@ static void keep_input(const side *s, size_t i, tc_tensor seen, const int8_t *or
     const product *p = &s->runner->c->product[i];
     kept *k = &s->runner->kept[i];
     size_t n = (size_t)(p->shape.each * p->shape.groups * p->shape.k);
-    k->window[s->which] = tc_arena_raw(&k->room, n * sizeof(float));
-    tc_columns_take(&p->shape, seen, order, (size_t)(s->runner - s->runner->c->runner),
+    k->window[s->which] = ti_arena_raw(&k->room, n * sizeof(float));
+    ti_columns_take(&p->shape, seen, order, (size_t)(s->runner - s->runner->c->runner),
                     k->window[s->which]);
     if (s->which == REAL)
         return;
-    k->input = (tc_tensor){tc_arena_copy(&k->room, seen.type, sizeof *seen.type),
-                           tc_arena_copy(&k->room, seen.data, tc_type_bytes(seen.type))};
+    k->input = (tc_tensor){ti_arena_copy(&k->room, seen.type, sizeof *seen.type),
+                           ti_arena_copy(&k->room, seen.data, tc_type_bytes(seen.type))};
     memcpy(k->order, order, sizeof k->order);
 }
 
@@ -248,20 +248,20 @@ static void advance(void *what, size_t i, tc_arena *room)
     for (size_t k = c->n_done; k < c->n_product; k++)
         r->kept[k].room.oom = room->oom;
     for (int k = 0; k < 2 && !r->status; k++) {
-        tc_plan_on_oom(r->side[k].plan, room->oom);
+        ti_plan_on_oom(r->side[k].plan, room->oom);
         r->failed = k;
         if (!c->n_done)
             see_inputs(&r->side[k]);
-        r->status = tc_plan_go(r->side[k].plan, node_of(c->now, k)->out[0]);
+        r->status = ti_plan_go(r->side[k].plan, node_of(c->now, k)->out[0]);
     }
 }
 
 static tc_status advance_all(correction *c)
 {
-    tc_each(c->ctx, c->picked.n, c->n_thread, advance, c);
+    ti_each(c->ctx, c->picked.n, c->n_thread, advance, c);
     for (size_t i = 0; i < c->picked.n; i++)
         if (c->runner[i].status)
-            return tc_plan_explain(c->runner[i].side[c->runner[i].failed].plan);
+            return ti_plan_explain(c->runner[i].side[c->runner[i].failed].plan);
     return TC_OK;
 }
 
@@ -279,7 +279,7 @@ static void add_weights(void *what, size_t i, tc_arena *room)
     const product *p = c->now;
     runner *r = &c->runner[i];
     const kept *k = &r->kept[p->keeper];
-    tc_columns_multiply(&p->shape, room, k->input, k->order,
+    ti_columns_multiply(&p->shape, room, k->input, k->order,
                         (tc_some_rows){c->first_row, c->n_row, c->by}, r->side[TYPED].seen,
                         r->side[TYPED].order);
 }
@@ -289,7 +289,7 @@ static void try_some(void *what, size_t block, tc_arena *room)
 {
     const correction *c = what;
     const product *p = c->now;
-    int64_t first = (int64_t)block * CHANNELS, count = tc_min_i64(CHANNELS, p->n - first);
+    int64_t first = (int64_t)block * CHANNELS, count = ti_min_i64(CHANNELS, p->n - first);
     double sum[CHANNELS] = {0}, n = 0, *variance = c->variance + first;
     (void)room;
     memset(variance, 0, (size_t)count * sizeof *variance);
@@ -302,7 +302,7 @@ static void try_some(void *what, size_t block, tc_arena *room)
 static void try_out(correction *c, double *variance)
 {
     c->variance = variance;
-    tc_each(c->ctx, (size_t)((c->now->n + CHANNELS - 1) / CHANNELS), c->n_part, try_some, c);
+    ti_each(c->ctx, (size_t)((c->now->n + CHANNELS - 1) / CHANNELS), c->n_part, try_some, c);
 }
 
 /* What the new codes of a row add to its weights; `after`: nothing, where they pay, and else they
@@ -318,29 +318,29 @@ static void weigh_row(void *what, size_t i, tc_arena *room)
     double step = weight_step(old.type, row);
     (void)room;
     for (int64_t j = first; j < first + k; j++) {
-        int64_t was = tc_load_i64(old, j), is = tc_load_i64(new, j);
+        int64_t was = ti_load_i64(old, j), is = ti_load_i64(new, j);
         int64_t by = back ? was - is : is - was;
         to[j - first] = good ? 0 : (float)((double)by * step);
         if (back && !good)
-            tc_store_i64(new, j, was);
+            ti_store_i64(new, j, was);
     }
 }
 
 /* Both for all rows, some at a time: as real numbers all of them are many times the codes. */
 static void weigh_rows(correction *c, const product *p)
 {
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
-    int64_t row_bytes = tc_max_i64(1, p->shape.k) * (int64_t)sizeof *c->by,
-            fit = tc_max_i64(1, ROWS_BYTES / row_bytes),
-            each = p->shape.groups > 1 ? p->n : tc_min_i64(fit, p->n);
-    c->by = tc_arena_raw(&c->ctx->scratch, (size_t)(each * row_bytes));
+    tc_mark mark = ti_arena_mark(&c->ctx->scratch);
+    int64_t row_bytes = ti_max_i64(1, p->shape.k) * (int64_t)sizeof *c->by,
+            fit = ti_max_i64(1, ROWS_BYTES / row_bytes),
+            each = p->shape.groups > 1 ? p->n : ti_min_i64(fit, p->n);
+    c->by = ti_arena_raw(&c->ctx->scratch, (size_t)(each * row_bytes));
     for (int64_t first = 0; first < p->n; first += each) {
         c->first_row = first;
-        c->n_row = tc_min_i64(each, p->n - first);
-        tc_each(c->ctx, (size_t)c->n_row, c->n_part, weigh_row, c);
-        tc_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
+        c->n_row = ti_min_i64(each, p->n - first);
+        ti_each(c->ctx, (size_t)c->n_row, c->n_part, weigh_row, c);
+        ti_each(c->ctx, c->picked.n, c->n_thread, add_weights, c);
     }
-    tc_arena_rewind(&c->ctx->scratch, mark);
+    ti_arena_rewind(&c->ctx->scratch, mark);
 }
 
 /* Rows of the new codes that do not pay are taken back. */
@@ -357,9 +357,9 @@ static void keep_good_rows(correction *c, const product *p)
 
 static void round_weights(correction *c, const tc_graph *typed, product *p)
 {
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&c->ctx->scratch);
     tc_arena *scratch = &c->ctx->scratch;
-    tc_tensor old = tc_tensor_of(typed, p->pair.typed->in[1]);
+    tc_tensor old = ti_tensor_of(typed, p->pair.typed->in[1]);
     size_t n = 0;
     double *before = tc_new_n(scratch, double, (size_t)p->n),
            *after = tc_new_n(scratch, double, (size_t)p->n);
@@ -372,7 +372,7 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
     tc_feedback f = {.ctx = c->ctx,
                      .n_thread = c->n_part,
                      .shape = &p->shape,
-                     .real = tc_tensor_of(c->graph[REAL], p->pair.real->in[1]),
+                     .real = ti_tensor_of(c->graph[REAL], p->pair.real->in[1]),
                      .codes = old,
                      .setting = &p->setting,
                      .window = window,
@@ -380,7 +380,7 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
                      .centred = c->runner[0].kept[p->keeper].centred,
                      .to = &c->out->room};
     c->runner[0].kept[p->keeper].centred = true;
-    p->out->codes = tc_feedback_codes(&f);
+    p->out->codes = ti_feedback_codes(&f);
     try_out(c, before);
     c->old = old;
     c->before = before;
@@ -389,7 +389,7 @@ static void round_weights(correction *c, const tc_graph *typed, product *p)
     try_out(c, after);
     c->after = after;
     keep_good_rows(c, p);
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 /* Both programs have the layer's input, stored in the same order. */
@@ -408,7 +408,7 @@ static void forget(void *what)
     const correction *c = what;
     for (size_t i = 0; i < c->picked.n; i++)
         for (size_t k = 0; k < c->n_product && c->runner[i].kept; k++)
-            tc_arena_free(&c->runner[i].kept[k].room);
+            ti_arena_free(&c->runner[i].kept[k].room);
 }
 
 /* ---- biases ---- */
@@ -437,12 +437,12 @@ static void move_sample(void *what, size_t i, tc_arena *room)
 /* How far each channel has to move, in steps, and the samples in hand with it. */
 static void move(correction *c, const tc_graph *typed, const product *p)
 {
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&c->ctx->scratch);
     c->by = tc_new_n(&c->ctx->scratch, float, (size_t)p->n);
     c->sums = tc_new_n(&c->ctx->scratch, double, 2 * c->picked.n * (size_t)p->n);
-    tc_each(c->ctx, c->picked.n, c->n_part, sum_sample, c);
+    ti_each(c->ctx, c->picked.n, c->n_part, sum_sample, c);
     for (int64_t k = 0; k < p->n; k++) {
-        double d = 0, step = tc_replace_bias_step(typed, p->pair.typed, k);
+        double d = 0, step = ti_replace_bias_step(typed, p->pair.typed, k);
         for (size_t i = 0; i < c->picked.n; i++) {
             const double *sum = c->sums + 2 * (int64_t)i * p->n + k;
             d += sum[0] - sum[p->n];
@@ -452,8 +452,8 @@ static void move(correction *c, const tc_graph *typed, const product *p)
             fabs(steps) < 0x1p30 ? (int64_t)steps : 0; /* NaN does not move anything */
         c->by[k] = (float)((double)p->out->move[k] * step);
     }
-    tc_each(c->ctx, c->picked.n, c->n_part, move_sample, c);
-    tc_arena_rewind(&c->ctx->scratch, mark);
+    ti_each(c->ctx, c->picked.n, c->n_part, move_sample, c);
+    ti_arena_rewind(&c->ctx->scratch, mark);
 }
 
 /* Samples are real; an input of the typed program may be integers. */
@@ -464,18 +464,18 @@ static tc_status start_runner(correction *c, runner *r, size_t k)
     r->c = c;
     r->kept = tc_new_n(&c->ctx->arena, kept, c->n_product);
     for (size_t i = 0; i < c->n_product; i++)
-        tc_arena_init_like(&r->kept[i].room, &c->ctx->arena);
+        ti_arena_init_like(&r->kept[i].room, &c->ctx->arena);
     side *a = &r->side[REAL], *b = &r->side[TYPED];
-    a->in = tc_input_buffers(c->ctx, c->graph[REAL]);
-    b->in = tc_input_buffers(c->ctx, sim);
+    a->in = ti_input_buffers(c->ctx, c->graph[REAL]);
+    b->in = ti_input_buffers(c->ctx, sim);
     TC_TRY(c->picked.read(c->picked.from, k, a->in));
     for (size_t i = 0; i < sim->n_in; i++)
         if (b->in[i].type->quant)
-            tc_quantize_into(a->in[i], b->in[i]);
+            ti_quantize_into(a->in[i], b->in[i]);
         else
             b->in[i] = a->in[i];
     for (int i = 0; i < 2; i++)
-        tc_plan_start(r->side[i].plan, r->side[i].in, state);
+        ti_plan_start(r->side[i].plan, r->side[i].in, state);
     return TC_OK;
 }
 
@@ -485,7 +485,7 @@ static tc_status run_both(correction *c, const tc_graph *typed)
         product *p = &c->product[i];
         c->now = p;
         TC_TRY(advance_all(c));
-        bool late = tc_clock_past(c->how->until);
+        bool late = ti_clock_past(c->how->until);
         if (can_round(c, p) && !late)
             round_weights(c, typed, p);
         c->how->result->rounded -= p->rounds && late;
@@ -493,10 +493,10 @@ static tc_status run_both(correction *c, const tc_graph *typed)
             move(c, typed, p);
         c->n_done = i + 1;
         for (size_t k = 0; k < c->picked.n; k++)
-            tc_arena_free(&c->runner[k].kept[i].room);
-        tc_tensor w = tc_tensor_of(c->graph[REAL], p->pair.real->in[1]);
+            ti_arena_free(&c->runner[k].kept[i].room);
+        tc_tensor w = ti_tensor_of(c->graph[REAL], p->pair.real->in[1]);
         if (w.data)
-            tc_mapped_forget(c->ctx, w.data, tc_type_bytes(w.type));
+            ti_mapped_forget(c->ctx, w.data, tc_type_bytes(w.type));
         if (c->samples->progress)
             c->samples->progress(c->samples->who, "weights and biases", i + 1, c->n_product);
     }
@@ -523,7 +523,7 @@ static double work_per_weight(const correction *c, const product *p)
  * of equal ones the first. */
 static void keep_within_work(correction *c)
 {
-    tc_mark mark = tc_arena_mark(&c->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&c->ctx->scratch);
     bool *taken = tc_new_n(&c->ctx->scratch, bool, c->n_product);
     double left = c->how->work;
     for (;;) {
@@ -542,7 +542,7 @@ static void keep_within_work(correction *c)
     }
     for (size_t i = 0; i < c->n_product; i++)
         c->product[i].rounds = taken[i];
-    tc_arena_rewind(&c->ctx->scratch, mark);
+    ti_arena_rewind(&c->ctx->scratch, mark);
 }
 
 static bool same_windows(const product *a, const product *b)
@@ -559,7 +559,7 @@ static void settle_shapes(correction *c)
         product *p = &c->product[i];
         c->how->result->products += p->rounds;
         p->rounds = p->rounds &&
-                    tc_columns_of(c->graph[TYPED], p->pair.sim, c->picked.n, &p->shape) &&
+                    ti_columns_of(c->graph[TYPED], p->pair.sim, c->picked.n, &p->shape) &&
                     p->shape.k <= c->how->longest && p->shape.rows == p->n;
     }
     keep_within_work(c);
@@ -590,25 +590,25 @@ static tc_status prepare(correction *c, const tc_domains *domains)
             r[k].side[i] = (side){.runner = &r[k], .which = i};
             r[k].side[i].watch = (tc_watch){wanted[i], see, &r[k].side[i]};
         }
-        r[0].side[i].plan = tc_plan_new(c->ctx, c->graph[i], &r[0].side[i].watch);
+        r[0].side[i].plan = ti_plan_new(c->ctx, c->graph[i], &r[0].side[i].watch);
         if (!r[0].side[i].plan)
-            return tc_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
+            return ti_unsupported(c->ctx, NULL, TC_E_UNSUPPORTED,
                                   "the program has operators whose biases cannot be corrected");
-        bytes += tc_plan_bytes(r[0].side[i].plan);
+        bytes += ti_plan_bytes(r[0].side[i].plan);
     }
     size_t fit = MOST_BYTES / bytes;
     fit = fit < LEAST_SAMPLES ? LEAST_SAMPLES : fit < MOST_SAMPLES ? fit : MOST_SAMPLES;
-    TC_TRY(tc_choose_samples(c->ctx, c->graph[REAL], c->samples, domains, fit, &c->picked));
+    TC_TRY(ti_choose_samples(c->ctx, c->graph[REAL], c->samples, domains, fit, &c->picked));
     for (size_t k = 1; k < c->picked.n; k++)
         for (int i = 0; i < 2; i++) {
-            r[k].side[i].plan = tc_plan_twin(r[0].side[i].plan, &r[k].side[i].watch);
+            r[k].side[i].plan = ti_plan_twin(r[0].side[i].plan, &r[k].side[i].watch);
             if (!r[k].side[i].plan)
-                tc_arena_raw(arena, SIZE_MAX);
+                ti_arena_raw(arena, SIZE_MAX);
         }
     c->n_thread = 1;
-    if (tc_plan_parallel(r[0].side[REAL].plan) && tc_plan_parallel(r[0].side[TYPED].plan))
-        c->n_thread = tc_each_threads(c->ctx, c->picked.n);
-    c->n_part = tc_each_threads(c->ctx, MOST_SAMPLES);
+    if (ti_plan_parallel(r[0].side[REAL].plan) && ti_plan_parallel(r[0].side[TYPED].plan))
+        c->n_thread = ti_each_threads(c->ctx, c->picked.n);
+    c->n_part = ti_each_threads(c->ctx, MOST_SAMPLES);
     return TC_OK;
 }
 
@@ -626,17 +626,17 @@ static tc_status work(void *what)
 {
     task *t = what;
     tc_ctx *ctx = t->ctx;
-    tc_module *sim = tc_module_copy(t->typed);
-    tc_replacement_clear(&t->out);
+    tc_module *sim = ti_module_copy(t->typed);
+    ti_replacement_clear(&t->out);
     *t->how->result = (tc_corrected){0};
-    TC_TRY(tc_quant_simulate_quantization(ctx, sim));
+    TC_TRY(ti_quant_simulate_quantization(ctx, sim));
     correction *c = tc_new(&ctx->arena, correction);
     *c = (correction){.ctx = ctx,
-                      .graph = {tc_main(t->real), tc_main(sim)},
+                      .graph = {ti_main(t->real), ti_main(sim)},
                       .samples = t->samples,
                       .how = t->how,
                       .out = &t->out};
-    find_products(c, tc_main(t->typed));
+    find_products(c, ti_main(t->typed));
     if (!c->n_product || !t->samples->n)
         return TC_OK;
     TC_TRY(prepare(c, t->domains));
@@ -646,19 +646,19 @@ static tc_status work(void *what)
     c->now = c->product;
     for (size_t k = 0; k < c->picked.n; k++)
         TC_TRY(start_runner(c, &c->runner[k], k));
-    tc_ctx_defer(ctx, forget, c);
-    TC_TRY(run_both(c, tc_main(t->typed)));
+    ti_ctx_defer(ctx, forget, c);
+    TC_TRY(run_both(c, ti_main(t->typed)));
     t->out.done = true;
     return TC_OK;
 }
 
-tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
+tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                            const tc_correction *how, const tc_samples *samples,
                            const tc_domains *domains)
 {
     task *t = tc_new(&ctx->arena, task);
     *t = (task){ctx, real, typed, how, samples, domains, {.biases = how->biases}};
-    tc_replacement_init(ctx, &t->out);
-    TC_TRY(tc_attempt_work(ctx, work, t));
-    return t->out.done ? tc_replace_constants(tc_main(typed), &t->out) : TC_OK;
+    ti_replacement_init(ctx, &t->out);
+    TC_TRY(ti_attempt_work(ctx, work, t));
+    return t->out.done ? ti_replace_constants(ti_main(typed), &t->out) : TC_OK;
 }

@@ -19,7 +19,7 @@ static void list_uses(tc_ctx *ctx, tc_dataflow *f)
             first[g->node[k]->in[i] + 1]++;
     for (size_t v = 0; v < g->n_val; v++)
         first[v + 1] += first[v];
-    uint32_t *at = tc_arena_copy(&ctx->scratch, first, (g->n_val + 2) * sizeof *first);
+    uint32_t *at = ti_arena_copy(&ctx->scratch, first, (g->n_val + 2) * sizeof *first);
     tc_use *use = tc_new_n(&ctx->scratch, tc_use, first[g->n_val] + 1u);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
@@ -34,7 +34,7 @@ static void list_uses(tc_ctx *ctx, tc_dataflow *f)
     }
 }
 
-const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
+const tc_node *ti_dataflow_reader(const tc_dataflow *f, tc_val v)
 {
     uint32_t first = f->first[v], n = f->first[v + 1] - first;
     return n == 1 && !f->leaves[v] ? f->use[first].node : NULL;
@@ -43,9 +43,9 @@ const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v)
 /* The same after permutes, each the only reader of its operand. */
 static const tc_node *reader_behind(const tc_dataflow *f, tc_val v)
 {
-    const tc_node *reader = tc_dataflow_reader(f, v);
+    const tc_node *reader = ti_dataflow_reader(f, v);
     while (reader && reader->op == TC_OP_permute)
-        reader = tc_dataflow_reader(f, reader->out[0]);
+        reader = ti_dataflow_reader(f, reader->out[0]);
     return reader;
 }
 
@@ -59,7 +59,7 @@ static bool holds_huge(const tc_ctx *ctx, tc_tensor t)
     int64_t n = tc_type_count(t.type), i = 0;
     while (i < n && fabsf(x[i]) < TC_HUGE)
         i++;
-    tc_mapped_forget(ctx, t.data, tc_type_bytes(t.type));
+    ti_mapped_forget(ctx, t.data, tc_type_bytes(t.type));
     return i < n;
 }
 
@@ -74,7 +74,7 @@ static bool passes_huge(const tc_node *node, int i)
     case TC_OP_neg:
         return true;
     default:
-        return tc_role_carries(node, i);
+        return ti_role_carries(node, i);
     }
 }
 
@@ -95,8 +95,8 @@ static void find_constants(tc_dataflow *f)
             tc_val v = node->out[i];
             f->fixed[v] = node->op == TC_OP_const ? !f->state[v] : fixed;
             f->huge[v] =
-                tc_dataflow_is_f32(f, v) &&
-                (node->op == TC_OP_const ? holds_huge(g->module->ctx, tc_tensor_of(g, v)) : huge);
+                ti_dataflow_is_f32(f, v) &&
+                (node->op == TC_OP_const ? holds_huge(g->module->ctx, ti_tensor_of(g, v)) : huge);
         }
     }
 }
@@ -107,19 +107,19 @@ static void mark_never(tc_dataflow *f, const float *never)
         f->huge[v] = f->huge[v] || never[v] > 0;
 }
 
-double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
+double ti_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
 {
     bool divides =
         node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
     if (node->op != TC_OP_mul && !divides)
         return 0;
     for (int i = 1; i >= (divides ? 1 : 0); i--) {
-        tc_tensor c = tc_tensor_of(f->g, node->in[i]);
+        tc_tensor c = ti_tensor_of(f->g, node->in[i]);
         *x = node->in[1 - i];
         if (!c.data || !f->fixed[node->in[i]] || tc_type_count(c.type) != 1 ||
-            !tc_same_dims(tc_type_of(f->g, *x), tc_type_of(f->g, node->out[0])))
+            !ti_same_dims(ti_type_of(f->g, *x), ti_type_of(f->g, node->out[0])))
             continue;
-        double factor = tc_load_f64(c, 0);
+        double factor = ti_load_f64(c, 0);
         return divides ? 1 / factor : factor;
     }
     return 0;
@@ -146,13 +146,13 @@ static void find_clocks(tc_dataflow *f)
             }
             for (int i = 0; i < node->n_out && node->op != TC_OP_const; i++)
                 f->clock[node->out[i]] =
-                    all && any && tc_type_count(tc_type_of(g, node->out[i])) <= CLOCK_MOST;
+                    all && any && tc_type_count(ti_type_of(g, node->out[i])) <= CLOCK_MOST;
         }
         changed = false;
         for (size_t i = 0; i < g->n_mutation; i++) {
             tc_val before = g->mutation[i].before, after = g->mutation[i].after;
             bool stays = f->clock[before] && (f->clock[after] || f->fixed[after]) &&
-                         tc_type_count(tc_type_of(g, before)) <= CLOCK_MOST;
+                         tc_type_count(ti_type_of(g, before)) <= CLOCK_MOST;
             changed = changed || stays != f->clock[before];
             f->clock[before] = stays;
         }
@@ -164,23 +164,23 @@ static bool sums_over(const tc_dataflow *f, tc_val v, tc_val from, int depth)
 {
     if (v == from)
         return true;
-    const tc_node *def = tc_def(f->g, v);
+    const tc_node *def = ti_def(f->g, v);
     if (!def || depth > 16 || f->fixed[v])
         return false;
     bool linear = def->op == TC_OP_add || def->op == TC_OP_sub || def->op == TC_OP_mul ||
                   def->op == TC_OP_div || def->op == TC_OP_lerp;
     for (int i = 0; i < def->n_in; i++)
-        if ((linear || tc_role_carries(def, i)) && sums_over(f, def->in[i], from, depth + 1))
+        if ((linear || ti_role_carries(def, i)) && sums_over(f, def->in[i], from, depth + 1))
             return true;
     return false;
 }
 
-bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
+bool ti_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
 {
     const tc_mutation *m = &f->g->mutation[mutation];
     for (tc_val v = m->after; v != m->before;) { /* movement alone keeps every number as it is */
-        const tc_node *def = tc_def(f->g, v);
-        bool moves = def && def->n_in && tc_role_carries(def, 0);
+        const tc_node *def = ti_def(f->g, v);
+        bool moves = def && def->n_in && ti_role_carries(def, 0);
         if (!moves)
             return sums_over(f, v, m->before, 0);
         v = def->in[0];
@@ -194,8 +194,8 @@ bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
  * or is masked itself; if so, all on the way are scores. */
 static bool find_scores(tc_dataflow *f, tc_val v, int depth)
 {
-    const tc_node *def = tc_def(f->g, v);
-    if (!def || depth > 16 || !tc_dataflow_reader(f, v) || !tc_dataflow_is_f32(f, v))
+    const tc_node *def = ti_def(f->g, v);
+    if (!def || depth > 16 || !ti_dataflow_reader(f, v) || !ti_dataflow_is_f32(f, v))
         return false;
     bool found = false;
     tc_val x;
@@ -204,11 +204,11 @@ static bool find_scores(tc_dataflow *f, tc_val v, int depth)
     else if (def->op == TC_OP_add || def->op == TC_OP_sub)
         found =
             (int)find_scores(f, def->in[0], depth + 1) | (int)find_scores(f, def->in[1], depth + 1);
-    else if (tc_dataflow_factor(f, def, &x) != 0)
+    else if (ti_dataflow_factor(f, def, &x) != 0)
         found = find_scores(f, x, depth + 1);
-    else if (tc_role_moves(def))
+    else if (ti_role_moves(def))
         for (int i = 0; i < def->n_in; i++)
-            if (tc_role_carries(def, i) && find_scores(f, def->in[i], depth + 1))
+            if (ti_role_carries(def, i) && find_scores(f, def->in[i], depth + 1))
                 found = true;
     found = found || (def->op == TC_OP_where && f->huge[def->in[1]] != f->huge[def->in[2]]);
     found = found || ((def->op == TC_OP_add || def->op == TC_OP_sub) &&
@@ -218,14 +218,14 @@ static bool find_scores(tc_dataflow *f, tc_val v, int depth)
 }
 
 /* A mask that was not recognized, and that is added to scores only: it has a range, the
- * part of it that a softmax tells from nothing (tc_quant_fit_masks). */
+ * part of it that a softmax tells from nothing (ti_quant_fit_masks). */
 static bool lies_over_scores(const tc_dataflow *f, tc_val v)
 {
     bool any = false;
     for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
         const tc_node *node = f->use[u].node;
         bool sum = node->op == TC_OP_add && f->score[node->out[0]];
-        bool moves = tc_role_carries(node, f->use[u].operand) && f->mask[node->out[0]];
+        bool moves = ti_role_carries(node, f->use[u].operand) && f->mask[node->out[0]];
         if (!sum && !moves)
             return false;
         any = true;
@@ -266,7 +266,7 @@ static bool asks_order(const tc_dataflow *f, const tc_use *use)
     case TC_OP_adaptive_max_pool:
         return !f->huge[node->out[0]];
     default:
-        return tc_role_carries(node, use->operand) && f->cut[node->out[0]];
+        return ti_role_carries(node, use->operand) && f->cut[node->out[0]];
     }
 }
 
@@ -293,11 +293,11 @@ static void cut_ordered(tc_dataflow *f, const float *never)
 
 static bool never_quantized(tc_op op)
 {
-    return tc_op_sees_storage(op) || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams ||
+    return ti_op_sees_storage(op) || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams ||
            op == TC_OP_fft || (tc_ops[op].traits & T_STATE);
 }
 
-bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
+bool ti_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
 {
     return node->op != TC_OP_const && !never_quantized(node->op) && node->n_out &&
            f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]] &&
@@ -330,13 +330,13 @@ static bool waits(const tc_dataflow *f, const tc_node *node)
 {
     tc_val v = node->out[0];
     const tc_node *reader = reader_behind(f, v);
-    if (!reader || !tc_role_clamps(reader->op) || !tc_dataflow_quantizes(f, node) ||
-        !tc_dataflow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
+    if (!reader || !ti_role_clamps(reader->op) || !ti_dataflow_quantizes(f, node) ||
+        !ti_dataflow_quantizes(f, reader) || f->level[v] >= TC_LEVEL_target)
         return false;
     if (!f->config->anchor)
         return accumulates(f, node);
     bool from_zero = reader->op == TC_OP_relu || (((const tc_attr_clamp *)reader->attr)->lo == 0 &&
-                                                  tc_anchor_spelled(reader, TC_SPELLED_HARDTANH));
+                                                  ti_anchor_spelled(reader, TC_SPELLED_HARDTANH));
     return (node->op == TC_OP_conv || node->op == TC_OP_linear ||
             node->op == TC_OP_conv_transpose) &&
            from_zero && !f->scheme[reader->out[0]].act.symmetric;
@@ -350,16 +350,16 @@ static bool mark_born(tc_dataflow *f, bool moved)
     bool any = false;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        bool quantizes = tc_dataflow_quantizes(f, node), moves = tc_role_moves(node),
+        bool quantizes = ti_dataflow_quantizes(f, node), moves = ti_role_moves(node),
              born = quantizes && (!moves || (moved && node->n_in > 0));
         for (int i = 0; moves && quantizes && i < node->n_in; i++)
-            born = born || (tc_role_carries(node, i) && f->born[node->in[i]]);
+            born = born || (ti_role_carries(node, i) && f->born[node->in[i]]);
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
             f->waits[v] = node->n_out == 1 &&
                           (node->op == TC_OP_permute ? f->waits[node->in[0]] : waits(f, node));
             bool huge = f->huge[v] && !f->score[v];
-            f->born[v] = born && tc_dataflow_is_f32(f, v) && !f->waits[v] && !huge;
+            f->born[v] = born && ti_dataflow_is_f32(f, v) && !f->waits[v] && !huge;
             any = any || f->born[v];
         }
         for (size_t i = 0; node->op == TC_OP_const && i < g->n_mutation; i++)
@@ -389,15 +389,15 @@ static void find_needs(tc_dataflow *f)
         (f->typed_state[i] ? f->need_typed : f->need_real)[g->mutation[i].after] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        bool quantizes = tc_dataflow_quantizes(f, node), typed = false, real = false;
+        bool quantizes = ti_dataflow_quantizes(f, node), typed = false, real = false;
         for (int i = 0; i < node->n_out; i++) {
             typed = typed || f->need_typed[node->out[i]] || f->born[node->out[i]];
             real = real || f->need_real[node->out[i]];
         }
         for (int i = 0; i < node->n_in; i++) {
             tc_val v = node->in[i];
-            bool moved = tc_role_carries(node, i), huge = f->huge[v] && !f->score[v];
-            bool takes = quantizes && !tc_role_real(node, i) && !huge && (!moved || typed);
+            bool moved = ti_role_carries(node, i), huge = f->huge[v] && !f->score[v];
+            bool takes = quantizes && !ti_role_real(node, i) && !huge && (!moved || typed);
             f->need_typed[v] = f->need_typed[v] || takes;
             f->need_real[v] = f->need_real[v] || !takes || (moved && real);
         }
@@ -414,7 +414,7 @@ static void find_forms(tc_dataflow *f)
         changed = false;
         for (size_t i = 0; i < g->n_mutation; i++) {
             tc_val before = g->mutation[i].before, after = g->mutation[i].after;
-            bool can = tc_dataflow_is_f32(f, before) && !f->clock[before] && !f->huge[before] &&
+            bool can = ti_dataflow_is_f32(f, before) && !f->clock[before] && !f->huge[before] &&
                        (!f->huge[after] || f->score[after]);
             if (f->typed_state[i] || !can || !(f->need_typed[before] || f->born[after]))
                 continue;
@@ -423,13 +423,13 @@ static void find_forms(tc_dataflow *f)
     }
 }
 
-bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
+bool ti_dataflow_wants_domain(const tc_dataflow *f, tc_val v)
 {
-    return v && tc_dataflow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] &&
+    return v && ti_dataflow_is_f32(f, v) && !f->fixed[v] && !f->waits[v] &&
            !(f->huge[v] && !f->score[v]) && (f->born[v] || f->need_typed[v]);
 }
 
-tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
+tc_dataflow ti_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
                            const float *never)
 {
     tc_dataflow f = {.g = g, .config = config};
@@ -442,14 +442,14 @@ tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
     f.level = tc_new_n(&ctx->scratch, tc_level, g->n_val + 1);
     for (size_t v = 1; v < g->n_val; v++) {
         const tc_node *def = g->val[v]->def;
-        f.scheme[v] = tc_config_scheme(config, def ? def->loc : NULL, g->val[v]->name, &f.level[v]);
+        f.scheme[v] = ti_config_scheme(config, def ? def->loc : NULL, g->val[v]->name, &f.level[v]);
     }
     list_uses(ctx, &f);
     find_constants(&f);
     mark_never(&f, never);
     find_clocks(&f);
     if (!config->anchor)
-        tc_dataflow_find_asked(ctx, &f);
+        ti_dataflow_find_asked(ctx, &f);
     for (size_t k = 0; k < g->n_node && !config->anchor; k++)
         if (g->node[k]->op == TC_OP_softmax)
             find_scores(&f, g->node[k]->in[0], 0);

@@ -37,30 +37,30 @@ typedef struct tc_dataflow {
 } tc_dataflow;
 
 /* never: as in tc_domains. */
-tc_dataflow tc_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
+tc_dataflow ti_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *config,
                            const float *never);
 
 /* precision_needs.c: fills `asked`. */
-void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);
+void ti_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);
 
 /* A buffer whose new contents are a sum over its old ones: errors pile up in it. */
-bool tc_dataflow_accumulates(const tc_dataflow *f, size_t mutation);
+bool ti_dataflow_accumulates(const tc_dataflow *f, size_t mutation);
 /* Its node is quantized. */
-bool tc_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
+bool ti_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
 /* The value has a domain. */
-bool tc_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
+bool ti_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
 /* The only reader of v; or NULL. */
-const tc_node *tc_dataflow_reader(const tc_dataflow *f, tc_val v);
+const tc_node *ti_dataflow_reader(const tc_dataflow *f, tc_val v);
 
 /* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
  * operand. */
-double tc_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x);
+double ti_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x);
 
 /* anchor.c: operators whose operands and result share one domain for the anchor, beyond movement.
  */
-bool tc_anchor_shares(tc_op op);
+bool ti_anchor_shares(tc_op op);
 /* Movement of an operand that stays outside of the result's domain there. */
-bool tc_anchor_parts(const tc_node *node, int operand);
+bool ti_anchor_parts(const tc_node *node, int operand);
 /* PyTorch's name of the node's operator, where one of ours covers several. */
 typedef enum tc_spelling {
     TC_SPELLED_MATMUL,
@@ -68,14 +68,14 @@ typedef enum tc_spelling {
     TC_SPELLED_CONTIGUOUS,
     TC_SPELLED_MAX_POOL1D
 } tc_spelling;
-bool tc_anchor_spelled(const tc_node *node, tc_spelling as);
+bool ti_anchor_spelled(const tc_node *node, tc_spelling as);
 /* The anchor looks at every value, and again at each step by which an operand of matmul becomes one
  * of bmm: expand and view, or expand, clone and view. */
-uint8_t tc_anchor_looks(const tc_dataflow *f, tc_val v);
+uint8_t ti_anchor_looks(const tc_dataflow *f, tc_val v);
 
-static inline bool tc_dataflow_is_f32(const tc_dataflow *f, tc_val v)
+static inline bool ti_dataflow_is_f32(const tc_dataflow *f, tc_val v)
 {
-    const tc_type *type = tc_type_of(f->g, v);
+    const tc_type *type = ti_type_of(f->g, v);
     return type && type->dtype == TC_f32;
 }
 

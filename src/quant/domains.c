@@ -79,9 +79,9 @@ static void readers_wish(classes *c, tc_val v)
     for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
         const tc_node *node = f->use[u].node;
         tc_val out = node->n_out ? node->out[0] : TC_NONE;
-        if (!out || !tc_dataflow_quantizes(f, node))
+        if (!out || !ti_dataflow_quantizes(f, node))
             continue;
-        bool moved = tc_role_carries(node, f->use[u].operand);
+        bool moved = ti_role_carries(node, f->use[u].operand);
         const tc_setting *wish = moved ? &c->setting[out] : &f->scheme[out].act;
         tc_level level = moved ? c->level[out] : f->level[out];
         if (wish->dtype == TC_none || wish->observer == TC_OBSERVER_fixed)
@@ -110,7 +110,7 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
         return;
     for (int i = 0; i < node->n_in; i++) {
         tc_val x = node->in[i];
-        if (!tc_role_carries(node, i) || !c->has[x])
+        if (!ti_role_carries(node, i) || !c->has[x])
             continue;
         if (any && !compatible(&c->setting[v],
                                &c->setting[x])) { /* operands disagree: its own word counts */
@@ -135,7 +135,7 @@ static void port_setting(classes *c, tc_val v, const tc_patch *port)
         p.to.qmin -= 128;
         p.to.qmax -= 128;
     }
-    c->setting[v] = tc_setting_patched(c->setting[v], &p);
+    c->setting[v] = ti_setting_patched(c->setting[v], &p);
     c->level[v] = TC_LEVEL_io;
 }
 
@@ -169,7 +169,7 @@ static void set_values(classes *c)
             port_setting(c, g->out[i], &f->config->out);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++)
-            if (tc_role_carried(g->node[k], i) && !f->score[g->node[k]->out[i]])
+            if (ti_role_carried(g->node[k], i) && !f->score[g->node[k]->out[i]])
                 moved_setting(c, g->node[k], g->node[k]->out[i]);
 }
 
@@ -180,7 +180,7 @@ static bool only_moves(const tc_node *node)
 {
     int carried = 0;
     for (int i = 0; i < node->n_in; i++)
-        carried += tc_role_carries(node, i);
+        carried += ti_role_carries(node, i);
     if (node->op == TC_OP_pad) {
         const tc_attr_pad *a = node->attr;
         return a->mode != TC_pad_mode_constant || a->value == 0;
@@ -191,8 +191,8 @@ static bool only_moves(const tc_node *node)
 /* An operand whose numbers the result has, in one domain with it. */
 static bool shared(const classes *c, const tc_node *node, int operand)
 {
-    return tc_role_carries(node, operand) &&
-           !(c->flow.config->anchor && tc_anchor_parts(node, operand));
+    return ti_role_carries(node, operand) &&
+           !(c->flow.config->anchor && ti_anchor_parts(node, operand));
 }
 
 static void join_moved(classes *c)
@@ -200,11 +200,11 @@ static void join_moved(classes *c)
     const tc_graph *g = c->flow.g;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (!tc_role_moves(node) || !only_moves(node))
+        if (!ti_role_moves(node) || !only_moves(node))
             continue;
         for (int i = 0; i < node->n_in; i++)
             for (int o = 0; o < node->n_out && shared(c, node, i); o++)
-                if (tc_role_carried(node, o) && c->has[node->in[i]] && c->has[node->out[o]])
+                if (ti_role_carried(node, o) && c->has[node->in[i]] && c->has[node->out[o]])
                     join(c, node->in[i], node->out[o]);
     }
 }
@@ -223,7 +223,7 @@ static void join_state(classes *c)
         tc_val from = stronger(&c->setting[b], c->level[b], &c->setting[a], c->level[a]) ? b : a;
         tc_setting setting = c->setting[from];
         if (setting.dtype == TC_i8 && c->level[from] < TC_LEVEL_target && !f->config->anchor &&
-            tc_dataflow_accumulates(f, i))
+            ti_dataflow_accumulates(f, i))
             setting = wide();
         c->setting[a] = c->setting[b] = setting;
         c->level[a] = c->level[b] = c->level[from];
@@ -238,7 +238,7 @@ static void join_anchor(classes *c)
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         tc_val first = c->has[node->n_out ? node->out[0] : TC_NONE] ? node->out[0] : TC_NONE;
-        for (int i = 0; i < node->n_in && tc_anchor_shares(node->op); i++) {
+        for (int i = 0; i < node->n_in && ti_anchor_shares(node->op); i++) {
             tc_val v = node->in[i];
             if (!c->has[v])
                 continue;
@@ -253,7 +253,7 @@ static void join_anchor(classes *c)
 static bool inside(classes *c, tc_val v, const tc_use *use)
 {
     const tc_node *node = use->node;
-    return tc_role_carries(node, use->operand) && c->has[node->out[0]] &&
+    return ti_role_carries(node, use->operand) && c->has[node->out[0]] &&
            find(c, node->out[0]) == find(c, v);
 }
 
@@ -292,7 +292,7 @@ static void join_met(classes *c, tc_domains *out)
     size_t cap = 0;
     for (size_t k = 0; k < f->g->n_node; k++) {
         const tc_node *node = f->g->node[k];
-        if (!tc_role_moves(node) || only_moves(node) || !c->has[node->out[0]])
+        if (!ti_role_moves(node) || only_moves(node) || !c->has[node->out[0]])
             continue;
         for (int i = 0; i < node->n_in; i++) {
             tc_val x = node->in[i];
@@ -300,7 +300,7 @@ static void join_met(classes *c, tc_domains *out)
                 f->score[node->out[0]]) /* a mask over scores: a range of its own */
                 continue;
             bool alone = reader[find(c, x)] == node;
-            bool cats = tc_role_puts_together(node->op) &&
+            bool cats = ti_role_puts_together(node->op) &&
                         !is_given(c, find(c, x)) && !is_given(c, find(c, node->out[0]));
             if (f->config->anchor || (alone && !cats)) {
                 join(c, x, node->out[0]);
@@ -334,11 +334,11 @@ static void natural_scale(tc_domain *d)
 /* Whether value v adds new numbers to its class. */
 static bool brings(classes *c, tc_val v)
 {
-    const tc_node *def = tc_def(c->flow.g, v);
-    if (!def || !tc_role_moves(def) || !only_moves(def))
+    const tc_node *def = ti_def(c->flow.g, v);
+    if (!def || !ti_role_moves(def) || !only_moves(def))
         return true;
     for (int i = 0; i < def->n_in; i++)
-        if (tc_role_carries(def, i) && c->has[def->in[i]] && find(c, def->in[i]) == find(c, v))
+        if (ti_role_carries(def, i) && c->has[def->in[i]] && find(c, def->in[i]) == find(c, v))
             return false;
     return true;
 }
@@ -369,7 +369,7 @@ static void number_domains(classes *c, tc_domains *out)
             d->val = tc_new_n(&c->ctx->arena, tc_val, count[out->of[v]]);
         }
         d->val[d->n_val++] = v;
-        out->looks[v] = c->flow.config->anchor ? tc_anchor_looks(&c->flow, v) : brings(c, v);
+        out->looks[v] = c->flow.config->anchor ? ti_anchor_looks(&c->flow, v) : brings(c, v);
     }
 }
 
@@ -377,7 +377,7 @@ static void number_domains(classes *c, tc_domains *out)
 static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *maker)
 {
     tc_val x;
-    double factor = maker ? tc_dataflow_factor(&c->flow, maker, &x) : 0;
+    double factor = maker ? ti_dataflow_factor(&c->flow, maker, &x) : 0;
     if (!(factor > 0) || !isfinite(factor) || !c->has[x] ||
         c->flow.level[maker->out[0]] >= TC_LEVEL_target)
         return;
@@ -408,7 +408,7 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
 static bool meets(const classes *c, const tc_use *use)
 {
     const tc_node *node = use->node;
-    return tc_role_puts_together(node->op) && c->has[node->out[0]] &&
+    return ti_role_puts_together(node->op) && c->has[node->out[0]] &&
            shared(c, node, use->operand);
 }
 
@@ -427,9 +427,9 @@ static const tc_node *past_factors(const tc_dataflow *f, const tc_node *node)
 {
     const tc_node *last = node;
     tc_val x;
-    while (last && last != &several && tc_dataflow_factor(f, last, &x) > 0)
-        last = tc_dataflow_reader(f, last->out[0]);
-    return last && tc_role_shares(last->op) ? last : node;
+    while (last && last != &several && ti_dataflow_factor(f, last, &x) > 0)
+        last = ti_dataflow_reader(f, last->out[0]);
+    return last && ti_role_shares(last->op) ? last : node;
 }
 
 static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *reader)
@@ -447,13 +447,13 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
             if (inside(c, v, &f->use[u]))
                 continue;
-            bool wide = tc_role_reads_wide(f->use[u].node->op);
+            bool wide = ti_role_reads_wide(f->use[u].node->op);
             read = true;
             if (meets(c, &f->use[u]))
                 continue;
             d->computed_with = true;
             d->some_wide = d->some_wide || wide;
-            d->some_bears = d->some_bears || wide || tc_role_bears_wide(f->use[u].node->op);
+            d->some_bears = d->some_bears || wide || ti_role_bears_wide(f->use[u].node->op);
             d->all_wide = d->all_wide && wide;
         }
         d->some_wide = d->some_wide || f->leaves[v];
@@ -462,13 +462,13 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         if (!out->looks[v])
             continue;
         double lo, hi;
-        maker = tc_def(f->g, v);
-        bool gives = !maker || tc_role_moves(maker) || tc_role_gives_wide(maker->op);
+        maker = ti_def(f->g, v);
+        bool gives = !maker || ti_role_moves(maker) || ti_role_gives_wide(maker->op);
         d->made_wide = d->made_wide && gives;
-        shares = shares && (gives || tc_role_shares(maker->op));
-        d->made_expensive = d->made_expensive && (gives || tc_role_shares(maker->op) ||
-                                                  tc_role_bears_wide(maker->op));
-        natural = natural && maker && tc_role_natural(maker->op, &lo, &hi) &&
+        shares = shares && (gives || ti_role_shares(maker->op));
+        d->made_expensive = d->made_expensive && (gives || ti_role_shares(maker->op) ||
+                                                  ti_role_bears_wide(maker->op));
+        natural = natural && maker && ti_role_natural(maker->op, &lo, &hi) &&
                   (n_maker == 0 || (lo == d->lo && hi == d->hi));
         if (natural) {
             d->lo = lo;
@@ -492,8 +492,8 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     d->unmasked = n_maker == 1 ? scores_below(c, out, maker) : -1;
     reader = past_factors(f, reader);
     bool curve = reader && reader != &several && reader->n_in == 1 &&
-                 (tc_role_curve(reader->op) || tc_role_shares(reader->op));
-    d->after = curve && tc_dataflow_quantizes(f, reader) ? reader : NULL;
+                 (ti_role_curve(reader->op) || ti_role_shares(reader->op));
+    d->after = curve && ti_dataflow_quantizes(f, reader) ? reader : NULL;
 }
 
 /* Joins by domain.  Those that cannot be are settled; only cats ask further. */
@@ -505,9 +505,9 @@ static void settle_joins(tc_domains *out)
         j.part = out->of[j.part];
         j.whole = out->of[j.whole];
         const tc_domain *a = &out->domain[j.part], *b = &out->domain[j.whole];
-        bool known = tc_domain_known(a) && !(j.alone && a->fixed_range);
-        j.settled = known || tc_domain_known(b) || !compatible(&a->setting, &b->setting);
-        if (j.part != j.whole && (!j.settled || (j.cat && !tc_domain_known(b))))
+        bool known = ti_domain_known(a) && !(j.alone && a->fixed_range);
+        j.settled = known || ti_domain_known(b) || !compatible(&a->setting, &b->setting);
+        if (j.part != j.whole && (!j.settled || (j.cat && !ti_domain_known(b))))
             out->join[kept++] = j;
     }
     out->n_join = kept;
@@ -522,9 +522,9 @@ static void settle_parts(classes *c)
         const tc_node *node = g->node[k];
         bool any = false;
         for (int i = 0; i < node->n_out; i++)
-            any = any || (tc_role_carried(node, i) && c->has[node->out[i]]);
+            any = any || (ti_role_carried(node, i) && c->has[node->out[i]]);
         for (int i = 0; any && i < node->n_out; i++)
-            if (tc_role_carried(node, i))
+            if (ti_role_carried(node, i))
                 c->has[node->out[i]] = true;
     }
 }
@@ -540,10 +540,10 @@ static void tell_idle_observers(const classes *c, const tc_domains *out)
         for (tc_val v = 1; v < g->n_val && asks; v++) {
             const tc_node *def = g->val[v]->def;
             const char *name = def && def->loc->node ? def->loc->node : g->val[v]->name;
-            if (!name || !tc_text_eq(name, entry->name) || (def && def->out[0] != v))
+            if (!name || !ti_text_eq(name, entry->name) || (def && def->out[0] != v))
                 continue;
-            if (out->of[v] < 0 || tc_domain_known(&out->domain[out->of[v]]))
-                tc_warning(c->ctx, def ? def->loc : NULL, TC_E_NO_EFFECT,
+            if (out->of[v] < 0 || ti_domain_known(&out->domain[out->of[v]]))
+                ti_warning(c->ctx, def ? def->loc : NULL, TC_E_NO_EFFECT,
                            "the observer for '%s' has no effect: %s", entry->name,
                            out->of[v] < 0 ? "the value has no quantization of its own"
                                           : "its range is fixed, or follows from another value's");
@@ -552,16 +552,16 @@ static void tell_idle_observers(const classes *c, const tc_domains *out)
     }
 }
 
-tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
+tc_status ti_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
                           const float *never, tc_domains *out)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     if (!config->checked)
-        TC_TRY(tc_config_check(ctx, config, g));
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+        TC_TRY(ti_config_check(ctx, config, g));
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     *out = (tc_domains){.never = never};
     classes c = {ctx,
-                 tc_dataflow_of(ctx, g, config, never),
+                 ti_dataflow_of(ctx, g, config, never),
                  tc_new_n(&ctx->scratch, uint32_t, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
@@ -569,10 +569,10 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
                  tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
     for (tc_val v = 0; v < g->n_val; v++) {
         c.parent[v] = v;
-        c.has[v] = tc_dataflow_wants_domain(&c.flow, v);
+        c.has[v] = ti_dataflow_wants_domain(&c.flow, v);
     }
     for (size_t i = 0; i < g->n_in && config->in.has; i++)
-        c.has[g->in[i]] = tc_dataflow_is_f32(&c.flow, g->in[i]);
+        c.has[g->in[i]] = ti_dataflow_is_f32(&c.flow, g->in[i]);
     settle_parts(&c);
     set_values(&c);
     join_state(&c);
@@ -591,6 +591,6 @@ tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
             out->cut[v] = c.flow.cut[v] ? never[v] : 0;
     }
     tell_idle_observers(&c, out);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return TC_OK;
 }

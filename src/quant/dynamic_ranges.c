@@ -15,22 +15,22 @@
 /* The quantize that made the codes which the node reads by the same, computed scale; or NULL. */
 static const tc_node *made_by(const tc_graph *g, const tc_node *node)
 {
-    const tc_node *def = node->op == TC_OP_dequantize ? tc_def(g, node->in[0]) : NULL;
+    const tc_node *def = node->op == TC_OP_dequantize ? ti_def(g, node->in[0]) : NULL;
     if (!def || def->op != TC_OP_quantize || def->n_in != node->n_in || node->n_in < 2 ||
-        tc_is_const(g, node->in[1]))
+        ti_is_const(g, node->in[1]))
         return NULL;
     for (int i = 1; i < node->n_in; i++)
         if (def->in[i] != node->in[i])
             return NULL;
     const tc_attr_quantize *a = def->attr, *b = node->attr;
-    return a->axis == b->axis && tc_type_of(g, def->in[0]) == tc_type_of(g, node->out[0]) ? def
+    return a->axis == b->axis && ti_type_of(g, def->in[0]) == ti_type_of(g, node->out[0]) ? def
                                                                                          : NULL;
 }
 
 static bool of_constants(const tc_graph *g, const tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && !tc_is_const(g, node->in[i]))
+        if (node->in[i] && !ti_is_const(g, node->in[i]))
             return false;
     return node->op == TC_OP_dequantize;
 }
@@ -38,7 +38,7 @@ static bool of_constants(const tc_graph *g, const tc_node *node)
 /* Nothing but such pairs and constants. */
 static bool is_dynamic(tc_ctx *ctx, const tc_graph *g, bool *any)
 {
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     uint32_t *pairs = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k], *def = made_by(g, node);
@@ -55,13 +55,13 @@ static bool is_dynamic(tc_ctx *ctx, const tc_graph *g, bool *any)
     return true;
 }
 
-bool tc_quant_is_dynamic(tc_ctx *ctx, const tc_module *module)
+bool ti_quant_is_dynamic(tc_ctx *ctx, const tc_module *module)
 {
     bool any = false, all = true;
     for (size_t i = 0; i < module->n_graph && all; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         all = is_dynamic(ctx, module->graph[i], &any);
-        tc_arena_rewind(&ctx->scratch, mark);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return any && all;
 }
@@ -71,32 +71,32 @@ static tc_status take_pair(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_node *def = made_by(rw->from, node);
     if (!def)
         return TC_OK;
-    return tc_rewrite_with(rw, node, rw->now[def->in[0]], done);
+    return ti_rewrite_with(rw, node, rw->now[def->in[0]], done);
 }
 
 static tc_status take_constant(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!of_constants(rw->from, node))
         return TC_OK;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
     tc_tensor *in = tc_new_n(&rw->ctx->scratch, tc_tensor, (size_t)node->n_in), out;
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_tensor_of(rw->from, node->in[i]);
+        in[i] = ti_tensor_of(rw->from, node->in[i]);
     tc_status status =
-        tc_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, &out, &rw->ctx->arena);
-    tc_arena_rewind(&rw->ctx->scratch, mark);
+        ti_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, &out, &rw->ctx->arena);
+    ti_arena_rewind(&rw->ctx->scratch, mark);
     TC_TRY(status);
     const char *name = rw->from->val[node->in[0]]->name;
-    tc_rewrite_bind(rw, node->out[0],
-                    tc_graph_const(rw->to, tc_type_of(rw->from, node->out[0]), out.data, name,
+    ti_rewrite_bind(rw, node->out[0],
+                    ti_graph_const(rw->to, ti_type_of(rw->from, node->out[0]), out.data, name,
                                    node->loc));
     *done = true;
     return TC_OK;
 }
 
-tc_status tc_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module)
+tc_status ti_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {take_pair, take_constant};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -73,7 +73,7 @@ static void fix(evening *e, tc_val v)
 /* Both have the same channels, along those axes. */
 static void tie(evening *e, tc_val a, tc_val b)
 {
-    const tc_type *ta = tc_type_of(e->g, a), *tb = tc_type_of(e->g, b);
+    const tc_type *ta = ti_type_of(e->g, a), *tb = ti_type_of(e->g, b);
     if (e->axis[a] < 0 || e->axis[b] < 0 || ta->dim[e->axis[a]] != tb->dim[e->axis[b]]) {
         fix(e, a);
         fix(e, b);
@@ -91,7 +91,7 @@ static void tie(evening *e, tc_val a, tc_val b)
 static bool is_known(const tc_graph *g, tc_val v)
 {
     return !v ||
-           (tc_is_const(g, v) && tc_type_of(g, v)->dtype == TC_f32 && !tc_type_of(g, v)->quant);
+           (ti_is_const(g, v) && ti_type_of(g, v)->dtype == TC_f32 && !ti_type_of(g, v)->quant);
 }
 
 /* A layer whose weights and bias may be changed. */
@@ -100,13 +100,13 @@ static bool is_layer(const tc_graph *g, const tc_node *node)
     if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || node->n_in < 2 || !node->in[1] ||
         !is_known(g, node->in[1]) || (node->n_in > 2 && !is_known(g, node->in[2])))
         return false;
-    const tc_type *w = tc_type_of(g, node->in[1]), *x = tc_type_of(g, node->in[0]);
+    const tc_type *w = ti_type_of(g, node->in[1]), *x = ti_type_of(g, node->in[0]);
     return node->op == TC_OP_linear ? w->rank == 2 : x->rank == w->rank;
 }
 
 static int layer_axis(const tc_graph *g, const tc_node *node, tc_val v)
 {
-    return node->op == TC_OP_linear ? tc_type_of(g, v)->rank - 1 : 1;
+    return node->op == TC_OP_linear ? ti_type_of(g, v)->rank - 1 : 1;
 }
 
 /* The axis after a mean; -1: it is gone. */
@@ -115,7 +115,7 @@ static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
     const tc_attr_axes *a = node->attr;
     int lost = 0;
     for (int i = 0; i < a->axes.n; i++) {
-        int64_t k = a->axes.v[i] < 0 ? a->axes.v[i] + tc_type_of(g, node->in[0])->rank
+        int64_t k = a->axes.v[i] < 0 ? a->axes.v[i] + ti_type_of(g, node->in[0])->rank
                                      : a->axes.v[i];
         if (k == axis)
             return -1;
@@ -142,7 +142,7 @@ static int kept_axis(const evening *e, const tc_node *node, int axis)
     case TC_OP_mean:
         return averaged_axis(e->g, node, axis);
     default:
-        return tc_moved_axis(e->g, node, axis);
+        return ti_moved_axis(e->g, node, axis);
     }
 }
 
@@ -152,9 +152,9 @@ static int main_operand(const evening *e, const tc_node *node)
     if (node->op != TC_OP_mul)
         return 0;
     for (int i = 0; i < 2; i++)
-        if (!tc_is_const(e->g, node->in[i]) && e->axis[node->in[i]] >= 0 &&
+        if (!ti_is_const(e->g, node->in[i]) && e->axis[node->in[i]] >= 0 &&
             !e->fixed[root_of(e, node->in[i])] &&
-            tc_same_dims(tc_type_of(e->g, node->in[i]), tc_type_of(e->g, node->out[0])))
+            ti_same_dims(ti_type_of(e->g, node->in[i]), ti_type_of(e->g, node->out[0])))
             return i;
     return -1;
 }
@@ -172,8 +172,8 @@ static void follow(evening *e, const tc_node *node)
     tc_val v = from >= 0 ? node->in[from] : TC_NONE;
     int axis = v && e->axis[v] >= 0 ? kept_axis(e, node, e->axis[v]) : -1;
     if (node->op == TC_OP_add && axis >= 0 &&
-        (tc_type_of(g, node->in[0]) != tc_type_of(g, out) || tc_is_const(g, node->in[1]) ||
-         tc_type_of(g, node->in[1]) != tc_type_of(g, out)))
+        (ti_type_of(g, node->in[0]) != ti_type_of(g, out) || ti_is_const(g, node->in[1]) ||
+         ti_type_of(g, node->in[1]) != ti_type_of(g, out)))
         axis = -1;
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] && (axis < 0 || (i != from && node->op != TC_OP_add)))
@@ -205,8 +205,8 @@ static void find_sets(evening *e)
 {
     const tc_graph *g = e->g;
     tc_arena *a = &e->ctx->arena;
-    const bool *pinned = tc_graph_pinned(e->ctx, g);
-    const uint32_t *readers = tc_graph_readers(e->ctx, g);
+    const bool *pinned = ti_graph_pinned(e->ctx, g);
+    const uint32_t *readers = ti_graph_readers(e->ctx, g);
     e->parent = tc_new_n(a, tc_val, g->n_val);
     e->axis = tc_new_n(a, int8_t, g->n_val);
     e->fixed = tc_new_n(a, bool, g->n_val);
@@ -233,9 +233,9 @@ static void find_sets(evening *e)
         for (int i = 0; i < node->n_out; i++) {
             tc_val v = node->out[i];
             tc_level level;
-            tc_config_scheme(e->config, node->loc, g->val[v]->name, &level);
-            if (pinned[v] || level >= TC_LEVEL_io || tc_type_of(g, v)->dtype != TC_f32 ||
-                tc_type_of(g, v)->quant)
+            ti_config_scheme(e->config, node->loc, g->val[v]->name, &level);
+            if (pinned[v] || level >= TC_LEVEL_io || ti_type_of(g, v)->dtype != TC_f32 ||
+                ti_type_of(g, v)->quant)
                 fix(e, v);
         }
         if ((node->op == TC_OP_relu || node->op == TC_OP_clamp) && readers[node->in[0]] == 1)
@@ -245,9 +245,9 @@ static void find_sets(evening *e)
     int32_t *at = tc_new_n(a, int32_t, g->n_val);
     for (tc_val v = 1; v < g->n_val; v++) {
         tc_val r = root_of(e, v);
-        if (e->axis[v] < 0 || e->fixed[r] || !e->made[r] || tc_is_const(g, v))
+        if (e->axis[v] < 0 || e->fixed[r] || !e->made[r] || ti_is_const(g, v))
             continue;
-        int64_t n = tc_type_of(g, v)->dim[e->axis[v]];
+        int64_t n = ti_type_of(g, v)->dim[e->axis[v]];
         if (n < 2)
             continue;
         if (!at[r]) {
@@ -256,8 +256,8 @@ static void find_sets(evening *e)
             at[r] = (int32_t)++e->n_set;
         }
         e->of[v] = at[r] - 1;
-        const tc_node *def = tc_def(g, v);
-        e->wanted[v] = !e->waits[v] && !tc_role_moves(def);
+        const tc_node *def = ti_def(g, v);
+        e->wanted[v] = !e->waits[v] && !ti_role_moves(def);
         e->place[v] = e->n_place;
         e->n_place += e->wanted[v] ? (size_t)n : 0;
     }
@@ -275,10 +275,10 @@ static size_t leave_small(evening *e, size_t n_sample)
 {
     size_t left = 0;
     for (tc_val v = 1; v < e->g->n_val; v++) {
-        if (e->of[v] < 0 || !e->wanted[v] || averages(tc_def(e->g, v)))
+        if (e->of[v] < 0 || !e->wanted[v] || averages(ti_def(e->g, v)))
             continue;
         set *s = &e->set[e->of[v]];
-        int64_t places = tc_type_count(tc_type_of(e->g, v)) / s->n;
+        int64_t places = tc_type_count(ti_type_of(e->g, v)) / s->n;
         s->small = s->small || (double)places * (double)n_sample < ENOUGH;
     }
     for (tc_val v = 1; v < e->g->n_val; v++)
@@ -320,8 +320,8 @@ static void look(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 static tc_status look_at(evening *e, tc_graph *g, const tc_samples *samples, float **out)
 {
     tc_runner *runner;
-    TC_TRY(tc_runner_new(e->ctx, g, e->wanted, samples->n, &runner));
-    size_t n = tc_runner_threads(runner);
+    TC_TRY(ti_runner_new(e->ctx, g, e->wanted, samples->n, &runner));
+    size_t n = ti_runner_threads(runner);
     looker *l = tc_new_n(&e->ctx->arena, looker, n);
     void **guest = tc_new_n(&e->ctx->arena, void *, n);
     for (size_t i = 0; i < n; i++) {
@@ -330,7 +330,7 @@ static tc_status look_at(evening *e, tc_graph *g, const tc_samples *samples, flo
     }
     tc_visit visit = {
         .samples = samples, .what = "samples, channels", .guest = guest, .see = look};
-    TC_TRY(tc_runner_run(runner, &visit));
+    TC_TRY(ti_runner_run(runner, &visit));
     *out = l[0].most;
     for (size_t i = 1; i < n; i++)
         for (size_t k = 0; k < e->n_place; k++)
@@ -369,8 +369,8 @@ static double factor_of(const evening *e, tc_val v, int64_t c)
 
 static tc_val scaled(tc_rewrite *rw, const evening *e, const tc_node *node, int operand)
 {
-    tc_tensor w = tc_tensor_of(rw->from, node->in[operand]),
-              t = tc_tensor_new(&rw->ctx->arena, w.type);
+    tc_tensor w = ti_tensor_of(rw->from, node->in[operand]),
+              t = ti_tensor_new(&rw->ctx->arena, w.type);
     int64_t rows = w.type->dim[0], each = tc_type_count(w.type) / rows, groups = 1, taps = each;
     if (operand == 1) {
         groups = node->op == TC_OP_conv ? ((const tc_attr_conv *)node->attr)->groups : 1;
@@ -380,11 +380,11 @@ static tc_val scaled(tc_rewrite *rw, const evening *e, const tc_node *node, int 
         for (int64_t j = 0; j < each; j++) {
             int64_t in = r / (rows / groups) * (each / taps) + j / taps;
             double by = operand == 1 ? factor_of(e, node->in[0], in) : 1;
-            tc_store_f64(t, r * each + j,
-                         tc_load_f64(w, r * each + j) * by / factor_of(e, node->out[0], r));
+            ti_store_f64(t, r * each + j,
+                         ti_load_f64(w, r * each + j) * by / factor_of(e, node->out[0], r));
         }
     const tc_value *old = rw->from->val[node->in[operand]];
-    return tc_graph_const(rw->to, t.type, t.data, old->name, node->loc);
+    return ti_graph_const(rw->to, t.type, t.data, old->name, node->loc);
 }
 
 static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -396,7 +396,7 @@ static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
     *done = true;
     tc_val w = layer ? scaled(rw, e, node, 1) : TC_NONE;
     tc_val b = layer && node->n_in > 2 && node->in[2] ? scaled(rw, e, node, 2) : TC_NONE;
-    tc_rewrite_copy(rw, node);
+    ti_rewrite_copy(rw, node);
     tc_node *made = rw->to->node[rw->to->n_node - 1];
     if (w)
         made->in[1] = w;
@@ -407,25 +407,25 @@ static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_quant_equalize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+tc_status ti_quant_equalize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                             const tc_domains *domains, size_t *n)
 {
     static tc_rewriter *const rewriters[] = {change};
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     evening *e = tc_new(&ctx->arena, evening);
     *e = (evening){.ctx = ctx, .g = g, .config = request->config};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     find_sets(e);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     *n = 0;
     if (!e->n_set || !request->samples.n)
         return TC_OK;
     tc_samples samples;
     float *most;
-    TC_TRY(tc_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples));
+    TC_TRY(ti_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples));
     if (!(*n = leave_small(e, samples.n)))
         return TC_OK;
     TC_TRY(look_at(e, g, &samples, &most));
     choose_factors(e, most);
-    return tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), e);
+    return ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), e);
 }

@@ -24,17 +24,17 @@ typedef struct solo {
     tc_tensor *in, *out, *real;
 } solo;
 
-double tc_quant_work(const tc_graph *g)
+double ti_quant_work(const tc_graph *g)
 {
     double work = 0;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        double out = node->n_out ? (double)tc_type_count(tc_type_of(g, node->out[0])) : 0, each = 1;
-        const tc_type *w = node->n_in > 1 ? tc_type_of(g, node->in[1]) : NULL;
+        double out = node->n_out ? (double)tc_type_count(ti_type_of(g, node->out[0])) : 0, each = 1;
+        const tc_type *w = node->n_in > 1 ? ti_type_of(g, node->in[1]) : NULL;
         if (w && w->rank && (tc_ops[node->op].traits & T_MAC))
             each = node->op == TC_OP_matmul
                        ? (double)w->dim[w->rank > 1 ? w->rank - 2 : 0]
-                       : (double)tc_type_count(w) / (double)tc_max_i64(1, w->dim[0]);
+                       : (double)tc_type_count(w) / (double)ti_max_i64(1, w->dim[0]);
         work += out * each;
     }
     return work;
@@ -55,12 +55,12 @@ static void see_twin(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     const tc_quant *q = row->grid;
     size_t n = (size_t)tc_type_count(seen.type);
     float *x = seen.data;
-    tc_snap grid = tc_snap_make(q->scale[0], q->zero[0], q->lo, q->hi);
+    tc_snap grid = ti_snap_make(q->scale[0], q->zero[0], q->lo, q->hi);
     double lo = q->scale[0] * (double)(q->lo - q->zero[0]),
            hi = q->scale[0] * (double)(q->hi - q->zero[0]);
     for (size_t i = 0; i < n; i++) {
         float y;
-        tc_snap_f32(&grid, &x[i], &y, 1);
+        ti_snap_f32(&grid, &x[i], &y, 1);
         double real = (double)x[i], e = (double)y - real;
         row->square += real * real;
         row->error += e * e;
@@ -69,7 +69,7 @@ static void see_twin(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     }
 }
 
-bool tc_alone_is_cut(const tc_alone *row)
+bool ti_alone_is_cut(const tc_alone *row)
 {
     const double MOSTLY = 0.5, UNSEEN = 0.1; /* of its own noise */
     return row->noise >= 0 && row->square > 0 && row->cut > MOSTLY * row->error &&
@@ -98,12 +98,12 @@ static double noise_of(const solo *s)
 
 static tc_status run_plain(solo *s)
 {
-    tc_plan_start(s->plan, s->in, s->state);
-    TC_TRY(tc_plan_go(s->plan, TC_NONE));
-    tc_plan_outputs(s->plan, s->out);
+    ti_plan_start(s->plan, s->in, s->state);
+    TC_TRY(ti_plan_go(s->plan, TC_NONE));
+    ti_plan_outputs(s->plan, s->out);
     for (size_t i = 0; i < s->g->n_out; i++)
         memcpy(s->real[i].data, s->out[i].data, tc_type_bytes(s->out[i].type));
-    tc_plan_start(s->plan, s->in, s->state);
+    ti_plan_start(s->plan, s->in, s->state);
     return TC_OK;
 }
 
@@ -118,25 +118,25 @@ static tc_status run_sample(solo *s, double times)
             if (!row)
                 continue;
             s->now = v;
-            tc_plan_start(s->twin, s->in, s->state);
-            tc_plan_follow(s->twin, s->plan);
-            TC_TRY(tc_plan_go(s->twin, TC_NONE));
-            tc_plan_outputs(s->twin, s->out);
+            ti_plan_start(s->twin, s->in, s->state);
+            ti_plan_follow(s->twin, s->plan);
+            TC_TRY(ti_plan_go(s->twin, TC_NONE));
+            ti_plan_outputs(s->twin, s->out);
             row->noise += times * noise_of(s);
-            TC_TRY(tc_plan_go(s->plan, v));
+            TC_TRY(ti_plan_go(s->plan, v));
         }
     return TC_OK;
 }
 
 static bool has_grid(const tc_graph *g, const tc_alone *row)
 {
-    return row->grid && row->grid->axis < 0 && tc_type_of(g, row->value)->dtype == TC_f32;
+    return row->grid && row->grid->axis < 0 && ti_type_of(g, row->value)->dtype == TC_f32;
 }
 
 /* Which rows are measured: the first ones, as many as the work allows; and on how many samples. */
 static size_t choose_rows(solo *s, tc_alone *row, size_t n, size_t n_sample)
 {
-    double each = fmax(1, tc_quant_work(s->g) / 2), all = 0;
+    double each = fmax(1, ti_quant_work(s->g) / 2), all = 0;
     for (size_t i = 0; i < n; i++)
         all += has_grid(s->g, &row[i]);
     double fit = fmin(SAMPLES, fmax(FEW_SAMPLES, floor(WORK / (each * fmax(1, all)))));
@@ -152,7 +152,7 @@ static size_t choose_rows(solo *s, tc_alone *row, size_t n, size_t n_sample)
     return n_sample;
 }
 
-tc_status tc_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
+tc_status ti_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
                                 const bool *wanted, void *const *state, const tc_samples *samples,
                                 tc_alone *row, size_t n)
 {
@@ -161,22 +161,22 @@ tc_status tc_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *p
     size_t n_sample = choose_rows(s, row, n, samples->n);
     s->watch = (tc_watch){wanted, see_nothing, s};
     s->twin_watch = (tc_watch){wanted, see_twin, s};
-    s->plan = tc_plan_twin(plan, &s->watch);
-    s->twin = tc_plan_twin(plan, &s->twin_watch);
-    tc_plan_on_oom(s->plan, ctx->arena.oom);
-    tc_plan_on_oom(s->twin, ctx->arena.oom);
-    s->in = tc_input_buffers(ctx, g);
+    s->plan = ti_plan_twin(plan, &s->watch);
+    s->twin = ti_plan_twin(plan, &s->twin_watch);
+    ti_plan_on_oom(s->plan, ctx->arena.oom);
+    ti_plan_on_oom(s->twin, ctx->arena.oom);
+    s->in = ti_input_buffers(ctx, g);
     s->out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     s->real = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_out; i++)
-        s->real[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->out[i]));
+        s->real[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->out[i]));
     tc_status status = TC_OK;
     for (size_t k = 0; k < n_sample && status == TC_OK; k++) {
         status = samples->read(samples->from, k * samples->n / n_sample, s->in);
         if (status == TC_OK)
             status = run_sample(s, 1 / (double)n_sample);
     }
-    tc_plan_end(s->plan);
-    tc_plan_end(s->twin);
+    ti_plan_end(s->plan);
+    ti_plan_end(s->twin);
     return status;
 }

@@ -17,17 +17,17 @@ typedef struct tc_alone {
 } tc_alone;
 
 /* Ends of its grid cut numbers, and little of that reaches the outputs: on purpose. */
-bool tc_alone_is_cut(const tc_alone *row);
+bool ti_alone_is_cut(const tc_alone *row);
 
 /* The real program runs with one of the values on its grid and everything else as it is, over a few
  * of the samples; values beyond the work that this may take are not measured, so that the most
  * interesting come first.  plan: of g, with these values wanted.  state: what g remembers, by
  * mutation. */
-TC_MUST_USE tc_status tc_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
+TC_MUST_USE tc_status ti_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
                                             const bool *wanted, void *const *state,
                                             const tc_samples *samples, tc_alone *row, size_t n);
 
 /* About how many multiplications a run of the program takes. */
-double tc_quant_work(const tc_graph *g);
+double ti_quant_work(const tc_graph *g);
 
 #endif

@@ -46,14 +46,14 @@ static void average(void *what, size_t block, tc_arena *room)
     const tc_feedback *f = a->f;
     const tc_columns *s = f->shape;
     int64_t row = s->groups * s->k, first = (int64_t)block * COLUMNS,
-            n = tc_min_i64(COLUMNS, row - first);
+            n = ti_min_i64(COLUMNS, row - first);
     (void)room;
     for (int k = 0; k < 2; k++) {
         double sum[COLUMNS] = {0};
         for (size_t i = 0; i < f->n_window; i++) {
             const float *x = (k ? f->window[i].typed : f->window[i].real) + first;
             for (int64_t c = 0; c < s->each; c++)
-                tc_gram_sum(sum, x + c * row, n);
+                ti_gram_sum(sum, x + c * row, n);
         }
         for (int64_t j = 0; j < n; j++)
             a->mean[k][first + j] = (float)(sum[j] / (double)(s->each * (int64_t)f->n_window));
@@ -70,7 +70,7 @@ static void centre(void *what, size_t i, tc_arena *room)
     for (int k = 0; k < 2; k++) {
         float *x = (float *)(uintptr_t)(k ? c->f->window[i].typed : c->f->window[i].real);
         for (int64_t p = 0; p < s->each; p++)
-            tc_gram_centre(x + p * row, c->mean[k], row);
+            ti_gram_centre(x + p * row, c->mean[k], row);
     }
 }
 
@@ -81,14 +81,14 @@ static void add_rows(void *what, size_t block, tc_arena *room)
     const solving *v = what;
     const tc_columns *s = v->f->shape;
     int64_t each = (s->k + BLOCK - 1) / BLOCK, g = (int64_t)block / each,
-            first = (int64_t)block % each * BLOCK, n = tc_min_i64(BLOCK, s->k - first),
+            first = (int64_t)block % each * BLOCK, n = ti_min_i64(BLOCK, s->k - first),
             row = s->groups * s->k, at = (g * s->k + first) * s->k;
     (void)room;
     for (size_t i = 0; i < v->f->n_window; i++) {
         const float *x = v->f->window[i].real + g * s->k, *y = v->f->window[i].typed + g * s->k;
-        tc_outer_add(v->h + at + first, s->k, n, s->k - first, s->each,
+        ti_outer_add(v->h + at + first, s->k, n, s->k - first, s->each,
                      &(tc_outer){y + first, row, y + first, row}, 1);
-        tc_outer_add(v->c + at, s->k, n, s->k, s->each, &(tc_outer){x + first, row, y, row}, 1);
+        ti_outer_add(v->c + at, s->k, n, s->k, s->each, &(tc_outer){x + first, row, y, row}, 1);
     }
 }
 
@@ -109,17 +109,17 @@ static void add_lanes(void *what, size_t block, tc_arena *room)
     const solving *v = what;
     const tc_columns *s = v->f->shape;
     int64_t first = (int64_t)block * TC_OUTER_LANES, k = s->k, row = s->groups * k,
-            lanes = tc_min_i64(TC_OUTER_LANES, s->groups - first);
+            lanes = ti_min_i64(TC_OUTER_LANES, s->groups - first);
     float *h = tc_new_n(room, float, (size_t)(k * k * lanes)),
           *c = tc_new_n(room, float, (size_t)(k * k * lanes));
     for (size_t i = 0; i < v->f->n_window; i++) {
         const float *x = v->f->window[i].real + first, *y = v->f->window[i].typed + first;
-        tc_outer_add_lanes(h, lanes, k, s->each, y, y, row, s->groups, true);
-        tc_outer_add_lanes(c, lanes, k, s->each, x, y, row, s->groups, false);
+        ti_outer_add_lanes(h, lanes, k, s->each, y, y, row, s->groups, true);
+        ti_outer_add_lanes(c, lanes, k, s->each, x, y, row, s->groups, false);
     }
     for (int64_t l = 0; l < lanes; l++)
         for (int64_t i = 0; i < k * k; i++) {
-            int64_t r = tc_min_i64(i / k, i % k), q = tc_max_i64(i / k, i % k);
+            int64_t r = ti_min_i64(i / k, i % k), q = ti_max_i64(i / k, i % k);
             v->h[(first + l) * k * k + i] = h[(r * k + q) * lanes + l];
             v->c[(first + l) * k * k + i] = c[i * lanes + l];
         }
@@ -132,10 +132,10 @@ static void add_all(solving *v)
     size_t lanes = (size_t)((s->groups + TC_OUTER_LANES - 1) / TC_OUTER_LANES),
            blocks = (size_t)(s->groups * ((s->k + BLOCK - 1) / BLOCK));
     if (s->taps_first) {
-        tc_each(f->ctx, lanes, f->n_thread, add_lanes, v);
+        ti_each(f->ctx, lanes, f->n_thread, add_lanes, v);
         return;
     }
-    tc_each(f->ctx, blocks, f->n_thread, add_rows, v);
+    ti_each(f->ctx, blocks, f->n_thread, add_rows, v);
     mirror(v);
 }
 
@@ -177,8 +177,8 @@ static void gather(solving *v)
     size_t row = (size_t)(s->groups * s->k), square = row * (size_t)s->k;
     averaging a = {f, {tc_new_n(scratch, float, row), tc_new_n(scratch, float, row)}};
     if (!f->centred) {
-        tc_each(f->ctx, (row + COLUMNS - 1) / COLUMNS, f->n_thread, average, &a);
-        tc_each(f->ctx, f->n_window, f->n_thread, centre, &a);
+        ti_each(f->ctx, (row + COLUMNS - 1) / COLUMNS, f->n_thread, average, &a);
+        ti_each(f->ctx, f->n_window, f->n_thread, centre, &a);
     }
     v->h = tc_new_n(scratch, float, square);
     v->c = tc_new_n(scratch, float, square);
@@ -215,8 +215,8 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
     for (int64_t i = 0; i < n * k; i++) {
         int64_t c = q->axis >= 0 ? first + i / k : 0, at = first * k + i;
         want[i] = (float)((double)((const float *)f->real.data)[at] / q->scale[c]);
-        step[i] = tc_lattice_step(v->lattice, c, i % k);
-        code[i] = (float)tc_load_i64(v->out, at);
+        step[i] = ti_lattice_step(v->lattice, c, i % k);
+        code[i] = (float)ti_load_i64(v->out, at);
     }
     tc_gram_rows r = {.n = n,
                       .k = k,
@@ -230,9 +230,9 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
                       .reach = 1,
                       .slope = slope,
                       .room = own};
-    tc_gram_descend(&r, SWEEPS);
+    ti_gram_descend(&r, SWEEPS);
     for (int64_t i = 0; i < n * k; i++)
-        tc_store_i64(v->out, first * k + i, (int64_t)code[i]);
+        ti_store_i64(v->out, first * k + i, (int64_t)code[i]);
 }
 
 /* Rows BLOCK * i and after. */
@@ -240,28 +240,28 @@ static void solve_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;
     const tc_columns *s = v->f->shape;
-    int64_t first = (int64_t)block * BLOCK, last = tc_min_i64(first + BLOCK, s->rows),
+    int64_t first = (int64_t)block * BLOCK, last = ti_min_i64(first + BLOCK, s->rows),
             of_group = s->rows / s->groups;
     for (int64_t n; first < last; first += n) {
-        n = tc_min_i64(last - first, of_group - first % of_group);
+        n = ti_min_i64(last - first, of_group - first % of_group);
         solve_some(v, first, n, room);
     }
 }
 
-tc_tensor tc_feedback_codes(const tc_feedback *f)
+tc_tensor ti_feedback_codes(const tc_feedback *f)
 {
-    tc_mark mark = tc_arena_mark(&f->ctx->scratch);
-    solving v = {.f = f, .out = tc_tensor_new(f->to, f->codes.type)};
+    tc_mark mark = ti_arena_mark(&f->ctx->scratch);
+    solving v = {.f = f, .out = ti_tensor_new(f->to, f->codes.type)};
     gather(&v);
-    tc_lattice lattice = tc_lattice_of(f->ctx, &f->ctx->scratch, f->real, f->codes.type->quant,
+    tc_lattice lattice = ti_lattice_of(f->ctx, &f->ctx->scratch, f->real, f->codes.type->quant,
                                        f->setting, importance_of(&v));
     v.lattice = &lattice;
     if (lattice.step)
-        tc_lattice_round(&lattice, f->real, v.out);
+        ti_lattice_round(&lattice, f->real, v.out);
     else
         memcpy(v.out.data, f->codes.data, tc_type_bytes(f->codes.type));
     size_t blocks = (size_t)((f->shape->rows + BLOCK - 1) / BLOCK);
-    tc_each(f->ctx, blocks, f->n_thread, solve_rows, &v);
-    tc_arena_rewind(&f->ctx->scratch, mark);
+    ti_each(f->ctx, blocks, f->n_thread, solve_rows, &v);
+    ti_arena_rewind(&f->ctx->scratch, mark);
     return v.out;
 }

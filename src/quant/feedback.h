@@ -26,6 +26,6 @@ typedef struct tc_feedback {
 
 /* New codes for every row: descended from the old ones to the least squared error
  * over the windows, with means taken off, which the windows then are. */
-tc_tensor tc_feedback_codes(const tc_feedback *f);
+tc_tensor ti_feedback_codes(const tc_feedback *f);
 
 #endif

@@ -25,7 +25,7 @@ static tc_op curve_of(const tc_graph *g, const tc_domain *domain)
 {
     tc_op op = TC_OP_COUNT;
     for (size_t i = 0; i < domain->n_val && domain->output; i++) {
-        const tc_node *maker = tc_def(g, domain->val[i]);
+        const tc_node *maker = ti_def(g, domain->val[i]);
         tc_op own = maker ? maker->op : TC_OP_COUNT;
         if ((own != TC_OP_sigmoid && own != TC_OP_tanh) || (i && own != op))
             return TC_OP_COUNT;
@@ -34,7 +34,7 @@ static tc_op curve_of(const tc_graph *g, const tc_domain *domain)
     return op;
 }
 
-void tc_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
+void ti_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
                       double *hi)
 {
     tc_op op = curve_of(g, domain);
@@ -63,7 +63,7 @@ static bool read_by_product(const tc_graph *g, const tc_domains *domains, size_t
  * operations, which inside of attention have to gain more. */
 static double too_wide(const tc_graph *g, const tc_domains *domains, size_t d)
 {
-    const tc_node *maker = tc_def(g, domains->domain[d].val[0]);
+    const tc_node *maker = ti_def(g, domains->domain[d].val[0]);
     return maker && maker->op == TC_OP_softmax && read_by_product(g, domains, d) ? 3 : 1.5;
 }
 
@@ -74,7 +74,7 @@ static bool cuts(const tc_domain *domain, double hi)
     return hi > top + domain->scale / 2;
 }
 
-bool tc_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_ends seen)
+bool ti_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_ends seen)
 {
     const tc_domain *domain = &domains->domain[d];
     double most = fmax(-domain->lo, domain->hi), lo, hi;
@@ -82,7 +82,7 @@ bool tc_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_
         return false;
     if (seen.lo > seen.hi || !(fmaxf(-seen.lo, seen.hi) > 0))
         return true;
-    tc_natural_range(g, domain, seen, &lo, &hi);
+    ti_natural_range(g, domain, seen, &lo, &hi);
     if (curve_of(g, domain) != TC_OP_COUNT && cuts(domain, (double)seen.hi))
         return false;
     return too_wide(g, domains, d) * fmax(-lo, hi) > most;

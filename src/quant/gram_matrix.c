@@ -21,7 +21,7 @@ TC_LANES_BODY axpy(float *restrict to, float by, const float *restrict x, int64_
     for (int64_t j = 0; j < n; j++)
         to[j] += by * x[j];
 }
-TC_LANES(, tc_gram_axpy, axpy, (float *restrict to, float by, const float *restrict x, int64_t n),
+TC_LANES(, ti_gram_axpy, axpy, (float *restrict to, float by, const float *restrict x, int64_t n),
          (to, by, x, n))
 
 TC_LANES_BODY sums(double *restrict sum, const float *restrict x, int64_t n)
@@ -29,7 +29,7 @@ TC_LANES_BODY sums(double *restrict sum, const float *restrict x, int64_t n)
     for (int64_t j = 0; j < n; j++)
         sum[j] += (double)x[j];
 }
-TC_LANES(, tc_gram_sum, sums, (double *restrict sum, const float *restrict x, int64_t n),
+TC_LANES(, ti_gram_sum, sums, (double *restrict sum, const float *restrict x, int64_t n),
          (sum, x, n))
 
 TC_LANES_BODY minus(float *restrict x, const float *restrict mean, int64_t n)
@@ -37,7 +37,7 @@ TC_LANES_BODY minus(float *restrict x, const float *restrict mean, int64_t n)
     for (int64_t j = 0; j < n; j++)
         x[j] -= mean[j];
 }
-TC_LANES(, tc_gram_centre, minus, (float *restrict x, const float *restrict mean, int64_t n),
+TC_LANES(, ti_gram_centre, minus, (float *restrict x, const float *restrict mean, int64_t n),
          (x, mean, n))
 
 TC_LANES_BODY errors(const float *restrict x, const float *restrict y, int64_t n,
@@ -49,7 +49,7 @@ TC_LANES_BODY errors(const float *restrict x, const float *restrict y, int64_t n
         square[j] += e * e;
     }
 }
-TC_LANES(, tc_gram_errors, errors,
+TC_LANES(, ti_gram_errors, errors,
          (const float *restrict x, const float *restrict y, int64_t n, double *restrict sum,
           double *restrict square),
          (x, y, n, sum, square))
@@ -62,7 +62,7 @@ TC_LANES_BODY dots(const float *restrict x, const float *restrict w, int64_t k, 
         for (int64_t j = 0; j < n; j++)
             sum[j] += x[t * n + j] * w[t * n + j];
 }
-TC_LANES(, tc_gram_dots, dots,
+TC_LANES(, ti_gram_dots, dots,
          (const float *restrict x, const float *restrict w, int64_t k, int64_t n,
           float *restrict sum),
          (x, w, k, n, sum))
@@ -81,8 +81,8 @@ static void find_slopes(const tc_gram_rows *r)
     memset(r->slope, 0, (size_t)(n * k) * sizeof *r->slope);
     if (n == 1) {
         for (int64_t j = 0; j < k; j++) {
-            tc_gram_axpy(r->slope, r->want[j], r->c + j * k, k);
-            tc_gram_axpy(r->slope, -r->code[j], r->h + j * k, k);
+            ti_gram_axpy(r->slope, r->want[j], r->c + j * k, k);
+            ti_gram_axpy(r->slope, -r->code[j], r->h + j * k, k);
         }
         return;
     }
@@ -92,7 +92,7 @@ static void find_slopes(const tc_gram_rows *r)
             want[j * n + i] = r->want[i * k + j];
             code[j * n + i] = -r->code[i * k + j];
         }
-    tc_outer_add(r->slope, k, n, k, k, (const tc_outer[]){{want, n, r->c, k}, {code, n, r->h, k}},
+    ti_outer_add(r->slope, k, n, k, k, (const tc_outer[]){{want, n, r->c, k}, {code, n, r->h, k}},
                  2);
 }
 
@@ -141,7 +141,7 @@ static double descend(const tc_gram_rows *r, const row *w, int sweeps)
                 continue;
             gain += fall;
             w->code[j] += by;
-            tc_gram_axpy(w->slope, -by, r->h + j * r->k, r->k);
+            ti_gram_axpy(w->slope, -by, r->h + j * r->k, r->k);
             moved = true;
         }
         if (!moved)
@@ -150,7 +150,7 @@ static double descend(const tc_gram_rows *r, const row *w, int sweeps)
     return gain;
 }
 
-double tc_gram_descend(const tc_gram_rows *r, int sweeps)
+double ti_gram_descend(const tc_gram_rows *r, int sweeps)
 {
     double gain = 0;
     find_slopes(r);

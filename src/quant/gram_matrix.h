@@ -6,15 +6,15 @@
 #include "../base/base.h"
 
 /* to[j] += by * x[j]. */
-void tc_gram_axpy(float *to, float by, const float *x, int64_t n);
+void ti_gram_axpy(float *to, float by, const float *x, int64_t n);
 
 /* sum[j] += x[j];  x[j] -= mean[j];  sum[j] += e and square[j] += e * e with e = x[j] - y[j]. */
-void tc_gram_sum(double *sum, const float *x, int64_t n);
-void tc_gram_centre(float *x, const float *mean, int64_t n);
-void tc_gram_errors(const float *x, const float *y, int64_t n, double *sum, double *square);
+void ti_gram_sum(double *sum, const float *x, int64_t n);
+void ti_gram_centre(float *x, const float *mean, int64_t n);
+void ti_gram_errors(const float *x, const float *y, int64_t n, double *sum, double *square);
 
 /* sum[j] = sum of x[t][j] * w[t][j] over t < k in order; n numbers from one t to the next. */
-void tc_gram_dots(const float *x, const float *w, int64_t k, int64_t n, float *sum);
+void ti_gram_dots(const float *x, const float *w, int64_t k, int64_t n, float *sum);
 
 /* Rows of weights in steps of their scales, one behind the other, and the codes that stand for
  * them. */
@@ -34,6 +34,6 @@ typedef struct tc_gram_rows {
 /* Codes that lower (want c - code h) ... : the squared error of want * real input against code *
  * its integer counterpart, one code at a time, as long as that helps; at most so many sweeps.
  * Returns by how much the error fell, in squared steps. */
-double tc_gram_descend(const tc_gram_rows *r, int sweeps);
+double ti_gram_descend(const tc_gram_rows *r, int sweeps);
 
 #endif

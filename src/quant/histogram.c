@@ -11,9 +11,9 @@
 
 enum { WIDTH = 64, BLOCK = 64, MANY = 1 << 14, FEW = 1024 };
 
-tc_ends tc_ends_none(void) { return (tc_ends){FLT_MAX, -FLT_MAX}; }
+tc_ends ti_ends_none(void) { return (tc_ends){FLT_MAX, -FLT_MAX}; }
 
-void tc_ends_add(tc_ends *ends, tc_ends more)
+void ti_ends_add(tc_ends *ends, tc_ends more)
 {
     ends->lo = more.lo < ends->lo ? more.lo : ends->lo;
     ends->hi = more.hi > ends->hi ? more.hi : ends->hi;
@@ -23,7 +23,7 @@ static void see_plainly(tc_ends *ends, const float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         if (fabsf(x[i]) < TC_HUGE)
-            tc_ends_add(ends, (tc_ends){x[i], x[i]});
+            ti_ends_add(ends, (tc_ends){x[i], x[i]});
 }
 
 /* The ends of each of WIDTH columns of n rows; a comparison with NaN is false. */
@@ -44,7 +44,7 @@ TC_LANES_BODY columns_body(const float *x, int64_t n, float *lo, float *hi)
 TC_LANES(static, columns, columns_body, (const float *x, int64_t n, float *lo, float *hi),
          (x, n, lo, hi))
 
-void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
+void ti_ends_see(tc_ends *ends, const float *x, int64_t n)
 {
     float lo[WIDTH], hi[WIDTH];
     for (int j = 0; j < WIDTH; j++) {
@@ -55,7 +55,7 @@ void tc_ends_see(tc_ends *ends, const float *x, int64_t n)
     int64_t i = n / WIDTH * WIDTH;
     tc_ends all = *ends;
     for (int j = 0; j < WIDTH; j++)
-        tc_ends_add(&all, (tc_ends){lo[j], hi[j]});
+        ti_ends_add(&all, (tc_ends){lo[j], hi[j]});
     if (all.lo <= -TC_HUGE ||
         (all.hi >= TC_HUGE && all.lo <= all.hi)) /* infinities: again, without them */
         i = 0;
@@ -74,7 +74,7 @@ TC_LANES_BODY finite_body(const float *x, int64_t n, uint32_t *bad)
 }
 TC_LANES(static, find_bad, finite_body, (const float *x, int64_t n, uint32_t *bad), (x, n, bad))
 
-bool tc_all_finite(const float *x, int64_t n)
+bool ti_all_finite(const float *x, int64_t n)
 {
     uint32_t bad;
     find_bad(x, n, &bad);
@@ -122,7 +122,7 @@ static void add_counts(const uint16_t *from, tc_ends ends, uint64_t *count)
         count[zero_bin(ends)] += from[i];
 }
 
-void tc_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count)
+void ti_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count)
 {
     for (uint32_t i = 0; i < tally->n_few; i++)
         count[tally->few[i]]++;
@@ -137,7 +137,7 @@ static void reserve_few(tc_tally *t, tc_arena *arena, int64_t n)
 {
     if (t->n_few + n <= t->cap_few)
         return;
-    t->cap_few = (uint32_t)tc_max_i64(2 * t->cap_few, tc_max_i64(t->n_few + n, 8));
+    t->cap_few = (uint32_t)ti_max_i64(2 * t->cap_few, ti_max_i64(t->n_few + n, 8));
     uint16_t *more = tc_new_n(arena, uint16_t, t->cap_few);
     if (t->n_few)
         memcpy(more, t->few, t->n_few * sizeof *more);
@@ -169,7 +169,7 @@ static bool chosen(int64_t block)
     return (uint32_t)block * UINT32_C(2654435761) >> 30 == 0;
 }
 
-void tc_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends)
+void ti_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends)
 {
     int32_t bin[BLOCK];
     bool few = !tally->count && tally->n_few + n <= FEW;
@@ -180,7 +180,7 @@ void tc_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_en
     else if (!tally->count)
         begin_counts(tally, arena);
     for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = tc_min_i64(BLOCK, n - i);
+        int64_t m = ti_min_i64(BLOCK, n - i);
         if (n >= MANY && !chosen(i / BLOCK))
             continue;
         bins_of(x + i, m, ends.lo, per_unit, zero, bin);
@@ -220,7 +220,7 @@ TC_LANES_BODY sums_body(const float *restrict x, int64_t outer, int64_t n, int64
         sum[row % n] += all;
     }
 }
-TC_LANES(, tc_channel_sums, sums_body,
+TC_LANES(, ti_channel_sums, sums_body,
          (const float *restrict x, int64_t outer, int64_t n, int64_t inner, double *restrict sum),
          (x, outer, n, inner, sum))
 
@@ -234,6 +234,6 @@ TC_LANES_BODY move_body(float *restrict x, int64_t outer, int64_t n, int64_t inn
         for (int64_t i = 0; i < inner; i++)
             x[row * inner + i] += by[row % n];
 }
-TC_LANES(, tc_channel_move, move_body,
+TC_LANES(, ti_channel_move, move_body,
          (float *restrict x, int64_t outer, int64_t n, int64_t inner, const float *restrict by),
          (x, outer, n, inner, by))

@@ -10,15 +10,15 @@ enum { LEAST_WINDOWS = 2048, MOST_WINDOWS = 4096, PER_NUMBER = 3 };
 /* So many windows, over all samples, that a row's sums mean something. */
 static int64_t windows_wanted(int64_t k, size_t samples)
 {
-    int64_t all = tc_max_i64(LEAST_WINDOWS, tc_min_i64(PER_NUMBER * k, MOST_WINDOWS)),
+    int64_t all = ti_max_i64(LEAST_WINDOWS, ti_min_i64(PER_NUMBER * k, MOST_WINDOWS)),
             n = (int64_t)samples;
     return n ? (all + n - 1) / n : 0;
 }
 
-bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_columns *out)
+bool ti_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_columns *out)
 {
-    const tc_type *x = tc_type_of(g, node->in[0]), *w = tc_type_of(g, node->in[1]),
-                  *y = tc_type_of(g, node->out[0]);
+    const tc_type *x = ti_type_of(g, node->in[0]), *w = ti_type_of(g, node->in[1]),
+                  *y = ti_type_of(g, node->out[0]);
     *out = (tc_columns){.node = node, .rows = w->dim[0], .groups = 1};
     if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || w->rank < 2 || !w->dim[0])
         return false;
@@ -42,7 +42,7 @@ bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_co
         }
         out->taps_first = out->groups > 1 && out->k == taps && out->rows == out->groups;
     }
-    out->each = tc_min_i64(out->position, windows_wanted(out->k, samples));
+    out->each = ti_min_i64(out->position, windows_wanted(out->k, samples));
     return out->each > 0;
 }
 
@@ -118,7 +118,7 @@ static void take_window(const tc_columns *c, const float *x, const int64_t *stri
     }
 }
 
-void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
+void ti_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
                      float *out)
 {
     int64_t stride[TC_MAX_RANK], gap = c->position / c->each;
@@ -172,7 +172,7 @@ static void add_at(const adding *a, int64_t position, int64_t first, const int64
     int64_t apart, at = place_of(a->c, a->y, a->y_order, a->ys, position, &apart);
     float *y = (float *)a->y.data + at + first * apart;
     if (apart == 1 && !which)
-        tc_gram_axpy(y, 1, sum, n);
+        ti_gram_axpy(y, 1, sum, n);
     else
         for (int64_t j = 0; j < n; j++)
             y[(which ? which[j] : j) * apart] += sum[j];
@@ -182,15 +182,15 @@ static void add_at(const adding *a, int64_t position, int64_t first, const int64
 static void multiply_lanes(const adding *a, tc_arena *scratch, const float *by)
 {
     int64_t k = a->c->k, n = a->c->groups;
-    float *window = tc_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
-          *transposed = tc_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
-          *sum = tc_arena_raw(scratch, (size_t)n * sizeof(float));
+    float *window = ti_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
+          *transposed = ti_arena_raw(scratch, (size_t)(k * n) * sizeof(float)),
+          *sum = ti_arena_raw(scratch, (size_t)n * sizeof(float));
     for (int64_t i = 0; i < n; i++)
         for (int64_t t = 0; t < k; t++)
             transposed[t * n + i] = by[i * k + t];
     for (int64_t p = 0; p < a->c->position; p++) {
         take(a, p, window);
-        tc_gram_dots(window, transposed, k, n, sum);
+        ti_gram_dots(window, transposed, k, n, sum);
         add_at(a, p, 0, NULL, n, sum);
     }
 }
@@ -217,21 +217,21 @@ static void multiply_groups(const adding *a, tc_arena *scratch, tc_some_rows r)
     enum { AT_ONCE = 256, NUMBERS = 1 << 16 /* that windows may take */ };
     const tc_columns *c = a->c;
     int64_t row = c->groups * c->k, n = r.n / c->groups,
-            once = tc_max_i64(16, tc_min_i64(AT_ONCE, NUMBERS / row));
+            once = ti_max_i64(16, ti_min_i64(AT_ONCE, NUMBERS / row));
     int64_t *which = tc_new_n(scratch, int64_t, (size_t)r.n),
             *some = tc_new_n(scratch, int64_t, (size_t)c->groups);
-    float *kept = tc_arena_raw(scratch, (size_t)(r.n * c->k) * sizeof(float)),
-          *window = tc_arena_raw(scratch, (size_t)(once * row) * sizeof(float)),
-          *sum = tc_arena_raw(scratch, (size_t)(once * n) * sizeof(float));
+    float *kept = ti_arena_raw(scratch, (size_t)(r.n * c->k) * sizeof(float)),
+          *window = ti_arena_raw(scratch, (size_t)(once * row) * sizeof(float)),
+          *sum = ti_arena_raw(scratch, (size_t)(once * n) * sizeof(float));
     for (int64_t g = 0; g < c->groups; g++)
         some[g] = rows_of(r.by + g * n * c->k, n, c->k, which + g * n, kept + g * n * c->k);
     for (int64_t first = 0; first < c->position; first += once) {
-        int64_t m = tc_min_i64(once, c->position - first);
+        int64_t m = ti_min_i64(once, c->position - first);
         for (int64_t i = 0; i < m; i++)
             take(a, first + i, window + i * row);
         for (int64_t g = 0; g < c->groups; g++) {
             memset(sum, 0, (size_t)(m * some[g]) * sizeof *sum);
-            tc_gemm_f32(scratch, m, some[g], c->k, window + g * c->k, row, 1, kept + g * n * c->k,
+            ti_gemm_f32(scratch, m, some[g], c->k, window + g * c->k, row, 1, kept + g * n * c->k,
                         1, c->k, sum, some[g]);
             for (int64_t i = 0; i < m; i++)
                 add_at(a, first + i, r.first + g * n, some[g] < n ? which + g * n : NULL, some[g],
@@ -240,16 +240,16 @@ static void multiply_groups(const adding *a, tc_arena *scratch, tc_some_rows r)
     }
 }
 
-void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
+void ti_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
                          tc_some_rows some, tc_tensor y, const int8_t *y_order)
 {
     adding a = {.c = c, .x = x, .y = y, .x_order = x_order, .y_order = y_order};
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     strides_of(x, x_order, a.xs);
     strides_of(y, y_order, a.ys);
     if (c->taps_first)
         multiply_lanes(&a, scratch, some.by);
     else
         multiply_groups(&a, scratch, some);
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }

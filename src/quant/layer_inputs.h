@@ -19,11 +19,11 @@ typedef struct tc_columns {
 } tc_columns;
 
 /* false: the node is neither, or has more axes.  samples: over how many the windows are spread. */
-bool tc_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_columns *out);
+bool ti_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_columns *out);
 
 /* Windows of sample number `which` at evenly spread positions; x as stored: dim[i] is
  * logical axis order[i].  out: each * groups * k numbers. */
-void tc_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
+void ti_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
                      float *out);
 
 /* Rows first .. first+n-1 of a product's weights, k numbers each; with groups: all rows. */
@@ -34,7 +34,7 @@ typedef struct tc_some_rows {
 
 /* y += windows at every position times the rows, in their channels; x and y as stored.
  * The sums do not depend on how many rows there are at a time. */
-void tc_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
+void ti_columns_multiply(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *x_order,
                          tc_some_rows some, tc_tensor y, const int8_t *y_order);
 
 #endif

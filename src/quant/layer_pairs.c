@@ -18,15 +18,15 @@ static const tc_node *next_product(const tc_graph *g, size_t *k)
 /* Integer arithmetic with a bias that is an integer, or left out. */
 static bool is_integer(const tc_graph *g, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(g, node->in[0]), *w = tc_type_of(g, node->in[1]);
+    const tc_type *x = ti_type_of(g, node->in[0]), *w = ti_type_of(g, node->in[1]);
     tc_val b = node->n_in > 2 ? node->in[2] : TC_NONE;
-    return x->quant && w->quant && x->quant->axis < 0 && tc_is_const(g, node->in[1]) &&
-           (!b || (tc_is_const(g, b) && tc_type_of(g, b)->quant));
+    return x->quant && w->quant && x->quant->axis < 0 && ti_is_const(g, node->in[1]) &&
+           (!b || (ti_is_const(g, b) && ti_type_of(g, b)->quant));
 }
 
 static bool is_some_f32(const tc_type *t) { return t->dtype == TC_f32 && tc_type_count(t) > 0; }
 
-size_t tc_pairs_find(const tc_graph *real, const tc_graph *typed, const tc_graph *sim, tc_pair *out)
+size_t ti_pairs_find(const tc_graph *real, const tc_graph *typed, const tc_graph *sim, tc_pair *out)
 {
     size_t i = 0, j = 0, k = 0, n = 0;
     const tc_node *a, *b, *c;
@@ -37,7 +37,7 @@ size_t tc_pairs_find(const tc_graph *real, const tc_graph *typed, const tc_graph
         while (a && (a->loc != b->loc || a->op != b->op));
         if (!a)
             i = before;
-        else if (is_integer(typed, b) && is_some_f32(tc_type_of(sim, c->out[0])))
+        else if (is_integer(typed, b) && is_some_f32(ti_type_of(sim, c->out[0])))
             out[n++] = (tc_pair){a, b, c};
     }
     return n;

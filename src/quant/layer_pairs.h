@@ -13,7 +13,7 @@ typedef struct tc_pair {
 /* Convolutions and linear layers on integers, with constant weights and a bias that is constant or
  * left out, in the order of the graph; out has room for typed->n_node.  The rewrites keep the order
  * of nodes, and their locations. */
-size_t tc_pairs_find(const tc_graph *real, const tc_graph *typed, const tc_graph *sim,
+size_t ti_pairs_find(const tc_graph *real, const tc_graph *typed, const tc_graph *sim,
                      tc_pair *out);
 
 #endif

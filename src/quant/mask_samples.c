@@ -11,7 +11,7 @@ typedef struct guest {
 static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
     (void)order;
-    tc_reach_see(((guest *)who)->reach[v], seen.data, tc_type_count(seen.type));
+    ti_reach_see(((guest *)who)->reach[v], seen.data, tc_type_count(seen.type));
 }
 
 static tc_reach **new_reach(tc_ctx *ctx, const bool *wanted, size_t n)
@@ -20,7 +20,7 @@ static tc_reach **new_reach(tc_ctx *ctx, const bool *wanted, size_t n)
     for (size_t v = 0; v < n; v++)
         if (wanted[v]) {
             reach[v] = tc_new(&ctx->scratch, tc_reach);
-            tc_reach_init(reach[v]);
+            ti_reach_init(reach[v]);
         }
     return reach;
 }
@@ -28,14 +28,14 @@ static tc_reach **new_reach(tc_ctx *ctx, const bool *wanted, size_t n)
 /* What every suspect reaches over the samples. */
 static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_reach ***out)
 {
-    bool *wanted = tc_mask_suspects(ctx, g);
+    bool *wanted = ti_mask_suspects(ctx, g);
     for (size_t v = 1; v < g->n_val; v++) {
-        const tc_type *t = tc_type_of(g, (tc_val)v);
-        wanted[v] = wanted[v] && t && t->dtype == TC_f32 && !tc_is_const(g, (tc_val)v);
+        const tc_type *t = ti_type_of(g, (tc_val)v);
+        wanted[v] = wanted[v] && t && t->dtype == TC_f32 && !ti_is_const(g, (tc_val)v);
     }
     tc_runner *runner;
-    TC_TRY(tc_runner_new(ctx, g, wanted, request->samples.n, &runner));
-    size_t n = tc_runner_threads(runner);
+    TC_TRY(ti_runner_new(ctx, g, wanted, request->samples.n, &runner));
+    size_t n = ti_runner_threads(runner);
     guest *who = tc_new_n(&ctx->arena, guest, n);
     void **guests = tc_new_n(&ctx->arena, void *, n);
     for (size_t i = 0; i < n; i++) {
@@ -44,39 +44,39 @@ static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
     }
     tc_visit visit = {
         .samples = &request->samples, .what = "samples, masks", .guest = guests, .see = see};
-    tc_status status = tc_runner_run(runner, &visit);
-    tc_runner_end(runner);
+    tc_status status = ti_runner_run(runner, &visit);
+    ti_runner_end(runner);
     TC_TRY(status);
     for (size_t i = 1; i < n; i++)
         for (size_t v = 0; v < g->n_val; v++)
             if (wanted[v])
-                tc_reach_add(who[0].reach[v], who[i].reach[v]);
+                ti_reach_add(who[0].reach[v], who[i].reach[v]);
     *out = who[0].reach;
     return TC_OK;
 }
 
 static tc_status find(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_far **far)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_reach **reach = NULL;
     bool at_hand = request->samples.n && !request->observe_only && !request->n_merge;
     tc_status status = at_hand ? look(ctx, g, request, &reach) : TC_OK;
     if (status == TC_OK)
-        *far = tc_mask_values_find(ctx, g, (const tc_reach *const *)reach);
-    tc_arena_rewind(&ctx->scratch, mark);
+        *far = ti_mask_values_find(ctx, g, (const tc_reach *const *)reach);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-tc_status tc_quant_mask_values(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+tc_status ti_quant_mask_values(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                                const float **never)
 {
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_far *far;
     size_t n = 0;
     *never = NULL;
-    TC_TRY(tc_mask_split(module));
+    TC_TRY(ti_mask_split(module));
     TC_TRY(find(ctx, g, request, &far));
-    TC_TRY(tc_mask_select(module, far, &n));
+    TC_TRY(ti_mask_select(module, far, &n));
     if (n)
         TC_TRY(find(ctx, g, request, &far));
     float *marks = tc_new_n(&ctx->arena, float, g->n_val + 1);

@@ -22,7 +22,7 @@ static const double times = 16, least = 64, least_mixed = 1e3, least_made = 1e6;
 
 /* ---- what was seen ---- */
 
-void tc_reach_init(tc_reach *reach)
+void ti_reach_init(tc_reach *reach)
 {
     for (int i = 0; i < TC_REACHES; i++) {
         reach->lo[i] = INFINITY;
@@ -38,7 +38,7 @@ static int reach_at(float x)
     return e < 127 ? 0 : e - 126;
 }
 
-void tc_reach_see(tc_reach *reach, const float *x, int64_t n)
+void ti_reach_see(tc_reach *reach, const float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         int k = reach_at(x[i]);
@@ -47,7 +47,7 @@ void tc_reach_see(tc_reach *reach, const float *x, int64_t n)
     }
 }
 
-void tc_reach_add(tc_reach *reach, const tc_reach *more)
+void ti_reach_add(tc_reach *reach, const tc_reach *more)
 {
     for (int i = 0; i < TC_REACHES; i++) {
         reach->lo[i] = more->lo[i] < reach->lo[i] ? more->lo[i] : reach->lo[i];
@@ -118,7 +118,7 @@ typedef struct finder {
 
 static bool is_f32(const finder *f, tc_val v)
 {
-    const tc_type *t = tc_type_of(f->g, v);
+    const tc_type *t = ti_type_of(f->g, v);
     return t && t->dtype == TC_f32 && !t->quant;
 }
 
@@ -143,8 +143,8 @@ static tc_far known_number(double x)
 {
     tc_reach r;
     float y = (float)x;
-    tc_reach_init(&r);
-    tc_reach_see(&r, &y, 1);
+    ti_reach_init(&r);
+    ti_reach_see(&r, &y, 1);
     return known_far(&r);
 }
 
@@ -152,9 +152,9 @@ static tc_far known_tensor(tc_tensor t)
 {
     enum { MOST = 1 << 22 }; /* masks are smaller */
     tc_reach r;
-    tc_reach_init(&r);
+    ti_reach_init(&r);
     if (t.data && t.type->dtype == TC_f32 && tc_type_count(t.type) <= MOST)
-        tc_reach_see(&r, t.data, tc_type_count(t.type));
+        ti_reach_see(&r, t.data, tc_type_count(t.type));
     return known_far(&r);
 }
 
@@ -164,7 +164,7 @@ static tc_far known_const(const tc_graph *g, tc_val v)
     tc_tensor t = {g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
     tc_far far = known_tensor(t);
     if (t.data)
-        tc_mapped_forget(g->module->ctx, t.data, tc_type_bytes(t.type));
+        ti_mapped_forget(g->module->ctx, t.data, tc_type_bytes(t.type));
     return far;
 }
 
@@ -187,7 +187,7 @@ static bool is_mask_like(const finder *f, tc_val v, int depth)
             if (node->in[i] != v)
                 continue;
             any = true;
-            if (tc_role_carries(node, i) && node->n_out == 1 && depth < 8) {
+            if (ti_role_carries(node, i) && node->n_out == 1 && depth < 8) {
                 if (!is_mask_like(f, node->out[0], depth + 1))
                     return false;
             } else if (!(tc_ops[node->op].traits & T_ELTWISE) || node->op == TC_OP_mul)
@@ -214,15 +214,15 @@ static bool makes_far(const tc_node *node)
 static bool hands_on(const tc_node *node, int i)
 {
     uint32_t traits = tc_ops[node->op].traits;
-    return tc_role_carries(node, i) || node->op == TC_OP_log_softmax ||
-           (!tc_role_moves(node) && (traits & (T_ELTWISE | T_REDUCES)));
+    return ti_role_carries(node, i) || node->op == TC_OP_log_softmax ||
+           (!ti_role_moves(node) && (traits & (T_ELTWISE | T_REDUCES)));
 }
 
 /* Far ones that come from an operand of the node; or none. */
 static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
 {
     double from = 0;
-    bool arithmetic = !tc_role_moves(node), alone = true;
+    bool arithmetic = !ti_role_moves(node), alone = true;
     for (int i = 0; i < node->n_in; i++) {
         const tc_far *x = &f->far[node->in[i]];
         if (!(x->from > 0) || !hands_on(node, i) || (node->op == TC_OP_div && i == 1))
@@ -283,7 +283,7 @@ static void find_fixed(const finder *f, const tc_node *node)
         f->fixed[node->out[i]] = fixed;
 }
 
-bool *tc_mask_suspects(tc_ctx *ctx, const tc_graph *g)
+bool *ti_mask_suspects(tc_ctx *ctx, const tc_graph *g)
 {
     bool *may = tc_new_n(&ctx->arena, bool, g->n_val + 1);
     for (size_t i = 0; i < g->n_in; i++)
@@ -295,16 +295,16 @@ bool *tc_mask_suspects(tc_ctx *ctx, const tc_graph *g)
         for (int i = 0; i < node->n_in; i++)
             any = any || (may[node->in[i]] && hands_on(node, i));
         for (int i = 0; i < node->n_out; i++) {
-            const tc_type *t = tc_type_of(g, node->out[i]);
+            const tc_type *t = ti_type_of(g, node->out[i]);
             may[node->out[i]] = any && t && t->dtype == TC_f32 && !t->quant;
         }
     }
     return may;
 }
 
-tc_far *tc_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach)
+tc_far *ti_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     finder f = {ctx, g, reach, tc_new_n(&ctx->arena, tc_far, g->n_val + 1),
                 tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
     for (size_t i = 0; i < g->n_in; i++)
@@ -318,7 +318,7 @@ tc_far *tc_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *cons
     for (size_t v = 0; v < g->n_val && !reach; v++)
         if (f.far[v].from < least_made / 4)
             f.far[v].from = 0;
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return f.far;
 }
 
@@ -326,20 +326,20 @@ tc_far *tc_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *cons
 static bool is_suspect(const tc_graph *g, const tc_node *node, int i)
 {
     tc_val v = node->in[i];
-    const tc_node *def = v ? tc_def(g, v) : NULL;
-    const tc_type *t = v ? tc_type_of(g, v) : NULL;
+    const tc_node *def = v ? ti_def(g, v) : NULL;
+    const tc_type *t = v ? ti_type_of(g, v) : NULL;
     tc_far far = {.from = 0};
-    if (!t || t->dtype != TC_f32 || (!hands_on(node, i) && tc_role_bias(node) != i))
+    if (!t || t->dtype != TC_f32 || (!hands_on(node, i) && ti_role_bias(node) != i))
         return false;
     if (def && def->op == TC_OP_const)
         far = known_const(g, v);
     else if (def && def->op == TC_OP_full)
         far = known_number(((const tc_attr_full *)def->attr)->value);
     bool factor = node->op == TC_OP_mul && far.from >= least_mixed / 4;
-    return far.from > 0 && (tc_role_moves(node) || !far.alone || factor || is_state(g, v));
+    return far.from > 0 && (ti_role_moves(node) || !far.alone || factor || is_state(g, v));
 }
 
-bool tc_mask_suspected(const tc_graph *g)
+bool ti_mask_suspected(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
@@ -358,22 +358,22 @@ bool tc_mask_suspected(const tc_graph *g)
 /* A constant in the shape of channels: [n] for a linear layer, [n,1,1] for a convolution. */
 static tc_val channels(tc_rewrite *rw, const tc_node *node, const float *x, int64_t n)
 {
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
     int64_t dim[TC_MAX_RANK] = {n, 1, 1, 1, 1, 1, 1, 1};
     int rank = node->op == TC_OP_conv ? y->rank - 1 : 1;
-    const tc_type *type = tc_type_make(rw->ctx, TC_f32, rank, dim);
-    return tc_graph_const(rw->to, type, x, NULL, node->loc);
+    const tc_type *type = ti_type_make(rw->ctx, TC_f32, rank, dim);
+    return ti_graph_const(rw->to, type, x, NULL, node->loc);
 }
 
 /* The bias of a linear layer or convolution that has far ones among others; -1: none. */
 static int far_bias(const tc_graph *g, const tc_node *node, tc_far *far)
 {
-    int at = node->op == TC_OP_linear || node->op == TC_OP_conv ? tc_role_bias(node) : -1;
-    tc_tensor b = tc_tensor_of(g, at >= 0 ? node->in[at] : TC_NONE);
+    int at = node->op == TC_OP_linear || node->op == TC_OP_conv ? ti_role_bias(node) : -1;
+    tc_tensor b = ti_tensor_of(g, at >= 0 ? node->in[at] : TC_NONE);
     if (!b.data || b.type->rank != 1)
         return -1;
-    const tc_type *y = tc_type_of(g, node->out[0]);
-    bool batched = node->op == TC_OP_linear || y->rank == tc_type_of(g, node->in[1])->rank;
+    const tc_type *y = ti_type_of(g, node->out[0]);
+    bool batched = node->op == TC_OP_linear || y->rank == ti_type_of(g, node->in[1])->rank;
     *far = known_tensor(b);
     return far->from > 0 && !far->alone && batched ? at : -1;
 }
@@ -385,33 +385,33 @@ static tc_status part(tc_rewrite *rw, const tc_node *node, bool *done)
     int at = far_bias(rw->from, node, &far);
     if (at < 0)
         return TC_OK;
-    tc_tensor b = tc_tensor_of(rw->from, node->in[at]);
+    tc_tensor b = ti_tensor_of(rw->from, node->in[at]);
     int64_t n = tc_type_count(b.type);
-    float *near = tc_arena_copy(&rw->ctx->arena, b.data, (size_t)n * sizeof *near),
+    float *near = ti_arena_copy(&rw->ctx->arena, b.data, (size_t)n * sizeof *near),
           *away = tc_new_n(&rw->ctx->arena, float, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         if ((double)fabsf(near[i]) >= far.from) {
             away[i] = near[i];
             near[i] = 0;
         }
-    tc_build build = tc_build_instead(rw, node);
+    tc_build build = ti_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_b_in(&build, i);
-    in[at] = tc_b_data(&build, b.type, near);
-    tc_val y = tc_b_op(&build, node->op, node->attr, in, node->n_in);
-    return tc_b_replace(&build, tc_b_add(&build, y, channels(rw, node, away, n)), done);
+        in[i] = ti_b_in(&build, i);
+    in[at] = ti_b_data(&build, b.type, near);
+    tc_val y = ti_b_op(&build, node->op, node->attr, in, node->n_in);
+    return ti_b_replace(&build, ti_b_add(&build, y, channels(rw, node, away, n)), done);
 }
 
-tc_status tc_mask_split(tc_module *module)
+tc_status ti_mask_split(tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {part};
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_far far;
     bool any = false;
     for (size_t k = 0; k < g->n_node; k++)
         any = any || far_bias(g, g->node[k], &far) >= 0;
-    return any ? tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL) : TC_OK;
+    return any ? ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL) : TC_OK;
 }
 
 /* ---- sums as choices ---- */
@@ -433,7 +433,7 @@ static int mask_of(const tc_graph *g, const tc_node *node, const tc_far *far)
     const tc_far *m = &far[node->in[at]];
     bool masks = m->from > 0 && fabs(m->one) >= least_chosen && !m->alone;
     bool over = far[node->out[0]].from > 0 && !(far[node->in[!at]].from > 0);
-    return masks && over && !tc_is_const(g, node->in[!at]) ? at : -1;
+    return masks && over && !ti_is_const(g, node->in[!at]) ? at : -1;
 }
 
 static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -444,32 +444,32 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     if (at < 0)
         return TC_OK;
     const tc_far *m = &c->far[node->in[at]];
-    tc_build b = tc_build_instead(rw, node);
-    tc_val mask = tc_b_in(&b, at), x = tc_b_in(&b, !at);
-    tc_val limit = tc_b_scalar(&b, TC_f32, copysign(m->from, m->one));
-    tc_val kept = m->one < 0 ? tc_b_gt(&b, mask, limit) : tc_b_lt(&b, mask, limit);
+    tc_build b = ti_build_instead(rw, node);
+    tc_val mask = ti_b_in(&b, at), x = ti_b_in(&b, !at);
+    tc_val limit = ti_b_scalar(&b, TC_f32, copysign(m->from, m->one));
+    tc_val kept = m->one < 0 ? ti_b_gt(&b, mask, limit) : ti_b_lt(&b, mask, limit);
     if (m->ordinary > 0 || (sub && !at)) {
-        tc_val near = tc_b_where(&b, kept, mask, tc_b_scalar(&b, TC_f32, 0));
-        x = tc_b_binary(&b, node->op, at ? x : near, at ? near : x);
+        tc_val near = ti_b_where(&b, kept, mask, ti_b_scalar(&b, TC_f32, 0));
+        x = ti_b_binary(&b, node->op, at ? x : near, at ? near : x);
     }
-    tc_val one = tc_b_scalar(&b, TC_f32, sub && at ? -m->one : m->one);
-    tc_val y = tc_b_where(&b, kept, x, one);
-    if (y && tc_b_type(&b, y) != tc_b_out_type(&b, 0))
+    tc_val one = ti_b_scalar(&b, TC_f32, sub && at ? -m->one : m->one);
+    tc_val y = ti_b_where(&b, kept, x, one);
+    if (y && ti_b_type(&b, y) != ti_b_out_type(&b, 0))
         return TC_OK;
     c->n++;
-    return tc_b_replace(&b, y, done);
+    return ti_b_replace(&b, y, done);
 }
 
-tc_status tc_mask_select(tc_module *module, const tc_far *far, size_t *n)
+tc_status ti_mask_select(tc_module *module, const tc_far *far, size_t *n)
 {
     static tc_rewriter *const rewriters[] = {choose};
     chooser c = {far, 0};
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     bool any = false;
     for (size_t k = 0; k < g->n_node; k++)
         any = any || mask_of(g, g->node[k], far) >= 0;
     if (any)
-        TC_TRY(tc_rewrite_graph(tc_main(module), rewriters, TC_COUNT(rewriters), &c));
+        TC_TRY(ti_rewrite_graph(ti_main(module), rewriters, TC_COUNT(rewriters), &c));
     *n = c.n;
     return TC_OK;
 }

@@ -17,9 +17,9 @@ typedef struct tc_reach {
     float lo[TC_REACHES], hi[TC_REACHES];
 } tc_reach;
 
-void tc_reach_init(tc_reach *reach);
-void tc_reach_see(tc_reach *reach, const float *x, int64_t n); /* NaN does not count */
-void tc_reach_add(tc_reach *reach, const tc_reach *more);
+void ti_reach_init(tc_reach *reach);
+void ti_reach_see(tc_reach *reach, const float *x, int64_t n); /* NaN does not count */
+void ti_reach_add(tc_reach *reach, const tc_reach *more);
 
 /* The far ones of a value: those of magnitude `from` and more. */
 typedef struct tc_far {
@@ -32,25 +32,25 @@ typedef struct tc_far {
 
 /* By value of the graph, in the arena: the far ones, by what `reach` says of each suspect; reach
  * NULL: by constants of 1e6 and more alone. */
-tc_far *tc_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach);
+tc_far *ti_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *const *reach);
 
 /* Before anything was seen: whether constants make it likely that there are any, and, by value in
  * the arena, where they may be. */
-bool tc_mask_suspected(const tc_graph *g);
-bool *tc_mask_suspects(tc_ctx *ctx, const tc_graph *g);
+bool ti_mask_suspected(const tc_graph *g);
+bool *ti_mask_suspects(tc_ctx *ctx, const tc_graph *g);
 
 /* Biases of linear layers and convolutions that have far ones are parted: those are added
  * afterwards. Where there are none the graph is left as it is, its values too. */
-TC_MUST_USE tc_status tc_mask_split(tc_module *module);
+TC_MUST_USE tc_status ti_mask_split(tc_module *module);
 
 /* x + m, m with far ones c that absorb x, becomes a select: where(m near 0, x + m, c).
  * *n: sums that did; 0: the graph is as it was. */
-TC_MUST_USE tc_status tc_mask_select(tc_module *module, const tc_far *far, size_t *n);
+TC_MUST_USE tc_status ti_mask_select(tc_module *module, const tc_far *far, size_t *n);
 
 /* mask_samples.c: the program's samples are run and looked at, sums are made choices, and the
  * values with far ones are marked: *never by value of the graph as it is then, in the arena, the
  * magnitude from which on they are far; NULL: none. Without samples, by constants alone. */
-TC_MUST_USE tc_status tc_quant_mask_values(tc_ctx *ctx, tc_module *module,
+TC_MUST_USE tc_status ti_quant_mask_values(tc_ctx *ctx, tc_module *module,
                                            const tc_quant_request *request, const float **never);
 
 #endif

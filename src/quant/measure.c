@@ -98,7 +98,7 @@ static tc_status read_feed(void *from, size_t k, const tc_tensor *in)
     TC_TRY(f->from->read(f->from->from, k, f->real));
     for (size_t i = 0; i < f->n; i++)
         if (in[i].type->quant)
-            tc_quantize_into(f->real[i], in[i]);
+            ti_quantize_into(f->real[i], in[i]);
         else
             memcpy(in[i].data, f->real[i].data, tc_type_bytes(in[i].type));
     return TC_OK;
@@ -115,22 +115,22 @@ static tc_status run(void *what)
 {
     measuring *m = what;
     tc_ctx *ctx = m->ctx;
-    tc_graph *g = tc_main(m->module);
+    tc_graph *g = ti_main(m->module);
     if (m->error) {
-        tc_module *sim = tc_module_copy(m->module);
-        TC_TRY(tc_quant_simulate_quantization(ctx, sim));
-        g = tc_main(sim);
+        tc_module *sim = ti_module_copy(m->module);
+        TC_TRY(ti_quant_simulate_quantization(ctx, sim));
+        g = ti_main(sim);
     }
     for (size_t i = 0; i < g->n_out; i++)
-        m->measured[i] = is_measured(m->y->type[i], tc_type_of(g, g->out[i]));
+        m->measured[i] = is_measured(m->y->type[i], ti_type_of(g, g->out[i]));
     tc_runner *runner;
     feed f = {.from = &m->y->samples, .real = m->y->in, .n = g->n_in};
     tc_samples samples = m->y->samples;
     samples.read = read_feed;
     samples.state = feed_state;
     samples.from = &f;
-    TC_TRY(tc_runner_new(ctx, g, tc_new_n(&ctx->arena, bool, g->n_val), m->y->samples.n, &runner));
-    size_t n = tc_runner_threads(runner);
+    TC_TRY(ti_runner_new(ctx, g, tc_new_n(&ctx->arena, bool, g->n_val), m->y->samples.n, &runner));
+    size_t n = ti_runner_threads(runner);
     void **guests = tc_new_n(&ctx->arena, void *, n);
     for (size_t i = 0; i < n; i++)
         guests[i] = m;
@@ -139,28 +139,28 @@ static tc_status run(void *what)
                       .guest = guests,
                       .see = see_nothing,
                       .leave = leave};
-    return tc_runner_run(runner, &visit);
+    return ti_runner_run(runner, &visit);
 }
 
-tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
+tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
                             const tc_domains *domains, size_t most, size_t skip, tc_yardstick *out)
 {
-    tc_graph *g = tc_main(real);
+    tc_graph *g = ti_main(real);
     size_t bytes = 1;
     *out = (tc_yardstick){.n_out = g->n_out};
     for (size_t i = 0; i < g->n_out; i++)
-        bytes += tc_type_bytes(tc_type_of(g, g->out[i]));
+        bytes += tc_type_bytes(ti_type_of(g, g->out[i]));
     size_t fit = MOST_BYTES / bytes < LEAST_SAMPLES ? LEAST_SAMPLES : MOST_BYTES / bytes;
     most = fit < most ? fit : most;
-    TC_TRY(tc_choose_samples(ctx, g, samples, domains, most, &out->samples));
+    TC_TRY(ti_choose_samples(ctx, g, samples, domains, most, &out->samples));
     size_t n = out->samples.n;
-    out->in = tc_input_buffers(ctx, g);
+    out->in = ti_input_buffers(ctx, g);
     out->from = n > 2 * skip ? skip : 0;
     out->type = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
     out->real = tc_new_n(&ctx->arena, float *, n * g->n_out);
     out->first = tc_new_n(&ctx->arena, int64_t, n);
     for (size_t i = 0; i < g->n_out; i++) {
-        out->type[i] = tc_type_of(g, g->out[i]);
+        out->type[i] = ti_type_of(g, g->out[i]);
         for (size_t k = 0; k < n && out->type[i]->dtype == TC_f32; k++)
             out->real[k * g->n_out + i] =
                 tc_new_n(&ctx->arena, float, (size_t)tc_type_count(out->type[i]));
@@ -170,10 +170,10 @@ tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
                    .module = real,
                    .measured = tc_new_n(&ctx->arena, bool, g->n_out),
                    .first = out->first};
-    return n ? tc_attempt_work(ctx, run, &m) : TC_OK;
+    return n ? ti_attempt_work(ctx, run, &m) : TC_OK;
 }
 
-double tc_noise_ratio(double error, double square)
+double ti_noise_ratio(double error, double square)
 {
     return square > 0 ? error / square : error;
 }
@@ -187,7 +187,7 @@ static double square_of(const tc_yardstick *y, size_t k, size_t i)
     return sum;
 }
 
-tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
+tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
                                tc_measured *out)
 {
     size_t n = y->samples.n;
@@ -200,7 +200,7 @@ tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
                    .measured = tc_new_n(&ctx->arena, bool, y->n_out),
                    .error = tc_new_n(&ctx->arena, double, n * y->n_out),
                    .first = tc_new_n(&ctx->arena, int64_t, n)};
-    TC_TRY(tc_attempt_work(ctx, run, &m));
+    TC_TRY(ti_attempt_work(ctx, run, &m));
     out->measured = m.measured;
     out->error = tc_new_n(&ctx->arena, double, y->n_out);
     out->square = tc_new_n(&ctx->arena, double, y->n_out);
@@ -213,16 +213,16 @@ tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
             double error = m.error[k * y->n_out + i], square = square_of(y, k, i);
             out->error[i] += error;
             out->square[i] += square;
-            out->each += fmin(1, tc_noise_ratio(error, square)) / (double)out->n;
+            out->each += fmin(1, ti_noise_ratio(error, square)) / (double)out->n;
         }
-        noise += tc_noise_ratio(out->error[i], out->square[i]);
+        noise += ti_noise_ratio(out->error[i], out->square[i]);
         outputs++;
     }
     out->each /= fmax(1, outputs);
     for (size_t k = y->from; k < n; k++)
         same += m.first[k] == y->first[k];
     for (size_t k = y->from; k < n && y->labels; k++) {
-        int64_t label = y->labels[tc_picked_index(&y->samples, k)];
+        int64_t label = y->labels[ti_picked_index(&y->samples, k)];
         out->drop +=
             100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)(n - y->from);
     }

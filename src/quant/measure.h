@@ -19,7 +19,7 @@ typedef struct tc_yardstick {
 
 /* Up to `most` samples, those with the least hashes; the first `skip` do not count if more than
  * twice as many are there. */
-TC_MUST_USE tc_status tc_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
+TC_MUST_USE tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
                                         const tc_domains *domains, size_t most, size_t skip,
                                         tc_yardstick *out);
 
@@ -34,9 +34,9 @@ typedef struct tc_measured {
 } tc_measured;
 
 /* Squared error over squares; where those are 0, the error. */
-double tc_noise_ratio(double error, double square);
+double ti_noise_ratio(double error, double square);
 
-TC_MUST_USE tc_status tc_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
+TC_MUST_USE tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
                                            tc_measured *out);
 
 #endif

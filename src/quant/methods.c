@@ -25,13 +25,13 @@ typedef struct trial {
 /* What rounding a product's rows together takes: sums over windows, and the descent. */
 static double rounding_work(const tc_module *typed)
 {
-    const tc_graph *g = tc_main(typed);
+    const tc_graph *g = ti_main(typed);
     double work = 0;
     for (size_t i = 0; i < g->n_node; i++) {
         const tc_node *node = g->node[i];
-        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !tc_is_const(g, node->in[1]))
+        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !ti_is_const(g, node->in[1]))
             continue;
-        const tc_type *w = tc_type_of(g, node->in[1]);
+        const tc_type *w = ti_type_of(g, node->in[1]);
         double n = (double)w->dim[0], k = (double)tc_type_count(w) / fmax(1, n);
         double groups =
             node->op == TC_OP_conv ? (double)((const tc_attr_conv *)node->attr)->groups : 1;
@@ -50,13 +50,13 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 {
     const tc_config *c = t->request->config;
     return c->correct_bias && c->round_weights &&
-           (tc_config_few_codes(c) || c->thorough || rounding_work(typed) < QUICK);
+           (ti_config_few_codes(c) || c->thorough || rounding_work(typed) < QUICK);
 }
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)
 {
     tc_correction how = {t->request->config, true, 0, 0, 0, result};
-    return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
+    return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
 static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *result)
@@ -66,7 +66,7 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
                   : config->rounding_work > 0 ? config->rounding_work
                                               : ASKED;
     tc_correction how = {config, true, LONGEST, work, t->request->until, result};
-    return tc_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
+    return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
 /* Each begins with the codes that are nearest. */
@@ -88,50 +88,50 @@ static const char *said(tc_ctx *ctx, const char *what, const tc_corrected *resul
 {
     return result->rounded == result->products
                ? what
-               : tc_text_format(&ctx->arena,
+               : ti_text_format(&ctx->arena,
                                 "%s; %zu of %zu layers keep the nearest codes: rows too long, "
                                 "too much work or no time left", what,
                                 result->products - result->rounded, result->products);
 }
 
-void tc_quant_say_over(tc_ctx *ctx, const char *method)
+void ti_quant_say_over(tc_ctx *ctx, const char *method)
 {
-    tc_note(ctx, NULL, "%s is skipped: the time of --budget is over", method);
+    ti_note(ctx, NULL, "%s is skipped: the time of --budget is over", method);
 }
 
-void tc_quant_take_over(tc_module *to, const tc_module *from)
+void ti_quant_take_over(tc_module *to, const tc_module *from)
 {
-    *tc_main(to) = *tc_main(from);
-    tc_main(to)->module = to;
+    *ti_main(to) = *ti_main(from);
+    ti_main(to)->module = to;
     to->in_port = from->in_port;
     to->out_port = from->out_port;
 }
 
-tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
+tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
                            const tc_quant_request *request, const tc_domains *domains,
                            tc_quant_gains *out)
 {
     trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
-    tc_module *plain = tc_module_copy(typed), *best = NULL;
+    tc_module *plain = ti_module_copy(typed), *best = NULL;
     tc_yardstick yard;
     tc_measured measured;
-    TC_TRY(tc_yardstick_make(ctx, real, &request->samples, domains, MEASURED, LEARNED, &yard));
+    TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, MEASURED, LEARNED, &yard));
     yard.labels = request->labels;
-    TC_TRY(tc_yardstick_measure(ctx, &yard, plain, &measured));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, plain, &measured));
     *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
                             .agree = measured.agree,
                             .drop = measured.drop};
     for (size_t i = 0; i < TC_COUNT(methods); i++) {
         if (!methods[i].wanted(&t, plain))
             continue;
-        if (i && tc_clock_past(request->until)) {
-            tc_quant_say_over(ctx, methods[i].name);
+        if (i && ti_clock_past(request->until)) {
+            ti_quant_say_over(ctx, methods[i].name);
             continue;
         }
-        tc_module *tried = tc_module_copy(plain);
+        tc_module *tried = ti_module_copy(plain);
         tc_corrected result = {0};
         TC_TRY(methods[i].run(&t, tried, &result));
-        TC_TRY(tc_yardstick_measure(ctx, &yard, tried, &measured));
+        TC_TRY(ti_yardstick_measure(ctx, &yard, tried, &measured));
         bool taken =
             measured.sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
         out->method[out->n++] =
@@ -145,6 +145,6 @@ tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         }
     }
     if (best)
-        tc_quant_take_over(typed, best);
+        ti_quant_take_over(typed, best);
     return TC_OK;
 }

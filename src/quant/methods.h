@@ -8,14 +8,14 @@
 #define TC_GAIN 0.05 /* dB that a method must bring */
 
 /* Changes the typed program for the better, as far as that can be measured. */
-TC_MUST_USE tc_status tc_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
+TC_MUST_USE tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
                                        const tc_quant_request *request, const tc_domains *domains,
                                        tc_quant_gains *out);
 
 /* That a method was not tried for want of time. */
-void tc_quant_say_over(tc_ctx *ctx, const char *method);
+void ti_quant_say_over(tc_ctx *ctx, const char *method);
 
 /* The module's program becomes the other one's. */
-void tc_quant_take_over(tc_module *to, const tc_module *from);
+void ti_quant_take_over(tc_module *to, const tc_module *from);
 
 #endif

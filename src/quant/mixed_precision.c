@@ -70,8 +70,8 @@ typedef struct sample {
 
 static void put_on_grid(const tc_domain *d, tc_tensor t)
 {
-    tc_snap grid = tc_snap_make(d->scale, d->zero, d->setting.qmin, d->setting.qmax);
-    tc_snap_f32(&grid, t.data, t.data, (size_t)tc_type_count(t.type));
+    tc_snap grid = ti_snap_make(d->scale, d->zero, d->setting.qmin, d->setting.qmax);
+    ti_snap_f32(&grid, t.data, t.data, (size_t)tc_type_count(t.type));
 }
 
 static void see_nothing(void *who, tc_val v, tc_tensor seen, const int8_t *order)
@@ -111,13 +111,13 @@ static double noise_of(const sample *s)
 
 static tc_status run_plain(sample *s)
 {
-    tc_plan_start(s->plan, s->in, s->state);
+    ti_plan_start(s->plan, s->in, s->state);
     s->failed = s->plan;
-    TC_TRY(tc_plan_go(s->plan, TC_NONE));
-    tc_plan_outputs(s->plan, s->out);
+    TC_TRY(ti_plan_go(s->plan, TC_NONE));
+    ti_plan_outputs(s->plan, s->out);
     for (size_t i = 0; i < s->r->g->n_out; i++)
         memcpy(s->real[i].data, s->out[i].data, tc_type_bytes(s->out[i].type));
-    tc_plan_start(s->plan, s->in, s->state);
+    ti_plan_start(s->plan, s->in, s->state);
     return TC_OK;
 }
 
@@ -126,10 +126,10 @@ static tc_status run_twin(sample *s, int32_t d, const tc_tensor *in)
 {
     s->domain = d;
     s->failed = s->twin;
-    tc_plan_start(s->twin, in, s->state);
-    tc_plan_follow(s->twin, s->plan);
-    TC_TRY(tc_plan_go(s->twin, TC_NONE));
-    tc_plan_outputs(s->twin, s->out);
+    ti_plan_start(s->twin, in, s->state);
+    ti_plan_follow(s->twin, s->plan);
+    TC_TRY(ti_plan_go(s->twin, TC_NONE));
+    ti_plan_outputs(s->twin, s->out);
     *(d == EVERY ? &s->all : &s->noise[d]) = noise_of(s);
     return TC_OK;
 }
@@ -181,7 +181,7 @@ static tc_status run_all(sample *s, bool *done)
             TC_TRY(run_twin(s, d, s->in));
         done[d] = true;
         s->failed = s->plan;
-        TC_TRY(tc_plan_go(s->plan, r->order[k]));
+        TC_TRY(ti_plan_go(s->plan, r->order[k]));
     }
     return TC_OK;
 }
@@ -190,8 +190,8 @@ static void rank_sample(void *what, size_t i, tc_arena *room)
 {
     const ranking *r = what;
     sample *s = &r->sample[i];
-    tc_plan_on_oom(s->plan, room->oom);
-    tc_plan_on_oom(s->twin, room->oom);
+    ti_plan_on_oom(s->plan, room->oom);
+    ti_plan_on_oom(s->twin, room->oom);
     memset(s->done, 0, r->domains->n * sizeof *s->done);
     s->status = run_all(s, s->done);
 }
@@ -228,7 +228,7 @@ static bool is_suspect(const tc_graph *g, const tc_domain *d)
 /* Of more domains than there is time for, suspects first. */
 static void keep_within_work(ranking *r)
 {
-    double each = tc_quant_work(r->g) / 2 * FEW_SAMPLES;
+    double each = ti_quant_work(r->g) / 2 * FEW_SAMPLES;
     size_t room = (size_t)fmax(8, fmin(1e6, WORK / fmax(each, 1))), n = 0;
     for (size_t d = 0; d < r->domains->n; d++)
         n += r->eligible[d];
@@ -262,7 +262,7 @@ static void look_around(ranking *r)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_val v = g->node[k]->out[i];
             int32_t d = r->domains->of[v];
-            if (d < 0 || !r->eligible[d] || g->val[v]->data || tc_type_of(g, v)->dtype != TC_f32 ||
+            if (d < 0 || !r->eligible[d] || g->val[v]->data || ti_type_of(g, v)->dtype != TC_f32 ||
                 !r->domains->looks[v])
                 continue;
             r->wanted[v] = true;
@@ -277,17 +277,17 @@ static tc_status prepare_sample(ranking *r, size_t i)
     s->r = r;
     s->watch = (tc_watch){r->wanted, see_nothing, s};
     s->twin_watch = (tc_watch){r->wanted, see_twin, s};
-    s->plan = i ? tc_plan_twin(r->sample[0].plan, &s->watch) : tc_plan_new(ctx, r->g, &s->watch);
-    s->twin = s->plan ? tc_plan_twin(s->plan, &s->twin_watch) : NULL;
+    s->plan = i ? ti_plan_twin(r->sample[0].plan, &s->watch) : ti_plan_new(ctx, r->g, &s->watch);
+    s->twin = s->plan ? ti_plan_twin(s->plan, &s->twin_watch) : NULL;
     if (!s->twin)
         return TC_OK;
-    s->in = tc_input_buffers(ctx, r->g);
-    s->twin_in = tc_input_buffers(ctx, r->g);
+    s->in = ti_input_buffers(ctx, r->g);
+    s->twin_in = ti_input_buffers(ctx, r->g);
     s->state = r->samples.state(r->samples.from, i);
     s->out = tc_new_n(&ctx->arena, tc_tensor, r->g->n_out);
     s->real = tc_new_n(&ctx->arena, tc_tensor, r->g->n_out);
     for (size_t k = 0; k < r->g->n_out; k++)
-        s->real[k] = tc_tensor_new(&ctx->arena, tc_type_of(r->g, r->g->out[k]));
+        s->real[k] = ti_tensor_new(&ctx->arena, ti_type_of(r->g, r->g->out[k]));
     s->noise = tc_new_n(&ctx->arena, double, r->domains->n);
     s->done = tc_new_n(&ctx->arena, bool, r->domains->n);
     return r->samples.read(r->samples.from, i, s->in);
@@ -295,7 +295,7 @@ static tc_status prepare_sample(ranking *r, size_t i)
 
 static tc_status cannot_rank(const ranking *r)
 {
-    return tc_unsupported(r->ctx, NULL, TC_E_UNSUPPORTED,
+    return ti_unsupported(r->ctx, NULL, TC_E_UNSUPPORTED,
                           "the program has operators that cannot be ranked for 16 bits");
 }
 
@@ -322,11 +322,11 @@ static tc_status measure_noise(void *what)
             return r->noisy ? TC_OK : cannot_rank(r);
     }
     size_t threads =
-        tc_plan_parallel(r->sample[0].plan) ? tc_each_threads(r->ctx, r->samples.n) : 1;
-    tc_each(r->ctx, r->samples.n, threads, rank_sample, r);
+        ti_plan_parallel(r->sample[0].plan) ? ti_each_threads(r->ctx, r->samples.n) : 1;
+    ti_each(r->ctx, r->samples.n, threads, rank_sample, r);
     for (size_t i = 0; i < r->samples.n; i++) {
         if (r->sample[i].status)
-            return tc_plan_explain(r->sample[i].failed);
+            return ti_plan_explain(r->sample[i].failed);
         for (size_t d = 0; d < r->domains->n; d++)
             r->noise[d] += r->sample[i].noise[d];
     }
@@ -336,12 +336,12 @@ static tc_status measure_noise(void *what)
 static tc_status measure(ranking *r)
 {
     r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
-    return tc_attempt_work(r->ctx, measure_noise, r);
+    return ti_attempt_work(r->ctx, measure_noise, r);
 }
 
 /* ---- 16 bits ---- */
 
-void tc_domain_widen(tc_domains *domains, size_t d)
+void ti_domain_widen(tc_domains *domains, size_t d)
 {
     tc_domain *domain = &domains->domain[d];
     tc_setting s = domain->setting;
@@ -350,14 +350,14 @@ void tc_domain_widen(tc_domains *domains, size_t d)
     s.qmax = 32767;
     s.symmetric = true;
     s.floor = TC_LEAST_SCALE;
-    tc_grid grid = tc_grid_of(&s, TC_WIDE_MARGIN * domain->lo, TC_WIDE_MARGIN * domain->hi);
+    tc_grid grid = ti_grid_of(&s, TC_WIDE_MARGIN * domain->lo, TC_WIDE_MARGIN * domain->hi);
     domain->setting = s;
     domain->scale = grid.scale;
     domain->zero = 0;
     for (size_t k = 0; k < domains->n; k++)
         if (domains->domain[k].base == (int32_t)d) {
             tc_domain *other = &domains->domain[k];
-            tc_domain_widen(domains, k);
+            ti_domain_widen(domains, k);
             other->scale = (double)(float)(grid.scale * other->factor);
         }
 }
@@ -389,10 +389,10 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
                              tc_domains *domains, const tier *when)
 {
     ranking *r = tc_new(&ctx->arena, ranking);
-    *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains, .noisy = when};
+    *r = (ranking){.ctx = ctx, .g = ti_main(module), .domains = domains, .noisy = when};
     if (!request->samples.n)
         return TC_OK;
-    TC_TRY(tc_choose_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
+    TC_TRY(ti_choose_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
@@ -406,7 +406,7 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
         left -= r->noise[most];
         r->noise[most] = 0;
         keep_narrow(domains, most, when->expensive);
-        tc_domain_widen(domains, most);
+        ti_domain_widen(domains, most);
     }
     return TC_OK;
 }
@@ -421,9 +421,9 @@ static tc_status widen_unasked(tc_ctx *ctx, tc_module *module, const tc_quant_re
 /* Whether all that a node moves is of domain d. */
 static bool moves_within(const tc_domains *domains, const tc_node *node, int32_t d)
 {
-    bool within = tc_role_moves(node);
+    bool within = ti_role_moves(node);
     for (int i = 0; i < node->n_in; i++)
-        within = within && (!tc_role_carries(node, i) || domains->of[node->in[i]] == d);
+        within = within && (!ti_role_carries(node, i) || domains->of[node->in[i]] == d);
     return within;
 }
 
@@ -432,8 +432,8 @@ static bool is_made_whole(const tc_graph *g, const tc_domains *domains, size_t d
 {
     const tc_domain *domain = &domains->domain[d];
     for (size_t i = 0; i < domain->n_val; i++) {
-        const tc_node *def = tc_def(g, domain->val[i]);
-        if (!def || !(tc_role_gives_wide(def->op) || moves_within(domains, def, (int32_t)d)))
+        const tc_node *def = ti_def(g, domain->val[i]);
+        if (!def || !(ti_role_gives_wide(def->op) || moves_within(domains, def, (int32_t)d)))
             return false;
     }
     return true;
@@ -447,7 +447,7 @@ static void widen_outputs(const tc_graph *g, tc_domains *domains)
         const tc_domain *domain = &domains->domain[d];
         if (domain->output && domain->all_wide && is_eligible(domain, &CHEAP) &&
             is_made_whole(g, domains, d))
-            tc_domain_widen(domains, d);
+            ti_domain_widen(domains, d);
     }
 }
 
@@ -473,9 +473,9 @@ static bool keeps_order(tc_op op)
 static bool can_be_wide(const tc_graph *g, const tc_domain *d)
 {
     for (size_t i = 0; i < d->n_val; i++) {
-        const tc_node *def = tc_def(g, d->val[i]);
-        bool product = def && tc_role_gives_wide(def->op) && (tc_ops[def->op].traits & T_MAC);
-        if (!product && !(def && (keeps_order(def->op) || tc_role_moves(def))))
+        const tc_node *def = ti_def(g, d->val[i]);
+        bool product = def && ti_role_gives_wide(def->op) && (tc_ops[def->op].traits & T_MAC);
+        if (!product && !(def && (keeps_order(def->op) || ti_role_moves(def))))
             return false;
     }
     return true;
@@ -488,56 +488,56 @@ static void widen_choice(const tc_graph *g, tc_domains *domains, tc_val v)
         !can_be_wide(g, &domains->domain[d]))
         return;
     keep_narrow(domains, (size_t)d, true);
-    tc_domain_widen(domains, (size_t)d);
+    ti_domain_widen(domains, (size_t)d);
 }
 
 /* What others are chosen by: of eight bits many are equal, and the first of equals is anybody. */
 static void widen_choices(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     for (size_t k = 0; k < g->n_node; k++) {
         if (chosen(readers, g->node[k]) < 0)
             continue;
         tc_val v = g->node[k]->in[0];
         widen_choice(g, domains, v);
-        const tc_node *def = tc_def(g, v);
-        while (def && def->n_in >= 1 && (keeps_order(def->op) || tc_role_moves(def))) {
+        const tc_node *def = ti_def(g, v);
+        while (def && def->n_in >= 1 && (keeps_order(def->op) || ti_role_moves(def))) {
             v = def->in[0];
             widen_choice(g, domains, v);
-            def = v ? tc_def(g, v) : NULL;
+            def = v ? ti_def(g, v) : NULL;
         }
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }
 
-tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                          tc_domains *domains)
 {
     if (request->config->widen_noisy)
-        widen_choices(ctx, tc_main(module), domains);
+        widen_choices(ctx, ti_main(module), domains);
     if (request->config->widen_noisy && !request->config->out.has)
-        widen_outputs(tc_main(module), domains);
+        widen_outputs(ti_main(module), domains);
     const tc_config *config = request->config;
     if (!config->n_wide && !(config->wide_cycles > 0))
         return request->config->widen_noisy ? widen_unasked(ctx, module, request, domains) : TC_OK;
     if (!request->samples.n)
-        return tc_usage(
+        return ti_usage(
             ctx,
             "finding the values that need 16 bits needs samples: add --calib DATA");
     ranking *r = tc_new(&ctx->arena, ranking);
-    *r = (ranking){.ctx = ctx, .g = tc_main(module), .domains = domains};
-    TC_TRY(tc_choose_samples(ctx, r->g, &request->samples, domains,
+    *r = (ranking){.ctx = ctx, .g = ti_main(module), .domains = domains};
+    TC_TRY(ti_choose_samples(ctx, r->g, &request->samples, domains,
                              request->cost.of ? PAID_SAMPLES : SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
     if (request->cost.of)
-        return tc_quant_spend_16bit(ctx, module, request, domains, r->noise,
+        return ti_quant_spend_16bit(ctx, module, request, domains, r->noise,
                                     config->n_wide ? config->n_wide : INT64_MAX,
                                     config->wide_cycles > 0 ? 1 + config->wide_cycles / 100 : 0);
     if (!config->n_wide)
-        return tc_usage(ctx,
+        return ti_usage(ctx,
                         "16-bit values for %g %% more cycles: the target's cost is not known; -q "
                         "int8+16:K takes the K noisiest values",
                         config->wide_cycles);
@@ -546,7 +546,7 @@ tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
         if (!(r->noise[most] > 0))
             break;
         r->noise[most] = 0;
-        tc_domain_widen(domains, most);
+        ti_domain_widen(domains, most);
     }
     return TC_OK;
 }

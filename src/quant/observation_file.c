@@ -25,44 +25,44 @@ static const char MAGIC[] = "tosacobs";
 
 /* ---- fingerprint ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v) { return tc_hash(&v, sizeof v, h); }
+static uint64_t mix(uint64_t h, uint64_t v) { return ti_hash(&v, sizeof v, h); }
 
 static uint64_t mix_type(uint64_t h, const tc_type *t)
 {
     h = mix(h, (uint64_t)t->dtype);
-    return tc_hash(t->dim, (size_t)t->rank * sizeof *t->dim, h);
+    return ti_hash(t->dim, (size_t)t->rank * sizeof *t->dim, h);
 }
 
 static uint64_t mix_node(const tc_ctx *ctx, uint64_t h, const tc_graph *g, const tc_node *node)
 {
     h = mix(h, node->op);
-    h = tc_hash(node->in, (size_t)node->n_in * sizeof *node->in, h);
+    h = ti_hash(node->in, (size_t)node->n_in * sizeof *node->in, h);
     if (node->attr)
-        h = tc_attr_hash(tc_ops[node->op].attr, node->attr, h);
+        h = ti_attr_hash(tc_ops[node->op].attr, node->attr, h);
     for (int i = 0; i < node->n_out; i++)
-        h = mix_type(h, tc_type_of(g, node->out[i]));
+        h = mix_type(h, ti_type_of(g, node->out[i]));
     if (node->op != TC_OP_const)
         return h;
-    tc_tensor t = tc_tensor_of(g, node->out[0]);
-    h = mix(h, tc_sample_hash(&t, 1));
-    tc_mapped_forget(ctx, t.data, tc_type_bytes(t.type));
+    tc_tensor t = ti_tensor_of(g, node->out[0]);
+    h = mix(h, ti_sample_hash(&t, 1));
+    ti_mapped_forget(ctx, t.data, tc_type_bytes(t.type));
     return h;
 }
 
 static uint64_t mix_domain(uint64_t h, const tc_domain *d)
 {
     const tc_setting *s = &d->setting;
-    h = tc_hash(d->val, d->n_val * sizeof *d->val, h);
+    h = ti_hash(d->val, d->n_val * sizeof *d->val, h);
     h = mix(mix(mix(h, (uint64_t)s->dtype), (uint64_t)s->qmin), (uint64_t)s->qmax);
     h = mix(mix(mix(h, s->symmetric), (uint64_t)s->observer), d->output);
     return mix(mix(h, (uint64_t)d->base), d->after ? d->after->op : 0);
 }
 
-uint64_t tc_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains)
+uint64_t ti_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains)
 {
     uint64_t h = TC_BINS;
     for (size_t i = 0; i < g->n_in; i++)
-        h = mix_type(h, tc_type_of(g, g->in[i]));
+        h = mix_type(h, ti_type_of(g, g->in[i]));
     for (size_t k = 0; k < g->n_node; k++)
         h = mix_node(ctx, h, g, g->node[k]);
     for (size_t d = 0; d < domains->n; d++)
@@ -76,23 +76,23 @@ static void put_ends(tc_buf *buf, tc_ends e)
 {
     uint32_t bits[2];
     memcpy(bits, &e, sizeof bits);
-    tc_buf_u32(buf, bits[0]);
-    tc_buf_u32(buf, bits[1]);
+    ti_buf_u32(buf, bits[0]);
+    ti_buf_u32(buf, bits[1]);
 }
 
 static void put_count(tc_buf *buf, uint64_t v)
 {
     for (; v >= 128; v >>= 7)
-        tc_buf_u8(buf, (uint8_t)(v | 128));
-    tc_buf_u8(buf, (uint8_t)v);
+        ti_buf_u8(buf, (uint8_t)(v | 128));
+    ti_buf_u8(buf, (uint8_t)v);
 }
 
 static void put_first(tc_buf *buf, const tc_first *first)
 {
-    tc_buf_u64(buf, first->n_sample);
+    ti_buf_u64(buf, first->n_sample);
     for (size_t k = 0; k < first->n_sample; k++) {
-        tc_buf_u64(buf, first->sample[k].hash);
-        tc_buf_u64(buf, first->sample[k].index);
+        ti_buf_u64(buf, first->sample[k].hash);
+        ti_buf_u64(buf, first->sample[k].index);
         for (size_t d = 0; d < first->n_domain; d++)
             put_ends(buf, first->ends[k * first->n_domain + d]);
     }
@@ -103,14 +103,14 @@ static void put_ranges(tc_buf *buf, const tc_ranges *r)
     const uint64_t head[] = {r->rows, r->n_sample,  r->n_kept,
                              r->kept, r->n_watched, r->n_odd};
     for (size_t i = 0; i < TC_COUNT(head); i++)
-        tc_buf_u64(buf, head[i]);
+        ti_buf_u64(buf, head[i]);
     for (size_t i = 0; i < r->n_odd; i++) {
-        tc_buf_u64(buf, r->odd[i].hash);
-        tc_buf_u64(buf, r->odd[i].index);
-        tc_buf_u64(buf, r->odd_in[i]);
-        tc_str where = tc_str_of(r->odd[i].where);
+        ti_buf_u64(buf, r->odd[i].hash);
+        ti_buf_u64(buf, r->odd[i].index);
+        ti_buf_u64(buf, r->odd_in[i]);
+        tc_str where = ti_str_of(r->odd[i].where);
         put_count(buf, where.n);
-        tc_buf_put(buf, where.p, where.n);
+        ti_buf_put(buf, where.p, where.n);
     }
     for (size_t d = 0; d < r->n_domain; d++) {
         put_ends(buf, r->ends[d]);
@@ -120,31 +120,31 @@ static void put_ranges(tc_buf *buf, const tc_ranges *r)
 
 static void put_counts(tc_buf *buf, const tc_obs *obs)
 {
-    tc_buf_u64(buf, obs->counted);
-    tc_buf_u64(buf, obs->sum);
+    ti_buf_u64(buf, obs->counted);
+    ti_buf_u64(buf, obs->sum);
     for (size_t d = 0; d < obs->ranges.n_domain; d++) {
-        tc_buf_u8(buf, obs->binned[d]);
+        ti_buf_u8(buf, obs->binned[d]);
         for (size_t i = 0; obs->binned[d] && i < TC_BINS; i++)
             put_count(buf, obs->count[d][i]);
     }
 }
 
-tc_bytes tc_obs_bytes(tc_ctx *ctx, uint64_t fingerprint, const tc_obs *obs)
+tc_bytes ti_obs_bytes(tc_ctx *ctx, uint64_t fingerprint, const tc_obs *obs)
 {
     tc_buf buf;
-    tc_buf_init(&buf, &ctx->arena);
-    tc_buf_put(&buf, MAGIC, 8);
-    tc_buf_u32(&buf, VERSION);
-    tc_buf_u32(&buf, obs->kind);
-    tc_buf_u64(&buf, fingerprint);
-    tc_buf_u64(&buf, obs->kind == TC_OBS_FIRST ? obs->first.n_domain : obs->ranges.n_domain);
+    ti_buf_init(&buf, &ctx->arena);
+    ti_buf_put(&buf, MAGIC, 8);
+    ti_buf_u32(&buf, VERSION);
+    ti_buf_u32(&buf, obs->kind);
+    ti_buf_u64(&buf, fingerprint);
+    ti_buf_u64(&buf, obs->kind == TC_OBS_FIRST ? obs->first.n_domain : obs->ranges.n_domain);
     if (obs->kind == TC_OBS_FIRST)
         put_first(&buf, &obs->first);
     else {
         put_ranges(&buf, &obs->ranges);
         put_counts(&buf, obs);
     }
-    tc_buf_u64(&buf, tc_hash(buf.data, buf.size, 0));
+    ti_buf_u64(&buf, ti_hash(buf.data, buf.size, 0));
     return (tc_bytes){buf.data, buf.size};
 }
 
@@ -169,12 +169,12 @@ static const uint8_t *take(cursor *c, size_t n)
     return c->p - n;
 }
 
-static uint64_t take_u64(cursor *c) { return tc_le64(take(c, 8)); }
+static uint64_t take_u64(cursor *c) { return ti_le64(take(c, 8)); }
 
 static tc_ends take_ends(cursor *c)
 {
     const uint8_t *p = take(c, 8);
-    uint32_t bits[2] = {tc_le32(p), tc_le32(p + 4)};
+    uint32_t bits[2] = {ti_le32(p), ti_le32(p + 4)};
     tc_ends e;
     memcpy(&e, bits, sizeof e);
     c->bad |= !(fabsf(e.lo) <= FLT_MAX && fabsf(e.hi) <= FLT_MAX);
@@ -259,7 +259,7 @@ static tc_ranges take_ranges(reading *r)
         const char *name = length <= c->n ? (const char *)take(c, (size_t)length) : NULL;
         c->bad |= !name;
         const char *where =
-            name && length ? tc_text_copy(arena, (tc_str){name, (size_t)length}) : NULL;
+            name && length ? ti_text_copy(arena, (tc_str){name, (size_t)length}) : NULL;
         g.odd[g.n_odd] = (tc_sample_id){hash, where, (size_t)index};
     }
     g.ends = tc_new_n(arena, tc_ends, r->n_domain);
@@ -290,7 +290,7 @@ static tc_status read_second(reading *r)
         obs->count = tc_new_n(&r->ctx->arena, uint64_t *, r->n_domain);
         obs->binned = tc_new_n(&r->ctx->arena, bool, r->n_domain);
     } else if (!same_ranges(&obs->ranges, &ranges))
-        return tc_error(
+        return ti_error(
             r->ctx, NULL, TC_E_OBSERVATIONS,
             "%s: its second pass belongs to another first pass than that of the files before it",
             r->path);
@@ -312,13 +312,13 @@ static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprin
                             uint64_t expected, uint64_t n_domain)
 {
     if (fingerprint != expected || n_domain != r->n_domain)
-        return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
+        return ti_error(r->ctx, NULL, TC_E_OBSERVATIONS,
                         "%s: these are observations of another model, or with other settings",
                         r->path);
     if (kind != TC_OBS_FIRST && kind != TC_OBS_SECOND)
-        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: unknown pass %u", r->path, kind);
+        return ti_error(r->ctx, NULL, TC_E_FORMAT, "%s: unknown pass %u", r->path, kind);
     if (r->obs->kind && r->obs->kind != kind)
-        return tc_error(r->ctx, NULL, TC_E_OBSERVATIONS,
+        return ti_error(r->ctx, NULL, TC_E_OBSERVATIONS,
                         "%s: it is from the %s pass, the files before it are not", r->path,
                         kind == TC_OBS_FIRST ? "first" : "second");
     return TC_OK;
@@ -327,31 +327,31 @@ static tc_status wrong_file(const reading *r, uint32_t kind, uint64_t fingerprin
 static tc_status read_one(reading *r, tc_bytes bytes, uint64_t expected)
 {
     if (!bytes.data)
-        TC_TRY(tc_file_read(r->ctx, r->path, &bytes));
+        TC_TRY(ti_file_read(r->ctx, r->path, &bytes));
     if (bytes.size < 40 || memcmp(bytes.data, MAGIC, 8) != 0)
-        return tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: not an observation file", r->path);
-    uint32_t version = tc_le32(bytes.data + 8);
+        return ti_error(r->ctx, NULL, TC_E_FORMAT, "%s: not an observation file", r->path);
+    uint32_t version = ti_le32(bytes.data + 8);
     if (version != VERSION)
-        return tc_error(r->ctx, NULL, TC_E_VERSION, "%s: version %u of the format is not "
+        return ti_error(r->ctx, NULL, TC_E_VERSION, "%s: version %u of the format is not "
                                                     "supported, expected %d",
                         r->path, version, VERSION);
     size_t size = bytes.size - 8;
-    if (tc_hash(bytes.data, size, 0) != tc_le64(bytes.data + size))
-        return tc_error(r->ctx, NULL, TC_E_FORMAT,
+    if (ti_hash(bytes.data, size, 0) != ti_le64(bytes.data + size))
+        return ti_error(r->ctx, NULL, TC_E_FORMAT,
                         "%s: the file is damaged: its checksum is wrong",
                         r->path);
     r->c = (cursor){bytes.data + 12, size - 12, false};
-    uint32_t kind = tc_le32(take(&r->c, 4));
+    uint32_t kind = ti_le32(take(&r->c, 4));
     uint64_t fingerprint = take_u64(&r->c), n_domain = take_u64(&r->c);
     TC_TRY(wrong_file(r, kind, fingerprint, expected, n_domain));
     r->obs->kind = (tc_obs_kind)kind;
     TC_TRY(kind == TC_OBS_FIRST ? read_first(r) : read_second(r));
     return r->c.bad || r->c.n
-               ? tc_error(r->ctx, NULL, TC_E_FORMAT, "%s: the file is damaged", r->path)
+               ? ti_error(r->ctx, NULL, TC_E_FORMAT, "%s: the file is damaged", r->path)
                : TC_OK;
 }
 
-tc_status tc_obs_read(tc_ctx *ctx, const tc_observations *part, size_t n, uint64_t fingerprint,
+tc_status ti_obs_read(tc_ctx *ctx, const tc_observations *part, size_t n, uint64_t fingerprint,
                       size_t n_domain, tc_obs *out)
 {
     *out = (tc_obs){.first.n_domain = n_domain};

@@ -22,13 +22,13 @@ typedef struct tc_obs {
 } tc_obs;
 
 /* A number for what observations depend on: the program with its weights, and the domains. */
-uint64_t tc_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains);
+uint64_t ti_obs_fingerprint(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains);
 
 /* The bytes of a file; in the arena. */
-tc_bytes tc_obs_bytes(tc_ctx *ctx, uint64_t fingerprint, const tc_obs *obs);
+tc_bytes ti_obs_bytes(tc_ctx *ctx, uint64_t fingerprint, const tc_obs *obs);
 
 /* Reads them all, which must be of this program and of one pass, and adds them up. */
-TC_MUST_USE tc_status tc_obs_read(tc_ctx *ctx, const tc_observations *part, size_t n,
+TC_MUST_USE tc_status ti_obs_read(tc_ctx *ctx, const tc_observations *part, size_t n,
                                   uint64_t fingerprint, size_t n_domain, tc_obs *out);
 
 #endif

@@ -19,11 +19,11 @@ typedef struct tc_ends {
 
 /* ---- loops over numbers (histogram.c) ---- */
 
-tc_ends tc_ends_none(void);
-void tc_ends_add(tc_ends *ends, tc_ends more);
-void tc_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinities do not count */
+tc_ends ti_ends_none(void);
+void ti_ends_add(tc_ends *ends, tc_ends more);
+void ti_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinities do not count */
 
-bool tc_all_finite(const float *x, int64_t n);
+bool ti_all_finite(const float *x, int64_t n);
 
 /* Counts of one domain on one thread; all zeros: nothing was counted.  Memory comes with the
  * numbers: of a few, their bins are kept one by one; of many, 16-bit counts, so that all domains
@@ -39,15 +39,15 @@ typedef struct tc_tally {
 
 /* Counts n numbers in bins over [ends.lo, ends.hi]; numbers outside go to the outermost bin. Of
  * 2^14 numbers and more, a quarter is counted. */
-void tc_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends);
+void ti_count(tc_tally *tally, tc_arena *arena, const float *x, int64_t n, tc_ends ends);
 
 /* The tally is added to TC_BINS counts. */
-void tc_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count);
+void ti_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count);
 
 /* Numbers as outer blocks of n channels of `inner` neighbours: added to the sum of their channel,
  * and moved. */
-void tc_channel_sums(const float *x, int64_t outer, int64_t n, int64_t inner, double *sum);
-void tc_channel_move(float *x, int64_t outer, int64_t n, int64_t inner, const float *by);
+void ti_channel_sums(const float *x, int64_t outer, int64_t n, int64_t inner, double *sum);
+void ti_channel_move(float *x, int64_t outer, int64_t n, int64_t inner, const float *by);
 
 /* ---- the first pass ---- */
 
@@ -76,8 +76,8 @@ typedef struct tc_ranges {
 } tc_ranges;
 
 /* ranges.c.  drop: samples that are odd are set aside.  watched, by domain: it takes part. */
-tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool drop);
-bool tc_ranges_odd(const tc_ranges *ranges, uint64_t hash);
+tc_ranges ti_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool drop);
+bool ti_ranges_odd(const tc_ranges *ranges, uint64_t hash);
 
 /* ---- a range as a scale and a zero point (range_search.c) ---- */
 
@@ -95,23 +95,23 @@ typedef struct tc_grid {
 #define TC_TOP_MARGIN 1.125
 
 /* The grid of a range, widened to hold 0. */
-tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi);
+tc_grid ti_grid_of(const tc_setting *setting, double lo, double hi);
 
 /* The range with the least squared error over a histogram; after: the operator that alone reads the
  * values, or NULL, and then it is the error of its result that counts.  A softmax keeps its
  * greatest numbers, however few they are: all shares are of theirs. */
-tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
+tc_grid ti_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
                   const uint64_t *count, const tc_node *after);
 
 /* The range that leaves out (100 - percent) % of the numbers at each end. */
-tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
+tc_grid ti_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
                       double percent);
 
 /* ---- ranges that are known beforehand (fixed_ranges.c) ---- */
 
 /* Whether the domain keeps its natural range, and the range that it has else, with its margin. */
-bool tc_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_ends seen);
-void tc_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
+bool ti_natural_kept(const tc_graph *g, const tc_domains *domains, size_t d, tc_ends seen);
+void ti_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
                       double *hi);
 
 #endif

@@ -65,14 +65,14 @@ static bool is_watched(const tc_domain *d)
 
 static bool *wanted_values(observation *o)
 {
-    tc_graph *g = tc_main(o->module);
+    tc_graph *g = ti_main(o->module);
     bool *wanted = tc_new_n(&o->ctx->arena, bool, g->n_val);
     for (size_t d = 0; d < o->domains->n; d++) {
         const tc_domain *domain = &o->domains->domain[d];
         o->watched[d] = is_watched(domain);
         for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
             wanted[domain->val[i]] =
-                !tc_is_const(g, domain->val[i]) && o->domains->looks[domain->val[i]];
+                !ti_is_const(g, domain->val[i]) && o->domains->looks[domain->val[i]];
     }
     return wanted;
 }
@@ -80,10 +80,10 @@ static bool *wanted_values(observation *o)
 /* The numbers as f32, where they are or as a copy. */
 static const float *as_f32(guest *who, tc_tensor t)
 {
-    tc_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
+    ti_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
     if (t.type->dtype == TC_f32)
         return t.data;
-    return tc_as_f32(&who->scratch, t);
+    return ti_as_f32(&who->scratch, t);
 }
 
 /* The numbers that count: all, or those below what is clamped. */
@@ -94,7 +94,7 @@ static const float *counting(guest *who, tc_val v, tc_tensor t, int64_t *n)
     *n = tc_type_count(t.type);
     if (!(limit > 0))
         return x;
-    float *kept = tc_arena_raw(&who->scratch, (size_t)*n * sizeof *kept);
+    float *kept = ti_arena_raw(&who->scratch, (size_t)*n * sizeof *kept);
     int64_t m = 0;
     for (int64_t i = 0; i < *n; i++)
         if (fabsf(x[i]) < limit)
@@ -119,10 +119,10 @@ static bool first_enter(void *who, size_t k, const tc_tensor *in)
     guest *g = who;
     tc_first *first = &g->o->first;
     g->sample = k;
-    for (size_t i = 0; i < tc_main(g->o->module)->n_in; i++)
+    for (size_t i = 0; i < ti_main(g->o->module)->n_in; i++)
         g->far = g->far || holds_far(in[i]);
-    first->sample[k] = (tc_sample_id){tc_sample_hash(in, tc_main(g->o->module)->n_in), NULL, k};
-    tc_sample_quality_see(g->worth, in);
+    first->sample[k] = (tc_sample_id){ti_sample_hash(in, ti_main(g->o->module)->n_in), NULL, k};
+    ti_sample_quality_see(g->worth, in);
     return true;
 }
 
@@ -134,28 +134,28 @@ static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     tc_ends *ends = &first->ends[g->sample * first->n_domain + (size_t)g->o->domains->of[v]];
     int64_t n;
     const float *x = counting(g, v, seen, &n);
-    tc_ends_see(ends, x, n);
+    ti_ends_see(ends, x, n);
 }
 
 /* Constants that belong to a domain take part in every sample, and so does what buffers start with.
  */
 static void see_constants(observation *o)
 {
-    const tc_graph *g = tc_main(o->module);
-    tc_mark mark = tc_arena_mark(&o->ctx->scratch);
+    const tc_graph *g = ti_main(o->module);
+    tc_mark mark = ti_arena_mark(&o->ctx->scratch);
     for (size_t d = 0; d < o->domains->n; d++) {
         const tc_domain *domain = &o->domains->domain[d];
-        tc_ends ends = tc_ends_none();
+        tc_ends ends = ti_ends_none();
         for (size_t i = 0; o->watched[d] && i < domain->n_val; i++)
             if (g->val[domain->val[i]]->data) {
                 const tc_value *value = g->val[domain->val[i]];
                 tc_tensor t = {value->type, (void *)(uintptr_t)value->data};
-                tc_ends_see(&ends, tc_as_f32(&o->ctx->scratch, t), tc_type_count(t.type));
+                ti_ends_see(&ends, ti_as_f32(&o->ctx->scratch, t), tc_type_count(t.type));
             }
         for (size_t k = 0; k < o->first.n_sample; k++)
-            tc_ends_add(&o->first.ends[k * o->first.n_domain + d], ends);
+            ti_ends_add(&o->first.ends[k * o->first.n_domain + d], ends);
     }
-    tc_arena_rewind(&o->ctx->scratch, mark);
+    ti_arena_rewind(&o->ctx->scratch, mark);
 }
 
 static tc_status first_pass(observation *o)
@@ -167,7 +167,7 @@ static tc_status first_pass(observation *o)
     first->sample = tc_new_n(&o->ctx->arena, tc_sample_id, first->n_sample);
     first->ends = tc_new_n(&o->ctx->arena, tc_ends, first->n_sample * first->n_domain);
     for (size_t i = 0; i < first->n_sample * first->n_domain; i++)
-        first->ends[i] = tc_ends_none();
+        first->ends[i] = ti_ends_none();
     tc_visit visit = {.samples = samples,
                       .what = "samples, first pass",
                       .reading = o->request->times ? &o->request->times->read : NULL,
@@ -175,8 +175,8 @@ static tc_status first_pass(observation *o)
                       .guest = (void *const *)o->guests,
                       .enter = first_enter,
                       .see = first_see};
-    TC_TRY(tc_runner_run(o->runner, &visit));
-    for (size_t i = 0; i < tc_runner_threads(o->runner); i++)
+    TC_TRY(ti_runner_run(o->runner, &visit));
+    for (size_t i = 0; i < ti_runner_threads(o->runner); i++)
         o->domains->far_given = o->domains->far_given || o->guests[i]->far;
     see_constants(o);
     return TC_OK;
@@ -204,13 +204,13 @@ static void join(observation *o)
         lo[d] = e.lo < 0 ? (double)e.lo : 0;
         hi[d] = e.hi > 0 ? (double)e.hi : 0;
     }
-    tc_quant_merge_domains(o->ctx, o->domains, lo, hi);
+    ti_quant_merge_domains(o->ctx, o->domains, lo, hi);
     for (size_t d = 0; d < n; d++) {
         size_t to = home(o->domains, d);
         if (to == d)
             continue;
-        tc_ends_add(&o->ranges.ends[to], o->ranges.ends[d]);
-        tc_ends_add(&o->ranges.average[to], o->ranges.average[d]);
+        ti_ends_add(&o->ranges.ends[to], o->ranges.ends[d]);
+        ti_ends_add(&o->ranges.average[to], o->ranges.average[d]);
         o->watched[d] = false;
     }
 }
@@ -243,7 +243,7 @@ static bool look_again(observation *o)
         if (o->watched[d] &&
             o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao) {
             o->torchao[d] = tc_new(&o->ctx->arena, tc_torchao);
-            tc_torchao_init(o->torchao[d]);
+            ti_torchao_init(o->torchao[d]);
         }
         any |= o->binned[d] || o->torchao[d];
     }
@@ -265,8 +265,8 @@ static bool second_enter(void *who, size_t k, const tc_tensor *in)
     (void)k;
     const tc_ranges *ranges = &g->o->ranges;
     bool ask = ranges->n_odd || g->o->request->observe_only;
-    uint64_t hash = ask ? tc_sample_hash(in, tc_main(g->o->module)->n_in) : 0;
-    bool kept = !ranges->n_odd || !tc_ranges_odd(ranges, hash);
+    uint64_t hash = ask ? ti_sample_hash(in, ti_main(g->o->module)->n_in) : 0;
+    bool kept = !ranges->n_odd || !ti_ranges_odd(ranges, hash);
     g->counted += kept;
     g->sum += kept ? hash : 0;
     return kept;
@@ -278,17 +278,17 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     guest *g = who;
     size_t d = (size_t)g->o->domains->of[v];
     for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
-        tc_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
+        ti_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
     if (!g->o->binned[d])
         return;
     int64_t n;
     const float *x = counting(g, v, seen, &n);
-    tc_count(&g->tally[d], &g->counted_in, x, n, bins_range(g->o, d));
+    ti_count(&g->tally[d], &g->counted_in, x, n, bins_range(g->o, d));
 }
 
 static tc_status second_pass(observation *o)
 {
-    size_t n = o->domains->n, n_guest = tc_runner_threads(o->runner);
+    size_t n = o->domains->n, n_guest = ti_runner_threads(o->runner);
     bool in_order = false;
     for (size_t d = 0; d < n; d++)
         in_order |= o->torchao[d] != NULL;
@@ -302,7 +302,7 @@ static tc_status second_pass(observation *o)
                       .guest = (void *const *)o->guests,
                       .enter = second_enter,
                       .see = second_see};
-    TC_TRY(tc_runner_run(o->runner, &visit));
+    TC_TRY(ti_runner_run(o->runner, &visit));
     for (size_t i = 0; i < n_guest; i++) {
         o->counted += o->guests[i]->counted;
         o->sum += o->guests[i]->sum;
@@ -316,8 +316,8 @@ static const uint64_t *counts_of(const observation *o, size_t d, tc_arena *room)
     if (o->merged && o->merged[d])
         return o->merged[d];
     uint64_t *counts = tc_new_n(room, uint64_t, TC_BINS);
-    for (size_t i = 0; !o->merged && i < tc_runner_threads(o->runner); i++)
-        tc_tally_add(&o->guests[i]->tally[d], bins_range(o, d), counts);
+    for (size_t i = 0; !o->merged && i < ti_runner_threads(o->runner); i++)
+        ti_tally_add(&o->guests[i]->tally[d], bins_range(o, d), counts);
     return counts;
 }
 
@@ -333,19 +333,19 @@ static tc_grid choose(const observation *o, size_t d, tc_arena *room)
                     : s->observer == TC_OBSERVER_mse && is_wide(s) ? TC_WIDE_MARGIN
                                                                    : 1;
     if (o->torchao[d])
-        return tc_torchao_grid(o->torchao[d], s);
+        return ti_torchao_grid(o->torchao[d], s);
     if (s->observer == TC_OBSERVER_ema)
         e = o->ranges.average[d];
     if (domain->fixed_range) {
         double lo, hi;
-        tc_natural_range(tc_main(o->module), domain, e, &lo, &hi);
-        return tc_grid_of(s, lo, hi);
+        ti_natural_range(ti_main(o->module), domain, e, &lo, &hi);
+        return ti_grid_of(s, lo, hi);
     }
     if (!o->binned[d])
-        return tc_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
+        return ti_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
     const uint64_t *count = counts_of(o, d, room);
-    return s->observer == TC_OBSERVER_percentile ? tc_percentile(s, bins, count, s->percentile)
-                                                 : tc_search(room, s, bins, count, domain->after);
+    return s->observer == TC_OBSERVER_percentile ? ti_percentile(s, bins, count, s->percentile)
+                                                 : ti_search(room, s, bins, count, domain->after);
 }
 
 /* Numbers are clamped there that stand for "never". */
@@ -372,7 +372,7 @@ static void choose_one(void *what, size_t d, tc_arena *room)
     const observation *o = what;
     tc_domain *domain = &o->domains->domain[d];
     if (!o->watched[d] ||
-        tc_natural_kept(tc_main(o->module), o->domains, d, o->ranges.ends[d]))
+        ti_natural_kept(ti_main(o->module), o->domains, d, o->ranges.ends[d]))
         return;
     tc_grid grid = choose(o, d, room);
     if (is_cut(o, domain))
@@ -411,7 +411,7 @@ static void part_from_base(const observation *o, size_t d)
     domain->base = -1;
     domain->lo = factor * (double)seen.lo;
     domain->hi = factor * (double)seen.hi;
-    tc_grid grid = tc_grid_of(&domain->setting, domain->lo, domain->hi);
+    tc_grid grid = ti_grid_of(&domain->setting, domain->lo, domain->hi);
     domain->scale = grid.scale;
     domain->zero = grid.zero;
 }
@@ -420,7 +420,7 @@ static void choose_all(observation *o)
 {
     tc_domain *domain = o->domains->domain;
     size_t n = o->domains->n;
-    tc_each(o->ctx, n, tc_each_threads(o->ctx, n), choose_one, o);
+    ti_each(o->ctx, n, ti_each_threads(o->ctx, n), choose_one, o);
     for (size_t d = 0; d < n; d++)
         part_from_base(o, d);
     for (size_t d = 0; d < n; d++) {
@@ -437,8 +437,8 @@ static void choose_all(observation *o)
 
 static void free_guest(void *what)
 {
-    tc_arena_free(&((guest *)what)->scratch);
-    tc_arena_free(&((guest *)what)->counted_in);
+    ti_arena_free(&((guest *)what)->scratch);
+    ti_arena_free(&((guest *)what)->counted_in);
 }
 
 /* The program ready to run over the samples, and somebody on each thread. */
@@ -446,19 +446,19 @@ static tc_status get_ready(observation *o, const bool *wanted)
 {
     tc_arena *arena = &o->ctx->arena;
     if (!o->request->samples.n)
-        return tc_error(o->ctx, NULL, TC_E_DATA, "there are no calibration samples");
-    TC_TRY(tc_runner_new(o->ctx, tc_main(o->module), wanted, o->request->samples.n, &o->runner));
-    size_t n = tc_runner_threads(o->runner);
+        return ti_error(o->ctx, NULL, TC_E_DATA, "there are no calibration samples");
+    TC_TRY(ti_runner_new(o->ctx, ti_main(o->module), wanted, o->request->samples.n, &o->runner));
+    size_t n = ti_runner_threads(o->runner);
     o->guests = tc_new_n(arena, guest *, n);
     for (size_t i = 0; i < n; i++) {
         o->guests[i] = tc_new(arena, guest);
         o->guests[i]->o = o;
-        o->guests[i]->worth = tc_sample_quality_new(o->ctx, tc_main(o->module));
-        tc_arena_init(&o->guests[i]->scratch);
-        tc_arena_init(&o->guests[i]->counted_in);
+        o->guests[i]->worth = ti_sample_quality_new(o->ctx, ti_main(o->module));
+        ti_arena_init(&o->guests[i]->scratch);
+        ti_arena_init(&o->guests[i]->counted_in);
         o->guests[i]->scratch.from = o->guests[i]->counted_in.from = o->ctx->arena.from;
-        o->guests[i]->scratch.oom = o->guests[i]->counted_in.oom = tc_runner_oom(o->runner, i);
-        tc_ctx_defer(o->ctx, free_guest, o->guests[i]);
+        o->guests[i]->scratch.oom = o->guests[i]->counted_in.oom = ti_runner_oom(o->runner, i);
+        ti_ctx_defer(o->ctx, free_guest, o->guests[i]);
     }
     return TC_OK;
 }
@@ -467,25 +467,25 @@ static tc_status get_ready(observation *o, const bool *wanted)
 static void settle_ranges(observation *o)
 {
     bool drop = o->request->config->drop_odd && !o->request->keep_odd &&
-                !tc_main(o->module)->n_mutation; /* a call that others follow is never left out */
+                !ti_main(o->module)->n_mutation; /* a call that others follow is never left out */
     bool *judged = o->judged = tc_new_n(&o->ctx->arena, bool, o->domains->n);
     for (size_t d = 0; d < o->domains->n; d++)
         judged[d] = o->watched[d] && !o->domains->domain[d].fixed_range;
     for (size_t i = 0; i < o->domains->n_join; i++) /* its numbers count in the cat */
         if (o->domains->join[i].alone && !o->domains->join[i].settled)
             judged[o->domains->join[i].part] = false;
-    o->ranges = tc_ranges_of(o->ctx, &o->first, judged, drop);
+    o->ranges = ti_ranges_of(o->ctx, &o->first, judged, drop);
 }
 
 /* What there is to say of the samples; of those that others have seen, only their rows are here. */
 static void tell_samples(observation *o)
 {
-    size_t n = o->guests ? tc_runner_threads(o->runner) : 0;
+    size_t n = o->guests ? ti_runner_threads(o->runner) : 0;
     tc_sample_quality **by = tc_new_n(&o->ctx->arena, tc_sample_quality *, n);
     for (size_t i = 0; i < n; i++)
         by[i] = o->guests[i]->worth;
     if (!o->request->config->quiet && o->first.n_sample)
-        tc_sample_quality_tell(o->ctx, tc_main(o->module), n ? by : NULL, n, &o->first, &o->ranges,
+        ti_sample_quality_tell(o->ctx, ti_main(o->module), n ? by : NULL, n, &o->first, &o->ranges,
                                o->judged);
 }
 
@@ -512,7 +512,7 @@ static tc_status check_parts(const observation *o)
     for (size_t d = 0; d < o->domains->n; d++)
         if (o->watched[d] &&
             o->domains->domain[d].setting.observer == TC_OBSERVER_histogram_torchao)
-            return tc_usage(o->ctx, "the observer histogram-torchao depends on the order of the "
+            return ti_usage(o->ctx, "the observer histogram-torchao depends on the order of the "
                                     "samples: it cannot be split into parts");
     return TC_OK;
 }
@@ -520,7 +520,7 @@ static tc_status check_parts(const observation *o)
 static tc_status write_first(observation *o, uint64_t fingerprint)
 {
     tc_obs obs = {.kind = TC_OBS_FIRST, .first = o->first};
-    *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
+    *o->request->observe_only = ti_obs_bytes(o->ctx, fingerprint, &obs);
     return TC_OK;
 }
 
@@ -529,9 +529,9 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
 {
     tc_obs obs = {.kind = TC_OBS_SECOND, .ranges = o->ranges};
     size_t size = o->domains->n * sizeof *o->ranges.ends;
-    obs.ranges.ends = tc_arena_copy(&o->ctx->arena, o->ranges.ends,
+    obs.ranges.ends = ti_arena_copy(&o->ctx->arena, o->ranges.ends,
                                     size); /* before domains are merged */
-    obs.ranges.average = tc_arena_copy(&o->ctx->arena, o->ranges.average, size);
+    obs.ranges.average = ti_arena_copy(&o->ctx->arena, o->ranges.average, size);
     hand_over(o);
     look_again(o);
     TC_TRY(get_ready(o, wanted));
@@ -544,7 +544,7 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
                 (uint64_t *)(uintptr_t)counts_of(o, d, &o->ctx->arena);
     obs.counted = o->counted;
     obs.sum = o->sum;
-    *o->request->observe_only = tc_obs_bytes(o->ctx, fingerprint, &obs);
+    *o->request->observe_only = ti_obs_bytes(o->ctx, fingerprint, &obs);
     return TC_OK;
 }
 
@@ -554,13 +554,13 @@ static tc_status check_complete(const observation *o, const tc_obs *obs)
         return TC_OK;
     tc_status status =
         obs->counted == obs->ranges.n_kept
-            ? tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+            ? ti_error(o->ctx, NULL, TC_E_OBSERVATIONS,
                        "the second passes saw other samples than the first passes")
-            : tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+            : ti_error(o->ctx, NULL, TC_E_OBSERVATIONS,
                        "the second passes saw %" PRIu64
                        " samples, but the first passes saw %zu",
                        obs->counted, obs->ranges.n_kept);
-    tc_note(o->ctx, NULL, "give the second pass of every part, each once");
+    ti_note(o->ctx, NULL, "give the second pass of every part, each once");
     return status;
 }
 
@@ -569,10 +569,10 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
 {
     const tc_quant_request *request = o->request;
     tc_obs obs;
-    TC_TRY(tc_obs_read(o->ctx, request->merge, request->n_merge, fingerprint, o->domains->n, &obs));
+    TC_TRY(ti_obs_read(o->ctx, request->merge, request->n_merge, fingerprint, o->domains->n, &obs));
     bool second = obs.kind == TC_OBS_SECOND;
     if (second && request->observe_only)
-        return tc_usage(o->ctx,
+        return ti_usage(o->ctx,
                         "these are second passes already: merge them without --observe-only");
     if (second)
         o->ranges = obs.ranges;
@@ -590,9 +590,9 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
     }
     if (look_again(o) && !second) {
         tc_status status =
-            tc_error(o->ctx, NULL, TC_E_OBSERVATIONS,
+            ti_error(o->ctx, NULL, TC_E_OBSERVATIONS,
                      "these are first passes only, and the settings need a second one");
-        tc_note(o->ctx, NULL,
+        ti_note(o->ctx, NULL,
                 "for each part: --calib PART --observe-only --merge FIRST-PASS.obs... -o "
                 "SECOND.obs; then merge those");
         return status;
@@ -608,24 +608,24 @@ static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprin
     tc_quant_times none = {0}, *times = o->request->times ? o->request->times : &none;
     double clock = 0;
     TC_TRY(get_ready(o, wanted));
-    tc_lap(&clock, NULL);
+    ti_lap(&clock, NULL);
     TC_TRY(first_pass(o));
-    tc_lap(&clock, &times->first);
+    ti_lap(&clock, &times->first);
     if (o->request->observe_only)
         return write_first(o, fingerprint);
     settle_ranges(o);
     tell_samples(o);
     hand_over(o);
-    tc_lap(&clock, NULL);
+    ti_lap(&clock, NULL);
     if (look_again(o))
         TC_TRY(second_pass(o));
-    tc_lap(&clock, &times->second);
+    ti_lap(&clock, &times->second);
     choose_all(o);
-    tc_lap(&clock, &times->search);
+    ti_lap(&clock, &times->search);
     return TC_OK;
 }
 
-tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+tc_status ti_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                            tc_domains *domains)
 {
     observation *o = tc_new(&ctx->arena, observation);
@@ -637,13 +637,13 @@ tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     uint64_t fingerprint = 0;
     if (request->n_merge || request->observe_only) {
         TC_TRY(check_parts(o));
-        fingerprint = tc_obs_fingerprint(ctx, tc_main(module), domains);
+        fingerprint = ti_obs_fingerprint(ctx, ti_main(module), domains);
     }
     tc_status status = request->n_merge ? merge_parts(o, wanted, fingerprint)
                                         : see_all(o, wanted, fingerprint);
-    for (size_t i = 0; o->guests && i < tc_runner_threads(o->runner); i++)
+    for (size_t i = 0; o->guests && i < ti_runner_threads(o->runner); i++)
         free_guest(o->guests[i]);
     if (o->runner)
-        tc_runner_end(o->runner);
+        ti_runner_end(o->runner);
     return status;
 }

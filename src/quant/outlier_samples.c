@@ -32,7 +32,7 @@ static noise noise_of(const tc_measured *kept, const tc_measured *odd, size_t n_
     for (size_t i = 0; i < n_out; i++) {
         if (!kept->measured[i])
             continue;
-        n.all += tc_noise_ratio(times * kept->error[i] + odd->error[i],
+        n.all += ti_noise_ratio(times * kept->error[i] + odd->error[i],
                           times * kept->square[i] + odd->square[i]);
         outputs++;
     }
@@ -40,7 +40,7 @@ static noise noise_of(const tc_measured *kept, const tc_measured *odd, size_t n_
     return n;
 }
 
-tc_status tc_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
+tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
                            const tc_module *with, const tc_samples *samples,
                            const tc_domains *domains, tc_outlier_verdict *out)
 {
@@ -50,13 +50,13 @@ tc_status tc_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
     const tc_module *program[2] = {without, with};
     only.only_odd = true;
     *out = (tc_outlier_verdict){0};
-    TC_TRY(tc_yardstick_make(ctx, real, samples, domains, MEASURED, 0, &kept));
-    TC_TRY(tc_yardstick_make(ctx, real, samples, &only, MEASURED, 0, &odd));
+    TC_TRY(ti_yardstick_make(ctx, real, samples, domains, MEASURED, 0, &kept));
+    TC_TRY(ti_yardstick_make(ctx, real, samples, &only, MEASURED, 0, &odd));
     if (!kept.samples.n || !odd.samples.n)
         return TC_OK;
     for (int i = 0; i < 2; i++) {
-        TC_TRY(tc_yardstick_measure(ctx, &kept, program[i], &kept_in[i]));
-        TC_TRY(tc_yardstick_measure(ctx, &odd, program[i], &odd_in[i]));
+        TC_TRY(ti_yardstick_measure(ctx, &kept, program[i], &kept_in[i]));
+        TC_TRY(ti_yardstick_measure(ctx, &odd, program[i], &odd_in[i]));
     }
     double share = (double)domains->n_odd / (double)domains->n_sample;
     noise a = noise_of(&kept_in[0], &odd_in[0], kept.n_out, share),
@@ -74,20 +74,20 @@ tc_status tc_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
 static const char *names_of(tc_ctx *ctx, const tc_domains *domains)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_buf_printf(&text, "calibration sample%s", domains->n_odd > 1 ? "s" : "");
+    ti_buf_init(&text, &ctx->arena);
+    ti_buf_printf(&text, "calibration sample%s", domains->n_odd > 1 ? "s" : "");
     for (size_t i = 0; i < domains->n_odd && i < NAMED; i++) {
         const tc_outlier *odd = &domains->odd[i];
-        tc_buf_printf(&text, "%s %zu%s%s", i ? "," : "", odd->index, odd->where ? " of " : "",
+        ti_buf_printf(&text, "%s %zu%s%s", i ? "," : "", odd->index, odd->where ? " of " : "",
                       odd->where ? odd->where : "");
     }
     if (domains->n_odd > NAMED)
-        tc_buf_printf(&text, " and %zu more", domains->n_odd - NAMED);
-    tc_buf_u8(&text, 0);
+        ti_buf_printf(&text, " and %zu more", domains->n_odd - NAMED);
+    ti_buf_u8(&text, 0);
     return (const char *)text.data;
 }
 
-void tc_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict)
+void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict)
 {
     const char *names = names_of(ctx, domains);
     size_t far_in = domains->n_watched;
@@ -95,27 +95,27 @@ void tc_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_ve
     for (size_t i = 0; i < domains->n_odd; i++)
         far_in = domains->odd[i].far_in < far_in ? domains->odd[i].far_in : far_in;
     const char *is = one ? "is" : "are", *it = one ? "it" : "them";
-    const char *far = tc_text_format(&ctx->arena, "more than twice the median in %zu of %zu domains",
+    const char *far = ti_text_format(&ctx->arena, "more than twice the median in %zu of %zu domains",
                                      far_in, domains->n_watched);
     if (!verdict)
-        tc_note(ctx, NULL, "%s %s set aside as outliers: the values reach %s (--keep-odd-samples "
+        ti_note(ctx, NULL, "%s %s set aside as outliers: the values reach %s (--keep-odd-samples "
                            "keeps %s)",
                 names, is, far, it);
     else if (!verdict->keep)
-        tc_note(ctx, NULL,
+        ti_note(ctx, NULL,
                 "%s %s set aside as outliers: the values reach %s; without, all samples have %.1f "
                 "dB, %s at %.1f, and %.1f with %s (--keep-odd-samples keeps %s)",
                 names, is, far, verdict->without_db, one ? "this one" : "these", verdict->lost_db,
                 verdict->with_db, it, it);
     else if (verdict->heavy)
-        tc_note(ctx, NULL,
+        ti_note(ctx, NULL,
                 "%s %s kept, though the values reach %s: their outputs dominate, and without %s "
                 "the total is %.1f dB; with equal weights it is %.1f dB, and %.1f without %s: "
                 "remove %s from the data if %s broken",
                 names, is, far, it, verdict->all_db, verdict->with_db, verdict->without_db, it, it,
                 one ? "it is" : "they are");
     else
-        tc_note(ctx, NULL,
+        ti_note(ctx, NULL,
                 "%s %s kept, though the values reach %s: without %s there are %.1f dB instead of "
                 "%.1f", names, is, far, it, verdict->without_db, verdict->with_db);
 }

@@ -16,11 +16,11 @@ typedef struct tc_outlier_verdict {
 } tc_outlier_verdict;
 
 /* domains: those of the program that was made without the samples. */
-TC_MUST_USE tc_status tc_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
+TC_MUST_USE tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
                                        const tc_module *with, const tc_samples *samples,
                                        const tc_domains *domains, tc_outlier_verdict *out);
 
 /* One note; NULL: nothing could be measured. */
-void tc_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict);
+void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict);
 
 #endif

@@ -11,16 +11,16 @@
 /* The product that makes v, as it is or moved; NULL: something else does. */
 static const tc_node *maker_of(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
-    while (def && tc_role_moves(def) && def->n_in >= 1 && def->in[0])
-        def = tc_def(g, def->in[0]);
+    const tc_node *def = ti_def(g, v);
+    while (def && ti_role_moves(def) && def->n_in >= 1 && def->in[0])
+        def = ti_def(g, def->in[0]);
     return def && (def->op == TC_OP_linear || def->op == TC_OP_conv) ? def : NULL;
 }
 
-tc_config tc_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+tc_config ti_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_config own = *config, eight;
-    if (!config->head8 || !tc_config_preset("a16w8", &eight))
+    if (!config->head8 || !ti_config_preset("a16w8", &eight))
         return own;
     tc_setting weight = eight.global.weight;
     own.cap_entry = own.n_entry; /* entries are the caller's: grown ones are a copy */
@@ -28,10 +28,10 @@ tc_config tc_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config
         const tc_node *node = maker_of(g, g->out[i]);
         const char *value = node ? g->val[node->out[0]]->name : NULL,
                    *name = node && node->loc && node->loc->node ? node->loc->node : value;
-        tc_config_entry entry = {TC_LEVEL_node, name, .weight = tc_patch_all(&weight)};
+        tc_config_entry entry = {TC_LEVEL_node, name, .weight = ti_patch_all(&weight)};
         entry.weight.has |= TC_HAS_OBSERVER;
-        if (name && tc_config_weights_free(&own, node->loc, value))
-            tc_config_add(ctx, &own, entry);
+        if (name && ti_config_weights_free(&own, node->loc, value))
+            ti_config_add(ctx, &own, entry);
     }
     return own;
 }

@@ -25,9 +25,9 @@ static bool makes_odd(const tc_dataflow *f, const tc_node *node)
         return true;
     if (!TC_OP_IN(node->op, TC_OP_div, TC_OP_remainder, TC_OP_fmod))
         return false;
-    tc_tensor by = tc_tensor_of(f->g, node->in[1]); /* what is never zero: finite */
+    tc_tensor by = ti_tensor_of(f->g, node->in[1]); /* what is never zero: finite */
     for (int64_t i = 0; by.data && i < tc_type_count(by.type); i++)
-        if (tc_load_f64(by, i) == 0)
+        if (ti_load_f64(by, i) == 0)
             return true;
     return !by.data;
 }
@@ -36,7 +36,7 @@ static bool makes_odd(const tc_dataflow *f, const tc_node *node)
 static bool passes_odd(const tc_node *node, int i)
 {
     return (tc_ops[node->op].traits & (T_ELTWISE | T_REDUCES)) || node->op == TC_OP_cumsum ||
-           node->op == TC_OP_cumprod || tc_role_carries(node, i);
+           node->op == TC_OP_cumprod || ti_role_carries(node, i);
 }
 
 static bool asks(const tc_dataflow *f, const tc_node *node)
@@ -55,18 +55,18 @@ static bool asks(const tc_dataflow *f, const tc_node *node)
 /* Asks for the number itself. */
 static bool asks_exactly(const tc_dataflow *f, const tc_node *node)
 {
-    const tc_type *y = node->n_out ? tc_type_of(f->g, node->out[0]) : NULL;
+    const tc_type *y = node->n_out ? ti_type_of(f->g, node->out[0]) : NULL;
     return node->op == TC_OP_eq || node->op == TC_OP_ne ||
-           (node->op == TC_OP_cast && (tc_is_int(y->dtype) || y->dtype == TC_bool));
+           (node->op == TC_OP_cast && (ti_is_int(y->dtype) || y->dtype == TC_bool));
 }
 
 /* Adds or takes away one number beyond 2^24. */
 static bool brings_back(const tc_dataflow *f, const tc_node *node)
 {
     for (int i = 0; i < 2 && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
-        tc_tensor c = tc_tensor_of(f->g, node->in[i]);
+        tc_tensor c = ti_tensor_of(f->g, node->in[i]);
         if (c.data && f->fixed[node->in[i]] && tc_type_count(c.type) == 1 &&
-            fabs(tc_load_f64(c, 0)) >= 0x1p24 && fabs(tc_load_f64(c, 0)) < 0x1p60)
+            fabs(ti_load_f64(c, 0)) >= 0x1p24 && fabs(ti_load_f64(c, 0)) < 0x1p60)
             return true;
     }
     return false;
@@ -80,7 +80,7 @@ static void find_fresh(const tc_dataflow *f, bool *fresh)
         fresh[g->in[i]] = true;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        bool made = (tc_ops[node->op].traits & (T_ELTWISE | T_MOVES)) || tc_role_moves(node);
+        bool made = (tc_ops[node->op].traits & (T_ELTWISE | T_MOVES)) || ti_role_moves(node);
         for (int i = 0; i < node->n_in; i++)
             made = made && (!node->in[i] || fresh[node->in[i]] || f->fixed[node->in[i]]);
         for (int i = 0; i < node->n_out; i++)
@@ -92,22 +92,22 @@ static void find_odd(const tc_dataflow *f, bool *odd)
 {
     const tc_graph *g = f->g;
     for (size_t i = 0; i < g->n_in; i++)
-        odd[g->in[i]] = tc_dataflow_is_f32(f, g->in[i]);
+        odd[g->in[i]] = ti_dataflow_is_f32(f, g->in[i]);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         bool made = makes_odd(f, node);
         for (int i = 0; i < node->n_in; i++)
             made = made || (odd[node->in[i]] && passes_odd(node, i));
         for (int i = 0; i < node->n_out; i++)
-            odd[node->out[i]] = tc_dataflow_is_f32(f, node->out[i]) &&
+            odd[node->out[i]] = ti_dataflow_is_f32(f, node->out[i]) &&
                                 (made || f->huge[node->out[i]]) && node->op != TC_OP_nan_to_num;
     }
 }
 
-void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f)
+void ti_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f)
 {
     const tc_graph *g = f->g;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     bool *odd = tc_new_n(&ctx->scratch, bool, g->n_val + 1),
          *fresh = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     find_odd(f, odd);
@@ -120,12 +120,12 @@ void tc_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f)
         bool exactly = asks_exactly(f, node) || brings_back(f, node), asked = asks(f, node);
         for (int i = 0; i < node->n_in && !on; i++)
             on = (asked && odd[node->in[i]]) ||
-                 (exactly && fresh[node->in[i]] && tc_dataflow_is_f32(f, node->in[i]));
+                 (exactly && fresh[node->in[i]] && ti_dataflow_is_f32(f, node->in[i]));
         for (int i = 0; i < node->n_out && on; i++)
             f->asked[node->out[i]] = true;
         for (int i = 0; i < node->n_in && on; i++)
             if ((odd[node->in[i]] || fresh[node->in[i]]) && passes_odd(node, i))
                 f->asked[node->in[i]] = true;
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }

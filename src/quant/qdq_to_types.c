@@ -24,14 +24,14 @@ typedef struct typing {
 
 static bool constant_list(const tc_graph *g, tc_val v, int64_t n, double *out)
 {
-    tc_tensor t = tc_tensor_of(g, v);
+    tc_tensor t = ti_tensor_of(g, v);
     if (!t.data || tc_type_count(t.type) != n)
         return false;
     tc_dtype d = t.type->dtype;
     if (d != TC_f32 && d != TC_f64 && d != TC_i32 && d != TC_i64)
         return false;
     for (int64_t i = 0; i < n; i++)
-        out[i] = tc_load_f64(t, i);
+        out[i] = ti_load_f64(t, i);
     return true;
 }
 
@@ -40,7 +40,7 @@ static const tc_type *named_domain(tc_ctx *ctx, const tc_graph *g, const tc_node
                                    const tc_type *codes)
 {
     const tc_attr_quantize *a = node->attr;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     int64_t n = a->axis >= 0 ? codes->dim[a->axis] : 1;
     double *scale = tc_new_n(&ctx->scratch, double, (size_t)n),
            *real_zero = tc_new_n(&ctx->scratch, double, (size_t)n);
@@ -57,20 +57,20 @@ static const tc_type *named_domain(tc_ctx *ctx, const tc_graph *g, const tc_node
             zero[i] = (int64_t)real_zero[i];
     }
     tc_quant q = {(int32_t)a->axis, (int32_t)n, a->qmin, a->qmax, scale, zero};
-    const tc_type *type = known && n > 0 ? tc_type_with(ctx, codes, &q) : NULL;
-    tc_arena_rewind(&ctx->scratch, mark);
+    const tc_type *type = known && n > 0 ? ti_type_with(ctx, codes, &q) : NULL;
+    ti_arena_rewind(&ctx->scratch, mark);
     return type;
 }
 
 /* What a quantize node makes, as a type. */
 static const tc_type *domain_of(tc_ctx *ctx, const tc_graph *g, const tc_node *quantize)
 {
-    return named_domain(ctx, g, quantize, tc_type_of(g, quantize->out[0]));
+    return named_domain(ctx, g, quantize, ti_type_of(g, quantize->out[0]));
 }
 
 static bool is_f32(const tc_graph *g, tc_val v)
 {
-    return v && tc_type_of(g, v) && tc_type_of(g, v)->dtype == TC_f32;
+    return v && ti_type_of(g, v) && ti_type_of(g, v)->dtype == TC_f32;
 }
 
 /* ---- looking ahead ---- */
@@ -102,17 +102,17 @@ static void survey(tc_ctx *ctx, const tc_graph *g, typing *t)
  * window reads takes the domain of its result. */
 static void survey_windows(tc_ctx *ctx, const tc_graph *g, typing *t)
 {
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
         const tc_type *d = node->op == TC_OP_max_pool && node->n_out == 1 ? t->domain[node->out[0]]
                                                                           : NULL;
         if (!d || d->quant->axis >= 0 || readers[node->in[0]] != 1 || !is_f32(g, node->in[0]))
             continue;
-        tc_type x = *tc_type_of(g, node->in[0]);
+        tc_type x = *ti_type_of(g, node->in[0]);
         x.dtype = d->dtype;
         x.quant = d->quant;
-        t->domain[node->in[0]] = tc_type_intern(ctx, &x);
+        t->domain[node->in[0]] = ti_type_intern(ctx, &x);
     }
 }
 
@@ -121,8 +121,8 @@ static void survey_windows(tc_ctx *ctx, const tc_graph *g, typing *t)
 static tc_status add_rescale(tc_rewrite *rw, const tc_node *node, tc_val from, const tc_type *type,
                              const char *name, tc_val *out)
 {
-    tc_build b = tc_build_instead(rw, node);
-    *out = tc_b_rescale(&b, from, type);
+    tc_build b = ti_build_instead(rw, node);
+    *out = ti_b_rescale(&b, from, type);
     if (*out && *out != from)
         rw->to->val[*out]->name = name;
     return b.status;
@@ -142,14 +142,14 @@ static tc_status set_typed(tc_rewrite *rw, const tc_node *node, tc_val v, tc_val
     t->typed[v] = val;
     if (!t->as_real[v] || !is_f32(rw->from, v))
         return TC_OK;
-    return add_rescale(rw, node, val, tc_type_of(rw->from, v), NULL, &rw->now[v]);
+    return add_rescale(rw, node, val, ti_type_of(rw->from, v), NULL, &rw->now[v]);
 }
 
 /* Constant codes with their meaning. */
 static tc_val typed_constant(tc_rewrite *rw, const tc_node *node, const tc_type *type, tc_val codes)
 {
     const tc_value *old = rw->to->val[codes];
-    return tc_graph_const(rw->to, type, old->data, old->name, node->loc);
+    return ti_graph_const(rw->to, type, old->data, old->name, node->loc);
 }
 
 static tc_status take_dequantize(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -158,13 +158,13 @@ static tc_status take_dequantize(tc_rewrite *rw, const tc_node *node, bool *done
     tc_val codes = node->in[0], out = node->out[0];
     if (node->op != TC_OP_dequantize || !is_f32(rw->from, out))
         return TC_OK;
-    const tc_type *type = named_domain(rw->ctx, rw->from, node, tc_type_of(rw->from, codes));
+    const tc_type *type = named_domain(rw->ctx, rw->from, node, ti_type_of(rw->from, codes));
     if (!type)
         return TC_OK;
     tc_val val = t->typed[codes];
-    if (val && tc_type_of(rw->to, val) != type)
+    if (val && ti_type_of(rw->to, val) != type)
         return TC_OK; /* codes read in another way than they were written */
-    if (!val && tc_is_const(rw->to, rw->now[codes]))
+    if (!val && ti_is_const(rw->to, rw->now[codes]))
         val = typed_constant(rw, node, type, rw->now[codes]);
     if (!val)
         return TC_OK;
@@ -181,10 +181,10 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     *done = true;
     tc_val from = best(rw, x), val;
-    if (tc_is_const(rw->to, from) && is_f32(rw->from, x) && !tc_type_of(rw->to, from)->quant) {
-        tc_tensor codes = tc_tensor_new(&rw->ctx->arena, type);
-        tc_quantize_into(tc_tensor_of(rw->to, from), codes);
-        val = tc_graph_const(rw->to, type, codes.data, rw->from->val[x]->name, node->loc);
+    if (ti_is_const(rw->to, from) && is_f32(rw->from, x) && !ti_type_of(rw->to, from)->quant) {
+        tc_tensor codes = ti_tensor_new(&rw->ctx->arena, type);
+        ti_quantize_into(ti_tensor_of(rw->to, from), codes);
+        val = ti_graph_const(rw->to, type, codes.data, rw->from->val[x]->name, node->loc);
     } else
         TC_TRY(add_rescale(rw, node, from, type, rw->from->val[x]->name, &val));
     t->typed[out] = val;
@@ -198,7 +198,7 @@ static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val r
 {
     const tc_type *found = NULL;
     for (int i = 0; i < node->n_in; i++) {
-        const tc_type *x = tc_type_of(rw->to, best(rw, node->in[i]));
+        const tc_type *x = ti_type_of(rw->to, best(rw, node->in[i]));
         if (!x || !is_f32(rw->from, node->in[i]))
             continue;
         if (!x->quant || (found && found->quant != x->quant))
@@ -216,10 +216,10 @@ static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val r
             if (perm->v[j] == found->quant->axis)
                 q.axis = j;
     }
-    tc_type type = *tc_type_of(rw->from, result);
+    tc_type type = *ti_type_of(rw->from, result);
     type.dtype = found->dtype;
     type.quant = &q;
-    return tc_type_intern(rw->ctx, &type);
+    return ti_type_intern(rw->ctx, &type);
 }
 
 /* Every quantized operand of a movement in the domain of its result. */
@@ -229,11 +229,11 @@ static tc_status bring_together(tc_rewrite *rw, const tc_node *node, const tc_ty
     for (int i = 0; i < node->n_in; i++) {
         if (!in[i] || !is_f32(rw->from, node->in[i]))
             continue;
-        tc_type want = *tc_type_of(rw->to, in[i]);
+        tc_type want = *ti_type_of(rw->to, in[i]);
         want.dtype = result->dtype;
         want.quant = result->quant;
         if (!result->quant || result->quant->axis < 0)
-            TC_TRY(add_rescale(rw, node, in[i], tc_type_intern(rw->ctx, &want), NULL, &in[i]));
+            TC_TRY(add_rescale(rw, node, in[i], ti_type_intern(rw->ctx, &want), NULL, &in[i]));
     }
     return TC_OK;
 }
@@ -241,7 +241,7 @@ static tc_status bring_together(tc_rewrite *rw, const tc_node *node, const tc_ty
 static bool reads_quantized(const tc_rewrite *rw, const tc_val *in, int n)
 {
     for (int i = 0; i < n; i++)
-        if (in[i] && tc_type_of(rw->to, in[i])->quant)
+        if (in[i] && ti_type_of(rw->to, in[i])->quant)
             return true;
     return false;
 }
@@ -276,15 +276,15 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         if (!moved && first) /* operands of several domains, or real: all go to the result's */
             TC_TRY(bring_together(rw, node, first, in));
         else if (!moved)
-            TC_TRY(bring_together(rw, node, tc_type_make(rw->ctx, TC_f32, 0, NULL), in));
+            TC_TRY(bring_together(rw, node, ti_type_make(rw->ctx, TC_f32, 0, NULL), in));
     }
     tc_node *copy =
-        tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        ti_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         tc_val v = node->out[i];
         tc_value *value = rw->to->val[copy->out[i]];
         value->name = rw->from->val[v]->name;
-        value->type = tc_type_of(rw->from, v);
+        value->type = ti_type_of(rw->from, v);
         if (!is_f32(rw->from, v)) {
             rw->now[v] = copy->out[i];
             continue;
@@ -299,10 +299,10 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         else
             rw->now[v] = copy->out[i];
     }
-    return tc_node_infer(rw->to, copy);
+    return ti_node_infer(rw->to, copy);
 }
 
-bool tc_quant_is_pt2e(const tc_module *module)
+bool ti_quant_is_pt2e(const tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         for (size_t k = 0; k < module->graph[i]->n_node; k++) {
@@ -313,19 +313,19 @@ bool tc_quant_is_pt2e(const tc_module *module)
     return false;
 }
 
-tc_status tc_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module)
+tc_status ti_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {take_dequantize, take_quantize, take_operator};
     for (size_t i = 0; i < module->n_graph; i++) {
         tc_graph *g = module->graph[i];
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         typing t = {tc_new_n(&ctx->scratch, const tc_type *, g->n_val),
                     tc_new_n(&ctx->scratch, bool, g->n_val),
                     tc_new_n(&ctx->scratch, tc_val, g->n_val)};
         survey(ctx, g, &t);
         survey_windows(ctx, g, &t);
-        tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &t);
-        tc_arena_rewind(&ctx->scratch, mark);
+        tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &t);
+        ti_arena_rewind(&ctx->scratch, mark);
         TC_TRY(status);
     }
     return TC_OK;

@@ -33,15 +33,15 @@ static const char *key_of(const tc_graph *g, tc_val v)
 
 static void put_text(tc_buf *out, const char *text)
 {
-    tc_buf_text(out, "\"");
+    ti_buf_text(out, "\"");
     for (const char *p = text; *p; p++)
         if (*p == '"' || *p == '\\')
-            tc_buf_printf(out, "\\%c", *p);
+            ti_buf_printf(out, "\\%c", *p);
         else if ((unsigned char)*p < 0x20)
-            tc_buf_printf(out, "\\u%04x", (unsigned)*p);
+            ti_buf_printf(out, "\\u%04x", (unsigned)*p);
         else
-            tc_buf_u8(out, (uint8_t)*p);
-    tc_buf_text(out, "\"");
+            ti_buf_u8(out, (uint8_t)*p);
+    ti_buf_text(out, "\"");
 }
 
 static void put_scale(tc_buf *out, const tc_quant *q)
@@ -49,57 +49,57 @@ static void put_scale(tc_buf *out, const tc_quant *q)
     char digits[32];
     for (int32_t i = 0; i < q->count; i++) {
         tc_text_f64(q->scale[i], digits);
-        tc_buf_printf(out, "%s%s", i ? ", " : q->axis >= 0 ? "[" : "", digits);
+        ti_buf_printf(out, "%s%s", i ? ", " : q->axis >= 0 ? "[" : "", digits);
     }
-    tc_buf_text(out, q->axis >= 0 ? "]" : "");
+    ti_buf_text(out, q->axis >= 0 ? "]" : "");
 }
 
 static void put_zero(tc_buf *out, const tc_quant *q)
 {
     for (int32_t i = 0; i < q->count; i++)
-        tc_buf_printf(out, "%s%" PRId64, i ? ", " : q->axis >= 0 ? "[" : "", q->zero[i]);
-    tc_buf_text(out, q->axis >= 0 ? "]" : "");
+        ti_buf_printf(out, "%s%" PRId64, i ? ", " : q->axis >= 0 ? "[" : "", q->zero[i]);
+    ti_buf_text(out, q->axis >= 0 ? "]" : "");
 }
 
 static void put_value(tc_buf *out, const char *key, const tc_type *type)
 {
     const tc_quant *q = type->quant;
-    tc_buf_text(out, "  ");
+    ti_buf_text(out, "  ");
     put_text(out, key);
-    tc_buf_text(out, ": {\"scale\": ");
+    ti_buf_text(out, ": {\"scale\": ");
     put_scale(out, q);
-    tc_buf_text(out, ", \"zero_point\": ");
+    ti_buf_text(out, ", \"zero_point\": ");
     put_zero(out, q);
-    tc_buf_printf(
+    ti_buf_printf(
         out, ", \"qmin\": %" PRId64 ", \"qmax\": %" PRId64 ", \"dtype\": \"%s\", \"axis\": ", q->lo,
         q->hi, torch_name(type->dtype));
     if (q->axis >= 0)
-        tc_buf_printf(out, "%d}", q->axis);
+        ti_buf_printf(out, "%d}", q->axis);
     else
-        tc_buf_text(out, "null}");
+        ti_buf_text(out, "null}");
 }
 
-tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module)
+tc_bytes ti_qparams_json(tc_ctx *ctx, const tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     tc_buf out;
     tc_map seen;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_buf_init(&out, &ctx->arena);
-    tc_map_init(&seen, &ctx->scratch);
-    tc_buf_text(&out, "{\n");
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    ti_buf_init(&out, &ctx->arena);
+    ti_map_init(&seen, &ctx->scratch);
+    ti_buf_text(&out, "{\n");
     for (tc_val v = 1; v < g->n_val; v++) {
-        const tc_type *type = tc_type_of(g, v);
+        const tc_type *type = ti_type_of(g, v);
         const char *key = type && type->quant ? key_of(g, v) : NULL;
-        void **slot = key ? tc_map_at(&seen, tc_str_of(key)) : NULL;
+        void **slot = key ? ti_map_at(&seen, ti_str_of(key)) : NULL;
         if (!slot || *slot)
             continue;
         if (seen.n > 1)
-            tc_buf_text(&out, ",\n");
+            ti_buf_text(&out, ",\n");
         put_value(&out, key, type);
         *slot = (void *)(uintptr_t)key;
     }
-    tc_buf_text(&out, "\n}\n");
-    tc_arena_rewind(&ctx->scratch, mark);
-    return (tc_bytes){(const uint8_t *)tc_buf_cstr(&out), out.size};
+    ti_buf_text(&out, "\n}\n");
+    ti_arena_rewind(&ctx->scratch, mark);
+    return (tc_bytes){(const uint8_t *)ti_buf_cstr(&out), out.size};
 }

@@ -25,16 +25,16 @@
 static tc_status evaluate(tc_apply *a, tc_val v, tc_tensor *out)
 {
     const tc_graph *g = a->rw->from;
-    *out = tc_tensor_of(g, v);
+    *out = ti_tensor_of(g, v);
     if (!v || out->data)
         return TC_OK;
     tc_ctx *ctx = a->rw->ctx;
-    const tc_node *def = tc_def(g, v);
+    const tc_node *def = ti_def(g, v);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, (size_t)def->n_in + 1);
     tc_tensor *result = tc_new_n(&ctx->arena, tc_tensor, (size_t)def->n_out);
     for (int i = 0; i < def->n_in; i++)
         TC_TRY(evaluate(a, def->in[i], &in[i]));
-    TC_TRY(tc_eval_node((tc_graph *)(uintptr_t)g, def, in, result, &ctx->arena));
+    TC_TRY(ti_eval_node((tc_graph *)(uintptr_t)g, def, in, result, &ctx->arena));
     *out = result[g->val[v]->index];
     return TC_OK;
 }
@@ -47,30 +47,30 @@ static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_
         const tc_type *type;
         uint64_t v;
     } key = {type, v};
-    void **made = tc_map_at(&a->made, (tc_str){(const char *)&key, sizeof key});
+    void **made = ti_map_at(&a->made, (tc_str){(const char *)&key, sizeof key});
     if (!*made) {
         tc_rewrite *rw = a->rw;
-        tc_tensor real, codes = tc_tensor_new(&rw->ctx->arena, type);
+        tc_tensor real, codes = ti_tensor_new(&rw->ctx->arena, type);
         TC_TRY(evaluate(a, v, &real));
         if (weights && weights->group) {
-            tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-            tc_lattice l = tc_lattice_of(rw->ctx, &rw->ctx->scratch, real, type->quant, weights,
+            tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
+            tc_lattice l = ti_lattice_of(rw->ctx, &rw->ctx->scratch, real, type->quant, weights,
                                          (tc_importance){NULL, 1});
-            tc_lattice_round(&l, real, codes);
-            tc_arena_rewind(&rw->ctx->scratch, mark);
+            ti_lattice_round(&l, real, codes);
+            ti_arena_rewind(&rw->ctx->scratch, mark);
         } else
-            tc_quantize_into(real, codes);
-        tc_mapped_forget(rw->ctx, real.data, tc_type_bytes(real.type));
-        const tc_node *def = tc_def(rw->from, v);
+            ti_quantize_into(real, codes);
+        ti_mapped_forget(rw->ctx, real.data, tc_type_bytes(real.type));
+        const tc_node *def = ti_def(rw->from, v);
         tc_val val =
-            tc_graph_const(rw->to, type, codes.data, rw->from->val[v]->name, def ? def->loc : loc);
+            ti_graph_const(rw->to, type, codes.data, rw->from->val[v]->name, def ? def->loc : loc);
         *made = (void *)(uintptr_t)val;
     }
     *out = (tc_val)(uintptr_t)*made;
     return TC_OK;
 }
 
-tc_status tc_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc,
+tc_status ti_apply_constant(tc_apply *a, tc_val v, const tc_type *type, const tc_loc *loc,
                             tc_val *out)
 {
     return put_codes(a, v, type, NULL, loc, out);
@@ -98,7 +98,7 @@ static void magnitudes(tc_tensor w, int axis, int64_t n, float *out)
 static double bias_needs(const tc_apply *a, const tc_type *x, tc_tensor bias, int64_t i)
 {
     double most = tc_dtypes[x->dtype].bits > 8 ? 0x1p46 : 0x1p30;
-    return a->config->anchor ? 0 : fabs(tc_load_f64(bias, i)) / (x->quant->scale[0] * most);
+    return a->config->anchor ? 0 : fabs(ti_load_f64(bias, i)) / (x->quant->scale[0] * most);
 }
 
 static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x, tc_tensor w,
@@ -106,7 +106,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
 {
     tc_ctx *ctx = a->rw->ctx;
     const tc_setting *s = &a->flow.scheme[node->out[0]].weight;
-    int axis = s->per_channel ? tc_role_channel_axis(node, w.type) : -1, b = tc_role_bias(node);
+    int axis = s->per_channel ? ti_role_channel_axis(node, w.type) : -1, b = ti_role_bias(node);
     int64_t n = axis >= 0 ? w.type->dim[axis] : 1;
     float *most = tc_new_n(&ctx->scratch, float, (size_t)n), usual = 0;
     double *scale = tc_new_n(&ctx->scratch, double, (size_t)n);
@@ -119,23 +119,23 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
         usual = fmaxf(usual, most[c]);
     bool search = s->observer == TC_OBSERVER_mse && !s->group;
     if (search)
-        tc_weights_search(ctx, w, axis, n, s->qmax, most);
-    tc_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
+        ti_weights_search(ctx, w, axis, n, s->qmax, most);
+    ti_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
-        scale[c] = fmax((double)(m / (float)tc_lattice_top(s)),
+        scale[c] = fmax((double)(m / (float)ti_lattice_top(s)),
                         (double)(float)s->floor);
         for (int64_t k = c; bias.data && k < tc_type_count(bias.type); k += n)
             scale[c] = (double)(float)fmax(scale[c], bias_needs(a, x, bias, k));
     }
-    int64_t top = tc_lattice_top(s);
+    int64_t top = ti_lattice_top(s);
     tc_quant q = {axis, (int32_t)n, s->group ? -top : s->qmin, top, scale, zero};
     tc_type type = *w.type;
     /* next to 16 bits, and in groups, 4 bits are written as the 8-bit numbers they are */
     bool spread = s->dtype == TC_i4 && (s->group || tc_dtypes[x->dtype].bits > 8);
     type.dtype = spread ? TC_i8 : s->dtype;
     type.quant = &q;
-    *out = tc_type_intern(ctx, &type);
+    *out = ti_type_intern(ctx, &type);
     return TC_OK;
 }
 
@@ -145,7 +145,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
 static const tc_type *flowing(tc_apply *a, const tc_node *node, int weight)
 {
     int other = node->op == TC_OP_matmul ? 1 - weight : node->op == TC_OP_addmm ? 3 - weight : 0;
-    return tc_apply_read(a, node, node->in[other]);
+    return ti_apply_read(a, node, node->in[other]);
 }
 
 /* Channel c's weight scale; with groups a transposed product's channels are those of one group
@@ -169,20 +169,20 @@ static tc_status make_bias(tc_apply *a, tc_val v, const tc_type *x, const tc_typ
         scale[c] = (double)(float)(x->quant->scale[0] * weight_scale(w, c));
     tc_type type = *real.type;
     type.dtype = wide ? TC_i48 : TC_i32;
-    int64_t most = tc_dtype_max(type.dtype), least = wide ? tc_dtype_min(type.dtype) : -most;
+    int64_t most = ti_dtype_max(type.dtype), least = wide ? ti_dtype_min(type.dtype) : -most;
     tc_quant q = {
         channels ? type.rank - 1 : -1, channels ? (int32_t)n : 1, least, most, scale, zero};
     type.quant = &q;
-    tc_tensor codes = tc_tensor_new(&ctx->arena, tc_type_intern(ctx, &type));
+    tc_tensor codes = ti_tensor_new(&ctx->arena, ti_type_intern(ctx, &type));
     for (int64_t i = 0; i < tc_type_count(&type); i++) {
-        double code = nearbyint(tc_load_f64(real, i) / scale[channels ? i % n : 0]);
-        tc_store_i64(codes, i,
+        double code = nearbyint(ti_load_f64(real, i) / scale[channels ? i % n : 0]);
+        ti_store_i64(codes, i,
                      code < (double)least  ? least
                      : code < (double)most ? (int64_t)code
                                            : most);
     }
     const tc_value *old = rw->from->val[v];
-    *out = tc_graph_const(rw->to, codes.type, codes.data, old->name, old->def->loc);
+    *out = ti_graph_const(rw->to, codes.type, codes.data, old->name, old->def->loc);
     return TC_OK;
 }
 
@@ -191,7 +191,7 @@ static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_ty
                             const tc_type **out)
 {
     tc_tensor w;
-    *out = tc_apply_read(a, node, node->in[i]);
+    *out = ti_apply_read(a, node, node->in[i]);
     if (*out || !a->flow.fixed[node->in[i]])
         return TC_OK;
     TC_TRY(evaluate(a, node->in[i], &w));
@@ -203,10 +203,10 @@ static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
     int weight = node->op == TC_OP_addmm ? 2 : 1;
     const tc_type *x = flowing(a, node, weight), *w;
     if (!x)
-        return tc_apply_real(a, node->in[i], node->loc, out);
+        return ti_apply_real(a, node->in[i], node->loc, out);
     TC_TRY(weights_of(a, node, weight, x, &w));
     if (!w)
-        return tc_apply_real(a, node->in[i], node->loc, out);
+        return ti_apply_real(a, node->in[i], node->loc, out);
     return make_bias(a, node->in[i], x, w, out);
 }
 
@@ -214,18 +214,18 @@ static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
 
 static const double LEAST_CONSTANT = 0x1p-120;
 
-tc_status tc_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
+tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
 {
     tc_tensor real;
-    tc_ends ends = tc_ends_none();
+    tc_ends ends = ti_ends_none();
     TC_TRY(evaluate(a, v, &real));
-    tc_ends_see(&ends, real.data, tc_type_count(real.type));
+    ti_ends_see(&ends, real.data, tc_type_count(real.type));
     if (!a->config->anchor && ends.lo <= ends.hi && (ends.lo != 0 || ends.hi != 0))
         s.floor = LEAST_CONSTANT; /* what was seen may be noise; these numbers are intended */
     tc_grid grid = s.observer == TC_OBSERVER_fixed
                        ? (tc_grid){(double)(float)s.scale, s.zero}
-                       : tc_grid_of(&s, (double)ends.lo, (double)ends.hi);
-    *out = tc_apply_type(a->rw->ctx, real.type, s.dtype, s.qmin, s.qmax, grid.scale, grid.zero);
+                       : ti_grid_of(&s, (double)ends.lo, (double)ends.hi);
+    *out = ti_apply_type(a->rw->ctx, real.type, s.dtype, s.qmin, s.qmax, grid.scale, grid.zero);
     return TC_OK;
 }
 
@@ -257,34 +257,34 @@ static tc_status is_far(tc_apply *a, const tc_node *node, tc_val v, bool *out)
 static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type **out)
 {
     tc_val v = node->in[i];
-    const tc_type *result = tc_apply_domain(a, node->out[0]);
+    const tc_type *result = ti_apply_domain(a, node->out[0]);
     tc_setting s = a->flow.scheme[node->out[0]].act;
     if (result)
         s = a->domains->domain[a->domains->of[node->out[0]]].setting;
     bool far;
     TC_TRY(is_far(a, node, v, &far));
     if (!far) {
-        TC_TRY(tc_apply_own(a, v, s, out));
+        TC_TRY(ti_apply_own(a, v, s, out));
         bool masks = result && a->domains->domain[a->domains->of[node->out[0]]].unmasked >= 0;
         if (!masks || (*out)->quant->scale[0] <= result->quant->scale[0])
             return TC_OK;
     }
     *out = NULL;
     if (result) { /* far or infinite numbers saturate where the result does */
-        tc_type type = *tc_type_of(a->rw->from, v);
+        tc_type type = *ti_type_of(a->rw->from, v);
         type.dtype = result->dtype;
         type.quant = result->quant;
-        *out = tc_type_intern(a->rw->ctx, &type);
+        *out = ti_type_intern(a->rw->ctx, &type);
     }
     return TC_OK;
 }
 
-tc_status tc_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
+tc_status ti_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
 {
-    tc_mark mark = tc_arena_mark(&a->rw->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&a->rw->ctx->scratch);
     const tc_type *x = NULL, *type = NULL;
     tc_status status = TC_OK;
-    bool weight = tc_role_weight(node, i), is_bias = tc_role_bias(node) == i;
+    bool weight = ti_role_weight(node, i), is_bias = ti_role_bias(node) == i;
     const tc_setting *how = &a->flow.scheme[node->out[0]].weight;
     if (is_bias)
         status = bias(a, node, i, out);
@@ -297,7 +297,7 @@ tc_status tc_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val
     if (status == TC_OK && type)
         status = put_codes(a, node->in[i], type, weight ? how : NULL, node->loc, out);
     else if (status == TC_OK && !is_bias)
-        status = tc_apply_real(a, node->in[i], node->loc, out);
-    tc_arena_rewind(&a->rw->ctx->scratch, mark);
+        status = ti_apply_real(a, node->in[i], node->loc, out);
+    ti_arena_rewind(&a->rw->ctx->scratch, mark);
     return status;
 }

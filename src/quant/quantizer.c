@@ -18,7 +18,7 @@ static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_reques
                        const char *name, tc_quant_gains *found)
 {
     tc_config c;
-    if (!tc_config_preset(name, &c))
+    if (!ti_config_preset(name, &c))
         return false;
     c.quiet = true;
     c.round_weights = false;
@@ -27,9 +27,9 @@ static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_reques
                           .keep_odd = request->keep_odd,
                           .gains = found,
                           .labels = request->labels};
-    tc_hold hold = tc_hold_begin(ctx);
-    bool works = tc_quantize(ctx, tc_module_copy(real), &r) == TC_OK;
-    tc_hold_drop(ctx, hold);
+    tc_hold hold = ti_hold_begin(ctx);
+    bool works = ti_quantize(ctx, ti_module_copy(real), &r) == TC_OK;
+    ti_hold_drop(ctx, hold);
     return works;
 }
 
@@ -49,13 +49,13 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
         keeps = found[n].db >= 2 * LOST;
         place[n++] = i;
     }
-    tc_warning(
+    ti_warning(
         ctx, NULL, TC_E_ACCURACY,
         "with these settings the program is %.1f dB from the float one on calibration samples "
         "(%.0f %% of the answers agree): the quantized model is probably unusable",
         gains->db, 100 * gains->agree);
     for (size_t i = 0; i < n; i++)
-        tc_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]], found[i].db,
+        ti_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]], found[i].db,
                 100 * found[i].agree);
 }
 
@@ -81,10 +81,10 @@ static bool reaches_far(const tc_domains *domains)
 /* Observations have ranges, and no numbers to tell a mask from others by. */
 static void warn_merged(tc_ctx *ctx)
 {
-    tc_warning(ctx, NULL, TC_E_OBSERVATIONS,
+    ti_warning(ctx, NULL, TC_E_OBSERVATIONS,
                "values reach 1e6 and more: if they come from a mask that is an input, too few "
                "codes are left for the others");
-    tc_note(ctx, NULL, "quantize with --calib DATA, which shows what is a mask");
+    ti_note(ctx, NULL, "quantize with --calib DATA, which shows what is a mask");
 }
 
 /* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
@@ -93,57 +93,57 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *
 {
     const tc_config *config = request->config;
     const float *never = NULL;
-    bool suspect = !config->anchor && tc_mask_suspected(tc_main(a->typed));
+    bool suspect = !config->anchor && ti_mask_suspected(ti_main(a->typed));
     if (suspect)
-        TC_TRY(tc_quant_mask_values(ctx, a->typed, request, &never));
-    tc_hold hold = tc_hold_begin(ctx);
-    tc_status status = tc_quant_decide(ctx, a->typed, config, never, &a->domains);
+        TC_TRY(ti_quant_mask_values(ctx, a->typed, request, &never));
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_quant_decide(ctx, a->typed, config, never, &a->domains);
     if (status == TC_OK)
-        status = tc_quant_observe(ctx, a->typed, request, &a->domains);
+        status = ti_quant_observe(ctx, a->typed, request, &a->domains);
     bool far = status == TC_OK && !config->anchor && !request->observe_only &&
                reaches_far(&a->domains);
     if (far && request->n_merge)
         warn_merged(ctx);
     else if (far && !suspect)
-        status = tc_quant_mask_values(ctx, a->typed, request, &never);
+        status = ti_quant_mask_values(ctx, a->typed, request, &never);
     if (status != TC_OK || suspect || !never) {
-        tc_hold_keep(ctx, hold);
+        ti_hold_keep(ctx, hold);
         return status;
     }
-    tc_hold_drop(ctx, hold);
-    TC_TRY(tc_quant_decide(ctx, a->typed, config, never, &a->domains));
-    return tc_quant_observe(ctx, a->typed, request, &a->domains);
+    ti_hold_drop(ctx, hold);
+    TC_TRY(ti_quant_decide(ctx, a->typed, config, never, &a->domains));
+    return ti_quant_observe(ctx, a->typed, request, &a->domains);
 }
 
 /* Domains, grids, 16 bits where they belong; the typed program has the nearest codes. */
 static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     double clock = 0;
-    tc_graph *g = tc_main(a->typed);
+    tc_graph *g = ti_main(a->typed);
     TC_TRY(observe(ctx, request, a));
     if (request->observe_only)
         return TC_OK;
-    tc_quant_fit_masks(ctx, g, &a->domains);
-    tc_lap(&clock, NULL);
-    TC_TRY(tc_quant_widen(ctx, a->typed, request, &a->domains));
-    tc_lap(&clock, request->times ? &request->times->rank : NULL);
+    ti_quant_fit_masks(ctx, g, &a->domains);
+    ti_lap(&clock, NULL);
+    TC_TRY(ti_quant_widen(ctx, a->typed, request, &a->domains));
+    ti_lap(&clock, request->times ? &request->times->rank : NULL);
     if (!request->config->anchor)
-        tc_quant_fit_sums(g, &a->domains);
-    a->real = tc_module_copy(a->typed);
-    return tc_quant_apply(ctx, a->typed, request->config, &a->domains);
+        ti_quant_fit_sums(g, &a->domains);
+    a->real = ti_module_copy(a->typed);
+    return ti_quant_apply(ctx, a->typed, request->config, &a->domains);
 }
 
 /* The same with all samples, where leaving the odd ones out costs more than it brings. */
 static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a)
 {
     bool quiet = request->config->quiet, measurable = !request->n_merge && request->samples.n;
-    attempt all = {.typed = tc_module_copy(a->typed)};
+    attempt all = {.typed = ti_module_copy(a->typed)};
     TC_TRY(prepare(ctx, request, a));
     if (!a->domains.n_odd || request->observe_only)
         return TC_OK;
     if (!measurable) {
         if (!quiet)
-            tc_outlier_tell(ctx, &a->domains, NULL);
+            ti_outlier_tell(ctx, &a->domains, NULL);
         return TC_OK;
     }
     tc_config silent = *request->config;
@@ -153,12 +153,12 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
     again.keep_odd = true;
     tc_outlier_verdict verdict;
     TC_TRY(prepare(ctx, &again, &all));
-    TC_TRY(tc_outlier_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
+    TC_TRY(ti_outlier_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
                             &verdict));
     if (!quiet)
-        tc_outlier_tell(ctx, &a->domains, &verdict);
+        ti_outlier_tell(ctx, &a->domains, &verdict);
     if (verdict.keep) {
-        tc_quant_take_over(a->typed, all.typed);
+        ti_quant_take_over(a->typed, all.typed);
         *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains};
         request->keep_odd = true;
     }
@@ -167,7 +167,7 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    return tc_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
+    return ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
 }
 
 /* Only where it may take its time, and where all samples are at hand: what others have observed is
@@ -182,15 +182,15 @@ static bool wants_equalizing(const tc_quant_request *request)
 /* Whichever is nearer in the end: the program as it is, or with channels of like ranges. */
 static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    attempt even = {.typed = tc_module_copy(a->real)};
+    attempt even = {.typed = ti_module_copy(a->real)};
     size_t n = 0;
     if (wants_equalizing(request))
-        TC_TRY(tc_quant_equalize(ctx, even.typed, request, &a->domains, &n));
+        TC_TRY(ti_quant_equalize(ctx, even.typed, request, &a->domains, &n));
     TC_TRY(improve(ctx, request, a));
     if (!n)
         return TC_OK;
-    if (tc_clock_past(request->until)) {
-        tc_quant_say_over(ctx, "equalizing");
+    if (ti_clock_past(request->until)) {
+        ti_quant_say_over(ctx, "equalizing");
         return TC_OK;
     }
     tc_config silent = *request->config;
@@ -204,7 +204,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
         even.gains.db, even.gains.db > a->gains.db + TC_GAIN};
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
-        tc_quant_take_over(a->typed, even.typed);
+        ti_quant_take_over(a->typed, even.typed);
         *a = (attempt){even.real, a->typed, even.domains, even.gains};
     }
     if (a->gains.n < TC_METHODS)
@@ -222,10 +222,10 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
     gains->weighed = weighed;
 }
 
-tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
+tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
-    tc_config head = tc_quant_output_layers(ctx, tc_main(module), asked->config),
-              own = tc_quant_small_layers(ctx, tc_main(module), &head);
+    tc_config head = ti_quant_output_layers(ctx, ti_main(module), asked->config),
+              own = ti_quant_small_layers(ctx, ti_main(module), &head);
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
@@ -233,18 +233,18 @@ tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request.observe_only || !own.correct_bias)
         return TC_OK;
     if (!request.samples.n) {
-        tc_note(ctx, NULL,
+        ti_note(ctx, NULL,
                 "biases are not corrected: this needs samples, up to 32, with --calib");
         return TC_OK;
     }
     double clock = 0;
-    tc_lap(&clock, NULL);
+    ti_lap(&clock, NULL);
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.gains)
         *request.gains = a.gains;
     if (request.gains && a.domains.n_odd)
         name_aside(ctx, &a.domains, !request.n_merge, request.gains);
-    tc_lap(&clock, request.times ? &request.times->correct : NULL);
+    ti_lap(&clock, request.times ? &request.times->correct : NULL);
     if (a.gains.db < LOST && !own.quiet && !own.proved)
         say_lost(ctx, a.real, &request, &a.gains);
     return TC_OK;

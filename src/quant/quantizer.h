@@ -6,7 +6,7 @@
  * domain too.
  *
  * A float program becomes typed in four steps: decide which values share a domain, observe them on
- * data, apply what was found, correct the biases.  tc_quantize() takes all four. */
+ * data, apply what was found, correct the biases.  ti_quantize() takes all four. */
 #ifndef TC_QUANTIZER_H
 #define TC_QUANTIZER_H
 
@@ -101,52 +101,52 @@ typedef struct tc_config {
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
     double small8;        /* so many percent of the weights, in the smallest layers, have 8 bits */
     bool head8;           /* weights of the last layer have 8 bits */
-    bool group_free;      /* no one asked for the groups of 4-bit weights: see tc_config_pack() */
+    bool group_free;      /* no one asked for the groups of 4-bit weights: see ti_config_pack() */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* what becomes of it is run: where it is lost, that is said there */
-    bool checked;         /* tc_config_check() has seen the program as it was written */
+    bool checked;         /* ti_config_check() has seen the program as it was written */
 } tc_config;
 
 /* text: a preset (int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
  * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
-TC_MUST_USE tc_status tc_config_read(tc_ctx *ctx, const char *text, tc_config *out);
+TC_MUST_USE tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
 /* The text of such a file, which lives as long as the context; path: for messages. */
-TC_MUST_USE tc_status tc_config_from_json(tc_ctx *ctx, const char *path, tc_bytes json,
+TC_MUST_USE tc_status ti_config_from_json(tc_ctx *ctx, const char *path, tc_bytes json,
                                           tc_config *out);
 
 /* The same from C.  A preset's name gives a whole configuration; entries are added in any order,
  * and one with the level and name of an earlier one takes its place.  false: no such preset. */
-bool tc_config_preset(const char *name, tc_config *out);
-void tc_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
+bool ti_config_preset(const char *name, tc_config *out);
+void ti_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
 /* For a target that compresses weights by how often each code is there: groups of 4-bit weights
  * that nobody asked for become codes of -15 .. 15, one scale for each channel; they are fewer bits
  * there than the multiples that groups are made of, and more accurate. */
-void tc_config_pack(tc_config *config);
+void ti_config_pack(tc_config *config);
 /* Weights of few codes: rounding together pays for them, whatever it takes. */
-bool tc_config_few_codes(const tc_config *config);
+bool ti_config_few_codes(const tc_config *config);
 /* A whole setting or scheme as a patch. */
-tc_patch tc_patch_all(const tc_setting *setting);
-tc_setting tc_setting_patched(tc_setting setting, const tc_patch *patch);
+tc_patch ti_patch_all(const tc_setting *setting);
+tc_setting ti_setting_patched(tc_setting setting, const tc_patch *patch);
 
 /* What holds for the node that `loc` names and the value of that name (or NULL), and how specific
  * what is said of activations is. */
-tc_scheme tc_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
+tc_scheme ti_config_scheme(const tc_config *config, const tc_loc *loc, const char *value,
                            tc_level *level);
 /* Nothing but the global setting is about its weights, and an entry for the node may be added. */
-bool tc_config_weights_free(const tc_config *config, const tc_loc *loc, const char *value);
+bool ti_config_weights_free(const tc_config *config, const tc_loc *loc, const char *value);
 
 /* Every entry is about something in the program, or a message with the nearest names has been
  * given.
  */
-TC_MUST_USE tc_status tc_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g);
+TC_MUST_USE tc_status ti_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g);
 
 /* The configuration for this program: with `head8`, entries for the products that make its outputs
  * and that no other entry is about. */
-tc_config tc_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+tc_config ti_quant_output_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 /* The same for `small8`: entries for small layers. */
-tc_config tc_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
+tc_config ti_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config);
 
 /* ---- domains ---- */
 
@@ -182,7 +182,7 @@ typedef struct tc_domain {
     double lo, hi;        /* otherwise observe.c fills them in: what was seen, and 0 */
     int32_t base;  /* >= 0: same codes as that domain, scale times `factor`: never observed */
     double factor;
-    int32_t joined; /* >= 0: tc_quant_merge_domains() has put its values into that domain */
+    int32_t joined; /* >= 0: ti_quant_merge_domains() has put its values into that domain */
     double scale;   /* the result */
     int64_t zero;
 } tc_domain;
@@ -215,7 +215,7 @@ typedef struct tc_domains {
     tc_outlier *odd; /* observe.c: samples that were set aside */
     size_t n_odd;
     size_t n_sample, n_watched; /* samples in all, and domains that they were judged by */
-    bool only_odd;              /* tc_choose_samples() takes these alone; else all the others */
+    bool only_odd;              /* ti_choose_samples() takes these alone; else all the others */
     const float *never; /* by value id: numbers of this magnitude and more stand for infinity
                            (mask_values.h), 0: none do; or NULL */
     float *cut; /* by value id: the same where they are clamped, and not looked at; or NULL */
@@ -224,22 +224,22 @@ typedef struct tc_domains {
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
  * order.  never: as in tc_domains. */
-TC_MUST_USE tc_status tc_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
+TC_MUST_USE tc_status ti_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config *config,
                                       const float *never, tc_domains *out);
 
 /* Once ranges are known (lo, hi by domain): decides the joins.  A domain that goes into another has
  * no values left and `joined` says where they went; the caller merges what it has seen of them. */
-void tc_quant_merge_domains(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
+void ti_quant_merge_domains(tc_ctx *ctx, tc_domains *domains, const double *lo, const double *hi);
 
 /* Once the scales are known: masked scores need to reach only so far below the others that softmax
  * gives them nothing, whatever the mask says: -10000 or infinity; nor does the mask itself. */
-void tc_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains);
+void ti_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains);
 /* Sums whose terms cancel: steps no finer than a 1024th of what is added, below which nothing is
  * known of them; logarithms of sums in like manner. */
-void tc_quant_fit_sums(const tc_graph *g, tc_domains *domains);
+void ti_quant_fit_sums(const tc_graph *g, tc_domains *domains);
 
 /* A domain that needs no looking: fixed, natural range, derived, or gone into another. */
-static inline bool tc_domain_known(const tc_domain *d)
+static inline bool ti_domain_known(const tc_domain *d)
 {
     return d->setting.observer == TC_OBSERVER_fixed || d->fixed_range || d->base >= 0 ||
            d->joined >= 0;
@@ -259,8 +259,8 @@ typedef struct tc_samples {
 } tc_samples;
 
 /* Seconds that have passed since some moment, and whether that is beyond a limit; 0: no limit. */
-double tc_clock(void);
-bool tc_clock_past(double until);
+double ti_clock(void);
+bool ti_clock_past(double until);
 
 /* Where the time went: processor time of all threads, in seconds. */
 typedef struct tc_quant_times {
@@ -306,32 +306,32 @@ typedef struct tc_quant_request {
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
     const int64_t *labels;    /* what each sample is; or NULL */
-    double until; /* tc_clock(): methods that have not begun by then are skipped; 0: no limit */
+    double until; /* ti_clock(): methods that have not begun by then are skipped; 0: no limit */
     tc_quant_cost cost;
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
-TC_MUST_USE tc_status tc_quant_observe(tc_ctx *ctx, tc_module *module,
+TC_MUST_USE tc_status ti_quant_observe(tc_ctx *ctx, tc_module *module,
                                        const tc_quant_request *request, tc_domains *domains);
 
 /* mixed_precision.c: the config->n_wide domains that make the most noise by themselves get 16 bits,
  * or those that remove the most for what they cost; and, with config->widen_noisy, those that alone
  * would leave less than 30 dB. */
-TC_MUST_USE tc_status tc_quant_widen(tc_ctx *ctx, tc_module *module,
+TC_MUST_USE tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, tc_domains *domains);
 /* 16 bits for a domain and for those that have its codes. */
-void tc_domain_widen(tc_domains *domains, size_t d);
+void ti_domain_widen(tc_domains *domains, size_t d);
 
 /* spend_16bit.c: 16 bits for domains by the noise that they remove for what they cost on the
  * target; noise: by domain, of what makes any.  At most `most` of them; limit: times what the
  * program costs, or 0. */
-TC_MUST_USE tc_status tc_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
+TC_MUST_USE tc_status ti_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
                                            const tc_quant_request *request, tc_domains *domains,
                                            const double *noise, int64_t most, double limit);
 
 /* apply.c: the float program becomes typed: weights and biases in integers, rescales where domains
  * change. */
-TC_MUST_USE tc_status tc_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
+TC_MUST_USE tc_status ti_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config,
                                      const tc_domains *domains);
 
 /* What correcting came to. */
@@ -347,46 +347,46 @@ typedef struct tc_correction {
     bool biases;
     int64_t longest; /* rows of more numbers stay as they are; 0: all do */
     double work;     /* multiplications that rounding may take */
-    double until;    /* tc_clock(): no product is rounded from then on; 0: no end */
+    double until;    /* ti_clock(): no product is rounded from then on; 0: no end */
     tc_corrected *result;
 } tc_correction;
-TC_MUST_USE tc_status tc_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
+TC_MUST_USE tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                                        const tc_correction *how, const tc_samples *samples,
                                        const tc_domains *domains);
 
 /* All of it: decide, observe, apply, correct. */
-TC_MUST_USE tc_status tc_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
+TC_MUST_USE tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
-tc_bytes tc_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */
+tc_bytes ti_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */
 
 /* ---- passes over modules ---- */
 
 /* Quantize and dequantize nodes of an export that went through PT2E become types. */
-TC_MUST_USE tc_status tc_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module);
 
 /* The typed form as float arithmetic: quantize and dequantize after every operator whose result is
  * quantized, constants as the real numbers they stand for.  The same numbers as the typed form's,
  * quickly. */
-TC_MUST_USE tc_status tc_quant_simulate_quantization(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_quant_simulate_quantization(tc_ctx *ctx, tc_module *module);
 
 /* Accumulators and sums that were left real get a wide integer domain of their own. */
-TC_MUST_USE tc_status tc_quant_widen_accumulators(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_quant_widen_accumulators(tc_ctx *ctx, tc_module *module);
 
 /* control_flow.c: branches and loops pass integers; what was real between them is real inside.
  * */
-TC_MUST_USE tc_status tc_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_quant_quantize_control_flow(tc_ctx *ctx, tc_module *module);
 
 /* Whether the module has quantize or dequantize nodes, as an export that went through PT2E does. */
-bool tc_quant_is_pt2e(const tc_module *module);
-/* Whether those are of the kind that tc_quant_remove_dynamic_quantization removes, all of them:
+bool ti_quant_is_pt2e(const tc_module *module);
+/* Whether those are of the kind that ti_quant_remove_dynamic_quantization removes, all of them:
  * ranges that are chosen when the program runs, and constants. */
-bool tc_quant_is_dynamic(tc_ctx *ctx, const tc_module *module);
+bool ti_quant_is_dynamic(tc_ctx *ctx, const tc_module *module);
 /* dynamic_ranges.c: such values, and constants of codes, become real. */
-TC_MUST_USE tc_status tc_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module);
+TC_MUST_USE tc_status ti_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module);
 /* Whether any value of the module is quantized. */
-bool tc_quant_is_typed(const tc_module *module);
+bool ti_quant_is_typed(const tc_module *module);
 /* Whether a part of it computes on stored integers already: TOSA, or a call of a region. */
-bool tc_quant_is_lowered(const tc_module *module);
+bool ti_quant_is_lowered(const tc_module *module);
 
 #endif

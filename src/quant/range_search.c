@@ -44,7 +44,7 @@ static double half_steps(const tc_setting *s)
     return (double)(s->qmin < 0 && -s->qmin < s->qmax ? -s->qmin : s->qmax);
 }
 
-tc_grid tc_grid_of(const tc_setting *setting, double lo, double hi)
+tc_grid ti_grid_of(const tc_setting *setting, double lo, double hi)
 {
     lo = lo < 0 && lo <= hi ? lo : 0;
     hi = hi > 0 && lo <= hi ? hi : 0;
@@ -74,9 +74,9 @@ static void apply(const search *s, const tc_type *type, const double *x, double 
         memcpy(out, x, (size_t)n * sizeof *x);
         return;
     }
-    tc_mark mark = tc_arena_mark(s->scratch);
-    float *in = tc_arena_raw(s->scratch, (size_t)n * sizeof *in),
-          *result = tc_arena_raw(s->scratch, (size_t)n * sizeof *in);
+    tc_mark mark = ti_arena_mark(s->scratch);
+    float *in = ti_arena_raw(s->scratch, (size_t)n * sizeof *in),
+          *result = ti_arena_raw(s->scratch, (size_t)n * sizeof *in);
     for (int64_t i = 0; i < n; i++)
         in[i] = (float)x[i];
     tc_tensor a = {type, in}, b = {type, result};
@@ -84,7 +84,7 @@ static void apply(const search *s, const tc_type *type, const double *x, double 
     tc_ops[s->after->op].kernel(&call);
     for (int64_t i = 0; i < n; i++)
         out[i] = (double)result[i];
-    tc_arena_rewind(s->scratch, mark);
+    ti_arena_rewind(s->scratch, mark);
 }
 
 static void sum_up(search *s, const uint64_t *count)
@@ -171,18 +171,18 @@ static void search_symmetric(search *s, const tc_setting *setting, double min, d
     }
 }
 
-tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
+tc_grid ti_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
                   const uint64_t *count, const tc_node *after)
 {
     double min = (double)ends.lo, max = (double)ends.hi, lo = min, hi = max;
     int64_t codes = setting->qmax - setting->qmin + 1;
     if (!(max - min > TC_LEAST_SCALE) || codes < 3 || codes > MOST_CODES || max - min > 1e30)
-        return tc_grid_of(setting, min, max);
-    tc_mark mark = tc_arena_mark(scratch);
+        return ti_grid_of(setting, min, max);
+    tc_mark mark = ti_arena_mark(scratch);
     tc_type type = {.dtype = TC_f32, .rank = 1, .dim = {codes}},
             pair = {.dtype = TC_f32, .rank = 1, .dim = {2}};
     search *s = tc_new(scratch, search);
-    s->top = after && tc_role_shares(after->op);
+    s->top = after && ti_role_shares(after->op);
     s->after = s->top ? NULL : after;
     s->scratch = scratch;
     s->codes = (int)codes;
@@ -196,8 +196,8 @@ tc_grid tc_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
         search_symmetric(s, setting, min, max, &lo, &hi);
     else
         search_affine(s, min, max, &lo, &hi);
-    tc_arena_rewind(scratch, mark);
-    return tc_grid_of(setting, lo, hi);
+    ti_arena_rewind(scratch, mark);
+    return ti_grid_of(setting, lo, hi);
 }
 
 /* ---- percentile ---- */
@@ -217,13 +217,13 @@ static double position(const uint64_t *count, double share, int from, int by)
     return TC_BINS;
 }
 
-tc_grid tc_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
+tc_grid ti_percentile(const tc_setting *setting, tc_ends ends, const uint64_t *count,
                       double percent)
 {
     double total = 0, min = (double)ends.lo, max = (double)ends.hi, width = (max - min) / TC_BINS;
     for (int i = 0; i < TC_BINS; i++)
         total += (double)count[i];
     double out = total * (1 - percent / 100);
-    return tc_grid_of(setting, min + width * position(count, out, 0, 1),
+    return ti_grid_of(setting, min + width * position(count, out, 0, 1),
                       max - width * position(count, out, TC_BINS - 1, -1));
 }

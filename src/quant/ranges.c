@@ -85,7 +85,7 @@ static void sort_rows(tc_ctx *ctx, tc_first *first)
     for (size_t k = 0; k < first->n_sample; k++)
         r[k] = (row){first->sample[k], first->ends + k * n, n};
     qsort(r, first->n_sample, sizeof *r, by_content);
-    tc_ends *ends = tc_arena_raw(&ctx->scratch, first->n_sample * n * sizeof *ends);
+    tc_ends *ends = ti_arena_raw(&ctx->scratch, first->n_sample * n * sizeof *ends);
     for (size_t k = 0; k < first->n_sample; k++) {
         memcpy(ends + k * n, r[k].ends, n * sizeof *ends);
         first->sample[k] = r[k].id;
@@ -96,7 +96,7 @@ static void sort_rows(tc_ctx *ctx, tc_first *first)
 static void keep(tc_ranges *r, const tc_ends *ends)
 {
     for (size_t d = 0; d < r->n_domain; d++) {
-        tc_ends_add(&r->ends[d], ends[d]);
+        ti_ends_add(&r->ends[d], ends[d]);
         tc_ends *average = &r->average[d];
         if (ends[d].lo > ends[d].hi)
             continue;
@@ -108,7 +108,7 @@ static void keep(tc_ranges *r, const tc_ends *ends)
     r->n_kept++;
 }
 
-tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool drop)
+tc_ranges ti_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool drop)
 {
     size_t n = first->n_domain;
     tc_ranges r = {.n_domain = n, .n_sample = first->n_sample};
@@ -116,11 +116,11 @@ tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
     r.average = tc_new_n(&ctx->arena, tc_ends, n);
     r.odd = tc_new_n(&ctx->arena, tc_sample_id, first->n_sample);
     r.odd_in = tc_new_n(&ctx->arena, size_t, first->n_sample);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     size_t *far_in = tc_new_n(&ctx->scratch, size_t, first->n_sample);
     sort_rows(ctx, first);
     for (size_t d = 0; d < n; d++) {
-        r.ends[d] = r.average[d] = tc_ends_none();
+        r.ends[d] = r.average[d] = ti_ends_none();
         r.n_watched += watched[d];
     }
     if (drop && first->n_sample >= RARE)
@@ -129,7 +129,7 @@ tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
         memset(far_in, 0, first->n_sample * sizeof *far_in);
     for (size_t k = 0; k < first->n_sample; k++) {
         const tc_ends *ends = first->ends + k * n;
-        r.rows = tc_hash(ends, n * sizeof *ends, r.rows ^ first->sample[k].hash);
+        r.rows = ti_hash(ends, n * sizeof *ends, r.rows ^ first->sample[k].hash);
         if (!is_odd(far_in[k], r.n_watched)) {
             keep(&r, ends);
             r.kept += first->sample[k].hash;
@@ -138,11 +138,11 @@ tc_ranges tc_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
         r.odd_in[r.n_odd] = far_in[k];
         r.odd[r.n_odd++] = first->sample[k];
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return r;
 }
 
-bool tc_ranges_odd(const tc_ranges *ranges, uint64_t hash)
+bool ti_ranges_odd(const tc_ranges *ranges, uint64_t hash)
 {
     for (size_t i = 0; i < ranges->n_odd; i++)
         if (ranges->odd[i].hash == hash)

@@ -7,16 +7,16 @@
 
 static void release(void *what)
 {
-    tc_arena_free(&((tc_replacement *)what)->room);
+    ti_arena_free(&((tc_replacement *)what)->room);
 }
 
-void tc_replacement_init(tc_ctx *ctx, tc_replacement *renewal)
+void ti_replacement_init(tc_ctx *ctx, tc_replacement *renewal)
 {
-    tc_arena_init_like(&renewal->room, &ctx->arena);
-    tc_ctx_defer(ctx, release, renewal);
+    ti_arena_init_like(&renewal->room, &ctx->arena);
+    ti_ctx_defer(ctx, release, renewal);
 }
 
-void tc_replacement_clear(tc_replacement *renewal)
+void ti_replacement_clear(tc_replacement *renewal)
 {
     release(renewal);
     renewal->of = NULL;
@@ -24,12 +24,12 @@ void tc_replacement_clear(tc_replacement *renewal)
     renewal->done = false;
 }
 
-double tc_replace_bias_step(const tc_graph *typed, const tc_node *node, int64_t k)
+double ti_replace_bias_step(const tc_graph *typed, const tc_node *node, int64_t k)
 {
-    const tc_type *x = tc_type_of(typed, node->in[0]), *w = tc_type_of(typed, node->in[1]);
+    const tc_type *x = ti_type_of(typed, node->in[0]), *w = ti_type_of(typed, node->in[1]);
     tc_val b = node->n_in > 2 ? node->in[2] : TC_NONE;
     if (b) {
-        const tc_quant *q = tc_type_of(typed, b)->quant;
+        const tc_quant *q = ti_type_of(typed, b)->quant;
         return q->scale[q->axis >= 0 ? k : 0];
     }
     return (double)(float)(x->quant->scale[0] * w->quant->scale[k % w->quant->count]);
@@ -46,35 +46,35 @@ static const tc_replaced *find(const tc_replacement *all, const tc_node *typed)
 /* The type of a bias where there is none yet. */
 static const tc_type *new_bias_type(tc_rewrite *rw, const tc_replaced *p)
 {
-    bool wide = tc_dtypes[tc_type_of(rw->from, p->typed->in[0])->dtype].bits > 8;
+    bool wide = tc_dtypes[ti_type_of(rw->from, p->typed->in[0])->dtype].bits > 8;
     double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)p->n);
     int64_t *zero = tc_new_n(&rw->ctx->scratch, int64_t, (size_t)p->n),
-            most = tc_dtype_max(wide ? TC_i48 : TC_i32);
+            most = ti_dtype_max(wide ? TC_i48 : TC_i32);
     for (int64_t k = 0; k < p->n; k++)
-        scale[k] = tc_replace_bias_step(rw->from, p->typed, k);
+        scale[k] = ti_replace_bias_step(rw->from, p->typed, k);
     tc_quant q = {0, (int32_t)p->n, -most, most, scale, zero};
     tc_type type = {.dtype = wide ? TC_i48 : TC_i32, .rank = 1, .dim = {p->n}, .quant = &q};
-    return tc_type_intern(rw->ctx, &type);
+    return ti_type_intern(rw->ctx, &type);
 }
 
 static tc_val new_bias(tc_rewrite *rw, const tc_replaced *p)
 {
     tc_val b = p->typed->n_in > 2 ? p->typed->in[2] : TC_NONE;
-    const tc_type *type = b ? tc_type_of(rw->from, b) : new_bias_type(rw, p);
-    tc_tensor codes = tc_tensor_new(&rw->ctx->arena, type);
+    const tc_type *type = b ? ti_type_of(rw->from, b) : new_bias_type(rw, p);
+    tc_tensor codes = ti_tensor_new(&rw->ctx->arena, type);
     for (int64_t k = 0; k < tc_type_count(type); k++) {
-        int64_t code = (b ? tc_load_i64(tc_tensor_of(rw->from, b), k) : 0) + p->move[k];
-        tc_store_i64(codes, k, tc_max_i64(type->quant->lo, tc_min_i64(type->quant->hi, code)));
+        int64_t code = (b ? ti_load_i64(ti_tensor_of(rw->from, b), k) : 0) + p->move[k];
+        ti_store_i64(codes, k, ti_max_i64(type->quant->lo, ti_min_i64(type->quant->hi, code)));
     }
     const tc_value *old = b ? rw->from->val[b] : NULL;
-    return tc_graph_const(rw->to, type, codes.data, old ? old->name : NULL,
+    return ti_graph_const(rw->to, type, codes.data, old ? old->name : NULL,
                           old ? old->def->loc : p->typed->loc);
 }
 
 static tc_val new_codes(tc_rewrite *rw, const tc_replaced *p)
 {
     const tc_value *old = rw->from->val[p->typed->in[1]];
-    return tc_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
+    return ti_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
 }
 
 /* Weights and biases that new ones stand for and nobody else reads: left in the program they would
@@ -100,18 +100,18 @@ static tc_status give_constants(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!p)
         return TC_OK;
     *done = true;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-    tc_val in[3] = {tc_rewrite_in(rw, node, 0)};
-    in[1] = p->codes.data ? new_codes(rw, p) : tc_rewrite_in(rw, node, 1);
+    tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
+    tc_val in[3] = {ti_rewrite_in(rw, node, 0)};
+    in[1] = p->codes.data ? new_codes(rw, p) : ti_rewrite_in(rw, node, 1);
     bool has = node->n_in > 2 && node->in[2];
-    in[2] = all->biases ? new_bias(rw, p) : has ? tc_rewrite_in(rw, node, 2) : TC_NONE;
-    tc_arena_rewind(&rw->ctx->scratch, mark);
-    tc_build b = tc_build_instead(rw, node);
-    return tc_b_again(&b, in, in[2] ? 3 : node->n_in, done);
+    in[2] = all->biases ? new_bias(rw, p) : has ? ti_rewrite_in(rw, node, 2) : TC_NONE;
+    ti_arena_rewind(&rw->ctx->scratch, mark);
+    tc_build b = ti_build_instead(rw, node);
+    return ti_b_again(&b, in, in[2] ? 3 : node->n_in, done);
 }
 
-tc_status tc_replace_constants(tc_graph *typed, tc_replacement *renewal)
+tc_status ti_replace_constants(tc_graph *typed, tc_replacement *renewal)
 {
     static tc_rewriter *const rewriters[] = {give_constants};
-    return tc_rewrite_graph(typed, rewriters, TC_COUNT(rewriters), renewal);
+    return ti_rewrite_graph(typed, rewriters, TC_COUNT(rewriters), renewal);
 }

@@ -24,12 +24,12 @@ typedef struct tc_replacement {
     bool done;   /* there is something to renew */
 } tc_replacement;
 
-void tc_replacement_init(tc_ctx *ctx, tc_replacement *renewal);
-void tc_replacement_clear(tc_replacement *renewal);
+void ti_replacement_init(tc_ctx *ctx, tc_replacement *renewal);
+void ti_replacement_clear(tc_replacement *renewal);
 
 /* The step of the bias in channel k of a typed product: input scale times weight scale. */
-double tc_replace_bias_step(const tc_graph *typed, const tc_node *node, int64_t k);
+double ti_replace_bias_step(const tc_graph *typed, const tc_node *node, int64_t k);
 
-TC_MUST_USE tc_status tc_replace_constants(tc_graph *typed, tc_replacement *renewal);
+TC_MUST_USE tc_status ti_replace_constants(tc_graph *typed, tc_replacement *renewal);
 
 #endif

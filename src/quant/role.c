@@ -8,38 +8,38 @@ static const tc_role *role_of(tc_op op)
     return &tc_roles[tc_ops[op].role];
 }
 
-bool tc_role_carries(const tc_node *node, int i)
+bool ti_role_carries(const tc_node *node, int i)
 {
     const tc_role *role = role_of(node->op);
     if (role == &tc_roles[TC_ROLE_carry_set] &&
         ((const tc_attr_scatter *)node->attr)->combine != TC_combine_set)
         return false;
-    return tc_among(role->carries, i);
+    return ti_among(role->carries, i);
 }
 
-bool tc_role_moves(const tc_node *node)
+bool ti_role_moves(const tc_node *node)
 {
     for (int i = 0; i < node->n_in && i < 3; i++)
-        if (tc_role_carries(node, i))
+        if (ti_role_carries(node, i))
             return true;
     return false;
 }
 
-bool tc_role_carried(const tc_node *node, int i)
+bool ti_role_carried(const tc_node *node, int i)
 {
-    return tc_role_moves(node) && tc_among(role_of(node->op)->carried, i);
+    return ti_role_moves(node) && ti_among(role_of(node->op)->carried, i);
 }
 
-bool tc_role_clamps(tc_op op)
+bool ti_role_clamps(tc_op op)
 {
     return role_of(op)->is == TC_IS_clamp;
 }
-bool tc_role_curve(tc_op op)
+bool ti_role_curve(tc_op op)
 {
     return role_of(op)->is == TC_IS_curve;
 }
 
-bool tc_role_natural(tc_op op, double *lo, double *hi)
+bool ti_role_natural(tc_op op, double *lo, double *hi)
 {
     const tc_role *role = role_of(op);
     *lo = role->range == TC_RESULT_sign ? -1 : 0;
@@ -47,12 +47,12 @@ bool tc_role_natural(tc_op op, double *lo, double *hi)
     return role->range != TC_RESULT_any;
 }
 
-bool tc_role_weight(const tc_node *node, int i)
+bool ti_role_weight(const tc_node *node, int i)
 {
-    return tc_among(role_of(node->op)->weight, i);
+    return ti_among(role_of(node->op)->weight, i);
 }
 
-int tc_role_channel_axis(const tc_node *node, const tc_type *w)
+int ti_role_channel_axis(const tc_node *node, const tc_type *w)
 {
     const tc_role *role = role_of(node->op);
     /* [in, out / groups, ...]: with groups a channel is no column of one axis */
@@ -62,7 +62,7 @@ int tc_role_channel_axis(const tc_node *node, const tc_type *w)
     return w->rank > 1 ? role->channel : -1;
 }
 
-int tc_role_bias(const tc_node *node)
+int ti_role_bias(const tc_node *node)
 {
     const tc_role *role = role_of(node->op);
     if (role == &tc_roles[TC_ROLE_factors_sum]) {
@@ -72,7 +72,7 @@ int tc_role_bias(const tc_node *node)
     return role->bias >= 0 && node->n_in > role->bias && node->in[role->bias] ? role->bias : -1;
 }
 
-bool tc_role_real(const tc_node *node, int i)
+bool ti_role_real(const tc_node *node, int i)
 {
     uint8_t flows = role_of(node->op)->flows;
     return flows != TC_ANY && i >= flows;
@@ -86,7 +86,7 @@ static bool is_among(tc_op op, const tc_op *list, size_t n)
     return false;
 }
 
-bool tc_role_reads_wide(tc_op op)
+bool ti_role_reads_wide(tc_op op)
 {
     static const tc_op wide[] = {TC_OP_add,        TC_OP_sub,        TC_OP_mul,
                                  TC_OP_layer_norm, TC_OP_group_norm, TC_OP_rms_norm,
@@ -94,7 +94,7 @@ bool tc_role_reads_wide(tc_op op)
     return is_among(op, wide, TC_COUNT(wide));
 }
 
-bool tc_role_gives_wide(tc_op op)
+bool ti_role_gives_wide(tc_op op)
 {
     static const tc_op wide[] = {
         TC_OP_add,        TC_OP_sub,   TC_OP_mul,           TC_OP_conv,       TC_OP_linear,
@@ -103,18 +103,18 @@ bool tc_role_gives_wide(tc_op op)
     return is_among(op, wide, TC_COUNT(wide));
 }
 
-bool tc_role_puts_together(tc_op op)
+bool ti_role_puts_together(tc_op op)
 {
     return op == TC_OP_cat || op == TC_OP_stack || op == TC_OP_slice_scatter ||
            op == TC_OP_select_scatter;
 }
 
-bool tc_role_shares(tc_op op)
+bool ti_role_shares(tc_op op)
 {
     return op == TC_OP_softmax || op == TC_OP_log_softmax;
 }
 
-bool tc_role_bears_wide(tc_op op)
+bool ti_role_bears_wide(tc_op op)
 {
     static const tc_op two[] = {TC_OP_pow, TC_OP_eq, TC_OP_ne, TC_OP_gt,
                                 TC_OP_ge,  TC_OP_lt, TC_OP_le};

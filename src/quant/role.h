@@ -6,36 +6,36 @@
 #include "quantizer.h"
 
 /* Numbers of operand i go to the results as they are: view, cat, max_pool, where. */
-bool tc_role_carries(const tc_node *node, int i);
+bool ti_role_carries(const tc_node *node, int i);
 /* Any operand does. */
-bool tc_role_moves(const tc_node *node);
+bool ti_role_moves(const tc_node *node);
 /* Result i holds numbers of that kind (not indices). */
-bool tc_role_carried(const tc_node *node, int i);
+bool ti_role_carried(const tc_node *node, int i);
 
 /* relu, relu6, hardtanh, clamp: min(max(x, lo), hi). */
-bool tc_role_clamps(tc_op op);
+bool ti_role_clamps(tc_op op);
 /* One operand, one result, a curve: a table in integers. */
-bool tc_role_curve(tc_op op);
+bool ti_role_curve(tc_op op);
 /* The range of the results, whatever the operands are. */
-bool tc_role_natural(tc_op op, double *lo, double *hi);
+bool ti_role_natural(tc_op op, double *lo, double *hi);
 
 /* Operand i of a product is the right or left factor that may be constant: its weights. */
-bool tc_role_weight(const tc_node *node, int i);
+bool ti_role_weight(const tc_node *node, int i);
 /* The axis of the weights that gives the output channels; -1: there is none of that kind. */
-int tc_role_channel_axis(const tc_node *node, const tc_type *weight);
+int ti_role_channel_axis(const tc_node *node, const tc_type *weight);
 /* The operand that is added to every output channel; -1: none. */
-int tc_role_bias(const tc_node *node);
+int ti_role_bias(const tc_node *node);
 /* Reads 16 bits as cheaply as 8: sums, norms, softmax.  Products and tables take 8. */
-bool tc_role_reads_wide(tc_op op);
+bool ti_role_reads_wide(tc_op op);
 /* 16-bit results cost as much as 8-bit ones: operators with an accumulator, norms. */
-bool tc_role_gives_wide(tc_op op);
+bool ti_role_gives_wide(tc_op op);
 /* Puts several values into one, side by side. */
-bool tc_role_puts_together(tc_op op);
+bool ti_role_puts_together(tc_op op);
 /* Shares of a sum over a row: of a long row most are below the steps of 8 bits. */
-bool tc_role_shares(tc_op op);
+bool ti_role_shares(tc_op op);
 /* Reads, or gives, 16 bits at some cost: functions of one number, comparisons. */
-bool tc_role_bears_wide(tc_op op);
+bool ti_role_bears_wide(tc_op op);
 /* Operand i stays real: masks, and weights of composites. */
-bool tc_role_real(const tc_node *node, int i);
+bool ti_role_real(const tc_node *node, int i);
 
 #endif

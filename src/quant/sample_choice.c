@@ -11,11 +11,11 @@
 #include "../run/plan.h"
 #include "observations.h"
 
-tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
+tc_tensor *ti_input_buffers(tc_ctx *ctx, const tc_graph *g)
 {
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
     for (size_t i = 0; i < g->n_in; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
     return in;
 }
 
@@ -23,29 +23,29 @@ tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g)
 
 static size_t memory_size(const tc_memory *m, size_t i)
 {
-    return tc_type_bytes(tc_type_of(m->g, m->g->mutation[i].before));
+    return tc_type_bytes(ti_type_of(m->g, m->g->mutation[i].before));
 }
 
-tc_memory tc_memory_new(tc_ctx *ctx, const tc_graph *g)
+tc_memory ti_memory_new(tc_ctx *ctx, const tc_graph *g)
 {
     tc_memory m = {g, tc_new_n(&ctx->arena, void *, g->n_mutation),
                    tc_new_n(&ctx->arena, void *, g->n_mutation)};
     for (size_t i = 0; i < g->n_mutation; i++) {
-        m.now[i] = tc_arena_raw(&ctx->arena, memory_size(&m, i));
-        m.other[i] = tc_arena_raw(&ctx->arena, memory_size(&m, i));
+        m.now[i] = ti_arena_raw(&ctx->arena, memory_size(&m, i));
+        m.other[i] = ti_arena_raw(&ctx->arena, memory_size(&m, i));
     }
-    tc_memory_reset(&m);
+    ti_memory_reset(&m);
     return m;
 }
 
-void tc_memory_reset(const tc_memory *m)
+void ti_memory_reset(const tc_memory *m)
 {
     for (size_t i = 0; i < m->g->n_mutation; i++)
         memcpy(m->now[i], m->g->val[m->g->mutation[i].before]->data, memory_size(m, i));
 }
 
 /* One buffer's new contents may be another's old ones: all are copied before any is in use. */
-void tc_memory_keep(const tc_memory *m, const tc_tensor *after)
+void ti_memory_keep(const tc_memory *m, const tc_tensor *after)
 {
     for (size_t i = 0; i < m->g->n_mutation; i++)
         memcpy(m->other[i], after[i].data, memory_size(m, i));
@@ -56,7 +56,7 @@ void tc_memory_keep(const tc_memory *m, const tc_tensor *after)
     }
 }
 
-void tc_memory_copy(const tc_memory *m, void *const *from)
+void ti_memory_copy(const tc_memory *m, void *const *from)
 {
     for (size_t i = 0; i < m->g->n_mutation; i++)
         memcpy(m->now[i], from[i], memory_size(m, i));
@@ -65,7 +65,7 @@ void tc_memory_copy(const tc_memory *m, void *const *from)
 /* ---- samples ---- */
 
 /* Words in four lanes, which need not wait for each other. */
-uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
+uint64_t ti_sample_hash(const tc_tensor *in, size_t n)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < n; i++) {
@@ -75,10 +75,10 @@ uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
         for (; k + 32 <= size; k += 32)
             for (int j = 0; j < 4; j++) {
                 uint64_t v =
-                    (lane[j] ^ tc_le64(p + k + 8 * (size_t)j)) * UINT64_C(0x9e3779b97f4a7c15);
+                    (lane[j] ^ ti_le64(p + k + 8 * (size_t)j)) * UINT64_C(0x9e3779b97f4a7c15);
                 lane[j] = v ^ v >> 29;
             }
-        h = tc_hash(p + k, size - k, tc_hash(lane, sizeof lane, 0));
+        h = ti_hash(p + k, size - k, ti_hash(lane, sizeof lane, 0));
     }
     return h;
 }
@@ -86,26 +86,26 @@ uint64_t tc_sample_hash(const tc_tensor *in, size_t n)
 static int64_t first_odd_number(tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
-    if (t.type->dtype == TC_f32 && tc_all_finite(t.data, n))
+    if (t.type->dtype == TC_f32 && ti_all_finite(t.data, n))
         return -1;
     const float *x = t.data;
     for (int64_t i = 0; i < n; i++)
-        if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(tc_load_f64(t, i)))
+        if (t.type->dtype == TC_f32 ? !(fabsf(x[i]) <= FLT_MAX) : !isfinite(ti_load_f64(t, i)))
             return i;
     return -1;
 }
 
-tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in)
+tc_status ti_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_tensor *in)
 {
     for (size_t i = 0; i < g->n_in; i++) {
-        int64_t at = tc_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
+        int64_t at = ti_is_float(in[i].type->dtype) ? first_odd_number(in[i]) : -1;
         const char *name = g->val[g->in[i]]->name;
         if (at >= 0)
-            return tc_error(ctx, NULL, TC_E_DATA,
+            return ti_error(ctx, NULL, TC_E_DATA,
                             "calibration sample %zu: element %" PRId64
                             " of '%s' is %s, which no range can hold",
                             k, at, name ? name : "the input",
-                            isnan(tc_load_f64(in[i], at)) ? "NaN" : "infinite");
+                            isnan(ti_load_f64(in[i], at)) ? "NaN" : "infinite");
     }
     return TC_OK;
 }
@@ -153,8 +153,8 @@ static void copy_sample(const tc_tensor *from, const tc_tensor *to, size_t n)
 static picked *room_for(tc_ctx *ctx, const tc_graph *g, choice *c, size_t most, const picked *new)
 {
     if (c->n < most) {
-        c->pick[c->n].in = tc_input_buffers(ctx, g);
-        c->pick[c->n].before = tc_memory_new(ctx, g);
+        c->pick[c->n].in = ti_input_buffers(ctx, g);
+        c->pick[c->n].before = ti_memory_new(ctx, g);
         return &c->pick[c->n++];
     }
     picked *greatest = c->n ? c->pick : NULL;
@@ -186,13 +186,13 @@ typedef struct walk {
 
 static tc_status begin_walk(tc_ctx *ctx, const tc_graph *g, walk *w)
 {
-    *w = (walk){.memory = tc_memory_new(ctx, g),
+    *w = (walk){.memory = ti_memory_new(ctx, g),
                 .out = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
                 .after = tc_new_n(&ctx->arena, tc_tensor, g->n_mutation)};
     if (g->n_mutation)
-        w->plan = tc_plan_new(ctx, (tc_graph *)(uintptr_t)g, NULL);
+        w->plan = ti_plan_new(ctx, (tc_graph *)(uintptr_t)g, NULL);
     return g->n_mutation && !w->plan
-               ? tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
+               ? ti_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
                                 "the program has operators that cannot be calibrated")
                : TC_OK;
 }
@@ -201,36 +201,36 @@ static tc_status step_walk(const walk *w, const tc_tensor *in)
 {
     if (!w->plan)
         return TC_OK;
-    TC_TRY(tc_plan_run(w->plan, in, w->out, w->memory.now, w->after));
-    tc_memory_keep(&w->memory, w->after);
+    TC_TRY(ti_plan_run(w->plan, in, w->out, w->memory.now, w->after));
+    ti_memory_keep(&w->memory, w->after);
     return TC_OK;
 }
 
-tc_status tc_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
                             const tc_domains *domains, size_t most, tc_samples *out)
 {
     choice *c = tc_new(&ctx->arena, choice);
-    tc_tensor *in = tc_input_buffers(ctx, g);
+    tc_tensor *in = ti_input_buffers(ctx, g);
     c->n_in = g->n_in;
     c->pick = tc_new_n(&ctx->arena, picked, most);
     walk w;
     TC_TRY(begin_walk(ctx, g, &w));
     for (size_t k = 0; k < from->n; k++) {
         TC_TRY(from->read(from->from, k, in));
-        TC_TRY(tc_sample_check(ctx, g, k, in));
-        picked one = {.hash = tc_sample_hash(in, g->n_in), .index = k};
+        TC_TRY(ti_sample_check(ctx, g, k, in));
+        picked one = {.hash = ti_sample_hash(in, g->n_in), .index = k};
         bool taken = is_odd(domains, one.hash) == domains->only_odd;
         picked *room = taken ? room_for(ctx, g, c, most, &one) : NULL;
         if (room) {
             room->hash = one.hash;
             room->index = k;
             copy_sample(in, room->in, g->n_in);
-            tc_memory_copy(&room->before, w.memory.now);
+            ti_memory_copy(&room->before, w.memory.now);
         }
         TC_TRY(step_walk(&w, in));
     }
     if (w.plan)
-        tc_plan_end(w.plan);
+        ti_plan_end(w.plan);
     qsort(c->pick, c->n, sizeof *c->pick, by_hash);
     *out = (tc_samples){.n = c->n,
                         .read = read_picked,
@@ -241,7 +241,7 @@ tc_status tc_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
     return TC_OK;
 }
 
-size_t tc_picked_index(const tc_samples *samples, size_t k)
+size_t ti_picked_index(const tc_samples *samples, size_t k)
 {
     const choice *c = samples->from;
     return c->pick[k].index;

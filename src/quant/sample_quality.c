@@ -26,7 +26,7 @@ struct tc_sample_quality {
     input *in; /* by input of the program */
 };
 
-tc_sample_quality *tc_sample_quality_new(tc_ctx *ctx, const tc_graph *g)
+tc_sample_quality *ti_sample_quality_new(tc_ctx *ctx, const tc_graph *g)
 {
     tc_sample_quality *w = tc_new(&ctx->arena, tc_sample_quality);
     w->g = g;
@@ -50,12 +50,12 @@ static void see_value(input *s, double x)
 static void see_one(input *s, tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
-    tc_ends e = tc_ends_none();
+    tc_ends e = ti_ends_none();
     if (t.type->dtype == TC_f32)
-        tc_ends_see(&e, t.data, n);
+        ti_ends_see(&e, t.data, n);
     double lo = (double)e.lo, hi = (double)e.hi;
     for (int64_t i = 0; t.type->dtype != TC_f32 && i < n; i++) {
-        double x = tc_load_f64(t, i);
+        double x = ti_load_f64(t, i);
         lo = i ? fmin(lo, x) : x;
         hi = i ? fmax(hi, x) : x;
     }
@@ -65,10 +65,10 @@ static void see_one(input *s, tc_tensor t)
         s->uneven = s->uneven || lo < hi;
     }
     for (int64_t i = 0; i < n && s->n_value < 3; i++)
-        see_value(s, tc_load_f64(t, i));
+        see_value(s, ti_load_f64(t, i));
 }
 
-void tc_sample_quality_see(tc_sample_quality *w, const tc_tensor *in)
+void ti_sample_quality_see(tc_sample_quality *w, const tc_tensor *in)
 {
     for (size_t i = 0; i < w->g->n_in; i++)
         see_one(&w->in[i], in[i]);
@@ -106,7 +106,7 @@ static bool varies(const input *s)
 
 static void say_what_to_do(tc_ctx *ctx)
 {
-    tc_note(ctx, NULL,
+    ti_note(ctx, NULL,
             "use %d or more typical samples, preprocessed as for the float model",
             TC_FEW_SAMPLES);
 }
@@ -116,7 +116,7 @@ static int64_t numbers_of(const tc_graph *g)
 {
     int64_t n = 0;
     for (size_t i = 0; i < g->n_in; i++)
-        n += tc_type_count(tc_type_of(g, g->in[i]));
+        n += tc_type_count(ti_type_of(g, g->in[i]));
     return n;
 }
 
@@ -136,7 +136,7 @@ static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t
             return false;
     if (numbers_of(g) < 2)
         return false;
-    tc_warning(ctx, NULL, TC_E_DATA,
+    ti_warning(ctx, NULL, TC_E_DATA,
                "calibration data is constant: '%s' is %.6g everywhere, in %zu sample%s; the "
                "ranges cover nothing else",
                name_of(g, 0), in[0].lo, n_sample, n_sample == 1 ? "" : "s");
@@ -148,23 +148,23 @@ static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t
 static void say_inputs(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n_sample)
 {
     for (size_t i = 0; i < g->n_in; i++) {
-        const tc_type *t = tc_type_of(g, g->in[i]);
+        const tc_type *t = ti_type_of(g, g->in[i]);
         int64_t n = tc_type_count(t);
-        if (!tc_is_float(t->dtype) || n < 2)
+        if (!ti_is_float(t->dtype) || n < 2)
             continue;
         if (!varies(&in[i]) && n_sample > 1)
-            tc_note(ctx, NULL,
+            ti_note(ctx, NULL,
                     "'%s' is %.6g everywhere in all %zu calibration samples: the ranges cover "
                     "nothing else",
                     name_of(g, i), in[i].lo, n_sample);
         else if (!in[i].uneven && n >= PICTURE && n_sample > 1) {
-            tc_warning(ctx, NULL, TC_E_DATA,
+            ti_warning(ctx, NULL, TC_E_DATA,
                        "each calibration sample of '%s' is constant, from %.6g to %.6g: the "
                        "ranges after it are those of flat inputs",
                        name_of(g, i), in[i].lo, in[i].hi);
             say_what_to_do(ctx);
         } else if (in[i].n_value == 2 && n >= PICTURE && t->rank == 4)
-            tc_note(ctx, NULL,
+            ti_note(ctx, NULL,
                     "'%s' is only %.6g or %.6g in the calibration data: the ranges after it may "
                     "be too wide or too narrow for other values",
                     name_of(g, i), in[i].lo, in[i].hi);
@@ -194,7 +194,7 @@ static double growth(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
         bool seen = judged[d];
         for (size_t k = 0; k < rows->n_sample && judged[d]; k++) {
             double *to = &part[k * QUARTERS / rows->n_sample];
-            if (!tc_ranges_odd(ranges, rows->sample[k].hash))
+            if (!ti_ranges_odd(ranges, rows->sample[k].hash))
                 *to = fmax(*to, (double)magnitude(rows->ends[k * rows->n_domain + d]));
         }
         for (int i = 0; i < QUARTERS; i++) {
@@ -215,15 +215,15 @@ static void say_number(tc_ctx *ctx, const tc_first *rows, const tc_ranges *range
 {
     size_t n = rows->n_sample, different = count_different(rows);
     if (n > 1 && different == 1) {
-        tc_warning(ctx, NULL, TC_E_DATA,
+        ti_warning(ctx, NULL, TC_E_DATA,
                    "all %zu calibration samples are equal: the ranges are those of one sample", n);
         say_what_to_do(ctx);
         return;
     }
     const char *of_which =
-        different < n ? tc_text_format(&ctx->arena, ", of which %zu differ", different) : "";
+        different < n ? ti_text_format(&ctx->arena, ", of which %zu differ", different) : "";
     if (different < TC_FEW_SAMPLES) {
-        tc_warning(ctx, NULL, TC_E_DATA,
+        ti_warning(ctx, NULL, TC_E_DATA,
                    "%zu calibration sample%s%s: ranges from fewer than %d varied ones are often "
                    "too narrow",
                    n, n == 1 ? "" : "s", of_which, TC_FEW_SAMPLES);
@@ -231,15 +231,15 @@ static void say_number(tc_ctx *ctx, const tc_first *rows, const tc_ranges *range
     }
     double more = growth(ctx, rows, ranges, judged);
     if (more > GROWING) {
-        tc_warning(ctx, NULL, TC_E_DATA,
+        ti_warning(ctx, NULL, TC_E_DATA,
                    "%zu calibration samples%s are too few for the ranges: all of them reach %.1f "
                    "times as far as a quarter of them, for half of the values",
                    n, of_which, more);
-        tc_note(ctx, NULL, "values beyond the ranges are clipped: use more samples");
+        ti_note(ctx, NULL, "values beyond the ranges are clipped: use more samples");
     }
 }
 
-void tc_sample_quality_tell(tc_ctx *ctx, const tc_graph *g, tc_sample_quality *const *by, size_t n,
+void ti_sample_quality_tell(tc_ctx *ctx, const tc_graph *g, tc_sample_quality *const *by, size_t n,
                             const tc_first *rows, const tc_ranges *ranges, const bool *judged)
 {
     input *in = tc_new_n(&ctx->arena, input, g->n_in);

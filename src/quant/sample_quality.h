@@ -11,12 +11,12 @@ enum { TC_FEW_SAMPLES = 32 };
 /* What one thread has seen of the inputs. */
 typedef struct tc_sample_quality tc_sample_quality;
 
-tc_sample_quality *tc_sample_quality_new(tc_ctx *ctx, const tc_graph *g);
-void tc_sample_quality_see(tc_sample_quality *w, const tc_tensor *in); /* one sample */
+tc_sample_quality *ti_sample_quality_new(tc_ctx *ctx, const tc_graph *g);
+void ti_sample_quality_see(tc_sample_quality *w, const tc_tensor *in); /* one sample */
 
 /* by: one for each thread, of n; NULL: only rows are known, of samples in the order of their
  * content.  judged, by domain: its rows count. */
-void tc_sample_quality_tell(tc_ctx *ctx, const tc_graph *g, tc_sample_quality *const *by, size_t n,
+void ti_sample_quality_tell(tc_ctx *ctx, const tc_graph *g, tc_sample_quality *const *by, size_t n,
                             const tc_first *rows, const tc_ranges *ranges, const bool *judged);
 
 #endif

@@ -47,7 +47,7 @@ static void show_inputs(worker *w, const tc_memory *memory)
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_val v = g->mutation[i].before;
         if (w->runner->wanted[v])
-            show(w, v, (tc_tensor){tc_type_of(g, v), memory->now[i]}, plain);
+            show(w, v, (tc_tensor){ti_type_of(g, v), memory->now[i]}, plain);
     }
 }
 
@@ -58,11 +58,11 @@ static double seconds_of(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double tc_clock(void) { return seconds_of(CLOCK_MONOTONIC); }
+double ti_clock(void) { return seconds_of(CLOCK_MONOTONIC); }
 
-bool tc_clock_past(double until)
+bool ti_clock_past(double until)
 {
-    return until > 0 && tc_clock() > until;
+    return until > 0 && ti_clock() > until;
 }
 
 static tc_status read_sample(void *who, size_t i, size_t k)
@@ -74,13 +74,13 @@ static tc_status read_sample(void *who, size_t i, size_t k)
     tc_status status = samples->read(samples->from, k, w->in);
     if (t->visit->reading)
         *t->visit->reading += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
-    return status ? status : tc_sample_check(t->ctx, t->g, k, w->in);
+    return status ? status : ti_sample_check(t->ctx, t->g, k, w->in);
 }
 
 static tc_status explain(void *who, size_t i, size_t k)
 {
     (void)k;
-    return tc_plan_explain(((const tc_runner *)who)->worker[i].plan);
+    return ti_plan_explain(((const tc_runner *)who)->worker[i].plan);
 }
 
 static tc_status count_sample(void *who, size_t i, size_t k)
@@ -98,7 +98,7 @@ static tc_status count_sample(void *who, size_t i, size_t k)
 static tc_status run_fresh(worker *w)
 {
     show_inputs(w, &w->declared);
-    return tc_plan_try(w->plan, w->in, w->out, w->declared.now, w->after);
+    return ti_plan_try(w->plan, w->in, w->out, w->declared.now, w->after);
 }
 
 static tc_status run_sample(void *who, size_t i, size_t k)
@@ -112,12 +112,12 @@ static tc_status run_sample(void *who, size_t i, size_t k)
     if (visit->fresh && k && t->g->n_mutation && !samples->state)
         TC_TRY(run_fresh(w));
     if (samples->state)
-        tc_memory_copy(&w->memory, samples->state(samples->from, k));
+        ti_memory_copy(&w->memory, samples->state(samples->from, k));
     show_inputs(w, &w->memory);
-    TC_TRY(tc_plan_try(w->plan, w->in, w->out, w->memory.now, w->after));
+    TC_TRY(ti_plan_try(w->plan, w->in, w->out, w->memory.now, w->after));
     if (visit->leave)
         visit->leave(w->guest, k, w->out);
-    tc_memory_keep(&w->memory, w->after);
+    ti_memory_keep(&w->memory, w->after);
     return TC_OK;
 }
 
@@ -129,48 +129,48 @@ static void prepare(worker *w, tc_runner *t)
     const tc_graph *g = t->g;
     w->runner = t;
     w->watch = (tc_watch){t->wanted, show, w};
-    w->in = tc_input_buffers(t->ctx, g);
+    w->in = ti_input_buffers(t->ctx, g);
     w->out = tc_new_n(arena, tc_tensor, g->n_out);
     w->after = tc_new_n(arena, tc_tensor, g->n_mutation);
-    w->memory = tc_memory_new(t->ctx, g);
-    w->declared = tc_memory_new(t->ctx, g);
+    w->memory = ti_memory_new(t->ctx, g);
+    w->declared = ti_memory_new(t->ctx, g);
 }
 
-tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
+tc_status ti_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
                         tc_runner **out)
 {
     tc_runner *t = tc_new(&ctx->arena, tc_runner);
     t->ctx = ctx;
     t->g = g;
     t->wanted = wanted;
-    t->n_worker = tc_each_threads(ctx, n_samples);
+    t->n_worker = ti_each_threads(ctx, n_samples);
     worker *w = t->worker = tc_new_n(&ctx->arena, worker, t->n_worker);
     for (size_t i = 0; i < t->n_worker; i++)
         prepare(&w[i], t);
-    w[0].plan = tc_plan_new(ctx, g, &w[0].watch);
+    w[0].plan = ti_plan_new(ctx, g, &w[0].watch);
     if (!w[0].plan)
-        return tc_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
                               "the program has operators that cannot be calibrated");
-    if (!tc_plan_parallel(w[0].plan))
+    if (!ti_plan_parallel(w[0].plan))
         t->n_worker = 1;
     for (size_t i = 1; i < t->n_worker; i++)
-        w[i].plan = tc_plan_twin(w[0].plan, &w[i].watch);
-    t->threads = tc_spread_new(ctx, t->n_worker);
+        w[i].plan = ti_plan_twin(w[0].plan, &w[i].watch);
+    t->threads = ti_spread_new(ctx, t->n_worker);
     *out = t;
     return TC_OK;
 }
 
-size_t tc_runner_threads(const tc_runner *runner)
+size_t ti_runner_threads(const tc_runner *runner)
 {
     return runner->n_worker;
 }
 
-jmp_buf *tc_runner_oom(tc_runner *runner, size_t i)
+jmp_buf *ti_runner_oom(tc_runner *runner, size_t i)
 {
-    return tc_spread_oom(runner->threads, i);
+    return ti_spread_oom(runner->threads, i);
 }
 
-tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
+tc_status ti_runner_run(tc_runner *t, const tc_visit *visit)
 {
     bool in_order = visit->in_order || (t->g->n_mutation && !visit->samples->state);
     tc_spread all = {.ctx = t->ctx,
@@ -185,16 +185,16 @@ tc_status tc_runner_run(tc_runner *t, const tc_visit *visit)
     t->done = 0;
     for (size_t i = 0; i < t->n_worker; i++) {
         t->worker[i].guest = visit->guest[i];
-        tc_plan_on_oom(t->worker[i].plan, tc_spread_oom(t->threads, i));
-        tc_memory_reset(&t->worker[i].memory);
+        ti_plan_on_oom(t->worker[i].plan, ti_spread_oom(t->threads, i));
+        ti_memory_reset(&t->worker[i].memory);
     }
-    return tc_spread_samples(t->threads, &all, in_order ? 1 : t->n_worker);
+    return ti_spread_samples(t->threads, &all, in_order ? 1 : t->n_worker);
 }
 
-void tc_runner_end(tc_runner *t)
+void ti_runner_end(tc_runner *t)
 {
     for (size_t i = 0; i < t->n_worker; i++)
-        tc_plan_end(t->worker[i].plan);
+        ti_plan_end(t->worker[i].plan);
 }
 
 /* ---- pieces of work ---- */
@@ -217,13 +217,13 @@ static void *do_share(void *of)
         s->no_memory = true;
     for (; !s->no_memory && s->first < s->n; s->first += s->step) {
         s->work(s->what, s->first, &s->room);
-        tc_arena_free(&s->room);
+        ti_arena_free(&s->room);
     }
-    tc_arena_free(&s->room);
+    ti_arena_free(&s->room);
     return NULL;
 }
 
-void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
+void ti_each(tc_ctx *ctx, size_t n, size_t n_thread,
              void (*work)(void *what, size_t i, tc_arena *room), void *what)
 {
     share shares[MOST_THREADS];
@@ -231,7 +231,7 @@ void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
     n_thread = n_thread < MOST_THREADS ? n_thread : MOST_THREADS;
     for (size_t t = 0; t < n_thread; t++) {
         shares[t] = (share){.work = work, .what = what, .first = t, .step = n_thread, .n = n};
-        tc_arena_init_like(&shares[t].room, &ctx->scratch);
+        ti_arena_init_like(&shares[t].room, &ctx->scratch);
         shares[t].started = t && pthread_create(&shares[t].thread, NULL, do_share, &shares[t]) == 0;
     }
     for (size_t t = 0; t < n_thread; t++)
@@ -243,10 +243,10 @@ void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
         no_memory |= shares[t].no_memory;
     }
     if (no_memory)
-        tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
+        ti_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
 }
 
-void tc_lap(double *since, double *to)
+void ti_lap(double *since, double *to)
 {
     double now = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     if (to)

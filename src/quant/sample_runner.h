@@ -29,41 +29,41 @@ typedef struct tc_visit {
 
 /* Makes the graph ready; visits may follow each other.  wanted, by value: the guests see it, inputs
  * too. n_samples says how many threads are worth while. */
-TC_MUST_USE tc_status tc_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
+TC_MUST_USE tc_status ti_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
                                     tc_runner **out);
 
 /* Threads, and so the guests that are needed. */
-size_t tc_runner_threads(const tc_runner *runner);
+size_t ti_runner_threads(const tc_runner *runner);
 /* Where guest i's arenas jump to when memory runs out during a visit. */
-jmp_buf *tc_runner_oom(tc_runner *runner, size_t i);
+jmp_buf *ti_runner_oom(tc_runner *runner, size_t i);
 
 /* Every sample once.  What the program remembers is carried from sample to sample, in order and by
  * the first guest alone, from what was declared; or it is what samples->state says. */
-TC_MUST_USE tc_status tc_runner_run(tc_runner *runner, const tc_visit *visit);
+TC_MUST_USE tc_status ti_runner_run(tc_runner *runner, const tc_visit *visit);
 
 /* It will not be run any more: its memory goes back. */
-void tc_runner_end(tc_runner *runner);
+void ti_runner_end(tc_runner *runner);
 
 /* work(what, i, room) for every i < n, on so many threads.  What it puts into `room` goes with the
  * piece of work; plans must jump to room->oom when out of memory. */
-void tc_each(tc_ctx *ctx, size_t n, size_t n_thread,
+void ti_each(tc_ctx *ctx, size_t n, size_t n_thread,
              void (*work)(void *what, size_t i, tc_arena *room), void *what);
 
 /* Adds the seconds of processor time since the last call to *to, where to is not NULL. */
-void tc_lap(double *since, double *to);
+void ti_lap(double *since, double *to);
 
 /* ---- samples ---- */
 
 /* Of the samples, at most so many, those with the least hashes: the same whatever their order;
  * without odd ones, or only those (domains->only_odd). */
-TC_MUST_USE tc_status tc_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+TC_MUST_USE tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
                                         const tc_domains *domains, size_t most, tc_samples *out);
 
 /* Which of all samples the k-th of those was. */
-size_t tc_picked_index(const tc_samples *samples, size_t k);
+size_t ti_picked_index(const tc_samples *samples, size_t k);
 
 /* A buffer for each input of the program. */
-tc_tensor *tc_input_buffers(tc_ctx *ctx, const tc_graph *g);
+tc_tensor *ti_input_buffers(tc_ctx *ctx, const tc_graph *g);
 /* What a program remembers, from call to call. */
 typedef struct tc_memory {
     const tc_graph *g;
@@ -71,16 +71,16 @@ typedef struct tc_memory {
     void **other; /* the second place of each */
 } tc_memory;
 
-tc_memory tc_memory_new(tc_ctx *ctx, const tc_graph *g);
-void tc_memory_reset(const tc_memory *m);                       /* as declared */
-void tc_memory_keep(const tc_memory *m, const tc_tensor *after); /* what a run has left */
-void tc_memory_copy(const tc_memory *m, void *const *from);
+tc_memory ti_memory_new(tc_ctx *ctx, const tc_graph *g);
+void ti_memory_reset(const tc_memory *m);                       /* as declared */
+void ti_memory_keep(const tc_memory *m, const tc_tensor *after); /* what a run has left */
+void ti_memory_copy(const tc_memory *m, void *const *from);
 
 /* A number for the content of a sample: the same wherever it comes from. */
-uint64_t tc_sample_hash(const tc_tensor *in, size_t n);
+uint64_t ti_sample_hash(const tc_tensor *in, size_t n);
 
 /* A mistake of the data: a number that is not finite. */
-TC_MUST_USE tc_status tc_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k,
+TC_MUST_USE tc_status ti_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k,
                                       const tc_tensor *in);
 
 #endif

@@ -10,7 +10,7 @@
 #include "../ir/build.h"
 #include "../num/quant.h"
 
-bool tc_quant_is_typed(const tc_module *module)
+bool ti_quant_is_typed(const tc_module *module)
 {
     for (size_t k = 0; k < module->n_graph; k++) {
         const tc_graph *g = module->graph[k];
@@ -21,7 +21,7 @@ bool tc_quant_is_typed(const tc_module *module)
     return false;
 }
 
-bool tc_quant_is_lowered(const tc_module *module)
+bool ti_quant_is_lowered(const tc_module *module)
 {
     for (size_t k = 0; k < module->n_graph; k++)
         for (size_t i = 0; i < module->graph[k]->n_node; i++) {
@@ -38,17 +38,17 @@ static tc_attr_quantize *say_domain(tc_build *b, const tc_type *type, tc_val *in
 {
     const tc_quant *q = type->quant;
     tc_attr_quantize *a =
-        tc_b_attr(b, quantize, .scale = q->scale[0], .zero = q->zero[0], .axis = q->axis,
+        ti_b_attr(b, quantize, .scale = q->scale[0], .zero = q->zero[0], .axis = q->axis,
                   .qmin = q->lo, .qmax = q->hi, .dtype = type->dtype);
     *n_in = 1;
     if (q->axis < 0)
         return a;
     int64_t n = q->count;
-    tc_tensor scale = tc_b_tensor(b, TC_f32, 1, &n);
+    tc_tensor scale = ti_b_tensor(b, TC_f32, 1, &n);
     for (int64_t i = 0; i < n; i++)
         ((float *)scale.data)[i] = (float)q->scale[i];
-    in[1] = tc_b_const(b, scale, NULL);
-    in[2] = tc_b_data(b, tc_type_make(b->ctx, TC_i64, 1, &n), q->zero);
+    in[1] = ti_b_const(b, scale, NULL);
+    in[2] = ti_b_data(b, ti_type_make(b->ctx, TC_i64, 1, &n), q->zero);
     a->scale = 0;
     *n_in = 3;
     return a;
@@ -64,7 +64,7 @@ static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type
     tc_attr_quantize *a = say_domain(&b, domain, in, &n_in);
     if (op == TC_OP_dequantize)
         a->dtype = TC_f32;
-    *out = tc_b_op(&b, op, a, in, n_in);
+    *out = ti_b_op(&b, op, a, in, n_in);
     return b.status;
 }
 
@@ -76,7 +76,7 @@ static bool many_weights(const tc_graph *g)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < g->n_node; i++) {
-        const tc_type *type = tc_type_of(g, g->node[i]->out[0]);
+        const tc_type *type = ti_type_of(g, g->node[i]->out[0]);
         if (g->node[i]->op == TC_OP_const && type->quant)
             bytes += tc_type_count(type) * (int64_t)sizeof(float);
     }
@@ -98,7 +98,7 @@ static bool only_multiplied(const tc_graph *g, tc_val v)
 
 static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const tc_type *type = tc_type_of(rw->from, node->out[0]);
+    const tc_type *type = ti_type_of(rw->from, node->out[0]);
     if (node->op != TC_OP_const || !type->quant)
         return TC_OK;
     if (tc_type_count(type) * (int64_t)sizeof(float) >= LARGE &&
@@ -107,9 +107,9 @@ static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     *done = true;
     const tc_value *value = rw->from->val[node->out[0]];
     tc_tensor codes = {type, (void *)(uintptr_t)value->data};
-    tc_tensor real = tc_dequantized(rw->ctx, &rw->ctx->arena, codes);
+    tc_tensor real = ti_dequantized(rw->ctx, &rw->ctx->arena, codes);
     rw->now[node->out[0]] =
-        tc_graph_const(rw->to, real.type, real.data, value->name, node->loc);
+        ti_graph_const(rw->to, real.type, real.data, value->name, node->loc);
     rw->to->val[rw->now[node->out[0]]]->state = value->state;
     return TC_OK;
 }
@@ -118,7 +118,7 @@ static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_status real_operand(tc_rewrite *rw, const tc_node *node, int i, tc_val *out)
 {
     tc_val v = node->in[i];
-    const tc_type *type = tc_type_of(rw->to, rw->now[v]);
+    const tc_type *type = ti_type_of(rw->to, rw->now[v]);
     if (type && type->quant)
         TC_TRY(convert(rw->to, node->loc, TC_OP_dequantize, type, rw->now[v], &rw->now[v]));
     *out = rw->now[v];
@@ -136,17 +136,17 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val first = in[0];
     tc_node *copy = NULL;
     if (node->op != TC_OP_rescale) {
-        copy = tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        copy = ti_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
         for (int i = 0; i < node->n_out; i++)
-            if (!tc_type_of(rw->from, node->out[i])->quant)
-                rw->to->val[copy->out[i]]->type = tc_type_of(rw->from, node->out[i]);
-        TC_TRY(tc_node_infer(rw->to, copy));
+            if (!ti_type_of(rw->from, node->out[i])->quant)
+                rw->to->val[copy->out[i]]->type = ti_type_of(rw->from, node->out[i]);
+        TC_TRY(ti_node_infer(rw->to, copy));
     }
     /* Moved numbers are on the grid already, unless the movement brings in one of its own. */
     bool moves = copy && tc_ops[node->op].traits & T_MOVES && node->op != TC_OP_pad &&
                  node->op != TC_OP_index_put;
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *type = tc_type_of(rw->from, node->out[i]);
+        const tc_type *type = ti_type_of(rw->from, node->out[i]);
         tc_val v = copy ? copy->out[i] : first;
         if (type->quant && !moves) {
             TC_TRY(convert(rw->to, node->loc, TC_OP_quantize, type, v, &v));
@@ -163,22 +163,22 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_status codes_out(tc_graph *g, const tc_type *const *was)
 {
     for (size_t i = 0; i < g->n_out; i++)
-        if (was[i]->quant && tc_type_of(g, g->out[i])->dtype == TC_f32) {
+        if (was[i]->quant && ti_type_of(g, g->out[i])->dtype == TC_f32) {
             TC_TRY(convert(g, NULL, TC_OP_quantize, was[i], g->out[i], &g->out[i]));
             g->val[g->out[i]]->type = was[i];
         }
     return TC_OK;
 }
 
-tc_status tc_quant_simulate_quantization(tc_ctx *ctx, tc_module *module)
+tc_status ti_quant_simulate_quantization(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {real_constant, real_operator};
     for (size_t k = 0; k < module->n_graph; k++) {
         tc_graph *g = module->graph[k];
         const tc_type **was = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
         for (size_t i = 0; i < g->n_out; i++)
-            was[i] = tc_type_of(g, g->out[i]);
-        TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
+            was[i] = ti_type_of(g, g->out[i]);
+        TC_TRY(ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
         TC_TRY(codes_out(g, was));
     }
     return TC_OK;

@@ -28,22 +28,22 @@ static size_t find(const tc_graph *g, const tc_config *config, layer *out, int64
     size_t n = 0;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !tc_is_const(g, node->in[1]))
+        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !ti_is_const(g, node->in[1]))
             continue;
-        int64_t weights = tc_type_count(tc_type_of(g, node->in[1]));
+        int64_t weights = tc_type_count(ti_type_of(g, node->in[1]));
         *all += weights;
         if (node->loc && node->loc->node &&
-            tc_config_weights_free(config, node->loc, g->val[node->out[0]]->name))
+            ti_config_weights_free(config, node->loc, g->val[node->out[0]]->name))
             out[n++] = (layer){node, weights, k};
     }
     qsort(out, n, sizeof *out, by_size);
     return n;
 }
 
-tc_config tc_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
+tc_config ti_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config *config)
 {
     tc_config own = *config, eight;
-    if (!(config->small8 > 0) || !tc_config_preset("int8", &eight))
+    if (!(config->small8 > 0) || !ti_config_preset("int8", &eight))
         return own;
     layer *l = tc_new_n(&ctx->arena, layer, g->n_node);
     int64_t all = 0, kept = 0;
@@ -54,9 +54,9 @@ tc_config tc_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config 
         if ((double)kept > config->small8 / 100 * (double)all)
             break;
         tc_config_entry entry = {TC_LEVEL_node, l[i].node->loc->node,
-                                 .weight = tc_patch_all(&eight.global.weight)};
+                                 .weight = ti_patch_all(&eight.global.weight)};
         entry.weight.has |= TC_HAS_OBSERVER;
-        tc_config_add(ctx, &own, entry);
+        ti_config_add(ctx, &own, entry);
     }
     return own;
 }

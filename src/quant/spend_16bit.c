@@ -44,18 +44,18 @@ typedef struct spending {
 static tc_status cost_with(const spending *s, const offer *o, double *out)
 {
     tc_ctx *ctx = s->ctx;
-    tc_domain *was = tc_arena_copy(&ctx->arena, s->domains->domain,
+    tc_domain *was = ti_arena_copy(&ctx->arena, s->domains->domain,
                                    s->domains->n * sizeof *was);
     tc_attempt attempt;
-    tc_attempt_begin(ctx, &attempt);
+    ti_attempt_begin(ctx, &attempt);
     for (size_t i = 0; o && i < o->n; i++)
         if (!s->wide[o->d[i]])
-            tc_domain_widen(s->domains, o->d[i]);
-    tc_module *typed = tc_module_copy(s->module);
-    tc_status status = tc_quant_apply(ctx, typed, s->request->config, s->domains);
+            ti_domain_widen(s->domains, o->d[i]);
+    tc_module *typed = ti_module_copy(s->module);
+    tc_status status = ti_quant_apply(ctx, typed, s->request->config, s->domains);
     if (status == TC_OK)
         status = s->request->cost.of(s->request->cost.who, typed, out);
-    tc_attempt_end(ctx, &attempt);
+    ti_attempt_end(ctx, &attempt);
     memcpy(s->domains->domain, was, s->domains->n * sizeof *was);
     return status;
 }
@@ -114,7 +114,7 @@ static void offer_meeting(spending *s, const tc_node *node, const size_t *loud, 
 
 static void make_offers(spending *s)
 {
-    const tc_graph *g = tc_main(s->module);
+    const tc_graph *g = ti_main(s->module);
     double all = 0;
     size_t loud[SINGLES], n;
     for (size_t d = 0; d < s->domains->n; d++)
@@ -124,7 +124,7 @@ static void make_offers(spending *s)
     for (size_t i = 0; i < n; i++)
         add_offer(s, &loud[i], 1);
     for (size_t k = 0; k < g->n_node; k++)
-        if (!tc_role_moves(g->node[k]))
+        if (!ti_role_moves(g->node[k]))
             offer_meeting(s, g->node[k], loud, n);
 }
 
@@ -219,7 +219,7 @@ static const offer *next_in(const knapsack *k)
  * fit, at the costs that they have by themselves. */
 static double plan(const spending *s, const offer *a, const offer *b, double limit)
 {
-    tc_mark mark = tc_arena_mark(&s->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&s->ctx->scratch);
     knapsack k = {.s = s,
                   .wide = tc_new_n(&s->ctx->scratch, bool, s->domains->n),
                   .gone = tc_new_n(&s->ctx->scratch, bool, s->n),
@@ -230,7 +230,7 @@ static double plan(const spending *s, const offer *a, const offer *b, double lim
         put_in(&k, b);
     for (const offer *o; (o = next_in(&k));)
         put_in(&k, o);
-    tc_arena_rewind(&s->ctx->scratch, mark);
+    ti_arena_rewind(&s->ctx->scratch, mark);
     return k.gain;
 }
 
@@ -255,7 +255,7 @@ static void take(spending *s, const offer *o, int64_t *room)
 {
     for (size_t i = 0; i < o->n; i++)
         if (!s->wide[o->d[i]]) {
-            tc_domain_widen(s->domains, o->d[i]);
+            ti_domain_widen(s->domains, o->d[i]);
             s->wide[o->d[i]] = true;
             *room -= 1;
         }
@@ -263,7 +263,7 @@ static void take(spending *s, const offer *o, int64_t *room)
     s->n_taken++;
 }
 
-tc_status tc_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
+tc_status ti_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
                                const tc_quant_request *request, tc_domains *domains,
                                const double *noise, int64_t most, double limit)
 {
@@ -278,7 +278,7 @@ tc_status tc_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
     s.now = s.base;
     make_offers(&s);
     for (size_t i = 0; i < s.n; i++) {
-        TC_TRY(tc_tell_progress(ctx, "values that may have 16 bits", i, s.n));
+        TC_TRY(ti_tell_progress(ctx, "values that may have 16 bits", i, s.n));
         TC_TRY(ask(&s, &s.offer[i]));
     }
     offer *first[2] = {NULL, NULL};

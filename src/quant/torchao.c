@@ -12,7 +12,7 @@
 
 enum { BINS = TC_TORCHAO_BINS, FINE = 16 };
 
-void tc_torchao_init(tc_torchao *t)
+void ti_torchao_init(tc_torchao *t)
 {
     *t = (tc_torchao){.min = INFINITY, .max = -INFINITY};
 }
@@ -77,10 +77,10 @@ static void combine(tc_torchao *t, const float *update, float lo, float hi)
     t->max = hi;
 }
 
-void tc_torchao_see(tc_torchao *t, const float *x, int64_t n)
+void ti_torchao_see(tc_torchao *t, const float *x, int64_t n)
 {
-    tc_ends ends = tc_ends_none();
-    tc_ends_see(&ends, x, n);
+    tc_ends ends = ti_ends_none();
+    ti_ends_see(&ends, x, n);
     if (ends.lo > ends.hi)
         return;
     bool first = t->min > t->max;
@@ -217,7 +217,7 @@ static void search(const tc_torchao *t, double codes, int *first, int *last)
     }
 }
 
-tc_grid tc_torchao_grid(const tc_torchao *t, const tc_setting *setting)
+tc_grid ti_torchao_grid(const tc_torchao *t, const tc_setting *setting)
 {
     if (t->min > t->max)
         return (tc_grid){1, 0}; /* an observer that never fired */
@@ -234,5 +234,5 @@ tc_grid tc_torchao_grid(const tc_torchao *t, const tc_setting *setting)
     if (setting->symmetric)
         return (tc_grid){(double)scale, 0};
     int64_t zero = setting->qmin - (int64_t)rintf(lo / scale);
-    return (tc_grid){(double)scale, tc_max_i64(setting->qmin, tc_min_i64(setting->qmax, zero))};
+    return (tc_grid){(double)scale, ti_max_i64(setting->qmin, ti_min_i64(setting->qmax, zero))};
 }

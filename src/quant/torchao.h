@@ -12,11 +12,11 @@ typedef struct tc_torchao {
     float count[TC_TORCHAO_BINS];
 } tc_torchao;
 
-void tc_torchao_init(tc_torchao *t);
+void ti_torchao_init(tc_torchao *t);
 
 /* One tensor; infinities are left out. */
-void tc_torchao_see(tc_torchao *t, const float *x, int64_t n);
+void ti_torchao_see(tc_torchao *t, const float *x, int64_t n);
 
-tc_grid tc_torchao_grid(const tc_torchao *t, const tc_setting *setting);
+tc_grid ti_torchao_grid(const tc_torchao *t, const tc_setting *setting);
 
 #endif

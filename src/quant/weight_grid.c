@@ -14,16 +14,16 @@
 /* The greatest q; without groups the upper end, as for all other weights. */
 static int64_t greatest(const tc_setting *s)
 {
-    return s->group ? tc_max_i64(s->qmax, -s->qmin) : s->qmax;
+    return s->group ? ti_max_i64(s->qmax, -s->qmin) : s->qmax;
 }
 
 /* The greatest step: 15 of -8 .. 7, so that 8 * 15 is a code of 8 bits; 1 without groups. */
 static int64_t most_steps(const tc_setting *s)
 {
-    return s->group && greatest(s) > 0 ? tc_max_i64(1, 127 / greatest(s)) : 1;
+    return s->group && greatest(s) > 0 ? ti_max_i64(1, 127 / greatest(s)) : 1;
 }
 
-int64_t tc_lattice_top(const tc_setting *s) { return greatest(s) * most_steps(s); }
+int64_t ti_lattice_top(const tc_setting *s) { return greatest(s) * most_steps(s); }
 
 /* Element i: its channel along the axis, and its index among the channel's elements. */
 typedef struct place {
@@ -45,7 +45,7 @@ static double nearest(double x, double scale, int64_t lo, int64_t hi)
 static int64_t group_size(const tc_type *t, int axis, int64_t group, int64_t inner)
 {
     if (axis + 1 < t->rank)
-        return group * (inner / tc_max_i64(1, t->dim[axis + 1]));
+        return group * (inner / ti_max_i64(1, t->dim[axis + 1]));
     return group;
 }
 
@@ -83,8 +83,8 @@ static void search_channel(void *what, size_t channel, tc_arena *room)
 {
     const searching *s = what;
     const tc_lattice *l = s->l;
-    int64_t c = (int64_t)channel, k = tc_type_count(s->w.type) / tc_max_i64(1, l->n_channel),
-            part = tc_max_i64(1, l->n_channel / tc_max_i64(1, s->counts.rows));
+    int64_t c = (int64_t)channel, k = tc_type_count(s->w.type) / ti_max_i64(1, l->n_channel),
+            part = ti_max_i64(1, l->n_channel / ti_max_i64(1, s->counts.rows));
     const float *x = s->w.data, *by = s->counts.by ? s->counts.by + c / part * k : NULL;
     double scale[MOST_STEPS], error[MOST_STEPS];
     (void)room;
@@ -92,7 +92,7 @@ static void search_channel(void *what, size_t channel, tc_arena *room)
         scale[j] = l->quant->scale[c] * (double)s->step[j];
     for (int64_t g = 0; g < l->n_group; g++) {
         memset(error, 0, (size_t)s->n_step * sizeof *error);
-        for (int64_t i = g * l->each; i < tc_min_i64(k, (g + 1) * l->each); i++)
+        for (int64_t i = g * l->each; i < ti_min_i64(k, (g + 1) * l->each); i++)
             add_errors((double)x[(i / l->inner * l->n_channel + c) * l->inner + i % l->inner],
                        by ? (double)by[i] : 1, (double)l->lo, (double)l->hi, scale, error,
                        s->n_step);
@@ -111,33 +111,33 @@ static void search_steps(tc_ctx *ctx, tc_arena *arena, tc_lattice *l, tc_tensor 
     for (int64_t step = l->lo == -l->hi ? 1 : -most; step <= most; step += step == -1 ? 2 : 1)
         s.step[s.n_step++] = step;
     size_t n = (size_t)l->n_channel;
-    tc_each(ctx, n, tc_each_threads(ctx, n), search_channel, &s);
+    ti_each(ctx, n, ti_each_threads(ctx, n), search_channel, &s);
 }
 
-tc_lattice tc_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_quant *q,
+tc_lattice ti_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_quant *q,
                          const tc_setting *s, tc_importance importance)
 {
     tc_lattice l = {.quant = q, .lo = s->qmin, .hi = s->qmax, .n_channel = q->count, .inner = 1};
-    int64_t count = tc_type_count(w.type), each = count / tc_max_i64(1, q->count);
+    int64_t count = tc_type_count(w.type), each = count / ti_max_i64(1, q->count);
     for (int i = q->axis + 1; q->axis >= 0 && i < w.type->rank; i++)
         l.inner *= w.type->dim[i];
-    l.inner = q->axis < 0 ? tc_max_i64(1, count) : l.inner;
+    l.inner = q->axis < 0 ? ti_max_i64(1, count) : l.inner;
     l.each = s->group && q->axis >= 0 ? group_size(w.type, q->axis, s->group, l.inner) : each;
-    l.each = tc_max_i64(1, tc_min_i64(l.each, each));
+    l.each = ti_max_i64(1, ti_min_i64(l.each, each));
     l.n_group = (each + l.each - 1) / l.each;
     if (most_steps(s) > 1)
         search_steps(ctx, arena, &l, w, importance, most_steps(s));
     return l;
 }
 
-void tc_lattice_round(const tc_lattice *l, tc_tensor w, tc_tensor codes)
+void ti_lattice_round(const tc_lattice *l, tc_tensor w, tc_tensor codes)
 {
     for (int64_t i = 0; i < tc_type_count(w.type); i++) {
         place at = place_of(i, l->n_channel, l->inner);
-        int64_t step = tc_lattice_step(l, at.channel, at.k);
+        int64_t step = ti_lattice_step(l, at.channel, at.k);
         double x = (double)((const float *)w.data)[i];
         double q = nearest(x, l->quant->scale[at.channel] * (double)step, l->lo, l->hi);
-        tc_store_i64(codes, i, step * (int64_t)q);
+        ti_store_i64(codes, i, step * (int64_t)q);
     }
 }
 
@@ -170,12 +170,12 @@ static void range_channel(void *what, size_t channel, tc_arena *room)
     r->most[c] = (float)(whole * (1 - 0.02 * best));
 }
 
-void tc_weights_search(tc_ctx *ctx, tc_tensor w, int axis, int64_t n, int64_t qmax, float *most)
+void ti_weights_search(tc_ctx *ctx, tc_tensor w, int axis, int64_t n, int64_t qmax, float *most)
 {
     int64_t count = tc_type_count(w.type);
-    ranging r = {w, n, axis < 0 ? tc_max_i64(1, count) : 1, qmax, most};
+    ranging r = {w, n, axis < 0 ? ti_max_i64(1, count) : 1, qmax, most};
     for (int i = axis + 1; axis >= 0 && i < w.type->rank; i++)
         r.inner *= w.type->dim[i];
     if (n > 0 && r.inner > 0)
-        tc_each(ctx, (size_t)n, tc_each_threads(ctx, (size_t)n), range_channel, &r);
+        ti_each(ctx, (size_t)n, ti_each_threads(ctx, (size_t)n), range_channel, &r);
 }

@@ -25,24 +25,24 @@ typedef struct tc_importance {
 } tc_importance;
 
 /* The greatest code: in a channel's scale, its largest magnitude. */
-int64_t tc_lattice_top(const tc_setting *setting);
+int64_t ti_lattice_top(const tc_setting *setting);
 
 /* The lattice for these weights with the channel scales in q: of each group the step with the least
  * squared error. */
-tc_lattice tc_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_quant *q,
+tc_lattice ti_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_quant *q,
                          const tc_setting *setting, tc_importance importance);
 
 /* The step of number k of channel c. */
-static inline int64_t tc_lattice_step(const tc_lattice *l, int64_t c, int64_t k)
+static inline int64_t ti_lattice_step(const tc_lattice *l, int64_t c, int64_t k)
 {
     return l->step ? l->step[c * l->n_group + k / l->each] : 1;
 }
 
 /* Every number to the nearest one of the lattice. */
-void tc_lattice_round(const tc_lattice *l, tc_tensor w, tc_tensor codes);
+void ti_lattice_round(const tc_lattice *l, tc_tensor w, tc_tensor codes);
 
 /* The range with the least squared error for each channel along the axis (-1: all in one), instead
  * of the largest magnitude that `most` holds. */
-void tc_weights_search(tc_ctx *ctx, tc_tensor w, int axis, int64_t n, int64_t qmax, float *most);
+void ti_weights_search(tc_ctx *ctx, tc_tensor w, int axis, int64_t n, int64_t qmax, float *most);
 
 #endif

@@ -16,16 +16,16 @@ static const tc_type *wide_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype
                                 int64_t n, const double *scale)
 {
     int64_t *zero = tc_new_n(&ctx->scratch, int64_t, (size_t)n);
-    tc_quant q = {axis, (int32_t)n, tc_dtype_min(dtype), tc_dtype_max(dtype), scale, zero};
+    tc_quant q = {axis, (int32_t)n, ti_dtype_min(dtype), ti_dtype_max(dtype), scale, zero};
     tc_type type = *real;
     type.dtype = dtype;
     type.quant = &q;
-    return tc_type_intern(ctx, &type);
+    return ti_type_intern(ctx, &type);
 }
 
 static const tc_type *operand(const tc_rewrite *rw, const tc_node *node, int i)
 {
-    return i < node->n_in ? tc_type_of(rw->to, rw->now[node->in[i]]) : NULL;
+    return i < node->n_in ? ti_type_of(rw->to, rw->now[node->in[i]]) : NULL;
 }
 
 /* One pair for the whole tensor, 8 or 16 bits. */
@@ -65,7 +65,7 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
             const tc_node *reader = rw->from->node[k];
             if (reader->in[i] != v)
                 continue;
-            const tc_type *t = tc_type_of(rw->from, reader->out[0]);
+            const tc_type *t = ti_type_of(rw->from, reader->out[0]);
             bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp ||
                           reader->op == TC_OP_rescale;
             bool permutes = reader->op == TC_OP_permute && !leaves(rw->from, reader->out[0]);
@@ -85,7 +85,7 @@ static const tc_type *in_domain(tc_ctx *ctx, const tc_type *real, tc_dtype dtype
     tc_type type = *real;
     type.dtype = dtype;
     type.quant = q;
-    return tc_type_intern(ctx, &type);
+    return ti_type_intern(ctx, &type);
 }
 
 /* A norm of each channel that is only clamped is in the clamp's domain already. */
@@ -94,7 +94,7 @@ static const tc_type *normed(const tc_rewrite *rw, const tc_node *node)
     tc_dtype dtype = TC_none;
     const tc_quant *q =
         narrow(operand(rw, node, 0)) ? clamped_into(rw, node->out[0], &dtype) : NULL;
-    return q ? in_domain(rw->ctx, tc_type_of(rw->from, node->out[0]), dtype, q) : NULL;
+    return q ? in_domain(rw->ctx, ti_type_of(rw->from, node->out[0]), dtype, q) : NULL;
 }
 
 /* A function of one quantized value and constants that is only clamped: likewise. */
@@ -104,14 +104,14 @@ static const tc_type *clamped(const tc_rewrite *rw, const tc_node *node)
     int values = 0;
     for (int i = 0; i < node->n_in; i++) {
         const tc_type *t = operand(rw, node, i);
-        bool fixed = node->in[i] && tc_rewrite_is_fixed(rw, rw->now[node->in[i]]);
+        bool fixed = node->in[i] && ti_rewrite_is_fixed(rw, rw->now[node->in[i]]);
         if (!fixed && !narrow(t))
             return NULL;
         values += !fixed;
     }
     const tc_quant *q = values == 1 ? clamped_into(rw, node->out[0], &dtype) : NULL;
     q = leaves(rw->from, node->out[0]) ? NULL : q;
-    return q ? in_domain(rw->ctx, tc_type_of(rw->from, node->out[0]), dtype, q) : NULL;
+    return q ? in_domain(rw->ctx, ti_type_of(rw->from, node->out[0]), dtype, q) : NULL;
 }
 
 /* An i48 accumulator can only be rescaled.  Clamping keeps the order, so that a product which is
@@ -135,7 +135,7 @@ static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const 
 static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_type *x = operand(rw, node, 0), *w = operand(rw, node, 1),
-                  *y = tc_type_of(rw->from, node->out[0]);
+                  *y = ti_type_of(rw->from, node->out[0]);
     if (!narrow(x) || !w || !w->quant || tc_dtypes[w->dtype].bits > 16)
         return NULL;
     tc_dtype acc = tc_dtypes[x->dtype].bits > 8 || tc_dtypes[w->dtype].bits > 8 ? TC_i48 : TC_i32;
@@ -168,7 +168,7 @@ static const tc_type *sum(const tc_rewrite *rw, const tc_node *node)
     int below = tc_dtypes[x->dtype].bits > 8 || tc_dtypes[y->dtype].bits > 8 ? 14 : 19;
     double sx = x->quant->scale[0], sy = fabs(a->alpha) * y->quant->scale[0];
     double scale = sx == sy ? sx : ldexp(fmax(sx, sy), -below);
-    return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
+    return wide_type(rw->ctx, ti_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
 }
 
 /* The larger or the smaller of two: the same, without a factor. */
@@ -179,7 +179,7 @@ static const tc_type *extreme(const tc_rewrite *rw, const tc_node *node)
         return NULL;
     double sx = x->quant->scale[0], sy = y->quant->scale[0];
     double scale = sx == sy ? sx : ldexp(fmax(sx, sy), -14);
-    return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
+    return wide_type(rw->ctx, ti_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
 }
 
 static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
@@ -188,7 +188,7 @@ static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
     if (!narrow(x) || !narrow(y))
         return clamped(rw, node);
     double scale = x->quant->scale[0] * y->quant->scale[0];
-    return wide_type(rw->ctx, tc_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
+    return wide_type(rw->ctx, ti_type_of(rw->from, node->out[0]), TC_i32, -1, 1, &scale);
 }
 
 static bool is_wide(const tc_type *t) { return t && t->quant && tc_dtypes[t->dtype].bits > 16; }
@@ -197,7 +197,7 @@ static bool is_wide(const tc_type *t) { return t && t->quant && tc_dtypes[t->dty
 static bool gained(const tc_rewrite *rw, const tc_node *node, int i)
 {
     const tc_type *t = operand(rw, node, i);
-    return t && t->quant && tc_type_of(rw->from, node->in[i])->dtype == TC_f32;
+    return t && t->quant && ti_type_of(rw->from, node->in[i])->dtype == TC_f32;
 }
 
 /* Movement of one such value: the same domain, where no axis carries it away; else NULL. */
@@ -208,17 +208,17 @@ static const tc_type *moved(const tc_rewrite *rw, const tc_node *node, tc_val re
         return NULL;
     int real = 0;
     for (int i = 0; i < node->n_in; i++)
-        real += operand(rw, node, i) && tc_type_of(rw->from, node->in[i])->dtype == TC_f32;
+        real += operand(rw, node, i) && ti_type_of(rw->from, node->in[i])->dtype == TC_f32;
     tc_quant q = *x->quant;
     if (real != 1 || (q.axis >= 0 && node->op != TC_OP_permute))
         return NULL;
     for (int j = 0; q.axis >= 0 && j < x->rank; j++)
         if (((const tc_attr_perm *)node->attr)->perm.v[j] == x->quant->axis)
             q.axis = j;
-    tc_type type = *tc_type_of(rw->from, result);
+    tc_type type = *ti_type_of(rw->from, result);
     type.dtype = x->dtype;
     type.quant = &q;
-    return tc_type_intern(rw->ctx, &type);
+    return ti_type_intern(rw->ctx, &type);
 }
 
 static const tc_type *wide(const tc_rewrite *rw, const tc_node *node)
@@ -246,8 +246,8 @@ static const tc_type *wide(const tc_rewrite *rw, const tc_node *node)
 
 static tc_val as_real(tc_build *b, tc_val v)
 {
-    const tc_type *t = tc_b_type(b, v);
-    return is_wide(t) ? tc_b_rescale(b, v, tc_type_make(b->ctx, TC_f32, t->rank, t->dim)) : v;
+    const tc_type *t = ti_b_type(b, v);
+    return is_wide(t) ? ti_b_rescale(b, v, ti_type_make(b->ctx, TC_f32, t->rank, t->dim)) : v;
 }
 
 /* The node on its rewritten operands; result i has type[i]. */
@@ -255,18 +255,18 @@ static tc_status remake(tc_rewrite *rw, const tc_node *node, bool real, const tc
 {
     const bool *wanted = rw->user; /* by old value: a real number is wanted */
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = real ? as_real(&b, tc_b_in(&b, i)) : tc_b_in(&b, i);
+        in[i] = real ? as_real(&b, ti_b_in(&b, i)) : ti_b_in(&b, i);
     TC_TRY(b.status);
     tc_node *copy =
-        tc_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+        ti_graph_add(rw->to, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         tc_value *value = rw->to->val[copy->out[i]];
         value->type = type[i];
         value->name = rw->from->val[node->out[i]]->name;
     }
-    TC_TRY(tc_node_infer(rw->to, copy));
+    TC_TRY(ti_node_infer(rw->to, copy));
     for (int i = 0; i < node->n_out; i++)
         rw->now[node->out[i]] = wanted[node->out[i]] ? as_real(&b, copy->out[i]) : copy->out[i];
     return b.status;
@@ -275,11 +275,11 @@ static tc_status remake(tc_rewrite *rw, const tc_node *node, bool real, const tc
 static tc_status widen_sums(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
-    if (!v || tc_type_of(rw->from, v)->dtype != TC_f32)
+    if (!v || ti_type_of(rw->from, v)->dtype != TC_f32)
         return TC_OK;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
     const tc_type *type = wide(rw, node);
-    tc_arena_rewind(&rw->ctx->scratch, mark);
+    ti_arena_rewind(&rw->ctx->scratch, mark);
     *done = type != NULL;
     return type ? remake(rw, node, false, &type) : TC_OK;
 }
@@ -299,7 +299,7 @@ static tc_status carry(tc_rewrite *rw, const tc_node *node, bool *done)
         all = all && type[i];
     }
     for (int i = 0; i < node->n_out; i++)
-        type[i] = all ? type[i] : tc_type_of(rw->from, node->out[i]);
+        type[i] = all ? type[i] : ti_type_of(rw->from, node->out[i]);
     *done = true;
     return remake(rw, node, !all, type);
 }
@@ -307,18 +307,18 @@ static tc_status carry(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_status widen_graph(tc_ctx *ctx, tc_graph *g)
 {
     static tc_rewriter *const rewriters[] = {widen_sums, carry};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     bool *wanted = tc_new_n(&ctx->scratch, bool, g->n_val);
     for (size_t i = 0; i < g->n_out; i++)
         wanted[g->out[i]] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         wanted[g->mutation[i].after] = true;
-    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), wanted);
-    tc_arena_rewind(&ctx->scratch, mark);
+    tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), wanted);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-tc_status tc_quant_widen_accumulators(tc_ctx *ctx, tc_module *module)
+tc_status ti_quant_widen_accumulators(tc_ctx *ctx, tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++)
         TC_TRY(widen_graph(ctx, module->graph[i]));

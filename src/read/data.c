@@ -50,23 +50,23 @@ static tc_status open_file(tc_ctx *ctx, const char *path, source *s)
     tc_grow(&ctx->arena, s->set, s->n, s->cap);
     set *new = &s->set[s->n++];
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
-    loc->file = tc_intern_text(ctx, path);
+    loc->file = ti_intern_text(ctx, path);
     new->loc = loc;
-    return tc_npy_open(ctx, path, &new->array, &new->n);
+    return ti_npy_open(ctx, path, &new->array, &new->n);
 }
 
 static tc_status open_folder(tc_ctx *ctx, source *s)
 {
     const char **name;
     size_t n;
-    TC_TRY(tc_folder_list(ctx, s->path, &name, &n));
+    TC_TRY(ti_folder_list(ctx, s->path, &name, &n));
     for (size_t i = 0; i < n; i++)
-        if (tc_text_ends(name[i], ".npy") || tc_text_ends(name[i], ".npz"))
-            TC_TRY(open_file(ctx, tc_text_format(&ctx->arena, "%s/%s", s->path, name[i]), s));
+        if (ti_text_ends(name[i], ".npy") || ti_text_ends(name[i], ".npz"))
+            TC_TRY(open_file(ctx, ti_text_format(&ctx->arena, "%s/%s", s->path, name[i]), s));
     if (!s->n) {
-        tc_status status = tc_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
+        tc_status status = ti_error(ctx, &(tc_loc){.file = s->path}, TC_E_DATA,
                                     "the folder holds no .npy and no .npz");
-        tc_note(ctx, NULL,
+        ti_note(ctx, NULL,
                 "images and audio are read with --preprocess RULES, such as \"resize=256 "
                 "crop=224\"");
         return status;
@@ -77,7 +77,7 @@ static tc_status open_folder(tc_ctx *ctx, source *s)
 static tc_status open_source(tc_ctx *ctx, const char *path, source *s)
 {
     s->path = path;
-    s->is_folder = tc_is_folder(path);
+    s->is_folder = ti_is_folder(path);
     return s->is_folder ? open_folder(ctx, s) : open_file(ctx, path, s);
 }
 
@@ -95,13 +95,13 @@ static bool same_tail(const tc_npy *a, int skip, const tc_type *t, int from)
 static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
 {
     tc_arena *scratch = &data->ctx->scratch;
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     tc_status status =
-        tc_error(data->ctx, a->loc, TC_E_DATA, "the array is %s%s, input '%s' is %s",
-                 tc_npy_type_text(scratch, a), tc_dims_text(scratch, a->rank, a->dim), c->name,
-                 tc_type_text(scratch, c->type));
-    tc_arena_rewind(scratch, mark);
-    tc_note(data->ctx, a->loc,
+        ti_error(data->ctx, a->loc, TC_E_DATA, "the array is %s%s, input '%s' is %s",
+                 ti_npy_type_text(scratch, a), ti_dims_text(scratch, a->rank, a->dim), c->name,
+                 ti_type_text(scratch, c->type));
+    ti_arena_rewind(scratch, mark);
+    ti_note(data->ctx, a->loc,
             "expected that shape, several of them along the first axis, or one axis "
             "more in front");
     return status;
@@ -137,7 +137,7 @@ static tc_status count_samples(tc_data *data, const column *c, const tc_npy *a, 
     else
         return does_not_fit(data, c, a);
     if (p->n == 0)
-        return tc_error(data->ctx, a->loc, TC_E_DATA, "the array holds no sample of input '%s'",
+        return ti_error(data->ctx, a->loc, TC_E_DATA, "the array holds no sample of input '%s'",
                         c->name);
     return TC_OK;
 }
@@ -156,7 +156,7 @@ static tc_status append(tc_data *data, size_t input, tc_npy *array)
 static tc_npy *named(const set *s, const char *name)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (tc_text_eq(s->array[i].name, name))
+        if (ti_text_eq(s->array[i].name, name))
             return &s->array[i];
     return NULL;
 }
@@ -164,15 +164,15 @@ static tc_npy *named(const set *s, const char *name)
 static const char *input_names(const tc_data *data)
 {
     tc_buf out;
-    tc_buf_init(&out, &data->ctx->arena);
+    ti_buf_init(&out, &data->ctx->arena);
     for (size_t i = 0; i < data->n_column; i++)
-        tc_buf_printf(&out, i ? ", %s" : "%s", data->column[i].name);
-    return tc_buf_cstr(&out);
+        ti_buf_printf(&out, i ? ", %s" : "%s", data->column[i].name);
+    return ti_buf_cstr(&out);
 }
 
 static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
 {
-    return tc_error(
+    return ti_error(
         data->ctx, loc, TC_E_DATA, "%zu array%s, expected one for each of %zu input%s (%s)", found,
         found == 1 ? "" : "s", data->n_column, data->n_column == 1 ? "" : "s", input_names(data));
 }
@@ -181,13 +181,13 @@ static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
 static tc_status missing_name(tc_data *data, const set *s, const char *missing)
 {
     tc_buf out;
-    tc_buf_init(&out, &data->ctx->arena);
+    ti_buf_init(&out, &data->ctx->arena);
     for (size_t i = 0; i < s->n; i++)
-        tc_buf_printf(&out, i ? ", %s" : "%s", s->array[i].name);
-    tc_status status = tc_error(data->ctx, s->loc, TC_E_DATA,
+        ti_buf_printf(&out, i ? ", %s" : "%s", s->array[i].name);
+    tc_status status = ti_error(data->ctx, s->loc, TC_E_DATA,
                                 "there is no array named '%s': they are %s, the inputs are %s",
-                                missing, tc_buf_cstr(&out), input_names(data));
-    tc_note(data->ctx, s->loc,
+                                missing, ti_buf_cstr(&out), input_names(data));
+    ti_note(data->ctx, s->loc,
             "name them after the inputs, or none of them: then they are taken in order");
     return status;
 }
@@ -214,7 +214,7 @@ static tc_status append_set(tc_data *data, const set *s)
         const column *a = &data->column[0], *b = &data->column[i];
         size_t n = a->part[a->n_part - 1].n, m = b->part[b->n_part - 1].n;
         if (n != m && (data->column[0].n_part > 1 || (n != 1 && m != 1)))
-            return tc_error(data->ctx, s->loc, TC_E_DATA,
+            return ti_error(data->ctx, s->loc, TC_E_DATA,
                             "%zu samples for input '%s', %zu for '%s'", n, a->name, m, b->name);
     }
     return TC_OK;
@@ -263,7 +263,7 @@ static tc_status agree(tc_data *data)
     for (size_t i = 0; i < data->n_column; i++) {
         const column *c = &data->column[i];
         if (c->samples != most->samples && c->samples != 1)
-            return tc_error(data->ctx, c->part[0].array->loc, TC_E_DATA,
+            return ti_error(data->ctx, c->part[0].array->loc, TC_E_DATA,
                             "%zu samples for input '%s', %zu for '%s'", c->samples, c->name,
                             most->samples, most->name);
     }
@@ -274,7 +274,7 @@ static tc_status agree(tc_data *data)
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
-tc_dtype tc_data_dtype(const tc_npy *a)
+tc_dtype ti_data_dtype(const tc_npy *a)
 {
     static const struct {
         char kind;
@@ -292,7 +292,7 @@ tc_dtype tc_data_dtype(const tc_npy *a)
 
 static bool is_whole(tc_dtype t)
 {
-    return tc_is_int(t) || t == TC_shape;
+    return ti_is_int(t) || t == TC_shape;
 }
 
 /* Stored bits of the type itself, which NumPy has no name for. */
@@ -305,24 +305,24 @@ static bool is_raw(const tc_npy *a, tc_dtype t)
 
 static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, const tc_type *t)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const char *found = tc_npy_type_text(&ctx->scratch, a);
-    tc_status status = tc_error(ctx, a->loc, TC_E_DATA, "the data is %s, input '%s' needs %s",
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const char *found = ti_npy_type_text(&ctx->scratch, a);
+    tc_status status = ti_error(ctx, a->loc, TC_E_DATA, "the data is %s, input '%s' needs %s",
                                 found, input, tc_dtypes[t->dtype].name);
     if (t->quant)
-        tc_note(ctx, a->loc, "the input is quantized, %s: give it the stored integers",
-                tc_type_text(&ctx->scratch, t));
+        ti_note(ctx, a->loc, "the input is quantized, %s: give it the stored integers",
+                ti_type_text(&ctx->scratch, t));
     else
-        tc_note(ctx, a->loc, "convert the data first; no conversion or scaling is guessed");
-    tc_arena_rewind(&ctx->scratch, mark);
+        ti_note(ctx, a->loc, "convert the data first; no conversion or scaling is guessed");
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
 static tc_status check_type(tc_data *data, const column *c, const tc_npy *a)
 {
-    tc_dtype from = tc_data_dtype(a), to = c->type->dtype;
+    tc_dtype from = ti_data_dtype(a), to = c->type->dtype;
     bool fits = from == to || is_raw(a, to) || (is_whole(from) && is_whole(to)) ||
-                (tc_is_float(from) && tc_is_float(to));
+                (ti_is_float(from) && ti_is_float(to));
     return fits ? TC_OK : wrong_type(data->ctx, a, c->name, c->type);
 }
 
@@ -330,63 +330,63 @@ static tc_status check_type(tc_data *data, const column *c, const tc_npy *a)
 static bool changes(tc_tensor from, tc_tensor to, int64_t i)
 {
     tc_dtype t = to.type->dtype;
-    if (tc_is_float(t)) {
-        double v = tc_load_f64(from, i);
-        tc_store_f64(to, i, v);
-        double back = tc_load_f64(to, i);
+    if (ti_is_float(t)) {
+        double v = ti_load_f64(from, i);
+        ti_store_f64(to, i, v);
+        double back = ti_load_f64(to, i);
         return v != back && (v == v || back == back);
     }
-    int64_t v = tc_load_i64(from, i);
+    int64_t v = ti_load_i64(from, i);
     bool sign_lost = v < 0 && (from.type->dtype == TC_u64) != (t == TC_u64);
-    tc_store_i64(to, i, v);
-    return sign_lost || tc_load_i64(to, i) != v;
+    ti_store_i64(to, i, v);
+    return sign_lost || ti_load_i64(to, i) != v;
 }
 
 static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
 {
     const tc_type *t = into.type;
     tc_tensor from =
-        tc_tensor_new(&ctx->scratch, tc_type_make(ctx, tc_data_dtype(a), t->rank, t->dim));
+        ti_tensor_new(&ctx->scratch, ti_type_make(ctx, ti_data_dtype(a), t->rank, t->dim));
     int64_t n = tc_type_count(t);
-    TC_TRY(tc_npy_read(ctx, a, first, n, from.data));
+    TC_TRY(ti_npy_read(ctx, a, first, n, from.data));
     for (int64_t i = 0; i < n; i++)
         if (changes(from, into, i)) {
             char number[32];
-            tc_text_f64(tc_load_f64(from, i), number);
+            tc_text_f64(ti_load_f64(from, i), number);
             tc_status status =
-                tc_error(ctx, a->loc, TC_E_DATA,
+                ti_error(ctx, a->loc, TC_E_DATA,
                          "element %" PRId64 " (%s) cannot be represented exactly as %s", first + i,
                          number, tc_dtypes[t->dtype].name);
-            tc_note(ctx, a->loc, "round or convert the data first; nothing is rounded silently");
+            ti_note(ctx, a->loc, "round or convert the data first; nothing is rounded silently");
             return status;
         }
     return TC_OK;
 }
 
-tc_status tc_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor *into)
+tc_status ti_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor *into)
 {
     const tc_type *t = into->type;
-    tc_dtype from = tc_data_dtype(a);
+    tc_dtype from = ti_data_dtype(a);
     int64_t n = tc_type_count(t);
     if (is_raw(a, t->dtype) || from == t->dtype) {
-        TC_TRY(tc_npy_read(ctx, a, first, n, into->data));
+        TC_TRY(ti_npy_read(ctx, a, first, n, into->data));
         for (int64_t i = 0; from == TC_bool && i < n; i++)
             ((uint8_t *)into->data)[i] = ((uint8_t *)into->data)[i] != 0;
         return TC_OK;
     }
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_status status = convert(ctx, a, first, *into);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
 /* ---- the front ---------------------------------------------------------------------------------
  */
 
-tc_status tc_data_repeat(tc_data *data, size_t n)
+tc_status ti_data_repeat(tc_data *data, size_t n)
 {
     if (data->n_column)
-        return tc_usage(data->ctx,
+        return ti_usage(data->ctx,
                         "--steps is for programs without inputs; this one has %zu inputs (%s): "
                         "the number of samples says how often it runs",
                         data->n_column, input_names(data));
@@ -394,12 +394,12 @@ tc_status tc_data_repeat(tc_data *data, size_t n)
     return TC_OK;
 }
 
-size_t tc_data_samples(const tc_data *data)
+size_t ti_data_samples(const tc_data *data)
 {
     return data->samples;
 }
 
-tc_sample_join tc_data_join(const tc_data *data, int64_t *extent)
+tc_sample_join ti_data_join(const tc_data *data, int64_t *extent)
 {
     bool any_new = false;
     *extent = 0;
@@ -415,7 +415,7 @@ tc_sample_join tc_data_join(const tc_data *data, int64_t *extent)
     return any_new || data->samples > 1 ? TC_JOIN_NEW : TC_JOIN_NONE;
 }
 
-tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in)
+tc_status ti_data_sample(tc_data *data, size_t k, const tc_tensor *in)
 {
     for (size_t i = 0; i < data->n_column; i++) {
         const column *c = &data->column[i];
@@ -424,7 +424,7 @@ tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in)
         while (at >= p->first + p->n)
             p++;
         int64_t first = (int64_t)(at - p->first) * tc_type_count(c->type);
-        TC_TRY(tc_data_convert(data->ctx, p->array, first, &in[i]));
+        TC_TRY(ti_data_convert(data->ctx, p->array, first, &in[i]));
     }
     return TC_OK;
 }
@@ -432,11 +432,11 @@ tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in)
 static const char *input_name(const tc_graph *g, size_t i)
 {
     const tc_module *m = g->module;
-    for (size_t k = 0; g == tc_main(m) && k < m->n_in_port; k++)
+    for (size_t k = 0; g == ti_main(m) && k < m->n_in_port; k++)
         if (m->in_port[k].val == g->in[i] && m->in_port[k].name)
             return m->in_port[k].name;
     const char *name = g->val[g->in[i]]->name;
-    return name ? name : tc_text_format(&m->ctx->arena, "%zu", i);
+    return name ? name : ti_text_format(&m->ctx->arena, "%zu", i);
 }
 
 static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
@@ -447,7 +447,7 @@ static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
     data->column = tc_new_n(&ctx->arena, column, g->n_in);
     for (size_t i = 0; i < g->n_in; i++) {
         data->column[i].name = input_name(g, i);
-        data->column[i].type = tc_type_of(g, g->in[i]);
+        data->column[i].type = ti_type_of(g, g->in[i]);
     }
     return data;
 }
@@ -460,16 +460,16 @@ static void take_axes(tc_data *data, const tc_graph *g)
     for (size_t i = 0; i < data->n_column; i++) {
         column *c = &data->column[i];
         const tc_npy *a = c->part[0].array;
-        tc_dtype dtype = tc_data_dtype(a);
+        tc_dtype dtype = ti_data_dtype(a);
         if (c->n_part > 1 || !same_but_ones(a, c->type))
             return;
         if (!dtype || tc_dtypes[dtype].bytes != tc_dtypes[c->type->dtype].bytes)
             dtype = c->type->dtype;
-        c->type = g->val[g->in[i]]->type = tc_type_make(data->ctx, dtype, a->rank, a->dim);
+        c->type = g->val[g->in[i]]->type = ti_type_make(data->ctx, dtype, a->rank, a->dim);
         most = a->rank > most ? a->rank : most;
     }
     for (size_t i = 0; i < g->n_out; i++) {
-        const tc_type *t = tc_type_of(g, g->out[i]);
+        const tc_type *t = ti_type_of(g, g->out[i]);
         int64_t dim[TC_MAX_RANK];
         int32_t ones = 0, rank;
         while (ones < t->rank && t->dim[ones] == 1)
@@ -477,20 +477,20 @@ static void take_axes(tc_data *data, const tc_graph *g)
         rank = t->rank - ones > most ? t->rank - ones : most;
         for (int32_t k = 0; k < rank; k++)
             dim[k] = k < rank - (t->rank - ones) ? 1 : t->dim[k - rank + t->rank];
-        g->val[g->out[i]]->type = tc_type_make(data->ctx, t->dtype, rank, dim);
+        g->val[g->out[i]]->type = ti_type_make(data->ctx, t->dtype, rank, dim);
     }
 }
 
-tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
                        tc_data **out)
 {
     tc_data *data = *out = new_data(ctx, g);
     if (!g->n_in && n_path)
-        return tc_error(ctx, &(tc_loc){.file = path[0]}, TC_E_DATA, "the program takes no data");
+        return ti_error(ctx, &(tc_loc){.file = path[0]}, TC_E_DATA, "the program takes no data");
     if (!g->n_in)
         return TC_OK;
     if (!n_path)
-        return tc_usage(ctx, "the program takes %zu input%s (%s), no data was given with -i",
+        return ti_usage(ctx, "the program takes %zu input%s (%s), no data was given with -i",
                         g->n_in, g->n_in == 1 ? "" : "s", input_names(data));
     source *s = tc_new_n(&ctx->arena, source, n_path);
     for (size_t i = 0; i < n_path; i++)

@@ -29,30 +29,30 @@ typedef struct tc_data tc_data;
 
 /* Opens the files and checks shapes and types against the inputs of g; names of inputs in messages
  * are those of the signature.  No paths: one sample, when the program has no inputs. */
-TC_MUST_USE tc_status tc_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+TC_MUST_USE tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path,
                                    size_t n_path, tc_data **out);
 
 /* A program without inputs: so many samples, one after the other; others are told by their data. */
-TC_MUST_USE tc_status tc_data_repeat(tc_data *data, size_t n);
+TC_MUST_USE tc_status ti_data_repeat(tc_data *data, size_t n);
 
-size_t tc_data_samples(const tc_data *data);
+size_t ti_data_samples(const tc_data *data);
 
 /* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the
  * samples are slices of the input's first axis, `extent` long; NEW: they stand along an axis of
  * their own. */
 typedef enum tc_sample_join { TC_JOIN_NONE, TC_JOIN_FIRST, TC_JOIN_NEW } tc_sample_join;
-tc_sample_join tc_data_join(const tc_data *data, int64_t *extent);
+tc_sample_join ti_data_join(const tc_data *data, int64_t *extent);
 
 /* Sample k, one tensor per input, into buffers of the input's types that the caller brings. */
-TC_MUST_USE tc_status tc_data_sample(tc_data *data, size_t k, const tc_tensor *in);
+TC_MUST_USE tc_status ti_data_sample(tc_data *data, size_t k, const tc_tensor *in);
 
 /* The element type of an array as ours; TC_none for raw bytes, whose meaning only a reader knows.
  */
-tc_dtype tc_data_dtype(const tc_npy *array);
+tc_dtype ti_data_dtype(const tc_npy *array);
 
 /* Numbers first .. of an array as elements of `into`, converted as above; into->type says how many.
  */
-TC_MUST_USE tc_status tc_data_convert(tc_ctx *ctx, tc_npy *array, int64_t first,
+TC_MUST_USE tc_status ti_data_convert(tc_ctx *ctx, tc_npy *array, int64_t first,
                                       const tc_tensor *into);
 
 #endif

@@ -5,7 +5,7 @@
 #include "../num/load.h"
 #include "../run/eval.h"
 
-void tc_facts_note_fixed(const tc_facts *f, tc_module *module)
+void ti_facts_note_fixed(const tc_facts *f, tc_module *module)
 {
     tc_tensor *fixed = tc_new_n(&module->ctx->arena, tc_tensor, f->n_given);
     bool any = false;
@@ -33,15 +33,15 @@ static tc_tensor *fact(tc_build *m, tc_val v)
 
 static bool have(tc_build *m, tc_val v, bool with_given, tc_tensor *out)
 {
-    if (tc_is_const(m->g, v)) {
-        *out = tc_tensor_of(m->g, v);
+    if (ti_is_const(m->g, v)) {
+        *out = ti_tensor_of(m->g, v);
         return true;
     }
     if (fact(m, v)->data) {
         *out = *fact(m, v);
         return true;
     }
-    const tc_value *value = tc_value_of(m->g, v);
+    const tc_value *value = ti_value_of(m->g, v);
     size_t i = (size_t)value->index;
     if (value->def || !with_given || i >= m->facts->n_given || !m->facts->given[i].data)
         return false;
@@ -83,9 +83,9 @@ static bool compute(tc_build *m, const tc_node *node, bool with_given)
         if (node->in[i] && !have(m, node->in[i], with_given, &in[i]))
             return false;
     tc_trial trial;
-    tc_trial_begin(m->ctx, &trial);
-    tc_status status = tc_eval_node(m->g, node, in, out, arena);
-    tc_trial_end(m->ctx, &trial);
+    ti_trial_begin(m->ctx, &trial);
+    tc_status status = ti_eval_node(m->g, node, in, out, arena);
+    ti_trial_end(m->ctx, &trial);
     for (int i = 0; i < node->n_out && status == TC_OK; i++)
         *fact(m, node->out[i]) = out[i];
     return status == TC_OK;
@@ -97,7 +97,7 @@ static bool find(tc_build *m, tc_val x, bool with_given, tc_tensor *out)
         return false;
     if (have(m, x, with_given, out))
         return true;
-    tc_mark mark = tc_arena_mark(&m->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
     bool *needed = tc_new_n(&m->ctx->scratch, bool, m->g->n_val);
     bool found = find_needed(m, x, with_given, needed);
     tc_tensor t;
@@ -106,11 +106,11 @@ static bool find(tc_build *m, tc_val x, bool with_given, tc_tensor *out)
         if (node->n_out && needed[node->out[0]] && !have(m, node->out[0], with_given, &t))
             found = compute(m, node, with_given);
     }
-    tc_arena_rewind(&m->ctx->scratch, mark);
+    ti_arena_rewind(&m->ctx->scratch, mark);
     return found && have(m, x, with_given, out);
 }
 
-bool tc_b_known(tc_build *m, tc_val x, tc_tensor *out)
+bool ti_b_known(tc_build *m, tc_val x, tc_tensor *out)
 {
     return find(m, x, false, out);
 }
@@ -118,7 +118,7 @@ bool tc_b_known(tc_build *m, tc_val x, tc_tensor *out)
 /* Every input that x follows from is fixed from now on. */
 static void fix_inputs(tc_build *m, tc_val x)
 {
-    tc_mark mark = tc_arena_mark(&m->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
     bool *needed = tc_new_n(&m->ctx->scratch, bool, m->g->n_val);
     needed[x] = true;
     for (size_t k = m->g->n_node; k-- > 0;) {
@@ -132,10 +132,10 @@ static void fix_inputs(tc_build *m, tc_val x)
     }
     for (size_t i = 0; i < m->g->n_in && i < m->facts->n_given; i++)
         m->facts->used[i] = m->facts->used[i] || needed[m->g->in[i]];
-    tc_arena_rewind(&m->ctx->scratch, mark);
+    ti_arena_rewind(&m->ctx->scratch, mark);
 }
 
-bool tc_b_settled(tc_build *m, tc_val x, tc_tensor *out)
+bool ti_b_settled(tc_build *m, tc_val x, tc_tensor *out)
 {
     if (find(m, x, false, out))
         return true;
@@ -161,11 +161,11 @@ static bool is_small_arithmetic(tc_build *m, const tc_node *node)
         node->op == TC_OP_quantize || node->op == TC_OP_dequantize ||
         node->op == TC_OP_fake_quantize || (tc_ops[node->op].traits & (T_STATE | T_CONTROL)))
         return false;
-    const tc_type *type = tc_b_type(m, node->out[0]);
+    const tc_type *type = ti_b_type(m, node->out[0]);
     if (tc_type_count(type) > MOST || type->quant)
         return false;
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && !tc_is_const(m->g, node->in[i]))
+        if (node->in[i] && !ti_is_const(m->g, node->in[i]))
             return false;
     return true;
 }
@@ -176,27 +176,27 @@ static void fold(tc_build *m, tc_node *node)
     static const char empty[1];
     if (!is_small_arithmetic(m, node) || !compute(m, node, false))
         return;
-    tc_value *value = tc_value_of(m->g, node->out[0]);
+    tc_value *value = ti_value_of(m->g, node->out[0]);
     const void *data = fact(m, node->out[0])->data;
     value->data = data ? data : empty;
     *node = (tc_node){.op = TC_OP_const, .n_out = 1, .out = node->out, .loc = node->loc};
 }
 
-tc_build tc_build_folding(tc_ctx *ctx, tc_graph *g, const tc_loc *loc, tc_facts *facts)
+tc_build ti_build_folding(tc_ctx *ctx, tc_graph *g, const tc_loc *loc, tc_facts *facts)
 {
     return (tc_build){.ctx = ctx, .g = g, .loc = loc, .fold = fold, .facts = facts};
 }
 
-tc_tensor tc_b_nonzero(tc_build *b, tc_tensor t, bool by_row)
+tc_tensor ti_b_nonzero(tc_build *b, tc_tensor t, bool by_row)
 {
     int64_t all = tc_type_count(t.type), found = 0, k = 0, rank = t.type->rank;
     for (int64_t i = 0; i < all; i++)
-        found += tc_load_f64(t, i) != 0;
+        found += ti_load_f64(t, i) != 0;
     int64_t dim[2] = {by_row ? found : rank, by_row ? rank : found};
-    tc_tensor out = tc_b_tensor(b, TC_i64, 2, dim);
+    tc_tensor out = ti_b_tensor(b, TC_i64, 2, dim);
     int64_t *to = out.data;
     for (int64_t i = 0; i < all; i++) {
-        if (tc_load_f64(t, i) == 0)
+        if (ti_load_f64(t, i) == 0)
             continue;
         int64_t left = i;
         for (int64_t d = rank; d-- > 0; left /= t.type->dim[d])

@@ -111,14 +111,14 @@ static const struct global {
 
 static tc_loc *here(machine *m)
 {
-    return tc_archive_loc(&m->archive, tc_text_format(&m->ctx->arena, "data.pkl: byte %zu",
+    return ti_archive_loc(&m->archive, ti_text_format(&m->ctx->arena, "data.pkl: byte %zu",
                                                       (size_t)(m->at - m->begin)));
 }
 
 static void fail(machine *m, tc_diag_id id, const char *reason)
 {
     if (m->status == TC_OK)
-        m->status = tc_error(m->ctx, here(m), id, "%s", reason);
+        m->status = ti_error(m->ctx, here(m), id, "%s", reason);
 }
 
 static const uint8_t *take(machine *m, size_t n)
@@ -288,7 +288,7 @@ static void push_long(machine *m, size_t n)
 
 static void push_text(machine *m)
 {
-    size_t n = tc_le32(take(m, 4));
+    size_t n = ti_le32(take(m, 4));
     const uint8_t *text = take(m, n);
     push(m, (value){.kind = TEXT,
                     .n = m->status == TC_OK ? (uint32_t)n : 0,
@@ -299,16 +299,16 @@ static void push_global(machine *m)
 {
     tc_str module = take_line(m), name = take_line(m);
     for (size_t i = 0; i < TC_COUNT(globals); i++)
-        if (tc_str_is(module, globals[i].module) && tc_str_is(name, globals[i].name)) {
+        if (ti_str_is(module, globals[i].module) && ti_str_is(name, globals[i].name)) {
             push(m, (value){.kind = GLOBAL, .as.global = &globals[i]});
             return;
         }
     if (m->status == TC_OK) {
-        m->status = tc_error(m->ctx, here(m), TC_E_FORMAT,
+        m->status = ti_error(m->ctx, here(m), TC_E_FORMAT,
                              "the pickle asks for '%.*s.%.*s', which is not a plain tensor",
                              module.n > 80 ? 80 : (int)module.n, module.p,
                              name.n > 80 ? 80 : (int)name.n, name.p);
-        tc_note(m->ctx, here(m),
+        ti_note(m->ctx, here(m),
                 "pickles are read as data, never executed; export the model again with torch 2.9 "
                 "or later");
     }
@@ -326,16 +326,16 @@ static void load_storage(machine *m)
     }
     tc_str key = {g->item[2].as.text, g->item[2].n};
     const char *name =
-        tc_text_format(m->arena, "%sdata/%.*s", m->root, key.n > 200 ? 200 : (int)key.n, key.p);
-    tc_member *member = tc_archive_find(&m->archive, name);
+        ti_text_format(m->arena, "%sdata/%.*s", m->root, key.n > 200 ? 200 : (int)key.n, key.p);
+    tc_member *member = ti_archive_find(&m->archive, name);
     storage *s = tc_new(m->arena, storage);
     s->dtype = g->item[1].as.global->dtype;
     if (!member) {
         if (m->status == TC_OK)
-            m->status = tc_error(m->ctx, here(m), TC_E_FORMAT, "there is no member '%s'", name);
+            m->status = ti_error(m->ctx, here(m), TC_E_FORMAT, "there is no member '%s'", name);
         return;
     }
-    m->status = tc_archive_read(&m->archive, member, &s->bytes);
+    m->status = ti_archive_read(&m->archive, member, &s->bytes);
     push(m, (value){.kind = STORAGE, .as.storage = s});
 }
 
@@ -429,9 +429,9 @@ static bool step(machine *m)
     case '(': push(m, (value){.kind = MARK}); break;               /* MARK */
     case 'c': push_global(m); break;                               /* GLOBAL */
     case 'q': remember(m, *take(m, 1)); break;                     /* BINPUT */
-    case 'r': remember(m, tc_le32(take(m, 4))); break;             /* LONG_BINPUT */
+    case 'r': remember(m, ti_le32(take(m, 4))); break;             /* LONG_BINPUT */
     case 'h': recall(m, *take(m, 1)); break;                       /* BINGET */
-    case 'j': recall(m, tc_le32(take(m, 4))); break;               /* LONG_BINGET */
+    case 'j': recall(m, ti_le32(take(m, 4))); break;               /* LONG_BINGET */
     case 'X': push_text(m); break;                                 /* BINUNICODE */
     case ')': push(m, new_group(m, LIST)); break;                  /* EMPTY_TUPLE */
     case 't': make_tuple_from_mark(m); break;                      /* TUPLE */
@@ -448,8 +448,8 @@ static bool step(machine *m)
     case 0x88: push(m, (value){.kind = BOOL, .as.i = 1}); break;   /* NEWTRUE */
     case 0x89: push(m, (value){.kind = BOOL}); break;              /* NEWFALSE */
     case 'K': push_int(m, *take(m, 1)); break;                     /* BININT1 */
-    case 'M': push_int(m, tc_le16(take(m, 2))); break;             /* BININT2 */
-    case 'J': push_int(m, (int32_t)tc_le32(take(m, 4))); break;    /* BININT */
+    case 'M': push_int(m, ti_le16(take(m, 2))); break;             /* BININT2 */
+    case 'J': push_int(m, (int32_t)ti_le32(take(m, 4))); break;    /* BININT */
     case 0x8a: push_long(m, *take(m, 1)); break;                   /* LONG1 */
     case 'G': take(m, 8); push(m, (value){.kind = FLOAT}); break;  /* BINFLOAT */
     case 'Q': load_storage(m); break;                              /* BINPERSID */
@@ -458,7 +458,7 @@ static bool step(machine *m)
     case '.': return false;                                        /* STOP */
     default:
         if (m->status == TC_OK)
-            m->status = tc_error(m->ctx, here(m), TC_E_FORMAT,
+            m->status = ti_error(m->ctx, here(m), TC_E_FORMAT,
                                  "instruction 0x%02x, which no dictionary of tensors needs", op);
     }
     return m->status == TC_OK;
@@ -469,7 +469,7 @@ static void collect(machine *m, tc_map *out)
 {
     value result = pop(m);
     if (m->status == TC_OK && result.kind == TENSOR) {
-        *tc_map_at(out, tc_str_of("")) = result.as.tensor;
+        *ti_map_at(out, ti_str_of("")) = result.as.tensor;
         return;
     }
     if (m->status == TC_OK && result.kind != DICT)
@@ -477,7 +477,7 @@ static void collect(machine *m, tc_map *out)
     for (size_t i = 0; m->status == TC_OK && i + 1 < result.as.group->n; i += 2) {
         value key = result.as.group->item[i], tensor = result.as.group->item[i + 1];
         if (key.kind == TEXT && tensor.kind == TENSOR)
-            *tc_map_at(out, (tc_str){key.as.text, key.n}) = tensor.as.tensor;
+            *ti_map_at(out, (tc_str){key.as.text, key.n}) = tensor.as.tensor;
     }
 }
 
@@ -485,35 +485,35 @@ static void collect(machine *m, tc_map *out)
 static const char *root_of(const tc_archive *a, tc_arena *arena)
 {
     const char *first = a->n_member ? a->member[0].name : "", *slash = strchr(first, '/');
-    return tc_text_copy(arena, (tc_str){first, slash ? (size_t)(slash + 1 - first) : 0});
+    return ti_text_copy(arena, (tc_str){first, slash ? (size_t)(slash + 1 - first) : 0});
 }
 
 static tc_status read_order(machine *m)
 {
     tc_member *member =
-        tc_archive_find(&m->archive, tc_text_format(m->arena, "%sbyteorder", m->root));
+        ti_archive_find(&m->archive, ti_text_format(m->arena, "%sbyteorder", m->root));
     tc_bytes order;
     if (!member)
         return TC_OK;
-    TC_TRY(tc_archive_read(&m->archive, member, &order));
+    TC_TRY(ti_archive_read(&m->archive, member, &order));
     m->swapped = order.size == 3 && memcmp(order.data, "big", 3) == 0;
     return TC_OK;
 }
 
-tc_status tc_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
+tc_status ti_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
                          tc_bytes bytes, tc_map *out)
 {
     machine m = {.ctx = ctx, .arena = arena};
     if (!bytes.size)
         return TC_OK;
-    TC_TRY(tc_archive_open(ctx, arena, file, inside, bytes, &m.archive));
+    TC_TRY(ti_archive_open(ctx, arena, file, inside, bytes, &m.archive));
     m.root = root_of(&m.archive, arena);
-    tc_member *program = tc_archive_find(&m.archive, tc_text_format(arena, "%sdata.pkl", m.root));
+    tc_member *program = ti_archive_find(&m.archive, ti_text_format(arena, "%sdata.pkl", m.root));
     if (!program)
-        return tc_error(ctx, tc_archive_loc(&m.archive, "data.pkl"), TC_E_FORMAT,
+        return ti_error(ctx, ti_archive_loc(&m.archive, "data.pkl"), TC_E_FORMAT,
                         "no such member: not a torch.save file");
     tc_bytes code;
-    TC_TRY(tc_archive_read(&m.archive, program, &code));
+    TC_TRY(ti_archive_read(&m.archive, program, &code));
     TC_TRY(read_order(&m));
     m.begin = m.at = code.data;
     m.end = code.data + code.size;

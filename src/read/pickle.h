@@ -20,7 +20,7 @@ typedef struct tc_stored {
 
 /* The tensors of one torch.save file by name (tc_stored, in the arena); an empty file has none.
  * `inside` is the archive's member that the file is, for messages. */
-TC_MUST_USE tc_status tc_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file,
+TC_MUST_USE tc_status ti_pickle_read(tc_ctx *ctx, tc_arena *arena, const char *file,
                                      const char *inside, tc_bytes bytes, tc_map *out);
 
 #endif

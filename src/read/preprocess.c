@@ -29,14 +29,14 @@ struct tc_pictures {
 
 static void free_work(void *what)
 {
-    tc_arena_free(&((tc_pictures *)what)->work);
+    ti_arena_free(&((tc_pictures *)what)->work);
 }
 
 /* ---- which files ---- */
 
 static bool is_sample(const char *path)
 {
-    return tc_is_picture(path) || tc_is_sound(path);
+    return ti_is_picture(path) || ti_is_sound(path);
 }
 
 static tc_status add_path(tc_pictures *p, const char *path, int depth)
@@ -44,18 +44,18 @@ static tc_status add_path(tc_pictures *p, const char *path, int depth)
     enum { DEEPEST = 16 };
     const char **name;
     size_t n;
-    if (!tc_is_folder(path)) {
+    if (!ti_is_folder(path)) {
         tc_grow(&p->ctx->arena, p->file, p->n, p->cap);
         p->file[p->n++] = path;
         return is_sample(path)
                    ? TC_OK
-                   : tc_usage(p->ctx, "--preprocess is for PNG, JPEG and WAV files, not for '%s'",
+                   : ti_usage(p->ctx, "--preprocess is for PNG, JPEG and WAV files, not for '%s'",
                               path);
     }
-    TC_TRY(tc_folder_list(p->ctx, path, &name, &n));
+    TC_TRY(ti_folder_list(p->ctx, path, &name, &n));
     for (size_t i = 0; i < n; i++) {
-        const char *inner = tc_text_format(&p->ctx->arena, "%s/%s", path, name[i]);
-        if (is_sample(inner) || (depth < DEEPEST && tc_is_folder(inner)))
+        const char *inner = ti_text_format(&p->ctx->arena, "%s/%s", path, name[i]);
+        if (is_sample(inner) || (depth < DEEPEST && ti_is_folder(inner)))
             TC_TRY(add_path(p, inner, depth + 1));
     }
     return TC_OK;
@@ -78,13 +78,13 @@ static tc_status find_shape(tc_pictures *p)
         first = first && p->rules.layout == 'c', last = last && p->rules.layout == 'w';
     if (first == last) {
         tc_status status =
-            tc_error(p->ctx, NULL, TC_E_DATA,
+            ti_error(p->ctx, NULL, TC_E_DATA,
                      first ? "input '%s' is %s: either end may be the channels"
                            : "input '%s' is %s: an image needs [1, channels, height, width] or "
                              "[1, height, width, channels], of 1 or 3 channels",
-                     p->input, tc_type_text(&p->ctx->arena, t));
+                     p->input, ti_type_text(&p->ctx->arena, t));
         if (first)
-            tc_note(p->ctx, NULL, "use layout=nchw or layout=nhwc");
+            ti_note(p->ctx, NULL, "use layout=nchw or layout=nhwc");
         return status;
     }
     const int64_t *d = t->dim + at;
@@ -95,47 +95,47 @@ static tc_status find_shape(tc_pictures *p)
     } given[] = {{"mean", p->rules.n_mean}, {"std", p->rules.n_std}};
     for (size_t i = 0; i < TC_COUNT(given); i++)
         if (given[i].n > 1 && given[i].n != p->shape.c)
-            return tc_usage(p->ctx, "--preprocess %s has %d numbers, but input '%s' has %d "
+            return ti_usage(p->ctx, "--preprocess %s has %d numbers, but input '%s' has %d "
                                     "channels",
                             given[i].rule, given[i].n, p->input, (int)p->shape.c);
     return TC_OK;
 }
 
-tc_status tc_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules,
+tc_status ti_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules,
                            const char *const *path, size_t n_path, tc_pictures **out)
 {
     tc_pictures *p = tc_new(&ctx->arena, tc_pictures);
     *p = (tc_pictures){.ctx = ctx, .rules = *rules};
     if (g->n_in != 1)
-        return tc_error(ctx, NULL, TC_E_DATA,
+        return ti_error(ctx, NULL, TC_E_DATA,
                         "images and audio need a program with one input, this one has %zu",
                         g->n_in);
-    p->type = tc_type_of(g, g->in[0]);
+    p->type = ti_type_of(g, g->in[0]);
     p->input = g->val[g->in[0]]->name ? g->val[g->in[0]]->name : "0";
     for (size_t i = 0; i < n_path; i++)
         TC_TRY(add_path(p, path[i], 0));
     if (!p->n)
-        return tc_error(ctx, &(tc_loc){.file = n_path ? path[0] : "data"}, TC_E_DATA,
+        return ti_error(ctx, &(tc_loc){.file = n_path ? path[0] : "data"}, TC_E_DATA,
                         "there is no PNG, JPEG or WAV file");
-    p->sounds = tc_is_sound(p->file[0]);
+    p->sounds = ti_is_sound(p->file[0]);
     for (size_t i = 0; i < p->n; i++)
-        if (tc_is_sound(p->file[i]) != p->sounds)
-            return tc_error(ctx, &(tc_loc){.file = p->file[i]}, TC_E_DATA,
+        if (ti_is_sound(p->file[i]) != p->sounds)
+            return ti_error(ctx, &(tc_loc){.file = p->file[i]}, TC_E_DATA,
                             "images and audio cannot be mixed");
     if (!p->sounds)
         TC_TRY(find_shape(p));
-    tc_arena_init_like(&p->work, &ctx->arena);
-    tc_ctx_defer(ctx, free_work, p);
+    ti_arena_init_like(&p->work, &ctx->arena);
+    ti_ctx_defer(ctx, free_work, p);
     *out = p;
     return TC_OK;
 }
 
-size_t tc_pictures_count(const tc_pictures *p)
+size_t ti_pictures_count(const tc_pictures *p)
 {
     return p->n;
 }
 
-const char *tc_pictures_file(const tc_pictures *p, size_t k)
+const char *ti_pictures_file(const tc_pictures *p, size_t k)
 {
     return k < p->n ? p->file[k] : NULL;
 }
@@ -157,7 +157,7 @@ static tc_picture resize(tc_pictures *p, tc_picture from)
         h = wide ? side : longer;
         w = wide ? longer : side;
     }
-    return tc_resample(&p->work, from, h, w, r->filter);
+    return ti_resample(&p->work, from, h, w, r->filter);
 }
 
 /* Halves go to the even neighbour, as Python rounds. */
@@ -194,7 +194,7 @@ static tc_picture with_channels(tc_pictures *p, tc_picture from, int32_t c)
     size_t n = (size_t)from.h * (size_t)from.w;
     if (from.c == c)
         return from;
-    tc_picture to = {from.h, from.w, c, tc_arena_raw(&p->work, n * (size_t)c)};
+    tc_picture to = {from.h, from.w, c, ti_arena_raw(&p->work, n * (size_t)c)};
     for (size_t i = 0; i < n; i++) {
         const uint8_t *v = from.pixel + i * (size_t)from.c;
         if (c == 1)
@@ -207,10 +207,10 @@ static tc_picture with_channels(tc_pictures *p, tc_picture from, int32_t c)
 
 static tc_status wrong_size(const tc_pictures *p, const tc_loc *loc, tc_picture found)
 {
-    tc_status status = tc_error(
+    tc_status status = ti_error(
         p->ctx, loc, TC_E_DATA, "the image is %d x %d after the rules, input '%s' is %d x %d",
         (int)found.h, (int)found.w, p->input, (int)p->shape.h, (int)p->shape.w);
-    tc_note(p->ctx, NULL, "resize=%dx%d or crop=%dx%d makes it so", (int)p->shape.h,
+    ti_note(p->ctx, NULL, "resize=%dx%d or crop=%dx%d makes it so", (int)p->shape.h,
             (int)p->shape.w, (int)p->shape.h, (int)p->shape.w);
     return status;
 }
@@ -218,7 +218,7 @@ static tc_status wrong_size(const tc_pictures *p, const tc_loc *loc, tc_picture 
 static void store(const tc_pictures *p, tc_picture from, tc_tensor to)
 {
     const tc_rules *r = &p->rules;
-    bool real = tc_is_float(to.type->dtype);
+    bool real = ti_is_float(to.type->dtype);
     double white = r->range != 0 ? r->range : real ? 1 : 255;
     int64_t plane = (int64_t)from.h * from.w;
     for (int32_t c = 0; c < from.c; c++) {
@@ -233,7 +233,7 @@ static void store(const tc_pictures *p, tc_picture from, tc_tensor to)
             if (r->n_std)
                 v /= std;
             int64_t at = p->shape.last ? i * from.c + c : c * plane + i;
-            tc_store_f64(to, at, real ? (double)v : rint((double)v));
+            ti_store_f64(to, at, real ? (double)v : rint((double)v));
         }
     }
 }
@@ -241,7 +241,7 @@ static void store(const tc_pictures *p, tc_picture from, tc_tensor to)
 static tc_status picture_sample(tc_pictures *p, const tc_loc *loc, tc_bytes file, tc_tensor to)
 {
     tc_picture picture;
-    TC_TRY(tc_picture_decode(p->ctx, &p->work, loc, file, &picture));
+    TC_TRY(ti_picture_decode(p->ctx, &p->work, loc, file, &picture));
     picture = with_channels(p, picture, (int32_t)p->shape.c);
     picture = crop(p, resize(p, picture));
     if (picture.h != p->shape.h || picture.w != p->shape.w)
@@ -256,9 +256,9 @@ static tc_status sound_sample(tc_pictures *p, const tc_loc *loc, tc_bytes file, 
 {
     tc_sound sound;
     int64_t n = tc_type_count(to.type);
-    TC_TRY(tc_sound_decode(p->ctx, &p->work, loc, file, &sound));
+    TC_TRY(ti_sound_decode(p->ctx, &p->work, loc, file, &sound));
     if (p->rules.rate && sound.rate != p->rules.rate)
-        return tc_error(p->ctx, loc, TC_E_DATA,
+        return ti_error(p->ctx, loc, TC_E_DATA,
                         "the audio has %d samples per second, rate=%d was given", (int)sound.rate,
                         (int)p->rules.rate);
     for (int64_t i = 0; i < n; i++) {
@@ -267,7 +267,7 @@ static tc_status sound_sample(tc_pictures *p, const tc_loc *loc, tc_bytes file, 
             v -= (float)p->rules.mean[0];
         if (p->rules.n_std)
             v /= (float)p->rules.std[0];
-        tc_store_f64(to, i, (double)v);
+        ti_store_f64(to, i, (double)v);
     }
     return TC_OK;
 }
@@ -281,32 +281,32 @@ static tc_status read_whole(tc_pictures *p, const char *path, tc_bytes *out)
     if (f && fseek(f, 0, SEEK_END) == 0)
         size = ftell(f);
     if (!f || size < 0 || fseek(f, 0, SEEK_SET) != 0) {
-        tc_status status = tc_io_error(p->ctx, path, "read it");
+        tc_status status = ti_io_error(p->ctx, path, "read it");
         if (f)
             fclose(f);
         return status;
     }
     fclose(f); /* nothing is open while memory is taken */
-    uint8_t *data = tc_arena_raw(&p->work, (size_t)size + 1);
+    uint8_t *data = ti_arena_raw(&p->work, (size_t)size + 1);
     f = fopen(path, "rb");
     size_t n = f ? fread(data, 1, (size_t)size, f) : 0;
     bool good = f && n == (size_t)size;
     if (f)
         fclose(f);
     if (!good)
-        return tc_io_error(p->ctx, path, "read it");
+        return ti_io_error(p->ctx, path, "read it");
     *out = (tc_bytes){data, n};
     return TC_OK;
 }
 
-tc_status tc_pictures_sample(tc_pictures *p, size_t k, const tc_tensor *in)
+tc_status ti_pictures_sample(tc_pictures *p, size_t k, const tc_tensor *in)
 {
-    tc_mark mark = tc_arena_mark(&p->work);
+    tc_mark mark = ti_arena_mark(&p->work);
     tc_loc loc = {.file = p->file[k]};
     tc_bytes file;
     TC_TRY(read_whole(p, p->file[k], &file));
     tc_status status =
         p->sounds ? sound_sample(p, &loc, file, in[0]) : picture_sample(p, &loc, file, in[0]);
-    tc_arena_rewind(&p->work, mark);
+    ti_arena_rewind(&p->work, mark);
     return status;
 }

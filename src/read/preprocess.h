@@ -30,18 +30,18 @@ typedef struct tc_rules {
     int32_t rate;
 } tc_rules;
 
-TC_MUST_USE tc_status tc_rules_parse(tc_ctx *ctx, const char *text, tc_rules *out);
+TC_MUST_USE tc_status ti_rules_parse(tc_ctx *ctx, const char *text, tc_rules *out);
 
 typedef struct tc_pictures tc_pictures;
 
 /* Files, and folders with what lies below them, in the order of their names; g takes one tensor. */
-TC_MUST_USE tc_status tc_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules,
+TC_MUST_USE tc_status ti_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules,
                                        const char *const *path, size_t n_path, tc_pictures **out);
 
-size_t tc_pictures_count(const tc_pictures *pictures);
-const char *tc_pictures_file(const tc_pictures *pictures, size_t k);
+size_t ti_pictures_count(const tc_pictures *pictures);
+const char *ti_pictures_file(const tc_pictures *pictures, size_t k);
 
 /* Sample k into a buffer of the input's type. */
-TC_MUST_USE tc_status tc_pictures_sample(tc_pictures *pictures, size_t k, const tc_tensor *in);
+TC_MUST_USE tc_status ti_pictures_sample(tc_pictures *pictures, size_t k, const tc_tensor *in);
 
 #endif

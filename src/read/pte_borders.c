@@ -36,7 +36,7 @@ static bool writes(const tc_pte_method *m, const tc_pte_step *s, int64_t value)
 
 static bool is_kernel(const tc_pte_method *m, const tc_pte_step *s, const char *name)
 {
-    return s->tag == PTE_KERNEL_CALL && tc_str_is(m->op[s->what].name, name);
+    return s->tag == PTE_KERNEL_CALL && ti_str_is(m->op[s->what].name, name);
 }
 
 /* The first number of a tensor that the file has. */
@@ -45,9 +45,9 @@ static double first_number(tc_pte_file *f, const tc_pte_value *t)
     const void *data;
     bool there = t->tag == PTE_TENSOR && t->type && t->data && !t->placed && !t->external &&
                  tc_type_count(t->type) > 0 && t->data < f->n_constant;
-    if (!there || tc_pte_numbers(f, t, &data) != TC_OK)
+    if (!there || ti_pte_numbers(f, t, &data) != TC_OK)
         return 0;
-    return tc_load_f64((tc_tensor){t->type, (void *)(uintptr_t)data}, 0);
+    return ti_load_f64((tc_tensor){t->type, (void *)(uintptr_t)data}, 0);
 }
 
 /* Scale and zero of a quantize or dequantize; false: it is neither. */
@@ -124,14 +124,14 @@ static bool is_read_later(const tc_pte_method *m, size_t k, int64_t value)
 static bool tosa_inputs(tc_bytes payload, size_t *n)
 {
     tc_fb fb;
-    tc_fb_init(&fb, payload, TC_TOSA_IDENTIFIER);
-    tc_fb_vector regions = tc_fb_list(tc_fb_root(&fb), TOSA_GRAPH_REGIONS, 4);
+    ti_fb_init(&fb, payload, TC_TOSA_IDENTIFIER);
+    tc_fb_vector regions = ti_fb_list(ti_fb_root(&fb), TOSA_GRAPH_REGIONS, 4);
     if (fb.error || !regions.n)
         return false;
-    tc_fb_vector blocks = tc_fb_list(tc_fb_list_table(regions, 0), TOSA_REGION_BLOCKS, 4);
+    tc_fb_vector blocks = ti_fb_list(ti_fb_list_table(regions, 0), TOSA_REGION_BLOCKS, 4);
     if (fb.error || !blocks.n)
         return false;
-    *n = tc_fb_list(tc_fb_list_table(blocks, 0), TOSA_BLOCK_INPUTS, 4).n;
+    *n = ti_fb_list(ti_fb_list_table(blocks, 0), TOSA_BLOCK_INPUTS, 4).n;
     return !fb.error;
 }
 
@@ -143,7 +143,7 @@ static size_t count_inputs(tc_pte_file *f, const tc_pte_method *m, size_t k)
     const tc_pte_delegate *d = &m->delegate[s->what];
     tc_ethosu_payload p;
     size_t n = 0, most = (size_t)s->arg.n;
-    if (tc_ethosu_read(&f->ctx->arena, d->payload, &p) && p.n_in + p.n_out == most)
+    if (ti_ethosu_read(&f->ctx->arena, d->payload, &p) && p.n_in + p.n_out == most)
         return p.n_in;
     if ((tosa_inputs(d->tosa, &n) || tosa_inputs(d->payload, &n)) && n <= most)
         return n;
@@ -153,7 +153,7 @@ static size_t count_inputs(tc_pte_file *f, const tc_pte_method *m, size_t k)
     return n;
 }
 
-tc_pte_border *tc_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k)
+tc_pte_border *ti_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k)
 {
     const tc_pte_step *s = &m->step[k];
     tc_pte_border *border = tc_new_n(&f->ctx->arena, tc_pte_border, (size_t)s->arg.n);

@@ -5,8 +5,8 @@
 
 static tc_status broken_at(tc_pte_file *f, size_t at, const char *what)
 {
-    tc_loc loc = {.file = f->name, .place = tc_text_format(&f->ctx->arena, "byte %zu", at)};
-    return tc_error(f->ctx, &loc, TC_E_FORMAT, "%s", what);
+    tc_loc loc = {.file = f->name, .place = ti_text_format(&f->ctx->arena, "byte %zu", at)};
+    return ti_error(f->ctx, &loc, TC_E_FORMAT, "%s", what);
 }
 
 static tc_status sound(tc_pte_file *f)
@@ -14,23 +14,23 @@ static tc_status sound(tc_pte_file *f)
     return f->fb.error ? broken_at(f, f->fb.error_at, f->fb.error) : TC_OK;
 }
 
-static const char *text_of(tc_pte_file *f, tc_str text) { return tc_intern(f->ctx, text); }
+static const char *text_of(tc_pte_file *f, tc_str text) { return ti_intern(f->ctx, text); }
 
 static tc_ints i32s(tc_pte_file *f, tc_fb_table t, uint32_t field)
 {
-    tc_fb_vector list = tc_fb_list(t, field, 4);
+    tc_fb_vector list = ti_fb_list(t, field, 4);
     int64_t *v = tc_new_n(&f->ctx->arena, int64_t, list.n);
     for (size_t i = 0; i < list.n; i++)
-        v[i] = tc_fb_list_i32(list, i);
+        v[i] = ti_fb_list_i32(list, i);
     return (tc_ints){(int32_t)list.n, v};
 }
 
 static tc_ints i64s(tc_pte_file *f, tc_fb_table t, uint32_t field)
 {
-    tc_fb_vector list = tc_fb_list(t, field, 8);
+    tc_fb_vector list = ti_fb_list(t, field, 8);
     int64_t *v = tc_new_n(&f->ctx->arena, int64_t, list.n);
     for (size_t i = 0; i < list.n; i++)
-        v[i] = (int64_t)tc_fb_list_u64(list, i);
+        v[i] = (int64_t)ti_fb_list_u64(list, i);
     return (tc_ints){(int32_t)list.n, v};
 }
 
@@ -42,8 +42,8 @@ static tc_status read_header(tc_pte_file *f, tc_bytes *program)
     *program = f->bytes;
     if (f->bytes.size < TC_PTE_HEADER_AT + TC_PTE_HEADER_BYTES || memcmp(h, TC_PTE_HEADER, 4) != 0)
         return TC_OK;
-    uint64_t size = tc_le64(h + 8), base = tc_le64(h + 16);
-    if (tc_le32(h + 4) < 24 || size > f->bytes.size || base > f->bytes.size)
+    uint64_t size = ti_le64(h + 8), base = ti_le64(h + 16);
+    if (ti_le32(h + 4) < 24 || size > f->bytes.size || base > f->bytes.size)
         return broken_at(f, TC_PTE_HEADER_AT, "the header names more bytes than the file has");
     program->size = (size_t)size;
     f->base = base;
@@ -52,14 +52,14 @@ static tc_status read_header(tc_pte_file *f, tc_bytes *program)
 
 static tc_status read_segments(tc_pte_file *f, tc_fb_table root)
 {
-    tc_fb_vector list = tc_fb_list(root, PTE_PROGRAM_SEGMENTS, 4);
-    f->segment = tc_arena_array(&f->ctx->arena, list.n, sizeof *f->segment, 8);
+    tc_fb_vector list = ti_fb_list(root, PTE_PROGRAM_SEGMENTS, 4);
+    f->segment = ti_arena_array(&f->ctx->arena, list.n, sizeof *f->segment, 8);
     f->n_segment = list.n;
     uint64_t room = f->base ? f->bytes.size - f->base : 0;
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i);
-        f->segment[i].offset = tc_fb_u64(t, PTE_SEGMENT_OFFSET, 0);
-        f->segment[i].size = tc_fb_u64(t, PTE_SEGMENT_SIZE, 0);
+        tc_fb_table t = ti_fb_list_table(list, i);
+        f->segment[i].offset = ti_fb_u64(t, PTE_SEGMENT_OFFSET, 0);
+        f->segment[i].size = ti_fb_u64(t, PTE_SEGMENT_SIZE, 0);
         TC_TRY(sound(f));
         if (f->segment[i].size &&
             (f->segment[i].offset > room || f->segment[i].size > room - f->segment[i].offset))
@@ -68,7 +68,7 @@ static tc_status read_segments(tc_pte_file *f, tc_fb_table root)
     return TC_OK;
 }
 
-tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index)
+tc_bytes ti_pte_segment(const tc_pte_file *f, uint32_t index)
 {
     if (index >= f->n_segment || !f->segment[index].size)
         return (tc_bytes){NULL, 0};
@@ -79,43 +79,43 @@ tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index)
 static uint64_t *read_offsets(tc_pte_file *f, tc_fb_table t, uint32_t *segment, size_t *n)
 {
     tc_ints list = i64s(f, t, PTE_SUBSEGMENT_OFFSETS);
-    *segment = tc_fb_u32(t, PTE_SUBSEGMENT_INDEX, 0);
+    *segment = ti_fb_u32(t, PTE_SUBSEGMENT_INDEX, 0);
     *n = (size_t)list.n;
     return (uint64_t *)(uintptr_t)list.v;
 }
 
 static tc_status read_named(tc_pte_file *f, tc_fb_table root)
 {
-    tc_fb_vector list = tc_fb_list(root, PTE_PROGRAM_NAMED, 4);
-    f->named = tc_arena_array(&f->ctx->arena, list.n, sizeof *f->named, 8);
+    tc_fb_vector list = ti_fb_list(root, PTE_PROGRAM_NAMED, 4);
+    f->named = ti_arena_array(&f->ctx->arena, list.n, sizeof *f->named, 8);
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i);
-        f->named[i].key = text_of(f, tc_fb_string(t, PTE_NAMED_KEY));
-        f->named[i].segment = tc_fb_u32(t, PTE_NAMED_SEGMENT, 0);
+        tc_fb_table t = ti_fb_list_table(list, i);
+        f->named[i].key = text_of(f, ti_fb_string(t, PTE_NAMED_KEY));
+        f->named[i].segment = ti_fb_u32(t, PTE_NAMED_SEGMENT, 0);
     }
     f->n_named = list.n;
     return sound(f);
 }
 
-tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out)
+tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out)
 {
     bool buffer = tensor->placed;
     size_t n = buffer ? f->n_buffer : f->n_constant, need = tc_type_bytes(tensor->type);
-    tc_bytes all = tc_pte_segment(f, buffer ? f->buffer_segment : f->constant_segment);
+    tc_bytes all = ti_pte_segment(f, buffer ? f->buffer_segment : f->constant_segment);
     const uint64_t *offset = buffer ? f->buffer : f->constant;
     tc_loc loc = {.file = f->name};
     if (tensor->external)
-        return tc_unsupported(f->ctx, &loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(f->ctx, &loc, TC_E_UNSUPPORTED,
                               "a tensor's numbers are in another file");
     if (tensor->data >= n || offset[tensor->data] > all.size ||
         need > all.size - offset[tensor->data])
-        return tc_error(f->ctx, &loc, TC_E_TRUNCATED,
+        return ti_error(f->ctx, &loc, TC_E_TRUNCATED,
                         "the numbers of constant %" PRIu32 " (%zu bytes) are not all in the file",
                         tensor->data, need);
     const uint8_t *at = all.data ? all.data + offset[tensor->data] : NULL;
     bool aligned = (uintptr_t)at % tc_dtypes[tensor->type->dtype].bytes == 0;
     *out =
-        need && aligned ? at : tc_arena_copy(&f->ctx->arena, at ? at : (const uint8_t *)"", need);
+        need && aligned ? at : ti_arena_copy(&f->ctx->arena, at ? at : (const uint8_t *)"", need);
     return TC_OK;
 }
 
@@ -124,8 +124,8 @@ tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void 
 /* The type, where it is one of ours with its axes in order. */
 static const tc_type *type_of(tc_pte_file *f, const tc_pte_value *v, tc_fb_table t)
 {
-    tc_dtype dtype = tc_dtype_from_et(v->dtype);
-    tc_bytes order = tc_fb_bytes(t, PTE_TENSOR_ORDER);
+    tc_dtype dtype = ti_dtype_from_et(v->dtype);
+    tc_bytes order = ti_fb_bytes(t, PTE_TENSOR_ORDER);
     bool in_order = order.size == (size_t)v->dim.n && v->dim.n <= TC_MAX_RANK;
     for (int32_t i = 0, last = -1; i < v->dim.n && in_order; i++)
         if (order.data[i] >= v->dim.n)
@@ -135,25 +135,25 @@ static const tc_type *type_of(tc_pte_file *f, const tc_pte_value *v, tc_fb_table
             in_order = order.data[i] > last;
             last = order.data[i];
         }
-    if (!dtype || !in_order || tc_dims_count(v->dim.n, v->dim.v) < 0)
+    if (!dtype || !in_order || ti_dims_count(v->dim.n, v->dim.v) < 0)
         return NULL;
-    return tc_type_make(f->ctx, dtype, v->dim.n, v->dim.v);
+    return ti_type_make(f->ctx, dtype, v->dim.n, v->dim.v);
 }
 
 static void read_tensor(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
 {
-    v->dtype = (int8_t)tc_fb_u8(t, PTE_TENSOR_DTYPE, 0);
+    v->dtype = (int8_t)ti_fb_u8(t, PTE_TENSOR_DTYPE, 0);
     v->dim = i32s(f, t, PTE_TENSOR_SIZES);
     v->type = type_of(f, v, t);
-    v->dynamic = tc_fb_u8(t, PTE_TENSOR_DYNAMISM, 0) != 0;
-    v->data = tc_fb_u32(t, PTE_TENSOR_DATA, 0);
-    tc_fb_table place = tc_fb_child(t, PTE_TENSOR_PLACE), extra = tc_fb_child(t, PTE_TENSOR_EXTRA);
+    v->dynamic = ti_fb_u8(t, PTE_TENSOR_DYNAMISM, 0) != 0;
+    v->data = ti_fb_u32(t, PTE_TENSOR_DATA, 0);
+    tc_fb_table place = ti_fb_child(t, PTE_TENSOR_PLACE), extra = ti_fb_child(t, PTE_TENSOR_EXTRA);
     v->placed = place.at != 0;
-    tc_str name = tc_fb_string(extra, PTE_EXTRA_NAME);
+    tc_str name = ti_fb_string(extra, PTE_EXTRA_NAME);
     v->name = name.n ? text_of(f, name) : NULL;
-    v->external = tc_fb_u8(extra, PTE_EXTRA_LOCATION, 0) != 0;
-    v->memory = tc_fb_u32(place, PTE_PLACE_MEMORY, 0);
-    v->offset = tc_fb_u32(place, PTE_PLACE_LOW, 0) | (uint64_t)tc_fb_u32(place, PTE_PLACE_HIGH, 0)
+    v->external = ti_fb_u8(extra, PTE_EXTRA_LOCATION, 0) != 0;
+    v->memory = ti_fb_u32(place, PTE_PLACE_MEMORY, 0);
+    v->offset = ti_fb_u32(place, PTE_PLACE_LOW, 0) | (uint64_t)ti_fb_u32(place, PTE_PLACE_HIGH, 0)
                                                          << 32;
 }
 
@@ -176,25 +176,25 @@ static tc_floats reals(tc_pte_file *f, tc_fb_table t)
 /* Lists of integers hold values; what those are is filled in when all of them are there. */
 static void read_value(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
 {
-    tc_fb_table in = tc_fb_child(t, PTE_UNION_VALUE);
-    *v = (tc_pte_value){.tag = tc_fb_u8(t, PTE_UNION_TYPE, 0), .plain = {.kind = TC_CPU_OTHER}};
+    tc_fb_table in = ti_fb_child(t, PTE_UNION_VALUE);
+    *v = (tc_pte_value){.tag = ti_fb_u8(t, PTE_UNION_TYPE, 0), .plain = {.kind = TC_CPU_OTHER}};
     switch (v->tag) {
     case PTE_NULL:
         v->plain.kind = TC_CPU_NULL;
         break;
     case PTE_INT:
-        v->plain = (tc_cpu_value){.kind = TC_CPU_INT, .i = tc_fb_i64(in, PTE_SCALAR, 0)};
+        v->plain = (tc_cpu_value){.kind = TC_CPU_INT, .i = ti_fb_i64(in, PTE_SCALAR, 0)};
         break;
     case PTE_BOOL:
-        v->plain = (tc_cpu_value){.kind = TC_CPU_BOOL, .i = tc_fb_u8(in, PTE_SCALAR, 0) != 0};
+        v->plain = (tc_cpu_value){.kind = TC_CPU_BOOL, .i = ti_fb_u8(in, PTE_SCALAR, 0) != 0};
         break;
     case PTE_DOUBLE:
         v->plain =
-            (tc_cpu_value){.kind = TC_CPU_REAL, .r = real_from(tc_fb_u64(in, PTE_SCALAR, 0))};
+            (tc_cpu_value){.kind = TC_CPU_REAL, .r = real_from(ti_fb_u64(in, PTE_SCALAR, 0))};
         break;
     case PTE_STRING:
         v->plain =
-            (tc_cpu_value){.kind = TC_CPU_TEXT, .text = text_of(f, tc_fb_string(in, PTE_SCALAR))};
+            (tc_cpu_value){.kind = TC_CPU_TEXT, .text = text_of(f, ti_fb_string(in, PTE_SCALAR))};
         break;
     case PTE_DOUBLE_LIST:
         v->plain = (tc_cpu_value){.kind = TC_CPU_REALS, .reals = reals(f, in)};
@@ -239,11 +239,11 @@ static tc_status settle_lists(tc_pte_file *f, tc_pte_method *m, size_t at)
 
 static tc_status read_values(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
 {
-    tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_VALUES, 4);
+    tc_fb_vector list = ti_fb_list(plan, PTE_PLAN_VALUES, 4);
     m->value = tc_new_n(&f->ctx->arena, tc_pte_value, list.n);
     m->n_value = list.n;
     for (size_t i = 0; i < list.n; i++)
-        read_value(f, tc_fb_list_table(list, i), &m->value[i]);
+        read_value(f, ti_fb_list_table(list, i), &m->value[i]);
     TC_TRY(sound(f));
     return settle_lists(f, m, list.at);
 }
@@ -261,12 +261,12 @@ static tc_status known_values(tc_pte_file *f, const tc_pte_method *m, tc_ints li
 /* A compile spec's text, or NULL. */
 static const char *spec_of(tc_pte_file *f, tc_fb_table delegate, const char *key)
 {
-    tc_fb_vector list = tc_fb_list(delegate, PTE_DELEGATE_SPECS, 4);
+    tc_fb_vector list = ti_fb_list(delegate, PTE_DELEGATE_SPECS, 4);
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i);
-        if (!tc_str_is(tc_fb_string(t, PTE_SPEC_KEY), key))
+        tc_fb_table t = ti_fb_list_table(list, i);
+        if (!ti_str_is(ti_fb_string(t, PTE_SPEC_KEY), key))
             continue;
-        tc_bytes b = tc_fb_bytes(t, PTE_SPEC_VALUE);
+        tc_bytes b = ti_fb_bytes(t, PTE_SPEC_VALUE);
         return text_of(f, (tc_str){(const char *)b.data, b.size});
     }
     return NULL;
@@ -276,51 +276,51 @@ static const char *spec_of(tc_pte_file *f, tc_fb_table delegate, const char *key
 static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, size_t before,
                                 tc_pte_method *m)
 {
-    tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_DELEGATES, 4);
-    tc_fb_vector within = tc_fb_list(root, PTE_PROGRAM_DELEGATE_DATA, 4);
+    tc_fb_vector list = ti_fb_list(plan, PTE_PLAN_DELEGATES, 4);
+    tc_fb_vector within = ti_fb_list(root, PTE_PROGRAM_DELEGATE_DATA, 4);
     m->delegate = tc_new_n(&f->ctx->arena, tc_pte_delegate, list.n);
     m->n_delegate = list.n;
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i), data = tc_fb_child(t, PTE_DELEGATE_DATA);
+        tc_fb_table t = ti_fb_list_table(list, i), data = ti_fb_child(t, PTE_DELEGATE_DATA);
         tc_pte_delegate *d = &m->delegate[i];
-        uint32_t index = tc_fb_u32(data, PTE_DATA_INDEX, 0);
-        d->id = text_of(f, tc_fb_string(t, PTE_DELEGATE_ID));
+        uint32_t index = ti_fb_u32(data, PTE_DATA_INDEX, 0);
+        d->id = text_of(f, ti_fb_string(t, PTE_DELEGATE_ID));
         d->vela = spec_of(f, t, "vela");
-        if (tc_fb_u8(data, PTE_DATA_LOCATION, 0))
-            d->payload = tc_pte_segment(f, index);
+        if (ti_fb_u8(data, PTE_DATA_LOCATION, 0))
+            d->payload = ti_pte_segment(f, index);
         else if (index < within.n)
-            d->payload = tc_fb_bytes(tc_fb_list_table(within, index), PTE_INLINE_DATA);
-        const char *key = tc_text_format(&f->ctx->arena, "tosac.tosa.%zu", before + i);
+            d->payload = ti_fb_bytes(ti_fb_list_table(within, index), PTE_INLINE_DATA);
+        const char *key = ti_text_format(&f->ctx->arena, "tosac.tosa.%zu", before + i);
         for (size_t k = 0; k < f->n_named; k++)
-            if (tc_text_eq(f->named[k].key, key))
-                d->tosa = tc_pte_segment(f, f->named[k].segment);
+            if (ti_text_eq(f->named[k].key, key))
+                d->tosa = ti_pte_segment(f, f->named[k].segment);
     }
     return sound(f);
 }
 
 static void read_operators(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
 {
-    tc_fb_vector list = tc_fb_list(plan, PTE_PLAN_OPERATORS, 4);
+    tc_fb_vector list = ti_fb_list(plan, PTE_PLAN_OPERATORS, 4);
     m->op = tc_new_n(&f->ctx->arena, tc_pte_operator, list.n);
     m->n_op = list.n;
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i);
-        m->op[i] = (tc_pte_operator){tc_fb_string(t, PTE_OPERATOR_NAME),
-                                     tc_fb_string(t, PTE_OPERATOR_OVERLOAD)};
+        tc_fb_table t = ti_fb_list_table(list, i);
+        m->op[i] = (tc_pte_operator){ti_fb_string(t, PTE_OPERATOR_NAME),
+                                     ti_fb_string(t, PTE_OPERATOR_OVERLOAD)};
     }
 }
 
 static tc_status read_step(tc_pte_file *f, tc_fb_table t, const tc_pte_method *m, tc_pte_step *s)
 {
-    tc_fb_table call = tc_fb_child(t, PTE_UNION_VALUE);
-    s->tag = tc_fb_u8(t, PTE_UNION_TYPE, 0);
-    s->what = tc_fb_u32(call, PTE_CALL_WHAT, 0);
+    tc_fb_table call = ti_fb_child(t, PTE_UNION_VALUE);
+    s->tag = ti_fb_u8(t, PTE_UNION_TYPE, 0);
+    s->what = ti_fb_u32(call, PTE_CALL_WHAT, 0);
     bool calls = s->tag == PTE_KERNEL_CALL || s->tag == PTE_DELEGATE_CALL;
     if (calls)
         s->arg = i32s(f, call, PTE_CALL_ARGS);
     else {
-        int64_t to = tc_fb_i32(call, PTE_CALL_ARGS, 0);
-        s->arg = tc_ints_copy(&f->ctx->arena, &to, 1);
+        int64_t to = ti_fb_i32(call, PTE_CALL_ARGS, 0);
+        s->arg = ti_ints_copy(&f->ctx->arena, &to, 1);
     }
     TC_TRY(sound(f));
     size_t most = s->tag == PTE_KERNEL_CALL     ? m->n_op
@@ -333,24 +333,24 @@ static tc_status read_step(tc_pte_file *f, tc_fb_table t, const tc_pte_method *m
 
 static tc_status read_steps(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
 {
-    tc_fb_vector chains = tc_fb_list(plan, PTE_PLAN_CHAINS, 4);
+    tc_fb_vector chains = ti_fb_list(plan, PTE_PLAN_CHAINS, 4);
     TC_TRY(sound(f));
     if (chains.n > 1)
         return broken_at(f, plan.at, "a method has more than one chain of instructions");
     tc_fb_vector list = {0};
     if (chains.n)
-        list = tc_fb_list(tc_fb_list_table(chains, 0), PTE_CHAIN_INSTRUCTIONS, 4);
+        list = ti_fb_list(ti_fb_list_table(chains, 0), PTE_CHAIN_INSTRUCTIONS, 4);
     m->step = tc_new_n(&f->ctx->arena, tc_pte_step, list.n);
     m->n_step = list.n;
     for (size_t i = 0; i < list.n; i++)
-        TC_TRY(read_step(f, tc_fb_list_table(list, i), m, &m->step[i]));
+        TC_TRY(read_step(f, ti_fb_list_table(list, i), m, &m->step[i]));
     return sound(f);
 }
 
 static tc_status read_method(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, size_t before,
                              tc_pte_method *m)
 {
-    m->name = text_of(f, tc_fb_string(plan, PTE_PLAN_NAME));
+    m->name = text_of(f, ti_fb_string(plan, PTE_PLAN_NAME));
     m->in = i32s(f, plan, PTE_PLAN_INPUTS);
     m->out = i32s(f, plan, PTE_PLAN_OUTPUTS);
     m->arena = i64s(f, plan, PTE_PLAN_ARENAS);
@@ -362,27 +362,27 @@ static tc_status read_method(tc_pte_file *f, tc_fb_table root, tc_fb_table plan,
     return read_steps(f, plan, m);
 }
 
-tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out)
+tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out)
 {
     tc_pte_file *f = out;
     tc_bytes program;
     *f = (tc_pte_file){.ctx = ctx, .name = name, .bytes = bytes};
     TC_TRY(read_header(f, &program));
-    tc_fb_init(&f->fb, program, TC_PTE_IDENTIFIER);
-    tc_fb_table root = tc_fb_root(&f->fb);
+    ti_fb_init(&f->fb, program, TC_PTE_IDENTIFIER);
+    tc_fb_table root = ti_fb_root(&f->fb);
     TC_TRY(sound(f));
     TC_TRY(read_segments(f, root));
-    f->constant = read_offsets(f, tc_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment,
+    f->constant = read_offsets(f, ti_fb_child(root, PTE_PROGRAM_CONSTANTS), &f->constant_segment,
                                &f->n_constant);
-    tc_fb_vector buffers = tc_fb_list(root, PTE_PROGRAM_MUTABLE, 4);
+    tc_fb_vector buffers = ti_fb_list(root, PTE_PROGRAM_MUTABLE, 4);
     if (buffers.n)
-        f->buffer = read_offsets(f, tc_fb_list_table(buffers, 0), &f->buffer_segment, &f->n_buffer);
+        f->buffer = read_offsets(f, ti_fb_list_table(buffers, 0), &f->buffer_segment, &f->n_buffer);
     TC_TRY(read_named(f, root));
-    tc_fb_vector plans = tc_fb_list(root, PTE_PROGRAM_PLANS, 4);
+    tc_fb_vector plans = ti_fb_list(root, PTE_PROGRAM_PLANS, 4);
     f->method = tc_new_n(&ctx->arena, tc_pte_method, plans.n);
     f->n_method = plans.n;
     for (size_t i = 0, before = 0; i < plans.n; before += f->method[i++].n_delegate)
-        TC_TRY(read_method(f, root, tc_fb_list_table(plans, i), before, &f->method[i]));
+        TC_TRY(read_method(f, root, ti_fb_list_table(plans, i), before, &f->method[i]));
     TC_TRY(sound(f));
     return plans.n ? TC_OK : broken_at(f, root.at, "the program has no method");
 }

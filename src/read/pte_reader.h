@@ -37,20 +37,20 @@ typedef struct tc_pte_reader {
 } tc_pte_reader;
 
 /* What the tensor holds now. */
-TC_MUST_USE tc_status tc_pte_use(tc_pte_reader *r, int64_t at, tc_val *out);
+TC_MUST_USE tc_status ti_pte_use(tc_pte_reader *r, int64_t at, tc_val *out);
 /* It holds v from here on; TC_NONE: nothing that may be read. */
-void tc_pte_write(tc_pte_reader *r, int64_t at, tc_val v);
+void ti_pte_write(tc_pte_reader *r, int64_t at, tc_val v);
 /* The instructions from .. to - 1. */
-TC_MUST_USE tc_status tc_pte_run(tc_pte_reader *r, size_t from, size_t to);
+TC_MUST_USE tc_status ti_pte_run(tc_pte_reader *r, size_t from, size_t to);
 
-tc_pte_inside *tc_pte_inside_new(tc_pte_reader *r, tc_graph *g, tc_pte_inside *outer);
+tc_pte_inside *ti_pte_inside_new(tc_pte_reader *r, tc_graph *g, tc_pte_inside *outer);
 
 /* read_pte_loop.c */
 /* The last instruction of the loop that begins with this one and ends before `to`; 0: none does. */
-size_t tc_pte_loop_end(const tc_pte_reader *r, size_t begin, size_t to);
-TC_MUST_USE tc_status tc_pte_read_loop(tc_pte_reader *r, size_t begin, size_t end);
+size_t ti_pte_loop_end(const tc_pte_reader *r, size_t begin, size_t to);
+TC_MUST_USE tc_status ti_pte_read_loop(tc_pte_reader *r, size_t begin, size_t end);
 /* A value that was not written inside of a loop, as an input of its graph. */
-TC_MUST_USE tc_status tc_pte_take_in(tc_pte_reader *r, int64_t at, const tc_type *type,
+TC_MUST_USE tc_status ti_pte_take_in(tc_pte_reader *r, int64_t at, const tc_type *type,
                                      tc_val *out);
 
 #endif

@@ -28,27 +28,27 @@ static bool is_text(tc_bytes bytes)
 static reader *pick(const char *path, tc_bytes bytes)
 {
     if (has(bytes, 0, "PK"))
-        return tc_npu_looks_like_npz(bytes) ? tc_read_vela : tc_read_pt2;
-    if (tc_npu_looks_like_backend(bytes))
-        return tc_read_vela;
+        return ti_npu_looks_like_npz(bytes) ? ti_read_vela : ti_read_pt2;
+    if (ti_npu_looks_like_backend(bytes))
+        return ti_read_vela;
     if (has(bytes, 4, "TOSA"))
-        return tc_read_tosa;
-    if (tc_tfl_looks_like(bytes))
-        return tc_read_tflite;
+        return ti_read_tosa;
+    if (ti_tfl_looks_like(bytes))
+        return ti_read_tflite;
     if (has(bytes, 4, "ET12"))
-        return tc_read_pte;
+        return ti_read_pte;
     if (has(bytes, 0, "VGF1"))
-        return tc_read_vgf;
-    if (tc_onnx_looks_like(bytes) || tc_text_ends(path, ".onnx"))
-        return tc_read_onnx;
-    return is_text(bytes) ? tc_read_text : NULL;
+        return ti_read_vgf;
+    if (ti_onnx_looks_like(bytes) || ti_text_ends(path, ".onnx"))
+        return ti_read_onnx;
+    return is_text(bytes) ? ti_read_text : NULL;
 }
 
 static tc_status no_model(tc_ctx *ctx, const char *path)
 {
     const tc_loc loc = {.file = path};
-    tc_status status = tc_error(ctx, &loc, TC_E_FORMAT, "this is not a model that tosac reads");
-    tc_note(ctx, &loc,
+    tc_status status = ti_error(ctx, &loc, TC_E_FORMAT, "this is not a model that tosac reads");
+    ti_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), ONNX models (.onnx), TensorFlow Lite models "
             "(.tflite), TOSA flatbuffers (.tosa), VGF "
             "files (.vgf), "
@@ -58,10 +58,10 @@ static tc_status no_model(tc_ctx *ctx, const char *path)
 
 static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
 {
-    const tc_read_options *o = tc_reading(ctx);
-    if (read && read != tc_read_pt2 && read != tc_read_onnx && read != tc_read_tflite && o->n_dim &&
+    const tc_read_options *o = ti_reading(ctx);
+    if (read && read != ti_read_pt2 && read != ti_read_onnx && read != ti_read_tflite && o->n_dim &&
         !o->dim[0].used)
-        tc_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
+        ti_warning(ctx, &(tc_loc){.file = path}, TC_E_NO_EFFECT,
                    "--dim %s has no effect: only PyTorch exports and ONNX files have dynamic sizes",
                    o->dim[0].name);
 }
@@ -69,28 +69,28 @@ static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
 /* What holds of every model that was read. */
 static tc_status look_over(tc_module *module)
 {
-    TC_TRY(tc_fixed_rest(module));
-    return tc_check_places(module);
+    TC_TRY(ti_fixed_rest(module));
+    return ti_check_places(module);
 }
 
-tc_status tc_read(tc_ctx *ctx, const char *path, tc_module **out)
+tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)
 {
     tc_bytes bytes;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
+    TC_TRY(ti_file_read(ctx, path, &bytes));
     reader *read = pick(path, bytes);
     look_at_dims(ctx, path, read);
     TC_TRY(read ? read(ctx, path, bytes, out) : no_model(ctx, path));
     return look_over(*out);
 }
 
-tc_status tc_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
+tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
                         tc_module **out)
 {
     reader *read = pick(file, bytes);
     look_at_dims(ctx, file, read);
     if (!read)
         return no_model(ctx, file);
-    TC_TRY(read == tc_read_text ? tc_read_text_with(ctx, file, bytes, side, out)
+    TC_TRY(read == ti_read_text ? ti_read_text_with(ctx, file, bytes, side, out)
                                 : read(ctx, file, bytes, out));
     return look_over(*out);
 }

@@ -10,7 +10,7 @@ static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content
     if (*at > all.size || all.size - *at < HEAD)
         return false;
     const uint8_t *p = all.data + *at;
-    size_t size = tc_le32(p + NAME), room = all.size - *at - HEAD, length = 0;
+    size_t size = ti_le32(p + NAME), room = all.size - *at - HEAD, length = 0;
     if (size > room)
         return false;
     while (length < NAME && p[length])
@@ -23,14 +23,14 @@ static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content
 
 static bool read_tensors(tc_arena *arena, tc_bytes block, tc_ethosu_tensor **out, size_t *n)
 {
-    if (block.size < 4 || (block.size - 4) / TENSOR < tc_le32(block.data))
+    if (block.size < 4 || (block.size - 4) / TENSOR < ti_le32(block.data))
         return false;
-    *n = tc_le32(block.data);
+    *n = ti_le32(block.data);
     *out = tc_new_n(arena, tc_ethosu_tensor, *n);
     for (size_t i = 0; i < *n; i++) {
         int32_t v[TENSOR / 4];
         for (size_t k = 0; k < TC_COUNT(v); k++)
-            v[k] = (int32_t)tc_le32(block.data + 4 + TENSOR * i + 4 * k);
+            v[k] = (int32_t)ti_le32(block.data + 4 + TENSOR * i + 4 * k);
         memcpy((*out)[i].dim, v, sizeof(*out)[i].dim);
         (*out)[i].element_bytes = v[6];
         (*out)[i].offset = v[7];
@@ -39,7 +39,7 @@ static bool read_tensors(tc_arena *arena, tc_bytes block, tc_ethosu_tensor **out
     return true;
 }
 
-bool tc_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out)
+bool ti_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out)
 {
     tc_str name;
     tc_bytes block;
@@ -47,18 +47,18 @@ bool tc_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out)
     bool first = true, sound = true;
     for (size_t at = 0; sound && next_block(payload, &at, &name, &block); first = false) {
         if (first)
-            sound = tc_str_is(name, "vela_bin_stream");
-        else if (tc_str_is(name, "cmd_data"))
+            sound = ti_str_is(name, "vela_bin_stream");
+        else if (ti_str_is(name, "cmd_data"))
             out->commands = block.size;
-        else if (tc_str_is(name, "weight_data"))
+        else if (ti_str_is(name, "weight_data"))
             out->weights = block.size;
-        else if (tc_str_is(name, "scratch_size") && block.size >= 4)
-            out->scratch = tc_le32(block.data);
-        else if (tc_str_is(name, "inputs"))
+        else if (ti_str_is(name, "scratch_size") && block.size >= 4)
+            out->scratch = ti_le32(block.data);
+        else if (ti_str_is(name, "inputs"))
             sound = read_tensors(arena, block, &out->in, &out->n_in);
-        else if (tc_str_is(name, "outputs"))
+        else if (ti_str_is(name, "outputs"))
             sound = read_tensors(arena, block, &out->out, &out->n_out);
-        else if (tc_str_is(name, "vela_end_stream"))
+        else if (ti_str_is(name, "vela_end_stream"))
             return true;
     }
     return false;

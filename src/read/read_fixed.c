@@ -7,80 +7,80 @@
 #include "data.h"
 #include "read.h"
 
-bool tc_fixed_has(tc_ctx *ctx, const char *input)
+bool ti_fixed_has(tc_ctx *ctx, const char *input)
 {
-    return tc_set_given_for(ctx, input) != NULL;
+    return ti_set_given_for(ctx, input) != NULL;
 }
 
 /* ---- values ---- */
 
 static tc_status no_value(tc_ctx *ctx, const tc_set_given *s, const tc_type *type)
 {
-    return tc_usage(ctx,
+    return ti_usage(ctx,
                     "--set %s=%s: the input is %s; expected a number, true, false or a .npy",
-                    s->input, s->value, tc_type_text(&ctx->arena, type));
+                    s->input, s->value, ti_type_text(&ctx->arena, type));
 }
 
 static tc_status from_file(tc_ctx *ctx, const tc_set_given *s, tc_tensor *out)
 {
     tc_npy *array;
     size_t n;
-    TC_TRY(tc_npy_open(ctx, s->value, &array, &n));
+    TC_TRY(ti_npy_open(ctx, s->value, &array, &n));
     const tc_type *t = out->type;
     bool fits = n == 1 && array->rank == t->rank;
     for (int i = 0; fits && i < t->rank; i++)
         fits = array->dim[i] == t->dim[i];
     if (!fits && !(n == 1 && array->count == 1 && tc_type_count(t) == 1))
-        return tc_usage(ctx, "--set %s=%s: the array is %s, the input %s", s->input, s->value,
-                        tc_dims_text(&ctx->arena, array->rank, array->dim),
-                        tc_type_text(&ctx->arena, t));
-    return tc_data_convert(ctx, array, 0, out);
+        return ti_usage(ctx, "--set %s=%s: the array is %s, the input %s", s->input, s->value,
+                        ti_dims_text(&ctx->arena, array->rank, array->dim),
+                        ti_type_text(&ctx->arena, t));
+    return ti_data_convert(ctx, array, 0, out);
 }
 
-tc_status tc_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
+tc_status ti_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
 {
-    tc_set_given *s = tc_set_given_for(ctx, input);
-    if (!s || !tc_text_to_i64(tc_str_of(s->value), out))
-        return tc_usage(ctx, "--set %s=%s: the input is an integer", input,
+    tc_set_given *s = ti_set_given_for(ctx, input);
+    if (!s || !ti_text_to_i64(ti_str_of(s->value), out))
+        return ti_usage(ctx, "--set %s=%s: the input is an integer", input,
                         s ? s->value : "");
     s->used = true;
     return TC_OK;
 }
 
-tc_status tc_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc_tensor *out)
+tc_status ti_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc_tensor *out)
 {
     enum { MOST = 1 << 20 };
-    tc_set_given *s = tc_set_given_for(ctx, input);
+    tc_set_given *s = ti_set_given_for(ctx, input);
     *out = (tc_tensor){type, NULL};
     if (!s)
         return TC_OK;
     s->used = true;
     if (type->quant || type->dtype == TC_c64 || tc_type_count(type) > MOST)
         return no_value(ctx, s, type);
-    *out = tc_tensor_new(&ctx->arena, type);
-    if (tc_text_ends(s->value, ".npy"))
+    *out = ti_tensor_new(&ctx->arena, type);
+    if (ti_text_ends(s->value, ".npy"))
         return from_file(ctx, s, out);
-    bool yes = tc_text_eq(s->value, "true"), no = tc_text_eq(s->value, "false");
+    bool yes = ti_text_eq(s->value, "true"), no = ti_text_eq(s->value, "false");
     int64_t whole = yes;
     double real = yes;
-    bool is_whole = yes || no || tc_text_to_i64(tc_str_of(s->value), &whole);
+    bool is_whole = yes || no || ti_text_to_i64(ti_str_of(s->value), &whole);
     bool good = is_whole;
-    if (!good && tc_is_float(type->dtype))
-        good = tc_text_to_f64(tc_str_of(s->value), &real);
+    if (!good && ti_is_float(type->dtype))
+        good = ti_text_to_f64(ti_str_of(s->value), &real);
     if (type->dtype == TC_bool)
         good = is_whole && (whole == 0 || whole == 1);
-    else if (tc_is_int(type->dtype))
-        good = is_whole && !yes && !no && whole >= tc_dtype_min(type->dtype) &&
-               whole <= tc_dtype_max(type->dtype);
+    else if (ti_is_int(type->dtype))
+        good = is_whole && !yes && !no && whole >= ti_dtype_min(type->dtype) &&
+               whole <= ti_dtype_max(type->dtype);
     else
         good = good && !yes && !no;
     if (!good)
         return no_value(ctx, s, type);
     for (int64_t i = 0; i < tc_type_count(type); i++)
         if (is_whole)
-            tc_store_i64(*out, i, whole);
+            ti_store_i64(*out, i, whole);
         else
-            tc_store_f64(*out, i, real);
+            ti_store_f64(*out, i, real);
     return TC_OK;
 }
 
@@ -121,7 +121,7 @@ static void drop_input(tc_module *m, tc_graph *g, size_t i)
         m->n_in_port--;
     }
     if (m->fixed) {
-        tc_tensor *left = tc_arena_copy(&m->ctx->arena, m->fixed, g->n_in * sizeof *left);
+        tc_tensor *left = ti_arena_copy(&m->ctx->arena, m->fixed, g->n_in * sizeof *left);
         memmove(&left[i], &left[i + 1], (g->n_in - i - 1) * sizeof *left);
         m->fixed = left;
     }
@@ -138,8 +138,8 @@ static tc_status fix_input(tc_module *m, tc_graph *g, size_t i, const char *name
     static const tc_loc nowhere;
     tc_tensor t;
     tc_val old = g->in[i];
-    TC_TRY(tc_fixed_value(m->ctx, name, tc_type_of(g, old), &t));
-    tc_val now = tc_graph_const(g, t.type, t.data, name, &nowhere);
+    TC_TRY(ti_fixed_value(m->ctx, name, ti_type_of(g, old), &t));
+    tc_val now = ti_graph_const(g, t.type, t.data, name, &nowhere);
     tc_node *made = g->node[g->n_node - 1];
     memmove(g->node + 1, g->node, (g->n_node - 1) * sizeof *g->node);
     g->node[0] = made;
@@ -148,30 +148,30 @@ static tc_status fix_input(tc_module *m, tc_graph *g, size_t i, const char *name
     return TC_OK;
 }
 
-tc_status tc_fixed_rest(tc_module *m)
+tc_status ti_fixed_rest(tc_module *m)
 {
     tc_ctx *ctx = m->ctx;
-    const tc_read_options *o = tc_reading(ctx);
-    tc_graph *g = tc_main(m);
+    const tc_read_options *o = ti_reading(ctx);
+    tc_graph *g = ti_main(m);
     for (size_t i = 0; o->n_set && i < g->n_in;) {
         const char *name = name_of(m, g, i);
-        if (name && tc_fixed_has(ctx, name))
+        if (name && ti_fixed_has(ctx, name))
             TC_TRY(fix_input(m, g, i, name));
         else
             i++;
     }
     for (size_t k = 0; k < o->n_set; k++) {
-        if (o->set[k].used || tc_set_given_for(ctx, o->set[k].input)->used)
+        if (o->set[k].used || ti_set_given_for(ctx, o->set[k].input)->used)
             continue;
         tc_buf names;
-        tc_buf_init(&names, &ctx->arena);
+        ti_buf_init(&names, &ctx->arena);
         for (size_t i = 0; i < g->n_in; i++) {
             const char *name = name_of(m, g, i);
-            tc_buf_printf(&names, "%s%s", i ? ", " : "", name ? name : "one without a name");
+            ti_buf_printf(&names, "%s%s", i ? ", " : "", name ? name : "one without a name");
         }
-        return tc_usage(ctx, "--set %s: the model has no input of that name; %s%s",
+        return ti_usage(ctx, "--set %s: the model has no input of that name; %s%s",
                         o->set[k].input, g->n_in ? "its inputs are " : "it has none",
-                        tc_buf_cstr(&names));
+                        ti_buf_cstr(&names));
     }
     return TC_OK;
 }

@@ -2,97 +2,97 @@
 /* read_options.c -- see read_options.h. */
 #include "read_options.h"
 
-tc_status tc_read_dim(tc_ctx *ctx, const char *text)
+tc_status ti_read_dim(tc_ctx *ctx, const char *text)
 {
-    tc_read_options *o = tc_reading(ctx);
+    tc_read_options *o = ti_reading(ctx);
     const char *equals = strrchr(text, '=');
     tc_dim_given given = {0};
-    if (!equals || equals == text || !tc_text_to_i64(tc_str_of(equals + 1), &given.value) ||
+    if (!equals || equals == text || !ti_text_to_i64(ti_str_of(equals + 1), &given.value) ||
         given.value < 0)
-        return tc_usage(ctx, "--dim takes NAME=VALUE, such as batch=4, not '%s'", text);
-    given.name = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)});
+        return ti_usage(ctx, "--dim takes NAME=VALUE, such as batch=4, not '%s'", text);
+    given.name = ti_intern(ctx, (tc_str){text, (size_t)(equals - text)});
     tc_grow(&ctx->arena, o->dim, o->n_dim, o->cap_dim);
     o->dim[o->n_dim++] = given;
     return TC_OK;
 }
 
-tc_status tc_read_shape(tc_ctx *ctx, const char *text)
+tc_status ti_read_shape(tc_ctx *ctx, const char *text)
 {
-    tc_read_options *o = tc_reading(ctx);
+    tc_read_options *o = ti_reading(ctx);
     const char *equals = strrchr(text, '=');
     tc_shape_given given = {0};
     bool good = equals && equals != text;
     for (const char *at = equals ? equals + 1 : ""; good && *at;) {
         size_t n = strcspn(at, ",");
         good = given.rank < TC_MAX_RANK &&
-               tc_text_to_i64((tc_str){at, n}, &given.dim[given.rank]) &&
+               ti_text_to_i64((tc_str){at, n}, &given.dim[given.rank]) &&
                given.dim[given.rank] >= 0;
         given.rank++;
         at += n + (at[n] == ',');
     }
     if (!good)
-        return tc_usage(ctx, "--shape takes INPUT=SIZE,SIZE,..., such as x=1,3,48,320, not '%s'",
+        return ti_usage(ctx, "--shape takes INPUT=SIZE,SIZE,..., such as x=1,3,48,320, not '%s'",
                         text);
-    given.input = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)});
+    given.input = ti_intern(ctx, (tc_str){text, (size_t)(equals - text)});
     tc_grow(&ctx->arena, o->shape, o->n_shape, o->cap_shape);
     o->shape[o->n_shape++] = given;
     return TC_OK;
 }
 
-tc_status tc_read_set(tc_ctx *ctx, const char *text)
+tc_status ti_read_set(tc_ctx *ctx, const char *text)
 {
-    tc_read_options *o = tc_reading(ctx);
+    tc_read_options *o = ti_reading(ctx);
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        return tc_usage(ctx, "--set takes INPUT=VALUE, such as sr=16000 or flag=true, not '%s'",
+        return ti_usage(ctx, "--set takes INPUT=VALUE, such as sr=16000 or flag=true, not '%s'",
                         text);
-    tc_set_given given = {.input = tc_intern(ctx, (tc_str){text, (size_t)(equals - text)}),
-                          .value = tc_intern_text(ctx, equals + 1)};
+    tc_set_given given = {.input = ti_intern(ctx, (tc_str){text, (size_t)(equals - text)}),
+                          .value = ti_intern_text(ctx, equals + 1)};
     tc_grow(&ctx->arena, o->set, o->n_set, o->cap_set);
     o->set[o->n_set++] = given;
     return TC_OK;
 }
 
-tc_shape_given *tc_shape_given_for(tc_ctx *ctx, const char *input)
+tc_shape_given *ti_shape_given_for(tc_ctx *ctx, const char *input)
 {
-    const tc_read_options *o = tc_reading(ctx);
+    const tc_read_options *o = ti_reading(ctx);
     tc_shape_given *found = NULL;
     for (size_t i = 0; input && i < o->n_shape; i++)
-        if (tc_text_eq(o->shape[i].input, input))
+        if (ti_text_eq(o->shape[i].input, input))
             found = &o->shape[i];
     return found;
 }
 
-tc_set_given *tc_set_given_for(tc_ctx *ctx, const char *input)
+tc_set_given *ti_set_given_for(tc_ctx *ctx, const char *input)
 {
-    const tc_read_options *o = tc_reading(ctx);
+    const tc_read_options *o = ti_reading(ctx);
     tc_set_given *found = NULL;
     for (size_t i = 0; input && i < o->n_set; i++)
-        if (tc_text_eq(o->set[i].input, input))
+        if (ti_text_eq(o->set[i].input, input))
             found = &o->set[i];
     return found;
 }
 
-tc_status tc_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out)
+tc_status ti_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out)
 {
-    const tc_read_options *o = tc_reading(ctx);
+    const tc_read_options *o = ti_reading(ctx);
     size_t count;
     *out = NULL;
-    return o->n_sample == n && k < n && tc_text_ends(o->sample[k], ".npy")
-               ? tc_npy_open(ctx, o->sample[k], out, &count)
+    return o->n_sample == n && k < n && ti_text_ends(o->sample[k], ".npy")
+               ? ti_npy_open(ctx, o->sample[k], out, &count)
                : TC_OK;
 }
 
-tc_status tc_said_used(tc_ctx *ctx, const char *file, const char *why)
+tc_status ti_said_used(tc_ctx *ctx, const char *file, const char *why)
 {
-    const tc_read_options *o = tc_reading(ctx);
+    const tc_read_options *o = ti_reading(ctx);
     for (size_t i = 0; i < o->n_shape; i++)
         if (!o->shape[i].used)
-            return tc_usage(ctx, "--shape %s: the model has no input of that name",
+            return ti_usage(ctx, "--shape %s: the model has no input of that name",
                             o->shape[i].input);
     for (size_t i = 0; i < o->n_dim; i++)
         if (!o->dim[i].used)
-            tc_warning(ctx, &(tc_loc){.file = file}, TC_E_NO_EFFECT, "--dim %s has no effect: %s",
+            ti_warning(ctx, &(tc_loc){.file = file}, TC_E_NO_EFFECT, "--dim %s has no effect: %s",
                        o->dim[i].name, why);
     return TC_OK;
 }

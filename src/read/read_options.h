@@ -43,23 +43,23 @@ typedef struct tc_read_options {
 } tc_read_options;
 
 /* The context's own; all zero at first. */
-static inline tc_read_options *tc_reading(tc_ctx *ctx)
+static inline tc_read_options *ti_reading(tc_ctx *ctx)
 {
     return TC_OWN(ctx, READ, tc_read_options);
 }
 
 /* The options' texts, added to what was said before. */
-TC_MUST_USE tc_status tc_read_dim(tc_ctx *ctx, const char *text);
-TC_MUST_USE tc_status tc_read_shape(tc_ctx *ctx, const char *text);
-TC_MUST_USE tc_status tc_read_set(tc_ctx *ctx, const char *text);
+TC_MUST_USE tc_status ti_read_dim(tc_ctx *ctx, const char *text);
+TC_MUST_USE tc_status ti_read_shape(tc_ctx *ctx, const char *text);
+TC_MUST_USE tc_status ti_read_set(tc_ctx *ctx, const char *text);
 
 /* What is said for an input, the last time; NULL: nothing, or it has no name. */
-tc_shape_given *tc_shape_given_for(tc_ctx *ctx, const char *input);
-tc_set_given *tc_set_given_for(tc_ctx *ctx, const char *input);
+tc_shape_given *ti_shape_given_for(tc_ctx *ctx, const char *input);
+tc_set_given *ti_set_given_for(tc_ctx *ctx, const char *input);
 /* The array for input k of n, where there is one for each; NULL: there is none. */
-TC_MUST_USE tc_status tc_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out);
+TC_MUST_USE tc_status ti_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out);
 /* A usage error for a --shape that no input has taken, a warning for every --dim: why it has no
  * effect. */
-TC_MUST_USE tc_status tc_said_used(tc_ctx *ctx, const char *file, const char *why);
+TC_MUST_USE tc_status ti_said_used(tc_ctx *ctx, const char *file, const char *why);
 
 #endif

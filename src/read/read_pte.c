@@ -17,7 +17,7 @@ typedef tc_pte_reader reader;
 static void **address(reader *r, const tc_pte_value *t)
 {
     uint64_t key[2] = {t->memory, t->offset};
-    return tc_map_at(&r->in->written, (tc_str){(const char *)key, sizeof key});
+    return ti_map_at(&r->in->written, (tc_str){(const char *)key, sizeof key});
 }
 
 static bool is_buffer(const tc_pte_value *t) { return t->placed && t->data; }
@@ -31,19 +31,19 @@ static bool has_address(const tc_pte_value *t)
 static tc_status need_type(reader *r, const tc_pte_value *t)
 {
     if (t->tag != PTE_TENSOR)
-        return tc_error(r->ctx, r->loc, TC_E_FORMAT,
+        return ti_error(r->ctx, r->loc, TC_E_FORMAT,
                         "an argument is not a tensor, where one is expected");
     if (t->dynamic)
-        return tc_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor with a dynamic shape");
+        return ti_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor with a dynamic shape");
     if (!t->type)
-        return tc_unsupported(
+        return ti_unsupported(
             r->ctx, r->loc, TC_E_UNSUPPORTED,
             "a tensor of type %d and rank %d, or with its axes in another order in memory",
             t->dtype, t->dim.n);
     return TC_OK;
 }
 
-void tc_pte_write(reader *r, int64_t at, tc_val v)
+void ti_pte_write(reader *r, int64_t at, tc_val v)
 {
     const tc_pte_value *t = &r->m->value[at];
     r->in->val[at] = v;
@@ -57,12 +57,12 @@ static tc_status begin_with(reader *r, int64_t at)
     const void *data;
     const tc_pte_value *t = &r->m->value[at];
     TC_TRY(need_type(r, t));
-    TC_TRY(tc_pte_numbers(&r->file, t, &data));
-    const char *name = t->name ? tc_intern_text(r->ctx, t->name) : NULL;
-    r->in->val[at] = tc_graph_const(r->in->g, t->type, data, name, r->loc);
+    TC_TRY(ti_pte_numbers(&r->file, t, &data));
+    const char *name = t->name ? ti_intern_text(r->ctx, t->name) : NULL;
+    r->in->val[at] = ti_graph_const(r->in->g, t->type, data, name, r->loc);
     if (is_buffer(t)) {
         r->before[at] = r->in->val[at];
-        tc_pte_write(r, at, r->in->val[at]);
+        ti_pte_write(r, at, r->in->val[at]);
     }
     return TC_OK;
 }
@@ -70,31 +70,31 @@ static tc_status begin_with(reader *r, int64_t at)
 static tc_status view(reader *r, tc_val x, const tc_type *type, tc_val *out)
 {
     tc_attr_shape *attr = tc_new(&r->ctx->arena, tc_attr_shape);
-    attr->shape = tc_ints_copy(&r->ctx->arena, type->dim, type->rank);
-    if (tc_type_of(r->in->g, x) == type) {
+    attr->shape = ti_ints_copy(&r->ctx->arena, type->dim, type->rank);
+    if (ti_type_of(r->in->g, x) == type) {
         *out = x;
         return TC_OK;
     }
-    tc_node *node = tc_graph_add(r->in->g, TC_OP_reshape, attr, &x, 1, 1, r->loc);
-    tc_value_of(r->in->g, node->out[0])->type = type;
+    tc_node *node = ti_graph_add(r->in->g, TC_OP_reshape, attr, &x, 1, 1, r->loc);
+    ti_value_of(r->in->g, node->out[0])->type = type;
     *out = node->out[0];
-    return tc_node_infer(r->in->g, node);
+    return ti_node_infer(r->in->g, node);
 }
 
-tc_status tc_pte_use(reader *r, int64_t at, tc_val *out)
+tc_status ti_pte_use(reader *r, int64_t at, tc_val *out)
 {
     const tc_pte_value *t = &r->m->value[at];
     TC_TRY(need_type(r, t));
     if (t->data && !t->placed && !r->in->val[at])
         TC_TRY(begin_with(r, at));
     if (!tc_type_bytes(t->type) && !r->in->val[at])
-        r->in->val[at] = tc_graph_const(r->in->g, t->type, "", NULL, r->loc);
+        r->in->val[at] = ti_graph_const(r->in->g, t->type, "", NULL, r->loc);
     size_t last = has_address(t) ? (size_t)(uintptr_t)*address(r, t) : (size_t)at + 1;
     *out = last ? r->in->val[last - 1] : TC_NONE;
     if (!*out && r->in->outer && (!last || !has_address(t)))
-        TC_TRY(tc_pte_take_in(r, at, t->type, out));
+        TC_TRY(ti_pte_take_in(r, at, t->type, out));
     if (!*out)
-        return tc_error(r->ctx, r->loc, TC_E_ORDER,
+        return ti_error(r->ctx, r->loc, TC_E_ORDER,
                         "value %" PRId64 " is read before it is written", at);
     return view(r, *out, t->type, out);
 }
@@ -114,16 +114,16 @@ typedef struct attempt {
     const char *wrong;
 } attempt;
 
-static bool makes_places(const tc_cpu_arg *arg) { return tc_str_is(arg->field, "places"); }
+static bool makes_places(const tc_cpu_arg *arg) { return ti_str_is(arg->field, "places"); }
 
 /* How the arguments divide: those of the row, then the results, of which the last ones may be
  * unwanted. */
 static bool divide(reader *r, attempt *a)
 {
     int32_t n_arg = 0, unwanted = 0;
-    bool one_list = false, in_place = tc_text_ends(a->row->name, "_");
+    bool one_list = false, in_place = ti_text_ends(a->row->name, "_");
     tc_cpu_arg arg;
-    for (const char *rest = a->row->args; tc_cpu_next(&rest, &arg);) {
+    for (const char *rest = a->row->args; ti_cpu_next(&rest, &arg);) {
         one_list = one_list || arg.kind == TC_CPU_LISTS;
         unwanted += arg.kind == TC_CPU_MORE && !makes_places(&arg);
         n_arg += arg.kind != TC_CPU_FOLLOWS && arg.kind != TC_CPU_MORE && arg.kind != TC_CPU_LISTS;
@@ -148,7 +148,7 @@ static bool divide(reader *r, attempt *a)
 static tc_status put_operand(reader *r, attempt *a, int i, tc_val v)
 {
     if (i >= (int)TC_COUNT(a->in))
-        return tc_error(r->ctx, r->loc, TC_E_FORMAT, "an operator has too many operands");
+        return ti_error(r->ctx, r->loc, TC_E_FORMAT, "an operator has too many operands");
     a->operand[i] = v;
     a->n_in = i >= a->n_in ? i + 1 : a->n_in;
     return TC_OK;
@@ -166,7 +166,7 @@ static tc_status take_list(reader *r, attempt *a, const tc_cpu_arg *arg, const t
     for (int32_t i = 0; i < list->item.n; i++) {
         tc_val v = TC_NONE;
         if (list->item.v[i] >= 0)
-            TC_TRY(tc_pte_use(r, list->item.v[i], &v));
+            TC_TRY(ti_pte_use(r, list->item.v[i], &v));
         a->operand[arg->index + i] = v;
     }
     a->n_in = arg->index + list->item.n > a->n_in ? arg->index + list->item.n : a->n_in;
@@ -182,7 +182,7 @@ static tc_status take_scalar(reader *r, attempt *a, const tc_cpu_arg *arg, const
     }
     tc_dtype dtype = v->kind == TC_CPU_REAL ? TC_f32 : v->kind == TC_CPU_INT ? TC_i64 : TC_bool;
     double number = v->kind == TC_CPU_REAL ? v->r : (double)v->i;
-    return put_operand(r, a, arg->index, tc_graph_scalar(r->in->g, dtype, number, r->loc));
+    return put_operand(r, a, arg->index, ti_graph_scalar(r->in->g, dtype, number, r->loc));
 }
 
 static tc_status take_operand(reader *r, attempt *a, const tc_cpu_arg *arg, int64_t at)
@@ -193,7 +193,7 @@ static tc_status take_operand(reader *r, attempt *a, const tc_cpu_arg *arg, int6
     case TC_CPU_IN:
     case TC_CPU_MAYBE:
         if (v->tag == PTE_TENSOR)
-            TC_TRY(tc_pte_use(r, at, &x));
+            TC_TRY(ti_pte_use(r, at, &x));
         else if (arg->kind == TC_CPU_IN || v->tag != PTE_NULL)
             a->wrong = "has another argument where a tensor is expected";
         return put_operand(r, a, arg->index, x);
@@ -211,7 +211,7 @@ static tc_status take_operands(reader *r, attempt *a)
 {
     tc_cpu_arg arg;
     int32_t i = 0;
-    for (const char *rest = a->row->args; tc_cpu_next(&rest, &arg) && !a->wrong;)
+    for (const char *rest = a->row->args; ti_cpu_next(&rest, &arg) && !a->wrong;)
         if (arg.kind != TC_CPU_FOLLOWS && arg.kind != TC_CPU_MORE && arg.kind != TC_CPU_LISTS)
             TC_TRY(take_operand(r, a, &arg, a->arg.v[i++]));
     return TC_OK;
@@ -223,21 +223,21 @@ static tc_status take_attributes(reader *r, attempt *a)
     const tc_attr_info *info = &tc_attrs[tc_ops[a->row->op].attr];
     const tc_type **type = tc_new_n(&r->ctx->arena, const tc_type *, (size_t)(a->n_in + a->n_out));
     for (int i = 0; i < a->n_in; i++)
-        type[i] = tc_type_of(r->in->g, a->operand[i]);
+        type[i] = ti_type_of(r->in->g, a->operand[i]);
     for (int i = 0; i < a->n_out; i++) {
         TC_TRY(need_type(r, &r->m->value[a->result[i]]));
         type[a->n_in + i] = r->m->value[a->result[i]].type;
     }
     a->attr =
-        info->size ? tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
+        info->size ? ti_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t)) : NULL;
     tc_cpu_site site = {r->ctx, a->row->op, a->n_in, a->n_out, type, type + a->n_in, a->attr};
     tc_cpu_arg arg;
     int32_t i = 0;
-    for (const char *rest = a->row->args; tc_cpu_next(&rest, &arg) && !a->wrong;) {
+    for (const char *rest = a->row->args; ti_cpu_next(&rest, &arg) && !a->wrong;) {
         if (arg.kind == TC_CPU_FOLLOWS)
-            a->wrong = tc_cpu_set(&site, &arg, NULL);
+            a->wrong = ti_cpu_set(&site, &arg, NULL);
         else if (arg.kind == TC_CPU_VALUE)
-            a->wrong = tc_cpu_set(&site, &arg, &r->m->value[a->arg.v[i]].plain);
+            a->wrong = ti_cpu_set(&site, &arg, &r->m->value[a->arg.v[i]].plain);
         i += arg.kind != TC_CPU_FOLLOWS && arg.kind != TC_CPU_MORE && arg.kind != TC_CPU_LISTS;
     }
     return TC_OK;
@@ -245,19 +245,19 @@ static tc_status take_attributes(reader *r, attempt *a)
 
 static tc_status add_node(reader *r, const attempt *a)
 {
-    tc_node *node = tc_graph_add(r->in->g, a->row->op, a->attr, a->operand, a->n_in, a->n_out, r->loc);
+    tc_node *node = ti_graph_add(r->in->g, a->row->op, a->attr, a->operand, a->n_in, a->n_out, r->loc);
     for (int i = 0; i < a->n_out; i++)
-        tc_value_of(r->in->g, node->out[i])->type = r->m->value[a->result[i]].type;
-    TC_TRY(tc_node_infer(r->in->g, node));
+        ti_value_of(r->in->g, node->out[i])->type = r->m->value[a->result[i]].type;
+    TC_TRY(ti_node_infer(r->in->g, node));
     for (int i = 0; i < a->n_out; i++)
-        tc_pte_write(r, a->result[i], node->out[i]);
+        ti_pte_write(r, a->result[i], node->out[i]);
     return TC_OK;
 }
 
 /* A step by one of the rows that bear its name; *a says what was wrong with the last. */
 static tc_status try_row(reader *r, const tc_pte_step *s, const tc_cpu_kernel *row, attempt *a)
 {
-    bool prim = tc_text_starts(row->name, "executorch_prim::");
+    bool prim = ti_text_starts(row->name, "executorch_prim::");
     *a = (attempt){.row = row, .arg = {s->arg.n - !prim, s->arg.v}};
     a->operand = a->in;
     if (s->arg.n < 1 || !divide(r, a))
@@ -274,13 +274,13 @@ static tc_status run_kernel(reader *r, const tc_pte_step *s)
     attempt a = {.wrong = "is unknown"};
     for (size_t i = 0; i < tc_cpu_n_kernel; i++) {
         const tc_cpu_kernel *row = &tc_cpu_kernels[i];
-        if (!tc_str_is(op->name, row->name) || !tc_str_is(op->overload, row->overload))
+        if (!ti_str_is(op->name, row->name) || !ti_str_is(op->overload, row->overload))
             continue;
         TC_TRY(try_row(r, s, row, &a));
         if (!a.wrong)
             return TC_OK;
     }
-    return tc_unsupported(r->ctx, r->loc, a.row ? TC_E_UNSUPPORTED : TC_E_UNKNOWN_OP,
+    return ti_unsupported(r->ctx, r->loc, a.row ? TC_E_UNSUPPORTED : TC_E_UNKNOWN_OP,
                           "the kernel '%s' %s", r->loc->target, a.wrong);
 }
 
@@ -293,11 +293,11 @@ static void rename_calls(reader *r, tc_graph *g, const char *prefix)
         tc_node *node = g->node[k];
         const tc_attr_info *info = &tc_attrs[tc_ops[node->op].attr];
         char *attr =
-            tc_node_calls(node) ? tc_arena_copy(&r->ctx->arena, node->attr, info->size) : NULL;
-        for (int i = 0; i < tc_node_calls(node); i++) {
+            ti_node_calls(node) ? ti_arena_copy(&r->ctx->arena, node->attr, info->size) : NULL;
+        for (int i = 0; i < ti_node_calls(node); i++) {
             const char **name = (const char **)(void *)(attr + info->field[i].at);
-            *name = tc_intern_text(
-                r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", prefix, *name ? *name : ""));
+            *name = ti_intern_text(
+                r->ctx, ti_text_format(&r->ctx->arena, "%s.%s", prefix, *name ? *name : ""));
         }
         if (attr)
             node->attr = attr;
@@ -308,7 +308,7 @@ static void take_graphs(reader *r, const tc_module *from, const char *name)
 {
     for (size_t i = 0; i < from->n_graph; i++) {
         tc_graph *g = from->graph[i];
-        g->name = i ? tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "%s.%s", name, g->name))
+        g->name = i ? ti_intern_text(r->ctx, ti_text_format(&r->ctx->arena, "%s.%s", name, g->name))
                     : name;
         g->module = r->module;
         rename_calls(r, g, name);
@@ -320,9 +320,9 @@ static void take_graphs(reader *r, const tc_module *from, const char *name)
 /* A VGF file notes how its integers are meant; here they are what the program's tensors are. */
 static void forget_quantization(tc_ctx *ctx, const tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     for (size_t i = 1; i < g->n_val; i++)
-        g->val[i]->type = tc_type_with(ctx, g->val[i]->type, NULL);
+        g->val[i]->type = ti_type_with(ctx, g->val[i]->type, NULL);
 }
 
 /* The graph behind a delegate: its TOSA, its VGF, or the TOSA that was kept beside it. */
@@ -330,24 +330,24 @@ static tc_status read_delegate(reader *r, uint32_t which)
 {
     const tc_pte_delegate *d = &r->m->delegate[which];
     const char *name =
-        tc_text_format(&r->ctx->arena, "%s (delegate %" PRIu32 ")", r->file.name, which);
+        ti_text_format(&r->ctx->arena, "%s (delegate %" PRIu32 ")", r->file.name, which);
     tc_module *inner;
-    if (tc_text_eq(d->id, "TOSABackend"))
-        TC_TRY(tc_read_tosa(r->ctx, name, d->payload, &inner));
+    if (ti_text_eq(d->id, "TOSABackend"))
+        TC_TRY(ti_read_tosa(r->ctx, name, d->payload, &inner));
     else if (d->tosa.size)
-        TC_TRY(tc_read_tosa(r->ctx, name, d->tosa, &inner));
-    else if (tc_text_eq(d->id, "VgfBackend")) {
-        TC_TRY(tc_read_vgf(r->ctx, name, d->payload, &inner));
+        TC_TRY(ti_read_tosa(r->ctx, name, d->tosa, &inner));
+    else if (ti_text_eq(d->id, "VgfBackend")) {
+        TC_TRY(ti_read_vgf(r->ctx, name, d->payload, &inner));
         forget_quantization(r->ctx, inner);
     } else {
-        tc_status status = tc_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED,
+        tc_status status = ti_unsupported(r->ctx, r->loc, TC_E_UNSUPPORTED,
                                           "the payload of a '%s' cannot be run here", d->id);
-        tc_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' stores TOSA beside it, which "
+        ti_note(r->ctx, r->loc, "'tosac compile --emit pte+tosa' stores TOSA beside it, which "
                                 "can be run");
         return status;
     }
     r->graph[which] =
-        tc_intern_text(r->ctx, tc_text_format(&r->ctx->arena, "delegate.%" PRIu32, which));
+        ti_intern_text(r->ctx, ti_text_format(&r->ctx->arena, "delegate.%" PRIu32, which));
     take_graphs(r, inner, r->graph[which]);
     return TC_OK;
 }
@@ -358,11 +358,11 @@ static tc_status take_results(reader *r, const tc_pte_step *s, size_t n, tc_node
     for (int i = 0; i < node->n_out; i++) {
         int64_t at = s->arg.v[n + (size_t)i];
         TC_TRY(need_type(r, &r->m->value[at]));
-        tc_value_of(r->in->g, node->out[i])->type = r->m->value[at].type;
+        ti_value_of(r->in->g, node->out[i])->type = r->m->value[at].type;
     }
-    TC_TRY(tc_node_infer(r->in->g, node));
+    TC_TRY(ti_node_infer(r->in->g, node));
     for (int i = 0; i < node->n_out; i++)
-        tc_pte_write(r, s->arg.v[n + (size_t)i], node->out[i]);
+        ti_pte_write(r, s->arg.v[n + (size_t)i], node->out[i]);
     return TC_OK;
 }
 
@@ -372,19 +372,19 @@ static tc_status run_stream(reader *r, const tc_pte_step *s)
 {
     const tc_pte_delegate *d = &r->m->delegate[s->what];
     tc_npu_program program;
-    TC_TRY(tc_npu_read_backend(r->ctx, r->loc, d->payload, &program));
+    TC_TRY(ti_npu_read_backend(r->ctx, r->loc, d->payload, &program));
     if ((size_t)s->arg.n != program.n_in + program.n_out)
-        return tc_error(r->ctx, r->loc, TC_E_STRUCTURE,
+        return ti_error(r->ctx, r->loc, TC_E_STRUCTURE,
                         "delegate %" PRIu32
                         " is given %d tensors, and has %zu inputs and %zu outputs",
                         s->what, s->arg.n, program.n_in, program.n_out);
     int64_t size = (int64_t)d->payload.size;
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, program.n_in + 1);
-    in[0] = tc_graph_const(r->in->g, tc_type_make(r->ctx, TC_u8, 1, &size), d->payload.data, NULL,
+    in[0] = ti_graph_const(r->in->g, ti_type_make(r->ctx, TC_u8, 1, &size), d->payload.data, NULL,
                            r->loc);
     for (size_t i = 0; i < program.n_in; i++)
-        TC_TRY(tc_pte_use(r, s->arg.v[i], &in[i + 1]));
-    tc_node *node = tc_graph_add(r->in->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
+        TC_TRY(ti_pte_use(r, s->arg.v[i], &in[i + 1]));
+    tc_node *node = ti_graph_add(r->in->g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1,
                                  (int)program.n_out, r->loc);
     return take_results(r, s, program.n_in, node);
 }
@@ -396,21 +396,21 @@ static void take_odd_bits(reader *r, int64_t at, const tc_type *in_region)
     tc_dtype inside = in_region->dtype, outside = t->type ? t->type->dtype : TC_none;
     if (!(inside == TC_i48 && outside == TC_i64) && !(inside == TC_i4 && outside == TC_i8))
         return;
-    t->type = tc_type_make(r->ctx, inside, t->type->rank, t->type->dim);
+    t->type = ti_type_make(r->ctx, inside, t->type->rank, t->type->dim);
     if (r->in->val[at])
-        tc_value_of(r->in->g, r->in->val[at])->type = t->type;
+        ti_value_of(r->in->g, r->in->val[at])->type = t->type;
 }
 
 static tc_status run_delegate(reader *r, const tc_pte_step *s)
 {
     const tc_pte_delegate *d = &r->m->delegate[s->what];
-    if (tc_text_eq(d->id, "EthosUBackend") && !(d->tosa.size && tc_reading(r->ctx)->prefer_tosa))
+    if (ti_text_eq(d->id, "EthosUBackend") && !(d->tosa.size && ti_reading(r->ctx)->prefer_tosa))
         return run_stream(r, s);
     if (!r->graph[s->what])
         TC_TRY(read_delegate(r, s->what));
-    const tc_graph *callee = tc_module_find(r->module, r->graph[s->what]);
+    const tc_graph *callee = ti_module_find(r->module, r->graph[s->what]);
     if ((size_t)s->arg.n != callee->n_in + callee->n_out)
-        return tc_error(r->ctx, r->loc, TC_E_STRUCTURE,
+        return ti_error(r->ctx, r->loc, TC_E_STRUCTURE,
                         "delegate %" PRIu32
                         " is given %d tensors, and has %zu inputs and %zu outputs",
                         s->what, s->arg.n, callee->n_in, callee->n_out);
@@ -418,15 +418,15 @@ static tc_status run_delegate(reader *r, const tc_pte_step *s)
         size_t k = (size_t)i;
         take_odd_bits(
             r, s->arg.v[i],
-            tc_type_of(callee, k < callee->n_in ? callee->in[k] : callee->out[k - callee->n_in]));
+            ti_type_of(callee, k < callee->n_in ? callee->in[k] : callee->out[k - callee->n_in]));
     }
     tc_attr_call *attr = tc_new(&r->ctx->arena, tc_attr_call);
     *attr = (tc_attr_call){callee->name, r->m->delegate[s->what].id};
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, callee->n_in);
     for (size_t i = 0; i < callee->n_in; i++)
-        TC_TRY(tc_pte_use(r, s->arg.v[i], &in[i]));
+        TC_TRY(ti_pte_use(r, s->arg.v[i], &in[i]));
     tc_node *node =
-        tc_graph_add(r->in->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
+        ti_graph_add(r->in->g, TC_OP_call, attr, in, (int)callee->n_in, (int)callee->n_out, r->loc);
     return take_results(r, s, callee->n_in, node);
 }
 
@@ -437,12 +437,12 @@ static tc_status run_step(reader *r, size_t k)
     const tc_pte_step *s = &r->m->step[k];
     tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
     loc->file = r->file.name;
-    loc->place = tc_text_format(&r->ctx->arena, "instruction %zu", k);
+    loc->place = ti_text_format(&r->ctx->arena, "instruction %zu", k);
     r->loc = loc;
     if (s->tag == PTE_KERNEL_CALL) {
         const tc_pte_operator *op = &r->m->op[s->what];
         loc->target =
-            tc_text_format(&r->ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
+            ti_text_format(&r->ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
                            op->overload.n ? "." : "", (int)op->overload.n, op->overload.p);
         return run_kernel(r, s);
     }
@@ -450,16 +450,16 @@ static tc_status run_step(reader *r, size_t k)
         return run_delegate(r, s);
     return s->tag == PTE_FREE_CALL
                ? TC_OK
-               : tc_unsupported(r->ctx, loc, TC_E_UNSUPPORTED,
+               : ti_unsupported(r->ctx, loc, TC_E_UNSUPPORTED,
                                 "control flow that is not a loop as tosac writes it");
 }
 
-tc_status tc_pte_run(reader *r, size_t from, size_t to)
+tc_status ti_pte_run(reader *r, size_t from, size_t to)
 {
     for (size_t k = from; k < to; k++) {
-        size_t end = r->n_jump ? tc_pte_loop_end(r, k, to) : 0;
+        size_t end = r->n_jump ? ti_pte_loop_end(r, k, to) : 0;
         if (end)
-            TC_TRY(tc_pte_read_loop(r, k, end));
+            TC_TRY(ti_pte_read_loop(r, k, end));
         else
             TC_TRY(run_step(r, k));
         k = end ? end : k;
@@ -473,12 +473,12 @@ static const char *plain_text(tc_arena *arena, const tc_cpu_value *v)
     char number[32];
     switch (v->kind) {
     case TC_CPU_INT:
-        return tc_text_format(arena, "%" PRId64, v->i);
+        return ti_text_format(arena, "%" PRId64, v->i);
     case TC_CPU_BOOL:
         return v->i ? "True" : "False";
     case TC_CPU_REAL:
         tc_text_f64(v->r, number);
-        return tc_text_format(arena, "%s", number);
+        return ti_text_format(arena, "%s", number);
     case TC_CPU_TEXT:
         return v->text;
     default:
@@ -495,12 +495,12 @@ static tc_status read_inputs(reader *r)
         const tc_pte_value *v = &m->value[m->in.v[i]];
         tc_port *port = &r->module->in_port[i];
         if (v->tag != PTE_TENSOR) {
-            port->text = tc_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
+            port->text = ti_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
             continue;
         }
         TC_TRY(need_type(r, v));
-        port->val = tc_graph_input(r->in->g, v->type, NULL);
-        tc_pte_write(r, m->in.v[i], port->val);
+        port->val = ti_graph_input(r->in->g, v->type, NULL);
+        ti_pte_write(r, m->in.v[i], port->val);
     }
     return TC_OK;
 }
@@ -514,11 +514,11 @@ static tc_status read_outputs(reader *r)
         const tc_pte_value *v = &m->value[m->out.v[i]];
         tc_port *port = &r->module->out_port[i];
         if (v->tag != PTE_TENSOR) {
-            port->text = tc_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
+            port->text = ti_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
             continue;
         }
-        TC_TRY(tc_pte_use(r, m->out.v[i], &port->val));
-        tc_graph_output(r->in->g, port->val);
+        TC_TRY(ti_pte_use(r, m->out.v[i], &port->val));
+        ti_graph_output(r->in->g, port->val);
     }
     return TC_OK;
 }
@@ -531,10 +531,10 @@ static tc_status read_buffers(reader *r)
         tc_val after;
         if (!r->before[i])
             continue;
-        TC_TRY(tc_pte_use(r, (int64_t)i, &after));
+        TC_TRY(ti_pte_use(r, (int64_t)i, &after));
         if (after == r->before[i] && !r->m->value[i].name) /* else another method changes it */
             continue;
-        tc_graph_mutate(g, r->before[i], after);
+        ti_graph_mutate(g, r->before[i], after);
     }
     return TC_OK;
 }
@@ -550,8 +550,8 @@ static tc_status read_program(reader *r)
             tc_grow(&r->ctx->arena, r->jump, r->n_jump, r->cap_jump);
             r->jump[r->n_jump++] = k;
         }
-    TC_TRY(tc_pte_run(r, 0, r->m->n_step));
-    r->loc = tc_arena_copy(&r->ctx->arena, &(tc_loc){.file = r->file.name, .place = "the results"},
+    TC_TRY(ti_pte_run(r, 0, r->m->n_step));
+    r->loc = ti_arena_copy(&r->ctx->arena, &(tc_loc){.file = r->file.name, .place = "the results"},
                            sizeof(tc_loc));
     TC_TRY(read_outputs(r));
     return read_buffers(r);
@@ -560,37 +560,37 @@ static tc_status read_program(reader *r)
 /* The method that is asked for; else forward; else the first. */
 static tc_status choose_method(reader *r)
 {
-    const char *asked = tc_reading(r->ctx)->method, *want = asked ? asked : "forward";
+    const char *asked = ti_reading(r->ctx)->method, *want = asked ? asked : "forward";
     r->m = asked ? NULL : &r->file.method[0];
     r->module->method = tc_new_n(&r->ctx->arena, const char *, r->file.n_method);
     r->module->n_method = r->file.n_method;
     for (size_t i = r->file.n_method; i-- > 0;) {
         r->module->method[i] = r->file.method[i].name;
-        if (tc_text_eq(r->file.method[i].name, want))
+        if (ti_text_eq(r->file.method[i].name, want))
             r->m = &r->file.method[i];
     }
     if (r->m)
         return TC_OK;
-    tc_status status = tc_error(r->ctx, &(tc_loc){.file = r->file.name}, TC_E_STRUCTURE,
+    tc_status status = ti_error(r->ctx, &(tc_loc){.file = r->file.name}, TC_E_STRUCTURE,
                                 "there is no method '%s'", want);
     for (size_t i = 0; i < r->file.n_method; i++)
-        tc_note(r->ctx, NULL, "there is '%s'", r->file.method[i].name);
+        ti_note(r->ctx, NULL, "there is '%s'", r->file.method[i].name);
     return status;
 }
 
-tc_status tc_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+tc_status ti_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     reader *r = tc_new(&ctx->arena, reader);
     r->ctx = ctx;
-    TC_TRY(tc_pte_open(ctx, file, bytes, &r->file));
-    r->module = tc_module_new(ctx, file);
+    TC_TRY(ti_pte_open(ctx, file, bytes, &r->file));
+    r->module = ti_module_new(ctx, file);
     TC_TRY(choose_method(r));
     r->module->shared = r->file.n_method > 1;
     r->module->file_bytes = bytes.size;
-    r->in = tc_pte_inside_new(r, tc_graph_new(r->module, "main"), NULL);
+    r->in = ti_pte_inside_new(r, ti_graph_new(r->module, "main"), NULL);
     r->before = tc_new_n(&ctx->arena, tc_val, r->m->n_value);
     r->graph = tc_new_n(&ctx->arena, const char *, r->m->n_delegate);
-    r->loc = tc_arena_copy(&ctx->arena, &(tc_loc){.file = file}, sizeof(tc_loc));
+    r->loc = ti_arena_copy(&ctx->arena, &(tc_loc){.file = file}, sizeof(tc_loc));
     TC_TRY(read_program(r));
     *out = r->module;
     return TC_OK;

@@ -81,13 +81,13 @@ typedef struct tc_pte_file {
 } tc_pte_file;
 
 /* Everything that the file says, checked to lie inside it; value numbers are within the list. */
-TC_MUST_USE tc_status tc_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out);
+TC_MUST_USE tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out);
 
 /* The numbers of a tensor that has some in the file; a message when they are not all there. */
-TC_MUST_USE tc_status tc_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out);
+TC_MUST_USE tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out);
 
 /* Bytes of a segment; none when it lies outside the file. */
-tc_bytes tc_pte_segment(const tc_pte_file *f, uint32_t index);
+tc_bytes ti_pte_segment(const tc_pte_file *f, uint32_t index);
 
 /* ---- borders ---- */
 
@@ -103,7 +103,7 @@ typedef struct tc_pte_border {
 } tc_pte_border;
 
 /* The arguments of step k, a delegate call; in its own order, in the arena. */
-tc_pte_border *tc_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k);
+tc_pte_border *ti_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k);
 
 /* ---- what an Ethos-U payload says of its tensors ---- */
 
@@ -120,6 +120,6 @@ typedef struct tc_ethosu_payload {
 } tc_ethosu_payload;
 
 /* false: the bytes are no such payload. */
-bool tc_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out);
+bool ti_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out);
 
 #endif

@@ -35,7 +35,7 @@ static const tc_loc *at_byte(reader *r, size_t at)
 {
     tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
     loc->file = r->module->file;
-    loc->place = tc_text_format(&r->ctx->arena, "byte %zu", at);
+    loc->place = ti_text_format(&r->ctx->arena, "byte %zu", at);
     return loc;
 }
 
@@ -44,43 +44,43 @@ static tc_status broken(reader *r)
 {
     if (!r->fb.error)
         return TC_OK;
-    return tc_error(r->ctx, at_byte(r, r->fb.error_at), TC_E_FORMAT, "%s", r->fb.error);
+    return ti_error(r->ctx, at_byte(r, r->fb.error_at), TC_E_FORMAT, "%s", r->fb.error);
 }
 
 static tc_status newer(reader *r, size_t at, const char *what, uint32_t number)
 {
-    return tc_unsupported(r->ctx, at_byte(r, at), TC_E_VERSION,
+    return ti_unsupported(r->ctx, at_byte(r, at), TC_E_VERSION,
                           "%s %" PRIu32 " is of TOSA 1.1; only TOSA 1.0 is supported", what,
                           number);
 }
 
 static tc_status read_version(reader *r, tc_fb_table root)
 {
-    tc_fb_table v = tc_fb_child(root, TOSA_GRAPH_VERSION);
+    tc_fb_table v = ti_fb_child(root, TOSA_GRAPH_VERSION);
     TC_TRY(broken(r));
     if (!v.at)
-        return tc_error(r->ctx, at_byte(r, root.at), TC_E_FORMAT, "the file has no version");
-    int32_t major = tc_fb_i32(v, TOSA_VERSION_MAJOR, -1),
-            minor = tc_fb_i32(v, TOSA_VERSION_MINOR, -1);
-    int32_t patch = tc_fb_i32(v, TOSA_VERSION_PATCH, -1);
-    bool draft = tc_fb_u8(v, TOSA_VERSION_DRAFT, 1) != 0;
+        return ti_error(r->ctx, at_byte(r, root.at), TC_E_FORMAT, "the file has no version");
+    int32_t major = ti_fb_i32(v, TOSA_VERSION_MAJOR, -1),
+            minor = ti_fb_i32(v, TOSA_VERSION_MINOR, -1);
+    int32_t patch = ti_fb_i32(v, TOSA_VERSION_PATCH, -1);
+    bool draft = ti_fb_u8(v, TOSA_VERSION_DRAFT, 1) != 0;
     TC_TRY(broken(r));
     if (major != 1 || minor != 0)
-        return tc_unsupported(r->ctx, at_byte(r, v.at), TC_E_VERSION,
+        return ti_unsupported(r->ctx, at_byte(r, v.at), TC_E_VERSION,
                               "the file is of TOSA %d.%d.%d%s; only TOSA 1.0 is supported", major,
                               minor, patch, draft ? " draft" : "");
-    r->module->producer = tc_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
+    r->module->producer = ti_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
                                          draft ? " draft" : "");
     return TC_OK;
 }
 
 static tc_status dtype_of(reader *r, size_t at, uint32_t number, tc_dtype *out)
 {
-    *out = tc_dtype_from_tosa(number);
+    *out = ti_dtype_from_tosa(number);
     if (number && *out == TC_none && number <= TC_TOSA_LAST_DTYPE_1_1)
         return newer(r, at, "element type", number);
     if (number && *out == TC_none)
-        return tc_error(r->ctx, at_byte(r, at), TC_E_FORMAT, "element type %" PRIu32 " is unknown",
+        return ti_error(r->ctx, at_byte(r, at), TC_E_FORMAT, "element type %" PRIu32 " is unknown",
                         number);
     return TC_OK;
 }
@@ -88,34 +88,34 @@ static tc_status dtype_of(reader *r, size_t at, uint32_t number, tc_dtype *out)
 /* The type of a shape of n values: shape[n]. */
 static tc_status shape_type(reader *r, const entry *e, const tc_type **out)
 {
-    int64_t n = tc_fb_u32(e->table, TOSA_SHAPE_RANK, 0);
+    int64_t n = ti_fb_u32(e->table, TOSA_SHAPE_RANK, 0);
     TC_TRY(broken(r));
-    if (tc_dims_count(1, &n) < 0)
-        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_TOO_LARGE,
+    if (ti_dims_count(1, &n) < 0)
+        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_TOO_LARGE,
                         "shape '%s' has %" PRId64 " values", e->name, n);
-    *out = tc_type_make(r->ctx, TC_shape, 1, &n);
+    *out = ti_type_make(r->ctx, TC_shape, 1, &n);
     return TC_OK;
 }
 
 static tc_status dims_of(reader *r, const entry *e, tc_type *type)
 {
     size_t at = e->table.at;
-    tc_fb_vector shape = tc_fb_list(e->table, TOSA_TENSOR_SHAPE, 4);
-    if (tc_fb_u8(e->table, TOSA_TENSOR_IS_UNRANKED, 0))
-        return tc_error(r->ctx, at_byte(r, at), TC_E_DYNAMIC, "tensor '%s' has no rank", e->name);
+    tc_fb_vector shape = ti_fb_list(e->table, TOSA_TENSOR_SHAPE, 4);
+    if (ti_fb_u8(e->table, TOSA_TENSOR_IS_UNRANKED, 0))
+        return ti_error(r->ctx, at_byte(r, at), TC_E_DYNAMIC, "tensor '%s' has no rank", e->name);
     if (shape.n > TC_MAX_RANK)
-        return tc_error(r->ctx, at_byte(r, at), TC_E_TOSA_LEVEL,
+        return ti_error(r->ctx, at_byte(r, at), TC_E_TOSA_LEVEL,
                         "tensor '%s' has rank %zu, at most 6 is allowed", e->name, shape.n);
     type->rank = (int32_t)shape.n;
     for (size_t i = 0; i < shape.n; i++) {
-        type->dim[i] = tc_fb_list_i32(shape, i);
+        type->dim[i] = ti_fb_list_i32(shape, i);
         if (type->dim[i] == -1)
-            return tc_error(r->ctx, at_byte(r, at), TC_E_DYNAMIC,
+            return ti_error(r->ctx, at_byte(r, at), TC_E_DYNAMIC,
                             "dimension %zu of tensor '%s' is not fixed", i, e->name);
     }
-    if (tc_dims_count(type->rank, type->dim) < 0)
-        return tc_error(r->ctx, at_byte(r, at), TC_E_TOO_LARGE, "tensor '%s' has the shape %s",
-                        e->name, tc_dims_text(&r->ctx->arena, type->rank, type->dim));
+    if (ti_dims_count(type->rank, type->dim) < 0)
+        return ti_error(r->ctx, at_byte(r, at), TC_E_TOO_LARGE, "tensor '%s' has the shape %s",
+                        e->name, ti_dims_text(&r->ctx->arena, type->rank, type->dim));
     return broken(r);
 }
 
@@ -126,24 +126,24 @@ static tc_status type_of(reader *r, const entry *e, const tc_type **out)
         return shape_type(r, e, out);
     tc_type type = {.dtype = TC_none};
     TC_TRY(dims_of(r, e, &type));
-    TC_TRY(dtype_of(r, e->table.at, tc_fb_u32(e->table, TOSA_TENSOR_TYPE, 0), &type.dtype));
+    TC_TRY(dtype_of(r, e->table.at, ti_fb_u32(e->table, TOSA_TENSOR_TYPE, 0), &type.dtype));
     TC_TRY(broken(r));
     if (type.dtype == TC_none)
-        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_FORMAT,
+        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_FORMAT,
                         "tensor '%s' has no element type", e->name);
-    *out = tc_type_intern(r->ctx, &type);
+    *out = ti_type_intern(r->ctx, &type);
     return TC_OK;
 }
 
 /* A constant's bytes: inside the flatbuffer, or behind it when offset says so. */
 static tc_bytes raw_data(reader *r, const entry *e)
 {
-    uint64_t offset = e->is_shape ? 0 : tc_fb_u64(e->table, TOSA_TENSOR_OFFSET, 0);
+    uint64_t offset = e->is_shape ? 0 : ti_fb_u64(e->table, TOSA_TENSOR_OFFSET, 0);
     if (offset <= 1)
-        return tc_fb_bytes(e->table, e->is_shape ? TOSA_SHAPE_DATA : TOSA_TENSOR_DATA);
-    uint64_t size = tc_fb_u64(e->table, TOSA_TENSOR_SIZE, 0);
+        return ti_fb_bytes(e->table, e->is_shape ? TOSA_SHAPE_DATA : TOSA_TENSOR_DATA);
+    uint64_t size = ti_fb_u64(e->table, TOSA_TENSOR_SIZE, 0);
     if (offset > r->bytes.size || size > r->bytes.size - offset) {
-        tc_fb_fail(&r->fb, e->table.at, "a tensor's data lies past the end of the file");
+        ti_fb_fail(&r->fb, e->table.at, "a tensor's data lies past the end of the file");
         return (tc_bytes){NULL, 0};
     }
     return (tc_bytes){r->bytes.data + offset, (size_t)size};
@@ -154,18 +154,18 @@ static tc_status data_of(reader *r, const entry *e, const tc_type *type, const v
 {
     tc_bytes raw = raw_data(r, e);
     TC_TRY(broken(r));
-    size_t n = (size_t)tc_type_count(type), need = tc_tosa_packed_bytes(type->dtype, n);
+    size_t n = (size_t)tc_type_count(type), need = ti_tosa_packed_bytes(type->dtype, n);
     if (raw.size < need)
-        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_TRUNCATED,
+        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_TRUNCATED,
                         "'%s' has %zu bytes of data, its type %s needs %zu", e->name, raw.size,
-                        tc_type_text(&r->ctx->arena, type), need);
-    if (n && tc_tosa_stored_plain(type->dtype) &&
+                        ti_type_text(&r->ctx->arena, type), need);
+    if (n && ti_tosa_stored_plain(type->dtype) &&
         (uintptr_t)raw.data % tc_dtypes[type->dtype].bytes == 0) {
         *out = raw.data;
         return TC_OK;
     }
-    void *data = tc_arena_raw(&r->ctx->arena, tc_type_bytes(type));
-    tc_tosa_unpack(type->dtype, n, raw.data, data);
+    void *data = ti_arena_raw(&r->ctx->arena, tc_type_bytes(type));
+    ti_tosa_unpack(type->dtype, n, raw.data, data);
     *out = data;
     return TC_OK;
 }
@@ -173,33 +173,33 @@ static tc_status data_of(reader *r, const entry *e, const tc_type *type, const v
 static tc_status add_names(reader *r, tc_fb_vector list, bool is_shape)
 {
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i);
-        tc_str name = tc_fb_string(t, TOSA_TENSOR_NAME);
+        tc_fb_table t = ti_fb_list_table(list, i);
+        tc_str name = ti_fb_string(t, TOSA_TENSOR_NAME);
         TC_TRY(broken(r));
         if (!name.p)
-            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT, "a tensor has no name");
-        void **slot = tc_map_at(&r->names, name);
+            return ti_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT, "a tensor has no name");
+        void **slot = ti_map_at(&r->names, name);
         if (*slot)
-            return tc_error(r->ctx, at_byte(r, t.at), TC_E_ORDER, "two tensors are called '%s'",
-                            tc_intern(r->ctx, name));
+            return ti_error(r->ctx, at_byte(r, t.at), TC_E_ORDER, "two tensors are called '%s'",
+                            ti_intern(r->ctx, name));
         entry *e = *slot = tc_new(&r->ctx->arena, entry);
-        *e = (entry){.table = t, .name = tc_map_key(slot), .is_shape = is_shape};
-        if (is_shape || !tc_fb_u8(t, TOSA_TENSOR_VARIABLE, 0))
+        *e = (entry){.table = t, .name = ti_map_key(slot), .is_shape = is_shape};
+        if (is_shape || !ti_fb_u8(t, TOSA_TENSOR_VARIABLE, 0))
             continue;
-        tc_str variable = tc_fb_string(t, TOSA_TENSOR_VARIABLE_NAME);
-        e->variable = variable.n ? tc_intern(r->ctx, variable) : e->name;
+        tc_str variable = ti_fb_string(t, TOSA_TENSOR_VARIABLE_NAME);
+        e->variable = variable.n ? ti_intern(r->ctx, variable) : e->name;
     }
     return broken(r);
 }
 
 static tc_status find(reader *r, tc_fb_vector list, size_t i, entry **out)
 {
-    tc_str name = tc_fb_list_string(list, i);
+    tc_str name = ti_fb_list_string(list, i);
     TC_TRY(broken(r));
-    *out = tc_map_get(&r->names, name);
+    *out = ti_map_get(&r->names, name);
     if (!*out)
-        return tc_error(r->ctx, at_byte(r, list.at + 4 * i), TC_E_STRUCTURE,
-                        "'%s' is not in the list of tensors", tc_intern(r->ctx, name));
+        return ti_error(r->ctx, at_byte(r, list.at + 4 * i), TC_E_STRUCTURE,
+                        "'%s' is not in the list of tensors", ti_intern(r->ctx, name));
     return TC_OK;
 }
 
@@ -212,20 +212,20 @@ static tc_status use(reader *r, tc_fb_vector list, size_t i, tc_val *out)
     if (e->val)
         return TC_OK;
     const tc_loc *loc = at_byte(r, list.at + 4 * i);
-    tc_status status = tc_error(r->ctx, loc, TC_E_ORDER, "'%s' is used before it is defined",
+    tc_status status = ti_error(r->ctx, loc, TC_E_ORDER, "'%s' is used before it is defined",
                                 e->name);
     if (raw_data(r, e).size)
-        tc_note(r->ctx, loc, "a constant needs a CONST operator in front of its first use");
+        ti_note(r->ctx, loc, "a constant needs a CONST operator in front of its first use");
     return status;
 }
 
 static tc_status bind(reader *r, entry *e, tc_val val)
 {
     if (e->val)
-        return tc_error(r->ctx, at_byte(r, e->table.at), TC_E_ORDER, "'%s' is defined twice",
+        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_ORDER, "'%s' is defined twice",
                         e->name);
     e->val = val;
-    tc_value *value = tc_value_of(r->g, val);
+    tc_value *value = ti_value_of(r->g, val);
     value->name = e->name;
     return type_of(r, e, &value->type);
 }
@@ -236,41 +236,41 @@ static tc_status field_from(reader *r, tc_fb_table t, uint32_t id, const tc_fiel
     tc_arena *arena = &r->ctx->arena;
     switch (field->kind) {
     case TC_FIELD_i64:
-        *(int64_t *)at = tc_fb_i32(t, id, 0);
+        *(int64_t *)at = ti_fb_i32(t, id, 0);
         return TC_OK;
     case TC_FIELD_bool:
-        *(bool *)at = tc_fb_u8(t, id, 0) != 0;
+        *(bool *)at = ti_fb_u8(t, id, 0) != 0;
         return TC_OK;
     case TC_FIELD_ints: {
-        tc_fb_vector list = tc_fb_list(t, id, 4);
+        tc_fb_vector list = ti_fb_list(t, id, 4);
         int64_t *v = tc_new_n(arena, int64_t, list.n);
         for (size_t i = 0; i < list.n; i++)
-            v[i] = tc_fb_list_i32(list, i);
+            v[i] = ti_fb_list_i32(list, i);
         *(tc_ints *)at = (tc_ints){(int32_t)list.n, v};
         return TC_OK;
     }
     case TC_FIELD_text:
-        *(const char **)at = tc_intern(r->ctx, tc_fb_string(t, id));
+        *(const char **)at = ti_intern(r->ctx, ti_fb_string(t, id));
         return TC_OK;
     case TC_FIELD_bytes:
-        *(tc_bytes *)at = tc_fb_bytes(t, id);
+        *(tc_bytes *)at = ti_fb_bytes(t, id);
         return TC_OK;
     case TC_FIELD_dtype:
-        return dtype_of(r, t.at, tc_fb_u32(t, id, 0), at);
+        return dtype_of(r, t.at, ti_fb_u32(t, id, 0), at);
     case TC_FIELD_f64: {
-        tc_bytes raw = tc_fb_bytes(t, id);
-        if (raw.size < tc_tosa_packed_bytes(element, 1) && !r->fb.error)
-            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT,
+        tc_bytes raw = ti_fb_bytes(t, id);
+        if (raw.size < ti_tosa_packed_bytes(element, 1) && !r->fb.error)
+            return ti_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT,
                             "attribute '%s' has %zu bytes, expected %zu", field->name, raw.size,
-                            tc_tosa_packed_bytes(element, 1));
-        *(double *)at = raw.data ? tc_tosa_number(element, raw.data) : 0;
+                            ti_tosa_packed_bytes(element, 1));
+        *(double *)at = raw.data ? ti_tosa_number(element, raw.data) : 0;
         return TC_OK;
     }
     default: { /* a choice */
         const tc_choice *choice = &tc_choices[field->kind - TC_FIELD_CHOICES];
-        uint32_t v = tc_fb_u32(t, id, 0);
+        uint32_t v = ti_fb_u32(t, id, 0);
         if (v >= (uint32_t)choice->count)
-            return tc_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT,
+            return ti_error(r->ctx, at_byte(r, t.at), TC_E_FORMAT,
                             "attribute '%s' is %" PRIu32 ", at most %d is known", field->name, v,
                             choice->count - 1);
         memcpy(at, &(int){(int)v}, sizeof(int));
@@ -288,15 +288,15 @@ static tc_status read_attr(reader *r, tc_fb_table op, tc_attr_kind kind, tc_dtyp
     *out = NULL;
     if (kind == TC_ATTR_none)
         return TC_OK;
-    uint32_t number = tc_fb_u32(op, TOSA_OPERATOR_OP, 0),
-             tag = tc_fb_u8(op, TOSA_OPERATOR_ATTRIBUTE_TYPE, 0);
-    tc_fb_table t = tc_fb_child(op, TOSA_OPERATOR_ATTRIBUTE);
+    uint32_t number = ti_fb_u32(op, TOSA_OPERATOR_OP, 0),
+             tag = ti_fb_u8(op, TOSA_OPERATOR_ATTRIBUTE_TYPE, 0);
+    tc_fb_table t = ti_fb_child(op, TOSA_OPERATOR_ATTRIBUTE);
     TC_TRY(broken(r));
     if (tag != number || !t.at)
-        return tc_error(r->ctx, at_byte(r, op.at), TC_E_FORMAT,
+        return ti_error(r->ctx, at_byte(r, op.at), TC_E_FORMAT,
                         "operator %" PRIu32 " has the attributes of operator %" PRIu32, number,
                         tag);
-    *out = tc_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t));
+    *out = ti_arena_array(&r->ctx->arena, 1, info->size, _Alignof(max_align_t));
     for (int i = 0; i < info->n_field; i++)
         TC_TRY(field_from(r, t, (uint32_t)i, &info->field[i], element,
                           (char *)*out + info->field[i].at));
@@ -316,10 +316,10 @@ static tc_status declare(reader *r, entry *e)
     if (raw_data(r, e).size) {
         const void *data;
         TC_TRY(data_of(r, e, type, &data));
-        initial = tc_graph_const(r->g, type, data, NULL, loc);
+        initial = ti_graph_const(r->g, type, data, NULL, loc);
     }
     tc_node *node =
-        tc_graph_add(r->g, TC_OP_tosa_variable, attr, &initial, initial != TC_NONE, 1, loc);
+        ti_graph_add(r->g, TC_OP_tosa_variable, attr, &initial, initial != TC_NONE, 1, loc);
     return bind(r, e, node->out[0]);
 }
 
@@ -338,14 +338,14 @@ static tc_status declare_variables(reader *r)
 static tc_op operator_of(reader *r, uint32_t number, tc_fb_vector in, tc_fb_vector out)
 {
     if (number == tc_ops[TC_OP_tosa_identity].tosa && in.n == 1 && out.n == 1) {
-        const entry *from = tc_map_get(&r->names, tc_fb_list_string(in, 0));
-        const entry *to = tc_map_get(&r->names, tc_fb_list_string(out, 0));
+        const entry *from = ti_map_get(&r->names, ti_fb_list_string(in, 0));
+        const entry *to = ti_map_get(&r->names, ti_fb_list_string(out, 0));
         if (to && to->variable)
             return TC_OP_tosa_variable_write;
         if (from && from->variable)
             return TC_OP_tosa_variable_read;
     }
-    return tc_op_from_tosa(number);
+    return ti_op_from_tosa(number);
 }
 
 /* VARIABLE, VARIABLE_READ and VARIABLE_WRITE: the variable stands among the operands or results. */
@@ -370,10 +370,10 @@ static tc_status read_variable_op(reader *r, tc_op op, tc_fb_vector in, tc_fb_ve
         return TC_OK; /* declared already */
     bool reads = op == TC_OP_tosa_variable_read;
     if (!attr->name || reads != (result != NULL) || reads != (operand == TC_NONE))
-        return tc_error(r->ctx, loc, TC_E_STRUCTURE,
+        return ti_error(r->ctx, loc, TC_E_STRUCTURE,
                         "'%s' does not name a variable, or has the wrong operands",
                         tc_ops[op].name);
-    tc_node *node = tc_graph_add(r->g, op, attr, &operand, !reads, reads, loc);
+    tc_node *node = ti_graph_add(r->g, op, attr, &operand, !reads, reads, loc);
     return reads ? bind(r, result, node->out[0]) : TC_OK;
 }
 
@@ -383,14 +383,14 @@ static tc_status read_const(reader *r, tc_fb_vector out, bool is_shape, const tc
     const tc_type *type;
     const void *data;
     if (out.n != 1)
-        return tc_error(r->ctx, loc, TC_E_TOSA_RULE, "a constant has %zu results, expected 1",
+        return ti_error(r->ctx, loc, TC_E_TOSA_RULE, "a constant has %zu results, expected 1",
                         out.n);
     TC_TRY(find(r, out, 0, &e));
     if (e->is_shape != is_shape)
-        return tc_error(r->ctx, loc, TC_E_TYPE, "'%s' is %s shape", e->name, is_shape ? "no" : "a");
+        return ti_error(r->ctx, loc, TC_E_TYPE, "'%s' is %s shape", e->name, is_shape ? "no" : "a");
     TC_TRY(type_of(r, e, &type));
     TC_TRY(data_of(r, e, type, &data));
-    return bind(r, e, tc_graph_const(r->g, type, data, e->name, loc));
+    return bind(r, e, ti_graph_const(r->g, type, data, e->name, loc));
 }
 
 /* Where an operator came from: what the file says, else its result's or operand's name. */
@@ -399,15 +399,15 @@ static const tc_loc *location(reader *r, tc_fb_table op, tc_fb_vector in, tc_fb_
 {
     tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
     loc->file = r->module->file;
-    tc_str text = tc_fb_string(tc_fb_child(op, TOSA_OPERATOR_LOCATION), TOSA_LOCATION_TEXT);
+    tc_str text = ti_fb_string(ti_fb_child(op, TOSA_OPERATOR_LOCATION), TOSA_LOCATION_TEXT);
     if (text.n)
-        loc->place = tc_intern(r->ctx, text);
+        loc->place = ti_intern(r->ctx, text);
     if (out.n || in.n) {
-        tc_str name = tc_fb_list_string(out.n ? out : in, 0);
-        const entry *e = tc_map_get(&r->names, name);
-        loc->node = e ? e->name : tc_intern(r->ctx, name);
+        tc_str name = ti_fb_list_string(out.n ? out : in, 0);
+        const entry *e = ti_map_get(&r->names, name);
+        loc->node = e ? e->name : ti_intern(r->ctx, name);
     }
-    tc_op known = tc_op_from_tosa(number);
+    tc_op known = ti_op_from_tosa(number);
     loc->target = known < TC_OP_COUNT ? tc_ops[known].name : NULL;
     return loc;
 }
@@ -418,10 +418,10 @@ static tc_status read_plain(reader *r, tc_fb_table t, tc_op op, tc_fb_vector in,
     tc_val *operand = tc_new_n(&r->ctx->arena, tc_val, in.n);
     for (size_t i = 0; i < in.n; i++)
         TC_TRY(use(r, in, i, &operand[i]));
-    tc_dtype element = in.n ? tc_type_of(r->g, operand[0])->dtype : TC_i8;
+    tc_dtype element = in.n ? ti_type_of(r->g, operand[0])->dtype : TC_i8;
     void *attr;
     TC_TRY(read_attr(r, t, tc_ops[op].attr, element, &attr));
-    tc_node *node = tc_graph_add(r->g, op, attr, operand, (int)in.n, (int)out.n, loc);
+    tc_node *node = ti_graph_add(r->g, op, attr, operand, (int)in.n, (int)out.n, loc);
     for (size_t i = 0; i < out.n; i++) {
         entry *e;
         TC_TRY(find(r, out, i, &e));
@@ -432,9 +432,9 @@ static tc_status read_plain(reader *r, tc_fb_table t, tc_op op, tc_fb_vector in,
 
 static tc_status read_operator(reader *r, tc_fb_table t)
 {
-    uint32_t number = tc_fb_u32(t, TOSA_OPERATOR_OP, 0);
-    tc_fb_vector in = tc_fb_list(t, TOSA_OPERATOR_INPUTS, 4),
-                 out = tc_fb_list(t, TOSA_OPERATOR_OUTPUTS, 4);
+    uint32_t number = ti_fb_u32(t, TOSA_OPERATOR_OP, 0);
+    tc_fb_vector in = ti_fb_list(t, TOSA_OPERATOR_INPUTS, 4),
+                 out = ti_fb_list(t, TOSA_OPERATOR_OUTPUTS, 4);
     const tc_loc *loc = location(r, t, in, out, number);
     TC_TRY(broken(r));
     if (number > TC_TOSA_LAST_1_0 && number <= TC_TOSA_LAST_1_1)
@@ -443,7 +443,7 @@ static tc_status read_operator(reader *r, tc_fb_table t)
         return read_const(r, out, number == TC_TOSA_CONST_SHAPE, loc);
     tc_op op = operator_of(r, number, in, out);
     if (op == TC_OP_COUNT)
-        return tc_error(r->ctx, at_byte(r, t.at), TC_E_UNKNOWN_OP,
+        return ti_error(r->ctx, at_byte(r, t.at), TC_E_UNKNOWN_OP,
                         "operator %" PRIu32 " is unknown", number);
     if (tc_ops[op].attr == TC_ATTR_tosa_variable)
         return read_variable_op(r, op, in, out, loc);
@@ -452,60 +452,60 @@ static tc_status read_operator(reader *r, tc_fb_table t)
 
 static tc_status read_block(reader *r, tc_fb_table block)
 {
-    tc_map_init(&r->names, &r->ctx->arena);
-    TC_TRY(add_names(r, tc_fb_list(block, TOSA_BLOCK_TENSORS, 4), false));
-    TC_TRY(add_names(r, tc_fb_list(block, TOSA_BLOCK_SHAPES, 4), true));
-    tc_fb_vector in = tc_fb_list(block, TOSA_BLOCK_INPUTS, 4),
-                 out = tc_fb_list(block, TOSA_BLOCK_OUTPUTS, 4);
+    ti_map_init(&r->names, &r->ctx->arena);
+    TC_TRY(add_names(r, ti_fb_list(block, TOSA_BLOCK_TENSORS, 4), false));
+    TC_TRY(add_names(r, ti_fb_list(block, TOSA_BLOCK_SHAPES, 4), true));
+    tc_fb_vector in = ti_fb_list(block, TOSA_BLOCK_INPUTS, 4),
+                 out = ti_fb_list(block, TOSA_BLOCK_OUTPUTS, 4);
     for (size_t i = 0; i < in.n; i++) {
         entry *e;
         TC_TRY(find(r, in, i, &e));
-        TC_TRY(bind(r, e, tc_graph_input(r->g, NULL, e->name)));
+        TC_TRY(bind(r, e, ti_graph_input(r->g, NULL, e->name)));
     }
     TC_TRY(declare_variables(r));
-    tc_fb_vector ops = tc_fb_list(block, TOSA_BLOCK_OPERATORS, 4);
+    tc_fb_vector ops = ti_fb_list(block, TOSA_BLOCK_OPERATORS, 4);
     for (size_t i = 0; i < ops.n; i++)
-        TC_TRY(read_operator(r, tc_fb_list_table(ops, i)));
+        TC_TRY(read_operator(r, ti_fb_list_table(ops, i)));
     for (size_t i = 0; i < out.n; i++) {
         tc_val val;
         TC_TRY(use(r, out, i, &val));
-        tc_graph_output(r->g, val);
+        ti_graph_output(r->g, val);
     }
     return broken(r);
 }
 
 static tc_status read_region(reader *r, tc_fb_table region)
 {
-    tc_str text = tc_fb_string(region, TOSA_REGION_NAME);
-    tc_fb_vector blocks = tc_fb_list(region, TOSA_REGION_BLOCKS, 4);
+    tc_str text = ti_fb_string(region, TOSA_REGION_NAME);
+    tc_fb_vector blocks = ti_fb_list(region, TOSA_REGION_BLOCKS, 4);
     TC_TRY(broken(r));
-    const char *name = tc_intern(r->ctx, text);
+    const char *name = ti_intern(r->ctx, text);
     if (blocks.n != 1)
-        return tc_unsupported(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE,
+        return ti_unsupported(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE,
                               "region '%s' has %zu blocks, expected 1", name, blocks.n);
-    void **slot = tc_map_at(&r->regions, text);
+    void **slot = ti_map_at(&r->regions, text);
     if (*slot)
-        return tc_error(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE,
+        return ti_error(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE,
                         "two regions are called '%s'", name);
-    *slot = r->g = tc_graph_new(r->module, name);
-    return read_block(r, tc_fb_list_table(blocks, 0));
+    *slot = r->g = ti_graph_new(r->module, name);
+    return read_block(r, ti_fb_list_table(blocks, 0));
 }
 
-tc_status tc_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+tc_status ti_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
-    reader r = {.ctx = ctx, .module = tc_module_new(ctx, file), .bytes = bytes};
+    reader r = {.ctx = ctx, .module = ti_module_new(ctx, file), .bytes = bytes};
     r.module->file_bytes = bytes.size;
-    tc_map_init(&r.regions, &ctx->arena);
-    tc_fb_init(&r.fb, bytes, TC_TOSA_IDENTIFIER);
-    tc_fb_table root = tc_fb_root(&r.fb);
+    ti_map_init(&r.regions, &ctx->arena);
+    ti_fb_init(&r.fb, bytes, TC_TOSA_IDENTIFIER);
+    tc_fb_table root = ti_fb_root(&r.fb);
     TC_TRY(broken(&r));
     TC_TRY(read_version(&r, root));
-    tc_fb_vector regions = tc_fb_list(root, TOSA_GRAPH_REGIONS, 4);
+    tc_fb_vector regions = ti_fb_list(root, TOSA_GRAPH_REGIONS, 4);
     TC_TRY(broken(&r));
     if (!regions.n)
-        return tc_error(ctx, at_byte(&r, root.at), TC_E_FORMAT, "the file has no region");
+        return ti_error(ctx, at_byte(&r, root.at), TC_E_FORMAT, "the file has no region");
     for (size_t i = 0; i < regions.n; i++)
-        TC_TRY(read_region(&r, tc_fb_list_table(regions, i)));
+        TC_TRY(read_region(&r, ti_fb_list_table(regions, i)));
     *out = r.module;
     return TC_OK;
 }

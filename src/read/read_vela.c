@@ -18,33 +18,33 @@ static const tc_type *type_of(tc_ctx *ctx, const tc_npu_tensor *t)
     int first = 0;
     while (first < TC_NPU_DIMS && t->dim[first] == 1)
         first++;
-    return tc_type_make(ctx, dtype, TC_NPU_DIMS - first, t->dim + first);
+    return ti_type_make(ctx, dtype, TC_NPU_DIMS - first, t->dim + first);
 }
 
-tc_status tc_read_vela(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+tc_status ti_read_vela(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_npu_program program;
     const tc_loc here = {.file = file};
-    TC_TRY(tc_npu_looks_like_backend(bytes) ? tc_npu_read_backend(ctx, &here, bytes, &program)
-                                            : tc_npu_read_npz(ctx, file, bytes, &program));
-    tc_module *m = tc_module_new(ctx, file);
-    tc_graph *g = tc_graph_new(m, "main");
-    const tc_loc *loc = tc_arena_copy(&ctx->arena, &(tc_loc){.file = file}, sizeof(tc_loc));
-    tc_bytes payload = tc_npu_backend_payload(&ctx->arena, &program);
+    TC_TRY(ti_npu_looks_like_backend(bytes) ? ti_npu_read_backend(ctx, &here, bytes, &program)
+                                            : ti_npu_read_npz(ctx, file, bytes, &program));
+    tc_module *m = ti_module_new(ctx, file);
+    tc_graph *g = ti_graph_new(m, "main");
+    const tc_loc *loc = ti_arena_copy(&ctx->arena, &(tc_loc){.file = file}, sizeof(tc_loc));
+    tc_bytes payload = ti_npu_backend_payload(&ctx->arena, &program);
     tc_val *in = tc_new_n(&ctx->arena, tc_val, program.n_in + 1);
     m->file_bytes = bytes.size;
     m->producer = "Vela";
     m->any_rank = true;
     for (size_t i = 0; i < program.n_in; i++)
-        in[i + 1] = tc_graph_input(g, type_of(ctx, &program.in[i]), NULL);
+        in[i + 1] = ti_graph_input(g, type_of(ctx, &program.in[i]), NULL);
     int64_t size = (int64_t)payload.size;
-    in[0] = tc_graph_const(g, tc_type_make(ctx, TC_u8, 1, &size), payload.data, NULL, loc);
+    in[0] = ti_graph_const(g, ti_type_make(ctx, TC_u8, 1, &size), payload.data, NULL, loc);
     tc_node *node =
-        tc_graph_add(g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1, (int)program.n_out, loc);
+        ti_graph_add(g, TC_OP_ethosu, NULL, in, (int)program.n_in + 1, (int)program.n_out, loc);
     for (size_t i = 0; i < program.n_out; i++) {
-        tc_value_of(g, node->out[i])->type = type_of(ctx, &program.out[i]);
-        tc_graph_output(g, node->out[i]);
+        ti_value_of(g, node->out[i])->type = type_of(ctx, &program.out[i]);
+        ti_graph_output(g, node->out[i]);
     }
     *out = m;
-    return tc_node_infer(g, node);
+    return ti_node_infer(g, node);
 }

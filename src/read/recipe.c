@@ -24,13 +24,13 @@ static const tc_field *field_named(tc_cook *c, tc_op op, tc_str name, uint32_t *
 {
     const tc_attr_info *info = &tc_attrs[tc_ops[op].attr];
     for (int i = 0; i < info->n_field; i++)
-        if (tc_str_is(name, info->field[i].name)) {
+        if (ti_str_is(name, info->field[i].name)) {
             if (*said >> i & 1)
-                tc_cook_wrong(c, "'%s' is given twice", info->field[i].name);
+                ti_cook_wrong(c, "'%s' is given twice", info->field[i].name);
             *said |= UINT32_C(1) << i;
             return &info->field[i];
         }
-    tc_cook_wrong(c, "'%s' has no field '%.*s'", tc_ops[op].name, (int)name.n, name.p);
+    ti_cook_wrong(c, "'%s' has no field '%.*s'", tc_ops[op].name, (int)name.n, name.p);
     return NULL;
 }
 
@@ -40,28 +40,28 @@ static operand choice_of(tc_cook *c);
 static operand operand_of(tc_cook *c)
 {
     operand o = {.kind = LITERAL};
-    if (tc_cook_literal(c, &o.number))
+    if (ti_cook_literal(c, &o.number))
         return o;
-    if (tc_cook_take(c, '(')) {
-        o.number = tc_cook_number(c, REAL);
-        tc_cook_need(c, ')');
+    if (ti_cook_take(c, '(')) {
+        o.number = ti_cook_number(c, REAL);
+        ti_cook_need(c, ')');
         return o;
     }
     const char *start = c->at;
-    tc_str name = tc_cook_word(c);
-    if (tc_cook_take(c, '('))
-        return tc_str_is(name, "if") ? choice_of(c) : call(c, name);
-    const char *text = tc_text_copy(c->arena, name);
-    const tc_val *known = tc_cook_find(c, text);
+    tc_str name = ti_cook_word(c);
+    if (ti_cook_take(c, '('))
+        return ti_str_is(name, "if") ? choice_of(c) : call(c, name);
+    const char *text = ti_text_copy(c->arena, name);
+    const tc_val *known = ti_cook_find(c, text);
     if (known)
         return (operand){.kind = VALUE, .val = *known};
     c->at = start;
-    text = tc_cook_argument(c);
-    bool optional = tc_cook_take(c, '?');
+    text = ti_cook_argument(c);
+    bool optional = ti_cook_take(c, '?');
     o = (operand){.kind = VALUE, .name = text};
-    if (tc_cook_take(c, '[')) {
-        int64_t i = tc_cook_whole(c);
-        tc_cook_need(c, ']');
+    if (ti_cook_take(c, '[')) {
+        int64_t i = ti_cook_whole(c);
+        ti_cook_need(c, ']');
         o.val = c->b ? c->from->tensor_at(c->b, text, i) : TC_NONE;
         return o;
     }
@@ -70,7 +70,7 @@ static operand operand_of(tc_cook *c)
     if (c->from->is_tensor && c->from->has(c->b, text) && !c->from->is_tensor(c->b, text))
         o.kind = NUMBER;
     else
-        o.val = tc_cook_tensor(c, text);
+        o.val = ti_cook_tensor(c, text);
     return o;
 }
 
@@ -83,7 +83,7 @@ static void settle(tc_cook *c, tc_op op, const void *attr, operand *in, int n, t
     for (int i = 0; i < n && c->b->status == TC_OK; i++) {
         bool alone = op == TC_OP_cast || op == TC_OP_where;
         if (in[i].kind == LITERAL)
-            in[i].val = tc_b_scalar(c->b, beside ? tc_b_dtype(c->b, beside) : TC_f32, in[i].number);
+            in[i].val = ti_b_scalar(c->b, beside ? ti_b_dtype(c->b, beside) : TC_f32, in[i].number);
         else if (in[i].kind == NUMBER && (tc_ops[op].traits & T_ELTWISE) && (beside || alone))
             in[i].val = c->from->number(c->b, in[i].name, beside, op, attr);
         else if (in[i].kind == NUMBER)
@@ -101,10 +101,10 @@ static operand emit(tc_cook *c, tc_op op, const void *attr, operand *in, int n, 
         val[i] = in[i].val;
     if (op == TC_OP_cast) {
         tc_dtype dtype = ((const tc_attr_cast *)attr)->dtype;
-        return (operand){.val = dtype == TC_none ? val[0] : tc_b_cast(c->b, val[0], dtype)};
+        return (operand){.val = dtype == TC_none ? val[0] : ti_b_cast(c->b, val[0], dtype)};
     }
     int n_out = tc_ops[op].n_out == TC_ANY ? c->from->results(c->b) : tc_ops[op].n_out;
-    tc_node *node = tc_b_ops(c->b, op, attr, val, n, n_out);
+    tc_node *node = ti_b_ops(c->b, op, attr, val, n, n_out);
     return (operand){.node = node, .val = node ? node->out[0] : TC_NONE};
 }
 
@@ -113,16 +113,16 @@ static void check_call(tc_cook *c, tc_op op, int n, uint32_t said)
     const tc_op_info *info = &tc_ops[op];
     const tc_attr_info *attr = &tc_attrs[info->attr];
     if (n < info->min_in || (info->max_in != TC_ANY && n > info->max_in))
-        tc_cook_wrong(c, "'%s' does not take %d operands", info->name, n);
+        ti_cook_wrong(c, "'%s' does not take %d operands", info->name, n);
     for (int i = 0; i < attr->n_field; i++)
         if (!(said >> i & 1) && attr->field[i].kind != TC_FIELD_flag)
-            tc_cook_wrong(c, "'%s' needs '%s'", info->name, attr->field[i].name);
+            ti_cook_wrong(c, "'%s' needs '%s'", info->name, attr->field[i].name);
 }
 
 /* The next is `name=` or `name:`, and not an operand. */
 static bool at_field(tc_cook *c)
 {
-    const char *p = (tc_cook_next(c), c->at);
+    const char *p = (ti_cook_next(c), c->at);
     while (is_letter(*p))
         p++;
     while (*p == ' ')
@@ -133,44 +133,44 @@ static bool at_field(tc_cook *c)
 /* What is behind `name(`. */
 static operand call(tc_cook *c, tc_str name)
 {
-    tc_op op = tc_op_named(name);
+    tc_op op = ti_op_named(name);
     operand in[MOST_OPERANDS];
     uint32_t said = 0;
     int n = 0;
     if (op == TC_OP_COUNT) {
-        tc_cook_wrong(c, "'%.*s' is not an operator", (int)name.n, name.p);
+        ti_cook_wrong(c, "'%.*s' is not an operator", (int)name.n, name.p);
         return (operand){.val = TC_NONE};
     }
     size_t size = tc_attrs[tc_ops[op].attr].size;
     tc_arena *arena = c->b ? &c->b->ctx->arena : c->arena;
-    char *attr = size ? tc_arena_array(arena, 1, size, _Alignof(max_align_t)) : NULL;
+    char *attr = size ? ti_arena_array(arena, 1, size, _Alignof(max_align_t)) : NULL;
     tc_val like = TC_NONE;
-    while (!c->wrong && tc_cook_next(c) != ')') {
+    while (!c->wrong && ti_cook_next(c) != ')') {
         if (at_field(c)) {
             const char *start = c->at;
-            const tc_field *f = field_named(c, op, tc_cook_word(c), &said);
-            bool other = tc_cook_take(c, '=');
+            const tc_field *f = field_named(c, op, ti_cook_word(c), &said);
+            bool other = ti_cook_take(c, '=');
             if (!other)
                 c->at = start; /* alpha:1 */
             if (!f)
                 break;
-            tc_cook_field(c, op, f, attr, n && in[0].kind == VALUE ? in[0].val : TC_NONE);
+            ti_cook_field(c, op, f, attr, n && in[0].kind == VALUE ? in[0].val : TC_NONE);
             like = f->kind == TC_FIELD_dtype ? c->like : like;
         } else if (n < MOST_OPERANDS)
             in[n++] = operand_of(c);
         else
-            tc_cook_wrong(c, "more than %d operands", MOST_OPERANDS);
-        if (tc_cook_next(c) != ')')
-            tc_cook_need(c, ',');
+            ti_cook_wrong(c, "more than %d operands", MOST_OPERANDS);
+        if (ti_cook_next(c) != ')')
+            ti_cook_need(c, ',');
     }
-    tc_cook_need(c, ')');
+    ti_cook_need(c, ')');
     check_call(c, op, n, said);
     operand r = c->wrong ? (operand){.val = TC_NONE} : emit(c, op, attr, in, n, like);
-    if (tc_cook_take(c, '[')) {
-        int64_t i = tc_cook_whole(c);
-        tc_cook_need(c, ']');
+    if (ti_cook_take(c, '[')) {
+        int64_t i = ti_cook_whole(c);
+        ti_cook_need(c, ']');
         if (i < 0 || i >= tc_ops[op].n_out)
-            tc_cook_wrong(c, "'%s' has no result %" PRId64, tc_ops[op].name, i);
+            ti_cook_wrong(c, "'%s' has no result %" PRId64, tc_ops[op].name, i);
         else if (r.node)
             r.val = r.node->out[i];
         r.node = NULL;
@@ -184,34 +184,34 @@ static operand call(tc_cook *c, tc_str name)
     or two numbers with < > = between. */
 static bool condition(tc_cook *c)
 {
-    bool real = tc_cook_take_word(c, "is_float"),
-        complex = !real && tc_cook_take_word(c, "is_complex");
-    if (real || complex || tc_cook_take_word(c, "is_int")) {
-        tc_cook_need(c, '(');
-        bool declared = tc_cook_take_word(c, "result");
+    bool real = ti_cook_take_word(c, "is_float"),
+        complex = !real && ti_cook_take_word(c, "is_complex");
+    if (real || complex || ti_cook_take_word(c, "is_int")) {
+        ti_cook_need(c, '(');
+        bool declared = ti_cook_take_word(c, "result");
         operand x = declared ? (operand){.val = TC_NONE} : operand_of(c);
-        tc_cook_need(c, ')');
+        ti_cook_need(c, ')');
         const tc_type *type = declared && c->b ? c->from->result(c->b, c->n_result) : NULL;
         tc_dtype t = type                                  ? type->dtype
-                     : c->b && c->b->status == TC_OK && x.val ? tc_b_dtype(c->b, x.val)
+                     : c->b && c->b->status == TC_OK && x.val ? ti_b_dtype(c->b, x.val)
                                                               : TC_none;
-        return real ? tc_is_float(t) : complex ? t == TC_c64 : tc_is_int(t);
+        return real ? ti_is_float(t) : complex ? t == TC_c64 : ti_is_int(t);
     }
-    if (tc_cook_take_word(c, "has")) {
-        tc_cook_need(c, '(');
-        const char *name = tc_cook_argument(c);
-        tc_cook_need(c, ')');
+    if (ti_cook_take_word(c, "has")) {
+        ti_cook_need(c, '(');
+        const char *name = ti_cook_argument(c);
+        ti_cook_need(c, ')');
         return c->b && c->from->has(c->b, name);
     }
     if (c->at[strcspn(c->at, ",<>=")] == ',')
-        return tc_cook_number(c, TRUTH) != 0;
-    double a = tc_cook_number(c, REAL);
-    if (tc_cook_take(c, '<'))
-        return a < tc_cook_number(c, REAL);
-    if (tc_cook_take(c, '>'))
-        return a > tc_cook_number(c, REAL);
-    tc_cook_need(c, '=');
-    return a == tc_cook_number(c, REAL);
+        return ti_cook_number(c, TRUTH) != 0;
+    double a = ti_cook_number(c, REAL);
+    if (ti_cook_take(c, '<'))
+        return a < ti_cook_number(c, REAL);
+    if (ti_cook_take(c, '>'))
+        return a > ti_cook_number(c, REAL);
+    ti_cook_need(c, '=');
+    return a == ti_cook_number(c, REAL);
 }
 
 /* A part of the recipe that is followed, or only read. */
@@ -220,13 +220,13 @@ static operand part(tc_cook *c, bool followed)
     tc_build *b = c->b;
     operand r = {.val = TC_NONE};
     c->b = followed ? b : NULL;
-    if (tc_cook_take(c, '!')) {
-        tc_cook_need(c, '\'');
+    if (ti_cook_take(c, '!')) {
+        ti_cook_need(c, '\'');
         int n = (int)strcspn(c->at, "'");
         if (c->b)
-            tc_b_unsupported(c->b, "%.*s", n, c->at);
+            ti_b_unsupported(c->b, "%.*s", n, c->at);
         c->at += n;
-        tc_cook_need(c, '\'');
+        ti_cook_need(c, '\'');
     } else
         r = operand_of(c);
     c->b = b;
@@ -237,11 +237,11 @@ static operand part(tc_cook *c, bool followed)
 static operand choice_of(tc_cook *c)
 {
     bool yes = condition(c);
-    tc_cook_need(c, ',');
+    ti_cook_need(c, ',');
     operand first = part(c, yes);
-    tc_cook_need(c, ',');
+    ti_cook_need(c, ',');
     operand second = part(c, !yes);
-    tc_cook_need(c, ')');
+    ti_cook_need(c, ')');
     return yes ? first : second;
 }
 
@@ -264,11 +264,11 @@ static void bind(tc_cook *c, operand r)
 /* unless name: reason */
 static void refuse(tc_cook *c)
 {
-    const char *name = tc_cook_argument(c);
-    tc_cook_need(c, ':');
-    tc_cook_next(c);
-    if (tc_cook_given(c, name, true, "a number") && c->from->f64(c->b, name) != 0)
-        tc_b_unsupported(c->b, "%s", c->at);
+    const char *name = ti_cook_argument(c);
+    ti_cook_need(c, ':');
+    ti_cook_next(c);
+    if (ti_cook_given(c, name, true, "a number") && c->from->f64(c->b, name) != 0)
+        ti_b_unsupported(c->b, "%s", c->at);
     c->at += strlen(c->at);
 }
 
@@ -283,50 +283,50 @@ static void follow(tc_cook *c)
     do {
         const char *name = NULL;
         if (at_name(c)) {
-            name = tc_text_copy(c->arena, tc_cook_word(c));
-            tc_cook_need(c, '=');
+            name = ti_text_copy(c->arena, ti_cook_word(c));
+            ti_cook_need(c, '=');
         }
         operand r = part(c, true);
         if (name)
-            tc_cook_keep(c, name, r.val);
+            ti_cook_keep(c, name, r.val);
         else
             bind(c, r);
-    } while (!c->wrong && tc_cook_take(c, ';'));
-    if (tc_cook_next(c) && !(guard && c->at == guard + 1))
-        tc_cook_wrong(c, "the end is expected");
+    } while (!c->wrong && ti_cook_take(c, ';'));
+    if (ti_cook_next(c) && !(guard && c->at == guard + 1))
+        ti_cook_wrong(c, "the end is expected");
 }
 
-tc_val tc_recipe(tc_build *b, const tc_recipe_source *from, const char *text)
+tc_val ti_recipe(tc_build *b, const tc_recipe_source *from, const char *text)
 {
     if (*text == '!') {
-        tc_b_unsupported(b, "%s", text + 1 + strspn(text + 1, " "));
+        ti_b_unsupported(b, "%s", text + 1 + strspn(text + 1, " "));
         return TC_NONE;
     }
-    tc_mark mark = tc_arena_mark(&b->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&b->ctx->scratch);
     tc_cook c = {.b = b, .from = from, .arena = &b->ctx->scratch, .at = text};
     follow(&c);
     if (c.wrong && b->status == TC_OK)
-        b->status = tc_bug(b->ctx, b->loc, "recipe '%s': %s", text, c.wrong);
-    tc_arena_rewind(&b->ctx->scratch, mark);
+        b->status = ti_bug(b->ctx, b->loc, "recipe '%s': %s", text, c.wrong);
+    ti_arena_rewind(&b->ctx->scratch, mark);
     return c.first;
 }
 
-tc_op tc_recipe_op(const char *text)
+tc_op ti_recipe_op(const char *text)
 {
     tc_cook c = {.at = text};
     while (at_name(&c) && strchr(c.at, ';'))
         c.at = strchr(c.at, ';') + 1;
-    while (tc_cook_next(&c) && strncmp(c.at, "if(", 3) == 0) { /* the first choice */
+    while (ti_cook_next(&c) && strncmp(c.at, "if(", 3) == 0) { /* the first choice */
         int depth = 0;
         for (c.at += 2; *c.at && !(*c.at == ',' && depth == 1); c.at++)
             depth += (*c.at == '(') - (*c.at == ')');
         c.at += *c.at == ',';
     }
     size_t n = strspn(c.at, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    return *c.at == '!' ? TC_OP_COUNT : tc_op_named((tc_str){c.at, n});
+    return *c.at == '!' ? TC_OP_COUNT : ti_op_named((tc_str){c.at, n});
 }
 
-const char *tc_recipe_check(tc_arena *arena, const char *text,
+const char *ti_recipe_check(tc_arena *arena, const char *text,
                             bool (*known)(const void *schema, const char *name),
                             const void *schema)
 {

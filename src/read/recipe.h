@@ -59,14 +59,14 @@ typedef struct tc_recipe_source {
 } tc_recipe_source;
 
 /* Follow the recipe; the first operand that was read, or TC_NONE. */
-tc_val tc_recipe(tc_build *b, const tc_recipe_source *from, const char *text);
+tc_val ti_recipe(tc_build *b, const tc_recipe_source *from, const char *text);
 
 /* The operator that the first result comes from; TC_OP_COUNT where there is none. */
-tc_op tc_recipe_op(const char *text);
+tc_op ti_recipe_op(const char *text);
 
 /* What is wrong with a recipe, or NULL.  Every name of the file's that it has is given to `known`,
  * which says whether the operator has an argument of that name. */
-const char *tc_recipe_check(tc_arena *arena, const char *text,
+const char *ti_recipe_check(tc_arena *arena, const char *text,
                             bool (*known)(const void *schema, const char *name),
                             const void *schema);
 

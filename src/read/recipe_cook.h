@@ -30,32 +30,32 @@ typedef struct tc_cook {
 static inline bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* The first thing that the text has and must not. */
-void tc_cook_wrong(tc_cook *c, const char *format, ...) TC_PRINTF(2, 3);
+void ti_cook_wrong(tc_cook *c, const char *format, ...) TC_PRINTF(2, 3);
 
 /* Marks and words; spaces before them do not count. */
-char tc_cook_next(tc_cook *c); /* left where it is */
-bool tc_cook_take(tc_cook *c, char mark);
-void tc_cook_need(tc_cook *c, char mark);
-tc_str tc_cook_word(tc_cook *c);
-bool tc_cook_take_word(tc_cook *c, const char *text);
-bool tc_cook_literal(tc_cook *c, double *out);
+char ti_cook_next(tc_cook *c); /* left where it is */
+bool ti_cook_take(tc_cook *c, char mark);
+void ti_cook_need(tc_cook *c, char mark);
+tc_str ti_cook_word(tc_cook *c);
+bool ti_cook_take_word(tc_cook *c, const char *text);
+bool ti_cook_literal(tc_cook *c, double *out);
 
 /* name, or a|b|c: the first that the node has, or the first. */
-const char *tc_cook_argument(tc_cook *c);
+const char *ti_cook_argument(tc_cook *c);
 /* Whether the node has the argument; a message where it must have it. */
-bool tc_cook_given(tc_cook *c, const char *name, bool optional, const char *expected);
+bool ti_cook_given(tc_cook *c, const char *name, bool optional, const char *expected);
 
 /* Operands that were read and names that were given. */
-tc_val *tc_cook_find(tc_cook *c, const char *name);
-tc_val tc_cook_keep(tc_cook *c, const char *name, tc_val val);
-tc_val tc_cook_tensor(tc_cook *c, const char *name);
+tc_val *ti_cook_find(tc_cook *c, const char *name);
+tc_val ti_cook_keep(tc_cook *c, const char *name, tc_val val);
+tc_val ti_cook_tensor(tc_cook *c, const char *name);
 
 /* Sums and products of literals, arguments, ranks and extents. */
 typedef enum sort { REAL, WHOLE, TRUTH } sort;
-double tc_cook_number(tc_cook *c, sort s);
-int64_t tc_cook_whole(tc_cook *c);
+double ti_cook_number(tc_cook *c, sort s);
+int64_t ti_cook_whole(tc_cook *c);
 
 /* One field of the operator's record, from the text behind `=`; `first`: operand 0. */
-void tc_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val first);
+void ti_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val first);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void tc_cook_wrong(tc_cook *c, const char *format, ...)
+void ti_cook_wrong(tc_cook *c, const char *format, ...)
 {
     if (c->wrong)
         return;
@@ -15,49 +15,49 @@ void tc_cook_wrong(tc_cook *c, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    c->wrong = tc_text_format(c->arena, "%s before '%.24s'", text, c->at);
+    c->wrong = ti_text_format(c->arena, "%s before '%.24s'", text, c->at);
 }
 
 /* ---- words ---- */
 
-char tc_cook_next(tc_cook *c)
+char ti_cook_next(tc_cook *c)
 {
     while (*c->at == ' ')
         c->at++;
     return *c->at;
 }
 
-bool tc_cook_take(tc_cook *c, char mark)
+bool ti_cook_take(tc_cook *c, char mark)
 {
-    if (tc_cook_next(c) != mark)
+    if (ti_cook_next(c) != mark)
         return false;
     c->at++;
     return true;
 }
 
-void tc_cook_need(tc_cook *c, char mark)
+void ti_cook_need(tc_cook *c, char mark)
 {
-    if (!tc_cook_take(c, mark))
-        tc_cook_wrong(c, "'%c' is expected", mark);
+    if (!ti_cook_take(c, mark))
+        ti_cook_wrong(c, "'%c' is expected", mark);
 }
 
-tc_str tc_cook_word(tc_cook *c)
+tc_str ti_cook_word(tc_cook *c)
 {
-    tc_cook_next(c);
+    ti_cook_next(c);
     tc_str w = {c->at, 0};
     while (is_letter(*c->at) && !(w.n == 0 && isdigit((unsigned char)*c->at))) {
         c->at++;
         w.n++;
     }
     if (!w.n)
-        tc_cook_wrong(c, "a name is expected");
+        ti_cook_wrong(c, "a name is expected");
     return w;
 }
 
 /* The word, where it is the next. */
-bool tc_cook_take_word(tc_cook *c, const char *text)
+bool ti_cook_take_word(tc_cook *c, const char *text)
 {
-    tc_cook_next(c);
+    ti_cook_next(c);
     size_t n = strlen(text);
     if (strncmp(c->at, text, n) != 0 || is_letter(c->at[n]))
         return false;
@@ -65,9 +65,9 @@ bool tc_cook_take_word(tc_cook *c, const char *text)
     return true;
 }
 
-bool tc_cook_literal(tc_cook *c, double *out)
+bool ti_cook_literal(tc_cook *c, double *out)
 {
-    bool minus = tc_cook_next(c) == '-';
+    bool minus = ti_cook_next(c) == '-';
     const char *p = c->at + minus, *start = c->at;
     if (strncmp(p, "inf", 3) == 0 && !is_letter(p[3])) {
         *out = minus ? -(double)INFINITY : (double)INFINITY;
@@ -84,8 +84,8 @@ bool tc_cook_literal(tc_cook *c, double *out)
             p++;
     }
     c->at = p;
-    if (!tc_text_to_f64((tc_str){start, (size_t)(p - start)}, out))
-        tc_cook_wrong(c, "this is not a number");
+    if (!ti_text_to_f64((tc_str){start, (size_t)(p - start)}, out))
+        ti_cook_wrong(c, "this is not a number");
     return true;
 }
 
@@ -95,22 +95,22 @@ static bool is_argument(const tc_cook *c, const char *name)
 }
 
 /* name, or a|b|c: the first that the node has, or the first. */
-const char *tc_cook_argument(tc_cook *c)
+const char *ti_cook_argument(tc_cook *c)
 {
     const char *first = NULL, *found = NULL;
     do {
-        const char *name = tc_text_copy(c->arena, tc_cook_word(c));
+        const char *name = ti_text_copy(c->arena, ti_cook_word(c));
         if (!is_argument(c, name))
-            tc_cook_wrong(c, "the operator has no '%s'", name);
+            ti_cook_wrong(c, "the operator has no '%s'", name);
         if (c->b && !found && c->from->has(c->b, name))
             found = name;
         first = first ? first : name;
-    } while (tc_cook_take(c, '|'));
+    } while (ti_cook_take(c, '|'));
     return found ? found : first;
 }
 
 /* Whether the node has the argument; a message where it must have it. */
-bool tc_cook_given(tc_cook *c, const char *name, bool optional, const char *expected)
+bool ti_cook_given(tc_cook *c, const char *name, bool optional, const char *expected)
 {
     if (!c->b || c->b->status != TC_OK)
         return false;
@@ -122,18 +122,18 @@ bool tc_cook_given(tc_cook *c, const char *name, bool optional, const char *expe
 
 /* ---- operands ---- */
 
-tc_val *tc_cook_find(tc_cook *c, const char *name)
+tc_val *ti_cook_find(tc_cook *c, const char *name)
 {
     for (int i = 0; i < c->n_known; i++)
-        if (tc_text_eq(c->known[i].name, name))
+        if (ti_text_eq(c->known[i].name, name))
             return &c->known[i].val;
     return NULL;
 }
 
-tc_val tc_cook_keep(tc_cook *c, const char *name, tc_val val)
+tc_val ti_cook_keep(tc_cook *c, const char *name, tc_val val)
 {
     if (c->n_known == MOST_NAMES)
-        tc_cook_wrong(c, "more than %d names", MOST_NAMES);
+        ti_cook_wrong(c, "more than %d names", MOST_NAMES);
     else {
         c->known[c->n_known].name = name;
         c->known[c->n_known++].val = val;
@@ -142,12 +142,12 @@ tc_val tc_cook_keep(tc_cook *c, const char *name, tc_val val)
 }
 
 /* An operand of the node, read once. */
-tc_val tc_cook_tensor(tc_cook *c, const char *name)
+tc_val ti_cook_tensor(tc_cook *c, const char *name)
 {
-    const tc_val *known = tc_cook_find(c, name);
+    const tc_val *known = ti_cook_find(c, name);
     if (known || !c->b)
         return known ? *known : TC_NONE;
-    tc_val x = tc_cook_keep(c, name, c->from->tensor(c->b, name));
+    tc_val x = ti_cook_keep(c, name, c->from->tensor(c->b, name));
     c->first = c->first ? c->first : x;
     return x;
 }
@@ -155,19 +155,19 @@ tc_val tc_cook_tensor(tc_cook *c, const char *name)
 /* self.shape, self.dtype, result.shape: the type they are of; false: it is something else. */
 static bool type_named(tc_cook *c, const char *what, const tc_type **out)
 {
-    size_t n = (tc_cook_next(c), strcspn(c->at, " .,()[]:;=+-*/<>")), w = strlen(what);
+    size_t n = (ti_cook_next(c), strcspn(c->at, " .,()[]:;=+-*/<>")), w = strlen(what);
     const char *start = c->at;
     *out = NULL;
     if (start[n] != '.' || strncmp(start + n + 1, what, w) != 0 || is_letter(start[n + 1 + w]))
         return false;
-    const char *name = tc_text_copy(c->arena, tc_cook_word(c));
+    const char *name = ti_text_copy(c->arena, ti_cook_word(c));
     c->at = start + n + 1 + w;
-    bool declared = tc_text_eq(name, "result");
-    if (!declared && !tc_cook_find(c, name) && !is_argument(c, name))
-        tc_cook_wrong(c, "the operator has no '%s'", name);
+    bool declared = ti_text_eq(name, "result");
+    if (!declared && !ti_cook_find(c, name) && !is_argument(c, name))
+        ti_cook_wrong(c, "the operator has no '%s'", name);
     if (c->b && c->b->status == TC_OK) {
-        tc_val x = c->like = declared ? TC_NONE : tc_cook_tensor(c, name);
-        *out = declared ? c->from->result(c->b, c->n_result) : x ? tc_b_type(c->b, x) : NULL;
+        tc_val x = c->like = declared ? TC_NONE : ti_cook_tensor(c, name);
+        *out = declared ? c->from->result(c->b, c->n_result) : x ? ti_b_type(c->b, x) : NULL;
     }
     return true;
 }
@@ -189,13 +189,13 @@ static bool extent(tc_cook *c, double *out)
     }
     if (!type_named(c, "shape", &type))
         return false;
-    tc_cook_need(c, '[');
-    int axis = (int)tc_cook_number(c, WHOLE);
-    tc_cook_need(c, ']');
+    ti_cook_need(c, '[');
+    int axis = (int)ti_cook_number(c, WHOLE);
+    ti_cook_need(c, ']');
     if (type && axis + (axis < 0 ? type->rank : 0) < type->rank && axis >= -type->rank)
         *out = (double)type->dim[axis + (axis < 0 ? type->rank : 0)];
     else if (type)
-        tc_b_bad(c->b, TC_E_SHAPE, "a tensor of rank %d has no axis %d", type->rank, axis);
+        ti_b_bad(c->b, TC_E_SHAPE, "a tensor of rank %d has no axis %d", type->rank, axis);
     return true;
 }
 
@@ -204,10 +204,10 @@ static double factor(tc_cook *c, sort s);
 static double argument_number(tc_cook *c, sort s)
 {
     static const char *const expected[] = {"a number", "an integer", "true or false"};
-    const char *name = tc_cook_argument(c);
-    bool optional = tc_cook_take(c, ':');
+    const char *name = ti_cook_argument(c);
+    bool optional = ti_cook_take(c, ':');
     double missing = optional ? factor(c, s) : 0;
-    if (!tc_cook_given(c, name, optional, expected[s]))
+    if (!ti_cook_given(c, name, optional, expected[s]))
         return missing;
     return s == REAL    ? c->from->f64(c->b, name)
            : s == WHOLE ? (double)c->from->i64(c->b, name)
@@ -217,16 +217,16 @@ static double argument_number(tc_cook *c, sort s)
 static double factor(tc_cook *c, sort s)
 {
     double v = 0;
-    if (tc_cook_take(c, '(')) {
-        v = tc_cook_number(c, s);
-        tc_cook_need(c, ')');
+    if (ti_cook_take(c, '(')) {
+        v = ti_cook_number(c, s);
+        ti_cook_need(c, ')');
         return v;
     }
-    if (tc_cook_literal(c, &v) || extent(c, &v))
+    if (ti_cook_literal(c, &v) || extent(c, &v))
         return v;
-    if (s == TRUTH && tc_cook_take_word(c, "true"))
+    if (s == TRUTH && ti_cook_take_word(c, "true"))
         return 1;
-    if (s == TRUTH && tc_cook_take_word(c, "false"))
+    if (s == TRUTH && ti_cook_take_word(c, "false"))
         return 0;
     return argument_number(c, s);
 }
@@ -235,30 +235,30 @@ static double product(tc_cook *c, sort s)
 {
     double v = factor(c, s);
     for (;;)
-        if (tc_cook_take(c, '*'))
+        if (ti_cook_take(c, '*'))
             v *= factor(c, s);
-        else if (tc_cook_take(c, '/'))
+        else if (ti_cook_take(c, '/'))
             v /= factor(c, s);
         else
             return v;
 }
 
-double tc_cook_number(tc_cook *c, sort s)
+double ti_cook_number(tc_cook *c, sort s)
 {
     double v = product(c, s);
     for (;;)
-        if (tc_cook_take(c, '+'))
+        if (ti_cook_take(c, '+'))
             v += product(c, s);
-        else if (tc_cook_take(c, '-'))
+        else if (ti_cook_take(c, '-'))
             v -= product(c, s);
         else
             return v;
 }
 
 /* As large as it can be where the file's number is too large for a double to hold exactly. */
-int64_t tc_cook_whole(tc_cook *c)
+int64_t ti_cook_whole(tc_cook *c)
 {
-    double v = tc_cook_number(c, WHOLE);
+    double v = ti_cook_number(c, WHOLE);
     return v >= 0x1p63 ? INT64_MAX : v <= -0x1p63 ? INT64_MIN : v == v ? (int64_t)v : 0;
 }
 
@@ -270,45 +270,45 @@ static tc_ints spread(tc_cook *c, tc_ints list, int axes, int64_t missing)
     if (list.n == axes || !c->b)
         return list;
     if (list.n > 1)
-        tc_b_bad(c->b, TC_E_ARGUMENT, "a list has neither one number nor one per axis");
-    return tc_ints_fill(&c->b->ctx->arena, list.n == 1 ? list.v[0] : missing, axes);
+        ti_b_bad(c->b, TC_E_ARGUMENT, "a list has neither one number nor one per axis");
+    return ti_ints_fill(&c->b->ctx->arena, list.n == 1 ? list.v[0] : missing, axes);
 }
 
 static tc_ints written_list(tc_cook *c)
 {
     int64_t v[2 * TC_MAX_RANK];
     int n = 0;
-    while (!tc_cook_take(c, ']')) {
+    while (!ti_cook_take(c, ']')) {
         if (n == 2 * TC_MAX_RANK || *c->at == 0) {
-            tc_cook_wrong(c, "']' is expected");
+            ti_cook_wrong(c, "']' is expected");
             break;
         }
-        v[n++] = tc_cook_whole(c);
-        tc_cook_take(c, ',');
+        v[n++] = ti_cook_whole(c);
+        ti_cook_take(c, ',');
     }
-    return c->b ? tc_ints_copy(&c->b->ctx->arena, v, n) : (tc_ints){0, NULL};
+    return c->b ? ti_ints_copy(&c->b->ctx->arena, v, n) : (tc_ints){0, NULL};
 }
 
 static tc_ints given_list(tc_cook *c, bool *all)
 {
     tc_ints list = {0, NULL}, missing = {0, NULL};
-    const char *name = tc_cook_argument(c);
+    const char *name = ti_cook_argument(c);
     int axes = 0;
     int64_t one = 0;
-    if (tc_cook_take(c, '[')) {
-        axes = (int)tc_cook_whole(c);
-        tc_cook_need(c, ']');
+    if (ti_cook_take(c, '[')) {
+        axes = (int)ti_cook_whole(c);
+        ti_cook_need(c, ']');
     }
-    bool optional = tc_cook_take(c, ':');
-    *all = optional && tc_cook_take_word(c, "all");
+    bool optional = ti_cook_take(c, ':');
+    *all = optional && ti_cook_take_word(c, "all");
     if (optional && !*all) {
         double v;
-        if (tc_cook_literal(c, &v))
+        if (ti_cook_literal(c, &v))
             one = (int64_t)v;
         else
             missing = given_list(c, all);
     }
-    if (tc_cook_given(c, name, optional, "a list of integers"))
+    if (ti_cook_given(c, name, optional, "a list of integers"))
         list = c->from->ints(c->b, name);
     list = list.n ? list : missing;
     return axes && c->b && c->b->status == TC_OK ? spread(c, list, axes, one) : list;
@@ -320,29 +320,29 @@ static tc_ints list_of(tc_cook *c, const char *field, const tc_type *x)
     bool all = false;
     tc_ints list;
     if (type_named(c, "shape", &type))
-        return type ? tc_ints_copy(&c->b->ctx->arena, type->dim, type->rank) : (tc_ints){0, NULL};
-    list = tc_cook_take(c, '[') ? written_list(c) : given_list(c, &all);
+        return type ? ti_ints_copy(&c->b->ctx->arena, type->dim, type->rank) : (tc_ints){0, NULL};
+    list = ti_cook_take(c, '[') ? written_list(c) : given_list(c, &all);
     bool built = c->b && c->b->status == TC_OK;
-    bool axes = built && x && tc_text_eq(field, "axes") && (list.n || all);
-    return axes ? tc_b_axes(c->b, list, x->rank) : list;
+    bool axes = built && x && ti_text_eq(field, "axes") && (list.n || all);
+    return axes ? ti_b_axes(c->b, list, x->rank) : list;
 }
 
 static const char *text_of(tc_cook *c)
 {
-    if (tc_cook_take(c, '\'')) {
+    if (ti_cook_take(c, '\'')) {
         tc_str text = {c->at, strcspn(c->at, "'")};
         c->at += text.n;
-        tc_cook_need(c, '\'');
-        return c->b ? tc_intern(c->b->ctx, text) : tc_text_copy(c->arena, text);
+        ti_cook_need(c, '\'');
+        return c->b ? ti_intern(c->b->ctx, text) : ti_text_copy(c->arena, text);
     }
-    const char *name = tc_cook_argument(c);
-    return tc_cook_given(c, name, false, "text") ? c->from->text(c->b, name) : "";
+    const char *name = ti_cook_argument(c);
+    return ti_cook_given(c, name, false, "text") ? c->from->text(c->b, name) : "";
 }
 
 static int among(const tc_choice *choice, const char *name)
 {
     for (int i = 0; i < choice->count; i++)
-        if (tc_text_eq(choice->word[i], name))
+        if (ti_text_eq(choice->word[i], name))
             return i;
     return -1;
 }
@@ -350,46 +350,46 @@ static int among(const tc_choice *choice, const char *name)
 /* {theirs:ours, same}: what the node's word is here. */
 static int translated(tc_cook *c, const tc_choice *choice, const char *name)
 {
-    const char *theirs = tc_cook_given(c, name, true, "text") ? c->from->text(c->b, name) : NULL;
+    const char *theirs = ti_cook_given(c, name, true, "text") ? c->from->text(c->b, name) : NULL;
     const char *list = "";
     int found = -1;
     bool first = true;
     do {
-        const char *from = tc_cook_next(c) == ':' ? "" : tc_text_copy(c->arena, tc_cook_word(c));
-        const char *to = tc_cook_take(c, ':') ? tc_text_copy(c->arena, tc_cook_word(c)) : from;
+        const char *from = ti_cook_next(c) == ':' ? "" : ti_text_copy(c->arena, ti_cook_word(c));
+        const char *to = ti_cook_take(c, ':') ? ti_text_copy(c->arena, ti_cook_word(c)) : from;
         int value = among(choice, to);
         if (value < 0)
-            tc_cook_wrong(c, "'%s' is not a word of '%s'", to, choice->name);
-        if (found < 0 && (theirs ? tc_text_eq(theirs, from) : first))
+            ti_cook_wrong(c, "'%s' is not a word of '%s'", to, choice->name);
+        if (found < 0 && (theirs ? ti_text_eq(theirs, from) : first))
             found = value;
-        list = tc_text_format(c->arena, "%s%s%s", list, *list && *from ? ", " : "", from);
+        list = ti_text_format(c->arena, "%s%s%s", list, *list && *from ? ", " : "", from);
         first = false;
-    } while (tc_cook_take(c, ','));
-    tc_cook_need(c, '}');
+    } while (ti_cook_take(c, ','));
+    ti_cook_need(c, '}');
     if (found < 0 && c->b)
-        tc_b_bad(c->b, TC_E_ARGUMENT, "'%s' is '%s'; known are %s", name, theirs, list);
+        ti_b_bad(c->b, TC_E_ARGUMENT, "'%s' is '%s'; known are %s", name, theirs, list);
     return found < 0 ? 0 : found;
 }
 
 static int chosen(tc_cook *c, const tc_choice *choice)
 {
-    if (tc_cook_next(c) == '\'') {
+    if (ti_cook_next(c) == '\'') {
         const char *name = text_of(c);
         int value = among(choice, name);
         if (value < 0)
-            tc_cook_wrong(c, "'%s' is not a word of '%s'", name, choice->name);
+            ti_cook_wrong(c, "'%s' is not a word of '%s'", name, choice->name);
         return value;
     }
-    const char *name = tc_cook_argument(c);
-    if (tc_cook_take(c, '{'))
+    const char *name = ti_cook_argument(c);
+    if (ti_cook_take(c, '{'))
         return translated(c, choice, name);
-    int64_t value = tc_cook_take(c, ':') ? tc_cook_whole(c) : 0;
-    if (tc_cook_given(c, name, true, "an integer"))
+    int64_t value = ti_cook_take(c, ':') ? ti_cook_whole(c) : 0;
+    if (ti_cook_given(c, name, true, "an integer"))
         value = c->from->i64(c->b, name);
     if (value >= 0 && value < choice->count)
         return (int)value;
     if (c->b)
-        tc_b_bad(c->b, TC_E_ARGUMENT, "'%s' is %" PRId64 ", which is not known", name, value);
+        ti_b_bad(c->b, TC_E_ARGUMENT, "'%s' is %" PRId64 ", which is not known", name, value);
     return 0;
 }
 
@@ -400,36 +400,36 @@ static tc_dtype type_of(tc_cook *c)
     if (type_named(c, "dtype", &type))
         return type ? type->dtype : TC_none;
     const char *start = c->at;
-    tc_dtype named = tc_dtype_named(tc_cook_word(c));
+    tc_dtype named = ti_dtype_named(ti_cook_word(c));
     if (named != TC_none)
         return named;
     c->at = start;
-    const char *name = tc_cook_argument(c);
-    bool optional = tc_cook_take(c, '?');
-    tc_dtype missing = tc_cook_take(c, ':') ? tc_dtype_named(tc_cook_word(c)) : TC_none;
-    return tc_cook_given(c, name, optional || missing, "an element type") ? c->from->dtype(c->b,
+    const char *name = ti_cook_argument(c);
+    bool optional = ti_cook_take(c, '?');
+    tc_dtype missing = ti_cook_take(c, ':') ? ti_dtype_named(ti_cook_word(c)) : TC_none;
+    return ti_cook_given(c, name, optional || missing, "an element type") ? c->from->dtype(c->b,
                                                                                            name)
                                                                   : missing;
 }
 
 /* One field of the operator's record, from the text behind `=`. */
-void tc_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val first)
+void ti_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val first)
 {
     void *to = record + f->at;
-    const tc_type *x = c->b && c->b->status == TC_OK && first ? tc_b_type(c->b, first) : NULL;
+    const tc_type *x = c->b && c->b->status == TC_OK && first ? ti_b_type(c->b, first) : NULL;
     switch (f->kind) {
     case TC_FIELD_f64:
-        *(double *)to = tc_cook_number(c, REAL);
+        *(double *)to = ti_cook_number(c, REAL);
         return;
     case TC_FIELD_i64: {
-        int64_t v = tc_cook_whole(c);
-        bool axis = tc_text_starts(f->name, "axis") && x;
-        *(int64_t *)to = axis ? tc_b_axis(c->b, v, x->rank + (op == TC_OP_stack)) : v;
+        int64_t v = ti_cook_whole(c);
+        bool axis = ti_text_starts(f->name, "axis") && x;
+        *(int64_t *)to = axis ? ti_b_axis(c->b, v, x->rank + (op == TC_OP_stack)) : v;
         return;
     }
     case TC_FIELD_bool:
     case TC_FIELD_flag:
-        *(bool *)to = tc_cook_number(c, TRUTH) != 0;
+        *(bool *)to = ti_cook_number(c, TRUTH) != 0;
         return;
     case TC_FIELD_ints:
         *(tc_ints *)to = list_of(c, f->name, x);
@@ -442,7 +442,7 @@ void tc_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val
         return;
     default:
         if (f->kind < TC_FIELD_CHOICES)
-            tc_cook_wrong(c, "field '%s' is not allowed here", f->name);
+            ti_cook_wrong(c, "field '%s' is not allowed here", f->name);
         else
             *(int *)to = chosen(c, &tc_choices[f->kind - TC_FIELD_CHOICES]);
     }

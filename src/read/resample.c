@@ -68,7 +68,7 @@ static uint8_t cut(int64_t sum)
 static tc_picture across(tc_arena *arena, tc_picture from, int32_t w, tc_filter filter)
 {
     tc_picture to = {from.h, w, from.c,
-                     tc_arena_raw(arena, (size_t)from.h * (size_t)w * (size_t)from.c)};
+                     ti_arena_raw(arena, (size_t)from.h * (size_t)w * (size_t)from.c)};
     const taps *t = find_taps(arena, from.w, w, filter);
     for (int32_t y = 0; y < from.h; y++) {
         const uint8_t *row = from.pixel + (size_t)y * (size_t)from.w * (size_t)from.c;
@@ -87,7 +87,7 @@ static tc_picture across(tc_arena *arena, tc_picture from, int32_t w, tc_filter 
 static tc_picture down(tc_arena *arena, tc_picture from, int32_t h, tc_filter filter)
 {
     size_t row = (size_t)from.w * (size_t)from.c;
-    tc_picture to = {h, from.w, from.c, tc_arena_raw(arena, (size_t)h * row)};
+    tc_picture to = {h, from.w, from.c, ti_arena_raw(arena, (size_t)h * row)};
     const taps *t = find_taps(arena, from.h, h, filter);
     for (int32_t y = 0; y < h; y++)
         for (size_t x = 0; x < row; x++) {
@@ -99,7 +99,7 @@ static tc_picture down(tc_arena *arena, tc_picture from, int32_t h, tc_filter fi
     return to;
 }
 
-tc_picture tc_resample(tc_arena *arena, tc_picture from, int32_t h, int32_t w, tc_filter filter)
+tc_picture ti_resample(tc_arena *arena, tc_picture from, int32_t h, int32_t w, tc_filter filter)
 {
     if (w != from.w)
         from = across(arena, from, w, filter);

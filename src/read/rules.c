@@ -13,7 +13,7 @@ typedef struct reader {
 
 static tc_status wrong(const reader *r, const char *expected)
 {
-    return tc_usage(r->ctx, "--preprocess %s=%.*s: expected %s", r->key, (int)r->value.n,
+    return ti_usage(r->ctx, "--preprocess %s=%.*s: expected %s", r->key, (int)r->value.n,
                     r->value.p, expected);
 }
 
@@ -23,9 +23,9 @@ static bool take_size(tc_str text, int32_t *h, int32_t *w, int *n)
     const char *x = memchr(text.p, 'x', text.n);
     int64_t a, b = 0;
     tc_str left = {text.p, x ? (size_t)(x - text.p) : text.n};
-    if (!tc_text_to_i64(left, &a) || a < 1 || a > 1 << 15)
+    if (!ti_text_to_i64(left, &a) || a < 1 || a > 1 << 15)
         return false;
-    if (x && (!tc_text_to_i64((tc_str){x + 1, text.n - left.n - 1}, &b) || b < 1 || b > 1 << 15))
+    if (x && (!ti_text_to_i64((tc_str){x + 1, text.n - left.n - 1}, &b) || b < 1 || b > 1 << 15))
         return false;
     *h = (int32_t)a;
     *w = (int32_t)b;
@@ -57,7 +57,7 @@ static tc_status list(const reader *r, double *out, int *n, bool positive)
     for (*n = 0; *n < TC_MOST_CHANNELS; ++*n) {
         const char *comma = memchr(rest.p, ',', rest.n);
         tc_str word = {rest.p, comma ? (size_t)(comma - rest.p) : rest.n};
-        if (!tc_text_to_f64(word, &out[*n]) || !isfinite(out[*n]) || (positive && out[*n] <= 0))
+        if (!ti_text_to_f64(word, &out[*n]) || !isfinite(out[*n]) || (positive && out[*n] <= 0))
             break;
         if (!comma) {
             ++*n;
@@ -80,35 +80,35 @@ static tc_status std(const reader *r)
 
 static tc_status filter(const reader *r)
 {
-    r->out->filter = tc_str_is(r->value, "bicubic") ? TC_FILTER_BICUBIC : TC_FILTER_BILINEAR;
-    return tc_str_is(r->value, "bilinear") || r->out->filter == TC_FILTER_BICUBIC
+    r->out->filter = ti_str_is(r->value, "bicubic") ? TC_FILTER_BICUBIC : TC_FILTER_BILINEAR;
+    return ti_str_is(r->value, "bilinear") || r->out->filter == TC_FILTER_BICUBIC
                ? TC_OK
                : wrong(r, "bilinear or bicubic");
 }
 
 static tc_status range(const reader *r)
 {
-    return tc_text_to_f64(r->value, &r->out->range) && (r->out->range == 1 || r->out->range == 255)
+    return ti_text_to_f64(r->value, &r->out->range) && (r->out->range == 1 || r->out->range == 255)
                ? TC_OK
                : wrong(r, "1 or 255");
 }
 
 static tc_status order(const reader *r)
 {
-    r->out->bgr = tc_str_is(r->value, "bgr");
-    return r->out->bgr || tc_str_is(r->value, "rgb") ? TC_OK : wrong(r, "rgb or bgr");
+    r->out->bgr = ti_str_is(r->value, "bgr");
+    return r->out->bgr || ti_str_is(r->value, "rgb") ? TC_OK : wrong(r, "rgb or bgr");
 }
 
 static tc_status layout(const reader *r)
 {
-    r->out->layout = tc_str_is(r->value, "nchw") ? 'c' : tc_str_is(r->value, "nhwc") ? 'w' : 0;
+    r->out->layout = ti_str_is(r->value, "nchw") ? 'c' : ti_str_is(r->value, "nhwc") ? 'w' : 0;
     return r->out->layout ? TC_OK : wrong(r, "nchw or nhwc");
 }
 
 static tc_status rate(const reader *r)
 {
     int64_t v;
-    if (!tc_text_to_i64(r->value, &v) || v < 1 || v > INT32_MAX)
+    if (!ti_text_to_i64(r->value, &v) || v < 1 || v > INT32_MAX)
         return wrong(r, "samples per second, such as 16000");
     r->out->rate = (int32_t)v;
     return TC_OK;
@@ -122,18 +122,18 @@ static const struct {
 
 static tc_status unknown(tc_ctx *ctx, tc_str key)
 {
-    const char *word = tc_text_copy(&ctx->arena, key), *near = NULL;
+    const char *word = ti_text_copy(&ctx->arena, key), *near = NULL;
     size_t least = 3;
     for (size_t i = 0; i < TC_COUNT(rules); i++)
-        if (tc_text_distance(word, rules[i].key) < least) {
-            least = tc_text_distance(word, rules[i].key);
+        if (ti_text_distance(word, rules[i].key) < least) {
+            least = ti_text_distance(word, rules[i].key);
             near = rules[i].key;
         }
-    tc_status status = tc_usage(ctx, "--preprocess: unknown rule '%s'", word);
+    tc_status status = ti_usage(ctx, "--preprocess: unknown rule '%s'", word);
     if (near)
-        tc_note(ctx, NULL, "did you mean '%s'?", near);
+        ti_note(ctx, NULL, "did you mean '%s'?", near);
     else
-        tc_note(ctx, NULL, "rules are resize, crop, filter, mean, std, range, order, layout, rate");
+        ti_note(ctx, NULL, "rules are resize, crop, filter, mean, std, range, order, layout, rate");
     return status;
 }
 
@@ -142,7 +142,7 @@ static tc_status take(tc_ctx *ctx, tc_str word, tc_rules *out)
     const char *is = memchr(word.p, '=', word.n);
     tc_str key = {word.p, is ? (size_t)(is - word.p) : word.n};
     for (size_t i = 0; i < TC_COUNT(rules); i++)
-        if (tc_str_is(key, rules[i].key)) {
+        if (ti_str_is(key, rules[i].key)) {
             reader r = {ctx,
                         rules[i].key,
                         {is ? is + 1 : word.p + word.n, is ? word.n - key.n - 1 : 0},
@@ -152,7 +152,7 @@ static tc_status take(tc_ctx *ctx, tc_str word, tc_rules *out)
     return unknown(ctx, key);
 }
 
-tc_status tc_rules_parse(tc_ctx *ctx, const char *text, tc_rules *out)
+tc_status ti_rules_parse(tc_ctx *ctx, const char *text, tc_rules *out)
 {
     *out = (tc_rules){0};
     while (*(text += strspn(text, " \t\n"))) {

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-void tc_survey_count(tc_ctx *ctx, tc_survey *s, const char *name)
+void ti_survey_count(tc_ctx *ctx, tc_survey *s, const char *name)
 {
     s->n_node++;
     if (!s->seen.arena)
-        tc_map_init(&s->seen, &ctx->arena);
-    void **slot = tc_map_at(&s->seen, tc_str_of(name));
+        ti_map_init(&s->seen, &ctx->arena);
+    void **slot = ti_map_at(&s->seen, ti_str_of(name));
     if (*slot) {
         s->op[(uintptr_t)*slot - 1].count++;
         return;
@@ -27,7 +27,7 @@ static int by_count(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-void tc_survey_sort(tc_survey *s)
+void ti_survey_sort(tc_survey *s)
 {
     if (s->n_op)
         qsort(s->op, s->n_op, sizeof *s->op, by_count);
@@ -36,19 +36,19 @@ void tc_survey_sort(tc_survey *s)
 static void add_port(tc_ctx *ctx, const tc_graph *g, tc_val val, const char *name, const char *text,
                      tc_survey_port **list, size_t *n, size_t *cap)
 {
-    const tc_type *type = tc_type_of(g, val);
+    const tc_type *type = ti_type_of(g, val);
     if (!name)
         name =
-            val && g->val[val]->name ? g->val[val]->name : tc_text_format(&ctx->arena, "%zu", *n);
+            val && g->val[val]->name ? g->val[val]->name : ti_text_format(&ctx->arena, "%zu", *n);
     tc_grow(&ctx->arena, *list, *n, *cap);
-    (*list)[(*n)++] = (tc_survey_port){name, type   ? tc_type_text(&ctx->arena, type)
+    (*list)[(*n)++] = (tc_survey_port){name, type   ? ti_type_text(&ctx->arena, type)
                                              : text ? text
                                                     : "-"};
 }
 
 static void add_ports(const tc_module *m, tc_survey *s)
 {
-    const tc_graph *g = tc_main(m);
+    const tc_graph *g = ti_main(m);
     for (size_t i = 0; i < m->n_in_port; i++)
         add_port(m->ctx, g, m->in_port[i].val, m->in_port[i].name, m->in_port[i].text, &s->in,
                  &s->n_in, &s->cap_in);
@@ -64,10 +64,10 @@ static void add_ports(const tc_module *m, tc_survey *s)
 static const char *op_name(tc_ctx *ctx, tc_op op)
 {
     const char *name = tc_ops[op].name;
-    return tc_text_starts(name, "tosa_") ? tc_text_format(&ctx->arena, "tosa.%s", name + 5) : name;
+    return ti_text_starts(name, "tosa_") ? ti_text_format(&ctx->arena, "tosa.%s", name + 5) : name;
 }
 
-void tc_survey_module(const tc_module *m, tc_survey *s)
+void ti_survey_module(const tc_module *m, tc_survey *s)
 {
     add_ports(m, s);
     if (!s->producer)
@@ -77,14 +77,14 @@ void tc_survey_module(const tc_module *m, tc_survey *s)
         for (size_t k = 0; k < g->n_node; k++) {
             const tc_node *node = g->node[k];
             if (node->op != TC_OP_const) {
-                tc_survey_count(m->ctx, s, op_name(m->ctx, node->op));
+                ti_survey_count(m->ctx, s, op_name(m->ctx, node->op));
                 continue;
             }
-            const tc_type *type = tc_type_of(g, node->out[0]);
+            const tc_type *type = ti_type_of(g, node->out[0]);
             s->constants.tensors++;
             s->constants.elements += tc_type_count(type);
             s->constants.bytes += (int64_t)tc_type_bytes(type);
         }
     }
-    tc_survey_sort(s);
+    ti_survey_sort(s);
 }

@@ -44,18 +44,18 @@ typedef struct tc_survey {
 } tc_survey;
 
 /* From the file itself, operators that are not known included. */
-TC_MUST_USE tc_status tc_survey_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey *out);
+TC_MUST_USE tc_status ti_survey_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey *out);
 
-TC_MUST_USE tc_status tc_survey_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey *out);
+TC_MUST_USE tc_status ti_survey_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey *out);
 
-TC_MUST_USE tc_status tc_survey_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes,
+TC_MUST_USE tc_status ti_survey_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes,
                                        tc_survey *out);
 
 /* From a graph that has been read. */
-void tc_survey_module(const tc_module *module, tc_survey *out);
+void ti_survey_module(const tc_module *module, tc_survey *out);
 
 /* For those who fill one in: one more of that name, and the final order. */
-void tc_survey_count(tc_ctx *ctx, tc_survey *s, const char *name);
-void tc_survey_sort(tc_survey *s);
+void ti_survey_count(tc_ctx *ctx, tc_survey *s, const char *name);
+void ti_survey_sort(tc_survey *s);
 
 #endif

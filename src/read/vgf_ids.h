@@ -39,21 +39,21 @@ typedef struct {
 } tc_vgf_reader;
 
 /* A message with the place of the instruction at hand. */
-tc_status tc_vgf_bad(tc_vgf_reader *r, tc_diag_id id, const char *what);
-const tc_loc *tc_vgf_loc(tc_vgf_reader *r, uint32_t id, const char *target);
+tc_status ti_vgf_bad(tc_vgf_reader *r, tc_diag_id id, const char *what);
+const tc_loc *ti_vgf_loc(tc_vgf_reader *r, uint32_t id, const char *target);
 
 /* The instruction that makes an id; one with op 0 when there is none. */
-const tc_spv_instr *tc_vgf_made_by(const tc_vgf_reader *r, uint32_t id);
+const tc_spv_instr *ti_vgf_made_by(const tc_vgf_reader *r, uint32_t id);
 
 /* A constant of 32 bits; false when it is none. */
-bool tc_vgf_u32(const tc_vgf_reader *r, uint32_t id, uint32_t *out);
+bool ti_vgf_u32(const tc_vgf_reader *r, uint32_t id, uint32_t *out);
 
-TC_MUST_USE tc_status tc_vgf_tensor_type(tc_vgf_reader *r, uint32_t id, const tc_type **out);
+TC_MUST_USE tc_status ti_vgf_tensor_type(tc_vgf_reader *r, uint32_t id, const tc_type **out);
 
 /* A scalar constant into one element of our memory, and a tensor constant, from the code or beside
  * it. */
-TC_MUST_USE tc_status tc_vgf_scalar(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, uint8_t *at);
-TC_MUST_USE tc_status tc_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type,
+TC_MUST_USE tc_status ti_vgf_scalar(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, uint8_t *at);
+TC_MUST_USE tc_status ti_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type,
                                     const void **data);
 
 #endif

@@ -6,9 +6,9 @@
 #include "../drive/model.h"
 #include "../wire/file.h"
 
-int32_t tc_content_node(const tc_content *c, const char *name)
+int32_t ti_content_node(const tc_content *c, const char *name)
 {
-    return name ? (int32_t)(uintptr_t)tc_map_get(&c->by_name, tc_str_of(name)) - 1 : -1;
+    return name ? (int32_t)(uintptr_t)ti_map_get(&c->by_name, ti_str_of(name)) - 1 : -1;
 }
 
 /* ---- nodes ---- */
@@ -26,7 +26,7 @@ static const char *node_name(tc_ctx *ctx, const tc_graph *g, const tc_node *node
         return node->loc->node;
     if (node->n_out && g->val[node->out[0]]->name)
         return g->val[node->out[0]]->name;
-    return tc_text_format(&ctx->arena, "%s.%u", tc_ops[node->op].name,
+    return ti_text_format(&ctx->arena, "%s.%u", tc_ops[node->op].name,
                           node->n_out ? node->out[0] : 0);
 }
 
@@ -36,7 +36,7 @@ static tc_report_node *add_node(tc_content *c, const char *name, const char *op,
     tc_report_node *n = &c->node[c->n_node++];
     *n = (tc_report_node){
         .name = name, .op = op, .loc = loc, .type = type, .where = TC_WHERE_UNKNOWN};
-    void **slot = tc_map_at(&c->by_name, tc_str_of(name));
+    void **slot = ti_map_at(&c->by_name, ti_str_of(name));
     if (!*slot)
         *slot = (void *)(uintptr_t)c->n_node;
     return n;
@@ -63,11 +63,11 @@ static void find_nodes(tc_content *c)
     const tc_graph *g = c->model;
     uint32_t *maker = tc_new_n(&ctx->scratch, uint32_t, g->n_val); /* of a value: node + 1 */
     c->node = tc_new_n(&ctx->arena, tc_report_node, g->n_in + g->n_node + g->n_out + 1);
-    tc_map_init(&c->by_name, &ctx->arena);
+    ti_map_init(&c->by_name, &ctx->arena);
     for (size_t i = 0; i < g->n_in; i++) {
-        const char *name = tc_input_name(g, i);
-        add_node(c, name ? name : tc_text_format(&ctx->arena, "input %zu", i), "input", &nowhere,
-                 tc_type_of(g, g->in[i]));
+        const char *name = ti_input_name(g, i);
+        add_node(c, name ? name : ti_text_format(&ctx->arena, "input %zu", i), "input", &nowhere,
+                 ti_type_of(g, g->in[i]));
         maker[g->in[i]] = (uint32_t)c->n_node;
     }
     for (size_t k = 0; k < g->n_node; k++) {
@@ -75,24 +75,24 @@ static void find_nodes(tc_content *c)
         if (!is_shown(node))
             continue;
         tc_report_node *n = add_node(c, node_name(ctx, g, node), tc_ops[node->op].name, node->loc,
-                                     node->n_out ? tc_type_of(g, node->out[0]) : NULL);
+                                     node->n_out ? ti_type_of(g, node->out[0]) : NULL);
         read_values(c, maker, node->in, (size_t)node->n_in, n);
         for (int i = 0; i < node->n_out; i++) {
             maker[node->out[i]] = (uint32_t)c->n_node;
             const char *value = g->val[node->out[i]]->name;
-            void **slot = value ? tc_map_at(&c->by_name, tc_str_of(value)) : NULL;
+            void **slot = value ? ti_map_at(&c->by_name, ti_str_of(value)) : NULL;
             if (slot && !*slot)
                 *slot = (void *)(uintptr_t)c->n_node;
         }
     }
     for (size_t i = 0; i < g->n_out; i++) {
-        const char *name = tc_output_name_of(g, i);
+        const char *name = ti_output_name_of(g, i);
         tc_report_node *n = &c->node[c->n_node++];
-        *n = (tc_report_node){.name = tc_text_format(&ctx->arena, "output %zu%s%s", i,
+        *n = (tc_report_node){.name = ti_text_format(&ctx->arena, "output %zu%s%s", i,
                                                      name ? ": " : "", name ? name : ""),
                               .op = "output",
                               .loc = &nowhere,
-                              .type = tc_type_of(g, g->out[i]),
+                              .type = ti_type_of(g, g->out[i]),
                               .where = TC_WHERE_UNKNOWN};
         read_values(c, maker, &g->out[i], 1, n);
     }
@@ -103,7 +103,7 @@ static void find_nodes(tc_content *c)
 static void take_types(tc_content *c, const tc_graph *from, bool second)
 {
     for (size_t v = 1; v < from->n_val; v++) {
-        int32_t at = from->val[v]->def ? tc_content_node(c, from->val[v]->name) : -1;
+        int32_t at = from->val[v]->def ? ti_content_node(c, from->val[v]->name) : -1;
         const tc_type *type = from->val[v]->type;
         if (at < 0 || !type || from->val[v]->def->op == TC_OP_const)
             continue;
@@ -121,16 +121,16 @@ static void find_places(tc_content *c, const tc_compiled *compiled)
             c->node[k].where = TC_WHERE_MERGED;
     for (size_t i = 0; i < compiled->split.n_left; i++) {
         const tc_split_left *l = &compiled->split.left[i];
-        int32_t at = tc_content_node(c, l->node->loc->node);
+        int32_t at = ti_content_node(c, l->node->loc->node);
         if (at >= 0) {
             c->node[at].where = TC_WHERE_CPU;
             c->node[at].why = l->why;
         }
     }
     for (size_t r = 0; r < compiled->n_region; r++) {
-        const tc_graph *g = tc_main(compiled->region[r].module);
+        const tc_graph *g = ti_main(compiled->region[r].module);
         for (size_t i = 0; i < compiled->region[r].n_node; i++) {
-            int32_t at = tc_content_node(c, compiled->region[r].node[i]);
+            int32_t at = ti_content_node(c, compiled->region[r].node[i]);
             if (at >= 0) {
                 c->node[at].where = (int)r;
                 c->node[at].why = NULL;
@@ -138,7 +138,7 @@ static void find_places(tc_content *c, const tc_compiled *compiled)
         }
         for (size_t k = 0; k < g->n_node; k++) {
             int32_t at =
-                g->node[k]->op == TC_OP_const ? -1 : tc_content_node(c, g->node[k]->loc->node);
+                g->node[k]->op == TC_OP_const ? -1 : ti_content_node(c, g->node[k]->loc->node);
             if (at < 0)
                 continue;
             tc_report_node *n = &c->node[at];
@@ -160,28 +160,28 @@ static void lay_out(tc_content *c)
                                    .module_type = c->node[k].loc->module_type,
                                    .in = c->node[k].in,
                                    .n_in = c->node[k].n_in};
-    c->layout = tc_layout_make(&c->ctx->arena, &c->ctx->scratch, node, c->n_node);
+    c->layout = ti_layout_make(&c->ctx->arena, &c->ctx->scratch, node, c->n_node);
 }
 
 static tc_status content_find(tc_ctx *ctx, const tc_report_options *o, tc_content *out)
 {
     *out = (tc_content){.ctx = ctx, .options = *o};
     if (!o->model)
-        return tc_usage(ctx, "a report needs a model");
-    out->model = tc_main(o->model->module);
+        return ti_usage(ctx, "a report needs a model");
+    out->model = ti_main(o->model->module);
     find_nodes(out);
     const tc_model *typed = o->typed;
     if (o->compiled) {
         find_places(out, o->compiled);
         if (o->compiled->typed)
-            take_types(out, tc_main(o->compiled->typed), false);
-        TC_TRY(tc_content_costs(out));
-        tc_content_memory(out);
+            take_types(out, ti_main(o->compiled->typed), false);
+        TC_TRY(ti_content_costs(out));
+        ti_content_memory(out);
     } else if (typed)
-        take_types(out, tc_main(typed->module), false);
+        take_types(out, ti_main(typed->module), false);
     if (o->second)
-        take_types(out, tc_main(o->second->module), true);
-    TC_TRY(tc_content_errors(out));
+        take_types(out, ti_main(o->second->module), true);
+    TC_TRY(ti_content_errors(out));
     lay_out(out);
     return TC_OK;
 }
@@ -195,13 +195,13 @@ static tc_status make(tc_ctx *ctx, const tc_report_options *options, tc_report_f
     tc_content content;
     tc_buf buf;
     TC_TRY(content_find(ctx, &o, &content));
-    tc_buf_init(&buf, &ctx->arena);
+    ti_buf_init(&buf, &ctx->arena);
     if (form == TC_REPORT_FORM_JSON)
-        tc_content_json(&content, false, &buf);
+        ti_content_json(&content, false, &buf);
     else if (form == TC_REPORT_FORM_MODEL_EXPLORER)
-        tc_content_explorer(&content, &buf);
+        ti_content_explorer(&content, &buf);
     else
-        tc_content_page(&content, &buf);
+        ti_content_page(&content, &buf);
     *out = (tc_bytes){buf.data, buf.size};
     return TC_OK;
 }
@@ -216,8 +216,8 @@ static tc_status write_report(tc_ctx *ctx, const tc_report_options *options, con
 {
     tc_bytes bytes;
     TC_TRY(make(ctx, options,
-                tc_text_ends(path, ".json") ? TC_REPORT_FORM_JSON : TC_REPORT_FORM_HTML, &bytes));
-    return tc_file_write(ctx, path, bytes);
+                ti_text_ends(path, ".json") ? TC_REPORT_FORM_JSON : TC_REPORT_FORM_HTML, &bytes));
+    return ti_file_write(ctx, path, bytes);
 }
 
 tc_status tc_report_write(tc_ctx *ctx, const tc_report_options *options, const char *path)

@@ -13,12 +13,12 @@ static void take(tc_content *c, const tc_comparison *from, int which)
 {
     tc_compared_value v = {.size = sizeof v};
     for (size_t i = 0; tc_comparison_value(from, i, &v); i++) {
-        int32_t at = tc_content_node(c, v.name);
+        int32_t at = ti_content_node(c, v.name);
         size_t output = 0;
-        if (at < 0 && tc_text_starts(v.name, "output ")) /* named by its place */
+        if (at < 0 && ti_text_starts(v.name, "output ")) /* named by its place */
             for (size_t k = 0; k < c->n_node; k++)
-                if (tc_text_eq(c->node[k].op, "output") &&
-                    tc_text_eq(v.name, tc_text_format(&c->ctx->scratch, "output %zu", output++)))
+                if (ti_text_eq(c->node[k].op, "output") &&
+                    ti_text_eq(v.name, ti_text_format(&c->ctx->scratch, "output %zu", output++)))
                     at = (int32_t)k;
         if (at < 0)
             continue;
@@ -37,10 +37,10 @@ static tc_status against(tc_content *c, const tc_model *other, int which)
 {
     tc_comparison *found = NULL;
     tc_trial trial;
-    tc_trial_begin(c->ctx, &trial);
+    ti_trial_begin(c->ctx, &trial);
     tc_status status =
         tc_compare_models(c->ctx, c->options.model, other, c->options.samples, &found);
-    tc_trial_end(c->ctx, &trial);
+    ti_trial_end(c->ctx, &trial);
     if (status == TC_OK)
         take(c, found, which);
     return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
@@ -49,15 +49,15 @@ static tc_status against(tc_content *c, const tc_model *other, int which)
 static tc_status measure(tc_content *c)
 {
     const tc_report_options *o = &c->options;
-    tc_model *watched = o->compiled ? tc_compiled_watched(c->ctx, o->compiled) : NULL;
+    tc_model *watched = o->compiled ? ti_compiled_watched(c->ctx, o->compiled) : NULL;
     if (o->compiled && o->compiled->typed)
-        TC_TRY(against(c, tc_model_of(c->ctx, o->compiled->model->name, o->compiled->typed), 0));
+        TC_TRY(against(c, ti_model_of(c->ctx, o->compiled->model->name, o->compiled->typed), 0));
     else if (o->typed)
         TC_TRY(against(c, o->typed, 0));
     return watched ? against(c, watched, 1) : TC_OK;
 }
 
-tc_status tc_content_errors(tc_content *c)
+tc_status ti_content_errors(tc_content *c)
 {
     const tc_report_options *o = &c->options;
     if (o->comparison) {

@@ -149,14 +149,14 @@ static void sweep(layers *l, bool down)
 {
     for (size_t i = 1; i < l->n_row; i++) {
         size_t r = down ? i : l->n_row - 1 - i;
-        tc_mark mark = tc_arena_mark(l->scratch);
+        tc_mark mark = ti_arena_mark(l->scratch);
         for (uint32_t k = 0; k < l->n_in[r]; k++) {
             spot *s = &l->spot[l->row[r][k]];
             s->wish =
                 down ? mean_of(l, s->up, s->n_up, s->at) : mean_of(l, s->down, s->n_down, s->at);
         }
         sort_row(l, r);
-        tc_arena_rewind(l->scratch, mark);
+        ti_arena_rewind(l->scratch, mark);
     }
 }
 
@@ -183,7 +183,7 @@ static uint64_t crossings_below(layers *l, size_t r, uint32_t *tree)
 
 static uint64_t crossings_of(layers *l)
 {
-    tc_mark mark = tc_arena_mark(l->scratch);
+    tc_mark mark = ti_arena_mark(l->scratch);
     uint32_t widest = 0;
     uint64_t sum = 0;
     for (size_t r = 0; r < l->n_row; r++)
@@ -191,7 +191,7 @@ static uint64_t crossings_of(layers *l)
     uint32_t *tree = tc_new_n(l->scratch, uint32_t, widest + 1);
     for (size_t r = 0; r + 1 < l->n_row; r++)
         sum += crossings_below(l, r, tree);
-    tc_arena_rewind(l->scratch, mark);
+    ti_arena_rewind(l->scratch, mark);
     return sum;
 }
 
@@ -215,9 +215,9 @@ static void reserve_rows(const layers *l, tc_arena *arena)
         g->row[r] = tc_new_n(arena, int32_t, l->n_in[r]);
 }
 
-void tc_layers_make(tc_arena *arena, tc_arena *scratch, tc_layout_group *g)
+void ti_layers_make(tc_arena *arena, tc_arena *scratch, tc_layout_group *g)
 {
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     layers l = {.scratch = scratch, .g = g};
     uint32_t *rank = tc_new_n(scratch, uint32_t, g->n_item + 1);
     find_rows(g, scratch, rank);
@@ -238,5 +238,5 @@ void tc_layers_make(tc_arena *arena, tc_arena *scratch, tc_layout_group *g)
             keep_rows(&l);
         }
     }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }

@@ -6,6 +6,6 @@
 #include "report_layout.h"
 
 /* Fills the group's rows from its items and edges, which go from earlier items to later ones. */
-void tc_layers_make(tc_arena *arena, tc_arena *scratch, tc_layout_group *group);
+void ti_layers_make(tc_arena *arena, tc_arena *scratch, tc_layout_group *group);
 
 #endif

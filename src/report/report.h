@@ -84,16 +84,16 @@ typedef struct tc_content {
 } tc_content;
 
 /* report_cost.c, report_memory.c, error.c: parts of it. */
-TC_MUST_USE tc_status tc_content_costs(tc_content *c);
-void tc_content_memory(tc_content *c);
-TC_MUST_USE tc_status tc_content_errors(tc_content *c);
+TC_MUST_USE tc_status ti_content_costs(tc_content *c);
+void ti_content_memory(tc_content *c);
+TC_MUST_USE tc_status ti_content_errors(tc_content *c);
 
 /* The node of that name, or -1. */
-int32_t tc_content_node(const tc_content *c, const char *name);
+int32_t ti_content_node(const tc_content *c, const char *name);
 
-void tc_content_json(const tc_content *c, bool compact, tc_buf *out);
-void tc_content_page(const tc_content *c, tc_buf *out);
-void tc_content_explorer(const tc_content *c, tc_buf *out);
+void ti_content_json(const tc_content *c, bool compact, tc_buf *out);
+void ti_content_page(const tc_content *c, tc_buf *out);
+void ti_content_explorer(const tc_content *c, tc_buf *out);
 
 /* Files of the page, as the build embeds them. */
 #define TC_PAGE(name)                                                                              \

@@ -11,9 +11,9 @@
 /* Products and sums of one TOSA operator; 0 for what does neither. */
 static double macs_of(const tc_graph *g, const tc_node *node)
 {
-    const tc_type *out = node->n_out ? tc_type_of(g, node->out[0]) : NULL;
-    const tc_type *w = node->n_in > 1 ? tc_type_of(g, node->in[1]) : NULL,
-                  *x = node->n_in ? tc_type_of(g, node->in[0]) : NULL;
+    const tc_type *out = node->n_out ? ti_type_of(g, node->out[0]) : NULL;
+    const tc_type *w = node->n_in > 1 ? ti_type_of(g, node->in[1]) : NULL,
+                  *x = node->n_in ? ti_type_of(g, node->in[0]) : NULL;
     if (!out || !w || !x)
         return 0;
     double results = (double)tc_type_count(out), weights = (double)tc_type_count(w);
@@ -37,9 +37,9 @@ static double bytes_of(const tc_graph *g, const tc_node *node)
 {
     double bytes = 0;
     for (int i = 0; i < node->n_in; i++)
-        bytes += node->in[i] ? (double)tc_type_bytes(tc_type_of(g, node->in[i])) : 0;
+        bytes += node->in[i] ? (double)tc_type_bytes(ti_type_of(g, node->in[i])) : 0;
     for (int i = 0; i < node->n_out; i++)
-        bytes += (double)tc_type_bytes(tc_type_of(g, node->out[i]));
+        bytes += (double)tc_type_bytes(ti_type_of(g, node->out[i]));
     return bytes;
 }
 
@@ -57,7 +57,7 @@ static void add_shapes(tc_content *c, const tc_graph *g)
         const tc_node *node = g->node[k];
         int32_t at = node->op == TC_OP_const || node->op == TC_OP_call
                          ? -1
-                         : tc_content_node(c, node->loc->node);
+                         : ti_content_node(c, node->loc->node);
         tc_report_cost cost = {.macs = macs_of(g, node), .bytes = bytes_of(g, node)};
         if (at >= 0)
             add(&c->node[at].cost, cost);
@@ -71,7 +71,7 @@ static tc_status add_profile(tc_content *c)
     tc_profile *profile;
     tc_profile_op op = {.size = sizeof op};
     tc_profile_info info = {.size = sizeof info};
-    TC_TRY(tc_profile_made(c->ctx, c->options.compiled, &profile));
+    TC_TRY(ti_profile_made(c->ctx, c->options.compiled, &profile));
     tc_profile_get_info(profile, &info);
     c->cycles = info.total.cycles;
     c->macs = info.total.macs; /* what the machine does, not what the shapes ask for */
@@ -87,7 +87,7 @@ static tc_status add_profile(tc_content *c)
         *s = (tc_report_step){
             .kind = op.name,
             .tosa = op.op,
-            .node = op.loc ? tc_content_node(c, op.loc->node) : -1,
+            .node = op.loc ? ti_content_node(c, op.loc->node) : -1,
             .region = op.stream,
             .cost = {.cycles = op.cost.cycles, .macs = op.cost.macs, .traffic = traffic},
             .hint = op.hint};
@@ -100,20 +100,20 @@ static tc_status add_profile(tc_content *c)
     return TC_OK;
 }
 
-tc_status tc_content_costs(tc_content *c)
+tc_status ti_content_costs(tc_content *c)
 {
     const tc_compiled *compiled = c->options.compiled;
     const tc_vela_job *jobs = compiled->jobs;
-    const tc_npu_machine *machine = tc_npu_machine_find(compiled->target.text);
+    const tc_npu_machine *machine = ti_npu_machine_find(compiled->target.text);
     c->notes = tc_new_n(&c->ctx->arena, tc_vela_map *, compiled->n_region + 1);
     c->macs_per_cycle = machine ? machine->macs : 0;
-    add_shapes(c, tc_main(compiled->module));
+    add_shapes(c, ti_main(compiled->module));
     for (size_t r = 0; r < compiled->n_region; r++) {
-        const tc_graph *g = tc_main(compiled->region[r].module);
-        if (g != tc_main(compiled->module))
+        const tc_graph *g = ti_main(compiled->region[r].module);
+        if (g != ti_main(compiled->module))
             add_shapes(c, g);
         if (jobs && jobs[r].notes.data)
-            c->notes[r] = tc_vela_map_read(&c->ctx->arena, jobs[r].notes);
+            c->notes[r] = ti_vela_map_read(&c->ctx->arena, jobs[r].notes);
     }
     return jobs ? add_profile(c) : TC_OK;
 }

@@ -12,7 +12,7 @@
 /* "tosa_conv2d" is "conv2d" to people. */
 static const char *bare(const char *op)
 {
-    return tc_text_starts(op, "tosa_") ? op + strlen("tosa_") : op;
+    return ti_text_starts(op, "tosa_") ? op + strlen("tosa_") : op;
 }
 
 /* Per-channel parameters are long: the type in short, and how many there are. */
@@ -22,33 +22,33 @@ static const char *type_text(const tc_content *c, const tc_type *t)
     if (!t)
         return NULL;
     if (!t->quant || t->quant->count == 1)
-        return tc_type_text(arena, t);
+        return ti_type_text(arena, t);
     tc_type bare = *t;
     bare.quant = NULL;
-    return tc_text_format(arena, "%s q(%d scales along axis %d)", tc_type_text(arena, &bare),
+    return ti_text_format(arena, "%s q(%d scales along axis %d)", ti_type_text(arena, &bare),
                           (int)t->quant->count, (int)t->quant->axis);
 }
 
 static void put_ports(const tc_content *c, tc_json_out *out, const char *name, bool output)
 {
     const tc_graph *g = c->model;
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
-        const char *port = output ? tc_output_name_of(g, i) : tc_input_name(g, i);
+        const char *port = output ? ti_output_name_of(g, i) : ti_input_name(g, i);
         tc_json_object(out, NULL, TC_J("name", port),
-                       TC_J("type", type_text(c, tc_type_of(g, output ? g->out[i] : g->in[i]))));
+                       TC_J("type", type_text(c, ti_type_of(g, output ? g->out[i] : g->in[i]))));
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void put_model(const tc_content *c, tc_json_out *out)
 {
     const tc_model *m = c->options.model;
-    tc_json_open(out, "model", '{');
+    ti_json_open(out, "model", '{');
     tc_json_put(out, TC_J("file", tc_model_file(m)), TC_J_IF("producer", tc_model_producer(m)));
     put_ports(c, out, "inputs", false);
     put_ports(c, out, "outputs", true);
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 /* ---- summary ---- */
@@ -59,7 +59,7 @@ static const tc_report_error *output_error(const tc_content *c, int which)
     const tc_report_error *worst = NULL;
     for (size_t k = 0; k < c->n_node; k++) {
         const tc_report_node *n = &c->node[k];
-        if (!tc_text_eq(n->op, "output"))
+        if (!ti_text_eq(n->op, "output"))
             continue;
         const tc_report_error *e = &n->error[which];
         if (!e->known && n->n_in)
@@ -75,9 +75,9 @@ static void put_sqnr(tc_json_out *out, const char *name, const tc_report_error *
     if (!e)
         return;
     if (isinf(e->sqnr_db))
-        tc_json_put_text(out, name, "exact");
+        ti_json_put_text(out, name, "exact");
     else
-        tc_json_put_real(out, name, e->sqnr_db);
+        ti_json_put_real(out, name, e->sqnr_db);
 }
 
 static void put_compiled(const tc_content *c, const tc_compiled *compiled, tc_json_out *out)
@@ -97,39 +97,39 @@ static void put_compiled(const tc_content *c, const tc_compiled *compiled, tc_js
     }
     tc_json_put(out, TC_J_IF("cycles", c->cycles), TC_J_IF("seconds", c->seconds));
     if (c->cycles > 0 && c->seconds > 0)
-        tc_json_put_real(out, "clock_hz", rint(c->cycles / c->seconds));
+        ti_json_put_real(out, "clock_hz", rint(c->cycles / c->seconds));
     tc_json_put(out, TC_J_IF("macs_per_cycle", (double)c->macs_per_cycle), TC_J_IF("sram", sram),
                 TC_J_IF("weights", weights));
 }
 
 static void put_summary(const tc_content *c, tc_json_out *out)
 {
-    tc_json_open(out, "summary", '{');
+    ti_json_open(out, "summary", '{');
     if (c->options.compiled)
         put_compiled(c, c->options.compiled, out);
     if (c->options.compiled)
-        tc_proof_json(&c->options.compiled->proof, out);
-    tc_json_put_int(out, "operators", (int64_t)(c->n_node - c->model->n_in - c->model->n_out));
+        ti_proof_json(&c->options.compiled->proof, out);
+    ti_json_put_int(out, "operators", (int64_t)(c->n_node - c->model->n_in - c->model->n_out));
     if (c->samples) {
-        tc_json_put_int(out, "samples", (int64_t)c->samples);
+        ti_json_put_int(out, "samples", (int64_t)c->samples);
         put_sqnr(out, "sqnr_typed_db", output_error(c, 0));
         put_sqnr(out, "sqnr_integer_db", output_error(c, 1));
     }
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 static void put_settings(const tc_content *c, tc_json_out *out)
 {
     const tc_report_options *o = &c->options;
     const tc_compiled *compiled = o->compiled;
-    tc_json_open(out, "settings", '{');
+    ti_json_open(out, "settings", '{');
     tc_json_put(out, TC_J("version", tc_version()), TC_J_IF("command", o->command),
                 TC_J_IF("quantization", o->config));
     if (o->n_data) {
         tc_json_list(out, "data", o->n_data, o->data);
     }
     if (o->second)
-        tc_json_put_text(out, "second", tc_model_file(o->second));
+        ti_json_put_text(out, "second", tc_model_file(o->second));
     if (compiled && compiled->jobs && compiled->n_region) {
         const tc_vela_options *v = &compiled->vela;
         const tc_machine *machine = compiled->target.machine;
@@ -139,7 +139,7 @@ static void put_settings(const tc_content *c, tc_json_out *out)
                        TC_J("system_config", config), TC_J("memory_mode", mode),
                        TC_J_IF("ini", v->ini), TC_J_IF("optimise", v->optimise));
     }
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 /* Settings that were tried for a goal. */
@@ -148,19 +148,19 @@ static void put_frontier(const tc_content *c, tc_json_out *out)
     size_t n = 0;
     const tc_frontier_row *row =
         c->options.compiled ? tc_compiled_frontier(c->options.compiled, &n) : NULL;
-    tc_json_open(out, "frontier", '[');
+    ti_json_open(out, "frontier", '[');
     for (size_t i = 0; i < n; i++) {
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "name", row[i].name);
+        ti_json_open(out, NULL, '{');
+        ti_json_put_text(out, "name", row[i].name);
         tc_report_error e = {.known = true, .sqnr_db = row[i].sqnr_db};
         put_sqnr(out, "sqnr_db", &e);
         tc_json_put(out, TC_J("agreement", row[i].agreement), TC_J("drop", row[i].drop));
         if (row[i].cycles > 0)
-            tc_json_put_real(out, "cycles", row[i].cycles);
+            ti_json_put_real(out, "cycles", row[i].cycles);
         tc_json_put(out, TC_J("flash", row[i].flash), TC_J("chosen", (bool)(row[i].chosen != 0)));
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 /* ---- what went where ---- */
@@ -168,20 +168,20 @@ static void put_frontier(const tc_content *c, tc_json_out *out)
 static void put_types(const tc_content *c, tc_json_out *out, const char *name, const tc_graph *g,
                       const tc_val *v, size_t n)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (size_t i = 0; i < n; i++)
-        tc_json_put_text(out, NULL, type_text(c, tc_type_of(g, v[i])));
-    tc_json_close(out, ']');
+        ti_json_put_text(out, NULL, type_text(c, ti_type_of(g, v[i])));
+    ti_json_close(out, ']');
 }
 
 static void put_regions(const tc_content *c, tc_json_out *out)
 {
     const tc_compiled *compiled = c->options.compiled;
-    tc_json_open(out, "regions", '[');
+    ti_json_open(out, "regions", '[');
     for (size_t i = 0; compiled && i < compiled->n_region; i++) {
-        tc_region_border b = tc_border_of(&compiled->region[i]);
-        const tc_graph *g = tc_main(compiled->region[i].module);
-        tc_json_open(out, NULL, '{');
+        tc_region_border b = ti_border_of(&compiled->region[i]);
+        const tc_graph *g = ti_main(compiled->region[i].module);
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", compiled->region[i].name),
                     TC_J("operators",
                          i < compiled->split.n_region ? compiled->split.nodes[i] : b.n_tosa),
@@ -194,22 +194,22 @@ static void put_regions(const tc_content *c, tc_json_out *out)
             tc_json_put(out, TC_J("cycles", job->cycles), TC_J("scratch", job->scratch),
                         TC_J("fast_scratch", job->fast_scratch), TC_J("weights", job->weights));
         }
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void put_cpu(const tc_content *c, tc_json_out *out)
 {
     tc_cpu_node_info info = {.size = sizeof info};
-    tc_json_open(out, "cpu", '[');
+    ti_json_open(out, "cpu", '[');
     for (size_t i = 0; c->options.compiled && tc_compiled_cpu_node(c->options.compiled, i, &info);
          i++) {
         tc_json_object(out, NULL, TC_J("node", info.node), TC_J("operator", info.op),
                        TC_J_IF("place", info.loc->place), TC_J_IF("module", info.loc->module),
                        TC_J("why", info.why));
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 /* ---- nodes ---- */
@@ -218,14 +218,14 @@ static void put_error(tc_json_out *out, const char *name, const tc_report_error 
 {
     if (!e->known)
         return;
-    tc_json_open(out, name, '{');
+    ti_json_open(out, name, '{');
     put_sqnr(out, "sqnr_db", e);
     tc_json_put(out, TC_J("cosine", e->cosine), TC_J("max_error", e->max_error));
     if (!isnan(e->max_steps))
-        tc_json_put_real(out, "max_steps", e->max_steps);
+        ti_json_put_real(out, "max_steps", e->max_steps);
     if (!isnan(e->saturated))
-        tc_json_put_real(out, "saturated", e->saturated);
-    tc_json_close(out, '}');
+        ti_json_put_real(out, "saturated", e->saturated);
+    ti_json_close(out, '}');
 }
 
 static void put_cost(tc_json_out *out, const tc_report_cost *cost)
@@ -238,60 +238,60 @@ static void put_where(tc_json_out *out, const tc_report_node *n)
 {
     static const char *const word[] = {"cpu", "merged"};
     if (n->where >= 0)
-        tc_json_put_int(out, "region", n->where);
+        ti_json_put_int(out, "region", n->where);
     else if (n->where != TC_WHERE_UNKNOWN)
-        tc_json_put_text(out, "where", word[-1 - n->where]);
+        ti_json_put_text(out, "where", word[-1 - n->where]);
 }
 
 static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node *n)
 {
-    tc_json_open(out, NULL, '{');
+    ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("name", n->name), TC_J("op", n->op), TC_J_IF("target", n->loc->target),
                 TC_J_IF("module", n->loc->module), TC_J_IF("module_type", n->loc->module_type),
                 TC_J_IF("place", n->loc->place), TC_J_IF("type", type_text(c, n->type)));
     if (n->typed)
-        tc_json_put_text(out, "typed", type_text(c, n->typed));
+        ti_json_put_text(out, "typed", type_text(c, n->typed));
     if (n->second)
-        tc_json_put_text(out, "second", type_text(c, n->second));
+        ti_json_put_text(out, "second", type_text(c, n->second));
     put_where(out, n);
     tc_json_put(out, TC_J_IF("why", n->why));
     if (n->n_tosa) {
-        tc_json_open(out, "tosa", '[');
+        ti_json_open(out, "tosa", '[');
         for (size_t i = 0; i < n->n_tosa; i++)
-            tc_json_put_text(out, NULL, bare(n->tosa[i]));
-        tc_json_close(out, ']');
+            ti_json_put_text(out, NULL, bare(n->tosa[i]));
+        ti_json_close(out, ']');
     }
     put_cost(out, &n->cost);
     tc_json_put(out, TC_J_IF("hint", n->hint));
     put_error(out, "error_typed", &n->error[0]);
     put_error(out, "error_integer", &n->error[1]);
     tc_json_list(out, "in", n->n_in, n->in);
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 static void put_layout(const tc_content *c, tc_json_out *out)
 {
-    tc_json_open(out, "groups", '[');
+    ti_json_open(out, "groups", '[');
     for (size_t i = 0; i < c->layout.n_group; i++) {
         const tc_layout_group *g = &c->layout.group[i];
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", g->name), TC_J("path", g->path), TC_J_IF("type", g->type),
                     TC_J("parent", g->parent));
         tc_json_list(out, "items", g->n_item, g->item);
-        tc_json_open(out, "edges", '[');
+        ti_json_open(out, "edges", '[');
         for (size_t k = 0; k < g->n_edge; k++) {
-            tc_json_put_int(out, NULL, g->edge[k].from);
-            tc_json_put_int(out, NULL, g->edge[k].to);
+            ti_json_put_int(out, NULL, g->edge[k].from);
+            ti_json_put_int(out, NULL, g->edge[k].to);
         }
-        tc_json_close(out, ']');
-        tc_json_open(out, "rows", '[');
+        ti_json_close(out, ']');
+        ti_json_open(out, "rows", '[');
         for (size_t r = 0; r < g->n_row; r++) {
             tc_json_list(out, NULL, g->n_in_row[r], g->row[r]);
         }
-        tc_json_close(out, ']');
-        tc_json_close(out, '}');
+        ti_json_close(out, ']');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 /* ---- lists ---- */
@@ -321,65 +321,65 @@ static void put_errors(const tc_content *c, tc_json_out *out)
             list[n++] = &c->node[k];
     if (n)
         qsort(list, n, sizeof *list, worst_first);
-    tc_json_open(out, "errors", '[');
+    ti_json_open(out, "errors", '[');
     for (size_t i = 0; i < n; i++)
-        tc_json_put_int(out, NULL, list[i] - c->node);
-    tc_json_close(out, ']');
+        ti_json_put_int(out, NULL, list[i] - c->node);
+    ti_json_close(out, ']');
 }
 
 static void put_steps(const tc_content *c, tc_json_out *out)
 {
-    tc_json_open(out, "steps", '[');
+    ti_json_open(out, "steps", '[');
     for (size_t i = 0; i < c->n_step; i++) {
         const tc_report_step *s = &c->step[i];
-        tc_json_open(out, NULL, '{');
-        tc_json_put_text(out, "kind", s->kind);
+        ti_json_open(out, NULL, '{');
+        ti_json_put_text(out, "kind", s->kind);
         if (s->tosa)
-            tc_json_put_text(out, "tosa", bare(s->tosa));
+            ti_json_put_text(out, "tosa", bare(s->tosa));
         tc_json_put(out, TC_J("node", s->node), TC_J("region", s->region));
         put_cost(out, &s->cost);
         tc_json_put(out, TC_J_IF("hint", s->hint));
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 /* A block is [name, first, last, offset, bytes]. */
 static void put_memory(const tc_content *c, tc_json_out *out)
 {
-    tc_json_open(out, "memory", '[');
+    ti_json_open(out, "memory", '[');
     for (size_t i = 0; i < c->n_memory; i++) {
         const tc_report_memory *m = &c->memory[i];
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", m->name), TC_J("unit", m->unit), TC_J("bytes", m->bytes),
                     TC_J("steps", m->steps));
         if (m->clock) {
-            tc_json_open(out, "clock", '[');
+            ti_json_open(out, "clock", '[');
             for (int64_t k = 0; k <= m->steps; k++)
-                tc_json_put_real(out, NULL, m->clock[k]);
-            tc_json_close(out, ']');
+                ti_json_put_real(out, NULL, m->clock[k]);
+            ti_json_close(out, ']');
         }
-        tc_json_open(out, "blocks", '[');
+        ti_json_open(out, "blocks", '[');
         for (size_t k = 0; k < m->n_block; k++) {
             const tc_report_block *b = &m->block[k];
-            tc_json_open(out, NULL, '[');
-            tc_json_put_text(out, NULL, b->name);
-            tc_json_put_int(out, NULL, b->first);
-            tc_json_put_int(out, NULL, b->last);
-            tc_json_put_int(out, NULL, b->offset);
-            tc_json_put_int(out, NULL, b->bytes);
-            tc_json_close(out, ']');
+            ti_json_open(out, NULL, '[');
+            ti_json_put_text(out, NULL, b->name);
+            ti_json_put_int(out, NULL, b->first);
+            ti_json_put_int(out, NULL, b->last);
+            ti_json_put_int(out, NULL, b->offset);
+            ti_json_put_int(out, NULL, b->bytes);
+            ti_json_close(out, ']');
         }
-        tc_json_close(out, ']');
-        tc_json_close(out, '}');
+        ti_json_close(out, ']');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
-void tc_content_json(const tc_content *c, bool compact, tc_buf *to)
+void ti_content_json(const tc_content *c, bool compact, tc_buf *to)
 {
     tc_json_out out = {.to = to, .compact = compact};
-    tc_json_open(&out, NULL, '{');
+    ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("schema", "tosac-report"), TC_J("schema_version", TC_REPORT_SCHEMA),
                 TC_J("kind", c->options.compiled     ? "compile"
                              : c->options.comparison ? "compare"
@@ -391,13 +391,13 @@ void tc_content_json(const tc_content *c, bool compact, tc_buf *to)
     put_frontier(c, &out);
     put_regions(c, &out);
     put_cpu(c, &out);
-    tc_json_open(&out, "nodes", '[');
+    ti_json_open(&out, "nodes", '[');
     for (size_t k = 0; k < c->n_node; k++)
         put_node(c, &out, &c->node[k]);
-    tc_json_close(&out, ']');
+    ti_json_close(&out, ']');
     put_layout(c, &out);
     put_errors(c, &out);
     put_steps(c, &out);
     put_memory(c, &out);
-    tc_json_close(&out, '}');
+    ti_json_close(&out, '}');
 }

@@ -47,8 +47,8 @@ static int32_t enter(boxes *b, int32_t now, const char *path)
         if (!word)
             return now;
         int32_t inner =
-            open_box(b, now, tc_text_copy(b->arena, (tc_str){rest, word}),
-                     tc_text_copy(b->arena, (tc_str){path, (size_t)(rest - path) + word}));
+            open_box(b, now, ti_text_copy(b->arena, (tc_str){rest, word}),
+                     ti_text_copy(b->arena, (tc_str){path, (size_t)(rest - path) + word}));
         add_item(b, now, -1 - inner);
         now = inner;
     }
@@ -62,7 +62,7 @@ static void fill_boxes(boxes *b)
             now = enter(b, now, b->node[k].module);
         add_item(b, now, (int32_t)k);
         b->of[k] = now;
-        if (b->node[k].module && tc_text_eq(b->node[k].module, b->group[now].path))
+        if (b->node[k].module && ti_text_eq(b->node[k].module, b->group[now].path))
             b->group[now].type = b->node[k].module_type;
     }
 }
@@ -79,7 +79,7 @@ static void drop_lonely(boxes *b)
                 p->item[k] = g->item[0];
         if (g->item[0] < 0) {
             tc_layout_group *inner = &b->group[-1 - g->item[0]];
-            inner->name = tc_text_format(b->arena, "%s.%s", g->name, inner->name);
+            inner->name = ti_text_format(b->arena, "%s.%s", g->name, inner->name);
             inner->parent = g->parent;
         } else
             b->of[g->item[0]] = g->parent;
@@ -140,7 +140,7 @@ static void join(boxes *b, const uint32_t *place_of_node, const uint32_t *place_
         int32_t box;
         uint32_t from, to;
     } key = {a, x, y};
-    void **slot = tc_map_at(seen, (tc_str){(const char *)&key, sizeof key});
+    void **slot = ti_map_at(seen, (tc_str){(const char *)&key, sizeof key});
     if (x == y || *slot)
         return;
     *slot = b;
@@ -154,7 +154,7 @@ static void join_all(boxes *b)
     uint32_t *place_of_node = tc_new_n(b->scratch, uint32_t, b->n_node + 1),
              *place_of_box = tc_new_n(b->scratch, uint32_t, b->n);
     tc_map seen;
-    tc_map_init(&seen, b->scratch);
+    ti_map_init(&seen, b->scratch);
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < b->group[i].n_item; k++) {
             int32_t item = b->group[i].item[k];
@@ -165,9 +165,9 @@ static void join_all(boxes *b)
             join(b, place_of_node, place_of_box, b->node[k].in[i], (uint32_t)k, &seen);
 }
 
-tc_layout tc_layout_make(tc_arena *arena, tc_arena *scratch, const tc_layout_node *node, size_t n)
+tc_layout ti_layout_make(tc_arena *arena, tc_arena *scratch, const tc_layout_node *node, size_t n)
 {
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     boxes b = {.arena = arena,
                .scratch = scratch,
                .node = node,
@@ -178,7 +178,7 @@ tc_layout tc_layout_make(tc_arena *arena, tc_arena *scratch, const tc_layout_nod
     renumber(&b);
     join_all(&b);
     for (size_t i = 0; i < b.n; i++)
-        tc_layers_make(arena, scratch, &b.group[i]);
-    tc_arena_rewind(scratch, mark);
+        ti_layers_make(arena, scratch, &b.group[i]);
+    ti_arena_rewind(scratch, mark);
     return (tc_layout){b.group, b.n};
 }

@@ -43,6 +43,6 @@ typedef struct tc_layout {
     size_t n_group;
 } tc_layout;
 
-tc_layout tc_layout_make(tc_arena *arena, tc_arena *scratch, const tc_layout_node *node, size_t n);
+tc_layout ti_layout_make(tc_arena *arena, tc_arena *scratch, const tc_layout_node *node, size_t n);
 
 #endif

@@ -27,12 +27,12 @@ static void add_block(tc_content *c, tc_report_memory *m, tc_report_block block)
 
 static const char *value_name(tc_ctx *ctx, const tc_graph *g, tc_val v)
 {
-    const tc_value *value = tc_value_of(g, v);
+    const tc_value *value = ti_value_of(g, v);
     if (value->name)
         return value->name;
     if (value->def && value->def->loc->node)
         return value->def->loc->node;
-    return tc_text_format(&ctx->arena, "%%%u", v);
+    return ti_text_format(&ctx->arena, "%%%u", v);
 }
 
 /* The steps between which each value is there: from the node that makes it to its last reader. */
@@ -57,12 +57,12 @@ static void program_memory(tc_content *c, const tc_written *w)
            *last = tc_new_n(&c->ctx->scratch, size_t, g->n_val);
     find_lives(g, first, last);
     for (tc_val v = 1; v < g->n_val; v++) {
-        tc_val root = tc_cpu_root(g, v);
+        tc_val root = ti_cpu_root(g, v);
         last[root] = last[v] > last[root] ? last[v] : last[root];
     }
     for (tc_val v = 1; v < g->n_val; v++) {
-        const tc_value *value = tc_value_of(g, v);
-        if (tc_cpu_root(g, v) != v || !value->type || value->data ||
+        const tc_value *value = ti_value_of(g, v);
+        if (ti_cpu_root(g, v) != v || !value->type || value->data ||
             (value->def && value->def->op == TC_OP_const))
             continue;
         add_block(c, m,
@@ -78,13 +78,13 @@ static void program_memory(tc_content *c, const tc_written *w)
 static const char *place_of(tc_ctx *ctx, const tc_compiled *c, size_t region, const char *what)
 {
     return c->n_region == 1 ? what
-                            : tc_text_format(&ctx->arena, "%s, %s", c->region[region].name, what);
+                            : ti_text_format(&ctx->arena, "%s, %s", c->region[region].name, what);
 }
 
 static tc_report_memory *memory_called(tc_content *c, size_t from, const char *name)
 {
     for (size_t i = from; i < c->n_memory; i++)
-        if (tc_text_eq(c->memory[i].name, name))
+        if (ti_text_eq(c->memory[i].name, name))
             return &c->memory[i];
     return add_memory(c, name, "operation");
 }
@@ -93,7 +93,7 @@ static tc_report_memory *memory_called(tc_content *c, size_t from, const char *n
 static void set_clocks(tc_content *c, size_t region, size_t from)
 {
     size_t n = 0, timed = 0;
-    const tc_vela_cost *cost = c->notes[region] ? tc_vela_map_costs(c->notes[region], &n) : NULL;
+    const tc_vela_cost *cost = c->notes[region] ? ti_vela_map_costs(c->notes[region], &n) : NULL;
     for (size_t i = 0; i < n; i++)
         timed += cost[i].cycles > 0;
     double *clock = tc_new_n(&c->ctx->arena, double, 2 * timed + 3), now = 0;
@@ -114,13 +114,13 @@ static void vela_memory(tc_content *c, size_t region)
 {
     const tc_vela_map *map = c->notes[region];
     size_t n = 0, from = c->n_memory;
-    const tc_vela_tensor *t = map ? tc_vela_map_tensors(map, &n) : NULL;
+    const tc_vela_tensor *t = map ? ti_vela_map_tensors(map, &n) : NULL;
     for (size_t i = 0; i < n; i++) {
         if (t[i].bytes <= 0 || !*t[i].memory)
             continue;
         const char *name =
             place_of(c->ctx, c->options.compiled, region,
-                     tc_text_format(&c->ctx->arena, "%s of the accelerator", t[i].memory));
+                     ti_text_format(&c->ctx->arena, "%s of the accelerator", t[i].memory));
         add_block(c, memory_called(c, from, name),
                   (tc_report_block){t[i].name, t[i].first, t[i].last, t[i].offset, t[i].bytes});
     }
@@ -131,14 +131,14 @@ static void vela_memory(tc_content *c, size_t region)
 static void region_memory(tc_content *c, size_t region)
 {
     enum { ALIGN = 16 };
-    const tc_graph *g = tc_main(c->options.compiled->region[region].module);
+    const tc_graph *g = ti_main(c->options.compiled->region[region].module);
     size_t *first = tc_new_n(&c->ctx->scratch, size_t, g->n_val),
            *last = tc_new_n(&c->ctx->scratch, size_t, g->n_val), n = 0;
     tc_span *span = tc_new_n(&c->ctx->scratch, tc_span, g->n_val);
     tc_val *value = tc_new_n(&c->ctx->scratch, tc_val, g->n_val);
     find_lives(g, first, last);
     for (tc_val v = 1; v < g->n_val; v++) {
-        const tc_value *at = tc_value_of(g, v);
+        const tc_value *at = ti_value_of(g, v);
         if (!at->type || at->data || at->type->dtype == TC_shape ||
             (at->def && at->def->op == TC_OP_const))
             continue;
@@ -147,7 +147,7 @@ static void region_memory(tc_content *c, size_t region)
                               .first = first[v],
                               .last = last[v]};
     }
-    (void)tc_pack(&c->ctx->scratch, span, n, ALIGN);
+    (void)ti_pack(&c->ctx->scratch, span, n, ALIGN);
     tc_report_memory *m =
         add_memory(c, place_of(c->ctx, c->options.compiled, region, "values of the region, packed"),
                    "operator");
@@ -158,7 +158,7 @@ static void region_memory(tc_content *c, size_t region)
                                     (int64_t)span[i].size});
 }
 
-void tc_content_memory(tc_content *c)
+void ti_content_memory(tc_content *c)
 {
     const tc_compiled *compiled = c->options.compiled;
     const tc_written *w = &compiled->written;

@@ -13,16 +13,16 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
     const tc_op_info *info = &tc_ops[node->op];
     tc_ctx *ctx = g->module->ctx;
     if (!info->kernel)
-        return tc_unsupported(ctx, node->loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, node->loc, TC_E_UNSUPPORTED,
                               "'%s' cannot be run here: it is a custom operator",
                               info->name);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     call->scratch = &ctx->scratch;
     info->kernel(call);
     tc_status status = TC_OK;
     if (call->error)
-        status = tc_error(ctx, node->loc, TC_E_NUMBERS, "'%s': %s", info->name, call->error);
-    tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_error(ctx, node->loc, TC_E_NUMBERS, "'%s': %s", info->name, call->error);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -30,16 +30,16 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
 static tc_status callee(tc_graph *g, const tc_node *node, const char *name, const tc_tensor *in,
                         size_t n_in, size_t n_out, tc_graph **out)
 {
-    tc_graph *sub = tc_module_find(g->module, name);
+    tc_graph *sub = ti_module_find(g->module, name);
     bool fits = sub && sub->n_in == n_in && sub->n_out == n_out;
     for (size_t i = 0; fits && i < n_in; i++) {
-        const tc_type *type = tc_type_of(sub, sub->in[i]);
+        const tc_type *type = ti_type_of(sub, sub->in[i]);
         fits = type && in[i].type && type->dtype == in[i].type->dtype &&
-               tc_same_dims(type, in[i].type);
+               ti_same_dims(type, in[i].type);
     }
     *out = sub;
     return fits ? TC_OK
-                : tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
+                : ti_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
                            "the graph '%s' is missing or does not match the call", name);
 }
 
@@ -50,7 +50,7 @@ static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_gr
     tc_graph *sub;
     const char *name = *(const uint8_t *)in[0].data ? then_graph : else_graph;
     TC_TRY(callee(g, node, name, in + 1, (size_t)node->n_in - 1, (size_t)node->n_out, &sub));
-    return tc_eval(sub, in + 1, out, arena);
+    return ti_eval(sub, in + 1, out, arena);
 }
 
 static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
@@ -59,7 +59,7 @@ static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in
     const tc_attr_call *call = node->attr;
     tc_graph *sub;
     TC_TRY(callee(g, node, call->graph, in, (size_t)node->n_in, (size_t)node->n_out, &sub));
-    return tc_eval(sub, in, out, arena);
+    return ti_eval(sub, in, out, arena);
 }
 
 /* Whether the carried tensors hold the same numbers. */
@@ -82,31 +82,31 @@ static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_g
     TC_TRY(callee(g, node, cond_graph, in, n, 1, &cond));
     TC_TRY(callee(g, node, body_graph, in, n, carried, &body));
     if (carried > n)
-        return tc_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
+        return ti_error(g->module->ctx, node->loc, TC_E_STRUCTURE,
                         "the loop has more results than operands");
-    tc_tensor *now = tc_arena_copy(arena, in, n * sizeof *in);
-    tc_tensor *next = tc_arena_copy(arena, in, n * sizeof *in);
+    tc_tensor *now = ti_arena_copy(arena, in, n * sizeof *in);
+    tc_tensor *next = ti_arena_copy(arena, in, n * sizeof *in);
     tc_tensor *result = tc_new_n(arena, tc_tensor, carried + 1);
     for (size_t i = 0; i < carried; i++) {
-        now[i] = tc_tensor_new(arena, in[i].type);
-        next[i] = tc_tensor_new(arena, in[i].type);
+        now[i] = ti_tensor_new(arena, in[i].type);
+        next[i] = ti_tensor_new(arena, in[i].type);
         memcpy(now[i].data, in[i].data, tc_type_bytes(in[i].type));
     }
     size_t round = 0;
-    for (tc_mark mark = tc_arena_mark(arena);; tc_arena_rewind(arena, mark)) {
-        TC_TRY(tc_eval(cond, now, result, arena));
+    for (tc_mark mark = ti_arena_mark(arena);; ti_arena_rewind(arena, mark)) {
+        TC_TRY(ti_eval(cond, now, result, arena));
         if (!*(const uint8_t *)result[0].data)
             break;
         if (++round > MOST_ROUNDS ||
             (round > 1 && !g->module->state && unchanged(now, next, carried)))
-            return tc_error(g->module->ctx, node->loc, TC_E_NUMBERS,
+            return ti_error(g->module->ctx, node->loc, TC_E_NUMBERS,
                             "'%s': the loop does not end (iteration %zu)", tc_ops[node->op].name,
                             round);
-        TC_TRY(tc_eval(body, now, result, arena));
+        TC_TRY(ti_eval(body, now, result, arena));
         for (size_t i = 0; i < carried; i++) {
-            if (!tc_same_dims(result[i].type, now[i].type) ||
+            if (!ti_same_dims(result[i].type, now[i].type) ||
                 result[i].type->dtype != now[i].type->dtype)
-                return tc_error(g->module->ctx, node->loc, TC_E_MISMATCH,
+                return ti_error(g->module->ctx, node->loc, TC_E_MISMATCH,
                                 "result %zu of '%s' does not match the loop's state", i,
                                 body_graph);
             memcpy(next[i].data, result[i].data, tc_type_bytes(now[i].type));
@@ -147,10 +147,10 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
     case TC_OP_tosa_variable:
     case TC_OP_tosa_variable_read:
     case TC_OP_tosa_variable_write:
-        *status = tc_eval_variable(g, node, in, out, arena);
+        *status = ti_eval_variable(g, node, in, out, arena);
         return true;
     case TC_OP_tosa_custom:
-        *status = tc_unsupported(g->module->ctx, node->loc, TC_E_UNSUPPORTED,
+        *status = ti_unsupported(g->module->ctx, node->loc, TC_E_UNSUPPORTED,
                                  "the custom operator '%s' of '%s' is unknown",
                                  custom->operator_name, custom->domain_name);
         return true;
@@ -159,7 +159,7 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
     }
 }
 
-tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
+tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                        tc_arena *arena)
 {
     tc_ctx *ctx = g->module->ctx;
@@ -168,22 +168,22 @@ tc_status tc_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
         return status;
     tc_tensor *real_in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
     tc_tensor *real_out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
-    bool typed = !tc_op_sees_storage(node->op);
+    bool typed = !ti_op_sees_storage(node->op);
     for (int i = 0; i < node->n_in; i++)
         real_in[i] =
-            typed && in[i].type && in[i].type->quant ? tc_dequantized(ctx, arena, in[i]) : in[i];
+            typed && in[i].type && in[i].type->quant ? ti_dequantized(ctx, arena, in[i]) : in[i];
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *type = g->val[node->out[i]]->type;
-        out[i] = tc_tensor_new(arena, type);
+        out[i] = ti_tensor_new(arena, type);
         real_out[i] = out[i];
         if (typed && type->quant)
-            real_out[i] = tc_tensor_new(arena, tc_type_make(ctx, TC_f32, type->rank, type->dim));
+            real_out[i] = ti_tensor_new(arena, ti_type_make(ctx, TC_f32, type->rank, type->dim));
     }
     tc_call call = {node->attr, node->n_in, node->n_out, real_in, real_out, NULL, NULL};
     TC_TRY(run_kernel(g, node, &call));
     for (int i = 0; i < node->n_out; i++)
         if (real_out[i].data != out[i].data)
-            tc_quantize_into(real_out[i], out[i]);
+            ti_quantize_into(real_out[i], out[i]);
     return TC_OK;
 }
 
@@ -200,19 +200,19 @@ static tc_status eval_nodes(tc_graph *g, tc_tensor *at, tc_arena *arena)
         tc_tensor *result = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
         for (int i = 0; i < node->n_in; i++)
             operand[i] = at[node->in[i]];
-        TC_TRY(tc_eval_node(g, node, operand, result, arena));
+        TC_TRY(ti_eval_node(g, node, operand, result, arena));
         for (int i = 0; i < node->n_out; i++)
             at[node->out[i]] = result[i];
     }
     return TC_OK;
 }
 
-tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena)
+tc_status ti_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena)
 {
     enum { DEEPEST = 64 }; /* graphs that run each other, as a file may have it, without end */
     tc_module *module = g->module;
     if (module->depth == DEEPEST)
-        return tc_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs are nested %d deep",
+        return ti_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs are nested %d deep",
                         DEEPEST);
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] = in[i];
@@ -222,10 +222,10 @@ tc_status tc_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena 
     return status;
 }
 
-tc_status tc_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
+tc_status ti_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, tc_arena *arena)
 {
     tc_tensor *at = tc_new_n(arena, tc_tensor, g->n_val);
-    tc_status status = tc_eval_all(g, in, at, arena);
+    tc_status status = ti_eval_all(g, in, at, arena);
     for (size_t i = 0; status == TC_OK && i < g->n_out; i++)
         out[i] = at[g->out[i]];
     return status;

@@ -23,7 +23,7 @@ struct tc_exec {
 static void release(void *what)
 {
     tc_exec *exec = what;
-    tc_arena_free(&exec->arena);
+    ti_arena_free(&exec->arena);
 }
 
 /* A copy of the value list in which every changed buffer is a value of our own. */
@@ -31,14 +31,14 @@ static void shadow_buffers(tc_exec *exec)
 {
     tc_arena *arena = &exec->ctx->arena;
     tc_graph *g = &exec->shadow;
-    g->val = tc_arena_copy(arena, g->val, g->n_val * sizeof *g->val);
+    g->val = ti_arena_copy(arena, g->val, g->n_val * sizeof *g->val);
     exec->other = tc_new_n(arena, void *, g->n_mutation);
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_val before = g->mutation[i].before;
-        tc_value *value = tc_arena_copy(arena, g->val[before], sizeof *value);
+        tc_value *value = ti_arena_copy(arena, g->val[before], sizeof *value);
         size_t size = tc_type_bytes(value->type);
-        value->data = tc_arena_copy(arena, value->data, size);
-        exec->other[i] = tc_arena_raw(arena, size);
+        value->data = ti_arena_copy(arena, value->data, size);
+        exec->other[i] = ti_arena_raw(arena, size);
         g->val[before] = value;
     }
 }
@@ -56,25 +56,25 @@ static void shadow_outputs(tc_exec *exec)
     exec->out = tc_new_n(arena, tc_tensor, n);
 }
 
-tc_exec *tc_exec_new(tc_ctx *ctx, tc_module *module)
+tc_exec *ti_exec_new(tc_ctx *ctx, tc_module *module)
 {
-    return tc_exec_own(ctx, module, NULL);
+    return ti_exec_own(ctx, module, NULL);
 }
 
-tc_exec *tc_exec_own(tc_ctx *ctx, tc_module *module, const bool *own)
+tc_exec *ti_exec_own(tc_ctx *ctx, tc_module *module, const bool *own)
 {
     tc_exec *exec = tc_new(&ctx->arena, tc_exec);
     exec->ctx = ctx;
-    exec->program = tc_main(module);
+    exec->program = ti_main(module);
     exec->shadow = *exec->program;
-    tc_arena_init_like(&exec->arena, &ctx->arena);
+    ti_arena_init_like(&exec->arena, &ctx->arena);
     exec->arena.limit = ctx->arena.limit;
-    tc_ctx_defer(ctx, release, exec);
+    ti_ctx_defer(ctx, release, exec);
     shadow_buffers(exec);
     shadow_outputs(exec);
     exec->now = tc_new_n(&ctx->arena, void *, exec->program->n_mutation);
     if (!ctx->reference_kernels)
-        exec->plan = tc_plan_own(ctx, exec->program, own);
+        exec->plan = ti_plan_own(ctx, exec->program, own);
     return exec;
 }
 
@@ -94,7 +94,7 @@ static void keep_state(tc_exec *exec)
     }
 }
 
-void tc_exec_reset(tc_exec *exec)
+void ti_exec_reset(tc_exec *exec)
 {
     tc_graph *g = &exec->shadow;
     for (size_t i = 0; i < g->n_mutation; i++) {
@@ -102,10 +102,10 @@ void tc_exec_reset(tc_exec *exec)
         memcpy((void *)(uintptr_t)g->val[before]->data, exec->program->val[before]->data,
                tc_type_bytes(g->val[before]->type));
     }
-    tc_state_reset(g->module);
+    ti_state_reset(g->module);
 }
 
-bool tc_exec_state(const tc_exec *exec, size_t i, tc_tensor *out, const char **name)
+bool ti_exec_state(const tc_exec *exec, size_t i, tc_tensor *out, const char **name)
 {
     const tc_graph *g = &exec->shadow;
     if (i >= g->n_mutation)
@@ -116,21 +116,21 @@ bool tc_exec_state(const tc_exec *exec, size_t i, tc_tensor *out, const char **n
     return true;
 }
 
-tc_plan *tc_exec_plan(const tc_exec *exec)
+tc_plan *ti_exec_plan(const tc_exec *exec)
 {
     return exec->plan;
 }
 
-bool tc_exec_time(tc_exec *exec, double *seconds)
+bool ti_exec_time(tc_exec *exec, double *seconds)
 {
     if (exec->plan)
-        tc_plan_time(exec->plan, seconds);
+        ti_plan_time(exec->plan, seconds);
     return exec->plan != NULL;
 }
 
-size_t tc_exec_spent(const tc_exec *exec, tc_spent *out)
+size_t ti_exec_spent(const tc_exec *exec, tc_spent *out)
 {
-    return exec->plan ? tc_plan_spent(exec->plan, out) : 0;
+    return exec->plan ? ti_plan_spent(exec->plan, out) : 0;
 }
 
 static tc_status run_plan(tc_exec *exec, const tc_tensor *in)
@@ -138,15 +138,15 @@ static tc_status run_plan(tc_exec *exec, const tc_tensor *in)
     const tc_graph *g = &exec->shadow;
     for (size_t i = 0; i < g->n_mutation; i++)
         exec->now[i] = (void *)(uintptr_t)g->val[g->mutation[i].before]->data;
-    return tc_plan_run(exec->plan, in, exec->out, exec->now, exec->out + exec->program->n_out);
+    return ti_plan_run(exec->plan, in, exec->out, exec->now, exec->out + exec->program->n_out);
 }
 
-tc_status tc_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out)
+tc_status ti_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out)
 {
-    tc_arena_rewind(&exec->arena, (tc_mark){NULL, 0, 0});
-    tc_state_drop(exec->shadow.module);
-    TC_TRY(exec->plan ? run_plan(exec, in) : tc_eval(&exec->shadow, in, exec->out, &exec->arena));
-    tc_state_keep(exec->shadow.module);
+    ti_arena_rewind(&exec->arena, (tc_mark){NULL, 0, 0});
+    ti_state_drop(exec->shadow.module);
+    TC_TRY(exec->plan ? run_plan(exec, in) : ti_eval(&exec->shadow, in, exec->out, &exec->arena));
+    ti_state_keep(exec->shadow.module);
     memcpy(out, exec->out, exec->program->n_out * sizeof *out);
     keep_state(exec);
     return TC_OK;

@@ -2,7 +2,7 @@
 /* layout.c -- see layout.h. */
 #include "layout.h"
 
-tc_layout tc_layout_plain(int32_t rank)
+tc_layout ti_layout_plain(int32_t rank)
 {
     tc_layout l = {.rank = rank};
     for (int i = 0; i < rank; i++)
@@ -10,7 +10,7 @@ tc_layout tc_layout_plain(int32_t rank)
     return l;
 }
 
-tc_layout tc_layout_channels_last(int32_t rank)
+tc_layout ti_layout_channels_last(int32_t rank)
 {
     tc_layout l = {.rank = rank};
     for (int i = 1; i < rank; i++)
@@ -18,7 +18,7 @@ tc_layout tc_layout_channels_last(int32_t rank)
     return l;
 }
 
-bool tc_layout_same(const tc_layout *a, const tc_layout *b, const tc_type *type)
+bool ti_layout_same(const tc_layout *a, const tc_layout *b, const tc_type *type)
 {
     for (int i = 0, j = 0;;) {
         while (i < a->rank && type->dim[a->axis[i]] == 1)
@@ -32,21 +32,21 @@ bool tc_layout_same(const tc_layout *a, const tc_layout *b, const tc_type *type)
     }
 }
 
-const tc_type *tc_layout_type(tc_ctx *ctx, const tc_layout *l, const tc_type *type)
+const tc_type *ti_layout_type(tc_ctx *ctx, const tc_layout *l, const tc_type *type)
 {
     tc_type t = *type;
     for (int i = 0; i < l->rank; i++)
         t.dim[i] = type->dim[l->axis[i]];
     if (t.quant && t.quant->axis >= 0) {
         tc_quant q = *t.quant;
-        q.axis = tc_layout_at(l, q.axis);
+        q.axis = ti_layout_at(l, q.axis);
         t.quant = &q;
-        return tc_type_intern(ctx, &t);
+        return ti_type_intern(ctx, &t);
     }
-    return tc_type_intern(ctx, &t);
+    return ti_type_intern(ctx, &t);
 }
 
-int tc_layout_at(const tc_layout *l, int64_t axis)
+int ti_layout_at(const tc_layout *l, int64_t axis)
 {
     int i = 0;
     while (l->axis[i] != axis)
@@ -54,7 +54,7 @@ int tc_layout_at(const tc_layout *l, int64_t axis)
     return i;
 }
 
-void tc_layout_strides(const tc_layout *l, const tc_type *type, int64_t *stride)
+void ti_layout_strides(const tc_layout *l, const tc_type *type, int64_t *stride)
 {
     int64_t step = 1;
     for (int i = l->rank - 1; i >= 0; i--) {
@@ -63,15 +63,15 @@ void tc_layout_strides(const tc_layout *l, const tc_type *type, int64_t *stride)
     }
 }
 
-tc_layout tc_layout_permute(const tc_layout *l, tc_ints perm)
+tc_layout ti_layout_permute(const tc_layout *l, tc_ints perm)
 {
     tc_layout out = {.rank = l->rank};
     for (int j = 0; j < perm.n; j++)
-        out.axis[tc_layout_at(l, perm.v[j])] = (int8_t)j;
+        out.axis[ti_layout_at(l, perm.v[j])] = (int8_t)j;
     return out;
 }
 
-bool tc_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *to, tc_layout *out)
+bool ti_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *to, tc_layout *out)
 {
     /* Cut both shapes into the smallest groups of neighbouring axes with equal products.  A group
      * that merges or splits must lie together and in order; its new axes then take its place. */
@@ -121,7 +121,7 @@ bool tc_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *t
     return n == to->rank;
 }
 
-tc_layout tc_layout_drop(const tc_layout *l, tc_ints gone)
+tc_layout ti_layout_drop(const tc_layout *l, tc_ints gone)
 {
     tc_layout out = {0};
     for (int i = 0; i < l->rank; i++) {
@@ -137,8 +137,8 @@ tc_layout tc_layout_drop(const tc_layout *l, tc_ints gone)
     return out;
 }
 
-void tc_layout_between(const tc_layout *from, const tc_layout *to, int64_t *perm)
+void ti_layout_between(const tc_layout *from, const tc_layout *to, int64_t *perm)
 {
     for (int i = 0; i < to->rank; i++)
-        perm[i] = tc_layout_at(from, to->axis[i]);
+        perm[i] = ti_layout_at(from, to->axis[i]);
 }

@@ -14,32 +14,32 @@ typedef struct tc_layout {
     int8_t axis[TC_MAX_RANK];
 } tc_layout;
 
-tc_layout tc_layout_plain(int32_t rank);
-tc_layout tc_layout_channels_last(int32_t rank); /* [n, c, spatial...] as [n, spatial..., c] */
+tc_layout ti_layout_plain(int32_t rank);
+tc_layout ti_layout_channels_last(int32_t rank); /* [n, c, spatial...] as [n, spatial..., c] */
 
 /* The same order, axes of extent 1 aside. */
-bool tc_layout_same(const tc_layout *a, const tc_layout *b, const tc_type *type);
+bool ti_layout_same(const tc_layout *a, const tc_layout *b, const tc_type *type);
 
 /* The type of the numbers as they lie. */
-const tc_type *tc_layout_type(tc_ctx *ctx, const tc_layout *l, const tc_type *type);
+const tc_type *ti_layout_type(tc_ctx *ctx, const tc_layout *l, const tc_type *type);
 
 /* Where a logical axis stands in memory. */
-int tc_layout_at(const tc_layout *l, int64_t axis);
+int ti_layout_at(const tc_layout *l, int64_t axis);
 
 /* Distance in memory between neighbours along each logical axis. */
-void tc_layout_strides(const tc_layout *l, const tc_type *type, int64_t *stride);
+void ti_layout_strides(const tc_layout *l, const tc_type *type, int64_t *stride);
 
 /* After permute: result axis j is axis perm[j]. */
-tc_layout tc_layout_permute(const tc_layout *l, tc_ints perm);
+tc_layout ti_layout_permute(const tc_layout *l, tc_ints perm);
 
 /* After reshape, when the numbers need not move: false when they must. */
-bool tc_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *to, tc_layout *out);
+bool ti_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *to, tc_layout *out);
 
 /* The axes in `gone` removed, the others renumbered. */
-tc_layout tc_layout_drop(const tc_layout *l, tc_ints gone);
+tc_layout ti_layout_drop(const tc_layout *l, tc_ints gone);
 
 /* A permutation that turns the order of `from` into the order of `to`: to[i] lies at from's place
  * perm[i]. */
-void tc_layout_between(const tc_layout *from, const tc_layout *to, int64_t *perm);
+void ti_layout_between(const tc_layout *from, const tc_layout *to, int64_t *perm);
 
 #endif

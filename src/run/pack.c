@@ -101,7 +101,7 @@ static int lower_first(const void *a, const void *b)
 /* In this order, each at the lowest address where it meets nobody. */
 static size_t pack_in(tc_arena *scratch, tc_span *span, size_t n, size_t align, order *o)
 {
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     tc_span **sorted = tc_new_n(scratch, tc_span *, n);
     meeting m = meeting_of(scratch, span, n);
     for (size_t i = 0; i < n; i++)
@@ -127,19 +127,19 @@ static size_t pack_in(tc_arena *scratch, tc_span *span, size_t n, size_t align, 
         if (at + s->size > total)
             total = at + s->size;
     }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
     return total;
 }
 
-size_t tc_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align)
+size_t ti_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align)
 {
     return pack_in(scratch, span, n, align, larger_first);
 }
 
-size_t tc_pack_best(tc_arena *scratch, tc_span *span, size_t n, size_t align)
+size_t ti_pack_best(tc_arena *scratch, tc_span *span, size_t n, size_t align)
 {
     static order *const orders[] = {larger_first, longer_first, earlier_first, later_first};
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     size_t *offset = tc_new_n(scratch, size_t, n), best = 0;
     for (size_t k = 0; k < TC_COUNT(orders); k++) {
         size_t total = pack_in(scratch, span, n, align, orders[k]);
@@ -151,6 +151,6 @@ size_t tc_pack_best(tc_arena *scratch, tc_span *span, size_t n, size_t align)
     }
     for (size_t i = 0; i < n; i++)
         span[i].offset = offset[i];
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
     return best;
 }

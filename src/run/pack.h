@@ -13,9 +13,9 @@ typedef struct tc_span {
 
 /* Largest first, each at the lowest address where it meets nobody; returns the bytes needed in all.
  */
-size_t tc_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align);
+size_t ti_pack(tc_arena *scratch, tc_span *span, size_t n, size_t align);
 
 /* The best of several orders: for what is packed once and loaded on small devices. */
-size_t tc_pack_best(tc_arena *scratch, tc_span *span, size_t n, size_t align);
+size_t ti_pack_best(tc_arena *scratch, tc_span *span, size_t n, size_t align);
 
 #endif

@@ -37,7 +37,7 @@ struct tc_spread_run {
     bool no_memory;
 };
 
-size_t tc_each_threads(const tc_ctx *ctx, size_t n_samples)
+size_t ti_each_threads(const tc_ctx *ctx, size_t n_samples)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t n = ctx->threads > 0 ? (size_t)ctx->threads : cores > 0 ? (size_t)cores : 1;
@@ -45,7 +45,7 @@ size_t tc_each_threads(const tc_ctx *ctx, size_t n_samples)
     return n < n_samples ? n : n_samples ? n_samples : 1;
 }
 
-tc_spread_run *tc_spread_new(tc_ctx *ctx, size_t n_worker)
+tc_spread_run *ti_spread_new(tc_ctx *ctx, size_t n_worker)
 {
     tc_spread_run *r = tc_new(&ctx->arena, tc_spread_run);
     r->ctx = ctx;
@@ -58,7 +58,7 @@ tc_spread_run *tc_spread_new(tc_ctx *ctx, size_t n_worker)
     return r;
 }
 
-jmp_buf *tc_spread_oom(tc_spread_run *run, size_t i)
+jmp_buf *ti_spread_oom(tc_spread_run *run, size_t i)
 {
     return &run->worker[i].oom;
 }
@@ -105,13 +105,13 @@ static bool read_next(worker *w)
             fail(w, TAKING, status);
         return !status;
     }
-    tc_hold hold = tc_hold_begin(r->ctx);
+    tc_hold hold = ti_hold_begin(r->ctx);
     tc_status status = r->what->read(r->what->who, w->index, w->k);
     if (status) {
-        tc_hold_drop(r->ctx, hold);
+        ti_hold_drop(r->ctx, hold);
         fail(w, READING, status);
     } else
-        tc_hold_keep(r->ctx, hold);
+        ti_hold_keep(r->ctx, hold);
     return !status;
 }
 
@@ -197,7 +197,7 @@ static tc_status tell_failure(const tc_spread_run *r)
     return status ? status : r->status;
 }
 
-tc_status tc_spread_samples(tc_spread_run *r, const tc_spread *what, size_t n_worker)
+tc_status ti_spread_samples(tc_spread_run *r, const tc_spread *what, size_t n_worker)
 {
     tc_ctx *ctx = r->ctx;
     jmp_buf *oom = ctx->arena.oom, *scratch_oom = ctx->scratch.oom;
@@ -218,6 +218,6 @@ tc_status tc_spread_samples(tc_spread_run *r, const tc_spread *what, size_t n_wo
     ctx->scratch.oom = scratch_oom;
     ctx->on_diagnostic = r->told;
     if (r->no_memory)
-        tc_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
+        ti_arena_raw(&ctx->arena, SIZE_MAX); /* takes the jump */
     return tell_failure(r);
 }

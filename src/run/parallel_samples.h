@@ -28,15 +28,15 @@ typedef struct tc_spread {
 
 /* By worker: where its memory jumps to when it runs out, for everything that it uses in `work`. */
 typedef struct tc_spread_run tc_spread_run;
-jmp_buf *tc_spread_oom(tc_spread_run *run, size_t worker);
+jmp_buf *ti_spread_oom(tc_spread_run *run, size_t worker);
 
 /* Threads that so many pieces of work are worth: the context's, the machine's; one at least. */
-size_t tc_each_threads(const tc_ctx *ctx, size_t n);
+size_t ti_each_threads(const tc_ctx *ctx, size_t n);
 
 /* So many workers, made ready; goes with the context. */
-tc_spread_run *tc_spread_new(tc_ctx *ctx, size_t n_worker);
+tc_spread_run *ti_spread_new(tc_ctx *ctx, size_t n_worker);
 
 /* Every sample once, by the first n_worker of them; one is the calling thread. */
-TC_MUST_USE tc_status tc_spread_samples(tc_spread_run *run, const tc_spread *what, size_t n_worker);
+TC_MUST_USE tc_status ti_spread_samples(tc_spread_run *run, const tc_spread *what, size_t n_worker);
 
 #endif

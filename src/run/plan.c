@@ -14,14 +14,14 @@ enum { ALIGN = 64 };
 static void release(void *what)
 {
     tc_plan *plan = what;
-    tc_arena_free(&plan->arena);
+    ti_arena_free(&plan->arena);
 }
 
 /* Addresses for everything that a run makes. */
 static void place_all(tc_plan *plan)
 {
     tc_arena *scratch = &plan->ctx->scratch;
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     tc_span *span = tc_new_n(scratch, tc_span, plan->n_store);
     size_t n = 0;
     for (size_t i = 0; i < plan->n_store; i++) {
@@ -29,13 +29,13 @@ static void place_all(tc_plan *plan)
         if (s->kind == STORE_MADE)
             span[n++] = (tc_span){.size = s->size, .first = s->first, .last = s->last};
     }
-    plan->bytes = tc_pack(scratch, span, n, ALIGN);
-    plan->memory = tc_arena_raw(&plan->arena, plan->bytes);
+    plan->bytes = ti_pack(scratch, span, n, ALIGN);
+    plan->memory = ti_arena_raw(&plan->arena, plan->bytes);
     n = 0;
     for (size_t i = 0; i < plan->n_store; i++)
         if (plan->store[i].kind == STORE_MADE)
             plan->store[i].data = plan->memory + span[n++].offset;
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
 }
 
 /* Past so many bytes of weights a second, packed copy of them costs more than it saves. */
@@ -46,7 +46,7 @@ static bool weighs_much(const tc_graph *g)
     int64_t bytes = 0;
     for (size_t i = 0; i < g->n_node; i++)
         if (g->node[i]->op == TC_OP_const)
-            bytes += (int64_t)tc_type_bytes(tc_type_of(g, g->node[i]->out[0]));
+            bytes += (int64_t)tc_type_bytes(ti_type_of(g, g->node[i]->out[0]));
     return bytes > most_packed;
 }
 
@@ -59,26 +59,26 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
     plan->g = g;
     plan->watch = watch;
     plan->own = own;
-    tc_arena_init_like(&plan->arena, &ctx->arena);
-    tc_ctx_defer(ctx, release, plan);
-    tc_product_keep_plain(ctx, weighs_much(g));
-    if (!tc_plan_steps(plan))
+    ti_arena_init_like(&plan->arena, &ctx->arena);
+    ti_ctx_defer(ctx, release, plan);
+    ti_product_keep_plain(ctx, weighs_much(g));
+    if (!ti_plan_steps(plan))
         return NULL;
     place_all(plan);
     return plan;
 }
 
-tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
+tc_plan *ti_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
 {
     return plan_graph(ctx, g, watch, false, NULL);
 }
 
-tc_plan *tc_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own)
+tc_plan *ti_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own)
 {
     return plan_graph(ctx, g, NULL, false, own);
 }
 
-tc_plan *tc_plan_inner(const tc_plan *outer, tc_graph *g)
+tc_plan *ti_plan_inner(const tc_plan *outer, tc_graph *g)
 {
     return outer->inner || g->n_mutation ? NULL : plan_graph(outer->ctx, g, NULL, true, NULL);
 }
@@ -90,7 +90,7 @@ static tc_tensor tensor_at(const tc_plan *plan, const place *p)
 
 static tc_status run_kernel(tc_plan *plan, const step *s)
 {
-    tc_mark mark = tc_arena_mark(&plan->arena);
+    tc_mark mark = ti_arena_mark(&plan->arena);
     tc_tensor *t = tc_new_n(&plan->arena, tc_tensor, (size_t)(s->n_in + s->n_out));
     for (int i = 0; i < s->n_in; i++)
         t[i] = tensor_at(plan, s->in[i]);
@@ -102,7 +102,7 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
         plan->failed = s;
         snprintf(plan->why, sizeof plan->why, "%s", call.error);
     }
-    tc_arena_rewind(&plan->arena, mark);
+    ti_arena_rewind(&plan->arena, mark);
     return call.error ? TC_BAD_MODEL : TC_OK;
 }
 
@@ -119,27 +119,27 @@ static tc_status run_prepared(tc_plan *plan, const step *s)
 /* A node as the interpreter runs it: control flow, and operators on quantized values. */
 static tc_status run_node(tc_plan *plan, const step *s)
 {
-    tc_mark mark = tc_arena_mark(&plan->arena);
+    tc_mark mark = ti_arena_mark(&plan->arena);
     tc_tensor *t = tc_new_n(&plan->arena, tc_tensor, (size_t)(s->n_in + s->n_out));
     for (int i = 0; i < s->n_in; i++)
         t[i] = tensor_at(plan, s->in[i]);
-    TC_TRY(tc_eval_node(plan->g, s->node, t, t + s->n_in, &plan->arena));
+    TC_TRY(ti_eval_node(plan->g, s->node, t, t + s->n_in, &plan->arena));
     for (int i = 0; i < s->n_out; i++)
         if (s->out[i])
             memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data,
                    tc_type_bytes(s->out[i]->type));
-    tc_arena_rewind(&plan->arena, mark);
+    ti_arena_rewind(&plan->arena, mark);
     return TC_OK;
 }
 
 static tc_status run_call(tc_plan *plan, const step *s)
 {
-    tc_mark mark = tc_arena_mark(&plan->arena);
+    tc_mark mark = ti_arena_mark(&plan->arena);
     tc_tensor *t = tc_new_n(&plan->arena, tc_tensor, (size_t)(s->n_in + s->n_out));
     for (int i = 0; i < s->n_in; i++)
         t[i] = tensor_at(plan, s->in[i]);
     s->callee->seconds = plan->seconds;
-    tc_status status = tc_plan_try(s->callee, t, t + s->n_in, NULL, NULL);
+    tc_status status = ti_plan_try(s->callee, t, t + s->n_in, NULL, NULL);
     if (status) { /* told as this plan's own */
         plan->failed = s->callee->failed;
         memcpy(plan->why, s->callee->why, sizeof plan->why);
@@ -148,7 +148,7 @@ static tc_status run_call(tc_plan *plan, const step *s)
     for (int i = 0; i < s->n_out; i++)
         memcpy(plan->store[s->out[i]->store].data, t[s->n_in + i].data,
                tc_type_bytes(s->out[i]->type));
-    tc_arena_rewind(&plan->arena, mark);
+    ti_arena_rewind(&plan->arena, mark);
     return TC_OK;
 }
 
@@ -183,7 +183,7 @@ static void show(const tc_plan *plan, const step *s)
                          w->place->layout.axis);
 }
 
-void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state)
+void ti_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state)
 {
     plan->failed = NULL;
     plan->next = 0;
@@ -196,7 +196,7 @@ void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state)
     }
 }
 
-tc_status tc_plan_go(tc_plan *plan, tc_val until)
+tc_status ti_plan_go(tc_plan *plan, tc_val until)
 {
     while (plan->next < plan->n_step) {
         const step *s = &plan->step[plan->next++];
@@ -209,44 +209,44 @@ tc_status tc_plan_go(tc_plan *plan, tc_val until)
     return TC_OK;
 }
 
-void tc_plan_outputs(const tc_plan *plan, tc_tensor *out)
+void ti_plan_outputs(const tc_plan *plan, tc_tensor *out)
 {
     for (size_t i = 0; i < plan->g->n_out; i++)
         out[i] = tensor_at(plan, plan->result[i]);
 }
 
-void tc_plan_follow(tc_plan *twin, const tc_plan *other)
+void ti_plan_follow(tc_plan *twin, const tc_plan *other)
 {
     memcpy(twin->memory, other->memory, other->bytes);
     twin->next = other->next;
     twin->failed = NULL;
 }
 
-tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+tc_status ti_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
                       tc_tensor *after)
 {
     const tc_graph *g = plan->g;
-    tc_plan_start(plan, in, state);
-    TC_TRY(tc_plan_go(plan, TC_NONE));
-    tc_plan_outputs(plan, out);
+    ti_plan_start(plan, in, state);
+    TC_TRY(ti_plan_go(plan, TC_NONE));
+    ti_plan_outputs(plan, out);
     for (size_t i = 0; i < g->n_mutation; i++)
         after[i] = tensor_at(plan, plan->result[g->n_out + i]);
     return TC_OK;
 }
 
-tc_status tc_plan_explain(tc_plan *plan)
+tc_status ti_plan_explain(tc_plan *plan)
 {
     const step *s = plan->failed;
-    return s ? tc_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name,
+    return s ? ti_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name,
                         plan->why)
              : TC_BAD_MODEL; /* the interpreter has told it */
 }
 
-tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
+tc_status ti_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
                       tc_tensor *after)
 {
-    tc_status status = tc_plan_try(plan, in, out, state, after);
-    return status && plan->failed ? tc_plan_explain(plan) : status;
+    tc_status status = ti_plan_try(plan, in, out, state, after);
+    return status && plan->failed ? ti_plan_explain(plan) : status;
 }
 
 /* What is called has working space of its own in every twin. */
@@ -257,23 +257,23 @@ static void twin_calls(tc_plan *twin)
         calls = calls || twin->step[i].kind == STEP_CALL;
     if (!calls)
         return;
-    twin->step = tc_arena_copy(&twin->ctx->arena, twin->step, twin->n_step * sizeof *twin->step);
+    twin->step = ti_arena_copy(&twin->ctx->arena, twin->step, twin->n_step * sizeof *twin->step);
     for (size_t i = 0; i < twin->n_step; i++)
         if (twin->step[i].kind == STEP_CALL)
-            twin->step[i].callee = tc_plan_twin(twin->step[i].callee, NULL);
+            twin->step[i].callee = ti_plan_twin(twin->step[i].callee, NULL);
 }
 
-tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
+tc_plan *ti_plan_twin(const tc_plan *plan, const tc_watch *watch)
 {
     tc_ctx *ctx = plan->ctx;
-    tc_plan *twin = tc_arena_copy(&ctx->arena, plan, sizeof *plan);
+    tc_plan *twin = ti_arena_copy(&ctx->arena, plan, sizeof *plan);
     twin->watch = watch;
     twin->seconds = twin->spent = NULL;
-    twin->store = tc_arena_copy(&ctx->arena, plan->store, plan->n_store * sizeof *plan->store);
-    tc_arena_init_like(&twin->arena, &ctx->arena);
+    twin->store = ti_arena_copy(&ctx->arena, plan->store, plan->n_store * sizeof *plan->store);
+    ti_arena_init_like(&twin->arena, &ctx->arena);
     twin->memory = NULL;
-    tc_ctx_defer(ctx, release, twin);
-    twin->memory = tc_arena_raw(&twin->arena, plan->bytes);
+    ti_ctx_defer(ctx, release, twin);
+    twin->memory = ti_arena_raw(&twin->arena, plan->bytes);
     for (size_t i = 0; i < plan->n_store; i++)
         if (plan->store[i].kind == STORE_MADE)
             twin->store[i].data = twin->memory + ((uint8_t *)plan->store[i].data - plan->memory);
@@ -281,33 +281,33 @@ tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch)
     return twin;
 }
 
-void tc_plan_end(tc_plan *plan)
+void ti_plan_end(tc_plan *plan)
 {
     release(plan);
     for (size_t i = 0; i < plan->n_step; i++)
         if (plan->step[i].kind == STEP_CALL)
-            tc_plan_end(plan->step[i].callee);
+            ti_plan_end(plan->step[i].callee);
 }
 
-bool tc_plan_parallel(const tc_plan *plan)
+bool ti_plan_parallel(const tc_plan *plan)
 {
     for (size_t i = 0; i < plan->n_step; i++) {
         const step *s = &plan->step[i];
-        if (s->kind == STEP_NODE || (s->kind == STEP_CALL && !tc_plan_parallel(s->callee)))
+        if (s->kind == STEP_NODE || (s->kind == STEP_CALL && !ti_plan_parallel(s->callee)))
             return false;
     }
     return true;
 }
 
-void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom)
+void ti_plan_on_oom(tc_plan *plan, jmp_buf *oom)
 {
     plan->arena.oom = oom;
     for (size_t i = 0; i < plan->n_step; i++)
         if (plan->step[i].kind == STEP_CALL)
-            tc_plan_on_oom(plan->step[i].callee, oom);
+            ti_plan_on_oom(plan->step[i].callee, oom);
 }
 
-void tc_plan_time(tc_plan *plan, double *seconds)
+void ti_plan_time(tc_plan *plan, double *seconds)
 {
     plan->seconds = seconds;
     if (!plan->spent)
@@ -315,16 +315,16 @@ void tc_plan_time(tc_plan *plan, double *seconds)
     memset(plan->spent, 0, plan->n_step * sizeof *plan->spent);
     for (size_t i = 0; i < plan->n_step; i++)
         if (plan->step[i].kind == STEP_CALL)
-            tc_plan_time(plan->step[i].callee, seconds);
+            ti_plan_time(plan->step[i].callee, seconds);
 }
 
-size_t tc_plan_spent(const tc_plan *plan, tc_spent *out)
+size_t ti_plan_spent(const tc_plan *plan, tc_spent *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < plan->n_step; i++) {
         const step *s = &plan->step[i];
         if (s->kind == STEP_CALL)
-            n += tc_plan_spent(s->callee, out ? out + n : NULL);
+            n += ti_plan_spent(s->callee, out ? out + n : NULL);
         else if (s->kind != STEP_NOTHING && out)
             out[n++] = (tc_spent){s->node, s->op, &plan->spent[i]};
         else
@@ -333,7 +333,7 @@ size_t tc_plan_spent(const tc_plan *plan, tc_spent *out)
     return n;
 }
 
-size_t tc_plan_bytes(const tc_plan *plan)
+size_t ti_plan_bytes(const tc_plan *plan)
 {
     return plan->bytes;
 }

@@ -21,47 +21,47 @@ typedef struct tc_watch {
 
 /* watch may be NULL.  NULL comes back when the graph holds operators that only the interpreter
  * runs. */
-tc_plan *tc_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
+tc_plan *ti_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 
 /* The same without a watcher.  own, by value: a constant that nobody but this graph has; once a
  * product has packed it, its memory goes back, and its numbers are gone. */
-tc_plan *tc_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own);
+tc_plan *ti_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own);
 
 /* in: one tensor per graph input.  out: one per graph output, good until the next run.
  * state[i]: where mutation i's buffer is now; after[i]: filled with what it shall hold next. */
-TC_MUST_USE tc_status tc_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
+TC_MUST_USE tc_status ti_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
                                   void *const *state, tc_tensor *after);
 
-/* The same without a message: after a failure, tc_plan_explain() gives it and the status again. */
-TC_MUST_USE tc_status tc_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
+/* The same without a message: after a failure, ti_plan_explain() gives it and the status again. */
+TC_MUST_USE tc_status ti_plan_try(tc_plan *plan, const tc_tensor *in, tc_tensor *out,
                                   void *const *state, tc_tensor *after);
-tc_status tc_plan_explain(tc_plan *plan);
+tc_status ti_plan_explain(tc_plan *plan);
 
 /* A run in parts: from the beginning, and on until value `until` has been shown (none: to the end).
  */
-void tc_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
-TC_MUST_USE tc_status tc_plan_go(tc_plan *plan, tc_val until);
+void ti_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
+TC_MUST_USE tc_status ti_plan_go(tc_plan *plan, tc_val until);
 
 /* What a run that came to its end has made. */
-void tc_plan_outputs(const tc_plan *plan, tc_tensor *out);
+void ti_plan_outputs(const tc_plan *plan, tc_tensor *out);
 /* A twin stands where the other stands: in the midst of the same run.  Its inputs stay its own. */
-void tc_plan_follow(tc_plan *twin, const tc_plan *other);
+void ti_plan_follow(tc_plan *twin, const tc_plan *other);
 
 /* The same steps once more, with memory and a watcher of their own: for another thread. */
-tc_plan *tc_plan_twin(const tc_plan *plan, const tc_watch *watch);
+tc_plan *ti_plan_twin(const tc_plan *plan, const tc_watch *watch);
 
 /* It will not be run any more: the memory of its values goes back. */
-void tc_plan_end(tc_plan *plan);
+void ti_plan_end(tc_plan *plan);
 
 /* Whether twins may run at the same time; not when the interpreter takes some of the steps. */
-bool tc_plan_parallel(const tc_plan *plan);
+bool ti_plan_parallel(const tc_plan *plan);
 
 /* Where a run jumps to when memory runs out; each thread needs its own. */
-void tc_plan_on_oom(tc_plan *plan, jmp_buf *oom);
+void ti_plan_on_oom(tc_plan *plan, jmp_buf *oom);
 
 /* From now on every step is timed; seconds by operator are added to `seconds` (TC_OP_COUNT of
  * them). */
-void tc_plan_time(tc_plan *plan, double *seconds);
+void ti_plan_time(tc_plan *plan, double *seconds);
 
 /* A step that is timed, those of called graphs among them: its node (NULL: it has none), what it is
  * timed as, and where its seconds grow. */
@@ -71,9 +71,9 @@ typedef struct tc_spent {
     const double *seconds;
 } tc_spent;
 /* How many there are; they go to `out` unless it is NULL. */
-size_t tc_plan_spent(const tc_plan *plan, tc_spent *out);
+size_t ti_plan_spent(const tc_plan *plan, tc_spent *out);
 
 /* Bytes of activations that are alive at once. */
-size_t tc_plan_bytes(const tc_plan *plan);
+size_t ti_plan_bytes(const tc_plan *plan);
 
 #endif

@@ -50,7 +50,7 @@ static void weigh_row(const weighing *w, float *score, int64_t row, const uint8_
     bool any;
     scores(w, score, row, mask ? mask + at * (w->by_bool ? 1 : 4) : NULL, &any);
     if (any)
-        tc_softmax_row_f32(score, keys);
+        ti_softmax_row_f32(score, keys);
     else
         memset(score, 0, (size_t)keys * sizeof *score);
 }
@@ -89,13 +89,13 @@ static tc_strided transposed(tc_strided s)
 static const tc_product *product_of(tc_maker *m, const place *a, const tc_type *at, const place *b,
                                     const tc_type *bt, bool turned, const tc_type *y)
 {
-    tc_layout plain = tc_layout_plain(y->rank);
-    tc_strided yd = tc_plan_strided(y, &plain, y->rank);
-    tc_strided ad = tc_plan_strided(at, &a->layout, y->rank),
-               bd = tc_plan_strided(bt, &b->layout, y->rank);
+    tc_layout plain = ti_layout_plain(y->rank);
+    tc_strided yd = ti_plan_strided(y, &plain, y->rank);
+    tc_strided ad = ti_plan_strided(at, &a->layout, y->rank),
+               bd = ti_plan_strided(bt, &b->layout, y->rank);
     if (turned)
         bd = transposed(bd);
-    return tc_product_matmul(m->ctx, &ad, &bd, &yd, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
+    return ti_product_matmul(m->ctx, &ad, &bd, &yd, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
 }
 
 /* Whether the operands are of the simple kind; w: what happens to the scores. */
@@ -131,26 +131,26 @@ static bool takes(const tc_maker *m, const tc_node *node, const tc_type **type, 
     return true;
 }
 
-bool tc_plan_sdpa(tc_maker *m, const tc_node *node)
+bool ti_plan_sdpa(tc_maker *m, const tc_node *node)
 {
     const tc_type *type[3], *y = m->g->val[node->out[0]]->type;
     weighing *w = tc_new(&m->ctx->arena, weighing);
     if (!takes(m, node, type, w))
         return false;
-    const tc_type *scores = tc_type_make(m->ctx, TC_f32, w->rank, w->dim);
-    tc_layout plain = tc_layout_plain(w->rank);
+    const tc_type *scores = ti_type_make(m->ctx, TC_f32, w->rank, w->dim);
+    tc_layout plain = ti_layout_plain(w->rank);
     const place *q = m->at[node->in[0]], *k = m->at[node->in[1]], *v = m->at[node->in[2]];
-    place *s = tc_place_new(m, scores, plain, 0);
+    place *s = ti_place_new(m, scores, plain, 0);
     const tc_product *first = product_of(m, q, type[0], k, type[1], true, scores);
     const tc_product *second = product_of(m, s, scores, v, type[2], false, y);
     if (!first || !second)
         return false;
-    const place *mask = w->has_mask ? tc_place_plain(m, node->in[3], node) : NULL;
-    s->store = tc_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(scores)});
-    tc_step_into(m, node, tc_run_product, first, tc_product_scratch(first),
+    const place *mask = w->has_mask ? ti_place_plain(m, node->in[3], node) : NULL;
+    s->store = ti_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(scores)});
+    ti_step_into(m, node, ti_run_product, first, ti_product_scratch(first),
                  (const place *[]){q, k, NULL}, 3, s);
-    tc_step_into(m, node, weigh, w, 0, (const place *[]){s, mask}, 2, s);
-    tc_step_prepared(m, node, tc_run_product, second, tc_product_scratch(second),
+    ti_step_into(m, node, weigh, w, 0, (const place *[]){s, mask}, 2, s);
+    ti_step_prepared(m, node, ti_run_product, second, ti_product_scratch(second),
                      (const place *[]){s, v, NULL}, 3, node->out[0], plain);
     return true;
 }

@@ -33,7 +33,7 @@ static void run_coded(const void *what, void *const *in, void *out, void *scratc
     for (int64_t at = 0; at < c->n; at += c->n_block) {
         bool whole = at + c->n_block <= c->n;
         make_real(c, at, whole ? c->n_block : c->n - at, w);
-        tc_product_run(whole ? c->block : c->rest, in[0], w, NULL, y + at, scratch);
+        ti_product_run(whole ? c->block : c->rest, in[0], w, NULL, y + at, scratch);
     }
     for (int64_t r = 0; c->bias && r < c->rows; r++)
         for (int64_t i = 0; i < c->n; i++)
@@ -44,12 +44,12 @@ static const tc_product *product_of(tc_maker *m, const coded *c, int64_t n)
 {
     tc_strided a = {2, {c->rows, c->k}, {c->k, 1}}, b = {2, {c->k, n}, {1, c->k}},
                y = {2, {c->rows, n}, {c->n, 1}};
-    return tc_product_matmul(m->ctx, &a, &b, &y, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
+    return ti_product_matmul(m->ctx, &a, &b, &y, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
 }
 
 static tc_tensor known(const tc_maker *m, tc_val v)
 {
-    return m->at[v] ? tc_place_known(m, v) : (tc_tensor){NULL, NULL};
+    return m->at[v] ? ti_place_known(m, v) : (tc_tensor){NULL, NULL};
 }
 
 /* Scale and zero point of the rows: the node's own, or its operands. */
@@ -77,15 +77,15 @@ static bool take_scales(const tc_maker *m, const tc_node *node, coded *c)
 /* The linear layer that alone reads these weights, where all of it can be planned here. */
 static const tc_node *reader(const tc_maker *m, const tc_node *node)
 {
-    const tc_node *user = tc_plan_only_user(m, node->out[0]);
+    const tc_node *user = ti_plan_only_user(m, node->out[0]);
     if (!user || user->op != TC_OP_linear || user->in[1] != node->out[0] || !m->at[user->in[0]])
         return NULL;
-    const tc_type *x = tc_type_of(m->g, user->in[0]), *y = tc_type_of(m->g, user->out[0]);
+    const tc_type *x = ti_type_of(m->g, user->in[0]), *y = ti_type_of(m->g, user->out[0]);
     bool real = x->dtype == TC_f32 && y->dtype == TC_f32 && !x->quant && !y->quant;
     return real && x->rank >= 1 && tc_type_count(x) && tc_type_count(y) ? user : NULL;
 }
 
-bool tc_plan_codes(tc_maker *m, const tc_node *node)
+bool ti_plan_codes(tc_maker *m, const tc_node *node)
 {
     const tc_node *user = reader(m, node);
     tc_tensor codes = known(m, node->in[0]);
@@ -99,7 +99,7 @@ bool tc_plan_codes(tc_maker *m, const tc_node *node)
             return false;
         c.bias = bias.data;
     }
-    const tc_type *x = tc_type_of(m->g, user->in[0]);
+    const tc_type *x = ti_type_of(m->g, user->in[0]);
     c.k = codes.type->dim[1];
     c.n = codes.type->dim[0];
     c.rows = tc_type_count(x) / c.k;
@@ -109,17 +109,17 @@ bool tc_plan_codes(tc_maker *m, const tc_node *node)
     c.rest = c.n % c.n_block ? product_of(m, &c, c.n % c.n_block) : NULL;
     if (!c.block || (c.n % c.n_block && !c.rest))
         return false;
-    size_t rest = c.rest ? tc_product_scratch(c.rest) : 0;
-    c.product_scratch = tc_product_scratch(c.block) > rest ? tc_product_scratch(c.block) : rest;
+    size_t rest = c.rest ? ti_product_scratch(c.rest) : 0;
+    c.product_scratch = ti_product_scratch(c.block) > rest ? ti_product_scratch(c.block) : rest;
     c.product_scratch = (c.product_scratch + 63) / 64 * 64;
     coded *kept = tc_new(&m->ctx->arena, coded);
     *kept = c;
     tc_layout layout = m->at[user->in[0]]->layout;
     if (layout.axis[x->rank - 1] != x->rank - 1)
-        layout = tc_layout_plain(x->rank);
-    const place *in[1] = {tc_place_want(m, user->in[0], layout, user)};
+        layout = ti_layout_plain(x->rank);
+    const place *in[1] = {ti_place_want(m, user->in[0], layout, user)};
     size_t scratch = c.product_scratch + (size_t)(c.n_block * c.k) * sizeof(float);
-    tc_step_prepared(m, user, run_coded, kept, scratch, in, 1, user->out[0], layout);
+    ti_step_prepared(m, user, run_coded, kept, scratch, in, 1, user->out[0], layout);
     m->joined[user->out[0]] = true;
     return true;
 }

@@ -17,16 +17,16 @@ static bool take_rescale(tc_maker *m, const tc_node *node, tc_chain *c, tc_resca
 {
     if (node->op != TC_OP_tosa_rescale)
         return false;
-    const tc_type *x = tc_type_of(m->g, node->in[0]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]);
     bool per_channel = ((const tc_attr_tosa_rescale *)node->attr)->per_channel;
     if (!is_int(x->dtype) || (per_channel && !x->rank))
         return false;
     size_t columns = per_channel ? (size_t)x->dim[x->rank - 1] : TC_RESCALE_BLOCK;
     int64_t zero;
-    if (!tc_plan_takes_rescale(m, node, columns, &zero, &c->narrow) ||
+    if (!ti_plan_takes_rescale(m, node, columns, &zero, &c->narrow) ||
         (x->dtype == TC_i32 && zero))
         return false;
-    *out = tc_rescale_make(x->dtype, (int32_t)zero, columns, per_channel, &c->narrow);
+    *out = ti_rescale_make(x->dtype, (int32_t)zero, columns, per_channel, &c->narrow);
     return true;
 }
 
@@ -38,7 +38,7 @@ typedef struct rescale_step {
 static void run_rescale(const void *what, void *const *in, void *out, void *scratch)
 {
     const rescale_step *s = what;
-    tc_rescale_run(&s->rescale, in[0], s->n, out, scratch);
+    ti_rescale_run(&s->rescale, in[0], s->n, out, scratch);
 }
 
 static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *e);
@@ -49,11 +49,11 @@ static bool waits(const tc_maker *m, const tc_node *node)
 {
     tc_int_binary e;
     tc_int_reduce sum;
-    const tc_node *user = tc_plan_only_user(m, node->out[0]);
+    const tc_node *user = ti_plan_only_user(m, node->out[0]);
     return user && (takes_binary(m, user, &e) || takes_reduce(m, user, &sum));
 }
 
-bool tc_plan_rescale(tc_maker *m, const tc_node *node)
+bool ti_plan_rescale(tc_maker *m, const tc_node *node)
 {
     rescale_step *s = tc_new(&m->ctx->arena, rescale_step);
     tc_chain c = {.last = node};
@@ -63,10 +63,10 @@ bool tc_plan_rescale(tc_maker *m, const tc_node *node)
         m->waiting[node->out[0]] = true;
         return true;
     }
-    tc_plan_activation(m, &c);
+    ti_plan_activation(m, &c);
     s->rescale.narrow = c.narrow;
-    s->n = (size_t)tc_type_count(tc_type_of(m->g, node->in[0]));
-    tc_plan_emit(m, node, &c, run_rescale, s, s->rescale.columns * sizeof(int32_t), 1);
+    s->n = (size_t)tc_type_count(ti_type_of(m->g, node->in[0]));
+    ti_plan_emit(m, node, &c, run_rescale, s, s->rescale.columns * sizeof(int32_t), 1);
     return true;
 }
 
@@ -77,14 +77,14 @@ static tc_int_operand operand_of(tc_maker *m, const tc_node *node, int i, tc_spr
                                  tc_val *from)
 {
     *from = node->in[i];
-    tc_int_operand o = {.from = tc_type_of(m->g, *from)->dtype, .spread = spread};
+    tc_int_operand o = {.from = ti_type_of(m->g, *from)->dtype, .spread = spread};
     if (!m->waiting[*from])
         return o;
     const tc_node *first = m->g->val[*from]->def;
     *from = first->in[0];
-    o.from = tc_type_of(m->g, *from)->dtype;
+    o.from = ti_type_of(m->g, *from)->dtype;
     if (first->op == TC_OP_tosa_table) {
-        o.table = tc_place_known(m, first->in[1]).data;
+        o.table = ti_place_known(m, first->in[1]).data;
         return o;
     }
     tc_chain c = {.last = first};
@@ -99,10 +99,10 @@ static void emit_from(tc_maker *m, const tc_node *node, const tc_chain *c, tc_pr
 {
     const place *in[2];
     for (int i = 0; i < n_in; i++)
-        in[i] = tc_place_plain(m, from[i], node);
+        in[i] = ti_place_plain(m, from[i], node);
     tc_val v = c->last->out[0];
-    tc_step_prepared(m, node, run, what, scratch, in, n_in, v,
-                     tc_layout_plain(tc_type_of(m->g, v)->rank));
+    ti_step_prepared(m, node, run, what, scratch, in, n_in, v,
+                     ti_layout_plain(ti_type_of(m->g, v)->rank));
     for (int i = 0; i < c->n_part; i++)
         m->joined[c->part[i]->out[0]] = true;
 }
@@ -158,7 +158,7 @@ static bool take_spreads(const tc_type *a, const tc_type *b, const tc_type *y, t
         }
         return true;
     }
-    bool whole_a = tc_same_dims(a, y), whole_b = tc_same_dims(b, y);
+    bool whole_a = ti_same_dims(a, y), whole_b = ti_same_dims(b, y);
     e->a.spread = e->b.spread = TC_SPREAD_none;
     return tc_type_count(y) && whole_a != whole_b &&
            repeats(whole_a ? b : a, y, e, whole_a ? &e->b.spread : &e->a.spread);
@@ -186,14 +186,14 @@ static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *
     *e = (tc_int_binary){0};
     if (!int_op(node->op, &e->op))
         return false;
-    const tc_type *a = tc_type_of(m->g, node->in[0]), *b = tc_type_of(m->g, node->in[1]);
-    const tc_type *y = tc_type_of(m->g, node->out[0]);
+    const tc_type *a = ti_type_of(m->g, node->in[0]), *b = ti_type_of(m->g, node->in[1]);
+    const tc_type *y = ti_type_of(m->g, node->out[0]);
     int64_t shift = 0;
     if (a->dtype != b->dtype || !is_int(a->dtype) || !is_int(y->dtype) || a->rank != y->rank ||
         b->rank != y->rank || !take_spreads(a, b, y, e))
         return false;
     if (node->op == TC_OP_tosa_mul) {
-        if (!tc_plan_number(m, node, 2, &shift) || y->dtype != TC_i32 || shift < 0 || shift > 62 ||
+        if (!ti_plan_number(m, node, 2, &shift) || y->dtype != TC_i32 || shift < 0 || shift > 62 ||
             (shift && a->dtype != TC_i32))
             return false;
     } else if (y->dtype != a->dtype || (e->op <= TC_INT_sub && y->dtype != TC_i32)) {
@@ -207,24 +207,24 @@ static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *
 static void run_binary(const void *what, void *const *in, void *out, void *scratch)
 {
     (void)scratch;
-    tc_int_binary_run(what, in[0], in[1], out);
+    ti_int_binary_run(what, in[0], in[1], out);
 }
 
 /* The RESCALE behind 32 bits, where its scales are alike: *to is what it gives. */
 static const tc_rescale *follow_rescale(tc_maker *m, tc_dtype *to, tc_chain *c)
 {
-    const tc_node *user = tc_plan_only_user(m, c->last->out[0]);
+    const tc_node *user = ti_plan_only_user(m, c->last->out[0]);
     tc_rescale *r = tc_new(&m->ctx->arena, tc_rescale);
     if (!user || *to != TC_i32 || !take_rescale(m, user, c, r) || !r->alike)
         return NULL;
     c->part[c->n_part++] = c->last = user;
-    tc_plan_activation(m, c);
+    ti_plan_activation(m, c);
     r->narrow = c->narrow;
     *to = c->narrow.dtype;
     return r;
 }
 
-bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
+bool ti_plan_int_binary(tc_maker *m, const tc_node *node)
 {
     tc_int_binary *e = tc_new(&m->ctx->arena, tc_int_binary);
     tc_chain c = {.last = node};
@@ -244,15 +244,15 @@ bool tc_plan_int_binary(tc_maker *m, const tc_node *node)
 static void emit_kernel(tc_maker *m, const tc_node *node, void (*kernel)(tc_call *),
                         const void *attr, const tc_chain *c)
 {
-    const place *in[2] = {tc_place_plain(m, node->in[0], node), NULL};
-    in[1] = tc_place_plain(m, node->in[1], node);
-    step *s = tc_step_new(m, STEP_KERNEL, node, 2, 1);
+    const place *in[2] = {ti_place_plain(m, node->in[0], node), NULL};
+    in[1] = ti_place_plain(m, node->in[1], node);
+    step *s = ti_step_new(m, STEP_KERNEL, node, 2, 1);
     memcpy(s->in, in, sizeof in);
     s->kernel = kernel;
     s->attr = attr;
     tc_val v = c->last->out[0];
-    s->out[0] = tc_place_made(m, v, tc_layout_plain(tc_type_of(m->g, v)->rank));
-    tc_step_end(m, s);
+    s->out[0] = ti_place_made(m, v, ti_layout_plain(ti_type_of(m->g, v)->rank));
+    ti_step_end(m, s);
     for (int i = 0; i < c->n_part; i++)
         m->joined[c->part[i]->out[0]] = true;
 }
@@ -262,17 +262,17 @@ static void shift_kernel(tc_call *call)
 {
     const tc_int_binary *e = call->attr;
     const tc_type *b = call->in[1].type;
-    if (tc_int_shifts_fit(b->dtype, call->in[1].data, (size_t)tc_type_count(b),
+    if (ti_int_shifts_fit(b->dtype, call->in[1].data, (size_t)tc_type_count(b),
                           tc_dtypes[b->dtype].bits))
-        tc_int_binary_run(e, call->in[0].data, call->in[1].data, call->out[0].data);
+        ti_int_binary_run(e, call->in[0].data, call->in[1].data, call->out[0].data);
     else
         call->error = "a shift is negative, or as wide as the elements";
 }
 
-bool tc_plan_int_shift(tc_maker *m, const tc_node *node)
+bool ti_plan_int_shift(tc_maker *m, const tc_node *node)
 {
-    const tc_type *a = tc_type_of(m->g, node->in[0]), *b = tc_type_of(m->g, node->in[1]);
-    const tc_type *y = tc_type_of(m->g, node->out[0]);
+    const tc_type *a = ti_type_of(m->g, node->in[0]), *b = ti_type_of(m->g, node->in[1]);
+    const tc_type *y = ti_type_of(m->g, node->out[0]);
     tc_int_binary *e = tc_new(&m->ctx->arena, tc_int_binary);
     tc_chain c = {.last = node};
     if (!is_int(a->dtype) || b->dtype != a->dtype || y->dtype != a->dtype || a->rank != y->rank ||
@@ -294,13 +294,13 @@ bool tc_plan_int_shift(tc_maker *m, const tc_node *node)
 static void run_unary(const void *what, void *const *in, void *out, void *scratch)
 {
     (void)scratch;
-    tc_int_binary_run(what, in[0], in[0], out);
+    ti_int_binary_run(what, in[0], in[0], out);
 }
 
 /* ABS, CLZ, and CAST between integers, which keeps low bits. */
-bool tc_plan_int_unary(tc_maker *m, const tc_node *node)
+bool ti_plan_int_unary(tc_maker *m, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]), *y = ti_type_of(m->g, node->out[0]);
     bool cast = node->op == TC_OP_tosa_cast;
     size_t n = (size_t)tc_type_count(y);
     if (!n || !is_int(x->dtype) || !is_int(y->dtype) || (!cast && x->dtype != TC_i32))
@@ -312,7 +312,7 @@ bool tc_plan_int_unary(tc_maker *m, const tc_node *node)
                          .b = {.from = x->dtype, .spread = TC_SPREAD_one},
                          .rows = 1, .columns = n, .outer = 1, .to = y->dtype};
     e->a = (tc_int_operand){.from = x->dtype, .spread = TC_SPREAD_none};
-    tc_plan_emit(m, node, &(tc_chain){.last = node}, run_unary, e, 0, 1);
+    ti_plan_emit(m, node, &(tc_chain){.last = node}, run_unary, e, 0, 1);
     return true;
 }
 
@@ -323,11 +323,11 @@ static bool takes_reduce(const tc_maker *m, const tc_node *node, tc_int_reduce *
     bool sums = node->op == TC_OP_tosa_reduce_sum;
     if (!sums && node->op != TC_OP_tosa_reduce_max && node->op != TC_OP_tosa_reduce_min)
         return false;
-    const tc_type *x = tc_type_of(m->g, node->in[0]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]);
     int64_t axis = sums ? ((const tc_attr_tosa_axis *)node->attr)->axis
                         : ((const tc_attr_tosa_axis_nan *)node->attr)->axis;
     if (!is_int(x->dtype) || (sums && x->dtype != TC_i32) || axis < 0 || axis >= x->rank ||
-        !tc_type_count(x) || tc_type_of(m->g, node->out[0])->dtype != x->dtype)
+        !tc_type_count(x) || ti_type_of(m->g, node->out[0])->dtype != x->dtype)
         return false;
     *r = (tc_int_reduce){.op = sums                                 ? TC_INT_add
                                : node->op == TC_OP_tosa_reduce_max ? TC_INT_max
@@ -340,17 +340,17 @@ static bool takes_reduce(const tc_maker *m, const tc_node *node, tc_int_reduce *
 
 static void run_reduce(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_int_reduce_run(what, in[0], out, scratch);
+    ti_int_reduce_run(what, in[0], out, scratch);
 }
 
-bool tc_plan_int_reduce(tc_maker *m, const tc_node *node)
+bool ti_plan_int_reduce(tc_maker *m, const tc_node *node)
 {
     tc_int_reduce *r = tc_new(&m->ctx->arena, tc_int_reduce);
     tc_val from;
     if (!takes_reduce(m, node, r))
         return false;
     r->x = operand_of(m, node, 0, TC_SPREAD_none, &from);
-    emit_from(m, node, &(tc_chain){.last = node}, run_reduce, r, tc_int_reduce_scratch(r), &from,
+    emit_from(m, node, &(tc_chain){.last = node}, run_reduce, r, ti_int_reduce_scratch(r), &from,
               1);
     return true;
 }
@@ -368,14 +368,14 @@ static void run_table8(const void *what, void *const *in, void *out, void *scrat
 {
     const table_step *s = what;
     (void)scratch;
-    tc_table8_run(s->table, in[0], out, s->n);
+    ti_table8_run(s->table, in[0], out, s->n);
 }
 
 static void run_table16(const void *what, void *const *in, void *out, void *scratch)
 {
     const table_step *s = what;
     (void)scratch;
-    tc_table16_run(s->table, in[0], out, s->n);
+    ti_table16_run(s->table, in[0], out, s->n);
 }
 
 /* A block at a time stays near. */
@@ -388,15 +388,15 @@ static void run_table16_rescale(const void *what, void *const *in, void *out, vo
     (void)scratch;
     for (size_t i = 0; i < s->n; i += BLOCK) {
         size_t some = s->n - i < BLOCK ? s->n - i : BLOCK;
-        tc_table16_run(s->table, (const int16_t *)in[0] + i, block, some);
-        tc_rescale_run(s->then, block, some, (uint8_t *)out + i * bytes, NULL);
+        ti_table16_run(s->table, (const int16_t *)in[0] + i, block, some);
+        ti_rescale_run(s->then, block, some, (uint8_t *)out + i * bytes, NULL);
     }
 }
 
-bool tc_plan_table(tc_maker *m, const tc_node *node)
+bool ti_plan_table(tc_maker *m, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
-    tc_tensor table = tc_place_known(m, node->in[1]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]), *y = ti_type_of(m->g, node->out[0]);
+    tc_tensor table = ti_place_known(m, node->in[1]);
     bool narrow = x->dtype == TC_i8 && y->dtype == TC_i8;
     if (!table.data || table.type->dtype != x->dtype ||
         (!narrow && (x->dtype != TC_i16 || y->dtype != TC_i32)))
@@ -410,7 +410,7 @@ bool tc_plan_table(tc_maker *m, const tc_node *node)
     tc_chain c = {.last = node};
     s->to = y->dtype;
     s->then = narrow ? NULL : follow_rescale(m, &s->to, &c);
-    tc_plan_emit(m, node, &c,
+    ti_plan_emit(m, node, &c,
                  narrow    ? run_table8
                  : s->then ? run_table16_rescale
                            : run_table16,
@@ -427,14 +427,14 @@ static void gather_kernel(tc_call *call)
     size_t batch = (size_t)call->in[1].type->dim[0], n = (size_t)call->in[1].type->dim[1],
            most = (size_t)call->in[0].type->dim[1];
     for (size_t i = 0; i < batch && !call->error; i++)
-        if (!tc_gather16_run(values + i * most, most, index + i * n, y + i * n, n))
+        if (!ti_gather16_run(values + i * most, most, index + i * n, y + i * n, n))
             call->error = "an index is outside the values";
 }
 
 /* Single numbers of 16 bits: a table with an entry for each of them. */
-bool tc_plan_gather(tc_maker *m, const tc_node *node)
+bool ti_plan_gather(tc_maker *m, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(m->g, node->in[0]), *index = tc_type_of(m->g, node->in[1]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]), *index = ti_type_of(m->g, node->in[1]);
     if (x->dtype != TC_i16 || x->dim[2] != 1 || index->dtype != TC_i32)
         return false;
     emit_kernel(m, node, gather_kernel, NULL, &(tc_chain){.last = node});
@@ -451,21 +451,21 @@ static void run_clamp(const void *what, void *const *in, void *out, void *scratc
 {
     const clamp_step *s = what;
     (void)scratch;
-    tc_clamp_run(s->dtype, s->lo, s->hi, in[0], out, s->n);
+    ti_clamp_run(s->dtype, s->lo, s->hi, in[0], out, s->n);
 }
 
-bool tc_plan_clamp(tc_maker *m, const tc_node *node)
+bool ti_plan_clamp(tc_maker *m, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(m->g, node->in[0]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]);
     const tc_attr_tosa_clamp *a = node->attr;
     if (x->dtype != TC_i8 && x->dtype != TC_i16)
         return false;
-    double least = (double)tc_dtype_min(x->dtype), most = (double)tc_dtype_max(x->dtype);
+    double least = (double)ti_dtype_min(x->dtype), most = (double)ti_dtype_max(x->dtype);
     if (!(a->min_val >= least && a->max_val <= most && a->min_val <= a->max_val))
         return false;
     clamp_step *s = tc_new(&m->ctx->arena, clamp_step);
     *s = (clamp_step){x->dtype, (int32_t)a->min_val, (int32_t)a->max_val,
                       (size_t)tc_type_count(x)};
-    tc_plan_emit(m, node, &(tc_chain){.last = node}, run_clamp, s, 0, 1);
+    ti_plan_emit(m, node, &(tc_chain){.last = node}, run_clamp, s, 0, 1);
     return true;
 }

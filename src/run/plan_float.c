@@ -64,7 +64,7 @@ static chain follow(const tc_maker *m, const tc_node *product)
     chain c = {.last = product};
     while (c.n_then < TC_MAX_THEN) {
         tc_val v = c.last->out[0];
-        const tc_node *user = tc_plan_only_user(m, v);
+        const tc_node *user = ti_plan_only_user(m, v);
         if (!user || m->g->val[user->out[0]]->type != m->g->val[v]->type) /* it may give codes */
             break;
         if (!joins_add(m, user, v, &c) && !as_then(user, &c.then[c.n_then]))
@@ -84,29 +84,29 @@ static void shorten(chain *c, const tc_node *product, int keep)
         c->extra = TC_NONE;
 }
 
-void tc_run_product(const void *what, void *const *in, void *out, void *scratch)
+void ti_run_product(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_product_run(what, in[0], in[1], in[2], out, scratch);
+    ti_product_run(what, in[0], in[1], in[2], out, scratch);
 }
 
 static void emit_product(tc_maker *m, const tc_node *node, const tc_product *product,
                          const place *a, const place *b, tc_layout layout, const chain *c)
 {
-    const place *in[3] = {a, b, c->extra ? tc_place_want(m, c->extra, layout, node) : NULL};
-    tc_step_prepared(m, node, tc_run_product, product, tc_product_scratch(product), in, 3,
+    const place *in[3] = {a, b, c->extra ? ti_place_want(m, c->extra, layout, node) : NULL};
+    ti_step_prepared(m, node, ti_run_product, product, ti_product_scratch(product), in, 3,
                      c->last->out[0], layout);
     for (int i = 0; i < c->n_then; i++)
         m->joined[c->part[i]->out[0]] = true;
     tc_val w = node->in[1];
-    if (!b && m->plan->own && m->plan->own[w] && m->uses[w] == 1 && tc_product_packed(product))
-        tc_pages_drop(m->ctx, m->g->val[w]->data, tc_type_bytes(tc_type_of(m->g, w)));
+    if (!b && m->plan->own && m->plan->own[w] && m->uses[w] == 1 && ti_product_packed(product))
+        ti_pages_drop(m->ctx, m->g->val[w]->data, tc_type_bytes(ti_type_of(m->g, w)));
 }
 
-bool tc_plan_conv(tc_maker *m, const tc_node *node)
+bool ti_plan_conv(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;
-    tc_tensor w = tc_place_known(m, node->in[1]),
-              b = tc_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
+    tc_tensor w = ti_place_known(m, node->in[1]),
+              b = ti_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
     if (!w.data || (b.type && !b.data))
         return false;
     chain c = follow(m, node);
@@ -114,22 +114,22 @@ bool tc_plan_conv(tc_maker *m, const tc_node *node)
     for (int keep = c.n_then; keep >= 0 && !p; keep--) {
         shorten(&c, node, keep);
         p = node->op == TC_OP_conv
-                ? tc_product_conv(m->ctx, node->attr, x, y, w, b, c.then, c.n_then)
-                : tc_product_deconv(m->ctx, node->attr, x, y, w, b, c.then, c.n_then);
+                ? ti_product_conv(m->ctx, node->attr, x, y, w, b, c.then, c.n_then)
+                : ti_product_deconv(m->ctx, node->attr, x, y, w, b, c.then, c.n_then);
     }
     if (!p)
         return false;
-    tc_layout last = tc_layout_channels_last(x->rank);
-    emit_product(m, node, p, tc_place_want(m, node->in[0], last, node), NULL, last, &c);
+    tc_layout last = ti_layout_channels_last(x->rank);
+    emit_product(m, node, p, ti_place_want(m, node->in[0], last, node), NULL, last, &c);
     return true;
 }
 
 /* x w^T + b, where the last axis of x lies last: the other axes are rows, in whatever order. */
-bool tc_plan_linear(tc_maker *m, const tc_node *node)
+bool ti_plan_linear(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;
-    tc_tensor w = tc_place_known(m, node->in[1]),
-              b = tc_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
+    tc_tensor w = ti_place_known(m, node->in[1]),
+              b = ti_place_known(m, node->n_in > 2 ? node->in[2] : TC_NONE);
     if (!w.data || (b.type && !b.data) || x->dtype != TC_f32 || w.type->dtype != TC_f32 ||
         w.type->rank != 2 || x->rank < 1 || !tc_type_count(y) || !tc_type_count(x))
         return false;
@@ -139,22 +139,22 @@ bool tc_plan_linear(tc_maker *m, const tc_node *node)
     const tc_product *p = NULL;
     for (int keep = c.n_then; keep >= 0 && !p; keep--) {
         shorten(&c, node, keep);
-        p = tc_product_matmul(m->ctx, &ad, &bd, &yd, w.data, b, c.then, c.n_then);
+        p = ti_product_matmul(m->ctx, &ad, &bd, &yd, w.data, b, c.then, c.n_then);
     }
     if (!p)
         return false;
     tc_layout layout = m->at[node->in[0]]->layout;
     if (layout.axis[x->rank - 1] != x->rank - 1)
-        layout = tc_layout_plain(x->rank);
-    emit_product(m, node, p, tc_place_want(m, node->in[0], layout, node), NULL, layout, &c);
+        layout = ti_layout_plain(x->rank);
+    emit_product(m, node, p, ti_place_want(m, node->in[0], layout, node), NULL, layout, &c);
     return true;
 }
 
-tc_strided tc_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank)
+tc_strided ti_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank)
 {
     tc_strided s = {.rank = rank};
     int lead = rank - t->rank;
-    tc_layout_strides(l, t, s.stride + lead);
+    ti_layout_strides(l, t, s.stride + lead);
     for (int i = 0; i < rank; i++) {
         s.dim[i] = i < lead ? 1 : t->dim[i - lead];
         if (i < lead)
@@ -163,26 +163,26 @@ tc_strided tc_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank)
     return s;
 }
 
-bool tc_plan_matmul(tc_maker *m, const tc_node *node)
+bool ti_plan_matmul(tc_maker *m, const tc_node *node)
 {
     const tc_type *a = m->g->val[node->in[0]]->type, *b = m->g->val[node->in[1]]->type;
     const tc_type *y = m->g->val[node->out[0]]->type;
     if (a->dtype != TC_f32 || b->dtype != TC_f32 || a->rank < 2 || b->rank < 2 ||
         !tc_type_count(y) || !tc_type_count(a))
         return false;
-    tc_layout plain_y = tc_layout_plain(y->rank);
+    tc_layout plain_y = ti_layout_plain(y->rank);
     const place *pa = m->at[node->in[0]], *pb = m->at[node->in[1]];
     chain c = follow(m, node);
     for (int again = 0; again < 2; again++) {
-        tc_strided ad = tc_plan_strided(a, &pa->layout, y->rank),
-                   bd = tc_plan_strided(b, &pb->layout, y->rank);
-        tc_strided yd = tc_plan_strided(y, &plain_y, y->rank);
+        tc_strided ad = ti_plan_strided(a, &pa->layout, y->rank),
+                   bd = ti_plan_strided(b, &pb->layout, y->rank);
+        tc_strided yd = ti_plan_strided(y, &plain_y, y->rank);
         const store *sb = &m->plan->store[pb->store];
         const void *b_data = sb->kind == STORE_KNOWN ? sb->data : NULL;
         const tc_product *p = NULL;
         for (int keep = c.n_then; keep >= 0 && !p; keep--) {
             shorten(&c, node, keep);
-            p = tc_product_matmul(m->ctx, &ad, &bd, &yd, b_data, (tc_tensor){NULL, NULL}, c.then,
+            p = ti_product_matmul(m->ctx, &ad, &bd, &yd, b_data, (tc_tensor){NULL, NULL}, c.then,
                                   c.n_then);
         }
         if (p) {
@@ -190,8 +190,8 @@ bool tc_plan_matmul(tc_maker *m, const tc_node *node)
             return true;
         }
         c = follow(m, node);
-        pa = tc_place_plain(m, node->in[0], node);
-        pb = tc_place_plain(m, node->in[1], node);
+        pa = ti_place_plain(m, node->in[0], node);
+        pb = ti_place_plain(m, node->in[1], node);
     }
     return false;
 }

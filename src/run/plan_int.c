@@ -6,9 +6,9 @@
 #include "../fast/int16.h"
 #include "../num/load.h"
 
-bool tc_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
+bool ti_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
 {
-    tc_tensor t = tc_place_known(m, node->in[i]);
+    tc_tensor t = ti_place_known(m, node->in[i]);
     if (!t.data || tc_type_count(t.type) != 1)
         return false;
     switch (t.type->dtype) {
@@ -30,7 +30,7 @@ bool tc_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
 /* Multipliers of i32 or i16 and shifts, one per channel and 16 to spare. */
 static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc_narrow *out)
 {
-    tc_tensor mult = tc_place_known(m, rescale->in[1]), shift = tc_place_known(m, rescale->in[2]);
+    tc_tensor mult = ti_place_known(m, rescale->in[1]), shift = ti_place_known(m, rescale->in[2]);
     if (!mult.data || !shift.data)
         return false;
     size_t n = (size_t)tc_type_count(mult.type);
@@ -38,7 +38,7 @@ static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc
     int32_t *wide_s = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
     for (size_t c = 0; c < channels + 16; c++) {
         size_t from = n == 1 ? 0 : c < n ? c : n - 1;
-        wide_m[c] = (int32_t)tc_load_i64(mult, (int64_t)from);
+        wide_m[c] = (int32_t)ti_load_i64(mult, (int64_t)from);
         wide_s[c] = ((const int8_t *)shift.data)[from];
         if (wide_s[c] < 2 || wide_s[c] > 62 || wide_m[c] < 0)
             return false;
@@ -48,7 +48,7 @@ static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc
     return true;
 }
 
-bool tc_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
+bool ti_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
                            tc_narrow *out)
 {
     const tc_attr_tosa_rescale *a = node->attr;
@@ -57,10 +57,10 @@ bool tc_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, in
     if (node->op != TC_OP_tosa_rescale || !a->scale32 || a->rounding_mode != TC_rounding_single ||
         a->input_unsigned || a->output_unsigned ||
         (y->dtype != TC_i8 && y->dtype != TC_i16 && y->dtype != TC_i32) ||
-        !tc_plan_number(m, node, 3, in_zero) || !tc_plan_number(m, node, 4, &out_zero))
+        !ti_plan_number(m, node, 3, in_zero) || !ti_plan_number(m, node, 4, &out_zero))
         return false;
-    *out = (tc_narrow){.zero = (int32_t)out_zero, .lo = (int32_t)tc_dtype_min(y->dtype),
-                       .hi = (int32_t)tc_dtype_max(y->dtype), .dtype = y->dtype};
+    *out = (tc_narrow){.zero = (int32_t)out_zero, .lo = (int32_t)ti_dtype_min(y->dtype),
+                       .hi = (int32_t)ti_dtype_max(y->dtype), .dtype = y->dtype};
     return take_scales(m, node, channels, out);
 }
 
@@ -74,15 +74,15 @@ static bool joins_activation(const tc_maker *m, const tc_node *node, tc_narrow *
         return true;
     }
     if (node->op == TC_OP_tosa_table && n->dtype == TC_i8) {
-        n->table = tc_place_known(m, node->in[1]).data;
+        n->table = ti_place_known(m, node->in[1]).data;
         return n->table != NULL;
     }
     return false;
 }
 
-void tc_plan_activation(tc_maker *m, tc_chain *c)
+void ti_plan_activation(tc_maker *m, tc_chain *c)
 {
-    const tc_node *user = tc_plan_only_user(m, c->last->out[0]);
+    const tc_node *user = ti_plan_only_user(m, c->last->out[0]);
     if (user && joins_activation(m, user, &c->narrow))
         c->part[c->n_part++] = c->last = user;
 }
@@ -91,26 +91,26 @@ static tc_chain follow(tc_maker *m, const tc_node *product)
 {
     tc_chain c = {.last = product};
     const tc_type *acc = m->g->val[product->out[0]]->type;
-    const tc_node *user = tc_plan_only_user(m, product->out[0]);
+    const tc_node *user = ti_plan_only_user(m, product->out[0]);
     int64_t zero;
     if (!user ||
-        !tc_plan_takes_rescale(m, user, (size_t)acc->dim[acc->rank - 1], &zero, &c.narrow) || zero)
+        !ti_plan_takes_rescale(m, user, (size_t)acc->dim[acc->rank - 1], &zero, &c.narrow) || zero)
         return c;
     c.narrows = true;
     c.part[c.n_part++] = c.last = user;
-    tc_plan_activation(m, &c);
+    ti_plan_activation(m, &c);
     return c;
 }
 
-void tc_plan_emit(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
+void ti_plan_emit(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
                   const void *what, size_t scratch, int n_in)
 {
     const place *in[2];
     for (int i = 0; i < n_in; i++)
-        in[i] = tc_place_plain(m, node->in[i], node);
+        in[i] = ti_place_plain(m, node->in[i], node);
     tc_val v = c->last->out[0];
-    tc_step_prepared(m, node, run, what, scratch, in, n_in, v,
-                     tc_layout_plain(m->g->val[v]->type->rank));
+    ti_step_prepared(m, node, run, what, scratch, in, n_in, v,
+                     ti_layout_plain(m->g->val[v]->type->rank));
     for (int i = 0; i < c->n_part; i++)
         m->joined[c->part[i]->out[0]] = true;
 }
@@ -119,16 +119,16 @@ void tc_plan_emit(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepar
 static bool takes_conv(const tc_maker *m, const tc_node *node, int64_t *x_zero)
 {
     const tc_type *x = m->g->val[node->in[0]]->type;
-    tc_tensor w = tc_place_known(m, node->in[1]), bias = tc_place_known(m, node->in[2]);
+    tc_tensor w = ti_place_known(m, node->in[1]), bias = ti_place_known(m, node->in[2]);
     int64_t w_zero;
     return x->dtype == TC_i8 && w.data && (w.type->dtype == TC_i8 || w.type->dtype == TC_i4) &&
-           bias.data && tc_plan_number(m, node, 3, x_zero) && tc_plan_number(m, node, 4, &w_zero) &&
+           bias.data && ti_plan_number(m, node, 3, x_zero) && ti_plan_number(m, node, 4, &w_zero) &&
            w_zero == 0;
 }
 
 static void run_conv(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_conv8_run(what, in[0], out, scratch);
+    ti_conv8_run(what, in[0], out, scratch);
 }
 
 /* ---- 16 bits ---- */
@@ -139,15 +139,15 @@ static bool takes_rescale48(tc_maker *m, const tc_node *node, size_t channels, t
     if (node->op != TC_OP_tosa_rescale)
         return false;
     const tc_attr_tosa_rescale *a = node->attr;
-    const tc_type *y = tc_type_of(m->g, node->out[0]);
-    tc_tensor mult = tc_place_known(m, node->in[1]);
-    tc_tensor zero[2] = {tc_place_known(m, node->in[3]), tc_place_known(m, node->in[4])};
+    const tc_type *y = ti_type_of(m->g, node->out[0]);
+    tc_tensor mult = ti_place_known(m, node->in[1]);
+    tc_tensor zero[2] = {ti_place_known(m, node->in[3]), ti_place_known(m, node->in[4])};
     if (a->scale32 || a->rounding_mode != TC_rounding_single || a->input_unsigned ||
         a->output_unsigned || (y->dtype != TC_i16 && y->dtype != TC_i32) || !mult.data ||
         mult.type->dtype != TC_i16 || !zero[0].data || !zero[1].data ||
-        tc_load_i64(zero[0], 0) || tc_load_i64(zero[1], 0))
+        ti_load_i64(zero[0], 0) || ti_load_i64(zero[1], 0))
         return false;
-    *out = (tc_narrow){.lo = (int32_t)tc_dtype_min(y->dtype), .hi = (int32_t)tc_dtype_max(y->dtype),
+    *out = (tc_narrow){.lo = (int32_t)ti_dtype_min(y->dtype), .hi = (int32_t)ti_dtype_max(y->dtype),
                        .dtype = y->dtype};
     return take_scales(m, node, channels, out);
 }
@@ -155,31 +155,31 @@ static bool takes_rescale48(tc_maker *m, const tc_node *node, size_t channels, t
 static tc_chain follow48(tc_maker *m, const tc_node *product)
 {
     tc_chain c = {.last = product};
-    const tc_type *acc = tc_type_of(m->g, product->out[0]);
-    const tc_node *user = tc_plan_only_user(m, product->out[0]);
+    const tc_type *acc = ti_type_of(m->g, product->out[0]);
+    const tc_node *user = ti_plan_only_user(m, product->out[0]);
     if (!user || !takes_rescale48(m, user, (size_t)acc->dim[acc->rank - 1], &c.narrow))
         return c;
     c.narrows = true;
     c.part[c.n_part++] = c.last = user;
-    tc_plan_activation(m, &c);
+    ti_plan_activation(m, &c);
     return c;
 }
 
 /* int16 by int8, everything but x constant, no zero points, sums of 48 bits. */
 static bool takes_conv16(const tc_maker *m, const tc_node *node)
 {
-    const tc_type *x = tc_type_of(m->g, node->in[0]), *y = tc_type_of(m->g, node->out[0]);
-    tc_tensor w = tc_place_known(m, node->in[1]), bias = tc_place_known(m, node->in[2]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]), *y = ti_type_of(m->g, node->out[0]);
+    tc_tensor w = ti_place_known(m, node->in[1]), bias = ti_place_known(m, node->in[2]);
     int64_t x_zero, w_zero;
     return x->dtype == TC_i16 && y->dtype == TC_i48 && w.data && w.type->dtype == TC_i8 &&
            bias.data && bias.type->dtype == TC_i48 && tc_type_count(w.type) &&
-           tc_plan_number(m, node, 3, &x_zero) && tc_plan_number(m, node, 4, &w_zero) && !x_zero &&
+           ti_plan_number(m, node, 3, &x_zero) && ti_plan_number(m, node, 4, &w_zero) && !x_zero &&
            !w_zero;
 }
 
 static void run_conv16(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_conv16_run(what, in[0], out, scratch);
+    ti_conv16_run(what, in[0], out, scratch);
 }
 
 static bool plan_conv16(tc_maker *m, const tc_node *node)
@@ -188,14 +188,14 @@ static bool plan_conv16(tc_maker *m, const tc_node *node)
         return false;
     tc_chain c = follow48(m, node);
     const tc_conv16 *conv =
-        tc_conv16_new(m->ctx, node->attr, tc_type_of(m->g, node->in[0]),
-                      tc_type_of(m->g, node->out[0]), tc_place_known(m, node->in[1]),
-                      tc_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
-    tc_plan_emit(m, node, &c, run_conv16, conv, tc_conv16_scratch(conv), 1);
+        ti_conv16_new(m->ctx, node->attr, ti_type_of(m->g, node->in[0]),
+                      ti_type_of(m->g, node->out[0]), ti_place_known(m, node->in[1]),
+                      ti_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
+    ti_plan_emit(m, node, &c, run_conv16, conv, ti_conv16_scratch(conv), 1);
     return true;
 }
 
-bool tc_plan_conv8(tc_maker *m, const tc_node *node)
+bool ti_plan_conv8(tc_maker *m, const tc_node *node)
 {
     int64_t zero;
     if (m->g->val[node->in[0]]->type->dtype == TC_i16)
@@ -204,16 +204,16 @@ bool tc_plan_conv8(tc_maker *m, const tc_node *node)
         return false;
     tc_chain c = follow(m, node);
     const tc_conv8 *conv =
-        tc_conv8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
-                     m->g->val[node->out[0]]->type, tc_place_known(m, node->in[1]),
-                     tc_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
-    tc_plan_emit(m, node, &c, run_conv, conv, tc_conv8_scratch(conv), 1);
+        ti_conv8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
+                     m->g->val[node->out[0]]->type, ti_place_known(m, node->in[1]),
+                     ti_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
+    ti_plan_emit(m, node, &c, run_conv, conv, ti_conv8_scratch(conv), 1);
     return true;
 }
 
 static void run_depth(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_depth8_run(what, in[0], out, scratch);
+    ti_depth8_run(what, in[0], out, scratch);
 }
 
 static bool plan_depth16(tc_maker *m, const tc_node *node)
@@ -222,69 +222,69 @@ static bool plan_depth16(tc_maker *m, const tc_node *node)
         return false;
     tc_chain c = follow48(m, node);
     const tc_depth8 *conv =
-        tc_depth16_new(m->ctx, node->attr, tc_type_of(m->g, node->in[0]),
-                       tc_type_of(m->g, node->out[0]), tc_place_known(m, node->in[1]),
-                       tc_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
+        ti_depth16_new(m->ctx, node->attr, ti_type_of(m->g, node->in[0]),
+                       ti_type_of(m->g, node->out[0]), ti_place_known(m, node->in[1]),
+                       ti_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
     if (conv)
-        tc_plan_emit(m, node, &c, run_depth, conv, tc_depth8_scratch(conv), 1);
+        ti_plan_emit(m, node, &c, run_depth, conv, ti_depth8_scratch(conv), 1);
     return conv != NULL;
 }
 
-bool tc_plan_depth8(tc_maker *m, const tc_node *node)
+bool ti_plan_depth8(tc_maker *m, const tc_node *node)
 {
     int64_t zero;
-    if (tc_type_of(m->g, node->in[0])->dtype == TC_i16)
+    if (ti_type_of(m->g, node->in[0])->dtype == TC_i16)
         return plan_depth16(m, node);
     if (!takes_conv(m, node, &zero))
         return false;
     tc_chain c = follow(m, node);
     const tc_depth8 *conv =
-        tc_depth8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
-                      m->g->val[node->out[0]]->type, tc_place_known(m, node->in[1]),
-                      tc_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
+        ti_depth8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
+                      m->g->val[node->out[0]]->type, ti_place_known(m, node->in[1]),
+                      ti_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
     if (!conv)
         return false;
-    tc_plan_emit(m, node, &c, run_depth, conv, tc_depth8_scratch(conv), 1);
+    ti_plan_emit(m, node, &c, run_depth, conv, ti_depth8_scratch(conv), 1);
     return true;
 }
 
 static void run_matmul(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_matmul8_run(what, in[0], in[1], out, scratch);
+    ti_matmul8_run(what, in[0], in[1], out, scratch);
 }
 
 static void run_matmul16(const void *what, void *const *in, void *out, void *scratch)
 {
-    tc_matmul16_run(what, in[0], in[1], out, scratch);
+    ti_matmul16_run(what, in[0], in[1], out, scratch);
 }
 
 static bool plan_matmul16(tc_maker *m, const tc_node *node)
 {
-    const tc_type *a = tc_type_of(m->g, node->in[0]), *b = tc_type_of(m->g, node->in[1]);
+    const tc_type *a = ti_type_of(m->g, node->in[0]), *b = ti_type_of(m->g, node->in[1]);
     int64_t a_zero, b_zero;
-    if (b->dtype != TC_i16 || tc_type_of(m->g, node->out[0])->dtype != TC_i48 ||
-        !tc_plan_number(m, node, 2, &a_zero) || !tc_plan_number(m, node, 3, &b_zero) || a_zero ||
+    if (b->dtype != TC_i16 || ti_type_of(m->g, node->out[0])->dtype != TC_i48 ||
+        !ti_plan_number(m, node, 2, &a_zero) || !ti_plan_number(m, node, 3, &b_zero) || a_zero ||
         b_zero)
         return false;
     tc_chain c = follow48(m, node);
-    const tc_matmul16 *p = tc_matmul16_new(m->ctx, a, tc_place_known(m, node->in[1]),
+    const tc_matmul16 *p = ti_matmul16_new(m->ctx, a, ti_place_known(m, node->in[1]),
                                            c.narrows ? &c.narrow : NULL);
-    tc_plan_emit(m, node, &c, run_matmul16, p, tc_matmul16_scratch(p), 2);
+    ti_plan_emit(m, node, &c, run_matmul16, p, ti_matmul16_scratch(p), 2);
     return true;
 }
 
-bool tc_plan_matmul8(tc_maker *m, const tc_node *node)
+bool ti_plan_matmul8(tc_maker *m, const tc_node *node)
 {
     const tc_type *a = m->g->val[node->in[0]]->type, *b = m->g->val[node->in[1]]->type;
     int64_t a_zero, b_zero;
     if (a->dtype == TC_i16)
         return plan_matmul16(m, node);
-    if (a->dtype != TC_i8 || b->dtype != TC_i8 || !tc_plan_number(m, node, 2, &a_zero) ||
-        !tc_plan_number(m, node, 3, &b_zero))
+    if (a->dtype != TC_i8 || b->dtype != TC_i8 || !ti_plan_number(m, node, 2, &a_zero) ||
+        !ti_plan_number(m, node, 3, &b_zero))
         return false;
     tc_chain c = follow(m, node);
-    const tc_matmul8 *p = tc_matmul8_new(m->ctx, a, b, (int32_t)a_zero, (int32_t)b_zero,
+    const tc_matmul8 *p = ti_matmul8_new(m->ctx, a, b, (int32_t)a_zero, (int32_t)b_zero,
                                          c.narrows ? &c.narrow : NULL);
-    tc_plan_emit(m, node, &c, run_matmul, p, tc_matmul8_scratch(p), 2);
+    ti_plan_emit(m, node, &c, run_matmul, p, ti_matmul8_scratch(p), 2);
     return true;
 }

@@ -15,18 +15,18 @@ typedef struct tc_chain {
 } tc_chain;
 
 /* Constant operand i as one number. */
-bool tc_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out);
+bool ti_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out);
 
 /* What a RESCALE does, where fast/ can do it (single rounding); `channels` scales, all alike unless
  * it is per channel. */
-bool tc_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
+bool ti_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
                            tc_narrow *out);
 
 /* The activation behind the rescale that ends the chain. */
-void tc_plan_activation(tc_maker *m, tc_chain *c);
+void ti_plan_activation(tc_maker *m, tc_chain *c);
 
 /* A prepared step for a node and its chain. */
-void tc_plan_emit(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
+void ti_plan_emit(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
                   const void *what, size_t scratch, int n_in);
 
 #endif

@@ -9,17 +9,17 @@
 static const void *renamed(tc_maker *m, const tc_node *node, tc_axes h, const tc_layout *l)
 {
     tc_arena *arena = &m->ctx->arena;
-    char *copy = tc_arena_copy(arena, node->attr, tc_attrs[tc_ops[node->op].attr].size);
+    char *copy = ti_arena_copy(arena, node->attr, tc_attrs[tc_ops[node->op].attr].size);
     if (h == TC_AXES_axis) {
         int64_t *axis = (int64_t *)(void *)copy;
-        *axis = tc_layout_at(l, *axis);
+        *axis = ti_layout_at(l, *axis);
         return copy;
     }
     tc_ints *list = (tc_ints *)(void *)copy;
     int64_t *v = tc_new_n(arena, int64_t, (size_t)list->n);
     int each = h == TC_AXES_each ? list->n / l->rank : 1;
     for (int i = 0; i < list->n; i++)
-        v[i] = h == TC_AXES_axes ? tc_layout_at(l, list->v[i])
+        v[i] = h == TC_AXES_axes ? ti_layout_at(l, list->v[i])
                                  : list->v[l->axis[i / each] * each + i % each];
     list->v = v;
     return copy;
@@ -42,7 +42,7 @@ static tc_layout common_layout(tc_maker *m, const tc_node *node, int32_t rank)
             tc_type_count(t) == tc_type_count(m->g->val[node->out[0]]->type))
             return m->at[v]->layout;
     }
-    return tc_layout_plain(rank);
+    return ti_layout_plain(rank);
 }
 
 /* An operand of lower rank takes part as if it had leading axes of extent 1. */
@@ -50,22 +50,22 @@ static const place *want_broadcast(tc_maker *m, tc_val v, tc_layout layout, cons
 {
     const tc_type *t = m->g->val[v]->type;
     if (t->rank == layout.rank)
-        return tc_place_want(m, v, layout, node);
+        return ti_place_want(m, v, layout, node);
     if (single(t))
-        return tc_place_plain(m, v, node);
+        return ti_place_plain(m, v, node);
     tc_type wide = *t;
     int lead = layout.rank - t->rank;
     wide.rank = layout.rank;
     for (int i = 0; i < layout.rank; i++)
         wide.dim[i] = i < lead ? 1 : t->dim[i - lead];
-    const tc_type *type = tc_type_intern(m->ctx, &wide);
-    tc_layout plain = tc_layout_plain(layout.rank);
-    const place *from = tc_place_plain(m, v, node);
-    place *p = tc_place_new(m, type, plain, from->store);
-    if (tc_layout_same(&plain, &layout, type))
-        return tc_place_new(m, type, layout, from->store);
+    const tc_type *type = ti_type_intern(m->ctx, &wide);
+    tc_layout plain = ti_layout_plain(layout.rank);
+    const place *from = ti_place_plain(m, v, node);
+    place *p = ti_place_new(m, type, plain, from->store);
+    if (ti_layout_same(&plain, &layout, type))
+        return ti_place_new(m, type, layout, from->store);
     if (m->plan->store[from->store].kind == STORE_KNOWN)
-        return tc_place_reordered(m, p, layout, type);
+        return ti_place_reordered(m, p, layout, type);
     return NULL;
 }
 
@@ -73,7 +73,7 @@ static tc_layout result_layout(tc_maker *m, const tc_node *node, tc_axes h, cons
 {
     (void)m;
     const tc_attr_axes *a = node->attr;
-    return h == TC_AXES_axes && !a->keepdim ? tc_layout_drop(l, a->axes) : *l;
+    return h == TC_AXES_axes && !a->keepdim ? ti_layout_drop(l, a->axes) : *l;
 }
 
 /* A kernel of num/ on operands as they lie. */
@@ -82,22 +82,22 @@ static bool plan_kernel(tc_maker *m, const tc_node *node, tc_axes h, tc_layout l
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = node->in[i];
-        in[i] = h == TC_AXES_fixed ? tc_place_plain(m, v, node)
+        in[i] = h == TC_AXES_fixed ? ti_place_plain(m, v, node)
                 : v                ? want_broadcast(m, v, layout, node)
                                    : NULL;
         if (v && !in[i])
             return false;
     }
-    step *s = tc_step_new(m, STEP_KERNEL, node, node->n_in, node->n_out);
+    step *s = ti_step_new(m, STEP_KERNEL, node, node->n_in, node->n_out);
     memcpy(s->in, in, (size_t)node->n_in * sizeof *in);
     s->kernel = tc_ops[node->op].kernel;
     s->attr = h == TC_AXES_fixed || h == TC_AXES_free ? node->attr : renamed(m, node, h, &layout);
     for (int i = 0; i < node->n_out; i++) {
-        tc_layout out = h == TC_AXES_fixed ? tc_layout_plain(m->g->val[node->out[i]]->type->rank)
+        tc_layout out = h == TC_AXES_fixed ? ti_layout_plain(m->g->val[node->out[i]]->type->rank)
                                            : result_layout(m, node, h, &layout);
-        s->out[i] = tc_place_made(m, node->out[i], out);
+        s->out[i] = ti_place_made(m, node->out[i], out);
     }
-    tc_step_end(m, s);
+    ti_step_end(m, s);
     return true;
 }
 
@@ -112,7 +112,7 @@ static void plan_any(tc_maker *m, const tc_node *node)
     if (h == TC_AXES_axis || h == TC_AXES_axes || h == TC_AXES_each)
         if (plan_kernel(m, node, h, m->at[node->in[0]]->layout))
             return;
-    plan_kernel(m, node, TC_AXES_fixed, tc_layout_plain(rank));
+    plan_kernel(m, node, TC_AXES_fixed, ti_layout_plain(rank));
 }
 
 /* ---- nodes that move nothing ---- */
@@ -127,13 +127,13 @@ static bool plan_view(tc_maker *m, const tc_node *node)
     case TC_OP_tosa_identity:
         break;
     case TC_OP_permute:
-        layout = tc_layout_permute(&layout, ((const tc_attr_perm *)node->attr)->perm);
+        layout = ti_layout_permute(&layout, ((const tc_attr_perm *)node->attr)->perm);
         break;
     case TC_OP_reshape:
     case TC_OP_tosa_reshape:
-        if (!tc_layout_reshape(&from->layout, x, y, &layout)) {
-            from = tc_place_plain(m, node->in[0], node);
-            layout = tc_layout_plain(y->rank);
+        if (!ti_layout_reshape(&from->layout, x, y, &layout)) {
+            from = ti_place_plain(m, node->in[0], node);
+            layout = ti_layout_plain(y->rank);
         }
         break;
     case TC_OP_expand:
@@ -144,7 +144,7 @@ static bool plan_view(tc_maker *m, const tc_node *node)
     default:
         return false;
     }
-    tc_place_alias(m, node->out[0], from, layout);
+    ti_place_alias(m, node->out[0], from, layout);
     return true;
 }
 
@@ -159,15 +159,15 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
     tc_layout layout = m->at[node->in[0]]->layout;
     int64_t axes[TC_MAX_RANK];
     for (int i = 0; i < spatial; i++)
-        axes[i] = tc_layout_at(&layout, x->rank - spatial + i);
+        axes[i] = ti_layout_at(&layout, x->rank - spatial + i);
     tc_attr_axes *attr = tc_new(&m->ctx->arena, tc_attr_axes);
-    *attr = (tc_attr_axes){tc_ints_copy(&m->ctx->arena, axes, spatial), true};
-    step *s = tc_step_new(m, STEP_KERNEL, node, 1, 1);
+    *attr = (tc_attr_axes){ti_ints_copy(&m->ctx->arena, axes, spatial), true};
+    step *s = ti_step_new(m, STEP_KERNEL, node, 1, 1);
     s->in[0] = m->at[node->in[0]];
     s->kernel = tc_ops[TC_OP_mean].kernel;
     s->attr = attr;
-    s->out[0] = tc_place_made(m, node->out[0], layout);
-    tc_step_end(m, s);
+    s->out[0] = ti_place_made(m, node->out[0], layout);
+    ti_step_end(m, s);
     return true;
 }
 
@@ -176,66 +176,66 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
 /* A call runs by a plan of its own where there can be one. */
 static void plan_as_node(tc_maker *m, const tc_node *node)
 {
-    tc_graph *callee = node->op == TC_OP_call ? tc_node_callee(m->g->module, node, 0) : NULL;
+    tc_graph *callee = node->op == TC_OP_call ? ti_node_callee(m->g->module, node, 0) : NULL;
     bool fits =
         callee && callee->n_in == (size_t)node->n_in && callee->n_out == (size_t)node->n_out;
-    tc_plan *inner = fits ? tc_plan_inner(m->plan, callee) : NULL;
+    tc_plan *inner = fits ? ti_plan_inner(m->plan, callee) : NULL;
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_place_plain(m, node->in[i], node);
-    step *s = tc_step_new(m, inner ? STEP_CALL : STEP_NODE, node, node->n_in, node->n_out);
+        in[i] = ti_place_plain(m, node->in[i], node);
+    step *s = ti_step_new(m, inner ? STEP_CALL : STEP_NODE, node, node->n_in, node->n_out);
     s->callee = inner;
     memcpy(s->in, in, (size_t)node->n_in * sizeof *in);
     for (int i = 0; i < node->n_out; i++)
         s->out[i] =
-            tc_place_made(m, node->out[i], tc_layout_plain(m->g->val[node->out[i]]->type->rank));
-    tc_step_end(m, s);
+            ti_place_made(m, node->out[i], ti_layout_plain(m->g->val[node->out[i]]->type->rank));
+    ti_step_end(m, s);
 }
 
 static void plan_node(tc_maker *m, const tc_node *node)
 {
     static tc_plan_fn *const special[TC_OP_COUNT] = {
-        [TC_OP_conv] = tc_plan_conv,
-        [TC_OP_conv_transpose] = tc_plan_conv,
-        [TC_OP_linear] = tc_plan_linear,
-        [TC_OP_matmul] = tc_plan_matmul,
+        [TC_OP_conv] = ti_plan_conv,
+        [TC_OP_conv_transpose] = ti_plan_conv,
+        [TC_OP_linear] = ti_plan_linear,
+        [TC_OP_matmul] = ti_plan_matmul,
         [TC_OP_identity] = plan_view,
         [TC_OP_permute] = plan_view,
         [TC_OP_reshape] = plan_view,
         [TC_OP_expand] = plan_view,
-        [TC_OP_sdpa] = tc_plan_sdpa,
-        [TC_OP_max_pool] = tc_plan_max_pool,
-        [TC_OP_prelu] = tc_plan_prelu,
-        [TC_OP_tosa_max_pool2d] = tc_plan_tosa_max_pool,
-        [TC_OP_quantize] = tc_plan_snap,
-        [TC_OP_dequantize] = tc_plan_codes,
-        [TC_OP_tosa_conv2d] = tc_plan_conv8,
-        [TC_OP_tosa_depthwise_conv2d] = tc_plan_depth8,
-        [TC_OP_tosa_matmul] = tc_plan_matmul8,
-        [TC_OP_tosa_rescale] = tc_plan_rescale,
-        [TC_OP_tosa_add] = tc_plan_int_binary,
-        [TC_OP_tosa_sub] = tc_plan_int_binary,
-        [TC_OP_tosa_mul] = tc_plan_int_binary,
-        [TC_OP_tosa_maximum] = tc_plan_int_binary,
-        [TC_OP_tosa_minimum] = tc_plan_int_binary,
-        [TC_OP_tosa_logical_left_shift] = tc_plan_int_shift,
-        [TC_OP_tosa_arithmetic_right_shift] = tc_plan_int_shift,
-        [TC_OP_tosa_abs] = tc_plan_int_unary,
-        [TC_OP_tosa_clz] = tc_plan_int_unary,
-        [TC_OP_tosa_cast] = tc_plan_int_unary,
-        [TC_OP_tosa_reduce_sum] = tc_plan_int_reduce,
-        [TC_OP_tosa_reduce_max] = tc_plan_int_reduce,
-        [TC_OP_tosa_reduce_min] = tc_plan_int_reduce,
-        [TC_OP_tosa_table] = tc_plan_table,
-        [TC_OP_tosa_gather] = tc_plan_gather,
-        [TC_OP_tosa_clamp] = tc_plan_clamp,
+        [TC_OP_sdpa] = ti_plan_sdpa,
+        [TC_OP_max_pool] = ti_plan_max_pool,
+        [TC_OP_prelu] = ti_plan_prelu,
+        [TC_OP_tosa_max_pool2d] = ti_plan_tosa_max_pool,
+        [TC_OP_quantize] = ti_plan_snap,
+        [TC_OP_dequantize] = ti_plan_codes,
+        [TC_OP_tosa_conv2d] = ti_plan_conv8,
+        [TC_OP_tosa_depthwise_conv2d] = ti_plan_depth8,
+        [TC_OP_tosa_matmul] = ti_plan_matmul8,
+        [TC_OP_tosa_rescale] = ti_plan_rescale,
+        [TC_OP_tosa_add] = ti_plan_int_binary,
+        [TC_OP_tosa_sub] = ti_plan_int_binary,
+        [TC_OP_tosa_mul] = ti_plan_int_binary,
+        [TC_OP_tosa_maximum] = ti_plan_int_binary,
+        [TC_OP_tosa_minimum] = ti_plan_int_binary,
+        [TC_OP_tosa_logical_left_shift] = ti_plan_int_shift,
+        [TC_OP_tosa_arithmetic_right_shift] = ti_plan_int_shift,
+        [TC_OP_tosa_abs] = ti_plan_int_unary,
+        [TC_OP_tosa_clz] = ti_plan_int_unary,
+        [TC_OP_tosa_cast] = ti_plan_int_unary,
+        [TC_OP_tosa_reduce_sum] = ti_plan_int_reduce,
+        [TC_OP_tosa_reduce_max] = ti_plan_int_reduce,
+        [TC_OP_tosa_reduce_min] = ti_plan_int_reduce,
+        [TC_OP_tosa_table] = ti_plan_table,
+        [TC_OP_tosa_gather] = ti_plan_gather,
+        [TC_OP_tosa_clamp] = ti_plan_clamp,
         [TC_OP_tosa_reshape] = plan_view,
         [TC_OP_tosa_identity] = plan_view,
         [TC_OP_slice] = plan_view,
         [TC_OP_adaptive_avg_pool] = plan_global_pool,
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
-                   (!tc_op_sees_storage(node->op) && tc_node_quantized(m->g, node));
+                   (!ti_op_sees_storage(node->op) && ti_node_quantized(m->g, node));
     bool by_library = tc_ops[node->op].traits & T_LIBRARY;
     tc_plan_fn *plan = m->ctx->reference_kernels && by_library ? NULL : special[node->op];
     if (as_node)
@@ -251,11 +251,11 @@ static void plan_shown(tc_maker *m, const tc_node *node)
         tc_val v = node->out[i];
         if (!m->plan->watch || !m->plan->watch->wanted[v] || !m->at[v])
             continue;
-        step *s = tc_step_new(m, STEP_NOTHING, node, 1, 0);
+        step *s = ti_step_new(m, STEP_NOTHING, node, 1, 0);
         s->in[0] = m->at[v];
         s->show = tc_new(&m->ctx->arena, shown);
         *s->show = (shown){v, m->at[v], NULL};
-        tc_step_end(m, s);
+        ti_step_end(m, s);
     }
 }
 
@@ -280,23 +280,23 @@ static void plan_given(tc_maker *m)
     for (size_t i = 0; i < g->n_in; i++) {
         const tc_type *t = g->val[g->in[i]]->type;
         size_t s =
-            tc_store_new(m, (store){.kind = STORE_INPUT, .index = i, .size = tc_type_bytes(t)});
-        tc_place_add(m, g->in[i], tc_place_new(m, t, tc_layout_plain(t->rank), s));
+            ti_store_new(m, (store){.kind = STORE_INPUT, .index = i, .size = tc_type_bytes(t)});
+        ti_place_add(m, g->in[i], ti_place_new(m, t, ti_layout_plain(t->rank), s));
     }
     for (size_t i = 0; i < g->n_mutation; i++) {
         const tc_type *t = g->val[g->mutation[i].before]->type;
         size_t s =
-            tc_store_new(m, (store){.kind = STORE_STATE, .index = i, .size = tc_type_bytes(t)});
-        tc_place_add(m, g->mutation[i].before, tc_place_new(m, t, tc_layout_plain(t->rank), s));
+            ti_store_new(m, (store){.kind = STORE_STATE, .index = i, .size = tc_type_bytes(t)});
+        ti_place_add(m, g->mutation[i].before, ti_place_new(m, t, ti_layout_plain(t->rank), s));
     }
     for (size_t k = 0; k < g->n_node; k++) {
         tc_val v = g->node[k]->op == TC_OP_const ? g->node[k]->out[0] : TC_NONE;
         if (!v || m->at[v])
             continue;
-        tc_tensor t = tc_tensor_of(g, v);
-        size_t s = tc_store_new(
+        tc_tensor t = ti_tensor_of(g, v);
+        size_t s = ti_store_new(
             m, (store){.kind = STORE_KNOWN, .size = tc_type_bytes(t.type), .data = t.data});
-        tc_place_add(m, v, tc_place_new(m, t.type, tc_layout_plain(t.type->rank), s));
+        ti_place_add(m, v, ti_place_new(m, t.type, ti_layout_plain(t.type->rank), s));
     }
 }
 
@@ -308,13 +308,13 @@ static void plan_results(tc_maker *m)
     m->plan->result = tc_new_n(&m->ctx->arena, const place *, n);
     for (size_t i = 0; i < n; i++) {
         tc_val v = i < g->n_out ? g->out[i] : g->mutation[i - g->n_out].after;
-        m->plan->result[i] = tc_place_plain(m, v, g->n_node ? g->node[g->n_node - 1] : NULL);
+        m->plan->result[i] = ti_place_plain(m, v, g->n_node ? g->node[g->n_node - 1] : NULL);
     }
     for (size_t i = 0; i < n; i++)
         m->plan->store[m->plan->result[i]->store].last = m->plan->n_step;
 }
 
-bool tc_plan_steps(tc_plan *plan)
+bool ti_plan_steps(tc_plan *plan)
 {
     tc_graph *g = plan->g;
     tc_arena *scratch = &plan->ctx->scratch;
@@ -326,7 +326,7 @@ bool tc_plan_steps(tc_plan *plan)
     }
     /* The scratch arena is not rewound before the end: kernels that fold layouts use marks of their
      * own. */
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     tc_maker m = {plan, plan->ctx, g, NULL, NULL, NULL, NULL, NULL};
     m.at = tc_new_n(scratch, place *, g->n_val);
     m.uses = tc_new_n(scratch, uint32_t, g->n_val);
@@ -344,6 +344,6 @@ bool tc_plan_steps(tc_plan *plan)
         plan_shown(&m, node);
     }
     plan_results(&m);
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
     return true;
 }

@@ -75,10 +75,10 @@ struct tc_plan {
 };
 
 /* The plan of a called graph, or NULL when the interpreter has to run it: plans nest one deep. */
-tc_plan *tc_plan_inner(const tc_plan *outer, tc_graph *g);
+tc_plan *ti_plan_inner(const tc_plan *outer, tc_graph *g);
 
 /* Fill plan->store, step and result; false when the graph is not for us. */
-bool tc_plan_steps(tc_plan *plan);
+bool ti_plan_steps(tc_plan *plan);
 
 /* ---- while planning ---- */
 
@@ -94,52 +94,52 @@ typedef struct tc_maker {
 } tc_maker;
 
 /* Memory of its own for a value that the next step makes. */
-place *tc_place_made(tc_maker *m, tc_val v, tc_layout layout);
-place *tc_place_new(tc_maker *m, const tc_type *logical, tc_layout layout, size_t where);
-void tc_place_add(tc_maker *m, tc_val v, place *p);
-size_t tc_store_new(tc_maker *m, store s);
+place *ti_place_made(tc_maker *m, tc_val v, tc_layout layout);
+place *ti_place_new(tc_maker *m, const tc_type *logical, tc_layout layout, size_t where);
+void ti_place_add(tc_maker *m, tc_val v, place *p);
+size_t ti_store_new(tc_maker *m, store s);
 
 /* The value in this layout; a transposed copy when it is not there yet. */
-const place *tc_place_want(tc_maker *m, tc_val v, tc_layout layout, const tc_node *node);
-const place *tc_place_plain(tc_maker *m, tc_val v, const tc_node *node); /* NULL for none */
+const place *ti_place_want(tc_maker *m, tc_val v, tc_layout layout, const tc_node *node);
+const place *ti_place_plain(tc_maker *m, tc_val v, const tc_node *node); /* NULL for none */
 /* A constant with its axes in another order, now. */
-place *tc_place_reordered(tc_maker *m, const place *from, tc_layout layout, const tc_type *t);
+place *ti_place_reordered(tc_maker *m, const place *from, tc_layout layout, const tc_type *t);
 /* v shows the numbers of `of`, without a step. */
-void tc_place_alias(tc_maker *m, tc_val v, const place *of, tc_layout layout);
+void ti_place_alias(tc_maker *m, tc_val v, const place *of, tc_layout layout);
 /* A constant operand; its data is NULL when it is none, or when the program changes it. */
-tc_tensor tc_place_known(const tc_maker *m, tc_val v);
+tc_tensor ti_place_known(const tc_maker *m, tc_val v);
 
-step *tc_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, int n_out);
+step *ti_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, int n_out);
 /* The step is complete: everything it reads lives at least until now. */
-void tc_step_end(tc_maker *m, step *s);
+void ti_step_end(tc_maker *m, step *s);
 
 /* The node that alone reads v, when v need not be made for anybody else. */
-const tc_node *tc_plan_only_user(const tc_maker *m, tc_val v);
+const tc_node *ti_plan_only_user(const tc_maker *m, tc_val v);
 
 /* Plan a node in a special way; false: an ordinary kernel will do. */
 typedef bool tc_plan_fn(tc_maker *m, const tc_node *node);
-tc_plan_fn tc_plan_conv, tc_plan_linear, tc_plan_matmul; /* plan_float.c */
-tc_plan_fn tc_plan_snap;                                 /* plan_fake_quant.c */
-tc_plan_fn tc_plan_codes;                                /* plan_codes.c */
-tc_plan_fn tc_plan_sdpa;                                 /* plan_attention.c */
-tc_plan_fn tc_plan_max_pool, tc_plan_tosa_max_pool, tc_plan_prelu; /* plan_image.c */
-tc_plan_fn tc_plan_conv8, tc_plan_depth8, tc_plan_matmul8; /* plan_int.c */
-tc_plan_fn tc_plan_rescale, tc_plan_int_binary, tc_plan_int_shift, tc_plan_int_unary,
-    tc_plan_int_reduce, tc_plan_table, tc_plan_gather, tc_plan_clamp; /* plan_eltwise.c */
+tc_plan_fn ti_plan_conv, ti_plan_linear, ti_plan_matmul; /* plan_float.c */
+tc_plan_fn ti_plan_snap;                                 /* plan_fake_quant.c */
+tc_plan_fn ti_plan_codes;                                /* plan_codes.c */
+tc_plan_fn ti_plan_sdpa;                                 /* plan_attention.c */
+tc_plan_fn ti_plan_max_pool, ti_plan_tosa_max_pool, ti_plan_prelu; /* plan_image.c */
+tc_plan_fn ti_plan_conv8, ti_plan_depth8, ti_plan_matmul8; /* plan_int.c */
+tc_plan_fn ti_plan_rescale, ti_plan_int_binary, ti_plan_int_shift, ti_plan_int_unary,
+    ti_plan_int_reduce, ti_plan_table, ti_plan_gather, ti_plan_clamp; /* plan_eltwise.c */
 
 /* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the
  * rank. */
-tc_strided tc_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank);
+tc_strided ti_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank);
 
 /* A product of fast/: a, b (NULL: packed), the operand that is added (or NULL). */
-tc_prepared tc_run_product;
+tc_prepared ti_run_product;
 
 /* A prepared step that fills a place, and wants this much working space. */
-step *tc_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
+step *ti_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
                    size_t scratch, const place *const *in, int n_in, const place *out);
 
 /* A prepared step that makes v and wants this much working space. */
-step *tc_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
+step *ti_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
                        size_t scratch, const place *const *in, int n_in, tc_val v,
                        tc_layout layout);
 

@@ -51,24 +51,24 @@ static void declare(tc_arena *arena, tc_state *s, const char *name, const tc_typ
     size_t size = tc_type_bytes(type);
     tc_grow(arena, s->variable, s->n, s->cap);
     tc_variable *v = &s->variable[s->n++];
-    *v = (tc_variable){name, type, initial, tc_arena_raw(arena, size), tc_arena_raw(arena, size),
+    *v = (tc_variable){name, type, initial, ti_arena_raw(arena, size), ti_arena_raw(arena, size),
                        false};
     set_initial(v);
 }
 
-tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
+tc_status ti_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                            tc_arena *arena)
 {
     tc_ctx *ctx = g->module->ctx;
     tc_state *s = state_of(g->module);
     const char *name = ((const tc_attr_tosa_variable *)node->attr)->name;
-    const tc_type *type = node->n_out ? tc_type_of(g, node->out[0]) : in[0].type;
+    const tc_type *type = node->n_out ? ti_type_of(g, node->out[0]) : in[0].type;
     if (node->op == TC_OP_tosa_variable)
-        declare(&ctx->arena, s, name, type, node->n_in ? tc_tensor_of(g, node->in[0]).data : NULL);
+        declare(&ctx->arena, s, name, type, node->n_in ? ti_tensor_of(g, node->in[0]).data : NULL);
 
     tc_variable *v = find(s, name);
-    if (!v || v->type->dtype != type->dtype || !tc_same_dims(v->type, type))
-        return tc_error(ctx, node->loc, TC_E_STRUCTURE,
+    if (!v || v->type->dtype != type->dtype || !ti_same_dims(v->type, type))
+        return ti_error(ctx, node->loc, TC_E_STRUCTURE,
                         v ? "the variable '%s' has another type" : "there is no variable '%s'",
                         name);
     size_t size = tc_type_bytes(type);
@@ -76,29 +76,29 @@ tc_status tc_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in
         memcpy(v->now, in[0].data, size);
         v->written = true;
     } else {
-        out[0] = tc_tensor_new(arena, type);
+        out[0] = ti_tensor_new(arena, type);
         memcpy(out[0].data, v->written ? v->now : v->kept, size);
     }
     return TC_OK;
 }
 
-void tc_state_keep(tc_module *module)
+void ti_state_keep(tc_module *module)
 {
     for (size_t i = 0; module->state && i < module->state->n; i++) {
         tc_variable *v = &module->state->variable[i];
         if (v->written)
             memcpy(v->kept, v->now, tc_type_bytes(v->type));
     }
-    tc_state_drop(module);
+    ti_state_drop(module);
 }
 
-void tc_state_drop(tc_module *module)
+void ti_state_drop(tc_module *module)
 {
     for (size_t i = 0; module->state && i < module->state->n; i++)
         module->state->variable[i].written = false;
 }
 
-void tc_state_reset(tc_module *module)
+void ti_state_reset(tc_module *module)
 {
     for (size_t i = 0; module->state && i < module->state->n; i++)
         set_initial(&module->state->variable[i]);

@@ -8,31 +8,31 @@
 
 /* What a reader has to say of the file, or NULL; in a context of its own, so that it is a result
  * here. */
-const char *tc_inspect_problems(tc_ctx *ctx,
+const char *ti_inspect_problems(tc_ctx *ctx,
                                 tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
                                 const char *path, tc_bytes bytes);
 
 /* inspect_vgf.c: the container and its code. */
-TC_MUST_USE tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json,
+TC_MUST_USE tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json,
                                      tc_buf *to);
 
 /* An ExecuTorch program: methods, memory, kernels, and what is handed to each delegate. */
-TC_MUST_USE tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+TC_MUST_USE tc_status ti_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                      tc_buf *to);
 
 /* inspect_stream.c: the command streams in a .pte or in Vela's output. */
-TC_MUST_USE tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+TC_MUST_USE tc_status ti_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                          tc_buf *to);
 
 /* inspect_vela.c */
-TC_MUST_USE tc_status tc_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+TC_MUST_USE tc_status ti_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                       tc_buf *to);
 
 /* inspect_file.c: what a file holds; the command streams in it; the same of bytes under a name. */
-TC_MUST_USE tc_status tc_show_file(tc_ctx *ctx, const char *path, tc_form form, const char **out);
-TC_MUST_USE tc_status tc_show_streams(tc_ctx *ctx, const char *path, tc_form form,
+TC_MUST_USE tc_status ti_show_file(tc_ctx *ctx, const char *path, tc_form form, const char **out);
+TC_MUST_USE tc_status ti_show_streams(tc_ctx *ctx, const char *path, tc_form form,
                                       const char **out);
-TC_MUST_USE tc_status tc_show_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_form form,
+TC_MUST_USE tc_status ti_show_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_form form,
                                     const char **out);
 
 #endif

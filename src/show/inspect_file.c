@@ -25,15 +25,15 @@ static tc_status measure(tc_ctx *ctx, tc_npy *a, range *r)
 {
     enum { PIECE = 4096 };
     double v[PIECE];
-    tc_dtype dtype = tc_data_dtype(a);
+    tc_dtype dtype = ti_data_dtype(a);
     *r = (range){INFINITY, -INFINITY, 0, 0, 0};
     for (int64_t at = 0; dtype && at < a->count; at += PIECE) {
-        int64_t n = tc_min_i64(PIECE, a->count - at);
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
-        tc_tensor piece = tc_tensor_new(&ctx->scratch, tc_type_make(ctx, dtype, 1, &n));
-        TC_TRY(tc_npy_read(ctx, a, at, n, piece.data));
-        tc_read_f64(piece, 0, (size_t)n, v);
-        tc_arena_rewind(&ctx->scratch, mark);
+        int64_t n = ti_min_i64(PIECE, a->count - at);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
+        tc_tensor piece = ti_tensor_new(&ctx->scratch, ti_type_make(ctx, dtype, 1, &n));
+        TC_TRY(ti_npy_read(ctx, a, at, n, piece.data));
+        ti_read_f64(piece, 0, (size_t)n, v);
+        ti_arena_rewind(&ctx->scratch, mark);
         for (int64_t i = 0; i < n; i++) {
             r->n_nan += v[i] != v[i];
             r->least = fmin(r->least, v[i]);
@@ -47,31 +47,31 @@ static tc_status measure(tc_ctx *ctx, tc_npy *a, range *r)
 
 static void array_row(tc_buf *to, tc_ctx *ctx, const tc_npy *a, const range *r)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    const char *type = tc_text_format(&ctx->scratch, "%s%s", tc_npy_type_text(&ctx->scratch, a),
-                                      tc_dims_text(&ctx->scratch, a->rank, a->dim));
-    tc_buf_printf(to, "  %-20s %-28s", a->name, type);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const char *type = ti_text_format(&ctx->scratch, "%s%s", ti_npy_type_text(&ctx->scratch, a),
+                                      ti_dims_text(&ctx->scratch, a->rank, a->dim));
+    ti_buf_printf(to, "  %-20s %-28s", a->name, type);
     if (r->n > r->n_nan)
-        tc_buf_printf(to, " min %.6g, max %.6g, mean %.6g", r->least, r->most,
+        ti_buf_printf(to, " min %.6g, max %.6g, mean %.6g", r->least, r->most,
                       r->sum / (double)(r->n - r->n_nan));
     if (r->n_nan)
-        tc_buf_printf(to, ", %" PRId64 " NaN", r->n_nan);
-    tc_buf_printf(to, "%s%s\n", a->fortran && a->rank > 1 ? ", first axis fastest" : "",
+        ti_buf_printf(to, ", %" PRId64 " NaN", r->n_nan);
+    ti_buf_printf(to, "%s%s\n", a->fortran && a->rank > 1 ? ", first axis fastest" : "",
                   a->swapped ? ", big-endian" : "");
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }
 
 static void array_json(tc_ctx *ctx, tc_json_out *out, const tc_npy *a, const range *r)
 {
-    tc_json_open(out, NULL, '{');
-    tc_json_put(out, TC_J("name", a->name), TC_J("dtype", tc_npy_type_text(&ctx->arena, a)));
+    ti_json_open(out, NULL, '{');
+    tc_json_put(out, TC_J("name", a->name), TC_J("dtype", ti_npy_type_text(&ctx->arena, a)));
     tc_json_list(out, "shape", a->rank, a->dim);
     tc_json_put(out, TC_J("fortran_order", a->fortran), TC_J("big_endian", a->swapped));
     if (r->n > r->n_nan)
         tc_json_put(out, TC_J("min", r->least), TC_J("max", r->most),
                     TC_J("mean", r->sum / (double)(r->n - r->n_nan)));
-    tc_json_put_int(out, "nan", r->n_nan);
-    tc_json_close(out, '}');
+    ti_json_put_int(out, "nan", r->n_nan);
+    ti_json_close(out, '}');
 }
 
 static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
@@ -81,14 +81,14 @@ static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, b
     size_t n;
     range r;
     tc_json_out out = {.to = to};
-    TC_TRY(tc_npy_parse(ctx, path, bytes, &array, &n));
+    TC_TRY(ti_npy_parse(ctx, path, bytes, &array, &n));
     if (json) {
-        tc_json_open(&out, NULL, '{');
+        ti_json_open(&out, NULL, '{');
         tc_json_put(&out, TC_J("file", path), TC_J("format", "NumPy arrays"),
                     TC_J("bytes", bytes.size));
-        tc_json_open(&out, "arrays", '[');
+        ti_json_open(&out, "arrays", '[');
     } else
-        tc_buf_printf(to, "%s: NumPy arrays, %zu bytes\n", path, bytes.size);
+        ti_buf_printf(to, "%s: NumPy arrays, %zu bytes\n", path, bytes.size);
     for (size_t i = 0; i < n; i++) {
         TC_TRY(measure(ctx, &array[i], &r));
         if (json)
@@ -97,8 +97,8 @@ static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, b
             array_row(to, ctx, &array[i], &r);
     }
     if (json) {
-        tc_json_close(&out, ']');
-        tc_json_close(&out, '}');
+        ti_json_close(&out, ']');
+        ti_json_close(&out, '}');
     }
     return TC_OK;
 }
@@ -112,74 +112,74 @@ static void show_ports(tc_buf *to, const char *title, const tc_survey_port *port
     for (size_t i = 0; i < n; i++)
         if (port[i].name && (int)strlen(port[i].name) > width)
             width = (int)strlen(port[i].name);
-    tc_buf_printf(to, "\n%s\n", title);
+    ti_buf_printf(to, "\n%s\n", title);
     for (size_t i = 0; i < n; i++)
-        tc_buf_printf(to, "  %-*s  %s\n", width, port[i].name ? port[i].name : "-", port[i].type);
+        ti_buf_printf(to, "  %-*s  %s\n", width, port[i].name ? port[i].name : "-", port[i].type);
 }
 
 static void show_dim(tc_buf *to, const tc_survey_dim *d)
 {
-    tc_buf_printf(to, "  %-8s  %" PRId64, d->name, d->least);
+    ti_buf_printf(to, "  %-8s  %" PRId64, d->name, d->least);
     if (d->most < INT64_MAX)
-        tc_buf_printf(to, " to %" PRId64, d->most);
+        ti_buf_printf(to, " to %" PRId64, d->most);
     else
-        tc_buf_printf(to, " or more");
+        ti_buf_printf(to, " or more");
     if (d->input)
-        tc_buf_printf(to, ", axis %d of '%s'", d->axis, d->input);
-    tc_buf_printf(to, "\n");
+        ti_buf_printf(to, ", axis %d of '%s'", d->axis, d->input);
+    ti_buf_printf(to, "\n");
 }
 
 static void show_held(tc_buf *to, const char *title, const tc_survey_held *h)
 {
     if (h->tensors)
-        tc_buf_printf(to, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title,
+        ti_buf_printf(to, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title,
                       h->elements, h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
 }
 
 static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t size,
                         const char *problems)
 {
-    tc_buf_printf(to, "%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "",
+    ti_buf_printf(to, "%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "",
                   s->version ? s->version : "", s->producer ? ", by " : "",
                   s->producer ? s->producer : "", size);
     show_ports(to, "inputs", s->in, s->n_in);
     show_ports(to, "outputs", s->out, s->n_out);
     if (s->n_dim)
-        tc_buf_printf(to, "\n"
+        ti_buf_printf(to, "\n"
                           "dynamic sizes, for --dim NAME=VALUE\n");
     for (size_t i = 0; i < s->n_dim; i++)
         show_dim(to, &s->dim[i]);
-    tc_buf_printf(to, "\n");
+    ti_buf_printf(to, "\n");
     show_held(to, "parameters", &s->parameters);
     show_held(to, "buffers", &s->buffers);
     show_held(to, "constants", &s->constants);
-    tc_buf_printf(to, "%-12s %zu of %zu kinds\n", "operators", s->n_node, s->n_op);
+    ti_buf_printf(to, "%-12s %zu of %zu kinds\n", "operators", s->n_node, s->n_op);
     for (size_t i = 0; i < s->n_op; i++)
-        tc_buf_printf(to, "  %6zu  %s\n", s->op[i].count, s->op[i].name);
+        ti_buf_printf(to, "  %6zu  %s\n", s->op[i].count, s->op[i].name);
     if (problems)
-        tc_buf_printf(to, "\n"
+        ti_buf_printf(to, "\n"
                           "not supported\n"
                           "%s", problems);
 }
 
 static void json_ports(tc_json_out *out, const char *name, const tc_survey_port *port, size_t n)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (size_t i = 0; i < n; i++)
         tc_json_object(out, NULL, TC_J("name", port[i].name), TC_J("type", port[i].type));
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_dim(tc_json_out *out, const tc_survey_dim *d)
 {
-    tc_json_open(out, NULL, '{');
+    ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("name", d->name), TC_J("min", d->least));
     if (d->most < INT64_MAX)
-        tc_json_put_int(out, "max", d->most);
-    tc_json_put_text(out, "input", d->input);
+        ti_json_put_int(out, "max", d->most);
+    ti_json_put_text(out, "input", d->input);
     if (d->input)
-        tc_json_put_int(out, "axis", d->axis);
-    tc_json_close(out, '}');
+        ti_json_put_int(out, "axis", d->axis);
+    ti_json_close(out, '}');
 }
 
 static void json_held(tc_json_out *out, const char *name, const tc_survey_held *h)
@@ -190,36 +190,36 @@ static void json_held(tc_json_out *out, const char *name, const tc_survey_held *
 
 static void json_lines(tc_ctx *ctx, tc_json_out *out, const char *name, const char *text)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (const char *end; text && (end = strchr(text, '\n')); text = end + 1)
-        tc_json_put_text(out, NULL,
-                         tc_text_copy(&ctx->arena, (tc_str){text, (size_t)(end - text)}));
-    tc_json_close(out, ']');
+        ti_json_put_text(out, NULL,
+                         ti_text_copy(&ctx->arena, (tc_str){text, (size_t)(end - text)}));
+    ti_json_close(out, ']');
 }
 
 static void json_survey(tc_buf *to, tc_ctx *ctx, const tc_survey *s, const char *path, size_t size,
                         const char *problems)
 {
     tc_json_out out = {.to = to};
-    tc_json_open(&out, NULL, '{');
+    ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("file", path), TC_J("format", s->format), TC_J("version", s->version),
                 TC_J("producer", s->producer), TC_J("bytes", size));
     json_ports(&out, "inputs", s->in, s->n_in);
     json_ports(&out, "outputs", s->out, s->n_out);
-    tc_json_open(&out, "dims", '[');
+    ti_json_open(&out, "dims", '[');
     for (size_t i = 0; i < s->n_dim; i++)
         json_dim(&out, &s->dim[i]);
-    tc_json_close(&out, ']');
+    ti_json_close(&out, ']');
     json_held(&out, "parameters", &s->parameters);
     json_held(&out, "buffers", &s->buffers);
     json_held(&out, "constants", &s->constants);
-    tc_json_open(&out, "operators", '{');
+    ti_json_open(&out, "operators", '{');
     for (size_t i = 0; i < s->n_op; i++)
-        tc_json_put_int(&out, s->op[i].name, (int64_t)s->op[i].count);
-    tc_json_close(&out, '}');
-    tc_json_put_bool(&out, "supported", problems == NULL);
+        ti_json_put_int(&out, s->op[i].name, (int64_t)s->op[i].count);
+    ti_json_close(&out, '}');
+    ti_json_put_bool(&out, "supported", problems == NULL);
     json_lines(ctx, &out, "problems", problems);
-    tc_json_close(&out, '}');
+    ti_json_close(&out, '}');
 }
 
 static void free_context(void *what)
@@ -234,13 +234,13 @@ static tc_ctx *context_beside(tc_ctx *ctx)
     tc_ctx_options o = tc_ctx_options_default();
     o.allocator = ctx->allocator;
     o.memory_limit = ctx->arena.limit;
-    tc_ctx_defer(ctx, free_context, other);
+    ti_ctx_defer(ctx, free_context, other);
     *other = tc_ctx_new_with(&o);
     if (!*other)
         longjmp(*ctx->arena.oom, 1);
     (*other)->arena.oom = (*other)->scratch.oom = ctx->arena.oom;
-    const tc_read_options *said = tc_reading(ctx);
-    *tc_reading(*other) = (tc_read_options){.example_dims = true,
+    const tc_read_options *said = ti_reading(ctx);
+    *ti_reading(*other) = (tc_read_options){.example_dims = true,
                                             .dim = said->dim,
                                             .n_dim = said->n_dim,
                                             .cap_dim = said->n_dim,
@@ -250,13 +250,13 @@ static tc_ctx *context_beside(tc_ctx *ctx)
     return *other;
 }
 
-const char *tc_inspect_problems(tc_ctx *ctx,
+const char *ti_inspect_problems(tc_ctx *ctx,
                                 tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
                                 const char *path, tc_bytes bytes)
 {
     tc_ctx *other = context_beside(ctx);
     tc_module *module;
-    return read(other, path, bytes, &module) == TC_OK ? NULL : tc_buf_cstr(&other->messages);
+    return read(other, path, bytes, &module) == TC_OK ? NULL : ti_buf_cstr(&other->messages);
 }
 
 static bool has(tc_bytes bytes, size_t at, const char *magic)
@@ -271,24 +271,24 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
     const char *problems = NULL;
     if (has(bytes, 0, "PK")) {
         s.format = "PyTorch export";
-        TC_TRY(tc_survey_pt2(ctx, path, bytes, &s));
-        problems = tc_inspect_problems(ctx, tc_read_pt2, path, bytes);
-    } else if (tc_tfl_looks_like(bytes)) {
+        TC_TRY(ti_survey_pt2(ctx, path, bytes, &s));
+        problems = ti_inspect_problems(ctx, ti_read_pt2, path, bytes);
+    } else if (ti_tfl_looks_like(bytes)) {
         s.format = "TensorFlow Lite model";
-        TC_TRY(tc_survey_tflite(ctx, path, bytes, &s));
-        problems = tc_inspect_problems(ctx, tc_read_tflite, path, bytes);
-    } else if (tc_onnx_looks_like(bytes)) {
+        TC_TRY(ti_survey_tflite(ctx, path, bytes, &s));
+        problems = ti_inspect_problems(ctx, ti_read_tflite, path, bytes);
+    } else if (ti_onnx_looks_like(bytes)) {
         s.format = "ONNX model";
-        TC_TRY(tc_survey_onnx(ctx, path, bytes, &s));
-        problems = tc_inspect_problems(ctx, tc_read_onnx, path, bytes);
+        TC_TRY(ti_survey_onnx(ctx, path, bytes, &s));
+        problems = ti_inspect_problems(ctx, ti_read_onnx, path, bytes);
     } else {
         tc_module *module;
         s.format = has(bytes, 4, "TOSA") ? "TOSA flatbuffer" : "text graph";
         if (is_file)
-            TC_TRY(tc_read(ctx, path, &module));
+            TC_TRY(ti_read(ctx, path, &module));
         else
-            TC_TRY(tc_read_bytes(ctx, path, bytes, (tc_bytes){NULL, 0}, &module));
-        tc_survey_module(module, &s);
+            TC_TRY(ti_read_bytes(ctx, path, bytes, (tc_bytes){NULL, 0}, &module));
+        ti_survey_module(module, &s);
     }
     if (json)
         json_survey(to, ctx, &s, path, bytes.size, problems);
@@ -300,50 +300,50 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
 static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_file, bool json,
                          tc_buf *to)
 {
-    if (has(bytes, 0, "\x93NUMPY") || tc_text_ends(path, ".npz"))
+    if (has(bytes, 0, "\x93NUMPY") || ti_text_ends(path, ".npz"))
         return inspect_arrays(ctx, path, bytes, json, to);
     if (has(bytes, 0, "VGF1"))
-        return tc_inspect_vgf(ctx, path, bytes, json, to);
-    if (tc_npu_looks_like_backend(bytes))
-        return tc_inspect_vela(ctx, path, bytes, json, to);
+        return ti_inspect_vgf(ctx, path, bytes, json, to);
+    if (ti_npu_looks_like_backend(bytes))
+        return ti_inspect_vela(ctx, path, bytes, json, to);
     if (has(bytes, 4, "ET12"))
-        return tc_inspect_pte(ctx, path, bytes, json, to);
+        return ti_inspect_pte(ctx, path, bytes, json, to);
     return inspect_model(ctx, path, bytes, is_file, json, to);
 }
 
-tc_status tc_show_file(tc_ctx *ctx, const char *path, tc_form form, const char **out)
+tc_status ti_show_file(tc_ctx *ctx, const char *path, tc_form form, const char **out)
 {
     tc_bytes bytes;
     tc_buf to;
-    path = tc_intern_text(ctx, path);
-    tc_buf_init(&to, &ctx->arena);
+    path = ti_intern_text(ctx, path);
+    ti_buf_init(&to, &ctx->arena);
     *out = NULL;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
+    TC_TRY(ti_file_read(ctx, path, &bytes));
     tc_status status = inspect(ctx, path, bytes, true, form == TC_FORM_JSON, &to);
-    *out = tc_buf_cstr(&to);
+    *out = ti_buf_cstr(&to);
     return status;
 }
 
-tc_status tc_show_streams(tc_ctx *ctx, const char *path, tc_form form, const char **out)
+tc_status ti_show_streams(tc_ctx *ctx, const char *path, tc_form form, const char **out)
 {
     tc_bytes bytes;
     tc_buf to;
-    path = tc_intern_text(ctx, path);
-    tc_buf_init(&to, &ctx->arena);
+    path = ti_intern_text(ctx, path);
+    ti_buf_init(&to, &ctx->arena);
     *out = NULL;
-    TC_TRY(tc_file_read(ctx, path, &bytes));
-    tc_status status = tc_inspect_streams(ctx, path, bytes, form == TC_FORM_JSON, &to);
-    *out = tc_buf_cstr(&to);
+    TC_TRY(ti_file_read(ctx, path, &bytes));
+    tc_status status = ti_inspect_streams(ctx, path, bytes, form == TC_FORM_JSON, &to);
+    *out = ti_buf_cstr(&to);
     return status;
 }
 
-tc_status tc_show_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_form form,
+tc_status ti_show_bytes(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_form form,
                                const char **out)
 {
     tc_buf to;
-    name = tc_intern_text(ctx, name);
-    tc_buf_init(&to, &ctx->arena);
+    name = ti_intern_text(ctx, name);
+    ti_buf_init(&to, &ctx->arena);
     tc_status status = inspect(ctx, name, bytes, false, form == TC_FORM_JSON, &to);
-    *out = tc_buf_cstr(&to);
+    *out = ti_buf_cstr(&to);
     return status;
 }

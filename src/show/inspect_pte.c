@@ -10,13 +10,13 @@
 
 static const char *dtype_name(tc_ctx *ctx, int number)
 {
-    tc_dtype dtype = tc_dtype_from_et(number);
-    return dtype ? tc_dtypes[dtype].name : tc_text_format(&ctx->arena, "type%d", number);
+    tc_dtype dtype = ti_dtype_from_et(number);
+    return dtype ? tc_dtypes[dtype].name : ti_text_format(&ctx->arena, "type%d", number);
 }
 
 static int64_t element_bytes(int number)
 {
-    tc_dtype dtype = tc_dtype_from_et(number);
+    tc_dtype dtype = ti_dtype_from_et(number);
     return dtype ? tc_dtypes[dtype].bytes : 0;
 }
 
@@ -35,15 +35,15 @@ static const char *value_text(tc_ctx *ctx, const tc_pte_value *v)
     static const char *const name[] = {"?", "None", "int", "bool", "float", "tensor", "text"};
     char number[32];
     if (v->tag == PTE_TENSOR)
-        return tc_text_format(&ctx->arena, "%s%s", dtype_name(ctx, v->dtype),
-                              tc_dims_text(&ctx->arena, v->dim.n, v->dim.v));
+        return ti_text_format(&ctx->arena, "%s%s", dtype_name(ctx, v->dtype),
+                              ti_dims_text(&ctx->arena, v->dim.n, v->dim.v));
     if (v->tag == PTE_INT)
-        return tc_text_format(&ctx->arena, "%" PRId64, v->plain.i);
+        return ti_text_format(&ctx->arena, "%" PRId64, v->plain.i);
     if (v->tag == PTE_BOOL)
         return v->plain.i ? "True" : "False";
     if (v->tag == PTE_DOUBLE) {
         tc_text_f64(v->plain.r, number);
-        return tc_text_format(&ctx->arena, "%s", number);
+        return ti_text_format(&ctx->arena, "%s", number);
     }
     return v->tag < TC_COUNT(name) ? name[v->tag] : "list";
 }
@@ -57,12 +57,12 @@ static tc_survey count_kernels(tc_ctx *ctx, const tc_pte_method *m)
         if (step->tag != PTE_KERNEL_CALL)
             continue;
         const tc_pte_operator *op = &m->op[step->what];
-        tc_survey_count(ctx, &s,
-                        tc_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
+        ti_survey_count(ctx, &s,
+                        ti_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
                                        op->overload.n ? "." : "", (int)op->overload.n,
                                        op->overload.p));
     }
-    tc_survey_sort(&s);
+    ti_survey_sort(&s);
     return s;
 }
 
@@ -85,9 +85,9 @@ static const tc_ethosu_tensor *next_tensor(const tc_ethosu_payload *p, bool is_i
 static void show_ports(tc_buf *to, tc_ctx *ctx, const char *title, const tc_pte_method *m,
                        tc_ints port)
 {
-    tc_buf_printf(to, "\n%s\n", title);
+    ti_buf_printf(to, "\n%s\n", title);
     for (int32_t i = 0; i < port.n; i++)
-        tc_buf_printf(to, "  %-4d %s\n", i, value_text(ctx, &m->value[port.v[i]]));
+        ti_buf_printf(to, "  %-4d %s\n", i, value_text(ctx, &m->value[port.v[i]]));
 }
 
 static void show_border(tc_buf *to, tc_ctx *ctx, const tc_pte_method *m, const tc_pte_border *b,
@@ -95,16 +95,16 @@ static void show_border(tc_buf *to, tc_ctx *ctx, const tc_pte_method *m, const t
 {
     const tc_pte_value *v = &m->value[b->value];
     int64_t each = element_bytes(v->dtype), n = count(v->dim);
-    tc_buf_printf(to, "    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output",
+    ti_buf_printf(to, "    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output",
                   value_text(ctx, v), each * n);
     if (b->known && b->axis < 0)
-        tc_buf_printf(to, ", scale %.9g, zero %" PRId64, b->scale, b->zero);
+        ti_buf_printf(to, ", scale %.9g, zero %" PRId64, b->scale, b->zero);
     else if (b->known)
-        tc_buf_printf(to, ", a scale for each of axis %" PRId64, b->axis);
+        ti_buf_printf(to, ", a scale for each of axis %" PRId64, b->axis);
     if (vela)
-        tc_buf_printf(to, ", payload has %d bytes an element%s", vela->element_bytes,
+        ti_buf_printf(to, ", payload has %d bytes an element%s", vela->element_bytes,
                       vela->element_bytes == each ? "" : "  <-- differs");
-    tc_buf_printf(to, "\n");
+    ti_buf_printf(to, "\n");
 }
 
 static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t k)
@@ -112,15 +112,15 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
     const tc_pte_step *s = &m->step[k];
     const tc_pte_delegate *d = &m->delegate[s->what];
     tc_ethosu_payload p;
-    bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
-    const tc_pte_border *b = tc_pte_borders(f, m, k);
-    tc_buf_printf(to, "  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
+    bool vela = ti_ethosu_read(&f->ctx->arena, d->payload, &p);
+    const tc_pte_border *b = ti_pte_borders(f, m, k);
+    ti_buf_printf(to, "  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
                   d->tosa.size ? ", with its TOSA beside it" : "");
     if (d->vela)
-        tc_buf_printf(to, ", by Vela %s", d->vela);
-    tc_buf_printf(to, "\n");
+        ti_buf_printf(to, ", by Vela %s", d->vela);
+    ti_buf_printf(to, "\n");
     if (vela)
-        tc_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n",
+        ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n",
                       p.commands, p.weights, p.scratch);
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
@@ -132,17 +132,17 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
 static void show_method(tc_buf *to, tc_pte_file *f, const tc_pte_method *m)
 {
     tc_survey s = count_kernels(f->ctx, m);
-    tc_buf_printf(to, "\nmethod       %s\n", m->name);
+    ti_buf_printf(to, "\nmethod       %s\n", m->name);
     show_ports(to, f->ctx, "inputs", m, m->in);
     show_ports(to, f->ctx, "outputs", m, m->out);
-    tc_buf_printf(to, "\n%-12s", "memory");
+    ti_buf_printf(to, "\n%-12s", "memory");
     for (int32_t i = 1; i < m->arena.n; i++)
-        tc_buf_printf(to, "%s %" PRId64, i > 1 ? "," : "", m->arena.v[i]);
-    tc_buf_printf(to, " bytes\n%-12s %zu of %zu kinds\n", "kernels", s.n_node, s.n_op);
+        ti_buf_printf(to, "%s %" PRId64, i > 1 ? "," : "", m->arena.v[i]);
+    ti_buf_printf(to, " bytes\n%-12s %zu of %zu kinds\n", "kernels", s.n_node, s.n_op);
     for (size_t i = 0; i < s.n_op; i++)
-        tc_buf_printf(to, "  %6zu  %s\n", s.op[i].count, s.op[i].name);
+        ti_buf_printf(to, "  %6zu  %s\n", s.op[i].count, s.op[i].name);
     if (m->n_delegate)
-        tc_buf_printf(to, "\ndelegates\n");
+        ti_buf_printf(to, "\ndelegates\n");
     for (size_t k = 0; k < m->n_step; k++)
         if (m->step[k].tag == PTE_DELEGATE_CALL)
             show_call(to, f, m, k);
@@ -150,16 +150,16 @@ static void show_method(tc_buf *to, tc_pte_file *f, const tc_pte_method *m)
 
 static void show_file(tc_buf *to, tc_pte_file *f)
 {
-    tc_buf_printf(to, "%s: ExecuTorch program, %zu bytes\n", f->name, f->bytes.size);
-    tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants",
+    ti_buf_printf(to, "%s: ExecuTorch program, %zu bytes\n", f->name, f->bytes.size);
+    ti_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants",
                   f->n_constant ? f->n_constant - 1 : 0,
                   segment_bytes(f, f->constant_segment, f->n_constant));
     if (f->n_buffer > 1)
-        tc_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
+        ti_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
                       segment_bytes(f, f->buffer_segment, f->n_buffer));
     for (size_t i = 0; i < f->n_named; i++)
-        tc_buf_printf(to, "%-12s %s, %zu bytes\n", "named data", f->named[i].key,
-                      tc_pte_segment(f, f->named[i].segment).size);
+        ti_buf_printf(to, "%-12s %s, %zu bytes\n", "named data", f->named[i].key,
+                      ti_pte_segment(f, f->named[i].segment).size);
     for (size_t i = 0; i < f->n_method; i++)
         show_method(to, f, &f->method[i]);
 }
@@ -173,37 +173,37 @@ static void json_dims(tc_json_out *out, const char *name, tc_ints dim)
 
 static void json_tensor(tc_ctx *ctx, tc_json_out *out, const tc_pte_value *v)
 {
-    tc_json_put_text(out, "type", value_text(ctx, v));
+    ti_json_put_text(out, "type", value_text(ctx, v));
     if (v->tag != PTE_TENSOR)
         return;
-    tc_json_put_text(out, "dtype", dtype_name(ctx, v->dtype));
+    ti_json_put_text(out, "dtype", dtype_name(ctx, v->dtype));
     json_dims(out, "shape", v->dim);
-    tc_json_put_int(out, "bytes", element_bytes(v->dtype) * count(v->dim));
+    ti_json_put_int(out, "bytes", element_bytes(v->dtype) * count(v->dim));
 }
 
 static void json_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_pte_method *m,
                        tc_ints port)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (int32_t i = 0; i < port.n; i++) {
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         json_tensor(ctx, out, &m->value[port.v[i]]);
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m,
                         const tc_pte_border *b, const tc_ethosu_tensor *vela)
 {
-    tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "direction", b->is_input ? "input" : "output");
+    ti_json_open(out, NULL, '{');
+    ti_json_put_text(out, "direction", b->is_input ? "input" : "output");
     json_tensor(ctx, out, &m->value[b->value]);
     if (b->known) {
         tc_json_put(out, TC_J("scale", b->scale), TC_J("zero_point", b->zero),
                     TC_J("qmin", b->qmin), TC_J("qmax", b->qmax));
         if (b->axis >= 0)
-            tc_json_put_int(out, "axis", b->axis);
+            ti_json_put_int(out, "axis", b->axis);
     }
     if (vela) {
         int64_t dim[6];
@@ -213,7 +213,7 @@ static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m,
         tc_json_put(out, TC_J("payload_element_bytes", vela->element_bytes),
                     TC_J("payload_offset", vela->offset));
     }
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, size_t k)
@@ -221,75 +221,75 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
     const tc_pte_step *s = &m->step[k];
     const tc_pte_delegate *d = &m->delegate[s->what];
     tc_ethosu_payload p;
-    bool vela = tc_ethosu_read(&f->ctx->arena, d->payload, &p);
-    const tc_pte_border *b = tc_pte_borders(f, m, k);
-    tc_json_open(out, NULL, '{');
+    bool vela = ti_ethosu_read(&f->ctx->arena, d->payload, &p);
+    const tc_pte_border *b = ti_pte_borders(f, m, k);
+    ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("delegate", s->what), TC_J("id", d->id), TC_J("bytes", d->payload.size),
                 TC_J("tosa_bytes", d->tosa.size));
     if (d->vela)
-        tc_json_put_text(out, "vela", d->vela);
+        ti_json_put_text(out, "vela", d->vela);
     if (vela)
         tc_json_put(out, TC_J("command_bytes", p.commands), TC_J("weight_bytes", p.weights),
                     TC_J("scratch_bytes", p.scratch));
-    tc_json_open(out, "arguments", '[');
+    ti_json_open(out, "arguments", '[');
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
         const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
         json_border(f->ctx, out, m, &b[i], t);
     }
-    tc_json_close(out, ']');
-    tc_json_close(out, '}');
+    ti_json_close(out, ']');
+    ti_json_close(out, '}');
 }
 
 static void json_method(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m)
 {
     tc_survey s = count_kernels(f->ctx, m);
-    tc_json_open(out, NULL, '{');
-    tc_json_put_text(out, "name", m->name);
+    ti_json_open(out, NULL, '{');
+    ti_json_put_text(out, "name", m->name);
     json_ports(f->ctx, out, "inputs", m, m->in);
     json_ports(f->ctx, out, "outputs", m, m->out);
-    tc_json_open(out, "memory", '[');
+    ti_json_open(out, "memory", '[');
     for (int32_t i = 1; i < m->arena.n; i++)
-        tc_json_put_int(out, NULL, m->arena.v[i]);
-    tc_json_close(out, ']');
-    tc_json_open(out, "kernels", '{');
+        ti_json_put_int(out, NULL, m->arena.v[i]);
+    ti_json_close(out, ']');
+    ti_json_open(out, "kernels", '{');
     for (size_t i = 0; i < s.n_op; i++)
-        tc_json_put_int(out, s.op[i].name, (int64_t)s.op[i].count);
-    tc_json_close(out, '}');
-    tc_json_open(out, "delegate_calls", '[');
+        ti_json_put_int(out, s.op[i].name, (int64_t)s.op[i].count);
+    ti_json_close(out, '}');
+    ti_json_open(out, "delegate_calls", '[');
     for (size_t k = 0; k < m->n_step; k++)
         if (m->step[k].tag == PTE_DELEGATE_CALL)
             json_call(f, out, m, k);
-    tc_json_close(out, ']');
-    tc_json_close(out, '}');
+    ti_json_close(out, ']');
+    ti_json_close(out, '}');
 }
 
 static void json_file(tc_buf *to, tc_pte_file *f)
 {
     tc_json_out out = {.to = to};
-    tc_json_open(&out, NULL, '{');
+    ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("file", f->name), TC_J("format", "ExecuTorch program"),
                 TC_J("bytes", f->bytes.size),
                 TC_J("constants", f->n_constant ? (int64_t)f->n_constant - 1 : 0),
                 TC_J("constant_bytes", segment_bytes(f, f->constant_segment, f->n_constant)),
                 TC_J("buffers", f->n_buffer ? (int64_t)f->n_buffer - 1 : 0),
                 TC_J("buffer_bytes", segment_bytes(f, f->buffer_segment, f->n_buffer)));
-    tc_json_open(&out, "named_data", '{');
+    ti_json_open(&out, "named_data", '{');
     for (size_t i = 0; i < f->n_named; i++)
-        tc_json_put_int(&out, f->named[i].key,
-                        (int64_t)tc_pte_segment(f, f->named[i].segment).size);
-    tc_json_close(&out, '}');
-    tc_json_open(&out, "methods", '[');
+        ti_json_put_int(&out, f->named[i].key,
+                        (int64_t)ti_pte_segment(f, f->named[i].segment).size);
+    ti_json_close(&out, '}');
+    ti_json_open(&out, "methods", '[');
     for (size_t i = 0; i < f->n_method; i++)
         json_method(f, &out, &f->method[i]);
-    tc_json_close(&out, ']');
-    tc_json_close(&out, '}');
+    ti_json_close(&out, ']');
+    ti_json_close(&out, '}');
 }
 
-tc_status tc_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
+tc_status ti_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_pte_file *f = tc_new(&ctx->arena, tc_pte_file);
-    TC_TRY(tc_pte_open(ctx, path, bytes, f));
+    TC_TRY(ti_pte_open(ctx, path, bytes, f));
     if (json)
         json_file(to, f);
     else

@@ -16,11 +16,11 @@ static void put_change(void *user, const char *name, bool wide, uint16_t param, 
 {
     change *c = user;
     if (c->json)
-        tc_json_put_int(c->json, name, wide ? (int64_t)((uint64_t)param << 32 | payload) : param);
+        ti_json_put_int(c->json, name, wide ? (int64_t)((uint64_t)param << 32 | payload) : param);
     else if (wide && param)
-        tc_buf_printf(c->text, "%s%s=%#x:%#x", c->n++ ? " " : "", name, param, payload);
+        ti_buf_printf(c->text, "%s%s=%#x:%#x", c->n++ ? " " : "", name, param, payload);
     else
-        tc_buf_printf(c->text, "%s%s=%#x", c->n++ ? " " : "", name, wide ? payload : param);
+        ti_buf_printf(c->text, "%s%s=%#x", c->n++ ? " " : "", name, wide ? payload : param);
 }
 
 /* What is told of an operation. */
@@ -38,21 +38,21 @@ static void show_op(tc_buf *to, const told *t, tc_buf *line)
     const tc_npu_op *op = t->op;
     const tc_npu_machine *machine = t->s->program.machine;
     line->size = 0;
-    tc_npu_op_text(line, machine, op);
+    ti_npu_op_text(line, machine, op);
     if (t->node)
-        tc_buf_printf(line, " ; %s", t->node);
-    tc_buf_text(line, " | ");
+        ti_buf_printf(line, " ; %s", t->node);
+    ti_buf_text(line, " | ");
     change c = {.text = line};
     size_t before = line->size;
-    if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA)
-        tc_npu_changes(machine, &t->walk->reg, put_change, &c);
+    if (ti_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA)
+        ti_npu_changes(machine, &t->walk->reg, put_change, &c);
     if (line->size == before)
         line->size -= strlen(" | ");
-    tc_buf_printf(to, "%7zu %5zu ", op->at, op->number);
+    ti_buf_printf(to, "%7zu %5zu ", op->at, op->number);
     if (t->cost)
-        tc_buf_printf(to, "%10.0f  %s\n", t->cost->cycles, tc_buf_cstr(line));
+        ti_buf_printf(to, "%10.0f  %s\n", t->cost->cycles, ti_buf_cstr(line));
     else
-        tc_buf_printf(to, "%10s  %s\n", "", tc_buf_cstr(line));
+        ti_buf_printf(to, "%10s  %s\n", "", ti_buf_cstr(line));
 }
 
 static void json_op(tc_ctx *ctx, const told *t, tc_buf *line, tc_json_out *out)
@@ -60,53 +60,53 @@ static void json_op(tc_ctx *ctx, const told *t, tc_buf *line, tc_json_out *out)
     const tc_npu_op *op = t->op;
     const tc_npu_machine *machine = t->s->program.machine;
     line->size = 0;
-    tc_npu_op_text(line, machine, op);
-    tc_json_open(out, NULL, '{');
+    ti_npu_op_text(line, machine, op);
+    ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("word", op->at), TC_J("operation", op->number),
-                TC_J("name", tc_npu_op_name(&ctx->arena, op)), TC_J("text", tc_buf_cstr(line)));
+                TC_J("name", ti_npu_op_name(&ctx->arena, op)), TC_J("text", ti_buf_cstr(line)));
     if (t->node)
-        tc_json_put_text(out, "node", t->node);
+        ti_json_put_text(out, "node", t->node);
     if (t->cost)
         tc_json_put(out, TC_J("cycles", t->cost->cycles), TC_J("macs", t->cost->macs),
-                    TC_J("utilisation", tc_npu_utilisation(machine, t->cost)));
+                    TC_J("utilisation", ti_npu_utilisation(machine, t->cost)));
     if ((op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) || op->kind == TC_NPU_KIND_DEPTHWISE) {
         uint64_t encoded, plain;
-        tc_npu_weight_bytes(op, &encoded, &plain);
+        ti_npu_weight_bytes(op, &encoded, &plain);
         tc_json_put(out, TC_J("weight_bytes", encoded), TC_J("weights", plain));
     }
-    if (tc_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA) {
-        tc_json_open(out, "set", '{');
-        tc_npu_changes(machine, &t->walk->reg, put_change, &(change){.json = out});
-        tc_json_close(out, '}');
+    if (ti_npu_is_kernel(op->kind) || op->kind == TC_NPU_KIND_DMA) {
+        ti_json_open(out, "set", '{');
+        ti_npu_changes(machine, &t->walk->reg, put_change, &(change){.json = out});
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total,
                       tc_json_out *out)
 {
     const tc_npu_program *p = &s->program;
-    tc_json_open(out, NULL, '{');
+    ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("name", s->name), TC_J("machine", p->machine->name),
                 TC_J("vela", s->vela), TC_J("words", p->words.n),
                 TC_J("constant_bytes", p->weights.size), TC_J("scratch_bytes", p->scratch),
                 TC_J("system_config", system->config), TC_J("memory_mode", system->mode),
                 TC_J("cycles", total->cycles), TC_J("macs", total->macs));
-    tc_json_open(out, "operations", '[');
+    ti_json_open(out, "operations", '[');
 }
 
 static void show_head(const tc_stream *s, const tc_npu_system *system, const tc_npu_cost *total,
                       tc_buf *to)
 {
     const tc_npu_program *p = &s->program;
-    tc_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n",
+    ti_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n",
                   s->name, p->machine->name, p->words.n, p->weights.size, p->scratch,
                   s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
-    tc_buf_printf(
+    ti_buf_printf(
         to,
         "%.0f cycles expected, %.3f ms, %.1f %% of the MACs in use (%s, %s)\n%7s %5s %10s  %s\n",
         total->cycles, 1e3 * total->cycles / system->clock,
-        100 * tc_npu_utilisation(p->machine, total), system->config, system->mode, "word", "",
+        100 * ti_npu_utilisation(p->machine, total), system->config, system->mode, "word", "",
         "cycles", "operation");
 }
 
@@ -119,17 +119,17 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
     tc_npu_stream_cost cost = {0};
     tc_buf line;
     size_t next = 0;
-    tc_buf_init(&line, &ctx->arena);
-    tc_status known = tc_stream_cost(ctx, s, NULL, NULL, NULL, &system,
+    ti_buf_init(&line, &ctx->arena);
+    tc_status known = ti_stream_cost(ctx, s, NULL, NULL, NULL, &system,
                                      &cost); /* of what is wrong, the first is told */
     if (out)
         json_head(s, &system, &cost.total, out);
     else
         show_head(s, &system, &cost.total, to);
-    tc_npu_walk_begin(&walk, p->machine, p->words);
-    while (tc_npu_walk_next(&walk, &op)) {
+    ti_npu_walk_begin(&walk, p->machine, p->words);
+    while (ti_npu_walk_next(&walk, &op)) {
         bool has = next < cost.n_op && cost.op[next].at == op.at;
-        told t = {s, &walk, &op, tc_stream_node(s, op.at), has ? &cost.op[next].cost : NULL};
+        told t = {s, &walk, &op, ti_stream_node(s, op.at), has ? &cost.op[next].cost : NULL};
         next += has;
         if (out)
             json_op(ctx, &t, &line, out);
@@ -137,30 +137,30 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
             show_op(to, &t, &line);
     }
     if (out) {
-        tc_json_close(out, ']');
-        tc_json_close(out, '}');
+        ti_json_close(out, ']');
+        ti_json_close(out, '}');
     }
     return known;
 }
 
-tc_status tc_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
+tc_status ti_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_stream *stream;
     size_t n;
-    if (!tc_streams_in(bytes))
-        return tc_usage(ctx, "%s has no Ethos-U command stream", path);
-    TC_TRY(tc_streams_read(ctx, path, bytes, &stream, &n));
+    if (!ti_streams_in(bytes))
+        return ti_usage(ctx, "%s has no Ethos-U command stream", path);
+    TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
     if (!n)
-        return tc_usage(ctx, "%s has no Ethos-U command stream", path);
+        return ti_usage(ctx, "%s has no Ethos-U command stream", path);
     tc_json_out out = {.to = to};
     tc_status worst = TC_OK;
     if (json)
-        tc_json_open(&out, NULL, '[');
+        ti_json_open(&out, NULL, '[');
     for (size_t i = 0; i < n; i++) {
         tc_status status = put_stream(ctx, &stream[i], json ? &out : NULL, to);
         worst = worst ? worst : status;
     }
     if (json)
-        tc_json_close(&out, ']');
+        ti_json_close(&out, ']');
     return worst;
 }

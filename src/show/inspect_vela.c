@@ -11,9 +11,9 @@ static size_t count_operations(const tc_npu_program *p)
     tc_npu_walk walk;
     tc_npu_op op;
     size_t n = 0;
-    tc_npu_walk_begin(&walk, p->machine, p->words);
-    while (tc_npu_walk_next(&walk, &op))
-        n += tc_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA;
+    ti_npu_walk_begin(&walk, p->machine, p->words);
+    while (ti_npu_walk_next(&walk, &op))
+        n += ti_npu_is_kernel(op.kind) || op.kind == TC_NPU_KIND_DMA;
     return n;
 }
 
@@ -22,34 +22,34 @@ static const char *shape_of(tc_ctx *ctx, const tc_npu_tensor *t)
     int first = 0;
     while (first < TC_NPU_DIMS - 1 && t->dim[first] == 1)
         first++;
-    return tc_text_format(&ctx->arena, "%" PRId64 "-bit%s", 8 * t->element_bytes,
-                          tc_dims_text(&ctx->arena, TC_NPU_DIMS - first, t->dim + first));
+    return ti_text_format(&ctx->arena, "%" PRId64 "-bit%s", 8 * t->element_bytes,
+                          ti_dims_text(&ctx->arena, TC_NPU_DIMS - first, t->dim + first));
 }
 
 static void json_side(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_npu_tensor *t,
                       size_t n)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (size_t i = 0; i < n; i++)
         tc_json_object(out, NULL, TC_J("shape", shape_of(ctx, &t[i])), TC_J("region", t[i].region),
                        TC_J("offset", t[i].offset), TC_J("bytes", t[i].bytes));
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void text_side(tc_ctx *ctx, tc_buf *to, const char *name, const tc_npu_tensor *t, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        tc_buf_printf(to, "  %s %zu: %s, %" PRId64 " bytes at %" PRId64 " of region %d\n", name, i,
+        ti_buf_printf(to, "  %s %zu: %s, %" PRId64 " bytes at %" PRId64 " of region %d\n", name, i,
                       shape_of(ctx, &t[i]), t[i].bytes, t[i].offset, t[i].region);
 }
 
-tc_status tc_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
+tc_status ti_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_npu_program p;
-    TC_TRY(tc_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
+    TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
     size_t operations = count_operations(&p);
     if (!json) {
-        tc_buf_printf(
+        ti_buf_printf(
             to,
             "%s: Vela's payload for %s, %zu bytes: %zu operations in %zu bytes of commands, %zu of "
             "weights, %" PRId64 " of scratch\n",
@@ -60,13 +60,13 @@ tc_status tc_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool js
         return TC_OK;
     }
     tc_json_out out = {.to = to};
-    tc_json_open(&out, NULL, '{');
+    ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("file", path), TC_J("format", "Vela's payload"),
                 TC_J("bytes", bytes.size), TC_J("machine", p.machine->name),
                 TC_J("operations", operations), TC_J("commands", p.driver.size),
                 TC_J("weights", p.weights.size), TC_J("scratch", p.scratch));
     json_side(ctx, &out, "inputs", p.in, p.n_in);
     json_side(ctx, &out, "outputs", p.out, p.n_out);
-    tc_json_close(&out, '}');
+    ti_json_close(&out, '}');
     return TC_OK;
 }

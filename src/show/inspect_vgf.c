@@ -28,17 +28,17 @@ typedef struct {
 
 static const char *format_name(view *v, uint32_t format)
 {
-    const char *name = tc_vgf_format_name(format);
-    return name ? name : tc_text_format(&v->ctx->arena, "format %" PRIu32, format);
+    const char *name = ti_vgf_format_name(format);
+    return name ? name : ti_text_format(&v->ctx->arena, "format %" PRIu32, format);
 }
 
 static const char *dims(view *v, const tc_vgf_resource *r)
 {
     tc_buf text;
-    tc_buf_init(&text, &v->ctx->arena);
+    ti_buf_init(&text, &v->ctx->arena);
     for (size_t i = 0; i < r->n_dim; i++)
-        tc_buf_printf(&text, "%s%" PRId64, i ? "," : "", r->dim[i]);
-    return tc_text_format(&v->ctx->arena, "[%s]", tc_buf_cstr(&text));
+        ti_buf_printf(&text, "%s%" PRId64, i ? "," : "", r->dim[i]);
+    return ti_text_format(&v->ctx->arena, "[%s]", ti_buf_cstr(&text));
 }
 
 /* The type of input or output i: with its quantization where the graph was read. */
@@ -49,7 +49,7 @@ static const char *port_type(view *v, bool in, size_t i)
     if (!v->problems && (in ? v->survey.n_in : v->survey.n_out) == slots->n)
         return port[i].type;
     const tc_vgf_resource *r = &v->vgf.resource[slots->v[i].resource];
-    return tc_text_format(&v->ctx->arena, "%s%s", format_name(v, r->format), dims(v, r));
+    return ti_text_format(&v->ctx->arena, "%s%s", format_name(v, r->format), dims(v, r));
 }
 
 static const char *port_name(const view *v, bool in, size_t i)
@@ -64,14 +64,14 @@ static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out 
 {
     tc_spv_reader words;
     tc_spv_instr instr;
-    tc_spv_read(&words, m->code);
-    while (tc_spv_next(&words, &instr)) {
-        tc_mark mark = tc_arena_mark(&v->ctx->scratch);
+    ti_spv_read(&words, m->code);
+    while (ti_spv_next(&words, &instr)) {
+        tc_mark mark = ti_arena_mark(&v->ctx->scratch);
         tc_buf line;
-        tc_buf_init(&line, &v->ctx->scratch);
-        tc_spv_print(&instr, tc_vgf_spelled, &line);
-        tell(out, tc_buf_cstr(&line));
-        tc_arena_rewind(&v->ctx->scratch, mark);
+        ti_buf_init(&line, &v->ctx->scratch);
+        ti_spv_print(&instr, ti_vgf_spelled, &line);
+        tell(out, ti_buf_cstr(&line));
+        ti_arena_rewind(&v->ctx->scratch, mark);
     }
     if (words.error)
         tell(out, words.error);
@@ -83,52 +83,52 @@ static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out 
 static void show_ports(view *v, bool in)
 {
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
-    tc_buf_printf(v->to, "\n%s\n", in ? "inputs" : "outputs");
+    ti_buf_printf(v->to, "\n%s\n", in ? "inputs" : "outputs");
     for (size_t i = 0; i < slots->n; i++)
-        tc_buf_printf(v->to, "  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n",
+        ti_buf_printf(v->to, "  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n",
                       port_name(v, in, i), port_type(v, in, i), slots->v[i].binding,
                       slots->v[i].resource);
 }
 
 static void show_segments(const view *v)
 {
-    tc_buf_printf(v->to, "\nsegments\n");
+    ti_buf_printf(v->to, "\nsegments\n");
     for (size_t i = 0; i < v->vgf.n_segment; i++) {
         const tc_vgf_segment *s = &v->vgf.segment[i];
-        tc_buf_printf(v->to, "  %s: %s of module %" PRIu32 ", %zu constants", s->name,
+        ti_buf_printf(v->to, "  %s: %s of module %" PRIu32 ", %zu constants", s->name,
                       WORD(kinds, s->type), s->module, s->n_constant);
         for (size_t k = 0; k < s->n_set; k++) {
-            tc_buf_printf(v->to, ", set %zu binds", k);
+            ti_buf_printf(v->to, ", set %zu binds", k);
             for (size_t b = 0; b < s->set[k].n; b++)
-                tc_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding,
+                ti_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding,
                               s->set[k].v[b].resource);
         }
-        tc_buf_printf(v->to, "\n");
+        ti_buf_printf(v->to, "\n");
     }
 }
 
 static void show_tables(view *v)
 {
-    tc_buf_printf(v->to, "\nresources\n");
+    ti_buf_printf(v->to, "\nresources\n");
     for (size_t i = 0; i < v->vgf.n_resource; i++)
-        tc_buf_printf(v->to, "  %4zu  %-12s %s%s\n", i,
+        ti_buf_printf(v->to, "  %4zu  %-12s %s%s\n", i,
                       WORD(categories, v->vgf.resource[i].category),
                       format_name(v, v->vgf.resource[i].format), dims(v, &v->vgf.resource[i]));
-    tc_buf_printf(v->to, "\nconstants\n");
+    ti_buf_printf(v->to, "\nconstants\n");
     for (size_t i = 0; i < v->vgf.n_constant; i++)
-        tc_buf_printf(v->to, "  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i,
+        ti_buf_printf(v->to, "  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i,
                       v->vgf.constant[i].resource, v->vgf.constant[i].data.size,
                       v->vgf.constant[i].sparsity >= 0 ? ", sparse" : "");
 }
 
 static void print_line(tc_json_out *out, const char *line)
 {
-    tc_buf_printf(out->to, "  %s\n", line);
+    ti_buf_printf(out->to, "  %s\n", line);
 }
 
 static void show(view *v)
 {
-    tc_buf_printf(v->to, "%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0],
+    ti_buf_printf(v->to, "%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0],
                   v->vgf.version[1], v->vgf.version[2], v->size);
     show_ports(v, true);
     show_ports(v, false);
@@ -136,18 +136,18 @@ static void show(view *v)
     show_tables(v);
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
-        tc_buf_printf(v->to, "\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
+        ti_buf_printf(v->to, "\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
                       WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point,
                       m->code.size);
         if (m->code.size)
             each_line(v, m, print_line, &(tc_json_out){.to = v->to});
     }
-    tc_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node,
+    ti_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node,
                   v->survey.n_op);
     for (size_t i = 0; i < v->survey.n_op; i++)
-        tc_buf_printf(v->to, "  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
+        ti_buf_printf(v->to, "  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
     if (v->problems)
-        tc_buf_printf(v->to, "\n"
+        ti_buf_printf(v->to, "\n"
                              "not supported\n"
                              "%s", v->problems);
 }
@@ -157,93 +157,93 @@ static void show(view *v)
 
 static void json_slots(tc_json_out *out, const char *name, const tc_vgf_slots *slots)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (size_t i = 0; i < slots->n; i++)
         tc_json_object(out, NULL, TC_J("binding", slots->v[i].binding),
                        TC_J("resource", slots->v[i].resource));
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_ports(view *v, tc_json_out *out, bool in)
 {
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
-    tc_json_open(out, in ? "inputs" : "outputs", '[');
+    ti_json_open(out, in ? "inputs" : "outputs", '[');
     for (size_t i = 0; i < slots->n; i++)
         tc_json_object(out, NULL, TC_J("name", port_name(v, in, i)),
                        TC_J("type", port_type(v, in, i)), TC_J("binding", slots->v[i].binding),
                        TC_J("resource", slots->v[i].resource));
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_tables(view *v, tc_json_out *out)
 {
-    tc_json_open(out, "resources", '[');
+    ti_json_open(out, "resources", '[');
     for (size_t i = 0; i < v->vgf.n_resource; i++) {
         const tc_vgf_resource *r = &v->vgf.resource[i];
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("category", WORD(categories, r->category)),
                     TC_J("format", format_name(v, r->format)));
         tc_json_list(out, "shape", r->n_dim, r->dim);
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
-    tc_json_open(out, "constants", '[');
+    ti_json_close(out, ']');
+    ti_json_open(out, "constants", '[');
     for (size_t i = 0; i < v->vgf.n_constant; i++)
         tc_json_object(out, NULL, TC_J("resource", v->vgf.constant[i].resource),
                        TC_J("bytes", v->vgf.constant[i].data.size),
                        TC_J("sparsity_dimension", v->vgf.constant[i].sparsity));
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_segments(const view *v, tc_json_out *out)
 {
-    tc_json_open(out, "segments", '[');
+    ti_json_open(out, "segments", '[');
     for (size_t i = 0; i < v->vgf.n_segment; i++) {
         const tc_vgf_segment *s = &v->vgf.segment[i];
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", s->name), TC_J("type", WORD(kinds, s->type)),
                     TC_J("module", s->module));
-        tc_json_open(out, "sets", '[');
+        ti_json_open(out, "sets", '[');
         for (size_t k = 0; k < s->n_set; k++)
             json_slots(out, NULL, &s->set[k]);
-        tc_json_close(out, ']');
+        ti_json_close(out, ']');
         json_slots(out, "inputs", &s->in);
         json_slots(out, "outputs", &s->out);
         tc_json_list(out, "constants", s->n_constant, s->constant);
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_line(tc_json_out *out, const char *line)
 {
-    tc_json_put_text(out, NULL, line);
+    ti_json_put_text(out, NULL, line);
 }
 
 static void json_modules(view *v, tc_json_out *out)
 {
-    tc_json_open(out, "modules", '[');
+    ti_json_open(out, "modules", '[');
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", m->name), TC_J("type", WORD(kinds, m->type)),
                     TC_J("entry_point", m->entry_point),
                     TC_J("language", WORD(languages, m->code_type)), TC_J("bytes", m->code.size));
-        tc_json_open(out, "code", '[');
+        ti_json_open(out, "code", '[');
         if (m->code.size)
             each_line(v, m, json_line, out);
-        tc_json_close(out, ']');
-        tc_json_close(out, '}');
+        ti_json_close(out, ']');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json(view *v)
 {
     tc_json_out out = {.to = v->to};
-    tc_json_open(&out, NULL, '{');
+    ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("file", v->path), TC_J("format", "VGF"),
-                TC_J("version", tc_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
+                TC_J("version", ti_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
                                                v->vgf.version[1], v->vgf.version[2])),
                 TC_J("bytes", v->size));
     json_ports(v, &out, true);
@@ -251,24 +251,24 @@ static void json(view *v)
     json_segments(v, &out);
     json_tables(v, &out);
     json_modules(v, &out);
-    tc_json_open(&out, "operators", '{');
+    ti_json_open(&out, "operators", '{');
     for (size_t i = 0; i < v->survey.n_op; i++)
-        tc_json_put_int(&out, v->survey.op[i].name, (int64_t)v->survey.op[i].count);
-    tc_json_close(&out, '}');
+        ti_json_put_int(&out, v->survey.op[i].name, (int64_t)v->survey.op[i].count);
+    ti_json_close(&out, '}');
     tc_json_put(&out, TC_J("supported", (bool)(v->problems == NULL)),
                 TC_J("problems", v->problems));
-    tc_json_close(&out, '}');
+    ti_json_close(&out, '}');
 }
 
-tc_status tc_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json, tc_buf *to)
+tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json, tc_buf *to)
 {
     view v = {.ctx = ctx, .to = to, .path = path, .size = bytes.size};
     tc_module *module = NULL;
-    TC_TRY(tc_vgf_read(ctx, path, bytes, &v.vgf));
-    v.problems = tc_inspect_problems(ctx, tc_read_vgf, path, bytes);
+    TC_TRY(ti_vgf_read(ctx, path, bytes, &v.vgf));
+    v.problems = ti_inspect_problems(ctx, ti_read_vgf, path, bytes);
     if (!v.problems) {
-        TC_TRY(tc_read_vgf(ctx, path, bytes, &module));
-        tc_survey_module(module, &v.survey);
+        TC_TRY(ti_read_vgf(ctx, path, bytes, &module));
+        ti_survey_module(module, &v.survey);
     }
     if (as_json)
         json(&v);

@@ -17,14 +17,14 @@ static const char *amount(tc_ctx *ctx, double v)
         v /= 1000;
         i++;
     }
-    return tc_text_format(&ctx->arena, i && v < 99.95 ? "%.1f%s" : "%.0f%s", v, unit[i]);
+    return ti_text_format(&ctx->arena, i && v < 99.95 ? "%.1f%s" : "%.0f%s", v, unit[i]);
 }
 
 static void put_memories(tc_ctx *ctx, const tc_profile *p, const tc_cost_figures *f, tc_buf *out)
 {
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         if (p->system.memory[i].name && p->total.read[i] + p->total.written[i] > 0)
-            tc_buf_printf(out, " %6s/%-6s", amount(ctx, f->read[i]), amount(ctx, f->written[i]));
+            ti_buf_printf(out, " %6s/%-6s", amount(ctx, f->read[i]), amount(ctx, f->written[i]));
 }
 
 /* Hints that were given so far: (a), (b), ... */
@@ -46,35 +46,35 @@ static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, i
                     said *so_far, tc_buf *out)
 {
     bool hint = r->hint && HINT_SHARE * r->share >= 1;
-    tc_buf_printf(out, "%11.0f %5.1f %%  %-*s %7s %5.1f %%", r->cost.cycles, 100 * r->share, width,
+    ti_buf_printf(out, "%11.0f %5.1f %%  %-*s %7s %5.1f %%", r->cost.cycles, 100 * r->share, width,
                   *r->name ? r->name : "(not known)", amount(ctx, r->cost.macs),
                   100 * r->cost.utilisation);
     put_memories(ctx, p, &r->cost, out);
-    tc_buf_text(out, hint ? "  (" : "     ");
+    ti_buf_text(out, hint ? "  (" : "     ");
     if (hint)
-        tc_buf_printf(out, "%c)", 'a' + number_of(so_far, r->hint));
+        ti_buf_printf(out, "%c)", 'a' + number_of(so_far, r->hint));
     if (r->nodes && strcmp(r->nodes, r->name) != 0)
-        tc_buf_printf(out, "  %s", r->nodes);
+        ti_buf_printf(out, "  %s", r->nodes);
     while (out->size && out->data[out->size - 1] == ' ')
         out->size--;
-    tc_buf_text(out, "\n");
+    ti_buf_text(out, "\n");
 }
 
 static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int width, tc_buf *out)
 {
-    tc_cost_figures total = tc_profile_figures(p, &p->total);
-    tc_buf_printf(
+    tc_cost_figures total = ti_profile_figures(p, &p->total);
+    ti_buf_printf(
         out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
         p->machine->name, total.cycles, p->estimated ? "estimated from TOSA operators" : "expected",
         1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
         100 * total.utilisation, p->system.config, p->system.mode);
-    tc_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
+    ti_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
                   "in use");
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         if (p->system.memory[i].name && p->total.read[i] + p->total.written[i] > 0)
-            tc_buf_printf(out, " %13s",
-                          tc_text_format(&ctx->arena, "%.8s r/w", p->system.memory[i].name));
-    tc_buf_text(out,
+            ti_buf_printf(out, " %13s",
+                          ti_text_format(&ctx->arena, "%.8s r/w", p->system.memory[i].name));
+    ti_buf_text(out,
                 by == TC_PROFILE_BY_KIND || by == TC_PROFILE_BY_NODE ? "\n" : "       nodes\n");
 }
 
@@ -82,13 +82,13 @@ static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int wid
 static void put_cpu(const tc_profile *p, tc_buf *out)
 {
     if (p->n_stream > 1)
-        tc_buf_printf(
+        ti_buf_printf(
             out, "the program has %zu regions: data between them goes through the CPU\n",
             p->n_stream);
     if (p->n_cpu)
-        tc_buf_printf(out, "on the CPU, not counted above: %zu\n", p->n_cpu);
+        ti_buf_printf(out, "on the CPU, not counted above: %zu\n", p->n_cpu);
     for (size_t i = 0; i < p->n_cpu; i++)
-        tc_buf_printf(out, "  %-28s %s%s%s\n", p->cpu[i].node,
+        ti_buf_printf(out, "  %-28s %s%s%s\n", p->cpu[i].node,
                       p->cpu[i].place ? p->cpu[i].place : "", p->cpu[i].place ? ": " : "",
                       p->cpu[i].why);
 }
@@ -100,7 +100,7 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
     tc_npu_cost rest = p->total;
     said hints = {0};
     if (!p->machine) {
-        tc_buf_text(out, "no part of the program runs on the accelerator\n");
+        ti_buf_text(out, "no part of the program runs on the accelerator\n");
         put_cpu(p, out);
         return;
     }
@@ -114,13 +114,13 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
         rest.cycles -= p->row[by][i].cost.cycles;
     }
     if (n < p->n_row[by])
-        tc_buf_printf(out, "%11.0f %5.1f %%  %zu more\n", rest.cycles,
+        ti_buf_printf(out, "%11.0f %5.1f %%  %zu more\n", rest.cycles,
                       p->total.cycles > 0 ? 100 * rest.cycles / p->total.cycles : 0,
                       p->n_row[by] - n);
     for (int i = 0; i < hints.n; i++)
-        tc_buf_printf(out, "(%c) %s\n", 'a' + i, hints.hint[i]);
+        ti_buf_printf(out, "(%c) %s\n", 'a' + i, hints.hint[i]);
     if (!p->lines && by != TC_PROFILE_BY_KIND)
-        tc_buf_text(out, "the file does not have the source of its operations: use --by kind\n");
+        ti_buf_text(out, "the file does not have the source of its operations: use --by kind\n");
     put_cpu(p, out);
 }
 
@@ -130,46 +130,46 @@ static void json_figures(const tc_profile *p, const tc_cost_figures *f, tc_json_
 {
     tc_json_put(out, TC_J("cycles", f->cycles), TC_J("macs", f->macs),
                 TC_J("utilisation", f->utilisation));
-    tc_json_open(out, "bytes", '{');
+    ti_json_open(out, "bytes", '{');
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         if (p->system.memory[i].name)
             tc_json_object(out, p->system.memory[i].name, TC_J("read", f->read[i]),
                            TC_J("written", f->written[i]));
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
 static void json_rows(const tc_profile *p, tc_profile_by by, tc_json_out *out)
 {
     static const char *const name[TC_PROFILE_BYS] = {"lines", "modules", "nodes", "kinds"};
-    tc_json_open(out, name[by], '[');
+    ti_json_open(out, name[by], '[');
     for (size_t i = 0; i < p->n_row[by]; i++) {
         const tc_profile_row *r = &p->row[by][i];
-        tc_json_open(out, NULL, '{');
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J(heading[by], r->name), TC_J("nodes", r->nodes));
         if (by != TC_PROFILE_BY_MODULE)
-            tc_json_put_text(out, "module", r->module);
+            ti_json_put_text(out, "module", r->module);
         tc_json_put(out, TC_J("operations", r->operations), TC_J("share", r->share));
         json_figures(p, &r->cost, out);
-        tc_json_put_text(out, "hint", r->hint);
-        tc_json_close(out, '}');
+        ti_json_put_text(out, "hint", r->hint);
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 static void json_operations(const tc_profile *p, tc_json_out *out)
 {
-    tc_json_open(out, "operations", '[');
+    ti_json_open(out, "operations", '[');
     for (size_t i = 0; i < p->n_entry; i++) {
         const tc_profile_entry *e = &p->entry[i];
-        tc_cost_figures f = tc_profile_figures(p, &e->cost);
-        tc_json_open(out, NULL, '{');
+        tc_cost_figures f = ti_profile_figures(p, &e->cost);
+        ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("stream", e->stream), TC_J("word", e->word), TC_J("name", e->name),
                     TC_J("tosa", e->op), TC_J("node", e->loc ? e->loc->node : NULL),
                     TC_J("place", e->loc ? e->loc->place : NULL));
         json_figures(p, &f, out);
-        tc_json_close(out, '}');
+        ti_json_close(out, '}');
     }
-    tc_json_close(out, ']');
+    ti_json_close(out, ']');
 }
 
 /* Cycles that nothing could go below: every multiplier busy, every memory busy. */
@@ -186,37 +186,37 @@ static void json_limits(const tc_profile *p, const tc_cost_figures *f, tc_json_o
 
 static void put_json(const tc_profile *p, tc_json_out *out)
 {
-    tc_cost_figures total = tc_profile_figures(p, &p->total);
-    tc_json_open(out, NULL, '{');
+    tc_cost_figures total = ti_profile_figures(p, &p->total);
+    ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("machine", p->machine ? p->machine->name : NULL),
                 TC_J("system_config", p->system.config), TC_J("memory_mode", p->system.mode),
                 TC_J("clock_hz", p->system.clock),
                 TC_J("seconds", p->machine ? total.cycles / p->system.clock : 0));
     json_figures(p, &total, out);
     json_limits(p, &total, out);
-    tc_json_put_int(out, "streams", (int64_t)p->n_stream);
+    ti_json_put_int(out, "streams", (int64_t)p->n_stream);
     for (int by = 0; by < TC_PROFILE_BYS; by++)
         json_rows(p, (tc_profile_by)by, out);
     json_operations(p, out);
-    tc_json_open(out, "cpu", '[');
+    ti_json_open(out, "cpu", '[');
     for (size_t i = 0; i < p->n_cpu; i++)
         tc_json_object(out, NULL, TC_J("node", p->cpu[i].node), TC_J("place", p->cpu[i].place),
                        TC_J("why", p->cpu[i].why));
-    tc_json_close(out, ']');
-    tc_json_close(out, '}');
+    ti_json_close(out, ']');
+    ti_json_close(out, '}');
 }
 
-tc_status tc_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
+tc_status ti_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
                         tc_form form, const char **out)
 {
     tc_buf text;
     if ((int)by < 0 || (int)by >= TC_PROFILE_BYS)
-        return tc_usage(ctx, "unknown row kind %d (see tc_profile_by)", (int)by);
-    tc_buf_init(&text, &ctx->arena);
+        return ti_usage(ctx, "unknown row kind %d (see tc_profile_by)", (int)by);
+    ti_buf_init(&text, &ctx->arena);
     if (form == TC_FORM_JSON)
         put_json(p, &(tc_json_out){.to = &text});
     else
         put_table(ctx, p, by, most, &text);
-    *out = tc_buf_cstr(&text);
+    *out = ti_buf_cstr(&text);
     return TC_OK;
 }

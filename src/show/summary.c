@@ -3,14 +3,14 @@
 #include "../drive/driver.h"
 #include "../base/json_out.h"
 
-tc_region_border tc_border_of(const tc_region *region)
+tc_region_border ti_border_of(const tc_region *region)
 {
     tc_region_border b = {0};
-    const tc_graph *body = tc_main(region->module);
+    const tc_graph *body = ti_main(region->module);
     for (size_t i = 0; i < body->n_in; i++)
-        b.bytes_in += (int64_t)tc_type_bytes(tc_type_of(body, body->in[i]));
+        b.bytes_in += (int64_t)tc_type_bytes(ti_type_of(body, body->in[i]));
     for (size_t i = 0; i < body->n_out; i++)
-        b.bytes_out += (int64_t)tc_type_bytes(tc_type_of(body, body->out[i]));
+        b.bytes_out += (int64_t)tc_type_bytes(ti_type_of(body, body->out[i]));
     for (size_t k = 0; k < body->n_node; k++) {
         b.n_tosa += body->node[k]->op != TC_OP_const;
         b.n_transpose += body->node[k]->op == TC_OP_tosa_transpose;
@@ -28,26 +28,26 @@ static const char *name_of(const tc_node *node)
     return node->loc->node ? node->loc->node : tc_ops[node->op].name;
 }
 
-void tc_report_text(const tc_compiled *c, tc_buf *out)
+void ti_report_text(const tc_compiled *c, tc_buf *out)
 {
     size_t nodes = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
-    tc_buf_printf(out, "%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
+    ti_buf_printf(out, "%s: %zu of %zu operators in %zu region%s\n", c->target.text, nodes,
                   nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
     for (size_t i = 0; i < c->split.n_region; i++) {
-        tc_region_border b = tc_border_of(&c->region[i]);
-        tc_buf_printf(out,
+        tc_region_border b = ti_border_of(&c->region[i]);
+        ti_buf_printf(out,
                       "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
                       " bytes in, %" PRId64 " bytes out\n",
                       c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
                       b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
     }
     if (c->split.n_left)
-        tc_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
+        ti_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
-        tc_buf_printf(out, "  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
+        ti_buf_printf(out, "  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
                       place_of(l->node), *place_of(l->node) ? ": " : "", l->why);
     }
 }
@@ -55,40 +55,40 @@ void tc_report_text(const tc_compiled *c, tc_buf *out)
 static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_graph *g,
                       const tc_val *v, size_t n)
 {
-    tc_json_open(out, name, '[');
+    ti_json_open(out, name, '[');
     for (size_t i = 0; i < n; i++)
-        tc_json_put_text(out, NULL, tc_type_text(&ctx->arena, tc_type_of(g, v[i])));
-    tc_json_close(out, ']');
+        ti_json_put_text(out, NULL, ti_type_text(&ctx->arena, ti_type_of(g, v[i])));
+    ti_json_close(out, ']');
 }
 
 static void put_vela(tc_json_out *out, const tc_vela_job *job)
 {
-    tc_json_open(out, "vela", '{');
+    ti_json_open(out, "vela", '{');
     if (job->version)
-        tc_json_put_text(out, "version", job->version);
+        ti_json_put_text(out, "version", job->version);
     tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
                 TC_J("sram_kib", job->sram_kib),
                 TC_J("inferences_per_second", job->inferences_per_second),
                 TC_J("scratch", job->scratch), TC_J("fast_scratch", job->fast_scratch),
                 TC_J("weights", job->weights), TC_J("payload", job->payload.size));
-    tc_json_close(out, '}');
+    ti_json_close(out, '}');
 }
 
-void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
+void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 {
     const tc_written *w = written ? &c->written : NULL;
     tc_json_out out = {.to = to};
-    tc_json_open(&out, NULL, '{');
-    tc_json_put_text(&out, "target", c->target.text);
+    ti_json_open(&out, NULL, '{');
+    ti_json_put_text(&out, "target", c->target.text);
     if (w)
         tc_json_put(&out, TC_J("file", w->path), TC_J("bytes", w->bytes));
     if (w && w->memory)
-        tc_json_put_int(&out, "memory", (int64_t)w->memory);
-    tc_json_open(&out, "regions", '[');
+        ti_json_put_int(&out, "memory", (int64_t)w->memory);
+    ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
-        tc_region_border b = tc_border_of(&c->region[i]);
-        const tc_graph *g = tc_main(c->region[i].module);
-        tc_json_open(&out, NULL, '{');
+        tc_region_border b = ti_border_of(&c->region[i]);
+        const tc_graph *g = ti_main(c->region[i].module);
+        ti_json_open(&out, NULL, '{');
         tc_json_put(&out, TC_J("name", c->region[i].name), TC_J("operators", c->split.nodes[i]),
                     TC_J("tosa_operators", b.n_tosa), TC_J("transposes", b.n_transpose),
                     TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
@@ -96,46 +96,46 @@ void tc_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         put_types(&out, "outputs", ctx, g, g->out, g->n_out);
         if (w && c->jobs)
             put_vela(&out, &c->jobs[i]);
-        tc_json_close(&out, '}');
+        ti_json_close(&out, '}');
     }
-    tc_json_close(&out, ']');
-    tc_json_open(&out, "cpu", '[');
+    ti_json_close(&out, ']');
+    ti_json_open(&out, "cpu", '[');
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
         tc_json_object(&out, NULL, TC_J("node", name_of(l->node)),
                        TC_J("operator", tc_ops[l->node->op].name), TC_J("place", place_of(l->node)),
                        TC_J("why", l->why));
     }
-    tc_json_close(&out, ']');
+    ti_json_close(&out, ']');
     if (w)
-        tc_proof_json(&c->proof, &out);
-    tc_json_close(&out, '}');
+        ti_proof_json(&c->proof, &out);
+    ti_json_close(&out, '}');
 }
 
-void tc_report_line(const tc_compiled *c, tc_buf *out)
+void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
     size_t nodes = 0;
     double cycles = 0, sram = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
-    tc_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
+    ti_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
                   c->n_region == 1 ? "" : "s");
     if (c->target.machine->packing == TC_PACKED_NOT)
-        tc_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
+        ti_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
     else if (c->split.n_region || c->split.n_left)
-        tc_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text,
+        ti_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text,
                       c->split.n_left);
     if (w->bytes)
-        tc_buf_printf(out, ", %zu bytes", w->bytes);
+        ti_buf_printf(out, ", %zu bytes", w->bytes);
     if (w->memory)
-        tc_buf_printf(out, ", %zu bytes of memory", w->memory);
+        ti_buf_printf(out, ", %zu bytes of memory", w->memory);
     for (size_t i = 0; c->jobs && i < c->n_region; i++) {
         cycles += c->jobs[i].cycles;
         sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
     }
     if (c->jobs && c->n_region)
-        tc_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
-    tc_proof_line(&c->proof, out);
-    tc_buf_printf(out, "\n");
+        ti_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    ti_proof_line(&c->proof, out);
+    ti_buf_printf(out, "\n");
 }

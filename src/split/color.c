@@ -15,17 +15,17 @@
 static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
 {
     const tc_loc *loc = node->loc;
-    if (tc_text_eq(tc_ops[node->op].name, name) || (loc->node && tc_text_eq(loc->node, name)))
+    if (ti_text_eq(tc_ops[node->op].name, name) || (loc->node && ti_text_eq(loc->node, name)))
         return true;
     if (loc->target) {
         size_t n = strlen(name);
         const char *target = strncmp(loc->target, "aten.", 5) == 0 ? loc->target + 5 : loc->target;
-        if (tc_text_eq(loc->target, name) || tc_text_eq(target, name) ||
+        if (ti_text_eq(loc->target, name) || ti_text_eq(target, name) ||
             (strncmp(target, name, n) == 0 && target[n] == '.'))
             return true;
     }
     for (int i = 0; i < node->n_out; i++)
-        if (g->val[node->out[i]]->name && tc_text_eq(g->val[node->out[i]]->name, name))
+        if (g->val[node->out[i]]->name && ti_text_eq(g->val[node->out[i]]->name, name))
             return true;
     return false;
 }
@@ -33,16 +33,16 @@ static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
 static tc_status unknown_name(tc_ctx *ctx, const tc_graph *g, const char *name)
 {
     tc_status status =
-        tc_usage(ctx, "--cpu: the model has no node or operator '%s'", name);
-    size_t least = tc_text_far(name);
+        ti_usage(ctx, "--cpu: the model has no node or operator '%s'", name);
+    size_t least = ti_text_far(name);
     const char *best = NULL;
     for (size_t k = 0; k < g->n_node; k++) {
         if (g->node[k]->loc->node)
-            tc_text_nearer(name, g->node[k]->loc->node, &least, &best);
-        tc_text_nearer(name, tc_ops[g->node[k]->op].name, &least, &best);
+            ti_text_nearer(name, g->node[k]->loc->node, &least, &best);
+        ti_text_nearer(name, tc_ops[g->node[k]->op].name, &least, &best);
     }
     if (best)
-        tc_note(ctx, NULL, "did you mean '%s'?", best);
+        ti_note(ctx, NULL, "did you mean '%s'?", best);
     return status;
 }
 
@@ -65,8 +65,8 @@ static bool all_counts(const tc_graph *g, const tc_node *node)
 {
     for (int i = 0; i < node->n_in + node->n_out; i++) {
         tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
-        const tc_type *t = v ? tc_type_of(g, v) : NULL;
-        if (t && (t->quant || tc_is_float(t->dtype) || t->dtype == TC_i8 || t->dtype == TC_i16))
+        const tc_type *t = v ? ti_type_of(g, v) : NULL;
+        if (t && (t->quant || ti_is_float(t->dtype) || t->dtype == TC_i8 || t->dtype == TC_i16))
             return false; /* codes, of a domain or of a model that came quantized */
     }
     return node->n_in > 0 && !tc_ops[node->op].tosa;
@@ -76,7 +76,7 @@ static bool all_counts(const tc_graph *g, const tc_node *node)
  * there needs it: a region of its own, and a border more, would cost more than it saves. */
 static void keep_counts(tc_ctx *ctx, const tc_graph *g, tc_color *c)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     bool *onward = tc_new_n(&ctx->scratch, bool, g->n_val); /* comes to the accelerator later */
     bool *wanted = tc_new_n(&ctx->scratch, bool, g->n_val); /* on the CPU, on such a way */
     for (size_t k = g->n_node; k-- > 0;) {
@@ -96,10 +96,10 @@ static void keep_counts(tc_ctx *ctx, const tc_graph *g, tc_color *c)
             wanted[node->in[i]] = wanted[node->in[i]] || (!there && later);
         }
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }
 
-tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
+tc_status ti_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
 {
     *c = (tc_color){tc_new_n(&ctx->arena, tc_place, g->n_node),
                     tc_new_n(&ctx->arena, const char *, g->n_node),
@@ -108,7 +108,7 @@ tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request 
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (r->left && !c->why[k] && node->loc->node)
-            c->why[k] = tc_map_get(r->left, tc_str_of(node->loc->node));
+            c->why[k] = ti_map_get(r->left, ti_str_of(node->loc->node));
         if (node->op == TC_OP_const)
             c->place[k] = TC_PLACE_ANYWHERE;
         else if (!c->why[k] && r->ask(r->who, g, node, &c->why[k]))
@@ -118,9 +118,9 @@ tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request 
     return TC_OK;
 }
 
-uint32_t tc_split_levels(tc_ctx *ctx, const tc_graph *g, tc_color *c)
+uint32_t ti_split_levels(tc_ctx *ctx, const tc_graph *g, tc_color *c)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     uint32_t *of = tc_new_n(&ctx->scratch, uint32_t, g->n_val), most = 0;
     bool *made_there = tc_new_n(&ctx->scratch, bool, g->n_val);
     for (size_t k = 0; k < g->n_node; k++) {
@@ -138,6 +138,6 @@ uint32_t tc_split_levels(tc_ctx *ctx, const tc_graph *g, tc_color *c)
         c->level[k] = level;
         most = level > most ? level : most;
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return most + 1;
 }

@@ -18,9 +18,9 @@ typedef struct tc_color {
     uint32_t *level;
 } tc_color;
 
-TC_MUST_USE tc_status tc_split_color(tc_ctx *ctx, const tc_graph *g,
+TC_MUST_USE tc_status ti_split_color(tc_ctx *ctx, const tc_graph *g,
                                      const tc_split_request *request, tc_color *out);
 /* Fills the levels; how many there are. */
-uint32_t tc_split_levels(tc_ctx *ctx, const tc_graph *g, tc_color *color);
+uint32_t ti_split_levels(tc_ctx *ctx, const tc_graph *g, tc_color *color);
 
 #endif

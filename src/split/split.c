@@ -22,7 +22,7 @@ typedef struct cutting {
 static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_val *now)
 {
     tc_node *copy =
-        tc_graph_add(to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
+        ti_graph_add(to, node->op, node->attr, node->in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_in; i++)
         copy->in[i] = now[node->in[i]];
     for (int i = 0; i < node->n_out; i++) {
@@ -74,11 +74,11 @@ static void take_operand(cutting *c, region *r, tc_val v)
 {
     if (!v || r->inside[v])
         return;
-    if (tc_is_const(&c->from, v)) { /* a buffer that the program changes is none */
-        copy_node(c, r->graph, tc_def(&c->from, v), r->inside);
+    if (ti_is_const(&c->from, v)) { /* a buffer that the program changes is none */
+        copy_node(c, r->graph, ti_def(&c->from, v), r->inside);
         return;
     }
-    r->inside[v] = tc_graph_input(r->graph, tc_type_of(&c->from, v), c->from.val[v]->name);
+    r->inside[v] = ti_graph_input(r->graph, ti_type_of(&c->from, v), c->from.val[v]->name);
     tc_grow(&c->ctx->arena, r->operand, r->n_operand, r->cap_operand);
     r->operand[r->n_operand++] = c->now[v];
 }
@@ -88,9 +88,9 @@ static void call_region(cutting *c, region *r, const tc_val *result, size_t n_re
 {
     tc_attr_call *a = tc_new(&c->ctx->arena, tc_attr_call);
     a->graph = r->graph->name;
-    a->target = tc_intern_text(c->ctx, c->request->target);
+    a->target = ti_intern_text(c->ctx, c->request->target);
     tc_node *call =
-        tc_graph_add(c->main, TC_OP_call, a, r->operand, (int)r->n_operand, (int)n_result, loc);
+        ti_graph_add(c->main, TC_OP_call, a, r->operand, (int)r->n_operand, (int)n_result, loc);
     for (size_t i = 0; i < n_result; i++) {
         const tc_value *old = c->from.val[result[i]];
         tc_value *value = c->main->val[call->out[i]];
@@ -115,7 +115,7 @@ static size_t cut_region(cutting *c, uint32_t level, size_t number)
         if (!r.graph) {
             char name[32];
             snprintf(name, sizeof name, "region_%zu", number);
-            r.graph = tc_graph_new(c->module, tc_intern_text(c->ctx, name));
+            r.graph = ti_graph_new(c->module, ti_intern_text(c->ctx, name));
             r.graph->facts = c->from.facts;
             r.inside = tc_new_n(&c->ctx->arena, tc_val, g->n_val);
             loc = node->loc;
@@ -128,7 +128,7 @@ static size_t cut_region(cutting *c, uint32_t level, size_t number)
             if (c->crosses[node->out[i]]) {
                 tc_grow(&c->ctx->arena, result, n_result, cap);
                 result[n_result++] = node->out[i];
-                tc_graph_output(r.graph, r.inside[node->out[i]]);
+                ti_graph_output(r.graph, r.inside[node->out[i]]);
             }
     }
     if (r.graph)
@@ -140,7 +140,7 @@ static void rebuild(cutting *c, uint32_t levels, tc_split_report *report)
 {
     const tc_graph *g = &c->from;
     for (size_t i = 0; i < g->n_in; i++)
-        c->now[g->in[i]] = tc_graph_input(c->main, tc_type_of(g, g->in[i]), g->val[g->in[i]]->name);
+        c->now[g->in[i]] = ti_graph_input(c->main, ti_type_of(g, g->in[i]), g->val[g->in[i]]->name);
     for (size_t k = 0; k < g->n_node; k++)
         if (c->color.place[k] == TC_PLACE_ANYWHERE)
             copy_node(c, c->main, g->node[k], c->now);
@@ -154,7 +154,7 @@ static void rebuild(cutting *c, uint32_t levels, tc_split_report *report)
             report->nodes[report->n_region++] = n;
         }
     }
-    tc_graph_hand_over(g, c->main, c->now);
+    ti_graph_hand_over(g, c->main, c->now);
 }
 
 static void tell(const cutting *c, tc_split_report *report)
@@ -166,14 +166,14 @@ static void tell(const cutting *c, tc_split_report *report)
             report->left[report->n_left++] = (tc_split_left){g->node[k], c->color.why[k]};
 }
 
-tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
+tc_status ti_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
                    tc_split_report *report)
 {
-    cutting c = {.ctx = ctx, .module = module, .from = *tc_main(module), .main = tc_main(module),
+    cutting c = {.ctx = ctx, .module = module, .from = *ti_main(module), .main = ti_main(module),
                  .request = request};
     *report = (tc_split_report){0};
-    TC_TRY(tc_split_color(ctx, &c.from, request, &c.color));
-    uint32_t levels = tc_split_levels(ctx, &c.from, &c.color);
+    TC_TRY(ti_split_color(ctx, &c.from, request, &c.color));
+    uint32_t levels = ti_split_levels(ctx, &c.from, &c.color);
     report->region = tc_new_n(&ctx->arena, const char *, levels);
     report->nodes = tc_new_n(&ctx->arena, size_t, levels);
     tell(&c, report);
@@ -181,7 +181,7 @@ tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *reque
     c.region_of = tc_new_n(&ctx->arena, int32_t, c.from.n_val);
     c.crosses = tc_new_n(&ctx->arena, bool, c.from.n_val);
     find_crossings(&c);
-    tc_graph fresh = tc_graph_empty(module, c.from.name);
+    tc_graph fresh = ti_graph_empty(module, c.from.name);
     fresh.facts = c.from.facts;
     *c.main = fresh;
     rebuild(&c, levels, report);

@@ -38,14 +38,14 @@ typedef struct tc_split_report {
 } tc_split_report;
 
 /* The module's first graph is split in place.  A name in `cpu` that matches nothing is an error. */
-TC_MUST_USE tc_status tc_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
+TC_MUST_USE tc_status ti_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
                                tc_split_report *report);
 
 /* Whether a variable may be of that element type. */
 typedef bool tc_state_takes(const void *who, tc_dtype dtype);
 /* split_state.c: buffers that the region alone reads and writes become its variables.  The region
  * is TOSA; `call` is the one that runs it. */
-void tc_split_hold_state(tc_ctx *ctx, tc_module *module, tc_graph *region, tc_node *call,
+void ti_split_hold_state(tc_ctx *ctx, tc_module *module, tc_graph *region, tc_node *call,
                          tc_state_takes *takes, const void *who);
 
 #endif

@@ -43,9 +43,9 @@ static bool reads(const holder *h, tc_val v)
 
 static bool is_held(const holder *h, const tc_mutation *m, tc_state_takes *takes, const void *who)
 {
-    const tc_type *before = tc_type_of(h->program, m->before);
-    return takes(who, before->dtype) && tc_def(h->program, m->after) == h->call &&
-           before == tc_type_of(h->program, m->after) && reads(h, m->before) &&
+    const tc_type *before = ti_type_of(h->program, m->before);
+    return takes(who, before->dtype) && ti_def(h->program, m->after) == h->call &&
+           before == ti_type_of(h->program, m->after) && reads(h, m->before) &&
            !read_elsewhere(h, m->before, NULL);
 }
 
@@ -54,7 +54,7 @@ static bool is_held(const holder *h, const tc_mutation *m, tc_state_takes *takes
 static tc_node *variable_node(holder *h, tc_op op, const tc_attr_tosa_variable *attr, tc_val in,
                               const tc_type *type)
 {
-    tc_node *node = tc_graph_add(h->region, op, attr, &in, in != TC_NONE,
+    tc_node *node = ti_graph_add(h->region, op, attr, &in, in != TC_NONE,
                                  op != TC_OP_tosa_variable_write, h->call->loc);
     if (node->n_out)
         h->region->val[node->out[0]]->type = type;
@@ -117,7 +117,7 @@ static void drop_buffer(tc_graph *g, size_t i)
     tc_val before = g->mutation[i].before;
     size_t kept = 0;
     for (size_t k = 0; k < g->n_node; k++)
-        if (g->node[k] != tc_def(g, before))
+        if (g->node[k] != ti_def(g, before))
             g->node[kept++] = g->node[k];
     g->n_node = kept;
     memmove(g->mutation + i, g->mutation + i + 1, (g->n_mutation - i - 1) * sizeof *g->mutation);
@@ -131,9 +131,9 @@ static void hold(holder *h, size_t i)
     tc_attr_tosa_variable *attr = tc_new(&h->ctx->arena, tc_attr_tosa_variable);
     const char *name =
         buffer->name ? buffer->name
-                     : tc_text_format(&h->ctx->arena, "%s_state_%d", h->region->name, m.before);
-    attr->name = tc_intern_text(h->ctx, name);
-    tc_val initial = tc_graph_const(h->region, buffer->type, buffer->data, NULL, h->call->loc);
+                     : ti_text_format(&h->ctx->arena, "%s_state_%d", h->region->name, m.before);
+    attr->name = ti_intern_text(h->ctx, name);
+    tc_val initial = ti_graph_const(h->region, buffer->type, buffer->data, NULL, h->call->loc);
     variable_node(h, TC_OP_tosa_variable, attr, initial, buffer->type);
     tc_val read =
         variable_node(h, TC_OP_tosa_variable_read, attr, TC_NONE, buffer->type)->out[0];
@@ -146,15 +146,15 @@ static void hold(holder *h, size_t i)
     drop_buffer(h->program, i);
 }
 
-void tc_split_hold_state(tc_ctx *ctx, tc_module *module, tc_graph *region, tc_node *call,
+void ti_split_hold_state(tc_ctx *ctx, tc_module *module, tc_graph *region, tc_node *call,
                          tc_state_takes *takes, const void *who)
 {
-    holder h = {ctx, tc_main(module), region, call};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    holder h = {ctx, ti_main(module), region, call};
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     for (size_t i = 0; i < h.program->n_mutation;)
         if (is_held(&h, &h.program->mutation[i], takes, who))
             hold(&h, i);
         else
             i++;
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }

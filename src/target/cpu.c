@@ -6,12 +6,12 @@
 
 /* ---- when a row holds ------------------------------------------------------------------------ */
 
-#define WHEN(name) static bool tc_cpu_when_##name(const tc_graph *g, const tc_node *node)
-#define tc_cpu_when_never NULL
+#define WHEN(name) static bool ti_cpu_when_##name(const tc_graph *g, const tc_node *node)
+#define ti_cpu_when_never NULL
 
 static const tc_type *operand(const tc_graph *g, const tc_node *node, int i)
 {
-    return tc_type_of(g, node->in[i]);
+    return ti_type_of(g, node->in[i]);
 }
 
 WHEN(always)
@@ -89,7 +89,7 @@ WHEN(plane)
 }
 
 /* The same and a batch. */
-WHEN(planes) { return tc_cpu_when_plane(g, node) && operand(g, node, 0)->rank == 4; }
+WHEN(planes) { return ti_cpu_when_plane(g, node) && operand(g, node, 0)->rank == 4; }
 
 WHEN(planes_not_cubic)
 {
@@ -142,9 +142,9 @@ WHEN(from_first)
 
 WHEN(long_index) { return operand(g, node, 1)->dtype == TC_i64; }
 
-WHEN(scatter_set) { return tc_cpu_when_long_index(g, node) && combines(node, TC_combine_set); }
+WHEN(scatter_set) { return ti_cpu_when_long_index(g, node) && combines(node, TC_combine_set); }
 
-WHEN(scatter_add) { return tc_cpu_when_long_index(g, node) && combines(node, TC_combine_add); }
+WHEN(scatter_add) { return ti_cpu_when_long_index(g, node) && combines(node, TC_combine_add); }
 
 WHEN(by_number)
 {
@@ -170,7 +170,7 @@ WHEN(by_channel)
 
 const tc_cpu_kernel tc_cpu_kernels[] = {
 #define KERNEL(op, name, overload, when, args)                                                     \
-    {TC_OP_##op, name, overload, tc_cpu_when_##when, args},
+    {TC_OP_##op, name, overload, ti_cpu_when_##when, args},
 #include "cpu.def"
 };
 const size_t tc_cpu_n_kernel = TC_COUNT(tc_cpu_kernels);
@@ -178,7 +178,7 @@ const size_t tc_cpu_n_kernel = TC_COUNT(tc_cpu_kernels);
 /* No kernel computes with these. */
 static bool is_foreign(const tc_graph *g, tc_val v)
 {
-    tc_dtype dtype = v ? tc_type_of(g, v)->dtype : TC_none;
+    tc_dtype dtype = v ? ti_type_of(g, v)->dtype : TC_none;
     return dtype == TC_e4m3 || dtype == TC_e5m2 || tc_dtypes[dtype].kind == TC_COMPLEX ||
            (v && tc_dtypes[dtype].et < 0);
 }
@@ -194,7 +194,7 @@ static bool has_foreign(const tc_graph *g, const tc_node *node)
     return false;
 }
 
-const tc_cpu_kernel *tc_cpu_kernel_for(const tc_graph *g, const tc_node *node)
+const tc_cpu_kernel *ti_cpu_kernel_for(const tc_graph *g, const tc_node *node)
 {
     if (has_foreign(g, node))
         return NULL;
@@ -206,14 +206,14 @@ const tc_cpu_kernel *tc_cpu_kernel_for(const tc_graph *g, const tc_node *node)
     return NULL;
 }
 
-tc_val tc_cpu_root(const tc_graph *g, tc_val v)
+tc_val ti_cpu_root(const tc_graph *g, tc_val v)
 {
-    while (tc_cpu_is_view(tc_def(g, v)))
-        v = tc_def(g, v)->in[0];
+    while (ti_cpu_is_view(ti_def(g, v)))
+        v = ti_def(g, v)->in[0];
     return v;
 }
 
-long tc_cpu_buffer(const tc_graph *g, tc_val v)
+long ti_cpu_buffer(const tc_graph *g, tc_val v)
 {
     for (size_t i = 0; i < g->n_mutation; i++)
         if (g->mutation[i].before == v)
@@ -232,7 +232,7 @@ static const struct {
     {"lists", TC_CPU_LISTS},
 };
 
-bool tc_cpu_next(const char **args, tc_cpu_arg *arg)
+bool ti_cpu_next(const char **args, tc_cpu_arg *arg)
 {
     const char *p = *args + strspn(*args, " ");
     if (!*p)
@@ -244,7 +244,7 @@ bool tc_cpu_next(const char **args, tc_cpu_arg *arg)
         arg->field = (tc_str){p + word + 1, all - word - 1};
     size_t letters = strcspn(p, "0123456789: ");
     for (size_t i = 0; i < TC_COUNT(words); i++)
-        if (tc_str_is((tc_str){p, letters}, words[i].word)) {
+        if (ti_str_is((tc_str){p, letters}, words[i].word)) {
             arg->kind = words[i].kind;
             arg->index = atoi(p + letters);
         }

@@ -21,16 +21,16 @@ extern const tc_cpu_kernel tc_cpu_kernels[];
 extern const size_t tc_cpu_n_kernel;
 
 /* The kernel that computes the node as it is, or NULL. */
-const tc_cpu_kernel *tc_cpu_kernel_for(const tc_graph *g, const tc_node *node);
+const tc_cpu_kernel *ti_cpu_kernel_for(const tc_graph *g, const tc_node *node);
 
 /* The node's result shows its operand's numbers in another shape: no kernel, no memory of its own.
  */
-static inline bool tc_cpu_is_view(const tc_node *node) { return node && node->op == TC_OP_reshape; }
+static inline bool ti_cpu_is_view(const tc_node *node) { return node && node->op == TC_OP_reshape; }
 /* The value whose memory v shows: itself, or what views of it begin with. */
-tc_val tc_cpu_root(const tc_graph *g, tc_val v);
+tc_val ti_cpu_root(const tc_graph *g, tc_val v);
 
 /* The mutation that begins with this constant, or -1: it is memory, not a constant. */
-long tc_cpu_buffer(const tc_graph *g, tc_val v);
+long ti_cpu_buffer(const tc_graph *g, tc_val v);
 
 /* ---- arguments ---- */
 
@@ -40,10 +40,10 @@ typedef enum tc_cpu_arg_kind {
     TC_CPU_LIST,   /* operands from `index` on */
     TC_CPU_SOME,   /* the same, or None among them */
     TC_CPU_SCALAR, /* reading only: a number for operand `index` */
-    TC_CPU_VALUE,  /* tc_cpu_get and tc_cpu_set know it */
+    TC_CPU_VALUE,  /* ti_cpu_get and ti_cpu_set know it */
     TC_CPU_MORE,   /* a further result */
     TC_CPU_LISTS,  /* the results come as one list */
-    TC_CPU_FOLLOWS /* no argument; tc_cpu_set knows it */
+    TC_CPU_FOLLOWS /* no argument; ti_cpu_set knows it */
 } tc_cpu_arg_kind;
 
 typedef struct tc_cpu_arg {
@@ -53,7 +53,7 @@ typedef struct tc_cpu_arg {
 } tc_cpu_arg;
 
 /* The next argument of a row; false at its end. */
-bool tc_cpu_next(const char **args, tc_cpu_arg *arg);
+bool ti_cpu_next(const char **args, tc_cpu_arg *arg);
 
 typedef enum tc_cpu_kind {
     TC_CPU_NULL,
@@ -82,16 +82,16 @@ typedef struct tc_cpu_site {
     int n_in, n_out;
     const tc_type *const *in; /* NULL inside: left out */
     const tc_type *const *out;
-    void *attr; /* its record; filled by tc_cpu_set */
+    void *attr; /* its record; filled by ti_cpu_set */
 } tc_cpu_site;
 
-tc_cpu_site tc_cpu_site_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node);
+tc_cpu_site ti_cpu_site_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node);
 /* The argument's value at a node. */
-tc_cpu_value tc_cpu_get(const tc_cpu_site *site, const tc_cpu_arg *arg);
+tc_cpu_value ti_cpu_get(const tc_cpu_site *site, const tc_cpu_arg *arg);
 /* The attribute from the argument's value; what is wrong with it, or NULL. */
-const char *tc_cpu_set(const tc_cpu_site *site, const tc_cpu_arg *arg, const tc_cpu_value *value);
+const char *ti_cpu_set(const tc_cpu_site *site, const tc_cpu_arg *arg, const tc_cpu_value *value);
 /* The type of a further result; NULL: the node has it already. */
-const tc_type *tc_cpu_more(const tc_cpu_site *site, const tc_cpu_arg *arg);
+const tc_type *ti_cpu_more(const tc_cpu_site *site, const tc_cpu_arg *arg);
 
 /* ---- memory ---- */
 

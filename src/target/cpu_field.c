@@ -4,11 +4,11 @@
 
 #include "../num/load.h"
 
-void *tc_cpu_field_at(const tc_cpu_site *s, tc_str name, tc_field_kind *kind)
+void *ti_cpu_field_at(const tc_cpu_site *s, tc_str name, tc_field_kind *kind)
 {
     const tc_attr_info *info = &tc_attrs[tc_ops[s->op].attr];
     for (int i = 0; i < info->n_field; i++)
-        if (tc_str_is(name, info->field[i].name)) {
+        if (ti_str_is(name, info->field[i].name)) {
             *kind = info->field[i].kind;
             return (char *)s->attr + info->field[i].at;
         }
@@ -17,39 +17,39 @@ void *tc_cpu_field_at(const tc_cpu_site *s, tc_str name, tc_field_kind *kind)
 }
 static tc_cpu_value get_num(const void *at, tc_field_kind kind)
 {
-    return kind == TC_FIELD_f64 ? tc_arg_number(*(const double *)at)
-                                : tc_arg_int(*(const int64_t *)at);
+    return kind == TC_FIELD_f64 ? ti_arg_number(*(const double *)at)
+                                : ti_arg_int(*(const int64_t *)at);
 }
 static tc_cpu_value get_int(const void *at, tc_field_kind kind)
 {
-    return tc_arg_int(kind >= TC_FIELD_CHOICES ? *(const int *)at : *(const int64_t *)at);
+    return ti_arg_int(kind >= TC_FIELD_CHOICES ? *(const int *)at : *(const int64_t *)at);
 }
 static tc_cpu_value get_bool(const void *at, tc_field_kind kind)
 {
     (void)kind;
-    return tc_arg_bool(*(const bool *)at);
+    return ti_arg_bool(*(const bool *)at);
 }
 static tc_cpu_value get_real(const void *at, tc_field_kind kind)
 {
     (void)kind;
-    return tc_arg_real(*(const double *)at);
+    return ti_arg_real(*(const double *)at);
 }
 static tc_cpu_value get_bound(const void *at, tc_field_kind kind)
 {
     double r = *(const double *)at;
     (void)kind;
-    return isinf(r) ? TC_ARG_NONE : tc_arg_number(r);
+    return isinf(r) ? TC_ARG_NONE : ti_arg_number(r);
 }
 static tc_cpu_value get_ints(const void *at, tc_field_kind kind)
 {
     (void)kind;
-    return tc_arg_ints(*(const tc_ints *)at);
+    return ti_arg_ints(*(const tc_ints *)at);
 }
 /* A list of one, by itself. */
 static tc_cpu_value get_one(const void *at, tc_field_kind kind)
 {
     (void)kind;
-    return tc_arg_int(((const tc_ints *)at)->v[0]);
+    return ti_arg_int(((const tc_ints *)at)->v[0]);
 }
 
 static const char *set_num(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
@@ -57,12 +57,12 @@ static const char *set_num(const tc_cpu_site *s, const tc_cpu_value *v, void *at
 {
     double r;
     (void)s;
-    if (!tc_arg_is_number(v, &r))
+    if (!ti_arg_is_number(v, &r))
         return TC_NOT_A_NUMBER;
     if (kind == TC_FIELD_f64)
         *(double *)at = r;
     else
-        *(int64_t *)at = tc_trunc_i64(r);
+        *(int64_t *)at = ti_trunc_i64(r);
     return NULL;
 }
 static const char *set_int(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
@@ -108,13 +108,13 @@ static const char *set_axis(const tc_cpu_site *s, const tc_cpu_value *v, void *a
                             tc_field_kind kind)
 {
     (void)kind;
-    return tc_arg_axis(v, tc_cpu_rank(s), at);
+    return ti_arg_axis(v, ti_cpu_rank(s), at);
 }
 static const char *set_new_axis(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
                                 tc_field_kind kind)
 {
     (void)kind;
-    return tc_arg_axis(v, tc_cpu_rank(s) + 1, at);
+    return ti_arg_axis(v, ti_cpu_rank(s) + 1, at);
 }
 static const char *set_axes(const tc_cpu_site *s, const tc_cpu_value *v, void *at,
                             tc_field_kind kind)
@@ -122,7 +122,7 @@ static const char *set_axes(const tc_cpu_site *s, const tc_cpu_value *v, void *a
     (void)kind;
     if (v->kind == TC_CPU_NULL ||
         (v->kind == TC_CPU_INTS && v->ints.n == 0 && s->op != TC_OP_permute)) {
-        *(tc_ints *)at = tc_cpu_every_axis(s);
+        *(tc_ints *)at = ti_cpu_every_axis(s);
         return NULL;
     }
     tc_cpu_value one = *v;
@@ -132,12 +132,12 @@ static const char *set_axes(const tc_cpu_site *s, const tc_cpu_value *v, void *a
         return TC_NOT_A_LIST;
     int64_t *axis = tc_new_n(&s->ctx->arena, int64_t, (size_t)n);
     for (int32_t i = 0; i < n; i++) {
-        tc_cpu_value each = tc_arg_int(from[i]);
-        const char *wrong = tc_arg_axis(&each, tc_cpu_rank(s), &axis[i]);
+        tc_cpu_value each = ti_arg_int(from[i]);
+        const char *wrong = ti_arg_axis(&each, ti_cpu_rank(s), &axis[i]);
         if (wrong)
             return wrong;
     }
-    if (tc_cpu_rank(s) == 0 && s->op != TC_OP_permute)
+    if (ti_cpu_rank(s) == 0 && s->op != TC_OP_permute)
         n = 0;
     *(tc_ints *)at = (tc_ints){n, axis};
     return NULL;
@@ -156,25 +156,25 @@ static const struct {
     {"choice", get_int, set_int},
 };
 
-bool tc_cpu_get_field(const tc_cpu_site *s, const tc_cpu_arg *arg, tc_cpu_value *out)
+bool ti_cpu_get_field(const tc_cpu_site *s, const tc_cpu_arg *arg, tc_cpu_value *out)
 {
     for (size_t i = 0; i < TC_COUNT(fields); i++)
-        if (tc_str_is(arg->word, fields[i].word)) {
+        if (ti_str_is(arg->word, fields[i].word)) {
             tc_field_kind kind;
-            const void *at = tc_cpu_field_at(s, arg->field, &kind);
+            const void *at = ti_cpu_field_at(s, arg->field, &kind);
             *out = fields[i].get(at, kind);
             return true;
         }
     return false;
 }
 
-bool tc_cpu_set_field(const tc_cpu_site *s, const tc_cpu_arg *arg, const tc_cpu_value *v,
+bool ti_cpu_set_field(const tc_cpu_site *s, const tc_cpu_arg *arg, const tc_cpu_value *v,
                       const char **wrong)
 {
     for (size_t i = 0; i < TC_COUNT(fields); i++)
-        if (tc_str_is(arg->word, fields[i].word)) {
+        if (ti_str_is(arg->word, fields[i].word)) {
             tc_field_kind kind;
-            void *at = tc_cpu_field_at(s, arg->field, &kind);
+            void *at = ti_cpu_field_at(s, arg->field, &kind);
             *wrong = fields[i].set(s, v, at, kind);
             return true;
         }

@@ -15,31 +15,31 @@
 GET(gelu_form)
 {
     const tc_attr_gelu *a = s->attr;
-    return tc_arg_text(a->form == TC_gelu_form_tanh ? "tanh" : "none");
+    return ti_arg_text(a->form == TC_gelu_form_tanh ? "tanh" : "none");
 }
 SET(gelu_form)
 {
     tc_attr_gelu *a = s->attr;
     if (v->kind != TC_CPU_TEXT)
         return "is not a text";
-    a->form = tc_text_eq(v->text, "tanh") ? TC_gelu_form_tanh : TC_gelu_form_erf;
-    return a->form || tc_text_eq(v->text, "none") ? NULL : "is neither none nor tanh";
+    a->form = ti_text_eq(v->text, "tanh") ? TC_gelu_form_tanh : TC_gelu_form_erf;
+    return a->form || ti_text_eq(v->text, "none") ? NULL : "is neither none nor tanh";
 }
 
 GET(div_mode)
 {
     static const char *const name[] = {NULL, "trunc", "floor"};
     const tc_attr_div *a = s->attr;
-    return a->mode ? tc_arg_text(name[a->mode]) : TC_ARG_NONE;
+    return a->mode ? ti_arg_text(name[a->mode]) : TC_ARG_NONE;
 }
 SET(div_mode)
 {
     tc_attr_div *a = s->attr;
     if (v->kind == TC_CPU_NULL)
         a->mode = TC_div_mode_exact;
-    else if (v->kind == TC_CPU_TEXT && tc_text_eq(v->text, "trunc"))
+    else if (v->kind == TC_CPU_TEXT && ti_text_eq(v->text, "trunc"))
         a->mode = TC_div_mode_trunc;
-    else if (v->kind == TC_CPU_TEXT && tc_text_eq(v->text, "floor"))
+    else if (v->kind == TC_CPU_TEXT && ti_text_eq(v->text, "floor"))
         a->mode = TC_div_mode_floor;
     else
         return "is neither trunc nor floor";
@@ -49,17 +49,17 @@ SET(div_mode)
 GET(logit_eps)
 {
     const tc_attr_logit *a = s->attr;
-    return a->eps < 0 ? TC_ARG_NONE : tc_arg_real(a->eps);
+    return a->eps < 0 ? TC_ARG_NONE : ti_arg_real(a->eps);
 }
 SET(logit_eps)
 {
     tc_attr_logit *a = s->attr;
     a->eps = -1;
-    return v->kind == TC_CPU_NULL || tc_arg_is_number(v, &a->eps) ? NULL : TC_NOT_A_NUMBER;
+    return v->kind == TC_CPU_NULL || ti_arg_is_number(v, &a->eps) ? NULL : TC_NOT_A_NUMBER;
 }
 
 /* The axes from the first to the last: the only order in memory that we have. */
-GET(order) { return tc_arg_ints(tc_cpu_every_axis(s)); }
+GET(order) { return ti_arg_ints(ti_cpu_every_axis(s)); }
 SET(order)
 {
     (void)s;
@@ -84,7 +84,7 @@ GET(conv_pad)
     int64_t *pad = tc_new_n(&s->ctx->arena, int64_t, (size_t)a->stride.n);
     for (int i = 0; i < a->stride.n; i++)
         pad[i] = a->pad.v[2 * i];
-    return tc_arg_ints((tc_ints){a->stride.n, pad});
+    return ti_arg_ints((tc_ints){a->stride.n, pad});
 }
 SET(conv_pad)
 {
@@ -100,12 +100,12 @@ SET(conv_pad)
 
 GET(zeros)
 {
-    return tc_arg_ints(tc_ints_fill(&s->ctx->arena, 0, ((const tc_attr_conv *)s->attr)->stride.n));
+    return ti_arg_ints(ti_ints_fill(&s->ctx->arena, 0, ((const tc_attr_conv *)s->attr)->stride.n));
 }
 IGNORE(zeros)
 
 /* max_pool and avg_pool: kernel and stride come first in both records. */
-GET(stride) { return tc_arg_ints(((const tc_attr_max_pool *)s->attr)->stride); }
+GET(stride) { return ti_arg_ints(((const tc_attr_max_pool *)s->attr)->stride); }
 SET(stride)
 {
     tc_attr_max_pool *a = s->attr;
@@ -116,7 +116,7 @@ SET(stride)
 GET(divisor)
 {
     const tc_attr_avg_pool *a = s->attr;
-    return a->divisor ? tc_arg_int(a->divisor) : TC_ARG_NONE;
+    return a->divisor ? ti_arg_int(a->divisor) : TC_ARG_NONE;
 }
 SET(divisor)
 {
@@ -128,7 +128,7 @@ SET(divisor)
 GET(size)
 {
     const tc_attr_upsample *a = s->attr;
-    return a->scale.n ? TC_ARG_NONE : tc_arg_ints(a->size);
+    return a->scale.n ? TC_ARG_NONE : ti_arg_ints(a->size);
 }
 SET(size)
 {
@@ -155,7 +155,7 @@ GET(normalized)
     const tc_attr_layer_norm *a = s->attr;
     const tc_type *x = s->in[0];
     const int64_t *last = x->dim + (x->rank - a->n_axes);
-    return tc_arg_ints(tc_ints_copy(&s->ctx->arena, last, (int32_t)a->n_axes));
+    return ti_arg_ints(ti_ints_copy(&s->ctx->arena, last, (int32_t)a->n_axes));
 }
 SET(normalized)
 {
@@ -170,9 +170,9 @@ static int64_t extent(const tc_type *t, int from, int to)
         n *= t->dim[i];
     return n;
 }
-GET(batch) { return tc_arg_int(extent(s->in[0], 0, 1)); }
-GET(channels) { return tc_arg_int(extent(s->in[0], 1, 2)); }
-GET(inner) { return tc_arg_int(extent(s->in[0], 2, TC_MAX_RANK)); }
+GET(batch) { return ti_arg_int(extent(s->in[0], 0, 1)); }
+GET(channels) { return ti_arg_int(extent(s->in[0], 1, 2)); }
+GET(inner) { return ti_arg_int(extent(s->in[0], 2, TC_MAX_RANK)); }
 IGNORE(batch)
 IGNORE(channels)
 IGNORE(inner)
@@ -181,17 +181,17 @@ IGNORE(inner)
 SET(swap_a)
 {
     int64_t *order = tc_new_n(&s->ctx->arena, int64_t, TC_MAX_RANK + 1);
-    const char *wrong = tc_arg_axis(v, tc_cpu_rank(s), &order[TC_MAX_RANK]); /* kept for swap_b */
-    for (int i = 0; i < tc_cpu_rank(s); i++)
+    const char *wrong = ti_arg_axis(v, ti_cpu_rank(s), &order[TC_MAX_RANK]); /* kept for swap_b */
+    for (int i = 0; i < ti_cpu_rank(s); i++)
         order[i] = i;
-    ((tc_attr_perm *)s->attr)->perm = (tc_ints){tc_cpu_rank(s), order};
+    ((tc_attr_perm *)s->attr)->perm = (tc_ints){ti_cpu_rank(s), order};
     return wrong;
 }
 SET(swap_b)
 {
     int64_t b, *order = (int64_t *)(uintptr_t)((tc_attr_perm *)s->attr)->perm.v;
-    const char *wrong = tc_arg_axis(v, tc_cpu_rank(s), &b);
-    if (!wrong && tc_cpu_rank(s)) {
+    const char *wrong = ti_arg_axis(v, ti_cpu_rank(s), &b);
+    if (!wrong && ti_cpu_rank(s)) {
         int64_t a = order[TC_MAX_RANK];
         order[a] = b;
         order[b] = a;
@@ -203,15 +203,15 @@ SET(swap_b)
 static const char *within(const tc_cpu_site *s, const tc_cpu_value *v, int64_t axis,
                           int64_t missing, int64_t *out)
 {
-    int64_t n = axis < tc_cpu_rank(s) ? s->in[0]->dim[axis] : 0;
+    int64_t n = axis < ti_cpu_rank(s) ? s->in[0]->dim[axis] : 0;
     if (v->kind != TC_CPU_INT && v->kind != TC_CPU_NULL)
         return TC_NOT_A_NUMBER;
     *out = v->kind == TC_CPU_NULL ? missing : v->i < 0 ? v->i + n : v->i;
-    *out = tc_max_i64(0, tc_min_i64(n, *out));
+    *out = ti_max_i64(0, ti_min_i64(n, *out));
     return NULL;
 }
-GET(start) { return tc_arg_int(((const tc_attr_slice *)s->attr)->start); }
-GET(end) { return tc_arg_int(((const tc_attr_slice *)s->attr)->end); }
+GET(start) { return ti_arg_int(((const tc_attr_slice *)s->attr)->start); }
+GET(end) { return ti_arg_int(((const tc_attr_slice *)s->attr)->end); }
 SET(start)
 {
     tc_attr_slice *a = s->attr;
@@ -221,14 +221,14 @@ SET(end)
 {
     tc_attr_slice *a = s->attr;
     const char *wrong = within(s, v, a->axis, INT64_MAX, &a->end);
-    a->end = tc_max_i64(a->start, a->end);
+    a->end = ti_max_i64(a->start, a->end);
     return wrong;
 }
-GET(index) { return tc_arg_int(((const tc_attr_select *)s->attr)->index); }
+GET(index) { return ti_arg_int(((const tc_attr_select *)s->attr)->index); }
 SET(index)
 {
     tc_attr_select *a = s->attr;
-    return tc_arg_axis(v, a->axis < tc_cpu_rank(s) ? s->in[0]->dim[a->axis] : 0, &a->index);
+    return ti_arg_axis(v, a->axis < ti_cpu_rank(s) ? s->in[0]->dim[a->axis] : 0, &a->index);
 }
 
 /* Before and after, from the last axis, as far as there is any. */
@@ -241,12 +241,12 @@ GET(pad)
     int64_t *pad = tc_new_n(&s->ctx->arena, int64_t, 2 * (size_t)n);
     for (int32_t i = 0; i < 2 * n; i++)
         pad[i] = a->pad.v[2 * (axes - 1 - i / 2) + i % 2];
-    return tc_arg_ints((tc_ints){2 * n, pad});
+    return ti_arg_ints((tc_ints){2 * n, pad});
 }
 SET(pad)
 {
     tc_attr_pad *a = s->attr;
-    int32_t rank = tc_cpu_rank(s);
+    int32_t rank = ti_cpu_rank(s);
     if (v->kind != TC_CPU_INTS || v->ints.n % 2 || v->ints.n > 2 * rank)
         return "is not a pair of integers for each of the last axes";
     int64_t *pad = tc_new_n(&s->ctx->arena, int64_t, 2 * (size_t)rank);
@@ -263,7 +263,7 @@ static tc_cpu_value pad_of(const tc_cpu_site *s, int axes)
     int64_t *pad = tc_new_n(&s->ctx->arena, int64_t, 2 * (size_t)axes);
     for (int i = 0; i < 2 * axes; i++)
         pad[i] = a->pad.v[2 * (a->pad.n / 2 - 1 - i / 2) + i % 2];
-    return tc_arg_ints((tc_ints){2 * axes, pad});
+    return ti_arg_ints((tc_ints){2 * axes, pad});
 }
 GET(pad_1) { return pad_of(s, 1); }
 GET(pad_2) { return pad_of(s, 2); }
@@ -279,13 +279,13 @@ SET(replicate) { return set_pad_mode(s, v, TC_pad_mode_replicate); }
 SET(fill)
 {
     tc_attr_full *a = s->attr;
-    return tc_arg_is_number(v, &a->value) ? NULL : TC_NOT_A_NUMBER;
+    return ti_arg_is_number(v, &a->value) ? NULL : TC_NOT_A_NUMBER;
 }
 
 /* ScalarType of the codes: a quantize makes them, a dequantize reads them. */
 GET(code_dtype)
 {
-    return tc_arg_int(tc_dtypes[(s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype].et);
+    return ti_arg_int(tc_dtypes[(s->op == TC_OP_quantize ? s->out[0] : s->in[0])->dtype].et);
 }
 SET(code_dtype)
 {
@@ -303,21 +303,21 @@ SET(dtype)
 {
     tc_field_kind kind;
     (void)v;
-    *(tc_dtype *)tc_cpu_field_at(s, tc_str_of("dtype"), &kind) = s->out[0]->dtype;
+    *(tc_dtype *)ti_cpu_field_at(s, ti_str_of("dtype"), &kind) = s->out[0]->dtype;
     return NULL;
 }
 SET(shape)
 {
     tc_field_kind kind;
     (void)v;
-    *(tc_ints *)tc_cpu_field_at(s, tc_str_of("shape"), &kind) =
-        tc_ints_copy(&s->ctx->arena, s->out[0]->dim, s->out[0]->rank);
+    *(tc_ints *)ti_cpu_field_at(s, ti_str_of("shape"), &kind) =
+        ti_ints_copy(&s->ctx->arena, s->out[0]->dim, s->out[0]->rank);
     return NULL;
 }
 SET(axes_all)
 {
     (void)v;
-    ((tc_attr_axes *)s->attr)->axes = tc_cpu_every_axis(s);
+    ((tc_attr_axes *)s->attr)->axes = ti_cpu_every_axis(s);
     return NULL;
 }
 SET(whole)
@@ -364,7 +364,7 @@ SET(swap)
     static const int64_t both[] = {1, 0};
     (void)v;
     tc_attr_perm *a = s->attr;
-    a->perm = tc_cpu_rank(s) == 2 ? (tc_ints){2, both} : tc_cpu_every_axis(s);
+    a->perm = ti_cpu_rank(s) == 2 ? (tc_ints){2, both} : ti_cpu_every_axis(s);
     return NULL;
 }
 SET(sizes)
@@ -429,21 +429,21 @@ static const struct {
     {"+count", NULL, set_count},
 };
 
-bool tc_cpu_get_special(const tc_cpu_site *s, const tc_cpu_arg *arg, tc_cpu_value *out)
+bool ti_cpu_get_special(const tc_cpu_site *s, const tc_cpu_arg *arg, tc_cpu_value *out)
 {
     for (size_t i = 0; i < TC_COUNT(specials); i++)
-        if (tc_str_is(arg->word, specials[i].word)) {
+        if (ti_str_is(arg->word, specials[i].word)) {
             *out = specials[i].get(s);
             return true;
         }
     return false;
 }
 
-bool tc_cpu_set_special(const tc_cpu_site *s, const tc_cpu_arg *arg, const tc_cpu_value *v,
+bool ti_cpu_set_special(const tc_cpu_site *s, const tc_cpu_arg *arg, const tc_cpu_value *v,
                         const char **wrong)
 {
     for (size_t i = 0; i < TC_COUNT(specials); i++)
-        if (tc_str_is(arg->word, specials[i].word)) {
+        if (ti_str_is(arg->word, specials[i].word)) {
             *wrong = specials[i].set(s, v);
             return true;
         }

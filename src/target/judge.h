@@ -32,29 +32,29 @@ typedef struct tc_judge {
 /* Report that the node at hand breaks a rule (TOSA_RULE, TOSA_LEVEL, TOSA_PROFILE); the format
  * takes at least one argument. */
 #define TC_BREAKS(j, id, format, ...)                                                              \
-    ((void)((j)->worst = tc_error((j)->ctx, (j)->node->loc, TC_E_##id, "'%s': " format,            \
+    ((void)((j)->worst = ti_error((j)->ctx, (j)->node->loc, TC_E_##id, "'%s': " format,            \
                                   tc_ops[(j)->node->op].name, __VA_ARGS__)))
 
 /* The target, when there is one, has this feature; else a message that `what` needs it. */
-void tc_judge_need(tc_judge *j, tc_feature feature, const char *what);
+void ti_judge_need(tc_judge *j, tc_feature feature, const char *what);
 
-static inline const tc_type *tc_operand(const tc_judge *j, int i)
+static inline const tc_type *ti_operand(const tc_judge *j, int i)
 {
-    return tc_type_of(j->g, j->node->in[i]);
+    return ti_type_of(j->g, j->node->in[i]);
 }
-static inline const tc_type *tc_result(const tc_judge *j, int i)
+static inline const tc_type *ti_result(const tc_judge *j, int i)
 {
-    return tc_type_of(j->g, j->node->out[i]);
+    return ti_type_of(j->g, j->node->out[i]);
 }
 
 /* tosa_limits.c: what limits an operator has beyond element types, zero points and shapes.  They
  * are called for nodes that are complete and whose shape function had no objection. */
 typedef void tc_limits(tc_judge *j);
-tc_limits tc_limits_none, tc_limits_pool, tc_limits_conv, tc_limits_transpose_conv, tc_limits_fft,
-    tc_limits_clamp, tc_limits_list, tc_limits_resize, tc_limits_rescale, tc_limits_cond_if,
-    tc_limits_while_loop, tc_limits_variable;
+tc_limits ti_limits_none, ti_limits_pool, ti_limits_conv, ti_limits_transpose_conv, ti_limits_fft,
+    ti_limits_clamp, ti_limits_list, ti_limits_resize, ti_limits_rescale, ti_limits_cond_if,
+    ti_limits_while_loop, ti_limits_variable;
 
 /* Control flow: how deep graphs run inside each other. */
-void tc_judge_nesting(tc_judge *j);
+void ti_judge_nesting(tc_judge *j);
 
 #endif

@@ -72,6 +72,6 @@ typedef struct tc_machine {
 
 /* npu_limits.c: why the machine does not take the first of a TOSA graph's nodes that it refuses;
  * NULL: it takes them all. */
-const char *tc_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g);
+const char *ti_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g);
 
 #endif

@@ -24,15 +24,15 @@ static bool any_type(const question *q, bool (*is)(const tc_type *))
 {
     bool found = false;
     for (int i = 0; i < q->node->n_in; i++)
-        found = found || (q->node->in[i] && is(tc_type_of(q->g, q->node->in[i])));
+        found = found || (q->node->in[i] && is(ti_type_of(q->g, q->node->in[i])));
     for (int i = 0; i < q->node->n_out; i++)
-        found = found || is(tc_type_of(q->g, q->node->out[i]));
+        found = found || is(ti_type_of(q->g, q->node->out[i]));
     return found;
 }
 
 static bool type_is_float(const tc_type *t)
 {
-    return tc_is_float(t->dtype);
+    return ti_is_float(t->dtype);
 }
 static bool type_is_bool(const tc_type *t)
 {
@@ -113,17 +113,17 @@ static bool avg_pool_window(const question *q)
 
 static bool moving_weights(const question *q)
 {
-    return !tc_is_const(q->g, q->node->in[1]) || !tc_is_const(q->g, q->node->in[2]);
+    return !ti_is_const(q->g, q->node->in[1]) || !ti_is_const(q->g, q->node->in[2]);
 }
 static bool deep_kernel(const question *q)
 {
-    return tc_type_of(q->g, q->node->in[1])->dim[1] > 1;
+    return ti_type_of(q->g, q->node->in[1])->dim[1] > 1;
 }
 
 static bool up_stride(const question *q)
 {
     const int64_t *s = ((const tc_attr_tosa_transpose_conv *)q->node->attr)->stride.v;
-    const tc_type *w = tc_type_of(q->g, q->node->in[1]);
+    const tc_type *w = ti_type_of(q->g, q->node->in[1]);
     bool row = q->x->dim[1] == 1 && w->dim[1] == 1, column = q->x->dim[2] == 1 && w->dim[2] == 1;
     return !((s[0] == s[1] && s[0] <= 2) || (s[0] == 1 && s[1] == 2 && row) ||
              (s[0] == 2 && s[1] == 1 && column));
@@ -141,7 +141,7 @@ static bool resize_form(const question *q)
     const tc_attr_tosa_resize *a = q->node->attr;
     int64_t v[8]; /* scale: yn, yd, xn, xd; offset: y, x; border: y, x */
     for (int i = 0; i < 3; i++) {
-        tc_tensor t = tc_tensor_of(q->g, q->node->in[i + 1]);
+        tc_tensor t = ti_tensor_of(q->g, q->node->in[i + 1]);
         if (!t.data)
             return true;
         memcpy(v + (i ? 2 + 2 * i : 0), t.data, (i ? 2u : 4u) * sizeof *v);
@@ -167,7 +167,7 @@ static bool last_axis(const question *q)
 static bool zero_point_moves(const question *q)
 {
     for (int i = 1; i < q->node->n_in; i++)
-        if (!tc_is_const(q->g, q->node->in[i]))
+        if (!ti_is_const(q->g, q->node->in[i]))
             return true;
     return false;
 }
@@ -175,7 +175,7 @@ static bool zero_point_moves(const question *q)
 /* A 16-bit product's sum is rescaled inside the machine: only a rescale of such a sum is taken. */
 static bool loose_i48(const question *q)
 {
-    const tc_node *def = is_i48(q) ? tc_def(q->g, q->node->in[0]) : NULL;
+    const tc_node *def = is_i48(q) ? ti_def(q->g, q->node->in[0]) : NULL;
     return is_i48(q) && (!def || !(tc_ops[def->op].traits & T_MAC));
 }
 
@@ -263,10 +263,10 @@ static const char *refuses_node(const tc_machine *machine, const question *q)
     return NULL;
 }
 
-const char *tc_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g)
+const char *ti_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g)
 {
     const char *why = NULL;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     bool *rescaled = tc_new_n(&ctx->scratch, bool, g->n_val);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_tosa_rescale)
@@ -275,10 +275,10 @@ const char *tc_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_
         const tc_node *node = g->node[k];
         if (node->op == TC_OP_const)
             continue;
-        question q = {g, node, NULL, node->n_out ? tc_type_of(g, node->out[0]) : NULL, rescaled};
-        q.x = node->n_in && node->in[0] ? tc_type_of(g, node->in[0]) : q.y;
+        question q = {g, node, NULL, node->n_out ? ti_type_of(g, node->out[0]) : NULL, rescaled};
+        q.x = node->n_in && node->in[0] ? ti_type_of(g, node->in[0]) : q.y;
         why = refuses_node(machine, &q);
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return why;
 }

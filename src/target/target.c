@@ -21,27 +21,27 @@ static const feature features[TC_FEATURE_COUNT] = {
 static int feature_named(tc_str word)
 {
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
-        if (tc_str_is(word, features[i].word))
+        if (ti_str_is(word, features[i].word))
             return i;
     return -1;
 }
 
 static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
 {
-    const char *name = tc_text_copy(&ctx->arena, word);
-    tc_status status = tc_usage(
+    const char *name = ti_text_copy(&ctx->arena, word);
+    tc_status status = ti_usage(
         ctx, "the target '%s' asks for '%s', which is not a profile or extension", text, name);
     const char *nearest = NULL;
     size_t least = 3;
     for (int i = 0; i < TC_FEATURE_COUNT; i++) {
-        size_t d = tc_text_distance(name, features[i].word);
+        size_t d = ti_text_distance(name, features[i].word);
         if (d < least) {
             least = d;
             nearest = features[i].word;
         }
     }
     if (nearest)
-        tc_note(ctx, NULL, "did you mean '%s'?", nearest);
+        ti_note(ctx, NULL, "did you mean '%s'?", nearest);
     return status;
 }
 
@@ -55,7 +55,7 @@ static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_
     const char *at = spec + strlen("TOSA-1.0");
     while (*at) {
         if (*at != '+')
-            return tc_usage(ctx, "the target '%s' has '%s' where a '+' is expected", text, at);
+            return ti_usage(ctx, "the target '%s' has '%s' where a '+' is expected", text, at);
         const char *word = ++at;
         at += strcspn(at, "+");
         int found = feature_named((tc_str){word, (size_t)(at - word)});
@@ -64,24 +64,24 @@ static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_
         out->tosa |= 1u << found;
     }
     if (!(out->tosa & (BASE_INT | BASE_FP)))
-        return tc_usage(ctx, "the target '%s' has no profile: +INT, +FP or both", text);
+        return ti_usage(ctx, "the target '%s' has no profile: +INT, +FP or both", text);
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
         if (out->tosa & 1u << i && (out->tosa & features[i].base) != features[i].base)
-            return tc_usage(ctx, "the target '%s' has '%s' without the profile that it extends",
+            return ti_usage(ctx, "the target '%s' has '%s' without the profile that it extends",
                             text, features[i].word);
     return TC_OK;
 }
 
 static bool is_spec(const char *text)
 {
-    return tc_text_starts(text, "TOSA-1.0") || tc_text_starts(text, "TOSA-1.1");
+    return ti_text_starts(text, "TOSA-1.0") || ti_text_starts(text, "TOSA-1.1");
 }
 
 static bool is_machine(const tc_machine *m, const char *text)
 {
     if (!m->sizes)
-        return tc_text_eq(text, m->name);
-    if (!tc_text_starts(text, m->name))
+        return ti_text_eq(text, m->name);
+    if (!ti_text_starts(text, m->name))
         return false;
     char size[16];
     int n = snprintf(size, sizeof size, " %s ", text + strlen(m->name));
@@ -94,37 +94,37 @@ static void nearer_size(tc_ctx *ctx, const tc_machine *m, const char *text, size
                         const char **best)
 {
     if (!m->sizes)
-        tc_text_nearer(text, m->name, least, best);
+        ti_text_nearer(text, m->name, least, best);
     for (const char *at = m->sizes ? m->sizes + 1 : ""; *at; at += strcspn(at, " ") + 1)
-        tc_text_nearer(text,
-                       tc_text_format(&ctx->arena, "%s%.*s", m->name, (int)strcspn(at, " "), at),
+        ti_text_nearer(text,
+                       ti_text_format(&ctx->arena, "%s%.*s", m->name, (int)strcspn(at, " "), at),
                        least, best);
 }
 
 static tc_status unknown_target(tc_ctx *ctx, const char *text)
 {
-    tc_status status = tc_usage(ctx, "the target '%s' is unknown", text);
-    size_t least = tc_text_far(text);
+    tc_status status = ti_usage(ctx, "the target '%s' is unknown", text);
+    size_t least = ti_text_far(text);
     const char *best = NULL;
     for (size_t i = 0; i < TC_COUNT(machines); i++)
         nearer_size(ctx, machines[i], text, &least, &best);
     if (best)
-        tc_note(ctx, NULL, "did you mean '%s'?", best);
+        ti_note(ctx, NULL, "did you mean '%s'?", best);
     for (size_t i = 0; i < TC_COUNT(machines); i++)
-        if (machines[i]->sizes && tc_text_starts(text, machines[i]->name))
-            tc_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);
-    tc_note(ctx, NULL,
+        if (machines[i]->sizes && ti_text_starts(text, machines[i]->name))
+            ti_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);
+    ti_note(ctx, NULL,
             "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
             "ethos-u85-256 and their sizes, cpu");
     return status;
 }
 
-tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
+tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
 {
     *out = (tc_target){.text = text, .machine = &tc_machine_tosa};
     if (is_spec(text)) {
-        if (tc_text_starts(text, "TOSA-1.1"))
-            tc_warning(ctx, NULL, TC_E_NO_EFFECT,
+        if (ti_text_starts(text, "TOSA-1.1"))
+            ti_warning(ctx, NULL, TC_E_NO_EFFECT,
                        "'TOSA-1.1' has no effect: tosac writes TOSA 1.0, which is valid for 1.1");
         TC_TRY(parse_spec(ctx, text, text, out));
         if (out->tosa >> TC_FEATURE_U55 & 1u)
@@ -138,20 +138,20 @@ tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
             return parse_spec(ctx, text, m->spec, out);
         if (m->packing == TC_PACKED_NOT && is_machine(m, text))
             return TC_OK;
-        if (m->spec && !m->sizes && tc_text_starts(text, m->name) && text[n] == ':' &&
+        if (m->spec && !m->sizes && ti_text_starts(text, m->name) && text[n] == ':' &&
             is_spec(text + n + 1)) /* "vgf:TOSA-1.0+INT": a profile of the user's choice */
             return parse_spec(ctx, text, text + n + 1, out);
     }
     return unknown_target(ctx, text);
 }
 
-const char *tc_target_spec(tc_ctx *ctx, const tc_target *target)
+const char *ti_target_spec(tc_ctx *ctx, const tc_target *target)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_buf_printf(&text, "TOSA-1.0");
+    ti_buf_init(&text, &ctx->arena);
+    ti_buf_printf(&text, "TOSA-1.0");
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
         if (target->tosa & 1u << i)
-            tc_buf_printf(&text, "+%s", features[i].word);
-    return tc_buf_cstr(&text);
+            ti_buf_printf(&text, "+%s", features[i].word);
+    return ti_buf_cstr(&text);
 }

@@ -23,16 +23,16 @@ typedef struct tc_target {
 /* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",
  * "vgf:TOSA-1.0+INT"; "ethos-u55-128"; "cpu".  An unknown word or an extension without its profile
  * is a usage error. */
-TC_MUST_USE tc_status tc_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
+TC_MUST_USE tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
 
 /* The part of the target that is a TOSA specification, as text: "TOSA-1.0+INT+int16". */
-const char *tc_target_spec(tc_ctx *ctx, const tc_target *target);
+const char *ti_target_spec(tc_ctx *ctx, const tc_target *target);
 
 /* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
  * Everything that is found is reported. */
-TC_MUST_USE tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
+TC_MUST_USE tc_status ti_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
 /* The same for a target that has been read already; NULL: none. */
-TC_MUST_USE tc_status tc_verify_tosa_for(tc_ctx *ctx, const tc_module *module,
+TC_MUST_USE tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module,
                                          const tc_target *target);
 
 #endif

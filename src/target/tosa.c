@@ -54,7 +54,7 @@ static const judge_row judge_table[TC_OP_COUNT] = {
 #define FEATURE(name, word, spec, base)
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits)                                    \
-    [TC_OP_##op] = {in, out, acc, constant, zeros, #types, tc_limits_##limits},
+    [TC_OP_##op] = {in, out, acc, constant, zeros, #types, ti_limits_##limits},
 #include "tosa.def"
 };
 
@@ -132,7 +132,7 @@ static tc_dtype acc_type(const tc_node *node)
 {
     const tc_attr_info *info = &tc_attrs[tc_ops[node->op].attr];
     for (int i = 0; i < info->n_field; i++)
-        if (tc_text_eq(info->field[i].name, "acc_type"))
+        if (ti_text_eq(info->field[i].name, "acc_type"))
             return *(const tc_dtype *)((const char *)node->attr + info->field[i].at);
     return TC_none;
 }
@@ -142,10 +142,10 @@ static found find_types(tc_judge *j, const judge_row *row)
     found f = {.fits = true};
     for (int i = 0; i < j->node->n_in; i++)
         if (letter_at(row->in, i))
-            match(j, &f, "operand", i, letter_at(row->in, i), tc_operand(j, i)->dtype);
+            match(j, &f, "operand", i, letter_at(row->in, i), ti_operand(j, i)->dtype);
     for (int i = 0; i < j->node->n_out; i++)
         if (letter_at(row->out, i))
-            match(j, &f, "result", i, letter_at(row->out, i), tc_result(j, i)->dtype);
+            match(j, &f, "result", i, letter_at(row->out, i), ti_result(j, i)->dtype);
     if (row->acc)
         match(j, &f, "acc_type", 0, row->acc, acc_type(j->node));
     return f;
@@ -153,10 +153,10 @@ static found find_types(tc_judge *j, const judge_row *row)
 
 static void put_types(tc_buf *out, const tc_dtype *type, int n)
 {
-    tc_buf_u8(out, '(');
+    ti_buf_u8(out, '(');
     for (int i = 0; i < n; i++)
-        tc_buf_printf(out, "%s%s", i ? "," : "", tc_dtypes[type[i]].name);
-    tc_buf_u8(out, ')');
+        ti_buf_printf(out, "%s%s", i ? "," : "", tc_dtypes[type[i]].name);
+    ti_buf_u8(out, ')');
 }
 
 static bool satisfied(uint32_t need, uint32_t have)
@@ -170,34 +170,34 @@ static void put_need(tc_buf *out, uint32_t need)
     const char *between = "";
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
         if (need & 1u << i) {
-            tc_buf_printf(out, "%s%s", between, spec_name[i]);
+            ti_buf_printf(out, "%s%s", between, spec_name[i]);
             between = " and ";
         }
     if (need & EITHER)
-        tc_buf_printf(out, "%sPRO-INT or PRO-FP", between);
+        ti_buf_printf(out, "%sPRO-INT or PRO-FP", between);
 }
 
 static const char *types_text(tc_judge *j, const tc_dtype *type, int n)
 {
     tc_buf out;
-    tc_buf_init(&out, &j->ctx->scratch);
+    ti_buf_init(&out, &j->ctx->scratch);
     put_types(&out, type, n);
-    return tc_buf_cstr(&out);
+    return ti_buf_cstr(&out);
 }
 
 static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
 {
     tc_buf all;
-    tc_buf_init(&all, &j->ctx->scratch);
+    ti_buf_init(&all, &j->ctx->scratch);
     int n = 0;
     for (size_t i = 0; i < TC_COUNT(types_table); i++)
-        if (tc_text_eq(types_table[i].family, row->family)) {
+        if (ti_text_eq(types_table[i].family, row->family)) {
             n = types_table[i].n;
-            tc_buf_u8(&all, ' ');
+            ti_buf_u8(&all, ' ');
             put_types(&all, types_table[i].type, n);
         }
     TC_BREAKS(j, TOSA_RULE, "the element types %s are not supported; supported are%s",
-              types_text(j, f->type, n), tc_buf_cstr(&all));
+              types_text(j, f->type, n), ti_buf_cstr(&all));
 }
 
 /* The rows of a family stand together; where they begin is looked up once per operator. */
@@ -205,10 +205,10 @@ static const types_row *types_find(tc_judge *j, tc_op op, const tc_dtype *type)
 {
     const char *family = judge_table[op].family;
     const types_row *end = types_table + TC_COUNT(types_table), *t = j->types[op];
-    for (t = t ? t : types_table; t < end && !tc_text_eq(t->family, family);)
+    for (t = t ? t : types_table; t < end && !ti_text_eq(t->family, family);)
         t++;
     j->types[op] = t;
-    for (; t < end && tc_text_eq(t->family, family); t++)
+    for (; t < end && ti_text_eq(t->family, family); t++)
         if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0)
             return t;
     return NULL;
@@ -217,16 +217,16 @@ static const types_row *types_find(tc_judge *j, tc_op op, const tc_dtype *type)
 static const char *need_text(tc_judge *j, uint32_t need)
 {
     tc_buf out;
-    tc_buf_init(&out, &j->ctx->scratch);
+    ti_buf_init(&out, &j->ctx->scratch);
     put_need(&out, need);
-    return tc_buf_cstr(&out);
+    return ti_buf_cstr(&out);
 }
 
 /* Whether the operator's table holds these types, and the target what their row needs. */
 /* The target as TOSA knows it. */
 static const char *target_text(const tc_judge *j)
 {
-    return !j->target->machine->spec ? j->target->text : tc_target_spec(j->ctx, j->target);
+    return !j->target->machine->spec ? j->target->text : ti_target_spec(j->ctx, j->target);
 }
 
 static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
@@ -240,7 +240,7 @@ static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
     return hit != NULL;
 }
 
-void tc_judge_need(tc_judge *j, tc_feature feature, const char *what)
+void ti_judge_need(tc_judge *j, tc_feature feature, const char *what)
 {
     if (j->target && !(j->target->tosa & 1u << feature))
         TC_BREAKS(j, TOSA_PROFILE, "%s needs %s, the target is %s", what, spec_name[feature],
@@ -254,7 +254,7 @@ static void check_constants(tc_judge *j, const judge_row *row)
     if (!j->target || j->target->tosa & DYNAMIC)
         return;
     for (const char *p = row->constant; *p; p++)
-        if (!tc_is_const(j->g, j->node->in[*p - '0']))
+        if (!ti_is_const(j->g, j->node->in[*p - '0']))
             TC_BREAKS(j, TOSA_PROFILE,
                       "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s", *p,
                       j->target->text);
@@ -264,12 +264,12 @@ static void check_constants(tc_judge *j, const judge_row *row)
 static void check_zeros(tc_judge *j, const judge_row *row)
 {
     for (const char *p = row->zeros; *p; p++) {
-        tc_tensor zero = tc_tensor_of(j->g, j->node->in[*p - '0']);
+        tc_tensor zero = ti_tensor_of(j->g, j->node->in[*p - '0']);
         if (!zero.data || zero.type->dtype == TC_i8 || tc_type_count(zero.type) < 1)
             continue;
-        if (tc_load_f64(zero, 0) != 0)
+        if (ti_load_f64(zero, 0) != 0)
             TC_BREAKS(j, TOSA_RULE, "operand %c is a zero point of %g, type %s allows only 0", *p,
-                      tc_load_f64(zero, 0), tc_dtypes[zero.type->dtype].name);
+                      ti_load_f64(zero, 0), tc_dtypes[zero.type->dtype].name);
     }
 }
 
@@ -299,9 +299,9 @@ static bool check_shapes(tc_judge *j, bool types_too)
     tc_tensor *in = tc_new_n(scratch, tc_tensor, (size_t)node->n_in);
     tc_type *out = tc_new_n(scratch, tc_type, (size_t)node->n_out);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_tensor_of(j->g, node->in[i]);
+        in[i] = ti_tensor_of(j->g, node->in[i]);
     for (int i = 0; i < node->n_out; i++)
-        out[i] = *tc_result(j, i);
+        out[i] = *ti_result(j, i);
     tc_infer call = {j->ctx, node->loc, tc_ops[node->op].name, node->attr, node->n_in, node->n_out,
                      in,     out};
     if (tc_ops[node->op].shape(&call) != TC_OK) {
@@ -309,11 +309,11 @@ static bool check_shapes(tc_judge *j, bool types_too)
         return false;
     }
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *declared = tc_result(j, i);
-        if (!tc_same_dims(declared, &out[i]))
+        const tc_type *declared = ti_result(j, i);
+        if (!ti_same_dims(declared, &out[i]))
             TC_BREAKS(j, TOSA_RULE, "result %d is declared %s, and is %s", i,
-                      tc_dims_text(scratch, declared->rank, declared->dim),
-                      tc_dims_text(scratch, out[i].rank, out[i].dim));
+                      ti_dims_text(scratch, declared->rank, declared->dim),
+                      ti_dims_text(scratch, out[i].rank, out[i].dim));
         else if (types_too && declared->dtype != out[i].dtype)
             TC_BREAKS(j, TOSA_RULE, "result %d is declared %s, and is %s", i,
                       tc_dtypes[declared->dtype].name, tc_dtypes[out[i].dtype].name);
@@ -325,7 +325,7 @@ static bool check_shapes(tc_judge *j, bool types_too)
 
 /* A value of the graph is refused. */
 #define TURN_DOWN(j, value, id, format, ...)                                                       \
-    ((void)((j)->worst = tc_error((j)->ctx, value_loc(j, value), TC_E_##id, format, __VA_ARGS__)))
+    ((void)((j)->worst = ti_error((j)->ctx, value_loc(j, value), TC_E_##id, format, __VA_ARGS__)))
 
 static const tc_loc *value_loc(tc_judge *j, const tc_value *value)
 {
@@ -334,7 +334,7 @@ static const tc_loc *value_loc(tc_judge *j, const tc_value *value)
     tc_loc *loc = tc_new(&j->ctx->scratch, tc_loc);
     loc->file = j->module->file;
     loc->node =
-        value->name ? value->name : tc_text_format(&j->ctx->scratch, "input %d", value->index);
+        value->name ? value->name : ti_text_format(&j->ctx->scratch, "input %d", value->index);
     return loc;
 }
 
@@ -352,7 +352,7 @@ static void check_value(tc_judge *j, const tc_value *value)
     const tc_dtype_info *info = &tc_dtypes[t->dtype];
     bool shape = t->dtype == TC_shape;
     int64_t bytes = tc_type_count(t) * ((info->bits + 7) / 8);
-    tc_mark mark = tc_arena_mark(&j->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&j->ctx->scratch);
     if (info->tosa < 1 || info->tosa > TC_TOSA_LAST_DTYPE_1_0)
         TURN_DOWN(j, value, TOSA_RULE, "a tensor has type %s, which TOSA 1.0 does not have",
                   info->name);
@@ -363,16 +363,16 @@ static void check_value(tc_judge *j, const tc_value *value)
                   TC_LEVEL_RANK);
     if (!shape && has_zero(t))
         TURN_DOWN(j, value, TOSA_RULE, "a tensor has the shape %s, no dimension may be 0",
-                  tc_dims_text(&j->ctx->scratch, t->rank, t->dim));
+                  ti_dims_text(&j->ctx->scratch, t->rank, t->dim));
     if (bytes >> TC_LEVEL_LOG2_SIZE)
         TURN_DOWN(j, value, TOSA_LEVEL,
                   "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
-                  tc_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
+                  ti_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
     const types_row *row = types_find(j, TC_OP_const, &t->dtype);
     if (!value->def && j->target && row && !satisfied(row->need, j->target->tosa))
         TURN_DOWN(j, value, TOSA_PROFILE, "an input of type %s needs %s, the target is %s",
                   info->name, need_text(j, row->need), j->target->text);
-    tc_arena_rewind(&j->ctx->scratch, mark);
+    ti_arena_rewind(&j->ctx->scratch, mark);
 }
 
 static void judge_node(tc_judge *j, const tc_node *node)
@@ -385,7 +385,7 @@ static void judge_node(tc_judge *j, const tc_node *node)
     }
     if (!complete(j))
         return;
-    tc_mark mark = tc_arena_mark(&j->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&j->ctx->scratch);
     found f = find_types(j, row);
     bool possible = f.fits && types_allowed(j, row, &f);
     check_constants(j, row);
@@ -393,7 +393,7 @@ static void judge_node(tc_judge *j, const tc_node *node)
     check_choices(j);
     if (node->op == TC_OP_const || check_shapes(j, possible))
         row->limits(j);
-    tc_arena_rewind(&j->ctx->scratch, mark);
+    ti_arena_rewind(&j->ctx->scratch, mark);
 }
 
 static void judge_graph(tc_judge *j, const tc_graph *g)
@@ -408,37 +408,37 @@ static void judge_graph(tc_judge *j, const tc_graph *g)
 /* Names that nodes refer to. */
 static void collect_names(tc_judge *j)
 {
-    tc_map_init(&j->graphs, &j->ctx->scratch);
-    tc_map_init(&j->variables, &j->ctx->scratch);
+    ti_map_init(&j->graphs, &j->ctx->scratch);
+    ti_map_init(&j->variables, &j->ctx->scratch);
     for (size_t i = 0; i < j->module->n_graph; i++) {
         tc_graph *g = j->module->graph[i];
-        *tc_map_at(&j->graphs, tc_str_of(g->name)) = g;
+        *ti_map_at(&j->graphs, ti_str_of(g->name)) = g;
         for (size_t k = 0; k < g->n_node; k++)
             if (g->node[k]->op == TC_OP_tosa_variable && g->node[k]->attr &&
                 g->node[k]->n_out == 1) {
                 const tc_attr_tosa_variable *a = g->node[k]->attr;
-                void **slot = tc_map_at(&j->variables, tc_str_of(a->name));
-                *slot = *slot ? *slot : (void *)(uintptr_t)tc_type_of(g, g->node[k]->out[0]);
+                void **slot = ti_map_at(&j->variables, ti_str_of(a->name));
+                *slot = *slot ? *slot : (void *)(uintptr_t)ti_type_of(g, g->node[k]->out[0]);
             }
     }
 }
 
-tc_status tc_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target)
+tc_status ti_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target)
 {
     tc_target parsed;
     if (target)
-        TC_TRY(tc_target_parse(ctx, target, &parsed));
-    return tc_verify_tosa_for(ctx, module, target ? &parsed : NULL);
+        TC_TRY(ti_target_parse(ctx, target, &parsed));
+    return ti_verify_tosa_for(ctx, module, target ? &parsed : NULL);
 }
 
-tc_status tc_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_target *target)
+tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_target *target)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_judge j = {.ctx = ctx, .module = module, .target = target};
     collect_names(&j);
     for (size_t i = 0; i < module->n_graph; i++)
         judge_graph(&j, module->graph[i]);
-    tc_judge_nesting(&j);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_judge_nesting(&j);
+    ti_arena_rewind(&ctx->scratch, mark);
     return j.worst;
 }

@@ -7,7 +7,7 @@
 
 #include "../num/load.h"
 
-void tc_limits_none(tc_judge *j)
+void ti_limits_none(tc_judge *j)
 {
     (void)j;
 }
@@ -26,7 +26,7 @@ static void all_at_most(tc_judge *j, const char *what, tc_ints list, int64_t mos
         at_most(j, what, list.v[i], most);
 }
 
-void tc_limits_pool(tc_judge *j)
+void ti_limits_pool(tc_judge *j)
 {
     const tc_attr_tosa_max_pool *a =
         j->node->attr; /* AVG_POOL2D's record begins with the same fields */
@@ -35,42 +35,42 @@ void tc_limits_pool(tc_judge *j)
     all_at_most(j, "pad", a->pad, TC_LEVEL_KERNEL);
 }
 
-void tc_limits_conv(tc_judge *j)
+void ti_limits_conv(tc_judge *j)
 {
     const tc_attr_tosa_conv *a = j->node->attr;
     const int64_t *kernel =
-        tc_operand(j, 1)->dim + (j->node->op == TC_OP_tosa_depthwise_conv2d ? 0 : 1);
+        ti_operand(j, 1)->dim + (j->node->op == TC_OP_tosa_depthwise_conv2d ? 0 : 1);
     for (int i = 0; i < a->dilation.n; i++)
         at_most(j, "dilation * kernel", a->dilation.v[i] * kernel[i], TC_LEVEL_KERNEL);
     all_at_most(j, "pad", a->pad, TC_LEVEL_KERNEL);
     all_at_most(j, "stride", a->stride, TC_LEVEL_STRIDE);
 }
 
-void tc_limits_transpose_conv(tc_judge *j)
+void ti_limits_transpose_conv(tc_judge *j)
 {
     const tc_attr_tosa_transpose_conv *a = j->node->attr;
-    at_most(j, "kernel", tc_operand(j, 1)->dim[1], TC_LEVEL_KERNEL);
-    at_most(j, "kernel", tc_operand(j, 1)->dim[2], TC_LEVEL_KERNEL);
+    at_most(j, "kernel", ti_operand(j, 1)->dim[1], TC_LEVEL_KERNEL);
+    at_most(j, "kernel", ti_operand(j, 1)->dim[2], TC_LEVEL_KERNEL);
     all_at_most(j, "out_pad", a->out_pad, TC_LEVEL_KERNEL);
     all_at_most(j, "stride", a->stride, TC_LEVEL_STRIDE);
 }
 
-void tc_limits_fft(tc_judge *j)
+void ti_limits_fft(tc_judge *j)
 {
-    at_most(j, "height", tc_operand(j, 0)->dim[1], TC_LEVEL_KERNEL);
-    at_most(j, "width", tc_operand(j, 0)->dim[2], TC_LEVEL_KERNEL);
+    at_most(j, "height", ti_operand(j, 0)->dim[1], TC_LEVEL_KERNEL);
+    at_most(j, "width", ti_operand(j, 0)->dim[2], TC_LEVEL_KERNEL);
 }
 
-void tc_limits_list(tc_judge *j)
+void ti_limits_list(tc_judge *j)
 {
     at_most(j, "the number of operands", j->node->n_in, TC_LEVEL_LIST);
     at_most(j, "the number of results", j->node->n_out, TC_LEVEL_LIST);
 }
 
 /* numerator / denominator <= 256:  n > 256 d  is  (n - 1) / d >= 256. */
-void tc_limits_resize(tc_judge *j)
+void ti_limits_resize(tc_judge *j)
 {
-    const int64_t *scale = tc_value_of(j->g, j->node->in[1])->data;
+    const int64_t *scale = ti_value_of(j->g, j->node->in[1])->data;
     for (int i = 0; scale && i < 4; i += 2)
         if (scale[i] > 0 && scale[i + 1] > 0 && (scale[i] - 1) / scale[i + 1] >= TC_LEVEL_SCALE)
             TC_BREAKS(j, TOSA_LEVEL, "scale is %" PRId64 "/%" PRId64 ", level 8K allows %d",
@@ -79,7 +79,7 @@ void tc_limits_resize(tc_judge *j)
 
 /* ---- values of attributes and operands ------------------------------------------------------- */
 
-void tc_limits_clamp(tc_judge *j)
+void ti_limits_clamp(tc_judge *j)
 {
     const tc_attr_tosa_clamp *a = j->node->attr;
     if (isnan(a->min_val) || isnan(a->max_val))
@@ -92,11 +92,11 @@ void tc_limits_clamp(tc_judge *j)
 /* The zero point of one side of a rescale: any for i8; 0 or 32768 for unsigned i16; else 0. */
 static void rescale_zero(tc_judge *j, int operand, const char *name, bool is_unsigned)
 {
-    tc_tensor zero = tc_tensor_of(j->g, j->node->in[operand]);
+    tc_tensor zero = ti_tensor_of(j->g, j->node->in[operand]);
     if (!zero.data || zero.type->dtype == TC_i8)
         return;
     bool u16 = zero.type->dtype == TC_i16 && is_unsigned;
-    int64_t value = tc_load_i64(zero, 0);
+    int64_t value = ti_load_i64(zero, 0);
     if (u16)
         value &= 0xffff;
     if (value != 0 && !(u16 && value == 32768))
@@ -105,10 +105,10 @@ static void rescale_zero(tc_judge *j, int operand, const char *name, bool is_uns
                   u16 ? "0 and 32768" : "only 0");
 }
 
-void tc_limits_rescale(tc_judge *j)
+void ti_limits_rescale(tc_judge *j)
 {
     const tc_attr_tosa_rescale *a = j->node->attr;
-    tc_dtype in = tc_operand(j, 0)->dtype, out = tc_result(j, 0)->dtype;
+    tc_dtype in = ti_operand(j, 0)->dtype, out = ti_result(j, 0)->dtype;
     bool wide_in = in == TC_i32 || in == TC_i48;
     const struct {
         bool broken;
@@ -130,9 +130,9 @@ void tc_limits_rescale(tc_judge *j)
     rescale_zero(j, 3, "input_zp", a->input_unsigned);
     rescale_zero(j, 4, "output_zp", a->output_unsigned);
     if (a->rounding_mode == TC_rounding_double)
-        tc_judge_need(j, TC_FEATURE_DOUBLE, "double rounding");
+        ti_judge_need(j, TC_FEATURE_DOUBLE, "double rounding");
     if (a->rounding_mode == TC_rounding_inexact)
-        tc_judge_need(j, TC_FEATURE_INEXACT, "inexact rounding");
+        ti_judge_need(j, TC_FEATURE_INEXACT, "inexact rounding");
 }
 
 /* ---- control flow ---------------------------------------------------------------------------- */
@@ -151,16 +151,16 @@ static void same_types(tc_judge *j, const char *what, const tc_graph *a, const t
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const tc_type *s = tc_type_of(a, x[i]), *t = tc_type_of(b, y[i]);
-        if (s->dtype != t->dtype || !tc_same_dims(s, t))
+        const tc_type *s = ti_type_of(a, x[i]), *t = ti_type_of(b, y[i]);
+        if (s->dtype != t->dtype || !ti_same_dims(s, t))
             TC_BREAKS(j, TOSA_RULE, "%s: tensor %zu is %s on one side, %s on the other", what, i,
-                      tc_type_text(&j->ctx->scratch, s), tc_type_text(&j->ctx->scratch, t));
+                      ti_type_text(&j->ctx->scratch, s), ti_type_text(&j->ctx->scratch, t));
     }
 }
 
 static const tc_graph *graph_named(tc_judge *j, const char *what, const char *name)
 {
-    const tc_graph *g = tc_map_get(&j->graphs, tc_str_of(name));
+    const tc_graph *g = ti_map_get(&j->graphs, ti_str_of(name));
     if (!g)
         TC_BREAKS(j, TOSA_RULE, "%s '%s' is not in the file", what, name);
     return g;
@@ -178,30 +178,30 @@ static void branch(tc_judge *j, const char *what, const char *name)
                g->out, g->n_out);
 }
 
-void tc_limits_cond_if(tc_judge *j)
+void ti_limits_cond_if(tc_judge *j)
 {
     const tc_attr_tosa_cond_if *a = j->node->attr;
-    tc_limits_list(j);
-    if (!one_bool(tc_operand(j, 0)))
+    ti_limits_list(j);
+    if (!one_bool(ti_operand(j, 0)))
         TC_BREAKS(j, TOSA_RULE, "the condition is %s, expected one bool",
-                  tc_type_text(&j->ctx->scratch, tc_operand(j, 0)));
+                  ti_type_text(&j->ctx->scratch, ti_operand(j, 0)));
     branch(j, "then_graph", a->then_graph);
     branch(j, "else_graph", a->else_graph);
 }
 
-void tc_limits_while_loop(tc_judge *j)
+void ti_limits_while_loop(tc_judge *j)
 {
     const tc_attr_tosa_while *a = j->node->attr;
     const tc_node *node = j->node;
     size_t n = (size_t)node->n_in;
-    tc_limits_list(j);
+    ti_limits_list(j);
     same_types(j, "operands and results", j->g, node->in, n, j->g, node->out, (size_t)node->n_out);
     const tc_graph *cond = graph_named(j, "cond_graph", a->cond_graph);
     const tc_graph *body = graph_named(j, "body_graph", a->body_graph);
     if (cond) {
         same_types(j, "operands and the condition's inputs", j->g, node->in, n, cond, cond->in,
                    cond->n_in);
-        if (cond->n_out != 1 || !one_bool(tc_type_of(cond, cond->out[0])))
+        if (cond->n_out != 1 || !one_bool(ti_type_of(cond, cond->out[0])))
             TC_BREAKS(j, TOSA_RULE, "cond_graph '%s' does not give one bool", a->cond_graph);
     }
     if (body) {
@@ -226,16 +226,16 @@ static int graphs_of(const tc_node *node, const char *name[2])
 }
 
 /* Level by level from the program down; a graph that runs itself goes on past any depth. */
-void tc_judge_nesting(tc_judge *j)
+void ti_judge_nesting(tc_judge *j)
 {
     size_t n = j->module->n_graph;
     tc_map depth; /* graph name to the depth it was last seen at, plus one */
-    tc_map_init(&depth, &j->ctx->scratch);
-    *tc_map_at(&depth, tc_str_of(tc_main(j->module)->name)) = (void *)1;
+    ti_map_init(&depth, &j->ctx->scratch);
+    *ti_map_at(&depth, ti_str_of(ti_main(j->module)->name)) = (void *)1;
     for (uintptr_t level = 1; level <= TC_LEVEL_NESTING + 1; level++)
         for (size_t i = 0; i < n; i++) {
             const tc_graph *g = j->g = j->module->graph[i];
-            if ((uintptr_t)tc_map_get(&depth, tc_str_of(g->name)) != level)
+            if ((uintptr_t)ti_map_get(&depth, ti_str_of(g->name)) != level)
                 continue;
             for (size_t k = 0; k < g->n_node; k++) {
                 const char *name[2];
@@ -246,24 +246,24 @@ void tc_judge_nesting(tc_judge *j)
                     return;
                 }
                 for (int r = 0; r < runs; r++)
-                    *tc_map_at(&depth, tc_str_of(name[r])) = (void *)(level + 1);
+                    *ti_map_at(&depth, ti_str_of(name[r])) = (void *)(level + 1);
             }
         }
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-void tc_limits_variable(tc_judge *j)
+void ti_limits_variable(tc_judge *j)
 {
     const tc_attr_tosa_variable *a = j->node->attr;
-    const tc_type *declared = tc_map_get(&j->variables, tc_str_of(a->name));
-    const tc_type *type = j->node->n_out ? tc_result(j, 0) : tc_operand(j, 0);
+    const tc_type *declared = ti_map_get(&j->variables, ti_str_of(a->name));
+    const tc_type *type = j->node->n_out ? ti_result(j, 0) : ti_operand(j, 0);
     if (!declared)
         TC_BREAKS(j, TOSA_RULE, "there is no variable '%s'", a->name);
-    else if (declared->dtype != type->dtype || !tc_same_dims(declared, type))
+    else if (declared->dtype != type->dtype || !ti_same_dims(declared, type))
         TC_BREAKS(j, TOSA_RULE, "variable '%s' is declared %s, and is %s here", a->name,
-                  tc_type_text(&j->ctx->scratch, declared), tc_type_text(&j->ctx->scratch, type));
-    if (j->node->op == TC_OP_tosa_variable && j->node->n_in && tc_operand(j, 0) != type)
+                  ti_type_text(&j->ctx->scratch, declared), ti_type_text(&j->ctx->scratch, type));
+    if (j->node->op == TC_OP_tosa_variable && j->node->n_in && ti_operand(j, 0) != type)
         TC_BREAKS(j, TOSA_RULE, "the initial value of '%s' is %s", a->name,
-                  tc_type_text(&j->ctx->scratch, tc_operand(j, 0)));
+                  ti_type_text(&j->ctx->scratch, ti_operand(j, 0)));
 }

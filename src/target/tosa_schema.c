@@ -4,7 +4,7 @@
 
 #include "../num/load.h"
 
-size_t tc_tosa_packed_bytes(tc_dtype dtype, size_t n)
+size_t ti_tosa_packed_bytes(tc_dtype dtype, size_t n)
 {
     switch (dtype) {
     case TC_i4:
@@ -16,23 +16,23 @@ size_t tc_tosa_packed_bytes(tc_dtype dtype, size_t n)
     }
 }
 
-bool tc_tosa_stored_plain(tc_dtype dtype)
+bool ti_tosa_stored_plain(tc_dtype dtype)
 {
     return dtype != TC_i4 && dtype != TC_i48 && dtype != TC_bool;
 }
 
-void tc_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out)
+void ti_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out)
 {
     switch (dtype) {
     case TC_i4: /* the even element in the low half */
         for (size_t i = 0; i < n; i++)
-            ((int8_t *)out)[i] = (int8_t)tc_wrap(TC_i4, packed[i / 2] >> (i % 2 ? 4 : 0));
+            ((int8_t *)out)[i] = (int8_t)ti_wrap(TC_i4, packed[i / 2] >> (i % 2 ? 4 : 0));
         break;
     case TC_i48:
         for (size_t i = 0; i < n; i++) {
             const uint8_t *p = packed + 6 * i;
             ((int64_t *)out)[i] =
-                tc_wrap(TC_i48, (int64_t)(tc_le32(p) | (uint64_t)tc_le16(p + 4) << 32));
+                ti_wrap(TC_i48, (int64_t)(ti_le32(p) | (uint64_t)ti_le16(p + 4) << 32));
         }
         break;
     case TC_bool:
@@ -45,11 +45,11 @@ void tc_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out)
     }
 }
 
-void tc_tosa_pack(tc_dtype dtype, size_t n, const void *in, uint8_t *packed)
+void ti_tosa_pack(tc_dtype dtype, size_t n, const void *in, uint8_t *packed)
 {
     switch (dtype) {
     case TC_i4:
-        memset(packed, 0, tc_tosa_packed_bytes(dtype, n));
+        memset(packed, 0, ti_tosa_packed_bytes(dtype, n));
         for (size_t i = 0; i < n; i++)
             packed[i / 2] |= (uint8_t)((((const int8_t *)in)[i] & 15) << (i % 2 ? 4 : 0));
         break;
@@ -63,24 +63,24 @@ void tc_tosa_pack(tc_dtype dtype, size_t n, const void *in, uint8_t *packed)
     }
 }
 
-double tc_tosa_number(tc_dtype dtype, const uint8_t *packed)
+double ti_tosa_number(tc_dtype dtype, const uint8_t *packed)
 {
     int64_t room = 0;
-    tc_tosa_unpack(dtype, 1, packed, &room);
-    return tc_load_f64((tc_tensor){&(tc_type){.dtype = dtype}, &room}, 0);
+    ti_tosa_unpack(dtype, 1, packed, &room);
+    return ti_load_f64((tc_tensor){&(tc_type){.dtype = dtype}, &room}, 0);
 }
 
-void tc_tosa_put_number(tc_dtype dtype, double value, uint8_t *packed)
+void ti_tosa_put_number(tc_dtype dtype, double value, uint8_t *packed)
 {
     int64_t room = 0;
-    tc_store_f64((tc_tensor){&(tc_type){.dtype = dtype}, &room}, 0, value);
-    tc_tosa_pack(dtype, 1, &room, packed);
+    ti_store_f64((tc_tensor){&(tc_type){.dtype = dtype}, &room}, 0, value);
+    ti_tosa_pack(dtype, 1, &room, packed);
 }
 
-const char *tc_tosa_spelled(tc_arena *arena, const char *op_name)
+const char *ti_tosa_spelled(tc_arena *arena, const char *op_name)
 {
     char *text =
-        tc_text_copy(arena, tc_str_of(tc_text_starts(op_name, "tosa_") ? op_name + 5 : op_name));
+        ti_text_copy(arena, ti_str_of(ti_text_starts(op_name, "tosa_") ? op_name + 5 : op_name));
     for (char *p = text; *p; p++)
         if (*p >= 'a' && *p <= 'z')
             *p = (char)(*p - 'a' + 'A');

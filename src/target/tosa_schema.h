@@ -49,20 +49,20 @@ enum { TOSA_SHAPE_NAME, TOSA_SHAPE_RANK, TOSA_SHAPE_DATA };
 enum { TOSA_LOCATION_TEXT };
 
 /* Bytes of n elements in a file: i4 two to a byte, i48 six bytes each, the others as in memory. */
-size_t tc_tosa_packed_bytes(tc_dtype dtype, size_t n);
+size_t ti_tosa_packed_bytes(tc_dtype dtype, size_t n);
 
 /* Whether elements lie in a file as they lie in memory. */
-bool tc_tosa_stored_plain(tc_dtype dtype);
+bool ti_tosa_stored_plain(tc_dtype dtype);
 
 /* n elements from a file's form to ours, and back. */
-void tc_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out);
-void tc_tosa_pack(tc_dtype dtype, size_t n, const void *in, uint8_t *packed);
+void ti_tosa_unpack(tc_dtype dtype, size_t n, const uint8_t *packed, void *out);
+void ti_tosa_pack(tc_dtype dtype, size_t n, const void *in, uint8_t *packed);
 
 /* One element in a file's form as a number, and back; `packed` has 8 bytes. */
-double tc_tosa_number(tc_dtype dtype, const uint8_t *packed);
-void tc_tosa_put_number(tc_dtype dtype, double value, uint8_t *packed);
+double ti_tosa_number(tc_dtype dtype, const uint8_t *packed);
+void ti_tosa_put_number(tc_dtype dtype, double value, uint8_t *packed);
 
 /* "CONV2D": how the specification writes the operator that the table calls tosa_conv2d. */
-const char *tc_tosa_spelled(tc_arena *arena, const char *op_name);
+const char *ti_tosa_spelled(tc_arena *arena, const char *op_name);
 
 #endif

@@ -4,18 +4,18 @@
 
 #include "tosa_schema.h"
 
-int tc_vgf_instruction(tc_op op)
+int ti_vgf_instruction(tc_op op)
 {
     int number = tc_ops[op].tosa;
     return number >= 1 && number <= TC_VGF_INSTRUCTIONS ? number - 1 : -1;
 }
 
-tc_op tc_vgf_operator(uint32_t instruction)
+tc_op ti_vgf_operator(uint32_t instruction)
 {
-    return instruction < TC_VGF_INSTRUCTIONS ? tc_op_from_tosa(instruction + 1) : TC_OP_COUNT;
+    return instruction < TC_VGF_INSTRUCTIONS ? ti_op_from_tosa(instruction + 1) : TC_OP_COUNT;
 }
 
-int tc_vgf_field(const tc_attr_info *attr, int i)
+int ti_vgf_field(const tc_attr_info *attr, int i)
 {
     const tc_field *f = attr->field;
     if (f[i].kind == TC_FIELD_bool && i + 1 < attr->n_field && f[i + 1].kind == TC_FIELD_dtype)
@@ -32,7 +32,7 @@ static const char *const operands[TC_OP_COUNT] = {
 #include "tosa.def"
 };
 
-bool tc_vgf_shape_operand(tc_op op, int i)
+bool ti_vgf_shape_operand(tc_op op, int i)
 {
     const char *letters = operands[op];
     return letters && i < (int)strlen(letters) && letters[i] == 'S';
@@ -40,7 +40,7 @@ bool tc_vgf_shape_operand(tc_op op, int i)
 
 static const tc_dtype acc_types[] = {TC_none, TC_i32, TC_f16, TC_f32, TC_i48};
 
-uint32_t tc_vgf_acc_type(tc_dtype dtype)
+uint32_t ti_vgf_acc_type(tc_dtype dtype)
 {
     for (uint32_t i = 1; i < TC_COUNT(acc_types); i++)
         if (acc_types[i] == dtype)
@@ -48,7 +48,7 @@ uint32_t tc_vgf_acc_type(tc_dtype dtype)
     return 0;
 }
 
-tc_dtype tc_vgf_acc_dtype(uint32_t number)
+tc_dtype ti_vgf_acc_dtype(uint32_t number)
 {
     return number < TC_COUNT(acc_types) ? acc_types[number] : TC_none;
 }
@@ -76,7 +76,7 @@ static const struct {
     {TC_e5m2, false, 1000460003, "R8_SFLOAT_FPENCODING_FLOAT8E5M2_ARM"},
 };
 
-uint32_t tc_vgf_format(tc_dtype dtype, bool is_unsigned)
+uint32_t ti_vgf_format(tc_dtype dtype, bool is_unsigned)
 {
     uint32_t any = 0;
     for (size_t i = 0; i < TC_COUNT(formats); i++)
@@ -85,7 +85,7 @@ uint32_t tc_vgf_format(tc_dtype dtype, bool is_unsigned)
     return any;
 }
 
-tc_dtype tc_vgf_format_dtype(uint32_t format)
+tc_dtype ti_vgf_format_dtype(uint32_t format)
 {
     for (size_t i = 0; i < TC_COUNT(formats); i++)
         if (formats[i].format == format)
@@ -93,7 +93,7 @@ tc_dtype tc_vgf_format_dtype(uint32_t format)
     return TC_none;
 }
 
-const char *tc_vgf_format_name(uint32_t format)
+const char *ti_vgf_format_name(uint32_t format)
 {
     for (size_t i = 0; i < TC_COUNT(formats); i++)
         if (formats[i].format == format)
@@ -101,8 +101,8 @@ const char *tc_vgf_format_name(uint32_t format)
     return NULL;
 }
 
-const char *tc_vgf_spelled(tc_arena *arena, uint32_t instruction)
+const char *ti_vgf_spelled(tc_arena *arena, uint32_t instruction)
 {
-    tc_op op = tc_vgf_operator(instruction);
-    return op == TC_OP_COUNT ? NULL : tc_tosa_spelled(arena, tc_ops[op].name);
+    tc_op op = ti_vgf_operator(instruction);
+    return op == TC_OP_COUNT ? NULL : ti_tosa_spelled(arena, tc_ops[op].name);
 }

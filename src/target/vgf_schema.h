@@ -25,26 +25,26 @@ enum {
 }; /* constants of up to so many elements stand in the code */
 
 /* The instruction of an operator, or -1 when there is none; and back, TC_OP_COUNT. */
-int tc_vgf_instruction(tc_op op);
-tc_op tc_vgf_operator(uint32_t instruction);
+int ti_vgf_instruction(tc_op op);
+tc_op ti_vgf_operator(uint32_t instruction);
 
 /* Which field of the record is the i-th attribute. */
-int tc_vgf_field(const tc_attr_info *attr, int i);
+int ti_vgf_field(const tc_attr_info *attr, int i);
 
 /* Whether operand i of the operator is a shape. */
-bool tc_vgf_shape_operand(tc_op op, int i);
+bool ti_vgf_shape_operand(tc_op op, int i);
 
 /* acc_type's number, 0 for none; and back. */
-uint32_t tc_vgf_acc_type(tc_dtype dtype);
-tc_dtype tc_vgf_acc_dtype(uint32_t number);
+uint32_t ti_vgf_acc_type(tc_dtype dtype);
+tc_dtype ti_vgf_acc_dtype(uint32_t number);
 
 /* The VkFormat of a tensor; is_unsigned: RESCALE takes or gives it as unsigned.  And back, TC_none.
  */
-uint32_t tc_vgf_format(tc_dtype dtype, bool is_unsigned);
-tc_dtype tc_vgf_format_dtype(uint32_t format);
-const char *tc_vgf_format_name(uint32_t format); /* "R8_SINT"; NULL when it is not one of them */
+uint32_t ti_vgf_format(tc_dtype dtype, bool is_unsigned);
+tc_dtype ti_vgf_format_dtype(uint32_t format);
+const char *ti_vgf_format_name(uint32_t format); /* "R8_SINT"; NULL when it is not one of them */
 
 /* "CONV2D"; NULL past the last instruction. */
-const char *tc_vgf_spelled(tc_arena *arena, uint32_t instruction);
+const char *ti_vgf_spelled(tc_arena *arena, uint32_t instruction);
 
 #endif

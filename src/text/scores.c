@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-void tc_real_scores(tc_tensor t, size_t first, size_t n, float *out)
+void ti_real_scores(tc_tensor t, size_t first, size_t n, float *out)
 {
     const tc_quant *q = t.type->quant;
     tc_tensor_get_f32(&t, (int64_t)first, n, out);
@@ -12,7 +12,7 @@ void tc_real_scores(tc_tensor t, size_t first, size_t n, float *out)
         out[i] = (float)(q->scale[0] * ((double)out[i] - (double)q->zero[0]));
 }
 
-size_t tc_best_score(const float *v, size_t n)
+size_t ti_best_score(const float *v, size_t n)
 {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
@@ -21,9 +21,9 @@ size_t tc_best_score(const float *v, size_t n)
     return best;
 }
 
-double tc_surprise(const float *v, size_t n, size_t which)
+double ti_surprise(const float *v, size_t n, size_t which)
 {
-    double top = (double)v[tc_best_score(v, n)], sum = 0;
+    double top = (double)v[ti_best_score(v, n)], sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += exp((double)v[i] - top);
     return log(sum) + top - (double)v[which];

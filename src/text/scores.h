@@ -7,12 +7,12 @@
 #include "tosac/tosac.h"
 
 /* n scores from `first` on, by their scale where they are stored integers. */
-void tc_real_scores(tc_tensor scores, size_t first, size_t n, float *out);
+void ti_real_scores(tc_tensor scores, size_t first, size_t n, float *out);
 
 /* The highest; the earlier of equal ones. */
-size_t tc_best_score(const float *score, size_t n);
+size_t ti_best_score(const float *score, size_t n);
 
 /* -log of the probability that they give to one of them. */
-double tc_surprise(const float *score, size_t n, size_t which);
+double ti_surprise(const float *score, size_t n, size_t which);
 
 #endif

@@ -41,31 +41,31 @@ typedef enum tc_chars {
     TC_SPACE = TC_CHARS,
     TC_OTHER_LETTER
 } tc_chars;
-bool tc_char_is(tc_chars set, uint32_t c);
-bool tc_is_space(uint32_t c);
+bool ti_char_is(tc_chars set, uint32_t c);
+bool ti_is_space(uint32_t c);
 
 /* The character at `at`, and in *size its bytes; what is no UTF-8 is a character of one byte, past
  * all others. */
-uint32_t tc_utf8_next(tc_str text, size_t at, size_t *size);
-void tc_utf8_put(tc_buf *out, uint32_t c);
-tc_str tc_text_lower(tc_arena *arena, tc_str text);
+uint32_t ti_utf8_next(tc_str text, size_t at, size_t *size);
+void ti_utf8_put(tc_buf *out, uint32_t c);
+tc_str ti_text_lower(tc_arena *arena, tc_str text);
 /* NFD; composed: NFC; compatible: NFKD and NFKC. */
-tc_str tc_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible);
+tc_str ti_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible);
 
 /* ---- token_regex.c ---- */
 
 typedef struct tc_regex tc_regex;
 /* NULL: a pattern of a kind that is not supported; *why says which. */
-tc_regex *tc_regex_new(tc_arena *arena, tc_str pattern, const char **why);
+tc_regex *ti_regex_new(tc_arena *arena, tc_str pattern, const char **why);
 /* The next match from `at` on; false: there is none. */
-bool tc_regex_find(const tc_regex *r, tc_arena *scratch, tc_str text, size_t at, size_t *begin,
+bool ti_regex_find(const tc_regex *r, tc_arena *scratch, tc_str text, size_t at, size_t *begin,
                    size_t *end);
 
 /* ---- token_charsmap.c ---- */
 
 typedef struct tc_charsmap tc_charsmap;
-tc_charsmap *tc_charsmap_new(tc_arena *arena, tc_str base64); /* NULL: it is none */
-tc_str tc_charsmap_run(const tc_charsmap *m, tc_arena *arena, tc_str text);
+tc_charsmap *ti_charsmap_new(tc_arena *arena, tc_str base64); /* NULL: it is none */
+tc_str ti_charsmap_run(const tc_charsmap *m, tc_arena *arena, tc_str text);
 
 /* ---- steps ---- */
 
@@ -104,13 +104,13 @@ typedef struct tc_pieces {
 } tc_pieces;
 
 struct tc_tokenizer;
-tc_str tc_token_text(const struct tc_tokenizer *t, const tc_json *part, const char *field);
-bool tc_token_flag(const tc_json *part, const char *field, bool otherwise);
+tc_str ti_token_text(const struct tc_tokenizer *t, const tc_json *part, const char *field);
+bool ti_token_flag(const tc_json *part, const char *field, bool otherwise);
 /* {"String": ...} or {"Regex": ...}: the step's text or regex. */
-tc_status tc_token_pattern(struct tc_tokenizer *t, const tc_json *part, tc_token_step *step);
-tc_status tc_token_broken(const struct tc_tokenizer *t, const char *what);
-tc_status tc_token_beyond(const struct tc_tokenizer *t, const char *what, tc_str name);
-tc_arena *tc_token_arena(const struct tc_tokenizer *t);
+tc_status ti_token_pattern(struct tc_tokenizer *t, const tc_json *part, tc_token_step *step);
+tc_status ti_token_broken(const struct tc_tokenizer *t, const char *what);
+tc_status ti_token_beyond(const struct tc_tokenizer *t, const char *what, tc_str name);
+tc_arena *ti_token_arena(const struct tc_tokenizer *t);
 
 /* A kind of part of tokenizer.json: how it is told of, where a sequence has its parts, the name of
  * its i-th type (NULL: there is none), and how a step of that type is read. */
@@ -120,27 +120,27 @@ typedef struct tc_token_part {
     tc_status (*read)(struct tc_tokenizer *t, const tc_json *part, tc_token_step *step);
 } tc_token_part;
 /* One part, or the parts of a sequence, behind what is there. */
-tc_status tc_token_read(struct tc_tokenizer *t, const tc_json *part, const tc_token_part *kind,
+tc_status ti_token_read(struct tc_tokenizer *t, const tc_json *part, const tc_token_part *kind,
                         tc_token_steps *out);
 
-tc_status tc_token_normalizer(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
-tc_status tc_token_splitter(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
-tc_status tc_token_decoder(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
+tc_status ti_token_normalizer(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
+tc_status ti_token_splitter(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
+tc_status ti_token_decoder(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out);
 
-tc_str tc_token_normalize(const tc_token_steps *steps, tc_arena *arena, tc_str text);
-void tc_token_split(const tc_token_steps *steps, tc_arena *arena, tc_piece text, tc_pieces *out);
+tc_str ti_token_normalize(const tc_token_steps *steps, tc_arena *arena, tc_str text);
+void ti_token_split(const tc_token_steps *steps, tc_arena *arena, tc_piece text, tc_pieces *out);
 /* before: tokens that came before these */
-void tc_token_decode(const tc_token_steps *steps, tc_arena *arena, tc_str *token, size_t n,
+void ti_token_decode(const tc_token_steps *steps, tc_arena *arena, tc_str *token, size_t n,
                      bool before, tc_buf *out);
 
 /* Every match of the step's pattern replaced. */
-tc_str tc_token_replace(const tc_token_step *s, tc_arena *arena, tc_str text);
+tc_str ti_token_replace(const tc_token_step *s, tc_arena *arena, tc_str text);
 /* The next match of the step's pattern. */
-bool tc_token_match(const tc_token_step *s, tc_arena *arena, tc_str text, size_t at, size_t *begin,
+bool ti_token_match(const tc_token_step *s, tc_arena *arena, tc_str text, size_t at, size_t *begin,
                     size_t *end);
 /* Bytes as the signs that byte-level tokens are written in, and back; false: it has others. */
-void tc_token_signs(tc_str text, tc_buf *out);
-bool tc_token_unsigned(tc_str text, tc_buf *out);
+void ti_token_signs(tc_str text, tc_buf *out);
+bool ti_token_unsigned(tc_str text, tc_buf *out);
 
 /* ---- token_model.c ---- */
 
@@ -150,16 +150,16 @@ typedef struct tc_token_ids {
 } tc_token_ids;
 typedef struct tc_token_model tc_token_model;
 /* `id`: text of a token to its number + 1, filled from the model's vocabulary. */
-tc_status tc_token_model_read(struct tc_tokenizer *t, const tc_json *part, tc_map *id,
+tc_status ti_token_model_read(struct tc_tokenizer *t, const tc_json *part, tc_map *id,
                               tc_token_model **out);
-tc_status tc_token_model_run(const tc_token_model *m, tc_ctx *ctx, const tc_loc *loc, tc_str word,
+tc_status ti_token_model_run(const tc_token_model *m, tc_ctx *ctx, const tc_loc *loc, tc_str word,
                              tc_token_ids *out);
 
 /* tokenizer.c: what callers do with one. */
-TC_MUST_USE tc_status tc_tokens_open(tc_ctx *ctx, const char *path, tc_tokenizer **out);
-TC_MUST_USE tc_status tc_tokens_encode(tc_ctx *ctx, const tc_tokenizer *t, tc_bytes bytes, bool special,
+TC_MUST_USE tc_status ti_tokens_open(tc_ctx *ctx, const char *path, tc_tokenizer **out);
+TC_MUST_USE tc_status ti_tokens_encode(tc_ctx *ctx, const tc_tokenizer *t, tc_bytes bytes, bool special,
                         const int64_t **out, size_t *n);
-TC_MUST_USE tc_status tc_tokens_decode(tc_ctx *ctx, const tc_tokenizer *t, const int64_t *token, size_t n,
+TC_MUST_USE tc_status ti_tokens_decode(tc_ctx *ctx, const tc_tokenizer *t, const int64_t *token, size_t n,
                         bool continues, tc_bytes *out);
 
 #endif

@@ -29,7 +29,7 @@ static tc_bytes unpacked(tc_arena *arena, tc_str text)
 {
     while (text.n && text.p[text.n - 1] == '=')
         text.n--;
-    uint8_t *out = tc_arena_raw(arena, text.n + 4);
+    uint8_t *out = ti_arena_raw(arena, text.n + 4);
     size_t n = 0;
     uint32_t held = 0;
     int bits = 0;
@@ -47,10 +47,10 @@ static tc_bytes unpacked(tc_arena *arena, tc_str text)
     return (tc_bytes){out, n};
 }
 
-tc_charsmap *tc_charsmap_new(tc_arena *arena, tc_str base64)
+tc_charsmap *ti_charsmap_new(tc_arena *arena, tc_str base64)
 {
     tc_bytes all = unpacked(arena, base64);
-    size_t size = all.size >= 4 ? tc_le32(all.data) : 0;
+    size_t size = all.size >= 4 ? ti_le32(all.data) : 0;
     if (size < 4 || size % 4 || size > all.size - 4)
         return NULL;
     tc_charsmap *m = tc_new(arena, tc_charsmap);
@@ -61,7 +61,7 @@ tc_charsmap *tc_charsmap_new(tc_arena *arena, tc_str base64)
 
 static uint32_t unit_at(const tc_charsmap *m, size_t i)
 {
-    return i < m->n ? tc_le32(m->unit + 4 * i) : 0;
+    return i < m->n ? ti_le32(m->unit + 4 * i) : 0;
 }
 
 static size_t step_of(uint32_t unit)
@@ -97,14 +97,14 @@ static bool becomes(const tc_charsmap *m, tc_str text, tc_str *out)
 
 static bool joins(uint32_t c)
 {
-    return tc_char_is(TC_MARK, c) || c == 0x200c || c == 0x200d || c == 0xe33 || c == 0xeb3 ||
+    return ti_char_is(TC_MARK, c) || c == 0x200c || c == 0x200d || c == 0xe33 || c == 0xeb3 ||
            (c >= 0x1f3fb && c <= 0x1f3ff) || (c >= 0xff9e && c <= 0xff9f);
 }
 
 static bool is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x2028 || c == 0x2029 ||
-           (tc_char_is(TC_CONTROL, c) && c != 0x200c && c != 0x200d && c != 0xfffd) ||
+           (ti_char_is(TC_CONTROL, c) && c != 0x200c && c != 0x200d && c != 0xfffd) ||
            c == UINT32_MAX;
 }
 
@@ -112,35 +112,35 @@ static bool is_control(uint32_t c)
 static size_t cluster(tc_str text, size_t at)
 {
     size_t size, more;
-    uint32_t c = tc_utf8_next(text, at, &size);
+    uint32_t c = ti_utf8_next(text, at, &size);
     if (c == '\r' && at + 1 < text.n && text.p[at + 1] == '\n')
         return 2;
     if (is_control(c))
         return size;
-    while (at + size < text.n && joins(tc_utf8_next(text, at + size, &more)))
+    while (at + size < text.n && joins(ti_utf8_next(text, at + size, &more)))
         size += more;
     return size;
 }
 
-tc_str tc_charsmap_run(const tc_charsmap *m, tc_arena *arena, tc_str text)
+tc_str ti_charsmap_run(const tc_charsmap *m, tc_arena *arena, tc_str text)
 {
     enum { WHOLE = 6 };
     tc_buf out;
     tc_str to;
     size_t size;
-    tc_buf_init(&out, arena);
+    ti_buf_init(&out, arena);
     for (size_t at = 0; at < text.n; at += size) {
         size = cluster(text, at);
         if (size < WHOLE && becomes(m, (tc_str){text.p + at, size}, &to)) {
-            tc_buf_put(&out, to.p, to.n);
+            ti_buf_put(&out, to.p, to.n);
             continue;
         }
         for (size_t i = at, one; i < at + size; i += one) {
-            tc_utf8_next(text, i, &one);
+            ti_utf8_next(text, i, &one);
             tc_str part = {text.p + i, one};
             if (becomes(m, part, &to))
                 part = to;
-            tc_buf_put(&out, part.p, part.n);
+            ti_buf_put(&out, part.p, part.n);
         }
     }
     return (tc_str){(const char *)out.data, out.size};

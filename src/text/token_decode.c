@@ -25,8 +25,8 @@ static void byte_level(const tc_token_step *s, texts *t)
     (void)s;
     for (size_t i = 0; i < t->n; i++) {
         tc_buf out;
-        tc_buf_init(&out, t->arena);
-        if (tc_token_unsigned(t->v[i], &out))
+        ti_buf_init(&out, t->arena);
+        if (ti_token_unsigned(t->v[i], &out))
             t->v[i] = text_of(&out);
     }
 }
@@ -34,16 +34,16 @@ static void byte_level(const tc_token_step *s, texts *t)
 static void replace(const tc_token_step *s, texts *t)
 {
     for (size_t i = 0; i < t->n; i++)
-        t->v[i] = tc_token_replace(s, t->arena, t->v[i]);
+        t->v[i] = ti_token_replace(s, t->arena, t->v[i]);
 }
 
 static void fuse(const tc_token_step *s, texts *t)
 {
     tc_buf out;
     (void)s;
-    tc_buf_init(&out, t->arena);
+    ti_buf_init(&out, t->arena);
     for (size_t i = 0; i < t->n; i++)
-        tc_buf_put(&out, t->v[i].p ? t->v[i].p : "", t->v[i].n);
+        ti_buf_put(&out, t->v[i].p ? t->v[i].p : "", t->v[i].n);
     if (t->n)
         t->v[0] = text_of(&out);
     t->n = t->n ? 1 : 0;
@@ -81,8 +81,8 @@ static void byte_fallback(const tc_token_step *s, texts *t)
             hex_digit(x.p[4]) < 0)
             continue;
         tc_buf out;
-        tc_buf_init(&out, t->arena);
-        tc_buf_u8(&out, (uint8_t)(hex_digit(x.p[3]) * 16 + hex_digit(x.p[4])));
+        ti_buf_init(&out, t->arena);
+        ti_buf_u8(&out, (uint8_t)(hex_digit(x.p[3]) * 16 + hex_digit(x.p[4])));
         t->v[i] = text_of(&out);
     }
 }
@@ -94,7 +94,7 @@ static void metaspace(const tc_token_step *s, texts *t)
         tc_token_step to = {.text = s->text, .other = {" ", 1}};
         if (!i && !t->before && s->yes[0])
             to.other.n = 0;
-        t->v[i] = tc_token_replace(&to, t->arena, t->v[i]);
+        t->v[i] = ti_token_replace(&to, t->arena, t->v[i]);
     }
 }
 
@@ -105,8 +105,8 @@ static tc_str cleaned(tc_arena *arena, tc_str text)
                                           {" 'm", "'m"},   {" do not", " don't"}, {" 's", "'s"},
                                           {" 've", "'ve"}, {" 're", "'re"}};
     for (size_t i = 0; i < TC_COUNT(pair); i++) {
-        tc_token_step to = {.text = tc_str_of(pair[i][0]), .other = tc_str_of(pair[i][1])};
-        text = tc_token_replace(&to, arena, text);
+        tc_token_step to = {.text = ti_str_of(pair[i][0]), .other = ti_str_of(pair[i][1])};
+        text = ti_token_replace(&to, arena, text);
     }
     return text;
 }
@@ -118,9 +118,9 @@ static void word_piece(const tc_token_step *s, texts *t)
             t->v[i] = (tc_str){t->v[i].p + s->text.n, t->v[i].n - s->text.n};
         else if (i || t->before) {
             tc_buf out;
-            tc_buf_init(&out, t->arena);
-            tc_buf_u8(&out, ' ');
-            tc_buf_put(&out, t->v[i].p ? t->v[i].p : "", t->v[i].n);
+            ti_buf_init(&out, t->arena);
+            ti_buf_u8(&out, ' ');
+            ti_buf_put(&out, t->v[i].p ? t->v[i].p : "", t->v[i].n);
             t->v[i] = text_of(&out);
         }
         if (s->yes[0])
@@ -133,7 +133,7 @@ static void suffix(const tc_token_step *s, texts *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         tc_token_step to = {.text = s->text, .other = {" ", i + 1 < t->n}};
-        t->v[i] = tc_token_replace(&to, t->arena, t->v[i]);
+        t->v[i] = ti_token_replace(&to, t->arena, t->v[i]);
     }
 }
 
@@ -150,28 +150,28 @@ static tc_status read_step(struct tc_tokenizer *t, const tc_json *json, tc_token
 {
     decode_fn *run = kinds[s->kind].run;
     if (run == replace) {
-        s->other = tc_token_text(t, json, "content");
-        return tc_token_pattern(t, json, s);
+        s->other = ti_token_text(t, json, "content");
+        return ti_token_pattern(t, json, s);
     }
     if (run == strip) {
-        s->text = tc_token_text(t, json, "content");
-        tc_json_i64(tc_json_get(json, "start"), &s->first);
-        tc_json_i64(tc_json_get(json, "stop"), &s->last);
+        s->text = ti_token_text(t, json, "content");
+        ti_json_i64(ti_json_get(json, "start"), &s->first);
+        ti_json_i64(ti_json_get(json, "stop"), &s->last);
         if (!s->text.n)
-            return tc_token_broken(t, "a Strip without 'content'");
+            return ti_token_broken(t, "a Strip without 'content'");
     }
     if (run == metaspace) {
-        tc_str scheme = tc_token_text(t, json, "prepend_scheme");
-        s->text = tc_token_text(t, json, "replacement");
-        s->yes[0] = scheme.p ? !tc_str_is(scheme, "never")
-                             : tc_token_flag(json, "add_prefix_space", true);
+        tc_str scheme = ti_token_text(t, json, "prepend_scheme");
+        s->text = ti_token_text(t, json, "replacement");
+        s->yes[0] = scheme.p ? !ti_str_is(scheme, "never")
+                             : ti_token_flag(json, "add_prefix_space", true);
     }
     if (run == word_piece) {
-        s->text = tc_token_text(t, json, "prefix");
-        s->yes[0] = tc_token_flag(json, "cleanup", true);
+        s->text = ti_token_text(t, json, "prefix");
+        s->yes[0] = ti_token_flag(json, "cleanup", true);
     }
     if (run == suffix)
-        s->text = tc_token_text(t, json, "suffix");
+        s->text = ti_token_text(t, json, "suffix");
     return TC_OK;
 }
 
@@ -180,13 +180,13 @@ static const char *name_of(size_t i)
     return i < TC_COUNT(kinds) ? kinds[i].name : NULL;
 }
 
-tc_status tc_token_decoder(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out)
+tc_status ti_token_decoder(struct tc_tokenizer *t, const tc_json *part, tc_token_steps *out)
 {
     static const tc_token_part kind = {"a decoder of the type", "decoders", name_of, read_step};
-    return tc_token_read(t, part, &kind, out);
+    return ti_token_read(t, part, &kind, out);
 }
 
-void tc_token_decode(const tc_token_steps *steps, tc_arena *arena, tc_str *token, size_t n,
+void ti_token_decode(const tc_token_steps *steps, tc_arena *arena, tc_str *token, size_t n,
                      bool before, tc_buf *out)
 {
     texts t = {arena, token, n, before};
@@ -194,7 +194,7 @@ void tc_token_decode(const tc_token_steps *steps, tc_arena *arena, tc_str *token
         kinds[steps->v[i].kind].run(&steps->v[i], &t);
     for (size_t i = 0; i < t.n; i++) {
         if (!steps->n && (i || before))
-            tc_buf_u8(out, ' ');
-        tc_buf_put(out, t.v[i].p ? t.v[i].p : "", t.v[i].n);
+            ti_buf_u8(out, ' ');
+        ti_buf_put(out, t.v[i].p ? t.v[i].p : "", t.v[i].n);
     }
 }

@@ -27,7 +27,7 @@ struct tc_token_model {
 
 static int64_t find(const tc_token_model *m, tc_str text)
 {
-    return (int64_t)(intptr_t)tc_map_get(&m->id, text) - 1;
+    return (int64_t)(intptr_t)ti_map_get(&m->id, text) - 1;
 }
 
 static void put(tc_ctx *ctx, tc_token_ids *list, int64_t id)
@@ -39,10 +39,10 @@ static void put(tc_ctx *ctx, tc_token_ids *list, int64_t id)
 static tc_str joined(tc_arena *arena, tc_str a, tc_str b, tc_str c)
 {
     tc_buf buf;
-    tc_buf_init(&buf, arena);
-    tc_buf_put(&buf, a.p ? a.p : "", a.n);
-    tc_buf_put(&buf, b.p ? b.p : "", b.n);
-    tc_buf_put(&buf, c.p ? c.p : "", c.n);
+    ti_buf_init(&buf, arena);
+    ti_buf_put(&buf, a.p ? a.p : "", a.n);
+    ti_buf_put(&buf, b.p ? b.p : "", b.n);
+    ti_buf_put(&buf, c.p ? c.p : "", c.n);
     return (tc_str){(const char *)buf.data, buf.size};
 }
 
@@ -59,7 +59,7 @@ static bool put_bytes(const tc_token_model *m, tc_ctx *ctx, tc_str text, tc_toke
 
 static tc_status no_token(tc_ctx *ctx, const tc_loc *loc, tc_str text)
 {
-    return tc_error(ctx, loc, TC_E_DATA, "there is no token for '%.*s'",
+    return ti_error(ctx, loc, TC_E_DATA, "there is no token for '%.*s'",
                     text.n > 60 ? 60 : (int)text.n, text.p);
 }
 
@@ -72,7 +72,7 @@ static tc_str pair_key(const int64_t pair[2])
 
 static size_t rank_of(const tc_token_model *m, const int64_t *pair)
 {
-    size_t rank = (size_t)(uintptr_t)tc_map_get(&m->rank, pair_key(pair));
+    size_t rank = (size_t)(uintptr_t)ti_map_get(&m->rank, pair_key(pair));
     return rank ? rank - 1 : SIZE_MAX;
 }
 
@@ -91,7 +91,7 @@ static void merge(const tc_token_model *m, tc_ctx *ctx, tc_token_ids *list, size
                 best = i;
         if (rank[best] == SIZE_MAX)
             break;
-        v[best] = (int64_t)(intptr_t)tc_map_get(&m->merged, pair_key(v + best)) - 1;
+        v[best] = (int64_t)(intptr_t)ti_map_get(&m->merged, pair_key(v + best)) - 1;
         memmove(v + best + 1, v + best + 2, (n - best - 2) * sizeof *v);
         memmove(rank + best + 1, rank + best + 2, (n - best - 2) * sizeof *rank);
         n--;
@@ -114,7 +114,7 @@ static tc_status run_pairs(const tc_token_model *m, tc_ctx *ctx, const tc_loc *l
         return TC_OK;
     }
     for (size_t i = 0; i < word.n; i += size) {
-        tc_utf8_next(word, i, &size);
+        ti_utf8_next(word, i, &size);
         tc_str none = {NULL, 0}, one = {word.p + i, size};
         if ((m->prefix.n && i) || (m->suffix.n && i + size == word.n))
             one = joined(&ctx->scratch, i ? m->prefix : none, one,
@@ -143,16 +143,16 @@ static tc_status run_pieces(const tc_token_model *m, tc_ctx *ctx, const tc_loc *
 {
     size_t first = out->n, start = 0, size, count = 0;
     for (size_t i = 0; i < word.n; i += size, count++)
-        tc_utf8_next(word, i, &size);
+        ti_utf8_next(word, i, &size);
     bool bad = count > m->longest;
     while (start < word.n && !bad) {
         size_t end = word.n;
         int64_t id = -1;
         while (start < end) {
-            tc_mark mark = tc_arena_mark(&ctx->scratch);
+            tc_mark mark = ti_arena_mark(&ctx->scratch);
             tc_str one = {word.p + start, end - start};
             id = find(m, start ? joined(&ctx->scratch, m->prefix, one, (tc_str){NULL, 0}) : one);
-            tc_arena_rewind(&ctx->scratch, mark);
+            ti_arena_rewind(&ctx->scratch, mark);
             if (id >= 0)
                 break;
             do
@@ -210,7 +210,7 @@ static tc_status run_scores(const tc_token_model *m, tc_ctx *ctx, const tc_loc *
         ends[i].from = i ? SIZE_MAX : 0;
     for (size_t at = 0; at < word.n; at += size) {
         bool single = false;
-        tc_utf8_next(word, at, &size);
+        ti_utf8_next(word, at, &size);
         for (size_t k = 1; k <= m->longest && at + k <= word.n; k++) {
             int64_t id = find(m, (tc_str){word.p + at, k});
             if (id < 0 || id >= m->n_score)
@@ -245,8 +245,8 @@ static tc_status take_token(struct tc_tokenizer *t, tc_token_model *m, tc_str te
 {
     enum { MOST = 1 << 24 };
     if (id < 0 || id >= MOST)
-        return tc_token_broken(t, "a token id is out of range");
-    *tc_map_at(&m->id, text) = (void *)(intptr_t)(id + 1);
+        return ti_token_broken(t, "a token id is out of range");
+    *ti_map_at(&m->id, text) = (void *)(intptr_t)(id + 1);
     if (m->kind != WORD_PIECE && text.n > m->longest)
         m->longest = text.n;
     return TC_OK;
@@ -255,26 +255,26 @@ static tc_status take_token(struct tc_tokenizer *t, tc_token_model *m, tc_str te
 /* "vocab": {text: number}, or of Unigram [[text, score], ...]. */
 static tc_status read_vocabulary(struct tc_tokenizer *t, const tc_json *json, tc_token_model *m)
 {
-    const tc_json *vocab = tc_json_get(json, "vocab");
+    const tc_json *vocab = ti_json_get(json, "vocab");
     bool list = m->kind == UNIGRAM;
     int64_t id = 0;
-    if (!tc_json_is(vocab, list ? TC_JSON_LIST : TC_JSON_OBJECT))
-        return tc_token_broken(t, "'model' has no 'vocab'");
+    if (!ti_json_is(vocab, list ? TC_JSON_LIST : TC_JSON_OBJECT))
+        return ti_token_broken(t, "'model' has no 'vocab'");
     if (list) {
-        m->score = tc_new_n(tc_token_arena(t), double, vocab->n);
+        m->score = tc_new_n(ti_token_arena(t), double, vocab->n);
         m->n_score = (int64_t)vocab->n;
     }
-    for (const tc_json *row = list ? tc_json_first(vocab) : NULL; row; row = row->next, id++) {
-        const tc_json *text = tc_json_first(row);
-        if (!text || !text->next || !tc_json_f64(text->next, &m->score[id]))
-            return tc_token_broken(t, "a token of 'vocab' has no score");
+    for (const tc_json *row = list ? ti_json_first(vocab) : NULL; row; row = row->next, id++) {
+        const tc_json *text = ti_json_first(row);
+        if (!text || !text->next || !ti_json_f64(text->next, &m->score[id]))
+            return ti_token_broken(t, "a token of 'vocab' has no score");
         m->least = !id || m->score[id] < m->least ? m->score[id] : m->least;
-        TC_TRY(take_token(t, m, tc_json_text(tc_token_arena(t), text), id));
+        TC_TRY(take_token(t, m, ti_json_text(ti_token_arena(t), text), id));
     }
     for (const tc_json *key = list ? NULL : vocab->as.child; key; key = key->next->next) {
-        if (!tc_json_i64(key->next, &id))
-            return tc_token_broken(t, "a token of 'vocab' has no id");
-        TC_TRY(take_token(t, m, tc_json_text(tc_token_arena(t), key), id));
+        if (!ti_json_i64(key->next, &id))
+            return ti_token_broken(t, "a token of 'vocab' has no id");
+        TC_TRY(take_token(t, m, ti_json_text(ti_token_arena(t), key), id));
     }
     return TC_OK;
 }
@@ -283,16 +283,16 @@ static tc_status read_vocabulary(struct tc_tokenizer *t, const tc_json *json, tc
 static tc_status read_merge(struct tc_tokenizer *t, tc_token_model *m, const tc_json *merge,
                             size_t rank)
 {
-    tc_arena *arena = tc_token_arena(t);
+    tc_arena *arena = ti_token_arena(t);
     tc_str left, right;
-    if (tc_json_is(merge, TC_JSON_LIST) && merge->n == 2) {
-        left = tc_json_text(arena, merge->as.child);
-        right = tc_json_text(arena, merge->as.child->next);
+    if (ti_json_is(merge, TC_JSON_LIST) && merge->n == 2) {
+        left = ti_json_text(arena, merge->as.child);
+        right = ti_json_text(arena, merge->as.child->next);
     } else {
-        tc_str both = tc_json_text(arena, merge);
+        tc_str both = ti_json_text(arena, merge);
         const char *gap = both.n ? memchr(both.p + 1, ' ', both.n - 1) : NULL;
         if (!gap)
-            return tc_token_broken(t, "a pair of 'merges' is not two strings");
+            return ti_token_broken(t, "a pair of 'merges' is not two strings");
         left = (tc_str){both.p, (size_t)(gap - both.p)};
         right = (tc_str){gap + 1, both.n - left.n - 1};
     }
@@ -302,11 +302,11 @@ static tc_status read_merge(struct tc_tokenizer *t, tc_token_model *m, const tc_
     int64_t pair[2] = {find(m, left), find(m, right)},
             whole = find(m, joined(arena, left, rest, (tc_str){NULL, 0}));
     if (pair[0] < 0 || pair[1] < 0 || whole < 0)
-        return tc_token_broken(t, "a pair of 'merges' is not in 'vocab'");
-    void **slot = tc_map_at(&m->rank, pair_key(pair));
+        return ti_token_broken(t, "a pair of 'merges' is not in 'vocab'");
+    void **slot = ti_map_at(&m->rank, pair_key(pair));
     if (!*slot) {
         *slot = (void *)(uintptr_t)(rank + 1);
-        *tc_map_at(&m->merged, pair_key(pair)) = (void *)(intptr_t)(whole + 1);
+        *ti_map_at(&m->merged, pair_key(pair)) = (void *)(intptr_t)(whole + 1);
     }
     return TC_OK;
 }
@@ -315,57 +315,57 @@ static tc_status read_kind(struct tc_tokenizer *t, const tc_json *json, model_ki
 {
     static const char *const name[] = {[BPE] = "BPE", [WORD_PIECE] = "WordPiece",
                                        [UNIGRAM] = "Unigram", [WORD_LEVEL] = "WordLevel"};
-    tc_str type = tc_token_text(t, json, "type");
-    const tc_json *vocab = tc_json_get(json, "vocab");
+    tc_str type = ti_token_text(t, json, "type");
+    const tc_json *vocab = ti_json_get(json, "vocab");
     for (size_t i = 0; i < TC_COUNT(name); i++)
-        if (tc_str_is(type, name[i])) {
+        if (ti_str_is(type, name[i])) {
             *out = (model_kind)i;
             return TC_OK;
         }
-    *out = tc_json_get(json, "merges")            ? BPE
-           : tc_json_is(vocab, TC_JSON_LIST)      ? UNIGRAM
-           : tc_json_get(json, "max_input_chars_per_word") ? WORD_PIECE
+    *out = ti_json_get(json, "merges")            ? BPE
+           : ti_json_is(vocab, TC_JSON_LIST)      ? UNIGRAM
+           : ti_json_get(json, "max_input_chars_per_word") ? WORD_PIECE
                                                   : BPE;
-    return type.p ? tc_token_beyond(t, "a model of the type", type) : TC_OK;
+    return type.p ? ti_token_beyond(t, "a model of the type", type) : TC_OK;
 }
 
-tc_status tc_token_model_read(struct tc_tokenizer *t, const tc_json *json, tc_map *id,
+tc_status ti_token_model_read(struct tc_tokenizer *t, const tc_json *json, tc_map *id,
                               tc_token_model **out)
 {
-    tc_arena *arena = tc_token_arena(t);
+    tc_arena *arena = ti_token_arena(t);
     tc_token_model *m = tc_new(arena, tc_token_model);
     int64_t number = -1;
-    tc_map_init(&m->id, arena);
-    tc_map_init(&m->rank, arena);
-    tc_map_init(&m->merged, arena);
+    ti_map_init(&m->id, arena);
+    ti_map_init(&m->rank, arena);
+    ti_map_init(&m->merged, arena);
     TC_TRY(read_kind(t, json, &m->kind));
     if (m->kind == WORD_PIECE) {
         m->longest = 100;
-        if (tc_json_i64(tc_json_get(json, "max_input_chars_per_word"), &number) && number >= 0)
+        if (ti_json_i64(ti_json_get(json, "max_input_chars_per_word"), &number) && number >= 0)
             m->longest = (size_t)number;
     }
     TC_TRY(read_vocabulary(t, json, m));
-    m->prefix = tc_token_text(t, json, "continuing_subword_prefix");
-    m->suffix = tc_token_text(t, json, "end_of_word_suffix");
+    m->prefix = ti_token_text(t, json, "continuing_subword_prefix");
+    m->suffix = ti_token_text(t, json, "end_of_word_suffix");
     size_t rank = 0;
-    for (const tc_json *p = tc_json_first(tc_json_get(json, "merges")); p; p = p->next)
+    for (const tc_json *p = ti_json_first(ti_json_get(json, "merges")); p; p = p->next)
         TC_TRY(read_merge(t, m, p, rank++));
-    tc_str unknown = tc_token_text(t, json, "unk_token");
+    tc_str unknown = ti_token_text(t, json, "unk_token");
     m->unknown = unknown.n ? find(m, unknown) : -1;
     if (m->kind == UNIGRAM)
-        m->unknown = tc_json_i64(tc_json_get(json, "unk_id"), &number) ? number : -1;
-    m->byte_fallback = tc_token_flag(json, "byte_fallback", false);
-    m->whole_words = tc_token_flag(json, "ignore_merges", false);
-    m->fuse_unknown = tc_token_flag(json, "fuse_unk", false);
+        m->unknown = ti_json_i64(ti_json_get(json, "unk_id"), &number) ? number : -1;
+    m->byte_fallback = ti_token_flag(json, "byte_fallback", false);
+    m->whole_words = ti_token_flag(json, "ignore_merges", false);
+    m->fuse_unknown = ti_token_flag(json, "fuse_unk", false);
     for (int b = 0; b < 256; b++)
-        m->byte[b] = find(m, tc_str_of(tc_text_format(arena, "<0x%02X>", b)));
+        m->byte[b] = find(m, ti_str_of(ti_text_format(arena, "<0x%02X>", b)));
     for (size_t i = 0; i < m->id.n; i++)
-        *tc_map_at(id, m->id.entry[i].key) = m->id.entry[i].value;
+        *ti_map_at(id, m->id.entry[i].key) = m->id.entry[i].value;
     *out = m;
     return TC_OK;
 }
 
-tc_status tc_token_model_run(const tc_token_model *m, tc_ctx *ctx, const tc_loc *loc, tc_str word,
+tc_status ti_token_model_run(const tc_token_model *m, tc_ctx *ctx, const tc_loc *loc, tc_str word,
                              tc_token_ids *out)
 {
     switch (m->kind) {

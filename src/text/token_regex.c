@@ -111,7 +111,7 @@ static void property(parser *p, set *s, bool inverted)
     tc_str name = {p->text.p + p->at, (size_t)(close - p->text.p) - p->at};
     p->at += name.n + 1;
     for (size_t i = 0; i < TC_COUNT(known); i++)
-        if (tc_str_is(name, known[i].name)) {
+        if (ti_str_is(name, known[i].name)) {
             add_kind(p, s, known[i].kind, inverted);
             return;
         }
@@ -134,7 +134,7 @@ static uint32_t hex(parser *p, size_t digits, char close)
 static bool escaped(parser *p, set *s, uint32_t *c)
 {
     size_t size = 1;
-    uint32_t what = more(p) ? tc_utf8_next(p->text, p->at, &size) : 0;
+    uint32_t what = more(p) ? ti_utf8_next(p->text, p->at, &size) : 0;
     p->at += size;
     switch (what) {
     case 's':
@@ -175,7 +175,7 @@ static bool escaped(parser *p, set *s, uint32_t *c)
         *c = hex(p, 4, 0);
         return true;
     default:
-        if (what < 0x80 && tc_char_is(TC_WORD, what))
+        if (what < 0x80 && ti_char_is(TC_WORD, what))
             fail(p, "an unknown escape");
         *c = what;
         return true;
@@ -207,7 +207,7 @@ static void bracket(parser *p)
             if (!escaped(p, &s, &from))
                 continue;
         } else {
-            from = tc_utf8_next(p->text, p->at, &size);
+            from = ti_utf8_next(p->text, p->at, &size);
             p->at += size;
         }
         to = from;
@@ -217,7 +217,7 @@ static void bracket(parser *p)
                 if (!escaped(p, &s, &to))
                     fail(p, "a range that ends in a character class");
             } else {
-                to = tc_utf8_next(p->text, p->at, &size);
+                to = ti_utf8_next(p->text, p->at, &size);
                 p->at += size;
             }
         }
@@ -282,7 +282,7 @@ static void atom(parser *p)
             add_range(p, &s, (range){c, c, -1, false});
         put_char(p, &s);
     } else {
-        c = tc_utf8_next(p->text, p->at, &size);
+        c = ti_utf8_next(p->text, p->at, &size);
         p->at += size;
         if (c == '*' || c == '+' || c == '?')
             fail(p, "a repeat without operand");
@@ -417,7 +417,7 @@ static void alternatives(parser *p)
     p->r->step[jump].x = p->r->n;
 }
 
-tc_regex *tc_regex_new(tc_arena *arena, tc_str pattern, const char **why)
+tc_regex *ti_regex_new(tc_arena *arena, tc_str pattern, const char **why)
 {
     parser p = {.arena = arena, .r = tc_new(arena, tc_regex), .text = pattern};
     alternatives(&p);
@@ -434,7 +434,7 @@ static bool in_set(const set *s, uint32_t c)
 {
     for (size_t i = 0; i < s->n; i++) {
         const range *r = &s->v[i];
-        if (r->kind >= 0 ? tc_char_is((tc_chars)r->kind, c) != r->not_kind
+        if (r->kind >= 0 ? ti_char_is((tc_chars)r->kind, c) != r->not_kind
                          : c >= r->first && c <= r->last)
             return true;
     }
@@ -464,7 +464,7 @@ static bool match(const tc_regex *r, tc_arena *scratch, tc_str text, size_t from
                   size_t *end)
 {
     enum { MOST = 1 << 24 };
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     state *stack = NULL;
     size_t n = 0, cap = 0, size;
     bool found = false;
@@ -477,7 +477,7 @@ static bool match(const tc_regex *r, tc_arena *scratch, tc_str text, size_t from
             size_t inner;
             switch (p->kind) {
             case CHAR:
-                on = s.at < text.n && holds(&r->set[p->x], tc_utf8_next(text, s.at, &size));
+                on = s.at < text.n && holds(&r->set[p->x], ti_utf8_next(text, s.at, &size));
                 s.at += on ? size : 0;
                 s.step++;
                 break;
@@ -514,16 +514,16 @@ static bool match(const tc_regex *r, tc_arena *scratch, tc_str text, size_t from
             }
         }
     }
-    tc_arena_rewind(scratch, mark);
+    ti_arena_rewind(scratch, mark);
     return found;
 }
 
-bool tc_regex_find(const tc_regex *r, tc_arena *scratch, tc_str text, size_t at, size_t *begin,
+bool ti_regex_find(const tc_regex *r, tc_arena *scratch, tc_str text, size_t at, size_t *begin,
                    size_t *end)
 {
     size_t size;
     for (; at < text.n; at += size) {
-        tc_utf8_next(text, at, &size);
+        ti_utf8_next(text, at, &size);
         if (match(r, scratch, text, 0, at, end) && *end > at) {
             *begin = at;
             return true;

@@ -27,7 +27,7 @@ static void add(tc_arena *arena, parts *list, part one)
 static void by_pattern(const tc_token_step *s, tc_arena *arena, tc_str text, parts *out)
 {
     size_t at = 0, begin, end;
-    while (at < text.n && tc_token_match(s, arena, text, at, &begin, &end)) {
+    while (at < text.n && ti_token_match(s, arena, text, at, &begin, &end)) {
         add(arena, out, (part){at, begin, false});
         add(arena, out, (part){begin, end, true});
         at = end;
@@ -40,7 +40,7 @@ static void by_chars(tc_arena *arena, tc_str text, tc_chars set, parts *out)
 {
     size_t from = 0, size;
     for (size_t i = 0; i < text.n; i += size) {
-        if (!tc_char_is(set, tc_utf8_next(text, i, &size)))
+        if (!ti_char_is(set, ti_utf8_next(text, i, &size)))
             continue;
         add(arena, out, (part){from, i, false});
         add(arena, out, (part){i, i + size, true});
@@ -55,8 +55,8 @@ static void by_words(tc_arena *arena, tc_str text, parts *out)
     size_t from = 0, size;
     int last = -1;
     for (size_t i = 0; i < text.n; i += size) {
-        uint32_t c = tc_utf8_next(text, i, &size);
-        int kind = tc_char_is(TC_WORD_SPLIT, c) ? 1 : tc_is_space(c) ? 0 : 2;
+        uint32_t c = ti_utf8_next(text, i, &size);
+        int kind = ti_char_is(TC_WORD_SPLIT, c) ? 1 : ti_is_space(c) ? 0 : 2;
         if (kind != last && i)
             add(arena, out, (part){from, i, last == 0});
         from = kind != last ? i : from;
@@ -187,9 +187,9 @@ static bool begins(tc_str text, tc_str with)
 static tc_piece put_in_front(tc_arena *arena, tc_str front, tc_piece piece)
 {
     tc_buf buf;
-    tc_buf_init(&buf, arena);
-    tc_buf_put(&buf, front.p, front.n);
-    tc_buf_put(&buf, piece.text.p, piece.text.n);
+    ti_buf_init(&buf, arena);
+    ti_buf_put(&buf, front.p, front.n);
+    ti_buf_put(&buf, piece.text.p, piece.text.n);
     return (tc_piece){{(const char *)buf.data, buf.size}, piece.front};
 }
 
@@ -197,7 +197,7 @@ static tc_piece put_in_front(tc_arena *arena, tc_str front, tc_piece piece)
 static void metaspace(const tc_token_step *s, tc_arena *arena, tc_piece piece, tc_pieces *out)
 {
     tc_token_step spaces = {.text = {" ", 1}, .other = s->text};
-    piece.text = tc_token_replace(&spaces, arena, piece.text);
+    piece.text = ti_token_replace(&spaces, arena, piece.text);
     if ((s->yes[0] || (s->yes[1] && piece.front)) && !begins(piece.text, s->text))
         piece = put_in_front(arena, s->text, piece);
     parts p = {0};
@@ -222,8 +222,8 @@ static void byte_level(const tc_token_step *s, tc_arena *arena, tc_piece piece, 
     put_parts(arena, piece, &p, TC_ISOLATED, false, out);
     for (size_t i = first; i < out->n; i++) {
         tc_buf buf;
-        tc_buf_init(&buf, arena);
-        tc_token_signs(out->v[i].text, &buf);
+        ti_buf_init(&buf, arena);
+        ti_token_signs(out->v[i].text, &buf);
         out->v[i].text = (tc_str){(const char *)buf.data, buf.size};
     }
 }
@@ -244,26 +244,26 @@ static tc_status read_behavior(struct tc_tokenizer *t, const tc_json *json, tc_t
                                        [TC_CONTIGUOUS] = "Contiguous",
                                        [TC_MERGED_BEFORE] = "MergedWithPrevious",
                                        [TC_MERGED_BEHIND] = "MergedWithNext"};
-    tc_str text = tc_token_text(t, json, "behavior");
+    tc_str text = ti_token_text(t, json, "behavior");
     s->behavior = TC_ISOLATED;
     for (size_t i = 0; i < TC_COUNT(name); i++)
-        if (tc_str_is(text, name[i])) {
+        if (ti_str_is(text, name[i])) {
             s->behavior = (tc_behavior)i;
             return TC_OK;
         }
-    return text.p ? tc_token_beyond(t, "a split of the behavior", text) : TC_OK;
+    return text.p ? ti_token_beyond(t, "a split of the behavior", text) : TC_OK;
 }
 
 static tc_status read_metaspace(struct tc_tokenizer *t, const tc_json *json, tc_token_step *s)
 {
-    tc_str scheme = tc_token_text(t, json, "prepend_scheme");
-    s->text = tc_token_text(t, json, "replacement");
+    tc_str scheme = ti_token_text(t, json, "prepend_scheme");
+    s->text = ti_token_text(t, json, "replacement");
     if (!s->text.n)
-        return tc_token_broken(t, "a Metaspace without 'replacement'");
-    s->yes[0] = scheme.p ? tc_str_is(scheme, "always")
-                         : tc_token_flag(json, "add_prefix_space", true);
-    s->yes[1] = scheme.p && tc_str_is(scheme, "first");
-    s->yes[2] = tc_token_flag(json, "split", true);
+        return ti_token_broken(t, "a Metaspace without 'replacement'");
+    s->yes[0] = scheme.p ? ti_str_is(scheme, "always")
+                         : ti_token_flag(json, "add_prefix_space", true);
+    s->yes[1] = scheme.p && ti_str_is(scheme, "first");
+    s->yes[2] = ti_token_flag(json, "split", true);
     return TC_OK;
 }
 
@@ -272,9 +272,9 @@ static tc_status read_bytes(struct tc_tokenizer *t, const tc_json *json, tc_toke
     static const char pattern[] =
         "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
     const char *why;
-    s->yes[0] = tc_token_flag(json, "add_prefix_space", true);
-    s->yes[1] = tc_token_flag(json, "use_regex", true);
-    s->regex = tc_regex_new(tc_token_arena(t), tc_str_of(pattern), &why);
+    s->yes[0] = ti_token_flag(json, "add_prefix_space", true);
+    s->yes[1] = ti_token_flag(json, "use_regex", true);
+    s->regex = ti_regex_new(ti_token_arena(t), ti_str_of(pattern), &why);
     return TC_OK;
 }
 
@@ -286,16 +286,16 @@ static tc_status read_step(struct tc_tokenizer *t, const tc_json *json, tc_token
     if (run == byte_level)
         return read_bytes(t, json, s);
     if (run == digits)
-        s->yes[0] = tc_token_flag(json, "individual_digits", false);
+        s->yes[0] = ti_token_flag(json, "individual_digits", false);
     if (run == signs)
         return read_behavior(t, json, s);
     if (run == by_step && s->kind == 1) {
-        s->text = tc_token_text(t, json, "delimiter");
+        s->text = ti_token_text(t, json, "delimiter");
         s->behavior = TC_REMOVED;
     } else if (run == by_step) {
-        s->invert = tc_token_flag(json, "invert", false);
+        s->invert = ti_token_flag(json, "invert", false);
         TC_TRY(read_behavior(t, json, s));
-        return tc_token_pattern(t, json, s);
+        return ti_token_pattern(t, json, s);
     }
     return TC_OK;
 }
@@ -305,13 +305,13 @@ static const char *name_of(size_t i)
     return i < TC_COUNT(kinds) ? kinds[i].name : NULL;
 }
 
-tc_status tc_token_splitter(struct tc_tokenizer *t, const tc_json *json, tc_token_steps *out)
+tc_status ti_token_splitter(struct tc_tokenizer *t, const tc_json *json, tc_token_steps *out)
 {
     static const tc_token_part kind = {"a pre-tokenizer of the type", "pretokenizers", name_of, read_step};
-    return tc_token_read(t, json, &kind, out);
+    return ti_token_read(t, json, &kind, out);
 }
 
-void tc_token_split(const tc_token_steps *steps, tc_arena *arena, tc_piece text, tc_pieces *out)
+void ti_token_split(const tc_token_steps *steps, tc_arena *arena, tc_piece text, tc_pieces *out)
 {
     tc_pieces now = {0};
     if (!text.text.n)

@@ -22,24 +22,24 @@ static uint32_t value_of(const uint32_t *v, size_t n, int bits, uint32_t c)
     return v[low] & ((UINT32_C(1) << bits) - 1);
 }
 
-bool tc_is_space(uint32_t c)
+bool ti_is_space(uint32_t c)
 {
     return (c >= 9 && c <= 13) || c == ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 ||
            (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
            c == 0x205f || c == 0x3000;
 }
 
-bool tc_char_is(tc_chars set, uint32_t c)
+bool ti_char_is(tc_chars set, uint32_t c)
 {
     if (set == TC_SPACE)
-        return tc_is_space(c);
+        return ti_is_space(c);
     if (set == TC_OTHER_LETTER)
-        return tc_char_is(TC_LETTER, c) && !tc_char_is(TC_UPPER, c) && !tc_char_is(TC_LOWER, c) &&
-               !tc_char_is(TC_TITLE, c) && !tc_char_is(TC_MODIFIER, c);
+        return ti_char_is(TC_LETTER, c) && !ti_char_is(TC_UPPER, c) && !ti_char_is(TC_LOWER, c) &&
+               !ti_char_is(TC_TITLE, c) && !ti_char_is(TC_MODIFIER, c);
     return kind_set[value_of(kind_run, TC_COUNT(kind_run), 5, c)] >> set & 1;
 }
 
-uint32_t tc_utf8_next(tc_str text, size_t at, size_t *size)
+uint32_t ti_utf8_next(tc_str text, size_t at, size_t *size)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint8_t first = (uint8_t)text.p[at];
@@ -66,22 +66,22 @@ uint32_t tc_utf8_next(tc_str text, size_t at, size_t *size)
     return c;
 }
 
-void tc_utf8_put(tc_buf *out, uint32_t c)
+void ti_utf8_put(tc_buf *out, uint32_t c)
 {
     if (c < 0x80)
-        tc_buf_u8(out, (uint8_t)c);
+        ti_buf_u8(out, (uint8_t)c);
     else if (c < 0x800) {
-        tc_buf_u8(out, (uint8_t)(0xc0 | c >> 6));
-        tc_buf_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
+        ti_buf_u8(out, (uint8_t)(0xc0 | c >> 6));
+        ti_buf_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
     } else if (c < 0x10000) {
-        tc_buf_u8(out, (uint8_t)(0xe0 | c >> 12));
-        tc_buf_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        tc_buf_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
+        ti_buf_u8(out, (uint8_t)(0xe0 | c >> 12));
+        ti_buf_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+        ti_buf_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
     } else {
-        tc_buf_u8(out, (uint8_t)(0xf0 | c >> 18));
-        tc_buf_u8(out, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
-        tc_buf_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        tc_buf_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
+        ti_buf_u8(out, (uint8_t)(0xf0 | c >> 18));
+        ti_buf_u8(out, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
+        ti_buf_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+        ti_buf_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
     }
 }
 
@@ -92,28 +92,28 @@ static tc_str becomes(const char *const *line, size_t n, uint32_t c)
     size_t low = 0, high = n, size = 0; /* lines of [0, low) begin with c or before it */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (c < tc_utf8_next(tc_str_of(line[mid]), 0, &size))
+        if (c < ti_utf8_next(ti_str_of(line[mid]), 0, &size))
             high = mid;
         else
             low = mid + 1;
     }
     for (const char *p = low ? line[low - 1] : "", *next; *p; p = next + strlen(end)) {
         next = strstr(p, end);
-        uint32_t own = tc_utf8_next(tc_str_of(p), 0, &size);
+        uint32_t own = ti_utf8_next(ti_str_of(p), 0, &size);
         if (own >= c)
             return own == c ? (tc_str){p + size, (size_t)(next - p) - size} : (tc_str){NULL, 0};
     }
     return (tc_str){NULL, 0};
 }
 
-tc_str tc_text_lower(tc_arena *arena, tc_str text)
+tc_str ti_text_lower(tc_arena *arena, tc_str text)
 {
     tc_buf out;
     size_t size;
-    tc_buf_init(&out, arena);
+    ti_buf_init(&out, arena);
     for (size_t i = 0; i < text.n; i += size) {
-        tc_str low = becomes(lowered_text, TC_COUNT(lowered_text), tc_utf8_next(text, i, &size));
-        tc_buf_put(&out, low.p ? low.p : text.p + i, low.p ? low.n : size);
+        tc_str low = becomes(lowered_text, TC_COUNT(lowered_text), ti_utf8_next(text, i, &size));
+        ti_buf_put(&out, low.p ? low.p : text.p + i, low.p ? low.n : size);
     }
     return (tc_str){(const char *)out.data, out.size};
 }
@@ -161,7 +161,7 @@ static void put_apart(chars *list, uint32_t c, bool compatible)
         parts = becomes(canonical_text, TC_COUNT(canonical_text), c);
     size_t size;
     for (size_t i = 0; i < parts.n; i += size)
-        put_ordered(list, tc_utf8_next(parts, i, &size));
+        put_ordered(list, ti_utf8_next(parts, i, &size));
     if (!parts.p)
         put_ordered(list, c);
 }
@@ -176,8 +176,8 @@ static uint32_t joined(uint32_t a, uint32_t b)
     tc_str with = becomes(pair_text, TC_COUNT(pair_text), a);
     size_t size;
     for (size_t i = 0; i < with.n; i += size) {
-        uint32_t second = tc_utf8_next(with, i, &size);
-        uint32_t whole = tc_utf8_next(with, i += size, &size);
+        uint32_t second = ti_utf8_next(with, i, &size);
+        uint32_t whole = ti_utf8_next(with, i += size, &size);
         if (second == b)
             return whole;
     }
@@ -206,16 +206,16 @@ static void compose(chars *list)
     list->n = n;
 }
 
-tc_str tc_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible)
+tc_str ti_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible)
 {
     chars list = {.arena = arena};
     tc_buf out;
     size_t size;
-    tc_buf_init(&out, arena);
+    ti_buf_init(&out, arena);
     /* bytes that are no UTF-8 end a run, and stay */
     for (size_t i = 0; i <= text.n; i += size) {
         size = 1;
-        uint32_t c = i < text.n ? tc_utf8_next(text, i, &size) : UINT32_MAX;
+        uint32_t c = i < text.n ? ti_utf8_next(text, i, &size) : UINT32_MAX;
         if (c != UINT32_MAX) {
             put_apart(&list, c, compatible);
             continue;
@@ -223,10 +223,10 @@ tc_str tc_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible
         if (composed)
             compose(&list);
         for (size_t k = 0; k < list.n; k++)
-            tc_utf8_put(&out, list.v[k]);
+            ti_utf8_put(&out, list.v[k]);
         list.n = 0;
         if (i < text.n)
-            tc_buf_u8(&out, (uint8_t)text.p[i]);
+            ti_buf_u8(&out, (uint8_t)text.p[i]);
     }
     return (tc_str){(const char *)out.data, out.size};
 }

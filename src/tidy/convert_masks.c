@@ -32,21 +32,21 @@ typedef struct finder {
 /* The one number that a constant holds everywhere. */
 static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
 {
-    const tc_node *def = tc_def(rw->to, v);
+    const tc_node *def = ti_def(rw->to, v);
     if (def && def->op == TC_OP_full) {
         *value = ((const tc_attr_full *)def->attr)->value;
         return true;
     }
-    if (!tc_rewrite_is_fixed(rw, v) || !tc_is_float(tc_type_of(rw->to, v)->dtype) ||
-        tc_type_of(rw->to, v)->quant)
+    if (!ti_rewrite_is_fixed(rw, v) || !ti_is_float(ti_type_of(rw->to, v)->dtype) ||
+        ti_type_of(rw->to, v)->quant)
         return false;
-    tc_tensor t = tc_tensor_of(rw->to, v);
+    tc_tensor t = ti_tensor_of(rw->to, v);
     int64_t n = tc_type_count(t.type);
     if (!t.data || !n)
         return false;
-    *value = tc_load_f64(t, 0);
+    *value = ti_load_f64(t, 0);
     for (int64_t i = 1; i < n; i++)
-        if (tc_load_f64(t, i) != *value)
+        if (ti_load_f64(t, i) != *value)
             return false;
     return true;
 }
@@ -54,8 +54,8 @@ static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
 /* y in the place of the node's result, where it is of the same type. */
 static tc_status replace(finder *f, tc_val y, bool *done)
 {
-    bool other = y && tc_b_type(&f->b, y) != tc_b_out_type(&f->b, 0);
-    return other ? TC_OK : tc_b_replace(&f->b, y, done);
+    bool other = y && ti_b_type(&f->b, y) != ti_b_out_type(&f->b, 0);
+    return other ? TC_OK : ti_b_replace(&f->b, y, done);
 }
 
 static bool mask_of(finder *f, tc_val v, int depth, masking *out);
@@ -63,7 +63,7 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out);
 /* v in the shape of another value. */
 static tc_val shaped(finder *f, tc_val v, tc_val like)
 {
-    return v ? tc_b_expand_as(&f->b, v, tc_b_type(&f->b, like)) : v;
+    return v ? ti_b_expand_as(&f->b, v, ti_b_type(&f->b, like)) : v;
 }
 
 /* where(c, b, -huge), where(c, -huge, b) */
@@ -78,7 +78,7 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
         if (alike && !(fabs(kept) < f->least))
             return false;
         tc_val c = shaped(f, def->in[0], def->out[0]);
-        out->kept = i == 1 ? tc_b_logical_not(&f->b, c) : c;
+        out->kept = i == 1 ? ti_b_logical_not(&f->b, c) : c;
         out->bias = alike && kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
         return true;
     }
@@ -91,8 +91,8 @@ static bool scaled(finder *f, const tc_node *def, masking *out)
     for (int i = 0; i < 2; i++)
         if (all_one(f->b.rw, def->in[i], &out->low) && out->low <= -f->least) {
             tc_val y = def->in[1 - i];
-            tc_val zero = tc_b_scalar(&f->b, tc_type_of(f->b.g, y)->dtype, 0);
-            out->kept = shaped(f, tc_b_le(&f->b, y, zero), def->out[0]);
+            tc_val zero = ti_b_scalar(&f->b, ti_type_of(f->b.g, y)->dtype, 0);
+            out->kept = shaped(f, ti_b_le(&f->b, y, zero), def->out[0]);
             out->bias = TC_NONE;
             return true;
         }
@@ -116,9 +116,9 @@ static bool moved(finder *f, const tc_node *def, int depth, masking *out)
     }
     if (!mask_of(f, def->in[0], depth + 1, out))
         return false;
-    out->kept = tc_b_op(&f->b, def->op, def->attr, &out->kept, 1);
+    out->kept = ti_b_op(&f->b, def->op, def->attr, &out->kept, 1);
     if (out->bias)
-        out->bias = tc_b_op(&f->b, def->op, def->attr, &out->bias, 1);
+        out->bias = ti_b_op(&f->b, def->op, def->attr, &out->bias, 1);
     return true;
 }
 
@@ -127,16 +127,16 @@ static tc_val added(finder *f, tc_val x, tc_val y)
 {
     tc_attr_alpha *one = tc_new(&f->b.ctx->arena, tc_attr_alpha);
     one->alpha = 1;
-    return !x ? y : !y ? x : tc_b_2(&f->b, add, one, x, y);
+    return !x ? y : !y ? x : ti_b_2(&f->b, add, one, x, y);
 }
 
 /* Whether v of `to` is a mask. */
 static bool mask_of(finder *f, tc_val v, int depth, masking *out)
 {
     enum { DEEPEST = 16 };
-    const tc_node *def = v ? tc_def(f->b.g, v) : NULL;
+    const tc_node *def = v ? ti_def(f->b.g, v) : NULL;
     masking other;
-    if (!def || depth > DEEPEST || !tc_is_float(tc_type_of(f->b.g, v)->dtype))
+    if (!def || depth > DEEPEST || !ti_is_float(ti_type_of(f->b.g, v)->dtype))
         return false;
     switch (def->op) {
     case TC_OP_where:
@@ -147,7 +147,7 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
         if (((const tc_attr_alpha *)def->attr)->alpha != 1 ||
             !mask_of(f, def->in[0], depth + 1, out) || !mask_of(f, def->in[1], depth + 1, &other))
             return false;
-        out->kept = tc_b_logical_and(&f->b, out->kept, other.kept);
+        out->kept = ti_b_logical_and(&f->b, out->kept, other.kept);
         out->bias = added(f, out->bias, other.bias);
         out->low = fmax(out->low, other.low);
         return true;
@@ -159,24 +159,24 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
 static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_add || ((const tc_attr_alpha *)node->attr)->alpha != 1 ||
-        tc_type_of(rw->from, node->out[0])->dtype != TC_f32 ||
-        tc_type_of(rw->from, node->out[0])->quant)
+        ti_type_of(rw->from, node->out[0])->dtype != TC_f32 ||
+        ti_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
     const bool *score = rw->user;
-    finder f = {tc_build_instead(rw, node), score[node->out[0]] ? SCORE_LEAST : HUGE_LEAST};
+    finder f = {ti_build_instead(rw, node), score[node->out[0]] ? SCORE_LEAST : HUGE_LEAST};
     masking m[2];
     bool is[2];
     for (int i = 0; i < 2; i++)
-        is[i] = mask_of(&f, tc_rewrite_in(rw, node, i), 0, &m[i]);
+        is[i] = mask_of(&f, ti_rewrite_in(rw, node, i), 0, &m[i]);
     bool two = is[0] && is[1];
     if (f.b.status != TC_OK || (!is[0] && !is[1]) || (two && !m[0].bias && !m[1].bias))
         return f.b.status; /* nothing to choose: no mask, or one made of two */
     int k = is[1];
-    tc_val x = added(&f, two ? m[0].bias : tc_rewrite_in(rw, node, 1 - k), m[k].bias);
-    tc_val kept = two ? tc_b_logical_and(&f.b, m[0].kept, m[1].kept) : m[k].kept;
+    tc_val x = added(&f, two ? m[0].bias : ti_rewrite_in(rw, node, 1 - k), m[k].bias);
+    tc_val kept = two ? ti_b_logical_and(&f.b, m[0].kept, m[1].kept) : m[k].kept;
     double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
-    tc_val low = tc_b_scalar(&f.b, TC_f32, least);
-    tc_val y = tc_b_where(&f.b, kept, x, low);
+    tc_val low = ti_b_scalar(&f.b, TC_f32, least);
+    tc_val y = ti_b_where(&f.b, kept, x, low);
     return replace(&f, y, done);
 }
 
@@ -184,23 +184,23 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
 static const bool *scores_of(tc_ctx *ctx, const tc_graph *g)
 {
     bool *score = tc_new_n(&ctx->scratch, bool, g->n_val);
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_softmax)
             score[g->node[k]->in[0]] = readers[g->node[k]->in[0]] == 1;
     return score;
 }
 
-tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {choose};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         const bool *score = scores_of(ctx, module->graph[i]);
-        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters),
+        status = ti_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters),
                                   (void *)(uintptr_t)score);
-        tc_arena_rewind(&ctx->scratch, mark);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }
@@ -211,15 +211,15 @@ tc_status tc_tidy_convert_added_masks(tc_ctx *ctx, tc_module *module)
 static tc_val transposed(finder *f, tc_val k)
 {
     TC_STOP_WITH(&f->b, TC_NONE);
-    int32_t rank = tc_type_of(f->b.g, k)->rank;
+    int32_t rank = ti_type_of(f->b.g, k)->rank;
     int64_t perm[TC_MAX_RANK];
     for (int32_t i = 0; i < rank; i++)
         perm[i] = i;
     perm[rank - 2] = rank - 1;
     perm[rank - 1] = rank - 2;
     tc_attr_perm *a = tc_new(&f->b.ctx->arena, tc_attr_perm);
-    a->perm = tc_ints_copy(&f->b.ctx->arena, perm, rank);
-    return tc_b_1(&f->b, permute, a, k);
+    a->perm = ti_ints_copy(&f->b.ctx->arena, perm, rank);
+    return ti_b_1(&f->b, permute, a, k);
 }
 
 /* Whether some of v may be minus infinity: it holds one, is a logarithm, or comes from either
@@ -227,16 +227,16 @@ static tc_val transposed(finder *f, tc_val k)
 static bool may_be_low(const finder *f, tc_val v, int depth)
 {
     enum { DEEPEST = 16 };
-    const tc_node *def = v ? tc_def(f->b.g, v) : NULL;
-    if (!def || !tc_is_float(tc_type_of(f->b.g, v)->dtype))
+    const tc_node *def = v ? ti_def(f->b.g, v) : NULL;
+    if (!def || !ti_is_float(ti_type_of(f->b.g, v)->dtype))
         return false;
     if (depth > DEEPEST || def->op == TC_OP_log)
         return true;
     if (def->op == TC_OP_full)
         return ((const tc_attr_full *)def->attr)->value == -(double)INFINITY;
-    tc_tensor t = tc_tensor_of(f->b.g, v);
+    tc_tensor t = ti_tensor_of(f->b.g, v);
     for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
-        if (tc_load_f64(t, i) == -(double)INFINITY)
+        if (ti_load_f64(t, i) == -(double)INFINITY)
             return true;
     bool keeps = def->op == TC_OP_add || def->op == TC_OP_sub || def->op == TC_OP_mul ||
                  def->op == TC_OP_where || (tc_ops[def->op].traits & T_MOVES) != 0;
@@ -249,18 +249,18 @@ static bool may_be_low(const finder *f, tc_val v, int depth)
 /* The rows [.., rows, 1] of which something counts: of the others attention gives 0. */
 static tc_val rows_seen(finder *f, tc_val mask)
 {
-    const tc_type *t = tc_type_of(f->b.g, mask);
+    const tc_type *t = ti_type_of(f->b.g, mask);
     if (t->dtype != TC_bool) {
-        tc_val low = tc_b_scalar(&f->b, t->dtype, -FLT_MAX);
-        mask = tc_b_ge(&f->b, mask, low);
+        tc_val low = ti_b_scalar(&f->b, t->dtype, -FLT_MAX);
+        mask = ti_b_ge(&f->b, mask, low);
     }
     if (!t->rank)
         return mask;
     int64_t last = t->rank - 1;
     tc_attr_axes *a = tc_new(&f->b.ctx->arena, tc_attr_axes);
-    a->axes = tc_ints_copy(&f->b.ctx->arena, &last, 1);
+    a->axes = ti_ints_copy(&f->b.ctx->arena, &last, 1);
     a->keepdim = true;
-    return tc_b_1(&f->b, any, a, mask);
+    return ti_b_1(&f->b, any, a, mask);
 }
 
 /* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools.  Rows without
@@ -269,25 +269,25 @@ static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
 {
     const tc_attr_sdpa *a = node->attr;
     tc_rewrite *rw = f->b.rw;
-    bool by_bool = tc_type_of(rw->to, mask)->dtype == TC_bool;
+    bool by_bool = ti_type_of(rw->to, mask)->dtype == TC_bool;
     tc_val scores =
-        tc_b_matmul(&f->b, tc_rewrite_in(rw, node, 0), transposed(f, tc_rewrite_in(rw, node, 1)));
-    tc_val scale = tc_b_scalar(&f->b, TC_f32, a->scale);
-    scores = tc_b_mul(&f->b, scores, scale);
+        ti_b_matmul(&f->b, ti_rewrite_in(rw, node, 0), transposed(f, ti_rewrite_in(rw, node, 1)));
+    tc_val scale = ti_b_scalar(&f->b, TC_f32, a->scale);
+    scores = ti_b_mul(&f->b, scores, scale);
     if (by_bool) {
-        tc_val low = tc_b_scalar(&f->b, TC_f32, -FLT_MAX);
-        scores = tc_b_where(&f->b, mask, scores, low);
+        tc_val low = ti_b_scalar(&f->b, TC_f32, -FLT_MAX);
+        scores = ti_b_where(&f->b, mask, scores, low);
     } else
         scores = added(f, scores, mask);
     TC_STOP_WITH(&f->b, TC_NONE);
     tc_attr_axis *last = tc_new(&rw->ctx->arena, tc_attr_axis);
-    last->axis = tc_type_of(rw->to, scores)->rank - 1;
-    scores = tc_b_1(&f->b, softmax, last, scores);
-    tc_val y = tc_b_matmul(&f->b, scores, tc_rewrite_in(rw, node, 2));
+    last->axis = ti_type_of(rw->to, scores)->rank - 1;
+    scores = ti_b_1(&f->b, softmax, last, scores);
+    tc_val y = ti_b_matmul(&f->b, scores, ti_rewrite_in(rw, node, 2));
     if (!by_bool && !may_be_low(f, mask, 0))
         return y;
-    tc_val seen = rows_seen(f, mask), zero = tc_b_scalar(&f->b, TC_f32, 0);
-    return tc_b_where(&f->b, seen, y, zero);
+    tc_val seen = rows_seen(f, mask), zero = ti_b_scalar(&f->b, TC_f32, 0);
+    return ti_b_where(&f->b, seen, y, zero);
 }
 
 /* The mask of scaled_dot_product_attention as a choice, or the whole spelled out.  A row that is
@@ -297,18 +297,18 @@ static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done
     if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3])
         return TC_OK;
     const tc_attr_sdpa *a = node->attr;
-    const tc_type *t = tc_type_of(rw->from, node->out[0]);
-    tc_val mask = tc_rewrite_in(rw, node, 3), y;
-    if (tc_type_of(rw->to, mask)->dtype != TC_f32 || t->dtype != TC_f32 || t->quant ||
-        tc_rewrite_is_fixed(rw, mask))
+    const tc_type *t = ti_type_of(rw->from, node->out[0]);
+    tc_val mask = ti_rewrite_in(rw, node, 3), y;
+    if (ti_type_of(rw->to, mask)->dtype != TC_f32 || t->dtype != TC_f32 || t->quant ||
+        ti_rewrite_is_fixed(rw, mask))
         return TC_OK;
-    finder f = {tc_build_instead(rw, node), HUGE_LEAST};
+    finder f = {ti_build_instead(rw, node), HUGE_LEAST};
     masking m;
-    bool whole = a->causal || a->gqa || tc_type_of(rw->from, node->in[0])->rank < 3;
+    bool whole = a->causal || a->gqa || ti_type_of(rw->from, node->in[0])->rank < 3;
     if (mask_of(&f, mask, 0, &m) && !m.bias && (whole || isinf(m.low))) {
-        tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
-                       tc_rewrite_in(rw, node, 2), m.kept};
-        y = tc_b_op(&f.b, TC_OP_sdpa, a, in, 4);
+        tc_val in[] = {ti_rewrite_in(rw, node, 0), ti_rewrite_in(rw, node, 1),
+                       ti_rewrite_in(rw, node, 2), m.kept};
+        y = ti_b_op(&f.b, TC_OP_sdpa, a, in, 4);
     } else if (!whole)
         y = spelled_out(&f, node, mask);
     else
@@ -321,26 +321,26 @@ static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_attr_sdpa *a = node->attr;
     if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3] || a->causal || a->gqa ||
-        tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 3)))
+        ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, 3)))
         return TC_OK;
-    const tc_type *t = tc_type_of(rw->from, node->out[0]);
-    if (t->dtype != TC_f32 || t->quant || tc_type_of(rw->from, node->in[0])->rank < 3)
+    const tc_type *t = ti_type_of(rw->from, node->out[0]);
+    if (t->dtype != TC_f32 || t->quant || ti_type_of(rw->from, node->in[0])->rank < 3)
         return TC_OK;
-    finder f = {tc_build_instead(rw, node), HUGE_LEAST};
-    tc_val y = spelled_out(&f, node, tc_rewrite_in(rw, node, 3));
+    finder f = {ti_build_instead(rw, node), HUGE_LEAST};
+    tc_val y = spelled_out(&f, node, ti_rewrite_in(rw, node, 3));
     return replace(&f, y, done);
 }
 
-tc_status tc_tidy_decompose_attention(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_decompose_attention(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {spell_attended};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }
 
-tc_status tc_tidy_convert_attention_masks(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_convert_attention_masks(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {choose_attended};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

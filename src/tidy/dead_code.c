@@ -24,13 +24,13 @@ static size_t graph_index(const tc_module *m, const tc_graph *g)
 /* A graph that a T_CONTROL node runs. */
 static size_t called(const tc_module *m, const tc_node *node, int which)
 {
-    return graph_index(m, tc_node_callee(m, node, which));
+    return graph_index(m, ti_node_callee(m, node, which));
 }
 
 static bool acts(const dead *d, const tc_node *node)
 {
     uint32_t traits = tc_ops[node->op].traits;
-    for (int which = 0; which < tc_node_calls(node); which++)
+    for (int which = 0; which < ti_node_calls(node); which++)
         if (d->acts[called(d->module, node, which)])
             return true;
     return (traits & T_STATE) || node->op == TC_OP_tosa_custom;
@@ -45,7 +45,7 @@ static void visit(dead *d, size_t i)
     d->used[i] = true;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        for (int which = 0; which < tc_node_calls(node); which++)
+        for (int which = 0; which < ti_node_calls(node); which++)
             visit(d, called(d->module, node, which));
         d->acts[i] = d->acts[i] || acts(d, node);
     }
@@ -58,7 +58,7 @@ static void find_live(dead *d, const tc_graph *g)
         d->live[g->out[i]] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         d->live[g->mutation[i].before] = d->live[g->mutation[i].after] = true;
-    for (size_t i = 0; g == tc_main(m) && i < m->n_out_port; i++)
+    for (size_t i = 0; g == ti_main(m) && i < m->n_out_port; i++)
         d->live[m->out_port[i].val] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
@@ -83,11 +83,11 @@ static tc_status drop(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_status drop_nodes(tc_ctx *ctx, dead *d, tc_graph *g)
 {
     static tc_rewriter *const rewriters[] = {drop};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     d->live = tc_new_n(&ctx->scratch, bool, g->n_val);
     find_live(d, g);
-    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), d);
-    tc_arena_rewind(&ctx->scratch, mark);
+    tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), d);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -100,9 +100,9 @@ static void drop_graphs(const dead *d, tc_module *m)
     m->n_graph = kept;
 }
 
-tc_status tc_tidy_remove_dead_code(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_remove_dead_code(tc_ctx *ctx, tc_module *module)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     dead d = {.module = module,
               .acts = tc_new_n(&ctx->scratch, bool, module->n_graph),
               .used = tc_new_n(&ctx->scratch, bool, module->n_graph)};
@@ -114,6 +114,6 @@ tc_status tc_tidy_remove_dead_code(tc_ctx *ctx, tc_module *module)
     memset(d.used, 0, module->n_graph); /* again: what ran a graph may have gone */
     visit(&d, 0);
     drop_graphs(&d, module);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

@@ -24,7 +24,7 @@ enum { LONGEST = 4096 }; /* a transform of n numbers is a matrix of 4 n^2 */
 
 static bool is_complex(const tc_graph *g, tc_val v)
 {
-    return v && tc_type_of(g, v)->dtype == TC_c64;
+    return v && ti_type_of(g, v)->dtype == TC_c64;
 }
 
 /* ---- nodes ---- */
@@ -38,8 +38,8 @@ static pair parts(splitter *s, tc_val old)
     if (!is_complex(s->b.rw->from, old))
         return (pair){now, TC_NONE};
     if (!p->re) {
-        p->re = tc_b_real(&s->b, now);
-        p->im = tc_b_imag(&s->b, now);
+        p->re = ti_b_real(&s->b, now);
+        p->im = ti_b_imag(&s->b, now);
     }
     return *p;
 }
@@ -49,7 +49,7 @@ static void give(splitter *s, int i, pair p)
     tc_val old = s->b.node->out[i];
     TC_STOP(&s->b);
     s->part[old] = p;
-    tc_rewrite_bind(s->b.rw, old, tc_b_complex(&s->b, p.re, p.im));
+    ti_rewrite_bind(s->b.rw, old, ti_b_complex(&s->b, p.re, p.im));
 }
 
 /* ---- Fourier transforms ---- */
@@ -84,8 +84,8 @@ static tc_val matrix(splitter *s, const transform *t)
 {
     int64_t first, n_im = imaginary(t, &first), columns = t->real_in ? t->in : 2 * t->in,
                    rows = t->out + n_im;
-    const tc_type *type = tc_type_make(s->b.ctx, TC_f32, 2, (const int64_t[]){rows, columns});
-    float *m = tc_arena_raw(&s->b.ctx->arena, tc_type_bytes(type));
+    const tc_type *type = ti_type_make(s->b.ctx, TC_f32, 2, (const int64_t[]){rows, columns});
+    float *m = ti_arena_raw(&s->b.ctx->arena, tc_type_bytes(type));
     double turn = 2 * acos(-1) / (double)t->n;
     for (int64_t k = 0; k < t->out; k++)
         for (int64_t j = 0; j < t->in; j++) {
@@ -100,14 +100,14 @@ static tc_val matrix(splitter *s, const transform *t)
             if (!t->real_in)
                 m[(t->out + k - first) * columns + t->in + j] = c;
         }
-    return tc_b_data(&s->b, type, m);
+    return ti_b_data(&s->b, type, m);
 }
 
 /* The axis last, or back to where it was. */
 static tc_val transposed(splitter *s, tc_val x, int64_t axis, bool back)
 {
     TC_STOP_WITH(&s->b, TC_NONE);
-    int32_t rank = tc_b_type(&s->b, x)->rank;
+    int32_t rank = ti_b_type(&s->b, x)->rank;
     int64_t perm[TC_MAX_RANK], k = 0;
     for (int64_t i = 0; i < rank; i++)
         if (back)
@@ -116,7 +116,7 @@ static tc_val transposed(splitter *s, tc_val x, int64_t axis, bool back)
             perm[k++] = i;
     if (!back)
         perm[k] = axis;
-    return tc_b_permute(&s->b, x, perm);
+    return ti_b_permute(&s->b, x, perm);
 }
 
 /* The imaginary parts of all that comes out, y holding those that are computed. */
@@ -124,34 +124,34 @@ static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
 {
     int64_t first, n = imaginary(t, &first);
     TC_STOP_WITH(&s->b, TC_NONE);
-    tc_type type = *tc_b_type(&s->b, y);
+    tc_type type = *ti_b_type(&s->b, y);
     int64_t last = type.rank - 1;
     type.dim[last] = t->out;
     if (!n) {
-        const tc_type *zeros = tc_type_intern(s->b.ctx, &type);
-        void *data = tc_arena_array(&s->b.ctx->arena, 1, tc_type_bytes(zeros), 16);
-        return tc_b_data(&s->b, zeros, data);
+        const tc_type *zeros = ti_type_intern(s->b.ctx, &type);
+        void *data = ti_arena_array(&s->b.ctx->arena, 1, tc_type_bytes(zeros), 16);
+        return ti_b_data(&s->b, zeros, data);
     }
-    y = tc_b_slice(&s->b, y, last, t->out, t->out + n, 1);
+    y = ti_b_slice(&s->b, y, last, t->out, t->out + n, 1);
     if (n == t->out)
         return y;
     int64_t around[2 * TC_MAX_RANK] = {0};
     around[2 * last] = first;
     around[2 * last + 1] = t->out - first - n;
-    return tc_b_pad(&s->b, y, around, 0);
+    return ti_b_pad(&s->b, y, around, 0);
 }
 
 static pair transformed(splitter *s, pair x, int64_t axis, const transform *t)
 {
     x.re = transposed(s, x.re, axis, false);
     TC_STOP_WITH(&s->b, x);
-    int64_t last = tc_b_type(&s->b, x.re)->rank - 1;
+    int64_t last = ti_b_type(&s->b, x.re)->rank - 1;
     if (!t->real_in)
-        x.re = tc_b_cat(&s->b, last, (tc_val[]){x.re, transposed(s, x.im, axis, false)}, 2);
-    tc_val y = tc_b_linear(&s->b, x.re, matrix(s, t), TC_NONE);
+        x.re = ti_b_cat(&s->b, last, (tc_val[]){x.re, transposed(s, x.im, axis, false)}, 2);
+    tc_val y = ti_b_linear(&s->b, x.re, matrix(s, t), TC_NONE);
     if (t->real_out)
         return (pair){transposed(s, y, axis, true), TC_NONE};
-    tc_val re = transposed(s, tc_b_slice(&s->b, y, last, 0, t->out, 1), axis, true);
+    tc_val re = transposed(s, ti_b_slice(&s->b, y, last, 0, t->out, 1), axis, true);
     return (pair){re, transposed(s, with_zeros(s, y, t), axis, true)};
 }
 
@@ -166,7 +166,7 @@ static double factor_of(const tc_attr_fft *a, int64_t n)
 static bool transforms(splitter *s)
 {
     const tc_attr_fft *a = s->b.node->attr;
-    const tc_type *x = tc_type_of(s->b.rw->from, s->b.node->in[0]);
+    const tc_type *x = ti_type_of(s->b.rw->from, s->b.node->in[0]);
     bool from_real = a->kind == TC_fft_kind_real_to_complex,
          to_real = a->kind == TC_fft_kind_complex_to_real,
          inverse = to_real || a->kind == TC_fft_kind_inverse;
@@ -195,7 +195,7 @@ static bool transforms(splitter *s)
         p = transformed(s, p, axis, &t);
     }
     if (to_real && s->b.status == TC_OK)
-        tc_rewrite_bind(s->b.rw, s->b.node->out[0], p.re);
+        ti_rewrite_bind(s->b.rw, s->b.node->out[0], p.re);
     else
         give(s, 0, p);
     return true;
@@ -205,16 +205,16 @@ static bool transforms(splitter *s)
 
 static pair constant(splitter *s)
 {
-    tc_tensor c = tc_tensor_of(s->b.rw->from, s->b.node->out[0]);
-    const tc_type *type = tc_type_make(s->b.ctx, TC_f32, c.type->rank, c.type->dim);
-    tc_tensor re = tc_tensor_new(&s->b.ctx->arena, type),
-              im = tc_tensor_new(&s->b.ctx->arena, type);
+    tc_tensor c = ti_tensor_of(s->b.rw->from, s->b.node->out[0]);
+    const tc_type *type = ti_type_make(s->b.ctx, TC_f32, c.type->rank, c.type->dim);
+    tc_tensor re = ti_tensor_new(&s->b.ctx->arena, type),
+              im = ti_tensor_new(&s->b.ctx->arena, type);
     const float *v = c.data;
     for (int64_t i = 0; i < tc_type_count(type); i++) {
         ((float *)re.data)[i] = v[2 * i];
         ((float *)im.data)[i] = v[2 * i + 1];
     }
-    return (pair){tc_b_data(&s->b, type, re.data), tc_b_data(&s->b, type, im.data)};
+    return (pair){ti_b_data(&s->b, type, re.data), ti_b_data(&s->b, type, im.data)};
 }
 
 /* Operand i as a pair whose imaginary part is there. */
@@ -222,7 +222,7 @@ static pair whole(splitter *s, int i)
 {
     pair p = parts(s, s->b.node->in[i]);
     if (!p.im)
-        p.im = tc_b_mul(&s->b, p.re, tc_b_scalar(&s->b, TC_f32, 0));
+        p.im = ti_b_mul(&s->b, p.re, ti_b_scalar(&s->b, TC_f32, 0));
     return p;
 }
 
@@ -241,7 +241,7 @@ static void both(splitter *s)
             pair p = parts(s, node->in[i]);
             in[i] = k ? p.im : p.re;
         }
-        made[k] = tc_b_ops(&s->b, node->op, node->attr, in, node->n_in, node->n_out);
+        made[k] = ti_b_ops(&s->b, node->op, node->attr, in, node->n_in, node->n_out);
     }
     for (int i = 0; i < node->n_out && s->b.status == TC_OK; i++)
         give(s, i, (pair){made[0]->out[i], made[1]->out[i]});
@@ -251,8 +251,8 @@ static void both(splitter *s)
 static void added(splitter *s)
 {
     pair x = whole(s, 0), y = whole(s, 1);
-    tc_val re = tc_b_op(&s->b, s->b.node->op, s->b.node->attr, (tc_val[]){x.re, y.re}, 2);
-    tc_val im = tc_b_op(&s->b, s->b.node->op, s->b.node->attr, (tc_val[]){x.im, y.im}, 2);
+    tc_val re = ti_b_op(&s->b, s->b.node->op, s->b.node->attr, (tc_val[]){x.re, y.re}, 2);
+    tc_val im = ti_b_op(&s->b, s->b.node->op, s->b.node->attr, (tc_val[]){x.im, y.im}, 2);
     give(s, 0, (pair){re, im});
 }
 
@@ -261,15 +261,15 @@ static void multiplied(splitter *s)
     pair x = parts(s, s->b.node->in[0]), y = parts(s, s->b.node->in[1]);
     tc_op op = s->b.node->op;
     if (!x.im || !y.im) {
-        tc_val re = tc_b_binary(&s->b, op, x.re, y.re);
-        tc_val im = tc_b_binary(&s->b, op, x.im ? x.im : x.re, x.im ? y.re : y.im);
+        tc_val re = ti_b_binary(&s->b, op, x.re, y.re);
+        tc_val im = ti_b_binary(&s->b, op, x.im ? x.im : x.re, x.im ? y.re : y.im);
         give(s, 0, (pair){re, im});
         return;
     }
-    tc_val ii = tc_b_binary(&s->b, op, x.im, y.im), rr = tc_b_binary(&s->b, op, x.re, y.re);
-    tc_val re = tc_b_sub(&s->b, rr, ii);
-    tc_val ir = tc_b_binary(&s->b, op, x.im, y.re), ri = tc_b_binary(&s->b, op, x.re, y.im);
-    tc_val im = tc_b_add(&s->b, ri, ir);
+    tc_val ii = ti_b_binary(&s->b, op, x.im, y.im), rr = ti_b_binary(&s->b, op, x.re, y.re);
+    tc_val re = ti_b_sub(&s->b, rr, ii);
+    tc_val ir = ti_b_binary(&s->b, op, x.im, y.re), ri = ti_b_binary(&s->b, op, x.re, y.im);
+    tc_val im = ti_b_add(&s->b, ri, ir);
     give(s, 0, (pair){re, im});
 }
 
@@ -280,31 +280,31 @@ static void divided(splitter *s)
     pair x = whole(s, 0), y = parts(s, s->b.node->in[1]);
     tc_val size = y.re;
     if (y.im) {
-        size = tc_b_mul(&s->b, y.im, y.im);
-        size = tc_b_add(&s->b, tc_b_mul(&s->b, y.re, y.re), size);
-        tc_val ii = tc_b_mul(&s->b, x.im, y.im), rr = tc_b_mul(&s->b, x.re, y.re);
-        tc_val re = tc_b_add(&s->b, rr, ii);
-        tc_val ri = tc_b_mul(&s->b, x.re, y.im), ir = tc_b_mul(&s->b, x.im, y.re);
-        x.im = tc_b_sub(&s->b, ir, ri);
+        size = ti_b_mul(&s->b, y.im, y.im);
+        size = ti_b_add(&s->b, ti_b_mul(&s->b, y.re, y.re), size);
+        tc_val ii = ti_b_mul(&s->b, x.im, y.im), rr = ti_b_mul(&s->b, x.re, y.re);
+        tc_val re = ti_b_add(&s->b, rr, ii);
+        tc_val ri = ti_b_mul(&s->b, x.re, y.im), ir = ti_b_mul(&s->b, x.im, y.re);
+        x.im = ti_b_sub(&s->b, ir, ri);
         x.re = re;
     }
-    x.re = tc_b_2(&s->b, div, a, x.re, size);
-    x.im = tc_b_2(&s->b, div, a, x.im, size);
+    x.re = ti_b_2(&s->b, div, a, x.re, size);
+    x.im = ti_b_2(&s->b, div, a, x.im, size);
     give(s, 0, x);
 }
 
 /* complex(re, im): both as large as the result. */
 static void joined(splitter *s)
 {
-    const tc_type *y = tc_type_of(s->b.rw->from, s->b.node->out[0]);
-    tc_val re = tc_b_expand(&s->b, tc_b_in(&s->b, 0), y->rank, y->dim);
-    give(s, 0, (pair){re, tc_b_expand(&s->b, tc_b_in(&s->b, 1), y->rank, y->dim)});
+    const tc_type *y = ti_type_of(s->b.rw->from, s->b.node->out[0]);
+    tc_val re = ti_b_expand(&s->b, ti_b_in(&s->b, 0), y->rank, y->dim);
+    give(s, 0, (pair){re, ti_b_expand(&s->b, ti_b_in(&s->b, 1), y->rank, y->dim)});
 }
 
 static void bind_real(splitter *s, tc_val v)
 {
     if (s->b.status == TC_OK)
-        tc_rewrite_bind(s->b.rw, s->b.node->out[0], v);
+        ti_rewrite_bind(s->b.rw, s->b.node->out[0], v);
 }
 
 /* false: nothing here knows this operator on complex numbers. */
@@ -326,7 +326,7 @@ static bool split_node(splitter *s)
         return true;
     case TC_OP_abs: {
         pair p = parts(s, node->in[0]);
-        bind_real(s, tc_b_hypot(&s->b, p.re, p.im));
+        bind_real(s, ti_b_hypot(&s->b, p.re, p.im));
         return true;
     }
     case TC_OP_fft:
@@ -354,7 +354,7 @@ static bool split_node(splitter *s)
         return false;
     for (int i = 0; i < node->n_in; i++) /* data of one kind; indices aside */
         if (node->in[i] && !is_complex(s->b.rw->from, node->in[i]) &&
-            tc_is_float(tc_type_of(s->b.rw->from, node->in[i])->dtype))
+            ti_is_float(ti_type_of(s->b.rw->from, node->in[i])->dtype))
             return false;
     both(s);
     return true;
@@ -362,7 +362,7 @@ static bool split_node(splitter *s)
 
 static tc_status split_complex(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    splitter s = {tc_build_instead(rw, node), rw->user};
+    splitter s = {ti_build_instead(rw, node), rw->user};
     bool any = false;
     for (int i = 0; i < node->n_in; i++)
         any = any || is_complex(rw->from, node->in[i]);
@@ -373,7 +373,7 @@ static tc_status split_complex(tc_rewrite *rw, const tc_node *node, bool *done)
     return s.b.status;
 }
 
-tc_status tc_tidy_expand_complex(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_expand_complex(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {split_complex};
     for (size_t i = 0; i < module->n_graph; i++) {
@@ -382,7 +382,7 @@ tc_status tc_tidy_expand_complex(tc_ctx *ctx, tc_module *module)
         for (size_t v = 1; v < g->n_val && !any; v++)
             any = is_complex(g, (tc_val)v);
         if (any)
-            TC_TRY(tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters),
+            TC_TRY(ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters),
                                     tc_new_n(&ctx->arena, pair, g->n_val)));
     }
     return TC_OK;

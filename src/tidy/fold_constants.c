@@ -18,7 +18,7 @@ static bool foldable(const tc_rewrite *rw, const tc_node *node)
         (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
         return false;
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, i)))
+        if (node->in[i] && !ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, i)))
             return false;
     return true;
 }
@@ -27,8 +27,8 @@ static bool foldable(const tc_rewrite *rw, const tc_node *node)
  * does the operator behind it. */
 static bool widens(const tc_rewrite *rw, const tc_node *node)
 {
-    return node->op == TC_OP_tosa_rescale && tc_type_bytes(tc_type_of(rw->from, node->out[0])) >
-                                                 tc_type_bytes(tc_type_of(rw->from, node->in[0]));
+    return node->op == TC_OP_tosa_rescale && tc_type_bytes(ti_type_of(rw->from, node->out[0])) >
+                                                 tc_type_bytes(ti_type_of(rw->from, node->in[0]));
 }
 
 static bool fits(const tc_rewrite *rw, const tc_node *node)
@@ -36,9 +36,9 @@ static bool fits(const tc_rewrite *rw, const tc_node *node)
     size_t in = 0, out = 0;
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i])
-            in += tc_type_bytes(tc_type_of(rw->from, node->in[i]));
+            in += tc_type_bytes(ti_type_of(rw->from, node->in[i]));
     for (int i = 0; i < node->n_out; i++)
-        out += tc_type_bytes(tc_type_of(rw->from, node->out[i]));
+        out += tc_type_bytes(ti_type_of(rw->from, node->out[i]));
     return out <= ALWAYS_FITS || out / 4 <= in;
 }
 
@@ -49,11 +49,11 @@ static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
     tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
     tc_tensor *out = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_out);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, i));
+        in[i] = ti_tensor_of(rw->to, ti_rewrite_in(rw, node, i));
     tc_trial trial;
-    tc_trial_begin(ctx, &trial);
-    tc_status status = tc_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, out, &ctx->arena);
-    tc_trial_end(ctx, &trial);
+    ti_trial_begin(ctx, &trial);
+    tc_status status = ti_eval_node((tc_graph *)(uintptr_t)rw->from, node, in, out, &ctx->arena);
+    ti_trial_end(ctx, &trial);
     return status == TC_OK ? out : NULL;
 }
 
@@ -62,48 +62,48 @@ static tc_status fold_constants(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!foldable(rw, node) || widens(rw, node) || !fits(rw, node))
         return TC_OK;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
     const tc_tensor *out = evaluate(rw, node);
     for (int i = 0; out && i < node->n_out; i++)
-        tc_rewrite_bind(rw, node->out[i],
-                        tc_graph_const(rw->to, tc_type_of(rw->from, node->out[i]), out[i].data,
+        ti_rewrite_bind(rw, node->out[i],
+                        ti_graph_const(rw->to, ti_type_of(rw->from, node->out[i]), out[i].data,
                                        NULL, node->loc));
     *done = out != NULL;
-    tc_arena_rewind(&rw->ctx->scratch, mark);
+    ti_arena_rewind(&rw->ctx->scratch, mark);
     return TC_OK;
 }
 
 /* cond(constant, x...) => the nodes of the graph that it takes, on x... */
 static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_cond || !tc_rewrite_is_fixed(rw, tc_rewrite_in(rw, node, 0)))
+    if (node->op != TC_OP_cond || !ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, 0)))
         return TC_OK;
     const tc_attr_cond *a = node->attr;
-    tc_tensor test = tc_tensor_of(rw->to, tc_rewrite_in(rw, node, 0));
-    const tc_graph *g = tc_module_find(
+    tc_tensor test = ti_tensor_of(rw->to, ti_rewrite_in(rw, node, 0));
+    const tc_graph *g = ti_module_find(
         rw->from->module, *(const uint8_t *)test.data ? a->then_graph : a->else_graph);
     if (!g || g->n_mutation || g->n_in != (size_t)node->n_in - 1 || g->n_out < (size_t)node->n_out)
         return TC_OK;
     for (int i = 0; i < node->n_out; i++)
-        if (tc_type_of(g, g->out[i]) != tc_type_of(rw->from, node->out[i]))
+        if (ti_type_of(g, g->out[i]) != ti_type_of(rw->from, node->out[i]))
             return TC_OK;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
     tc_rewrite inner = {rw->ctx, g, rw->to, tc_new_n(&rw->ctx->scratch, tc_val, g->n_val), NULL,
                         NULL};
     for (size_t i = 0; i < g->n_in; i++)
-        inner.now[g->in[i]] = tc_rewrite_in(rw, node, (int)i + 1);
+        inner.now[g->in[i]] = ti_rewrite_in(rw, node, (int)i + 1);
     for (size_t k = 0; k < g->n_node; k++)
-        tc_rewrite_copy(&inner, g->node[k]);
+        ti_rewrite_copy(&inner, g->node[k]);
     for (int i = 0; i < node->n_out; i++)
-        tc_rewrite_bind(rw, node->out[i], inner.now[g->out[i]]);
-    tc_arena_rewind(&rw->ctx->scratch, mark);
+        ti_rewrite_bind(rw, node->out[i], inner.now[g->out[i]]);
+    ti_arena_rewind(&rw->ctx->scratch, mark);
     *done = true;
     return TC_OK;
 }
 
-tc_status tc_tidy_fold_constants(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_fold_constants(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {fold_constants, take_branch};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -30,19 +30,19 @@ typedef struct offsets {
 static bool is_known(const tc_graph *g, tc_val v)
 {
     return !v ||
-           (tc_is_const(g, v) && tc_type_of(g, v)->dtype == TC_f32 && !tc_type_of(g, v)->quant);
+           (ti_is_const(g, v) && ti_type_of(g, v)->dtype == TC_f32 && !ti_type_of(g, v)->quant);
 }
 
 /* A layer that adds along what it multiplies: the channels of its operand are axis `axis`. */
 static bool takes_offset(const tc_graph *g, const tc_node *node, tc_val v, int axis)
 {
-    const tc_type *x = tc_type_of(g, v);
+    const tc_type *x = ti_type_of(g, v);
     if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || node->in[0] != v ||
         node->in[1] == v || !node->in[1] || !is_known(g, node->in[1]) ||
         (node->n_in > 2 && (node->in[2] == v || !is_known(g, node->in[2]))))
         return false;
     if (node->op == TC_OP_linear)
-        return axis == x->rank - 1 && tc_type_of(g, node->in[1])->rank == 2;
+        return axis == x->rank - 1 && ti_type_of(g, node->in[1])->rank == 2;
     const tc_attr_conv *a = node->attr;
     for (int i = 0; i < a->pad.n; i++)
         if (a->pad.v[i])
@@ -60,7 +60,7 @@ static bool can_lose(const offsets *o, const tc_graph *g, tc_val v, int axis)
         int next = -1;
         if (takes_offset(g, *r, v, axis))
             continue;
-        next = tc_moved_axis(g, *r, axis);
+        next = ti_moved_axis(g, *r, axis);
         if (next < 0 || !can_lose(o, g, (*r)->out[0], next))
             return false;
     }
@@ -90,15 +90,15 @@ static double noise(tc_tensor w, tc_tensor gain, bool inside)
     int64_t n = w.type->dim[0], c = w.type->dim[1], each = tc_type_count(w.type) / (n * c);
     double most_gain = 0, squares = 0, sum = 0;
     for (int64_t k = 0; k < c; k++) {
-        double g = inside ? 1 : tc_load_f64(gain, k);
+        double g = inside ? 1 : ti_load_f64(gain, k);
         most_gain = fmax(most_gain, fabs(g));
         squares += g * g;
     }
     for (int64_t i = 0; i < n; i++) {
         double most = 0, weights = 0;
         for (int64_t k = 0; k < c * each; k++) {
-            double x = tc_load_f64(w, i * c * each + k);
-            x *= inside ? tc_load_f64(gain, k / each) : 1;
+            double x = ti_load_f64(w, i * c * each + k);
+            x *= inside ? ti_load_f64(gain, k / each) : 1;
             most = fmax(most, fabs(x));
             weights += x * x;
         }
@@ -113,16 +113,16 @@ static double noise_behind(const offsets *o, const tc_graph *g, tc_val v, tc_ten
 {
     double sum = 0;
     for (const tc_node **r = o->reader[v]; *r; r++)
-        sum += is_layer(*r) ? noise(tc_tensor_of(g, (*r)->in[1]), gain, inside)
+        sum += is_layer(*r) ? noise(ti_tensor_of(g, (*r)->in[1]), gain, inside)
                             : noise_behind(o, g, (*r)->out[0], gain, inside);
     return sum;
 }
 
 static bool all_are(const tc_graph *g, tc_val v, double number)
 {
-    tc_tensor t = tc_tensor_of(g, v);
+    tc_tensor t = ti_tensor_of(g, v);
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        if (tc_load_f64(t, i) != number)
+        if (ti_load_f64(t, i) != number)
             return false;
     return true;
 }
@@ -132,25 +132,25 @@ static bool is_norm(const tc_graph *g, const tc_node *node)
 {
     return node->op == TC_OP_layer_norm && node->n_in >= 3 && node->in[2] &&
            ((const tc_attr_layer_norm *)node->attr)->n_axes == 1 && is_known(g, node->in[2]) &&
-           tc_type_of(g, node->out[0])->dtype == TC_f32;
+           ti_type_of(g, node->out[0])->dtype == TC_f32;
 }
 
 /* Whether its gain leaves it too. */
 static bool loses_gain(const offsets *o, const tc_graph *g, const tc_node *norm)
 {
     if (!norm->in[1] || !is_known(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
-        tc_type_count(tc_type_of(g, norm->in[1])) <= MATRIX_ROW)
+        tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW)
         return false;
-    tc_tensor gain = tc_tensor_of(g, norm->in[1]);
+    tc_tensor gain = ti_tensor_of(g, norm->in[1]);
     return noise_behind(o, g, norm->out[0], gain, true) <=
            noise_behind(o, g, norm->out[0], gain, false);
 }
 
 static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
 {
-    const uint32_t *count = tc_graph_readers(ctx, g);
+    const uint32_t *count = ti_graph_readers(ctx, g);
     uint32_t *n = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
-    o->pinned = tc_graph_pinned(ctx, g);
+    o->pinned = ti_graph_pinned(ctx, g);
     o->norm = tc_new_n(&ctx->scratch, const tc_node *, g->n_val);
     o->bare = tc_new_n(&ctx->scratch, bool, g->n_val);
     o->reader = tc_new_n(&ctx->scratch, const tc_node **, g->n_val);
@@ -163,7 +163,7 @@ static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (!is_norm(g, node) ||
-            !can_lose(o, g, node->out[0], tc_type_of(g, node->out[0])->rank - 1))
+            !can_lose(o, g, node->out[0], ti_type_of(g, node->out[0])->rank - 1))
             continue;
         bool bare = loses_gain(o, g, node);
         if (bare || !all_are(g, node->in[2], 0))
@@ -178,10 +178,10 @@ static void forget_name(tc_rewrite *rw, const tc_node *node)
 
 static tc_val all_ones(tc_rewrite *rw, const tc_node *norm)
 {
-    tc_tensor one = tc_tensor_new(&rw->ctx->arena, tc_type_of(rw->from, norm->in[1]));
+    tc_tensor one = ti_tensor_new(&rw->ctx->arena, ti_type_of(rw->from, norm->in[1]));
     for (int64_t i = 0; i < tc_type_count(one.type); i++)
-        tc_store_f64(one, i, 1);
-    return tc_graph_const(rw->to, one.type, one.data, NULL, norm->loc);
+        ti_store_f64(one, i, 1);
+    return ti_graph_const(rw->to, one.type, one.data, NULL, norm->loc);
 }
 
 static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -192,12 +192,12 @@ static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val zero = TC_NONE, one = TC_NONE;
     if (node->op == TC_OP_layer_norm) {
         one = o->bare[node->out[0]] ? all_ones(rw, node) : TC_NONE;
-        const tc_type *type = tc_type_of(rw->from, node->in[2]);
-        tc_tensor none = tc_tensor_new(&rw->ctx->arena, type);
+        const tc_type *type = ti_type_of(rw->from, node->in[2]);
+        tc_tensor none = ti_tensor_new(&rw->ctx->arena, type);
         memset(none.data, 0, tc_type_bytes(type));
-        zero = tc_graph_const(rw->to, type, none.data, NULL, node->loc);
+        zero = ti_graph_const(rw->to, type, none.data, NULL, node->loc);
     }
-    tc_rewrite_copy(rw, node);
+    ti_rewrite_copy(rw, node);
     if (zero)
         rw->to->node[rw->to->n_node - 1]->in[2] = zero;
     if (one)
@@ -211,30 +211,30 @@ static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
 static tc_val with_offset(tc_rewrite *rw, const tc_node *node, const tc_node *norm)
 {
     const tc_graph *g = rw->from;
-    tc_tensor w = tc_tensor_of(g, node->in[1]), b = tc_tensor_of(g, norm->in[2]);
+    tc_tensor w = ti_tensor_of(g, node->in[1]), b = ti_tensor_of(g, norm->in[2]);
     bool has = node->n_in > 2 && node->in[2];
     int64_t n = w.type->dim[0], c = w.type->dim[1], each = tc_type_count(w.type) / (n * c);
-    tc_tensor t = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, 1, &n));
+    tc_tensor t = ti_tensor_new(&rw->ctx->arena, ti_type_make(rw->ctx, TC_f32, 1, &n));
     for (int64_t i = 0; i < n; i++) {
-        double sum = has ? tc_load_f64(tc_tensor_of(g, node->in[2]), i) : 0;
+        double sum = has ? ti_load_f64(ti_tensor_of(g, node->in[2]), i) : 0;
         for (int64_t k = 0; k < c * each; k++)
-            sum += tc_load_f64(w, i * c * each + k) * tc_load_f64(b, k / each);
-        tc_store_f64(t, i, sum);
+            sum += ti_load_f64(w, i * c * each + k) * ti_load_f64(b, k / each);
+        ti_store_f64(t, i, sum);
     }
     const char *name = has ? g->val[node->in[2]]->name : NULL;
-    return tc_graph_const(rw->to, t.type, t.data, name, node->loc);
+    return ti_graph_const(rw->to, t.type, t.data, name, node->loc);
 }
 
 /* w g, each input channel by its gain. */
 static tc_val with_gain(tc_rewrite *rw, const tc_node *node, const tc_node *norm)
 {
     const tc_graph *g = rw->from;
-    tc_tensor w = tc_tensor_of(g, node->in[1]), gain = tc_tensor_of(g, norm->in[1]);
-    tc_tensor t = tc_tensor_new(&rw->ctx->arena, w.type);
+    tc_tensor w = ti_tensor_of(g, node->in[1]), gain = ti_tensor_of(g, norm->in[1]);
+    tc_tensor t = ti_tensor_new(&rw->ctx->arena, w.type);
     int64_t c = w.type->dim[1], each = tc_type_count(w.type) / (w.type->dim[0] * c);
     for (int64_t i = 0; i < tc_type_count(w.type); i++)
-        tc_store_f64(t, i, tc_load_f64(w, i) * tc_load_f64(gain, i / each % c));
-    return tc_graph_const(rw->to, t.type, t.data, g->val[node->in[1]]->name, node->loc);
+        ti_store_f64(t, i, ti_load_f64(w, i) * ti_load_f64(gain, i / each % c));
+    return ti_graph_const(rw->to, t.type, t.data, g->val[node->in[1]]->name, node->loc);
 }
 
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -247,20 +247,20 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     if (o->bare[node->in[0]])
         in[1] = with_gain(rw, node, norm);
     in[2] = with_offset(rw, node, norm);
-    tc_build b = tc_build_instead(rw, node);
-    return tc_b_again(&b, in, 3, done);
+    tc_build b = ti_build_instead(rw, node);
+    return ti_b_again(&b, in, 3, done);
 }
 
-tc_status tc_tidy_fold_norm_affine(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_fold_norm_affine(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {without, take};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         offsets o = {0};
         look(&o, ctx, module->graph[i]);
-        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &o);
-        tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &o);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }

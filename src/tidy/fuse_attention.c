@@ -12,7 +12,7 @@
 
 static const tc_node *made_by(const tc_graph *g, tc_val v, tc_op op)
 {
-    const tc_node *def = tc_def(g, v);
+    const tc_node *def = ti_def(g, v);
     return def && def->op == op ? def : NULL;
 }
 
@@ -21,12 +21,12 @@ static tc_val without_factor(const tc_graph *g, tc_val v, double *scale)
 {
     const tc_node *def = made_by(g, v, TC_OP_mul);
     for (int i = 0; def && i < 2; i++) {
-        tc_tensor t = tc_tensor_of(g, def->in[i]);
-        if (!t.data || !tc_is_const(g, def->in[i]) || t.type->dtype != TC_f32 || t.type->quant ||
+        tc_tensor t = ti_tensor_of(g, def->in[i]);
+        if (!t.data || !ti_is_const(g, def->in[i]) || t.type->dtype != TC_f32 || t.type->quant ||
             tc_type_count(t.type) != 1 ||
-            tc_type_of(g, def->in[1 - i])->rank != tc_type_of(g, v)->rank)
+            ti_type_of(g, def->in[1 - i])->rank != ti_type_of(g, v)->rank)
             continue;
-        double x = tc_load_f64(t, 0);
+        double x = ti_load_f64(t, 0);
         if (!(x > 0) || !(x < 1e30))
             continue;
         *scale *= x;
@@ -51,9 +51,9 @@ static tc_val unturned(const tc_graph *g, tc_val v)
 
 static bool is_matrices(const tc_graph *g, tc_val v, const tc_type *like)
 {
-    const tc_type *t = tc_type_of(g, v);
+    const tc_type *t = ti_type_of(g, v);
     if (t->dtype != TC_f32 || t->quant || t->rank != like->rank || t->rank < 3 ||
-        tc_is_const(g, v))
+        ti_is_const(g, v))
         return false;
     for (int i = 0; i + 2 < t->rank; i++)
         if (t->dim[i] != like->dim[i])
@@ -66,9 +66,9 @@ static tc_status spelled_attention(tc_rewrite *rw, const tc_node *node, bool *do
     const tc_graph *g = rw->from;
     const tc_node *shares =
         node->op == TC_OP_matmul ? made_by(g, node->in[0], TC_OP_softmax) : NULL;
-    const tc_type *y = tc_type_of(g, node->out[0]);
+    const tc_type *y = ti_type_of(g, node->out[0]);
     if (!shares || y->rank < 3 || rw->readers[shares->out[0]] != 1 ||
-        ((const tc_attr_axis *)shares->attr)->axis != tc_type_of(g, shares->out[0])->rank - 1)
+        ((const tc_attr_axis *)shares->attr)->axis != ti_type_of(g, shares->out[0])->rank - 1)
         return TC_OK;
     double scale = 1;
     tc_val x = without_factor(g, shares->in[0], &scale);
@@ -80,14 +80,14 @@ static tc_status spelled_attention(tc_rewrite *rw, const tc_node *node, bool *do
     k = k ? without_factor(g, k, &scale) : k;
     if (!k || !is_matrices(g, q, y) || !is_matrices(g, k, y) || !is_matrices(g, node->in[1], y))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    tc_attr_sdpa *a = tc_b_attr(&b, sdpa, .scale = scale);
-    return tc_b_replace(&b, tc_b_3(&b, sdpa, a, rw->now[q], rw->now[k], tc_b_in(&b, 1)), done);
+    tc_build b = ti_build_instead(rw, node);
+    tc_attr_sdpa *a = ti_b_attr(&b, sdpa, .scale = scale);
+    return ti_b_replace(&b, ti_b_3(&b, sdpa, a, rw->now[q], rw->now[k], ti_b_in(&b, 1)), done);
 }
 
-tc_status tc_tidy_fuse_attention(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_fuse_attention(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {spelled_attention};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -20,23 +20,23 @@
 
 static bool is_f32(const tc_rewrite *rw, tc_val v)
 {
-    const tc_type *t = v ? tc_type_of(rw->to, v) : NULL;
+    const tc_type *t = v ? ti_type_of(rw->to, v) : NULL;
     return t && t->dtype == TC_f32 && !t->quant;
 }
 
 /* The node that makes v, if it is of this operator. */
 static const tc_node *made_by(const tc_rewrite *rw, tc_val v, tc_op op)
 {
-    const tc_node *def = v ? tc_def(rw->to, v) : NULL;
+    const tc_node *def = v ? ti_def(rw->to, v) : NULL;
     return def && def->op == op && is_f32(rw, v) ? def : NULL;
 }
 
 /* A constant that is 1 everywhere and makes nothing larger. */
 static bool is_one(const tc_rewrite *rw, tc_val v)
 {
-    tc_tensor t = tc_tensor_of(rw->to, v);
-    return t.data && tc_rewrite_is_fixed(rw, v) && tc_type_count(t.type) == 1 &&
-           tc_load_f64(t, 0) == 1;
+    tc_tensor t = ti_tensor_of(rw->to, v);
+    return t.data && ti_rewrite_is_fixed(rw, v) && tc_type_count(t.type) == 1 &&
+           ti_load_f64(t, 0) == 1;
 }
 
 /* x where v is 1 + e^x; else none. */
@@ -48,7 +48,7 @@ static tc_val one_and_exp(const tc_rewrite *rw, tc_val v)
     for (int i = 0; i < 2; i++) {
         const tc_node *e = made_by(rw, sum->in[i], TC_OP_exp);
         if (e && is_one(rw, sum->in[1 - i]) &&
-            tc_type_of(rw->to, sum->in[i])->rank == tc_type_of(rw->to, v)->rank)
+            ti_type_of(rw->to, sum->in[i])->rank == ti_type_of(rw->to, v)->rank)
             return e->in[0];
     }
     return TC_NONE;
@@ -58,7 +58,7 @@ static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, boo
 {
     tc_attr_softplus *a = tc_new(&rw->ctx->arena, tc_attr_softplus);
     *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is nothing beside 20 */
-    return tc_rewrite_as(rw, node, TC_OP_softplus, a, x, done);
+    return ti_rewrite_as(rw, node, TC_OP_softplus, a, x, done);
 }
 
 /* Below it, the ends of log(y / (1 - y)), both clamped, and of logit are the same but for rounding.
@@ -107,13 +107,13 @@ static tc_status put_logit(tc_rewrite *rw, const tc_node *node, tc_val x, double
         tc_attr_clamp *a = tc_new(&rw->ctx->arena, tc_attr_clamp);
         double most = (double)(float)log((1 - eps) / eps); /* the last bits are the library's */
         *a = (tc_attr_clamp){.lo = -most, .hi = most};
-        return tc_rewrite_as(rw, node, TC_OP_clamp, a, s->in[0], done);
+        return ti_rewrite_as(rw, node, TC_OP_clamp, a, s->in[0], done);
     }
     if (node->op == TC_OP_logit)
         return TC_OK;
     tc_attr_logit *a = tc_new(&rw->ctx->arena, tc_attr_logit);
     a->eps = eps;
-    return tc_rewrite_as(rw, node, TC_OP_logit, a, x, done);
+    return ti_rewrite_as(rw, node, TC_OP_logit, a, x, done);
 }
 
 static tc_status logits(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -121,7 +121,7 @@ static tc_status logits(tc_rewrite *rw, const tc_node *node, bool *done)
     double eps = -1;
     if (node->op != TC_OP_log && node->op != TC_OP_logit)
         return TC_OK;
-    tc_val x = tc_rewrite_in(rw, node, 0);
+    tc_val x = ti_rewrite_in(rw, node, 0);
     if (!is_f32(rw, x))
         return TC_OK;
     if (node->op == TC_OP_logit)
@@ -135,18 +135,18 @@ static tc_status logarithm(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_log && node->op != TC_OP_log1p)
         return TC_OK;
-    tc_val x = tc_rewrite_in(rw, node, 0);
+    tc_val x = ti_rewrite_in(rw, node, 0);
     const tc_node *e = made_by(rw, x, TC_OP_exp), *p = made_by(rw, x, TC_OP_softmax),
                   *s = made_by(rw, x, TC_OP_sigmoid), *sum = made_by(rw, x, TC_OP_sum);
     if (node->op == TC_OP_log1p)
         return e ? put_softplus(rw, node, e->in[0], done) : TC_OK;
     if (p)
-        return tc_rewrite_as(rw, node, TC_OP_log_softmax, p->attr, p->in[0], done);
+        return ti_rewrite_as(rw, node, TC_OP_log_softmax, p->attr, p->in[0], done);
     if (s)
-        return tc_rewrite_as(rw, node, TC_OP_log_sigmoid, NULL, s->in[0], done);
+        return ti_rewrite_as(rw, node, TC_OP_log_sigmoid, NULL, s->in[0], done);
     e = sum ? made_by(rw, sum->in[0], TC_OP_exp) : NULL;
     if (e)
-        return tc_rewrite_as(rw, node, TC_OP_logsumexp, sum->attr, e->in[0], done);
+        return ti_rewrite_as(rw, node, TC_OP_logsumexp, sum->attr, e->in[0], done);
     tc_val inside = one_and_exp(rw, x);
     return inside ? put_softplus(rw, node, inside, done) : TC_OK;
 }
@@ -157,7 +157,7 @@ static tc_val without_max(const tc_rewrite *rw, tc_val v, int64_t axis)
     const tc_node *less = made_by(rw, v, TC_OP_sub);
     if (!less || ((const tc_attr_alpha *)less->attr)->alpha != 1)
         return v;
-    const tc_node *max = tc_def(rw->to, less->in[1]);
+    const tc_node *max = ti_def(rw->to, less->in[1]);
     if (!max || max->in[0] != less->in[0])
         return v;
     const tc_attr_axes *a = max->op == TC_OP_amax ? max->attr : NULL;
@@ -172,30 +172,30 @@ static tc_status around_max(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_softmax && node->op != TC_OP_log_softmax)
         return TC_OK;
-    tc_val v = tc_rewrite_in(rw, node, 0),
+    tc_val v = ti_rewrite_in(rw, node, 0),
            x = without_max(rw, v, ((const tc_attr_axis *)node->attr)->axis);
-    return x != v ? tc_rewrite_as(rw, node, node->op, node->attr, x, done) : TC_OK;
+    return x != v ? ti_rewrite_as(rw, node, node->op, node->attr, x, done) : TC_OK;
 }
 
 static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_div || ((const tc_attr_div *)node->attr)->mode != TC_div_mode_exact)
         return TC_OK;
-    tc_val part = tc_rewrite_in(rw, node, 0);
-    const tc_node *sum = made_by(rw, tc_rewrite_in(rw, node, 1), TC_OP_sum),
+    tc_val part = ti_rewrite_in(rw, node, 0);
+    const tc_node *sum = made_by(rw, ti_rewrite_in(rw, node, 1), TC_OP_sum),
                   *e = made_by(rw, part, TC_OP_exp);
     const tc_attr_axes *a = sum ? sum->attr : NULL;
     if (!e || !a || sum->in[0] != part || !a->keepdim || a->axes.n != 1)
         return TC_OK;
     tc_attr_axis *axis = tc_new(&rw->ctx->arena, tc_attr_axis);
     axis->axis = a->axes.v[0];
-    return tc_rewrite_as(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis),
+    return ti_rewrite_as(rw, node, TC_OP_softmax, axis, without_max(rw, e->in[0], axis->axis),
                          done);
 }
 
-tc_status tc_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

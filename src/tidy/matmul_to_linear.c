@@ -8,23 +8,23 @@
 /* A constant matrix of plain floats. */
 static bool is_matrix(const tc_rewrite *rw, tc_val old)
 {
-    const tc_type *type = tc_type_of(rw->from, old);
-    return type->rank == 2 && tc_is_float(type->dtype) && !type->quant &&
-           tc_rewrite_is_fixed(rw, rw->now[old]);
+    const tc_type *type = ti_type_of(rw->from, old);
+    return type->rank == 2 && ti_is_float(type->dtype) && !type->quant &&
+           ti_rewrite_is_fixed(rw, rw->now[old]);
 }
 
 static tc_val transposed(tc_rewrite *rw, tc_val old, const tc_loc *loc)
 {
-    tc_tensor w = tc_tensor_of(rw->to, rw->now[old]);
+    tc_tensor w = ti_tensor_of(rw->to, rw->now[old]);
     int64_t rows = w.type->dim[0], columns = w.type->dim[1];
     size_t size = tc_dtypes[w.type->dtype].bytes;
-    tc_tensor out = tc_tensor_new(
-        &rw->ctx->arena, tc_type_make(rw->ctx, w.type->dtype, 2, (const int64_t[]){columns, rows}));
+    tc_tensor out = ti_tensor_new(
+        &rw->ctx->arena, ti_type_make(rw->ctx, w.type->dtype, 2, (const int64_t[]){columns, rows}));
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++)
             memcpy((char *)out.data + (size_t)(c * rows + r) * size,
                    (const char *)w.data + (size_t)(r * columns + c) * size, size);
-    return tc_graph_const(rw->to, out.type, out.data, rw->to->val[rw->now[old]]->name, loc);
+    return ti_graph_const(rw->to, out.type, out.data, rw->to->val[rw->now[old]]->name, loc);
 }
 
 /* The operands x, W and b as positions in the node; b < 0: none.  false: not a product of that
@@ -36,16 +36,16 @@ static bool positions(const tc_rewrite *rw, const tc_node *node, int *x, int *w,
     *b = node->op == TC_OP_addmm ? 0 : -1;
     if ((node->op != TC_OP_matmul && node->op != TC_OP_addmm) || !is_matrix(rw, node->in[*w]))
         return false;
-    const tc_type *type = tc_type_of(rw->from, node->in[*x]);
-    if (type->rank < 2 || type->quant || tc_is_const(rw->to, rw->now[node->in[*x]]))
+    const tc_type *type = ti_type_of(rw->from, node->in[*x]);
+    if (type->rank < 2 || type->quant || ti_is_const(rw->to, rw->now[node->in[*x]]))
         return false;
     if (*b < 0)
         return true;
     const tc_attr_addmm *a = node->attr;
-    const tc_type *added = tc_type_of(rw->from, node->in[0]);
+    const tc_type *added = ti_type_of(rw->from, node->in[0]);
     return a->alpha == 1 && a->beta == 1 && type->rank == 2 && added->rank == 1 && !added->quant &&
-           added->dim[0] == tc_type_of(rw->from, node->in[2])->dim[1] &&
-           tc_rewrite_is_fixed(rw, rw->now[node->in[0]]);
+           added->dim[0] == ti_type_of(rw->from, node->in[2])->dim[1] &&
+           ti_rewrite_is_fixed(rw, rw->now[node->in[0]]);
 }
 
 static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -53,15 +53,15 @@ static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
     int x, w, b;
     if (!positions(rw, node, &x, &w, &b))
         return TC_OK;
-    tc_build build = tc_build_instead(rw, node);
+    tc_build build = ti_build_instead(rw, node);
     tc_val matrix = transposed(rw, node->in[w], node->loc);
-    tc_val bias = b < 0 ? TC_NONE : tc_b_in(&build, b);
-    return tc_b_replace(&build, tc_b_linear(&build, tc_b_in(&build, x), matrix, bias), done);
+    tc_val bias = b < 0 ? TC_NONE : ti_b_in(&build, b);
+    return ti_b_replace(&build, ti_b_linear(&build, ti_b_in(&build, x), matrix, bias), done);
 }
 
-tc_status tc_tidy_convert_matmul_to_linear(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_convert_matmul_to_linear(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {as_linear};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -14,30 +14,30 @@ static bool computes(tc_op op)
 
 static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const tc_type *y = node->n_out == 1 ? tc_type_of(rw->from, node->out[0]) : NULL;
+    const tc_type *y = node->n_out == 1 ? ti_type_of(rw->from, node->out[0]) : NULL;
     if (!computes(node->op) || y->dtype != TC_f32 || y->quant)
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     tc_val in[2];
     bool any = false;
     for (int i = 0; i < 2; i++) {
-        in[i] = tc_rewrite_in(rw, node, i);
-        const tc_type *t = tc_type_of(rw->to, in[i]);
-        if (t->quant || (!tc_is_int(t->dtype) && t->dtype != TC_bool) ||
-            tc_is_const(rw->to, in[i]))
+        in[i] = ti_rewrite_in(rw, node, i);
+        const tc_type *t = ti_type_of(rw->to, in[i]);
+        if (t->quant || (!ti_is_int(t->dtype) && t->dtype != TC_bool) ||
+            ti_is_const(rw->to, in[i]))
             continue;
-        in[i] = tc_b_cast(&b, in[i], TC_f32);
+        in[i] = ti_b_cast(&b, in[i], TC_f32);
         any = true;
     }
     if (!any)
         return TC_OK;
-    tc_val made = tc_b_op(&b, node->op, node->attr, in, 2);
-    return made && tc_b_type(&b, made) != y ? TC_OK : tc_b_replace(&b, made, done);
+    tc_val made = ti_b_op(&b, node->op, node->attr, in, 2);
+    return made && ti_b_type(&b, made) != y ? TC_OK : ti_b_replace(&b, made, done);
 }
 
-tc_status tc_tidy_promote_integers(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_promote_integers(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {cast_integers};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -25,12 +25,12 @@ static bool is_real(const tc_type *t)
 static int constant_of(const tc_graph *g, const tc_node *node)
 {
     if (!node || (node->op != TC_OP_add && node->op != TC_OP_mul) ||
-        !is_real(tc_type_of(g, node->out[0])) ||
+        !is_real(ti_type_of(g, node->out[0])) ||
         (node->op == TC_OP_add && ((const tc_attr_alpha *)node->attr)->alpha != 1))
         return -1;
-    bool a = tc_is_const(g, node->in[0]), b = tc_is_const(g, node->in[1]);
+    bool a = ti_is_const(g, node->in[0]), b = ti_is_const(g, node->in[1]);
     int i = a == b ? -1 : b;
-    return i >= 0 && is_real(tc_type_of(g, node->in[0])) && is_real(tc_type_of(g, node->in[1]))
+    return i >= 0 && is_real(ti_type_of(g, node->in[0])) && is_real(ti_type_of(g, node->in[1]))
                ? i
                : -1;
 }
@@ -59,7 +59,7 @@ static double at(tc_tensor t, int rank, const int64_t *index)
     int64_t n = 0;
     for (int i = 0; i < t.type->rank; i++)
         n = n * t.type->dim[i] + (t.type->dim[i] == 1 ? 0 : index[rank - t.type->rank + i]);
-    return tc_load_f64(t, n);
+    return ti_load_f64(t, n);
 }
 
 /* The constants of both, in one; none: they are too many, or leave the numbers there are. */
@@ -75,49 +75,49 @@ static tc_val merged(tc_rewrite *rw, const tc_node *node, tc_tensor a, tc_tensor
     }
     if (n > LARGEST)
         return TC_NONE;
-    tc_tensor t = tc_tensor_new(&rw->ctx->arena, tc_type_make(rw->ctx, TC_f32, rank, dim));
+    tc_tensor t = ti_tensor_new(&rw->ctx->arena, ti_type_make(rw->ctx, TC_f32, rank, dim));
     for (int64_t k = 0; k < n; k++) {
         double x = at(a, rank, index), y = at(b, rank, index);
         double z = node->op == TC_OP_add ? x + y : x * y;
         if (!isfinite(z) || (node->op == TC_OP_mul && z == 0 && x != 0 && y != 0))
             return TC_NONE;
-        tc_store_f64(t, k, z);
+        ti_store_f64(t, k, z);
         for (int i = rank - 1; i >= 0 && ++index[i] == dim[i]; i--)
             index[i] = 0;
     }
-    return tc_graph_const(rw->to, t.type, t.data, NULL, node->loc);
+    return ti_graph_const(rw->to, t.type, t.data, NULL, node->loc);
 }
 
 static tc_status follow(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
     int i = constant_of(g, node);
-    const tc_node *inner = i >= 0 ? tc_def(g, node->in[1 - i]) : NULL, *shaped = NULL;
+    const tc_node *inner = i >= 0 ? ti_def(g, node->in[1 - i]) : NULL, *shaped = NULL;
     if (!inner || rw->readers[node->in[1 - i]] != 1)
         return TC_OK;
     if (inner->op == TC_OP_reshape && rw->readers[inner->in[0]] == 1) {
         shaped = inner;
-        inner = tc_def(g, inner->in[0]);
+        inner = ti_def(g, inner->in[0]);
     }
     int k = constant_of(g, inner);
     if (k < 0 || inner->op != node->op)
         return TC_OK;
     tc_val x = inner->in[1 - k], before = inner->out[0], behind = node->in[1 - i];
-    tc_tensor a = tc_tensor_of(g, inner->in[k]), b = tc_tensor_of(g, node->in[i]);
-    if (own_axes(a.type) > common_axes(tc_type_of(g, before), tc_type_of(g, behind)) ||
-        !tc_same_dims(tc_type_of(g, x), tc_type_of(g, before)) ||
-        !tc_same_dims(tc_type_of(g, behind), tc_type_of(g, node->out[0])))
+    tc_tensor a = ti_tensor_of(g, inner->in[k]), b = ti_tensor_of(g, node->in[i]);
+    if (own_axes(a.type) > common_axes(ti_type_of(g, before), ti_type_of(g, behind)) ||
+        !ti_same_dims(ti_type_of(g, x), ti_type_of(g, before)) ||
+        !ti_same_dims(ti_type_of(g, behind), ti_type_of(g, node->out[0])))
         return TC_OK;
-    tc_build build = tc_build_instead(rw, node);
+    tc_build build = ti_build_instead(rw, node);
     tc_val y = rw->now[x], both = merged(rw, node, a, b);
     if (!both)
         return TC_OK;
     if (shaped) {
         build.loc = shaped->loc;
-        y = tc_b_1(&build, reshape, shaped->attr, y);
+        y = ti_b_1(&build, reshape, shaped->attr, y);
         build.loc = node->loc;
     }
-    return tc_b_again(&build, (tc_val[]){y, both}, 2, done);
+    return ti_b_again(&build, (tc_val[]){y, both}, 2, done);
 }
 
 /* A factor behind a matrix product, on its first operand. */
@@ -125,24 +125,24 @@ static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
     int i = node->op == TC_OP_mul ? constant_of(g, node) : -1;
-    const tc_node *product = i >= 0 ? tc_def(g, node->in[1 - i]) : NULL;
+    const tc_node *product = i >= 0 ? ti_def(g, node->in[1 - i]) : NULL;
     if (!product || product->op != TC_OP_matmul || rw->readers[product->out[0]] != 1 ||
-        tc_type_count(tc_type_of(g, node->in[i])) != 1)
+        tc_type_count(ti_type_of(g, node->in[i])) != 1)
         return TC_OK;
-    const tc_type *p = tc_type_of(g, product->in[0]), *y = tc_type_of(g, node->out[0]);
-    double c = tc_load_f64(tc_tensor_of(g, node->in[i]), 0);
-    if (!is_real(p) || !tc_same_dims(tc_type_of(g, product->out[0]), y) || !(c > 0) || isinf(c) ||
-        tc_type_count(p) > tc_type_count(y) || tc_is_const(g, product->in[0]))
+    const tc_type *p = ti_type_of(g, product->in[0]), *y = ti_type_of(g, node->out[0]);
+    double c = ti_load_f64(ti_tensor_of(g, node->in[i]), 0);
+    if (!is_real(p) || !ti_same_dims(ti_type_of(g, product->out[0]), y) || !(c > 0) || isinf(c) ||
+        tc_type_count(p) > tc_type_count(y) || ti_is_const(g, product->in[0]))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    tc_val x = tc_b_mul(&b, rw->now[product->in[0]], tc_b_scalar(&b, TC_f32, c));
+    tc_build b = ti_build_instead(rw, node);
+    tc_val x = ti_b_mul(&b, rw->now[product->in[0]], ti_b_scalar(&b, TC_f32, c));
     b.loc = product->loc;
-    return tc_b_replace(&b, tc_b_matmul(&b, x, rw->now[product->in[1]]), done);
+    return ti_b_replace(&b, ti_b_matmul(&b, x, rw->now[product->in[1]]), done);
 }
 
-tc_status tc_tidy_reassociate_constants(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_reassociate_constants(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {follow, before_product};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

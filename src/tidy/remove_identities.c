@@ -29,9 +29,9 @@ static bool does_nothing(const tc_node *node)
 static tc_status remove_nothing(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (!does_nothing(node) ||
-        tc_type_of(rw->from, node->in[0]) != tc_type_of(rw->from, node->out[0]))
+        ti_type_of(rw->from, node->in[0]) != ti_type_of(rw->from, node->out[0]))
         return TC_OK;
-    return tc_rewrite_with(rw, node, tc_rewrite_in(rw, node, 0), done);
+    return ti_rewrite_with(rw, node, ti_rewrite_in(rw, node, 0), done);
 }
 
 /* x * 1 => x,  x / 1 => x */
@@ -39,15 +39,15 @@ static tc_status times_one(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool divides =
         node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
-    const tc_type *y = node->n_out ? tc_type_of(rw->from, node->out[0]) : NULL;
+    const tc_type *y = node->n_out ? ti_type_of(rw->from, node->out[0]) : NULL;
     for (int i = divides ? 1 : 0; (node->op == TC_OP_mul || divides) && i < 2 && !*done; i++) {
-        tc_val x = tc_rewrite_in(rw, node, 1 - i), c = tc_rewrite_in(rw, node, i);
-        tc_tensor one = tc_rewrite_is_fixed(rw, c) ? tc_tensor_of(rw->to, c) : (tc_tensor){0};
+        tc_val x = ti_rewrite_in(rw, node, 1 - i), c = ti_rewrite_in(rw, node, i);
+        tc_tensor one = ti_rewrite_is_fixed(rw, c) ? ti_tensor_of(rw->to, c) : (tc_tensor){0};
         if (!one.data || one.type->quant || one.type->dtype == TC_c64 ||
             tc_type_count(one.type) != 1 || y->quant ||
-            tc_type_of(rw->to, x) != y || tc_load_f64(one, 0) != 1)
+            ti_type_of(rw->to, x) != y || ti_load_f64(one, 0) != 1)
             continue;
-        tc_rewrite_bind(rw, node->out[0], x);
+        ti_rewrite_bind(rw, node->out[0], x);
         *done = true;
     }
     return TC_OK;
@@ -60,14 +60,14 @@ static tc_status drop_empty(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     int n = 0;
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
     for (int i = 0; i < node->n_in; i++)
-        if (tc_type_count(tc_type_of(rw->from, node->in[i])))
-            in[n++] = tc_rewrite_in(rw, node, i);
-    if (n == node->n_in || !n || tc_type_of(rw->to, in[0])->dtype != y->dtype)
+        if (tc_type_count(ti_type_of(rw->from, node->in[i])))
+            in[n++] = ti_rewrite_in(rw, node, i);
+    if (n == node->n_in || !n || ti_type_of(rw->to, in[0])->dtype != y->dtype)
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    return tc_b_again(&b, in, n, done);
+    tc_build b = ti_build_instead(rw, node);
+    return ti_b_again(&b, in, n, done);
 }
 
 /* Both records begin with the list. */
@@ -91,8 +91,8 @@ static bool keeps_order(const tc_ints *perm)
 static const void *perm_attr(tc_arena *arena, tc_op op, tc_ints perm)
 {
     if (op == TC_OP_permute)
-        return tc_arena_copy(arena, &(tc_attr_perm){perm}, sizeof(tc_attr_perm));
-    return tc_arena_copy(arena, &(tc_attr_tosa_perms){perm}, sizeof(tc_attr_tosa_perms));
+        return ti_arena_copy(arena, &(tc_attr_perm){perm}, sizeof(tc_attr_perm));
+    return ti_arena_copy(arena, &(tc_attr_tosa_perms){perm}, sizeof(tc_attr_tosa_perms));
 }
 
 /* permute(permute(x, p), q) => permute(x, r) with r[i] = p[q[i]],
@@ -102,20 +102,20 @@ static tc_status merge_permutes(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_ints *q = perm_of(node);
     if (!q)
         return TC_OK;
-    const tc_node *inner = tc_rewrite_def(rw, node, 0);
+    const tc_node *inner = ti_rewrite_def(rw, node, 0);
     bool two = inner && inner->op == node->op;
     const tc_ints *p = two ? perm_of(inner) : NULL;
-    tc_val x = two ? inner->in[0] : tc_rewrite_in(rw, node, 0);
+    tc_val x = two ? inner->in[0] : ti_rewrite_in(rw, node, 0);
     int64_t r[TC_MAX_RANK];
     for (int32_t i = 0; i < q->n; i++)
         r[i] = p ? p->v[q->v[i]] : q->v[i];
     tc_ints perm = {q->n, r};
-    if (keeps_order(&perm) && tc_type_of(rw->to, x) == tc_type_of(rw->from, node->out[0]))
-        return tc_rewrite_with(rw, node, x, done);
+    if (keeps_order(&perm) && ti_type_of(rw->to, x) == ti_type_of(rw->from, node->out[0]))
+        return ti_rewrite_with(rw, node, x, done);
     if (!two)
         return TC_OK;
-    perm = tc_ints_copy(&rw->ctx->arena, r, q->n);
-    return tc_rewrite_as(rw, node, node->op, perm_attr(&rw->ctx->arena, node->op, perm), x, done);
+    perm = ti_ints_copy(&rw->ctx->arena, r, q->n);
+    return ti_rewrite_as(rw, node, node->op, perm_attr(&rw->ctx->arena, node->op, perm), x, done);
 }
 
 /* Whether the axes with more than one element stay in order. */
@@ -134,8 +134,8 @@ static bool keeps_numbers(const tc_type *x, const tc_ints *perm)
 
 static const void *shape_attr(tc_arena *arena, const tc_type *type)
 {
-    tc_attr_shape shape = {tc_ints_copy(arena, type->dim, type->rank)};
-    return tc_arena_copy(arena, &shape, sizeof shape);
+    tc_attr_shape shape = {ti_ints_copy(arena, type->dim, type->rank)};
+    return ti_arena_copy(arena, &shape, sizeof shape);
 }
 
 /* A type whose channels are counted along an axis cannot be reshaped freely. */
@@ -149,11 +149,11 @@ static tc_status permute_to_reshape(tc_rewrite *rw, const tc_node *node, bool *d
 {
     if (node->op != TC_OP_permute)
         return TC_OK;
-    const tc_type *type = tc_type_of(rw->from, node->out[0]);
-    if (per_channel(type) || !keeps_numbers(tc_type_of(rw->from, node->in[0]), perm_of(node)))
+    const tc_type *type = ti_type_of(rw->from, node->out[0]);
+    if (per_channel(type) || !keeps_numbers(ti_type_of(rw->from, node->in[0]), perm_of(node)))
         return TC_OK;
-    return tc_rewrite_as(rw, node, TC_OP_reshape, shape_attr(&rw->ctx->arena, type),
-                         tc_rewrite_in(rw, node, 0), done);
+    return ti_rewrite_as(rw, node, TC_OP_reshape, shape_attr(&rw->ctx->arena, type),
+                         ti_rewrite_in(rw, node, 0), done);
 }
 
 /* reshape(reshape(x)) => reshape(x), and simply x when the shape is x's own */
@@ -161,12 +161,12 @@ static tc_status merge_reshapes(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_reshape)
         return TC_OK;
-    const tc_node *inner = tc_rewrite_def(rw, node, 0);
-    if (!inner || inner->op != TC_OP_reshape || per_channel(tc_type_of(rw->to, inner->out[0])))
+    const tc_node *inner = ti_rewrite_def(rw, node, 0);
+    if (!inner || inner->op != TC_OP_reshape || per_channel(ti_type_of(rw->to, inner->out[0])))
         return TC_OK;
-    if (tc_type_of(rw->to, inner->in[0]) != tc_type_of(rw->from, node->out[0]))
-        return tc_rewrite_as(rw, node, TC_OP_reshape, node->attr, inner->in[0], done);
-    return tc_rewrite_with(rw, node, inner->in[0], done);
+    if (ti_type_of(rw->to, inner->in[0]) != ti_type_of(rw->from, node->out[0]))
+        return ti_rewrite_as(rw, node, TC_OP_reshape, node->attr, inner->in[0], done);
+    return ti_rewrite_with(rw, node, inner->in[0], done);
 }
 
 /* Bits of an integer that a float holds exactly. */
@@ -198,7 +198,7 @@ static bool float_widens(tc_dtype from, tc_dtype to)
 
 static bool is_whole(tc_dtype t)
 {
-    return tc_is_int(t) || t == TC_bool;
+    return ti_is_int(t) || t == TC_bool;
 }
 
 /* Whether every number of one type is a number of the other. */
@@ -206,30 +206,30 @@ static bool widens(tc_dtype from, tc_dtype to)
 {
     if (from == to)
         return true;
-    if (is_whole(from) && tc_is_int(to))
-        return tc_dtype_min(from) >= tc_dtype_min(to) && tc_dtypes[from].bits < tc_dtypes[to].bits;
-    if (is_whole(from) && tc_is_float(to))
+    if (is_whole(from) && ti_is_int(to))
+        return ti_dtype_min(from) >= ti_dtype_min(to) && tc_dtypes[from].bits < tc_dtypes[to].bits;
+    if (is_whole(from) && ti_is_float(to))
         return tc_dtypes[from].bits - (tc_dtypes[from].kind == TC_INT) <= exact_bits(to);
-    return tc_is_float(from) && tc_is_float(to) && float_widens(from, to);
+    return ti_is_float(from) && ti_is_float(to) && float_widens(from, to);
 }
 
 /* cast(cast(x, b), c) => cast(x, c)  where b holds every number of x, and c is x's own type or of
  * its kind: conversions between kinds differ in what they do past the range. */
 static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const tc_node *inner = node->op == TC_OP_cast ? tc_rewrite_def(rw, node, 0) : NULL;
+    const tc_node *inner = node->op == TC_OP_cast ? ti_rewrite_def(rw, node, 0) : NULL;
     if (!inner || inner->op != TC_OP_cast)
         return TC_OK;
-    const tc_type *x = tc_type_of(rw->to, inner->in[0]),
-                  *result = tc_type_of(rw->from, node->out[0]);
-    tc_dtype a = x->dtype, b = tc_type_of(rw->to, inner->out[0])->dtype, c = result->dtype;
+    const tc_type *x = ti_type_of(rw->to, inner->in[0]),
+                  *result = ti_type_of(rw->from, node->out[0]);
+    tc_dtype a = x->dtype, b = ti_type_of(rw->to, inner->out[0])->dtype, c = result->dtype;
     bool whole = is_whole(a) && is_whole(b) && is_whole(c);
-    bool real = tc_is_float(a) && tc_is_float(b) && tc_is_float(c);
+    bool real = ti_is_float(a) && ti_is_float(b) && ti_is_float(c);
     if (!widens(a, b) || !(a == c || whole || real) || x->quant || result->quant)
         return TC_OK;
     if (x != result)
-        return tc_rewrite_as(rw, node, TC_OP_cast, node->attr, inner->in[0], done);
-    return tc_rewrite_with(rw, node, inner->in[0], done);
+        return ti_rewrite_as(rw, node, TC_OP_cast, node->attr, inner->in[0], done);
+    return ti_rewrite_with(rw, node, inner->in[0], done);
 }
 
 /* A buffer that is written back as it was is a constant, where nobody else changes it. */
@@ -244,13 +244,13 @@ static void settle_state(tc_graph *g)
     g->n_mutation = kept;
 }
 
-tc_status tc_tidy_remove_identities(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_remove_identities(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {
         remove_nothing,     times_one,      drop_empty, merge_permutes,
         permute_to_reshape, merge_reshapes, merge_casts};
     (void)ctx;
-    TC_TRY(tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL));
+    TC_TRY(ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL));
     for (size_t i = 0; i < module->n_graph; i++)
         settle_state(module->graph[i]);
     return TC_OK;

@@ -20,13 +20,13 @@ static const double LEAST = 1e30;
 /* A constant float, all of it huge and of one sign: that sign; else 0. */
 static int huge_sign(const tc_rewrite *rw, tc_val v)
 {
-    const tc_type *t = tc_type_of(rw->to, v);
-    if (!tc_rewrite_is_fixed(rw, v) || !tc_is_float(t->dtype) || t->quant)
+    const tc_type *t = ti_type_of(rw->to, v);
+    if (!ti_rewrite_is_fixed(rw, v) || !ti_is_float(t->dtype) || t->quant)
         return 0;
-    tc_tensor c = tc_tensor_of(rw->to, v);
+    tc_tensor c = ti_tensor_of(rw->to, v);
     int sign = 0;
     for (int64_t i = 0; c.data && i < tc_type_count(t); i++) {
-        double x = tc_load_f64(c, i);
+        double x = ti_load_f64(c, i);
         int own = x >= LEAST ? 1 : x <= -LEAST ? -1 : 0;
         if (!own || (sign && own != sign))
             return 0;
@@ -38,15 +38,15 @@ static int huge_sign(const tc_rewrite *rw, tc_val v)
 /* v, of the node's element type, in the shape of its result and in its place. */
 static tc_status stand_in(tc_build *b, tc_val v, bool *done)
 {
-    return tc_b_replace(b, tc_b_expand_as(b, v, tc_b_out_type(b, 0)), done);
+    return ti_b_replace(b, ti_b_expand_as(b, v, ti_b_out_type(b, 0)), done);
 }
 
 static bool same_dtypes(const tc_rewrite *rw, const tc_node *node)
 {
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
-    return tc_type_of(rw->from, node->in[0])->dtype == y->dtype &&
-           tc_type_of(rw->from, node->in[1])->dtype == y->dtype && !y->quant &&
-           !tc_type_of(rw->from, node->in[0])->quant && !tc_type_of(rw->from, node->in[1])->quant;
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
+    return ti_type_of(rw->from, node->in[0])->dtype == y->dtype &&
+           ti_type_of(rw->from, node->in[1])->dtype == y->dtype && !y->quant &&
+           !ti_type_of(rw->from, node->in[0])->quant && !ti_type_of(rw->from, node->in[1])->quant;
 }
 
 static tc_status beside(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -58,14 +58,14 @@ static tc_status beside(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     if (adds && ((const tc_attr_alpha *)node->attr)->alpha != 1)
         return TC_OK;
-    tc_val in[] = {tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1)};
+    tc_val in[] = {ti_rewrite_in(rw, node, 0), ti_rewrite_in(rw, node, 1)};
     int sign[] = {huge_sign(rw, in[0]), huge_sign(rw, in[1])};
-    if ((sign[0] != 0) == (sign[1] != 0) || tc_is_const(rw->to, in[sign[0] != 0]))
+    if ((sign[0] != 0) == (sign[1] != 0) || ti_is_const(rw->to, in[sign[0] != 0]))
         return TC_OK;
     int at = sign[1] != 0;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     if (adds)
-        return stand_in(&b, at && node->op == TC_OP_sub ? tc_b_neg(&b, in[1]) : in[at], done);
+        return stand_in(&b, at && node->op == TC_OP_sub ? ti_b_neg(&b, in[1]) : in[at], done);
     return sign[at] == (most ? -1 : 1) ? stand_in(&b, in[1 - at], done) : TC_OK;
 }
 
@@ -73,24 +73,24 @@ static tc_status through_choice(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     bool known = node->op == TC_OP_exp || node->op == TC_OP_exp2 || node->op == TC_OP_sigmoid ||
                  node->op == TC_OP_relu || node->op == TC_OP_tanh;
-    const tc_node *where = known ? tc_rewrite_def(rw, node, 0) : NULL;
-    if (!where || where->op != TC_OP_where || tc_type_of(rw->from, node->out[0])->quant)
+    const tc_node *where = known ? ti_rewrite_def(rw, node, 0) : NULL;
+    if (!where || where->op != TC_OP_where || ti_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
-    const tc_type *t = tc_type_of(rw->to, where->out[0]);
+    const tc_type *t = ti_type_of(rw->to, where->out[0]);
     tc_val in[] = {where->in[0], where->in[1], where->in[2]};
     int huge = huge_sign(rw, in[1]) < 0 ? 1 : huge_sign(rw, in[2]) < 0 ? 2 : 0;
-    if (!huge || t->quant || tc_type_of(rw->to, in[1])->dtype != t->dtype ||
-        tc_type_of(rw->to, in[2])->dtype != t->dtype)
+    if (!huge || t->quant || ti_type_of(rw->to, in[1])->dtype != t->dtype ||
+        ti_type_of(rw->to, in[2])->dtype != t->dtype)
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     for (int i = 1; i < 3; i++)
-        in[i] = tc_b_unary(&b, node->op, in[i]);
-    return tc_b_replace(&b, tc_b_where(&b, in[0], in[1], in[2]), done);
+        in[i] = ti_b_unary(&b, node->op, in[i]);
+    return ti_b_replace(&b, ti_b_where(&b, in[0], in[1], in[2]), done);
 }
 
-tc_status tc_tidy_replace_infinities(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_replace_infinities(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {beside, through_choice};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -78,14 +78,14 @@ static bool name_labels(const tc_einsum *e, char *name)
 static void spell(tc_buf *text, const char *name, const uint8_t *list, int n)
 {
     for (int i = 0; i < n; i++)
-        tc_buf_u8(text, (uint8_t)name[list[i]]);
+        ti_buf_u8(text, (uint8_t)name[list[i]]);
 }
 
 static bool is_plain(const tc_rewrite *rw, const tc_node *node)
 {
-    bool plain = !tc_type_of(rw->from, node->out[0])->quant;
+    bool plain = !ti_type_of(rw->from, node->out[0])->quant;
     for (int i = 0; i < node->n_in; i++)
-        plain = plain && !tc_type_of(rw->from, node->in[i])->quant;
+        plain = plain && !ti_type_of(rw->from, node->in[i])->quant;
     return plain;
 }
 
@@ -96,9 +96,9 @@ static bool read_einsum(const tc_rewrite *rw, const tc_node *node, tc_einsum *e,
     if (node->op != TC_OP_einsum || node->n_in > TC_EINSUM_OPERANDS || !is_plain(rw, node))
         return false;
     for (int i = 0; i < node->n_in; i++)
-        in[i] = (tc_tensor){tc_type_of(rw->from, node->in[i]), NULL};
+        in[i] = (tc_tensor){ti_type_of(rw->from, node->in[i]), NULL};
     const char *equation = ((const tc_attr_einsum *)node->attr)->equation;
-    return !tc_einsum_parse(equation, in, node->n_in, e) && name_labels(e, name);
+    return !ti_einsum_parse(equation, in, node->n_in, e) && name_labels(e, name);
 }
 
 /* ---- operands by themselves ---- */
@@ -126,9 +126,9 @@ static bool is_own(const tc_einsum *e, int k, uint8_t label)
 static tc_val alone(tc_build *b, tc_einsum *e, int k)
 {
     uint8_t *label = e->in[k];
-    tc_val x = tc_b_in(b, k);
-    for (int i, j; x && (i = repeated(tc_b_type(b, x), label, e->rank[k], &j)) >= 0;) {
-        x = tc_b_1(b, diagonal, tc_b_attr(b, diagonal, .axis1 = i, .axis2 = j), x);
+    tc_val x = ti_b_in(b, k);
+    for (int i, j; x && (i = repeated(ti_b_type(b, x), label, e->rank[k], &j)) >= 0;) {
+        x = ti_b_1(b, diagonal, ti_b_attr(b, diagonal, .axis1 = i, .axis2 = j), x);
         uint8_t own = label[i]; /* it comes last */
         int n = 0;
         for (int axis = 0; axis < e->rank[k]; axis++)
@@ -144,7 +144,7 @@ static tc_val alone(tc_build *b, tc_einsum *e, int k)
             summed[n_summed++] = axis;
     if (!n_summed)
         return x;
-    x = tc_b_sum(b, x, tc_ints_copy(&b->ctx->arena, summed, n_summed), false);
+    x = ti_b_sum(b, x, ti_ints_copy(&b->ctx->arena, summed, n_summed), false);
     for (int axis = 0; axis < e->rank[k]; axis++)
         if (!is_own(e, k, label[axis]))
             label[n++] = label[axis];
@@ -160,7 +160,7 @@ static tc_val ordered(tc_build *b, const tc_einsum *e, tc_val x)
         for (int axis = 0; axis < e->rank[0]; axis++)
             if (e->in[0][axis] == e->out[i])
                 perm[i] = axis;
-    return tc_b_permute(b, x, perm);
+    return ti_b_permute(b, x, perm);
 }
 
 static bool is_simple(const tc_rewrite *rw, const tc_node *node, const tc_einsum *e)
@@ -168,7 +168,7 @@ static bool is_simple(const tc_rewrite *rw, const tc_node *node, const tc_einsum
     bool simple = e->n_in > 1;
     for (int k = 0; k < e->n_in; k++) {
         int again;
-        simple = simple && repeated(tc_type_of(rw->from, node->in[k]), e->in[k], e->rank[k],
+        simple = simple && repeated(ti_type_of(rw->from, node->in[k]), e->in[k], e->rank[k],
                                     &again) < 0;
         for (int i = 0; i < e->rank[k]; i++)
             simple = simple && !is_own(e, k, e->in[k][i]);
@@ -187,8 +187,8 @@ static bool differs(const tc_einsum *e, int k)
 
 static tc_val put_einsum(tc_build *b, tc_buf *equation, const tc_val *in, int n)
 {
-    const char *text = tc_intern_text(b->ctx, tc_buf_cstr(equation));
-    return tc_b_op(b, TC_OP_einsum, tc_b_attr(b, einsum, text), in, n);
+    const char *text = ti_intern_text(b->ctx, ti_buf_cstr(equation));
+    return ti_b_op(b, TC_OP_einsum, ti_b_attr(b, einsum, text), in, n);
 }
 
 static tc_status simplify(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -196,22 +196,22 @@ static tc_status simplify(tc_rewrite *rw, const tc_node *node, bool *done)
     char name[TC_EINSUM_LABELS];
     tc_einsum e;
     if (!read_einsum(rw, node, &e, name) || is_simple(rw, node, &e) ||
-        !tc_is_float(tc_type_of(rw->from, node->out[0])->dtype))
+        !ti_is_float(ti_type_of(rw->from, node->out[0])->dtype))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     tc_val in[TC_EINSUM_OPERANDS];
     tc_buf text;
-    tc_buf_init(&text, &rw->ctx->arena);
+    ti_buf_init(&text, &rw->ctx->arena);
     for (int k = 0; k < e.n_in; k++) {
         in[k] = alone(&b, &e, k);
-        tc_buf_text(&text, k ? "," : "");
+        ti_buf_text(&text, k ? "," : "");
         spell(&text, name, e.in[k], e.rank[k]);
     }
     if (e.n_in == 1 && !differs(&e, 0))
-        return tc_b_replace(&b, ordered(&b, &e, in[0]), done);
-    tc_buf_text(&text, "->");
+        return ti_b_replace(&b, ordered(&b, &e, in[0]), done);
+    ti_buf_text(&text, "->");
     spell(&text, name, e.out, e.out_rank);
-    return tc_b_replace(&b, put_einsum(&b, &text, in, e.n_in), done);
+    return ti_b_replace(&b, put_einsum(&b, &text, in, e.n_in), done);
 }
 
 /* ---- two at a time ---- */
@@ -231,28 +231,28 @@ static tc_status split_einsums(tc_rewrite *rw, const tc_node *node, bool *done)
             left = left_over(&e, &left, k);
     left = (labels){.n = e.rank[0]};
     memcpy(left.v, e.in[0], (size_t)left.n);
-    tc_build b = tc_build_instead(rw, node);
-    tc_val v = tc_b_in(&b, 0);
+    tc_build b = ti_build_instead(rw, node);
+    tc_val v = ti_b_in(&b, 0);
     for (int k = 1; k < e.n_in; k++) {
         bool last = k + 1 == e.n_in;
         labels result = left_over(&e, &left, k);
         tc_buf text;
-        tc_buf_init(&text, &rw->ctx->arena);
+        ti_buf_init(&text, &rw->ctx->arena);
         spell(&text, name, left.v, left.n);
-        tc_buf_text(&text, ",");
+        ti_buf_text(&text, ",");
         spell(&text, name, e.in[k], e.rank[k]);
-        tc_buf_text(&text, "->");
+        ti_buf_text(&text, "->");
         spell(&text, name, last ? e.out : result.v, last ? e.out_rank : result.n);
-        v = put_einsum(&b, &text, (tc_val[]){v, tc_b_in(&b, k)}, 2);
+        v = put_einsum(&b, &text, (tc_val[]){v, ti_b_in(&b, k)}, 2);
         left = result;
     }
-    return tc_b_replace(&b, v, done);
+    return ti_b_replace(&b, v, done);
 }
 
-tc_status tc_tidy_split_einsums(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_split_einsums(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const first[] = {simplify}, *const second[] = {split_einsums};
     (void)ctx;
-    TC_TRY(tc_rewrite_module(module, first, TC_COUNT(first), NULL));
-    return tc_rewrite_module(module, second, TC_COUNT(second), NULL);
+    TC_TRY(ti_rewrite_module(module, first, TC_COUNT(first), NULL));
+    return ti_rewrite_module(module, second, TC_COUNT(second), NULL);
 }

@@ -23,7 +23,7 @@ static const void *wide_attr(tc_ctx *ctx, const tc_node *node)
 {
 #define CASE(name, record)                                                                         \
     case TC_OP_##name: {                                                                           \
-        tc_attr_##record *a = tc_arena_copy(&ctx->arena, node->attr, sizeof *a);                   \
+        tc_attr_##record *a = ti_arena_copy(&ctx->arena, node->attr, sizeof *a);                   \
         a->dtype = a->dtype == TC_f16 || a->dtype == TC_bf16 ? TC_f32 : a->dtype;                  \
         return a;                                                                                  \
     }
@@ -44,14 +44,14 @@ static tc_val widen(tc_build *b, tc_val old)
 {
     widening *w = b->rw->user;
     tc_val x = b->rw->now[old];
-    const tc_type *t = tc_b_type(b, x);
+    const tc_type *t = ti_b_type(b, x);
     if (w->wide[old] || !is_half(t))
         return w->wide[old] ? w->wide[old] : x;
-    if (!tc_is_const(b->g, x))
-        return w->wide[old] = tc_b_cast(b, x, TC_f32);
-    tc_tensor real = tc_b_tensor(b, TC_f32, t->rank, t->dim);
-    tc_read_f32(tc_tensor_of(b->g, x), 0, (size_t)tc_type_count(t), real.data);
-    return w->wide[old] = tc_b_const(b, real, b->rw->from->val[old]->name);
+    if (!ti_is_const(b->g, x))
+        return w->wide[old] = ti_b_cast(b, x, TC_f32);
+    tc_tensor real = ti_b_tensor(b, TC_f32, t->rank, t->dim);
+    ti_read_f32(ti_tensor_of(b->g, x), 0, (size_t)tc_type_count(t), real.data);
+    return w->wide[old] = ti_b_const(b, real, b->rw->from->val[old]->name);
 }
 
 static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -59,39 +59,39 @@ static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
     widening *w = rw->user;
     bool any = false;
     for (int i = 0; i < node->n_in; i++)
-        any = any || is_half(tc_type_of(rw->from, node->in[i]));
+        any = any || is_half(ti_type_of(rw->from, node->in[i]));
     for (int i = 0; i < node->n_out; i++)
-        any = any || is_half(tc_type_of(rw->from, node->out[i]));
+        any = any || is_half(ti_type_of(rw->from, node->out[i]));
     if (!any || node->op == TC_OP_const)
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in + 1);
     for (int i = 0; i < node->n_in; i++)
         in[i] = node->in[i] ? widen(&b, node->in[i]) : TC_NONE;
-    tc_node *made = tc_b_ops(&b, node->op, wide_attr(rw->ctx, node), in, node->n_in, node->n_out);
+    tc_node *made = ti_b_ops(&b, node->op, wide_attr(rw->ctx, node), in, node->n_in, node->n_out);
     for (int i = 0; made && i < node->n_out; i++) {
         tc_val v = node->out[i];
-        const tc_type *was = tc_type_of(rw->from, v);
+        const tc_type *was = ti_type_of(rw->from, v);
         rw->to->val[made->out[i]]->name = rw->from->val[v]->name;
         rw->now[v] = made->out[i];
         if (!is_half(was))
             continue;
         w->wide[v] = made->out[i]; /* its own form is made where it is asked for; else it is dead */
-        rw->now[v] = tc_b_cast(&b, made->out[i], was->dtype);
+        rw->now[v] = ti_b_cast(&b, made->out[i], was->dtype);
     }
     *done = true;
     return b.status;
 }
 
-tc_status tc_tidy_widen_half_floats(tc_ctx *ctx, tc_module *module)
+tc_status ti_tidy_widen_half_floats(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {compute_wide};
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     if (module->n_graph > 1) /* what branches and loops hand over keeps its type */
         return TC_OK;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     widening w = {tc_new_n(&ctx->scratch, tc_val, g->n_val)};
-    tc_status status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
-    tc_arena_rewind(&ctx->scratch, mark);
+    tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

@@ -37,24 +37,24 @@ typedef struct directory {
     uint64_t at, size, count;
 } directory;
 
-tc_loc *tc_archive_loc(const tc_archive *a, const char *place)
+tc_loc *ti_archive_loc(const tc_archive *a, const char *place)
 {
     tc_arena *arena = &a->ctx->arena;
     tc_loc *loc = tc_new(arena, tc_loc);
     loc->file = a->file;
-    loc->place = a->inside ? tc_text_format(arena, "%s: %s", a->inside, place)
-                           : tc_text_copy(arena, tc_str_of(place));
+    loc->place = a->inside ? ti_text_format(arena, "%s: %s", a->inside, place)
+                           : ti_text_copy(arena, ti_str_of(place));
     return loc;
 }
 
 static tc_loc *at_byte(const tc_archive *a, uint64_t at)
 {
-    return tc_archive_loc(a, tc_text_format(&a->ctx->arena, "byte %" PRIu64, at));
+    return ti_archive_loc(a, ti_text_format(&a->ctx->arena, "byte %" PRIu64, at));
 }
 
 static tc_loc *at_member(const tc_archive *a, const tc_member *m)
 {
-    return tc_archive_loc(a, tc_text_format(&a->ctx->arena, "member '%s'", m->name));
+    return ti_archive_loc(a, ti_text_format(&a->ctx->arena, "member '%s'", m->name));
 }
 
 /* Whether the file has n bytes at `at`. */
@@ -76,9 +76,9 @@ static tc_status fetch(const tc_archive *a, tc_arena *arena, uint64_t at, uint64
     *out = span(a, at, n);
     if (*out)
         return TC_OK;
-    uint8_t *data = tc_arena_raw(arena, (size_t)n);
+    uint8_t *data = ti_arena_raw(arena, (size_t)n);
     *out = data;
-    return tc_input_read(a->input, at, (size_t)n, data);
+    return ti_input_read(a->input, at, (size_t)n, data);
 }
 
 /* table[k][b]: the checksum of byte b followed by k zero bytes. */
@@ -99,7 +99,7 @@ static const uint32_t *make_crc_table(tc_arena *arena)
 /* Eight bytes onto a running checksum. */
 static inline uint32_t step8(const uint32_t *t, uint32_t c, const uint8_t *p)
 {
-    uint32_t a = c ^ tc_le32(p), b = tc_le32(p + 4);
+    uint32_t a = c ^ ti_le32(p), b = ti_le32(p + 4);
     return t[7 * 256 + (a & 255)] ^ t[6 * 256 + (a >> 8 & 255)] ^ t[5 * 256 + (a >> 16 & 255)] ^
            t[4 * 256 + (a >> 24)] ^ t[3 * 256 + (b & 255)] ^ t[2 * 256 + (b >> 8 & 255)] ^
            t[256 + (b >> 16 & 255)] ^ t[b >> 24];
@@ -157,11 +157,11 @@ static tc_status find_end(const tc_archive *a, uint64_t *at)
     tc_bytes b = a->bytes;
     uint64_t least = b.size > END_SIZE + LONGEST_COMMENT ? b.size - END_SIZE - LONGEST_COMMENT : 0;
     for (uint64_t i = b.size >= END_SIZE ? b.size - END_SIZE + 1 : 0; i-- > least;)
-        if (tc_le32(b.data + i) == SIGN_END && i + END_SIZE + tc_le16(b.data + i + 20) <= b.size) {
+        if (ti_le32(b.data + i) == SIGN_END && i + END_SIZE + ti_le16(b.data + i + 20) <= b.size) {
             *at = a->base + i;
             return TC_OK;
         }
-    return tc_error(a->ctx, at_byte(a, a->size), TC_E_TRUNCATED,
+    return ti_error(a->ctx, at_byte(a, a->size), TC_E_TRUNCATED,
                     "the archive has no end record: it is not a ZIP file, or its end is missing");
 }
 
@@ -170,22 +170,22 @@ static tc_status find_directory(const tc_archive *a, directory *dir)
     uint64_t end = 0;
     TC_TRY(find_end(a, &end));
     const uint8_t *e = span(a, end, END_SIZE);
-    if (tc_le16(e + 4) && tc_le16(e + 4) != 0xffff)
-        return tc_unsupported(a->ctx, at_byte(a, end), TC_E_UNSUPPORTED,
+    if (ti_le16(e + 4) && ti_le16(e + 4) != 0xffff)
+        return ti_unsupported(a->ctx, at_byte(a, end), TC_E_UNSUPPORTED,
                               "an archive of several volumes");
-    *dir = (directory){tc_le32(e + 16), tc_le32(e + 12), tc_le16(e + 10)};
+    *dir = (directory){ti_le32(e + 16), ti_le32(e + 12), ti_le16(e + 10)};
     bool wide = dir->at == UINT32_MAX || dir->size == UINT32_MAX || dir->count == 0xffff;
     if (wide) {
         const uint8_t *l = end >= LOCATOR_SIZE ? span(a, end - LOCATOR_SIZE, LOCATOR_SIZE) : NULL;
         const uint8_t *w =
-            l && tc_le32(l) == SIGN_LOCATOR ? span(a, tc_le64(l + 8), END64_SIZE) : NULL;
-        if (!w || tc_le32(w) != SIGN_END64)
-            return tc_error(a->ctx, at_byte(a, end), TC_E_FORMAT,
+            l && ti_le32(l) == SIGN_LOCATOR ? span(a, ti_le64(l + 8), END64_SIZE) : NULL;
+        if (!w || ti_le32(w) != SIGN_END64)
+            return ti_error(a->ctx, at_byte(a, end), TC_E_FORMAT,
                             "the end record points to a 64-bit record that does not exist");
-        *dir = (directory){tc_le64(w + 48), tc_le64(w + 40), tc_le64(w + 32)};
+        *dir = (directory){ti_le64(w + 48), ti_le64(w + 40), ti_le64(w + 32)};
     }
     if (!has(a, dir->at, dir->size))
-        return tc_error(a->ctx, at_byte(a, end), TC_E_TRUNCATED,
+        return ti_error(a->ctx, at_byte(a, end), TC_E_TRUNCATED,
                         "the directory (%" PRIu64 " bytes at %" PRIu64 ") is not inside the file",
                         dir->size, dir->at);
     return TC_OK;
@@ -200,9 +200,9 @@ static bool widen(tc_member *m, const uint8_t *extra, size_t n)
         needed = needed || *wide[i] == UINT32_MAX;
     if (!needed)
         return true;
-    for (size_t at = 0; at + 4 <= n; at += 4 + (size_t)tc_le16(extra + at + 2)) {
-        size_t size = tc_le16(extra + at + 2), next = at + 4;
-        if (tc_le16(extra + at) != 1 || next + size > n)
+    for (size_t at = 0; at + 4 <= n; at += 4 + (size_t)ti_le16(extra + at + 2)) {
+        size_t size = ti_le16(extra + at + 2), next = at + 4;
+        if (ti_le16(extra + at) != 1 || next + size > n)
             continue;
         size_t end = next + size;
         for (size_t i = 0; i < TC_COUNT(wide); i++) {
@@ -210,7 +210,7 @@ static bool widen(tc_member *m, const uint8_t *extra, size_t n)
                 continue;
             if (next + 8 > end)
                 return false;
-            *wide[i] = tc_le64(extra + next);
+            *wide[i] = ti_le64(extra + next);
             next += 8;
         }
         return true;
@@ -234,32 +234,32 @@ static tc_status add_member(tc_archive *a, tc_arena *arena, const uint8_t *e, ui
                             size_t n_name, size_t n_extra)
 {
     tc_str name = {(const char *)e + ENTRY_SIZE, n_name};
-    tc_member m = {.header = tc_le32(e + 42),
-                   .packed = tc_le32(e + 20),
-                   .size = tc_le32(e + 24),
-                   .crc = tc_le32(e + 16),
-                   .method = tc_le16(e + 10),
-                   .flags = tc_le16(e + 8)};
+    tc_member m = {.header = ti_le32(e + 42),
+                   .packed = ti_le32(e + 20),
+                   .size = ti_le32(e + 24),
+                   .crc = ti_le32(e + 16),
+                   .method = ti_le16(e + 10),
+                   .flags = ti_le16(e + 8)};
     if (!good_name(name))
-        return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
+        return ti_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
                         "a member whose name is not a path inside the archive");
     if (!widen(&m, e + ENTRY_SIZE + n_name, n_extra))
-        return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "a member without its 64-bit sizes");
+        return ti_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "a member without its 64-bit sizes");
     tc_grow(arena, a->member, a->n_member, a->cap_member);
-    void **slot = tc_map_at(&a->by_name, name);
+    void **slot = ti_map_at(&a->by_name, name);
     m.name = a->by_name.entry[a->by_name.n - 1].key.p;
     if (*slot)
-        return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "two members of one name, '%.*s'",
+        return ti_error(a->ctx, at_byte(a, at), TC_E_FORMAT, "two members of one name, '%.*s'",
                         (int)name.n, name.p);
     *slot = (void *)(uintptr_t)(a->n_member + 1);
     a->member[a->n_member++] = m;
     return TC_OK;
 }
 
-bool tc_archive_looks_like(tc_bytes bytes)
+bool ti_archive_looks_like(tc_bytes bytes)
 {
     return bytes.size >= 4 &&
-           (tc_le32(bytes.data) == SIGN_LOCAL || tc_le32(bytes.data) == SIGN_END);
+           (ti_le32(bytes.data) == SIGN_LOCAL || ti_le32(bytes.data) == SIGN_END);
 }
 
 /* Every entry of the directory, which is in memory. */
@@ -268,14 +268,14 @@ static tc_status read_directory(tc_archive *a, tc_arena *arena, directory dir)
     uint64_t at = dir.at, end = dir.at + dir.size;
     for (uint64_t i = 0; i < dir.count; i++) {
         const uint8_t *e = end - at >= ENTRY_SIZE ? span(a, at, ENTRY_SIZE) : NULL;
-        if (!e || tc_le32(e) != SIGN_ENTRY)
-            return tc_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
+        if (!e || ti_le32(e) != SIGN_ENTRY)
+            return ti_error(a->ctx, at_byte(a, at), TC_E_FORMAT,
                             "entry %" PRIu64 " of %" PRIu64 " in the directory is missing", i + 1,
                             dir.count);
-        size_t n_name = tc_le16(e + 28), n_extra = tc_le16(e + 30);
-        uint64_t size = ENTRY_SIZE + n_name + n_extra + tc_le16(e + 32);
+        size_t n_name = ti_le16(e + 28), n_extra = ti_le16(e + 30);
+        uint64_t size = ENTRY_SIZE + n_name + n_extra + ti_le16(e + 32);
         if (size > end - at)
-            return tc_error(a->ctx, at_byte(a, at), TC_E_TRUNCATED,
+            return ti_error(a->ctx, at_byte(a, at), TC_E_TRUNCATED,
                             "a directory entry runs past the directory");
         TC_TRY(add_member(a, arena, e, at, n_name, n_extra));
         at += size;
@@ -287,11 +287,11 @@ static void begin(tc_ctx *ctx, tc_arena *arena, const char *file, tc_archive *a)
 {
     *a = (tc_archive){.ctx = ctx, .file = file};
     a->zip = tc_new(&ctx->arena, struct zip *);
-    tc_map_init(&a->by_name, arena);
+    ti_map_init(&a->by_name, arena);
     a->crc_table = make_crc_table(arena);
 }
 
-tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
+tc_status ti_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
                           tc_bytes bytes, tc_archive *out)
 {
     directory dir = {0, 0, 0};
@@ -307,21 +307,21 @@ tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const 
 static tc_status load_end(tc_archive *a, tc_arena *arena, uint64_t at)
 {
     size_t size = (size_t)(a->size - at);
-    uint8_t *data = tc_arena_raw(arena, size);
-    TC_TRY(tc_input_read(a->input, at, size, data));
+    uint8_t *data = ti_arena_raw(arena, size);
+    TC_TRY(ti_input_read(a->input, at, size, data));
     a->base = at;
     a->bytes = (tc_bytes){data, size};
     return TC_OK;
 }
 
-tc_status tc_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file, tc_input *input,
+tc_status ti_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file, tc_input *input,
                                 tc_archive *out)
 {
     const uint64_t tail = END64_SIZE + LOCATOR_SIZE + END_SIZE + LONGEST_COMMENT;
     directory dir = {0, 0, 0};
     begin(ctx, arena, file, out);
     out->input = input;
-    out->size = tc_input_size(input);
+    out->size = ti_input_size(input);
     TC_TRY(load_end(out, arena, out->size > tail ? out->size - tail : 0));
     TC_TRY(find_directory(out, &dir));
     if (dir.at < out->base)
@@ -329,9 +329,9 @@ tc_status tc_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file, 
     return read_directory(out, arena, dir);
 }
 
-tc_member *tc_archive_find(const tc_archive *archive, const char *name)
+tc_member *ti_archive_find(const tc_archive *archive, const char *name)
 {
-    uintptr_t at = (uintptr_t)tc_map_get(&archive->by_name, tc_str_of(name));
+    uintptr_t at = (uintptr_t)ti_map_get(&archive->by_name, ti_str_of(name));
     return at ? &archive->member[at - 1] : NULL;
 }
 
@@ -339,23 +339,23 @@ tc_member *tc_archive_find(const tc_archive *archive, const char *name)
 static tc_status find_payload(const tc_archive *a, const tc_member *m, uint64_t *out)
 {
     tc_arena *scratch = &a->ctx->scratch;
-    tc_mark mark = tc_arena_mark(scratch);
+    tc_mark mark = ti_arena_mark(scratch);
     const uint8_t *h = NULL, *name = NULL;
     size_t n_name = strlen(m->name);
     if (has(a, m->header, LOCAL_SIZE))
         TC_TRY(fetch(a, scratch, m->header, LOCAL_SIZE, &h));
-    if (!h || tc_le32(h) != SIGN_LOCAL)
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its header is not at byte %" PRIu64,
+    if (!h || ti_le32(h) != SIGN_LOCAL)
+        return ti_error(a->ctx, at_member(a, m), TC_E_FORMAT, "its header is not at byte %" PRIu64,
                         m->header);
-    if (n_name == tc_le16(h + 26) && has(a, m->header + LOCAL_SIZE, n_name))
+    if (n_name == ti_le16(h + 26) && has(a, m->header + LOCAL_SIZE, n_name))
         TC_TRY(fetch(a, scratch, m->header + LOCAL_SIZE, n_name, &name));
     if (!name || memcmp(name, m->name, n_name) != 0)
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+        return ti_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "its header at byte %" PRIu64 " has another name", m->header);
-    *out = m->header + LOCAL_SIZE + n_name + tc_le16(h + 28);
-    tc_arena_rewind(scratch, mark);
+    *out = m->header + LOCAL_SIZE + n_name + ti_le16(h + 28);
+    ti_arena_rewind(scratch, mark);
     if (!has(a, *out, m->packed))
-        return tc_error(a->ctx, at_member(a, m), TC_E_TRUNCATED,
+        return ti_error(a->ctx, at_member(a, m), TC_E_TRUNCATED,
                         "its %" PRIu64 " bytes run past the end of the file", m->packed);
     return TC_OK;
 }
@@ -364,19 +364,19 @@ static tc_status find_payload(const tc_archive *a, const tc_member *m, uint64_t 
 static tc_status check_method(const tc_archive *a, const tc_member *m)
 {
     if (m->flags & 1)
-        return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "it is encrypted");
+        return ti_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "it is encrypted");
     if (m->method == STORED && m->packed != m->size)
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+        return ti_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "stored as it is, yet %" PRIu64 " bytes for %" PRIu64, m->packed, m->size);
     if (m->method != STORED && m->method != DEFLATED)
-        return tc_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "compression method %d",
+        return ti_unsupported(a->ctx, at_member(a, m), TC_E_UNSUPPORTED, "compression method %d",
                               m->method);
     return TC_OK;
 }
 
 static tc_status damaged(const tc_archive *a, const tc_member *m)
 {
-    return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+    return ti_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                     "its bytes do not have its checksum: the file is damaged");
 }
 
@@ -396,7 +396,7 @@ static bool libzip_here;
 static void load_libzip(void)
 {
     static const char *const name[] = {TC_LATE_NAMES(LIBZIP)};
-    libzip_here = tc_late_load(TOSAC_LIBZIP, name, &libzip);
+    libzip_here = ti_late_load(TOSAC_LIBZIP, name, &libzip);
 }
 
 static tc_status want_libzip(const tc_archive *a, const tc_member *m)
@@ -404,7 +404,7 @@ static tc_status want_libzip(const tc_archive *a, const tc_member *m)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_libzip);
     return libzip_here ? TC_OK
-                       : tc_error(a->ctx, at_member(a, m), TC_E_TOOL,
+                       : ti_error(a->ctx, at_member(a, m), TC_E_TOOL,
                                   "it is compressed, and the library that inflates cannot be "
                                   "loaded: %s", TOSAC_LIBZIP);
 }
@@ -422,7 +422,7 @@ static zip_source_t *source_of(const tc_archive *a, zip_error_t *why)
 {
     if (!a->input)
         return libzip.source_buffer_create(a->bytes.data, a->bytes.size, 0, why);
-    int fd = dup(tc_input_fd(a->input));
+    int fd = dup(ti_input_fd(a->input));
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     zip_source_t *source = file ? libzip.source_filep_create(file, 0, -1, why) : NULL;
     if (!source && file)
@@ -436,7 +436,7 @@ static zip_source_t *source_of(const tc_archive *a, zip_error_t *why)
 static zip_file_t *inflate_from(const tc_archive *a, const tc_member *m)
 {
     if (!*a->zip) {
-        tc_ctx_defer(a->ctx, close_zip, a->zip);
+        ti_ctx_defer(a->ctx, close_zip, a->zip);
         zip_error_t why;
         libzip.error_init(&why);
         zip_source_t *source = source_of(a, &why);
@@ -473,23 +473,23 @@ static tc_status inflate(tc_archive *a, tc_member *m)
 {
     const uint64_t most = (UINT64_C(64) << 20) + 64 * a->size;
     if (m->size > MOST_RATIO * m->packed + 64 || m->size > most - a->inflated)
-        return tc_error(a->ctx, at_member(a, m), TC_E_TOO_LARGE,
+        return ti_error(a->ctx, at_member(a, m), TC_E_TOO_LARGE,
                         "%" PRIu64 " bytes that claim to inflate to %" PRIu64, m->packed, m->size);
     TC_TRY(want_libzip(a, m));
-    uint8_t *data = tc_arena_raw(&a->ctx->arena, (size_t)m->size);
+    uint8_t *data = ti_arena_raw(&a->ctx->arena, (size_t)m->size);
     a->inflated += (size_t)m->size;
     zip_file_t *file = inflate_from(a, m);
     bool good = file && inflate_some(file, data, (size_t)m->size) && inflated_to_end(file);
     if (file)
         libzip.fclose(file);
     if (!good)
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+        return ti_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "its compressed bytes do not inflate to %" PRIu64, m->size);
     m->data = data;
     return TC_OK;
 }
 
-tc_status tc_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
+tc_status ti_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
 {
     if (!m->data) {
         uint64_t payload;
@@ -504,7 +504,7 @@ tc_status tc_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
             m->data = NULL;
             return damaged(a, m);
         }
-        tc_mapped_forget(a->ctx, m->data, (size_t)m->size);
+        ti_mapped_forget(a->ctx, m->data, (size_t)m->size);
     }
     *out = (tc_bytes){m->data, (size_t)m->size};
     return TC_OK;
@@ -520,7 +520,7 @@ static void close_stream(void *what)
     s->inflating = NULL;
 }
 
-tc_status tc_stream_rewind(tc_stream *s)
+tc_status ti_stream_rewind(tc_stream *s)
 {
     close_stream(s);
     s->at = 0;
@@ -531,17 +531,17 @@ tc_status tc_stream_rewind(tc_stream *s)
     TC_TRY(want_libzip(s->archive, s->member));
     s->inflating = inflate_from(s->archive, s->member);
     return s->inflating ? TC_OK
-                        : tc_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_FORMAT,
+                        : ti_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_FORMAT,
                                    "its compressed bytes cannot be read");
 }
 
-tc_status tc_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s)
+tc_status ti_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s)
 {
     *s = (tc_stream){.archive = archive, .member = member};
     TC_TRY(find_payload(archive, member, &s->payload));
     TC_TRY(check_method(archive, member));
-    tc_ctx_defer(archive->ctx, close_stream, s);
-    return tc_stream_rewind(s);
+    ti_ctx_defer(archive->ctx, close_stream, s);
+    return ti_stream_rewind(s);
 }
 
 /* The next n bytes, which are there. */
@@ -551,12 +551,12 @@ static tc_status take(tc_stream *s, size_t n, uint8_t *out)
     const tc_member *m = s->member;
     const uint8_t *there = span(a, s->payload + s->at, n);
     if (m->method == DEFLATED && !inflate_some(s->inflating, out, n))
-        return tc_error(a->ctx, at_member(a, m), TC_E_FORMAT,
+        return ti_error(a->ctx, at_member(a, m), TC_E_FORMAT,
                         "its compressed bytes do not inflate to %" PRIu64, m->size);
     if (m->method == STORED && there)
         memcpy(out, there, n);
     else if (m->method == STORED)
-        TC_TRY(tc_input_read(a->input, s->payload + s->at, n, out));
+        TC_TRY(ti_input_read(a->input, s->payload + s->at, n, out));
     s->at += n;
     if (m->method == STORED) /* crc(ab), as in checksum() */
         s->crc = times(s->crc, x_to(8 * (uint64_t)n)) ^ checksum(a->crc_table, out, n);
@@ -583,10 +583,10 @@ static tc_status pass(tc_stream *s, uint64_t n)
     return TC_OK;
 }
 
-tc_status tc_stream_read(tc_stream *s, uint64_t n, uint8_t *out)
+tc_status ti_stream_read(tc_stream *s, uint64_t n, uint8_t *out)
 {
     if (n > s->member->size - s->at)
-        return tc_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_TRUNCATED,
+        return ti_error(s->archive->ctx, at_member(s->archive, s->member), TC_E_TRUNCATED,
                         "the member ends early");
     if (!n)
         return TC_OK;

@@ -33,21 +33,21 @@ typedef struct tc_archive {
 } tc_archive;
 
 /* Whether the bytes begin as a ZIP file does. */
-bool tc_archive_looks_like(tc_bytes bytes);
+bool ti_archive_looks_like(tc_bytes bytes);
 
 /* Read the directory.  `bytes` must live as long as the archive and what is read from it. */
-TC_MUST_USE tc_status tc_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file,
+TC_MUST_USE tc_status ti_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file,
                                       const char *inside, tc_bytes bytes, tc_archive *out);
 
 /* The same for a file that may be larger than the memory: only its directory is kept. */
-TC_MUST_USE tc_status tc_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file,
+TC_MUST_USE tc_status ti_archive_open_input(tc_ctx *ctx, tc_arena *arena, const char *file,
                                             tc_input *input, tc_archive *out);
 
 /* The member of that name, or NULL. */
-tc_member *tc_archive_find(const tc_archive *archive, const char *name);
+tc_member *ti_archive_find(const tc_archive *archive, const char *name);
 
 /* A member's content, compared with its checksum. */
-TC_MUST_USE tc_status tc_archive_read(tc_archive *archive, tc_member *member, tc_bytes *out);
+TC_MUST_USE tc_status ti_archive_read(tc_archive *archive, tc_member *member, tc_bytes *out);
 
 /* A member that is read from front to back.  Its memory and the archive must live as long as the
  * context, which closes it. */
@@ -61,13 +61,13 @@ typedef struct tc_stream {
     bool skipped;               /* some of it was not looked at, so there is no checksum */
 } tc_stream;
 
-TC_MUST_USE tc_status tc_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s);
+TC_MUST_USE tc_status ti_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s);
 /* The next n bytes, or past them where `out` is NULL; at the end the checksum is compared. */
-TC_MUST_USE tc_status tc_stream_read(tc_stream *s, uint64_t n, uint8_t *out);
+TC_MUST_USE tc_status ti_stream_read(tc_stream *s, uint64_t n, uint8_t *out);
 /* At the beginning again. */
-TC_MUST_USE tc_status tc_stream_rewind(tc_stream *s);
+TC_MUST_USE tc_status ti_stream_rewind(tc_stream *s);
 
 /* A location inside the archive, for messages. */
-tc_loc *tc_archive_loc(const tc_archive *archive, const char *place);
+tc_loc *ti_archive_loc(const tc_archive *archive, const char *place);
 
 #endif

@@ -47,8 +47,8 @@ static const char *real_path(tc_ctx *ctx, const char *path)
         to[n] = 0;
         const char *slash = strrchr(path, '/');
         path = to[0] == '/' || !slash
-                   ? tc_text_copy(&ctx->arena, tc_str_of(to))
-                   : tc_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
+                   ? ti_text_copy(&ctx->arena, ti_str_of(to))
+                   : ti_text_format(&ctx->arena, "%.*s/%s", (int)(slash - path), path, to);
     }
     return path;
 }
@@ -56,14 +56,14 @@ static const char *real_path(tc_ctx *ctx, const char *path)
 /* A name beside the final one that nobody uses: distinct contexts may write the same file. */
 static const char *name_beside(tc_file *file)
 {
-    return tc_text_format(&file->ctx->arena, "%s.%ld-%u.part", file->path, (long)getpid(),
+    return ti_text_format(&file->ctx->arena, "%s.%ld-%u.part", file->path, (long)getpid(),
                           (*TC_OWN(file->ctx, CREATE, unsigned))++);
 }
 
 static const char *folder_of(tc_ctx *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? tc_text_copy(&ctx->arena, (tc_str){path, (size_t)(slash - path) + 1}) : ".";
+    return slash ? ti_text_copy(&ctx->arena, (tc_str){path, (size_t)(slash - path) + 1}) : ".";
 }
 
 /* The way by which a file without a name can be given one. */
@@ -99,26 +99,26 @@ static int open_named(tc_file *file)
     return fd;
 }
 
-tc_status tc_file_create(tc_ctx *ctx, const char *path, tc_file **out)
+tc_status ti_file_create(tc_ctx *ctx, const char *path, tc_file **out)
 {
     struct stat st;
     path = real_path(ctx, path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
+        return ti_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
                         "it is a device or a pipe; a file is written beside its name and renamed");
-    if (tc_file_is_taken(ctx, path))
-        return tc_usage(ctx, "'%s' is an input of this command and would be overwritten; use "
+    if (ti_file_is_taken(ctx, path))
+        return ti_usage(ctx, "'%s' is an input of this command and would be overwritten; use "
                              "another file",
                         path);
     tc_file *file = tc_new(&ctx->arena, tc_file);
-    *file = (tc_file){.ctx = ctx, .fd = -1, .path = tc_text_copy(&ctx->arena, tc_str_of(path))};
-    file->buffer = tc_arena_raw(&ctx->arena, BUFFER);
-    tc_ctx_defer(ctx, abandon, file);
+    *file = (tc_file){.ctx = ctx, .fd = -1, .path = ti_text_copy(&ctx->arena, ti_str_of(path))};
+    file->buffer = ti_arena_raw(&ctx->arena, BUFFER);
+    ti_ctx_defer(ctx, abandon, file);
     file->fd = open_nameless(file);
     if (file->fd < 0)
         file->fd = open_named(file);
     if (file->fd < 0)
-        return tc_io_error(ctx, path, "create it");
+        return ti_io_error(ctx, path, "create it");
     *out = file;
     return TC_OK;
 }
@@ -128,7 +128,7 @@ static tc_status put(tc_file *file, const uint8_t *data, size_t size)
     while (size) {
         ssize_t n = write(file->fd, data, size);
         if (n < 0 && errno != EINTR)
-            return tc_io_error(file->ctx, file->path, "write it");
+            return ti_io_error(file->ctx, file->path, "write it");
         data += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
@@ -142,7 +142,7 @@ static tc_status flush(tc_file *file)
     return put(file, file->buffer, n);
 }
 
-tc_status tc_file_append(tc_file *file, const void *data, size_t size)
+tc_status ti_file_append(tc_file *file, const void *data, size_t size)
 {
     if (size > BUFFER - file->n)
         TC_TRY(flush(file));
@@ -189,37 +189,37 @@ static int settle(int fd)
     return twin < 0 ? -1 : close(twin);
 }
 
-tc_status tc_file_commit(tc_file *file)
+tc_status ti_file_commit(tc_file *file)
 {
     TC_TRY(flush(file));
     int bad = settle(file->fd);
     if (!bad)
         bad = file->beside ? rename(file->beside, file->path) : give_name(file);
     if (bad)
-        return tc_io_error(file->ctx, file->path, "write it"); /* it goes with the context */
+        return ti_io_error(file->ctx, file->path, "write it"); /* it goes with the context */
     close(file->fd);
     file->fd = -1;
     return TC_OK;
 }
 
-tc_status tc_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
+tc_status ti_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
 {
     tc_file *file;
-    TC_TRY(tc_file_create(ctx, path, &file));
-    TC_TRY(tc_file_append(file, bytes.data, bytes.size));
-    return tc_file_commit(file);
+    TC_TRY(ti_file_create(ctx, path, &file));
+    TC_TRY(ti_file_append(file, bytes.data, bytes.size));
+    return ti_file_commit(file);
 }
 
-tc_status tc_file_write_two(tc_ctx *ctx, const char *path, tc_bytes bytes, const char *beside,
+tc_status ti_file_write_two(tc_ctx *ctx, const char *path, tc_bytes bytes, const char *beside,
                             tc_bytes more)
 {
     tc_file *file, *other;
-    TC_TRY(tc_file_create(ctx, beside, &other));
-    TC_TRY(tc_file_append(other, more.data, more.size));
-    TC_TRY(tc_file_create(ctx, path, &file));
-    TC_TRY(tc_file_append(file, bytes.data, bytes.size));
-    TC_TRY(tc_file_commit(other));
-    tc_status status = tc_file_commit(file);
+    TC_TRY(ti_file_create(ctx, beside, &other));
+    TC_TRY(ti_file_append(other, more.data, more.size));
+    TC_TRY(ti_file_create(ctx, path, &file));
+    TC_TRY(ti_file_append(file, bytes.data, bytes.size));
+    TC_TRY(ti_file_commit(other));
+    tc_status status = ti_file_commit(file);
     if (status != TC_OK)
         remove(beside);
     return status;

@@ -29,18 +29,18 @@ struct tc_input {
     tc_bytes bytes; /* .data == NULL: on the disk */
 };
 
-tc_status tc_io_error(tc_ctx *ctx, const char *path, const char *what)
+tc_status ti_io_error(tc_ctx *ctx, const char *path, const char *what)
 {
-    return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO, "cannot %s: %s", what, strerror(errno));
+    return ti_error(ctx, &(tc_loc){.file = path}, TC_E_IO, "cannot %s: %s", what, strerror(errno));
 }
 
 static tc_status cut_short(tc_ctx *ctx, const char *path)
 {
-    return tc_error(ctx, &(tc_loc){.file = path}, TC_E_TRUNCATED,
+    return ti_error(ctx, &(tc_loc){.file = path}, TC_E_TRUNCATED,
                     "it was truncated while it was read");
 }
 
-bool tc_file_is_taken(tc_ctx *ctx, const char *path)
+bool ti_file_is_taken(tc_ctx *ctx, const char *path)
 {
     struct stat info;
     const tc_file_taken *first = *TC_OWN(ctx, FILE, tc_file_taken *);
@@ -84,14 +84,14 @@ static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, bool writer_
 {
     tc_buf all;
     double deadline = now() + WAIT_FOR_WRITER;
-    tc_buf_init(&all, &ctx->arena);
+    ti_buf_init(&all, &ctx->arena);
     for (;;) {
-        uint8_t *room = tc_buf_room(&all, PIPE_STEP);
+        uint8_t *room = ti_buf_room(&all, PIPE_STEP);
         ssize_t got = read(fd, room, PIPE_STEP);
         all.size -= PIPE_STEP - (size_t)(got > 0 ? got : 0);
         bool wait = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (got < 0 && !wait && errno != EINTR)
-            return tc_io_error(ctx, path, "read it");
+            return ti_io_error(ctx, path, "read it");
         writer_seen = writer_seen || got > 0 || wait;
         if (got == 0 && !writer_seen) {
             struct pollfd event = {.fd = fd, .events = POLLIN};
@@ -101,7 +101,7 @@ static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, bool writer_
         if (got == 0 && writer_seen)
             break;
         if ((wait || got == 0) && !wait_for_bytes(fd, writer_seen, deadline))
-            return tc_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
+            return ti_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
                             "a pipe that was not opened for writing within %d seconds",
                             WAIT_FOR_WRITER);
     }
@@ -116,7 +116,7 @@ static tc_status read_part(tc_ctx *ctx, const char *path, int fd, uint64_t at, s
     while (size) {
         ssize_t got = pread(fd, out, size, (off_t)at);
         if (got < 0 && errno != EINTR)
-            return tc_io_error(ctx, path, "read it");
+            return ti_io_error(ctx, path, "read it");
         if (got == 0)
             return cut_short(ctx, path);
         size_t n = got > 0 ? (size_t)got : 0;
@@ -141,10 +141,10 @@ static tc_status look_inside(tc_input *in, bool standard)
     tc_ctx *ctx = in->ctx;
     struct stat info;
     if (fstat(in->fd, &info) != 0)
-        return tc_io_error(ctx, in->path, "look at it");
+        return ti_io_error(ctx, in->path, "look at it");
     if (S_ISDIR(info.st_mode)) {
         errno = EISDIR;
-        return tc_io_error(ctx, in->path, "read it");
+        return ti_io_error(ctx, in->path, "read it");
     }
     bool whole = S_ISREG(info.st_mode) && info.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0;
     if (S_ISREG(info.st_mode))
@@ -159,32 +159,32 @@ static tc_status look_inside(tc_input *in, bool standard)
     return status;
 }
 
-tc_status tc_input_open(tc_ctx *ctx, const char *path, tc_input **out)
+tc_status ti_input_open(tc_ctx *ctx, const char *path, tc_input **out)
 {
-    bool standard = tc_text_eq(path, "-");
+    bool standard = ti_text_eq(path, "-");
     tc_input *in = tc_new(&ctx->arena, tc_input);
     *in = (tc_input){.ctx = ctx, .fd = -1, .path = standard ? "standard input" : path};
-    tc_ctx_defer(ctx, close_input, in);
+    ti_ctx_defer(ctx, close_input, in);
     /* A named pipe without a writer must not stop us here. */
     in->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                       : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (in->fd < 0)
-        return tc_io_error(ctx, in->path, "open it");
+        return ti_io_error(ctx, in->path, "open it");
     *out = in;
     return look_inside(in, standard);
 }
 
-int tc_input_fd(const tc_input *in)
+int ti_input_fd(const tc_input *in)
 {
     return in->bytes.data ? -1 : in->fd;
 }
 
-size_t tc_input_size(const tc_input *in)
+size_t ti_input_size(const tc_input *in)
 {
     return in->bytes.size;
 }
 
-tc_status tc_input_read(tc_input *in, uint64_t at, size_t size, void *out)
+tc_status ti_input_read(tc_input *in, uint64_t at, size_t size, void *out)
 {
     if (at > in->bytes.size || size > in->bytes.size - at)
         return cut_short(in->ctx, in->path);
@@ -195,12 +195,12 @@ tc_status tc_input_read(tc_input *in, uint64_t at, size_t size, void *out)
     return TC_OK;
 }
 
-tc_status tc_input_all(tc_input *in, tc_bytes *out)
+tc_status ti_input_all(tc_input *in, tc_bytes *out)
 {
     if (!in->bytes.data) {
-        in->bytes.data = tc_mapped_open(in->ctx, in->fd, in->bytes.size);
+        in->bytes.data = ti_mapped_open(in->ctx, in->fd, in->bytes.size);
         if (!in->bytes.data) {
-            uint8_t *data = tc_arena_raw(&in->ctx->arena, in->bytes.size);
+            uint8_t *data = ti_arena_raw(&in->ctx->arena, in->bytes.size);
             TC_TRY(read_part(in->ctx, in->path, in->fd, 0, in->bytes.size, data));
             in->bytes.data = data;
         }
@@ -210,23 +210,23 @@ tc_status tc_input_all(tc_input *in, tc_bytes *out)
     return TC_OK;
 }
 
-tc_status tc_file_read(tc_ctx *ctx, const char *path, tc_bytes *out)
+tc_status ti_file_read(tc_ctx *ctx, const char *path, tc_bytes *out)
 {
     tc_input *in;
-    TC_TRY(tc_input_open(ctx, path, &in));
-    return tc_input_all(in, out);
+    TC_TRY(ti_input_open(ctx, path, &in));
+    return ti_input_all(in, out);
 }
 
-bool tc_is_folder(const char *path)
+bool ti_is_folder(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-tc_status tc_folder_make(tc_ctx *ctx, const char *path)
+tc_status ti_folder_make(tc_ctx *ctx, const char *path)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    char *part = tc_text_copy(&ctx->scratch, tc_str_of(path));
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    char *part = ti_text_copy(&ctx->scratch, ti_str_of(path));
     for (char *at = part + 1; part[0] && *at; at++)
         if (*at == '/') {
             *at = 0;
@@ -234,12 +234,12 @@ tc_status tc_folder_make(tc_ctx *ctx, const char *path)
             *at = '/';
         }
     mkdir(part, 0777);
-    tc_arena_rewind(&ctx->scratch, mark);
-    if (tc_is_folder(path))
+    ti_arena_rewind(&ctx->scratch, mark);
+    if (ti_is_folder(path))
         return TC_OK;
     struct stat info;
     errno = stat(path, &info) == 0 ? ENOTDIR : errno;
-    return tc_io_error(ctx, path, "make the folder");
+    return ti_io_error(ctx, path, "make the folder");
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -255,20 +255,20 @@ static void close_folder(void *what)
     *folder = NULL;
 }
 
-tc_status tc_folder_list(tc_ctx *ctx, const char *path, const char ***name, size_t *count)
+tc_status ti_folder_list(tc_ctx *ctx, const char *path, const char ***name, size_t *count)
 {
     DIR **open = tc_new(&ctx->arena, DIR *);
-    tc_ctx_defer(ctx, close_folder, open);
+    ti_ctx_defer(ctx, close_folder, open);
     DIR *folder = *open = opendir(path);
     if (!folder)
-        return tc_io_error(ctx, path, "open the folder");
+        return ti_io_error(ctx, path, "open the folder");
     const char **list = NULL;
     size_t n = 0, cap = 0;
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (entry->d_name[0] == '.')
             continue;
         tc_grow(&ctx->arena, list, n, cap);
-        list[n++] = tc_text_copy(&ctx->arena, tc_str_of(entry->d_name));
+        list[n++] = ti_text_copy(&ctx->arena, ti_str_of(entry->d_name));
     }
     close_folder(open);
     if (n)

@@ -8,7 +8,7 @@
  * it. */
 #include "flatbuf.h"
 
-void tc_fb_fail(tc_fb *fb, size_t at, const char *error)
+void ti_fb_fail(tc_fb *fb, size_t at, const char *error)
 {
     if (fb->error)
         return;
@@ -22,27 +22,27 @@ static bool visit(tc_fb *fb, size_t at, size_t n)
     if (fb->error)
         return false;
     if (at > fb->size || n > fb->size - at) {
-        tc_fb_fail(fb, at, "a reference leads past the end of the file");
+        ti_fb_fail(fb, at, "a reference leads past the end of the file");
         return false;
     }
     if (n > fb->budget) {
-        tc_fb_fail(fb, at, "the same parts of the file are referred to over and over");
+        ti_fb_fail(fb, at, "the same parts of the file are referred to over and over");
         return false;
     }
     fb->budget -= n;
     return true;
 }
 
-void tc_fb_init(tc_fb *fb, tc_bytes bytes, const char *identifier)
+void ti_fb_init(tc_fb *fb, tc_bytes bytes, const char *identifier)
 {
     enum { SHARING = 32, SLACK = 65536 };
     *fb = (tc_fb){.data = bytes.data, .size = bytes.size};
     fb->budget =
         bytes.size > (SIZE_MAX - SLACK) / SHARING ? SIZE_MAX : bytes.size * SHARING + SLACK;
     if (bytes.size < 8)
-        tc_fb_fail(fb, bytes.size, "the file is too short");
+        ti_fb_fail(fb, bytes.size, "the file is too short");
     else if (identifier && memcmp(bytes.data + 4, identifier, 4) != 0)
-        tc_fb_fail(fb, 4, "the file identifier is another one");
+        ti_fb_fail(fb, 4, "the file identifier is another one");
 }
 
 /* Where the reference at `at` leads; 0 after a failure. */
@@ -50,9 +50,9 @@ static size_t follow(tc_fb *fb, size_t at)
 {
     if (!visit(fb, at, 4))
         return 0;
-    uint32_t distance = tc_le32(fb->data + at);
+    uint32_t distance = ti_le32(fb->data + at);
     if (distance < 4) {
-        tc_fb_fail(fb, at, "a reference leads nowhere");
+        ti_fb_fail(fb, at, "a reference leads nowhere");
         return 0;
     }
     return at + distance;
@@ -63,18 +63,18 @@ static tc_fb_table table_at(tc_fb *fb, size_t at)
     tc_fb_table none = {.fb = fb};
     if (!at || !visit(fb, at, 4))
         return none;
-    int64_t vtable = (int64_t)at - (int32_t)tc_le32(fb->data + at);
+    int64_t vtable = (int64_t)at - (int32_t)ti_le32(fb->data + at);
     if (vtable < 0 || (uint64_t)vtable > fb->size) {
-        tc_fb_fail(fb, at, "a table's layout lies outside the file");
+        ti_fb_fail(fb, at, "a table's layout lies outside the file");
         return none;
     }
     tc_fb_table table = {.fb = fb, .at = at, .vtable = (size_t)vtable};
     if (!visit(fb, table.vtable, 4))
         return none;
-    uint32_t layout = tc_le16(fb->data + table.vtable);
-    table.bytes = tc_le16(fb->data + table.vtable + 2);
+    uint32_t layout = ti_le16(fb->data + table.vtable);
+    table.bytes = ti_le16(fb->data + table.vtable + 2);
     if (layout < 4 || layout % 2 || table.bytes < 4) {
-        tc_fb_fail(fb, table.vtable, "a table's layout has an impossible size");
+        ti_fb_fail(fb, table.vtable, "a table's layout has an impossible size");
         return none;
     }
     table.n_field = (layout - 4) / 2;
@@ -83,7 +83,7 @@ static tc_fb_table table_at(tc_fb *fb, size_t at)
     return table;
 }
 
-tc_fb_table tc_fb_root(tc_fb *fb)
+tc_fb_table ti_fb_root(tc_fb *fb)
 {
     return table_at(fb, fb->error ? 0 : follow(fb, 0));
 }
@@ -94,42 +94,42 @@ static size_t field_at(tc_fb_table table, uint32_t field, size_t width)
     if (!table.at || table.fb->error || field >= table.n_field)
         return 0;
     size_t entry = table.vtable + 4 + 2 * (size_t)field;
-    uint32_t offset = tc_le16(table.fb->data + entry);
+    uint32_t offset = ti_le16(table.fb->data + entry);
     if (!offset)
         return 0;
     /* Python's builder shares layouts between tables of different sizes, so a field may lie past
      * the size that its layout gives; it must lie inside the file. */
     if (offset < 4 || offset + width > table.fb->size - table.at) {
-        tc_fb_fail(table.fb, entry, "a field lies outside the file");
+        ti_fb_fail(table.fb, entry, "a field lies outside the file");
         return 0;
     }
     return table.at + offset;
 }
 
-bool tc_fb_has(tc_fb_table table, uint32_t field)
+bool ti_fb_has(tc_fb_table table, uint32_t field)
 {
     return field_at(table, field, 1) != 0;
 }
 
-uint8_t tc_fb_u8(tc_fb_table table, uint32_t field, uint8_t missing)
+uint8_t ti_fb_u8(tc_fb_table table, uint32_t field, uint8_t missing)
 {
     size_t at = field_at(table, field, 1);
     return at ? table.fb->data[at] : missing;
 }
 
-uint32_t tc_fb_u32(tc_fb_table table, uint32_t field, uint32_t missing)
+uint32_t ti_fb_u32(tc_fb_table table, uint32_t field, uint32_t missing)
 {
     size_t at = field_at(table, field, 4);
-    return at ? tc_le32(table.fb->data + at) : missing;
+    return at ? ti_le32(table.fb->data + at) : missing;
 }
 
-uint64_t tc_fb_u64(tc_fb_table table, uint32_t field, uint64_t missing)
+uint64_t ti_fb_u64(tc_fb_table table, uint32_t field, uint64_t missing)
 {
     size_t at = field_at(table, field, 8);
-    return at ? tc_le64(table.fb->data + at) : missing;
+    return at ? ti_le64(table.fb->data + at) : missing;
 }
 
-tc_fb_table tc_fb_child(tc_fb_table table, uint32_t field)
+tc_fb_table ti_fb_child(tc_fb_table table, uint32_t field)
 {
     size_t at = field_at(table, field, 4);
     return table_at(table.fb, at ? follow(table.fb, at) : 0);
@@ -140,21 +140,21 @@ static tc_fb_vector vector_at(tc_fb *fb, size_t at, size_t element_bytes)
     tc_fb_vector none = {.fb = fb};
     if (!at || !visit(fb, at, 4))
         return none;
-    size_t n = tc_le32(fb->data + at), bytes;
-    if (!tc_mul_size(n, element_bytes, &bytes) || !visit(fb, at + 4, bytes))
+    size_t n = ti_le32(fb->data + at), bytes;
+    if (!ti_mul_size(n, element_bytes, &bytes) || !visit(fb, at + 4, bytes))
         return none;
     return (tc_fb_vector){fb, at + 4, n};
 }
 
-tc_fb_vector tc_fb_list(tc_fb_table table, uint32_t field, size_t element_bytes)
+tc_fb_vector ti_fb_list(tc_fb_table table, uint32_t field, size_t element_bytes)
 {
     size_t at = field_at(table, field, 4);
     return vector_at(table.fb, at ? follow(table.fb, at) : 0, element_bytes);
 }
 
-tc_bytes tc_fb_bytes(tc_fb_table table, uint32_t field)
+tc_bytes ti_fb_bytes(tc_fb_table table, uint32_t field)
 {
-    tc_fb_vector list = tc_fb_list(table, field, 1);
+    tc_fb_vector list = ti_fb_list(table, field, 1);
     return list.at ? (tc_bytes){list.fb->data + list.at, list.n} : (tc_bytes){NULL, 0};
 }
 
@@ -165,48 +165,48 @@ static tc_str string_at(tc_fb *fb, size_t at)
         return (tc_str){NULL, 0};
     const char *text = (const char *)fb->data + list.at;
     if (text[list.n] || memchr(text, 0, list.n)) {
-        tc_fb_fail(fb, at, "a string does not end where it says");
+        ti_fb_fail(fb, at, "a string does not end where it says");
         return (tc_str){NULL, 0};
     }
     return (tc_str){text, list.n};
 }
 
-tc_str tc_fb_string(tc_fb_table table, uint32_t field)
+tc_str ti_fb_string(tc_fb_table table, uint32_t field)
 {
     size_t at = field_at(table, field, 4);
     return string_at(table.fb, at ? follow(table.fb, at) : 0);
 }
 
-tc_fb_table tc_fb_list_table(tc_fb_vector list, size_t i)
+tc_fb_table ti_fb_list_table(tc_fb_vector list, size_t i)
 {
     return table_at(list.fb, i < list.n ? follow(list.fb, list.at + 4 * i) : 0);
 }
 
-tc_str tc_fb_list_string(tc_fb_vector list, size_t i)
+tc_str ti_fb_list_string(tc_fb_vector list, size_t i)
 {
     return string_at(list.fb, i < list.n ? follow(list.fb, list.at + 4 * i) : 0);
 }
 
-int32_t tc_fb_list_i32(tc_fb_vector list, size_t i)
+int32_t ti_fb_list_i32(tc_fb_vector list, size_t i)
 {
-    return i < list.n ? (int32_t)tc_le32(list.fb->data + list.at + 4 * i) : 0;
+    return i < list.n ? (int32_t)ti_le32(list.fb->data + list.at + 4 * i) : 0;
 }
 
-uint64_t tc_fb_list_u64(tc_fb_vector list, size_t i)
+uint64_t ti_fb_list_u64(tc_fb_vector list, size_t i)
 {
-    return i < list.n ? tc_le64(list.fb->data + list.at + 8 * i) : 0;
+    return i < list.n ? ti_le64(list.fb->data + list.at + 8 * i) : 0;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 enum { LARGEST = INT32_MAX };
 
-void tc_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected)
+void ti_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected)
 {
     *w = (tc_fb_writer){.arena = arena, .align = 4};
     w->cap = expected < 1024 ? 1024 : expected < LARGEST ? expected : LARGEST;
-    w->data = tc_arena_raw(arena, w->cap);
-    tc_map_init(&w->strings, arena);
+    w->data = ti_arena_raw(arena, w->cap);
+    ti_map_init(&w->strings, arena);
 }
 
 /* n bytes before what is written so far.  Past the limit the writer starts over in the same room,
@@ -221,7 +221,7 @@ static uint8_t *room(tc_fb_writer *w, size_t n)
         size_t cap = w->cap * 2;
         while (cap - w->used < n)
             cap *= 2;
-        uint8_t *data = tc_arena_raw(w->arena, cap);
+        uint8_t *data = ti_arena_raw(w->arena, cap);
         memcpy(data + cap - w->used, w->data + w->cap - w->used, w->used);
         w->data = data;
         w->cap = cap;
@@ -265,7 +265,7 @@ static void put_ref(tc_fb_writer *w, tc_fb_ref ref)
     put(w, (uint32_t)(w->used + 4 - ref), 4);
 }
 
-tc_fb_ref tc_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t align)
+tc_fb_ref ti_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t align)
 {
     align_for(w, size, align < 4 ? 4 : align);
     if (size && fits(w, size))
@@ -274,9 +274,9 @@ tc_fb_ref tc_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t
     return here(w);
 }
 
-tc_fb_ref tc_fb_put_string(tc_fb_writer *w, tc_str text)
+tc_fb_ref ti_fb_put_string(tc_fb_writer *w, tc_str text)
 {
-    void **slot = tc_map_at(&w->strings, text);
+    void **slot = ti_map_at(&w->strings, text);
     if (*slot)
         return (tc_fb_ref)(uintptr_t)*slot;
     align_for(w, text.n + 1, 4);
@@ -288,7 +288,7 @@ tc_fb_ref tc_fb_put_string(tc_fb_writer *w, tc_str text)
     return here(w);
 }
 
-tc_fb_ref tc_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n)
+tc_fb_ref ti_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n)
 {
     align_for(w, 0, 4);
     for (size_t i = n; i-- > 0;)
@@ -297,7 +297,7 @@ tc_fb_ref tc_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n)
     return here(w);
 }
 
-tc_fb_ref tc_fb_put_words(tc_fb_writer *w, tc_bytes words)
+tc_fb_ref ti_fb_put_words(tc_fb_writer *w, tc_bytes words)
 {
     size_t size = words.size / 4 * 4;
     align_for(w, 0, 4);
@@ -307,7 +307,7 @@ tc_fb_ref tc_fb_put_words(tc_fb_writer *w, tc_bytes words)
     return here(w);
 }
 
-tc_fb_ref tc_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n)
+tc_fb_ref ti_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n)
 {
     align_for(w, 0, 8);
     for (size_t i = n; i-- > 0;)
@@ -316,7 +316,7 @@ tc_fb_ref tc_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n)
     return here(w);
 }
 
-tc_fb_ref tc_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n)
+tc_fb_ref ti_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n)
 {
     align_for(w, 0, 4);
     for (size_t i = n; i-- > 0;)
@@ -325,7 +325,7 @@ tc_fb_ref tc_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n)
     return here(w);
 }
 
-void tc_fb_begin(tc_fb_writer *w)
+void ti_fb_begin(tc_fb_writer *w)
 {
     memset(w->field, 0, sizeof w->field);
     w->n_field = 0;
@@ -343,25 +343,25 @@ static void set(tc_fb_writer *w, uint32_t field, uint64_t v, size_t width)
         w->n_field = field + 1;
 }
 
-void tc_fb_set_u8(tc_fb_writer *w, uint32_t field, uint8_t v, uint8_t missing)
+void ti_fb_set_u8(tc_fb_writer *w, uint32_t field, uint8_t v, uint8_t missing)
 {
     if (v != missing)
         set(w, field, v, 1);
 }
 
-void tc_fb_set_u32(tc_fb_writer *w, uint32_t field, uint32_t v, uint32_t missing)
+void ti_fb_set_u32(tc_fb_writer *w, uint32_t field, uint32_t v, uint32_t missing)
 {
     if (v != missing)
         set(w, field, v, 4);
 }
 
-void tc_fb_set_u64(tc_fb_writer *w, uint32_t field, uint64_t v, uint64_t missing)
+void ti_fb_set_u64(tc_fb_writer *w, uint32_t field, uint64_t v, uint64_t missing)
 {
     if (v != missing)
         set(w, field, v, 8);
 }
 
-void tc_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref)
+void ti_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref)
 {
     if (!ref)
         return;
@@ -388,7 +388,7 @@ static tc_fb_ref vtable_for(tc_fb_writer *w, tc_fb_ref table)
     }
     for (size_t i = 0; i < w->n_vtable; i++) {
         const uint8_t *old = at_ref(w, w->vtable[i]);
-        if (tc_le16(old) == bytes && memcmp(old, layout, bytes) == 0)
+        if (ti_le16(old) == bytes && memcmp(old, layout, bytes) == 0)
             return w->vtable[i];
     }
     memcpy(room(w, bytes), layout, bytes);
@@ -396,7 +396,7 @@ static tc_fb_ref vtable_for(tc_fb_writer *w, tc_fb_ref table)
     return w->vtable[w->n_vtable++] = here(w);
 }
 
-tc_fb_ref tc_fb_end(tc_fb_writer *w)
+tc_fb_ref ti_fb_end(tc_fb_writer *w)
 {
     align_for(w, 4, 4);
     put(w, 0, 4);
@@ -412,7 +412,7 @@ tc_fb_ref tc_fb_end(tc_fb_writer *w)
     return table;
 }
 
-tc_bytes tc_fb_finish(tc_fb_writer *w, tc_fb_ref root, const char *identifier)
+tc_bytes ti_fb_finish(tc_fb_writer *w, tc_fb_ref root, const char *identifier)
 {
     align_for(w, identifier ? 8 : 4, w->align);
     if (identifier)

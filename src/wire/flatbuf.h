@@ -36,37 +36,37 @@ typedef struct tc_fb_vector {
 } tc_fb_vector;
 
 /* Ready to read; the identifier at byte 4 is compared when one is given. */
-void tc_fb_init(tc_fb *fb, tc_bytes bytes, const char *identifier);
+void ti_fb_init(tc_fb *fb, tc_bytes bytes, const char *identifier);
 /* Notes the first error; later ones are ignored. */
-void tc_fb_fail(tc_fb *fb, size_t at, const char *error);
+void ti_fb_fail(tc_fb *fb, size_t at, const char *error);
 
-tc_fb_table tc_fb_root(tc_fb *fb);
-bool tc_fb_has(tc_fb_table table, uint32_t field);
+tc_fb_table ti_fb_root(tc_fb *fb);
+bool ti_fb_has(tc_fb_table table, uint32_t field);
 
 /* Scalars, or `missing` when the field is absent. */
-uint8_t tc_fb_u8(tc_fb_table table, uint32_t field, uint8_t missing);
-uint32_t tc_fb_u32(tc_fb_table table, uint32_t field, uint32_t missing);
-uint64_t tc_fb_u64(tc_fb_table table, uint32_t field, uint64_t missing);
-static inline int32_t tc_fb_i32(tc_fb_table table, uint32_t field, int32_t missing)
+uint8_t ti_fb_u8(tc_fb_table table, uint32_t field, uint8_t missing);
+uint32_t ti_fb_u32(tc_fb_table table, uint32_t field, uint32_t missing);
+uint64_t ti_fb_u64(tc_fb_table table, uint32_t field, uint64_t missing);
+static inline int32_t ti_fb_i32(tc_fb_table table, uint32_t field, int32_t missing)
 {
-    return (int32_t)tc_fb_u32(table, field, (uint32_t)missing);
+    return (int32_t)ti_fb_u32(table, field, (uint32_t)missing);
 }
-static inline int64_t tc_fb_i64(tc_fb_table table, uint32_t field, int64_t missing)
+static inline int64_t ti_fb_i64(tc_fb_table table, uint32_t field, int64_t missing)
 {
-    return (int64_t)tc_fb_u64(table, field, (uint64_t)missing);
+    return (int64_t)ti_fb_u64(table, field, (uint64_t)missing);
 }
 
 /* What a field refers to.  A string has p == NULL when it is absent, and no NUL inside. */
-tc_fb_table tc_fb_child(tc_fb_table table, uint32_t field);
-tc_str tc_fb_string(tc_fb_table table, uint32_t field);
-tc_fb_vector tc_fb_list(tc_fb_table table, uint32_t field, size_t element_bytes);
-tc_bytes tc_fb_bytes(tc_fb_table table, uint32_t field); /* [ubyte], in place */
+tc_fb_table ti_fb_child(tc_fb_table table, uint32_t field);
+tc_str ti_fb_string(tc_fb_table table, uint32_t field);
+tc_fb_vector ti_fb_list(tc_fb_table table, uint32_t field, size_t element_bytes);
+tc_bytes ti_fb_bytes(tc_fb_table table, uint32_t field); /* [ubyte], in place */
 
 /* Elements; i must be below n. */
-tc_fb_table tc_fb_list_table(tc_fb_vector list, size_t i);
-tc_str tc_fb_list_string(tc_fb_vector list, size_t i);
-int32_t tc_fb_list_i32(tc_fb_vector list, size_t i);
-uint64_t tc_fb_list_u64(tc_fb_vector list, size_t i);
+tc_fb_table ti_fb_list_table(tc_fb_vector list, size_t i);
+tc_str ti_fb_list_string(tc_fb_vector list, size_t i);
+int32_t ti_fb_list_i32(tc_fb_vector list, size_t i);
+uint64_t ti_fb_list_u64(tc_fb_vector list, size_t i);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -91,26 +91,26 @@ typedef struct tc_fb_writer {
 } tc_fb_writer;
 
 /* `expected`: a guess at the size, so that large data is copied once. */
-void tc_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected);
+void ti_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected);
 
-tc_fb_ref tc_fb_put_string(tc_fb_writer *w, tc_str text);
-tc_fb_ref tc_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t align);
-tc_fb_ref tc_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n);
-tc_fb_ref tc_fb_put_words(tc_fb_writer *w, tc_bytes words); /* [u32], as they lie in a file */
-tc_fb_ref tc_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n);
-tc_fb_ref tc_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n);
+tc_fb_ref ti_fb_put_string(tc_fb_writer *w, tc_str text);
+tc_fb_ref ti_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t align);
+tc_fb_ref ti_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n);
+tc_fb_ref ti_fb_put_words(tc_fb_writer *w, tc_bytes words); /* [u32], as they lie in a file */
+tc_fb_ref ti_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n);
+tc_fb_ref ti_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n);
 
 /* A table: begin, its fields in any order, end.  Scalars equal to `missing` and references to
  * nothing are left out. */
-void tc_fb_begin(tc_fb_writer *w);
-void tc_fb_set_u8(tc_fb_writer *w, uint32_t field, uint8_t v, uint8_t missing);
-void tc_fb_set_u32(tc_fb_writer *w, uint32_t field, uint32_t v, uint32_t missing);
-void tc_fb_set_u64(tc_fb_writer *w, uint32_t field, uint64_t v, uint64_t missing);
-void tc_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref);
-tc_fb_ref tc_fb_end(tc_fb_writer *w);
+void ti_fb_begin(tc_fb_writer *w);
+void ti_fb_set_u8(tc_fb_writer *w, uint32_t field, uint8_t v, uint8_t missing);
+void ti_fb_set_u32(tc_fb_writer *w, uint32_t field, uint32_t v, uint32_t missing);
+void ti_fb_set_u64(tc_fb_writer *w, uint32_t field, uint64_t v, uint64_t missing);
+void ti_fb_set_ref(tc_fb_writer *w, uint32_t field, tc_fb_ref ref);
+tc_fb_ref ti_fb_end(tc_fb_writer *w);
 
 /* The finished buffer, in the writer's arena; identifier NULL: none.  No bytes when it grew too
  * large. */
-tc_bytes tc_fb_finish(tc_fb_writer *w, tc_fb_ref root, const char *identifier);
+tc_bytes ti_fb_finish(tc_fb_writer *w, tc_fb_ref root, const char *identifier);
 
 #endif

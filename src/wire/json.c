@@ -40,7 +40,7 @@ static const char *skip_plain(const char *at, const char *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     for (; end - at >= 8; at += 8) {
-        uint64_t w = tc_le64((const uint8_t *)at);
+        uint64_t w = ti_le64((const uint8_t *)at);
         uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
         uint64_t found =
             (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * ' ') & ~w)) &
@@ -205,7 +205,7 @@ static tc_json *parse_value(parser *p, int depth)
     }
 }
 
-const tc_json *tc_json_parse(tc_arena *arena, tc_bytes text, const char **reason, size_t *at)
+const tc_json *ti_json_parse(tc_arena *arena, tc_bytes text, const char **reason, size_t *at)
 {
     const char *begin = (const char *)text.data;
     parser p = {arena, begin, begin, begin + text.size, NULL};
@@ -224,9 +224,9 @@ const tc_json *tc_json_parse(tc_arena *arena, tc_bytes text, const char **reason
     return json;
 }
 
-const tc_json *tc_json_get(const tc_json *object, const char *key)
+const tc_json *ti_json_get(const tc_json *object, const char *key)
 {
-    if (!tc_json_is(object, TC_JSON_OBJECT))
+    if (!ti_json_is(object, TC_JSON_OBJECT))
         return NULL;
     size_t n = strlen(key);
     for (const tc_json *k = object->as.child; k; k = k->next->next)
@@ -235,9 +235,9 @@ const tc_json *tc_json_get(const tc_json *object, const char *key)
     return NULL;
 }
 
-const tc_json *tc_json_only(const tc_json *object, tc_str *key)
+const tc_json *ti_json_only(const tc_json *object, tc_str *key)
 {
-    if (!tc_json_is(object, TC_JSON_OBJECT) || object->n != 1) {
+    if (!ti_json_is(object, TC_JSON_OBJECT) || object->n != 1) {
         *key = (tc_str){"", 0};
         return NULL;
     }
@@ -280,9 +280,9 @@ static uint32_t take_unicode(const char **at, const char *end)
     return c >= 0xd800 && c < 0xe000 ? 0xfffd : c; /* half a pair is no character */
 }
 
-tc_str tc_json_text(tc_arena *arena, const tc_json *json)
+tc_str ti_json_text(tc_arena *arena, const tc_json *json)
 {
-    if (!tc_json_is(json, TC_JSON_TEXT))
+    if (!ti_json_is(json, TC_JSON_TEXT))
         return (tc_str){NULL, 0};
     if (!json->escaped)
         return (tc_str){json->as.text, json->n};
@@ -305,12 +305,12 @@ tc_str tc_json_text(tc_arena *arena, const tc_json *json)
     return (tc_str){text, (size_t)(out - text)};
 }
 
-bool tc_json_i64(const tc_json *json, int64_t *out)
+bool ti_json_i64(const tc_json *json, int64_t *out)
 {
-    return tc_json_is(json, TC_JSON_INT) && tc_text_to_i64((tc_str){json->as.text, json->n}, out);
+    return ti_json_is(json, TC_JSON_INT) && ti_text_to_i64((tc_str){json->as.text, json->n}, out);
 }
 
-bool tc_json_f64(const tc_json *json, double *out)
+bool ti_json_f64(const tc_json *json, double *out)
 {
     static const struct {
         const char *word;
@@ -320,15 +320,15 @@ bool tc_json_f64(const tc_json *json, double *out)
         return false;
     tc_str text = {json->as.text, json->n};
     for (size_t i = 0; i < TC_COUNT(special); i++)
-        if (tc_str_is(text, special[i].word)) {
+        if (ti_str_is(text, special[i].word)) {
             *out = special[i].value;
             return true;
         }
-    return json->kind != TC_JSON_TEXT && tc_text_to_f64(text, out);
+    return json->kind != TC_JSON_TEXT && ti_text_to_f64(text, out);
 }
 
-bool tc_json_bool(const tc_json *json, bool *out)
+bool ti_json_bool(const tc_json *json, bool *out)
 {
-    *out = tc_json_is(json, TC_JSON_TRUE);
-    return *out || tc_json_is(json, TC_JSON_FALSE);
+    *out = ti_json_is(json, TC_JSON_TRUE);
+    return *out || ti_json_is(json, TC_JSON_FALSE);
 }

@@ -35,31 +35,31 @@ enum { TC_JSON_DEPTH = 256 }; /* lists and objects inside each other */
 
 /* The value that `text` spells, in the arena; the text must live as long.
  * NULL: *reason says why not, *at is the byte. */
-const tc_json *tc_json_parse(tc_arena *arena, tc_bytes text, const char **reason, size_t *at);
+const tc_json *ti_json_parse(tc_arena *arena, tc_bytes text, const char **reason, size_t *at);
 
 /* An object's member. */
-const tc_json *tc_json_get(const tc_json *object, const char *key);
+const tc_json *ti_json_get(const tc_json *object, const char *key);
 
 /* The only member of an object that has one: its value, and its key in *key. */
-const tc_json *tc_json_only(const tc_json *object, tc_str *key);
+const tc_json *ti_json_only(const tc_json *object, tc_str *key);
 
 /* The first element of a list; go on with ->next. */
-static inline const tc_json *tc_json_first(const tc_json *list)
+static inline const tc_json *ti_json_first(const tc_json *list)
 {
     return list && list->kind == TC_JSON_LIST ? list->as.child : NULL;
 }
 
-static inline bool tc_json_is(const tc_json *json, tc_json_kind kind)
+static inline bool ti_json_is(const tc_json *json, tc_json_kind kind)
 {
     return json && json->kind == kind;
 }
 
 /* Text with its escapes resolved; {NULL, 0} when it is not text.  Never holds a NUL. */
-tc_str tc_json_text(tc_arena *arena, const tc_json *json);
+tc_str ti_json_text(tc_arena *arena, const tc_json *json);
 
-bool tc_json_i64(const tc_json *json, int64_t *out);
-bool tc_json_f64(const tc_json *json,
+bool ti_json_i64(const tc_json *json, int64_t *out);
+bool ti_json_f64(const tc_json *json,
                  double *out); /* also "Infinity", "-Infinity", "NaN" as text */
-bool tc_json_bool(const tc_json *json, bool *out);
+bool ti_json_bool(const tc_json *json, bool *out);
 
 #endif

@@ -133,7 +133,7 @@ static void scan_descr(scan *s, tc_npy *a)
     if (d.n && strchr("<>|=", d.p[0]))
         d.p++, d.n--;
     int64_t size = 0;
-    if (d.n < 2 || !tc_text_to_i64((tc_str){d.p + 1, d.n - 1}, &size) || size < 1 ||
+    if (d.n < 2 || !ti_text_to_i64((tc_str){d.p + 1, d.n - 1}, &size) || size < 1 ||
         size > LARGEST_ELEMENT)
         size = 0;
     a->kind = d.n ? d.p[0] : 0;
@@ -156,15 +156,15 @@ static void scan_dictionary(scan *s, tc_npy *a)
     while (!s->error && !accept(s, '}')) {
         tc_str key = quoted(s);
         expect(s, ':');
-        if (tc_str_is(key, "descr") && !has_descr) {
+        if (ti_str_is(key, "descr") && !has_descr) {
             scan_descr(s, a);
             has_descr = true;
-        } else if (tc_str_is(key, "fortran_order") && !has_order) {
+        } else if (ti_str_is(key, "fortran_order") && !has_order) {
             a->fortran = word(s, "True");
             if (!a->fortran && !word(s, "False"))
                 fail(s, "'fortran_order' is neither True nor False");
             has_order = true;
-        } else if (tc_str_is(key, "shape") && !has_shape) {
+        } else if (ti_str_is(key, "shape") && !has_shape) {
             scan_shape(s, a);
             has_shape = true;
         } else
@@ -186,7 +186,7 @@ static bool measure(tc_npy *a, size_t *bytes)
     for (int i = 0; i < a->rank; i++) {
         empty = empty || a->dim[i] == 0;
         if (a->dim[i] &&
-            (!tc_mul_size(product, (size_t)a->dim[i], &product) || product > INT64_MAX))
+            (!ti_mul_size(product, (size_t)a->dim[i], &product) || product > INT64_MAX))
             return false;
         count *= (size_t)(a->dim[i] ? a->dim[i] : 1);
     }
@@ -202,30 +202,30 @@ static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t tota
 {
     const uint8_t *p = head.data;
     if (head.size < MAGIC + 4 || memcmp(p, "\x93NUMPY", MAGIC) != 0)
-        return tc_error(ctx, a->loc, TC_E_FORMAT, "this is not an array in NumPy's format");
+        return ti_error(ctx, a->loc, TC_E_FORMAT, "this is not an array in NumPy's format");
     int major = p[MAGIC];
     if (major < 1 || major > 3)
-        return tc_error(ctx, a->loc, TC_E_VERSION, "version %d of the .npy format, expected 1 to 3",
+        return ti_error(ctx, a->loc, TC_E_VERSION, "version %d of the .npy format, expected 1 to 3",
                         major);
     size_t at = major == 1 ? MAGIC + 4 : MAGIC + 6;
     if (head.size < at)
-        return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
-    size_t length = major == 1 ? tc_le16(p + MAGIC + 2) : tc_le32(p + MAGIC + 2);
+        return ti_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
+    size_t length = major == 1 ? ti_le16(p + MAGIC + 2) : ti_le32(p + MAGIC + 2);
     if (length > LONGEST_HEADER)
-        return tc_error(ctx, a->loc, TC_E_TOO_LARGE, "a header of %zu bytes, at most %d are read",
+        return ti_error(ctx, a->loc, TC_E_TOO_LARGE, "a header of %zu bytes, at most %d are read",
                         length, LONGEST_HEADER);
     if (length > head.size - at)
-        return tc_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
+        return ti_error(ctx, a->loc, TC_E_TRUNCATED, "the file ends inside its header");
     scan s = {(const char *)p + at, (const char *)p + at + length, NULL};
     scan_dictionary(&s, a);
     if (s.error)
-        return tc_error(ctx, a->loc, TC_E_FORMAT, "%s", s.error);
+        return ti_error(ctx, a->loc, TC_E_FORMAT, "%s", s.error);
     if (!measure(a, bytes))
-        return tc_error(ctx, a->loc, TC_E_TOO_LARGE,
+        return ti_error(ctx, a->loc, TC_E_TOO_LARGE,
                         "the shape has more elements than can be counted");
     *start = at + length;
     if (*bytes > total - *start)
-        return tc_error(ctx, a->loc, TC_E_TRUNCATED,
+        return ti_error(ctx, a->loc, TC_E_TRUNCATED,
                         "%zu bytes of numbers, the header promises %zu", total - *start, *bytes);
     return TC_OK;
 }
@@ -236,9 +236,9 @@ static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t tota
 static const tc_loc *make_loc(tc_ctx *ctx, const char *path, const char *member)
 {
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
-    loc->file = tc_intern_text(ctx, path);
+    loc->file = ti_intern_text(ctx, path);
     if (member)
-        loc->place = tc_text_format(&ctx->arena, "member '%s'", member);
+        loc->place = ti_text_format(&ctx->arena, "member '%s'", member);
     return loc;
 }
 
@@ -246,10 +246,10 @@ static const tc_loc *make_loc(tc_ctx *ctx, const char *path, const char *member)
 static const char *stem(tc_ctx *ctx, const char *path, bool is_member)
 {
     const char *slash = is_member ? NULL : strrchr(path, '/');
-    tc_str name = tc_str_of(slash ? slash + 1 : path);
+    tc_str name = ti_str_of(slash ? slash + 1 : path);
     if (name.n > 4 && memcmp(name.p + name.n - 4, ".npy", 4) == 0)
         name.n -= 4;
-    return tc_intern(ctx, name);
+    return ti_intern(ctx, name);
 }
 
 /* head: what the file begins with, all of it when there is no `input`; total: how long it is. */
@@ -274,8 +274,8 @@ static tc_status rewind_to(tc_npy *a, size_t at)
 {
     tc_stream *s = &a->source->stream;
     if (s->at > at)
-        TC_TRY(tc_stream_rewind(s));
-    return tc_stream_read(s, at - s->at, NULL);
+        TC_TRY(ti_stream_rewind(s));
+    return ti_stream_read(s, at - s->at, NULL);
 }
 
 static tc_status open_member(tc_ctx *ctx, const char *path, tc_archive *archive,
@@ -285,21 +285,21 @@ static tc_status open_member(tc_ctx *ctx, const char *path, tc_archive *archive,
     a->loc = make_loc(ctx, path, a->name);
     a->source = tc_new(&ctx->arena, struct tc_npy_source);
     tc_stream *s = &a->source->stream;
-    TC_TRY(tc_stream_open(archive, member, s));
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    TC_TRY(ti_stream_open(archive, member, s));
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     size_t size = member->size < LONGEST_HEADER ? (size_t)member->size : LONGEST_HEADER;
     size_t head = size < 1024 ? size : 1024, bytes = 0; /* most headers are 128 bytes */
-    uint8_t *data = tc_arena_raw(&ctx->scratch, size);
-    tc_status status = tc_stream_read(s, head, data);
-    if (!status && head >= 12 && data[MAGIC] > 1 && tc_le32(data + MAGIC + 2) > head - 12)
-        status = tc_stream_read(s, size - head, data + head), head = size;
-    else if (!status && head >= 12 && data[MAGIC] == 1 && tc_le16(data + MAGIC + 2) + 10u > head)
-        status = tc_stream_read(s, size - head, data + head), head = size;
+    uint8_t *data = ti_arena_raw(&ctx->scratch, size);
+    tc_status status = ti_stream_read(s, head, data);
+    if (!status && head >= 12 && data[MAGIC] > 1 && ti_le32(data + MAGIC + 2) > head - 12)
+        status = ti_stream_read(s, size - head, data + head), head = size;
+    else if (!status && head >= 12 && data[MAGIC] == 1 && ti_le16(data + MAGIC + 2) + 10u > head)
+        status = ti_stream_read(s, size - head, data + head), head = size;
     if (!status)
         status = parse_header(ctx, a, (tc_bytes){data, head}, (size_t)member->size,
                               &a->source->start, &bytes);
     a->source->end = a->source->start + bytes;
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -307,51 +307,51 @@ static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc
                                tc_npy **array, size_t *count)
 {
     tc_archive *archive = tc_new(&ctx->arena, tc_archive);
-    const char *file = tc_intern_text(ctx, path);
-    TC_TRY(input ? tc_archive_open_input(ctx, &ctx->arena, file, input, archive)
-                 : tc_archive_open(ctx, &ctx->arena, file, NULL, bytes, archive));
+    const char *file = ti_intern_text(ctx, path);
+    TC_TRY(input ? ti_archive_open_input(ctx, &ctx->arena, file, input, archive)
+                 : ti_archive_open(ctx, &ctx->arena, file, NULL, bytes, archive));
     size_t cap = 0;
     *array = NULL;
     *count = 0;
     for (size_t i = 0; i < archive->n_member; i++) {
-        if (!tc_text_ends(archive->member[i].name, ".npy"))
+        if (!ti_text_ends(archive->member[i].name, ".npy"))
             continue;
         tc_grow(&ctx->arena, *array, *count, cap);
         TC_TRY(open_member(ctx, path, archive, &archive->member[i], &(*array)[(*count)++]));
     }
     if (!*count)
-        return tc_error(ctx, make_loc(ctx, path, NULL), TC_E_FORMAT,
+        return ti_error(ctx, make_loc(ctx, path, NULL), TC_E_FORMAT,
                         "the archive holds no .npy member");
     return TC_OK;
 }
 
-tc_status tc_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
+tc_status ti_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
 {
     if (bytes.size >= 2 && memcmp(bytes.data, "PK", 2) == 0)
         return parse_archive(ctx, path, bytes, NULL, array, count);
     return parse_one(ctx, path, bytes, bytes.size, NULL, array, count);
 }
 
-tc_status tc_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *count)
+tc_status ti_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *count)
 {
     tc_input *input;
     tc_bytes head = {0};
-    TC_TRY(tc_input_open(ctx, path, &input));
-    if (tc_input_fd(input) < 0) { /* what came through a pipe */
-        TC_TRY(tc_input_all(input, &head));
-        return tc_npy_parse(ctx, path, head, array, count);
+    TC_TRY(ti_input_open(ctx, path, &input));
+    if (ti_input_fd(input) < 0) { /* what came through a pipe */
+        TC_TRY(ti_input_all(input, &head));
+        return ti_npy_parse(ctx, path, head, array, count);
     }
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    size_t total = tc_input_size(input);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    size_t total = ti_input_size(input);
     head.size = total < LONGEST_HEADER + STEP ? total : LONGEST_HEADER + STEP;
-    uint8_t *data = tc_arena_raw(&ctx->scratch, head.size);
+    uint8_t *data = ti_arena_raw(&ctx->scratch, head.size);
     head.data = data;
-    tc_status status = tc_input_read(input, 0, head.size, data);
+    tc_status status = ti_input_read(input, 0, head.size, data);
     if (!status)
         status = head.size >= 2 && memcmp(data, "PK", 2) == 0
                      ? parse_archive(ctx, path, head, input, array, count)
                      : parse_one(ctx, path, head, total, input, array, count);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
@@ -400,29 +400,29 @@ static tc_status load_whole(tc_ctx *ctx, tc_npy *a)
     struct tc_npy_source *s = a->source;
     if (s->input) {
         size_t size = s->end - s->start;
-        uint8_t *data = tc_arena_raw(&ctx->arena, size);
-        TC_TRY(tc_input_read(s->input, s->start, size, data));
+        uint8_t *data = ti_arena_raw(&ctx->arena, size);
+        TC_TRY(ti_input_read(s->input, s->start, size, data));
         s->data = (tc_bytes){data, size};
         return TC_OK;
     }
     if (s->end - s->start > LARGEST_WHOLE)
-        return tc_error(
+        return ti_error(
             ctx, a->loc, TC_E_TOO_LARGE,
             "%zu bytes in an archive with the first axis fastest, at most %d are read that way",
             s->end - s->start, LARGEST_WHOLE);
     TC_TRY(rewind_to(a, s->start));
     tc_buf all;
-    tc_buf_init(&all, &ctx->arena);
+    ti_buf_init(&all, &ctx->arena);
     for (size_t left = s->end - s->start; left;) {
         size_t step = left < STEP ? left : STEP;
-        TC_TRY(tc_stream_read(&s->stream, step, tc_buf_room(&all, step)));
+        TC_TRY(ti_stream_read(&s->stream, step, ti_buf_room(&all, step)));
         left -= step;
     }
     s->data = (tc_bytes){all.data, all.size};
     return TC_OK;
 }
 
-tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *out)
+tc_status ti_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *out)
 {
     assert(first >= 0 && n >= 0 && first <= a->count && n <= a->count - first);
     struct tc_npy_source *s = a->source;
@@ -433,10 +433,10 @@ tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *ou
         TC_TRY(load_whole(ctx, a));
     size_t at = (size_t)first * a->size, size = (size_t)n * a->size;
     if (!s->data.data && s->input)
-        TC_TRY(tc_input_read(s->input, s->start + at, size, out));
+        TC_TRY(ti_input_read(s->input, s->start + at, size, out));
     else if (!s->data.data) {
         TC_TRY(rewind_to(a, s->start + at));
-        TC_TRY(tc_stream_read(&s->stream, size, out));
+        TC_TRY(ti_stream_read(&s->stream, size, out));
     }
     else if (shuffled)
         gather_fortran(a, first, n, out);
@@ -447,7 +447,7 @@ tc_status tc_npy_read(tc_ctx *ctx, tc_npy *a, int64_t first, int64_t n, void *ou
     return TC_OK;
 }
 
-const char *tc_npy_type_text(tc_arena *arena, const tc_npy *a)
+const char *ti_npy_type_text(tc_arena *arena, const tc_npy *a)
 {
     static const struct {
         char kind;
@@ -457,26 +457,26 @@ const char *tc_npy_type_text(tc_arena *arena, const tc_npy *a)
         return "bool";
     for (size_t i = 0; i < TC_COUNT(family); i++)
         if (family[i].kind == a->kind)
-            return tc_text_format(arena, "%s%d", family[i].name, a->size * 8);
-    return tc_text_format(arena, "raw %d-byte", a->size);
+            return ti_text_format(arena, "%s%d", family[i].name, a->size * 8);
+    return ti_text_format(arena, "raw %d-byte", a->size);
 }
 
-void tc_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *dim)
+void ti_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *dim)
 {
     enum { FIXED = MAGIC + 4, ALIGN = 64 };
     size_t begin = out->size;
-    tc_buf_put(out, "\x93NUMPY\x01\x00\x00\x00", FIXED);
-    tc_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    ti_buf_put(out, "\x93NUMPY\x01\x00\x00\x00", FIXED);
+    ti_buf_printf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int i = 0; i < rank; i++)
-        tc_buf_printf(out,
+        ti_buf_printf(out,
                       i + 1 < rank ? "%" PRId64 ", "
                       : rank == 1  ? "%" PRId64 ","
                                    : "%" PRId64,
                       dim[i]);
-    tc_buf_text(out, "), }");
+    ti_buf_text(out, "), }");
     while ((out->size - begin + 1) % ALIGN)
-        tc_buf_u8(out, ' ');
-    tc_buf_u8(out, '\n');
+        ti_buf_u8(out, ' ');
+    ti_buf_u8(out, '\n');
     size_t length = out->size - begin - FIXED;
     out->data[begin + MAGIC + 2] = (uint8_t)length;
     out->data[begin + MAGIC + 3] = (uint8_t)(length >> 8);

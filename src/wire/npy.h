@@ -25,21 +25,21 @@ typedef struct tc_npy {
 
 /* The arrays of a file, one of a .npy, all members of a .npz in the order of the archive.
  * Everything goes with the context.  On failure a message has been given. */
-TC_MUST_USE tc_status tc_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *count);
+TC_MUST_USE tc_status ti_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *count);
 
 /* The same from bytes that live as long as the context. */
-TC_MUST_USE tc_status tc_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
+TC_MUST_USE tc_status ti_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
                                    size_t *count);
 
 /* Elements first .. first + n - 1, counted last axis fastest whatever the file's order, in this
  * machine's byte order.  0 <= first, first + n <= count. */
-TC_MUST_USE tc_status tc_npy_read(tc_ctx *ctx, tc_npy *array, int64_t first, int64_t n, void *out);
+TC_MUST_USE tc_status ti_npy_read(tc_ctx *ctx, tc_npy *array, int64_t first, int64_t n, void *out);
 
 /* "float32", "int8", "bool", "raw 2-byte", ...; in the arena. */
-const char *tc_npy_type_text(tc_arena *arena, const tc_npy *array);
+const char *ti_npy_type_text(tc_arena *arena, const tc_npy *array);
 
 /* The header of a file whose numbers follow, last axis fastest: descr is NumPy's name of the type,
  * "<f4" say.  The bytes are those that NumPy would write, padding apart. */
-void tc_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *dim);
+void ti_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *dim);
 
 #endif

@@ -16,13 +16,13 @@ static bool ends(const char *path, const char *const *list)
     return false;
 }
 
-bool tc_is_picture(const char *path)
+bool ti_is_picture(const char *path)
 {
     static const char *const list[] = {".png", ".jpg", ".jpeg", NULL};
     return ends(path, list);
 }
 
-bool tc_is_sound(const char *path)
+bool ti_is_sound(const char *path)
 {
     static const char *const list[] = {".wav", NULL};
     return ends(path, list);
@@ -65,13 +65,13 @@ static bool libpng_here, libjpeg_here;
 static void load_libpng(void)
 {
     static const char *const name[] = {TC_LATE_NAMES(LIBPNG)};
-    libpng_here = tc_late_load(TOSAC_LIBPNG, name, &libpng);
+    libpng_here = ti_late_load(TOSAC_LIBPNG, name, &libpng);
 }
 
 static void load_libjpeg(void)
 {
     static const char *const name[] = {TC_LATE_NAMES(LIBJPEG)};
-    libjpeg_here = tc_late_load(TOSAC_LIBJPEG, name, &libjpeg);
+    libjpeg_here = ti_late_load(TOSAC_LIBJPEG, name, &libjpeg);
 }
 
 static tc_status want_decoder(tc_ctx *ctx, const tc_loc *loc, bool png)
@@ -83,7 +83,7 @@ static tc_status want_decoder(tc_ctx *ctx, const tc_loc *loc, bool png)
         pthread_once(&jpeg_once, load_libjpeg);
     return (png ? libpng_here : libjpeg_here)
                ? TC_OK
-               : tc_error(ctx, loc, TC_E_TOOL, "the library that decodes it cannot be loaded: %s",
+               : ti_error(ctx, loc, TC_E_TOOL, "the library that decodes it cannot be loaded: %s",
                           png ? TOSAC_LIBPNG : TOSAC_LIBJPEG);
 }
 
@@ -203,11 +203,11 @@ static bool read_any(tc_bytes file, bool png, tc_picture *out, uint8_t *pixel, c
     jpeg_trouble trouble;
     bool good = png ? read_png(file, out, pixel, &source) : read_jpeg(file, out, pixel, &trouble);
     if (!good)
-        *why = tc_text_format(arena, "%s", png ? source.why : trouble.why);
+        *why = ti_text_format(arena, "%s", png ? source.why : trouble.why);
     return good;
 }
 
-tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
+tc_status ti_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
                             tc_picture *out)
 {
     bool png = file.size > 8 && memcmp(file.data, "\x89PNG\r\n\x1a\n", 8) == 0;
@@ -215,30 +215,30 @@ tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_
     const char *why = NULL;
     *out = (tc_picture){0};
     if (!png && !jpeg)
-        return tc_error(ctx, loc, TC_E_DATA, "the file is neither PNG nor JPEG");
+        return ti_error(ctx, loc, TC_E_DATA, "the file is neither PNG nor JPEG");
     TC_TRY(want_decoder(ctx, loc, png));
     if (!read_any(file, png, out, NULL, &why, arena))
-        return tc_error(ctx, loc, TC_E_DATA, "the image cannot be read: %s", why);
+        return ti_error(ctx, loc, TC_E_DATA, "the image cannot be read: %s", why);
     if (out->h < 1 || out->w < 1 || (out->c != 1 && out->c != 3) ||
         (int64_t)out->h * out->w > MOST_PIXELS)
-        return tc_error(ctx, loc, TC_E_DATA, "the image has %d x %d pixels of %d channels",
+        return ti_error(ctx, loc, TC_E_DATA, "the image has %d x %d pixels of %d channels",
                         (int)out->h, (int)out->w, (int)out->c);
-    uint8_t *pixel = tc_arena_raw(arena, (size_t)out->h * (size_t)out->w * (size_t)out->c);
+    uint8_t *pixel = ti_arena_raw(arena, (size_t)out->h * (size_t)out->w * (size_t)out->c);
     if (!read_any(file, png, out, pixel, &why, arena))
-        return tc_error(ctx, loc, TC_E_DATA, "the image cannot be read: %s", why);
+        return ti_error(ctx, loc, TC_E_DATA, "the image cannot be read: %s", why);
     out->pixel = pixel;
     return TC_OK;
 }
 
 #else
 
-tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
+tc_status ti_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
                             tc_picture *out)
 {
     (void)arena;
     (void)file;
     *out = (tc_picture){0};
-    return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+    return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                           "this build has no image decoders (TOSAC_PICTURES=OFF)");
 }
 

@@ -15,11 +15,11 @@ typedef struct tc_picture {
 } tc_picture;
 
 /* Whether a name is that of a picture, or of a sound. */
-bool tc_is_picture(const char *path);
-bool tc_is_sound(const char *path);
+bool ti_is_picture(const char *path);
+bool ti_is_sound(const char *path);
 
 /* The picture, in the arena. */
-TC_MUST_USE tc_status tc_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc,
+TC_MUST_USE tc_status ti_picture_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc,
                                         tc_bytes file, tc_picture *out);
 
 typedef struct tc_sound {
@@ -29,7 +29,7 @@ typedef struct tc_sound {
 } tc_sound;
 
 /* PCM of 8, 16, 24 or 32 bits, or 32-bit floats. */
-TC_MUST_USE tc_status tc_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc,
+TC_MUST_USE tc_status ti_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc,
                                       tc_bytes file, tc_sound *out);
 
 #endif

@@ -24,15 +24,15 @@ static const instruction_row *row_of(uint32_t op)
 
 enum { MOST_WORDS = 0xffff }; /* of an instruction, its first one included */
 
-void tc_spv_write(tc_spv_writer *w, tc_arena *arena)
+void ti_spv_write(tc_spv_writer *w, tc_arena *arena)
 {
     *w = (tc_spv_writer){.arena = arena, .bound = 1};
     for (int i = 0; i < TC_SPV_PARTS; i++)
-        tc_buf_init(&w->part[i], arena);
-    tc_map_init(&w->unique, arena);
+        ti_buf_init(&w->part[i], arena);
+    ti_map_init(&w->unique, arena);
 }
 
-uint32_t tc_spv_id(tc_spv_writer *w)
+uint32_t ti_spv_id(tc_spv_writer *w)
 {
     return w->bound++;
 }
@@ -43,23 +43,23 @@ static bool begin(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, size_t n)
     w->too_long |= n >= MOST_WORDS;
     if (w->too_long)
         return false;
-    tc_buf_u32(&w->part[part], (uint32_t)(n + 1) << 16 | (uint32_t)op);
+    ti_buf_u32(&w->part[part], (uint32_t)(n + 1) << 16 | (uint32_t)op);
     return true;
 }
 
 static void put_words(tc_buf *buf, const uint32_t *word, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        tc_buf_u32(buf, word[i]);
+        ti_buf_u32(buf, word[i]);
 }
 
-void tc_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *word, size_t n)
+void ti_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *word, size_t n)
 {
     if (begin(w, part, op, n))
         put_words(&w->part[part], word, n);
 }
 
-void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before,
+void ti_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before,
                      size_t n_before, const char *text, const uint32_t *after, size_t n_after)
 {
     size_t length = strlen(text), text_words = length / 4 + 1;
@@ -67,64 +67,64 @@ void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uin
         return;
     tc_buf *buf = &w->part[part];
     put_words(buf, before, n_before);
-    tc_buf_put(buf, text, length);
-    tc_buf_zeros(buf, 4 * text_words - length);
+    ti_buf_put(buf, text, length);
+    ti_buf_zeros(buf, 4 * text_words - length);
     put_words(buf, after, n_after);
 }
 
-uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
+uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
                        size_t n)
 {
     enum { NEAR = 16 };
     uint32_t near[NEAR], *key = near; /* op, type, result (0 in the key), operands */
     if (n + 3 > NEAR)
-        key = tc_arena_raw(w->arena, (n + 3) * sizeof *key);
+        key = ti_arena_raw(w->arena, (n + 3) * sizeof *key);
     key[0] = (uint32_t)op;
     key[1] = type;
     key[2] = 0;
     if (n)
         memcpy(key + 3, word, n * sizeof *word);
-    void **slot = tc_map_at(&w->unique, (tc_str){(const char *)key, (n + 3) * sizeof *key});
+    void **slot = ti_map_at(&w->unique, (tc_str){(const char *)key, (n + 3) * sizeof *key});
     if (*slot)
         return (uint32_t)(uintptr_t)*slot;
-    uint32_t id = tc_spv_id(w);
+    uint32_t id = ti_spv_id(w);
     *slot = (void *)(uintptr_t)id;
     key[2] = id;
-    tc_spv_put(w, TC_SPV_GLOBALS, op, type ? key + 1 : key + 2, type ? n + 2 : n + 1);
+    ti_spv_put(w, TC_SPV_GLOBALS, op, type ? key + 1 : key + 2, type ? n + 2 : n + 1);
     return id;
 }
 
-tc_bytes tc_spv_finish(tc_spv_writer *w)
+tc_bytes ti_spv_finish(tc_spv_writer *w)
 {
     if (w->too_long)
         return (tc_bytes){NULL, 0};
     tc_buf all;
-    tc_buf_init(&all, w->arena);
+    ti_buf_init(&all, w->arena);
     put_words(&all, (const uint32_t[]){TC_SPV_MAGIC, TC_SPV_VERSION, 0, w->bound, 0},
               TC_SPV_HEADER_WORDS);
     for (int i = 0; i < TC_SPV_PARTS; i++)
-        tc_buf_put(&all, w->part[i].data, w->part[i].size);
+        ti_buf_put(&all, w->part[i].data, w->part[i].size);
     return (tc_bytes){all.data, all.size};
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-void tc_spv_read(tc_spv_reader *r, tc_bytes bytes)
+void ti_spv_read(tc_spv_reader *r, tc_bytes bytes)
 {
     *r = (tc_spv_reader){.data = bytes.data, .size = bytes.size, .at = 4 * TC_SPV_HEADER_WORDS};
     if (bytes.size < r->at || bytes.size % 4)
         r->error = "the module is too short, or not a multiple of four bytes";
-    else if (tc_le32(bytes.data) != TC_SPV_MAGIC)
+    else if (ti_le32(bytes.data) != TC_SPV_MAGIC)
         r->error = "the module does not begin as SPIR-V does";
-    else if ((r->bound = tc_le32(bytes.data + 12)) > bytes.size / 4)
+    else if ((r->bound = ti_le32(bytes.data + 12)) > bytes.size / 4)
         r->error = "the module says that it has more ids than words";
 }
 
-bool tc_spv_next(tc_spv_reader *r, tc_spv_instr *out)
+bool ti_spv_next(tc_spv_reader *r, tc_spv_instr *out)
 {
     if (r->error || r->at == r->size)
         return false;
-    uint32_t first = tc_le32(r->data + r->at);
+    uint32_t first = ti_le32(r->data + r->at);
     size_t n = first >> 16;
     if (!n || n > (r->size - r->at) / 4) {
         r->error = "an instruction has no length, or runs past the end";
@@ -136,7 +136,7 @@ bool tc_spv_next(tc_spv_reader *r, tc_spv_instr *out)
     return true;
 }
 
-tc_str tc_spv_text(const tc_spv_instr *instr, size_t i, size_t *next)
+tc_str ti_spv_text(const tc_spv_instr *instr, size_t i, size_t *next)
 {
     const uint8_t *text = instr->word + 4 * i;
     size_t room = i < instr->n ? 4 * (instr->n - i) : 0;
@@ -146,7 +146,7 @@ tc_str tc_spv_text(const tc_spv_instr *instr, size_t i, size_t *next)
     return (tc_str){end ? (const char *)text : NULL, length};
 }
 
-int tc_spv_result(uint32_t op)
+int ti_spv_result(uint32_t op)
 {
     const instruction_row *row = row_of(op);
     const char *at = row ? strchr(row->operands, 'r') : NULL;
@@ -159,33 +159,33 @@ static void print_operand(const tc_spv_instr *instr, char kind, size_t *i, tc_bu
 {
     size_t next = *i + 1;
     if (kind == 's') {
-        tc_str text = tc_spv_text(instr, *i, &next);
-        tc_buf_printf(out, " \"%.*s\"", (int)text.n, text.p ? text.p : "");
+        tc_str text = ti_spv_text(instr, *i, &next);
+        ti_buf_printf(out, " \"%.*s\"", (int)text.n, text.p ? text.p : "");
     } else
-        tc_buf_printf(out, kind == 'n' ? " %" PRIu32 : " %%%" PRIu32, tc_spv_word(instr, *i));
+        ti_buf_printf(out, kind == 'n' ? " %" PRIu32 : " %%%" PRIu32, ti_spv_word(instr, *i));
     *i = next;
 }
 
-void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
+void ti_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
                   tc_buf *out)
 {
     static const instruction_row unknown = {0, NULL, "n*"};
     const instruction_row *row = row_of(instr->op);
     row = row ? row : &unknown;
-    int result = tc_spv_result(instr->op);
+    int result = ti_spv_result(instr->op);
     if (result >= 0)
-        tc_buf_printf(out, "%%%" PRIu32 " = ", tc_spv_word(instr, (size_t)result));
+        ti_buf_printf(out, "%%%" PRIu32 " = ", ti_spv_word(instr, (size_t)result));
     if (row->name)
-        tc_buf_printf(out, "Op%s", row->name);
+        ti_buf_printf(out, "Op%s", row->name);
     else
-        tc_buf_printf(out, "Op(%" PRIu32 ")", instr->op);
+        ti_buf_printf(out, "Op(%" PRIu32 ")", instr->op);
     const char *kind = row->operands;
     for (size_t i = 0; i < instr->n && *kind;) {
         const char *name = NULL;
         if (instr->op == TC_SPV_ExtInst && i == 3)
-            name = instruction(out->arena, tc_spv_word(instr, i));
+            name = instruction(out->arena, ti_spv_word(instr, i));
         if (name)
-            tc_buf_printf(out, " %s", name), i++;
+            ti_buf_printf(out, " %s", name), i++;
         else if (*kind == 'r')
             i++;
         else

@@ -60,20 +60,20 @@ typedef struct tc_spv_writer {
     bool too_long;  /* an instruction had more than 65535 words: what follows is not kept */
 } tc_spv_writer;
 
-void tc_spv_write(tc_spv_writer *w, tc_arena *arena);
-uint32_t tc_spv_id(tc_spv_writer *w); /* a fresh one */
-void tc_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *word, size_t n);
+void ti_spv_write(tc_spv_writer *w, tc_arena *arena);
+uint32_t ti_spv_id(tc_spv_writer *w); /* a fresh one */
+void ti_spv_put(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *word, size_t n);
 /* Words, a text, and more words. */
-void tc_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before,
+void ti_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uint32_t *before,
                      size_t n_before, const char *text, const uint32_t *after, size_t n_after);
 /* The type (type == 0) or constant of this content, in the globals. */
-uint32_t tc_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
+uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
                        size_t n);
 /* The finished module in the writer's arena; none when it is too_long. */
-tc_bytes tc_spv_finish(tc_spv_writer *w);
+tc_bytes ti_spv_finish(tc_spv_writer *w);
 
 #define TC_SPV_PUT(w, part, op, ...)                                                               \
-    tc_spv_put(w, part, op, (const uint32_t[]){__VA_ARGS__},                                       \
+    ti_spv_put(w, part, op, (const uint32_t[]){__VA_ARGS__},                                       \
                sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -92,23 +92,23 @@ typedef struct tc_spv_instr {
     uint32_t op;
 } tc_spv_instr;
 
-void tc_spv_read(tc_spv_reader *r, tc_bytes bytes);
-bool tc_spv_next(tc_spv_reader *r, tc_spv_instr *out); /* false: the end, or an error */
+void ti_spv_read(tc_spv_reader *r, tc_bytes bytes);
+bool ti_spv_next(tc_spv_reader *r, tc_spv_instr *out); /* false: the end, or an error */
 
 /* An operand; 0 past the last one. */
-static inline uint32_t tc_spv_word(const tc_spv_instr *instr, size_t i)
+static inline uint32_t ti_spv_word(const tc_spv_instr *instr, size_t i)
 {
-    return i < instr->n ? tc_le32(instr->word + 4 * i) : 0;
+    return i < instr->n ? ti_le32(instr->word + 4 * i) : 0;
 }
 /* The text that begins at operand i, and the operand behind it; p == NULL when it does not end. */
-tc_str tc_spv_text(const tc_spv_instr *instr, size_t i, size_t *next);
+tc_str ti_spv_text(const tc_spv_instr *instr, size_t i, size_t *next);
 /* Which operand is the instruction's result; -1: none, or an instruction that is not in the table.
  */
-int tc_spv_result(uint32_t op);
+int ti_spv_result(uint32_t op);
 
 /* One line of text, "%7 = OpTypeInt 32 0".  `instruction` names the instructions of an extended
  * set, or gives NULL. */
-void tc_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
+void ti_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
                   tc_buf *out);
 
 #endif

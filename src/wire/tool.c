@@ -44,20 +44,20 @@ static void undo(void *what)
     *path = NULL;
 }
 
-tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out)
+tc_status ti_workshop_open(tc_ctx *ctx, tc_workshop *out)
 {
     const char *base = getenv("TMPDIR");
-    char *path = tc_text_format(&ctx->arena, "%s/tosac-XXXXXX", base && *base ? base : "/tmp");
+    char *path = ti_text_format(&ctx->arena, "%s/tosac-XXXXXX", base && *base ? base : "/tmp");
     *out = (tc_workshop){tc_new(&ctx->arena, char *)};
-    tc_ctx_defer(ctx, undo, out->kept);
+    ti_ctx_defer(ctx, undo, out->kept);
     if (!mkdtemp(path))
-        return tc_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path,
+        return ti_error(ctx, NULL, TC_E_IO, "%s: no temporary folder can be made: %s", path,
                         strerror(errno));
     *out->kept = path;
     return TC_OK;
 }
 
-void tc_workshop_close(tc_workshop *w)
+void ti_workshop_close(tc_workshop *w)
 {
     undo(w->kept);
 }
@@ -70,14 +70,14 @@ static bool can_run(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-const char *tc_tool_find(tc_ctx *ctx, const char *name)
+const char *ti_tool_find(tc_ctx *ctx, const char *name)
 {
     const char *at = getenv("PATH");
     if (strchr(name, '/'))
         return can_run(name) ? name : NULL;
     while (at && *at) {
         size_t n = strcspn(at, ":");
-        const char *path = tc_text_format(&ctx->arena, "%.*s/%s", (int)n, at, name);
+        const char *path = ti_text_format(&ctx->arena, "%.*s/%s", (int)n, at, name);
         if (n && can_run(path))
             return path;
         at += n + (at[n] == ':');
@@ -143,13 +143,13 @@ static bool ended(tc_tool *tool)
     return true;
 }
 
-tc_status tc_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n, size_t at_once)
+tc_status ti_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n, size_t at_once)
 {
     size_t begun = 0, done = 0, told = SIZE_MAX;
     tc_status status = TC_OK;
     while (done < n && !(status && done == begun)) {
         if (!status)
-            status = told != done ? tc_tell_progress(ctx, what, done, n) : tc_go_on(ctx);
+            status = told != done ? ti_tell_progress(ctx, what, done, n) : ti_go_on(ctx);
         told = done;
         while (begun < n && begun - done < at_once && !status) {
             start(&tool[begun++]);
@@ -187,11 +187,11 @@ static char *telling_line(char *text)
     return found ? found : last;
 }
 
-const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool)
+const char *ti_tool_log(tc_ctx *ctx, const tc_tool *tool)
 {
     enum { MOST = 4000 };
-    char *text = tc_arena_raw(&ctx->arena, MOST + 1);
-    FILE *f = fopen(tc_text_format(&ctx->arena, "%s/tool.log", tool->folder), "rb");
+    char *text = ti_arena_raw(&ctx->arena, MOST + 1);
+    FILE *f = fopen(ti_text_format(&ctx->arena, "%s/tool.log", tool->folder), "rb");
     size_t size = 0;
     if (f && fseek(f, 0, SEEK_END) == 0) {
         long end = ftell(f);

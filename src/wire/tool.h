@@ -9,9 +9,9 @@
 typedef struct tc_workshop {
     char **kept; /* its path; NULL: it is gone */
 } tc_workshop;
-TC_MUST_USE tc_status tc_workshop_open(tc_ctx *ctx, tc_workshop *out);
-void tc_workshop_close(tc_workshop *w); /* earlier */
-static inline const char *tc_workshop_path(const tc_workshop *w) { return *w->kept; }
+TC_MUST_USE tc_status ti_workshop_open(tc_ctx *ctx, tc_workshop *out);
+void ti_workshop_close(tc_workshop *w); /* earlier */
+static inline const char *ti_workshop_path(const tc_workshop *w) { return *w->kept; }
 
 typedef struct tc_tool {
     const char *const *argv; /* ended by NULL; argv[0] is looked for on the PATH */
@@ -26,13 +26,13 @@ typedef struct tc_tool {
 /* Runs them, which progress calls `what`, `at_once` at a time, until all have ended.  Failure to
  * start is told in `exit`.  When the context is cancelled, all are ended, and TC_CANCELLED comes
  * back. */
-TC_MUST_USE tc_status tc_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n,
+TC_MUST_USE tc_status ti_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n,
                                    size_t at_once);
 
 /* Where a program is, looked for on the PATH unless it has a slash; NULL: it cannot be run. */
-const char *tc_tool_find(tc_ctx *ctx, const char *name);
+const char *ti_tool_find(tc_ctx *ctx, const char *name);
 
 /* What the tool said last of an error, or else at all; one line. */
-const char *tc_tool_log(tc_ctx *ctx, const tc_tool *tool);
+const char *ti_tool_log(tc_ctx *ctx, const tc_tool *tool);
 
 #endif

@@ -67,10 +67,10 @@ typedef struct tc_vgf {
 } tc_vgf;
 
 /* The file, in the context's arena. */
-TC_MUST_USE tc_status tc_vgf_write(tc_ctx *ctx, const char *file, const tc_vgf *vgf, tc_bytes *out);
+TC_MUST_USE tc_status ti_vgf_write(tc_ctx *ctx, const char *file, const tc_vgf *vgf, tc_bytes *out);
 
 /* Every index that the file mentions is checked.  Code and constants stay where they are in
  * `bytes`. */
-TC_MUST_USE tc_status tc_vgf_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_vgf *out);
+TC_MUST_USE tc_status ti_vgf_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_vgf *out);
 
 #endif

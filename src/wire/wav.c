@@ -9,14 +9,14 @@ typedef struct form {
 
 static tc_status broken(tc_ctx *ctx, const tc_loc *loc, const char *why)
 {
-    return tc_error(ctx, loc, TC_E_DATA, "the audio cannot be read: %s", why);
+    return ti_error(ctx, loc, TC_E_DATA, "the audio cannot be read: %s", why);
 }
 
 static float number(const uint8_t *p, const form *f)
 {
     if (f->kind == 3) {
         float v;
-        uint32_t bits = tc_le32(p);
+        uint32_t bits = ti_le32(p);
         memcpy(&v, &bits, sizeof v);
         return v;
     }
@@ -24,18 +24,18 @@ static float number(const uint8_t *p, const form *f)
     case 8:
         return (float)(p[0] - 128) / 128;
     case 16:
-        return (float)(int16_t)tc_le16(p) / 32768;
+        return (float)(int16_t)ti_le16(p) / 32768;
     case 24:
         return (float)((int32_t)((uint32_t)p[0] << 8 | (uint32_t)p[1] << 16 |
                                  (uint32_t)p[2] << 24) /
                        256) /
                8388608;
     default:
-        return (float)((double)(int32_t)tc_le32(p) / 2147483648.0);
+        return (float)((double)(int32_t)ti_le32(p) / 2147483648.0);
     }
 }
 
-tc_status tc_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
+tc_status ti_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_bytes file,
                           tc_sound *out)
 {
     form f = {0};
@@ -45,12 +45,12 @@ tc_status tc_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_by
         return broken(ctx, loc, "it is not a WAV file");
     for (size_t at = 12; file.size - at >= 8;) {
         const uint8_t *p = file.data + at;
-        size_t n = tc_le32(p + 4), left = file.size - at - 8;
+        size_t n = ti_le32(p + 4), left = file.size - at - 8;
         n = n < left ? n : left;
         if (memcmp(p, "fmt ", 4) == 0 && n >= 16) {
-            f = (form){tc_le16(p + 8), tc_le16(p + 10), tc_le16(p + 22), tc_le32(p + 12)};
+            f = (form){ti_le16(p + 8), ti_le16(p + 10), ti_le16(p + 22), ti_le32(p + 12)};
             if (f.kind == 0xfffe && n >= 26) /* extensible: the kind begins its last field */
-                f.kind = tc_le16(p + 8 + 24);
+                f.kind = ti_le16(p + 8 + 24);
         } else if (memcmp(p, "data", 4) == 0)
             data = (tc_bytes){p + 8, n};
         at += 8 + n + (n & 1);
@@ -64,7 +64,7 @@ tc_status tc_sound_decode(tc_ctx *ctx, tc_arena *arena, const tc_loc *loc, tc_by
     size_t step = (size_t)f.bits / 8;
     out->n = (int64_t)(data.size / (step * f.channels));
     out->rate = (int32_t)f.rate;
-    out->value = tc_arena_raw(arena, (size_t)out->n * sizeof *out->value + 1);
+    out->value = ti_arena_raw(arena, (size_t)out->n * sizeof *out->value + 1);
     for (int64_t i = 0; i < out->n; i++) {
         float sum = 0;
         for (uint16_t k = 0; k < f.channels; k++)

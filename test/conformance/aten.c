@@ -58,14 +58,14 @@ static bool agrees(trial *t, const record *r)
 /* The part of meta.json that is about this file. */
 static bool find_record(tc_ctx *ctx, const char *file, const tc_json *meta, record *r)
 {
-    *r = (record){tc_json_get(meta, "inputs"), tc_json_get(meta, "expected"), NULL, 1};
-    if (tc_text_eq(file, "model.pt2"))
+    *r = (record){ti_json_get(meta, "inputs"), ti_json_get(meta, "expected"), NULL, 1};
+    if (ti_text_eq(file, "model.pt2"))
         return true;
-    for RECORD_EACH (q, tc_json_get(meta, "quantized")) {
+    for RECORD_EACH (q, ti_json_get(meta, "quantized")) {
         if (!record_is(ctx, q, "file", file))
             continue;
-        r->expected = tc_json_get(q, "expected");
-        r->qparams = tc_json_get(q, "output_qparams");
+        r->expected = ti_json_get(q, "expected");
+        r->qparams = ti_json_get(q, "output_qparams");
         return true;
     }
     return false;
@@ -75,7 +75,7 @@ static bool find_record(tc_ctx *ctx, const char *file, const tc_json *meta, reco
 static bool is_comparable(const tc_json *meta)
 {
     return record_true(meta, "deterministic") &&
-           !tc_json_is(tc_json_get(meta, "eager_error"), TC_JSON_TEXT);
+           !ti_json_is(ti_json_get(meta, "eager_error"), TC_JSON_TEXT);
 }
 
 static void try_file(trial *t, const tc_json *meta)
@@ -129,9 +129,9 @@ static void run_program(tc_ctx *ctx, const check *c, verdict *v)
 
 static bool has_label(tc_ctx *ctx, const tc_json *meta, const char *label)
 {
-    for RECORD_EACH (l, tc_json_get(meta, "labels")) {
+    for RECORD_EACH (l, ti_json_get(meta, "labels")) {
         const char *text = record_string(ctx, l);
-        if (text && tc_text_eq(text, label))
+        if (text && ti_text_eq(text, label))
             return true;
     }
     return false;
@@ -142,15 +142,15 @@ static const char *lowered_target(tc_ctx *ctx, const tc_json *meta, const char *
 {
     if (!is_comparable(meta))
         return NULL;
-    if (tc_text_eq(file, "model.pt2")) {
+    if (ti_text_eq(file, "model.pt2")) {
         if (!has_label(ctx, meta, "FP"))
             return NULL;
-        for RECORD_EACH (p, tc_json_get(meta, "pipelines"))
+        for RECORD_EACH (p, ti_json_get(meta, "pipelines"))
             if (record_is(ctx, p, "label", "FP"))
                 return record_text(ctx, p, "tosa_spec");
         return "TOSA-1.0+FP";
     }
-    for RECORD_EACH (q, tc_json_get(meta, "quantized"))
+    for RECORD_EACH (q, ti_json_get(meta, "quantized"))
         if (record_is(ctx, q, "file", file) && record_true(q, "has_qdq") &&
             has_label(ctx, meta, "INT"))
             return record_text(ctx, q, "tosa_spec");
@@ -162,11 +162,11 @@ static void find_program(checks *all, const check *c)
 {
     check program = *c;
     const tc_json *meta =
-        record_load(all->ctx, tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder));
+        record_load(all->ctx, ti_text_format(&all->ctx->arena, "%s/meta.json", c->folder));
     if (!meta || !is_comparable(meta))
         return;
     program.suite = "programs";
-    program.name = tc_text_format(&all->ctx->arena, "%s for cpu", c->name);
+    program.name = ti_text_format(&all->ctx->arena, "%s for cpu", c->name);
     program.run = run_program;
     add_check(all, &program);
 }
@@ -176,11 +176,11 @@ static void find_lowered(checks *all, const check *c)
 {
     check lowered = *c;
     const tc_json *meta =
-        record_load(all->ctx, tc_text_format(&all->ctx->arena, "%s/meta.json", c->folder));
+        record_load(all->ctx, ti_text_format(&all->ctx->arena, "%s/meta.json", c->folder));
     const char *target = meta ? lowered_target(all->ctx, meta, c->file) : NULL;
     if (target) {
         lowered.suite = "lowered";
-        lowered.name = tc_text_format(&all->ctx->arena, "%s for %s", c->name, target);
+        lowered.name = ti_text_format(&all->ctx->arena, "%s for %s", c->name, target);
         lowered.target = target;
         lowered.run = run_lowered;
         add_check(all, &lowered);
@@ -190,16 +190,16 @@ static void find_lowered(checks *all, const check *c)
 static tc_status find_case(checks *all, const char *folder, const char *op, const char *name)
 {
     tc_arena *arena = &all->ctx->arena;
-    const char *path = tc_text_format(arena, "%s/%s/%s", folder, op, name), **file;
+    const char *path = ti_text_format(arena, "%s/%s/%s", folder, op, name), **file;
     size_t n;
-    if (!tc_is_folder(path))
+    if (!ti_is_folder(path))
         return TC_OK;
-    TC_TRY(tc_folder_list(all->ctx, path, &file, &n));
+    TC_TRY(ti_folder_list(all->ctx, path, &file, &n));
     for (size_t i = 0; i < n; i++)
-        if (tc_text_ends(file[i], ".pt2")) {
+        if (ti_text_ends(file[i], ".pt2")) {
             check c = {.suite = "aten",
                        .group = op,
-                       .name = tc_text_format(arena, "%s/%s %s", op, name, file[i]),
+                       .name = ti_text_format(arena, "%s/%s %s", op, name, file[i]),
                        .folder = path,
                        .file = file[i],
                        .run = run_aten};
@@ -214,12 +214,12 @@ tc_status find_aten(checks *all, const char *folder)
 {
     const char **op, **name;
     size_t n_op, n;
-    TC_TRY(tc_folder_list(all->ctx, folder, &op, &n_op));
+    TC_TRY(ti_folder_list(all->ctx, folder, &op, &n_op));
     for (size_t i = 0; i < n_op; i++) {
-        const char *path = tc_text_format(&all->ctx->arena, "%s/%s", folder, op[i]);
-        if (!tc_is_folder(path))
+        const char *path = ti_text_format(&all->ctx->arena, "%s/%s", folder, op[i]);
+        if (!ti_is_folder(path))
             continue;
-        TC_TRY(tc_folder_list(all->ctx, path, &name, &n));
+        TC_TRY(ti_folder_list(all->ctx, path, &name, &n));
         for (size_t k = 0; k < n; k++)
             TC_TRY(find_case(all, folder, op[i], name[k]));
     }

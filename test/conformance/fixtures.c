@@ -8,14 +8,14 @@
 /* "torch.float32" without "torch.". */
 static const char *bare(const char *name)
 {
-    return name && tc_text_starts(name, "torch.") ? name + strlen("torch.") : name;
+    return name && ti_text_starts(name, "torch.") ? name + strlen("torch.") : name;
 }
 
 static bool vector_agrees(trial *t, const tc_json *vector)
 {
-    const tc_json *inputs = tc_json_get(vector, "inputs"),
-                  *outputs = tc_json_get(vector, "outputs");
-    bool quantized = tc_text_eq(t->check->file, "quantized.pt2");
+    const tc_json *inputs = ti_json_get(vector, "inputs"),
+                  *outputs = ti_json_get(vector, "outputs");
+    bool quantized = ti_text_eq(t->check->file, "quantized.pt2");
     const char **path = tc_new_n(&t->ctx->arena, const char *, record_size(inputs));
     tc_tensor *out = tc_new_n(&t->ctx->arena, tc_tensor, t->g->n_out);
     size_t n = 0;
@@ -31,7 +31,7 @@ static bool vector_agrees(trial *t, const tc_json *vector)
     for RECORD_EACH (it, outputs) {
         const char *file = record_text(t->ctx, it, quantized ? "quant_file" : "float_file");
         const char *dtype = bare(record_text(t->ctx, it, "dtype"));
-        double step = quantized ? record_number(tc_json_get(it, "qparams"), "scale") : 0;
+        double step = quantized ? record_number(ti_json_get(it, "qparams"), "scale") : 0;
         if (file && !trial_output(t, i, out[i], file, dtype, step, 1))
             return false;
         i++;
@@ -42,7 +42,7 @@ static bool vector_agrees(trial *t, const tc_json *vector)
 static bool agrees(trial *t, const tc_json *facts)
 {
     t->v->n_equal = t->v->n_compared = 0;
-    for RECORD_EACH (vector, tc_json_get(facts, "vectors"))
+    for RECORD_EACH (vector, ti_json_get(facts, "vectors"))
         if (!vector_agrees(t, vector))
             return false;
     return true;
@@ -66,19 +66,19 @@ tc_status find_fixtures(checks *all, const char *folder, const char *name)
     const char **inside;
     size_t n;
     for (size_t i = 0; i < TC_COUNT(file); i++)
-        if (access(tc_text_format(arena, "%s/%s", folder, file[i]), R_OK) == 0)
+        if (access(ti_text_format(arena, "%s/%s", folder, file[i]), R_OK) == 0)
             add_check(all, &(check){.suite = "fixtures",
                                     .group = name,
-                                    .name = tc_text_format(arena, "%s %s", name, file[i]),
+                                    .name = ti_text_format(arena, "%s %s", name, file[i]),
                                     .folder = folder,
                                     .file = file[i],
                                     .run = run_fixture});
-    TC_TRY(tc_folder_list(all->ctx, folder, &inside, &n));
+    TC_TRY(ti_folder_list(all->ctx, folder, &inside, &n));
     for (size_t i = 0; i < n; i++) {
-        const char *path = tc_text_format(arena, "%s/%s", folder, inside[i]);
-        if (tc_is_folder(path))
+        const char *path = ti_text_format(arena, "%s/%s", folder, inside[i]);
+        if (ti_is_folder(path))
             TC_TRY(find_fixtures(
-                all, path, *name ? tc_text_format(arena, "%s/%s", name, inside[i]) : inside[i]));
+                all, path, *name ? ti_text_format(arena, "%s/%s", name, inside[i]) : inside[i]));
     }
     return TC_OK;
 }

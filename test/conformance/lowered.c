@@ -25,12 +25,12 @@ static const tc_split_left *left_over(const tc_compiled *c)
 static bool write_regions(trial *t, const tc_compiled *c)
 {
     tc_arena *arena = &t->ctx->arena;
-    char *name = tc_text_format(arena, "%s", t->check->name);
+    char *name = ti_text_format(arena, "%s", t->check->name);
     for (char *at = name; *at; at++)
         *at = *at == '/' || *at == ' ' ? '_' : *at;
     for (size_t i = 0; i < c->n_region; i++) {
-        const char *path = tc_text_format(arena, "%s/%s.%zu.tosa", t->check->written, name, i);
-        if (!trial_says(t, tc_file_write(t->ctx, path, c->region[i].tosa), "write"))
+        const char *path = ti_text_format(arena, "%s/%s.%zu.tosa", t->check->written, name, i);
+        if (!trial_says(t, ti_file_write(t->ctx, path, c->region[i].tosa), "write"))
             return false;
     }
     return true;
@@ -47,7 +47,7 @@ bool trial_compiled(trial *t, const char *target, const char *const *data, size_
                             .calib_only_if_needed = true,
                             .check = true};
     tc_compiled c = {0};
-    if (!trial_says(t, tc_compile_stages(t->ctx, &r, &c), "compile"))
+    if (!trial_says(t, ti_compile_stages(t->ctx, &r, &c), "compile"))
         return false;
     const tc_split_left *left = left_over(&c);
     if (left) {
@@ -55,7 +55,7 @@ bool trial_compiled(trial *t, const char *target, const char *const *data, size_
         return false;
     }
     t->module = c.module;
-    t->g = tc_main(c.module);
+    t->g = ti_main(c.module);
     return !t->check->written || write_regions(t, &c);
 }
 
@@ -72,8 +72,8 @@ bool trial_program(trial *t)
         !trial_says(t, tc_compiled_make(ctx, compiled, TC_OUTPUT_PTE, &n), "write"))
         return false;
     tc_bytes program = tc_compiled_bytes(compiled, 0);
-    if (!trial_says(t, tc_read_pte(ctx, "program.pte", program, &t->module), "read back"))
+    if (!trial_says(t, ti_read_pte(ctx, "program.pte", program, &t->module), "read back"))
         return false;
-    t->g = tc_main(t->module);
+    t->g = ti_main(t->module);
     return true;
 }

@@ -51,7 +51,7 @@ void failed(verdict *v, const char *format, ...)
 
 void failed_with(verdict *v, tc_ctx *ctx, const char *what)
 {
-    tc_str all = tc_str_of(tc_diagnostics(ctx));
+    tc_str all = ti_str_of(tc_diagnostics(ctx));
     const char *line = strchr(all.p, '\n');
     size_t n = line ? (size_t)(line - all.p) : all.n;
     failed(v, "%s: %.*s", what, (int)(n < 300 ? n : 300), all.p);
@@ -136,29 +136,29 @@ static verdict *shared_verdicts(size_t n)
 static void read_status(tc_ctx *ctx, const char *path, tc_map *reason)
 {
     tc_bytes bytes;
-    tc_map_init(reason, &ctx->arena);
-    if (access(path, R_OK) != 0 || tc_file_read(ctx, path, &bytes) != TC_OK)
+    ti_map_init(reason, &ctx->arena);
+    if (access(path, R_OK) != 0 || ti_file_read(ctx, path, &bytes) != TC_OK)
         return;
-    char *text = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+    char *text = ti_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char *colon = strstr(line, ": ");
         if (line[0] != '#' && colon)
-            *tc_map_at(reason, (tc_str){line, (size_t)(colon - line)}) = colon + 2;
+            *ti_map_at(reason, (tc_str){line, (size_t)(colon - line)}) = colon + 2;
     }
 }
 
 static tc_status bless(const checks *all, const verdict *v, const tc_map *reason, const char *path)
 {
     tc_buf out;
-    tc_buf_init(&out, &all->ctx->arena);
-    tc_buf_text(&out, "# status.txt -- the scoreboard: checks that are known to fail, and why.\n"
+    ti_buf_init(&out, &all->ctx->arena);
+    ti_buf_text(&out, "# status.txt -- the scoreboard: checks that are known to fail, and why.\n"
                       "# Kept current by 'make bless', which keeps the reasons that are there.\n");
     for (size_t i = 0; i < all->n; i++) {
-        const char *old = tc_map_get(reason, tc_str_of(all->v[i].name));
+        const char *old = ti_map_get(reason, ti_str_of(all->v[i].name));
         if (!v[i].passed)
-            tc_buf_printf(&out, "%s: %s\n", all->v[i].name, old ? old : v[i].words);
+            ti_buf_printf(&out, "%s: %s\n", all->v[i].name, old ? old : v[i].words);
     }
-    return tc_file_write(all->ctx, path, (tc_bytes){out.data, out.size});
+    return ti_file_write(all->ctx, path, (tc_bytes){out.data, out.size});
 }
 
 /* ---- telling -----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ typedef struct tally {
 
 static const char *label(const check *c, const verdict *v, const tc_map *reason)
 {
-    bool listed = tc_map_get(reason, tc_str_of(c->name)) != NULL;
+    bool listed = ti_map_get(reason, ti_str_of(c->name)) != NULL;
     if (v->passed)
         return listed ? "PASSES" : "pass";
     return listed ? "listed" : "FAIL";
@@ -180,9 +180,9 @@ static const char *label(const check *c, const verdict *v, const tc_map *reason)
 static void count(const check *c, const verdict *v, const tc_map *reason, tally *t)
 {
     const char *word = label(c, v, reason);
-    t->passed += tc_text_eq(word, "pass");
-    t->listed += tc_text_eq(word, "listed");
-    t->failed += tc_text_eq(word, "FAIL") || tc_text_eq(word, "PASSES");
+    t->passed += ti_text_eq(word, "pass");
+    t->listed += ti_text_eq(word, "listed");
+    t->failed += ti_text_eq(word, "FAIL") || ti_text_eq(word, "PASSES");
     t->n_equal += v->n_equal;
     t->n_compared += v->n_compared;
 }
@@ -194,9 +194,9 @@ static void print_groups(const checks *all, const verdict *v, bool every)
     for (size_t i = 0; i < all->n;) {
         size_t begin = i, good = 0;
         int64_t equal = 0, off[3] = {0};
-        for (; i < all->n && tc_text_eq(all->v[i].group, all->v[begin].group); i++) {
+        for (; i < all->n && ti_text_eq(all->v[i].group, all->v[begin].group); i++) {
             good += v[i].passed;
-            for (int k = 0; k < 3 && tc_text_eq(all->v[i].suite, "lowered"); k++) {
+            for (int k = 0; k < 3 && ti_text_eq(all->v[i].suite, "lowered"); k++) {
                 equal += k ? 0 : v[i].n_equal;
                 off[k] += v[i].n_off[k];
             }
@@ -217,11 +217,11 @@ static tc_status write_report(const checks *all, const verdict *v, const tc_map 
                               const char *path)
 {
     tc_buf out;
-    tc_buf_init(&out, &all->ctx->arena);
+    ti_buf_init(&out, &all->ctx->arena);
     for (size_t i = 0; i < all->n; i++)
-        tc_buf_printf(&out, "%-6s %s%s%s\n", label(&all->v[i], &v[i], reason), all->v[i].name,
+        ti_buf_printf(&out, "%-6s %s%s%s\n", label(&all->v[i], &v[i], reason), all->v[i].name,
                       v[i].passed ? "" : ": ", v[i].passed ? "" : v[i].words);
-    return tc_file_write(all->ctx, path, (tc_bytes){out.data, out.size});
+    return ti_file_write(all->ctx, path, (tc_bytes){out.data, out.size});
 }
 
 static size_t tell(const checks *all, const verdict *v, const tc_map *reason, const options *o)
@@ -239,7 +239,7 @@ static size_t tell(const checks *all, const verdict *v, const tc_map *reason, co
     for (size_t s = 0; s < TC_COUNT(suite); s++) {
         tally t = {0};
         for (size_t i = 0; i < all->n; i++)
-            if (tc_text_eq(all->v[i].suite, suite[s]))
+            if (ti_text_eq(all->v[i].suite, suite[s]))
                 count(&all->v[i], &v[i], reason, &t);
         if (t.n_compared)
             printf("%s: %.3f %% of %" PRId64
@@ -262,31 +262,31 @@ static bool parse(int argc, char **argv, options *o)
 {
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
-        if (tc_text_eq(word, "--bless"))
+        if (ti_text_eq(word, "--bless"))
             o->bless = true;
-        else if (tc_text_eq(word, "-v"))
+        else if (ti_text_eq(word, "-v"))
             o->verbose = true;
         else if (word[0] != '-' && !o->suite)
             o->suite = word;
         else if (!next)
             return false;
-        else if (tc_text_eq(word, "--cases"))
+        else if (ti_text_eq(word, "--cases"))
             o->cases = argv[++i];
-        else if (tc_text_eq(word, "--shared"))
+        else if (ti_text_eq(word, "--shared"))
             o->shared = argv[++i];
-        else if (tc_text_eq(word, "--status"))
+        else if (ti_text_eq(word, "--status"))
             o->status = argv[++i];
-        else if (tc_text_eq(word, "--report"))
+        else if (ti_text_eq(word, "--report"))
             o->report = argv[++i];
-        else if (tc_text_eq(word, "--written"))
+        else if (ti_text_eq(word, "--written"))
             o->written = argv[++i];
-        else if (tc_text_eq(word, "-k"))
+        else if (ti_text_eq(word, "-k"))
             o->only = argv[++i];
-        else if (tc_text_eq(word, "--samples"))
+        else if (ti_text_eq(word, "--samples"))
             o->samples = strtol(argv[++i], NULL, 10);
-        else if (tc_text_eq(word, "--every"))
+        else if (ti_text_eq(word, "--every"))
             o->every = strtol(argv[++i], NULL, 10);
-        else if (tc_text_eq(word, "-j"))
+        else if (ti_text_eq(word, "-j"))
             o->jobs = strtol(argv[++i], NULL, 10);
         else
             return false;
@@ -300,7 +300,7 @@ static void keep_only(checks *all, const options *o)
     for (size_t i = 0; i < all->n; i++) {
         all->v[i].written = o->written;
         if ((!o->only || strstr(all->v[i].name, o->only)) &&
-            (!o->suite || tc_text_eq(all->v[i].suite, o->suite)) &&
+            (!o->suite || ti_text_eq(all->v[i].suite, o->suite)) &&
             asked++ % (size_t)o->every == 0)
             all->v[n++] = all->v[i];
     }
@@ -311,10 +311,10 @@ static void keep_only(checks *all, const options *o)
 static const char *folder_of(const checks *all, const options *o, const char *suite,
                              const char *root, const char *inside)
 {
-    const char *path = tc_text_format(&all->ctx->arena, "%s/%s", root, inside);
-    if (o->suite && !tc_text_eq(o->suite, suite))
+    const char *path = ti_text_format(&all->ctx->arena, "%s/%s", root, inside);
+    if (o->suite && !ti_text_eq(o->suite, suite))
         return NULL;
-    if (tc_is_folder(path))
+    if (ti_is_folder(path))
         return path;
     printf("there is no folder '%s'\n%s: 0 passed, 0 failed, 1 skipped\n", path, suite);
     return NULL;
@@ -322,8 +322,8 @@ static const char *folder_of(const checks *all, const options *o, const char *su
 
 static tc_status find_all(checks *all, const options *o)
 {
-    bool lowered = o->suite && tc_text_eq(o->suite, "lowered");
-    bool same_cases = lowered || (o->suite && tc_text_eq(o->suite, "programs"));
+    bool lowered = o->suite && ti_text_eq(o->suite, "lowered");
+    bool same_cases = lowered || (o->suite && ti_text_eq(o->suite, "programs"));
     const char *suite = same_cases ? o->suite : "aten";
     const char *aten = folder_of(all, o, suite, o->cases, "suites/aten"),
                *rare = lowered ? NULL : folder_of(all, o, suite, o->cases, "suites/rare"),
@@ -341,7 +341,7 @@ static tc_status find_all(checks *all, const options *o)
     if (zoo)
         TC_TRY(find_zoo(all, zoo, (size_t)o->samples));
     keep_only(all, o);
-    return o->written ? tc_folder_make(all->ctx, o->written) : TC_OK;
+    return o->written ? ti_folder_make(all->ctx, o->written) : TC_OK;
 }
 
 static int conformance(tc_ctx *ctx, const options *o)

@@ -23,8 +23,8 @@ typedef struct test {
 
 static const char *path_of(tc_ctx *ctx, const char *folder, const test *t, const char *what, int i)
 {
-    return i < 0 ? tc_text_format(&ctx->arena, "%s/%s/%s", folder, t->name, what)
-                 : tc_text_format(&ctx->arena, "%s/%s/%s_%d.npy", folder, t->name, what, i);
+    return i < 0 ? ti_text_format(&ctx->arena, "%s/%s/%s", folder, t->name, what)
+                 : ti_text_format(&ctx->arena, "%s/%s/%s_%d.npy", folder, t->name, what, i);
 }
 
 static bool holds(double got, double want, const test *t)
@@ -39,25 +39,25 @@ static const char *compare(tc_ctx *ctx, const char *folder, const test *t, tc_te
 {
     tc_npy *array;
     size_t count;
-    if (tc_npy_open(ctx, path_of(ctx, folder, t, "want", i), &array, &count) != TC_OK)
+    if (ti_npy_open(ctx, path_of(ctx, folder, t, "want", i), &array, &count) != TC_OK)
         return "the expected result cannot be read";
     bool same = array->rank == got.type->rank;
     for (int k = 0; same && k < array->rank; k++)
         same = array->dim[k] == got.type->dim[k];
     if (!same)
-        return tc_text_format(&ctx->arena, "result %d is %s", i,
-                              tc_type_text(&ctx->arena, got.type));
-    tc_dtype dtype = tc_data_dtype(array);
+        return ti_text_format(&ctx->arena, "result %d is %s", i,
+                              ti_type_text(&ctx->arena, got.type));
+    tc_dtype dtype = ti_data_dtype(array);
     tc_tensor want =
-        tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, got.type->rank, got.type->dim));
-    if (tc_data_convert(ctx, array, 0, &want) != TC_OK)
+        ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, got.type->rank, got.type->dim));
+    if (ti_data_convert(ctx, array, 0, &want) != TC_OK)
         return "the expected result cannot be read";
     int parts = dtype == TC_c64 ? 2 : 1;
     for (int64_t k = 0; k < parts * array->count; k++) {
-        double a = parts == 2 ? (double)((const float *)got.data)[k] : tc_load_f64(got, k);
-        double b = parts == 2 ? (double)((const float *)want.data)[k] : tc_load_f64(want, k);
+        double a = parts == 2 ? (double)((const float *)got.data)[k] : ti_load_f64(got, k);
+        double b = parts == 2 ? (double)((const float *)want.data)[k] : ti_load_f64(want, k);
         if (!holds(a, b, t))
-            return tc_text_format(&ctx->arena, "result %d, number %" PRId64 ": %g, expected %g", i,
+            return ti_text_format(&ctx->arena, "result %d, number %" PRId64 ": %g, expected %g", i,
                                   k, a, b);
     }
     return NULL;
@@ -89,7 +89,7 @@ static const char *run(tc_ctx *ctx, const char *folder, const test *t)
         tc_program_new(ctx, model, NULL, &program) != TC_OK ||
         tc_dataset_open(ctx, data, (size_t)t->n_in, &set) != TC_OK ||
         tc_program_bind_data(program, set, &samples, NULL, NULL) != TC_OK)
-        return tc_buf_cstr(&ctx->messages);
+        return ti_buf_cstr(&ctx->messages);
     tc_tensor in[MOST];
     size_t n_in = tc_program_input_count(program);
     for (size_t i = 0; i < n_in; i++) {
@@ -100,7 +100,7 @@ static const char *run(tc_ctx *ctx, const char *folder, const test *t)
     for (int k = 0; k < t->runs; k++)
         if (samples != 1 || tc_dataset_sample(ctx, set, 0, in, n_in) != TC_OK ||
             tc_program_run(program) != TC_OK)
-            return tc_buf_cstr(&ctx->messages);
+            return ti_buf_cstr(&ctx->messages);
     for (int i = 0; i < t->n_out; i++) {
         const char *wrong = compare(ctx, folder, t, tc_program_result(program, (size_t)i), i);
         if (wrong)

@@ -56,16 +56,16 @@ static bool wrong(const test_case *c, const char *what)
 
 static const char *in_folder(const test_case *c, const char *file)
 {
-    return tc_text_format(&c->ctx->arena, "%s/%s", c->folder, file);
+    return ti_text_format(&c->ctx->arena, "%s/%s", c->folder, file);
 }
 
 static tc_status read_and_verify(test_case *c)
 {
     tc_bytes bytes;
     const char *path = in_folder(c, "test.tosa");
-    TC_TRY(tc_file_read(c->ctx, path, &bytes));
-    TC_TRY(tc_read_tosa(c->ctx, path, bytes, &c->module));
-    return tc_verify_tosa(c->ctx, c->module, NULL);
+    TC_TRY(ti_file_read(c->ctx, path, &bytes));
+    TC_TRY(ti_read_tosa(c->ctx, path, bytes, &c->module));
+    return ti_verify_tosa(c->ctx, c->module, NULL);
 }
 
 static bool same_bytes(tc_bytes a, tc_bytes b)
@@ -78,17 +78,17 @@ static bool rewrites(test_case *c)
 {
     tc_bytes again;
     tc_module *module;
-    if (tc_emit_tosa(c->ctx, c->module, &c->bytes) != TC_OK)
+    if (ti_emit_tosa(c->ctx, c->module, &c->bytes) != TC_OK)
         return wrong(c, "cannot be written");
-    if (tc_read_tosa(c->ctx, "written", c->bytes, &module) != TC_OK ||
-        tc_verify_tosa(c->ctx, module, NULL) != TC_OK)
+    if (ti_read_tosa(c->ctx, "written", c->bytes, &module) != TC_OK ||
+        ti_verify_tosa(c->ctx, module, NULL) != TC_OK)
         return wrong(c, "what was written is refused");
-    if (tc_emit_tosa(c->ctx, module, &again) != TC_OK || !same_bytes(c->bytes, again))
+    if (ti_emit_tosa(c->ctx, module, &again) != TC_OK || !same_bytes(c->bytes, again))
         return wrong(c, "is written to other bytes the second time");
     if (!c->options->rewrite)
         return true;
-    const char *path = tc_text_format(&c->ctx->arena, "%s/%s.tosa", c->options->rewrite, c->name);
-    return tc_file_write(c->ctx, path, c->bytes) == TC_OK || wrong(c, "cannot be kept");
+    const char *path = ti_text_format(&c->ctx->arena, "%s/%s.tosa", c->options->rewrite, c->name);
+    return ti_file_write(c->ctx, path, c->bytes) == TC_OK || wrong(c, "cannot be kept");
 }
 
 static bool is_text_too(test_case *c)
@@ -96,16 +96,16 @@ static bool is_text_too(test_case *c)
     tc_buf text;
     tc_module *parsed;
     tc_bytes bytes;
-    tc_buf_init(&text, &c->ctx->arena);
-    tc_print(c->module, &(tc_print_options){.locs = true}, &text);
-    if (tc_verify(c->ctx, c->module) != TC_OK)
+    ti_buf_init(&text, &c->ctx->arena);
+    ti_print(c->module, &(tc_print_options){.locs = true}, &text);
+    if (ti_verify(c->ctx, c->module) != TC_OK)
         return wrong(c, "the graph's own verifier objects");
-    if (tc_parse(c->ctx, "printed", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0},
+    if (ti_parse(c->ctx, "printed", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0},
                  &parsed) != TC_OK)
         return wrong(c, "the text does not parse");
-    if (!tc_module_equal(c->module, parsed))
+    if (!ti_module_equal(c->module, parsed))
         return wrong(c, "the text says something else");
-    if (tc_emit_tosa(c->ctx, parsed, &bytes) != TC_OK || !same_bytes(c->bytes, bytes))
+    if (ti_emit_tosa(c->ctx, parsed, &bytes) != TC_OK || !same_bytes(c->bytes, bytes))
         return wrong(c, "the text is written to other bytes");
     return true;
 }
@@ -120,9 +120,9 @@ static const char *target_word(tc_ctx *ctx, const char *requirement)
                                              {"tosa-ext-controlflow", "cf"},
                                              {"tosa-ext-variable", "var"}};
     for (size_t i = 0; i < TC_COUNT(spelled); i++)
-        if (tc_text_eq(requirement, spelled[i][0]))
-            return tc_text_format(&ctx->arena, "+%s", spelled[i][1]);
-    return tc_text_format(&ctx->arena, "+%s", requirement + strlen("tosa-ext-"));
+        if (ti_text_eq(requirement, spelled[i][0]))
+            return ti_text_format(&ctx->arena, "+%s", spelled[i][1]);
+    return ti_text_format(&ctx->arena, "+%s", requirement + strlen("tosa-ext-"));
 }
 
 /* Whether the judge accepts the module for a profile and all extensions but one. */
@@ -130,13 +130,13 @@ static bool accepted(const test_case *c, const char *profile, const tc_json *ext
                      size_t without)
 {
     tc_buf target;
-    tc_buf_init(&target, &c->ctx->arena);
-    tc_buf_printf(&target, "TOSA-1.0%s", target_word(c->ctx, profile));
+    ti_buf_init(&target, &c->ctx->arena);
+    ti_buf_printf(&target, "TOSA-1.0%s", target_word(c->ctx, profile));
     for (size_t i = 0; i < record_size(extensions); i++)
         if (i != without)
-            tc_buf_text(&target,
+            ti_buf_text(&target,
                         target_word(c->ctx, record_string(c->ctx, record_at(extensions, i))));
-    return tc_verify_tosa(c->ctx, c->module, tc_buf_cstr(&target)) == TC_OK;
+    return ti_verify_tosa(c->ctx, c->module, ti_buf_cstr(&target)) == TC_OK;
 }
 
 /* Each profile that the case names suffices with all of its extensions, and with none of them
@@ -146,11 +146,11 @@ static bool accepted(const test_case *c, const char *profile, const tc_json *ext
 static bool needs_what_it_says(const test_case *c)
 {
     if (strstr(c->name, "while_loop") ||
-        (strstr(c->name, "resize") && tc_text_ends(c->name, "_dyn")))
+        (strstr(c->name, "resize") && ti_text_ends(c->name, "_dyn")))
         return true;
-    const tc_json *all = tc_json_get(c->desc, "test_requirements");
-    const tc_json *profiles = tc_json_get(all, "profiles_supported"),
-                  *extensions = tc_json_get(all, "extensions_required");
+    const tc_json *all = ti_json_get(c->desc, "test_requirements");
+    const tc_json *profiles = ti_json_get(all, "profiles_supported"),
+                  *extensions = ti_json_get(all, "extensions_required");
     size_t n = record_size(extensions);
     for RECORD_EACH (p, profiles) {
         const char *profile = record_string(c->ctx, p);
@@ -167,26 +167,26 @@ static bool needs_what_it_says(const test_case *c)
 
 static const char *member(const test_case *c, const char *list, size_t i)
 {
-    return record_string(c->ctx, record_at(tc_json_get(c->desc, list), i));
+    return record_string(c->ctx, record_at(ti_json_get(c->desc, list), i));
 }
 
 static const char *mode_of(const test_case *c, size_t i)
 {
     const tc_json *tensors =
-        tc_json_get(tc_json_get(tc_json_get(c->desc, "meta"), "compliance"), "tensors");
+        ti_json_get(ti_json_get(ti_json_get(c->desc, "meta"), "compliance"), "tensors");
     const char *name = member(c, "ofm_name", i);
-    const char *mode = name ? record_text(c->ctx, tc_json_get(tensors, name), "mode") : NULL;
+    const char *mode = name ? record_text(c->ctx, ti_json_get(tensors, name), "mode") : NULL;
     return mode ? mode : "EXACT";
 }
 
 static bool equals(const test_case *c, tc_tensor got, tc_npy *want)
 {
     size_t size = tc_type_bytes(got.type);
-    void *data = tc_arena_raw(&c->ctx->arena, size);
+    void *data = ti_arena_raw(&c->ctx->arena, size);
     bool shape = want->rank == got.type->rank && want->size == tc_dtypes[got.type->dtype].bytes;
     for (int i = 0; shape && i < want->rank; i++)
         shape = want->dim[i] == got.type->dim[i];
-    return shape && tc_npy_read(c->ctx, want, 0, want->count, data) == TC_OK &&
+    return shape && ti_npy_read(c->ctx, want, 0, want->count, data) == TC_OK &&
            memcmp(data, got.data, size) == 0;
 }
 
@@ -197,17 +197,17 @@ static bool keep_result(const test_case *c, const char *folder, tc_tensor got, s
         return true;
     tc_dtype t = got.type->dtype;
     tc_buf out;
-    tc_buf_init(&out, &c->ctx->arena);
-    tc_npy_header(&out,
+    ti_buf_init(&out, &c->ctx->arena);
+    ti_npy_header(&out,
                   t == TC_bf16   ? "<V2"
                   : t == TC_e4m3 ? "<V1"
                   : t == TC_e5m2 ? "|u1"
                                  : tc_dtypes[t].npy,
                   got.type->rank, got.type->dim);
-    tc_buf_put(&out, got.data, tc_type_bytes(got.type));
+    ti_buf_put(&out, got.data, tc_type_bytes(got.type));
     const char *path =
-        tc_text_format(&c->ctx->arena, "%s/%s.%zu.npy", folder, c->name, i);
-    return tc_file_write(c->ctx, path, (tc_bytes){out.data, out.size}) == TC_OK ||
+        ti_text_format(&c->ctx->arena, "%s/%s.%zu.npy", folder, c->name, i);
+    return ti_file_write(c->ctx, path, (tc_bytes){out.data, out.size}) == TC_OK ||
            wrong(c, "a result cannot be kept");
 }
 
@@ -215,9 +215,9 @@ static bool result_is_right(const test_case *c, tc_tensor got, size_t i)
 {
     tc_npy *want;
     size_t n;
-    if (tc_npy_open(c->ctx, in_folder(c, member(c, "ofm_file", i)), &want, &n) != TC_OK)
+    if (ti_npy_open(c->ctx, in_folder(c, member(c, "ofm_file", i)), &want, &n) != TC_OK)
         return wrong(c, "has no recorded result");
-    if (tc_text_eq(mode_of(c, i), "EXACT") && strchr("iub", want->kind))
+    if (ti_text_eq(mode_of(c, i), "EXACT") && strchr("iub", want->kind))
         return equals(c, got, want) || wrong(c, "gives other numbers");
     return keep_result(c, c->options->results, got, i);
 }
@@ -227,14 +227,14 @@ static bool result_is_right(const test_case *c, tc_tensor got, size_t i)
 /* Loops, state, operators of others, and shapes that are computed have no instruction. */
 static bool fits_vgf(const tc_module *module)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     for (size_t i = 0; i < g->n_node; i++) {
         const tc_node *node = g->node[i];
         if (node->op == TC_OP_tosa_while_loop || tc_ops[node->op].traits & T_STATE ||
             node->op == TC_OP_tosa_custom)
             return false;
         for (int k = 0; k < node->n_in; k++)
-            if (tc_type_of(g, node->in[k])->dtype == TC_shape && !tc_is_const(g, node->in[k]))
+            if (ti_type_of(g, node->in[k])->dtype == TC_shape && !ti_is_const(g, node->in[k]))
                 return false;
     }
     return true;
@@ -244,29 +244,29 @@ static bool keep_vgf(const test_case *c, tc_bytes bytes, const tc_tensor *out, s
 {
     if (!c->options->vgf)
         return true;
-    const char *path = tc_text_format(&c->ctx->arena, "%s/%s.vgf", c->options->vgf, c->name);
+    const char *path = ti_text_format(&c->ctx->arena, "%s/%s.vgf", c->options->vgf, c->name);
     for (size_t i = 0; i < n_out; i++)
         if (!keep_result(c, c->options->vgf, out[i], i))
             return false;
-    return tc_file_write(c->ctx, path, bytes) == TC_OK || wrong(c, "the VGF file cannot be kept");
+    return ti_file_write(c->ctx, path, bytes) == TC_OK || wrong(c, "the VGF file cannot be kept");
 }
 
 static bool same_as_vgf(const test_case *c, const tc_tensor *in, const tc_tensor *want)
 {
     tc_bytes bytes;
     tc_module *back;
-    tc_status status = tc_emit_vgf(c->ctx, c->module, &bytes);
+    tc_status status = ti_emit_vgf(c->ctx, c->module, &bytes);
     if (!fits_vgf(c->module))
         return status == TC_BAD_MODEL || wrong(c, "is not refused as VGF");
-    if (status || tc_read_vgf(c->ctx, "written.vgf", bytes, &back) ||
-        tc_verify_tosa(c->ctx, back, NULL))
+    if (status || ti_read_vgf(c->ctx, "written.vgf", bytes, &back) ||
+        ti_verify_tosa(c->ctx, back, NULL))
         return wrong(c, "cannot be written as VGF, or not be read back");
-    const tc_graph *g = tc_main(back);
+    const tc_graph *g = ti_main(back);
     tc_tensor *again = tc_new_n(&c->ctx->arena, tc_tensor, g->n_in),
               *out = tc_new_n(&c->ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++)
-        again[i] = (tc_tensor){tc_type_of(g, g->in[i]), in[i].data};
-    if (tc_exec_run(tc_exec_new(c->ctx, back), again, out) != TC_OK)
+        again[i] = (tc_tensor){ti_type_of(g, g->in[i]), in[i].data};
+    if (ti_exec_run(ti_exec_new(c->ctx, back), again, out) != TC_OK)
         return wrong(c, "does not run as VGF");
     for (size_t i = 0; i < g->n_out; i++)
         if (tc_type_bytes(out[i].type) != tc_type_bytes(want[i].type) ||
@@ -278,20 +278,20 @@ static bool same_as_vgf(const test_case *c, const tc_tensor *in, const tc_tensor
 static bool runs(const test_case *c)
 {
     tc_ctx *ctx = c->ctx;
-    tc_graph *g = tc_main(c->module);
-    size_t n_path = record_size(tc_json_get(c->desc, "ifm_file"));
+    tc_graph *g = ti_main(c->module);
+    size_t n_path = record_size(ti_json_get(c->desc, "ifm_file"));
     const char **path = tc_new_n(&ctx->arena, const char *, n_path);
     for (size_t i = 0; i < n_path; i++)
         path[i] = in_folder(c, member(c, "ifm_file", i));
     tc_data *data;
-    if (tc_read_data(ctx, g, path, n_path, &data) != TC_OK)
+    if (ti_read_data(ctx, g, path, n_path, &data) != TC_OK)
         return wrong(c, "cannot be given its data");
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
               *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
-    if (tc_data_sample(data, 0, in) != TC_OK ||
-        tc_exec_run(tc_exec_new(ctx, c->module), in, out) != TC_OK)
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
+    if (ti_data_sample(data, 0, in) != TC_OK ||
+        ti_exec_run(ti_exec_new(ctx, c->module), in, out) != TC_OK)
         return wrong(c, "does not run");
     for (size_t i = 0; i < g->n_out; i++)
         if (!result_is_right(c, out[i], i))
@@ -318,10 +318,10 @@ static bool is_right(test_case *c, bool negative, bool newer)
 static void try_case(const options *o, const char *name, total totals[3])
 {
     test_case c = {.ctx = tc_ctx_new(), .options = o, .name = name};
-    c.folder = tc_text_format(&c.ctx->arena, "%s/%s", o->dir, name);
+    c.folder = ti_text_format(&c.ctx->arena, "%s/%s", o->dir, name);
     c.desc = record_load(c.ctx, in_folder(&c, "desc.json"));
     bool negative = record_true(c.desc, "expected_failure");
-    bool newer = tc_text_starts(name, "1.1");
+    bool newer = ti_text_starts(name, "1.1");
     total *t = &totals[newer ? 2 : negative];
     t->all++;
     t->right += is_right(&c, negative, newer);
@@ -332,12 +332,12 @@ static bool parse_options(int argc, char **argv, options *o)
 {
     int given = 0;
     for (int i = 1; i < argc; i++) {
-        const char **value = tc_text_eq(argv[i], "--rewrite")   ? &o->rewrite
-                             : tc_text_eq(argv[i], "--results") ? &o->results
-                             : tc_text_eq(argv[i], "--vgf")     ? &o->vgf
-                             : tc_text_eq(argv[i], "--every")   ? &o->every
+        const char **value = ti_text_eq(argv[i], "--rewrite")   ? &o->rewrite
+                             : ti_text_eq(argv[i], "--results") ? &o->results
+                             : ti_text_eq(argv[i], "--vgf")     ? &o->vgf
+                             : ti_text_eq(argv[i], "--every")   ? &o->every
                                                                 : NULL;
-        if (tc_text_eq(argv[i], "--no-run"))
+        if (ti_text_eq(argv[i], "--no-run"))
             o->no_run = true;
         else if (value && i + 1 < argc)
             *value = argv[++i];
@@ -361,16 +361,16 @@ int main(int argc, char **argv)
     tc_ctx *ctx = tc_ctx_new();
     const char **name;
     size_t n;
-    if ((o.rewrite && tc_folder_make(ctx, o.rewrite) != TC_OK) ||
-        (o.results && tc_folder_make(ctx, o.results) != TC_OK) ||
-        (o.vgf && tc_folder_make(ctx, o.vgf) != TC_OK) ||
-        tc_folder_list(ctx, o.dir, &name, &n) != TC_OK) {
+    if ((o.rewrite && ti_folder_make(ctx, o.rewrite) != TC_OK) ||
+        (o.results && ti_folder_make(ctx, o.results) != TC_OK) ||
+        (o.vgf && ti_folder_make(ctx, o.vgf) != TC_OK) ||
+        ti_folder_list(ctx, o.dir, &name, &n) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         return 1;
     }
     size_t asked = 0, every = (size_t)atoi(o.every);
     for (size_t i = 0; i < n; i++)
-        if (tc_text_starts(name[i], o.prefix) && asked++ % every == 0)
+        if (ti_text_starts(name[i], o.prefix) && asked++ % every == 0)
             try_case(&o, name[i], totals);
     tc_ctx_free(ctx);
     int right = 0, all = 0;

@@ -32,7 +32,7 @@ static const struct {
 
 const char *trial_path(const trial *t, const char *file)
 {
-    return tc_text_format(&t->ctx->arena, "%s/%s", t->check->folder, file);
+    return ti_text_format(&t->ctx->arena, "%s/%s", t->check->folder, file);
 }
 
 bool trial_says(trial *t, tc_status status, const char *what)
@@ -49,18 +49,18 @@ static bool survives_text(trial *t)
     tc_print_options options = {.locs = true};
     tc_buf once, twice;
     tc_module *back;
-    tc_buf_init(&once, &ctx->arena);
-    tc_buf_init(&twice, &ctx->arena);
-    tc_print(t->module, &options, &once);
+    ti_buf_init(&once, &ctx->arena);
+    ti_buf_init(&twice, &ctx->arena);
+    ti_print(t->module, &options, &once);
     tc_bytes text = {once.data, once.size};
-    if (!trial_says(t, tc_parse(ctx, t->module->file, text, (tc_bytes){NULL, 0}, &back),
+    if (!trial_says(t, ti_parse(ctx, t->module->file, text, (tc_bytes){NULL, 0}, &back),
                     "parse back"))
         return false;
-    if (!tc_module_equal(t->module, back)) {
+    if (!ti_module_equal(t->module, back)) {
         failed(t->v, "the text form reads back as another graph");
         return false;
     }
-    tc_print(back, &options, &twice);
+    ti_print(back, &options, &twice);
     if (once.size != twice.size || memcmp(once.data, twice.data, once.size) != 0) {
         failed(t->v, "printing what was parsed gives another text");
         return false;
@@ -70,22 +70,22 @@ static bool survives_text(trial *t)
 
 bool trial_read(trial *t)
 {
-    return trial_says(t, tc_read(t->ctx, trial_path(t, t->check->file), &t->module), "read") &&
-           trial_says(t, tc_verify(t->ctx, t->module), "verify") && survives_text(t);
+    return trial_says(t, ti_read(t->ctx, trial_path(t, t->check->file), &t->module), "read") &&
+           trial_says(t, ti_verify(t->ctx, t->module), "verify") && survives_text(t);
 }
 
 bool trial_reference(trial *t)
 {
     t->ctx->reference_kernels = true;
-    t->g = tc_main(t->module);
+    t->g = ti_main(t->module);
     return true;
 }
 
 bool trial_tidied(trial *t)
 {
     t->ctx->reference_kernels = false;
-    bool good = trial_says(t, tc_run_passes(t->ctx, t->module, "tidy", NULL), "tidy");
-    t->g = tc_main(t->module);
+    bool good = trial_says(t, ti_run_passes(t->ctx, t->module, "tidy", NULL), "tidy");
+    t->g = ti_main(t->module);
     return good;
 }
 
@@ -93,14 +93,14 @@ bool trial_run(trial *t, const char *const *path, size_t n, tc_tensor *out)
 {
     tc_ctx *ctx = t->ctx;
     tc_data *data;
-    if (!trial_says(t, tc_read_data(ctx, t->g, path, n, &data), "data"))
+    if (!trial_says(t, ti_read_data(ctx, t->g, path, n, &data), "data"))
         return false;
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, t->g->n_in);
     for (size_t i = 0; i < t->g->n_in; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(t->g, t->g->in[i]));
-    tc_exec *exec = tc_exec_new(ctx, t->module);
-    return trial_says(t, tc_data_sample(data, 0, in), "data") &&
-           trial_says(t, tc_exec_run(exec, in, out), "run");
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(t->g, t->g->in[i]));
+    tc_exec *exec = ti_exec_new(ctx, t->module);
+    return trial_says(t, ti_data_sample(data, 0, in), "data") &&
+           trial_says(t, ti_exec_run(exec, in, out), "run");
 }
 
 static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type, const tc_npy *want,
@@ -108,7 +108,7 @@ static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type,
 {
     tc_dtype dtype = TC_none;
     for (size_t k = 0; torch_type && k < TC_COUNT(types); k++)
-        if (tc_text_eq(types[k].torch, torch_type)) {
+        if (ti_text_eq(types[k].torch, torch_type)) {
             dtype = types[k].dtype;
             *relative = types[k].relative;
         }
@@ -116,8 +116,8 @@ static bool same_type(trial *t, size_t i, tc_tensor got, const char *torch_type,
     for (int k = 0; same && k < want->rank; k++)
         same = got.type->dim[k] == want->dim[k];
     if (!same)
-        failed(t->v, "output %zu is %s, expected %s%s", i, tc_type_text(&t->ctx->arena, got.type),
-               tc_dtypes[dtype].name, tc_dims_text(&t->ctx->arena, want->rank, want->dim));
+        failed(t->v, "output %zu is %s, expected %s%s", i, ti_type_text(&t->ctx->arena, got.type),
+               tc_dtypes[dtype].name, ti_dims_text(&t->ctx->arena, want->rank, want->dim));
     return same;
 }
 
@@ -127,7 +127,7 @@ bool trial_output(trial *t, size_t i, tc_tensor got, const char *file, const cha
     tc_npy *want;
     size_t n;
     allowance allowed = {.step = step, .steps = steps};
-    if (!trial_says(t, tc_npy_open(t->ctx, trial_path(t, file), &want, &n), "recorded result") ||
+    if (!trial_says(t, ti_npy_open(t->ctx, trial_path(t, file), &want, &n), "recorded result") ||
         !same_type(t, i, got, torch_type, want, &allowed.relative))
         return false;
     if (close_enough(t->ctx, got, want, 0, &allowed, t->v))

@@ -31,7 +31,7 @@ typedef struct model {
 
 static const char *there(model *m, const char *file)
 {
-    const char *path = tc_text_format(&m->ctx->arena, "%s/%s", m->check->folder, file);
+    const char *path = ti_text_format(&m->ctx->arena, "%s/%s", m->check->folder, file);
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
@@ -45,31 +45,31 @@ static bool open_data(model *m)
     for (size_t i = 0; i < TC_COUNT(input); i++)
         if (n < MOST && (file = there(m, input[i])))
             path[n++] = file;
-    if (tc_read_data(m->ctx, m->g, path, n, &m->data) != TC_OK)
+    if (ti_read_data(m->ctx, m->g, path, n, &m->data) != TC_OK)
         return false;
     for (size_t i = 0; i < TC_COUNT(output); i++)
         if (m->n_want < MOST && (file = there(m, output[i])) &&
-            tc_npy_open(m->ctx, file, &m->want[m->n_want++], &one) != TC_OK)
+            ti_npy_open(m->ctx, file, &m->want[m->n_want++], &one) != TC_OK)
             return false;
     return true;
 }
 
 static bool open_model(model *m)
 {
-    const char *path = tc_text_format(&m->ctx->arena, "%s/%s", m->check->folder, m->check->file);
-    if (tc_read(m->ctx, path, &m->module) != TC_OK ||
-        tc_run_passes(m->ctx, m->module, "tidy", NULL) != TC_OK)
+    const char *path = ti_text_format(&m->ctx->arena, "%s/%s", m->check->folder, m->check->file);
+    if (ti_read(m->ctx, path, &m->module) != TC_OK ||
+        ti_run_passes(m->ctx, m->module, "tidy", NULL) != TC_OK)
         return false;
-    m->g = tc_main(m->module);
+    m->g = ti_main(m->module);
     if (!open_data(m))
         return false;
     if (m->g->n_in > MOST || m->g->n_out > MOST || m->g->n_out != m->n_want) {
-        tc_error(m->ctx, NULL, TC_E_DATA, "%zu outputs, %zu are recorded", m->g->n_out, m->n_want);
+        ti_error(m->ctx, NULL, TC_E_DATA, "%zu outputs, %zu are recorded", m->g->n_out, m->n_want);
         return false;
     }
     for (size_t i = 0; i < m->g->n_in; i++)
-        m->in[i] = tc_tensor_new(&m->ctx->arena, tc_type_of(m->g, m->g->in[i]));
-    m->exec = tc_exec_new(m->ctx, m->module);
+        m->in[i] = ti_tensor_new(&m->ctx->arena, ti_type_of(m->g, m->g->in[i]));
+    m->exec = ti_exec_new(m->ctx, m->module);
     return true;
 }
 
@@ -77,7 +77,7 @@ static int64_t best(tc_tensor t, int64_t n)
 {
     int64_t at = 0;
     for (int64_t i = 1; i < n; i++)
-        if (tc_load_f64(t, i) > tc_load_f64(t, at))
+        if (ti_load_f64(t, i) > ti_load_f64(t, at))
             at = i;
     return at;
 }
@@ -85,17 +85,17 @@ static int64_t best(tc_tensor t, int64_t n)
 static bool output_agrees(model *m, size_t k, size_t i)
 {
     tc_ctx *ctx = m->ctx;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
-    tc_tensor got = m->out[i], want = tc_tensor_new(&ctx->scratch, got.type);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_tensor got = m->out[i], want = ti_tensor_new(&ctx->scratch, got.type);
     int64_t n = tc_type_count(got.type);
     int64_t first = (int64_t)k * n;
     double worst = 0;
     bool good =
-        first + n <= m->want[i]->count && tc_data_convert(ctx, m->want[i], first, &want) == TC_OK;
+        first + n <= m->want[i]->count && ti_data_convert(ctx, m->want[i], first, &want) == TC_OK;
     if (!good)
         failed_with(m->v, ctx, "recorded result");
     for (int64_t e = 0; good && e < n; e++) {
-        double error = fabs(tc_load_f64(got, e) - tc_load_f64(want, e));
+        double error = fabs(ti_load_f64(got, e) - ti_load_f64(want, e));
         worst = error > worst || error != error ? error : worst;
     }
     if (good && !(worst < bound)) {
@@ -107,13 +107,13 @@ static bool output_agrees(model *m, size_t k, size_t i)
         failed(m->v, "sample %zu: the best class is another", k);
         good = false;
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return good;
 }
 
 static bool step(model *m, size_t k)
 {
-    if (tc_exec_run(m->exec, m->in, m->out) != TC_OK) {
+    if (ti_exec_run(m->exec, m->in, m->out) != TC_OK) {
         failed_with(m->v, m->ctx, "run");
         return false;
     }
@@ -126,10 +126,10 @@ static bool step(model *m, size_t k)
 /* Samples spread evenly over the recorded ones. */
 static bool samples_agree(model *m)
 {
-    size_t all = tc_data_samples(m->data), n = all < m->check->samples ? all : m->check->samples;
+    size_t all = ti_data_samples(m->data), n = all < m->check->samples ? all : m->check->samples;
     for (size_t i = 0; i < n; i++) {
         size_t k = i * all / n;
-        if (tc_data_sample(m->data, k, m->in) != TC_OK) {
+        if (ti_data_sample(m->data, k, m->in) != TC_OK) {
             failed_with(m->v, m->ctx, "data");
             return false;
         }
@@ -143,12 +143,12 @@ static bool samples_agree(model *m)
  */
 static bool feedback_agrees(model *m)
 {
-    size_t n = tc_data_samples(m->data);
+    size_t n = ti_data_samples(m->data);
     tc_tensor state[MOST];
     for (size_t i = 1; i < m->g->n_in; i++)
-        state[i] = tc_tensor_new(&m->ctx->arena, m->in[i].type);
+        state[i] = ti_tensor_new(&m->ctx->arena, m->in[i].type);
     for (size_t k = 0; k < n && k < 25 * m->check->samples; k++) {
-        if (tc_data_sample(m->data, k, m->in) != TC_OK) {
+        if (ti_data_sample(m->data, k, m->in) != TC_OK) {
             failed_with(m->v, m->ctx, "data");
             return false;
         }
@@ -166,7 +166,7 @@ static bool is_recurrent(const model *m)
 {
     bool same = m->g->n_in > 1 && m->g->n_in == m->g->n_out;
     for (size_t i = 1; same && i < m->g->n_in; i++)
-        same = tc_type_of(m->g, m->g->in[i]) == tc_type_of(m->g, m->g->out[i]);
+        same = ti_type_of(m->g, m->g->in[i]) == ti_type_of(m->g, m->g->out[i]);
     return same;
 }
 
@@ -184,13 +184,13 @@ static tc_status find_in(checks *all, const char *folder, size_t samples)
     const char **name;
     size_t n;
     tc_arena *arena = &all->ctx->arena;
-    TC_TRY(tc_folder_list(all->ctx, folder, &name, &n));
+    TC_TRY(ti_folder_list(all->ctx, folder, &name, &n));
     for (size_t i = 0; i < n; i++) {
-        const char *path = tc_text_format(arena, "%s/%s", folder, name[i]);
-        if (access(tc_text_format(arena, "%s/model.pt2", path), R_OK) == 0)
+        const char *path = ti_text_format(arena, "%s/%s", folder, name[i]);
+        if (access(ti_text_format(arena, "%s/model.pt2", path), R_OK) == 0)
             add_check(all, &(check){.suite = "zoo",
                                     .group = name[i],
-                                    .name = tc_text_format(arena, "%s model.pt2", name[i]),
+                                    .name = ti_text_format(arena, "%s model.pt2", name[i]),
                                     .folder = path,
                                     .file = "model.pt2",
                                     .samples = samples,
@@ -202,5 +202,5 @@ static tc_status find_in(checks *all, const char *folder, size_t samples)
 tc_status find_zoo(checks *all, const char *folder, size_t samples)
 {
     TC_TRY(find_in(all, folder, samples));
-    return find_in(all, tc_text_format(&all->ctx->arena, "%s/small", folder), samples);
+    return find_in(all, ti_text_format(&all->ctx->arena, "%s/small", folder), samples);
 }

@@ -25,7 +25,7 @@ uint64_t draw(uint64_t n)
 
 /* ---- values ---- */
 
-const tc_type *type_at(const garden *d, tc_val v) { return tc_type_of(d->g, v); }
+const tc_type *type_at(const garden *d, tc_val v) { return ti_type_of(d->g, v); }
 
 void put_many(garden *d, tc_op op, const void *attr, size_t attr_size, int n, const tc_val *in,
               int n_out, tc_val *out)
@@ -34,8 +34,8 @@ void put_many(garden *d, tc_op op, const void *attr, size_t attr_size, int n, co
     memset(out, 0, (size_t)n_out * sizeof *out);
     if (d->broken)
         return;
-    void *record = attr ? tc_arena_copy(&d->ctx->arena, attr, attr_size) : NULL;
-    if (tc_graph_emit(d->g, op, record, in, n, n_out, NULL, &node) != TC_OK) {
+    void *record = attr ? ti_arena_copy(&d->ctx->arena, attr, attr_size) : NULL;
+    if (ti_graph_emit(d->g, op, record, in, n, n_out, NULL, &node) != TC_OK) {
         d->broken = true;
         return;
     }
@@ -73,34 +73,34 @@ tc_val some(garden *d, tc_dtype dtype, int least_rank, int most_rank)
 tc_val constant(garden *d, tc_dtype dtype, int rank, const int64_t *dim, double lo, double hi)
 {
     tc_tensor t =
-        tc_tensor_new(&d->ctx->arena, tc_type_make(d->ctx, dtype, (int32_t)rank, dim));
+        ti_tensor_new(&d->ctx->arena, ti_type_make(d->ctx, dtype, (int32_t)rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        tc_store_f64(t, i, lo + (hi - lo) * (double)draw(1025) / 1024);
-    return d->broken ? TC_NONE : tc_graph_const(d->g, t.type, t.data, NULL, NULL);
+        ti_store_f64(t, i, lo + (hi - lo) * (double)draw(1025) / 1024);
+    return d->broken ? TC_NONE : ti_graph_const(d->g, t.type, t.data, NULL, NULL);
 }
 
 tc_val scalar(garden *d, double value)
 {
-    return d->broken ? TC_NONE : tc_graph_scalar(d->g, TC_f32, value, NULL);
+    return d->broken ? TC_NONE : ti_graph_scalar(d->g, TC_f32, value, NULL);
 }
 
 tc_val index_const(garden *d, int rank, const int64_t *dim, int64_t below)
 {
     tc_tensor t =
-        tc_tensor_new(&d->ctx->arena, tc_type_make(d->ctx, TC_i64, (int32_t)rank, dim));
+        ti_tensor_new(&d->ctx->arena, ti_type_make(d->ctx, TC_i64, (int32_t)rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        tc_store_i64(t, i, (int64_t)draw((uint64_t)below));
-    return d->broken ? TC_NONE : tc_graph_const(d->g, t.type, t.data, NULL, NULL);
+        ti_store_i64(t, i, (int64_t)draw((uint64_t)below));
+    return d->broken ? TC_NONE : ti_graph_const(d->g, t.type, t.data, NULL, NULL);
 }
 
 tc_ints list(garden *d, int n, const int64_t *v)
 {
-    return tc_ints_copy(&d->ctx->arena, v, (int32_t)n);
+    return ti_ints_copy(&d->ctx->arena, v, (int32_t)n);
 }
 
 tc_ints same(garden *d, int n, int64_t value)
 {
-    return tc_ints_fill(&d->ctx->arena, value, (int32_t)n);
+    return ti_ints_fill(&d->ctx->arena, value, (int32_t)n);
 }
 
 /* ---- the model ---- */
@@ -116,7 +116,7 @@ static void plant(garden *d)
         int rank = draw(3) == 0 ? 3 : draw(2) ? 4 : 1 + (int)draw(5);
         static const tc_dtype other[] = {TC_i64, TC_i64, TC_i32, TC_bool, TC_i8, TC_u8, TC_i16};
         tc_dtype dtype = draw(10) ? TC_f32 : other[draw(TC_COUNT(other))];
-        keep(d, tc_graph_input(d->g, tc_type_make(d->ctx, dtype, rank, dim), NULL));
+        keep(d, ti_graph_input(d->g, ti_type_make(d->ctx, dtype, rank, dim), NULL));
     }
 }
 
@@ -154,16 +154,16 @@ static void harvest(garden *d)
         read[g->mutation[i].after] = true;
     for (size_t i = d->n_pool; i-- && n < 4;)
         if (!read[d->pool[i]] && g->val[d->pool[i]]->def && draw(8))
-            tc_graph_output(g, d->pool[i]), n++;
+            ti_graph_output(g, d->pool[i]), n++;
     if (!n)
-        tc_graph_output(g, d->pool[d->n_pool - 1]);
+        ti_graph_output(g, d->pool[d->n_pool - 1]);
 }
 
 tc_module *grow_model(tc_ctx *ctx, uint64_t seed)
 {
     draw_from(seed);
-    tc_module *module = tc_module_new(ctx, "model");
-    garden d = {.ctx = ctx, .g = tc_graph_new(module, "main")};
+    tc_module *module = ti_module_new(ctx, "model");
+    garden d = {.ctx = ctx, .g = ti_graph_new(module, "main")};
     plant(&d);
     size_t size = 1 + draw(draw(3) ? 8 : 24);
     for (size_t i = 0; i < 4 * size && d.g->n_node < size * 2 && !d.broken; i++)

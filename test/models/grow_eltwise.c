@@ -18,7 +18,7 @@ tc_val brought(garden *d, tc_val x, int to)
 /* With attributes that make sense. */
 static tc_val put_op(garden *d, tc_op op, int n, const tc_val *in)
 {
-    bool fine, whole = !tc_is_float(type_at(d, in[op == TC_OP_where])->dtype);
+    bool fine, whole = !ti_is_float(type_at(d, in[op == TC_OP_where])->dtype);
     const void *attr = some_attr(d, tc_ops[op].attr, whole, &fine);
     return fine ? put(d, op, attr, tc_attrs[tc_ops[op].attr].size, n, in) : TC_NONE;
 }
@@ -76,7 +76,7 @@ static void two(garden *d)
     tc_val x = any_operand(d);
     if (!x || !op_takes(op, type_at(d, x)->dtype))
         return;
-    bool whole = !tc_is_float(type_at(d, x)->dtype), swapped = draw(4) == 0;
+    bool whole = !ti_is_float(type_at(d, x)->dtype), swapped = draw(4) == 0;
     tc_val y = partner(d, x, whole ? -3 : -1, whole ? 3 : 1);
     tc_val in[2] = {swapped ? y : x, swapped ? x : y};
     if (divides(op) && whole) /* by_a_number has them */

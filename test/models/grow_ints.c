@@ -9,7 +9,7 @@ static tc_val cast(garden *d, tc_val x, tc_dtype to)
 
 static tc_val number(garden *d, tc_dtype dtype, double value)
 {
-    return d->broken ? TC_NONE : tc_graph_scalar(d->g, dtype, value, NULL);
+    return d->broken ? TC_NONE : ti_graph_scalar(d->g, dtype, value, NULL);
 }
 
 static tc_dtype width(void)

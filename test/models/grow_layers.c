@@ -97,7 +97,7 @@ static void matmul(garden *d)
                     constant(d, TC_f32, 1, &dim[1], -1, 1), x,
                     constant(d, TC_f32, 2, dim, -0.7, 0.7)));
     else if (t->rank == 3)
-        keep(d, PUT(d, einsum, ((tc_attr_einsum){tc_intern_text(d->ctx, "bik,bjk->bij")}), x, x));
+        keep(d, PUT(d, einsum, ((tc_attr_einsum){ti_intern_text(d->ctx, "bik,bjk->bij")}), x, x));
 }
 
 static void attention(garden *d)

@@ -76,7 +76,7 @@ static void joined(garden *d)
     in[0] = x;
     for (int i = 1; i < n; i++) {
         tc_val y = some(d, TC_f32, t->rank, t->rank);
-        in[i] = y && tc_same_dims(type_at(d, y), t)
+        in[i] = y && ti_same_dims(type_at(d, y), t)
                     ? y
                     : draw(2) ? x : constant(d, TC_f32, t->rank, t->dim, -1, 1);
     }

@@ -45,12 +45,12 @@ static const char *side_graph(garden *d, const char *name, const tc_type *t)
     static int number;
     garden side = {.ctx = d->ctx};
     const char *text =
-        tc_intern_text(d->ctx, tc_text_format(&d->ctx->arena, "%s_%d", name, number++));
-    side.g = tc_graph_new(d->g->module, text);
-    tc_val x = tc_graph_input(side.g, t, NULL);
+        ti_intern_text(d->ctx, ti_text_format(&d->ctx->arena, "%s_%d", name, number++));
+    side.g = ti_graph_new(d->g->module, text);
+    tc_val x = ti_graph_input(side.g, t, NULL);
     for (uint64_t i = 0, n = 1 + draw(2); i < n; i++)
         x = put(&side, op[draw(TC_COUNT(op))], NULL, 0, 1, &x);
-    tc_graph_output(side.g, x);
+    ti_graph_output(side.g, x);
     return text;
 }
 
@@ -70,10 +70,10 @@ static void branched(garden *d)
     if (d->broken)
         return;
     /* its result has the type that the branches say */
-    tc_node *node = tc_graph_add(d->g, TC_OP_cond, tc_arena_copy(&d->ctx->arena, &a, sizeof a),
+    tc_node *node = ti_graph_add(d->g, TC_OP_cond, ti_arena_copy(&d->ctx->arena, &a, sizeof a),
                                  (const tc_val[]){is, x}, 2, 1, NULL);
     d->g->val[node->out[0]]->type = t;
-    d->broken = tc_node_infer(d->g, node) != TC_OK;
+    d->broken = ti_node_infer(d->g, node) != TC_OK;
     keep(d, node->out[0]);
 }
 
@@ -123,10 +123,10 @@ static void made_up(garden *d)
 /* An input that is a result as it is, and one that nobody reads. */
 static void bystander(garden *d)
 {
-    const tc_type *t = tc_type_make(d->ctx, TC_f32, 2, (const int64_t[]){2, 3});
-    tc_val v = tc_graph_input(d->g, t, NULL);
+    const tc_type *t = ti_type_make(d->ctx, TC_f32, 2, (const int64_t[]){2, 3});
+    tc_val v = ti_graph_input(d->g, t, NULL);
     if (draw(2))
-        tc_graph_output(d->g, v);
+        ti_graph_output(d->g, v);
 }
 
 const grow_entry grow_whole[] = {{remembered, 4}, {branched, 2},  {transformed, 1},

@@ -68,7 +68,7 @@ static void count_reason(reason *list, size_t *n, const char *target, const char
     snprintf(key, sizeof key, "%s: %s", target, plain);
     key[REASON - 1] = 0;
     for (size_t i = 0; i < *n; i++)
-        if (tc_text_eq(list[i].words, key)) {
+        if (ti_text_eq(list[i].words, key)) {
             list[i].n++;
             return;
         }
@@ -98,10 +98,10 @@ static void print_reasons(const char *title, reason *list, size_t n)
 static tc_buf text_of(tc_ctx *ctx, uint64_t seed)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
+    ti_buf_init(&text, &ctx->arena);
     tc_module *m = grow_model(ctx, seed);
     if (m)
-        tc_print(m, &(tc_print_options){.locs = false}, &text);
+        ti_print(m, &(tc_print_options){.locs = false}, &text);
     return text;
 }
 
@@ -109,14 +109,14 @@ static void keep_failure(tc_ctx *ctx, const options *o, const tc_buf *text, uint
                          const char *target, const finding *f)
 {
     tc_buf small = shrink_model(ctx, (tc_bytes){text->data, text->size}, target, f), out;
-    tc_buf_init(&out, &ctx->arena);
+    ti_buf_init(&out, &ctx->arena);
     finding now = try_model((const char *)small.data, small.size, target, "", NULL);
-    tc_buf_printf(&out, "# %s for %s: %s\n# model %llu\n", outcome_name[now.what], target,
+    ti_buf_printf(&out, "# %s for %s: %s\n# model %llu\n", outcome_name[now.what], target,
                   now.words, (unsigned long long)seed);
-    tc_buf_put(&out, small.data, small.size);
-    const char *path = tc_text_format(&ctx->arena, "%s/%s-%llu-%s.ir", o->found,
+    ti_buf_put(&out, small.data, small.size);
+    const char *path = ti_text_format(&ctx->arena, "%s/%s-%llu-%s.ir", o->found,
                                       outcome_name[f->what], (unsigned long long)seed, target);
-    if (tc_file_write(ctx, path, (tc_bytes){out.data, out.size}) != TC_OK)
+    if (ti_file_write(ctx, path, (tc_bytes){out.data, out.size}) != TC_OK)
         fputs(tc_diagnostics(ctx), stderr);
     printf("%s %s\n%.*s\n", outcome_name[f->what], path, (int)out.size, (const char *)out.data);
     fflush(stdout);
@@ -133,7 +133,7 @@ static bool is_known(const options *o, const finding *f)
 static void try_everywhere(tc_ctx *ctx, const options *o, const tc_buf *text, uint64_t seed,
                            tally *t)
 {
-    const char *name = tc_text_format(&ctx->arena, "model%llu", (unsigned long long)seed);
+    const char *name = ti_text_format(&ctx->arena, "model%llu", (unsigned long long)seed);
     bool judged = o->written && seed % o->every == 0;
     for (size_t i = 0; i < o->n_target; i++) {
         finding f = try_model((const char *)text->data, text->size, o->target[i], name,
@@ -149,7 +149,7 @@ static void try_everywhere(tc_ctx *ctx, const options *o, const tc_buf *text, ui
         t->n[i][f.what]++;
         if (f.what == REFUSED)
             count_reason(t->refused, &t->n_refused, o->target[i], f.words);
-        else if (f.what == FINE && f.left[0] && !tc_text_eq(o->target[i], "cpu"))
+        else if (f.what == FINE && f.left[0] && !ti_text_eq(o->target[i], "cpu"))
             count_reason(t->left, &t->n_left, o->target[i], f.left);
         else if (f.what != FINE)
             keep_failure(ctx, o, text, seed, o->target[i], &f);
@@ -172,16 +172,16 @@ static tc_status try_kept(tc_ctx *ctx, const options *o, tally *t)
 {
     const char **name;
     size_t n;
-    TC_TRY(tc_folder_list(ctx, o->kept, &name, &n));
+    TC_TRY(ti_folder_list(ctx, o->kept, &name, &n));
     for (size_t i = 0; i < n; i++) {
-        const char *path = tc_text_format(&ctx->arena, "%s/%s", o->kept, name[i]);
+        const char *path = ti_text_format(&ctx->arena, "%s/%s", o->kept, name[i]);
         tc_bytes bytes;
         tc_buf text;
-        if (!tc_text_ends(path, ".ir"))
+        if (!ti_text_ends(path, ".ir"))
             continue;
-        TC_TRY(tc_file_read(ctx, path, &bytes));
-        tc_buf_init(&text, &ctx->arena);
-        tc_buf_put(&text, bytes.data, bytes.size);
+        TC_TRY(ti_file_read(ctx, path, &bytes));
+        ti_buf_init(&text, &ctx->arena);
+        ti_buf_put(&text, bytes.data, bytes.size);
         t->models++;
         try_everywhere(ctx, o, &text, 0, t);
     }
@@ -191,9 +191,9 @@ static tc_status try_kept(tc_ctx *ctx, const options *o, tally *t)
 static tc_status read_known(tc_ctx *ctx, options *o)
 {
     tc_bytes bytes;
-    TC_TRY(tc_file_read(ctx, o->known, &bytes));
+    TC_TRY(ti_file_read(ctx, o->known, &bytes));
     char *rest = NULL,
-         *text = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+         *text = ti_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
     for (char *line = strtok_r(text, "\n", &rest); line && o->n_known < MOST_KNOWN;
          line = strtok_r(NULL, "\n", &rest))
         if (line[0] != '#')
@@ -238,7 +238,7 @@ static void add_up(tally *all, const tally *part)
                *m = which ? &all->n_left : &all->n_refused;
         for (size_t i = 0; i < n; i++) {
             size_t k = 0;
-            while (k < *m && !tc_text_eq(to[k].words, from[i].words))
+            while (k < *m && !ti_text_eq(to[k].words, from[i].words))
                 k++;
             if (k < *m)
                 to[k].n += from[i].n;
@@ -320,7 +320,7 @@ static int try_file(const char *path, const char *target)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes bytes;
-    if (tc_file_read(ctx, path, &bytes) != TC_OK) {
+    if (ti_file_read(ctx, path, &bytes) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         return 1;
     }
@@ -345,25 +345,25 @@ static bool parse(int argc, char **argv, options *o)
         char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!value)
             return false;
-        if (tc_text_eq(word, "--count"))
+        if (ti_text_eq(word, "--count"))
             o->count = strtoull(value, NULL, 10);
-        else if (tc_text_eq(word, "--seed"))
+        else if (ti_text_eq(word, "--seed"))
             o->seed = strtoull(value, NULL, 10);
-        else if (tc_text_eq(word, "--every"))
+        else if (ti_text_eq(word, "--every"))
             o->every = strtoull(value, NULL, 10);
-        else if (tc_text_eq(word, "-j"))
+        else if (ti_text_eq(word, "-j"))
             o->jobs = strtol(value, NULL, 10);
-        else if (tc_text_eq(word, "--found"))
+        else if (ti_text_eq(word, "--found"))
             o->found = value;
-        else if (tc_text_eq(word, "--kept"))
+        else if (ti_text_eq(word, "--kept"))
             o->kept = value;
-        else if (tc_text_eq(word, "--known"))
+        else if (ti_text_eq(word, "--known"))
             o->known = value;
-        else if (tc_text_eq(word, "--table"))
+        else if (ti_text_eq(word, "--table"))
             o->table = value, o->count = TC_OP_tosa_argmax, o->n_target = 8;
-        else if (tc_text_eq(word, "--written"))
+        else if (ti_text_eq(word, "--written"))
             o->written = value;
-        else if (tc_text_eq(word, "--targets"))
+        else if (ti_text_eq(word, "--targets"))
             name_targets(o, value);
         else
             return false;
@@ -373,9 +373,9 @@ static bool parse(int argc, char **argv, options *o)
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && tc_text_eq(argv[1], "--show"))
+    if (argc == 3 && ti_text_eq(argv[1], "--show"))
         return show(strtoull(argv[2], NULL, 10));
-    if (argc == 4 && tc_text_eq(argv[1], "--try"))
+    if (argc == 4 && ti_text_eq(argv[1], "--try"))
         return try_file(argv[2], argv[3]);
     options o = {.count = 100, .seed = 1, .every = 1, .found = "build/models", .jobs = 1,
                  .target = {"float", "cpu", "TOSA-1.0+FP", "TOSA-1.0+INT", "vgf", "ethos-u55-128",
@@ -390,8 +390,8 @@ int main(int argc, char **argv)
         return 2;
     }
     tally *t = calloc(1, sizeof *t);
-    int code = tc_folder_make(ctx, o.found) != TC_OK ||
-               (o.written && tc_folder_make(ctx, o.written) != TC_OK) ||
+    int code = ti_folder_make(ctx, o.found) != TC_OK ||
+               (o.written && ti_folder_make(ctx, o.written) != TC_OK) ||
                (o.known && read_known(ctx, &o) != TC_OK) ||
                (o.kept && try_kept(ctx, &o, t) != TC_OK);
     if (code)

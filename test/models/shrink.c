@@ -45,7 +45,7 @@ static bool apply(tc_graph *g, const edit *e)
         g->n_out--;
         return true;
     case RAISE_OUTPUT:
-        node = e->at < g->n_out ? tc_def(g, g->out[e->at]) : NULL;
+        node = e->at < g->n_out ? ti_def(g, g->out[e->at]) : NULL;
         if (!node || e->operand >= node->n_in || !node->in[e->operand])
             return false;
         g->out[e->at] = node->in[e->operand];
@@ -55,11 +55,11 @@ static bool apply(tc_graph *g, const edit *e)
             return false;
         for (int i = 0; i < node->n_out; i++)
             use_instead(g, node->out[i],
-                        tc_graph_input(g, tc_type_of(g, node->out[i]), NULL));
+                        ti_graph_input(g, ti_type_of(g, node->out[i]), NULL));
         return true;
     case BYPASS_NODE:
         if (!node || node->op == TC_OP_const || e->operand >= node->n_in || !node->in[e->operand] ||
-            tc_type_of(g, node->in[e->operand]) != tc_type_of(g, node->out[0]))
+            ti_type_of(g, node->in[e->operand]) != ti_type_of(g, node->out[0]))
             return false;
         use_instead(g, node->out[0], node->in[e->operand]);
         return true;
@@ -99,14 +99,14 @@ static tc_buf edited(tc_ctx *keeper, tc_bytes text, const edit *e)
     tc_ctx *ctx = tc_ctx_new();
     tc_buf out, made;
     tc_module *m;
-    tc_buf_init(&out, &keeper->arena);
-    tc_buf_init(&made, &ctx->arena);
-    if (tc_parse(ctx, "model", text, (tc_bytes){NULL, 0}, &m) == TC_OK &&
-        tc_infer_missing(ctx, m) == TC_OK && apply(tc_main(m), e) &&
-        tc_run_passes(ctx, m, "remove-dead-code", NULL) == TC_OK) {
-        forget_inputs(tc_main(m));
-        tc_print(m, &(tc_print_options){.locs = false}, &made);
-        tc_buf_put(&out, made.data, made.size);
+    ti_buf_init(&out, &keeper->arena);
+    ti_buf_init(&made, &ctx->arena);
+    if (ti_parse(ctx, "model", text, (tc_bytes){NULL, 0}, &m) == TC_OK &&
+        ti_infer_missing(ctx, m) == TC_OK && apply(ti_main(m), e) &&
+        ti_run_passes(ctx, m, "remove-dead-code", NULL) == TC_OK) {
+        forget_inputs(ti_main(m));
+        ti_print(m, &(tc_print_options){.locs = false}, &made);
+        ti_buf_put(&out, made.data, made.size);
     }
     tc_ctx_free(ctx);
     return out;
@@ -130,8 +130,8 @@ tc_buf shrink_model(tc_ctx *ctx, tc_bytes text, const char *target, const findin
     } plan[] = {{DROP_OUTPUT, 8, 1}, {STILL_BUFFER, 4, 1}, {RAISE_OUTPUT, 8, 4},
                 {CUT_NODE, 120, 1},  {BYPASS_NODE, 120, 3}};
     tc_buf best;
-    tc_buf_init(&best, &ctx->arena);
-    tc_buf_put(&best, text.data, text.size);
+    ti_buf_init(&best, &ctx->arena);
+    ti_buf_put(&best, text.data, text.size);
     for (bool smaller = true; smaller;) {
         smaller = false;
         for (size_t p = 0; p < TC_COUNT(plan); p++)

@@ -24,7 +24,7 @@ const void *some_attr(garden *d, tc_attr_kind kind, bool whole, bool *fine)
     switch (kind) {
 #define RECORD(name, ...)                                                                          \
     case TC_ATTR_##name:                                                                           \
-        return tc_arena_copy(&d->ctx->arena, &(tc_attr_##name){__VA_ARGS__},                       \
+        return ti_arena_copy(&d->ctx->arena, &(tc_attr_##name){__VA_ARGS__},                       \
                              sizeof(tc_attr_##name));
         RECORD(alpha, draw(4) ? 1 : b)
         RECORD(div, whole ? (tc_field_div_mode)(1 + draw(2)) : (tc_field_div_mode)draw(3))
@@ -62,20 +62,20 @@ bool divides(tc_op op)
 /* Operands of one type and shape; those of a choice behind its condition. */
 static tc_val on_inputs(garden *d, tc_op op, tc_dtype type)
 {
-    const tc_type *t = tc_type_make(d->ctx, type, 2, (int64_t[]){3, 8});
+    const tc_type *t = ti_type_make(d->ctx, type, 2, (int64_t[]){3, 8});
     tc_val in[3];
     bool fine;
     for (int i = 0; i < tc_ops[op].max_in && i < 3; i++)
-        in[i] = tc_graph_input(d->g, op == TC_OP_where && !i
-                                         ? tc_type_make(d->ctx, TC_bool, 2, (int64_t[]){3, 8})
+        in[i] = ti_graph_input(d->g, op == TC_OP_where && !i
+                                         ? ti_type_make(d->ctx, TC_bool, 2, (int64_t[]){3, 8})
                                          : t, NULL);
-    if (tc_is_float(type)) {
+    if (ti_is_float(type)) {
         in[0] = brought(d, in[0], defined_on[op]);
         int last = tc_ops[op].max_in - 1;
         in[last] = divides(op) ? brought(d, in[last], ON_positive) : in[last];
     } else if (divides(op))
         in[tc_ops[op].max_in - 1] = constant(d, type, 0, NULL, 3, 3);
-    const void *attr = some_attr(d, tc_ops[op].attr, !tc_is_float(type), &fine);
+    const void *attr = some_attr(d, tc_ops[op].attr, !ti_is_float(type), &fine);
     return fine ? put(d, op, attr, tc_attrs[tc_ops[op].attr].size, tc_ops[op].max_in, in) : TC_NONE;
 }
 
@@ -83,17 +83,17 @@ static tc_val on_inputs(garden *d, tc_op op, tc_dtype type)
 static bool takes(tc_op op, tc_dtype type)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *module = tc_module_new(ctx, "model");
-    garden d = {.ctx = ctx, .g = tc_graph_new(module, "main")};
+    tc_module *module = ti_module_new(ctx, "model");
+    garden d = {.ctx = ctx, .g = ti_graph_new(module, "main")};
     bool good = on_inputs(&d, op, type) && !d.broken;
     if (good) {
         tc_tensor in[4], out[1];
-        tc_graph_output(d.g, d.g->node[d.g->n_node - 1]->out[0]);
+        ti_graph_output(d.g, d.g->node[d.g->n_node - 1]->out[0]);
         for (size_t i = 0; i < d.g->n_in; i++) {
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(d.g, d.g->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(d.g, d.g->in[i]));
             memset(in[i].data, 0, tc_type_bytes(in[i].type));
         }
-        good = tc_eval(d.g, in, out, &ctx->arena) == TC_OK;
+        good = ti_eval(d.g, in, out, &ctx->arena) == TC_OK;
     }
     tc_ctx_free(ctx);
     return good;
@@ -122,15 +122,15 @@ tc_op drawn_op(uint32_t trait, int operands)
 static tc_buf all_types(tc_ctx *ctx, tc_op op)
 {
     tc_buf text;
-    tc_module *module = tc_module_new(ctx, "model");
-    garden d = {.ctx = ctx, .g = tc_graph_new(module, "main")};
-    tc_buf_init(&text, &ctx->arena);
+    tc_module *module = ti_module_new(ctx, "model");
+    garden d = {.ctx = ctx, .g = ti_graph_new(module, "main")};
+    ti_buf_init(&text, &ctx->arena);
     draw_from((uint64_t)op);
     for (int i = 0; i < SOME_TYPES; i++)
         if (op_takes(op, some_type[i]))
-            tc_graph_output(d.g, on_inputs(&d, op, some_type[i]));
+            ti_graph_output(d.g, on_inputs(&d, op, some_type[i]));
     if (d.g->n_out && !d.broken)
-        tc_print(module, &(tc_print_options){.locs = false}, &text);
+        ti_print(module, &(tc_print_options){.locs = false}, &text);
     return text;
 }
 
@@ -139,15 +139,15 @@ static tc_buf golden_model(tc_ctx *ctx, const char *folder, const char *name, co
 {
     tc_buf text;
     tc_bytes bytes;
-    const char *path = tc_text_format(&ctx->arena, "%s/%s-%s.ir", folder, name, kind);
-    tc_buf_init(&text, &ctx->arena);
-    if (tc_file_read(ctx, path, &bytes) != TC_OK)
+    const char *path = ti_text_format(&ctx->arena, "%s/%s-%s.ir", folder, name, kind);
+    ti_buf_init(&text, &ctx->arena);
+    if (ti_file_read(ctx, path, &bytes) != TC_OK)
         return text;
-    char *from = tc_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+    char *from = ti_text_copy(&ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
     from = strstr(from, "\n\n");
     char *to = from ? strstr(from, "\n----\n") : NULL;
     if (to)
-        tc_buf_put(&text, from + 2, (size_t)(to - from - 1));
+        ti_buf_put(&text, from + 2, (size_t)(to - from - 1));
     return text;
 }
 
@@ -186,8 +186,8 @@ size_t specimens(tc_ctx *ctx, tc_op op, const char *folder, tc_buf *out)
         out[n] = golden_model(ctx, folder, tc_ops[op].name, kind[i]), n += out[n].size > 0;
     for (size_t i = 0; i < TC_COUNT(bare); i++)
         if (bare[i].op == op) {
-            tc_buf_init(&out[n], &ctx->arena);
-            tc_buf_put(&out[n++], bare[i].text, strlen(bare[i].text));
+            ti_buf_init(&out[n], &ctx->arena);
+            ti_buf_put(&out[n++], bare[i].text, strlen(bare[i].text));
         }
     return n;
 }

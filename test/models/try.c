@@ -74,7 +74,7 @@ static bool went(attempt *a, tc_status status, const char *stage)
 
 static tc_tensor copied(tc_ctx *ctx, tc_tensor t)
 {
-    tc_tensor c = tc_tensor_new(&ctx->arena, t.type);
+    tc_tensor c = ti_tensor_new(&ctx->arena, t.type);
     memcpy(c.data, t.data, tc_type_bytes(t.type));
     return c;
 }
@@ -85,11 +85,11 @@ static tc_status call_all(attempt *a, tc_module *module, bool reference, tc_tens
 {
     tc_ctx *ctx = a->ctx;
     ctx->reference_kernels = reference;
-    tc_exec *exec = tc_exec_new(ctx, module);
+    tc_exec *exec = ti_exec_new(ctx, module);
     for (int k = 0; k < CALLS; k++) {
-        out[k] = tc_new_n(&ctx->arena, tc_tensor, tc_main(module)->n_out);
-        TC_TRY(tc_exec_run(exec, in[k], out[k]));
-        for (size_t i = 0; i < tc_main(module)->n_out; i++)
+        out[k] = tc_new_n(&ctx->arena, tc_tensor, ti_main(module)->n_out);
+        TC_TRY(ti_exec_run(exec, in[k], out[k]));
+        for (size_t i = 0; i < ti_main(module)->n_out; i++)
             out[k][i] = copied(ctx, out[k][i]);
     }
     return TC_OK;
@@ -100,10 +100,10 @@ static tc_status call_all(attempt *a, tc_module *module, bool reference, tc_tens
 /* Each float a few last places up or down, and zeros of either sign. */
 static void nudge(tc_tensor t, uint64_t seed)
 {
-    for (int64_t e = 0; tc_is_float(t.type->dtype) && e < tc_type_count(t.type); e++) {
+    for (int64_t e = 0; ti_is_float(t.type->dtype) && e < tc_type_count(t.type); e++) {
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        double x = tc_load_f64(t, e), by = seed >> 62 & 1 ? 1e-6 : -1e-6;
-        tc_store_f64(t, e, x == 0 ? copysign(0, by) : x * (1 + by));
+        double x = ti_load_f64(t, e), by = seed >> 62 & 1 ? 1e-6 : -1e-6;
+        ti_store_f64(t, e, x == 0 ? copysign(0, by) : x * (1 + by));
     }
 }
 
@@ -111,7 +111,7 @@ static void nudge(tc_tensor t, uint64_t seed)
 static tc_status call_roughly(attempt *a, tc_module *model, uint64_t seed, tc_tensor **out)
 {
     tc_ctx *ctx = a->ctx;
-    tc_graph *g = tc_main(model);
+    tc_graph *g = ti_main(model);
     tc_tensor *at = tc_new_n(&ctx->arena, tc_tensor, g->n_val);
     for (size_t v = 1; v < g->n_val; v++)
         at[v] = (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};
@@ -126,7 +126,7 @@ static tc_status call_roughly(attempt *a, tc_module *model, uint64_t seed, tc_te
             for (int i = 0; i < node->n_in && i < 64; i++)
                 if (node->in[i])
                     in[i] = at[node->in[i]];
-            TC_TRY(tc_eval_node(g, node, in, result, &ctx->arena));
+            TC_TRY(ti_eval_node(g, node, in, result, &ctx->arena));
             for (int i = 0; i < node->n_out && i < 16; i++) {
                 at[node->out[i]] = copied(ctx, result[i]);
                 nudge(at[node->out[i]], seed + n * 977 + (uint64_t)k);
@@ -147,19 +147,19 @@ static bool prepare(attempt *a, const char *path, tc_module **model)
     static const char *const invented[] = {"random:1"};
     tc_ctx *ctx = a->ctx;
     tc_samples samples;
-    if (!went(a, tc_read(ctx, path, model), "read") || !went(a, tc_verify(ctx, *model), "verify"))
+    if (!went(a, ti_read(ctx, path, model), "read") || !went(a, ti_verify(ctx, *model), "verify"))
         return false;
-    const tc_graph *g = tc_main(*model);
+    const tc_graph *g = ti_main(*model);
     a->n_in = g->n_in;
     a->n_out = g->n_out;
     for (size_t v = 1; v < g->n_val; v++)
         a->typed = a->typed || (g->val[v]->type && g->val[v]->type->quant);
-    if (!went(a, tc_open_samples(ctx, g, invented, 1, &samples), "samples"))
+    if (!went(a, ti_open_samples(ctx, g, invented, 1, &samples), "samples"))
         return false;
     for (int k = 0; k < CALLS; k++) {
         a->in[k] = tc_new_n(&ctx->arena, tc_tensor, a->n_in);
         for (size_t i = 0; i < a->n_in; i++)
-            a->in[k][i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+            a->in[k][i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         if (!went(a, samples.read(samples.from, (size_t)k, a->in[k]), "samples"))
             return false;
     }
@@ -177,7 +177,7 @@ static bool prepare(attempt *a, const char *path, tc_module **model)
 
 static bool same_form(tc_tensor x, tc_tensor y)
 {
-    return x.type->dtype == y.type->dtype && tc_same_dims(x.type, y.type);
+    return x.type->dtype == y.type->dtype && ti_same_dims(x.type, y.type);
 }
 
 /* near: the same with other roundings, or NULL.  step: what a rounding that falls the other way may
@@ -188,19 +188,19 @@ static bool agrees(tc_tensor got, tc_tensor want, const tc_tensor *near, double 
     double top = 1e-3, roam = 0;
     int64_t n = tc_type_count(want.type);
     for (int64_t e = 0; e < n; e++) {
-        double w = tc_load_f64(want, e);
+        double w = ti_load_f64(want, e);
         top = isfinite(w) ? fmax(top, fabs(w)) : top;
         for (int s = 0; near && s < ROUGH; s++) {
-            double off = fabs(tc_load_f64(near[s], e) - w);
+            double off = fabs(ti_load_f64(near[s], e) - w);
             roam = isfinite(off) ? fmax(roam, off) : roam;
         }
     }
-    bool real = tc_is_float(want.type->dtype);
+    bool real = ti_is_float(want.type->dtype);
     double within = real ? relative * top + 30 * roam + step : 0;
     if (!real && roam > 0)
         return true;
     for (int64_t e = 0; e < n; e++) {
-        double w = tc_load_f64(want, e), g = tc_load_f64(got, e);
+        double w = ti_load_f64(want, e), g = ti_load_f64(got, e);
         if (isfinite(w) && fabs(w) < 1e30 && !(fabs(g - w) <= within))
             return false;
     }
@@ -227,15 +227,15 @@ static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor
                 near[s] = a->near[k][s][i];
             if (!same_form(g, w)) {
                 snprintf(words, sizeof words, "output is %s, expected %s",
-                         tc_type_text(&a->ctx->arena, g.type),
-                         tc_type_text(&a->ctx->arena, w.type));
+                         ti_type_text(&a->ctx->arena, g.type),
+                         ti_type_text(&a->ctx->arena, w.type));
                 return tell(a, WRONG, stage, words);
             }
             if (agrees(g, w, loosely ? near : NULL, relative_of(w.type->dtype), step ? step[i] : 0))
                 continue;
             double most = 0;
             for (int64_t e = 0; e < tc_type_count(w.type); e++)
-                most = fmax(most, fabs(tc_load_f64(g, e) - tc_load_f64(w, e)));
+                most = fmax(most, fabs(ti_load_f64(g, e) - ti_load_f64(w, e)));
             snprintf(words, sizeof words, "other numbers, by %.3g (output %zu, call %d)", most, i,
                      k);
             return tell(a, WRONG, stage, words);
@@ -256,12 +256,12 @@ static double output_db(const attempt *a, tc_tensor *const *got, size_t i, doubl
     double signal = 0, noise = 0, roam = 0, n = 0;
     for (int k = 0; k < CALLS; k++)
         for (int64_t e = 0; e < tc_type_count(a->want[k][i].type); e++) {
-            double w = tc_load_f64(a->want[k][i], e), g = tc_load_f64(got[k][i], e);
+            double w = ti_load_f64(a->want[k][i], e), g = ti_load_f64(got[k][i], e);
             if (!isfinite(w) || fabs(w) > 1e30)
                 continue;
             double off = isfinite(g) ? fabs(g - w) : fabs(w);
             for (int s = 0; s < ROUGH; s++) {
-                double by = tc_load_f64(a->near[k][s][i], e) - w;
+                double by = ti_load_f64(a->near[k][s][i], e) - w;
                 roam = isfinite(by) ? fmax(roam, fabs(by)) : INFINITY;
             }
             signal += w * w;
@@ -283,7 +283,7 @@ static bool is_near_or_told(attempt *a, const tc_proof *proof, tc_tensor *const 
 {
     for (size_t i = 0; i < a->n_out && !is_told(a); i++) {
         double step = i < proof->n_out ? proof->out[i].step : 0;
-        double db = tc_is_float(a->want[0][i].type->dtype) ? output_db(a, got, i, step) : INFINITY;
+        double db = ti_is_float(a->want[0][i].type->dtype) ? output_db(a, got, i, step) : INFINITY;
         char words[100];
         if (db >= SILENT_DB)
             continue;
@@ -311,12 +311,12 @@ static void remember_left(attempt *a, const tc_compiled *c)
  * made of others in f32, so that a rounding may fall the other way. */
 static const double *steps_of(attempt *a, const tc_compiled *c)
 {
-    const tc_graph *g = tc_main(c->module);
+    const tc_graph *g = ti_main(c->module);
     double *step = tc_new_n(&a->ctx->arena, double, g->n_out + 1);
     for (size_t i = 0; a->f->left[0] && i < g->n_out; i++) {
-        const tc_node *def = tc_def(g, g->out[i]);
+        const tc_node *def = ti_def(g, g->out[i]);
         const tc_quant *q =
-            def && def->op == TC_OP_rescale ? tc_type_of(g, def->in[0])->quant : NULL;
+            def && def->op == TC_OP_rescale ? ti_type_of(g, def->in[0])->quant : NULL;
         step[i] = q && q->axis < 0 ? q->scale[0] : 0;
     }
     return step;
@@ -326,11 +326,11 @@ static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
 {
     if (c->target.machine->packing == TC_PACKED_VGF) {
         tc_vela_job *jobs;
-        return tc_payloads(a->ctx, c, &(tc_vela_options){0}, out, &jobs);
+        return ti_payloads(a->ctx, c, &(tc_vela_options){0}, out, &jobs);
     }
     *out = tc_new_n(&a->ctx->arena, tc_payload, c->n_region + 1);
     for (size_t i = 0; i < c->n_region; i++)
-        (*out)[i] = tc_program_tosa_payload(a->ctx, c, &c->region[i]);
+        (*out)[i] = ti_program_tosa_payload(a->ctx, c, &c->region[i]);
     return TC_OK;
 }
 
@@ -338,8 +338,8 @@ static tc_status write_regions(attempt *a, const tc_compiled *c, const char *nam
                                const char *written)
 {
     for (size_t i = 0; written && i < c->n_region; i++)
-        TC_TRY(tc_file_write(a->ctx,
-                             tc_text_format(&a->ctx->arena, "%s/%s_for_%s.%zu.tosa", written, name,
+        TC_TRY(ti_file_write(a->ctx,
+                             ti_text_format(&a->ctx->arena, "%s/%s_for_%s.%zu.tosa", written, name,
                                             a->target, i),
                              c->region[i].tosa));
     return TC_OK;
@@ -359,13 +359,13 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
                             .check = true};
     tc_compiled c = {0};
     tc_tensor *quick[CALLS], *slow[CALLS], *again[CALLS];
-    if (!went(a, tc_compile_stages(ctx, &r, &c), "compile"))
+    if (!went(a, ti_compile_stages(ctx, &r, &c), "compile"))
         return false;
     remember_left(a, &c);
-    if (!went(a, tc_prove(ctx, &c, c.module), "proof"))
+    if (!went(a, ti_prove(ctx, &c, c.module), "proof"))
         return false;
     const double *step = steps_of(a, &c); /* making the program changes the module */
-    size_t n = tc_main(c.module)->n_out;
+    size_t n = ti_main(c.module)->n_out;
     bool floats = !a->typed && (c.target.machine->packing == TC_PACKED_NOT ||
                                 c.target.tosa >> TC_FEATURE_FP & 1u);
     if (!went(a, call_all(a, c.module, false, a->in, quick), "run compiled") ||
@@ -379,12 +379,12 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
     tc_module *back;
     return went(a, payloads(a, &c, &payload), "payloads") &&
            went(a,
-                tc_program_join(ctx, &(tc_program_part){&c, "forward", payload, c.n_region}, 1,
+                ti_program_join(ctx, &(tc_program_part){&c, "forward", payload, c.n_region}, 1,
                                 NULL, &program),
                 "program") &&
-           went(a, tc_read_pte(ctx, "m.pte", program.pte, &back), "read the program") &&
+           went(a, ti_read_pte(ctx, "m.pte", program.pte, &back), "read the program") &&
            went(a, call_all(a, back, false, a->in, again), "run the program") &&
-           all_agree(a, again, tc_main(back)->n_out, quick, floats, step,
+           all_agree(a, again, ti_main(back)->n_out, quick, floats, step,
                      "the program, read back") &&
            (floats || is_near_or_told(a, &c.proof, again));
 }
@@ -395,17 +395,17 @@ static bool for_itself(attempt *a, tc_module *model)
     tc_buf text;
     tc_module *back;
     tc_tensor *quick[CALLS];
-    tc_buf_init(&text, &a->ctx->arena);
-    tc_print(model, &(tc_print_options){.locs = true}, &text);
-    if (!went(a, tc_parse(a->ctx, "back", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0},
+    ti_buf_init(&text, &a->ctx->arena);
+    ti_print(model, &(tc_print_options){.locs = true}, &text);
+    if (!went(a, ti_parse(a->ctx, "back", (tc_bytes){text.data, text.size}, (tc_bytes){NULL, 0},
                           &back),
               "parse back"))
         return false;
-    if (!tc_module_equal(model, back))
+    if (!ti_module_equal(model, back))
         return tell(a, WRONG, "text", "the text form reads back as another graph");
-    return went(a, tc_run_passes(a->ctx, model, "tidy", NULL), "tidy") &&
+    return went(a, ti_run_passes(a->ctx, model, "tidy", NULL), "tidy") &&
            went(a, call_all(a, model, false, a->in, quick), "run tidied") &&
-           all_agree(a, quick, tc_main(model)->n_out, a->want, true, NULL,
+           all_agree(a, quick, ti_main(model)->n_out, a->want, true, NULL,
                      "tidied beside the model");
 }
 
@@ -419,7 +419,7 @@ static void attempt_all(finding *f, const char *path, const char *target, const 
     if (setjmp(ctx->oom) == 0) {
         tc_module *model;
         ctx->arena.oom = ctx->scratch.oom = &ctx->oom;
-        if (prepare(&a, path, &model) && (tc_text_eq(target, "float")
+        if (prepare(&a, path, &model) && (ti_text_eq(target, "float")
                                               ? for_itself(&a, model)
                                               : for_target(&a, path, name, written)))
             f->what = FINE;

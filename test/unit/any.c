@@ -72,15 +72,15 @@ static tc_val any_operand(tc_ctx *ctx, tc_graph *g, const tc_type *like)
     }
     if (type.dtype == TC_none)
         type.dtype = TC_f32;
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_intern(ctx, &type));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_intern(ctx, &type));
     for (int64_t i = 0; i < tc_type_count(&type); i++)
-        if (tc_is_float(type.dtype))
-            tc_store_f64(t, i, any_float());
+        if (ti_is_float(type.dtype))
+            ti_store_f64(t, i, any_float());
         else
-            tc_store_i64(t, i, dice(5) - (dice(5) == 0));
+            ti_store_i64(t, i, dice(5) - (dice(5) == 0));
     if (type.dtype == TC_c64)
         memset(t.data, 0, tc_type_bytes(&type));
-    return tc_graph_const(g, t.type, t.data, NULL, NULL);
+    return ti_graph_const(g, t.type, t.data, NULL, NULL);
 }
 
 /* It gave a result; otherwise there is a message, or the result was too large to make here. */
@@ -88,7 +88,7 @@ static bool gives_result(tc_op op)
 {
     enum { MOST = 100000 };
     tc_ctx *ctx = tc_ctx_new();
-    tc_graph *g = tc_graph_new(tc_module_new(ctx, "any"), "any");
+    tc_graph *g = ti_graph_new(ti_module_new(ctx, "any"), "any");
     const tc_op_info *info = &tc_ops[op];
     int most = info->max_in == TC_ANY ? info->min_in + 2 : info->max_in;
     int n_in = info->min_in + (int)dice(most - info->min_in + 1);
@@ -97,8 +97,8 @@ static bool gives_result(tc_op op)
     tc_tensor operand[16], result[16];
     for (int i = 0; i < n_in; i++) {
         in[i] = i && !dice(10) ? TC_NONE
-                               : any_operand(ctx, g, i && in[0] ? tc_type_of(g, in[0]) : NULL);
-        operand[i] = tc_tensor_of(g, in[i]);
+                               : any_operand(ctx, g, i && in[0] ? ti_type_of(g, in[0]) : NULL);
+        operand[i] = ti_tensor_of(g, in[i]);
     }
     char *attr = tc_new_n(&ctx->arena, char, tc_attrs[info->attr].size + 1);
     for (int i = 0; i < tc_attrs[info->attr].n_field; i++)
@@ -106,10 +106,10 @@ static bool gives_result(tc_op op)
     tc_node *node;
     int64_t size = 0;
     bool ran = false;
-    if (tc_graph_emit(g, op, attr, in, n_in, n_out, NULL, &node) == TC_OK) {
+    if (ti_graph_emit(g, op, attr, in, n_in, n_out, NULL, &node) == TC_OK) {
         for (int i = 0; i < n_out; i++)
-            size += tc_type_count(tc_type_of(g, node->out[i]));
-        ran = size < MOST && tc_eval_node(g, node, operand, result, &ctx->arena) == TC_OK;
+            size += tc_type_count(ti_type_of(g, node->out[i]));
+        ran = size < MOST && ti_eval_node(g, node, operand, result, &ctx->arena) == TC_OK;
     }
     CHECK(ran || size >= MOST || *tc_diagnostics(ctx));
     tc_ctx_free(ctx);

@@ -18,80 +18,80 @@ typedef struct wide {
 
 static void put_u64(tc_buf *b, uint64_t v)
 {
-    tc_buf_u32(b, (uint32_t)v);
-    tc_buf_u32(b, (uint32_t)(v >> 32));
+    ti_buf_u32(b, (uint32_t)v);
+    ti_buf_u32(b, (uint32_t)(v >> 32));
 }
 
 /* Everything behind the version: all ones where the 64-bit field has it. */
 static void put_header(tc_buf *b, const wide *w, uint16_t extra)
 {
-    tc_buf_u16(b, w->encrypted);
-    tc_buf_u16(b, w->method);
-    tc_buf_u32(b, 0);
-    tc_buf_u32(b, 0);
-    tc_buf_u32(b, UINT32_MAX);
-    tc_buf_u32(b, UINT32_MAX);
-    tc_buf_u16(b, 1);
-    tc_buf_u16(b, extra);
+    ti_buf_u16(b, w->encrypted);
+    ti_buf_u16(b, w->method);
+    ti_buf_u32(b, 0);
+    ti_buf_u32(b, 0);
+    ti_buf_u32(b, UINT32_MAX);
+    ti_buf_u32(b, UINT32_MAX);
+    ti_buf_u16(b, 1);
+    ti_buf_u16(b, extra);
 }
 
 /* One member "a" of the bytes "hello". */
 static tc_bytes archive_of(tc_arena *arena, const wide *w)
 {
     tc_buf b;
-    tc_buf_init(&b, arena);
-    tc_buf_u32(&b, UINT32_C(0x04034b50));
-    tc_buf_u16(&b, 45);
+    ti_buf_init(&b, arena);
+    ti_buf_u32(&b, UINT32_C(0x04034b50));
+    ti_buf_u16(&b, 45);
     put_header(&b, w, 0);
-    tc_buf_text(&b, w->local_name);
-    tc_buf_text(&b, "hello");
+    ti_buf_text(&b, w->local_name);
+    ti_buf_text(&b, "hello");
     size_t directory = b.size, extra = w->no_sizes ? 0 : w->short_size ? 12 : 32;
-    tc_buf_u32(&b, UINT32_C(0x02014b50));
-    tc_buf_u32(&b, 45 | 45 << 16);
+    ti_buf_u32(&b, UINT32_C(0x02014b50));
+    ti_buf_u32(&b, 45 | 45 << 16);
     put_header(&b, w, (uint16_t)extra);
-    tc_buf_zeros(&b, 2 + 2 + 2 + 4);
-    tc_buf_u32(&b, UINT32_MAX); /* where the member is */
-    tc_buf_text(&b, "a");
+    ti_buf_zeros(&b, 2 + 2 + 2 + 4);
+    ti_buf_u32(&b, UINT32_MAX); /* where the member is */
+    ti_buf_text(&b, "a");
     if (extra) {
-        tc_buf_u32(&b, 0x7777); /* a field of somebody else's, of 0 bytes */
-        tc_buf_u16(&b, 1);
-        tc_buf_u16(&b, (uint16_t)(extra - 8));
+        ti_buf_u32(&b, 0x7777); /* a field of somebody else's, of 0 bytes */
+        ti_buf_u16(&b, 1);
+        ti_buf_u16(&b, (uint16_t)(extra - 8));
     }
     if (w->short_size)
-        tc_buf_u32(&b, 5);
+        ti_buf_u32(&b, 5);
     else if (extra) {
         put_u64(&b, 5); /* content, packed, and where the member is */
         put_u64(&b, 5);
         put_u64(&b, 0);
     }
     size_t record = b.size;
-    tc_buf_u32(&b, UINT32_C(0x06064b50));
+    ti_buf_u32(&b, UINT32_C(0x06064b50));
     put_u64(&b, 44);
-    tc_buf_zeros(&b, 12);
+    ti_buf_zeros(&b, 12);
     put_u64(&b, 1);
     put_u64(&b, 1);
     put_u64(&b, record - directory);
     put_u64(&b, directory);
-    tc_buf_u32(&b, UINT32_C(0x07064b50));
-    tc_buf_u32(&b, 0);
+    ti_buf_u32(&b, UINT32_C(0x07064b50));
+    ti_buf_u32(&b, 0);
     put_u64(&b, w->no_record ? record + 1 : record);
-    tc_buf_u32(&b, 1);
-    tc_buf_u32(&b, UINT32_C(0x06054b50));
-    tc_buf_u32(&b, w->volume);
-    tc_buf_u32(&b, UINT32_MAX);
-    tc_buf_u32(&b, UINT32_MAX);
-    tc_buf_u32(&b, UINT32_MAX);
-    tc_buf_u16(&b, 0);
+    ti_buf_u32(&b, 1);
+    ti_buf_u32(&b, UINT32_C(0x06054b50));
+    ti_buf_u32(&b, w->volume);
+    ti_buf_u32(&b, UINT32_MAX);
+    ti_buf_u32(&b, UINT32_MAX);
+    ti_buf_u32(&b, UINT32_MAX);
+    ti_buf_u16(&b, 0);
     return (tc_bytes){b.data, b.size};
 }
 
 static tc_status read_it(tc_ctx *ctx, tc_bytes file, tc_bytes *out)
 {
     tc_archive a;
-    TC_TRY(tc_archive_open(ctx, &ctx->arena, "t.zip", NULL, file, &a));
-    tc_member *m = tc_archive_find(&a, "a");
-    CHECK(m && !tc_archive_find(&a, "b"));
-    return tc_archive_read(&a, m, out);
+    TC_TRY(ti_archive_open(ctx, &ctx->arena, "t.zip", NULL, file, &a));
+    tc_member *m = ti_archive_find(&a, "a");
+    CHECK(m && !ti_archive_find(&a, "b"));
+    return ti_archive_read(&a, m, out);
 }
 
 static void test_wide(void)

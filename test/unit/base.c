@@ -9,13 +9,13 @@
 static void test_arena(void)
 {
     tc_arena a;
-    tc_arena_init(&a);
+    ti_arena_init(&a);
     char *p = tc_new_n(&a, char, 100);
     CHECK(p[0] == 0 && p[99] == 0);
-    tc_mark mark = tc_arena_mark(&a);
+    tc_mark mark = ti_arena_mark(&a);
     size_t used = a.used;
     memset(tc_new_n(&a, char, 1000000), 1, 1000000);
-    tc_arena_rewind(&a, mark);
+    ti_arena_rewind(&a, mark);
     CHECK(a.used == used && a.peak >= 1000000);
     char *q = tc_new_n(&a, char, 1000);
     CHECK(q[0] == 0 && q[999] == 0);
@@ -27,52 +27,52 @@ static void test_arena(void)
         CHECK(false); /* the limit was passed */
     } else
         CHECK(a.used == used + 1000);
-    tc_arena_free(&a);
+    ti_arena_free(&a);
 }
 
 static void test_map(tc_ctx *ctx)
 {
     tc_map m;
-    tc_map_init(&m, &ctx->arena);
+    ti_map_init(&m, &ctx->arena);
     for (int i = 0; i < 1000; i++)
-        *tc_map_at(&m, tc_str_of(tc_text_format(&ctx->arena, "key%d", i))) =
+        *ti_map_at(&m, ti_str_of(ti_text_format(&ctx->arena, "key%d", i))) =
             (void *)(intptr_t)(i + 1);
     CHECK(m.n == 1000);
-    CHECK(tc_map_get(&m, tc_str_of("key77")) == (void *)78);
-    CHECK(tc_map_get(&m, tc_str_of("key1000")) == NULL);
-    CHECK(tc_str_is(m.entry[5].key, "key5"));
-    CHECK(tc_intern_text(ctx, "abc") == tc_intern(ctx, (tc_str){"abcd", 3}));
+    CHECK(ti_map_get(&m, ti_str_of("key77")) == (void *)78);
+    CHECK(ti_map_get(&m, ti_str_of("key1000")) == NULL);
+    CHECK(ti_str_is(m.entry[5].key, "key5"));
+    CHECK(ti_intern_text(ctx, "abc") == ti_intern(ctx, (tc_str){"abcd", 3}));
 }
 
 static void test_text(void)
 {
     char s[32];
     tc_text_f64(0.1, s);
-    CHECK(tc_text_eq(s, "0.1"));
+    CHECK(ti_text_eq(s, "0.1"));
     tc_text_f64(1.0 / 3, s);
-    CHECK(tc_text_eq(s, "0.3333333333333333"));
+    CHECK(ti_text_eq(s, "0.3333333333333333"));
     int64_t i;
-    CHECK(tc_text_to_i64(tc_str_of("-9223372036854775808"), &i) && i == INT64_MIN);
-    CHECK(!tc_text_to_i64(tc_str_of("9223372036854775808"), &i));
-    CHECK(!tc_text_to_i64(tc_str_of("12x"), &i));
-    CHECK(tc_text_distance("softmax", "sotfmax") == 2);
+    CHECK(ti_text_to_i64(ti_str_of("-9223372036854775808"), &i) && i == INT64_MIN);
+    CHECK(!ti_text_to_i64(ti_str_of("9223372036854775808"), &i));
+    CHECK(!ti_text_to_i64(ti_str_of("12x"), &i));
+    CHECK(ti_text_distance("softmax", "sotfmax") == 2);
 }
 
 static void test_types(tc_ctx *ctx)
 {
-    const tc_type *a = tc_type_make(ctx, TC_i8, 2, (int64_t[]){2, 3});
-    CHECK(a == tc_type_make(ctx, TC_i8, 2, (int64_t[]){2, 3}));
-    CHECK(a != tc_type_make(ctx, TC_u8, 2, (int64_t[]){2, 3}));
+    const tc_type *a = ti_type_make(ctx, TC_i8, 2, (int64_t[]){2, 3});
+    CHECK(a == ti_type_make(ctx, TC_i8, 2, (int64_t[]){2, 3}));
+    CHECK(a != ti_type_make(ctx, TC_u8, 2, (int64_t[]){2, 3}));
     tc_quant q = {-1, 1, -127, 127, (double[]){0.05}, (int64_t[]){-3}};
-    const tc_type *b = tc_type_with(ctx, a, &q);
-    CHECK(b != a && b == tc_type_with(ctx, a, &q));
-    CHECK(tc_text_eq(tc_type_text(&ctx->arena, b), "i8[2,3] q(0.05:-3 in -127..127)"));
-    CHECK(tc_type_bytes(b) == 6 && tc_real(b, 0, 17) == 1.0);
-    CHECK(tc_dims_count(2, (int64_t[]){INT32_MAX, INT32_MAX}) == -1);
-    CHECK(tc_dims_count(3, (int64_t[]){0, INT32_MAX, INT32_MAX}) == -1);
-    CHECK(tc_dims_count(3, (int64_t[]){1 << 20, 1 << 20, INT32_MAX}) == -1);
-    CHECK(tc_dims_count(2, (int64_t[]){1 << 20, 1 << 20}) == INT64_C(1) << 40);
-    CHECK(tc_dtype_min(TC_i48) == -(INT64_C(1) << 47) && tc_dtype_max(TC_u8) == 255);
+    const tc_type *b = ti_type_with(ctx, a, &q);
+    CHECK(b != a && b == ti_type_with(ctx, a, &q));
+    CHECK(ti_text_eq(ti_type_text(&ctx->arena, b), "i8[2,3] q(0.05:-3 in -127..127)"));
+    CHECK(tc_type_bytes(b) == 6 && ti_real(b, 0, 17) == 1.0);
+    CHECK(ti_dims_count(2, (int64_t[]){INT32_MAX, INT32_MAX}) == -1);
+    CHECK(ti_dims_count(3, (int64_t[]){0, INT32_MAX, INT32_MAX}) == -1);
+    CHECK(ti_dims_count(3, (int64_t[]){1 << 20, 1 << 20, INT32_MAX}) == -1);
+    CHECK(ti_dims_count(2, (int64_t[]){1 << 20, 1 << 20}) == INT64_C(1) << 40);
+    CHECK(ti_dtype_min(TC_i48) == -(INT64_C(1) << 47) && ti_dtype_max(TC_u8) == 255);
 }
 
 /* What is only tried is not said; the first error is kept. */
@@ -80,16 +80,16 @@ static void test_trial(tc_ctx *ctx)
 {
     tc_trial outer, inner;
     tc_loc here = {.file = "m.pt2"};
-    tc_trial_begin(ctx, &outer);
-    tc_trial_begin(ctx, &inner);
-    tc_warning(ctx, &here, TC_E_SHAPE, "odd");
-    CHECK(!inner.why && tc_error(ctx, &here, TC_E_SHAPE, "no %d", 6) == TC_BAD_MODEL);
-    CHECK(tc_unsupported(ctx, &here, TC_E_TYPE, "no %d", 7) == TC_UNSUPPORTED);
-    tc_note(ctx, &here, "try again");
-    tc_trial_end(ctx, &inner);
-    tc_trial_end(ctx, &outer);
-    CHECK(tc_text_eq(inner.why, "no 6 [shape]") && !outer.why);
-    CHECK(tc_text_eq(tc_diagnostics(ctx), "") && !ctx->n_error && !ctx->n_warning);
+    ti_trial_begin(ctx, &outer);
+    ti_trial_begin(ctx, &inner);
+    ti_warning(ctx, &here, TC_E_SHAPE, "odd");
+    CHECK(!inner.why && ti_error(ctx, &here, TC_E_SHAPE, "no %d", 6) == TC_BAD_MODEL);
+    CHECK(ti_unsupported(ctx, &here, TC_E_TYPE, "no %d", 7) == TC_UNSUPPORTED);
+    ti_note(ctx, &here, "try again");
+    ti_trial_end(ctx, &inner);
+    ti_trial_end(ctx, &outer);
+    CHECK(ti_text_eq(inner.why, "no 6 [shape]") && !outer.why);
+    CHECK(ti_text_eq(tc_diagnostics(ctx), "") && !ctx->n_error && !ctx->n_warning);
     CHECK(!ctx->first_message);
 }
 
@@ -100,10 +100,10 @@ static void test_late(void)
         size_t (*length)(const char *);
         int (*number)(const char *);
     } libc = {NULL, NULL};
-    CHECK(!tc_late_load("libnowhere.so.1", (const char *const[]){"strlen", NULL}, &libc));
-    CHECK(!tc_late_load("libc.so.6", (const char *const[]){"strlen", "no_such", NULL}, &libc));
+    CHECK(!ti_late_load("libnowhere.so.1", (const char *const[]){"strlen", NULL}, &libc));
+    CHECK(!ti_late_load("libc.so.6", (const char *const[]){"strlen", "no_such", NULL}, &libc));
     CHECK(!libc.length && !libc.number);
-    CHECK(tc_late_load("libc.so.6", (const char *const[]){"strlen", "atoi", NULL}, &libc));
+    CHECK(ti_late_load("libc.so.6", (const char *const[]){"strlen", "atoi", NULL}, &libc));
     CHECK(libc.length && libc.length("four") == 4 && libc.number && libc.number("17") == 17);
 }
 
@@ -119,27 +119,27 @@ static void test_attempt(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_attempt outer, inner;
     int undone = 0;
-    const char *name = tc_intern_text(ctx, "before");
+    const char *name = ti_intern_text(ctx, "before");
     int64_t dim = 3;
-    const tc_type *type = tc_type_make(ctx, TC_f32, 1, &dim);
-    tc_ctx_defer(ctx, count_one, &undone);
+    const tc_type *type = ti_type_make(ctx, TC_f32, 1, &dim);
+    ti_ctx_defer(ctx, count_one, &undone);
     size_t used = ctx->arena.used, types = ctx->types.n, names = ctx->names.n;
-    tc_attempt_begin(ctx, &outer);
+    ti_attempt_begin(ctx, &outer);
     for (int i = 0; i < 100; i++)
-        tc_intern_text(ctx, tc_text_format(&ctx->arena, "name%d", i));
-    tc_attempt_begin(ctx, &inner);
+        ti_intern_text(ctx, ti_text_format(&ctx->arena, "name%d", i));
+    ti_attempt_begin(ctx, &inner);
     for (dim = 4; dim < 200; dim++)
-        tc_type_make(ctx, TC_i8, 1, &dim);
-    tc_ctx_defer(ctx, count_one, &undone);
-    CHECK(tc_error(ctx, NULL, TC_E_SHAPE, "nobody hears this") == TC_BAD_MODEL);
-    tc_attempt_end(ctx, &inner);
+        ti_type_make(ctx, TC_i8, 1, &dim);
+    ti_ctx_defer(ctx, count_one, &undone);
+    CHECK(ti_error(ctx, NULL, TC_E_SHAPE, "nobody hears this") == TC_BAD_MODEL);
+    ti_attempt_end(ctx, &inner);
     CHECK(undone == 1 && ctx->types.n == types && ctx->names.n == names + 100);
-    tc_attempt_end(ctx, &outer);
+    ti_attempt_end(ctx, &outer);
     CHECK(ctx->arena.used == used && ctx->names.n == names && !*tc_diagnostics(ctx));
     dim = 3;
-    CHECK(tc_intern_text(ctx, "before") == name && tc_type_make(ctx, TC_f32, 1, &dim) == type);
-    CHECK(!tc_map_get(&ctx->names, tc_str_of("name7")));
-    tc_intern_text(ctx, "name7");
+    CHECK(ti_intern_text(ctx, "before") == name && ti_type_make(ctx, TC_f32, 1, &dim) == type);
+    CHECK(!ti_map_get(&ctx->names, ti_str_of("name7")));
+    ti_intern_text(ctx, "name7");
     CHECK(ctx->names.n == names + 1);
     tc_ctx_free(ctx);
     CHECK(undone == 2);
@@ -155,15 +155,15 @@ static void test_own(void)
     CHECK(*count == 0 && TC_OWN(ctx, CREATE, unsigned) == count);
     *count = 7;
     size_t used = ctx->arena.used;
-    tc_attempt_begin(ctx, &outer);
+    ti_attempt_begin(ctx, &outer);
     *count = 8;
-    tc_attempt_begin(ctx, &inner);
+    ti_attempt_begin(ctx, &inner);
     *count = 9;
     *TC_OWN(ctx, FILE, void *) = ctx;
     CHECK(ctx->n_attempt == 2);
-    tc_attempt_end(ctx, &inner);
+    ti_attempt_end(ctx, &inner);
     CHECK(*count == 8 && !*TC_OWN(ctx, FILE, void *));
-    tc_attempt_end(ctx, &outer);
+    ti_attempt_end(ctx, &outer);
     CHECK(*count == 7 && ctx->n_attempt == 0 && ctx->arena.used == used);
     CHECK(!ctx->own[TC_OWN_FILE].at && !*TC_OWN(ctx, FILE, void *));
     tc_ctx_free(ctx);
@@ -180,9 +180,9 @@ int main(void)
     test_map(ctx);
     test_text();
     test_types(ctx);
-    CHECK(tc_error(ctx, &(tc_loc){.file = "m.pt2", .place = "a.py:1"}, TC_E_SHAPE, "no %d", 5) ==
+    CHECK(ti_error(ctx, &(tc_loc){.file = "m.pt2", .place = "a.py:1"}, TC_E_SHAPE, "no %d", 5) ==
           TC_BAD_MODEL);
-    CHECK(tc_text_eq(tc_diagnostics(ctx), "m.pt2: a.py:1: error: no 5 [shape]\n"));
+    CHECK(ti_text_eq(tc_diagnostics(ctx), "m.pt2: a.py:1: error: no 5 [shape]\n"));
     tc_ctx_free(ctx);
     return check_done();
 }

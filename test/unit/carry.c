@@ -13,26 +13,26 @@ static double carried(const char *text, int *reals)
               *after = lower_parse(ctx, lower_expand(ctx, text));
     double most = -1;
     *reals = 0;
-    if (before && after && tc_quant_quantize_control_flow(ctx, after) == TC_OK &&
-        tc_verify(ctx, after) == TC_OK) {
-        tc_graph *g = tc_main(after);
+    if (before && after && ti_quant_quantize_control_flow(ctx, after) == TC_OK &&
+        ti_verify(ctx, after) == TC_OK) {
+        tc_graph *g = ti_main(after);
         tc_tensor in[4], x[4], y[4];
         uint32_t seed = 5;
         for (size_t i = 0; i < g->n_in; i++) {
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
             lower_fill(in[i], false, &seed);
         }
-        if (tc_eval(tc_main(before), in, x, &ctx->arena) == TC_OK &&
-            tc_eval(g, in, y, &ctx->arena) == TC_OK)
+        if (ti_eval(ti_main(before), in, x, &ctx->arena) == TC_OK &&
+            ti_eval(g, in, y, &ctx->arena) == TC_OK)
             for (size_t i = 0; i < g->n_out; i++)
                 most = fmax(most, lower_distance(x[i], y[i]));
         for (size_t k = 0; k < g->n_node; k++) {
             const tc_node *node = g->node[k];
             bool control = node->op == TC_OP_cond || node->op == TC_OP_while_loop;
             for (int i = 0; control && i < node->n_in; i++)
-                *reals += tc_type_of(g, node->in[i])->dtype == TC_f32;
+                *reals += ti_type_of(g, node->in[i])->dtype == TC_f32;
             for (int i = 0; control && i < node->n_out; i++)
-                *reals += tc_type_of(g, node->out[i])->dtype == TC_f32;
+                *reals += ti_type_of(g, node->out[i])->dtype == TC_f32;
         }
     }
     if (most < 0)

@@ -28,8 +28,8 @@ static const char rows[] =
 static size_t count(const tc_module *module, tc_op op)
 {
     size_t n = 0;
-    for (size_t k = 0; k < tc_main(module)->n_node; k++)
-        n += tc_main(module)->node[k]->op == op;
+    for (size_t k = 0; k < ti_main(module)->n_node; k++)
+        n += ti_main(module)->node[k]->op == op;
     return n;
 }
 
@@ -48,17 +48,17 @@ static size_t sums_for(tc_ctx *ctx, const char *machine, const char *words)
     tc_verdicts *v = NULL;
     tc_module *m = NULL;
     tc_buf text;
-    CHECK(tc_target_parse(ctx, machine, &target) == TC_OK);
-    CHECK(tc_verdicts_for(ctx, &target, NULL, NULL, NULL, &v) == TC_OK && v);
-    CHECK(tc_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1},
+    CHECK(ti_target_parse(ctx, machine, &target) == TC_OK);
+    CHECK(ti_verdicts_for(ctx, &target, NULL, NULL, NULL, &v) == TC_OK && v);
+    CHECK(ti_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1},
                         (tc_bytes){0}, &m) == TC_OK);
-    CHECK(tc_choose(ctx, m, pass_named("add-zero-before-rescale"), v) == TC_OK);
-    CHECK(!*tc_offer_now(ctx));
+    CHECK(ti_choose(ctx, m, pass_named("add-zero-before-rescale"), v) == TC_OK);
+    CHECK(!*ti_offer_now(ctx));
     CHECK(v->n == 2 && v->choice[0].places == 1 && v->choice[0].with != v->choice[0].without);
     CHECK(v->choice[0].taken == (v->choice[0].with <= v->choice[0].without));
-    tc_buf_init(&text, &ctx->arena);
-    tc_verdicts_text(v, &text);
-    CHECK(strstr(tc_buf_cstr(&text), words) && strstr(tc_buf_cstr(&text), "i16[1,1,512,1]"));
+    ti_buf_init(&text, &ctx->arena);
+    ti_verdicts_text(v, &text);
+    CHECK(strstr(ti_buf_cstr(&text), words) && strstr(ti_buf_cstr(&text), "i16[1,1,512,1]"));
     return count(m, TC_OP_tosa_add);
 }
 
@@ -66,24 +66,24 @@ static size_t sums_for(tc_ctx *ctx, const char *machine, const char *words)
 static void test_offers(tc_ctx *ctx)
 {
     tc_module *m = NULL;
-    CHECK(tc_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1},
+    CHECK(ti_read_bytes(ctx, "rows.ir", (tc_bytes){(const uint8_t *)rows, sizeof rows - 1},
                         (tc_bytes){0}, &m) == TC_OK);
-    tc_module *one = tc_module_copy(m), *other = tc_module_copy(m);
+    tc_module *one = ti_module_copy(m), *other = ti_module_copy(m);
     tc_offer all = {0};
-    *tc_offer_now(ctx) = &all;
+    *ti_offer_now(ctx) = &all;
     CHECK(pass_named("add-zero-before-rescale")->run(ctx, m) == TC_OK);
     CHECK(all.n == 2 && count(m, TC_OP_tosa_add) == 2);
     CHECK(all.kind[0].key != all.kind[1].key);
     tc_offer only = {.only = true, .key = all.kind[1].key};
-    *tc_offer_now(ctx) = &only;
+    *ti_offer_now(ctx) = &only;
     CHECK(pass_named("add-zero-before-rescale")->run(ctx, one) == TC_OK);
     CHECK(count(one, TC_OP_tosa_add) == 1);
     CHECK(only.n == 1 && only.kind[0].key == only.key);
     tc_offer but = {.refused = &all.kind[1].key, .n_refused = 1};
-    *tc_offer_now(ctx) = &but;
+    *ti_offer_now(ctx) = &but;
     CHECK(pass_named("add-zero-before-rescale")->run(ctx, other) == TC_OK && but.n == 1);
     CHECK(but.kind[0].key == all.kind[0].key);
-    *tc_offer_now(ctx) = NULL;
+    *ti_offer_now(ctx) = NULL;
 }
 
 int main(void)
@@ -94,8 +94,8 @@ int main(void)
     CHECK(sums_for(ctx, "ethos-u55-256", " not ") == 0);
     tc_target target;
     tc_verdicts *none = NULL;
-    CHECK(tc_target_parse(ctx, "vgf", &target) == TC_OK);
-    CHECK(tc_verdicts_for(ctx, &target, NULL, NULL, NULL, &none) == TC_OK && !none);
+    CHECK(ti_target_parse(ctx, "vgf", &target) == TC_OK);
+    CHECK(ti_verdicts_for(ctx, &target, NULL, NULL, NULL, &none) == TC_OK && !none);
     tc_ctx_free(ctx);
     return check_done();
 }

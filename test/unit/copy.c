@@ -19,31 +19,31 @@ static tc_module *parse(tc_ctx *ctx)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)stateful, sizeof stateful - 1};
-    CHECK(tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) == TC_OK);
+    CHECK(ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) == TC_OK);
     return module;
 }
 
 static const char *text_of(tc_ctx *ctx, const tc_module *module)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_print(module, &(tc_print_options){0}, &out);
-    return tc_buf_cstr(&out);
+    ti_buf_init(&out, &ctx->arena);
+    ti_print(module, &(tc_print_options){0}, &out);
+    return ti_buf_cstr(&out);
 }
 
 /* Which of the two is passed over makes no difference. */
 static void test_passes(bool over_copy)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *module = parse(ctx), *copy = tc_module_copy(module);
+    tc_module *module = parse(ctx), *copy = ti_module_copy(module);
     tc_module *changed = over_copy ? copy : module, *left = over_copy ? module : copy;
     const char *before = text_of(ctx, left);
-    CHECK(tc_run_passes(ctx, changed, "remove-dead-code", NULL) == TC_OK);
-    CHECK(tc_main(changed)->mutation[0].before != tc_main(left)->mutation[0].before);
-    CHECK(tc_text_eq(text_of(ctx, left), before));
-    CHECK(!tc_text_eq(text_of(ctx, changed), before));
-    CHECK(tc_run_passes(ctx, left, "remove-dead-code", NULL) == TC_OK);
-    CHECK(tc_text_eq(text_of(ctx, left), text_of(ctx, changed)));
+    CHECK(ti_run_passes(ctx, changed, "remove-dead-code", NULL) == TC_OK);
+    CHECK(ti_main(changed)->mutation[0].before != ti_main(left)->mutation[0].before);
+    CHECK(ti_text_eq(text_of(ctx, left), before));
+    CHECK(!ti_text_eq(text_of(ctx, changed), before));
+    CHECK(ti_run_passes(ctx, left, "remove-dead-code", NULL) == TC_OK);
+    CHECK(ti_text_eq(text_of(ctx, left), text_of(ctx, changed)));
     fputs(tc_diagnostics(ctx), stderr);
     tc_ctx_free(ctx);
 }
@@ -52,13 +52,13 @@ static void test_passes(bool over_copy)
 static void test_growth(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *module = parse(ctx), *copy = tc_module_copy(module);
-    tc_graph *g = tc_main(module), *h = tc_main(copy);
+    tc_module *module = parse(ctx), *copy = ti_module_copy(module);
+    tc_graph *g = ti_main(module), *h = ti_main(copy);
     tc_node *ours, *theirs;
-    CHECK(tc_graph_emit(g, TC_OP_neg, NULL, &g->in[0], 1, 1, NULL, &ours) == TC_OK);
-    CHECK(tc_graph_emit(h, TC_OP_abs, NULL, &h->in[0], 1, 1, NULL, &theirs) == TC_OK);
+    CHECK(ti_graph_emit(g, TC_OP_neg, NULL, &g->in[0], 1, 1, NULL, &ours) == TC_OK);
+    CHECK(ti_graph_emit(h, TC_OP_abs, NULL, &h->in[0], 1, 1, NULL, &theirs) == TC_OK);
     CHECK(g->node[g->n_node - 1] == ours && h->node[h->n_node - 1] == theirs);
-    CHECK(tc_def(g, ours->out[0]) == ours && tc_def(h, theirs->out[0]) == theirs);
+    CHECK(ti_def(g, ours->out[0]) == ours && ti_def(h, theirs->out[0]) == theirs);
     h->out[0] = theirs->out[0];
     h->mutation[0].after = theirs->out[0];
     CHECK(g->out[0] != h->out[0] && g->mutation[0].after == g->out[0]);

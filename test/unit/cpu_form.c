@@ -179,10 +179,10 @@ static tc_tensor *inputs(tc_ctx *ctx, const tc_graph *g)
     uint32_t state = 7;
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         for (int64_t k = 0; k < tc_type_count(in[i].type); k++) {
             state = state * 1664525u + 1013904223u;
-            tc_store_f64(in[i], k,
+            ti_store_f64(in[i], k,
                          i > 20 ? masked(in[i].type->dtype == TC_bool, k)
                                 : ((double)(state >> 8) / (1 << 24) - 0.45) * 4);
         }
@@ -194,8 +194,8 @@ static bool every_node_has_a_kernel(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (node->op != TC_OP_const && node->op != TC_OP_while_loop && !tc_cpu_is_view(node) &&
-            !tc_cpu_kernel_for(g, node))
+        if (node->op != TC_OP_const && node->op != TC_OP_while_loop && !ti_cpu_is_view(node) &&
+            !ti_cpu_kernel_for(g, node))
             return false;
     }
     return true;
@@ -205,7 +205,7 @@ static tc_tensor *run(tc_ctx *ctx, tc_module *module)
 {
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, 1);
     ctx->reference_kernels = true;
-    CHECK(tc_exec_run(tc_exec_new(ctx, module), inputs(ctx, tc_main(module)), out) == TC_OK);
+    CHECK(ti_exec_run(ti_exec_new(ctx, module), inputs(ctx, ti_main(module)), out) == TC_OK);
     return out;
 }
 
@@ -214,7 +214,7 @@ static bool close_to(const tc_tensor *a, const tc_tensor *b)
     if (a->type != b->type)
         return false;
     for (int64_t i = 0; i < tc_type_count(a->type); i++) {
-        double x = tc_load_f64(*a, i), y = tc_load_f64(*b, i);
+        double x = ti_load_f64(*a, i), y = ti_load_f64(*b, i);
         if (!(fabs(x - y) <= 2e-5 * (1 + fabs(x))) && !(x != x && y != y) && x != y)
             return false;
     }
@@ -229,8 +229,8 @@ static char *with_results(tc_ctx *ctx, const char *text)
         n++;
     char *results = "%24";
     for (int i = 1; i < n; i++)
-        results = tc_text_format(&ctx->arena, "%s, %%%d", results, 24 + i);
-    return tc_text_format(&ctx->arena, "%s  %s = %s\n  return %%24\n}\n", head, results, text);
+        results = ti_text_format(&ctx->arena, "%s, %%%d", results, 24 + i);
+    return ti_text_format(&ctx->arena, "%s  %s = %s\n  return %%24\n}\n", head, results, text);
 }
 
 /* Written as a file and read again. */
@@ -238,11 +238,11 @@ static tc_module *written(tc_ctx *ctx, tc_module *module)
 {
     tc_module *back = NULL;
     tc_bytes bytes;
-    tc_memory memory = tc_plan_memory(ctx, module, NULL);
+    tc_memory memory = ti_plan_memory(ctx, module, NULL);
     tc_emit_method forward = {"forward", module, &memory, NULL, 0, false};
-    bool made = tc_emit_methods(ctx, &forward, 1, &bytes) == TC_OK &&
-                tc_read_pte(ctx, "written.pte", bytes, &back) == TC_OK &&
-                tc_verify(ctx, back) == TC_OK;
+    bool made = ti_emit_methods(ctx, &forward, 1, &bytes) == TC_OK &&
+                ti_read_pte(ctx, "written.pte", bytes, &back) == TC_OK &&
+                ti_verify(ctx, back) == TC_OK;
     return made ? back : NULL;
 }
 
@@ -250,11 +250,11 @@ static void try_text(tc_ctx *ctx, const char *all, const char *text)
 {
     tc_module *before = NULL, *after = NULL;
     tc_bytes bytes = {(const uint8_t *)all, strlen(all)};
-    bool read = tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &before) == TC_OK &&
-                tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &after) == TC_OK &&
-                tc_verify(ctx, before) == TC_OK;
-    bool made = read && tc_run_passes(ctx, after, "program", NULL) == TC_OK;
-    bool same = made && every_node_has_a_kernel(tc_main(after)) &&
+    bool read = ti_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &before) == TC_OK &&
+                ti_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &after) == TC_OK &&
+                ti_verify(ctx, before) == TC_OK;
+    bool made = read && ti_run_passes(ctx, after, "program", NULL) == TC_OK;
+    bool same = made && every_node_has_a_kernel(ti_main(after)) &&
                 close_to(run(ctx, before), run(ctx, after));
     tc_module *back = same ? written(ctx, after) : NULL;
     same = same && back && close_to(run(ctx, before), run(ctx, back));
@@ -313,24 +313,24 @@ static void try_broken(const char *text)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)}, file = {NULL, 0};
-    bool made = tc_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &module) == TC_OK &&
-                tc_verify(ctx, module) == TC_OK &&
-                tc_run_passes(ctx, module, "program", NULL) == TC_OK;
+    bool made = ti_parse(ctx, "case", bytes, (tc_bytes){NULL, 0}, &module) == TC_OK &&
+                ti_verify(ctx, module) == TC_OK &&
+                ti_run_passes(ctx, module, "program", NULL) == TC_OK;
     tc_memory memory = {0};
     if (made)
-        memory = tc_plan_memory(ctx, module, NULL);
+        memory = ti_plan_memory(ctx, module, NULL);
     tc_emit_method forward = {"forward", module, &memory, NULL, 0, false};
-    CHECK(made && tc_emit_methods(ctx, &forward, 1, &file) == TC_OK);
+    CHECK(made && ti_emit_methods(ctx, &forward, 1, &file) == TC_OK);
     int no_loop = 0, odd = 0, silent = 0;
     for (size_t i = 0; i < file.size; i++)
         for (int bit = 0; bit < 4; bit++) {
             tc_ctx *other = tc_ctx_new();
-            uint8_t *copy = tc_arena_copy(&other->arena, file.data, file.size);
+            uint8_t *copy = ti_arena_copy(&other->arena, file.data, file.size);
             copy[i] = (uint8_t)(copy[i] ^ 1 << bit);
             tc_module *back = NULL;
-            bool good = tc_read_pte(other, "broken.pte", (tc_bytes){copy, file.size}, &back) ==
+            bool good = ti_read_pte(other, "broken.pte", (tc_bytes){copy, file.size}, &back) ==
                             TC_OK &&
-                        tc_verify(other, back) == TC_OK;
+                        ti_verify(other, back) == TC_OK;
             const char *words = tc_diagnostics(other);
             no_loop += strstr(words, "that is not a loop as tosac writes it") != NULL;
             odd += strstr(words, "without an exit") || strstr(words, "without a copy");

@@ -17,57 +17,57 @@ static char folder[] = "/tmp/tosac-unit-XXXXXX";
 static const char *ramp(const char *name, const char *descr, int32_t rank, const int64_t *dim)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_npy_header(&out, descr, rank, dim);
-    int64_t n = tc_dims_count(rank, dim);
+    ti_buf_init(&out, &ctx->arena);
+    ti_npy_header(&out, descr, rank, dim);
+    int64_t n = ti_dims_count(rank, dim);
     for (int64_t i = 0; i < n; i++) {
         float f = (float)i;
         double d = (double)i + 0.1;
-        if (tc_text_eq(descr, "<f4"))
-            tc_buf_put(&out, &f, sizeof f);
-        else if (tc_text_eq(descr, "<f8"))
-            tc_buf_put(&out, &d, sizeof d);
+        if (ti_text_eq(descr, "<f4"))
+            ti_buf_put(&out, &f, sizeof f);
+        else if (ti_text_eq(descr, "<f8"))
+            ti_buf_put(&out, &d, sizeof d);
         else
-            tc_buf_put(&out, &i, sizeof i); /* <i8 */
+            ti_buf_put(&out, &i, sizeof i); /* <i8 */
     }
-    const char *path = tc_text_format(&ctx->arena, "%s/%s", folder, name);
-    CHECK(tc_file_write(ctx, path, (tc_bytes){out.data, out.size}) == TC_OK);
+    const char *path = ti_text_format(&ctx->arena, "%s/%s", folder, name);
+    CHECK(ti_file_write(ctx, path, (tc_bytes){out.data, out.size}) == TC_OK);
     return path;
 }
 
 static tc_graph *program(tc_dtype a, tc_dtype b)
 {
-    tc_graph *g = tc_graph_new(tc_module_new(ctx, "test"), "main");
-    tc_graph_input(g, tc_type_make(ctx, a, 2, (int64_t[]){1, 3}), "x");
+    tc_graph *g = ti_graph_new(ti_module_new(ctx, "test"), "main");
+    ti_graph_input(g, ti_type_make(ctx, a, 2, (int64_t[]){1, 3}), "x");
     if (b)
-        tc_graph_input(g, tc_type_make(ctx, b, 1, (int64_t[]){2}), "h");
+        ti_graph_input(g, ti_type_make(ctx, b, 1, (int64_t[]){2}), "h");
     return g;
 }
 
 static tc_data *open(const tc_graph *g, const char *a, const char *b)
 {
     tc_data *data;
-    return tc_read_data(ctx, g, (const char *[]){a, b}, b ? 2 : 1, &data) == TC_OK ? data : NULL;
+    return ti_read_data(ctx, g, (const char *[]){a, b}, b ? 2 : 1, &data) == TC_OK ? data : NULL;
 }
 
 static void test_samples(void)
 {
     tc_graph *g = program(TC_f32, TC_none);
-    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[0]));
+    tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0]));
     const float *v = in.data;
     int64_t extent;
     tc_data *data = open(g, ramp("one.npy", "<f4", 2, (int64_t[]){1, 3}), NULL);
-    CHECK(data && tc_data_samples(data) == 1 && tc_data_join(data, &extent) == TC_JOIN_NONE);
+    CHECK(data && ti_data_samples(data) == 1 && ti_data_join(data, &extent) == TC_JOIN_NONE);
     data = open(g, ramp("many.npy", "<f4", 2, (int64_t[]){5, 3}), NULL);
-    CHECK(data && tc_data_samples(data) == 5 && tc_data_join(data, &extent) == TC_JOIN_FIRST &&
+    CHECK(data && ti_data_samples(data) == 5 && ti_data_join(data, &extent) == TC_JOIN_FIRST &&
           extent == 1);
-    CHECK(data && tc_data_sample(data, 4, &in) == TC_OK && v[0] == 12 && v[2] == 14);
+    CHECK(data && ti_data_sample(data, 4, &in) == TC_OK && v[0] == 12 && v[2] == 14);
     data = open(g, ramp("axis.npy", "<f4", 3, (int64_t[]){2, 1, 3}), NULL);
-    CHECK(data && tc_data_samples(data) == 2 && tc_data_join(data, &extent) == TC_JOIN_NEW);
+    CHECK(data && ti_data_samples(data) == 2 && ti_data_join(data, &extent) == TC_JOIN_NEW);
     data = open(g, folder, NULL); /* axis, many, one */
-    CHECK(data && tc_data_samples(data) == 8);
-    CHECK(data && tc_data_sample(data, 6, &in) == TC_OK && v[0] == 12);
-    CHECK(data && tc_data_sample(data, 7, &in) == TC_OK && v[0] == 0);
+    CHECK(data && ti_data_samples(data) == 8);
+    CHECK(data && ti_data_sample(data, 6, &in) == TC_OK && v[0] == 12);
+    CHECK(data && ti_data_sample(data, 7, &in) == TC_OK && v[0] == 0);
     CHECK(!open(g, ramp("bad.npy", "<f4", 2, (int64_t[]){5, 4}), NULL));
     CHECK(!open(g, ramp("none.npy", "<f4", 3, (int64_t[]){0, 1, 3}), NULL));
 }
@@ -78,19 +78,19 @@ static void test_inputs(void)
     const char *x = ramp("x.npy", "<f4", 2, (int64_t[]){4, 3});
     tc_tensor in[2];
     for (size_t i = 0; i < 2; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
     tc_data *data = open(g, x, ramp("h.npy", "<i8", 2, (int64_t[]){4, 2}));
-    CHECK(data && tc_data_samples(data) == 4 && tc_data_sample(data, 3, in) == TC_OK);
+    CHECK(data && ti_data_samples(data) == 4 && ti_data_sample(data, 3, in) == TC_OK);
     CHECK(((float *)in[0].data)[0] == 9 && ((int32_t *)in[1].data)[1] == 7);
     data = open(g, x, ramp("h1.npy", "<i8", 1, (int64_t[]){2}));
-    CHECK(data && tc_data_samples(data) == 4 && tc_data_sample(data, 3, in) == TC_OK);
+    CHECK(data && ti_data_samples(data) == 4 && ti_data_sample(data, 3, in) == TC_OK);
     CHECK(((int32_t *)in[1].data)[1] == 1); /* the same for every sample */
     CHECK(!open(g, x, ramp("h3.npy", "<i8", 2, (int64_t[]){3, 2})));
     CHECK(!open(g, x, NULL));
     CHECK(!open(g, x, x));
-    tc_graph *none = tc_graph_new(tc_module_new(ctx, "test"), "main");
-    CHECK(tc_read_data(ctx, none, NULL, 0, &data) == TC_OK && tc_data_samples(data) == 1);
-    CHECK(tc_read_data(ctx, g, NULL, 0, &data) == TC_USAGE);
+    tc_graph *none = ti_graph_new(ti_module_new(ctx, "test"), "main");
+    CHECK(ti_read_data(ctx, none, NULL, 0, &data) == TC_OK && ti_data_samples(data) == 1);
+    CHECK(ti_read_data(ctx, g, NULL, 0, &data) == TC_USAGE);
 }
 
 /* Files of one folder, one for each input: by name where the names are the inputs', else in their
@@ -100,19 +100,19 @@ static void test_names(void)
     tc_graph *g = program(TC_f32, TC_i32);
     tc_tensor in[2];
     for (size_t i = 0; i < 2; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
-    const char *named = tc_text_format(&ctx->arena, "%s/named", folder);
-    const char *ordered = tc_text_format(&ctx->arena, "%s/ordered", folder);
-    CHECK(tc_folder_make(ctx, named) == TC_OK && tc_folder_make(ctx, ordered) == TC_OK);
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
+    const char *named = ti_text_format(&ctx->arena, "%s/named", folder);
+    const char *ordered = ti_text_format(&ctx->arena, "%s/ordered", folder);
+    CHECK(ti_folder_make(ctx, named) == TC_OK && ti_folder_make(ctx, ordered) == TC_OK);
     ramp("named/h.npy", "<i8", 2, (int64_t[]){2, 2});
     ramp("named/x.npy", "<f4", 2, (int64_t[]){2, 3});
     ramp("ordered/0.npy", "<f4", 2, (int64_t[]){2, 3});
     ramp("ordered/1.npy", "<i8", 2, (int64_t[]){2, 2});
     tc_data *data = open(g, named, NULL);
-    CHECK(data && tc_data_samples(data) == 2 && tc_data_sample(data, 1, in) == TC_OK);
+    CHECK(data && ti_data_samples(data) == 2 && ti_data_sample(data, 1, in) == TC_OK);
     CHECK(((float *)in[0].data)[0] == 3 && ((int32_t *)in[1].data)[0] == 2);
     data = open(g, ordered, NULL);
-    CHECK(data && tc_data_samples(data) == 2 && tc_data_sample(data, 0, in) == TC_OK);
+    CHECK(data && ti_data_samples(data) == 2 && ti_data_sample(data, 0, in) == TC_OK);
     CHECK(((float *)in[0].data)[2] == 2 && ((int32_t *)in[1].data)[1] == 1);
     ramp("ordered/2.npy", "<i8", 2, (int64_t[]){2, 2});
     CHECK(!open(g, ordered, NULL)); /* three files for two inputs */
@@ -136,33 +136,33 @@ static void test_conversion(void)
         tc_graph *g = program(row[i].to, TC_none);
         tc_data *data = open(g, row[i].from, NULL);
         CHECK((data != NULL) == row[i].opens);
-        tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[0]));
+        tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0]));
         CHECK(!data ||
-              (tc_data_sample(data, tc_data_samples(data) - 1, &in) == TC_OK) == row[i].reads);
+              (ti_data_sample(data, ti_data_samples(data) - 1, &in) == TC_OK) == row[i].reads);
     }
 }
 
 static void test_files(void)
 {
-    const char *path = tc_text_format(&ctx->arena, "%s/whole", folder);
+    const char *path = ti_text_format(&ctx->arena, "%s/whole", folder);
     tc_ctx *other = tc_ctx_new();
     tc_file *file;
-    CHECK(tc_file_create(other, path, &file) == TC_OK && tc_file_append(file, "abc", 3) == TC_OK);
+    CHECK(ti_file_create(other, path, &file) == TC_OK && ti_file_append(file, "abc", 3) == TC_OK);
     CHECK(access(path, F_OK) != 0);
     tc_ctx_free(other); /* never committed */
     const char **name;
     size_t n = 0;
-    CHECK(access(path, F_OK) != 0 && tc_folder_list(ctx, folder, &name, &n) == TC_OK);
+    CHECK(access(path, F_OK) != 0 && ti_folder_list(ctx, folder, &name, &n) == TC_OK);
     for (size_t i = 0; i < n; i++)
-        CHECK(!tc_text_ends(name[i], ".part"));
+        CHECK(!ti_text_ends(name[i], ".part"));
     tc_bytes back;
-    CHECK(tc_file_write(ctx, path, (tc_bytes){(const uint8_t *)"abcd", 4}) == TC_OK);
-    CHECK(tc_file_read(ctx, path, &back) == TC_OK && back.size == 4 &&
+    CHECK(ti_file_write(ctx, path, (tc_bytes){(const uint8_t *)"abcd", 4}) == TC_OK);
+    CHECK(ti_file_read(ctx, path, &back) == TC_OK && back.size == 4 &&
           memcmp(back.data, "abcd", 4) == 0);
-    CHECK(tc_file_read(ctx, folder, &back) != TC_OK);
-    CHECK(tc_file_read(ctx, "/nowhere/at/all", &back) != TC_OK);
-    CHECK(tc_folder_make(ctx, path) != TC_OK); /* a file is in the way */
-    CHECK(tc_folder_make(ctx, tc_text_format(&ctx->arena, "%s/a/b/", folder)) == TC_OK);
+    CHECK(ti_file_read(ctx, folder, &back) != TC_OK);
+    CHECK(ti_file_read(ctx, "/nowhere/at/all", &back) != TC_OK);
+    CHECK(ti_folder_make(ctx, path) != TC_OK); /* a file is in the way */
+    CHECK(ti_folder_make(ctx, ti_text_format(&ctx->arena, "%s/a/b/", folder)) == TC_OK);
 }
 
 /* The buffer takes what comes in; the output shows what it held before. */
@@ -170,18 +170,18 @@ static void test_state(void)
 {
     tc_graph *g = program(TC_f32, TC_none);
     const float start[3] = {7, 8, 9};
-    tc_val buffer = tc_graph_const(g, tc_type_of(g, g->in[0]), start, "buffer", NULL);
-    tc_graph_output(g, buffer);
-    tc_graph_mutate(g, buffer, g->in[0]);
-    tc_exec *exec = tc_exec_new(ctx, g->module);
+    tc_val buffer = ti_graph_const(g, ti_type_of(g, g->in[0]), start, "buffer", NULL);
+    ti_graph_output(g, buffer);
+    ti_graph_mutate(g, buffer, g->in[0]);
+    tc_exec *exec = ti_exec_new(ctx, g->module);
     float x[3] = {1, 2, 3};
-    tc_tensor in = {tc_type_of(g, g->in[0]), x}, out;
-    CHECK(tc_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 7);
+    tc_tensor in = {ti_type_of(g, g->in[0]), x}, out;
+    CHECK(ti_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 7);
     x[0] = 4;
-    CHECK(tc_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 1);
-    CHECK(tc_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 4);
-    tc_exec_reset(exec);
-    CHECK(tc_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 7);
+    CHECK(ti_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 1);
+    CHECK(ti_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 4);
+    ti_exec_reset(exec);
+    CHECK(ti_exec_run(exec, &in, &out) == TC_OK && ((float *)out.data)[0] == 7);
 }
 
 static void clean(void)

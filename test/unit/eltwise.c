@@ -25,7 +25,7 @@ static const tc_attr_div cut = {TC_div_mode_trunc}, down = {TC_div_mode_floor},
 static bool equal(tc_tensor t, const double *v)
 {
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
-        double x = tc_load_f64(t, i);
+        double x = ti_load_f64(t, i);
         if (x != v[i] && !(isnan(x) && isnan(v[i]))) {
             fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, x, v[i]);
             return false;
@@ -53,7 +53,7 @@ static void test_promotion(tc_ctx *ctx)
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         tc_type a = {.dtype = row[i].a, .rank = row[i].rank_a, .dim = {1}};
         tc_type b = {.dtype = row[i].b, .rank = row[i].rank_b, .dim = {1}};
-        CHECK(tc_promote((tc_tensor[]){{&a, NULL}, {NULL, NULL}, {&b, NULL}}, 3) == row[i].common);
+        CHECK(ti_promote((tc_tensor[]){{&a, NULL}, {NULL, NULL}, {&b, NULL}}, 3) == row[i].common);
     }
     GIVES(TWO(mul, NULL, NUMBERS(i32, 3, 5), NUMBER(f32, 0.5)), f32, 1.5, 2.5);
     GIVES(TWO(eq, NULL, NUMBERS(f16, 0.0999755859375), NUMBER(f32, 0.1)), bool, 1);
@@ -86,9 +86,9 @@ static void test_broadcast(tc_ctx *ctx)
                                 i = i * shape[a][axis] + (shape[a][axis] > 1 ? d[axis] : 0);
                                 k = k * shape[b][axis] + (shape[b][axis] > 1 ? d[axis] : 0);
                             }
-                            double p = tc_load_f64(x, i), q = tc_load_f64(y, k);
+                            double p = ti_load_f64(x, i), q = ti_load_f64(y, k);
                             wrong +=
-                                tc_load_f64(z, at) != p - q || tc_load_f64(w, at) != fmax(p, q);
+                                ti_load_f64(z, at) != p - q || ti_load_f64(w, at) != fmax(p, q);
                         }
             CHECK(wrong == 0 && at == tc_type_count(z.type));
         }
@@ -98,7 +98,7 @@ static void test_broadcast(tc_ctx *ctx)
     tc_tensor none = tensor_of(ctx, TC_f32, DIMS(0, 3), NULL);
     CHECK(has_dims(TWO(mul, NULL, none, NUMBERS(f32, 1, 2, 3)), DIMS(0, 3)));
     tc_tensor many = noise(ctx, TC_f32, DIMS(5000), 3), twice = TWO(add, &one, many, many);
-    CHECK(tc_load_f64(twice, 4999) == 2 * tc_load_f64(many, 4999));
+    CHECK(ti_load_f64(twice, 4999) == 2 * ti_load_f64(many, 4999));
 }
 
 static void test_integers(tc_ctx *ctx)
@@ -173,7 +173,7 @@ static void test_layouts(tc_ctx *ctx)
 
 static void test_complex(tc_ctx *ctx)
 {
-    tc_tensor x = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_c64, 1, (int64_t[]){1}));
+    tc_tensor x = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_c64, 1, (int64_t[]){1}));
     memcpy(x.data, (float[]){3, 4}, 8);
     const float *z = TWO(mul, NULL, x, x).data;
     CHECK(z[0] == -7 && z[1] == 24);

@@ -10,7 +10,7 @@
 
 static tc_tensor random_i8(tc_ctx *ctx, int rank, const int64_t *dim, int64_t lo)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, rank, dim));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i8, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         ((int8_t *)t.data)[i] = (int8_t)any(lo, 127);
     return t;
@@ -18,7 +18,7 @@ static tc_tensor random_i8(tc_ctx *ctx, int rank, const int64_t *dim, int64_t lo
 
 static tc_tensor one(tc_ctx *ctx, tc_dtype dtype, int64_t value)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 1, (int64_t[]){1}));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 1, (int64_t[]){1}));
     if (dtype == TC_i8)
         *(int8_t *)t.data = (int8_t)value;
     else
@@ -35,8 +35,8 @@ typedef struct scales {
 static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero)
 {
     scales s;
-    s.multiplier = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 1, &n));
-    s.shift = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 1, &n));
+    s.multiplier = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i32, 1, &n));
+    s.shift = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i8, 1, &n));
     bool lefts = any(0, 3) == 0;
     int32_t *m = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
     int32_t *sh = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
@@ -48,7 +48,7 @@ static scales random_scales(tc_ctx *ctx, int64_t n, tc_dtype dtype, int32_t zero
     for (int i = 0; i < 16; i++)
         sh[n + i] = 2;
     s.narrow = (tc_narrow){
-        m, sh, zero, (int32_t)tc_dtype_min(dtype), (int32_t)tc_dtype_max(dtype), dtype, NULL};
+        m, sh, zero, (int32_t)ti_dtype_min(dtype), (int32_t)ti_dtype_max(dtype), dtype, NULL};
     return s;
 }
 
@@ -57,12 +57,12 @@ static void rescaled(tc_ctx *ctx, tc_tensor acc, const scales *s, tc_tensor out)
 {
     tc_attr_tosa_rescale attr = {true, TC_rounding_single, true, false, false};
     tc_tensor zero_out =
-        tc_tensor_new(&ctx->arena, tc_type_make(ctx, out.type->dtype, 1, (int64_t[]){1}));
+        ti_tensor_new(&ctx->arena, ti_type_make(ctx, out.type->dtype, 1, (int64_t[]){1}));
     memset(zero_out.data, 0, 4);
     memcpy(zero_out.data, &s->narrow.zero, tc_dtypes[out.type->dtype].bytes);
     tc_tensor in[5] = {acc, s->multiplier, s->shift, one(ctx, TC_i32, 0), zero_out};
     tc_call call = {&attr, 5, 1, in, &out, &ctx->scratch, NULL};
-    tc_num_tosa_rescale(&call);
+    ti_num_tosa_rescale(&call);
 }
 
 static bool same(tc_tensor a, tc_tensor b)
@@ -104,39 +104,39 @@ static void try_conv(tc_ctx *ctx, bool depth)
     tc_tensor w = depth ? random_i8(ctx, 4, (int64_t[]){kh, kw, ic, 1}, -127)
                         : random_i8(ctx, 4, (int64_t[]){oc, kh, kw, ic}, -127);
     int64_t n_bias = any(0, 1) ? oc : 1;
-    tc_tensor bias = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 1, &n_bias));
+    tc_tensor bias = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i32, 1, &n_bias));
     for (int64_t i = 0; i < n_bias; i++)
         ((int32_t *)bias.data)[i] = (int32_t)any(-100000, 100000);
     int32_t zero = (int32_t)any(-128, 127);
     tc_tensor in[5] = {x, w, bias, one(ctx, TC_i8, zero), one(ctx, TC_i8, 0)};
     tc_tensor acc =
-        tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 4, (int64_t[]){n, oh, ow, oc}));
+        ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i32, 4, (int64_t[]){n, oh, ow, oc}));
     tc_call call = {&a, 5, 1, in, &acc, &ctx->scratch, NULL};
     if (depth)
-        tc_num_tosa_depthwise_conv2d(&call);
+        ti_num_tosa_depthwise_conv2d(&call);
     else
-        tc_num_tosa_conv2d(&call);
+        ti_num_tosa_conv2d(&call);
     static const tc_dtype dtypes[] = {TC_i8, TC_i16, TC_i32};
     tc_dtype dtype = dtypes[any(0, 2)];
     scales s = random_scales(ctx, oc, dtype, dtype == TC_i8 ? (int32_t)any(-128, 127) : 0);
     tc_tensor want =
-        tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, (int64_t[]){n, oh, ow, oc}));
+        ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 4, (int64_t[]){n, oh, ow, oc}));
     rescaled(ctx, acc, &s, want);
     if (dtype == TC_i8)
         activate(ctx, &s.narrow, want);
 
-    tc_tensor got = tc_tensor_new(&ctx->arena, acc.type),
-              got2 = tc_tensor_new(&ctx->arena, want.type);
+    tc_tensor got = ti_tensor_new(&ctx->arena, acc.type),
+              got2 = ti_tensor_new(&ctx->arena, want.type);
     if (depth) {
-        tc_depth8 *d = tc_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
-        tc_depth8_run(d, x.data, got.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
-        d = tc_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, &s.narrow);
-        tc_depth8_run(d, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
+        tc_depth8 *d = ti_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
+        ti_depth8_run(d, x.data, got.data, ti_arena_raw(&ctx->arena, ti_depth8_scratch(d)));
+        d = ti_depth8_new(ctx, &a, x.type, acc.type, w, bias, zero, &s.narrow);
+        ti_depth8_run(d, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_depth8_scratch(d)));
     } else {
-        tc_conv8 *c = tc_conv8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
-        tc_conv8_run(c, x.data, got.data, tc_arena_raw(&ctx->arena, tc_conv8_scratch(c)));
-        c = tc_conv8_new(ctx, &a, x.type, acc.type, w, bias, zero, &s.narrow);
-        tc_conv8_run(c, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_conv8_scratch(c)));
+        tc_conv8 *c = ti_conv8_new(ctx, &a, x.type, acc.type, w, bias, zero, NULL);
+        ti_conv8_run(c, x.data, got.data, ti_arena_raw(&ctx->arena, ti_conv8_scratch(c)));
+        c = ti_conv8_new(ctx, &a, x.type, acc.type, w, bias, zero, &s.narrow);
+        ti_conv8_run(c, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_conv8_scratch(c)));
     }
     CHECK(same(got, acc));
     CHECK(same(got2, want));
@@ -149,21 +149,21 @@ static void try_matmul(tc_ctx *ctx)
               b = random_i8(ctx, 3, (int64_t[]){n, c, w}, -128);
     int32_t za = (int32_t)any(-128, 127), zb = (int32_t)(any(0, 1) ? any(-128, 127) : 0);
     tc_tensor in[4] = {a, b, one(ctx, TC_i8, za), one(ctx, TC_i8, zb)};
-    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i32, 3, (int64_t[]){n, h, w}));
-    tc_tensor got = tc_tensor_new(&ctx->arena, want.type);
+    tc_tensor want = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i32, 3, (int64_t[]){n, h, w}));
+    tc_tensor got = ti_tensor_new(&ctx->arena, want.type);
     tc_call call = {NULL, 4, 1, in, &want, &ctx->scratch, NULL};
-    tc_num_tosa_matmul(&call);
-    tc_matmul8 *m = tc_matmul8_new(ctx, a.type, b.type, za, zb, NULL);
-    tc_matmul8_run(m, a.data, b.data, got.data,
-                   tc_arena_raw(&ctx->arena, tc_matmul8_scratch(m)));
+    ti_num_tosa_matmul(&call);
+    tc_matmul8 *m = ti_matmul8_new(ctx, a.type, b.type, za, zb, NULL);
+    ti_matmul8_run(m, a.data, b.data, got.data,
+                   ti_arena_raw(&ctx->arena, ti_matmul8_scratch(m)));
     CHECK(same(got, want));
     scales s = random_scales(ctx, w, TC_i8, (int32_t)any(-128, 127));
-    tc_tensor bytes = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 3, want.type->dim));
-    tc_tensor got2 = tc_tensor_new(&ctx->arena, bytes.type);
+    tc_tensor bytes = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i8, 3, want.type->dim));
+    tc_tensor got2 = ti_tensor_new(&ctx->arena, bytes.type);
     rescaled(ctx, want, &s, bytes);
-    m = tc_matmul8_new(ctx, a.type, b.type, za, zb, &s.narrow);
-    tc_matmul8_run(m, a.data, b.data, got2.data,
-                   tc_arena_raw(&ctx->arena, tc_matmul8_scratch(m)));
+    m = ti_matmul8_new(ctx, a.type, b.type, za, zb, &s.narrow);
+    ti_matmul8_run(m, a.data, b.data, got2.data,
+                   ti_arena_raw(&ctx->arena, ti_matmul8_scratch(m)));
     CHECK(same(got2, bytes));
 }
 
@@ -171,8 +171,8 @@ static void try_matmul(tc_ctx *ctx)
 static tc_narrow rescaled48(tc_ctx *ctx, tc_tensor acc, tc_tensor out)
 {
     int64_t n = acc.type->dim[acc.type->rank - 1], n_one = 1;
-    tc_tensor m = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 1, &n));
-    tc_tensor shift = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i8, 1, &n));
+    tc_tensor m = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i16, 1, &n));
+    tc_tensor shift = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i8, 1, &n));
     int32_t *wide_m = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
     int32_t *wide_s = tc_new_n(&ctx->arena, int32_t, (size_t)n + 16);
     for (int64_t i = 0; i < n + 16; i++) {
@@ -184,20 +184,20 @@ static tc_narrow rescaled48(tc_ctx *ctx, tc_tensor acc, tc_tensor out)
         }
     }
     tc_attr_tosa_rescale attr = {false, TC_rounding_single, true, false, false};
-    tc_tensor none48 = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 1, &n_one));
-    tc_tensor none16 = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 1, &n_one));
+    tc_tensor none48 = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i48, 1, &n_one));
+    tc_tensor none16 = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i16, 1, &n_one));
     memset(none48.data, 0, sizeof(int64_t));
     memset(none16.data, 0, sizeof(int16_t));
     tc_tensor in[5] = {acc, m, shift, none48, none16};
     tc_call call = {&attr, 5, 1, in, &out, &ctx->scratch, NULL};
-    tc_num_tosa_rescale(&call);
+    ti_num_tosa_rescale(&call);
     CHECK(!call.error);
     return (tc_narrow){wide_m, wide_s, 0, INT16_MIN, INT16_MAX, TC_i16, NULL};
 }
 
 static tc_tensor random_i16(tc_ctx *ctx, int rank, const int64_t *dim, bool full)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, rank, dim));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i16, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         ((int16_t *)t.data)[i] = (int16_t)(full ? INT16_MIN : any(INT16_MIN, INT16_MAX));
     return t;
@@ -222,36 +222,36 @@ static void try_conv16(tc_ctx *ctx, bool depth)
     for (int64_t i = 0; full && i < tc_type_count(w.type); i++)
         ((int8_t *)w.data)[i] = -127;
     int64_t *bias_dim = any(0, 1) ? &oc : &one_bias, scale = any(0, 1) ? 1000 : 1000000;
-    tc_tensor bias = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 1, bias_dim));
+    tc_tensor bias = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i48, 1, bias_dim));
     for (int64_t i = 0; i < *bias_dim; i++)
         ((int64_t *)bias.data)[i] = (int64_t)any(-100000, 100000) * scale;
     tc_tensor zero = random_i16(ctx, 1, &one_bias, false);
     memset(zero.data, 0, sizeof(int16_t));
     tc_tensor in[5] = {x, w, bias, zero, one(ctx, TC_i8, 0)};
     int64_t dim[4] = {1, oh, ow, oc};
-    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 4, dim));
-    tc_tensor narrow = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 4, dim));
-    tc_tensor got = tc_tensor_new(&ctx->arena, want.type),
-              got2 = tc_tensor_new(&ctx->arena, narrow.type);
+    tc_tensor want = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i48, 4, dim));
+    tc_tensor narrow = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i16, 4, dim));
+    tc_tensor got = ti_tensor_new(&ctx->arena, want.type),
+              got2 = ti_tensor_new(&ctx->arena, narrow.type);
     tc_call call = {&a, 5, 1, in, &want, &ctx->scratch, NULL};
     if (depth)
-        tc_num_tosa_depthwise_conv2d(&call);
+        ti_num_tosa_depthwise_conv2d(&call);
     else
-        tc_num_tosa_conv2d(&call);
+        ti_num_tosa_conv2d(&call);
     tc_narrow n = rescaled48(ctx, want, narrow);
     if (depth) {
-        tc_depth8 *d = tc_depth16_new(ctx, &a, x.type, want.type, w, bias, &n);
+        tc_depth8 *d = ti_depth16_new(ctx, &a, x.type, want.type, w, bias, &n);
         if (!d) { /* a bias past 32 bits */
             CHECK(scale == 1000000);
             return;
         }
-        tc_depth8_run(d, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_depth8_scratch(d)));
+        ti_depth8_run(d, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_depth8_scratch(d)));
     } else {
-        tc_conv16 *c = tc_conv16_new(ctx, &a, x.type, want.type, w, bias, NULL);
-        tc_conv16_run(c, x.data, got.data, tc_arena_raw(&ctx->arena, tc_conv16_scratch(c)));
+        tc_conv16 *c = ti_conv16_new(ctx, &a, x.type, want.type, w, bias, NULL);
+        ti_conv16_run(c, x.data, got.data, ti_arena_raw(&ctx->arena, ti_conv16_scratch(c)));
         CHECK(same(got, want));
-        c = tc_conv16_new(ctx, &a, x.type, want.type, w, bias, &n);
-        tc_conv16_run(c, x.data, got2.data, tc_arena_raw(&ctx->arena, tc_conv16_scratch(c)));
+        c = ti_conv16_new(ctx, &a, x.type, want.type, w, bias, &n);
+        ti_conv16_run(c, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_conv16_scratch(c)));
     }
     CHECK(same(got2, narrow));
 }
@@ -267,21 +267,21 @@ static void try_matmul16(tc_ctx *ctx)
     memset(zero.data, 0, sizeof(int16_t));
     tc_tensor in[4] = {a, b, zero, zero};
     int64_t dim[3] = {n, h, w};
-    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i48, 3, dim));
-    tc_tensor narrow = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_i16, 3, dim));
-    tc_tensor got = tc_tensor_new(&ctx->arena, want.type),
-              got2 = tc_tensor_new(&ctx->arena, narrow.type);
+    tc_tensor want = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i48, 3, dim));
+    tc_tensor narrow = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_i16, 3, dim));
+    tc_tensor got = ti_tensor_new(&ctx->arena, want.type),
+              got2 = ti_tensor_new(&ctx->arena, narrow.type);
     tc_call call = {NULL, 4, 1, in, &want, &ctx->scratch, NULL};
-    tc_num_tosa_matmul(&call);
+    ti_num_tosa_matmul(&call);
     tc_narrow s = rescaled48(ctx, want, narrow);
     tc_tensor unknown = {b.type, NULL};
-    tc_matmul16 *m = tc_matmul16_new(ctx, a.type, unknown, NULL);
-    tc_matmul16_run(m, a.data, b.data, got.data,
-                    tc_arena_raw(&ctx->arena, tc_matmul16_scratch(m)));
+    tc_matmul16 *m = ti_matmul16_new(ctx, a.type, unknown, NULL);
+    ti_matmul16_run(m, a.data, b.data, got.data,
+                    ti_arena_raw(&ctx->arena, ti_matmul16_scratch(m)));
     CHECK(same(got, want));
-    m = tc_matmul16_new(ctx, a.type, any(0, 1) ? b : unknown, &s);
-    tc_matmul16_run(m, a.data, b.data, got2.data,
-                    tc_arena_raw(&ctx->arena, tc_matmul16_scratch(m)));
+    m = ti_matmul16_new(ctx, a.type, any(0, 1) ? b : unknown, &s);
+    ti_matmul16_run(m, a.data, b.data, got2.data,
+                    ti_arena_raw(&ctx->arena, ti_matmul16_scratch(m)));
     CHECK(same(got2, narrow));
 }
 

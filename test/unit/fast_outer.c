@@ -42,7 +42,7 @@ static void try_add(int64_t n, int64_t k, int64_t m)
     roll();
     for (int n_pair = 1; n_pair <= 2; n_pair++) {
         plain_add(sum[0], row, n, k, m, pair, n_pair);
-        tc_outer_add(sum[1], row, n, k, m, pair, n_pair);
+        ti_outer_add(sum[1], row, n, k, m, pair, n_pair);
         CHECK(memcmp(sum[0], sum[1], sizeof sum[0]) == 0);
     }
 }
@@ -62,7 +62,7 @@ static void try_lanes(int64_t lanes, int64_t k, int64_t m)
     for (int half = 1; half >= 0; half--) {
         bool same = true;
         memcpy(sum[2], sum[1], sizeof sum[2]);
-        tc_outer_add_lanes(sum[2], lanes, k, m, number[0], number[1], step, apart, half);
+        ti_outer_add_lanes(sum[2], lanes, k, m, number[0], number[1], step, apart, half);
         for (int64_t i = 0; i < k; i++)
             for (int64_t j = half ? i : 0; j < k; j++)
                 same = same && memcmp(&sum[0][(i * k + j) * lanes], &sum[2][(i * k + j) * lanes],
@@ -86,7 +86,7 @@ static void try_gemm(tc_ctx *ctx, int64_t m, int64_t n, int64_t k)
             }
             sum[0][i * n + j] += total;
         }
-    tc_gemm_f32(&ctx->scratch, m, n, k, number[0], k, 1, number[1], 1, k, sum[1], n);
+    ti_gemm_f32(&ctx->scratch, m, n, k, number[0], k, 1, number[1], 1, k, sum[1], n);
     CHECK(memcmp(sum[0], sum[1], sizeof sum[0]) == 0);
 }
 

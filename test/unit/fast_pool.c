@@ -29,7 +29,7 @@ static void turn(const float *from, const int64_t *d, bool back, float *to)
 
 static tc_tensor random_f32(tc_ctx *ctx, int rank, const int64_t *dim)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_f32, rank, dim));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_f32, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         ((float *)t.data)[i] = number();
     return t;
@@ -56,7 +56,7 @@ static void try_max(tc_ctx *ctx)
     tc_tensor x = random_f32(ctx, 4, d), want = random_f32(ctx, 4, e);
     tc_attr_max_pool a = {{2, kernel}, {2, stride}, {2, pad}, {2, dilation}, false};
     tc_call call = {&a, 1, 1, &x, &want, &ctx->scratch, NULL};
-    tc_num_max_pool(&call);
+    ti_num_max_pool(&call);
     float *in = tc_new_n(&ctx->arena, float, (size_t)tc_type_count(x.type));
     float *out = tc_new_n(&ctx->arena, float, (size_t)tc_type_count(want.type));
     float *back = tc_new_n(&ctx->arena, float, (size_t)tc_type_count(want.type));
@@ -64,7 +64,7 @@ static void try_max(tc_ctx *ctx)
     tc_max_pool p = {TC_f32, d[0], d[2], d[3], d[1], e[2], e[3],
                      {kernel[0], kernel[1]}, {stride[0], stride[1]}, {pad[0], pad[1]},
                      {dilation[0], dilation[1]}};
-    tc_max_pool_run(&p, in, out);
+    ti_max_pool_run(&p, in, out);
     turn(out, e, true, back);
     CHECK(same(want, back));
 }
@@ -76,18 +76,18 @@ static void try_max_int(tc_ctx *ctx, tc_dtype dtype)
     int64_t pad[4] = {any(0, 1), 1, any(0, 1), 1}, e[4] = {d[0], 0, 0, d[3]};
     for (int i = 0; i < 2; i++)
         e[1 + i] = (d[1 + i] + pad[2 * i] + pad[2 * i + 1] - kernel[i]) / stride[i] + 1;
-    tc_tensor x = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, d));
+    tc_tensor x = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 4, d));
     for (size_t i = 0; i < tc_type_bytes(x.type); i++)
         ((uint8_t *)x.data)[i] = (uint8_t)any(0, 255);
-    tc_tensor want = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, 4, e));
-    tc_tensor got = tc_tensor_new(&ctx->arena, want.type);
+    tc_tensor want = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 4, e));
+    tc_tensor got = ti_tensor_new(&ctx->arena, want.type);
     tc_attr_tosa_max_pool a = {{2, kernel}, {2, stride}, {4, pad}, TC_nan_mode_propagate};
     tc_call call = {&a, 1, 1, &x, &want, &ctx->scratch, NULL};
-    tc_num_tosa_max_pool2d(&call);
+    ti_num_tosa_max_pool2d(&call);
     CHECK(!call.error);
     tc_max_pool p = {dtype, d[0], d[1], d[2], d[3], e[1], e[2],
                      {kernel[0], kernel[1]}, {stride[0], stride[1]}, {pad[0], pad[2]}, {1, 1}};
-    tc_max_pool_run(&p, x.data, got.data);
+    ti_max_pool_run(&p, x.data, got.data);
     CHECK(memcmp(want.data, got.data, tc_type_bytes(want.type)) == 0);
 }
 
@@ -98,12 +98,12 @@ static void try_prelu(tc_ctx *ctx)
     tc_tensor want = random_f32(ctx, 4, d);
     tc_tensor in[2] = {x, w};
     tc_call call = {NULL, 2, 1, in, &want, &ctx->scratch, NULL};
-    tc_num_prelu(&call);
+    ti_num_prelu(&call);
     size_t n = (size_t)tc_type_count(x.type), c = (size_t)d[1];
     float *turned = tc_new_n(&ctx->arena, float, n), *out = tc_new_n(&ctx->arena, float, n),
           *back = tc_new_n(&ctx->arena, float, n);
     turn(x.data, d, false, turned);
-    tc_prelu_run(turned, w.data, n / c, c, out);
+    ti_prelu_run(turned, w.data, n / c, c, out);
     turn(out, d, true, back);
     CHECK(same(want, back));
 }

@@ -17,13 +17,13 @@ static char folder[] = "/tmp/tosac-file-XXXXXX";
 
 static const char *in_folder(tc_ctx *ctx, const char *name)
 {
-    return tc_text_format(&ctx->arena, "%s/%s", folder, name);
+    return ti_text_format(&ctx->arena, "%s/%s", folder, name);
 }
 
 static bool written(const char *path, tc_bytes bytes)
 {
     tc_ctx *ctx = tc_ctx_new();
-    bool good = tc_file_write(ctx, path, bytes) == TC_OK;
+    bool good = ti_file_write(ctx, path, bytes) == TC_OK;
     fputs(tc_diagnostics(ctx), stderr);
     tc_ctx_free(ctx);
     return good;
@@ -40,7 +40,7 @@ static size_t entries(tc_ctx *ctx)
 {
     const char **name;
     size_t n = 0;
-    CHECK(tc_folder_list(ctx, folder, &name, &n) == TC_OK);
+    CHECK(ti_folder_list(ctx, folder, &name, &n) == TC_OK);
     return n;
 }
 
@@ -51,7 +51,7 @@ static void test_mapped(void)
     enum { LARGE = 1 << 20, SMALL = 1 << 12 };
     tc_ctx *ctx = tc_ctx_new();
     const char *path = in_folder(ctx, "mapped"), *other = in_folder(ctx, "small");
-    uint8_t *data = tc_arena_raw(&ctx->arena, LARGE);
+    uint8_t *data = ti_arena_raw(&ctx->arena, LARGE);
     for (size_t i = 0; i < LARGE; i++)
         data[i] = (uint8_t)(i * 7 + (i >> 12));
     put(path, (tc_bytes){data, LARGE});
@@ -60,15 +60,15 @@ static void test_mapped(void)
     tc_ctx_stats before = {.size = sizeof before}, after = {.size = sizeof after};
     tc_ctx_get_stats(ctx, &before);
     tc_bytes all, few;
-    CHECK(tc_file_read(ctx, path, &all) == TC_OK && all.size == LARGE);
+    CHECK(ti_file_read(ctx, path, &all) == TC_OK && all.size == LARGE);
     tc_ctx_get_stats(ctx, &after);
     CHECK(after.memory - before.memory < LARGE / 2);
     CHECK(memcmp(all.data, data, LARGE) == 0);
-    tc_mapped_forget(ctx, all.data + 100, LARGE - 200);
-    tc_mapped_forget(ctx, data, LARGE); /* not mapped: stays */
+    ti_mapped_forget(ctx, all.data + 100, LARGE - 200);
+    ti_mapped_forget(ctx, data, LARGE); /* not mapped: stays */
     CHECK(memcmp(all.data, data, LARGE) == 0 &&
           data[LARGE - 1] == (uint8_t)((LARGE - 1) * 7 + 255));
-    CHECK(tc_file_read(ctx, other, &few) == TC_OK && few.size == SMALL);
+    CHECK(ti_file_read(ctx, other, &few) == TC_OK && few.size == SMALL);
     CHECK(truncate(other, 0) == 0 && memcmp(few.data, data, SMALL) == 0);
     put(path, (tc_bytes){data, SMALL});
     CHECK(memcmp(all.data, data, LARGE) == 0);
@@ -83,20 +83,20 @@ static void test_cut(void)
     enum { SIZE = 1 << 20 };
     tc_ctx *ctx = tc_ctx_new();
     const char *path = in_folder(ctx, "cut");
-    uint8_t *data = tc_arena_raw(&ctx->arena, SIZE), part[16];
+    uint8_t *data = ti_arena_raw(&ctx->arena, SIZE), part[16];
     memset(data, 7, SIZE);
     put(path, (tc_bytes){data, SIZE});
     tc_bytes all;
     tc_input *in;
-    CHECK(tc_file_read(ctx, path, &all) == TC_OK && all.size == SIZE);
-    CHECK(tc_input_open(ctx, path, &in) == TC_OK && tc_input_size(in) == SIZE);
-    CHECK(tc_input_read(in, SIZE - sizeof part, sizeof part, part) == TC_OK && part[15] == 7);
+    CHECK(ti_file_read(ctx, path, &all) == TC_OK && all.size == SIZE);
+    CHECK(ti_input_open(ctx, path, &in) == TC_OK && ti_input_size(in) == SIZE);
+    CHECK(ti_input_read(in, SIZE - sizeof part, sizeof part, part) == TC_OK && part[15] == 7);
     CHECK(truncate(path, 4096) == 0);
     CHECK(all.data[SIZE - 1] == 7);
-    CHECK(tc_input_read(in, 0, sizeof part, part) == TC_OK);
-    CHECK(tc_input_read(in, SIZE - sizeof part, sizeof part, part) != TC_OK);
+    CHECK(ti_input_read(in, 0, sizeof part, part) == TC_OK);
+    CHECK(ti_input_read(in, SIZE - sizeof part, sizeof part, part) != TC_OK);
     CHECK(strstr(tc_diagnostics(ctx), "truncated while it was read"));
-    CHECK(tc_input_all(in, &all) != TC_OK);
+    CHECK(ti_input_all(in, &all) != TC_OK);
     tc_ctx_free(ctx);
 }
 
@@ -106,23 +106,23 @@ static void test_cut_samples(const char *name, bool fortran)
     tc_ctx *ctx = tc_ctx_new();
     const char *path = in_folder(ctx, name);
     const int64_t dim[] = {1000, 1000};
-    float *numbers = tc_arena_array(&ctx->arena, 1000 * 1000, sizeof *numbers, 64), x[2];
+    float *numbers = ti_arena_array(&ctx->arena, 1000 * 1000, sizeof *numbers, 64), x[2];
     numbers[1] = 5;
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_npy_header(&out, "<f4", 2, dim);
-    tc_buf_cstr(&out);
+    ti_buf_init(&out, &ctx->arena);
+    ti_npy_header(&out, "<f4", 2, dim);
+    ti_buf_cstr(&out);
     if (fortran)
         memcpy(strstr((char *)out.data + 10, "False"), "True ", 5);
-    tc_buf_put(&out, numbers, 1000 * 1000 * sizeof *numbers);
+    ti_buf_put(&out, numbers, 1000 * 1000 * sizeof *numbers);
     put(path, (tc_bytes){out.data, out.size});
     tc_npy *array;
     size_t n;
-    CHECK(tc_npy_open(ctx, path, &array, &n) == TC_OK && n == 1);
+    CHECK(ti_npy_open(ctx, path, &array, &n) == TC_OK && n == 1);
     if (!fortran)
-        CHECK(tc_npy_read(ctx, array, 0, 2, x) == TC_OK && x[1] == 5);
+        CHECK(ti_npy_read(ctx, array, 0, 2, x) == TC_OK && x[1] == 5);
     CHECK(truncate(path, 64 * 1024) == 0);
-    CHECK(tc_npy_read(ctx, array, 999 * 1000, 2, x) != TC_OK);
+    CHECK(ti_npy_read(ctx, array, 999 * 1000, 2, x) != TC_OK);
     CHECK(strstr(tc_diagnostics(ctx), "truncated while it was read"));
     tc_ctx_free(ctx);
 }
@@ -146,17 +146,17 @@ static void test_pipe(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     const char *path = in_folder(ctx, "pipe");
-    char *name = tc_text_copy(&ctx->arena, tc_str_of(path));
+    char *name = ti_text_copy(&ctx->arena, ti_str_of(path));
     pthread_t thread;
     tc_bytes all;
     CHECK(mkfifo(path, 0600) == 0);
     CHECK(pthread_create(&thread, NULL, feed, name) == 0);
-    CHECK(tc_file_read(ctx, path, &all) == TC_OK && all.size == 12);
+    CHECK(ti_file_read(ctx, path, &all) == TC_OK && all.size == 12);
     void *bad = NULL;
     CHECK(pthread_join(thread, &bad) == 0 && !bad);
-    CHECK(tc_file_read(ctx, path, &all) != TC_OK);
+    CHECK(ti_file_read(ctx, path, &all) != TC_OK);
     CHECK(strstr(tc_diagnostics(ctx), "not opened for writing"));
-    CHECK(tc_file_write(ctx, path, (tc_bytes){(const uint8_t *)"x", 1}) != TC_OK);
+    CHECK(ti_file_write(ctx, path, (tc_bytes){(const uint8_t *)"x", 1}) != TC_OK);
     tc_ctx_free(ctx);
 }
 
@@ -169,15 +169,15 @@ static void test_taken(void)
     tc_bytes one = {(const uint8_t *)"one", 3}, two = {(const uint8_t *)"two", 3}, back;
     put(path, one);
     CHECK(symlink(path, link) == 0 && linkat(AT_FDCWD, path, AT_FDCWD, twin, 0) == 0);
-    CHECK(tc_file_read(ctx, path, &back) == TC_OK);
-    CHECK(tc_file_write(ctx, path, two) == TC_USAGE);
-    CHECK(tc_file_write(ctx, link, two) == TC_USAGE);
-    CHECK(tc_file_write(ctx, twin, two) == TC_USAGE);
-    CHECK(tc_file_write(ctx, in_folder(ctx, "other"), two) == TC_OK);
+    CHECK(ti_file_read(ctx, path, &back) == TC_OK);
+    CHECK(ti_file_write(ctx, path, two) == TC_USAGE);
+    CHECK(ti_file_write(ctx, link, two) == TC_USAGE);
+    CHECK(ti_file_write(ctx, twin, two) == TC_USAGE);
+    CHECK(ti_file_write(ctx, in_folder(ctx, "other"), two) == TC_OK);
     tc_ctx_free(ctx);
     ctx = tc_ctx_new();
     path = in_folder(ctx, "model");
-    CHECK(tc_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "one", 3) == 0);
+    CHECK(ti_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "one", 3) == 0);
     tc_ctx_free(ctx);
 }
 
@@ -190,16 +190,16 @@ static void test_whole(void)
     put(path, old);
     size_t before = entries(ctx);
     tc_file *file;
-    CHECK(tc_file_create(writer, path, &file) == TC_OK);
-    CHECK(tc_file_append(file, "new", 3) == TC_OK);
+    CHECK(ti_file_create(writer, path, &file) == TC_OK);
+    CHECK(ti_file_append(file, "new", 3) == TC_OK);
     tc_ctx_free(writer); /* never committed */
     CHECK(entries(ctx) == before);
-    CHECK(tc_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "old", 3) == 0);
+    CHECK(ti_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "old", 3) == 0);
     writer = tc_ctx_new();
-    CHECK(tc_file_create(writer, path, &file) == TC_OK);
-    CHECK(tc_file_append(file, "new", 3) == TC_OK && tc_file_commit(file) == TC_OK);
+    CHECK(ti_file_create(writer, path, &file) == TC_OK);
+    CHECK(ti_file_append(file, "new", 3) == TC_OK && ti_file_commit(file) == TC_OK);
     CHECK(entries(ctx) == before);
-    CHECK(tc_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "new", 3) == 0);
+    CHECK(ti_file_read(ctx, path, &back) == TC_OK && memcmp(back.data, "new", 3) == 0);
     tc_ctx_free(writer);
     tc_ctx_free(ctx);
 }
@@ -218,7 +218,7 @@ static void test_together(void)
 {
     enum { THREADS = 4 };
     tc_ctx *ctx = tc_ctx_new();
-    char *path = tc_text_copy(&ctx->arena, tc_str_of(in_folder(ctx, "together")));
+    char *path = ti_text_copy(&ctx->arena, ti_str_of(in_folder(ctx, "together")));
     size_t before = entries(ctx);
     pthread_t thread[THREADS];
     tc_bytes back;
@@ -229,7 +229,7 @@ static void test_together(void)
         CHECK(pthread_join(thread[i], &bad) == 0 && !bad);
     }
     CHECK(entries(ctx) == before + 1);
-    CHECK(tc_file_read(ctx, path, &back) == TC_OK && back.size == 4);
+    CHECK(ti_file_read(ctx, path, &back) == TC_OK && back.size == 4);
     tc_ctx_free(ctx);
 }
 

@@ -49,7 +49,7 @@ static const char *made(const char *text, tc_attr_kind kind, const void *attr)
     tc_term out = {0};
     const char *wrong;
     s = (scribe){0};
-    if (!tc_formula_apply(&f, &out, &wrong))
+    if (!ti_formula_apply(&f, &out, &wrong))
         snprintf(answer, sizeof answer, "wrong at '%s'", wrong);
     else {
         snprintf(answer, sizeof answer, "%s%s", s.text, s.n ? " " : "");
@@ -113,7 +113,7 @@ static void the_table(void)
 {
     static const char zeros[256];
     for (int op = 0; op < TC_OP_COUNT; op++) {
-        tc_op_formula f = tc_formula_of((tc_op)op);
+        tc_op_formula f = ti_formula_of((tc_op)op);
         const char *text[] = {f.tosa, f.cpu};
         for (int i = 0; i < 2; i++) {
             bool read = !text[i] || strncmp(made(text[i], tc_ops[op].attr, zeros), "wrong", 5) != 0;

@@ -16,16 +16,16 @@
 /* Parse, infer, verify and run "graph @t() { body }"; the outputs, or NULL after a message. */
 static inline tc_tensor *graph_run(tc_ctx *ctx, const char *body, size_t *n)
 {
-    const char *text = tc_text_format(&ctx->arena, "graph @t() {\n%s}\n", body);
+    const char *text = ti_text_format(&ctx->arena, "graph @t() {\n%s}\n", body);
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
     tc_module *module;
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
-        tc_infer_missing(ctx, module) != TC_OK || tc_verify(ctx, module) != TC_OK)
+    if (ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        ti_infer_missing(ctx, module) != TC_OK || ti_verify(ctx, module) != TC_OK)
         return NULL;
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     *n = g->n_out;
-    return tc_eval(g, NULL, out, &ctx->arena) == TC_OK ? out : NULL;
+    return ti_eval(g, NULL, out, &ctx->arena) == TC_OK ? out : NULL;
 }
 
 /* Equal numbers; real ones may be `within` of each other, and NaN is NaN. */
@@ -34,10 +34,10 @@ static inline bool tensors_agree(tc_tensor a, tc_tensor b, double within)
     if (a.type != b.type)
         return false;
     int64_t n = tc_type_count(a.type);
-    if (!tc_is_float(a.type->dtype))
+    if (!ti_is_float(a.type->dtype))
         return !n || memcmp(a.data, b.data, tc_type_bytes(a.type)) == 0;
     for (int64_t i = 0; i < n; i++) {
-        double x = tc_load_f64(a, i), y = tc_load_f64(b, i);
+        double x = ti_load_f64(a, i), y = ti_load_f64(b, i);
         if (!(x == y || fabs(x - y) <= within || (x != x && y != y)))
             return false;
     }
@@ -57,9 +57,9 @@ static inline bool graph_agrees(const char *body, double within)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     else if (!good)
         for (size_t i = 0; i < n; i++) {
-            fprintf(stderr, "%s:", tc_type_text(&ctx->arena, out[i].type));
+            fprintf(stderr, "%s:", ti_type_text(&ctx->arena, out[i].type));
             for (int64_t k = 0; k < tc_type_count(out[i].type) && k < 32; k++)
-                fprintf(stderr, " %.9g", tc_load_f64(out[i], k));
+                fprintf(stderr, " %.9g", ti_load_f64(out[i], k));
             fprintf(stderr, "\n");
         }
     tc_ctx_free(ctx);

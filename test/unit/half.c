@@ -22,11 +22,11 @@ typedef struct format {
 #define FORMAT(name)                                                                               \
     static float decode_##name(uint32_t code)                                                      \
     {                                                                                              \
-        return tc_##name##_to_f32((TYPE)code);                                                     \
+        return ti_##name##_to_f32((TYPE)code);                                                     \
     }                                                                                              \
     static uint32_t encode_##name(float value)                                                     \
     {                                                                                              \
-        return tc_f32_to_##name(value);                                                            \
+        return ti_f32_to_##name(value);                                                            \
     }
 #define TYPE uint16_t
 FORMAT(f16)
@@ -37,11 +37,11 @@ FORMAT(e4m3)
 FORMAT(e5m2)
 static uint32_t wide_f16(double value)
 {
-    return tc_f64_to_f16(value);
+    return ti_f64_to_f16(value);
 }
 static uint32_t wide_bf16(double value)
 {
-    return tc_f64_to_bf16(value);
+    return ti_f64_to_bf16(value);
 }
 
 static const format formats[] = {
@@ -95,24 +95,24 @@ static void test_format(const format *f)
 
 static void test_specials(void)
 {
-    CHECK(isinf(tc_f16_to_f32(0x7c00)) && isnan(tc_f16_to_f32(0x7c01)));
-    CHECK(isinf(tc_e5m2_to_f32(0xfc)) && isnan(tc_e5m2_to_f32(0x7d)));
-    CHECK(isnan(tc_e4m3_to_f32(0x7f)) && isnan(tc_e4m3_to_f32(0xff)) &&
-          tc_e4m3_to_f32(0x7e) == 448);
-    CHECK(tc_f32_to_e4m3(464) == 0x7e && tc_f32_to_e4m3(465) == 0x7f);
-    CHECK(tc_f32_to_e4m3_sat(465) == 0x7e && tc_f32_to_e4m3_sat(-INFINITY) == 0xfe);
-    CHECK(tc_f32_to_e4m3_sat(NAN) == 0x7f && tc_f32_to_e4m3_sat(447) == 0x7e);
-    CHECK(tc_f32_to_e5m2(61439) == 0x7b && tc_f32_to_e5m2(61440) == 0x7c);
+    CHECK(isinf(ti_f16_to_f32(0x7c00)) && isnan(ti_f16_to_f32(0x7c01)));
+    CHECK(isinf(ti_e5m2_to_f32(0xfc)) && isnan(ti_e5m2_to_f32(0x7d)));
+    CHECK(isnan(ti_e4m3_to_f32(0x7f)) && isnan(ti_e4m3_to_f32(0xff)) &&
+          ti_e4m3_to_f32(0x7e) == 448);
+    CHECK(ti_f32_to_e4m3(464) == 0x7e && ti_f32_to_e4m3(465) == 0x7f);
+    CHECK(ti_f32_to_e4m3_sat(465) == 0x7e && ti_f32_to_e4m3_sat(-INFINITY) == 0xfe);
+    CHECK(ti_f32_to_e4m3_sat(NAN) == 0x7f && ti_f32_to_e4m3_sat(447) == 0x7e);
+    CHECK(ti_f32_to_e5m2(61439) == 0x7b && ti_f32_to_e5m2(61440) == 0x7c);
 }
 
 static void test_wrap(void)
 {
-    CHECK(tc_wrap(TC_i8, 200) == -56 && tc_wrap(TC_u8, -1) == 255 && tc_wrap(TC_i4, 9) == -7);
-    CHECK(tc_wrap(TC_bool, 256) == 1 && tc_wrap(TC_i48, INT64_C(1) << 47) == -(INT64_C(1) << 47));
-    CHECK(tc_int_of(TC_i32, -2.9) == -2 && tc_int_of(TC_u8, -1.5) == 255);
-    CHECK(tc_int_of(TC_i64, (double)NAN) == INT64_MIN && tc_int_of(TC_i32, 3e9) == INT32_MIN);
-    CHECK(tc_int_of(TC_i8, 300.0) == 44 && tc_int_of(TC_bool, (double)NAN) == 1);
-    CHECK(tc_int_of(TC_u64, 0x1.8p63) == (int64_t)0xc000000000000000);
+    CHECK(ti_wrap(TC_i8, 200) == -56 && ti_wrap(TC_u8, -1) == 255 && ti_wrap(TC_i4, 9) == -7);
+    CHECK(ti_wrap(TC_bool, 256) == 1 && ti_wrap(TC_i48, INT64_C(1) << 47) == -(INT64_C(1) << 47));
+    CHECK(ti_int_of(TC_i32, -2.9) == -2 && ti_int_of(TC_u8, -1.5) == 255);
+    CHECK(ti_int_of(TC_i64, (double)NAN) == INT64_MIN && ti_int_of(TC_i32, 3e9) == INT32_MIN);
+    CHECK(ti_int_of(TC_i8, 300.0) == 44 && ti_int_of(TC_bool, (double)NAN) == 1);
+    CHECK(ti_int_of(TC_u64, 0x1.8p63) == (int64_t)0xc000000000000000);
 }
 
 /* Small numbers survive every type, in runs and one by one. */
@@ -121,37 +121,37 @@ static void test_runs(tc_ctx *ctx)
     for (int d = 1; d < TC_DTYPE_COUNT; d++) {
         if (d == TC_bool)
             continue;
-        tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, (tc_dtype)d, 1, (int64_t[]){9}));
+        tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, (tc_dtype)d, 1, (int64_t[]){9}));
         float f[4] = {0, 1, 2, 7};
         double g[4];
         int64_t k[4];
-        tc_write_f32(t, 0, 9, (float[9]){0});
-        tc_write_f32(t, 3, 4, f);
-        tc_read_i64(t, 3, 4, k);
-        tc_write_i64(t, 4, 4, k);
-        tc_read_f64(t, 4, 4, g);
-        tc_write_f64(t, 5, 4, g);
-        tc_read_f32(t, 5, 4, f);
+        ti_write_f32(t, 0, 9, (float[9]){0});
+        ti_write_f32(t, 3, 4, f);
+        ti_read_i64(t, 3, 4, k);
+        ti_write_i64(t, 4, 4, k);
+        ti_read_f64(t, 4, 4, g);
+        ti_write_f64(t, 5, 4, g);
+        ti_read_f32(t, 5, 4, f);
         CHECK(f[0] == 0 && f[1] == 1 && f[2] == 2 && f[3] == 7);
-        CHECK(tc_load_f64(t, 8) == 7 && tc_load_i64(t, 7) == 2 && tc_load_f64(t, 2) == 0);
-        CHECK(tc_as_f32(&ctx->arena, t)[8] == 7 && tc_as_f64(&ctx->arena, t)[7] == 2);
+        CHECK(ti_load_f64(t, 8) == 7 && ti_load_i64(t, 7) == 2 && ti_load_f64(t, 2) == 0);
+        CHECK(ti_as_f32(&ctx->arena, t)[8] == 7 && ti_as_f64(&ctx->arena, t)[7] == 2);
     }
 }
 
 static void test_quant(tc_ctx *ctx)
 {
     tc_quant q = {1, 2, -127, 127, (double[]){0.5, 0.25}, (int64_t[]){-3, 0}};
-    const tc_type *plain = tc_type_make(ctx, TC_i8, 2, (int64_t[]){2, 2});
-    tc_tensor real = tc_tensor_new(&ctx->arena, tc_type_make(ctx, TC_f32, 2, (int64_t[]){2, 2}));
-    tc_tensor out = tc_tensor_new(&ctx->arena, tc_type_with(ctx, plain, &q));
+    const tc_type *plain = ti_type_make(ctx, TC_i8, 2, (int64_t[]){2, 2});
+    tc_tensor real = ti_tensor_new(&ctx->arena, ti_type_make(ctx, TC_f32, 2, (int64_t[]){2, 2}));
+    tc_tensor out = ti_tensor_new(&ctx->arena, ti_type_with(ctx, plain, &q));
     memcpy(real.data, (float[]){1.25f, 0.375f, -1000, 1000}, 16);
-    tc_quantize_into(real, out);
+    ti_quantize_into(real, out);
     const int8_t *code = out.data;
     CHECK(code[0] == -1 && code[1] == 2 && code[2] == -127 && code[3] == 127);
-    const float *back = tc_dequantized(ctx, &ctx->arena, out).data;
+    const float *back = ti_dequantized(ctx, &ctx->arena, out).data;
     CHECK(back[0] == 1 && back[1] == 0.5f && back[2] == -62 && back[3] == 31.75f);
     ((float *)real.data)[0] = NAN;
-    tc_quantize_into(real, out);
+    ti_quantize_into(real, out);
     CHECK(code[0] == 0); /* as PyTorch converts it */
 }
 

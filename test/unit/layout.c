@@ -31,19 +31,19 @@ static void reshapes(void)
     /* [1,c,h,w] stored channels last: h and w merge, c and h do not */
     tc_order p = order(4, (uint8_t[]){0, 3, 1, 2}), q;
     int64_t from[] = {1, 8, 4, 5};
-    CHECK(tc_order_reshape(&p, from, 3, (int64_t[]){1, 8, 20}, &q));
+    CHECK(ti_order_reshape(&p, from, 3, (int64_t[]){1, 8, 20}, &q));
     CHECK(q.at[0] == 0 && q.at[1] == 2 && q.at[2] == 1);
-    CHECK(!tc_order_reshape(&p, from, 3, (int64_t[]){1, 32, 5}, &q));
-    CHECK(!tc_order_reshape(&p, from, 1, (int64_t[]){160}, &q));
-    CHECK(tc_order_reshape(&p, from, 6, (int64_t[]){1, 2, 4, 1, 4, 5}, &q));
+    CHECK(!ti_order_reshape(&p, from, 3, (int64_t[]){1, 32, 5}, &q));
+    CHECK(!ti_order_reshape(&p, from, 1, (int64_t[]){160}, &q));
+    CHECK(ti_order_reshape(&p, from, 6, (int64_t[]){1, 2, 4, 1, 4, 5}, &q));
     int64_t wide[] = {1, 2, 4, 1, 4, 5}, stored[6];
-    tc_order_dims(&q, wide, stored);
+    ti_order_dims(&q, wide, stored);
     CHECK(stored[0] == 1 && stored[1] == 4 && stored[2] == 5 && stored[3] == 2 && stored[4] == 4);
     /* one position: a vector */
-    CHECK(tc_order_reshape(&p, (int64_t[]){1, 8, 1, 1}, 2, (int64_t[]){1, 8}, &q));
+    CHECK(ti_order_reshape(&p, (int64_t[]){1, 8, 1, 1}, 2, (int64_t[]){1, 8}, &q));
     CHECK(q.at[0] == 0 && q.at[1] == 1);
-    CHECK(tc_perm_is_reshape(4, (int64_t[]){1, 8, 1, 1}, (int64_t[]){0, 2, 3, 1}));
-    CHECK(!tc_perm_is_reshape(4, (int64_t[]){1, 8, 2, 1}, (int64_t[]){0, 2, 3, 1}));
+    CHECK(ti_perm_is_reshape(4, (int64_t[]){1, 8, 1, 1}, (int64_t[]){0, 2, 3, 1}));
+    CHECK(!ti_perm_is_reshape(4, (int64_t[]){1, 8, 2, 1}, (int64_t[]){0, 2, 3, 1}));
 }
 
 static tc_type dims(int rank, const int64_t *dim)
@@ -64,28 +64,28 @@ static void selections(void)
             split = dims(6, (int64_t[]){1, 4, 4, 7, 7, 5});
     tc_type grid = dims(6, (int64_t[]){1, 4, 7, 4, 7, 5}),
             plane = dims(4, (int64_t[]){1, 28, 28, 5});
-    tc_select s = tc_select_all(&windows), t;
+    tc_select s = ti_select_all(&windows), t;
     s.axis[0] = (tc_range){6, 1, 1}; /* window 1, 2 */
-    CHECK(tc_select_reshape(&s, &windows, &split, &t));
+    CHECK(ti_select_reshape(&s, &windows, &split, &t));
     CHECK(is_range(t.axis[1], 1, 1, 1) && is_range(t.axis[2], 2, 1, 1) &&
           is_range(t.axis[3], 0, 7, 1));
     tc_range swap = t.axis[2];
     t.axis[2] = t.axis[3];
     t.axis[3] = swap;
-    CHECK(tc_select_reshape(&t, &grid, &plane, &s));
+    CHECK(ti_select_reshape(&t, &grid, &plane, &s));
     CHECK(is_range(s.axis[1], 7, 7, 1) && is_range(s.axis[2], 14, 7, 1) &&
           is_range(s.axis[3], 0, 5, 1));
     /* one place of every patch: strided */
-    t = tc_select_all(&grid);
+    t = ti_select_all(&grid);
     t.axis[2] = (tc_range){3, 1, 1};
-    CHECK(tc_select_reshape(&t, &grid, &plane, &s));
+    CHECK(ti_select_reshape(&t, &grid, &plane, &s));
     CHECK(is_range(s.axis[1], 3, 4, 7) && is_range(s.axis[2], 0, 28, 1));
-    CHECK(tc_select_reshape(&s, &plane, &grid, &t));
+    CHECK(ti_select_reshape(&s, &plane, &grid, &t));
     CHECK(is_range(t.axis[1], 0, 4, 1) && is_range(t.axis[2], 3, 1, 1));
     /* a part of each of two factors is no range */
-    t = tc_select_all(&grid);
+    t = ti_select_all(&grid);
     t.axis[1].count = t.axis[2].count = 2;
-    CHECK(!tc_select_reshape(&t, &grid, &plane, &s));
+    CHECK(!ti_select_reshape(&t, &grid, &plane, &s));
 }
 
 /* ---- random graphs ---- */
@@ -100,33 +100,33 @@ typedef struct maker {
 static tc_val emit(maker *m, tc_op op, const void *attr, const tc_val *in, int n)
 {
     tc_node *node;
-    CHECK(tc_graph_emit(m->g, op, attr, in, n, 1, NULL, &node) == TC_OK);
+    CHECK(ti_graph_emit(m->g, op, attr, in, n, 1, NULL, &node) == TC_OK);
     return node->out[0];
 }
 
-static const tc_type *type_of(const maker *m, tc_val v) { return tc_type_of(m->g, v); }
+static const tc_type *type_of(const maker *m, tc_val v) { return ti_type_of(m->g, v); }
 
 static tc_val constant(maker *m, tc_dtype dtype, int rank, const int64_t *dim)
 {
-    const tc_type *type = tc_type_make(m->ctx, dtype, rank, dim);
-    int8_t *data = tc_arena_raw(&m->ctx->arena, tc_type_bytes(type));
+    const tc_type *type = ti_type_make(m->ctx, dtype, rank, dim);
+    int8_t *data = ti_arena_raw(&m->ctx->arena, tc_type_bytes(type));
     for (size_t i = 0; i < tc_type_bytes(type); i++)
         data[i] = (int8_t)dice(256);
-    return tc_graph_const(m->g, type, data, NULL, NULL);
+    return ti_graph_const(m->g, type, data, NULL, NULL);
 }
 
 static tc_val shape(maker *m, int n, const int64_t *v)
 {
     int64_t dim = n;
-    return tc_graph_const(m->g, tc_type_make(m->ctx, TC_shape, 1, &dim),
-                          tc_arena_copy(&m->ctx->arena, v, (size_t)n * sizeof *v), NULL, NULL);
+    return ti_graph_const(m->g, ti_type_make(m->ctx, TC_shape, 1, &dim),
+                          ti_arena_copy(&m->ctx->arena, v, (size_t)n * sizeof *v), NULL, NULL);
 }
 
 static tc_val single(maker *m, tc_dtype dtype, int64_t v)
 {
     int64_t one = 1;
-    const tc_type *type = tc_type_make(m->ctx, dtype, 1, &one);
-    return tc_graph_const(m->g, type, tc_arena_copy(&m->ctx->arena, &v, tc_dtypes[dtype].bytes),
+    const tc_type *type = ti_type_make(m->ctx, dtype, 1, &one);
+    return ti_graph_const(m->g, type, ti_arena_copy(&m->ctx->arena, &v, tc_dtypes[dtype].bytes),
                           NULL, NULL);
 }
 
@@ -140,7 +140,7 @@ static tc_val transpose(maker *m, tc_val x)
         perm[k] = i;
     }
     tc_attr_tosa_perms *a = tc_new(&m->ctx->arena, tc_attr_tosa_perms);
-    a->perms = tc_ints_copy(&m->ctx->arena, perm, rank);
+    a->perms = ti_ints_copy(&m->ctx->arena, perm, rank);
     return emit(m, TC_OP_tosa_transpose, a, &x, 1);
 }
 
@@ -157,12 +157,12 @@ static tc_val rescale(maker *m, tc_val x, tc_dtype to, int shift, bool per_chann
     tc_attr_tosa_rescale *a = tc_new(&m->ctx->arena, tc_attr_tosa_rescale);
     *a = (tc_attr_tosa_rescale){
         .scale32 = true, .rounding_mode = TC_rounding_single, .per_channel = per_channel};
-    tc_val in[] = {x, tc_graph_const(m->g, tc_type_make(m->ctx, TC_i32, 1, &n), mult, NULL, NULL),
-                   tc_graph_const(m->g, tc_type_make(m->ctx, TC_i8, 1, &n), sh, NULL, NULL),
+    tc_val in[] = {x, ti_graph_const(m->g, ti_type_make(m->ctx, TC_i32, 1, &n), mult, NULL, NULL),
+                   ti_graph_const(m->g, ti_type_make(m->ctx, TC_i8, 1, &n), sh, NULL, NULL),
                    single(m, t->dtype, 0), single(m, to, 0)};
-    tc_node *node = tc_graph_add(m->g, TC_OP_tosa_rescale, a, in, 5, 1, NULL);
-    m->g->val[node->out[0]]->type = tc_type_make(m->ctx, to, t->rank, t->dim);
-    CHECK(tc_node_infer(m->g, node) == TC_OK);
+    tc_node *node = ti_graph_add(m->g, TC_OP_tosa_rescale, a, in, 5, 1, NULL);
+    m->g->val[node->out[0]]->type = ti_type_make(m->ctx, to, t->rank, t->dim);
+    CHECK(ti_node_infer(m->g, node) == TC_OK);
     return node->out[0];
 }
 
@@ -170,7 +170,7 @@ static tc_val rescale(maker *m, tc_val x, tc_dtype to, int shift, bool per_chann
 static tc_val sum(maker *m, tc_val x, tc_val y)
 {
     const tc_type *t = type_of(m, x);
-    if (!tc_same_dims(t, type_of(m, y))) {
+    if (!ti_same_dims(t, type_of(m, y))) {
         int64_t dim[TC_MAX_RANK];
         for (int i = 0; i < t->rank; i++)
             dim[i] = dice(2) ? 1 : t->dim[i];
@@ -186,9 +186,9 @@ static tc_val window(maker *m, tc_val x)
     const tc_type *t = type_of(m, x);
     if (t->rank != 4)
         return transpose(m, x);
-    *a = (tc_attr_tosa_max_pool){.kernel = tc_ints_copy(&m->ctx->arena, (int64_t[]){2, 2}, 2),
-                                 .stride = tc_ints_copy(&m->ctx->arena, (int64_t[]){1, 1}, 2),
-                                 .pad = tc_ints_copy(&m->ctx->arena, (int64_t[]){1, 0, 1, 0}, 4),
+    *a = (tc_attr_tosa_max_pool){.kernel = ti_ints_copy(&m->ctx->arena, (int64_t[]){2, 2}, 2),
+                                 .stride = ti_ints_copy(&m->ctx->arena, (int64_t[]){1, 1}, 2),
+                                 .pad = ti_ints_copy(&m->ctx->arena, (int64_t[]){1, 0, 1, 0}, 4),
                                  .nan_mode = TC_nan_mode_propagate};
     return emit(m, TC_OP_tosa_max_pool2d, a, &x, 1);
 }
@@ -287,28 +287,28 @@ static tc_val step(maker *m)
 static void random_graph(uint64_t s)
 {
     maker m = {.ctx = tc_ctx_new()};
-    tc_module *module = tc_module_new(m.ctx, "random");
-    m.g = tc_graph_new(module, "main");
+    tc_module *module = ti_module_new(m.ctx, "random");
+    m.g = ti_graph_new(module, "main");
     seed = s;
     int64_t dim[] = {1 + dice(2), 1 + dice(5), 2 + dice(4), 1 + dice(5)};
-    const tc_type *type = tc_type_make(m.ctx, TC_i8, 4, dim);
+    const tc_type *type = ti_type_make(m.ctx, TC_i8, 4, dim);
     for (int i = 0; i < 2; i++)
-        m.pool[m.n_pool++] = tc_graph_input(m.g, type, NULL);
+        m.pool[m.n_pool++] = ti_graph_input(m.g, type, NULL);
     for (int i = 0; i < 14; i++) {
         tc_val v = step(&m);
         m.pool[m.n_pool++] = v;
     }
     for (int i = 0; i < 3; i++)
-        tc_graph_output(m.g, m.pool[m.n_pool - 1 - dice(4)]);
+        ti_graph_output(m.g, m.pool[m.n_pool - 1 - dice(4)]);
     tc_tensor in[2], before[3], after[3];
     for (int i = 0; i < 2; i++) {
-        in[i] = tc_tensor_new(&m.ctx->arena, type);
+        in[i] = ti_tensor_new(&m.ctx->arena, type);
         for (int64_t k = 0; k < tc_type_count(type); k++)
             ((int8_t *)in[i].data)[k] = (int8_t)dice(256);
     }
-    CHECK(tc_eval(m.g, in, before, &m.ctx->arena) == TC_OK);
-    bool good = tc_run_passes(m.ctx, module, "tosa", NULL) == TC_OK &&
-                tc_eval(m.g, in, after, &m.ctx->arena) == TC_OK;
+    CHECK(ti_eval(m.g, in, before, &m.ctx->arena) == TC_OK);
+    bool good = ti_run_passes(m.ctx, module, "tosa", NULL) == TC_OK &&
+                ti_eval(m.g, in, after, &m.ctx->arena) == TC_OK;
     for (int i = 0; good && i < 3; i++)
         good = before[i].type == after[i].type &&
                memcmp(before[i].data, after[i].data, tc_type_bytes(after[i].type)) == 0;

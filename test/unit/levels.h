@@ -28,8 +28,8 @@ static void try_level(tc_isa isa, void (*checks)(void))
     pid_t pid = fork();
     if (pid == 0) {
         check_passed = check_failed = 0;
-        setenv("TOSAC_ISA", tc_isa_name(isa), 1);
-        CHECK(tc_fast_isa() == isa);
+        setenv("TOSAC_ISA", ti_isa_name(isa), 1);
+        CHECK(ti_fast_isa() == isa);
         checks();
         count[0] = check_passed, count[1] = check_failed;
         exit(write(way[1], count, sizeof count) != (ssize_t)sizeof count);
@@ -42,14 +42,14 @@ static void try_level(tc_isa isa, void (*checks)(void))
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     check_passed += count[0];
     check_failed += count[1];
-    printf("%s: %d so far\n", tc_isa_name(isa), check_passed);
+    printf("%s: %d so far\n", ti_isa_name(isa), check_passed);
     fflush(stdout);
 }
 
 static void try_levels(void (*checks)(void))
 {
     for (int isa = 0; isa < TC_ISA_COUNT; isa++)
-        if (tc_isa_here((tc_isa)isa))
+        if (ti_isa_here((tc_isa)isa))
             try_level((tc_isa)isa, checks);
 }
 

@@ -44,29 +44,29 @@ static inline void lower_noise(tc_buf *out, const char *type, uint32_t seed)
     long count = 1;
     for (const char *p = dims + 1; *p && *p != ']'; p += *p == ',')
         count *= strtol(p, (char **)&p, 10);
-    tc_dtype dtype = tc_dtype_named((tc_str){type, (size_t)(dims - type)});
-    tc_buf_text(out, "[");
+    tc_dtype dtype = ti_dtype_named((tc_str){type, (size_t)(dims - type)});
+    ti_buf_text(out, "[");
     for (long i = 0; i < count; i++) {
         double v = dtype == TC_i4 ? (double)lower_dice(&seed, 15) - 7
                                   : (double)lower_dice(&seed, 255) - 127;
         if (dtype == TC_bool)
-            tc_buf_text(out, v > 0 ? "true" : "false");
+            ti_buf_text(out, v > 0 ? "true" : "false");
         else
-            tc_buf_printf(out, "%g", tc_is_float(dtype) ? v / 128 : dtype == TC_u8 ? v + 128 : v);
-        tc_buf_text(out, i + 1 < count ? ", " : "]");
+            ti_buf_printf(out, "%g", ti_is_float(dtype) ? v / 128 : dtype == TC_u8 ? v + 128 : v);
+        ti_buf_text(out, i + 1 < count ? ", " : "]");
     }
 }
 
 static inline tc_bytes lower_expand(tc_ctx *ctx, const char *text)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
+    ti_buf_init(&out, &ctx->arena);
     uint32_t seed = 7;
     for (const char *mark; (mark = strstr(text, "const ? : ")); text = mark + 7) {
-        tc_buf_put(&out, text, (size_t)(mark - text) + 6);
+        ti_buf_put(&out, text, (size_t)(mark - text) + 6);
         lower_noise(&out, mark + 10, seed += 1000);
     }
-    tc_buf_text(&out, text);
+    ti_buf_text(&out, text);
     return (tc_bytes){out.data, out.size};
 }
 
@@ -85,20 +85,20 @@ static inline void lower_fill(tc_tensor t, bool ends, uint32_t *seed)
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
         double u = ends ? (double)lower_dice(seed, 2) : (double)lower_dice(seed, 65536) / 65535;
         if (t.type->dtype == TC_bool)
-            tc_store_i64(t, i, u > 0.5);
-        else if (tc_is_float(t.type->dtype))
-            tc_store_f64(t, i,
+            ti_store_i64(t, i, u > 0.5);
+        else if (ti_is_float(t.type->dtype))
+            ti_store_f64(t, i,
                          lower_plain.float_lo + u * (lower_plain.float_hi - lower_plain.float_lo));
         else
-            tc_store_i64(t, i, lo + (int64_t)floor(u * (double)(hi - lo) + 0.5));
+            ti_store_i64(t, i, lo + (int64_t)floor(u * (double)(hi - lo) + 0.5));
     }
 }
 
 static inline tc_module *lower_parse(tc_ctx *ctx, tc_bytes text)
 {
     tc_module *module;
-    bool good = tc_parse(ctx, "t.ir", text, (tc_bytes){NULL, 0}, &module) == TC_OK &&
-                tc_infer_missing(ctx, module) == TC_OK && tc_verify(ctx, module) == TC_OK;
+    bool good = ti_parse(ctx, "t.ir", text, (tc_bytes){NULL, 0}, &module) == TC_OK &&
+                ti_infer_missing(ctx, module) == TC_OK && ti_verify(ctx, module) == TC_OK;
     return good ? module : NULL;
 }
 
@@ -108,10 +108,10 @@ static inline tc_module *lower_module(tc_ctx *ctx, const char *target, tc_bytes 
 {
     tc_module *module = lower_parse(ctx, text);
     tc_target parsed;
-    bool good = module && tc_target_parse(ctx, target, &parsed) == TC_OK &&
-                tc_lower_graph(ctx, tc_main(module), &parsed, NULL) == TC_OK &&
-                tc_run_passes(ctx, module, "remove-dead-code", NULL) == TC_OK &&
-                tc_verify_tosa(ctx, module, target) == TC_OK;
+    bool good = module && ti_target_parse(ctx, target, &parsed) == TC_OK &&
+                ti_lower_graph(ctx, ti_main(module), &parsed, NULL) == TC_OK &&
+                ti_run_passes(ctx, module, "remove-dead-code", NULL) == TC_OK &&
+                ti_verify_tosa(ctx, module, target) == TC_OK;
     return good ? module : NULL;
 }
 
@@ -123,26 +123,26 @@ static inline double lower_distance(tc_tensor a, tc_tensor b)
         return HUGE_VAL;
     double most = 0, top = 1e-30;
     for (int64_t i = 0; i < tc_type_count(a.type); i++) {
-        double x = tc_load_f64(a, i), y = tc_load_f64(b, i);
+        double x = ti_load_f64(a, i), y = ti_load_f64(b, i);
         if (x == y || (x != x && y != y))
             continue;
         most = fmax(most, x != x || y != y ? HUGE_VAL : fabs(x - y));
         top = fmax(top, fabs(x));
     }
-    return tc_is_float(a.type->dtype) ? most / top : most;
+    return ti_is_float(a.type->dtype) ? most / top : most;
 }
 
 static inline void lower_show(tc_ctx *ctx, const tc_module *module, tc_tensor before,
                               tc_tensor after)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_print(module, &(tc_print_options){false, NULL}, &text);
+    ti_buf_init(&text, &ctx->arena);
+    ti_print(module, &(tc_print_options){false, NULL}, &text);
     fprintf(stderr, "%.*s", (int)(text.size < 6000 ? text.size : 6000), text.data);
     for (int64_t i = 0, shown = 0; i < tc_type_count(before.type) && shown < 8; i++)
-        if (tc_load_f64(before, i) != tc_load_f64(after, i) && ++shown)
-            fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, tc_load_f64(after, i),
-                    tc_load_f64(before, i));
+        if (ti_load_f64(before, i) != ti_load_f64(after, i) && ++shown)
+            fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, ti_load_f64(after, i),
+                    ti_load_f64(before, i));
 }
 
 /* The largest difference over a few runs; -1 when the graph could not be lowered or run. */
@@ -152,7 +152,7 @@ static inline double lower_trial(tc_ctx *ctx, const char *target, const char *te
     tc_module *typed = lower_parse(ctx, full), *tosa = lower_module(ctx, target, full);
     if (!typed || !tosa)
         return -1;
-    const tc_graph *g = tc_main(typed);
+    const tc_graph *g = ti_main(typed);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
               *before = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
               *after = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
@@ -160,11 +160,11 @@ static inline double lower_trial(tc_ctx *ctx, const char *target, const char *te
     double most = 0;
     for (int run = 0; run < 4; run++) {
         for (size_t i = 0; i < g->n_in; i++) {
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
             lower_fill(in[i], run == 3, &seed);
         }
-        if (tc_eval(tc_main(typed), in, before, &ctx->arena) != TC_OK ||
-            tc_eval(tc_main(tosa), in, after, &ctx->arena) != TC_OK)
+        if (ti_eval(ti_main(typed), in, before, &ctx->arena) != TC_OK ||
+            ti_eval(ti_main(tosa), in, after, &ctx->arena) != TC_OK)
             return -1;
         for (size_t i = 0; i < g->n_out; i++) {
             double d = lower_distance(before[i], after[i]);
@@ -207,8 +207,8 @@ static inline int lower_count(const char *target, tc_op op, const char *text)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = lower_module(ctx, target, lower_expand(ctx, text));
     int n = module ? 0 : -1;
-    for (size_t k = 0; module && k < tc_main(module)->n_node; k++)
-        n += tc_main(module)->node[k]->op == op;
+    for (size_t k = 0; module && k < ti_main(module)->n_node; k++)
+        n += ti_main(module)->node[k]->op == op;
     tc_ctx_free(ctx);
     return n;
 }

@@ -145,13 +145,13 @@ static void factors(void)
     CHECK(lower_count(INT, TC_OP_tosa_rescale, equal) == 3);
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = lower_module(ctx, INT, lower_expand(ctx, equal));
-    const tc_graph *g = tc_main(m);
+    const tc_graph *g = ti_main(m);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_tosa_add)
             for (int i = 0; i < 2; i++) {
-                const tc_node *rescale = tc_def(g, g->node[k]->in[i]);
-                CHECK(tc_load_i64(tc_tensor_of(g, rescale->in[1]), 0) == 1 << 30);
-                CHECK(tc_load_i64(tc_tensor_of(g, rescale->in[2]), 0) == 30);
+                const tc_node *rescale = ti_def(g, g->node[k]->in[i]);
+                CHECK(ti_load_i64(ti_tensor_of(g, rescale->in[1]), 0) == 1 << 30);
+                CHECK(ti_load_i64(ti_tensor_of(g, rescale->in[2]), 0) == 30);
             }
     tc_ctx_free(ctx);
 }

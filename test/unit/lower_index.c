@@ -117,7 +117,7 @@ static void place_by_choice(void)
     tc_bytes bytes = {(const uint8_t *)text, sizeof text - 1};
     tc_module *before = lower_parse(ctx, bytes), *after = lower_parse(ctx, bytes);
     bool good = before && after &&
-                tc_run_passes(ctx, after, "replace-selects,remove-dead-code", NULL) == TC_OK;
+                ti_run_passes(ctx, after, "replace-selects,remove-dead-code", NULL) == TC_OK;
     CHECK(good);
     lower_plain.int_lo = 0;
     lower_plain.int_hi = 3;
@@ -125,11 +125,11 @@ static void place_by_choice(void)
     for (int run = 0; good && run < 8; run++) {
         tc_tensor in[3], x[1], y[1];
         for (size_t i = 0; i < 3; i++) {
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(before), tc_main(before)->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(before), ti_main(before)->in[i]));
             lower_fill(in[i], false, &seed);
         }
-        CHECK(tc_eval(tc_main(before), in, x, &ctx->arena) == TC_OK &&
-              tc_eval(tc_main(after), in, y, &ctx->arena) == TC_OK &&
+        CHECK(ti_eval(ti_main(before), in, x, &ctx->arena) == TC_OK &&
+              ti_eval(ti_main(after), in, y, &ctx->arena) == TC_OK &&
               lower_distance(x[0], y[0]) == 0);
     }
     tc_ctx_free(ctx);

@@ -9,12 +9,12 @@ static const char *text_of(tc_ctx *ctx, const char *inputs, int64_t n, int code,
                            const char *body)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_buf_printf(&out, "graph @t(%s) {\n  %%1 = const [", inputs);
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_printf(&out, "graph @t(%s) {\n  %%1 = const [", inputs);
     for (int64_t i = 0; i < n; i++)
-        tc_buf_printf(&out, i + 1 < n ? "%d, " : "%d", code);
-    tc_buf_printf(&out, "] : %s\n%s}\n", type, body);
-    tc_buf_put(&out, "", 1);
+        ti_buf_printf(&out, i + 1 < n ? "%d, " : "%d", code);
+    ti_buf_printf(&out, "] : %s\n%s}\n", type, body);
+    ti_buf_put(&out, "", 1);
     return (const char *)out.data;
 }
 

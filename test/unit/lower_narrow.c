@@ -10,18 +10,18 @@ static int small_nodes(const char *target, tc_op op, const char *text)
               *after = lower_parse(ctx, lower_expand(ctx, text));
     tc_target parsed;
     int n = -1;
-    if (!before || !after || tc_target_parse(ctx, target, &parsed) != TC_OK ||
-        tc_lower_narrow(ctx, after, &parsed) != TC_OK || tc_verify(ctx, after) != TC_OK)
+    if (!before || !after || ti_target_parse(ctx, target, &parsed) != TC_OK ||
+        ti_lower_narrow(ctx, after, &parsed) != TC_OK || ti_verify(ctx, after) != TC_OK)
         goto done;
-    tc_graph *g = tc_main(after);
+    tc_graph *g = ti_main(after);
     tc_tensor in[4], x[4], y[4];
     uint32_t seed = 3;
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         lower_fill(in[i], false, &seed);
     }
-    if (tc_eval(tc_main(before), in, x, &ctx->arena) != TC_OK ||
-        tc_eval(g, in, y, &ctx->arena) != TC_OK)
+    if (ti_eval(ti_main(before), in, x, &ctx->arena) != TC_OK ||
+        ti_eval(g, in, y, &ctx->arena) != TC_OK)
         goto done;
     for (size_t i = 0; i < g->n_out; i++)
         if (lower_distance(x[i], y[i]) != 0)
@@ -29,10 +29,10 @@ static int small_nodes(const char *target, tc_op op, const char *text)
     n = 0;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; g->node[k]->op == op && i < g->node[k]->n_in; i++)
-            n += tc_type_of(g, g->node[k]->in[i])->dtype == TC_i32;
+            n += ti_type_of(g, g->node[k]->in[i])->dtype == TC_i32;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; g->node[k]->op == op && i < g->node[k]->n_out; i++)
-            n += tc_type_of(g, g->node[k]->out[i])->dtype == TC_i32;
+            n += ti_type_of(g, g->node[k]->out[i])->dtype == TC_i32;
 done:
     if (n < 0)
         fprintf(stderr, "%s", tc_diagnostics(ctx));

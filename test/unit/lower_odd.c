@@ -20,7 +20,7 @@ static const tc_type *with_domain(tc_ctx *ctx, const tc_type *t, double scale, i
     stored.dtype = TC_i8;
     tc_quant q = {-1, 1, -128, 127, &scale, &zero};
     stored.quant = &q;
-    return tc_type_intern(ctx, &stored);
+    return ti_type_intern(ctx, &stored);
 }
 
 /* Extents that agree mostly, small plain numbers; places from 0 to 3. */
@@ -30,8 +30,8 @@ static tc_tensor operand(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *p
     for (int i = 0; i < rank; i++)
         dim[i] = draw(10) ? pool[draw(2)] : 1 + (int64_t)draw(5);
     tc_tensor t = noise(ctx, dtype, rank, dim, (uint32_t)draw(1000));
-    for (int64_t i = 0; tc_is_int(dtype) && draw(2) && i < tc_type_count(t.type); i++)
-        tc_store_i64(t, i, (int64_t)draw((uint64_t)pool[0]));
+    for (int64_t i = 0; ti_is_int(dtype) && draw(2) && i < tc_type_count(t.type); i++)
+        ti_store_i64(t, i, (int64_t)draw((uint64_t)pool[0]));
     return t;
 }
 
@@ -49,10 +49,10 @@ static bool build(tc_ctx *ctx, tc_op op, const kind *k, program *p)
     int rank = 1 + (int)draw(5), most = info->max_in == TC_ANY ? 6 : info->max_in;
     int n_in = info->min_in + (int)draw((uint64_t)(most - info->min_in) + 1);
     int n_out = info->n_out == TC_ANY ? 1 + (int)draw(3) : info->n_out;
-    char *record = tc_arena_array(&ctx->arena, 1, tc_attrs[info->attr].size + 1, 16);
+    char *record = ti_arena_array(&ctx->arena, 1, tc_attrs[info->attr].size + 1, 16);
     for (int i = 0; i < tc_attrs[info->attr].n_field; i++)
         fill(ctx, &tc_attrs[info->attr].field[i], rank > 2 ? rank - 2 : 1, record);
-    p->g = tc_graph_new(tc_module_new(ctx, "test"), "main");
+    p->g = ti_graph_new(ti_module_new(ctx, "test"), "main");
     tc_val val[16];
     size_t n = 0;
     for (int i = 0; i < n_in; i++) {
@@ -62,13 +62,13 @@ static bool build(tc_ctx *ctx, tc_op op, const kind *k, program *p)
             t = operand(ctx, TC_i8, t.type->rank, t.type->dim),
             t.type = with_domain(ctx, t.type, 0.05, (int64_t)draw(9) - 4);
         bool constant = draw(3) == 0;
-        val[i] = constant ? tc_graph_const(p->g, t.type, t.data, NULL, NULL)
-                          : tc_graph_input(p->g, t.type, NULL);
+        val[i] = constant ? ti_graph_const(p->g, t.type, t.data, NULL, NULL)
+                          : ti_graph_input(p->g, t.type, NULL);
         if (!constant)
             p->in[n++] = t;
     }
-    p->node = tc_graph_add(p->g, op, record, val, n_in, n_out, NULL);
-    if (tc_node_infer(p->g, p->node) != TC_OK)
+    p->node = ti_graph_add(p->g, op, record, val, n_in, n_out, NULL);
+    if (ti_node_infer(p->g, p->node) != TC_OK)
         return false;
     bool moves = info->traits & T_MOVES;
     for (int i = 0; i < n_out; i++) {
@@ -76,15 +76,15 @@ static bool build(tc_ctx *ctx, tc_op op, const kind *k, program *p)
         if (k->quantized && v->type->dtype == TC_f32)
             v->type =
                 moves ? with_domain(ctx, v->type, 0.05, 0) : with_domain(ctx, v->type, 0.08, 5);
-        tc_graph_output(p->g, p->node->out[i]);
+        ti_graph_output(p->g, p->node->out[i]);
     }
-    return tc_verify(ctx, p->g->module) == TC_OK;
+    return ti_verify(ctx, p->g->module) == TC_OK;
 }
 
 static bool finite(tc_tensor t)
 {
-    for (int64_t i = 0; tc_is_float(t.type->dtype) && i < tc_type_count(t.type); i++)
-        if (!(fabs(tc_load_f64(t, i)) < 1e30))
+    for (int64_t i = 0; ti_is_float(t.type->dtype) && i < tc_type_count(t.type); i++)
+        if (!(fabs(ti_load_f64(t, i)) < 1e30))
             return false;
     return true;
 }
@@ -94,11 +94,11 @@ static bool agree(tc_tensor a, tc_tensor b)
 {
     double top = 1e-3, most = 0;
     for (int64_t i = 0; i < tc_type_count(a.type); i++) {
-        most = fmax(most, fabs(tc_load_f64(a, i) - tc_load_f64(b, i)));
-        top = fmax(top, fabs(tc_load_f64(a, i)));
+        most = fmax(most, fabs(ti_load_f64(a, i) - ti_load_f64(b, i)));
+        top = fmax(top, fabs(ti_load_f64(a, i)));
     }
-    double within = tc_is_float(a.type->dtype) ? top * 2e-5 : a.type->quant ? 1 : 0;
-    return a.type->dtype == b.type->dtype && tc_same_dims(a.type, b.type) && most <= within;
+    double within = ti_is_float(a.type->dtype) ? top * 2e-5 : a.type->quant ? 1 : 0;
+    return a.type->dtype == b.type->dtype && ti_same_dims(a.type, b.type) && most <= within;
 }
 
 /* What the operator makes of real numbers is finite: codes do not show it. */
@@ -106,10 +106,10 @@ static bool is_tame(tc_ctx *ctx, const program *p)
 {
     tc_tensor in[16], out[4];
     for (int i = 0, n = 0; i < p->node->n_in; i++) {
-        tc_tensor t = tc_tensor_of(p->g, p->node->in[i]);
+        tc_tensor t = ti_tensor_of(p->g, p->node->in[i]);
         in[i] = t.data ? t : p->in[n++];
         if (in[i].type->quant)
-            in[i] = tc_dequantized(ctx, &ctx->arena, in[i]);
+            in[i] = ti_dequantized(ctx, &ctx->arena, in[i]);
     }
     bool good =
         run_op(ctx, p->node->op, p->node->attr, in, p->node->n_in, out, p->node->n_out) == TC_OK;
@@ -137,18 +137,18 @@ static bool same_after(tc_ctx *ctx, program *p, const tc_target *target)
     const char *why;
     size_t n = p->g->n_out;
     tc_op op = p->node->op;
-    bool good = is_tame(ctx, p) && tc_eval(p->g, p->in, before, &ctx->arena) == TC_OK;
+    bool good = is_tame(ctx, p) && ti_eval(p->g, p->in, before, &ctx->arena) == TC_OK;
     for (size_t i = 0; good && i < n; i++)
         good = finite(before[i]);
-    if (!good || !tc_lower_can(tc_lower_ask(ctx, p->g, target), p->node, &why))
+    if (!good || !ti_lower_can(ti_lower_ask(ctx, p->g, target), p->node, &why))
         return true;
-    good = tc_lower_graph(ctx, p->g, target, NULL) == TC_OK &&
-           tc_eval(p->g, p->in, after, &ctx->arena) == TC_OK;
+    good = ti_lower_graph(ctx, p->g, target, NULL) == TC_OK &&
+           ti_eval(p->g, p->in, after, &ctx->arena) == TC_OK;
     for (size_t i = 0; good && i < n; i++)
         good = agree(before[i], after[i]);
     if (!good)
         fprintf(stderr, "'%s' for %s, operand 0 of %s: %s\n", tc_ops[op].name, target->text,
-                p->in[0].type ? tc_type_text(&ctx->arena, p->in[0].type) : "none",
+                p->in[0].type ? ti_type_text(&ctx->arena, p->in[0].type) : "none",
                 tc_diagnostics(ctx));
     return good;
 }
@@ -161,7 +161,7 @@ static bool once(tc_op op, const kind *k)
     program p = {0};
     tc_target target;
     bool good = true;
-    if (setjmp(ctx->oom) == 0 && tc_target_parse(ctx, k->target, &target) == TC_OK &&
+    if (setjmp(ctx->oom) == 0 && ti_target_parse(ctx, k->target, &target) == TC_OK &&
         build(ctx, op, k, &p))
         good = same_after(ctx, &p, &target);
     tc_ctx_free(ctx);

@@ -58,10 +58,10 @@ static inline void rows_fill(tc_tensor t, int kind, uint32_t *seed)
     for (int64_t k = 0; k < tc_type_count(t.type); k++) {
         double place = rows_place(kind, k / n, k % n, 1 / (hi - lo), seed);
         double v = lo + fmin(fmax(place, 0), 1) * (hi - lo);
-        if (tc_is_float(t.type->dtype))
-            tc_store_f64(t, k, v);
+        if (ti_is_float(t.type->dtype))
+            ti_store_f64(t, k, v);
         else
-            tc_store_i64(t, k, (int64_t)floor(v + 0.5));
+            ti_store_i64(t, k, (int64_t)floor(v + 0.5));
     }
 }
 
@@ -77,13 +77,13 @@ static inline bool rows_agree(const char *target, double within, const char *tex
     for (int kind = 0; good && kind < KINDS; kind++) {
         if (rows_skip >> kind & 1)
             continue;
-        const tc_graph *g = tc_main(typed);
+        const tc_graph *g = ti_main(typed);
         for (size_t i = 0; i < g->n_in; i++) {
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
             rows_fill(in[i], kind, &seed);
         }
-        good = tc_eval(tc_main(typed), in, before, &ctx->arena) == TC_OK &&
-               tc_eval(tc_main(tosa), in, after, &ctx->arena) == TC_OK;
+        good = ti_eval(ti_main(typed), in, before, &ctx->arena) == TC_OK &&
+               ti_eval(ti_main(tosa), in, after, &ctx->arena) == TC_OK;
         for (size_t i = 0; good && i < g->n_out; i++) {
             double d = lower_distance(before[i], after[i]);
             if (d > within)

@@ -12,10 +12,10 @@ static int deepest(const tc_graph *g)
             continue;
         for (int i = 0; i < node->n_in; i++)
             most =
-                tc_type_of(g, node->in[i])->rank > most ? tc_type_of(g, node->in[i])->rank : most;
+                ti_type_of(g, node->in[i])->rank > most ? ti_type_of(g, node->in[i])->rank : most;
         for (int i = 0; i < node->n_out; i++)
             most =
-                tc_type_of(g, node->out[i])->rank > most ? tc_type_of(g, node->out[i])->rank : most;
+                ti_type_of(g, node->out[i])->rank > most ? ti_type_of(g, node->out[i])->rank : most;
     }
     return most;
 }
@@ -26,18 +26,18 @@ static bool same(const char *text)
     tc_bytes full = lower_expand(ctx, text);
     tc_module *before = lower_parse(ctx, full), *after = lower_parse(ctx, full);
     bool good = before && after &&
-                tc_run_passes(ctx, after, "reduce-rank,remove-dead-code", NULL) == TC_OK &&
-                tc_verify(ctx, after) == TC_OK && deepest(tc_main(after)) <= 6;
+                ti_run_passes(ctx, after, "reduce-rank,remove-dead-code", NULL) == TC_OK &&
+                ti_verify(ctx, after) == TC_OK && deepest(ti_main(after)) <= 6;
     if (good) {
-        const tc_graph *g = tc_main(before);
+        const tc_graph *g = ti_main(before);
         tc_tensor in[4], a[1], b[1];
         uint32_t seed = 3;
         for (size_t i = 0; i < g->n_in; i++) {
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
             lower_fill(in[i], false, &seed);
         }
-        good = tc_eval(tc_main(before), in, a, &ctx->arena) == TC_OK &&
-               tc_eval(tc_main(after), in, b, &ctx->arena) == TC_OK &&
+        good = ti_eval(ti_main(before), in, a, &ctx->arena) == TC_OK &&
+               ti_eval(ti_main(after), in, b, &ctx->arena) == TC_OK &&
                lower_distance(a[0], b[0]) == 0;
     }
     if (!good)

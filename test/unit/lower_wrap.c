@@ -495,7 +495,7 @@ static bool gives(const char *target, const char *type, const char *op, const ch
 {
     tc_ctx *ctx = tc_ctx_new();
     const char *text =
-        tc_text_format(&ctx->arena,
+        ti_text_format(&ctx->arena,
                        "graph @t(%%0: %s[12], %%1: %s[12]) {\n  %%2 = %s : %s[12]\n"
                        "  return %%2\n}\n",
                        type, type, op, result);
@@ -509,16 +509,16 @@ static bool gives(const char *target, const char *type, const char *op, const ch
     }
     *taken += 1;
     for (int i = 0; i < 2 && good; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(m), tc_main(m)->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(m), ti_main(m)->in[i]));
         for (size_t k = 0; k < TC_COUNT(operands); k++)
             for (int j = 0; j < N && !strcmp(operands[k].name, type); j++)
-                tc_is_float(in[i].type->dtype)
-                    ? tc_store_f64(in[i], j, operands[k].x[i][j])
-                    : tc_store_i64(in[i], j, (int64_t)operands[k].x[i][j]);
+                ti_is_float(in[i].type->dtype)
+                    ? ti_store_f64(in[i], j, operands[k].x[i][j])
+                    : ti_store_i64(in[i], j, (int64_t)operands[k].x[i][j]);
     }
-    good = good && tc_eval(tc_main(m), in, &y, &ctx->arena) == TC_OK;
+    good = good && ti_eval(ti_main(m), in, &y, &ctx->arena) == TC_OK;
     for (int j = 0; j < N && good; j++)
-        good = (tc_is_float(y.type->dtype) ? (int64_t)tc_load_f64(y, j) : tc_load_i64(y, j)) ==
+        good = (ti_is_float(y.type->dtype) ? (int64_t)ti_load_f64(y, j) : ti_load_i64(y, j)) ==
                want[j];
     if (!good)
         fprintf(stderr, "%s of %s on %s: %s\n", op, type, target ? target : "the CPU",

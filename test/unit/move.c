@@ -58,7 +58,7 @@ static void test_walk(void)
                 axis[i].from = 0;
         memset(to, 0, sizeof to);
         memset(plain, 0, sizeof plain);
-        tc_move(to, from + first * (int64_t)bytes, bytes, axis, n);
+        ti_move(to, from + first * (int64_t)bytes, bytes, axis, n);
         move_plainly(plain, from + first * (int64_t)bytes, bytes, axis, n);
         good += memcmp(to, plain, sizeof to) == 0;
     }

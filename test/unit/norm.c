@@ -15,7 +15,7 @@ static void test_softmax(tc_ctx *ctx)
     tc_tensor masked = tensor_of(ctx, TC_f32, DIMS(2, 2), (double[]){-INFINITY, -INFINITY, NAN, 0});
     tc_tensor y = run_ok(ctx, TC_OP_softmax, &rows, &masked, 1);
     for (int i = 0; i < 4; i++)
-        CHECK(isnan(tc_load_f64(y, i)));
+        CHECK(isnan(ti_load_f64(y, i)));
     /* Along either axis the same numbers, in every type. */
     static const tc_dtype type[] = {TC_f32, TC_f64, TC_f16, TC_bf16};
     for (size_t k = 0; k < TC_COUNT(type); k++) {
@@ -135,19 +135,19 @@ static void test_layers(tc_ctx *ctx, tc_op layer, tc_op cell, int64_t gates, boo
     tc_attr_rnn a = {1, true, batch_first, true};
     CHECK(run_op(ctx, layer, &a, in, 9 + states, out, 1 + states) == TC_OK);
     for (int d = 0; d < 2; d++) {
-        tc_tensor now[7], next[2], x = {tc_type_make(ctx, TC_f32, DIMS(BATCH, IN)), NULL};
+        tc_tensor now[7], next[2], x = {ti_type_make(ctx, TC_f32, DIMS(BATCH, IN)), NULL};
         for (int i = 0; i < states; i++)
-            now[1 + i] = (tc_tensor){tc_type_make(ctx, TC_f32, DIMS(BATCH, HIDDEN)),
+            now[1 + i] = (tc_tensor){ti_type_make(ctx, TC_f32, DIMS(BATCH, HIDDEN)),
                                      (float *)in[1 + i].data + d * BATCH * HIDDEN};
         memcpy(now + 1 + states, in + 1 + states + 4 * d, 4 * sizeof *now);
         for (int i = 0; i < STEPS; i++) {
             int t = d ? STEPS - 1 - i : i;
-            x.data = tc_arena_raw(&ctx->arena, BATCH * IN * sizeof(float));
+            x.data = ti_arena_raw(&ctx->arena, BATCH * IN * sizeof(float));
             for (int n = 0; n < BATCH; n++)
                 for (int k = 0; k < IN; k++)
-                    tc_store_f64(
+                    ti_store_f64(
                         x, n * IN + k,
-                        tc_load_f64(in[0],
+                        ti_load_f64(in[0],
                                     ((batch_first ? n * STEPS + t : t * BATCH + n)) * IN + k));
             now[0] = x;
             CHECK(run_op(ctx, cell, NULL, now, 5 + states, next, states) == TC_OK);
@@ -155,8 +155,8 @@ static void test_layers(tc_ctx *ctx, tc_op layer, tc_op cell, int64_t gates, boo
             for (int n = 0; n < BATCH; n++)
                 for (int k = 0; k < HIDDEN; k++) {
                     int64_t row = batch_first ? n * STEPS + t : t * BATCH + n;
-                    double made = tc_load_f64(out[0], row * 2 * HIDDEN + d * HIDDEN + k);
-                    CHECK(fabs(made - tc_load_f64(next[0], n * HIDDEN + k)) < 1e-6);
+                    double made = ti_load_f64(out[0], row * 2 * HIDDEN + d * HIDDEN + k);
+                    CHECK(fabs(made - ti_load_f64(next[0], n * HIDDEN + k)) < 1e-6);
                 }
         }
         for (int i = 0; i < states; i++) {
@@ -180,9 +180,9 @@ static void test_projection(tc_ctx *ctx, bool bias)
               w = tensor_of(ctx, TC_f32, DIMS(GATES, HIDDEN), (double[GATES * HIDDEN]){0});
     for (int i = 0; i < SHOWN; i++) {
         for (int n = 0; n < BATCH; n++)
-            tc_store_f64(h, n * HIDDEN + i, tc_load_f64(short_h, n * SHOWN + i));
+            ti_store_f64(h, n * HIDDEN + i, ti_load_f64(short_h, n * SHOWN + i));
         for (int n = 0; n < GATES; n++)
-            tc_store_f64(w, n * HIDDEN + i, tc_load_f64(short_w, n * SHOWN + i));
+            ti_store_f64(w, n * HIDDEN + i, ti_load_f64(short_w, n * SHOWN + i));
     }
     tc_tensor in[8] = {noise(ctx, TC_f32, DIMS(STEPS, BATCH, IN), 1), h,
                        noise(ctx, TC_f32, DIMS(1, BATCH, HIDDEN), 3),
@@ -200,8 +200,8 @@ static void test_projection(tc_ctx *ctx, bool bias)
     CHECK(same_numbers(out[2], plain[2], 1e-6));
     for (int i = 0; i < STEPS * BATCH; i++)
         for (int k = 0; k < SHOWN; k++)
-            CHECK(fabs(tc_load_f64(out[0], i * SHOWN + k) -
-                       tc_load_f64(plain[0], i * HIDDEN + k)) < 1e-6);
+            CHECK(fabs(ti_load_f64(out[0], i * SHOWN + k) -
+                       ti_load_f64(plain[0], i * HIDDEN + k)) < 1e-6);
     in[n] = short_w; /* of another shape */
     CHECK(run_op(ctx, TC_OP_lstm, &a, in, n + 1, out, 3) == TC_BAD_MODEL);
 }

@@ -14,11 +14,11 @@ static tc_bytes part(tc_archive *z, const char *folder, const char *name, size_t
 {
     tc_bytes out = {0};
     tc_arena *arena = &z->ctx->arena;
-    const char *path = tc_text_eq(name, "program")
-                           ? tc_text_format(arena, "%s/%s", folder, name)
-                           : tc_text_format(arena, "%s/%s%zu", folder, name, i);
-    tc_member *m = tc_archive_find(z, path);
-    CHECK(m && tc_archive_read(z, m, &out) == TC_OK);
+    const char *path = ti_text_eq(name, "program")
+                           ? ti_text_format(arena, "%s/%s", folder, name)
+                           : ti_text_format(arena, "%s/%s%zu", folder, name, i);
+    tc_member *m = ti_archive_find(z, path);
+    CHECK(m && ti_archive_read(z, m, &out) == TC_OK);
     return out;
 }
 
@@ -27,7 +27,7 @@ static void run_twice(tc_archive *z, const char *folder, const tc_npu_program *p
 {
     tc_arena *arena = &z->ctx->arena;
     const char *error;
-    tc_npu_exec *x = tc_npu_exec_new(arena, p, &error);
+    tc_npu_exec *x = ti_npu_exec_new(arena, p, &error);
     CHECK(x != NULL);
     const void **in = tc_new_n(arena, const void *, p->n_in + 1);
     void **out = tc_new_n(arena, void *, p->n_out + 1);
@@ -37,9 +37,9 @@ static void run_twice(tc_archive *z, const char *folder, const tc_npu_program *p
         in[i] = b.data;
     }
     for (size_t i = 0; i < p->n_out; i++)
-        out[i] = tc_arena_raw(arena, (size_t)p->out[i].bytes);
+        out[i] = ti_arena_raw(arena, (size_t)p->out[i].bytes);
     for (int times = 0; times < 2 && x; times++) {
-        error = tc_npu_exec_run(x, in, out);
+        error = ti_npu_exec_run(x, in, out);
         if (error)
             fprintf(stderr, "%s: %s\n", folder, error);
         CHECK(!error);
@@ -60,20 +60,20 @@ static void recorded(const char *name, size_t least)
     tc_bytes bytes;
     tc_archive z;
     size_t n = 0;
-    const char *path = tc_text_format(&ctx->arena, "%s/npu/%s", TOSAC_FIXTURES, name);
-    if (tc_file_read(ctx, path, &bytes) != TC_OK ||
-        tc_archive_open(ctx, &ctx->arena, name, NULL, bytes, &z) != TC_OK) {
+    const char *path = ti_text_format(&ctx->arena, "%s/npu/%s", TOSAC_FIXTURES, name);
+    if (ti_file_read(ctx, path, &bytes) != TC_OK ||
+        ti_archive_open(ctx, &ctx->arena, name, NULL, bytes, &z) != TC_OK) {
         CHECK(false && "the streams are there");
         return;
     }
     for (size_t i = 0; i < z.n_member; i++) {
         size_t length = strlen(z.member[i].name);
-        if (!tc_text_ends(z.member[i].name, "/program"))
+        if (!ti_text_ends(z.member[i].name, "/program"))
             continue;
         const char *folder =
-            tc_text_format(&ctx->arena, "%.*s", (int)(length - 8), z.member[i].name);
+            ti_text_format(&ctx->arena, "%.*s", (int)(length - 8), z.member[i].name);
         tc_npu_program p;
-        bool read = tc_npu_read_backend(ctx, NULL, part(&z, folder, "program", 0), &p) == TC_OK;
+        bool read = ti_npu_read_backend(ctx, NULL, part(&z, folder, "program", 0), &p) == TC_OK;
         CHECK(read && strncmp(p.machine->name, folder, strlen(p.machine->name)) == 0);
         if (read)
             run_twice(&z, folder, &p);
@@ -122,7 +122,7 @@ static void scaling(void)
                         tc_npu_wide p = (tc_npu_wide)value[i] * factor[j];
                         if (p >> shift[s] > INT64_MAX || p >> shift[s] < INT64_MIN)
                             continue;
-                        CHECK(tc_npu_scaled(value[i], factor[j], shift[s], (tc_npu_round)mode, k) ==
+                        CHECK(ti_npu_scaled(value[i], factor[j], shift[s], (tc_npu_round)mode, k) ==
                               plainly(value[i], factor[j], shift[s], mode, k));
                     }
 }
@@ -159,7 +159,7 @@ static void addresses(void)
                     lo = at < lo ? at : lo;
                     hi = at + e > hi ? at + e : hi;
                 }
-        tc_npu_range r = tc_npu_map_range(&m, h, w, c);
+        tc_npu_range r = ti_npu_map_range(&m, h, w, c);
         CHECK(r.lo <= lo && r.hi >= hi);
         if (m.stride_c >= 16 * e || m.format == TC_NHWC)
             CHECK(r.lo == lo && r.hi == hi);
@@ -174,14 +174,14 @@ static void broken(void)
     tc_npu_program p = {0};
     static const uint8_t none[] = "COP1", unknown[] = {'C', 'O', 'P', '1', 9, 0, 0, 0},
                          machine[] = {'C', 'O', 'P', '1', 1, 0, 16, 0, 3, 0, 0, 0x70, 0, 0, 0, 0};
-    CHECK(tc_npu_read_driver(ctx, NULL, (tc_bytes){none, 4}, &p) == TC_BAD_MODEL);
-    CHECK(tc_npu_read_driver(ctx, NULL, (tc_bytes){unknown, 8}, &p) == TC_BAD_MODEL);
-    CHECK(tc_npu_read_driver(ctx, NULL, (tc_bytes){machine, 16}, &p) == TC_BAD_MODEL);
-    CHECK(tc_npu_read_driver(ctx, NULL, (tc_bytes){none, 0}, &p) == TC_BAD_MODEL);
+    CHECK(ti_npu_read_driver(ctx, NULL, (tc_bytes){none, 4}, &p) == TC_BAD_MODEL);
+    CHECK(ti_npu_read_driver(ctx, NULL, (tc_bytes){unknown, 8}, &p) == TC_BAD_MODEL);
+    CHECK(ti_npu_read_driver(ctx, NULL, (tc_bytes){machine, 16}, &p) == TC_BAD_MODEL);
+    CHECK(ti_npu_read_driver(ctx, NULL, (tc_bytes){none, 0}, &p) == TC_BAD_MODEL);
     CHECK(ctx->n_error == 4);
-    CHECK(tc_npu_machine_of(0x00001807) == tc_npu_machine_find("ethos-u55-128"));
-    CHECK(tc_npu_machine_of(0x20000118) == tc_npu_machine_find("ethos-u85-256"));
-    CHECK(!tc_npu_machine_of(0x30000118) && !tc_npu_machine_find("ethos-u85-3"));
+    CHECK(ti_npu_machine_of(0x00001807) == ti_npu_machine_find("ethos-u55-128"));
+    CHECK(ti_npu_machine_of(0x20000118) == ti_npu_machine_find("ethos-u85-256"));
+    CHECK(!ti_npu_machine_of(0x30000118) && !ti_npu_machine_find("ethos-u85-3"));
     tc_ctx_free(ctx);
 }
 
@@ -198,12 +198,12 @@ static void faults(void)
     } row[] = {{loop, 2, "does more than"}, {outside, 6, "region"}, {open, 1, "without STOP"}};
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         tc_ctx *ctx = tc_ctx_new();
-        tc_npu_program p = {.machine = tc_npu_machine_find("ethos-u85-256"), .scratch = 64};
+        tc_npu_program p = {.machine = ti_npu_machine_find("ethos-u85-256"), .scratch = 64};
         p.words = (tc_npu_words){(const uint8_t *)row[i].word, row[i].n};
         const char *error;
-        tc_npu_exec *x = tc_npu_exec_new(&ctx->arena, &p, &error);
-        tc_npu_exec_limit(x, 1 << 20);
-        error = tc_npu_exec_run(x, NULL, NULL);
+        tc_npu_exec *x = ti_npu_exec_new(&ctx->arena, &p, &error);
+        ti_npu_exec_limit(x, 1 << 20);
+        error = ti_npu_exec_run(x, NULL, NULL);
         CHECK(error && strstr(error, row[i].says));
         tc_ctx_free(ctx);
     }

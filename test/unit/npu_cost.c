@@ -18,8 +18,8 @@ static const char *const recorded[] = {"digits-u55-32",     "digits-u55-128",  "
 static tc_bytes fixture(tc_ctx *ctx, const char *name, const char *extension)
 {
     tc_bytes bytes = {0};
-    CHECK(tc_file_read(
-              ctx, tc_text_format(&ctx->arena, "%s/cost/%s.%s", TOSAC_FIXTURES, name, extension),
+    CHECK(ti_file_read(
+              ctx, ti_text_format(&ctx->arena, "%s/cost/%s.%s", TOSAC_FIXTURES, name, extension),
               &bytes) == TC_OK);
     return bytes;
 }
@@ -32,11 +32,11 @@ static void check_recorded(tc_ctx *ctx, const char *name)
     tc_npu_system s;
     tc_npu_stream_cost cost;
     tc_bytes driver = fixture(ctx, name, "cop"), text = fixture(ctx, name, "txt");
-    const char *at = tc_text_copy(&ctx->arena, (tc_str){(const char *)text.data, text.size});
+    const char *at = ti_text_copy(&ctx->arena, (tc_str){(const char *)text.data, text.size});
     CHECK(sscanf(at, "%63s %63s", system, mode) == 2);
-    CHECK(tc_npu_read_driver(ctx, NULL, driver, &p) == TC_OK);
-    CHECK(tc_npu_system_find(ctx, p.machine, NULL, system, mode, &s) == TC_OK);
-    CHECK(tc_npu_cost_stream(&ctx->arena, &p, &s, &cost) == NULL);
+    CHECK(ti_npu_read_driver(ctx, NULL, driver, &p) == TC_OK);
+    CHECK(ti_npu_system_find(ctx, p.machine, NULL, system, mode, &s) == TC_OK);
+    CHECK(ti_npu_cost_stream(&ctx->arena, &p, &s, &cost) == NULL);
     double ours[512] = {0}, vela[512] = {0}, all = 0, shares = 0;
     for (size_t i = 0; i < cost.n_op; i++) {
         size_t word, k;
@@ -57,7 +57,7 @@ static void check_recorded(tc_ctx *ctx, const char *name)
     }
     CHECK(all > 0 && fabs(cost.total.cycles - all) <= 0.01 * all);
     CHECK(fabs(shares - cost.total.cycles) <= 1e-9 * all); /* the parts are the whole */
-    double used = tc_npu_utilisation(p.machine, &cost.total);
+    double used = ti_npu_utilisation(p.machine, &cost.total);
     CHECK(used > 0 && used < 1);
     CHECK(cost.total.read[s.of_region[1]] > 0 && cost.total.written[s.of_region[1]] > 0 &&
           cost.total.read[s.of_region[0]] > 0);
@@ -70,24 +70,24 @@ static void check_broken(tc_ctx *ctx)
     tc_bytes driver = fixture(ctx, "digits-u55-128", "cop");
     tc_npu_program p = {0};
     tc_npu_system s;
-    CHECK(tc_npu_read_driver(ctx, NULL, driver, &p) == TC_OK);
-    CHECK(tc_npu_system_find(ctx, p.machine, NULL, "Ethos_U55_High_End_Embedded", "Shared_Sram",
+    CHECK(ti_npu_read_driver(ctx, NULL, driver, &p) == TC_OK);
+    CHECK(ti_npu_system_find(ctx, p.machine, NULL, "Ethos_U55_High_End_Embedded", "Shared_Sram",
                              &s) == TC_OK);
-    uint8_t *copy = tc_arena_copy(&ctx->arena, p.words.data, p.words.n * 4);
+    uint8_t *copy = ti_arena_copy(&ctx->arena, p.words.data, p.words.n * 4);
     for (size_t i = 0; i < p.words.n; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         tc_npu_stream_cost cost;
         tc_npu_program changed = p;
         changed.words.data = copy;
         memcpy(copy, p.words.data, p.words.n * 4);
         copy[4 * i + 2] ^= 0xff;
         copy[4 * i + 3] ^= 0xff;
-        (void)tc_npu_cost_stream(&ctx->scratch, &changed, &s, &cost);
+        (void)ti_npu_cost_stream(&ctx->scratch, &changed, &s, &cost);
         CHECK(cost.total.cycles >= 0 && isfinite(cost.total.cycles));
         changed.words = (tc_npu_words){p.words.data, i};
-        (void)tc_npu_cost_stream(&ctx->scratch, &changed, &s, &cost);
+        (void)ti_npu_cost_stream(&ctx->scratch, &changed, &s, &cost);
         CHECK(isfinite(cost.total.cycles));
-        tc_arena_rewind(&ctx->scratch, mark);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
 }
 
@@ -117,33 +117,33 @@ static const char description[] = "; a board\n"
 
 static void check_description(tc_ctx *ctx)
 {
-    const tc_npu_machine *m = tc_npu_machine_find("ethos-u85-256");
+    const tc_npu_machine *m = ti_npu_machine_find("ethos-u85-256");
     char path[] = "/tmp/tosac-cost-XXXXXX";
     int fd = mkstemp(path);
     tc_npu_system s;
     CHECK(fd >= 0 &&
           write(fd, description, sizeof description - 1) == (ssize_t)sizeof description - 1 &&
           close(fd) == 0);
-    CHECK(tc_npu_system_find(ctx, m, path, "Quick", "Mine", &s) == TC_OK);
+    CHECK(ti_npu_system_find(ctx, m, path, "Quick", "Mine", &s) == TC_OK);
     CHECK(s.clock == 800e6 && s.memory[0].bytes_per_cycle == 8 && s.memory[0].burst == 32 &&
           s.memory[0].read_latency == 16);
     CHECK(s.memory[1].bytes_per_cycle == 8 && s.memory[1].ports == 2 && s.memory[1].burst == 1);
     CHECK(strcmp(s.memory[0].name, "Sram") == 0 && strcmp(s.memory[1].name, "Dram") == 0);
     CHECK(s.of_region[0] == 1 && s.of_region[1] == 0 && s.of_region[2] == 0);
-    CHECK(tc_npu_system_find(ctx, m, path, "Slow", "Mine", &s) == TC_USAGE);
-    CHECK(tc_npu_system_find(ctx, m, path, "Board", "Yours", &s) == TC_USAGE);
-    CHECK(tc_npu_system_find(ctx, m, path, "Board", "Odd", &s) == TC_USAGE);
-    CHECK(tc_npu_system_find(ctx, m, path, "Round", "Mine", &s) == TC_USAGE);
-    CHECK(tc_npu_system_find(ctx, m, NULL, "Board", "Mine", &s) == TC_USAGE);
-    CHECK(tc_npu_system_find(ctx, m, NULL, "Ethos_U85_SYS_DRAM_Mid", "Mine", &s) == TC_USAGE);
-    CHECK(tc_npu_system_find(ctx, m, path, "Board", "Apart", &s) == TC_USAGE); /* constants in Sram */
+    CHECK(ti_npu_system_find(ctx, m, path, "Slow", "Mine", &s) == TC_USAGE);
+    CHECK(ti_npu_system_find(ctx, m, path, "Board", "Yours", &s) == TC_USAGE);
+    CHECK(ti_npu_system_find(ctx, m, path, "Board", "Odd", &s) == TC_USAGE);
+    CHECK(ti_npu_system_find(ctx, m, path, "Round", "Mine", &s) == TC_USAGE);
+    CHECK(ti_npu_system_find(ctx, m, NULL, "Board", "Mine", &s) == TC_USAGE);
+    CHECK(ti_npu_system_find(ctx, m, NULL, "Ethos_U85_SYS_DRAM_Mid", "Mine", &s) == TC_USAGE);
+    CHECK(ti_npu_system_find(ctx, m, path, "Board", "Apart", &s) == TC_USAGE); /* constants in Sram */
     unlink(path);
 }
 
 /* The arena cannot lie in flash: which modes there are depends on the system. */
 static void check_modes(tc_ctx *ctx)
 {
-    const tc_npu_machine *m = tc_npu_machine_find("ethos-u55-128");
+    const tc_npu_machine *m = ti_npu_machine_find("ethos-u55-128");
     static const struct {
         const char *config, *mode;
         tc_status status;
@@ -155,7 +155,7 @@ static void check_modes(tc_ctx *ctx)
                  {"Ethos_U85_SYS_DRAM_Mid", "Dedicated_Sram_512KB", TC_OK}};
     for (size_t i = 0; i < TC_COUNT(tried); i++) {
         tc_npu_system s;
-        CHECK(tc_npu_system_find(ctx, m, NULL, tried[i].config, tried[i].mode, &s) ==
+        CHECK(ti_npu_system_find(ctx, m, NULL, tried[i].config, tried[i].mode, &s) ==
               tried[i].status);
     }
 }

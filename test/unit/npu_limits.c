@@ -101,13 +101,13 @@ static const char *refusal(tc_ctx *ctx, const char *target, const row *r)
     for (const char *p = r->body; (p = strstr(p, "\n  %")); p++)
         last = p + 1;
     last += strspn(last, " ");
-    const char *text = tc_text_format(&ctx->arena, "graph @main(%s) {\n%s  return %.*s\n}\n", r->in,
+    const char *text = ti_text_format(&ctx->arena, "graph @main(%s) {\n%s  return %.*s\n}\n", r->in,
                                       r->body, (int)strcspn(last, " "), last);
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_target_parse(ctx, target, &t) != TC_OK ||
-        tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
+    if (ti_target_parse(ctx, target, &t) != TC_OK ||
+        ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
         return tc_diagnostics(ctx);
-    return tc_machine_refuses(ctx, t.machine, tc_main(module));
+    return ti_machine_refuses(ctx, t.machine, ti_main(module));
 }
 
 static bool holds(const char *target, const row *r, const char *words)

@@ -37,21 +37,21 @@ typedef struct recorded {
 static tc_bytes part(tc_archive *z, const char *folder, const char *name)
 {
     tc_bytes out = {0};
-    tc_member *m = tc_archive_find(z, tc_text_format(&z->ctx->arena, "%s/%s", folder, name));
-    CHECK(m && tc_archive_read(z, m, &out) == TC_OK);
+    tc_member *m = ti_archive_find(z, ti_text_format(&z->ctx->arena, "%s/%s", folder, name));
+    CHECK(m && ti_archive_read(z, m, &out) == TC_OK);
     return out;
 }
 
 static void read_one(tc_archive *z, const char *folder, recorded *out)
 {
     tc_arena *arena = &z->ctx->arena;
-    CHECK(tc_npu_read_backend(z->ctx, NULL, part(z, folder, "program"), &out->program) == TC_OK);
+    CHECK(ti_npu_read_backend(z->ctx, NULL, part(z, folder, "program"), &out->program) == TC_OK);
     out->in = tc_new_n(arena, const void *, out->program.n_in + 1);
     out->out = tc_new_n(arena, tc_bytes, out->program.n_out + 1);
     for (size_t i = 0; i < out->program.n_in; i++)
-        out->in[i] = part(z, folder, tc_text_format(arena, "in%zu", i)).data;
+        out->in[i] = part(z, folder, ti_text_format(arena, "in%zu", i)).data;
     for (size_t i = 0; i < out->program.n_out; i++)
-        out->out[i] = part(z, folder, tc_text_format(arena, "out%zu", i));
+        out->out[i] = part(z, folder, ti_text_format(arena, "out%zu", i));
 }
 
 static size_t read_all(tc_ctx *ctx, recorded **out)
@@ -59,14 +59,14 @@ static size_t read_all(tc_ctx *ctx, recorded **out)
     tc_bytes bytes;
     tc_archive z;
     size_t n = 0;
-    if (tc_file_read(ctx, TOSAC_FIXTURES "/npu/streams.zip", &bytes) != TC_OK ||
-        tc_archive_open(ctx, &ctx->arena, "streams.zip", NULL, bytes, &z) != TC_OK)
+    if (ti_file_read(ctx, TOSAC_FIXTURES "/npu/streams.zip", &bytes) != TC_OK ||
+        ti_archive_open(ctx, &ctx->arena, "streams.zip", NULL, bytes, &z) != TC_OK)
         return 0;
     *out = tc_new_n(&ctx->arena, recorded, z.n_member);
     for (size_t i = 0; i < z.n_member; i++)
-        if (tc_text_ends(z.member[i].name, "/program")) {
+        if (ti_text_ends(z.member[i].name, "/program")) {
             int length = (int)strlen(z.member[i].name) - 8;
-            read_one(&z, tc_text_format(&ctx->arena, "%.*s", length, z.member[i].name),
+            read_one(&z, ti_text_format(&ctx->arena, "%.*s", length, z.member[i].name),
                      &(*out)[n++]);
         }
     return n;
@@ -98,7 +98,7 @@ static bool turned_down(const tc_npu_program *p)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_npu_findings found;
-    tc_npu_verify(ctx, p, &found);
+    ti_npu_verify(ctx, p, &found);
     bool bad = found.n_error > 0;
     tc_ctx_free(ctx);
     return bad;
@@ -110,20 +110,20 @@ static verdict executed(const recorded *r, const tc_npu_program *p)
     tc_ctx *ctx = tc_ctx_new();
     const char *error;
     verdict v = SAME;
-    tc_npu_exec *x = tc_npu_exec_new(&ctx->arena, p, &error);
+    tc_npu_exec *x = ti_npu_exec_new(&ctx->arena, p, &error);
     tc_npu_op op;
     if (x) {
-        tc_npu_exec_limit(x, WORK);
-        tc_npu_exec_begin(x);
+        ti_npu_exec_limit(x, WORK);
+        ti_npu_exec_begin(x);
         for (size_t i = 0; i < p->n_in; i++)
-            tc_npu_exec_put(x, &p->in[i], r->in[i]);
-        for (int i = 0; i < STEPS && tc_npu_exec_step(x, &op); i++)
+            ti_npu_exec_put(x, &p->in[i], r->in[i]);
+        for (int i = 0; i < STEPS && ti_npu_exec_step(x, &op); i++)
             ;
-        error = tc_npu_exec_error(x);
+        error = ti_npu_exec_error(x);
     }
     for (size_t i = 0; !error && i < p->n_out; i++) {
-        uint8_t *got = tc_arena_raw(&ctx->arena, (size_t)p->out[i].bytes);
-        if (!tc_npu_exec_get(x, &p->out[i], got) || memcmp(got, r->out[i].data, r->out[i].size))
+        uint8_t *got = ti_arena_raw(&ctx->arena, (size_t)p->out[i].bytes);
+        if (!ti_npu_exec_get(x, &p->out[i], got) || memcmp(got, r->out[i].data, r->out[i].size))
             v = OTHER;
     }
     tc_ctx_free(ctx);
@@ -134,7 +134,7 @@ static verdict executed(const recorded *r, const tc_npu_program *p)
 static const char *command_at(const tc_npu_program *p, size_t at)
 {
     tc_npu_command c;
-    for (size_t i = 0; i < p->words.n && !tc_npu_command_read(p->words, p->machine, i, &c);
+    for (size_t i = 0; i < p->words.n && !ti_npu_command_read(p->words, p->machine, i, &c);
          i += c.info->words)
         if (at < i + c.info->words)
             return c.info->name;
@@ -148,7 +148,7 @@ static verdict mutate(const recorded *r)
     uint8_t *copy = malloc(4 * n);
     CHECK(copy != NULL);
     memcpy(copy, p.words.data, 4 * n);
-    uint32_t word = changed(tc_le32(copy + 4 * at));
+    uint32_t word = changed(ti_le32(copy + 4 * at));
     for (int i = 0; i < 4; i++)
         copy[4 * at + (size_t)i] = (uint8_t)(word >> 8 * i);
     p.words.data = copy;
@@ -157,7 +157,7 @@ static verdict mutate(const recorded *r)
         v = e;
     if (v == SAME && getenv("TOSAC_UNCHANGED"))
         printf("same %s %s %08x\n", p.machine->name, command_at(&r->program, at),
-               word ^ tc_le32(r->program.words.data + 4 * at));
+               word ^ ti_le32(r->program.words.data + 4 * at));
     free(copy);
     return v;
 }

@@ -24,26 +24,26 @@ static const char xml[] = "<debug><table name=\"source\">\n<![CDATA[\n"
 static void check_map(tc_ctx *ctx)
 {
     tc_vela_map *m =
-        tc_vela_map_read(&ctx->arena, (tc_bytes){(const uint8_t *)xml, sizeof xml - 1});
+        ti_vela_map_read(&ctx->arena, (tc_bytes){(const uint8_t *)xml, sizeof xml - 1});
     CHECK(m != NULL);
-    CHECK(tc_vela_map_operator(m, 72) == 4);
-    CHECK(tc_vela_map_operator(m, 10) == 4); /* the registers before it are set for it */
-    CHECK(tc_vela_map_operator(m, 73) == -1);
-    CHECK(strcmp(tc_vela_map_node(m, 72), "Conv2D, operator 4 of the TOSA file") == 0);
+    CHECK(ti_vela_map_operator(m, 72) == 4);
+    CHECK(ti_vela_map_operator(m, 10) == 4); /* the registers before it are set for it */
+    CHECK(ti_vela_map_operator(m, 73) == -1);
+    CHECK(strcmp(ti_vela_map_node(m, 72), "Conv2D, operator 4 of the TOSA file") == 0);
     size_t n;
-    const tc_vela_cost *cost = tc_vela_map_costs(m, &n);
+    const tc_vela_cost *cost = ti_vela_map_costs(m, &n);
     CHECK(n == 1 && cost[0].cycles == 256 && cost[0].npu_cycles == 152 && cost[0].word == 72);
     for (size_t cut = 0; cut < sizeof xml; cut++) /* cut anywhere: less of it, or nothing */
-        m = tc_vela_map_read(&ctx->arena, (tc_bytes){(const uint8_t *)xml, cut});
-    CHECK(tc_vela_map_read(&ctx->arena, (tc_bytes){NULL, 0}) == NULL);
+        m = ti_vela_map_read(&ctx->arena, (tc_bytes){(const uint8_t *)xml, cut});
+    CHECK(ti_vela_map_read(&ctx->arena, (tc_bytes){NULL, 0}) == NULL);
 }
 
 static const char *said(tc_ctx *ctx, const tc_npu_op *op)
 {
     tc_buf b;
-    tc_buf_init(&b, &ctx->arena);
-    tc_npu_op_text(&b, tc_npu_machine_find("ethos-u55-128"), op);
-    return tc_buf_cstr(&b);
+    ti_buf_init(&b, &ctx->arena);
+    ti_npu_op_text(&b, ti_npu_machine_find("ethos-u55-128"), op);
+    return ti_buf_cstr(&b);
 }
 
 static void check_text(tc_ctx *ctx)

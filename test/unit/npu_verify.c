@@ -85,7 +85,7 @@ static tc_npu_findings judged(tc_ctx *ctx, stream *s)
         .dim = {1, 1, 1, 4, 4, 8}, .element_bytes = 1, .offset = 0, .bytes = 128, .region = 1};
     s->out = s->in;
     s->out.offset = 128;
-    s->program = (tc_npu_program){.machine = tc_npu_machine_find("ethos-u55-128"),
+    s->program = (tc_npu_program){.machine = ti_npu_machine_find("ethos-u55-128"),
                                   .words = {s->bytes, s->n},
                                   .weights = {s->weights, sizeof s->weights},
                                   .scratch = 512,
@@ -94,7 +94,7 @@ static tc_npu_findings judged(tc_ctx *ctx, stream *s)
                                   .n_in = 1,
                                   .n_out = 1};
     tc_npu_findings found;
-    tc_npu_verify(ctx, &s->program, &found);
+    ti_npu_verify(ctx, &s->program, &found);
     return found;
 }
 
@@ -124,7 +124,7 @@ static void good_streams(tc_ctx *ctx)
     tc_npu_findings f = judged(ctx, &s);
     CHECK(f.n == 0);
     CHECK(f.n_operation == 1);
-    CHECK(tc_npu_tell(ctx, NULL, &f, NULL, NULL) == TC_OK);
+    CHECK(ti_npu_tell(ctx, NULL, &f, NULL, NULL) == TC_OK);
 }
 
 static void bounds(tc_ctx *ctx)
@@ -139,7 +139,7 @@ static void bounds(tc_ctx *ctx)
     tc_npu_findings f = judged(ctx, &s);
     CHECK(f.list[0].number == 1);
     CHECK(strcmp(f.list[0].operation, "POOL MAX") == 0);
-    CHECK(tc_npu_tell(ctx, NULL, &f, NULL, NULL) != TC_OK);
+    CHECK(ti_npu_tell(ctx, NULL, &f, NULL, NULL) != TC_OK);
 }
 
 static void written_rows(stream *s, int n)
@@ -388,9 +388,9 @@ static void single_rows(tc_ctx *ctx)
         pool(&s, TC_POOL_MAX);
         stop(&s);
         judged(ctx, &s);
-        s.program.machine = tc_npu_machine_find("ethos-u55-256");
+        s.program.machine = ti_npu_machine_find("ethos-u55-256");
         tc_npu_findings f;
-        tc_npu_verify(ctx, &s.program, &f);
+        ti_npu_verify(ctx, &s.program, &f);
         CHECK(has(&f, TC_CHECK_BLOCK) == (rows == 2));
     }
 }
@@ -407,12 +407,12 @@ static void sums_of_u85(tc_ctx *ctx)
         .window =
             {.kh = 1, .kw = 1, .stride_x = 1, .stride_y = 1, .dilation_x = 1, .dilation_y = 1},
         .ifm = {.used = true, .bytes = 4, .h = 64, .w = 64, .c = 64}};
-    const tc_npu_machine *m = tc_npu_machine_find("ethos-u85-256");
-    CHECK(tc_npu_ifm_block(m, &op).depth == 32);
+    const tc_npu_machine *m = ti_npu_machine_find("ethos-u85-256");
+    CHECK(ti_npu_ifm_block(m, &op).depth == 32);
     op.ifm.bytes = 2;
-    CHECK(tc_npu_ifm_block(m, &op).depth == 64);
+    CHECK(ti_npu_ifm_block(m, &op).depth == 64);
     op.microblock = 1; /* 1 x 2 x 16 */
-    CHECK(tc_npu_ifm_block(m, &op).depth == 32);
+    CHECK(ti_npu_ifm_block(m, &op).depth == 32);
 }
 
 /* More doubts than are kept, then an error: it is told of. */
@@ -430,7 +430,7 @@ static void doubts_give_way(tc_ctx *ctx)
     tc_npu_findings f = judged(ctx, &s);
     CHECK(f.n == TC_NPU_FINDINGS && f.n_doubt > TC_NPU_FINDINGS && f.n_error == 1);
     CHECK(has(&f, TC_CHECK_BLOCK));
-    CHECK(tc_npu_tell(ctx, NULL, &f, NULL, NULL) != TC_OK);
+    CHECK(ti_npu_tell(ctx, NULL, &f, NULL, NULL) != TC_OK);
 }
 
 /* Any words: an answer, and never a crash. */

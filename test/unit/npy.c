@@ -13,16 +13,16 @@ static tc_ctx *ctx;
 static tc_bytes npy(int version, const char *dictionary, const void *data, size_t size)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_buf_put(&out, "\x93NUMPY", 6);
-    tc_buf_u8(&out, (uint8_t)version);
-    tc_buf_u8(&out, 0);
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_put(&out, "\x93NUMPY", 6);
+    ti_buf_u8(&out, (uint8_t)version);
+    ti_buf_u8(&out, 0);
     if (version == 1)
-        tc_buf_u16(&out, (uint16_t)strlen(dictionary));
+        ti_buf_u16(&out, (uint16_t)strlen(dictionary));
     else
-        tc_buf_u32(&out, (uint32_t)strlen(dictionary));
-    tc_buf_text(&out, dictionary);
-    tc_buf_put(&out, data, size);
+        ti_buf_u32(&out, (uint32_t)strlen(dictionary));
+    ti_buf_text(&out, dictionary);
+    ti_buf_put(&out, data, size);
     return (tc_bytes){out.data, out.size};
 }
 
@@ -30,7 +30,7 @@ static tc_npy *parse(tc_bytes bytes)
 {
     tc_npy *a = NULL;
     size_t n;
-    return tc_npy_parse(ctx, "t.npy", bytes, &a, &n) == TC_OK ? a : NULL;
+    return ti_npy_parse(ctx, "t.npy", bytes, &a, &n) == TC_OK ? a : NULL;
 }
 
 static void test_plain(void)
@@ -41,9 +41,9 @@ static void test_plain(void)
             version, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", v, sizeof v));
         CHECK(a && a->kind == 'f' && a->size == 4 && a->rank == 2 && a->dim[0] == 2 &&
               a->dim[1] == 3);
-        CHECK(a && a->count == 6 && tc_npy_read(ctx, a, 2, 3, got) == TC_OK && got[0] == 2 &&
+        CHECK(a && a->count == 6 && ti_npy_read(ctx, a, 2, 3, got) == TC_OK && got[0] == 2 &&
               got[2] == 4);
-        CHECK(a && tc_text_eq(a->name, "t"));
+        CHECK(a && ti_text_eq(a->name, "t"));
     }
 }
 
@@ -53,15 +53,15 @@ static void test_orders(void)
     int16_t got[6];
     tc_npy *a = parse(npy(1, "{\"shape\":(2,3),\"fortran_order\":True,\"descr\":\"<i2\"}", columns,
                           sizeof columns));
-    CHECK(a && tc_npy_read(ctx, a, 0, 6, got) == TC_OK);
+    CHECK(a && ti_npy_read(ctx, a, 0, 6, got) == TC_OK);
     for (int i = 0; i < 6; i++)
         CHECK(got[i] == i);
-    CHECK(a && tc_npy_read(ctx, a, 4, 2, got) == TC_OK && got[0] == 4 && got[1] == 5);
+    CHECK(a && ti_npy_read(ctx, a, 4, 2, got) == TC_OK && got[0] == 4 && got[1] == 5);
 
     const uint8_t big[8] = {0, 0, 0, 1, 0xff, 0xff, 0xff, 0xfe};
     int32_t wide[2];
     a = parse(npy(1, "{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}", big, 8));
-    CHECK(a && tc_npy_read(ctx, a, 0, 2, wide) == TC_OK && wide[0] == 1 && wide[1] == -2);
+    CHECK(a && ti_npy_read(ctx, a, 0, 2, wide) == TC_OK && wide[0] == 1 && wide[1] == -2);
 
     a = parse(npy(1, "{'descr': '>i4', 'fortran_order': False, 'shape': ()}", big, 4));
     CHECK(a && a->rank == 0 && a->count == 1);
@@ -102,41 +102,41 @@ static void test_refused(void)
 static void member_header(tc_buf *out, bool central, int k, tc_bytes member, uint32_t crc,
                           uint32_t at)
 {
-    const char *name = k ? tc_text_format(&ctx->arena, "x%d.npy", k) : "x.npy";
-    tc_buf_u32(out, central ? 0x02014b50 : 0x04034b50);
-    tc_buf_zeros(out, central ? 2 : 0);
-    tc_buf_u16(out, 20);
-    tc_buf_zeros(out, 8); /* flags, stored, time, date */
-    tc_buf_u32(out, crc);
-    tc_buf_u32(out, (uint32_t)member.size);
-    tc_buf_u32(out, (uint32_t)member.size);
-    tc_buf_u16(out, (uint16_t)strlen(name));
-    tc_buf_zeros(out, central ? 12 : 2);
+    const char *name = k ? ti_text_format(&ctx->arena, "x%d.npy", k) : "x.npy";
+    ti_buf_u32(out, central ? 0x02014b50 : 0x04034b50);
+    ti_buf_zeros(out, central ? 2 : 0);
+    ti_buf_u16(out, 20);
+    ti_buf_zeros(out, 8); /* flags, stored, time, date */
+    ti_buf_u32(out, crc);
+    ti_buf_u32(out, (uint32_t)member.size);
+    ti_buf_u32(out, (uint32_t)member.size);
+    ti_buf_u16(out, (uint16_t)strlen(name));
+    ti_buf_zeros(out, central ? 12 : 2);
     if (central)
-        tc_buf_u32(out, at);
-    tc_buf_text(out, name);
+        ti_buf_u32(out, at);
+    ti_buf_text(out, name);
 }
 
 /* An archive of n stored members, all alike, without a library's help. */
 static tc_bytes npz_of(int n, tc_bytes member, uint32_t crc)
 {
     tc_buf out, directory;
-    tc_buf_init(&out, &ctx->arena);
-    tc_buf_init(&directory, &ctx->arena);
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_init(&directory, &ctx->arena);
     for (int k = 0; k < n; k++) {
         member_header(&directory, true, k, member, crc, (uint32_t)out.size);
         member_header(&out, false, k, member, crc, 0);
-        tc_buf_put(&out, member.data, member.size);
+        ti_buf_put(&out, member.data, member.size);
     }
     uint32_t at = (uint32_t)out.size;
-    tc_buf_put(&out, directory.data, directory.size);
-    tc_buf_u32(&out, 0x06054b50);
-    tc_buf_zeros(&out, 4);
-    tc_buf_u16(&out, (uint16_t)n);
-    tc_buf_u16(&out, (uint16_t)n);
-    tc_buf_u32(&out, (uint32_t)directory.size);
-    tc_buf_u32(&out, at);
-    tc_buf_u16(&out, 0);
+    ti_buf_put(&out, directory.data, directory.size);
+    ti_buf_u32(&out, 0x06054b50);
+    ti_buf_zeros(&out, 4);
+    ti_buf_u16(&out, (uint16_t)n);
+    ti_buf_u16(&out, (uint16_t)n);
+    ti_buf_u32(&out, (uint32_t)directory.size);
+    ti_buf_u32(&out, at);
+    ti_buf_u16(&out, 0);
     return (tc_bytes){out.data, out.size};
 }
 
@@ -159,15 +159,15 @@ static void test_archive(void)
     int16_t got[4];
     tc_bytes c = npy(1, "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2)}", v, sizeof v);
     tc_npy *a = parse(npz(c, crc32_of(c)));
-    CHECK(a && tc_text_eq(a->name, "x"));
-    CHECK(a && tc_npy_read(ctx, a, 2, 2, got) == TC_OK && got[0] == 3 && got[1] == 4);
-    CHECK(a && tc_npy_read(ctx, a, 0, 1, got) == TC_OK && got[0] == 1); /* back again */
+    CHECK(a && ti_text_eq(a->name, "x"));
+    CHECK(a && ti_npy_read(ctx, a, 2, 2, got) == TC_OK && got[0] == 3 && got[1] == 4);
+    CHECK(a && ti_npy_read(ctx, a, 0, 1, got) == TC_OK && got[0] == 1); /* back again */
     tc_bytes f = npy(2, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2)}", v, sizeof v);
     a = parse(npz(f, crc32_of(f)));
-    CHECK(a && tc_npy_read(ctx, a, 1, 3, got) == TC_OK && got[0] == 3 && got[1] == 2 &&
+    CHECK(a && ti_npy_read(ctx, a, 1, 3, got) == TC_OK && got[0] == 3 && got[1] == 2 &&
           got[2] == 4);
     a = parse(npz(c, crc32_of(c) ^ 1));
-    CHECK(!a || tc_npy_read(ctx, a, 0, 4, got) != TC_OK); /* the checksum is another */
+    CHECK(!a || ti_npy_read(ctx, a, 0, 4, got) != TC_OK); /* the checksum is another */
 }
 
 /* The same from a file, of which only the directory is kept in memory. */
@@ -178,7 +178,7 @@ static tc_npy *opened(tc_bytes bytes, size_t *count)
     tc_npy *a = NULL;
     bool written = fd >= 0 && write(fd, bytes.data, bytes.size) == (ssize_t)bytes.size;
     CHECK(written);
-    if (tc_npy_open(ctx, path, &a, count) != TC_OK)
+    if (ti_npy_open(ctx, path, &a, count) != TC_OK)
         a = NULL;
     remove(path);
     close(fd);
@@ -195,19 +195,19 @@ static void test_file(void)
     const char *head = "{'descr': '<i2', 'fortran_order': False, 'shape': (100000,)}";
     tc_bytes c = npy(1, head, v, sizeof v);
     tc_npy *a = opened(npz(c, crc32_of(c)), &n);
-    CHECK(a && n == 1 && tc_npy_read(ctx, a, 0, LONG, got) == TC_OK && !memcmp(v, got, sizeof v));
-    CHECK(a && tc_npy_read(ctx, a, 90000, 2, got) == TC_OK && got[1] == v[90001]);
-    CHECK(a && tc_npy_read(ctx, a, 5, 1, got) == TC_OK && got[0] == v[5]);
+    CHECK(a && n == 1 && ti_npy_read(ctx, a, 0, LONG, got) == TC_OK && !memcmp(v, got, sizeof v));
+    CHECK(a && ti_npy_read(ctx, a, 90000, 2, got) == TC_OK && got[1] == v[90001]);
+    CHECK(a && ti_npy_read(ctx, a, 5, 1, got) == TC_OK && got[0] == v[5]);
     a = opened(npz(c, crc32_of(c) ^ 1), &n);
     bool fine = true;
     for (int i = 0; i < LONG && a && fine; i += 1000) /* in steps, as samples are read */
-        fine = tc_npy_read(ctx, a, i, 1000, got) == TC_OK;
+        fine = ti_npy_read(ctx, a, i, 1000, got) == TC_OK;
     CHECK(a && !fine);
     /* A directory that is longer than what is looked at first. */
     c = npy(1, "{'descr': '<i2', 'fortran_order': False, 'shape': (4,)}", v, 8);
     a = opened(npz_of(1500, c, crc32_of(c)), &n);
-    CHECK(a && n == 1500 && tc_text_eq(a[1499].name, "x1499"));
-    CHECK(a && tc_npy_read(ctx, &a[1499], 1, 3, got) == TC_OK && got[2] == v[3]);
+    CHECK(a && n == 1500 && ti_text_eq(a[1499].name, "x1499"));
+    CHECK(a && ti_npy_read(ctx, &a[1499], 1, 3, got) == TC_OK && got[2] == v[3]);
     /* Cut off: the end record, the directory, the member. */
     tc_bytes whole = npz(c, crc32_of(c));
     for (size_t cut = 1; cut < whole.size; cut += 13)
@@ -217,15 +217,15 @@ static void test_file(void)
 static void test_header(void)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_npy_header(&out, "<f8", 1, (int64_t[]){1});
+    ti_buf_init(&out, &ctx->arena);
+    ti_npy_header(&out, "<f8", 1, (int64_t[]){1});
     CHECK(out.size % 64 == 0);
     double one = 1, got = 0;
-    tc_buf_put(&out, &one, sizeof one);
+    ti_buf_put(&out, &one, sizeof one);
     tc_npy *a = parse((tc_bytes){out.data, out.size});
-    CHECK(a && a->rank == 1 && a->dim[0] == 1 && tc_npy_read(ctx, a, 0, 1, &got) == TC_OK &&
+    CHECK(a && a->rank == 1 && a->dim[0] == 1 && ti_npy_read(ctx, a, 0, 1, &got) == TC_OK &&
           got == 1);
-    CHECK(a && tc_text_eq(tc_npy_type_text(&ctx->arena, a), "float64"));
+    CHECK(a && ti_text_eq(ti_npy_type_text(&ctx->arena, a), "float64"));
 }
 
 int main(void)

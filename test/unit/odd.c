@@ -14,7 +14,7 @@ static bool once(tc_op op)
     int n_out = info->n_out == TC_ANY ? 1 + (int)draw(3) : info->n_out;
     tc_dtype dtype = type[draw(TC_COUNT(type))];
     tc_tensor in[16], out[4];
-    char *record = tc_arena_array(&ctx->arena, 1, tc_attrs[info->attr].size + 1, 16);
+    char *record = ti_arena_array(&ctx->arena, 1, tc_attrs[info->attr].size + 1, 16);
     for (int i = 0; i < tc_attrs[info->attr].n_field; i++)
         fill(ctx, &tc_attrs[info->attr].field[i], rank > 2 ? rank - 2 : 1, record);
     for (int i = 0; i < n_in; i++) {

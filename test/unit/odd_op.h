@@ -38,13 +38,13 @@ static inline const char *odd_text(tc_ctx *ctx)
     size_t n = draw(sizeof text - 1);
     for (size_t i = 0; i < n; i++)
         text[i] = piece[draw(sizeof piece - 1)];
-    return tc_intern(ctx, (tc_str){text, n});
+    return ti_intern(ctx, (tc_str){text, n});
 }
 
 static inline void fill(tc_ctx *ctx, const tc_field *field, int axes, char *record)
 {
     void *at = record + field->at;
-    int32_t n = (int32_t)(draw(8) ? axes * (tc_text_eq(field->name, "pad") && draw(2) ? 2 : 1)
+    int32_t n = (int32_t)(draw(8) ? axes * (ti_text_eq(field->name, "pad") && draw(2) ? 2 : 1)
                                   : (int)draw(5));
     if (field->kind == TC_FIELD_i64)
         *(int64_t *)at = odd_int();
@@ -78,7 +78,7 @@ static inline tc_tensor odd_tensor(tc_ctx *ctx, tc_dtype dtype, int rank, const 
         dim[i] = draw(8) ? pool[draw(2)] : (int64_t)draw(5);
     tc_tensor t = noise(ctx, dtype, rank, dim, (uint32_t)draw(1000));
     for (int64_t i = 0; draw(4) == 0 && i < tc_type_count(t.type); i++)
-        tc_store_f64(t, i, odd_float());
+        ti_store_f64(t, i, odd_float());
     return t;
 }
 

@@ -16,8 +16,8 @@
 static void varint(tc_buf *b, uint64_t v)
 {
     for (; v > 0x7f; v >>= 7)
-        tc_buf_u8(b, (uint8_t)(v | 0x80));
-    tc_buf_u8(b, (uint8_t)v);
+        ti_buf_u8(b, (uint8_t)(v | 0x80));
+    ti_buf_u8(b, (uint8_t)v);
 }
 
 static void number(tc_buf *b, uint32_t field, uint64_t v)
@@ -30,7 +30,7 @@ static void bytes(tc_buf *b, uint32_t field, const void *data, size_t n)
 {
     varint(b, field << 3 | 2);
     varint(b, n);
-    tc_buf_put(b, data, n);
+    ti_buf_put(b, data, n);
 }
 
 static void text(tc_buf *b, uint32_t field, const char *s) { bytes(b, field, s, strlen(s)); }
@@ -39,7 +39,7 @@ static void inner(tc_buf *b, uint32_t field, const tc_buf *m) { bytes(b, field, 
 static tc_buf message(tc_ctx *ctx)
 {
     tc_buf b;
-    tc_buf_init(&b, &ctx->arena);
+    ti_buf_init(&b, &ctx->arena);
     return b;
 }
 
@@ -121,8 +121,8 @@ static void beside(tc_ctx *ctx, tc_buf *t, const char *key, const char *value)
 static bool says(tc_ctx *ctx, tc_bytes file, const char *words)
 {
     tc_module *module;
-    bool good = tc_read_bytes(ctx, "/tmp/t.onnx", file, (tc_bytes){NULL, 0}, &module) != TC_OK;
-    const char *said = tc_buf_cstr(&ctx->messages);
+    bool good = ti_read_bytes(ctx, "/tmp/t.onnx", file, (tc_bytes){NULL, 0}, &module) != TC_OK;
+    const char *said = ti_buf_cstr(&ctx->messages);
     if (good && strstr(said, words))
         return true;
     fprintf(stderr, "expected '%s', said '%s'\n", words, said);
@@ -148,15 +148,15 @@ static void test_reading(tc_ctx *ctx)
     float numbers[6] = {1, 2, 3, 4, 5, 6};
     bytes(&w, 9, numbers, sizeof numbers);
     tc_bytes file = model(ctx, &add, &w, TWO, 2, 13);
-    CHECK(tc_onnx_looks_like(file));
-    CHECK(tc_read_bytes(ctx, "t.onnx", file, (tc_bytes){NULL, 0}, &m) == TC_OK);
-    const tc_graph *g = tc_main(m);
+    CHECK(ti_onnx_looks_like(file));
+    CHECK(ti_read_bytes(ctx, "t.onnx", file, (tc_bytes){NULL, 0}, &m) == TC_OK);
+    const tc_graph *g = ti_main(m);
     CHECK(g->n_in == 1 && g->n_out == 1 && g->n_node == 2);
     tc_node *last = g->node[g->n_node - 1];
-    CHECK(last->op == TC_OP_add && tc_text_eq(last->loc->node, "plus"));
-    CHECK(tc_text_eq(last->loc->target, "onnx.Add"));
-    tc_tensor c = tc_tensor_of(g, last->in[1]);
-    CHECK(tc_load_f64(c, 5) == 6);
+    CHECK(last->op == TC_OP_add && ti_text_eq(last->loc->node, "plus"));
+    CHECK(ti_text_eq(last->loc->target, "onnx.Add"));
+    tc_tensor c = ti_tensor_of(g, last->in[1]);
+    CHECK(ti_load_f64(c, 5) == 6);
 }
 
 /* x / scale to the nearest, halves to even: where x * (1 / scale) would fall to the other side. */
@@ -168,15 +168,15 @@ static void test_quantizing(tc_ctx *ctx)
     bytes(&w, 9, &scale, sizeof scale);
     tc_module *m;
     tc_bytes file = model(ctx, &q, &w, &many, 1, 13);
-    CHECK(tc_read_bytes(ctx, "t.onnx", file, (tc_bytes){NULL, 0}, &m) == TC_OK);
+    CHECK(ti_read_bytes(ctx, "t.onnx", file, (tc_bytes){NULL, 0}, &m) == TC_OK);
     float x[400];
     int apart = 0;
     for (int i = 0; i < 400; i++)
         x[i] = ((float)(i / 2) + (i % 2 ? 0.5f : 0.25f)) * scale;
-    tc_tensor in = {tc_type_of(tc_main(m), tc_main(m)->in[0]), x}, out;
-    CHECK(tc_eval(tc_main(m), &in, &out, &ctx->arena) == TC_OK && out.type->dtype == TC_u8);
+    tc_tensor in = {ti_type_of(ti_main(m), ti_main(m)->in[0]), x}, out;
+    CHECK(ti_eval(ti_main(m), &in, &out, &ctx->arena) == TC_OK && out.type->dtype == TC_u8);
     for (int i = 0; i < 400; i++) {
-        CHECK(tc_load_f64(out, i) == (double)rintf(x[i] / scale));
+        CHECK(ti_load_f64(out, i) == (double)rintf(x[i] / scale));
         apart += rintf(x[i] / scale) != rintf(x[i] * (1 / scale));
     }
     CHECK(apart > 0);
@@ -220,10 +220,10 @@ static void test_number(tc_ctx *ctx)
     inner(&m, 8, &set);
     CHECK(tc_ctx_set_dim(ctx, "rate=8000") == TC_OK);
     tc_module *read;
-    CHECK(tc_read_onnx(ctx, "t.onnx", (tc_bytes){m.data, m.size}, &read) == TC_OK);
-    const tc_graph *g = tc_main(read);
-    CHECK(g->n_in == 0 && g->n_out == 1 && tc_is_const(g, g->out[0]));
-    CHECK(tc_load_i64(tc_tensor_of(g, g->out[0]), 0) == 16000);
+    CHECK(ti_read_onnx(ctx, "t.onnx", (tc_bytes){m.data, m.size}, &read) == TC_OK);
+    const tc_graph *g = ti_main(read);
+    CHECK(g->n_in == 0 && g->n_out == 1 && ti_is_const(g, g->out[0]));
+    CHECK(ti_load_i64(ti_tensor_of(g, g->out[0]), 0) == 16000);
 }
 
 /* A picture resized to more places than memory should hold. */
@@ -273,9 +273,9 @@ static void test_tensors(tc_ctx *ctx)
     /* fields of our own that a file brings along point nowhere */
     tc_buf ours = tensor(ctx, TWO, 2);
     varint(&ours, 1000 << 3 | 1);
-    tc_buf_u64(&ours, 1 << 20);
+    ti_buf_u64(&ours, 1 << 20);
     varint(&ours, 1001 << 3 | 1);
-    tc_buf_u64(&ours, 24);
+    ti_buf_u64(&ours, 24);
     CHECK(refused(model(ctx, &add, &ours, TWO, 2, 13), "0 numbers for a tensor of 6"));
 }
 
@@ -298,7 +298,7 @@ static void test_external(tc_ctx *ctx)
     beside(ctx, &w, "location", strrchr(name, '/') + 1);
     CHECK(refused(model(ctx, &add, &w, TWO, 2, 13), "which has 20"));
     tc_buf far = w;
-    far.data = tc_arena_copy(&ctx->arena, w.data, w.size);
+    far.data = ti_arena_copy(&ctx->arena, w.data, w.size);
     far.cap = far.size;
     beside(ctx, &far, "offset", "9223372036854775807");
     CHECK(refused(model(ctx, &add, &far, TWO, 2, 13), "which has 20"));
@@ -311,7 +311,7 @@ static void test_external(tc_ctx *ctx)
         CHECK(refused(model(ctx, &add, &o, TWO, 2, 13), "expected a number of bytes"));
     }
     /* a link that leads out of the folder */
-    const char *link_name = tc_text_format(&ctx->arena, "%s.link", name);
+    const char *link_name = ti_text_format(&ctx->arena, "%s.link", name);
     CHECK(symlink("/etc/passwd", link_name) == 0);
     tc_buf l = tensor(ctx, TWO, 2);
     number(&l, 14, 1);
@@ -367,7 +367,7 @@ static void test_names(tc_ctx *ctx)
     tc_buf soft = node(ctx, "Softmax", "s", "x", NULL, "y"), axis = message(ctx);
     text(&axis, 1, "axis");
     varint(&axis, 2 << 3 | 5);
-    tc_buf_u32(&axis, UINT32_C(0x3f800000));
+    ti_buf_u32(&axis, UINT32_C(0x3f800000));
     number(&axis, 20, 1);
     inner(&soft, 5, &axis);
     CHECK(refused(model(ctx, &soft, NULL, TWO, 2, 13),
@@ -397,7 +397,7 @@ static void test_structure(tc_ctx *ctx)
     tc_buf call = node(ctx, "Again", "call", "x", NULL, "y"), f = message(ctx);
     tc_bytes one = model(ctx, &call, NULL, TWO, 2, 13);
     tc_buf m = message(ctx);
-    tc_buf_put(&m, one.data, one.size);
+    ti_buf_put(&m, one.data, one.size);
     text(&f, 1, "Again");
     text(&f, 4, "x");
     text(&f, 5, "y");
@@ -411,7 +411,7 @@ static void test_structure(tc_ctx *ctx)
         tc_ctx_free(other);
     }
     static const uint8_t none[] = {0x08};
-    CHECK(!tc_onnx_looks_like((tc_bytes){none, 1}) && !tc_onnx_looks_like((tc_bytes){NULL, 0}));
+    CHECK(!ti_onnx_looks_like((tc_bytes){none, 1}) && !ti_onnx_looks_like((tc_bytes){NULL, 0}));
 }
 
 int main(void)

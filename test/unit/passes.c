@@ -26,11 +26,11 @@ typedef struct maker {
 } maker;
 
 #define ATTR_OF(m, record, ...)                                                                    \
-    tc_arena_copy(&(m)->ctx->arena, &(tc_attr_##record){__VA_ARGS__}, sizeof(tc_attr_##record))
+    ti_arena_copy(&(m)->ctx->arena, &(tc_attr_##record){__VA_ARGS__}, sizeof(tc_attr_##record))
 
 static tc_ints ints(maker *m, const int64_t *v, int n)
 {
-    return tc_ints_copy(&m->ctx->arena, v, n);
+    return ti_ints_copy(&m->ctx->arena, v, n);
 }
 
 static void keep(maker *m, tc_val val)
@@ -43,7 +43,7 @@ static void keep(maker *m, tc_val val)
 static tc_val emit(maker *m, tc_op op, const void *attr, const tc_val *in, int n_in, int n_out)
 {
     tc_node *node;
-    tc_status status = tc_graph_emit(m->g, op, attr, in, n_in, n_out, NULL, &node);
+    tc_status status = ti_graph_emit(m->g, op, attr, in, n_in, n_out, NULL, &node);
     CHECK(status == TC_OK);
     if (status != TC_OK) {
         fputs(tc_diagnostics(m->ctx), stderr);
@@ -61,17 +61,17 @@ static tc_val some(maker *m)
 
 static tc_val constant(maker *m, int32_t rank, const int64_t *dim)
 {
-    const tc_type *type = tc_type_make(m->ctx, TC_f32, rank, dim);
-    float *data = tc_arena_raw(&m->ctx->arena, tc_type_bytes(type));
+    const tc_type *type = ti_type_make(m->ctx, TC_f32, rank, dim);
+    float *data = ti_arena_raw(&m->ctx->arena, tc_type_bytes(type));
     for (int64_t i = 0; i < tc_type_count(type); i++)
         data[i] = (float)dice(64) / 8 - 3;
-    return tc_graph_const(m->g, type, data, NULL, NULL);
+    return ti_graph_const(m->g, type, data, NULL, NULL);
 }
 
 static void add_permute(maker *m, tc_val x)
 {
     int64_t perm[TC_MAX_RANK];
-    int rank = tc_type_of(m->g, x)->rank;
+    int rank = ti_type_of(m->g, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = i;
     for (int i = rank - 1; i > 0; i--) {
@@ -86,7 +86,7 @@ static void add_permute(maker *m, tc_val x)
 /* Axes of extent 1 come and go, neighbours are joined. */
 static void add_reshape(maker *m, tc_val x)
 {
-    const tc_type *t = tc_type_of(m->g, x);
+    const tc_type *t = ti_type_of(m->g, x);
     int64_t dim[TC_MAX_RANK];
     int n = 0;
     for (int i = 0; i < t->rank; i++) {
@@ -102,7 +102,7 @@ static void add_reshape(maker *m, tc_val x)
 
 static void add_slice(maker *m, tc_val x)
 {
-    const tc_type *t = tc_type_of(m->g, x);
+    const tc_type *t = ti_type_of(m->g, x);
     if (!t->rank)
         return;
     int axis = (int)dice((uint32_t)t->rank);
@@ -119,14 +119,14 @@ static void add_cast(maker *m, tc_val x)
 static void add_pair(maker *m, tc_val x)
 {
     tc_val in[] = {x, x};
-    if (tc_type_of(m->g, x)->dtype == TC_bool)
+    if (ti_type_of(m->g, x)->dtype == TC_bool)
         return;
     emit(m, dice(2) ? TC_OP_mul : TC_OP_maximum, NULL, in, 2, 1);
 }
 
 static void add_still(maker *m, tc_val x)
 {
-    const tc_type *t = tc_type_of(m->g, x);
+    const tc_type *t = ti_type_of(m->g, x);
     switch (dice(3)) {
     case 0:
         emit(m, TC_OP_identity, NULL, &x, 1, 1);
@@ -136,7 +136,7 @@ static void add_still(maker *m, tc_val x)
         break;
     default:
         emit(m, TC_OP_pad,
-             ATTR_OF(m, pad, tc_ints_fill(&m->ctx->arena, 0, 2 * t->rank), TC_pad_mode_constant, 0),
+             ATTR_OF(m, pad, ti_ints_fill(&m->ctx->arena, 0, 2 * t->rank), TC_pad_mode_constant, 0),
              &x, 1, 1);
     }
 }
@@ -144,7 +144,7 @@ static void add_still(maker *m, tc_val x)
 /* batch_norm(conv(image)) with constants all around. */
 static void add_norm(maker *m, tc_val image)
 {
-    int64_t channels = tc_type_of(m->g, image)->dim[1], out = 1 + dice(4);
+    int64_t channels = ti_type_of(m->g, image)->dim[1], out = 1 + dice(4);
     int64_t one[] = {1, 1}, none[] = {0, 0, 0, 0};
     tc_val conv_in[] = {image, constant(m, 4, (int64_t[]){out, channels, 1, 1}),
                         dice(2) ? constant(m, 1, &out) : TC_NONE};
@@ -166,36 +166,36 @@ static tc_module *any_module(tc_ctx *ctx, uint64_t start)
                                                    add_reshape, add_slice,   add_cast,
                                                    add_pair,    add_still};
     seed = start;
-    tc_module *module = tc_module_new(ctx, "random.ir");
-    maker m = {.ctx = ctx, .g = tc_graph_new(module, "main")};
+    tc_module *module = ti_module_new(ctx, "random.ir");
+    maker m = {.ctx = ctx, .g = ti_graph_new(module, "main")};
     tc_val image =
-        tc_graph_input(m.g, tc_type_make(ctx, TC_f32, 4, (int64_t[]){1, 3, 4, 2}), "image");
+        ti_graph_input(m.g, ti_type_make(ctx, TC_f32, 4, (int64_t[]){1, 3, 4, 2}), "image");
     keep(&m, image);
-    keep(&m, tc_graph_input(m.g, tc_type_make(ctx, TC_i32, 2, (int64_t[]){3, 2}), "codes"));
+    keep(&m, ti_graph_input(m.g, ti_type_make(ctx, TC_i32, 2, (int64_t[]){3, 2}), "codes"));
     keep(&m, constant(&m, 3, (int64_t[]){2, 1, 3}));
     add_norm(&m, image);
     for (int i = 0; i < 25; i++)
         add[dice(TC_COUNT(add))](&m, some(&m));
     for (int i = 0; i < 6; i++)
-        tc_graph_output(m.g, some(&m));
+        ti_graph_output(m.g, some(&m));
     return module;
 }
 
 /* The outputs, from inputs that depend on nothing. */
 static tc_tensor *outputs(tc_ctx *ctx, tc_module *module)
 {
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
     tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         for (int64_t k = 0; k < tc_type_count(in[i].type); k++)
             if (in[i].type->dtype == TC_f32)
                 ((float *)in[i].data)[k] = (float)(k % 7) / 4 - 1;
             else
                 ((int32_t *)in[i].data)[k] = (int32_t)k * 1000 - 2500;
     }
-    return tc_eval(g, in, out, &ctx->arena) == TC_OK ? out : NULL;
+    return ti_eval(g, in, out, &ctx->arena) == TC_OK ? out : NULL;
 }
 
 static void test_pass(uint64_t start, const tc_pass *pass)
@@ -204,13 +204,13 @@ static void test_pass(uint64_t start, const tc_pass *pass)
     tc_module *module = any_module(ctx, start);
     const tc_tensor *before = outputs(ctx, module);
     tc_target target;
-    CHECK(tc_target_parse(ctx, "TOSA-1.0+INT+FP", &target) == TC_OK);
-    tc_status status = tc_run_stages(ctx, module, pass->name, &(tc_job){.target = &target}, NULL);
+    CHECK(ti_target_parse(ctx, "TOSA-1.0+INT+FP", &target) == TC_OK);
+    tc_status status = ti_run_stages(ctx, module, pass->name, &(tc_job){.target = &target}, NULL);
     const tc_tensor *after = status == TC_OK ? outputs(ctx, module) : NULL;
     bool same = before && after;
-    for (size_t i = 0; same && i < tc_main(module)->n_out; i++)
+    for (size_t i = 0; same && i < ti_main(module)->n_out; i++)
         same = before[i].type == after[i].type &&
-               tc_check_kept(pass->numbers, false, before[i], after[i]);
+               ti_check_kept(pass->numbers, false, before[i], after[i]);
     CHECK(same);
     if (!same)
         fprintf(stderr, "seed %d, pass %s\n%s", (int)start, pass->name, tc_diagnostics(ctx));
@@ -222,24 +222,24 @@ static void test_kept(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     int64_t four[] = {4}, two[] = {2, 2};
-    const tc_type *t = tc_type_make(ctx, TC_f32, 1, four),
-                  *other = tc_type_make(ctx, TC_f32, 2, two),
-                  *half = tc_type_make(ctx, TC_bf16, 1, four);
+    const tc_type *t = ti_type_make(ctx, TC_f32, 1, four),
+                  *other = ti_type_make(ctx, TC_f32, 2, two),
+                  *half = ti_type_make(ctx, TC_bf16, 1, four);
     float x[] = {1, 2, 3, 4}, off[] = {1, 2, 3, 4.0003f}, far[] = {1, 2, 3, 4.001f},
           lost[] = {1, 2, 3, NAN};
     uint16_t b[] = {0x3f80, 0x4000, 0x4040, 0x4080}, near[] = {0x3f80, 0x4000, 0x4041, 0x4080},
              away[] = {0x3f80, 0x4000, 0x4044,
                        0x4080}; /* of bf16: 1, 2, 3 or 3.0156 or 3.0625, 4 */
-    CHECK(tc_check_kept(TC_EXACT, false, (tc_tensor){t, x}, (tc_tensor){t, x}));
-    CHECK(!tc_check_kept(TC_EXACT, false, (tc_tensor){t, x}, (tc_tensor){t, off}));
-    CHECK(tc_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){t, off}));
-    CHECK(!tc_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){t, far}));
-    CHECK(!tc_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){other, x}));
-    CHECK(!tc_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){other, x}));
-    CHECK(tc_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){t, far}));
-    CHECK(!tc_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){t, lost}));
-    CHECK(tc_check_kept(TC_CLOSE, false, (tc_tensor){half, b}, (tc_tensor){half, near}));
-    CHECK(!tc_check_kept(TC_CLOSE, false, (tc_tensor){half, b}, (tc_tensor){half, away}));
+    CHECK(ti_check_kept(TC_EXACT, false, (tc_tensor){t, x}, (tc_tensor){t, x}));
+    CHECK(!ti_check_kept(TC_EXACT, false, (tc_tensor){t, x}, (tc_tensor){t, off}));
+    CHECK(ti_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){t, off}));
+    CHECK(!ti_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){t, far}));
+    CHECK(!ti_check_kept(TC_CLOSE, false, (tc_tensor){t, x}, (tc_tensor){other, x}));
+    CHECK(!ti_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){other, x}));
+    CHECK(ti_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){t, far}));
+    CHECK(!ti_check_kept(TC_APPROX, false, (tc_tensor){t, x}, (tc_tensor){t, lost}));
+    CHECK(ti_check_kept(TC_CLOSE, false, (tc_tensor){half, b}, (tc_tensor){half, near}));
+    CHECK(!ti_check_kept(TC_CLOSE, false, (tc_tensor){half, b}, (tc_tensor){half, away}));
     tc_ctx_free(ctx);
 }
 
@@ -247,7 +247,7 @@ static void test_kept(void)
 static void test_turned_down(const char *pass, const char *said)
 {
     tc_ctx *ctx = tc_ctx_new();
-    CHECK(tc_run_passes(ctx, any_module(ctx, 1), pass, NULL) == TC_USAGE);
+    CHECK(ti_run_passes(ctx, any_module(ctx, 1), pass, NULL) == TC_USAGE);
     CHECK(strstr(tc_diagnostics(ctx), said));
     tc_ctx_free(ctx);
 }
@@ -257,9 +257,9 @@ static void test_tidy(uint64_t start, size_t *nodes_before, size_t *nodes_after)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = any_module(ctx, start);
-    *nodes_before += tc_main(module)->n_node;
-    CHECK(tc_run_passes(ctx, module, "tidy", NULL) == TC_OK);
-    *nodes_after += tc_main(module)->n_node;
+    *nodes_before += ti_main(module)->n_node;
+    CHECK(ti_run_passes(ctx, module, "tidy", NULL) == TC_OK);
+    *nodes_after += ti_main(module)->n_node;
     tc_ctx_free(ctx);
 }
 
@@ -268,9 +268,9 @@ static void test_spoiled(void (*spoil)(tc_module *), const char *message)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = any_module(ctx, 1);
-    CHECK(tc_verify(ctx, module) == TC_OK);
+    CHECK(ti_verify(ctx, module) == TC_OK);
     spoil(module);
-    CHECK(tc_verify(ctx, module) != TC_OK);
+    CHECK(ti_verify(ctx, module) != TC_OK);
     CHECK(strstr(tc_diagnostics(ctx), message));
     if (!strstr(tc_diagnostics(ctx), message))
         fputs(tc_diagnostics(ctx), stderr);
@@ -279,61 +279,61 @@ static void test_spoiled(void (*spoil)(tc_module *), const char *message)
 
 static void spoil_order(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     tc_node *first = g->node[1];
     memmove(&g->node[1], &g->node[2], (g->n_node - 2) * sizeof *g->node);
     g->node[g->n_node - 1] = first;
 }
 static void spoil_output(tc_module *m)
 {
-    tc_main(m)->out[0] = 100000;
+    ti_main(m)->out[0] = 100000;
 }
 static void spoil_operand(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     g->node[g->n_node - 1]->in[0] = 100000;
 }
 static void spoil_result(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     g->node[g->n_node - 1]->out[0] = g->node[0]->out[0];
 }
 static void spoil_type(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
-    g->val[g->node[g->n_node - 1]->out[0]]->type = tc_type_make(m->ctx, TC_e5m2, 0, NULL);
+    tc_graph *g = ti_main(m);
+    g->val[g->node[g->n_node - 1]->out[0]]->type = ti_type_make(m->ctx, TC_e5m2, 0, NULL);
 }
 static void spoil_missing_type(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     g->facts = TC_FACT_TYPED;
     g->val[g->node[g->n_node - 1]->out[0]]->type = NULL;
 }
 static void spoil_fact(tc_module *m)
 {
-    tc_main(m)->facts |= TC_FACT_TOSA_ONLY;
+    ti_main(m)->facts |= TC_FACT_TOSA_ONLY;
 }
 static void spoil_const(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     g->val[g->node[0]->out[0]]->data = NULL;
 }
 static void spoil_port(tc_module *m)
 {
     m->in_port = tc_new(&m->ctx->arena, tc_port);
     m->n_in_port = 1;
-    m->in_port->val = tc_main(m)->node[0]->out[0];
+    m->in_port->val = ti_main(m)->node[0]->out[0];
 }
 static void spoil_calls(tc_module *m)
 {
-    tc_graph *g = tc_main(m);
-    tc_val go = tc_graph_scalar(g, TC_bool, 1, NULL);
+    tc_graph *g = ti_main(m);
+    tc_val go = ti_graph_scalar(g, TC_bool, 1, NULL);
     tc_val in[] = {go, g->in[0], g->in[1]};
     const tc_attr_cond *attr =
-        tc_arena_copy(&m->ctx->arena, &(tc_attr_cond){"main", "main"}, sizeof *attr);
-    tc_node *node = tc_graph_add(g, TC_OP_cond, attr, in, 3, (int)g->n_out, NULL);
+        ti_arena_copy(&m->ctx->arena, &(tc_attr_cond){"main", "main"}, sizeof *attr);
+    tc_node *node = ti_graph_add(g, TC_OP_cond, attr, in, 3, (int)g->n_out, NULL);
     for (size_t i = 0; i < g->n_out; i++)
-        g->val[node->out[i]]->type = tc_type_of(g, g->out[i]);
+        g->val[node->out[i]]->type = ti_type_of(g, g->out[i]);
 }
 
 int main(void)

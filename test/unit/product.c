@@ -40,12 +40,12 @@ static void test_linear(tc_ctx *ctx)
     tc_tensor y = run_ok(ctx, TC_OP_linear, NULL, (tc_tensor[]){x, w, b}, 3);
     tc_attr_addmm half = {2, 0.5};
     tc_tensor flat = x, by = run_ok(ctx, TC_OP_einsum, &(tc_attr_einsum){"ij->ji"}, &w, 1);
-    flat.type = tc_type_make(ctx, TC_f32, DIMS(6, 5));
+    flat.type = ti_type_make(ctx, TC_f32, DIMS(6, 5));
     tc_tensor z = run_ok(ctx, TC_OP_addmm, &half, (tc_tensor[]){b, flat, by}, 3);
     for (int i = 0; i < 24; i++) {
-        double bias = tc_load_f64(b, i % 4), dot = tc_load_f64(plain, i);
-        CHECK(fabs(tc_load_f64(y, i) - (dot + bias)) < 1e-5);
-        CHECK(fabs(tc_load_f64(z, i) - (0.5 * dot + 2 * bias)) < 1e-5);
+        double bias = ti_load_f64(b, i % 4), dot = ti_load_f64(plain, i);
+        CHECK(fabs(ti_load_f64(y, i) - (dot + bias)) < 1e-5);
+        CHECK(fabs(ti_load_f64(z, i) - (0.5 * dot + 2 * bias)) < 1e-5);
     }
 }
 
@@ -90,7 +90,7 @@ static void test_conv_by_columns(tc_ctx *ctx, tc_dtype dtype, int64_t stride, in
                               INTS(stride, stride)};
     tc_tensor y = run_ok(ctx, TC_OP_conv, &conv, (tc_tensor[]){x, w}, 2);
     tc_tensor col = run_ok(ctx, TC_OP_im2col, &columns, &x, 1), flat = w;
-    flat.type = tc_type_make(ctx, dtype, DIMS(5, 18));
+    flat.type = ti_type_make(ctx, dtype, DIMS(5, 18));
     tc_attr_einsum e = {"ok,nkp->nop"};
     CHECK(same_numbers(y, run_ok(ctx, TC_OP_einsum, &e, (tc_tensor[]){flat, col}, 2), 1e-6));
 }
@@ -105,9 +105,9 @@ static void test_groups(tc_ctx *ctx)
     tc_tensor y = run_ok(ctx, TC_OP_conv, &grouped, (tc_tensor[]){x, w, b}, 3);
     CHECK(has_dims(y, DIMS(1, 8, 5)));
     for (int g = 0; g < 2; g++) {
-        tc_tensor part[] = {{tc_type_make(ctx, TC_f32, DIMS(2, 6)), (float *)x.data + g * 12},
-                            {tc_type_make(ctx, TC_f32, DIMS(4, 2, 3)), (float *)w.data + g * 24},
-                            {tc_type_make(ctx, TC_f32, DIMS(4)), (float *)b.data + g * 4}};
+        tc_tensor part[] = {{ti_type_make(ctx, TC_f32, DIMS(2, 6)), (float *)x.data + g * 12},
+                            {ti_type_make(ctx, TC_f32, DIMS(4, 2, 3)), (float *)w.data + g * 24},
+                            {ti_type_make(ctx, TC_f32, DIMS(4)), (float *)b.data + g * 4}};
         tc_tensor half = run_ok(ctx, TC_OP_conv, &single, part, 3);
         tc_tensor same = {half.type, (float *)y.data + g * 20};
         CHECK(has_dims(half, DIMS(4, 5)) && same_numbers(half, same, 1e-6));
@@ -126,7 +126,7 @@ static double dot(tc_tensor a, tc_tensor b)
 {
     double sum = 0;
     for (int64_t i = 0; i < tc_type_count(a.type); i++)
-        sum += tc_load_f64(a, i) * tc_load_f64(b, i);
+        sum += ti_load_f64(a, i) * ti_load_f64(b, i);
     return sum;
 }
 
@@ -160,20 +160,20 @@ static void test_attention(tc_ctx *ctx)
      * head 3. */
     double mean = 0;
     for (int i = 0; i < 5; i++)
-        mean += tc_load_f64(v, 5 * 6 + i * 6) / 5;
-    CHECK(fabs(tc_load_f64(y, 3 * 3 * 6) - mean) < 1e-6);
+        mean += ti_load_f64(v, 5 * 6 + i * 6) / 5;
+    CHECK(fabs(ti_load_f64(y, 3 * 3 * 6) - mean) < 1e-6);
     /* Masked keys do not count; a row without any is zero. */
     tc_tensor mask = tensor_of(ctx, TC_bool, DIMS(3, 5),
                                (double[]){0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1});
     y = run_ok(ctx, TC_OP_sdpa, &a, (tc_tensor[]){q, k, v, mask}, 4);
     for (int i = 0; i < 6; i++) {
-        CHECK(fabs(tc_load_f64(y, i) - tc_load_f64(v, 6 + i)) < 1e-6);
-        CHECK(tc_load_f64(y, 6 + i) == 0);
+        CHECK(fabs(ti_load_f64(y, i) - ti_load_f64(v, 6 + i)) < 1e-6);
+        CHECK(ti_load_f64(y, 6 + i) == 0);
     }
     tc_attr_sdpa causal = {.scale = 1, .causal = true, .gqa = true};
     y = run_ok(ctx, TC_OP_sdpa, &causal, (tc_tensor[]){q, k, v}, 3);
     for (int i = 0; i < 6; i++)
-        CHECK(fabs(tc_load_f64(y, i) - tc_load_f64(v, i)) < 1e-6);
+        CHECK(fabs(ti_load_f64(y, i) - ti_load_f64(v, i)) < 1e-6);
 }
 
 int main(void)

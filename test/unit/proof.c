@@ -26,8 +26,8 @@ static tc_module *parsed(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
-        tc_verify(ctx, module) != TC_OK) {
+    if (ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        ti_verify(ctx, module) != TC_OK) {
         fprintf(stderr, "%s", tc_diagnostics(ctx));
         exit(1);
     }
@@ -39,7 +39,7 @@ static tc_status read_sample(void *user, size_t k, const tc_tensor *in, size_t n
     (void)user, (void)n;
     for (int64_t i = 0; i < tc_type_count(in[0].type); i++) {
         int64_t x = ((int64_t)k * 37 + i * 13) % 64 - 32;
-        if (tc_is_float(in[0].type->dtype))
+        if (ti_is_float(in[0].type->dtype))
             ((float *)in[0].data)[i] = (float)x / 24.0f;
         else
             ((int32_t *)in[0].data)[i] = (int32_t)x;
@@ -59,17 +59,17 @@ typedef struct fault {
 static tc_status break_constants(void *user, const tc_module *module, const tc_pass *pass)
 {
     fault *f = user;
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     bool tosa = false;
     for (size_t k = 0; k < g->n_node; k++)
         tosa = tosa || (g->node[k]->op != TC_OP_const && tc_ops[g->node[k]->op].tosa);
-    for (size_t k = 0; tosa && k < g->n_node && tc_text_eq(pass->name, f->pass); k++) {
+    for (size_t k = 0; tosa && k < g->n_node && ti_text_eq(pass->name, f->pass); k++) {
         tc_value *v = g->val[g->node[k]->out[0]];
         size_t bytes = tc_type_bytes(v->type);
         if (g->node[k]->op != TC_OP_const || v->type->dtype != f->dtype ||
             tc_type_count(v->type) < f->least)
             continue;
-        uint8_t *other = tc_arena_copy(&module->ctx->arena, v->data, bytes);
+        uint8_t *other = ti_arena_copy(&module->ctx->arena, v->data, bytes);
         for (size_t i = 0; i < bytes; i += f->dtype == TC_i32 ? 4 : 1)
             other[i] = (uint8_t)(other[i] ^ 0x55);
         v->data = other;
@@ -90,8 +90,8 @@ static tc_status compile(tc_ctx *ctx, const char *text, const char *target, bool
                             .target = target,
                             .calib = calib,
                             .faults = f ? &trace : NULL};
-    TC_TRY(tc_compile_stages(ctx, &r, c));
-    return tc_prove(ctx, c, c->module);
+    TC_TRY(ti_compile_stages(ctx, &r, c));
+    return ti_prove(ctx, c, c->module);
 }
 
 static bool says(tc_ctx *ctx, const char *words)
@@ -108,12 +108,12 @@ static void sound(void)
     CHECK(c.proof.ran == 6 && c.proof.quantized && !c.proof.invented && c.proof.n_out == 1);
     const tc_proof_output *o = c.proof.out;
     CHECK(o->compared && o->real && !o->exact && o->by[0].n == 48);
-    CHECK(tc_proof_db(&o->by[0], &o->by[0].written) > 30);
+    CHECK(ti_proof_db(&o->by[0], &o->by[0].written) > 30);
     tc_buf line;
-    tc_buf_init(&line, &ctx->arena);
-    tc_proof_line(&c.proof, &line);
-    CHECK(strstr(tc_buf_cstr(&line), "; against float: ") &&
-          strstr(tc_buf_cstr(&line), " dB on 6 samples"));
+    ti_buf_init(&line, &ctx->arena);
+    ti_proof_line(&c.proof, &line);
+    CHECK(strstr(ti_buf_cstr(&line), "; against float: ") &&
+          strstr(ti_buf_cstr(&line), " dB on 6 samples"));
     tc_ctx_free(ctx);
 }
 
@@ -139,18 +139,18 @@ static void broken_late(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_compiled c = {0};
     CHECK(compile(ctx, layer, "TOSA-1.0+INT", true, NULL, &c) == TC_OK);
-    tc_graph *g = tc_main(c.region[0].module);
+    tc_graph *g = ti_main(c.region[0].module);
     for (size_t k = 0; k < g->n_node; k++) {
         tc_value *v = g->val[g->node[k]->out[0]];
         if (g->node[k]->op != TC_OP_const || v->type->dtype != TC_i8 || tc_type_count(v->type) != 16)
             continue;
-        int8_t *other = tc_arena_copy(&ctx->arena, v->data, tc_type_bytes(v->type));
+        int8_t *other = ti_arena_copy(&ctx->arena, v->data, tc_type_bytes(v->type));
         for (int64_t i = 0; i < tc_type_count(v->type); i++)
             other[i] = (int8_t)-other[i];
         v->data = other;
     }
     c.proof = (tc_proof){0};
-    CHECK(tc_prove(ctx, &c, c.module) == TC_OK);
+    CHECK(ti_prove(ctx, &c, c.module) == TC_OK);
     CHECK(says(ctx, "warning: output 'y' of the compiled program has ") &&
           says(ctx, "no single step is wrong"));
     tc_ctx_free(ctx);
@@ -197,7 +197,7 @@ static void left_out(void)
                             .module = parsed(ctx, layer),
                             .target = "cpu",
                             .unexecuted = true};
-    CHECK(tc_compile_stages(ctx, &r, &c) == TC_OK && tc_prove(ctx, &c, c.module) == TC_OK);
+    CHECK(ti_compile_stages(ctx, &r, &c) == TC_OK && ti_prove(ctx, &c, c.module) == TC_OK);
     CHECK(!c.proof.of && !c.real);
     tc_ctx_free(ctx);
 }

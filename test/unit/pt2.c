@@ -14,7 +14,7 @@
 /* JSON is written with single quotes here. */
 static const char *json(tc_ctx *ctx, const char *text)
 {
-    char *copy = tc_text_copy(&ctx->arena, tc_str_of(text));
+    char *copy = ti_text_copy(&ctx->arena, ti_str_of(text));
     for (char *c = copy; *c; c++)
         *c = *c == '\'' ? '"' : *c;
     return copy;
@@ -37,7 +37,7 @@ typedef struct model {
 static tc_bytes build(tc_ctx *ctx, model m)
 {
 #define OR(field, text) (m.field ? m.field : (text))
-    const char *program = tc_text_format(
+    const char *program = ti_text_format(
         &ctx->arena,
         "{'graph_module':{'graph':{'inputs':[%s],'outputs':[%s],'nodes':[%s],'tensor_values':{%s}},"
         "'signature':{'input_specs':[%s],'output_specs':[%s]},'module_call_graph':[{'fqn':'','"
@@ -66,7 +66,7 @@ static tc_bytes build(tc_ctx *ctx, model m)
 static tc_module *load(tc_ctx *ctx, model m, tc_status *status)
 {
     tc_module *module = NULL;
-    *status = tc_read_pt2(ctx, "m.pt2", build(ctx, m), &module);
+    *status = ti_read_pt2(ctx, "m.pt2", build(ctx, m), &module);
     return *status == TC_OK ? module : NULL;
 }
 
@@ -87,7 +87,7 @@ static const tc_json *parse(tc_ctx *ctx, const char *text)
 {
     const char *reason;
     size_t at;
-    return tc_json_parse(&ctx->arena, (tc_bytes){(const uint8_t *)text, strlen(text)}, &reason,
+    return ti_json_parse(&ctx->arena, (tc_bytes){(const uint8_t *)text, strlen(text)}, &reason,
                          &at);
 }
 
@@ -97,17 +97,17 @@ static void test_json(tc_ctx *ctx)
         parse(ctx, " { \"a\" : [1, -9223372036854775808, 1e-05, \"NaN\", Infinity], \"b\": {}} ");
     int64_t i;
     double f;
-    const tc_json *item = tc_json_first(tc_json_get(j, "a"));
-    CHECK(tc_json_i64(item, &i) && i == 1);
-    CHECK(tc_json_i64(item->next, &i) && i == INT64_MIN);
-    CHECK(tc_json_f64(item->next->next, &f) && f == 1e-05 && !tc_json_i64(item->next->next, &i));
-    CHECK(tc_json_f64(item->next->next->next, &f) && f != f);
-    CHECK(tc_json_f64(item->next->next->next->next, &f) && f > 1e308);
-    CHECK(tc_json_get(j, "b") && !tc_json_get(j, "c") && !tc_json_get(NULL, "c"));
+    const tc_json *item = ti_json_first(ti_json_get(j, "a"));
+    CHECK(ti_json_i64(item, &i) && i == 1);
+    CHECK(ti_json_i64(item->next, &i) && i == INT64_MIN);
+    CHECK(ti_json_f64(item->next->next, &f) && f == 1e-05 && !ti_json_i64(item->next->next, &i));
+    CHECK(ti_json_f64(item->next->next->next, &f) && f != f);
+    CHECK(ti_json_f64(item->next->next->next->next, &f) && f > 1e308);
+    CHECK(ti_json_get(j, "b") && !ti_json_get(j, "c") && !ti_json_get(NULL, "c"));
     CHECK(
-        tc_str_is(tc_json_text(&ctx->arena, parse(ctx, "\"a\\n\\u00e9\\ud83d\\ude00\\/\\ud800\"")),
+        ti_str_is(ti_json_text(&ctx->arena, parse(ctx, "\"a\\n\\u00e9\\ud83d\\ude00\\/\\ud800\"")),
                   "a\n\xc3\xa9\xf0\x9f\x98\x80/\xef\xbf\xbd"));
-    CHECK(!tc_json_i64(parse(ctx, "9223372036854775808"), &i));
+    CHECK(!ti_json_i64(parse(ctx, "9223372036854775808"), &i));
     static const char *const bad[] = {
         "",      "{",       "[1,]",   "{\"a\"}",     "{a:1}",   "\"a",   "nul",  "01x",
         "[1 2]", "\"\\x\"", "\"\n\"", "\"\\u0000\"", "\"\\u12", "{} {}", "[1]]", "-"};
@@ -147,19 +147,19 @@ static void test_ports(void)
     tc_module *module = load(ctx, m, &status);
     CHECK(module);
     if (module) {
-        tc_graph *g = tc_main(module);
+        tc_graph *g = ti_main(module);
         CHECK(g->n_in == 1 && g->n_out == 3 && g->n_node == 1 && module->n_in_port == 3 &&
               module->n_out_port == 5);
-        CHECK(tc_text_eq(module->in_port[0].name, "x") &&
-              tc_text_eq(module->in_port[1].text, "5") &&
-              tc_text_eq(module->in_port[2].text, "None"));
-        CHECK(tc_text_eq(module->out_port[3].text, "7") &&
-              tc_text_eq(module->out_port[4].text, "None"));
+        CHECK(ti_text_eq(module->in_port[0].name, "x") &&
+              ti_text_eq(module->in_port[1].text, "5") &&
+              ti_text_eq(module->in_port[2].text, "None"));
+        CHECK(ti_text_eq(module->out_port[3].text, "7") &&
+              ti_text_eq(module->out_port[4].text, "None"));
         CHECK(g->out[1] == g->out[2] && g->out[0] == g->in[0]); /* tied weights are one value */
-        const float *data = tc_value_of(g, g->out[1])->data;
+        const float *data = ti_value_of(g, g->out[1])->data;
         static const float transposed[6] = {1, 3, 5, 2, 4, 6};
         CHECK(memcmp(data, transposed, sizeof transposed) == 0);
-        CHECK(tc_text_eq(module->producer, "torch 2.13.0") && tc_text_eq(module->in_tree, "I") &&
+        CHECK(ti_text_eq(module->producer, "torch 2.13.0") && ti_text_eq(module->in_tree, "I") &&
               !module->out_tree);
     }
     tc_ctx_free(ctx);
@@ -184,8 +184,8 @@ static bool stored_as(model m, const float *expected, size_t n, const char *type
     tc_module *module = load(ctx, m, &status);
     bool good = false;
     if (module) {
-        const tc_value *v = tc_value_of(tc_main(module), tc_main(module)->out[0]);
-        good = tc_text_eq(tc_type_text(&ctx->arena, v->type), type) &&
+        const tc_value *v = ti_value_of(ti_main(module), ti_main(module)->out[0]);
+        good = ti_text_eq(ti_type_text(&ctx->arena, v->type), type) &&
                (!n || memcmp(v->data, expected, n * 4) == 0);
     } else
         fputs(tc_diagnostics(ctx), stderr);
@@ -297,8 +297,8 @@ static void test_sizes(void)
                         "arg':{'as_sym_int':{'as_name':'r'}}}}"};
     tc_status status;
     tc_module *module = load(ctx, m, &status);
-    CHECK(module && tc_text_eq(module->out_port[0].text, "-10") &&
-          tc_text_eq(module->out_port[1].text, "2"));
+    CHECK(module && ti_text_eq(module->out_port[0].text, "-10") &&
+          ti_text_eq(module->out_port[1].text, "2"));
     if (!module)
         fputs(tc_diagnostics(ctx), stderr);
     m.nodes = SYM("_operator.floordiv", NUMBER(3) "," NUMBER(0), "d");
@@ -349,14 +349,14 @@ static void test_arithmetic(void)
     for (size_t k = 0; k < TC_COUNT(row); k++) {
         tc_ctx *ctx = tc_ctx_new();
         tc_status status;
-        model m = {.nodes = tc_text_format(&ctx->arena,
+        model m = {.nodes = ti_text_format(&ctx->arena,
                                            "{'target':'%s','inputs':[%s],'outputs':[{'as_sym_int':{"
                                            "'as_name':'d'}}],'metadata':{}}",
                                            row[k].target, row[k].args),
                    .outputs = "{'as_sym_int':{'as_name':'d'}}",
                    .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}}"};
         tc_module *module = load(ctx, m, &status);
-        bool good = row[k].result ? module && tc_text_eq(module->out_port[0].text, row[k].result)
+        bool good = row[k].result ? module && ti_text_eq(module->out_port[0].text, row[k].result)
                                   : !module && strstr(tc_diagnostics(ctx), "a size that is not");
         if (!good)
             fprintf(stderr, "%s(%s): %s %s\n", row[k].target, row[k].args,
@@ -375,7 +375,7 @@ static void test_arithmetic(void)
         tc_ctx *ctx = tc_ctx_new();
         tc_status status;
         model m = {
-            .nodes = tc_text_format(
+            .nodes = ti_text_format(
                 &ctx->arena,
                 "{'target':'_operator.%s','inputs':[{'name':'','arg':{'as_int':%s}},{'name':'','"
                 "arg'"
@@ -389,7 +389,7 @@ static void test_arithmetic(void)
             .outputs = "{'as_sym_int':{'as_name':'d'}}",
             .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}}"};
         tc_module *module = load(ctx, m, &status);
-        CHECK(module && tc_text_eq(module->out_port[0].text, order[k].holds ? "1" : "0"));
+        CHECK(module && ti_text_eq(module->out_port[0].text, order[k].holds ? "1" : "0"));
         if (!module)
             fprintf(stderr, "%s: %s\n", order[k].target, tc_diagnostics(ctx));
         tc_ctx_free(ctx);
@@ -440,10 +440,10 @@ static void test_views(void)
     tc_module *module = load(ctx, m, &status);
     CHECK(module && !ctx->n_error && !ctx->n_warning);
     if (module) {
-        tc_graph *g = tc_main(module);
+        tc_graph *g = ti_main(module);
         float x[6] = {1, 2, 3, 4, 5, 6};
-        tc_tensor in = {tc_type_of(g, g->in[0]), x}, out[3];
-        CHECK(tc_eval(g, &in, out, &ctx->arena) == TC_OK);
+        tc_tensor in = {ti_type_of(g, g->in[0]), x}, out[3];
+        CHECK(ti_eval(g, &in, out, &ctx->arena) == TC_OK);
         CHECK(memcmp(out[0].data, (float[]){22, 24, 26, 8, 10, 12}, 24) == 0);
         CHECK(memcmp(out[1].data, (float[]){24, 10}, 8) == 0);
         CHECK(memcmp(out[2].data, (float[]){22, 24, 26}, 12) == 0);
@@ -473,10 +473,10 @@ static void test_mutation(void)
     m.output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'n'}}}}";
     tc_status status;
     tc_module *module = load(ctx, m, &status);
-    CHECK(module && tc_main(module)->n_mutation == 1);
+    CHECK(module && ti_main(module)->n_mutation == 1);
     if (module) {
-        tc_graph *g = tc_main(module);
-        CHECK(g->val[g->mutation[0].before]->state && !tc_is_const(g, g->mutation[0].before) &&
+        tc_graph *g = ti_main(module);
+        CHECK(g->val[g->mutation[0].before]->state && !ti_is_const(g, g->mutation[0].before) &&
               g->mutation[0].after == g->out[0]);
     }
     tc_ctx_free(ctx);
@@ -511,7 +511,7 @@ static void test_damage(void)
         size_t size = k < whole.size ? k : whole.size;
         if (k >= whole.size)
             copy[k - whole.size] ^= (uint8_t)(1u << k % 8);
-        tc_status status = tc_read_pt2(one, "m.pt2", (tc_bytes){copy, size}, &module);
+        tc_status status = ti_read_pt2(one, "m.pt2", (tc_bytes){copy, size}, &module);
         read += status == TC_OK;
         silent += status != TC_OK && !one->n_error;
         tc_ctx_free(one);
@@ -540,7 +540,7 @@ static tc_status read_pickle(tc_ctx *ctx, const char *pickle, size_t n, tc_modul
                           "tensor':{'name':'p'}}}}]}}}"));
     zipped_add(&z, "serialized_state_dict.pt", saved.data, saved.size);
     tc_bytes bytes = zipped_end(&z);
-    return tc_read_pt2(ctx, "old.pt2", bytes, module);
+    return ti_read_pt2(ctx, "old.pt2", bytes, module);
 }
 
 static bool pickle_says(const char *pickle, size_t n, const char *words)
@@ -599,20 +599,20 @@ static void test_archives(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module;
-    CHECK(tc_read_pt2(ctx, "z", (tc_bytes){(const uint8_t *)"PK\5\6", 4}, &module) == TC_BAD_MODEL);
+    CHECK(ti_read_pt2(ctx, "z", (tc_bytes){(const uint8_t *)"PK\5\6", 4}, &module) == TC_BAD_MODEL);
     zipped z;
     zipped_begin(&z, &ctx->arena);
     zipped_text(&z, "archive/data.pkl", "x");
-    CHECK(tc_read_pt2(ctx, "z", zipped_end(&z), &module) == TC_BAD_MODEL);
+    CHECK(ti_read_pt2(ctx, "z", zipped_end(&z), &module) == TC_BAD_MODEL);
     CHECK(strstr(tc_diagnostics(ctx), "it looks like torch.save's"));
     zipped_begin(&z, &ctx->arena);
     zipped_text(&z, "a/../b", "x");
-    CHECK(tc_read_pt2(ctx, "z", zipped_end(&z), &module) == TC_BAD_MODEL);
+    CHECK(ti_read_pt2(ctx, "z", zipped_end(&z), &module) == TC_BAD_MODEL);
     CHECK(strstr(tc_diagnostics(ctx), "not a path inside the archive"));
     zipped_begin(&z, &ctx->arena);
     zipped_text(&z, "a", "x");
     zipped_text(&z, "a", "y");
-    CHECK(tc_read_pt2(ctx, "z", zipped_end(&z), &module) == TC_BAD_MODEL);
+    CHECK(ti_read_pt2(ctx, "z", zipped_end(&z), &module) == TC_BAD_MODEL);
     CHECK(strstr(tc_diagnostics(ctx), "two members of one name, 'a'"));
     /* A gigabyte that is said to stand in one byte. */
     zipped_begin(&z, &ctx->arena);
@@ -621,8 +621,8 @@ static void test_archives(void)
     z.directory.data[24 + 3] = 0x40;
     tc_archive archive;
     tc_bytes content, bytes = zipped_end(&z);
-    CHECK(tc_archive_open(ctx, &ctx->arena, "z", NULL, bytes, &archive) == TC_OK);
-    CHECK(tc_archive_read(&archive, tc_archive_find(&archive, "a"), &content) == TC_BAD_MODEL);
+    CHECK(ti_archive_open(ctx, &ctx->arena, "z", NULL, bytes, &archive) == TC_OK);
+    CHECK(ti_archive_read(&archive, ti_archive_find(&archive, "a"), &content) == TC_BAD_MODEL);
     CHECK(strstr(tc_diagnostics(ctx), "claim to inflate to 1073741825 [too-large]"));
     tc_ctx_free(ctx);
 }
@@ -645,23 +645,23 @@ static void test_old(const char *path)
                      {"bool[2]", kept_out, sizeof kept_out}};
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = NULL;
-    CHECK(tc_read(ctx, path, &module) == TC_OK);
+    CHECK(ti_read(ctx, path, &module) == TC_OK);
     fputs(tc_diagnostics(ctx), stderr);
-    bool whole = module && tc_main(module)->n_out == TC_COUNT(expected);
+    bool whole = module && ti_main(module)->n_out == TC_COUNT(expected);
     CHECK(whole);
     if (whole) {
-        tc_graph *g = tc_main(module);
+        tc_graph *g = ti_main(module);
         for (size_t i = 0; i < TC_COUNT(expected); i++) {
-            const tc_value *v = tc_value_of(g, g->out[i]);
-            CHECK(tc_text_eq(tc_type_text(&ctx->arena, v->type), expected[i].type));
+            const tc_value *v = ti_value_of(g, g->out[i]);
+            CHECK(ti_text_eq(ti_type_text(&ctx->arena, v->type), expected[i].type));
             CHECK(!expected[i].size ||
                   (v->data && memcmp(v->data, expected[i].data, expected[i].size) == 0));
         }
         const tc_node *linear = g->node[1], *matmul = g->node[2];
         CHECK(linear->op == TC_OP_linear && matmul->op == TC_OP_matmul &&
               linear->in[1] == matmul->in[1]);
-        CHECK(tc_text_eq(linear->loc->place, "old_pt2.py:27") &&
-              tc_text_eq(linear->loc->node, "linear"));
+        CHECK(ti_text_eq(linear->loc->place, "old_pt2.py:27") &&
+              ti_text_eq(linear->loc->node, "linear"));
     }
     tc_ctx_free(ctx);
 }

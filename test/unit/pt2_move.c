@@ -22,7 +22,7 @@ typedef struct node {
 static tc_status read_node(tc_ctx *ctx, node c, tc_module **module)
 {
     char *program =
-        tc_text_format(&ctx->arena,
+        ti_text_format(&ctx->arena,
                        "{'graph_module':{'graph':{'inputs':[{'as_tensor':{'name':'x'}},{'as_tensor'"
                        ":{'name':'i'}}],'outputs':[{'as_tensor':{'name':'y'}}],"
                        "'nodes':[{'target':'torch.ops.%s','inputs':[%s],'outputs':[{'as_tensor':{'"
@@ -35,7 +35,7 @@ static tc_status read_node(tc_ctx *ctx, node c, tc_module **module)
                        "output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
                        "'schema_version':{'major':8,'minor':20},'torch_version':'2.13.0'}",
                        c.target, c.args, c.front ? c.front : "", c.dtype, c.sizes);
-    return tc_read_pt2(ctx, "m.pt2", zipped_program(&ctx->arena, program), module);
+    return ti_read_pt2(ctx, "m.pt2", zipped_program(&ctx->arena, program), module);
 }
 
 /* The node on x and i, once it is read. */
@@ -45,9 +45,9 @@ static tc_status run_node(tc_ctx *ctx, node c, tc_tensor *out)
     int64_t index[2] = {2, -1};
     tc_module *module = NULL;
     TC_TRY(read_node(ctx, c, &module));
-    tc_graph *g = tc_main(module);
-    tc_tensor in[2] = {{tc_type_of(g, g->in[0]), x}, {tc_type_of(g, g->in[1]), index}};
-    return tc_eval(g, in, out, &ctx->arena);
+    tc_graph *g = ti_main(module);
+    tc_tensor in[2] = {{ti_type_of(g, g->in[0]), x}, {ti_type_of(g, g->in[1]), index}};
+    return ti_eval(g, in, out, &ctx->arena);
 }
 
 static bool computes(node c, const double *expected, int64_t count)
@@ -56,8 +56,8 @@ static bool computes(node c, const double *expected, int64_t count)
     tc_tensor out = {NULL, NULL};
     bool good = run_node(ctx, c, &out) == TC_OK && tc_type_count(out.type) == count;
     for (int64_t k = 0; good && k < count; k++)
-        good = tc_load_f64(out, k) == expected[k] ||
-               fabs(tc_load_f64(out, k) - expected[k]) < c.off;
+        good = ti_load_f64(out, k) == expected[k] ||
+               fabs(ti_load_f64(out, k) - expected[k]) < c.off;
     if (!good)
         fprintf(stderr, "%s: %s\n", c.target, tc_diagnostics(ctx));
     tc_ctx_free(ctx);

@@ -23,30 +23,30 @@ enum { TENSORS = (int)TC_COUNT(tensor) };
 
 static void put_sizes(tc_buf *out, const char *sizes)
 {
-    tc_buf_text(out, "[");
+    ti_buf_text(out, "[");
     for (const char *p = sizes; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ','))
-        tc_buf_printf(out, "%s{'as_int':%.*s}", p == sizes ? "" : ",", (int)strcspn(p, ","), p);
-    tc_buf_text(out, "]");
+        ti_buf_printf(out, "%s{'as_int':%.*s}", p == sizes ? "" : ",", (int)strcspn(p, ","), p);
+    ti_buf_text(out, "]");
 }
 
 static void put_value(tc_buf *out, const char *v, size_t n)
 {
     if (v[0] == '[')
-        tc_buf_printf(out, "'as_ints':%.*s", (int)n, v);
+        ti_buf_printf(out, "'as_ints':%.*s", (int)n, v);
     else if (v[0] == '{') {
-        tc_buf_text(out, "'as_tensors':[");
+        ti_buf_text(out, "'as_tensors':[");
         for (const char *p = v + 1; *p != '}'; p++)
             if (*p != ',')
-                tc_buf_printf(out, "%s{'name':'%c'}", p == v + 1 ? "" : ",", *p);
-        tc_buf_text(out, "]");
+                ti_buf_printf(out, "%s{'name':'%c'}", p == v + 1 ? "" : ",", *p);
+        ti_buf_text(out, "]");
     } else if (v[0] == '\'')
-        tc_buf_printf(out, "'as_string':%.*s", (int)n, v);
+        ti_buf_printf(out, "'as_string':%.*s", (int)n, v);
     else if (v[0] == 't' && n == 4)
-        tc_buf_text(out, "'as_bool':true");
+        ti_buf_text(out, "'as_bool':true");
     else if (n == 1 && isalpha((unsigned char)*v))
-        tc_buf_printf(out, "'as_tensor':{'name':'%c'}", *v);
+        ti_buf_printf(out, "'as_tensor':{'name':'%c'}", *v);
     else
-        tc_buf_printf(out, memchr(v, '.', n) ? "'as_float':%.*s" : "'as_int':%.*s", (int)n, v);
+        ti_buf_printf(out, memchr(v, '.', n) ? "'as_float':%.*s" : "'as_int':%.*s", (int)n, v);
 }
 
 /* "self=x dim=1": words between spaces. */
@@ -54,9 +54,9 @@ static void put_arguments(tc_buf *out, const char *args)
 {
     for (const char *p = args; *p;) {
         size_t name = strcspn(p, "="), all = strcspn(p, " ");
-        tc_buf_printf(out, "%s{'name':'%.*s','arg':{", p == args ? "" : ",", (int)name, p);
+        ti_buf_printf(out, "%s{'name':'%.*s','arg':{", p == args ? "" : ",", (int)name, p);
         put_value(out, p + name + 1, all - name - 1);
-        tc_buf_text(out, "}}");
+        ti_buf_text(out, "}}");
         p += all + (p[all] == ' ');
     }
 }
@@ -65,31 +65,31 @@ static tc_bytes archive(tc_ctx *ctx, const char *target, const char *args, const
                         const char *sizes)
 {
     tc_buf p;
-    tc_buf_init(&p, &ctx->arena);
-    tc_buf_text(&p, "{'graph_module':{'graph':{'inputs':[");
+    ti_buf_init(&p, &ctx->arena);
+    ti_buf_text(&p, "{'graph_module':{'graph':{'inputs':[");
     for (int k = 0; k < TENSORS; k++)
-        tc_buf_printf(&p, "%s{'as_tensor':{'name':'%s'}}", k ? "," : "", tensor[k].name);
-    tc_buf_printf(&p,
+        ti_buf_printf(&p, "%s{'as_tensor':{'name':'%s'}}", k ? "," : "", tensor[k].name);
+    ti_buf_printf(&p,
                   "],'outputs':[{'as_tensor':{'name':'y'}}],'nodes':[{'target':'torch.ops.aten.%s',"
                   "'inputs':[",
                   target);
     put_arguments(&p, args);
-    tc_buf_text(&p, "],'outputs':[{'as_tensor':{'name':'y'}}],'metadata':{},'name':'y'}],"
+    ti_buf_text(&p, "],'outputs':[{'as_tensor':{'name':'y'}}],'metadata':{},'name':'y'}],"
                     "'tensor_values':{");
     for (int k = 0; k < TENSORS; k++) {
-        tc_buf_printf(&p, "'%s':{'dtype':%s,'sizes':", tensor[k].name, tensor[k].dtype);
+        ti_buf_printf(&p, "'%s':{'dtype':%s,'sizes':", tensor[k].name, tensor[k].dtype);
         put_sizes(&p, tensor[k].sizes);
-        tc_buf_text(&p, ",'layout':7},");
+        ti_buf_text(&p, ",'layout':7},");
     }
-    tc_buf_printf(&p, "'y':{'dtype':%s,'sizes':", dtype);
+    ti_buf_printf(&p, "'y':{'dtype':%s,'sizes':", dtype);
     put_sizes(&p, sizes);
-    tc_buf_text(&p, ",'layout':7}}},'signature':{'input_specs':[");
+    ti_buf_text(&p, ",'layout':7}}},'signature':{'input_specs':[");
     for (int k = 0; k < TENSORS; k++)
-        tc_buf_printf(&p, "%s{'user_input':{'arg':{'as_tensor':{'name':'%s'}}}}", k ? "," : "",
+        ti_buf_printf(&p, "%s{'user_input':{'arg':{'as_tensor':{'name':'%s'}}}}", k ? "," : "",
                       tensor[k].name);
-    tc_buf_text(&p, "],'output_specs':[{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
+    ti_buf_text(&p, "],'output_specs':[{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}]}},"
                     "'schema_version':{'major':8,'minor':20},'torch_version':'2.13.0'}");
-    return zipped_program(&ctx->arena, (char *)(uintptr_t)tc_buf_cstr(&p));
+    return zipped_program(&ctx->arena, (char *)(uintptr_t)ti_buf_cstr(&p));
 }
 
 typedef struct row {
@@ -110,7 +110,7 @@ static bool refused(const row *r)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = NULL;
     tc_bytes file = archive(ctx, r->target, r->args, r->dtype, r->sizes);
-    tc_status status = tc_read_pt2(ctx, "m.pt2", file, &module);
+    tc_status status = ti_read_pt2(ctx, "m.pt2", file, &module);
     bool good = (status == TC_BAD_MODEL || status == TC_UNSUPPORTED) &&
                 strstr(tc_diagnostics(ctx), r->words);
     if (!good)

@@ -17,8 +17,8 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
-        tc_verify(ctx, module) != TC_OK)
+    if (ti_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        ti_verify(ctx, module) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     CHECK(module != NULL);
     return module;
@@ -32,11 +32,11 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
     tc_bytes out = {NULL, 0};
     size_t n = 0;
     for (size_t i = 1; i < module->n_graph; i++) {
-        tc_module *alone = tc_module_new(ctx, "region");
+        tc_module *alone = ti_module_new(ctx, "region");
         alone->graph = &module->graph[i];
         alone->n_graph = 1;
         tc_bytes tosa;
-        CHECK(tc_emit_tosa(ctx, alone, &tosa) == TC_OK);
+        CHECK(ti_emit_tosa(ctx, alone, &tosa) == TC_OK);
         payload[n] =
             (tc_payload){.graph = module->graph[i]->name, .backend = "TOSABackend", .bytes = tosa};
         if (kept)
@@ -46,28 +46,28 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
                                       .tosa = tosa};
         n++;
     }
-    CHECK(tc_run_passes(ctx, module, "program", NULL) == TC_OK);
-    tc_memory memory = tc_plan_memory(ctx, module, NULL);
+    CHECK(ti_run_passes(ctx, module, "program", NULL) == TC_OK);
+    tc_memory memory = ti_plan_memory(ctx, module, NULL);
     tc_emit_method forward = {"forward", module, &memory, payload, n, false};
-    if (tc_emit_methods(ctx, &forward, 1, &out) != TC_OK)
+    if (ti_emit_methods(ctx, &forward, 1, &out) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     return out;
 }
 
 static tc_tensor *run(tc_ctx *ctx, tc_module *module, int times)
 {
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in),
               *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         for (size_t k = 0; k < tc_type_bytes(in[i].type); k++)
             ((uint8_t *)in[i].data)[k] =
                 in[i].type->dtype == TC_f32 ? (k % 4 == 3 ? 0x3f : (uint8_t)(37 * k)) : k % 2 == 0;
     }
-    tc_exec *exec = tc_exec_new(ctx, module);
+    tc_exec *exec = ti_exec_new(ctx, module);
     for (int i = 0; i < times; i++)
-        CHECK(tc_exec_run(exec, in, out) == TC_OK);
+        CHECK(ti_exec_run(exec, in, out) == TC_OK);
     return out;
 }
 
@@ -78,13 +78,13 @@ static void round_trip(const char *text, bool kept)
     tc_module *plain = parse(ctx, text), *back = NULL;
     tc_bytes one = write(ctx, parse(ctx, text), kept), two = write(ctx, parse(ctx, text), kept);
     CHECK(one.size && one.size == two.size && memcmp(one.data, two.data, one.size) == 0);
-    tc_reading(ctx)->prefer_tosa = kept; /* there is no stream in it */
-    tc_status status = tc_read_pte(ctx, "written.pte", one, &back);
-    CHECK(status == TC_OK && tc_verify(ctx, back) == TC_OK);
+    ti_reading(ctx)->prefer_tosa = kept; /* there is no stream in it */
+    tc_status status = ti_read_pte(ctx, "written.pte", one, &back);
+    CHECK(status == TC_OK && ti_verify(ctx, back) == TC_OK);
     if (status != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
-    size_t n = tc_main(plain)->n_out;
-    CHECK(back && tc_main(back)->n_out == n && tc_main(back)->n_in == tc_main(plain)->n_in);
+    size_t n = ti_main(plain)->n_out;
+    CHECK(back && ti_main(back)->n_out == n && ti_main(back)->n_in == ti_main(plain)->n_in);
     tc_tensor *want = run(ctx, plain, 2), *have = run(ctx, back, 2);
     for (size_t i = 0; i < n; i++)
         CHECK(tc_type_bytes(want[i].type) == tc_type_bytes(have[i].type) &&
@@ -164,18 +164,18 @@ static void check_memory(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = parse(ctx, signature);
-    CHECK(tc_run_passes(ctx, m, "program", NULL) == TC_OK);
-    tc_memory memory = tc_plan_memory(ctx, m, NULL);
-    const tc_graph *g = tc_main(m);
+    CHECK(ti_run_passes(ctx, m, "program", NULL) == TC_OK);
+    tc_memory memory = ti_plan_memory(ctx, m, NULL);
+    const tc_graph *g = ti_main(m);
     for (size_t i = 0; i < g->n_out; i++)
         for (size_t k = 0; k < g->n_out; k++) {
-            tc_val a = tc_cpu_root(g, g->out[i]), b = tc_cpu_root(g, g->out[k]);
-            if (a == b || tc_is_const(g, a) || tc_is_const(g, b))
+            tc_val a = ti_cpu_root(g, g->out[i]), b = ti_cpu_root(g, g->out[k]);
+            if (a == b || ti_is_const(g, a) || ti_is_const(g, b))
                 continue;
             size_t x = memory.offset[a], y = memory.offset[b];
-            CHECK(x % TC_CPU_ALIGN == 0 && x + tc_type_bytes(tc_type_of(g, a)) <= memory.bytes);
-            CHECK(x + tc_type_bytes(tc_type_of(g, a)) <= y ||
-                  y + tc_type_bytes(tc_type_of(g, b)) <= x);
+            CHECK(x % TC_CPU_ALIGN == 0 && x + tc_type_bytes(ti_type_of(g, a)) <= memory.bytes);
+            CHECK(x + tc_type_bytes(ti_type_of(g, a)) <= y ||
+                  y + tc_type_bytes(ti_type_of(g, b)) <= x);
         }
     tc_ctx_free(ctx);
 }
@@ -188,13 +188,13 @@ static void check_rows(void)
         const tc_attr_info *info = &tc_attrs[tc_ops[k->op].attr];
         const char *rest = k->args;
         tc_cpu_arg arg;
-        while (tc_cpu_next(&rest, &arg)) {
+        while (ti_cpu_next(&rest, &arg)) {
             bool found = !arg.field.n || arg.kind == TC_CPU_MORE;
             for (int f = 0; f < info->n_field; f++)
-                found = found || tc_str_is(arg.field, info->field[f].name);
+                found = found || ti_str_is(arg.field, info->field[f].name);
             CHECK(found && arg.index <= tc_ops[k->op].max_in);
             CHECK(arg.word.p[0] != '@' || !k->when || tc_attrs[tc_ops[k->op].attr].size ||
-                  tc_str_is(arg.word, "@order"));
+                  ti_str_is(arg.word, "@order"));
         }
     }
 }
@@ -211,7 +211,7 @@ static void break_bytes(void)
         memcpy(copy, file.data, file.size);
         copy[at] ^= (uint8_t)(1u << at % 8);
         tc_status status =
-            tc_read_pte(own, "broken.pte", (tc_bytes){copy, at % 2 ? file.size : at}, &module);
+            ti_read_pte(own, "broken.pte", (tc_bytes){copy, at % 2 ? file.size : at}, &module);
         CHECK(status != TC_BUG && (status == TC_OK || own->n_error > 0));
         tc_ctx_free(own);
     }
@@ -224,12 +224,12 @@ static void check_borders(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes file = write(ctx, parse(ctx, borders), false);
     tc_pte_file f;
-    CHECK(tc_pte_open(ctx, "written.pte", file, &f) == TC_OK && f.n_method == 1);
+    CHECK(ti_pte_open(ctx, "written.pte", file, &f) == TC_OK && f.n_method == 1);
     const tc_pte_method *m = &f.method[0];
     for (size_t k = 0; k < m->n_step; k++) {
         if (m->step[k].tag != PTE_DELEGATE_CALL)
             continue;
-        const tc_pte_border *b = tc_pte_borders(&f, m, k);
+        const tc_pte_border *b = ti_pte_borders(&f, m, k);
         CHECK(m->step[k].arg.n == 2 && b[0].is_input && !b[1].is_input);
         CHECK(b[0].known && b[0].scale == 0.05 && b[0].zero == -3 && b[0].axis == -1);
         CHECK(m->value[b[1].value].type->dtype == TC_i8);

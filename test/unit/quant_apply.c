@@ -29,9 +29,9 @@ static tc_status sample(void *from, size_t k, const tc_tensor *in)
             uint64_t h = (k * 131 + i * 31 + (uint64_t)e + 1) * UINT64_C(0x9e3779b97f4a7c15);
             h = (h ^ (h >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
             if (in[i].type->dtype == TC_f32)
-                tc_store_f64(in[i], e, (double)(h >> 11) * 0x1p-52 - 1);
+                ti_store_f64(in[i], e, (double)(h >> 11) * 0x1p-52 - 1);
             else
-                tc_store_i64(in[i], e, (int64_t)(h >> 63));
+                ti_store_i64(in[i], e, (int64_t)(h >> 63));
         }
     return TC_OK;
 }
@@ -39,14 +39,14 @@ static tc_status sample(void *from, size_t k, const tc_tensor *in)
 static program parse(const char *inputs, const char *body)
 {
     program p = {.ctx = tc_ctx_new()};
-    const char *text = tc_text_format(&p.ctx->arena, "graph @main(%s) {\n%s}\n", inputs, body);
-    bool good = tc_parse(p.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    const char *text = ti_text_format(&p.ctx->arena, "graph @main(%s) {\n%s}\n", inputs, body);
+    bool good = ti_parse(p.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                          (tc_bytes){NULL, 0}, &p.module) == TC_OK &&
-                tc_infer_missing(p.ctx, p.module) == TC_OK && tc_verify(p.ctx, p.module) == TC_OK;
+                ti_infer_missing(p.ctx, p.module) == TC_OK && ti_verify(p.ctx, p.module) == TC_OK;
     if (!good)
         fprintf(stderr, "%s%s", text, tc_diagnostics(p.ctx));
     CHECK(good);
-    p.g = tc_main(p.module);
+    p.g = ti_main(p.module);
     return p;
 }
 
@@ -55,7 +55,7 @@ static bool quantize(program *p, const tc_config *config)
     tc_quant_request request = {.config = config,
                                 .samples = {.n = SAMPLES, .read = sample, .from = p->g}};
     bool good =
-        tc_quantize(p->ctx, p->module, &request) == TC_OK && tc_verify(p->ctx, p->module) == TC_OK;
+        ti_quantize(p->ctx, p->module, &request) == TC_OK && ti_verify(p->ctx, p->module) == TC_OK;
     if (!good)
         fprintf(stderr, "%s", tc_diagnostics(p->ctx));
     return good;
@@ -64,14 +64,14 @@ static bool quantize(program *p, const tc_config *config)
 static tc_tensor *evaluate(program *p, const tc_tensor *in)
 {
     tc_tensor *out = tc_new_n(&p->ctx->arena, tc_tensor, p->g->n_out);
-    CHECK(tc_eval(p->g, in, out, &p->ctx->arena) == TC_OK);
+    CHECK(ti_eval(p->g, in, out, &p->ctx->arena) == TC_OK);
     return out;
 }
 
 static tc_config preset(const char *name)
 {
     tc_config c;
-    CHECK(tc_config_preset(name, &c));
+    CHECK(ti_config_preset(name, &c));
     c.correct_bias = false;
     return c;
 }
@@ -82,7 +82,7 @@ static program near(const char *inputs, const char *body, const tc_config *confi
     program p = parse(inputs, body);
     tc_tensor *in = tc_new_n(&p.ctx->arena, tc_tensor, p.g->n_in + 1);
     for (size_t i = 0; i < p.g->n_in; i++)
-        in[i] = tc_tensor_new(&p.ctx->arena, tc_type_of(p.g, p.g->in[i]));
+        in[i] = ti_tensor_new(&p.ctx->arena, ti_type_of(p.g, p.g->in[i]));
     CHECK(sample(p.g, 3, in) == TC_OK);
     tc_tensor *before = evaluate(&p, in);
     bool good = quantize(&p, config);
@@ -91,7 +91,7 @@ static program near(const char *inputs, const char *body, const tc_config *confi
         double most = 0, worst = 0;
         good = before[k].type == after[k].type;
         for (int64_t i = 0; good && i < tc_type_count(before[k].type); i++) {
-            double x = tc_load_f64(before[k], i), y = tc_load_f64(after[k], i);
+            double x = ti_load_f64(before[k], i), y = ti_load_f64(after[k], i);
             most = fmax(most, fabs(x));
             worst = fmax(worst, fabs(x - y));
         }
@@ -108,7 +108,7 @@ static program near(const char *inputs, const char *body, const tc_config *confi
 static const tc_type *type_of(const program *p, const char *name)
 {
     for (tc_val v = 1; v < p->g->n_val; v++) /* of two forms of one value the quantized one */
-        if (p->g->val[v]->name && tc_text_eq(p->g->val[v]->name, name) && p->g->val[v]->type->quant)
+        if (p->g->val[v]->name && ti_text_eq(p->g->val[v]->name, name) && p->g->val[v]->type->quant)
             return p->g->val[v]->type;
     return NULL;
 }
@@ -124,9 +124,9 @@ static size_t count_ops(const program *p, tc_op op)
 /* Codes of the constant "w". */
 static const int8_t *codes_of(const program *p)
 {
-    const tc_graph *g = tc_main(p->module);
+    const tc_graph *g = ti_main(p->module);
     for (tc_val v = 1; v < g->n_val; v++)
-        if (g->val[v]->name && tc_text_eq(g->val[v]->name, "w"))
+        if (g->val[v]->name && ti_text_eq(g->val[v]->name, "w"))
             return g->val[v]->data;
     return NULL;
 }
@@ -284,7 +284,7 @@ static void constants(void)
              &c, 0.02);
     CHECK(type_of(&p, "c")->quant->scale[0] * 255 >=
           2.9); /* the constant is in range; the output is still real */
-    CHECK(tc_type_of(p.g, p.g->out[1])->dtype == TC_f32);
+    CHECK(ti_type_of(p.g, p.g->out[1])->dtype == TC_f32);
     tc_ctx_free(p.ctx);
     p = near("%0 \"i\": i64[3]",
              "  %1 \"table\" = const [1,2,3,4] : f32[2,2]\n  %2 \"e\" = embedding %1, %0\n  %3 = "
@@ -324,13 +324,13 @@ static void parts(void)
     for (size_t r = 0; r < TC_COUNT(reader); r++) {
         program p =
             near("%0 \"x\": f32[2,6]",
-                 tc_text_format(&text->arena,
+                 ti_text_format(&text->arena,
                                 "  %%1, %%2, %%3 = split %%0 axis=1 sizes=[2,2,2]\n%s", reader[r]),
                  &c, 0.02);
         for (size_t k = 0; k < p.g->n_node; k++)
             for (int i = 0; p.g->node[k]->op == TC_OP_split && i < 3; i++)
-                CHECK(tc_type_of(p.g, p.g->node[k]->out[i])->dtype ==
-                      tc_type_of(p.g, p.g->node[k]->in[0])->dtype);
+                CHECK(ti_type_of(p.g, p.g->node[k]->out[i])->dtype ==
+                      ti_type_of(p.g, p.g->node[k]->in[0])->dtype);
         tc_ctx_free(p.ctx);
     }
     tc_ctx_free(text);
@@ -350,7 +350,7 @@ static void noisy(void)
     CHECK(type_of(&p, "s")->dtype == TC_i16);
     for (size_t k = 0; k < p.g->n_node; k++)
         if (p.g->node[k]->op == TC_OP_linear)
-            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_i8);
+            CHECK(ti_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_i8);
     tc_ctx_free(p.ctx);
     c.widen_noisy = false;
     p = parse("%0 \"x\": f32[3,4], %1 \"z\": f32[1,4]", body);
@@ -373,7 +373,7 @@ static void ruined(void)
     CHECK(type_of(&p, "g")->dtype == TC_i8 && type_of(&p, "t")->dtype == TC_i8);
     for (size_t k = 0; k < p.g->n_node; k++)
         if (p.g->node[k]->op == TC_OP_tanh)
-            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_i8);
+            CHECK(ti_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_i8);
     tc_ctx_free(p.ctx);
     p = parse("%0 \"x\": f32[1,1,24,24]",
               "  %1 \"s\" = sigmoid %0\n  %2 = max_pool %1 kernel=[3,3] stride=[1,1] pad=[1,1] "
@@ -437,7 +437,7 @@ static void small_numbers(void)
     tc_ctx *text = tc_ctx_new();
     for (size_t i = 0; i < TC_COUNT(unit); i++)
         tc_ctx_free(near("%0 \"x\": f32[4,8]",
-                         tc_text_format(&text->arena,
+                         ti_text_format(&text->arena,
                                         "  %%1 = const %s : f32[]\n  %%2 \"s\" = mul %%0, %%1\n"
                                         "  %%3 = abs %%2\n  %%4 = mean %%3 axes=[1] keepdim=true\n"
                                         "  %%5 = div %%2, %%4 mode=exact\n  return %%5\n",
@@ -476,7 +476,7 @@ static void masks(void)
     for (size_t i = 0; i < TC_COUNT(far); i++) {
         tc_ctx_free(
             near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
-                 tc_text_format(
+                 ti_text_format(
                      &text->arena,
                      "  %%2 = matmul %%0, %%1\n  %%3 = const %s : f32[]\n  %%4 = const "
                      "[true,false,false,false] : bool[2,2]\n"
@@ -486,7 +486,7 @@ static void masks(void)
                 .ctx);
         tc_ctx_free(
             near("%0 \"q\": f32[2,2], %1 \"k\": f32[2,2]",
-                 tc_text_format(
+                 ti_text_format(
                      &text->arena,
                      "  %%2 = matmul %%0, %%1\n  %%3 = const [0.5,%s,-0.25,0] : f32[2,2]\n  %%4 = "
                      "add %%2, %%3 alpha=1\n"
@@ -524,17 +524,17 @@ static void left_in_float(void)
     tc_ctx *own = tc_ctx_new();
     tc_setting none = c.global.act;
     none.dtype = TC_none;
-    tc_config_add(
+    ti_config_add(
         own, &c,
-        (tc_config_entry){.level = TC_LEVEL_node, .name = "y", .act = tc_patch_all(&none)});
+        (tc_config_entry){.level = TC_LEVEL_node, .name = "y", .act = ti_patch_all(&none)});
     program p = near("%0 \"x\": f32[4]",
                      "  %1 \"z\" = exp %0\n  %2 \"y\" = sin %1\n  %3 \"u\" = exp %2\n  return %3\n",
                      &c, 0.02);
     CHECK(type_of(&p, "y") && p.g->n_node >= 5); /* real, then rescaled for its reader */
     for (size_t k = 0; k < p.g->n_node; k++)
         if (p.g->node[k]->op == TC_OP_sin)
-            CHECK(tc_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_f32 &&
-                  tc_type_of(p.g, p.g->node[k]->out[0])->dtype == TC_f32);
+            CHECK(ti_type_of(p.g, p.g->node[k]->in[0])->dtype == TC_f32 &&
+                  ti_type_of(p.g, p.g->node[k]->out[0])->dtype == TC_f32);
     tc_ctx_free(p.ctx);
     tc_ctx_free(own);
 }
@@ -547,7 +547,7 @@ static void fixed_scale(void)
     fixed.observer = TC_OBSERVER_fixed;
     fixed.scale = 0.0625;
     fixed.zero = -3;
-    tc_config_add(
+    ti_config_add(
         own, &c,
         (tc_config_entry){.level = TC_LEVEL_node, .name = "y", .act = {TC_HAS_FIXED, fixed}});
     program p = near(
@@ -567,17 +567,17 @@ static void borders(void)
     program p =
         parse("%0 \"x\": f32[4]",
               "  %1 \"y\" = exp %0\n  %2 = full shape=[3] value=2 dtype=f32\n  return %1, %2\n");
-    CHECK(quantize(&p, &c) && tc_type_of(p.g, p.g->in[0])->dtype == TC_i8 &&
-          tc_type_of(p.g, p.g->out[0])->dtype == TC_i8);
-    const tc_type *two = tc_type_of(p.g, p.g->out[1]);
+    CHECK(quantize(&p, &c) && ti_type_of(p.g, p.g->in[0])->dtype == TC_i8 &&
+          ti_type_of(p.g, p.g->out[0])->dtype == TC_i8);
+    const tc_type *two = ti_type_of(p.g, p.g->out[1]);
     CHECK(two->dtype == TC_i8 &&
-          tc_real(two, 0, ((const int8_t *)tc_tensor_of(p.g, p.g->out[1]).data)[0]) - 2 < 1e-6);
+          ti_real(two, 0, ((const int8_t *)ti_tensor_of(p.g, p.g->out[1]).data)[0]) - 2 < 1e-6);
     CHECK(count_ops(&p, TC_OP_rescale) == 0);
     tc_ctx_free(p.ctx);
     c.in.to.dtype = c.out.to.dtype = TC_u8;
     p = parse("%0 \"x\": f32[4]", "  %1 \"y\" = exp %0\n  return %1\n");
-    CHECK(quantize(&p, &c) && tc_type_of(p.g, p.g->in[0])->dtype == TC_u8 &&
-          tc_type_of(p.g, p.g->out[0])->dtype == TC_u8);
+    CHECK(quantize(&p, &c) && ti_type_of(p.g, p.g->in[0])->dtype == TC_u8 &&
+          ti_type_of(p.g, p.g->out[0])->dtype == TC_u8);
     CHECK(type_of(&p, "y")->dtype == TC_i8 && count_ops(&p, TC_OP_rescale) == 2);
     tc_ctx_free(p.ctx);
 }
@@ -592,16 +592,16 @@ static void corrected_borders(void)
         parse("%0 \"x\": f32[3,4]",
               "  %1 = const [1,-2,0.5,0.25,1,1,1,1] : f32[2,4]\n  %2 = const [0.5,-3] : f32[2]\n"
               "  %3 = linear %0, %1, %2\n  return %3\n");
-    tc_tensor real = tc_tensor_new(&p.ctx->arena, tc_type_of(p.g, p.g->in[0]));
+    tc_tensor real = ti_tensor_new(&p.ctx->arena, ti_type_of(p.g, p.g->in[0]));
     CHECK(sample(p.g, 3, &real) == TC_OK);
     tc_tensor before = *evaluate(&p, &real);
     CHECK(quantize(&p, &c));
-    tc_tensor codes = tc_tensor_new(&p.ctx->arena, tc_type_of(p.g, p.g->in[0]));
+    tc_tensor codes = ti_tensor_new(&p.ctx->arena, ti_type_of(p.g, p.g->in[0]));
     CHECK(codes.type->dtype == TC_i8);
-    tc_quantize_into(real, codes);
+    ti_quantize_into(real, codes);
     tc_tensor after = *evaluate(&p, &codes);
     for (int64_t i = 0; i < tc_type_count(before.type); i++)
-        CHECK(fabs(tc_load_f64(before, i) - tc_load_f64(after, i)) < 0.1);
+        CHECK(fabs(ti_load_f64(before, i) - ti_load_f64(after, i)) < 0.1);
     tc_ctx_free(p.ctx);
 }
 

@@ -16,8 +16,8 @@ static tc_status from_json(tc_ctx *ctx, const char *text, tc_config *out)
     int fd = mkstemp(path);
     CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
     close(fd);
-    const char *name = tc_text_copy(&ctx->arena, tc_str_of(path));
-    tc_status status = tc_config_read(ctx, name, out);
+    const char *name = ti_text_copy(&ctx->arena, ti_str_of(path));
+    tc_status status = ti_config_read(ctx, name, out);
     remove(path);
     return status;
 }
@@ -36,54 +36,54 @@ static bool turned_down(const char *json, const char *words)
 static void presets(void)
 {
     tc_config c;
-    CHECK(tc_config_preset("int8", &c) && c.global.act.dtype == TC_i8 &&
+    CHECK(ti_config_preset("int8", &c) && c.global.act.dtype == TC_i8 &&
           c.global.weight.per_channel);
     CHECK(c.global.act.qmin == -128 && c.global.weight.qmin == -127 && c.correct_bias &&
           c.drop_odd);
-    CHECK(tc_config_preset("int8+16:4", &c) && c.n_wide == 4 && c.global.act.dtype == TC_i8);
-    CHECK(tc_config_preset("a16w8", &c) && c.global.act.dtype == TC_i16 && c.global.act.symmetric);
-    CHECK(tc_config_preset("a8w4", &c) && c.global.weight.dtype == TC_i4 &&
+    CHECK(ti_config_preset("int8+16:4", &c) && c.n_wide == 4 && c.global.act.dtype == TC_i8);
+    CHECK(ti_config_preset("a16w8", &c) && c.global.act.dtype == TC_i16 && c.global.act.symmetric);
+    CHECK(ti_config_preset("a8w4", &c) && c.global.weight.dtype == TC_i4 &&
           c.global.weight.qmax == 7);
-    CHECK(c.global.weight.group == 0 && tc_config_preset("a8w4:64", &c) &&
+    CHECK(c.global.weight.group == 0 && ti_config_preset("a8w4:64", &c) &&
           c.global.weight.group == 64 && c.global.act.dtype == TC_i8);
-    CHECK(tc_config_preset("a16w4", &c) && c.global.weight.group == 32 &&
-          c.global.act.dtype == TC_i16 && tc_config_preset("a16w4:0", &c) &&
-          c.global.weight.group == 0 && !tc_config_preset("a16w4:", &c));
-    CHECK(tc_config_preset("a16w4", &c) && c.head8 && c.global.weight.qmin == -8 &&
-          tc_config_preset("a16w4:0", &c) && c.global.weight.qmin == -7);
-    CHECK(tc_config_preset("none", &c) && c.global.act.dtype == TC_none);
-    CHECK(tc_config_preset("anchor", &c) && c.anchor && !c.correct_bias &&
+    CHECK(ti_config_preset("a16w4", &c) && c.global.weight.group == 32 &&
+          c.global.act.dtype == TC_i16 && ti_config_preset("a16w4:0", &c) &&
+          c.global.weight.group == 0 && !ti_config_preset("a16w4:", &c));
+    CHECK(ti_config_preset("a16w4", &c) && c.head8 && c.global.weight.qmin == -8 &&
+          ti_config_preset("a16w4:0", &c) && c.global.weight.qmin == -7);
+    CHECK(ti_config_preset("none", &c) && c.global.act.dtype == TC_none);
+    CHECK(ti_config_preset("anchor", &c) && c.anchor && !c.correct_bias &&
           c.global.act.floor == 0x1p-16);
     CHECK(c.global.act.observer == TC_OBSERVER_histogram_torchao);
-    CHECK(!tc_config_preset("int9", &c) && !tc_config_preset("int8+16:", &c) &&
-          !tc_config_preset("int8+16:-1", &c) && !tc_config_preset("int8+16:%", &c) &&
-          !tc_config_preset("int8+16:-3%", &c));
-    CHECK(tc_config_preset("int8+16:2.5%", &c) && c.wide_cycles == 2.5 && !c.n_wide);
+    CHECK(!ti_config_preset("int9", &c) && !ti_config_preset("int8+16:", &c) &&
+          !ti_config_preset("int8+16:-1", &c) && !ti_config_preset("int8+16:%", &c) &&
+          !ti_config_preset("int8+16:-3%", &c));
+    CHECK(ti_config_preset("int8+16:2.5%", &c) && c.wide_cycles == 2.5 && !c.n_wide);
 }
 
 /* Groups that nobody asked for become few codes by channel, where the target packs weights. */
 static void packed(void)
 {
     tc_config c;
-    CHECK(tc_config_preset("a16w4", &c) && tc_config_few_codes(&c));
-    tc_config_pack(&c);
+    CHECK(ti_config_preset("a16w4", &c) && ti_config_few_codes(&c));
+    ti_config_pack(&c);
     CHECK(c.global.weight.dtype == TC_i8 && c.global.weight.qmin == -15 &&
           c.global.weight.qmax == 15 && !c.global.weight.group && c.global.weight.per_channel &&
-          !c.head8 && tc_config_few_codes(&c));
-    CHECK(tc_config_preset("a16w4:32", &c));
-    tc_config_pack(&c);
+          !c.head8 && ti_config_few_codes(&c));
+    CHECK(ti_config_preset("a16w4:32", &c));
+    ti_config_pack(&c);
     CHECK(c.global.weight.dtype == TC_i4 && c.global.weight.group == 32 && c.head8);
-    CHECK(tc_config_preset("int8", &c) && !tc_config_few_codes(&c));
-    tc_config_pack(&c);
+    CHECK(ti_config_preset("int8", &c) && !ti_config_few_codes(&c));
+    ti_config_pack(&c);
     CHECK(c.global.weight.qmax == 127);
     tc_ctx *ctx = tc_ctx_new();
     CHECK(from_json(ctx, "{\"preset\": \"a16w4\", \"weights\": {\"group\": 64}}", &c) == TC_OK);
-    tc_config_pack(&c);
+    ti_config_pack(&c);
     CHECK(c.global.weight.group == 64 && c.global.weight.dtype == TC_i4);
     CHECK(from_json(ctx,
                     "{\"nodes\": {\"n\": {\"weights\": {\"qmin\": -15, \"qmax\": 15}}}}",
                     &c) == TC_OK &&
-          tc_config_few_codes(&c));
+          ti_config_few_codes(&c));
     tc_ctx_free(ctx);
 }
 
@@ -112,15 +112,15 @@ static void precedence(void)
                type = {NULL, NULL, "o", "u", "d", "x.M"},
                none = {NULL, NULL, "o", "u", "d", "x.NM"};
         CHECK(from_json(ctx, files[i], &c) == TC_OK);
-        CHECK(tc_config_scheme(&c, &all, NULL, &level).act.qmax == 6 && level == TC_LEVEL_node);
-        CHECK(tc_config_scheme(&c, &none, "n", &level).act.qmax == 6 && level == TC_LEVEL_node);
-        CHECK(tc_config_scheme(&c, &target, NULL, &level).act.qmax == 5 &&
+        CHECK(ti_config_scheme(&c, &all, NULL, &level).act.qmax == 6 && level == TC_LEVEL_node);
+        CHECK(ti_config_scheme(&c, &none, "n", &level).act.qmax == 6 && level == TC_LEVEL_node);
+        CHECK(ti_config_scheme(&c, &target, NULL, &level).act.qmax == 5 &&
               level == TC_LEVEL_target);
-        CHECK(tc_config_scheme(&c, &inner, NULL, &level).act.qmax == 4 && level == TC_LEVEL_module);
-        CHECK(tc_config_scheme(&c, &outer, NULL, &level).act.qmax == 3 && level == TC_LEVEL_module);
-        CHECK(tc_config_scheme(&c, &type, NULL, &level).act.qmax == 2 &&
+        CHECK(ti_config_scheme(&c, &inner, NULL, &level).act.qmax == 4 && level == TC_LEVEL_module);
+        CHECK(ti_config_scheme(&c, &outer, NULL, &level).act.qmax == 3 && level == TC_LEVEL_module);
+        CHECK(ti_config_scheme(&c, &type, NULL, &level).act.qmax == 2 &&
               level == TC_LEVEL_module_type);
-        CHECK(tc_config_scheme(&c, &none, NULL, &level).act.qmax == 1 && level == TC_LEVEL_global);
+        CHECK(ti_config_scheme(&c, &none, NULL, &level).act.qmax == 1 && level == TC_LEVEL_global);
         tc_ctx_free(ctx);
     }
 }
@@ -143,24 +143,24 @@ static void patches(void)
     tc_loc n = {NULL, NULL, "n", NULL, NULL, NULL}, a = {NULL, NULL, NULL, NULL, "a", NULL},
            b = {NULL, NULL, NULL, NULL, "b", NULL}, m = {NULL, NULL, "m", NULL, "a", NULL},
            w = {NULL, NULL, "w", NULL, NULL, NULL};
-    tc_scheme s = tc_config_scheme(&c, &n, NULL, &level);
+    tc_scheme s = ti_config_scheme(&c, &n, NULL, &level);
     CHECK(s.act.observer == TC_OBSERVER_fixed && s.act.scale == 0.05 && s.act.zero == -3 &&
           s.act.dtype == TC_i8);
-    s = tc_config_scheme(&c, &a, NULL, &level);
+    s = ti_config_scheme(&c, &a, NULL, &level);
     CHECK(s.act.dtype == TC_i16 && s.act.qmax == 32767 && s.act.observer == TC_OBSERVER_minmax);
-    CHECK(tc_config_scheme(&c, &b, NULL, &level).act.dtype == TC_none);
-    s = tc_config_scheme(&c, &m, NULL, &level);
+    CHECK(ti_config_scheme(&c, &b, NULL, &level).act.dtype == TC_none);
+    s = ti_config_scheme(&c, &m, NULL, &level);
     CHECK(s.act.dtype == TC_i16 && s.act.observer == TC_OBSERVER_percentile &&
           s.act.percentile == 99.5);
-    s = tc_config_scheme(&c, &w, NULL, &level);
+    s = ti_config_scheme(&c, &w, NULL, &level);
     CHECK(s.weight.dtype == TC_i4 && s.weight.qmax == 7 && !s.weight.per_channel &&
           s.act.dtype == TC_i8);
     CHECK(c.in.has && c.in.to.dtype == TC_i8 && !c.out.has);
     tc_config_entry again = {.level = TC_LEVEL_node, .name = "n"};
     size_t before = c.n_entry;
-    tc_config_add(ctx, &c, again);
+    ti_config_add(ctx, &c, again);
     CHECK(c.n_entry == before &&
-          tc_config_scheme(&c, &n, NULL, &level).act.observer == TC_OBSERVER_minmax);
+          ti_config_scheme(&c, &n, NULL, &level).act.observer == TC_OBSERVER_minmax);
     tc_ctx_free(ctx);
 }
 
@@ -191,7 +191,7 @@ static void mistakes(void)
     CHECK(turned_down("{", "byte"));
     tc_ctx *ctx = tc_ctx_new();
     tc_config c;
-    CHECK(tc_config_read(ctx, "int88", &c) != TC_OK &&
+    CHECK(ti_config_read(ctx, "int88", &c) != TC_OK &&
           strstr(tc_diagnostics(ctx), "presets are int8"));
     tc_ctx_free(ctx);
 }
@@ -220,11 +220,11 @@ static void about_nothing(void)
         tc_ctx *ctx = tc_ctx_new();
         tc_module *module;
         tc_config c;
-        CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, sizeof text - 1},
+        CHECK(ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, sizeof text - 1},
                        (tc_bytes){NULL, 0}, &module) == TC_OK);
-        CHECK(tc_config_preset("int8", &c));
-        tc_config_add(ctx, &c, (tc_config_entry){.level = cases[i].level, .name = cases[i].name});
-        bool found = tc_config_check(ctx, &c, tc_main(module)) == TC_OK;
+        CHECK(ti_config_preset("int8", &c));
+        ti_config_add(ctx, &c, (tc_config_entry){.level = cases[i].level, .name = cases[i].name});
+        bool found = ti_config_check(ctx, &c, ti_main(module)) == TC_OK;
         CHECK(found == !cases[i].words);
         bool named = !cases[i].words || strstr(tc_diagnostics(ctx), cases[i].words);
         if (!named)
@@ -263,19 +263,19 @@ static void small_layers(void)
         tc_module *m;
         tc_config c;
         tc_level level;
-        CHECK(tc_parse(ctx, "m.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+        CHECK(ti_parse(ctx, "m.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                        (tc_bytes){NULL, 0}, &m) == TC_OK);
-        CHECK(tc_config_preset("a8w4", &c));
-        tc_patch own = tc_patch_all(&c.global.weight);
+        CHECK(ti_config_preset("a8w4", &c));
+        tc_patch own = ti_patch_all(&c.global.weight);
         c.small8 = cases[i].share;
         if (cases[i].rule)
-            tc_config_add(ctx, &c,
+            ti_config_add(ctx, &c,
                           (tc_config_entry){TC_LEVEL_node, cases[i].rule, .weight = own});
-        tc_config with = tc_quant_small_layers(ctx, tc_main(m), &c);
+        tc_config with = ti_quant_small_layers(ctx, ti_main(m), &c);
         static const char *const name[] = {"a", "b", "c"};
         for (int k = 0; k < 3; k++) {
             tc_loc loc = {NULL, NULL, name[k], NULL, NULL, NULL};
-            tc_scheme s = tc_config_scheme(&with, &loc, NULL, &level);
+            tc_scheme s = ti_config_scheme(&with, &loc, NULL, &level);
             CHECK((s.weight.dtype == TC_i8) == cases[i].eight[k] && level == TC_LEVEL_global);
         }
         tc_ctx_free(ctx);

@@ -18,17 +18,17 @@ typedef struct decided {
 static decided decide(const char *inputs, const char *body, const char *preset)
 {
     decided t = {.ctx = tc_ctx_new()};
-    const char *text = tc_text_format(&t.ctx->arena, "graph @main(%s) {\n%s}\n", inputs, body);
+    const char *text = ti_text_format(&t.ctx->arena, "graph @main(%s) {\n%s}\n", inputs, body);
     tc_config c;
-    CHECK(tc_config_preset(preset, &c));
-    bool good = tc_parse(t.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    CHECK(ti_config_preset(preset, &c));
+    bool good = ti_parse(t.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                          (tc_bytes){NULL, 0}, &t.module) == TC_OK &&
-                tc_infer_missing(t.ctx, t.module) == TC_OK && tc_verify(t.ctx, t.module) == TC_OK &&
-                tc_quant_decide(t.ctx, t.module, &c, NULL, &t.d) == TC_OK;
+                ti_infer_missing(t.ctx, t.module) == TC_OK && ti_verify(t.ctx, t.module) == TC_OK &&
+                ti_quant_decide(t.ctx, t.module, &c, NULL, &t.d) == TC_OK;
     if (!good)
         fprintf(stderr, "%s%s", text, tc_diagnostics(t.ctx));
     CHECK(good);
-    t.g = tc_main(t.module);
+    t.g = ti_main(t.module);
     return t;
 }
 
@@ -36,7 +36,7 @@ static decided decide(const char *inputs, const char *body, const char *preset)
 static int32_t of(const decided *t, const char *name)
 {
     for (tc_val v = 1; v < t->g->n_val; v++)
-        if (t->g->val[v]->name && tc_text_eq(t->g->val[v]->name, name))
+        if (t->g->val[v]->name && ti_text_eq(t->g->val[v]->name, name))
             return t->d.of[v];
     return -2;
 }
@@ -58,7 +58,7 @@ static bool shares(const char *op)
     tc_ctx *text = tc_ctx_new();
     decided t =
         decide("%0 \"a\": f32[1,4,4,4]",
-               tc_text_format(&text->arena,
+               ti_text_format(&text->arena,
                               "  %%1 \"x\" = mul %%0, %%0 : f32[1,4,4,4]\n  %%2 \"y\" = %s\n"
                               "  %%3 = abs %%2\n  return %%3\n",
                               op),
@@ -116,7 +116,7 @@ static void waiting(void)
     static const char *const clamps[] = {"relu %2", "clamp %2 lo=0 hi=6", "clamp %2 lo=-1 hi=1"};
     for (size_t i = 0; i < TC_COUNT(clamps); i++) {
         decided t = decide("%0 \"x\": f32[3,2]",
-                           tc_text_format(&text->arena,
+                           ti_text_format(&text->arena,
                                           "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = %s\n"
                                           "  return %%3\n",
                                           weights, clamps[i]),
@@ -127,7 +127,7 @@ static void waiting(void)
         tc_ctx_free(t.ctx);
     }
     decided t = decide("%0 \"x\": f32[3,2]",
-                       tc_text_format(&text->arena,
+                       ti_text_format(&text->arena,
                                       "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = relu %%2\n"
                                       "  return %%2, %%3\n",
                                       weights),
@@ -136,7 +136,7 @@ static void waiting(void)
     tc_ctx_free(t.ctx);
     for (int both = 0; both < 2; both++) { /* turned before it is clamped, or turned and read */
         t = decide("%0 \"x\": f32[3,2]",
-                   tc_text_format(&text->arena,
+                   ti_text_format(&text->arena,
                                   "%s  %%2 \"y\" = linear %%0, %%1\n"
                                   "  %%3 \"t\" = permute %%2 perm=[1,0]\n"
                                   "  %%4 \"z\" = clamp %%3 lo=0 hi=6\n  return %s%%4\n",
@@ -156,7 +156,7 @@ static void waiting(void)
     REAL(t, "y");
     tc_ctx_free(t.ctx);
     t = decide("%0 \"x\": f32[3,2]",
-               tc_text_format(&text->arena,
+               ti_text_format(&text->arena,
                               "%s  %%2 \"y\" = linear %%0, %%1\n  %%3 \"z\" = gelu %%2 form=erf\n"
                               "  return %%3\n",
                               weights),
@@ -186,12 +186,12 @@ static void joining(void)
            *hi = tc_new_n(&t.ctx->arena, double, t.d.n);
     hi[alone] = hi[part] = 3;
     hi[whole] = 20;
-    tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
+    ti_quant_merge_domains(t.ctx, &t.d, lo, hi);
     SHARED(t, "x", "c");
     APART(t, "y", "c"); /* one scale would cost too much */
     CHECK(domain(&t, "c")->setting.dtype == TC_i8 && domain(&t, "c")->output);
     hi[part] = 16;
-    tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
+    ti_quant_merge_domains(t.ctx, &t.d, lo, hi);
     SHARED(t, "y", "c");
     CHECK(t.d.domain[whole].joined == alone && t.d.domain[part].joined == alone);
     CHECK(domain(&t, "c")->n_val == 4);
@@ -262,7 +262,7 @@ static void natural(void)
                "int8");
     CHECK(!domain(&t, "c")->fixed_range && t.d.n_join == 2); /* others meet it */
     double lo[5] = {0}, hi[5] = {1, 1, 1, 1, 1};
-    tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
+    ti_quant_merge_domains(t.ctx, &t.d, lo, hi);
     SHARED(t, "s", "c");
     CHECK(!domain(&t, "c")->fixed_range);
     tc_ctx_free(t.ctx);
@@ -273,7 +273,7 @@ static void natural(void)
     double far[5] = {0};
     far[of(&t, "s")] = 1;
     far[of(&t, "e")] = far[of(&t, "c")] = 9; /* boxes beside scores */
-    tc_quant_merge_domains(t.ctx, &t.d, lo, far);
+    ti_quant_merge_domains(t.ctx, &t.d, lo, far);
     APART(t, "s", "c");
     SHARED(t, "e", "c");
     CHECK(domain(&t, "c")->setting.dtype == TC_i16 && domain(&t, "s")->setting.dtype == TC_i8);
@@ -282,7 +282,7 @@ static void natural(void)
                "  %2 \"s\" = sigmoid %0\n  %3 \"e\" = exp %1\n  %4 \"c\" = cat %2, %3 axis=0\n"
                "  %5 = const [1,2,3,4] : f32[2,2]\n  %6 = linear %4, %5\n  return %6\n",
                "int8");
-    tc_quant_merge_domains(t.ctx, &t.d, lo, far);
+    ti_quant_merge_domains(t.ctx, &t.d, lo, far);
     SHARED(t, "s", "c"); /* a product takes 8 bits */
     CHECK(domain(&t, "c")->setting.dtype == TC_i8);
     tc_ctx_free(t.ctx);
@@ -299,7 +299,7 @@ static void levels(void)
     for (size_t i = 0; i < TC_COUNT(end); i++) {
         decided t = decide(
             "%0 \"x\": f32[2,2], %1 \"y\": f32[2,2]",
-            tc_text_format(&text->arena,
+            ti_text_format(&text->arena,
                            "  %%2 = const 300 : f32[]\n  %%3 \"s\" = sigmoid %%0\n"
                            "  %%4 \"e\" = mul %%0, %%1\n  %%5 \"c\" = cat %%3, %%4 axis=1\n"
                            "  %%6 \"r\" = reshape %%5 shape=[4,2]\n  %%7 \"u\" = tanh %%1\n"
@@ -315,7 +315,7 @@ static void levels(void)
         hi[of(&t, "s")] = hi[of(&t, "u")] = 1;
         hi[of(&t, "e")] = hi[of(&t, "c")] = hi[of(&t, "o")] = 300;
         hi[of(&t, "f")] = hi[of(&t, "d")] = 200;
-        tc_quant_merge_domains(t.ctx, &t.d, lo, hi);
+        ti_quant_merge_domains(t.ctx, &t.d, lo, hi);
         CHECK(domain(&t, "c")->setting.dtype == bits[i]);
         CHECK(domain(&t, "d")->setting.dtype == bits[i]);
         CHECK(domain(&t, "o")->setting.dtype == bits[i]);
@@ -419,7 +419,7 @@ static void asked(void)
     for (size_t i = 0; i < TC_COUNT(asks); i++) {
         tc_ctx *text = tc_ctx_new();
         t = decide("%0 \"x\": f32[2,2]",
-                   tc_text_format(&text->arena,
+                   ti_text_format(&text->arena,
                                   "  %%1 \"r\" = reciprocal %%0\n  %%2 = %s\n  return %%2\n",
                                   asks[i]),
                    "int8");

@@ -53,8 +53,8 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *m = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    CHECK(tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) == TC_OK &&
-          tc_infer_missing(ctx, m) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    CHECK(ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) == TC_OK &&
+          ti_infer_missing(ctx, m) == TC_OK && ti_verify(ctx, m) == TC_OK);
     return m;
 }
 
@@ -62,15 +62,15 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
  * what that node makes. */
 static void run(tc_ctx *ctx, tc_module *m, const char *op, size_t which, double *out, double *most)
 {
-    tc_module *shown = tc_module_copy(m);
-    tc_graph *g = tc_main(shown);
+    tc_module *shown = ti_module_copy(m);
+    tc_graph *g = ti_main(shown);
     for (size_t k = 0, n = 0; op && k < g->n_node; k++)
         if (!strcmp(tc_ops[g->node[k]->op].name, op) && n++ == which)
-            tc_graph_output(g, g->node[k]->out[0]);
-    tc_exec *exec = tc_exec_new(ctx, shown);
-    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[0])), y[2];
+            ti_graph_output(g, g->node[k]->out[0]);
+    tc_exec *exec = ti_exec_new(ctx, shown);
+    tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0])), y[2];
     for (size_t k = 0; k < SAMPLES; k++) {
-        CHECK(sample(NULL, k, &in) == TC_OK && tc_exec_run(exec, &in, y) == TC_OK);
+        CHECK(sample(NULL, k, &in) == TC_OK && ti_exec_run(exec, &in, y) == TC_OK);
         for (int i = 0; out && i < 2; i++)
             out[2 * k + (size_t)i] = (double)((const float *)y[0].data)[i];
         for (int64_t i = 0; op && i < tc_type_count(y[1].type); i++) {
@@ -84,10 +84,10 @@ static size_t equalize(tc_ctx *ctx, tc_module *m, const char *preset)
 {
     tc_config config;
     size_t n = 99;
-    CHECK(tc_config_preset(preset, &config));
+    CHECK(ti_config_preset(preset, &config));
     tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = sample}};
     tc_domains domains = {0};
-    CHECK(tc_quant_equalize(ctx, m, &request, &domains, &n) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    CHECK(ti_quant_equalize(ctx, m, &request, &domains, &n) == TC_OK && ti_verify(ctx, m) == TC_OK);
     return n;
 }
 
@@ -103,7 +103,7 @@ static double unlike(const double *most)
 
 static bool has_name(const tc_module *m, const char *name)
 {
-    const tc_graph *g = tc_main(m);
+    const tc_graph *g = ti_main(m);
     for (tc_val v = 1; v < g->n_val; v++)
         if (g->val[v]->name && !strcmp(g->val[v]->name, name))
             return true;
@@ -114,7 +114,7 @@ static bool has_name(const tc_module *m, const char *name)
 static void test_equal(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parse(ctx, MODEL("relu")), *was = tc_module_copy(m);
+    tc_module *m = parse(ctx, MODEL("relu")), *was = ti_module_copy(m);
     double y[2 * SAMPLES], z[2 * SAMPLES], a[CHANNELS] = {0}, b[CHANNELS] = {0};
     CHECK(equalize(ctx, m, "int8") == 3);
     run(ctx, was, "relu", 0, y, a);

@@ -34,18 +34,18 @@ static void test_descent(void)
                       .reach = 1,
                       .slope = slope,
                       .room = room};
-    CHECK(tc_gram_descend(&r, 4) > 0.5 && code[0] + code[1] == 1);
+    CHECK(ti_gram_descend(&r, 4) > 0.5 && code[0] + code[1] == 1);
     /* Inputs that have nothing to do with each other: the nearest codes are the best. */
     const float apart[] = {1, 0, 0, 1};
     code[0] = code[1] = 0;
     r.h = r.c = apart;
-    CHECK(tc_gram_descend(&r, 4) == 0 && code[0] == 0 && code[1] == 0);
+    CHECK(ti_gram_descend(&r, 4) == 0 && code[0] == 0 && code[1] == 0);
     /* An input that comes out a quarter too small is made up for, within reach. */
     const float larger[] = {1.25f, 0, 0, 1.25f}, three[] = {3.4f, 0};
     code[0] = 3;
     r.want = three;
     r.c = larger;
-    tc_gram_descend(&r, 4);
+    ti_gram_descend(&r, 4);
     CHECK(code[0] == 4 && code[1] == 0);
     /* Steps of 4 and an end at 7 steps. */
     const int64_t step[] = {4, 1};
@@ -53,7 +53,7 @@ static void test_descent(void)
     code[0] = 4, code[1] = 7;
     r.want = far;
     r.step = step;
-    tc_gram_descend(&r, 4);
+    ti_gram_descend(&r, 4);
     CHECK(code[0] == 8 && code[1] == 7);
     /* Steps of -4 go as far the other way: 31 is -8 of them, and -31 no more than 7. */
     const int64_t down[] = {-4, -4};
@@ -63,7 +63,7 @@ static void test_descent(void)
     r.step = down;
     r.c = apart;
     r.lo = -8;
-    tc_gram_descend(&r, 4);
+    ti_gram_descend(&r, 4);
     CHECK(code[0] == 32 && code[1] == -28);
 }
 
@@ -79,10 +79,10 @@ static void test_importance(void)
     tc_tensor w = {&type, (void *)(uintptr_t)numbers};
     tc_setting s = {.dtype = TC_i4, .qmin = -8, .qmax = 7, .group = 2};
     tc_ctx *ctx = tc_ctx_new();
-    tc_lattice l = tc_lattice_of(ctx, &ctx->arena, w, &q, &s, (tc_importance){NULL, 1});
-    CHECK(l.n_group == 1 && l.step[0] == -15 && tc_lattice_top(&s) == 120);
+    tc_lattice l = ti_lattice_of(ctx, &ctx->arena, w, &q, &s, (tc_importance){NULL, 1});
+    CHECK(l.n_group == 1 && l.step[0] == -15 && ti_lattice_top(&s) == 120);
     const float small[] = {1e-6f, 1};
-    l = tc_lattice_of(ctx, &ctx->arena, w, &q, &s, (tc_importance){small, 1});
+    l = ti_lattice_of(ctx, &ctx->arena, w, &q, &s, (tc_importance){small, 1});
     CHECK(9 % l.step[0] == 0 && l.step[0] == -9); /* -8 of -9 are nearer to 120 than 7 of 9 */
     tc_ctx_free(ctx);
 }
@@ -101,34 +101,34 @@ static void test_windows(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    CHECK(tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) == TC_OK &&
-          tc_infer_missing(ctx, m) == TC_OK && tc_verify(ctx, m) == TC_OK);
-    const tc_graph *g = tc_main(m);
+    CHECK(ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) == TC_OK &&
+          ti_infer_missing(ctx, m) == TC_OK && ti_verify(ctx, m) == TC_OK);
+    const tc_graph *g = ti_main(m);
     const tc_node *conv = g->node[g->n_node - 1];
     tc_columns c;
-    CHECK(tc_columns_of(g, conv, 1, &c) && c.k == 8 && c.position == 9 && c.each == 9);
+    CHECK(ti_columns_of(g, conv, 1, &c) && c.k == 8 && c.position == 9 && c.each == 9);
     float x[18], moved[18], window[72], y[9] = {0}, want[9];
     for (int i = 0; i < 18; i++) {
         x[i] = (float)(i * 7 % 11);
         moved[i % 9 * 2 + i / 9] = x[i];
     }
-    tc_tensor in = {tc_type_of(g, g->in[0]), x}, out;
-    CHECK(tc_eval_node((tc_graph *)(uintptr_t)g, conv,
-                       (tc_tensor[]){in, tc_tensor_of(g, conv->in[1])}, &out,
+    tc_tensor in = {ti_type_of(g, g->in[0]), x}, out;
+    CHECK(ti_eval_node((tc_graph *)(uintptr_t)g, conv,
+                       (tc_tensor[]){in, ti_tensor_of(g, conv->in[1])}, &out,
                        &ctx->arena) == TC_OK);
     memcpy(want, out.data, sizeof want);
-    tc_columns_multiply(&c, &ctx->scratch, in, plain,
-                        (tc_some_rows){0, 1, tc_tensor_of(g, conv->in[1]).data},
+    ti_columns_multiply(&c, &ctx->scratch, in, plain,
+                        (tc_some_rows){0, 1, ti_tensor_of(g, conv->in[1]).data},
                         (tc_tensor){out.type, y}, plain);
     CHECK(memcmp(y, want, sizeof y) == 0);
     int64_t dim[] = {1, 3, 3, 2};
-    tc_tensor turned = {tc_type_make(ctx, TC_f32, 4, dim), moved};
+    tc_tensor turned = {ti_type_make(ctx, TC_f32, 4, dim), moved};
     memset(y, 0, sizeof y);
-    tc_columns_multiply(&c, &ctx->scratch, turned, last,
-                        (tc_some_rows){0, 1, tc_tensor_of(g, conv->in[1]).data},
+    ti_columns_multiply(&c, &ctx->scratch, turned, last,
+                        (tc_some_rows){0, 1, ti_tensor_of(g, conv->in[1]).data},
                         (tc_tensor){out.type, y}, plain);
     CHECK(memcmp(y, want, sizeof y) == 0);
-    tc_columns_take(&c, in, plain, 0, window);
+    ti_columns_take(&c, in, plain, 0, window);
     CHECK(window[0] == 0 && window[2] == x[0] && window[3] == x[1] && window[6] == x[9]);
     tc_ctx_free(ctx);
 }
@@ -142,20 +142,20 @@ static void test_some_rows(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_columns c = {.rows = ROWS, .groups = 1, .k = K, .each = POSITIONS, .position = POSITIONS};
     int64_t in[] = {POSITIONS, K}, out[] = {POSITIONS, ROWS};
-    tc_tensor from = {tc_type_make(ctx, TC_f32, 2, in), x},
-              to = {tc_type_make(ctx, TC_f32, 2, out), whole};
+    tc_tensor from = {ti_type_make(ctx, TC_f32, 2, in), x},
+              to = {ti_type_make(ctx, TC_f32, 2, out), whole};
     for (int i = 0; i < POSITIONS * K; i++)
         x[i] = (float)(i * 37 % 101) / 7 - 6;
     for (int i = 0; i < ROWS * K; i++)
         by[i] = i / K == 11 ? 0 : (float)(i * 53 % 97) / 9 - 5;
     for (int i = 0; i < POSITIONS * ROWS; i++)
         whole[i] = parts[i] = (float)i / 3;
-    tc_columns_multiply(&c, &ctx->scratch, from, plain, (tc_some_rows){0, ROWS, by}, to, plain);
+    ti_columns_multiply(&c, &ctx->scratch, from, plain, (tc_some_rows){0, ROWS, by}, to, plain);
     CHECK(whole[11] == 11 / 3.0F && whole[12] != 12 / 3.0F);
     to.data = parts;
     for (int64_t first = 0, n; first < ROWS; first += n) {
-        n = tc_min_i64(first + 1, ROWS - first);
-        tc_columns_multiply(&c, &ctx->scratch, from, plain,
+        n = ti_min_i64(first + 1, ROWS - first);
+        ti_columns_multiply(&c, &ctx->scratch, from, plain,
                             (tc_some_rows){first, n, by + first * K}, to, plain);
     }
     CHECK(memcmp(whole, parts, sizeof whole) == 0);
@@ -166,7 +166,7 @@ static void test_some_rows(void)
 
 static size_t unread_constants(tc_ctx *ctx, const tc_graph *g)
 {
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     size_t n = 0;
     for (size_t i = 0; i < g->n_node; i++)
         n += g->node[i]->op == TC_OP_const && !readers[g->node[i]->out[0]];
@@ -187,9 +187,9 @@ static void test_renewal(void)
         "  %7 = linear %4, %5, %6 : i8[1,2] q(1:0)\n  return %7\n}\n";
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = NULL;
-    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    CHECK(ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                    (tc_bytes){NULL, 0}, &m) == TC_OK);
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     int8_t codes[] = {-1, -2, -3, -4};
     int64_t move[] = {1, -1};
     tc_replaced of[2] = {0};
@@ -199,9 +199,9 @@ static void test_renewal(void)
             of[n > 1] = (tc_replaced){.typed = g->node[i],
                                      .n = 2,
                                      .move = move,
-                                     .codes = {tc_type_of(g, g->node[i]->in[1]), codes}};
+                                     .codes = {ti_type_of(g, g->node[i]->in[1]), codes}};
     tc_replacement all = {.of = of, .n = 2, .biases = true};
-    CHECK(tc_replace_constants(g, &all) == TC_OK && tc_verify(ctx, m) == TC_OK);
+    CHECK(ti_replace_constants(g, &all) == TC_OK && ti_verify(ctx, m) == TC_OK);
     CHECK(unread_constants(ctx, g) == 0);
     const tc_node *node[3];
     n = 0;
@@ -211,8 +211,8 @@ static void test_renewal(void)
     static const int8_t first[] = {-1, 1, -1};
     static const int32_t bias[] = {11, 10, 31};
     for (size_t i = 0; i < 3; i++) {
-        CHECK(*(const int8_t *)tc_tensor_of(g, node[i]->in[1]).data == first[i]);
-        CHECK(*(const int32_t *)tc_tensor_of(g, node[i]->in[2]).data == bias[i]);
+        CHECK(*(const int8_t *)ti_tensor_of(g, node[i]->in[1]).data == first[i]);
+        CHECK(*(const int32_t *)ti_tensor_of(g, node[i]->in[2]).data == bias[i]);
     }
     tc_ctx_free(ctx);
 }

@@ -20,20 +20,20 @@ static tc_far far_of(const char *body, const float *x, int64_t n)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = NULL;
     const char *text =
-        tc_text_format(&ctx->arena, "graph @main(%%0: f32[8]) {\n%s  return %%1\n}\n", body);
-    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+        ti_text_format(&ctx->arena, "graph @main(%%0: f32[8]) {\n%s  return %%1\n}\n", body);
+    CHECK(ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                    (tc_bytes){NULL, 0}, &m) == TC_OK &&
-          tc_infer_missing(ctx, m) == TC_OK);
-    const tc_graph *g = tc_main(m);
+          ti_infer_missing(ctx, m) == TC_OK);
+    const tc_graph *g = ti_main(m);
     const tc_reach **reach = tc_new_n(&ctx->arena, const tc_reach *, g->n_val);
     for (size_t v = 0; v < g->n_val; v++) {
         tc_reach *r = tc_new(&ctx->arena, tc_reach);
-        tc_reach_init(r);
+        ti_reach_init(r);
         if (v == g->in[0])
-            tc_reach_see(r, x, n);
+            ti_reach_see(r, x, n);
         reach[v] = r;
     }
-    tc_far far = tc_mask_values_find(ctx, g, reach)[g->in[0]];
+    tc_far far = ti_mask_values_find(ctx, g, reach)[g->in[0]];
     tc_ctx_free(ctx);
     return far;
 }
@@ -67,12 +67,12 @@ static tc_status read(void *from, size_t k, const tc_tensor *in)
     uint32_t state = (uint32_t)k * 7919 + 1;
     for (int64_t i = 0; i < tc_type_count(in[0].type); i++) {
         state = state * 1664525u + 1013904223u;
-        tc_store_f64(in[0], i, ((double)(state >> 8) / (1 << 24) - 0.5) * 4);
+        ti_store_f64(in[0], i, ((double)(state >> 8) / (1 << 24) - 0.5) * 4);
     }
     for (int64_t i = 0; s->g->n_in > 1 && i < tc_type_count(in[1].type); i++) {
         state = state * 1664525u + 1013904223u;
         bool hides = i % 6 && state >> 31;
-        tc_store_f64(in[1], i, in[1].type->dtype == TC_bool ? hides : hides ? s->low : 0);
+        ti_store_f64(in[1], i, in[1].type->dtype == TC_bool ? hides : hides ? s->low : 0);
     }
     return TC_OK;
 }
@@ -83,29 +83,29 @@ static double measure(const char *mask, double low, const char *body, const char
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = NULL;
-    const char *text = tc_text_format(&ctx->arena, "graph @main(%%0: f32[3,6], %%1: %s) {\n%s}\n",
+    const char *text = ti_text_format(&ctx->arena, "graph @main(%%0: f32[3,6], %%1: %s) {\n%s}\n",
                                       mask, body);
-    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    CHECK(ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                    (tc_bytes){NULL, 0}, &m) == TC_OK &&
-          tc_infer_missing(ctx, m) == TC_OK && tc_verify(ctx, m) == TC_OK);
-    tc_module *real = tc_module_copy(m);
-    source s = {tc_main(m), low};
+          ti_infer_missing(ctx, m) == TC_OK && ti_verify(ctx, m) == TC_OK);
+    tc_module *real = ti_module_copy(m);
+    source s = {ti_main(m), low};
     tc_config config;
-    CHECK(tc_config_preset(preset, &config));
+    CHECK(ti_config_preset(preset, &config));
     tc_quant_request r = {.config = &config,
                           .samples = {.n = SAMPLES, .read = read, .from = &s}};
-    bool works = tc_quantize(ctx, m, &r) == TC_OK;
+    bool works = ti_quantize(ctx, m, &r) == TC_OK;
     CHECK(works && !strstr(tc_diagnostics(ctx), "throughout")); /* of a mask's 0 and infinity */
-    tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, m);
+    tc_exec *a = ti_exec_new(ctx, real), *b = ti_exec_new(ctx, m);
     double power[2] = {0}, error[2] = {0}, least = 1e9;
     for (size_t k = SAMPLES; works && k < SAMPLES + 8; k++) {
         tc_tensor in[2], x[1], y[1];
         for (size_t i = 0; i < 2; i++)
-            in[i] = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(real), tc_main(real)->in[i]));
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(real), ti_main(real)->in[i]));
         CHECK(read(&s, k, in) == TC_OK);
-        CHECK(tc_exec_run(a, in, x) == TC_OK && tc_exec_run(b, in, y) == TC_OK);
+        CHECK(ti_exec_run(a, in, x) == TC_OK && ti_exec_run(b, in, y) == TC_OK);
         for (int64_t i = 0; i < tc_type_count(x[0].type); i++) {
-            double want = tc_load_f64(x[0], i), got = tc_load_f64(y[0], i);
+            double want = ti_load_f64(x[0], i), got = ti_load_f64(y[0], i);
             bool whole = x[0].type->dtype != TC_f32, far = fabs(want) >= 1e3;
             power[far] += want * want;
             error[far] += (whole && want != got ? 1e9 : 1) * (want - got) * (want - got);
@@ -148,11 +148,11 @@ static void test_programs(const char *preset)
         tc_ctx *ctx = tc_ctx_new();
         for (size_t k = 0; k < TC_COUNT(bools); k++)
             CHECK(measure("bool[3,6]", 0,
-                          tc_text_format(&ctx->arena, "%s%s", bools[k], behind[i]), preset) > 25);
+                          ti_text_format(&ctx->arena, "%s%s", bools[k], behind[i]), preset) > 25);
         double given[] = {-1e4, -1e9, -3.4e38};
         for (size_t k = 0; k < TC_COUNT(given); k++)
             CHECK(measure("f32[3,6]", given[k],
-                          tc_text_format(&ctx->arena, "%s%s", GIVEN, behind[i]), preset) > 25);
+                          ti_text_format(&ctx->arena, "%s%s", GIVEN, behind[i]), preset) > 25);
         tc_ctx_free(ctx);
     }
 }
@@ -189,22 +189,22 @@ static void test_merged(double low, bool said)
                                "  %4 = argmax %3 axis=1 keepdim=false : i64[3]\n  return %4\n}\n";
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = NULL;
-    CHECK(tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    CHECK(ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                    (tc_bytes){NULL, 0}, &m) == TC_OK &&
-          tc_infer_missing(ctx, m) == TC_OK);
-    source s = {tc_main(m), low};
+          ti_infer_missing(ctx, m) == TC_OK);
+    source s = {ti_main(m), low};
     tc_config config;
     tc_bytes seen;
-    CHECK(tc_config_preset("int8", &config));
+    CHECK(ti_config_preset("int8", &config));
     config.global.act.observer = TC_OBSERVER_minmax;
     tc_quant_request first = {
         .config = &config,
         .samples = {.n = SAMPLES, .read = read, .from = &s},
         .observe_only = &seen};
-    CHECK(tc_quantize(ctx, m, &first) == TC_OK);
+    CHECK(ti_quantize(ctx, m, &first) == TC_OK);
     tc_observations merge = {"first.obs", seen};
     tc_quant_request second = {.config = &config, .merge = &merge, .n_merge = 1};
-    CHECK(tc_quantize(ctx, m, &second) == TC_OK);
+    CHECK(ti_quantize(ctx, m, &second) == TC_OK);
     CHECK((strstr(tc_diagnostics(ctx), "values reach 1e6 and more") != NULL) == said);
     tc_ctx_free(ctx);
 }

@@ -30,17 +30,17 @@ static void test_ends(void)
     float x[131];
     for (int i = 0; i < 131; i++)
         x[i] = (float)((i * 37) % 131) - 60;
-    tc_ends e = tc_ends_none();
-    tc_ends_see(&e, x, 131);
+    tc_ends e = ti_ends_none();
+    ti_ends_see(&e, x, 131);
     CHECK(e.lo == -60 && e.hi == 70);
     x[5] = NAN;
     x[70] = INFINITY;
     x[130] = -INFINITY;
-    e = tc_ends_none();
-    tc_ends_see(&e, x, 131);
+    e = ti_ends_none();
+    ti_ends_see(&e, x, 131);
     CHECK(e.lo >= -60 && e.lo <= -58 && e.hi <= 70 && e.hi >= 68);
-    e = tc_ends_none();
-    tc_ends_see(&e, x + 70, 1);
+    e = ti_ends_none();
+    ti_ends_see(&e, x + 70, 1);
     CHECK(e.lo > e.hi); /* nothing finite was seen */
 }
 
@@ -52,9 +52,9 @@ static void test_bins(void)
     static uint64_t count[TC_BINS];
     float x[] = {0, 0.5f, 1, 2047.5f, 4095.9f, 4096, -5, 5000, NAN};
     tc_arena arena;
-    tc_arena_init(&arena);
-    tc_count(&tally, &arena, x, (int64_t)TC_COUNT(x), (tc_ends){0, 4096});
-    tc_tally_add(&tally, (tc_ends){0, 4096}, count);
+    ti_arena_init(&arena);
+    ti_count(&tally, &arena, x, (int64_t)TC_COUNT(x), (tc_ends){0, 4096});
+    ti_tally_add(&tally, (tc_ends){0, 4096}, count);
     CHECK(count[0] == 4 && count[1] == 1 && count[2047] == 1 &&
           count[4095] == 3); /* NaN counts as the least */
     static uint64_t many[TC_BINS];
@@ -63,8 +63,8 @@ static void test_bins(void)
     for (int i = 0; i < N; i++)
         y[i] = (float)(i % 4096);
     tally = (tc_tally){0};
-    tc_count(&tally, &arena, y, N, (tc_ends){0, 4096});
-    tc_tally_add(&tally, (tc_ends){0, 4096}, many);
+    ti_count(&tally, &arena, y, N, (tc_ends){0, 4096});
+    ti_tally_add(&tally, (tc_ends){0, 4096}, many);
     uint64_t all = 0;
     for (int i = 0; i < TC_BINS; i++)
         all += many[i];
@@ -74,11 +74,11 @@ static void test_bins(void)
     static uint64_t little[TC_BINS];
     tally = (tc_tally){0};
     for (int i = 0; i < 9000; i++)
-        tc_count(&tally, &arena, y + i % 100, 10, (tc_ends){0, 4096});
-    tc_tally_add(&tally, (tc_ends){0, 4096}, little);
+        ti_count(&tally, &arena, y + i % 100, 10, (tc_ends){0, 4096});
+    ti_tally_add(&tally, (tc_ends){0, 4096}, little);
     CHECK(tally.count && tally.whole && !tally.n_few);
     CHECK(little[0] == 90 && little[9] == 900 && little[99] == 900 && little[108] == 90);
-    tc_arena_free(&arena);
+    ti_arena_free(&arena);
     free(y);
 }
 
@@ -86,27 +86,27 @@ static void test_bins(void)
 
 static void test_grids(void)
 {
-    tc_grid g = tc_grid_of(&int8, -1, 1.55);
+    tc_grid g = ti_grid_of(&int8, -1, 1.55);
     CHECK(near(g.scale, 0.01) && g.zero == -28);
-    g = tc_grid_of(&int8, 2, 5.1); /* 0 belongs to every range */
+    g = ti_grid_of(&int8, 2, 5.1); /* 0 belongs to every range */
     CHECK(near(g.scale, 0.02) && g.zero == -128);
-    g = tc_grid_of(&even8, -2.54, 1);
+    g = ti_grid_of(&even8, -2.54, 1);
     CHECK(near(g.scale, 0.02) && g.zero == 0);
-    g = tc_grid_of(&int8, 0, 0);
+    g = ti_grid_of(&int8, 0, 0);
     CHECK(g.scale == 0x1p-24 && g.zero == -128);
-    g = tc_grid_of(&free8, 0, 0); /* nothing but 0 was seen */
+    g = ti_grid_of(&free8, 0, 0); /* nothing but 0 was seen */
     CHECK(g.scale == 0x1p-24 && g.zero == -128);
-    g = tc_grid_of(&free8, -1e-20, 1e-20);
+    g = ti_grid_of(&free8, -1e-20, 1e-20);
     CHECK(near(g.scale, 2e-20 / 255));
-    g = tc_grid_of(&free8, -1e-30, 1e-30);
+    g = ti_grid_of(&free8, -1e-30, 1e-30);
     CHECK(g.scale == TC_LEAST_SCALE);
-    g = tc_grid_of(&int8, -1e-30, 1e-30);
+    g = ti_grid_of(&int8, -1e-30, 1e-30);
     CHECK(g.scale == 0x1p-24 && g.zero >= -128 && g.zero <= 127);
-    g = tc_grid_of(&int8, -1e30, 1e30);
+    g = ti_grid_of(&int8, -1e30, 1e30);
     CHECK(near(g.scale, 2e30 / 255) && isfinite(g.scale) && g.zero >= -1 && g.zero <= 0);
-    g = tc_grid_of(&int8, -(double)FLT_MAX, (double)FLT_MAX);
+    g = ti_grid_of(&int8, -(double)FLT_MAX, (double)FLT_MAX);
     CHECK(isfinite(g.scale) && g.scale > 0);
-    g = tc_grid_of(&int16, -0.001, 0.002); /* finer than 2^-12 */
+    g = ti_grid_of(&int16, -0.001, 0.002); /* finer than 2^-12 */
     CHECK(near(g.scale, 0.002 / 32767) && g.zero == 0);
 }
 
@@ -144,7 +144,7 @@ static tc_grid plain_search(tc_ends e, const uint64_t *count, bool after)
                 hi = b;
             }
         }
-    return tc_grid_of(&int8, lo, hi);
+    return ti_grid_of(&int8, lo, hi);
 }
 
 static void test_search(void)
@@ -158,24 +158,24 @@ static void test_search(void)
         count[i] = (uint64_t)(1e6 * exp(-x * x)) + (i % 512 == 0);
     }
     for (int after = 0; after < 2; after++) {
-        tc_grid g = tc_search(&ctx->scratch, &int8, e, count, after ? &node : NULL),
+        tc_grid g = ti_search(&ctx->scratch, &int8, e, count, after ? &node : NULL),
                 p = plain_search(e, count, after);
         CHECK(near(g.scale, p.scale) && g.zero == p.zero);
         CHECK(g.scale < 15.0 / 255); /* tails are cut */
     }
-    tc_grid g = tc_search(&ctx->scratch, &even8, e, count, NULL);
+    tc_grid g = ti_search(&ctx->scratch, &even8, e, count, NULL);
     CHECK(g.zero == 0 && g.scale < 9.0 / 127 && g.scale > 0.3 / 127);
     node.op = TC_OP_softmax; /* keeps what its shares are of, and cuts below */
-    g = tc_search(&ctx->scratch, &int8, e, count, &node);
+    g = ti_search(&ctx->scratch, &int8, e, count, &node);
     CHECK(g.scale * (double)(127 - g.zero) > TC_TOP_MARGIN * 9 - g.scale);
     CHECK(g.scale * (double)(-128 - g.zero) > -5);
-    g = tc_search(&ctx->scratch, &even8, e, count, &node);
+    g = ti_search(&ctx->scratch, &even8, e, count, &node);
     CHECK(near(g.scale, TC_TOP_MARGIN * 9 / 127));
     memset(count, 0, sizeof count);
     count[0] = 7; /* everything is 0 */
-    g = tc_search(&ctx->scratch, &int8, (tc_ends){0, 0}, count, NULL);
+    g = ti_search(&ctx->scratch, &int8, (tc_ends){0, 0}, count, NULL);
     CHECK(g.scale == 0x1p-24);
-    CHECK(isfinite(tc_search(&ctx->scratch, &int8, (tc_ends){-1e30f, 1e30f}, count, NULL).scale));
+    CHECK(isfinite(ti_search(&ctx->scratch, &int8, (tc_ends){-1e30f, 1e30f}, count, NULL).scale));
     tc_ctx_free(ctx);
 }
 
@@ -185,11 +185,11 @@ static void test_percentile(void)
     for (int i = 0; i < TC_BINS; i++)
         count[i] = 1000;
     tc_grid g =
-        tc_percentile(&int8, (tc_ends){-1, 3}, count, 99); /* even: 1 % of the range at each end */
+        ti_percentile(&int8, (tc_ends){-1, 3}, count, 99); /* even: 1 % of the range at each end */
     CHECK(near(g.scale, (4 - 0.08) / 255));
     CHECK(g.zero == -128 - (int64_t)rint(-0.96 / g.scale));
     count[TC_BINS - 1] = 0; /* an end without numbers is left out whatever the share */
-    g = tc_percentile(&int8, (tc_ends){-1, 3}, count, 100);
+    g = ti_percentile(&int8, (tc_ends){-1, 3}, count, 100);
     CHECK(near(g.scale, (4 - 4.0 / TC_BINS) / 255));
 }
 
@@ -213,7 +213,7 @@ static tc_ranges some_ranges(tc_ctx *ctx, int far, bool drop, int first)
     }
     for (int d = 0; d < DOMAINS; d++)
         watched[d] = true;
-    return tc_ranges_of(ctx, &rows, watched, drop);
+    return ti_ranges_of(ctx, &rows, watched, drop);
 }
 
 static void test_odd(void)
@@ -221,8 +221,8 @@ static void test_odd(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_ranges r = some_ranges(ctx, 3, true, 0);
     CHECK(r.n_odd == 1 && r.odd[0].index == 17 && r.odd_in[0] == 3 && r.n_kept == SAMPLES - 1);
-    CHECK(near((double)r.ends[0].lo, -1.39) && tc_ranges_odd(&r, r.odd[0].hash) &&
-          !tc_ranges_odd(&r, 12345));
+    CHECK(near((double)r.ends[0].lo, -1.39) && ti_ranges_odd(&r, r.odd[0].hash) &&
+          !ti_ranges_odd(&r, 12345));
     r = some_ranges(ctx, 2, true, 0); /* a quarter is not more than a quarter */
     CHECK(r.n_odd == 0 && near((double)r.ends[0].lo, -5.17));
     r = some_ranges(ctx, 8, false, 0); /* forbidden */
@@ -244,7 +244,7 @@ static tc_ranges sleeping(tc_ctx *ctx, size_t n, float awake, float asleep)
         rows.sample[k] = (tc_sample_id){k, NULL, k};
         rows.ends[k] = (tc_ends){0, k + 2 < n ? asleep : awake};
     }
-    return tc_ranges_of(ctx, &rows, watched, true);
+    return ti_ranges_of(ctx, &rows, watched, true);
 }
 
 static void test_sleeping(void)
@@ -266,7 +266,7 @@ static void test_average(void)
     tc_sample_id id[3] = {{3, NULL, 0}, {1, NULL, 1}, {2, NULL, 2}};
     tc_ends ends[3] = {{-4, 8}, {-1, 2}, {-3, 6}}; /* by content: -1, -3, -4 */
     tc_first rows = {3, 1, id, ends};
-    tc_ranges r = tc_ranges_of(ctx, &rows, watched, false);
+    tc_ranges r = ti_ranges_of(ctx, &rows, watched, false);
     CHECK(near((double)r.average[0].lo, -(1 + 0.01 * 2 + 0.01 * (4 - 1.02))));
     CHECK(near((double)r.average[0].hi, 2 + 0.01 * 4 + 0.01 * (8 - 2.04)));
     CHECK(r.ends[0].lo == -4 && r.ends[0].hi == 8);
@@ -293,12 +293,12 @@ static tc_grid torchao(const tc_setting *setting, bool cube, bool relu)
     tc_torchao t;
     tc_setting s = *setting;
     s.floor = 0x1p-16;
-    tc_torchao_init(&t);
+    ti_torchao_init(&t);
     for (int k = 0; k < 6; k++) {
         torchao_numbers(k, cube, relu, x, 1000);
-        tc_torchao_see(&t, x, 1000);
+        ti_torchao_see(&t, x, 1000);
     }
-    return tc_torchao_grid(&t, &s);
+    return ti_torchao_grid(&t, &s);
 }
 
 /* Errors so near to each other that the order of their sums decides where the search stops. */
@@ -311,7 +311,7 @@ static tc_grid torchao_near_ties(const tc_setting *setting)
         float u = (float)(s >> 8) / 16777216.0f, far = fabsf((float)i - 600) / 300;
         t.count[i] = floorf(1e5f * u / (1 + far * far * far * far * far * far));
     }
-    return tc_torchao_grid(&t, setting);
+    return ti_torchao_grid(&t, setting);
 }
 
 static void test_torchao(void)
@@ -329,12 +329,12 @@ static void test_torchao(void)
     g = torchao_near_ties(&int8);
     CHECK(g.scale == 0x1.045df6p-6 && g.zero == -46);
     tc_torchao t;
-    tc_torchao_init(&t);
-    g = tc_torchao_grid(&t, &int8);
+    ti_torchao_init(&t);
+    g = ti_torchao_grid(&t, &int8);
     CHECK(g.scale == 1 && g.zero == 0); /* never fired */
     float zeros[4] = {0};
-    tc_torchao_see(&t, zeros, 4);
-    g = tc_torchao_grid(&t, &int8);
+    ti_torchao_see(&t, zeros, 4);
+    g = ti_torchao_grid(&t, &int8);
     CHECK(g.scale == 0x1p-24 && g.zero == -128);
 }
 
@@ -342,9 +342,9 @@ static void test_torchao(void)
 
 static void test_snap(void)
 {
-    tc_snap g = tc_snap_make(0.1, -3, -128, 127);
+    tc_snap g = ti_snap_make(0.1, -3, -128, 127);
     float x[] = {0.05f, -0.05f, 0.26f, 1e9f, -1e9f, NAN, INFINITY, 0.249999f}, y[8];
-    tc_snap_f32(&g, x, y, 8);
+    ti_snap_f32(&g, x, y, 8);
     CHECK(y[0] == 0 && y[1] == 0); /* halves to even */
     CHECK(y[2] == 3 * 0.1f && y[3] == 130 * 0.1f && y[4] == -125 * 0.1f && y[5] == 3 * 0.1f &&
           y[6] == 130 * 0.1f);

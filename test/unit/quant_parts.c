@@ -87,8 +87,8 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *module;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
-        tc_infer_missing(ctx, module) != TC_OK || tc_verify(ctx, module) != TC_OK) {
+    if (ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        ti_infer_missing(ctx, module) != TC_OK || ti_verify(ctx, module) != TC_OK) {
         fputs(tc_diagnostics(ctx), stderr);
         exit(1);
     }
@@ -113,7 +113,7 @@ static result quantize(const data *d, int first, size_t n, how h)
     ctx->threads = h.threads ? h.threads : 1;
     ctx->reference_kernels = true;
     tc_module *module = parse(ctx, h.model ? h.model : MODEL);
-    CHECK(tc_config_read(ctx, h.config ? h.config : "int8", &config) == TC_OK);
+    CHECK(ti_config_read(ctx, h.config ? h.config : "int8", &config) == TC_OK);
     config.correct_bias = config.correct_bias && !h.uncorrected;
     tc_bytes seen;
     tc_observations *merge = tc_new_n(&ctx->arena, tc_observations, h.n_merge);
@@ -128,16 +128,16 @@ static result quantize(const data *d, int first, size_t n, how h)
                                 .observe_only = h.observe_only ? &seen : NULL,
                                 .keep_odd = h.keep_odd,
                                 .cost = h.cost};
-    r.status = tc_quantize(ctx, module, &request);
+    r.status = ti_quantize(ctx, module, &request);
     r.n_aside = gains.n_aside;
     r.aside = gains.n_aside ? gains.aside[0] : 0;
     r.weighed = gains.weighed;
     if (h.observe_only && r.status == TC_OK)
-        CHECK(tc_file_write(ctx, h.observe_only, seen) == TC_OK);
+        CHECK(ti_file_write(ctx, h.observe_only, seen) == TC_OK);
     tc_buf out;
     tc_print_options options = {0};
-    tc_buf_init(&out, &ctx->arena);
-    tc_print(module, &options, &out);
+    ti_buf_init(&out, &ctx->arena);
+    ti_print(module, &options, &out);
     r.text = calloc(out.size + 1, 1);
     memcpy(r.text, out.data, out.size);
     snprintf(r.message, sizeof r.message, "%s", tc_diagnostics(ctx));
@@ -417,14 +417,14 @@ static double bias_of(const data *d, int n, const char *typed_text)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *real = parse(ctx, MODEL), *typed = parse(ctx, typed_text);
-    CHECK(tc_quant_simulate_quantization(ctx, typed) == TC_OK);
-    tc_exec *a = tc_exec_new(ctx, real), *b = tc_exec_new(ctx, typed);
+    CHECK(ti_quant_simulate_quantization(ctx, typed) == TC_OK);
+    tc_exec *a = ti_exec_new(ctx, real), *b = ti_exec_new(ctx, typed);
     double sum[4] = {0}, all = 0;
     for (int k = 0; k < n; k++) {
-        tc_tensor in = {tc_type_of(tc_main(real), tc_main(real)->in[0]),
+        tc_tensor in = {ti_type_of(ti_main(real), ti_main(real)->in[0]),
                         (void *)(uintptr_t)d->x[k]},
                   x, y;
-        CHECK(tc_exec_run(a, &in, &x) == TC_OK && tc_exec_run(b, &in, &y) == TC_OK);
+        CHECK(ti_exec_run(a, &in, &x) == TC_OK && ti_exec_run(b, &in, &y) == TC_OK);
         for (int i = 0; i < 4; i++)
             sum[i] += (double)((const float *)x.data)[i] - (double)((const float *)y.data)[i];
     }
@@ -454,12 +454,12 @@ static void test_correction(void)
  * */
 static tc_status cost_of(void *expensive, const tc_module *typed, double *cycles)
 {
-    const tc_graph *g = tc_main(typed);
+    const tc_graph *g = ti_main(typed);
     *cycles = 100;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++)
-            if (tc_type_of(g, g->node[k]->out[i])->dtype == TC_i16 && g->node[k]->op != TC_OP_const)
-                *cycles += tc_text_eq(tc_ops[g->node[k]->op].name, expensive) ? 1000 : 4;
+            if (ti_type_of(g, g->node[k]->out[i])->dtype == TC_i16 && g->node[k]->op != TC_OP_const)
+                *cycles += ti_text_eq(tc_ops[g->node[k]->op].name, expensive) ? 1000 : 4;
     return TC_OK;
 }
 

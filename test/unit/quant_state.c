@@ -25,34 +25,34 @@ static tc_status call(void *from, size_t k, const tc_tensor *in)
     const tc_graph *g = from;
     for (size_t i = 0; i < g->n_in; i++)
         for (int64_t e = 0; e < tc_type_count(in[i].type); e++)
-            tc_store_f64(in[i], e, sin((double)(k * 7 + i * 3) + 1.7 * (double)e));
+            ti_store_f64(in[i], e, sin((double)(k * 7 + i * 3) + 1.7 * (double)e));
     return TC_OK;
 }
 
 static program parse(const char *text)
 {
     program p = {.ctx = tc_ctx_new()};
-    bool good = tc_parse(p.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    bool good = ti_parse(p.ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                          (tc_bytes){NULL, 0}, &p.module) == TC_OK &&
-                tc_infer_missing(p.ctx, p.module) == TC_OK && tc_verify(p.ctx, p.module) == TC_OK;
+                ti_infer_missing(p.ctx, p.module) == TC_OK && ti_verify(p.ctx, p.module) == TC_OK;
     if (!good)
         fprintf(stderr, "%s", tc_diagnostics(p.ctx));
     CHECK(good);
-    p.g = tc_main(p.module);
+    p.g = ti_main(p.module);
     return p;
 }
 
 /* What CALLS calls in a row give, one behind the other. */
 static float *calls(program *p)
 {
-    tc_exec *exec = tc_exec_new(p->ctx, p->module);
-    tc_tensor in = tc_tensor_new(&p->ctx->arena, tc_type_of(p->g, p->g->in[0])), out;
-    int64_t n = tc_type_count(tc_type_of(p->g, p->g->out[0]));
+    tc_exec *exec = ti_exec_new(p->ctx, p->module);
+    tc_tensor in = ti_tensor_new(&p->ctx->arena, ti_type_of(p->g, p->g->in[0])), out;
+    int64_t n = tc_type_count(ti_type_of(p->g, p->g->out[0]));
     float *all = tc_new_n(&p->ctx->arena, float, (size_t)(n * CALLS));
     for (size_t k = 0; k < CALLS; k++) {
-        CHECK(call(p->g, k, &in) == TC_OK && tc_exec_run(exec, &in, &out) == TC_OK);
+        CHECK(call(p->g, k, &in) == TC_OK && ti_exec_run(exec, &in, &out) == TC_OK);
         for (int64_t e = 0; e < n; e++)
-            all[(int64_t)k * n + e] = (float)tc_load_f64(out, e);
+            all[(int64_t)k * n + e] = (float)ti_load_f64(out, e);
     }
     return all;
 }
@@ -62,13 +62,13 @@ static program near(const char *text, double db)
 {
     program p = parse(text);
     tc_config config;
-    CHECK(tc_config_preset("int8", &config));
-    int64_t n = CALLS * tc_type_count(tc_type_of(p.g, p.g->out[0]));
+    CHECK(ti_config_preset("int8", &config));
+    int64_t n = CALLS * tc_type_count(ti_type_of(p.g, p.g->out[0]));
     const float *was = calls(&p);
     tc_quant_request request = {.config = &config,
                                 .samples = {.n = CALLS, .read = call, .from = p.g}};
     bool good =
-        tc_quantize(p.ctx, p.module, &request) == TC_OK && tc_verify(p.ctx, p.module) == TC_OK;
+        ti_quantize(p.ctx, p.module, &request) == TC_OK && ti_verify(p.ctx, p.module) == TC_OK;
     if (!good)
         fprintf(stderr, "%s", tc_diagnostics(p.ctx));
     CHECK(good);
@@ -85,8 +85,8 @@ static program near(const char *text, double db)
 static const tc_type *buffer(const program *p, size_t i)
 {
     const tc_mutation *m = &p->g->mutation[i];
-    CHECK(p->g->val[m->before]->state && tc_type_of(p->g, m->before) == tc_type_of(p->g, m->after));
-    return tc_type_of(p->g, m->before);
+    CHECK(p->g->val[m->before]->state && ti_type_of(p->g, m->before) == ti_type_of(p->g, m->after));
+    return ti_type_of(p->g, m->before);
 }
 
 /* A window over the last inputs, in codes: one domain all the way round. */
@@ -166,8 +166,8 @@ static void swapped(void)
 static tc_status later_is_large(void *from, size_t k, const tc_tensor *in)
 {
     const tc_graph *g = from;
-    for (int64_t e = 0; e < tc_type_count(tc_type_of(g, g->in[0])); e++)
-        tc_store_f64(in[0], e, k ? 1 : 0.5);
+    for (int64_t e = 0; e < tc_type_count(ti_type_of(g, g->in[0])); e++)
+        ti_store_f64(in[0], e, k ? 1 : 0.5);
     return TC_OK;
 }
 
@@ -183,14 +183,14 @@ static void as_first_call(void)
                       "  %5 = mul %0, %4\n"
                       "  mutate %1 -> %5\n  return %3\n}\n");
     tc_config config;
-    CHECK(tc_config_preset("int8", &config));
+    CHECK(ti_config_preset("int8", &config));
     tc_quant_request request = {.config = &config,
                                 .samples = {.n = 3, .read = later_is_large, .from = p.g}};
-    CHECK(tc_quantize(p.ctx, p.module, &request) == TC_OK);
+    CHECK(ti_quantize(p.ctx, p.module, &request) == TC_OK);
     double reach = 0;
     for (tc_val v = 1; v < p.g->n_val; v++)
-        if (p.g->val[v]->name && tc_text_eq(p.g->val[v]->name, "y")) {
-            const tc_quant *q = tc_type_of(p.g, v)->quant;
+        if (p.g->val[v]->name && ti_text_eq(p.g->val[v]->name, "y")) {
+            const tc_quant *q = ti_type_of(p.g, v)->quant;
             reach = q->scale[0] * (double)(q->hi - q->zero[0]);
         }
     CHECK(reach > 0.9);

@@ -25,7 +25,7 @@ static bool among(const char *list, const char *word)
 static const char *schema_of(const char *target)
 {
     for (size_t i = 0; i < TC_COUNT(aten); i++)
-        if (tc_text_eq(aten[i].target, target))
+        if (ti_text_eq(aten[i].target, target))
             return aten[i].arguments;
     return NULL;
 }
@@ -92,7 +92,7 @@ static const struct {
 static bool known_by_name(const void *name, const char *argument)
 {
     for (size_t i = 0; i < TC_COUNT(named); i++)
-        if (tc_text_eq(named[i].name, name) && among(named[i].attributes, argument))
+        if (ti_text_eq(named[i].name, name) && among(named[i].attributes, argument))
             return true;
     return among("in0 in1 in2", argument);
 }
@@ -100,7 +100,7 @@ static bool known_by_name(const void *name, const char *argument)
 static bool good(tc_arena *arena, const char *names, const char *text,
                  bool (*known)(const void *, const char *))
 {
-    const char *wrong = tc_recipe_check(arena, text, known, names);
+    const char *wrong = ti_recipe_check(arena, text, known, names);
     if (wrong)
         printf("%s: %s: %s\n", names, text, wrong);
     return !wrong;
@@ -139,7 +139,7 @@ static const struct {
 int main(void)
 {
     tc_arena arena;
-    tc_arena_init(&arena);
+    ti_arena_init(&arena);
     static check_state state[TC_COUNT(refused)]; /* a case each */
     for (const tc_pt2_row *r = tc_pt2_recipes; r->targets; r++)
         CHECK(good(&arena, r->targets, r->recipe, known_to_aten));
@@ -148,10 +148,10 @@ int main(void)
     for (size_t i = 0; i < TC_COUNT(tflite); i++)
         CHECK(good(&arena, tflite[i].name, tflite[i].text, known_by_name));
     for (size_t i = 0; i < TC_COUNT(refused); i++) {
-        const char *wrong = tc_recipe_check(&arena, refused[i].text, any_name, "self alpha scale");
+        const char *wrong = ti_recipe_check(&arena, refused[i].text, any_name, "self alpha scale");
         check_once(&state[i], wrong && strstr(wrong, refused[i].why), __FILE__, __LINE__,
                    wrong ? wrong : refused[i].text);
     }
-    tc_arena_free(&arena);
+    ti_arena_free(&arena);
     return check_done();
 }

@@ -14,8 +14,8 @@ static tc_module *parsed(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
-        tc_verify(ctx, module) != TC_OK) {
+    if (ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        ti_verify(ctx, module) != TC_OK) {
         fprintf(stderr, "%s", tc_diagnostics(ctx));
         exit(1);
     }
@@ -36,19 +36,19 @@ static int64_t steps(const char *text, const char *passes, tc_op op, size_t *lef
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = parsed(ctx, text);
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_tensor in[4], before[4], after[4];
     uint64_t seed = 7;
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         for (int64_t k = 0; k < tc_type_count(in[i].type); k++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            tc_store_i64(in[i], k, (int64_t)(seed >> 56) - 128);
+            ti_store_i64(in[i], k, (int64_t)(seed >> 56) - 128);
         }
     }
-    bool good = tc_eval(g, in, before, &ctx->arena) == TC_OK;
-    good = good && tc_run_passes(ctx, module, passes, NULL) == TC_OK &&
-           tc_eval(g, in, after, &ctx->arena) == TC_OK;
+    bool good = ti_eval(g, in, before, &ctx->arena) == TC_OK;
+    good = good && ti_run_passes(ctx, module, passes, NULL) == TC_OK &&
+           ti_eval(g, in, after, &ctx->arena) == TC_OK;
     CHECK(good);
     if (!good)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
@@ -56,7 +56,7 @@ static int64_t steps(const char *text, const char *passes, tc_op op, size_t *lef
     for (size_t i = 0; good && i < g->n_out; i++) {
         CHECK(before[i].type == after[i].type);
         for (int64_t k = 0; k < tc_type_count(before[i].type); k++)
-            worst = tc_max_i64(worst, llabs(tc_load_i64(before[i], k) - tc_load_i64(after[i], k)));
+            worst = ti_max_i64(worst, llabs(ti_load_i64(before[i], k) - ti_load_i64(after[i], k)));
     }
     *left = count(g, op);
     tc_ctx_free(ctx);

@@ -50,7 +50,7 @@ static bool in_order(const tc_layout_group *group)
 
 static tc_layout laid_out(tc_ctx *ctx)
 {
-    tc_layout l = tc_layout_make(&ctx->arena, &ctx->scratch, g.node, g.n);
+    tc_layout l = ti_layout_make(&ctx->arena, &ctx->scratch, g.node, g.n);
     size_t nodes = 0;
     for (size_t i = 0; i < l.n_group; i++) {
         CHECK(in_order(&l.group[i]));

@@ -58,7 +58,7 @@ static uint32_t walk(const char *from, const char *to, const bool *holds, uint32
                      uint32_t seen, const tc_pass **bad)
 {
     for (size_t row = row_of(from); row < row_of(to); row++)
-        for (size_t i = 0; i < steps[row].n && tc_road_takes(row, holds); i++) {
+        for (size_t i = 0; i < steps[row].n && ti_road_takes(row, holds); i++) {
             const tc_pass *p = steps[row].pass[i];
             if (p->needs & seen & ~facts)
                 *bad = p;
@@ -113,11 +113,11 @@ static void test_refused(const char *names, const char *fact)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m;
     tc_target target;
-    CHECK(tc_target_parse(ctx, "TOSA-1.0+INT+FP", &target) == TC_OK);
-    CHECK(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum, sizeof sum - 1},
+    CHECK(ti_target_parse(ctx, "TOSA-1.0+INT+FP", &target) == TC_OK);
+    CHECK(ti_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum, sizeof sum - 1},
                    (tc_bytes){NULL, 0}, &m) == TC_OK);
-    tc_main(m)->facts |= TC_FACT_RICH | TC_FACT_MODEL_INTS;
-    CHECK(tc_run_list(ctx, m, names, &(tc_job){.target = &target}, NULL) == TC_USAGE);
+    ti_main(m)->facts |= TC_FACT_RICH | TC_FACT_MODEL_INTS;
+    CHECK(ti_run_list(ctx, m, names, &(tc_job){.target = &target}, NULL) == TC_USAGE);
     bool said = strstr(tc_diagnostics(ctx), fact) != NULL;
     CHECK(said);
     if (!said)
@@ -132,13 +132,13 @@ static void test_walk(void)
     tc_module *m;
     tc_target target;
     tc_job job = {.target = &target};
-    CHECK(tc_target_parse(ctx, "TOSA-1.0+FP", &target) == TC_OK);
-    CHECK(tc_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum, sizeof sum - 1},
+    CHECK(ti_target_parse(ctx, "TOSA-1.0+FP", &target) == TC_OK);
+    CHECK(ti_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum, sizeof sum - 1},
                    (tc_bytes){NULL, 0}, &m) == TC_OK);
-    CHECK(tc_road_run(ctx, m, TC_AT_READ, TC_AT_WHOLE, &job, NULL) == TC_OK);
-    CHECK(tc_road_run(ctx, m, TC_AT_REGION, TC_AT_LEGAL, &job, NULL) == TC_OK);
-    CHECK(tc_main(m)->facts & TC_FACT_LEGAL && tc_main(m)->facts & TC_FACT_TOSA_ONLY);
-    CHECK(!(tc_main(m)->facts & TC_FACT_RICH));
+    CHECK(ti_road_run(ctx, m, TC_AT_READ, TC_AT_WHOLE, &job, NULL) == TC_OK);
+    CHECK(ti_road_run(ctx, m, TC_AT_REGION, TC_AT_LEGAL, &job, NULL) == TC_OK);
+    CHECK(ti_main(m)->facts & TC_FACT_LEGAL && ti_main(m)->facts & TC_FACT_TOSA_ONLY);
+    CHECK(!(ti_main(m)->facts & TC_FACT_RICH));
     tc_ctx_free(ctx);
 }
 
@@ -155,13 +155,13 @@ static void test_simulated(const char *type, bool fused)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m;
     bool seen = false;
-    const char *text = tc_text_format(&ctx->arena,
+    const char *text = ti_text_format(&ctx->arena,
                                       "graph @main(%%0 \"x\": %s) {\n"
                                       "  %%1 = relu %%0 : %s\n  return %%1\n}\n",
                                       type, type);
-    CHECK(tc_parse(ctx, "relu", (tc_bytes){(const uint8_t *)text, strlen(text)},
+    CHECK(ti_parse(ctx, "relu", (tc_bytes){(const uint8_t *)text, strlen(text)},
                    (tc_bytes){NULL, 0}, &m) == TC_OK);
-    CHECK(tc_road_run(ctx, m, TC_AT_COPY, TC_AT_RUNNABLE, NULL, &(tc_trace){see, &seen}) == TC_OK);
+    CHECK(ti_road_run(ctx, m, TC_AT_COPY, TC_AT_RUNNABLE, NULL, &(tc_trace){see, &seen}) == TC_OK);
     CHECK(seen == fused);
     tc_ctx_free(ctx);
 }

@@ -26,9 +26,9 @@
 static inline tc_tensor tensor_of(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim,
                                   const double *v)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, rank, dim));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        tc_store_f64(t, i, v[i]);
+        ti_store_f64(t, i, v[i]);
     return t;
 }
 
@@ -36,11 +36,11 @@ static inline tc_tensor tensor_of(tc_ctx *ctx, tc_dtype dtype, int rank, const i
 static inline tc_tensor noise(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim,
                               uint32_t seed)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, rank, dim));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
         seed = seed * 1664525u + 1013904223u;
         int32_t small = (int32_t)(seed >> 16 & 0xff) - 128;
-        tc_store_f64(t, i, tc_is_float(dtype) ? small / 64.0 : small % 16);
+        ti_store_f64(t, i, ti_is_float(dtype) ? small / 64.0 : small % 16);
     }
     return t;
 }
@@ -49,13 +49,13 @@ static inline tc_tensor noise(tc_ctx *ctx, tc_dtype dtype, int rank, const int64
 static inline tc_status run_op(tc_ctx *ctx, tc_op op, const void *attr, const tc_tensor *in,
                                int n_in, tc_tensor *out, int n_out)
 {
-    tc_graph *g = tc_graph_new(tc_module_new(ctx, "test"), "main");
+    tc_graph *g = ti_graph_new(ti_module_new(ctx, "test"), "main");
     tc_val val[32];
     for (int i = 0; i < n_in; i++)
-        val[i] = in[i].type ? tc_graph_input(g, in[i].type, NULL) : TC_NONE;
+        val[i] = in[i].type ? ti_graph_input(g, in[i].type, NULL) : TC_NONE;
     tc_node *node;
-    TC_TRY(tc_graph_emit(g, op, attr, val, n_in, n_out, NULL, &node));
-    return tc_eval_node(g, node, in, out, &ctx->arena);
+    TC_TRY(ti_graph_emit(g, op, attr, val, n_in, n_out, NULL, &node));
+    return ti_eval_node(g, node, in, out, &ctx->arena);
 }
 
 /* The same where it must work. */
@@ -85,8 +85,8 @@ static inline bool is_near(tc_tensor t, const double *expected, double within)
     for (int64_t i = 0; i < n; i++)
         top = fmax(top, fabs(expected[i]));
     for (int64_t i = 0; i < n; i++)
-        if (!(fabs(tc_load_f64(t, i) - expected[i]) <= within * top)) {
-            fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, tc_load_f64(t, i),
+        if (!(fabs(ti_load_f64(t, i) - expected[i]) <= within * top)) {
+            fprintf(stderr, "element %d is %.9g, expected %.9g\n", (int)i, ti_load_f64(t, i),
                     expected[i]);
             return false;
         }
@@ -98,7 +98,7 @@ static inline bool same_numbers(tc_tensor a, tc_tensor b, double within)
     double v[4096];
     int64_t n = tc_type_count(b.type);
     for (int64_t i = 0; i < n && i < 4096; i++)
-        v[i] = tc_load_f64(b, i);
+        v[i] = ti_load_f64(b, i);
     return n <= 4096 && tc_type_count(a.type) == n && is_near(a, v, within);
 }
 

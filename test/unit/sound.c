@@ -10,29 +10,29 @@ static tc_bytes wav(tc_arena *arena, uint16_t kind, uint16_t channels, uint16_t 
                     const void *data, size_t size)
 {
     tc_buf b;
-    tc_buf_init(&b, arena);
+    ti_buf_init(&b, arena);
     uint32_t n = kind == 0xfffe ? 40 : 16;
-    tc_buf_text(&b, "RIFF");
-    tc_buf_u32(&b, 0);
-    tc_buf_text(&b, "WAVEjunk");
-    tc_buf_u32(&b, 3); /* chunks of other people, odd ones with a byte behind */
-    tc_buf_text(&b, "abc");
-    tc_buf_u8(&b, 0);
-    tc_buf_text(&b, "fmt ");
-    tc_buf_u32(&b, n);
-    tc_buf_u16(&b, kind);
-    tc_buf_u16(&b, channels);
-    tc_buf_u32(&b, 16000);
-    tc_buf_zeros(&b, 6);
-    tc_buf_u16(&b, bits);
+    ti_buf_text(&b, "RIFF");
+    ti_buf_u32(&b, 0);
+    ti_buf_text(&b, "WAVEjunk");
+    ti_buf_u32(&b, 3); /* chunks of other people, odd ones with a byte behind */
+    ti_buf_text(&b, "abc");
+    ti_buf_u8(&b, 0);
+    ti_buf_text(&b, "fmt ");
+    ti_buf_u32(&b, n);
+    ti_buf_u16(&b, kind);
+    ti_buf_u16(&b, channels);
+    ti_buf_u32(&b, 16000);
+    ti_buf_zeros(&b, 6);
+    ti_buf_u16(&b, bits);
     if (n == 40) {
-        tc_buf_zeros(&b, 8);
-        tc_buf_u16(&b, 1);
-        tc_buf_zeros(&b, 14);
+        ti_buf_zeros(&b, 8);
+        ti_buf_u16(&b, 1);
+        ti_buf_zeros(&b, 14);
     }
-    tc_buf_text(&b, "data");
-    tc_buf_u32(&b, (uint32_t)size);
-    tc_buf_put(&b, data, size);
+    ti_buf_text(&b, "data");
+    ti_buf_u32(&b, (uint32_t)size);
+    ti_buf_put(&b, data, size);
     return (tc_bytes){b.data, b.size};
 }
 
@@ -41,7 +41,7 @@ static const tc_loc here = {.file = "t.wav"};
 static bool hears(tc_ctx *ctx, tc_bytes file, float first, float second)
 {
     tc_sound s;
-    return tc_sound_decode(ctx, &ctx->arena, &here, file, &s) == TC_OK && s.n == 2 &&
+    return ti_sound_decode(ctx, &ctx->arena, &here, file, &s) == TC_OK && s.n == 2 &&
            s.rate == 16000 && s.value[0] == first && s.value[1] == second;
 }
 
@@ -71,20 +71,20 @@ static void test_broken(void)
     tc_arena *a = &ctx->arena;
     tc_sound s;
     tc_picture p;
-    CHECK(refused(ctx, tc_sound_decode(ctx, a, &here, (tc_bytes){(const uint8_t *)"RIFX", 4}, &s),
+    CHECK(refused(ctx, ti_sound_decode(ctx, a, &here, (tc_bytes){(const uint8_t *)"RIFX", 4}, &s),
                   "it is not a WAV file"));
-    CHECK(refused(ctx, tc_sound_decode(ctx, a, &here, wav(a, 1, 1, 12, "", 0), &s),
+    CHECK(refused(ctx, ti_sound_decode(ctx, a, &here, wav(a, 1, 1, 12, "", 0), &s),
                   "neither PCM of 8, 16, 24 or 32 bits"));
-    CHECK(refused(ctx, tc_sound_decode(ctx, a, &here, wav(a, 1, 0, 16, "", 0), &s),
+    CHECK(refused(ctx, ti_sound_decode(ctx, a, &here, wav(a, 1, 0, 16, "", 0), &s),
                   "neither PCM of 8, 16, 24 or 32 bits"));
     CHECK(refused(ctx,
-                  tc_picture_decode(ctx, a, &here, (tc_bytes){(const uint8_t *)"GIF89a", 6}, &p),
+                  ti_picture_decode(ctx, a, &here, (tc_bytes){(const uint8_t *)"GIF89a", 6}, &p),
                   "neither PNG nor JPEG"));
     static const uint8_t jpeg[] = {0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 2};
-    CHECK(refused(ctx, tc_picture_decode(ctx, a, &here, (tc_bytes){jpeg, sizeof jpeg}, &p),
+    CHECK(refused(ctx, ti_picture_decode(ctx, a, &here, (tc_bytes){jpeg, sizeof jpeg}, &p),
                   "the image cannot be read"));
     static const uint8_t png[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13};
-    CHECK(refused(ctx, tc_picture_decode(ctx, a, &here, (tc_bytes){png, sizeof png}, &p),
+    CHECK(refused(ctx, ti_picture_decode(ctx, a, &here, (tc_bytes){png, sizeof png}, &p),
                   "the file ends too early"));
     tc_ctx_free(ctx);
 }

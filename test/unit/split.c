@@ -16,8 +16,8 @@ static tc_module *parsed(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
-        tc_verify(ctx, module) != TC_OK) {
+    if (ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK ||
+        ti_verify(ctx, module) != TC_OK) {
         fprintf(stderr, "%s", tc_diagnostics(ctx));
         exit(1);
     }
@@ -45,23 +45,23 @@ static tc_status split(tc_ctx *ctx, tc_module *m, const char *cpu, tc_split_repo
     const char *const names[] = {cpu};
     tc_split_request r = {
         .target = "t", .ask = all_but_sigmoid, .cpu = names, .n_cpu = cpu != NULL};
-    return tc_split(ctx, m, &r, report);
+    return ti_split(ctx, m, &r, report);
 }
 
 /* Before and after the split the same numbers come out. */
 static bool same_result(tc_ctx *ctx, const char *text, tc_split_report *report, const char *cpu)
 {
     tc_module *m = parsed(ctx, text);
-    tc_graph *g = tc_main(m);
+    tc_graph *g = ti_main(m);
     tc_tensor in[3], before[4], after[4];
     for (size_t i = 0; i < g->n_in; i++) {
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
         for (int64_t k = 0; k < tc_type_count(in[i].type); k++)
             ((float *)in[i].data)[k] = (float)(k - 1) * 0.5f + (float)i;
     }
-    bool good = tc_eval(g, in, before, &ctx->arena) == TC_OK &&
-                split(ctx, m, cpu, report) == TC_OK && tc_verify(ctx, m) == TC_OK &&
-                tc_eval(tc_main(m), in, after, &ctx->arena) == TC_OK;
+    bool good = ti_eval(g, in, before, &ctx->arena) == TC_OK &&
+                split(ctx, m, cpu, report) == TC_OK && ti_verify(ctx, m) == TC_OK &&
+                ti_eval(ti_main(m), in, after, &ctx->arena) == TC_OK;
     for (size_t i = 0; good && i < g->n_out; i++)
         good = before[i].type == after[i].type &&
                memcmp(before[i].data, after[i].data, tc_type_bytes(after[i].type)) == 0;
@@ -80,7 +80,7 @@ static void test_regions(void)
         "  return %6, %5, %0, %5\n}\n";
     CHECK(same_result(ctx, text, &r, NULL));
     CHECK(r.n_region == 2 && r.nodes[0] == 2 && r.nodes[1] == 2);
-    CHECK(r.n_left == 1 && tc_text_eq(r.left[0].why, "no sigmoid"));
+    CHECK(r.n_left == 1 && ti_text_eq(r.left[0].why, "no sigmoid"));
     CHECK(same_result(ctx, text, &r, "abs") && r.n_region == 2 && r.nodes[0] == 1 && r.n_left == 2);
     tc_ctx_free(ctx);
 }
@@ -94,14 +94,14 @@ static void test_borders(void)
              "  %1 = rescale %0 : i8[2,2] q(0.5:-3)\n  %2 = relu %1 : i8[2,2] q(0.25:-128)\n"
              "  %3 = permute %2 perm=[1,0] : i8[2,2] q(0.25:-128)\n  %4 = sigmoid %3 : f32[2,2]\n"
              "  return %4, %3\n}\n");
-    CHECK(split(ctx, m, "rescale", &r) == TC_OK && tc_verify(ctx, m) == TC_OK);
-    CHECK(r.n_region == 1 && r.nodes[0] == 2 && count(tc_main(m), TC_OP_call) == 1);
-    const tc_graph *region = tc_module_find(m, r.region[0]);
+    CHECK(split(ctx, m, "rescale", &r) == TC_OK && ti_verify(ctx, m) == TC_OK);
+    CHECK(r.n_region == 1 && r.nodes[0] == 2 && count(ti_main(m), TC_OP_call) == 1);
+    const tc_graph *region = ti_module_find(m, r.region[0]);
     CHECK(region && region->n_in == 1 &&
           region->n_out == 1); /* what lies in between stays inside */
     CHECK(region &&
-          tc_type_of(region, region->out[0]) == tc_type_of(tc_main(m), tc_main(m)->out[1]));
-    CHECK(region && tc_type_of(region, region->out[0])->quant != NULL);
+          ti_type_of(region, region->out[0]) == ti_type_of(ti_main(m), ti_main(m)->out[1]));
+    CHECK(region && ti_type_of(region, region->out[0])->quant != NULL);
     tc_ctx_free(ctx);
 }
 
@@ -125,11 +125,11 @@ static void test_wide(void)
         "graph @main(%0: i8[1,2] q(0.5:3)) {\n"
         "  %1 = const [1, 2, 3, 4] : i8[2,2] q(axis=0; 0.1:0, 0.2:0)\n"
         "  %2 = linear %0, %1 : f32[1,2]\n  %3 = relu %2 : i8[1,2] q(1:0)\n  return %3, %2\n}\n");
-    CHECK(tc_run_passes(ctx, m, "widen-accumulators", NULL) == TC_OK);
-    const tc_graph *g = tc_main(m);
-    CHECK(count(g, TC_OP_rescale) == 1 && tc_type_of(g, g->out[1])->dtype == TC_f32);
+    CHECK(ti_run_passes(ctx, m, "widen-accumulators", NULL) == TC_OK);
+    const tc_graph *g = ti_main(m);
+    CHECK(count(g, TC_OP_rescale) == 1 && ti_type_of(g, g->out[1])->dtype == TC_f32);
     for (size_t k = 0; k < g->n_node; k++) {
-        const tc_type *t = tc_type_of(g, g->node[k]->out[0]);
+        const tc_type *t = ti_type_of(g, g->node[k]->out[0]);
         if (g->node[k]->op == TC_OP_linear)
             CHECK(t->dtype == TC_i32 && t->quant && t->quant->axis == 1 &&
                   t->quant->scale[1] == 0.5 * 0.2);
@@ -146,19 +146,19 @@ static void test_promises(void)
     const char *shape = "graph @main(%%0: f32[2]) {\n  %%1 \"w\" = const [1, %s] : f32[2]\n"
                         "  %%2 \"product\" = mul %%0, %%1 : f32[2]\n  %%3 \"y\" = neg %%2 : "
                         "f32[2]\n  return %%3\n}\n";
-    tc_module *a = parsed(ctx, tc_text_format(&ctx->arena, shape, "2")),
-              *b = parsed(ctx, tc_text_format(&ctx->arena, shape, "2.5"));
-    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(a), tc_main(a)->in[0])),
+    tc_module *a = parsed(ctx, ti_text_format(&ctx->arena, shape, "2")),
+              *b = parsed(ctx, ti_text_format(&ctx->arena, shape, "2.5"));
+    tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(a), ti_main(a)->in[0])),
               *list[] = {&in};
     ((float *)in.data)[0] = ((float *)in.data)[1] = 1;
     tc_checker c;
-    tc_check_begin_with(&c, ctx, list, 1);
-    CHECK(tc_check_pass(&c, a, &exact) == TC_OK && tc_check_pass(&c, a, &exact) == TC_OK);
-    CHECK(tc_check_pass(&c, b, &measured) == TC_OK && tc_check_pass(&c, b, &exact) == TC_OK);
-    CHECK(tc_check_pass(&c, a, &exact) == TC_BUG);
+    ti_check_begin_with(&c, ctx, list, 1);
+    CHECK(ti_check_pass(&c, a, &exact) == TC_OK && ti_check_pass(&c, a, &exact) == TC_OK);
+    CHECK(ti_check_pass(&c, b, &measured) == TC_OK && ti_check_pass(&c, b, &exact) == TC_OK);
+    CHECK(ti_check_pass(&c, a, &exact) == TC_BUG);
     CHECK(strstr(tc_diagnostics(ctx), "the pass 'quiet' changed 'w'") ||
           strstr(tc_diagnostics(ctx), "changed 'product'"));
-    tc_check_end(&c);
+    ti_check_end(&c);
     tc_ctx_free(ctx);
 }
 
@@ -174,19 +174,19 @@ static void test_choices(void)
                         "  %%3 \"sum\" = add %%0, %%2 alpha=1 : f32[2]\n"
                         "  %%4 \"best\" = argmax %%3 axis=0 keepdim=false : i64[]\n"
                         "  return %%4\n}\n";
-    tc_module *a = parsed(ctx, tc_text_format(&ctx->arena, shape, "-1e-6")),
-              *b = parsed(ctx, tc_text_format(&ctx->arena, shape, "1e-6")),
-              *far = parsed(ctx, tc_text_format(&ctx->arena, shape, "-0.5"));
-    tc_tensor in = tc_tensor_new(&ctx->arena, tc_type_of(tc_main(a), tc_main(a)->in[0])),
+    tc_module *a = parsed(ctx, ti_text_format(&ctx->arena, shape, "-1e-6")),
+              *b = parsed(ctx, ti_text_format(&ctx->arena, shape, "1e-6")),
+              *far = parsed(ctx, ti_text_format(&ctx->arena, shape, "-0.5"));
+    tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(a), ti_main(a)->in[0])),
               *list[] = {&in};
     ((float *)in.data)[0] = ((float *)in.data)[1] = 1;
     tc_checker c;
-    tc_check_begin_with(&c, ctx, list, 1);
-    CHECK(tc_check_pass(&c, a, &close) == TC_OK && tc_check_pass(&c, b, &close) == TC_OK);
+    ti_check_begin_with(&c, ctx, list, 1);
+    CHECK(ti_check_pass(&c, a, &close) == TC_OK && ti_check_pass(&c, b, &close) == TC_OK);
     CHECK(strstr(tc_diagnostics(ctx), "'best' chooses differently"));
-    CHECK(tc_check_pass(&c, far, &close) == TC_BUG);
+    CHECK(ti_check_pass(&c, far, &close) == TC_BUG);
     CHECK(strstr(tc_diagnostics(ctx), "changed 'sum'"));
-    tc_check_end(&c);
+    ti_check_end(&c);
     tc_ctx_free(ctx);
 }
 

@@ -49,7 +49,7 @@ static const char *any_text(tc_ctx *ctx)
     static const char *const some[] = {"main",      "a.b",       "two words",      "\"quoted\"",
                                        "tab\there", "line\nend", "back\\slash",    "\x01\x7f",
                                        "h\xc3\xa9", "",          "attention.py:41"};
-    return tc_intern_text(ctx, some[dice(TC_COUNT(some))]);
+    return ti_intern_text(ctx, some[dice(TC_COUNT(some))]);
 }
 
 static const tc_type *any_type(tc_ctx *ctx, tc_dtype dtype, int64_t most)
@@ -57,12 +57,12 @@ static const tc_type *any_type(tc_ctx *ctx, tc_dtype dtype, int64_t most)
     tc_type type = {.dtype = dtype, .rank = (int32_t)dice(4)};
     for (int i = 0; i < type.rank; i++)
         type.dim[i] = dice(8) ? 1 + dice((uint32_t)most) : 0;
-    const tc_type *plain = tc_type_intern(ctx, &type);
-    if (!tc_is_int(dtype) || dice(2))
+    const tc_type *plain = ti_type_intern(ctx, &type);
+    if (!ti_is_int(dtype) || dice(2))
         return plain;
     double scale[8];
     int64_t zero[8];
-    tc_quant q = {-1, 1, tc_dtype_min(dtype), tc_dtype_max(dtype), scale, zero};
+    tc_quant q = {-1, 1, ti_dtype_min(dtype), ti_dtype_max(dtype), scale, zero};
     if (type.rank && dice(2)) {
         q.axis = (int32_t)dice((uint32_t)type.rank);
         q.count = (int32_t)type.dim[q.axis];
@@ -73,7 +73,7 @@ static const tc_type *any_type(tc_ctx *ctx, tc_dtype dtype, int64_t most)
         scale[i] = (1 + dice(1000000)) / 3e6;
         zero[i] = (int64_t)dice(256) - 128;
     }
-    return tc_type_with(ctx, plain, &q);
+    return ti_type_with(ctx, plain, &q);
 }
 
 static void fill_field(tc_ctx *ctx, const tc_field *field, char *record)
@@ -121,7 +121,7 @@ static void fill_field(tc_ctx *ctx, const tc_field *field, char *record)
 static const void *any_attr(tc_ctx *ctx, tc_op op)
 {
     const tc_attr_info *info = &tc_attrs[tc_ops[op].attr];
-    char *record = info->n_field ? tc_arena_array(&ctx->arena, 1, info->size, 16) : NULL;
+    char *record = info->n_field ? ti_arena_array(&ctx->arena, 1, info->size, 16) : NULL;
     for (int i = 0; i < info->n_field; i++)
         fill_field(ctx, &info->field[i], record);
     return record;
@@ -142,7 +142,7 @@ static void any_const(tc_graph *g, tc_dtype dtype)
     tc_ctx *ctx = g->module->ctx;
     const tc_type *type = any_type(ctx, dtype, 6);
     size_t size = tc_dtypes[dtype].bytes, count = (size_t)tc_type_count(type);
-    uint8_t *data = tc_arena_raw(&ctx->arena, size * count);
+    uint8_t *data = ti_arena_raw(&ctx->arena, size * count);
     uint64_t narrow =
         tc_dtypes[dtype].bits < 64 ? (UINT64_C(1) << tc_dtypes[dtype].bits) - 1 : UINT64_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -151,7 +151,7 @@ static void any_const(tc_graph *g, tc_dtype dtype)
             bits |= ~narrow;
         memcpy(data + i * size, &bits, size);
     }
-    tc_graph_const(g, type, data, dice(2) ? any_text(ctx) : NULL, any_loc(ctx, g->module->file));
+    ti_graph_const(g, type, data, dice(2) ? any_text(ctx) : NULL, any_loc(ctx, g->module->file));
 }
 
 static tc_val any_val(const tc_graph *g)
@@ -166,7 +166,7 @@ static void any_node(tc_graph *g, tc_op op)
     int n_in = (int)dice(5);
     for (int i = 0; i < n_in; i++)
         in[i] = any_val(g);
-    tc_node *node = tc_graph_add(g, op, any_attr(ctx, op), in, n_in, (int)dice(4),
+    tc_node *node = ti_graph_add(g, op, any_attr(ctx, op), in, n_in, (int)dice(4),
                                  any_loc(ctx, g->module->file));
     for (int i = 0; i < node->n_out; i++) {
         tc_value *value = g->val[node->out[i]];
@@ -186,7 +186,7 @@ static void any_signature(tc_module *m)
     for (size_t i = 0; i < m->n_in_port; i++) {
         m->in_port[i].name = dice(2) ? any_text(ctx) : NULL;
         if (dice(2))
-            m->in_port[i].val = any_val(tc_main(m));
+            m->in_port[i].val = any_val(ti_main(m));
         else
             m->in_port[i].text = "None";
     }
@@ -197,13 +197,13 @@ static void any_signature(tc_module *m)
 static tc_module *any_module(tc_ctx *ctx, uint64_t start)
 {
     seed = start;
-    tc_module *m = tc_module_new(ctx, "model.pt2");
+    tc_module *m = ti_module_new(ctx, "model.pt2");
     for (uint32_t k = 0, n = 1 + dice(3); k < n; k++) {
-        tc_graph *g = tc_graph_new(m, tc_text_format(&ctx->arena, k == 2 ? "sub %u" : "g%u", k));
+        tc_graph *g = ti_graph_new(m, ti_text_format(&ctx->arena, k == 2 ? "sub %u" : "g%u", k));
         if (dice(2))
             any_const(g, TC_f32); /* ids need not be in the order of appearance */
         for (uint32_t i = dice(3); i > 0; i--)
-            tc_graph_input(g, any_type(ctx, (tc_dtype)(1 + dice(TC_DTYPE_COUNT - 1)), 8),
+            ti_graph_input(g, any_type(ctx, (tc_dtype)(1 + dice(TC_DTYPE_COUNT - 1)), 8),
                            any_text(ctx));
         for (int t = 1; t < TC_DTYPE_COUNT; t++)
             any_const(g, (tc_dtype)t);
@@ -211,7 +211,7 @@ static tc_module *any_module(tc_ctx *ctx, uint64_t start)
             if (op != TC_OP_const && dice(4) == 0)
                 any_node(g, (tc_op)op);
         for (uint32_t i = dice(4); i > 0; i--)
-            tc_graph_output(g, any_val(g));
+            ti_graph_output(g, any_val(g));
     }
     any_signature(m);
     return m;
@@ -220,11 +220,11 @@ static tc_module *any_module(tc_ctx *ctx, uint64_t start)
 static tc_bytes flat(tc_ctx *ctx, const tc_side *side)
 {
     tc_buf all;
-    tc_buf_init(&all, &ctx->arena);
-    tc_buf_room(&all, 1);
+    ti_buf_init(&all, &ctx->arena);
+    ti_buf_room(&all, 1);
     all.size = 0;
     for (size_t i = 0; i < side->n_part; i++)
-        tc_buf_put(&all, side->part[i].data, side->part[i].size);
+        ti_buf_put(&all, side->part[i].data, side->part[i].size);
     return (tc_bytes){all.data, all.size};
 }
 
@@ -234,20 +234,20 @@ static void test_round_trip(uint64_t start, bool inlined)
     tc_module *m = any_module(ctx, start), *back = NULL;
     tc_buf text, again;
     tc_side side;
-    tc_buf_init(&text, &ctx->arena);
-    tc_buf_init(&again, &ctx->arena);
-    tc_side_init(&side, &ctx->arena);
-    tc_print(m, &(tc_print_options){true, inlined ? NULL : &side}, &text);
+    ti_buf_init(&text, &ctx->arena);
+    ti_buf_init(&again, &ctx->arena);
+    ti_side_init(&side, &ctx->arena);
+    ti_print(m, &(tc_print_options){true, inlined ? NULL : &side}, &text);
     tc_status status =
-        tc_parse(ctx, "a.ir", (tc_bytes){text.data, text.size}, flat(ctx, &side), &back);
+        ti_parse(ctx, "a.ir", (tc_bytes){text.data, text.size}, flat(ctx, &side), &back);
     CHECK(status == TC_OK);
     if (status == TC_OK) {
-        tc_print(back, &(tc_print_options){true, inlined ? NULL : &side}, &again);
+        ti_print(back, &(tc_print_options){true, inlined ? NULL : &side}, &again);
         CHECK(text.size == again.size && memcmp(text.data, again.data, text.size) == 0);
-        CHECK(tc_module_equal(m, back));
-        tc_main(back)->n_out ^= 1; /* and a difference is seen */
-        if (tc_main(m)->n_out)
-            CHECK(!tc_module_equal(m, back));
+        CHECK(ti_module_equal(m, back));
+        ti_main(back)->n_out ^= 1; /* and a difference is seen */
+        if (ti_main(m)->n_out)
+            CHECK(!ti_module_equal(m, back));
     } else
         fprintf(stderr, "seed %d: %s", (int)start, tc_diagnostics(ctx));
     tc_ctx_free(ctx);
@@ -259,17 +259,17 @@ static void test_damaged(uint64_t start)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m = any_module(ctx, start);
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_print(m, &(tc_print_options){.locs = true}, &text);
+    ti_buf_init(&text, &ctx->arena);
+    ti_print(m, &(tc_print_options){.locs = true}, &text);
     int turned_down = 0;
     for (int k = 0; k < 200; k++) {
         tc_ctx *own = tc_ctx_new();
-        uint8_t *copy = tc_arena_copy(&own->arena, text.data, text.size);
+        uint8_t *copy = ti_arena_copy(&own->arena, text.data, text.size);
         for (uint32_t i = 0; i < 1 + dice(3); i++)
             copy[dice((uint32_t)text.size)] = (uint8_t) " %=[](){}\",:0-#q\n\x00z"[dice(19)];
         size_t size = dice(4) ? text.size : dice((uint32_t)text.size);
         tc_module *back;
-        if (tc_parse(own, "a.ir", (tc_bytes){copy, size}, (tc_bytes){0}, &back) != TC_OK) {
+        if (ti_parse(own, "a.ir", (tc_bytes){copy, size}, (tc_bytes){0}, &back) != TC_OK) {
             turned_down++;
             CHECK(strstr(tc_diagnostics(own), ": error: ") && strstr(tc_diagnostics(own), "]\n"));
         }
@@ -282,7 +282,7 @@ static void test_damaged(uint64_t start)
 static bool reads(tc_dtype dtype, const char *text, uint64_t bits)
 {
     uint64_t got = 0;
-    return tc_element_read(dtype, tc_str_of(text), &got) && got == bits;
+    return ti_element_read(dtype, ti_str_of(text), &got) && got == bits;
 }
 
 static void test_elements(void)
@@ -290,14 +290,14 @@ static void test_elements(void)
     uint64_t any;
     CHECK(reads(TC_f32, "0.1", 0x3dcccccd) && reads(TC_f32, "nan", 0x7fc00000));
     CHECK(reads(TC_f32, "nan(0xffc00001)", 0xffc00001) && reads(TC_e5m2, "-inf", 0xfc));
-    CHECK(reads(TC_i4, "-8", 0xf8) && !tc_element_read(TC_i4, tc_str_of("8"), &any));
+    CHECK(reads(TC_i4, "-8", 0xf8) && !ti_element_read(TC_i4, ti_str_of("8"), &any));
     CHECK(reads(TC_u64, "18446744073709551615", UINT64_MAX));
-    CHECK(reads(TC_bool, "true", 1) && !tc_element_read(TC_bool, tc_str_of("1"), &any));
+    CHECK(reads(TC_bool, "true", 1) && !ti_element_read(TC_bool, ti_str_of("1"), &any));
     CHECK(reads(TC_c64, "(1,-2)", UINT64_C(0xc00000003f800000)));
-    CHECK(!tc_element_read(TC_f32, tc_str_of("1e39"), &any));
-    CHECK(!tc_element_read(TC_e4m3, tc_str_of("inf"), &any));
-    CHECK(!tc_element_read(TC_f32, tc_str_of("0x1p3"), &any));
-    CHECK(!tc_element_read(TC_f32, tc_str_of("nan(0x3f800000)"), &any));
+    CHECK(!ti_element_read(TC_f32, ti_str_of("1e39"), &any));
+    CHECK(!ti_element_read(TC_e4m3, ti_str_of("inf"), &any));
+    CHECK(!ti_element_read(TC_f32, ti_str_of("0x1p3"), &any));
+    CHECK(!ti_element_read(TC_f32, ti_str_of("nan(0x3f800000)"), &any));
 }
 
 /* Every bit pattern of the narrow floats survives. */
@@ -307,12 +307,12 @@ static void test_narrow(tc_ctx *ctx)
     for (size_t t = 0; t < TC_COUNT(narrow); t++) {
         uint32_t bad = 0;
         for (uint32_t bits = 0; bits >> tc_dtypes[narrow[t]].bits == 0; bits++) {
-            tc_mark mark = tc_arena_mark(&ctx->arena);
+            tc_mark mark = ti_arena_mark(&ctx->arena);
             tc_buf text;
-            tc_buf_init(&text, &ctx->arena);
-            tc_element_put(&text, narrow[t], &bits);
-            bad += !reads(narrow[t], tc_buf_cstr(&text), bits);
-            tc_arena_rewind(&ctx->arena, mark);
+            ti_buf_init(&text, &ctx->arena);
+            ti_element_put(&text, narrow[t], &bits);
+            bad += !reads(narrow[t], ti_buf_cstr(&text), bits);
+            ti_arena_rewind(&ctx->arena, mark);
         }
         CHECK(bad == 0);
     }
@@ -323,10 +323,10 @@ static void expect_message(const char *text, const char *message)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *m;
     tc_status status =
-        tc_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){0}, &m);
+        ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){0}, &m);
     CHECK(status != TC_OK);
-    CHECK(tc_text_starts(tc_diagnostics(ctx), message));
-    if (!tc_text_starts(tc_diagnostics(ctx), message))
+    CHECK(ti_text_starts(tc_diagnostics(ctx), message));
+    if (!ti_text_starts(tc_diagnostics(ctx), message))
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     tc_ctx_free(ctx);
 }

@@ -12,11 +12,11 @@
 static bool same_tokens(tc_ctx *ctx, const tc_tokenizer *t, const tc_json *row, int64_t *want,
                         size_t *n_want)
 {
-    tc_str text = tc_json_text(&ctx->arena, tc_json_get(row, "text"));
+    tc_str text = ti_json_text(&ctx->arena, ti_json_get(row, "text"));
     const int64_t *got;
     size_t n = 0, k = 0;
-    for (const tc_json *id = tc_json_first(tc_json_get(row, "ids")); id; id = id->next)
-        tc_json_i64(id, &want[k++]);
+    for (const tc_json *id = ti_json_first(ti_json_get(row, "ids")); id; id = id->next)
+        ti_json_i64(id, &want[k++]);
     *n_want = k;
     tc_bytes bytes = {(const uint8_t *)text.p, text.n};
     return tc_tokenizer_encode(ctx, t, bytes, 1, &got, &n) == TC_OK && n == k &&
@@ -27,7 +27,7 @@ static bool same_tokens(tc_ctx *ctx, const tc_tokenizer *t, const tc_json *row, 
 static bool same_text(tc_ctx *ctx, const tc_tokenizer *t, const tc_json *row, const int64_t *id,
                       size_t n)
 {
-    tc_str want = tc_json_text(&ctx->arena, tc_json_get(row, "decoded"));
+    tc_str want = ti_json_text(&ctx->arena, ti_json_get(row, "decoded"));
     tc_bytes got;
     return tc_tokenizer_decode(ctx, t, id, n, 0, &got) == TC_OK &&
            got.size == want.n && (!want.n || memcmp(got.data, want.p, want.n) == 0);
@@ -41,9 +41,9 @@ static void compare(const char *path)
     const char *reason;
     size_t at, rows = 0;
     bool good = tc_tokenizer_open(ctx, path, &t) == TC_OK;
-    good = good && tc_file_read(ctx, path, &file) == TC_OK;
-    const tc_json *root = good ? tc_json_parse(&ctx->arena, file, &reason, &at) : NULL;
-    for (const tc_json *row = tc_json_first(tc_json_get(root, "cases")); row;
+    good = good && ti_file_read(ctx, path, &file) == TC_OK;
+    const tc_json *root = good ? ti_json_parse(&ctx->arena, file, &reason, &at) : NULL;
+    for (const tc_json *row = ti_json_first(ti_json_get(root, "cases")); row;
          row = row->next, rows++) {
         int64_t id[512];
         size_t n;
@@ -64,9 +64,9 @@ int main(void)
     tc_ctx *ctx = tc_ctx_new();
     const char **name;
     size_t n = 0;
-    CHECK(tc_folder_list(ctx, TOSAC_FIXTURES "/tokenizer", &name, &n) == TC_OK && n >= 18);
+    CHECK(ti_folder_list(ctx, TOSAC_FIXTURES "/tokenizer", &name, &n) == TC_OK && n >= 18);
     for (size_t i = 0; i < n; i++)
-        compare(tc_text_format(&ctx->arena, TOSAC_FIXTURES "/tokenizer/%s", name[i]));
+        compare(ti_text_format(&ctx->arena, TOSAC_FIXTURES "/tokenizer/%s", name[i]));
     tc_ctx_free(ctx);
     return check_done();
 }

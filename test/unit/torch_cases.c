@@ -25,9 +25,9 @@ static tc_npy *array(tc_npy *all, size_t n, char kind, size_t i)
 
 static tc_tensor numbers(tc_ctx *ctx, tc_npy *a)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena,
-                                tc_type_make(ctx, tc_data_dtype(a), a->rank, a->dim));
-    CHECK(tc_npy_read(ctx, a, 0, a->count, t.data) == TC_OK);
+    tc_tensor t = ti_tensor_new(&ctx->arena,
+                                ti_type_make(ctx, ti_data_dtype(a), a->rank, a->dim));
+    CHECK(ti_npy_read(ctx, a, 0, a->count, t.data) == TC_OK);
     return t;
 }
 
@@ -35,8 +35,8 @@ static bool agree(tc_tensor got, tc_tensor want)
 {
     bool same = got.data && got.type == want.type;
     for (int64_t i = 0; same && i < tc_type_count(want.type); i++) {
-        double x = tc_load_f64(got, i), y = tc_load_f64(want, i);
-        same = tc_is_float(want.type->dtype) ? fabs(x - y) <= 1e-5 * (1 + fabs(y)) : x == y;
+        double x = ti_load_f64(got, i), y = ti_load_f64(want, i);
+        same = ti_is_float(want.type->dtype) ? fabs(x - y) <= 1e-5 * (1 + fabs(y)) : x == y;
     }
     return same;
 }
@@ -48,9 +48,9 @@ static void run(const char *name)
     tc_program *p = NULL;
     tc_npy *all = NULL;
     size_t n = 0;
-    const char *stem = tc_text_format(&ctx->arena, "%s/torch/%s", TOSAC_FIXTURES, name);
-    bool good = tc_npy_open(ctx, tc_text_format(&ctx->arena, "%s.npz", stem), &all, &n) == TC_OK &&
-                tc_model_open(ctx, tc_text_format(&ctx->arena, "%s.pt2", stem), NULL, &model) ==
+    const char *stem = ti_text_format(&ctx->arena, "%s/torch/%s", TOSAC_FIXTURES, name);
+    bool good = ti_npy_open(ctx, ti_text_format(&ctx->arena, "%s.npz", stem), &all, &n) == TC_OK &&
+                tc_model_open(ctx, ti_text_format(&ctx->arena, "%s.pt2", stem), NULL, &model) ==
                     TC_OK &&
                 tc_program_new(ctx, model, NULL, &p) == TC_OK;
     for (size_t i = 0; good && array(all, n, 'i', i); i++)
@@ -72,11 +72,11 @@ int main(void)
     tc_ctx *ctx = tc_ctx_new();
     const char **name;
     size_t n = 0, cases = 0;
-    CHECK(tc_folder_list(ctx, TOSAC_FIXTURES "/torch", &name, &n) == TC_OK);
+    CHECK(ti_folder_list(ctx, TOSAC_FIXTURES "/torch", &name, &n) == TC_OK);
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(name[i]);
         if (length > 4 && strcmp(name[i] + length - 4, ".pt2") == 0) {
-            run(tc_text_copy(&ctx->arena, (tc_str){name[i], length - 4}));
+            run(ti_text_copy(&ctx->arena, (tc_str){name[i], length - 4}));
             cases++;
         }
     }

@@ -12,7 +12,7 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
+    if (ti_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     CHECK(module != NULL);
     return module;
@@ -50,7 +50,7 @@ static const char everything[] =
 static tc_bytes emit(tc_ctx *ctx, const tc_module *module)
 {
     tc_bytes bytes = {NULL, 0};
-    if (tc_emit_tosa(ctx, module, &bytes) != TC_OK)
+    if (ti_emit_tosa(ctx, module, &bytes) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     return bytes;
 }
@@ -66,10 +66,10 @@ static void test_round_trip(void)
     tc_bytes first = emit(ctx, parse(ctx, everything));
     tc_module *back = NULL;
     CHECK(first.size > 0 && first.size % 8 == 0 && memcmp(first.data + 4, "TOSA", 4) == 0);
-    CHECK(tc_read_tosa(ctx, "file", first, &back) == TC_OK);
-    CHECK(back && tc_verify_tosa(ctx, back, NULL) == TC_OK);
-    CHECK(tc_verify_tosa(ctx, back, "TOSA-1.0+INT+FP+int4+int16+fp8e4m3+cf+var") == TC_OK);
-    CHECK(tc_verify_tosa(ctx, back, "TOSA-1.0+INT+FP+int4+int16+fp8e4m3+cf") == TC_BAD_MODEL);
+    CHECK(ti_read_tosa(ctx, "file", first, &back) == TC_OK);
+    CHECK(back && ti_verify_tosa(ctx, back, NULL) == TC_OK);
+    CHECK(ti_verify_tosa(ctx, back, "TOSA-1.0+INT+FP+int4+int16+fp8e4m3+cf+var") == TC_OK);
+    CHECK(ti_verify_tosa(ctx, back, "TOSA-1.0+INT+FP+int4+int16+fp8e4m3+cf") == TC_BAD_MODEL);
     CHECK(same(first, emit(ctx, back)));
     tc_ctx *other = tc_ctx_new();
     CHECK(same(first, emit(other, parse(other, everything))));
@@ -82,38 +82,38 @@ static void test_packing(void)
     const int8_t i4[3] = {-7, 7, -1};
     int8_t i4_back[3];
     uint8_t packed[12];
-    CHECK(tc_tosa_packed_bytes(TC_i4, 3) == 2);
-    tc_tosa_pack(TC_i4, 3, i4, packed);
+    CHECK(ti_tosa_packed_bytes(TC_i4, 3) == 2);
+    ti_tosa_pack(TC_i4, 3, i4, packed);
     CHECK(packed[0] == 0x79 && packed[1] == 0x0f);
-    tc_tosa_unpack(TC_i4, 3, packed, i4_back);
+    ti_tosa_unpack(TC_i4, 3, packed, i4_back);
     CHECK(memcmp(i4, i4_back, 3) == 0);
     const int64_t i48[2] = {-(INT64_C(1) << 47), 0x123456789abc};
     int64_t i48_back[2];
-    CHECK(tc_tosa_packed_bytes(TC_i48, 2) == 12);
-    tc_tosa_pack(TC_i48, 2, i48, packed);
+    CHECK(ti_tosa_packed_bytes(TC_i48, 2) == 12);
+    ti_tosa_pack(TC_i48, 2, i48, packed);
     CHECK(packed[5] == 0x80 && packed[6] == 0xbc && packed[11] == 0x12);
-    tc_tosa_unpack(TC_i48, 2, packed, i48_back);
+    ti_tosa_unpack(TC_i48, 2, packed, i48_back);
     CHECK(memcmp(i48, i48_back, sizeof i48) == 0);
-    tc_tosa_put_number(TC_bf16, -1.5, packed);
-    CHECK(packed[0] == 0xc0 && packed[1] == 0xbf && tc_tosa_number(TC_bf16, packed) == -1.5);
+    ti_tosa_put_number(TC_bf16, -1.5, packed);
+    CHECK(packed[0] == 0xc0 && packed[1] == 0xbf && ti_tosa_number(TC_bf16, packed) == -1.5);
 }
 
 /* Names that an author gave twice, or that look like ours. */
 static void test_names(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *module = tc_module_new(ctx, NULL), *back = NULL;
-    tc_graph *g = tc_graph_new(module, "main");
-    const tc_type *type = tc_type_make(ctx, TC_i32, 1, (int64_t[]){2});
-    tc_val a = tc_graph_input(g, type, "x"), b = tc_graph_input(g, type, NULL),
-           c = tc_graph_input(g, type, "t2");
-    tc_val d = tc_graph_input(g, type, "x");
+    tc_module *module = ti_module_new(ctx, NULL), *back = NULL;
+    tc_graph *g = ti_graph_new(module, "main");
+    const tc_type *type = ti_type_make(ctx, TC_i32, 1, (int64_t[]){2});
+    tc_val a = ti_graph_input(g, type, "x"), b = ti_graph_input(g, type, NULL),
+           c = ti_graph_input(g, type, "t2");
+    tc_val d = ti_graph_input(g, type, "x");
     (void)a, (void)b, (void)c;
-    tc_graph_output(g, d);
-    CHECK(tc_read_tosa(ctx, "file", emit(ctx, module), &back) == TC_OK);
+    ti_graph_output(g, d);
+    CHECK(ti_read_tosa(ctx, "file", emit(ctx, module), &back) == TC_OK);
     static const char *const want[] = {"x", "t2_1", "t2", "x_1"};
     for (size_t i = 0; back && i < TC_COUNT(want); i++)
-        CHECK(tc_text_eq(tc_value_of(tc_main(back), tc_main(back)->in[i])->name, want[i]));
+        CHECK(ti_text_eq(ti_value_of(ti_main(back), ti_main(back)->in[i])->name, want[i]));
     tc_ctx_free(ctx);
 }
 
@@ -122,17 +122,17 @@ static void test_no_place(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes out;
-    tc_module *module = tc_module_new(ctx, NULL);
-    tc_graph *g = tc_graph_new(module, "main");
-    tc_val x = tc_graph_input(g, tc_type_make(ctx, TC_i32, 1, (int64_t[]){2}), NULL);
+    tc_module *module = ti_module_new(ctx, NULL);
+    tc_graph *g = ti_graph_new(module, "main");
+    tc_val x = ti_graph_input(g, ti_type_make(ctx, TC_i32, 1, (int64_t[]){2}), NULL);
     tc_attr_tosa_axis far = {.axis = INT64_C(1) << 32};
-    tc_node *node = tc_graph_add(g, TC_OP_tosa_reverse, &far, &x, 1, 1, NULL);
-    tc_value_of(g, node->out[0])->type = tc_type_of(g, x);
-    CHECK(tc_emit_tosa(ctx, module, &out) == TC_BAD_MODEL);
+    tc_node *node = ti_graph_add(g, TC_OP_tosa_reverse, &far, &x, 1, 1, NULL);
+    ti_value_of(g, node->out[0])->type = ti_type_of(g, x);
+    CHECK(ti_emit_tosa(ctx, module, &out) == TC_BAD_MODEL);
     far.axis = 0;
-    CHECK(tc_emit_tosa(ctx, module, &out) == TC_OK);
-    tc_value_of(g, x)->type = tc_type_make(ctx, TC_f64, 1, (int64_t[]){2});
-    CHECK(tc_emit_tosa(ctx, module, &out) == TC_BAD_MODEL);
+    CHECK(ti_emit_tosa(ctx, module, &out) == TC_OK);
+    ti_value_of(g, x)->type = ti_type_make(ctx, TC_f64, 1, (int64_t[]){2});
+    CHECK(ti_emit_tosa(ctx, module, &out) == TC_BAD_MODEL);
     tc_ctx_free(ctx);
 }
 
@@ -141,17 +141,17 @@ static tc_status verify_nested(int depth)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
+    ti_buf_init(&text, &ctx->arena);
     for (int i = 0; i <= depth; i++) {
-        tc_buf_printf(&text, "graph @g%d(%%0: bool[1]) {\n", i);
+        ti_buf_printf(&text, "graph @g%d(%%0: bool[1]) {\n", i);
         if (i < depth)
-            tc_buf_printf(
+            ti_buf_printf(
                 &text,
                 "  %%1 = tosa.cond_if %%0, %%0 then_graph=\"g%d\" else_graph=\"g%d\" : bool[1]\n",
                 i + 1, i + 1);
-        tc_buf_printf(&text, "  return %%%d\n}\n", i < depth);
+        ti_buf_printf(&text, "  return %%%d\n}\n", i < depth);
     }
-    tc_status status = tc_verify_tosa(ctx, parse(ctx, tc_buf_cstr(&text)), NULL);
+    tc_status status = ti_verify_tosa(ctx, parse(ctx, ti_buf_cstr(&text)), NULL);
     tc_ctx_free(ctx);
     return status;
 }
@@ -160,13 +160,13 @@ static void test_targets(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_target a, b;
-    CHECK(tc_target_parse(ctx, "TOSA-1.0+INT+int16+cf", &a) == TC_OK);
-    CHECK(tc_target_parse(ctx, "TOSA-1.0+cf+int16+INT+cf", &b) == TC_OK && a.tosa == b.tosa);
+    CHECK(ti_target_parse(ctx, "TOSA-1.0+INT+int16+cf", &a) == TC_OK);
+    CHECK(ti_target_parse(ctx, "TOSA-1.0+cf+int16+INT+cf", &b) == TC_OK && a.tosa == b.tosa);
     static const char *const bad[] = {
         "TOSA-1.0",    "TOSA-2.0+INT", "TOSA-1.0+INT+int17", "TOSA-1.0+FP+int16",
         "TOSA-1.0INT", "TOSA-1.0+",    "TOSA-1.0+INT+",      ""};
     for (size_t i = 0; i < TC_COUNT(bad); i++)
-        CHECK(tc_target_parse(ctx, bad[i], &a) == TC_USAGE);
+        CHECK(ti_target_parse(ctx, bad[i], &a) == TC_USAGE);
     CHECK(strstr(tc_diagnostics(ctx), "did you mean 'int16'?"));
     tc_ctx_free(ctx);
 }
@@ -177,11 +177,11 @@ static tc_status survive(tc_bytes bytes)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module;
     tc_bytes out;
-    tc_status status = tc_read_tosa(ctx, "bad", bytes, &module);
+    tc_status status = ti_read_tosa(ctx, "bad", bytes, &module);
     if (status == TC_OK)
-        status = tc_verify_tosa(ctx, module, "TOSA-1.0+INT");
+        status = ti_verify_tosa(ctx, module, "TOSA-1.0+INT");
     if (status == TC_OK)
-        status = tc_emit_tosa(ctx, module, &out);
+        status = ti_emit_tosa(ctx, module, &out);
     CHECK(status == TC_OK || tc_diagnostics(ctx)[0]);
     tc_ctx_free(ctx);
     return status;
@@ -192,8 +192,8 @@ static void test_hostile(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes good = emit(ctx, parse(ctx, everything));
     for (size_t n = 0; n < good.size; n += 3)
-        CHECK(survive((tc_bytes){tc_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
-    uint8_t *bad = tc_arena_copy(&ctx->arena, good.data, good.size);
+        CHECK(survive((tc_bytes){ti_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
+    uint8_t *bad = ti_arena_copy(&ctx->arena, good.data, good.size);
     for (size_t i = 0; i < good.size; i++) {
         static const uint8_t evil[] = {0, 1, 0x7f, 0xff};
         for (size_t k = 0; k < TC_COUNT(evil); k++) {

@@ -19,20 +19,20 @@ static tc_ctx *ctx;
 
 static tc_tensor room(tc_dtype dtype, int rank, const int64_t *dim)
 {
-    return tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, rank, dim));
+    return ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, rank, dim));
 }
 
 static tc_tensor ints(tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v)
 {
     tc_tensor t = room(dtype, rank, dim);
-    tc_write_i64(t, 0, (size_t)tc_type_count(t.type), v);
+    ti_write_i64(t, 0, (size_t)tc_type_count(t.type), v);
     return t;
 }
 
 static tc_tensor reals(tc_dtype dtype, int rank, const int64_t *dim, const double *v)
 {
     tc_tensor t = room(dtype, rank, dim);
-    tc_write_f64(t, 0, (size_t)tc_type_count(t.type), v);
+    ti_write_f64(t, 0, (size_t)tc_type_count(t.type), v);
     return t;
 }
 
@@ -44,20 +44,20 @@ static tc_tensor run(tc_kernel *kernel, const void *attr, tc_tensor out, int n_i
                      const tc_tensor *in)
 {
     tc_call call = {attr, n_in, 1, in, &out, &ctx->scratch, NULL};
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     kernel(&call);
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     trouble = call.error;
     return out;
 }
 #define RUN(op, attr, out, ...)                                                                    \
-    run(tc_num_tosa_##op, attr, out,                                                               \
+    run(ti_num_tosa_##op, attr, out,                                                               \
         (int)(sizeof((tc_tensor[]){__VA_ARGS__}) / sizeof(tc_tensor)), (tc_tensor[]){__VA_ARGS__})
 
 static bool is(tc_tensor t, const int64_t *v)
 {
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        if (tc_load_i64(t, i) != v[i])
+        if (ti_load_i64(t, i) != v[i])
             return false;
     return trouble == NULL;
 }
@@ -65,7 +65,7 @@ static bool is(tc_tensor t, const int64_t *v)
 static bool is_real(tc_tensor t, const double *v)
 {
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
-        double x = tc_load_f64(t, i);
+        double x = ti_load_f64(t, i);
         if (isnan(v[i]) ? !isnan(x) : x != v[i])
             return false;
     }
@@ -74,26 +74,26 @@ static bool is_real(tc_tensor t, const double *v)
 
 static void test_fixed(void)
 {
-    CHECK(tc_asr(-1, 1) == -1 && tc_asr(-5, 1) == -3 && tc_asr(5, 1) == 2);
-    CHECK(tc_asr(INT64_MIN, 63) == -1);
+    CHECK(ti_asr(-1, 1) == -1 && ti_asr(-5, 1) == -3 && ti_asr(5, 1) == 2);
+    CHECK(ti_asr(INT64_MIN, 63) == -1);
     /* halves up: 0.5, 1.5, -0.5, -1.5 */
-    CHECK(tc_scale32(1, 1 << 30, 31) == 1 && tc_scale32(3, 1 << 30, 31) == 2);
-    CHECK(tc_scale32(-1, 1 << 30, 31) == 0 && tc_scale32(-3, 1 << 30, 31) == -1);
+    CHECK(ti_scale32(1, 1 << 30, 31) == 1 && ti_scale32(3, 1 << 30, 31) == 2);
+    CHECK(ti_scale32(-1, 1 << 30, 31) == 0 && ti_scale32(-3, 1 << 30, 31) == -1);
     /* a quarter, and minus a half, by way of 31 bits */
-    CHECK(tc_scale32(1, 1 << 30, 32) == 0 && tc_scale32_double(1, 1 << 30, 32) == 1);
-    CHECK(tc_scale32(-2, 1 << 30, 32) == 0 && tc_scale32_double(-2, 1 << 30, 32) == -1);
-    CHECK(tc_scale32_double(1, 1 << 30, 31) == 1); /* shift 31: one rounding */
-    CHECK(tc_scale32(INT32_MAX, INT32_MAX, 62) == 1 && tc_scale32(INT32_MIN, INT32_MAX, 62) == -1);
-    CHECK(tc_scale32_defined(-2, 0, 2) && tc_scale32_defined(1, 0, 2));
-    CHECK(!tc_scale32_defined(2, 0, 2) && !tc_scale32_defined(-3, 0, 2));
-    CHECK(!tc_scale32_defined(0, 1, 1) && !tc_scale32_defined(0, 1, 63) &&
-          !tc_scale32_defined(0, -1, 5));
-    CHECK(tc_scale16(INT64_C(1) << 40, 1 << 14, 50) == 16);
-    tc_scale s = tc_reciprocal_scale(1);
+    CHECK(ti_scale32(1, 1 << 30, 32) == 0 && ti_scale32_double(1, 1 << 30, 32) == 1);
+    CHECK(ti_scale32(-2, 1 << 30, 32) == 0 && ti_scale32_double(-2, 1 << 30, 32) == -1);
+    CHECK(ti_scale32_double(1, 1 << 30, 31) == 1); /* shift 31: one rounding */
+    CHECK(ti_scale32(INT32_MAX, INT32_MAX, 62) == 1 && ti_scale32(INT32_MIN, INT32_MAX, 62) == -1);
+    CHECK(ti_scale32_defined(-2, 0, 2) && ti_scale32_defined(1, 0, 2));
+    CHECK(!ti_scale32_defined(2, 0, 2) && !ti_scale32_defined(-3, 0, 2));
+    CHECK(!ti_scale32_defined(0, 1, 1) && !ti_scale32_defined(0, 1, 63) &&
+          !ti_scale32_defined(0, -1, 5));
+    CHECK(ti_scale16(INT64_C(1) << 40, 1 << 14, 50) == 16);
+    tc_scale s = ti_reciprocal_scale(1);
     CHECK(s.multiplier == (1 << 30) + 1 && s.shift == 30);
-    s = tc_reciprocal_scale(3);
+    s = ti_reciprocal_scale(3);
     CHECK(s.multiplier == 1431655766 && s.shift == 32);
-    s = tc_reciprocal_scale(4);
+    s = ti_reciprocal_scale(4);
     CHECK(s.multiplier == (1 << 30) + 1 && s.shift == 32);
 }
 
@@ -379,19 +379,19 @@ static void test_fft(void)
     tc_tensor out[2] = {room(TC_f32, DIM(1, 1, 3)), room(TC_f32, DIM(1, 1, 3))};
     tc_tensor x = reals(TC_f32, DIM(1, 1, 4), REALS(1, 2, 3, 4));
     tc_call call = {&(tc_attr_tosa_rfft){false}, 1, 2, &x, out, &ctx->scratch, NULL};
-    tc_num_tosa_rfft2d(&call);
+    ti_num_tosa_rfft2d(&call);
     CHECK(is_real(out[0], REALS(10, -2, -2)) && is_real(out[1], REALS(0, 2, 0)));
     tc_tensor both[2] = {x, reals(TC_f32, DIM(1, 1, 4), REALS(0, 0, 0, 0))};
     tc_tensor full[2] = {room(TC_f32, DIM(1, 1, 4)), room(TC_f32, DIM(1, 1, 4))};
     tc_call inverse = {&(tc_attr_tosa_fft){true, false}, 2, 2, both, full, &ctx->scratch, NULL};
-    tc_num_tosa_fft2d(&inverse);
+    ti_num_tosa_fft2d(&inverse);
     CHECK(is_real(full[0], REALS(10, -2, -2, -2)) && is_real(full[1], REALS(0, -2, 0, 2)));
 }
 
 static tc_val typed(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
                     const tc_type *type)
 {
-    tc_node *node = tc_graph_add(g, op, attr, in, n_in, type != NULL, NULL);
+    tc_node *node = ti_graph_add(g, op, attr, in, n_in, type != NULL, NULL);
     if (!type)
         return TC_NONE;
     g->val[node->out[0]]->type = type;
@@ -401,26 +401,26 @@ static tc_val typed(tc_graph *g, tc_op op, const void *attr, const tc_val *in, i
 static int64_t run_once(tc_exec *exec, int64_t x)
 {
     tc_tensor in = one(TC_i32, x), out;
-    return tc_exec_run(exec, &in, &out) == TC_OK ? tc_load_i64(out, 0) : INT64_MIN;
+    return ti_exec_run(exec, &in, &out) == TC_OK ? ti_load_i64(out, 0) : INT64_MIN;
 }
 
 /* A variable that starts at 5 and gains the input in every run. */
 static void test_variable(void)
 {
     static const int32_t five = 5;
-    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1));
-    tc_attr_tosa_variable name = {tc_intern_text(ctx, "count")};
-    tc_module *module = tc_module_new(ctx, "test");
-    tc_graph *g = tc_graph_new(module, "main");
-    tc_val x = tc_graph_input(g, type, "x"), initial = tc_graph_const(g, type, &five, NULL, NULL);
+    const tc_type *type = ti_type_make(ctx, TC_i32, DIM(1));
+    tc_attr_tosa_variable name = {ti_intern_text(ctx, "count")};
+    tc_module *module = ti_module_new(ctx, "test");
+    tc_graph *g = ti_graph_new(module, "main");
+    tc_val x = ti_graph_input(g, type, "x"), initial = ti_graph_const(g, type, &five, NULL, NULL);
     typed(g, TC_OP_tosa_variable, &name, &initial, 1, type);
     tc_val before = typed(g, TC_OP_tosa_variable_read, &name, NULL, 0, type);
     tc_val sum = typed(g, TC_OP_tosa_add, NULL, (tc_val[]){before, x}, 2, type);
     typed(g, TC_OP_tosa_variable_write, &name, &sum, 1, NULL);
-    tc_graph_output(g, typed(g, TC_OP_tosa_variable_read, &name, NULL, 0, type));
-    tc_exec *exec = tc_exec_new(ctx, module);
+    ti_graph_output(g, typed(g, TC_OP_tosa_variable_read, &name, NULL, 0, type));
+    tc_exec *exec = ti_exec_new(ctx, module);
     CHECK(run_once(exec, 1) == 6 && run_once(exec, 10) == 16 && run_once(exec, -6) == 10);
-    tc_exec_reset(exec);
+    ti_exec_reset(exec);
     CHECK(run_once(exec, 0) == 5);
 }
 
@@ -428,20 +428,20 @@ static void test_variable(void)
 static void test_while(void)
 {
     static const int32_t hundred = 100;
-    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1)),
-                  *truth = tc_type_make(ctx, TC_bool, DIM(1));
-    tc_module *module = tc_module_new(ctx, "test");
-    tc_graph *g = tc_graph_new(module, "main"), *cond = tc_graph_new(module, "cond");
-    tc_graph *body = tc_graph_new(module, "body");
+    const tc_type *type = ti_type_make(ctx, TC_i32, DIM(1)),
+                  *truth = ti_type_make(ctx, TC_bool, DIM(1));
+    tc_module *module = ti_module_new(ctx, "test");
+    tc_graph *g = ti_graph_new(module, "main"), *cond = ti_graph_new(module, "cond");
+    tc_graph *body = ti_graph_new(module, "body");
     tc_attr_tosa_while loop = {cond->name, body->name};
-    tc_val x = tc_graph_input(g, type, "x"), y = tc_graph_input(cond, type, "y"),
-           z = tc_graph_input(body, type, "z");
-    tc_val most = tc_graph_const(cond, type, &hundred, NULL, NULL);
-    tc_graph_output(cond,
+    tc_val x = ti_graph_input(g, type, "x"), y = ti_graph_input(cond, type, "y"),
+           z = ti_graph_input(body, type, "z");
+    tc_val most = ti_graph_const(cond, type, &hundred, NULL, NULL);
+    ti_graph_output(cond,
                     typed(cond, TC_OP_tosa_greater_equal, NULL, (tc_val[]){most, y}, 2, truth));
-    tc_graph_output(body, typed(body, TC_OP_tosa_add, NULL, (tc_val[]){z, z}, 2, type));
-    tc_graph_output(g, typed(g, TC_OP_tosa_while_loop, &loop, &x, 1, type));
-    tc_exec *exec = tc_exec_new(ctx, module);
+    ti_graph_output(body, typed(body, TC_OP_tosa_add, NULL, (tc_val[]){z, z}, 2, type));
+    ti_graph_output(g, typed(g, TC_OP_tosa_while_loop, &loop, &x, 1, type));
+    tc_exec *exec = ti_exec_new(ctx, module);
     CHECK(run_once(exec, 3) == 192 && run_once(exec, 101) == 101 && run_once(exec, 100) == 200);
 }
 
@@ -449,14 +449,14 @@ static void test_while(void)
 static void test_endless(void)
 {
     static const uint8_t yes = 1;
-    const tc_type *type = tc_type_make(ctx, TC_i32, DIM(1)),
-                  *truth = tc_type_make(ctx, TC_bool, DIM(1));
-    tc_module *module = tc_module_new(ctx, "test");
-    tc_graph *g = tc_graph_new(module, "main");
+    const tc_type *type = ti_type_make(ctx, TC_i32, DIM(1)),
+                  *truth = ti_type_make(ctx, TC_bool, DIM(1));
+    tc_module *module = ti_module_new(ctx, "test");
+    tc_graph *g = ti_graph_new(module, "main");
     tc_attr_tosa_cond_if again = {g->name, g->name};
-    tc_val x = tc_graph_input(g, type, "x"), go = tc_graph_const(g, truth, &yes, NULL, NULL);
-    tc_graph_output(g, typed(g, TC_OP_tosa_cond_if, &again, (tc_val[]){go, x}, 2, type));
-    CHECK(run_once(tc_exec_new(ctx, module), 1) == INT64_MIN);
+    tc_val x = ti_graph_input(g, type, "x"), go = ti_graph_const(g, truth, &yes, NULL, NULL);
+    ti_graph_output(g, typed(g, TC_OP_tosa_cond_if, &again, (tc_val[]){go, x}, 2, type));
+    CHECK(run_once(ti_exec_new(ctx, module), 1) == INT64_MIN);
 }
 
 int main(void)

@@ -36,29 +36,29 @@ static void add(tc_ctx *ctx, zipped *z, const answer *a, const char *name, const
                 int64_t n)
 {
     tc_buf out;
-    if (a->missing && tc_text_eq(a->missing, name))
+    if (a->missing && ti_text_eq(a->missing, name))
         return;
-    tc_buf_init(&out, &ctx->arena);
-    tc_npy_header(&out, a->type, n > 1 ? 1 : 0, &n);
-    tc_buf_put(&out, v, (size_t)n * sizeof *v);
-    zipped_add(z, tc_text_format(&ctx->arena, "%s.npy", name), out.data, out.size);
+    ti_buf_init(&out, &ctx->arena);
+    ti_npy_header(&out, a->type, n > 1 ? 1 : 0, &n);
+    ti_buf_put(&out, v, (size_t)n * sizeof *v);
+    zipped_add(z, ti_text_format(&ctx->arena, "%s.npy", name), out.data, out.size);
 }
 
 static void add_side(tc_ctx *ctx, zipped *z, const answer *a, const char *name,
                      const int64_t shape[6])
 {
-    add(ctx, z, a, tc_text_format(&ctx->arena, "%s_shape", name), shape, a->short_shape ? 5 : 6);
-    add(ctx, z, a, tc_text_format(&ctx->arena, "%s_elem_size", name), &a->element, 1);
-    add(ctx, z, a, tc_text_format(&ctx->arena, "%s_offset", name), &a->offset, 1);
-    add(ctx, z, a, tc_text_format(&ctx->arena, "%s_region", name), &a->region, 1);
+    add(ctx, z, a, ti_text_format(&ctx->arena, "%s_shape", name), shape, a->short_shape ? 5 : 6);
+    add(ctx, z, a, ti_text_format(&ctx->arena, "%s_elem_size", name), &a->element, 1);
+    add(ctx, z, a, ti_text_format(&ctx->arena, "%s_offset", name), &a->offset, 1);
+    add(ctx, z, a, ti_text_format(&ctx->arena, "%s_region", name), &a->region, 1);
 }
 
 static void add_bytes(tc_ctx *ctx, zipped *z, const char *name, const char *text)
 {
     tc_buf out;
-    tc_buf_init(&out, &ctx->arena);
-    tc_npy_header(&out, "|S8", 0, NULL);
-    tc_buf_put(&out, text, 8);
+    ti_buf_init(&out, &ctx->arena);
+    ti_npy_header(&out, "|S8", 0, NULL);
+    ti_buf_put(&out, text, 8);
     zipped_add(z, name, out.data, out.size);
 }
 
@@ -72,16 +72,16 @@ static void write_answer(tc_ctx *ctx, const answer *a)
     add(ctx, &z, a, "scratch_fast_size", &a->fast, 1);
     add_side(ctx, &z, a, "input", a->in_shape);
     add_side(ctx, &z, a, "output", a->out_shape);
-    const char *path = tc_text_format(&ctx->arena, "%s/answer.npz", folder);
-    CHECK(tc_file_write(ctx, path, zipped_end(&z)) == TC_OK);
+    const char *path = ti_text_format(&ctx->arena, "%s/answer.npz", folder);
+    CHECK(ti_file_write(ctx, path, zipped_end(&z)) == TC_OK);
 }
 
 static void stand_in(tc_ctx *ctx)
 {
-    const char *path = tc_text_format(&ctx->arena, "%s/vela", folder);
-    const char *text = tc_text_format(
+    const char *path = ti_text_format(&ctx->arena, "%s/vela", folder);
+    const char *text = ti_text_format(
         &ctx->arena, "#!/bin/sh\nmkdir out && cp %s/answer.npz out/region_vela.npz\n", folder);
-    CHECK(tc_file_write(ctx, path, (tc_bytes){(const uint8_t *)text, strlen(text)}) == TC_OK);
+    CHECK(ti_file_write(ctx, path, (tc_bytes){(const uint8_t *)text, strlen(text)}) == TC_OK);
     CHECK(chmod(path, 0700) == 0 && setenv("TOSAC_VELA", path, 1) == 0);
 }
 
@@ -91,13 +91,13 @@ static bool comes_to(const answer *a, tc_status status, const char *words)
     tc_ctx *ctx = tc_ctx_new();
     tc_target target;
     write_answer(ctx, a);
-    tc_graph *g = tc_graph_new(tc_module_new(ctx, "t"), "region");
-    tc_val x = tc_graph_input(g, tc_type_make(ctx, TC_i8, 2, (const int64_t[]){2, 3}), "x");
-    tc_graph_output(g, x);
+    tc_graph *g = ti_graph_new(ti_module_new(ctx, "t"), "region");
+    tc_val x = ti_graph_input(g, ti_type_make(ctx, TC_i8, 2, (const int64_t[]){2, 3}), "x");
+    ti_graph_output(g, x);
     tc_vela_job job = {.graph = g, .tosa = {(const uint8_t *)"tosa", 4}};
     tc_vela_options options = {.max_scratch = INT64_MAX};
-    bool good = tc_target_parse(ctx, "ethos-u85-256", &target) == TC_OK;
-    tc_status got = tc_emit_ethosu(ctx, &target, &options, &job, 1);
+    bool good = ti_target_parse(ctx, "ethos-u85-256", &target) == TC_OK;
+    tc_status got = ti_emit_ethosu(ctx, &target, &options, &job, 1);
     /* another signature is a refusal of the region, half a file is a failure of the tool */
     good = good && got == status && strstr(tc_diagnostics(ctx), words) &&
            job.refused == (strstr(tc_diagnostics(ctx), "do not match the region") != NULL);

@@ -15,7 +15,7 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 {
     tc_module *module = NULL;
     tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    if (tc_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
+    if (ti_parse(ctx, "text", bytes, (tc_bytes){NULL, 0}, &module) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     CHECK(module != NULL);
     return module;
@@ -24,7 +24,7 @@ static tc_module *parse(tc_ctx *ctx, const char *text)
 static tc_bytes emit(tc_ctx *ctx, const tc_module *module)
 {
     tc_bytes bytes = {NULL, 0};
-    if (tc_emit_vgf(ctx, module, &bytes) != TC_OK)
+    if (ti_emit_vgf(ctx, module, &bytes) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     CHECK(bytes.size > 0 && bytes.size % 8 == 0);
     return bytes;
@@ -33,7 +33,7 @@ static tc_bytes emit(tc_ctx *ctx, const tc_module *module)
 static tc_module *back(tc_ctx *ctx, tc_bytes bytes)
 {
     tc_module *module = NULL;
-    if (tc_read_vgf(ctx, "file.vgf", bytes, &module) != TC_OK)
+    if (ti_read_vgf(ctx, "file.vgf", bytes, &module) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     CHECK(module != NULL);
     return module;
@@ -42,9 +42,9 @@ static tc_module *back(tc_ctx *ctx, tc_bytes bytes)
 static const char *printed(tc_ctx *ctx, const tc_module *module)
 {
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_print(module, &(tc_print_options){.locs = false}, &text);
-    return tc_buf_cstr(&text);
+    ti_buf_init(&text, &ctx->arena);
+    ti_print(module, &(tc_print_options){.locs = false}, &text);
+    return ti_buf_cstr(&text);
 }
 
 /* Every kind of attribute and of constant: in the code, beside it, zeros, several ranks.  In the
@@ -75,7 +75,7 @@ static void test_round_trip(void)
     tc_ctx *ctx = tc_ctx_new(), *other = tc_ctx_new();
     tc_bytes first = emit(ctx, parse(ctx, everything));
     tc_module *module = back(ctx, first);
-    CHECK(module && tc_verify_tosa(ctx, module, "TOSA-1.0+INT+FP") == TC_OK);
+    CHECK(module && ti_verify_tosa(ctx, module, "TOSA-1.0+INT+FP") == TC_OK);
     tc_bytes second = emit(ctx, module), elsewhere = emit(other, parse(other, everything));
     CHECK(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
     CHECK(first.size == elsewhere.size && memcmp(first.data, elsewhere.data, first.size) == 0);
@@ -95,13 +95,13 @@ static void test_signature(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_vgf v;
-    CHECK(tc_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
+    CHECK(ti_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
     CHECK(v.n_constant == 1 && v.constant[0].data.size == 20 && v.n_resource == 6);
     CHECK(v.in.n == 3 && v.out.n == 2 && v.n_segment == 1 && v.segment[0].set[0].n == 5);
     for (uint32_t i = 0; i < 5; i++)
         CHECK(v.segment[0].set[0].v[i].binding == i && v.segment[0].set[0].v[i].resource == i + 1);
-    CHECK(v.n_in_name == 3 && tc_text_eq(v.in_name[1], "unread") &&
-          tc_text_eq(v.out_name[1], "joined"));
+    CHECK(v.n_in_name == 3 && ti_text_eq(v.in_name[1], "unread") &&
+          ti_text_eq(v.out_name[1], "joined"));
     CHECK(v.resource[0].category == TC_VGF_CONSTANT &&
           v.resource[0].descriptor == TC_VGF_NO_DESCRIPTOR);
     CHECK(v.resource[1].format == 100 && v.resource[2].format == 14 &&
@@ -127,14 +127,14 @@ static void test_formats(void)
                                    "  %9 = tosa.argmax %2 axis=0 nan_mode=propagate : i32[]\n"
                                    "  return %7, %8, %9\n}\n");
     tc_bytes bytes = emit(ctx, module);
-    CHECK(tc_vgf_read(ctx, "file", bytes, &v) == TC_OK);
+    CHECK(ti_vgf_read(ctx, "file", bytes, &v) == TC_OK);
     CHECK(v.resource[0].format == 13 && v.resource[3].format == 75);
     CHECK(v.resource[1].n_dim == 0 && v.resource[4].n_dim == 0 && v.resource[5].n_dim == 0);
     tc_module *again = back(ctx, bytes);
-    CHECK(again && tc_verify_tosa(ctx, again, NULL) == TC_OK);
+    CHECK(again && ti_verify_tosa(ctx, again, NULL) == TC_OK);
     for (size_t i = 0; again && i < 3; i++)
-        CHECK(tc_type_of(tc_main(again), tc_main(again)->out[i]) ==
-              tc_type_of(tc_main(module), tc_main(module)->out[i]));
+        CHECK(ti_type_of(ti_main(again), ti_main(again)->out[i]) ==
+              ti_type_of(ti_main(module), ti_main(module)->out[i]));
     tc_ctx_free(ctx);
 }
 
@@ -146,9 +146,9 @@ static void test_outputs(void)
     tc_bytes first =
         emit(ctx, parse(ctx, "graph @main(%0: i32[2], %1: i8[]) {\n  return %0, %0, %1, %1\n}\n"));
     tc_module *module = back(ctx, first);
-    const tc_graph *g = tc_main(module);
+    const tc_graph *g = ti_main(module);
     CHECK(g->n_out == 4 && g->out[0] != g->out[1] && g->out[2] != g->out[3] &&
-          tc_verify_tosa(ctx, module, NULL) == TC_OK);
+          ti_verify_tosa(ctx, module, NULL) == TC_OK);
     tc_bytes second = emit(ctx, module);
     CHECK(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
     tc_ctx_free(ctx);
@@ -156,18 +156,18 @@ static void test_outputs(void)
 
 static void test_schema(void)
 {
-    CHECK(tc_vgf_instruction(TC_OP_tosa_argmax) == 0 &&
-          tc_vgf_instruction(TC_OP_tosa_rescale) == 65);
-    CHECK(tc_vgf_instruction(TC_OP_tosa_identity) < 0 && tc_vgf_instruction(TC_OP_const) < 0);
+    CHECK(ti_vgf_instruction(TC_OP_tosa_argmax) == 0 &&
+          ti_vgf_instruction(TC_OP_tosa_rescale) == 65);
+    CHECK(ti_vgf_instruction(TC_OP_tosa_identity) < 0 && ti_vgf_instruction(TC_OP_const) < 0);
     for (uint32_t i = 0; i < TC_VGF_INSTRUCTIONS; i++)
-        CHECK(tc_vgf_instruction(tc_vgf_operator(i)) == (int)i);
-    CHECK(tc_vgf_operator(TC_VGF_INSTRUCTIONS) == TC_OP_COUNT);
+        CHECK(ti_vgf_instruction(ti_vgf_operator(i)) == (int)i);
+    CHECK(ti_vgf_operator(TC_VGF_INSTRUCTIONS) == TC_OP_COUNT);
     /* acc_type stands in front of local_bound */
     const tc_attr_info *conv = &tc_attrs[TC_ATTR_tosa_conv];
-    CHECK(tc_text_eq(conv->field[tc_vgf_field(conv, 3)].name, "acc_type"));
-    CHECK(tc_text_eq(conv->field[tc_vgf_field(conv, 4)].name, "local_bound"));
-    CHECK(tc_vgf_shape_operand(TC_OP_tosa_slice, 2) && !tc_vgf_shape_operand(TC_OP_tosa_slice, 0));
-    CHECK(tc_vgf_acc_type(TC_i48) == 4 && tc_vgf_acc_dtype(2) == TC_f16);
+    CHECK(ti_text_eq(conv->field[ti_vgf_field(conv, 3)].name, "acc_type"));
+    CHECK(ti_text_eq(conv->field[ti_vgf_field(conv, 4)].name, "local_bound"));
+    CHECK(ti_vgf_shape_operand(TC_OP_tosa_slice, 2) && !ti_vgf_shape_operand(TC_OP_tosa_slice, 0));
+    CHECK(ti_vgf_acc_type(TC_i48) == 4 && ti_vgf_acc_dtype(2) == TC_f16);
 }
 
 /* Loops, state, other forms, and branches that SELECT or a guess cannot stand for, have no place in
@@ -197,7 +197,7 @@ static void test_refused(void)
     for (size_t i = 0; i < TC_COUNT(bad); i++) {
         tc_ctx *ctx = tc_ctx_new();
         tc_bytes out;
-        CHECK(tc_emit_vgf(ctx, parse(ctx, bad[i]), &out) == TC_BAD_MODEL);
+        CHECK(ti_emit_vgf(ctx, parse(ctx, bad[i]), &out) == TC_BAD_MODEL);
         CHECK(strstr(tc_diagnostics(ctx), "a VGF file cannot hold"));
         tc_ctx_free(ctx);
     }
@@ -206,13 +206,13 @@ static void test_refused(void)
 /* What a program of one bool and one i32[2] gives. */
 static int32_t first_result(tc_ctx *ctx, tc_module *module, bool condition)
 {
-    tc_graph *g = tc_main(module);
+    tc_graph *g = ti_main(module);
     tc_tensor in[2], out[1] = {{NULL, NULL}};
     for (size_t i = 0; i < 2; i++)
-        in[i] = tc_tensor_new(&ctx->arena, tc_type_of(g, g->in[i]));
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
     *(uint8_t *)in[0].data = condition;
     ((int32_t *)in[1].data)[0] = ((int32_t *)in[1].data)[1] = 5;
-    CHECK(tc_eval(g, in, out, &ctx->arena) == TC_OK);
+    CHECK(ti_eval(g, in, out, &ctx->arena) == TC_OK);
     return out[0].data ? *(int32_t *)out[0].data : -1;
 }
 
@@ -233,7 +233,7 @@ static void test_branches(void)
         "graph @one(%0: i32[1,2]) {\n  %1 = tosa.intdiv %0, %0 : i32[1,2]\n  return %1\n}\n";
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module = parse(ctx, text), *again = back(ctx, emit(ctx, module));
-    CHECK(again->n_graph == 1 && tc_verify_tosa(ctx, again, "TOSA-1.0+INT") == TC_OK);
+    CHECK(again->n_graph == 1 && ti_verify_tosa(ctx, again, "TOSA-1.0+INT") == TC_OK);
     CHECK(first_result(ctx, module, true) == 10 && first_result(ctx, again, true) == 10);
     CHECK(first_result(ctx, module, false) == 4 && first_result(ctx, again, false) == 4);
     CHECK(!strstr(printed(ctx, again), "intdiv") && strstr(printed(ctx, again), "tosa.select"));
@@ -242,22 +242,22 @@ static void test_branches(void)
 
 static const char *name_of(tc_arena *arena, uint32_t instruction)
 {
-    return tc_vgf_spelled(arena, instruction);
+    return ti_vgf_spelled(arena, instruction);
 }
 
 static void test_disassembly(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_vgf v;
-    CHECK(tc_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
+    CHECK(ti_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
     tc_spv_reader words;
     tc_spv_instr instr;
     tc_buf text;
-    tc_buf_init(&text, &ctx->arena);
-    tc_spv_read(&words, v.module[0].code);
-    while (tc_spv_next(&words, &instr)) {
-        tc_spv_print(&instr, name_of, &text);
-        tc_buf_text(&text, "\n");
+    ti_buf_init(&text, &ctx->arena);
+    ti_spv_read(&words, v.module[0].code);
+    while (ti_spv_next(&words, &instr)) {
+        ti_spv_print(&instr, name_of, &text);
+        ti_buf_text(&text, "\n");
     }
     CHECK(!words.error);
     static const char *const lines[] = {
@@ -265,7 +265,7 @@ static void test_disassembly(void)
         "OpTypeTensorARM",     " MAX_POOL2D %",
         "\nOpGraphEndARM\n",   "OpModuleProcessed \"tosac.quant input 2 q(0.05:-3)\"\n"};
     for (size_t i = 0; i < TC_COUNT(lines); i++)
-        CHECK(strstr(tc_buf_cstr(&text), lines[i]));
+        CHECK(strstr(ti_buf_cstr(&text), lines[i]));
     tc_ctx_free(ctx);
 }
 
@@ -275,11 +275,11 @@ static tc_status survive(tc_bytes bytes)
     tc_ctx *ctx = tc_ctx_new();
     tc_module *module;
     tc_bytes out;
-    tc_status status = tc_read_vgf(ctx, "bad", bytes, &module);
+    tc_status status = ti_read_vgf(ctx, "bad", bytes, &module);
     if (status == TC_OK)
-        status = tc_verify_tosa(ctx, module, "TOSA-1.0+INT");
+        status = ti_verify_tosa(ctx, module, "TOSA-1.0+INT");
     if (status == TC_OK)
-        status = tc_emit_vgf(ctx, module, &out);
+        status = ti_emit_vgf(ctx, module, &out);
     CHECK(status == TC_OK || tc_diagnostics(ctx)[0]);
     tc_ctx_free(ctx);
     return status;
@@ -290,8 +290,8 @@ static void test_hostile(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_bytes good = emit(ctx, parse(ctx, everything));
     for (size_t n = 0; n + 8 < good.size; n += 3)
-        CHECK(survive((tc_bytes){tc_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
-    uint8_t *bad = tc_arena_copy(&ctx->arena, good.data, good.size);
+        CHECK(survive((tc_bytes){ti_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
+    uint8_t *bad = ti_arena_copy(&ctx->arena, good.data, good.size);
     for (size_t i = 0; i < good.size; i++) {
         static const uint8_t evil[] = {0, 1, 0x7f, 0xff};
         for (size_t k = 0; k < TC_COUNT(evil); k++) {

@@ -4,9 +4,9 @@
 
 static tc_tensor counting(tc_ctx *ctx, tc_dtype dtype, int rank, const int64_t *dim)
 {
-    tc_tensor t = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, rank, dim));
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, rank, dim));
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        tc_store_f64(t, i, (double)i);
+        ti_store_f64(t, i, (double)i);
     return t;
 }
 
@@ -15,13 +15,13 @@ static void test_max_pool(tc_ctx *ctx)
     tc_tensor x = tensor_of(ctx, TC_f32, DIMS(1, 1, 5), (double[]){3, 1, NAN, 2, 2}), out[2];
     tc_attr_max_pool a = {INTS(2), INTS(2), INTS(0), INTS(1), false};
     CHECK(run_op(ctx, TC_OP_max_pool, &a, &x, 1, out, 2) == TC_OK);
-    CHECK(has_dims(out[0], DIMS(1, 1, 2)) && tc_load_f64(out[0], 0) == 3 &&
-          isnan(tc_load_f64(out[0], 1)));
+    CHECK(has_dims(out[0], DIMS(1, 1, 2)) && ti_load_f64(out[0], 0) == 3 &&
+          isnan(ti_load_f64(out[0], 1)));
     CHECK(is_near(out[1], (double[]){0, 2}, 0));
     /* ceil: one window more, cut at the end. */
     a.ceil = true;
     CHECK(run_op(ctx, TC_OP_max_pool, &a, &x, 1, out, 2) == TC_OK);
-    CHECK(has_dims(out[0], DIMS(1, 1, 3)) && tc_load_i64(out[1], 2) == 4);
+    CHECK(has_dims(out[0], DIMS(1, 1, 3)) && ti_load_i64(out[1], 2) == 4);
     /* ... but none that would begin in the padding behind the input. */
     tc_attr_max_pool late = {INTS(2), INTS(3), INTS(1), INTS(1), true};
     tc_tensor y = run_ok(ctx, TC_OP_max_pool, &late, &x, 1);
@@ -103,9 +103,9 @@ static void test_upsample(tc_ctx *ctx)
     tc_attr_upsample both = {INTS(6, 5), {0, NULL}, false}, last = {INTS(5), {0, NULL}, false};
     tc_attr_upsample first = {INTS(6, 5), {0, NULL}, false};
     tc_tensor y = run_ok(ctx, TC_OP_upsample_linear, &both, &image, 1);
-    rows.type = tc_type_make(ctx, TC_f64, DIMS(2, 4, 3));
+    rows.type = ti_type_make(ctx, TC_f64, DIMS(2, 4, 3));
     tc_tensor half = run_ok(ctx, TC_OP_upsample_linear, &last, &rows, 1);
-    half.type = tc_type_make(ctx, TC_f64, DIMS(2, 1, 4, 5));
+    half.type = ti_type_make(ctx, TC_f64, DIMS(2, 1, 4, 5));
     CHECK(same_numbers(y, run_ok(ctx, TC_OP_upsample_linear, &first, &half, 1), 1e-12));
     tc_tensor out, whole = counting(ctx, TC_u8, DIMS(1, 1, 3));
     CHECK(run_op(ctx, TC_OP_upsample_linear, &last, &whole, 1, &out, 1) == TC_BAD_MODEL);

@@ -22,11 +22,11 @@ static tc_val exponentials(tc_build *lw, const tc_rows *r)
         left = x - entry[i];
         entry[i] -= 128;
     }
-    tc_val max = tc_put_row_max(lw, r->scores);
-    tc_val index = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){r->scores, 0, 1},
+    tc_val max = ti_put_row_max(lw, r->scores);
+    tc_val index = ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){r->scores, 0, 1},
                                 (tc_term){max, 0, 1}, r->step * 255 / DEPTH, 127, TC_i8);
-    tc_val e = tc_put_table(lw, index, TC_i8, entry, 256);
-    return r->mask && e ? tc_b_tosa_select(lw, r->mask, e, tc_b_single(lw, TC_i8, 3, -128)) : e;
+    tc_val e = ti_put_table(lw, index, TC_i8, entry, 256);
+    return r->mask && e ? ti_b_tosa_select(lw, r->mask, e, ti_b_single(lw, TC_i8, 3, -128)) : e;
 }
 
 /* How many bits 1 / sum can have, so that |sum of e v| / sum, in steps of the result, stays below
@@ -34,9 +34,9 @@ static tc_val exponentials(tc_build *lw, const tc_rows *r)
 static int bits_left(const tc_rows *r, int64_t keys, double v_scale, const tc_type *to)
 {
     double most =
-        fmax(127 - (double)r->v_zero, (double)r->v_zero + 128) * v_scale / tc_scale_of(to);
+        fmax(127 - (double)r->v_zero, (double)r->v_zero + 128) * v_scale / ti_scale_of(to);
     int bits = (int)floor(31 - log2(most * 1.01 + 1));
-    double least = ldexp(v_scale / tc_scale_of(to), bits) / (TOP * (double)keys);
+    double least = ldexp(v_scale / ti_scale_of(to), bits) / (TOP * (double)keys);
     return least >= 128 ? bits : 0;
 }
 
@@ -44,43 +44,43 @@ static int bits_left(const tc_rows *r, int64_t keys, double v_scale, const tc_ty
  * summed up. */
 static tc_val multiplied(tc_build *lw, const tc_rows *r, tc_val e, tc_val *row)
 {
-    int64_t out = tc_b_type(lw, r->v)->dim[2];
+    int64_t out = ti_b_type(lw, r->v)->dim[2];
     int column = r->v_zero < COLUMN ? COLUMN : -COLUMN;
-    tc_val v = tc_put_column(lw, r->v, r->v_zero, column);
+    tc_val v = ti_put_column(lw, r->v, r->v_zero, column);
     if (!v) {
-        tc_val sum = tc_put_row_sum(lw, e, -128), bits = tc_b_like(lw, sum, TC_i32, COLUMN_BITS);
-        *row = tc_b_tosa_logical_left_shift(lw, sum, bits);
-        return tc_put_matrices(lw, e, -128, r->v, r->v_zero);
+        tc_val sum = ti_put_row_sum(lw, e, -128), bits = ti_b_like(lw, sum, TC_i32, COLUMN_BITS);
+        *row = ti_b_tosa_logical_left_shift(lw, sum, bits);
+        return ti_put_matrices(lw, e, -128, r->v, r->v_zero);
     }
-    tc_val all = tc_put_matrices(lw, e, -128, v, r->v_zero);
-    *row = tc_b_tosa_slice_axis(lw, all, 2, out, 1);
+    tc_val all = ti_put_matrices(lw, e, -128, v, r->v_zero);
+    *row = ti_b_tosa_slice_axis(lw, all, 2, out, 1);
     if (column < 0)
-        *row = tc_b_tosa_sub(lw, tc_b_like(lw, *row, TC_i32, 0), *row);
-    return tc_b_tosa_slice_axis(lw, all, 2, 0, out);
+        *row = ti_b_tosa_sub(lw, ti_b_like(lw, *row, TC_i32, 0), *row);
+    return ti_b_tosa_slice_axis(lw, all, 2, 0, out);
 }
 
-tc_val tc_put_attended(tc_build *lw, const tc_rows *r, double v_scale, const tc_type *to)
+tc_val ti_put_attended(tc_build *lw, const tc_rows *r, double v_scale, const tc_type *to)
 {
     if (!r->scores || !r->v)
         return TC_NONE;
     tc_val e = exponentials(lw, r), row = TC_NONE, y = e ? multiplied(lw, r, e, &row) : e;
     if (!y || !row)
         return TC_NONE;
-    int64_t keys = tc_b_type(lw, e)->dim[2];
+    int64_t keys = ti_b_type(lw, e)->dim[2];
     if (r->mask)
-        row = tc_b_tosa_maximum(lw, row, tc_b_like(lw, row, TC_i32, COLUMN * TOP));
+        row = ti_b_tosa_maximum(lw, row, ti_b_like(lw, row, TC_i32, COLUMN * TOP));
     /* the sum is COLUMN * TOP or more: its inverse times 2^zeros / 4 is below 2^31 */
-    tc_inverse inv = tc_put_inverse(lw, row);
-    tc_val less = tc_b_tosa_sub(lw, inv.zeros, tc_b_like(lw, inv.zeros, TC_i32, 2));
-    tc_val big = tc_b_tosa_logical_left_shift(lw, inv.inverse, less);
-    double unit = COLUMN * 4 * TC_INVERSE_UNIT * v_scale / tc_scale_of(to); /* of y * big */
+    tc_inverse inv = ti_put_inverse(lw, row);
+    tc_val less = ti_b_tosa_sub(lw, inv.zeros, ti_b_like(lw, inv.zeros, TC_i32, 2));
+    tc_val big = ti_b_tosa_logical_left_shift(lw, inv.inverse, less);
+    double unit = COLUMN * 4 * TC_INVERSE_UNIT * v_scale / ti_scale_of(to); /* of y * big */
     int bits = bits_left(r, keys, v_scale, to), shift = 0;
     if (bits) {
-        big = tc_put_rescale(lw, big, ldexp(unit, bits), 0, 0, TC_i32);
+        big = ti_put_rescale(lw, big, ldexp(unit, bits), 0, 0, TC_i32);
         unit = ldexp(1, -bits);
     } else /* |y * big| is 2^8 steps of v at most */
-        shift = (int)ceil(log2(0x1p8 * v_scale / tc_scale_of(to) / unit)) - 29;
-    y = tc_put_rescale(lw, tc_b_tosa_mul_shift(lw, y, big, shift), ldexp(unit, shift), 0,
-                       tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+        shift = (int)ceil(log2(0x1p8 * v_scale / ti_scale_of(to) / unit)) - 29;
+    y = ti_put_rescale(lw, ti_b_tosa_mul_shift(lw, y, big, shift), ldexp(unit, shift), 0,
+                       ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }

@@ -10,95 +10,95 @@
 /* Operand 0 as f32. */
 static tc_val start(tc_build *lw, const tc_node *node)
 {
-    tc_dtype d = tc_lower_type(lw, node, 0)->dtype;
+    tc_dtype d = ti_lower_type(lw, node, 0)->dtype;
     if (d != TC_f32 && d != TC_f16 && d != TC_bf16) {
-        tc_lower_refuse(lw, "its operand is %s", tc_dtypes[d].name);
+        ti_lower_refuse(lw, "its operand is %s", tc_dtypes[d].name);
         return TC_NONE;
     }
-    return tc_b_tosa_cast(lw, tc_lower_in(lw, node, 0), TC_f32);
+    return ti_b_tosa_cast(lw, ti_lower_in(lw, node, 0), TC_f32);
 }
 
 static tc_val finish(tc_build *lw, const tc_node *node, tc_val y)
 {
-    const tc_type *t = tc_lower_result(lw, node, 0);
-    return tc_b_tosa_reshape(lw, tc_b_tosa_cast(lw, y, t->dtype), t->rank, t->dim);
+    const tc_type *t = ti_lower_result(lw, node, 0);
+    return ti_b_tosa_reshape(lw, ti_b_tosa_cast(lw, y, t->dtype), t->rank, t->dim);
 }
 
 static int last_of(tc_build *lw, tc_val x)
 {
-    return x ? tc_b_type(lw, x)->rank - 1 : 0;
+    return x ? ti_b_type(lw, x)->rank - 1 : 0;
 }
 
 static tc_val sum(tc_build *lw, tc_val x)
 {
-    return tc_b_tosa_reduce_sum(lw, x, last_of(lw, x));
+    return ti_b_tosa_reduce_sum(lw, x, last_of(lw, x));
 }
 /* ---- softmax: rows are the last axis ---- */
 
 static tc_val below_max(tc_build *lw, tc_val x)
 {
-    return tc_b_tosa_sub(lw, x, tc_b_tosa_reduce_max(lw, x, last_of(lw, x)));
+    return ti_b_tosa_sub(lw, x, ti_b_tosa_reduce_max(lw, x, last_of(lw, x)));
 }
 
-tc_val tc_put_real_softmax(tc_build *lw, tc_val x)
+tc_val ti_put_real_softmax(tc_build *lw, tc_val x)
 {
-    tc_val e = tc_b_tosa_exp(lw, below_max(lw, x));
-    return tc_b_tosa_mul(lw, e, tc_b_tosa_reciprocal(lw, sum(lw, e)));
+    tc_val e = ti_b_tosa_exp(lw, below_max(lw, x));
+    return ti_b_tosa_mul(lw, e, ti_b_tosa_reciprocal(lw, sum(lw, e)));
 }
 
 static tc_val log_softmax(tc_build *lw, tc_val x)
 {
-    tc_val d = below_max(lw, x), e = tc_b_tosa_exp(lw, d);
-    return tc_b_tosa_sub(lw, d, tc_b_tosa_log(lw, sum(lw, e)));
+    tc_val d = below_max(lw, x), e = ti_b_tosa_exp(lw, d);
+    return ti_b_tosa_sub(lw, d, ti_b_tosa_log(lw, sum(lw, e)));
 }
 
 static void along_axis(tc_build *lw, const tc_node *node, tc_val *out,
                        tc_val (*rows)(tc_build *, tc_val))
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
-    tc_val x = tc_b_tosa_axis_last(lw, tc_b_tosa_rank(lw, start(lw, node), 1), axis);
-    out[0] = finish(lw, node, tc_b_tosa_axis_back(lw, rows(lw, x), axis));
+    tc_val x = ti_b_tosa_axis_last(lw, ti_b_tosa_rank(lw, start(lw, node), 1), axis);
+    out[0] = finish(lw, node, ti_b_tosa_axis_back(lw, rows(lw, x), axis));
 }
 
-void tc_lower_real_softmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    along_axis(lw, node, out, tc_put_real_softmax);
+    along_axis(lw, node, out, ti_put_real_softmax);
 }
-void tc_lower_real_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     along_axis(lw, node, out, log_softmax);
 }
 
-void tc_lower_real_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
-    tc_val x = tc_put_axes_last(lw, start(lw, node), a->axes);
-    tc_val max = tc_b_tosa_reduce_max(lw, x, last_of(lw, x));
-    max = tc_put_clamp(lw, max, -FLT_MAX, FLT_MAX); /* a row of -inf gives that, no NaN */
-    tc_val e = tc_b_tosa_exp(lw, tc_b_tosa_sub(lw, x, max));
-    out[0] = finish(lw, node, tc_b_tosa_add(lw, max, tc_b_tosa_log(lw, sum(lw, e))));
+    tc_val x = ti_put_axes_last(lw, start(lw, node), a->axes);
+    tc_val max = ti_b_tosa_reduce_max(lw, x, last_of(lw, x));
+    max = ti_put_clamp(lw, max, -FLT_MAX, FLT_MAX); /* a row of -inf gives that, no NaN */
+    tc_val e = ti_b_tosa_exp(lw, ti_b_tosa_sub(lw, x, max));
+    out[0] = finish(lw, node, ti_b_tosa_add(lw, max, ti_b_tosa_log(lw, sum(lw, e))));
 }
 
 /* ---- norms ---- */
 
 static tc_val number(tc_build *lw, tc_val like, double x)
 {
-    return like ? tc_b_single(lw, TC_f32, tc_b_type(lw, like)->rank, x) : TC_NONE;
+    return like ? ti_b_single(lw, TC_f32, ti_b_type(lw, like)->rank, x) : TC_NONE;
 }
 
 static tc_val times(tc_build *lw, tc_val a, double x)
 {
-    return tc_b_tosa_mul(lw, a, number(lw, a, x));
+    return ti_b_tosa_mul(lw, a, number(lw, a, x));
 }
 
 static int64_t row_of(tc_build *lw, tc_val x)
 {
-    return x ? tc_b_type(lw, x)->dim[last_of(lw, x)] : 1;
+    return x ? ti_b_type(lw, x)->dim[last_of(lw, x)] : 1;
 }
 
 static tc_val less_mean(tc_build *lw, tc_val x)
 {
-    return tc_b_tosa_sub(lw, x, times(lw, sum(lw, x), 1 / (double)row_of(lw, x)));
+    return ti_b_tosa_sub(lw, x, times(lw, sum(lw, x), 1 / (double)row_of(lw, x)));
 }
 
 /* x - mean of each row; what rounding has left of the mean goes the same way, for 1 / sqrt(eps)
@@ -111,73 +111,73 @@ static tc_val centred(tc_build *lw, tc_val x)
 /* x / sqrt(mean square + eps) of each row. */
 static tc_val scaled(tc_build *lw, tc_val x, double eps)
 {
-    tc_val v = times(lw, sum(lw, tc_b_tosa_mul(lw, x, x)), 1 / (double)row_of(lw, x));
-    return tc_b_tosa_mul(lw, x, tc_b_tosa_rsqrt(lw, tc_b_tosa_add(lw, v, number(lw, v, eps))));
+    tc_val v = times(lw, sum(lw, ti_b_tosa_mul(lw, x, x)), 1 / (double)row_of(lw, x));
+    return ti_b_tosa_mul(lw, x, ti_b_tosa_rsqrt(lw, ti_b_tosa_add(lw, v, number(lw, v, eps))));
 }
 
 /* Operand i, one number per index of an axis, as f32 of the rank of `like`; none where it was left
  * out. */
 static tc_val by_axis(tc_build *lw, const tc_node *node, int i, tc_val like, int axis)
 {
-    tc_val v = tc_lower_in(lw, node, i);
+    tc_val v = ti_lower_in(lw, node, i);
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (!v || !like)
         return TC_NONE;
-    dim[axis] = tc_type_count(tc_b_type(lw, v));
-    return tc_b_tosa_reshape(lw, tc_b_tosa_cast(lw, v, TC_f32), tc_b_type(lw, like)->rank, dim);
+    dim[axis] = tc_type_count(ti_b_type(lw, v));
+    return ti_b_tosa_reshape(lw, ti_b_tosa_cast(lw, v, TC_f32), ti_b_type(lw, like)->rank, dim);
 }
 
 static tc_val affine(tc_build *lw, const tc_node *node, tc_val x, int axis)
 {
     tc_val gain = by_axis(lw, node, 1, x, axis), bias = by_axis(lw, node, 2, x, axis);
-    x = gain ? tc_b_tosa_mul(lw, x, gain) : x;
-    return bias ? tc_b_tosa_add(lw, x, bias) : x;
+    x = gain ? ti_b_tosa_mul(lw, x, gain) : x;
+    return bias ? ti_b_tosa_add(lw, x, bias) : x;
 }
 
 static void over_last(tc_build *lw, const tc_node *node, tc_val *out, bool centre)
 {
     const tc_attr_layer_norm *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     int keep = t->rank - (int)a->n_axes;
     int64_t dim[TC_MAX_RANK], n = 1;
     for (int i = keep; i < t->rank; i++)
         n *= t->dim[i];
     memcpy(dim, t->dim, sizeof dim);
     dim[keep] = n;
-    tc_val x = tc_b_tosa_reshape(lw, start(lw, node), keep + 1, dim);
+    tc_val x = ti_b_tosa_reshape(lw, start(lw, node), keep + 1, dim);
     out[0] =
         finish(lw, node, affine(lw, node, scaled(lw, centre ? centred(lw, x) : x, a->eps), keep));
 }
 
-void tc_lower_real_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     over_last(lw, node, out, true);
 }
-void tc_lower_real_rms_norm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_rms_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     over_last(lw, node, out, false);
 }
 
-void tc_lower_real_group_norm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_group_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_group_norm *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     int64_t n = tc_type_count(t), rows[] = {t->dim[0], a->groups, n / (t->dim[0] * a->groups)};
-    tc_val x = scaled(lw, centred(lw, tc_b_tosa_reshape(lw, start(lw, node), 3, rows)), a->eps);
-    out[0] = finish(lw, node, affine(lw, node, tc_b_tosa_reshape(lw, x, t->rank, t->dim), 1));
+    tc_val x = scaled(lw, centred(lw, ti_b_tosa_reshape(lw, start(lw, node), 3, rows)), a->eps);
+    out[0] = finish(lw, node, affine(lw, node, ti_b_tosa_reshape(lw, x, t->rank, t->dim), 1));
 }
 
 /* (x - mean) * (weight / sqrt(variance + eps)) + bias, all by channel. */
-void tc_lower_real_batch_norm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_batch_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_eps *a = node->attr;
     tc_val x = start(lw, node), v = by_axis(lw, node, 4, x, 1);
-    tc_val scale = tc_b_tosa_rsqrt(lw, tc_b_tosa_add(lw, v, number(lw, v, a->eps)));
+    tc_val scale = ti_b_tosa_rsqrt(lw, ti_b_tosa_add(lw, v, number(lw, v, a->eps)));
     tc_val gain = by_axis(lw, node, 1, x, 1), bias = by_axis(lw, node, 2, x, 1);
     if (gain)
-        scale = tc_b_tosa_mul(lw, scale, gain);
-    x = tc_b_tosa_mul(lw, tc_b_tosa_sub(lw, x, by_axis(lw, node, 3, x, 1)), scale);
-    out[0] = finish(lw, node, bias ? tc_b_tosa_add(lw, x, bias) : x);
+        scale = ti_b_tosa_mul(lw, scale, gain);
+    x = ti_b_tosa_mul(lw, ti_b_tosa_sub(lw, x, by_axis(lw, node, 3, x, 1)), scale);
+    out[0] = finish(lw, node, bias ? ti_b_tosa_add(lw, x, bias) : x);
 }
 
 /* ---- variance and vector norms ---- */
@@ -186,24 +186,24 @@ void tc_lower_real_batch_norm(tc_build *lw, const tc_node *node, tc_val *out)
 static tc_val power(tc_build *lw, tc_val x, double by)
 {
     return by == 1   ? x
-           : by == 2 ? tc_b_tosa_mul(lw, x, x)
-                     : tc_b_tosa_pow(lw, x, number(lw, x, by));
+           : by == 2 ? ti_b_tosa_mul(lw, x, x)
+                     : ti_b_tosa_pow(lw, x, number(lw, x, by));
 }
 
 static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
 {
     const tc_attr_var *a = node->attr;
-    tc_val d = centred(lw, tc_put_axes_last(lw, start(lw, node), a->axes));
+    tc_val d = centred(lw, ti_put_axes_last(lw, start(lw, node), a->axes));
     double n = fmax(0, (double)row_of(lw, d) - a->correction);
-    tc_val v = times(lw, sum(lw, tc_b_tosa_mul(lw, d, d)), 1 / n);
+    tc_val v = times(lw, sum(lw, ti_b_tosa_mul(lw, d, d)), 1 / n);
     out[0] = finish(lw, node, root ? power(lw, v, 0.5) : v);
 }
 
-void tc_lower_real_var(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_var(tc_build *lw, const tc_node *node, tc_val *out)
 {
     spread(lw, node, out, false);
 }
-void tc_lower_real_std(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_std(tc_build *lw, const tc_node *node, tc_val *out)
 {
     spread(lw, node, out, true);
 }
@@ -211,20 +211,20 @@ void tc_lower_real_std(tc_build *lw, const tc_node *node, tc_val *out)
 /* How many are not 0. */
 static tc_val count(tc_build *lw, tc_val x)
 {
-    tc_val none = tc_b_tosa_equal(lw, x, number(lw, x, 0));
+    tc_val none = ti_b_tosa_equal(lw, x, number(lw, x, 0));
     tc_val one = number(lw, x, 1), zero = number(lw, x, 0);
-    return sum(lw, tc_b_tosa_select(lw, none, zero, one));
+    return sum(lw, ti_b_tosa_select(lw, none, zero, one));
 }
 
-void tc_lower_real_norm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_norm *a = node->attr;
-    tc_val x = tc_put_axes_last(lw, start(lw, node), a->axes),
-           size = tc_b_unary(lw, TC_OP_tosa_abs, x);
+    tc_val x = ti_put_axes_last(lw, start(lw, node), a->axes),
+           size = ti_b_unary(lw, TC_OP_tosa_abs, x);
     if (a->ord == 0)
         x = count(lw, x);
     else if (isinf(a->ord))
-        x = tc_b_tosa_reduce(lw, a->ord > 0 ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, size,
+        x = ti_b_tosa_reduce(lw, a->ord > 0 ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, size,
                              last_of(lw, x));
     else
         x = power(lw, sum(lw, power(lw, size, a->ord)), 1 / a->ord);

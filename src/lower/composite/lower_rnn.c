@@ -34,18 +34,18 @@ static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_
                        state s)
 {
     int64_t n = l->hidden;
-    tc_rnn_num sum = tc_rnn_plus(lw, a, b, gate_unit);
-    tc_rnn_num in = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 0, n));
-    tc_rnn_num forget = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, n, n));
-    tc_rnn_num next = tc_rnn_tanh(lw, tc_rnn_part(lw, sum, 2 * n, n));
-    tc_rnn_num out = tc_rnn_sigmoid(lw, tc_rnn_part(lw, sum, 3 * n, n));
-    tc_rnn_num taken = tc_rnn_times(lw, in, next, TC_SHARE_UNIT);
-    tc_rnn_num kept = tc_rnn_times(lw, forget, s.c, l->c_unit);
-    s.c = tc_rnn_plus(lw, kept, taken, l->c_unit);
-    tc_rnn_num shown = tc_rnn_tanh(lw, s.c);
-    s.h = tc_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
+    tc_rnn_num sum = ti_rnn_plus(lw, a, b, gate_unit);
+    tc_rnn_num in = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 0, n));
+    tc_rnn_num forget = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, n, n));
+    tc_rnn_num next = ti_rnn_tanh(lw, ti_rnn_part(lw, sum, 2 * n, n));
+    tc_rnn_num out = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 3 * n, n));
+    tc_rnn_num taken = ti_rnn_times(lw, in, next, TC_SHARE_UNIT);
+    tc_rnn_num kept = ti_rnn_times(lw, forget, s.c, l->c_unit);
+    s.c = ti_rnn_plus(lw, kept, taken, l->c_unit);
+    tc_rnn_num shown = ti_rnn_tanh(lw, s.c);
+    s.h = ti_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
     if (l->project)
-        s.h = tc_rnn_affine(lw, node, s.h, l->weight + l->project, -1, l->h_unit);
+        s.h = ti_rnn_affine(lw, node, s.h, l->weight + l->project, -1, l->h_unit);
     return s;
 }
 
@@ -53,15 +53,15 @@ static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_
 static state gru_step(tc_build *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
 {
     int64_t n = l->hidden;
-    tc_rnn_num from_h = tc_rnn_part(lw, b, 0, 2 * n), from_x = tc_rnn_part(lw, a, 0, 2 * n);
-    tc_rnn_num both = tc_rnn_plus(lw, from_x, from_h, gate_unit);
-    tc_rnn_num reset = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, 0, n));
-    tc_rnn_num keep = tc_rnn_sigmoid(lw, tc_rnn_part(lw, both, n, n));
-    tc_rnn_num past = tc_rnn_times(lw, reset, tc_rnn_part(lw, b, 2 * n, n), gate_unit);
+    tc_rnn_num from_h = ti_rnn_part(lw, b, 0, 2 * n), from_x = ti_rnn_part(lw, a, 0, 2 * n);
+    tc_rnn_num both = ti_rnn_plus(lw, from_x, from_h, gate_unit);
+    tc_rnn_num reset = ti_rnn_sigmoid(lw, ti_rnn_part(lw, both, 0, n));
+    tc_rnn_num keep = ti_rnn_sigmoid(lw, ti_rnn_part(lw, both, n, n));
+    tc_rnn_num past = ti_rnn_times(lw, reset, ti_rnn_part(lw, b, 2 * n, n), gate_unit);
     tc_rnn_num next =
-        tc_rnn_tanh(lw, tc_rnn_plus(lw, tc_rnn_part(lw, a, 2 * n, n), past, gate_unit));
-    tc_rnn_num apart = tc_rnn_minus(lw, s.h, next, 2 * l->h_unit);
-    s.h = tc_rnn_plus(lw, next, tc_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
+        ti_rnn_tanh(lw, ti_rnn_plus(lw, ti_rnn_part(lw, a, 2 * n, n), past, gate_unit));
+    tc_rnn_num apart = ti_rnn_minus(lw, s.h, next, 2 * l->h_unit);
+    s.h = ti_rnn_plus(lw, next, ti_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
     return s;
 }
 
@@ -70,16 +70,16 @@ static state step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_num x
     tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1},
                 of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1};
     if (l->kind == TC_RNN_RELU) { /* either may be far beyond their sum */
-        s.h = tc_rnn_relu(lw, tc_rnn_affine2(lw, node, of_x, of_h, l->h_unit));
+        s.h = ti_rnn_relu(lw, ti_rnn_affine2(lw, node, of_x, of_h, l->h_unit));
         return s;
     }
-    tc_rnn_num a = tc_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
-    tc_rnn_num b = tc_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
+    tc_rnn_num a = ti_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
+    tc_rnn_num b = ti_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, node, l, a, b, s);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
-    s.h = tc_rnn_tanh(lw, tc_rnn_plus(lw, a, b, gate_unit));
+    s.h = ti_rnn_tanh(lw, ti_rnn_plus(lw, a, b, gate_unit));
     return s;
 }
 
@@ -96,13 +96,13 @@ static double reach(const tc_type *t)
 /* How far the state that is operand i can be from 0 before the first step. */
 static double start_reach(const tc_build *lw, const tc_node *node, int i)
 {
-    const tc_type *t = tc_lower_type(lw, node, i);
-    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
+    const tc_type *t = ti_lower_type(lw, node, i);
+    tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
     double most = 0;
     if (t->quant || !known.data)
         return reach(t);
     for (int64_t k = 0; k < tc_type_count(t); k++)
-        most = fmax(most, fabs(tc_load_f64(known, k)));
+        most = fmax(most, fabs(ti_load_f64(known, k)));
     return most;
 }
 
@@ -113,13 +113,13 @@ static tc_rnn_num state_of(tc_build *lw, tc_rnn_num all, int64_t which, int64_t 
 {
     if (!all.val)
         return all;
-    int64_t cells = tc_type_count(tc_b_type(lw, all.val)) / (batch * hidden);
-    all.val = tc_b_tosa_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
-    all.val = tc_b_tosa_slice_axis(lw, all.val, 1, which, 1);
-    return tc_rnn_as(lw, all, unit);
+    int64_t cells = tc_type_count(ti_b_type(lw, all.val)) / (batch * hidden);
+    all.val = ti_b_tosa_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
+    all.val = ti_b_tosa_slice_axis(lw, all.val, 1, which, 1);
+    return ti_rnn_as(lw, all, unit);
 }
 
-double tc_rnn_gain(const double *w, int64_t rows, int64_t n)
+double ti_rnn_gain(const double *w, int64_t rows, int64_t n)
 {
     double most = 0;
     for (int64_t o = 0; w && o < rows; o++) {
@@ -137,8 +137,8 @@ static double projected_reach(tc_build *lw, const tc_node *node, const cell *l, 
     double most = 1e-6;
     for (int64_t i = 0; i < o.cells; i++) {
         int at = o.first + (int)i * o.per_cell + o.project;
-        const double *w = tc_lower_known(lw, node, at, l->given * l->hidden, 0);
-        most = fmax(most, tc_rnn_gain(w, l->given, l->hidden));
+        const double *w = ti_lower_known(lw, node, at, l->given * l->hidden, 0);
+        most = fmax(most, ti_rnn_gain(w, l->given, l->hidden));
     }
     return most;
 }
@@ -152,8 +152,8 @@ static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, i
 {
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
-        h = fmax(h, i < first + 1 ? reach(tc_lower_result(lw, node, i)) : 0);
-        c = fmax(c, i > first ? reach(tc_lower_result(lw, node, i)) : 0);
+        h = fmax(h, i < first + 1 ? reach(ti_lower_result(lw, node, i)) : 0);
+        c = fmax(c, i > first ? reach(ti_lower_result(lw, node, i)) : 0);
     }
     l->start_unit = given * TC_SHARE_UNIT;
     l->h_unit = k == TC_RNN_RELU  ? fmax(h, given) * TC_SHARE_UNIT
@@ -174,23 +174,23 @@ static bool is_read(const tc_build *lw, const tc_node *node, int i)
 static tc_val joined(tc_build *lw, const tc_node *node, int i, const tc_rnn_num *piece, int64_t n,
                      int axis, int rank, const int64_t *dim)
 {
-    const tc_type *to = tc_lower_result(lw, node, i);
+    const tc_type *to = ti_lower_result(lw, node, i);
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
     for (int64_t k = 0; k < n; k++)
-        part[k] = tc_b_tosa_reshape(lw, tc_rnn_out(lw, piece[k], to), rank, dim);
-    return tc_b_tosa_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim);
+        part[k] = ti_b_tosa_reshape(lw, ti_rnn_out(lw, piece[k], to), rank, dim);
+    return ti_b_tosa_reshape(lw, ti_put_join(lw, part, (int)n, axis), to->rank, to->dim);
 }
 
 static bool typed(tc_build *lw, const tc_node *node)
 {
-    if (!tc_node_quantized(lw->rw->from, node))
+    if (!ti_node_quantized(lw->rw->from, node))
         return true;
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_lower_result(lw, node, i);
-        if (!tc_is_activation(t) && is_read(lw, node, i))
-            tc_lower_refuse(lw, "result %d does not have one scale", i);
-        else if (t->dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16))
-            tc_lower_refuse(lw, "result %d has 16 bits", i);
+        const tc_type *t = ti_lower_result(lw, node, i);
+        if (!ti_is_activation(t) && is_read(lw, node, i))
+            ti_lower_refuse(lw, "result %d does not have one scale", i);
+        else if (t->dtype == TC_i16 && !ti_lower_has(lw, TC_FEATURE_INT16))
+            ti_lower_refuse(lw, "result %d has 16 bits", i);
     }
     return lw->status == TC_OK;
 }
@@ -200,15 +200,15 @@ static bool is_i16(const tc_build *lw, const tc_node *node)
 {
     bool any = false;
     for (int i = 0; i < node->n_out; i++)
-        any = any || (is_read(lw, node, i) && tc_lower_result(lw, node, i)->dtype == TC_i16);
-    return any && tc_node_quantized(lw->rw->from, node) && tc_lower_fine(lw);
+        any = any || (is_read(lw, node, i) && ti_lower_result(lw, node, i)->dtype == TC_i16);
+    return any && ti_node_quantized(lw->rw->from, node) && ti_lower_fine(lw);
 }
 
 static void put_i16(tc_build *lw, const tc_node *node, tc_rnn r, tc_val *out)
 {
     for (int i = 0; i < node->n_out && i < 3; i++)
         r.read[i] = is_read(lw, node, i);
-    tc_put_rnn_i16(lw, node, &r, out);
+    ti_put_rnn_i16(lw, node, &r, out);
 }
 
 /* ---- layers ---- */
@@ -221,16 +221,16 @@ typedef struct sequence {
 
 static sequence input_of(tc_build *lw, const tc_node *node, bool batch_first)
 {
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     sequence s = {NULL, t->dim[batch_first ? 1 : 0], t->dim[batch_first ? 0 : 1]};
     s.at = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)s.steps);
-    tc_rnn_num x = tc_rnn_in(lw, node, 0);
-    if (x.val && tc_b_dtype(lw, x.val) == TC_i16)
-        x = tc_rnn_as(lw, x, x.unit * 128 / 127);
+    tc_rnn_num x = ti_rnn_in(lw, node, 0);
+    if (x.val && ti_b_dtype(lw, x.val) == TC_i16)
+        x = ti_rnn_as(lw, x, x.unit * 128 / 127);
     for (int64_t i = 0; i < s.steps; i++) {
         s.at[i] = x;
-        s.at[i].val = tc_b_tosa_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
-        s.at[i].val = tc_b_tosa_reshape(lw, s.at[i].val, 4, (int64_t[]){1, 1, s.batch, t->dim[2]});
+        s.at[i].val = ti_b_tosa_slice_axis(lw, x.val, batch_first ? 1 : 0, i, 1);
+        s.at[i].val = ti_b_tosa_reshape(lw, s.at[i].val, 4, (int64_t[]){1, 1, s.batch, t->dim[2]});
     }
     return s;
 }
@@ -254,12 +254,12 @@ static tc_rnn_num beside(tc_build *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
     if (!a.val || !b.val)
         return a;
     int64_t before[] = {0, 0, 0, 0, 0, 0, n, 0}, after[] = {0, 0, 0, 0, 0, 0, 0, n};
-    if (tc_is_float(tc_b_dtype(lw, a.val)))
-        a.val = tc_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
+    if (ti_is_float(ti_b_dtype(lw, a.val)))
+        a.val = ti_put_concat(lw, (tc_val[]){a.val, b.val}, 2, 3);
     else {
-        tc_rnn_num second = {tc_b_tosa_pad(lw, b.val, before, 0), b.unit, 0};
-        tc_rnn_num first = {tc_b_tosa_pad(lw, a.val, after, 0), a.unit, 0};
-        a = tc_rnn_plus(lw, first, second, a.unit);
+        tc_rnn_num second = {ti_b_tosa_pad(lw, b.val, before, 0), b.unit, 0};
+        tc_rnn_num first = {ti_b_tosa_pad(lw, a.val, after, 0), a.unit, 0};
+        a = ti_rnn_plus(lw, first, second, a.unit);
     }
     return a;
 }
@@ -268,13 +268,13 @@ static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
 {
     const tc_attr_rnn *a = node->attr;
     int states = k == TC_RNN_LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
-    tc_rnn_operands o = tc_rnn_operands_of(a, node->n_in, states);
-    int64_t given = tc_lower_type(lw, node, 1)->dim[2],
-            hidden = tc_lower_type(lw, node, states)->dim[2];
+    tc_rnn_operands o = ti_rnn_operands_of(a, node->n_in, states);
+    int64_t given = ti_lower_type(lw, node, 1)->dim[2],
+            hidden = ti_lower_type(lw, node, states)->dim[2];
     if (!typed(lw, node))
         return;
     if (is_i16(lw, node)) {
-        const tc_type *xt = tc_lower_type(lw, node, 0);
+        const tc_type *xt = ti_lower_type(lw, node, 0);
         put_i16(lw, node,
                 (tc_rnn){.kind = k,
                          .weight = o.first,
@@ -298,10 +298,10 @@ static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
               .hidden = hidden,
               .given = given};
     sequence x = input_of(lw, node, a->batch_first);
-    bool real = !tc_node_quantized(lw->rw->from, node); /* then nothing has steps */
+    bool real = !ti_node_quantized(lw->rw->from, node); /* then nothing has steps */
     double most = real || !o.project ? 1 : projected_reach(lw, node, &l, o);
     units(lw, node, k, 1, x.steps, most, &l);
-    tc_rnn_num h = tc_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? tc_rnn_in(lw, node, 2) : h;
+    tc_rnn_num h = ti_rnn_in(lw, node, 1), c = k == TC_RNN_LSTM ? ti_rnn_in(lw, node, 2) : h;
     int64_t cells = o.cells;
     tc_rnn_num *last_h = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
     tc_rnn_num *last_c = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)cells);
@@ -332,7 +332,7 @@ static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
 
 static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
 {
-    const tc_type *xt = tc_lower_type(lw, node, 0), *ht = tc_lower_type(lw, node, 1);
+    const tc_type *xt = ti_lower_type(lw, node, 0), *ht = ti_lower_type(lw, node, 1);
     int states = k == TC_RNN_LSTM ? 2 : 1, last = xt->rank - 1;
     if (!typed(lw, node))
         return;
@@ -356,48 +356,48 @@ static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind
         return;
     }
     units(lw, node, k, 0, 1, 1, &l);
-    tc_rnn_num x = tc_rnn_in(lw, node, 0);
-    if (x.val && tc_b_dtype(lw, x.val) == TC_i16)
-        x = tc_rnn_as(lw, x, x.unit * 128 / 127);
-    x.val = tc_b_tosa_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
-    state s = {state_of(lw, tc_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
+    tc_rnn_num x = ti_rnn_in(lw, node, 0);
+    if (x.val && ti_b_dtype(lw, x.val) == TC_i16)
+        x = ti_rnn_as(lw, x, x.unit * 128 / 127);
+    x.val = ti_b_tosa_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
+    state s = {state_of(lw, ti_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
     if (k == TC_RNN_LSTM)
-        s.c = state_of(lw, tc_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
+        s.c = state_of(lw, ti_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
     s = step(lw, node, &l, x, s);
     out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
     if (k == TC_RNN_LSTM)
         out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);
 }
 
-void tc_lower_lstm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_lstm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_LSTM);
 }
-void tc_lower_gru(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_gru(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_GRU);
 }
-void tc_lower_rnn_tanh(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_rnn_tanh(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_TANH);
 }
-void tc_lower_rnn_relu(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_rnn_relu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     layers(lw, node, out, TC_RNN_RELU);
 }
-void tc_lower_lstm_cell(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_lstm_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_LSTM);
 }
-void tc_lower_gru_cell(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_gru_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_GRU);
 }
-void tc_lower_rnn_tanh_cell(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_rnn_tanh_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_TANH);
 }
-void tc_lower_rnn_relu_cell(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_rnn_relu_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_step(lw, node, out, TC_RNN_RELU);
 }

@@ -20,8 +20,8 @@ typedef struct tc_rnn {
 } tc_rnn;
 
 /* The largest row sum of |w|; 0 without w. */
-double tc_rnn_gain(const double *w, int64_t rows, int64_t n);
+double ti_rnn_gain(const double *w, int64_t rows, int64_t n);
 /* The node with results of 16 bits, where the target has what exp_i16.c takes. */
-void tc_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out);
+void ti_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out);
 
 #endif

@@ -18,7 +18,7 @@ static const double depth = 10.75; /* e^-depth is below the last bit */
 static tc_val below_max(tc_build *lw, tc_val x, tc_val max, double factor, int64_t zero,
                         tc_dtype to)
 {
-    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){x, 0, 1}, (tc_term){max, 0, 1}, factor, zero,
+    return ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){x, 0, 1}, (tc_term){max, 0, 1}, factor, zero,
                         to);
 }
 
@@ -30,21 +30,21 @@ static tc_val two_tables(tc_build *lw, tc_val code, tc_val same_code, const int 
         high[i] = entry[i] / 128 - 128;
         low[i] = entry[i] % 128;
     }
-    tc_val h = tc_put_table(lw, code, TC_i8, high, 256),
-           l = tc_put_table(lw, same_code, TC_i8, low, 256);
-    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){h, -128, 128}, (tc_term){l, 0, 1}, 1, 0,
+    tc_val h = ti_put_table(lw, code, TC_i8, high, 256),
+           l = ti_put_table(lw, same_code, TC_i8, low, 256);
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){h, -128, 128}, (tc_term){l, 0, 1}, 1, 0,
                         TC_i16);
 }
 
 /* i8: every difference has its entry. */
 static tc_val exp_of_codes(tc_build *lw, tc_val x, tc_val max, double scale)
 {
-    if (tc_lower_has(lw, TC_FEATURE_INT16)) {
+    if (ti_lower_has(lw, TC_FEATURE_INT16)) {
         double entry[513];
         for (int i = 0; i < 513; i++)
             entry[i] = 32767 * exp(scale * (i < 256 ? i - 256 : 0));
-        tc_val wide = tc_put_table(lw, below_max(lw, x, max, 128, 0, TC_i16), TC_i16, entry, 513);
-        return tc_put_rescale(lw, wide, 0x1p-7, 0, 0, TC_i16);
+        tc_val wide = ti_put_table(lw, below_max(lw, x, max, 128, 0, TC_i16), TC_i16, entry, 513);
+        return ti_put_rescale(lw, wide, 0x1p-7, 0, 0, TC_i16);
     }
     int entry[256];
     for (int i = 0; i < 256; i++)
@@ -60,16 +60,16 @@ static tc_val exp_by_lines(tc_build *lw, tc_val x, tc_val max, double scale)
     for (int i = 0; i < 513; i++)
         entry[i] = i < 1 ? 0 : 32767 * exp(u * (i < 256 ? i - 256 : 0));
     tc_val wide =
-        tc_put_table(lw, below_max(lw, x, max, scale / u * 128, 0, TC_i16), TC_i16, entry, 513);
-    return tc_put_rescale(lw, wide, 0x1p-7, 0, 0, TC_i16);
+        ti_put_table(lw, below_max(lw, x, max, scale / u * 128, 0, TC_i16), TC_i16, entry, 513);
+    return ti_put_rescale(lw, wide, 0x1p-7, 0, 0, TC_i16);
 }
 
 /* fine / 256, to the nearest: an addition of nothing, which an NPU does in half the time of a
  * rescale alone. */
 static tc_val high_byte(tc_build *lw, tc_val fine)
 {
-    tc_val nothing = fine ? tc_b_single(lw, TC_i16, tc_b_type(lw, fine)->rank, 0) : TC_NONE;
-    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){fine, 0, 1}, (tc_term){nothing, 0, 1}, 0x1p-8,
+    tc_val nothing = fine ? ti_b_single(lw, TC_i16, ti_b_type(lw, fine)->rank, 0) : TC_NONE;
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){fine, 0, 1}, (tc_term){nothing, 0, 1}, 0x1p-8,
                         0, TC_i8);
 }
 
@@ -87,10 +87,10 @@ static tc_val exp_by_bytes(tc_build *lw, tc_val x, tc_val max, double scale)
         return fine;
     tc_val second = high_byte(lw, fine);
     tc_val e = two_tables(lw, high_byte(lw, fine), second, entry);
-    tc_val eight = tc_b_single(lw, TC_i16, tc_b_type(lw, fine)->rank, 8);
-    tc_val rest = tc_b_tosa_logical_left_shift(lw, fine, eight);
-    tc_val more = tc_put_rescale(lw, tc_b_tosa_mul(lw, e, rest), u * 0x1p-16 * 16, 0, 0, TC_i16);
-    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, one * 0x1p14},
+    tc_val eight = ti_b_single(lw, TC_i16, ti_b_type(lw, fine)->rank, 8);
+    tc_val rest = ti_b_tosa_logical_left_shift(lw, fine, eight);
+    tc_val more = ti_put_rescale(lw, ti_b_tosa_mul(lw, e, rest), u * 0x1p-16 * 16, 0, 0, TC_i16);
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, one * 0x1p14},
                         (tc_term){more, 0, 0x1p10}, 0x1p-14, 0, TC_i16);
 }
 
@@ -102,8 +102,8 @@ static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, dou
 {
     const double u = deep / 255, own = fmax(scale, deep * 1.05 / 32768);
     if (scale > u / 8) { /* what is far below depth would not fit what follows */
-        x = tc_put_clamp(lw, below_max(lw, x, max, 1, 0, TC_i16), -ceil(1.1 * deep / scale), 0);
-        max = tc_b_single(lw, TC_i16, x ? tc_b_type(lw, x)->rank : 0, 0);
+        x = ti_put_clamp(lw, below_max(lw, x, max, 1, 0, TC_i16), -ceil(1.1 * deep / scale), 0);
+        max = ti_b_single(lw, TC_i16, x ? ti_b_type(lw, x)->rank : 0, 0);
     }
     int entry[256] = {0};
     double carry = 0;
@@ -117,12 +117,12 @@ static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, dou
     tc_val e = two_tables(lw, code, same, entry);
     tc_val coarse = below_max(lw, x, max, scale / u, 0, TC_i16),
            fine = below_max(lw, x, max, scale / own, 0, TC_i16);
-    tc_val r = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, own / u * 0x1p15},
+    tc_val r = ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, own / u * 0x1p15},
                             (tc_term){coarse, 0, 0x1p15}, 1, 0, TC_i16);
-    tc_val square = tc_put_rescale(lw, tc_b_tosa_mul(lw, r, r), u * 0x1p-16, 0, 0, TC_i16);
-    r = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){r, 0, 1}, (tc_term){square, 0, 1}, 1, 0, TC_i16);
-    tc_val more = tc_put_rescale(lw, tc_b_tosa_mul(lw, e, r), u * 0x1p-15 * 32, 0, 0, TC_i16);
-    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, 0x1p14}, (tc_term){more, 0, 0x1p9},
+    tc_val square = ti_put_rescale(lw, ti_b_tosa_mul(lw, r, r), u * 0x1p-16, 0, 0, TC_i16);
+    r = ti_put_fused(lw, TC_OP_tosa_add, (tc_term){r, 0, 1}, (tc_term){square, 0, 1}, 1, 0, TC_i16);
+    tc_val more = ti_put_rescale(lw, ti_b_tosa_mul(lw, e, r), u * 0x1p-15 * 32, 0, 0, TC_i16);
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){e, 0, 0x1p14}, (tc_term){more, 0, 0x1p9},
                         0x1p-14, 0, TC_i16);
 }
 
@@ -142,11 +142,11 @@ static tc_val exp_by_ranges(tc_build *lw, tc_val x, tc_val max, double scale, in
         deep[i] -= 128;
     }
     tc_val a =
-        tc_put_table(lw, below_max(lw, x, max, scale * 255 / near, 127, TC_i8), TC_i8, top, 256);
+        ti_put_table(lw, below_max(lw, x, max, scale * 255 / near, 127, TC_i8), TC_i8, top, 256);
     tc_val b =
-        tc_put_table(lw, below_max(lw, x, max, scale * 255 / depth, 127, TC_i8), TC_i8, deep, 256);
+        ti_put_table(lw, below_max(lw, x, max, scale * 255 / depth, 127, TC_i8), TC_i8, deep, 256);
     double one = 32767 * 0x1p8 / 255;
-    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){a, -128, one * (1 - floor_e)},
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){a, -128, one * (1 - floor_e)},
                         (tc_term){b, -128, one * floor_e}, 0x1p-8, 0, TC_i16);
 }
 
@@ -154,27 +154,27 @@ static tc_val exp_below(tc_build *lw, tc_val x, tc_val max, double scale, int bi
 {
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     if (t->dtype == TC_i8)
         return exp_of_codes(lw, x, max, scale);
     if (bits > 12)
         return exp_by_steps(lw, x, max, scale, depth, false);
-    if (tc_lower_has(lw, TC_FEATURE_INT16))
+    if (ti_lower_has(lw, TC_FEATURE_INT16))
         return exp_by_lines(lw, x, max, scale);
     return bits > 8 ? exp_by_bytes(lw, x, max, scale)
                     : exp_by_ranges(lw, x, max, scale, t->dim[t->rank - 1]);
 }
 
-tc_val tc_put_row_exp(tc_build *lw, tc_val x, double scale, int bits)
+tc_val ti_put_row_exp(tc_build *lw, tc_val x, double scale, int bits)
 {
-    return exp_below(lw, x, tc_put_row_max(lw, x), scale, bits);
+    return exp_below(lw, x, ti_put_row_max(lw, x), scale, bits);
 }
 
 /* ---- softmax ---- */
 
-tc_val tc_put_row_sum(tc_build *lw, tc_val x, int64_t zero)
+tc_val ti_put_row_sum(tc_build *lw, tc_val x, int64_t zero)
 {
-    return x ? tc_b_tosa_reduce_sum(lw, tc_put_widened(lw, x, zero), tc_b_type(lw, x)->rank - 1)
+    return x ? ti_b_tosa_reduce_sum(lw, ti_put_widened(lw, x, zero), ti_b_type(lw, x)->rank - 1)
              : x;
 }
 
@@ -183,11 +183,11 @@ tc_val tc_put_row_sum(tc_build *lw, tc_val x, int64_t zero)
 static tc_val row_quotient(tc_build *lw, tc_val sum, double top, double *unit)
 {
     int more = top >= 0.5 ? 1 : (int)fmin(15, floor(-log2(top)));
-    tc_inverse r = tc_put_inverse(lw, sum);
-    tc_val shift = tc_b_tosa_sub(lw, r.zeros, tc_b_like(lw, r.zeros, TC_i32, 1));
-    tc_val big = tc_b_tosa_logical_left_shift(lw, r.inverse, shift);
+    tc_inverse r = ti_put_inverse(lw, sum);
+    tc_val shift = ti_b_tosa_sub(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, 1));
+    tc_val big = ti_b_tosa_logical_left_shift(lw, r.inverse, shift);
     *unit = TC_INVERSE_UNIT * ldexp(2, 16 - more);
-    return tc_put_rescale(lw, big, ldexp(1, more - 16), 0, 0, TC_i16);
+    return ti_put_rescale(lw, big, ldexp(1, more - 16), 0, 0, TC_i16);
 }
 
 /* How many bits of an exponential a result of this domain can show. */
@@ -197,13 +197,13 @@ static int fine_bits(const tc_type *to)
 }
 static int bits_of(const tc_type *to)
 {
-    return tc_scale_of(to) > 0.003 ? 8 : fine_bits(to);
+    return ti_scale_of(to) > 0.003 ? 8 : fine_bits(to);
 }
 
 /* max - x, of i32 below 2^30. */
 static tc_val below(tc_build *lw, tc_val x)
 {
-    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){tc_put_row_max(lw, x), 0, 1},
+    return ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){ti_put_row_max(lw, x), 0, 1},
                         (tc_term){x, 0, 1}, 1, 0, TC_i32);
 }
 
@@ -211,38 +211,38 @@ static tc_val below(tc_build *lw, tc_val x)
 static tc_val shares_fine(tc_build *lw, tc_val x, double scale, const tc_type *to)
 {
     double unit;
-    tc_val y = tc_put_fine_shares(lw, below(lw, x), scale, &unit);
-    return tc_put_rescale(lw, y, unit / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
+    tc_val y = ti_put_fine_shares(lw, below(lw, x), scale, &unit);
+    return ti_put_rescale(lw, y, unit / ti_scale_of(to), 0, ti_zero_of(to), to->dtype);
 }
 
 /* e / sum for results of 16 bits, in i32. */
 static tc_val shares_wide(tc_build *lw, tc_val e, const tc_type *to)
 {
     const double one = TC_FINE_ONE;
-    tc_inverse r = tc_put_inverse(lw, tc_put_row_sum(lw, e, 0));
-    tc_val fine = tc_put_fine_inverse(lw, &r);
-    tc_val shift = tc_b_tosa_sub(lw, r.zeros, tc_b_like(lw, r.zeros, TC_i32, 1));
-    tc_val big = tc_b_tosa_logical_left_shift(lw, tc_put_widened(lw, e, 0), shift);
+    tc_inverse r = ti_put_inverse(lw, ti_put_row_sum(lw, e, 0));
+    tc_val fine = ti_put_fine_inverse(lw, &r);
+    tc_val shift = ti_b_tosa_sub(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, 1));
+    tc_val big = ti_b_tosa_logical_left_shift(lw, ti_put_widened(lw, e, 0), shift);
     double unit = 2 * TC_INVERSE_UNIT * 0x1p15 / one; /* of big * fine */
     int down = (int)ceil(-log2(unit)) - 29;
-    return tc_put_rescale(lw, tc_b_tosa_mul_shift(lw, big, fine, down),
-                          ldexp(unit, down) / tc_scale_of(to), 0, tc_zero_of(to), to->dtype);
+    return ti_put_rescale(lw, ti_b_tosa_mul_shift(lw, big, fine, down),
+                          ldexp(unit, down) / ti_scale_of(to), 0, ti_zero_of(to), to->dtype);
 }
 
 /* Softmax of each row: x holds i8, i16 or i32 in a domain of one scale, the result is of domain
  * `to`. */
 static tc_val put_softmax(tc_build *lw, tc_val x, double scale, const tc_type *to)
 {
-    if (to->dtype == TC_i16 && tc_lower_fine(lw))
-        return tc_put_codes(lw, shares_fine(lw, x, scale, to), to->quant);
-    tc_val e = tc_put_row_exp(lw, x, scale, bits_of(to));
+    if (to->dtype == TC_i16 && ti_lower_fine(lw))
+        return ti_put_codes(lw, shares_fine(lw, x, scale, to), to->quant);
+    tc_val e = ti_put_row_exp(lw, x, scale, bits_of(to));
     if (to->dtype == TC_i16)
-        return tc_put_codes(lw, shares_wide(lw, e, to), to->quant);
-    double unit, top = tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo + 1);
-    tc_val r = row_quotient(lw, tc_put_row_sum(lw, e, 0), top, &unit);
-    tc_val y = tc_put_rescale(lw, tc_b_tosa_mul(lw, e, r), unit / tc_scale_of(to), 0,
-                              tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+        return ti_put_codes(lw, shares_wide(lw, e, to), to->quant);
+    double unit, top = ti_scale_of(to) * (double)(to->quant->hi - to->quant->lo + 1);
+    tc_val r = row_quotient(lw, ti_put_row_sum(lw, e, 0), top, &unit);
+    tc_val y = ti_put_rescale(lw, ti_b_tosa_mul(lw, e, r), unit / ti_scale_of(to), 0,
+                              ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }
 
 /* ---- logarithms ---- */
@@ -253,7 +253,7 @@ static const double log_one = 0x1p20; /* 1.0 in the i32 that holds a logarithm *
  * and the excess is what the guess was off by. */
 static tc_val log_of(tc_build *lw, tc_val sum, double of)
 {
-    tc_inverse r = tc_put_inverse(lw, sum);
+    tc_inverse r = ti_put_inverse(lw, sum);
     double high[256], low[256];
     for (int i = 0; i < 256; i++) {
         double q = 0.75 + (i - 128) / 512.0;
@@ -261,34 +261,34 @@ static tc_val log_of(tc_build *lw, tc_val sum, double of)
         high[i] = v / 256 - 128;
         low[i] = v % 256 - 128;
     }
-    tc_term low_byte = {tc_put_table(lw, r.index, TC_i8, low, 256), -128, log_one / 0x1p16};
-    tc_term high_byte = {tc_put_table(lw, r.index, TC_i8, high, 256), -128, 256 * log_one / 0x1p16};
-    tc_val guess = tc_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i32);
+    tc_term low_byte = {ti_put_table(lw, r.index, TC_i8, low, 256), -128, log_one / 0x1p16};
+    tc_term high_byte = {ti_put_table(lw, r.index, TC_i8, high, 256), -128, 256 * log_one / 0x1p16};
+    tc_val guess = ti_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i32);
     tc_val off =
-        tc_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
+        ti_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
     tc_val zeros =
-        tc_b_tosa_mul(lw, r.zeros, tc_b_like(lw, r.zeros, TC_i32, rint(log(2) * log_one)));
-    tc_val gone = tc_b_tosa_add(lw, guess, zeros);
+        ti_b_tosa_mul(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, rint(log(2) * log_one)));
+    tc_val gone = ti_b_tosa_add(lw, guess, zeros);
     double constant = (32 * log(2) - log(of) - 1) * log_one;
-    tc_val kept = tc_b_tosa_add(lw, off, tc_b_like(lw, off, TC_i32, rint(constant)));
-    return tc_b_tosa_sub(lw, kept, gone);
+    tc_val kept = ti_b_tosa_add(lw, off, ti_b_like(lw, off, TC_i32, rint(constant)));
+    return ti_b_tosa_sub(lw, kept, gone);
 }
 
 /* The logarithm of the sum of e^(x - max) over each row. */
 static tc_val log_of_sum(tc_build *lw, tc_val x, tc_val max, double scale, const tc_type *to)
 {
-    if (to->dtype == TC_i16 && tc_lower_fine(lw)) {
+    if (to->dtype == TC_i16 && ti_lower_fine(lw)) {
         int bits;
-        tc_val far = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){max, 0, 1}, (tc_term){x, 0, 1}, 1, 0,
+        tc_val far = ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){max, 0, 1}, (tc_term){x, 0, 1}, 1, 0,
                                   TC_i32);
-        tc_val sum = tc_put_fine_sum(lw, far, scale, &bits);
+        tc_val sum = ti_put_fine_sum(lw, far, scale, &bits);
         return log_of(lw, sum, ldexp(1, bits));
     }
     const double deeper = 14; /* thousands of numbers so far down count */
-    bool fine = x && fine_bits(to) > 12 && tc_b_dtype(lw, x) != TC_i8;
+    bool fine = x && fine_bits(to) > 12 && ti_b_dtype(lw, x) != TC_i8;
     tc_val e = fine ? exp_by_steps(lw, x, max, scale, deeper, true)
                     : exp_below(lw, x, max, scale, fine_bits(to));
-    return log_of(lw, tc_put_row_sum(lw, e, 0), 32767);
+    return log_of(lw, ti_put_row_sum(lw, e, 0), 32767);
 }
 
 /* Results of 16 bits: the difference in i32, in steps that leave it below 2^28. */
@@ -298,97 +298,97 @@ static tc_val log_shares_wide(tc_build *lw, tc_val x, tc_val max, tc_val log, do
     double largest = scale * 65536 + 12,
            one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p28 / largest))));
     tc_val down = below_max(lw, x, max, 1, 0, TC_i32);
-    tc_val y = tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){down, 0, scale * one},
-                            (tc_term){log, 0, one / log_one}, 1 / (one * tc_scale_of(to)),
-                            tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+    tc_val y = ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){down, 0, scale * one},
+                            (tc_term){log, 0, one / log_one}, 1 / (one * ti_scale_of(to)),
+                            ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }
 
 static tc_val log_softmax(tc_build *lw, tc_val x, double scale, const tc_type *to)
 {
     if (!x)
         return x;
-    tc_val max = tc_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
-    if (to->dtype == TC_i16 && tc_b_dtype(lw, x) != TC_i32)
+    tc_val max = ti_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
+    if (to->dtype == TC_i16 && ti_b_dtype(lw, x) != TC_i32)
         return log_shares_wide(lw, x, max, log, scale, to);
-    double widest = scale * (tc_b_dtype(lw, x) == TC_i8 ? 255 : 0x1p31);
-    double d = fmin(widest, tc_scale_of(to) * (double)(to->quant->hi - to->quant->lo) + 13) / 32767;
+    double widest = scale * (ti_b_dtype(lw, x) == TC_i8 ? 255 : 0x1p31);
+    double d = fmin(widest, ti_scale_of(to) * (double)(to->quant->hi - to->quant->lo) + 13) / 32767;
     double l = 12.0 / 32767, one = fmax(d, l) / 0x1p14;
     tc_val down = below_max(lw, x, max, scale / d, 0, TC_i16),
-           log16 = tc_put_rescale(lw, log, 1 / (l * log_one), 0, 0, TC_i16);
+           log16 = ti_put_rescale(lw, log, 1 / (l * log_one), 0, 0, TC_i16);
     tc_val y =
-        tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){down, 0, d / one}, (tc_term){log16, 0, l / one},
-                     one / tc_scale_of(to), tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+        ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){down, 0, d / one}, (tc_term){log16, 0, l / one},
+                     one / ti_scale_of(to), ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }
 
 /* max * scale + ln(sum), one number per row. */
 static tc_val logsumexp(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
-    double scale = tc_scale_of(from);
-    tc_val max = tc_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
+    double scale = ti_scale_of(from);
+    tc_val max = ti_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
     double largest = scale * 65536 + 12,
            one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p30 / largest))));
-    tc_val y = tc_put_fused(lw, TC_OP_tosa_add, (tc_term){max, tc_zero_of(from), scale * one},
-                            (tc_term){log, 0, one / log_one}, 1 / (one * tc_scale_of(to)),
-                            tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+    tc_val y = ti_put_fused(lw, TC_OP_tosa_add, (tc_term){max, ti_zero_of(from), scale * one},
+                            (tc_term){log, 0, one / log_one}, 1 / (one * ti_scale_of(to)),
+                            ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }
 
 /* ---- rules ---- */
 
 static bool accepted(tc_build *lw, const tc_node *node, int64_t row)
 {
-    const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
+    const tc_type *x = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
     bool good = x->quant && x->quant->axis < 0 &&
                 (x->dtype == TC_i8 || x->dtype == TC_i16 || x->dtype == TC_i32);
-    if (!good || !tc_is_activation(y))
-        tc_lower_refuse(lw, "its operand or its result does not have one scale");
+    if (!good || !ti_is_activation(y))
+        ti_lower_refuse(lw, "its operand or its result does not have one scale");
     else if (row > LONGEST)
-        tc_lower_refuse(lw, "its rows are longer than %d", LONGEST);
+        ti_lower_refuse(lw, "its rows are longer than %d", LONGEST);
     return lw->status == TC_OK;
 }
 
 /* Rows of several planes as those of one, which an NPU walks in one go: [1, 1, rows, n]. */
 static tc_val one_plane(tc_build *lw, tc_val x)
 {
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     int64_t n = t->dim[t->rank - 1], all = tc_type_count(t);
     bool several = t->rank > 2 && all > 0 && all != n * t->dim[t->rank - 2];
-    return several ? tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, all / n, n}) : x;
+    return several ? ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, all / n, n}) : x;
 }
 
 static void along_axis(tc_build *lw, const tc_node *node, tc_val *out,
                        tc_val (*rows)(tc_build *, tc_val, double, const tc_type *))
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
-    const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
+    const tc_type *x = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
     if (!accepted(lw, node, x->rank ? x->dim[axis] : 1))
         return;
-    tc_val v = tc_b_tosa_axis_last(lw, tc_b_tosa_rank(lw, tc_lower_in(lw, node, 0), 1), axis);
+    tc_val v = ti_b_tosa_axis_last(lw, ti_b_tosa_rank(lw, ti_lower_in(lw, node, 0), 1), axis);
     if (!v)
         return;
-    const tc_type *t = tc_b_type(lw, v);
-    v = rows(lw, one_plane(lw, v), tc_scale_of(x), y);
-    v = tc_b_tosa_axis_back(lw, tc_b_tosa_reshape(lw, v, t->rank, t->dim), axis);
-    out[0] = tc_b_tosa_reshape(lw, v, y->rank, y->dim);
+    const tc_type *t = ti_b_type(lw, v);
+    v = rows(lw, one_plane(lw, v), ti_scale_of(x), y);
+    v = ti_b_tosa_axis_back(lw, ti_b_tosa_reshape(lw, v, t->rank, t->dim), axis);
+    out[0] = ti_b_tosa_reshape(lw, v, y->rank, y->dim);
 }
 
-void tc_lower_int_softmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     along_axis(lw, node, out, put_softmax);
 }
-void tc_lower_int_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     along_axis(lw, node, out, log_softmax);
 }
 
-void tc_lower_int_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
-    const tc_type *x = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
-    if (!accepted(lw, node, tc_axes_count(x, a->axes)))
+    const tc_type *x = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
+    if (!accepted(lw, node, ti_axes_count(x, a->axes)))
         return;
-    tc_val v = tc_put_axes_last(lw, tc_lower_in(lw, node, 0), a->axes);
-    out[0] = tc_b_tosa_reshape(lw, logsumexp(lw, v, x, y), y->rank, y->dim);
+    tc_val v = ti_put_axes_last(lw, ti_lower_in(lw, node, 0), a->axes);
+    out[0] = ti_b_tosa_reshape(lw, logsumexp(lw, v, x, y), y->rank, y->dim);
 }

@@ -21,45 +21,45 @@ static tc_val weights8(tc_build *lw, const double *weight, int64_t n_out, int64_
     *zero = hi > 127 ? -128 - lo : 0;
     for (int64_t i = 0; i < n_out * n; i++)
         w[i] = weight[i] + *zero;
-    return tc_b_numbers(lw, TC_i8, 4, (int64_t[]){n_out, 1, 1, n}, w);
+    return ti_b_numbers(lw, TC_i8, 4, (int64_t[]){n_out, 1, 1, n}, w);
 }
 
-tc_val tc_put_across(tc_build *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
+tc_val ti_put_across(tc_build *lw, tc_val x, int64_t zero, int64_t n_out, const double *weight,
                      const double *factor, int64_t out_zero, tc_dtype to)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     int64_t n = t->dim[t->rank - 1], dim[TC_MAX_RANK];
     double weight_zero;
     memcpy(dim, t->dim, sizeof dim);
     dim[t->rank - 1] = n_out;
     if (t->rank != 4)
-        x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
+        x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(t) / n, n});
     tc_val w = weights8(lw, weight, n_out, n, &weight_zero);
-    tc_val in[5] = {x, w, tc_b_single(lw, TC_i32, 1, 0)};
-    in[3] = tc_b_single(lw, TC_i8, 1, (double)zero);
-    in[4] = tc_b_single(lw, TC_i8, 1, weight_zero);
-    tc_val y = tc_b_op(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, TC_i32), in, 5);
+    tc_val in[5] = {x, w, ti_b_single(lw, TC_i32, 1, 0)};
+    in[3] = ti_b_single(lw, TC_i8, 1, (double)zero);
+    in[4] = ti_b_single(lw, TC_i8, 1, weight_zero);
+    tc_val y = ti_b_op(lw, TC_OP_tosa_conv2d, ti_conv_1x1(lw, TC_i32), in, 5);
     if (to != TC_i32)
-        y = tc_put_rescale_channels(lw, y, factor, 0, out_zero, to);
-    return tc_b_tosa_reshape(lw, y, t->rank, dim);
+        y = ti_put_rescale_channels(lw, y, factor, 0, out_zero, to);
+    return ti_b_tosa_reshape(lw, y, t->rank, dim);
 }
 
-tc_val tc_put_row_deviation(tc_build *lw, tc_val x, int64_t zero, bool centre, double *unit)
+tc_val ti_put_row_deviation(tc_build *lw, tc_val x, int64_t zero, bool centre, double *unit)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     *unit = t->dtype == TC_i8 ? 0x1p-7 : centre ? 2 : 1;
-    tc_val fine = *unit == 1 ? x : tc_put_rescale(lw, x, 1 / *unit, zero, 0, TC_i16);
+    tc_val fine = *unit == 1 ? x : ti_put_rescale(lw, x, 1 / *unit, zero, 0, TC_i16);
     if (!centre)
         return fine;
     int down;
-    tc_val sum = tc_put_row_total(lw, x, zero, t->dtype == TC_i8 ? 256 : 32768, &down);
+    tc_val sum = ti_put_row_total(lw, x, zero, t->dtype == TC_i8 ? 256 : 32768, &down);
     double factor = ldexp(1, down) / (*unit * (double)t->dim[t->rank - 1]);
-    tc_val mean = tc_put_rescale(lw, sum, factor, 0, 0, TC_i16);
-    return tc_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
+    tc_val mean = ti_put_rescale(lw, sum, factor, 0, 0, TC_i16);
+    return ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){fine, 0, 1}, (tc_term){mean, 0, 1}, 1, 0,
                         TC_i16);
 }
 
@@ -85,18 +85,18 @@ static int bits_of(int64_t n) /* 2^bits >= n */
 /* Sum over the last axis of d * d / 2^shift. */
 static tc_val squares(tc_build *lw, tc_val d, int shift)
 {
-    tc_val square = tc_b_tosa_mul(lw, d, d);
+    tc_val square = ti_b_tosa_mul(lw, d, d);
     if (shift)
-        square = tc_put_rescale(lw, square, ldexp(1, -shift), 0, 0, TC_i32);
-    return square ? tc_b_tosa_reduce_sum(lw, square, tc_b_type(lw, square)->rank - 1) : square;
+        square = ti_put_rescale(lw, square, ldexp(1, -shift), 0, 0, TC_i32);
+    return square ? ti_b_tosa_reduce_sum(lw, square, ti_b_type(lw, square)->rank - 1) : square;
 }
 
 /* Long rows are summed in parts, whose squares keep more of their bits. */
-tc_val tc_put_row_squares(tc_build *lw, tc_val d, bool centred, int least, int *shift)
+tc_val ti_put_row_squares(tc_build *lw, tc_val d, bool centred, int least, int *shift)
 {
     if (!d)
         return d;
-    const tc_type *t = tc_b_type(lw, d);
+    const tc_type *t = ti_b_type(lw, d);
     int last = t->rank - 1;
     int64_t n = t->dim[last], part = n > 2048 && t->rank < 6 ? part_of(n, 512) : 1,
             dim[TC_MAX_RANK];
@@ -107,10 +107,10 @@ tc_val tc_put_row_squares(tc_build *lw, tc_val d, bool centred, int least, int *
     memcpy(dim, t->dim, sizeof dim);
     dim[last] = n / part;
     dim[last + 1] = part;
-    tc_val sum = squares(lw, tc_b_tosa_reshape(lw, d, t->rank + 1, dim), first);
-    sum = tc_put_rescale(lw, tc_b_tosa_reshape(lw, sum, t->rank, dim), ldexp(1, first - *shift), 0,
+    tc_val sum = squares(lw, ti_b_tosa_reshape(lw, d, t->rank + 1, dim), first);
+    sum = ti_put_rescale(lw, ti_b_tosa_reshape(lw, sum, t->rank, dim), ldexp(1, first - *shift), 0,
                          0, TC_i32);
-    return tc_b_tosa_reduce_sum(lw, sum, last);
+    return ti_b_tosa_reduce_sum(lw, sum, last);
 }
 
 /* ---- rows of variance 1 ---- */
@@ -119,32 +119,32 @@ tc_val tc_put_row_squares(tc_build *lw, tc_val d, bool centred, int least, int *
  * 9 are left for a result of 8. */
 enum { MOST_SHIFT = 12 };
 
-tc_val tc_put_row_normal(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre,
+tc_val ti_put_row_normal(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double most, double *unit)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     double n = (double)t->dim[t->rank - 1], step, limit = fmin(most, sqrt(n));
-    tc_val d = tc_put_row_deviation(lw, x, tc_zero_of(from), centre, &step);
-    step *= tc_scale_of(from);
+    tc_val d = ti_put_row_deviation(lw, x, ti_zero_of(from), centre, &step);
+    step *= ti_scale_of(from);
     double added = eps * n / (step * step);
     int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
     if (least > MOST_SHIFT) {
-        tc_lower_refuse(lw, "its values are negligible against eps, %g: 32 bits do not hold both",
+        ti_lower_refuse(lw, "its values are negligible against eps, %g: 32 bits do not hold both",
                         eps);
         return TC_NONE;
     }
-    tc_val v = tc_put_row_squares(lw, d, centre, least, &shift);
-    v = tc_b_tosa_add(lw, v, tc_b_like(lw, v, TC_i32, fmax(1, rint(ldexp(added, -shift)))));
-    tc_root r = tc_put_root(lw, v);
-    tc_val power = tc_b_tosa_logical_left_shift(lw, tc_b_like(lw, r.half, TC_i32, 1), r.half);
+    tc_val v = ti_put_row_squares(lw, d, centre, least, &shift);
+    v = ti_b_tosa_add(lw, v, ti_b_like(lw, v, TC_i32, fmax(1, rint(ldexp(added, -shift)))));
+    tc_root r = ti_put_root(lw, v);
+    tc_val power = ti_b_tosa_logical_left_shift(lw, ti_b_like(lw, r.half, TC_i32, 1), r.half);
     /* d * power is at most 2^(15.5 + shift / 2), because d^2 is part of the sum */
     double down = pow(2, -0.5 - shift / 2.0) * (32767.0 / 32768);
-    tc_val even = tc_put_rescale(
-        lw, tc_b_tosa_mul(lw, d, tc_put_rescale(lw, power, 1, 0, 0, TC_i16)), down, 0, 0, TC_i16);
-    tc_val y = tc_b_tosa_mul(lw, even, tc_put_rescale(lw, r.root, 1, 0, 0, TC_i16));
+    tc_val even = ti_put_rescale(
+        lw, ti_b_tosa_mul(lw, d, ti_put_rescale(lw, power, 1, 0, 0, TC_i16)), down, 0, 0, TC_i16);
+    tc_val y = ti_b_tosa_mul(lw, even, ti_put_rescale(lw, r.root, 1, 0, 0, TC_i16));
     *unit = limit / 32767;
-    return tc_put_rescale(lw, y, TC_ROOT_UNIT * sqrt(n * ldexp(1, -shift)) / (down * *unit), 0, 0,
+    return ti_put_rescale(lw, y, TC_ROOT_UNIT * sqrt(n * ldexp(1, -shift)) / (down * *unit), 0, 0,
                           TC_i16);
 }

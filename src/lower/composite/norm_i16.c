@@ -11,11 +11,11 @@
 
 static tc_val at_most(tc_build *lw, tc_val a, double limit)
 {
-    return tc_b_tosa_minimum(lw, a, tc_b_like(lw, a, TC_i32, limit));
+    return ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, limit));
 }
 static tc_val at_least(tc_build *lw, tc_val a, double limit)
 {
-    return tc_b_tosa_maximum(lw, a, tc_b_like(lw, a, TC_i32, limit));
+    return ti_b_tosa_maximum(lw, a, ti_b_like(lw, a, TC_i32, limit));
 }
 
 static int bits_of(int64_t n) /* 2^bits >= n */
@@ -42,23 +42,23 @@ static tc_val deviation(tc_build *lw, tc_val x, const tc_type *from, int64_t n, 
 {
     const double most = 0x1p13;
     *times = centre && (double)n < most ? (double)n : most;
-    tc_val d = tc_put_rescale(lw, x, *times, tc_zero_of(from), 0, TC_i32);
+    tc_val d = ti_put_rescale(lw, x, *times, ti_zero_of(from), 0, TC_i32);
     if (!centre)
         return d;
     int coarser;
-    tc_val sum = tc_put_row_total(lw, x, tc_zero_of(from), from->dtype == TC_i8 ? 256 : 32768,
+    tc_val sum = ti_put_row_total(lw, x, ti_zero_of(from), from->dtype == TC_i8 ? 256 : 32768,
                                   &coarser);
-    return tc_b_tosa_sub(
+    return ti_b_tosa_sub(
         lw, d,
         (double)n < most ? sum
-                         : tc_put_rescale(lw, sum, ldexp(most, coarser) / (double)n, 0, 0, TC_i32));
+                         : ti_put_rescale(lw, sum, ldexp(most, coarser) / (double)n, 0, 0, TC_i32));
 }
 
 /* a * 2^n. */
 static tc_val times_power(tc_build *lw, tc_val a, int n)
 {
-    return n >= 0 ? tc_b_tosa_logical_left_shift(lw, a, tc_b_like(lw, a, TC_i32, n))
-                  : tc_put_rescale(lw, a, ldexp(1, n), 0, 0, TC_i32);
+    return n >= 0 ? ti_b_tosa_logical_left_shift(lw, a, ti_b_like(lw, a, TC_i32, n))
+                  : ti_put_rescale(lw, a, ldexp(1, n), 0, 0, TC_i32);
 }
 
 /* Sum of dev^2 / 2^31 * 2^(more - 15) over rows of n, below 2^30: halves apart, so that what many
@@ -66,14 +66,14 @@ static tc_val times_power(tc_build *lw, tc_val a, int n)
 static tc_val squares(tc_build *lw, tc_val dev, int more)
 {
     int coarser;
-    tc_val p = tc_b_tosa_mul_shift(lw, dev, dev, 31);
-    tc_val high = tc_put_rescale(lw, p, 0x1p-15, 0, 0, TC_i32);
-    tc_val low = tc_b_tosa_sub(
-        lw, p, tc_b_tosa_logical_left_shift(lw, high, tc_b_like(lw, high, TC_i32, 15)));
-    high = tc_put_row_total(lw, high, 0, 0x1p15, &coarser); /* twice what they are */
-    low = tc_put_row_total(lw, low, 0, 0x1p15, &coarser);
-    low = tc_put_rescale(lw, low, ldexp(1, more + coarser - 15), 0, 0, TC_i32);
-    return tc_b_tosa_add(lw, times_power(lw, high, more + coarser), low);
+    tc_val p = ti_b_tosa_mul_shift(lw, dev, dev, 31);
+    tc_val high = ti_put_rescale(lw, p, 0x1p-15, 0, 0, TC_i32);
+    tc_val low = ti_b_tosa_sub(
+        lw, p, ti_b_tosa_logical_left_shift(lw, high, ti_b_like(lw, high, TC_i32, 15)));
+    high = ti_put_row_total(lw, high, 0, 0x1p15, &coarser); /* twice what they are */
+    low = ti_put_row_total(lw, low, 0, 0x1p15, &coarser);
+    low = ti_put_rescale(lw, low, ldexp(1, more + coarser - 15), 0, 0, TC_i32);
+    return ti_b_tosa_add(lw, times_power(lw, high, more + coarser), low);
 }
 
 /* eps: what is added to the variance. */
@@ -82,13 +82,13 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     level r = {0};
     if (!x)
         return r;
-    int last = tc_b_type(lw, x)->rank - 1;
-    int64_t n = tc_b_type(lw, x)->dim[last];
+    int last = ti_b_type(lw, x)->rank - 1;
+    int64_t n = ti_b_type(lw, x)->dim[last];
     double times;
     tc_val d = deviation(lw, x, from, n, centre, &times);
-    tc_val most = tc_put_row_max(lw, tc_b_tosa_abs(lw, d));
+    tc_val most = ti_put_row_max(lw, ti_b_tosa_abs(lw, d));
     int more = 16 - bits_of(n); /* squares: 2^14 in a high half */
-    r.unit = tc_scale_of(from) / times;
+    r.unit = ti_scale_of(from) / times;
     r.square_unit = r.unit * r.unit * ldexp(1, 46 - more);
     /* what stands for eps is at most 2^29 after 2 * raised shifts; more than that at once: coarser
      * squares */
@@ -96,19 +96,19 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     int coarser = added > 0x1p29 ? (int)ceil(log2(added / 0x1p29)) : 0;
     added = ldexp(added, -coarser);
     int highest = added > 0 ? (int)fmin(30, floor(log2(0x1p29 / added) / 2)) : 30;
-    tc_val spare = tc_b_tosa_clz(lw, most);
-    r.raised = at_most(lw, tc_b_tosa_sub(lw, spare, tc_b_like(lw, spare, TC_i32, 2)), highest);
-    r.dev = tc_b_tosa_logical_left_shift(lw, d, r.raised);
+    tc_val spare = ti_b_tosa_clz(lw, most);
+    r.raised = at_most(lw, ti_b_tosa_sub(lw, spare, ti_b_like(lw, spare, TC_i32, 2)), highest);
+    r.dev = ti_b_tosa_logical_left_shift(lw, d, r.raised);
     r.square = squares(lw, r.dev, more);
     if (coarser)
-        r.square = tc_put_rescale(lw, r.square, ldexp(1, -coarser), 0, 0, TC_i32);
+        r.square = ti_put_rescale(lw, r.square, ldexp(1, -coarser), 0, 0, TC_i32);
     r.square_unit = ldexp(r.square_unit, coarser);
     if (added > 0) {
-        tc_val less = tc_b_tosa_sub(lw, tc_b_like(lw, r.raised, TC_i32, highest), r.raised);
-        less = at_most(lw, tc_b_tosa_add(lw, less, less), 31);
-        tc_val all = tc_b_like(lw, less, TC_i32, rint(ldexp(added, 2 * highest)));
+        tc_val less = ti_b_tosa_sub(lw, ti_b_like(lw, r.raised, TC_i32, highest), r.raised);
+        less = at_most(lw, ti_b_tosa_add(lw, less, less), 31);
+        tc_val all = ti_b_like(lw, less, TC_i32, rint(ldexp(added, 2 * highest)));
         r.square =
-            tc_b_tosa_add(lw, r.square, tc_b_tosa_arithmetic_right_shift(lw, all, less, true));
+            ti_b_tosa_add(lw, r.square, ti_b_tosa_arithmetic_right_shift(lw, all, less, true));
     }
     r.square = at_least(lw, r.square, 1);
     return r;
@@ -127,11 +127,11 @@ static double root_unit(void)
 
 static tc_val finer_root(tc_build *lw, const tc_root *r)
 {
-    tc_val square = tc_b_tosa_mul_shift(lw, tc_b_tosa_mul_shift(lw, r->even, r->root, 15), r->root,
+    tc_val square = ti_b_tosa_mul_shift(lw, ti_b_tosa_mul_shift(lw, r->even, r->root, 15), r->root,
                                         15); /* 2 A^2 */
     tc_val rest =
-        tc_b_tosa_sub(lw, tc_b_like(lw, square, TC_i32, rint(6 * root_one * root_one)), square);
-    return tc_b_tosa_mul_shift(lw, r->root, rest, 15);
+        ti_b_tosa_sub(lw, ti_b_like(lw, square, TC_i32, rint(6 * root_one * root_one)), square);
+    return ti_b_tosa_mul_shift(lw, r->root, rest, 15);
 }
 
 /* ---- norms ---- */
@@ -147,47 +147,47 @@ static tc_val constants(tc_build *lw, tc_val like, int axis, const double *x, in
     if (!like)
         return like;
     dim[axis] = n;
-    return tc_b_numbers(lw, TC_i32, tc_b_type(lw, like)->rank, dim, stored);
+    return ti_b_numbers(lw, TC_i32, ti_b_type(lw, like)->rank, dim, stored);
 }
 
-tc_val tc_put_normal_i16(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre,
+tc_val ti_put_normal_i16(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre,
                          double *unit)
 {
     level l = levelled(lw, x, from, eps, centre);
     if (!l.square)
         return TC_NONE;
-    int last = tc_b_type(lw, x)->rank - 1, most_half = 15;
-    double n = (double)tc_b_type(lw, x)->dim[last];
-    tc_root r = tc_put_root(lw, l.square);
+    int last = ti_b_type(lw, x)->rank - 1, most_half = 15;
+    double n = (double)ti_b_type(lw, x)->dim[last];
+    tc_root r = ti_put_root(lw, l.square);
     /* 1 / sqrt(square) = fine * 2^half * root_unit; no result is above sqrt(n) */
     tc_val fine = finer_root(lw, &r);
-    fine = tc_b_tosa_arithmetic_right_shift(
-        lw, fine, tc_b_tosa_sub(lw, tc_b_like(lw, r.half, TC_i32, most_half), r.half), true);
+    fine = ti_b_tosa_arithmetic_right_shift(
+        lw, fine, ti_b_tosa_sub(lw, ti_b_like(lw, r.half, TC_i32, most_half), r.half), true);
     *unit = ldexp(root_unit(), most_half) * sqrt(n) * l.unit / sqrt(l.square_unit);
     int down = (int)fmax(0, ceil(log2(sqrt(n) / *unit)) - 29);
     *unit = ldexp(*unit, down);
-    return tc_b_tosa_mul_shift(lw, l.dev, fine, down);
+    return ti_b_tosa_mul_shift(lw, l.dev, fine, down);
 }
 
-tc_val tc_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
+tc_val ti_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
                          const double *bias, int64_t n, const tc_type *to)
 {
-    double most = fmax(tc_largest(gain, n), 1e-30), far = tc_largest(bias, n);
-    double out = tc_scale_of(to);
+    double most = fmax(ti_largest(gain, n), 1e-30), far = ti_largest(bias, n);
+    double out = ti_scale_of(to);
     /* the bias has room beside the product */
     int more = far > 0 ? (int)fmax(0, ceil(log2(far / (unit * most * 0x1p29)))) : 0;
     tc_val y =
-        tc_b_tosa_mul_shift(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
+        ti_b_tosa_mul_shift(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
     unit *= ldexp(most, more);
     if (far > 0)
-        y = tc_b_tosa_add(lw, y, constants(lw, y, axis, bias, n, unit));
+        y = ti_b_tosa_add(lw, y, constants(lw, y, axis, bias, n, unit));
     /* far beyond the codes there is no more than the last of them */
     double limit = floor(out * 0x1p17 / unit);
     if (unit / out >= 0.25 && limit < 0x1p31) {
         y = at_least(lw, at_most(lw, y, limit), -limit);
     }
-    y = tc_put_rescale(lw, y, unit / out, 0, tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+    y = ti_put_rescale(lw, y, unit / out, 0, ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }
 
 /* ---- variances and lengths ---- */
@@ -196,29 +196,29 @@ tc_val tc_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const do
  * its end. */
 static tc_val floating(tc_build *lw, tc_val mantissa, tc_val down, double unit, const tc_type *to)
 {
-    double out = tc_scale_of(to), least = out * 0x1p17 / unit; /* mantissas that fill the codes */
+    double out = ti_scale_of(to), least = out * 0x1p17 / unit; /* mantissas that fill the codes */
     int at = (int)floor(log2(0x1p29 / least));
-    down = tc_b_tosa_sub(lw, down, tc_b_like(lw, down, TC_i32, at));
+    down = ti_b_tosa_sub(lw, down, ti_b_like(lw, down, TC_i32, at));
     down = at_most(lw, at_least(lw, down, 0), 31);
-    tc_val y = tc_b_tosa_arithmetic_right_shift(lw, mantissa, down, true);
-    return tc_put_rescale(lw, y, ldexp(unit, -at) / out, 0, tc_zero_of(to), to->dtype);
+    tc_val y = ti_b_tosa_arithmetic_right_shift(lw, mantissa, down, true);
+    return ti_put_rescale(lw, y, ldexp(unit, -at) / out, 0, ti_zero_of(to), to->dtype);
 }
 
-tc_val tc_put_spread_i16(tc_build *lw, tc_val x, const tc_type *from, bool centre, double divisor,
+tc_val ti_put_spread_i16(tc_build *lw, tc_val x, const tc_type *from, bool centre, double divisor,
                          bool root, const tc_type *to)
 {
     level l = levelled(lw, x, from, 0, centre);
     if (!l.square)
         return TC_NONE;
     if (root) { /* sqrt(even) = even / sqrt(even) */
-        tc_root r = tc_put_root(lw, l.square);
-        tc_val g = tc_b_tosa_mul_shift(lw, r.even, finer_root(lw, &r), 31);
-        return floating(lw, g, tc_b_tosa_add(lw, r.half, l.raised),
+        tc_root r = ti_put_root(lw, l.square);
+        tc_val g = ti_b_tosa_mul_shift(lw, r.even, finer_root(lw, &r), 31);
+        return floating(lw, g, ti_b_tosa_add(lw, r.half, l.raised),
                         0x1p31 * root_unit() * sqrt(l.square_unit / divisor), to);
     }
-    tc_val zeros = tc_b_tosa_clz(lw, l.square);
-    zeros = tc_b_tosa_sub(lw, zeros, tc_b_like(lw, zeros, TC_i32, 1));
-    tc_val mantissa = tc_b_tosa_logical_left_shift(lw, l.square, zeros);
-    zeros = tc_b_tosa_add(lw, zeros, tc_b_tosa_add(lw, l.raised, l.raised));
+    tc_val zeros = ti_b_tosa_clz(lw, l.square);
+    zeros = ti_b_tosa_sub(lw, zeros, ti_b_like(lw, zeros, TC_i32, 1));
+    tc_val mantissa = ti_b_tosa_logical_left_shift(lw, l.square, zeros);
+    zeros = ti_b_tosa_add(lw, zeros, ti_b_tosa_add(lw, l.raised, l.raised));
     return floating(lw, mantissa, zeros, l.square_unit / divisor, to);
 }

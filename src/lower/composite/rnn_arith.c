@@ -13,7 +13,7 @@
 
 static bool integer(tc_build *lw, tc_rnn_num a)
 {
-    return a.val && !tc_is_float(tc_b_dtype(lw, a.val));
+    return a.val && !ti_is_float(ti_b_dtype(lw, a.val));
 }
 
 static tc_rnn_num none(void)
@@ -27,46 +27,46 @@ static tc_rnn_num of_constant(tc_build *lw, const tc_type *t, tc_tensor c)
     int64_t n = tc_type_count(t);
     double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n), most = 1e-6;
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i] = tc_load_f64(c, i)));
+        most = fmax(most, fabs(x[i] = ti_load_f64(c, i)));
     for (int64_t i = 0; i < n; i++)
         x[i] *= 32512 / most;
-    return (tc_rnn_num){tc_b_numbers(lw, TC_i16, t->rank, t->dim, x), most / 32512, 0};
+    return (tc_rnn_num){ti_b_numbers(lw, TC_i16, t->rank, t->dim, x), most / 32512, 0};
 }
 
-tc_rnn_num tc_rnn_in(tc_build *lw, const tc_node *node, int i)
+tc_rnn_num ti_rnn_in(tc_build *lw, const tc_node *node, int i)
 {
-    const tc_type *t = tc_lower_type(lw, node, i);
-    if (!tc_node_quantized(lw->rw->from, node))
-        return (tc_rnn_num){tc_b_tosa_cast(lw, tc_lower_in(lw, node, i), TC_f32), 1, 0};
-    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
+    const tc_type *t = ti_lower_type(lw, node, i);
+    if (!ti_node_quantized(lw->rw->from, node))
+        return (tc_rnn_num){ti_b_tosa_cast(lw, ti_lower_in(lw, node, i), TC_f32), 1, 0};
+    tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
     if (!t->quant && known.data)
         return of_constant(lw, t, known);
-    if (!tc_is_activation(t)) {
-        tc_lower_refuse(lw, "operand %d does not have one scale", i);
+    if (!ti_is_activation(t)) {
+        ti_lower_refuse(lw, "operand %d does not have one scale", i);
         return none();
     }
-    return (tc_rnn_num){tc_lower_in(lw, node, i), tc_scale_of(t), tc_zero_of(t)};
+    return (tc_rnn_num){ti_lower_in(lw, node, i), ti_scale_of(t), ti_zero_of(t)};
 }
 
-tc_rnn_num tc_rnn_as(tc_build *lw, tc_rnn_num a, double unit)
+tc_rnn_num ti_rnn_as(tc_build *lw, tc_rnn_num a, double unit)
 {
-    if (!integer(lw, a) || (a.unit == unit && tc_b_dtype(lw, a.val) == TC_i16))
+    if (!integer(lw, a) || (a.unit == unit && ti_b_dtype(lw, a.val) == TC_i16))
         return a;
-    return (tc_rnn_num){tc_put_rescale(lw, a.val, a.unit / unit, a.zero, 0, TC_i16), unit, 0};
+    return (tc_rnn_num){ti_put_rescale(lw, a.val, a.unit / unit, a.zero, 0, TC_i16), unit, 0};
 }
 
-tc_val tc_rnn_out(tc_build *lw, tc_rnn_num a, const tc_type *to)
+tc_val ti_rnn_out(tc_build *lw, tc_rnn_num a, const tc_type *to)
 {
     if (!integer(lw, a))
-        return tc_b_tosa_cast(lw, a.val, to->dtype);
+        return ti_b_tosa_cast(lw, a.val, to->dtype);
     tc_val y =
-        tc_put_rescale(lw, a.val, a.unit / tc_scale_of(to), a.zero, tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+        ti_put_rescale(lw, a.val, a.unit / ti_scale_of(to), a.zero, ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }
 
-tc_rnn_num tc_rnn_part(tc_build *lw, tc_rnn_num a, int64_t first, int64_t n)
+tc_rnn_num ti_rnn_part(tc_build *lw, tc_rnn_num a, int64_t first, int64_t n)
 {
-    return (tc_rnn_num){tc_b_tosa_slice_axis(lw, a.val, 3, first, n), a.unit, a.zero};
+    return (tc_rnn_num){ti_b_tosa_slice_axis(lw, a.val, 3, first, n), a.unit, a.zero};
 }
 
 /* ---- products with weights ---- */
@@ -75,18 +75,18 @@ static tc_val conv(tc_build *lw, tc_val x, int64_t zero, tc_val w, tc_val bias, 
 {
     if (!x || !w || !bias)
         return TC_NONE;
-    tc_val in[5] = {x, w, bias, tc_b_zero_point(lw, x, zero)};
-    in[4] = tc_b_zero_point(lw, w, 0);
-    return tc_b_op(lw, TC_OP_tosa_conv2d, tc_conv_1x1(lw, acc), in, 5);
+    tc_val in[5] = {x, w, bias, ti_b_zero_point(lw, x, zero)};
+    in[4] = ti_b_zero_point(lw, w, 0);
+    return ti_b_op(lw, TC_OP_tosa_conv2d, ti_conv_1x1(lw, acc), in, 5);
 }
 
 static tc_rnn_num affine_real(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias)
 {
-    const tc_type *t = tc_lower_type(lw, node, weight);
-    tc_val w = tc_b_tosa_cast(lw, tc_lower_in(lw, node, weight), TC_f32);
-    w = tc_b_tosa_reshape(lw, w, 4, (int64_t[]){t->dim[0], 1, 1, t->dim[1]});
-    tc_val b = bias >= 0 ? tc_lower_in(lw, node, bias) : TC_NONE;
-    b = b ? tc_b_tosa_cast(lw, b, TC_f32) : tc_b_single(lw, TC_f32, 1, 0);
+    const tc_type *t = ti_lower_type(lw, node, weight);
+    tc_val w = ti_b_tosa_cast(lw, ti_lower_in(lw, node, weight), TC_f32);
+    w = ti_b_tosa_reshape(lw, w, 4, (int64_t[]){t->dim[0], 1, 1, t->dim[1]});
+    tc_val b = bias >= 0 ? ti_lower_in(lw, node, bias) : TC_NONE;
+    b = b ? ti_b_tosa_cast(lw, b, TC_f32) : ti_b_single(lw, TC_f32, 1, 0);
     return (tc_rnn_num){conv(lw, x.val, 0, w, b, TC_f32), 1, 0};
 }
 
@@ -121,8 +121,8 @@ static weights weights_of(tc_build *lw, const tc_type *t, const double *w, const
         }
     }
     int64_t dim[] = {r.out, 1, 1, in};
-    r.high = tc_b_numbers(lw, TC_i8, 4, dim, high);
-    r.low = bytes ? TC_NONE : tc_b_numbers(lw, TC_i8, 4, dim, low);
+    r.high = ti_b_numbers(lw, TC_i8, 4, dim, high);
+    r.low = bytes ? TC_NONE : ti_b_numbers(lw, TC_i8, 4, dim, low);
     return r;
 }
 
@@ -137,8 +137,8 @@ static tc_val affine_byte(tc_build *lw, tc_rnn_num x, const weights *w, tc_val b
         b[o] = bias && w->bias ? w->bias[o] / step : 0;
         factor[o] = step / unit;
     }
-    tc_val acc = conv(lw, x.val, x.zero, byte, tc_b_numbers(lw, TC_i32, 1, &w->out, b), TC_i32);
-    return tc_put_rescale_channels(lw, acc, factor, 0, 0, TC_i32);
+    tc_val acc = conv(lw, x.val, x.zero, byte, ti_b_numbers(lw, TC_i32, 1, &w->out, b), TC_i32);
+    return ti_put_rescale_channels(lw, acc, factor, 0, 0, TC_i32);
 }
 
 /* x (i8) times the weights; the bias goes where its steps are not too fine for i32. */
@@ -148,7 +148,7 @@ static tc_val affine_bytes(tc_build *lw, tc_rnn_num x, const weights *w, bool bi
         return affine_byte(lw, x, w, w->high, 1, bias, unit);
     tc_val low = affine_byte(lw, x, w, w->low, 1, bias, unit);
     tc_val high = affine_byte(lw, x, w, w->high, 256, false, unit);
-    return tc_b_tosa_add(lw, high, low);
+    return ti_b_tosa_add(lw, high, low);
 }
 
 /* The steps of a sum in i32: a 256th of those of its result, or as fine as its largest number
@@ -156,7 +156,7 @@ static tc_val affine_bytes(tc_build *lw, tc_rnn_num x, const weights *w, bool bi
 static double sum_unit(tc_build *lw, tc_rnn_num x, const tc_type *t, const double *w,
                        const double *bias, double unit)
 {
-    bool byte = tc_b_dtype(lw, x.val) == TC_i8;
+    bool byte = ti_b_dtype(lw, x.val) == TC_i8;
     double reach = x.unit * (byte ? 128 + fabs((double)x.zero) : 32768), most = 0;
     for (int64_t o = 0; o < t->dim[0]; o++) {
         double sum = bias ? fabs(bias[o]) : 0;
@@ -171,50 +171,50 @@ static double sum_unit(tc_build *lw, tc_rnn_num x, const tc_type *t, const doubl
 static tc_rnn_num affine_wide(tc_build *lw, const tc_node *node, tc_rnn_term term, double unit)
 {
     tc_rnn_num x = term.x;
-    const tc_type *t = tc_lower_type(lw, node, term.weight);
-    const double *real = tc_lower_known(lw, node, term.weight, t->dim[0] * t->dim[1], 0);
-    const double *b = term.bias >= 0 ? tc_lower_known(lw, node, term.bias, t->dim[0], 0) : NULL;
+    const tc_type *t = ti_lower_type(lw, node, term.weight);
+    const double *real = ti_lower_known(lw, node, term.weight, t->dim[0] * t->dim[1], 0);
+    const double *b = term.bias >= 0 ? ti_lower_known(lw, node, term.bias, t->dim[0], 0) : NULL;
     if (!real || lw->status != TC_OK)
         return none();
-    bool byte = tc_b_dtype(lw, x.val) == TC_i8;
+    bool byte = ti_b_dtype(lw, x.val) == TC_i8;
     weights w = weights_of(lw, t, real, b, byte ? x.unit : 256 * x.unit);
     double fine = sum_unit(lw, x, t, real, b, unit);
     if (byte)
         return (tc_rnn_num){affine_bytes(lw, x, &w, true, fine), fine, 0};
-    tc_rnn_num high = {tc_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
-    tc_rnn_num low = {tc_b_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
+    tc_rnn_num high = {ti_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
+    tc_rnn_num low = {ti_b_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
     tc_val of_low = affine_bytes(lw, low, &w, false, fine);
     tc_val of_high = affine_bytes(lw, high, &w, true, fine);
-    return (tc_rnn_num){tc_b_tosa_add(lw, of_high, of_low), fine, 0};
+    return (tc_rnn_num){ti_b_tosa_add(lw, of_high, of_low), fine, 0};
 }
 
-tc_rnn_num tc_rnn_affine(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
+tc_rnn_num ti_rnn_affine(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
                          double unit)
 {
     if (!integer(lw, x))
         return x.val ? affine_real(lw, node, x, weight, bias) : none();
-    return tc_rnn_as(lw, affine_wide(lw, node, (tc_rnn_term){x, weight, bias}, unit), unit);
+    return ti_rnn_as(lw, affine_wide(lw, node, (tc_rnn_term){x, weight, bias}, unit), unit);
 }
 
 /* In other steps, as i32. */
 static tc_val wide_as(tc_build *lw, tc_rnn_num a, double unit)
 {
-    return a.unit == unit ? a.val : tc_put_rescale(lw, a.val, a.unit / unit, 0, 0, TC_i32);
+    return a.unit == unit ? a.val : ti_put_rescale(lw, a.val, a.unit / unit, 0, 0, TC_i32);
 }
 
-tc_rnn_num tc_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
+tc_rnn_num ti_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
                           double unit)
 {
     if (!integer(lw, a.x) || !integer(lw, b.x)) {
-        tc_rnn_num of_a = tc_rnn_affine(lw, node, a.x, a.weight, a.bias, unit);
-        tc_rnn_num of_b = tc_rnn_affine(lw, node, b.x, b.weight, b.bias, unit);
-        return tc_rnn_plus(lw, of_a, of_b, unit);
+        tc_rnn_num of_a = ti_rnn_affine(lw, node, a.x, a.weight, a.bias, unit);
+        tc_rnn_num of_b = ti_rnn_affine(lw, node, b.x, b.weight, b.bias, unit);
+        return ti_rnn_plus(lw, of_a, of_b, unit);
     }
     tc_rnn_num of_a = affine_wide(lw, node, a, unit), of_b = affine_wide(lw, node, b, unit);
     double one = fmax(of_a.unit, of_b.unit);
     tc_val first = wide_as(lw, of_a, one), second = wide_as(lw, of_b, one);
-    tc_rnn_num sum = {tc_b_tosa_add(lw, first, second), one, 0};
-    return tc_rnn_as(lw, sum, unit);
+    tc_rnn_num sum = {ti_b_tosa_add(lw, first, second), one, 0};
+    return ti_rnn_as(lw, sum, unit);
 }
 
 /* ---- elementwise ---- */
@@ -222,39 +222,39 @@ tc_rnn_num tc_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_r
 static tc_rnn_num combined(tc_build *lw, tc_op op, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     if (!integer(lw, a) || !integer(lw, b))
-        return (tc_rnn_num){tc_b_binary(lw, op, a.val, b.val), 1, 0};
+        return (tc_rnn_num){ti_b_binary(lw, op, a.val, b.val), 1, 0};
     double one = fmax(a.unit, b.unit) / 0x1p14;
-    tc_val y = tc_put_fused(lw, op, (tc_term){a.val, 0, a.unit / one},
+    tc_val y = ti_put_fused(lw, op, (tc_term){a.val, 0, a.unit / one},
                             (tc_term){b.val, 0, b.unit / one}, one / unit, 0, TC_i16);
     return (tc_rnn_num){y, unit, 0};
 }
 
-tc_rnn_num tc_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
+tc_rnn_num ti_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     return combined(lw, TC_OP_tosa_add, a, b, unit);
 }
 
-tc_rnn_num tc_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
+tc_rnn_num ti_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
 {
     return combined(lw, TC_OP_tosa_sub, a, b, unit);
 }
 
-tc_rnn_num tc_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
+tc_rnn_num ti_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
 {
-    tc_val y = tc_b_tosa_mul(lw, a.val, b.val);
+    tc_val y = ti_b_tosa_mul(lw, a.val, b.val);
     if (!integer(lw, a))
         return (tc_rnn_num){y, 1, 0};
-    return (tc_rnn_num){tc_put_rescale(lw, y, a.unit * b.unit / unit, 0, 0, TC_i16), unit, 0};
+    return (tc_rnn_num){ti_put_rescale(lw, y, a.unit * b.unit / unit, 0, 0, TC_i16), unit, 0};
 }
 
-tc_rnn_num tc_rnn_relu(tc_build *lw, tc_rnn_num a)
+tc_rnn_num ti_rnn_relu(tc_build *lw, tc_rnn_num a)
 {
     if (!a.val)
         return a;
     if (!integer(lw, a))
-        return (tc_rnn_num){tc_b_tosa_maximum(lw, a.val, tc_b_single(lw, TC_f32, 4, 0)), 1, 0};
-    tc_val zero = tc_b_single(lw, TC_i16, 4, 0);
-    tc_val y = tc_put_fused(lw, TC_OP_tosa_maximum, (tc_term){a.val, 0, 1}, (tc_term){zero, 0, 1},
+        return (tc_rnn_num){ti_b_tosa_maximum(lw, a.val, ti_b_single(lw, TC_f32, 4, 0)), 1, 0};
+    tc_val zero = ti_b_single(lw, TC_i16, 4, 0);
+    tc_val y = ti_put_fused(lw, TC_OP_tosa_maximum, (tc_term){a.val, 0, 1}, (tc_term){zero, 0, 1},
                             1, 0, TC_i16);
     return (tc_rnn_num){y, a.unit, 0};
 }
@@ -287,8 +287,8 @@ static tc_val curve_by_lines(tc_build *lw, tc_rnn_num a, double (*f)(double))
     double entry[513];
     for (int i = 0; i < 513; i++)
         entry[i] = or_limit(f, (i - 256) / 32.0, i == 0, i >= 511) / TC_SHARE_UNIT;
-    tc_val x = tc_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
-    return tc_put_rescale(lw, tc_put_table(lw, x, TC_i16, entry, 513), 0x1p-7, 0, 0, TC_i16);
+    tc_val x = ti_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
+    return ti_put_rescale(lw, ti_put_table(lw, x, TC_i16, entry, 513), 0x1p-7, 0, 0, TC_i16);
 }
 
 /* From -8 to 8 in 256 steps by the high byte, along the slope by the low one. */
@@ -303,16 +303,16 @@ static tc_val curve_by_bytes(tc_build *lw, tc_rnn_num a, double (*f)(double),
         low[i] = v - 256 * high[i] - 128;
         rise[i] = first || last ? 0 : rint(slope(x) * 127);
     }
-    tc_val fine = tc_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
-    tc_val code = tc_put_rescale(lw, fine, 0x1p-8, 0, 0, TC_i8);
-    tc_val rest = tc_b_tosa_logical_left_shift(lw, fine, tc_b_single(lw, TC_i16, 4, 8));
-    tc_term low_byte = {tc_put_table(lw, code, TC_i8, low, 256), -128, 1};
-    tc_term high_byte = {tc_put_table(lw, code, TC_i8, high, 256), 0, 256};
-    tc_val base = tc_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i16);
+    tc_val fine = ti_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
+    tc_val code = ti_put_rescale(lw, fine, 0x1p-8, 0, 0, TC_i8);
+    tc_val rest = ti_b_tosa_logical_left_shift(lw, fine, ti_b_single(lw, TC_i16, 4, 8));
+    tc_term low_byte = {ti_put_table(lw, code, TC_i8, low, 256), -128, 1};
+    tc_term high_byte = {ti_put_table(lw, code, TC_i8, high, 256), 0, 256};
+    tc_val base = ti_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i16);
     tc_val more =
-        tc_put_fused(lw, TC_OP_tosa_mul, (tc_term){tc_put_table(lw, code, TC_i8, rise, 256), 0, 1},
+        ti_put_fused(lw, TC_OP_tosa_mul, (tc_term){ti_put_table(lw, code, TC_i8, rise, 256), 0, 1},
                      (tc_term){rest, 0, 1}, 0x1p-20 / (127 * TC_SHARE_UNIT), 0, TC_i16);
-    return tc_put_fused(lw, TC_OP_tosa_add, (tc_term){base, 0, 1}, (tc_term){more, 0, 1}, 1, 0,
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){base, 0, 1}, (tc_term){more, 0, 1}, 1, 0,
                         TC_i16);
 }
 
@@ -320,17 +320,17 @@ static tc_rnn_num curve(tc_build *lw, tc_rnn_num a, tc_op op, double (*f)(double
                         double (*slope)(double))
 {
     if (!integer(lw, a))
-        return (tc_rnn_num){tc_b_unary(lw, op, a.val), 1, 0};
-    tc_val y = tc_lower_has(lw, TC_FEATURE_INT16) ? curve_by_lines(lw, a, f)
+        return (tc_rnn_num){ti_b_unary(lw, op, a.val), 1, 0};
+    tc_val y = ti_lower_has(lw, TC_FEATURE_INT16) ? curve_by_lines(lw, a, f)
                                                   : curve_by_bytes(lw, a, f, slope);
     return (tc_rnn_num){y, TC_SHARE_UNIT, 0};
 }
 
-tc_rnn_num tc_rnn_sigmoid(tc_build *lw, tc_rnn_num a)
+tc_rnn_num ti_rnn_sigmoid(tc_build *lw, tc_rnn_num a)
 {
     return curve(lw, a, TC_OP_tosa_sigmoid, sigmoid, sigmoid_slope);
 }
-tc_rnn_num tc_rnn_tanh(tc_build *lw, tc_rnn_num a)
+tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a)
 {
     return curve(lw, a, TC_OP_tosa_tanh, tanh, tanh_slope);
 }

@@ -19,16 +19,16 @@ typedef struct tc_rnn_num {
 #define TC_SHARE_UNIT (1 / 32512.0)
 
 /* Operand i as stored, any shape; integers of one scale, or constants.  Refuses anything else. */
-tc_rnn_num tc_rnn_in(tc_build *lw, const tc_node *node, int i);
+tc_rnn_num ti_rnn_in(tc_build *lw, const tc_node *node, int i);
 /* In other steps, i16 (floats: as it is). */
-tc_rnn_num tc_rnn_as(tc_build *lw, tc_rnn_num a, double unit);
+tc_rnn_num ti_rnn_as(tc_build *lw, tc_rnn_num a, double unit);
 /* Into the element type and domain of a result, the shape as it is. */
-tc_val tc_rnn_out(tc_build *lw, tc_rnn_num a, const tc_type *to);
+tc_val ti_rnn_out(tc_build *lw, tc_rnn_num a, const tc_type *to);
 
 /* Rows n of a number from `first`. */
-tc_rnn_num tc_rnn_part(tc_build *lw, tc_rnn_num a, int64_t first, int64_t n);
+tc_rnn_num ti_rnn_part(tc_build *lw, tc_rnn_num a, int64_t first, int64_t n);
 /* x w^T + b: w is operand `weight` of the node, [out, in], b operand `bias` or none (-1). */
-tc_rnn_num tc_rnn_affine(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
+tc_rnn_num ti_rnn_affine(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
                          double unit);
 /* An operand of a sum of products: x, its weights and its bias as above. */
 typedef struct tc_rnn_term {
@@ -36,13 +36,13 @@ typedef struct tc_rnn_term {
     int weight, bias;
 } tc_rnn_term;
 /* a.x w^T + a.b + b.x w^T + b.b, rounded and cut to 16 bits at the end only. */
-tc_rnn_num tc_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
+tc_rnn_num ti_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
                           double unit);
-tc_rnn_num tc_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
-tc_rnn_num tc_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
-tc_rnn_num tc_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
-tc_rnn_num tc_rnn_sigmoid(tc_build *lw, tc_rnn_num a);
-tc_rnn_num tc_rnn_tanh(tc_build *lw, tc_rnn_num a);
-tc_rnn_num tc_rnn_relu(tc_build *lw, tc_rnn_num a);
+tc_rnn_num ti_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+tc_rnn_num ti_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+tc_rnn_num ti_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+tc_rnn_num ti_rnn_sigmoid(tc_build *lw, tc_rnn_num a);
+tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a);
+tc_rnn_num ti_rnn_relu(tc_build *lw, tc_rnn_num a);
 
 #endif

@@ -29,7 +29,7 @@ typedef struct state {
 
 static tc_val scaled(tc_build *lw, tc_val a, int power)
 {
-    return power ? tc_put_rescale(lw, a, ldexp(1, power), 0, 0, TC_i32) : a;
+    return power ? ti_put_rescale(lw, a, ldexp(1, power), 0, 0, TC_i32) : a;
 }
 
 /* Bits behind the point for numbers up to `most`. */
@@ -55,7 +55,7 @@ static bool is_share(tc_rnn_kind k, int64_t i)
 static const double *rows_of(tc_build *lw, const tc_node *node, const cell *l, int i, int64_t n)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
-    const double *x = tc_lower_known(lw, node, i, rows * n, 0);
+    const double *x = ti_lower_known(lw, node, i, rows * n, 0);
     double *y = tc_new_n(&lw->ctx->arena, double, (size_t)(rows * n));
     for (int64_t k = 0; x && k < rows * n; k++)
         y[k] = is_share(l->kind, k / n / l->hidden) ? x[k] / 2 : x[k];
@@ -72,7 +72,7 @@ static tc_val half_of(tc_build *lw, const double *w, int64_t out, int64_t in, do
             double v = rint(w[o * in + i] * times), top = rint(v / 0x1p15);
             x[i * out + o] = high ? top : v - top * 0x1p15;
         }
-    return tc_b_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
+    return ti_b_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
 }
 
 /* x w^T in steps of 2^-bits: x = unit * (high + low / 2^15), [1, rows, in]; low: may be none; w:
@@ -80,14 +80,14 @@ static tc_val half_of(tc_build *lw, const double *w, int64_t out, int64_t in, do
 static tc_val times_weights(tc_build *lw, tc_val high, tc_val low, double unit, const double *w,
                             int64_t out, int64_t in, int bits)
 {
-    double most = fmax(tc_largest(w, out * in), 1e-20);
+    double most = fmax(ti_largest(w, out * in), 1e-20);
     int power = (int)ceil(log2(unit * most * 0x1p-14) + bits);
     double times = ldexp(unit * 0x1p15, bits - power);
     tc_val top = half_of(lw, w, out, in, times, true), rest = half_of(lw, w, out, in, times, false);
-    tc_val by_rest = scaled(lw, tc_put_matrices(lw, high, 0, rest, 0), power - 15);
-    tc_val y = tc_b_tosa_add(lw, scaled(lw, tc_put_matrices(lw, high, 0, top, 0), power), by_rest);
+    tc_val by_rest = scaled(lw, ti_put_matrices(lw, high, 0, rest, 0), power - 15);
+    tc_val y = ti_b_tosa_add(lw, scaled(lw, ti_put_matrices(lw, high, 0, top, 0), power), by_rest);
     if (low)
-        y = tc_b_tosa_add(lw, y, scaled(lw, tc_put_matrices(lw, low, 0, top, 0), power - 15));
+        y = ti_b_tosa_add(lw, y, scaled(lw, ti_put_matrices(lw, low, 0, top, 0), power - 15));
     return y;
 }
 
@@ -98,7 +98,7 @@ static tc_val biased(tc_build *lw, const tc_node *node, const cell *l, tc_val x,
     double *y = tc_new_n(&lw->ctx->arena, double, (size_t)out);
     for (int64_t i = 0; b && i < out; i++)
         y[i] = ldexp(b[i], l->g);
-    return b ? tc_b_tosa_add(lw, x, tc_b_numbers(lw, TC_i32, 3, dim, y)) : x;
+    return b ? ti_b_tosa_add(lw, x, ti_b_numbers(lw, TC_i32, 3, dim, y)) : x;
 }
 
 /* h w_hh^T + b_hh, h in steps of 2^-bits. */
@@ -109,7 +109,7 @@ static tc_val from_state(tc_build *lw, const tc_node *node, const cell *l, tc_va
     const double *w = rows_of(lw, node, l, weight, n);
     if (!w || !h)
         return TC_NONE;
-    tc_put_halves(lw, h, &high, &low);
+    ti_put_halves(lw, h, &high, &low);
     tc_val y = times_weights(lw, high, low, ldexp(1, 15 - bits), w, gates_of(l->kind) * l->hidden,
                              n, l->g);
     return biased(lw, node, l, y, bias);
@@ -117,7 +117,7 @@ static tc_val from_state(tc_build *lw, const tc_node *node, const cell *l, tc_va
 
 static const double *projection_of(tc_build *lw, const tc_node *node, const cell *l)
 {
-    return tc_lower_known(lw, node, l->weight + l->project, l->given * l->hidden, 0);
+    return ti_lower_known(lw, node, l->weight + l->project, l->given * l->hidden, 0);
 }
 
 /* w_hr x, x between -1 and 1 in steps of 2^-STATE_BITS. */
@@ -127,7 +127,7 @@ static tc_val projected(tc_build *lw, const tc_node *node, const cell *l, tc_val
     const double *w = projection_of(lw, node, l);
     if (!w || !x)
         return TC_NONE;
-    tc_put_halves(lw, x, &high, &low);
+    ti_put_halves(lw, x, &high, &low);
     return times_weights(lw, high, low, ldexp(1, 15 - STATE_BITS), w, l->given, l->hidden, l->h);
 }
 
@@ -135,30 +135,30 @@ static tc_val projected(tc_build *lw, const tc_node *node, const cell *l, tc_val
 
 static tc_val gate(tc_build *lw, const cell *l, tc_val all, int64_t i, int64_t n)
 {
-    return tc_b_tosa_slice_axis(lw, all, 2, i * l->hidden, n * l->hidden);
+    return ti_b_tosa_slice_axis(lw, all, 2, i * l->hidden, n * l->hidden);
 }
 
 /* tanh of sums, 2^29 for 1; and (1 + that) / 2. */
 static tc_val curve(tc_build *lw, const cell *l, tc_val sum)
 {
-    return tc_put_fine_tanh(lw, sum, ldexp(1, -l->g));
+    return ti_put_fine_tanh(lw, sum, ldexp(1, -l->g));
 }
 static tc_val share(tc_build *lw, tc_val t)
 {
     tc_val half = scaled(lw, t, -1);
-    return tc_b_tosa_add(lw, half, tc_b_like(lw, half, TC_i32, 0x1p28));
+    return ti_b_tosa_add(lw, half, ti_b_like(lw, half, TC_i32, 0x1p28));
 }
 
 static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_val sum, state s)
 {
     tc_val t = curve(lw, l, sum), g = share(lw, t);
-    tc_val kept = tc_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), s.c, 29);
+    tc_val kept = ti_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), s.c, 29);
     tc_val next = gate(lw, l, t, 2, 1);
-    next = tc_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), next, 58 - l->c);
-    s.c = tc_b_tosa_add(lw, kept, next);
-    tc_val shown = tc_put_fine_tanh(lw, s.c, ldexp(1, -l->c));
+    next = ti_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), next, 58 - l->c);
+    s.c = ti_b_tosa_add(lw, kept, next);
+    tc_val shown = ti_put_fine_tanh(lw, s.c, ldexp(1, -l->c));
     s.h =
-        tc_b_tosa_mul_shift(lw, gate(lw, l, g, 3, 1), shown, 58 - (l->project ? STATE_BITS : l->h));
+        ti_b_tosa_mul_shift(lw, gate(lw, l, g, 3, 1), shown, 58 - (l->project ? STATE_BITS : l->h));
     if (l->project)
         s.h = projected(lw, node, l, s.h);
     return s;
@@ -167,13 +167,13 @@ static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_val 
 static state gru_step(tc_build *lw, const cell *l, tc_val a, tc_val b, state s)
 {
     tc_val from_h = gate(lw, l, b, 0, 2), from_x = gate(lw, l, a, 0, 2);
-    tc_val g = share(lw, curve(lw, l, tc_b_tosa_add(lw, from_x, from_h)));
+    tc_val g = share(lw, curve(lw, l, ti_b_tosa_add(lw, from_x, from_h)));
     tc_val past = gate(lw, l, b, 2, 1);
-    past = tc_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), past, 29);
+    past = ti_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), past, 29);
     tc_val next =
-        scaled(lw, curve(lw, l, tc_b_tosa_add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
-    tc_val apart = tc_b_tosa_sub(lw, s.h, next);
-    s.h = tc_b_tosa_add(lw, next, tc_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), apart, 29));
+        scaled(lw, curve(lw, l, ti_b_tosa_add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
+    tc_val apart = ti_b_tosa_sub(lw, s.h, next);
+    s.h = ti_b_tosa_add(lw, next, ti_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), apart, 29));
     return s;
 }
 
@@ -183,16 +183,16 @@ static state step(tc_build *lw, const tc_node *node, const cell *l, tc_val a, st
     tc_val b = from_state(lw, node, l, s.h, l->h, l->weight + 1, l->weight + 3, l->given);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
-    tc_val sum = tc_b_tosa_add(lw, a, b);
+    tc_val sum = ti_b_tosa_add(lw, a, b);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, node, l, sum, s);
     if (l->kind == TC_RNN_TANH)
         s.h = scaled(lw, curve(lw, l, sum), l->h - 29);
     else {
-        sum = tc_b_tosa_maximum(lw, sum, tc_b_like(lw, sum, TC_i32, 0));
+        sum = ti_b_tosa_maximum(lw, sum, ti_b_like(lw, sum, TC_i32, 0));
         double limit = ldexp(l->h_most, l->g);
         if (limit < 0x1p31 - 1)
-            sum = tc_b_tosa_minimum(lw, sum, tc_b_like(lw, sum, TC_i32, floor(limit)));
+            sum = ti_b_tosa_minimum(lw, sum, ti_b_like(lw, sum, TC_i32, floor(limit)));
         s.h = scaled(lw, sum, l->h - l->g);
     }
     return s;
@@ -208,11 +208,11 @@ static double reach(const tc_type *t)
 
 static double start_reach(const tc_build *lw, const tc_node *node, int i)
 {
-    const tc_type *t = tc_lower_type(lw, node, i);
-    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
+    const tc_type *t = ti_lower_type(lw, node, i);
+    tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
     double most = 0;
     for (int64_t k = 0; !t->quant && known.data && k < tc_type_count(t); k++)
-        most = fmax(most, fabs(tc_load_f64(known, k)));
+        most = fmax(most, fabs(ti_load_f64(known, k)));
     return t->quant ? reach(t) : most;
 }
 
@@ -220,11 +220,11 @@ static double start_reach(const tc_build *lw, const tc_node *node, int i)
 static void fit(tc_build *lw, const tc_node *node, cell *l, double x, int64_t n, int64_t steps)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
-    double in = tc_rnn_gain(rows_of(lw, node, l, l->weight, n), rows, n) * x,
-           back = tc_rnn_gain(rows_of(lw, node, l, l->weight + 1, l->given), rows, l->given);
+    double in = ti_rnn_gain(rows_of(lw, node, l, l->weight, n), rows, n) * x,
+           back = ti_rnn_gain(rows_of(lw, node, l, l->weight + 1, l->given), rows, l->given);
     for (int i = 2; l->bias && i < 4; i++)
-        in += tc_rnn_gain(rows_of(lw, node, l, l->weight + i, 1), rows, 1);
-    double most = l->project ? tc_rnn_gain(projection_of(lw, node, l), l->given, l->hidden) : 1;
+        in += ti_rnn_gain(rows_of(lw, node, l, l->weight + i, 1), rows, 1);
+    double most = l->project ? ti_rnn_gain(projection_of(lw, node, l), l->given, l->hidden) : 1;
     l->h_most = fmax(most, start_reach(lw, node, 1));
     if (l->kind == TC_RNN_RELU) /* it may grow with every step; what is far out saturates */
         for (int64_t t = 0; t < steps && l->h_most < 0x1p12; t++)
@@ -241,55 +241,55 @@ static void fit(tc_build *lw, const tc_node *node, cell *l, double x, int64_t n,
 static tc_val start_of(tc_build *lw, const tc_node *node, const cell *l, int i, int64_t which,
                        int bits)
 {
-    const tc_type *t = tc_lower_type(lw, node, i);
+    const tc_type *t = ti_lower_type(lw, node, i);
     int64_t last = t->dim[t->rank - 1], n = l->batch * last, dim[] = {1, l->batch, last};
-    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
+    tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
     if (!t->quant && known.data) {
         double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
         for (int64_t k = 0; k < n; k++)
-            x[k] = ldexp(tc_load_f64(known, which * n + k), bits);
-        return tc_b_numbers(lw, TC_i32, 3, dim, x);
+            x[k] = ldexp(ti_load_f64(known, which * n + k), bits);
+        return ti_b_numbers(lw, TC_i32, 3, dim, x);
     }
-    if (!tc_is_activation(t)) {
-        tc_lower_refuse(lw, "operand %d does not have one scale", i);
+    if (!ti_is_activation(t)) {
+        ti_lower_refuse(lw, "operand %d does not have one scale", i);
         return TC_NONE;
     }
     int64_t all[] = {tc_type_count(t) / n, l->batch, last};
-    tc_val x = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, i), 3, all);
-    x = tc_b_tosa_slice_axis(lw, x, 0, which, 1);
-    return tc_put_rescale(lw, x, ldexp(tc_scale_of(t), bits), tc_zero_of(t), 0, TC_i32);
+    tc_val x = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, i), 3, all);
+    x = ti_b_tosa_slice_axis(lw, x, 0, which, 1);
+    return ti_put_rescale(lw, x, ldexp(ti_scale_of(t), bits), ti_zero_of(t), 0, TC_i32);
 }
 
 /* What the program's own input brings to every step, at once: [1, batch, gates] each. */
 static void from_input(tc_build *lw, const tc_node *node, const cell *l, int64_t steps,
                        bool batch_first, tc_val *a)
 {
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     int64_t in = t->dim[t->rank - 1], gates = gates_of(l->kind) * l->hidden;
     const double *w = rows_of(lw, node, l, l->weight, in);
-    tc_val x = tc_lower_in(lw, node, 0);
+    tc_val x = ti_lower_in(lw, node, 0);
     if (!w || !x)
         return;
     if (t->dtype == TC_i8)
-        x = tc_put_rescale(lw, x, 1, tc_zero_of(t), 0, TC_i16);
-    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
-    x = times_weights(lw, x, TC_NONE, tc_scale_of(t), w, gates, in, l->g);
+        x = ti_put_rescale(lw, x, 1, ti_zero_of(t), 0, TC_i16);
+    x = ti_b_tosa_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
+    x = times_weights(lw, x, TC_NONE, ti_scale_of(t), w, gates, in, l->g);
     x = biased(lw, node, l, x, l->weight + 2);
     int axis = batch_first ? 1 : 0;
     int64_t dim[] = {batch_first ? l->batch : steps, batch_first ? steps : l->batch, gates};
-    x = tc_b_tosa_reshape(lw, x, 3, dim);
+    x = ti_b_tosa_reshape(lw, x, 3, dim);
     for (int64_t i = 0; i < steps; i++)
-        a[i] = tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, x, axis, i, 1), 3,
+        a[i] = ti_b_tosa_reshape(lw, ti_b_tosa_slice_axis(lw, x, axis, i, 1), 3,
                                  (int64_t[]){1, l->batch, gates});
 }
 
 /* Piece k of result i, rounded into its domain. */
 static tc_val finished(tc_build *lw, const tc_node *node, int i, tc_val x, int bits)
 {
-    const tc_type *to = tc_lower_result(lw, node, i);
+    const tc_type *to = ti_lower_result(lw, node, i);
     tc_val y =
-        tc_put_rescale(lw, x, ldexp(1 / tc_scale_of(to), -bits), 0, tc_zero_of(to), to->dtype);
-    return y ? tc_put_codes(lw, y, to->quant) : y;
+        ti_put_rescale(lw, x, ldexp(1 / ti_scale_of(to), -bits), 0, ti_zero_of(to), to->dtype);
+    return y ? ti_put_codes(lw, y, to->quant) : y;
 }
 
 /* What layers hand on: h of each step, [1, batch, ways * given], 2^bits for 1. */
@@ -342,7 +342,7 @@ static sequence beside(tc_build *lw, const tc_rnn *r, sequence a, sequence b)
     for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
         tc_val both[2] = {scaled(lw, a.at[t], bits - a.bits)};
         both[1] = scaled(lw, b.at[t], bits - b.bits);
-        a.at[t] = tc_put_concat(lw, both, 2, 2);
+        a.at[t] = ti_put_concat(lw, both, 2, 2);
     }
     return (sequence){a.at, a.width + b.width, fmax(a.most, b.most), bits};
 }
@@ -350,17 +350,17 @@ static sequence beside(tc_build *lw, const tc_rnn *r, sequence a, sequence b)
 static tc_val joined(tc_build *lw, const tc_node *node, int i, tc_val *part, int64_t n, int axis,
                      int rank, const int64_t *dim)
 {
-    const tc_type *to = tc_lower_result(lw, node, i);
+    const tc_type *to = ti_lower_result(lw, node, i);
     for (int64_t k = 0; k < n; k++)
-        part[k] = tc_b_tosa_reshape(lw, part[k], rank, dim);
+        part[k] = ti_b_tosa_reshape(lw, part[k], rank, dim);
     return lw->status == TC_OK
-               ? tc_b_tosa_reshape(lw, tc_put_join(lw, part, (int)n, axis), to->rank, to->dim)
+               ? ti_b_tosa_reshape(lw, ti_put_join(lw, part, (int)n, axis), to->rank, to->dim)
                : TC_NONE;
 }
 
-void tc_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out)
+void ti_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out)
 {
-    const tc_type *xt = tc_lower_type(lw, node, 0);
+    const tc_type *xt = ti_lower_type(lw, node, 0);
     int64_t cells = r->layers * r->ways;
     cell l = {.kind = r->kind,
               .weight = r->weight,
@@ -371,8 +371,8 @@ void tc_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *
               .given = r->given};
     ends e = {tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells),
               tc_new_n(&lw->ctx->arena, tc_val, (size_t)cells)};
-    if (!tc_is_activation(xt)) {
-        tc_lower_refuse(lw, "operand 0 does not have one scale");
+    if (!ti_is_activation(xt)) {
+        ti_lower_refuse(lw, "operand 0 does not have one scale");
         return;
     }
     sequence x = {NULL, xt->dim[xt->rank - 1], reach(xt), 0};

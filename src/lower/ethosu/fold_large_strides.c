@@ -45,17 +45,17 @@ static bool cuts_patches(const tc_graph *g, const tc_node *node, blocks *b)
     if (node->op != TC_OP_conv)
         return false;
     const tc_attr_conv *a = node->attr;
-    const tc_type *x = tc_type_of(g, node->in[0]), *w = tc_type_of(g, node->in[1]),
-                  *y = tc_type_of(g, node->out[0]);
-    if (x->rank != 4 || x->dim[0] != 1 || a->groups != 1 || !tc_is_const(g, node->in[1]) ||
+    const tc_type *x = ti_type_of(g, node->in[0]), *w = ti_type_of(g, node->in[1]),
+                  *y = ti_type_of(g, node->out[0]);
+    if (x->rank != 4 || x->dim[0] != 1 || a->groups != 1 || !ti_is_const(g, node->in[1]) ||
         a->stride.n != 2 || a->pad.n != 4 || w->dtype != TC_i8)
         return false;
     int64_t s = a->stride.v[0];
-    if (s <= TC_NPU_STRIDE || !tc_ints_are(a->stride, s) || !tc_ints_are(a->dilation, 1) ||
+    if (s <= TC_NPU_STRIDE || !ti_ints_are(a->stride, s) || !ti_ints_are(a->dilation, 1) ||
         !tc_type_count(x) || x->dim[1] * s > PARTS_MAX || !x->quant || x->quant->axis >= 0 ||
         !w->quant || w->quant->axis > 0)
         return false;
-    bool apart = w->dim[2] == s && w->dim[3] == s && tc_ints_are(a->pad, 0);
+    bool apart = w->dim[2] == s && w->dim[3] == s && ti_ints_are(a->pad, 0);
     if (!apart && x->dim[1] > FEW_CHANNELS)
         return false;
     for (int i = 0; i < 2; i++)
@@ -93,16 +93,16 @@ static const void *weights_of_blocks(tc_ctx *ctx, const tc_value *w, const tc_at
 /* [1,c,h,w] -> [1, c k k, h/k, w/k] */
 static tc_val channels_of_patches(tc_build *b, tc_val x, int64_t k)
 {
-    const tc_type *t = tc_type_of(b->g, x);
+    const tc_type *t = ti_type_of(b->g, x);
     int64_t c = t->dim[1], h = t->dim[2] / k, w = t->dim[3] / k;
-    x = tc_typed_reshape(b, x, 4, (int64_t[]){1, c * h, k * w, k});
+    x = ti_typed_reshape(b, x, 4, (int64_t[]){1, c * h, k * w, k});
     tc_val part[PARTS_MAX];
     for (int64_t i = 0; i < c * k; i++) {
-        tc_val rows = tc_b_slice(b, x, 1, i / k * h, (i / k + 1) * h, 1);
-        part[i] = tc_b_slice(b, rows, 2, i % k * w, (i % k + 1) * w, 1);
+        tc_val rows = ti_b_slice(b, x, 1, i / k * h, (i / k + 1) * h, 1);
+        part[i] = ti_b_slice(b, rows, 2, i % k * w, (i % k + 1) * w, 1);
     }
-    x = tc_b_cat(b, 3, part, (int)(c * k));
-    return tc_b_permute(b, x, (int64_t[]){0, 3, 1, 2});
+    x = ti_b_cat(b, 3, part, (int)(c * k));
+    return ti_b_permute(b, x, (int64_t[]){0, 3, 1, 2});
 }
 
 static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -110,7 +110,7 @@ static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *d
     blocks block[2];
     if (!cuts_patches(rw->from, node, block))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     const tc_value *w = rw->from->val[node->in[1]];
     const tc_attr_conv *from = node->attr;
     int64_t one[] = {1, 1};
@@ -118,22 +118,22 @@ static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *d
     tc_type wt;
     const void *data = weights_of_blocks(rw->ctx, w, from, block, &wt);
     tc_val x = channels_of_patches(&b, rw->now[node->in[0]], from->stride.v[0]);
-    tc_attr_conv a = {.stride = tc_ints_copy(&rw->ctx->arena, one, 2),
-                      .pad = tc_ints_copy(&rw->ctx->arena, pad, 4),
-                      .dilation = tc_ints_copy(&rw->ctx->arena, one, 2),
+    tc_attr_conv a = {.stride = ti_ints_copy(&rw->ctx->arena, one, 2),
+                      .pad = ti_ints_copy(&rw->ctx->arena, pad, 4),
+                      .dilation = ti_ints_copy(&rw->ctx->arena, one, 2),
                       .groups = 1};
     tc_val in[] = {
-        x, tc_graph_const(rw->to, tc_type_intern(rw->ctx, &wt), data, w->name, node->loc),
+        x, ti_graph_const(rw->to, ti_type_intern(rw->ctx, &wt), data, w->name, node->loc),
         node->n_in > 2 ? rw->now[node->in[2]] : TC_NONE};
-    tc_val y = tc_b_typed(&b, TC_OP_conv, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
-                          node->n_in, tc_type_of(rw->from, node->out[0]));
+    tc_val y = ti_b_typed(&b, TC_OP_conv, ti_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
+                          node->n_in, ti_type_of(rw->from, node->out[0]));
     TC_TRY(b.status);
-    return tc_rewrite_with(rw, node, y, done);
+    return ti_rewrite_with(rw, node, y, done);
 }
 
-tc_status tc_lower_fold_large_strides(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_fold_large_strides(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {fold_large_strides};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -2,18 +2,18 @@
 /* live_memory.c -- see live_memory.h. */
 #include "live_memory.h"
 
-int64_t tc_live_bytes(const tc_graph *g, tc_val v, uint32_t readers)
+int64_t ti_live_bytes(const tc_graph *g, tc_val v, uint32_t readers)
 {
-    const tc_type *t = tc_type_of(g, v);
-    const tc_node *def = tc_def(g, v);
-    if (!t || t->dtype == TC_none || tc_is_const(g, v) || !readers)
+    const tc_type *t = ti_type_of(g, v);
+    const tc_node *def = ti_def(g, v);
+    if (!t || t->dtype == TC_none || ti_is_const(g, v) || !readers)
         return 0;
     int bits = tc_dtypes[t->dtype].bits;
     if (bits > 16 && (!def || def->op != TC_OP_tosa_resize))
         return 0;
     int64_t last = t->rank ? t->dim[t->rank - 1] : 1,
             each = def && last > 16 ? (last + 15) / 16 * 16 : last;
-    return last ? tc_type_count(t) / last * each * tc_max_i64(bits, 8) / 8 : 0;
+    return last ? tc_type_count(t) / last * each * ti_max_i64(bits, 8) / 8 : 0;
 }
 
 static bool pointwise(tc_op op)
@@ -29,7 +29,7 @@ static tc_val replaced(const tc_graph *g, const int64_t *bytes, const size_t *la
 {
     for (int i = 0; pointwise(node->op) && i < node->n_in; i++) {
         tc_val v = node->in[i];
-        const tc_node *def = tc_def(g, v);
+        const tc_node *def = ti_def(g, v);
         if (bytes[v] == want && last[v] == k)
             return v;
         tc_val deeper = def && !bytes[v] ? replaced(g, bytes, last, def, k, want) : TC_NONE;
@@ -39,9 +39,9 @@ static tc_val replaced(const tc_graph *g, const int64_t *bytes, const size_t *la
     return TC_NONE;
 }
 
-void tc_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at)
+void ti_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     size_t *last = tc_new_n(&ctx->scratch, size_t, g->n_val);
     int64_t *change = tc_new_n(&ctx->scratch, int64_t, g->n_node + 1);
     for (size_t i = 0; i < g->n_out; i++)
@@ -78,16 +78,16 @@ void tc_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t 
     int64_t now = 0;
     for (size_t k = 0; k < g->n_node; k++)
         at[k] = now += change[k];
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
 }
 
-int64_t tc_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes)
+int64_t ti_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes)
 {
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     int64_t *at = tc_new_n(&ctx->scratch, int64_t, g->n_node + 1), most = 0;
-    tc_live_sums(ctx, g, bytes, at);
+    ti_live_sums(ctx, g, bytes, at);
     for (size_t k = 0; k < g->n_node; k++)
-        most = tc_max_i64(most, at[k]);
-    tc_arena_rewind(&ctx->scratch, mark);
+        most = ti_max_i64(most, at[k]);
+    ti_arena_rewind(&ctx->scratch, mark);
     return most;
 }

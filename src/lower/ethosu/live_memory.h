@@ -7,12 +7,12 @@
 
 /* What a value takes of an Ethos-U's memory: 8 and 16 bits with channels in bricks of 16; 0 where
  * it is computed on the way to another, as sums of 32 bits are, but for those of a RESIZE. */
-int64_t tc_live_bytes(const tc_graph *g, tc_val v, uint32_t readers);
+int64_t ti_live_bytes(const tc_graph *g, tc_val v, uint32_t readers);
 
 /* By node: the bytes of all values that are there while it runs. */
-void tc_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at);
+void ti_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at);
 
 /* The most of them. */
-int64_t tc_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes);
+int64_t ti_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct strips {
 
 static const tc_type *type_of(const strips *s, tc_val v)
 {
-    return tc_type_of(s->g, v);
+    return ti_type_of(s->g, v);
 }
 
 static bool is_swap(const tc_node *node)
@@ -51,7 +51,7 @@ static bool is_swap(const tc_node *node)
 /* The reshape that makes windows the first axis: the node that starts a group. */
 static bool starts(const strips *s, const tc_node *node, int64_t *grid)
 {
-    const tc_node *swap = node->op == TC_OP_reshape ? tc_def(s->g, node->in[0]) : NULL;
+    const tc_node *swap = node->op == TC_OP_reshape ? ti_def(s->g, node->in[0]) : NULL;
     if (!is_swap(swap) || s->readers[node->in[0]] != 1 || s->readers[swap->in[0]] != 1)
         return false;
     const int64_t *d = type_of(s, node->in[0])->dim;
@@ -104,7 +104,7 @@ static int axis_of_operands(const strips *s, const tc_node *node, int last)
         int axis = v ? x->rank - from_right : -1;
         bool has = v && s->at[v].axis >= 0;
         if ((has && s->at[v].axis != axis) ||
-            (!has && axis >= 0 && x->dim[axis] != 1 && !tc_is_const(s->g, v)))
+            (!has && axis >= 0 && x->dim[axis] != 1 && !ti_is_const(s->g, v)))
             return -1;
     }
     return y->rank - from_right;
@@ -195,16 +195,16 @@ static int group_of(const strips *s, tc_val v)
 static tc_status put(tc_rewrite *rw, const tc_node *node, tc_op op, const void *attr, tc_val in,
                      const tc_type *type, tc_val *out)
 {
-    tc_node *made = tc_graph_add(rw->to, op, attr, &in, 1, 1, node->loc);
+    tc_node *made = ti_graph_add(rw->to, op, attr, &in, 1, 1, node->loc);
     rw->to->val[made->out[0]]->type = type;
     *out = made->out[0];
-    return tc_node_infer(rw->to, made);
+    return ti_node_infer(rw->to, made);
 }
 
 static const tc_attr_perm *perm_of(tc_rewrite *rw, const int64_t *perm)
 {
     tc_attr_perm *a = tc_new(&rw->ctx->arena, tc_attr_perm);
-    a->perm = tc_ints_copy(&rw->ctx->arena, perm, 6);
+    a->perm = ti_ints_copy(&rw->ctx->arena, perm, 6);
     return a;
 }
 
@@ -212,7 +212,7 @@ static const tc_type *with_dims(tc_rewrite *rw, const tc_type *t, const int64_t 
 {
     tc_type type = *t;
     memcpy(type.dim, dim, 6 * sizeof *dim);
-    return tc_type_intern(rw->ctx, &type);
+    return ti_type_intern(rw->ctx, &type);
 }
 
 static tc_status start(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -223,13 +223,13 @@ static tc_status start(tc_rewrite *rw, const tc_node *node, bool *done)
     int64_t grid[2];
     if (group < 0 || !starts(s, node, grid))
         return TC_OK;
-    const tc_node *swap = tc_def(rw->from, node->in[0]);
-    const tc_type *t = tc_type_of(rw->from, node->in[0]);
+    const tc_node *swap = ti_def(rw->from, node->in[0]);
+    const tc_type *t = ti_type_of(rw->from, node->in[0]);
     int64_t dim[] = {1, grid[1], grid[0], t->dim[3], t->dim[4], t->dim[5]};
     tc_val v;
     TC_TRY(put(rw, node, TC_OP_permute, perm_of(rw, columns), rw->now[swap->in[0]],
                with_dims(rw, t, dim), &v));
-    return tc_rewrite_as(rw, node, TC_OP_reshape, node->attr, v, done);
+    return ti_rewrite_as(rw, node, TC_OP_reshape, node->attr, v, done);
 }
 
 /* The reshape and the permute behind it, at the permute. */
@@ -237,16 +237,16 @@ static tc_status end(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     static const int64_t back[] = {0, 2, 3, 1, 4, 5};
     const strips *s = rw->user;
-    const tc_node *apart = is_swap(node) ? tc_def(rw->from, node->in[0]) : NULL;
+    const tc_node *apart = is_swap(node) ? ti_def(rw->from, node->in[0]) : NULL;
     if (!apart || apart->op != TC_OP_reshape || group_of(s, apart->in[0]) < 0 || !ends(s, apart))
         return TC_OK;
-    const tc_type *t = tc_type_of(rw->from, node->in[0]);
+    const tc_type *t = ti_type_of(rw->from, node->in[0]);
     int64_t dim[] = {1, t->dim[2], t->dim[1], t->dim[3], t->dim[4], t->dim[5]};
     tc_attr_shape *a = tc_new(&rw->ctx->arena, tc_attr_shape);
-    a->shape = tc_ints_copy(&rw->ctx->arena, dim, 6);
+    a->shape = ti_ints_copy(&rw->ctx->arena, dim, 6);
     tc_val v;
     TC_TRY(put(rw, node, TC_OP_reshape, a, rw->now[apart->in[0]], with_dims(rw, t, dim), &v));
-    return tc_rewrite_as(rw, node, TC_OP_permute, perm_of(rw, back), v, done);
+    return ti_rewrite_as(rw, node, TC_OP_permute, perm_of(rw, back), v, done);
 }
 
 /* A constant that differs from window to window, in their new order. */
@@ -258,8 +258,8 @@ static tc_val reordered(tc_rewrite *rw, tc_val old, int axis, const int64_t *gri
         *(i < axis ? &before : &after) *= i == axis ? 1 : x->type->dim[i];
     tc_type flat = {.dtype = x->type->dtype, .rank = 4, .dim = {before, grid[0], grid[1], after}};
     static const int64_t swap[] = {0, 2, 1, 3};
-    const void *data = tc_transposed(&rw->ctx->arena, &flat, x->data, swap);
-    return tc_graph_const(rw->to, x->type, data, x->name, NULL);
+    const void *data = ti_transposed(&rw->ctx->arena, &flat, x->data, swap);
+    return ti_graph_const(rw->to, x->type, data, x->name, NULL);
 }
 
 static tc_status between(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -269,7 +269,7 @@ static tc_status between(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; i < node->n_in && group < 0; i++) {
         group = group_of(s, node->in[i]);
         if (group >= 0)
-            from_right = tc_type_of(rw->from, node->in[i])->rank - s->at[node->in[i]].axis;
+            from_right = ti_type_of(rw->from, node->in[i])->rank - s->at[node->in[i]].axis;
     }
     if (group < 0 || !(tc_ops[node->op].traits & T_ELTWISE))
         return TC_OK;
@@ -277,37 +277,37 @@ static tc_status between(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val in[8];
     for (int i = 0; i < node->n_in && i < 8; i++) {
         in[i] = rw->now[node->in[i]];
-        const tc_type *x = node->in[i] ? tc_type_of(rw->from, node->in[i]) : NULL;
+        const tc_type *x = node->in[i] ? ti_type_of(rw->from, node->in[i]) : NULL;
         int axis = x ? x->rank - from_right : -1;
-        if (axis < 0 || !tc_is_const(rw->from, node->in[i]) || x->dim[axis] == 1)
+        if (axis < 0 || !ti_is_const(rw->from, node->in[i]) || x->dim[axis] == 1)
             continue;
         in[i] = reordered(rw, node->in[i], axis, s->grid[group]);
         any = true;
     }
     if (!any || node->n_in > 8)
         return TC_OK;
-    tc_rewrite_copy(rw, node);
+    ti_rewrite_copy(rw, node);
     memcpy(rw->to->node[rw->to->n_node - 1]->in, in, (size_t)node->n_in * sizeof *in);
     *done = true;
     return TC_OK;
 }
 
-tc_status tc_lower_reorder_windows(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_reorder_windows(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {start, end, between};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_graph *g = module->graph[i];
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
-        strips s = {.ctx = ctx, .g = g, .pinned = tc_graph_pinned(ctx, g)};
-        s.readers = tc_graph_readers(ctx, g);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
+        strips s = {.ctx = ctx, .g = g, .pinned = ti_graph_pinned(ctx, g)};
+        s.readers = ti_graph_readers(ctx, g);
         s.at = tc_new_n(&ctx->scratch, place, g->n_val);
         s.only = tc_new_n(&ctx->scratch, const tc_node *, g->n_val);
         s.grid = (int64_t(*)[2])tc_new_n(&ctx->scratch, int64_t, 2 * (g->n_node + 1));
         s.fails = tc_new_n(&ctx->scratch, bool, g->n_node + 1);
         look(&s);
-        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &s);
-        tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &s);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }

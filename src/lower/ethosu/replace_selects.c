@@ -18,7 +18,7 @@
 /* 1 where c holds, as i8 of scale 1. */
 static tc_val as_numbers(tc_build *b, tc_val c)
 {
-    const tc_type *t = tc_type_of(b->g, c);
+    const tc_type *t = ti_type_of(b->g, c);
     double one = 1;
     int64_t zero = 0;
     tc_quant q = {-1, 1, -128, 127, &one, &zero};
@@ -26,18 +26,18 @@ static tc_val as_numbers(tc_build *b, tc_val c)
     memcpy(type.dim, t->dim, sizeof type.dim);
     tc_attr_cast *a = tc_new(&b->ctx->arena, tc_attr_cast);
     a->dtype = TC_f32;
-    return tc_b_typed(b, TC_OP_cast, a, &c, 1, tc_type_intern(b->ctx, &type));
+    return ti_b_typed(b, TC_OP_cast, a, &c, 1, ti_type_intern(b->ctx, &type));
 }
 
 /* x in the domain of `to`, in its own shape. */
 static tc_val in_domain(tc_build *b, tc_val x, const tc_type *to)
 {
-    const tc_type *t = tc_type_of(b->g, x);
+    const tc_type *t = ti_type_of(b->g, x);
     if (t->dtype == to->dtype && t->quant->scale[0] == to->quant->scale[0] &&
         t->quant->zero[0] == to->quant->zero[0] && t->quant->lo == to->quant->lo &&
         t->quant->hi == to->quant->hi)
         return x;
-    return tc_b_typed(b, TC_OP_rescale, NULL, &x, 1, tc_type_dims(b->ctx, to, t->rank, t->dim));
+    return ti_b_typed(b, TC_OP_rescale, NULL, &x, 1, ti_type_dims(b->ctx, to, t->rank, t->dim));
 }
 
 static const tc_type *broadcast(tc_ctx *ctx, const tc_type *domain, const tc_type *x,
@@ -50,14 +50,14 @@ static const tc_type *broadcast(tc_ctx *ctx, const tc_type *domain, const tc_typ
         int64_t c = i <= y->rank ? y->dim[y->rank - i] : 1;
         dim[rank - i] = a == 1 ? c : a;
     }
-    return tc_type_dims(ctx, domain, rank, dim);
+    return ti_type_dims(ctx, domain, rank, dim);
 }
 
 static tc_val where_kept(tc_build *b, tc_val x, tc_val kept, const tc_type *to)
 {
     TC_STOP_WITH(b, TC_NONE);
-    const tc_type *y = broadcast(b->ctx, to, tc_type_of(b->g, x), tc_type_of(b->g, kept));
-    return tc_b_typed(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
+    const tc_type *y = broadcast(b->ctx, to, ti_type_of(b->g, x), ti_type_of(b->g, kept));
+    return ti_b_typed(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
 }
 
 /* Codes of up to 16 bits, in one domain. */
@@ -70,66 +70,66 @@ static bool is_narrow(const tc_type *t)
 static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val c, tc_val x,
                         tc_val y, bool *done)
 {
-    const tc_type *to = tc_type_of(rw->from, node->out[0]);
+    const tc_type *to = ti_type_of(rw->from, node->out[0]);
     TC_TRY(b->status);
-    tc_val no = tc_b_typed(b, TC_OP_logical_not, NULL, &c, 1, tc_type_of(b->g, c));
+    tc_val no = ti_b_typed(b, TC_OP_logical_not, NULL, &c, 1, ti_type_of(b->g, c));
     tc_val kept = as_numbers(b, c);
     x = where_kept(b, in_domain(b, x, to), kept, to);
     kept = as_numbers(b, no);
     y = where_kept(b, in_domain(b, y, to), kept, to);
     tc_attr_alpha *one = tc_new(&rw->ctx->arena, tc_attr_alpha);
     one->alpha = 1;
-    tc_val sum = tc_b_typed(b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);
+    tc_val sum = ti_b_typed(b, TC_OP_add, one, (tc_val[]){x, y}, 2, to);
     TC_TRY(b->status);
-    return tc_rewrite_with(rw, node, sum, done);
+    return ti_rewrite_with(rw, node, sum, done);
 }
 
 static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_where || tc_is_const(rw->to, tc_rewrite_in(rw, node, 0)) ||
-        !is_narrow(tc_type_of(rw->from, node->out[0])) ||
-        !is_narrow(tc_type_of(rw->from, node->in[1])) ||
-        !is_narrow(tc_type_of(rw->from, node->in[2])))
+    if (node->op != TC_OP_where || ti_is_const(rw->to, ti_rewrite_in(rw, node, 0)) ||
+        !is_narrow(ti_type_of(rw->from, node->out[0])) ||
+        !is_narrow(ti_type_of(rw->from, node->in[1])) ||
+        !is_narrow(ti_type_of(rw->from, node->in[2])))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    return choose(rw, node, &b, tc_rewrite_in(rw, node, 0), tc_rewrite_in(rw, node, 1),
-                  tc_rewrite_in(rw, node, 2), done);
+    tc_build b = ti_build_instead(rw, node);
+    return choose(rw, node, &b, ti_rewrite_in(rw, node, 0), ti_rewrite_in(rw, node, 1),
+                  ti_rewrite_in(rw, node, 2), done);
 }
 
 /* [1,..,n,..,1]: true at the index. */
 static tc_val at_place(tc_build *b, tc_val index, int rank, int64_t axis, int64_t n)
 {
-    const tc_type *t = tc_type_of(b->g, index);
-    tc_tensor number = tc_tensor_new(&b->ctx->arena, tc_type_make(b->ctx, t->dtype, 1, &n));
+    const tc_type *t = ti_type_of(b->g, index);
+    tc_tensor number = ti_tensor_new(&b->ctx->arena, ti_type_make(b->ctx, t->dtype, 1, &n));
     for (int64_t i = 0; i < n; i++)
-        tc_store_i64(number, i, i);
-    tc_val all = tc_graph_const(b->g, number.type, number.data, NULL, b->loc);
-    tc_val c = tc_b_typed(b, TC_OP_eq, NULL, (tc_val[]){all, index}, 2,
-                          tc_type_make(b->ctx, TC_bool, 1, &n));
+        ti_store_i64(number, i, i);
+    tc_val all = ti_graph_const(b->g, number.type, number.data, NULL, b->loc);
+    tc_val c = ti_b_typed(b, TC_OP_eq, NULL, (tc_val[]){all, index}, 2,
+                          ti_type_make(b->ctx, TC_bool, 1, &n));
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         dim[i] = i == axis ? n : 1;
-    return b->status == TC_OK ? tc_typed_reshape(b, c, rank, dim) : c;
+    return b->status == TC_OK ? ti_typed_reshape(b, c, rank, dim) : c;
 }
 
 static tc_status without_places(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_index_copy || tc_is_const(rw->to, tc_rewrite_in(rw, node, 1)))
+    if (node->op != TC_OP_index_copy || ti_is_const(rw->to, ti_rewrite_in(rw, node, 1)))
         return TC_OK;
-    const tc_type *y = tc_type_of(rw->from, node->in[0]), *i = tc_type_of(rw->from, node->in[1]),
-                  *x = tc_type_of(rw->from, node->in[2]);
+    const tc_type *y = ti_type_of(rw->from, node->in[0]), *i = ti_type_of(rw->from, node->in[1]),
+                  *x = ti_type_of(rw->from, node->in[2]);
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     if (tc_type_count(i) != 1 || i->rank > 1 || !y->rank || x->rank != y->rank ||
-        !is_narrow(y) || !is_narrow(x) || !is_narrow(tc_type_of(rw->from, node->out[0])))
+        !is_narrow(y) || !is_narrow(x) || !is_narrow(ti_type_of(rw->from, node->out[0])))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    tc_val c = at_place(&b, tc_rewrite_in(rw, node, 1), y->rank, axis, y->dim[axis]);
-    return choose(rw, node, &b, c, tc_rewrite_in(rw, node, 2), tc_rewrite_in(rw, node, 0), done);
+    tc_build b = ti_build_instead(rw, node);
+    tc_val c = at_place(&b, ti_rewrite_in(rw, node, 1), y->rank, axis, y->dim[axis]);
+    return choose(rw, node, &b, c, ti_rewrite_in(rw, node, 2), ti_rewrite_in(rw, node, 0), done);
 }
 
-tc_status tc_lower_replace_selects(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_replace_selects(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {without_bools, without_places};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

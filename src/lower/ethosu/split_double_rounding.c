@@ -21,14 +21,14 @@ static bool rounds_twice(const tc_graph *g, const tc_node *node, twice *t)
 {
     if (node->op != TC_OP_tosa_rescale ||
         ((const tc_attr_tosa_rescale *)node->attr)->rounding_mode != TC_rounding_double ||
-        !tc_is_const(g, node->in[1]) || !tc_is_const(g, node->in[2]))
+        !ti_is_const(g, node->in[1]) || !ti_is_const(g, node->in[2]))
         return false;
-    t->factor = tc_tensor_of(g, node->in[1]);
-    t->shift = tc_tensor_of(g, node->in[2]);
+    t->factor = ti_tensor_of(g, node->in[1]);
+    t->shift = ti_tensor_of(g, node->in[2]);
     t->count = tc_type_count(t->shift.type);
     t->all = true;
     for (int64_t i = 0; i < t->count; i++)
-        t->all = t->all && tc_load_i64(t->shift, i) > 31;
+        t->all = t->all && ti_load_i64(t->shift, i) > 31;
     return true;
 }
 
@@ -36,18 +36,18 @@ static tc_val list(tc_build *b, tc_dtype dtype, int rank, int64_t count, const d
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     dim[rank - 1] = count;
-    return tc_b_numbers(b, dtype, rank, dim, v);
+    return ti_b_numbers(b, dtype, rank, dim, v);
 }
 
 /* A RESCALE with single rounding. */
 static tc_val put_once(tc_build *b, const tc_val *in, bool per_channel, tc_dtype to)
 {
     tc_attr_tosa_rescale *a =
-        tc_arena_copy(&b->ctx->arena, b->node->attr, sizeof(tc_attr_tosa_rescale));
+        ti_arena_copy(&b->ctx->arena, b->node->attr, sizeof(tc_attr_tosa_rescale));
     a->rounding_mode = TC_rounding_single;
     a->per_channel = per_channel;
-    const tc_type *t = tc_b_out_type(b, 0);
-    return tc_b_typed(b, TC_OP_tosa_rescale, a, in, 5, tc_type_make(b->ctx, to, t->rank, t->dim));
+    const tc_type *t = ti_b_out_type(b, 0);
+    return ti_b_typed(b, TC_OP_tosa_rescale, a, in, 5, ti_type_make(b->ctx, to, t->rank, t->dim));
 }
 
 static tc_status split_double_rounding(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -55,44 +55,44 @@ static tc_status split_double_rounding(tc_rewrite *rw, const tc_node *node, bool
     twice t;
     if (!rounds_twice(rw->from, node, &t))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    tc_dtype to = tc_b_out_type(&b, 0)->dtype;
-    int rank = tc_b_out_type(&b, 0)->rank;
+    tc_build b = ti_build_instead(rw, node);
+    tc_dtype to = ti_b_out_type(&b, 0)->dtype;
+    int rank = ti_b_out_type(&b, 0)->rank;
     double *first = tc_new_n(&rw->ctx->arena, double, (size_t)t.count),
            *second = tc_new_n(&rw->ctx->arena, double, (size_t)t.count),
            *mask = tc_new_n(&rw->ctx->arena, double, (size_t)t.count);
     for (int64_t i = 0; i < t.count; i++) {
-        int64_t s = tc_load_i64(t.shift, i);
-        first[i] = (double)tc_min_i64(s, 31);
+        int64_t s = ti_load_i64(t.shift, i);
+        first[i] = (double)ti_min_i64(s, 31);
         second[i] = (double)s - first[i];
         mask[i] = s > 31 ? -1 : 0;
     }
     tc_val in[5];
     for (int i = 0; i < 4; i++)
-        in[i] = tc_b_in(&b, i);
+        in[i] = ti_b_in(&b, i);
     in[2] = list(&b, TC_i8, 1, t.count, first);
-    in[4] = tc_b_single(&b, TC_i32, 1, 0);
+    in[4] = ti_b_single(&b, TC_i32, 1, 0);
     tc_val h = put_once(&b, in, ((const tc_attr_tosa_rescale *)node->attr)->per_channel, TC_i32);
-    tc_val last = tc_b_single(&b, TC_i32, rank, 31);
-    tc_val sign = tc_b_tosa_arithmetic_right_shift(&b, h, last, false);
+    tc_val last = ti_b_single(&b, TC_i32, rank, 31);
+    tc_val sign = ti_b_tosa_arithmetic_right_shift(&b, h, last, false);
     if (!t.all)
-        sign = tc_b_tosa_bitwise_and(&b, sign, list(&b, TC_i32, rank, t.count, mask));
-    h = tc_b_tosa_add(&b, h, sign);
+        sign = ti_b_tosa_bitwise_and(&b, sign, list(&b, TC_i32, rank, t.count, mask));
+    h = ti_b_tosa_add(&b, h, sign);
     tc_val by = list(&b, TC_i32, rank, t.count, second);
-    h = tc_b_tosa_arithmetic_right_shift(&b, h, by, true);
+    h = ti_b_tosa_arithmetic_right_shift(&b, h, by, true);
     if (to != TC_i32) {
         in[0] = h;
-        in[1] = tc_b_single(&b, TC_i32, 1, 1 << 30);
-        in[2] = tc_b_single(&b, TC_i8, 1, 30);
-        in[3] = tc_b_single(&b, TC_i32, 1, 0);
-        in[4] = tc_b_in(&b, 4);
+        in[1] = ti_b_single(&b, TC_i32, 1, 1 << 30);
+        in[2] = ti_b_single(&b, TC_i8, 1, 30);
+        in[3] = ti_b_single(&b, TC_i32, 1, 0);
+        in[4] = ti_b_in(&b, 4);
         h = put_once(&b, in, false, to);
     }
-    return tc_b_replace(&b, h, done);
+    return ti_b_replace(&b, h, done);
 }
 
-tc_status tc_lower_split_double_rounding(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_split_double_rounding(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_module(module, (tc_rewriter *[]){split_double_rounding}, 1, NULL);
+    return ti_rewrite_module(module, (tc_rewriter *[]){split_double_rounding}, 1, NULL);
 }

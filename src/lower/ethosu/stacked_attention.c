@@ -19,7 +19,7 @@ static tc_val stacked(stack *s, tc_val old);
 
 static const tc_type *old_type(const stack *s, tc_val v)
 {
-    return tc_type_of(s->t->rw->from, v);
+    return ti_type_of(s->t->rw->from, v);
 }
 
 /* The axis that holds the heads, -1: its axes are others. */
@@ -35,13 +35,13 @@ static int heads_axis(const stack *s, const tc_type *type)
 static const tc_type *stacked_type(stack *s, const tc_type *type)
 {
     int64_t dim[] = {s->heads, s->batches, type->dim[type->rank - 2], type->dim[type->rank - 1]};
-    return tc_type_dims(s->t->rw->ctx, type, 4, dim);
+    return ti_type_dims(s->t->rw->ctx, type, 4, dim);
 }
 
 /* A constant that goes with [.., h, t, d] by its last axes, transposed: [h or 1, b or 1, t, d]. */
 static tc_val transposed(stack *s, tc_val old, int rank)
 {
-    tc_tensor x = tc_tensor_of(s->t->rw->from, old);
+    tc_tensor x = ti_tensor_of(s->t->rw->from, old);
     tc_ctx *ctx = s->t->rw->ctx;
     if (x.type->rank <= 2)
         return s->t->rw->now[old];
@@ -59,14 +59,14 @@ static tc_val transposed(stack *s, tc_val old, int rank)
     if (dim[0] > 1 && dim[1] == 1) /* one for each image, for all of its windows */
         return TC_NONE;
     int64_t b = a * dim[1], h = dim[2], n = dim[3] * dim[4], to_dim[] = {h, b, dim[3], dim[4]};
-    const tc_type *type = tc_type_dims(ctx, x.type, 4, to_dim);
+    const tc_type *type = ti_type_dims(ctx, x.type, 4, to_dim);
     size_t bytes = tc_dtypes[type->dtype].bytes * (size_t)n;
-    char *to = tc_arena_raw(&ctx->arena, tc_type_bytes(type));
+    char *to = ti_arena_raw(&ctx->arena, tc_type_bytes(type));
     for (int64_t i = 0; i < h; i++)
         for (int64_t k = 0; k < b; k++)
             memcpy(to + (size_t)(i * b + k) * bytes,
                    (const char *)x.data + (size_t)(k % (dim[0] * dim[1]) * h + i) * bytes, bytes);
-    return tc_graph_const(s->t->rw->to, type, to, s->t->rw->from->val[old]->name, s->t->b.loc);
+    return ti_graph_const(s->t->rw->to, type, to, s->t->rw->from->val[old]->name, s->t->b.loc);
 }
 
 /* Head by head, each from what it is made of. */
@@ -79,21 +79,21 @@ static tc_val by_heads(stack *s, tc_val old)
         return TC_NONE;
     for (int64_t h = 0; h < s->heads && s->t->b.status == TC_OK; h++) {
         tc_select one = {4, {{0, s->batches, 1}, {h, 1, 1}, {0, rows, 1}, {0, d, 1}}};
-        head[h] = tc_tile(s->t, old, &one);
+        head[h] = ti_tile(s->t, old, &one);
         if (head[h])
-            head[h] = tc_typed_reshape(&s->t->b, head[h], 4, (int64_t[]){1, 1, all, d});
+            head[h] = ti_typed_reshape(&s->t->b, head[h], 4, (int64_t[]){1, 1, all, d});
     }
     TC_STOP_WITH(&s->t->b, TC_NONE);
-    tc_val v = tc_b_cat(&s->t->b, 1, head, (int)s->heads);
+    tc_val v = ti_b_cat(&s->t->b, 1, head, (int)s->heads);
     const tc_type *to = stacked_type(s, type);
-    return s->t->b.status == TC_OK ? tc_typed_reshape(&s->t->b, v, 4, to->dim) : TC_NONE;
+    return s->t->b.status == TC_OK ? ti_typed_reshape(&s->t->b, v, 4, to->dim) : TC_NONE;
 }
 
 /* Whether it is one number times what heads are made of: then the number goes into their weights.
  */
 static bool is_scaled(const stack *s, const tc_node *node)
 {
-    return node->op == TC_OP_mul && tc_is_const(s->t->rw->from, node->in[1]) &&
+    return node->op == TC_OP_mul && ti_is_const(s->t->rw->from, node->in[1]) &&
            tc_type_count(old_type(s, node->in[1])) == 1;
 }
 
@@ -108,13 +108,13 @@ static tc_val stacked_operands(stack *s, const tc_node *node)
         in[i] = TC_NONE;
         if (!node->in[i])
             continue;
-        in[i] = tc_is_const(s->t->rw->from, node->in[i]) ? transposed(s, node->in[i], rank)
+        in[i] = ti_is_const(s->t->rw->from, node->in[i]) ? transposed(s, node->in[i], rank)
                 : heads_axis(s, x) >= 0                  ? stacked(s, node->in[i])
                                                          : TC_NONE;
         if (!in[i])
             return TC_NONE;
     }
-    return tc_b_typed(&s->t->b, node->op, node->attr, in, node->n_in,
+    return ti_b_typed(&s->t->b, node->op, node->attr, in, node->n_in,
                       stacked_type(s, old_type(s, node->out[0])));
 }
 
@@ -129,22 +129,22 @@ static tc_val made(stack *s, tc_val old, const tc_node *node)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
     const tc_type *type = old_type(s, old), *x = node->n_in ? old_type(s, node->in[0]) : NULL;
-    bool same = x && tc_same_quant(x->quant, type->quant);
+    bool same = x && ti_same_quant(x->quant, type->quant);
     if (node->op == TC_OP_reshape && same && heads_axis(s, x) >= 0 &&
         x->dim[x->rank - 1] == type->dim[type->rank - 1])
         return stacked(s, node->in[0]);
     if (swaps_last(node) && same && heads_axis(s, x) >= 0) {
         tc_val v = stacked(s, node->in[0]);
-        return v ? tc_b_permute(&s->t->b, v, swap) : TC_NONE;
+        return v ? ti_b_permute(&s->t->b, v, swap) : TC_NONE;
     }
     if (node->op == TC_OP_softmax && ((const tc_attr_axis *)node->attr)->axis == type->rank - 1) {
         tc_val v = heads_axis(s, x) >= 0 ? stacked(s, node->in[0]) : TC_NONE;
         static const tc_attr_axis last = {.axis = 3};
-        return v ? tc_b_typed(&s->t->b, TC_OP_softmax, &last, &v, 1, stacked_type(s, type))
+        return v ? ti_b_typed(&s->t->b, TC_OP_softmax, &last, &v, 1, stacked_type(s, type))
                  : TC_NONE;
     }
-    if (type->rank == 4 && (is_scaled(s, node) || tc_tile_moves(node)))
-        return tc_tile_from_product(s->t, old) ? by_heads(s, old) : TC_NONE;
+    if (type->rank == 4 && (is_scaled(s, node) || ti_tile_moves(node)))
+        return ti_tile_from_product(s->t, old) ? by_heads(s, old) : TC_NONE;
     bool together = node->op == TC_OP_matmul || (tc_ops[node->op].traits & T_ELTWISE) ||
                     (node->op == TC_OP_sdpa && !((const tc_attr_sdpa *)node->attr)->gqa);
     return together ? stacked_operands(s, node) : TC_NONE;
@@ -153,16 +153,16 @@ static tc_val made(stack *s, tc_val old, const tc_node *node)
 static tc_val stacked(stack *s, tc_val old)
 {
     const tc_type *type = old_type(s, old);
-    const tc_node *node = tc_def(s->t->rw->from, old);
+    const tc_node *node = ti_def(s->t->rw->from, old);
     tc_select key = {.rank = 1, .axis = {{s->heads, s->batches, -3}}}; /* no tile has it */
     if (!node || heads_axis(s, type) < 0 || (type->quant && type->quant->axis >= 0) ||
         s->t->b.status != TC_OK)
         return TC_NONE;
-    void **slot = tc_tile_place(s->t, old, &key);
+    void **slot = ti_tile_place(s->t, old, &key);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
     tc_val v = made(s, old, node);
-    *tc_tile_place(s->t, old, &key) = (void *)(uintptr_t)v;
+    *ti_tile_place(s->t, old, &key) = (void *)(uintptr_t)v;
     return v;
 }
 
@@ -171,41 +171,41 @@ enum { SCORES_MAX = 1 << 19 }; /* that lie somewhere at one time */
 /* Scores of one head and batch: rows times keys. */
 static int64_t scores_of(const tc_graph *g, tc_val o)
 {
-    const tc_node *core = tc_def(g, o);
+    const tc_node *core = ti_def(g, o);
     while (core->op == TC_OP_reshape)
-        core = tc_def(g, core->in[0]);
+        core = ti_def(g, core->in[0]);
     bool sdpa = core->op == TC_OP_sdpa;
-    const tc_type *keys = tc_type_of(g, core->in[sdpa ? 2 : 0]);
-    return tc_type_of(g, o)->dim[2] * keys->dim[keys->rank - (sdpa ? 2 : 1)];
+    const tc_type *keys = ti_type_of(g, core->in[sdpa ? 2 : 0]);
+    return ti_type_of(g, o)->dim[2] * keys->dim[keys->rank - (sdpa ? 2 : 1)];
 }
 
-bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear)
+bool ti_tile_stacks(const tc_tiler *t, const tc_node *linear)
 {
-    tc_val o = tc_merged_heads(t->rw->from, linear);
+    tc_val o = ti_merged_heads(t->rw->from, linear);
     if (!o)
         return false;
-    const tc_type *type = tc_type_of(t->rw->from, o);
+    const tc_type *type = ti_type_of(t->rw->from, o);
     return type->dim[0] * type->dim[1] * scores_of(t->rw->from, o) <= SCORES_MAX;
 }
 
-int64_t tc_tile_together(const tc_tiler *t, tc_val o)
+int64_t ti_tile_together(const tc_tiler *t, tc_val o)
 {
     int64_t each = scores_of(t->rw->from, o);
     int64_t fit = each > 0 && each < SCORES_MAX ? SCORES_MAX / each : 1;
     return fit > t->together ? fit : t->together;
 }
 
-tc_val tc_tile_stacked(tc_tiler *t, const tc_node *linear)
+tc_val ti_tile_stacked(tc_tiler *t, const tc_node *linear)
 {
-    tc_val o = tc_merged_heads(t->rw->from, linear);
-    const tc_type *type = tc_type_of(t->rw->from, o);
+    tc_val o = ti_merged_heads(t->rw->from, linear);
+    const tc_type *type = ti_type_of(t->rw->from, o);
     stack s = {.t = t, .heads = type->dim[1], .batches = type->dim[0]};
     tc_val v = stacked(&s, o);
     if (!v || t->b.status != TC_OK)
         return TC_NONE;
     int64_t rows = s.batches * type->dim[2], dim[] = {s.batches, type->dim[2], 0};
-    dim[2] = tc_type_of(t->rw->from, linear->out[0])->dim[2];
-    v = tc_typed_reshape(&t->b, v, 4, (int64_t[]){1, s.heads, rows, type->dim[3]});
-    v = tc_tile_down(t, linear, v);
-    return t->b.status == TC_OK ? tc_typed_reshape(&t->b, v, 3, dim) : TC_NONE;
+    dim[2] = ti_type_of(t->rw->from, linear->out[0])->dim[2];
+    v = ti_typed_reshape(&t->b, v, 4, (int64_t[]){1, s.heads, rows, type->dim[3]});
+    v = ti_tile_down(t, linear, v);
+    return t->b.status == TC_OK ? ti_typed_reshape(&t->b, v, 3, dim) : TC_NONE;
 }

@@ -31,24 +31,24 @@ static bool is_planar(tc_op op)
 
 static bool made_planar(const tc_graph *g, tc_val v)
 {
-    const tc_node *def = tc_def(g, v);
-    while (def && (tc_ops[def->op].traits & T_ELTWISE) && tc_type_of(g, v)->rank == 4) {
+    const tc_node *def = ti_def(g, v);
+    while (def && (tc_ops[def->op].traits & T_ELTWISE) && ti_type_of(g, v)->rank == 4) {
         v = def->in[0];
-        def = tc_def(g, v);
+        def = ti_def(g, v);
     }
-    return def && is_planar(def->op) && tc_type_of(g, v)->rank == 4;
+    return def && is_planar(def->op) && ti_type_of(g, v)->rank == 4;
 }
 
 static tc_chain begin(const tc_graph *g, tc_val source)
 {
     static const uint8_t last[] = {0, 3, 1, 2}, plain[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    return tc_chain_begin(tc_type_of(g, source), made_planar(g, source) ? last : plain);
+    return ti_chain_begin(ti_type_of(g, source), made_planar(g, source) ? last : plain);
 }
 
 static bool is_link(const tc_graph *g, const tc_node *node)
 {
     return node && (node->op == TC_OP_reshape || node->op == TC_OP_permute) &&
-           tc_same_quant(tc_type_of(g, node->in[0])->quant, tc_type_of(g, node->out[0])->quant);
+           ti_same_quant(ti_type_of(g, node->in[0])->quant, ti_type_of(g, node->out[0])->quant);
 }
 
 /* The chain that ends in the node's result. */
@@ -56,19 +56,19 @@ static bool follow(const tc_graph *g, const tc_node *end, tc_chain *c)
 {
     const tc_node *link[16];
     int n = 0;
-    for (const tc_node *node = end; is_link(g, node); node = tc_def(g, node->in[0])) {
+    for (const tc_node *node = end; is_link(g, node); node = ti_def(g, node->in[0])) {
         if (n == 16)
             return false;
         link[n++] = node;
     }
-    if (!n || !tc_type_count(tc_type_of(g, end->out[0])))
+    if (!n || !tc_type_count(ti_type_of(g, end->out[0])))
         return false;
     *c = begin(g, link[n - 1]->in[0]);
     while (n-- > 0) {
-        const tc_type *to = tc_type_of(g, link[n]->out[0]);
+        const tc_type *to = ti_type_of(g, link[n]->out[0]);
         if (link[n]->op == TC_OP_permute)
-            tc_chain_permute(c, ((const tc_attr_perm *)link[n]->attr)->perm.v, to);
-        else if (!tc_chain_reshape(c, to))
+            ti_chain_permute(c, ((const tc_attr_perm *)link[n]->attr)->perm.v, to);
+        else if (!ti_chain_reshape(c, to))
             return false;
     }
     return true;
@@ -197,10 +197,10 @@ static int cut_places(const tc_chain *c, int *place)
  * */
 static tc_val join(tc_build *b, const tc_val *x, int64_t n, int axis, int64_t minor)
 {
-    const tc_type *t = tc_type_of(b->g, x[0]);
+    const tc_type *t = ti_type_of(b->g, x[0]);
     int64_t major = t->dim[axis] / minor, before = major, after = minor, last = 1, dim[TC_MAX_RANK];
     if (major == 1)
-        return tc_b_cat(b, axis, x, (int)n);
+        return ti_b_cat(b, axis, x, (int)n);
     memcpy(dim, t->dim, sizeof dim);
     dim[axis] *= n;
     for (int i = 0; i < axis; i++)
@@ -211,9 +211,9 @@ static tc_val join(tc_build *b, const tc_val *x, int64_t n, int axis, int64_t mi
         last = t->dim[t->rank - 1];
     tc_val flat[PIECES_MAX];
     for (int64_t i = 0; i < n; i++)
-        flat[i] = tc_typed_reshape(b, x[i], 4, (int64_t[]){1, before, after, last});
-    tc_val y = tc_b_cat(b, 2, flat, (int)n);
-    return b->status == TC_OK ? tc_typed_reshape(b, y, t->rank, dim) : TC_NONE;
+        flat[i] = ti_typed_reshape(b, x[i], 4, (int64_t[]){1, before, after, last});
+    tc_val y = ti_b_cat(b, 2, flat, (int)n);
+    return b->status == TC_OK ? ti_typed_reshape(b, y, t->rank, dim) : TC_NONE;
 }
 
 /* The old value `of`, whose axes are those of the chain's end (axis 1 may be another extent,
@@ -230,15 +230,15 @@ static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, 
             position[c->at[place[i]]] = rest % c->size[c->at[place[i]]];
             rest /= c->size[c->at[place[i]]];
         }
-        tc_select s = tc_select_all(tc_type_of(t->rw->from, of));
+        tc_select s = ti_select_all(ti_type_of(t->rw->from, of));
         for (int i = 0; i < c->type->rank; i++)
             if (s.axis[i].count == c->type->dim[i] && !range_of(c, i, position, &s.axis[i]))
                 return TC_NONE;
-        part[p] = tc_tile_computed(t, of, &s);
+        part[p] = ti_tile_computed(t, of, &s);
         if (!part[p])
             return TC_NONE;
         if (planar)
-            part[p] = tc_b_permute(&t->b, part[p], last);
+            part[p] = ti_b_permute(&t->b, part[p], last);
     }
     for (int i = 0; i < n_cut; i++) {
         int k = place[i];
@@ -250,7 +250,7 @@ static tc_val in_pieces(tc_tiler *t, const tc_chain *c, tc_val of, bool planar, 
             part[p] = join(&t->b, &part[p * n], n, planar ? stored[c->axis[k]] : c->axis[k], minor);
     }
     if (t->b.status == TC_OK && planar)
-        part[0] = tc_b_permute(&t->b, part[0], first);
+        part[0] = ti_b_permute(&t->b, part[0], first);
     return t->b.status == TC_OK ? part[0] : TC_NONE;
 }
 
@@ -267,28 +267,28 @@ static tc_tiler *tiler_of(tc_rewrite *rw, const tc_node *node)
     pieces_pass *p = rw->user;
     if (!p->tiler.rw) {
         p->tiler.rw = rw;
-        tc_map_init(&p->tiler.made, &rw->ctx->scratch);
-        tc_tile_find_inner(&p->tiler);
+        ti_map_init(&p->tiler.made, &rw->ctx->scratch);
+        ti_tile_find_inner(&p->tiler);
         p->reader = tc_new_n(&rw->ctx->scratch, const tc_node *, rw->from->n_val);
         for (size_t k = 0; k < rw->from->n_node; k++)
             for (int i = 0; i < rw->from->node[k]->n_in; i++)
                 p->reader[rw->from->node[k]->in[i]] = rw->from->node[k];
     }
-    p->tiler.b = tc_build_instead(rw, node);
+    p->tiler.b = ti_build_instead(rw, node);
     return &p->tiler;
 }
 
 static tc_status merged_heads(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    tc_val o = tc_merged_heads(rw->from, node);
-    if (!o || !tc_type_of(rw->from, node->out[0])->quant)
+    tc_val o = ti_merged_heads(rw->from, node);
+    if (!o || !ti_type_of(rw->from, node->out[0])->quant)
         return TC_OK;
     tc_tiler *t = tiler_of(rw, node);
-    tc_val y = tc_tile_stacks(t, node) ? tc_tile_stacked(t, node) : TC_NONE;
+    tc_val y = ti_tile_stacks(t, node) ? ti_tile_stacked(t, node) : TC_NONE;
     if (!y && t->b.status == TC_OK)
-        y = tc_tile_projection(t, node, (tc_range){0, tc_type_of(rw->from, o)->dim[0], 1});
+        y = ti_tile_projection(t, node, (tc_range){0, ti_type_of(rw->from, o)->dim[0], 1});
     TC_TRY(t->b.status);
-    return tc_rewrite_with(rw, node, y, done);
+    return ti_rewrite_with(rw, node, y, done);
 }
 
 /* An operator that may work piece by piece: it sees one position, or one element, at a time. */
@@ -298,11 +298,11 @@ static bool goes_along(const tc_rewrite *rw, const tc_node *node)
         return false;
     if ((tc_ops[node->op].traits & T_ELTWISE) && node->n_in == 1)
         return true;
-    if (node->op != TC_OP_conv || tc_type_of(rw->from, node->in[0])->rank != 4)
+    if (node->op != TC_OP_conv || ti_type_of(rw->from, node->in[0])->rank != 4)
         return false;
     const tc_attr_conv *a = node->attr;
-    const tc_type *x = tc_type_of(rw->from, node->in[0]), *y = tc_type_of(rw->from, node->out[0]);
-    const tc_type *w = tc_type_of(rw->from, node->in[1]);
+    const tc_type *x = ti_type_of(rw->from, node->in[0]), *y = ti_type_of(rw->from, node->out[0]);
+    const tc_type *w = ti_type_of(rw->from, node->in[1]);
     return a->groups == 1 && w->dim[2] == 1 && w->dim[3] == 1 && x->dim[2] == y->dim[2] &&
            x->dim[3] == y->dim[3];
 }
@@ -337,11 +337,11 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     pieces_pass *p = rw->user;
     p->end = p->end ? p->end : chain_ends(rw);
     const tc_node *end = node->n_out == 1 && node->n_in ? p->end[node->out[0]] : NULL;
-    if (!end || !tc_type_of(g, node->out[0])->quant)
+    if (!end || !ti_type_of(g, node->out[0])->quant)
         return TC_OK;
     tc_tiler *t = tiler_of(rw, node);
     const tc_node *reader = p->reader[node->out[0]];
-    if (reader && (is_link(g, reader) || tc_merged_heads(g, reader)))
+    if (reader && (is_link(g, reader) || ti_merged_heads(g, reader)))
         return TC_OK; /* further on */
     tc_chain c;
     int to[TC_FACTORS_MAX];
@@ -361,7 +361,7 @@ static tc_status costly_movement(tc_rewrite *rw, const tc_node *node, bool *done
     tc_val y = in_pieces(t, &c, node->out[0], planar, pieces);
     TC_TRY(t->b.status);
     if (y) {
-        tc_rewrite_bind(rw, node->out[0], y);
+        ti_rewrite_bind(rw, node->out[0], y);
         *done = true;
     }
     return TC_OK;
@@ -372,22 +372,22 @@ static int64_t batches_together(const tc_graph *g)
 {
     int64_t pieces = 0;
     for (size_t k = 0; k < g->n_node; k++) {
-        tc_val o = tc_merged_heads(g, g->node[k]);
+        tc_val o = ti_merged_heads(g, g->node[k]);
         if (o)
-            pieces += tc_type_of(g, o)->dim[0] * tc_type_of(g, o)->dim[1];
+            pieces += ti_type_of(g, o)->dim[0] * ti_type_of(g, o)->dim[1];
     }
     return (pieces + HEADS_MAX - 1) / HEADS_MAX;
 }
 
-tc_status tc_lower_tile_attention(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_tile_attention(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {merged_heads, costly_movement};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         pieces_pass p = {.tiler.together = batches_together(module->graph[i])};
-        status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &p);
-        tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &p);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }

@@ -27,8 +27,8 @@ typedef struct wider {
 
 static void unite(wider *w, tc_val a, tc_val b)
 {
-    a = tc_group_of(w->root, a);
-    b = tc_group_of(w->root, b);
+    a = ti_group_of(w->root, a);
+    b = ti_group_of(w->root, b);
     if (a == b)
         return;
     w->root[b] = a;
@@ -38,8 +38,8 @@ static void unite(wider *w, tc_val a, tc_val b)
 
 static bool is_narrow(const tc_graph *g, tc_val v)
 {
-    const tc_type *t = tc_type_of(g, v);
-    return t && !tc_is_const(g, v) && t->rank == 4 && t->dim[0] == 1 && t->dim[3] >= NARROW_LEAST &&
+    const tc_type *t = ti_type_of(g, v);
+    return t && !ti_is_const(g, v) && t->rank == 4 && t->dim[0] == 1 && t->dim[3] >= NARROW_LEAST &&
            t->dim[3] <= NARROW_MOST && (t->dtype == TC_i8 || t->dtype == TC_i32) &&
            tc_type_count(t) > 0;
 }
@@ -80,17 +80,17 @@ static int pointwise(const tc_node *node)
 static bool parts_known(const tc_graph *g, const tc_node *node, int from)
 {
     for (int i = from; i < node->n_in; i++)
-        if (!tc_is_const(g, node->in[i]))
+        if (!ti_is_const(g, node->in[i]))
             return false;
     return true;
 }
 
 static void look_at_conv(wider *w, const tc_graph *g, const tc_node *node)
 {
-    const tc_type *k = tc_type_of(g, node->in[1]), *y = tc_type_of(g, node->out[0]);
+    const tc_type *k = ti_type_of(g, node->in[1]), *y = ti_type_of(g, node->out[0]);
     bool can = parts_known(g, node, 1) && k->dtype == TC_i8;
-    tc_val in = w->root[node->in[0]] ? tc_group_of(w->root, node->in[0]) : TC_NONE;
-    tc_val out = w->root[node->out[0]] ? tc_group_of(w->root, node->out[0]) : TC_NONE;
+    tc_val in = w->root[node->in[0]] ? ti_group_of(w->root, node->in[0]) : TC_NONE;
+    tc_val out = w->root[node->out[0]] ? ti_group_of(w->root, node->out[0]) : TC_NONE;
     int64_t taps = k->dim[1] * k->dim[2];
     if (in) {
         w->fixed[in] = w->fixed[in] || !can;
@@ -107,23 +107,23 @@ static void look_at_conv(wider *w, const tc_graph *g, const tc_node *node)
 static void look_at_pointwise(wider *w, const tc_graph *g, const tc_node *node)
 {
     tc_val out = node->out[0];
-    const tc_type *y = tc_type_of(g, out);
+    const tc_type *y = ti_type_of(g, out);
     for (int i = 0; i < pointwise(node); i++) {
         tc_val in = node->in[i];
-        const tc_type *x = tc_type_of(g, in);
+        const tc_type *x = ti_type_of(g, in);
         if (w->root[in] && w->root[out])
             unite(w, in, out);
         else if (w->root[in])
-            w->fixed[tc_group_of(w->root, in)] = true;
-        else if (w->root[out] && !tc_is_const(g, in) && x->dim[x->rank - 1] != 1)
-            w->fixed[tc_group_of(w->root, out)] = true;
+            w->fixed[ti_group_of(w->root, in)] = true;
+        else if (w->root[out] && !ti_is_const(g, in) && x->dim[x->rank - 1] != 1)
+            w->fixed[ti_group_of(w->root, out)] = true;
     }
     if (!w->root[out])
         return;
     if (!parts_known(g, node, pointwise(node)))
-        w->fixed[tc_group_of(w->root, out)] = true;
+        w->fixed[ti_group_of(w->root, out)] = true;
     if (pointwise(node) == 2)
-        w->gain[tc_group_of(w->root, out)] -=
+        w->gain[ti_group_of(w->root, out)] -=
             places(y) * (cost_of(WIDE, 0, 0) - cost_of(y->dim[3], 0, 0));
 }
 
@@ -143,45 +143,45 @@ static void look(wider *w, const tc_graph *g)
         else {
             for (int i = 0; i < node->n_in; i++)
                 if (w->root[node->in[i]])
-                    w->fixed[tc_group_of(w->root, node->in[i])] = true;
+                    w->fixed[ti_group_of(w->root, node->in[i])] = true;
             for (int i = 0; i < node->n_out; i++)
                 if (w->root[node->out[i]])
-                    w->fixed[tc_group_of(w->root, node->out[i])] = true;
+                    w->fixed[ti_group_of(w->root, node->out[i])] = true;
         }
     }
     for (size_t i = 0; i < g->n_out; i++)
         if (w->root[g->out[i]])
-            w->fixed[tc_group_of(w->root, g->out[i])] = true;
+            w->fixed[ti_group_of(w->root, g->out[i])] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         if (w->root[g->mutation[i].after])
-            w->fixed[tc_group_of(w->root, g->mutation[i].after)] = true;
+            w->fixed[ti_group_of(w->root, g->mutation[i].after)] = true;
 }
 
 static bool grows(wider *w, tc_val v)
 {
     if (!w->root[v])
         return false;
-    v = tc_group_of(w->root, v);
+    v = ti_group_of(w->root, v);
     return !w->fixed[v] && w->gain[v] > 0;
 }
 
 /* What would make the program's memory larger stays as it is. */
 static void spare(tc_ctx *ctx, wider *w, const tc_graph *g)
 {
-    const uint32_t *readers = tc_graph_readers(ctx, g);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     int64_t *bytes = tc_new_n(&ctx->scratch, int64_t, g->n_val);
     for (tc_val v = 1; v < g->n_val; v++)
-        bytes[v] = tc_live_bytes(g, v, readers[v]);
-    int64_t most = tc_live_peak(ctx, g, bytes);
+        bytes[v] = ti_live_bytes(g, v, readers[v]);
+    int64_t most = ti_live_peak(ctx, g, bytes);
     for (tc_val root = 1; root < g->n_val; root++) {
         if (w->root[root] != root || !grows(w, root))
             continue;
         for (int grown = 1; grown >= 0; grown--) {
             for (tc_val v = 1; v < g->n_val; v++)
-                if (w->root[v] && tc_group_of(w->root, v) == root && bytes[v])
-                    bytes[v] = tc_type_count(tc_type_of(g, v)) / tc_type_of(g, v)->dim[3] *
+                if (w->root[v] && ti_group_of(w->root, v) == root && bytes[v])
+                    bytes[v] = tc_type_count(ti_type_of(g, v)) / ti_type_of(g, v)->dim[3] *
                                (grown ? ROOM : NARROW_MOST);
-            if (tc_live_peak(ctx, g, bytes) <= most)
+            if (ti_live_peak(ctx, g, bytes) <= most)
                 break;
             w->fixed[root] = true;
         }
@@ -191,45 +191,45 @@ static void spare(tc_ctx *ctx, wider *w, const tc_graph *g)
 /* A constant with a number for each of `from` channels on its last axis, for 40. */
 static tc_val longer(tc_build *lw, tc_val constant, int64_t from, int64_t fill)
 {
-    const tc_type *t = tc_b_type(lw, constant);
+    const tc_type *t = ti_b_type(lw, constant);
     bool by_channel = t->rank > 0 && t->dim[t->rank - 1] == from;
-    return by_channel ? tc_put_padded(lw, constant, t->rank - 1, WIDE - from, fill) : constant;
+    return by_channel ? ti_put_padded(lw, constant, t->rank - 1, WIDE - from, fill) : constant;
 }
 
 static tc_val grown_conv(tc_build *lw, const tc_node *node, tc_val *in, bool in_grows,
                          bool out_grows)
 {
-    const tc_type *k = tc_type_of(lw->rw->from, node->in[1]);
-    int64_t zero = tc_only_number(lw->g, in[4]);
+    const tc_type *k = ti_type_of(lw->rw->from, node->in[1]);
+    int64_t zero = ti_only_number(lw->g, in[4]);
     if (in_grows)
-        in[1] = tc_put_padded(lw, in[1], 3, WIDE - k->dim[3], zero);
+        in[1] = ti_put_padded(lw, in[1], 3, WIDE - k->dim[3], zero);
     if (out_grows) {
-        in[1] = tc_put_padded(lw, in[1], 0, WIDE - k->dim[0], zero);
+        in[1] = ti_put_padded(lw, in[1], 0, WIDE - k->dim[0], zero);
         in[2] = longer(lw, in[2], k->dim[0], 0);
     }
-    return tc_b_op(lw, node->op, node->attr, in, node->n_in);
+    return ti_b_op(lw, node->op, node->attr, in, node->n_in);
 }
 
 /* The new channels hold zeros, whatever their factor. */
 static tc_val grown_rescale(tc_build *lw, const tc_node *node, tc_val *in)
 {
-    tc_type y = *tc_type_of(lw->rw->from, node->out[0]);
-    if (tc_is_const(lw->g, in[0]))
+    tc_type y = *ti_type_of(lw->rw->from, node->out[0]);
+    if (ti_is_const(lw->g, in[0]))
         in[0] = longer(lw, in[0], y.dim[3], 0);
     in[1] = longer(lw, in[1], y.dim[3], 1 << 30);
     in[2] = longer(lw, in[2], y.dim[3], 31);
     y.dim[3] = WIDE;
-    return tc_b_typed(lw, node->op, node->attr, in, node->n_in,
-                      tc_type_make(lw->ctx, y.dtype, 4, y.dim));
+    return ti_b_typed(lw, node->op, node->attr, in, node->n_in,
+                      ti_type_make(lw->ctx, y.dtype, 4, y.dim));
 }
 
 static tc_val grown_pointwise(tc_build *lw, const tc_node *node, tc_val *in)
 {
-    int64_t c = tc_type_of(lw->rw->from, node->out[0])->dim[3];
+    int64_t c = ti_type_of(lw->rw->from, node->out[0])->dim[3];
     for (int i = 0; i < pointwise(node); i++)
-        if (tc_is_const(lw->g, in[i]))
+        if (ti_is_const(lw->g, in[i]))
             in[i] = longer(lw, in[i], c, 0);
-    return tc_b_op(lw, node->op, node->attr, in, node->n_in);
+    return ti_b_op(lw, node->op, node->attr, in, node->n_in);
 }
 
 static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -241,10 +241,10 @@ static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
     bool in_grows = grows(w, node->in[0]), out_grows = grows(w, node->out[0]);
     if (!out_grows && !(conv && in_grows))
         return TC_OK;
-    tc_build lw = tc_build_instead(rw, node);
+    tc_build lw = ti_build_instead(rw, node);
     tc_val in[5], v;
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_rewrite_in(rw, node, i);
+        in[i] = ti_rewrite_in(rw, node, i);
     if (conv)
         v = grown_conv(&lw, node, in, in_grows, out_grows);
     else if (node->op == TC_OP_tosa_rescale)
@@ -252,7 +252,7 @@ static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
     else
         v = grown_pointwise(&lw, node, in);
     if (!out_grows)
-        return tc_b_replace(&lw, v, done);
+        return ti_b_replace(&lw, v, done);
     TC_TRY(lw.status);
     rw->to->val[v]->name = rw->from->val[node->out[0]]->name;
     rw->now[node->out[0]] = v;
@@ -260,20 +260,20 @@ static tc_status grow(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_widen_channels(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_widen_channels(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {grow};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_graph *g = module->graph[i];
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         wider w = {.root = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                    .gain = tc_new_n(&ctx->scratch, double, g->n_val),
                    .fixed = tc_new_n(&ctx->scratch, bool, g->n_val)};
         look(&w, g);
         spare(ctx, &w, g);
-        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
-        tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }

@@ -8,7 +8,7 @@
 
 static tc_val limited(tc_build *lw, tc_val x, tc_op op, double limit)
 {
-    return x ? tc_b_binary(lw, op, x, tc_b_single(lw, TC_i32, tc_b_type(lw, x)->rank, limit)) : x;
+    return x ? ti_b_binary(lw, op, x, ti_b_single(lw, TC_i32, ti_b_type(lw, x)->rank, limit)) : x;
 }
 
 /* The program's own i32 numbers into i16: real numbers in between would have had 24 bits, so they
@@ -16,23 +16,23 @@ static tc_val limited(tc_build *lw, tc_val x, tc_op op, double limit)
  * same. */
 static tc_val through_real(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
-    double factor = tc_scale_factor(tc_scale_of(from), tc_scale_of(to)),
+    double factor = ti_scale_factor(ti_scale_of(from), ti_scale_of(to)),
            most = ceil(32800 / factor);
     if (most > 0x1p30 || factor > 1)
-        return tc_put_convert(lw, x, from, to);
+        return ti_put_convert(lw, x, from, to);
     x = limited(lw, limited(lw, x, TC_OP_tosa_minimum, most), TC_OP_tosa_maximum, -most);
-    x = tc_put_rescale(lw, x, factor * 512, 0, 0, TC_i32);
-    return tc_put_codes(lw, tc_put_rescale(lw, x, 1.0 / 512, 0, 0, TC_i16), to->quant);
+    x = ti_put_rescale(lw, x, factor * 512, 0, 0, TC_i32);
+    return ti_put_codes(lw, ti_put_rescale(lw, x, 1.0 / 512, 0, 0, TC_i16), to->quant);
 }
 
-void tc_lower_int_rescale(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_rescale(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     bool own = from->dtype == TC_i32 && from->quant && from->quant->axis < 0 &&
-               tc_zero_of(from) == 0 && to->dtype == TC_i16 && tc_is_activation(to) &&
-               !tc_def(lw->rw->from, node->in[0]);
-    tc_val x = tc_lower_in(lw, node, 0);
-    out[0] = own ? through_real(lw, x, from, to) : tc_put_convert(lw, x, from, to);
+               ti_zero_of(from) == 0 && to->dtype == TC_i16 && ti_is_activation(to) &&
+               !ti_def(lw->rw->from, node->in[0]);
+    tc_val x = ti_lower_in(lw, node, 0);
+    out[0] = own ? through_real(lw, x, from, to) : ti_put_convert(lw, x, from, to);
 }
 
 /* A real limit as a code of the domain, inside its codes. */
@@ -45,31 +45,31 @@ static double code_at(double real, const tc_quant *q)
 /* clamp(x, lo, hi): into the result's domain, then between the codes of lo and hi. */
 static tc_val clamp_in_domain(tc_build *lw, const tc_node *node, double lo, double hi)
 {
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!from->quant || !tc_is_activation(to)) {
-        tc_lower_refuse(lw, "only its operand or only its result is quantized");
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    if (!from->quant || !ti_is_activation(to)) {
+        ti_lower_refuse(lw, "only its operand or only its result is quantized");
         return TC_NONE;
     }
     tc_quant q = *to->quant;
     q.lo = (int64_t)code_at(lo, to->quant);
     q.hi = (int64_t)code_at(hi, to->quant);
-    bool clamped = q.lo > tc_dtype_min(to->dtype) || q.hi < tc_dtype_max(to->dtype);
-    bool moved = tc_scale_of(from) != tc_scale_of(to) || tc_zero_of(from) != tc_zero_of(to);
+    bool clamped = q.lo > ti_dtype_min(to->dtype) || q.hi < ti_dtype_max(to->dtype);
+    bool moved = ti_scale_of(from) != ti_scale_of(to) || ti_zero_of(from) != ti_zero_of(to);
     tc_val y;
     if (clamped && moved && from->dtype == TC_i8 && to->dtype == TC_i8 &&
-        tc_lower_try_function(lw, node, &y))
+        ti_lower_try_function(lw, node, &y))
         return y; /* one table for both */
     tc_type narrowed = *to;
     narrowed.quant = &q;
-    return tc_put_domain(lw, tc_lower_in(lw, node, 0), from, &narrowed);
+    return ti_put_domain(lw, ti_lower_in(lw, node, 0), from, &narrowed);
 }
 
-void tc_lower_int_relu(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_relu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = clamp_in_domain(lw, node, 0, INFINITY);
 }
 
-void tc_lower_int_clamp(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_clamp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_clamp *a = node->attr;
     out[0] = clamp_in_domain(lw, node, a->lo, a->hi);

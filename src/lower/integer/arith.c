@@ -22,19 +22,19 @@ static const tc_quant *domain(tc_build *lw, tc_dtype dtype, double scale)
     *s = scale;
     *q = (tc_quant){.axis = -1,
                     .count = 1,
-                    .lo = tc_dtype_min(dtype),
-                    .hi = tc_dtype_max(dtype),
+                    .lo = ti_dtype_min(dtype),
+                    .hi = ti_dtype_max(dtype),
                     .scale = s,
                     .zero = tc_new(&lw->ctx->arena, int64_t)};
     return q;
 }
 
-const tc_type *tc_wide_type(tc_build *lw, const tc_type *shape, tc_dtype dtype, double scale)
+const tc_type *ti_wide_type(tc_build *lw, const tc_type *shape, tc_dtype dtype, double scale)
 {
     tc_type t = *shape;
     t.dtype = dtype;
     t.quant = domain(lw, dtype, scale);
-    return tc_type_intern(lw->ctx, &t);
+    return ti_type_intern(lw->ctx, &t);
 }
 
 /* Plain numbers that are known: into the finest i8 (one number) or i16 domain that holds them. */
@@ -44,75 +44,75 @@ static bool quantize_known(tc_build *lw, tc_arg *a, tc_tensor t)
     double top = 0;
     bool same = true;
     for (int64_t i = 0; i < n; i++) {
-        double v = tc_load_f64(t, i);
+        double v = ti_load_f64(t, i);
         if (!isfinite(v)) {
-            tc_lower_refuse(lw, "a constant operand is not finite");
+            ti_lower_refuse(lw, "a constant operand is not finite");
             return false;
         }
         top = fmax(top, fabs(v));
-        same = same && v == tc_load_f64(t, 0);
+        same = same && v == ti_load_f64(t, 0);
     }
     tc_dtype dtype = same ? TC_i8 : TC_i16;
-    double scale = top > 0 ? top / (double)tc_dtype_max(dtype) : 1;
+    double scale = top > 0 ? top / (double)ti_dtype_max(dtype) : 1;
     double *code = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
-        code[i] = rint(tc_load_f64(t, i) / scale);
-    a->type = tc_wide_type(lw, t.type, dtype, scale);
-    a->val = tc_b_numbers(lw, dtype, t.type->rank, t.type->dim, code);
+        code[i] = rint(ti_load_f64(t, i) / scale);
+    a->type = ti_wide_type(lw, t.type, dtype, scale);
+    a->val = ti_b_numbers(lw, dtype, t.type->rank, t.type->dim, code);
     return true;
 }
 
-bool tc_arg_of(tc_build *lw, const tc_node *node, int i, tc_arg *a)
+bool ti_arg_of(tc_build *lw, const tc_node *node, int i, tc_arg *a)
 {
-    *a = (tc_arg){.val = tc_lower_in(lw, node, i), .type = tc_lower_type(lw, node, i)};
-    tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
+    *a = (tc_arg){.val = ti_lower_in(lw, node, i), .type = ti_lower_type(lw, node, i)};
+    tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
     bool accumulator = a->type->quant && (a->type->dtype == TC_i32 || a->type->dtype == TC_i48);
     if (!a->type->quant && known.data) {
         if (!quantize_known(lw, a, known))
             return false;
-    } else if (!tc_is_activation(a->type) && !accumulator) {
-        tc_lower_refuse(lw, "operand %d does not have one scale", i);
+    } else if (!ti_is_activation(a->type) && !accumulator) {
+        ti_lower_refuse(lw, "operand %d does not have one scale", i);
         return false;
     }
-    const tc_type *result = tc_lower_result(lw, node, 0);
-    a->val = tc_b_tosa_rank(lw, a->val, result->rank);
+    const tc_type *result = ti_lower_result(lw, node, 0);
+    a->val = ti_b_tosa_rank(lw, a->val, result->rank);
     return true;
 }
 
 /* Whether it is known to be zero everywhere. */
 static bool is_zero(const tc_build *lw, const tc_arg *a)
 {
-    tc_tensor t = tc_b_constant(lw, a->val);
+    tc_tensor t = ti_b_constant(lw, a->val);
     for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
-        if (tc_load_i64(t, i) != tc_zero_of(a->type))
+        if (ti_load_i64(t, i) != ti_zero_of(a->type))
             return false;
     return t.data;
 }
 
-tc_val tc_put_wide(tc_build *lw, const tc_arg *a, double scale)
+tc_val ti_put_wide(tc_build *lw, const tc_arg *a, double scale)
 {
-    if (tc_is_activation(a->type))
-        return tc_put_rescale(lw, a->val, tc_scale_of(a->type) / scale, tc_zero_of(a->type), 0,
+    if (ti_is_activation(a->type))
+        return ti_put_rescale(lw, a->val, ti_scale_of(a->type) / scale, ti_zero_of(a->type), 0,
                               TC_i32);
     if (!a->val)
         return a->val;
-    return tc_put_domain(lw, a->val, a->type,
-                         tc_wide_type(lw, tc_b_type(lw, a->val), TC_i32, scale));
+    return ti_put_domain(lw, a->val, a->type,
+                         ti_wide_type(lw, ti_b_type(lw, a->val), TC_i32, scale));
 }
 
-tc_val tc_put_narrow(tc_build *lw, tc_val wide, double scale, const tc_type *to)
+tc_val ti_put_narrow(tc_build *lw, tc_val wide, double scale, const tc_type *to)
 {
     if (!wide)
         return wide;
     if (!to->quant) {
-        tc_lower_refuse(lw, "its result is not quantized");
+        ti_lower_refuse(lw, "its result is not quantized");
         return TC_NONE;
     }
-    wide = tc_put_domain(lw, wide, tc_wide_type(lw, tc_b_type(lw, wide), TC_i32, scale), to);
-    return tc_b_tosa_expand(lw, wide, to->rank, to->dim);
+    wide = ti_put_domain(lw, wide, ti_wide_type(lw, ti_b_type(lw, wide), TC_i32, scale), to);
+    return ti_b_tosa_expand(lw, wide, to->rank, to->dim);
 }
 
-static bool wide_arg(const tc_arg *a) { return !tc_is_activation(a->type); }
+static bool wide_arg(const tc_arg *a) { return !ti_is_activation(a->type); }
 
 static double coarsest(const tc_arg *a)
 {
@@ -129,9 +129,9 @@ static double common_scale(const tc_arg *a, double sa, const tc_arg *b, double s
                            const tc_type *to)
 {
     if (to->dtype == TC_i32)
-        return tc_scale_of(to);
+        return ti_scale_of(to);
     if (wide_arg(a) || wide_arg(b)) {
-        double s = tc_scale_of(to) / (to->dtype == TC_i16 ? 16 : 256);
+        double s = ti_scale_of(to) / (to->dtype == TC_i16 ? 16 : 256);
         s = wide_arg(a) ? fmax(s, coarsest(a)) : s;
         return wide_arg(b) ? fmax(s, coarsest(b)) : s;
     }
@@ -154,14 +154,14 @@ static tc_arg times(tc_build *lw, tc_arg a, double by)
         scale[c] = a.type->quant->scale[c] * by;
     *q = *a.type->quant;
     q->scale = scale;
-    a.type = tc_type_with(lw->ctx, a.type, q);
+    a.type = ti_type_with(lw->ctx, a.type, q);
     return a;
 }
 
 static tc_val negated(tc_build *lw, tc_val wide)
 {
-    tc_val zero = tc_b_zero_point(lw, wide, 0);
-    return tc_b_tosa_negate(lw, wide, zero, zero);
+    tc_val zero = ti_b_zero_point(lw, wide, 0);
+    return ti_b_tosa_negate(lw, wide, zero, zero);
 }
 
 /* x * by alone. */
@@ -169,102 +169,102 @@ static tc_val alone(tc_build *lw, tc_arg x, double by, const tc_type *to)
 {
     x = times(lw, x, fabs(by));
     if (by > 0)
-        return tc_b_tosa_expand(lw, x.val ? tc_put_domain(lw, x.val, x.type, to) : x.val, to->rank,
+        return ti_b_tosa_expand(lw, x.val ? ti_put_domain(lw, x.val, x.type, to) : x.val, to->rank,
                                 to->dim);
-    double s = common_scale(&x, tc_scale_of(x.type), &x, tc_scale_of(x.type), to);
-    return tc_put_narrow(lw, negated(lw, tc_put_wide(lw, &x, s)), s, to);
+    double s = common_scale(&x, ti_scale_of(x.type), &x, ti_scale_of(x.type), to);
+    return ti_put_narrow(lw, negated(lw, ti_put_wide(lw, &x, s)), s, to);
 }
 
-tc_val tc_put_sum(tc_build *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
+tc_val ti_put_sum(tc_build *lw, const tc_arg *a, double by_a, const tc_arg *b, double by_b,
                   const tc_type *to)
 {
     bool no_a = by_a == 0 || is_zero(lw, a), no_b = by_b == 0 || is_zero(lw, b);
     if (no_a && no_b)
-        return tc_b_tosa_expand(lw, tc_b_single(lw, to->dtype, to->rank, (double)tc_zero_of(to)),
+        return ti_b_tosa_expand(lw, ti_b_single(lw, to->dtype, to->rank, (double)ti_zero_of(to)),
                                 to->rank, to->dim);
     if (no_a || no_b)
         return no_a ? alone(lw, *b, by_b, to) : alone(lw, *a, by_a, to);
     tc_arg x = times(lw, *a, fabs(by_a)), y = times(lw, *b, fabs(by_b));
-    double s = common_scale(&x, tc_scale_of(x.type), &y, tc_scale_of(y.type), to);
-    tc_val p = tc_put_wide(lw, &x, s), q = tc_put_wide(lw, &y, s);
+    double s = common_scale(&x, ti_scale_of(x.type), &y, ti_scale_of(y.type), to);
+    tc_val p = ti_put_wide(lw, &x, s), q = ti_put_wide(lw, &y, s);
     bool opposite = (by_a < 0) != (by_b < 0);
-    tc_val wide = !opposite  ? tc_b_tosa_add(lw, p, q)
-                  : by_a > 0 ? tc_b_tosa_sub(lw, p, q)
-                             : tc_b_tosa_sub(lw, q, p);
+    tc_val wide = !opposite  ? ti_b_tosa_add(lw, p, q)
+                  : by_a > 0 ? ti_b_tosa_sub(lw, p, q)
+                             : ti_b_tosa_sub(lw, q, p);
     if (by_a < 0 && by_b < 0)
         wide = negated(lw, wide);
-    return tc_put_narrow(lw, wide, s, to);
+    return ti_put_narrow(lw, wide, s, to);
 }
 
 /* The two operands of a node that is more than a table of i8; false: it is done, or refused. */
 static bool operands(tc_build *lw, const tc_node *node, tc_val *out, tc_arg *a, tc_arg *b)
 {
-    if (tc_lower_result(lw, node, 0)->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
+    if (ti_lower_result(lw, node, 0)->dtype == TC_i8 && ti_lower_try_function(lw, node, out))
         return false;
-    return tc_arg_of(lw, node, 0, a) && tc_arg_of(lw, node, 1, b);
+    return ti_arg_of(lw, node, 0, a) && ti_arg_of(lw, node, 1, b);
 }
 
 static void add(tc_build *lw, const tc_node *node, double sign, tc_val *out)
 {
     const tc_attr_alpha *alpha = node->attr;
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a, b;
     if (!operands(lw, node, out, &a, &b))
         return;
     double by = sign * alpha->alpha;
-    if (tc_put_channel_plus(lw, &a, &b, by, to, out) ||
-        (by == 1 && tc_put_channel_plus(lw, &b, &a, 1, to, out)))
+    if (ti_put_channel_plus(lw, &a, &b, by, to, out) ||
+        (by == 1 && ti_put_channel_plus(lw, &b, &a, 1, to, out)))
         return;
-    out[0] = tc_put_sum(lw, &a, 1, &b, by, to);
+    out[0] = ti_put_sum(lw, &a, 1, &b, by, to);
 }
 
-void tc_lower_int_add(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_add(tc_build *lw, const tc_node *node, tc_val *out)
 {
     add(lw, node, 1, out);
 }
-void tc_lower_int_sub(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_sub(tc_build *lw, const tc_node *node, tc_val *out)
 {
     add(lw, node, -1, out);
 }
 
 /* ---- products ---- */
 
-tc_val tc_put_times(tc_build *lw, const tc_arg *a, const tc_arg *b, double *scale)
+tc_val ti_put_times(tc_build *lw, const tc_arg *a, const tc_arg *b, double *scale)
 {
     if (wide_arg(a) || wide_arg(b)) {
-        tc_lower_refuse(lw, "a factor is an accumulator");
+        ti_lower_refuse(lw, "a factor is an accumulator");
         return TC_NONE;
     }
-    *scale = tc_scale_of(a->type) * tc_scale_of(b->type);
-    bool plain = a->type->dtype == TC_i16 && b->type->dtype == TC_i16 && !tc_zero_of(a->type) &&
-                 !tc_zero_of(b->type);
-    tc_val x = plain ? a->val : tc_put_wide(lw, a, tc_scale_of(a->type));
-    tc_val y = plain ? b->val : tc_put_wide(lw, b, tc_scale_of(b->type));
-    return tc_b_tosa_mul(lw, x, y);
+    *scale = ti_scale_of(a->type) * ti_scale_of(b->type);
+    bool plain = a->type->dtype == TC_i16 && b->type->dtype == TC_i16 && !ti_zero_of(a->type) &&
+                 !ti_zero_of(b->type);
+    tc_val x = plain ? a->val : ti_put_wide(lw, a, ti_scale_of(a->type));
+    tc_val y = plain ? b->val : ti_put_wide(lw, b, ti_scale_of(b->type));
+    return ti_b_tosa_mul(lw, x, y);
 }
 
-void tc_lower_int_mul(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_mul(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a, b;
     double scale;
     if (!operands(lw, node, out, &a, &b))
         return;
-    if (tc_put_channel_times(lw, &a, &b, to, out) || tc_put_channel_times(lw, &b, &a, to, out))
+    if (ti_put_channel_times(lw, &a, &b, to, out) || ti_put_channel_times(lw, &b, &a, to, out))
         return;
-    tc_val wide = tc_put_times(lw, &a, &b, &scale);
-    out[0] = tc_put_narrow(lw, wide, scale, to);
+    tc_val wide = ti_put_times(lw, &a, &b, &scale);
+    out[0] = ti_put_narrow(lw, wide, scale, to);
 }
 
-void tc_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a;
     double scale;
-    if ((to->dtype == TC_i8 && tc_lower_try_function(lw, node, out)) || !tc_arg_of(lw, node, 0, &a))
+    if ((to->dtype == TC_i8 && ti_lower_try_function(lw, node, out)) || !ti_arg_of(lw, node, 0, &a))
         return;
-    tc_val wide = tc_put_times(lw, &a, &a, &scale);
-    out[0] = tc_put_narrow(lw, wide, scale, to);
+    tc_val wide = ti_put_times(lw, &a, &a, &scale);
+    out[0] = ti_put_narrow(lw, wide, scale, to);
 }
 
 /* ---- the larger and the smaller: rounding keeps the order, so each operand may be rounded first
@@ -273,93 +273,93 @@ void tc_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
 /* An operand as i32 of scale s; targets of the first generation take in no factor but 1. */
 static tc_val ordered(tc_build *lw, const tc_arg *a, double s, const tc_type *to)
 {
-    if (s == tc_scale_of(a->type) || lw->lower->target->machine->can.scales_operands)
-        return tc_put_wide(lw, a, s);
+    if (s == ti_scale_of(a->type) || lw->lower->target->machine->can.scales_operands)
+        return ti_put_wide(lw, a, s);
     if (!a->val)
         return a->val;
-    tc_arg narrow = {.type = to, .val = tc_put_domain(lw, a->val, a->type, to)};
-    return tc_put_wide(lw, &narrow, s);
+    tc_arg narrow = {.type = to, .val = ti_put_domain(lw, a->val, a->type, to)};
+    return ti_put_wide(lw, &narrow, s);
 }
 
-tc_val tc_put_extreme_of(tc_build *lw, tc_op op, const tc_arg *a, const tc_arg *b,
+tc_val ti_put_extreme_of(tc_build *lw, tc_op op, const tc_arg *a, const tc_arg *b,
                          const tc_type *to)
 {
-    bool equal = !wide_arg(a) && !wide_arg(b) && tc_scale_of(a->type) == tc_scale_of(b->type);
-    double s = equal ? tc_scale_of(a->type) : tc_scale_of(to);
+    bool equal = !wide_arg(a) && !wide_arg(b) && ti_scale_of(a->type) == ti_scale_of(b->type);
+    double s = equal ? ti_scale_of(a->type) : ti_scale_of(to);
     tc_val second = ordered(lw, b, s, to), first = ordered(lw, a, s, to);
-    tc_val y = tc_b_binary(lw, op, first, second);
-    return tc_put_narrow(lw, y, s, to);
+    tc_val y = ti_b_binary(lw, op, first, second);
+    return ti_put_narrow(lw, y, s, to);
 }
 
 static bool gives_codes(tc_build *lw, const tc_type *to)
 {
     if (!to->quant)
-        tc_lower_refuse(lw, "its result is not quantized");
+        ti_lower_refuse(lw, "its result is not quantized");
     return to->quant != NULL;
 }
 
 static void extreme(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a, b;
     if (!operands(lw, node, out, &a, &b) || !gives_codes(lw, to))
         return;
-    out[0] = tc_put_extreme_of(lw, op, &a, &b, to);
+    out[0] = ti_put_extreme_of(lw, op, &a, &b, to);
 }
 
-void tc_lower_int_maximum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_maximum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, TC_OP_tosa_maximum, out);
 }
 
-void tc_lower_int_minimum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_minimum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, TC_OP_tosa_minimum, out);
 }
 
 /* min(max(x, lo), hi), each bound may be missing. */
-void tc_lower_int_clamp_tensor(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_clamp_tensor(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a, bound;
-    if (to->dtype == TC_i8 && tc_lower_try_function(lw, node, out))
+    if (to->dtype == TC_i8 && ti_lower_try_function(lw, node, out))
         return;
-    if (!gives_codes(lw, to) || !tc_arg_of(lw, node, 0, &a))
+    if (!gives_codes(lw, to) || !ti_arg_of(lw, node, 0, &a))
         return;
-    double s = tc_scale_of(to);
+    double s = ti_scale_of(to);
     tc_val y = ordered(lw, &a, s, to);
     for (int i = 1; i < node->n_in; i++) {
         if (!node->in[i])
             continue;
-        if (!tc_arg_of(lw, node, i, &bound))
+        if (!ti_arg_of(lw, node, i, &bound))
             return;
-        y = tc_b_binary(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
+        y = ti_b_binary(lw, i == 1 ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, y,
                         ordered(lw, &bound, s, to));
     }
-    out[0] = tc_put_narrow(lw, y, s, to);
+    out[0] = ti_put_narrow(lw, y, s, to);
 }
 
 /* ---- one operand, where i16 would lose by a table ---- */
 
 static void one_operand(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a;
-    if ((to->dtype == TC_i8 && tc_lower_try_function(lw, node, out)) || !gives_codes(lw, to) ||
-        !tc_arg_of(lw, node, 0, &a))
+    if ((to->dtype == TC_i8 && ti_lower_try_function(lw, node, out)) || !gives_codes(lw, to) ||
+        !ti_arg_of(lw, node, 0, &a))
         return;
-    double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : tc_scale_of(a.type);
-    tc_val x = tc_put_wide(lw, &a, s);
-    x = op == TC_OP_tosa_negate ? negated(lw, x) : tc_b_unary(lw, op, x);
-    out[0] = tc_put_narrow(lw, x, s, to);
+    double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : ti_scale_of(a.type);
+    tc_val x = ti_put_wide(lw, &a, s);
+    x = op == TC_OP_tosa_negate ? negated(lw, x) : ti_b_unary(lw, op, x);
+    out[0] = ti_put_narrow(lw, x, s, to);
 }
 
-void tc_lower_int_neg(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_neg(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_operand(lw, node, TC_OP_tosa_negate, out);
 }
 
-void tc_lower_int_abs(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_abs(tc_build *lw, const tc_node *node, tc_val *out)
 {
     one_operand(lw, node, TC_OP_tosa_abs, out);
 }

@@ -35,7 +35,7 @@ static relation relation_of(tc_op op)
 
 static tc_val constant_truth(tc_build *lw, const tc_type *to, bool value)
 {
-    return tc_b_tosa_expand(lw, tc_b_single(lw, TC_bool, to->rank, value), to->rank, to->dim);
+    return ti_b_tosa_expand(lw, ti_b_single(lw, TC_bool, to->rank, value), to->rank, to->dim);
 }
 
 /* The answer by code goes from one value to the other and perhaps back: truth from `first` to
@@ -59,15 +59,15 @@ static bool interval(const double *code, int64_t n, bool *inside, int64_t *first
 /* A comparison with one number: at most two codes decide. */
 static bool by_threshold(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    int which = tc_function_operand(lw, node);
-    const tc_type *to = tc_lower_result(lw, node, 0),
-                  *from = which < 0 ? NULL : tc_lower_type(lw, node, which);
-    if (!from || !tc_is_activation(from))
+    int which = ti_function_operand(lw, node);
+    const tc_type *to = ti_lower_result(lw, node, 0),
+                  *from = which < 0 ? NULL : ti_lower_type(lw, node, which);
+    if (!from || !ti_is_activation(from))
         return false;
-    const double *code = tc_function_codes(lw, node, which);
+    const double *code = ti_function_codes(lw, node, which);
     if (!code)
         return true;
-    int64_t lowest = tc_dtype_min(from->dtype), n = tc_dtype_max(from->dtype) - lowest + 1, first,
+    int64_t lowest = ti_dtype_min(from->dtype), n = ti_dtype_max(from->dtype) - lowest + 1, first,
             last;
     bool inside;
     if (!interval(code, n, &inside, &first, &last))
@@ -76,28 +76,28 @@ static bool by_threshold(tc_build *lw, const tc_node *node, tc_val *out)
         out[0] = constant_truth(lw, to, inside == (last >= 0));
         return true;
     }
-    tc_val x = tc_b_tosa_rank(lw, tc_lower_in(lw, node, which), to->rank), y;
-    x = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
-    tc_val low = tc_b_single(lw, TC_i32, to->rank, (double)(first + lowest));
-    tc_val high = tc_b_single(lw, TC_i32, to->rank, (double)(last + lowest));
+    tc_val x = ti_b_tosa_rank(lw, ti_lower_in(lw, node, which), to->rank), y;
+    x = ti_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    tc_val low = ti_b_single(lw, TC_i32, to->rank, (double)(first + lowest));
+    tc_val high = ti_b_single(lw, TC_i32, to->rank, (double)(last + lowest));
     if (first == last)
-        y = tc_b_tosa_equal(lw, x, low);
+        y = ti_b_tosa_equal(lw, x, low);
     else if (last == n - 1)
-        y = tc_b_tosa_greater_equal(lw, x, low);
+        y = ti_b_tosa_greater_equal(lw, x, low);
     else if (first == 0)
-        y = tc_b_tosa_greater_equal(lw, high, x);
+        y = ti_b_tosa_greater_equal(lw, high, x);
     else
         return false;
     if (!inside)
-        y = tc_b_tosa_logical_not(lw, y);
-    out[0] = tc_b_tosa_expand(lw, y, to->rank, to->dim);
+        y = ti_b_tosa_logical_not(lw, y);
+    out[0] = ti_b_tosa_expand(lw, y, to->rank, to->dim);
     return true;
 }
 
 /* As fine as both fit i32; factor 1 where the scales are equal. */
 static double fine_scale(const tc_arg *a, const tc_arg *b)
 {
-    double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
+    double sa = ti_scale_of(a->type), sb = ti_scale_of(b->type);
     if (sa == sb)
         return sa;
     double ra = sa * (a->type->dtype == TC_i8 ? 0x1p8 : 0x1p15),
@@ -116,12 +116,12 @@ static int order_of(double a, double b)
 /* Two codes of i8 whose order in the common steps is not that of the numbers they stand for. */
 static bool too_close(const tc_arg *a, const tc_arg *b, double step)
 {
-    double sa = tc_scale_of(a->type), sb = tc_scale_of(b->type);
+    double sa = ti_scale_of(a->type), sb = ti_scale_of(b->type);
     if (sa == sb || a->type->dtype != TC_i8 || b->type->dtype != TC_i8)
         return false;
     for (int64_t code = -128; code < 128; code++) {
-        double x = (double)(code - tc_zero_of(a->type)), y = rint(x * sa / sb);
-        double near = y + (double)tc_zero_of(b->type);
+        double x = (double)(code - ti_zero_of(a->type)), y = rint(x * sa / sb);
+        double near = y + (double)ti_zero_of(b->type);
         bool same = fabs(x * sa - y * sb) <= 1e-9 * fabs(x * sa);
         if (near >= -128 && near <= 127 && !same &&
             order_of(x * sa, y * sb) != order_of(rint(x * sa / step), rint(y * sb / step)))
@@ -130,22 +130,22 @@ static bool too_close(const tc_arg *a, const tc_arg *b, double step)
     return false;
 }
 
-void tc_lower_int_compare(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_compare(tc_build *lw, const tc_node *node, tc_val *out)
 {
     relation r = relation_of(node->op);
     tc_arg a, b;
-    if (by_threshold(lw, node, out) || !tc_arg_of(lw, node, 0, &a) || !tc_arg_of(lw, node, 1, &b))
+    if (by_threshold(lw, node, out) || !ti_arg_of(lw, node, 0, &a) || !ti_arg_of(lw, node, 1, &b))
         return;
-    if (!tc_is_activation(a.type) || !tc_is_activation(b.type)) {
-        tc_lower_refuse(lw, "an accumulator is compared");
+    if (!ti_is_activation(a.type) || !ti_is_activation(b.type)) {
+        ti_lower_refuse(lw, "an accumulator is compared");
         return;
     }
     double s = fine_scale(&a, &b);
-    if (too_close(&a, &b, s) && tc_lower_try_pair(lw, node, out))
+    if (too_close(&a, &b, s) && ti_lower_try_pair(lw, node, out))
         return;
-    tc_val x = tc_put_wide(lw, &a, s), y = tc_put_wide(lw, &b, s);
-    tc_val t = r.swap ? tc_b_binary(lw, r.op, y, x) : tc_b_binary(lw, r.op, x, y);
-    out[0] = r.invert ? tc_b_tosa_logical_not(lw, t) : t;
+    tc_val x = ti_put_wide(lw, &a, s), y = ti_put_wide(lw, &b, s);
+    tc_val t = r.swap ? ti_b_binary(lw, r.op, y, x) : ti_b_binary(lw, r.op, x, y);
+    out[0] = r.invert ? ti_b_tosa_logical_not(lw, t) : t;
 }
 
 /* A known choice without bools, for machines that have none: with `far` beyond every code,
@@ -163,34 +163,34 @@ static tc_val by_limits(tc_build *lw, tc_tensor c, const tc_val *choice, const t
         tc_arg a = {choice[k], to};
         for (int64_t i = 0; i < n; i++)
             limit[i] = (((const uint8_t *)c.data)[i] != 0) == (k == 0) ? FAR : -FAR;
-        tc_val limits = tc_b_numbers(lw, TC_i32, to->rank, dim, limit);
-        tc_val wide = tc_put_wide(lw, &a, tc_scale_of(to));
-        part[k] = tc_b_tosa_minimum(lw, wide, limits);
+        tc_val limits = ti_b_numbers(lw, TC_i32, to->rank, dim, limit);
+        tc_val wide = ti_put_wide(lw, &a, ti_scale_of(to));
+        part[k] = ti_b_tosa_minimum(lw, wide, limits);
     }
-    tc_val y = tc_b_tosa_maximum(lw, part[0], part[1]);
-    return tc_put_narrow(lw, y, tc_scale_of(to), to);
+    tc_val y = ti_b_tosa_maximum(lw, part[0], part[1]);
+    return ti_put_narrow(lw, y, ti_scale_of(to), to);
 }
 
 /* condition ? x : y, both in the result's domain. */
-void tc_lower_int_where(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_where(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     tc_val choice[2];
-    if (!tc_is_activation(to) || tc_lower_type(lw, node, 0)->dtype != TC_bool) {
-        tc_lower_refuse(lw, "its result does not have one scale, or its condition no bool");
+    if (!ti_is_activation(to) || ti_lower_type(lw, node, 0)->dtype != TC_bool) {
+        ti_lower_refuse(lw, "its result does not have one scale, or its condition no bool");
         return;
     }
     for (int i = 1; i < 3; i++) {
         tc_arg a;
-        if (!tc_arg_of(lw, node, i, &a))
+        if (!ti_arg_of(lw, node, i, &a))
             return;
-        choice[i - 1] = tc_put_domain(lw, a.val, a.type, to);
+        choice[i - 1] = ti_put_domain(lw, a.val, a.type, to);
     }
-    tc_tensor known = tc_b_constant(lw, tc_lower_in(lw, node, 0));
+    tc_tensor known = ti_b_constant(lw, ti_lower_in(lw, node, 0));
     if (known.data && !lw->lower->target->machine->can.selects) {
         out[0] = by_limits(lw, known, choice, to);
         return;
     }
-    tc_val condition = tc_b_tosa_rank(lw, tc_lower_in(lw, node, 0), to->rank);
-    out[0] = tc_b_tosa_select(lw, condition, choice[0], choice[1]);
+    tc_val condition = ti_b_tosa_rank(lw, ti_lower_in(lw, node, 0), to->rank);
+    out[0] = ti_b_tosa_select(lw, condition, choice[0], choice[1]);
 }

@@ -39,13 +39,13 @@ static void place(tc_ints from, int64_t *to)
 /* [n?,c,..] as [n,h,w,c], and back. */
 static tc_val channels_last(tc_build *lw, tc_val x, const window *w)
 {
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){w->batch, w->channels, w->in[0], w->in[1]});
-    return tc_b_tosa_channels_last(lw, x);
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){w->batch, w->channels, w->in[0], w->in[1]});
+    return ti_b_tosa_channels_last(lw, x);
 }
 
 static tc_val channels_first(tc_build *lw, tc_val x, const tc_type *y)
 {
-    return tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
+    return ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }
 
 /* What must stand behind the input for the windows to come out even: padding, or less than nothing
@@ -57,22 +57,22 @@ static tc_val even(tc_build *lw, tc_val x, const window *w, int64_t *pad)
         pad[2 * i] = w->pad[i];
         pad[2 * i + 1] = after > 0 ? after : 0;
         if (after < 0)
-            x = tc_b_tosa_slice_axis(lw, x, 1 + i, 0, w->in[i] + after);
+            x = ti_b_tosa_slice_axis(lw, x, 1 + i, 0, w->in[i] + after);
     }
     return x;
 }
 
 /* ---- the largest ---- */
 
-tc_val tc_put_max_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
+tc_val ti_put_max_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int64_t *stride,
                        const int64_t *pad)
 {
     tc_attr_tosa_max_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_max_pool);
-    *a = (tc_attr_tosa_max_pool){.kernel = tc_ints_copy(&lw->ctx->arena, kernel, 2),
-                                 .stride = tc_ints_copy(&lw->ctx->arena, stride, 2),
-                                 .pad = tc_ints_copy(&lw->ctx->arena, pad, 4),
+    *a = (tc_attr_tosa_max_pool){.kernel = ti_ints_copy(&lw->ctx->arena, kernel, 2),
+                                 .stride = ti_ints_copy(&lw->ctx->arena, stride, 2),
+                                 .pad = ti_ints_copy(&lw->ctx->arena, pad, 4),
                                  .nan_mode = TC_nan_mode_propagate};
-    return tc_b_1(lw, tosa_max_pool2d, a, x);
+    return ti_b_1(lw, tosa_max_pool2d, a, x);
 }
 
 /* Gaps between the taps, or numbers of 16 bits without EXT-INT16: the largest of shifted copies,
@@ -84,16 +84,16 @@ static tc_val dilated_max(tc_build *lw, tc_val x, const window *w, int64_t lowes
         int64_t reach = (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
         around[3 + 2 * i] = reach > w->in[i] + w->pad[i] ? reach - w->in[i] - w->pad[i] : 0;
     }
-    x = tc_b_tosa_pad(lw, x, around, (double)lowest);
-    tc_dtype dtype = x ? tc_b_dtype(lw, x) : TC_i8;
+    x = ti_b_tosa_pad(lw, x, around, (double)lowest);
+    tc_dtype dtype = x ? ti_b_dtype(lw, x) : TC_i8;
     for (int i = 0; i < 2; i++) {
         tc_val most = TC_NONE;
         for (int64_t k = 0; k < w->kernel[i]; k++) {
-            tc_val tap = tc_put_stepped(lw, x, 1 + i, k * w->dilation[i], w->stride[i], w->out[i]);
-            tap = tc_put_rescale(lw, tap, 1, 0, 0, TC_i32);
-            most = k ? tc_b_tosa_maximum(lw, most, tap) : tap;
+            tc_val tap = ti_put_stepped(lw, x, 1 + i, k * w->dilation[i], w->stride[i], w->out[i]);
+            tap = ti_put_rescale(lw, tap, 1, 0, 0, TC_i32);
+            most = k ? ti_b_tosa_maximum(lw, most, tap) : tap;
         }
-        x = tc_put_rescale(lw, most, 1, 0, 0, dtype);
+        x = ti_put_rescale(lw, most, 1, 0, 0, dtype);
     }
     return x;
 }
@@ -138,8 +138,8 @@ static window at_every_place(const window *w)
 
 static tc_val stepped(tc_build *lw, tc_val x, const window *w)
 {
-    x = tc_put_stepped(lw, x, 1, 0, w->stride[0], w->out[0]);
-    return tc_put_stepped(lw, x, 2, 0, w->stride[1], w->out[1]);
+    x = ti_put_stepped(lw, x, 1, 0, w->stride[0], w->out[0]);
+    return ti_put_stepped(lw, x, 2, 0, w->stride[1], w->out[1]);
 }
 
 /* Each axis in windows of its own, the largest of each. */
@@ -148,50 +148,50 @@ static tc_val folded_max(tc_build *lw, tc_val x, const window *w)
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
     int64_t n = w->batch, c = w->channels, kh = w->kernel[0], kw = w->kernel[1], oh = w->out[0],
             ow = w->out[1];
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * oh * kh * ow, kw, c});
-    x = tc_put_max_pool(lw, x, (int64_t[]){1, kw}, once, none);
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * oh, kh, ow * c});
-    x = tc_put_max_pool(lw, x, (int64_t[]){1, kh}, once, none);
-    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){n, oh, ow, c});
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * oh * kh * ow, kw, c});
+    x = ti_put_max_pool(lw, x, (int64_t[]){1, kw}, once, none);
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * oh, kh, ow * c});
+    x = ti_put_max_pool(lw, x, (int64_t[]){1, kh}, once, none);
+    return ti_b_tosa_reshape(lw, x, 4, (int64_t[]){n, oh, ow, c});
 }
 
-tc_val tc_put_window_max(tc_build *lw, tc_val x, const window *given)
+tc_val ti_put_window_max(tc_build *lw, tc_val x, const window *given)
 {
     window w = without_idle_strides(lw, given);
     if (!x)
         return x;
-    tc_dtype dtype = tc_b_dtype(lw, x);
-    bool wide = dtype == TC_i16 && !tc_lower_has(lw, TC_FEATURE_INT16); /* no MAX_POOL2D */
+    tc_dtype dtype = ti_b_dtype(lw, x);
+    bool wide = dtype == TC_i16 && !ti_lower_has(lw, TC_FEATURE_INT16); /* no MAX_POOL2D */
     if (w.dilation[0] > 1 || w.dilation[1] > 1 || wide)
-        return dilated_max(lw, x, &w, tc_dtype_min(dtype));
+        return dilated_max(lw, x, &w, ti_dtype_min(dtype));
     if (is_far(lw, &w) && !is_side_by_side(&w)) {
         window all = at_every_place(&w);
-        return stepped(lw, tc_put_window_max(lw, x, &all), &w);
+        return stepped(lw, ti_put_window_max(lw, x, &all), &w);
     }
     int64_t pad[4];
     x = even(lw, x, &w, pad);
     return is_far(lw, &w) ? folded_max(lw, x, &w)
-                          : tc_put_max_pool(lw, x, w.kernel, w.stride, pad);
+                          : ti_put_max_pool(lw, x, w.kernel, w.stride, pad);
 }
 
 static bool start(tc_build *lw, const tc_node *node)
 {
-    if (!tc_is_activation(tc_lower_type(lw, node, 0)) ||
-             !tc_is_activation(tc_lower_result(lw, node, 0)))
-        tc_lower_refuse(lw, "its operand or its result does not have one scale");
+    if (!ti_is_activation(ti_lower_type(lw, node, 0)) ||
+             !ti_is_activation(ti_lower_result(lw, node, 0)))
+        ti_lower_refuse(lw, "its operand or its result does not have one scale");
     else if (node->n_out > 1 && lw->rw->readers[node->out[1]])
-        tc_lower_refuse(lw, "the indices of the largest are read");
+        ti_lower_refuse(lw, "the indices of the largest are read");
     return lw->status == TC_OK;
 }
 
-void tc_lower_int_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_max_pool *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!start(lw, node))
         return;
     if (a->kernel.n == 3) {
-        out[0] = tc_put_deep_max(lw, node, a);
+        out[0] = ti_put_deep_max(lw, node, a);
         return;
     }
     window w = window_of(from, to, a->kernel.n);
@@ -199,14 +199,14 @@ void tc_lower_int_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
     place(a->stride, w.stride);
     place(a->dilation, w.dilation);
     place(a->pad, w.pad);
-    tc_val x = channels_last(lw, tc_lower_in(lw, node, 0), &w);
-    x = tc_put_window_max(lw, x, &w);
-    out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
+    tc_val x = channels_last(lw, ti_lower_in(lw, node, 0), &w);
+    x = ti_put_window_max(lw, x, &w);
+    out[0] = channels_first(lw, x ? ti_put_domain(lw, x, from, to) : x, to);
 }
 
 /* ---- the mean ---- */
 
-int64_t tc_pool_span(const window *w, bool include_pad, int axis, int64_t at)
+int64_t ti_pool_span(const window *w, bool include_pad, int axis, int64_t at)
 {
     int64_t begin = at * w->stride[axis] - w->pad[axis], end = begin + w->kernel[axis];
     int64_t lo = include_pad ? -w->pad[axis] : 0,
@@ -218,8 +218,8 @@ int64_t tc_pool_span(const window *w, bool include_pad, int axis, int64_t at)
 static int64_t share(const window *w, const tc_attr_avg_pool *a, int64_t oy, int64_t ox)
 {
     return a->divisor ? a->divisor
-                      : tc_pool_span(w, a->include_pad, 0, oy) *
-                            tc_pool_span(w, a->include_pad, 1, ox);
+                      : ti_pool_span(w, a->include_pad, 0, oy) *
+                            ti_pool_span(w, a->include_pad, 1, ox);
 }
 
 /* Whether every window is divided by the same number, and whether by the numbers that are there. */
@@ -238,35 +238,35 @@ static tc_val put_avg_pool(tc_build *lw, tc_val x, const window *w, const int64_
                            int64_t zero)
 {
     tc_attr_tosa_avg_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_avg_pool);
-    *a = (tc_attr_tosa_avg_pool){.kernel = tc_ints_copy(&lw->ctx->arena, w->kernel, 2),
-                                 .stride = tc_ints_copy(&lw->ctx->arena, w->stride, 2),
-                                 .pad = tc_ints_copy(&lw->ctx->arena, pad, 4), .acc_type = TC_i32};
-    tc_val z = tc_b_zero_point(lw, x, zero);
-    return tc_b_3(lw, tosa_avg_pool2d, a, x, z, z);
+    *a = (tc_attr_tosa_avg_pool){.kernel = ti_ints_copy(&lw->ctx->arena, w->kernel, 2),
+                                 .stride = ti_ints_copy(&lw->ctx->arena, w->stride, 2),
+                                 .pad = ti_ints_copy(&lw->ctx->arena, pad, 4), .acc_type = TC_i32};
+    tc_val z = ti_b_zero_point(lw, x, zero);
+    return ti_b_3(lw, tosa_avg_pool2d, a, x, z, z);
 }
 
-tc_val tc_put_window_sum(tc_build *lw, tc_val x, int64_t zero, const int64_t *kernel,
+tc_val ti_put_window_sum(tc_build *lw, tc_val x, int64_t zero, const int64_t *kernel,
                          const int64_t *stride, const int64_t *pad)
 {
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     int64_t dim[] = {kernel[0], kernel[1], t->dim[3], 1}, n = dim[0] * dim[1] * dim[2];
     tc_dtype acc = t->dtype == TC_i16 ? TC_i48 : TC_i32;
     double *one = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         one[i] = 1;
-    tc_val w = tc_b_numbers(lw, TC_i8, 4, dim, one);
+    tc_val w = ti_b_numbers(lw, TC_i8, 4, dim, one);
     tc_window_shape shape = {.axes = 2, .pad = pad, .stride = stride};
-    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, tc_b_single(lw, acc, 1, 0),
+    return ti_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, ti_b_single(lw, acc, 1, 0),
                        &shape, acc);
 }
 
-tc_val tc_put_shares(tc_build *lw, tc_val sum, int64_t area, const int64_t *share, double *unit)
+tc_val ti_put_shares(tc_build *lw, tc_val sum, int64_t area, const int64_t *share, double *unit)
 {
     if (!sum)
         return sum;
-    const tc_type *t = tc_b_type(lw, sum);
+    const tc_type *t = ti_b_type(lw, sum);
     int64_t dim[] = {1, t->dim[1], t->dim[2], 1}, n = dim[1] * dim[2], least = share[0];
     double *inverse = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
@@ -274,9 +274,9 @@ tc_val tc_put_shares(tc_build *lw, tc_val sum, int64_t area, const int64_t *shar
     *unit = exp2(floor(log2(0x1p30 / (256.0 * (double)area)))) * (double)least;
     for (int64_t i = 0; i < n; i++)
         inverse[i] = *unit / (double)share[i];
-    tc_val shift = tc_b_single(lw, TC_i8, 1, 0);
-    tc_val shares = tc_b_numbers(lw, TC_i32, 4, dim, inverse);
-    return tc_b_3(lw, tosa_mul, NULL, sum, shares, shift);
+    tc_val shift = ti_b_single(lw, TC_i8, 1, 0);
+    tc_val shares = ti_b_numbers(lw, TC_i32, 4, dim, inverse);
+    return ti_b_3(lw, tosa_mul, NULL, sum, shares, shift);
 }
 
 static tc_val divided(tc_build *lw, tc_val sum, const window *w, const tc_attr_avg_pool *a,
@@ -285,7 +285,7 @@ static tc_val divided(tc_build *lw, tc_val sum, const window *w, const tc_attr_a
     int64_t n = w->out[0] * w->out[1], *by = tc_new_n(&lw->ctx->arena, int64_t, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         by[i] = share(w, a, i / w->out[1], i % w->out[1]);
-    return tc_put_shares(lw, sum, w->kernel[0] * w->kernel[1], by, unit);
+    return ti_put_shares(lw, sum, w->kernel[0] * w->kernel[1], by, unit);
 }
 
 /* Windows side by side as rows: [n,h,w,c] -> [1, windows, kernel, c]. */
@@ -295,8 +295,8 @@ static tc_val windows_as_rows(tc_build *lw, tc_val x, const window *w, window *r
             pad[4];
     x = even(lw, x, w, pad);
     if (kh > 1) {
-        x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){n, kh, ow, kw * w->channels});
-        x = tc_b_tosa_transpose(lw, x, (int64_t[]){0, 2, 1, 3});
+        x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){n, kh, ow, kw * w->channels});
+        x = ti_b_tosa_transpose(lw, x, (int64_t[]){0, 2, 1, 3});
     }
     *rows = (window){.batch = 1,
                      .channels = w->channels,
@@ -305,63 +305,63 @@ static tc_val windows_as_rows(tc_build *lw, tc_val x, const window *w, window *r
                      .kernel = {1, kh * kw},
                      .stride = {1, 1},
                      .dilation = {1, 1}};
-    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * ow, kh * kw, w->channels});
+    return ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, n * ow, kh * kw, w->channels});
 }
 
-tc_val tc_put_window_mean(tc_build *lw, tc_val x, const window *given, const tc_attr_avg_pool *a,
+tc_val ti_put_window_mean(tc_build *lw, tc_val x, const window *given, const tc_attr_avg_pool *a,
                           const tc_type *from, const tc_type *to)
 {
     int64_t pad[4];
     window near = without_idle_strides(lw, given), rows, *w = &near;
     if (is_far(lw, w) && is_side_by_side(w)) {
         x = windows_as_rows(lw, x, w, &rows);
-        x = tc_put_window_mean(lw, x, &rows, a, from, to);
-        return tc_b_tosa_reshape(lw, x, 4,
+        x = ti_put_window_mean(lw, x, &rows, a, from, to);
+        return ti_b_tosa_reshape(lw, x, 4,
                                  (int64_t[]){w->batch, w->out[0], w->out[1], w->channels});
     }
     if (is_far(lw, w)) {
         window all = at_every_place(w);
-        return stepped(lw, tc_put_window_mean(lw, x, &all, a, from, to), w);
+        return stepped(lw, ti_put_window_mean(lw, x, &all, a, from, to), w);
     }
     bool same, present,
-        equal = tc_scale_of(from) == tc_scale_of(to) && tc_zero_of(from) == tc_zero_of(to) &&
+        equal = ti_scale_of(from) == ti_scale_of(to) && ti_zero_of(from) == ti_zero_of(to) &&
                 from->dtype == to->dtype;
     shares(w, a, &same, &present);
     x = even(lw, x, w, pad);
     bool fits = pad[0] < w->kernel[0] && pad[1] < w->kernel[0] && pad[2] < w->kernel[1] &&
                 pad[3] < w->kernel[1];
     if (present && fits && (equal || (!same && from->dtype == TC_i16)))
-        return x ? tc_put_domain(lw, put_avg_pool(lw, x, w, pad, tc_zero_of(from)), from, to) : x;
+        return x ? ti_put_domain(lw, put_avg_pool(lw, x, w, pad, ti_zero_of(from)), from, to) : x;
     if (!same && from->dtype == TC_i16) {
-        tc_lower_refuse(lw, "its windows are divided by different numbers");
+        ti_lower_refuse(lw, "its windows are divided by different numbers");
         return TC_NONE;
     }
     const tc_quant *q = to->quant;
-    double factor = tc_scale_of(from) / tc_scale_of(to), unit = 1;
-    tc_val sum = tc_put_window_sum(lw, x, tc_zero_of(from), w->kernel, w->stride, pad);
+    double factor = ti_scale_of(from) / ti_scale_of(to), unit = 1;
+    tc_val sum = ti_put_window_sum(lw, x, ti_zero_of(from), w->kernel, w->stride, pad);
     if (same)
         factor /= (double)share(w, a, 0, 0);
     else
         sum = divided(lw, sum, w, a, &unit);
-    return tc_put_codes(lw, tc_put_rescale(lw, sum, factor / unit, 0, q->zero[0], to->dtype), q);
+    return ti_put_codes(lw, ti_put_rescale(lw, sum, factor / unit, 0, q->zero[0], to->dtype), q);
 }
 
-void tc_lower_int_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_avg_pool *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!start(lw, node))
         return;
     if (a->kernel.n == 3) {
-        out[0] = tc_put_deep_mean(lw, node, a);
+        out[0] = ti_put_deep_mean(lw, node, a);
         return;
     }
     window w = window_of(from, to, a->kernel.n);
     place(a->kernel, w.kernel);
     place(a->stride, w.stride);
     place(a->pad, w.pad);
-    tc_val x = channels_last(lw, tc_lower_in(lw, node, 0), &w);
-    out[0] = channels_first(lw, tc_put_window_mean(lw, x, &w, a, from, to), to);
+    tc_val x = channels_last(lw, ti_lower_in(lw, node, 0), &w);
+    out[0] = channels_first(lw, ti_put_window_mean(lw, x, &w, a, from, to), to);
 }
 
 /* ---- windows that tile the plane ---- */
@@ -372,7 +372,7 @@ static int64_t tile_end(int64_t in, int64_t out, int64_t i)
     return ((i + 1) * in + out - 1) / out;
 }
 
-bool tc_pool_tiles_evenly(window *w)
+bool ti_pool_tiles_evenly(window *w)
 {
     bool all = true;
     for (int i = 0; i < 2; i++) {
@@ -382,7 +382,7 @@ bool tc_pool_tiles_evenly(window *w)
     return all;
 }
 
-tc_val tc_put_tiled_max(tc_build *lw, tc_val x, const window *w)
+tc_val ti_put_tiled_max(tc_build *lw, tc_val x, const window *w)
 {
     for (int axis = 0; axis < 2; axis++) {
         int64_t in = w->in[axis], out = w->out[axis];
@@ -393,29 +393,29 @@ tc_val tc_put_tiled_max(tc_build *lw, tc_val x, const window *w)
             int64_t first = tile_start(in, out, i), n = tile_end(in, out, i) - first,
                     kernel[] = {1, 1};
             kernel[axis] = n;
-            part[i] = tc_b_tosa_slice_axis(lw, x, 1 + axis, first, n);
+            part[i] = ti_b_tosa_slice_axis(lw, x, 1 + axis, first, n);
             part[i] =
-                tc_put_max_pool(lw, part[i], kernel, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
+                ti_put_max_pool(lw, part[i], kernel, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
         }
-        x = tc_put_join(lw, part, (int)out, 1 + axis);
+        x = ti_put_join(lw, part, (int)out, 1 + axis);
     }
     return x;
 }
 
-void tc_lower_int_adaptive_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_adaptive_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_size *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!start(lw, node))
         return;
     if (a->size.n == 3) {
-        out[0] = tc_put_deep_max(lw, node, NULL);
+        out[0] = ti_put_deep_max(lw, node, NULL);
         return;
     }
     window w = window_of(from, to, a->size.n);
-    tc_val x = channels_last(lw, tc_lower_in(lw, node, 0), &w);
-    x = tc_pool_tiles_evenly(&w) ? tc_put_window_max(lw, x, &w) : tc_put_tiled_max(lw, x, &w);
-    out[0] = channels_first(lw, x ? tc_put_domain(lw, x, from, to) : x, to);
+    tc_val x = channels_last(lw, ti_lower_in(lw, node, 0), &w);
+    x = ti_pool_tiles_evenly(&w) ? ti_put_window_max(lw, x, &w) : ti_put_tiled_max(lw, x, &w);
+    out[0] = channels_first(lw, x ? ti_put_domain(lw, x, from, to) : x, to);
 }
 
 /* Place i of a grid as one number per axis. */
@@ -436,7 +436,7 @@ static tc_val tiled_mean(tc_build *lw, tc_val x, int axes, const tc_type *from, 
         tiles *= out[i];
     }
     if (plane * tiles > 1 << 24) {
-        tc_lower_refuse(lw, "its tiles are too many");
+        ti_lower_refuse(lw, "its tiles are too many");
         return TC_NONE;
     }
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(plane * tiles));
@@ -453,38 +453,38 @@ static tc_val tiled_mean(tc_build *lw, tc_val x, int axes, const tc_type *from, 
             weight[k * plane + i] = inside;
             n += inside;
         }
-        factor[k] = tc_scale_of(from) / ((double)n * tc_scale_of(to));
+        factor[k] = ti_scale_of(from) / ((double)n * ti_scale_of(to));
     }
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(from) / plane, plane});
-    x = tc_put_matrix(lw, x, tc_zero_of(from), tiles, plane, weight);
-    x = tc_put_rescale_channels(lw, x, factor, 0, tc_zero_of(to), to->dtype);
-    return tc_b_tosa_reshape(lw, tc_put_codes(lw, x, to->quant), to->rank, to->dim);
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, tc_type_count(from) / plane, plane});
+    x = ti_put_matrix(lw, x, ti_zero_of(from), tiles, plane, weight);
+    x = ti_put_rescale_channels(lw, x, factor, 0, ti_zero_of(to), to->dtype);
+    return ti_b_tosa_reshape(lw, ti_put_codes(lw, x, to->quant), to->rank, to->dim);
 }
 
-void tc_lower_int_adaptive_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_adaptive_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_size *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!start(lw, node))
         return;
     bool even = true;
     for (int i = 1; i <= a->size.n; i++)
         even = even && from->dim[from->rank - i] % to->dim[to->rank - i] == 0;
-    tc_val x = tc_lower_in(lw, node, 0);
+    tc_val x = ti_lower_in(lw, node, 0);
     if (!even) {
         out[0] = tiled_mean(lw, x, a->size.n, from, to);
         return;
     }
     if (a->size.n == 3) {
-        out[0] = tc_put_deep_mean(lw, node, NULL);
+        out[0] = ti_put_deep_mean(lw, node, NULL);
         return;
     }
     window w = window_of(from, to, a->size.n);
-    tc_pool_tiles_evenly(&w);
+    ti_pool_tiles_evenly(&w);
     x = channels_last(lw, x, &w);
     if (w.out[0] == 1 && w.out[1] == 1)
-        x = tc_put_plane_sum(lw, x, from, tc_scale_of(from) / (double)(w.in[0] * w.in[1]), to);
+        x = ti_put_plane_sum(lw, x, from, ti_scale_of(from) / (double)(w.in[0] * w.in[1]), to);
     else
-        x = tc_put_window_mean(lw, x, &w, &(tc_attr_avg_pool){.include_pad = true}, from, to);
+        x = ti_put_window_mean(lw, x, &w, &(tc_attr_avg_pool){.include_pad = true}, from, to);
     out[0] = channels_first(lw, x, to);
 }

@@ -54,19 +54,19 @@ static tc_val gathered(tc_build *lw, tc_val x, const tc_type *t, tc_ints axes, s
     for (int i = 0; i < t->rank; i++)
         if (is_reduced(axes, i))
             perm[n++] = i;
-    return tc_b_tosa_transpose(lw, x, perm);
+    return ti_b_tosa_transpose(lw, x, perm);
 }
 
 /* ---- sums ---- */
 
-tc_val tc_put_matrix(tc_build *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
+tc_val ti_put_matrix(tc_build *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
                      const double *weight)
 {
     if (!x)
         return x;
-    tc_dtype acc = tc_b_dtype(lw, x) == TC_i16 ? TC_i48 : TC_i32;
-    tc_val w = tc_b_numbers(lw, TC_i8, 4, (int64_t[]){n, 1, 1, k}, weight);
-    return tc_put_conv(lw, TC_OP_tosa_conv2d, x, zero, w, 0, tc_b_single(lw, acc, 1, 0),
+    tc_dtype acc = ti_b_dtype(lw, x) == TC_i16 ? TC_i48 : TC_i32;
+    tc_val w = ti_b_numbers(lw, TC_i8, 4, (int64_t[]){n, 1, 1, k}, weight);
+    return ti_put_conv(lw, TC_OP_tosa_conv2d, x, zero, w, 0, ti_b_single(lw, acc, 1, 0),
                        &(tc_window_shape){.axes = 2}, acc);
 }
 
@@ -74,10 +74,10 @@ tc_val tc_put_matrix(tc_build *lw, tc_val x, int64_t zero, int64_t n, int64_t k,
 static tc_val narrowed(tc_build *lw, tc_val sum, double scale, const tc_type *to)
 {
     const tc_quant *q = to->quant;
-    if (sum && tc_b_dtype(lw, sum) == to->dtype && q->scale[0] == scale)
+    if (sum && ti_b_dtype(lw, sum) == to->dtype && q->scale[0] == scale)
         return sum;
-    return tc_put_codes(
-        lw, tc_put_rescale(lw, sum, tc_scale_factor(scale, q->scale[0]), 0, q->zero[0], to->dtype),
+    return ti_put_codes(
+        lw, ti_put_rescale(lw, sum, ti_scale_factor(scale, q->scale[0]), 0, q->zero[0], to->dtype),
         q);
 }
 
@@ -85,7 +85,7 @@ static tc_val reduced(tc_build *lw, tc_op op, tc_val x, int axis)
 {
     tc_attr_tosa_axis *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     a->axis = axis;
-    return tc_b_op(lw, op, a, (tc_val[]){x}, 1);
+    return ti_b_op(lw, op, a, (tc_val[]){x}, 1);
 }
 
 /* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32. */
@@ -93,8 +93,8 @@ static tc_val by_reduce(tc_build *lw, tc_val x, const span *s, const tc_type *fr
                         const tc_type *to)
 {
     int down;
-    x = tc_put_rescale(lw, x, 1, tc_zero_of(from), 0, TC_i32);
-    x = tc_put_long_sum(lw, x, (int64_t[]){s->outer, s->reduced, s->inner},
+    x = ti_put_rescale(lw, x, 1, ti_zero_of(from), 0, TC_i32);
+    x = ti_put_long_sum(lw, x, (int64_t[]){s->outer, s->reduced, s->inner},
                         from->dtype == TC_i8 ? 256 : 32768, &down);
     return narrowed(lw, x, ldexp(scale, down), to);
 }
@@ -106,8 +106,8 @@ static tc_val all_ones(tc_build *lw, tc_val x, const span *s, int64_t zero)
     double *one = tc_new_n(&lw->ctx->arena, double, (size_t)s->reduced);
     for (int64_t i = 0; i < s->reduced; i++)
         one[i] = 1;
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, s->outer, s->reduced});
-    return tc_put_matrix(lw, x, zero, 1, s->reduced, one);
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, s->outer, s->reduced});
+    return ti_put_matrix(lw, x, zero, 1, s->reduced, one);
 }
 
 /* The most channels up to `most` that divide n. */
@@ -126,7 +126,7 @@ static tc_val as_windows(tc_build *lw, tc_val x, const span *s, int64_t most, in
     int64_t channels = channels_of(s->inner, most), columns = s->inner / channels;
     window[0] = columns == 1 ? 1 : s->reduced;
     window[1] = columns == 1 ? s->reduced : 1;
-    return tc_b_tosa_reshape(
+    return ti_b_tosa_reshape(
         lw, x, 4, (int64_t[]){s->outer, window[0], columns == 1 ? s->reduced : columns, channels});
 }
 
@@ -139,37 +139,37 @@ static tc_val middle_sum(tc_build *lw, tc_val x, const span *s, const tc_type *f
         return by_reduce(lw, x, s, from, scale, to);
     int64_t window[2];
     tc_val sum = s->inner == 1
-                     ? all_ones(lw, x, s, tc_zero_of(from))
-                     : tc_put_window_sum(lw, as_windows(lw, x, s, WIDE, window), tc_zero_of(from),
+                     ? all_ones(lw, x, s, ti_zero_of(from))
+                     : ti_put_window_sum(lw, as_windows(lw, x, s, WIDE, window), ti_zero_of(from),
                                          window, (int64_t[]){1, 1}, (int64_t[]){0, 0, 0, 0});
     return narrowed(lw, sum, scale, to);
 }
 
-tc_val tc_put_plane_sum(tc_build *lw, tc_val x, const tc_type *from, double scale,
+tc_val ti_put_plane_sum(tc_build *lw, tc_val x, const tc_type *from, double scale,
                         const tc_type *to)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
     if (!x)
         return x;
-    const int64_t *d = tc_b_type(lw, x)->dim;
+    const int64_t *d = ti_b_type(lw, x)->dim;
     int64_t n = d[0], h = d[1], w = d[2], c = d[3];
     if (from->dtype == TC_i16 || h * w > LONGEST || h * w == 1) {
         tc_val y = middle_sum(lw, x, &(span){n, h * w, c}, from, scale, to);
-        return tc_b_tosa_reshape(lw, y, 4, (int64_t[]){n, 1, 1, c});
+        return ti_b_tosa_reshape(lw, y, 4, (int64_t[]){n, 1, 1, c});
     }
     int64_t side = h > w ? h : w;
-    if (!tc_lower_has(lw, TC_FEATURE_INT16) || side <= lw->lower->target->machine->cost.tree_side)
-        return tc_put_tree_sum(lw, x, 1, 2, from, scale, to);
+    if (!ti_lower_has(lw, TC_FEATURE_INT16) || side <= lw->lower->target->machine->cost.tree_side)
+        return ti_put_tree_sum(lw, x, 1, 2, from, scale, to);
     if (h == 1 || w == 1)
         return narrowed(lw,
-                        tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, w}, once, none),
+                        ti_put_window_sum(lw, x, ti_zero_of(from), (int64_t[]){h, w}, once, none),
                         scale, to);
     double unit = 1; /* rows of more than 128 are kept coarser in i16 */
     for (int64_t rows = h; rows > 128; rows = (rows + 1) / 2)
         unit /= 2;
-    x = tc_put_window_sum(lw, x, tc_zero_of(from), (int64_t[]){h, 1}, once, none);
-    x = tc_put_rescale(lw, x, unit, 0, 0, TC_i16);
-    x = tc_put_window_sum(lw, x, 0, (int64_t[]){1, w}, once, none);
+    x = ti_put_window_sum(lw, x, ti_zero_of(from), (int64_t[]){h, 1}, once, none);
+    x = ti_put_rescale(lw, x, unit, 0, 0, TC_i16);
+    x = ti_put_window_sum(lw, x, 0, (int64_t[]){1, w}, once, none);
     return narrowed(lw, x, scale / unit, to);
 }
 
@@ -188,48 +188,48 @@ static tc_val sum_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints axes
 {
     bool plane = from->rank == 4 && !is_reduced(axes, 0) && !is_reduced(axes, 1) && axes.n > 0;
     if (plane && from->dim[1] > 1 && axes.n == 2) {
-        x = tc_put_plane_sum(lw, tc_b_tosa_channels_last(lw, x), from, scale, to);
-        x = tc_b_tosa_channels_first(lw, x);
+        x = ti_put_plane_sum(lw, ti_b_tosa_channels_last(lw, x), from, scale, to);
+        x = ti_b_tosa_channels_first(lw, x);
     } else if (adds_slices(lw, from, axes)) {
         int axis = (int)axes.v[0];
-        x = tc_put_tree_sum(lw, x, axis, axis, from, scale, to);
+        x = ti_put_tree_sum(lw, x, axis, axis, from, scale, to);
     } else {
         span s;
         x = gathered(lw, x, from, axes, &s);
         x = middle_sum(lw, x, &s, from, scale, to);
     }
-    return tc_b_tosa_reshape(lw, x, to->rank, to->dim);
+    return ti_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
 static bool start(tc_build *lw, const tc_node *node)
 {
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!tc_is_activation(from) || !to->quant || to->quant->axis >= 0)
-        tc_lower_refuse(lw, "its operand or its result does not have one scale");
-    else if (from->dtype == TC_i16 && tc_zero_of(from))
-        tc_lower_refuse(lw, "its i16 operand has a zero point");
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    if (!ti_is_activation(from) || !to->quant || to->quant->axis >= 0)
+        ti_lower_refuse(lw, "its operand or its result does not have one scale");
+    else if (from->dtype == TC_i16 && ti_zero_of(from))
+        ti_lower_refuse(lw, "its i16 operand has a zero point");
     return lw->status == TC_OK;
 }
 
-void tc_lower_int_sum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0);
     if (start(lw, node))
-        out[0] = sum_over(lw, tc_lower_in(lw, node, 0), from, a->axes, tc_scale_of(from),
-                          tc_lower_result(lw, node, 0));
+        out[0] = sum_over(lw, ti_lower_in(lw, node, 0), from, a->axes, ti_scale_of(from),
+                          ti_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_mean(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_mean(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0);
     int64_t n = 1;
     for (int i = 0; i < from->rank; i++)
         n *= is_reduced(a->axes, i) ? from->dim[i] : 1;
     if (start(lw, node))
-        out[0] = sum_over(lw, tc_lower_in(lw, node, 0), from, a->axes,
-                          tc_scale_of(from) / (double)n, tc_lower_result(lw, node, 0));
+        out[0] = sum_over(lw, ti_lower_in(lw, node, 0), from, a->axes,
+                          ti_scale_of(from) / (double)n, ti_lower_result(lw, node, 0));
 }
 
 /* ---- extremes: an order is kept by every change of domain ---- */
@@ -240,15 +240,15 @@ static tc_val middle_max(tc_build *lw, tc_val x, const span *s, bool smallest)
     if (s->inner == 1 || s->reduced > LONGEST) {
         tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
         *a = (tc_attr_tosa_axis_nan){.axis = 1, .nan_mode = TC_nan_mode_propagate};
-        x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
-        return tc_b_op(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a,
+        x = ti_b_tosa_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
+        return ti_b_op(lw, smallest ? TC_OP_tosa_reduce_min : TC_OP_tosa_reduce_max, a,
                        (tc_val[]){x}, 1);
     }
     int64_t window[2];
     x = as_windows(lw, x, s, MOST_CHANNELS, window);
-    x = tc_put_max_pool(lw, smallest ? tc_b_tosa_bitwise_not(lw, x) : x, window, (int64_t[]){1, 1},
+    x = ti_put_max_pool(lw, smallest ? ti_b_tosa_bitwise_not(lw, x) : x, window, (int64_t[]){1, 1},
                         (int64_t[]){0, 0, 0, 0});
-    return smallest ? tc_b_tosa_bitwise_not(lw, x) : x;
+    return smallest ? ti_b_tosa_bitwise_not(lw, x) : x;
 }
 
 static tc_val extreme_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints axes, bool smallest,
@@ -258,27 +258,27 @@ static tc_val extreme_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints 
     bool plane = from->rank == 4 && axes.n == 2 && is_reduced(axes, 2) && is_reduced(axes, 3) &&
                  from->dim[1] > 1;
     if (plane) { /* [n,h,w,c]: the plane is in a row, channels innermost */
-        x = tc_b_tosa_channels_last(lw, x);
+        x = ti_b_tosa_channels_last(lw, x);
         s = (span){from->dim[0], from->dim[2] * from->dim[3], from->dim[1]};
     } else
         x = gathered(lw, x, from, axes, &s);
     x = middle_max(lw, x, &s, smallest);
-    return tc_b_tosa_reshape(lw, x ? tc_put_domain(lw, x, from, to) : x, to->rank, to->dim);
+    return ti_b_tosa_reshape(lw, x ? ti_put_domain(lw, x, from, to) : x, to->rank, to->dim);
 }
 
 static void extreme(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     if (start(lw, node))
-        out[0] = extreme_over(lw, tc_lower_in(lw, node, 0), tc_lower_type(lw, node, 0), a->axes,
-                              smallest, tc_lower_result(lw, node, 0));
+        out[0] = extreme_over(lw, ti_lower_in(lw, node, 0), ti_lower_type(lw, node, 0), a->axes,
+                              smallest, ti_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_amax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_amax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, false, out);
 }
-void tc_lower_int_amin(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_amin(tc_build *lw, const tc_node *node, tc_val *out)
 {
     extreme(lw, node, true, out);
 }
@@ -289,25 +289,25 @@ static tc_val place_of(tc_build *lw, tc_val x, int64_t axis, bool smallest, cons
 {
     tc_attr_tosa_argmax *a = tc_new(&lw->ctx->arena, tc_attr_tosa_argmax);
     *a = (tc_attr_tosa_argmax){.axis = axis, .nan_mode = TC_nan_mode_propagate};
-    x = tc_b_1(lw, tosa_argmax, a, smallest ? tc_b_tosa_bitwise_not(lw, x) : x);
-    return tc_b_tosa_reshape(lw, x, to->rank, to->dim);
+    x = ti_b_1(lw, tosa_argmax, a, smallest ? ti_b_tosa_bitwise_not(lw, x) : x);
+    return ti_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
 static void place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
-    if (!tc_is_activation(tc_lower_type(lw, node, 0)))
-        tc_lower_refuse(lw, "its operand does not have one scale");
+    if (!ti_is_activation(ti_lower_type(lw, node, 0)))
+        ti_lower_refuse(lw, "its operand does not have one scale");
     else
         out[0] =
-            place_of(lw, tc_lower_in(lw, node, 0), a->axis, smallest, tc_lower_result(lw, node, 0));
+            place_of(lw, ti_lower_in(lw, node, 0), a->axis, smallest, ti_lower_result(lw, node, 0));
 }
 
-void tc_lower_int_argmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_argmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     place(lw, node, false, out);
 }
-void tc_lower_int_argmin(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_argmin(tc_build *lw, const tc_node *node, tc_val *out)
 {
     place(lw, node, true, out);
 }
@@ -315,22 +315,22 @@ void tc_lower_int_argmin(tc_build *lw, const tc_node *node, tc_val *out)
 static void value_and_place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
-    tc_ints axes = tc_ints_copy(&lw->ctx->arena, &a->axis, 1);
+    tc_ints axes = ti_ints_copy(&lw->ctx->arena, &a->axis, 1);
     if (!start(lw, node))
         return;
-    tc_val x = tc_lower_in(lw, node, 0);
+    tc_val x = ti_lower_in(lw, node, 0);
     if (lw->rw->readers[node->out[0]])
-        out[0] = extreme_over(lw, x, tc_lower_type(lw, node, 0), axes, smallest,
-                              tc_lower_result(lw, node, 0));
+        out[0] = extreme_over(lw, x, ti_lower_type(lw, node, 0), axes, smallest,
+                              ti_lower_result(lw, node, 0));
     if (lw->rw->readers[node->out[1]])
-        out[1] = place_of(lw, x, a->axis, smallest, tc_lower_result(lw, node, 1));
+        out[1] = place_of(lw, x, a->axis, smallest, ti_lower_result(lw, node, 1));
 }
 
-void tc_lower_int_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     value_and_place(lw, node, false, out);
 }
-void tc_lower_int_min_dim(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_min_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     value_and_place(lw, node, true, out);
 }
@@ -341,52 +341,52 @@ void tc_lower_int_min_dim(tc_build *lw, const tc_node *node, tc_val *out)
 static void truth(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!tc_is_activation(from)) {
-        tc_lower_refuse(lw, "its operand does not have one scale");
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    if (!ti_is_activation(from)) {
+        ti_lower_refuse(lw, "its operand does not have one scale");
         return;
     }
-    tc_val x = tc_put_rescale(lw, tc_lower_in(lw, node, 0), 1, tc_zero_of(from), 0, TC_i32);
-    x = tc_b_tosa_cast(lw, x, TC_bool);
+    tc_val x = ti_put_rescale(lw, ti_lower_in(lw, node, 0), 1, ti_zero_of(from), 0, TC_i32);
+    x = ti_b_tosa_cast(lw, x, TC_bool);
     for (int i = 0; i < a->axes.n; i++)
         x = reduced(lw, op, x, (int)a->axes.v[i]);
-    out[0] = tc_b_tosa_reshape(lw, x, to->rank, to->dim);
+    out[0] = ti_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-void tc_lower_int_any(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_any(tc_build *lw, const tc_node *node, tc_val *out)
 {
     truth(lw, node, TC_OP_tosa_reduce_any, out);
 }
-void tc_lower_int_all(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_all(tc_build *lw, const tc_node *node, tc_val *out)
 {
     truth(lw, node, TC_OP_tosa_reduce_all, out);
 }
 
 /* ---- running sums: the axis, last, by a triangle of ones ---- */
 
-void tc_lower_int_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axis *a = node->attr;
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!start(lw, node) || from->rank == 0) {
         out[0] =
-            lw->status == TC_OK ? tc_put_domain(lw, tc_lower_in(lw, node, 0), from, to) : TC_NONE;
+            lw->status == TC_OK ? ti_put_domain(lw, ti_lower_in(lw, node, 0), from, to) : TC_NONE;
         return;
     }
     int64_t k = from->dim[a->axis];
     if (k * k > 1 << 24) {
-        tc_lower_refuse(lw, "its axis is too long");
+        ti_lower_refuse(lw, "its axis is too long");
         return;
     }
     double *triangle = tc_new_n(&lw->ctx->arena, double, (size_t)(k * k));
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j <= i; j++)
             triangle[i * k + j] = 1;
-    tc_val last = tc_b_tosa_axis_last(lw, tc_lower_in(lw, node, 0), (int)a->axis);
+    tc_val last = ti_b_tosa_axis_last(lw, ti_lower_in(lw, node, 0), (int)a->axis);
     if (!last)
         return;
-    tc_val x = tc_b_tosa_reshape(lw, last, 4, (int64_t[]){1, 1, tc_type_count(from) / k, k});
-    x = narrowed(lw, tc_put_matrix(lw, x, tc_zero_of(from), k, k, triangle), tc_scale_of(from), to);
-    x = tc_b_tosa_reshape(lw, x, from->rank, tc_b_type(lw, last)->dim);
-    out[0] = tc_b_tosa_axis_back(lw, x, (int)a->axis);
+    tc_val x = ti_b_tosa_reshape(lw, last, 4, (int64_t[]){1, 1, tc_type_count(from) / k, k});
+    x = narrowed(lw, ti_put_matrix(lw, x, ti_zero_of(from), k, k, triangle), ti_scale_of(from), to);
+    x = ti_b_tosa_reshape(lw, x, from->rank, ti_b_type(lw, last)->dim);
+    out[0] = ti_b_tosa_axis_back(lw, x, (int)a->axis);
 }

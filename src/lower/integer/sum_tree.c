@@ -29,7 +29,7 @@ static part done(tc_build *lw, part p)
     if (!p.b.val)
         return p;
     double unit = unit_for(p.n);
-    tc_val v = tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, unit / p.unit, 0, TC_i16);
+    tc_val v = ti_put_fused(lw, TC_OP_tosa_add, p.a, p.b, unit / p.unit, 0, TC_i16);
     return (part){.a = {v, 0, 1}, .unit = unit, .n = p.n};
 }
 
@@ -38,8 +38,8 @@ static tc_val widened(tc_build *lw, tc_term a)
 {
     if (!a.val)
         return a.val;
-    tc_term none = {tc_b_single(lw, TC_i8, tc_b_type(lw, a.val)->rank, 0), 0, 1};
-    return tc_put_fused(lw, TC_OP_tosa_add, a, none, 1, 0, TC_i16);
+    tc_term none = {ti_b_single(lw, TC_i8, ti_b_type(lw, a.val)->rank, 0), 0, 1};
+    return ti_put_fused(lw, TC_OP_tosa_add, a, none, 1, 0, TC_i16);
 }
 
 /* Both as 16 bits, the coarser one in the other's unit. */
@@ -47,8 +47,8 @@ static part plus(tc_build *lw, part x, part y)
 {
     x = done(lw, x);
     y = done(lw, y);
-    if (x.a.val && y.a.val && tc_b_dtype(lw, x.a.val) != tc_b_dtype(lw, y.a.val)) {
-        part *narrow = tc_b_dtype(lw, x.a.val) == TC_i8 ? &x : &y;
+    if (x.a.val && y.a.val && ti_b_dtype(lw, x.a.val) != ti_b_dtype(lw, y.a.val)) {
+        part *narrow = ti_b_dtype(lw, x.a.val) == TC_i8 ? &x : &y;
         narrow->a = (tc_term){widened(lw, narrow->a), 0, 1};
     }
     double unit = x.unit > y.unit ? x.unit : y.unit;
@@ -60,7 +60,7 @@ static part plus(tc_build *lw, part x, part y)
 /* Elements start .. start + count of an axis. */
 static part cut(tc_build *lw, part p, int axis, int64_t start, int64_t count)
 {
-    p.a.val = tc_b_tosa_slice_axis(lw, p.a.val, axis, start, count);
+    p.a.val = ti_b_tosa_slice_axis(lw, p.a.val, axis, start, count);
     return p;
 }
 
@@ -68,7 +68,7 @@ static part over_axis(tc_build *lw, part p, int axis)
 {
     part rest[64];
     int n_rest = 0;
-    for (int64_t k = tc_b_type(lw, p.a.val)->dim[axis]; k > 1 && lw->status == TC_OK; k /= 2) {
+    for (int64_t k = ti_b_type(lw, p.a.val)->dim[axis]; k > 1 && lw->status == TC_OK; k /= 2) {
         p = done(lw, p);
         if (k % 2)
             rest[n_rest++] = cut(lw, p, axis, k - 1, 1);
@@ -80,21 +80,21 @@ static part over_axis(tc_build *lw, part p, int axis)
     return p;
 }
 
-tc_val tc_put_tree_sum(tc_build *lw, tc_val x, int first, int last, const tc_type *from,
+tc_val ti_put_tree_sum(tc_build *lw, tc_val x, int first, int last, const tc_type *from,
                        double scale, const tc_type *to)
 {
     if (!x)
         return x;
-    part p = {.a = {x, tc_zero_of(from), 1}, .unit = 1, .n = 1};
+    part p = {.a = {x, ti_zero_of(from), 1}, .unit = 1, .n = 1};
     for (int axis = first; axis <= last && lw->status == TC_OK; axis++) {
-        if (tc_b_type(lw, x)->dim[axis] == 1)
+        if (ti_b_type(lw, x)->dim[axis] == 1)
             continue;
         p = over_axis(lw, done(lw, p), axis);
     }
     TC_STOP_WITH(lw, TC_NONE);
-    double factor = tc_scale_factor(scale, tc_scale_of(to)) / p.unit;
+    double factor = ti_scale_factor(scale, ti_scale_of(to)) / p.unit;
     tc_val y = p.b.val
-                   ? tc_put_fused(lw, TC_OP_tosa_add, p.a, p.b, factor, tc_zero_of(to), to->dtype)
-                   : tc_put_rescale(lw, p.a.val, factor, p.a.zero, tc_zero_of(to), to->dtype);
-    return tc_put_codes(lw, y, to->quant);
+                   ? ti_put_fused(lw, TC_OP_tosa_add, p.a, p.b, factor, ti_zero_of(to), to->dtype)
+                   : ti_put_rescale(lw, p.a.val, factor, p.a.zero, ti_zero_of(to), to->dtype);
+    return ti_put_codes(lw, y, to->quant);
 }

@@ -20,20 +20,20 @@
  * see it. */
 static bool one_number(tc_build *lw, tc_val v, float *x)
 {
-    tc_tensor t = tc_tensor_of(lw->rw->from, v);
+    tc_tensor t = ti_tensor_of(lw->rw->from, v);
     int64_t n = t.type ? tc_type_count(t.type) : 0;
     if (!t.data || !n || (t.type->quant && t.type->quant->axis >= 0))
         return false;
-    double first = tc_load_f64(t, 0);
+    double first = ti_load_f64(t, 0);
     for (int64_t i = 1; i < n; i++)
-        if (tc_load_f64(t, i) != first)
+        if (ti_load_f64(t, i) != first)
             return false;
     const tc_quant *q = t.type->quant;
     *x = q ? (float)((int64_t)first - q->zero[0]) * (float)q->scale[0] : (float)first;
     return true;
 }
 
-int tc_function_operand(tc_build *lw, const tc_node *node)
+int ti_function_operand(tc_build *lw, const tc_node *node)
 {
     int which = -1;
     float unused;
@@ -44,13 +44,13 @@ int tc_function_operand(tc_build *lw, const tc_node *node)
             return -1;
         which = i;
     }
-    return which < 0 && tc_lower_type(lw, node, 0) ? 0 : which; /* all constant: any will do */
+    return which < 0 && ti_lower_type(lw, node, 0) ? 0 : which; /* all constant: any will do */
 }
 
 /* The node's operator on the given operands; what is not given is one constant number. */
 static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, tc_tensor *y)
 {
-    tc_graph g = tc_graph_empty(lw->g->module, "function");
+    tc_graph g = ti_graph_empty(lw->g->module, "function");
     tc_val in[TC_MAX_RANK] = {0};
     tc_tensor operand[TC_MAX_RANK] = {{NULL, NULL}};
     for (int i = 0; i < node->n_in; i++) {
@@ -59,45 +59,45 @@ static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, 
         operand[i] = given[i];
         if (!operand[i].data) {
             bool prelu = node->op == TC_OP_prelu; /* its weight is a list */
-            operand[i] = tc_tensor_new(&lw->ctx->arena,
-                                       tc_type_make(lw->ctx, TC_f32, prelu, (int64_t[]){1}));
+            operand[i] = ti_tensor_new(&lw->ctx->arena,
+                                       ti_type_make(lw->ctx, TC_f32, prelu, (int64_t[]){1}));
             if (!one_number(lw, node->in[i], operand[i].data))
                 return false;
         }
-        in[i] = tc_graph_input(&g, operand[i].type, NULL);
+        in[i] = ti_graph_input(&g, operand[i].type, NULL);
     }
     tc_node *made;
-    lw->status = tc_graph_emit(&g, node->op, node->attr, in, node->n_in, 1, node->loc, &made);
+    lw->status = ti_graph_emit(&g, node->op, node->attr, in, node->n_in, 1, node->loc, &made);
     if (lw->status == TC_OK)
-        lw->status = tc_eval_node(&g, made, operand, y, &lw->ctx->arena);
+        lw->status = ti_eval_node(&g, made, operand, y, &lw->ctx->arena);
     return lw->status == TC_OK;
 }
 
 /* The real numbers of n codes from the lowest on. */
 static tc_tensor all_reals(tc_build *lw, const tc_type *from, int rank, const int64_t *dim)
 {
-    tc_tensor x = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_f32, rank, dim));
-    int64_t first = tc_dtype_min(from->dtype) - tc_zero_of(from);
+    tc_tensor x = ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, TC_f32, rank, dim));
+    int64_t first = ti_dtype_min(from->dtype) - ti_zero_of(from);
     for (int64_t i = 0; i < tc_type_count(x.type); i++)
-        ((float *)x.data)[i] = (float)(i + first) * (float)tc_scale_of(from);
+        ((float *)x.data)[i] = (float)(i + first) * (float)ti_scale_of(from);
     return x;
 }
 
-/* Results as codes, not yet rounded or clamped, in the arithmetic of tc_quantize_into; bools as 0
+/* Results as codes, not yet rounded or clamped, in the arithmetic of ti_quantize_into; bools as 0
  * and 1. */
 static void as_codes(tc_tensor y, const tc_quant *q, double *code)
 {
     float inverse = q ? (float)(1.0 / q->scale[0]) : 1;
     for (int64_t i = 0; i < tc_type_count(y.type); i++) {
-        float v = (float)tc_load_f64(y, i) * inverse;
+        float v = (float)ti_load_f64(y, i) * inverse;
         code[i] = v != v ? 0 : q ? (double)v + (double)q->zero[0] : (double)v;
     }
 }
 
-double *tc_function_codes(tc_build *lw, const tc_node *node, int which)
+double *ti_function_codes(tc_build *lw, const tc_node *node, int which)
 {
-    const tc_type *from = tc_lower_type(lw, node, which), *to = tc_lower_result(lw, node, 0);
-    int64_t n = tc_lookup_count(from->dtype);
+    const tc_type *from = ti_lower_type(lw, node, which), *to = ti_lower_result(lw, node, 0);
+    int64_t n = ti_lookup_count(from->dtype);
     tc_tensor given[TC_MAX_RANK] = {{NULL, NULL}}, y;
     given[which] = all_reals(lw, from, 1, &n);
     if (!evaluate(lw, node, given, &y))
@@ -125,23 +125,23 @@ static bool storage(const tc_type *to, stored *s)
 
 static tc_val finished(tc_build *lw, tc_val y, const tc_type *to)
 {
-    return tc_b_tosa_expand(lw, to->dtype == TC_bool ? tc_b_tosa_cast(lw, y, TC_bool) : y, to->rank,
+    return ti_b_tosa_expand(lw, to->dtype == TC_bool ? ti_b_tosa_cast(lw, y, TC_bool) : y, to->rank,
                             to->dim);
 }
 
-bool tc_lower_try_function(tc_build *lw, const tc_node *node, tc_val *out)
+bool ti_lower_try_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    int which = tc_function_operand(lw, node);
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    int which = ti_function_operand(lw, node);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     stored s;
-    if (which < 0 || !tc_is_activation(tc_lower_type(lw, node, which)) || !storage(to, &s))
+    if (which < 0 || !ti_is_activation(ti_lower_type(lw, node, which)) || !storage(to, &s))
         return false;
-    const double *code = tc_function_codes(lw, node, which);
+    const double *code = ti_function_codes(lw, node, which);
     if (!code)
         return true;
-    tc_val x = tc_lower_in(lw, node, which);
+    tc_val x = ti_lower_in(lw, node, which);
     out[0] = finished(
-        lw, tc_put_lookup(lw, x, tc_lower_type(lw, node, which), s.dtype, s.quant, code), to);
+        lw, ti_put_lookup(lw, x, ti_lower_type(lw, node, which), s.dtype, s.quant, code), to);
     return true;
 }
 
@@ -155,17 +155,17 @@ static bool two_operands(tc_build *lw, const tc_node *node, int *pair)
     for (int i = 0; i < node->n_in; i++) {
         if (!node->in[i] || one_number(lw, node->in[i], &unused))
             continue;
-        const tc_type *t = tc_lower_type(lw, node, i);
-        if (n == 2 || !tc_is_activation(t) || t->dtype != TC_i8)
+        const tc_type *t = ti_lower_type(lw, node, i);
+        if (n == 2 || !ti_is_activation(t) || t->dtype != TC_i8)
             return false;
         pair[n++] = i;
     }
     return n == 2;
 }
 
-bool tc_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out)
+bool ti_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *to = tc_lower_result(lw, node, 0);
+    const tc_type *to = ti_lower_result(lw, node, 0);
     int pair[2];
     stored s;
     if (!lw->lower->target->machine->can.gathers || !two_operands(lw, node, pair) ||
@@ -174,24 +174,24 @@ bool tc_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out)
     tc_tensor given[TC_MAX_RANK] = {{NULL, NULL}}, y;
     tc_val at[2];
     for (int i = 0; i < 2; i++) {
-        given[pair[i]] = all_reals(lw, tc_lower_type(lw, node, pair[i]), 2,
+        given[pair[i]] = all_reals(lw, ti_lower_type(lw, node, pair[i]), 2,
                                    i ? (int64_t[]){1, 256} : (int64_t[]){256, 1});
-        tc_val x = tc_b_tosa_rank(lw, tc_lower_in(lw, node, pair[i]), to->rank);
-        at[i] = tc_put_rescale(lw, x, i ? 1 : 256, -128, 0, TC_i32);
+        tc_val x = ti_b_tosa_rank(lw, ti_lower_in(lw, node, pair[i]), to->rank);
+        at[i] = ti_put_rescale(lw, x, i ? 1 : 256, -128, 0, TC_i32);
     }
     if (!evaluate(lw, node, given, &y))
         return true;
     double *code = tc_new_n(&lw->ctx->arena, double, 65536);
     as_codes(y, to->quant, code);
-    tc_val sum = tc_b_tosa_add(lw, at[0], at[1]);
-    out[0] = finished(lw, tc_put_listed(lw, sum, s.dtype, s.quant, code), to);
+    tc_val sum = ti_b_tosa_add(lw, at[0], at[1]);
+    out[0] = finished(lw, ti_put_listed(lw, sum, s.dtype, s.quant, code), to);
     return true;
 }
 
-void tc_lower_int_function(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    if (!tc_lower_try_function(lw, node, out) && !tc_lower_try_pair(lw, node, out))
-        tc_lower_refuse(lw, tc_function_operand(lw, node) < 0
+    if (!ti_lower_try_function(lw, node, out) && !ti_lower_try_pair(lw, node, out))
+        ti_lower_refuse(lw, ti_function_operand(lw, node) < 0
                                 ? "more of its operands vary than a table can have"
                                 : "its operand or its result does not have one scale");
 }

@@ -7,25 +7,25 @@
 
 /* How many values describe a function of an i8 or i16: one per code, and for i16 one past the last.
  */
-static inline int64_t tc_lookup_count(tc_dtype from) { return from == TC_i8 ? 256 : 65537; }
+static inline int64_t ti_lookup_count(tc_dtype from) { return from == TC_i8 ? 256 : 65537; }
 
-/* The function whose value at code tc_dtype_min + i is code[i] (a code of the result's domain,
+/* The function whose value at code ti_dtype_min + i is code[i] (a code of the result's domain,
  * before rounding and clamping).  i8 or i16 to i8, i16 or i32; exact from i8; from i16 within two
  * steps, mostly within one. */
-tc_val tc_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
+tc_val ti_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
                      const double *code);
 
 /* code[at], rounded and clamped, from a list of 65536 by GATHER; at: i32. */
-tc_val tc_put_listed(tc_build *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code);
+tc_val ti_put_listed(tc_build *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code);
 
 /* The only operand that is not one constant number everywhere, or -1. */
-int tc_function_operand(tc_build *lw, const tc_node *node);
+int ti_function_operand(tc_build *lw, const tc_node *node);
 /* The node's values over all codes of that operand; NULL after an error. */
-double *tc_function_codes(tc_build *lw, const tc_node *node, int which);
+double *ti_function_codes(tc_build *lw, const tc_node *node, int which);
 /* Lowered as a table, when it is a function of one quantized operand; false: it is not. */
-bool tc_lower_try_function(tc_build *lw, const tc_node *node, tc_val *out);
+bool ti_lower_try_function(tc_build *lw, const tc_node *node, tc_val *out);
 /* A function of two i8 operands, where the target has GATHER: all 65536 pairs of codes in a list,
  * read at 256 * (x + 128) + (y + 128).  false: it is not. */
-bool tc_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out);
+bool ti_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out);
 
 #endif

@@ -190,13 +190,13 @@ static void fit(tc_build *lw, curve *c, int most)
 static tc_val put_piece(tc_build *lw, tc_val x, const piece *p)
 {
     if (p->zoom > 1 && p->centre) {
-        x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i32);
+        x = ti_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i32);
         tc_val offset =
-            x ? tc_b_single(lw, TC_i32, tc_b_type(lw, x)->rank, (double)(-p->centre * p->zoom)) : x;
-        x = tc_put_rescale(lw, tc_b_tosa_add(lw, x, offset), 1, 0, 0, TC_i16);
+            x ? ti_b_single(lw, TC_i32, ti_b_type(lw, x)->rank, (double)(-p->centre * p->zoom)) : x;
+        x = ti_put_rescale(lw, ti_b_tosa_add(lw, x, offset), 1, 0, 0, TC_i16);
     } else if (p->zoom > 1)
-        x = tc_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i16);
-    return tc_put_table(lw, x, TC_i16, p->entry, SEGMENTS + 1);
+        x = ti_put_rescale(lw, x, (double)p->zoom, 0, 0, TC_i16);
+    return ti_put_table(lw, x, TC_i16, p->entry, SEGMENTS + 1);
 }
 
 /* The sum of the tables, 7 bits of fraction, as `to`. */
@@ -207,11 +207,11 @@ static tc_val put_pieces(tc_build *lw, tc_val x, const curve *c, tc_dtype to)
     for (int i = 0; i < c->n; i++) {
         tc_val part = put_piece(lw, x, &c->part[i]);
         if (c->n > 1 && narrow)
-            part = tc_put_rescale(lw, tc_put_rescale(lw, part, 1.0 / STEP, 0, 0, TC_i16), 1, 0, 0,
+            part = ti_put_rescale(lw, ti_put_rescale(lw, part, 1.0 / STEP, 0, 0, TC_i16), 1, 0, 0,
                                   TC_i32);
-        sum = i ? tc_b_tosa_add(lw, sum, part) : part;
+        sum = i ? ti_b_tosa_add(lw, sum, part) : part;
     }
-    return tc_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
+    return ti_put_rescale(lw, sum, c->n > 1 && narrow ? 1 : 1.0 / STEP, 0, 0, to);
 }
 
 /* code[at] of n, rounded and clamped. */
@@ -220,19 +220,19 @@ static tc_val listed(tc_build *lw, tc_val at, int64_t n_code, tc_dtype to, const
 {
     if (!at)
         return at;
-    const tc_type *t = tc_b_type(lw, at);
+    const tc_type *t = ti_b_type(lw, at);
     int64_t dim[TC_MAX_RANK], n = tc_type_count(t);
     int rank = t->rank;
     memcpy(dim, t->dim, sizeof dim);
     double *value = tc_new_n(&lw->ctx->arena, double, (size_t)n_code);
     for (int64_t i = 0; i < n_code; i++)
         value[i] = rounded(code[i], q);
-    tc_val list = tc_b_numbers(lw, to, 3, (int64_t[]){1, n_code, 1}, value);
-    at = tc_b_tosa_reshape(lw, at, 2, (int64_t[]){1, n});
-    return tc_b_tosa_reshape(lw, tc_b_tosa_gather(lw, list, at), rank, dim);
+    tc_val list = ti_b_numbers(lw, to, 3, (int64_t[]){1, n_code, 1}, value);
+    at = ti_b_tosa_reshape(lw, at, 2, (int64_t[]){1, n});
+    return ti_b_tosa_reshape(lw, ti_b_tosa_gather(lw, list, at), rank, dim);
 }
 
-tc_val tc_put_listed(tc_build *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
+tc_val ti_put_listed(tc_build *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code)
 {
     return listed(lw, at, CODES, to, q, code);
 }
@@ -242,11 +242,11 @@ static tc_val put_gather(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q,
 {
     if (!x)
         return x;
-    int64_t least = tc_dtype_min(tc_b_dtype(lw, x));
-    tc_val at = tc_put_rescale(lw, x, 1, 0, 0, TC_i32);
+    int64_t least = ti_dtype_min(ti_b_dtype(lw, x));
+    tc_val at = ti_put_rescale(lw, x, 1, 0, 0, TC_i32);
     if (at)
         at =
-            tc_b_tosa_add(lw, at, tc_b_single(lw, TC_i32, tc_b_type(lw, at)->rank, (double)-least));
+            ti_b_tosa_add(lw, at, ti_b_single(lw, TC_i32, ti_b_type(lw, at)->rank, (double)-least));
     return listed(lw, at, -2 * least, to, q, code);
 }
 
@@ -255,10 +255,10 @@ static tc_val put_gather(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q,
 static tc_val from_i16(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q, const double *code)
 {
     bool gathers = lw->lower->target->machine->can.gathers, narrow = to == TC_i8;
-    if (gathers && !tc_lower_has(lw, TC_FEATURE_INT16))
+    if (gathers && !ti_lower_has(lw, TC_FEATURE_INT16))
         return put_gather(lw, x, to, q, code);
     double unit = narrow ? 128 : 1, zero = narrow ? (double)q->zero[0] : 0;
-    tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
     double *fine = tc_new_n(&lw->ctx->scratch, double, CODES + 1);
     for (int64_t i = 0; i <= CODES; i++)
         fine[i] = (clip(code[i], (double)q->lo, (double)q->hi) - zero) * unit;
@@ -275,13 +275,13 @@ static tc_val from_i16(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q, c
     if (c->error.worst <= (narrow ? 100 : 2)) {
         y = put_pieces(lw, x, c, TC_i16);
         if (narrow)
-            y = tc_put_rescale(lw, y, 1 / unit, 0, q->zero[0], TC_i8);
-        y = tc_put_codes(lw, y, q);
+            y = ti_put_rescale(lw, y, 1 / unit, 0, q->zero[0], TC_i8);
+        y = ti_put_codes(lw, y, q);
     } else if (gathers)
         y = put_gather(lw, x, to, q, code);
     else
-        tc_lower_refuse(lw, "its values change too fast for tables of 513 entries");
-    tc_arena_rewind(&lw->ctx->scratch, mark);
+        ti_lower_refuse(lw, "its values change too fast for tables of 513 entries");
+    ti_arena_rewind(&lw->ctx->scratch, mark);
     return y;
 }
 
@@ -300,15 +300,15 @@ static tc_val widened(tc_build *lw, tc_val x, tc_dtype to, const tc_quant *q, co
     }
     for (int i = 0; i < 256 && !steep; i++)
         high[i + 128] = v[i];
-    tc_val at = tc_put_rescale(lw, x, STEP, 0, 0, TC_i16);
-    tc_val y = tc_put_table(lw, at, TC_i16, high, SEGMENTS + 1);
+    tc_val at = ti_put_rescale(lw, x, STEP, 0, 0, TC_i16);
+    tc_val y = ti_put_table(lw, at, TC_i16, high, SEGMENTS + 1);
     if (!steep)
-        return tc_put_rescale(lw, y, 1.0 / STEP, 0, 0, TC_i16);
-    y = tc_put_rescale(lw, y, unit / STEP, 0, 0, TC_i32);
-    tc_val rest = tc_put_rescale(lw, tc_put_table(lw, at, TC_i16, low, SEGMENTS + 1), 1.0 / STEP, 0,
+        return ti_put_rescale(lw, y, 1.0 / STEP, 0, 0, TC_i16);
+    y = ti_put_rescale(lw, y, unit / STEP, 0, 0, TC_i32);
+    tc_val rest = ti_put_rescale(lw, ti_put_table(lw, at, TC_i16, low, SEGMENTS + 1), 1.0 / STEP, 0,
                                  0, TC_i32);
-    y = tc_b_tosa_add(lw, y, rest);
-    return to == TC_i16 ? tc_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
+    y = ti_b_tosa_add(lw, y, rest);
+    return to == TC_i16 ? ti_put_rescale(lw, y, 1, 0, 0, TC_i16) : y;
 }
 
 /* i8 to i16 as 256 * high + low, a table of bytes for each. */
@@ -320,21 +320,21 @@ static tc_val by_bytes(tc_build *lw, tc_val x, const tc_quant *q, const double *
         high[i] = floor(v / 256);
         low[i] = v - 256 * high[i] - 128;
     }
-    tc_val upper = tc_put_rescale(lw, tc_put_table(lw, x, TC_i8, high, 256), 256, 0, 0, TC_i32);
-    tc_val lower = tc_put_rescale(lw, tc_put_table(lw, x, TC_i8, low, 256), 1, -128, 0, TC_i32);
-    return tc_put_rescale(lw, tc_b_tosa_add(lw, upper, lower), 1, 0, 0, TC_i16);
+    tc_val upper = ti_put_rescale(lw, ti_put_table(lw, x, TC_i8, high, 256), 256, 0, 0, TC_i32);
+    tc_val lower = ti_put_rescale(lw, ti_put_table(lw, x, TC_i8, low, 256), 1, -128, 0, TC_i32);
+    return ti_put_rescale(lw, ti_b_tosa_add(lw, upper, lower), 1, 0, 0, TC_i16);
 }
 
-tc_val tc_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
+tc_val ti_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, const tc_quant *q,
                      const double *code)
 {
     if (!x || (to != TC_i8 && to != TC_i16 && to != TC_i32)) {
-        tc_lower_refuse(lw, "a table has no results of type %s", tc_dtypes[to].name);
+        ti_lower_refuse(lw, "a table has no results of type %s", tc_dtypes[to].name);
         return TC_NONE;
     }
     if (from->dtype == TC_i16)
         return to == TC_i32 ? put_gather(lw, x, to, q, code) : from_i16(lw, x, to, q, code);
-    bool has_tables = tc_lower_has(lw, TC_FEATURE_INT16);
+    bool has_tables = ti_lower_has(lw, TC_FEATURE_INT16);
     if (to == TC_i16 && !has_tables)
         return by_bytes(lw, x, q, code);
     if (to == TC_i32 && !has_tables && lw->lower->target->machine->can.gathers)
@@ -344,24 +344,24 @@ tc_val tc_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, c
     double entry[256];
     for (int i = 0; i < 256; i++)
         entry[i] = rounded(code[i], q);
-    return tc_put_table(lw, x, TC_i8, entry, 256);
+    return ti_put_table(lw, x, TC_i8, entry, 256);
 }
 
-tc_val tc_put_function(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to,
+tc_val ti_put_function(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to,
                        tc_real_function *f, const void *user)
 {
     if (from->dtype != TC_i8 && from->dtype != TC_i16) {
-        tc_lower_refuse(lw, "a table has no operands of type %s", tc_dtypes[from->dtype].name);
+        ti_lower_refuse(lw, "a table has no operands of type %s", tc_dtypes[from->dtype].name);
         return TC_NONE;
     }
-    int64_t n = tc_lookup_count(from->dtype), first = tc_dtype_min(from->dtype) - tc_zero_of(from);
-    tc_mark mark = tc_arena_mark(&lw->ctx->scratch);
+    int64_t n = ti_lookup_count(from->dtype), first = ti_dtype_min(from->dtype) - ti_zero_of(from);
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
     double *code = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
     for (int64_t i = 0; i < n; i++) {
-        double v = f(tc_scale_of(from) * (double)(i + first), user) / tc_scale_of(to);
-        code[i] = isnan(v) ? 0 : v + (double)tc_zero_of(to);
+        double v = f(ti_scale_of(from) * (double)(i + first), user) / ti_scale_of(to);
+        code[i] = isnan(v) ? 0 : v + (double)ti_zero_of(to);
     }
-    tc_val y = tc_put_lookup(lw, x, from, to->dtype, to->quant, code);
-    tc_arena_rewind(&lw->ctx->scratch, mark);
+    tc_val y = ti_put_lookup(lw, x, from, to->dtype, to->quant, code);
+    ti_arena_rewind(&lw->ctx->scratch, mark);
     return y;
 }

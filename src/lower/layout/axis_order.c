@@ -2,7 +2,7 @@
 /* axis_order.c -- see axis_order.h. */
 #include "axis_order.h"
 
-tc_order tc_order_plain(int rank)
+tc_order ti_order_plain(int rank)
 {
     tc_order p = {.rank = rank};
     for (int i = 0; i < rank; i++)
@@ -10,12 +10,12 @@ tc_order tc_order_plain(int rank)
     return p;
 }
 
-bool tc_order_same(const tc_order *a, const tc_order *b)
+bool ti_order_same(const tc_order *a, const tc_order *b)
 {
     return a->rank == b->rank && memcmp(a->at, b->at, (size_t)a->rank) == 0;
 }
 
-tc_order tc_order_view(const tc_order *x, const int64_t *perm)
+tc_order ti_order_view(const tc_order *x, const int64_t *perm)
 {
     tc_order y = {.rank = x->rank};
     for (int i = 0; i < x->rank; i++)
@@ -23,7 +23,7 @@ tc_order tc_order_view(const tc_order *x, const int64_t *perm)
     return y;
 }
 
-tc_order tc_order_unview(const tc_order *y, const int64_t *perm)
+tc_order ti_order_unview(const tc_order *y, const int64_t *perm)
 {
     tc_order x = {.rank = y->rank};
     for (int i = 0; i < y->rank; i++)
@@ -31,19 +31,19 @@ tc_order tc_order_unview(const tc_order *y, const int64_t *perm)
     return x;
 }
 
-void tc_order_dims(const tc_order *p, const int64_t *dim, int64_t *stored)
+void ti_order_dims(const tc_order *p, const int64_t *dim, int64_t *stored)
 {
     for (int i = 0; i < p->rank; i++)
         stored[p->at[i]] = dim[i];
 }
 
-void tc_order_perm(const tc_order *from, const tc_order *to, int64_t *perm)
+void ti_order_perm(const tc_order *from, const tc_order *to, int64_t *perm)
 {
     for (int i = 0; i < from->rank; i++)
         perm[to->at[i]] = from->at[i];
 }
 
-bool tc_perm_is_reshape(int rank, const int64_t *dim, const int64_t *perm)
+bool ti_perm_is_reshape(int rank, const int64_t *dim, const int64_t *perm)
 {
     int64_t last = -1;
     for (int i = 0; i < rank; i++) {
@@ -56,12 +56,12 @@ bool tc_perm_is_reshape(int rank, const int64_t *dim, const int64_t *perm)
     return true;
 }
 
-bool tc_order_moves(const int64_t *dim, const tc_order *from, const tc_order *to)
+bool ti_order_moves(const int64_t *dim, const tc_order *from, const tc_order *to)
 {
     int64_t stored[TC_MAX_RANK], perm[TC_MAX_RANK];
-    tc_order_dims(from, dim, stored);
-    tc_order_perm(from, to, perm);
-    return !tc_perm_is_reshape(from->rank, stored, perm);
+    ti_order_dims(from, dim, stored);
+    ti_order_perm(from, to, perm);
+    return !ti_perm_is_reshape(from->rank, stored, perm);
 }
 
 /* ---- reshapes ---- */
@@ -135,7 +135,7 @@ static tc_order by_keys(int rank, const int64_t *dim, const int *key)
     return q;
 }
 
-bool tc_order_reshape(const tc_order *p, const int64_t *dim, int to_rank, const int64_t *to_dim,
+bool ti_order_reshape(const tc_order *p, const int64_t *dim, int to_rank, const int64_t *to_dim,
                       tc_order *q)
 {
     axes a = real_axes(p->rank, dim), b = real_axes(to_rank, to_dim);
@@ -172,12 +172,12 @@ static void copy_run(char *to, const char *from, int64_t n, int64_t step, size_t
             memcpy(to + (size_t)i * bytes, from + (size_t)(i * step) * bytes, bytes);
 }
 
-const void *tc_transposed(tc_arena *arena, const tc_type *x, const void *data, const int64_t *perm)
+const void *ti_transposed(tc_arena *arena, const tc_type *x, const void *data, const int64_t *perm)
 {
     size_t bytes = tc_dtypes[x->dtype].bytes;
     int64_t step[TC_MAX_RANK], dim[TC_MAX_RANK], at[TC_MAX_RANK] = {0}, walk = 1, from = 0;
     int last = x->rank - 1;
-    char *to = tc_arena_raw(arena, tc_type_bytes(x));
+    char *to = ti_arena_raw(arena, tc_type_bytes(x));
     if (last < 0 || tc_type_count(x) == 0)
         return last < 0 ? data : to;
     for (int i = last; i >= 0; i--) {

@@ -25,13 +25,13 @@ static span reached(int64_t taps, int64_t in, int64_t out, int64_t step, int64_t
 static tc_val kept_taps(tc_build *lw, tc_val w, int axis, const span *keep)
 {
     int64_t start[TC_MAX_RANK] = {0};
-    tc_tensor old = tc_tensor_of(lw->g, w);
+    tc_tensor old = ti_tensor_of(lw->g, w);
     tc_type type = *old.type;
     for (int i = 0; i < 2; i++) {
         start[axis + i] = keep[i].first;
         type.dim[axis + i] = keep[i].last - keep[i].first + 1;
     }
-    tc_tensor t = tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, type.dtype, 4, type.dim));
+    tc_tensor t = ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, type.dtype, 4, type.dim));
     int64_t n = 0, at[4];
     for (at[0] = 0; at[0] < type.dim[0]; at[0]++)
         for (at[1] = 0; at[1] < type.dim[1]; at[1]++)
@@ -40,9 +40,9 @@ static tc_val kept_taps(tc_build *lw, tc_val w, int axis, const span *keep)
                     int64_t from = 0;
                     for (int i = 0; i < 4; i++)
                         from = from * old.type->dim[i] + start[i] + at[i];
-                    tc_store_i64(t, n++, tc_load_i64(old, from));
+                    ti_store_i64(t, n++, ti_load_i64(old, from));
                 }
-    return tc_b_data(lw, t.type, t.data);
+    return ti_b_data(lw, t.type, t.data);
 }
 
 static bool is_window(tc_op op)
@@ -53,11 +53,11 @@ static bool is_window(tc_op op)
 static tc_status crop_kernels(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;
-    if (!is_window(node->op) || !tc_has_integer_weights(g, node))
+    if (!is_window(node->op) || !ti_has_integer_weights(g, node))
         return TC_OK;
     const tc_attr_tosa_conv *a = node->attr;
-    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
-    const tc_type *w = tc_type_of(g, node->in[1]);
+    const tc_type *x = ti_type_of(g, node->in[0]), *y = ti_type_of(g, node->out[0]);
+    const tc_type *w = ti_type_of(g, node->in[1]);
     int axis = node->op == TC_OP_tosa_conv2d ? 1 : 0;
     int64_t pad[4];
     span keep[2];
@@ -74,19 +74,19 @@ static tc_status crop_kernels(tc_rewrite *rw, const tc_node *node, bool *done)
     }
     if (!fewer)
         return TC_OK;
-    tc_build lw = tc_build_instead(rw, node);
+    tc_build lw = ti_build_instead(rw, node);
     tc_attr_tosa_conv less = *a;
-    less.pad = tc_ints_copy(&rw->ctx->arena, pad, 4);
+    less.pad = ti_ints_copy(&rw->ctx->arena, pad, 4);
     tc_val in[5];
     for (int i = 0; i < 5; i++)
-        in[i] = tc_rewrite_in(rw, node, i);
+        in[i] = ti_rewrite_in(rw, node, i);
     in[1] = kept_taps(&lw, in[1], axis, keep);
-    tc_val v = tc_b_op(&lw, node->op, tc_arena_copy(&rw->ctx->arena, &less, sizeof less), in, 5);
-    return tc_b_replace(&lw, v, done);
+    tc_val v = ti_b_op(&lw, node->op, ti_arena_copy(&rw->ctx->arena, &less, sizeof less), in, 5);
+    return ti_b_replace(&lw, v, done);
 }
 
-tc_status tc_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, crop_kernels);
+    return ti_rewrite_offered(module, crop_kernels);
 }

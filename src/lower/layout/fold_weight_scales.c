@@ -29,26 +29,26 @@ typedef struct factors {
 static bool is_product(const tc_graph *g, const tc_node *node)
 {
     if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear) ||
-        !tc_is_const(g, node->in[1]))
+        !ti_is_const(g, node->in[1]))
         return false;
-    const tc_type *w = tc_type_of(g, node->in[1]);
-    bool known_bias = node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]);
+    const tc_type *w = ti_type_of(g, node->in[1]);
+    bool known_bias = node->n_in < 3 || !node->in[2] || ti_is_const(g, node->in[2]);
     return w->quant && w->quant->axis <= 0 && tc_type_count(w) > 0 && known_bias;
 }
 
 /* Real number i of a constant. */
 static double real_at(tc_tensor t, int64_t channel, int64_t i)
 {
-    return t.type->quant ? tc_real(t.type, channel, tc_load_i64(t, i)) : tc_load_f64(t, i);
+    return t.type->quant ? ti_real(t.type, channel, ti_load_i64(t, i)) : ti_load_f64(t, i);
 }
 
 /* Which axis of the result counts the output channels. */
 static int channel_axis(const tc_graph *g, const factors *f)
 {
     const tc_node *product = f->product;
-    int rank = tc_type_of(g, product->out[0])->rank;
+    int rank = ti_type_of(g, product->out[0])->rank;
     int axis =
-        product->op == TC_OP_linear ? rank - 1 : rank - (tc_type_of(g, product->in[1])->rank - 1);
+        product->op == TC_OP_linear ? rank - 1 : rank - (ti_type_of(g, product->in[1])->rank - 1);
     for (int i = 0; f->permute && i < rank; i++)
         if (((const tc_attr_perm *)f->permute->attr)->perm.v[i] == axis)
             return i;
@@ -58,8 +58,8 @@ static int channel_axis(const tc_graph *g, const factors *f)
 /* A constant that has extent 1 on every axis but the channel's, in the result's axes. */
 static bool read_factors(tc_rewrite *rw, tc_val c, int axis, factors *f)
 {
-    const tc_type *y = tc_type_of(rw->from, f->result), *t = tc_type_of(rw->from, c);
-    tc_tensor x = tc_tensor_of(rw->from, c);
+    const tc_type *y = ti_type_of(rw->from, f->result), *t = ti_type_of(rw->from, c);
+    tc_tensor x = ti_tensor_of(rw->from, c);
     int64_t count = tc_type_count(t);
     int offset = y->rank - t->rank;
     if (t->rank > y->rank || (t->quant && t->quant->axis >= 0) || (count != 1 && count != f->n))
@@ -97,11 +97,11 @@ enum { SELDOM = 12 }; /* one in so many: as much as rounding all of them again w
  * counterpart: where it is seldom, the highest stands for it, one step off. */
 static bool can_negate(tc_tensor t, const factors *f)
 {
-    int64_t run = tc_type_count(t.type) / f->n, lo = tc_dtype_min(t.type->dtype);
+    int64_t run = tc_type_count(t.type) / f->n, lo = ti_dtype_min(t.type->dtype);
     for (int64_t c = 0; c < f->n; c++) {
         int64_t zero = t.type->quant->zero[t.type->quant->axis < 0 ? 0 : c], lowest = 0;
         for (int64_t i = 0; f->g[c] < 0 && i < run; i++)
-            lowest += tc_load_i64(t, c * run + i) == lo;
+            lowest += ti_load_i64(t, c * run + i) == lo;
         if ((f->g[c] < 0 && zero) || lowest * SELDOM > run)
             return false;
     }
@@ -120,31 +120,31 @@ static bool changes_numbers(const factors *f)
 /* A stored number for a factor's sign; that of 0 is nothing. */
 static int64_t signed_by(const tc_type *t, int64_t zero, int64_t code, double g)
 {
-    int64_t most = tc_dtype_max(t->dtype);
+    int64_t most = ti_dtype_max(t->dtype);
     return g > 0 ? code : g == 0 ? zero : -code > most ? most : -code;
 }
 
 /* Quantized: the same numbers, other scales.  Real: the products. */
 static tc_val scaled(tc_rewrite *rw, const tc_node *like, tc_val old, const factors *f)
 {
-    tc_tensor t = tc_tensor_of(rw->from, old);
+    tc_tensor t = ti_tensor_of(rw->from, old);
     int64_t run = tc_type_count(t.type) / f->n;
     tc_quant q;
     tc_type type = t.type->quant ? scaled_type(rw, t.type, f, &q) : *t.type;
     if (t.type->quant && !changes_numbers(f))
-        return tc_graph_const(rw->to, tc_type_intern(rw->ctx, &type), t.data,
+        return ti_graph_const(rw->to, ti_type_intern(rw->ctx, &type), t.data,
                               rw->from->val[old]->name, like->loc);
-    tc_tensor out = tc_tensor_new(&rw->ctx->arena, tc_type_intern(rw->ctx, &type));
+    tc_tensor out = ti_tensor_new(&rw->ctx->arena, ti_type_intern(rw->ctx, &type));
     for (int64_t c = 0; c < f->n; c++)
         for (int64_t i = c * run; i < (c + 1) * run; i++) {
             if (t.type->quant)
-                tc_store_i64(out, i,
+                ti_store_i64(out, i,
                              signed_by(t.type, t.type->quant->zero[t.type->quant->axis < 0 ? 0 : c],
-                                       tc_load_i64(t, i), f->g[c]));
+                                       ti_load_i64(t, i), f->g[c]));
             else
-                tc_store_f64(out, i, f->g[c] * tc_load_f64(t, i));
+                ti_store_f64(out, i, f->g[c] * ti_load_f64(t, i));
         }
-    return tc_graph_const(rw->to, out.type, out.data, rw->from->val[old]->name, like->loc);
+    return ti_graph_const(rw->to, out.type, out.data, rw->from->val[old]->name, like->loc);
 }
 
 static bool all_finite(const factors *f)
@@ -159,12 +159,12 @@ static bool fits(tc_rewrite *rw, const factors *f)
 {
     const tc_graph *g = rw->from;
     const tc_node *p = f->product;
-    tc_tensor w = tc_tensor_of(g, p->in[1]);
+    tc_tensor w = ti_tensor_of(g, p->in[1]);
     if (w.type->dim[0] != f->n || !can_negate(w, f))
         return false;
     if (p->n_in < 3 || !p->in[2])
         return true;
-    tc_tensor b = tc_tensor_of(g, p->in[2]);
+    tc_tensor b = ti_tensor_of(g, p->in[2]);
     return b.type->rank == 1 && b.type->dim[0] == f->n && (!b.type->quant || can_negate(b, f));
 }
 
@@ -172,17 +172,17 @@ static bool fits(tc_rewrite *rw, const factors *f)
 static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f, bool *done)
 {
     const tc_node *p = f->product;
-    tc_type type = *tc_type_of(rw->from, node->out[0]);
-    memcpy(type.dim, tc_type_of(rw->from, p->out[0])->dim, sizeof type.dim);
+    tc_type type = *ti_type_of(rw->from, node->out[0]);
+    memcpy(type.dim, ti_type_of(rw->from, p->out[0])->dim, sizeof type.dim);
     tc_val in[3] = {rw->now[p->in[0]], f->g ? scaled(rw, p, p->in[1], f) : rw->now[p->in[1]],
                     TC_NONE};
     if (p->n_in > 2 && p->in[2])
         in[2] = f->g ? scaled(rw, p, p->in[2], f) : rw->now[p->in[2]];
-    tc_build b = tc_build_instead(rw, node);
-    tc_val y = tc_b_typed(&b, p->op, p->attr, in, p->n_in, tc_type_intern(rw->ctx, &type));
+    tc_build b = ti_build_instead(rw, node);
+    tc_val y = ti_b_typed(&b, p->op, p->attr, in, p->n_in, ti_type_intern(rw->ctx, &type));
     TC_TRY(b.status);
-    return f->permute ? tc_rewrite_as(rw, node, TC_OP_permute, f->permute->attr, y, done)
-                   : tc_b_replace(&b, y, done);
+    return f->permute ? ti_rewrite_as(rw, node, TC_OP_permute, f->permute->attr, y, done)
+                   : ti_b_replace(&b, y, done);
 }
 
 /* A quantized result of 8 or 16 bits, one scale. */
@@ -194,13 +194,13 @@ static bool narrow(const tc_type *t)
 static bool find(tc_rewrite *rw, tc_val old, factors *f)
 {
     const tc_graph *g = rw->from;
-    *f = (factors){.product = tc_def(g, old), .result = old};
+    *f = (factors){.product = ti_def(g, old), .result = old};
     if (f->product && f->product->op == TC_OP_permute && rw->readers[old] == 1) {
         f->permute = f->product;
         old = f->permute->in[0];
-        f->product = tc_def(g, old);
+        f->product = ti_def(g, old);
     }
-    return is_product(g, f->product) && rw->readers[old] == 1 && tc_type_of(g, old)->quant;
+    return is_product(g, f->product) && rw->readers[old] == 1 && ti_type_of(g, old)->quant;
 }
 
 static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -208,17 +208,17 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_graph *g = rw->from;
     bool divides =
         node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
-    if ((node->op != TC_OP_mul && !divides) || !narrow(tc_type_of(g, node->out[0])))
+    if ((node->op != TC_OP_mul && !divides) || !narrow(ti_type_of(g, node->out[0])))
         return TC_OK;
     factors f;
     int i = 0;
-    while (i < 2 && !(tc_is_const(g, node->in[1 - i]) && find(rw, node->in[i], &f)))
+    while (i < 2 && !(ti_is_const(g, node->in[1 - i]) && find(rw, node->in[i], &f)))
         i++;
     if (i == 2 || (divides && i == 1) ||
-        !tc_same_dims(tc_type_of(g, f.result), tc_type_of(g, node->out[0])))
+        !ti_same_dims(ti_type_of(g, f.result), ti_type_of(g, node->out[0])))
         return TC_OK;
-    tc_mark mark = tc_arena_mark(&rw->ctx->scratch);
-    f.n = tc_type_of(g, f.product->in[1])->dim[0];
+    tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
+    f.n = ti_type_of(g, f.product->in[1])->dim[0];
     f.g = tc_new_n(&rw->ctx->scratch, double, (size_t)f.n);
     if (read_factors(rw, node->in[1 - i], channel_axis(g, &f), &f)) {
         for (int64_t c = 0; divides && c < f.n; c++)
@@ -226,7 +226,7 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
         *done = all_finite(&f) && fits(rw, &f);
     }
     tc_status status = *done ? put(rw, node, &f, done) : TC_OK;
-    tc_arena_rewind(&rw->ctx->scratch, mark);
+    ti_arena_rewind(&rw->ctx->scratch, mark);
     return status;
 }
 
@@ -235,8 +235,8 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
 static bool reaches(const tc_type *first, const tc_type *second)
 {
     double half = second->quant->scale[0] / 2;
-    return tc_real(first, 0, first->quant->lo) <= tc_real(second, 0, second->quant->lo) + half &&
-           tc_real(first, 0, first->quant->hi) >= tc_real(second, 0, second->quant->hi) - half;
+    return ti_real(first, 0, first->quant->lo) <= ti_real(second, 0, second->quant->lo) + half &&
+           ti_real(first, 0, first->quant->hi) >= ti_real(second, 0, second->quant->hi) - half;
 }
 
 static tc_status fold_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -244,16 +244,16 @@ static tc_status fold_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
     factors f;
     if (node->op != TC_OP_rescale || !find(rw, node->in[0], &f))
         return TC_OK;
-    const tc_type *x = tc_type_of(rw->from, node->in[0]), *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *x = ti_type_of(rw->from, node->in[0]), *y = ti_type_of(rw->from, node->out[0]);
     if (!narrow(x) || !narrow(y) || !reaches(x, y))
         return TC_OK;
     *done = true;
     return put(rw, node, &f, done);
 }
 
-tc_status tc_lower_fold_weight_scales(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_fold_weight_scales(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {fold_factor, fold_rescale};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

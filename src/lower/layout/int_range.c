@@ -34,20 +34,20 @@ static range of_type(const tc_type *t)
     }
     if (t->dtype == TC_bool)
         return (range){0, 1};
-    if (!t->quant && tc_is_int(t->dtype) && tc_dtypes[t->dtype].bits <= 32)
-        return (range){(double)tc_dtype_min(t->dtype), (double)tc_dtype_max(t->dtype)};
+    if (!t->quant && ti_is_int(t->dtype) && tc_dtypes[t->dtype].bits <= 32)
+        return (range){(double)ti_dtype_min(t->dtype), (double)ti_dtype_max(t->dtype)};
     return all;
 }
 
 static range of_constant(const tc_graph *g, tc_val v)
 {
     const void *data = g->val[v]->data; /* of a buffer: at first */
-    tc_tensor t = {tc_type_of(g, v), (void *)(uintptr_t)data};
-    if (!t.data || t.type->quant || !tc_is_int(t.type->dtype))
-        return of_type(tc_type_of(g, v));
+    tc_tensor t = {ti_type_of(g, v), (void *)(uintptr_t)data};
+    if (!t.data || t.type->quant || !ti_is_int(t.type->dtype))
+        return of_type(ti_type_of(g, v));
     range r = zero;
     for (int64_t i = 0; i < tc_type_count(t.type); i++) {
-        double x = (double)tc_load_i64(t, i);
+        double x = (double)ti_load_i64(t, i);
         r = i ? either(r, (range){x, x}) : (range){x, x};
     }
     return r;
@@ -111,7 +111,7 @@ static range moved(const tc_node *node, const range *of)
     range r = all;
     bool first = true;
     for (int i = 0; i < node->n_in; i++) {
-        if (!node->in[i] || tc_among(tc_ops[node->op].places, i) ||
+        if (!node->in[i] || ti_among(tc_ops[node->op].places, i) ||
             (node->op == TC_OP_where && !i))
             continue;
         r = first ? of[node->in[i]] : either(r, of[node->in[i]]);
@@ -135,8 +135,8 @@ static range moved(const tc_node *node, const range *of)
 
 static range of_result(const tc_graph *g, const tc_node *node, int i, const range *of)
 {
-    const tc_type *x = node->n_in && node->in[0] ? tc_type_of(g, node->in[0]) : NULL;
-    const tc_type *y = tc_type_of(g, node->out[i]);
+    const tc_type *x = node->n_in && node->in[0] ? ti_type_of(g, node->in[0]) : NULL;
+    const tc_type *y = ti_type_of(g, node->out[i]);
     range a = node->n_in && node->in[0] ? of[node->in[0]] : all,
           b = node->n_in > 1 && node->in[1] ? of[node->in[1]] : all;
     if (y->dtype != TC_i64)
@@ -179,7 +179,7 @@ static range of_result(const tc_graph *g, const tc_node *node, int i, const rang
     case TC_RANGE_quotient:
         return quotient(a, b);
     case TC_RANGE_bucket:
-        return (range){0, (double)tc_type_count(tc_type_of(g, node->in[1]))};
+        return (range){0, (double)tc_type_count(ti_type_of(g, node->in[1]))};
     }
     return all;
 }
@@ -191,7 +191,7 @@ static void follow(const tc_graph *g, const range *kept, range *of)
 {
     of[0] = all;
     for (size_t i = 0; i < g->n_in; i++)
-        of[g->in[i]] = of_type(tc_type_of(g, g->in[i]));
+        of[g->in[i]] = of_type(ti_type_of(g, g->in[i]));
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         for (int i = 0; i < node->n_out; i++)
@@ -202,7 +202,7 @@ static void follow(const tc_graph *g, const range *kept, range *of)
     }
 }
 
-tc_int_range *tc_int_ranges(tc_ctx *ctx, const tc_graph *g)
+tc_int_range *ti_int_ranges(tc_ctx *ctx, const tc_graph *g)
 {
     static const range long_enough = {-0x1p30, 0x1p30};
     range *of = tc_new_n(&ctx->scratch, range, g->n_val + 1),

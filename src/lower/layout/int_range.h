@@ -11,9 +11,9 @@ typedef struct tc_int_range {
 } tc_int_range;
 
 /* By value of the graph, in ctx->scratch; what holds no whole numbers has all of them. */
-tc_int_range *tc_int_ranges(tc_ctx *ctx, const tc_graph *g);
+tc_int_range *ti_int_ranges(tc_ctx *ctx, const tc_graph *g);
 
-static inline bool tc_int_range_fits(tc_int_range r)
+static inline bool ti_int_range_fits(tc_int_range r)
 {
     return r.lo >= INT32_MIN && r.hi <= INT32_MAX;
 }

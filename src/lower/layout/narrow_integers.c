@@ -19,12 +19,12 @@ typedef struct narrowing {
 
 static bool names_places(const tc_node *node, int i)
 {
-    return tc_among(tc_ops[node->op].places, i);
+    return ti_among(tc_ops[node->op].places, i);
 }
 
 static bool is_plain_int(const tc_type *t)
 {
-    return t && tc_is_int(t->dtype) && !t->quant;
+    return t && ti_is_int(t->dtype) && !t->quant;
 }
 
 /* Right in the low 32 bits whatever the high ones are: moves numbers, or adds and multiplies whole
@@ -33,9 +33,9 @@ static bool is_modular(const tc_graph *g, const tc_node *node)
 {
     if (tc_ops[node->op].traits & T_MOVES)
         return true;
-    bool whole = tc_ops[node->op].traits & T_MODULAR && is_plain_int(tc_type_of(g, node->out[0]));
+    bool whole = tc_ops[node->op].traits & T_MODULAR && is_plain_int(ti_type_of(g, node->out[0]));
     for (int i = 0; i < node->n_in && whole; i++) {
-        const tc_type *t = tc_type_of(g, node->in[i]);
+        const tc_type *t = ti_type_of(g, node->in[i]);
         whole = !t || t->dtype == TC_bool || is_plain_int(t);
     }
     return whole;
@@ -44,7 +44,7 @@ static bool is_modular(const tc_graph *g, const tc_node *node)
 /* Keeps the low 32 bits of the whole numbers that it reads, or fewer. */
 static bool drops_high(const tc_graph *g, const tc_node *node)
 {
-    const tc_type *t = tc_type_of(g, node->out[0]);
+    const tc_type *t = ti_type_of(g, node->out[0]);
     return node->op == TC_OP_cast && is_plain_int(t) && tc_dtypes[t->dtype].bits <= 32;
 }
 
@@ -52,25 +52,25 @@ static bool drops_high(const tc_graph *g, const tc_node *node)
 
 static const tc_type *as_32(tc_ctx *ctx, const tc_type *t)
 {
-    return tc_type_make(ctx, TC_i32, t->rank, t->dim);
+    return ti_type_make(ctx, TC_i32, t->rank, t->dim);
 }
 
 static tc_val small_constant(tc_rewrite *rw, tc_graph *g, tc_val v, const tc_loc *loc)
 {
-    tc_tensor from = tc_tensor_of(rw->to, v);
-    tc_tensor to = tc_tensor_new(&rw->ctx->arena, as_32(rw->ctx, from.type));
+    tc_tensor from = ti_tensor_of(rw->to, v);
+    tc_tensor to = ti_tensor_new(&rw->ctx->arena, as_32(rw->ctx, from.type));
     for (int64_t i = 0; i < tc_type_count(to.type); i++)
-        tc_store_i64(to, i, tc_load_i64(from, i));
-    return tc_graph_const(g, to.type, to.data, rw->to->val[v]->name, loc);
+        ti_store_i64(to, i, ti_load_i64(from, i));
+    return ti_graph_const(g, to.type, to.data, rw->to->val[v]->name, loc);
 }
 
 static tc_val put_cast(tc_rewrite *rw, tc_val v, tc_dtype dtype, const tc_loc *loc)
 {
     tc_attr_cast *a = tc_new(&rw->ctx->arena, tc_attr_cast);
     a->dtype = dtype;
-    const tc_type *t = tc_type_of(rw->to, v);
-    tc_node *node = tc_graph_add(rw->to, TC_OP_cast, a, &v, 1, 1, loc);
-    rw->to->val[node->out[0]]->type = tc_type_make(rw->ctx, dtype, t->rank, t->dim);
+    const tc_type *t = ti_type_of(rw->to, v);
+    tc_node *node = ti_graph_add(rw->to, TC_OP_cast, a, &v, 1, 1, loc);
+    rw->to->val[node->out[0]]->type = ti_type_make(rw->ctx, dtype, t->rank, t->dim);
     return node->out[0];
 }
 
@@ -80,7 +80,7 @@ static tc_val small_form(tc_rewrite *rw, tc_val old, const tc_loc *loc)
     narrowing *n = rw->user;
     tc_val v = rw->now[old];
     if (!n->in_32[old])
-        n->in_32[old] = tc_is_const(rw->to, v) ? small_constant(rw, rw->to, v, loc)
+        n->in_32[old] = ti_is_const(rw->to, v) ? small_constant(rw, rw->to, v, loc)
                                                : put_cast(rw, v, TC_i32, loc);
     return n->in_32[old];
 }
@@ -90,10 +90,10 @@ static tc_val small_form(tc_rewrite *rw, tc_val old, const tc_loc *loc)
 static bool touches_i64(const tc_graph *g, const tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && tc_type_of(g, node->in[i])->dtype == TC_i64)
+        if (node->in[i] && ti_type_of(g, node->in[i])->dtype == TC_i64)
             return true;
     for (int i = 0; i < node->n_out; i++)
-        if (tc_type_of(g, node->out[i])->dtype == TC_i64)
+        if (ti_type_of(g, node->out[i])->dtype == TC_i64)
             return true;
     return false;
 }
@@ -105,12 +105,12 @@ static bool is_safe(const tc_rewrite *rw, const tc_node *node)
     bool place = node->n_out == 1 && is_modular(rw->from, node) &&
                  (n->is_place[node->out[0]] || drops_high(rw->from, node));
     for (int i = 0; i < node->n_in; i++)
-        if (node->in[i] && tc_type_of(rw->from, node->in[i])->dtype == TC_i64 &&
-            !tc_int_range_fits(n->of[node->in[i]]) && !place && !names_places(node, i))
+        if (node->in[i] && ti_type_of(rw->from, node->in[i])->dtype == TC_i64 &&
+            !ti_int_range_fits(n->of[node->in[i]]) && !place && !names_places(node, i))
             return false;
     for (int i = 0; i < node->n_out; i++)
-        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64 && !place &&
-            !tc_int_range_fits(n->of[node->out[i]]))
+        if (ti_type_of(rw->from, node->out[i])->dtype == TC_i64 && !place &&
+            !ti_int_range_fits(n->of[node->out[i]]))
             return false;
     return true;
 }
@@ -128,7 +128,7 @@ static const void *small_attr(tc_ctx *ctx, const tc_node *node)
 static void give_types(tc_rewrite *rw, const tc_node *node, tc_graph *g, tc_node *made)
 {
     for (int i = 0; i < node->n_out; i++) {
-        const tc_type *t = tc_type_of(rw->from, node->out[i]);
+        const tc_type *t = ti_type_of(rw->from, node->out[i]);
         g->val[made->out[i]]->type = t->dtype == TC_i64 ? as_32(rw->ctx, t) : t;
     }
 }
@@ -137,29 +137,29 @@ static void give_types(tc_rewrite *rw, const tc_node *node, tc_graph *g, tc_node
 static bool is_taken(tc_rewrite *rw, const tc_node *node)
 {
     const narrowing *n = rw->user;
-    tc_graph trial = tc_graph_empty(rw->from->module, rw->from->name);
+    tc_graph trial = ti_graph_empty(rw->from->module, rw->from->name);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
-        const tc_type *t = tc_type_of(rw->from, node->in[i]);
+        const tc_type *t = ti_type_of(rw->from, node->in[i]);
         tc_val v = rw->now[node->in[i]];
         if (!t)
             continue;
         bool small = t->dtype == TC_i64;
-        if (tc_is_const(rw->to, v))
+        if (ti_is_const(rw->to, v))
             in[i] = small ? small_constant(rw, &trial, v, node->loc)
-                          : tc_graph_const(&trial, t, rw->to->val[v]->data, NULL, node->loc);
+                          : ti_graph_const(&trial, t, rw->to->val[v]->data, NULL, node->loc);
         else
-            in[i] = tc_graph_input(&trial, small ? as_32(rw->ctx, t) : t, NULL);
+            in[i] = ti_graph_input(&trial, small ? as_32(rw->ctx, t) : t, NULL);
     }
-    tc_node *made = tc_graph_add(&trial, node->op, small_attr(rw->ctx, node), in, node->n_in,
+    tc_node *made = ti_graph_add(&trial, node->op, small_attr(rw->ctx, node), in, node->n_in,
                                  node->n_out, node->loc);
     give_types(rw, node, &trial, made);
     for (int i = 0; i < node->n_out; i++)
         if (rw->readers[node->out[i]])
-            tc_graph_output(&trial, made->out[i]);
+            ti_graph_output(&trial, made->out[i]);
     const char *why;
-    return tc_lower_can(tc_lower_ask(rw->ctx, &trial, n->target), made, &why) &&
-           tc_node_infer(&trial, made) == TC_OK;
+    return ti_lower_can(ti_lower_ask(rw->ctx, &trial, n->target), made, &why) &&
+           ti_node_infer(&trial, made) == TC_OK;
 }
 
 /* The node on 32-bit operands; its 64-bit results are casts of its own. */
@@ -169,19 +169,19 @@ static void put_small(tc_rewrite *rw, const tc_node *node)
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i])
-            in[i] = tc_type_of(rw->from, node->in[i])->dtype == TC_i64
+            in[i] = ti_type_of(rw->from, node->in[i])->dtype == TC_i64
                         ? small_form(rw, node->in[i], node->loc)
                         : rw->now[node->in[i]];
-    tc_node *made = tc_graph_add(rw->to, node->op, small_attr(rw->ctx, node), in, node->n_in,
+    tc_node *made = ti_graph_add(rw->to, node->op, small_attr(rw->ctx, node), in, node->n_in,
                                  node->n_out, node->loc);
     give_types(rw, node, rw->to, made);
     for (int i = 0; i < node->n_out; i++) {
         tc_val v = made->out[i];
-        if (tc_type_of(rw->from, node->out[i])->dtype == TC_i64) {
+        if (ti_type_of(rw->from, node->out[i])->dtype == TC_i64) {
             n->in_32[node->out[i]] = v;
             v = put_cast(rw, v, TC_i64, node->loc);
         }
-        tc_rewrite_bind(rw, node->out[i], v);
+        ti_rewrite_bind(rw, node->out[i], v);
     }
 }
 
@@ -191,7 +191,7 @@ static tc_status narrow_node(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op == TC_OP_const || (tc_ops[node->op].traits & T_CONTROL) ||
         !touches_i64(rw->from, node) || !is_safe(rw, node))
         return TC_OK;
-    bool widening = node->op == TC_OP_cast && tc_type_of(rw->from, node->in[0])->dtype == TC_i32;
+    bool widening = node->op == TC_OP_cast && ti_type_of(rw->from, node->in[0])->dtype == TC_i32;
     if (widening) { /* is the other form of its operand */
         n->in_32[node->out[0]] = rw->now[node->in[0]];
         return TC_OK;
@@ -221,17 +221,17 @@ static void find_places(const tc_graph *g, bool *is_place)
     }
 }
 
-tc_status tc_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target)
+tc_status ti_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target)
 {
-    tc_graph *g = tc_main(module);
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_graph *g = ti_main(module);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     narrowing n = {.target = target,
-                   .of = tc_int_ranges(ctx, g),
+                   .of = ti_int_ranges(ctx, g),
                    .in_32 = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                    .is_place = tc_new_n(&ctx->scratch, bool, g->n_val)};
     find_places(g, n.is_place);
     static tc_rewriter *const rewriters[] = {narrow_node};
-    tc_status status = tc_rewrite_graph(g, rewriters, 1, &n);
-    tc_arena_rewind(&ctx->scratch, mark);
+    tc_status status = ti_rewrite_graph(g, rewriters, 1, &n);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

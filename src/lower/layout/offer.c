@@ -17,17 +17,17 @@ static uint64_t mix_type(uint64_t h, const tc_type *t)
     return h;
 }
 
-uint64_t tc_offer_key(const tc_graph *g, const tc_node *node)
+uint64_t ti_offer_key(const tc_graph *g, const tc_node *node)
 {
     uint64_t h = mix(UINT64_C(0xcbf29ce484222325), (uint64_t)node->op);
     for (int i = 0; i < node->n_in; i++)
-        h = mix_type(h, node->in[i] ? tc_type_of(g, node->in[i]) : NULL);
+        h = mix_type(h, node->in[i] ? ti_type_of(g, node->in[i]) : NULL);
     for (int i = 0; i < node->n_out; i++)
-        h = mix_type(h, tc_type_of(g, node->out[i]));
+        h = mix_type(h, ti_type_of(g, node->out[i]));
     return h;
 }
 
-bool tc_offer_wanted(const tc_offer *offer, uint64_t key)
+bool ti_offer_wanted(const tc_offer *offer, uint64_t key)
 {
     if (offer->only)
         return offer->key == key;
@@ -37,7 +37,7 @@ bool tc_offer_wanted(const tc_offer *offer, uint64_t key)
     return true;
 }
 
-void tc_offer_acted(tc_ctx *ctx, tc_offer *offer, uint64_t key, const tc_node *node)
+void ti_offer_acted(tc_ctx *ctx, tc_offer *offer, uint64_t key, const tc_node *node)
 {
     size_t i = 0;
     while (i < offer->n && offer->kind[i].key != key)

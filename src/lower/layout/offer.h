@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* offer.h -- which sites of a pass are rewritten, when that is chosen by cost.
  *
- * A pass that uses tc_rewrite_offered offers another form at every site it matches.  Sites with the
+ * A pass that uses ti_rewrite_offered offers another form at every site it matches.  Sites with the
  * same operator and shapes are one kind: the caller may ask for one kind alone, or for all but
  * some, and is told which kinds there are. */
 #ifndef TC_OFFER_H
@@ -25,13 +25,13 @@ typedef struct tc_offer {
 } tc_offer;
 
 /* Where the pass that runs now may act; NULL: everywhere. */
-static inline tc_offer **tc_offer_now(tc_ctx *ctx) { return TC_OWN(ctx, OFFER, tc_offer *); }
+static inline tc_offer **ti_offer_now(tc_ctx *ctx) { return TC_OWN(ctx, OFFER, tc_offer *); }
 
 /* The kind of a place. */
-uint64_t tc_offer_key(const tc_graph *g, const tc_node *node);
+uint64_t ti_offer_key(const tc_graph *g, const tc_node *node);
 
 /* Whether the pass may act there; that it did. */
-bool tc_offer_wanted(const tc_offer *offer, uint64_t key);
-void tc_offer_acted(tc_ctx *ctx, tc_offer *offer, uint64_t key, const tc_node *node);
+bool ti_offer_wanted(const tc_offer *offer, uint64_t key);
+void ti_offer_acted(tc_ctx *ctx, tc_offer *offer, uint64_t key, const tc_node *node);
 
 #endif

@@ -26,12 +26,12 @@ static bool concerns(const tc_rewrite *rw, const tc_node *node)
     for (int i = 0; i < node->n_in; i++) {
         if (!node->in[i])
             return false;
-        deep = deep || is_deep(tc_type_of(rw->from, node->in[i]));
-        whole = whole && is_whole(tc_type_of(rw->from, node->in[i]));
+        deep = deep || is_deep(ti_type_of(rw->from, node->in[i]));
+        whole = whole && is_whole(ti_type_of(rw->from, node->in[i]));
     }
     for (int i = 0; i < node->n_out; i++) {
-        deep = deep || is_deep(tc_type_of(rw->from, node->out[i]));
-        whole = whole && is_whole(tc_type_of(rw->from, node->out[i]));
+        deep = deep || is_deep(ti_type_of(rw->from, node->out[i]));
+        whole = whole && is_whole(ti_type_of(rw->from, node->out[i]));
     }
     return deep && whole;
 }
@@ -39,11 +39,11 @@ static bool concerns(const tc_rewrite *rw, const tc_node *node)
 /* The result's numbers in the result's shape: the node is done with. */
 static tc_status finish(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val y, bool *done)
 {
-    const tc_type *t = tc_type_of(rw->from, node->out[0]);
+    const tc_type *t = ti_type_of(rw->from, node->out[0]);
     if (b->status == TC_OK)
-        y = tc_typed_reshape(b, y, t->rank, t->dim);
+        y = ti_typed_reshape(b, y, t->rank, t->dim);
     TC_TRY(b->status);
-    return tc_rewrite_with(rw, node, y, done);
+    return ti_rewrite_with(rw, node, y, done);
 }
 
 /* ---- groups of axes ---- */
@@ -81,8 +81,8 @@ static void extents(const groups *g, int rank, const tc_type *t, int64_t *dim)
 static tc_val grouped(tc_build *b, const groups *g, int rank, tc_val x)
 {
     int64_t dim[TC_MAX_RANK];
-    extents(g, rank, tc_type_of(b->g, x), dim);
-    return tc_typed_reshape(b, x, g->n, dim);
+    extents(g, rank, ti_type_of(b->g, x), dim);
+    return ti_typed_reshape(b, x, g->n, dim);
 }
 
 /* ---- elementwise, expand ---- */
@@ -93,13 +93,13 @@ static tc_status pointwise(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!(expands || (tc_ops[node->op].traits & T_ELTWISE)) || node->op == TC_OP_prelu ||
         node->n_in > 8 || !concerns(rw, node))
         return TC_OK;
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
     uint32_t key[TC_MAX_RANK] = {0};
     bool idle[TC_MAX_RANK] = {0};
     for (int i = 0; i < y->rank; i++) {
         idle[i] = y->dim[i] == 1;
         for (int k = 0; k < node->n_in; k++) {
-            const tc_type *t = tc_type_of(rw->from, node->in[k]);
+            const tc_type *t = ti_type_of(rw->from, node->in[k]);
             int at = i - (y->rank - t->rank);
             key[i] |= (uint32_t)(at >= 0 && t->dim[at] != 1) << k;
         }
@@ -107,18 +107,18 @@ static tc_status pointwise(tc_rewrite *rw, const tc_node *node, bool *done)
     groups g = join(y->rank, key, idle);
     if (g.n > MOST)
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int k = 0; k < node->n_in && b.status == TC_OK; k++)
-        in[k] = grouped(&b, &g, y->rank, tc_rewrite_in(rw, node, k));
+        in[k] = grouped(&b, &g, y->rank, ti_rewrite_in(rw, node, k));
     int64_t dim[TC_MAX_RANK];
     extents(&g, y->rank, y, dim);
     const void *attr = node->attr;
     if (expands) {
-        tc_attr_shape a = {tc_ints_copy(&rw->ctx->arena, dim, g.n)};
-        attr = tc_arena_copy(&rw->ctx->arena, &a, sizeof a);
+        tc_attr_shape a = {ti_ints_copy(&rw->ctx->arena, dim, g.n)};
+        attr = ti_arena_copy(&rw->ctx->arena, &a, sizeof a);
     }
-    tc_val v = tc_b_typed(&b, node->op, attr, in, node->n_in, tc_type_dims(rw->ctx, y, g.n, dim));
+    tc_val v = ti_b_typed(&b, node->op, attr, in, node->n_in, ti_type_dims(rw->ctx, y, g.n, dim));
     return finish(rw, node, &b, v, done);
 }
 
@@ -131,7 +131,7 @@ static tc_status reduce(tc_rewrite *rw, const tc_node *node, bool *done)
     if (!known || !concerns(rw, node))
         return TC_OK;
     const tc_attr_axes *a = node->attr;
-    const tc_type *x = tc_type_of(rw->from, node->in[0]);
+    const tc_type *x = ti_type_of(rw->from, node->in[0]);
     uint32_t key[TC_MAX_RANK] = {0};
     bool idle[TC_MAX_RANK] = {0};
     for (int i = 0; i < a->axes.n; i++)
@@ -153,11 +153,11 @@ static tc_status reduce(tc_rewrite *rw, const tc_node *node, bool *done)
         }
     if (!n) /* over axes of extent 1 only */
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
-    tc_val in = grouped(&b, &g, x->rank, tc_rewrite_in(rw, node, 0));
-    tc_attr_axes over = {.axes = tc_ints_copy(&rw->ctx->arena, axes, n), .keepdim = true};
-    tc_val v = tc_b_typed(&b, node->op, tc_arena_copy(&rw->ctx->arena, &over, sizeof over), &in, 1,
-                          tc_type_dims(rw->ctx, tc_type_of(rw->from, node->out[0]), g.n, dim));
+    tc_build b = ti_build_instead(rw, node);
+    tc_val in = grouped(&b, &g, x->rank, ti_rewrite_in(rw, node, 0));
+    tc_attr_axes over = {.axes = ti_ints_copy(&rw->ctx->arena, axes, n), .keepdim = true};
+    tc_val v = ti_b_typed(&b, node->op, ti_arena_copy(&rw->ctx->arena, &over, sizeof over), &in, 1,
+                          ti_type_dims(rw->ctx, ti_type_of(rw->from, node->out[0]), g.n, dim));
     return finish(rw, node, &b, v, done);
 }
 
@@ -199,20 +199,20 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_permute || !concerns(rw, node))
         return TC_OK;
-    const tc_type *x = tc_type_of(rw->from, node->in[0]);
-    if (!tc_same_quant(x->quant, tc_type_of(rw->from, node->out[0])->quant))
+    const tc_type *x = ti_type_of(rw->from, node->in[0]);
+    if (!ti_same_quant(x->quant, ti_type_of(rw->from, node->out[0])->quant))
         return TC_OK;
     const int64_t *given = ((const tc_attr_perm *)node->attr)->perm.v;
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
     int n = compact(x->rank, x->dim, given, dim, perm);
-    tc_build b = tc_build_instead(rw, node);
-    tc_val v = tc_rewrite_in(rw, node, 0);
+    tc_build b = ti_build_instead(rw, node);
+    tc_val v = ti_rewrite_in(rw, node, 0);
     for (int first = 0; n > MOST; first++) { /* one more axis to its place, behind those in front */
         int64_t before = 1, between = 1, behind = 1, moved = perm[first];
         for (int i = 0; i < n; i++)
             *(i < first ? &before : i < moved ? &between : &behind) *= i == moved ? 1 : dim[i];
-        v = tc_typed_reshape(&b, v, 4, (int64_t[]){before, between, dim[moved], behind});
-        v = tc_b_permute(&b, v, (int64_t[]){0, 2, 1, 3});
+        v = ti_typed_reshape(&b, v, 4, (int64_t[]){before, between, dim[moved], behind});
+        v = ti_b_permute(&b, v, (int64_t[]){0, 2, 1, 3});
         int64_t extent = dim[moved], rest[TC_MAX_RANK], order[TC_MAX_RANK];
         memmove(dim + first + 1, dim + first, (size_t)(moved - first) * sizeof *dim);
         dim[first] = extent;
@@ -227,7 +227,7 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
         } else
             memcpy(perm, order, sizeof order);
     }
-    v = tc_b_permute(&b, tc_typed_reshape(&b, v, n, dim), perm);
+    v = ti_b_permute(&b, ti_typed_reshape(&b, v, n, dim), perm);
     return finish(rw, node, &b, v, done);
 }
 
@@ -236,49 +236,49 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
 /* [before, axis, behind] */
 static tc_val three(tc_build *b, tc_val x, int64_t axis)
 {
-    const tc_type *t = tc_type_of(b->g, x);
+    const tc_type *t = ti_type_of(b->g, x);
     int64_t dim[] = {1, t->dim[axis], 1};
     for (int i = 0; i < t->rank; i++)
         if (i != axis)
             dim[i < axis ? 0 : 2] *= t->dim[i];
-    return tc_typed_reshape(b, x, 3, dim);
+    return ti_typed_reshape(b, x, 3, dim);
 }
 
 static tc_status cut(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if ((node->op != TC_OP_slice && node->op != TC_OP_select) || !concerns(rw, node))
         return TC_OK;
-    const tc_type *x = tc_type_of(rw->from, node->in[0]), *y = tc_type_of(rw->from, node->out[0]);
-    if (!tc_same_quant(x->quant, y->quant))
+    const tc_type *x = ti_type_of(rw->from, node->in[0]), *y = ti_type_of(rw->from, node->out[0]);
+    if (!ti_same_quant(x->quant, y->quant))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     if (node->op == TC_OP_slice) {
         const tc_attr_slice *a = node->attr;
-        tc_val v = three(&b, tc_rewrite_in(rw, node, 0), a->axis);
-        return finish(rw, node, &b, tc_b_slice(&b, v, 1, a->start, a->end, a->step), done);
+        tc_val v = three(&b, ti_rewrite_in(rw, node, 0), a->axis);
+        return finish(rw, node, &b, ti_b_slice(&b, v, 1, a->start, a->end, a->step), done);
     }
     const tc_attr_select *a = node->attr;
     int64_t at = a->index < 0 ? a->index + x->dim[a->axis] : a->index;
-    tc_val v = three(&b, tc_rewrite_in(rw, node, 0), a->axis);
-    return finish(rw, node, &b, tc_b_slice(&b, v, 1, at, at + 1, 1), done);
+    tc_val v = three(&b, ti_rewrite_in(rw, node, 0), a->axis);
+    return finish(rw, node, &b, ti_b_slice(&b, v, 1, at, at + 1, 1), done);
 }
 
 static tc_status cat(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_cat || !concerns(rw, node))
         return TC_OK;
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis, dim[] = {1, y->dim[axis], 1};
     for (int i = 0; i < y->rank; i++)
         if (i != axis)
             dim[i < axis ? 0 : 2] *= y->dim[i];
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int k = 0; k < node->n_in && b.status == TC_OK; k++)
-        in[k] = three(&b, tc_rewrite_in(rw, node, k), axis);
+        in[k] = three(&b, ti_rewrite_in(rw, node, k), axis);
     tc_attr_axis a = {.axis = 1};
-    tc_val v = tc_b_typed(&b, TC_OP_cat, tc_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
-                          node->n_in, tc_type_dims(rw->ctx, y, 3, dim));
+    tc_val v = ti_b_typed(&b, TC_OP_cat, ti_arena_copy(&rw->ctx->arena, &a, sizeof a), in,
+                          node->n_in, ti_type_dims(rw->ctx, y, 3, dim));
     return finish(rw, node, &b, v, done);
 }
 
@@ -287,18 +287,18 @@ static tc_status reshape(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_reshape)
         return TC_OK;
-    const tc_node *inner = tc_rewrite_def(rw, node, 0);
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
-    if (!inner || inner->op != TC_OP_reshape || !is_deep(tc_type_of(rw->to, inner->out[0])) ||
-        !tc_same_quant(tc_type_of(rw->to, inner->in[0])->quant, y->quant) || !is_whole(y))
+    const tc_node *inner = ti_rewrite_def(rw, node, 0);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
+    if (!inner || inner->op != TC_OP_reshape || !is_deep(ti_type_of(rw->to, inner->out[0])) ||
+        !ti_same_quant(ti_type_of(rw->to, inner->in[0])->quant, y->quant) || !is_whole(y))
         return TC_OK;
-    tc_build b = tc_build_instead(rw, node);
+    tc_build b = ti_build_instead(rw, node);
     return finish(rw, node, &b, inner->in[0], done);
 }
 
-tc_status tc_lower_reduce_rank(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_reduce_rank(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {pointwise, reduce, permute, cut, cat, reshape};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

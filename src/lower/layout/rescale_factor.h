@@ -10,9 +10,9 @@ typedef struct tc_rescale_factor {
     const tc_node *node;
     int64_t multiplier, shift;
 } tc_rescale_factor;
-bool tc_read_rescale_factor(const tc_graph *g, const tc_node *node, tc_rescale_factor *c);
+bool ti_read_rescale_factor(const tc_graph *g, const tc_node *node, tc_rescale_factor *c);
 
 /* The factor as a whole number that 15 bits hold, or 0. */
-int64_t tc_whole_factor(const tc_rescale_factor *c);
+int64_t ti_whole_factor(const tc_rescale_factor *c);
 
 #endif

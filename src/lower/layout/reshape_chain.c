@@ -2,7 +2,7 @@
 /* reshape_chain.c -- see reshape_chain.h. */
 #include "reshape_chain.h"
 
-tc_chain tc_chain_begin(const tc_type *t, const uint8_t *order)
+tc_chain ti_chain_begin(const tc_type *t, const uint8_t *order)
 {
     tc_chain c = {.type = t};
     int of_place[TC_MAX_RANK], n = 0;
@@ -44,7 +44,7 @@ static bool split_factor(tc_chain *c, int k, int64_t major)
     return true;
 }
 
-bool tc_chain_reshape(tc_chain *c, const tc_type *to)
+bool ti_chain_reshape(tc_chain *c, const tc_type *to)
 {
     int k = 0;
     for (int i = 0; i < to->rank; i++)
@@ -64,7 +64,7 @@ bool tc_chain_reshape(tc_chain *c, const tc_type *to)
     return k == c->n;
 }
 
-void tc_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to)
+void ti_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to)
 {
     int at[TC_FACTORS_MAX], axis[TC_FACTORS_MAX], n = 0;
     for (int i = 0; i < to->rank; i++)
@@ -88,7 +88,7 @@ static int place_of(const tc_chain *c, int f)
 }
 
 /* An axis of extent 1 goes behind the axis before it. */
-bool tc_chain_in_place(const tc_chain *c, uint8_t *place)
+bool ti_chain_in_place(const tc_chain *c, uint8_t *place)
 {
     int key[TC_MAX_RANK], last = -1;
     for (int i = 0; i < c->type->rank; i++)

@@ -19,14 +19,14 @@ typedef struct tc_chain {
 } tc_chain;
 
 /* Nothing done yet: axis i is stored at position order[i]. */
-tc_chain tc_chain_begin(const tc_type *t, const uint8_t *order);
+tc_chain ti_chain_begin(const tc_type *t, const uint8_t *order);
 
 /* One step more; false when the axes have no common factors. */
-bool tc_chain_reshape(tc_chain *c, const tc_type *to);
-void tc_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to);
+bool ti_chain_reshape(tc_chain *c, const tc_type *to);
+void ti_chain_permute(tc_chain *c, const int64_t *perm, const tc_type *to);
 
 /* Whether each axis lies together in memory, its factors in order: then, by axis, its position
  * among them. */
-bool tc_chain_in_place(const tc_chain *c, uint8_t *place);
+bool ti_chain_in_place(const tc_chain *c, uint8_t *place);
 
 #endif

@@ -36,7 +36,7 @@ static manner manner_of(tc_op op);
 
 static const int64_t *dims(const layout *l, tc_val old)
 {
-    return tc_type_of(l->store.rw->from, old)->dim;
+    return ti_type_of(l->store.rw->from, old)->dim;
 }
 
 /* ---- which order ---- */
@@ -47,11 +47,11 @@ static int64_t axis_cost(layout *l, const tc_node *node, const tc_order *order)
 {
     if (!(tc_ops[node->op].traits & T_REDUCES))
         return 0;
-    const tc_type *t = tc_type_of(l->store.rw->from, node->in[0]);
+    const tc_type *t = ti_type_of(l->store.rw->from, node->in[0]);
     int64_t axis = *(const int64_t *)node->attr; /* every reduction's record begins with it */
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] != 1 && order->at[i] > order->at[axis])
-            return tc_bytes_of(t) + tc_bytes_of(tc_type_of(l->store.rw->from, node->out[0]));
+            return ti_bytes_of(t) + ti_bytes_of(ti_type_of(l->store.rw->from, node->out[0]));
     return 0;
 }
 
@@ -80,10 +80,10 @@ static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
         return INT64_MAX;
     int64_t sum = axis_cost(l, node, order);
     for (int i = 0; i < data_operands(node); i++)
-        sum += tc_stored_cost(&l->store, node->in[i], order);
+        sum += ti_stored_cost(&l->store, node->in[i], order);
     const wish *w = &l->want[node->out[0]];
-    if (w->weight && tc_order_moves(dims(l, node->out[0]), order, &w->order))
-        sum += tc_type_count(tc_type_of(l->store.rw->from, node->out[0]));
+    if (w->weight && ti_order_moves(dims(l, node->out[0]), order, &w->order))
+        sum += tc_type_count(ti_type_of(l->store.rw->from, node->out[0]));
     return sum;
 }
 
@@ -91,13 +91,13 @@ static int64_t cost(layout *l, const tc_node *node, const tc_order *order)
  * last. */
 static tc_order choose(layout *l, const tc_node *node)
 {
-    int rank = tc_type_of(l->store.rw->from, node->out[0])->rank;
-    tc_order best = tc_order_plain(rank), other;
+    int rank = ti_type_of(l->store.rw->from, node->out[0])->rank;
+    tc_order best = ti_order_plain(rank), other;
     int64_t least = INT64_MAX, c;
     bool decided = false;
     for (int i = 0; i < data_operands(node); i++) {
         const tc_stored *s = &l->store.now[node->in[i]];
-        if (!tc_is_const(l->store.rw->to, s->val) && (c = cost(l, node, &s->order)) < least) {
+        if (!ti_is_const(l->store.rw->to, s->val) && (c = cost(l, node, &s->order)) < least) {
             best = s->order;
             least = c;
             decided = c == 0;
@@ -108,7 +108,7 @@ static tc_order choose(layout *l, const tc_node *node)
         best = l->want[node->out[0]].order;
         least = c;
     }
-    other = tc_order_plain(rank);
+    other = ti_order_plain(rank);
     if (!decided && (c = cost(l, node, &other)) < least) {
         best = other;
         least = c;
@@ -120,13 +120,13 @@ static tc_order choose(layout *l, const tc_node *node)
 
 static const tc_type *stored_type(layout *l, tc_val old, const tc_order *order)
 {
-    const tc_type *t = tc_type_of(l->store.rw->from, old);
-    tc_order p = tc_order_plain(t->rank);
-    if (tc_order_same(order, &p))
+    const tc_type *t = ti_type_of(l->store.rw->from, old);
+    tc_order p = ti_order_plain(t->rank);
+    if (ti_order_same(order, &p))
         return t;
     int64_t dim[TC_MAX_RANK];
-    tc_order_dims(order, t->dim, dim);
-    return tc_type_make(l->store.rw->ctx, t->dtype, t->rank, dim);
+    ti_order_dims(order, t->dim, dim);
+    return ti_type_make(l->store.rw->ctx, t->dtype, t->rank, dim);
 }
 
 /* The node on operands in its chosen order; attr and the operands past the data as given. */
@@ -134,7 +134,7 @@ static void put(layout *l, const tc_node *node, const void *attr, const tc_val *
                 const tc_order *order)
 {
     tc_val made =
-        tc_stored_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
+        ti_stored_add(&l->store, node, node->op, attr, in, n, stored_type(l, node->out[0], order));
     tc_value *value = l->store.rw->to->val[made];
     value->name = l->store.rw->from->val[node->out[0]]->name;
     l->store.now[node->out[0]] = (tc_stored){.val = made, .order = *order};
@@ -144,8 +144,8 @@ static tc_val *operands(layout *l, const tc_node *node, const tc_order *order)
 {
     tc_val *in = tc_new_n(&l->store.rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = i < data_operands(node) ? tc_stored_laid(&l->store, node, node->in[i], order)
-                                        : tc_stored_plain(&l->store, node, node->in[i]);
+        in[i] = i < data_operands(node) ? ti_stored_laid(&l->store, node, node->in[i], order)
+                                        : ti_stored_plain(&l->store, node, node->in[i]);
     return in;
 }
 
@@ -155,8 +155,8 @@ static place_rule place_plain;
 static bool becomes_integer(const layout *l, const tc_node *node)
 {
     const tc_graph *g = l->store.rw->from;
-    return node->op == TC_OP_tosa_cast && tc_is_float(tc_type_of(g, node->in[0])->dtype) &&
-           tc_is_int(tc_type_of(g, node->out[0])->dtype);
+    return node->op == TC_OP_tosa_cast && ti_is_float(ti_type_of(g, node->in[0])->dtype) &&
+           ti_is_int(ti_type_of(g, node->out[0])->dtype);
 }
 
 static tc_status place_eltwise(layout *l, const tc_node *node)
@@ -177,10 +177,10 @@ static tc_status place_axis(layout *l, const tc_node *node)
     if (tc_ops[node->op].attr == TC_ATTR_tosa_axis_nan) {
         tc_attr_tosa_axis_nan a = *(const tc_attr_tosa_axis_nan *)node->attr;
         a.axis = order.at[axis];
-        attr = tc_arena_copy(&l->store.rw->ctx->arena, &a, sizeof a);
+        attr = ti_arena_copy(&l->store.rw->ctx->arena, &a, sizeof a);
     } else {
         tc_attr_tosa_axis a = {order.at[axis]};
-        attr = tc_arena_copy(&l->store.rw->ctx->arena, &a, sizeof a);
+        attr = ti_arena_copy(&l->store.rw->ctx->arena, &a, sizeof a);
     }
     put(l, node, attr, operands(l, node, &order), node->n_in, &order);
     return TC_OK;
@@ -191,7 +191,7 @@ static tc_status place_axis(layout *l, const tc_node *node)
 static bool shape_operand(layout *l, const tc_node *node, int i, int each, const tc_order *order,
                           tc_val *in)
 {
-    tc_tensor t = tc_tensor_of(l->store.rw->from, node->in[i]);
+    tc_tensor t = ti_tensor_of(l->store.rw->from, node->in[i]);
     int64_t v[2 * TC_MAX_RANK];
     const int64_t *old = t.data;
     if (!old || t.type->dtype != TC_shape)
@@ -199,7 +199,7 @@ static bool shape_operand(layout *l, const tc_node *node, int i, int each, const
     for (int k = 0; k < order->rank; k++)
         for (int e = 0; e < each; e++)
             v[each * order->at[k] + e] = old[each * k + e];
-    in[i] = tc_stored_shape(&l->store, node, each * order->rank, v);
+    in[i] = ti_stored_shape(&l->store, node, each * order->rank, v);
     return true;
 }
 
@@ -221,7 +221,7 @@ static tc_status place_shaped(layout *l, const tc_node *node)
 static tc_chain chain_of(layout *l, tc_val old)
 {
     const tc_stored *s = &l->store.now[old];
-    return s->chain ? *s->chain : tc_chain_begin(tc_type_of(l->store.rw->from, old), s->order.at);
+    return s->chain ? *s->chain : ti_chain_begin(ti_type_of(l->store.rw->from, old), s->order.at);
 }
 
 enum { RANK_MAX = 6 }; /* of a TRANSPOSE */
@@ -230,17 +230,17 @@ enum { RANK_MAX = 6 }; /* of a TRANSPOSE */
 static bool chained(layout *l, const tc_node *node, const tc_chain *c)
 {
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
-    const tc_type *to = tc_type_of(l->store.rw->from, node->out[0]);
+    const tc_type *to = ti_type_of(l->store.rw->from, node->out[0]);
     tc_val x = l->store.now[node->in[0]].val;
     tc_order q = {.rank = to->rank};
-    if (tc_chain_in_place(c, q.at)) {
-        l->store.now[node->out[0]] = tc_stored_regrouped(&l->store, node, x, to, q);
+    if (ti_chain_in_place(c, q.at)) {
+        l->store.now[node->out[0]] = ti_stored_regrouped(&l->store, node, x, to, q);
         return true;
     }
-    if (tc_stored_groups(c, dim, perm) > RANK_MAX)
+    if (ti_stored_groups(c, dim, perm) > RANK_MAX)
         return false;
     l->store.now[node->out[0]] =
-        (tc_stored){.val = x, .chain = tc_arena_copy(&l->store.rw->ctx->scratch, c, sizeof *c)};
+        (tc_stored){.val = x, .chain = ti_arena_copy(&l->store.rw->ctx->scratch, c, sizeof *c)};
     return true;
 }
 
@@ -249,33 +249,33 @@ static tc_status place_transpose(layout *l, const tc_node *node)
     const int64_t *perm = ((const tc_attr_tosa_perms *)node->attr)->perms.v;
     if (l->store.now[node->in[0]].chain) {
         tc_chain c = chain_of(l, node->in[0]);
-        tc_chain_permute(&c, perm, tc_type_of(l->store.rw->from, node->out[0]));
+        ti_chain_permute(&c, perm, ti_type_of(l->store.rw->from, node->out[0]));
         if (chained(l, node, &c))
             return TC_OK;
-        tc_stored_force(&l->store, node, node->in[0]);
+        ti_stored_force(&l->store, node, node->in[0]);
     }
     const tc_stored *s = &l->store.now[node->in[0]];
     l->store.now[node->out[0]] =
-        (tc_stored){.val = s->val, .order = tc_order_view(&s->order, perm)};
+        (tc_stored){.val = s->val, .order = ti_order_view(&s->order, perm)};
     return TC_OK;
 }
 
 static tc_status place_reshape(layout *l, const tc_node *node)
 {
     const tc_stored *s = &l->store.now[node->in[0]];
-    const tc_type *to = tc_type_of(l->store.rw->from, node->out[0]);
+    const tc_type *to = ti_type_of(l->store.rw->from, node->out[0]);
     tc_order q;
-    if (!s->chain && tc_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
-        l->store.now[node->out[0]] = tc_stored_regrouped(&l->store, node, s->val, to, q);
+    if (!s->chain && ti_order_reshape(&s->order, dims(l, node->in[0]), to->rank, to->dim, &q)) {
+        l->store.now[node->out[0]] = ti_stored_regrouped(&l->store, node, s->val, to, q);
         return TC_OK;
     }
     tc_chain c = chain_of(l, node->in[0]);
-    if (tc_type_count(to) > 0 && tc_chain_reshape(&c, to) && chained(l, node, &c))
+    if (tc_type_count(to) > 0 && ti_chain_reshape(&c, to) && chained(l, node, &c))
         return TC_OK;
-    tc_stored_force(&l->store, node, node->in[0]);
-    tc_val x = tc_stored_plain(&l->store, node, node->in[0]);
+    ti_stored_force(&l->store, node, node->in[0]);
+    tc_val x = ti_stored_plain(&l->store, node, node->in[0]);
     l->store.now[node->out[0]] =
-        tc_stored_regrouped(&l->store, node, x, to, tc_order_plain(to->rank));
+        ti_stored_regrouped(&l->store, node, x, to, ti_order_plain(to->rank));
     return TC_OK;
 }
 
@@ -286,7 +286,7 @@ static tc_status place_reshape(layout *l, const tc_node *node)
 static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w)
 {
     const tc_chain *c = l->store.now[node->in[0]].chain;
-    tc_tensor old = tc_tensor_of(l->store.rw->from, node->in[1]);
+    tc_tensor old = ti_tensor_of(l->store.rw->from, node->in[1]);
     int rows = 0; /* factors before the last axis */
     if (!c || !old.data || old.type->dim[1] != 1 || old.type->dim[2] != 1)
         return false;
@@ -303,9 +303,9 @@ static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w
                 perm[i] = k;
     }
     const tc_value *value = l->store.rw->from->val[node->in[1]];
-    const void *data = tc_transposed(&l->store.rw->ctx->arena, &split, old.data, perm);
-    *w = tc_graph_const(l->store.rw->to, old.type, data, value->name, value->def->loc);
-    *x = tc_stored_reshape(&l->store, node, l->store.now[node->in[0]].val, 4, dims(l, node->in[0]));
+    const void *data = ti_transposed(&l->store.rw->ctx->arena, &split, old.data, perm);
+    *w = ti_graph_const(l->store.rw->to, old.type, data, value->name, value->def->loc);
+    *x = ti_stored_reshape(&l->store, node, l->store.now[node->in[0]].val, 4, dims(l, node->in[0]));
     return true;
 }
 
@@ -313,13 +313,13 @@ static tc_status place_conv(layout *l, const tc_node *node)
 {
     tc_val x, w;
     if (!reorder_weights(l, node, &x, &w)) {
-        tc_stored_force(&l->store, node, node->in[0]);
+        ti_stored_force(&l->store, node, node->in[0]);
         return place_plain(l, node);
     }
     tc_val in[5] = {x, w};
     for (int i = 2; i < 5; i++)
-        in[i] = tc_stored_plain(&l->store, node, node->in[i]);
-    tc_order q = tc_order_plain(4);
+        in[i] = ti_stored_plain(&l->store, node, node->in[i]);
+    tc_order q = ti_order_plain(4);
     put(l, node, node->attr, in, 5, &q);
     return TC_OK;
 }
@@ -329,12 +329,12 @@ static tc_status place_plain(layout *l, const tc_node *node)
 {
     tc_rewrite *rw = l->store.rw;
     for (int i = 0; i < node->n_in; i++)
-        rw->now[node->in[i]] = tc_stored_plain(&l->store, node, node->in[i]);
-    tc_rewrite_copy(rw, node);
+        rw->now[node->in[i]] = ti_stored_plain(&l->store, node, node->in[i]);
+    ti_rewrite_copy(rw, node);
     for (int i = 0; i < node->n_out; i++)
         l->store.now[node->out[i]] =
             (tc_stored){.val = rw->now[node->out[i]],
-                        .order = tc_order_plain(tc_type_of(rw->from, node->out[i])->rank)};
+                        .order = ti_order_plain(ti_type_of(rw->from, node->out[i])->rank)};
     return TC_OK;
 }
 
@@ -363,7 +363,7 @@ static manner manner_of(tc_op op)
 static void ask(layout *l, tc_val old, const tc_order *order, int64_t weight)
 {
     wish *w = &l->want[old];
-    if (!w->weight || tc_order_same(&w->order, order)) {
+    if (!w->weight || ti_order_same(&w->order, order)) {
         w->order = *order;
         w->weight += weight;
     } else if (w->weight < weight) {
@@ -375,10 +375,10 @@ static void ask(layout *l, tc_val old, const tc_order *order, int64_t weight)
 
 static void ask_plain(layout *l, tc_val old)
 {
-    const tc_type *t = tc_type_of(l->store.rw->from, old);
-    if (!old || tc_is_const(l->store.rw->from, old) || !t)
+    const tc_type *t = ti_type_of(l->store.rw->from, old);
+    if (!old || ti_is_const(l->store.rw->from, old) || !t)
         return;
-    tc_order p = tc_order_plain(t->rank);
+    tc_order p = ti_order_plain(t->rank);
     ask(l, old, &p, 1 + tc_type_count(t));
 }
 
@@ -394,15 +394,15 @@ static void ask_operands(layout *l, const tc_node *node)
     if (strict || !w->weight)
         return;
     for (int i = 0; i < data_operands(node); i++) {
-        const tc_type *t = tc_type_of(g, node->in[i]);
+        const tc_type *t = ti_type_of(g, node->in[i]);
         tc_order order = w->order;
         if (node->op == TC_OP_tosa_transpose)
-            order = tc_order_unview(&w->order, ((const tc_attr_tosa_perms *)node->attr)->perms.v);
+            order = ti_order_unview(&w->order, ((const tc_attr_tosa_perms *)node->attr)->perms.v);
         if (node->op == TC_OP_tosa_reshape &&
-            !tc_order_reshape(&w->order, dims(l, node->out[0]), t->rank, t->dim, &order))
+            !ti_order_reshape(&w->order, dims(l, node->out[0]), t->rank, t->dim, &order))
             ask_plain(l, node->in[i]);
-        else if (!tc_is_const(g, node->in[i]))
-            ask(l, node->in[i], &order, tc_min_i64(w->weight, 1 + tc_type_count(t)));
+        else if (!ti_is_const(g, node->in[i]))
+            ask(l, node->in[i], &order, ti_min_i64(w->weight, 1 + tc_type_count(t)));
     }
 }
 
@@ -422,13 +422,13 @@ static void look_back(layout *l)
 static void give(layout *l, const tc_node *node, tc_val old)
 {
     tc_rewrite *rw = l->store.rw;
-    const tc_type *type = tc_type_of(rw->from, old);
-    tc_stored_force(&l->store, node, old);
-    tc_val v = tc_stored_plain(&l->store, node, old);
+    const tc_type *type = ti_type_of(rw->from, old);
+    ti_stored_force(&l->store, node, old);
+    tc_val v = ti_stored_plain(&l->store, node, old);
     tc_value *value = rw->to->val[v];
     bool other = !value->def || value->data, taken = value->type->quant && value->type != type;
     if (other || taken)
-        v = tc_stored_add(&l->store, node, TC_OP_tosa_identity, NULL, &v, 1, type);
+        v = ti_stored_add(&l->store, node, TC_OP_tosa_identity, NULL, &v, 1, type);
     rw->to->val[v]->type = type;
     rw->now[old] = v;
 }
@@ -440,12 +440,12 @@ static tc_status start(layout *l)
     const tc_graph *g = rw->from;
     l->store.now = tc_new_n(scratch, tc_stored, g->n_val);
     l->want = tc_new_n(scratch, wish, g->n_val);
-    l->pinned = tc_graph_pinned(rw->ctx, g);
-    tc_map_init(&l->store.laid, scratch);
+    l->pinned = ti_graph_pinned(rw->ctx, g);
+    ti_map_init(&l->store.laid, scratch);
     look_back(l);
     for (size_t i = 0; i < g->n_in; i++)
         l->store.now[g->in[i]] = (tc_stored){
-            .val = rw->now[g->in[i]], .order = tc_order_plain(tc_type_of(g, g->in[i])->rank)};
+            .val = rw->now[g->in[i]], .order = ti_order_plain(ti_type_of(g, g->in[i])->rank)};
     return TC_OK;
 }
 
@@ -460,7 +460,7 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     bool reads_chains =
         m.place == place_transpose || m.place == place_reshape || m.place == place_conv;
     for (int i = 0; i < node->n_in && !reads_chains; i++)
-        tc_stored_force(&l->store, node, node->in[i]);
+        ti_stored_force(&l->store, node, node->in[i]);
     TC_TRY(m.place(l, node));
     for (int i = 0; i < node->n_out; i++)
         if (l->pinned[node->out[i]])
@@ -469,14 +469,14 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status tc_lower_sink_transposes(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_sink_transposes(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {place};
     for (size_t i = 0; i < module->n_graph; i++) {
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         layout l = {0};
-        tc_status status = tc_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &l);
-        tc_arena_rewind(&ctx->scratch, mark);
+        tc_status status = ti_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &l);
+        ti_arena_rewind(&ctx->scratch, mark);
         TC_TRY(status);
     }
     return TC_OK;

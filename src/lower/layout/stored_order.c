@@ -2,18 +2,18 @@
 /* stored_order.c -- see stored_order.h. */
 #include "stored_order.h"
 
-tc_val tc_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
+tc_val ti_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
                      const tc_val *in, int n, const tc_type *type)
 {
-    tc_node *node = tc_graph_add(l->rw->to, op, attr, in, n, 1, like->loc);
+    tc_node *node = ti_graph_add(l->rw->to, op, attr, in, n, 1, like->loc);
     l->rw->to->val[node->out[0]]->type = type;
     return node->out[0];
 }
 
-tc_val tc_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v)
+tc_val ti_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v)
 {
-    tc_build b = tc_build_instead(l->rw, like);
-    return tc_b_shape(&b, n, v);
+    tc_build b = ti_build_instead(l->rw, like);
+    return ti_b_shape(&b, n, v);
 }
 
 /* reshape(x, dim); of a reshape: of what that read; x where nothing changes. */
@@ -21,14 +21,14 @@ static tc_val reshape(tc_stored_graph *l, const tc_node *like, tc_val x, int ran
                       const int64_t *dim)
 {
     const tc_graph *g = l->rw->to;
-    const tc_node *def = tc_def(g, x);
+    const tc_node *def = ti_def(g, x);
     if (def && def->op == TC_OP_tosa_reshape)
         x = def->in[0];
-    const tc_type *t = tc_type_of(g, x), *type = tc_type_make(l->rw->ctx, t->dtype, rank, dim);
-    if (tc_same_dims(t, type))
+    const tc_type *t = ti_type_of(g, x), *type = ti_type_make(l->rw->ctx, t->dtype, rank, dim);
+    if (ti_same_dims(t, type))
         return x;
-    return tc_stored_add(l, like, TC_OP_tosa_reshape, NULL,
-                         (tc_val[]){x, tc_stored_shape(l, like, rank, dim)}, 2, type);
+    return ti_stored_add(l, like, TC_OP_tosa_reshape, NULL,
+                         (tc_val[]){x, ti_stored_shape(l, like, rank, dim)}, 2, type);
 }
 
 static bool keeps_order(int rank, const int64_t *perm)
@@ -45,19 +45,19 @@ static void **place_of(tc_stored_graph *l, tc_val x, int rank, const int64_t *pe
     uint32_t key[2] = {x, 0};
     for (int i = 0; i < rank; i++)
         key[1] |= (uint32_t)perm[i] << 4 * i;
-    return tc_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
+    return ti_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
 }
 
 /* A RESCALE or CAST whose operand has fewer bytes: what it reads is moved in its stead, and
  * it stands next to its reader, which takes it in. */
 static const tc_node *widening(const tc_graph *g, tc_val x)
 {
-    const tc_node *def = tc_def(g, x);
+    const tc_node *def = ti_def(g, x);
     if (!def || (def->op != TC_OP_tosa_rescale && def->op != TC_OP_tosa_cast))
         return NULL;
     if (def->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)def->attr)->per_channel)
         return NULL;
-    return tc_bytes_of(tc_type_of(g, def->in[0])) < tc_bytes_of(tc_type_of(g, x)) ? def : NULL;
+    return ti_bytes_of(ti_type_of(g, def->in[0])) < ti_bytes_of(ti_type_of(g, x)) ? def : NULL;
 }
 
 static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, const int64_t *perm);
@@ -69,7 +69,7 @@ static tc_val widened(tc_stored_graph *l, const tc_node *like, const tc_node *de
     tc_val in[5] = {transposed(l, like, def->in[0], perm)};
     for (int i = 1; i < def->n_in; i++)
         in[i] = def->in[i];
-    return tc_stored_add(l, def, def->op, def->attr, in, def->n_in, type);
+    return ti_stored_add(l, def, def->op, def->attr, in, def->n_in, type);
 }
 
 static tc_val fresh_transpose(tc_stored_graph *l, const tc_node *like, tc_val x,
@@ -77,23 +77,23 @@ static tc_val fresh_transpose(tc_stored_graph *l, const tc_node *like, tc_val x,
 {
     const tc_value *value = l->rw->to->val[x];
     if (value->data)
-        return tc_graph_const(l->rw->to, type,
-                              tc_transposed(&l->rw->ctx->arena, value->type, value->data, perm),
+        return ti_graph_const(l->rw->to, type,
+                              ti_transposed(&l->rw->ctx->arena, value->type, value->data, perm),
                               value->name, value->def->loc);
-    if (tc_perm_is_reshape(type->rank, value->type->dim, perm))
+    if (ti_perm_is_reshape(type->rank, value->type->dim, perm))
         return reshape(l, like, x, type->rank, type->dim);
     const tc_node *wide = widening(l->rw->to, x);
     if (wide)
         return widened(l, like, wide, type, perm);
-    tc_attr_tosa_perms a = {tc_ints_copy(&l->rw->ctx->arena, perm, type->rank)};
-    return tc_stored_add(l, like, TC_OP_tosa_transpose,
-                         tc_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
+    tc_attr_tosa_perms a = {ti_ints_copy(&l->rw->ctx->arena, perm, type->rank)};
+    return ti_stored_add(l, like, TC_OP_tosa_transpose,
+                         ti_arena_copy(&l->rw->ctx->arena, &a, sizeof a), &x, 1, type);
 }
 
 /* transpose(x, perm), made once. */
 static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, const int64_t *perm)
 {
-    const tc_type *t = tc_type_of(l->rw->to, x);
+    const tc_type *t = ti_type_of(l->rw->to, x);
     if (keeps_order(t->rank, perm))
         return x;
     void **slot = place_of(l, x, t->rank, perm);
@@ -102,7 +102,7 @@ static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, cons
         for (int i = 0; i < t->rank; i++)
             dim[i] = t->dim[perm[i]];
         tc_val made =
-            fresh_transpose(l, like, x, tc_type_make(l->rw->ctx, t->dtype, t->rank, dim), perm);
+            fresh_transpose(l, like, x, ti_type_make(l->rw->ctx, t->dtype, t->rank, dim), perm);
         slot = place_of(l, x, t->rank, perm); /* the map may have grown */
         *slot = (void *)(uintptr_t)made;
     }
@@ -110,62 +110,62 @@ static tc_val transposed(tc_stored_graph *l, const tc_node *like, tc_val x, cons
 }
 
 /* An old value, stored by `order`. */
-tc_val tc_stored_laid(tc_stored_graph *l, const tc_node *like, tc_val old, const tc_order *order)
+tc_val ti_stored_laid(tc_stored_graph *l, const tc_node *like, tc_val old, const tc_order *order)
 {
     if (!old)
         return old;
     int64_t perm[TC_MAX_RANK];
-    tc_order_perm(&l->now[old].order, order, perm);
+    ti_order_perm(&l->now[old].order, order, perm);
     return transposed(l, like, l->now[old].val, perm);
 }
 
-tc_val tc_stored_plain(tc_stored_graph *l, const tc_node *like, tc_val old)
+tc_val ti_stored_plain(tc_stored_graph *l, const tc_node *like, tc_val old)
 {
-    tc_order p = tc_order_plain(old ? tc_type_of(l->rw->from, old)->rank : 0);
-    return tc_stored_laid(l, like, old, &p);
+    tc_order p = ti_order_plain(old ? ti_type_of(l->rw->from, old)->rank : 0);
+    return ti_stored_laid(l, like, old, &p);
 }
 
 /* Bytes that must move for an old value to be stored by `order`. */
-int64_t tc_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order)
+int64_t ti_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order)
 {
     const tc_stored *s = &l->now[old];
     const tc_graph *g = l->rw->to;
-    if (tc_is_const(g, s->val) ||
-        !tc_order_moves(tc_type_of(l->rw->from, old)->dim, &s->order, order))
+    if (ti_is_const(g, s->val) ||
+        !ti_order_moves(ti_type_of(l->rw->from, old)->dim, &s->order, order))
         return 0;
     int64_t perm[TC_MAX_RANK];
-    tc_order_perm(&s->order, order, perm);
+    ti_order_perm(&s->order, order, perm);
     if (*place_of(l, s->val, order->rank, perm))
         return 0;
     const tc_node *wide = widening(g, s->val);
     tc_val moved = wide ? wide->in[0] : s->val;
     if (wide && *place_of(l, moved, order->rank, perm))
         return 0;
-    return tc_bytes_of(tc_type_of(g, moved));
+    return ti_bytes_of(ti_type_of(g, moved));
 }
 
-tc_val tc_stored_reshape(tc_stored_graph *l, const tc_node *node, tc_val x, int rank,
+tc_val ti_stored_reshape(tc_stored_graph *l, const tc_node *node, tc_val x, int rank,
                          const int64_t *dim)
 {
     const tc_value *value = l->rw->to->val[x];
     if (!value->data)
         return reshape(l, node, x, rank, dim);
-    return tc_graph_const(l->rw->to, tc_type_make(l->rw->ctx, value->type->dtype, rank, dim),
+    return ti_graph_const(l->rw->to, ti_type_make(l->rw->ctx, value->type->dtype, rank, dim),
                           value->data, value->name, node->loc);
 }
 
 /* What is stored by this order, as the logical type `to`. */
-tc_stored tc_stored_regrouped(tc_stored_graph *l, const tc_node *node, tc_val x, const tc_type *to,
+tc_stored ti_stored_regrouped(tc_stored_graph *l, const tc_node *node, tc_val x, const tc_type *to,
                               tc_order q)
 {
     int64_t dim[TC_MAX_RANK];
-    tc_order_dims(&q, to->dim, dim);
-    return (tc_stored){.val = tc_stored_reshape(l, node, x, to->rank, dim), .order = q};
+    ti_order_dims(&q, to->dim, dim);
+    return (tc_stored){.val = ti_stored_reshape(l, node, x, to->rank, dim), .order = q};
 }
 
 /* Factors that stay neighbours, as one: the stored extents, and the transpose that puts them in
  * order. */
-int tc_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
+int ti_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
 {
     int group[TC_FACTORS_MAX] = {0}, place[TC_FACTORS_MAX], rank_of[TC_FACTORS_MAX] = {0}, n = 0;
     for (int k = 0; k < c->n; k++)
@@ -189,14 +189,14 @@ int tc_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
 }
 
 /* A chain that is read as it is: one transpose of as few axes as possible. */
-void tc_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old)
+void ti_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old)
 {
     tc_stored *s = old ? &l->now[old] : NULL;
     if (!s || !s->chain)
         return;
     int64_t dim[TC_MAX_RANK], perm[TC_MAX_RANK];
-    int n = tc_stored_groups(s->chain, dim, perm);
-    const tc_type *to = tc_type_of(l->rw->from, old);
-    tc_val x = transposed(l, like, tc_stored_reshape(l, like, s->val, n, dim), perm);
-    *s = tc_stored_regrouped(l, like, x, to, tc_order_plain(to->rank));
+    int n = ti_stored_groups(s->chain, dim, perm);
+    const tc_type *to = ti_type_of(l->rw->from, old);
+    tc_val x = transposed(l, like, ti_stored_reshape(l, like, s->val, n, dim), perm);
+    *s = ti_stored_regrouped(l, like, x, to, ti_order_plain(to->rank));
 }

@@ -23,36 +23,36 @@ typedef struct tc_stored_graph {
     tc_map laid;    /* (value of the new graph, perm) -> its transpose */
 } tc_stored_graph;
 
-static inline int64_t tc_bytes_of(const tc_type *t)
+static inline int64_t ti_bytes_of(const tc_type *t)
 {
     return tc_type_count(t) * tc_dtypes[t->dtype].bytes;
 }
 
 /* A node of the new graph, from where `like` came. */
-tc_val tc_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
+tc_val ti_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
                      const tc_val *in, int n, const tc_type *type);
-tc_val tc_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v);
+tc_val ti_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v);
 
 /* The new value x, or constant, with other extents. */
-tc_val tc_stored_reshape(tc_stored_graph *l, const tc_node *like, tc_val x, int rank,
+tc_val ti_stored_reshape(tc_stored_graph *l, const tc_node *like, tc_val x, int rank,
                          const int64_t *dim);
 
 /* An old value stored by `order`, or in the order of its type: a transpose is made once. */
-tc_val tc_stored_laid(tc_stored_graph *l, const tc_node *like, tc_val old, const tc_order *order);
-tc_val tc_stored_plain(tc_stored_graph *l, const tc_node *like, tc_val old);
+tc_val ti_stored_laid(tc_stored_graph *l, const tc_node *like, tc_val old, const tc_order *order);
+tc_val ti_stored_plain(tc_stored_graph *l, const tc_node *like, tc_val old);
 
 /* Bytes that must move for that. */
-int64_t tc_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order);
+int64_t ti_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order);
 
 /* What is stored by this order, as the logical type `to`. */
-tc_stored tc_stored_regrouped(tc_stored_graph *l, const tc_node *like, tc_val x, const tc_type *to,
+tc_stored ti_stored_regrouped(tc_stored_graph *l, const tc_node *like, tc_val x, const tc_type *to,
                               tc_order q);
 
 /* A chain that is read as it is: one transpose of as few axes as possible; then an order means
  * something. */
-void tc_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old);
+void ti_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old);
 
 /* The axes of that transpose. */
-int tc_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm);
+int ti_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm);
 
 #endif

@@ -2,7 +2,7 @@
 /* strided_slice.c -- see strided_slice.h. */
 #include "strided_slice.h"
 
-tc_select tc_select_all(const tc_type *t)
+tc_select ti_select_all(const tc_type *t)
 {
     tc_select s = {.rank = t->rank};
     for (int i = 0; i < t->rank; i++)
@@ -10,10 +10,10 @@ tc_select tc_select_all(const tc_type *t)
     return s;
 }
 
-bool tc_select_is_all(const tc_select *s, const tc_type *t)
+bool ti_select_is_all(const tc_select *s, const tc_type *t)
 {
     for (int i = 0; i < s->rank; i++)
-        if (!tc_range_is_all(&s->axis[i], t->dim[i]))
+        if (!ti_range_is_all(&s->axis[i], t->dim[i]))
             return false;
     return true;
 }
@@ -110,7 +110,7 @@ static bool gather(const tc_range *part, const tc_factors *f, int first, int las
     return true;
 }
 
-bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
+bool ti_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
                        tc_select *result)
 {
     tc_factors fo, fi;

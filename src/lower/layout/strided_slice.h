@@ -18,16 +18,16 @@ typedef struct tc_select {
     tc_range axis[TC_MAX_RANK];
 } tc_select;
 
-tc_select tc_select_all(const tc_type *t);
-bool tc_select_is_all(const tc_select *s, const tc_type *t);
-static inline bool tc_range_is_all(const tc_range *r, int64_t extent)
+tc_select ti_select_all(const tc_type *t);
+bool ti_select_is_all(const tc_select *s, const tc_type *t);
+static inline bool ti_range_is_all(const tc_range *r, int64_t extent)
 {
     return r->start == 0 && r->count == extent && (r->step == 1 || extent == 1);
 }
 
 /* The elements of x that are those elements of reshape(x); false when they are no such selection.
  */
-bool tc_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
+bool ti_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
                        tc_select *result);
 
 /* ---- factors ---- */

@@ -7,7 +7,7 @@
 
 typedef tc_val tile_fn(tc_tiler *t, const tc_node *node, int which, const tc_select *s);
 
-bool tc_same_quant(const tc_quant *a, const tc_quant *b)
+bool ti_same_quant(const tc_quant *a, const tc_quant *b)
 {
     if (!a || !b)
         return a == b;
@@ -17,7 +17,7 @@ bool tc_same_quant(const tc_quant *a, const tc_quant *b)
 
 static const tc_type *old_type(const tc_tiler *t, tc_val v)
 {
-    return tc_type_of(t->rw->from, v);
+    return ti_type_of(t->rw->from, v);
 }
 
 /* The old value's type with the counts as extents. */
@@ -26,7 +26,7 @@ static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *
     int64_t dim[TC_MAX_RANK] = {0};
     for (int i = 0; i < s->rank; i++)
         dim[i] = s->axis[i].count;
-    return tc_type_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
+    return ti_type_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
 }
 
 /* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part
@@ -51,8 +51,8 @@ static bool as_ranges(const tc_type *t, const tc_select *s, int64_t *dim, tc_sel
     }
     out->rank = 0;
     for (int i = 0; i < n; i++) {
-        bool part = !tc_range_is_all(&axis[i], size[i]);
-        if (part && i + 1 < n && tc_range_is_all(&axis[i + 1], size[i + 1])) {
+        bool part = !ti_range_is_all(&axis[i], size[i]);
+        if (part && i + 1 < n && ti_range_is_all(&axis[i + 1], size[i + 1])) {
             axis[i + 1] = (tc_range){axis[i].start * size[i + 1], axis[i].count * size[i + 1], 1};
             size[i + 1] *= size[i];
             continue;
@@ -69,8 +69,8 @@ static tc_val slices(tc_tiler *t, tc_val v, const tc_select *s)
 {
     for (int i = 0; i < s->rank && t->b.status == TC_OK; i++) {
         const tc_range *r = &s->axis[i];
-        if (!tc_range_is_all(r, tc_type_of(t->rw->to, v)->dim[i]))
-            v = tc_b_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1, r->step);
+        if (!ti_range_is_all(r, ti_type_of(t->rw->to, v)->dim[i]))
+            v = ti_b_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1, r->step);
     }
     return v;
 }
@@ -86,19 +86,19 @@ static tc_val slice_of_whole(tc_tiler *t, tc_val old, const tc_select *s)
     tc_select r;
     if (plain || !as_ranges(type, s, dim, &r))
         return slices(t, t->rw->now[old], s);
-    tc_val v = slices(t, tc_typed_reshape(&t->b, t->rw->now[old], r.rank, dim), &r);
+    tc_val v = slices(t, ti_typed_reshape(&t->b, t->rw->now[old], r.rank, dim), &r);
     const tc_type *part = part_type(t, old, s);
-    return t->b.status == TC_OK ? tc_typed_reshape(&t->b, v, part->rank, part->dim) : TC_NONE;
+    return t->b.status == TC_OK ? ti_typed_reshape(&t->b, v, part->rank, part->dim) : TC_NONE;
 }
 
 /* ---- constants ---- */
 
 static tc_val tile_const(tc_tiler *t, tc_val old, const tc_select *s)
 {
-    tc_tensor x = tc_tensor_of(t->rw->from, old);
+    tc_tensor x = ti_tensor_of(t->rw->from, old);
     const tc_type *type = part_type(t, old, s);
     size_t bytes = tc_dtypes[type->dtype].bytes;
-    char *to = tc_arena_raw(&t->rw->ctx->arena, tc_type_bytes(type));
+    char *to = ti_arena_raw(&t->rw->ctx->arena, tc_type_bytes(type));
     int64_t at[TC_MAX_RANK] = {0};
     for (int64_t i = 0, n = tc_type_count(type); i < n; i++) {
         int64_t from = 0;
@@ -108,10 +108,10 @@ static tc_val tile_const(tc_tiler *t, tc_val old, const tc_select *s)
         for (int k = s->rank - 1; k >= 0 && ++at[k] == s->axis[k].count; k--)
             at[k] = 0;
     }
-    return tc_graph_const(t->rw->to, type, to, NULL, t->b.loc);
+    return ti_graph_const(t->rw->to, type, to, NULL, t->b.loc);
 }
 
-void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s)
+void **ti_tile_place(tc_tiler *t, tc_val old, const tc_select *s)
 {
     struct {
         int64_t old;
@@ -120,7 +120,7 @@ void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s)
     memset(&key, 0, sizeof key);
     key.old = old;
     memcpy(key.axis, s->axis, (size_t)s->rank * sizeof *s->axis);
-    return tc_map_at(&t->made, (tc_str){(const char *)&key, sizeof key});
+    return ti_map_at(&t->made, (tc_str){(const char *)&key, sizeof key});
 }
 
 /* Rows start .. start + count of constant weights or a bias, with their scales; made once. */
@@ -129,10 +129,10 @@ static tc_val rows_of(tc_tiler *t, tc_val old, int64_t start, int64_t count)
     if (!old || count == old_type(t, old)->dim[0])
         return t->rw->now[old];
     tc_select s = {.rank = 1, .axis = {{start, count, -1}}}; /* a key no tile has */
-    void **slot = tc_tile_place(t, old, &s);
+    void **slot = ti_tile_place(t, old, &s);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
-    tc_tensor x = tc_tensor_of(t->rw->from, old);
+    tc_tensor x = ti_tensor_of(t->rw->from, old);
     tc_type type = *x.type;
     type.dim[0] = count;
     tc_quant q;
@@ -144,7 +144,7 @@ static tc_val rows_of(tc_tiler *t, tc_val old, int64_t start, int64_t count)
         type.quant = &q;
     }
     size_t row = tc_type_bytes(x.type) / (size_t)x.type->dim[0];
-    tc_val v = tc_graph_const(t->rw->to, tc_type_intern(t->rw->ctx, &type),
+    tc_val v = ti_graph_const(t->rw->to, ti_type_intern(t->rw->ctx, &type),
                               (const char *)x.data + (size_t)start * row,
                               t->rw->from->val[old]->name, t->b.loc);
     *slot = (void *)(uintptr_t)v;
@@ -155,17 +155,17 @@ static tc_val rows_of(tc_tiler *t, tc_val old, int64_t start, int64_t count)
 
 static bool keeps_quant(const tc_tiler *t, const tc_node *node, int which)
 {
-    return tc_same_quant(old_type(t, node->in[0])->quant, old_type(t, node->out[which])->quant);
+    return ti_same_quant(old_type(t, node->in[0])->quant, old_type(t, node->out[which])->quant);
 }
 
 static tc_val tile_reshape(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     tc_select in;
     if (!keeps_quant(t, node, which) ||
-        !tc_select_reshape(s, old_type(t, node->out[0]), old_type(t, node->in[0]), &in))
+        !ti_select_reshape(s, old_type(t, node->out[0]), old_type(t, node->in[0]), &in))
         return TC_NONE;
     const tc_type *type = part_type(t, node->out[0], s);
-    return tc_typed_reshape(&t->b, tc_tile(t, node->in[0], &in), type->rank, type->dim);
+    return ti_typed_reshape(&t->b, ti_tile(t, node->in[0], &in), type->rank, type->dim);
 }
 
 static tc_val tile_permute(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
@@ -176,7 +176,7 @@ static tc_val tile_permute(tc_tiler *t, const tc_node *node, int which, const tc
         return TC_NONE;
     for (int i = 0; i < s->rank; i++)
         in.axis[perm[i]] = s->axis[i];
-    return tc_b_permute(&t->b, tc_tile(t, node->in[0], &in), perm);
+    return ti_b_permute(&t->b, ti_tile(t, node->in[0], &in), perm);
 }
 
 /* One index of the axis that is gone in the result. */
@@ -192,7 +192,7 @@ static tc_val tile_index(tc_tiler *t, const tc_node *node, int which, const tc_s
     for (int i = 0; i < in.rank; i++)
         in.axis[i] = i < axis ? s->axis[i] : i == axis ? (tc_range){index, 1, 1} : s->axis[i - 1];
     const tc_type *type = part_type(t, node->out[which], s);
-    return tc_typed_reshape(&t->b, tc_tile(t, node->in[0], &in), type->rank, type->dim);
+    return ti_typed_reshape(&t->b, ti_tile(t, node->in[0], &in), type->rank, type->dim);
 }
 
 static tc_val tile_slice(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
@@ -210,7 +210,7 @@ static tc_val tile_slice(tc_tiler *t, const tc_node *node, int which, const tc_s
         *r = (tc_range){a->start + r->start * a->step, r->count,
                         r->count == 1 ? 1 : r->step * a->step};
     }
-    return tc_tile(t, node->in[0], &in);
+    return ti_tile(t, node->in[0], &in);
 }
 
 /* Result[i] is x[(i - shift) mod n]: a range that goes over the end is two. */
@@ -248,11 +248,11 @@ static tc_val tile_roll(tc_tiler *t, const tc_node *node, int which, const tc_se
             *r = m >> k & 1 ? (tc_range){0, r->count - head[k], 1}
                             : (tc_range){r->start, head[k], 1};
         }
-        part[m] = tc_tile(t, node->in[0], &one);
+        part[m] = ti_tile(t, node->in[0], &one);
     }
     for (int k = n_cut - 1; k >= 0; k--) /* the highest bit first */
         for (int m = 0; m < 1 << k; m++)
-            part[m] = tc_b_cat(&t->b, axis[k], (tc_val[]){part[m], part[m + (1 << k)]}, 2);
+            part[m] = ti_b_cat(&t->b, axis[k], (tc_val[]){part[m], part[m + (1 << k)]}, 2);
     return part[0];
 }
 
@@ -267,37 +267,37 @@ static bool read_once(const tc_tiler *t, tc_val old)
  */
 static tc_val column_weights(tc_tiler *t, tc_val old, int64_t heads)
 {
-    tc_tensor w = tc_tensor_of(t->rw->from, old);
+    tc_tensor w = ti_tensor_of(t->rw->from, old);
     int64_t c = w.type->dim[0], d = w.type->dim[1] / heads;
     tc_select s = {.rank = 1, .axis = {{heads, c, -2}}}; /* a key no tile has */
-    void **slot = tc_tile_place(t, old, &s);
+    void **slot = ti_tile_place(t, old, &s);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
     tc_type split = {.dtype = w.type->dtype, .rank = 3, .dim = {c, heads, d}}, type = *w.type;
     type.rank = 4;
     memcpy(type.dim, (int64_t[]){c, d, heads, 1}, 4 * sizeof type.dim[0]);
-    const void *data = tc_transposed(&t->rw->ctx->arena, &split, w.data, (int64_t[]){0, 2, 1});
-    tc_val v = tc_graph_const(t->rw->to, tc_type_intern(t->rw->ctx, &type), data,
+    const void *data = ti_transposed(&t->rw->ctx->arena, &split, w.data, (int64_t[]){0, 2, 1});
+    tc_val v = ti_graph_const(t->rw->to, ti_type_intern(t->rw->ctx, &type), data,
                               t->rw->from->val[old]->name, t->b.loc);
     *slot = (void *)(uintptr_t)v;
     return v;
 }
 
-tc_val tc_tile_down(tc_tiler *t, const tc_node *node, tc_val x)
+tc_val ti_tile_down(tc_tiler *t, const tc_node *node, tc_val x)
 {
-    const tc_type *xt = tc_type_of(t->rw->to, x), *y = old_type(t, node->out[0]);
+    const tc_type *xt = ti_type_of(t->rw->to, x), *y = old_type(t, node->out[0]);
     int64_t heads = xt->dim[1], rows = xt->dim[2], one[] = {1, 1}, none[4] = {0};
-    tc_val column = tc_b_permute(&t->b, x, (int64_t[]){0, 3, 1, 2});
-    tc_attr_conv a = {.stride = tc_ints_copy(&t->rw->ctx->arena, one, 2),
-                      .pad = tc_ints_copy(&t->rw->ctx->arena, none, 4),
-                      .dilation = tc_ints_copy(&t->rw->ctx->arena, one, 2),
+    tc_val column = ti_b_permute(&t->b, x, (int64_t[]){0, 3, 1, 2});
+    tc_attr_conv a = {.stride = ti_ints_copy(&t->rw->ctx->arena, one, 2),
+                      .pad = ti_ints_copy(&t->rw->ctx->arena, none, 4),
+                      .dilation = ti_ints_copy(&t->rw->ctx->arena, one, 2),
                       .groups = 1};
     tc_val in[] = {column, column_weights(t, node->in[1], heads),
                    node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
     tc_val v =
-        tc_b_typed(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in,
-                   node->n_in, tc_type_dims(t->rw->ctx, y, 4, (int64_t[]){1, y->dim[2], 1, rows}));
-    return t->b.status == TC_OK ? tc_b_permute(&t->b, v, (int64_t[]){0, 2, 3, 1}) : TC_NONE;
+        ti_b_typed(&t->b, TC_OP_conv, ti_arena_copy(&t->rw->ctx->arena, &a, sizeof a), in,
+                   node->n_in, ti_type_dims(t->rw->ctx, y, 4, (int64_t[]){1, y->dim[2], 1, rows}));
+    return t->b.status == TC_OK ? ti_b_permute(&t->b, v, (int64_t[]){0, 2, 3, 1}) : TC_NONE;
 }
 
 /* Some batches of linear(heads side by side): the heads one below the other, and a convolution down
@@ -309,30 +309,30 @@ static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch
     tc_val *head = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)heads);
     for (int64_t h = 0; h < heads && t->b.status == TC_OK; h++) {
         tc_select s = {4, {batch, {h, 1, 1}, {0, rows, 1}, {0, d, 1}}};
-        head[h] = tc_tile(t, o, &s);
+        head[h] = ti_tile(t, o, &s);
         if (head[h])
-            head[h] = tc_typed_reshape(&t->b, head[h], 4, (int64_t[]){1, 1, batch.count * rows, d});
+            head[h] = ti_typed_reshape(&t->b, head[h], 4, (int64_t[]){1, 1, batch.count * rows, d});
     }
     TC_STOP_WITH(&t->b, TC_NONE);
-    tc_val v = tc_tile_down(t, node, tc_b_cat(&t->b, 1, head, (int)heads));
+    tc_val v = ti_tile_down(t, node, ti_b_cat(&t->b, 1, head, (int)heads));
     return t->b.status == TC_OK
-               ? tc_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, y->dim[2]})
+               ? ti_typed_reshape(&t->b, v, 3, (int64_t[]){batch.count, rows, y->dim[2]})
                : TC_NONE;
 }
 
-tc_val tc_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
+tc_val ti_tile_projection(tc_tiler *t, const tc_node *node, tc_range batch)
 {
-    tc_val o = tc_merged_heads(t->rw->from, node);
+    tc_val o = ti_merged_heads(t->rw->from, node);
     tc_val *part = tc_new_n(&t->rw->ctx->scratch, tc_val, (size_t)batch.count);
     int n = 0;
-    int64_t together = tc_tile_together(t, o);
+    int64_t together = ti_tile_together(t, o);
     for (int64_t i = 0; i < batch.count; i += together) {
         int64_t count = batch.count - i < together ? batch.count - i : together;
         part[n++] =
             project(t, node, o,
                     (tc_range){batch.start + i * batch.step, count, count > 1 ? batch.step : 1});
     }
-    return tc_b_cat(&t->b, 0, part, n);
+    return ti_b_cat(&t->b, 0, part, n);
 }
 
 /* x [.., k], weights [n, k]: rows of x, rows of the weights. */
@@ -341,22 +341,22 @@ static tc_val tile_linear(tc_tiler *t, const tc_node *node, int which, const tc_
     const tc_graph *g = t->rw->from;
     const tc_range *columns = &s->axis[s->rank - 1];
     (void)which;
-    bool known = tc_is_const(g, node->in[1]) &&
-                 (node->n_in < 3 || !node->in[2] || tc_is_const(g, node->in[2]));
+    bool known = ti_is_const(g, node->in[1]) &&
+                 (node->n_in < 3 || !node->in[2] || ti_is_const(g, node->in[2]));
     if (!known || (columns->step != 1 && columns->count != 1))
         return TC_NONE;
     const tc_type *y = old_type(t, node->out[0]);
-    if (tc_tile_stacks(t, node))
+    if (ti_tile_stacks(t, node))
         return TC_NONE; /* the whole is there */
-    if (tc_merged_heads(g, node) && tc_range_is_all(&s->axis[1], y->dim[1]) &&
-        tc_range_is_all(columns, y->dim[2]))
-        return tc_tile_projection(t, node, s->axis[0]);
+    if (ti_merged_heads(g, node) && ti_range_is_all(&s->axis[1], y->dim[1]) &&
+        ti_range_is_all(columns, y->dim[2]))
+        return ti_tile_projection(t, node, s->axis[0]);
     tc_select rows = *s;
     rows.axis[s->rank - 1] = (tc_range){0, old_type(t, node->in[1])->dim[1], 1};
-    tc_val in[3] = {tc_tile(t, node->in[0], &rows)};
+    tc_val in[3] = {ti_tile(t, node->in[0], &rows)};
     for (int i = 1; i < node->n_in; i++)
         in[i] = rows_of(t, node->in[i], columns->start, columns->count);
-    return tc_b_typed(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
+    return ti_b_typed(&t->b, TC_OP_linear, NULL, in, node->n_in, part_type(t, node->out[0], s));
 }
 
 static bool is_pointwise(const tc_tiler *t, const tc_node *node)
@@ -376,12 +376,12 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
     const tc_attr_conv *old = node->attr;
     const tc_range *c = &s->axis[1];
     (void)which;
-    if (!is_pointwise(t, node) || !tc_range_is_all(c, old_type(t, node->out[0])->dim[1]))
+    if (!is_pointwise(t, node) || !ti_range_is_all(c, old_type(t, node->out[0])->dim[1]))
         return TC_NONE;
     tc_select in = *s;
     int64_t stride[2];
     in.axis[1] = (tc_range){0, old_type(t, node->in[0])->dim[1], 1};
-    bool moved = tc_tile_moves(tc_def(t->rw->from, node->in[0]));
+    bool moved = ti_tile_moves(ti_def(t->rw->from, node->in[0]));
     for (int i = 0; i < 2; i++) {
         tc_range *r = &in.axis[2 + i];
         stride[i] = moved || r->count == 1 ? 1 : r->step;
@@ -391,12 +391,12 @@ static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_se
             *r = (tc_range){r->start, (r->count - 1) * stride[i] + 1, 1};
     }
     tc_attr_conv a = *old;
-    a.stride = tc_ints_copy(&t->rw->ctx->arena, stride, 2);
+    a.stride = ti_ints_copy(&t->rw->ctx->arena, stride, 2);
     bool overlaps = stride[0] > 1 || stride[1] > 1;
-    tc_val x = overlaps ? slice_of_whole(t, node->in[0], &in) : tc_tile(t, node->in[0], &in);
+    tc_val x = overlaps ? slice_of_whole(t, node->in[0], &in) : ti_tile(t, node->in[0], &in);
     tc_val operand[] = {x, t->rw->now[node->in[1]],
                         node->n_in > 2 ? t->rw->now[node->in[2]] : TC_NONE};
-    return tc_b_typed(&t->b, TC_OP_conv, tc_arena_copy(&t->rw->ctx->arena, &a, sizeof a), operand,
+    return ti_b_typed(&t->b, TC_OP_conv, ti_arena_copy(&t->rw->ctx->arena, &a, sizeof a), operand,
                       node->n_in, part_type(t, node->out[0], s));
 }
 
@@ -410,7 +410,7 @@ static tc_val tile_operand(tc_tiler *t, tc_val old, const tc_select *s)
         const tc_range *r = &s->axis[s->rank - x->rank + i];
         in.axis[i] = x->dim[i] == 1 ? (tc_range){0, 1, 1} : *r;
     }
-    return tc_tile(t, old, &in);
+    return ti_tile(t, old, &in);
 }
 
 static bool moves(const tc_node *node)
@@ -423,14 +423,14 @@ static bool moves(const tc_node *node)
 static tc_val times_before_moving(tc_tiler *t, const tc_node *like, tc_val x, tc_val number,
                                   const tc_type *type)
 {
-    const tc_node *def = tc_def(t->rw->to, x);
+    const tc_node *def = ti_def(t->rw->to, x);
     if (moves(def)) {
-        const tc_type *from = tc_type_of(t->rw->to, def->in[0]);
+        const tc_type *from = ti_type_of(t->rw->to, def->in[0]);
         tc_val y = times_before_moving(t, like, def->in[0], number,
-                                       tc_type_dims(t->rw->ctx, type, from->rank, from->dim));
-        return tc_b_typed(&t->b, def->op, def->attr, &y, 1, type);
+                                       ti_type_dims(t->rw->ctx, type, from->rank, from->dim));
+        return ti_b_typed(&t->b, def->op, def->attr, &y, 1, type);
     }
-    return tc_b_typed(&t->b, like->op, like->attr, (tc_val[]){x, number}, 2, type);
+    return ti_b_typed(&t->b, like->op, like->attr, (tc_val[]){x, number}, 2, type);
 }
 
 static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
@@ -445,13 +445,13 @@ static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc
     TC_STOP_WITH(&t->b, TC_NONE);
     const tc_value *number = node->op == TC_OP_mul ? t->rw->to->val[in[1]] : NULL;
     if (number && number->data && tc_type_count(number->type) == 1 &&
-        tc_same_dims(type, tc_type_of(t->rw->to, in[0]))) {
+        ti_same_dims(type, ti_type_of(t->rw->to, in[0]))) {
         tc_val bare =
-            tc_graph_const(t->rw->to, tc_type_dims(t->rw->ctx, number->type, 0, type->dim),
+            ti_graph_const(t->rw->to, ti_type_dims(t->rw->ctx, number->type, 0, type->dim),
                            number->data, number->name, node->loc);
         return times_before_moving(t, node, in[0], bare, type);
     }
-    return tc_b_typed(&t->b, node->op, node->attr, in, node->n_in, type);
+    return ti_b_typed(&t->b, node->op, node->attr, in, node->n_in, type);
 }
 
 /* Rows of a, columns of b, and what stands before them of both. */
@@ -470,19 +470,19 @@ static tc_val tile_matmul(tc_tiler *t, const tc_node *node, int which, const tc_
         if (b->dim[i] == 1)
             sb.axis[i] = (tc_range){0, 1, 1};
     }
-    tc_val in[2] = {tc_tile(t, node->in[0], &sa)};
-    in[1] = tc_tile(t, node->in[1], &sb);
-    return tc_b_typed(&t->b, TC_OP_matmul, NULL, in, 2, part_type(t, node->out[0], s));
+    tc_val in[2] = {ti_tile(t, node->in[0], &sa)};
+    in[1] = ti_tile(t, node->in[1], &sb);
+    return ti_b_typed(&t->b, TC_OP_matmul, NULL, in, 2, part_type(t, node->out[0], s));
 }
 
 static tc_val tile_softmax(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     (void)which;
-    if (!tc_range_is_all(&s->axis[axis], old_type(t, node->in[0])->dim[axis]))
+    if (!ti_range_is_all(&s->axis[axis], old_type(t, node->in[0])->dim[axis]))
         return TC_NONE;
-    tc_val x = tc_tile(t, node->in[0], s);
-    return tc_b_typed(&t->b, TC_OP_softmax, node->attr, &x, 1, part_type(t, node->out[0], s));
+    tc_val x = ti_tile(t, node->in[0], s);
+    return ti_b_typed(&t->b, TC_OP_softmax, node->attr, &x, 1, part_type(t, node->out[0], s));
 }
 
 /* Along axes that are selected whole, and stay with extent 1. */
@@ -495,8 +495,8 @@ static tc_val tile_reduce(tc_tiler *t, const tc_node *node, int which, const tc_
         return TC_NONE;
     for (int i = 0; i < a->axes.n; i++)
         in.axis[a->axes.v[i]] = (tc_range){0, old_type(t, node->in[0])->dim[a->axes.v[i]], 1};
-    tc_val x = tc_tile(t, node->in[0], &in);
-    return tc_b_typed(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
+    tc_val x = ti_tile(t, node->in[0], &in);
+    return ti_b_typed(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
 }
 
 /* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: what stands before the last two axes,
@@ -506,9 +506,9 @@ static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_se
     const tc_attr_sdpa *a = node->attr;
     const tc_type *q = old_type(t, node->in[0]);
     (void)which;
-    bool rows = tc_range_is_all(&s->axis[s->rank - 2], q->dim[s->rank - 2]);
+    bool rows = ti_range_is_all(&s->axis[s->rank - 2], q->dim[s->rank - 2]);
     bool columns =
-        tc_range_is_all(&s->axis[s->rank - 1], old_type(t, node->out[0])->dim[s->rank - 1]);
+        ti_range_is_all(&s->axis[s->rank - 1], old_type(t, node->out[0])->dim[s->rank - 1]);
     if (!rows || !columns || a->gqa)
         return TC_NONE;
     tc_val in[4] = {TC_NONE};
@@ -523,18 +523,18 @@ static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_se
             part.axis[s->rank - x->rank + k] = (tc_range){0, x->dim[k], 1};
         in[i] = tile_operand(t, node->in[i], &part);
     }
-    return tc_b_typed(&t->b, TC_OP_sdpa, a, in, node->n_in, part_type(t, node->out[0], s));
+    return ti_b_typed(&t->b, TC_OP_sdpa, a, in, node->n_in, part_type(t, node->out[0], s));
 }
 
 /* Whether parts of the value come from parts of a product: then what stands between is done by
  * parts too. Elsewhere a slice of the whole is cheaper, and what made the whole keeps its
  * activation. */
-bool tc_tile_from_product(const tc_tiler *t, tc_val old)
+bool ti_tile_from_product(const tc_tiler *t, tc_val old)
 {
     const tc_graph *g = t->rw->from;
-    const tc_node *node = tc_def(g, old);
-    if (tc_tile_moves(node))
-        return tc_tile_from_product(t, node->in[0]);
+    const tc_node *node = ti_def(g, old);
+    if (ti_tile_moves(node))
+        return ti_tile_from_product(t, node->in[0]);
     if (!node || t->inner[old])
         return node;
     if (!read_once(t, old))
@@ -542,8 +542,8 @@ bool tc_tile_from_product(const tc_tiler *t, tc_val old)
     if (tc_ops[node->op].traits & T_ELTWISE) {
         bool any = false;
         for (int i = 0; i < node->n_in; i++)
-            any = any || (node->in[i] && !tc_is_const(g, node->in[i]) &&
-                          tc_tile_from_product(t, node->in[i]));
+            any = any || (node->in[i] && !ti_is_const(g, node->in[i]) &&
+                          ti_tile_from_product(t, node->in[i]));
         return any;
     }
     return node->op == TC_OP_linear || node->op == TC_OP_matmul || node->op == TC_OP_softmax ||
@@ -591,65 +591,65 @@ static const struct {
     [TILE_mean] = {tile_reduce, false, false},
 };
 
-bool tc_tile_moves(const tc_node *node)
+bool ti_tile_moves(const tc_node *node)
 {
     return node && tilers[word_of[node->op]].always;
 }
 
 static tc_val tile_node(tc_tiler *t, tc_val old, const tc_select *s, bool alone)
 {
-    const tc_node *node = tc_def(t->rw->from, old);
+    const tc_node *node = ti_def(t->rw->from, old);
     tile_word word = node ? word_of[node->op] : TILE_none;
     tile_fn *tile = alone || tilers[word].always ? tilers[word].tile : NULL;
     return tile ? tile(t, node, t->rw->from->val[old]->index, s) : TC_NONE;
 }
 
-tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s)
+tc_val ti_tile_computed(tc_tiler *t, tc_val old, const tc_select *s)
 {
     const tc_quant *q = old_type(t, old)->quant;
     return q && q->axis >= 0 ? TC_NONE : tile_node(t, old, s, true);
 }
 
-tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s)
+tc_val ti_tile(tc_tiler *t, tc_val old, const tc_select *s)
 {
     const tc_type *type = old_type(t, old);
     TC_STOP_WITH(&t->b, TC_NONE);
-    if (tc_select_is_all(s, type))
+    if (ti_select_is_all(s, type))
         return t->rw->now[old];
-    void **slot = tc_tile_place(t, old, s);
+    void **slot = ti_tile_place(t, old, s);
     if (*slot)
         return (tc_val)(uintptr_t)*slot;
     bool one_domain = !type->quant || type->quant->axis < 0;
     tc_val v = TC_NONE;
-    if (tc_is_const(t->rw->from, old) && one_domain)
+    if (ti_is_const(t->rw->from, old) && one_domain)
         v = tile_const(t, old, s);
     else if (one_domain)
-        v = tile_node(t, old, s, tc_tile_from_product(t, old));
+        v = tile_node(t, old, s, ti_tile_from_product(t, old));
     if (!v && t->b.status == TC_OK)
         v = slice_of_whole(t, old, s);
-    *tc_tile_place(t, old, s) = (void *)(uintptr_t)v; /* the map may have grown */
+    *ti_tile_place(t, old, s) = (void *)(uintptr_t)v; /* the map may have grown */
     return v;
 }
 
-tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear)
+tc_val ti_merged_heads(const tc_graph *g, const tc_node *linear)
 {
     static const int64_t heads_second[] = {0, 2, 1, 3};
-    const tc_node *flat = linear->op == TC_OP_linear ? tc_def(g, linear->in[0]) : NULL;
-    const tc_node *permute = flat && flat->op == TC_OP_reshape ? tc_def(g, flat->in[0]) : NULL;
+    const tc_node *flat = linear->op == TC_OP_linear ? ti_def(g, linear->in[0]) : NULL;
+    const tc_node *permute = flat && flat->op == TC_OP_reshape ? ti_def(g, flat->in[0]) : NULL;
     if (!permute || permute->op != TC_OP_permute)
         return TC_NONE;
-    const tc_type *o = tc_type_of(g, permute->in[0]), *x = tc_type_of(g, linear->in[0]);
+    const tc_type *o = ti_type_of(g, permute->in[0]), *x = ti_type_of(g, linear->in[0]);
     const tc_ints *perm = &((const tc_attr_perm *)permute->attr)->perm;
-    bool known = tc_is_const(g, linear->in[1]) &&
-                 (linear->n_in < 3 || !linear->in[2] || tc_is_const(g, linear->in[2]));
+    bool known = ti_is_const(g, linear->in[1]) &&
+                 (linear->n_in < 3 || !linear->in[2] || ti_is_const(g, linear->in[2]));
     bool fits = known && o->rank == 4 && x->rank == 3 && x->dim[0] == o->dim[0] &&
                 x->dim[1] == o->dim[2] && memcmp(perm->v, heads_second, sizeof heads_second) == 0 &&
                 o->dim[1] > 1 && x->dim[x->rank - 1] == o->dim[1] * o->dim[3] &&
-                tc_same_quant(o->quant, x->quant);
-    const tc_node *core = fits ? tc_def(g, permute->in[0]) : NULL;
+                ti_same_quant(o->quant, x->quant);
+    const tc_node *core = fits ? ti_def(g, permute->in[0]) : NULL;
     if (core && core->op == TC_OP_reshape &&
-        tc_same_quant(o->quant, tc_type_of(g, core->in[0])->quant))
-        core = tc_def(g, core->in[0]);
+        ti_same_quant(o->quant, ti_type_of(g, core->in[0])->quant))
+        core = ti_def(g, core->in[0]);
     return core && (core->op == TC_OP_matmul || core->op == TC_OP_sdpa) ? permute->in[0] : TC_NONE;
 }
 
@@ -663,14 +663,14 @@ static bool is_core(const tc_node *node)
 
 /* From the back: a node belongs to an attention when all who read its results do.  A linear layer
  * is where it begins. */
-void tc_tile_find_inner(tc_tiler *t)
+void ti_tile_find_inner(tc_tiler *t)
 {
     const tc_graph *g = t->rw->from;
     uint32_t *inside = tc_new_n(&t->rw->ctx->scratch, uint32_t, g->n_val); /* readers that belong */
     t->inner = tc_new_n(&t->rw->ctx->scratch, bool, g->n_val);
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
-        if (tc_merged_heads(g, node)) {
+        if (ti_merged_heads(g, node)) {
             inside[node->in[0]]++; /* and whatever this linear layer gives is outside */
             continue;
         }

@@ -20,43 +20,43 @@ typedef struct tc_tiler {
 } tc_tiler;
 
 /* Finds the inner values; before the first tile. */
-void tc_tile_find_inner(tc_tiler *t);
+void ti_tile_find_inner(tc_tiler *t);
 
 /* The selected elements of an old value; the result has the counts as extents. */
-tc_val tc_tile(tc_tiler *t, tc_val old, const tc_select *s);
+tc_val ti_tile(tc_tiler *t, tc_val old, const tc_select *s);
 
 /* The same whoever else reads it, and none when it cannot be computed by parts: the whole need not
  * be there. */
-tc_val tc_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
+tc_val ti_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
 
 /* Some batches of a linear layer over merged heads (below): [count, t, c]. */
-tc_val tc_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
+tc_val ti_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
 
 /* ethosu/stacked_attention.c: the whole of such a layer, all heads and batches of its attention at
  * once; none when the attention cannot be done so. */
-tc_val tc_tile_stacked(tc_tiler *t, const tc_node *linear);
+tc_val ti_tile_stacked(tc_tiler *t, const tc_node *linear);
 /* Whether its scores are few enough for that; where they are not, batches that one piece of the
  * attention behind `o` holds. */
-bool tc_tile_stacks(const tc_tiler *t, const tc_node *linear);
-int64_t tc_tile_together(const tc_tiler *t, tc_val o);
+bool ti_tile_stacks(const tc_tiler *t, const tc_node *linear);
+int64_t ti_tile_together(const tc_tiler *t, tc_val o);
 
 /* The layer over heads that stand one below the other, [1, heads, rows, d], as a convolution down
  * the column: [1, 1, rows, c]. */
-tc_val tc_tile_down(tc_tiler *t, const tc_node *linear, tc_val x);
+tc_val ti_tile_down(tc_tiler *t, const tc_node *linear, tc_val x);
 
 /* Where what was made of an old value is kept, by selection; and whether parts of it come from
  * parts of a product, so that what stands between is done by parts too. */
-void **tc_tile_place(tc_tiler *t, tc_val old, const tc_select *s);
-bool tc_tile_from_product(const tc_tiler *t, tc_val old);
+void **ti_tile_place(tc_tiler *t, tc_val old, const tc_select *s);
+bool ti_tile_from_product(const tc_tiler *t, tc_val old);
 
 /* The operator only moves numbers. */
-bool tc_tile_moves(const tc_node *node);
+bool ti_tile_moves(const tc_node *node);
 
 /* Same scale, zero and codes, or neither has any. */
-bool tc_same_quant(const tc_quant *a, const tc_quant *b);
+bool ti_same_quant(const tc_quant *a, const tc_quant *b);
 
 /* linear(reshape(permute(o))) where o is [b,h,t,d] and the permute makes [b,t,h,d] of it: o, else
  * none. */
-tc_val tc_merged_heads(const tc_graph *g, const tc_node *linear);
+tc_val ti_merged_heads(const tc_graph *g, const tc_node *linear);
 
 #endif

@@ -10,24 +10,24 @@
 
 /* The numbers of an i8 again, times one: a quarter of a cycle each on machines that
  * copy in half a one, for as many channels as there are instead of the next multiple of 16. */
-tc_val tc_put_copy(tc_build *lw, tc_val x);
+tc_val ti_put_copy(tc_build *lw, tc_val x);
 
 /* A constant's numbers with `more` of `fill` behind those of an axis; any element of 1, 2 or 4
  * bytes. */
-tc_val tc_put_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill);
+tc_val ti_put_padded(tc_build *lw, tc_val constant, int axis, int64_t more, int64_t fill);
 
 /* The only number of a constant of one number. */
-int64_t tc_only_number(const tc_graph *g, tc_val constant);
+int64_t ti_only_number(const tc_graph *g, tc_val constant);
 
 /* A convolution with constant weights of i8, and a result that is not empty. */
-bool tc_has_integer_weights(const tc_graph *g, const tc_node *node);
+bool ti_has_integer_weights(const tc_graph *g, const tc_node *node);
 
 /* One rewriter over every graph. */
-TC_MUST_USE tc_status tc_rewrite_offered(tc_module *module, tc_rewriter *rewriter);
+TC_MUST_USE tc_status ti_rewrite_offered(tc_module *module, tc_rewriter *rewriter);
 
 /* What stands for the group of v, by value: a root stands for itself.  Ways get shorter as they are
  * walked. */
-static inline tc_val tc_group_of(tc_val *root, tc_val v)
+static inline tc_val ti_group_of(tc_val *root, tc_val v)
 {
     while (root[v] != v)
         v = root[v] = root[root[v]];

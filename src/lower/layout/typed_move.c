@@ -4,14 +4,14 @@
 
 #include "tile_values.h"
 
-tc_val tc_typed_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
+tc_val ti_typed_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
-    const tc_node *def = tc_def(b->g, x);
-    while (b->status == TC_OK && !tc_has_dims(tc_b_type(b, x), rank, dim) && def &&
+    const tc_node *def = ti_def(b->g, x);
+    while (b->status == TC_OK && !ti_has_dims(ti_b_type(b, x), rank, dim) && def &&
            def->op == TC_OP_reshape &&
-           tc_same_quant(tc_b_type(b, def->in[0])->quant, tc_b_type(b, x)->quant)) {
+           ti_same_quant(ti_b_type(b, def->in[0])->quant, ti_b_type(b, x)->quant)) {
         x = def->in[0];
-        def = tc_def(b->g, x);
+        def = ti_def(b->g, x);
     }
-    return tc_b_reshape(b, x, rank, dim);
+    return ti_b_reshape(b, x, rank, dim);
 }

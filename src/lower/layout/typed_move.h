@@ -5,7 +5,7 @@
 
 #include "../../ir/build.h"
 
-/* tc_b_reshape of what x is a reshape of. */
-tc_val tc_typed_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
+/* ti_b_reshape of what x is a reshape of. */
+tc_val ti_typed_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim);
 
 #endif

@@ -6,16 +6,16 @@
 /* A graph that the node runs, in the TOSA form; NULL: refused. */
 static tc_graph *callee(tc_build *lw, const tc_node *node, int which)
 {
-    tc_graph *rich = tc_node_callee(lw->rw->from->module, node, which);
-    if (!tc_lower_has(lw, TC_FEATURE_CF))
-        tc_lower_refuse(lw, "the target has no control flow");
+    tc_graph *rich = ti_node_callee(lw->rw->from->module, node, which);
+    if (!ti_lower_has(lw, TC_FEATURE_CF))
+        ti_lower_refuse(lw, "the target has no control flow");
     else if (!rich)
-        tc_lower_refuse(lw, "a graph that it runs is missing");
+        ti_lower_refuse(lw, "a graph that it runs is missing");
     TC_STOP_WITH(lw, NULL);
     tc_graph *made = tc_new(&lw->ctx->arena, tc_graph);
-    *made = tc_graph_empty(rich->module, rich->name);
+    *made = ti_graph_empty(rich->module, rich->name);
     made->facts = rich->facts;
-    tc_lower_sub(lw, rich, made);
+    ti_lower_sub(lw, rich, made);
     return lw->status == TC_OK ? made : NULL;
 }
 
@@ -23,7 +23,7 @@ static tc_graph *callee(tc_build *lw, const tc_node *node, int which)
 static tc_graph *settle(tc_build *lw, const tc_node *node, int which, tc_graph *made)
 {
     if (!lw->lower->dry) {
-        tc_graph *rich = tc_node_callee(lw->rw->from->module, node, which);
+        tc_graph *rich = ti_node_callee(lw->rw->from->module, node, which);
         *rich = *made;
         return rich;
     }
@@ -36,16 +36,16 @@ static tc_graph *settle(tc_build *lw, const tc_node *node, int which, tc_graph *
 static tc_node *put_control(tc_build *lw, tc_op op, const void *attr, const tc_val *in, int n_in,
                             const tc_graph *like)
 {
-    tc_node *made = tc_graph_add(lw->g, op, attr, in, n_in, (int)like->n_out, lw->loc);
+    tc_node *made = ti_graph_add(lw->g, op, attr, in, n_in, (int)like->n_out, lw->loc);
     for (size_t i = 0; i < like->n_out; i++) {
-        const tc_type *t = tc_type_of(like, like->out[i]);
-        lw->g->val[made->out[i]]->type = tc_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+        const tc_type *t = ti_type_of(like, like->out[i]);
+        lw->g->val[made->out[i]]->type = ti_type_make(lw->ctx, t->dtype, t->rank, t->dim);
     }
-    lw->status = tc_node_infer(lw->g, made);
+    lw->status = ti_node_infer(lw->g, made);
     return made;
 }
 
-void tc_lower_cond(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_cond(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_cond *a = node->attr;
     tc_graph *branch[2] = {callee(lw, node, 0)};
@@ -56,7 +56,7 @@ void tc_lower_cond(tc_build *lw, const tc_node *node, tc_val *out)
     *attr = (tc_attr_tosa_cond_if){a->then_graph, a->else_graph};
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_lower_in(lw, node, i);
+        in[i] = ti_lower_in(lw, node, i);
     for (int i = 0; i < 2; i++)
         branch[i] = settle(lw, node, i, branch[i]);
     tc_node *made = put_control(lw, TC_OP_tosa_cond_if, attr, in, node->n_in, branch[0]);
@@ -70,17 +70,17 @@ static void carry(tc_build *lw, tc_graph *body)
     for (size_t i = body->n_out; i < body->n_in; i++) {
         tc_node *same;
         lw->status =
-            tc_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1, lw->loc, &same);
+            ti_graph_emit(body, TC_OP_tosa_identity, NULL, &body->in[i], 1, 1, lw->loc, &same);
         TC_STOP(lw);
-        tc_graph_output(body, same->out[0]);
+        ti_graph_output(body, same->out[0]);
     }
 }
 
-void tc_lower_while_loop(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_while_loop(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_while_loop *a = node->attr;
     if (!lw->lower->target->machine->can.loops) {
-        tc_lower_refuse(lw, "%s has no loops", lw->lower->target->machine->title);
+        ti_lower_refuse(lw, "%s has no loops", lw->lower->target->machine->title);
         return;
     }
     tc_graph *cond = callee(lw, node, 0), *body = callee(lw, node, 1);
@@ -90,7 +90,7 @@ void tc_lower_while_loop(tc_build *lw, const tc_node *node, tc_val *out)
     *attr = (tc_attr_tosa_while){a->cond_graph, a->body_graph};
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = tc_lower_in(lw, node, i);
+        in[i] = ti_lower_in(lw, node, i);
     carry(lw, body);
     settle(lw, node, 0, cond);
     body = settle(lw, node, 1, body);

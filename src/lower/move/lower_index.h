@@ -16,23 +16,23 @@ typedef struct tc_row_list {
 } tc_row_list;
 
 /* The axis of a tensor as rows; where `operand` of the node names them. */
-bool tc_row_list_of(tc_build *lw, const tc_type *x, int axis, const tc_node *node, int operand,
+bool ti_row_list_of(tc_build *lw, const tc_type *x, int axis, const tc_node *node, int operand,
                     tc_row_list *rows);
 /* x[.., i0, i1, ..] with the operands from `first` on: the indexed axes become one, in front of
  * them and behind them whole axes; perm: how x must be permuted first. */
-bool tc_row_list_picked(tc_build *lw, const tc_node *node, int first, tc_row_list *rows,
+bool ti_row_list_picked(tc_build *lw, const tc_node *node, int first, tc_row_list *rows,
                         int64_t *perm, tc_type *picked);
 
 /* The rows of x: [outer, count, inner]. */
-tc_val tc_put_rows(tc_build *lw, tc_val x, const tc_row_list *rows);
+tc_val ti_put_rows(tc_build *lw, tc_val x, const tc_row_list *rows);
 /* x [outer, extent, inner] with the rows of source [outer, count, inner] put there. */
-tc_val tc_put_rows_into(tc_build *lw, tc_val x, tc_val source, const tc_row_list *rows);
+tc_val ti_put_rows_into(tc_build *lw, tc_val x, tc_val source, const tc_row_list *rows);
 
 /* The numbers of an integer constant operand, negative ones counted from `extent`; NULL: not
  * constant. */
-const int64_t *tc_known_places(tc_build *lw, const tc_node *node, int operand, int64_t extent);
+const int64_t *ti_known_places(tc_build *lw, const tc_node *node, int operand, int64_t extent);
 /* The element type of indices, and an index operand as that. */
-tc_val tc_put_places(tc_build *lw, const tc_node *node, int operand);
-tc_val tc_put_known_places(tc_build *lw, int rank, const int64_t *dim, const int64_t *place);
+tc_val ti_put_places(tc_build *lw, const tc_node *node, int operand);
+tc_val ti_put_known_places(tc_build *lw, int rank, const int64_t *dim, const int64_t *place);
 
 #endif

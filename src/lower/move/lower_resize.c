@@ -16,27 +16,27 @@
 
 /* ---- one axis by a matrix ---- */
 
-tc_val tc_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const double *weight)
+tc_val ti_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const double *weight)
 {
     if (!x)
         return x;
-    tc_type t = *tc_b_type(lw, x);
+    tc_type t = *ti_b_type(lw, x);
     int64_t extent = t.dim[axis], rows = tc_type_count(&t) / extent, dim[TC_MAX_RANK];
     double *transposed = tc_new_n(&lw->ctx->arena, double, (size_t)(n * extent));
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < extent; k++)
             transposed[k * n + i] = weight[i * extent + k];
-    tc_val last = tc_b_tosa_axis_last(lw, tc_put_cast(lw, x, TC_f32), axis);
+    tc_val last = ti_b_tosa_axis_last(lw, ti_put_cast(lw, x, TC_f32), axis);
     if (!last)
         return last;
-    memcpy(dim, tc_b_type(lw, last)->dim, sizeof dim);
+    memcpy(dim, ti_b_type(lw, last)->dim, sizeof dim);
     dim[t.rank - 1] = n;
-    tc_val a = tc_b_tosa_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
-    tc_val b = tc_b_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, transposed);
-    tc_val in[4] = {a, b, tc_b_zero_point(lw, a, 0)};
-    in[3] = tc_b_zero_point(lw, b, 0);
-    tc_val y = tc_b_op(lw, TC_OP_tosa_matmul, NULL, in, 4);
-    return tc_put_cast(lw, tc_b_tosa_axis_back(lw, tc_b_tosa_reshape(lw, y, t.rank, dim), axis),
+    tc_val a = ti_b_tosa_reshape(lw, last, 3, (int64_t[]){1, rows, extent});
+    tc_val b = ti_b_numbers(lw, TC_f32, 3, (int64_t[]){1, extent, n}, transposed);
+    tc_val in[4] = {a, b, ti_b_zero_point(lw, a, 0)};
+    in[3] = ti_b_zero_point(lw, b, 0);
+    tc_val y = ti_b_op(lw, TC_OP_tosa_matmul, NULL, in, 4);
+    return ti_put_cast(lw, ti_b_tosa_axis_back(lw, ti_b_tosa_reshape(lw, y, t.rank, dim), axis),
                        t.dtype);
 }
 
@@ -120,16 +120,16 @@ static bool reproduces(const rational *r, const tc_resize_axis *a)
 static tc_val put_resize(tc_build *lw, tc_val x, tc_field_resize_mode mode, const rational *r,
                          const int64_t *size, tc_dtype made)
 {
-    x = tc_b_tosa_channels_last(lw, x);
+    x = ti_b_tosa_channels_last(lw, x);
     if (!x)
         return x;
-    tc_val in[4] = {x, tc_b_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d})};
-    in[2] = tc_b_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset});
-    in[3] = tc_b_shape(lw, 2, (int64_t[]){r[0].border, r[1].border});
-    const tc_type *t = tc_b_type(lw, x);
+    tc_val in[4] = {x, ti_b_shape(lw, 4, (int64_t[]){r[0].n, r[0].d, r[1].n, r[1].d})};
+    in[2] = ti_b_shape(lw, 2, (int64_t[]){r[0].offset, r[1].offset});
+    in[3] = ti_b_shape(lw, 2, (int64_t[]){r[0].border, r[1].border});
+    const tc_type *t = ti_b_type(lw, x);
     int64_t dim[] = {t->dim[0], size[0], size[1], t->dim[3]};
-    return tc_b_typed(lw, TC_OP_tosa_resize, tc_b_attr(lw, tosa_resize, mode), in, 4,
-                      tc_type_make(lw->ctx, made, 4, dim));
+    return ti_b_typed(lw, TC_OP_tosa_resize, ti_b_attr(lw, tosa_resize, mode), in, 4,
+                      ti_type_make(lw->ctx, made, 4, dim));
 }
 
 /* ---- the rules ---- */
@@ -171,12 +171,12 @@ static bool is_boxes(const resampling *s)
 static resampling tables(tc_build *lw, const tc_node *node, tc_resize_kind kind)
 {
     const tc_attr_upsample *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     resampling s = {.kind = kind, .n = a->size.n, .step = {{1, 1, 0, 0}, {1, 1, 0, 0}}};
     s.exact = s.n < 3 && kind != TC_RESIZE_CUBIC;
     for (int i = 0; i < s.n; i++) {
         s.axis[i] =
-            tc_resize_axis_of(&lw->ctx->arena, kind, a, i, t->dim[2 + i], t->dtype == TC_f64);
+            ti_resize_axis_of(&lw->ctx->arena, kind, a, i, t->dim[2 + i], t->dtype == TC_f64);
         if (s.n == 3)
             continue;
         rational *r = &s.step[2 - s.n + i];
@@ -198,8 +198,8 @@ static tc_val by_resize(tc_build *lw, tc_val x, const resampling *s, tc_dtype ma
         in[2 - s->n + i] = s->axis[i].in;
         out[2 - s->n + i] = s->axis[i].out;
     }
-    const int64_t *dim = x ? tc_b_type(lw, x)->dim : in;
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){dim[0], dim[1], in[0], in[1]});
+    const int64_t *dim = x ? ti_b_type(lw, x)->dim : in;
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){dim[0], dim[1], in[0], in[1]});
     return put_resize(
         lw, x, s->kind == TC_RESIZE_LINEAR ? TC_resize_mode_bilinear : TC_resize_mode_nearest,
         s->step, out, made);
@@ -207,7 +207,7 @@ static tc_val by_resize(tc_build *lw, tc_val x, const resampling *s, tc_dtype ma
 
 static tc_val shaped(tc_build *lw, tc_val x, const tc_type *y)
 {
-    return tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
+    return ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }
 
 /* One axis of x, tap i of every output element. */
@@ -215,7 +215,7 @@ static tc_val tap(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int
 {
     if (!x)
         return x;
-    tc_type t = *tc_b_type(lw, x);
+    tc_type t = *ti_b_type(lw, x);
     tc_row_list rows = {1, a->in, 1, a->out, NULL, TC_NONE};
     int64_t *place = tc_new_n(&lw->ctx->arena, int64_t, (size_t)a->out);
     for (int64_t o = 0; o < a->out; o++)
@@ -224,9 +224,9 @@ static tc_val tap(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int
     for (int k = 0; k < t.rank; k++)
         if (k != axis)
             *(k < axis ? &rows.outer : &rows.inner) *= t.dim[k];
-    x = tc_put_rows(lw, x, &rows);
+    x = ti_put_rows(lw, x, &rows);
     t.dim[axis] = a->out;
-    return tc_b_tosa_reshape(lw, x, t.rank, t.dim);
+    return ti_b_tosa_reshape(lw, x, t.rank, t.dim);
 }
 
 static tc_val pick_all(tc_build *lw, tc_val x, const resampling *s)
@@ -243,21 +243,21 @@ static bool resizable(tc_dtype t)
 
 static void lower_nearest(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
-    const tc_type *y = tc_lower_result(lw, node, 0);
+    const tc_type *y = ti_lower_result(lw, node, 0);
     resampling s = tables(lw, node, kind);
-    tc_val x = tc_move_in(lw, node, 0);
+    tc_val x = ti_move_in(lw, node, 0);
     if (s.exact && resizable(y->dtype))
         out[0] = shaped(lw, by_resize(lw, x, &s, y->dtype), y);
     else
-        out[0] = tc_b_tosa_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
+        out[0] = ti_b_tosa_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
 }
 
-void tc_lower_upsample_nearest(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_upsample_nearest(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_nearest(lw, node, TC_RESIZE_NEAREST, out);
 }
 
-void tc_lower_upsample_nearest_exact(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_upsample_nearest_exact(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_nearest(lw, node, TC_RESIZE_NEAREST_EXACT, out);
 }
@@ -273,25 +273,25 @@ static double *matrix(tc_build *lw, const tc_resize_axis *a)
 
 static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
-    const tc_type *y = tc_lower_result(lw, node, 0);
+    const tc_type *y = ti_lower_result(lw, node, 0);
     resampling s = tables(lw, node, kind);
-    tc_val x = tc_plain_in(lw, node, 0, TC_f32, 0);
+    tc_val x = ti_plain_in(lw, node, 0, TC_f32, 0);
     if (y->dtype == TC_f64)
-        tc_lower_refuse(lw, "TOSA does not compute with f64");
+        ti_lower_refuse(lw, "TOSA does not compute with f64");
     else if (s.exact)
         x = shaped(lw, by_resize(lw, x, &s, TC_f32), y);
     else
         for (int i = 0; i < s.n; i++)
-            x = tc_put_axis_matrix(lw, x, 2 + i, s.axis[i].out, matrix(lw, &s.axis[i]));
-    out[0] = tc_put_cast(lw, x, y->dtype);
+            x = ti_put_axis_matrix(lw, x, 2 + i, s.axis[i].out, matrix(lw, &s.axis[i]));
+    out[0] = ti_put_cast(lw, x, y->dtype);
 }
 
-void tc_lower_plain_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_weighted(lw, node, TC_RESIZE_LINEAR, out);
 }
 
-void tc_lower_plain_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_weighted(lw, node, TC_RESIZE_CUBIC, out);
 }
@@ -304,17 +304,17 @@ static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_ax
 {
     tc_val sum = TC_NONE;
     for (int i = 0; i < a->taps && x; i++) {
-        int rank = tc_b_type(lw, x)->rank;
+        int rank = ti_b_type(lw, x)->rank;
         int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
         dim[axis] = a->out;
         double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
         for (int64_t o = 0; o < a->out; o++)
             weight[o] = rint(a->weight[o * a->taps + i] * 16384);
-        tc_val by = tc_b_numbers(lw, TC_i32, rank, dim, weight);
-        tc_val one = tc_b_tosa_mul(lw, tap(lw, x, axis, a, i), by);
-        sum = sum ? tc_b_tosa_add(lw, sum, one) : one;
+        tc_val by = ti_b_numbers(lw, TC_i32, rank, dim, weight);
+        tc_val one = ti_b_tosa_mul(lw, tap(lw, x, axis, a, i), by);
+        sum = sum ? ti_b_tosa_add(lw, sum, one) : one;
     }
-    return tc_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
+    return ti_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
 }
 
 static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type *from,
@@ -322,11 +322,11 @@ static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type
 {
     int room =
         from->dtype == TC_i16 ? 0 : 5; /* bits below the step: 16 + 14 + overshoot stay below 31 */
-    x = tc_put_rescale(lw, x, 1, tc_zero_of(from), 0, TC_i32);
+    x = ti_put_rescale(lw, x, 1, ti_zero_of(from), 0, TC_i32);
     for (int i = 0; i < s->n; i++)
         x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room);
-    return tc_put_rescale(lw, x, tc_scale_of(from) / tc_scale_of(to) * ldexp(1, -room), 0,
-                          tc_zero_of(to), to->dtype);
+    return ti_put_rescale(lw, x, ti_scale_of(from) / ti_scale_of(to) * ldexp(1, -room), 0,
+                          ti_zero_of(to), to->dtype);
 }
 
 /* x [n,h,w,c] with `more` copies of its first and last rows around an axis; they stand k times
@@ -335,10 +335,10 @@ static tc_val edges_repeated(tc_build *lw, tc_val x, int axis, int64_t more)
 {
     if (!x || !more)
         return x;
-    int64_t n = tc_b_type(lw, x)->dim[axis];
-    tc_val part[3] = {tc_b_tosa_slice_axis(lw, x, axis, 0, more), x};
-    part[2] = tc_b_tosa_slice_axis(lw, x, axis, n - more, more);
-    return tc_put_concat(lw, part, 3, axis);
+    int64_t n = ti_b_type(lw, x)->dim[axis];
+    tc_val part[3] = {ti_b_tosa_slice_axis(lw, x, axis, 0, more), x};
+    part[2] = ti_b_tosa_slice_axis(lw, x, axis, n - more, more);
+    return ti_put_concat(lw, part, 3, axis);
 }
 
 /* The nearest, then DEPTHWISE_CONV2D by 1 2 .. 2 1 along both axes: i32 of (2 ky)(2 kx) times what
@@ -360,7 +360,7 @@ static tc_val by_boxes(tc_build *lw, tc_val x, const resampling *s, int64_t zero
         x = edges_repeated(lw, x, 1 + i, k[i] / 2);
     if (!x)
         return x;
-    int64_t c = tc_b_type(lw, x)->dim[3];
+    int64_t c = ti_b_type(lw, x)->dim[3];
     double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)(size[0] * size[1] * c));
     for (int64_t i = 0; i < size[0] * size[1] * c; i++) {
         int64_t at[2] = {i / c / size[1], i / c % size[1]};
@@ -368,54 +368,54 @@ static tc_val by_boxes(tc_build *lw, tc_val x, const resampling *s, int64_t zero
         for (int j = 0; j < 2; j++)
             weight[i] *= size[j] > 1 && at[j] > 0 && at[j] + 1 < size[j] ? 2 : 1;
     }
-    tc_val w = tc_b_numbers(lw, TC_i8, 4, (int64_t[]){size[0], size[1], c, 1}, weight);
+    tc_val w = ti_b_numbers(lw, TC_i8, 4, (int64_t[]){size[0], size[1], c, 1}, weight);
     double *none = tc_new_n(&lw->ctx->arena, double, (size_t)c);
-    tc_val bias = tc_b_numbers(lw, TC_i32, 1, &c, none);
+    tc_val bias = ti_b_numbers(lw, TC_i32, 1, &c, none);
     tc_window_shape shape = {.axes = 2};
     *times = (k[0] > 1 ? 2.0 * (double)k[0] : 1) * (k[1] > 1 ? 2.0 * (double)k[1] : 1);
-    return tc_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, bias, &shape, TC_i32);
+    return ti_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, bias, &shape, TC_i32);
 }
 
 static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    if (!tc_is_activation(from) || !tc_is_activation(to)) {
-        tc_lower_refuse(lw, "its operand or its result does not have one scale");
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    if (!ti_is_activation(from) || !ti_is_activation(to)) {
+        ti_lower_refuse(lw, "its operand or its result does not have one scale");
         return;
     }
     resampling s = tables(lw, node, kind);
-    tc_val x = tc_lower_in(lw, node, 0);
+    tc_val x = ti_lower_in(lw, node, 0);
     if (s.exact) { /* RESIZE multiplies by both numerators, and knows no zero point: its weights add
                       up to them */
         double times = (double)(s.step[0].n * s.step[1].n);
         tc_dtype made = from->dtype == TC_i8 ? TC_i32 : TC_i48;
         x = by_resize(lw, x, &s, made);
-        int64_t zero = tc_zero_of(to);
-        if (tc_scale_of(from) == tc_scale_of(to) && zero - tc_zero_of(from) <= 127 &&
-            zero - tc_zero_of(from) >= -128)
-            zero -= tc_zero_of(from); /* steps of one size: the zero points only differ */
-        else if (tc_zero_of(from) && made == TC_i32)
-            x = tc_b_tosa_sub(lw, x, tc_b_single(lw, TC_i32, 4, (double)tc_zero_of(from) * times));
-        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, zero,
+        int64_t zero = ti_zero_of(to);
+        if (ti_scale_of(from) == ti_scale_of(to) && zero - ti_zero_of(from) <= 127 &&
+            zero - ti_zero_of(from) >= -128)
+            zero -= ti_zero_of(from); /* steps of one size: the zero points only differ */
+        else if (ti_zero_of(from) && made == TC_i32)
+            x = ti_b_tosa_sub(lw, x, ti_b_single(lw, TC_i32, 4, (double)ti_zero_of(from) * times));
+        x = ti_put_rescale(lw, x, ti_scale_of(from) / (ti_scale_of(to) * times), 0, zero,
                            to->dtype);
-        out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
+        out[0] = shaped(lw, ti_put_codes(lw, x, to->quant), to);
     } else if (s.boxes) {
         double times = 1;
-        x = by_boxes(lw, x, &s, tc_zero_of(from), &times);
-        x = tc_put_rescale(lw, x, tc_scale_of(from) / (tc_scale_of(to) * times), 0, tc_zero_of(to),
+        x = by_boxes(lw, x, &s, ti_zero_of(from), &times);
+        x = ti_put_rescale(lw, x, ti_scale_of(from) / (ti_scale_of(to) * times), 0, ti_zero_of(to),
                            to->dtype);
-        out[0] = shaped(lw, tc_put_codes(lw, x, to->quant), to);
+        out[0] = shaped(lw, ti_put_codes(lw, x, to->quant), to);
     } else
-        out[0] = tc_b_tosa_reshape(lw, tc_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
+        out[0] = ti_b_tosa_reshape(lw, ti_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
                                    to->rank, to->dim);
 }
 
-void tc_lower_int_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_quantized(lw, node, TC_RESIZE_LINEAR, out);
 }
 
-void tc_lower_int_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
 {
     lower_quantized(lw, node, TC_RESIZE_CUBIC, out);
 }

@@ -6,6 +6,6 @@
 #include "../put.h"
 
 /* The axis of a float tensor by a constant matrix [n, extent]: its new extent is n. */
-tc_val tc_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const double *weight);
+tc_val ti_put_axis_matrix(tc_build *lw, tc_val x, int axis, int64_t n, const double *weight);
 
 #endif

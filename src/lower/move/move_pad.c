@@ -20,15 +20,15 @@ static double stored(double real, const tc_type *t)
 static tc_val border(tc_build *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t count,
                      bool before)
 {
-    int64_t n = tc_b_type(lw, x)->dim[axis], times[TC_MAX_RANK];
+    int64_t n = ti_b_type(lw, x)->dim[axis], times[TC_MAX_RANK];
     if (mode == TC_pad_mode_circular)
-        return tc_b_tosa_slice_axis(lw, x, axis, before ? n - count : 0, count);
+        return ti_b_tosa_slice_axis(lw, x, axis, before ? n - count : 0, count);
     if (mode == TC_pad_mode_reflect)
-        return tc_put_reverse(
-            lw, tc_b_tosa_slice_axis(lw, x, axis, before ? 1 : n - 1 - count, count), axis);
+        return ti_put_reverse(
+            lw, ti_b_tosa_slice_axis(lw, x, axis, before ? 1 : n - 1 - count, count), axis);
     for (int i = 0; i < TC_MAX_RANK; i++)
         times[i] = i == axis ? count : 1;
-    return tc_b_tosa_tile(lw, tc_b_tosa_slice_axis(lw, x, axis, before ? 0 : n - 1, 1), times);
+    return ti_b_tosa_tile(lw, ti_b_tosa_slice_axis(lw, x, axis, before ? 0 : n - 1, 1), times);
 }
 
 static tc_val extend(tc_build *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t before,
@@ -41,15 +41,15 @@ static tc_val extend(tc_build *lw, tc_val x, int axis, tc_field_pad_mode mode, i
     part[n++] = x;
     if (after > 0 && x)
         part[n++] = border(lw, x, axis, mode, after, false);
-    return tc_put_concat(lw, part, n, axis);
+    return ti_put_concat(lw, part, n, axis);
 }
 
 /* Borders are added first, then what negative ones crop is cut off. */
-void tc_lower_pad(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_pad(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_pad *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
-    tc_val x = tc_move_in(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
+    tc_val x = ti_move_in(lw, node, 0);
     int64_t grown[2 * TC_MAX_RANK], start[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++) {
         int64_t before = a->pad.v[2 * i], after = a->pad.v[2 * i + 1];
@@ -60,14 +60,14 @@ void tc_lower_pad(tc_build *lw, const tc_node *node, tc_val *out)
             x = extend(lw, x, i, a->mode, before, after);
     }
     if (a->mode == TC_pad_mode_constant)
-        x = tc_b_tosa_pad(lw, x, grown, stored(a->value, y));
-    out[0] = tc_b_tosa_slice(lw, x, start, y->dim);
+        x = ti_b_tosa_pad(lw, x, grown, stored(a->value, y));
+    out[0] = ti_b_tosa_slice(lw, x, start, y->dim);
 }
 
-void tc_lower_diagonal(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_diagonal(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_diagonal *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
     int64_t step[TC_MAX_RANK], walk = 1;
     for (int i = t->rank - 1; i >= 0; i--) {
         step[i] = walk;
@@ -80,7 +80,7 @@ void tc_lower_diagonal(tc_build *lw, const tc_node *node, tc_val *out)
             axis[n++] = (tc_stride){t->dim[i], step[i]};
     axis[n] = (tc_stride){y->dim[n], step[a->axis1] + step[a->axis2]};
     int64_t offset = a->offset >= 0 ? a->offset * step[a->axis2] : -a->offset * step[a->axis1];
-    out[0] = tc_put_strided(lw, tc_move_in(lw, node, 0), offset, y->rank, axis);
+    out[0] = ti_put_strided(lw, ti_move_in(lw, node, 0), offset, y->rank, axis);
 }
 
 /* bool [1,..,h,w]: inside the triangle. */
@@ -96,7 +96,7 @@ static tc_val triangle(tc_build *lw, const tc_type *t, int64_t diagonal, bool lo
         int64_t over = i % w - i / w - diagonal; /* > 0: above the diagonal */
         in[i] = lower ? over <= 0 : over >= 0;
     }
-    return tc_b_numbers(lw, dtype, t->rank, dim, in);
+    return ti_b_numbers(lw, dtype, t->rank, dim, in);
 }
 
 /* Zero outside; where the target has no SELECT, quantized numbers are multiplied by ones and zeros.
@@ -104,25 +104,25 @@ static tc_val triangle(tc_build *lw, const tc_type *t, int64_t diagonal, bool lo
 static tc_val masked(tc_build *lw, const tc_node *node, bool lower)
 {
     const tc_attr_tri *a = node->attr;
-    const tc_type *y = tc_lower_result(lw, node, 0);
-    tc_val x = tc_move_in(lw, node, 0);
+    const tc_type *y = ti_lower_result(lw, node, 0);
+    tc_val x = ti_move_in(lw, node, 0);
     if (y->dtype == TC_bool)
-        return tc_b_tosa_logical_and(lw, x, triangle(lw, y, a->diagonal, lower, TC_bool));
-    if (!lw->lower->target->machine->can.selects && tc_is_activation(y)) {
+        return ti_b_tosa_logical_and(lw, x, triangle(lw, y, a->diagonal, lower, TC_bool));
+    if (!lw->lower->target->machine->can.selects && ti_is_activation(y)) {
         tc_val ones = triangle(lw, y, a->diagonal, lower, y->dtype);
-        ones = tc_put_rescale(lw, ones, 1, 0, 0, TC_i32);
-        x = tc_b_tosa_mul(lw, tc_put_rescale(lw, x, 1, tc_zero_of(y), 0, TC_i32), ones);
-        return tc_put_rescale(lw, x, 1, 0, tc_zero_of(y), y->dtype);
+        ones = ti_put_rescale(lw, ones, 1, 0, 0, TC_i32);
+        x = ti_b_tosa_mul(lw, ti_put_rescale(lw, x, 1, ti_zero_of(y), 0, TC_i32), ones);
+        return ti_put_rescale(lw, x, 1, 0, ti_zero_of(y), y->dtype);
     }
-    tc_val zero = tc_b_single(lw, y->dtype, y->rank, stored(0, y));
-    return tc_b_tosa_select(lw, triangle(lw, y, a->diagonal, lower, TC_bool), x, zero);
+    tc_val zero = ti_b_single(lw, y->dtype, y->rank, stored(0, y));
+    return ti_b_tosa_select(lw, triangle(lw, y, a->diagonal, lower, TC_bool), x, zero);
 }
 
-void tc_lower_tril(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_tril(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = masked(lw, node, true);
 }
-void tc_lower_triu(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_triu(tc_build *lw, const tc_node *node, tc_val *out)
 {
     out[0] = masked(lw, node, false);
 }

@@ -68,12 +68,12 @@ static tc_val cut_each(tc_build *lw, tc_val x, int64_t offset, view v, int k)
     int64_t after = count(&v, k), before = count(&v, 0) / after;
     for (int64_t i = 0; i < axis.size; i++) {
         tc_val p = cut(lw, x, offset + i * axis.step, v);
-        int64_t rows = p ? tc_b_type(lw, p)->dim[0] : 1;
-        piece[i] = tc_b_tosa_reshape(lw, p, 4, (int64_t[]){rows, before, 1, after});
+        int64_t rows = p ? ti_b_type(lw, p)->dim[0] : 1;
+        piece[i] = ti_b_tosa_reshape(lw, p, 4, (int64_t[]){rows, before, 1, after});
     }
-    tc_val y = tc_put_join(lw, piece, (int)axis.size, 2);
-    return y ? tc_b_tosa_reshape(lw, y, 2,
-                                 (int64_t[]){tc_b_type(lw, y)->dim[0], before * axis.size * after})
+    tc_val y = ti_put_join(lw, piece, (int)axis.size, 2);
+    return y ? ti_b_tosa_reshape(lw, y, 2,
+                                 (int64_t[]){ti_b_type(lw, y)->dim[0], before * axis.size * after})
              : y;
 }
 
@@ -83,25 +83,25 @@ static tc_val cut(tc_build *lw, tc_val x, int64_t offset, view v)
     if (!x)
         return x;
     if (!v.n)
-        return tc_b_tosa_slice_axis(lw, x, 1, offset, 1);
+        return ti_b_tosa_slice_axis(lw, x, 1, offset, 1);
     tc_stride axis = v.axis[0];
     if (v.n == 1 && axis.step == 1)
-        return tc_b_tosa_slice_axis(lw, x, 1, offset, axis.size);
+        return ti_b_tosa_slice_axis(lw, x, 1, offset, axis.size);
     if (span(&v, 1) > axis.step)
         return cut_each(lw, x, offset, v, shortest(&v));
     /* Groups of `step` numbers, each holding what is left of the view; the last one ends with x. */
-    int64_t rows = tc_b_type(lw, x)->dim[0], extent = tc_b_type(lw, x)->dim[1];
+    int64_t rows = ti_b_type(lw, x)->dim[0], extent = ti_b_type(lw, x)->dim[1];
     int64_t past = offset + axis.size * axis.step - extent, at = past > 0 ? past : 0,
             first = offset - at;
     if (first < 0) {
-        x = tc_b_tosa_pad(lw, x, (int64_t[]){0, 0, -first, 0}, 0);
+        x = ti_b_tosa_pad(lw, x, (int64_t[]){0, 0, -first, 0}, 0);
         first = 0;
     }
-    x = tc_b_tosa_slice_axis(lw, x, 1, first, axis.size * axis.step);
-    x = tc_b_tosa_reshape(lw, x, 2, (int64_t[]){rows * axis.size, axis.step});
+    x = ti_b_tosa_slice_axis(lw, x, 1, first, axis.size * axis.step);
+    x = ti_b_tosa_reshape(lw, x, 2, (int64_t[]){rows * axis.size, axis.step});
     drop(&v, 0);
     x = cut(lw, x, at, v);
-    return tc_b_tosa_reshape(lw, x, 2, (int64_t[]){rows, axis.size * count(&v, 0)});
+    return ti_b_tosa_reshape(lw, x, 2, (int64_t[]){rows, axis.size * count(&v, 0)});
 }
 
 /* The axes that move by falling step, from[i]: which axis of the caller's each is. */
@@ -141,18 +141,18 @@ static tc_val pick_view(tc_build *lw, tc_val x, int64_t offset, const view *v)
 {
     int64_t n = count(v, 0), at[MOST_AXES] = {0};
     tc_tensor index =
-        tc_tensor_new(&lw->ctx->arena, tc_type_make(lw->ctx, TC_i32, 2, (int64_t[]){1, n}));
+        ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, TC_i32, 2, (int64_t[]){1, n}));
     for (int64_t i = 0; i < n; i++) {
         int64_t element = offset;
         for (int k = 0; k < v->n; k++)
             element += at[k] * v->axis[k].step;
-        tc_store_i64(index, i, element);
+        ti_store_i64(index, i, element);
         for (int k = v->n - 1; k >= 0 && ++at[k] == v->axis[k].size; k--)
             at[k] = 0;
     }
-    x = tc_b_tosa_reshape(lw, x, 3, (int64_t[]){1, tc_type_count(tc_b_type(lw, x)), 1});
-    x = tc_put_gather(lw, x, tc_b_data(lw, index.type, index.data));
-    return tc_b_tosa_reshape(lw, x, 1, &n);
+    x = ti_b_tosa_reshape(lw, x, 3, (int64_t[]){1, tc_type_count(ti_b_type(lw, x)), 1});
+    x = ti_put_gather(lw, x, ti_b_data(lw, index.type, index.data));
+    return ti_b_tosa_reshape(lw, x, 1, &n);
 }
 
 /* From the order of falling steps to the caller's; axes that stand still are repeated. */
@@ -162,31 +162,31 @@ static tc_val arrange(tc_build *lw, tc_val x, int rank, const tc_stride *axis, c
     int64_t dim[TC_MAX_RANK], times[TC_MAX_RANK], perm[TC_MAX_RANK];
     for (int i = 0; i < v->n; i++)
         dim[i] = v->axis[i].size;
-    x = tc_b_tosa_reshape(lw, x, v->n, dim);
+    x = ti_b_tosa_reshape(lw, x, v->n, dim);
     int n = 0;
     for (int i = 0; i < rank; i++)
         for (int k = 0; k < v->n; k++)
             if (from[k] == i)
                 perm[n++] = k;
     if (v->n)
-        x = tc_b_tosa_transpose(lw, x, perm);
+        x = ti_b_tosa_transpose(lw, x, perm);
     for (int i = 0; i < rank; i++) {
         dim[i] = axis[i].step ? axis[i].size : 1;
         times[i] = axis[i].step ? 1 : axis[i].size;
     }
-    return tc_b_tosa_tile(lw, tc_b_tosa_reshape(lw, x, rank, dim), times);
+    return ti_b_tosa_tile(lw, ti_b_tosa_reshape(lw, x, rank, dim), times);
 }
 
-tc_val tc_put_strided(tc_build *lw, tc_val x, int64_t offset, int rank, const tc_stride *axis)
+tc_val ti_put_strided(tc_build *lw, tc_val x, int64_t offset, int rank, const tc_stride *axis)
 {
     if (!x)
         return x;
-    int64_t extent = tc_type_count(tc_b_type(lw, x));
+    int64_t extent = tc_type_count(ti_b_type(lw, x));
     int from[MOST_AXES];
     view order = sorted(rank, axis, from), v = merged(order);
     if (pieces(v) > MOST_PIECES)
         x = pick_view(lw, x, offset, &v);
     else
-        x = cut(lw, tc_b_tosa_reshape(lw, x, 2, (int64_t[]){1, extent}), offset, v);
+        x = cut(lw, ti_b_tosa_reshape(lw, x, 2, (int64_t[]){1, extent}), offset, v);
     return arrange(lw, x, rank, axis, &order, from);
 }

@@ -9,7 +9,7 @@
 
 static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
 {
-    return t && t->quant ? tc_type_make(ctx, TC_f32, t->rank, t->dim) : t;
+    return t && t->quant ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
 }
 
 /* The node on real numbers, by itself in a graph. */
@@ -17,24 +17,24 @@ static tc_node *real_node(tc_build *lw, const tc_node *node, tc_graph *g)
 {
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
-        const tc_type *t = tc_lower_type(lw, node, i);
-        tc_tensor known = tc_tensor_of(lw->rw->from, node->in[i]);
+        const tc_type *t = ti_lower_type(lw, node, i);
+        tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
         if (!t)
             continue;
         if (known.data && t->quant)
-            known = tc_dequantized(lw->ctx, &lw->ctx->arena, known);
-        in[i] = known.data ? tc_graph_const(g, known.type, known.data, NULL, node->loc)
-                           : tc_graph_input(g, real_type(lw->ctx, t), NULL);
+            known = ti_dequantized(lw->ctx, &lw->ctx->arena, known);
+        in[i] = known.data ? ti_graph_const(g, known.type, known.data, NULL, node->loc)
+                           : ti_graph_input(g, real_type(lw->ctx, t), NULL);
     }
-    tc_node *made = tc_graph_add(g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
+    tc_node *made = ti_graph_add(g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++)
-        g->val[made->out[i]]->type = real_type(lw->ctx, tc_lower_result(lw, node, i));
+        g->val[made->out[i]]->type = real_type(lw->ctx, ti_lower_result(lw, node, i));
     return made;
 }
 
-void tc_lower_as_real(tc_build *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out)
+void ti_lower_as_real(tc_build *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out)
 {
-    tc_graph g = tc_graph_empty(lw->rw->from->module, lw->rw->from->name);
+    tc_graph g = ti_graph_empty(lw->rw->from->module, lw->rw->from->name);
     tc_node *real = real_node(lw, node, &g);
     uint32_t *readers = tc_new_n(&lw->ctx->arena, uint32_t, g.n_val);
     tc_lowering own = *lw->lower;
@@ -50,17 +50,17 @@ void tc_lower_as_real(tc_build *lw, const tc_node *node, tc_lower_rule *rule, tc
         if (!real->in[i])
             continue;
         const tc_value *v = g.val[real->in[i]];
-        own.rw.now[real->in[i]] = v->data ? tc_b_data(&inner, v->type, v->data)
-                                          : tc_put_convert(&inner, tc_lower_in(lw, node, i),
-                                                           tc_lower_type(lw, node, i), v->type);
+        own.rw.now[real->in[i]] = v->data ? ti_b_data(&inner, v->type, v->data)
+                                          : ti_put_convert(&inner, ti_lower_in(lw, node, i),
+                                                           ti_lower_type(lw, node, i), v->type);
     }
     tc_val *made = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
     if (inner.status == TC_OK)
         rule(&inner, real, made);
     for (int i = 0; i < node->n_out; i++)
         if (made[i])
-            out[i] = tc_put_convert(&inner, made[i], g.val[real->out[i]]->type,
-                                    tc_lower_result(lw, node, i));
+            out[i] = ti_put_convert(&inner, made[i], g.val[real->out[i]]->type,
+                                    ti_lower_result(lw, node, i));
     lw->status = inner.status;
     lw->lower->why = own.why;
 }

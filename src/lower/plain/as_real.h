@@ -5,6 +5,6 @@
 
 #include "../lower.h"
 
-void tc_lower_as_real(tc_build *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out);
+void ti_lower_as_real(tc_build *lw, const tc_node *node, tc_lower_rule *rule, tc_val *out);
 
 #endif

@@ -13,8 +13,8 @@ static bool power_of_two(int64_t n) { return n > 0 && !(n & (n - 1)); }
 static const char *why_not(const tc_build *lw, const tc_node *fft)
 {
     const tc_attr_fft *a = fft->attr;
-    const tc_type *x = tc_type_of(lw->rw->from, fft->in[0]);
-    if (!tc_lower_has(lw, TC_FEATURE_FFT))
+    const tc_type *x = ti_type_of(lw->rw->from, fft->in[0]);
+    if (!ti_lower_has(lw, TC_FEATURE_FFT))
         return "the target has no Fourier transform";
     if (a->kind != TC_fft_kind_real_to_complex || x->dtype != TC_f32 || a->axes.n < 1 ||
         a->axes.n > 2 || x->rank < a->axes.n)
@@ -42,14 +42,14 @@ static bool in_parts(const tc_graph *g, tc_val v)
     return good;
 }
 
-void tc_lower_fft(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_fft(tc_build *lw, const tc_node *node, tc_val *out)
 {
     (void)out;
     const char *why = why_not(lw, node);
     if (!why && !in_parts(lw->rw->from, node->out[0]))
         why = "its complex result is used";
     if (why)
-        tc_lower_refuse(lw, "%s", why);
+        ti_lower_refuse(lw, "%s", why);
 }
 
 /* 1, 1/n or 1/sqrt(n). */
@@ -58,27 +58,27 @@ static double factor(const tc_attr_fft *a, double n)
     return a->norm == TC_fft_norm_by_n ? 1 / n : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt(n) : 1;
 }
 
-void tc_lower_part(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_part(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_node *fft = tc_def(lw->rw->from, node->in[0]);
+    const tc_node *fft = ti_def(lw->rw->from, node->in[0]);
     const char *why =
         fft && fft->op == TC_OP_fft ? why_not(lw, fft) : "TOSA has no complex numbers";
     if (why) {
-        tc_lower_refuse(lw, "%s", why);
+        ti_lower_refuse(lw, "%s", why);
         return;
     }
     const tc_attr_fft *a = fft->attr;
-    const tc_type *t = tc_type_of(lw->rw->from, fft->in[0]), *y = tc_lower_result(lw, node, 0);
+    const tc_type *t = ti_type_of(lw->rw->from, fft->in[0]), *y = ti_lower_result(lw, node, 0);
     int64_t w = t->dim[t->rank - 1], h = a->axes.n > 1 ? t->dim[t->rank - 2] : 1,
             n = tc_type_count(t) / (h * w);
-    tc_val x = tc_b_tosa_reshape(lw, lw->rw->now[fft->in[0]], 3, (int64_t[]){n, h, w});
+    tc_val x = ti_b_tosa_reshape(lw, lw->rw->now[fft->in[0]], 3, (int64_t[]){n, h, w});
     if (!x || lw->status != TC_OK)
         return;
     tc_attr_tosa_rfft *attr = tc_new(&lw->ctx->arena, tc_attr_tosa_rfft);
     tc_node *made;
-    lw->status = tc_graph_emit(lw->g, TC_OP_tosa_rfft2d, attr, &x, 1, 2, node->loc, &made);
+    lw->status = ti_graph_emit(lw->g, TC_OP_tosa_rfft2d, attr, &x, 1, 2, node->loc, &made);
     TC_STOP(lw);
-    tc_val part = tc_b_tosa_reshape(lw, made->out[node->op == TC_OP_imag], y->rank, y->dim);
+    tc_val part = ti_b_tosa_reshape(lw, made->out[node->op == TC_OP_imag], y->rank, y->dim);
     double by = factor(a, (double)(h * w));
-    out[0] = by == 1 ? part : tc_plain_scale(lw, part, by);
+    out[0] = by == 1 ? part : ti_plain_scale(lw, part, by);
 }

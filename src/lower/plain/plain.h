@@ -8,28 +8,28 @@
 
 #include "../move/lower_move.h"
 
-tc_val tc_plain_number(tc_build *lw, tc_val like, double number);
-tc_val tc_plain_add(tc_build *lw, tc_val x, double number);
-tc_val tc_plain_scale(tc_build *lw, tc_val x, double number);
-tc_val tc_plain_from(tc_build *lw, double number, tc_val x);  /* number - x */
-tc_val tc_plain_above(tc_build *lw, tc_val x, double number); /* x > number */
-tc_val tc_plain_negate(tc_build *lw, tc_val x);
-tc_val tc_plain_divide(tc_build *lw, tc_val a, tc_val b); /* a * (1 / b) */
-tc_val tc_plain_sqrt(tc_build *lw, tc_val x); /* 1 / rsqrt(x): 0 and infinity as they should be */
-tc_val tc_plain_round(tc_build *lw, tc_val x); /* halves to even */
+tc_val ti_plain_number(tc_build *lw, tc_val like, double number);
+tc_val ti_plain_add(tc_build *lw, tc_val x, double number);
+tc_val ti_plain_scale(tc_build *lw, tc_val x, double number);
+tc_val ti_plain_from(tc_build *lw, double number, tc_val x);  /* number - x */
+tc_val ti_plain_above(tc_build *lw, tc_val x, double number); /* x > number */
+tc_val ti_plain_negate(tc_build *lw, tc_val x);
+tc_val ti_plain_divide(tc_build *lw, tc_val a, tc_val b); /* a * (1 / b) */
+tc_val ti_plain_sqrt(tc_build *lw, tc_val x); /* 1 / rsqrt(x): 0 and infinity as they should be */
+tc_val ti_plain_round(tc_build *lw, tc_val x); /* halves to even */
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1). */
-tc_val tc_plain_polynomial(tc_build *lw, tc_val x, const double *c, int n);
+tc_val ti_plain_polynomial(tc_build *lw, tc_val x, const double *c, int n);
 
 /* The operator by its formula (plain_expand.c), on operands that have the types it computes in. */
-tc_val tc_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in);
+tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in);
 
 /* Operand i of the node as `dtype`, with ones in front up to `rank`. */
-tc_val tc_plain_in(tc_build *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
+tc_val ti_plain_in(tc_build *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
 /* Whether TOSA computes with numbers of that type; false: refused. */
-bool tc_plain_computes(tc_build *lw, tc_dtype t);
+bool ti_plain_computes(tc_build *lw, tc_dtype t);
 /* The element type in which a node with results of `t` computes when it is one TOSA operator, and
  * when it is a formula: fp8 in f16, small integers in i32; formulas in f32. */
-tc_dtype tc_plain_type(tc_dtype t);
-tc_dtype tc_plain_formula_type(tc_dtype t);
+tc_dtype ti_plain_type(tc_dtype t);
+tc_dtype ti_plain_formula_type(tc_dtype t);
 
 #endif

@@ -34,7 +34,7 @@ static const tc_op direct[TC_OP_COUNT] = {
 
 static bool on_floats(const tc_build *lw, tc_val x)
 {
-    return !x || tc_is_float(tc_b_type(lw, x)->dtype);
+    return !x || ti_is_float(ti_b_type(lw, x)->dtype);
 }
 
 /* A number of the type of `like`. */
@@ -44,17 +44,17 @@ static tc_val as_value(tc_build *lw, tc_term t, tc_val like)
         return t.made;
     bool whole = t.number == floor(t.number) && fabs(t.number) < 0x1p31;
     if (!whole && !on_floats(lw, like))
-        tc_lower_refuse(lw, "integers beside %g", t.number);
-    return tc_plain_number(lw, like, t.number);
+        ti_lower_refuse(lw, "integers beside %g", t.number);
+    return ti_plain_number(lw, like, t.number);
 }
 
 static tc_val quotient(tc_build *lw, const tc_term *in, const tc_val *v)
 {
     if (in[1].known)
-        return tc_plain_scale(lw, v[0], 1 / in[1].number);
+        return ti_plain_scale(lw, v[0], 1 / in[1].number);
     if (!on_floats(lw, v[1]))
-        tc_lower_refuse(lw, "it is computed on floats");
-    return tc_plain_divide(lw, v[0], v[1]);
+        ti_lower_refuse(lw, "it is computed on floats");
+    return ti_plain_divide(lw, v[0], v[1]);
 }
 
 /* What takes more than one operator of its own. */
@@ -62,36 +62,36 @@ static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, 
 {
     switch (op) {
     case TC_OP_add:
-        *y = in[2].number == 1 ? v[1] : tc_plain_scale(lw, v[1], in[2].number);
-        *y = tc_b_tosa_add(lw, v[0], *y);
+        *y = in[2].number == 1 ? v[1] : ti_plain_scale(lw, v[1], in[2].number);
+        *y = ti_b_tosa_add(lw, v[0], *y);
         return true;
     case TC_OP_mul:
-        *y = tc_b_tosa_mul(lw, v[0], v[1]);
+        *y = ti_b_tosa_mul(lw, v[0], v[1]);
         return true;
     case TC_OP_div:
         *y = quotient(lw, in, v);
         return true;
     case TC_OP_neg:
-        *y = on_floats(lw, v[0]) ? tc_plain_negate(lw, v[0]) : tc_plain_from(lw, 0, v[0]);
+        *y = on_floats(lw, v[0]) ? ti_plain_negate(lw, v[0]) : ti_plain_from(lw, 0, v[0]);
         return true;
     case TC_OP_lt:
-        *y = tc_b_tosa_greater(lw, v[1], v[0]);
+        *y = ti_b_tosa_greater(lw, v[1], v[0]);
         return true;
     case TC_OP_le:
-        *y = tc_b_tosa_greater_equal(lw, v[1], v[0]);
+        *y = ti_b_tosa_greater_equal(lw, v[1], v[0]);
         return true;
     case TC_OP_maximum:
     case TC_OP_minimum:
-        *y = (op == TC_OP_maximum ? tc_b_tosa_maximum : tc_b_tosa_minimum)(lw, v[0], v[1]);
+        *y = (op == TC_OP_maximum ? ti_b_tosa_maximum : ti_b_tosa_minimum)(lw, v[0], v[1]);
         return true;
     case TC_OP_where:
-        *y = tc_b_tosa_select(lw, v[0], v[1], v[2]);
+        *y = ti_b_tosa_select(lw, v[0], v[1], v[2]);
         return true;
     case TC_OP_clamp:
-        *y = tc_put_clamp(lw, v[0], in[1].number, in[2].number);
+        *y = ti_put_clamp(lw, v[0], in[1].number, in[2].number);
         return true;
     case TC_OP_round:
-        *y = tc_plain_round(lw, v[0]);
+        *y = ti_plain_round(lw, v[0]);
         return true;
     default:
         return false;
@@ -102,10 +102,10 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
 {
     tc_build *lw = f->maker;
     if (op == TC_FORMULA_LIKE)
-        return (tc_term){.made = tc_plain_number(lw, given[0].made, given[1].number)};
+        return (tc_term){.made = ti_plain_number(lw, given[0].made, given[1].number)};
     int operands = n < tc_ops[op].max_in ? n : tc_ops[op].max_in;
     tc_term in[3] = {{.known = true}, {.known = true}, {.known = true, .number = 1}};
-    tc_val v[3] = {0}, y, like = tc_formula_like(f, op, given, operands);
+    tc_val v[3] = {0}, y, like = ti_formula_like(f, op, given, operands);
     for (int i = 0; i < n && i < 3; i++)
         in[i] = given[i];
     for (int i = 0; i < operands; i++)
@@ -114,23 +114,23 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
     if (lw->lower->why)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))
-        y = direct[op] ? tc_b_op(lw, direct[op], NULL, v, operands)
-                       : tc_plain_apply(lw, op, NULL, v);
+        y = direct[op] ? ti_b_op(lw, direct[op], NULL, v, operands)
+                       : ti_plain_apply(lw, op, NULL, v);
     return (tc_term){.made = y};
 }
 
-tc_val tc_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
+tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
 {
-    tc_formula f = {tc_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
+    tc_formula f = {ti_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
     tc_term out;
     const char *wrong;
     if (!f.text || (tc_ops[op].attr != TC_ATTR_none && !attr))
-        tc_lower_refuse(lw, "'%s' has no formula for TOSA", tc_ops[op].name);
+        ti_lower_refuse(lw, "'%s' has no formula for TOSA", tc_ops[op].name);
     if (lw->lower->why || lw->status != TC_OK)
         return TC_NONE;
     memcpy(f.in, in, (size_t)tc_ops[op].max_in * sizeof *in);
-    if (!tc_formula_apply(&f, &out, &wrong)) {
-        tc_lower_refuse(lw, "the formula of '%s' cannot be read at '%s'", tc_ops[op].name, wrong);
+    if (!ti_formula_apply(&f, &out, &wrong)) {
+        ti_lower_refuse(lw, "the formula of '%s' cannot be read at '%s'", tc_ops[op].name, wrong);
         return TC_NONE;
     }
     return out.made;
@@ -138,58 +138,58 @@ tc_val tc_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in
 
 /* ---- rules ---- */
 
-void tc_lower_plain_formula(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_formula(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *t = tc_lower_result(lw, node, 0);
-    tc_op_formula f = tc_formula_of(node->op);
+    const tc_type *t = ti_lower_result(lw, node, 0);
+    tc_op_formula f = ti_formula_of(node->op);
     tc_val x[3] = {0};
-    if (!tc_plain_computes(lw, t->dtype))
+    if (!ti_plain_computes(lw, t->dtype))
         return;
-    if (f.on == TC_ON_rounding && !tc_is_float(t->dtype)) {
-        out[0] = tc_put_cast(lw, tc_lower_in(lw, node, 0), t->dtype);
+    if (f.on == TC_ON_rounding && !ti_is_float(t->dtype)) {
+        out[0] = ti_put_cast(lw, ti_lower_in(lw, node, 0), t->dtype);
         return;
     }
-    if ((f.on == TC_ON_floats && !tc_is_float(t->dtype)) ||
+    if ((f.on == TC_ON_floats && !ti_is_float(t->dtype)) ||
         (f.on == TC_ON_wide && t->dtype == TC_bool)) {
-        tc_lower_refuse(lw, "it is computed on floats");
+        ti_lower_refuse(lw, "it is computed on floats");
         return;
     }
     tc_dtype with =
-        f.on == TC_ON_numbers ? tc_plain_type(t->dtype) : tc_plain_formula_type(t->dtype);
+        f.on == TC_ON_numbers ? ti_plain_type(t->dtype) : ti_plain_formula_type(t->dtype);
     for (int i = 0; i < node->n_in; i++)
-        x[i] = tc_plain_in(lw, node, i, with, node->n_in > 1 ? t->rank : 0);
-    out[0] = tc_put_cast(lw, tc_plain_apply(lw, node->op, node->attr, x), t->dtype);
+        x[i] = ti_plain_in(lw, node, i, with, node->n_in > 1 ? t->rank : 0);
+    out[0] = ti_put_cast(lw, ti_plain_apply(lw, node->op, node->attr, x), t->dtype);
 }
 
 /* One TOSA operator, in the element type itself. */
-void tc_lower_plain_direct(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_direct(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    tc_dtype type = tc_lower_result(lw, node, 0)->dtype;
-    if (!tc_plain_computes(lw, type))
+    tc_dtype type = ti_lower_result(lw, node, 0)->dtype;
+    if (!ti_plain_computes(lw, type))
         return;
-    tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(type), 0);
-    bool same = !tc_is_float(type) &&
+    tc_val x = ti_plain_in(lw, node, 0, ti_plain_type(type), 0);
+    bool same = !ti_is_float(type) &&
                 (node->op == TC_OP_floor || node->op == TC_OP_ceil); /* integers are */
-    x = same ? x : tc_b_op(lw, direct[node->op], NULL, &x, 1);
-    out[0] = tc_put_cast(lw, x, type);
+    x = same ? x : ti_b_op(lw, direct[node->op], NULL, &x, 1);
+    out[0] = ti_put_cast(lw, x, type);
 }
 
 /* A row FUNCTION of op.def. */
-void tc_lower_plain_function(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    (direct[node->op] ? tc_lower_plain_direct : tc_lower_plain_formula)(lw, node, out);
+    (direct[node->op] ? ti_lower_plain_direct : ti_lower_plain_formula)(lw, node, out);
 }
 
 /* Integers are finite. */
-void tc_lower_plain_is(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_is(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *t = tc_lower_result(lw, node, 0);
-    tc_dtype type = tc_lower_type(lw, node, 0)->dtype;
-    if (!tc_is_float(type)) {
-        tc_val answer = tc_b_single(lw, TC_bool, t->rank, node->op == TC_OP_isfinite);
-        out[0] = tc_b_tosa_expand(lw, answer, t->rank, t->dim);
+    const tc_type *t = ti_lower_result(lw, node, 0);
+    tc_dtype type = ti_lower_type(lw, node, 0)->dtype;
+    if (!ti_is_float(type)) {
+        tc_val answer = ti_b_single(lw, TC_bool, t->rank, node->op == TC_OP_isfinite);
+        out[0] = ti_b_tosa_expand(lw, answer, t->rank, t->dim);
         return;
     }
-    tc_val x = tc_plain_in(lw, node, 0, tc_plain_type(type), 0);
-    out[0] = tc_plain_apply(lw, node->op, NULL, &x);
+    tc_val x = ti_plain_in(lw, node, 0, ti_plain_type(type), 0);
+    out[0] = ti_plain_apply(lw, node->op, NULL, &x);
 }

@@ -38,28 +38,28 @@ static void extents(const tc_type *x, const tc_type *y, int axes, pooling *p)
 
 static bool start(tc_build *lw, const tc_node *node, tc_val *x)
 {
-    tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
+    tc_dtype t = ti_lower_type(lw, node, 0)->dtype;
     if (node->n_out > 1 && lw->rw->readers[node->out[1]])
-        tc_lower_refuse(lw, "the indices of the largest are read");
+        ti_lower_refuse(lw, "the indices of the largest are read");
     else if (t == TC_f64 || t == TC_i64 || t == TC_bool || tc_dtypes[t].kind == TC_UINT ||
-             (!tc_is_float(t) &&
+             (!ti_is_float(t) &&
               (node->op == TC_OP_avg_pool || node->op == TC_OP_adaptive_avg_pool)))
-        tc_lower_refuse(lw, "TOSA does not pool %s", tc_dtypes[t].name);
+        ti_lower_refuse(lw, "TOSA does not pool %s", tc_dtypes[t].name);
     else
-        *x = tc_plain_in(lw, node, 0, tc_is_float(t) ? tc_plain_type(t) : t, 0);
+        *x = ti_plain_in(lw, node, 0, ti_is_float(t) ? ti_plain_type(t) : t, 0);
     return lw->status == TC_OK;
 }
 
 static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
 {
-    const tc_type *y = tc_lower_result(lw, node, 0);
-    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
+    const tc_type *y = ti_lower_result(lw, node, 0);
+    out[0] = ti_put_cast(lw, ti_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
 }
 
 /* ---- windows ---- */
 
 /* The least number of a type: what padding holds where the largest is looked for. */
-static double lowest(tc_dtype t) { return tc_is_float(t) ? -INFINITY : (double)tc_dtype_min(t); }
+static double lowest(tc_dtype t) { return ti_is_float(t) ? -INFINITY : (double)ti_dtype_min(t); }
 
 /* How far the last window reaches behind x and its padding in front. */
 static int64_t reach(const span *s)
@@ -75,11 +75,11 @@ static tc_val most_of_taps(tc_build *lw, tc_val x, int axis, const span *s)
     int64_t around[2 * TC_MAX_RANK] = {0}, after = reach(s);
     around[2 * axis] = s->pad;
     around[2 * axis + 1] = after > 0 ? after : 0;
-    x = tc_b_tosa_pad(lw, x, around, lowest(tc_b_dtype(lw, x)));
+    x = ti_b_tosa_pad(lw, x, around, lowest(ti_b_dtype(lw, x)));
     tc_val most = TC_NONE;
     for (int64_t k = 0; k < s->kernel; k++) {
-        tc_val tap = tc_put_stepped(lw, x, axis, k * s->dilation, s->stride, s->out);
-        most = most ? tc_b_tosa_maximum(lw, most, tap) : tap;
+        tc_val tap = ti_put_stepped(lw, x, axis, k * s->dilation, s->stride, s->out);
+        most = most ? ti_b_tosa_maximum(lw, most, tap) : tap;
     }
     return most;
 }
@@ -88,11 +88,11 @@ static tc_val avg_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int6
                        const int64_t *pad)
 {
     tc_attr_tosa_avg_pool *a = tc_new(&lw->ctx->arena, tc_attr_tosa_avg_pool);
-    *a = (tc_attr_tosa_avg_pool){.kernel = tc_ints_copy(&lw->ctx->arena, kernel, 2),
-                                 .stride = tc_ints_copy(&lw->ctx->arena, stride, 2),
-                                 .pad = tc_ints_copy(&lw->ctx->arena, pad, 4), .acc_type = TC_f32};
-    tc_val zero = tc_b_zero_point(lw, x, 0);
-    return tc_b_3(lw, tosa_avg_pool2d, a, x, zero, zero);
+    *a = (tc_attr_tosa_avg_pool){.kernel = ti_ints_copy(&lw->ctx->arena, kernel, 2),
+                                 .stride = ti_ints_copy(&lw->ctx->arena, stride, 2),
+                                 .pad = ti_ints_copy(&lw->ctx->arena, pad, 4), .acc_type = TC_f32};
+    tc_val zero = ti_b_zero_point(lw, x, 0);
+    return ti_b_3(lw, tosa_avg_pool2d, a, x, zero, zero);
 }
 
 /* Zeros that count as numbers: the padding asked for; with a divisor of its own also what hangs
@@ -107,14 +107,14 @@ static tc_val padded(tc_build *lw, tc_val x, span *s, const pooling *p)
         s[i].in += s[i].pad + after;
         s[i].pad = 0;
     }
-    return tc_b_tosa_pad(lw, x, around, 0);
+    return ti_b_tosa_pad(lw, x, around, 0);
 }
 
 /* x [n,c,h,w] over its last two axes. */
 static tc_val pool_two(tc_build *lw, tc_val x, const span *two, const pooling *p)
 {
     span s[] = {two[0], two[1]};
-    if (p->most && (s[0].dilation > 1 || s[1].dilation > 1 || (x && tc_b_dtype(lw, x) == TC_i32)))
+    if (p->most && (s[0].dilation > 1 || s[1].dilation > 1 || (x && ti_b_dtype(lw, x) == TC_i32)))
         return most_of_taps(lw, most_of_taps(lw, x, 2, &s[0]), 3, &s[1]);
     if (!p->most && p->include_pad)
         x = padded(lw, x, s, p);
@@ -126,12 +126,12 @@ static tc_val pool_two(tc_build *lw, tc_val x, const span *two, const pooling *p
         pad[2 * i] = s[i].pad;
         pad[2 * i + 1] = over > 0 ? over : 0;
         if (over < 0)
-            x = tc_b_tosa_slice_axis(lw, x, 2 + i, 0, s[i].in + over);
+            x = ti_b_tosa_slice_axis(lw, x, 2 + i, 0, s[i].in + over);
     }
-    x = tc_b_tosa_channels_last(lw, x);
-    x = p->most ? tc_put_max_pool(lw, x, kernel, stride, pad)
+    x = ti_b_tosa_channels_last(lw, x);
+    x = p->most ? ti_put_max_pool(lw, x, kernel, stride, pad)
                 : avg_pool(lw, x, kernel, stride, pad);
-    return tc_b_tosa_channels_first(lw, x);
+    return ti_b_tosa_channels_first(lw, x);
 }
 
 static tc_val pool(tc_build *lw, tc_val x, const pooling *p, int64_t batch)
@@ -139,30 +139,30 @@ static tc_val pool(tc_build *lw, tc_val x, const pooling *p, int64_t batch)
     const span none = {1, 1, 1, 1, 0, 1}, *last = p->axis + p->n - 1;
     span two[] = {p->n > 1 ? last[-1] : none, *last};
     if (p->n < 3) {
-        x = tc_b_tosa_reshape(lw, x, 4,
+        x = ti_b_tosa_reshape(lw, x, 4,
                               (int64_t[]){batch, p->planes / batch, two[0].in, two[1].in});
         return pool_two(lw, x, two, p);
     }
     int64_t depth = p->axis[0].in, plane = two[0].out * two[1].out;
     x = pool_two(lw,
-                 tc_b_tosa_reshape(lw, x, 4, (int64_t[]){p->planes, depth, two[0].in, two[1].in}),
+                 ti_b_tosa_reshape(lw, x, 4, (int64_t[]){p->planes, depth, two[0].in, two[1].in}),
                  two, p);
     span deep[] = {p->axis[0], {plane, plane, 1, 1, 0, 1}};
-    return pool_two(lw, tc_b_tosa_reshape(lw, x, 4, (int64_t[]){1, p->planes, depth, plane}), deep,
+    return pool_two(lw, ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, p->planes, depth, plane}), deep,
                     p);
 }
 
 static int64_t batch_of(const tc_type *x, int axes) { return x->rank == axes + 2 ? x->dim[0] : 1; }
 
-void tc_lower_plain_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_max_pool *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     pooling p = {.most = true, .scale = 1};
     tc_val x;
     if (!start(lw, node, &x))
         return;
-    extents(t, tc_lower_result(lw, node, 0), a->kernel.n, &p);
+    extents(t, ti_lower_result(lw, node, 0), a->kernel.n, &p);
     for (int i = 0; i < p.n; i++) {
         p.axis[i].kernel = a->kernel.v[i];
         p.axis[i].stride = item(a->stride, i, 1);
@@ -172,15 +172,15 @@ void tc_lower_plain_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
     finish(lw, node, pool(lw, x, &p, batch_of(t, p.n)), out);
 }
 
-void tc_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_avg_pool *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     pooling p = {.include_pad = a->include_pad || a->divisor, .divides = a->divisor, .scale = 1};
     tc_val x;
     if (!start(lw, node, &x))
         return;
-    extents(t, tc_lower_result(lw, node, 0), a->kernel.n, &p);
+    extents(t, ti_lower_result(lw, node, 0), a->kernel.n, &p);
     int64_t area = 1;
     for (int i = 0; i < p.n; i++) {
         p.axis[i].kernel = a->kernel.v[i];
@@ -191,7 +191,7 @@ void tc_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
     if (a->divisor)
         p.scale = (double)area / (double)a->divisor;
     x = pool(lw, x, &p, batch_of(t, p.n));
-    finish(lw, node, p.scale == 1 ? x : tc_plain_scale(lw, x, p.scale), out);
+    finish(lw, node, p.scale == 1 ? x : ti_plain_scale(lw, x, p.scale), out);
 }
 
 /* ---- windows that tile the plane ---- */
@@ -218,7 +218,7 @@ static tc_val mean_tiles(tc_build *lw, tc_val x, int axis, const span *s)
     for (int64_t i = 0; i < s->out; i++)
         for (int64_t k = tile_start(s, i); k < tile_end(s, i); k++)
             weight[i * s->in + k] = 1.0 / (double)(tile_end(s, i) - tile_start(s, i));
-    return tc_put_axis_matrix(lw, x, axis, s->out, weight);
+    return ti_put_axis_matrix(lw, x, axis, s->out, weight);
 }
 
 static tc_val most_of_tiles(tc_build *lw, tc_val x, int axis, const span *s)
@@ -228,20 +228,20 @@ static tc_val most_of_tiles(tc_build *lw, tc_val x, int axis, const span *s)
         tc_attr_tosa_axis_nan *a = tc_new(&lw->ctx->arena, tc_attr_tosa_axis_nan);
         *a = (tc_attr_tosa_axis_nan){axis, TC_nan_mode_propagate};
         int64_t first = tile_start(s, i);
-        part[i] = tc_b_1(lw, tosa_reduce_max, a,
-                         tc_b_tosa_slice_axis(lw, x, axis, first, tile_end(s, i) - first));
+        part[i] = ti_b_1(lw, tosa_reduce_max, a,
+                         ti_b_tosa_slice_axis(lw, x, axis, first, tile_end(s, i) - first));
     }
-    return tc_put_join(lw, part, (int)s->out, axis);
+    return ti_put_join(lw, part, (int)s->out, axis);
 }
 
-void tc_lower_plain_adaptive_pool(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_adaptive_pool(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     pooling p = {.most = node->op == TC_OP_adaptive_max_pool, .scale = 1};
     tc_val x;
     if (!start(lw, node, &x))
         return;
-    extents(t, tc_lower_result(lw, node, 0), ((const tc_attr_size *)node->attr)->size.n, &p);
+    extents(t, ti_lower_result(lw, node, 0), ((const tc_attr_size *)node->attr)->size.n, &p);
     if (regular(&p))
         x = pool(lw, x, &p, batch_of(t, p.n));
     else

@@ -11,13 +11,13 @@ static tc_val reduce_axis(tc_build *lw, tc_op op, tc_val x, int axis)
     tc_attr_tosa_axis *without = tc_new(&lw->ctx->arena, tc_attr_tosa_axis);
     *with_nan = (tc_attr_tosa_axis_nan){axis, TC_nan_mode_propagate};
     without->axis = axis;
-    return tc_b_op(lw, op, nan ? (const void *)with_nan : without, (tc_val[]){x}, 1);
+    return ti_b_op(lw, op, nan ? (const void *)with_nan : without, (tc_val[]){x}, 1);
 }
 
 static tc_val reduce_axes(tc_build *lw, tc_op op, tc_val x, tc_ints axes)
 {
     for (int i = 0; i < axes.n && x; i++)
-        if (tc_b_type(lw, x)->dim[axes.v[i]] > 1)
+        if (ti_b_type(lw, x)->dim[axes.v[i]] > 1)
             x = reduce_axis(lw, op, x, (int)axes.v[i]);
     return x;
 }
@@ -25,21 +25,21 @@ static tc_val reduce_axes(tc_build *lw, tc_op op, tc_val x, tc_ints axes)
 /* The reduced value in the result's type and shape. */
 static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
 {
-    const tc_type *t = tc_lower_result(lw, node, 0);
-    out[0] = tc_put_cast(lw, tc_b_tosa_reshape(lw, x, t->rank, t->dim), t->dtype);
+    const tc_type *t = ti_lower_result(lw, node, 0);
+    out[0] = ti_put_cast(lw, ti_b_tosa_reshape(lw, x, t->rank, t->dim), t->dtype);
 }
 
 /* Floats are summed in f32, integers in i32. */
 static bool start(tc_build *lw, const tc_node *node, tc_val *x)
 {
-    tc_dtype in = tc_lower_type(lw, node, 0)->dtype, t = tc_lower_result(lw, node, 0)->dtype;
-    if (!tc_plain_computes(lw, in) || !tc_plain_computes(lw, t))
+    tc_dtype in = ti_lower_type(lw, node, 0)->dtype, t = ti_lower_result(lw, node, 0)->dtype;
+    if (!ti_plain_computes(lw, in) || !ti_plain_computes(lw, t))
         return false;
-    *x = tc_plain_in(lw, node, 0, tc_is_float(t) ? TC_f32 : TC_i32, 0);
+    *x = ti_plain_in(lw, node, 0, ti_is_float(t) ? TC_f32 : TC_i32, 0);
     return lw->status == TC_OK;
 }
 
-void tc_lower_plain_sum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_val x;
     if (start(lw, node, &x))
@@ -48,10 +48,10 @@ void tc_lower_plain_sum(tc_build *lw, const tc_node *node, tc_val *out)
                out);
 }
 
-void tc_lower_plain_mean(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_mean(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_ints axes = ((const tc_attr_axes *)node->attr)->axes;
-    const tc_type *t = tc_lower_type(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0);
     double count = 1;
     for (int i = 0; i < axes.n; i++)
         count *= (double)t->dim[axes.v[i]];
@@ -59,31 +59,31 @@ void tc_lower_plain_mean(tc_build *lw, const tc_node *node, tc_val *out)
     if (!start(lw, node, &x))
         return;
     x = reduce_axes(lw, TC_OP_tosa_reduce_sum, x, axes);
-    finish(lw, node, count == 1 ? x : tc_plain_scale(lw, x, 1 / count), out);
+    finish(lw, node, count == 1 ? x : ti_plain_scale(lw, x, 1 / count), out);
 }
 
 /* Integers, for which there is no REDUCE_PRODUCT, by halves. */
 static tc_val int_product(tc_build *lw, tc_val x, int axis)
 {
-    for (int64_t n = x ? tc_b_type(lw, x)->dim[axis] : 1; n > 1 && x; n = (n + 1) / 2) {
+    for (int64_t n = x ? ti_b_type(lw, x)->dim[axis] : 1; n > 1 && x; n = (n + 1) / 2) {
         int64_t half = n / 2;
-        tc_val second = tc_b_tosa_slice_axis(lw, x, axis, half, half);
-        tc_val y = tc_b_tosa_mul(lw, tc_b_tosa_slice_axis(lw, x, axis, 0, half), second);
+        tc_val second = ti_b_tosa_slice_axis(lw, x, axis, half, half);
+        tc_val y = ti_b_tosa_mul(lw, ti_b_tosa_slice_axis(lw, x, axis, 0, half), second);
         if (n % 2)
-            y = tc_put_concat(lw, (tc_val[]){y, tc_b_tosa_slice_axis(lw, x, axis, n - 1, 1)}, 2,
+            y = ti_put_concat(lw, (tc_val[]){y, ti_b_tosa_slice_axis(lw, x, axis, n - 1, 1)}, 2,
                               axis);
         x = y;
     }
     return x;
 }
 
-void tc_lower_plain_prod(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_prod(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_ints axes = ((const tc_attr_axes *)node->attr)->axes;
     tc_val x;
     if (!start(lw, node, &x))
         return;
-    if (tc_is_float(tc_lower_result(lw, node, 0)->dtype))
+    if (ti_is_float(ti_lower_result(lw, node, 0)->dtype))
         x = reduce_axes(lw, TC_OP_tosa_reduce_product, x, axes);
     else
         for (int i = 0; i < axes.n; i++)
@@ -92,24 +92,24 @@ void tc_lower_plain_prod(tc_build *lw, const tc_node *node, tc_val *out)
 }
 
 /* Of bools the largest is any, the smallest all. */
-void tc_lower_plain_amax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_amax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bool most = node->op == TC_OP_amax;
-    tc_dtype t = tc_lower_type(lw, node, 0)->dtype;
-    if (!tc_plain_computes(lw, t))
+    tc_dtype t = ti_lower_type(lw, node, 0)->dtype;
+    if (!ti_plain_computes(lw, t))
         return;
     tc_op op = t == TC_bool ? (most ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all)
                             : (most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min);
-    tc_val x = tc_plain_in(lw, node, 0, tc_is_float(t) ? tc_plain_type(t) : t, 0);
+    tc_val x = ti_plain_in(lw, node, 0, ti_is_float(t) ? ti_plain_type(t) : t, 0);
     finish(lw, node, reduce_axes(lw, op, x, ((const tc_attr_axes *)node->attr)->axes), out);
 }
 
-void tc_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_op op = node->op == TC_OP_any ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all;
-    if (tc_plain_computes(lw, tc_lower_type(lw, node, 0)->dtype))
+    if (ti_plain_computes(lw, ti_lower_type(lw, node, 0)->dtype))
         finish(lw, node,
-               reduce_axes(lw, op, tc_plain_in(lw, node, 0, TC_bool, 0),
+               reduce_axes(lw, op, ti_plain_in(lw, node, 0, TC_bool, 0),
                            ((const tc_attr_axes *)node->attr)->axes),
                out);
 }
@@ -120,8 +120,8 @@ void tc_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
  */
 static tc_val turned(tc_build *lw, tc_val x)
 {
-    bool floats = x && tc_is_float(tc_b_dtype(lw, x));
-    return floats ? tc_plain_negate(lw, x) : tc_b_tosa_bitwise_not(lw, x);
+    bool floats = x && ti_is_float(ti_b_dtype(lw, x));
+    return floats ? ti_plain_negate(lw, x) : ti_b_tosa_bitwise_not(lw, x);
 }
 
 /* i32, which ARGMAX does not take: the smallest index where x is its row's maximum. */
@@ -129,14 +129,14 @@ static tc_val first_of_equals(tc_build *lw, tc_val x, int axis)
 {
     if (!x)
         return x;
-    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, n = tc_b_type(lw, x)->dim[axis];
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, n = ti_b_type(lw, x)->dim[axis];
     dim[axis] = n;
     double *place = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         place[i] = (double)i;
-    tc_val places = tc_b_numbers(lw, TC_i32, tc_b_type(lw, x)->rank, dim, place);
-    tc_val top = tc_b_tosa_equal(lw, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
-    tc_val chosen = tc_b_tosa_select(lw, top, places, tc_plain_number(lw, places, (double)n));
+    tc_val places = ti_b_numbers(lw, TC_i32, ti_b_type(lw, x)->rank, dim, place);
+    tc_val top = ti_b_tosa_equal(lw, x, reduce_axis(lw, TC_OP_tosa_reduce_max, x, axis));
+    tc_val chosen = ti_b_tosa_select(lw, top, places, ti_plain_number(lw, places, (double)n));
     return reduce_axis(lw, TC_OP_tosa_reduce_min, chosen, axis);
 }
 
@@ -145,56 +145,56 @@ static tc_val place_of_most(tc_build *lw, tc_val x, int axis)
 {
     if (!x)
         return x;
-    if (!tc_b_type(lw, x)->rank) /* the only one */
-        return tc_b_single(lw, TC_i32, 0, 0);
-    if (tc_b_dtype(lw, x) == TC_i32)
+    if (!ti_b_type(lw, x)->rank) /* the only one */
+        return ti_b_single(lw, TC_i32, 0, 0);
+    if (ti_b_dtype(lw, x) == TC_i32)
         return first_of_equals(lw, x, axis);
     tc_attr_tosa_argmax *a = tc_new(&lw->ctx->arena, tc_attr_tosa_argmax);
     *a = (tc_attr_tosa_argmax){axis, TC_nan_mode_propagate};
-    return tc_b_1(lw, tosa_argmax, a, x);
+    return ti_b_1(lw, tosa_argmax, a, x);
 }
 
 /* Places in the result's shape; PRO-FP moves no integers, but converts small ones exactly. */
 static tc_val shaped(tc_build *lw, tc_val at, const tc_type *t)
 {
-    if (at && !tc_lower_has(lw, TC_FEATURE_INT) && !tc_same_dims(tc_b_type(lw, at), t))
-        at = tc_b_tosa_cast(lw, at, TC_f32);
-    return tc_b_tosa_cast(lw, tc_b_tosa_reshape(lw, at, t->rank, t->dim), t->dtype);
+    if (at && !ti_lower_has(lw, TC_FEATURE_INT) && !ti_same_dims(ti_b_type(lw, at), t))
+        at = ti_b_tosa_cast(lw, at, TC_f32);
+    return ti_b_tosa_cast(lw, ti_b_tosa_reshape(lw, at, t->rank, t->dim), t->dtype);
 }
 
 /* Codes of one scale have the order of their numbers. */
 static bool ordered(tc_build *lw, const tc_type *t)
 {
     if (t->quant && t->quant->axis >= 0)
-        tc_lower_refuse(lw, "its operand has a scale per channel");
-    return lw->status == TC_OK && tc_plain_computes(lw, t->dtype);
+        ti_lower_refuse(lw, "its operand has a scale per channel");
+    return lw->status == TC_OK && ti_plain_computes(lw, t->dtype);
 }
 
-void tc_lower_plain_argmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_argmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
+    const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
     if (!ordered(lw, t))
         return;
-    tc_val x = t->dtype == TC_bool ? tc_plain_in(lw, node, 0, TC_i8, 0) : tc_lower_in(lw, node, 0);
+    tc_val x = t->dtype == TC_bool ? ti_plain_in(lw, node, 0, TC_i8, 0) : ti_lower_in(lw, node, 0);
     tc_val at = place_of_most(lw, node->op == TC_OP_argmin ? turned(lw, x) : x, (int)a->axis);
     out[0] = shaped(lw, at, y);
 }
 
 /* The numbers and their indices, each where it is read. */
-void tc_lower_plain_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_plain_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
-    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0),
-                  *index = tc_lower_result(lw, node, 1);
+    const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0),
+                  *index = ti_lower_result(lw, node, 1);
     bool most = node->op == TC_OP_max_dim;
     if (!ordered(lw, t))
         return;
-    tc_val x = tc_lower_in(lw, node, 0), rank_1 = tc_b_tosa_rank(lw, x, 1);
+    tc_val x = ti_lower_in(lw, node, 0), rank_1 = ti_b_tosa_rank(lw, x, 1);
     if (lw->rw->readers[node->out[0]]) {
         tc_val top = reduce_axis(lw, most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min, rank_1,
                                  (int)a->axis);
-        out[0] = tc_put_convert(lw, tc_b_tosa_reshape(lw, top, y->rank, y->dim), t, y);
+        out[0] = ti_put_convert(lw, ti_b_tosa_reshape(lw, top, y->rank, y->dim), t, y);
     }
     if (lw->rw->readers[node->out[1]]) {
         tc_val at = place_of_most(lw, most ? x : turned(lw, x), (int)a->axis);
@@ -203,22 +203,22 @@ void tc_lower_plain_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 }
 
 /* The number of boundaries that x is not below (right) or is above; no number is above all. */
-void tc_lower_bucketize(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_bucketize(tc_build *lw, const tc_node *node, tc_val *out)
 {
     bool right = ((const tc_attr_bucketize *)node->attr)->right;
-    const tc_type *t = tc_lower_type(lw, node, 0), *y = tc_lower_result(lw, node, 0);
-    int64_t n = tc_type_count(tc_lower_type(lw, node, 1)), count = tc_type_count(t);
-    bool ints = tc_lower_has(lw, TC_FEATURE_INT);
-    if (!tc_plain_computes(lw, t->dtype) || !tc_plain_computes(lw, y->dtype))
+    const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
+    int64_t n = tc_type_count(ti_lower_type(lw, node, 1)), count = tc_type_count(t);
+    bool ints = ti_lower_has(lw, TC_FEATURE_INT);
+    if (!ti_plain_computes(lw, t->dtype) || !ti_plain_computes(lw, y->dtype))
         return;
     tc_dtype with =
-        !tc_is_float(t->dtype) && !tc_is_float(tc_lower_type(lw, node, 1)->dtype) && ints ? TC_i32
+        !ti_is_float(t->dtype) && !ti_is_float(ti_lower_type(lw, node, 1)->dtype) && ints ? TC_i32
                                                                                           : TC_f32;
-    tc_val x = tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 0, with, 0), 2, (int64_t[]){count, 1});
-    tc_val bound = tc_b_tosa_reshape(lw, tc_plain_in(lw, node, 1, with, 0), 2, (int64_t[]){1, n});
-    tc_val over = tc_b_binary(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, bound, x);
+    tc_val x = ti_b_tosa_reshape(lw, ti_plain_in(lw, node, 0, with, 0), 2, (int64_t[]){count, 1});
+    tc_val bound = ti_b_tosa_reshape(lw, ti_plain_in(lw, node, 1, with, 0), 2, (int64_t[]){1, n});
+    tc_val over = ti_b_binary(lw, right ? TC_OP_tosa_greater : TC_OP_tosa_greater_equal, bound, x);
     tc_val below =
-        tc_put_cast(lw, tc_b_tosa_logical_not(lw, over), ints ? TC_i32 : TC_f32);
+        ti_put_cast(lw, ti_b_tosa_logical_not(lw, over), ints ? TC_i32 : TC_f32);
     tc_val sum = reduce_axis(lw, TC_OP_tosa_reduce_sum, below, 1);
     out[0] = shaped(lw, sum, y);
 }

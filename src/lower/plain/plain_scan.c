@@ -9,20 +9,20 @@
 /* x moved up by `by` along an axis, `fill` in front. */
 static tc_val moved(tc_build *lw, tc_val x, int axis, int64_t by, double fill)
 {
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     int64_t pad[2 * TC_MAX_RANK] = {0};
     pad[2 * axis] = by;
-    return tc_b_tosa_pad(lw, tc_b_tosa_slice_axis(lw, x, axis, 0, t->dim[axis] - by), pad, fill);
+    return ti_b_tosa_pad(lw, ti_b_tosa_slice_axis(lw, x, axis, 0, t->dim[axis] - by), pad, fill);
 }
 
 static tc_val scan(tc_build *lw, tc_val x, int axis, bool product)
 {
     if (!x)
         return x;
-    int64_t n = tc_b_type(lw, x)->dim[axis];
+    int64_t n = ti_b_type(lw, x)->dim[axis];
     for (int64_t by = 1; x && by < n; by *= 2) {
         tc_val before = moved(lw, x, axis, by, product);
-        x = product ? tc_b_tosa_mul(lw, x, before) : tc_b_tosa_add(lw, x, before);
+        x = product ? ti_b_tosa_mul(lw, x, before) : ti_b_tosa_add(lw, x, before);
     }
     return x;
 }
@@ -34,25 +34,25 @@ static int axis_of(const tc_node *node)
 
 static void plain(tc_build *lw, const tc_node *node, tc_val *out, bool product)
 {
-    const tc_type *from = tc_lower_type(lw, node, 0), *to = tc_lower_result(lw, node, 0);
-    bool whole = !product && to->dtype == TC_i32 && !tc_is_float(from->dtype) &&
-                 from->dtype != TC_i64 && tc_lower_has(lw, TC_FEATURE_INT);
-    if (!tc_is_float(from->dtype) && !whole) {
-        tc_lower_refuse(lw, "its operand is %s", tc_dtypes[from->dtype].name);
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    bool whole = !product && to->dtype == TC_i32 && !ti_is_float(from->dtype) &&
+                 from->dtype != TC_i64 && ti_lower_has(lw, TC_FEATURE_INT);
+    if (!ti_is_float(from->dtype) && !whole) {
+        ti_lower_refuse(lw, "its operand is %s", tc_dtypes[from->dtype].name);
         return;
     }
-    tc_val x = tc_lower_in(lw, node, 0);
-    x = whole ? tc_put_cast(lw, x, TC_i32) : tc_b_tosa_cast(lw, x, TC_f32);
-    x = scan(lw, tc_b_tosa_rank(lw, x, 1), axis_of(node), product);
-    x = whole ? x : tc_b_tosa_cast(lw, x, to->dtype);
-    out[0] = tc_b_tosa_reshape(lw, x, to->rank, to->dim);
+    tc_val x = ti_lower_in(lw, node, 0);
+    x = whole ? ti_put_cast(lw, x, TC_i32) : ti_b_tosa_cast(lw, x, TC_f32);
+    x = scan(lw, ti_b_tosa_rank(lw, x, 1), axis_of(node), product);
+    x = whole ? x : ti_b_tosa_cast(lw, x, to->dtype);
+    out[0] = ti_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-void tc_lower_real_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     plain(lw, node, out, false);
 }
-void tc_lower_real_cumprod(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_real_cumprod(tc_build *lw, const tc_node *node, tc_val *out)
 {
     plain(lw, node, out, true);
 }

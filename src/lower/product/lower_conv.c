@@ -46,7 +46,7 @@ static tc_val input(tc_build *lw, tc_val x, window *v)
     int64_t dim[TC_MAX_RANK] = {v->batch, v->channels};
     for (int i = 0; i < v->axes; i++)
         dim[2 + i] = v->in[i];
-    x = tc_b_tosa_channels_last(lw, tc_b_tosa_reshape(lw, x, v->axes + 2, dim));
+    x = ti_b_tosa_channels_last(lw, ti_b_tosa_reshape(lw, x, v->axes + 2, dim));
     for (int i = 0; i < v->axes; i++) {
         int64_t reach =
             v->in[i] - 1 + v->pad[2 * i] + v->pad[2 * i + 1] - (v->kernel[i] - 1) * v->dilation[i];
@@ -54,7 +54,7 @@ static tc_val input(tc_build *lw, tc_val x, window *v)
         int64_t off_pad = over < *after ? over : *after;
         *after -= off_pad;
         if (over > off_pad)
-            x = tc_b_tosa_slice_axis(lw, x, 1 + i, 0, v->in[i] - (over - off_pad));
+            x = ti_b_tosa_slice_axis(lw, x, 1 + i, 0, v->in[i] - (over - off_pad));
     }
     return x;
 }
@@ -76,12 +76,12 @@ static tc_val put_conv(tc_build *lw, tc_product *p, tc_op op, const window *v, t
     for (int i = 0; i < v->axes; i++)
         step[i] = step_within(lw, v->stride[i]);
     tc_window_shape shape = {v->axes, v->pad, step, v->dilation};
-    x = tc_put_long_conv(lw, p, op, x, w, bias, &shape);
+    x = ti_put_long_conv(lw, p, op, x, w, bias, &shape);
     for (int i = 0; i < v->axes; i++) {
         int64_t times = v->stride[i] / step[i];
         if (x && times > 1)
-            x = tc_put_stepped(lw, x, 1 + i, 0, times,
-                               (tc_b_type(lw, x)->dim[1 + i] + times - 1) / times);
+            x = ti_put_stepped(lw, x, 1 + i, 0, times,
+                               (ti_b_type(lw, x)->dim[1 + i] + times - 1) / times);
     }
     return x;
 }
@@ -91,9 +91,9 @@ static tc_val depthwise(tc_build *lw, const tc_node *node, tc_product *p, const 
 {
     int64_t dim[] = {v->kernel[0], v->kernel[1], v->channels, v->outputs / v->channels};
     int64_t last[] = {2, 3, 0, 1}, one[] = {2, 0, 1};
-    tc_val w = tc_put_weights(lw, tc_lower_in(lw, node, 1), p->w->rank == 4 ? last : one, 4, dim);
+    tc_val w = ti_put_weights(lw, ti_lower_in(lw, node, 1), p->w->rank == 4 ? last : one, 4, dim);
     return put_conv(lw, p, TC_OP_tosa_depthwise_conv2d, v, x, w,
-                    tc_product_bias(lw, node, p, 0, v->outputs));
+                    ti_product_bias(lw, node, p, 0, v->outputs));
 }
 
 /* The weights of one group, [oc, .., c]. */
@@ -102,24 +102,24 @@ static tc_val group_weights(tc_build *lw, tc_val w, const window *v, int64_t gro
     int64_t each = v->outputs / v->groups, perm[TC_MAX_RANK] = {0}, dim[TC_MAX_RANK] = {each};
     if (!w)
         return w;
-    int rank = tc_b_type(lw, w)->rank;
+    int rank = ti_b_type(lw, w)->rank;
     for (int i = 1; i < rank; i++)
         perm[i] = i + 1 < rank ? i + 1 : 1;
     for (int i = 0; i < v->axes; i++)
         dim[1 + i] = v->kernel[i];
     dim[1 + v->axes] = v->channels / v->groups;
-    tc_tensor known = tc_b_constant(lw, w);
+    tc_tensor known = ti_b_constant(lw, w);
     if (v->groups == 1)
-        return tc_put_weights(lw, w, perm, v->axes + 2, dim);
+        return ti_put_weights(lw, w, perm, v->axes + 2, dim);
     if (!known.data)
-        return tc_put_weights(lw, tc_b_tosa_slice_axis(lw, w, 0, group * each, each), perm,
+        return ti_put_weights(lw, ti_b_tosa_slice_axis(lw, w, 0, group * each, each), perm,
                               v->axes + 2, dim);
     tc_type part = *known.type; /* a group's weights lie together */
     part.dim[0] = each;
-    const tc_type *type = tc_type_intern(lw->ctx, &part);
+    const tc_type *type = ti_type_intern(lw->ctx, &part);
     tc_val own =
-        tc_b_data(lw, type, (const char *)known.data + (size_t)group * tc_type_bytes(type));
-    return tc_put_weights(lw, own, perm, v->axes + 2, dim);
+        ti_b_data(lw, type, (const char *)known.data + (size_t)group * tc_type_bytes(type));
+    return ti_put_weights(lw, own, perm, v->axes + 2, dim);
 }
 
 static tc_val grouped(tc_build *lw, const tc_node *node, tc_product *p, const window *v, tc_val x,
@@ -130,11 +130,11 @@ static tc_val grouped(tc_build *lw, const tc_node *node, tc_product *p, const wi
     tc_op op = v->axes == 3 ? TC_OP_tosa_conv3d : TC_OP_tosa_conv2d;
     for (int64_t g = 0; g < v->groups; g++) {
         tc_val w = group_weights(lw, weights, v, g);
-        tc_val own = tc_b_tosa_slice_axis(lw, x, v->axes + 1, g * read, read);
-        tc_val made = put_conv(lw, p, op, v, own, w, tc_product_bias(lw, node, p, g * each, each));
-        part[g] = tc_product_finish(lw, made, p, g * each, each);
+        tc_val own = ti_b_tosa_slice_axis(lw, x, v->axes + 1, g * read, read);
+        tc_val made = put_conv(lw, p, op, v, own, w, ti_product_bias(lw, node, p, g * each, each));
+        part[g] = ti_product_finish(lw, made, p, g * each, each);
     }
-    return tc_put_join(lw, part, (int)v->groups, v->axes + 1);
+    return ti_put_join(lw, part, (int)v->groups, v->axes + 1);
 }
 
 /* ---- strides beyond the machine's ---- */
@@ -155,21 +155,21 @@ static tc_val strides_as_channels(tc_build *lw, tc_val x, const tc_product *p, c
     int64_t border[8] = {0}, block[2];
     if (!x)
         return x;
-    const tc_type *t = tc_b_type(lw, x);
+    const tc_type *t = ti_b_type(lw, x);
     for (int i = 0; i < 2; i++) {
         int64_t extent = t->dim[1 + i] + v->pad[2 * i] + v->pad[2 * i + 1], s = v->stride[i];
         block[i] = (extent + s - 1) / s;
         border[2 * (1 + i)] = v->pad[2 * i];
         border[2 * (1 + i) + 1] = v->pad[2 * i + 1] + block[i] * s - extent;
     }
-    x = tc_b_tosa_pad(lw, x, border, (double)tc_product_x_zero(p));
+    x = ti_b_tosa_pad(lw, x, border, (double)ti_product_x_zero(p));
     int64_t rows = v->stride[0], inner = v->stride[1] * v->channels;
-    x = tc_b_tosa_reshape(lw, x, 4, (int64_t[]){v->batch * block[0], rows, block[1], inner});
+    x = ti_b_tosa_reshape(lw, x, 4, (int64_t[]){v->batch * block[0], rows, block[1], inner});
     tc_val *row = tc_new_n(&lw->ctx->arena, tc_val, (size_t)rows);
     for (int64_t i = 0; i < rows; i++)
-        row[i] = tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, x, 1, i, 1), 4,
+        row[i] = ti_b_tosa_reshape(lw, ti_b_tosa_slice_axis(lw, x, 1, i, 1), 4,
                                    (int64_t[]){v->batch, block[0], block[1], inner});
-    return tc_put_join(lw, row, (int)rows, 3);
+    return ti_put_join(lw, row, (int)rows, 3);
 }
 
 /* [o, c, kh, kw] -> [o, (sy, sx, c), ceil(kh/s), ceil(kw/s)], zeros where the kernel ends */
@@ -181,10 +181,10 @@ static tc_val strided_weights(tc_build *lw, tc_tensor w, const tc_product *p, co
     tc_type type = *w.type;
     type.rank = 4;
     memcpy(type.dim, (int64_t[]){v->outputs, channels, kh, kw}, 4 * sizeof *type.dim);
-    const tc_type *t = tc_type_intern(lw->ctx, &type);
-    int8_t *out = tc_arena_raw(&lw->ctx->arena, tc_type_bytes(t));
+    const tc_type *t = ti_type_intern(lw->ctx, &type);
+    int8_t *out = ti_arena_raw(&lw->ctx->arena, tc_type_bytes(t));
     const int8_t *in = w.data;
-    memset(out, (int)tc_product_w_zero(p), tc_type_bytes(t));
+    memset(out, (int)ti_product_w_zero(p), tc_type_bytes(t));
     for (int64_t o = 0; o < v->outputs; o++)
         for (int64_t c = 0; c < v->channels; c++)
             for (int64_t y = 0; y < k[0]; y++)
@@ -193,7 +193,7 @@ static tc_val strided_weights(tc_build *lw, tc_tensor w, const tc_product *p, co
                     out[((o * channels + at) * kh + y / s[0]) * kw + x / s[1]] =
                         in[((o * v->channels + c) * k[0] + y) * k[1] + x];
                 }
-    return tc_b_data(lw, t, out);
+    return ti_b_data(lw, t, out);
 }
 
 static void strides_gone(window *v)
@@ -211,14 +211,14 @@ static void strides_gone(window *v)
 /* [n,d,h,w,c]: the planes that tap k of the depth sees, one for each of `count` results. */
 static tc_val planes(tc_build *lw, tc_val x, const window *v, int64_t k, int64_t count)
 {
-    return tc_put_stepped(lw, x, 1, k * v->dilation[0], v->stride[0], count);
+    return ti_put_stepped(lw, x, 1, k * v->dilation[0], v->stride[0], count);
 }
 
 /* Zero points in front of and behind the planes. */
 static tc_val pad_depth(tc_build *lw, tc_val x, const tc_product *p, const window *v)
 {
-    return tc_b_tosa_pad(lw, x, (int64_t[10]){[2] = v->pad[0], [3] = v->pad[1]},
-                         (double)tc_product_x_zero(p));
+    return ti_b_tosa_pad(lw, x, (int64_t[10]){[2] = v->pad[0], [3] = v->pad[1]},
+                         (double)ti_product_x_zero(p));
 }
 
 /* Whether tap k of the depth sees anything but padding. */
@@ -254,8 +254,8 @@ static tc_val as_batch(tc_build *lw, tc_val x)
 {
     if (!x)
         return x;
-    const int64_t *dim = tc_b_type(lw, x)->dim;
-    return tc_b_tosa_reshape(lw, x, 4, (int64_t[]){dim[0] * dim[1], dim[2], dim[3], dim[4]});
+    const int64_t *dim = ti_b_type(lw, x)->dim;
+    return ti_b_tosa_reshape(lw, x, 4, (int64_t[]){dim[0] * dim[1], dim[2], dim[3], dim[4]});
 }
 
 /* [o, c, kd, kh, kw] of the taps in `tap` as [o, (taps, c), kh, kw]. */
@@ -266,8 +266,8 @@ static tc_val planes_of_weights(tc_build *lw, tc_tensor w, const int64_t *tap, i
     tc_type type = *w.type;
     type.rank = 4;
     memcpy(type.dim, (int64_t[]){o, taps * c, dim[3], dim[4]}, 4 * sizeof *type.dim);
-    const tc_type *t = tc_type_intern(lw->ctx, &type);
-    char *out = tc_arena_raw(&lw->ctx->arena, tc_type_bytes(t));
+    const tc_type *t = ti_type_intern(lw->ctx, &type);
+    char *out = ti_arena_raw(&lw->ctx->arena, tc_type_bytes(t));
     const char *in = w.data;
     plane *= tc_dtypes[t->dtype].bytes;
     for (int64_t i = 0; i < o; i++)
@@ -275,7 +275,7 @@ static tc_val planes_of_weights(tc_build *lw, tc_tensor w, const int64_t *tap, i
             for (int64_t ch = 0; ch < c; ch++)
                 memcpy(out + ((i * taps + k) * c + ch) * plane,
                        in + ((i * c + ch) * kd + tap[k]) * plane, (size_t)plane);
-    return tc_b_data(lw, t, out);
+    return ti_b_data(lw, t, out);
 }
 
 static bool is_flat(const tc_build *lw, const window *v, tc_tensor w)
@@ -300,7 +300,7 @@ static tc_val depth_as_channels(tc_build *lw, tc_val x, const tc_product *p, win
     *weights = planes_of_weights(lw, w, tap, taps);
     *v = plane_of(v, count);
     v->channels *= taps;
-    return as_batch(lw, tc_put_join(lw, part, (int)taps, 4));
+    return as_batch(lw, ti_put_join(lw, part, (int)taps, 4));
 }
 
 /* Each channel by its own kernel: the sum over its planes of what each gives. */
@@ -313,24 +313,24 @@ static tc_val deep_depthwise(tc_build *lw, const tc_node *node, tc_product *p, c
             plane[] = {v->outputs, 1, flat.kernel[0], flat.kernel[1]};
     tc_val sum = TC_NONE;
     double terms = (double)(v->kernel[0] * v->kernel[1] * v->kernel[2]);
-    if (p->scale && terms * 256 * 256 >= tc_product_limit(lw, p->made)) {
-        tc_lower_refuse(lw, "its sums are too long for their accumulator");
+    if (p->scale && terms * 256 * 256 >= ti_product_limit(lw, p->made)) {
+        ti_lower_refuse(lw, "its sums are too long for their accumulator");
         return TC_NONE;
     }
     x = pad_depth(lw, x, p, v);
     for (int64_t k = 0; k < v->kernel[0]; k++) {
         if (!sees_input(v, k, count) && (sum || k + 1 < v->kernel[0]))
             continue;
-        tc_tensor known = w ? tc_b_constant(lw, w) : (tc_tensor){0};
+        tc_tensor known = w ? ti_b_constant(lw, w) : (tc_tensor){0};
         tc_val own = known.data
                          ? planes_of_weights(lw, known, &k, 1)
-                         : tc_b_tosa_reshape(lw, tc_b_tosa_slice_axis(lw, w, 2, k, 1), 4, plane);
-        own = tc_put_weights(lw, own, last, 4, dim);
+                         : ti_b_tosa_reshape(lw, ti_b_tosa_slice_axis(lw, w, 2, k, 1), 4, plane);
+        own = ti_put_weights(lw, own, last, 4, dim);
         tc_val bias =
-            sum ? tc_b_single(lw, p->made, 1, 0) : tc_product_bias(lw, node, p, 0, v->outputs);
+            sum ? ti_b_single(lw, p->made, 1, 0) : ti_product_bias(lw, node, p, 0, v->outputs);
         tc_val in = as_batch(lw, planes(lw, x, v, k, count));
         tc_val made = put_conv(lw, p, TC_OP_tosa_depthwise_conv2d, &flat, in, own, bias);
-        sum = sum ? tc_b_tosa_add(lw, sum, made) : made;
+        sum = sum ? ti_b_tosa_add(lw, sum, made) : made;
     }
     return sum;
 }
@@ -339,26 +339,26 @@ static tc_val deep_depthwise(tc_build *lw, const tc_node *node, tc_product *p, c
 static tc_val as_depth(tc_build *lw, tc_val x, const tc_type *y, int64_t batch, int64_t channels)
 {
     const int64_t *dim = y->dim + y->rank - 3;
-    return tc_b_tosa_reshape(lw, x, 5, (int64_t[]){batch, dim[0], dim[1], dim[2], channels});
+    return ti_b_tosa_reshape(lw, x, 5, (int64_t[]){batch, dim[0], dim[1], dim[2], channels});
 }
 
-void tc_lower_conv(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_conv(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *w = tc_lower_type(lw, node, 1), *y = tc_lower_result(lw, node, 0);
+    const tc_type *w = ti_lower_type(lw, node, 1), *y = ti_lower_result(lw, node, 0);
     tc_product p;
-    if (!tc_product_start(lw, node, w->dim[0], &p))
+    if (!ti_product_start(lw, node, w->dim[0], &p))
         return;
     if (w->dtype == TC_i16) {
-        tc_lower_refuse(lw, "its weights are i16");
+        ti_lower_refuse(lw, "its weights are i16");
         return;
     }
     window v = window_of(node->attr, p.x, w);
-    tc_val x = input(lw, tc_lower_in(lw, node, 0), &v), weights = tc_lower_in(lw, node, 1);
-    tc_tensor known = weights ? tc_b_constant(lw, weights) : (tc_tensor){0};
+    tc_val x = input(lw, ti_lower_in(lw, node, 0), &v), weights = ti_lower_in(lw, node, 1);
+    tc_tensor known = weights ? ti_b_constant(lw, weights) : (tc_tensor){0};
     int64_t batch = v.batch, given = v.axes;
     if (is_flat(lw, &v, known)) {
         x = depth_as_channels(lw, x, &p, &v, known, &weights);
-        known = tc_b_constant(lw, weights);
+        known = ti_b_constant(lw, weights);
     }
     if (strides_too_far(lw, &v, known)) {
         x = strides_as_channels(lw, x, &p, &v);
@@ -373,8 +373,8 @@ void tc_lower_conv(tc_build *lw, const tc_node *node, tc_val *out)
     else
         x = grouped(lw, node, &p, &v, x, weights);
     if (by_channel && (v.axes == 2 || p.made != TC_i48))
-        x = tc_product_finish(lw, x, &p, 0, v.outputs);
+        x = ti_product_finish(lw, x, &p, 0, v.outputs);
     if (given == 3)
         x = as_depth(lw, x, y, batch, v.outputs);
-    out[0] = tc_b_tosa_reshape(lw, tc_b_tosa_channels_first(lw, x), y->rank, y->dim);
+    out[0] = ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }

@@ -13,23 +13,23 @@
 
 /* ---- linear layers ---- */
 
-void tc_lower_linear(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *x = tc_lower_type(lw, node, 0), *w = tc_lower_type(lw, node, 1);
-    const tc_type *y = tc_lower_result(lw, node, 0);
+    const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1);
+    const tc_type *y = ti_lower_result(lw, node, 0);
     tc_product p;
-    if (!tc_product_start(lw, node, w->rank == 1 ? 1 : w->dim[0], &p))
+    if (!ti_product_start(lw, node, w->rank == 1 ? 1 : w->dim[0], &p))
         return;
     int64_t k = w->dim[w->rank - 1], n = p.channels, rows = tc_type_count(x) / k;
     if (w->dtype == TC_i16) {
-        tc_lower_refuse(lw, "its weights are i16");
+        ti_lower_refuse(lw, "its weights are i16");
         return;
     }
-    tc_val own = tc_b_tosa_reshape(lw, tc_lower_in(lw, node, 0), 4, (int64_t[]){1, 1, rows, k});
+    tc_val own = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, 0), 4, (int64_t[]){1, 1, rows, k});
     tc_val weight =
-        tc_put_weights(lw, tc_lower_in(lw, node, 1), (int64_t[]){0, 1}, 4, (int64_t[]){n, 1, 1, k});
-    tc_val made = tc_put_rows_by(lw, &p, own, weight, tc_product_bias(lw, node, &p, 0, n));
-    out[0] = tc_b_tosa_reshape(lw, tc_product_finish(lw, made, &p, 0, n), y->rank, y->dim);
+        ti_put_weights(lw, ti_lower_in(lw, node, 1), (int64_t[]){0, 1}, 4, (int64_t[]){n, 1, 1, k});
+    tc_val made = ti_put_rows_by(lw, &p, own, weight, ti_product_bias(lw, node, &p, 0, n));
+    out[0] = ti_b_tosa_reshape(lw, ti_product_finish(lw, made, &p, 0, n), y->rank, y->dim);
 }
 
 /* ---- a product of two tensors ---- */
@@ -49,15 +49,15 @@ static bool fits(tc_build *lw, pair *m)
 {
     const tc_type *a = m->type[0], *b = m->type[1];
     if (a->quant || b->quant) {
-        if (!tc_is_activation(a) || !tc_is_activation(b))
-            tc_lower_refuse(lw, "its operands do not all have one scale");
-    } else if (a->dtype != b->dtype || !tc_is_float(a->dtype))
-        tc_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[a->dtype].name,
+        if (!ti_is_activation(a) || !ti_is_activation(b))
+            ti_lower_refuse(lw, "its operands do not all have one scale");
+    } else if (a->dtype != b->dtype || !ti_is_float(a->dtype))
+        ti_lower_refuse(lw, "its operands are %s and %s", tc_dtypes[a->dtype].name,
                         tc_dtypes[b->dtype].name);
     TC_STOP_WITH(lw, false);
-    m->scale = a->quant ? tc_scale_of(a) * tc_scale_of(b) : 0;
+    m->scale = a->quant ? ti_scale_of(a) * ti_scale_of(b) : 0;
     for (int i = 0; i < 2; i++)
-        m->zero[i] = a->quant ? tc_zero_of(m->type[i]) : 0;
+        m->zero[i] = a->quant ? ti_zero_of(m->type[i]) : 0;
     return true;
 }
 
@@ -95,8 +95,8 @@ static tc_val batched(tc_build *lw, const pair *m, int i)
     memcpy(dim + m->rank, last, sizeof last);
     tc_val x = m->val[i];
     if (m->repeated[i])
-        x = tc_b_tosa_expand(lw, tc_b_tosa_reshape(lw, x, m->rank + 2, own), m->rank + 2, dim);
-    return tc_b_tosa_reshape(lw, x, 3, (int64_t[]){m->batch, last[0], last[1]});
+        x = ti_b_tosa_expand(lw, ti_b_tosa_reshape(lw, x, m->rank + 2, own), m->rank + 2, dim);
+    return ti_b_tosa_reshape(lw, x, 3, (int64_t[]){m->batch, last[0], last[1]});
 }
 
 /* The accumulator in the result's domain. */
@@ -105,12 +105,12 @@ static tc_val into(tc_build *lw, const pair *m, tc_val made)
     if (!m->to)
         return made;
     if (m->scale == 0)
-        return tc_put_cast(lw, made, m->to->dtype);
+        return ti_put_cast(lw, made, m->to->dtype);
     const tc_quant *q = m->to->quant;
-    if (m->to->dtype == (made ? tc_b_dtype(lw, made) : TC_none) && q->scale[0] == m->scale)
+    if (m->to->dtype == (made ? ti_b_dtype(lw, made) : TC_none) && q->scale[0] == m->scale)
         return made;
-    return tc_put_codes(lw,
-                        tc_put_rescale(lw, made, tc_scale_factor(m->scale, q->scale[0]), 0,
+    return ti_put_codes(lw,
+                        ti_put_rescale(lw, made, ti_scale_factor(m->scale, q->scale[0]), 0,
                                        q->zero[0], m->to->dtype),
                         q);
 }
@@ -119,12 +119,12 @@ static tc_val put_matmul(tc_build *lw, const pair *m, tc_val a, tc_val b)
 {
     if (!a || !b || lw->status != TC_OK)
         return TC_NONE;
-    tc_dtype t = tc_b_dtype(lw, a), made = tc_product_made(t);
-    tc_val in[4] = {a, b, tc_b_zero_point(lw, a, m->zero[0])};
-    in[3] = tc_b_zero_point(lw, b, m->zero[1]);
-    int64_t dim[] = {tc_b_type(lw, a)->dim[0], tc_b_type(lw, a)->dim[1], tc_b_type(lw, b)->dim[2]};
-    made = tc_is_float(t) && made != TC_f16 ? TC_f32 : made;
-    return tc_b_typed(lw, TC_OP_tosa_matmul, NULL, in, 4, tc_type_make(lw->ctx, made, 3, dim));
+    tc_dtype t = ti_b_dtype(lw, a), made = ti_product_made(t);
+    tc_val in[4] = {a, b, ti_b_zero_point(lw, a, m->zero[0])};
+    in[3] = ti_b_zero_point(lw, b, m->zero[1]);
+    int64_t dim[] = {ti_b_type(lw, a)->dim[0], ti_b_type(lw, a)->dim[1], ti_b_type(lw, b)->dim[2]};
+    made = ti_is_float(t) && made != TC_f16 ? TC_f32 : made;
+    return ti_b_typed(lw, TC_OP_tosa_matmul, NULL, in, 4, ti_type_make(lw->ctx, made, 3, dim));
 }
 
 /* The same in parts of k, where one accumulator does not hold the sum; m->scale is then that of the
@@ -134,12 +134,12 @@ static tc_val by_parts(tc_build *lw, pair *m, tc_val a, tc_val b)
     enum { MOST_PARTS = 64 };
     if (!a || !b || lw->status != TC_OK)
         return TC_NONE;
-    tc_dtype made = tc_product_made(tc_b_dtype(lw, a));
-    double top = 1, limit = tc_product_limit(lw, made);
+    tc_dtype made = ti_product_made(ti_b_dtype(lw, a));
+    double top = 1, limit = ti_product_limit(lw, made);
     for (int i = 0; i < 2; i++) {
-        tc_dtype t = tc_b_type(lw, i ? b : a)->dtype;
+        tc_dtype t = ti_b_type(lw, i ? b : a)->dtype;
         if (m->scale != 0)
-            top *= (double)tc_max_i64(m->zero[i] - tc_dtype_min(t), tc_dtype_max(t) - m->zero[i]);
+            top *= (double)ti_max_i64(m->zero[i] - ti_dtype_min(t), ti_dtype_max(t) - m->zero[i]);
     }
     int64_t n = 1 + (int64_t)((double)m->k * top / limit), each = (m->k + n - 1) / n;
     if (m->scale == 0 || n == 1)
@@ -148,15 +148,15 @@ static tc_val by_parts(tc_build *lw, pair *m, tc_val a, tc_val b)
     int parts = 0;
     for (int64_t k = 0; k < m->k && parts < MOST_PARTS; k += each) {
         int64_t own = k + each < m->k ? each : m->k - k;
-        tc_val left = tc_b_tosa_slice_axis(lw, a, 2, k, own);
-        part[parts++] = put_matmul(lw, m, left, tc_b_tosa_slice_axis(lw, b, 1, k, own));
+        tc_val left = ti_b_tosa_slice_axis(lw, a, 2, k, own);
+        part[parts++] = put_matmul(lw, m, left, ti_b_tosa_slice_axis(lw, b, 1, k, own));
     }
     if (n > MOST_PARTS) {
-        tc_lower_refuse(lw, "its sums are too long for their accumulator");
+        ti_lower_refuse(lw, "its sums are too long for their accumulator");
         return TC_NONE;
     }
     double unit;
-    tc_val y = tc_product_sum(lw, part, parts, (double)m->k * top, &unit);
+    tc_val y = ti_product_sum(lw, part, parts, (double)m->k * top, &unit);
     m->scale /= unit;
     return y;
 }
@@ -167,18 +167,18 @@ static tc_val by_matmul(tc_build *lw, pair *m)
 {
     for (int i = 0; i < 2; i++) /* i8 beside i16 is widened, exactly */
         if (m->type[i]->dtype == TC_i8 && m->type[1 - i]->dtype == TC_i16) {
-            m->val[i] = tc_put_rescale(lw, m->val[i], 1, m->zero[i], 0, TC_i16);
+            m->val[i] = ti_put_rescale(lw, m->val[i], 1, m->zero[i], 0, TC_i16);
             m->zero[i] = 0;
         }
     bool shared = m->type[1]->rank <= 2 && !m->repeated[0];
     tc_val a = batched(lw, m, 0), b;
     if (shared) {
-        a = tc_b_tosa_reshape(lw, a, 3, (int64_t[]){1, m->batch * m->rows, m->k});
-        b = tc_b_tosa_reshape(lw, m->val[1], 3, (int64_t[]){1, m->k, m->columns});
+        a = ti_b_tosa_reshape(lw, a, 3, (int64_t[]){1, m->batch * m->rows, m->k});
+        b = ti_b_tosa_reshape(lw, m->val[1], 3, (int64_t[]){1, m->k, m->columns});
     } else
         b = batched(lw, m, 1);
     tc_val sum = by_parts(lw, m, a, b), made = into(lw, m, sum);
-    return tc_b_tosa_reshape(lw, made, 3, (int64_t[]){m->batch, m->rows, m->columns});
+    return ti_b_tosa_reshape(lw, made, 3, (int64_t[]){m->batch, m->rows, m->columns});
 }
 
 /* Constant, the same for the whole batch, and of a type that a convolution has weights of. */
@@ -186,7 +186,7 @@ static bool is_weight(tc_build *lw, const pair *m, int i)
 {
     const tc_type *t = m->type[i];
     bool one = t->rank <= 2 || tc_type_count(t) == t->dim[t->rank - 1] * t->dim[t->rank - 2];
-    return one && t->dtype != TC_i16 && tc_b_constant(lw, m->val[i]).data;
+    return one && t->dtype != TC_i16 && ti_b_constant(lw, m->val[i]).data;
 }
 
 /* A 1x1 convolution of the computed operand: [batch * rows, k], or of the left side's columns. */
@@ -196,22 +196,22 @@ static tc_val by_weights(tc_build *lw, pair *m, int weight)
     bool left = weight == 0;
     int64_t rows = left ? m->columns : m->rows, n = left ? m->rows : m->columns;
     int64_t flat[] = {left ? n : m->k, left ? m->k : n};
-    tc_product p = {.x = x, .w = m->type[weight], .channels = n, .made = tc_product_made(x->dtype),
+    tc_product p = {.x = x, .w = m->type[weight], .channels = n, .made = ti_product_made(x->dtype),
                     .scale = m->scale != 0 ? &(double){m->scale} : NULL,
                     .unit = 1};
-    p.acc = tc_is_float(x->dtype) && p.made != TC_f16 ? TC_f32 : p.made;
+    p.acc = ti_is_float(x->dtype) && p.made != TC_f16 ? TC_f32 : p.made;
     tc_val own =
-        left ? tc_b_tosa_transpose(lw, batched(lw, m, 1), (int64_t[]){0, 2, 1}) : m->val[0];
-    own = tc_b_tosa_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
-    tc_tensor known = tc_b_constant(lw, m->val[weight]);
-    tc_val w = tc_b_data(lw, tc_type_make(lw->ctx, known.type->dtype, 2, flat), known.data);
-    w = tc_put_weights(lw, w, left ? (int64_t[]){0, 1} : (int64_t[]){1, 0}, 4,
+        left ? ti_b_tosa_transpose(lw, batched(lw, m, 1), (int64_t[]){0, 2, 1}) : m->val[0];
+    own = ti_b_tosa_reshape(lw, own, 4, (int64_t[]){1, 1, m->batch * rows, m->k});
+    tc_tensor known = ti_b_constant(lw, m->val[weight]);
+    tc_val w = ti_b_data(lw, ti_type_make(lw->ctx, known.type->dtype, 2, flat), known.data);
+    w = ti_put_weights(lw, w, left ? (int64_t[]){0, 1} : (int64_t[]){1, 0}, 4,
                        (int64_t[]){n, 1, 1, m->k});
-    tc_val made = tc_put_rows_by(lw, &p, own, w, tc_b_single(lw, p.made, 1, 0));
+    tc_val made = ti_put_rows_by(lw, &p, own, w, ti_b_single(lw, p.made, 1, 0));
     m->scale /= p.unit;
     made = into(lw, m, made);
-    made = tc_b_tosa_reshape(lw, made, 3, (int64_t[]){m->batch, rows, n});
-    return left ? tc_b_tosa_transpose(lw, made, (int64_t[]){0, 2, 1}) : made;
+    made = ti_b_tosa_reshape(lw, made, 3, (int64_t[]){m->batch, rows, n});
+    return left ? ti_b_tosa_transpose(lw, made, (int64_t[]){0, 2, 1}) : made;
 }
 
 /* [batch, rows, columns] */
@@ -226,38 +226,38 @@ static tc_val product(tc_build *lw, pair *m)
     return by_matmul(lw, m);
 }
 
-void tc_lower_matmul(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_matmul(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    const tc_type *y = tc_lower_result(lw, node, 0);
-    pair m = {.val = {tc_lower_in(lw, node, 0), tc_lower_in(lw, node, 1)},
-              .type = {tc_lower_type(lw, node, 0), tc_lower_type(lw, node, 1)},
+    const tc_type *y = ti_lower_result(lw, node, 0);
+    pair m = {.val = {ti_lower_in(lw, node, 0), ti_lower_in(lw, node, 1)},
+              .type = {ti_lower_type(lw, node, 0), ti_lower_type(lw, node, 1)},
               .to = y};
     if ((m.type[0]->quant || m.type[1]->quant) && (!y->quant || y->quant->axis >= 0)) {
-        tc_lower_refuse(lw, "its result does not have one scale");
+        ti_lower_refuse(lw, "its result does not have one scale");
         return;
     }
-    out[0] = tc_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
+    out[0] = ti_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
 }
 
 /* beta * c + alpha * (a @ b): the product stays wide until c has been added. */
-void tc_lower_int_addmm(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_addmm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_addmm *a = node->attr;
-    const tc_type *y = tc_lower_result(lw, node, 0);
+    const tc_type *y = ti_lower_result(lw, node, 0);
     tc_arg c, ab;
-    pair m = {.val = {tc_lower_in(lw, node, 1), tc_lower_in(lw, node, 2)},
-              .type = {tc_lower_type(lw, node, 1), tc_lower_type(lw, node, 2)}};
-    if (!tc_is_activation(y) || !tc_arg_of(lw, node, 0, &c)) {
-        tc_lower_refuse(lw, "its result does not have one scale");
+    pair m = {.val = {ti_lower_in(lw, node, 1), ti_lower_in(lw, node, 2)},
+              .type = {ti_lower_type(lw, node, 1), ti_lower_type(lw, node, 2)}};
+    if (!ti_is_activation(y) || !ti_arg_of(lw, node, 0, &c)) {
+        ti_lower_refuse(lw, "its result does not have one scale");
         return;
     }
     bool wide =
         m.type[0]->dtype == TC_i16 || m.type[1]->dtype == TC_i16; /* i48 can only be rescaled */
     if (wide && a->alpha != 0)
-        m.to = tc_wide_type(lw, y, TC_i32, tc_scale_of(y) / 64 / fabs(a->alpha));
-    ab.val = tc_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
-    ab.type = m.to ? m.to : tc_wide_type(lw, y, TC_i32, m.scale > 0 ? m.scale : 1);
-    out[0] = tc_put_sum(lw, &ab, a->alpha, &c, a->beta, y);
+        m.to = ti_wide_type(lw, y, TC_i32, ti_scale_of(y) / 64 / fabs(a->alpha));
+    ab.val = ti_b_tosa_reshape(lw, product(lw, &m), y->rank, y->dim);
+    ab.type = m.to ? m.to : ti_wide_type(lw, y, TC_i32, m.scale > 0 ? m.scale : 1);
+    out[0] = ti_put_sum(lw, &ab, a->alpha, &c, a->beta, y);
 }
 
 /* ---- einsum of two operands ---- */
@@ -323,8 +323,8 @@ static tc_val arranged(tc_build *lw, const labels *l, int o, tc_val x, const par
                      .rank = PARTS,
                      .dim = {dim[0], dim[1], dim[2]},
                      .quant = (*type)->quant};
-    *type = tc_type_intern(lw->ctx, &shape);
-    return tc_b_tosa_reshape(lw, tc_b_tosa_transpose(lw, x, perm), PARTS, dim);
+    *type = ti_type_intern(lw->ctx, &shape);
+    return ti_b_tosa_reshape(lw, ti_b_tosa_transpose(lw, x, perm), PARTS, dim);
 }
 
 /* [batch, rows, columns] as the equation orders its result. */
@@ -347,32 +347,32 @@ static tc_val ordered(tc_build *lw, const labels *l, tc_val x)
         for (int j = 0; j < n; j++)
             if (made[j] == l->e.out[i])
                 perm[i] = j;
-    return tc_b_tosa_transpose(lw, tc_b_tosa_reshape(lw, x, n, dim), perm);
+    return ti_b_tosa_transpose(lw, ti_b_tosa_reshape(lw, x, n, dim), perm);
 }
 
-void tc_lower_einsum(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_einsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_einsum *a = node->attr;
-    const tc_type *y = tc_lower_result(lw, node, 0);
+    const tc_type *y = ti_lower_result(lw, node, 0);
     labels l = {{0}, {{{0}}}, {{0}}};
     pair m = {.to = y};
     tc_tensor in[2];
     if (node->n_in != 2 ||
-        (tc_lower_type(lw, node, 0)->quant && (!y->quant || y->quant->axis >= 0))) {
-        tc_lower_refuse(lw, "it is not a product of two operands with one result scale");
+        (ti_lower_type(lw, node, 0)->quant && (!y->quant || y->quant->axis >= 0))) {
+        ti_lower_refuse(lw, "it is not a product of two operands with one result scale");
         return;
     }
     for (int i = 0; i < 2; i++) {
-        m.type[i] = tc_lower_type(lw, node, i);
+        m.type[i] = ti_lower_type(lw, node, i);
         in[i] = (tc_tensor){m.type[i], NULL};
     }
-    if (tc_einsum_parse(a->equation, in, 2, &l.e) || !classify(&l)) {
-        tc_lower_refuse(lw, "'%s' is not a matrix product", a->equation);
+    if (ti_einsum_parse(a->equation, in, 2, &l.e) || !classify(&l)) {
+        ti_lower_refuse(lw, "'%s' is not a matrix product", a->equation);
         return;
     }
     m.val[0] =
-        arranged(lw, &l, 0, tc_lower_in(lw, node, 0), (part[]){BATCH, OWN, INNER}, &m.type[0]);
+        arranged(lw, &l, 0, ti_lower_in(lw, node, 0), (part[]){BATCH, OWN, INNER}, &m.type[0]);
     m.val[1] =
-        arranged(lw, &l, 1, tc_lower_in(lw, node, 1), (part[]){BATCH, INNER, OWN}, &m.type[1]);
+        arranged(lw, &l, 1, ti_lower_in(lw, node, 1), (part[]){BATCH, INNER, OWN}, &m.type[1]);
     out[0] = ordered(lw, &l, product(lw, &m));
 }

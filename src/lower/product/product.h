@@ -15,30 +15,30 @@ typedef struct tc_product {
 } tc_product;
 
 /* What products of such operands are accumulated in. */
-static inline tc_dtype tc_product_made(tc_dtype x)
+static inline tc_dtype ti_product_made(tc_dtype x)
 {
     return x == TC_i8 ? TC_i32 : x == TC_i16 ? TC_i48 : x == TC_e4m3 || x == TC_e5m2 ? TC_f16 : x;
 }
 
 /* Operands 0 and 1 and the result, checked; false: refused.  Channel c has the weight's scale c
  * modulo the number of its scales. */
-bool tc_product_start(tc_build *lw, const tc_node *node, int64_t channels, tc_product *p);
+bool ti_product_start(tc_build *lw, const tc_node *node, int64_t channels, tc_product *p);
 
 /* Zero points of the operands; 0 of floats. */
-int64_t tc_product_x_zero(const tc_product *p);
-int64_t tc_product_w_zero(const tc_product *p);
+int64_t ti_product_x_zero(const tc_product *p);
+int64_t ti_product_w_zero(const tc_product *p);
 
 /* The bias (operand 2) of n output channels from `first` on; zeros when there is none. */
-tc_val tc_product_bias(tc_build *lw, const tc_node *node, const tc_product *p, int64_t first,
+tc_val ti_product_bias(tc_build *lw, const tc_node *node, const tc_product *p, int64_t first,
                        int64_t n);
 
 /* What the operator made, n output channels from `first` on as its last axis, as the result's
  * numbers. */
-tc_val tc_product_finish(tc_build *lw, tc_val made, const tc_product *p, int64_t first, int64_t n);
+tc_val ti_product_finish(tc_build *lw, tc_val made, const tc_product *p, int64_t first, int64_t n);
 
 /* Axes in the order perm, then of shape dim: constants are laid out once and for all.  i4 becomes
  * i8 where the target does not have it. */
-tc_val tc_put_weights(tc_build *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim);
+tc_val ti_put_weights(tc_build *lw, tc_val w, const int64_t *perm, int rank, const int64_t *dim);
 
 /* A convolution of channels-last x over `axes` axes.  pad: before and after of each, NULL for none;
  * stride, dilation: NULL for 1. */
@@ -46,21 +46,21 @@ typedef struct tc_window_shape {
     int axes;
     const int64_t *pad, *stride, *dilation;
 } tc_window_shape;
-tc_val tc_put_conv(tc_build *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
+tc_val ti_put_conv(tc_build *lw, tc_op op, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
                    tc_val bias, const tc_window_shape *shape, tc_dtype acc);
 
 /* ---- sums that may be longer than their accumulator holds (split_accumulators.c) ---- */
 
 /* The same with the product's zero points, or TRANSPOSE_CONV2D (pad: its out_pad): in parts where
  * one accumulator does not hold it, added in multiples of 1 / p->unit. */
-tc_val tc_put_long_conv(tc_build *lw, tc_product *p, tc_op op, tc_val x, tc_val w, tc_val bias,
+tc_val ti_put_long_conv(tc_build *lw, tc_product *p, tc_op op, tc_val x, tc_val w, tc_val bias,
                         const tc_window_shape *shape);
 /* x [1,1,rows,k] by weights [n,1,1,k]. */
-tc_val tc_put_rows_by(tc_build *lw, tc_product *p, tc_val x, tc_val w, tc_val bias);
+tc_val ti_put_rows_by(tc_build *lw, tc_product *p, tc_val x, tc_val w, tc_val bias);
 
 /* What sums of this type stay below. */
-double tc_product_limit(const tc_build *lw, tc_dtype acc);
+double ti_product_limit(const tc_build *lw, tc_dtype acc);
 /* The sum of n parts, not above `most`, as i32 times *unit. */
-tc_val tc_product_sum(tc_build *lw, const tc_val *part, int n, double most, double *unit);
+tc_val ti_product_sum(tc_build *lw, const tc_val *part, int n, double most, double *unit);
 
 #endif

@@ -13,25 +13,25 @@ static tc_status hoist_tables(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_table && node->op != TC_OP_tosa_clamp)
         return TC_OK;
-    const tc_node *moved = tc_rewrite_def(rw, node, 0);
+    const tc_node *moved = ti_rewrite_def(rw, node, 0);
     if (!moved || moved->op != TC_OP_tosa_reshape || rw->readers[node->in[0]] != 1 ||
-        tc_type_of(rw->from, node->in[0])->dtype != TC_i8 ||
-        tc_type_of(rw->from, node->out[0])->dtype != TC_i8)
+        ti_type_of(rw->from, node->in[0])->dtype != TC_i8 ||
+        ti_type_of(rw->from, node->out[0])->dtype != TC_i8)
         return TC_OK;
-    const tc_node *made = tc_def(rw->to, moved->in[0]);
+    const tc_node *made = ti_def(rw->to, moved->in[0]);
     if (!made || made->op != TC_OP_tosa_rescale)
         return TC_OK;
-    tc_build lw = tc_build_instead(rw, node);
-    tc_val in[2] = {moved->in[0], node->n_in > 1 ? tc_rewrite_in(rw, node, 1) : TC_NONE};
-    tc_val y = tc_b_op(&lw, node->op, node->attr, in, node->n_in);
-    y = tc_b_2(&lw, tosa_reshape, NULL, y, moved->in[1]);
-    return tc_b_replace(&lw, y, done);
+    tc_build lw = ti_build_instead(rw, node);
+    tc_val in[2] = {moved->in[0], node->n_in > 1 ? ti_rewrite_in(rw, node, 1) : TC_NONE};
+    tc_val y = ti_b_op(&lw, node->op, node->attr, in, node->n_in);
+    y = ti_b_2(&lw, tosa_reshape, NULL, y, moved->in[1]);
+    return ti_b_replace(&lw, y, done);
 }
 
-tc_status tc_lower_hoist_tables(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_hoist_tables(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, hoist_tables);
+    return ti_rewrite_offered(module, hoist_tables);
 }
 
 /* ---- add-zero-before-rescale ---- */
@@ -47,8 +47,8 @@ static bool keeps_wide(const tc_graph *g, const tc_node *def)
         return true;
     case TC_OP_tosa_mul:
         for (int i = 0; i < 2; i++) {
-            const tc_node *from = tc_def(g, def->in[i]);
-            if (tc_type_of(g, def->in[i])->dtype != TC_i32 ||
+            const tc_node *from = ti_def(g, def->in[i]);
+            if (ti_type_of(g, def->in[i])->dtype != TC_i32 ||
                 (from && from->op == TC_OP_tosa_rescale))
                 return false;
         }
@@ -62,26 +62,26 @@ static tc_status add_zero_before_rescale(tc_rewrite *rw, const tc_node *node, bo
 {
     if (node->op != TC_OP_tosa_rescale || rw->readers[node->in[0]] != 1 ||
         ((const tc_attr_tosa_rescale *)node->attr)->per_channel ||
-        tc_type_of(rw->from, node->in[0])->dtype != TC_i32 ||
-        tc_type_of(rw->from, node->out[0])->dtype == TC_i32 ||
-        tc_type_of(rw->from, node->in[0])->rank == 0)
+        ti_type_of(rw->from, node->in[0])->dtype != TC_i32 ||
+        ti_type_of(rw->from, node->out[0])->dtype == TC_i32 ||
+        ti_type_of(rw->from, node->in[0])->rank == 0)
         return TC_OK;
-    const tc_node *def = tc_rewrite_def(rw, node, 0);
+    const tc_node *def = ti_rewrite_def(rw, node, 0);
     if (!def || !keeps_wide(rw->to, def))
         return TC_OK;
-    tc_build lw = tc_build_instead(rw, node);
-    tc_val x = tc_rewrite_in(rw, node, 0);
-    tc_val none = tc_b_single(&lw, TC_i32, tc_type_of(rw->to, x)->rank, 0);
-    tc_val sum = tc_b_tosa_add(&lw, x, none);
+    tc_build lw = ti_build_instead(rw, node);
+    tc_val x = ti_rewrite_in(rw, node, 0);
+    tc_val none = ti_b_single(&lw, TC_i32, ti_type_of(rw->to, x)->rank, 0);
+    tc_val sum = ti_b_tosa_add(&lw, x, none);
     TC_TRY(lw.status);
-    tc_rewrite_copy(rw, node);
+    ti_rewrite_copy(rw, node);
     rw->to->node[rw->to->n_node - 1]->in[0] = sum;
     *done = true;
     return TC_OK;
 }
 
-tc_status tc_lower_add_zero_before_rescale(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_add_zero_before_rescale(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, add_zero_before_rescale);
+    return ti_rewrite_offered(module, add_zero_before_rescale);
 }

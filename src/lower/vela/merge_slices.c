@@ -117,7 +117,7 @@ static bool view(box *b, int64_t total, int64_t *dim, int64_t *start, int64_t *s
 static bool is_way(const tc_graph *g, const tc_node *node)
 {
     return node && (node->op == TC_OP_tosa_reshape ||
-                    (node->op == TC_OP_tosa_slice && tc_is_const(g, node->in[1])));
+                    (node->op == TC_OP_tosa_slice && ti_is_const(g, node->in[1])));
 }
 
 /* Reshapes and slices between a value and what they are of, the last one first. */
@@ -130,7 +130,7 @@ typedef struct road {
 static road road_to(const tc_graph *g, tc_val v)
 {
     road r = {.x = v};
-    for (const tc_node *def = tc_def(g, v); r.n < WAY && is_way(g, def); def = tc_def(g, r.x)) {
+    for (const tc_node *def = ti_def(g, v); r.n < WAY && is_way(g, def); def = ti_def(g, r.x)) {
         r.node[r.n++] = def;
         r.x = def->in[0];
     }
@@ -139,13 +139,13 @@ static road road_to(const tc_graph *g, tc_val v)
 
 static bool walk(const tc_graph *g, const road *r, box *b)
 {
-    *b = (box){.n = 1, .at = {{tc_type_count(tc_type_of(g, r->x)), 1, 0}}};
-    bool ok = reshape(b, tc_type_of(g, r->x));
+    *b = (box){.n = 1, .at = {{tc_type_count(ti_type_of(g, r->x)), 1, 0}}};
+    bool ok = reshape(b, ti_type_of(g, r->x));
     for (int i = r->n - 1; ok && i >= 0; i--) {
         const tc_node *node = r->node[i];
-        const tc_type *to = tc_type_of(g, node->out[0]);
+        const tc_type *to = ti_type_of(g, node->out[0]);
         ok = (node->op == TC_OP_tosa_reshape ||
-              cut(b, tc_type_of(g, node->in[0]), to, g->val[node->in[1]]->data)) &&
+              cut(b, ti_type_of(g, node->in[0]), to, g->val[node->in[1]]->data)) &&
              reshape(b, to);
     }
     return ok;
@@ -153,33 +153,33 @@ static bool walk(const tc_graph *g, const road *r, box *b)
 
 static tc_status take(tc_rewrite *rw, const tc_node *node, tc_val x, box *b, bool *done)
 {
-    const tc_type *to = tc_type_of(rw->from, node->out[0]);
+    const tc_type *to = ti_type_of(rw->from, node->out[0]);
     int64_t dim[RANK], start[RANK], size[RANK];
-    if (!view(b, tc_type_count(tc_type_of(rw->to, x)), dim, start, size))
+    if (!view(b, tc_type_count(ti_type_of(rw->to, x)), dim, start, size))
         return TC_OK;
-    tc_build lw = tc_build_instead(rw, node);
-    tc_val in[3] = {tc_b_tosa_reshape(&lw, x, RANK, dim)};
-    in[1] = tc_b_shape(&lw, RANK, start);
-    in[2] = tc_b_shape(&lw, RANK, size);
-    tc_val y = tc_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3);
-    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
+    tc_build lw = ti_build_instead(rw, node);
+    tc_val in[3] = {ti_b_tosa_reshape(&lw, x, RANK, dim)};
+    in[1] = ti_b_shape(&lw, RANK, start);
+    in[2] = ti_b_shape(&lw, RANK, size);
+    tc_val y = ti_b_op(&lw, TC_OP_tosa_slice, NULL, in, 3);
+    return ti_b_replace(&lw, ti_b_tosa_reshape(&lw, y, to->rank, to->dim), done);
 }
 
 /* A slice behind one that is reshaped; what Vela reads where it lies is left. */
 static tc_status slices(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     box b;
-    if (node->op != TC_OP_tosa_slice || !tc_is_const(rw->from, node->in[1]) ||
-        !tc_type_count(tc_type_of(rw->from, node->out[0])))
+    if (node->op != TC_OP_tosa_slice || !ti_is_const(rw->from, node->in[1]) ||
+        !tc_type_count(ti_type_of(rw->from, node->out[0])))
         return TC_OK;
-    road r = road_to(rw->to, tc_rewrite_in(rw, node, 0));
+    road r = road_to(rw->to, ti_rewrite_in(rw, node, 0));
     bool shaped = false, again = false;
     for (int i = 0; i < r.n; i++) {
         again = again || (shaped && r.node[i]->op == TC_OP_tosa_slice);
         shaped = shaped || r.node[i]->op == TC_OP_tosa_reshape;
     }
     if (!again || !walk(rw->to, &r, &b) ||
-        !cut(&b, tc_type_of(rw->from, node->in[0]), tc_type_of(rw->from, node->out[0]),
+        !cut(&b, ti_type_of(rw->from, node->in[0]), ti_type_of(rw->from, node->out[0]),
              rw->from->val[node->in[1]]->data))
         return TC_OK;
     return take(rw, node, r.x, &b, done);
@@ -198,20 +198,20 @@ static bool many_images(const tc_type *t)
 static tc_status images(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     box b;
-    const tc_node *def = node->op == TC_OP_tosa_reshape ? tc_rewrite_def(rw, node, 0) : NULL;
-    if (!def || def->op != TC_OP_tosa_slice || !tc_type_count(tc_type_of(rw->to, def->out[0])) ||
-        !many_images(tc_type_of(rw->to, def->out[0])))
+    const tc_node *def = node->op == TC_OP_tosa_reshape ? ti_rewrite_def(rw, node, 0) : NULL;
+    if (!def || def->op != TC_OP_tosa_slice || !tc_type_count(ti_type_of(rw->to, def->out[0])) ||
+        !many_images(ti_type_of(rw->to, def->out[0])))
         return TC_OK;
-    road r = road_to(rw->to, tc_rewrite_in(rw, node, 0));
+    road r = road_to(rw->to, ti_rewrite_in(rw, node, 0));
     if (!r.n || !walk(rw->to, &r, &b))
         return TC_OK;
     merge(&b);
     return b.n < RANK ? take(rw, node, r.x, &b, done) : TC_OK;
 }
 
-tc_status tc_lower_merge_slices(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_merge_slices(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {slices, images};
     (void)ctx;
-    return tc_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -11,27 +11,27 @@
 
 /* The same numbers from an operation of their own, which Vela leaves alone: a CLAMP that lets all
  * of them pass; for i32, which has none, plus 0; for bool, or itself. */
-tc_val tc_put_pause(tc_build *b, tc_val x);
-bool tc_can_pause(const tc_type *t); /* i8, i16, i32 */
+tc_val ti_put_pause(tc_build *b, tc_val x);
+bool ti_can_pause(const tc_type *t); /* i8, i16, i32 */
 
 /* The node that gives the numbers, whatever shape they are read in; NULL: none. */
-const tc_node *tc_behind_reshapes(const tc_graph *g, tc_val v);
+const tc_node *ti_behind_reshapes(const tc_graph *g, tc_val v);
 
 /* A RESHAPE, or a TRANSPOSE that moves nothing but axes of extent 1. */
-bool tc_is_view(const tc_graph *g, const tc_node *node);
+bool ti_is_view(const tc_graph *g, const tc_node *node);
 
 /* What the value's numbers lie in, whatever shape they are read in. */
-tc_val tc_memory_of(const tc_graph *g, tc_val v);
+tc_val ti_memory_of(const tc_graph *g, tc_val v);
 
 /* A SLICE, PAD, CONCAT or TILE, reshaped or not. */
-bool tc_is_cut(const tc_graph *g, tc_val v);
+bool ti_is_cut(const tc_graph *g, tc_val v);
 
 /* The node as it is, but for operands that the mask names: those read a pause. */
-TC_MUST_USE tc_status tc_pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask,
+TC_MUST_USE tc_status ti_pause_operands(tc_rewrite *rw, const tc_node *node, uint32_t mask,
                                         bool *done);
 
 /* CONCAT and PAD with a pause behind each part that `is` so. */
-TC_MUST_USE tc_status tc_pause_parts(tc_rewrite *rw, const tc_node *node,
+TC_MUST_USE tc_status ti_pause_parts(tc_rewrite *rw, const tc_node *node,
                                      bool (*is)(const tc_graph *g, tc_val v), bool *done);
 
 #endif

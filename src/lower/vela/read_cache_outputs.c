@@ -12,7 +12,7 @@
 static const tc_node *leaving(const tc_graph *g, tc_val v)
 {
     for (size_t i = 0; i < g->n_out; i++) {
-        const tc_node *def = tc_def(g, g->out[i]);
+        const tc_node *def = ti_def(g, g->out[i]);
         if (def && def->op == TC_OP_tosa_reshape && def->in[0] == v)
             return def;
     }
@@ -22,9 +22,9 @@ static const tc_node *leaving(const tc_graph *g, tc_val v)
 /* The value whose reshape `back` is, if that is a reshape of what a scatter made; or nothing. */
 static tc_val before(const tc_graph *g, tc_val back)
 {
-    const tc_node *def = tc_def(g, back),
-                  *left = def && def->op == TC_OP_tosa_reshape ? tc_def(g, def->in[0]) : NULL,
-                  *made = left && left->op == TC_OP_tosa_reshape ? tc_def(g, left->in[0]) : NULL;
+    const tc_node *def = ti_def(g, back),
+                  *left = def && def->op == TC_OP_tosa_reshape ? ti_def(g, def->in[0]) : NULL,
+                  *made = left && left->op == TC_OP_tosa_reshape ? ti_def(g, left->in[0]) : NULL;
     return made && made->op == TC_OP_tosa_scatter ? def->in[0] : TC_NONE;
 }
 
@@ -32,11 +32,11 @@ static tc_status read_cache_outputs(tc_rewrite *rw, const tc_node *node, bool *d
 {
     const tc_graph *g = rw->from;
     if (node->op == TC_OP_tosa_reshape && leaving(g, node->in[0]) == node) {
-        tc_val v = before(rw->to, tc_rewrite_in(rw, node, 0));
+        tc_val v = before(rw->to, ti_rewrite_in(rw, node, 0));
         if (v) {
-            rw->to->val[v]->type = tc_type_of(g, node->out[0]);
+            rw->to->val[v]->type = ti_type_of(g, node->out[0]);
             rw->to->val[v]->name = g->val[node->out[0]]->name;
-            tc_rewrite_bind(rw, node->out[0], v);
+            ti_rewrite_bind(rw, node->out[0], v);
             *done = true;
         }
         return TC_OK;
@@ -46,19 +46,19 @@ static tc_status read_cache_outputs(tc_rewrite *rw, const tc_node *node, bool *d
                               : NULL;
     if (!left)
         return TC_OK;
-    const tc_type *type = tc_type_of(g, left->out[0]), *own = tc_type_of(g, node->out[0]);
-    tc_build lw = tc_build_instead(rw, node);
+    const tc_type *type = ti_type_of(g, left->out[0]), *own = ti_type_of(g, node->out[0]);
+    tc_build lw = ti_build_instead(rw, node);
     tc_val in[3];
     for (int i = 0; i < 3; i++)
-        in[i] = tc_rewrite_in(rw, node, i);
-    tc_val v = tc_b_op(&lw, node->op, node->attr, in, 3);
-    v = tc_b_tosa_reshape(&lw, v, type->rank, type->dim);
-    v = tc_b_tosa_reshape(&lw, v, own->rank, own->dim);
-    return tc_b_replace(&lw, v, done);
+        in[i] = ti_rewrite_in(rw, node, i);
+    tc_val v = ti_b_op(&lw, node->op, node->attr, in, 3);
+    v = ti_b_tosa_reshape(&lw, v, type->rank, type->dim);
+    v = ti_b_tosa_reshape(&lw, v, own->rank, own->dim);
+    return ti_b_replace(&lw, v, done);
 }
 
-tc_status tc_lower_read_cache_outputs(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_read_cache_outputs(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, read_cache_outputs);
+    return ti_rewrite_offered(module, read_cache_outputs);
 }

@@ -93,7 +93,7 @@ static tc_val transposed(tc_build *lw, tc_val x, const transpose *t)
             dim[4 - t->n + i] = t->dim[i];
             perm[4 - t->n + i] = 4 - t->n + t->perm[i];
         }
-        return tc_b_tosa_transpose(lw, tc_b_tosa_reshape(lw, x, 4, dim), perm);
+        return ti_b_tosa_transpose(lw, ti_b_tosa_reshape(lw, x, 4, dim), perm);
     }
     int cut = axis_to_cut(t), at = place_of(t, cut);
     transpose rest = {.n = t->n - 1};
@@ -108,32 +108,32 @@ static tc_val transposed(tc_build *lw, tc_val x, const transpose *t)
         whole[i] = rest.dim[i] * (i == cut ? t->dim[cut] : 1);
         joined[i] = rest.dim[rest.perm[i]];
     }
-    tc_val part[PARTS], from = tc_b_tosa_reshape(lw, x, rest.n, whole);
+    tc_val part[PARTS], from = ti_b_tosa_reshape(lw, x, rest.n, whole);
     for (int64_t i = 0; i < t->dim[cut]; i++) {
-        part[i] = tc_b_tosa_slice_axis(lw, from, cut, i * rest.dim[cut], rest.dim[cut]);
-        part[i] = tc_b_tosa_reshape(lw, transposed(lw, part[i], &rest), rest.n, joined);
+        part[i] = ti_b_tosa_slice_axis(lw, from, cut, i * rest.dim[cut], rest.dim[cut]);
+        part[i] = ti_b_tosa_reshape(lw, transposed(lw, part[i], &rest), rest.n, joined);
     }
-    return tc_put_join(lw, part, (int)t->dim[cut], at);
+    return ti_put_join(lw, part, (int)t->dim[cut], at);
 }
 
 static tc_status split_transpose_by_slices(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     transpose t;
-    if (node->op != TC_OP_tosa_transpose || tc_is_const(rw->from, node->in[0]))
+    if (node->op != TC_OP_tosa_transpose || ti_is_const(rw->from, node->in[0]))
         return TC_OK;
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
     if (!tc_type_count(y) || y->dtype == TC_i16 || /* which not every target concatenates */
-        !transpose_of(tc_type_of(rw->from, node->in[0]),
+        !transpose_of(ti_type_of(rw->from, node->in[0]),
                  ((const tc_attr_tosa_perms *)node->attr)->perms, &t) ||
         t.n <= AXES || parts_of(t) > PARTS)
         return TC_OK;
-    tc_build lw = tc_build_instead(rw, node);
-    tc_val v = transposed(&lw, tc_rewrite_in(rw, node, 0), &t);
-    return tc_b_replace(&lw, tc_b_tosa_reshape(&lw, v, y->rank, y->dim), done);
+    tc_build lw = ti_build_instead(rw, node);
+    tc_val v = transposed(&lw, ti_rewrite_in(rw, node, 0), &t);
+    return ti_b_replace(&lw, ti_b_tosa_reshape(&lw, v, y->rank, y->dim), done);
 }
 
-tc_status tc_lower_split_transpose_by_slices(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_split_transpose_by_slices(tc_ctx *ctx, tc_module *module)
 {
     (void)ctx;
-    return tc_rewrite_offered(module, split_transpose_by_slices);
+    return ti_rewrite_offered(module, split_transpose_by_slices);
 }

@@ -55,9 +55,9 @@ static int64_t rows_of(const tc_type *t)
 /* The accumulator of a matrix product stays as it is: it never reaches memory. */
 static bool has_rows(const tc_graph *g, tc_val v)
 {
-    const tc_type *t = tc_type_of(g, v);
-    const tc_node *def = tc_def(g, v);
-    return v && t && !(def && def->op == TC_OP_tosa_matmul) && t->rank >= 2 && !tc_is_const(g, v) &&
+    const tc_type *t = ti_type_of(g, v);
+    const tc_node *def = ti_def(g, v);
+    return v && t && !(def && def->op == TC_OP_tosa_matmul) && t->rank >= 2 && !ti_is_const(g, v) &&
            tc_type_count(t) > 0 && (t->dtype == TC_i8 || t->dtype == TC_i16 || t->dtype == TC_i32);
 }
 
@@ -104,7 +104,7 @@ static bool is_stack(const tc_type *t)
 static void unite(views *w, tc_val a, tc_val b)
 {
     if (!w->root[a] || !w->root[b] ||
-        (a = tc_group_of(w->root, a)) == (b = tc_group_of(w->root, b)))
+        (a = ti_group_of(w->root, a)) == (b = ti_group_of(w->root, b)))
         return;
     w->root[b] = a;
     w->group[a].mixed =
@@ -120,9 +120,9 @@ static void want(views *w, const tc_graph *g, tc_val v, bool border, bool fixed)
 {
     if (!w->root[v])
         return;
-    w->group[tc_group_of(w->root, v)].fixed = w->group[tc_group_of(w->root, v)].fixed || fixed;
-    vote one = {view_of(tc_type_of(g, v)), border ? 1 : bytes_of(tc_type_of(g, v))};
-    ask(&w->group[tc_group_of(w->root, v)], &one);
+    w->group[ti_group_of(w->root, v)].fixed = w->group[ti_group_of(w->root, v)].fixed || fixed;
+    vote one = {view_of(ti_type_of(g, v)), border ? 1 : bytes_of(ti_type_of(g, v))};
+    ask(&w->group[ti_group_of(w->root, v)], &one);
 }
 
 /* ---- which operators go row by row ---- */
@@ -132,8 +132,8 @@ static bool is_1x1(const tc_graph *g, const tc_node *node)
     if (node->op != TC_OP_tosa_conv2d)
         return false;
     const tc_attr_tosa_conv *a = node->attr;
-    const tc_type *w = tc_type_of(g, node->in[1]);
-    bool plain = tc_is_const(g, node->in[1]) && w->dim[1] == 1 && w->dim[2] == 1;
+    const tc_type *w = ti_type_of(g, node->in[1]);
+    bool plain = ti_is_const(g, node->in[1]) && w->dim[1] == 1 && w->dim[2] == 1;
     for (int i = 0; i < 4; i++)
         plain = plain && a->pad.v[i] == 0 && a->stride.v[i / 2] == 1;
     return plain;
@@ -142,9 +142,9 @@ static bool is_1x1(const tc_graph *g, const tc_node *node)
 /* A slice of every row. */
 static bool cuts_rows(const tc_graph *g, const tc_node *node)
 {
-    if (node->op != TC_OP_tosa_slice || !tc_is_const(g, node->in[1]))
+    if (node->op != TC_OP_tosa_slice || !ti_is_const(g, node->in[1]))
         return false;
-    const tc_type *x = tc_type_of(g, node->in[0]), *y = tc_type_of(g, node->out[0]);
+    const tc_type *x = ti_type_of(g, node->in[0]), *y = ti_type_of(g, node->out[0]);
     return memcmp(x->dim, y->dim, (size_t)(x->rank - 1) * sizeof *x->dim) == 0;
 }
 
@@ -156,10 +156,10 @@ static int row_operands(const tc_graph *g, const tc_node *node)
     if (is_1x1(g, node) || cuts_rows(g, node))
         return 1;
     if (node->op == TC_OP_tosa_concat)
-        return *(const int64_t *)node->attr == tc_type_of(g, node->out[0])->rank - 1 ? node->n_in
+        return *(const int64_t *)node->attr == ti_type_of(g, node->out[0])->rank - 1 ? node->n_in
                                                                                      : 0;
     if (tc_ops[node->op].traits & T_REDUCES) {
-        const tc_type *x = tc_type_of(g, node->in[0]);
+        const tc_type *x = ti_type_of(g, node->in[0]);
         return node->op != TC_OP_tosa_argmax && *(const int64_t *)node->attr == x->rank - 1;
     }
     switch (node->op) {
@@ -184,14 +184,14 @@ static bool one_for_all(const tc_type *x)
 static bool goes_by_rows(const tc_graph *g, const tc_node *node)
 {
     int n = row_operands(g, node);
-    const tc_type *y = tc_type_of(g, node->out[0]);
+    const tc_type *y = ti_type_of(g, node->out[0]);
     for (int i = 0; i < n; i++) {
-        const tc_type *x = tc_type_of(g, node->in[i]);
+        const tc_type *x = ti_type_of(g, node->in[i]);
         bool alike = x->rank == y->rank && x->rank > 0 &&
                      memcmp(x->dim, y->dim, (size_t)(x->rank - 1) * sizeof *x->dim) == 0;
         if (!one_for_all(x) && !alike)
             return false;
-        if (!tc_is_const(g, node->in[i]) && !has_rows(g, node->in[i]))
+        if (!ti_is_const(g, node->in[i]) && !has_rows(g, node->in[i]))
             return false;
     }
     return n > 0;
@@ -201,14 +201,14 @@ static bool regroups(const tc_graph *g, const tc_node *node)
 {
     return node->op == TC_OP_tosa_reshape && has_rows(g, node->in[0]) &&
            has_rows(g, node->out[0]) &&
-           last_of(tc_type_of(g, node->in[0])) == last_of(tc_type_of(g, node->out[0]));
+           last_of(ti_type_of(g, node->in[0])) == last_of(ti_type_of(g, node->out[0]));
 }
 
 /* A matrix product, and the rescale that is part of it: its rows are reshaped for
  * nothing. */
 static bool takes_any(const tc_graph *g, const tc_node *node)
 {
-    const tc_node *made = node->op == TC_OP_tosa_rescale ? tc_def(g, node->in[0]) : node;
+    const tc_node *made = node->op == TC_OP_tosa_rescale ? ti_def(g, node->in[0]) : node;
     return made && made->op == TC_OP_tosa_matmul;
 }
 
@@ -216,7 +216,7 @@ static void look(views *w, const tc_graph *g)
 {
     for (tc_val v = 1; v < g->n_val; v++)
         if (has_rows(g, v)) {
-            const tc_type *t = tc_type_of(g, v);
+            const tc_type *t = ti_type_of(g, v);
             w->root[v] = v;
             w->group[v] = (group){.first = t, .mixed = is_stack(t)};
         }
@@ -226,11 +226,11 @@ static void look(views *w, const tc_graph *g)
         if (by_rows || regroups(g, node)) {
             int n = by_rows ? row_operands(g, node) : 1;
             for (int i = 0; i < n; i++)
-                if (!one_for_all(tc_type_of(g, node->in[i])) ||
-                    one_for_all(tc_type_of(g, node->out[0])))
+                if (!one_for_all(ti_type_of(g, node->in[i])) ||
+                    one_for_all(ti_type_of(g, node->out[0])))
                     unite(w, node->in[i], node->out[0]);
             if (node->op == TC_OP_tosa_maximum && w->root[node->out[0]])
-                w->group[tc_group_of(w->root, node->out[0])].halved = true;
+                w->group[ti_group_of(w->root, node->out[0])].halved = true;
             continue;
         }
         if (node->op == TC_OP_tosa_reshape)
@@ -261,8 +261,8 @@ static bool chosen(views *w, const tc_graph *g, tc_val v, int64_t *dim)
 {
     if (!w->root[v])
         return false;
-    const tc_type *t = tc_type_of(g, v);
-    const group *c = &w->group[tc_group_of(w->root, v)];
+    const tc_type *t = ti_type_of(g, v);
+    const group *c = &w->group[ti_group_of(w->root, v)];
     view best = {{1, 1, rows_of(t)}};
     int64_t most = 0;
     bool narrow = c->halved && !c->fixed;
@@ -291,12 +291,12 @@ static tc_val formed(views *w, tc_rewrite *rw, tc_build *lw, tc_val old, int ran
                      const int64_t *dim)
 {
     tc_val v = w->base[old] ? w->base[old] : rw->now[old];
-    const tc_type *t = tc_type_of(rw->to, v);
+    const tc_type *t = ti_type_of(rw->to, v);
     bool same = t->rank == rank && memcmp(t->dim, dim, (size_t)rank * sizeof *dim) == 0;
-    const tc_node *def = tc_def(rw->to, v);
+    const tc_node *def = ti_def(rw->to, v);
     if (!same && def && def->op == TC_OP_tosa_reshape)
         v = def->in[0];
-    return same ? v : tc_b_tosa_reshape(lw, v, rank, dim);
+    return same ? v : ti_b_tosa_reshape(lw, v, rank, dim);
 }
 
 /* What is read from outside is there in its own shape, with its own type. */
@@ -304,14 +304,14 @@ static tc_status settle(views *w, tc_rewrite *rw, const tc_node *node)
 {
     for (int i = 0; i < node->n_out; i++) {
         tc_val old = node->out[i];
-        const tc_type *type = tc_type_of(rw->from, old);
+        const tc_type *type = ti_type_of(rw->from, old);
         if (!w->pinned[old] || !w->base[old])
             continue;
-        tc_build lw = tc_build_instead(rw, node);
+        tc_build lw = ti_build_instead(rw, node);
         tc_val v = formed(w, rw, &lw, old, type->rank, type->dim);
-        const tc_type *now = v ? tc_type_of(rw->to, v) : NULL;
+        const tc_type *now = v ? ti_type_of(rw->to, v) : NULL;
         if (v && now != type && now->quant)
-            v = tc_b_tosa_identity(&lw, v);
+            v = ti_b_tosa_identity(&lw, v);
         TC_TRY(lw.status);
         rw->to->val[v]->type = type;
         rw->now[old] = v;
@@ -321,12 +321,12 @@ static tc_status settle(views *w, tc_rewrite *rw, const tc_node *node)
 
 static tc_status by_rows(views *w, tc_rewrite *rw, const tc_node *node, const int64_t *dim)
 {
-    tc_build lw = tc_build_instead(rw, node);
-    const tc_type *y = tc_type_of(rw->from, node->out[0]);
+    tc_build lw = ti_build_instead(rw, node);
+    const tc_type *y = ti_type_of(rw->from, node->out[0]);
     int n = row_operands(rw->from, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < node->n_in && lw.status == TC_OK; i++) {
-        const tc_type *x = tc_type_of(rw->from, node->in[i]);
+        const tc_type *x = ti_type_of(rw->from, node->in[i]);
         int64_t shape[] = {1, 1, 1, 1};
         in[i] = rw->now[node->in[i]];
         if (i >= n)
@@ -337,27 +337,27 @@ static tc_status by_rows(views *w, tc_rewrite *rw, const tc_node *node, const in
         in[i] = formed(w, rw, &lw, node->in[i], 4, shape);
     }
     if (node->op == TC_OP_tosa_slice) {
-        const tc_type *x = tc_type_of(rw->from, node->in[0]);
+        const tc_type *x = ti_type_of(rw->from, node->in[0]);
         int64_t from[4] = {0};
         from[3] = ((const int64_t *)rw->from->val[node->in[1]]->data)[x->rank - 1];
-        in[1] = tc_b_shape(&lw, 4, from);
-        in[2] = tc_b_shape(&lw, 4, dim);
+        in[1] = ti_b_shape(&lw, 4, from);
+        in[2] = ti_b_shape(&lw, 4, dim);
     }
     TC_TRY(lw.status);
     const void *attr = node->attr;
     if (tc_ops[node->op].attr == TC_ATTR_tosa_axis_nan) {
         tc_attr_tosa_axis_nan a = *(const tc_attr_tosa_axis_nan *)attr;
         a.axis = 3;
-        attr = tc_arena_copy(&rw->ctx->arena, &a, sizeof a);
+        attr = ti_arena_copy(&rw->ctx->arena, &a, sizeof a);
     } else if (tc_ops[node->op].attr == TC_ATTR_tosa_axis) {
         tc_attr_tosa_axis a = {3};
-        attr = tc_arena_copy(&rw->ctx->arena, &a, sizeof a);
+        attr = ti_arena_copy(&rw->ctx->arena, &a, sizeof a);
     }
-    tc_node *made = tc_graph_add(rw->to, node->op, attr, in, node->n_in, 1, node->loc);
+    tc_node *made = ti_graph_add(rw->to, node->op, attr, in, node->n_in, 1, node->loc);
     tc_value *value = rw->to->val[made->out[0]];
-    value->type = tc_type_make(rw->ctx, y->dtype, 4, dim);
+    value->type = ti_type_make(rw->ctx, y->dtype, 4, dim);
     value->name = rw->from->val[node->out[0]]->name;
-    TC_TRY(tc_node_infer(rw->to, made));
+    TC_TRY(ti_node_infer(rw->to, made));
     w->base[node->out[0]] = made->out[0];
     return TC_OK;
 }
@@ -369,16 +369,16 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
     if (!joins && node->op != TC_OP_tosa_slice)
         return false;
     const tc_graph *g = rw->from;
-    const tc_type *y = tc_type_of(g, node->out[0]);
+    const tc_type *y = ti_type_of(g, node->out[0]);
     int more = 4 - y->rank, n = joins ? node->n_in : 1;
-    bool known = joins || (tc_is_const(g, node->in[1]) && tc_is_const(g, node->in[2]));
+    bool known = joins || (ti_is_const(g, node->in[1]) && ti_is_const(g, node->in[2]));
     int64_t shape[4];
     if (more <= 0 || y->rank == 0 || !known || !chosen(w, g, node->out[0], shape))
         return false;
-    tc_build lw = tc_build_instead(rw, node);
+    tc_build lw = ti_build_instead(rw, node);
     tc_val *in = tc_new_n(&rw->ctx->scratch, tc_val, (size_t)node->n_in);
     for (int i = 0; i < n && lw.status == TC_OK; i++) {
-        const tc_type *x = tc_type_of(g, node->in[i]);
+        const tc_type *x = ti_type_of(g, node->in[i]);
         int64_t dim[4] = {1, 1, 1, 1};
         memcpy(dim + more, x->dim, (size_t)x->rank * sizeof *dim);
         in[i] = formed(w, rw, &lw, node->in[i], 4, dim);
@@ -386,14 +386,14 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
     const void *attr = node->attr;
     if (joins) {
         tc_attr_tosa_axis a = {((const tc_attr_tosa_axis *)attr)->axis + more};
-        attr = tc_arena_copy(&rw->ctx->arena, &a, sizeof a);
+        attr = ti_arena_copy(&rw->ctx->arena, &a, sizeof a);
     }
     for (int k = 1; k < 3 && !joins; k++) {
         int64_t v[4] = {k - 1, k - 1, k - 1, k - 1};
         memcpy(v + more, g->val[node->in[k]]->data, (size_t)y->rank * sizeof *v);
-        in[k] = tc_b_shape(&lw, 4, v);
+        in[k] = ti_b_shape(&lw, 4, v);
     }
-    w->base[node->out[0]] = rw->now[node->out[0]] = tc_b_op(&lw, node->op, attr, in, node->n_in);
+    w->base[node->out[0]] = rw->now[node->out[0]] = ti_b_op(&lw, node->op, attr, in, node->n_in);
     *status = lw.status;
     return true;
 }
@@ -401,14 +401,14 @@ static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *
 /* As it is; what is read from outside has its own shape and type already. */
 static tc_status strictly(views *w, tc_rewrite *rw, const tc_node *node)
 {
-    tc_build lw = tc_build_instead(rw, node);
+    tc_build lw = ti_build_instead(rw, node);
     for (int i = 0; i < node->n_in && lw.status == TC_OK; i++) {
-        const tc_type *x = tc_type_of(rw->from, node->in[i]);
+        const tc_type *x = ti_type_of(rw->from, node->in[i]);
         if (w->base[node->in[i]] && !w->pinned[node->in[i]])
             rw->now[node->in[i]] = formed(w, rw, &lw, node->in[i], x->rank, x->dim);
     }
     TC_TRY(lw.status);
-    tc_rewrite_copy(rw, node);
+    ti_rewrite_copy(rw, node);
     return TC_OK;
 }
 
@@ -419,9 +419,9 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     int64_t dim[4];
     *done = true;
     if (node->op == TC_OP_tosa_reshape && w->root[node->in[0]]) {
-        const tc_type *y = tc_type_of(g, node->out[0]);
+        const tc_type *y = ti_type_of(g, node->out[0]);
         bool regrouped = regroups(g, node) && chosen(w, g, node->out[0], dim);
-        tc_build lw = tc_build_instead(rw, node);
+        tc_build lw = ti_build_instead(rw, node);
         w->base[node->out[0]] = regrouped ? formed(w, rw, &lw, node->in[0], 4, dim)
                                           : formed(w, rw, &lw, node->in[0], y->rank, y->dim);
         TC_TRY(lw.status);
@@ -441,20 +441,20 @@ static tc_status place(tc_rewrite *rw, const tc_node *node, bool *done)
     return strictly(w, rw, node);
 }
 
-tc_status tc_lower_unify_shapes(tc_ctx *ctx, tc_module *module)
+tc_status ti_lower_unify_shapes(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {place};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_graph *g = module->graph[i];
-        tc_mark mark = tc_arena_mark(&ctx->scratch);
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
         views w = {.root = tc_new_n(&ctx->scratch, tc_val, g->n_val),
                    .group = tc_new_n(&ctx->scratch, group, g->n_val),
                    .base = tc_new_n(&ctx->scratch, tc_val, g->n_val),
-                   .pinned = tc_graph_pinned(ctx, g)};
+                   .pinned = ti_graph_pinned(ctx, g)};
         look(&w, g);
-        status = tc_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
-        tc_arena_rewind(&ctx->scratch, mark);
+        status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &w);
+        ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
 }

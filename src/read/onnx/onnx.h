@@ -33,55 +33,55 @@ typedef struct tc_onnx_row {
 enum { TC_ONNX_OLDEST = 7, TC_ONNX_NEWEST = 28 };
 
 /* Input i: TC_NONE when it is left out; the second form says so and fails. */
-tc_val tc_onnx_in(tc_onnx_node *n, int i);
-bool tc_onnx_has_in(const tc_onnx_node *n, int i); /* it is not left out */
-tc_val tc_onnx_need(tc_onnx_node *n, int i);
-bool tc_onnx_wants(const tc_onnx_node *n, int i); /* result i has a name */
-void tc_onnx_bind(tc_onnx_node *n, int i, tc_val value);
+tc_val ti_onnx_in(tc_onnx_node *n, int i);
+bool ti_onnx_has_in(const tc_onnx_node *n, int i); /* it is not left out */
+tc_val ti_onnx_need(tc_onnx_node *n, int i);
+bool ti_onnx_wants(const tc_onnx_node *n, int i); /* result i has a name */
+void ti_onnx_bind(tc_onnx_node *n, int i, tc_val value);
 
 /* Attributes by name. */
-bool tc_onnx_has(tc_onnx_node *n, const char *name);
-int64_t tc_onnx_int(tc_onnx_node *n, const char *name, int64_t missing);
-double tc_onnx_float(tc_onnx_node *n, const char *name, double missing);
-tc_ints tc_onnx_ints(tc_onnx_node *n, const char *name); /* n = 0 when missing */
-tc_floats tc_onnx_floats(tc_onnx_node *n, const char *name);
-const char *tc_onnx_text(tc_onnx_node *n, const char *name, const char *missing);
-const char *tc_onnx_text_at(tc_onnx_node *n, const char *name, int i, const char *missing);
-const TcOnnxPb__Graph *tc_onnx_graph(tc_onnx_node *n, const char *name);
-tc_val tc_onnx_tensor(tc_onnx_node *n, const char *name); /* a constant; TC_NONE when missing */
+bool ti_onnx_has(tc_onnx_node *n, const char *name);
+int64_t ti_onnx_int(tc_onnx_node *n, const char *name, int64_t missing);
+double ti_onnx_float(tc_onnx_node *n, const char *name, double missing);
+tc_ints ti_onnx_ints(tc_onnx_node *n, const char *name); /* n = 0 when missing */
+tc_floats ti_onnx_floats(tc_onnx_node *n, const char *name);
+const char *ti_onnx_text(tc_onnx_node *n, const char *name, const char *missing);
+const char *ti_onnx_text_at(tc_onnx_node *n, const char *name, int i, const char *missing);
+const TcOnnxPb__Graph *ti_onnx_graph(tc_onnx_node *n, const char *name);
+tc_val ti_onnx_tensor(tc_onnx_node *n, const char *name); /* a constant; TC_NONE when missing */
 
 /* Numbers of input i that a shape follows from: constant, or settled by the data that the model is
  * read for.  A message names the input when they are neither. */
-tc_ints tc_onnx_settled(tc_onnx_node *n, int i);
-tc_floats tc_onnx_settled_floats(tc_onnx_node *n, int i);
-int64_t tc_onnx_settled_int(tc_onnx_node *n, int i, int64_t missing);
-bool tc_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out);
+tc_ints ti_onnx_settled(tc_onnx_node *n, int i);
+tc_floats ti_onnx_settled_floats(tc_onnx_node *n, int i);
+int64_t ti_onnx_settled_int(tc_onnx_node *n, int i, int64_t missing);
+bool ti_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out);
 /* A list that older operator sets have as attribute `name`, newer ones as input i. */
-tc_ints tc_onnx_list(tc_onnx_node *n, const char *name, int i);
+tc_ints ti_onnx_list(tc_onnx_node *n, const char *name, int i);
 
 /* Our type for one of ONNX's numbers; TC_none when there is none. */
-tc_dtype tc_onnx_dtype(int64_t code);
-tc_dtype tc_onnx_need_dtype(tc_onnx_node *n, int64_t code);
+tc_dtype ti_onnx_dtype(int64_t code);
+tc_dtype ti_onnx_need_dtype(tc_onnx_node *n, int64_t code);
 
 /* DynamicQuantizeLinear's codes, scale and zero point, all f32; a scale that is not less. */
 typedef struct tc_onnx_codes {
     tc_val code, scale, zero;
 } tc_onnx_codes;
-tc_onnx_codes tc_onnx_dynamic(tc_build *m, tc_val x, double least_scale);
+tc_onnx_codes ti_onnx_dynamic(tc_build *m, tc_val x, double least_scale);
 /* A fixed bias of a product between DequantizeLinear and QuantizeLinear as the integers that are
  * added to its sums, as runtimes have it: in steps of both operands' scales.  Else as it is. */
-tc_val tc_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias);
+tc_val ti_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias);
 
 /* Run a graph of the file in place, with these values for its inputs; results in out. */
-void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in,
+void ti_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in,
                     int n_in, tc_val *out, int n_out);
 
-#define ONNX(name, first, last, build, op, extra, note) void tc_onnx_build_##build(tc_onnx_node *n);
+#define ONNX(name, first, last, build, op, extra, note) void ti_onnx_build_##build(tc_onnx_node *n);
 #define ONNX_MS(name, first, last, build, op, extra, note)                                         \
-    void tc_onnx_build_##build(tc_onnx_node *n);
+    void ti_onnx_build_##build(tc_onnx_node *n);
 #define ONNX_IS(name, first, last, recipe, note)
 #define ONNX_MS_IS(name, first, last, recipe, note)
 #include "onnx.def"
-void tc_onnx_build_recipe(tc_onnx_node *n);
+void ti_onnx_build_recipe(tc_onnx_node *n);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct rows {
 static double number(const rows *s, int64_t r, int64_t k)
 {
     int64_t o = k / s->inner, i = k % s->inner;
-    return tc_load_f64(s->t, (o * s->count + r) * s->inner + i);
+    return ti_load_f64(s->t, (o * s->count + r) * s->inner + i);
 }
 
 static int compare(const rows *s, int64_t a, int64_t b)
@@ -45,17 +45,17 @@ static void sort_rows(const rows *s, int64_t *place, int64_t *other, int64_t n)
     memcpy(place, other, (size_t)n * sizeof *place);
 }
 
-void tc_onnx_build_unique(tc_onnx_node *n)
+void ti_onnx_build_unique(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     rows s = {.axis = -1, .outer = 1, .inner = 1};
-    tc_val x = tc_onnx_need(n, 0);
-    if (!tc_onnx_settled_tensor(n, 0, &s.t))
+    tc_val x = ti_onnx_need(n, 0);
+    if (!ti_onnx_settled_tensor(n, 0, &s.t))
         return;
     const tc_type *t = s.t.type;
     s.count = tc_type_count(t);
-    if (tc_onnx_has(n, "axis") && t->rank) {
-        s.axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
+    if (ti_onnx_has(n, "axis") && t->rank) {
+        s.axis = ti_b_axis(m, ti_onnx_int(n, "axis", 0), t->rank);
         s.count = t->dim[s.axis];
         for (int i = 0; i < t->rank; i++)
             *(i < s.axis ? &s.outer : &s.inner) *= i == s.axis ? 1 : t->dim[i];
@@ -74,7 +74,7 @@ void tc_onnx_build_unique(tc_onnx_node *n)
         group[place[i]] = found - 1;
         many[found - 1]++;
     }
-    if (!tc_onnx_int(n, "sorted", 1)) { /* in the order in which they appear */
+    if (!ti_onnx_int(n, "sorted", 1)) { /* in the order in which they appear */
         int64_t *renamed = other, *f = tc_new_n(arena, int64_t, all),
                 *c = tc_new_n(arena, int64_t, all);
         int64_t next = 0;
@@ -89,15 +89,15 @@ void tc_onnx_build_unique(tc_onnx_node *n)
         first = f;
         many = c;
     }
-    tc_val at = tc_b_list(m, first, found);
-    x = s.axis < 0 ? tc_b_flat(m, x) : x;
-    tc_attr_axis *axis = tc_b_attr(m, axis, s.axis < 0 ? 0 : s.axis);
-    tc_onnx_bind(n, 0, tc_b_2(m, index_select, axis, x, at));
-    tc_onnx_bind(n, 1, at);
-    if (tc_onnx_wants(n, 2))
-        tc_onnx_bind(n, 2, tc_b_list(m, group, s.count));
-    if (tc_onnx_wants(n, 3))
-        tc_onnx_bind(n, 3, tc_b_list(m, many, found));
+    tc_val at = ti_b_list(m, first, found);
+    x = s.axis < 0 ? ti_b_flat(m, x) : x;
+    tc_attr_axis *axis = ti_b_attr(m, axis, s.axis < 0 ? 0 : s.axis);
+    ti_onnx_bind(n, 0, ti_b_2(m, index_select, axis, x, at));
+    ti_onnx_bind(n, 1, at);
+    if (ti_onnx_wants(n, 2))
+        ti_onnx_bind(n, 2, ti_b_list(m, group, s.count));
+    if (ti_onnx_wants(n, 3))
+        ti_onnx_bind(n, 3, ti_b_list(m, many, found));
 }
 
 /* ---- NonMaxSuppression ---- */
@@ -111,7 +111,7 @@ static box box_at(tc_tensor boxes, int64_t i, bool centre)
     double v[4];
     box b;
     for (int k = 0; k < 4; k++)
-        v[k] = tc_load_f64(boxes, 4 * i + k);
+        v[k] = ti_load_f64(boxes, 4 * i + k);
     for (int k = 0; k < 2; k++) {
         double from = centre ? v[k] - v[2 + k] / 2 : v[k],
                to = centre ? v[k] + v[2 + k] / 2 : v[2 + k];
@@ -140,12 +140,12 @@ static int64_t pick_boxes(tc_tensor boxes, tc_tensor scores, int64_t first_box, 
 {
     int64_t picked = 0;
     for (int64_t i = 0; i < count; i++)
-        gone[i] = !(tc_load_f64(scores, first_score + i) > least);
+        gone[i] = !(ti_load_f64(scores, first_score + i) > least);
     while (picked < most) {
         int64_t best = -1;
         for (int64_t i = 0; i < count; i++)
-            if (!gone[i] && (best < 0 || tc_load_f64(scores, first_score + i) >
-                                             tc_load_f64(scores, first_score + best)))
+            if (!gone[i] && (best < 0 || ti_load_f64(scores, first_score + i) >
+                                             ti_load_f64(scores, first_score + best)))
                 best = i;
         if (best < 0)
             break;
@@ -158,25 +158,25 @@ static int64_t pick_boxes(tc_tensor boxes, tc_tensor scores, int64_t first_box, 
     return picked;
 }
 
-void tc_onnx_build_nms(tc_onnx_node *n)
+void ti_onnx_build_nms(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
     tc_tensor boxes, scores;
-    if (!tc_onnx_settled_tensor(n, 0, &boxes) || !tc_onnx_settled_tensor(n, 1, &scores))
+    if (!ti_onnx_settled_tensor(n, 0, &boxes) || !ti_onnx_settled_tensor(n, 1, &scores))
         return;
-    int64_t most = tc_onnx_settled_int(n, 2, 0);
-    tc_floats iou = tc_onnx_has_in(n, 3) ? tc_onnx_settled_floats(n, 3) : (tc_floats){0, NULL};
-    tc_floats least = tc_onnx_has_in(n, 4) ? tc_onnx_settled_floats(n, 4) : (tc_floats){0, NULL};
-    bool centre = tc_onnx_int(n, "center_point_box", 0);
+    int64_t most = ti_onnx_settled_int(n, 2, 0);
+    tc_floats iou = ti_onnx_has_in(n, 3) ? ti_onnx_settled_floats(n, 3) : (tc_floats){0, NULL};
+    tc_floats least = ti_onnx_has_in(n, 4) ? ti_onnx_settled_floats(n, 4) : (tc_floats){0, NULL};
+    bool centre = ti_onnx_int(n, "center_point_box", 0);
     TC_STOP(m);
     const tc_type *b = boxes.type, *s = scores.type;
     if (b->rank != 3 || s->rank != 3 || b->dim[2] != 4 || b->dim[0] != s->dim[0] ||
         b->dim[1] != s->dim[2]) {
-        tc_b_bad(m, TC_E_SHAPE, "boxes and scores have incompatible shapes");
+        ti_b_bad(m, TC_E_SHAPE, "boxes and scores have incompatible shapes");
         return;
     }
     int64_t count = b->dim[1], classes = s->dim[1], found = 0;
-    most = tc_max_i64(0, tc_min_i64(most, count));
+    most = ti_max_i64(0, ti_min_i64(most, count));
     tc_arena *arena = &m->ctx->arena;
     bool *gone = tc_new_n(arena, bool, (size_t)count);
     int64_t *one = tc_new_n(arena, int64_t, (size_t)most),
@@ -191,25 +191,25 @@ void tc_onnx_build_nms(tc_onnx_node *n)
             all[3 * found++ + 2] = one[k];
         }
     }
-    tc_tensor t = tc_b_tensor(m, TC_i64, 2, (int64_t[]){found, 3});
+    tc_tensor t = ti_b_tensor(m, TC_i64, 2, (int64_t[]){found, 3});
     if (found)
         memcpy(t.data, all, (size_t)found * 3 * sizeof *all);
-    tc_onnx_bind(n, 0, tc_b_const(m, t, NULL));
+    ti_onnx_bind(n, 0, ti_b_const(m, t, NULL));
 }
 
 /* The same bits as numbers of another type as wide. */
-void tc_onnx_build_bit_cast(tc_onnx_node *n)
+void ti_onnx_build_bit_cast(tc_onnx_node *n)
 {
     tc_tensor t;
-    tc_dtype dtype = tc_onnx_need_dtype(n, tc_onnx_int(n, "to", 0));
-    if (n->m.status != TC_OK || !tc_onnx_settled_tensor(n, 0, &t))
+    tc_dtype dtype = ti_onnx_need_dtype(n, ti_onnx_int(n, "to", 0));
+    if (n->m.status != TC_OK || !ti_onnx_settled_tensor(n, 0, &t))
         return;
     if (tc_dtypes[dtype].bytes != tc_dtypes[t.type->dtype].bytes) {
-        tc_b_bad(&n->m, TC_E_TYPE, "the bits of %s as %s", tc_dtypes[t.type->dtype].name,
+        ti_b_bad(&n->m, TC_E_TYPE, "the bits of %s as %s", tc_dtypes[t.type->dtype].name,
                  tc_dtypes[dtype].name);
         return;
     }
-    tc_tensor out = tc_b_tensor(&n->m, dtype, t.type->rank, t.type->dim);
+    tc_tensor out = ti_b_tensor(&n->m, dtype, t.type->rank, t.type->dim);
     memcpy(out.data, t.data, tc_type_bytes(out.type));
-    tc_onnx_bind(n, 0, tc_b_const(&n->m, out, NULL));
+    ti_onnx_bind(n, 0, ti_b_const(&n->m, out, NULL));
 }

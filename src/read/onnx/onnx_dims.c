@@ -13,7 +13,7 @@
 /* The model's inputs that are not initializers. */
 static bool is_input(const tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v)
 {
-    return v->name && !tc_map_get(&scope->name, tc_str_of(v->name));
+    return v->name && !ti_map_get(&scope->name, ti_str_of(v->name));
 }
 
 static bool is_fixed(const TcOnnxPb__Dim *d)
@@ -26,23 +26,23 @@ static tc_status check_inputs(const tc_onnx *reader)
 {
     const TcOnnxPb__Graph *graph = reader->model->graph;
     tc_ctx *ctx = reader->ctx;
-    tc_mark mark = tc_arena_mark(&ctx->scratch);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_map seen;
-    tc_map_init(&seen, &ctx->scratch);
+    ti_map_init(&seen, &ctx->scratch);
     tc_status status = TC_OK;
     const tc_loc loc = {.file = reader->file};
     for (size_t i = 0; i < graph->n_input && status == TC_OK; i++) {
         const TcOnnxPb__ValueInfo *v = graph->input[i];
         if (!v->name)
             continue;
-        void **at = tc_map_at(&seen, tc_str_of(v->name));
+        void **at = ti_map_at(&seen, ti_str_of(v->name));
         if (*at)
-            status = tc_error(ctx, &loc, TC_E_STRUCTURE, "two inputs are named '%.200s'", v->name);
+            status = ti_error(ctx, &loc, TC_E_STRUCTURE, "two inputs are named '%.200s'", v->name);
         *at = graph->input[i];
     }
     for (size_t i = 0; i < graph->n_initializer && status == TC_OK; i++) {
         const TcOnnxPb__Tensor *t = graph->initializer[i];
-        const TcOnnxPb__ValueInfo *v = t->name ? tc_map_get(&seen, tc_str_of(t->name)) : NULL;
+        const TcOnnxPb__ValueInfo *v = t->name ? ti_map_get(&seen, ti_str_of(t->name)) : NULL;
         const TcOnnxPb__TensorType *type = v && v->type ? v->type->tensor : NULL;
         const TcOnnxPb__Shape *shape = type ? type->shape : NULL;
         bool fits = !type || type->elem_type == t->data_type;
@@ -50,25 +50,25 @@ static tc_status check_inputs(const tc_onnx *reader)
         for (size_t k = 0; fits && shape && k < shape->n_dim; k++)
             fits = !is_fixed(shape->dim[k]) || shape->dim[k]->value == t->dims[k];
         if (!fits)
-            status = tc_error(ctx, &loc, TC_E_MISMATCH,
+            status = ti_error(ctx, &loc, TC_E_MISMATCH,
                               "the input '%.200s' and its initializer are of different types",
                               v->name);
     }
-    tc_arena_rewind(&ctx->scratch, mark);
+    ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
-const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d)
+const char *ti_onnx_dim_name(const TcOnnxPb__Dim *d)
 {
-    return d && d->param && *d->param && !tc_text_eq(d->param, "?") ? d->param : NULL;
+    return d && d->param && *d->param && !ti_text_eq(d->param, "?") ? d->param : NULL;
 }
 
 static bool said(tc_ctx *ctx, const char *name, int64_t *out)
 {
-    const tc_read_options *o = tc_reading(ctx);
+    const tc_read_options *o = ti_reading(ctx);
     bool found = false;
     for (size_t i = 0; i < o->n_dim; i++)
-        if (tc_text_eq(o->dim[i].name, name)) {
+        if (ti_text_eq(o->dim[i].name, name)) {
             o->dim[i].used = found = true;
             *out = o->dim[i].value;
         }
@@ -90,28 +90,28 @@ static bool is_said(tc_onnx_scope *scope, const TcOnnxPb__ValueInfo *v, tc_tenso
 {
     tc_ctx *ctx = scope->reader->ctx;
     const TcOnnxPb__TensorType *t = tensor_of(v);
-    tc_dtype dtype = t ? tc_onnx_dtype(t->elem_type) : TC_none;
+    tc_dtype dtype = t ? ti_onnx_dtype(t->elem_type) : TC_none;
     int64_t number = 0, one[TC_MAX_RANK];
     size_t rank = t && t->shape ? t->shape->n_dim : 0;
-    if (!t || !t->shape || rank > TC_MAX_RANK || dtype == TC_none || !tc_is_int(dtype))
+    if (!t || !t->shape || rank > TC_MAX_RANK || dtype == TC_none || !ti_is_int(dtype))
         return false;
     for (size_t i = 0; i < rank; i++) {
         one[i] = 1;
         if (!is_fixed(t->shape->dim[i]) || t->shape->dim[i]->value != 1)
             return false;
     }
-    if (!said(ctx, v->name, &number) || number < tc_dtype_min(dtype) ||
-        number > tc_dtype_max(dtype))
+    if (!said(ctx, v->name, &number) || number < ti_dtype_min(dtype) ||
+        number > ti_dtype_max(dtype))
         return false;
-    *out = tc_tensor_new(&ctx->arena, tc_type_make(ctx, dtype, (int32_t)rank, one));
-    tc_store_i64(*out, 0, number);
+    *out = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, (int32_t)rank, one));
+    ti_store_i64(*out, 0, number);
     return true;
 }
 
 /* What is to be said of an axis that is open: a batch is one. */
 static const char *wanted(const TcOnnxPb__Dim *d, size_t axis)
 {
-    const char *name = tc_onnx_dim_name(d);
+    const char *name = ti_onnx_dim_name(d);
     return axis == 0 || (name && strstr(name, "batch")) ? "1" : "SIZE";
 }
 
@@ -123,8 +123,8 @@ static const char *shape_words(tc_onnx *reader, const TcOnnxPb__Shape *shape)
         const char *comma = i ? "," : "";
         const TcOnnxPb__Dim *d = shape->dim[i];
         words = is_fixed(d)
-                    ? tc_text_format(&reader->work, "%s%s%" PRId64, words, comma, d->value)
-                    : tc_text_format(&reader->work, "%s%s%s", words, comma, wanted(d, i));
+                    ? ti_text_format(&reader->work, "%s%s%" PRId64, words, comma, d->value)
+                    : ti_text_format(&reader->work, "%s%s%s", words, comma, wanted(d, i));
     }
     return words;
 }
@@ -133,17 +133,17 @@ static tc_status open_size(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__V
                            size_t axis)
 {
     const TcOnnxPb__Dim *d = tensor_of(v)->shape->dim[axis];
-    const char *name = tc_onnx_dim_name(d);
+    const char *name = ti_onnx_dim_name(d);
     tc_ctx *ctx = reader->ctx;
     tc_status status =
-        name ? tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has a dynamic size ('%s')", axis, name)
-             : tc_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has a dynamic size", axis);
+        name ? ti_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has a dynamic size ('%s')", axis, name)
+             : ti_error(ctx, loc, TC_E_DYNAMIC, "axis %zu has a dynamic size", axis);
     const char *shape = shape_words(reader, tensor_of(v)->shape), *size = wanted(d, axis);
     if (name)
-        tc_note(ctx, loc, "set it with --dim %s=%s, or with --shape %s=%s", name, size, v->name,
+        ti_note(ctx, loc, "set it with --dim %s=%s, or with --shape %s=%s", name, size, v->name,
                 shape);
     else
-        tc_note(ctx, loc, "set it with --dim %s.%zu=%s, or with --shape %s=%s", v->name, axis, size,
+        ti_note(ctx, loc, "set it with --dim %s.%zu=%s, or with --shape %s=%s", v->name, axis, size,
                 v->name, shape);
     return status;
 }
@@ -153,20 +153,20 @@ static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
 {
     const TcOnnxPb__Shape *shape = tensor_of(v)->shape;
     const TcOnnxPb__Dim *d = shape ? shape->dim[axis] : NULL;
-    tc_shape_given *given = tc_shape_given_for(reader->ctx, v->name);
+    tc_shape_given *given = ti_shape_given_for(reader->ctx, v->name);
     tc_ctx *ctx = reader->ctx;
     bool fixed = is_fixed(d);
-    const char *name = tc_onnx_dim_name(d);
+    const char *name = ti_onnx_dim_name(d);
     *out = fixed ? d->value : -1;
     if (given) {
         given->used = true;
         if (fixed && *out != given->dim[axis])
-            return tc_usage(ctx, "--shape %s: axis %d is %" PRId64 " in the file, not %" PRId64,
+            return ti_usage(ctx, "--shape %s: axis %d is %" PRId64 " in the file, not %" PRId64,
                             v->name, axis, *out, given->dim[axis]);
         *out = given->dim[axis];
         return TC_OK;
     }
-    const char *place = tc_text_format(&reader->work, "%s.%d", v->name, axis);
+    const char *place = ti_text_format(&reader->work, "%s.%d", v->name, axis);
     if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out))
         return TC_OK;
     if (sample && sample->rank == rank) {
@@ -182,32 +182,32 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
     tc_ctx *ctx = reader->ctx;
     const TcOnnxPb__TensorType *t = tensor_of(v);
     if (!t)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "an input that is a %s: tosac computes on tensors only",
                               !v->type                  ? "value without type"
                               : v->type->has_sequence   ? "sequence"
                               : v->type->has_map        ? "map"
                               : v->type->optional_type ? "optional value of no tensor"
                                                         : "sparse tensor");
-    tc_dtype dtype = tc_onnx_dtype(t->elem_type);
+    tc_dtype dtype = ti_onnx_dtype(t->elem_type);
     if (dtype == TC_none)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not supported",
-                              t->elem_type, tc_onnx_dtype_name(t->elem_type));
-    const tc_shape_given *given = tc_shape_given_for(ctx, v->name);
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not supported",
+                              t->elem_type, ti_onnx_dtype_name(t->elem_type));
+    const tc_shape_given *given = ti_shape_given_for(ctx, v->name);
     int64_t rank = t->shape ? (int64_t)t->shape->n_dim
                    : given  ? given->rank
                    : sample ? sample->rank
                             : -1;
     if (rank < 0) {
-        tc_status status = tc_error(ctx, loc, TC_E_DYNAMIC, "the file does not say its shape");
-        tc_note(ctx, loc, "set it with --shape %s=SIZE,...", v->name);
+        tc_status status = ti_error(ctx, loc, TC_E_DYNAMIC, "the file does not say its shape");
+        ti_note(ctx, loc, "set it with --shape %s=SIZE,...", v->name);
         return status;
     }
     if (rank > TC_MAX_RANK)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "%" PRId64 " axes; at most %d are supported", rank, TC_MAX_RANK);
     if (given && given->rank != rank)
-        return tc_usage(ctx, "--shape %s: %d sizes, but the input has %" PRId64 " axes", v->name,
+        return ti_usage(ctx, "--shape %s: %d sizes, but the input has %" PRId64 " axes", v->name,
                         given->rank, rank);
     int64_t dim[TC_MAX_RANK];
     tc_status worst = TC_OK;
@@ -216,10 +216,10 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
         worst = worst == TC_OK ? status : worst;
     }
     TC_TRY(worst);
-    if (tc_dims_count((int32_t)rank, dim) < 0)
-        return tc_error(ctx, loc, TC_E_TOO_LARGE, "shape %s",
-                        tc_dims_text(&reader->work, (int32_t)rank, dim));
-    *out = tc_type_make(ctx, dtype, (int32_t)rank, dim);
+    if (ti_dims_count((int32_t)rank, dim) < 0)
+        return ti_error(ctx, loc, TC_E_TOO_LARGE, "shape %s",
+                        ti_dims_text(&reader->work, (int32_t)rank, dim));
+    *out = ti_type_make(ctx, dtype, (int32_t)rank, dim);
     return TC_OK;
 }
 
@@ -234,12 +234,12 @@ static tc_status read_sample(tc_onnx *reader, const tc_type *type, tc_npy *array
     *out = (tc_tensor){type, NULL};
     if (!fits)
         return TC_OK;
-    tc_tensor t = tc_tensor_new(&ctx->arena, type);
+    tc_tensor t = ti_tensor_new(&ctx->arena, type);
     tc_trial trial; /* whoever runs the program says what is wrong with the data */
-    tc_trial_begin(ctx, &trial);
-    if (tc_data_convert(ctx, array, 0, &t) == TC_OK)
+    ti_trial_begin(ctx, &trial);
+    if (ti_data_convert(ctx, array, 0, &t) == TC_OK)
         *out = t;
-    tc_trial_end(ctx, &trial);
+    ti_trial_end(ctx, &trial);
     return TC_OK;
 }
 
@@ -249,12 +249,12 @@ static tc_status fixed_input(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, tc_t
     const tc_type *type = NULL;
     tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
     loc->file = reader->file;
-    loc->place = tc_text_format(&reader->ctx->arena, "input '%.200s'", v->name);
+    loc->place = ti_text_format(&reader->ctx->arena, "input '%.200s'", v->name);
     TC_TRY(type_of(reader, loc, v, NULL, &type));
-    return tc_fixed_value(reader->ctx, v->name, type, out);
+    return ti_fixed_value(reader->ctx, v->name, type, out);
 }
 
-tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
+tc_status ti_onnx_bind_inputs(tc_onnx_scope *scope)
 {
     tc_onnx *reader = scope->reader;
     tc_ctx *ctx = reader->ctx;
@@ -265,12 +265,12 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
     for (size_t i = 0; i < graph->n_input; i++) {
         tc_tensor number = {NULL, NULL};
         const TcOnnxPb__ValueInfo *v = graph->input[i];
-        if (v->name && tc_fixed_has(ctx, v->name))
+        if (v->name && ti_fixed_has(ctx, v->name))
             TC_TRY(fixed_input(reader, v, &number));
         if (number.data || (is_input(scope, v) && is_said(scope, v, &number)))
-            tc_onnx_name_value(scope, v->name,
-                               tc_graph_const(scope->g, number.type, number.data,
-                                              tc_intern_text(ctx, v->name), NULL));
+            ti_onnx_name_value(scope, v->name,
+                               ti_graph_const(scope->g, number.type, number.data,
+                                              ti_intern_text(ctx, v->name), NULL));
         n += is_input(scope, v);
     }
     tc_tensor *given = tc_new_n(&ctx->arena, tc_tensor, n);
@@ -286,8 +286,8 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         tc_npy *sample;
         tc_loc *loc = tc_new(&ctx->arena, tc_loc);
         loc->file = reader->file;
-        loc->place = tc_text_format(&ctx->arena, "input '%.200s'", v->name);
-        TC_TRY(tc_sample_given_for(reader->ctx, k, n, &sample));
+        loc->place = ti_text_format(&ctx->arena, "input '%.200s'", v->name);
+        TC_TRY(ti_sample_given_for(reader->ctx, k, n, &sample));
         tc_status status = type_of(reader, loc, v, sample, &type);
         if (status != TC_OK) {
             worst = worst == TC_OK || worst == TC_UNSUPPORTED ? status : worst;
@@ -296,10 +296,10 @@ tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope)
         }
         TC_TRY(read_sample(reader, type, sample, &given[k++]));
         tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
-        port->name = tc_intern_text(ctx, v->name);
-        port->val = tc_graph_input(scope->g, type, v->name);
-        tc_onnx_name_value(scope, v->name, port->val);
+        port->name = ti_intern_text(ctx, v->name);
+        port->val = ti_graph_input(scope->g, type, v->name);
+        ti_onnx_name_value(scope, v->name, port->val);
     }
     TC_TRY(worst);
-    return tc_said_used(ctx, reader->file, "no dynamic size has that name");
+    return ti_said_used(ctx, reader->file, "no dynamic size has that name");
 }

@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 32, MOST_NODES = 1 << 20 };
 
-void tc_onnx_scope_init(tc_onnx_scope *scope, tc_onnx *reader, tc_onnx_scope *outer)
+void ti_onnx_scope_init(tc_onnx_scope *scope, tc_onnx *reader, tc_onnx_scope *outer)
 {
     *scope = (tc_onnx_scope){.reader = reader, .outer = outer, .prefix = ""};
     if (outer) {
@@ -15,14 +15,14 @@ void tc_onnx_scope_init(tc_onnx_scope *scope, tc_onnx *reader, tc_onnx_scope *ou
         scope->n_opset = outer->n_opset;
         scope->prefix = outer->prefix;
     }
-    tc_map_init(&scope->name, &reader->work);
+    ti_map_init(&scope->name, &reader->work);
 }
 
-int64_t tc_onnx_opset(const tc_onnx_scope *scope, const char *domain)
+int64_t ti_onnx_opset(const tc_onnx_scope *scope, const char *domain)
 {
     for (size_t i = 0; i < scope->n_opset; i++) {
         const char *d = scope->opset[i]->domain ? scope->opset[i]->domain : "";
-        if (tc_text_eq(tc_text_eq(d, "ai.onnx") ? "" : d, domain))
+        if (ti_text_eq(ti_text_eq(d, "ai.onnx") ? "" : d, domain))
             return scope->opset[i]->version;
     }
     return 0;
@@ -33,11 +33,11 @@ int64_t tc_onnx_opset(const tc_onnx_scope *scope, const char *domain)
 static tc_onnx_name *add_name(tc_onnx_scope *scope, const char *name)
 {
     tc_onnx_name *entry = tc_new(&scope->reader->work, tc_onnx_name);
-    *tc_map_at(&scope->name, tc_str_of(name)) = entry;
+    *ti_map_at(&scope->name, ti_str_of(name)) = entry;
     return entry;
 }
 
-void tc_onnx_name_value(tc_onnx_scope *scope, const char *name, tc_val val)
+void ti_onnx_name_value(tc_onnx_scope *scope, const char *name, tc_val val)
 {
     add_name(scope, name)->val = val;
 }
@@ -49,18 +49,18 @@ static tc_status load_sparse(tc_onnx_scope *scope, const TcOnnxPb__Sparse *s, co
     tc_onnx *reader = scope->reader;
     tc_tensor values, index;
     if (!s->values || !s->indices || s->n_dims > TC_MAX_RANK ||
-        tc_dims_count((int32_t)s->n_dims, s->dims) < 0)
-        return tc_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor without values or shape");
-    TC_TRY(tc_onnx_load(reader, s->values, loc, &values));
-    TC_TRY(tc_onnx_load(reader, s->indices, loc, &index));
+        ti_dims_count((int32_t)s->n_dims, s->dims) < 0)
+        return ti_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor without values or shape");
+    TC_TRY(ti_onnx_load(reader, s->values, loc, &values));
+    TC_TRY(ti_onnx_load(reader, s->indices, loc, &index));
     const tc_type *type =
-        tc_type_make(reader->ctx, values.type->dtype, (int32_t)s->n_dims, s->dims);
+        ti_type_make(reader->ctx, values.type->dtype, (int32_t)s->n_dims, s->dims);
     int64_t n = tc_type_count(values.type), count = tc_type_count(type);
     bool flat = index.type->rank == 1;
     if (index.type->dtype != TC_i64 ||
         tc_type_count(index.type) != (flat ? n : n * (int64_t)s->n_dims))
-        return tc_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor's indices do not fit");
-    *out = tc_tensor_new(&reader->ctx->arena, type);
+        return ti_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor's indices do not fit");
+    *out = ti_tensor_new(&reader->ctx->arena, type);
     memset(out->data, 0, tc_type_bytes(type));
     size_t bytes = tc_dtypes[type->dtype].bytes;
     for (int64_t i = 0; i < n; i++) {
@@ -74,20 +74,20 @@ static tc_status load_sparse(tc_onnx_scope *scope, const TcOnnxPb__Sparse *s, co
         if (flat)
             at = ((const int64_t *)index.data)[i];
         if (!inside || at < 0 || at >= count)
-            return tc_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor's index is outside");
+            return ti_error(reader->ctx, loc, TC_E_FORMAT, "a sparse tensor's index is outside");
         memcpy((char *)out->data + (size_t)at * bytes,
                (const char *)values.data + (size_t)i * bytes, bytes);
     }
     return TC_OK;
 }
 
-tc_status tc_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph)
+tc_status ti_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph)
 {
     tc_onnx *reader = scope->reader;
     for (size_t i = 0; i < graph->n_initializer; i++) {
         const char *name = graph->initializer[i]->name;
-        if (name && tc_map_get(&scope->name, tc_str_of(name)))
-            return tc_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_STRUCTURE,
+        if (name && ti_map_get(&scope->name, ti_str_of(name)))
+            return ti_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_STRUCTURE,
                             "two initializers are named '%.200s'", name);
         if (name)
             add_name(scope, name)->tensor = graph->initializer[i];
@@ -101,7 +101,7 @@ tc_status tc_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *grap
         if (!name)
             continue;
         TC_TRY(load_sparse(scope, s, loc, &t));
-        add_name(scope, name)->val = tc_graph_const(scope->g, t.type, t.data, name, loc);
+        add_name(scope, name)->val = ti_graph_const(scope->g, t.type, t.data, name, loc);
     }
     return TC_OK;
 }
@@ -111,9 +111,9 @@ static tc_val capture(tc_onnx_scope *scope, tc_val outer, const tc_loc *loc)
 {
     tc_arena *arena = &scope->reader->ctx->arena;
     const tc_graph *from = scope->outer->g;
-    const tc_value *value = tc_value_of(from, outer);
-    if (tc_is_const(from, outer))
-        return tc_graph_const(scope->g, value->type, value->data, value->name, loc);
+    const tc_value *value = ti_value_of(from, outer);
+    if (ti_is_const(from, outer))
+        return ti_graph_const(scope->g, value->type, value->data, value->name, loc);
     for (size_t i = 0; i < scope->n_capture; i++)
         if (scope->captured[i] == outer)
             return scope->capture[i];
@@ -121,23 +121,23 @@ static tc_val capture(tc_onnx_scope *scope, tc_val outer, const tc_loc *loc)
     tc_grow(arena, scope->captured, n, scope->cap_captured);
     tc_grow(arena, scope->capture, n, scope->cap_capture);
     scope->captured[n] = outer;
-    return scope->capture[n] = tc_graph_input(scope->g, value->type, value->name);
+    return scope->capture[n] = ti_graph_input(scope->g, value->type, value->name);
 }
 
 /* TC_NONE and *broken when the name stands for what could not be built. */
 static tc_val find(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status,
                    bool *broken)
 {
-    tc_onnx_name *entry = tc_map_get(&scope->name, tc_str_of(name));
+    tc_onnx_name *entry = ti_map_get(&scope->name, ti_str_of(name));
     if (entry && entry->broken) {
         *broken = true;
         return TC_NONE;
     }
     if (entry && !entry->val && entry->tensor) {
         tc_tensor t;
-        *status = tc_onnx_load(scope->reader, entry->tensor, loc, &t);
+        *status = ti_onnx_load(scope->reader, entry->tensor, loc, &t);
         if (*status == TC_OK)
-            entry->val = tc_graph_const(scope->g, t.type, t.data, name, loc);
+            entry->val = ti_graph_const(scope->g, t.type, t.data, name, loc);
     }
     if (entry)
         return entry->val;
@@ -150,13 +150,13 @@ static tc_val find(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc
     return own;
 }
 
-tc_val tc_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status)
+tc_val ti_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status)
 {
     bool broken = false;
     tc_val v = find(scope, name, loc, status, &broken);
     if (!v && *status == TC_OK)
         *status = broken ? TC_BAD_MODEL
-                         : tc_error(scope->reader->ctx, loc, TC_E_ORDER,
+                         : ti_error(scope->reader->ctx, loc, TC_E_ORDER,
                                     "'%.200s' is used but not defined", name);
     return v;
 }
@@ -167,7 +167,7 @@ static void note_user(tc_onnx_scope *scope, const char *name, const TcOnnxPb__No
 {
     if (!name || !*name)
         return;
-    void **user = tc_map_at(&scope->user, tc_str_of(name));
+    void **user = ti_map_at(&scope->user, ti_str_of(name));
     *user = (void *)(uintptr_t)(*user ? &several : node);
 }
 
@@ -182,11 +182,11 @@ static void note_inner(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph, int d
     }
 }
 
-const TcOnnxPb__Node *tc_onnx_only_user(tc_onnx_scope *scope, const char *name)
+const TcOnnxPb__Node *ti_onnx_only_user(tc_onnx_scope *scope, const char *name)
 {
     if (!scope->knows_users) {
         scope->knows_users = true;
-        tc_map_init(&scope->user, &scope->reader->work);
+        ti_map_init(&scope->user, &scope->reader->work);
         for (size_t i = 0; i < scope->n_node; i++) {
             const TcOnnxPb__Node *node = scope->node[i];
             for (size_t k = 0; k < node->n_input; k++)
@@ -198,7 +198,7 @@ const TcOnnxPb__Node *tc_onnx_only_user(tc_onnx_scope *scope, const char *name)
         for (size_t i = 0; scope->node == graph->node && i < graph->n_output; i++)
             note_user(scope, graph->output[i]->name, &several);
     }
-    const TcOnnxPb__Node *user = tc_map_get(&scope->user, tc_str_of(name));
+    const TcOnnxPb__Node *user = ti_map_get(&scope->user, ti_str_of(name));
     return user == &several ? NULL : user;
 }
 
@@ -210,7 +210,7 @@ static const char *module_of(tc_onnx *reader, const char *name)
     const char *last = strrchr(name, '/');
     if (name[0] != '/' || last == name)
         return NULL;
-    char *text = tc_text_copy(&reader->ctx->arena, (tc_str){name + 1, (size_t)(last - name - 1)});
+    char *text = ti_text_copy(&reader->ctx->arena, (tc_str){name + 1, (size_t)(last - name - 1)});
     for (char *c = text; *c; c++)
         *c = *c == '/' ? '.' : *c;
     return text;
@@ -226,9 +226,9 @@ static const tc_loc *loc_of(tc_onnx_scope *scope, const TcOnnxPb__Node *node)
                                                  : "";
     const char *op = node->op_type ? node->op_type : "";
     loc->file = reader->file;
-    loc->node = tc_text_format(arena, "%s%.200s", scope->prefix, name);
-    loc->target = tc_text_format(arena, "onnx.%.100s", op);
-    loc->place = tc_text_format(arena, "node '%s' (%.100s)", loc->node, op);
+    loc->node = ti_text_format(arena, "%s%.200s", scope->prefix, name);
+    loc->target = ti_text_format(arena, "onnx.%.100s", op);
+    loc->place = ti_text_format(arena, "node '%s' (%.100s)", loc->node, op);
     loc->module = module_of(reader, name);
     return loc;
 }
@@ -242,15 +242,15 @@ static void break_results(tc_onnx_scope *scope, const TcOnnxPb__Node *node)
 
 static const char *domain_of(const TcOnnxPb__Node *node)
 {
-    return !node->domain || tc_text_eq(node->domain, "ai.onnx") ? "" : node->domain;
+    return !node->domain || ti_text_eq(node->domain, "ai.onnx") ? "" : node->domain;
 }
 
 static const TcOnnxPb__Function *function_of(tc_onnx *reader, const TcOnnxPb__Node *node)
 {
-    const char *key = tc_text_format(&reader->work, "%s:%s:%s", domain_of(node),
+    const char *key = ti_text_format(&reader->work, "%s:%s:%s", domain_of(node),
                                      node->op_type ? node->op_type : "",
                                      node->overload ? node->overload : "");
-    return tc_map_get(&reader->function, tc_str_of(key));
+    return ti_map_get(&reader->function, ti_str_of(key));
 }
 
 /* A call of one of the model's functions: its nodes, with names of their own. */
@@ -258,7 +258,7 @@ static tc_status walk_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
 {
     tc_onnx *reader = n->scope->reader;
     tc_onnx_scope scope;
-    tc_onnx_scope_init(&scope, reader, NULL);
+    ti_onnx_scope_init(&scope, reader, NULL);
     scope.g = n->scope->g;
     scope.facts = n->scope->facts;
     scope.opset = f->opset_import;
@@ -266,18 +266,18 @@ static tc_status walk_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
     scope.call = n->proto;
     scope.caller = n->scope;
     scope.function = f;
-    scope.prefix = tc_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
+    scope.prefix = ti_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
     for (size_t i = 0; i < f->n_input; i++) {
-        tc_val v = tc_onnx_in(n, (int)i);
+        tc_val v = ti_onnx_in(n, (int)i);
         if (v)
-            tc_onnx_name_value(&scope, f->input[i], v);
+            ti_onnx_name_value(&scope, f->input[i], v);
     }
     TC_TRY(n->m.status);
-    TC_TRY(tc_onnx_nodes(&scope, f->node, f->n_node));
+    TC_TRY(ti_onnx_nodes(&scope, f->node, f->n_node));
     for (size_t i = 0; i < f->n_output; i++)
-        if (tc_onnx_wants(n, (int)i)) {
-            tc_val v = tc_onnx_value(&scope, f->output[i], n->m.loc, &n->m.status);
-            tc_onnx_bind(n, (int)i, v);
+        if (ti_onnx_wants(n, (int)i)) {
+            tc_val v = ti_onnx_value(&scope, f->output[i], n->m.loc, &n->m.status);
+            ti_onnx_bind(n, (int)i, v);
         }
     return n->m.status;
 }
@@ -286,7 +286,7 @@ static tc_status call_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
 {
     tc_onnx *reader = n->scope->reader;
     if (reader->depth >= DEEPEST)
-        return tc_error(reader->ctx, n->m.loc, TC_E_STRUCTURE,
+        return ti_error(reader->ctx, n->m.loc, TC_E_STRUCTURE,
                         "functions that call each other recursively");
     reader->depth++;
     tc_status status = walk_function(n, f);
@@ -300,12 +300,12 @@ static tc_status check_made_once(tc_onnx_scope *scope, const TcOnnxPb__Node *nod
 {
     for (size_t i = 0; i < node->n_output; i++) {
         const char *name = node->output[i];
-        const tc_onnx_name *entry = *name ? tc_map_get(&scope->name, tc_str_of(name)) : NULL;
+        const tc_onnx_name *entry = *name ? ti_map_get(&scope->name, ti_str_of(name)) : NULL;
         bool twice = entry && !entry->outer;
         for (size_t k = 0; k < i && !twice && *name; k++)
-            twice = tc_text_eq(node->output[k], name);
+            twice = ti_text_eq(node->output[k], name);
         if (twice)
-            return tc_error(scope->reader->ctx, loc, TC_E_STRUCTURE,
+            return ti_error(scope->reader->ctx, loc, TC_E_STRUCTURE,
                             "'%.200s' is defined twice; every name in a graph must be unique",
                             name);
     }
@@ -316,18 +316,18 @@ static tc_status check_made_once(tc_onnx_scope *scope, const TcOnnxPb__Node *nod
 static tc_status unknown(tc_onnx_node *n, const char *key, const char *domain)
 {
     tc_onnx *reader = n->scope->reader;
-    void **told = tc_map_at(&reader->unknown, tc_str_of(key));
+    void **told = ti_map_at(&reader->unknown, ti_str_of(key));
     const tc_onnx_row *row = n->row;
     const char *op = n->proto->op_type ? n->proto->op_type : "";
     if (*told)
         return TC_UNSUPPORTED;
     *told = reader;
     if (row)
-        return tc_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
+        return ti_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
                               "operator '%s' of operator set %" PRId64
                               "; it is read from set %d to %d", op, n->version, row->first,
                               row->last);
-    return tc_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
+    return ti_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
                           "operator '%s%s%s' (operator set %" PRId64 ") is not in the table",
                           domain, *domain ? "." : "", op, n->version);
 }
@@ -337,34 +337,34 @@ static tc_status one_node(tc_onnx_scope *scope, const TcOnnxPb__Node *proto)
     tc_onnx *reader = scope->reader;
     const char *domain = domain_of(proto);
     tc_onnx_node n = {
-        .m = tc_build_folding(reader->ctx, scope->g, loc_of(scope, proto), scope->facts),
+        .m = ti_build_folding(reader->ctx, scope->g, loc_of(scope, proto), scope->facts),
         .scope = scope,
         .proto = proto,
         .n_in = (int)proto->n_input,
         .n_out = (int)proto->n_output};
-    TC_TRY(tc_go_on(reader->ctx));
+    TC_TRY(ti_go_on(reader->ctx));
     if (++reader->n_made > MOST_NODES)
-        return tc_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d nodes", MOST_NODES);
+        return ti_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d nodes", MOST_NODES);
     TC_TRY(check_made_once(scope, proto, n.m.loc));
-    n.version = tc_onnx_opset(scope, domain);
+    n.version = ti_onnx_opset(scope, domain);
     const TcOnnxPb__Function *f = function_of(reader, proto);
     if (f)
         return call_function(&n, f);
     const char *key =
-        tc_text_format(&reader->work, "%s:%s", domain, proto->op_type ? proto->op_type : "");
-    n.row = tc_map_get(&reader->row, tc_str_of(key));
+        ti_text_format(&reader->work, "%s:%s", domain, proto->op_type ? proto->op_type : "");
+    n.row = ti_map_get(&reader->row, ti_str_of(key));
     if (!n.row || n.version < n.row->first || n.version > n.row->last)
         return unknown(&n, key, domain);
     n.row->build(&n);
     for (size_t i = 0; i < proto->n_output && n.m.status == TC_OK; i++)
-        if (*proto->output[i] && !tc_map_get(&scope->name, tc_str_of(proto->output[i])))
-            n.m.status = tc_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
+        if (*proto->output[i] && !ti_map_get(&scope->name, ti_str_of(proto->output[i])))
+            n.m.status = ti_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
                                         "result %zu ('%s') is not supported", i, proto->output[i]);
     return n.m.status;
 }
 
 /* All nodes are tried, so that every message is given; the worst failure is returned. */
-tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
+tc_status ti_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
 {
     tc_status worst = TC_OK;
     scope->node = node;
@@ -383,30 +383,30 @@ tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
 
 /* ---- graphs in place ---- */
 
-void tc_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in, int n_in,
+void ti_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in, int n_in,
                     tc_val *out, int n_out)
 {
     TC_STOP(&n->m);
     tc_onnx *reader = n->scope->reader;
     tc_onnx_scope scope;
     if (reader->depth >= DEEPEST) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");
         return;
     }
     reader->depth++;
-    tc_onnx_scope_init(&scope, reader, n->scope);
-    scope.prefix = tc_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
+    ti_onnx_scope_init(&scope, reader, n->scope);
+    scope.prefix = ti_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
     if (graph->n_input != (size_t)n_in || graph->n_output < (size_t)n_out)
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph of %zu inputs and %zu results, expected %d and %d",
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "a graph of %zu inputs and %zu results, expected %d and %d",
                  graph->n_input, graph->n_output, n_in, n_out);
     if (n->m.status == TC_OK)
-        n->m.status = tc_onnx_initializers(&scope, graph);
+        n->m.status = ti_onnx_initializers(&scope, graph);
     for (int i = 0; i < n_in && n->m.status == TC_OK; i++)
-        tc_onnx_name_value(&scope, graph->input[i]->name ? graph->input[i]->name : "", in[i]);
+        ti_onnx_name_value(&scope, graph->input[i]->name ? graph->input[i]->name : "", in[i]);
     if (n->m.status == TC_OK)
-        n->m.status = tc_onnx_nodes(&scope, graph->node, graph->n_node);
+        n->m.status = ti_onnx_nodes(&scope, graph->node, graph->n_node);
     for (int i = 0; i < n_out && n->m.status == TC_OK; i++)
-        out[i] = tc_onnx_value(&scope, graph->output[i]->name ? graph->output[i]->name : "",
+        out[i] = ti_onnx_value(&scope, graph->output[i]->name ? graph->output[i]->name : "",
                                n->m.loc, &n->m.status);
     reader->depth--;
 }

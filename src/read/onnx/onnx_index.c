@@ -8,28 +8,28 @@ static tc_val places(tc_onnx_node *n, tc_val index, int64_t extent)
 {
     tc_build *m = &n->m;
     tc_tensor t;
-    index = tc_b_cast(m, index, TC_i64);
+    index = ti_b_cast(m, index, TC_i64);
     bool from_end = true;
-    if (m->status == TC_OK && tc_is_const(m->g, index) && tc_b_known(m, index, &t)) {
+    if (m->status == TC_OK && ti_is_const(m->g, index) && ti_b_known(m, index, &t)) {
         from_end = false;
         for (int64_t i = 0; i < tc_type_count(t.type); i++)
-            from_end = from_end || tc_load_i64(t, i) < 0;
+            from_end = from_end || ti_load_i64(t, i) < 0;
     }
     if (!from_end || m->status != TC_OK)
         return index;
-    tc_val zero = tc_b_scalar_i64(m, TC_i64, 0), all = tc_b_scalar_i64(m, TC_i64, extent);
-    tc_val below = tc_b_lt(m, index, zero), turned = tc_b_add(m, index, all);
-    return tc_b_where(m, below, turned, index);
+    tc_val zero = ti_b_scalar_i64(m, TC_i64, 0), all = ti_b_scalar_i64(m, TC_i64, extent);
+    tc_val below = ti_b_lt(m, index, zero), turned = ti_b_add(m, index, all);
+    return ti_b_where(m, below, turned, index);
 }
 
 /* The axis is replaced by the shape of the indices. */
-void tc_onnx_build_gather(tc_onnx_node *n)
+void ti_onnx_build_gather(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
+    tc_val x = ti_onnx_need(n, 0), index = ti_onnx_need(n, 1);
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
-    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank), rank = 0;
+    const tc_type *t = ti_b_type(m, x), *i = ti_b_type(m, index);
+    int axis = ti_b_axis(m, ti_onnx_int(n, "axis", 0), t->rank), rank = 0;
     int64_t dim[2 * TC_MAX_RANK];
     for (int k = 0; k < axis; k++)
         dim[rank++] = t->dim[k];
@@ -38,30 +38,30 @@ void tc_onnx_build_gather(tc_onnx_node *n)
     for (int k = axis + 1; k < t->rank; k++)
         dim[rank++] = t->dim[k];
     if (!t->rank) {
-        tc_b_bad(m, TC_E_SHAPE, "Gather from a single number");
+        ti_b_bad(m, TC_E_SHAPE, "Gather from a single number");
         return;
     }
     index = places(n, index, t->dim[axis]);
     tc_tensor at;
-    if (i->rank == 0 && m->status == TC_OK && tc_is_const(m->g, index) &&
-        tc_b_known(m, index, &at)) {
-        tc_onnx_bind(n, 0, tc_b_select(m, x, axis, tc_load_i64(at, 0)));
+    if (i->rank == 0 && m->status == TC_OK && ti_is_const(m->g, index) &&
+        ti_b_known(m, index, &at)) {
+        ti_onnx_bind(n, 0, ti_b_select(m, x, axis, ti_load_i64(at, 0)));
         return;
     }
-    index = tc_b_flat(m, index);
-    tc_val y = tc_b_index_select(m, x, index, axis);
-    tc_onnx_bind(n, 0, tc_b_reshape(m, y, rank, dim));
+    index = ti_b_flat(m, index);
+    tc_val y = ti_b_index_select(m, x, index, axis);
+    ti_onnx_bind(n, 0, ti_b_reshape(m, y, rank, dim));
 }
 
-void tc_onnx_build_gather_elements(tc_onnx_node *n)
+void ti_onnx_build_gather_elements(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
+    tc_val x = ti_onnx_need(n, 0), index = ti_onnx_need(n, 1);
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x);
-    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
+    const tc_type *t = ti_b_type(m, x);
+    int axis = ti_b_axis(m, ti_onnx_int(n, "axis", 0), t->rank);
     index = places(n, index, t->rank ? t->dim[axis] : 1);
-    tc_onnx_bind(n, 0, tc_b_gather(m, x, index, axis));
+    ti_onnx_bind(n, 0, ti_b_gather(m, x, index, axis));
 }
 
 /* How updates meet what is there. */
@@ -72,25 +72,25 @@ static tc_field_combine reduction(tc_onnx_node *n)
         tc_field_combine is;
     } words[] = {{"none", TC_combine_set}, {"add", TC_combine_add}, {"mul", TC_combine_prod},
                  {"max", TC_combine_amax}, {"min", TC_combine_amin}};
-    const char *word = tc_onnx_text(n, "reduction", "none");
+    const char *word = ti_onnx_text(n, "reduction", "none");
     for (size_t i = 0; i < TC_COUNT(words); i++)
-        if (tc_text_eq(word, words[i].word))
+        if (ti_text_eq(word, words[i].word))
             return words[i].is;
-    tc_b_bad(&n->m, TC_E_ARGUMENT, "reduction '%.40s'", word);
+    ti_b_bad(&n->m, TC_E_ARGUMENT, "reduction '%.40s'", word);
     return TC_combine_set;
 }
 
-void tc_onnx_build_scatter_elements(tc_onnx_node *n)
+void ti_onnx_build_scatter_elements(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1), updates = tc_onnx_need(n, 2);
+    tc_val x = ti_onnx_need(n, 0), index = ti_onnx_need(n, 1), updates = ti_onnx_need(n, 2);
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x);
-    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), t->rank);
+    const tc_type *t = ti_b_type(m, x);
+    int axis = ti_b_axis(m, ti_onnx_int(n, "axis", 0), t->rank);
     index = places(n, index, t->rank ? t->dim[axis] : 1);
     tc_attr_scatter *a =
-        tc_b_attr(m, scatter, .axis = axis, .combine = reduction(n), .include_self = true);
-    tc_onnx_bind(n, 0, tc_b_3(m, scatter, a, x, index, updates));
+        ti_b_attr(m, scatter, .axis = axis, .combine = reduction(n), .include_self = true);
+    ti_onnx_bind(n, 0, ti_b_3(m, scatter, a, x, index, updates));
 }
 
 /* Rows of coordinates [.., k] as one number each, into the first `batch` + k axes of t joined:
@@ -99,16 +99,16 @@ static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, 
 {
     tc_build *m = &n->m;
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *i = tc_b_type(m, index);
+    const tc_type *i = ti_b_type(m, index);
     if (i->rank < 1 || i->rank <= batch || i->dim[i->rank - 1] + batch > t->rank ||
         i->dim[i->rank - 1] < 1) {
-        tc_b_bad(m, TC_E_SHAPE, "indices of %" PRId64 " coordinates into a tensor of rank %d",
+        ti_b_bad(m, TC_E_SHAPE, "indices of %" PRId64 " coordinates into a tensor of rank %d",
                  i->rank ? i->dim[i->rank - 1] : 0, t->rank);
         return TC_NONE;
     }
     for (int a = 0; a < batch; a++)
         if (i->dim[a] != t->dim[a]) {
-            tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " batches of indices for %" PRId64, i->dim[a],
+            ti_b_bad(m, TC_E_SHAPE, "%" PRId64 " batches of indices for %" PRId64, i->dim[a],
                      t->dim[a]);
             return TC_NONE;
         }
@@ -118,113 +118,113 @@ static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, 
         rows *= i->dim[a];
     for (int a = 0; a < batch; a++)
         batches *= t->dim[a];
-    index = tc_b_reshape(m, index, 2, (int64_t[]){rows, k});
+    index = ti_b_reshape(m, index, 2, (int64_t[]){rows, k});
     tc_val flat = TC_NONE;
     for (int c = k - 1; c >= 0; c--) {
-        tc_val one = tc_b_slice(m, index, 1, c, c + 1, 1);
-        one = places(n, tc_b_flat(m, one), t->dim[batch + c]);
-        one = tc_b_mul_n(m, one, (double)stride);
-        flat = flat ? tc_b_add(m, flat, one) : one;
+        tc_val one = ti_b_slice(m, index, 1, c, c + 1, 1);
+        one = places(n, ti_b_flat(m, one), t->dim[batch + c]);
+        one = ti_b_mul_n(m, one, (double)stride);
+        flat = flat ? ti_b_add(m, flat, one) : one;
         stride *= t->dim[batch + c];
     }
     if (!batch || m->status != TC_OK)
         return flat;
-    tc_tensor offset = tc_b_tensor(m, TC_i64, 1, &rows);
+    tc_tensor offset = ti_b_tensor(m, TC_i64, 1, &rows);
     for (int64_t r = 0; r < rows; r++)
         ((int64_t *)offset.data)[r] = r / (batches ? rows / batches : 1) * stride;
-    return tc_b_add(m, flat, tc_b_const(m, offset, NULL));
+    return ti_b_add(m, flat, ti_b_const(m, offset, NULL));
 }
 
-void tc_onnx_build_gather_nd(tc_onnx_node *n)
+void ti_onnx_build_gather_nd(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1);
-    int64_t batch = tc_onnx_int(n, "batch_dims", 0);
+    tc_val x = ti_onnx_need(n, 0), index = ti_onnx_need(n, 1);
+    int64_t batch = ti_onnx_int(n, "batch_dims", 0);
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
+    const tc_type *t = ti_b_type(m, x), *i = ti_b_type(m, index);
     if (batch < 0 || batch >= t->rank || batch >= i->rank) {
-        tc_b_bad(m, TC_E_ARGUMENT, "batch_dims %" PRId64 " of rank %d", batch, t->rank);
+        ti_b_bad(m, TC_E_ARGUMENT, "batch_dims %" PRId64 " of rank %d", batch, t->rank);
         return;
     }
-    tc_val flat = join_coordinates(n, tc_b_cast(m, index, TC_i64), t, (int)batch);
+    tc_val flat = join_coordinates(n, ti_b_cast(m, index, TC_i64), t, (int)batch);
     TC_STOP(m);
     int first = (int)batch + (int)i->dim[i->rank - 1];
-    tc_onnx_bind(n, 0, tc_b_gather_nd(m, x, flat, i, first));
+    ti_onnx_bind(n, 0, ti_b_gather_nd(m, x, flat, i, first));
 }
 
-void tc_onnx_build_scatter_nd(tc_onnx_node *n)
+void ti_onnx_build_scatter_nd(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0), index = tc_onnx_need(n, 1), updates = tc_onnx_need(n, 2);
-    tc_attr_scatter *a = tc_b_attr(m, scatter, .combine = reduction(n), .include_self = true);
+    tc_val x = ti_onnx_need(n, 0), index = ti_onnx_need(n, 1), updates = ti_onnx_need(n, 2);
+    tc_attr_scatter *a = ti_b_attr(m, scatter, .combine = reduction(n), .include_self = true);
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *i = tc_b_type(m, index);
-    tc_val flat = join_coordinates(n, tc_b_cast(m, index, TC_i64), t, 0);
+    const tc_type *t = ti_b_type(m, x), *i = ti_b_type(m, index);
+    tc_val flat = join_coordinates(n, ti_b_cast(m, index, TC_i64), t, 0);
     TC_STOP(m);
     int first = (int)i->dim[i->rank - 1];
-    int64_t rows = 1, rest = 1, many = tc_type_count(tc_b_type(m, flat));
+    int64_t rows = 1, rest = 1, many = tc_type_count(ti_b_type(m, flat));
     for (int d = 0; d < t->rank; d++)
         *(d < first ? &rows : &rest) *= t->dim[d];
-    x = tc_b_reshape(m, x, 2, (int64_t[]){rows, rest});
-    updates = tc_b_reshape(m, updates, 2, (int64_t[]){many, rest});
-    flat = tc_b_reshape(m, flat, 2, (int64_t[]){many, 1});
-    flat = tc_b_expand(m, flat, 2, (int64_t[]){many, rest});
-    x = tc_b_3(m, scatter, a, x, flat, updates);
-    tc_onnx_bind(n, 0, tc_b_reshape(m, x, t->rank, t->dim));
+    x = ti_b_reshape(m, x, 2, (int64_t[]){rows, rest});
+    updates = ti_b_reshape(m, updates, 2, (int64_t[]){many, rest});
+    flat = ti_b_reshape(m, flat, 2, (int64_t[]){many, 1});
+    flat = ti_b_expand(m, flat, 2, (int64_t[]){many, rest});
+    x = ti_b_3(m, scatter, a, x, flat, updates);
+    ti_onnx_bind(n, 0, ti_b_reshape(m, x, t->rank, t->dim));
 }
 
 /* values [off, on]; a new axis of `depth` places */
-void tc_onnx_build_one_hot(tc_onnx_node *n)
+void ti_onnx_build_one_hot(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val index = tc_onnx_need(n, 0), values = tc_onnx_need(n, 2);
-    int64_t depth = tc_onnx_settled_int(n, 1, 0);
+    tc_val index = ti_onnx_need(n, 0), values = ti_onnx_need(n, 2);
+    int64_t depth = ti_onnx_settled_int(n, 1, 0);
     TC_STOP(m);
-    int rank = tc_b_type(m, index)->rank;
-    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", -1), rank + 1);
+    int rank = ti_b_type(m, index)->rank;
+    int axis = ti_b_axis(m, ti_onnx_int(n, "axis", -1), rank + 1);
     int64_t along[TC_MAX_RANK + 1];
     for (int i = 0; i <= rank; i++)
         along[i] = i == axis ? depth : 1;
     if (rank + 1 > TC_MAX_RANK || depth < 0) {
-        tc_b_bad(m, TC_E_ARGUMENT, "OneHot of depth %" PRId64, depth);
+        ti_b_bad(m, TC_E_ARGUMENT, "OneHot of depth %" PRId64, depth);
         return;
     }
     index = places(n, index, depth);
-    index = tc_b_unsqueeze(m, index, axis);
-    tc_val every = tc_b_reshape(m, tc_b_arange(m, depth, TC_i64), rank + 1, along);
-    tc_val hot = tc_b_eq(m, index, every);
-    tc_val off = tc_b_select(m, values, 0, 0), on = tc_b_select(m, values, 0, 1);
-    tc_onnx_bind(n, 0, tc_b_where(m, hot, on, off));
+    index = ti_b_unsqueeze(m, index, axis);
+    tc_val every = ti_b_reshape(m, ti_b_arange(m, depth, TC_i64), rank + 1, along);
+    tc_val hot = ti_b_eq(m, index, every);
+    tc_val off = ti_b_select(m, values, 0, 0), on = ti_b_select(m, values, 0, 1);
+    ti_onnx_bind(n, 0, ti_b_where(m, hot, on, off));
 }
 
 /* ---- results whose shape follows from numbers ---- */
 
 /* A number counts as a list of one. */
-void tc_onnx_build_non_zero(tc_onnx_node *n)
+void ti_onnx_build_non_zero(tc_onnx_node *n)
 {
     tc_tensor t;
-    if (!tc_onnx_settled_tensor(n, 0, &t))
+    if (!ti_onnx_settled_tensor(n, 0, &t))
         return;
     if (!t.type->rank)
-        t.type = tc_type_make(n->m.ctx, t.type->dtype, 1, (int64_t[]){1});
-    tc_onnx_bind(n, 0, tc_b_const(&n->m, tc_b_nonzero(&n->m, t, false), NULL));
+        t.type = ti_type_make(n->m.ctx, t.type->dtype, 1, (int64_t[]){1});
+    ti_onnx_bind(n, 0, ti_b_const(&n->m, ti_b_nonzero(&n->m, t, false), NULL));
 }
 
 /* Rows (or, without axis, numbers) where the condition holds. */
-void tc_onnx_build_compress(tc_onnx_node *n)
+void ti_onnx_build_compress(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_onnx_need(n, 0);
-    tc_ints condition = tc_onnx_settled(n, 1);
+    tc_val x = ti_onnx_need(n, 0);
+    tc_ints condition = ti_onnx_settled(n, 1);
     TC_STOP(m);
-    bool flat = !tc_onnx_has(n, "axis");
+    bool flat = !ti_onnx_has(n, "axis");
     if (flat)
-        x = tc_b_flat(m, x);
-    int axis = tc_b_axis(m, tc_onnx_int(n, "axis", 0), tc_b_type(m, x)->rank);
+        x = ti_b_flat(m, x);
+    int axis = ti_b_axis(m, ti_onnx_int(n, "axis", 0), ti_b_type(m, x)->rank);
     int64_t *list = tc_new_n(&m->ctx->arena, int64_t, (size_t)condition.n), found = 0;
     for (int i = 0; i < condition.n; i++)
         if (condition.v[i])
             list[found++] = i;
-    tc_val rows = tc_b_list(m, list, found);
-    tc_onnx_bind(n, 0, tc_b_index_select(m, x, rows, axis));
+    tc_val rows = ti_b_list(m, list, found);
+    ti_onnx_bind(n, 0, ti_b_index_select(m, x, rows, axis));
 }

@@ -61,33 +61,33 @@ typedef struct tc_onnx_scope {
 
 /* onnx.c */
 /* The messages of the file, without its weights: sets reader->model. */
-tc_status tc_onnx_parse(tc_onnx *reader);
-const char *tc_onnx_producer(const tc_onnx *reader); /* "pytorch 2.13.0", or NULL */
+tc_status ti_onnx_parse(tc_onnx *reader);
+const char *ti_onnx_producer(const tc_onnx *reader); /* "pytorch 2.13.0", or NULL */
 
 /* onnx_wire.c */
 /* NULL and the model without its large tensors, or what is wrong. */
-const char *tc_onnx_cut(tc_arena *arena, tc_bytes file, tc_bytes *out);
+const char *ti_onnx_cut(tc_arena *arena, tc_bytes file, tc_bytes *out);
 
 /* onnx_tensor.c */
-TC_MUST_USE tc_status tc_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc *loc,
+TC_MUST_USE tc_status ti_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc *loc,
                                    tc_tensor *out);
 
-const char *tc_onnx_dtype_name(int64_t code);
+const char *ti_onnx_dtype_name(int64_t code);
 
 /* onnx_graph.c */
-void tc_onnx_scope_init(tc_onnx_scope *scope, tc_onnx *reader, tc_onnx_scope *outer);
-void tc_onnx_name_value(tc_onnx_scope *scope, const char *name, tc_val val);
-tc_status tc_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph);
+void ti_onnx_scope_init(tc_onnx_scope *scope, tc_onnx *reader, tc_onnx_scope *outer);
+void ti_onnx_name_value(tc_onnx_scope *scope, const char *name, tc_val val);
+tc_status ti_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph);
 /* The value of a name, its constant made; TC_NONE with *status set when there is none. */
-tc_val tc_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status);
-tc_status tc_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n);
+tc_val ti_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status);
+tc_status ti_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n);
 /* The node that alone reads the name, in the graph being walked; NULL: none, several, or others. */
-const TcOnnxPb__Node *tc_onnx_only_user(tc_onnx_scope *scope, const char *name);
-int64_t tc_onnx_opset(const tc_onnx_scope *scope, const char *domain);
+const TcOnnxPb__Node *ti_onnx_only_user(tc_onnx_scope *scope, const char *name);
+int64_t ti_onnx_opset(const tc_onnx_scope *scope, const char *domain);
 
 /* onnx_dims.c */
 /* The model's inputs, typed, and what is given for them. */
-tc_status tc_onnx_bind_inputs(tc_onnx_scope *scope);
-const char *tc_onnx_dim_name(const TcOnnxPb__Dim *d); /* NULL: it has none */
+tc_status ti_onnx_bind_inputs(tc_onnx_scope *scope);
+const char *ti_onnx_dim_name(const TcOnnxPb__Dim *d); /* NULL: it has none */
 
 #endif

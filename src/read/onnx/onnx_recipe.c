@@ -16,50 +16,50 @@ static int input_of(const char *name)
 static bool has(tc_build *b, const char *name)
 {
     int i = input_of(name);
-    return i >= 0 ? tc_onnx_has_in(node_of(b), i) : tc_onnx_has(node_of(b), name);
+    return i >= 0 ? ti_onnx_has_in(node_of(b), i) : ti_onnx_has(node_of(b), name);
 }
 
 static tc_val tensor(tc_build *b, const char *name)
 {
-    return tc_onnx_need(node_of(b), input_of(name));
+    return ti_onnx_need(node_of(b), input_of(name));
 }
 
 static int64_t i64(tc_build *b, const char *name)
 {
     int i = input_of(name);
-    return i >= 0 ? tc_onnx_settled_int(node_of(b), i, 0) : tc_onnx_int(node_of(b), name, 0);
+    return i >= 0 ? ti_onnx_settled_int(node_of(b), i, 0) : ti_onnx_int(node_of(b), name, 0);
 }
 
-static double f64(tc_build *b, const char *name) { return tc_onnx_float(node_of(b), name, 0); }
+static double f64(tc_build *b, const char *name) { return ti_onnx_float(node_of(b), name, 0); }
 
-static bool truth(tc_build *b, const char *name) { return tc_onnx_int(node_of(b), name, 0) != 0; }
+static bool truth(tc_build *b, const char *name) { return ti_onnx_int(node_of(b), name, 0) != 0; }
 
 static tc_ints ints(tc_build *b, const char *name)
 {
     int i = input_of(name);
-    return i >= 0 ? tc_onnx_settled(node_of(b), i) : tc_onnx_ints(node_of(b), name);
+    return i >= 0 ? ti_onnx_settled(node_of(b), i) : ti_onnx_ints(node_of(b), name);
 }
 
 static const char *text(tc_build *b, const char *name)
 {
-    return tc_onnx_text(node_of(b), name, "");
+    return ti_onnx_text(node_of(b), name, "");
 }
 
 static tc_dtype dtype(tc_build *b, const char *name)
 {
-    return tc_onnx_need_dtype(node_of(b), tc_onnx_int(node_of(b), name, 0));
+    return ti_onnx_need_dtype(node_of(b), ti_onnx_int(node_of(b), name, 0));
 }
 
 static int results(tc_build *b) { return node_of(b)->n_out; }
 
-static void bind(tc_build *b, int i, tc_val value) { tc_onnx_bind(node_of(b), i, value); }
+static void bind(tc_build *b, int i, tc_val value) { ti_onnx_bind(node_of(b), i, value); }
 
 static void missing(tc_build *b, const char *name, const char *expected)
 {
-    tc_b_bad(b, TC_E_ARGUMENT, "attribute '%s' is missing, expected %s", name, expected);
+    ti_b_bad(b, TC_E_ARGUMENT, "attribute '%s' is missing, expected %s", name, expected);
 }
 
-void tc_onnx_build_recipe(tc_onnx_node *n)
+void ti_onnx_build_recipe(tc_onnx_node *n)
 {
     static const tc_recipe_source source = {.has = has,
                                             .tensor = tensor,
@@ -72,5 +72,5 @@ void tc_onnx_build_recipe(tc_onnx_node *n)
                                             .results = results,
                                             .bind = bind,
                                             .missing = missing};
-    tc_recipe(&n->m, &source, n->row->recipe);
+    ti_recipe(&n->m, &source, n->row->recipe);
 }

@@ -29,12 +29,12 @@ static const struct {
     {"float8e8m0", TC_none, 0},    {"uint2", TC_none, 0},       {"int2", TC_none, 0},
 };
 
-tc_dtype tc_onnx_dtype(int64_t code)
+tc_dtype ti_onnx_dtype(int64_t code)
 {
     return code >= 0 && code < (int64_t)TC_COUNT(types) ? types[code].is : TC_none;
 }
 
-const char *tc_onnx_dtype_name(int64_t code)
+const char *ti_onnx_dtype_name(int64_t code)
 {
     return code >= 0 && code < (int64_t)TC_COUNT(types) ? types[code].name : "an unknown type";
 }
@@ -44,7 +44,7 @@ const char *tc_onnx_dtype_name(int64_t code)
 static const char *entry(const TcOnnxPb__Tensor *t, const char *key)
 {
     for (size_t i = 0; i < t->n_external_data; i++)
-        if (t->external_data[i]->key && tc_text_eq(t->external_data[i]->key, key))
+        if (t->external_data[i]->key && ti_text_eq(t->external_data[i]->key, key))
             return t->external_data[i]->value;
     return NULL;
 }
@@ -57,8 +57,8 @@ static tc_status entry_number(tc_onnx *reader, const TcOnnxPb__Tensor *t, const 
     *out = missing;
     if (!text)
         return TC_OK;
-    if (!tc_text_to_i64(tc_str_of(text), &v) || v < 0)
-        return tc_error(reader->ctx, loc, TC_E_FORMAT,
+    if (!ti_text_to_i64(ti_str_of(text), &v) || v < 0)
+        return ti_error(reader->ctx, loc, TC_E_FORMAT,
                         "the %s of its data in another file is '%.40s', expected a number of bytes",
                         key, text);
     *out = (uint64_t)v;
@@ -81,7 +81,7 @@ static bool stays_inside(const char *path)
 static const char *folder_of(tc_arena *arena, const char *file)
 {
     const char *slash = strrchr(file, '/');
-    return slash ? tc_text_copy(arena, (tc_str){file, (size_t)(slash + 1 - file)}) : "./";
+    return slash ? ti_text_copy(arena, (tc_str){file, (size_t)(slash + 1 - file)}) : "./";
 }
 
 /* A link that leads out of the folder leaves it as well. */
@@ -100,15 +100,15 @@ static tc_status open_beside(tc_onnx *reader, const char *location, const tc_loc
                              tc_input **out)
 {
     const char *folder = folder_of(&reader->work, reader->file);
-    const char *path = tc_text_format(&reader->ctx->arena, "%s%s", folder, location);
+    const char *path = ti_text_format(&reader->ctx->arena, "%s%s", folder, location);
     if (!stays_inside(location) || leads_outside(folder, path))
-        return tc_error(reader->ctx, loc, TC_E_FORMAT,
+        return ti_error(reader->ctx, loc, TC_E_FORMAT,
                         "its data is in '%s', which is not inside the model's folder",
                         location);
-    void **at = tc_map_at(&reader->beside, tc_str_of(location));
+    void **at = ti_map_at(&reader->beside, ti_str_of(location));
     if (!*at) {
         tc_input *in;
-        TC_TRY(tc_input_open(reader->ctx, path, &in));
+        TC_TRY(ti_input_open(reader->ctx, path, &in));
         *at = in;
     }
     *out = *at;
@@ -121,21 +121,21 @@ static tc_status external(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_l
     tc_input *in = NULL;
     const char *location = entry(t, "location");
     if (!location)
-        return tc_error(reader->ctx, loc, TC_E_FORMAT,
+        return ti_error(reader->ctx, loc, TC_E_FORMAT,
                         "its data is in another file, of which the name is missing");
     TC_TRY(open_beside(reader, location, loc, &in));
     uint64_t at, size;
     TC_TRY(entry_number(reader, t, loc, "offset", 0, &at));
     TC_TRY(entry_number(reader, t, loc, "length", expected, &size));
     if (size != expected)
-        return tc_error(reader->ctx, loc, TC_E_FORMAT,
+        return ti_error(reader->ctx, loc, TC_E_FORMAT,
                         "%" PRIu64 " bytes in '%s', expected %" PRIu64, size, location, expected);
-    if (at > tc_input_size(in) || size > tc_input_size(in) - at)
-        return tc_error(reader->ctx, loc, TC_E_TRUNCATED,
+    if (at > ti_input_size(in) || size > ti_input_size(in) - at)
+        return ti_error(reader->ctx, loc, TC_E_TRUNCATED,
                         "bytes %" PRIu64 " to %" PRIu64 " of '%s', which has %zu", at, at + size,
-                        location, tc_input_size(in));
-    void *data = tc_arena_raw(&reader->ctx->arena, size);
-    TC_TRY(tc_input_read(in, at, size, data));
+                        location, ti_input_size(in));
+    void *data = ti_arena_raw(&reader->ctx->arena, size);
+    TC_TRY(ti_input_read(in, at, size, data));
     *out = (tc_bytes){data, size};
     return TC_OK;
 }
@@ -156,7 +156,7 @@ static void widen_nibbles(tc_tensor t, const uint8_t *packed)
 static void from_raw(tc_onnx *reader, const tc_type *type, int code, tc_bytes raw, tc_tensor *out)
 {
     if (types[code].bits == 4) {
-        *out = tc_tensor_new(&reader->ctx->arena, type);
+        *out = ti_tensor_new(&reader->ctx->arena, type);
         widen_nibbles(*out, raw.data);
         return;
     }
@@ -165,7 +165,7 @@ static void from_raw(tc_onnx *reader, const tc_type *type, int code, tc_bytes ra
         *out = (tc_tensor){type, (void *)(uintptr_t)raw.data};
         return;
     }
-    *out = tc_tensor_new(&reader->ctx->arena, type);
+    *out = ti_tensor_new(&reader->ctx->arena, type);
     if (raw.size)
         memcpy(out->data, raw.data, raw.size);
     for (size_t i = 0; type->dtype == TC_bool && i < raw.size; i++)
@@ -178,7 +178,7 @@ static tc_status from_fields(tc_onnx *reader, const TcOnnxPb__Tensor *t, const t
 {
     size_t n = (size_t)tc_type_count(type), have = 0;
     tc_dtype dtype = type->dtype;
-    *out = tc_tensor_new(&reader->ctx->arena, type);
+    *out = ti_tensor_new(&reader->ctx->arena, type);
     if (types[t->data_type].bits == 4) {
         have = t->n_int32_data * 2 >= n ? n : 0;
         for (size_t i = 0; i < have; i++) {
@@ -202,8 +202,8 @@ static tc_status from_fields(tc_onnx *reader, const TcOnnxPb__Tensor *t, const t
     } else if (dtype == TC_u32 || dtype == TC_u64) {
         have = t->n_uint64_data;
         for (size_t i = 0; i < have && i < n; i++)
-            tc_store_i64(*out, (int64_t)i, (int64_t)t->uint64_data[i]);
-    } else if (tc_is_float(dtype)) {
+            ti_store_i64(*out, (int64_t)i, (int64_t)t->uint64_data[i]);
+    } else if (ti_is_float(dtype)) {
         have = t->n_int32_data;
         for (size_t i = 0; i < have && i < n; i++)
             if (tc_dtypes[dtype].bytes == 2)
@@ -213,16 +213,16 @@ static tc_status from_fields(tc_onnx *reader, const TcOnnxPb__Tensor *t, const t
     } else {
         have = t->n_int32_data;
         for (size_t i = 0; i < have && i < n; i++) {
-            if (dtype != TC_bool && (t->int32_data[i] < tc_dtype_min(dtype) ||
-                                     t->int32_data[i] > tc_dtype_max(dtype)))
-                return tc_error(reader->ctx, loc, TC_E_FORMAT, "number %zu is %d, not an %s", i,
+            if (dtype != TC_bool && (t->int32_data[i] < ti_dtype_min(dtype) ||
+                                     t->int32_data[i] > ti_dtype_max(dtype)))
+                return ti_error(reader->ctx, loc, TC_E_FORMAT, "number %zu is %d, not an %s", i,
                                 t->int32_data[i], tc_dtypes[dtype].name);
-            tc_store_i64(*out, (int64_t)i, t->int32_data[i]);
+            ti_store_i64(*out, (int64_t)i, t->int32_data[i]);
         }
     }
     if (have == n)
         return TC_OK;
-    return tc_error(reader->ctx, loc, TC_E_TRUNCATED, "%zu numbers for a tensor of %zu", have, n);
+    return ti_error(reader->ctx, loc, TC_E_TRUNCATED, "%zu numbers for a tensor of %zu", have, n);
 }
 
 static const tc_loc *loc_of(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc *loc)
@@ -231,28 +231,28 @@ static const tc_loc *loc_of(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc
         return loc;
     tc_loc *own = tc_new(&reader->ctx->arena, tc_loc);
     own->file = reader->file;
-    own->place = tc_text_format(&reader->ctx->arena, "tensor '%.200s'", t->name);
+    own->place = ti_text_format(&reader->ctx->arena, "tensor '%.200s'", t->name);
     return own;
 }
 
-tc_status tc_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc *at, tc_tensor *out)
+tc_status ti_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc *at, tc_tensor *out)
 {
     tc_ctx *ctx = reader->ctx;
     const tc_loc *loc = loc_of(reader, t, at);
-    tc_dtype dtype = tc_onnx_dtype(t->data_type);
+    tc_dtype dtype = ti_onnx_dtype(t->data_type);
     if (t->data_type == STRING)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "strings: tosac computes on numbers only");
     if (dtype == TC_none)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not supported",
-                              t->data_type, tc_onnx_dtype_name(t->data_type));
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED, "element type %d (%s) is not supported",
+                              t->data_type, ti_onnx_dtype_name(t->data_type));
     if (t->n_dims > TC_MAX_RANK)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
                               t->n_dims, TC_MAX_RANK);
-    int64_t count = tc_dims_count((int32_t)t->n_dims, t->dims);
+    int64_t count = ti_dims_count((int32_t)t->n_dims, t->dims);
     if (count < 0)
-        return tc_error(ctx, loc, TC_E_TOO_LARGE, "shape %s",
-                        tc_dims_text(&reader->work, (int32_t)t->n_dims, t->dims));
+        return ti_error(ctx, loc, TC_E_TOO_LARGE, "shape %s",
+                        ti_dims_text(&reader->work, (int32_t)t->n_dims, t->dims));
     uint64_t bytes = ((uint64_t)count * types[t->data_type].bits + 7) / 8;
     const tc_type *type;
     tc_bytes raw = {NULL, 0};
@@ -266,13 +266,13 @@ tc_status tc_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc 
         has_raw = true;
     }
     if (has_raw && raw.size != bytes)
-        return tc_error(ctx, loc, TC_E_TRUNCATED, "%zu bytes of data, expected %" PRIu64, raw.size,
+        return ti_error(ctx, loc, TC_E_TRUNCATED, "%zu bytes of data, expected %" PRIu64, raw.size,
                         bytes);
-    type = tc_type_make(ctx, dtype, (int32_t)t->n_dims, t->dims);
+    type = ti_type_make(ctx, dtype, (int32_t)t->n_dims, t->dims);
     if (!has_raw)
         return from_fields(reader, t, type, loc, out);
     if (!t->has_raw_at && t->data_location != 1) /* in memory that goes when the reading is done */
-        raw.data = tc_arena_copy(&ctx->arena, raw.data, raw.size);
+        raw.data = ti_arena_copy(&ctx->arena, raw.data, raw.size);
     from_raw(reader, type, t->data_type, raw, out);
     return TC_OK;
 }

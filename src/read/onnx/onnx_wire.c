@@ -102,7 +102,7 @@ static void put_length(uint8_t *at, uint64_t size)
 static void put_tag(tc_buf *out, uint32_t number, uint32_t type)
 {
     for (uint32_t tag = number << 3 | type;; tag >>= 7) {
-        tc_buf_u8(out, (uint8_t)((tag & 0x7f) | (tag > 0x7f ? 0x80 : 0)));
+        ti_buf_u8(out, (uint8_t)((tag & 0x7f) | (tag > 0x7f ? 0x80 : 0)));
         if (tag <= 0x7f)
             return;
     }
@@ -121,12 +121,12 @@ static const char *cut(tc_buf *out, kind is, cursor c, int depth)
             continue; /* ours to write */
         if (is == TENSOR && f.number == RAW_DATA && f.type == BYTES && f.size > SMALL) {
             put_tag(out, RAW_AT, FIXED64);
-            tc_buf_u64(out, (uint64_t)(f.data - c.begin));
+            ti_buf_u64(out, (uint64_t)(f.data - c.begin));
             put_tag(out, RAW_SIZE, FIXED64);
-            tc_buf_u64(out, f.size);
+            ti_buf_u64(out, f.size);
         } else if (child != OTHER) {
             put_tag(out, f.number, BYTES);
-            tc_buf_zeros(out, 5);
+            ti_buf_zeros(out, 5);
             size_t before = out->size;
             const char *wrong =
                 cut(out, child, (cursor){c.begin, f.data, f.data + f.size}, depth + 1);
@@ -136,22 +136,22 @@ static const char *cut(tc_buf *out, kind is, cursor c, int depth)
                 return "more than 2 GB of graph besides the weights";
             put_length(out->data + before - 5, out->size - before);
         } else {
-            tc_buf_put(out, f.from, (size_t)(c.at - f.from));
+            ti_buf_put(out, f.from, (size_t)(c.at - f.from));
         }
     }
     return c.at == c.end ? NULL : "a field that is wrong or ends after its message";
 }
 
-const char *tc_onnx_cut(tc_arena *arena, tc_bytes file, tc_bytes *out)
+const char *ti_onnx_cut(tc_arena *arena, tc_bytes file, tc_bytes *out)
 {
     tc_buf buf;
-    tc_buf_init(&buf, arena);
+    ti_buf_init(&buf, arena);
     const char *wrong = cut(&buf, MODEL, (cursor){file.data, file.data, file.data + file.size}, 0);
     *out = (tc_bytes){buf.data, buf.size};
     return wrong;
 }
 
-bool tc_onnx_looks_like(tc_bytes file)
+bool ti_onnx_looks_like(tc_bytes file)
 {
     /* by field number: 1 + the type on the wire of a model's fields */
     static const uint8_t known[] = {[1] = 1 + VARINT, [2] = 1 + BYTES,  [3] = 1 + BYTES,

@@ -25,55 +25,55 @@ typedef struct tc_pt2_node {
 
 /* Arguments by schema name.  A missing or mistyped one without default sets n->m.status with a
  * message that names node, operator and argument, and returns zeros. */
-bool tc_pt2_has(tc_pt2_node *n, const char *arg); /* there, and not None */
-bool tc_pt2_is_tensor(tc_pt2_node *n, const char *arg);
-tc_val tc_pt2_tensor(tc_pt2_node *n, const char *arg);     /* must be a tensor */
-tc_val tc_pt2_tensor_opt(tc_pt2_node *n, const char *arg); /* TC_NONE when missing or None */
+bool ti_pt2_has(tc_pt2_node *n, const char *arg); /* there, and not None */
+bool ti_pt2_is_tensor(tc_pt2_node *n, const char *arg);
+tc_val ti_pt2_tensor(tc_pt2_node *n, const char *arg);     /* must be a tensor */
+tc_val ti_pt2_tensor_opt(tc_pt2_node *n, const char *arg); /* TC_NONE when missing or None */
 /* A Tensor[] or Tensor?[]; TC_NONE for None inside. */
-tc_val *tc_pt2_tensors(tc_pt2_node *n, const char *arg, int *count);
-int64_t tc_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing);
-int64_t tc_pt2_need_int(tc_pt2_node *n, const char *arg);
-double tc_pt2_float(tc_pt2_node *n, const char *arg, double missing); /* ints and bools too */
-bool tc_pt2_bool(tc_pt2_node *n, const char *arg, bool missing);
-tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg); /* none when missing; an int: a list of one */
-tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg);
-const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing);
-tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing);
+tc_val *ti_pt2_tensors(tc_pt2_node *n, const char *arg, int *count);
+int64_t ti_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing);
+int64_t ti_pt2_need_int(tc_pt2_node *n, const char *arg);
+double ti_pt2_float(tc_pt2_node *n, const char *arg, double missing); /* ints and bools too */
+bool ti_pt2_bool(tc_pt2_node *n, const char *arg, bool missing);
+tc_ints ti_pt2_ints(tc_pt2_node *n, const char *arg); /* none when missing; an int: a list of one */
+tc_floats ti_pt2_floats(tc_pt2_node *n, const char *arg);
+const char *ti_pt2_text(tc_pt2_node *n, const char *arg, const char *missing);
+tc_dtype ti_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing);
 
 /* A message: the argument is missing or not `expected`. */
-void tc_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected);
+void ti_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected);
 
 /* A Scalar or Tensor argument as a value.  A number becomes a rank-0 constant that takes part in
  * type promotion as PyTorch's numbers do beside `other`: it never widens within its own
  * category. */
-tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other);
+tc_val ti_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other);
 
 /* What the file says of result i: its type (dims and dtype). */
-const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i);
+const tc_type *ti_pt2_result_type(tc_pt2_node *n, int i);
 
 /* Result i of the node is this value; importers call it once per result they make. */
-void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value);
+void ti_pt2_bind(tc_pt2_node *n, int i, tc_val value);
 
 /* `view` shows part of `base` (slice, select, reshape, permute, ...): an in-place change of one is
  * seen in the other.  Movement importers whose ATen operator returns a view call it after
  * binding. */
-void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view);
+void ti_pt2_view(tc_pt2_node *n, tc_val base, tc_val view);
 
 /* Elements [start, end) by step along an axis, as Python counts: negative from the end, clamped. */
-tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
+tc_val ti_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
                     int64_t step);
 /* What that comes to, as the operator's attributes. */
-tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
+tc_attr_slice *ti_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
                                  int64_t end, int64_t step);
 
 /* Where a known tensor is not zero: a list per axis, written to `out`; false: it is not known. */
-bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);
+bool ti_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);
 
 /* A Tensor[] without holes. */
-tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count);
+tc_val *ti_pt2_list_of(tc_pt2_node *n, const char *arg, int *count);
 
 /* Bind the one result; `view`: it shows the numbers of `base` (0: a copy). */
-void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
+void ti_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
 
 /* One row of an importer table: its targets, the function that imports them or what they become
  * (../recipe.h); `op` and `extra` let one function serve a family.
@@ -91,9 +91,9 @@ typedef struct tc_pt2_row {
 } tc_pt2_row;
 #define ROW(targets, import, op, extra) {targets, import, TC_OP_##op, extra, NULL}
 
-void tc_pt2_import_recipe(tc_pt2_node *n);
+void ti_pt2_import_recipe(tc_pt2_node *n);
 /* The node becomes what the recipe says. */
-void tc_pt2_follow(tc_pt2_node *n, const char *recipe);
+void ti_pt2_follow(tc_pt2_node *n, const char *recipe);
 
 /* Ended by a row without target. */
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],

@@ -6,16 +6,16 @@
 
 /* Messages: the first failure of a node is the one that counts. */
 
-void tc_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
+void ti_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected)
 {
     if (n->m.status == TC_OK)
-        n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_ARGUMENT,
+        n->m.status = ti_error(n->m.ctx, n->m.loc, TC_E_ARGUMENT,
                              "node '%s': argument '%s' of '%s' is missing or not %s",
                                  n->m.loc->node,
                              arg, n->target, expected);
 }
 
-void tc_pt2_fail_again(tc_pt2_node *n)
+void ti_pt2_fail_again(tc_pt2_node *n)
 {
     if (n->m.status == TC_OK)
         n->m.status = TC_UNSUPPORTED;
@@ -23,28 +23,28 @@ void tc_pt2_fail_again(tc_pt2_node *n)
 
 /* Finding arguments: {"name": ..., "arg": {tag: value}} */
 
-const tc_json *tc_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag)
+const tc_json *ti_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag)
 {
-    const tc_json *arg = tc_json_first(tc_json_get(n->json, "inputs"));
+    const tc_json *arg = ti_json_first(ti_json_get(n->json, "inputs"));
     while (arg && i-- > 0)
         arg = arg->next;
-    return tc_json_only(tc_json_get(arg, "arg"), tag);
+    return ti_json_only(ti_json_get(arg, "arg"), tag);
 }
 
 /* NULL: missing, or None. */
 static const tc_json *find(tc_pt2_node *n, const char *name, tc_str *tag)
 {
-    const tc_json *arg = tc_json_first(tc_json_get(n->json, "inputs"));
+    const tc_json *arg = ti_json_first(ti_json_get(n->json, "inputs"));
     size_t size = strlen(name);
     for (; arg; arg = arg->next) {
-        const tc_json *key = tc_json_get(arg, "name");
-        if (!tc_json_is(key, TC_JSON_TEXT) || key->n != size ||
+        const tc_json *key = ti_json_get(arg, "name");
+        if (!ti_json_is(key, TC_JSON_TEXT) || key->n != size ||
             memcmp(key->as.text, name, size) != 0)
             continue;
-        const tc_json *value = tc_json_only(tc_json_get(arg, "arg"), tag);
-        if (tc_str_is(*tag, "as_optional_tensor"))
-            value = tc_json_only(value, tag);
-        return tc_str_is(*tag, "as_none") ? NULL : value;
+        const tc_json *value = ti_json_only(ti_json_get(arg, "arg"), tag);
+        if (ti_str_is(*tag, "as_optional_tensor"))
+            value = ti_json_only(value, tag);
+        return ti_str_is(*tag, "as_none") ? NULL : value;
     }
     *tag = (tc_str){"", 0};
     return NULL;
@@ -52,33 +52,33 @@ static const tc_json *find(tc_pt2_node *n, const char *name, tc_str *tag)
 
 /* Names */
 
-tc_pt2_name *tc_pt2_name_of(tc_pt2_scope *scope, tc_str name)
+tc_pt2_name *ti_pt2_name_of(tc_pt2_scope *scope, tc_str name)
 {
-    return tc_map_get(&scope->name, name);
+    return ti_map_get(&scope->name, name);
 }
 
-tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
+tc_pt2_cell *ti_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
 {
     tc_pt2_scope *scope = n->work->scope;
-    tc_str text = tc_json_text(&scope->reader->work, tc_json_get(named, "name"));
-    tc_pt2_name *name = tc_pt2_name_of(scope, text);
+    tc_str text = ti_json_text(&scope->reader->work, ti_json_get(named, "name"));
+    tc_pt2_name *name = ti_pt2_name_of(scope, text);
     TC_STOP_WITH(&n->m, NULL);
     if (name && name->kind == TC_PT2_PAYLOAD)
-        n->m.status = tc_pt2_load(scope, name, n->m.loc);
+        n->m.status = ti_pt2_load(scope, name, n->m.loc);
     else if (name && name->kind == TC_PT2_BROKEN)
-        tc_pt2_fail_again(n);
+        ti_pt2_fail_again(n);
     else if (!name)
         n->m.status =
-            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER,
+            ti_error(n->m.ctx, n->m.loc, TC_E_ORDER,
                      "'%s' uses '%.*s', which is not defined before it",
                      n->target, (int)text.n, text.p ? text.p : "");
     else if (name->kind == TC_PT2_UNMADE)
-        n->m.status = tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
+        n->m.status = ti_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                                    "'%s' uses '%.*s', a result of '%s' that is not computed",
                                    n->target, (int)text.n, text.p, name->full_name);
     else if (name->kind != TC_PT2_CELL)
         n->m.status =
-            tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
+            ti_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                            "'%s' uses '%.*s', which is not a tensor",
                            n->target, (int)text.n, text.p);
     return n->m.status == TC_OK ? name->cell : NULL;
@@ -89,19 +89,19 @@ static tc_val autocast(tc_pt2_node *n, tc_val x)
 {
     const tc_pt2_slot *r = n->n_result ? &n->work->result[0] : NULL;
     const tc_type *type =
-        r && r->tensor ? tc_pt2_declared(n->work->scope, r->name, n->m.loc, NULL) : NULL;
-    bool floats = type && tc_is_float(type->dtype) && tc_is_float(tc_type_of(n->m.g, x)->dtype);
-    return floats ? tc_b_cast(&n->m, x, type->dtype) : x;
+        r && r->tensor ? ti_pt2_declared(n->work->scope, r->name, n->m.loc, NULL) : NULL;
+    bool floats = type && ti_is_float(type->dtype) && ti_is_float(ti_type_of(n->m.g, x)->dtype);
+    return floats ? ti_b_cast(&n->m, x, type->dtype) : x;
 }
 
-tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
+tc_val ti_pt2_value(tc_pt2_node *n, const tc_json *named)
 {
     tc_pt2_work *work = n->work;
-    tc_pt2_cell *cell = tc_pt2_cell_of(n, named);
+    tc_pt2_cell *cell = ti_pt2_cell_of(n, named);
     tc_val val = TC_NONE;
     if (!cell)
         return TC_NONE;
-    n->m.status = tc_pt2_current(n->m.g, cell, n->m.loc, &val);
+    n->m.status = ti_pt2_current(n->m.g, cell, n->m.loc, &val);
     tc_grow(&work->scope->reader->work, work->read, work->n_read, work->cap_read);
     work->read[work->n_read++] = cell;
     if (n->m.status == TC_OK && work->scope->autocast)
@@ -111,58 +111,58 @@ tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named)
 
 /* Tensors */
 
-bool tc_pt2_has(tc_pt2_node *n, const char *arg)
+bool ti_pt2_has(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
     return find(n, arg, &tag) != NULL;
 }
 
-bool tc_pt2_is_tensor(tc_pt2_node *n, const char *arg)
+bool ti_pt2_is_tensor(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
-    return find(n, arg, &tag) && tc_str_is(tag, "as_tensor");
+    return find(n, arg, &tag) && ti_str_is(tag, "as_tensor");
 }
 
-tc_val tc_pt2_tensor_opt(tc_pt2_node *n, const char *arg)
+tc_val ti_pt2_tensor_opt(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
-    if (value && !tc_str_is(tag, "as_tensor"))
-        tc_pt2_bad_argument(n, arg, "a tensor");
-    return value && n->m.status == TC_OK ? tc_pt2_value(n, value) : TC_NONE;
+    if (value && !ti_str_is(tag, "as_tensor"))
+        ti_pt2_bad_argument(n, arg, "a tensor");
+    return value && n->m.status == TC_OK ? ti_pt2_value(n, value) : TC_NONE;
 }
 
-tc_val tc_pt2_tensor(tc_pt2_node *n, const char *arg)
+tc_val ti_pt2_tensor(tc_pt2_node *n, const char *arg)
 {
-    if (!tc_pt2_is_tensor(n, arg)) {
-        tc_pt2_bad_argument(n, arg, "a tensor");
+    if (!ti_pt2_is_tensor(n, arg)) {
+        ti_pt2_bad_argument(n, arg, "a tensor");
         return TC_NONE;
     }
-    return tc_pt2_tensor_opt(n, arg);
+    return ti_pt2_tensor_opt(n, arg);
 }
 
-tc_val *tc_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *count)
+tc_val *ti_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *count)
 {
-    bool optional = tc_str_is(tag, "as_optional_tensors");
+    bool optional = ti_str_is(tag, "as_optional_tensors");
     *count = 0;
-    if (!optional && !tc_str_is(tag, "as_tensors"))
+    if (!optional && !ti_str_is(tag, "as_tensors"))
         return NULL;
     tc_val *list = tc_new_n(&n->m.ctx->arena, tc_val, json->n);
-    for (const tc_json *item = tc_json_first(json); item; item = item->next) {
-        const tc_json *named = optional ? tc_json_get(item, "as_tensor") : item;
-        list[(*count)++] = named ? tc_pt2_value(n, named) : TC_NONE;
+    for (const tc_json *item = ti_json_first(json); item; item = item->next) {
+        const tc_json *named = optional ? ti_json_get(item, "as_tensor") : item;
+        list[(*count)++] = named ? ti_pt2_value(n, named) : TC_NONE;
     }
     return list;
 }
 
-tc_val *tc_pt2_tensors(tc_pt2_node *n, const char *arg, int *count)
+tc_val *ti_pt2_tensors(tc_pt2_node *n, const char *arg, int *count)
 {
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
-    tc_val *list = value ? tc_pt2_values(n, value, tag, count) : NULL;
+    tc_val *list = value ? ti_pt2_values(n, value, tag, count) : NULL;
     if (!list) {
         *count = 0;
-        tc_pt2_bad_argument(n, arg, "a list of tensors");
+        ti_pt2_bad_argument(n, arg, "a list of tensors");
     }
     return list;
 }
@@ -183,17 +183,17 @@ static tc_pt2_number float_number(double f)
 static tc_pt2_number sym_number(tc_pt2_scope *scope, const tc_json *json)
 {
     tc_str tag;
-    const tc_json *value = tc_json_only(json, &tag);
-    if (!value || !tc_str_is(tag, "as_name"))
-        return value ? tc_pt2_number_of(scope, value, tag) : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
-    tc_pt2_name *name = tc_pt2_name_of(scope, tc_json_text(&scope->reader->work, value));
+    const tc_json *value = ti_json_only(json, &tag);
+    if (!value || !ti_str_is(tag, "as_name"))
+        return value ? ti_pt2_number_of(scope, value, tag) : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
+    tc_pt2_name *name = ti_pt2_name_of(scope, ti_json_text(&scope->reader->work, value));
     bool known = name && name->kind >= TC_PT2_INT && name->kind <= TC_PT2_BOOL;
     if (name && name->kind == TC_PT2_BROKEN)
         return (tc_pt2_number){TC_PT2_BROKEN, 0, 0};
     return known ? name->number : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
 }
 
-tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag)
+tc_pt2_number ti_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag)
 {
     static const char *const whole[] = {"as_int", "as_memory_format", "as_layout",
                                         "as_scalar_type"};
@@ -201,14 +201,14 @@ tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str 
     double f;
     bool b;
     for (size_t k = 0; k < TC_COUNT(whole); k++)
-        if (tc_str_is(tag, whole[k]) && tc_json_i64(json, &i))
+        if (ti_str_is(tag, whole[k]) && ti_json_i64(json, &i))
             return int_number(i);
-    if (tc_str_is(tag, "as_float") && tc_json_f64(json, &f))
+    if (ti_str_is(tag, "as_float") && ti_json_f64(json, &f))
         return float_number(f);
-    if (tc_str_is(tag, "as_bool") && tc_json_bool(json, &b))
+    if (ti_str_is(tag, "as_bool") && ti_json_bool(json, &b))
         return (tc_pt2_number){TC_PT2_BOOL, b, b};
-    if (tc_str_is(tag, "as_sym_int") || tc_str_is(tag, "as_sym_float") ||
-        tc_str_is(tag, "as_sym_bool"))
+    if (ti_str_is(tag, "as_sym_int") || ti_str_is(tag, "as_sym_float") ||
+        ti_str_is(tag, "as_sym_bool"))
         return sym_number(scope, json);
     return (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
 }
@@ -221,38 +221,38 @@ static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expecte
     *found = value != NULL;
     if (!value || n->m.status != TC_OK)
         return none;
-    tc_pt2_number result = tc_pt2_number_of(n->work->scope, value, tag);
+    tc_pt2_number result = ti_pt2_number_of(n->work->scope, value, tag);
     if (result.kind == TC_PT2_BROKEN)
-        tc_pt2_fail_again(n);
+        ti_pt2_fail_again(n);
     if (result.kind == TC_PT2_NOTHING)
-        tc_pt2_bad_argument(n, arg, expected);
+        ti_pt2_bad_argument(n, arg, expected);
     return result;
 }
 
-int64_t tc_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing)
+int64_t ti_pt2_int(tc_pt2_node *n, const char *arg, int64_t missing)
 {
     bool found;
     tc_pt2_number v = number(n, arg, "an integer", &found);
     if (v.kind == TC_PT2_FLOAT)
-        tc_pt2_bad_argument(n, arg, "an integer");
+        ti_pt2_bad_argument(n, arg, "an integer");
     return !found ? missing : v.i;
 }
 
-int64_t tc_pt2_need_int(tc_pt2_node *n, const char *arg)
+int64_t ti_pt2_need_int(tc_pt2_node *n, const char *arg)
 {
-    if (!tc_pt2_has(n, arg))
-        tc_pt2_bad_argument(n, arg, "an integer");
-    return tc_pt2_int(n, arg, 0);
+    if (!ti_pt2_has(n, arg))
+        ti_pt2_bad_argument(n, arg, "an integer");
+    return ti_pt2_int(n, arg, 0);
 }
 
-double tc_pt2_float(tc_pt2_node *n, const char *arg, double missing)
+double ti_pt2_float(tc_pt2_node *n, const char *arg, double missing)
 {
     bool found;
     tc_pt2_number v = number(n, arg, "a number", &found);
     return !found ? missing : v.f;
 }
 
-bool tc_pt2_bool(tc_pt2_node *n, const char *arg, bool missing)
+bool ti_pt2_bool(tc_pt2_node *n, const char *arg, bool missing)
 {
     bool found;
     tc_pt2_number v = number(n, arg, "true or false", &found);
@@ -270,25 +270,25 @@ static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
     *count = 0;
-    if (!value || n->m.status != TC_OK || (tc_str_is(tag, "as_tensors") && value->n == 0))
+    if (!value || n->m.status != TC_OK || (ti_str_is(tag, "as_tensors") && value->n == 0))
         return NULL;
     tc_pt2_scope *scope = n->work->scope;
     const tc_json *item = value;
     int32_t most = 1;
     for (size_t k = 0; k < TC_COUNT(spelling); k++)
-        if (tc_str_is(tag, spelling[k].list) && tc_json_is(value, TC_JSON_LIST)) {
-            tag = tc_str_of(spelling[k].element);
-            item = tc_json_first(value);
+        if (ti_str_is(tag, spelling[k].list) && ti_json_is(value, TC_JSON_LIST)) {
+            tag = ti_str_of(spelling[k].element);
+            item = ti_json_first(value);
             most = (int32_t)value->n;
         }
     tc_pt2_number *list = tc_new_n(&scope->reader->work, tc_pt2_number, (size_t)most);
     for (; *count < most; item = item->next) {
-        list[*count] = tc_pt2_number_of(scope, item, tag);
+        list[*count] = ti_pt2_number_of(scope, item, tag);
         tc_pt2_kind kind = list[(*count)++].kind;
         if (kind == TC_PT2_NOTHING || kind == TC_PT2_BROKEN) {
             if (kind == TC_PT2_BROKEN)
-                tc_pt2_fail_again(n);
-            tc_pt2_bad_argument(n, arg, "a list of numbers that are known");
+                ti_pt2_fail_again(n);
+            ti_pt2_bad_argument(n, arg, "a list of numbers that are known");
             *count = 0;
             return NULL;
         }
@@ -296,7 +296,7 @@ static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
     return list;
 }
 
-tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg)
+tc_ints ti_pt2_ints(tc_pt2_node *n, const char *arg)
 {
     int32_t count;
     const tc_pt2_number *list = numbers(n, arg, &count);
@@ -304,12 +304,12 @@ tc_ints tc_pt2_ints(tc_pt2_node *n, const char *arg)
     for (int32_t i = 0; i < count; i++) {
         v[i] = list[i].i;
         if (list[i].kind == TC_PT2_FLOAT)
-            tc_pt2_bad_argument(n, arg, "a list of integers");
+            ti_pt2_bad_argument(n, arg, "a list of integers");
     }
     return (tc_ints){count, v};
 }
 
-tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg)
+tc_floats ti_pt2_floats(tc_pt2_node *n, const char *arg)
 {
     int32_t count;
     const tc_pt2_number *list = numbers(n, arg, &count);
@@ -319,30 +319,30 @@ tc_floats tc_pt2_floats(tc_pt2_node *n, const char *arg)
     return (tc_floats){count, v};
 }
 
-const char *tc_pt2_text(tc_pt2_node *n, const char *arg, const char *missing)
+const char *ti_pt2_text(tc_pt2_node *n, const char *arg, const char *missing)
 {
     tc_str tag;
     const tc_json *value = find(n, arg, &tag);
-    if (value && !(tc_str_is(tag, "as_string") && tc_json_is(value, TC_JSON_TEXT)))
-        tc_pt2_bad_argument(n, arg, "text");
+    if (value && !(ti_str_is(tag, "as_string") && ti_json_is(value, TC_JSON_TEXT)))
+        ti_pt2_bad_argument(n, arg, "text");
     if (!value || n->m.status != TC_OK)
         return missing;
-    return tc_intern(n->m.ctx, tc_json_text(&n->work->scope->reader->work, value));
+    return ti_intern(n->m.ctx, ti_json_text(&n->work->scope->reader->work, value));
 }
 
-tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
+tc_dtype ti_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
 {
     tc_str tag;
     int64_t code = 0;
     const tc_json *value = find(n, arg, &tag);
     if (!value || n->m.status != TC_OK)
         return missing;
-    if (!tc_str_is(tag, "as_scalar_type") || !tc_json_i64(value, &code))
-        tc_pt2_bad_argument(n, arg, "an element type");
-    tc_dtype dtype = tc_dtype_from_pt2(code);
+    if (!ti_str_is(tag, "as_scalar_type") || !ti_json_i64(value, &code))
+        ti_pt2_bad_argument(n, arg, "an element type");
+    tc_dtype dtype = ti_dtype_from_pt2(code);
     if (n->m.status == TC_OK && dtype == TC_none)
         n->m.status =
-            tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
+            ti_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                            "'%s': element type %" PRId64 " of torch.export", n->target, code);
     return dtype;
 }
@@ -352,12 +352,12 @@ tc_dtype tc_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
 static tc_val scalar(tc_pt2_node *n, tc_dtype dtype, tc_pt2_number v)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    tc_tensor t = {tc_type_make(n->m.ctx, dtype, 0, NULL), tc_arena_raw(&n->m.ctx->arena, 16)};
+    tc_tensor t = {ti_type_make(n->m.ctx, dtype, 0, NULL), ti_arena_raw(&n->m.ctx->arena, 16)};
     if (v.kind == TC_PT2_FLOAT)
-        tc_store_f64(t, 0, v.f);
+        ti_store_f64(t, 0, v.f);
     else
-        tc_store_i64(t, 0, v.i);
-    return tc_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
+        ti_store_i64(t, 0, v.i);
+    return ti_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
 }
 
 /* The element type a number takes beside a tensor of type `beside`: the tensor's own, unless the
@@ -366,7 +366,7 @@ static tc_dtype number_type(tc_pt2_kind kind, tc_dtype beside)
 {
     bool is_bool = beside == TC_bool || beside == TC_none;
     if (kind == TC_PT2_FLOAT)
-        return is_bool || tc_is_int(beside) ? TC_f32 : beside;
+        return is_bool || ti_is_int(beside) ? TC_f32 : beside;
     if (kind == TC_PT2_INT)
         return is_bool ? TC_i64 : beside;
     return beside == TC_none ? TC_bool : beside;
@@ -378,29 +378,29 @@ static tc_val complex_number(tc_pt2_node *n, const char *arg)
     tc_str tag;
     double re, im;
     const tc_json *value = find(n, arg, &tag);
-    if (!value || n->m.status != TC_OK || !tc_str_is(tag, "as_complex") ||
-        !tc_json_f64(tc_json_get(value, "real"), &re) ||
-        !tc_json_f64(tc_json_get(value, "imag"), &im))
+    if (!value || n->m.status != TC_OK || !ti_str_is(tag, "as_complex") ||
+        !ti_json_f64(ti_json_get(value, "real"), &re) ||
+        !ti_json_f64(ti_json_get(value, "imag"), &im))
         return TC_NONE;
     tc_val part[2];
-    part[0] = tc_b_scalar(&n->m, TC_f32, re);
-    part[1] = tc_b_scalar(&n->m, TC_f32, im);
-    return tc_b_op(&n->m, TC_OP_complex, NULL, part, 2);
+    part[0] = ti_b_scalar(&n->m, TC_f32, re);
+    part[1] = ti_b_scalar(&n->m, TC_f32, im);
+    return ti_b_op(&n->m, TC_OP_complex, NULL, part, 2);
 }
 
-tc_val tc_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
+tc_val ti_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
 {
     bool found;
-    if (tc_pt2_is_tensor(n, arg))
-        return tc_pt2_tensor(n, arg);
+    if (ti_pt2_is_tensor(n, arg))
+        return ti_pt2_tensor(n, arg);
     tc_val pair = complex_number(n, arg);
     if (pair)
         return pair;
     tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
     if (!found)
-        tc_pt2_bad_argument(n, arg, "a number or a tensor");
+        ti_pt2_bad_argument(n, arg, "a number or a tensor");
     TC_STOP_WITH(&n->m, TC_NONE);
-    return scalar(n, number_type(v.kind, other ? tc_type_of(n->m.g, other)->dtype : TC_none), v);
+    return scalar(n, number_type(v.kind, other ? ti_type_of(n->m.g, other)->dtype : TC_none), v);
 }
 
 /* Results */
@@ -409,48 +409,48 @@ static tc_pt2_slot *result_at(tc_pt2_node *n, int i)
 {
     TC_STOP_WITH(&n->m, NULL);
     if (i < 0 || i >= n->n_result) {
-        n->m.status = tc_error(n->m.ctx, n->m.loc, TC_E_STRUCTURE,
+        n->m.status = ti_error(n->m.ctx, n->m.loc, TC_E_STRUCTURE,
                              "'%s' has %d results here, and makes more", n->target, n->n_result);
         return NULL;
     }
     return &n->work->result[i];
 }
 
-const tc_type *tc_pt2_result_type(tc_pt2_node *n, int i)
+const tc_type *ti_pt2_result_type(tc_pt2_node *n, int i)
 {
     tc_pt2_slot *r = result_at(n, i);
-    return r ? tc_pt2_declared(n->work->scope, r->name, n->m.loc, &n->m.status) : NULL;
+    return r ? ti_pt2_declared(n->work->scope, r->name, n->m.loc, &n->m.status) : NULL;
 }
 
 /* Sizes that the export could not know are those of what was computed. */
 static void learn_sizes(tc_pt2_scope *scope, const tc_json *meta, const tc_type *type)
 {
-    const tc_json *sizes = tc_json_get(meta, "sizes"), *size = tc_json_first(sizes);
-    if (!tc_json_is(sizes, TC_JSON_LIST) || sizes->n != (uint32_t)type->rank)
+    const tc_json *sizes = ti_json_get(meta, "sizes"), *size = ti_json_first(sizes);
+    if (!ti_json_is(sizes, TC_JSON_LIST) || sizes->n != (uint32_t)type->rank)
         return;
     for (int axis = 0; size; size = size->next)
-        tc_pt2_learn(scope->reader, size, type->dim[axis++]);
+        ti_pt2_learn(scope->reader, size, type->dim[axis++]);
 }
 
 static void check_type(tc_pt2_node *n, const tc_pt2_slot *r, tc_val value)
 {
     tc_pt2_scope *scope = n->work->scope;
-    const tc_json *meta = tc_map_get(&scope->declared, r->name);
+    const tc_json *meta = ti_map_get(&scope->declared, r->name);
     if (!meta)
         return;
-    const tc_type *computed = tc_type_of(n->m.g, value);
+    const tc_type *computed = ti_type_of(n->m.g, value);
     learn_sizes(scope, meta, computed);
-    const tc_type *declared = tc_pt2_declared(scope, r->name, n->m.loc, &n->m.status);
+    const tc_type *declared = ti_pt2_declared(scope, r->name, n->m.loc, &n->m.status);
     if (!declared || declared == computed)
         return;
-    tc_mark mark = tc_arena_mark(&n->m.ctx->scratch);
+    tc_mark mark = ti_arena_mark(&n->m.ctx->scratch);
     n->m.status =
-        tc_error(n->m.ctx, n->m.loc, TC_E_MISMATCH,
+        ti_error(n->m.ctx, n->m.loc, TC_E_MISMATCH,
                  "node '%s' ('%s'): the file declares '%.*s' as %s, inferred is %s",
                      n->m.loc->node,
-                 n->target, (int)r->name.n, r->name.p, tc_type_text(&n->m.ctx->scratch, declared),
-                 tc_type_text(&n->m.ctx->scratch, computed));
-    tc_arena_rewind(&n->m.ctx->scratch, mark);
+                 n->target, (int)r->name.n, r->name.p, ti_type_text(&n->m.ctx->scratch, declared),
+                 ti_type_text(&n->m.ctx->scratch, computed));
+    ti_arena_rewind(&n->m.ctx->scratch, mark);
 }
 
 static void name_result(tc_pt2_node *n, tc_pt2_slot *r, tc_pt2_cell *cell)
@@ -458,18 +458,18 @@ static void name_result(tc_pt2_node *n, tc_pt2_slot *r, tc_pt2_cell *cell)
     tc_pt2_scope *scope = n->work->scope;
     tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
     *name = (tc_pt2_name){.kind = TC_PT2_CELL, .cell = cell};
-    *tc_map_at(&scope->name, r->name) = name;
+    *ti_map_at(&scope->name, r->name) = name;
     r->cell = cell;
 }
 
 /* x broadcast to the type of the tensor that it is written into. */
 static tc_val fit(tc_pt2_node *n, tc_val x, const tc_type *into)
 {
-    x = tc_b_cast(&n->m, x, into->dtype);
-    if (n->m.status != TC_OK || tc_type_of(n->m.g, x) == into)
+    x = ti_b_cast(&n->m, x, into->dtype);
+    if (n->m.status != TC_OK || ti_type_of(n->m.g, x) == into)
         return x;
-    tc_ints shape = tc_ints_copy(&n->m.ctx->arena, into->dim, into->rank);
-    return tc_b_1(&n->m, expand, tc_b_attr(&n->m, shape, shape), x);
+    tc_ints shape = ti_ints_copy(&n->m.ctx->arena, into->dim, into->rank);
+    return ti_b_1(&n->m, expand, ti_b_attr(&n->m, shape, shape), x);
 }
 
 /* In-place operators: result 0 and the argument are both this value from here on, and so is what
@@ -478,14 +478,14 @@ static void bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
 {
     tc_str tag;
     const tc_json *named = find(n, arg, &tag);
-    if (!named || !tc_str_is(tag, "as_tensor"))
-        tc_pt2_bad_argument(n, arg, "a tensor");
-    tc_pt2_cell *cell = n->m.status == TC_OK ? tc_pt2_cell_of(n, named) : NULL;
+    if (!named || !ti_str_is(tag, "as_tensor"))
+        ti_pt2_bad_argument(n, arg, "a tensor");
+    tc_pt2_cell *cell = n->m.status == TC_OK ? ti_pt2_cell_of(n, named) : NULL;
     if (!cell)
         return;
-    value = fit(n, value, tc_type_of(n->m.g, cell->val));
+    value = fit(n, value, ti_type_of(n->m.g, cell->val));
     if (n->m.status == TC_OK && value != cell->val)
-        n->m.status = tc_pt2_write(n->m.g, &n->work->scope->reader->work, cell, value, n->m.loc);
+        n->m.status = ti_pt2_write(n->m.g, &n->work->scope->reader->work, cell, value, n->m.loc);
     tc_pt2_slot *r = n->n_result && n->m.status == TC_OK ? result_at(n, 0) : NULL;
     if (!r || !r->tensor)
         return;
@@ -493,20 +493,20 @@ static void bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
     name_result(n, r, cell);
 }
 
-void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
+void ti_pt2_bind(tc_pt2_node *n, int i, tc_val value)
 {
     if (n->work->in_place && i == 0) {
-        const tc_json *first = tc_json_first(tc_json_get(n->json, "inputs"));
-        tc_str arg = tc_json_text(&n->m.ctx->arena, tc_json_get(first, "name"));
-        bind_inplace(n, tc_text_copy(&n->m.ctx->arena, arg), value);
+        const tc_json *first = ti_json_first(ti_json_get(n->json, "inputs"));
+        tc_str arg = ti_json_text(&n->m.ctx->arena, ti_json_get(first, "name"));
+        bind_inplace(n, ti_text_copy(&n->m.ctx->arena, arg), value);
         return;
     }
     tc_pt2_slot *r = result_at(n, i);
     if (!r || !r->tensor)
         return;
-    if (tc_pt2_name_of(n->work->scope, r->name))
+    if (ti_pt2_name_of(n->work->scope, r->name))
         n->m.status =
-            tc_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is defined twice", (int)r->name.n,
+            ti_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is defined twice", (int)r->name.n,
                      r->name.p);
     else
         check_type(n, r, value);
@@ -514,12 +514,12 @@ void tc_pt2_bind(tc_pt2_node *n, int i, tc_val value)
     tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);
     cell->val = value;
     name_result(n, r, cell);
-    tc_value *made = tc_value_of(n->m.g, value);
+    tc_value *made = ti_value_of(n->m.g, value);
     if (!made->name && !made->data)
-        made->name = tc_intern(n->m.ctx, r->name);
+        made->name = ti_intern(n->m.ctx, r->name);
 }
 
-void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
+void ti_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
 {
     tc_pt2_slot *r = result_at(n, i);
     if (!r || r->tensor)
@@ -527,50 +527,50 @@ void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
     tc_pt2_scope *scope = n->work->scope;
     tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
     *name = (tc_pt2_name){.kind = v.kind, .number = v};
-    *tc_map_at(&scope->name, r->name) = name;
+    *ti_map_at(&scope->name, r->name) = name;
     if (v.kind == TC_PT2_INT && scope->numbers)
-        tc_pt2_learn(scope->reader,
-                     tc_json_get(scope->numbers, tc_text_copy(&scope->reader->work, r->name)), v.i);
+        ti_pt2_learn(scope->reader,
+                     ti_json_get(scope->numbers, ti_text_copy(&scope->reader->work, r->name)), v.i);
 }
 
 /* What many importers share */
 
 static int64_t clamp_index(int64_t i, int64_t extent)
 {
-    return tc_max_i64(0, tc_min_i64(i < 0 ? i + extent : i, extent));
+    return ti_max_i64(0, ti_min_i64(i < 0 ? i + extent : i, extent));
 }
 
-tc_attr_slice *tc_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
+tc_attr_slice *ti_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
                                  int64_t end, int64_t step)
 {
     int64_t extent = x->rank ? x->dim[axis] : 0;
     start = clamp_index(start, extent);
-    end = tc_max_i64(start, clamp_index(end, extent));
-    return tc_b_attr(&n->m, slice, axis, start, end, step);
+    end = ti_max_i64(start, clamp_index(end, extent));
+    return ti_b_attr(&n->m, slice, axis, start, end, step);
 }
 
-tc_val tc_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
+tc_val ti_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
                     int64_t step)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    return tc_b_1(&n->m, slice, tc_pt2_slice_attr(n, tc_b_type(&n->m, x), axis, start, end, step),
+    return ti_b_1(&n->m, slice, ti_pt2_slice_attr(n, ti_b_type(&n->m, x), axis, start, end, step),
                   x);
 }
 
-tc_val *tc_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
+tc_val *ti_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
 {
-    tc_val *list = tc_pt2_tensors(n, arg, count);
+    tc_val *list = ti_pt2_tensors(n, arg, count);
     for (int i = 0; i < *count && n->m.status == TC_OK; i++)
         if (!list[i])
-            tc_b_bad(&n->m, TC_E_ARGUMENT, "None in a list of tensors");
+            ti_b_bad(&n->m, TC_E_ARGUMENT, "None in a list of tensors");
     *count = n->m.status == TC_OK ? *count : 0;
     return list;
 }
 
-void tc_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view)
+void ti_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view)
 {
     TC_STOP(&n->m);
-    tc_pt2_bind(n, 0, value);
+    ti_pt2_bind(n, 0, value);
     if (view != 0)
-        tc_pt2_view(n, base, value);
+        ti_pt2_view(n, base, value);
 }

@@ -9,7 +9,7 @@
 /* x with as many axes as atleast_1d, _2d or _3d gives it. */
 static tc_val at_least(tc_pt2_node *n, tc_val x, int rank)
 {
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     if (t->rank >= rank)
         return x;
     int64_t dim[3] = {1, 1, 1};
@@ -19,48 +19,48 @@ static tc_val at_least(tc_pt2_node *n, tc_val x, int rank)
         dim[0] = t->dim[0];
         dim[1] = t->dim[1];
     }
-    return tc_b_reshape(&n->m, x, rank, dim);
+    return ti_b_reshape(&n->m, x, rank, dim);
 }
 
 /* Every tensor in the result's element type; old programs join lists of nothing, which are left
  * out. */
 static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
 {
-    const tc_type *y = tc_pt2_result_type(n, 0);
+    const tc_type *y = ti_pt2_result_type(n, 0);
     int kept = 0;
     for (int i = 0; y && i < count && n->m.status == TC_OK; i++) {
-        const tc_type *t = tc_b_type(&n->m, x[i]);
+        const tc_type *t = ti_b_type(&n->m, x[i]);
         if (op == TC_OP_cat && t->rank == 1 && t->dim[0] == 0 &&
             (y->rank > 1 || (kept == 0 && i + 1 < count)))
             continue;
-        x[kept++] = tc_b_cast(&n->m, x[i], y->dtype);
+        x[kept++] = ti_b_cast(&n->m, x[i], y->dtype);
     }
     if (n->m.status == TC_OK && !kept)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "there is nothing to concatenate");
-    const void *attr = tc_b_attr(&n->m, axis, axis);
-    tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, op, attr, x, kept), 0);
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "there is nothing to concatenate");
+    const void *attr = ti_b_attr(&n->m, axis, axis);
+    ti_pt2_result(n, TC_NONE, ti_b_op(&n->m, op, attr, x, kept), 0);
 }
 
 static void import_join(tc_pt2_node *n)
 {
     int count;
-    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    int64_t dim = tc_pt2_int(n, tc_pt2_has(n, "axis") ? "axis" : "dim", 0);
-    const tc_type *y = tc_pt2_result_type(n, 0);
+    tc_val *x = ti_pt2_list_of(n, "tensors", &count);
+    int64_t dim = ti_pt2_int(n, ti_pt2_has(n, "axis") ? "axis" : "dim", 0);
+    const tc_type *y = ti_pt2_result_type(n, 0);
     if (n->m.status == TC_OK)
-        join(n, n->row->op, x, count, tc_b_axis(&n->m, dim, y->rank));
+        join(n, n->row->op, x, count, ti_b_axis(&n->m, dim, y->rank));
 }
 
 /* hstack, vstack, dstack: extra is the least rank; the axis is the last of those. */
 static void import_dim_stack(tc_pt2_node *n)
 {
     int count, rank = (int)n->row->extra;
-    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    tc_val *x = ti_pt2_list_of(n, "tensors", &count);
     for (int i = 0; i < count && n->m.status == TC_OK; i++)
         x[i] = at_least(n, x[i], rank);
     if (n->m.status != TC_OK || !count)
         return;
-    int64_t axis = rank == 1 ? (tc_b_type(&n->m, x[0])->rank > 1) : rank == 2 ? 0 : 2;
+    int64_t axis = rank == 1 ? (ti_b_type(&n->m, x[0])->rank > 1) : rank == 2 ? 0 : 2;
     join(n, TC_OP_cat, x, count, axis);
 }
 
@@ -68,12 +68,12 @@ static void import_dim_stack(tc_pt2_node *n)
 static void import_column_stack(tc_pt2_node *n)
 {
     int count;
-    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    tc_val *x = ti_pt2_list_of(n, "tensors", &count);
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
-        const tc_type *t = tc_b_type(&n->m, x[i]);
+        const tc_type *t = ti_b_type(&n->m, x[i]);
         int64_t column[2] = {tc_type_count(t), 1};
         if (t->rank < 2)
-            x[i] = tc_b_reshape(&n->m, x[i], 2, column);
+            x[i] = ti_b_reshape(&n->m, x[i], 2, column);
     }
     if (n->m.status == TC_OK)
         join(n, TC_OP_cat, x, count, 1);
@@ -83,91 +83,91 @@ static void import_column_stack(tc_pt2_node *n)
 
 static void import_repeat(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints given = tc_pt2_ints(n, tc_pt2_has(n, "repeats") ? "repeats" : "dims");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints given = ti_pt2_ints(n, ti_pt2_has(n, "repeats") ? "repeats" : "dims");
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank, lead = given.n < rank ? rank - given.n : 0;
+    int rank = ti_b_type(&n->m, x)->rank, lead = given.n < rank ? rank - given.n : 0;
     int64_t *repeats = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(given.n + lead));
     for (int i = 0; i < given.n + lead; i++)
         repeats[i] = i < lead ? 1 : given.v[i - lead];
-    tc_pt2_result(
-        n, x, tc_b_1(&n->m, repeat, tc_b_attr(&n->m, repeat, {given.n + lead, repeats}), x),
+    ti_pt2_result(
+        n, x, ti_b_1(&n->m, repeat, ti_b_attr(&n->m, repeat, {given.n + lead, repeats}), x),
         0);
 }
 
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
 static void import_rot90(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t k = ((tc_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
-    tc_ints dims = tc_pt2_ints(n, "dims");
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t k = ((ti_pt2_int(n, "k", 1) % 4) + 4) % 4, plane[2] = {0, 1};
+    tc_ints dims = ti_pt2_ints(n, "dims");
     TC_STOP(&n->m);
     for (int i = 0; i < dims.n && i < 2; i++)
         plane[i] = dims.v[i];
     for (int i = 0; i < 2; i++)
-        plane[i] = tc_b_axis(&n->m, plane[i], tc_b_type(&n->m, x)->rank);
-    tc_ints axes = k == 2   ? tc_ints_copy(&n->m.ctx->arena, plane, 2)
+        plane[i] = ti_b_axis(&n->m, plane[i], ti_b_type(&n->m, x)->rank);
+    tc_ints axes = k == 2   ? ti_ints_copy(&n->m.ctx->arena, plane, 2)
                    : k == 0 ? (tc_ints){0, NULL}
-                            : tc_ints_copy(&n->m.ctx->arena, &plane[k == 1], 1);
-    tc_val y = tc_b_1(&n->m, flip, tc_b_attr(&n->m, flip, axes), x);
+                            : ti_ints_copy(&n->m.ctx->arena, &plane[k == 1], 1);
+    tc_val y = ti_b_1(&n->m, flip, ti_b_attr(&n->m, flip, axes), x);
     if (k % 2)
-        y = tc_b_swap(&n->m, y, (int)plane[0], (int)plane[1]);
-    tc_pt2_result(n, x, y, 0);
+        y = ti_b_swap(&n->m, y, (int)plane[0], (int)plane[1]);
+    ti_pt2_result(n, x, y, 0);
 }
 
 static void import_roll(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints shifts = tc_pt2_ints(n, "shifts"), dims = tc_pt2_ints(n, "dims");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints shifts = ti_pt2_ints(n, "shifts"), dims = ti_pt2_ints(n, "dims");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    tc_val from = dims.n ? x : tc_b_flat(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
+    tc_val from = dims.n ? x : ti_b_flat(&n->m, x);
     int64_t *axes = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(dims.n ? dims.n : 1));
     for (int i = 0; i < dims.n; i++)
-        axes[i] = tc_b_axis(&n->m, dims.v[i], t->rank);
-    const void *attr = tc_b_attr(&n->m, roll, shifts, {dims.n ? dims.n : 1, axes});
-    tc_val y = tc_b_1(&n->m, roll, attr, from);
-    tc_pt2_result(n, x, dims.n ? y : tc_b_reshape_as(&n->m, y, t), 0);
+        axes[i] = ti_b_axis(&n->m, dims.v[i], t->rank);
+    const void *attr = ti_b_attr(&n->m, roll, shifts, {dims.n ? dims.n : 1, axes});
+    tc_val y = ti_b_1(&n->m, roll, attr, from);
+    ti_pt2_result(n, x, dims.n ? y : ti_b_reshape_as(&n->m, y, t), 0);
 }
 
 /* Borders: PyTorch lists them from the last axis, ours from the first. */
 static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode, double value)
 {
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank;
+    int rank = ti_b_type(&n->m, x)->rank;
     if (given.n % 2 || given.n > 2 * rank) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the padding does not fit the tensor's rank");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the padding does not fit the tensor's rank");
         return;
     }
     int64_t list[2 * TC_MAX_RANK] = {0};
     for (int i = 0; i < given.n; i++)
         list[2 * (rank - 1 - i / 2) + i % 2] = given.v[i];
-    tc_ints all = tc_ints_copy(&n->m.ctx->arena, list, 2 * rank);
-    tc_pt2_result(n, x, tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, all, mode, value), x), 0);
+    tc_ints all = ti_ints_copy(&n->m.ctx->arena, list, 2 * rank);
+    ti_pt2_result(n, x, ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, all, mode, value), x), 0);
 }
 
 static void import_pad(tc_pt2_node *n)
 {
     static const char *const mode[] = {"constant", "reflect", "replicate", "circular"};
-    const char *name = tc_pt2_text(n, "mode", "constant");
+    const char *name = ti_pt2_text(n, "mode", "constant");
     for (int i = 0; i < (int)TC_COUNT(mode); i++)
-        if (tc_text_eq(name, mode[i])) {
-            pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), (tc_field_pad_mode)i,
-                tc_pt2_float(n, "value", 0));
+        if (ti_text_eq(name, mode[i])) {
+            pad(n, ti_pt2_tensor(n, "self"), ti_pt2_ints(n, "pad"), (tc_field_pad_mode)i,
+                ti_pt2_float(n, "value", 0));
             return;
         }
-    tc_b_unsupported(&n->m, "a padding mode that is not known");
+    ti_b_unsupported(&n->m, "a padding mode that is not known");
 }
 
 static void import_constant_pad(tc_pt2_node *n)
 {
-    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "pad"), TC_pad_mode_constant,
-        tc_pt2_float(n, "value", 0));
+    pad(n, ti_pt2_tensor(n, "self"), ti_pt2_ints(n, "pad"), TC_pad_mode_constant,
+        ti_pt2_float(n, "value", 0));
 }
 
 static void import_border_pad(tc_pt2_node *n)
 {
-    pad(n, tc_pt2_tensor(n, "self"), tc_pt2_ints(n, "padding"), (tc_field_pad_mode)n->row->extra,
+    pad(n, ti_pt2_tensor(n, "self"), ti_pt2_ints(n, "padding"), (tc_field_pad_mode)n->row->extra,
         0);
 }
 
@@ -176,9 +176,9 @@ static void import_border_pad(tc_pt2_node *n)
 static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, int64_t dim2)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    int rank = tc_b_type(&n->m, x)->rank;
-    int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
-    return tc_b_1(&n->m, diagonal, tc_b_attr(&n->m, diagonal, offset, a, b), x);
+    int rank = ti_b_type(&n->m, x)->rank;
+    int64_t a = ti_b_axis(&n->m, dim1, rank), b = ti_b_axis(&n->m, dim2, rank);
+    return ti_b_1(&n->m, diagonal, ti_b_attr(&n->m, diagonal, offset, a, b), x);
 }
 
 /* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that
@@ -186,59 +186,59 @@ static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, i
 static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     int64_t side = t->rank && offset > -INT32_MAX && offset < INT32_MAX
                        ? t->dim[t->rank - 1] + (offset < 0 ? -offset : offset) : -1;
     if (t->rank < 1 || t->rank >= TC_MAX_RANK || side < 0 || side > 1 << 13) {
-        tc_b_unsupported(&n->m, "a diagonal of this rank or length");
+        ti_b_unsupported(&n->m, "a diagonal of this rank or length");
         return TC_NONE;
     }
     int64_t border[2 * TC_MAX_RANK] = {0}, dim[TC_MAX_RANK];
     border[2 * (t->rank - 1) + (offset < 0)] = offset < 0 ? -offset : offset;
-    tc_ints borders = tc_ints_copy(&n->m.ctx->arena, border, 2 * t->rank);
+    tc_ints borders = ti_ints_copy(&n->m.ctx->arena, border, 2 * t->rank);
     tc_val row =
-        tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
-    row = tc_b_unsqueeze(&n->m, row, t->rank - 1);
+        ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
+    row = ti_b_unsqueeze(&n->m, row, t->rank - 1);
     memcpy(dim, t->dim, sizeof dim);
     dim[t->rank - 1] = dim[t->rank] = side;
-    row = tc_b_expand(&n->m, row, t->rank + 1, dim);
+    row = ti_b_expand(&n->m, row, t->rank + 1, dim);
     uint8_t *keep = tc_new_n(&n->m.ctx->arena, uint8_t, (size_t)(side * side));
     for (int64_t i = 0; i < side; i++)
         if (i + offset >= 0 && i + offset < side)
             keep[i * side + i + offset] = 1;
-    const tc_type *square = tc_type_make(n->m.ctx, TC_bool, 2, (int64_t[]){side, side});
-    tc_val mask = tc_b_const(&n->m, (tc_tensor){square, keep}, NULL);
-    return tc_b_where(&n->m, mask, row, tc_b_scalar(&n->m, t->dtype, 0));
+    const tc_type *square = ti_type_make(n->m.ctx, TC_bool, 2, (int64_t[]){side, side});
+    tc_val mask = ti_b_const(&n->m, (tc_tensor){square, keep}, NULL);
+    return ti_b_where(&n->m, mask, row, ti_b_scalar(&n->m, t->dtype, 0));
 }
 
 static void import_diag_embed(tc_pt2_node *n)
 {
-    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", -2),
-            dim2 = tc_pt2_int(n, "dim2", -1);
-    tc_val y = embed(n, tc_pt2_tensor(n, "self"), offset);
+    int64_t offset = ti_pt2_int(n, "offset", 0), dim1 = ti_pt2_int(n, "dim1", -2),
+            dim2 = ti_pt2_int(n, "dim2", -1);
+    tc_val y = embed(n, ti_pt2_tensor(n, "self"), offset);
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, y)->rank, from = 0;
-    int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank), perm[TC_MAX_RANK];
+    int rank = ti_b_type(&n->m, y)->rank, from = 0;
+    int64_t a = ti_b_axis(&n->m, dim1, rank), b = ti_b_axis(&n->m, dim2, rank), perm[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         perm[i] = i == a ? rank - 2 : i == b ? rank - 1 : from++;
-    tc_pt2_result(n, y, tc_b_permute(&n->m, y, perm), 0);
+    ti_pt2_result(n, y, ti_b_permute(&n->m, y, perm), 0);
 }
 
 static void import_diag(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t offset = tc_pt2_int(n, "diagonal", 0);
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t offset = ti_pt2_int(n, "diagonal", 0);
     TC_STOP(&n->m);
-    bool matrix = tc_b_type(&n->m, x)->rank == 2;
-    tc_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
+    bool matrix = ti_b_type(&n->m, x)->rank == 2;
+    ti_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
 }
 
 /* Strides count from the start of what x's numbers are stored in: that must be x itself. */
 static bool owns_storage(const tc_pt2_node *n, tc_val x)
 {
-    const tc_node *def = tc_def(n->m.g, x);
+    const tc_node *def = ti_def(n->m.g, x);
     while (def && (def->op == TC_OP_reshape || def->op == TC_OP_identity))
-        def = tc_def(n->m.g, def->in[0]);
+        def = ti_def(n->m.g, def->in[0]);
     return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat ||
            def->op == TC_OP_stack || def->op == TC_OP_pad || def->op == TC_OP_repeat ||
            def->op == TC_OP_index;
@@ -246,16 +246,16 @@ static bool owns_storage(const tc_pt2_node *n, tc_val x)
 
 static void import_as_strided(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
-    int64_t offset = tc_pt2_int(n, "storage_offset", 0);
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints size = ti_pt2_ints(n, "size"), stride = ti_pt2_ints(n, "stride");
+    int64_t offset = ti_pt2_int(n, "storage_offset", 0);
     TC_STOP(&n->m);
     if (!owns_storage(n, x)) {
-        tc_b_unsupported(&n->m, "strides over a tensor that is itself a view");
+        ti_b_unsupported(&n->m, "strides over a tensor that is itself a view");
         return;
     }
-    const void *attr = tc_b_attr(&n->m, as_strided, size, stride, offset);
-    tc_pt2_result(n, x, tc_b_1(&n->m, as_strided, attr, x), n->row->extra);
+    const void *attr = ti_b_attr(&n->m, as_strided, size, stride, offset);
+    ti_pt2_result(n, x, ti_b_1(&n->m, as_strided, attr, x), n->row->extra);
 }
 
 const tc_pt2_row tc_pt2_arrange[] = {

@@ -9,20 +9,20 @@
 static const tc_json *graph_at(tc_pt2_node *n, int i)
 {
     tc_str tag;
-    const tc_json *arg = tc_pt2_arg_at(n, i, &tag);
-    if (!arg || !tc_str_is(tag, "as_graph") || !tc_json_get(arg, "graph"))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "an argument that should be a graph is not");
+    const tc_json *arg = ti_pt2_arg_at(n, i, &tag);
+    if (!arg || !ti_str_is(tag, "as_graph") || !ti_json_get(arg, "graph"))
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "an argument that should be a graph is not");
     return n->m.status == TC_OK ? arg : NULL;
 }
 
 /* A name that no graph of the module has yet. */
 static const char *unique_name(tc_pt2_node *n, const tc_json *arg)
 {
-    tc_str text = tc_json_text(&n->m.ctx->arena, tc_json_get(arg, "name"));
-    const char *wish = tc_text_copy(&n->m.ctx->arena, text.n ? text : tc_str_of("graph")),
+    tc_str text = ti_json_text(&n->m.ctx->arena, ti_json_get(arg, "name"));
+    const char *wish = ti_text_copy(&n->m.ctx->arena, text.n ? text : ti_str_of("graph")),
                *name = wish;
-    for (int k = 1; tc_module_find(n->m.g->module, name); k++)
-        name = tc_text_format(&n->m.ctx->arena, "%s_%d", wish, k);
+    for (int k = 1; ti_module_find(n->m.g->module, name); k++)
+        name = ti_text_format(&n->m.ctx->arena, "%s_%d", wish, k);
     return name;
 }
 
@@ -31,12 +31,12 @@ static void bind_input(tc_pt2_scope *scope, tc_str name, tc_pt2_cell *cell)
 {
     tc_pt2_name *entry = tc_new(&scope->reader->work, tc_pt2_name);
     *entry = (tc_pt2_name){.kind = TC_PT2_CELL, .cell = cell};
-    *tc_map_at(&scope->name, name) = entry;
+    *ti_map_at(&scope->name, name) = entry;
 }
 
 static tc_str input_name(tc_pt2_scope *scope, const tc_json *input)
 {
-    return tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(input, "as_tensor"), "name"));
+    return ti_json_text(&scope->reader->work, ti_json_get(ti_json_get(input, "as_tensor"), "name"));
 }
 
 /* A value of the sub-graph's scope as its result. */
@@ -44,11 +44,11 @@ static tc_status output_value(tc_pt2_node *n, tc_pt2_scope *scope, const tc_json
                               tc_val *out)
 {
     tc_str name = input_name(scope, output);
-    tc_pt2_name *entry = name.p ? tc_pt2_name_of(scope, name) : NULL;
+    tc_pt2_name *entry = name.p ? ti_pt2_name_of(scope, name) : NULL;
     if (!entry || entry->kind != TC_PT2_CELL)
-        return tc_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
                               "'%s': a graph that returns something other than tensors", n->target);
-    return tc_pt2_current(scope->g, entry->cell, n->m.loc, out);
+    return ti_pt2_current(scope->g, entry->cell, n->m.loc, out);
 }
 
 /* Import argument i as a graph of its own whose inputs are of the operands' types. */
@@ -58,31 +58,31 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
     if (!arg)
         return NULL;
     tc_pt2 *reader = n->work->scope->reader;
-    const tc_json *graph = tc_json_get(arg, "graph");
-    tc_graph *g = tc_graph_new(n->m.g->module, unique_name(n, arg));
+    const tc_json *graph = ti_json_get(arg, "graph");
+    tc_graph *g = ti_graph_new(n->m.g->module, unique_name(n, arg));
     tc_pt2_scope scope;
-    tc_pt2_scope_init(&scope, reader, g, n->work->scope, graph);
+    ti_pt2_scope_init(&scope, reader, g, n->work->scope, graph);
     int k = 0;
-    for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input;
+    for (const tc_json *input = ti_json_first(ti_json_get(graph, "inputs")); input;
          input = input->next, k++) {
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_operand) {
-            tc_b_unsupported(&n->m, "a graph whose inputs are not the tensors it is called with");
+            ti_b_unsupported(&n->m, "a graph whose inputs are not the tensors it is called with");
             return NULL;
         }
         tc_pt2_cell *cell = tc_new(&reader->work, tc_pt2_cell);
-        cell->val = tc_graph_input(g, tc_type_of(n->m.g, operand[k]), tc_intern(n->m.ctx, name));
+        cell->val = ti_graph_input(g, ti_type_of(n->m.g, operand[k]), ti_intern(n->m.ctx, name));
         bind_input(&scope, name, cell);
     }
     if (k != n_operand)
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
     if (n->m.status == TC_OK)
-        n->m.status = tc_pt2_graph(&scope, graph);
-    for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
+        n->m.status = ti_pt2_graph(&scope, graph);
+    for (const tc_json *output = ti_json_first(ti_json_get(graph, "outputs"));
          output && n->m.status == TC_OK; output = output->next) {
         tc_val val = TC_NONE;
         n->m.status = output_value(n, &scope, output, &val);
-        tc_graph_output(g, val);
+        ti_graph_output(g, val);
     }
     return n->m.status == TC_OK ? g : NULL;
 }
@@ -92,13 +92,13 @@ static void emit_control(tc_pt2_node *n, tc_op op, const void *attr, const tc_va
                          const tc_graph *like)
 {
     int n_out = (int)like->n_out;
-    tc_node *node = tc_graph_add(n->m.g, op, attr, in, n_in, n_out, n->m.loc);
+    tc_node *node = ti_graph_add(n->m.g, op, attr, in, n_in, n_out, n->m.loc);
     for (int i = 0; i < n_out; i++)
-        tc_value_of(n->m.g, node->out[i])->type = tc_type_of(like, like->out[i]);
+        ti_value_of(n->m.g, node->out[i])->type = ti_type_of(like, like->out[i]);
     if (tc_ops[op].shape)
-        n->m.status = tc_node_infer(n->m.g, node);
+        n->m.status = ti_node_infer(n->m.g, node);
     for (int i = 0; i < n_out; i++)
-        tc_pt2_bind(n, i, node->out[i]);
+        ti_pt2_bind(n, i, node->out[i]);
 }
 
 static bool same_outputs(const tc_graph *a, const tc_graph *b)
@@ -106,7 +106,7 @@ static bool same_outputs(const tc_graph *a, const tc_graph *b)
     if (a->n_out != b->n_out)
         return false;
     for (size_t i = 0; i < a->n_out; i++)
-        if (tc_type_of(a, a->out[i]) != tc_type_of(b, b->out[i]))
+        if (ti_type_of(a, a->out[i]) != ti_type_of(b, b->out[i]))
             return false;
     return true;
 }
@@ -115,12 +115,12 @@ static bool same_outputs(const tc_graph *a, const tc_graph *b)
 static tc_val *operands_at(tc_pt2_node *n, int i, int *count)
 {
     tc_str tag;
-    const tc_json *arg = tc_pt2_arg_at(n, i, &tag);
-    tc_val *list = arg ? tc_pt2_values(n, arg, tag, count) : NULL;
+    const tc_json *arg = ti_pt2_arg_at(n, i, &tag);
+    tc_val *list = arg ? ti_pt2_values(n, arg, tag, count) : NULL;
     if (!list)
         *count = 0;
-    if (!list && arg && !(tc_json_is(arg, TC_JSON_LIST) && arg->n == 0))
-        tc_b_unsupported(&n->m, "operands that are not all tensors");
+    if (!list && arg && !(ti_json_is(arg, TC_JSON_LIST) && arg->n == 0))
+        ti_b_unsupported(&n->m, "operands that are not all tensors");
     return list;
 }
 
@@ -132,29 +132,29 @@ static int inline_graph(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, b
     const tc_json *arg = graph_at(n, i);
     if (!arg)
         return -1;
-    const tc_json *graph = tc_json_get(arg, "graph");
+    const tc_json *graph = ti_json_get(arg, "graph");
     tc_pt2_scope scope;
-    tc_pt2_scope_init(&scope, n->work->scope->reader, n->m.g, n->work->scope, graph);
+    ti_pt2_scope_init(&scope, n->work->scope->reader, n->m.g, n->work->scope, graph);
     scope.autocast = autocast;
     int k = 0;
-    for (const tc_json *input = tc_json_first(tc_json_get(graph, "inputs")); input;
+    for (const tc_json *input = ti_json_first(ti_json_get(graph, "inputs")); input;
          input = input->next, k++) {
         tc_str name = input_name(&scope, input);
         if (!name.p || k >= n_cell) {
-            tc_b_unsupported(&n->m, "a graph whose inputs are not the tensors it is called with");
+            ti_b_unsupported(&n->m, "a graph whose inputs are not the tensors it is called with");
             return -1;
         }
         bind_input(&scope, name, cell[k]);
     }
     if (k != n_cell)
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "a graph with fewer inputs than it is called with");
     if (n->m.status == TC_OK)
-        n->m.status = tc_pt2_graph(&scope, graph);
+        n->m.status = ti_pt2_graph(&scope, graph);
     k = 0;
-    for (const tc_json *output = tc_json_first(tc_json_get(graph, "outputs"));
+    for (const tc_json *output = ti_json_first(ti_json_get(graph, "outputs"));
          output && n->m.status == TC_OK; output = output->next, k++) {
         if (k == room)
-            tc_b_bad(&n->m, TC_E_STRUCTURE, "a graph that returns more than the operator does");
+            ti_b_bad(&n->m, TC_E_STRUCTURE, "a graph that returns more than the operator does");
         else
             n->m.status = output_value(n, &scope, output, &out[k]);
     }
@@ -167,7 +167,7 @@ static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool a
     tc_val *out = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)n->n_result);
     int count = inline_graph(n, i, cell, n_cell, autocast, out, n->n_result);
     for (int k = 0; k < count; k++)
-        tc_pt2_bind(n, k, out[k]);
+        ti_pt2_bind(n, k, out[k]);
 }
 
 /* The cells of the tensors in argument i, a list, or in all arguments from i on. */
@@ -177,16 +177,16 @@ static tc_pt2_cell **cells_from(tc_pt2_node *n, int i, int *count)
     tc_pt2_cell **cell = NULL;
     size_t n_cell = 0, cap = 0;
     tc_str tag;
-    for (const tc_json *arg; n->m.status == TC_OK && (arg = tc_pt2_arg_at(n, i, &tag)); i++) {
-        bool list = tc_str_is(tag, "as_tensors");
-        if (!list && !tc_str_is(tag, "as_tensor")) {
-            tc_b_unsupported(&n->m, "operands that are not all tensors");
+    for (const tc_json *arg; n->m.status == TC_OK && (arg = ti_pt2_arg_at(n, i, &tag)); i++) {
+        bool list = ti_str_is(tag, "as_tensors");
+        if (!list && !ti_str_is(tag, "as_tensor")) {
+            ti_b_unsupported(&n->m, "operands that are not all tensors");
             break;
         }
-        for (const tc_json *item = list ? tc_json_first(arg) : arg; item;
+        for (const tc_json *item = list ? ti_json_first(arg) : arg; item;
              item = list ? item->next : NULL) {
             tc_grow(arena, cell, n_cell, cap);
-            cell[n_cell++] = tc_pt2_cell_of(n, item);
+            cell[n_cell++] = ti_pt2_cell_of(n, item);
         }
     }
     *count = (int)n_cell;
@@ -196,19 +196,19 @@ static tc_pt2_cell **cells_from(tc_pt2_node *n, int i, int *count)
 /* Whether the condition of a cond is known while it is read, and holds. */
 static bool settled(tc_pt2_node *n, const tc_json *predicate, tc_str tag, bool *holds)
 {
-    if (tc_str_is(tag, "as_tensor")) {
-        tc_val test = tc_pt2_value(n, predicate);
+    if (ti_str_is(tag, "as_tensor")) {
+        tc_val test = ti_pt2_value(n, predicate);
         tc_tensor t;
-        bool known = test && tc_type_count(tc_type_of(n->m.g, test)) == 1 &&
-                     tc_b_known(&n->m, test, &t);
-        *holds = known && tc_load_f64(t, 0) != 0;
+        bool known = test && tc_type_count(ti_type_of(n->m.g, test)) == 1 &&
+                     ti_b_known(&n->m, test, &t);
+        *holds = known && ti_load_f64(t, 0) != 0;
         return known;
     }
-    tc_pt2_number v = tc_pt2_number_of(n->work->scope, predicate, tag);
+    tc_pt2_number v = ti_pt2_number_of(n->work->scope, predicate, tag);
     if (v.kind == TC_PT2_BROKEN)
-        tc_pt2_fail_again(n);
+        ti_pt2_fail_again(n);
     if (v.kind == TC_PT2_NOTHING)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a condition that is not known");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "a condition that is not known");
     *holds = v.f != 0;
     return true;
 }
@@ -218,7 +218,7 @@ static bool settled(tc_pt2_node *n, const tc_json *predicate, tc_str tag, bool *
 static void import_cond(tc_pt2_node *n)
 {
     tc_str tag;
-    const tc_json *predicate = tc_pt2_arg_at(n, 0, &tag);
+    const tc_json *predicate = ti_pt2_arg_at(n, 0, &tag);
     bool holds;
     int count;
     if (predicate && settled(n, predicate, tag, &holds)) {
@@ -227,28 +227,28 @@ static void import_cond(tc_pt2_node *n)
             unfold(n, holds ? 1 : 2, cell, count, n->work->scope->autocast);
         return;
     }
-    tc_val test = predicate ? tc_pt2_value(n, predicate) : TC_NONE;
+    tc_val test = predicate ? ti_pt2_value(n, predicate) : TC_NONE;
     tc_val *operand = operands_at(n, 3, &count);
     tc_graph *yes = import_graph(n, 1, operand, count), *no = import_graph(n, 2, operand, count);
     if (!test || !yes || !no) {
-        const char *input = test ? tc_steering_input(n->m.g, test) : NULL;
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "it has no condition");
+        const char *input = test ? ti_steering_input(n->m.g, test) : NULL;
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "it has no condition");
         if (input)
-            tc_note(n->m.ctx, n->m.loc,
+            ti_note(n->m.ctx, n->m.loc,
                     "the input '%s' decides which graph runs: --set %s=VALUE makes it a constant, "
                     "and the other one is not read",
                     input, input);
         return;
     }
     if (!same_outputs(yes, no)) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "its two graphs return different types");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "its two graphs return different types");
         return;
     }
     tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count + 1);
     in[0] = test;
     if (count)
         memcpy(in + 1, operand, (size_t)count * sizeof *in);
-    emit_control(n, n->row->op, tc_b_attr(&n->m, cond, yes->name, no->name), in, count + 1, yes);
+    emit_control(n, n->row->op, ti_b_attr(&n->m, cond, yes->name, no->name), in, count + 1, yes);
 }
 
 /* while_loop(condition, body, carried, further operands) */
@@ -268,12 +268,12 @@ static void import_while(tc_pt2_node *n)
         return;
     bool fits = test->n_out == 1 && body->n_out == (size_t)n_carried;
     for (int i = 0; fits && i < n_carried; i++)
-        fits = tc_type_of(body, body->out[i]) == tc_type_of(n->m.g, in[i]);
+        fits = ti_type_of(body, body->out[i]) == ti_type_of(n->m.g, in[i]);
     if (!fits) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
         return;
     }
-    emit_control(n, n->row->op, tc_b_attr(&n->m, while_loop, test->name, body->name), in, count,
+    emit_control(n, n->row->op, ti_b_attr(&n->m, while_loop, test->name, body->name), in, count,
                  body);
 }
 
@@ -290,15 +290,15 @@ static bool fit_rows(tc_pt2_node *n, rows *r)
 {
     enum { MOST = 4096 };
     for (int k = 0; k < r->n_of && n->m.status == TC_OK; k++) {
-        const tc_type *t = tc_type_of(n->m.g, r->of[k]);
+        const tc_type *t = ti_type_of(n->m.g, r->of[k]);
         if (!t->rank || (k && t->dim[0] != r->length))
-            tc_b_bad(&n->m, TC_E_SHAPE, "it goes over tensors of different lengths");
+            ti_b_bad(&n->m, TC_E_SHAPE, "it goes over tensors of different lengths");
         else
             r->length = t->dim[0];
     }
     r->n_given = n->n_result - r->n_carried;
     if (n->m.status == TC_OK && (r->length < 1 || r->length > MOST || r->n_given < 0))
-        tc_b_unsupported(&n->m, "none, or more than 4096 rows, one graph for each");
+        ti_b_unsupported(&n->m, "none, or more than 4096 rows, one graph for each");
     return n->m.status == TC_OK;
 }
 
@@ -326,28 +326,28 @@ static void each_row(tc_pt2_node *n, rows *r)
             cell[k++] = cell_for(n, r->carried[c]);
         for (int c = 0; c < r->n_of; c++)
             cell[k++] = cell_for(
-                n, tc_b_1(&n->m, select, tc_b_attr(&n->m, select, 0, i), r->of[c]));
+                n, ti_b_1(&n->m, select, ti_b_attr(&n->m, select, 0, i), r->of[c]));
         for (int c = 0; c < r->n_more; c++)
             cell[k++] = cell_for(n, r->more[c]);
         TC_STOP(&n->m);
         int got = inline_graph(n, 0, cell, n_cell, n->work->scope->autocast, out, n_out);
         if (got >= 0 && got != n_out)
-            tc_b_bad(&n->m, TC_E_STRUCTURE, "its graph returns less than the operator does");
+            ti_b_bad(&n->m, TC_E_STRUCTURE, "its graph returns less than the operator does");
         for (int c = 0; c < n_out && n->m.status == TC_OK; c++) {
             if (c >= r->n_carried)
                 given[(c - r->n_carried) * r->length + i] = out[c];
-            else if (tc_type_of(n->m.g, out[c]) != tc_type_of(n->m.g, r->carried[c]))
-                tc_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
+            else if (ti_type_of(n->m.g, out[c]) != ti_type_of(n->m.g, r->carried[c]))
+                ti_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
             else
                 r->carried[c] = out[c];
         }
     }
     for (int c = 0; c < n_out && n->m.status == TC_OK; c++) {
         const tc_val *list = given + (c - r->n_carried) * r->length;
-        tc_pt2_bind(n, c,
+        ti_pt2_bind(n, c,
                     c < r->n_carried
                         ? r->carried[c]
-                        : tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 0), list,
+                        : ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 0), list,
                                   (int)r->length));
     }
 }
@@ -385,8 +385,8 @@ static void import_autocast(tc_pt2_node *n)
 {
     int at = (int)n->row->extra, count;
     tc_str tag;
-    const tc_json *enabled = tc_pt2_arg_at(n, at - 2, &tag);
-    tc_pt2_number on = enabled ? tc_pt2_number_of(n->work->scope, enabled, tag)
+    const tc_json *enabled = ti_pt2_arg_at(n, at - 2, &tag);
+    tc_pt2_number on = enabled ? ti_pt2_number_of(n->work->scope, enabled, tag)
                                : (tc_pt2_number){TC_PT2_NOTHING, 0, 0};
     tc_pt2_cell **cell = cells_from(n, at + 1, &count);
     if (n->m.status == TC_OK)
@@ -406,7 +406,7 @@ const tc_pt2_row tc_pt2_control[] = {
     ROW(":higher_order.scan", import_scan, stack, 0),
     ROW(":higher_order.wrap_with_set_grad_enabled", import_wrapper, COUNT, 1),
     ROW(":higher_order.wrap_with_autocast", import_autocast, COUNT, 4),
-    ROW("as_strided_scatter", tc_pt2_as_strided_scatter, as_strided, 0),
+    ROW("as_strided_scatter", ti_pt2_as_strided_scatter, as_strided, 0),
     ROW("_assert_tensor_metadata _assert_scalar _assert_async _assert_async.msg "
         "_functional_assert_scalar _functional_assert_async.msg _functional_sym_constrain_range "
         "_functional_sym_constrain_range_for_size _print sym_constrain_range "

@@ -9,18 +9,18 @@ static bool same_layout(tc_pt2_node *n)
     tc_pt2_scope *scope = n->work->scope;
     tc_arena *work = &scope->reader->work;
     tc_str tag;
-    const tc_json *named = tc_pt2_arg_at(n, 0, &tag);
+    const tc_json *named = ti_pt2_arg_at(n, 0, &tag);
     if (!named || !n->n_result)
         return true;
     const tc_json *from =
-        tc_map_get(&scope->declared, tc_json_text(work, tc_json_get(named, "name")));
-    const tc_json *to = tc_map_get(&scope->declared, n->work->result[0].name);
-    const tc_json *a = tc_json_first(tc_json_get(from, "strides")),
-                  *b = tc_json_first(tc_json_get(to, "strides"));
+        ti_map_get(&scope->declared, ti_json_text(work, ti_json_get(named, "name")));
+    const tc_json *to = ti_map_get(&scope->declared, n->work->result[0].name);
+    const tc_json *a = ti_json_first(ti_json_get(from, "strides")),
+                  *b = ti_json_first(ti_json_get(to, "strides"));
     for (; a && b; a = a->next, b = b->next) {
         int64_t x = 0, y = 0;
-        tc_json_i64(tc_json_get(a, "as_int"), &x);
-        tc_json_i64(tc_json_get(b, "as_int"), &y);
+        ti_json_i64(ti_json_get(a, "as_int"), &x);
+        ti_json_i64(ti_json_get(b, "as_int"), &y);
         if (x != y)
             return false;
     }
@@ -30,52 +30,52 @@ static bool same_layout(tc_pt2_node *n)
 /* Other names for the same tensor. */
 static void import_alias(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), y = tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
-    tc_pt2_bind(n, 0, y);
+    tc_val x = ti_pt2_tensor(n, "self"), y = ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
+    ti_pt2_bind(n, 0, y);
     if (same_layout(n))
-        tc_pt2_view(n, x, y);
+        ti_pt2_view(n, x, y);
 }
 
 /* The element type is the one that the file declares for the result, whichever argument named it.
  */
 static void import_to(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    const tc_type *result = tc_pt2_result_type(n, 0);
-    tc_val y = result ? tc_b_cast(&n->m, x, result->dtype) : x;
+    tc_val x = ti_pt2_tensor(n, "self");
+    const tc_type *result = ti_pt2_result_type(n, 0);
+    tc_val y = result ? ti_b_cast(&n->m, x, result->dtype) : x;
     bool same = x == y;
     if (same)
-        y = tc_b_identity(&n->m, x);
-    tc_pt2_bind(n, 0, y);
-    if (same && n->row->extra == 1 && !tc_pt2_bool(n, "copy", false) && same_layout(n))
-        tc_pt2_view(n, x, y);
+        y = ti_b_identity(&n->m, x);
+    ti_pt2_bind(n, 0, y);
+    if (same && n->row->extra == 1 && !ti_pt2_bool(n, "copy", false) && same_layout(n))
+        ti_pt2_view(n, x, y);
 }
 
 /* extra 1: the second result says which numbers were kept */
 static void import_dropout(tc_pt2_node *n)
 {
-    if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "p", 0.5) != 0)
-        tc_b_unsupported(&n->m, "its result is random in training; export the model in eval mode");
-    tc_val x = tc_pt2_tensor(n, tc_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
-    tc_val y = tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
-    tc_pt2_bind(n, 0, y);
+    if (ti_pt2_bool(n, "train", false) && ti_pt2_float(n, "p", 0.5) != 0)
+        ti_b_unsupported(&n->m, "its result is random in training; export the model in eval mode");
+    tc_val x = ti_pt2_tensor(n, ti_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
+    tc_val y = ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
+    ti_pt2_bind(n, 0, y);
     if (n->row->extra != 1)
-        tc_pt2_view(n, x, y);
+        ti_pt2_view(n, x, y);
     else if (n->m.status == TC_OK && n->n_result > 1) {
-        const tc_type *t = tc_type_of(n->m.g, x);
-        tc_ints shape = tc_ints_copy(&n->m.ctx->arena, t->dim, t->rank);
-        tc_pt2_bind(n, 1,
-                    tc_b_op(&n->m, TC_OP_full, tc_b_attr(&n->m, full, shape, 1, TC_bool), NULL, 0));
+        const tc_type *t = ti_type_of(n->m.g, x);
+        tc_ints shape = ti_ints_copy(&n->m.ctx->arena, t->dim, t->rank);
+        ti_pt2_bind(n, 1,
+                    ti_b_op(&n->m, TC_OP_full, ti_b_attr(&n->m, full, shape, 1, TC_bool), NULL, 0));
     }
 }
 
 /* (re, im) -> (re, -im); real numbers stay. */
 static void import_conj(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    if (n->m.status == TC_OK && tc_type_of(n->m.g, x)->dtype == TC_c64) {
-        tc_val re = tc_b_real(&n->m, x), im = tc_b_imag(&n->m, x);
-        tc_pt2_bind(n, 0, tc_b_complex(&n->m, re, tc_b_neg(&n->m, im)));
+    tc_val x = ti_pt2_tensor(n, "self");
+    if (n->m.status == TC_OK && ti_type_of(n->m.g, x)->dtype == TC_c64) {
+        tc_val re = ti_b_real(&n->m, x), im = ti_b_imag(&n->m, x);
+        ti_pt2_bind(n, 0, ti_b_complex(&n->m, re, ti_b_neg(&n->m, im)));
     } else
         import_alias(n);
 }

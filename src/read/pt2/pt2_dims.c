@@ -13,7 +13,7 @@
 static tc_pt2_dim *find(const tc_pt2 *reader, tc_str symbol)
 {
     for (size_t i = 0; i < reader->n_dim; i++)
-        if (tc_str_is(symbol, reader->dim[i].symbol))
+        if (ti_str_is(symbol, reader->dim[i].symbol))
             return &reader->dim[i];
     return NULL;
 }
@@ -25,18 +25,18 @@ static void add_symbol(tc_pt2 *reader, tc_str symbol, const char *input, int axi
     if (!dim) {
         tc_grow(&reader->ctx->arena, reader->dim, reader->n_dim, reader->cap_dim);
         dim = &reader->dim[reader->n_dim++];
-        *dim = (tc_pt2_dim){.symbol = tc_intern(reader->ctx, symbol), .lo = 0, .hi = INT64_MAX};
+        *dim = (tc_pt2_dim){.symbol = ti_intern(reader->ctx, symbol), .lo = 0, .hi = INT64_MAX};
         const tc_json *range =
-            tc_json_get(tc_json_get(reader->program, "range_constraints"), dim->symbol);
-        tc_json_i64(tc_json_get(range, "min_val"), &dim->lo);
-        tc_json_i64(tc_json_get(range, "max_val"), &dim->hi);
+            ti_json_get(ti_json_get(reader->program, "range_constraints"), dim->symbol);
+        ti_json_i64(ti_json_get(range, "min_val"), &dim->lo);
+        ti_json_i64(ti_json_get(range, "max_val"), &dim->hi);
         dim->known = dim->lo == dim->hi;
         dim->value = dim->lo;
     }
     if (alone && !dim->input) {
         dim->input = input;
         dim->axis = axis;
-        dim->has_hint = tc_json_i64(tc_json_get(hint, "as_int"), &dim->hint);
+        dim->has_hint = ti_json_i64(ti_json_get(hint, "as_int"), &dim->hint);
     }
 }
 
@@ -44,14 +44,14 @@ static void add_symbol(tc_pt2 *reader, tc_str symbol, const char *input, int axi
 static void add_symbols(tc_pt2 *reader, const tc_json *size, const char *input, int axis)
 {
     static const char mark[] = "Symbol('";
-    const tc_json *expr = tc_json_get(size, "as_expr"), *hint = tc_json_get(expr, "hint");
-    tc_str text = tc_json_text(&reader->work, tc_json_get(expr, "expr_str"));
+    const tc_json *expr = ti_json_get(size, "as_expr"), *hint = ti_json_get(expr, "hint");
+    tc_str text = ti_json_text(&reader->work, ti_json_get(expr, "expr_str"));
     if (!text.p)
         return;
-    const char *at = tc_text_copy(&reader->work, text), *begin = at;
+    const char *at = ti_text_copy(&reader->work, text), *begin = at;
     if (!strchr(at, '(')) {
         int64_t number;
-        if (!tc_text_to_i64(text, &number))
+        if (!ti_text_to_i64(text, &number))
             add_symbol(reader, text, input, axis, true, hint);
         return;
     }
@@ -62,21 +62,21 @@ static void add_symbols(tc_pt2 *reader, const tc_json *size, const char *input, 
     }
 }
 
-void tc_pt2_find_dims(tc_pt2 *reader)
+void ti_pt2_find_dims(tc_pt2 *reader)
 {
-    const tc_json *module = tc_json_get(reader->program, "graph_module");
-    const tc_json *values = tc_json_get(tc_json_get(module, "graph"), "tensor_values");
+    const tc_json *module = ti_json_get(reader->program, "graph_module");
+    const tc_json *values = ti_json_get(ti_json_get(module, "graph"), "tensor_values");
     const tc_json *spec =
-        tc_json_first(tc_json_get(tc_json_get(module, "signature"), "input_specs"));
+        ti_json_first(ti_json_get(ti_json_get(module, "signature"), "input_specs"));
     for (; spec; spec = spec->next) {
-        const tc_json *arg = tc_json_get(tc_json_get(spec, "user_input"), "arg");
+        const tc_json *arg = ti_json_get(ti_json_get(spec, "user_input"), "arg");
         tc_str name =
-            tc_json_text(&reader->work, tc_json_get(tc_json_get(arg, "as_tensor"), "name"));
+            ti_json_text(&reader->work, ti_json_get(ti_json_get(arg, "as_tensor"), "name"));
         if (!name.p)
             continue;
-        const char *input = tc_intern(reader->ctx, name);
+        const char *input = ti_intern(reader->ctx, name);
         int axis = 0;
-        const tc_json *size = tc_json_first(tc_json_get(tc_json_get(values, input), "sizes"));
+        const tc_json *size = ti_json_first(ti_json_get(ti_json_get(values, input), "sizes"));
         for (; size; size = size->next)
             add_symbols(reader, size, input, axis++);
     }
@@ -88,26 +88,26 @@ static const char *range_text(const tc_pt2 *reader, const tc_pt2_dim *dim)
 {
     tc_arena *arena = &reader->ctx->arena;
     return dim->hi >= INT64_MAX / 2
-               ? tc_text_format(arena, "%" PRId64 " or more", dim->lo)
-               : tc_text_format(arena, "%" PRId64 " to %" PRId64, dim->lo, dim->hi);
+               ? ti_text_format(arena, "%" PRId64 " or more", dim->lo)
+               : ti_text_format(arena, "%" PRId64 " to %" PRId64, dim->lo, dim->hi);
 }
 
 static const char *dim_text(const tc_pt2 *reader, const tc_pt2_dim *dim)
 {
     tc_arena *arena = &reader->ctx->arena;
     if (!dim->input)
-        return tc_text_format(arena, "%s (%s)", dim->symbol, range_text(reader, dim));
-    return tc_text_format(arena, "%s (axis %d of '%s', %s)", dim->symbol, dim->axis, dim->input,
+        return ti_text_format(arena, "%s (%s)", dim->symbol, range_text(reader, dim));
+    return ti_text_format(arena, "%s (axis %d of '%s', %s)", dim->symbol, dim->axis, dim->input,
                           range_text(reader, dim));
 }
 
 static const char *all_dims(const tc_pt2 *reader)
 {
     tc_buf out;
-    tc_buf_init(&out, &reader->ctx->arena);
+    ti_buf_init(&out, &reader->ctx->arena);
     for (size_t i = 0; i < reader->n_dim; i++)
-        tc_buf_printf(&out, i ? ", %s" : "%s", dim_text(reader, &reader->dim[i]));
-    return tc_buf_cstr(&out);
+        ti_buf_printf(&out, i ? ", %s" : "%s", dim_text(reader, &reader->dim[i]));
+    return ti_buf_cstr(&out);
 }
 
 /* The open size of that symbol, or at that place. */
@@ -115,12 +115,12 @@ static tc_pt2_dim *named(const tc_pt2 *reader, const char *name)
 {
     for (size_t i = 0; i < reader->n_dim; i++) {
         tc_pt2_dim *dim = &reader->dim[i];
-        if (tc_text_eq(dim->symbol, name))
+        if (ti_text_eq(dim->symbol, name))
             return dim;
         size_t n = dim->input ? strlen(dim->input) : 0;
         int64_t axis;
-        if (n && tc_text_starts(name, dim->input) && name[n] == '.' &&
-            tc_text_to_i64(tc_str_of(name + n + 1), &axis) && axis == dim->axis)
+        if (n && ti_text_starts(name, dim->input) && name[n] == '.' &&
+            ti_text_to_i64(ti_str_of(name + n + 1), &axis) && axis == dim->axis)
             return dim;
     }
     return NULL;
@@ -129,15 +129,15 @@ static tc_pt2_dim *named(const tc_pt2 *reader, const char *name)
 static tc_status give(tc_pt2 *reader, tc_pt2_dim *dim, const tc_dim_given *given)
 {
     if (given->value < dim->lo || given->value > dim->hi) {
-        tc_status status = tc_usage(reader->ctx, "--dim %s=%" PRId64 ": %s was exported for %s",
+        tc_status status = ti_usage(reader->ctx, "--dim %s=%" PRId64 ": %s was exported for %s",
                                     given->name, given->value, dim->symbol,
                                     range_text(reader, dim));
-        tc_note(reader->ctx, NULL,
+        ti_note(reader->ctx, NULL,
                 "export the model with a wider Dim, or choose a size inside that range");
         return status;
     }
     if (dim->known && dim->value != given->value)
-        return tc_usage(reader->ctx,
+        return ti_usage(reader->ctx,
                         "--dim %s=%" PRId64 ": %s is %" PRId64 " by an earlier --dim", given->name,
                         given->value, dim->symbol, dim->value);
     dim->value = given->value;
@@ -157,18 +157,18 @@ static bool is_exact(const char *name)
 static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
 {
     tc_ctx *ctx = reader->ctx;
-    const tc_read_options *said = tc_reading(ctx);
+    const tc_read_options *said = ti_reading(ctx);
     size_t k = 0;
     for (size_t i = 0; i < said->n_dim && n_word; i++) {
         const tc_dim_given *given = &said->dim[i];
         if (named(reader, given->name))
             continue;
         if (n_word != n_open || is_exact(given->name))
-            return tc_usage(ctx, "--dim %s: the dynamic sizes of the model are %s", given->name,
+            return ti_usage(ctx, "--dim %s: the dynamic sizes of the model are %s", given->name,
                             reader->n_dim ? all_dims(reader) : "none");
         while (reader->dim[k].known)
             k++;
-        tc_note(ctx, &(tc_loc){.file = reader->file},
+        ti_note(ctx, &(tc_loc){.file = reader->file},
                 "the file has no names for its dynamic sizes: '%s' is taken for %s", given->name,
                 dim_text(reader, &reader->dim[k]));
         TC_TRY(give(reader, &reader->dim[k], given));
@@ -176,10 +176,10 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
     return TC_OK;
 }
 
-tc_status tc_pt2_settle_dims(tc_pt2 *reader)
+tc_status ti_pt2_settle_dims(tc_pt2 *reader)
 {
     tc_ctx *ctx = reader->ctx;
-    const tc_read_options *said = tc_reading(ctx);
+    const tc_read_options *said = ti_reading(ctx);
     size_t n_open = 0, n_word = 0;
     for (size_t i = 0; i < said->n_dim; i++) {
         tc_pt2_dim *dim = named(reader, said->dim[i].name);
@@ -196,7 +196,7 @@ tc_status tc_pt2_settle_dims(tc_pt2 *reader)
         if (dim->known)
             continue;
         if (!said->example_dims)
-            return tc_usage(ctx,
+            return ti_usage(ctx,
                             "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
                             all_dims(reader));
         dim->value = dim->has_hint ? dim->hint : dim->lo;
@@ -205,7 +205,7 @@ tc_status tc_pt2_settle_dims(tc_pt2 *reader)
     return TC_OK;
 }
 
-bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out)
+bool ti_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out)
 {
     const tc_pt2_dim *dim = find(reader, symbol);
     if (dim && dim->known)
@@ -213,12 +213,12 @@ bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out)
     return dim && dim->known;
 }
 
-void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value)
+void ti_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value)
 {
     static const char mark[] = "Symbol('";
     enum { BEFORE = sizeof mark - 1 };
     tc_str text =
-        tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
+        ti_json_text(&reader->work, ti_json_get(ti_json_get(sym_int, "as_expr"), "expr_str"));
     bool called = text.n > BEFORE && memcmp(text.p, mark, BEFORE) == 0;
     if (called)
         text = (tc_str){text.p + BEFORE, text.n - BEFORE};

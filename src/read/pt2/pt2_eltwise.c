@@ -14,8 +14,8 @@
  * take part. */
 static tc_val promoted(tc_pt2_node *n, tc_val x)
 {
-    const tc_type *result = tc_pt2_result_type(n, 0);
-    return result ? tc_b_cast(&n->m, x, result->dtype) : x;
+    const tc_type *result = ti_pt2_result_type(n, 0);
+    return result ? ti_b_cast(&n->m, x, result->dtype) : x;
 }
 
 static void import_nan_to_num(tc_pt2_node *n)
@@ -23,12 +23,12 @@ static void import_nan_to_num(tc_pt2_node *n)
     static const double largest[TC_DTYPE_COUNT] = {
         [TC_f16] = 65504, [TC_bf16] = 0x1.fep127, [TC_f32] = FLT_MAX,
         [TC_f64] = DBL_MAX, [TC_e4m3] = 448, [TC_e5m2] = 57344};
-    tc_val x = tc_pt2_tensor(n, "self");
-    double most = n->m.status == TC_OK ? largest[tc_type_of(n->m.g, x)->dtype] : 0;
-    double nan = tc_pt2_float(n, "nan", 0);
-    double above = tc_pt2_float(n, "posinf", most), below = tc_pt2_float(n, "neginf", -most);
-    tc_pt2_bind(n, 0,
-                tc_b_op(&n->m, n->row->op, tc_b_attr(&n->m, nan_to_num, nan, above, below),
+    tc_val x = ti_pt2_tensor(n, "self");
+    double most = n->m.status == TC_OK ? largest[ti_type_of(n->m.g, x)->dtype] : 0;
+    double nan = ti_pt2_float(n, "nan", 0);
+    double above = ti_pt2_float(n, "posinf", most), below = ti_pt2_float(n, "neginf", -most);
+    ti_pt2_bind(n, 0,
+                ti_b_op(&n->m, n->row->op, ti_b_attr(&n->m, nan_to_num, nan, above, below),
                         (tc_val[]){x}, 1));
 }
 
@@ -37,33 +37,33 @@ static void import_nan_to_num(tc_pt2_node *n)
 /* extra: the factor, an f32 beside narrow floats too */
 static void import_times(tc_pt2_node *n)
 {
-    tc_val x = promoted(n, tc_pt2_tensor(n, "self"));
-    const tc_type *t = n->m.status == TC_OK ? tc_type_of(n->m.g, x) : NULL;
+    tc_val x = promoted(n, ti_pt2_tensor(n, "self"));
+    const tc_type *t = n->m.status == TC_OK ? ti_type_of(n->m.g, x) : NULL;
     tc_dtype dtype = t && (!t->rank || t->dtype == TC_f64) ? t->dtype : TC_f32;
-    tc_pt2_bind(n, 0, tc_b_mul(&n->m, x, tc_b_scalar(&n->m, dtype, n->row->extra)));
+    ti_pt2_bind(n, 0, ti_b_mul(&n->m, x, ti_b_scalar(&n->m, dtype, n->row->extra)));
 }
 
 /* The weight of _prelu_kernel has the rank of x; where it varies along more than axis 1 the
  * operator is x > 0 ? x : weight * x. */
 static void import_prelu(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), weight = tc_pt2_tensor(n, "weight");
+    tc_val x = ti_pt2_tensor(n, "self"), weight = ti_pt2_tensor(n, "weight");
     TC_STOP(&n->m);
-    const tc_type *t = tc_type_of(n->m.g, x), *w = tc_type_of(n->m.g, weight);
+    const tc_type *t = ti_type_of(n->m.g, x), *w = ti_type_of(n->m.g, weight);
     int64_t count = tc_type_count(w);
     bool by_channel =
         count == 1 || w->rank == 1 || (w->rank > 1 && w->rank == t->rank && w->dim[1] == count);
     if (by_channel) {
         if (w->rank > 1)
-            weight = tc_b_1(&n->m, reshape,
-                            tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, &count, 1)),
+            weight = ti_b_1(&n->m, reshape,
+                            ti_b_attr(&n->m, shape, ti_ints_copy(&n->m.ctx->arena, &count, 1)),
                                 weight);
-        tc_pt2_bind(n, 0, tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){x, weight}, 2));
+        ti_pt2_bind(n, 0, ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){x, weight}, 2));
         return;
     }
-    tc_val up = tc_b_gt(&n->m, x, tc_b_scalar(&n->m, t->dtype, 0));
-    tc_val scaled = tc_b_mul(&n->m, weight, x);
-    tc_pt2_bind(n, 0, tc_b_where(&n->m, up, x, scaled));
+    tc_val up = ti_b_gt(&n->m, x, ti_b_scalar(&n->m, t->dtype, 0));
+    tc_val scaled = ti_b_mul(&n->m, weight, x);
+    ti_pt2_bind(n, 0, ti_b_where(&n->m, up, x, scaled));
 }
 
 const tc_pt2_row tc_pt2_eltwise[] = {

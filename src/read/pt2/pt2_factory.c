@@ -9,31 +9,31 @@
  * double does not hold exactly are spread from a constant. */
 static void import_full(tc_pt2_node *n)
 {
-    const char *name = tc_pt2_has(n, "s") ? "s" : "fill_value";
-    const tc_type *y = tc_pt2_result_type(n, 0);
-    double value = tc_pt2_float(n, name, 0);
+    const char *name = ti_pt2_has(n, "s") ? "s" : "fill_value";
+    const tc_type *y = ti_pt2_result_type(n, 0);
+    double value = ti_pt2_float(n, name, 0);
     if (!y)
         return;
-    if (tc_is_int(y->dtype) && fabs(value) > 0x1p53) {
-        tc_val one = tc_b_cast(&n->m, tc_pt2_operand(n, name, TC_NONE), y->dtype);
-        tc_pt2_result(n, TC_NONE, tc_b_expand_as(&n->m, one, y), 0);
+    if (ti_is_int(y->dtype) && fabs(value) > 0x1p53) {
+        tc_val one = ti_b_cast(&n->m, ti_pt2_operand(n, name, TC_NONE), y->dtype);
+        ti_pt2_result(n, TC_NONE, ti_b_expand_as(&n->m, one, y), 0);
     } else {
-        tc_pt2_result(n, TC_NONE, tc_b_full(&n->m, y->rank, y->dim, value, y->dtype), 0);
+        ti_pt2_result(n, TC_NONE, ti_b_full(&n->m, y->rank, y->dim, value, y->dtype), 0);
     }
 }
 
 /* Rows and columns of a triangle, as two lists: `extra` 1 for the upper one. */
 static void import_tri_indices(tc_pt2_node *n)
 {
-    const tc_type *y = tc_pt2_result_type(n, 0);
-    int64_t rows = tc_pt2_need_int(n, "row"), columns = tc_pt2_need_int(n, "col");
-    int64_t offset = tc_pt2_int(n, "offset", 0);
+    const tc_type *y = ti_pt2_result_type(n, 0);
+    int64_t rows = ti_pt2_need_int(n, "row"), columns = ti_pt2_need_int(n, "col");
+    int64_t offset = ti_pt2_int(n, "offset", 0);
     if (!y || n->m.status != TC_OK)
         return;
     int64_t count = y->rank == 2 ? y->dim[1] : 0, k = 0;
     enum { MOST = 1 << 14 };
     if (rows < 0 || rows > MOST || columns < 0 || columns > MOST || count > rows * columns) {
-        tc_b_unsupported(&n->m, "a matrix of this size");
+        ti_b_unsupported(&n->m, "a matrix of this size");
         return;
     }
     int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(2 * count));
@@ -43,8 +43,8 @@ static void import_tri_indices(tc_pt2_node *n)
                 list[k] = i;
                 list[count + k++] = j;
             }
-    tc_val v = tc_b_reshape(&n->m, tc_b_list(&n->m, list, 2 * count), y->rank, y->dim);
-    tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, v, y->dtype), 0);
+    tc_val v = ti_b_reshape(&n->m, ti_b_list(&n->m, list, 2 * count), y->rank, y->dim);
+    ti_pt2_result(n, TC_NONE, ti_b_cast(&n->m, v, y->dtype), 0);
 }
 
 /* Complex numbers. */
@@ -65,18 +65,18 @@ static bool inverse(tc_field_fft_kind kind)
 
 static tc_field_fft_norm norm_of(tc_pt2_node *n, tc_field_fft_kind kind)
 {
-    const char *name = tc_pt2_text(n, "norm", "backward");
-    if (tc_text_eq(name, "ortho"))
+    const char *name = ti_pt2_text(n, "norm", "backward");
+    if (ti_text_eq(name, "ortho"))
         return TC_fft_norm_by_sqrt_n;
-    if (!tc_text_eq(name, "backward") && !tc_text_eq(name, "forward"))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a norm that is not known");
-    return inverse(kind) == tc_text_eq(name, "backward") ? TC_fft_norm_by_n : TC_fft_norm_none;
+    if (!ti_text_eq(name, "backward") && !ti_text_eq(name, "forward"))
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "a norm that is not known");
+    return inverse(kind) == ti_text_eq(name, "backward") ? TC_fft_norm_by_n : TC_fft_norm_none;
 }
 
 /* The axes that are transformed, from the front. */
 static tc_ints axes_of(tc_pt2_node *n, tc_ints sizes, int rank)
 {
-    tc_ints dims = tc_pt2_ints(n, "dim");
+    tc_ints dims = ti_pt2_ints(n, "dim");
     int form = (int)n->row->extra / 10 * 10, count = form == ONE_AXIS   ? 1
                                                   : form == TWO_AXES ? 2
                                                                      : sizes.n;
@@ -84,52 +84,52 @@ static tc_ints axes_of(tc_pt2_node *n, tc_ints sizes, int rank)
         int64_t last[TC_MAX_RANK];
         for (int i = 0; i < count && i < TC_MAX_RANK; i++)
             last[i] = i - count;
-        dims = tc_ints_copy(&n->m.ctx->arena, last, count);
+        dims = ti_ints_copy(&n->m.ctx->arena, last, count);
     }
-    return tc_b_axes(&n->m, dims, rank);
+    return ti_b_axes(&n->m, dims, rank);
 }
 
 /* x with `extent` elements along the axis: cut off, or zeros added. */
 static tc_val resized(tc_pt2_node *n, tc_val x, int64_t axis, int64_t extent)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     if (extent == t->dim[axis])
         return x;
     if (extent < 1 || extent > INT32_MAX) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a transform of this length");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "a transform of this length");
         return TC_NONE;
     }
     int64_t border[2 * TC_MAX_RANK] = {0};
     border[2 * axis + 1] = extent - t->dim[axis];
-    tc_ints borders = tc_ints_copy(&n->m.ctx->arena, border, 2 * t->rank);
-    return tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
+    tc_ints borders = ti_ints_copy(&n->m.ctx->arena, border, 2 * t->rank);
+    return ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
 }
 
 /* x as the kind of numbers the transform takes. */
 static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    tc_dtype t = tc_b_type(&n->m, x)->dtype;
-    if (!tc_is_float(t) && t != TC_c64)
-        x = tc_b_cast(&n->m, x, TC_f32);
+    tc_dtype t = ti_b_type(&n->m, x)->dtype;
+    if (!ti_is_float(t) && t != TC_c64)
+        x = ti_b_cast(&n->m, x, TC_f32);
     if (kind == TC_fft_kind_real_to_complex || t == TC_c64)
         return x;
-    return tc_b_complex(&n->m, x, tc_b_scalar(&n->m, TC_f32, 0));
+    return ti_b_complex(&n->m, x, ti_b_scalar(&n->m, TC_f32, 0));
 }
 
 static void import_fft(tc_pt2_node *n)
 {
     tc_field_fft_kind kind = kind_of(n);
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints sizes = tc_pt2_ints(n, (int)n->row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints sizes = ti_pt2_ints(n, (int)n->row->extra / 10 * 10 == ONE_AXIS ? "n" : "s");
     tc_field_fft_norm norm = norm_of(n, kind);
     TC_STOP(&n->m);
-    tc_ints axes = axes_of(n, sizes, tc_b_type(&n->m, x)->rank);
+    tc_ints axes = axes_of(n, sizes, ti_b_type(&n->m, x)->rank);
     if (n->m.status == TC_OK && (!axes.n || (sizes.n && sizes.n != axes.n)))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the axes and their lengths are not equally many");
     TC_STOP(&n->m);
-    int64_t last = 2 * (tc_b_type(&n->m, x)->dim[axes.v[axes.n - 1]] - 1);
+    int64_t last = 2 * (ti_b_type(&n->m, x)->dim[axes.v[axes.n - 1]] - 1);
     bool to_real = kind == TC_fft_kind_complex_to_real;
     for (int i = 0; i < sizes.n; i++) {
         bool half = to_real && i == sizes.n - 1;
@@ -139,23 +139,23 @@ static void import_fft(tc_pt2_node *n)
         x = resized(n, x, axes.v[i], half ? sizes.v[i] / 2 + 1 : sizes.v[i]);
     }
     x = prepared(n, x, kind);
-    const void *attr = tc_b_attr(&n->m, fft, axes, kind, norm, to_real ? last : 0);
-    tc_pt2_result(n, x, tc_b_1(&n->m, fft, attr, x), 0);
+    const void *attr = ti_b_attr(&n->m, fft, axes, kind, norm, to_real ? last : 0);
+    ti_pt2_result(n, x, ti_b_1(&n->m, fft, attr, x), 0);
 }
 
 /* fftshift and its inverse: axes turned by half their extent; `extra` 1 for the inverse. */
 static void import_fftshift(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints dims = tc_pt2_ints(n, "dim");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints dims = ti_pt2_ints(n, "dim");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    tc_ints axes = tc_b_axes(&n->m, dims, t->rank);
+    const tc_type *t = ti_b_type(&n->m, x);
+    tc_ints axes = ti_b_axes(&n->m, dims, t->rank);
     int64_t *shifts = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes.n);
     for (int i = 0; i < axes.n; i++)
         shifts[i] = (t->dim[axes.v[i]] + (n->row->extra != 0)) / 2;
-    const void *attr = tc_b_attr(&n->m, roll, {axes.n, shifts}, axes);
-    tc_pt2_result(n, x, tc_b_1(&n->m, roll, attr, x), 0);
+    const void *attr = ti_b_attr(&n->m, roll, {axes.n, shifts}, axes);
+    ti_pt2_result(n, x, ti_b_1(&n->m, roll, attr, x), 0);
 }
 
 /* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n.
@@ -165,24 +165,24 @@ static void import_plain_fft(tc_pt2_node *n)
     static const tc_field_fft_norm norms[] = {TC_fft_norm_none, TC_fft_norm_by_sqrt_n,
                                               TC_fft_norm_by_n};
     tc_field_fft_kind kind = kind_of(n);
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t norm = tc_pt2_int(n, "normalization", 0), last = tc_pt2_int(n, "last_dim_size", 0);
-    tc_ints dims = tc_pt2_ints(n, "dim");
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t norm = ti_pt2_int(n, "normalization", 0), last = ti_pt2_int(n, "last_dim_size", 0);
+    tc_ints dims = ti_pt2_ints(n, "dim");
     TC_STOP(&n->m);
-    tc_ints axes = tc_b_axes(&n->m, dims, tc_b_type(&n->m, x)->rank);
-    if (kind == TC_fft_kind_real_to_complex && !tc_pt2_bool(n, "onesided", true))
+    tc_ints axes = ti_b_axes(&n->m, dims, ti_b_type(&n->m, x)->rank);
+    if (kind == TC_fft_kind_real_to_complex && !ti_pt2_bool(n, "onesided", true))
         kind = TC_fft_kind_forward;
-    if (kind == TC_fft_kind_forward && !tc_pt2_bool(n, "forward", true))
+    if (kind == TC_fft_kind_forward && !ti_pt2_bool(n, "forward", true))
         kind = TC_fft_kind_inverse;
     if (norm < 0 || norm > 2) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a normalization that is not known");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "a normalization that is not known");
         return;
     }
     if (kind == TC_fft_kind_complex_to_real && axes.n)
         x = resized(n, x, axes.v[axes.n - 1], last / 2 + 1);
     x = prepared(n, x, kind);
-    const void *attr = tc_b_attr(&n->m, fft, axes, kind, norms[norm], last);
-    tc_pt2_result(n, x, tc_b_1(&n->m, fft, attr, x), 0);
+    const void *attr = ti_b_attr(&n->m, fft, axes, kind, norms[norm], last);
+    ti_pt2_result(n, x, ti_b_1(&n->m, fft, attr, x), 0);
 }
 
 const tc_pt2_row tc_pt2_factory[] = {

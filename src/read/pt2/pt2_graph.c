@@ -14,13 +14,13 @@ static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const 
 {
     tc_ctx *ctx = scope->reader->ctx;
     tc_str expr =
-        tc_json_text(&scope->reader->work, tc_json_get(tc_json_get(size, "as_expr"), "expr_str"));
+        ti_json_text(&scope->reader->work, ti_json_get(ti_json_get(size, "as_expr"), "expr_str"));
     const char *quote = expr.n > 8 && memcmp(expr.p, "Symbol('", 8) == 0
                             ? memchr(expr.p + 8, '\'', expr.n - 8)
                             : NULL;
     if (quote) /* a lone symbol by its name */
         expr = (tc_str){expr.p + 8, (size_t)(quote - expr.p - 8)};
-    tc_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n,
+    ti_error(ctx, loc, TC_E_DYNAMIC, "dimension %d of '%.*s' is not fixed: %.*s", axis, (int)name.n,
              name.p, expr.n > 80 ? 80 : (int)expr.n, expr.p ? expr.p : "not a number");
 }
 
@@ -30,63 +30,63 @@ static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *met
 {
     tc_pt2 *reader = scope->reader;
     tc_ctx *ctx = reader->ctx;
-    const tc_json *sizes = tc_json_get(meta, "sizes");
+    const tc_json *sizes = ti_json_get(meta, "sizes");
     int64_t code = -1, extent;
     *status = TC_BAD_MODEL;
-    if (!tc_json_is(sizes, TC_JSON_LIST) || !tc_json_i64(tc_json_get(meta, "dtype"), &code))
-        tc_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n,
+    if (!ti_json_is(sizes, TC_JSON_LIST) || !ti_json_i64(ti_json_get(meta, "dtype"), &code))
+        ti_error(ctx, loc, TC_E_FORMAT, "the file does not say what '%.*s' is", (int)name.n,
                  name.p);
-    else if (tc_dtype_from_pt2(code) == TC_none)
-        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+    else if (ti_dtype_from_pt2(code) == TC_none)
+        *status = ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                                  "'%.*s' has element type %" PRId64 " of torch.export", (int)name.n,
                                  name.p, code);
     else if (sizes->n > TC_MAX_RANK)
-        *status = tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+        *status = ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                                  "'%.*s' has %" PRIu32 " axes, %d is the most", (int)name.n, name.p,
                                  sizes->n, (int)TC_MAX_RANK);
     else {
         int axis = 0, dynamic = 0;
-        for (const tc_json *size = tc_json_first(sizes); size; size = size->next, axis++)
-            if (!tc_pt2_fixed(reader, size, &extent)) {
+        for (const tc_json *size = ti_json_first(sizes); size; size = size->next, axis++)
+            if (!ti_pt2_fixed(reader, size, &extent)) {
                 dynamic_dimension(scope, name, axis, size, loc);
                 dynamic++;
             }
         if (!dynamic)
-            tc_error(ctx, loc, TC_E_TOO_LARGE,
+            ti_error(ctx, loc, TC_E_TOO_LARGE,
                      "'%.*s' has a dimension that is negative or too large", (int)name.n, name.p);
     }
 }
 
-const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc,
+const tc_type *ti_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc,
                                tc_status *status)
 {
-    const tc_json *meta = tc_map_get(&scope->declared, name), *sizes = tc_json_get(meta, "sizes");
+    const tc_json *meta = ti_map_get(&scope->declared, name), *sizes = ti_json_get(meta, "sizes");
     tc_type type = {.dtype = TC_none};
     int64_t code = -1;
-    bool good = tc_json_is(sizes, TC_JSON_LIST) && sizes->n <= TC_MAX_RANK &&
-                tc_json_i64(tc_json_get(meta, "dtype"), &code);
-    type.dtype = tc_dtype_from_pt2(code);
+    bool good = ti_json_is(sizes, TC_JSON_LIST) && sizes->n <= TC_MAX_RANK &&
+                ti_json_i64(ti_json_get(meta, "dtype"), &code);
+    type.dtype = ti_dtype_from_pt2(code);
     good = good && type.dtype != TC_none;
-    for (const tc_json *size = tc_json_first(sizes); size && good; size = size->next)
-        good = tc_pt2_fixed(scope->reader, size, &type.dim[type.rank++]);
-    if (good && tc_dims_count(type.rank, type.dim) >= 0)
-        return tc_type_intern(scope->reader->ctx, &type);
+    for (const tc_json *size = ti_json_first(sizes); size && good; size = size->next)
+        good = ti_pt2_fixed(scope->reader, size, &type.dim[type.rank++]);
+    if (good && ti_dims_count(type.rank, type.dim) >= 0)
+        return ti_type_intern(scope->reader->ctx, &type);
     if (status)
         bad_declaration(scope, name, meta, loc, status);
     return NULL;
 }
 
-void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
+void ti_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
                        const tc_json *graph)
 {
     *scope = (tc_pt2_scope){.reader = reader, .g = g, .outer = outer};
-    scope->numbers = tc_json_get(graph, "sym_int_values");
-    tc_map_init(&scope->name, &reader->work);
-    tc_map_init(&scope->declared, &reader->work);
-    const tc_json *values = tc_json_get(graph, "tensor_values");
-    if (tc_json_is(values, TC_JSON_OBJECT))
+    scope->numbers = ti_json_get(graph, "sym_int_values");
+    ti_map_init(&scope->name, &reader->work);
+    ti_map_init(&scope->declared, &reader->work);
+    const tc_json *values = ti_json_get(graph, "tensor_values");
+    if (ti_json_is(values, TC_JSON_OBJECT))
         for (const tc_json *key = values->as.child; key; key = key->next->next)
-            *tc_map_at(&scope->declared, tc_json_text(&reader->work, key)) =
+            *ti_map_at(&scope->declared, ti_json_text(&reader->work, key)) =
                 (void *)(uintptr_t)key->next;
 }
 
@@ -97,8 +97,8 @@ static const char *full_target(tc_pt2 *reader, tc_str name)
     const char *dot = memchr(name.p, '.', name.n);
     bool two = dot && memchr(dot + 1, '.', name.n - (size_t)(dot + 1 - name.p));
     if (*name.p == ':')
-        return tc_text_copy(&reader->work, (tc_str){name.p + 1, name.n - 1});
-    return tc_text_format(&reader->work, "%s%.*s%s", two ? "" : "aten.", (int)name.n, name.p,
+        return ti_text_copy(&reader->work, (tc_str){name.p + 1, name.n - 1});
+    return ti_text_format(&reader->work, "%s%.*s%s", two ? "" : "aten.", (int)name.n, name.p,
                           dot ? "" : ".default");
 }
 
@@ -108,7 +108,7 @@ static void add_row(tc_pt2 *reader, const tc_pt2_row *row)
     for (const char *p = row->targets; *p; p += strspn(p, " ")) {
         tc_str name = {p, strcspn(p, " ")};
         p += name.n;
-        void **slot = tc_map_at(&reader->row, tc_str_of(full_target(reader, name)));
+        void **slot = ti_map_at(&reader->row, ti_str_of(full_target(reader, name)));
         *slot = *slot ? *slot : (void *)(uintptr_t)row;
     }
 }
@@ -121,20 +121,20 @@ static void add_functions(tc_pt2 *reader)
         if (!(info->traits & T_ELTWISE) || info->max_in != 1 || info->attr != TC_ATTR_none)
             continue;
         tc_pt2_row *row = tc_new(&reader->work, tc_pt2_row);
-        *row = (tc_pt2_row){info->name, tc_pt2_import_recipe, (tc_op)op, 0,
-                            tc_text_format(&reader->work, "%s(self)", info->name)};
+        *row = (tc_pt2_row){info->name, ti_pt2_import_recipe, (tc_op)op, 0,
+                            ti_text_format(&reader->work, "%s(self)", info->name)};
         add_row(reader, row);
     }
 }
 
-void tc_pt2_add_rows(tc_pt2 *reader)
+void ti_pt2_add_rows(tc_pt2 *reader)
 {
     const tc_pt2_row *table[] = {
         tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window,
         tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange, tc_pt2_index,  tc_pt2_reduce,
         tc_pt2_factory, tc_pt2_signal,  tc_pt2_quant,  tc_pt2_torchao, tc_pt2_experts,
         tc_pt2_pattern, tc_pt2_data,    tc_pt2_recipes};
-    tc_map_init(&reader->row, &reader->work);
+    ti_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         for (const tc_pt2_row *row = table[i]; row->targets; row++)
             add_row(reader, row);
@@ -144,7 +144,7 @@ void tc_pt2_add_rows(tc_pt2 *reader)
 /* The operator that a row's targets become; COUNT: several, or none. */
 static tc_op op_of(const tc_pt2_row *row)
 {
-    return row->op == TC_OP_COUNT && row->recipe ? tc_recipe_op(row->recipe) : row->op;
+    return row->op == TC_OP_COUNT && row->recipe ? ti_recipe_op(row->recipe) : row->op;
 }
 
 /* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and
@@ -163,7 +163,7 @@ static const char *const reshaping[][2] = {
 };
 
 /* "aten.add_.Tensor": what is behind the last point is the overload. */
-bool tc_pt2_writes(tc_str target)
+bool ti_pt2_writes(tc_str target)
 {
     size_t n = target.n;
     for (size_t i = 0; i < TC_COUNT(reshaping); i++) {
@@ -176,18 +176,18 @@ bool tc_pt2_writes(tc_str target)
     return n > 2 && target.p[n - 2] == '_' && target.p[n - 3] != '_';
 }
 
-bool tc_pt2_copies(tc_pt2 *reader, tc_str target)
+bool ti_pt2_copies(tc_pt2 *reader, tc_str target)
 {
     static const char *const copy[] = {"aten.clone.default", "aten.lift_fresh_copy.default",
                                        "aten._to_copy.default"};
     static const char ops[] = "torch.ops.";
     if (target.n < sizeof ops || memcmp(target.p, ops, sizeof ops - 1) != 0)
         return false;
-    const char *name = tc_text_copy(&reader->work, target) + sizeof ops - 1;
+    const char *name = ti_text_copy(&reader->work, target) + sizeof ops - 1;
     for (size_t i = 0; i < TC_COUNT(copy); i++)
-        if (tc_text_eq(name, copy[i]))
+        if (ti_text_eq(name, copy[i]))
             return true;
-    const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(name));
+    const tc_pt2_row *row = ti_map_get(&reader->row, ti_str_of(name));
     tc_op op = row ? op_of(row) : TC_OP_COUNT;
     bool arithmetic = op != TC_OP_COUNT && op != TC_OP_identity && op != TC_OP_cast &&
                       (tc_ops[op].traits & T_ELTWISE);
@@ -202,23 +202,23 @@ static const tc_pt2_row *functional_twin(tc_pt2 *reader, const char *target)
     if (!overload || overload - op < 3 || overload[-1] != '_' || overload[-2] == '_')
         return NULL;
     int n = (int)(overload - 1 - target);
-    const char *twin = tc_text_format(&reader->work, "%.*s%s", n, target, overload);
-    const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(twin));
+    const char *twin = ti_text_format(&reader->work, "%.*s%s", n, target, overload);
+    const tc_pt2_row *row = ti_map_get(&reader->row, ti_str_of(twin));
     if (row)
         return row;
-    twin = tc_text_format(&reader->work, "%.*s.default", n, target);
-    return tc_map_get(&reader->row, tc_str_of(twin));
+    twin = ti_text_format(&reader->work, "%.*s.default", n, target);
+    return ti_map_get(&reader->row, ti_str_of(twin));
 }
 
 static const tc_pt2_row *find_row(tc_pt2 *reader, const char *target, bool *in_place)
 {
-    const tc_pt2_row *row = tc_map_get(&reader->row, tc_str_of(target));
+    const tc_pt2_row *row = ti_map_get(&reader->row, ti_str_of(target));
     *in_place = false;
     if (row)
         return row;
     for (size_t i = 0; i < TC_COUNT(reshaping); i++)
-        if (tc_text_eq(target, reshaping[i][0]))
-            return tc_map_get(&reader->row, tc_str_of(reshaping[i][1]));
+        if (ti_text_eq(target, reshaping[i][0]))
+            return ti_map_get(&reader->row, ti_str_of(reshaping[i][1]));
     row = functional_twin(reader, target);
     *in_place = row != NULL;
     return row;
@@ -229,7 +229,7 @@ static const char *nearest_target(const tc_pt2 *reader, const char *target)
     const char *best = NULL;
     size_t least = strlen(target) / 3 + 1;
     for (size_t i = 0; i < reader->row.n; i++) {
-        size_t distance = tc_text_distance(target, reader->row.entry[i].key.p);
+        size_t distance = ti_text_distance(target, reader->row.entry[i].key.p);
         if (distance < least) {
             least = distance;
             best = reader->row.entry[i].key.p;
@@ -248,30 +248,30 @@ typedef struct reading {
 /* The first value inside a list or an object, and the one behind another. */
 static const tc_json *first_inside(const tc_json *json)
 {
-    const tc_json *child = tc_json_is(json, TC_JSON_LIST) || tc_json_is(json, TC_JSON_OBJECT)
+    const tc_json *child = ti_json_is(json, TC_JSON_LIST) || ti_json_is(json, TC_JSON_OBJECT)
                                ? json->as.child
                                : NULL;
-    return child && tc_json_is(json, TC_JSON_OBJECT) ? child->next : child;
+    return child && ti_json_is(json, TC_JSON_OBJECT) ? child->next : child;
 }
 
 static const tc_json *next_inside(const tc_json *json, const tc_json *child)
 {
     child = child->next;
-    return child && tc_json_is(json, TC_JSON_OBJECT) ? child->next : child;
+    return child && ti_json_is(json, TC_JSON_OBJECT) ? child->next : child;
 }
 
 static tc_str memory_of(const reading *r, tc_str name)
 {
-    const tc_str *owner = tc_map_get(&r->memory, name);
+    const tc_str *owner = ti_map_get(&r->memory, name);
     return owner ? *owner : name;
 }
 
 static void read_names(reading *r, const tc_json *json)
 {
-    if (tc_json_is(json, TC_JSON_TEXT)) {
-        tc_str name = tc_json_text(&r->reader->work, json);
-        *tc_map_at(&r->read, name) = r;
-        *tc_map_at(&r->read, memory_of(r, name)) = r;
+    if (ti_json_is(json, TC_JSON_TEXT)) {
+        tc_str name = ti_json_text(&r->reader->work, json);
+        *ti_map_at(&r->read, name) = r;
+        *ti_map_at(&r->read, memory_of(r, name)) = r;
     }
     for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
         read_names(r, c);
@@ -279,8 +279,8 @@ static void read_names(reading *r, const tc_json *json)
 
 static bool any_read(const reading *r, const tc_json *json)
 {
-    if (tc_json_is(json, TC_JSON_TEXT))
-        return tc_map_get(&r->read, tc_json_text(&r->reader->work, json)) != NULL;
+    if (ti_json_is(json, TC_JSON_TEXT))
+        return ti_map_get(&r->read, ti_json_text(&r->reader->work, json)) != NULL;
     for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
         if (any_read(r, c))
             return true;
@@ -290,33 +290,33 @@ static bool any_read(const reading *r, const tc_json *json)
 /* The names in `json` may show the memory of `owner`. */
 static void share_memory(reading *r, const tc_json *json, const tc_str *owner)
 {
-    if (tc_json_is(json, TC_JSON_TEXT))
-        *tc_map_at(&r->memory, tc_json_text(&r->reader->work, json)) = (void *)(uintptr_t)owner;
+    if (ti_json_is(json, TC_JSON_TEXT))
+        *ti_map_at(&r->memory, ti_json_text(&r->reader->work, json)) = (void *)(uintptr_t)owner;
     for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
         share_memory(r, c, owner);
 }
 
 static tc_str first_operand(const reading *r, const tc_json *node)
 {
-    const tc_json *arg = tc_json_get(tc_json_first(tc_json_get(node, "inputs")), "arg");
-    return tc_json_text(&r->reader->work, tc_json_get(tc_json_get(arg, "as_tensor"), "name"));
+    const tc_json *arg = ti_json_get(ti_json_first(ti_json_get(node, "inputs")), "arg");
+    return ti_json_text(&r->reader->work, ti_json_get(ti_json_get(arg, "as_tensor"), "name"));
 }
 
 /* Every result may show its first operand's memory, unless the operator is known to copy. */
 static void find_memory(reading *r, const tc_json *graph)
 {
-    const tc_json *inputs = tc_json_get(graph, "inputs");
-    for (const tc_json *in = tc_json_first(inputs); in; in = in->next)
+    const tc_json *inputs = ti_json_get(graph, "inputs");
+    for (const tc_json *in = ti_json_first(inputs); in; in = in->next)
         read_names(r, in); /* what was there before stays to be seen */
-    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node;
+    for (const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")); node;
          node = node->next) {
         tc_str from = first_operand(r, node);
-        if (!from.p || tc_pt2_copies(r->reader, tc_json_text(&r->reader->work,
-                                                              tc_json_get(node, "target"))))
+        if (!from.p || ti_pt2_copies(r->reader, ti_json_text(&r->reader->work,
+                                                              ti_json_get(node, "target"))))
             continue;
         tc_str *owner = tc_new(&r->reader->work, tc_str);
         *owner = memory_of(r, from);
-        share_memory(r, tc_json_get(node, "outputs"), owner);
+        share_memory(r, ti_json_get(node, "outputs"), owner);
     }
 }
 
@@ -331,26 +331,26 @@ static bool is_assertion(const char *target)
  * or was there before, or when it has no results at all and is no assertion. */
 static bool is_unread(const reading *r, const tc_json *node)
 {
-    const tc_json *outputs = tc_json_get(node, "outputs");
-    const char *target = tc_pt2_target(r->reader, node);
-    bool writes = tc_pt2_writes(tc_str_of(target));
-    if (writes && tc_map_get(&r->read, memory_of(r, first_operand(r, node))))
+    const tc_json *outputs = ti_json_get(node, "outputs");
+    const char *target = ti_pt2_target(r->reader, node);
+    bool writes = ti_pt2_writes(ti_str_of(target));
+    if (writes && ti_map_get(&r->read, memory_of(r, first_operand(r, node))))
         return false;
-    return tc_json_first(outputs) ? !any_read(r, outputs) : writes || is_assertion(target);
+    return ti_json_first(outputs) ? !any_read(r, outputs) : writes || is_assertion(target);
 }
 
 /* What the node reads: of tensors that it only makes others like, nothing. */
 static void read_operands(reading *r, const tc_json *node)
 {
-    const char *target = tc_pt2_target(r->reader, node);
-    const tc_json *inputs = tc_json_get(node, "inputs");
-    bool alike = strstr(target, "_like.") || tc_text_starts(target, "aten.new_"), in_place;
+    const char *target = ti_pt2_target(r->reader, node);
+    const tc_json *inputs = ti_json_get(node, "inputs");
+    bool alike = strstr(target, "_like.") || ti_text_starts(target, "aten.new_"), in_place;
     const tc_pt2_row *row = alike ? find_row(r->reader, target, &in_place) : NULL;
     if (!row || op_of(row) != TC_OP_full) {
         read_names(r, inputs);
         return;
     }
-    const tc_json *first = tc_json_first(inputs);
+    const tc_json *first = ti_json_first(inputs);
     for (const tc_json *arg = first ? first->next : NULL; arg; arg = arg->next)
         read_names(r, arg);
 }
@@ -361,11 +361,11 @@ static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
 {
     size_t n = 0;
     bool strange = false, in_place;
-    const tc_json *nodes = tc_json_get(graph, "nodes");
-    for (const tc_json *node = tc_json_first(nodes); node; node = node->next, n++) {
-        const char *target = tc_pt2_target(reader, node);
+    const tc_json *nodes = ti_json_get(graph, "nodes");
+    for (const tc_json *node = ti_json_first(nodes); node; node = node->next, n++) {
+        const char *target = ti_pt2_target(reader, node);
         const tc_pt2_row *row = find_row(reader, target, &in_place);
-        strange |= row ? op_of(row) == TC_OP_COUNT : !tc_pt2_is_sym(target);
+        strange |= row ? op_of(row) == TC_OP_COUNT : !ti_pt2_is_sym(target);
         strange |= strstr(target, "dropout") != NULL; /* random when it trains */
     }
     if (!strange)
@@ -373,12 +373,12 @@ static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
     const tc_json **order = tc_new_n(&reader->work, const tc_json *, n);
     bool *unread = tc_new_n(&reader->work, bool, n);
     reading r = {.reader = reader};
-    tc_map_init(&r.memory, &reader->work);
-    tc_map_init(&r.read, &reader->work);
+    ti_map_init(&r.memory, &reader->work);
+    ti_map_init(&r.read, &reader->work);
     find_memory(&r, graph);
-    read_names(&r, tc_json_get(graph, "outputs"));
+    read_names(&r, ti_json_get(graph, "outputs"));
     size_t i = 0;
-    for (const tc_json *node = tc_json_first(nodes); node; node = node->next)
+    for (const tc_json *node = ti_json_first(nodes); node; node = node->next)
         order[i++] = node;
     while (i-- > 0) {
         unread[i] = is_unread(&r, order[i]);
@@ -399,25 +399,25 @@ static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
 {
     const bool *unread = unread_nodes(reader, graph);
     size_t i = 0;
-    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node;
+    for (const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")); node;
          node = node->next, i++) {
         bool in_place;
         if (unread && unread[i])
             continue;
-        const char *target = tc_pt2_target(reader, node);
-        if (!find_row(reader, target, &in_place) && !tc_pt2_is_sym(target)) {
-            void **slot = tc_map_at(unknown, tc_str_of(target));
+        const char *target = ti_pt2_target(reader, node);
+        if (!find_row(reader, target, &in_place) && !ti_pt2_is_sym(target)) {
+            void **slot = ti_map_at(unknown, ti_str_of(target));
             if (!*slot) {
                 *slot = tc_new(&reader->work, unknown_op);
-                ((unknown_op *)*slot)->loc = tc_pt2_loc(reader, node);
+                ((unknown_op *)*slot)->loc = ti_pt2_loc(reader, node);
             }
             ((unknown_op *)*slot)->count++;
         }
-        const tc_json *arg = tc_json_first(tc_json_get(node, "inputs"));
-        for (; arg && !tc_text_eq(target, "higher_order.cond"); arg = arg->next) {
-            const tc_json *inner = tc_json_get(tc_json_get(arg, "arg"), "as_graph");
+        const tc_json *arg = ti_json_first(ti_json_get(node, "inputs"));
+        for (; arg && !ti_text_eq(target, "higher_order.cond"); arg = arg->next) {
+            const tc_json *inner = ti_json_get(ti_json_get(arg, "arg"), "as_graph");
             if (inner)
-                find_unknown(reader, tc_json_get(inner, "graph"), unknown);
+                find_unknown(reader, ti_json_get(inner, "graph"), unknown);
         }
     }
 }
@@ -427,21 +427,21 @@ static tc_status report_unknown(tc_pt2 *reader, const char *target, const unknow
 {
     const char *dot = strrchr(target, '.');
     bool overload = dot && strchr(target, '.') != dot;
-    tc_status status = tc_unsupported(
+    tc_status status = ti_unsupported(
         reader->ctx, u->loc, TC_E_UNKNOWN_OP, "operator '%.*s'%s%s is not known (node '%s'%s)",
         overload ? (int)(dot - target) : (int)strlen(target), target, overload ? ", overload " : "",
         overload ? dot + 1 : "", u->loc->node,
-        u->count > 1 ? tc_text_format(&reader->work, " and %zu more", u->count - 1) : "");
+        u->count > 1 ? ti_text_format(&reader->work, " and %zu more", u->count - 1) : "");
     const char *near = nearest_target(reader, target);
     if (near)
-        tc_note(reader->ctx, u->loc, "the nearest that is known is '%s'", near);
+        ti_note(reader->ctx, u->loc, "the nearest that is known is '%s'", near);
     return status;
 }
 
-tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph)
+tc_status ti_pt2_check_operators(tc_pt2 *reader, const tc_json *graph)
 {
     tc_map unknown;
-    tc_map_init(&unknown, &reader->work);
+    ti_map_init(&unknown, &reader->work);
     find_unknown(reader, graph, &unknown);
     tc_status status = TC_OK;
     for (size_t i = 0; i < unknown.n; i++)
@@ -457,8 +457,8 @@ static tc_pt2_slot *add_result(tc_pt2_work *work, size_t *cap, int *count, const
     tc_pt2 *reader = work->scope->reader;
     tc_grow(&reader->work, work->result, (size_t)*count, *cap);
     tc_pt2_slot *r = &work->result[(*count)++];
-    const tc_json *name = tensor ? tc_json_get(named, "name") : tc_json_get(named, "as_name");
-    *r = (tc_pt2_slot){.name = tc_json_text(&reader->work, name), .tensor = tensor};
+    const tc_json *name = tensor ? ti_json_get(named, "name") : ti_json_get(named, "as_name");
+    *r = (tc_pt2_slot){.name = ti_json_text(&reader->work, name), .tensor = tensor};
     r->tensor = tensor && r->name.p;
     return r;
 }
@@ -468,18 +468,18 @@ static int list_results(tc_pt2_work *work, const tc_json *node)
 {
     int count = 0;
     size_t cap = 0;
-    for (const tc_json *output = tc_json_first(tc_json_get(node, "outputs")); output;
+    for (const tc_json *output = ti_json_first(ti_json_get(node, "outputs")); output;
          output = output->next) {
         tc_str tag;
-        const tc_json *value = tc_json_only(output, &tag);
-        if (tc_str_is(tag, "as_tensors"))
-            for (const tc_json *item = tc_json_first(value); item; item = item->next)
+        const tc_json *value = ti_json_only(output, &tag);
+        if (ti_str_is(tag, "as_tensors"))
+            for (const tc_json *item = ti_json_first(value); item; item = item->next)
                 add_result(work, &cap, &count, item, true);
-        else if (tc_str_is(tag, "as_optional_tensors"))
-            for (const tc_json *item = tc_json_first(value); item; item = item->next)
-                add_result(work, &cap, &count, tc_json_get(item, "as_tensor"), true);
+        else if (ti_str_is(tag, "as_optional_tensors"))
+            for (const tc_json *item = ti_json_first(value); item; item = item->next)
+                add_result(work, &cap, &count, ti_json_get(item, "as_tensor"), true);
         else
-            add_result(work, &cap, &count, value, tc_str_is(tag, "as_tensor"));
+            add_result(work, &cap, &count, value, ti_str_is(tag, "as_tensor"));
     }
     return count;
 }
@@ -491,17 +491,17 @@ static void bind_stand_ins(tc_pt2_node *n)
     tc_pt2_scope *scope = n->work->scope;
     for (int i = 0; i < n->n_result; i++) {
         tc_pt2_slot *r = &n->work->result[i];
-        const tc_type *type = r->tensor ? tc_pt2_declared(scope, r->name, n->m.loc, NULL) : NULL;
+        const tc_type *type = r->tensor ? ti_pt2_declared(scope, r->name, n->m.loc, NULL) : NULL;
         if (!r->name.p || r->cell)
             continue;
         n->m.status = TC_OK;
         n->work->in_place = false;
         if (type)
-            tc_pt2_bind(n, i, tc_graph_input(n->m.g, type, NULL));
+            ti_pt2_bind(n, i, ti_graph_input(n->m.g, type, NULL));
         else {
             tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
             name->kind = TC_PT2_BROKEN;
-            *tc_map_at(&scope->name, r->name) = name;
+            *ti_map_at(&scope->name, r->name) = name;
         }
     }
 }
@@ -513,11 +513,11 @@ static void name_unmade(tc_pt2_node *n)
     tc_pt2_scope *scope = n->work->scope;
     for (int i = 0; i < n->n_result; i++) {
         const tc_pt2_slot *r = &n->work->result[i];
-        if (!r->tensor || r->cell || !r->name.p || tc_pt2_name_of(scope, r->name))
+        if (!r->tensor || r->cell || !r->name.p || ti_pt2_name_of(scope, r->name))
             continue;
         tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
         *name = (tc_pt2_name){.kind = TC_PT2_UNMADE, .full_name = n->target};
-        *tc_map_at(&scope->name, r->name) = name;
+        *ti_map_at(&scope->name, r->name) = name;
     }
 }
 
@@ -528,15 +528,15 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     tc_pt2_node n = {.reader = reader, .json = json, .work = &work};
     n.m = (tc_build){.ctx = reader->ctx,
                      .g = scope->g,
-                     .loc = tc_pt2_loc(reader, json),
+                     .loc = ti_pt2_loc(reader, json),
                      .facts = &scope->facts,
                      .every = true};
     n.target = n.m.subject = n.m.loc->target;
     n.n_result = list_results(&work, json);
-    if (!tc_pt2_sym(&n)) {
+    if (!ti_pt2_sym(&n)) {
         n.row = find_row(reader, n.target, &work.in_place);
         if (!n.row)
-            return tc_bug(reader->ctx, n.m.loc, "'%s' was expected to be constant", n.target);
+            return ti_bug(reader->ctx, n.m.loc, "'%s' was expected to be constant", n.target);
         n.row->import(&n);
     }
     tc_status status = n.m.status;
@@ -547,7 +547,7 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     return status;
 }
 
-tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
+tc_status ti_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
 {
     tc_status worst = TC_OK;
     int depth = 0;
@@ -555,14 +555,14 @@ tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph)
         depth++;
     enum { DEEPEST = 16 };
     if (depth > DEEPEST)
-        return tc_error(scope->reader->ctx, &(tc_loc){.file = scope->reader->file}, TC_E_TOO_LARGE,
+        return ti_error(scope->reader->ctx, &(tc_loc){.file = scope->reader->file}, TC_E_TOO_LARGE,
                         "graphs nested %d deep", depth);
     if (scope->outer)
-        TC_TRY(tc_pt2_check_operators(scope->reader, graph));
+        TC_TRY(ti_pt2_check_operators(scope->reader, graph));
     const bool *unread = unread_nodes(scope->reader, graph);
     size_t i = 0;
-    for (const tc_json *node = tc_json_first(tc_json_get(graph, "nodes")); node; node = node->next)
+    for (const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")); node; node = node->next)
         if (!unread || !unread[i++])
-            worst = tc_pt2_worse(worst, import_node(scope, node));
+            worst = ti_pt2_worse(worst, import_node(scope, node));
     return worst;
 }

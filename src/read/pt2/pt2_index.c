@@ -10,7 +10,7 @@
 
 static bool is_mask(const tc_pt2_node *n, tc_val index)
 {
-    tc_dtype t = index ? tc_b_type(&n->m, index)->dtype : TC_none;
+    tc_dtype t = index ? ti_b_type(&n->m, index)->dtype : TC_none;
     return t == TC_bool || t == TC_u8;
 }
 
@@ -19,13 +19,13 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
 {
     int k = 0;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
-        int axes = is_mask(n, index[i]) ? tc_b_type(&n->m, index[i])->rank : 1;
+        int axes = is_mask(n, index[i]) ? ti_b_type(&n->m, index[i])->rank : 1;
         if (k + axes > TC_MAX_RANK) {
-            tc_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
+            ti_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
         } else if (!is_mask(n, index[i])) {
             out[k] = index[i];
-        } else if (!tc_pt2_places(n, index[i], out + k)) {
-            tc_b_unsupported(&n->m,
+        } else if (!ti_pt2_places(n, index[i], out + k)) {
+            ti_b_unsupported(&n->m,
                              "a mask that is not constant gives a result of unknown size");
         }
         k += axes;
@@ -35,12 +35,12 @@ static int as_integers(tc_pt2_node *n, const tc_val *index, int count, tc_val *o
 
 static void import_index(tc_pt2_node *n)
 {
-    tc_val in[TC_MAX_RANK + 1] = {tc_pt2_tensor(n, "self")};
+    tc_val in[TC_MAX_RANK + 1] = {ti_pt2_tensor(n, "self")};
     int count;
-    tc_val *index = tc_pt2_tensors(n, "indices", &count);
+    tc_val *index = ti_pt2_tensors(n, "indices", &count);
     int k = as_integers(n, index, count, in + 1);
     if (k >= 0)
-        tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_index, NULL, in, k + 1), 0);
+        ti_pt2_result(n, in[0], ti_b_op(&n->m, TC_OP_index, NULL, in, k + 1), 0);
 }
 
 /* x where the mask is false, `value` (one number) where it is true; the mask covers axes from `at`
@@ -48,19 +48,19 @@ static void import_index(tc_pt2_node *n)
 static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val value,
                          bool accumulate)
 {
-    const tc_type *t = tc_b_type(&n->m, x), *m = tc_b_type(&n->m, mask);
+    const tc_type *t = ti_b_type(&n->m, x), *m = ti_b_type(&n->m, mask);
     if (at + m->rank > t->rank) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the mask has more axes than the tensor");
+        ti_b_bad(&n->m, TC_E_SHAPE, "the mask has more axes than the tensor");
         return TC_NONE;
     }
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < t->rank; i++)
         dim[i] = i >= at && i < at + m->rank ? m->dim[i - at] : 1;
-    mask = tc_b_cast(&n->m, tc_b_reshape(&n->m, mask, t->rank, dim), TC_bool);
-    value = tc_b_reshape(&n->m, value, 0, NULL);
+    mask = ti_b_cast(&n->m, ti_b_reshape(&n->m, mask, t->rank, dim), TC_bool);
+    value = ti_b_reshape(&n->m, value, 0, NULL);
     if (accumulate)
-        value = tc_b_add(&n->m, x, value);
-    return tc_b_where(&n->m, mask, value, x);
+        value = ti_b_add(&n->m, x, value);
+    return ti_b_where(&n->m, mask, value, x);
 }
 
 /* The place of the only index, or -1. */
@@ -78,24 +78,24 @@ static int only_index(const tc_val *index, int count)
 
 static void import_index_put(tc_pt2_node *n)
 {
-    tc_val in[TC_MAX_RANK + 2] = {tc_pt2_tensor(n, "self")};
-    in[1] = tc_pt2_tensor(n, "values");
+    tc_val in[TC_MAX_RANK + 2] = {ti_pt2_tensor(n, "self")};
+    in[1] = ti_pt2_tensor(n, "values");
     int count;
-    tc_val *index = tc_pt2_tensors(n, "indices", &count);
-    bool accumulate = tc_pt2_bool(n, "accumulate", false);
+    tc_val *index = ti_pt2_tensors(n, "indices", &count);
+    bool accumulate = ti_pt2_bool(n, "accumulate", false);
     TC_STOP(&n->m);
-    in[1] = tc_b_cast(&n->m, in[1], tc_b_type(&n->m, in[0])->dtype);
+    in[1] = ti_b_cast(&n->m, in[1], ti_b_type(&n->m, in[0])->dtype);
     int at = only_index(index, count);
-    if (at >= 0 && is_mask(n, index[at]) && tc_type_count(tc_b_type(&n->m, in[1])) == 1) {
-        tc_pt2_result(n, in[0], put_masked(n, in[0], index[at], at, in[1], accumulate), 0);
+    if (at >= 0 && is_mask(n, index[at]) && tc_type_count(ti_b_type(&n->m, in[1])) == 1) {
+        ti_pt2_result(n, in[0], put_masked(n, in[0], index[at], at, in[1], accumulate), 0);
         return;
     }
     for (int i = 0; i < count && i < TC_MAX_RANK; i++)
-        in[i + 2] = is_mask(n, index[i]) ? tc_b_cast(&n->m, index[i], TC_bool) : index[i];
+        in[i + 2] = is_mask(n, index[i]) ? ti_b_cast(&n->m, index[i], TC_bool) : index[i];
     if (count > TC_MAX_RANK)
-        tc_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
-    const void *attr = tc_b_attr(&n->m, index_put, accumulate);
-    tc_pt2_result(n, in[0], tc_b_op(&n->m, TC_OP_index_put, attr, in, count + 2), 0);
+        ti_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
+    const void *attr = ti_b_attr(&n->m, index_put, accumulate);
+    ti_pt2_result(n, in[0], ti_b_op(&n->m, TC_OP_index_put, attr, in, count + 2), 0);
 }
 
 /* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
@@ -105,82 +105,82 @@ static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
     tc_tensor r;
     int64_t total = 0, k = 0;
     TC_STOP_WITH(&n->m, TC_NONE);
-    if (!tc_b_known(&n->m, repeats, &r)) {
-        tc_b_unsupported(&n->m, "repeats that are not constant make a result of unknown size");
+    if (!ti_b_known(&n->m, repeats, &r)) {
+        ti_b_unsupported(&n->m, "repeats that are not constant make a result of unknown size");
         return TC_NONE;
     }
     int64_t given = tc_type_count(r.type);
     enum { MOST = 1 << 24 };
     bool fits = given == extent || given == 1;
     for (int64_t i = 0; i < extent && fits; i++) {
-        int64_t times = tc_load_i64(r, given == 1 ? 0 : i);
+        int64_t times = ti_load_i64(r, given == 1 ? 0 : i);
         fits = times >= 0 && times <= MOST && (total += times) <= MOST;
     }
     if (!fits) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "repeats that do not fit the axis");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "repeats that do not fit the axis");
         return TC_NONE;
     }
     int64_t *list = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)total);
     for (int64_t i = 0; i < extent; i++)
-        for (int64_t times = tc_load_i64(r, given == 1 ? 0 : i); times > 0; times--)
+        for (int64_t times = ti_load_i64(r, given == 1 ? 0 : i); times > 0; times--)
             list[k++] = i;
-    return tc_b_list(&n->m, list, total);
+    return ti_b_list(&n->m, list, total);
 }
 
 static void import_repeat_by_list(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), repeats = tc_pt2_tensor(n, "repeats");
-    int64_t dim = tc_pt2_int(n, "dim", 0);
-    x = tc_pt2_has(n, "dim") ? x : tc_b_flat(&n->m, x);
+    tc_val x = ti_pt2_tensor(n, "self"), repeats = ti_pt2_tensor(n, "repeats");
+    int64_t dim = ti_pt2_int(n, "dim", 0);
+    x = ti_pt2_has(n, "dim") ? x : ti_b_flat(&n->m, x);
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, dim, t->rank);
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t axis = ti_b_axis(&n->m, dim, t->rank);
     tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_b_index_select(&n->m, x, index, axis), 0);
+    ti_pt2_result(n, x, ti_b_index_select(&n->m, x, index, axis), 0);
 }
 
 /* The places themselves. */
 static void import_repeat_places(tc_pt2_node *n)
 {
-    tc_val repeats = tc_pt2_tensor(n, "repeats");
+    tc_val repeats = ti_pt2_tensor(n, "repeats");
     TC_STOP(&n->m);
-    tc_val y = repeated_places(n, repeats, tc_type_count(tc_b_type(&n->m, repeats)));
+    tc_val y = repeated_places(n, repeats, tc_type_count(ti_b_type(&n->m, repeats)));
     if (n->m.status == TC_OK)
-        tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, y, tc_b_type(&n->m, repeats)->dtype), 0);
+        ti_pt2_result(n, TC_NONE, ti_b_cast(&n->m, y, ti_b_type(&n->m, repeats)->dtype), 0);
 }
 
 /* Negative places count from the end: those that are known now, others when it runs. */
 static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
 {
     tc_tensor t;
-    bool known = tc_b_known(&n->m, index, &t), negative = !known;
+    bool known = ti_b_known(&n->m, index, &t), negative = !known;
     for (int64_t i = 0; known && i < tc_type_count(t.type); i++)
-        negative = negative || tc_load_i64(t, i) < 0;
+        negative = negative || ti_load_i64(t, i) < 0;
     if (n->m.status != TC_OK || !negative)
         return index;
-    tc_dtype dtype = tc_b_type(&n->m, index)->dtype;
-    tc_val all = tc_b_scalar(&n->m, dtype, (double)extent), zero = tc_b_scalar(&n->m, dtype, 0);
-    tc_val moved = tc_b_add(&n->m, index, all);
-    tc_val below = tc_b_lt(&n->m, index, zero);
-    tc_val y = tc_b_where(&n->m, below, moved, index);
-    return known && tc_b_known(&n->m, y, &t) ? tc_graph_const(n->m.g, t.type, t.data, NULL,
+    tc_dtype dtype = ti_b_type(&n->m, index)->dtype;
+    tc_val all = ti_b_scalar(&n->m, dtype, (double)extent), zero = ti_b_scalar(&n->m, dtype, 0);
+    tc_val moved = ti_b_add(&n->m, index, all);
+    tc_val below = ti_b_lt(&n->m, index, zero);
+    tc_val y = ti_b_where(&n->m, below, moved, index);
+    return known && ti_b_known(&n->m, y, &t) ? ti_graph_const(n->m.g, t.type, t.data, NULL,
                                                               n->m.loc) : y;
 }
 
 /* gather, after x and index have been broadcast together but along the axis. */
 static void import_take_along_dim(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "indices");
-    if (!tc_pt2_has(n, "dim")) {
-        x = tc_b_flat(&n->m, x);
-        index = tc_b_flat(&n->m, index);
+    tc_val x = ti_pt2_tensor(n, "self"), index = ti_pt2_tensor(n, "indices");
+    if (!ti_pt2_has(n, "dim")) {
+        x = ti_b_flat(&n->m, x);
+        index = ti_b_flat(&n->m, index);
     }
-    int64_t dim = tc_pt2_int(n, "dim", 0);
+    int64_t dim = ti_pt2_int(n, "dim", 0);
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x), *i = tc_b_type(&n->m, index);
-    int64_t axis = tc_b_axis(&n->m, dim, t->rank), from[TC_MAX_RANK], at[TC_MAX_RANK];
+    const tc_type *t = ti_b_type(&n->m, x), *i = ti_b_type(&n->m, index);
+    int64_t axis = ti_b_axis(&n->m, dim, t->rank), from[TC_MAX_RANK], at[TC_MAX_RANK];
     if (i->rank != t->rank) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the indices have another rank than the tensor");
+        ti_b_bad(&n->m, TC_E_SHAPE, "the indices have another rank than the tensor");
         return;
     }
     for (int k = 0; k < t->rank; k++) {
@@ -188,63 +188,63 @@ static void import_take_along_dim(tc_pt2_node *n)
         from[k] = k == axis ? t->dim[k] : wide;
         at[k] = k == axis ? i->dim[k] : wide;
     }
-    x = tc_b_expand(&n->m, x, t->rank, from);
-    index = tc_b_expand(&n->m, index, t->rank, at);
+    x = ti_b_expand(&n->m, x, t->rank, from);
+    index = ti_b_expand(&n->m, index, t->rank, at);
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
-    tc_pt2_result(n, x, tc_b_gather(&n->m, x, index, axis), 0);
+    ti_pt2_result(n, x, ti_b_gather(&n->m, x, index, axis), 0);
 }
 
 /* Rows replaced and added. */
 
 static void import_index_fill(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), index = tc_pt2_tensor(n, "index"),
-           value = tc_pt2_operand(n, "value", x);
-    int64_t dim = tc_pt2_need_int(n, "dim");
+    tc_val x = ti_pt2_tensor(n, "self"), index = ti_pt2_tensor(n, "index"),
+           value = ti_pt2_operand(n, "value", x);
+    int64_t dim = ti_pt2_need_int(n, "dim");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, dim, t->rank), rows[TC_MAX_RANK];
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t axis = ti_b_axis(&n->m, dim, t->rank), rows[TC_MAX_RANK];
     memcpy(rows, t->dim, sizeof rows);
-    rows[axis] = tc_type_count(tc_b_type(&n->m, index));
+    rows[axis] = tc_type_count(ti_b_type(&n->m, index));
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
-    value = tc_b_expand(&n->m, tc_b_cast(&n->m, value, t->dtype), t->rank, rows);
-    tc_pt2_result(
-        n, x, tc_b_3(&n->m, index_copy, tc_b_attr(&n->m, axis, axis), x, index, value), 0);
+    value = ti_b_expand(&n->m, ti_b_cast(&n->m, value, t->dtype), t->rank, rows);
+    ti_pt2_result(
+        n, x, ti_b_3(&n->m, index_copy, ti_b_attr(&n->m, axis, axis), x, index, value), 0);
 }
 
 /* The source's numbers in turn where the mask is true: a running count of ones says which. */
 static void import_masked_scatter(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), mask = tc_pt2_tensor(n, "mask"),
-           source = tc_pt2_tensor(n, "source");
+    tc_val x = ti_pt2_tensor(n, "self"), mask = ti_pt2_tensor(n, "mask"),
+           source = ti_pt2_tensor(n, "source");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t last = tc_type_count(tc_b_type(&n->m, source)) - 1;
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t last = tc_type_count(ti_b_type(&n->m, source)) - 1;
     if (last < 0 || !tc_type_count(t)) {
-        tc_pt2_result(n, x, tc_b_identity(&n->m, x), 0);
+        ti_pt2_result(n, x, ti_b_identity(&n->m, x), 0);
         return;
     }
-    mask = tc_b_expand_as(&n->m, mask, t);
-    source = tc_b_cast(&n->m, tc_b_flat(&n->m, source), t->dtype);
-    tc_val count = tc_b_cumsum(&n->m, tc_b_flat(&n->m, mask), 0);
-    count = tc_b_sub(&n->m, count, tc_b_scalar(&n->m, TC_i64, 1));
-    count = tc_b_clamp(&n->m, count, 0, (double)last);
-    tc_val next = tc_b_index_select(&n->m, source, count, 0);
-    next = tc_b_reshape_as(&n->m, next, t);
-    tc_pt2_result(n, x, tc_b_where(&n->m, mask, next, x), 0);
+    mask = ti_b_expand_as(&n->m, mask, t);
+    source = ti_b_cast(&n->m, ti_b_flat(&n->m, source), t->dtype);
+    tc_val count = ti_b_cumsum(&n->m, ti_b_flat(&n->m, mask), 0);
+    count = ti_b_sub(&n->m, count, ti_b_scalar(&n->m, TC_i64, 1));
+    count = ti_b_clamp(&n->m, count, 0, (double)last);
+    tc_val next = ti_b_index_select(&n->m, source, count, 0);
+    next = ti_b_reshape_as(&n->m, next, t);
+    ti_pt2_result(n, x, ti_b_where(&n->m, mask, next, x), 0);
 }
 
 /* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
 static void import_diagonal_scatter(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), source = tc_pt2_tensor(n, "src");
-    int64_t offset = tc_pt2_int(n, "offset", 0), dim1 = tc_pt2_int(n, "dim1", 0),
-            dim2 = tc_pt2_int(n, "dim2", 1);
+    tc_val x = ti_pt2_tensor(n, "self"), source = ti_pt2_tensor(n, "src");
+    int64_t offset = ti_pt2_int(n, "offset", 0), dim1 = ti_pt2_int(n, "dim1", 0),
+            dim2 = ti_pt2_int(n, "dim2", 1);
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank, part = tc_b_type(&n->m, source)->rank;
-    int64_t a = tc_b_axis(&n->m, dim1, rank), b = tc_b_axis(&n->m, dim2, rank);
+    int rank = ti_b_type(&n->m, x)->rank, part = ti_b_type(&n->m, source)->rank;
+    int64_t a = ti_b_axis(&n->m, dim1, rank), b = ti_b_axis(&n->m, dim2, rank);
     if (n->m.status != TC_OK || rank < 2 || part != rank - 1 || a == b) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the source is not a diagonal of the tensor");
+        ti_b_bad(&n->m, TC_E_SHAPE, "the source is not a diagonal of the tensor");
         return;
     }
     int64_t there[TC_MAX_RANK] = {a, b}, back[TC_MAX_RANK], last[TC_MAX_RANK] = {part - 1};
@@ -255,19 +255,19 @@ static void import_diagonal_scatter(tc_pt2_node *n)
         back[there[i]] = i;
     for (int i = 1; i < part; i++)
         last[i] = i - 1;
-    int64_t length = tc_b_type(&n->m, source)->dim[part - 1];
+    int64_t length = ti_b_type(&n->m, source)->dim[part - 1];
     int64_t *line = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)length);
     int64_t *column = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)length);
     for (int64_t i = 0; i < length; i++) {
-        line[i] = i - tc_min_i64(offset, 0);
-        column[i] = i + tc_max_i64(offset, 0);
+        line[i] = i - ti_min_i64(offset, 0);
+        column[i] = i + ti_max_i64(offset, 0);
     }
-    tc_val in[4] = {tc_b_permute(&n->m, x, there)};
-    in[1] = tc_b_permute(&n->m, source, last);
-    in[2] = tc_b_list(&n->m, line, length);
-    in[3] = tc_b_list(&n->m, column, length);
-    tc_val y = tc_b_op(&n->m, TC_OP_index_put, tc_b_attr(&n->m, index_put, false), in, 4);
-    tc_pt2_result(n, x, tc_b_permute(&n->m, y, back), 0);
+    tc_val in[4] = {ti_b_permute(&n->m, x, there)};
+    in[1] = ti_b_permute(&n->m, source, last);
+    in[2] = ti_b_list(&n->m, line, length);
+    in[3] = ti_b_list(&n->m, column, length);
+    tc_val y = ti_b_op(&n->m, TC_OP_index_put, ti_b_attr(&n->m, index_put, false), in, 4);
+    ti_pt2_result(n, x, ti_b_permute(&n->m, y, back), 0);
 }
 
 /* Tables. */
@@ -277,90 +277,90 @@ static void import_diagonal_scatter(tc_pt2_node *n)
 static tc_val bag_members(tc_pt2_node *n, tc_val offsets, int64_t rows, bool closed)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    int64_t bags = tc_b_type(&n->m, offsets)->dim[0] - closed;
-    offsets = tc_b_cast(&n->m, offsets, TC_i64);
-    tc_val first = tc_pt2_slice(n, offsets, 0, 0, bags, 1),
-           next = tc_pt2_slice(n, offsets, 0, 1, bags + closed, 1);
+    int64_t bags = ti_b_type(&n->m, offsets)->dim[0] - closed;
+    offsets = ti_b_cast(&n->m, offsets, TC_i64);
+    tc_val first = ti_pt2_slice(n, offsets, 0, 0, bags, 1),
+           next = ti_pt2_slice(n, offsets, 0, 1, bags + closed, 1);
     if (!closed)
-        next = tc_b_2(&n->m, cat, tc_b_attr(&n->m, axis, 0), next, tc_b_list(&n->m, &rows, 1));
-    tc_val place = tc_b_arange(&n->m, rows, TC_i64);
-    tc_val from = tc_b_ge(&n->m, place, tc_b_unsqueeze(&n->m, first, 1));
-    tc_val before = tc_b_lt(&n->m, place, tc_b_unsqueeze(&n->m, next, 1));
-    return tc_b_logical_and(&n->m, from, before);
+        next = ti_b_2(&n->m, cat, ti_b_attr(&n->m, axis, 0), next, ti_b_list(&n->m, &rows, 1));
+    tc_val place = ti_b_arange(&n->m, rows, TC_i64);
+    tc_val from = ti_b_ge(&n->m, place, ti_b_unsqueeze(&n->m, first, 1));
+    tc_val before = ti_b_lt(&n->m, place, ti_b_unsqueeze(&n->m, next, 1));
+    return ti_b_logical_and(&n->m, from, before);
 }
 
 /* Rows of a table gathered by number and, bag by bag, added up (mode 0), averaged (1) or the
  * largest taken (2): the sum is a product with the matrix of who is in which bag. */
 static void import_embedding_bag(tc_pt2_node *n)
 {
-    tc_val table = tc_pt2_tensor(n, "weight"), index = tc_pt2_tensor(n, "indices");
-    tc_val offsets = tc_pt2_tensor(n, "offsets"),
-           weight = tc_pt2_tensor_opt(n, "per_sample_weights");
-    int64_t mode = tc_pt2_int(n, "mode", 0), padding = tc_pt2_int(n, "padding_idx", -1);
-    bool closed = tc_pt2_bool(n, "include_last_offset", false);
+    tc_val table = ti_pt2_tensor(n, "weight"), index = ti_pt2_tensor(n, "indices");
+    tc_val offsets = ti_pt2_tensor(n, "offsets"),
+           weight = ti_pt2_tensor_opt(n, "per_sample_weights");
+    int64_t mode = ti_pt2_int(n, "mode", 0), padding = ti_pt2_int(n, "padding_idx", -1);
+    bool closed = ti_pt2_bool(n, "include_last_offset", false);
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, table), *list = tc_b_type(&n->m, index);
-    if (list->rank != 1 || tc_b_type(&n->m, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
-        mode > 2 || !tc_is_float(t->dtype)) {
-        tc_b_unsupported(&n->m, "bags of other than a list of rows of floats");
+    const tc_type *t = ti_b_type(&n->m, table), *list = ti_b_type(&n->m, index);
+    if (list->rank != 1 || ti_b_type(&n->m, offsets)->rank != 1 || t->rank != 2 || mode < 0 ||
+        mode > 2 || !ti_is_float(t->dtype)) {
+        ti_b_unsupported(&n->m, "bags of other than a list of rows of floats");
         return;
     }
-    tc_val rows = tc_b_embedding(&n->m, table, index);
+    tc_val rows = ti_b_embedding(&n->m, table, index);
     tc_val in = bag_members(n, offsets, list->dim[0], closed);
     if (padding >= 0)
-        in = tc_b_logical_and(&n->m, in,
-                              tc_b_ne(&n->m, index,
-                                      tc_b_scalar(&n->m, list->dtype, (double)padding)));
+        in = ti_b_logical_and(&n->m, in,
+                              ti_b_ne(&n->m, index,
+                                      ti_b_scalar(&n->m, list->dtype, (double)padding)));
     if (weight)
-        rows = tc_b_mul(&n->m, rows, tc_b_unsqueeze(&n->m, weight, 1));
+        rows = ti_b_mul(&n->m, rows, ti_b_unsqueeze(&n->m, weight, 1));
     int64_t one = 1;
-    tc_ints axis = tc_ints_copy(&n->m.ctx->arena, &one, 1);
-    tc_val share = tc_b_cast(&n->m, in, t->dtype), y;
+    tc_ints axis = ti_ints_copy(&n->m.ctx->arena, &one, 1);
+    tc_val share = ti_b_cast(&n->m, in, t->dtype), y;
     if (mode == 2) {
-        tc_val wide = tc_b_unsqueeze(&n->m, in, 2);
-        tc_val none = tc_b_scalar(&n->m, t->dtype, -INFINITY);
-        tc_val each = tc_b_where(&n->m, wide, rows, none);
-        tc_val most = tc_b_1(&n->m, amax, tc_b_attr(&n->m, axes, axis, false), each);
-        tc_val some = tc_b_1(&n->m, any, tc_b_attr(&n->m, axes, axis, true), in);
-        y = tc_b_where(&n->m, some, most, tc_b_scalar(&n->m, t->dtype, 0));
+        tc_val wide = ti_b_unsqueeze(&n->m, in, 2);
+        tc_val none = ti_b_scalar(&n->m, t->dtype, -INFINITY);
+        tc_val each = ti_b_where(&n->m, wide, rows, none);
+        tc_val most = ti_b_1(&n->m, amax, ti_b_attr(&n->m, axes, axis, false), each);
+        tc_val some = ti_b_1(&n->m, any, ti_b_attr(&n->m, axes, axis, true), in);
+        y = ti_b_where(&n->m, some, most, ti_b_scalar(&n->m, t->dtype, 0));
     } else
-        y = tc_b_matmul(&n->m, share, rows);
+        y = ti_b_matmul(&n->m, share, rows);
     if (mode == 1) {
-        tc_val count = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axis, true), share);
-        count = tc_b_clamp(&n->m, count, 1, INFINITY);
-        y = tc_b_div(&n->m, y, count);
+        tc_val count = ti_b_1(&n->m, sum, ti_b_attr(&n->m, axes, axis, true), share);
+        count = ti_b_clamp(&n->m, count, 1, INFINITY);
+        y = ti_b_div(&n->m, y, count);
     }
-    tc_pt2_bind(n, 0, y);
+    ti_pt2_bind(n, 0, y);
 }
 
 /* Each number compared with 0, 1, ... along a new last axis. */
 static void import_one_hot(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    const tc_type *y = tc_pt2_result_type(n, 0);
+    tc_val x = ti_pt2_tensor(n, "self");
+    const tc_type *y = ti_pt2_result_type(n, 0);
     TC_STOP(&n->m);
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
-    tc_val number = tc_b_arange(&n->m, classes, TC_i64);
-    tc_val same = tc_b_eq(&n->m, tc_b_unsqueeze(&n->m, x, tc_b_type(&n->m, x)->rank), number);
-    tc_pt2_result(n, x, tc_b_cast(&n->m, same, TC_i64), 0);
+    tc_val number = ti_b_arange(&n->m, classes, TC_i64);
+    tc_val same = ti_b_eq(&n->m, ti_b_unsqueeze(&n->m, x, ti_b_type(&n->m, x)->rank), number);
+    ti_pt2_result(n, x, ti_b_cast(&n->m, same, TC_i64), 0);
 }
 
 /* bucketize(self, boundaries) and searchsorted(sorted_sequence, self) with one sequence for all. */
 static void import_bucketize(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_val edges = tc_pt2_tensor(n, n->row->extra != 0 ? "sorted_sequence" : "boundaries");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_val edges = ti_pt2_tensor(n, n->row->extra != 0 ? "sorted_sequence" : "boundaries");
     bool right =
-        tc_pt2_bool(n, "right", false) || tc_text_eq(tc_pt2_text(n, "side", "left"), "right");
-    if (tc_pt2_has(n, "sorter"))
-        tc_b_unsupported(&n->m, "a sequence given with its order");
+        ti_pt2_bool(n, "right", false) || ti_text_eq(ti_pt2_text(n, "side", "left"), "right");
+    if (ti_pt2_has(n, "sorter"))
+        ti_b_unsupported(&n->m, "a sequence given with its order");
     TC_STOP(&n->m);
-    if (tc_b_type(&n->m, edges)->rank != 1) {
-        tc_b_unsupported(&n->m, "several sorted sequences at once");
+    if (ti_b_type(&n->m, edges)->rank != 1) {
+        ti_b_unsupported(&n->m, "several sorted sequences at once");
         return;
     }
-    tc_val y = tc_b_2(&n->m, bucketize, tc_b_attr(&n->m, bucketize, right), x, edges);
-    tc_pt2_result(n, x, tc_pt2_bool(n, "out_int32", false) ? tc_b_cast(&n->m, y, TC_i32) : y, 0);
+    tc_val y = ti_b_2(&n->m, bucketize, ti_b_attr(&n->m, bucketize, right), x, edges);
+    ti_pt2_result(n, x, ti_pt2_bool(n, "out_int32", false) ? ti_b_cast(&n->m, y, TC_i32) : y, 0);
 }
 
 const tc_pt2_row tc_pt2_index[] = {

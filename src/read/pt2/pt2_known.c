@@ -4,59 +4,59 @@
 #include "../../num/load.h"
 #include "pt2.h"
 
-bool tc_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out)
+bool ti_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out)
 {
     tc_tensor t;
-    if (!tc_b_known(&n->m, x, &t))
+    if (!ti_b_known(&n->m, x, &t))
         return false;
-    tc_tensor list = tc_b_nonzero(&n->m, t, false);
+    tc_tensor list = ti_b_nonzero(&n->m, t, false);
     int64_t found = list.type->dim[1];
     for (int axis = t.type->rank - 1; axis >= 0; axis--)
-        out[axis] = tc_b_list(&n->m, (const int64_t *)list.data + axis * found, found);
+        out[axis] = ti_b_list(&n->m, (const int64_t *)list.data + axis * found, found);
     return true;
 }
 
 /* The numbers of the argument, or a message. */
 static bool needs(tc_pt2_node *n, tc_val x, tc_tensor *out)
 {
-    if (n->m.status == TC_OK && tc_b_known(&n->m, x, out))
+    if (n->m.status == TC_OK && ti_b_known(&n->m, x, out))
         return true;
-    tc_b_unsupported(&n->m, "the size of its result depends on the data");
+    ti_b_unsupported(&n->m, "the size of its result depends on the data");
     return false;
 }
 
 /* Where self is not zero: rows of places, or (extra 1) a list for each axis. */
 static void import_nonzero(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, n->row->extra == 2 ? "condition" : "self"), place[TC_MAX_RANK];
+    tc_val x = ti_pt2_tensor(n, n->row->extra == 2 ? "condition" : "self"), place[TC_MAX_RANK];
     tc_tensor t;
     if (!needs(n, x, &t))
         return;
     int rank = t.type->rank;
     if (!rank && n->row->extra != 0) { /* a number counts as a list of one */
-        x = tc_b_flat(&n->m, x);
+        x = ti_b_flat(&n->m, x);
         rank = 1;
     }
     if (!rank) {
-        tc_ints shape = tc_ints_copy(&n->m.ctx->arena, (int64_t[]){tc_load_f64(t, 0) != 0, 0}, 2);
-        tc_pt2_result(n, TC_NONE, tc_b_full(&n->m, shape.n, shape.v, 0, TC_i64), 0);
+        tc_ints shape = ti_ints_copy(&n->m.ctx->arena, (int64_t[]){ti_load_f64(t, 0) != 0, 0}, 2);
+        ti_pt2_result(n, TC_NONE, ti_b_full(&n->m, shape.n, shape.v, 0, TC_i64), 0);
         return;
     }
-    tc_pt2_places(n, x, place);
+    ti_pt2_places(n, x, place);
     for (int i = 0; i < rank && n->row->extra != 0; i++)
-        tc_pt2_bind(n, i, place[i]);
+        ti_pt2_bind(n, i, place[i]);
     if (n->row->extra == 0)
-        tc_pt2_result(n, TC_NONE,
-                      tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 1), place, rank), 0);
+        ti_pt2_result(n, TC_NONE,
+                      ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 1), place, rank), 0);
 }
 
 static void import_masked_select(tc_pt2_node *n)
 {
-    tc_val in[TC_MAX_RANK + 1] = {tc_pt2_tensor(n, "self")}, mask = tc_pt2_tensor(n, "mask");
+    tc_val in[TC_MAX_RANK + 1] = {ti_pt2_tensor(n, "self")}, mask = ti_pt2_tensor(n, "mask");
     tc_tensor m;
     if (!needs(n, mask, &m))
         return;
-    const tc_type *a = tc_b_type(&n->m, in[0]), *b = m.type;
+    const tc_type *a = ti_b_type(&n->m, in[0]), *b = m.type;
     int rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) { /* broadcast together */
@@ -64,23 +64,23 @@ static void import_masked_select(tc_pt2_node *n)
         int64_t of_a = p < 0 ? 1 : a->dim[p], of_b = q < 0 ? 1 : b->dim[q];
         dim[i] = of_a == 1 ? of_b : of_a;
     }
-    in[0] = tc_b_expand(&n->m, in[0], rank, dim);
-    mask = tc_b_expand(&n->m, mask, rank, dim);
+    in[0] = ti_b_expand(&n->m, in[0], rank, dim);
+    mask = ti_b_expand(&n->m, mask, rank, dim);
     if (!rank) {
-        in[0] = tc_b_flat(&n->m, in[0]);
-        mask = tc_b_flat(&n->m, mask);
+        in[0] = ti_b_flat(&n->m, in[0]);
+        mask = ti_b_flat(&n->m, mask);
         rank = 1;
     }
-    if (n->m.status == TC_OK && tc_pt2_places(n, mask, in + 1))
-        tc_pt2_result(n, TC_NONE, tc_b_op(&n->m, TC_OP_index, NULL, in, rank + 1), 0);
+    if (n->m.status == TC_OK && ti_pt2_places(n, mask, in + 1))
+        ti_pt2_result(n, TC_NONE, ti_b_op(&n->m, TC_OP_index, NULL, in, rank + 1), 0);
 }
 
 static tc_val numbers(tc_pt2_node *n, tc_dtype dtype, const double *v, int64_t count)
 {
-    tc_tensor t = tc_tensor_new(&n->m.ctx->arena, tc_type_make(n->m.ctx, dtype, 1, &count));
+    tc_tensor t = ti_tensor_new(&n->m.ctx->arena, ti_type_make(n->m.ctx, dtype, 1, &count));
     for (int64_t i = 0; i < count; i++)
-        tc_store_f64(t, i, v[i]);
-    return tc_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
+        ti_store_f64(t, i, v[i]);
+    return ti_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
 }
 
 /* Whether every number is exact as a double. */
@@ -88,8 +88,8 @@ static bool all_exact(tc_tensor t)
 {
     enum { DIGITS = 53 };
     int64_t most = INT64_C(1) << DIGITS;
-    for (int64_t i = 0; i < tc_type_count(t.type) && tc_is_int(t.type->dtype); i++)
-        if (tc_load_i64(t, i) > most || tc_load_i64(t, i) < -most)
+    for (int64_t i = 0; i < tc_type_count(t.type) && ti_is_int(t.type->dtype); i++)
+        if (ti_load_i64(t, i) > most || ti_load_i64(t, i) < -most)
             return false;
     return true;
 }
@@ -99,12 +99,12 @@ static bool all_exact(tc_tensor t)
 static void import_unique(tc_pt2_node *n)
 {
     tc_tensor t;
-    if (!needs(n, tc_pt2_tensor(n, "self"), &t))
+    if (!needs(n, ti_pt2_tensor(n, "self"), &t))
         return;
     int64_t count = tc_type_count(t.type), k = 0;
     enum { MOST = 1 << 12 };
-    if (tc_pt2_has(n, "dim") || count > MOST || !all_exact(t)) {
-        tc_b_unsupported(&n->m, "unique rows, or too many numbers");
+    if (ti_pt2_has(n, "dim") || count > MOST || !all_exact(t)) {
+        ti_b_unsupported(&n->m, "unique rows, or too many numbers");
         return;
     }
     size_t room = (size_t)count;
@@ -112,7 +112,7 @@ static void import_unique(tc_pt2_node *n)
     int64_t *which = tc_new_n(&n->m.ctx->arena, int64_t, room),
             *times = tc_new_n(&n->m.ctx->arena, int64_t, room);
     for (int64_t i = 0; i < count; i++) {
-        double v = tc_load_f64(t, i);
+        double v = ti_load_f64(t, i);
         int64_t at = n->row->extra != 0 && k ? k - 1 : 0;
         while (at < k && (n->row->extra != 0 ? found[at] != v : found[at] < v))
             at++;
@@ -128,58 +128,58 @@ static void import_unique(tc_pt2_node *n)
         which[i] = at;
         times[at]++;
     }
-    tc_pt2_bind(n, 0, numbers(n, t.type->dtype, found, k));
-    if (n->n_result > 1 && tc_pt2_bool(n, "return_inverse", false))
-        tc_pt2_bind(n, 1,
-                    tc_b_reshape_as(&n->m, tc_b_list(&n->m, which, count), t.type));
-    if (n->n_result > 2 && tc_pt2_bool(n, "return_counts", false))
-        tc_pt2_bind(n, 2, tc_b_list(&n->m, times, k));
+    ti_pt2_bind(n, 0, numbers(n, t.type->dtype, found, k));
+    if (n->n_result > 1 && ti_pt2_bool(n, "return_inverse", false))
+        ti_pt2_bind(n, 1,
+                    ti_b_reshape_as(&n->m, ti_b_list(&n->m, which, count), t.type));
+    if (n->n_result > 2 && ti_pt2_bool(n, "return_counts", false))
+        ti_pt2_bind(n, 2, ti_b_list(&n->m, times, k));
 }
 
 /* How often each of 0, 1, ... occurs. */
 static void import_bincount(tc_pt2_node *n)
 {
     tc_tensor t;
-    int64_t least = tc_pt2_int(n, "minlength", 0), most = 0;
-    if (tc_pt2_has(n, "weights"))
-        tc_b_unsupported(&n->m, "numbers that are weighed");
-    if (!needs(n, tc_pt2_tensor(n, "self"), &t))
+    int64_t least = ti_pt2_int(n, "minlength", 0), most = 0;
+    if (ti_pt2_has(n, "weights"))
+        ti_b_unsupported(&n->m, "numbers that are weighed");
+    if (!needs(n, ti_pt2_tensor(n, "self"), &t))
         return;
     enum { MOST = 1 << 24 };
     bool fits = least >= 0 && least <= MOST;
     for (int64_t i = 0; i < tc_type_count(t.type) && fits; i++) {
-        fits = tc_load_i64(t, i) >= 0 && tc_load_i64(t, i) < MOST;
-        most = tc_max_i64(most, tc_load_i64(t, i) + 1);
+        fits = ti_load_i64(t, i) >= 0 && ti_load_i64(t, i) < MOST;
+        most = ti_max_i64(most, ti_load_i64(t, i) + 1);
     }
     if (!fits) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "numbers that are negative or too large to be counted");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "numbers that are negative or too large to be counted");
         return;
     }
-    most = tc_max_i64(most, least);
+    most = ti_max_i64(most, least);
     int64_t *times = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)most);
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        times[tc_load_i64(t, i)]++;
-    tc_pt2_result(n, TC_NONE, tc_b_list(&n->m, times, most), 0);
+        times[ti_load_i64(t, i)]++;
+    ti_pt2_result(n, TC_NONE, ti_b_list(&n->m, times, most), 0);
 }
 
 /* Whether each element is among the others: one of the comparisons holds. */
 static void import_isin(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_operand(n, n->row->extra == 1 ? "element" : "elements", TC_NONE),
-           among = tc_pt2_operand(n, n->row->extra == 2 ? "test_element" : "test_elements",
+    tc_val x = ti_pt2_operand(n, n->row->extra == 1 ? "element" : "elements", TC_NONE),
+           among = ti_pt2_operand(n, n->row->extra == 2 ? "test_element" : "test_elements",
                                   TC_NONE);
-    bool invert = tc_pt2_bool(n, "invert", false);
+    bool invert = ti_pt2_bool(n, "invert", false);
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank;
+    int rank = ti_b_type(&n->m, x)->rank;
     int64_t last = rank;
-    tc_val wide = tc_b_unsqueeze(&n->m, x, rank);
-    tc_val same = tc_b_eq(&n->m, wide, tc_b_flat(&n->m, among));
-    tc_val y = tc_b_1(&n->m, any,
-                      tc_b_attr(&n->m, axes, tc_ints_copy(&n->m.ctx->arena, &last, 1), false),
+    tc_val wide = ti_b_unsqueeze(&n->m, x, rank);
+    tc_val same = ti_b_eq(&n->m, wide, ti_b_flat(&n->m, among));
+    tc_val y = ti_b_1(&n->m, any,
+                      ti_b_attr(&n->m, axes, ti_ints_copy(&n->m.ctx->arena, &last, 1), false),
                           same);
     if (invert)
-        y = tc_b_logical_not(&n->m, y);
-    tc_pt2_result(n, TC_NONE, y, 0);
+        y = ti_b_logical_not(&n->m, y);
+    ti_pt2_result(n, TC_NONE, y, 0);
 }
 
 const tc_pt2_row tc_pt2_data[] = {

@@ -5,7 +5,7 @@
 /* Text as it stands in the file, its escapes with it. */
 static tc_str raw(const tc_json *json)
 {
-    return tc_json_is(json, TC_JSON_TEXT) ? (tc_str){json->as.text, json->n} : (tc_str){"", 0};
+    return ti_json_is(json, TC_JSON_TEXT) ? (tc_str){json->as.text, json->n} : (tc_str){"", 0};
 }
 
 static const char *find_last(tc_str text, const char *end, const char *what)
@@ -67,10 +67,10 @@ static const char *python_place(tc_ctx *ctx, tc_str trace)
             best = (tc_str){p + 1, (size_t)(best.p + best.n - p - 1)};
             break;
         }
-    tc_mark m = tc_arena_mark(&ctx->scratch);
-    const char *place = tc_intern_text(
-        ctx, tc_text_format(&ctx->scratch, "%.*s:%ld", (int)best.n, best.p, best_line));
-    tc_arena_rewind(&ctx->scratch, m);
+    tc_mark m = ti_arena_mark(&ctx->scratch);
+    const char *place = ti_intern_text(
+        ctx, ti_text_format(&ctx->scratch, "%.*s:%ld", (int)best.n, best.p, best_line));
+    ti_arena_rewind(&ctx->scratch, m);
     return place;
 }
 
@@ -83,40 +83,40 @@ static void module_place(tc_ctx *ctx, tc_str stack, tc_loc *loc)
     const char *second = first ? memchr(first + 1, ',', (size_t)(end - first - 1)) : NULL;
     if (!second)
         return;
-    loc->module = tc_intern(ctx, (tc_str){first + 1, (size_t)(second - first - 1)});
-    loc->module_type = tc_intern(ctx, (tc_str){second + 1, (size_t)(end - second - 1)});
+    loc->module = ti_intern(ctx, (tc_str){first + 1, (size_t)(second - first - 1)});
+    loc->module_type = ti_intern(ctx, (tc_str){second + 1, (size_t)(end - second - 1)});
 }
 
-const char *tc_pt2_target(tc_pt2 *reader, const tc_json *node)
+const char *ti_pt2_target(tc_pt2 *reader, const tc_json *node)
 {
     static const char prefix[] = "torch.ops.";
-    tc_str target = tc_json_text(&reader->work, tc_json_get(node, "target"));
+    tc_str target = ti_json_text(&reader->work, ti_json_get(node, "target"));
     if (target.n >= sizeof prefix - 1 && memcmp(target.p, prefix, sizeof prefix - 1) == 0)
         target = (tc_str){target.p + sizeof prefix - 1, target.n - (sizeof prefix - 1)};
-    return tc_intern(reader->ctx, target.p ? target : tc_str_of("?"));
+    return ti_intern(reader->ctx, target.p ? target : ti_str_of("?"));
 }
 
 /* The name of a node: its own, or in older files that of its first result. */
 static const char *node_name(tc_pt2 *reader, const tc_json *node)
 {
-    tc_str name = tc_json_text(&reader->work, tc_json_get(node, "name"));
+    tc_str name = ti_json_text(&reader->work, ti_json_get(node, "name"));
     if (!name.n) {
         tc_str tag;
-        const tc_json *first = tc_json_only(tc_json_first(tc_json_get(node, "outputs")), &tag);
-        first = tc_json_is(first, TC_JSON_LIST) ? tc_json_first(first) : first;
-        name = tc_json_text(&reader->work, tc_json_get(first, "name"));
+        const tc_json *first = ti_json_only(ti_json_first(ti_json_get(node, "outputs")), &tag);
+        first = ti_json_is(first, TC_JSON_LIST) ? ti_json_first(first) : first;
+        name = ti_json_text(&reader->work, ti_json_get(first, "name"));
     }
-    return tc_intern(reader->ctx, name.n ? name : tc_str_of("?"));
+    return ti_intern(reader->ctx, name.n ? name : ti_str_of("?"));
 }
 
-const tc_loc *tc_pt2_loc(tc_pt2 *reader, const tc_json *node)
+const tc_loc *ti_pt2_loc(tc_pt2 *reader, const tc_json *node)
 {
     tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
-    const tc_json *meta = tc_json_get(node, "metadata");
+    const tc_json *meta = ti_json_get(node, "metadata");
     loc->file = reader->file;
     loc->node = node_name(reader, node);
-    loc->target = tc_pt2_target(reader, node);
-    loc->place = python_place(reader->ctx, raw(tc_json_get(meta, "stack_trace")));
-    module_place(reader->ctx, raw(tc_json_get(meta, "nn_module_stack")), loc);
+    loc->target = ti_pt2_target(reader, node);
+    loc->place = python_place(reader->ctx, raw(ti_json_get(meta, "stack_trace")));
+    module_place(reader->ctx, raw(ti_json_get(meta, "nn_module_stack")), loc);
     return loc;
 }

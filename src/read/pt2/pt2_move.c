@@ -10,7 +10,7 @@
 /* Numbers lie in memory in the order of x's axes: it is no transposed, strided or repeated view. */
 static bool packed(const tc_pt2_node *n, tc_val x)
 {
-    const tc_node *def = tc_def(n->m.g, x);
+    const tc_node *def = ti_def(n->m.g, x);
     if (!def)
         return true;
     switch (def->op) {
@@ -38,22 +38,22 @@ static bool packed(const tc_pt2_node *n, tc_val x)
 
 static void import_reshape(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    const tc_type *shape = tc_pt2_result_type(n, 0);
+    tc_val x = ti_pt2_tensor(n, "self");
+    const tc_type *shape = ti_pt2_result_type(n, 0);
     TC_STOP(&n->m);
-    tc_pt2_result(n, x, tc_b_reshape_as(&n->m, x, shape),
+    ti_pt2_result(n, x, ti_b_reshape_as(&n->m, x, shape),
                   n->row->extra != 0 && packed(n, x));
 }
 
 static void import_broadcast_tensors(tc_pt2_node *n)
 {
     int count;
-    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
+    tc_val *x = ti_pt2_list_of(n, "tensors", &count);
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
-        tc_val y = tc_b_expand_as(&n->m, x[i], tc_pt2_result_type(n, i));
+        tc_val y = ti_b_expand_as(&n->m, x[i], ti_pt2_result_type(n, i));
         TC_STOP(&n->m);
-        tc_pt2_bind(n, i, y);
-        tc_pt2_view(n, x[i], y);
+        ti_pt2_bind(n, i, y);
+        ti_pt2_view(n, x[i], y);
     }
 }
 
@@ -61,23 +61,23 @@ static void import_broadcast_tensors(tc_pt2_node *n)
 static void import_meshgrid(tc_pt2_node *n)
 {
     int count;
-    tc_val *x = tc_pt2_list_of(n, "tensors", &count);
-    bool swapped = tc_text_eq(tc_pt2_text(n, "indexing", "ij"), "xy");
+    tc_val *x = ti_pt2_list_of(n, "tensors", &count);
+    bool swapped = ti_text_eq(ti_pt2_text(n, "indexing", "ij"), "xy");
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
-        const tc_type *y = tc_pt2_result_type(n, i);
+        const tc_type *y = ti_pt2_result_type(n, i);
         if (!y)
             return;
         int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
         int axis = swapped && i < 2 && count > 1 ? 1 - i : i;
         if (axis >= y->rank) {
-            tc_b_bad(&n->m, TC_E_SHAPE, "more tensors than axes in the result");
+            ti_b_bad(&n->m, TC_E_SHAPE, "more tensors than axes in the result");
             return;
         }
-        dim[axis] = tc_type_count(tc_b_type(&n->m, x[i]));
-        tc_val line = tc_b_reshape(&n->m, x[i], y->rank, dim);
-        tc_val all = tc_b_expand_as(&n->m, line, y);
+        dim[axis] = tc_type_count(ti_b_type(&n->m, x[i]));
+        tc_val line = ti_b_reshape(&n->m, x[i], y->rank, dim);
+        tc_val all = ti_b_expand_as(&n->m, line, y);
         if (n->m.status == TC_OK)
-            tc_pt2_bind(n, i, all);
+            ti_pt2_bind(n, i, all);
     }
 }
 
@@ -85,70 +85,70 @@ static void import_meshgrid(tc_pt2_node *n)
 
 static void import_permute(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints dims = tc_pt2_ints(n, "dims");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints dims = ti_pt2_ints(n, "dims");
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank;
+    int rank = ti_b_type(&n->m, x)->rank;
     if (dims.n != rank) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the list of axes is not as long as the tensor's rank");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the list of axes is not as long as the tensor's rank");
         return;
     }
-    tc_ints perm = tc_b_axes(&n->m, dims, rank);
-    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm.v), n->row->extra);
+    tc_ints perm = ti_b_axes(&n->m, dims, rank);
+    ti_pt2_result(n, x, ti_b_permute(&n->m, x, perm.v), n->row->extra);
 }
 
 /* transpose, swapaxes and swapdims differ in what they call the two axes. */
 static void import_transpose(tc_pt2_node *n)
 {
-    const char *first = tc_pt2_has(n, "axis0") ? "axis0" : "dim0";
-    const char *second = tc_pt2_has(n, "axis1") ? "axis1" : "dim1";
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t a = tc_pt2_need_int(n, first), b = tc_pt2_need_int(n, second);
+    const char *first = ti_pt2_has(n, "axis0") ? "axis0" : "dim0";
+    const char *second = ti_pt2_has(n, "axis1") ? "axis1" : "dim1";
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t a = ti_pt2_need_int(n, first), b = ti_pt2_need_int(n, second);
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank;
-    tc_val y = tc_b_swap(&n->m, x, tc_b_axis(&n->m, a, rank), tc_b_axis(&n->m, b, rank));
-    tc_pt2_result(n, x, y, n->row->extra);
+    int rank = ti_b_type(&n->m, x)->rank;
+    tc_val y = ti_b_swap(&n->m, x, ti_b_axis(&n->m, a, rank), ti_b_axis(&n->m, b, rank));
+    ti_pt2_result(n, x, y, n->row->extra);
 }
 
 /* t: at most two axes, backwards. */
 static void import_reversed(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     TC_STOP(&n->m);
     int64_t perm[TC_MAX_RANK];
-    int rank = tc_b_type(&n->m, x)->rank;
+    int rank = ti_b_type(&n->m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = rank - 1 - i;
-    tc_pt2_result(n, x, tc_b_permute(&n->m, x, perm), n->row->extra);
+    ti_pt2_result(n, x, ti_b_permute(&n->m, x, perm), n->row->extra);
 }
 
 static void import_matrix_transpose(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank;
+    int rank = ti_b_type(&n->m, x)->rank;
     if (rank < 2) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
+        ti_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
         return;
     }
-    tc_pt2_result(n, x, tc_b_swap(&n->m, x, rank - 2, rank - 1), n->row->extra);
+    ti_pt2_result(n, x, ti_b_swap(&n->m, x, rank - 2, rank - 1), n->row->extra);
 }
 
 static void import_movedim(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    tc_ints source = tc_pt2_ints(n, "source"), destination = tc_pt2_ints(n, "destination");
+    tc_val x = ti_pt2_tensor(n, "self");
+    tc_ints source = ti_pt2_ints(n, "source"), destination = ti_pt2_ints(n, "destination");
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, x)->rank;
+    int rank = ti_b_type(&n->m, x)->rank;
     if (source.n != destination.n || source.n > rank) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "source and destination are not equally many axes");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "source and destination are not equally many axes");
         return;
     }
     int64_t perm[TC_MAX_RANK];
     bool moved[TC_MAX_RANK] = {false}, taken[TC_MAX_RANK] = {false};
     for (int i = 0; i < source.n; i++) {
-        int64_t from = tc_b_axis(&n->m, source.v[i], rank),
-                to = tc_b_axis(&n->m, destination.v[i], rank);
+        int64_t from = ti_b_axis(&n->m, source.v[i], rank),
+                to = ti_b_axis(&n->m, destination.v[i], rank);
         perm[to] = from;
         moved[from] = taken[to] = true;
     }
@@ -159,97 +159,97 @@ static void import_movedim(tc_pt2_node *n)
             from++;
         perm[to] = from++;
     }
-    tc_pt2_result(n, x, rank ? tc_b_permute(&n->m, x, perm) : x, rank ? n->row->extra : 0);
+    ti_pt2_result(n, x, rank ? ti_b_permute(&n->m, x, perm) : x, rank ? n->row->extra : 0);
 }
 
 /* Parts. */
 
 static void import_slice(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
-    int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t dim = ti_pt2_int(n, "dim", 0), start = ti_pt2_int(n, "start", 0);
+    int64_t end = ti_pt2_int(n, "end", INT64_MAX), step = ti_pt2_int(n, "step", 1);
     TC_STOP(&n->m);
-    tc_val y = tc_pt2_slice(n, x, tc_b_axis(&n->m, dim, tc_b_type(&n->m, x)->rank), start, end,
+    tc_val y = ti_pt2_slice(n, x, ti_b_axis(&n->m, dim, ti_b_type(&n->m, x)->rank), start, end,
                             step);
-    tc_pt2_result(n, x, y, n->row->extra);
+    ti_pt2_result(n, x, y, n->row->extra);
 }
 
 static void import_narrow(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = tc_pt2_need_int(n, "dim"), start = tc_pt2_need_int(n, "start");
-    int64_t length = tc_pt2_need_int(n, "length");
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t dim = ti_pt2_need_int(n, "dim"), start = ti_pt2_need_int(n, "start");
+    int64_t length = ti_pt2_need_int(n, "length");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, dim, t->rank), extent = t->rank ? t->dim[axis] : 0;
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t axis = ti_b_axis(&n->m, dim, t->rank), extent = t->rank ? t->dim[axis] : 0;
     start = start < 0 ? start + extent : start;
     if (start < 0 || start > extent || length < 0 || length > extent - start) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the part reaches past the axis");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the part reaches past the axis");
         return;
     }
-    tc_pt2_result(n, x, tc_pt2_slice(n, x, axis, start, start + length, 1), n->row->extra);
+    ti_pt2_result(n, x, ti_pt2_slice(n, x, axis, start, start + length, 1), n->row->extra);
 }
 
 /* The axis and the place there, counted from the front. */
 static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
 {
-    int64_t dim = tc_pt2_need_int(n, "dim"), index = tc_pt2_need_int(n, "index");
+    int64_t dim = ti_pt2_need_int(n, "dim"), index = ti_pt2_need_int(n, "index");
     TC_STOP_WITH(&n->m, NULL);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, dim, t->rank);
-    return tc_b_attr(&n->m, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t axis = ti_b_axis(&n->m, dim, t->rank);
+    return ti_b_attr(&n->m, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
 }
 
 static void import_select(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     const void *attr = select_attr(n, x);
-    tc_pt2_result(n, x, tc_b_1(&n->m, select, attr, x), n->row->extra);
+    ti_pt2_result(n, x, ti_b_1(&n->m, select, attr, x), n->row->extra);
 }
 
 static void import_select_scatter(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
+    tc_val x = ti_pt2_tensor(n, "self"), part = ti_pt2_tensor(n, "src");
     const tc_attr_select *a = select_attr(n, x);
     if (n->m.status == TC_OK)
-        part = tc_b_cast(&n->m, part, tc_b_type(&n->m, x)->dtype);
-    tc_pt2_result(n, x, tc_b_2(&n->m, select_scatter, a, x, part), 0);
+        part = ti_b_cast(&n->m, part, ti_b_type(&n->m, x)->dtype);
+    ti_pt2_result(n, x, ti_b_2(&n->m, select_scatter, a, x, part), 0);
 }
 
 static void import_slice_scatter(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src");
-    int64_t dim = tc_pt2_int(n, "dim", 0), start = tc_pt2_int(n, "start", 0);
-    int64_t end = tc_pt2_int(n, "end", INT64_MAX), step = tc_pt2_int(n, "step", 1);
+    tc_val x = ti_pt2_tensor(n, "self"), part = ti_pt2_tensor(n, "src");
+    int64_t dim = ti_pt2_int(n, "dim", 0), start = ti_pt2_int(n, "start", 0);
+    int64_t end = ti_pt2_int(n, "end", INT64_MAX), step = ti_pt2_int(n, "step", 1);
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    const void *attr = tc_pt2_slice_attr(n, t, tc_b_axis(&n->m, dim, t->rank), start, end, step);
-    part = tc_b_cast(&n->m, part, t->dtype);
-    tc_pt2_result(n, x, tc_b_2(&n->m, slice_scatter, attr, x, part), 0);
+    const tc_type *t = ti_b_type(&n->m, x);
+    const void *attr = ti_pt2_slice_attr(n, t, ti_b_axis(&n->m, dim, t->rank), start, end, step);
+    part = ti_b_cast(&n->m, part, t->dtype);
+    ti_pt2_result(n, x, ti_b_2(&n->m, slice_scatter, attr, x, part), 0);
 }
 
 /* The file says how long each piece is.  `axis` < 0: the argument "dim". */
 static void split_along(tc_pt2_node *n, int64_t axis)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
-    int64_t dim = axis < 0 ? tc_pt2_int(n, "dim", 0) : axis;
+    tc_val x = ti_pt2_tensor(n, "self");
+    int64_t dim = axis < 0 ? ti_pt2_int(n, "dim", 0) : axis;
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    dim = tc_b_axis(&n->m, dim, t->rank);
+    const tc_type *t = ti_b_type(&n->m, x);
+    dim = ti_b_axis(&n->m, dim, t->rank);
     int64_t *sizes = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)n->n_result);
     for (int i = 0; i < n->n_result; i++) {
-        const tc_type *piece = tc_pt2_result_type(n, i);
+        const tc_type *piece = ti_pt2_result_type(n, i);
         if (!piece)
             return;
         sizes[i] = dim < piece->rank ? piece->dim[dim] : 0;
     }
-    const void *attr = tc_b_attr(&n->m, split, dim, {n->n_result, sizes});
-    tc_node *node = tc_b_ops(&n->m, TC_OP_split, attr, &x, 1, n->n_result);
+    const void *attr = ti_b_attr(&n->m, split, dim, {n->n_result, sizes});
+    tc_node *node = ti_b_ops(&n->m, TC_OP_split, attr, &x, 1, n->n_result);
     for (int i = 0; node && i < n->n_result; i++) {
-        tc_pt2_bind(n, i, node->out[i]);
+        ti_pt2_bind(n, i, node->out[i]);
         if (n->row->extra != 0)
-            tc_pt2_view(n, x, node->out[i]);
+            ti_pt2_view(n, x, node->out[i]);
     }
 }
 
@@ -268,9 +268,9 @@ static void import_dsplit(tc_pt2_node *n)
 
 static void import_hsplit(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     if (n->m.status == TC_OK)
-        split_along(n, tc_b_type(&n->m, x)->rank > 1);
+        split_along(n, ti_b_type(&n->m, x)->rank > 1);
 }
 
 const tc_pt2_row tc_pt2_move[] = {

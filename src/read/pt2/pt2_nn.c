@@ -20,58 +20,58 @@ static tc_ints axes_but(tc_pt2_node *n, int rank, int64_t but)
 
 static tc_val group_norm(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int64_t groups, double eps)
 {
-    return tc_b_3(&n->m, group_norm, tc_b_attr(&n->m, group_norm, groups, eps), x, w, b);
+    return ti_b_3(&n->m, group_norm, ti_b_attr(&n->m, group_norm, groups, eps), x, w, b);
 }
 
 /* Statistics of the batch itself; one sample is a group per channel. */
 static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double eps)
 {
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     if (t->rank < 2) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the input has no channels");
+        ti_b_bad(&n->m, TC_E_SHAPE, "the input has no channels");
         return TC_NONE;
     }
     if (t->dim[0] == 1)
         return group_norm(n, x, w, b, t->dim[1], eps);
     tc_ints axes = axes_but(n, t->rank, 1);
-    tc_val mean = tc_b_1(&n->m, mean, tc_b_attr(&n->m, axes, axes, false), x);
-    tc_val var = tc_b_1(&n->m, var, tc_b_attr(&n->m, var, axes, false, 0), x);
-    return tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps),
+    tc_val mean = ti_b_1(&n->m, mean, ti_b_attr(&n->m, axes, axes, false), x);
+    tc_val var = ti_b_1(&n->m, var, ti_b_attr(&n->m, var, axes, false, 0), x);
+    return ti_b_op(&n->m, TC_OP_batch_norm, ti_b_attr(&n->m, eps, eps),
                    (tc_val[]){x, w, b, mean, var}, 5);
 }
 
 /* batch_norm and its native forms; only the normalized result is made. */
 static void import_batch_norm(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
-           b = tc_pt2_tensor_opt(n, "bias");
-    tc_val mean = tc_pt2_tensor_opt(n, "running_mean"), var = tc_pt2_tensor_opt(n, "running_var");
-    double eps = tc_pt2_float(n, "eps", 1e-5);
-    bool training = tc_pt2_bool(n, "training", false);
+    tc_val x = ti_pt2_tensor(n, "input"), w = ti_pt2_tensor_opt(n, "weight"),
+           b = ti_pt2_tensor_opt(n, "bias");
+    tc_val mean = ti_pt2_tensor_opt(n, "running_mean"), var = ti_pt2_tensor_opt(n, "running_var");
+    double eps = ti_pt2_float(n, "eps", 1e-5);
+    bool training = ti_pt2_bool(n, "training", false);
     TC_STOP(&n->m);
     if (training && (mean || var)) {
-        tc_b_bad(&n->m, TC_E_UNSUPPORTED,
+        ti_b_bad(&n->m, TC_E_UNSUPPORTED,
                    "batch norm that updates its statistics; export the model in eval mode");
         return;
     }
     tc_val y = TC_NONE;
     if (mean && var)
-        y = tc_b_op(&n->m, TC_OP_batch_norm, tc_b_attr(&n->m, eps, eps),
+        y = ti_b_op(&n->m, TC_OP_batch_norm, ti_b_attr(&n->m, eps, eps),
                     (tc_val[]){x, w, b, mean, var}, 5);
     else
         y = norm_by_batch(n, x, w, b, eps);
-    tc_pt2_bind(n, 0, y);
+    ti_pt2_bind(n, 0, y);
 }
 
 /* How many last axes are normalized; they must be those of the input. */
 static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
 {
-    tc_ints shape = tc_pt2_ints(n, "normalized_shape");
+    tc_ints shape = ti_pt2_ints(n, "normalized_shape");
     TC_STOP_WITH(&n->m, 0);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     for (int i = 0; i < shape.n; i++)
         if (shape.n > t->rank || shape.v[i] != t->dim[t->rank - shape.n + i]) {
-            tc_b_bad(&n->m, TC_E_SHAPE, "normalized_shape is not that of the input's last axes");
+            ti_b_bad(&n->m, TC_E_SHAPE, "normalized_shape is not that of the input's last axes");
             break;
         }
     return shape.n;
@@ -79,37 +79,37 @@ static int64_t normalized_axes(tc_pt2_node *n, tc_val x)
 
 static void import_layer_norm(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight"),
-           b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = ti_pt2_tensor(n, "input"), w = ti_pt2_tensor_opt(n, "weight"),
+           b = ti_pt2_tensor_opt(n, "bias");
     tc_attr_layer_norm *a =
-        tc_b_attr(&n->m, layer_norm, normalized_axes(n, x), tc_pt2_float(n, "eps", 1e-5));
-    tc_pt2_bind(n, 0, tc_b_3(&n->m, layer_norm, a, x, w, b));
+        ti_b_attr(&n->m, layer_norm, normalized_axes(n, x), ti_pt2_float(n, "eps", 1e-5));
+    ti_pt2_bind(n, 0, ti_b_3(&n->m, layer_norm, a, x, w, b));
 }
 
 /* Without an eps: the distance from 1 to the next number of the type that it is computed in. */
 static void import_rms_norm(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor_opt(n, "weight");
+    tc_val x = ti_pt2_tensor(n, "input"), w = ti_pt2_tensor_opt(n, "weight");
     int64_t axes = normalized_axes(n, x);
     TC_STOP(&n->m);
-    double missing = tc_b_type(&n->m, x)->dtype == TC_f64 ? DBL_EPSILON : (double)FLT_EPSILON;
-    tc_attr_layer_norm *a = tc_b_attr(&n->m, layer_norm, axes, tc_pt2_float(n, "eps", missing));
-    tc_pt2_bind(n, 0, tc_b_2(&n->m, rms_norm, a, x, w));
+    double missing = ti_b_type(&n->m, x)->dtype == TC_f64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    tc_attr_layer_norm *a = ti_b_attr(&n->m, layer_norm, axes, ti_pt2_float(n, "eps", missing));
+    ti_pt2_bind(n, 0, ti_b_2(&n->m, rms_norm, a, x, w));
 }
 
 /* v * g / |v|, the norm over all axes but dim; the second result is the norm. */
 static void import_weight_norm(tc_pt2_node *n)
 {
-    tc_val v = tc_pt2_tensor(n, "v"), g = tc_pt2_tensor(n, "g");
-    int64_t dim = tc_pt2_int(n, "dim", 0);
+    tc_val v = ti_pt2_tensor(n, "v"), g = ti_pt2_tensor(n, "g");
+    int64_t dim = ti_pt2_int(n, "dim", 0);
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, v)->rank;
-    tc_ints axes = axes_but(n, rank, dim == -1 ? -1 : tc_b_axis(&n->m, dim, rank));
-    tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, true, 2), v);
-    tc_val scale = tc_b_div(&n->m, g, norm);
-    tc_pt2_bind(n, 0, tc_b_mul(&n->m, v, scale));
+    int rank = ti_b_type(&n->m, v)->rank;
+    tc_ints axes = axes_but(n, rank, dim == -1 ? -1 : ti_b_axis(&n->m, dim, rank));
+    tc_val norm = ti_b_1(&n->m, norm, ti_b_attr(&n->m, norm, axes, true, 2), v);
+    tc_val scale = ti_b_div(&n->m, g, norm);
+    ti_pt2_bind(n, 0, ti_b_mul(&n->m, v, scale));
     if (n->n_result > 1)
-        tc_pt2_bind(n, 1, norm);
+        ti_pt2_bind(n, 1, norm);
 }
 
 /* Softmax */
@@ -118,29 +118,29 @@ static void import_weight_norm(tc_pt2_node *n)
 
 static tc_val length(tc_pt2_node *n, tc_val x, tc_ints axes, double eps)
 {
-    tc_val norm = tc_b_1(&n->m, norm, tc_b_attr(&n->m, norm, axes, false, 2), x);
-    return tc_b_clamp(&n->m, norm, eps, INFINITY);
+    tc_val norm = ti_b_1(&n->m, norm, ti_b_attr(&n->m, norm, axes, false, 2), x);
+    return ti_b_clamp(&n->m, norm, eps, INFINITY);
 }
 
 /* sum(a * b) / (max(|a|, eps) * max(|b|, eps)) */
 static void import_cosine_similarity(tc_pt2_node *n)
 {
-    tc_val a = tc_pt2_tensor(n, "x1"), b = tc_pt2_tensor(n, "x2");
-    double eps = tc_pt2_float(n, "eps", 1e-8);
-    int64_t dim = tc_pt2_int(n, "dim", 1);
-    tc_val product = tc_b_mul(&n->m, a, b);
+    tc_val a = ti_pt2_tensor(n, "x1"), b = ti_pt2_tensor(n, "x2");
+    double eps = ti_pt2_float(n, "eps", 1e-8);
+    int64_t dim = ti_pt2_int(n, "dim", 1);
+    tc_val product = ti_b_mul(&n->m, a, b);
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, product);
-    tc_ints axes = tc_ints_fill(&n->m.ctx->arena, tc_b_axis(&n->m, dim, t->rank), 1);
-    tc_attr_shape *common = tc_b_attr(&n->m, shape,
-                                      tc_ints_copy(&n->m.ctx->arena, t->dim, t->rank));
-    a = tc_same_dims(tc_b_type(&n->m, a), t) ? a : tc_b_1(&n->m, expand, common, a);
-    b = tc_same_dims(tc_b_type(&n->m, b), t) ? b : tc_b_1(&n->m, expand, common, b);
-    tc_val dot = tc_b_1(&n->m, sum, tc_b_attr(&n->m, axes, axes, false), product);
+    const tc_type *t = ti_b_type(&n->m, product);
+    tc_ints axes = ti_ints_fill(&n->m.ctx->arena, ti_b_axis(&n->m, dim, t->rank), 1);
+    tc_attr_shape *common = ti_b_attr(&n->m, shape,
+                                      ti_ints_copy(&n->m.ctx->arena, t->dim, t->rank));
+    a = ti_same_dims(ti_b_type(&n->m, a), t) ? a : ti_b_1(&n->m, expand, common, a);
+    b = ti_same_dims(ti_b_type(&n->m, b), t) ? b : ti_b_1(&n->m, expand, common, b);
+    tc_val dot = ti_b_1(&n->m, sum, ti_b_attr(&n->m, axes, axes, false), product);
     a = length(n, a, axes, eps);
     b = length(n, b, axes, eps);
-    tc_val lengths = tc_b_mul(&n->m, a, b);
-    tc_pt2_bind(n, 0, tc_b_div(&n->m, dot, lengths));
+    tc_val lengths = ti_b_mul(&n->m, a, b);
+    ti_pt2_bind(n, 0, ti_b_div(&n->m, dot, lengths));
 }
 
 /* Recurrent */
@@ -149,27 +149,27 @@ static void import_cosine_similarity(tc_pt2_node *n)
 static void import_recurrent(tc_pt2_node *n)
 {
     int n_state = 1, n_param;
-    tc_val x = tc_pt2_tensor(n, "input"), one = TC_NONE, *state = &one;
+    tc_val x = ti_pt2_tensor(n, "input"), one = TC_NONE, *state = &one;
     if (n->row->op == TC_OP_lstm)
-        state = tc_pt2_tensors(n, "hx", &n_state);
+        state = ti_pt2_tensors(n, "hx", &n_state);
     else
-        one = tc_pt2_tensor(n, "hx");
-    tc_val *param = tc_pt2_tensors(n, "params", &n_param);
-    tc_attr_rnn *a = tc_b_attr(&n->m, rnn, .layers = tc_pt2_int(n, "num_layers", 1),
-                               .bidirectional = tc_pt2_bool(n, "bidirectional", false),
-                                   .batch_first = tc_pt2_bool(n, "batch_first", false),
-                                       .has_bias = tc_pt2_bool(n, "has_biases", true));
-    if (tc_pt2_bool(n, "train", false) && tc_pt2_float(n, "dropout", 0) != 0)
-        tc_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
+        one = ti_pt2_tensor(n, "hx");
+    tc_val *param = ti_pt2_tensors(n, "params", &n_param);
+    tc_attr_rnn *a = ti_b_attr(&n->m, rnn, .layers = ti_pt2_int(n, "num_layers", 1),
+                               .bidirectional = ti_pt2_bool(n, "bidirectional", false),
+                                   .batch_first = ti_pt2_bool(n, "batch_first", false),
+                                       .has_bias = ti_pt2_bool(n, "has_biases", true));
+    if (ti_pt2_bool(n, "train", false) && ti_pt2_float(n, "dropout", 0) != 0)
+        ti_b_unsupported(&n->m, "dropout is for training; export the model in eval mode");
     TC_STOP(&n->m);
     tc_val *in = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)(1 + n_state + n_param));
     in[0] = x;
     memcpy(in + 1, state, (size_t)n_state * sizeof *in);
     memcpy(in + 1 + n_state, param, (size_t)n_param * sizeof *in);
     int results = tc_ops[n->row->op].n_out;
-    tc_node *node = tc_b_ops(&n->m, n->row->op, a, in, 1 + n_state + n_param, results);
+    tc_node *node = ti_b_ops(&n->m, n->row->op, a, in, 1 + n_state + n_param, results);
     for (int i = 0; node && i < results; i++)
-        tc_pt2_bind(n, i, node->out[i]);
+        ti_pt2_bind(n, i, node->out[i]);
 }
 
 const tc_pt2_row tc_pt2_nn[] = {

@@ -7,22 +7,22 @@
 static tc_val with_rank(tc_pt2_node *n, tc_val x, int rank)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     int64_t dim[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         dim[i] = i < rank - t->rank ? 1 : t->dim[i - (rank - t->rank)];
-    return tc_b_reshape(&n->m, x, rank, dim);
+    return ti_b_reshape(&n->m, x, rank, dim);
 }
 
 /* kron(a, b)[i p + k, ...] = a[i, ...] b[k, ...]: each axis of a stands before its own of b. */
 static void import_kron(tc_pt2_node *n)
 {
-    tc_val a = tc_pt2_tensor(n, "self"), b = tc_pt2_tensor(n, "other");
+    tc_val a = ti_pt2_tensor(n, "self"), b = ti_pt2_tensor(n, "other");
     TC_STOP(&n->m);
-    int rank = tc_b_type(&n->m, a)->rank > tc_b_type(&n->m, b)->rank ? tc_b_type(&n->m, a)->rank
-                                                                 : tc_b_type(&n->m, b)->rank;
+    int rank = ti_b_type(&n->m, a)->rank > ti_b_type(&n->m, b)->rank ? ti_b_type(&n->m, a)->rank
+                                                                 : ti_b_type(&n->m, b)->rank;
     if (2 * rank > TC_MAX_RANK) {
-        tc_b_unsupported(&n->m, "tensors of more than four axes");
+        ti_b_unsupported(&n->m, "tensors of more than four axes");
         return;
     }
     a = with_rank(n, a, rank);
@@ -30,110 +30,110 @@ static void import_kron(tc_pt2_node *n)
     TC_STOP(&n->m);
     int64_t of_a[TC_MAX_RANK], of_b[TC_MAX_RANK], out[TC_MAX_RANK];
     for (int i = 0; i < rank; i++) {
-        of_a[2 * i] = tc_b_type(&n->m, a)->dim[i];
-        of_b[2 * i + 1] = tc_b_type(&n->m, b)->dim[i];
+        of_a[2 * i] = ti_b_type(&n->m, a)->dim[i];
+        of_b[2 * i + 1] = ti_b_type(&n->m, b)->dim[i];
         of_a[2 * i + 1] = of_b[2 * i] = 1;
         out[i] = of_a[2 * i] * of_b[2 * i + 1];
     }
-    a = tc_b_reshape(&n->m, a, 2 * rank, of_a);
-    b = tc_b_reshape(&n->m, b, 2 * rank, of_b);
-    tc_val y = tc_b_mul(&n->m, a, b);
-    tc_pt2_result(n, TC_NONE, tc_b_reshape(&n->m, y, rank, out), 0);
+    a = ti_b_reshape(&n->m, a, 2 * rank, of_a);
+    b = ti_b_reshape(&n->m, b, 2 * rank, of_b);
+    tc_val y = ti_b_mul(&n->m, a, b);
+    ti_pt2_result(n, TC_NONE, ti_b_reshape(&n->m, y, rank, out), 0);
 }
 
 /* x^0 .. x^(N - 1) side by side; extra: powers rise from left to right without being asked to. */
 static void import_vander(tc_pt2_node *n)
 {
     enum { MOST = 1024 };
-    tc_val x = tc_pt2_tensor(n, "x");
+    tc_val x = ti_pt2_tensor(n, "x");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t count = tc_pt2_int(n, "N", t->rank ? t->dim[t->rank - 1] : 1);
-    bool rising = n->row->extra != 0 || tc_pt2_bool(n, "increasing", false);
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t count = ti_pt2_int(n, "N", t->rank ? t->dim[t->rank - 1] : 1);
+    bool rising = n->row->extra != 0 || ti_pt2_bool(n, "increasing", false);
     if (n->m.status == TC_OK && (count < 1 || count > MOST || t->rank < 1))
-        tc_b_unsupported(&n->m, "too many powers, or powers of no row");
+        ti_b_unsupported(&n->m, "too many powers, or powers of no row");
     TC_STOP(&n->m);
     tc_val *power = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)count), last = TC_NONE;
     for (int64_t k = 0; k < count; k++) {
-        last = !k       ? tc_b_full(&n->m, t->rank, t->dim, 1, t->dtype)
+        last = !k       ? ti_b_full(&n->m, t->rank, t->dim, 1, t->dtype)
                : k == 1 ? x
-                        : tc_b_mul(&n->m, last, x);
+                        : ti_b_mul(&n->m, last, x);
         power[rising ? k : count - 1 - k] = last;
     }
-    tc_val y = tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, t->rank), power, (int)count);
-    tc_pt2_result(n, TC_NONE, y, 0);
+    tc_val y = ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, t->rank), power, (int)count);
+    ti_pt2_result(n, TC_NONE, y, 0);
 }
 
 /* Matrices one behind the other along the diagonal, zeros elsewhere. */
 static void import_block_diag(tc_pt2_node *n)
 {
     int count;
-    tc_val *block = tc_pt2_list_of(n, "tensors", &count);
-    const tc_type *y = tc_pt2_result_type(n, 0);
+    tc_val *block = ti_pt2_list_of(n, "tensors", &count);
+    const tc_type *y = ti_pt2_result_type(n, 0);
     if (n->m.status != TC_OK || !y || y->rank != 2 || !count)
         return;
     int64_t before = 0;
     for (int i = 0; i < count && n->m.status == TC_OK; i++) {
-        tc_val x = tc_b_cast(&n->m, with_rank(n, block[i], 2), y->dtype);
+        tc_val x = ti_b_cast(&n->m, with_rank(n, block[i], 2), y->dtype);
         TC_STOP(&n->m);
-        int64_t columns = tc_b_type(&n->m, x)->dim[1];
+        int64_t columns = ti_b_type(&n->m, x)->dim[1];
         int64_t pad[4] = {0, 0, before, y->dim[1] - before - columns};
         before += columns;
-        tc_attr_pad *a = tc_b_attr(&n->m, pad, .pad = tc_ints_copy(&n->m.ctx->arena, pad, 4),
+        tc_attr_pad *a = ti_b_attr(&n->m, pad, .pad = ti_ints_copy(&n->m.ctx->arena, pad, 4),
                                    .mode = TC_pad_mode_constant);
-        block[i] = tc_b_1(&n->m, pad, a, x);
+        block[i] = ti_b_1(&n->m, pad, a, x);
     }
-    tc_val all = tc_b_op(&n->m, TC_OP_cat, tc_b_attr(&n->m, axis, 0), block, count);
-    tc_pt2_result(n, TC_NONE, all, 0);
+    tc_val all = ti_b_op(&n->m, TC_OP_cat, ti_b_attr(&n->m, axis, 0), block, count);
+    ti_pt2_result(n, TC_NONE, all, 0);
 }
 
 /* All combinations of one number of each list, the last list running fastest. */
 static void import_cartesian(tc_pt2_node *n)
 {
     int count;
-    tc_val *list = tc_pt2_list_of(n, "tensors", &count);
+    tc_val *list = ti_pt2_list_of(n, "tensors", &count);
     TC_STOP(&n->m);
     if (count == 1) {
-        tc_pt2_result(n, TC_NONE, tc_b_identity(&n->m, list[0]), 0);
+        ti_pt2_result(n, TC_NONE, ti_b_identity(&n->m, list[0]), 0);
         return;
     }
     int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK];
     if (count < 1 || count > TC_MAX_RANK) {
-        tc_b_unsupported(&n->m, "more than eight lists");
+        ti_b_unsupported(&n->m, "more than eight lists");
         return;
     }
     for (int i = 0; i < count; i++)
-        dim[i] = tc_type_count(tc_b_type(&n->m, list[i]));
+        dim[i] = tc_type_count(ti_b_type(&n->m, list[i]));
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < count; k++)
             own[k] = k == i ? dim[i] : 1;
-        tc_val x = tc_b_reshape(&n->m, list[i], count, own);
-        x = tc_b_expand(&n->m, x, count, dim);
-        list[i] = tc_b_flat(&n->m, x);
+        tc_val x = ti_b_reshape(&n->m, list[i], count, own);
+        x = ti_b_expand(&n->m, x, count, dim);
+        list[i] = ti_b_flat(&n->m, x);
     }
-    tc_pt2_result(n, TC_NONE,
-                  tc_b_op(&n->m, TC_OP_stack, tc_b_attr(&n->m, axis, 1), list, count), 0);
+    ti_pt2_result(n, TC_NONE,
+                  ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 1), list, count), 0);
 }
 
 /* log of the running sum of e^x, by doubling: after step k every place has the sum of the 2^k
  * numbers up to it, and no sum leaves the numbers there are. */
 static void import_logcumsumexp(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t axis = ti_b_axis(&n->m, ti_pt2_need_int(n, "dim"), t->rank);
     int64_t extent = t->rank ? t->dim[axis] : 1;
     for (int64_t step = 1; step < extent && n->m.status == TC_OK; step *= 2) {
-        tc_val head = tc_pt2_slice(n, x, axis, 0, step, 1);
-        tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
-        tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
-        tc_val both = tc_b_logaddexp(&n->m, tail, before);
-        x = tc_b_2(&n->m, cat, tc_b_attr(&n->m, axis, axis), head, both);
+        tc_val head = ti_pt2_slice(n, x, axis, 0, step, 1);
+        tc_val tail = ti_pt2_slice(n, x, axis, step, extent, 1);
+        tc_val before = ti_pt2_slice(n, x, axis, 0, extent - step, 1);
+        tc_val both = ti_b_logaddexp(&n->m, tail, before);
+        x = ti_b_2(&n->m, cat, ti_b_attr(&n->m, axis, axis), head, both);
     }
     if (extent <= 1)
-        x = tc_b_identity(&n->m, x);
-    tc_pt2_result(n, TC_NONE, x, 0);
+        x = ti_b_identity(&n->m, x);
+    ti_pt2_result(n, TC_NONE, x, 0);
 }
 
 const tc_pt2_row tc_pt2_pattern[] = {

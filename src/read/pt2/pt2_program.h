@@ -129,77 +129,77 @@ typedef struct tc_pt2 {
 
 /* pt2.c */
 /* Finds and parses the program: sets archive, root, model and program. */
-tc_status tc_pt2_open(tc_pt2 *reader, tc_bytes bytes);
+tc_status ti_pt2_open(tc_pt2 *reader, tc_bytes bytes);
 
 /* pt2_signature.c */
-tc_status tc_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
-tc_status tc_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
+tc_status ti_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
+tc_status ti_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const tc_json *signature);
 
 /* pt2_loc.c */
-const char *tc_pt2_target(tc_pt2 *reader, const tc_json *node);
-const tc_loc *tc_pt2_loc(tc_pt2 *reader, const tc_json *node);
+const char *ti_pt2_target(tc_pt2 *reader, const tc_json *node);
+const tc_loc *ti_pt2_loc(tc_pt2 *reader, const tc_json *node);
 
 /* pt2_graph.c */
-void tc_pt2_add_rows(tc_pt2 *reader);
+void ti_pt2_add_rows(tc_pt2 *reader);
 /* It changes the numbers of its first operand. */
-bool tc_pt2_writes(tc_str target);
+bool ti_pt2_writes(tc_str target);
 /* The result shows none of the first operand's memory: a change of it is not seen there. */
-bool tc_pt2_copies(tc_pt2 *reader, tc_str target);
+bool ti_pt2_copies(tc_pt2 *reader, tc_str target);
 /* A message for every operator that is not known, the inner graphs' included. */
-tc_status tc_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
+tc_status ti_pt2_check_operators(tc_pt2 *reader, const tc_json *graph);
 /* Import the graph's nodes; its inputs have been bound. */
-tc_status tc_pt2_graph(tc_pt2_scope *scope, const tc_json *graph);
-void tc_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
+tc_status ti_pt2_graph(tc_pt2_scope *scope, const tc_json *graph);
+void ti_pt2_scope_init(tc_pt2_scope *scope, tc_pt2 *reader, tc_graph *g, tc_pt2_scope *outer,
                        const tc_json *graph);
 /* The type that the scope's graph declares for a name; NULL when it does not, or when a dimension
  * is not fixed: with a message and *status set, or in silence when status is NULL. */
-const tc_type *tc_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc,
+const tc_type *ti_pt2_declared(tc_pt2_scope *scope, tc_str name, const tc_loc *loc,
                                tc_status *status);
 /* Of two failures the one that no later version of ours will mend. */
-static inline tc_status tc_pt2_worse(tc_status a, tc_status b)
+static inline tc_status ti_pt2_worse(tc_status a, tc_status b)
 {
     return b != TC_OK && (a == TC_OK || a == TC_UNSUPPORTED) ? b : a;
 }
 
 /* pt2_args.c */
 /* The node uses what is BROKEN: it fails without another message. */
-void tc_pt2_fail_again(tc_pt2_node *n);
+void ti_pt2_fail_again(tc_pt2_node *n);
 /* Argument i by position: its value, and the union's member in *tag; NULL when there is none. */
-const tc_json *tc_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag);
-tc_pt2_number tc_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag);
+const tc_json *ti_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag);
+tc_pt2_number ti_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str tag);
 /* The cell that an {"name": ...} stands for, payload read; NULL with n->m.status set. */
-tc_pt2_cell *tc_pt2_cell_of(tc_pt2_node *n, const tc_json *named);
-tc_val tc_pt2_value(tc_pt2_node *n, const tc_json *named);
-tc_val *tc_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *count);
-tc_pt2_name *tc_pt2_name_of(tc_pt2_scope *scope, tc_str name);
-void tc_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number number);
+tc_pt2_cell *ti_pt2_cell_of(tc_pt2_node *n, const tc_json *named);
+tc_val ti_pt2_value(tc_pt2_node *n, const tc_json *named);
+tc_val *ti_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *count);
+tc_pt2_name *ti_pt2_name_of(tc_pt2_scope *scope, tc_str name);
+void ti_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number number);
 
 /* pt2_view.c */
 /* The cell's value now; views that have fallen behind are made again. */
-tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out);
-tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
+tc_status ti_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out);
+tc_status ti_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
                        const tc_loc *loc);
-void tc_pt2_as_strided_scatter(tc_pt2_node *n);
+void ti_pt2_as_strided_scatter(tc_pt2_node *n);
 
 /* pt2_dims.c */
-void tc_pt2_find_dims(tc_pt2 *reader);
+void ti_pt2_find_dims(tc_pt2 *reader);
 /* Every open size gets its value, or a message says which are to be given. */
-tc_status tc_pt2_settle_dims(tc_pt2 *reader);
-bool tc_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out);
+tc_status ti_pt2_settle_dims(tc_pt2 *reader);
+bool ti_pt2_dim_value(const tc_pt2 *reader, tc_str symbol, int64_t *out);
 /* A size that the export did not know (u0) is this one; nothing where that is no lone symbol. */
-void tc_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value);
+void ti_pt2_learn(tc_pt2 *reader, const tc_json *sym_int, int64_t value);
 
 /* pt2_sym.c */
-bool tc_pt2_sym(tc_pt2_node *n);
-bool tc_pt2_is_sym(const char *target);
+bool ti_pt2_sym(tc_pt2_node *n);
+bool ti_pt2_is_sym(const char *target);
 /* A SymInt of the file, when it is fixed. */
-bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out);
+bool ti_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out);
 
 /* pt2_control.c: rows as in the importers' tables. */
 extern const tc_pt2_row tc_pt2_control[];
 
 /* pt2_weights.c */
-tc_status tc_pt2_open_weights(tc_pt2 *reader);
-tc_status tc_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc);
+tc_status ti_pt2_open_weights(tc_pt2 *reader);
+tc_status ti_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc);
 
 #endif

@@ -5,48 +5,48 @@
 
 static tc_pt2_node *node_of(tc_build *b) { return (tc_pt2_node *)b; }
 
-static bool has(tc_build *b, const char *name) { return tc_pt2_has(node_of(b), name); }
+static bool has(tc_build *b, const char *name) { return ti_pt2_has(node_of(b), name); }
 
-static bool is_tensor(tc_build *b, const char *name) { return tc_pt2_is_tensor(node_of(b), name); }
+static bool is_tensor(tc_build *b, const char *name) { return ti_pt2_is_tensor(node_of(b), name); }
 
-static tc_val tensor(tc_build *b, const char *name) { return tc_pt2_tensor(node_of(b), name); }
+static tc_val tensor(tc_build *b, const char *name) { return ti_pt2_tensor(node_of(b), name); }
 
 static tc_val tensor_at(tc_build *b, const char *name, int64_t i)
 {
     int count;
-    const tc_val *list = tc_pt2_tensors(node_of(b), name, &count);
+    const tc_val *list = ti_pt2_tensors(node_of(b), name, &count);
     if (b->status == TC_OK && i >= count)
-        tc_b_bad(b, TC_E_ARGUMENT, "'%s' has %d tensor%s", name, count, count == 1 ? "" : "s");
+        ti_b_bad(b, TC_E_ARGUMENT, "'%s' has %d tensor%s", name, count, count == 1 ? "" : "s");
     return b->status == TC_OK ? list[i] : TC_NONE;
 }
 
-static int64_t i64(tc_build *b, const char *name) { return tc_pt2_int(node_of(b), name, 0); }
+static int64_t i64(tc_build *b, const char *name) { return ti_pt2_int(node_of(b), name, 0); }
 
-static double f64(tc_build *b, const char *name) { return tc_pt2_float(node_of(b), name, 0); }
+static double f64(tc_build *b, const char *name) { return ti_pt2_float(node_of(b), name, 0); }
 
-static bool truth(tc_build *b, const char *name) { return tc_pt2_bool(node_of(b), name, false); }
+static bool truth(tc_build *b, const char *name) { return ti_pt2_bool(node_of(b), name, false); }
 
-static tc_ints ints(tc_build *b, const char *name) { return tc_pt2_ints(node_of(b), name); }
+static tc_ints ints(tc_build *b, const char *name) { return ti_pt2_ints(node_of(b), name); }
 
 static const char *text(tc_build *b, const char *name)
 {
-    return tc_pt2_text(node_of(b), name, "");
+    return ti_pt2_text(node_of(b), name, "");
 }
 
 static tc_dtype dtype(tc_build *b, const char *name)
 {
-    return tc_pt2_dtype(node_of(b), name, TC_none);
+    return ti_pt2_dtype(node_of(b), name, TC_none);
 }
 
-static const tc_type *result(tc_build *b, int i) { return tc_pt2_result_type(node_of(b), i); }
+static const tc_type *result(tc_build *b, int i) { return ti_pt2_result_type(node_of(b), i); }
 
 static int results(tc_build *b) { return node_of(b)->n_result; }
 
-static void bind(tc_build *b, int i, tc_val value) { tc_pt2_bind(node_of(b), i, value); }
+static void bind(tc_build *b, int i, tc_val value) { ti_pt2_bind(node_of(b), i, value); }
 
 static void missing(tc_build *b, const char *name, const char *expected)
 {
-    tc_pt2_bad_argument(node_of(b), name, expected);
+    ti_pt2_bad_argument(node_of(b), name, expected);
 }
 
 /* The operators whose results of integers are real: numbers beside integers are real from the
@@ -68,47 +68,47 @@ static bool keeps_numbers(tc_op op)
  * a tensor without axes. */
 static tc_val number(tc_build *b, const char *name, tc_val beside, tc_op op, const void *attr)
 {
-    const tc_type *t = beside && b->status == TC_OK ? tc_b_type(b, beside) : NULL;
+    const tc_type *t = beside && b->status == TC_OK ? ti_b_type(b, beside) : NULL;
     if (!t)
-        return tc_pt2_operand(node_of(b), name, beside);
+        return ti_pt2_operand(node_of(b), name, beside);
     bool narrow = t->rank && (t->dtype == TC_f16 || t->dtype == TC_bf16);
-    bool integers = tc_is_int(t->dtype) || t->dtype == TC_bool;
+    bool integers = ti_is_int(t->dtype) || t->dtype == TC_bool;
     if ((narrow && keeps_numbers(op)) || (integers && gives_real(op, attr)))
-        return tc_b_scalar(b, TC_f32, f64(b, name));
-    return tc_pt2_operand(node_of(b), name, beside);
+        return ti_b_scalar(b, TC_f32, f64(b, name));
+    return ti_pt2_operand(node_of(b), name, beside);
 }
 
 static const tc_recipe_source source = {has,   is_tensor, tensor, tensor_at, number,
                                         i64,   f64,       truth,  ints,      text,
                                         dtype, result,    results, bind,     missing};
 
-void tc_pt2_follow(tc_pt2_node *n, const char *recipe)
+void ti_pt2_follow(tc_pt2_node *n, const char *recipe)
 {
-    tc_recipe(&n->m, &source, recipe);
+    ti_recipe(&n->m, &source, recipe);
 }
 
-void tc_pt2_import_recipe(tc_pt2_node *n)
+void ti_pt2_import_recipe(tc_pt2_node *n)
 {
-    tc_recipe(&n->m, &source, n->row->recipe);
+    ti_recipe(&n->m, &source, n->row->recipe);
 }
 
 /* The results show numbers of the first operand. */
 static void import_view(tc_pt2_node *n)
 {
-    tc_val base = tc_recipe(&n->m, &source, n->row->recipe);
+    tc_val base = ti_recipe(&n->m, &source, n->row->recipe);
     for (int i = 0; i < n->n_result && n->m.status == TC_OK; i++)
         if (n->work->result[i].cell)
-            tc_pt2_view(n, base, n->work->result[i].cell->val);
+            ti_pt2_view(n, base, n->work->result[i].cell->val);
 }
 
 /* The result takes the place of self, though the name does not end in '_'. */
 static void import_written(tc_pt2_node *n)
 {
     n->work->in_place = true;
-    tc_recipe(&n->m, &source, n->row->recipe);
+    ti_recipe(&n->m, &source, n->row->recipe);
 }
 
-#define ATEN(names, text) {names, tc_pt2_import_recipe, TC_OP_COUNT, 0, text},
+#define ATEN(names, text) {names, ti_pt2_import_recipe, TC_OP_COUNT, 0, text},
 #define VIEW(names, text) {names, import_view, TC_OP_COUNT, 0, text},
 #define WRITTEN(names, text) {names, import_written, TC_OP_COUNT, 0, text},
 const tc_pt2_row tc_pt2_recipes[] = {

@@ -44,23 +44,23 @@ static double window_at(window_kind kind, int64_t i, int64_t last, double a, dou
 static void import_window(tc_pt2_node *n)
 {
     window_kind kind = (window_kind)n->row->extra;
-    int64_t length = tc_pt2_need_int(n, "window_length");
-    bool periodic = tc_pt2_bool(n, "periodic", true);
-    double a = kind == KAISER ? tc_pt2_float(n, "beta", 12) : tc_pt2_float(n, "alpha", 0.54);
-    double b = kind == KAISER ? 0 : tc_pt2_float(n, "beta", 0.46);
-    const tc_type *y = tc_pt2_result_type(n, 0);
+    int64_t length = ti_pt2_need_int(n, "window_length");
+    bool periodic = ti_pt2_bool(n, "periodic", true);
+    double a = kind == KAISER ? ti_pt2_float(n, "beta", 12) : ti_pt2_float(n, "alpha", 0.54);
+    double b = kind == KAISER ? 0 : ti_pt2_float(n, "beta", 0.46);
+    const tc_type *y = ti_pt2_result_type(n, 0);
     if (n->m.status != TC_OK || !y)
         return;
-    if (y->rank != 1 || y->dim[0] != length || !tc_is_float(y->dtype)) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the result is not a list of floats of the window's length");
+    if (y->rank != 1 || y->dim[0] != length || !ti_is_float(y->dtype)) {
+        ti_b_bad(&n->m, TC_E_SHAPE, "the result is not a list of floats of the window's length");
         return;
     }
     float *v = tc_new_n(&n->m.ctx->arena, float, (size_t)length);
     for (int64_t i = 0; i < length; i++)
         v[i] = length == 1 ? 1 : (float)window_at(kind, i, length - !periodic, a, b);
-    const tc_type *type = tc_type_make(n->m.ctx, TC_f32, 1, &length);
-    tc_val w = tc_graph_const(n->m.g, type, v, NULL, n->m.loc);
-    tc_pt2_result(n, TC_NONE, tc_b_cast(&n->m, w, y->dtype), 0);
+    const tc_type *type = ti_type_make(n->m.ctx, TC_f32, 1, &length);
+    tc_val w = ti_graph_const(n->m.g, type, v, NULL, n->m.loc);
+    ti_pt2_result(n, TC_NONE, ti_b_cast(&n->m, w, y->dtype), 0);
 }
 
 /* ---- short-time Fourier transforms ---- */
@@ -78,25 +78,25 @@ static tc_val padded(tc_pt2_node *n, tc_val x, int64_t axis, int64_t before, int
         return x;
     border[2 * axis] = before;
     border[2 * axis + 1] = after;
-    tc_ints borders = tc_ints_copy(&n->m.ctx->arena, border, 2 * tc_b_type(&n->m, x)->rank);
-    return tc_b_1(&n->m, pad, tc_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
+    tc_ints borders = ti_ints_copy(&n->m.ctx->arena, border, 2 * ti_b_type(&n->m, x)->rank);
+    return ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
 }
 
 /* The arguments both directions share; a window shorter than a frame stands in its middle. */
 static frames read_frames(tc_pt2_node *n, bool onesided)
 {
-    frames f = {.length = tc_pt2_need_int(n, "n_fft")};
-    f.hop = tc_pt2_int(n, "hop_length", f.length / 4);
-    f.normalized = tc_pt2_bool(n, "normalized", false);
-    f.onesided = tc_pt2_bool(n, "onesided", onesided);
-    int64_t width = tc_pt2_int(n, "win_length", f.length);
-    f.window = tc_pt2_tensor_opt(n, "window");
+    frames f = {.length = ti_pt2_need_int(n, "n_fft")};
+    f.hop = ti_pt2_int(n, "hop_length", f.length / 4);
+    f.normalized = ti_pt2_bool(n, "normalized", false);
+    f.onesided = ti_pt2_bool(n, "onesided", onesided);
+    int64_t width = ti_pt2_int(n, "win_length", f.length);
+    f.window = ti_pt2_tensor_opt(n, "window");
     if (n->m.status == TC_OK &&
         (f.length < 1 || f.hop < 1 || width < 1 || width > f.length || f.length > 1 << 20))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "frames of this length");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "frames of this length");
     TC_STOP_WITH(&n->m, f);
     if (!f.window && width < f.length)
-        f.window = tc_b_full(&n->m, 1, &width, 1, TC_f32);
+        f.window = ti_b_full(&n->m, 1, &width, 1, TC_f32);
     int64_t before = (f.length - width) / 2;
     if (f.window)
         f.window = padded(n, f.window, 0, before, f.length - width - before);
@@ -107,55 +107,55 @@ static frames read_frames(tc_pt2_node *n, bool onesided)
  * [signals, frequencies, frames], complex or as pairs. */
 static void import_stft(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     bool complex_in = t->dtype == TC_c64;
     frames f = read_frames(n, !complex_in);
     TC_STOP(&n->m);
     int last = t->rank - 1;
     if (t->rank < 1 || t->rank > 2 || t->dim[last] < f.length) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the signal is shorter than a frame, or no list of signals");
+        ti_b_bad(&n->m, TC_E_SHAPE, "the signal is shorter than a frame, or no list of signals");
         return;
     }
-    if (tc_pt2_bool(n, "center", false)) {
-        tc_b_unsupported(&n->m, "centered frames inside the operator; torch.stft pads before it");
+    if (ti_pt2_bool(n, "center", false)) {
+        ti_b_unsupported(&n->m, "centered frames inside the operator; torch.stft pads before it");
         return;
     }
-    tc_val y = tc_b_1(&n->m, unfold, tc_b_attr(&n->m, unfold, last, f.length, f.hop), x);
+    tc_val y = ti_b_1(&n->m, unfold, ti_b_attr(&n->m, unfold, last, f.length, f.hop), x);
     if (f.window)
-        y = tc_b_mul(&n->m, y, f.window);
+        y = ti_b_mul(&n->m, y, f.window);
     bool real = f.onesided && !complex_in;
     if (!real && !complex_in && n->m.status == TC_OK)
-        y = tc_b_complex(&n->m, y, tc_b_scalar(&n->m, TC_f32, 0));
+        y = ti_b_complex(&n->m, y, ti_b_scalar(&n->m, TC_f32, 0));
     int64_t axis = last + 1;
-    tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
-    y = tc_b_1(&n->m, fft,
-               tc_b_attr(&n->m, fft, axes,
+    tc_ints axes = ti_ints_copy(&n->m.ctx->arena, &axis, 1);
+    y = ti_b_1(&n->m, fft,
+               ti_b_attr(&n->m, fft, axes,
                          real ? TC_fft_kind_real_to_complex : TC_fft_kind_forward,
                              f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_none, 0), y);
-    y = tc_b_swap(&n->m, y, last, last + 1);
-    if (!tc_pt2_bool(n, "return_complex", false) && n->m.status == TC_OK) {
-        const void *behind = tc_b_attr(&n->m, axis, tc_b_type(&n->m, y)->rank);
-        tc_val re = tc_b_real(&n->m, y), im = tc_b_imag(&n->m, y);
-        y = tc_b_2(&n->m, stack, behind, re, im);
+    y = ti_b_swap(&n->m, y, last, last + 1);
+    if (!ti_pt2_bool(n, "return_complex", false) && n->m.status == TC_OK) {
+        const void *behind = ti_b_attr(&n->m, axis, ti_b_type(&n->m, y)->rank);
+        tc_val re = ti_b_real(&n->m, y), im = ti_b_imag(&n->m, y);
+        y = ti_b_2(&n->m, stack, behind, re, im);
     }
-    tc_pt2_result(n, x, y, 0);
+    ti_pt2_result(n, x, y, 0);
 }
 
 /* Frames [signals, length, count] added up where they overlap: [signals, samples]. */
 static tc_val overlapped(tc_pt2_node *n, tc_val x, const frames *f)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     int64_t count = t->dim[2], samples = f->length + f->hop * (count - 1);
     int64_t size[2] = {1, samples}, kernel[2] = {1, f->length}, one[2] = {1, 1}, none[2] = {0, 0},
             stride[2] = {1, f->hop}, out[2] = {t->dim[0], samples};
     tc_arena *a = &n->m.ctx->arena;
-    const void *attr = tc_b_attr(&n->m, col2im, tc_ints_copy(a, size, 2),
-                                 tc_ints_copy(a, kernel, 2), tc_ints_copy(a, one, 2),
-                                     tc_ints_copy(a, none, 2), tc_ints_copy(a, stride, 2));
-    return tc_b_reshape(&n->m, tc_b_1(&n->m, col2im, attr, x), 2, out);
+    const void *attr = ti_b_attr(&n->m, col2im, ti_ints_copy(a, size, 2),
+                                 ti_ints_copy(a, kernel, 2), ti_ints_copy(a, one, 2),
+                                     ti_ints_copy(a, none, 2), ti_ints_copy(a, stride, 2));
+    return ti_b_reshape(&n->m, ti_b_1(&n->m, col2im, attr, x), 2, out);
 }
 
 /* The square of the window, laid over itself as the frames are: what their sum is divided by. */
@@ -164,50 +164,50 @@ static tc_val envelope(tc_pt2_node *n, const frames *f, int64_t count)
     int64_t shape[3] = {1, f->length, count}, column[3] = {1, f->length, 1};
     tc_val w = f->window;
     if (!w)
-        return overlapped(n, tc_b_full(&n->m, 3, shape, 1, TC_f32), f);
-    w = tc_b_reshape(&n->m, tc_b_mul(&n->m, w, w), 3, column);
-    return overlapped(n, tc_b_expand(&n->m, w, 3, shape), f);
+        return overlapped(n, ti_b_full(&n->m, 3, shape, 1, TC_f32), f);
+    w = ti_b_reshape(&n->m, ti_b_mul(&n->m, w, w), 3, column);
+    return overlapped(n, ti_b_expand(&n->m, w, 3, shape), f);
 }
 
 /* [signals, frequencies, frames] back to signals: every frame transformed, times the window, added
  * up, divided by the windows' squares; centered frames lose half of one at both ends. */
 static void import_istft(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     frames f = read_frames(n, true);
-    const tc_type *y = tc_pt2_result_type(n, 0);
+    const tc_type *y = ti_pt2_result_type(n, 0);
     if (n->m.status != TC_OK || !y)
         return;
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     if (t->dtype != TC_c64 || t->rank < 2 || t->rank > 3 || y->dtype == TC_c64) {
-        tc_b_unsupported(&n->m,
+        ti_b_unsupported(&n->m,
                          "an inverse transform of other than complex frames to real signals");
         return;
     }
     if (t->rank == 2)
-        x = tc_b_unsqueeze(&n->m, x, 0);
-    x = tc_b_swap(&n->m, x, 1, 2);
+        x = ti_b_unsqueeze(&n->m, x, 0);
+    x = ti_b_swap(&n->m, x, 1, 2);
     int64_t bins = f.length / 2 + 1, axis = 2, count = t->dim[t->rank - 1];
     if (!f.onesided)
-        x = tc_pt2_slice(n, x, 2, 0, bins, 1);
-    tc_ints axes = tc_ints_copy(&n->m.ctx->arena, &axis, 1);
-    x = tc_b_1(&n->m, fft,
-               tc_b_attr(&n->m, fft, axes, TC_fft_kind_complex_to_real,
+        x = ti_pt2_slice(n, x, 2, 0, bins, 1);
+    tc_ints axes = ti_ints_copy(&n->m.ctx->arena, &axis, 1);
+    x = ti_b_1(&n->m, fft,
+               ti_b_attr(&n->m, fft, axes, TC_fft_kind_complex_to_real,
                          f.normalized ? TC_fft_norm_by_sqrt_n : TC_fft_norm_by_n, f.length), x);
     if (f.window)
-        x = tc_b_mul(&n->m, x, f.window);
-    x = overlapped(n, tc_b_swap(&n->m, x, 1, 2), &f);
+        x = ti_b_mul(&n->m, x, f.window);
+    x = overlapped(n, ti_b_swap(&n->m, x, 1, 2), &f);
     tc_val weight = envelope(n, &f, count);
     TC_STOP(&n->m);
-    int64_t total = tc_b_type(&n->m, x)->dim[1], half = f.length / 2,
-            start = tc_pt2_bool(n, "center", true) ? half : 0;
-    int64_t length = tc_pt2_int(n, "length", total - 2 * start), have;
-    have = tc_min_i64(length, total - start);
-    x = tc_pt2_slice(n, x, 1, start, start + have, 1);
-    weight = tc_pt2_slice(n, weight, 1, start, start + have, 1);
-    x = tc_b_div(&n->m, x, weight);
+    int64_t total = ti_b_type(&n->m, x)->dim[1], half = f.length / 2,
+            start = ti_pt2_bool(n, "center", true) ? half : 0;
+    int64_t length = ti_pt2_int(n, "length", total - 2 * start), have;
+    have = ti_min_i64(length, total - start);
+    x = ti_pt2_slice(n, x, 1, start, start + have, 1);
+    weight = ti_pt2_slice(n, weight, 1, start, start + have, 1);
+    x = ti_b_div(&n->m, x, weight);
     x = padded(n, x, 1, 0, length - have);
-    tc_pt2_result(n, TC_NONE, tc_b_reshape_as(&n->m, x, y), 0);
+    ti_pt2_result(n, TC_NONE, ti_b_reshape_as(&n->m, x, y), 0);
 }
 
 /* ---- running extremes ---- */
@@ -216,34 +216,34 @@ static void import_istft(tc_pt2_node *n)
  * where that was; of equal numbers the later one counts. */
 static void import_running(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), at = TC_NONE;
+    tc_val x = ti_pt2_tensor(n, "self"), at = TC_NONE;
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
-    int64_t axis = tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank);
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t axis = ti_b_axis(&n->m, ti_pt2_need_int(n, "dim"), t->rank);
     int64_t extent = t->rank ? t->dim[axis] : 1, column[TC_MAX_RANK];
     for (int i = 0; i < TC_MAX_RANK; i++)
         column[i] = i == axis ? extent : 1;
-    at = tc_b_arange(&n->m, extent, TC_i64);
-    at = tc_b_reshape(&n->m, at, t->rank, column);
-    at = tc_b_expand_as(&n->m, at, t);
-    const void *join = tc_b_attr(&n->m, axis, axis);
+    at = ti_b_arange(&n->m, extent, TC_i64);
+    at = ti_b_reshape(&n->m, at, t->rank, column);
+    at = ti_b_expand_as(&n->m, at, t);
+    const void *join = ti_b_attr(&n->m, axis, axis);
     for (int64_t step = 1; step < extent && n->m.status == TC_OK; step *= 2) {
-        tc_val head = tc_pt2_slice(n, x, axis, 0, step, 1);
-        tc_val tail = tc_pt2_slice(n, x, axis, step, extent, 1);
-        tc_val before = tc_pt2_slice(n, x, axis, 0, extent - step, 1);
-        tc_val later = tc_b_op(&n->m, n->row->op, NULL, (tc_val[]){tail, before}, 2);
-        tc_val best = tc_b_where(&n->m, later, tail, before);
-        tc_val place = tc_pt2_slice(n, at, axis, step, extent, 1);
-        tc_val place_before = tc_pt2_slice(n, at, axis, 0, extent - step, 1);
-        tc_val where = tc_b_where(&n->m, later, place, place_before);
-        tc_val first = tc_pt2_slice(n, at, axis, 0, step, 1);
-        x = tc_b_2(&n->m, cat, join, head, best);
-        at = tc_b_2(&n->m, cat, join, first, where);
+        tc_val head = ti_pt2_slice(n, x, axis, 0, step, 1);
+        tc_val tail = ti_pt2_slice(n, x, axis, step, extent, 1);
+        tc_val before = ti_pt2_slice(n, x, axis, 0, extent - step, 1);
+        tc_val later = ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){tail, before}, 2);
+        tc_val best = ti_b_where(&n->m, later, tail, before);
+        tc_val place = ti_pt2_slice(n, at, axis, step, extent, 1);
+        tc_val place_before = ti_pt2_slice(n, at, axis, 0, extent - step, 1);
+        tc_val where = ti_b_where(&n->m, later, place, place_before);
+        tc_val first = ti_pt2_slice(n, at, axis, 0, step, 1);
+        x = ti_b_2(&n->m, cat, join, head, best);
+        at = ti_b_2(&n->m, cat, join, first, where);
     }
     TC_STOP(&n->m);
-    tc_pt2_bind(n, 0, extent > 1 ? x : tc_b_identity(&n->m, x));
+    ti_pt2_bind(n, 0, extent > 1 ? x : ti_b_identity(&n->m, x));
     if (n->n_result > 1)
-        tc_pt2_bind(n, 1, at);
+        ti_pt2_bind(n, 1, at);
 }
 
 const tc_pt2_row tc_pt2_signal[] = {

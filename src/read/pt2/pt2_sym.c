@@ -183,26 +183,26 @@ static const struct {
 static tc_val tensor_at(tc_pt2_node *n, int i)
 {
     tc_str tag;
-    const tc_json *json = tc_pt2_arg_at(n, i, &tag);
-    if (!json || !tc_str_is(tag, "as_tensor"))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "its first argument is not a tensor");
-    return n->m.status == TC_OK ? tc_pt2_value(n, json) : TC_NONE;
+    const tc_json *json = ti_pt2_arg_at(n, i, &tag);
+    if (!json || !ti_str_is(tag, "as_tensor"))
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "its first argument is not a tensor");
+    return n->m.status == TC_OK ? ti_pt2_value(n, json) : TC_NONE;
 }
 
 static number size_of_axis(tc_pt2_node *n)
 {
     tc_val x = tensor_at(n, 0);
-    const tc_type *t = tc_type_of(n->m.g, x);
-    int64_t axis = t ? tc_b_axis(&n->m, tc_pt2_need_int(n, "dim"), t->rank) : 0;
+    const tc_type *t = ti_type_of(n->m.g, x);
+    int64_t axis = t ? ti_b_axis(&n->m, ti_pt2_need_int(n, "dim"), t->rank) : 0;
     if (n->m.status == TC_OK && !t->rank)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the size of a tensor without axes");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the size of a tensor without axes");
     return n->m.status == TC_OK ? of_int(t->dim[axis]) : unknown;
 }
 
 static number count_of(tc_pt2_node *n)
 {
     tc_val x = tensor_at(n, 0);
-    return x ? of_int(tc_type_count(tc_type_of(n->m.g, x))) : unknown;
+    return x ? of_int(tc_type_count(ti_type_of(n->m.g, x))) : unknown;
 }
 
 /* The number in a tensor: known when the tensor is. */
@@ -212,16 +212,16 @@ static number item_of(tc_pt2_node *n)
     if (!x)
         return unknown;
     tc_tensor t;
-    if (tc_type_count(tc_type_of(n->m.g, x)) != 1 || !tc_b_known(&n->m, x, &t)) {
+    if (tc_type_count(ti_type_of(n->m.g, x)) != 1 || !ti_b_known(&n->m, x, &t)) {
         n->m.status =
-            tc_unsupported(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
+            ti_unsupported(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
                            "'%s': a number that depends on input values or on state",
                            n->target);
         return unknown;
     }
     if (t.type->dtype == TC_bool)
-        return of_bool(tc_load_i64(t, 0));
-    return tc_is_float(t.type->dtype) ? of_float(tc_load_f64(t, 0)) : of_int(tc_load_i64(t, 0));
+        return of_bool(ti_load_i64(t, 0));
+    return ti_is_float(t.type->dtype) ? of_float(ti_load_f64(t, 0)) : of_int(ti_load_i64(t, 0));
 }
 
 static const struct {
@@ -244,47 +244,47 @@ static number choose(tc_pt2_node *n, const number *in)
 static number compute(tc_pt2_node *n)
 {
     for (size_t i = 0; i < TC_COUNT(of_tensor); i++)
-        if (tc_text_eq(of_tensor[i].target, n->target))
+        if (ti_text_eq(of_tensor[i].target, n->target))
             return of_tensor[i].compute(n);
     number in[3] = {unknown, unknown, unknown};
     int n_in = 0;
     tc_str tag;
-    for (const tc_json *arg; n_in < 3 && (arg = tc_pt2_arg_at(n, n_in, &tag)); n_in++)
-        in[n_in] = tc_pt2_number_of(n->work->scope, arg, tag);
+    for (const tc_json *arg; n_in < 3 && (arg = ti_pt2_arg_at(n, n_in, &tag)); n_in++)
+        in[n_in] = ti_pt2_number_of(n->work->scope, arg, tag);
     for (int i = 0; i < n_in; i++)
         if (in[i].kind == TC_PT2_NOTHING || in[i].kind == TC_PT2_BROKEN) {
             if (in[i].kind == TC_PT2_BROKEN)
-                tc_pt2_fail_again(n);
+                ti_pt2_fail_again(n);
             return unknown;
         }
-    if (n_in == 3 && tc_text_eq(n->target, "torch.sym_ite"))
+    if (n_in == 3 && ti_text_eq(n->target, "torch.sym_ite"))
         return choose(n, in);
     for (size_t i = 0; i < TC_COUNT(arithmetic); i++)
-        if (tc_text_eq(arithmetic[i].target, n->target) && arithmetic[i].n_in == n_in)
+        if (ti_text_eq(arithmetic[i].target, n->target) && arithmetic[i].n_in == n_in)
             return arithmetic[i].compute(in[0], in[1]);
     return unknown;
 }
 
-bool tc_pt2_is_sym(const char *target)
+bool ti_pt2_is_sym(const char *target)
 {
     for (size_t i = 0; i < TC_COUNT(of_tensor); i++)
-        if (tc_text_eq(of_tensor[i].target, target))
+        if (ti_text_eq(of_tensor[i].target, target))
             return true;
     for (size_t i = 0; i < TC_COUNT(arithmetic); i++)
-        if (tc_text_eq(arithmetic[i].target, target))
+        if (ti_text_eq(arithmetic[i].target, target))
             return true;
-    return tc_text_eq(target, "torch.sym_ite");
+    return ti_text_eq(target, "torch.sym_ite");
 }
 
-bool tc_pt2_sym(tc_pt2_node *n)
+bool ti_pt2_sym(tc_pt2_node *n)
 {
-    if (!tc_pt2_is_sym(n->target))
+    if (!ti_pt2_is_sym(n->target))
         return false;
     number result = compute(n);
     if (n->m.status == TC_OK && result.kind == TC_PT2_NOTHING)
         n->m.status =
-            tc_error(n->m.ctx, n->m.loc, TC_E_DYNAMIC, "'%s': a size that is not known", n->target);
-    tc_pt2_bind_number(n, 0, result);
+            ti_error(n->m.ctx, n->m.loc, TC_E_DYNAMIC, "'%s': a size that is not known", n->target);
+    ti_pt2_bind_number(n, 0, result);
     return true;
 }
 
@@ -323,22 +323,22 @@ static tc_str until(expression *e, const char *stop)
 static number symbol(const expression *e, tc_str name)
 {
     int64_t settled;
-    if (tc_pt2_dim_value(e->reader, name, &settled))
+    if (ti_pt2_dim_value(e->reader, name, &settled))
         return of_int(settled);
-    tc_mark mark = tc_arena_mark(&e->reader->ctx->scratch);
-    const tc_json *ranges = tc_json_get(e->reader->program, "range_constraints");
-    const tc_json *range = tc_json_get(ranges, tc_text_copy(&e->reader->ctx->scratch, name));
-    tc_arena_rewind(&e->reader->ctx->scratch, mark);
+    tc_mark mark = ti_arena_mark(&e->reader->ctx->scratch);
+    const tc_json *ranges = ti_json_get(e->reader->program, "range_constraints");
+    const tc_json *range = ti_json_get(ranges, ti_text_copy(&e->reader->ctx->scratch, name));
+    ti_arena_rewind(&e->reader->ctx->scratch, mark);
     int64_t lo, hi;
-    bool known = tc_json_i64(tc_json_get(range, "min_val"), &lo) &&
-                 tc_json_i64(tc_json_get(range, "max_val"), &hi);
+    bool known = ti_json_i64(ti_json_get(range, "min_val"), &lo) &&
+                 ti_json_i64(ti_json_get(range, "max_val"), &hi);
     return known && lo == hi ? of_int(lo) : unknown;
 }
 
 static number literal(tc_str text)
 {
     int64_t i;
-    return tc_text_to_i64(text, &i) ? of_int(i) : unknown;
+    return ti_text_to_i64(text, &i) ? of_int(i) : unknown;
 }
 
 static number evaluate(expression *e, int depth)
@@ -352,18 +352,18 @@ static number evaluate(expression *e, int depth)
         number n = literal(name);
         return n.kind ? n : symbol(e, name);
     }
-    if (tc_str_is(name, "Integer")) {
+    if (ti_str_is(name, "Integer")) {
         number n = literal(until(e, ")"));
         return eat(e, ')') ? n : unknown;
     }
-    if (tc_str_is(name, "Symbol")) {
+    if (ti_str_is(name, "Symbol")) {
         eat(e, '\'');
         number n = symbol(e, until(e, "'),"));
         until(e, ")");
         return eat(e, ')') ? n : unknown;
     }
     for (size_t i = 0; i < TC_COUNT(functions); i++) {
-        if (!tc_str_is(name, functions[i].name))
+        if (!ti_str_is(name, functions[i].name))
             continue;
         number n = evaluate(e, depth + 1);
         while (n.kind && eat(e, ',')) {
@@ -375,12 +375,12 @@ static number evaluate(expression *e, int depth)
     return unknown;
 }
 
-bool tc_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out)
+bool ti_pt2_fixed(tc_pt2 *reader, const tc_json *sym_int, int64_t *out)
 {
-    if (tc_json_i64(tc_json_get(sym_int, "as_int"), out))
+    if (ti_json_i64(ti_json_get(sym_int, "as_int"), out))
         return true;
     tc_str text =
-        tc_json_text(&reader->work, tc_json_get(tc_json_get(sym_int, "as_expr"), "expr_str"));
+        ti_json_text(&reader->work, ti_json_get(ti_json_get(sym_int, "as_expr"), "expr_str"));
     if (!text.n)
         return false;
     expression e = {reader, text.p, text.p + text.n};

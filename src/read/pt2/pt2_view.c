@@ -22,21 +22,21 @@ static tc_status step_down(tc_graph *g, const tc_pt2_step *s, tc_val x, const tc
                            tc_val *out)
 {
     tc_node *node;
-    TC_TRY(tc_graph_emit(g, s->op, s->attr, &x, 1, s->n_out, loc, &node));
+    TC_TRY(ti_graph_emit(g, s->op, s->attr, &x, 1, s->n_out, loc, &node));
     *out = node->out[s->index];
     return TC_OK;
 }
 
-tc_status tc_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out)
+tc_status ti_pt2_current(tc_graph *g, tc_pt2_cell *cell, const tc_loc *loc, tc_val *out)
 {
     unsigned version = root_of(cell)->version;
     if (cell->base && cell->seen != version) {
         if (cell->n_step < 0)
-            return tc_unsupported(
+            return ti_unsupported(
                 g->module->ctx, loc, TC_E_UNSUPPORTED,
                 "a view whose base was changed in place, in a way that cannot be tracked");
         tc_val val = TC_NONE;
-        TC_TRY(tc_pt2_current(g, cell->base, loc, &val));
+        TC_TRY(ti_pt2_current(g, cell->base, loc, &val));
         for (int i = 0; i < cell->n_step; i++)
             TC_TRY(step_down(g, &cell->step[i], val, loc, &val));
         cell->val = val;
@@ -51,19 +51,19 @@ static tc_status put1(tc_graph *g, tc_op op, const void *attr, const tc_val *in,
                       const tc_loc *loc, tc_val *out)
 {
     tc_node *node;
-    TC_TRY(tc_graph_emit(g, op, attr, in, n_in, 1, loc, &node));
+    TC_TRY(ti_graph_emit(g, op, attr, in, n_in, 1, loc, &node));
     *out = node->out[0];
     return TC_OK;
 }
 
 #define ATTR(record, ...)                                                                          \
-    tc_arena_copy(arena, &(tc_attr_##record){__VA_ARGS__}, sizeof(tc_attr_##record))
+    ti_arena_copy(arena, &(tc_attr_##record){__VA_ARGS__}, sizeof(tc_attr_##record))
 
 static tc_status put_reshape(tc_graph *g, const tc_type *base, tc_val view, const tc_loc *loc,
                              tc_val *out)
 {
     tc_arena *arena = &g->module->ctx->arena;
-    return put1(g, TC_OP_reshape, ATTR(shape, tc_ints_copy(arena, base->dim, base->rank)), &view, 1,
+    return put1(g, TC_OP_reshape, ATTR(shape, ti_ints_copy(arena, base->dim, base->rank)), &view, 1,
                 loc, out);
 }
 
@@ -74,7 +74,7 @@ static tc_status put_permute(tc_graph *g, const tc_attr_perm *a, tc_val view, co
     int64_t back[TC_MAX_RANK];
     for (int i = 0; i < a->perm.n; i++)
         back[a->perm.v[i]] = i;
-    return put1(g, TC_OP_permute, ATTR(perm, tc_ints_copy(arena, back, a->perm.n)), &view, 1, loc,
+    return put1(g, TC_OP_permute, ATTR(perm, ti_ints_copy(arena, back, a->perm.n)), &view, 1, loc,
                 out);
 }
 
@@ -85,26 +85,26 @@ static tc_status put_anywhere(tc_graph *g, const tc_pt2_step *s, tc_val base, tc
 {
     tc_ctx *ctx = g->module->ctx;
     tc_arena *arena = &ctx->arena;
-    const tc_type *type = tc_type_of(g, base), *part = tc_type_of(g, view);
+    const tc_type *type = ti_type_of(g, base), *part = ti_type_of(g, view);
     int64_t count = tc_type_count(type), n_part = tc_type_count(part);
     if (count > INT32_MAX)
-        return tc_unsupported(ctx, loc, TC_E_TOO_LARGE,
+        return ti_unsupported(ctx, loc, TC_E_TOO_LARGE,
                               "an in-place change through '%s' of a tensor that is too large",
                               tc_ops[s->op].name);
-    tc_tensor place = tc_tensor_new(arena, tc_type_make(ctx, TC_i64, type->rank, type->dim));
+    tc_tensor place = ti_tensor_new(arena, ti_type_make(ctx, TC_i64, type->rank, type->dim));
     for (int64_t i = 0; i < count; i++)
         ((int64_t *)place.data)[i] = i;
-    tc_val at = tc_graph_const(g, place.type, place.data, NULL, loc), moved;
+    tc_val at = ti_graph_const(g, place.type, place.data, NULL, loc), moved;
     TC_TRY(step_down(g, s, at, loc, &moved));
-    tc_node *node = tc_def(g, moved);
+    tc_node *node = ti_def(g, moved);
     tc_tensor *from = tc_new_n(arena, tc_tensor, (size_t)s->n_out);
-    TC_TRY(tc_eval_node(g, node, &place, from, arena));
+    TC_TRY(ti_eval_node(g, node, &place, from, arena));
     tc_val index =
-        tc_graph_const(g, tc_type_make(ctx, TC_i64, 1, &n_part), from[s->index].data, NULL, loc);
+        ti_graph_const(g, ti_type_make(ctx, TC_i64, 1, &n_part), from[s->index].data, NULL, loc);
     tc_val flat, values;
     TC_TRY(
-        put1(g, TC_OP_reshape, ATTR(shape, tc_ints_copy(arena, &count, 1)), &base, 1, loc, &flat));
-    TC_TRY(put1(g, TC_OP_reshape, ATTR(shape, tc_ints_copy(arena, &n_part, 1)), &view, 1, loc,
+        put1(g, TC_OP_reshape, ATTR(shape, ti_ints_copy(arena, &count, 1)), &base, 1, loc, &flat));
+    TC_TRY(put1(g, TC_OP_reshape, ATTR(shape, ti_ints_copy(arena, &n_part, 1)), &view, 1, loc,
                 &values));
     TC_TRY(put1(g, TC_OP_index_put, ATTR(index_put, false), (tc_val[]){flat, values, index}, 3, loc,
                 &flat));
@@ -116,7 +116,7 @@ static tc_status step_up(tc_graph *g, const tc_pt2_step *s, tc_val base, tc_val 
                          const tc_loc *loc, tc_val *out)
 {
     tc_arena *arena = &g->module->ctx->arena;
-    const tc_type *type = tc_type_of(g, base);
+    const tc_type *type = ti_type_of(g, base);
     tc_val both[] = {base, view};
     switch (s->op) {
     case TC_OP_identity:
@@ -146,7 +146,7 @@ static tc_status step_up(tc_graph *g, const tc_pt2_step *s, tc_val base, tc_val 
     case TC_OP_as_strided:
         return put_anywhere(g, s, base, view, loc, out);
     case TC_OP_expand:
-        if (tc_same_dims(type, tc_type_of(g, view))) {
+        if (ti_same_dims(type, ti_type_of(g, view))) {
             *out = view;
             return TC_OK;
         }
@@ -154,7 +154,7 @@ static tc_status step_up(tc_graph *g, const tc_pt2_step *s, tc_val base, tc_val 
     default:
         break;
     }
-    return tc_unsupported(g->module->ctx, loc, TC_E_UNSUPPORTED,
+    return ti_unsupported(g->module->ctx, loc, TC_E_UNSUPPORTED,
                           "an in-place change through a view made by '%s'", tc_ops[s->op].name);
 }
 
@@ -163,7 +163,7 @@ static tc_status write_back(tc_graph *g, tc_arena *arena, const tc_pt2_cell *cel
                             tc_val view, const tc_loc *loc, tc_val *out)
 {
     if (cell->n_step < 0)
-        return tc_unsupported(
+        return ti_unsupported(
             g->module->ctx, loc, TC_E_UNSUPPORTED,
             "an in-place change of a view, in a way that cannot be tracked");
     tc_val *between = tc_new_n(arena, tc_val, (size_t)cell->n_step + 1);
@@ -181,7 +181,7 @@ static tc_status write_up(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_va
 {
     if (cell->base) {
         tc_val base = TC_NONE, changed = TC_NONE;
-        TC_TRY(tc_pt2_current(g, cell->base, loc, &base));
+        TC_TRY(ti_pt2_current(g, cell->base, loc, &base));
         TC_TRY(write_back(g, arena, cell, base, val, loc, &changed));
         TC_TRY(write_up(g, arena, cell->base, changed, loc, version));
     }
@@ -190,12 +190,12 @@ static tc_status write_up(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_va
     return TC_OK;
 }
 
-tc_status tc_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
+tc_status ti_pt2_write(tc_graph *g, tc_arena *arena, tc_pt2_cell *cell, tc_val val,
                        const tc_loc *loc)
 {
     tc_pt2_cell *root = root_of(cell);
     if (root->input && !root->version)
-        tc_warning(g->module->ctx, loc, TC_E_UNSUPPORTED,
+        ti_warning(g->module->ctx, loc, TC_E_UNSUPPORTED,
                    "the model changes its input '%s' in place; the caller's copy is not changed",
                    root->input);
     TC_TRY(write_up(g, arena, cell, val, loc, root->version + 1));
@@ -208,19 +208,19 @@ static int trace(const tc_graph *g, tc_val base, tc_val view, tc_pt2_step *step,
 {
     int n = 0;
     while (view != base) {
-        const tc_node *node = tc_def(g, view);
+        const tc_node *node = ti_def(g, view);
         if (!node || node->n_in != 1 || n == most)
             return -1;
         if (step)
             step[most - 1 - n] =
-                (tc_pt2_step){node->op, node->attr, tc_value_of(g, view)->index, node->n_out};
+                (tc_pt2_step){node->op, node->attr, ti_value_of(g, view)->index, node->n_out};
         n++;
         view = node->in[0];
     }
     return n;
 }
 
-void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view)
+void ti_pt2_view(tc_pt2_node *n, tc_val base, tc_val view)
 {
     tc_pt2_work *work = n->work;
     tc_pt2_cell *of = NULL;
@@ -247,13 +247,13 @@ void tc_pt2_view(tc_pt2_node *n, tc_val base, tc_val view)
     }
 }
 
-void tc_pt2_as_strided_scatter(tc_pt2_node *n)
+void ti_pt2_as_strided_scatter(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "self"), part = tc_pt2_tensor(n, "src"), out = TC_NONE;
-    tc_ints size = tc_pt2_ints(n, "size"), stride = tc_pt2_ints(n, "stride");
-    int64_t offset = tc_pt2_int(n, "storage_offset", 0);
-    tc_pt2_step step = {n->row->op, tc_b_attr(&n->m, as_strided, size, stride, offset), 0, 1};
+    tc_val x = ti_pt2_tensor(n, "self"), part = ti_pt2_tensor(n, "src"), out = TC_NONE;
+    tc_ints size = ti_pt2_ints(n, "size"), stride = ti_pt2_ints(n, "stride");
+    int64_t offset = ti_pt2_int(n, "storage_offset", 0);
+    tc_pt2_step step = {n->row->op, ti_b_attr(&n->m, as_strided, size, stride, offset), 0, 1};
     if (n->m.status == TC_OK)
         n->m.status = step_up(n->m.g, &step, x, part, n->m.loc, &out);
-    tc_pt2_bind(n, 0, out);
+    ti_pt2_bind(n, 0, out);
 }

@@ -11,68 +11,68 @@
 
 static tc_member *member(tc_pt2 *reader, const char *folder, const char *name)
 {
-    tc_mark mark = tc_arena_mark(&reader->ctx->scratch);
-    tc_member *m = tc_archive_find(&reader->archive, tc_text_format(&reader->ctx->scratch, "%s%s%s",
+    tc_mark mark = ti_arena_mark(&reader->ctx->scratch);
+    tc_member *m = ti_archive_find(&reader->archive, ti_text_format(&reader->ctx->scratch, "%s%s%s",
                                                                     reader->root, folder, name));
-    tc_arena_rewind(&reader->ctx->scratch, mark);
+    ti_arena_rewind(&reader->ctx->scratch, mark);
     return m;
 }
 
 /* The members of {"config": {name: payload}} by name. */
 static tc_status read_config(tc_pt2 *reader, const char *folder, const char *suffix, tc_map *out)
 {
-    const char *name = tc_text_format(&reader->work, "%s_%s_config.json", reader->model, suffix);
+    const char *name = ti_text_format(&reader->work, "%s_%s_config.json", reader->model, suffix);
     tc_member *m = member(reader, folder, name);
     if (!m)
         return TC_OK;
     tc_bytes text;
-    TC_TRY(tc_archive_read(&reader->archive, m, &text));
+    TC_TRY(ti_archive_read(&reader->archive, m, &text));
     const char *reason;
     size_t at;
-    const tc_json *json = tc_json_parse(&reader->work, text, &reason, &at);
-    const tc_json *config = tc_json_get(json, "config");
-    if (!tc_json_is(config, TC_JSON_OBJECT))
-        return tc_error(reader->ctx, tc_archive_loc(&reader->archive, m->name), TC_E_FORMAT,
+    const tc_json *json = ti_json_parse(&reader->work, text, &reason, &at);
+    const tc_json *config = ti_json_get(json, "config");
+    if (!ti_json_is(config, TC_JSON_OBJECT))
+        return ti_error(reader->ctx, ti_archive_loc(&reader->archive, m->name), TC_E_FORMAT,
                         "byte %zu: %s", at, reason ? reason : "there is no list of payloads");
     for (const tc_json *key = config->as.child; key; key = key->next->next)
-        *tc_map_at(out, tc_json_text(&reader->work, key)) = (void *)(uintptr_t)key->next;
+        *ti_map_at(out, ti_json_text(&reader->work, key)) = (void *)(uintptr_t)key->next;
     return TC_OK;
 }
 
 static tc_status read_pickle(tc_pt2 *reader, tc_member *m, tc_map *out)
 {
     tc_bytes bytes;
-    TC_TRY(tc_archive_read(&reader->archive, m, &bytes));
+    TC_TRY(ti_archive_read(&reader->archive, m, &bytes));
     reader->pickled = true;
-    return tc_pickle_read(reader->ctx, &reader->work, reader->file, m->name, bytes, out);
+    return ti_pickle_read(reader->ctx, &reader->work, reader->file, m->name, bytes, out);
 }
 
 /* The first of these members that is there. */
 static tc_member *first_of(tc_pt2 *reader, const char *const name[2])
 {
     for (int i = 0; i < 2; i++) {
-        tc_member *m = name[i] ? tc_archive_find(&reader->archive, name[i]) : NULL;
+        tc_member *m = name[i] ? ti_archive_find(&reader->archive, name[i]) : NULL;
         if (m)
             return m;
     }
     return NULL;
 }
 
-tc_status tc_pt2_open_weights(tc_pt2 *reader)
+tc_status ti_pt2_open_weights(tc_pt2 *reader)
 {
     static const char *const old_weights[2] = {"serialized_state_dict.pt",
                                                "serialized_state_dict.json"};
     static const char *const old_constants[2] = {"serialized_constants.pt",
                                                  "serialized_constants.json"};
-    tc_map_init(&reader->weight, &reader->work);
-    tc_map_init(&reader->constant, &reader->work);
-    tc_map_init(&reader->cell, &reader->work);
+    ti_map_init(&reader->weight, &reader->work);
+    ti_map_init(&reader->constant, &reader->work);
+    ti_map_init(&reader->cell, &reader->work);
     tc_member *weights, *constants;
     if (!*reader->root) {
         weights = first_of(reader, old_weights);
         constants = first_of(reader, old_constants);
     } else {
-        const char *name = tc_text_format(&reader->work, "%s.pt", reader->model);
+        const char *name = ti_text_format(&reader->work, "%s.pt", reader->model);
         weights = member(reader, "data/weights/", name);
         constants = member(reader, "data/constants/", name);
     }
@@ -96,16 +96,16 @@ typedef struct place {
 
 static tc_status bad_payload(const place *p, tc_diag_id id, const char *reason)
 {
-    return tc_error(p->reader->ctx, p->loc, id, "'%s': %s", p->name, reason);
+    return ti_error(p->reader->ctx, p->loc, id, "'%s': %s", p->name, reason);
 }
 
 static bool read_ints(tc_pt2 *reader, const tc_json *list, int32_t *count, int64_t *out)
 {
     *count = 0;
-    if (!tc_json_is(list, TC_JSON_LIST) || list->n > TC_MAX_RANK)
+    if (!ti_json_is(list, TC_JSON_LIST) || list->n > TC_MAX_RANK)
         return false;
-    for (const tc_json *item = tc_json_first(list); item; item = item->next)
-        if (!tc_pt2_fixed(reader, item, &out[(*count)++]))
+    for (const tc_json *item = ti_json_first(list); item; item = item->next)
+        if (!ti_pt2_fixed(reader, item, &out[(*count)++]))
             return false;
     return true;
 }
@@ -115,20 +115,20 @@ static tc_status read_meta(const place *p, const tc_json *meta, tc_stored *out)
 {
     int64_t code = 0, layout = 7;
     int32_t n_stride;
-    if (!tc_json_i64(tc_json_get(meta, "dtype"), &code))
+    if (!ti_json_i64(ti_json_get(meta, "dtype"), &code))
         return bad_payload(p, TC_E_FORMAT, "the file does not describe it");
-    out->dtype = tc_dtype_from_pt2(code);
+    out->dtype = ti_dtype_from_pt2(code);
     if (out->dtype == TC_none)
-        return tc_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED,
                               "'%s': element type %" PRId64 " of torch.export", p->name, code);
-    if (tc_json_get(meta, "layout") &&
-        (!tc_json_i64(tc_json_get(meta, "layout"), &layout) || layout != 7))
-        return tc_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED, "'%s': a sparse tensor",
+    if (ti_json_get(meta, "layout") &&
+        (!ti_json_i64(ti_json_get(meta, "layout"), &layout) || layout != 7))
+        return ti_unsupported(p->reader->ctx, p->loc, TC_E_UNSUPPORTED, "'%s': a sparse tensor",
                               p->name);
-    if (!read_ints(p->reader, tc_json_get(meta, "sizes"), &out->rank, out->dim) ||
-        !read_ints(p->reader, tc_json_get(meta, "strides"), &n_stride, out->stride) ||
+    if (!read_ints(p->reader, ti_json_get(meta, "sizes"), &out->rank, out->dim) ||
+        !read_ints(p->reader, ti_json_get(meta, "strides"), &n_stride, out->stride) ||
         n_stride != out->rank ||
-        !tc_pt2_fixed(p->reader, tc_json_get(meta, "storage_offset"), &out->offset))
+        !ti_pt2_fixed(p->reader, ti_json_get(meta, "storage_offset"), &out->offset))
         return bad_payload(p, TC_E_FORMAT,
                            "its sizes, strides and offset are not all there, or more than eight");
     return TC_OK;
@@ -138,9 +138,9 @@ static tc_status read_pickled_tensor(const place *p, const tc_member *m, tc_byte
                                      tc_stored *out)
 {
     tc_map one;
-    tc_map_init(&one, &p->reader->work);
-    TC_TRY(tc_pickle_read(p->reader->ctx, &p->reader->work, p->reader->file, m->name, bytes, &one));
-    const tc_stored *tensor = tc_map_get(&one, tc_str_of(""));
+    ti_map_init(&one, &p->reader->work);
+    TC_TRY(ti_pickle_read(p->reader->ctx, &p->reader->work, p->reader->file, m->name, bytes, &one));
+    const tc_stored *tensor = ti_map_get(&one, ti_str_of(""));
     if (!tensor)
         return bad_payload(p, TC_E_FORMAT, "its file is not a plain tensor");
     *out = *tensor;
@@ -152,20 +152,20 @@ static tc_status read_payload(const place *p, const tc_json *payload, const char
                               tc_stored *out)
 {
     tc_pt2 *reader = p->reader;
-    tc_str path = tc_json_text(&reader->work, tc_json_get(payload, "path_name"));
-    const char *name = path.p ? tc_text_copy(&reader->work, path) : "";
+    tc_str path = ti_json_text(&reader->work, ti_json_get(payload, "path_name"));
+    const char *name = path.p ? ti_text_copy(&reader->work, path) : "";
     tc_member *m = member(reader, folder, name);
     if (!m)
-        return tc_error(reader->ctx, p->loc, TC_E_FORMAT,
+        return ti_error(reader->ctx, p->loc, TC_E_FORMAT,
                         "'%s': the archive has no member '%s%s%s'", p->name, reader->root, folder,
                         name);
     bool pickle = false;
-    tc_json_bool(tc_json_get(payload, "use_pickle"), &pickle);
+    ti_json_bool(ti_json_get(payload, "use_pickle"), &pickle);
     tc_bytes bytes;
-    TC_TRY(tc_archive_read(&reader->archive, m, &bytes));
+    TC_TRY(ti_archive_read(&reader->archive, m, &bytes));
     if (pickle)
         return read_pickled_tensor(p, m, bytes, out);
-    TC_TRY(read_meta(p, tc_json_get(payload, "tensor_meta"), out));
+    TC_TRY(read_meta(p, ti_json_get(payload, "tensor_meta"), out));
     out->storage = bytes;
     return TC_OK;
 }
@@ -173,7 +173,7 @@ static tc_status read_payload(const place *p, const tc_json *payload, const char
 /* Every element must lie inside the storage. */
 static tc_status check_extent(const place *p, const tc_stored *s)
 {
-    int64_t count = tc_dims_count(s->rank, s->dim), last = s->offset, reach;
+    int64_t count = ti_dims_count(s->rank, s->dim), last = s->offset, reach;
     int64_t held = (int64_t)(s->storage.size / tc_dtypes[s->dtype].bytes);
     if (count < 0)
         return bad_payload(p, TC_E_TOO_LARGE, "a dimension is negative or too large");
@@ -181,7 +181,7 @@ static tc_status check_extent(const place *p, const tc_stored *s)
         return TC_OK;
     if (!s->storage.size) {
         tc_status status = bad_payload(p, TC_E_FORMAT, "it has a shape but no data");
-        tc_note(p->reader->ctx, p->loc,
+        ti_note(p->reader->ctx, p->loc,
                 "the program was exported from a model without weights (fake tensors)");
         return status;
     }
@@ -190,7 +190,7 @@ static tc_status check_extent(const place *p, const tc_stored *s)
         fits = s->stride[i] >= 0 && !__builtin_mul_overflow(s->dim[i] - 1, s->stride[i], &reach) &&
                !__builtin_add_overflow(last, reach, &last);
     if (!fits || last >= held)
-        return tc_error(p->reader->ctx, p->loc, TC_E_TRUNCATED,
+        return ti_error(p->reader->ctx, p->loc, TC_E_TRUNCATED,
                         "'%s': its shape, strides and offset reach past its %" PRId64
                         " stored elements",
                         p->name, held);
@@ -271,7 +271,7 @@ static tc_status materialize(const place *p, const tc_stored *s, const void **ou
 {
     tc_pt2 *reader = p->reader;
     size_t bytes = tc_dtypes[s->dtype].bytes;
-    int64_t count = tc_dims_count(s->rank, s->dim);
+    int64_t count = ti_dims_count(s->rank, s->dim);
     size_t size = (size_t)count * bytes;
     const uint8_t *data = count ? s->storage.data + (size_t)s->offset * bytes : NULL;
     *out = data;
@@ -284,7 +284,7 @@ static tc_status materialize(const place *p, const tc_stored *s, const void **ou
     if (size > most - reader->materialized)
         return bad_payload(p, TC_E_TOO_LARGE, "written out, it would be far larger than the file");
     reader->materialized += size;
-    uint8_t *copy = tc_arena_raw(&reader->ctx->arena, size);
+    uint8_t *copy = ti_arena_raw(&reader->ctx->arena, size);
     gather(s, count, copy);
     *out = copy;
     return TC_OK;
@@ -306,15 +306,15 @@ static void **shared_cell(tc_pt2 *reader, const tc_stored *s)
         key.dim[i] = s->dim[i];
         key.stride[i] = s->dim[i] == 1 ? 0 : s->stride[i];
     }
-    return tc_map_at(&reader->cell, (tc_str){(const char *)&key, sizeof key});
+    return ti_map_at(&reader->cell, (tc_str){(const char *)&key, sizeof key});
 }
 
 static tc_status find_payload(const place *p, bool constant, tc_stored *out)
 {
     tc_pt2 *reader = p->reader;
-    tc_str name = tc_str_of(p->name);
+    tc_str name = ti_str_of(p->name);
     for (int i = 0; i < 2; i++, constant = !constant) {
-        const void *found = tc_map_get(constant ? &reader->constant : &reader->weight, name);
+        const void *found = ti_map_get(constant ? &reader->constant : &reader->weight, name);
         if (!found)
             continue;
         if (!reader->pickled)
@@ -330,29 +330,29 @@ static tc_status find_payload(const place *p, bool constant, tc_stored *out)
 static tc_status check_declared(const place *p, tc_pt2_scope *scope, const tc_pt2_name *name,
                                 const tc_type *type)
 {
-    if (!tc_map_get(&scope->declared, name->name))
+    if (!ti_map_get(&scope->declared, name->name))
         return TC_OK;
     tc_status status = TC_OK;
-    const tc_type *declared = tc_pt2_declared(scope, name->name, p->loc, &status);
+    const tc_type *declared = ti_pt2_declared(scope, name->name, p->loc, &status);
     if (!declared || declared == type)
         return status;
-    tc_mark mark = tc_arena_mark(&p->reader->ctx->scratch);
+    tc_mark mark = ti_arena_mark(&p->reader->ctx->scratch);
     tc_arena *scratch = &p->reader->ctx->scratch;
     status =
-        tc_error(p->reader->ctx, p->loc, TC_E_MISMATCH, "'%s' is stored as %s, the graph says %s",
-                 p->name, tc_type_text(scratch, type), tc_type_text(scratch, declared));
-    tc_arena_rewind(scratch, mark);
+        ti_error(p->reader->ctx, p->loc, TC_E_MISMATCH, "'%s' is stored as %s, the graph says %s",
+                 p->name, ti_type_text(scratch, type), ti_type_text(scratch, declared));
+    ti_arena_rewind(scratch, mark);
     return status;
 }
 
-tc_status tc_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc)
+tc_status ti_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc)
 {
     tc_pt2 *reader = scope->reader;
     place p = {reader, name->full_name, loc};
     tc_stored *s = tc_new(&reader->work, tc_stored);
     TC_TRY(find_payload(&p, name->constant, s));
     TC_TRY(check_extent(&p, s));
-    const tc_type *type = tc_type_make(reader->ctx, s->dtype, s->rank, s->dim);
+    const tc_type *type = ti_type_make(reader->ctx, s->dtype, s->rank, s->dim);
     TC_TRY(check_declared(&p, scope, name, type));
     void **shared = s->storage.size ? shared_cell(reader, s) : NULL;
     tc_pt2_cell *cell = shared ? *shared : NULL;
@@ -362,7 +362,7 @@ tc_status tc_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc)
         tc_loc *own = tc_new(&reader->ctx->arena, tc_loc);
         *own = (tc_loc){.file = reader->file, .node = name->full_name};
         cell = tc_new(&reader->work, tc_pt2_cell);
-        cell->val = tc_graph_const(scope->g, type, data, name->full_name, own);
+        cell->val = ti_graph_const(scope->g, type, data, name->full_name, own);
         cell->stored = cell->val;
         scope->g->val[cell->val]->state = name->changes;
         cell->payload = s;

@@ -8,12 +8,12 @@
 /* A list with one number per axis; one number stands for all, none for `missing`. */
 static tc_ints per_axis(tc_pt2_node *n, const char *arg, int axes, int64_t missing)
 {
-    tc_ints list = tc_pt2_ints(n, arg);
+    tc_ints list = ti_pt2_ints(n, arg);
     if (list.n == axes || n->m.status != TC_OK)
         return list;
     if (list.n > 1)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a list has neither one number nor one per axis");
-    return tc_ints_fill(&n->m.ctx->arena, list.n == 1 ? list.v[0] : missing, axes);
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "a list has neither one number nor one per axis");
+    return ti_ints_fill(&n->m.ctx->arena, list.n == 1 ? list.v[0] : missing, axes);
 }
 
 /* Convolution */
@@ -34,9 +34,9 @@ static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc
     int64_t *v = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes * 2);
     for (int i = 0; i < axes && n->m.status == TC_OK; i++) {
         if (stride.v[i] != 1)
-            tc_b_bad(&n->m, TC_E_ARGUMENT, "padding 'same' needs stride 1");
+            ti_b_bad(&n->m, TC_E_ARGUMENT, "padding 'same' needs stride 1");
         if (dilation.v[i] < 0 || dilation.v[i] > INT32_MAX)
-            tc_b_bad(&n->m, TC_E_ARGUMENT, "the dilation is out of range");
+            ti_b_bad(&n->m, TC_E_ARGUMENT, "the dilation is out of range");
         else {
             int64_t total = dilation.v[i] * (w->dim[2 + i] - 1);
             v[2 * i] = total / 2;
@@ -48,43 +48,43 @@ static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc
 
 static void bind_transposed(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int axes)
 {
-    tc_attr_conv_transpose *a = tc_b_attr(
+    tc_attr_conv_transpose *a = ti_b_attr(
         &n->m, conv_transpose, .stride = per_axis(n, "stride", axes, 1),
         .pad = per_axis(n, "padding", axes, 0), .out_pad = per_axis(n, "output_padding", axes, 0),
-        .dilation = per_axis(n, "dilation", axes, 1), .groups = tc_pt2_int(n, "groups", 1));
-    tc_pt2_bind(n, 0, tc_b_3(&n->m, conv_transpose, a, x, w, b));
+        .dilation = per_axis(n, "dilation", axes, 1), .groups = ti_pt2_int(n, "groups", 1));
+    ti_pt2_bind(n, 0, ti_b_3(&n->m, conv_transpose, a, x, w, b));
 }
 
 /* extra: 1 when the operator is a transpose by its name. */
 static void import_conv(tc_pt2_node *n)
 {
-    tc_val x = tc_pt2_tensor(n, "input"), w = tc_pt2_tensor(n, "weight"),
-           b = tc_pt2_tensor_opt(n, "bias");
+    tc_val x = ti_pt2_tensor(n, "input"), w = ti_pt2_tensor(n, "weight"),
+           b = ti_pt2_tensor_opt(n, "bias");
     TC_STOP(&n->m);
-    const tc_type *type = tc_b_type(&n->m, w);
+    const tc_type *type = ti_b_type(&n->m, w);
     int axes = type->rank - 2;
     if (axes < 1) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "the weights have no axis to slide along");
+        ti_b_bad(&n->m, TC_E_SHAPE, "the weights have no axis to slide along");
         return;
     }
-    if (n->row->extra != 0 || tc_pt2_bool(n, "transposed", false)) {
+    if (n->row->extra != 0 || ti_pt2_bool(n, "transposed", false)) {
         bind_transposed(n, x, w, b, axes);
         return;
     }
-    tc_attr_conv *a = tc_b_attr(&n->m, conv, .stride = per_axis(n, "stride", axes, 1),
+    tc_attr_conv *a = ti_b_attr(&n->m, conv, .stride = per_axis(n, "stride", axes, 1),
                                 .dilation = per_axis(n, "dilation", axes, 1),
-                                .groups = tc_pt2_int(n, "groups", 1));
+                                .groups = ti_pt2_int(n, "groups", 1));
     const char *word =
-        tc_text_ends(n->target, ".padding") ? tc_pt2_text(n, "padding", "valid") : NULL;
-    if (word && tc_text_eq(word, "same"))
+        ti_text_ends(n->target, ".padding") ? ti_pt2_text(n, "padding", "valid") : NULL;
+    if (word && ti_text_eq(word, "same"))
         a->pad = same_padding(n, type, a->stride, a->dilation);
     else if (word)
-        a->pad = tc_ints_fill(&n->m.ctx->arena, 0, 2 * axes);
+        a->pad = ti_ints_fill(&n->m.ctx->arena, 0, 2 * axes);
     else
         a->pad = both_sides(n, per_axis(n, "padding", axes, 0));
-    if (word && !tc_text_eq(word, "same") && !tc_text_eq(word, "valid"))
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the padding is neither 'same' nor 'valid'");
-    tc_pt2_bind(n, 0, tc_b_3(&n->m, conv, a, x, w, b));
+    if (word && !ti_text_eq(word, "same") && !ti_text_eq(word, "valid"))
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the padding is neither 'same' nor 'valid'");
+    ti_pt2_bind(n, 0, ti_b_3(&n->m, conv, a, x, w, b));
 }
 
 /* Pooling; extra: how many axes. */
@@ -92,23 +92,23 @@ static void import_conv(tc_pt2_node *n)
 /* The stride is the window unless it is given. */
 static tc_ints pool_stride(tc_pt2_node *n, tc_ints kernel)
 {
-    tc_ints stride = tc_pt2_ints(n, "stride");
+    tc_ints stride = ti_pt2_ints(n, "stride");
     return stride.n ? per_axis(n, "stride", kernel.n, 1) : kernel;
 }
 
 static void import_avg_pool(tc_pt2_node *n)
 {
     int axes = (int)n->row->extra;
-    tc_val x = tc_pt2_tensor(n, "self");
+    tc_val x = ti_pt2_tensor(n, "self");
     tc_ints kernel = per_axis(n, "kernel_size", axes, 0);
-    tc_attr_avg_pool *a = tc_b_attr(
+    tc_attr_avg_pool *a = ti_b_attr(
         &n->m, avg_pool, .kernel = kernel, .stride = pool_stride(n, kernel),
-        .pad = per_axis(n, "padding", axes, 0), .ceil = tc_pt2_bool(n, "ceil_mode", false),
-        .include_pad = tc_pt2_bool(n, "count_include_pad", true),
-        .divisor = tc_pt2_int(n, "divisor_override", 0));
-    if (tc_pt2_has(n, "divisor_override") && a->divisor == 0)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "the divisor is zero");
-    tc_pt2_bind(n, 0, tc_b_1(&n->m, avg_pool, a, x));
+        .pad = per_axis(n, "padding", axes, 0), .ceil = ti_pt2_bool(n, "ceil_mode", false),
+        .include_pad = ti_pt2_bool(n, "count_include_pad", true),
+        .divisor = ti_pt2_int(n, "divisor_override", 0));
+    if (ti_pt2_has(n, "divisor_override") && a->divisor == 0)
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "the divisor is zero");
+    ti_pt2_bind(n, 0, ti_b_1(&n->m, avg_pool, a, x));
 }
 
 /* Resampling; extra: how many axes. */
@@ -116,10 +116,10 @@ static void import_avg_pool(tc_pt2_node *n)
 /* .vec: a size, or factors that the extents are multiplied with. */
 static void sizes_of_vec(tc_pt2_node *n, const tc_type *x, int axes, tc_attr_upsample *a)
 {
-    a->size = tc_pt2_ints(n, "output_size");
+    a->size = ti_pt2_ints(n, "output_size");
     if (a->size.n || n->m.status != TC_OK)
         return;
-    a->scale = tc_pt2_floats(n, "scale_factors");
+    a->scale = ti_pt2_floats(n, "scale_factors");
     int64_t *size = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)axes);
     for (int i = 0; i < axes && i < a->scale.n; i++) {
         double extent = (double)x->dim[2 + i] * a->scale.v[i];
@@ -127,7 +127,7 @@ static void sizes_of_vec(tc_pt2_node *n, const tc_type *x, int axes, tc_attr_ups
     }
     a->size = (tc_ints){axes, size};
     if (a->scale.n != axes)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "sizes or factors are missing for some axes");
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "sizes or factors are missing for some axes");
 }
 
 /* .default: a size, and factors that only say how places are computed; 0 where one is left out. */
@@ -138,8 +138,8 @@ static void sizes_of_default(tc_pt2_node *n, int axes, tc_attr_upsample *a)
     bool any = false;
     for (int i = 0; i < axes; i++) {
         const char *arg = axes == 1 ? "scales" : name[3 - axes + i];
-        scale[i] = tc_pt2_float(n, arg, 0);
-        any = any || tc_pt2_has(n, arg);
+        scale[i] = ti_pt2_float(n, arg, 0);
+        any = any || ti_pt2_has(n, arg);
     }
     a->size = per_axis(n, "output_size", axes, -1);
     a->scale = any ? (tc_floats){axes, scale} : (tc_floats){0, NULL};
@@ -148,14 +148,14 @@ static void sizes_of_default(tc_pt2_node *n, int axes, tc_attr_upsample *a)
 /* The input, [batch, channels, ...] with `axes` more, and how it is resampled. */
 static tc_attr_upsample *upsampling(tc_pt2_node *n, int axes, tc_val *x)
 {
-    bool vec = tc_text_ends(n->target, ".vec");
-    *x = tc_pt2_tensor(n, vec ? "input" : "self");
-    if (n->m.status == TC_OK && tc_b_type(&n->m, *x)->rank != axes + 2)
-        tc_b_bad(&n->m, TC_E_SHAPE, "the input has another rank than the operator resamples");
+    bool vec = ti_text_ends(n->target, ".vec");
+    *x = ti_pt2_tensor(n, vec ? "input" : "self");
+    if (n->m.status == TC_OK && ti_b_type(&n->m, *x)->rank != axes + 2)
+        ti_b_bad(&n->m, TC_E_SHAPE, "the input has another rank than the operator resamples");
     tc_attr_upsample *a =
-        tc_b_attr(&n->m, upsample, .align_corners = tc_pt2_bool(n, "align_corners", false));
+        ti_b_attr(&n->m, upsample, .align_corners = ti_pt2_bool(n, "align_corners", false));
     if (n->m.status == TC_OK && vec)
-        sizes_of_vec(n, tc_b_type(&n->m, *x), axes, a);
+        sizes_of_vec(n, ti_b_type(&n->m, *x), axes, a);
     else if (n->m.status == TC_OK)
         sizes_of_default(n, axes, a);
     return a;
@@ -165,7 +165,7 @@ static void import_upsample(tc_pt2_node *n)
 {
     tc_val x;
     tc_attr_upsample *a = upsampling(n, (int)n->row->extra, &x);
-    tc_pt2_bind(n, 0, tc_b_op(&n->m, n->row->op, a, (tc_val[]){x}, 1));
+    ti_pt2_bind(n, 0, ti_b_op(&n->m, n->row->op, a, (tc_val[]){x}, 1));
 }
 
 /* ---- resampling with antialias: a product with constant weights along each axis ---- */
@@ -193,8 +193,8 @@ static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out,
                           tc_dtype real)
 {
     double wide = step > 1 ? step : 1;
-    const tc_type *type = tc_type_make(n->m.ctx, real, 2, (int64_t[]){out, in});
-    tc_tensor weight = tc_tensor_new(&n->m.ctx->arena, type);
+    const tc_type *type = ti_type_make(n->m.ctx, real, 2, (int64_t[]){out, in});
+    tc_tensor weight = ti_tensor_new(&n->m.ctx->arena, type);
     memset(weight.data, 0, tc_type_bytes(type));
     for (int64_t o = 0; o < out; o++) {
         double middle = step * ((double)o + 0.5), sum = 0;
@@ -204,10 +204,10 @@ static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out,
             sum += filter(kind, ((double)k - middle + 0.5) / wide);
         for (int64_t k = (int64_t)from; k < (int64_t)to; k++) {
             double share = filter(kind, ((double)k - middle + 0.5) / wide);
-            tc_store_f64(weight, o * in + k, sum != 0 ? share / sum : share);
+            ti_store_f64(weight, o * in + k, sum != 0 ? share / sum : share);
         }
     }
-    return tc_graph_const(n->m.g, type, weight.data, NULL, n->m.loc);
+    return ti_graph_const(n->m.g, type, weight.data, NULL, n->m.loc);
 }
 
 static void import_antialias(tc_pt2_node *n)
@@ -216,18 +216,18 @@ static void import_antialias(tc_pt2_node *n)
     tc_val x;
     tc_attr_upsample *a = upsampling(n, 2, &x);
     TC_STOP(&n->m);
-    tc_type t = *tc_b_type(&n->m, x);
-    if (!tc_is_float(t.dtype)) {
-        tc_b_unsupported(&n->m, "resampling integers with antialias is not supported; resample "
+    tc_type t = *ti_b_type(&n->m, x);
+    if (!ti_is_float(t.dtype)) {
+        ti_b_unsupported(&n->m, "resampling integers with antialias is not supported; resample "
                                 "floats and round them");
         return;
     }
     tc_dtype real = t.dtype == TC_f64 ? TC_f64 : TC_f32;
-    x = tc_b_cast(&n->m, x, real);
+    x = ti_b_cast(&n->m, x, real);
     for (int i = 1; i >= 0 && n->m.status == TC_OK; i--) { /* columns first */
         int64_t in = t.dim[2 + i], out = a->size.n == 2 ? a->size.v[i] : 0;
         if (in < 1 || out < 1 || in > MOST_PLACES / out) {
-            tc_b_bad(&n->m, TC_E_SHAPE, "an extent is out of range");
+            ti_b_bad(&n->m, TC_E_SHAPE, "an extent is out of range");
             return;
         }
         double scale = a->scale.n ? a->scale.v[i] : 0, step = (double)in / (double)out;
@@ -235,11 +235,11 @@ static void import_antialias(tc_pt2_node *n)
                : scale > 0      ? 1 / scale
                                 : step;
         tc_val w = filter_rows(n, (int64_t)n->row->extra, in, out, step, real);
-        x = i ? x : tc_b_swap(&n->m, x, 2, 3);
-        x = tc_b_2(&n->m, linear, NULL, x, w);
-        x = i ? x : tc_b_swap(&n->m, x, 2, 3);
+        x = i ? x : ti_b_swap(&n->m, x, 2, 3);
+        x = ti_b_2(&n->m, linear, NULL, x, w);
+        x = i ? x : ti_b_swap(&n->m, x, 2, 3);
     }
-    tc_pt2_bind(n, 0, tc_b_cast(&n->m, x, t.dtype));
+    ti_pt2_bind(n, 0, ti_b_cast(&n->m, x, t.dtype));
 }
 
 /* Coordinate i of n places evenly over -1 .. 1: with align_corners at the ends, else at centres. */
@@ -258,44 +258,44 @@ static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int
     int64_t dim[2] = {1, axes + 1};
     for (int i = 0; i < axes; i++)
         dim[0] = size[i] < 0 || size[i] > INT32_MAX || dim[0] > INT32_MAX ? -1 : dim[0] * size[i];
-    if (tc_dims_count(2, dim) < 0) {
-        tc_b_bad(&n->m, TC_E_TOO_LARGE, "the size is out of range");
+    if (ti_dims_count(2, dim) < 0) {
+        ti_b_bad(&n->m, TC_E_TOO_LARGE, "the size is out of range");
         return TC_NONE;
     }
-    tc_tensor grid = tc_tensor_new(&n->m.ctx->arena, tc_type_make(n->m.ctx, dtype, 2, dim));
+    tc_tensor grid = ti_tensor_new(&n->m.ctx->arena, ti_type_make(n->m.ctx, dtype, 2, dim));
     for (int64_t p = 0; p < dim[0]; p++) {
         int64_t rest = p;
         for (int k = 0; k < axes; k++) { /* the last axis is x */
             int64_t extent = size[axes - 1 - k];
-            tc_store_f64(grid, p * dim[1] + k, even_place(rest % extent, extent, align_corners));
+            ti_store_f64(grid, p * dim[1] + k, even_place(rest % extent, extent, align_corners));
             rest /= extent;
         }
-        tc_store_f64(grid, p * dim[1] + axes, 1);
+        ti_store_f64(grid, p * dim[1] + axes, 1);
     }
-    return tc_graph_const(n->m.g, grid.type, grid.data, NULL, n->m.loc);
+    return ti_graph_const(n->m.g, grid.type, grid.data, NULL, n->m.loc);
 }
 
 /* theta: [n, axes, axes + 1]; the grid is base theta^T, place by place. */
 static void import_affine_grid(tc_pt2_node *n)
 {
-    tc_val theta = tc_pt2_tensor(n, "theta");
-    tc_ints size = tc_pt2_ints(n, "size");
-    bool align_corners = tc_pt2_bool(n, "align_corners", false);
+    tc_val theta = ti_pt2_tensor(n, "theta");
+    tc_ints size = ti_pt2_ints(n, "size");
+    bool align_corners = ti_pt2_bool(n, "align_corners", false);
     int axes = size.n - 2;
     if (n->m.status == TC_OK &&
-        (axes < 2 || axes > 3 || !tc_is_float(tc_b_type(&n->m, theta)->dtype)))
-        tc_b_bad(&n->m, TC_E_ARGUMENT,
+        (axes < 2 || axes > 3 || !ti_is_float(ti_b_type(&n->m, theta)->dtype)))
+        ti_b_bad(&n->m, TC_E_ARGUMENT,
                    "a size of four or five numbers and a float theta are expected");
     TC_STOP(&n->m);
-    tc_val base = base_grid(n, tc_b_type(&n->m, theta)->dtype, size.v + 2, axes, align_corners);
-    tc_attr_einsum *e = tc_b_attr(&n->m, einsum, tc_intern_text(n->m.ctx, "pk,nck->npc"));
-    tc_val y = tc_b_2(&n->m, einsum, e, base, theta);
+    tc_val base = base_grid(n, ti_b_type(&n->m, theta)->dtype, size.v + 2, axes, align_corners);
+    tc_attr_einsum *e = ti_b_attr(&n->m, einsum, ti_intern_text(n->m.ctx, "pk,nck->npc"));
+    tc_val y = ti_b_2(&n->m, einsum, e, base, theta);
     TC_STOP(&n->m);
-    int64_t dim[5] = {tc_b_type(&n->m, y)->dim[0]};
+    int64_t dim[5] = {ti_b_type(&n->m, y)->dim[0]};
     memcpy(dim + 1, size.v + 2, (size_t)axes * sizeof *dim);
     dim[axes + 1] = axes;
-    tc_attr_shape *shape = tc_b_attr(&n->m, shape, tc_ints_copy(&n->m.ctx->arena, dim, axes + 2));
-    tc_pt2_bind(n, 0, tc_b_1(&n->m, reshape, shape, y));
+    tc_attr_shape *shape = ti_b_attr(&n->m, shape, ti_ints_copy(&n->m.ctx->arena, dim, axes + 2));
+    ti_pt2_bind(n, 0, ti_b_1(&n->m, reshape, shape, y));
 }
 
 /* Channels and space */

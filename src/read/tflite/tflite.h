@@ -94,43 +94,43 @@ typedef struct tc_tfl_row {
 extern const tc_tfl_row tc_tfl_rows[]; /* ended by a row without name */
 
 /* Input i: TC_NONE when it is left out; the second form says so and fails. */
-tc_val tc_tfl_in(tc_tfl_node *n, int i);
-tc_val tc_tfl_need(tc_tfl_node *n, int i);
+tc_val ti_tfl_in(tc_tfl_node *n, int i);
+tc_val ti_tfl_need(tc_tfl_node *n, int i);
 /* The same, uint8 codes as the file has them. */
-tc_val tc_tfl_plain(tc_tfl_node *n, int i);
-bool tc_tfl_has(const tc_tfl_node *n, int i);
-tc_tfl_tensor *tc_tfl_in_tensor(const tc_tfl_node *n, int i); /* NULL: left out */
-tc_tfl_tensor *tc_tfl_out_tensor(const tc_tfl_node *n, int i);
-void tc_tfl_bind(tc_tfl_node *n, int i, tc_val value);
-void tc_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the file has it */
+tc_val ti_tfl_plain(tc_tfl_node *n, int i);
+bool ti_tfl_has(const tc_tfl_node *n, int i);
+tc_tfl_tensor *ti_tfl_in_tensor(const tc_tfl_node *n, int i); /* NULL: left out */
+tc_tfl_tensor *ti_tfl_out_tensor(const tc_tfl_node *n, int i);
+void ti_tfl_bind(tc_tfl_node *n, int i, tc_val value);
+void ti_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the file has it */
 
 /* uint8 codes as int8, and back. */
-tc_val tc_tfl_down(tc_build *m, tc_val x);
-tc_val tc_tfl_up(tc_build *m, tc_val x);
+tc_val ti_tfl_down(tc_build *m, tc_val x);
+tc_val ti_tfl_up(tc_build *m, tc_val x);
 
 /* Options by the number of their field. */
-int64_t tc_tfl_int(const tc_tfl_node *n, uint32_t field, int64_t missing);
-bool tc_tfl_bool(const tc_tfl_node *n, uint32_t field, bool missing);
-double tc_tfl_float(const tc_tfl_node *n, uint32_t field, double missing);
-int tc_tfl_enum(const tc_tfl_node *n, uint32_t field); /* one byte */
-tc_ints tc_tfl_ints(const tc_tfl_node *n, uint32_t field);
+int64_t ti_tfl_int(const tc_tfl_node *n, uint32_t field, int64_t missing);
+bool ti_tfl_bool(const tc_tfl_node *n, uint32_t field, bool missing);
+double ti_tfl_float(const tc_tfl_node *n, uint32_t field, double missing);
+int ti_tfl_enum(const tc_tfl_node *n, uint32_t field); /* one byte */
+tc_ints ti_tfl_ints(const tc_tfl_node *n, uint32_t field);
 
 /* Numbers of input i that a shape follows from: constant, or settled by the data that the model is
  * read for.  A message names the input when they are neither. */
-bool tc_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out);
-tc_ints tc_tfl_settled(tc_tfl_node *n, int i);
-int64_t tc_tfl_settled_int(tc_tfl_node *n, int i);
+bool ti_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out);
+tc_ints ti_tfl_settled(tc_tfl_node *n, int i);
+int64_t ti_tfl_settled_int(tc_tfl_node *n, int i);
 
 /* Our type for one of the schema's numbers; TC_none when there is none. */
-const char *tc_tfl_type_name(int code);
+const char *ti_tfl_type_name(int code);
 
-static inline bool tc_tfl_is_codes(const tc_tfl_tensor *t)
+static inline bool ti_tfl_is_codes(const tc_tfl_tensor *t)
 {
     return t && t->n_scale > 0 && (t->dtype == TC_i8 || t->dtype == TC_i16);
 }
 
 /* What an activation does to real numbers. */
-tc_val tc_tfl_activate(tc_build *m, tc_val x, int activation);
+tc_val ti_tfl_activate(tc_build *m, tc_val x, int activation);
 
 /* Windows: what padding SAME (0) or VALID (1) asks for along an axis. */
 typedef struct tc_tfl_window {
@@ -139,23 +139,23 @@ typedef struct tc_tfl_window {
     int64_t used;          /* of the input; the rest is not read by any window */
     int64_t out;
 } tc_tfl_window;
-bool tc_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w);
+bool ti_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w);
 /* Weights that do not fit x are named; [1, h, w, c m] fit one of c channels. */
-void tc_tfl_bad_weights(tc_build *m, const tc_type *w, const tc_type *x);
-bool tc_tfl_is_depthwise(tc_build *m, const tc_type *w, const tc_type *x);
+void ti_tfl_bad_weights(tc_build *m, const tc_type *w, const tc_type *x);
+bool ti_tfl_is_depthwise(tc_build *m, const tc_type *w, const tc_type *x);
 
 /* Walk another graph of the file in place, with these values for its inputs. */
-void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
+void ti_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
                    int n_out);
 
 #define TFL(code, name, last, build, codes, op, extra, note)                                       \
-    void tc_tfl_build_##build(tc_tfl_node *n);                                                     \
-    void tc_tfl_codes_##codes(tc_tfl_node *n);
+    void ti_tfl_build_##build(tc_tfl_node *n);                                                     \
+    void ti_tfl_codes_##codes(tc_tfl_node *n);
 #define TFL_IS(code, name, last, recipe, codes, op, extra, note)                                   \
-    void tc_tfl_codes_##codes(tc_tfl_node *n);
+    void ti_tfl_codes_##codes(tc_tfl_node *n);
 #define TFL_ACTIVATED TFL_IS
 #include "tflite.def"
-void tc_tfl_build_recipe(tc_tfl_node *n);
-void tc_tfl_build_activated(tc_tfl_node *n);
+void ti_tfl_build_recipe(tc_tfl_node *n);
+void ti_tfl_build_activated(tc_tfl_node *n);
 
 #endif

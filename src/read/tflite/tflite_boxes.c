@@ -17,32 +17,32 @@ typedef struct boxes {
 /* Column k of [count, 4]. */
 static tc_val column(tc_build *m, tc_val x, int64_t k)
 {
-    return tc_b_select(m, x, 1, k);
+    return ti_b_select(m, x, 1, k);
 }
 
 static boxes corners(tc_build *m, tc_val x)
 {
-    boxes b = {.count = tc_b_type(m, x)->dim[0]};
+    boxes b = {.count = ti_b_type(m, x)->dim[0]};
     tc_val side[2];
     for (int k = 0; k < 2; k++) {
         tc_val from = column(m, x, k), to = column(m, x, 2 + k);
-        b.lo[k] = tc_b_minimum(m, from, to);
-        b.hi[k] = tc_b_maximum(m, from, to);
-        side[k] = tc_b_sub(m, b.hi[k], b.lo[k]);
+        b.lo[k] = ti_b_minimum(m, from, to);
+        b.hi[k] = ti_b_maximum(m, from, to);
+        side[k] = ti_b_sub(m, b.hi[k], b.lo[k]);
     }
-    b.area = tc_b_mul(m, side[0], side[1]);
+    b.area = ti_b_mul(m, side[0], side[1]);
     return b;
 }
 
 static tc_val at(tc_build *m, tc_val list, tc_val index)
 {
-    return tc_b_index_select(m, list, index, 0);
+    return ti_b_index_select(m, list, index, 0);
 }
 
 static tc_val compared(tc_build *m, tc_op op, tc_val x, double v)
 {
-    tc_val number = tc_b_scalar(m, tc_b_dtype(m, x), v);
-    return tc_b_op(m, op, NULL, (tc_val[]){x, number}, 2);
+    tc_val number = ti_b_scalar(m, ti_b_dtype(m, x), v);
+    return ti_b_op(m, op, NULL, (tc_val[]){x, number}, 2);
 }
 
 /* The part of their union that all boxes share with box `index` [1]; nothing where one is empty. */
@@ -51,78 +51,78 @@ static tc_val overlaps(tc_build *m, const boxes *b, tc_val index)
     tc_val side[2];
     for (int k = 0; k < 2; k++) {
         tc_val own_lo = at(m, b->lo[k], index), own_hi = at(m, b->hi[k], index);
-        tc_val to = tc_b_minimum(m, b->hi[k], own_hi);
-        tc_val from = tc_b_maximum(m, b->lo[k], own_lo);
-        side[k] = tc_b_relu(m, tc_b_sub(m, to, from));
+        tc_val to = ti_b_minimum(m, b->hi[k], own_hi);
+        tc_val from = ti_b_maximum(m, b->lo[k], own_lo);
+        side[k] = ti_b_relu(m, ti_b_sub(m, to, from));
     }
-    tc_val own = at(m, b->area, index), shared = tc_b_mul(m, side[0], side[1]);
-    tc_val all = tc_b_sub(m, tc_b_add(m, b->area, own), shared);
-    tc_val part = tc_b_div(m, shared, all), zero = tc_b_scalar(m, TC_f32, 0);
+    tc_val own = at(m, b->area, index), shared = ti_b_mul(m, side[0], side[1]);
+    tc_val all = ti_b_sub(m, ti_b_add(m, b->area, own), shared);
+    tc_val part = ti_b_div(m, shared, all), zero = ti_b_scalar(m, TC_f32, 0);
     tc_val empty = compared(m, TC_OP_le, b->area, 0), own_empty = compared(m, TC_OP_le, own, 0);
-    empty = tc_b_logical_or(m, empty, own_empty);
-    return tc_b_where(m, empty, zero, part);
+    empty = ti_b_logical_or(m, empty, own_empty);
+    return ti_b_where(m, empty, zero, part);
 }
 
 static double settled(tc_tfl_node *n, int i)
 {
     tc_tensor t;
-    if (!tc_tfl_settled_tensor(n, i, &t))
+    if (!ti_tfl_settled_tensor(n, i, &t))
         return 0;
     if (tc_type_count(t.type) < 1)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d has no number", i);
-    return n->m.status == TC_OK ? tc_load_f64(t, 0) : 0;
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "input %d has no number", i);
+    return n->m.status == TC_OK ? ti_load_f64(t, 0) : 0;
 }
 
-void tc_tfl_build_nms(tc_tfl_node *n)
+void ti_tfl_build_nms(tc_tfl_node *n)
 {
     enum { MOST = 1024 };
     tc_build *m = &n->m;
     bool soft = n->row->extra == 5;
-    tc_val x = tc_tfl_need(n, 0), score = tc_tfl_need(n, 1);
-    int64_t most = tc_tfl_settled_int(n, 2);
+    tc_val x = ti_tfl_need(n, 0), score = ti_tfl_need(n, 1);
+    int64_t most = ti_tfl_settled_int(n, 2);
     double overlap = settled(n, 3), least = settled(n, 4), sigma = soft ? settled(n, 5) : 0;
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *s = tc_b_type(m, score);
+    const tc_type *t = ti_b_type(m, x), *s = ti_b_type(m, score);
     if (t->rank != 2 || t->dim[1] != 4 || s->rank != 1 || s->dim[0] != t->dim[0] || t->dim[0] < 1) {
-        tc_b_bad(m, TC_E_SHAPE, "boxes %s with scores %s", tc_type_text(&m->ctx->arena, t),
-                 tc_type_text(&m->ctx->arena, s));
+        ti_b_bad(m, TC_E_SHAPE, "boxes %s with scores %s", ti_type_text(&m->ctx->arena, t),
+                 ti_type_text(&m->ctx->arena, s));
         return;
     }
     if (most < 1 || most > MOST || sigma < 0) {
-        tc_b_unsupported(m, "%" PRId64 " boxes to keep; 1 to %d are built", most, MOST);
+        ti_b_unsupported(m, "%" PRId64 " boxes to keep; 1 to %d are built", most, MOST);
         return;
     }
     boxes b = corners(m, x);
-    tc_val none = tc_b_scalar(m, TC_f32, -INFINITY), zero = tc_b_scalar(m, TC_f32, 0);
-    tc_val place = tc_b_arange(m, b.count, TC_i64);
+    tc_val none = ti_b_scalar(m, TC_f32, -INFINITY), zero = ti_b_scalar(m, TC_f32, 0);
+    tc_val place = ti_b_arange(m, b.count, TC_i64);
     tc_val *index = tc_new_n(&m->ctx->arena, tc_val, (size_t)most),
            *value = tc_new_n(&m->ctx->arena, tc_val, (size_t)most),
            *taken = tc_new_n(&m->ctx->arena, tc_val, (size_t)most);
-    tc_val left = tc_b_where(m, compared(m, TC_OP_gt, score, least), score, none);
+    tc_val left = ti_b_where(m, compared(m, TC_OP_gt, score, least), score, none);
     for (int64_t k = 0; k < most && m->status == TC_OK; k++) {
-        tc_val best = tc_b_1(m, argmax, tc_b_attr(m, arg, 0, true), left);
+        tc_val best = ti_b_1(m, argmax, ti_b_attr(m, arg, 0, true), left);
         tc_val top = at(m, left, best), any = compared(m, TC_OP_gt, top, least);
-        index[k] = tc_b_where(m, any, best, tc_b_scalar(m, TC_i64, 0));
-        value[k] = tc_b_where(m, any, top, zero);
-        taken[k] = tc_b_cast(m, any, TC_i32);
+        index[k] = ti_b_where(m, any, best, ti_b_scalar(m, TC_i64, 0));
+        value[k] = ti_b_where(m, any, top, zero);
+        taken[k] = ti_b_cast(m, any, TC_i32);
         tc_val part = overlaps(m, &b, best);
-        tc_val gone = tc_b_eq(m, place, best);
-        gone = tc_b_logical_or(m, gone, compared(m, TC_OP_ge, part, overlap));
+        tc_val gone = ti_b_eq(m, place, best);
+        gone = ti_b_logical_or(m, gone, compared(m, TC_OP_ge, part, overlap));
         if (sigma > 0) {
-            tc_val by = tc_b_mul_n(m, part, (double)(float)(-0.5 / (double)(float)sigma));
-            by = tc_b_exp(m, tc_b_mul(m, by, part));
-            left = tc_b_mul(m, left, by);
-            gone = tc_b_logical_or(m, gone, compared(m, TC_OP_le, left, least));
+            tc_val by = ti_b_mul_n(m, part, (double)(float)(-0.5 / (double)(float)sigma));
+            by = ti_b_exp(m, ti_b_mul(m, by, part));
+            left = ti_b_mul(m, left, by);
+            gone = ti_b_logical_or(m, gone, compared(m, TC_OP_le, left, least));
         }
-        left = tc_b_where(m, gone, none, left);
+        left = ti_b_where(m, gone, none, left);
     }
-    tc_val list = tc_b_cast(m, tc_b_cat(m, 0, index, (int)most), TC_i32);
-    tc_val scores = tc_b_cat(m, 0, value, (int)most);
+    tc_val list = ti_b_cast(m, ti_b_cat(m, 0, index, (int)most), TC_i32);
+    tc_val scores = ti_b_cat(m, 0, value, (int)most);
     int64_t axis = 0;
-    tc_val many = tc_b_cat(m, 0, taken, (int)most);
-    many = tc_b_reduce(m, TC_OP_sum, many, &axis, 1, false);
-    tc_tfl_bind(n, 0, list);
+    tc_val many = ti_b_cat(m, 0, taken, (int)most);
+    many = ti_b_reduce(m, TC_OP_sum, many, &axis, 1, false);
+    ti_tfl_bind(n, 0, list);
     if (soft)
-        tc_tfl_bind(n, 1, scores);
-    tc_tfl_bind(n, soft ? 2 : 1, many);
+        ti_tfl_bind(n, 1, scores);
+    ti_tfl_bind(n, soft ? 2 : 1, many);
 }

@@ -19,19 +19,19 @@ static tc_val of_pairs(tc_build *m, const quotient *q, const tc_val *x)
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
     for (int64_t a = 0; a < 256; a++)
         for (int64_t b = 0; b < 256; b++) {
-            int32_t y = tc_tfl_divided((int32_t)(a - 128 - q->zero[0]),
+            int32_t y = ti_tfl_divided((int32_t)(a - 128 - q->zero[0]),
                                        (int32_t)(b - 128 - q->zero[1]), q->f);
             v[256 * a + b] =
-                tc_max_i64(q->range.lo, tc_min_i64(y + q->to_zero, q->range.hi));
+                ti_max_i64(q->range.lo, ti_min_i64(y + q->to_zero, q->range.hi));
         }
-    tc_val a = tc_tfl_widen(m, x[0], -128, 8), b = tc_tfl_widen(m, x[1], -128, 0);
-    tc_val at = tc_tfl_two(m, TC_OP_tosa_add, a, b);
-    return tc_tfl_listed(m, at, tc_tfl_list(m, TC_i8, v, 65536));
+    tc_val a = ti_tfl_widen(m, x[0], -128, 8), b = ti_tfl_widen(m, x[1], -128, 0);
+    tc_val at = ti_tfl_two(m, TC_OP_tosa_add, a, b);
+    return ti_tfl_listed(m, at, ti_tfl_list(m, TC_i8, v, 65536));
 }
 
 static tc_val number(tc_build *m, tc_val like, int64_t v)
 {
-    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_b_type(m, like)->rank, v) : TC_NONE;
+    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
 }
 
 static tc_val computed(tc_build *m, const quotient *q, const tc_val *x)
@@ -46,65 +46,65 @@ static tc_val computed(tc_build *m, const quotient *q, const tc_val *x)
         int32_t a = (int32_t)(code - q->zero[0]), b = (int32_t)(code - q->zero[1]);
         for (int minus = 0; minus < 2; minus++) {
             int32_t v = minus ? -a : a;
-            int room = tc_tfl_sign_bits(v);
+            int room = ti_tfl_sign_bits(v);
             list[UP + 2 * minus][i] = (int64_t)v * (INT64_C(1) << room);
             list[ROOM + 2 * minus][i] = room;
         }
-        tc_tfl_quotient inverse = tc_tfl_reciprocal(b < 0 ? -b : b);
+        tc_tfl_quotient inverse = ti_tfl_reciprocal(b < 0 ? -b : b);
         list[INVERSE][i] = inverse.fraction;
         list[SHIFT][i] = inverse.shift - q->f.shift;
         list[NEGATIVE][i] = b < 0;
     }
     for (int k = 0; k < LISTS; k++)
-        at[k] = tc_tfl_by_code(m, x[k >= INVERSE], tc_tfl_list(m, TC_i32, list[k], 65536));
+        at[k] = ti_tfl_by_code(m, x[k >= INVERSE], ti_tfl_list(m, TC_i32, list[k], 65536));
     /* all at the shape of the result */
     tc_val none[2];
     for (int k = 0; k < 2; k++)
-        none[k] = tc_tfl_mul(m, at[k * INVERSE], number(m, at[k * INVERSE], 0), 0);
-    tc_val full = tc_tfl_two(m, TC_OP_tosa_add, none[0], none[1]);
+        none[k] = ti_tfl_mul(m, at[k * INVERSE], number(m, at[k * INVERSE], 0), 0);
+    tc_val full = ti_tfl_two(m, TC_OP_tosa_add, none[0], none[1]);
     for (int k = 0; k < LISTS; k++)
-        at[k] = tc_tfl_two(m, TC_OP_tosa_add, at[k], full);
-    tc_val minus = tc_tfl_two(m, TC_OP_tosa_greater, at[NEGATIVE], full);
-    tc_val up = tc_b_tosa_select(m, minus, at[UP_MINUS], at[UP]);
-    tc_val room = tc_b_tosa_select(m, minus, at[ROOM_MINUS], at[ROOM]);
-    tc_val y = tc_tfl_mul(m, up, at[INVERSE], 31);
-    y = tc_tfl_mul(m, y, number(m, y, q->f.fraction), 31);
-    tc_val down = tc_tfl_two(m, TC_OP_tosa_add, room, at[SHIFT]);
-    tc_val past = tc_tfl_two(m, TC_OP_tosa_greater, down, number(m, down, 31));
-    down = tc_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 31));
-    down = tc_tfl_two(m, TC_OP_tosa_maximum, down, number(m, down, 0));
+        at[k] = ti_tfl_two(m, TC_OP_tosa_add, at[k], full);
+    tc_val minus = ti_tfl_two(m, TC_OP_tosa_greater, at[NEGATIVE], full);
+    tc_val up = ti_b_tosa_select(m, minus, at[UP_MINUS], at[UP]);
+    tc_val room = ti_b_tosa_select(m, minus, at[ROOM_MINUS], at[ROOM]);
+    tc_val y = ti_tfl_mul(m, up, at[INVERSE], 31);
+    y = ti_tfl_mul(m, y, number(m, y, q->f.fraction), 31);
+    tc_val down = ti_tfl_two(m, TC_OP_tosa_add, room, at[SHIFT]);
+    tc_val past = ti_tfl_two(m, TC_OP_tosa_greater, down, number(m, down, 31));
+    down = ti_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 31));
+    down = ti_tfl_two(m, TC_OP_tosa_maximum, down, number(m, down, 0));
     /* halves away from zero: one less where it is negative and moved at all */
-    tc_val sign = tc_tfl_shift_right(m, y, number(m, y, 31), false);
-    tc_val moved = tc_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 1));
-    y = tc_tfl_two(m, TC_OP_tosa_add, y, tc_tfl_mul(m, sign, moved, 0));
-    y = tc_tfl_shift_right(m, y, down, true);
-    y = tc_b_tosa_select(m, past, full, y);
-    y = tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, q->to_zero, TC_i16);
-    return tc_tfl_clamp(m, y, q->range);
+    tc_val sign = ti_tfl_shift_right(m, y, number(m, y, 31), false);
+    tc_val moved = ti_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 1));
+    y = ti_tfl_two(m, TC_OP_tosa_add, y, ti_tfl_mul(m, sign, moved, 0));
+    y = ti_tfl_shift_right(m, y, down, true);
+    y = ti_b_tosa_select(m, past, full, y);
+    y = ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, q->to_zero, TC_i16);
+    return ti_tfl_clamp(m, y, q->range);
 }
 
-void tc_tfl_codes_div(tc_tfl_node *n)
+void ti_tfl_codes_div(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
-                        *y = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *t[2] = {ti_tfl_in_tensor(n, 0), ti_tfl_in_tensor(n, 1)},
+                        *y = ti_tfl_out_tensor(n, 0);
     tc_val x[2];
     float scale[2];
     quotient q;
     for (int k = 0; k < 2; k++) {
-        x[k] = tc_tfl_need(n, k);
-        scale[k] = (float)tc_tfl_scale(n, t[k]);
-        q.zero[k] = tc_tfl_zero(t[k]);
+        x[k] = ti_tfl_need(n, k);
+        scale[k] = (float)ti_tfl_scale(n, t[k]);
+        q.zero[k] = ti_tfl_zero(t[k]);
     }
-    float to = (float)tc_tfl_scale(n, y);
+    float to = (float)ti_tfl_scale(n, y);
     TC_STOP(m);
     if (t[0]->code != y->code || t[1]->code != y->code) {
-        tc_b_unsupported(m, "DIV of %s by %s to %s", tc_tfl_type_name(t[0]->code),
-                         tc_tfl_type_name(t[1]->code), tc_tfl_type_name(y->code));
+        ti_b_unsupported(m, "DIV of %s by %s to %s", ti_tfl_type_name(t[0]->code),
+                         ti_tfl_type_name(t[1]->code), ti_tfl_type_name(y->code));
         return;
     }
-    q.f = tc_tfl_factor_of((double)(scale[0] / (scale[1] * to)));
-    q.to_zero = tc_tfl_zero(y);
-    q.range = tc_tfl_range_of(y, tc_tfl_enum(n, 0));
-    tc_tfl_bind(n, 0, y->dtype == TC_i8 ? of_pairs(m, &q, x) : computed(m, &q, x));
+    q.f = ti_tfl_factor_of((double)(scale[0] / (scale[1] * to)));
+    q.to_zero = ti_tfl_zero(y);
+    q.range = ti_tfl_range_of(y, ti_tfl_enum(n, 0));
+    ti_tfl_bind(n, 0, y->dtype == TC_i8 ? of_pairs(m, &q, x) : computed(m, &q, x));
 }

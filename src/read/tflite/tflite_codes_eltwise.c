@@ -7,7 +7,7 @@
 
 static float f32_scale(tc_tfl_node *n, const tc_tfl_tensor *t)
 {
-    return (float)tc_tfl_scale(n, t);
+    return (float)ti_tfl_scale(n, t);
 }
 
 /* ---- sums ----
@@ -27,14 +27,14 @@ static int32_t operand(const sum *s, int k, bool one_step, int64_t code)
 {
     int32_t v = (int32_t)(code - s->zero[k]);
     if (!one_step)
-        return tc_tfl_scaled((int32_t)((uint32_t)v << s->left), s->in[k]);
-    return tc_tfl_scaled(v, (tc_tfl_factor){s->in[k].fraction, s->in[k].shift + s->left});
+        return ti_tfl_scaled((int32_t)((uint32_t)v << s->left), s->in[k]);
+    return ti_tfl_scaled(v, (tc_tfl_factor){s->in[k].fraction, s->in[k].shift + s->left});
 }
 
 static int64_t result(const sum *s, int64_t total)
 {
-    int64_t y = tc_tfl_scaled((int32_t)total, s->out) + s->to_zero;
-    return tc_max_i64(s->range.lo, tc_min_i64(y, s->range.hi));
+    int64_t y = ti_tfl_scaled((int32_t)total, s->out) + s->to_zero;
+    return ti_max_i64(s->range.lo, ti_min_i64(y, s->range.hi));
 }
 
 /* Whether one step gives the same results for all pairs of int8 codes. */
@@ -60,128 +60,128 @@ static tc_val scaled_operand(tc_build *m, const sum *s, int k, tc_val x)
 {
     if (s->one_step[k]) {
         tc_tfl_factor f = {s->in[k].fraction, s->in[k].shift + s->left};
-        return tc_tfl_rescale(m, x, &f, 1, s->zero[k], 0, TC_i32);
+        return ti_tfl_rescale(m, x, &f, 1, s->zero[k], 0, TC_i32);
     }
-    x = tc_tfl_widen(m, x, s->zero[k], s->left);
-    return tc_tfl_rescale(m, x, &s->in[k], 1, 0, 0, TC_i32);
+    x = ti_tfl_widen(m, x, s->zero[k], s->left);
+    return ti_tfl_rescale(m, x, &s->in[k], 1, 0, 0, TC_i32);
 }
 
 /* extra 1: the sum, 2: the difference */
 static void add_or_subtract(tc_tfl_node *n, int sign)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
-                        *y = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *t[2] = {ti_tfl_in_tensor(n, 0), ti_tfl_in_tensor(n, 1)},
+                        *y = ti_tfl_out_tensor(n, 0);
     tc_val x[2];
     sum s = {.sign = sign};
     for (int k = 0; k < 2; k++) {
-        x[k] = tc_tfl_need(n, k);
-        if (!tc_tfl_is_codes(t[k]) || !tc_tfl_is_codes(y))
-            tc_b_unsupported(m, "a sum of quantized numbers and others");
+        x[k] = ti_tfl_need(n, k);
+        if (!ti_tfl_is_codes(t[k]) || !ti_tfl_is_codes(y))
+            ti_b_unsupported(m, "a sum of quantized numbers and others");
     }
-    double a = tc_tfl_scale(n, t[0]), b = tc_tfl_scale(n, t[1]), c = tc_tfl_scale(n, y);
+    double a = ti_tfl_scale(n, t[0]), b = ti_tfl_scale(n, t[1]), c = ti_tfl_scale(n, y);
     TC_STOP(m);
     bool wide = y->dtype == TC_i16;
     double twice = 2 * fmax(a, b);
     s.left = wide ? 15 : 20;
-    s.in[0] = tc_tfl_factor_of(a / twice);
-    s.in[1] = tc_tfl_factor_of(b / twice);
-    s.out = tc_tfl_factor_of(twice / (ldexp(1, s.left) * c));
-    s.zero[0] = tc_tfl_zero(t[0]);
-    s.zero[1] = tc_tfl_zero(t[1]);
-    s.to_zero = tc_tfl_zero(y);
-    s.range = tc_tfl_range_of(y, tc_tfl_enum(n, 0));
+    s.in[0] = ti_tfl_factor_of(a / twice);
+    s.in[1] = ti_tfl_factor_of(b / twice);
+    s.out = ti_tfl_factor_of(twice / (ldexp(1, s.left) * c));
+    s.zero[0] = ti_tfl_zero(t[0]);
+    s.zero[1] = ti_tfl_zero(t[1]);
+    s.to_zero = ti_tfl_zero(y);
+    s.range = ti_tfl_range_of(y, ti_tfl_enum(n, 0));
     for (int k = 0; k < 2; k++) /* a half is a shift, nothing is rounded */
         s.one_step[k] = s.in[k].fraction == 1 << 30;
     if (!wide && !(s.one_step[0] && s.one_step[1]) && same_for_all(&s))
         s.one_step[0] = s.one_step[1] = true;
     for (int k = 0; k < 2; k++)
         x[k] = scaled_operand(m, &s, k, x[k]);
-    tc_val v = tc_tfl_two(m, sign > 0 ? TC_OP_tosa_add : TC_OP_tosa_sub, x[0], x[1]);
-    v = tc_tfl_rescale(m, v, &s.out, 1, 0, s.to_zero, y->dtype);
-    tc_tfl_bind(n, 0, tc_tfl_clamp(m, v, s.range));
+    tc_val v = ti_tfl_two(m, sign > 0 ? TC_OP_tosa_add : TC_OP_tosa_sub, x[0], x[1]);
+    v = ti_tfl_rescale(m, v, &s.out, 1, 0, s.to_zero, y->dtype);
+    ti_tfl_bind(n, 0, ti_tfl_clamp(m, v, s.range));
 }
 
-void tc_tfl_codes_add(tc_tfl_node *n) { add_or_subtract(n, 1); }
-void tc_tfl_codes_sub(tc_tfl_node *n) { add_or_subtract(n, -1); }
+void ti_tfl_codes_add(tc_tfl_node *n) { add_or_subtract(n, 1); }
+void ti_tfl_codes_sub(tc_tfl_node *n) { add_or_subtract(n, -1); }
 
 /* ((a - z) (b - z)) by one factor */
-void tc_tfl_codes_mul(tc_tfl_node *n)
+void ti_tfl_codes_mul(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
-                        *y = tc_tfl_out_tensor(n, 0);
-    tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    if (!tc_tfl_is_codes(t[0]) || !tc_tfl_is_codes(t[1]) || !tc_tfl_is_codes(y))
-        tc_b_unsupported(m, "a product of quantized numbers and others");
+    const tc_tfl_tensor *t[2] = {ti_tfl_in_tensor(n, 0), ti_tfl_in_tensor(n, 1)},
+                        *y = ti_tfl_out_tensor(n, 0);
+    tc_val a = ti_tfl_need(n, 0), b = ti_tfl_need(n, 1);
+    if (!ti_tfl_is_codes(t[0]) || !ti_tfl_is_codes(t[1]) || !ti_tfl_is_codes(y))
+        ti_b_unsupported(m, "a product of quantized numbers and others");
     float real = f32_scale(n, t[0]) * f32_scale(n, t[1]) / f32_scale(n, y);
     TC_STOP(m);
-    tc_tfl_factor f = tc_tfl_factor_of((double)real);
-    a = tc_tfl_widen(m, a, tc_tfl_zero(t[0]), 0);
-    b = tc_tfl_widen(m, b, tc_tfl_zero(t[1]), 0);
-    tc_val v = tc_tfl_mul(m, a, b, 0);
-    v = tc_tfl_rescale(m, v, &f, 1, 0, tc_tfl_zero(y), y->dtype);
-    tc_tfl_bind(n, 0, tc_tfl_clamp(m, v, tc_tfl_range_of(y, tc_tfl_enum(n, 0))));
+    tc_tfl_factor f = ti_tfl_factor_of((double)real);
+    a = ti_tfl_widen(m, a, ti_tfl_zero(t[0]), 0);
+    b = ti_tfl_widen(m, b, ti_tfl_zero(t[1]), 0);
+    tc_val v = ti_tfl_mul(m, a, b, 0);
+    v = ti_tfl_rescale(m, v, &f, 1, 0, ti_tfl_zero(y), y->dtype);
+    ti_tfl_bind(n, 0, ti_tfl_clamp(m, v, ti_tfl_range_of(y, ti_tfl_enum(n, 0))));
 }
 
 /* (a - b)^2, operands by twice the larger scale, int8 only */
-void tc_tfl_codes_squared_difference(tc_tfl_node *n)
+void ti_tfl_codes_squared_difference(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
-                        *y = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *t[2] = {ti_tfl_in_tensor(n, 0), ti_tfl_in_tensor(n, 1)},
+                        *y = ti_tfl_out_tensor(n, 0);
     enum { LEFT = 7 };
     tc_val x[2];
     for (int k = 0; k < 2; k++) {
-        x[k] = tc_tfl_need(n, k);
-        if (!tc_tfl_is_codes(t[k]) || t[k]->dtype != TC_i8)
-            tc_b_unsupported(m, "SQUARED_DIFFERENCE of %s",
-                             t[k] ? tc_tfl_type_name(t[k]->code) : "nothing");
+        x[k] = ti_tfl_need(n, k);
+        if (!ti_tfl_is_codes(t[k]) || t[k]->dtype != TC_i8)
+            ti_b_unsupported(m, "SQUARED_DIFFERENCE of %s",
+                             t[k] ? ti_tfl_type_name(t[k]->code) : "nothing");
     }
-    double s[2] = {tc_tfl_scale(n, t[0]), tc_tfl_scale(n, t[1])}, c = tc_tfl_scale(n, y);
+    double s[2] = {ti_tfl_scale(n, t[0]), ti_tfl_scale(n, t[1])}, c = ti_tfl_scale(n, y);
     TC_STOP(m);
     double twice = 2 * fmax(s[0], s[1]);
     for (int k = 0; k < 2; k++) {
-        tc_tfl_factor f = tc_tfl_factor_of(s[k] / twice);
-        x[k] = tc_tfl_widen(m, x[k], tc_tfl_zero(t[k]), LEFT);
-        x[k] = tc_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
+        tc_tfl_factor f = ti_tfl_factor_of(s[k] / twice);
+        x[k] = ti_tfl_widen(m, x[k], ti_tfl_zero(t[k]), LEFT);
+        x[k] = ti_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
     }
-    tc_tfl_factor f = tc_tfl_factor_of(twice * twice / ((1 << LEFT) * (1 << LEFT) * c));
-    tc_val d = tc_tfl_two(m, TC_OP_tosa_sub, x[0], x[1]);
-    d = tc_tfl_mul(m, d, d, 0);
-    d = tc_tfl_rescale(m, d, &f, 1, 0, tc_tfl_zero(y), y->dtype);
-    tc_tfl_bind(n, 0, d);
+    tc_tfl_factor f = ti_tfl_factor_of(twice * twice / ((1 << LEFT) * (1 << LEFT) * c));
+    tc_val d = ti_tfl_two(m, TC_OP_tosa_sub, x[0], x[1]);
+    d = ti_tfl_mul(m, d, d, 0);
+    d = ti_tfl_rescale(m, d, &f, 1, 0, ti_tfl_zero(y), y->dtype);
+    ti_tfl_bind(n, 0, d);
 }
 
 /* MAXIMUM and MINIMUM: the codes themselves, whose scales are one, as i32. */
-void tc_tfl_codes_extreme(tc_tfl_node *n)
+void ti_tfl_codes_extreme(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
-    const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
+    tc_val a = ti_tfl_need(n, 0), b = ti_tfl_need(n, 1);
+    const tc_tfl_tensor *y = ti_tfl_out_tensor(n, 0);
     tc_op op = n->row->op == TC_OP_maximum ? TC_OP_tosa_maximum : TC_OP_tosa_minimum;
     if (m->status != TC_OK || !y)
         return;
-    a = tc_tfl_widen(m, a, 0, 0);
-    b = tc_tfl_widen(m, b, 0, 0);
-    tc_val v = tc_tfl_two(m, op, a, b);
-    tc_tfl_bind(n, 0, tc_tfl_rescale(m, v, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, y->dtype));
+    a = ti_tfl_widen(m, a, 0, 0);
+    b = ti_tfl_widen(m, b, 0, 0);
+    tc_val v = ti_tfl_two(m, op, a, b);
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, v, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, y->dtype));
 }
 
 /* Codes moved left by 8 and multiplied by their scales are compared; int16 ones as they are. */
-void tc_tfl_codes_compare(tc_tfl_node *n)
+void ti_tfl_codes_compare(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x[2];
     enum { LEFT = 8 };
     for (int k = 0; k < 2; k++) {
-        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, k);
-        tc_tfl_factor f = tc_tfl_factor_of(tc_tfl_scale(n, t));
-        x[k] = tc_tfl_need(n, k);
+        const tc_tfl_tensor *t = ti_tfl_in_tensor(n, k);
+        tc_tfl_factor f = ti_tfl_factor_of(ti_tfl_scale(n, t));
+        x[k] = ti_tfl_need(n, k);
         TC_STOP(m);
         bool wide = t->dtype == TC_i16;
-        x[k] = tc_tfl_widen(m, x[k], wide ? 0 : tc_tfl_zero(t), wide ? 0 : LEFT);
-        x[k] = wide ? x[k] : tc_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
+        x[k] = ti_tfl_widen(m, x[k], wide ? 0 : ti_tfl_zero(t), wide ? 0 : LEFT);
+        x[k] = wide ? x[k] : ti_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
     }
     static const struct {
         tc_op from, to;
@@ -194,68 +194,68 @@ void tc_tfl_codes_compare(tc_tfl_node *n)
                {TC_OP_le, TC_OP_tosa_greater_equal, true, false}};
     for (size_t i = 0; i < TC_COUNT(how); i++)
         if (how[i].from == n->row->op) {
-            tc_val y = tc_tfl_two(m, how[i].to, x[how[i].swap], x[!how[i].swap]);
-            tc_tfl_bind(n, 0, how[i].not ? tc_b_tosa_logical_not(m, y) : y);
+            tc_val y = ti_tfl_two(m, how[i].to, x[how[i].swap], x[!how[i].swap]);
+            ti_tfl_bind(n, 0, how[i].not ? ti_b_tosa_logical_not(m, y) : y);
         }
 }
 
 /* x >= z ? (x - z) by one factor : (x - z) (slope - z) by another */
-void tc_tfl_codes_prelu(tc_tfl_node *n)
+void ti_tfl_codes_prelu(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t[2] = {tc_tfl_in_tensor(n, 0), tc_tfl_in_tensor(n, 1)},
-                        *y = tc_tfl_out_tensor(n, 0);
-    tc_val x = tc_tfl_need(n, 0), slope = tc_tfl_need(n, 1);
+    const tc_tfl_tensor *t[2] = {ti_tfl_in_tensor(n, 0), ti_tfl_in_tensor(n, 1)},
+                        *y = ti_tfl_out_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0), slope = ti_tfl_need(n, 1);
     float s = f32_scale(n, t[0]), a = f32_scale(n, t[1]), c = f32_scale(n, y);
     TC_STOP(m);
-    tc_tfl_factor above = tc_tfl_factor_of((double)(s / c)),
-                  below = tc_tfl_factor_of((double)(s * a / c));
-    x = tc_tfl_widen(m, x, tc_tfl_zero(t[0]), 0);
-    slope = tc_tfl_widen(m, slope, tc_tfl_zero(t[1]), 0);
-    tc_val up = tc_tfl_rescale(m, x, &above, 1, 0, 0, TC_i32);
-    tc_val down = tc_tfl_mul(m, x, slope, 0);
-    down = tc_tfl_rescale(m, down, &below, 1, 0, 0, TC_i32);
+    tc_tfl_factor above = ti_tfl_factor_of((double)(s / c)),
+                  below = ti_tfl_factor_of((double)(s * a / c));
+    x = ti_tfl_widen(m, x, ti_tfl_zero(t[0]), 0);
+    slope = ti_tfl_widen(m, slope, ti_tfl_zero(t[1]), 0);
+    tc_val up = ti_tfl_rescale(m, x, &above, 1, 0, 0, TC_i32);
+    tc_val down = ti_tfl_mul(m, x, slope, 0);
+    down = ti_tfl_rescale(m, down, &below, 1, 0, 0, TC_i32);
     TC_STOP(m);
-    tc_val zero = tc_tfl_number(m, TC_i32, tc_b_type(m, x)->rank, 0);
-    tc_val positive = tc_tfl_two(m, TC_OP_tosa_greater_equal, x, zero);
-    tc_val v = tc_b_tosa_select(m, positive, up, down);
+    tc_val zero = ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, 0);
+    tc_val positive = ti_tfl_two(m, TC_OP_tosa_greater_equal, x, zero);
+    tc_val v = ti_b_tosa_select(m, positive, up, down);
     tc_tfl_factor one = {1 << 30, 1};
-    tc_tfl_bind(n, 0, tc_tfl_rescale(m, v, &one, 1, 0, tc_tfl_zero(y), y->dtype));
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, v, &one, 1, 0, ti_tfl_zero(y), y->dtype));
 }
 
 /* Codes of one domain after another; unlike ones of 8 bits are brought to the result's by a factor
  * in f32. */
-void tc_tfl_codes_concatenation(tc_tfl_node *n)
+void ti_tfl_codes_concatenation(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *y = ti_tfl_out_tensor(n, 0);
     tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n->n_in + 1);
     for (int i = 0; i < n->n_in; i++) {
-        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
-        in[i] = tc_tfl_need(n, i);
+        const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
+        in[i] = ti_tfl_need(n, i);
         float s = f32_scale(n, t), c = f32_scale(n, y);
         TC_STOP(m);
-        if (s == c && tc_tfl_zero(t) == tc_tfl_zero(y))
+        if (s == c && ti_tfl_zero(t) == ti_tfl_zero(y))
             continue;
         if (y->dtype != TC_i8) /* int16 codes are moved whatever their scales are */
             continue;
         int8_t table[256];
         float inverse = 1.0f / c, factor = s * inverse,
-              bias = -(float)(tc_tfl_zero(t) + (t->shifted ? 128 : 0)) * factor;
+              bias = -(float)(ti_tfl_zero(t) + (t->shifted ? 128 : 0)) * factor;
         for (int k = 0; k < 256; k++) { /* of uint8 codes */
-            double v = (double)roundf((float)k * factor + bias) + (double)tc_tfl_zero(y) + 128;
+            double v = (double)roundf((float)k * factor + bias) + (double)ti_tfl_zero(y) + 128;
             table[k] = (int8_t)(fmax(fmin(v, 255), 0) - 128);
         }
-        in[i] = tc_tfl_table(m, in[i], table);
+        in[i] = ti_tfl_table(m, in[i], table);
     }
     if (m->status != TC_OK || n->n_in < 1)
         return;
-    int axis = tc_b_axis(m, tc_tfl_int(n, 0, 0), tc_b_type(m, in[0])->rank);
-    tc_tfl_bind(n, 0, tc_b_cat(m, axis, in, n->n_in));
+    int axis = ti_b_axis(m, ti_tfl_int(n, 0, 0), ti_b_type(m, in[0])->rank);
+    ti_tfl_bind(n, 0, ti_b_cat(m, axis, in, n->n_in));
 }
 
 /* A choice between codes of one domain. */
-void tc_tfl_codes_select(tc_tfl_node *n) { n->row->build(n); }
+void ti_tfl_codes_select(tc_tfl_node *n) { n->row->build(n); }
 
 /* Movement hands codes on as they are. */
-void tc_tfl_codes_same(tc_tfl_node *n) { n->row->build(n); }
+void ti_tfl_codes_same(tc_tfl_node *n) { n->row->build(n); }

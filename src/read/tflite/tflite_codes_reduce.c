@@ -10,9 +10,9 @@ static tc_val along(tc_build *m, tc_op op, tc_val x, tc_ints axes)
 {
     for (int i = 0; i < axes.n && m->status == TC_OK; i++) {
         const void *a = op == TC_OP_tosa_reduce_sum
-                            ? (const void *)tc_b_attr(m, tosa_axis, axes.v[i])
-                            : tc_b_attr(m, tosa_axis_nan, axes.v[i], TC_nan_mode_propagate);
-        x = tc_b_op(m, op, a, &x, 1);
+                            ? (const void *)ti_b_attr(m, tosa_axis, axes.v[i])
+                            : ti_b_attr(m, tosa_axis_nan, axes.v[i], TC_nan_mode_propagate);
+        x = ti_b_op(m, op, a, &x, 1);
     }
     return x;
 }
@@ -22,33 +22,33 @@ static tc_val without(tc_tfl_node *n, tc_val x, tc_ints axes)
 {
     int64_t dim[TC_MAX_RANK];
     int rank = 0, k = 0;
-    if (n->m.status != TC_OK || tc_tfl_bool(n, 0, false))
+    if (n->m.status != TC_OK || ti_tfl_bool(n, 0, false))
         return x;
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     for (int i = 0; i < t->rank; i++) {
         if (k < axes.n && axes.v[k] == i)
             k++;
         else
             dim[rank++] = t->dim[i];
     }
-    return tc_b_reshape(&n->m, x, rank, dim);
+    return ti_b_reshape(&n->m, x, rank, dim);
 }
 
 /* The largest divisor of n that is not more than `most`. */
 static int64_t part_of(int64_t n, int64_t most)
 {
-    int64_t part = tc_min_i64(n, most);
+    int64_t part = ti_min_i64(n, most);
     while (n % part)
         part--;
     return part;
 }
 
-tc_val tc_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
+tc_val ti_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
                    const int64_t *stride)
 {
     enum { SIDE = 64, PART = 16, MOST = 1 << 15 };
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     if (t->rank != 4 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] * kernel[1] > MOST)
         return TC_NONE;
     int64_t shape[4] = {kernel[0], kernel[1], t->dim[3], 1}, one = 1, none = 0;
@@ -64,20 +64,20 @@ tc_val tc_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
         return TC_NONE;
     static const int64_t pad[4] = {0, 0, 0, 0}, ones[2] = {1, 1};
     tc_dtype sum = t->dtype == TC_i16 ? TC_i48 : TC_i32;
-    tc_tensor w = tc_b_tensor(m, TC_i8, 4, shape);
+    tc_tensor w = ti_b_tensor(m, TC_i8, 4, shape);
     memset(w.data, 1, tc_type_bytes(w.type));
-    tc_attr_tosa_conv *a = tc_b_attr(m, tosa_conv, .pad = tc_ints_copy(&m->ctx->arena, pad, 4),
-                                     .stride = tc_ints_copy(&m->ctx->arena, step, 2),
-                                     .dilation = tc_ints_copy(&m->ctx->arena, ones, 2),
+    tc_attr_tosa_conv *a = ti_b_attr(m, tosa_conv, .pad = ti_ints_copy(&m->ctx->arena, pad, 4),
+                                     .stride = ti_ints_copy(&m->ctx->arena, step, 2),
+                                     .dilation = ti_ints_copy(&m->ctx->arena, ones, 2),
                                      .local_bound = false, .acc_type = sum);
     tc_val in[5] = {x};
-    in[1] = tc_b_const(m, w, NULL);
-    in[2] = tc_tfl_const_of(m, sum, 1, &one, &none);
-    in[3] = tc_tfl_number(m, t->dtype, 1, zero);
-    in[4] = tc_tfl_number(m, TC_i8, 1, 0);
-    x = tc_b_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
+    in[1] = ti_b_const(m, w, NULL);
+    in[2] = ti_tfl_const_of(m, sum, 1, &one, &none);
+    in[3] = ti_tfl_number(m, t->dtype, 1, zero);
+    in[4] = ti_tfl_number(m, TC_i8, 1, 0);
+    x = ti_b_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
     if (sum != TC_i32)
-        x = tc_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
+        x = ti_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
     int64_t plane[2] = {1, 2};
     return whole ? along(m, TC_OP_tosa_reduce_sum, x, (tc_ints){2, plane}) : x;
 }
@@ -86,52 +86,52 @@ tc_val tc_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
 static void sum_or_mean(tc_tfl_node *n, bool mean)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
-    tc_val x = tc_tfl_need(n, 0);
-    double xs = tc_tfl_scale(n, t), ys = tc_tfl_scale(n, y);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0), *y = ti_tfl_out_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
+    double xs = ti_tfl_scale(n, t), ys = ti_tfl_scale(n, y);
     TC_STOP(m);
-    const tc_type *type = tc_b_type(m, x);
-    tc_ints axes = tc_tfl_axes(n, type->rank);
-    tc_tfl_factor f = tc_tfl_factor_of(xs / ys);
+    const tc_type *type = ti_b_type(m, x);
+    tc_ints axes = ti_tfl_axes(n, type->rank);
+    tc_tfl_factor f = ti_tfl_factor_of(xs / ys);
     int64_t count = 1;
     for (int i = 0; i < axes.n; i++)
         count *= type->dim[axes.v[i]];
     if (count < 1) {
-        tc_b_unsupported(m, "a mean of no elements");
+        ti_b_unsupported(m, "a mean of no elements");
         return;
     }
     if (mean) {
         int shift = 0;
         while (count >> (shift + 1))
             shift++;
-        shift = (int)tc_min_i64(tc_min_i64(shift, 32), 31 + f.shift);
+        shift = (int)ti_min_i64(ti_min_i64(shift, 32), 31 + f.shift);
         f.fraction = (int32_t)(((int64_t)f.fraction << shift) / count);
         f.shift -= shift;
     }
     bool places = axes.n == 2 && axes.v[0] == 1 && axes.v[1] == 2;
     static const int64_t step[2] = {1, 1};
     tc_val sum = places && type->rank == 4
-                     ? tc_tfl_sums(m, x, tc_tfl_zero(t), type->dim + 1, step)
+                     ? ti_tfl_sums(m, x, ti_tfl_zero(t), type->dim + 1, step)
                      : TC_NONE;
     if (!sum) {
-        sum = tc_tfl_widen(m, x, tc_tfl_zero(t), 0);
+        sum = ti_tfl_widen(m, x, ti_tfl_zero(t), 0);
         sum = along(m, TC_OP_tosa_reduce_sum, sum, axes);
     }
-    x = tc_tfl_rescale(m, sum, &f, 1, 0, tc_tfl_zero(y), y->dtype);
-    tc_tfl_bind(n, 0, without(n, x, axes));
+    x = ti_tfl_rescale(m, sum, &f, 1, 0, ti_tfl_zero(y), y->dtype);
+    ti_tfl_bind(n, 0, without(n, x, axes));
 }
 
-void tc_tfl_codes_sum(tc_tfl_node *n) { sum_or_mean(n, false); }
-void tc_tfl_codes_mean(tc_tfl_node *n) { sum_or_mean(n, true); }
+void ti_tfl_codes_sum(tc_tfl_node *n) { sum_or_mean(n, false); }
+void ti_tfl_codes_mean(tc_tfl_node *n) { sum_or_mean(n, true); }
 
-void tc_tfl_codes_reduce_extreme(tc_tfl_node *n)
+void ti_tfl_codes_reduce_extreme(tc_tfl_node *n)
 {
-    tc_val x = tc_tfl_need(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
     TC_STOP(&n->m);
-    tc_ints axes = tc_tfl_axes(n, tc_b_type(&n->m, x)->rank);
+    tc_ints axes = ti_tfl_axes(n, ti_b_type(&n->m, x)->rank);
     tc_op op = n->row->op == TC_OP_amax ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min;
     x = along(&n->m, op, x, axes);
-    tc_tfl_bind(n, 0, without(n, x, axes));
+    ti_tfl_bind(n, 0, without(n, x, axes));
 }
 
 /* ---- RESIZE_BILINEAR ----
@@ -151,9 +151,9 @@ static int64_t step_of(int64_t in, int64_t out, bool align)
 static place place_of(int64_t i, int64_t in, int64_t step, bool half)
 {
     int64_t at = half ? i * step + step / 2 - 512 : i * step;
-    place p = {tc_max_i64(at / 1024, 0), tc_min_i64((at + 1023) / 1024, in - 1), 0};
+    place p = {ti_max_i64(at / 1024, 0), ti_min_i64((at + 1023) / 1024, in - 1), 0};
     p.share = at - 1024 * p.lower;
-    p.lower = tc_min_i64(p.lower, in - 1);
+    p.lower = ti_min_i64(p.lower, in - 1);
     return p;
 }
 
@@ -161,7 +161,7 @@ static place place_of(int64_t i, int64_t in, int64_t step, bool half)
 static tc_val blend(tc_build *m, tc_val x, int axis, int64_t out, bool align, bool half)
 {
     TC_STOP_WITH(m, TC_NONE);
-    int64_t in = tc_b_type(m, x)->dim[axis], dim[4] = {1, 1, 1, 1}, step = step_of(in, out, align);
+    int64_t in = ti_b_type(m, x)->dim[axis], dim[4] = {1, 1, 1, 1}, step = step_of(in, out, align);
     dim[axis] = out;
     int64_t *row[2], *share[2];
     for (int k = 0; k < 2; k++) {
@@ -177,76 +177,76 @@ static tc_val blend(tc_build *m, tc_val x, int axis, int64_t out, bool align, bo
     }
     tc_val part[2];
     for (int k = 0; k < 2; k++) {
-        tc_val list = tc_b_list(m, row[k], out);
-        part[k] = tc_b_index_select(m, x, list, axis);
-        tc_val weight = tc_tfl_const_of(m, TC_i32, 4, dim, share[k]);
-        part[k] = tc_tfl_mul(m, part[k], weight, 0);
+        tc_val list = ti_b_list(m, row[k], out);
+        part[k] = ti_b_index_select(m, x, list, axis);
+        tc_val weight = ti_tfl_const_of(m, TC_i32, 4, dim, share[k]);
+        part[k] = ti_tfl_mul(m, part[k], weight, 0);
     }
-    return tc_tfl_two(m, TC_OP_tosa_add, part[0], part[1]);
+    return ti_tfl_two(m, TC_OP_tosa_add, part[0], part[1]);
 }
 
 /* RESIZE where both extents grow by the same power of two and pixels are centred. */
 static tc_val as_resize(tc_build *m, tc_val x, int64_t factor, bool up)
 {
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     int64_t scale[4] = {2 * factor, 2, 2 * factor, 2}, offset[2] = {1 - factor, 1 - factor},
             border[2] = {factor - 1, factor - 1}, four = 4, two = 2;
     int shift = 2;
     for (int64_t f = factor; f > 1; f >>= 1)
         shift += 2;
     tc_val in[4] = {x};
-    in[1] = tc_tfl_const_of(m, TC_shape, 1, &four, scale);
-    in[2] = tc_tfl_const_of(m, TC_shape, 1, &two, offset);
-    in[3] = tc_tfl_const_of(m, TC_shape, 1, &two, border);
+    in[1] = ti_tfl_const_of(m, TC_shape, 1, &four, scale);
+    in[2] = ti_tfl_const_of(m, TC_shape, 1, &two, offset);
+    in[3] = ti_tfl_const_of(m, TC_shape, 1, &two, border);
     TC_STOP_WITH(m, TC_NONE);
     tc_node *node =
-        tc_graph_add(m->g, TC_OP_tosa_resize, tc_b_attr(m, tosa_resize, TC_resize_mode_bilinear),
+        ti_graph_add(m->g, TC_OP_tosa_resize, ti_b_attr(m, tosa_resize, TC_resize_mode_bilinear),
                      in, 4, 1, m->loc);
     int64_t dim[4] = {t->dim[0], t->dim[1] * factor, t->dim[2] * factor, t->dim[3]};
-    tc_value_of(m->g, node->out[0])->type = tc_type_make(m->ctx, TC_i32, 4, dim);
-    m->status = tc_node_infer(m->g, node);
+    ti_value_of(m->g, node->out[0])->type = ti_type_make(m->ctx, TC_i32, 4, dim);
+    m->status = ti_node_infer(m->g, node);
     if (up) /* uint8: halves go up */
-        return tc_tfl_rescale_once(m, node->out[0], &(tc_tfl_factor){1 << 30, 1 - shift}, 1, 0,
+        return ti_tfl_rescale_once(m, node->out[0], &(tc_tfl_factor){1 << 30, 1 - shift}, 1, 0,
                                    TC_i8);
-    return tc_tfl_halves_away(m, node->out[0], shift, 0, TC_i8);
+    return ti_tfl_halves_away(m, node->out[0], shift, 0, TC_i8);
 }
 
-void tc_tfl_codes_resize_bilinear(tc_tfl_node *n)
+void ti_tfl_codes_resize_bilinear(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
-    tc_val x = tc_tfl_need(n, 0);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0), *y = ti_tfl_out_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
     int64_t out[2];
     bool align, half;
-    if (m->status != TC_OK || !y || !tc_tfl_resize_of(n, tc_b_type(m, x), 2, out, &align, &half))
+    if (m->status != TC_OK || !y || !ti_tfl_resize_of(n, ti_b_type(m, x), 2, out, &align, &half))
         return;
-    const tc_type *type = tc_b_type(m, x);
+    const tc_type *type = ti_b_type(m, x);
     int64_t factor = out[0] / type->dim[1], up = t->shifted ? 128 : 0;
     bool power = factor > 1 && factor <= 16 && (factor & (factor - 1)) == 0 &&
                  out[0] == type->dim[1] * factor && out[1] == type->dim[2] * factor;
     if (power && half && type->dtype == TC_i8) {
-        tc_tfl_bind(n, 0, as_resize(m, x, factor, t->shifted));
+        ti_tfl_bind(n, 0, as_resize(m, x, factor, t->shifted));
         return;
     }
-    x = tc_tfl_widen(m, x, -up, 0);
+    x = ti_tfl_widen(m, x, -up, 0);
     x = blend(m, x, 2, out[1], align, half);
     if (type->dtype == TC_i8) {
         x = blend(m, x, 1, out[0], align, half);
-        tc_tfl_bind(n, 0, tc_tfl_halves_away(m, x, 20, -up, TC_i8));
+        ti_tfl_bind(n, 0, ti_tfl_halves_away(m, x, 20, -up, TC_i8));
         return;
     }
     /* 16 bits by 2^20 are more than 32: the rows' sums, of 26 bits, are split at bit 12. */
-    tc_val twelve = tc_tfl_number(m, TC_i32, 4, 12);
-    tc_val high = tc_tfl_shift_right(m, x, twelve, false);
-    tc_val low = tc_tfl_two(m, TC_OP_tosa_bitwise_and, x, tc_tfl_number(m, TC_i32, 4, 4095));
+    tc_val twelve = ti_tfl_number(m, TC_i32, 4, 12);
+    tc_val high = ti_tfl_shift_right(m, x, twelve, false);
+    tc_val low = ti_tfl_two(m, TC_OP_tosa_bitwise_and, x, ti_tfl_number(m, TC_i32, 4, 4095));
     high = blend(m, high, 1, out[0], align, half);
     low = blend(m, low, 1, out[0], align, half);
     /* high 2^12 + low, halves away from zero: bits that are shifted out of low only count as one */
-    tc_val carry = tc_tfl_shift_right(m, low, twelve, false);
-    tc_val rest = tc_tfl_two(m, TC_OP_tosa_bitwise_and, low, tc_tfl_number(m, TC_i32, 4, 4095));
-    tc_val any = tc_tfl_two(m, TC_OP_tosa_minimum, rest, tc_tfl_number(m, TC_i32, 4, 1));
-    high = tc_tfl_two(m, TC_OP_tosa_add, high, carry);
-    high = tc_tfl_two(m, TC_OP_tosa_logical_left_shift, high, tc_tfl_number(m, TC_i32, 4, 1));
-    high = tc_tfl_two(m, TC_OP_tosa_add, high, any);
-    tc_tfl_bind(n, 0, tc_tfl_halves_away(m, high, 9, 0, TC_i16));
+    tc_val carry = ti_tfl_shift_right(m, low, twelve, false);
+    tc_val rest = ti_tfl_two(m, TC_OP_tosa_bitwise_and, low, ti_tfl_number(m, TC_i32, 4, 4095));
+    tc_val any = ti_tfl_two(m, TC_OP_tosa_minimum, rest, ti_tfl_number(m, TC_i32, 4, 1));
+    high = ti_tfl_two(m, TC_OP_tosa_add, high, carry);
+    high = ti_tfl_two(m, TC_OP_tosa_logical_left_shift, high, ti_tfl_number(m, TC_i32, 4, 1));
+    high = ti_tfl_two(m, TC_OP_tosa_add, high, any);
+    ti_tfl_bind(n, 0, ti_tfl_halves_away(m, high, 9, 0, TC_i16));
 }

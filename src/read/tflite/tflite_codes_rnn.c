@@ -30,21 +30,21 @@ static const tc_tfl_factor same = {1 << 30, 1};
 
 static float scale_of(tc_tfl_node *n, int i)
 {
-    return (float)tc_tfl_scale(n, tc_tfl_in_tensor(n, i));
+    return (float)ti_tfl_scale(n, ti_tfl_in_tensor(n, i));
 }
 
 /* Input i of that type and rank; TC_NONE where it is left out. */
 static tc_val codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)
 {
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
     if (!t)
         return TC_NONE;
-    tc_val x = tc_tfl_in(n, i);
+    tc_val x = ti_tfl_in(n, i);
     if (n->m.status == TC_OK &&
-        (tc_b_dtype(&n->m, x) != dtype || tc_b_type(&n->m, x)->rank != rank))
-        tc_b_unsupported(&n->m, "operator '%s' (version %d) on codes with input %d ('%s') %s",
+        (ti_b_dtype(&n->m, x) != dtype || ti_b_type(&n->m, x)->rank != rank))
+        ti_b_unsupported(&n->m, "operator '%s' (version %d) on codes with input %d ('%s') %s",
                          n->row->name, n->version, i, t->name,
-                         tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, x)));
+                         ti_type_text(&n->m.ctx->arena, ti_b_type(&n->m, x)));
     return n->m.status == TC_OK ? x : TC_NONE;
 }
 
@@ -52,7 +52,7 @@ static tc_val need_codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)
 {
     tc_val x = codes(n, i, dtype, rank);
     if (!x)
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "input %d is left out", i);
     return x;
 }
 
@@ -60,18 +60,18 @@ static tc_val need_codes(tc_tfl_node *n, int i, tc_dtype dtype, int rank)
 static void fits(tc_tfl_node *n, int i, tc_val x, int64_t rows, int64_t columns)
 {
     TC_STOP(&n->m);
-    const tc_type *t = tc_b_type(&n->m, x);
+    const tc_type *t = ti_b_type(&n->m, x);
     if (t->dim[0] != rows || (t->rank > 1 && t->dim[1] != columns))
-        tc_b_bad(&n->m, TC_E_SHAPE,
+        ti_b_bad(&n->m, TC_E_SHAPE,
                  "input %d has the shape %s, expected [%" PRId64 ", %" PRId64 "]", i,
-                 tc_type_text(&n->m.ctx->arena, t), rows, columns);
+                 ti_type_text(&n->m.ctx->arena, t), rows, columns);
 }
 
 /* The tensor that holds the scale of what is inside of the operator. */
 static const tc_tfl_tensor *inside(const tc_tfl_node *n, size_t i)
 {
-    tc_fb_vector list = tc_fb_list(n->op, OP_INTERMEDIATES, 4);
-    int64_t at = i < list.n ? tc_fb_list_i32(list, i) : -1;
+    tc_fb_vector list = ti_fb_list(n->op, OP_INTERMEDIATES, 4);
+    int64_t at = i < list.n ? ti_fb_list_i32(list, i) : -1;
     return list.n == 5 && at >= 0 && (size_t)at < n->scope->n_tensor ? &n->scope->tensor[at] : NULL;
 }
 
@@ -79,24 +79,24 @@ static tc_val list_of(tc_build *m, int whole)
 {
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
     for (int code = -32768; code < 32768; code++)
-        v[code + 32768] = whole < 0 ? tc_tfl_logistic16((int16_t)code)
-                                    : tc_tfl_tanh16((int16_t)code, whole);
-    return tc_tfl_list(m, TC_i16, v, 65536);
+        v[code + 32768] = whole < 0 ? ti_tfl_logistic16((int16_t)code)
+                                    : ti_tfl_tanh16((int16_t)code, whole);
+    return ti_tfl_list(m, TC_i16, v, 65536);
 }
 
 static bool read_scales(tc_tfl_node *n, lstm *s)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *hidden = inside(n, 4), *h = tc_tfl_in_tensor(n, H),
-                        *c = tc_tfl_in_tensor(n, C), *y = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *hidden = inside(n, 4), *h = ti_tfl_in_tensor(n, H),
+                        *c = ti_tfl_in_tensor(n, C), *y = ti_tfl_out_tensor(n, 0);
     float x = scale_of(n, X), out = scale_of(n, H), step = scale_of(n, C),
-          middle = (float)tc_tfl_scale(n, hidden), result = (float)tc_tfl_scale(n, y);
+          middle = (float)ti_tfl_scale(n, hidden), result = (float)ti_tfl_scale(n, y);
     TC_STOP_WITH(m, false);
     int e;
     bool power = frexp((double)step, &e) == 0.5;
     s->cell = e - 1;
     if (!power || s->cell < -15 || s->cell > -9 || c->zero[0] || !h->variable || !c->variable) {
-        tc_b_unsupported(m, "a cell in steps of %g; powers of two from 2^-15 to 2^-9 are built",
+        ti_b_unsupported(m, "a cell in steps of %g; powers of two from 2^-15 to 2^-9 are built",
                          (double)step);
         return false;
     }
@@ -104,19 +104,19 @@ static bool read_scales(tc_tfl_node *n, lstm *s)
         if (!s->w[k])
             continue;
         int peephole = PEEPHOLES + (k == OUTPUT ? 2 : k);
-        s->by_x[k] = tc_tfl_factor_of((double)(scale_of(n, WEIGHTS + k) * x / 0x1p-12f));
-        s->by_h[k] = tc_tfl_factor_of((double)(scale_of(n, RECURRENT + k) * out / 0x1p-12f));
+        s->by_x[k] = ti_tfl_factor_of((double)(scale_of(n, WEIGHTS + k) * x / 0x1p-12f));
+        s->by_h[k] = ti_tfl_factor_of((double)(scale_of(n, RECURRENT + k) * out / 0x1p-12f));
         if (s->peephole[k])
-            s->by_c[k] = tc_tfl_factor_of(
+            s->by_c[k] = ti_tfl_factor_of(
                 (double)(float)((double)step * (double)scale_of(n, peephole) / 0x1p-12));
     }
-    s->hidden = tc_tfl_factor_of((double)(float)(0x1p-15 / (double)middle * 0x1p-15));
-    s->hidden_zero = tc_tfl_zero(hidden);
-    s->x_zero = tc_tfl_zero(tc_tfl_in_tensor(n, X));
-    s->h_zero = tc_tfl_zero(h);
+    s->hidden = ti_tfl_factor_of((double)(float)(0x1p-15 / (double)middle * 0x1p-15));
+    s->hidden_zero = ti_tfl_zero(hidden);
+    s->x_zero = ti_tfl_zero(ti_tfl_in_tensor(n, X));
+    s->h_zero = ti_tfl_zero(h);
     if (s->projection)
-        s->projected = tc_tfl_factor_of((double)(scale_of(n, PROJECTION) * middle / out));
-    float clip = (float)tc_tfl_float(n, 1, 0), last = (float)tc_tfl_float(n, 2, 0);
+        s->projected = ti_tfl_factor_of((double)(scale_of(n, PROJECTION) * middle / out));
+    float clip = (float)ti_tfl_float(n, 1, 0), last = (float)ti_tfl_float(n, 2, 0);
     s->cell_clip = clip > 0 ? (int64_t)fminf(clip / step, 32767.0f) : 0;
     s->projection_clip = last > 0 ? (int64_t)fminf(last / result, 127.0f) : 0;
     return m->status == TC_OK;
@@ -127,14 +127,14 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
     tc_build *m = &n->m;
     static const int peephole[] = {INPUT, FORGET, OUTPUT};
     for (int k = 0; k < 4; k++)
-        if (tc_tfl_has(n, NORMS + k))
-            tc_b_unsupported(m, "norms inside an LSTM on codes");
+        if (ti_tfl_has(n, NORMS + k))
+            ti_b_unsupported(m, "norms inside an LSTM on codes");
     s->h = need_codes(n, H, TC_i8, 2);
     s->c = need_codes(n, C, TC_i16, 2);
     TC_STOP_WITH(m, false);
-    int64_t hidden = tc_b_type(m, s->h)->dim[1], cells = tc_b_type(m, s->c)->dim[1];
+    int64_t hidden = ti_b_type(m, s->h)->dim[1], cells = ti_b_type(m, s->c)->dim[1];
     for (int k = 0; k < GATES; k++) {
-        if (k == INPUT && !tc_tfl_has(n, WEIGHTS) && !tc_tfl_has(n, RECURRENT))
+        if (k == INPUT && !ti_tfl_has(n, WEIGHTS) && !ti_tfl_has(n, RECURRENT))
             continue;
         s->w[k] = need_codes(n, WEIGHTS + k, TC_i8, 2);
         s->r[k] = need_codes(n, RECURRENT + k, TC_i8, 2);
@@ -153,13 +153,13 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
     if (s->projection)
         fits(n, PROJECTION, s->projection, hidden, cells);
     else if (m->status == TC_OK && hidden != cells)
-        tc_b_bad(m, TC_E_SHAPE, "a state of %" PRId64 " for a cell of %" PRId64, hidden, cells);
+        ti_b_bad(m, TC_E_SHAPE, "a state of %" PRId64 " for a cell of %" PRId64, hidden, cells);
     if (s->peephole[FORGET] && hidden != cells)
-        tc_b_unsupported(m, "peepholes beside a projection, on codes");
+        ti_b_unsupported(m, "peepholes beside a projection, on codes");
     if (m->status != TC_OK || !read_scales(n, s))
         return false;
     int64_t one = 1, zero = 0;
-    s->none = tc_tfl_const_of(m, TC_i32, 1, &one, &zero);
+    s->none = ti_tfl_const_of(m, TC_i32, 1, &one, &zero);
     s->sigmoid = list_of(m, -1);
     s->tanh = list_of(m, 3);
     s->cell_tanh = s->cell == -12 ? s->tanh : list_of(m, 15 + s->cell);
@@ -169,47 +169,47 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
 /* a + b, held to the range of 16 bits; a: i16, b: i32 */
 static tc_val sum16(tc_build *m, tc_val a, tc_val b)
 {
-    a = tc_tfl_widen(m, a, 0, 0);
-    a = tc_tfl_two(m, TC_OP_tosa_add, a, b);
-    return tc_tfl_rescale(m, a, &same, 1, 0, 0, TC_i16);
+    a = ti_tfl_widen(m, a, 0, 0);
+    a = ti_tfl_two(m, TC_OP_tosa_add, a, b);
+    return ti_tfl_rescale(m, a, &same, 1, 0, 0, TC_i16);
 }
 
 static tc_val product32(tc_build *m, tc_val a, tc_val b)
 {
-    a = tc_tfl_widen(m, a, 0, 0);
-    b = tc_tfl_widen(m, b, 0, 0);
-    return tc_tfl_mul(m, a, b, 0);
+    a = ti_tfl_widen(m, a, 0, 0);
+    b = ti_tfl_widen(m, b, 0, 0);
+    return ti_tfl_mul(m, a, b, 0);
 }
 
 /* Everything inside of a step is [1, 1, batch, width]. */
 static tc_val as_places(tc_build *m, tc_val x)
 {
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *t = tc_b_type(m, x);
-    return tc_b_reshape(m, x, 4, (int64_t[]){1, 1, t->dim[0], t->dim[1]});
+    const tc_type *t = ti_b_type(m, x);
+    return ti_b_reshape(m, x, 4, (int64_t[]){1, 1, t->dim[0], t->dim[1]});
 }
 
 static tc_val as_rows(tc_build *m, tc_val x)
 {
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *t = tc_b_type(m, x);
-    return tc_b_reshape(m, x, 2, (int64_t[]){t->dim[2], t->dim[3]});
+    const tc_type *t = ti_b_type(m, x);
+    return ti_b_reshape(m, x, 2, (int64_t[]){t->dim[2], t->dim[3]});
 }
 
 static tc_val gate(tc_tfl_node *n, const lstm *s, int k, tc_val x, tc_val h, tc_val c)
 {
     tc_build *m = &n->m;
-    tc_val sum = tc_tfl_rows_by(n, x, s->x_zero, s->w[k], 0, s->bias[k]);
-    sum = tc_tfl_rescale(m, sum, &s->by_x[k], 1, 0, 0, TC_i16);
-    tc_val more = tc_tfl_rows_by(n, h, s->h_zero, s->r[k], 0, s->none);
-    more = tc_tfl_rescale(m, more, &s->by_h[k], 1, 0, 0, TC_i32);
+    tc_val sum = ti_tfl_rows_by(n, x, s->x_zero, s->w[k], 0, s->bias[k]);
+    sum = ti_tfl_rescale(m, sum, &s->by_x[k], 1, 0, 0, TC_i16);
+    tc_val more = ti_tfl_rows_by(n, h, s->h_zero, s->r[k], 0, s->none);
+    more = ti_tfl_rescale(m, more, &s->by_h[k], 1, 0, 0, TC_i32);
     sum = sum16(m, sum, more);
     if (s->peephole[k]) {
         more = product32(m, c, s->peephole[k]);
-        more = tc_tfl_rescale(m, more, &s->by_c[k], 1, 0, 0, TC_i32);
+        more = ti_tfl_rescale(m, more, &s->by_c[k], 1, 0, 0, TC_i32);
         sum = sum16(m, sum, more);
     }
-    return tc_tfl_by_code(m, sum, k == CELL ? s->tanh : s->sigmoid);
+    return ti_tfl_by_code(m, sum, k == CELL ? s->tanh : s->sigmoid);
 }
 
 /* One step: s->h [batch, hidden] and s->c become the next ones. */
@@ -221,28 +221,28 @@ static void step(tc_tfl_node *n, lstm *s, tc_val x)
         i = gate(n, s, INPUT, x, s->h, c);
     tc_val f = gate(n, s, FORGET, x, s->h, c), g = gate(n, s, CELL, x, s->h, c);
     if (!i) { /* what is not forgotten leaves no room */
-        i = tc_tfl_widen(m, f, 0, 0);
-        i = tc_tfl_two(m, TC_OP_tosa_sub, tc_tfl_number(m, TC_i32, 4, 32767), i);
-        i = tc_tfl_rescale(m, i, &same, 1, 0, 0, TC_i16);
+        i = ti_tfl_widen(m, f, 0, 0);
+        i = ti_tfl_two(m, TC_OP_tosa_sub, ti_tfl_number(m, TC_i32, 4, 32767), i);
+        i = ti_tfl_rescale(m, i, &same, 1, 0, 0, TC_i16);
     }
     tc_val kept = product32(m, f, c);
-    kept = tc_tfl_halves_away(m, kept, 15, 0, TC_i16);
+    kept = ti_tfl_halves_away(m, kept, 15, 0, TC_i16);
     tc_val added = product32(m, i, g);
-    added = tc_tfl_halves_away(m, added, 30 + s->cell, 0, TC_i32);
+    added = ti_tfl_halves_away(m, added, 30 + s->cell, 0, TC_i32);
     c = sum16(m, kept, added);
     if (s->cell_clip > 0)
-        c = tc_tfl_clamp(m, c, (tc_tfl_range){-s->cell_clip, s->cell_clip});
+        c = ti_tfl_clamp(m, c, (tc_tfl_range){-s->cell_clip, s->cell_clip});
     tc_val o = gate(n, s, OUTPUT, x, s->h, c);
-    tc_val y = product32(m, o, tc_tfl_by_code(m, c, s->cell_tanh));
+    tc_val y = product32(m, o, ti_tfl_by_code(m, c, s->cell_tanh));
     int64_t zero = s->projection ? -s->hidden_zero : s->hidden_zero;
-    y = tc_tfl_rescale(m, y, &s->hidden, 1, 0, zero, TC_i8);
+    y = ti_tfl_rescale(m, y, &s->hidden, 1, 0, zero, TC_i8);
     y = as_rows(m, y);
     if (s->projection) {
-        y = tc_tfl_rows_by(n, y, zero, s->projection, 0,
+        y = ti_tfl_rows_by(n, y, zero, s->projection, 0,
                            s->projection_bias ? s->projection_bias : s->none);
-        y = tc_tfl_rescale(m, y, &s->projected, 1, 0, s->h_zero, TC_i8);
+        y = ti_tfl_rescale(m, y, &s->projected, 1, 0, s->h_zero, TC_i8);
         if (s->projection_clip > 0)
-            y = tc_tfl_clamp(m, y, (tc_tfl_range){-s->projection_clip, s->projection_clip});
+            y = ti_tfl_clamp(m, y, (tc_tfl_range){-s->projection_clip, s->projection_clip});
         y = as_rows(m, y);
     }
     s->h = y;
@@ -254,77 +254,77 @@ static tc_val run(tc_tfl_node *n, tc_val x)
 {
     tc_build *m = &n->m;
     lstm s = {0};
-    if (m->status != TC_OK || !read_lstm(n, &s, tc_b_type(m, x)->dim[2]))
+    if (m->status != TC_OK || !read_lstm(n, &s, ti_b_type(m, x)->dim[2]))
         return TC_NONE;
     int64_t steps;
-    tc_val *part = tc_tfl_steps(m, x, &steps);
+    tc_val *part = ti_tfl_steps(m, x, &steps);
     for (int64_t k = 0; part && k < steps && m->status == TC_OK; k++) {
-        step(n, &s, tc_b_select(m, x, 0, k));
+        step(n, &s, ti_b_select(m, x, 0, k));
         part[k] = s.h;
     }
-    tc_tfl_variable_set(n, H, s.h);
-    tc_tfl_variable_set(n, C, s.c);
-    return part ? tc_tfl_stacked(m, part, steps) : TC_NONE;
+    ti_tfl_variable_set(n, H, s.h);
+    ti_tfl_variable_set(n, C, s.c);
+    return part ? ti_tfl_stacked(m, part, steps) : TC_NONE;
 }
 
-void tc_tfl_codes_sequence_lstm(tc_tfl_node *n)
+void ti_tfl_codes_sequence_lstm(tc_tfl_node *n)
 {
-    bool time_major = tc_tfl_bool(n, 3, false);
+    bool time_major = ti_tfl_bool(n, 3, false);
     tc_val x = need_codes(n, X, TC_i8, 3);
-    if (tc_tfl_bool(n, 5, false))
-        tc_b_unsupported(&n->m, "weights of the state that are diagonals");
-    x = time_major ? x : tc_b_swap(&n->m, x, 0, 1);
-    tc_tfl_bind_sequence(n, 0, run(n, x), time_major);
+    if (ti_tfl_bool(n, 5, false))
+        ti_b_unsupported(&n->m, "weights of the state that are diagonals");
+    x = time_major ? x : ti_b_swap(&n->m, x, 0, 1);
+    ti_tfl_bind_sequence(n, 0, run(n, x), time_major);
 }
 
-void tc_tfl_codes_lstm(tc_tfl_node *n)
+void ti_tfl_codes_lstm(tc_tfl_node *n)
 {
-    if (tc_tfl_enum(n, 3) == 1) {
-        tc_b_unsupported(&n->m, "the LSTM of five inputs on codes");
+    if (ti_tfl_enum(n, 3) == 1) {
+        ti_b_unsupported(&n->m, "the LSTM of five inputs on codes");
         return;
     }
     tc_val x = need_codes(n, X, TC_i8, 2);
-    x = tc_b_unsqueeze(&n->m, x, 0);
+    x = ti_b_unsqueeze(&n->m, x, 0);
     tc_val y = run(n, x);
-    tc_tfl_bind(n, 0, y ? tc_b_select(&n->m, y, 0, 0) : y);
+    ti_tfl_bind(n, 0, y ? ti_b_select(&n->m, y, 0, 0) : y);
 }
 
 /* ---- SVDF ---- */
 
 /* As on real numbers; what the runtime calls its activation is not applied. */
-void tc_tfl_codes_svdf(tc_tfl_node *n)
+void ti_tfl_codes_svdf(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    int64_t rank = tc_tfl_int(n, 0, 0);
+    int64_t rank = ti_tfl_int(n, 0, 0);
     tc_val x = need_codes(n, 0, TC_i8, 2), feature = need_codes(n, 1, TC_i8, 2),
            time = need_codes(n, 2, TC_i16, 2), bias = codes(n, 3, TC_i32, 1),
            old = need_codes(n, 4, TC_i16, 2);
-    const tc_tfl_tensor *y = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *y = ti_tfl_out_tensor(n, 0);
     float xs = scale_of(n, 0), fs = scale_of(n, 1), ts = scale_of(n, 2), ss = scale_of(n, 4),
-          ys = (float)tc_tfl_scale(n, y);
+          ys = (float)ti_tfl_scale(n, y);
     TC_STOP(m);
-    int64_t batch = tc_b_type(m, x)->dim[0], filters = tc_b_type(m, time)->dim[0],
-            memory = tc_b_type(m, time)->dim[1];
+    int64_t batch = ti_b_type(m, x)->dim[0], filters = ti_b_type(m, time)->dim[0],
+            memory = ti_b_type(m, time)->dim[1];
     if (rank < 1 || filters % rank || memory < 1 || y->dtype != TC_i8) {
-        tc_b_bad(m, TC_E_SHAPE, "%" PRId64 " filters of rank %" PRId64, filters, rank);
+        ti_b_bad(m, TC_E_SHAPE, "%" PRId64 " filters of rank %" PRId64, filters, rank);
         return;
     }
-    fits(n, 1, feature, filters, tc_b_type(m, x)->dim[1]);
+    fits(n, 1, feature, filters, ti_b_type(m, x)->dim[1]);
     fits(n, 4, old, batch, filters * memory);
-    tc_tfl_factor first = tc_tfl_factor_of((double)(xs * fs / ss)),
-                  second = tc_tfl_factor_of((double)(ss * ts / ys));
+    tc_tfl_factor first = ti_tfl_factor_of((double)(xs * fs / ss)),
+                  second = ti_tfl_factor_of((double)(ss * ts / ys));
     int64_t one = 1, zero = 0, last = 2;
-    tc_val none = tc_tfl_const_of(m, TC_i32, 1, &one, &zero);
-    tc_val answer = tc_tfl_rows_by(n, x, tc_tfl_zero(tc_tfl_in_tensor(n, 0)), feature, 0, none);
-    answer = tc_tfl_rescale(m, answer, &first, 1, 0, 0, TC_i16);
-    answer = tc_tfl_remember(n, old, answer, batch, filters, memory);
+    tc_val none = ti_tfl_const_of(m, TC_i32, 1, &one, &zero);
+    tc_val answer = ti_tfl_rows_by(n, x, ti_tfl_zero(ti_tfl_in_tensor(n, 0)), feature, 0, none);
+    answer = ti_tfl_rescale(m, answer, &first, 1, 0, 0, TC_i16);
+    answer = ti_tfl_remember(n, old, answer, batch, filters, memory);
     tc_val sum = product32(m, answer, time);
-    sum = tc_b_reshape(m, sum, 3, (int64_t[]){batch, filters / rank, rank * memory});
-    sum = tc_b_tosa_reduce_sum(m, sum, last);
-    sum = tc_b_reshape(m, sum, 2, (int64_t[]){batch, filters / rank});
+    sum = ti_b_reshape(m, sum, 3, (int64_t[]){batch, filters / rank, rank * memory});
+    sum = ti_b_tosa_reduce_sum(m, sum, last);
+    sum = ti_b_reshape(m, sum, 2, (int64_t[]){batch, filters / rank});
     if (bias) {
         fits(n, 3, bias, filters / rank, 0);
-        sum = tc_tfl_two(m, TC_OP_tosa_add, sum, bias);
+        sum = ti_tfl_two(m, TC_OP_tosa_add, sum, bias);
     }
-    tc_tfl_bind(n, 0, tc_tfl_rescale(m, sum, &second, 1, 0, tc_tfl_zero(y), TC_i8));
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, sum, &second, 1, 0, ti_tfl_zero(y), TC_i8));
 }

@@ -15,14 +15,14 @@ static int32_t high(int32_t a, int32_t b)
 {
     if (a == b && a == INT32_MIN)
         return INT32_MAX;
-    return (int32_t)tc_asr((int64_t)a * b + (INT64_C(1) << 30), 31);
+    return (int32_t)ti_asr((int64_t)a * b + (INT64_C(1) << 30), 31);
 }
 
 /* 0 to -255 codes with 26 bits of fraction; 1: of what lies too far below. */
 static void differences(double scale, double beta, int32_t *out)
 {
     double f = fmin(beta * scale * (1 << 26), (double)INT32_MAX);
-    tc_tfl_factor by = tc_tfl_factor_of(f);
+    tc_tfl_factor by = ti_tfl_factor_of(f);
     double radius = by.shift < 63 ? floor(31.0 * (1 << 26) / ldexp(1, by.shift)) : 0;
     for (int d = 0; d < 256; d++)
         out[d] = -d >= -radius ? high((int32_t)((uint32_t)-d << (by.shift & 31)), by.fraction) : 1;
@@ -33,7 +33,7 @@ static void powers(double scale, double beta, int32_t *out)
 {
     differences(scale, beta, out);
     for (int d = 0; d < 256; d++)
-        out[d] = out[d] <= 0 ? (int32_t)tc_tfl_exp_below(out[d], 5, 32) : 0;
+        out[d] = out[d] <= 0 ? (int32_t)ti_tfl_exp_below(out[d], 5, 32) : 0;
 }
 
 /* A number of 32 bits for each of 256 codes, of which the last stands for 0. */
@@ -44,60 +44,60 @@ static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
         int8_t table[256];
         for (int k = 0; k < 256; k++) /* code k - 128, which is -(255 - k) below the largest */
             table[k] = (int8_t)((int)((uint32_t)v[255 - k] >> (8 * byte) & 255) - 128);
-        tc_val part = tc_tfl_table(m, code, table);
-        part = tc_tfl_widen(m, part, -128, 8 * byte);
-        sum = sum ? tc_tfl_two(m, TC_OP_tosa_add, sum, part) : part;
+        tc_val part = ti_tfl_table(m, code, table);
+        part = ti_tfl_widen(m, part, -128, 8 * byte);
+        sum = sum ? ti_tfl_two(m, TC_OP_tosa_add, sum, part) : part;
     }
     return sum;
 }
 
 static tc_val number(tc_build *m, tc_val like, int64_t v)
 {
-    return m->status == TC_OK ? tc_tfl_number(m, TC_i32, tc_b_type(m, like)->rank, v) : TC_NONE;
+    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
 }
 
 static tc_val shift_left(tc_build *m, tc_val x, tc_val by)
 {
-    return tc_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
+    return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
 }
 
 /* 1 / (1 + a), a in [0, 1) with 31 bits of fraction: Newton's steps on 48/17 - 32/17 (1 + a) / 2 */
 static tc_val inverse(tc_build *m, tc_val a)
 {
-    tc_val half = tc_tfl_shift_right(m, a, number(m, a, 1), false);
-    half = tc_tfl_two(m, TC_OP_tosa_add, half, number(m, a, 1 << 30));
-    tc_val x = tc_tfl_mul(m, half, number(m, a, -1010580540), 31);
-    x = tc_tfl_two(m, TC_OP_tosa_add, x, number(m, a, 1515870810));
+    tc_val half = ti_tfl_shift_right(m, a, number(m, a, 1), false);
+    half = ti_tfl_two(m, TC_OP_tosa_add, half, number(m, a, 1 << 30));
+    tc_val x = ti_tfl_mul(m, half, number(m, a, -1010580540), 31);
+    x = ti_tfl_two(m, TC_OP_tosa_add, x, number(m, a, 1515870810));
     for (int i = 0; i < 3; i++) {
-        tc_val error = tc_tfl_mul(m, half, x, 31);
-        error = tc_tfl_two(m, TC_OP_tosa_sub, number(m, a, 1 << 29), error);
-        tc_val more = tc_tfl_mul(m, x, error, 31);
+        tc_val error = ti_tfl_mul(m, half, x, 31);
+        error = ti_tfl_two(m, TC_OP_tosa_sub, number(m, a, 1 << 29), error);
+        tc_val more = ti_tfl_mul(m, x, error, 31);
         more = shift_left(m, more, number(m, a, 2));
-        x = tc_tfl_two(m, TC_OP_tosa_add, x, more);
+        x = ti_tfl_two(m, TC_OP_tosa_add, x, more);
     }
-    tc_val large = tc_tfl_two(m, TC_OP_tosa_greater, x, number(m, a, (1 << 30) - 1));
+    tc_val large = ti_tfl_two(m, TC_OP_tosa_greater, x, number(m, a, (1 << 30) - 1));
     tc_val doubled = shift_left(m, x, number(m, a, 1));
     tc_val most = number(m, a, INT32_MAX);
-    return tc_b_tosa_select(m, large, most, doubled);
+    return ti_b_tosa_select(m, large, most, doubled);
 }
 
 static tc_val reduced(tc_build *m, tc_op op, tc_val x)
 {
     TC_STOP_WITH(m, TC_NONE);
-    int64_t last = tc_b_type(m, x)->rank - 1;
+    int64_t last = ti_b_type(m, x)->rank - 1;
     const void *a = op == TC_OP_tosa_reduce_sum
-                        ? (const void *)tc_b_attr(m, tosa_axis, last)
-                        : tc_b_attr(m, tosa_axis_nan, last, TC_nan_mode_propagate);
-    return tc_b_op(m, op, a, &x, 1);
+                        ? (const void *)ti_b_attr(m, tosa_axis, last)
+                        : ti_b_attr(m, tosa_axis_nan, last, TC_nan_mode_propagate);
+    return ti_b_op(m, op, a, &x, 1);
 }
 
 /* x - max over the last axis, i32 */
 static tc_val below_largest(tc_build *m, tc_val x)
 {
     tc_val most = reduced(m, TC_OP_tosa_reduce_max, x);
-    x = tc_tfl_widen(m, x, 0, 0);
-    most = tc_tfl_widen(m, most, 0, 0);
-    return tc_tfl_two(m, TC_OP_tosa_sub, x, most);
+    x = ti_tfl_widen(m, x, 0, 0);
+    most = ti_tfl_widen(m, most, 0, 0);
+    return ti_tfl_two(m, TC_OP_tosa_sub, x, most);
 }
 
 static const tc_tfl_factor same = {1 << 30, 1};
@@ -108,9 +108,9 @@ static tc_val powers8(tc_build *m, tc_val x, double scale, double beta, tc_val *
     int32_t power[256];
     powers(scale, beta, power);
     tc_val code = below_largest(m, x);
-    code = tc_tfl_rescale(m, code, &same, 1, 0, 127, TC_i8);
+    code = ti_tfl_rescale(m, code, &same, 1, 0, 127, TC_i8);
     *e = wide_table(m, code, power);
-    *sum = tc_tfl_shift_right(m, *e, number(m, *e, 12), true);
+    *sum = ti_tfl_shift_right(m, *e, number(m, *e, 12), true);
     *sum = reduced(m, TC_OP_tosa_reduce_sum, *sum);
     return code;
 }
@@ -120,31 +120,31 @@ static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta)
     tc_build *m = &n->m;
     tc_val e, sum;
     powers8(m, x, scale, beta, &e, &sum);
-    tc_val zeros = tc_b_tosa_clz(m, sum);
+    tc_val zeros = ti_b_tosa_clz(m, sum);
     tc_val part = shift_left(m, sum, zeros);
-    part = tc_tfl_two(m, TC_OP_tosa_bitwise_and, part, number(m, sum, INT32_MAX));
-    tc_val share = tc_tfl_mul(m, e, inverse(m, part), 31);
-    tc_val down = tc_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 35), zeros);
-    share = tc_tfl_shift_right(m, share, down, true);
-    return tc_tfl_rescale(m, share, &same, 1, 0, -128, TC_i8);
+    part = ti_tfl_two(m, TC_OP_tosa_bitwise_and, part, number(m, sum, INT32_MAX));
+    tc_val share = ti_tfl_mul(m, e, inverse(m, part), 31);
+    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 35), zeros);
+    share = ti_tfl_shift_right(m, share, down, true);
+    return ti_tfl_rescale(m, share, &same, 1, 0, -128, TC_i8);
 }
 
 /* The runtime's table of 513 numbers, in double, and how it is read. */
 static tc_val table513(tc_build *m, tc_val x, double step_in, double zero, double (*of)(double))
 {
     int64_t count = 513;
-    tc_tensor t = tc_b_tensor(m, TC_i16, 1, &count);
+    tc_tensor t = ti_b_tensor(m, TC_i16, 1, &count);
     double out = 2.0 / 65535, from = step_in * (-32768 - zero), to = step_in * (32767 - zero),
            step = (to - from) / 512, by = 65536 / (out * 32767 - out * -32768);
     for (int i = 0; i < 512; i++) {
         double here = round(of(from + i * step) * by), next = of(from + (i + 1) * step) * by,
                mid = round(of(from + i * step + step / 2) * by);
         double bias = round((round((next + here) / 2) - mid) / 2);
-        tc_store_i64(t, i, (int64_t)fmin(fmax(here - bias, -32768), 32767));
+        ti_store_i64(t, i, (int64_t)fmin(fmax(here - bias, -32768), 32767));
     }
-    tc_store_i64(t, 512, (int64_t)fmin(fmax(round(of(to) * by), -32768), 32767));
-    tc_val y = tc_b_tosa_table(m, x, tc_b_const(m, t, NULL));
-    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
+    ti_store_i64(t, 512, (int64_t)fmin(fmax(round(of(to) * by), -32768), 32767));
+    tc_val y = ti_b_tosa_table(m, x, ti_b_const(m, t, NULL));
+    return ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
 static double one_over(double v) { return 1 / (1 + v); }
@@ -152,43 +152,43 @@ static double one_over(double v) { return 1 / (1 + v); }
 static tc_val softmax16(tc_tfl_node *n, tc_val x, double scale, double beta)
 {
     tc_build *m = &n->m;
-    tc_tfl_factor f = tc_tfl_factor_of((double)((float)scale * (float)beta) / (10.0 / 65535.0));
+    tc_tfl_factor f = ti_tfl_factor_of((double)((float)scale * (float)beta) / (10.0 / 65535.0));
     tc_val d = below_largest(m, x);
-    d = tc_tfl_rescale(m, d, &f, 1, 0, 0, TC_i32);
-    d = tc_tfl_two(m, TC_OP_tosa_add, d, number(m, d, 32767));
-    d = tc_tfl_rescale(m, d, &same, 1, 0, 0, TC_i16);
+    d = ti_tfl_rescale(m, d, &f, 1, 0, 0, TC_i32);
+    d = ti_tfl_two(m, TC_OP_tosa_add, d, number(m, d, 32767));
+    d = ti_tfl_rescale(m, d, &same, 1, 0, 0, TC_i16);
     tc_val e = table513(m, d, 10.0 / 65535, 32767, exp);
-    e = tc_tfl_widen(m, e, 0, 0);
+    e = ti_tfl_widen(m, e, 0, 0);
     tc_val sum = reduced(m, TC_OP_tosa_reduce_sum, e);
-    tc_val zeros = tc_b_tosa_clz(m, sum);
-    tc_val up = tc_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
+    tc_val zeros = ti_b_tosa_clz(m, sum);
+    tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
     tc_val part = shift_left(m, sum, up);
-    part = tc_tfl_shift_right(m, part, number(m, sum, 14), true);
-    part = tc_tfl_two(m, TC_OP_tosa_sub, part, number(m, sum, (1 << 15) + (1 << 16)));
-    part = tc_tfl_rescale(m, part, &same, 1, 0, 0, TC_i16);
+    part = ti_tfl_shift_right(m, part, number(m, sum, 14), true);
+    part = ti_tfl_two(m, TC_OP_tosa_sub, part, number(m, sum, (1 << 15) + (1 << 16)));
+    part = ti_tfl_rescale(m, part, &same, 1, 0, 0, TC_i16);
     tc_val by = table513(m, part, 1.0 / 65535, -32768, one_over);
-    by = tc_tfl_widen(m, by, 0, 0);
-    tc_val y = tc_tfl_mul(m, e, by, 0);
-    tc_val down = tc_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 31), zeros);
-    y = tc_tfl_shift_right(m, y, down, true);
-    y = tc_tfl_rescale(m, y, &same, 1, 0, 0, TC_i16);
-    return tc_tfl_clamp(m, y, (tc_tfl_range){0, 32767});
+    by = ti_tfl_widen(m, by, 0, 0);
+    tc_val y = ti_tfl_mul(m, e, by, 0);
+    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 31), zeros);
+    y = ti_tfl_shift_right(m, y, down, true);
+    y = ti_tfl_rescale(m, y, &same, 1, 0, 0, TC_i16);
+    return ti_tfl_clamp(m, y, (tc_tfl_range){0, 32767});
 }
 
-void tc_tfl_codes_softmax(tc_tfl_node *n)
+void ti_tfl_codes_softmax(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
-    tc_val x = tc_tfl_need(n, 0);
-    double scale = tc_tfl_scale(n, t), beta = tc_tfl_float(n, 0, 0);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0), *y = ti_tfl_out_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
+    double scale = ti_tfl_scale(n, t), beta = ti_tfl_float(n, 0, 0);
     if (m->status != TC_OK || !y)
         return;
-    if (y->dtype != t->dtype || tc_b_type(m, x)->rank < 1) {
-        tc_b_unsupported(m, "SOFTMAX from %s to %s", tc_tfl_type_name(t->code),
-                         tc_tfl_type_name(y->code));
+    if (y->dtype != t->dtype || ti_b_type(m, x)->rank < 1) {
+        ti_b_unsupported(m, "SOFTMAX from %s to %s", ti_tfl_type_name(t->code),
+                         ti_tfl_type_name(y->code));
         return;
     }
-    tc_tfl_bind(n, 0, t->dtype == TC_i8 ? softmax8(n, x, scale, beta)
+    ti_tfl_bind(n, 0, t->dtype == TC_i8 ? softmax8(n, x, scale, beta)
                                         : softmax16(n, x, scale, beta));
 }
 
@@ -196,18 +196,18 @@ void tc_tfl_codes_softmax(tc_tfl_node *n)
 
 static tc_val plus(tc_build *m, tc_val a, tc_val b)
 {
-    return tc_tfl_two(m, TC_OP_tosa_add, a, b);
+    return ti_tfl_two(m, TC_OP_tosa_add, a, b);
 }
 
 static tc_val less(tc_build *m, tc_val a, tc_val b)
 {
-    return tc_tfl_two(m, TC_OP_tosa_sub, a, b);
+    return ti_tfl_two(m, TC_OP_tosa_sub, a, b);
 }
 
 /* x times a constant with 31 bits of fraction */
 static tc_val times(tc_build *m, tc_val x, int32_t by)
 {
-    return tc_tfl_mul(m, x, number(m, x, by), 31);
+    return ti_tfl_mul(m, x, number(m, x, by), 31);
 }
 
 /* (12 - zeros) +- 1/4 with 25 bits of fraction */
@@ -223,58 +223,58 @@ static tc_val exponent(tc_build *m, tc_val zeros, int sign)
 static tc_val logarithm(tc_build *m, tc_val z)
 {
     const int32_t root_half = 1518500250, middle = 1805811301, log_2 = 1488522236;
-    tc_val zeros = tc_b_tosa_clz(m, z), one = number(m, z, 1);
+    tc_val zeros = ti_b_tosa_clz(m, z), one = number(m, z, 1);
     tc_val up = less(m, zeros, one), most = number(m, z, INT32_MAX);
     tc_val high_z = shift_left(m, z, up);
     /* r as half of what is shifted, times sqrt(2) */
     tc_val a = times(m, high_z, root_half);
-    tc_val past = tc_tfl_two(m, TC_OP_tosa_greater, a, number(m, z, (1 << 30) - 1));
+    tc_val past = ti_tfl_two(m, TC_OP_tosa_greater, a, number(m, z, (1 << 30) - 1));
     a = shift_left(m, a, one);
-    a = tc_b_tosa_select(m, past, most, a);
+    a = ti_b_tosa_select(m, past, most, a);
     tc_val a_exponent = exponent(m, zeros, 1);
     /* r as it is, where z sqrt(1/2) has no further zero in front */
-    tc_val b_zeros = tc_b_tosa_clz(m, times(m, z, root_half));
-    past = tc_tfl_two(m, TC_OP_tosa_greater, b_zeros, zeros);
-    tc_val b = tc_b_tosa_select(m, past, most, high_z);
+    tc_val b_zeros = ti_b_tosa_clz(m, times(m, z, root_half));
+    past = ti_tfl_two(m, TC_OP_tosa_greater, b_zeros, zeros);
+    tc_val b = ti_b_tosa_select(m, past, most, high_z);
     tc_val b_exponent = exponent(m, less(m, b_zeros, one), -1);
-    tc_val r = tc_tfl_two(m, TC_OP_tosa_minimum, a, b);
-    tc_val k = tc_tfl_two(m, TC_OP_tosa_maximum, a_exponent, b_exponent);
-    tc_val p = tc_tfl_shift_right(m, r, one, false);
+    tc_val r = ti_tfl_two(m, TC_OP_tosa_minimum, a, b);
+    tc_val k = ti_tfl_two(m, TC_OP_tosa_maximum, a_exponent, b_exponent);
+    tc_val p = ti_tfl_shift_right(m, r, one, false);
     p = plus(m, p, number(m, z, middle / 2 + 1));
     tc_val q = less(m, r, number(m, z, middle));
     q = plus(m, q, q);
-    tc_val square = tc_tfl_mul(m, q, q, 31);
-    tc_val top = tc_tfl_mul(m, q, r, 31), cube = tc_tfl_mul(m, q, square, 31);
+    tc_val square = ti_tfl_mul(m, q, q, 31);
+    tc_val top = ti_tfl_mul(m, q, r, 31), cube = ti_tfl_mul(m, q, square, 31);
     top = plus(m, top, times(m, cube, 117049297));
     tc_val below = plus(m, number(m, z, 1057819769), q);
     below = plus(m, below, times(m, square, 127690142));
-    below = tc_tfl_mul(m, p, below, 31);
+    below = ti_tfl_mul(m, p, below, 31);
     below = plus(m, below, times(m, q, 638450708));
     below = inverse(m, below);
     /* top / 64, halves away from zero */
-    tc_val size = tc_b_tosa_abs(m, top);
-    size = tc_tfl_shift_right(m, size, number(m, z, 6), true);
+    tc_val size = ti_b_tosa_abs(m, top);
+    size = ti_tfl_shift_right(m, size, number(m, z, 6), true);
     tc_val minus = less(m, number(m, z, 0), size);
-    past = tc_tfl_two(m, TC_OP_tosa_greater, top, number(m, z, -1));
-    top = tc_b_tosa_select(m, past, size, minus);
-    top = tc_tfl_mul(m, top, below, 31);
+    past = ti_tfl_two(m, TC_OP_tosa_greater, top, number(m, z, -1));
+    top = ti_b_tosa_select(m, past, size, minus);
+    top = ti_tfl_mul(m, top, below, 31);
     tc_val log = plus(m, times(m, k, log_2), top);
     return shift_left(m, log, one);
 }
 
 /* x - max - log of the sum of powers, in steps of 1/16; -16 and less is the least code. */
-void tc_tfl_codes_log_softmax(tc_tfl_node *n)
+void ti_tfl_codes_log_softmax(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0), *y = tc_tfl_out_tensor(n, 0);
-    tc_val x = tc_tfl_need(n, 0), e, sum;
-    double scale = tc_tfl_scale(n, t), step = tc_tfl_scale(n, y);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0), *y = ti_tfl_out_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0), e, sum;
+    double scale = ti_tfl_scale(n, t), step = ti_tfl_scale(n, y);
     if (m->status != TC_OK || !t || !y)
         return;
-    if (t->dtype != TC_i8 || y->code != t->code || step * 16 != 1 || tc_tfl_zero(y) != 127 ||
-        tc_b_type(m, x)->rank < 1) {
-        tc_b_unsupported(m, "LOG_SOFTMAX from %s to %s other than in steps of 1/16 up to 0",
-                         tc_tfl_type_name(t->code), tc_tfl_type_name(y->code));
+    if (t->dtype != TC_i8 || y->code != t->code || step * 16 != 1 || ti_tfl_zero(y) != 127 ||
+        ti_b_type(m, x)->rank < 1) {
+        ti_b_unsupported(m, "LOG_SOFTMAX from %s to %s other than in steps of 1/16 up to 0",
+                         ti_tfl_type_name(t->code), ti_tfl_type_name(y->code));
         return;
     }
     int32_t down[256];
@@ -283,7 +283,7 @@ void tc_tfl_codes_log_softmax(tc_tfl_node *n)
         down[d] = down[d] > 0 || down[d] < -(1 << 30) ? 1 << 30 : -down[d];
     tc_val code = powers8(m, x, scale, 1, &e, &sum), far = wide_table(m, code, down);
     far = plus(m, far, logarithm(m, sum));
-    far = tc_tfl_shift_right(m, far, number(m, far, 22), true);
+    far = ti_tfl_shift_right(m, far, number(m, far, 22), true);
     far = less(m, number(m, far, 127), far);
-    tc_tfl_bind(n, 0, tc_tfl_rescale(m, far, &same, 1, 0, 0, TC_i8));
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, far, &same, 1, 0, 0, TC_i8));
 }

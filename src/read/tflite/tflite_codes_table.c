@@ -21,7 +21,7 @@ typedef struct unary {
     tc_tfl_factor f, g;
 } unary;
 
-static int64_t held(const unary *u, int64_t v) { return tc_max_i64(u->lo, tc_min_i64(v, u->hi)); }
+static int64_t held(const unary *u, int64_t v) { return ti_max_i64(u->lo, ti_min_i64(v, u->hi)); }
 
 /* ---- in f32 ---- */
 
@@ -66,22 +66,22 @@ static int64_t by_real(const unary *u, int64_t code)
 
 static int64_t rescaled(const unary *u, int64_t code)
 {
-    return held(u, tc_tfl_scaled((int32_t)(code - u->xz), u->f) + u->yz);
+    return held(u, ti_tfl_scaled((int32_t)(code - u->xz), u->f) + u->yz);
 }
 
 static int64_t leaky(const unary *u, int64_t code)
 {
     int32_t v = (int32_t)(code - u->xz);
     if (v >= 0)
-        return held(u, tc_tfl_scaled(v, u->f) + u->yz);
-    int64_t low = tc_tfl_scaled(v, u->g);
+        return held(u, ti_tfl_scaled(v, u->f) + u->yz);
+    int64_t low = ti_tfl_scaled(v, u->g);
     return held(u, (u->alpha < 0 ? -low : low) + u->yz);
 }
 
 static int64_t absolute(const unary *u, int64_t code)
 {
     int32_t v = (int32_t)(code < u->xz ? u->xz - code : code - u->xz);
-    return held(u, (u->xs == u->ys ? v : tc_tfl_scaled(v, u->f)) + u->yz);
+    return held(u, (u->xs == u->ys ? v : ti_tfl_scaled(v, u->f)) + u->yz);
 }
 
 static int16_t high16(int32_t a, int32_t b, bool round)
@@ -105,7 +105,7 @@ static int32_t divided(int32_t v, int by)
 
 static int16_t held16(int64_t v)
 {
-    return (int16_t)tc_max_i64(INT16_MIN, tc_min_i64(v, INT16_MAX));
+    return (int16_t)ti_max_i64(INT16_MIN, ti_min_i64(v, INT16_MAX));
 }
 
 static int16_t fraction16(int32_t fraction)
@@ -119,14 +119,14 @@ static int64_t hard_swish(const unary *u, int64_t code)
     int16_t wide = (int16_t)((code - u->xz) * 128);
     int16_t out = high16(wide, fraction16(u->f.fraction), true), gate = wide;
     if (u->g.shift > 0)
-        gate = held16((int64_t)gate * (INT64_C(1) << tc_min_i64(u->g.shift - 1, 31)));
+        gate = held16((int64_t)gate * (INT64_C(1) << ti_min_i64(u->g.shift - 1, 31)));
     gate = high16(gate, fraction16(u->g.fraction), true);
     if (u->g.shift > 0)
         gate = held16((int64_t)gate * 2);
     if (u->g.shift < 0)
-        gate = (int16_t)divided(gate, (int)tc_min_i64(-u->g.shift, 15));
-    gate = (int16_t)tc_asr((int64_t)gate + (1 << 15), 1);
-    int32_t v = divided(high16(gate, out, false), (int)tc_min_i64(-u->f.shift, 30));
+        gate = (int16_t)divided(gate, (int)ti_min_i64(-u->g.shift, 15));
+    gate = (int16_t)ti_asr((int64_t)gate + (1 << 15), 1);
+    int32_t v = divided(high16(gate, out, false), (int)ti_min_i64(-u->f.shift, 30));
     return held(u, (int16_t)(v + u->yz));
 }
 
@@ -150,14 +150,14 @@ static int32_t inverse_root(int32_t input, int *shift)
     int32_t x = 1 << 28; /* one, with three integer bits */
     input = divided(input >> 1, 1);
     for (int i = 0; i < 5; i++) {
-        int32_t x2 = (int32_t)tc_asr((int64_t)x * x + (1 << 30), 31);
-        int32_t x3 = (int32_t)tc_asr((int64_t)x2 * x + (1 << 30), 31);
+        int32_t x2 = (int32_t)ti_asr((int64_t)x * x + (1 << 30), 31);
+        int32_t x3 = (int32_t)ti_asr((int64_t)x2 * x + (1 << 30), 31);
         x3 = (int32_t)((uint32_t)x3 << 6);
-        int32_t a = (int32_t)tc_asr((int64_t)three * x + (1 << 30), 31),
-                b = (int32_t)tc_asr((int64_t)input * x3 + (1 << 30), 31);
+        int32_t a = (int32_t)ti_asr((int64_t)three * x + (1 << 30), 31),
+                b = (int32_t)ti_asr((int64_t)input * x3 + (1 << 30), 31);
         x = (int32_t)((uint32_t)(a - b) << 3);
     }
-    int32_t v = (int32_t)tc_asr((int64_t)x * 1518500250 + (1 << 30), 31);
+    int32_t v = (int32_t)ti_asr((int64_t)x * 1518500250 + (1 << 30), 31);
     if (*shift < 0) {
         v = (int32_t)((uint32_t)v << -*shift);
         *shift = 0;
@@ -176,8 +176,8 @@ static int64_t root(const unary *u, int64_t code)
     tc_tfl_factor a = {0, 0};
     a.fraction = inverse_root(v, &a.shift);
     a.shift += ROOT_UP;
-    int32_t data = tc_tfl_scaled(1, a);
-    return held(u, tc_tfl_scaled(data, u->f) + u->yz);
+    int32_t data = ti_tfl_scaled(1, a);
+    return held(u, ti_tfl_scaled(data, u->f) + u->yz);
 }
 
 /* ---- int16 ---- */
@@ -193,7 +193,7 @@ static uint32_t sigmoid_at(uint32_t i)
 /* Codes times `f.fraction` >> `f.shift` are steps of 10.7 / 2^17. */
 static int64_t logistic16(const unary *u, int64_t code)
 {
-    int64_t v = u->f.shift > 0 ? tc_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
+    int64_t v = u->f.shift > 0 ? ti_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
                                         u->f.shift)
                                : code * u->f.fraction;
     uint32_t size = (uint32_t)(v < 0 ? -v : v), at = size >> 9, part = size & 0x1ff, r;
@@ -205,7 +205,7 @@ static int64_t logistic16(const unary *u, int64_t code)
 
 static int64_t tanh16(const unary *u, int64_t code)
 {
-    int64_t v = u->f.shift > 0 ? tc_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
+    int64_t v = u->f.shift > 0 ? ti_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
                                         u->f.shift)
                                : code * u->f.fraction;
     uint32_t size = (uint32_t)(v < 0 ? -v : v), at = size >> 8;
@@ -216,7 +216,7 @@ static int64_t tanh16(const unary *u, int64_t code)
         r = ((int64_t)sigmoid_at(at) << 8) +
             (int64_t)(size & 0xff) * (sigmoid_at(at + 1) - sigmoid_at(at));
     r = v >= 0 ? r - (1 << (14 + 9)) + (1 << (9 - 2)) : -r + (1 << (14 + 9)) + (1 << (9 - 2)) - 1;
-    return tc_asr(r, 9 - 1);
+    return ti_asr(r, 9 - 1);
 }
 
 /* The factor that both have: 3 * 4096 scales, 16 bits; powers of two that fit are exact. */
@@ -243,7 +243,7 @@ static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
 {
     tc_build *m = &n->m;
     int64_t count = 513;
-    tc_tensor t = tc_b_tensor(m, TC_i16, 1, &count);
+    tc_tensor t = ti_b_tensor(m, TC_i16, 1, &count);
     float from = u->xs * (float)(-32768 - u->xz), to = u->xs * (float)(32767 - u->xz),
           step = (to - from) / 512, half = step / 2,
           inverse = 65536.0f / (u->ys * (float)(32767 - u->yz) - u->ys * (float)(-32768 - u->yz));
@@ -253,12 +253,12 @@ static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
               next = u->real(from + (float)(i + 1) * step, u);
         float here = roundf(v * inverse), between = roundf((next * inverse + here) / 2),
               bias = roundf((between - roundf(mid * inverse)) / 2);
-        tc_store_i64(t, i, held16((int64_t)fmaxf(fminf(here - bias, 1e6f), -1e6f)));
+        ti_store_i64(t, i, held16((int64_t)fmaxf(fminf(here - bias, 1e6f), -1e6f)));
     }
     float last = roundf(u->real(to, u) * inverse);
-    tc_store_i64(t, 512, held16((int64_t)fmaxf(fminf(last, 1e6f), -1e6f)));
-    tc_val y = tc_b_tosa_table(m, x, tc_b_const(m, t, NULL));
-    return tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
+    ti_store_i64(t, 512, held16((int64_t)fmaxf(fminf(last, 1e6f), -1e6f)));
+    tc_val y = ti_b_tosa_table(m, x, ti_b_const(m, t, NULL));
+    return ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
 /* The runtime's arithmetic says nothing of factors past 2^30. */
@@ -266,7 +266,7 @@ static bool in_bounds(tc_tfl_node *n, const unary *u)
 {
     int most = u->f.shift > u->g.shift ? u->f.shift : u->g.shift;
     if (most > 30)
-        tc_b_unsupported(&n->m, "a scale that is 2^%d times the result's", most);
+        ti_b_unsupported(&n->m, "a scale that is 2^%d times the result's", most);
     return n->m.status == TC_OK;
 }
 
@@ -280,7 +280,7 @@ static tc_val looked_up(tc_tfl_node *n, const unary *u, tc_val x,
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
     for (int64_t code = -32768; code < 32768; code++)
         v[code + 32768] = of(u, code);
-    return tc_tfl_by_code(m, x, tc_tfl_list(m, TC_i16, v, 65536));
+    return ti_tfl_by_code(m, x, ti_tfl_list(m, TC_i16, v, 65536));
 }
 
 static tc_val table256(tc_tfl_node *n, const unary *u, tc_val x,
@@ -292,7 +292,7 @@ static tc_val table256(tc_tfl_node *n, const unary *u, tc_val x,
     int64_t up = u->x->shifted ? 128 : 0, down = u->y->shifted ? 128 : 0;
     for (int k = 0; k < 256; k++) /* entry k is code k - 128 as we keep it */
         table[k] = (int8_t)(of(u, k - 128 + up) - down);
-    return tc_tfl_table(&n->m, x, table);
+    return ti_tfl_table(&n->m, x, table);
 }
 
 /* ---- builders ---- */
@@ -300,26 +300,26 @@ static tc_val table256(tc_tfl_node *n, const unary *u, tc_val x,
 static bool begin(tc_tfl_node *n, unary *u, tc_val *x)
 {
     u->n = n;
-    u->x = tc_tfl_in_tensor(n, 0);
-    u->y = tc_tfl_out_tensor(n, 0);
-    *x = tc_tfl_need(n, 0);
-    u->xs = (float)tc_tfl_scale(n, u->x);
-    u->ys = (float)tc_tfl_scale(n, u->y);
+    u->x = ti_tfl_in_tensor(n, 0);
+    u->y = ti_tfl_out_tensor(n, 0);
+    *x = ti_tfl_need(n, 0);
+    u->xs = (float)ti_tfl_scale(n, u->x);
+    u->ys = (float)ti_tfl_scale(n, u->y);
     TC_STOP_WITH(&n->m, false);
     u->xz = u->x->zero[0] + (u->x->shifted ? 128 : 0);
     u->yz = u->y->zero[0] + (u->y->shifted ? 128 : 0);
-    u->lo = u->y->shifted ? 0 : tc_dtype_min(u->y->dtype);
-    u->hi = u->y->shifted ? 255 : tc_dtype_max(u->y->dtype);
+    u->lo = u->y->shifted ? 0 : ti_dtype_min(u->y->dtype);
+    u->hi = u->y->shifted ? 255 : ti_dtype_max(u->y->dtype);
     if (u->x->dtype != u->y->dtype) {
-        tc_b_unsupported(&n->m, "from %s to %s", tc_tfl_type_name(u->x->code),
-                         tc_tfl_type_name(u->y->code));
+        ti_b_unsupported(&n->m, "from %s to %s", ti_tfl_type_name(u->x->code),
+                         ti_tfl_type_name(u->y->code));
         return false;
     }
     return true;
 }
 
 /* By a function of real numbers. */
-void tc_tfl_codes_curve(tc_tfl_node *n)
+void ti_tfl_codes_curve(tc_tfl_node *n)
 {
     static const struct {
         tc_op op;
@@ -333,25 +333,25 @@ void tc_tfl_codes_curve(tc_tfl_node *n)
         return;
     for (size_t i = 0; i < TC_COUNT(curves); i++)
         u.real = curves[i].op == n->row->op ? curves[i].real : u.real;
-    if (n->row->op == TC_OP_gelu && tc_tfl_bool(n, 0, false))
+    if (n->row->op == TC_OP_gelu && ti_tfl_bool(n, 0, false))
         u.real = do_gelu_tanh;
     bool wide = u.x->dtype == TC_i16, sigmoid = n->row->op == TC_OP_sigmoid;
     if (wide && (sigmoid || n->row->op == TC_OP_tanh)) {
         curve16(&u, sigmoid ? 0 : 1);
-        tc_tfl_bind(n, 0, looked_up(n, &u, x, sigmoid ? logistic16 : tanh16));
+        ti_tfl_bind(n, 0, looked_up(n, &u, x, sigmoid ? logistic16 : tanh16));
         return;
     }
     if (!wide && n->row->op == TC_OP_rsqrt) {
-        u.f = tc_tfl_factor_of((double)(1.0f / (sqrtf(u.xs) * u.ys)));
+        u.f = ti_tfl_factor_of((double)(1.0f / (sqrtf(u.xs) * u.ys)));
         u.f.shift -= ROOT_UP;
-        tc_tfl_bind(n, 0, table256(n, &u, x, root));
+        ti_tfl_bind(n, 0, table256(n, &u, x, root));
         return;
     }
-    tc_tfl_bind(n, 0, wide ? table513(n, &u, x) : table256(n, &u, x, by_real));
+    ti_tfl_bind(n, 0, wide ? table513(n, &u, x) : table256(n, &u, x, by_real));
 }
 
 /* RELU and its kind: rescaled, between the codes that the activation leaves. */
-void tc_tfl_codes_activation(tc_tfl_node *n)
+void ti_tfl_codes_activation(tc_tfl_node *n)
 {
     unary u = {0};
     tc_val x;
@@ -360,84 +360,84 @@ void tc_tfl_codes_activation(tc_tfl_node *n)
         return;
     static const double lo[] = {0, 0, -1, 0}, hi[] = {0, 0, 1, 6};
     double least = which == 10 ? 0 : lo[which], most = which == 10 ? 1 : hi[which];
-    u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
-    u.lo = tc_max_i64(u.lo, (int64_t)roundf(fmaxf((float)least / u.ys, -1e6f)) + u.yz);
+    u.f = ti_tfl_factor_of((double)(u.xs / u.ys));
+    u.lo = ti_max_i64(u.lo, (int64_t)roundf(fmaxf((float)least / u.ys, -1e6f)) + u.yz);
     if (which != TFL_RELU)
-        u.hi = tc_min_i64(u.hi, (int64_t)roundf(fminf((float)most / u.ys, 1e6f)) + u.yz);
+        u.hi = ti_min_i64(u.hi, (int64_t)roundf(fminf((float)most / u.ys, 1e6f)) + u.yz);
     if (u.x->dtype == TC_i8) {
         if (u.xs == u.ys && u.xz == u.yz && u.x->shifted == u.y->shifted) {
             int64_t down = u.y->shifted ? 128 : 0;
-            tc_tfl_bind(n, 0,
-                        tc_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo - down, u.hi - down}));
+            ti_tfl_bind(n, 0,
+                        ti_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo - down, u.hi - down}));
             return;
         }
-        tc_tfl_bind(n, 0, table256(n, &u, x, rescaled));
+        ti_tfl_bind(n, 0, table256(n, &u, x, rescaled));
         return;
     }
-    x = tc_tfl_rescale(&n->m, x, &u.f, 1, u.xz, u.yz, TC_i16);
-    tc_tfl_bind(n, 0, tc_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo, u.hi}));
+    x = ti_tfl_rescale(&n->m, x, &u.f, 1, u.xz, u.yz, TC_i16);
+    ti_tfl_bind(n, 0, ti_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo, u.hi}));
 }
 
-void tc_tfl_codes_leaky_relu(tc_tfl_node *n)
+void ti_tfl_codes_leaky_relu(tc_tfl_node *n)
 {
     unary u = {0};
     tc_val x;
     if (!begin(n, &u, &x))
         return;
-    u.alpha = tc_tfl_float(n, 0, 0);
-    u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
-    u.g = tc_tfl_factor_of(fabs((double)(u.xs * (float)u.alpha / u.ys)));
+    u.alpha = ti_tfl_float(n, 0, 0);
+    u.f = ti_tfl_factor_of((double)(u.xs / u.ys));
+    u.g = ti_tfl_factor_of(fabs((double)(u.xs * (float)u.alpha / u.ys)));
     if (u.x->dtype == TC_i8) {
-        tc_tfl_bind(n, 0, table256(n, &u, x, leaky));
+        ti_tfl_bind(n, 0, table256(n, &u, x, leaky));
         return;
     }
     tc_build *m = &n->m;
-    tc_val wide = tc_tfl_widen(m, x, 0, 0);
-    tc_val up = tc_tfl_rescale(m, wide, &u.f, 1, 0, 0, TC_i32),
-           down = tc_tfl_rescale(m, wide, &u.g, 1, 0, 0, TC_i32);
+    tc_val wide = ti_tfl_widen(m, x, 0, 0);
+    tc_val up = ti_tfl_rescale(m, wide, &u.f, 1, 0, 0, TC_i32),
+           down = ti_tfl_rescale(m, wide, &u.g, 1, 0, 0, TC_i32);
     TC_STOP(m);
-    tc_val zero = tc_tfl_number(m, TC_i32, tc_b_type(m, x)->rank, 0);
+    tc_val zero = ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, 0);
     if (u.alpha < 0)
-        down = tc_tfl_two(m, TC_OP_tosa_sub, zero, down);
-    tc_val positive = tc_tfl_two(m, TC_OP_tosa_greater_equal, wide, zero);
-    tc_val y = tc_b_tosa_select(m, positive, up, down);
-    tc_tfl_bind(n, 0, tc_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i16));
+        down = ti_tfl_two(m, TC_OP_tosa_sub, zero, down);
+    tc_val positive = ti_tfl_two(m, TC_OP_tosa_greater_equal, wide, zero);
+    tc_val y = ti_b_tosa_select(m, positive, up, down);
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i16));
 }
 
-void tc_tfl_codes_hard_swish(tc_tfl_node *n)
+void ti_tfl_codes_hard_swish(tc_tfl_node *n)
 {
     unary u = {0};
     tc_val x;
     if (!begin(n, &u, &x))
         return;
     float fine = (1.0f / 128.0f) * u.xs;
-    u.f = tc_tfl_factor_of((double)(fine / u.ys));
-    u.g = tc_tfl_factor_of((double)(fine / (3.0f / 32768.0f)));
+    u.f = ti_tfl_factor_of((double)(fine / u.ys));
+    u.g = ti_tfl_factor_of((double)(fine / (3.0f / 32768.0f)));
     if (u.x->dtype != TC_i8 || u.f.shift > 0) {
-        tc_b_unsupported(&n->m, "HARD_SWISH of %s%s", tc_tfl_type_name(u.x->code),
+        ti_b_unsupported(&n->m, "HARD_SWISH of %s%s", ti_tfl_type_name(u.x->code),
                          u.f.shift > 0 ? " onto a finer scale" : "");
         return;
     }
-    tc_tfl_bind(n, 0, table256(n, &u, x, hard_swish));
+    ti_tfl_bind(n, 0, table256(n, &u, x, hard_swish));
 }
 
-void tc_tfl_codes_abs(tc_tfl_node *n)
+void ti_tfl_codes_abs(tc_tfl_node *n)
 {
     unary u = {0};
     tc_val x;
     if (!begin(n, &u, &x))
         return;
-    u.f = tc_tfl_factor_of((double)(u.xs / u.ys));
-    tc_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, absolute)
+    u.f = ti_tfl_factor_of((double)(u.xs / u.ys));
+    ti_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, absolute)
                                           : looked_up(n, &u, x, absolute));
 }
 
-void tc_tfl_codes_sqrt(tc_tfl_node *n)
+void ti_tfl_codes_sqrt(tc_tfl_node *n)
 {
     unary u = {0};
     tc_val x;
     if (!begin(n, &u, &x))
         return;
-    tc_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, square_root)
+    ti_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, square_root)
                                           : looked_up(n, &u, x, square_root));
 }

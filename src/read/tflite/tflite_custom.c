@@ -10,9 +10,9 @@
 static tc_bytes record(tc_tfl_node *n)
 {
     tc_tfl *reader = n->scope->reader;
-    uint64_t at = tc_fb_u64(n->op, OP_LARGE_AT, 0), size = tc_fb_u64(n->op, OP_LARGE_SIZE, 0);
+    uint64_t at = ti_fb_u64(n->op, OP_LARGE_AT, 0), size = ti_fb_u64(n->op, OP_LARGE_SIZE, 0);
     if (at <= 1)
-        return tc_fb_bytes(n->op, OP_CUSTOM);
+        return ti_fb_bytes(n->op, OP_CUSTOM);
     if (at > reader->bytes.size || size > reader->bytes.size - at)
         return (tc_bytes){NULL, 0};
     return (tc_bytes){reader->bytes.data + at, (size_t)size};
@@ -22,19 +22,19 @@ static bool words(tc_tfl_node *n, size_t count, int64_t *out)
 {
     tc_bytes r = record(n);
     if (r.size < 4 * count) {
-        tc_b_bad(&n->m, TC_E_FORMAT, "its options have %zu bytes, expected %zu", r.size, 4 * count);
+        ti_b_bad(&n->m, TC_E_FORMAT, "its options have %zu bytes, expected %zu", r.size, 4 * count);
         return false;
     }
     for (size_t i = 0; i < count; i++)
-        out[i] = (int32_t)tc_le32(r.data + 4 * i);
+        out[i] = (int32_t)ti_le32(r.data + 4 * i);
     return true;
 }
 
-void tc_tfl_build_transpose_conv_bias(tc_tfl_node *n)
+void ti_tfl_build_transpose_conv_bias(tc_tfl_node *n)
 {
     int64_t w[3];
     if (words(n, 3, w))
-        tc_tfl_transpose_bias(n, w[0] == 2 ? 1 : 0, w[2], w[1]);
+        ti_tfl_transpose_bias(n, w[0] == 2 ? 1 : 0, w[2], w[1]);
 }
 
 /* ---- Vela's ---- */
@@ -60,16 +60,16 @@ static tc_npu_tensor port_of(const tc_tfl_tensor *t, int region, int64_t offset)
 static bool offsets(tc_tfl_node *n, int64_t *out)
 {
     tc_tfl *reader = n->scope->reader;
-    tc_fb_vector list = tc_fb_list(reader->root, MODEL_METADATA, 4);
+    tc_fb_vector list = ti_fb_list(reader->root, MODEL_METADATA, 4);
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = tc_fb_list_table(list, i);
-        if (!tc_str_is(tc_fb_string(t, 0), "OfflineMemoryAllocation"))
+        tc_fb_table t = ti_fb_list_table(list, i);
+        if (!ti_str_is(ti_fb_string(t, 0), "OfflineMemoryAllocation"))
             continue;
-        tc_bytes raw = tc_tfl_buffer(reader, tc_fb_u32(t, 1, 0));
+        tc_bytes raw = ti_tfl_buffer(reader, ti_fb_u32(t, 1, 0));
         if (raw.size < 12 || (raw.size - 12) / 4 < n->scope->n_tensor)
             break;
         for (size_t k = 0; k < n->scope->n_tensor; k++)
-            out[k] = (int32_t)tc_le32(raw.data + 12 + 4 * k);
+            out[k] = (int32_t)ti_le32(raw.data + 12 + 4 * k);
         return true;
     }
     return false;
@@ -83,17 +83,17 @@ static void keep_variables(tc_tfl_node *n, const int64_t *at, const tc_node *nod
 {
     const tc_tfl_tensor *all = n->scope->tensor;
     for (int i = FIRST; i < n->n_in && n->m.status == TC_OK; i++) {
-        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+        const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
         tc_val last = TC_NONE;
         for (int k = 0; t->variable && k < n->n_out; k++) {
-            const tc_tfl_tensor *o = tc_tfl_out_tensor(n, k);
+            const tc_tfl_tensor *o = ti_tfl_out_tensor(n, k);
             if (o->variable && at[o - all] == at[t - all] && at[t - all] >= 0 &&
                 o->dtype == t->dtype &&
-                tc_dims_count(o->rank, o->dim) == tc_dims_count(t->rank, t->dim))
+                ti_dims_count(o->rank, o->dim) == ti_dims_count(t->rank, t->dim))
                 last = node->out[k];
         }
         if (last)
-            tc_tfl_variable_set(n, i, tc_b_reshape(&n->m, last, t->rank, t->dim));
+            ti_tfl_variable_set(n, i, ti_b_reshape(&n->m, last, t->rank, t->dim));
     }
 }
 
@@ -121,19 +121,19 @@ static void add_memory(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, int region, b
     for (int i = 0; i < TC_NPU_DIMS; i++)
         at.dim[i] = i == TC_NPU_DIMS - 1 ? size : 1;
     p->list[p->n++] =
-        (port){at, t, t->left, tc_type_make(n->m.ctx, TC_u8, 1, &size), true};
+        (port){at, t, t->left, ti_type_make(n->m.ctx, TC_u8, 1, &size), true};
 }
 
 static void add_tensor(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, const int64_t *at, int i,
                        bool out)
 {
-    if (!t || !t->dtype || tc_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "port %d is not a tensor of numbers", i);
+    if (!t || !t->dtype || ti_dims_count(t->rank, t->dim) < 0 || t->rank > TC_NPU_DIMS) {
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "port %d is not a tensor of numbers", i);
         return;
     }
     p->list[p->n++] = (port){port_of(t, 1, at[t - n->scope->tensor]), t,
-                             out ? TC_NONE : tc_tfl_plain(n, i),
-                             tc_type_make(n->m.ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim),
+                             out ? TC_NONE : ti_tfl_plain(n, i),
+                             ti_type_make(n->m.ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim),
                              false};
 }
 
@@ -150,16 +150,16 @@ static bool read_program(tc_tfl_node *n, tc_npu_program *out)
 {
     tc_build *m = &n->m;
     tc_tensor stream, weights;
-    m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, STREAM), m->loc, &stream);
+    m->status = ti_tfl_load(n->scope, ti_tfl_in_tensor(n, STREAM), m->loc, &stream);
     if (m->status == TC_OK)
-        m->status = tc_tfl_load(n->scope, tc_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
+        m->status = ti_tfl_load(n->scope, ti_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
     TC_STOP_WITH(m, false);
     *out = (tc_npu_program){0};
     out->driver = (tc_bytes){stream.data, stream.data ? tc_type_bytes(stream.type) : 0};
-    m->status = tc_npu_read_driver(m->ctx, m->loc, out->driver, out);
+    m->status = ti_npu_read_driver(m->ctx, m->loc, out->driver, out);
     TC_STOP_WITH(m, false);
     out->weights = (tc_bytes){weights.data, weights.data ? tc_type_bytes(weights.type) : 0};
-    const tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH), *fast = tc_tfl_in_tensor(n, FAST);
+    const tc_tfl_tensor *scratch = ti_tfl_in_tensor(n, SCRATCH), *fast = ti_tfl_in_tensor(n, FAST);
     out->scratch = scratch && scratch->rank == 1 ? scratch->dim[0] : -1;
     bool apart = fast && fast->rank == 1 && fast->dim[0] > 0 && fast != scratch;
     out->fast = apart ? fast->dim[0] : 0;
@@ -169,25 +169,25 @@ static bool read_program(tc_tfl_node *n, tc_npu_program *out)
 /* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results.  Several
  * operators may work in the same memory: what one leaves there without naming it as a result,
  * another reads. */
-void tc_tfl_build_ethos_u(tc_tfl_node *n)
+void ti_tfl_build_ethos_u(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_arena *arena = &m->ctx->arena;
     int64_t *at = tc_new_n(arena, int64_t, n->scope->n_tensor + 1);
     tc_npu_program program;
-    bool shared = tc_fb_list(n->scope->graph, GRAPH_OPERATORS, 4).n > 1;
+    bool shared = ti_fb_list(n->scope->graph, GRAPH_OPERATORS, 4).n > 1;
     if (n->n_in <= FIRST || n->n_in > MOST_PORTS || n->n_out < !shared || n->n_out > MOST_PORTS) {
-        tc_b_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
+        ti_b_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
         return;
     }
     if (!offsets(n, at)) {
-        tc_b_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors are");
+        ti_b_bad(m, TC_E_STRUCTURE, "the file does not say where its tensors are");
         return;
     }
     if (!read_program(n, &program))
         return;
-    tc_tfl_tensor *scratch = tc_tfl_in_tensor(n, SCRATCH),
-                  *fast = program.fast ? tc_tfl_in_tensor(n, FAST) : NULL;
+    tc_tfl_tensor *scratch = ti_tfl_in_tensor(n, SCRATCH),
+                  *fast = program.fast ? ti_tfl_in_tensor(n, FAST) : NULL;
     ports in = {.list = tc_new_n(arena, port, (size_t)n->n_in)},
           out = {.list = tc_new_n(arena, port, (size_t)n->n_out + 2)};
     if (shared) {
@@ -195,9 +195,9 @@ void tc_tfl_build_ethos_u(tc_tfl_node *n)
         add_memory(n, &in, fast, 2, false);
     }
     for (int i = FIRST; i < n->n_in && m->status == TC_OK; i++)
-        add_tensor(n, &in, tc_tfl_in_tensor(n, i), at, i, false);
+        add_tensor(n, &in, ti_tfl_in_tensor(n, i), at, i, false);
     for (int i = 0; i < n->n_out && m->status == TC_OK; i++)
-        add_tensor(n, &out, tc_tfl_out_tensor(n, i), at, i, true);
+        add_tensor(n, &out, ti_tfl_out_tensor(n, i), at, i, true);
     if (shared) {
         add_memory(n, &out, scratch, 1, true);
         add_memory(n, &out, fast, 2, true);
@@ -207,26 +207,26 @@ void tc_tfl_build_ethos_u(tc_tfl_node *n)
     program.n_out = out.n;
     program.in = places(arena, &in);
     program.out = places(arena, &out);
-    tc_bytes payload = tc_npu_backend_payload(arena, &program);
+    tc_bytes payload = ti_npu_backend_payload(arena, &program);
     int64_t size = (int64_t)payload.size;
     tc_val *operand = tc_new_n(arena, tc_val, in.n + 1);
     operand[0] =
-        tc_graph_const(m->g, tc_type_make(m->ctx, TC_u8, 1, &size), payload.data, NULL, m->loc);
+        ti_graph_const(m->g, ti_type_make(m->ctx, TC_u8, 1, &size), payload.data, NULL, m->loc);
     for (size_t i = 0; i < in.n; i++)
         operand[i + 1] = in.list[i].val;
-    tc_node *node = tc_graph_add(m->g, TC_OP_ethosu, NULL, operand, (int)in.n + 1, (int)out.n,
+    tc_node *node = ti_graph_add(m->g, TC_OP_ethosu, NULL, operand, (int)in.n + 1, (int)out.n,
                                  m->loc);
     for (size_t i = 0; i < out.n; i++)
-        tc_value_of(m->g, node->out[i])->type = out.list[i].type;
-    m->status = tc_node_infer(m->g, node);
+        ti_value_of(m->g, node->out[i])->type = out.list[i].type;
+    m->status = ti_node_infer(m->g, node);
     for (size_t i = 0; i < out.n; i++) {
         tc_tfl_tensor *t = out.list[i].tensor;
         t->made &= !t->left; /* operators may each write a part of it */
         t->left = node->out[i];
         if (!out.list[i].memory)
-            tc_tfl_bind_plain(n, (int)i, node->out[i]);
+            ti_tfl_bind_plain(n, (int)i, node->out[i]);
     }
     keep_variables(n, at, node);
 }
 
-void tc_tfl_codes_ethos_u(tc_tfl_node *n) { tc_tfl_build_ethos_u(n); }
+void ti_tfl_codes_ethos_u(tc_tfl_node *n) { ti_tfl_build_ethos_u(n); }

@@ -7,7 +7,7 @@
 #include "../../num/fixed.h"
 #include "../../num/load.h"
 
-tc_tfl_factor tc_tfl_factor_of(double real)
+tc_tfl_factor ti_tfl_factor_of(double real)
 {
     tc_tfl_factor f = {0, 0};
     if (!(real > 0) || !isfinite(real))
@@ -24,22 +24,22 @@ tc_tfl_factor tc_tfl_factor_of(double real)
     return f;
 }
 
-int32_t tc_tfl_scaled(int32_t x, tc_tfl_factor f)
+int32_t ti_tfl_scaled(int32_t x, tc_tfl_factor f)
 {
     int right = f.shift < 0 ? -f.shift : 0;
     int up = f.shift < 32 ? f.shift : 32; /* past 31 nothing is left in 32 bits */
     int64_t wide = up > 0 ? (int64_t)((uint64_t)(int64_t)x << up) : x;
-    int64_t high = tc_asr((int64_t)(int32_t)wide * f.fraction + (INT64_C(1) << 30), 31);
+    int64_t high = ti_asr((int64_t)(int32_t)wide * f.fraction + (INT64_C(1) << 30), 31);
     if (!right)
         return (int32_t)high;
     int64_t half = INT64_C(1) << (right - 1);
     return (int32_t)(high >= 0 ? (high + half) >> right : -((-high + half) >> right));
 }
 
-double tc_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t)
+double ti_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t)
 {
     if (!t || t->n_scale != 1 || !(t->scale[0] > 0) || !isfinite(t->scale[0])) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has %d scales%s", t ? t->name : "",
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has %d scales%s", t ? t->name : "",
                  t ? t->n_scale : 0,
                  t && t->n_scale == 1 ? ", which is not a positive number" : "");
         return 1;
@@ -47,14 +47,14 @@ double tc_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t)
     return t->scale[0];
 }
 
-int64_t tc_tfl_zero(const tc_tfl_tensor *t)
+int64_t ti_tfl_zero(const tc_tfl_tensor *t)
 {
     return t && t->n_scale ? t->zero[0] : 0;
 }
 
-tc_tfl_range tc_tfl_range_of(const tc_tfl_tensor *t, int activation)
+tc_tfl_range ti_tfl_range_of(const tc_tfl_tensor *t, int activation)
 {
-    tc_tfl_range r = {tc_dtype_min(t->dtype), tc_dtype_max(t->dtype)};
+    tc_tfl_range r = {ti_dtype_min(t->dtype), ti_dtype_max(t->dtype)};
     static const double lo[] = {[TFL_RELU] = 0, [TFL_RELU_N1_TO_1] = -1, [TFL_RELU6] = 0};
     static const double hi[] = {[TFL_RELU] = 0, [TFL_RELU_N1_TO_1] = 1, [TFL_RELU6] = 6};
     if (activation < TFL_RELU || activation > TFL_RELU6 || !t->n_scale)
@@ -62,28 +62,28 @@ tc_tfl_range tc_tfl_range_of(const tc_tfl_tensor *t, int activation)
     float scale = (float)t->scale[0];
     double least = (double)roundf((float)lo[activation] / scale) + (double)t->zero[0],
            most = (double)roundf((float)hi[activation] / scale) + (double)t->zero[0];
-    r.lo = tc_max_i64(r.lo, (int64_t)fmax(fmin(least, 1e9), -1e9));
+    r.lo = ti_max_i64(r.lo, (int64_t)fmax(fmin(least, 1e9), -1e9));
     if (activation != TFL_RELU)
-        r.hi = tc_min_i64(r.hi, (int64_t)fmax(fmin(most, 1e9), -1e9));
-    r.lo = tc_min_i64(r.lo, r.hi);
+        r.hi = ti_min_i64(r.hi, (int64_t)fmax(fmin(most, 1e9), -1e9));
+    r.lo = ti_min_i64(r.lo, r.hi);
     return r;
 }
 
 /* ---- constants ---- */
 
-tc_val tc_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v)
+tc_val ti_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v)
 {
     TC_STOP_WITH(m, TC_NONE);
-    tc_tensor t = tc_b_tensor(m, dtype, rank, dim);
+    tc_tensor t = ti_b_tensor(m, dtype, rank, dim);
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
-        tc_store_i64(t, i, v[i]);
-    return tc_b_const(m, t, NULL);
+        ti_store_i64(t, i, v[i]);
+    return ti_b_const(m, t, NULL);
 }
 
-tc_val tc_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v)
+tc_val ti_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v)
 {
     static const int64_t ones[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    return tc_tfl_const_of(m, dtype, rank, ones, &v);
+    return ti_tfl_const_of(m, dtype, rank, ones, &v);
 }
 
 /* ---- operators ---- */
@@ -93,30 +93,30 @@ static tc_val converts(tc_build *m, tc_op op, const void *attr, const tc_val *in
                        tc_dtype to)
 {
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *t = tc_b_type(m, in[0]);
-    tc_node *node = tc_graph_add(m->g, op, attr, in, n_in, 1, m->loc);
-    tc_value_of(m->g, node->out[0])->type = tc_type_make(m->ctx, to, t->rank, t->dim);
-    m->status = tc_node_infer(m->g, node);
+    const tc_type *t = ti_b_type(m, in[0]);
+    tc_node *node = ti_graph_add(m->g, op, attr, in, n_in, 1, m->loc);
+    ti_value_of(m->g, node->out[0])->type = ti_type_make(m->ctx, to, t->rank, t->dim);
+    m->status = ti_node_infer(m->g, node);
     return node->out[0];
 }
 
-tc_val tc_tfl_table(tc_build *m, tc_val x, const int8_t *v)
+tc_val ti_tfl_table(tc_build *m, tc_val x, const int8_t *v)
 {
     int64_t n = 256;
-    tc_tensor t = tc_b_tensor(m, TC_i8, 1, &n);
+    tc_tensor t = ti_b_tensor(m, TC_i8, 1, &n);
     memcpy(t.data, v, 256);
-    tc_val table = tc_b_const(m, t, NULL);
-    return tc_b_tosa_table(m, x, table);
+    tc_val table = ti_b_const(m, t, NULL);
+    return ti_b_tosa_table(m, x, table);
 }
 
-tc_val tc_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r)
+tc_val ti_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r)
 {
-    tc_dtype dtype = tc_b_dtype(m, x);
-    if (m->status != TC_OK || (r.lo <= tc_dtype_min(dtype) && r.hi >= tc_dtype_max(dtype)))
+    tc_dtype dtype = ti_b_dtype(m, x);
+    if (m->status != TC_OK || (r.lo <= ti_dtype_min(dtype) && r.hi >= ti_dtype_max(dtype)))
         return m->status == TC_OK ? x : TC_NONE;
-    tc_attr_tosa_clamp *a = tc_b_attr(m, tosa_clamp, .min_val = (double)r.lo,
+    tc_attr_tosa_clamp *a = ti_b_attr(m, tosa_clamp, .min_val = (double)r.lo,
                                       .max_val = (double)r.hi, .nan_mode = TC_nan_mode_propagate);
-    return tc_b_1(m, tosa_clamp, a, x);
+    return ti_b_1(m, tosa_clamp, a, x);
 }
 
 /* scale32 of an int32, scale16 of an int48. */
@@ -124,10 +124,10 @@ static tc_val rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, 
                       int64_t out_zero, tc_dtype to, bool once)
 {
     TC_STOP_WITH(m, TC_NONE);
-    tc_dtype from = tc_b_dtype(m, x);
+    tc_dtype from = ti_b_dtype(m, x);
     bool wide = from == TC_i48, doubles = false;
-    tc_tensor factor = tc_b_tensor(m, wide ? TC_i16 : TC_i32, 1, &n),
-              shift = tc_b_tensor(m, TC_i8, 1, &n);
+    tc_tensor factor = ti_b_tensor(m, wide ? TC_i16 : TC_i32, 1, &n),
+              shift = ti_b_tensor(m, TC_i8, 1, &n);
     for (int64_t i = 0; i < n; i++) {
         int64_t fraction = f[i].fraction;
         int down = wide ? 15 - f[i].shift : 31 - f[i].shift;
@@ -136,112 +136,112 @@ static tc_val rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, 
         if (!fraction) /* nothing is left of any sum, however large */
             down = 62;
         if (down < 2) {
-            tc_b_unsupported(m, "a scale that is 2^%d times the result's", f[i].shift);
+            ti_b_unsupported(m, "a scale that is 2^%d times the result's", f[i].shift);
             return TC_NONE;
         }
         doubles = doubles || down > 31;
-        tc_store_i64(factor, i, fraction);
-        tc_store_i64(shift, i, down);
+        ti_store_i64(factor, i, fraction);
+        ti_store_i64(shift, i, down);
     }
-    tc_attr_tosa_rescale *a = tc_b_attr(
+    tc_attr_tosa_rescale *a = ti_b_attr(
         m, tosa_rescale, .scale32 = !wide,
         .rounding_mode = !wide && doubles && !once ? TC_rounding_double : TC_rounding_single,
         .per_channel = n > 1);
     tc_val in[5] = {x};
-    in[1] = tc_b_const(m, factor, NULL);
-    in[2] = tc_b_const(m, shift, NULL);
-    in[3] = tc_tfl_number(m, from, 1, in_zero);
-    in[4] = tc_tfl_number(m, to, 1, out_zero);
+    in[1] = ti_b_const(m, factor, NULL);
+    in[2] = ti_b_const(m, shift, NULL);
+    in[3] = ti_tfl_number(m, from, 1, in_zero);
+    in[4] = ti_tfl_number(m, to, 1, out_zero);
     return converts(m, TC_OP_tosa_rescale, a, in, 5, to);
 }
 
-tc_val tc_tfl_rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
+tc_val ti_tfl_rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to)
 {
     return rescale(m, x, f, n, in_zero, out_zero, to, false);
 }
 
-tc_val tc_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n,
+tc_val ti_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n,
                            int64_t out_zero, tc_dtype to)
 {
     return rescale(m, x, f, n, 0, out_zero, to, true);
 }
 
-tc_val tc_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift)
+tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift)
 {
     tc_tfl_factor f = {1 << 30, shift + 1};
-    return tc_tfl_rescale(m, x, &f, 1, zero, 0, TC_i32);
+    return ti_tfl_rescale(m, x, &f, 1, zero, 0, TC_i32);
 }
 
 /* Ones in front of the shorter shape. */
 static void same_rank(tc_build *m, tc_val *a, tc_val *b)
 {
     TC_STOP(m);
-    const tc_type *s = tc_b_type(m, *a), *t = tc_b_type(m, *b);
+    const tc_type *s = ti_b_type(m, *a), *t = ti_b_type(m, *b);
     int rank = s->rank > t->rank ? s->rank : t->rank;
     tc_val *each[] = {a, b};
     for (int k = 0; k < 2; k++) {
-        const tc_type *type = tc_b_type(m, *each[k]);
+        const tc_type *type = ti_b_type(m, *each[k]);
         int64_t dim[TC_MAX_RANK];
         for (int i = 0; i < rank; i++)
             dim[i] = i < rank - type->rank ? 1 : type->dim[i - (rank - type->rank)];
-        *each[k] = tc_b_reshape(m, *each[k], rank, dim);
+        *each[k] = ti_b_reshape(m, *each[k], rank, dim);
     }
 }
 
-tc_val tc_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b)
+tc_val ti_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b)
 {
     same_rank(m, &a, &b);
     const void *attr = op == TC_OP_tosa_maximum || op == TC_OP_tosa_minimum
-                           ? tc_b_attr(m, tosa_nan, TC_nan_mode_propagate)
+                           ? ti_b_attr(m, tosa_nan, TC_nan_mode_propagate)
                            : NULL;
-    return tc_b_op(m, op, attr, (tc_val[]){a, b}, 2);
+    return ti_b_op(m, op, attr, (tc_val[]){a, b}, 2);
 }
 
-tc_val tc_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift)
+tc_val ti_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift)
 {
     same_rank(m, &a, &b);
-    tc_val down = tc_tfl_number(m, TC_i8, 1, shift);
-    return tc_b_op(m, TC_OP_tosa_mul, NULL, (tc_val[]){a, b, down}, 3);
+    tc_val down = ti_tfl_number(m, TC_i8, 1, shift);
+    return ti_b_op(m, TC_OP_tosa_mul, NULL, (tc_val[]){a, b, down}, 3);
 }
 
-tc_val tc_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round)
+tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round)
 {
     same_rank(m, &a, &b);
-    return tc_b_op(m, TC_OP_tosa_arithmetic_right_shift, tc_b_attr(m, tosa_shift, round),
+    return ti_b_op(m, TC_OP_tosa_arithmetic_right_shift, ti_b_attr(m, tosa_shift, round),
                    (tc_val[]){a, b}, 2);
 }
 
-tc_val tc_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n)
+tc_val ti_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n)
 {
-    return tc_tfl_const_of(m, dtype, 3, (int64_t[]){1, n, 1}, v);
+    return ti_tfl_const_of(m, dtype, 3, (int64_t[]){1, n, 1}, v);
 }
 
-tc_val tc_tfl_listed(tc_build *m, tc_val x, tc_val list)
+tc_val ti_tfl_listed(tc_build *m, tc_val x, tc_val list)
 {
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *type = tc_b_type(m, x);
-    tc_val at = tc_b_reshape(m, x, 2, (int64_t[]){1, tc_type_count(type)});
-    at = tc_b_tosa_gather(m, list, at);
-    return tc_b_reshape(m, at, type->rank, type->dim);
+    const tc_type *type = ti_b_type(m, x);
+    tc_val at = ti_b_reshape(m, x, 2, (int64_t[]){1, tc_type_count(type)});
+    at = ti_b_tosa_gather(m, list, at);
+    return ti_b_reshape(m, at, type->rank, type->dim);
 }
 
-tc_val tc_tfl_by_code(tc_build *m, tc_val x, tc_val list)
+tc_val ti_tfl_by_code(tc_build *m, tc_val x, tc_val list)
 {
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *type = tc_b_type(m, x);
-    tc_val at = tc_tfl_widen(m, x, 0, 0);
-    at = tc_b_flat(m, at);
-    at = tc_tfl_two(m, TC_OP_tosa_add, at,
-                    tc_tfl_number(m, TC_i32, 1, -tc_dtype_min(type->dtype)));
-    at = tc_tfl_listed(m, at, list);
-    return tc_b_reshape(m, at, type->rank, type->dim);
+    const tc_type *type = ti_b_type(m, x);
+    tc_val at = ti_tfl_widen(m, x, 0, 0);
+    at = ti_b_flat(m, at);
+    at = ti_tfl_two(m, TC_OP_tosa_add, at,
+                    ti_tfl_number(m, TC_i32, 1, -ti_dtype_min(type->dtype)));
+    at = ti_tfl_listed(m, at, list);
+    return ti_b_reshape(m, at, type->rank, type->dim);
 }
 
 /* By a factor that is greater by 2^-30: a half is more than a half then, and nothing else that is
  * less than 2^30 comes as far. */
-tc_val tc_tfl_halves_away(tc_build *m, tc_val x, int shift, int64_t zero, tc_dtype to)
+tc_val ti_tfl_halves_away(tc_build *m, tc_val x, int shift, int64_t zero, tc_dtype to)
 {
-    tc_val twice = tc_tfl_two(m, TC_OP_tosa_add, x, x); /* a sum, for Vela: it scales those fast */
-    return tc_tfl_rescale_once(m, twice, &(tc_tfl_factor){(1 << 30) + 1, -shift}, 1, zero, to);
+    tc_val twice = ti_tfl_two(m, TC_OP_tosa_add, x, x); /* a sum, for Vela: it scales those fast */
+    return ti_tfl_rescale_once(m, twice, &(tc_tfl_factor){(1 << 30) + 1, -shift}, 1, zero, to);
 }

@@ -18,41 +18,41 @@ typedef struct tc_tfl_factor {
     int shift; /* to the left where it is positive */
 } tc_tfl_factor;
 
-tc_tfl_factor tc_tfl_factor_of(double real);
+tc_tfl_factor ti_tfl_factor_of(double real);
 /* r(r(x fraction / 2^31) / 2^-shift) itself. */
-int32_t tc_tfl_scaled(int32_t x, tc_tfl_factor f);
+int32_t ti_tfl_scaled(int32_t x, tc_tfl_factor f);
 
 /* Scale and zero of a tensor that has one of each; a message where it has not. */
-double tc_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t);
-int64_t tc_tfl_zero(const tc_tfl_tensor *t);
+double ti_tfl_scale(tc_tfl_node *n, const tc_tfl_tensor *t);
+int64_t ti_tfl_zero(const tc_tfl_tensor *t);
 
 /* The codes that an activation leaves of tensor t. */
 typedef struct tc_tfl_range {
     int64_t lo, hi;
 } tc_tfl_range;
-tc_tfl_range tc_tfl_range_of(const tc_tfl_tensor *t, int activation);
+tc_tfl_range ti_tfl_range_of(const tc_tfl_tensor *t, int activation);
 
 /* Operators of TOSA. */
-tc_val tc_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
-tc_val tc_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
-tc_val tc_tfl_table(tc_build *m, tc_val x, const int8_t *v);            /* of 256 */
+tc_val ti_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
+tc_val ti_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
+tc_val ti_tfl_table(tc_build *m, tc_val x, const int8_t *v);            /* of 256 */
 /* A list of n numbers, and those of it that x (i32) says. */
-tc_val tc_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n);
-tc_val tc_tfl_listed(tc_build *m, tc_val x, tc_val list);
+tc_val ti_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n);
+tc_val ti_tfl_listed(tc_build *m, tc_val x, tc_val list);
 /* The same for codes x: the least code's number is the first of 256 or 65536. */
-tc_val tc_tfl_by_code(tc_build *m, tc_val x, tc_val list);
+tc_val ti_tfl_by_code(tc_build *m, tc_val x, tc_val list);
 /* x / 2^shift + zero, halves away from zero; x: i32 */
-tc_val tc_tfl_halves_away(tc_build *m, tc_val x, int shift, int64_t zero, tc_dtype to);
-tc_val tc_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r); /* x where r is all there is */
+tc_val ti_tfl_halves_away(tc_build *m, tc_val x, int shift, int64_t zero, tc_dtype to);
+tc_val ti_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r); /* x where r is all there is */
 /* (x - in_zero) by each factor, + out_zero, of that type; n factors: one, or one per channel. */
-tc_val tc_tfl_rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
+tc_val ti_tfl_rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to);
 /* The same, rounded once. */
-tc_val tc_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n,
+tc_val ti_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n,
                            int64_t out_zero, tc_dtype to);
-tc_val tc_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
-tc_val tc_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift);       /* i32 */
-tc_val tc_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
-tc_val tc_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);
+tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
+tc_val ti_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift);       /* i32 */
+tc_val ti_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
+tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);
 
 #endif

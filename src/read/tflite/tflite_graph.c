@@ -6,11 +6,11 @@ enum { DEEPEST = 32, MOST_NODES = 1 << 20 };
 
 /* ---- values ---- */
 
-tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status)
+tc_val ti_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status)
 {
     tc_tfl *reader = scope->reader;
     if (i < 0 || (size_t)i >= scope->n_tensor) {
-        *status = tc_error(reader->ctx, loc, TC_E_FORMAT, "tensor %" PRId64 ", and there are %zu",
+        *status = ti_error(reader->ctx, loc, TC_E_FORMAT, "tensor %" PRId64 ", and there are %zu",
                            i, scope->n_tensor);
         return TC_NONE;
     }
@@ -22,27 +22,27 @@ tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status
     if (!t->made && !t->loaded) {
         tc_tensor numbers;
         t->loaded = true;
-        *status = tc_tfl_load(scope, t, loc, &numbers);
+        *status = ti_tfl_load(scope, t, loc, &numbers);
         if (*status != TC_OK) {
             t->broken = true;
             return TC_NONE;
         }
         if (numbers.data) {
-            t->val = tc_graph_const(scope->g, numbers.type, numbers.data,
-                                    tc_intern_text(reader->ctx, t->name), loc);
+            t->val = ti_graph_const(scope->g, numbers.type, numbers.data,
+                                    ti_intern_text(reader->ctx, t->name), loc);
             t->made = true;
         }
     }
     if (!t->made && t->variable) {
-        tc_tfl_node n = {.m = tc_build_folding(reader->ctx, scope->g, loc, scope->facts),
+        tc_tfl_node n = {.m = ti_build_folding(reader->ctx, scope->g, loc, scope->facts),
                          .scope = scope};
-        int64_t count = tc_dims_count(t->rank, t->dim);
+        int64_t count = ti_dims_count(t->rank, t->dim);
         if (count < 0 || !t->dtype)
-            tc_b_bad(&n.m, TC_E_TOO_LARGE, "variable '%s' has the shape %s", t->name,
-                     tc_dims_text(&reader->ctx->arena, t->rank, t->dim));
+            ti_b_bad(&n.m, TC_E_TOO_LARGE, "variable '%s' has the shape %s", t->name,
+                     ti_dims_text(&reader->ctx->arena, t->rank, t->dim));
         else
-            t->val = tc_tfl_state(&n, tc_tfl_variable_name(scope, i),
-                                  tc_type_make(reader->ctx, t->dtype, t->rank, t->dim),
+            t->val = ti_tfl_state(&n, ti_tfl_variable_name(scope, i),
+                                  ti_type_make(reader->ctx, t->dtype, t->rank, t->dim),
                                   t->shifted                              ? -128
                                   : t->dtype == TC_i8 && t->n_scale ? t->zero[0]
                                                                           : 0);
@@ -50,7 +50,7 @@ tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status
         return t->val;
     }
     if (!t->made)
-        *status = tc_error(reader->ctx, loc, TC_E_ORDER, "'%.200s' is used but not defined",
+        *status = ti_error(reader->ctx, loc, TC_E_ORDER, "'%.200s' is used but not defined",
                            t->name);
     return t->val;
 }
@@ -63,7 +63,7 @@ static const char *module_of(tc_ctx *ctx, const char *name)
     const char *last = strrchr(name, '/');
     if (!last || last == name)
         return NULL;
-    char *text = tc_text_copy(&ctx->arena, (tc_str){name, (size_t)(last - name)});
+    char *text = ti_text_copy(&ctx->arena, (tc_str){name, (size_t)(last - name)});
     for (char *c = text; *c; c++)
         *c = *c == '/' ? '.' : *c;
     return text;
@@ -74,14 +74,14 @@ static const tc_loc *loc_of(tc_tfl_scope *scope, const char *name, const char *o
     tc_arena *arena = &scope->reader->ctx->arena;
     tc_loc *loc = tc_new(arena, tc_loc);
     loc->file = scope->reader->file;
-    loc->node = tc_text_format(arena, "%s%.200s", scope->prefix, name);
-    loc->target = tc_text_format(arena, "tflite.%.100s", op);
-    loc->place = tc_text_format(arena, "node '%s' (%.100s)", loc->node, op);
+    loc->node = ti_text_format(arena, "%s%.200s", scope->prefix, name);
+    loc->target = ti_text_format(arena, "tflite.%.100s", op);
+    loc->place = ti_text_format(arena, "node '%s' (%.100s)", loc->node, op);
     loc->module = module_of(scope->reader->ctx, name);
     return loc;
 }
 
-const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code)
+const tc_tfl_row *ti_tfl_row_of(tc_tfl *reader, int code)
 {
     (void)reader;
     for (const tc_tfl_row *row = tc_tfl_rows; row->name; row++)
@@ -90,7 +90,7 @@ const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code)
     return NULL;
 }
 
-const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
+const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
 {
     static const struct {
         int code;
@@ -117,67 +117,67 @@ const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
                   {208, "STABLEHLO_CBRT"},
                   {209, "STABLEHLO_CASE"}};
     if (code == TC_TFL_CUSTOM)
-        return tc_text_format(&reader->ctx->arena, "CUSTOM %.100s",
-                              custom.p && custom.n ? tc_intern(reader->ctx, custom)
+        return ti_text_format(&reader->ctx->arena, "CUSTOM %.100s",
+                              custom.p && custom.n ? ti_intern(reader->ctx, custom)
                                                    : "without a name");
     for (size_t i = 0; i < TC_COUNT(others); i++)
         if (others[i].code == code)
             return others[i].name;
-    return tc_text_format(&reader->ctx->arena, "builtin %d", code);
+    return ti_text_format(&reader->ctx->arena, "builtin %d", code);
 }
 
 /* One message for each operator that is not there. */
 static tc_status unknown(tc_tfl_node *n, const char *name)
 {
     tc_tfl *reader = n->scope->reader;
-    void **told = tc_map_at(&reader->unknown, tc_str_of(name));
+    void **told = ti_map_at(&reader->unknown, ti_str_of(name));
     if (*told)
         return TC_UNSUPPORTED;
     *told = reader;
     if (n->row)
-        return tc_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
+        return ti_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
                               "operator '%s' of version %d; it is read up to version %d", name,
                               n->version, n->row->last);
-    return tc_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
+    return ti_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
                           "operator '%s' (version %d) is not in the table", name, n->version);
 }
 
 /* Whether an input or the result holds codes. */
 static bool on_codes(const tc_tfl_node *n)
 {
-    return tc_tfl_is_codes(tc_tfl_out_tensor(n, 0)) || tc_tfl_is_codes(tc_tfl_in_tensor(n, 0)) ||
-           (tc_tfl_is_codes(tc_tfl_in_tensor(n, 1)) && n->n_in == 2 &&
-            tc_tfl_is_codes(tc_tfl_out_tensor(n, 0)));
+    return ti_tfl_is_codes(ti_tfl_out_tensor(n, 0)) || ti_tfl_is_codes(ti_tfl_in_tensor(n, 0)) ||
+           (ti_tfl_is_codes(ti_tfl_in_tensor(n, 1)) && n->n_in == 2 &&
+            ti_tfl_is_codes(ti_tfl_out_tensor(n, 0)));
 }
 
-void tc_tfl_codes_none(tc_tfl_node *n)
+void ti_tfl_codes_none(tc_tfl_node *n)
 {
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0);
-    t = tc_tfl_is_codes(t) ? t : tc_tfl_out_tensor(n, 0);
-    tc_b_unsupported(&n->m, "operator '%s' (version %d) on quantized numbers (%s)", n->row->name,
-                     n->version, tc_tfl_type_name(t->code));
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0);
+    t = ti_tfl_is_codes(t) ? t : ti_tfl_out_tensor(n, 0);
+    ti_b_unsupported(&n->m, "operator '%s' (version %d) on quantized numbers (%s)", n->row->name,
+                     n->version, ti_tfl_type_name(t->code));
 }
 
 /* Codes as the plain integers that they are: the runtime does not look at their scales. */
-void tc_tfl_codes_raw(tc_tfl_node *n)
+void ti_tfl_codes_raw(tc_tfl_node *n)
 {
     for (int i = 0; i < n->n_in; i++) {
-        const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+        const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
         if (t && t->shifted) {
-            tc_tfl_codes_none(n);
+            ti_tfl_codes_none(n);
             return;
         }
     }
     n->row->build(n);
 }
 
-void tc_tfl_build_refused(tc_tfl_node *n)
+void ti_tfl_build_refused(tc_tfl_node *n)
 {
-    tc_b_unsupported(&n->m, "operator '%s' (version %d): %s", n->row->name, n->version,
+    ti_b_unsupported(&n->m, "operator '%s' (version %d): %s", n->row->name, n->version,
                      n->row->note);
 }
 
-void tc_tfl_codes_refused(tc_tfl_node *n) { tc_tfl_build_refused(n); }
+void ti_tfl_codes_refused(tc_tfl_node *n) { ti_tfl_build_refused(n); }
 
 static void build(tc_tfl_node *n)
 {
@@ -192,31 +192,31 @@ static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
     tc_tfl *reader = scope->reader;
     tc_str custom;
     tc_tfl_node n = {.scope = scope, .op = op};
-    int code = tc_tfl_code(reader, op, &custom, &n.version);
-    n.in = tc_fb_list(op, OP_INPUTS, 4);
-    n.out = tc_fb_list(op, OP_OUTPUTS, 4);
-    n.opt = tc_fb_child(op, tc_fb_u8(op, OP_OPTIONS_2_TYPE, 0) ? OP_OPTIONS_2 : OP_OPTIONS);
-    TC_TRY(tc_tfl_broken(reader));
-    n.n_in = (int)tc_min_i64((int64_t)n.in.n, INT32_MAX);
-    n.n_out = (int)tc_min_i64((int64_t)n.out.n, INT32_MAX);
-    n.row = code == TC_TFL_CUSTOM && custom.p ? tc_map_get(&reader->custom, custom)
-                                              : tc_tfl_row_of(reader, code);
-    const char *name = n.row ? n.row->name : tc_tfl_unlisted(reader, code, custom);
-    const tc_tfl_tensor *result = tc_tfl_out_tensor(&n, 0);
-    n.m = tc_build_folding(reader->ctx, scope->g, loc_of(scope, result ? result->name : name, name),
+    int code = ti_tfl_code(reader, op, &custom, &n.version);
+    n.in = ti_fb_list(op, OP_INPUTS, 4);
+    n.out = ti_fb_list(op, OP_OUTPUTS, 4);
+    n.opt = ti_fb_child(op, ti_fb_u8(op, OP_OPTIONS_2_TYPE, 0) ? OP_OPTIONS_2 : OP_OPTIONS);
+    TC_TRY(ti_tfl_broken(reader));
+    n.n_in = (int)ti_min_i64((int64_t)n.in.n, INT32_MAX);
+    n.n_out = (int)ti_min_i64((int64_t)n.out.n, INT32_MAX);
+    n.row = code == TC_TFL_CUSTOM && custom.p ? ti_map_get(&reader->custom, custom)
+                                              : ti_tfl_row_of(reader, code);
+    const char *name = n.row ? n.row->name : ti_tfl_unlisted(reader, code, custom);
+    const tc_tfl_tensor *result = ti_tfl_out_tensor(&n, 0);
+    n.m = ti_build_folding(reader->ctx, scope->g, loc_of(scope, result ? result->name : name, name),
                            scope->facts);
-    TC_TRY(tc_go_on(reader->ctx));
+    TC_TRY(ti_go_on(reader->ctx));
     if (++reader->n_made > MOST_NODES)
-        return tc_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d operators", MOST_NODES);
+        return ti_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d operators", MOST_NODES);
     if (!n.row || (n.version > n.row->last && n.row->last))
         return unknown(&n, name);
     build(&n);
     if (n.m.status == TC_OK)
-        n.m.status = tc_tfl_broken(reader);
+        n.m.status = ti_tfl_broken(reader);
     for (int i = 0; i < n.n_out && n.m.status == TC_OK; i++) {
-        const tc_tfl_tensor *t = tc_tfl_out_tensor(&n, i);
+        const tc_tfl_tensor *t = ti_tfl_out_tensor(&n, i);
         if (t && t->dtype && !t->made)
-            n.m.status = tc_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
+            n.m.status = ti_unsupported(reader->ctx, n.m.loc, TC_E_UNSUPPORTED,
                                         "result %d ('%s') is not supported", i, t->name);
     }
     return n.m.status;
@@ -224,22 +224,22 @@ static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
 
 static void break_results(tc_tfl_scope *scope, tc_fb_table op)
 {
-    tc_fb_vector out = tc_fb_list(op, OP_OUTPUTS, 4);
+    tc_fb_vector out = ti_fb_list(op, OP_OUTPUTS, 4);
     for (size_t i = 0; i < out.n; i++) {
-        int64_t t = tc_fb_list_i32(out, i);
+        int64_t t = ti_fb_list_i32(out, i);
         if (t >= 0 && (size_t)t < scope->n_tensor)
             scope->tensor[t].broken = true;
     }
 }
 
 /* All operators are tried, so that every message is given; the worst failure is returned. */
-tc_status tc_tfl_nodes(tc_tfl_scope *scope)
+tc_status ti_tfl_nodes(tc_tfl_scope *scope)
 {
     tc_status worst = TC_OK;
-    tc_fb_vector ops = tc_fb_list(scope->graph, GRAPH_OPERATORS, 4);
+    tc_fb_vector ops = ti_fb_list(scope->graph, GRAPH_OPERATORS, 4);
     for (size_t i = 0; i < ops.n; i++) {
-        tc_fb_table op = tc_fb_list_table(ops, i);
-        TC_TRY(tc_tfl_broken(scope->reader));
+        tc_fb_table op = ti_fb_list_table(ops, i);
+        TC_TRY(ti_tfl_broken(scope->reader));
         tc_status status = one_node(scope, op);
         if (status == TC_CANCELLED || scope->reader->fb.error)
             return status;
@@ -248,7 +248,7 @@ tc_status tc_tfl_nodes(tc_tfl_scope *scope)
         worst = worst == TC_OK || worst == TC_UNSUPPORTED ? status : worst;
         break_results(scope, op);
     }
-    TC_TRY(tc_tfl_broken(scope->reader));
+    TC_TRY(ti_tfl_broken(scope->reader));
     return worst;
 }
 
@@ -259,19 +259,19 @@ static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const
 {
     tc_tfl *reader = scope->reader;
     if (graph < 0 || (uint64_t)graph >= reader->graphs.n) {
-        tc_b_bad(&n->m, TC_E_FORMAT, "graph %" PRId64 ", and there are %zu", graph,
+        ti_b_bad(&n->m, TC_E_FORMAT, "graph %" PRId64 ", and there are %zu", graph,
                  reader->graphs.n);
         return false;
     }
-    n->m.status = tc_tfl_tensors(scope, graph);
-    tc_fb_vector inputs = tc_fb_list(scope->graph, GRAPH_INPUTS, 4);
+    n->m.status = ti_tfl_tensors(scope, graph);
+    tc_fb_vector inputs = ti_fb_list(scope->graph, GRAPH_INPUTS, 4);
     if (n->m.status == TC_OK && inputs.n != (size_t)n_in)
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu inputs, expected %d", graph,
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu inputs, expected %d", graph,
                  inputs.n, n_in);
     for (int i = 0; i < n_in && n->m.status == TC_OK; i++) {
-        int64_t t = tc_fb_list_i32(inputs, (size_t)i);
+        int64_t t = ti_fb_list_i32(inputs, (size_t)i);
         if (t < 0 || (size_t)t >= scope->n_tensor || scope->tensor[t].made) {
-            tc_b_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is not one of its tensors",
+            ti_b_bad(&n->m, TC_E_FORMAT, "input %d of graph %" PRId64 " is not one of its tensors",
                      i,
                      graph);
             return false;
@@ -284,25 +284,25 @@ static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const
     return n->m.status == TC_OK;
 }
 
-void tc_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
+void ti_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
                    int n_out)
 {
     TC_STOP(&n->m);
     tc_tfl *reader = n->scope->reader;
     if (reader->depth >= DEEPEST) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "graphs nested too deep");
         return;
     }
     tc_tfl_scope scope = *n->scope;
-    scope.prefix = tc_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
+    scope.prefix = ti_text_format(&reader->ctx->arena, "%s/", n->m.loc->node);
     reader->depth++;
     if (bind_scope(n, &scope, graph, in, n_in))
-        n->m.status = tc_tfl_nodes(&scope);
-    tc_fb_vector outputs = tc_fb_list(scope.graph, GRAPH_OUTPUTS, 4);
+        n->m.status = ti_tfl_nodes(&scope);
+    tc_fb_vector outputs = ti_fb_list(scope.graph, GRAPH_OUTPUTS, 4);
     if (n->m.status == TC_OK && outputs.n < (size_t)n_out)
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu results, expected %d", graph,
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "graph %" PRId64 " has %zu results, expected %d", graph,
                  outputs.n, n_out);
     for (int i = 0; i < n_out && n->m.status == TC_OK; i++)
-        out[i] = tc_tfl_value(&scope, tc_fb_list_i32(outputs, (size_t)i), n->m.loc, &n->m.status);
+        out[i] = ti_tfl_value(&scope, ti_fb_list_i32(outputs, (size_t)i), n->m.loc, &n->m.status);
     reader->depth--;
 }

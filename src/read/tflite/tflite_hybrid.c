@@ -10,63 +10,63 @@
 /* To the nearest whole number, halves away from zero. */
 static tc_val rounded(tc_build *m, tc_val x)
 {
-    tc_val half = tc_b_scalar(m, tc_b_dtype(m, x), 0.5);
-    half = tc_b_copysign(m, half, x);
-    x = tc_b_add(m, x, half);
-    return tc_b_trunc(m, x);
+    tc_val half = ti_b_scalar(m, ti_b_dtype(m, x), 0.5);
+    half = ti_b_copysign(m, half, x);
+    x = ti_b_add(m, x, half);
+    return ti_b_trunc(m, x);
 }
 
 static tc_val or_else(tc_build *m, tc_val x, double missing)
 {
-    tc_val zero = tc_b_scalar(m, tc_b_dtype(m, x), 0),
-           other = tc_b_scalar(m, tc_b_dtype(m, x), missing);
-    tc_val none = tc_b_eq(m, x, zero);
-    return tc_b_where(m, none, other, x);
+    tc_val zero = ti_b_scalar(m, ti_b_dtype(m, x), 0),
+           other = ti_b_scalar(m, ti_b_dtype(m, x), missing);
+    tc_val none = ti_b_eq(m, x, zero);
+    return ti_b_where(m, none, other, x);
 }
 
 /* x / (largest / 127), whole numbers of -127 .. 127. */
 static tc_val symmetric(tc_build *m, tc_val x, const int64_t *axes, int n, tc_val *scale)
 {
-    tc_val size = tc_b_abs(m, x);
-    size = tc_b_reduce(m, TC_OP_amax, size, axes, n, true);
+    tc_val size = ti_b_abs(m, x);
+    size = ti_b_reduce(m, TC_OP_amax, size, axes, n, true);
     size = or_else(m, size, 127);
-    tc_val most = tc_b_scalar(m, TC_f32, 127);
-    *scale = tc_b_div(m, size, most);
-    tc_val inverse = tc_b_div(m, most, size);
-    x = tc_b_mul(m, x, inverse);
-    return tc_b_clamp(m, rounded(m, x), -127, 127);
+    tc_val most = ti_b_scalar(m, TC_f32, 127);
+    *scale = ti_b_div(m, size, most);
+    tc_val inverse = ti_b_div(m, most, size);
+    x = ti_b_mul(m, x, inverse);
+    return ti_b_clamp(m, rounded(m, x), -127, 127);
 }
 
 /* Codes of -128 .. 127 for what lies between the least and the largest, less their zero. */
 static tc_val asymmetric_codes(tc_build *m, tc_val x, const int64_t *axes, int n, tc_val *scale)
 {
-    tc_val lo = tc_b_reduce(m, TC_OP_amin, x, axes, n, true);
-    tc_val hi = tc_b_reduce(m, TC_OP_amax, x, axes, n, true);
-    lo = tc_b_clamp(m, lo, -INFINITY, 0);
-    hi = tc_b_clamp(m, hi, 0, INFINITY);
-    tc_val span = tc_b_cast(m, tc_b_sub(m, hi, lo), TC_f64); /* the difference is f32's */
-    lo = tc_b_cast(m, lo, TC_f64);
-    hi = tc_b_cast(m, hi, TC_f64);
-    tc_val codes = tc_b_scalar(m, TC_f64, 255);
-    tc_val step = tc_b_div(m, or_else(m, span, 255), codes);
+    tc_val lo = ti_b_reduce(m, TC_OP_amin, x, axes, n, true);
+    tc_val hi = ti_b_reduce(m, TC_OP_amax, x, axes, n, true);
+    lo = ti_b_clamp(m, lo, -INFINITY, 0);
+    hi = ti_b_clamp(m, hi, 0, INFINITY);
+    tc_val span = ti_b_cast(m, ti_b_sub(m, hi, lo), TC_f64); /* the difference is f32's */
+    lo = ti_b_cast(m, lo, TC_f64);
+    hi = ti_b_cast(m, hi, TC_f64);
+    tc_val codes = ti_b_scalar(m, TC_f64, 255);
+    tc_val step = ti_b_div(m, or_else(m, span, 255), codes);
     /* The end that is nearer to zero says where zero lies. */
-    tc_val below = tc_b_div(m, lo, step), above = tc_b_div(m, hi, step);
-    tc_val from_lo = tc_b_neg(m, tc_b_add_n(m, below, 128));
-    tc_val from_hi = tc_b_neg(m, tc_b_add_n(m, above, -127));
-    tc_val error_lo = tc_b_add_n(m, tc_b_neg(m, below), 128);
-    tc_val error_hi = tc_b_add_n(m, above, 127);
-    tc_val nearer = tc_b_lt(m, error_lo, error_hi);
-    tc_val zero = tc_b_where(m, nearer, from_lo, from_hi);
-    zero = tc_b_clamp(m, rounded(m, zero), -128, 127);
-    tc_val none = tc_b_eq(m, span, tc_b_scalar(m, TC_f64, 0));
-    zero = tc_b_where(m, none, tc_b_scalar(m, TC_f64, 0), zero);
-    zero = tc_b_cast(m, zero, TC_f32);
-    *scale = tc_b_cast(m, step, TC_f32);
-    tc_val inverse = tc_b_div(m, tc_b_scalar(m, TC_f32, 1), *scale);
-    x = rounded(m, tc_b_mul(m, x, inverse)); /* before the zero is added */
-    x = tc_b_add(m, x, zero);
-    x = tc_b_clamp(m, x, -128, 127);
-    return tc_b_sub(m, x, zero);
+    tc_val below = ti_b_div(m, lo, step), above = ti_b_div(m, hi, step);
+    tc_val from_lo = ti_b_neg(m, ti_b_add_n(m, below, 128));
+    tc_val from_hi = ti_b_neg(m, ti_b_add_n(m, above, -127));
+    tc_val error_lo = ti_b_add_n(m, ti_b_neg(m, below), 128);
+    tc_val error_hi = ti_b_add_n(m, above, 127);
+    tc_val nearer = ti_b_lt(m, error_lo, error_hi);
+    tc_val zero = ti_b_where(m, nearer, from_lo, from_hi);
+    zero = ti_b_clamp(m, rounded(m, zero), -128, 127);
+    tc_val none = ti_b_eq(m, span, ti_b_scalar(m, TC_f64, 0));
+    zero = ti_b_where(m, none, ti_b_scalar(m, TC_f64, 0), zero);
+    zero = ti_b_cast(m, zero, TC_f32);
+    *scale = ti_b_cast(m, step, TC_f32);
+    tc_val inverse = ti_b_div(m, ti_b_scalar(m, TC_f32, 1), *scale);
+    x = rounded(m, ti_b_mul(m, x, inverse)); /* before the zero is added */
+    x = ti_b_add(m, x, zero);
+    x = ti_b_clamp(m, x, -128, 127);
+    return ti_b_sub(m, x, zero);
 }
 
 /* Weights less their zero, as f32. */
@@ -75,8 +75,8 @@ static tc_val plain_weights(tc_build *m, tc_val w, const tc_tfl_tensor *t)
     bool any = false;
     for (int i = 0; i < t->n_scale; i++)
         any = any || t->zero[i] != 0;
-    w = tc_b_cast(m, w, TC_f32);
-    return any ? tc_b_add_n(m, w, (double)-t->zero[0]) : w;
+    w = ti_b_cast(m, w, TC_f32);
+    return any ? ti_b_add_n(m, w, (double)-t->zero[0]) : w;
 }
 
 /* What weights [o, i] in blocks stand for: each `block` numbers of a row have a scale of their
@@ -84,77 +84,77 @@ static tc_val plain_weights(tc_build *m, tc_val w, const tc_tfl_tensor *t)
 static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
 {
     tc_build *m = &n->m;
-    tc_val scales = tc_tfl_value(n->scope, t->block_scale, m->loc, &m->status);
+    tc_val scales = ti_tfl_value(n->scope, t->block_scale, m->loc, &m->status);
     tc_tensor codes, scale;
     TC_STOP_WITH(m, TC_NONE);
-    const tc_type *type = tc_b_type(m, w);
+    const tc_type *type = ti_b_type(m, w);
     int64_t all = tc_type_count(type);
     if (t->block < 1 || type->rank != 2 || type->dim[1] % t->block || t->block_zero >= 0 ||
-        !tc_b_known(m, w, &codes) || !tc_b_known(m, scales, &scale) ||
+        !ti_b_known(m, w, &codes) || !ti_b_known(m, scales, &scale) ||
         tc_type_count(scale.type) != all / t->block) {
-        tc_b_unsupported(m, "weights %s in blocks of %" PRId64, tc_type_text(&m->ctx->arena, type),
+        ti_b_unsupported(m, "weights %s in blocks of %" PRId64, ti_type_text(&m->ctx->arena, type),
                          t->block);
         return TC_NONE;
     }
-    tc_tensor real = tc_b_tensor(m, TC_f32, 2, type->dim);
+    tc_tensor real = ti_b_tensor(m, TC_f32, 2, type->dim);
     for (int64_t i = 0; i < all; i++)
-        tc_store_f64(real, i, tc_load_f64(scale, i / t->block) * (double)tc_load_i64(codes, i));
-    return tc_b_const(m, real, NULL);
+        ti_store_f64(real, i, ti_load_f64(scale, i / t->block) * (double)ti_load_i64(codes, i));
+    return ti_b_const(m, real, NULL);
 }
 
-tc_val tc_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale)
+tc_val ti_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale)
 {
     TC_STOP_WITH(m, TC_NONE);
     int64_t axes[TC_MAX_RANK];
     int k = 0;
-    for (int i = inner; i < tc_b_type(m, x)->rank; i++)
+    for (int i = inner; i < ti_b_type(m, x)->rank; i++)
         axes[k++] = i;
     return asymmetric ? asymmetric_codes(m, x, axes, k, scale) : symmetric(m, x, axes, k, scale);
 }
 
-bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
+bool ti_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
                          bool asymmetric, tc_val *x, tc_val *w)
 {
     tc_build *m = &n->m;
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, wi), *real = tc_tfl_in_tensor(n, xi);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, wi), *real = ti_tfl_in_tensor(n, xi);
     TC_STOP_WITH(m, false);
     if (t && t->block && !t->n_scale && real && real->code == TFL_FLOAT32) {
-        *x = tc_tfl_hybrid_codes(m, *x, inner, true, &h->scale);
+        *x = ti_tfl_hybrid_codes(m, *x, inner, true, &h->scale);
         *w = of_blocks(n, t, *w);
-        h->weight = tc_b_scalar(m, TC_f32, 1);
+        h->weight = ti_b_scalar(m, TC_f32, 1);
         h->on = n->scope->reader->hybrid = true;
         return m->status == TC_OK;
     }
-    if (!tc_tfl_is_codes(t) || !real || real->code != TFL_FLOAT32 || t->dtype != TC_i8)
+    if (!ti_tfl_is_codes(t) || !real || real->code != TFL_FLOAT32 || t->dtype != TC_i8)
         return true;
     if (t->n_scale > 1 && w_axis < 0) {
-        tc_b_unsupported(m, "weights with %d scales", t->n_scale);
+        ti_b_unsupported(m, "weights with %d scales", t->n_scale);
         return false;
     }
     h->on = n->scope->reader->hybrid = true;
     h->asymmetric = asymmetric;
-    *x = tc_tfl_hybrid_codes(m, *x, inner, asymmetric, &h->scale);
+    *x = ti_tfl_hybrid_codes(m, *x, inner, asymmetric, &h->scale);
     *w = plain_weights(m, *w, t);
     int64_t count = t->n_scale;
-    tc_tensor s = tc_b_tensor(m, TC_f32, 1, &count);
+    tc_tensor s = ti_b_tensor(m, TC_f32, 1, &count);
     for (int64_t i = 0; i < count; i++)
-        tc_store_f64(s, i, t->scale[i]);
-    h->weight = tc_b_const(m, s, NULL);
+        ti_store_f64(s, i, t->scale[i]);
+    h->weight = ti_b_const(m, s, NULL);
     return m->status == TC_OK;
 }
 
 /* y scale weight + bias, in the runtime's order: by the weights' scale first where the kernel does,
  * else by the product of both. */
-tc_val tc_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias)
+tc_val ti_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias)
 {
     if (!h->on)
         return y;
     if (h->asymmetric && h->weight_first) {
-        y = tc_b_mul(&n->m, y, h->weight);
-        y = tc_b_mul(&n->m, y, h->scale);
+        y = ti_b_mul(&n->m, y, h->weight);
+        y = ti_b_mul(&n->m, y, h->scale);
     } else {
-        tc_val both = tc_b_mul(&n->m, h->scale, h->weight);
-        y = tc_b_mul(&n->m, y, both);
+        tc_val both = ti_b_mul(&n->m, h->scale, h->weight);
+        y = ti_b_mul(&n->m, y, both);
     }
-    return bias ? tc_b_add(&n->m, y, bias) : y;
+    return bias ? ti_b_add(&n->m, y, bias) : y;
 }

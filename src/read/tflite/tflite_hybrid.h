@@ -17,12 +17,12 @@ typedef struct tc_tfl_hybrid {
 
 /* x as whole numbers, one scale for all axes from `inner` on, the places in front of them one
  * each. */
-tc_val tc_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
+tc_val ti_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
 /* Where input wi holds codes and input xi does not, *x becomes whole numbers and *w its codes less
  * their zero.
  * w_axis: of the weights' scales, -1: one for all. */
-bool tc_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
+bool ti_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
                          bool asymmetric, tc_val *x, tc_val *w);
-tc_val tc_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias);
+tc_val ti_tfl_hybrid_end(tc_tfl_node *n, const tc_tfl_hybrid *h, tc_val y, tc_val bias);
 
 #endif

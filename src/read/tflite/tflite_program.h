@@ -68,39 +68,39 @@ typedef struct tc_tfl_scope {
 
 /* tflite.c */
 /* The tables of the file: root, codes, graphs, buffers. */
-TC_MUST_USE tc_status tc_tfl_open(tc_tfl *reader);
-TC_MUST_USE tc_status tc_tfl_broken(const tc_tfl *reader);
+TC_MUST_USE tc_status ti_tfl_open(tc_tfl *reader);
+TC_MUST_USE tc_status ti_tfl_broken(const tc_tfl *reader);
 /* The graph of the signature that is asked for, or the graph of that name; else the first. */
-TC_MUST_USE tc_status tc_tfl_choose(tc_tfl *reader, int64_t *graph);
-const char *tc_tfl_producer(tc_tfl *reader);
+TC_MUST_USE tc_status ti_tfl_choose(tc_tfl *reader, int64_t *graph);
+const char *ti_tfl_producer(tc_tfl *reader);
 /* How a graph's signature calls tensor t, in its inputs or outputs; NULL: it has no name for it. */
-const char *tc_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t);
+const char *ti_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t);
 /* The builtin's number of an operator code, -1 when there is none such; its custom name; its
  * version. */
-int tc_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version);
+int ti_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version);
 
 /* tflite_tensor.c */
-TC_MUST_USE tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph);
+TC_MUST_USE tc_status ti_tfl_tensors(tc_tfl_scope *scope, int64_t graph);
 /* The numbers of a constant tensor: data == NULL when the file has none. */
-TC_MUST_USE tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc,
+TC_MUST_USE tc_status ti_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc,
                                   tc_tensor *out);
-tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i);
+tc_bytes ti_tfl_buffer(tc_tfl *reader, int64_t i);
 
 /* tflite_graph.c */
 /* The value of tensor i, its constant made; TC_NONE with *status set when there is none. */
-tc_val tc_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status);
-TC_MUST_USE tc_status tc_tfl_nodes(tc_tfl_scope *scope);
-const tc_tfl_row *tc_tfl_row_of(tc_tfl *reader, int code);
+tc_val ti_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status);
+TC_MUST_USE tc_status ti_tfl_nodes(tc_tfl_scope *scope);
+const tc_tfl_row *ti_tfl_row_of(tc_tfl *reader, int code);
 /* What an operator that has no row is called. */
-const char *tc_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
+const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 
 /* tflite_state.c */
 /* fill: what it begins with where nothing else is said */
-tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
+tc_val ti_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
 /* The variable tensor that is input i of the operator; nothing where it is another tensor. */
-void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
+void ti_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
 /* The name of the variable that tensor i of a graph is. */
-const char *tc_tfl_variable_name(tc_tfl_scope *scope, int64_t i);
-void tc_tfl_states_done(tc_tfl *reader, tc_graph *g);
+const char *ti_tfl_variable_name(tc_tfl_scope *scope, int64_t i);
+void ti_tfl_states_done(tc_tfl *reader, tc_graph *g);
 
 #endif

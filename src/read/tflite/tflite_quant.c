@@ -11,83 +11,83 @@ static tc_val step(tc_tfl_node *n, tc_op op, tc_val x, const tc_tfl_tensor *t)
     tc_build *m = &n->m;
     tc_attr_quantize a = {.axis = -1,
                           .dtype = op == TC_OP_quantize ? t->dtype : TC_f32,
-                          .qmin = tc_dtype_min(t->dtype),
-                          .qmax = tc_dtype_max(t->dtype),
+                          .qmin = ti_dtype_min(t->dtype),
+                          .qmax = ti_dtype_max(t->dtype),
                           .divides = op == TC_OP_quantize,
                           .away = op == TC_OP_quantize};
     TC_STOP_WITH(m, TC_NONE);
     if (t->n_scale == 1) {
-        a.scale = tc_tfl_scale(n, t);
+        a.scale = ti_tfl_scale(n, t);
         a.zero = t->zero[0];
-        return tc_b_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a), &x, 1);
+        return ti_b_op(m, op, ti_arena_copy(&m->ctx->arena, &a, sizeof a), &x, 1);
     }
     int64_t count = t->n_scale;
-    const tc_type *type = tc_b_type(m, x);
+    const tc_type *type = ti_b_type(m, x);
     if (t->block || t->axis < 0 || t->axis >= type->rank || type->dim[t->axis] != count) {
-        tc_b_unsupported(m, "%d scales along axis %d%s", t->n_scale, t->axis,
+        ti_b_unsupported(m, "%d scales along axis %d%s", t->n_scale, t->axis,
                          t->block ? " in blocks" : "");
         return TC_NONE;
     }
-    tc_tensor s = tc_b_tensor(m, TC_f32, 1, &count);
+    tc_tensor s = ti_b_tensor(m, TC_f32, 1, &count);
     for (int64_t i = 0; i < count; i++)
-        tc_store_f64(s, i, t->scale[i]);
+        ti_store_f64(s, i, t->scale[i]);
     a.axis = t->axis;
-    tc_val scale = tc_b_const(m, s, NULL), zero = tc_tfl_const_of(m, TC_i32, 1, &count, t->zero);
-    return tc_b_op(m, op, tc_arena_copy(&m->ctx->arena, &a, sizeof a), (tc_val[]){x, scale, zero},
+    tc_val scale = ti_b_const(m, s, NULL), zero = ti_tfl_const_of(m, TC_i32, 1, &count, t->zero);
+    return ti_b_op(m, op, ti_arena_copy(&m->ctx->arena, &a, sizeof a), (tc_val[]){x, scale, zero},
                    3);
 }
 
 /* DEQUANTIZE of narrow floats is a cast. */
-void tc_tfl_build_dequantize(tc_tfl_node *n)
+void ti_tfl_build_dequantize(tc_tfl_node *n)
 {
-    tc_val x = tc_tfl_need(n, 0);
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0);
     TC_STOP(&n->m);
-    if (tc_is_float(tc_b_dtype(&n->m, x))) {
-        tc_tfl_bind(n, 0, tc_b_cast(&n->m, x, TC_f32));
+    if (ti_is_float(ti_b_dtype(&n->m, x))) {
+        ti_tfl_bind(n, 0, ti_b_cast(&n->m, x, TC_f32));
         return;
     }
     if (!t->n_scale) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has no scale", t->name);
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has no scale", t->name);
         return;
     }
     if (t->dtype == TC_i32) { /* (x - zero) scale */
-        x = tc_b_cast(&n->m, x, TC_f32);
-        x = t->zero[0] ? tc_b_add_n(&n->m, x, (double)-t->zero[0]) : x;
-        tc_tfl_bind(n, 0, tc_b_mul_n(&n->m, x, tc_tfl_scale(n, t)));
+        x = ti_b_cast(&n->m, x, TC_f32);
+        x = t->zero[0] ? ti_b_add_n(&n->m, x, (double)-t->zero[0]) : x;
+        ti_tfl_bind(n, 0, ti_b_mul_n(&n->m, x, ti_tfl_scale(n, t)));
         return;
     }
-    tc_tfl_bind(n, 0, step(n, TC_OP_dequantize, x, t));
+    ti_tfl_bind(n, 0, step(n, TC_OP_dequantize, x, t));
 }
 
-void tc_tfl_codes_dequantize(tc_tfl_node *n) { tc_tfl_build_dequantize(n); }
+void ti_tfl_codes_dequantize(tc_tfl_node *n) { ti_tfl_build_dequantize(n); }
 
 /* From real numbers, or from other codes. */
-void tc_tfl_codes_quantize(tc_tfl_node *n)
+void ti_tfl_codes_quantize(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_tfl_need(n, 0);
-    const tc_tfl_tensor *from = tc_tfl_in_tensor(n, 0), *to = tc_tfl_out_tensor(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
+    const tc_tfl_tensor *from = ti_tfl_in_tensor(n, 0), *to = ti_tfl_out_tensor(n, 0);
     if (m->status != TC_OK || !to)
         return;
     if (from->code == TFL_FLOAT32) {
-        tc_tfl_bind(n, 0, step(n, TC_OP_quantize, x, to));
+        ti_tfl_bind(n, 0, step(n, TC_OP_quantize, x, to));
         return;
     }
-    double a = tc_tfl_scale(n, from), b = tc_tfl_scale(n, to);
+    double a = ti_tfl_scale(n, from), b = ti_tfl_scale(n, to);
     TC_STOP(m);
-    tc_tfl_factor f = tc_tfl_factor_of(a / b);
+    tc_tfl_factor f = ti_tfl_factor_of(a / b);
     if (from->dtype != TC_i8 && from->dtype != TC_i16 && from->dtype != TC_i32) {
-        tc_b_unsupported(m, "QUANTIZE from %s to %s", tc_tfl_type_name(from->code),
-                         tc_tfl_type_name(to->code));
+        ti_b_unsupported(m, "QUANTIZE from %s to %s", ti_tfl_type_name(from->code),
+                         ti_tfl_type_name(to->code));
         return;
     }
     bool in_zero = from->dtype == TC_i8, out_zero = to->dtype == TC_i8;
-    if ((!in_zero && tc_tfl_zero(from)) || (!out_zero && tc_tfl_zero(to))) {
-        tc_b_unsupported(m, "QUANTIZE of 16 bits with a zero point");
+    if ((!in_zero && ti_tfl_zero(from)) || (!out_zero && ti_tfl_zero(to))) {
+        ti_b_unsupported(m, "QUANTIZE of 16 bits with a zero point");
         return;
     }
-    tc_tfl_bind(n, 0, tc_tfl_rescale(m, x, &f, 1, tc_tfl_zero(from), tc_tfl_zero(to), to->dtype));
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, x, &f, 1, ti_tfl_zero(from), ti_tfl_zero(to), to->dtype));
 }
 
-void tc_tfl_build_quantize(tc_tfl_node *n) { tc_tfl_codes_quantize(n); }
+void ti_tfl_build_quantize(tc_tfl_node *n) { ti_tfl_codes_quantize(n); }

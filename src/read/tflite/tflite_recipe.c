@@ -14,41 +14,41 @@ static bool is_input(const char *name) { return name[0] == 'i'; }
 /* Fields that a file leaves out are 0. */
 static bool has(tc_build *b, const char *name)
 {
-    return !is_input(name) || tc_tfl_has(node_of(b), last_digit(name));
+    return !is_input(name) || ti_tfl_has(node_of(b), last_digit(name));
 }
 
 static tc_val tensor(tc_build *b, const char *name)
 {
-    return tc_tfl_plain(node_of(b), last_digit(name));
+    return ti_tfl_plain(node_of(b), last_digit(name));
 }
 
 static double f64(tc_build *b, const char *name)
 {
-    return tc_tfl_float(node_of(b), (uint32_t)last_digit(name), 0);
+    return ti_tfl_float(node_of(b), (uint32_t)last_digit(name), 0);
 }
 
 static bool truth(tc_build *b, const char *name)
 {
-    return tc_tfl_bool(node_of(b), (uint32_t)last_digit(name), false);
+    return ti_tfl_bool(node_of(b), (uint32_t)last_digit(name), false);
 }
 
-static void bind(tc_build *b, int i, tc_val value) { tc_tfl_bind_plain(node_of(b), i, value); }
+static void bind(tc_build *b, int i, tc_val value) { ti_tfl_bind_plain(node_of(b), i, value); }
 
-void tc_tfl_build_recipe(tc_tfl_node *n)
+void ti_tfl_build_recipe(tc_tfl_node *n)
 {
     static const tc_recipe_source source = {
         .has = has, .tensor = tensor, .f64 = f64, .truth = truth, .bind = bind};
-    tc_recipe(&n->m, &source, n->row->recipe);
+    ti_recipe(&n->m, &source, n->row->recipe);
 }
 
 static void bind_activated(tc_build *b, int i, tc_val value)
 {
-    bind(b, i, tc_tfl_activate(b, value, tc_tfl_enum(node_of(b), 0)));
+    bind(b, i, ti_tfl_activate(b, value, ti_tfl_enum(node_of(b), 0)));
 }
 
 /* The same with an activation behind it, which option 0 names. */
-void tc_tfl_build_activated(tc_tfl_node *n)
+void ti_tfl_build_activated(tc_tfl_node *n)
 {
     static const tc_recipe_source source = {.has = has, .tensor = tensor, .bind = bind_activated};
-    tc_recipe(&n->m, &source, n->row->recipe);
+    ti_recipe(&n->m, &source, n->row->recipe);
 }

@@ -6,13 +6,13 @@
 #include "tflite_program.h"
 
 /* Room for the results of all steps of x, each of which is built; NULL with a message. */
-tc_val *tc_tfl_steps(tc_build *m, tc_val x, int64_t *steps);
-tc_val tc_tfl_stacked(tc_build *m, tc_val *part, int64_t steps);
+tc_val *ti_tfl_steps(tc_build *m, tc_val x, int64_t *steps);
+tc_val ti_tfl_stacked(tc_build *m, tc_val *part, int64_t steps);
 /* Results [steps, batch, width] as the file has them; bound to result i. */
-void tc_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major);
+void ti_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major);
 /* SVDF: the last `memory` answers of each filter, the newest behind, the oldest forgotten; kept in
  * input 4 and given as [batch, filters, memory]. */
-tc_val tc_tfl_remember(tc_tfl_node *n, tc_val old, tc_val answer, int64_t batch, int64_t filters,
+tc_val ti_tfl_remember(tc_tfl_node *n, tc_val old, tc_val answer, int64_t batch, int64_t filters,
                        int64_t memory);
 
 #endif

@@ -12,7 +12,7 @@ static int64_t most(int bits) { return (INT64_C(1) << (bits - 1)) - 1; }
 
 static int64_t saturated(int64_t v, int bits)
 {
-    return tc_max_i64(-most(bits) - 1, tc_min_i64(v, most(bits)));
+    return ti_max_i64(-most(bits) - 1, ti_min_i64(v, most(bits)));
 }
 
 static int64_t wrapped(int64_t v, int bits)
@@ -24,7 +24,7 @@ static int64_t high(int64_t a, int64_t b, int bits)
 {
     if (a == b && a == -most(bits) - 1)
         return most(bits);
-    return tc_asr(a * b + (INT64_C(1) << (bits - 2)), bits - 1);
+    return ti_asr(a * b + (INT64_C(1) << (bits - 2)), bits - 1);
 }
 
 static int64_t divided(int64_t v, int by)
@@ -47,7 +47,7 @@ static int64_t exp_near(int64_t a, int bits)
     return bits == 16 ? saturated(sum, bits) : wrapped(sum, bits);
 }
 
-int64_t tc_tfl_exp_below(int64_t a, int whole, int bits)
+int64_t ti_tfl_exp_below(int64_t a, int whole, int bits)
 {
     static const int32_t part[] = {1672461947, 1302514674, 790015084, 290630308,
                                    39332535,   720401,     242};
@@ -81,21 +81,21 @@ static int64_t inverse(int64_t a, int bits)
 /* 1 / (1 + a), both all fraction. */
 static int64_t one_over(int64_t a, int bits) { return saturated(inverse(a, bits) * 2, bits); }
 
-int16_t tc_tfl_logistic16(int16_t v)
+int16_t ti_tfl_logistic16(int16_t v)
 {
     int64_t down = v > 0 ? -v : v; /* not past the least */
     if (v == 0)
         return 1 << 14;
-    int64_t r = one_over(tc_tfl_exp_below(down, 3, 16), 16);
+    int64_t r = one_over(ti_tfl_exp_below(down, 3, 16), 16);
     return (int16_t)(v > 0 ? r : INT16_MAX - r);
 }
 
-int16_t tc_tfl_tanh16(int16_t v, int whole)
+int16_t ti_tfl_tanh16(int16_t v, int whole)
 {
     int64_t down = v > 0 ? -v : v;
     if (v == 0)
         return 0;
-    int64_t x = inverse(tc_tfl_exp_below(down, whole + 1, 16), 16);
+    int64_t x = inverse(ti_tfl_exp_below(down, whole + 1, 16), 16);
     int64_t r = saturated((x - (1 << 13)) * 4, 16);
     return (int16_t)(v > 0 ? r : -r);
 }
@@ -108,7 +108,7 @@ static int zeros_of(uint32_t v)
     return n;
 }
 
-tc_tfl_quotient tc_tfl_reciprocal(int32_t v)
+tc_tfl_quotient ti_tfl_reciprocal(int32_t v)
 {
     int zeros = zeros_of((uint32_t)v);
     uint32_t up = zeros < 32 ? (uint32_t)v << zeros : 0;
@@ -116,16 +116,16 @@ tc_tfl_quotient tc_tfl_reciprocal(int32_t v)
         (int32_t)one_over((int32_t)(up - (UINT32_C(1) << 31)), 32), 31 - zeros};
 }
 
-int tc_tfl_sign_bits(int32_t v)
+int ti_tfl_sign_bits(int32_t v)
 {
     return v >= 0 ? zeros_of((uint32_t)v) - 1 : zeros_of(~(uint32_t)v) - 1;
 }
 
-int32_t tc_tfl_divided(int32_t a, int32_t b, tc_tfl_factor f)
+int32_t ti_tfl_divided(int32_t a, int32_t b, tc_tfl_factor f)
 {
     a = b < 0 ? -a : a;
-    tc_tfl_quotient inverse_b = tc_tfl_reciprocal(b < 0 ? -b : b);
-    int room = tc_tfl_sign_bits(a), down = inverse_b.shift + room - f.shift;
+    tc_tfl_quotient inverse_b = ti_tfl_reciprocal(b < 0 ? -b : b);
+    int room = ti_tfl_sign_bits(a), down = inverse_b.shift + room - f.shift;
     int64_t x = high((int64_t)a * (INT64_C(1) << room), inverse_b.fraction, 32);
     x = high(x, f.fraction, 32);
     return down > 31 ? 0 : down > 0 ? (int32_t)divided(x, down) : (int32_t)x;

@@ -7,19 +7,19 @@
 #include "tflite_fixed.h"
 
 /* e^a for a <= 0 with `whole` integer bits, of `bits` bits; the result is all fraction. */
-int64_t tc_tfl_exp_below(int64_t a, int whole, int bits);
+int64_t ti_tfl_exp_below(int64_t a, int whole, int bits);
 /* Of int16: the result is all fraction; logistic's operand has three integer bits. */
-int16_t tc_tfl_logistic16(int16_t v);
-int16_t tc_tfl_tanh16(int16_t v, int whole);
+int16_t ti_tfl_logistic16(int16_t v);
+int16_t ti_tfl_tanh16(int16_t v, int whole);
 
 /* 1 / v = fraction 2^(-shift - 31) */
 typedef struct tc_tfl_quotient {
     int32_t fraction;
     int shift;
 } tc_tfl_quotient;
-tc_tfl_quotient tc_tfl_reciprocal(int32_t v);
-int tc_tfl_sign_bits(int32_t v); /* beside the sign itself; 31 of nothing */
+tc_tfl_quotient ti_tfl_reciprocal(int32_t v);
+int ti_tfl_sign_bits(int32_t v); /* beside the sign itself; 31 of nothing */
 /* a / b by a factor: through b's reciprocal. */
-int32_t tc_tfl_divided(int32_t a, int32_t b, tc_tfl_factor f);
+int32_t ti_tfl_divided(int32_t a, int32_t b, tc_tfl_factor f);
 
 #endif

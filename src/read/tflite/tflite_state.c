@@ -8,10 +8,10 @@
 
 static tc_tfl_variable *variable_of(tc_tfl *reader, const char *name)
 {
-    void **slot = tc_map_at(&reader->variable, tc_str_of(name));
+    void **slot = ti_map_at(&reader->variable, ti_str_of(name));
     if (!*slot) {
         tc_tfl_variable *v = *slot = tc_new(&reader->ctx->arena, tc_tfl_variable);
-        v->name = tc_intern_text(reader->ctx, name);
+        v->name = ti_intern_text(reader->ctx, name);
     }
     return *slot;
 }
@@ -20,33 +20,33 @@ static tc_tfl_variable *variable_of(tc_tfl *reader, const char *name)
 static bool declare(tc_tfl_node *n, tc_tfl_variable *v, const tc_type *type)
 {
     if (n->scope->kept) {
-        tc_b_unsupported(&n->m, "state inside a loop or branch that is kept");
+        ti_b_unsupported(&n->m, "state inside a loop or branch that is kept");
         return false;
     }
     if (v->start.data && v->start.type != type) {
-        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and its initial value is %s", v->name,
-                 tc_type_text(&n->m.ctx->arena, type),
-                 tc_type_text(&n->m.ctx->arena, v->start.type));
+        ti_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and its initial value is %s", v->name,
+                 ti_type_text(&n->m.ctx->arena, type),
+                 ti_type_text(&n->m.ctx->arena, v->start.type));
         return false;
     }
     tc_tensor start = v->start;
     if (!start.data) {
-        start = tc_tensor_new(&n->m.ctx->arena, type);
+        start = ti_tensor_new(&n->m.ctx->arena, type);
         memset(start.data, 0, tc_type_bytes(type));
     }
-    v->before = v->now = tc_graph_const(n->m.g, type, start.data, v->name, n->m.loc);
-    tc_value_of(n->m.g, v->before)->state = true;
+    v->before = v->now = ti_graph_const(n->m.g, type, start.data, v->name, n->m.loc);
+    ti_value_of(n->m.g, v->before)->state = true;
     return true;
 }
 
-tc_val tc_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill)
+tc_val ti_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill)
 {
     tc_tfl_variable *v = variable_of(n->scope->reader, name);
     TC_STOP_WITH(&n->m, TC_NONE);
     if (!v->now && fill && !v->start.data) {
-        v->start = tc_tensor_new(&n->m.ctx->arena, type);
+        v->start = ti_tensor_new(&n->m.ctx->arena, type);
         for (int64_t i = 0; i < tc_type_count(type); i++)
-            tc_store_i64(v->start, i, fill);
+            ti_store_i64(v->start, i, fill);
     }
     return v->now || declare(n, v, type) ? v->now : TC_NONE;
 }
@@ -58,44 +58,44 @@ static void state_set(tc_tfl_node *n, const char *name, tc_val value)
     TC_STOP(&n->m);
     if (reader->once) { /* before the first run */
         tc_tensor t;
-        if (tc_b_known(&n->m, value, &t))
+        if (ti_b_known(&n->m, value, &t))
             v->start = t;
         else
-            tc_b_unsupported(&n->m, "variable '%s' has an initial value that is computed", v->name);
+            ti_b_unsupported(&n->m, "variable '%s' has an initial value that is computed", v->name);
         return;
     }
-    const tc_type *type = tc_b_type(&n->m, value);
+    const tc_type *type = ti_b_type(&n->m, value);
     if (!v->now && !declare(n, v, type))
         return;
-    if (tc_b_type(&n->m, v->before) != type) {
-        tc_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and is assigned %s", v->name,
-                 tc_type_text(&n->m.ctx->arena, tc_b_type(&n->m, v->before)),
-                 tc_type_text(&n->m.ctx->arena, type));
+    if (ti_b_type(&n->m, v->before) != type) {
+        ti_b_bad(&n->m, TC_E_MISMATCH, "variable '%s' is %s, and is assigned %s", v->name,
+                 ti_type_text(&n->m.ctx->arena, ti_b_type(&n->m, v->before)),
+                 ti_type_text(&n->m.ctx->arena, type));
         return;
     }
     v->now = value;
 }
 
-const char *tc_tfl_variable_name(tc_tfl_scope *scope, int64_t i)
+const char *ti_tfl_variable_name(tc_tfl_scope *scope, int64_t i)
 {
-    return tc_text_format(&scope->reader->ctx->arena, "%" PRId64 ":%" PRId64, scope->index, i);
+    return ti_text_format(&scope->reader->ctx->arena, "%" PRId64 ":%" PRId64, scope->index, i);
 }
 
-void tc_tfl_variable_set(tc_tfl_node *n, int i, tc_val value)
+void ti_tfl_variable_set(tc_tfl_node *n, int i, tc_val value)
 {
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
     if (t && t->variable)
-        state_set(n, tc_tfl_variable_name(n->scope, t - n->scope->tensor), value);
+        state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), value);
 }
 
-void tc_tfl_states_done(tc_tfl *reader, tc_graph *g)
+void ti_tfl_states_done(tc_tfl *reader, tc_graph *g)
 {
     for (size_t i = 0; i < reader->variable.n; i++) {
         const tc_tfl_variable *v = reader->variable.entry[i].value;
         if (v->before && v->now != v->before)
-            tc_graph_mutate(g, v->before, v->now);
+            ti_graph_mutate(g, v->before, v->now);
         else if (v->before) /* nobody changes it */
-            tc_value_of(g, v->before)->state = false;
+            ti_value_of(g, v->before)->state = false;
     }
 }
 
@@ -104,57 +104,57 @@ void tc_tfl_states_done(tc_tfl *reader, tc_graph *g)
 /* "container/name" of the handle that is input i. */
 static const char *handle_of(tc_tfl_node *n, int i)
 {
-    const tc_tfl_tensor *t = tc_tfl_in_tensor(n, i);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
     if (t && t->handle)
         return t->handle;
-    tc_b_bad(&n->m, TC_E_STRUCTURE, "input %d is not a handle of a variable", i);
+    ti_b_bad(&n->m, TC_E_STRUCTURE, "input %d is not a handle of a variable", i);
     return NULL;
 }
 
-void tc_tfl_build_var_handle(tc_tfl_node *n)
+void ti_tfl_build_var_handle(tc_tfl_node *n)
 {
-    tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
-    tc_str name = tc_fb_string(n->opt, 1), container = tc_fb_string(n->opt, 0);
+    tc_tfl_tensor *t = ti_tfl_out_tensor(n, 0);
+    tc_str name = ti_fb_string(n->opt, 1), container = ti_fb_string(n->opt, 0);
     if (!t || t->code != TFL_RESOURCE) {
-        tc_b_bad(&n->m, TC_E_STRUCTURE, "a handle that is not a resource");
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "a handle that is not a resource");
         return;
     }
-    t->handle = tc_text_format(&n->m.ctx->arena, "%s%s%s",
-                               container.n ? tc_intern(n->m.ctx, container) : "",
-                               container.n ? "/" : "", name.n ? tc_intern(n->m.ctx, name) : "");
+    t->handle = ti_text_format(&n->m.ctx->arena, "%s%s%s",
+                               container.n ? ti_intern(n->m.ctx, container) : "",
+                               container.n ? "/" : "", name.n ? ti_intern(n->m.ctx, name) : "");
 }
 
-void tc_tfl_build_read_variable(tc_tfl_node *n)
+void ti_tfl_build_read_variable(tc_tfl_node *n)
 {
     const char *name = handle_of(n, 0);
-    const tc_tfl_tensor *t = tc_tfl_out_tensor(n, 0);
+    const tc_tfl_tensor *t = ti_tfl_out_tensor(n, 0);
     if (!name || !t)
         return;
     tc_tfl_variable *v = variable_of(n->scope->reader, name);
     const tc_type *type = v->start.data ? v->start.type
-                                        : tc_type_make(n->m.ctx, t->dtype, t->rank, t->dim);
-    if (!t->dtype || tc_dims_count(type->rank, type->dim) < 0) {
-        tc_b_bad(&n->m, TC_E_TOO_LARGE, "variable of the shape %s",
-                 tc_dims_text(&n->m.ctx->arena, t->rank, t->dim));
+                                        : ti_type_make(n->m.ctx, t->dtype, t->rank, t->dim);
+    if (!t->dtype || ti_dims_count(type->rank, type->dim) < 0) {
+        ti_b_bad(&n->m, TC_E_TOO_LARGE, "variable of the shape %s",
+                 ti_dims_text(&n->m.ctx->arena, t->rank, t->dim));
         return;
     }
-    tc_val x = tc_tfl_state(n, name, type, 0);
-    tc_tfl_bind(n, 0, x);
+    tc_val x = ti_tfl_state(n, name, type, 0);
+    ti_tfl_bind(n, 0, x);
 }
 
-void tc_tfl_build_assign_variable(tc_tfl_node *n)
+void ti_tfl_build_assign_variable(tc_tfl_node *n)
 {
     const char *name = handle_of(n, 0);
-    tc_val x = tc_tfl_need(n, 1);
+    tc_val x = ti_tfl_need(n, 1);
     if (name)
         state_set(n, name, x);
 }
 
-void tc_tfl_build_call_once(tc_tfl_node *n)
+void ti_tfl_build_call_once(tc_tfl_node *n)
 {
     tc_tfl *reader = n->scope->reader;
     bool was = reader->once;
     reader->once = true;
-    tc_tfl_inline(n, tc_tfl_int(n, 0, 0), NULL, 0, NULL, 0);
+    ti_tfl_inline(n, ti_tfl_int(n, 0, 0), NULL, 0, NULL, 0);
     reader->once = was;
 }

@@ -29,7 +29,7 @@ static tc_dtype dtype_of(int code)
     return code >= 0 && code < TFL_TYPES ? types[code].dtype : TC_none;
 }
 
-const char *tc_tfl_type_name(int code)
+const char *ti_tfl_type_name(int code)
 {
     return code >= 0 && code < TFL_TYPES ? types[code].name : "of an unknown number";
 }
@@ -38,7 +38,7 @@ const char *tc_tfl_type_name(int code)
 
 static double f32_at(tc_fb_vector list, size_t i)
 {
-    uint32_t bits = (uint32_t)tc_fb_list_i32(list, i);
+    uint32_t bits = (uint32_t)ti_fb_list_i32(list, i);
     float v;
     memcpy(&v, &bits, sizeof v);
     return (double)v;
@@ -47,41 +47,41 @@ static double f32_at(tc_fb_vector list, size_t i)
 /* Scales and zeros that stand in tensors of their own, one for each block of an axis. */
 static void read_blocks(tc_tfl_tensor *t, tc_fb_table details)
 {
-    t->block_scale = tc_fb_i32(details, 0, -1);
-    t->block_zero = tc_fb_i32(details, 1, -1);
-    t->block = tc_fb_i32(details, 2, 0);
+    t->block_scale = ti_fb_i32(details, 0, -1);
+    t->block_zero = ti_fb_i32(details, 1, -1);
+    t->block = ti_fb_i32(details, 2, 0);
 }
 
 static tc_status read_quant(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc)
 {
     enum { BLOCKWISE = 2 };
     tc_arena *arena = &scope->reader->ctx->arena;
-    tc_fb_table q = tc_fb_child(t->table, TENSOR_QUANT);
+    tc_fb_table q = ti_fb_child(t->table, TENSOR_QUANT);
     if (!q.at)
         return TC_OK;
-    tc_fb_vector scale = tc_fb_list(q, QUANT_SCALE, 4), zero = tc_fb_list(q, QUANT_ZERO, 8);
-    t->axis = tc_fb_i32(q, QUANT_AXIS, 0);
-    if (tc_fb_u8(q, QUANT_DETAILS_TYPE, 0) == BLOCKWISE)
-        read_blocks(t, tc_fb_child(q, QUANT_DETAILS));
+    tc_fb_vector scale = ti_fb_list(q, QUANT_SCALE, 4), zero = ti_fb_list(q, QUANT_ZERO, 8);
+    t->axis = ti_fb_i32(q, QUANT_AXIS, 0);
+    if (ti_fb_u8(q, QUANT_DETAILS_TYPE, 0) == BLOCKWISE)
+        read_blocks(t, ti_fb_child(q, QUANT_DETAILS));
     if (!scale.n || scope->reader->fb.error)
         return TC_OK;
     if (zero.n > 1 && zero.n != scale.n)
-        return tc_error(scope->reader->ctx, loc, TC_E_FORMAT, "%zu scales and %zu zero points",
+        return ti_error(scope->reader->ctx, loc, TC_E_FORMAT, "%zu scales and %zu zero points",
                         scale.n, zero.n);
-    t->n_scale = (int)tc_min_i64((int64_t)scale.n, INT32_MAX);
+    t->n_scale = (int)ti_min_i64((int64_t)scale.n, INT32_MAX);
     t->scale = tc_new_n(arena, double, scale.n);
     t->zero = tc_new_n(arena, int64_t, scale.n);
     for (size_t i = 0; i < scale.n; i++) {
         t->scale[i] = f32_at(scale, i);
         if (!(t->scale[i] >= 0 && t->scale[i] <= FLT_MAX))
-            return tc_error(scope->reader->ctx, loc, TC_E_FORMAT, "its scale is %g", t->scale[i]);
-        t->zero[i] = zero.n ? (int64_t)tc_fb_list_u64(zero, zero.n == scale.n ? i : 0) : 0;
+            return ti_error(scope->reader->ctx, loc, TC_E_FORMAT, "its scale is %g", t->scale[i]);
+        t->zero[i] = zero.n ? (int64_t)ti_fb_list_u64(zero, zero.n == scale.n ? i : 0) : 0;
     }
     t->shifted = t->code == TFL_UINT8;
     int64_t down = t->shifted ? 128 : t->code == TFL_UINT4 ? 8 : 0;
     for (size_t i = 0; i < scale.n; i++) {
         if (t->zero[i] < INT32_MIN + down || t->zero[i] > INT32_MAX)
-            return tc_error(scope->reader->ctx, loc, TC_E_FORMAT,
+            return ti_error(scope->reader->ctx, loc, TC_E_FORMAT,
                             "its zero point is %" PRId64 ", past 32 bits", t->zero[i]);
         t->zero[i] -= down;
     }
@@ -94,36 +94,36 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
 {
     tc_tfl *reader = scope->reader;
     tc_ctx *ctx = reader->ctx;
-    tc_str name = tc_fb_string(t->table, TENSOR_NAME);
-    tc_fb_vector shape = tc_fb_list(t->table, TENSOR_SHAPE, 4);
-    t->name = name.n ? tc_intern(ctx, name) : tc_text_format(&ctx->arena, "tensor %zu", i);
-    t->code = (int8_t)tc_fb_u8(t->table, TENSOR_TYPE, 0);
+    tc_str name = ti_fb_string(t->table, TENSOR_NAME);
+    tc_fb_vector shape = ti_fb_list(t->table, TENSOR_SHAPE, 4);
+    t->name = name.n ? ti_intern(ctx, name) : ti_text_format(&ctx->arena, "tensor %zu", i);
+    t->code = (int8_t)ti_fb_u8(t->table, TENSOR_TYPE, 0);
     t->dtype = dtype_of(t->code);
-    t->variable = tc_fb_u8(t->table, TENSOR_VARIABLE, 0) != 0;
-    TC_TRY(tc_tfl_broken(reader));
+    t->variable = ti_fb_u8(t->table, TENSOR_VARIABLE, 0) != 0;
+    TC_TRY(ti_tfl_broken(reader));
     const tc_loc loc = {.file = reader->file,
-                        .place = tc_text_format(&ctx->arena, "tensor '%.200s'", t->name)};
+                        .place = ti_text_format(&ctx->arena, "tensor '%.200s'", t->name)};
     if (shape.n > TC_MAX_RANK)
-        return tc_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
+        return ti_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
                               shape.n, TC_MAX_RANK);
     t->rank = (int)shape.n;
     for (size_t k = 0; k < shape.n; k++)
-        t->dim[k] = tc_fb_list_i32(shape, k);
+        t->dim[k] = ti_fb_list_i32(shape, k);
     TC_TRY(read_quant(scope, t, &loc));
-    return tc_tfl_broken(reader);
+    return ti_tfl_broken(reader);
 }
 
-tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
+tc_status ti_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
 {
     tc_tfl *reader = scope->reader;
     scope->index = graph;
-    scope->graph = tc_fb_list_table(reader->graphs, (size_t)graph);
-    tc_fb_vector list = tc_fb_list(scope->graph, GRAPH_TENSORS, 4);
-    TC_TRY(tc_tfl_broken(reader));
+    scope->graph = ti_fb_list_table(reader->graphs, (size_t)graph);
+    tc_fb_vector list = ti_fb_list(scope->graph, GRAPH_TENSORS, 4);
+    TC_TRY(ti_tfl_broken(reader));
     scope->n_tensor = list.n;
     scope->tensor = tc_new_n(&reader->ctx->arena, tc_tfl_tensor, list.n);
     for (size_t i = 0; i < list.n; i++) {
-        scope->tensor[i].table = tc_fb_list_table(list, i);
+        scope->tensor[i].table = ti_fb_list_table(list, i);
         TC_TRY(describe(scope, i, &scope->tensor[i]));
     }
     return TC_OK;
@@ -131,18 +131,18 @@ tc_status tc_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
 
 /* ---- numbers ---- */
 
-tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i)
+tc_bytes ti_tfl_buffer(tc_tfl *reader, int64_t i)
 {
     if (i < 0 || (i && (uint64_t)i >= reader->buffers.n))
-        tc_fb_fail(&reader->fb, reader->buffers.at, "a tensor names a buffer that does not exist");
+        ti_fb_fail(&reader->fb, reader->buffers.at, "a tensor names a buffer that does not exist");
     if (i <= 0 || reader->fb.error)
         return (tc_bytes){NULL, 0};
-    tc_fb_table b = tc_fb_list_table(reader->buffers, (size_t)i);
-    uint64_t at = tc_fb_u64(b, BUFFER_AT, 0), size = tc_fb_u64(b, BUFFER_SIZE, 0);
+    tc_fb_table b = ti_fb_list_table(reader->buffers, (size_t)i);
+    uint64_t at = ti_fb_u64(b, BUFFER_AT, 0), size = ti_fb_u64(b, BUFFER_SIZE, 0);
     if (at <= 1)
-        return tc_fb_bytes(b, BUFFER_DATA);
+        return ti_fb_bytes(b, BUFFER_DATA);
     if (at > reader->bytes.size || size > reader->bytes.size - at) {
-        tc_fb_fail(&reader->fb, b.at, "a buffer lies past the end of the file");
+        ti_fb_fail(&reader->fb, b.at, "a buffer lies past the end of the file");
         return (tc_bytes){NULL, 0};
     }
     return (tc_bytes){reader->bytes.data + at, (size_t)size};
@@ -150,7 +150,7 @@ tc_bytes tc_tfl_buffer(tc_tfl *reader, int64_t i)
 
 static bool is_sparse(const tc_tfl_tensor *t)
 {
-    return tc_fb_has(t->table, TENSOR_SPARSITY);
+    return ti_fb_has(t->table, TENSOR_SPARSITY);
 }
 
 /* Bits of one element as the file packs them. */
@@ -176,20 +176,20 @@ static const void *converted(tc_tfl *reader, const tc_tfl_tensor *t, tc_bytes ra
     size_t width = tc_dtypes[t->dtype].bytes;
     int64_t bits = bits_of(t);
     if (bits < 8) {
-        int8_t *to = tc_arena_raw(arena, (size_t)count + 1);
+        int8_t *to = ti_arena_raw(arena, (size_t)count + 1);
         for (int64_t i = 0; i < count; i++)
             to[i] = unpacked(raw.data, i, bits, t->code == TFL_UINT4);
         return to;
     }
     if (t->shifted) {
-        uint8_t *to = tc_arena_raw(arena, (size_t)count + 1);
+        uint8_t *to = ti_arena_raw(arena, (size_t)count + 1);
         for (int64_t i = 0; i < count; i++)
             to[i] = raw.data[i] ^ 0x80;
         return to;
     }
     if ((uintptr_t)raw.data % width == 0)
         return raw.data;
-    return tc_arena_copy(arena, raw.data, (size_t)count * width);
+    return ti_arena_copy(arena, raw.data, (size_t)count * width);
 }
 
 /* ---- sparse tensors ---- */
@@ -216,9 +216,9 @@ typedef struct sparse {
 static tc_fb_vector index_list(tc_fb_table t, uint32_t field, int *width)
 {
     static const int widths[] = {0, 4, 2, 1};
-    uint32_t kind = tc_fb_u8(t, field, 0);
+    uint32_t kind = ti_fb_u8(t, field, 0);
     *width = kind < TC_COUNT(widths) ? widths[kind] : 0;
-    return *width ? tc_fb_list(tc_fb_child(t, field + 1), 0, (size_t)*width)
+    return *width ? ti_fb_list(ti_fb_child(t, field + 1), 0, (size_t)*width)
                   : (tc_fb_vector){t.fb, 0, 0};
 }
 
@@ -227,7 +227,7 @@ static int64_t index_at(tc_fb_vector v, int width, int64_t i)
     if (i < 0 || (uint64_t)i >= v.n)
         return -1;
     const uint8_t *p = v.fb->data + v.at + (size_t)(i * width);
-    return width == 4   ? (int64_t)(int32_t)tc_le32(p)
+    return width == 4   ? (int64_t)(int32_t)ti_le32(p)
            : width == 2 ? (int64_t)(p[0] | p[1] << 8)
                         : (int64_t)p[0];
 }
@@ -290,25 +290,25 @@ static bool expand(sparse *s, int k, int64_t position)
 
 static bool read_levels(sparse *s, tc_fb_table p)
 {
-    tc_fb_vector order = tc_fb_list(p, 0, 4), blocks = tc_fb_list(p, 1, 4),
-                 meta = tc_fb_list(p, 2, 4);
+    tc_fb_vector order = ti_fb_list(p, 0, 4), blocks = ti_fb_list(p, 1, 4),
+                 meta = ti_fb_list(p, 2, 4);
     if (order.n > MOST_LEVELS || meta.n != order.n || order.n != (size_t)s->rank + blocks.n)
         return false;
     s->levels = (int)order.n;
     for (size_t i = 0; i < blocks.n; i++) {
-        s->block_of[i] = tc_fb_list_i32(blocks, i);
+        s->block_of[i] = ti_fb_list_i32(blocks, i);
         if (s->block_of[i] < 0 || s->block_of[i] >= s->rank)
             return false;
     }
     uint32_t seen = 0;
     for (size_t k = 0; k < order.n; k++) {
-        tc_fb_table d = tc_fb_list_table(meta, k);
-        s->order[k] = tc_fb_list_i32(order, k);
+        tc_fb_table d = ti_fb_list_table(meta, k);
+        s->order[k] = ti_fb_list_i32(order, k);
         if (s->order[k] < 0 || s->order[k] >= s->levels || seen >> s->order[k] & 1u)
             return false;
         seen |= 1u << s->order[k];
-        s->csr[k] = tc_fb_u8(d, 0, 0) != 0;
-        s->dense[k] = tc_fb_i32(d, 1, 0);
+        s->csr[k] = ti_fb_u8(d, 0, 0) != 0;
+        s->dense[k] = ti_fb_i32(d, 1, 0);
         s->extent[k] = s->dense[k];
         s->segments[k] = index_list(d, 2, &s->width_s[k]);
         s->indices[k] = index_list(d, 4, &s->width_i[k]);
@@ -323,17 +323,17 @@ static const void *densified(tc_tfl *reader, const tc_tfl_tensor *t, tc_bytes ra
 {
     sparse s = {.reader = reader, .rank = t->rank, .dim = t->dim};
     s.bytes = tc_dtypes[t->dtype].bytes;
-    if (bits_of(t) < 8 || !read_levels(&s, tc_fb_child(t->table, TENSOR_SPARSITY)))
+    if (bits_of(t) < 8 || !read_levels(&s, ti_fb_child(t->table, TENSOR_SPARSITY)))
         return NULL;
     s.n_from = (int64_t)(raw.size / s.bytes);
     s.steps = 8 * (count + s.n_from) + 65536;
     s.from = converted(reader, t, raw, s.n_from);
-    s.to = tc_arena_raw(&reader->ctx->arena, (size_t)count * s.bytes + 1);
+    s.to = ti_arena_raw(&reader->ctx->arena, (size_t)count * s.bytes + 1);
     memset(s.to, t->shifted ? 0x80 : 0, (size_t)count * s.bytes);
     return expand(&s, 0, 0) ? s.to : NULL;
 }
 
-tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, tc_tensor *out)
+tc_status ti_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, tc_tensor *out)
 {
     static const char empty[8];
     tc_tfl *reader = scope->reader;
@@ -341,33 +341,33 @@ tc_status tc_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc, 
     *out = t->kept;
     if (out->data)
         return TC_OK;
-    tc_bytes raw = tc_tfl_buffer(reader, (int64_t)tc_fb_u32(t->table, TENSOR_BUFFER, 0));
-    if (tc_fb_u32(t->table, TENSOR_EXTERNAL, 0))
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+    tc_bytes raw = ti_tfl_buffer(reader, (int64_t)ti_fb_u32(t->table, TENSOR_BUFFER, 0));
+    if (ti_fb_u32(t->table, TENSOR_EXTERNAL, 0))
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "tensor '%s' has its numbers in another file", t->name);
-    TC_TRY(tc_tfl_broken(reader));
-    int64_t count = tc_dims_count(t->rank, t->dim);
+    TC_TRY(ti_tfl_broken(reader));
+    int64_t count = ti_dims_count(t->rank, t->dim);
     if (!raw.data && count != 0)
         return TC_OK;
     if (!t->dtype)
-        return tc_unsupported(ctx, loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(ctx, loc, TC_E_UNSUPPORTED,
                               "tensor '%s' is of type %s, which is not supported", t->name,
-                              tc_tfl_type_name(t->code));
+                              ti_tfl_type_name(t->code));
     if (count < 0)
-        return tc_error(ctx, loc, TC_E_TOO_LARGE, "tensor '%s' has the shape %s", t->name,
-                        tc_dims_text(&ctx->arena, t->rank, t->dim));
-    const tc_type *type = tc_type_make(ctx, t->dtype, t->rank, t->dim);
+        return ti_error(ctx, loc, TC_E_TOO_LARGE, "tensor '%s' has the shape %s", t->name,
+                        ti_dims_text(&ctx->arena, t->rank, t->dim));
+    const tc_type *type = ti_type_make(ctx, t->dtype, t->rank, t->dim);
     bool sparse_one = is_sparse(t);
     if (!sparse_one && (int64_t)raw.size != (count * bits_of(t) + 7) / 8)
-        return tc_error(ctx, loc, TC_E_TRUNCATED, "tensor '%s' has %zu bytes, its type %s needs "
-                        "%" PRId64, t->name, raw.size, tc_type_text(&ctx->arena, type),
+        return ti_error(ctx, loc, TC_E_TRUNCATED, "tensor '%s' has %zu bytes, its type %s needs "
+                        "%" PRId64, t->name, raw.size, ti_type_text(&ctx->arena, type),
                         (count * bits_of(t) + 7) / 8);
     const void *data = !count       ? empty
                        : sparse_one ? densified(reader, t, raw, count)
                                     : converted(reader, t, raw, count);
-    TC_TRY(tc_tfl_broken(reader));
+    TC_TRY(ti_tfl_broken(reader));
     if (!data)
-        return tc_error(ctx, loc, TC_E_FORMAT, "the sparse tensor '%s' is inconsistent",
+        return ti_error(ctx, loc, TC_E_FORMAT, "the sparse tensor '%s' is inconsistent",
                         t->name);
     *out = t->kept = (tc_tensor){type, (void *)(uintptr_t)data};
     return TC_OK;

@@ -11,24 +11,24 @@
 
 enum { MOST_AXES = 3 };
 
-tc_val tc_tfl_channels_first(tc_build *m, tc_val x)
+tc_val ti_tfl_channels_first(tc_build *m, tc_val x)
 {
     int64_t perm[TC_MAX_RANK];
     TC_STOP_WITH(m, TC_NONE);
-    int rank = tc_b_type(m, x)->rank;
+    int rank = ti_b_type(m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
-    return tc_b_permute(m, x, perm);
+    return ti_b_permute(m, x, perm);
 }
 
-tc_val tc_tfl_channels_last(tc_build *m, tc_val x)
+tc_val ti_tfl_channels_last(tc_build *m, tc_val x)
 {
     int64_t perm[TC_MAX_RANK];
     TC_STOP_WITH(m, TC_NONE);
-    int rank = tc_b_type(m, x)->rank;
+    int rank = ti_b_type(m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
-    return tc_b_permute(m, x, perm);
+    return ti_b_permute(m, x, perm);
 }
 
 /* Along one axis: rows `before` and `after` it that a PAD put there; whether they can be the
@@ -36,7 +36,7 @@ tc_val tc_tfl_channels_last(tc_build *m, tc_val x)
 static bool take_border(tc_tfl_window *w, int64_t before, int64_t after)
 {
     int64_t in = w->in - before - after, reach = (w->kernel - 1) * w->dilation;
-    int64_t used = tc_min_i64(w->used - before, in);
+    int64_t used = ti_min_i64(w->used - before, in);
     if (w->before || w->after || before < 0 || after < 0 || before > reach || used < 1 ||
         w->used - before - used > reach)
         return false;
@@ -47,9 +47,9 @@ static bool take_border(tc_tfl_window *w, int64_t before, int64_t after)
     return true;
 }
 
-tc_val tc_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero)
+tc_val ti_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero)
 {
-    const tc_node *def = m->status == TC_OK ? tc_def(m->g, x) : NULL;
+    const tc_node *def = m->status == TC_OK ? ti_def(m->g, x) : NULL;
     if (!def || def->op != TC_OP_pad)
         return x;
     const tc_attr_pad *a = def->attr;
@@ -66,7 +66,7 @@ tc_val tc_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero)
 
 static tc_ints list(tc_build *m, const int64_t *v, int n)
 {
-    return tc_ints_copy(&m->ctx->arena, v, n);
+    return ti_ints_copy(&m->ctx->arena, v, n);
 }
 
 /* Stride, then dilation, of each axis from these options; -1: 1. */
@@ -87,106 +87,106 @@ static tc_val convolve(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const tc
         pad[2 * i + 1] = win[i].after;
     }
     tc_attr_conv *a =
-        tc_b_attr(m, conv, .stride = list(m, stride, axes), .pad = list(m, pad, 2 * axes),
+        ti_b_attr(m, conv, .stride = list(m, stride, axes), .pad = list(m, pad, 2 * axes),
                   .dilation = list(m, dilation, axes), .groups = groups);
-    x = tc_tfl_channels_first(m, x);
+    x = ti_tfl_channels_first(m, x);
     tc_val in[] = {x, w, bias};
-    tc_val y = tc_b_op(m, TC_OP_conv, a, in, bias ? 3 : 2);
-    return tc_tfl_channels_last(m, y);
+    tc_val y = ti_b_op(m, TC_OP_conv, a, in, bias ? 3 : 2);
+    return ti_tfl_channels_last(m, y);
 }
 
 static bool find_windows(tc_tfl_node *n, const tc_type *x, const int64_t *kernel, const fields *f,
                          int axes, tc_tfl_window *win)
 {
-    int padding = tc_tfl_enum(n, 0);
+    int padding = ti_tfl_enum(n, 0);
     for (int i = 0; i < axes; i++) {
         win[i] = (tc_tfl_window){
             .in = x->dim[1 + i],
             .kernel = kernel[i],
-            .stride = tc_tfl_int(n, (uint32_t)f->stride[i], 0),
-            .dilation = f->dilation[i] < 0 ? 1 : tc_tfl_int(n, (uint32_t)f->dilation[i], 1)};
-        if (!tc_tfl_window_of(n, padding, &win[i]))
+            .stride = ti_tfl_int(n, (uint32_t)f->stride[i], 0),
+            .dilation = f->dilation[i] < 0 ? 1 : ti_tfl_int(n, (uint32_t)f->dilation[i], 1)};
+        if (!ti_tfl_window_of(n, padding, &win[i]))
             return false;
     }
     return true;
 }
 
 /* CONV_2D and CONV_3D.  Weights [o, h, w, i], of three axes [d, h, w, i, o]. */
-void tc_tfl_build_conv(tc_tfl_node *n)
+void ti_tfl_build_conv(tc_tfl_node *n)
 {
     static const fields two = {{2, 1}, {5, 4}, 3}, three = {{1, 3, 2}, {5, 7, 6}, 4};
     static const int64_t order3[] = {4, 3, 0, 1, 2};
     tc_build *m = &n->m;
     int axes = (int)n->row->extra;
     const fields *f = axes == 3 ? &three : &two;
-    tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_in(n, 2);
+    tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1), bias = ti_tfl_in(n, 2);
     tc_tfl_window win[MOST_AXES];
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
+    const tc_type *t = ti_b_type(m, x), *k = ti_b_type(m, w);
     if (t->rank != axes + 2 || k->rank != axes + 2) {
-        tc_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
+        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
         return;
     }
     int64_t each = axes == 3 ? k->dim[3] : k->dim[k->rank - 1];
     if (!find_windows(n, t, axes == 3 ? k->dim : k->dim + 1, f, axes, win))
         return;
     if (each < 1 || t->dim[t->rank - 1] % each) {
-        tc_b_bad(m, TC_E_SHAPE, "weights for %" PRId64 " channels over %" PRId64, each,
+        ti_b_bad(m, TC_E_SHAPE, "weights for %" PRId64 " channels over %" PRId64, each,
                  t->dim[t->rank - 1]);
         return;
     }
     tc_tfl_hybrid hybrid = {.weight_first = true};
-    const tc_tfl_tensor *codes = tc_tfl_in_tensor(n, 1);
+    const tc_tfl_tensor *codes = ti_tfl_in_tensor(n, 1);
     bool unlike = each != t->dim[t->rank - 1];
     for (int i = 1; codes && i < codes->n_scale; i++)
         unlike = unlike || codes->scale[i] != codes->scale[0];
-    if (!tc_tfl_hybrid_begin(n, &hybrid, 0, 1, 1, axes == 2 ? 0 : -1, unlike, &x, &w))
+    if (!ti_tfl_hybrid_begin(n, &hybrid, 0, 1, 1, axes == 2 ? 0 : -1, unlike, &x, &w))
         return;
     tc_val own = hybrid.on ? TC_NONE : bias;
-    w = axes == 3 ? tc_b_permute(m, w, order3) : tc_tfl_channels_first(m, w);
-    x = axes == 2 ? tc_tfl_unpadded(m, x, win, 0) : x;
+    w = axes == 3 ? ti_b_permute(m, w, order3) : ti_tfl_channels_first(m, w);
+    x = axes == 2 ? ti_tfl_unpadded(m, x, win, 0) : x;
     tc_val y = convolve(n, x, w, own, win, axes, t->dim[t->rank - 1] / each);
-    y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
-    tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, (uint32_t)f->activation)));
+    y = ti_tfl_hybrid_end(n, &hybrid, y, bias);
+    ti_tfl_bind(n, 0, ti_tfl_activate(m, y, ti_tfl_enum(n, (uint32_t)f->activation)));
 }
 
-void tc_tfl_bad_weights(tc_build *m, const tc_type *w, const tc_type *x)
+void ti_tfl_bad_weights(tc_build *m, const tc_type *w, const tc_type *x)
 {
-    tc_b_bad(m, TC_E_SHAPE, "weights %s over %s", tc_type_text(&m->ctx->arena, w),
-             tc_type_text(&m->ctx->arena, x));
+    ti_b_bad(m, TC_E_SHAPE, "weights %s over %s", ti_type_text(&m->ctx->arena, w),
+             ti_type_text(&m->ctx->arena, x));
 }
 
-bool tc_tfl_is_depthwise(tc_build *m, const tc_type *w, const tc_type *x)
+bool ti_tfl_is_depthwise(tc_build *m, const tc_type *w, const tc_type *x)
 {
     if (x->rank == 4 && w->rank == 4 && w->dim[0] == 1 && x->dim[3] && w->dim[3] % x->dim[3] == 0)
         return true;
-    tc_tfl_bad_weights(m, w, x);
+    ti_tfl_bad_weights(m, w, x);
     return false;
 }
 
 /* Weights [1, h, w, c m]: each channel by itself. */
-void tc_tfl_build_depthwise(tc_tfl_node *n)
+void ti_tfl_build_depthwise(tc_tfl_node *n)
 {
     static const fields f = {{2, 1}, {6, 5}, 4};
     static const int64_t order[] = {3, 0, 1, 2};
     tc_build *m = &n->m;
-    tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_in(n, 2);
+    tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1), bias = ti_tfl_in(n, 2);
     tc_tfl_window win[MOST_AXES];
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
-    if (!tc_tfl_is_depthwise(m, k, t))
+    const tc_type *t = ti_b_type(m, x), *k = ti_b_type(m, w);
+    if (!ti_tfl_is_depthwise(m, k, t))
         return;
     if (!find_windows(n, t, k->dim + 1, &f, 2, win))
         return;
     tc_tfl_hybrid hybrid = {0};
-    if (!tc_tfl_hybrid_begin(n, &hybrid, 0, 1, 1, 3, true, &x, &w))
+    if (!ti_tfl_hybrid_begin(n, &hybrid, 0, 1, 1, 3, true, &x, &w))
         return;
     tc_val own = hybrid.on ? TC_NONE : bias;
-    w = tc_b_permute(m, w, order);
-    x = tc_tfl_unpadded(m, x, win, 0);
+    w = ti_b_permute(m, w, order);
+    x = ti_tfl_unpadded(m, x, win, 0);
     tc_val y = convolve(n, x, w, own, win, 2, t->dim[3]);
-    y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
-    tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 4)));
+    y = ti_tfl_hybrid_end(n, &hybrid, y, bias);
+    ti_tfl_bind(n, 0, ti_tfl_activate(m, y, ti_tfl_enum(n, 4)));
 }
 
 /* ---- transposed ---- */
@@ -200,7 +200,7 @@ typedef struct spread {
 static bool find_spread(tc_tfl_node *n, int padding, int64_t in, spread *s)
 {
     if (s->stride < 1 || s->stride > INT32_MAX || s->out < 1 || in < 1) {
-        tc_b_bad(&n->m, TC_E_ARGUMENT, "a stride of %" PRId64 " onto %" PRId64 " places", s->stride,
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "a stride of %" PRId64 " onto %" PRId64 " places", s->stride,
                  s->out);
         return false;
     }
@@ -226,72 +226,72 @@ static tc_val convolve_up(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const
     for (int i = 0; i < axes && !direct; i++)
         pad[i] = out_pad[i] = 0;
     tc_attr_conv_transpose *a =
-        tc_b_attr(m, conv_transpose, .stride = list(m, stride, axes), .pad = list(m, pad, axes),
+        ti_b_attr(m, conv_transpose, .stride = list(m, stride, axes), .pad = list(m, pad, axes),
                   .out_pad = list(m, out_pad, axes), .dilation = list(m, ones, axes), .groups = 1);
-    x = tc_tfl_channels_first(m, x);
+    x = ti_tfl_channels_first(m, x);
     tc_val in[] = {x, w, bias};
-    tc_val y = tc_b_op(m, TC_OP_conv_transpose, a, in, bias && direct ? 3 : 2);
-    y = tc_tfl_channels_last(m, y);
+    tc_val y = ti_b_op(m, TC_OP_conv_transpose, a, in, bias && direct ? 3 : 2);
+    y = ti_tfl_channels_last(m, y);
     for (int i = 0; i < axes && !direct && m->status == TC_OK; i++) {
-        int64_t to = tc_min_i64(s[i].before + s[i].out, s[i].whole), border[2 * TC_MAX_RANK] = {0};
-        y = tc_b_slice(m, y, 1 + i, s[i].before, to, 1);
+        int64_t to = ti_min_i64(s[i].before + s[i].out, s[i].whole), border[2 * TC_MAX_RANK] = {0};
+        y = ti_b_slice(m, y, 1 + i, s[i].before, to, 1);
         border[2 * (1 + i) + 1] = s[i].before + s[i].out - to;
-        y = tc_b_pad(m, y, border, 0);
+        y = ti_b_pad(m, y, border, 0);
     }
-    return bias && !direct ? tc_b_add(m, y, bias) : y;
+    return bias && !direct ? ti_b_add(m, y, bias) : y;
 }
 
 /* TRANSPOSE_CONV: shape, weights [o, h, w, i], x, bias; CONV_3D_TRANSPOSE: weights [d, h, w, o, i].
  */
-void tc_tfl_build_transpose_conv(tc_tfl_node *n)
+void ti_tfl_build_transpose_conv(tc_tfl_node *n)
 {
     static const int64_t order2[] = {3, 0, 1, 2}, order3[] = {4, 3, 0, 1, 2};
     tc_build *m = &n->m;
     int axes = (int)n->row->extra;
-    tc_ints shape = tc_tfl_settled(n, 0);
-    tc_val w = tc_tfl_need(n, 1), x = tc_tfl_need(n, 2), bias = tc_tfl_in(n, 3);
+    tc_ints shape = ti_tfl_settled(n, 0);
+    tc_val w = ti_tfl_need(n, 1), x = ti_tfl_need(n, 2), bias = ti_tfl_in(n, 3);
     spread s[MOST_AXES];
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
+    const tc_type *t = ti_b_type(m, x), *k = ti_b_type(m, w);
     if (t->rank != axes + 2 || k->rank != axes + 2 || shape.n != axes + 2) {
-        tc_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d onto rank %d",
+        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d onto rank %d",
                  k->rank, t->rank, shape.n);
         return;
     }
     static const uint32_t strides[][MOST_AXES] = {{2, 1}, {1, 3, 2}};
     for (int i = 0; i < axes; i++) {
-        s[i] = (spread){.stride = tc_tfl_int(n, strides[axes - 2][i], 0),
+        s[i] = (spread){.stride = ti_tfl_int(n, strides[axes - 2][i], 0),
                         .kernel = axes == 2 ? k->dim[1 + i] : k->dim[i],
                         .out = shape.v[1 + i]};
-        if (!find_spread(n, tc_tfl_enum(n, 0), t->dim[1 + i], &s[i]))
+        if (!find_spread(n, ti_tfl_enum(n, 0), t->dim[1 + i], &s[i]))
             return;
     }
     tc_tfl_hybrid hybrid = {.weight_first = true};
-    if (!tc_tfl_hybrid_begin(n, &hybrid, 2, 1, 1, axes == 2 ? 0 : -1, true, &x, &w))
+    if (!ti_tfl_hybrid_begin(n, &hybrid, 2, 1, 1, axes == 2 ? 0 : -1, true, &x, &w))
         return;
-    w = tc_b_permute(m, w, axes == 2 ? order2 : order3);
+    w = ti_b_permute(m, w, axes == 2 ? order2 : order3);
     tc_val y = convolve_up(n, x, w, hybrid.on ? TC_NONE : bias, s, axes);
-    y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
-    tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, axes == 2 ? 3 : 4)));
+    y = ti_tfl_hybrid_end(n, &hybrid, y, bias);
+    ti_tfl_bind(n, 0, ti_tfl_activate(m, y, ti_tfl_enum(n, axes == 2 ? 3 : 4)));
 }
 
 /* mediapipe's: weights [o, h, w, i], bias; padding, strides in its own record (tflite_custom.c). */
-void tc_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w)
+void ti_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w)
 {
     static const int64_t order[] = {3, 0, 1, 2};
     tc_build *m = &n->m;
-    tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_need(n, 2);
+    tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1), bias = ti_tfl_need(n, 2);
     TC_STOP(m);
-    const tc_type *t = tc_b_type(m, x), *k = tc_b_type(m, w);
+    const tc_type *t = ti_b_type(m, x), *k = ti_b_type(m, w);
     if (t->rank != 4 || k->rank != 4) {
-        tc_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
+        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
         return;
     }
     spread s[2] = {{.stride = stride_h, .kernel = k->dim[1]},
                    {.stride = stride_w, .kernel = k->dim[2]}};
     for (int i = 0; i < 2; i++) {
         if (s[i].stride < 1 || s[i].stride > INT32_MAX) {
-            tc_b_bad(m, TC_E_ARGUMENT, "a stride of %" PRId64, s[i].stride);
+            ti_b_bad(m, TC_E_ARGUMENT, "a stride of %" PRId64, s[i].stride);
             return;
         }
         s[i].out = padding == 0 ? t->dim[1 + i] * s[i].stride
@@ -299,7 +299,7 @@ void tc_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_
         if (!find_spread(n, padding, t->dim[1 + i], &s[i]))
             return;
     }
-    tc_tfl_bind(n, 0, convolve_up(n, x, tc_b_permute(m, w, order), bias, s, 2));
+    ti_tfl_bind(n, 0, convolve_up(n, x, ti_b_permute(m, w, order), bias, s, 2));
 }
 
 /* ---- pools ---- */
@@ -328,19 +328,19 @@ static tc_val pool(tc_build *m, tc_op op, tc_val x, const tc_tfl_window *win)
                            win[i].out;
     if (!fits)
         return TC_NONE;
-    x = tc_tfl_channels_first(m, x);
+    x = ti_tfl_channels_first(m, x);
     tc_val y = op == TC_OP_max_pool
-                   ? tc_b_1(m, max_pool,
-                            tc_b_attr(m, max_pool, .kernel = list(m, kernel, 2),
+                   ? ti_b_1(m, max_pool,
+                            ti_b_attr(m, max_pool, .kernel = list(m, kernel, 2),
                                       .stride = list(m, stride, 2), .pad = list(m, pad, 2),
                                       .dilation = list(m, ones, 2), .ceil = ceil_mode),
                             x)
-                   : tc_b_1(m, avg_pool,
-                            tc_b_attr(m, avg_pool, .kernel = list(m, kernel, 2),
+                   : ti_b_1(m, avg_pool,
+                            ti_b_attr(m, avg_pool, .kernel = list(m, kernel, 2),
                                       .stride = list(m, stride, 2), .pad = list(m, pad, 2),
                                       .ceil = ceil_mode, .include_pad = false),
                             x);
-    return tc_tfl_channels_last(m, y);
+    return ti_tfl_channels_last(m, y);
 }
 
 /* Where the borders are not as our pools have them: padded by hand; a mean is put right for the
@@ -349,123 +349,123 @@ static tc_val pool_by_hand(tc_build *m, tc_op op, tc_val x, tc_tfl_window *win)
 {
     int64_t border[8] = {0, 0, win[0].before, win[0].after, win[1].before, win[1].after, 0, 0};
     int64_t dim[4] = {1, win[0].out, win[1].out, 1};
-    tc_tensor share = tc_b_tensor(m, TC_f32, 4, dim);
+    tc_tensor share = ti_b_tensor(m, TC_f32, 4, dim);
     for (int64_t i = 0; i < dim[1] * dim[2]; i++) {
         int64_t at[2] = {i / dim[2], i % dim[2]}, count = 1;
         for (int k = 0; k < 2; k++) {
             int64_t from = at[k] * win[k].stride - win[k].before, to = from + win[k].kernel;
-            count *= tc_min_i64(to, win[k].in) - tc_max_i64(from, 0);
+            count *= ti_min_i64(to, win[k].in) - ti_max_i64(from, 0);
         }
         ((float *)share.data)[i] = (float)(win[0].kernel * win[1].kernel) / (float)count;
     }
-    x = tc_b_pad(m, x, border, op == TC_OP_max_pool ? -INFINITY : 0);
+    x = ti_b_pad(m, x, border, op == TC_OP_max_pool ? -INFINITY : 0);
     for (int k = 0; k < 2; k++) {
         win[k].in += win[k].before + win[k].after;
         win[k].before = win[k].after = 0;
     }
     tc_val y = pool(m, op, x, win);
-    return op == TC_OP_max_pool ? y : tc_b_mul(m, y, tc_b_const(m, share, NULL));
+    return op == TC_OP_max_pool ? y : ti_b_mul(m, y, ti_b_const(m, share, NULL));
 }
 
-bool tc_tfl_pool_windows(tc_tfl_node *n, const tc_type *t, tc_tfl_window *win)
+bool ti_tfl_pool_windows(tc_tfl_node *n, const tc_type *t, tc_tfl_window *win)
 {
     static const uint32_t stride[] = {2, 1}, kernel[] = {4, 3};
     if (t->rank != 4) {
-        tc_b_bad(&n->m, TC_E_SHAPE, "a pool over a tensor of rank %d", t->rank);
+        ti_b_bad(&n->m, TC_E_SHAPE, "a pool over a tensor of rank %d", t->rank);
         return false;
     }
     for (int i = 0; i < 2; i++) {
         win[i] = (tc_tfl_window){.in = t->dim[1 + i],
-                                 .kernel = tc_tfl_int(n, kernel[i], 0),
-                                 .stride = tc_tfl_int(n, stride[i], 0),
+                                 .kernel = ti_tfl_int(n, kernel[i], 0),
+                                 .stride = ti_tfl_int(n, stride[i], 0),
                                  .dilation = 1};
-        if (!tc_tfl_window_of(n, tc_tfl_enum(n, 0), &win[i]))
+        if (!ti_tfl_window_of(n, ti_tfl_enum(n, 0), &win[i]))
             return false;
     }
     return true;
 }
 
 /* extra 2: L2_POOL_2D, sqrt(mean of squares) */
-void tc_tfl_build_pool(tc_tfl_node *n)
+void ti_tfl_build_pool(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_tfl_need(n, 0);
+    tc_val x = ti_tfl_need(n, 0);
     tc_tfl_window win[2];
-    if (m->status != TC_OK || !tc_tfl_pool_windows(n, tc_b_type(m, x), win))
+    if (m->status != TC_OK || !ti_tfl_pool_windows(n, ti_b_type(m, x), win))
         return;
     if (n->row->extra == 2)
-        x = tc_b_mul(m, x, x);
+        x = ti_b_mul(m, x, x);
     tc_val y = pool(m, n->row->op, x, win);
     if (!y && m->status == TC_OK)
         y = pool_by_hand(m, n->row->op, x, win);
     if (n->row->extra == 2)
-        y = tc_b_sqrt(m, y);
-    tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 5)));
+        y = ti_b_sqrt(m, y);
+    ti_tfl_bind(n, 0, ti_tfl_activate(m, y, ti_tfl_enum(n, 5)));
 }
 
 /* ---- products ---- */
 
 /* x flat but for its last axis, which is as long as the weights' rows. */
-tc_val tc_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, int *rank)
+tc_val ti_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, int *rank)
 {
     tc_build *m = &n->m;
-    const tc_type *t = tc_b_type(m, x);
+    const tc_type *t = ti_b_type(m, x);
     int64_t count = tc_type_count(t);
     if (w->rank != 2 || w->dim[1] < 1 || count % w->dim[1]) {
-        tc_tfl_bad_weights(m, w, t);
+        ti_tfl_bad_weights(m, w, t);
         return TC_NONE;
     }
-    bool keep = tc_tfl_bool(n, 2, false) && t->rank > 0 && t->dim[t->rank - 1] == w->dim[1];
+    bool keep = ti_tfl_bool(n, 2, false) && t->rank > 0 && t->dim[t->rank - 1] == w->dim[1];
     *rank = keep ? t->rank : 2;
     if (keep)
         memcpy(dim, t->dim, sizeof t->dim);
     else
         dim[0] = count / w->dim[1];
     dim[*rank - 1] = w->dim[0];
-    return tc_b_reshape(m, x, 2, (int64_t[]){count / w->dim[1], w->dim[1]});
+    return ti_b_reshape(m, x, 2, (int64_t[]){count / w->dim[1], w->dim[1]});
 }
 
 /* x W^T + b */
-void tc_tfl_build_fully_connected(tc_tfl_node *n)
+void ti_tfl_build_fully_connected(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = tc_tfl_need(n, 0), w = tc_tfl_need(n, 1), bias = tc_tfl_in(n, 2);
+    tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1), bias = ti_tfl_in(n, 2);
     int64_t dim[TC_MAX_RANK];
     int rank;
     TC_STOP(m);
-    if (tc_tfl_enum(n, 1)) {
-        tc_b_unsupported(m, "weights in a shuffled order");
+    if (ti_tfl_enum(n, 1)) {
+        ti_b_unsupported(m, "weights in a shuffled order");
         return;
     }
-    x = tc_tfl_as_rows(n, x, tc_b_type(m, w), dim, &rank);
+    x = ti_tfl_as_rows(n, x, ti_b_type(m, w), dim, &rank);
     tc_tfl_hybrid hybrid = {0};
     if (m->status != TC_OK ||
-        !tc_tfl_hybrid_begin(n, &hybrid, 0, 1, 1, 0, tc_tfl_bool(n, 3, false), &x, &w))
+        !ti_tfl_hybrid_begin(n, &hybrid, 0, 1, 1, 0, ti_tfl_bool(n, 3, false), &x, &w))
         return;
     tc_val in[] = {x, w, bias};
-    tc_val y = tc_b_op(m, TC_OP_linear, NULL, in, bias && !hybrid.on ? 3 : 2);
-    y = tc_tfl_hybrid_end(n, &hybrid, y, bias);
-    y = tc_b_reshape(m, y, rank, dim);
-    tc_tfl_bind(n, 0, tc_tfl_activate(m, y, tc_tfl_enum(n, 0)));
+    tc_val y = ti_b_op(m, TC_OP_linear, NULL, in, bias && !hybrid.on ? 3 : 2);
+    y = ti_tfl_hybrid_end(n, &hybrid, y, bias);
+    y = ti_b_reshape(m, y, rank, dim);
+    ti_tfl_bind(n, 0, ti_tfl_activate(m, y, ti_tfl_enum(n, 0)));
 }
 
-void tc_tfl_build_batch_matmul(tc_tfl_node *n)
+void ti_tfl_build_batch_matmul(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val a = tc_tfl_need(n, 0), b = tc_tfl_need(n, 1);
+    tc_val a = ti_tfl_need(n, 0), b = ti_tfl_need(n, 1);
     TC_STOP(m);
-    int ra = tc_b_type(m, a)->rank, rb = tc_b_type(m, b)->rank;
+    int ra = ti_b_type(m, a)->rank, rb = ti_b_type(m, b)->rank;
     if (ra < 2 || rb < 2) {
-        tc_b_bad(m, TC_E_SHAPE, "matrices of rank %d and %d", ra, rb);
+        ti_b_bad(m, TC_E_SHAPE, "matrices of rank %d and %d", ra, rb);
         return;
     }
-    if (tc_tfl_bool(n, 0, false))
-        a = tc_b_swap(m, a, ra - 2, ra - 1);
-    if (tc_tfl_bool(n, 1, false))
-        b = tc_b_swap(m, b, rb - 2, rb - 1);
+    if (ti_tfl_bool(n, 0, false))
+        a = ti_b_swap(m, a, ra - 2, ra - 1);
+    if (ti_tfl_bool(n, 1, false))
+        b = ti_b_swap(m, b, rb - 2, rb - 1);
     tc_tfl_hybrid hybrid = {0};
-    if (!tc_tfl_hybrid_begin(n, &hybrid, 0, 1, ra - 1, -1, tc_tfl_bool(n, 2, false), &a, &b))
+    if (!ti_tfl_hybrid_begin(n, &hybrid, 0, 1, ra - 1, -1, ti_tfl_bool(n, 2, false), &a, &b))
         return;
-    tc_val y = tc_b_matmul(m, a, b);
-    tc_tfl_bind(n, 0, tc_tfl_hybrid_end(n, &hybrid, y, TC_NONE));
+    tc_val y = ti_b_matmul(m, a, b);
+    ti_tfl_bind(n, 0, ti_tfl_hybrid_end(n, &hybrid, y, TC_NONE));
 }

@@ -6,28 +6,28 @@
 #include "tflite.h"
 
 /* [n, .., c] -> [n, c, ..], and back. */
-tc_val tc_tfl_channels_first(tc_build *m, tc_val x);
-tc_val tc_tfl_channels_last(tc_build *m, tc_val x);
+tc_val ti_tfl_channels_first(tc_build *m, tc_val x);
+tc_val ti_tfl_channels_last(tc_build *m, tc_val x);
 
 /* The two windows of a pool over t; false: a message has been given. */
-bool tc_tfl_pool_windows(tc_tfl_node *n, const tc_type *t, tc_tfl_window *win);
+bool ti_tfl_pool_windows(tc_tfl_node *n, const tc_type *t, tc_tfl_window *win);
 /* x as rows that are as long as the weights' [rows, length], and the result's shape. */
-tc_val tc_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, int *rank);
+tc_val ti_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, int *rank);
 /* The size of a resize, and its options from `first` on. */
-bool tc_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
+bool ti_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
                       bool *half);
 /* What a PAD with zeros put around x becomes the border of the windows that read it, where those
  * have none of their own. */
-tc_val tc_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero);
+tc_val ti_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero);
 /* Sums of windows of codes of [n, h, w, c], each channel by itself; i32.  TC_NONE where the window
  * is too large for it. */
-tc_val tc_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
+tc_val ti_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
                    const int64_t *stride);
-tc_ints tc_tfl_axes(tc_tfl_node *n, int rank);
-void tc_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w);
+tc_ints ti_tfl_axes(tc_tfl_node *n, int rank);
+void ti_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w);
 
 /* Rows of codes by weights [o, i]: sums [1, 1, rows, o]. */
-tc_val tc_tfl_rows_by(tc_tfl_node *n, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
+tc_val ti_tfl_rows_by(tc_tfl_node *n, tc_val x, int64_t x_zero, tc_val w, int64_t w_zero,
                       tc_val bias);
 
 #endif
