@@ -206,7 +206,7 @@ queue_gcc() {
     later "build: fuzz corpora" corpora build
     later "generated pages" pages
     [ "$mode" = quick ] || later "report in Chromium" python3 test/report/report.py build/tosac
-    [ "$mode" = quick ] || later "an operator more, in a copy of the tree" python3 test/operator.py $cases
+    [ "$mode" = quick ] || later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
     later layers tools/check-layers.sh
     later "README, tosac.h and the words" tools/check-front.sh build/tosac
     later "symbols of the library" tools/check-symbols.sh

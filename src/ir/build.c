@@ -139,7 +139,8 @@ static bool is_coded(const tc_type *t)
 const tc_type *ti_type_dims(tc_ctx *ctx, const tc_type *type, int rank, const int64_t *dim)
 {
     tc_type t = {.dtype = type->dtype, .rank = rank, .quant = type->quant};
-    memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
+    for (int i = 0; i < rank; i++) /* no axes, perhaps no list */
+        t.dim[i] = dim[i];
     return ti_type_intern(ctx, &t);
 }
 
@@ -163,7 +164,8 @@ tc_val ti_b_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
     }
     tc_attr_shape *a = ti_b_attr(b, shape, ti_ints_copy(&b->ctx->arena, dim, rank));
     tc_type to = {.rank = rank};
-    memcpy(to.dim, dim, (size_t)rank * sizeof *dim);
+    for (int i = 0; i < rank; i++) /* no axes, perhaps no list */
+        to.dim[i] = dim[i];
     return move(b, TC_OP_reshape, a, &x, 1, &to);
 }
 

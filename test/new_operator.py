@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CONTRIBUTING's new operator, added in a copy of the tree.        operator.py [CASES [COPY]]
+"""CONTRIBUTING's new operator, added in a copy of the tree.        new_operator.py [CASES [COPY]]
 
 The page's two blocks are the whole change: the row goes into src/ir/op.def, the case into test/golden.  Then the copy is built, and
 the operator is read from text, PyTorch and ONNX, compiled for every kind of target and compared with what it means.  CASES has the
