@@ -239,6 +239,7 @@ queue_judges() {
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "random models" random_models $models
+    later "TOSA's accuracy rule" "$python" test/tosa_rule.py
     later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs
     later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run "--kernels reference"
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf
