@@ -99,8 +99,8 @@ def profile(file):
 
 def vela(file, target):
     system, memory = SYSTEM[target.split("-")[1]]
-    with tempfile.TemporaryDirectory() as t:  # random models may hold a sum of 140,000 terms, on which it spends minutes and all memory
-        done = subprocess.run(["timeout", "60", os.path.join(os.path.dirname(sys.executable), "vela"), f"--accelerator-config={target}", "--config=Arm/vela.ini", "--output-format=raw",
+    with tempfile.TemporaryDirectory() as t:  # for U55 it makes a copy of each repeat of a TILE, 35,000 in one model: minutes, and all memory
+        done = subprocess.run(["prlimit", f"--as={4 << 30}", "timeout", "60", os.path.join(os.path.dirname(sys.executable), "vela"), f"--accelerator-config={target}", "--config=Arm/vela.ini", "--output-format=raw",
                                f"--system-config={system}", f"--memory-mode={memory}", f"--output-dir={t}", file], capture_output=True, text=True)
         lines = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line] or [f"exit {done.returncode}"]
         return "" if done.returncode == 0 else f"{target}: {lines[-1][-200:]}"
