@@ -188,6 +188,7 @@ regions_judged() { # EVERY [VELA'S TARGETS]
 
 # Random models through every target, some of their regions before the judges.
 random_models() { # COUNT
+    rm -rf build/models-written
     build/models --count "$1" --kept test/models/kept --known test/models/known.txt --found build/found-models -j 1 --written build/models-written --every 40 || return 1
     [ ! -x "$python" ] || "$python" tools/peer/lowered_suite.py build/tosac build/models-written
 }
