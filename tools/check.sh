@@ -188,6 +188,7 @@ regions_judged() { # EVERY [VELA'S TARGETS]
 
 # Random models through every target, some of their regions before the judges.
 random_models() { # COUNT
+    rm -rf build/models-written
     build/models --count "$1" --kept test/models/kept --known test/models/known.txt --found build/found-models -j 1 --written build/models-written --every 40 || return 1
     [ ! -x "$python" ] || "$python" tools/peer/lowered_suite.py build/tosac build/models-written
 }
@@ -239,6 +240,7 @@ queue_judges() {
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "random models" random_models $models
+    later "TOSA's accuracy rule" "$python" test/tosa_rule.py
     later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs
     later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run "--kernels reference"
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf

@@ -47,9 +47,8 @@ static bool is_variable(const tc_value *v)
     return v->def && v->def->op == TC_OP_tosa_variable;
 }
 
-/* Initial values of variables that serve nothing else, and inputs that the graph has dropped: a
- * tensor
-   that nothing makes and that is no input either makes the reference model refuse the file. */
+/* Initial values of variables that serve nothing else, and inputs that the graph has dropped: the
+ * reference model refuses a file with a tensor that nothing makes and that is no input either. */
 static void find_silent(emitter *e)
 {
     const tc_graph *g = e->g;

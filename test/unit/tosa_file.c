@@ -117,6 +117,34 @@ static void test_names(void)
     tc_ctx_free(ctx);
 }
 
+static bool holds(tc_bytes file, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i + n <= file.size; i++)
+        if (memcmp(file.data + i, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* The reference model takes no tensor that nothing makes and that is no input: "Invalid inputs". */
+static void test_dropped_input(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = ti_module_new(ctx, NULL), *back = NULL;
+    tc_graph *g = ti_graph_new(module, "main");
+    const tc_type *type = ti_type_make(ctx, TC_i32, 1, (int64_t[]){2});
+    tc_val unread = ti_graph_input(g, type, "unread"), x = ti_graph_input(g, type, "read");
+    ti_graph_output(g, x);
+    CHECK(holds(emit(ctx, module), "unread"));
+    ti_value_of(g, x)->index = ti_value_of(g, unread)->index;
+    g->in[0] = x;
+    g->n_in = 1;
+    tc_bytes file = emit(ctx, module);
+    CHECK(!holds(file, "unread") && holds(file, "read"));
+    CHECK(ti_read_tosa(ctx, "file", file, &back) == TC_OK && ti_main(back)->n_in == 1);
+    tc_ctx_free(ctx);
+}
+
 /* What a file has no room for is refused. */
 static void test_no_place(void)
 {
@@ -210,6 +238,7 @@ int main(void)
     test_round_trip();
     test_packing();
     test_names();
+    test_dropped_input();
     test_no_place();
     CHECK(verify_nested(6) == TC_OK);
     CHECK(verify_nested(7) == TC_BAD_MODEL);
