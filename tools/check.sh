@@ -203,7 +203,7 @@ queue_gcc() {
     later "eight threads" eight_threads build
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     # with sanitizers these two say more, and take their place
-    [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build 5
+    [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build $([ "$mode" = quick ] && echo 25 || echo 5)
     [ "$mode" = full ] && [ -x build-asan/oom ] || later "build: fuzz corpora" corpora build
     later "generated pages" pages
     [ "$mode" = quick ] || later "report in Chromium" python3 test/report/report.py build/tosac
