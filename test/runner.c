@@ -14,7 +14,7 @@
  *   what it prints: its output, then its messages, then "exit N" unless it is 0
  *
  * Of what it prints, constants of many numbers are shown by their ends, how many there are and a
- * hash; of how far a compiled program is from its model, what every machine agrees on: steps of
+ * hash; those that TABLE looks up by the name of the operator that the case is about; of how far a compiled program is from its model, what every machine agrees on: steps of
  * quantized outputs.
  *
  * Commands run in the folder of the case.  --bless writes what comes out today. */
@@ -209,7 +209,60 @@ static size_t number_at(tc_str list, size_t k)
     return i;
 }
 
-static void put_constant(tc_buf *out, tc_str line, tc_str list)
+static bool is_word(tc_str text, size_t at, const char *word)
+{
+    size_t n = strlen(word);
+    return text.n - at >= n && memcmp(text.p + at, word, n) == 0;
+}
+
+/* The operator of a line "%1 = gelu %0 ..."; none: it is no such line. */
+static tc_str operator_in(tc_str line)
+{
+    for (size_t i = 0; i + 3 < line.n; i++)
+        if (is_word(line, i, " = ")) {
+            tc_str op = {line.p + i + 3, 0};
+            while (op.p + op.n < line.p + line.n && op.p[op.n] != ' ' && op.p[op.n] != '\n')
+                op.n++;
+            return op;
+        }
+    return (tc_str){NULL, 0};
+}
+
+/* The one operator of the input that is no constant; none: there are more. */
+static tc_str operator_of(tc_str input)
+{
+    tc_str one = {NULL, 0};
+    while (input.n) {
+        tc_str op = operator_in(take_line(&input));
+        if (!op.n || ti_str_is(op, "const"))
+            continue;
+        if (one.n)
+            return (tc_str){NULL, 0};
+        one = op;
+    }
+    return one;
+}
+
+/* Whether a constant is what a TABLE behind it, in the same graph, looks up. */
+static bool is_table(tc_str constant, tc_str behind)
+{
+    const char *end = memchr(constant.p, '=', constant.n);
+    const char *name = memchr(constant.p, '%', constant.n);
+    if (!name || !end || name > end)
+        return false;
+    tc_str value = {name, (size_t)(end - name)}; /* with the space behind it */
+    while (behind.n && behind.p[0] != '}') {
+        tc_str line = take_line(&behind);
+        const char *second = memchr(line.p, ',', line.n);
+        if (ti_str_is(operator_in(line), "tosa.table") && second &&
+            (size_t)(line.p + line.n - second) > value.n + 2 &&
+            memcmp(second + 2, value.p, value.n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_constant(tc_buf *out, tc_str line, tc_str list, tc_str behind, tc_str op)
 {
     size_t n = 1;
     for (size_t i = 0; i < list.n; i++)
@@ -220,7 +273,10 @@ static void put_constant(tc_buf *out, tc_str line, tc_str list)
     }
     size_t front = number_at(list, ENDS), back = number_at(list, n - ENDS);
     ti_buf_put(out, line.p, (size_t)(list.p - line.p) + front);
-    ti_buf_printf(out, " ..%.*s; %zu numbers, %08x", (int)(list.n - back), list.p + back, n,
+    ti_buf_printf(out, " ..%.*s; ", (int)(list.n - back), list.p + back);
+    if (op.n && is_table(line, behind))
+        ti_buf_printf(out, "table of %.*s, ", (int)op.n, op.p);
+    ti_buf_printf(out, "%zu numbers, %08x", n,
                   (unsigned)(ti_hash(list.p, list.n, 0) & UINT32_MAX));
     ti_buf_put(out, list.p + list.n, (size_t)(line.p + line.n - (list.p + list.n)));
 }
@@ -245,8 +301,9 @@ static void put_summary(tc_buf *out, char *line, char *against)
     ti_buf_text(out, "\n");
 }
 
-static tc_str shown(tc_ctx *ctx, tc_str text)
+static tc_str shown(tc_ctx *ctx, tc_str text, tc_str input)
 {
+    tc_str op = operator_of(input);
     tc_buf out;
     ti_buf_init(&out, &ctx->arena);
     while (text.n) {
@@ -255,7 +312,7 @@ static tc_str shown(tc_ctx *ctx, tc_str text)
         memcpy(copy, line.p, line.n);
         char *against = strstr(copy, "; against ");
         if (list.n)
-            put_constant(&out, line, list);
+            put_constant(&out, line, list, text, op);
         else if (against)
             put_summary(&out, copy, against);
         else
@@ -336,7 +393,7 @@ static tc_status run_case(tc_ctx *ctx, runner *r, const char *path)
     tc_buf out;
     ti_buf_init(&out, &ctx->arena);
     run_command(ctx, r, &g, &out);
-    tc_str actual = shown(ctx, (tc_str){ti_buf_cstr(&out), out.size});
+    tc_str actual = shown(ctx, (tc_str){ti_buf_cstr(&out), out.size}, g.input);
     if (ti_str_eq(actual, g.expected)) {
         r->passed++;
         return TC_OK;

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What a stranger does with an installed tosac: examples by pkg-config and by CMake, C and C++, shared and static; the
-# package; uninstall.        check-install.sh [--no-deb]
+# package; uninstall.        check-install.sh [--no-deb|--release]
+#
+# The package is made of what is in build; with --release as 'make deb' makes it, which is a build of its own.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD dir=$(mktemp -d) good=0 bad=0
@@ -82,7 +84,7 @@ check "make install, DESTDIR" make -s install DESTDIR="$dir/stage" PREFIX=/opt/t
 check "nothing but below DESTDIR" test -x "$dir/stage/opt/tosac/bin/tosac"
 
 if [ "${1:-}" != --no-deb ] && command -v dpkg-deb >/dev/null; then
-    check "make deb" make -s deb
+    if [ "${1:-}" = --release ]; then check "make deb" make -s deb; else check "a package" tools/deb.sh build build; fi
     package=$(ls -t build/tosac_*.deb 2>/dev/null | head -1)
     check "the package names what it needs" eval "dpkg-deb -f $package Depends | grep -q 'libc6 (>= .*libprotobuf-c1.*libzip4'"
     check "what it needs is what is there" eval "for p in \$(dpkg-deb -f $package Depends | tr -d ' ' | sed 's/([^)]*)//g; s/,/ /g'); do dpkg-query -W \$p >/dev/null || exit 1; done"

@@ -141,8 +141,8 @@ corpora() { # FOLDER
     return $code
 }
 
-programs() { # FOLDER: what every build runs
-    later "$1: command line" test/cli.sh "$1/tosac"
+programs() { # FOLDER: what every build runs; the command line, which takes a minute, with clang only in the long run
+    [ "$1" = build-clang ] && [ "$mode" != long ] || later "$1: command line" test/cli.sh "$1/tosac"
     later "$1: golden files" "$1/golden" test/golden
     later "$1: unit tests" all_units "$1"
 }
@@ -201,10 +201,11 @@ queue_gcc() {
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
     later "compile = quantize + compile" test/roads.sh $([ "$mode" = quick ] || echo --all) build/tosac test/fixture
     programs build
-    later "out of memory" no_memory build 5
     later "eight threads" eight_threads build
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
-    later "build: fuzz corpora" corpora build
+    # with sanitizers these two say more, and take their place
+    [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build $([ "$mode" = quick ] && echo 25 || echo 5)
+    [ "$mode" = full ] && [ -x build-asan/oom ] || later "build: fuzz corpora" corpora build
     later "generated pages" pages
     [ "$mode" = quick ] || later "report in Chromium" python3 test/report/report.py build/tosac
     [ "$mode" = quick ] || later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
@@ -270,7 +271,7 @@ on_arm() {
     tools/check-arm.sh build
 }
 installed() {
-    tools/check-install.sh
+    tools/check-install.sh $([ "$mode" = long ] && echo --release)
 }
 python_package() {
     tools/check-python.sh build
@@ -315,7 +316,7 @@ main() {
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
         command -v clang >/dev/null || skip "clang" "it is not installed"
-        command -v clang >/dev/null && build build-clang "$tests" -DCMAKE_C_COMPILER=clang && {
+        command -v clang >/dev/null && build build-clang "$tests" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Check -DCMAKE_C_FLAGS_CHECK=-O2 && {
             programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
             later "ONNX node tests, clang" build-clang/conformance-onnx $cases/suites/onnx

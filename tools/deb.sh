@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# A Debian package of the command, the libraries and the headers.        deb.sh [FOLDER]: where it goes (build)
+# A Debian package of the command, the libraries and the headers.
+#       deb.sh [FOLDER [BUILD]]: where it goes (build), and a build to take them from
 #
+# Without BUILD they are built for it: optimised, without assertions, below /usr/lib/<machine>.
 # What it depends on is read from what was linked: the packages that own the libraries, and the oldest C library with
 # the symbols that are used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-build}
-dir=build-deb stage=build-deb/stage
+dir=${2:-build-deb}
+stage=$dir/stage
 machine=$(dpkg --print-architecture)
-triple=$(gcc -print-multiarch 2>/dev/null || true)
+triple=
 
-launcher=()
-command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-cmake -S . -B $dir -G Ninja "${launcher[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr \
-    -DCMAKE_INSTALL_LIBDIR="lib${triple:+/$triple}" -DCMAKE_SKIP_INSTALL_RPATH=ON >/dev/null
-ninja -C $dir tosac libtosac libtosac-shared >/dev/null
+if [ -z "${2:-}" ]; then
+    triple=$(gcc -print-multiarch 2>/dev/null || true)
+    launcher=()
+    command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    cmake -S . -B $dir -G Ninja "${launcher[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr \
+        -DCMAKE_INSTALL_LIBDIR="lib${triple:+/$triple}" -DCMAKE_SKIP_INSTALL_RPATH=ON >/dev/null
+    ninja -C $dir tosac libtosac libtosac-shared >/dev/null
+fi
 rm -rf $stage
-DESTDIR=$PWD/$stage cmake --install $dir >/dev/null
+DESTDIR=$PWD/$stage cmake --install $dir --prefix /usr >/dev/null
 find $stage -name '*.1' -exec gzip -9n {} +
 strip --strip-unneeded $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.*
 strip --strip-debug "$stage/usr/lib${triple:+/$triple}"/libtosac.a

@@ -149,9 +149,10 @@ tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
         return TC_OK;
     tc_module *before = ti_module_copy(module);
     TC_TRY(run_with(ctx, module, pass, &all));
-    double none = cycles_of(ctx, before, c), with = cycles_of(ctx, module, c);
+    double none = cycles_of(ctx, before, c);
     if (all.n > 1 && all.n <= KINDS_MAX && all.n * nodes <= NODES_MAX)
         return by_kind(ctx, module, before, pass, &all, none, c);
+    double with = cycles_of(ctx, module, c);
     if (!all.n && with == none)
         return TC_OK;
     tc_verdict choice = {.pass = pass->name,
