@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_eltwise.c -- functions of single numbers that have no kernel of their own: by their formulas
  * (ir/formula.def, the rows FUNCTION of ir/op.def), and the few that no formula says. */
+#include <math.h>
+
 #include "cpu_forms.h"
 
 #include "../ir/formula.h"
+#include "../target/cpu.h"
+
+/* A number beside values like this one; what their type does not hold is compared as a float. */
+static tc_val number_beside(tc_build *m, tc_op op, tc_val like, double number)
+{
+    bool compares = TC_OP_IN(op, TC_OP_lt, TC_OP_le, TC_OP_gt, TC_OP_ge, TC_OP_eq, TC_OP_ne);
+    tc_dtype t = ti_b_dtype(m, like);
+    bool narrow = t == TC_bool || (ti_is_int(t) && tc_dtypes[t].bits < 64);
+    double least = t == TC_bool ? 0 : narrow ? (double)ti_dtype_min(t) : 0,
+           most = t == TC_bool ? 1 : narrow ? (double)ti_dtype_max(t) : 0;
+    bool held = number >= least && number <= most && number == floor(number);
+    return compares && narrow && !held ? ti_b_scalar(m, TC_f32, number)
+                                       : ti_b_number(m, like, number);
+}
 
 static tc_term make(const tc_formula *f, tc_op op, const tc_term *in, int n)
 {
@@ -13,7 +29,7 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *in, int n)
     int operands = n < tc_ops[op].max_in ? n : tc_ops[op].max_in;
     tc_val v[3] = {0}, like = ti_formula_like(f, op, in, operands);
     for (int i = 0; i < operands && i < 3; i++)
-        v[i] = in[i].known ? ti_b_number(m, like, in[i].number) : in[i].made;
+        v[i] = in[i].known ? number_beside(m, op, like, in[i].number) : in[i].made;
     const void *attr = ti_formula_attr(&m->ctx->arena, f, op, in + operands, n - operands);
     return (tc_term){.made = ti_b_op(m, op, attr, v, operands)};
 }
@@ -51,6 +67,42 @@ bool ti_cpu_form_prelu(tc_build *m)
     tc_val below_zero = ti_b_mul(m, x, w);
     tc_val above = ti_b_binary(m, TC_OP_gt, x, ti_b_number(m, x, 0));
     return ti_cpu_done(m, ti_b_where(m, above, x, below_zero));
+}
+
+/* x - floor(x / y) y, of whole numbers */
+bool ti_cpu_form_remainder(tc_build *m)
+{
+    tc_dtype t = ti_b_out_type(m, 0)->dtype;
+    tc_val x = ti_b_cast(m, ti_b_in(m, 0), t), y = ti_b_cast(m, ti_b_in(m, 1), t);
+    tc_val times = ti_b_2(m, div, ti_b_attr(m, div, TC_div_mode_floor), x, y);
+    return ti_cpu_done(m, ti_b_sub(m, x, ti_b_mul(m, times, y)));
+}
+
+/* x x x, of whole numbers: by squares */
+bool ti_cpu_form_pow(tc_build *m)
+{
+    int by = ti_cpu_whole_power(m->rw->from, m->node);
+    if (by < 0)
+        return false;
+    tc_val x = ti_b_cast(m, ti_b_in(m, 0), ti_b_out_type(m, 0)->dtype),
+           y = by & 1 ? x : ti_b_number(m, x, 1);
+    for (by >>= 1; by; by >>= 1) {
+        x = ti_b_mul(m, x, x);
+        y = by & 1 ? ti_b_mul(m, y, x) : y;
+    }
+    return ti_cpu_done(m, y);
+}
+
+/* To what the type holds at most. */
+bool ti_cpu_form_clamp(tc_build *m)
+{
+    const tc_attr_clamp *a = m->node->attr;
+    tc_dtype t = ti_b_out_type(m, 0)->dtype;
+    double least = (double)ti_dtype_min(t), most = (double)ti_dtype_max(t);
+    double lo = a->lo > least ? fmin(a->lo, most) : -INFINITY,
+           hi = a->hi < most ? fmax(a->hi, least) : INFINITY;
+    tc_val x = ti_b_in(m, 0);
+    return ti_cpu_done(m, isinf(lo) && isinf(hi) ? x : ti_b_clamp(m, x, lo, hi));
 }
 
 /* dequantize(quantize(x)) */

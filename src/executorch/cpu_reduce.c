@@ -4,6 +4,20 @@
 
 #include "cpu_forms.h"
 
+/* Along two axes, of which the second has one number: exact, other than along one. */
+bool ti_cpu_form_sum(tc_build *m)
+{
+    static const int64_t over[] = {1, 2};
+    const tc_type *t = ti_b_in_type(m, 0);
+    int64_t axis = ((const tc_attr_axes *)m->node->attr)->axes.v[0], dim[] = {1, 1, 1, 1};
+    for (int i = 0; i < t->rank; i++)
+        dim[i < axis ? 0 : i == axis ? 1 : 3] *= t->dim[i];
+    tc_val x = ti_b_reshape(m, ti_b_in(m, 0), 4, dim);
+    x = ti_b_sum(m, x, ti_ints_copy(&m->ctx->arena, over, 2), false);
+    const tc_type *y = ti_b_out_type(m, 0);
+    return ti_cpu_done(m, ti_b_reshape(m, x, y->rank, y->dim));
+}
+
 /* One axis after the other. */
 bool ti_cpu_form_prod(tc_build *m)
 {

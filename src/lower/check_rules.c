@@ -165,6 +165,13 @@ static double largest(tc_tensor t)
     return top;
 }
 
+/* f32 knows what a division leaves to the last places of what was divided. */
+static double rest_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
+{
+    bool rest = node->op == TC_OP_remainder || node->op == TC_OP_fmod;
+    return rest && ti_is_float(want.type->dtype) ? 0x1p-22 * largest(in[0]) : 0;
+}
+
 /* In steps of the result, or in its own unit. */
 static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *in, tc_tensor want)
 {
@@ -172,7 +179,8 @@ static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *
     double step = q ? q->scale[0] : 1;
     if (!node->n_in || !node->in[0] || (!q && !ti_is_float(want.type->dtype)))
         return 0;
-    return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want);
+    return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want) +
+           rest_of(node, in, want);
 }
 
 static tc_status wrong(const tc_build *lw, const tc_node *node, int i, difference d, tc_tensor got,

@@ -2,7 +2,20 @@
 /* cpu.c -- the table of kernels: which row holds for a node, and how a row reads. */
 #include "cpu.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#include "../num/load.h"
+
+int ti_cpu_whole_power(const tc_graph *g, const tc_node *node)
+{
+    enum { MOST = 63 };
+    tc_tensor by = ti_tensor_of(g, node->in[1]);
+    double e = by.data && ti_is_const(g, node->in[1]) && tc_type_count(by.type) == 1
+                   ? ti_load_f64(by, 0)
+                   : -1;
+    return e >= 0 && e <= MOST && e == (int)e ? (int)e : -1;
+}
 
 /* ---- when a row holds ------------------------------------------------------------------------ */
 
@@ -21,6 +34,25 @@ WHEN(always)
     return true;
 }
 
+/* Of whole numbers the kernel's remainder has the sign of x. */
+WHEN(real) { return ti_is_float(ti_type_of(g, node->out[0])->dtype); }
+
+/* Powers of whole numbers go through floats in the kernel, and do not wrap. */
+WHEN(no_whole_power)
+{
+    return ti_is_float(ti_type_of(g, node->out[0])->dtype) || ti_cpu_whole_power(g, node) < 0;
+}
+
+/* Bounds that the type does not hold stop the kernel. */
+WHEN(bounds_fit)
+{
+    const tc_attr_clamp *a = node->attr;
+    tc_dtype t = ti_type_of(g, node->out[0])->dtype;
+    return !ti_is_int(t) || tc_dtypes[t].bits > 32 ||
+           ((isinf(a->lo) || a->lo >= (double)ti_dtype_min(t)) &&
+            (isinf(a->hi) || a->hi <= (double)ti_dtype_max(t)));
+}
+
 WHEN(whole_round)
 {
     (void)g;
@@ -37,6 +69,14 @@ WHEN(one_axis)
 {
     (void)g;
     return ((const tc_attr_axes *)node->attr)->axes.n == 1;
+}
+
+/* Along one axis, into the same type, the kernel adds in f32 whatever the type is. */
+WHEN(not_by_floats)
+{
+    const tc_type *x = operand(g, node, 0), *y = ti_type_of(g, node->out[0]);
+    return ((const tc_attr_axes *)node->attr)->axes.n != 1 || x->dtype != y->dtype ||
+           (ti_is_float(x->dtype) && x->dtype != TC_f64) || !tc_type_count(x);
 }
 
 WHEN(all_axes)

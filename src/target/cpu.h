@@ -23,6 +23,9 @@ extern const size_t tc_cpu_n_kernel;
 /* The kernel that computes the node as it is, or NULL. */
 const tc_cpu_kernel *ti_cpu_kernel_for(const tc_graph *g, const tc_node *node);
 
+/* The constant whole exponent of a pow, 0 to 63; else -1. */
+int ti_cpu_whole_power(const tc_graph *g, const tc_node *node);
+
 /* The node's result shows its operand's numbers in another shape: no kernel, no memory of its own.
  */
 static inline bool ti_cpu_is_view(const tc_node *node) { return node && node->op == TC_OP_reshape; }

@@ -9,9 +9,12 @@
  *   softmax(x - max(x))             =>  softmax x     which does that itself; log_softmax too
  *   log(y / (1 - y))                =>  logit x       y = clamp(x, 0, 1), both clamped from below
  *   logit(sigmoid(x))               =>  clamp x       to what eps leaves
+ *   nan_to_num(softmax(y))          =>  where(any(m), softmax y, nan)     y = where(m, x, -inf)
+ *   isnan(softmax(y))               =>  not any(m)    along the axis; softmax(y) != itself too
  *
  * The value in between has an exponential range: quantized in even steps, most of it falls on one
- * code, and one step is hundreds of steps behind the logarithm. */
+ * code, and one step is hundreds of steps behind the logarithm.  A row that is masked everywhere is
+ * NaN in float, which no code is: the mask says which rows are. */
 #include "tidy.h"
 
 #include <math.h>
@@ -193,9 +196,53 @@ static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
                          done);
 }
 
+static bool is_minus_infinity(const tc_rewrite *rw, tc_val v)
+{
+    tc_tensor t = ti_tensor_of(rw->to, v);
+    if (!t.data || !ti_rewrite_is_fixed(rw, v) || !is_f32(rw, v))
+        return false;
+    for (int64_t i = 0; i < tc_type_count(t.type); i++)
+        if (ti_load_f64(t, i) != -(double)INFINITY)
+            return false;
+    return true;
+}
+
+/* The rows [.., 1] of a softmax over masked numbers that have one that counts; none: it is no such
+ * softmax. */
+static tc_val rows_seen(tc_build *b, const tc_node *softmax)
+{
+    const tc_rewrite *rw = b->rw;
+    const tc_node *where = softmax ? made_by(rw, softmax->in[0], TC_OP_where) : NULL;
+    bool first = where && is_minus_infinity(rw, where->in[1]);
+    if (!first && !(where && is_minus_infinity(rw, where->in[2])))
+        return TC_NONE;
+    int64_t axis = ((const tc_attr_axis *)softmax->attr)->axis;
+    tc_val counts = ti_b_expand_as(b, where->in[0], ti_type_of(rw->to, where->out[0]));
+    counts = first ? ti_b_logical_not(b, counts) : counts;
+    return ti_b_reduce(b, TC_OP_any, counts, &axis, 1, true);
+}
+
+static tc_status lost_rows(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool asks = node->op == TC_OP_isnan || (node->op == TC_OP_ne && node->in[0] == node->in[1]);
+    if (!asks && node->op != TC_OP_nan_to_num)
+        return TC_OK;
+    tc_val y = ti_rewrite_in(rw, node, 0);
+    tc_build b = ti_build_instead(rw, node);
+    tc_val seen = rows_seen(&b, made_by(rw, y, TC_OP_softmax));
+    if (!seen)
+        return b.status;
+    if (asks)
+        y = ti_b_expand_as(&b, ti_b_logical_not(&b, seen), ti_b_out_type(&b, 0));
+    else
+        y = ti_b_where(&b, seen, y,
+                       ti_b_scalar(&b, TC_f32, ((const tc_attr_nan_to_num *)node->attr)->nan));
+    return ti_b_replace(&b, y, done);
+}
+
 tc_status ti_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)
 {
-    static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max};
+    static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max, lost_rows};
     (void)ctx;
     return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

@@ -246,14 +246,14 @@ static bool all_agree(attempt *a, tc_tensor *const *got, size_t n_got, tc_tensor
 /* ---- wrong in silence ---- */
 
 static const double SILENT_DB = 5; /* compile speaks below 15, on more samples and others */
-enum { FEW = 16, STEPS = 2 };      /* fewer numbers say little; so many steps are rounding */
+enum { FEW = 16, STEPS = 2 };      /* fewer numbers but 0 say little; so many steps are rounding */
 
 /* dB of an output of integer arithmetic, in steps of `step`, beside the model, over all calls;
  * INFINITY where there is nothing to be said: the model itself roams as far or gives nothing but 0,
  * it is a matter of roundings, or of few numbers. */
 static double output_db(const attempt *a, tc_tensor *const *got, size_t i, double step)
 {
-    double signal = 0, noise = 0, roam = 0, n = 0;
+    double signal = 0, noise = 0, roam = 0, n = 0, telling = 0;
     for (int k = 0; k < CALLS; k++)
         for (int64_t e = 0; e < tc_type_count(a->want[k][i].type); e++) {
             double w = ti_load_f64(a->want[k][i], e), g = ti_load_f64(got[k][i], e);
@@ -267,8 +267,10 @@ static double output_db(const attempt *a, tc_tensor *const *got, size_t i, doubl
             signal += w * w;
             noise += off * off;
             n++;
+            telling += w != 0 || off > 0;
         }
-    bool luck = n < FEW || noise <= STEPS * STEPS * step * step * n || roam * roam > noise / 100;
+    bool luck = telling < FEW || noise <= STEPS * STEPS * step * step * n ||
+                roam * roam > noise / 100;
     return !(signal > 0) || luck ? INFINITY : 10 * log10(signal / noise);
 }
 
