@@ -5,19 +5,21 @@
 /* Counts the values and, between them, the runs of zeros. */
 static void count(const uint16_t *folded, size_t n, tc_mlw_census *out)
 {
-    uint32_t run = 0;
     *out = (tc_mlw_census){0};
-    for (size_t k = 0; k <= n; k++) {
-        if (k < n)
-            out->times[folded[k]]++;
-        if (k < n && !folded[k]) {
-            run++;
+    for (size_t k = 0; k < n; k++) {
+        out->times[folded[k]]++;
+        if (folded[k])
             continue;
-        }
+        uint32_t run = 1;
+        for (; k + 1 < n && !folded[k + 1]; k++)
+            run++;
+        out->times[0] += run - 1;
+        out->longest = run > out->longest ? run : out->longest;
         for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++)
-            out->run_bits[d] += (run >> d) + 1 + d;
-        run = 0;
+            out->run_bits[d] += run >> d;
     }
+    for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++) /* one behind each weight, one before the first */
+        out->run_bits[d] += (uint64_t)(n - out->times[0] + 1) * (1 + d);
 }
 
 /* Values into symbols and runs.  Where all are zeros, the first is a weight. */
@@ -54,6 +56,13 @@ static void translate(tc_arena *arena, const uint16_t *folded, size_t n, tc_mlw_
     s->n = m;
 }
 
+/* Sections of a stream. */
+typedef struct sections {
+    tc_mlw_section *of;
+    size_t n, cap;
+    uint64_t most; /* bits */
+} sections;
+
 static void make_section(tc_arena *arena, const tc_mlw_prices *prices, const tc_mlw_census *census,
                          const tc_mlw_choice *choice, const uint16_t *folded, size_t n,
                          tc_mlw_section *out)
@@ -63,27 +72,44 @@ static void make_section(tc_arena *arena, const tc_mlw_prices *prices, const tc_
     ti_mlw_cut_slices(arena, prices, out);
 }
 
-/* The best of a few choices. */
-static void plan(tc_arena *arena, const tc_mlw_prices *prices, const uint16_t *folded, size_t n,
-                 tc_mlw_section *out)
+/* Runs are worth a try where they look good, or one is so long that a section may pay. */
+static size_t without_idle_runs(const tc_mlw_census *census, tc_mlw_choice *choice, size_t n)
 {
-    enum { TRIED = 3 };
+    enum { LONG = 32 };
+    size_t kept = 0;
+    uint64_t best = choice[0].bits;
+    for (size_t k = 0; k < n; k++)
+        if (!choice[k].runs || census->longest >= LONG || choice[k].bits - best < best / 8)
+            choice[kept++] = choice[k];
+    return kept;
+}
+
+/* The sections, each with the palette that is best for it, of the kind that won it. */
+static void plan(tc_arena *arena, const tc_mlw_prices *prices, const uint16_t *folded, size_t n,
+                 sections *out)
+{
     tc_mlw_census census;
-    tc_mlw_choice choice[TRIED], best;
-    uint64_t least = UINT64_MAX;
+    tc_mlw_choice choice[TC_MLW_CHOICES];
+    tc_mlw_palette palette[TC_MLW_CHOICES];
+    tc_mlw_cut *cut = NULL;
     count(folded, n, &census);
-    size_t n_choice = ti_mlw_choose(&census, choice, TRIED);
-    best = choice[0];
-    for (size_t k = 0; k < n_choice && n_choice > 1; k++) {
-        tc_mark mark = ti_arena_mark(arena);
-        make_section(arena, prices, &census, &choice[k], folded, n, out);
-        if (out->bits < least) {
-            least = out->bits;
-            best = choice[k];
+    size_t n_choice = without_idle_runs(&census, choice, ti_mlw_choose(&census, choice));
+    for (size_t k = 0; k < n_choice; k++)
+        ti_mlw_palette_make(&census, &choice[k], &palette[k]);
+    size_t n_cut =
+        ti_mlw_cut_sections(arena, prices, &census, palette, n_choice, folded, n, &cut);
+    for (size_t k = n_cut; k-- > 0;) {
+        const uint16_t *from = folded + cut[k].begin;
+        size_t length = cut[k].end - cut[k].begin;
+        tc_mlw_choice own = choice[cut[k].palette];
+        if (n_cut > 1) {
+            count(from, length, &census);
+            own = ti_mlw_choose_alike(&census, &own);
         }
-        ti_arena_rewind(arena, mark);
+        tc_grow(arena, out->of, out->n, out->cap);
+        make_section(arena, prices, &census, &own, from, length, &out->of[out->n]);
+        out->most += ti_mlw_most_bits(&out->of[out->n++]);
     }
-    make_section(arena, prices, &census, &best, folded, n, out);
 }
 
 /* The end: ZDIV 7, and ones. */
@@ -107,12 +133,14 @@ tc_bytes ti_mlw_encode(tc_arena *arena, tc_arena *scratch, const int16_t *v, siz
     ti_mlw_prices_init(prices);
     for (size_t k = 0; k < n; k++)
         folded[k] = ti_mlw_fold(v[k]);
-    tc_mlw_section section;
-    plan(scratch, prices, folded, n, &section);
-    enum { END = 32 }; /* bytes, padding included */
-    uint8_t *out = ti_arena_raw(arena, (size_t)(ti_mlw_most_bits(&section) / 8) + END);
+    enum { PART = 1 << 24, END = 32 }; /* values, so that bits are numbers of 31; bytes */
+    sections all = {0};
+    for (size_t at = 0; at < n; at += PART)
+        plan(scratch, prices, folded + at, n - at < PART ? n - at : PART, &all);
+    uint8_t *out = ti_arena_raw(arena, (size_t)(all.most / 8) + END);
     tc_mlw_bits b = {.at = out};
-    ti_mlw_write(&b, &section);
+    for (size_t k = 0; k < all.n; k++)
+        ti_mlw_write(&b, &all.of[k]);
     size_t size = finish(&b, out);
     ti_arena_rewind(scratch, mark);
     return (tc_bytes){out, size};

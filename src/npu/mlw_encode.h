@@ -2,9 +2,10 @@
 /* mlw_encode.h -- the standard weight format of all Ethos-U, written; mlw.c has the format.
  *
  *    mlw_palette.c   which palette, and whether zeros are runs, from how often each value occurs
+ *    mlw_section.c   where a stream is cut into sections, each with a palette of its own
  *    mlw_slice.c     where slices end and how each is coded: the cheapest, by dynamic programming
  *    mlw_write.c     the bits
- *    mlw_encode.c    a stream cut into sections, each with a palette of its own
+ *    mlw_encode.c    all of them in turn
  *
  * A weight is written as a symbol: its index in the palette, or what follows from its folded value
  * 2 |w| + (w < 0). */
@@ -28,17 +29,18 @@ static inline uint16_t ti_mlw_fold(int16_t w)
 
 /* What a palette is chosen by. */
 typedef struct tc_mlw_census {
-    uint32_t times[TC_MLW_SYMBOLS]; /* of a folded value */
+    uint32_t times[TC_MLW_SYMBOLS];  /* of a folded value */
     uint64_t run_bits[TC_MLW_ZDIVS]; /* all runs of zeros, by Rice parameter */
+    uint32_t longest;                /* of the runs */
 } tc_mlw_census;
 
 typedef struct tc_mlw_palette {
     bool runs;
-    uint8_t size, bits, direct;       /* entries, bits of one, folded value of the symbol `size` */
-    uint8_t plain;                    /* bits of a plain symbol .. */
-    uint16_t plain_end;               /* .. which are those below */
-    uint16_t entry[TC_MLW_ENTRIES];   /* folded */
-    uint16_t symbol[TC_MLW_SYMBOLS];  /* of a folded value */
+    uint8_t size, bits, direct;      /* entries, bits of one, folded value of the symbol `size` */
+    uint8_t plain;                   /* bits of a plain symbol .. */
+    uint16_t plain_end;              /* .. which are those below */
+    uint16_t entry[TC_MLW_ENTRIES];  /* folded */
+    uint16_t symbol[TC_MLW_SYMBOLS]; /* of a folded value */
 } tc_mlw_palette;
 
 /* A palette of the so many commonest values, and the bits of all if one slice is written. */
@@ -48,8 +50,11 @@ typedef struct tc_mlw_choice {
     uint64_t bits;
 } tc_mlw_choice;
 
-/* The best choices, best first, at most n; at least one. */
-size_t ti_mlw_choose(const tc_mlw_census *census, tc_mlw_choice *out, size_t n);
+/* The best with and without runs, with and without a palette; the best one first.  How many. */
+enum { TC_MLW_CHOICES = 4 };
+size_t ti_mlw_choose(const tc_mlw_census *census, tc_mlw_choice *out);
+/* The best that has runs as another has, and no palette where that has none. */
+tc_mlw_choice ti_mlw_choose_alike(const tc_mlw_census *census, const tc_mlw_choice *like);
 void ti_mlw_palette_make(const tc_mlw_census *census, const tc_mlw_choice *choice,
                          tc_mlw_palette *out);
 
@@ -77,14 +82,30 @@ typedef struct tc_mlw_section {
     uint64_t bits; /* of all, where the chunks of a slice end at their expected place */
 } tc_mlw_section;
 
-/* Bits of each symbol in each way; the rest of a row is never cheap. */
+/* Bits of each symbol in each way; a plain one and the rest of a row are never cheap. */
+enum { TC_MLW_LANES = 16 };
 typedef struct tc_mlw_prices {
-    uint16_t of[TC_MLW_SYMBOLS][16];
+    uint16_t of[TC_MLW_SYMBOLS][TC_MLW_LANES];
 } tc_mlw_prices;
 void ti_mlw_prices_init(tc_mlw_prices *out);
 
+/* Bits of a slice without its symbols: the header, and what is left empty of its last chunks. */
+uint32_t ti_mlw_slice_bits(int way, bool runs);
+
 /* Sets slice, n_slice and bits from the rest. */
 void ti_mlw_cut_slices(tc_arena *arena, const tc_mlw_prices *prices, tc_mlw_section *section);
+
+/* ---- sections ---- */
+
+/* The values [begin, end), for which that palette is the best. */
+typedef struct tc_mlw_cut {
+    size_t begin, end, palette;
+} tc_mlw_cut;
+
+/* The cheapest cuts, the last one first; at most TC_MLW_CHOICES palettes.  How many. */
+size_t ti_mlw_cut_sections(tc_arena *arena, const tc_mlw_prices *prices,
+                           const tc_mlw_census *census, const tc_mlw_palette *palette,
+                           size_t n_palette, const uint16_t *folded, size_t n, tc_mlw_cut **out);
 
 /* ---- bits ---- */
 

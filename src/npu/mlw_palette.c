@@ -13,6 +13,12 @@ static int bits_of(uint32_t v)
     return v ? 32 - __builtin_clz(v) : 0;
 }
 
+static int entry_bits(uint32_t top)
+{
+    int bits = bits_of(top);
+    return bits < FEWEST_BITS ? FEWEST_BITS : bits;
+}
+
 /* Bits of the indices of n entries. */
 static int index_bits(uint32_t n)
 {
@@ -23,10 +29,10 @@ static int index_bits(uint32_t n)
 typedef struct rest {
     uint32_t times[TC_MLW_SYMBOLS];
     uint64_t n;
-    int32_t lo, hi;           /* smallest and largest folded value; lo > hi: none */
-    int32_t shift;            /* symbol - folded value */
-    int64_t quotient[RICE];   /* the sum of all quotients, by Rice parameter */
-    int64_t same[RICE][32];   /* how many have a remainder of their folded value */
+    int32_t lo, hi;         /* smallest and largest folded value; lo > hi: none */
+    int32_t shift;          /* symbol - folded value */
+    int64_t quotient[RICE]; /* the sum of all quotients, by Rice parameter */
+    int64_t same[RICE][32]; /* how many have a remainder of their folded value */
 } rest;
 
 static void narrow(rest *r)
@@ -40,22 +46,28 @@ static void narrow(rest *r)
 /* All but zeros that are runs.  Where only those are, one stands for a weight. */
 static void begin(const tc_mlw_census *census, bool runs, rest *r)
 {
-    *r = (rest){.hi = MOST_SYMBOL};
-    uint64_t all = 0;
-    for (int f = 0; f <= MOST_SYMBOL; f++)
-        all += census->times[f];
-    for (int f = 0; f <= MOST_SYMBOL; f++) {
-        uint32_t times = census->times[f];
-        if (f == 0 && runs)
-            times = all == times;
-        r->times[f] = times;
-        r->n += times;
-        for (int d = 0; d < RICE && times; d++) {
-            r->quotient[d] += (int64_t)times * (f >> d);
-            r->same[d][f & ((1 << d) - 1)] += times;
-        }
-    }
+    uint64_t n = 0;
+    memcpy(r->times, census->times, sizeof r->times);
+    for (int f = 1; f <= MOST_SYMBOL; f++)
+        n += census->times[f];
+    if (runs)
+        r->times[0] = n ? 0 : 1;
+    r->n = n + r->times[0];
+    r->lo = 0;
+    r->hi = MOST_SYMBOL;
     narrow(r);
+}
+
+static void count_quotients(rest *r)
+{
+    r->shift = 0;
+    memset(r->quotient, 0, sizeof r->quotient);
+    memset(r->same, 0, sizeof r->same);
+    for (int32_t f = r->lo; f <= r->hi; f++)
+        for (int d = 0; d < RICE && r->times[f]; d++) {
+            r->quotient[d] += (int64_t)r->times[f] * (f >> d);
+            r->same[d][f & ((1 << d) - 1)] += r->times[f];
+        }
 }
 
 /* Quotients change where a remainder passes its end. */
@@ -81,14 +93,18 @@ static int32_t commonest(const rest *r)
 static uint32_t remove_value(rest *r, int32_t f)
 {
     uint32_t times = r->times[f];
-    for (int d = 0; d < RICE; d++) {
-        r->quotient[d] -= (int64_t)times * ((f + r->shift) >> d);
-        r->same[d][f & ((1 << d) - 1)] -= times;
-    }
     r->times[f] = 0;
     r->n -= times;
     narrow(r);
     return times;
+}
+
+static void remove_quotients(rest *r, int32_t f, uint32_t times)
+{
+    for (int d = 0; d < RICE; d++) {
+        r->quotient[d] -= (int64_t)times * ((f + r->shift) >> d);
+        r->same[d][f & ((1 << d) - 1)] -= times;
+    }
 }
 
 static int32_t direct_of(const rest *r)
@@ -129,11 +145,9 @@ static uint64_t weight_bits(const growing *g, const rest *r)
         bits = n * (uint64_t)(2 + d) - first_symbols(g, r, d);
         best = bits < best ? bits : best;
     }
-    if (!g->size || r->lo > r->hi) {
-        int plain = g->size ? index_bits(g->size < 2 ? 2 : g->size) : bits_of((uint32_t)top);
-        best = n * (uint64_t)plain < best && plain >= 1 ? n * (uint64_t)plain : best;
-    }
-    return best;
+    int plain = g->size ? index_bits(g->size < 2 ? 2 : g->size) : entry_bits((uint32_t)top);
+    bool may = !g->size || r->lo > r->hi;
+    return may && n * (uint64_t)plain < best ? n * (uint64_t)plain : best;
 }
 
 static uint64_t run_bits(const tc_mlw_census *census)
@@ -144,48 +158,60 @@ static uint64_t run_bits(const tc_mlw_census *census)
     return best;
 }
 
-static int entry_bits(uint32_t top)
+/* The best palette of none, [0], and of some entries, [1], from the smallest size on. */
+static void grow(const tc_mlw_census *census, bool runs, tc_mlw_choice out[2])
 {
-    int bits = bits_of(top);
-    return bits < FEWEST_BITS ? FEWEST_BITS : bits;
-}
-
-/* Into its place among the best. */
-static void keep(tc_mlw_choice *out, size_t *n, size_t most, tc_mlw_choice c)
-{
-    size_t at = *n < most ? (*n)++ : most - 1;
-    if (at == most - 1 && *n == most && out[at].bits && out[at].bits <= c.bits)
-        return;
-    for (; at > 0 && out[at - 1].bits > c.bits; at--)
-        out[at] = out[at - 1];
-    out[at] = c;
-}
-
-size_t ti_mlw_choose(const tc_mlw_census *census, tc_mlw_choice *out, size_t most)
-{
-    size_t n = 0;
-    memset(out, 0, most * sizeof *out);
-    for (int runs = 0; runs < 2; runs++) {
-        rest r;
-        growing g = {0};
-        begin(census, runs, &r);
-        for (;;) {
-            shift_to(&r, (int32_t)g.size - direct_of(&r));
-            bool one = g.size == 1 && r.lo <= r.hi; /* there are no palettes of one entry */
-            if (!one && (r.lo > r.hi || r.hi + r.shift <= MOST_SYMBOL)) {
-                uint64_t bits = weight_bits(&g, &r) + (runs ? run_bits(census) : 0) +
-                                g.size * (uint64_t)entry_bits(g.top);
-                keep(out, &n, most, (tc_mlw_choice){runs, (uint8_t)g.size, bits});
-            }
-            if (g.size == TC_MLW_ENTRIES || r.lo > r.hi)
-                break;
-            int32_t f = commonest(&r);
-            g.top = (uint32_t)f > g.top ? (uint32_t)f : g.top;
-            g.times[g.size] = remove_value(&r, f);
-            g.n += g.times[g.size++];
+    rest r;
+    growing g = {0};
+    uint64_t zeros = runs ? run_bits(census) : 0;
+    out[0] = (tc_mlw_choice){runs, 0, UINT64_MAX};
+    out[1] = out[0];
+    begin(census, runs, &r);
+    count_quotients(&r);
+    for (;;) {
+        shift_to(&r, (int32_t)g.size - direct_of(&r));
+        bool one = g.size == 1 && r.lo <= r.hi; /* there are no palettes of one entry */
+        if (!one && (r.lo > r.hi || r.hi + r.shift <= MOST_SYMBOL)) {
+            uint64_t bits = weight_bits(&g, &r) + zeros + g.size * (uint64_t)entry_bits(g.top);
+            tc_mlw_choice *best = &out[g.size > 0];
+            if (bits < best->bits)
+                *best = (tc_mlw_choice){runs, (uint8_t)g.size, bits};
         }
+        if (g.size == TC_MLW_ENTRIES || r.lo > r.hi)
+            return;
+        int32_t f = commonest(&r);
+        uint32_t times = remove_value(&r, f);
+        remove_quotients(&r, f, times);
+        g.top = (uint32_t)f > g.top ? (uint32_t)f : g.top;
+        g.times[g.size++] = times;
+        g.n += times;
+    }
+}
+
+size_t ti_mlw_choose(const tc_mlw_census *census, tc_mlw_choice *out)
+{
+    tc_mlw_choice all[TC_MLW_CHOICES];
+    size_t n = 0;
+    grow(census, false, all);
+    grow(census, true, all + 2);
+    for (size_t k = 0; k < TC_MLW_CHOICES; k++) {
+        if (all[k].bits == UINT64_MAX)
+            continue;
+        size_t at = n++;
+        for (; at > 0 && out[at - 1].bits > all[k].bits; at--)
+            out[at] = out[at - 1];
+        out[at] = all[k];
     }
     return n;
+}
+
+tc_mlw_choice ti_mlw_choose_alike(const tc_mlw_census *census, const tc_mlw_choice *like)
+{
+    tc_mlw_choice out[2] = {{like->runs, 0, 0}};
+    if (!like->size)
+        return out[0];
+    grow(census, like->runs, out);
+    return out[out[1].bits < out[0].bits];
 }
 
 void ti_mlw_palette_make(const tc_mlw_census *census, const tc_mlw_choice *choice,

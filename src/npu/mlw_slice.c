@@ -9,8 +9,8 @@
  * symbol nearby. */
 #include "mlw_encode.h"
 
-enum { BLOCK = 16, LANES = 16, STATES = LANES * TC_MLW_ZDIVS, NEVER = 2000 };
-enum { UNFILLED = 6 }; /* bits, in the mean, of a slice's last chunk */
+enum { BLOCK = 16, LANES = TC_MLW_LANES, STATES = LANES * TC_MLW_ZDIVS, NEVER = 2000 };
+enum { UNFILLED = 3 }; /* bits, in the mean, of a last chunk, where ends move */
 
 void ti_mlw_prices_init(tc_mlw_prices *out)
 {
@@ -25,6 +25,12 @@ void ti_mlw_prices_init(tc_mlw_prices *out)
         for (int w = TC_MLW_PLAIN; w < LANES; w++)
             row[w] = NEVER;
     }
+}
+
+uint32_t ti_mlw_slice_bits(int way, bool runs)
+{
+    uint32_t chunks = (way == TC_MLW_PLAIN ? 0u : 1u) + (runs ? 1u : 0u);
+    return TC_MLW_HEAD + UNFILLED * chunks;
 }
 
 /* Bits of symbol k and the run behind it. */
@@ -73,56 +79,83 @@ typedef struct step {
 
 static uint32_t change_bits(const tc_mlw_section *s, int way)
 {
-    uint32_t chunks = (way == TC_MLW_PLAIN ? 0u : 1u) + (s->run ? 1u : 0u);
-    return TC_MLW_HEAD + UNFILLED * chunks;
+    return ti_mlw_slice_bits(way, s->run != NULL);
 }
 
-static int cheapest(const uint32_t *cost, int n)
+/* All blocks: bits, and the state of the last. */
+static uint64_t search(const tc_mlw_prices *prices, const tc_mlw_section *s, step *steps,
+                       int *state)
 {
-    int best = 0;
-    for (int s = 1; s < n; s++)
-        best = cost[s] < cost[best] ? s : best;
-    return best;
-}
-
-/* All blocks; the state of the last. */
-static int search(const tc_mlw_prices *prices, const tc_mlw_section *s, step *steps)
-{
-    int states = s->run ? STATES : LANES;
+    enum { NUMBER = 6 }; /* bits of a state's */
+    int zdivs = s->run ? TC_MLW_ZDIVS : 1;
+    uint64_t best = 0; /* cost and number of the cheapest state */
     uint32_t cost[STATES] = {0}, change[LANES], runs[TC_MLW_ZDIVS] = {0};
     uint16_t ways[LANES];
     for (int w = 0; w < LANES; w++)
         change[w] = change_bits(s, w);
     for (size_t at = 0; at < s->n; at += BLOCK, steps++) {
         size_t n = s->n - at < BLOCK ? s->n - at : BLOCK;
-        int best = cheapest(cost, states);
-        uint32_t least = cost[best];
-        uint64_t fresh = 0;
+        uint32_t least = (uint32_t)(best >> NUMBER);
+        *steps = (step){0, (uint8_t)(best & (STATES - 1))};
         block_ways(prices, s, at, n, ways);
         if (s->run)
             block_runs(s, at, n, runs);
-        for (int k = 0; k < states; k++) {
-            uint32_t anew = least + change[k % LANES];
-            bool is_fresh = anew < cost[k];
-            fresh |= (uint64_t)is_fresh << k;
-            cost[k] = (is_fresh ? anew : cost[k]) + ways[k % LANES] + runs[k / LANES];
-        }
-        *steps = (step){fresh, (uint8_t)best};
+        best = UINT64_MAX;
+        for (int z = 0; z < zdivs; z++)
+            for (int w = 0; w < TC_MLW_WAYS; w++) {
+                int k = z * LANES + w;
+                uint32_t anew = least + change[w];
+                bool is_fresh = anew < cost[k];
+                steps->fresh |= (uint64_t)is_fresh << k;
+                cost[k] = (is_fresh ? anew : cost[k]) + ways[w] + runs[z];
+                uint64_t key = (uint64_t)cost[k] << NUMBER | (uint64_t)k;
+                best = key < best ? key : best;
+            }
     }
-    return cheapest(cost, states);
+    *state = (int)(best & (STATES - 1));
+    return best >> NUMBER;
 }
 
-/* Where between two slices, `from` .. `to`, the second one best begins. */
-static size_t best_end(const tc_mlw_prices *prices, const tc_mlw_section *s, const tc_mlw_slice *a,
-                       const tc_mlw_slice *b, size_t from, size_t to)
+/* Unary positions of a slice so far: chunks have room for a certain number of them. */
+typedef struct filled {
+    uint64_t weights, runs;
+} filled;
+
+static void fill(const tc_mlw_section *s, const tc_mlw_slice *c, size_t k, filled *to)
 {
-    int64_t gain = 0, best = 0; /* of symbols that are in a */
+    uint32_t q = (uint32_t)s->symbol[k] >> c->way % TC_MLW_TRUNCATED;
+    to->weights += c->way < TC_MLW_TRUNCATED ? q / 2 + 1 : c->way < TC_MLW_PLAIN;
+    if (s->run)
+        to->runs += (s->run[k + 1] >> c->zdiv) + 1;
+}
+
+/* Positions that stay empty. */
+static int64_t unfilled(const tc_mlw_slice *c, const filled *to)
+{
+    enum { WEIGHTS = 12 };
+    uint64_t runs = c->zdiv < 3 ? 12 : 8;
+    return (int64_t)((WEIGHTS - to->weights % WEIGHTS) % WEIGHTS +
+                     (runs - to->runs % runs) % runs);
+}
+
+/* Where between two slices, `from` .. `to`, the second one best begins; the first has begun at
+ * `begin`. */
+static size_t best_end(const tc_mlw_prices *prices, const tc_mlw_section *s, const tc_mlw_slice *a,
+                       const tc_mlw_slice *b, size_t begin, size_t from, size_t to)
+{
+    filled so_far = {0};
+    if (s->run && !begin)
+        so_far.runs = (s->run[0] >> a->zdiv) + 1;
+    for (size_t k = begin; k < from; k++)
+        fill(s, a, k, &so_far);
+    int64_t gain = 0, best = -unfilled(a, &so_far); /* of symbols that are in a */
     size_t at = from;
     for (size_t k = from; k < to; k++) {
+        fill(s, a, k, &so_far);
         gain += (int64_t)price(prices, s, k, b->way, b->zdiv) -
                 (int64_t)price(prices, s, k, a->way, a->zdiv);
-        if (gain > best) {
-            best = gain;
+        if (gain - unfilled(a, &so_far) > best) {
+            best = gain - unfilled(a, &so_far);
             at = k + 1;
         }
     }
@@ -137,7 +170,7 @@ static void move_ends(const tc_mlw_prices *prices, tc_mlw_section *s)
         size_t end = begin + a->n, last = end + b->n,
                from = a->n > BLOCK ? end - BLOCK : begin + 1,
                to = b->n > BLOCK ? end + BLOCK : last - 1,
-               at = best_end(prices, s, a, b, from, to);
+               at = best_end(prices, s, a, b, begin, from, to);
         a->n = at - begin;
         b->n = last - at;
         begin = at;
@@ -172,25 +205,18 @@ static void trace(tc_arena *arena, tc_mlw_section *s, const step *steps, int sta
     }
 }
 
-/* The bits of all slices, but for those of a run before the first symbol. */
-static uint64_t count_bits(const tc_mlw_prices *prices, const tc_mlw_section *s)
-{
-    uint64_t bits = TC_MLW_PALETTE_HEAD + (uint64_t)s->palette.size * s->palette.bits;
-    size_t at = 0;
-    if (s->run)
-        bits += (s->run[0] >> s->slice->zdiv) + 1 + s->slice->zdiv;
-    for (const tc_mlw_slice *c = s->slice; c < s->slice + s->n_slice; c++) {
-        bits += change_bits(s, c->way);
-        for (size_t end = at + c->n; at < end; at++)
-            bits += price(prices, s, at, c->way, c->zdiv);
-    }
-    return bits;
-}
-
 void ti_mlw_cut_slices(tc_arena *arena, const tc_mlw_prices *prices, tc_mlw_section *s)
 {
     step *steps = ti_arena_raw(arena, (s->n / BLOCK + 1) * sizeof *steps);
-    trace(arena, s, steps, search(prices, s, steps));
+    int state;
+    s->bits = search(prices, s, steps, &state);
+    trace(arena, s, steps, state);
     move_ends(prices, s);
-    s->bits = count_bits(prices, s);
+    s->bits += change_bits(s, s->slice->way) + TC_MLW_PALETTE_HEAD +
+               (uint64_t)s->palette.size * s->palette.bits;
+    if (s->run)
+        s->bits += (s->run[0] >> s->slice->zdiv) + 1u + s->slice->zdiv;
+    for (size_t k = 1; k < s->n_slice; k++) /* ends that are for their length only */
+        if (s->slice[k].way == s->slice[k - 1].way && s->slice[k].zdiv == s->slice[k - 1].zdiv)
+            s->bits += change_bits(s, s->slice[k].way);
 }

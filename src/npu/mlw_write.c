@@ -4,108 +4,116 @@
 
 enum { POSITIONS = 12 }; /* of unary parts in a chunk */
 
-/* What is left of a unary part, and what comes after it in the next chunk. */
+/* The weights of a slice, or its runs, on their way. */
 typedef struct side {
-    uint32_t left;      /* of the quotient that is being written .. */
-    bool open;          /* .. if one is */
-    uint32_t div;       /* Rice parameter */
-    size_t n, at;       /* symbols, complete ones */
-    uint32_t rest[POSITIONS]; /* remainders of this chunk */
-    int n_rest;
+    const uint16_t *weight; /* symbols, or .. */
+    const uint32_t *run;    /* .. runs of zeros */
+    bool plain, truncated;
+    int div;                /* Rice parameter */
+    size_t n, at;           /* how many; those whose unary part is done */
+    size_t from, to;        /* of the chunk before: those whose remainders are next */
+    bool open;              /* one more has begun */
+    uint64_t unary, second; /* bits that are begun and not written yet .. */
+    int n_unary, n_second;  /* .. and how many.  Runs: unary is what is left of a quotient */
 } side;
 
-static void put_rests(tc_mlw_bits *b, side *s)
+/* One chunk's unary parts of weights.  A position is 0, 10 or 11; first bits stand together, second
+ * ones behind.  11 goes on unless it is truncated: a quotient q is q / 2 times 11, then 0 or 10. */
+static void weight_chunk(side *s)
 {
-    if (s->div)
-        for (int k = 0; k < s->n_rest; k++)
-            ti_mlw_put(b, (int)s->div, s->rest[k]);
-    s->n_rest = 0;
-}
-
-/* One chunk's unary parts of weights: a position is 0, 10 or 11, its first bit in `first`, its
- * second in `second`.  11 goes on unless it is truncated. */
-typedef struct unary {
-    uint32_t first, second;
-    int n_second;
-} unary;
-
-static unary weight_chunk(side *s, const uint16_t *x, bool truncated)
-{
-    unary u = {0};
-    for (int j = 0; j < POSITIONS && s->at < s->n; j++) {
+    for (;;) {
+        if (s->open && s->n_unary > POSITIONS)
+            return;
+        s->at += s->open;
+        s->open = s->n_unary < POSITIONS && s->at < s->n;
         if (!s->open)
-            s->left = (uint32_t)x[s->at] >> s->div;
-        s->open = s->left > 1 && !truncated;
-        if (s->left) {
-            u.first |= 1u << j;
-            u.second |= (uint32_t)(s->left > 1) << u.n_second++;
-        }
-        if (s->open)
-            s->left -= 2;
-        else
-            s->rest[s->n_rest++] = x[s->at++] & ((1u << s->div) - 1);
+            return;
+        uint32_t q = (uint32_t)s->weight[s->at] >> s->div, pairs = q / 2,
+                 ones = s->truncated ? q > 0 : (q + 1) / 2;
+        s->unary |= ((UINT64_C(1) << ones) - 1) << s->n_unary;
+        s->second |= ((UINT64_C(1) << pairs) - 1) << s->n_second;
+        s->n_unary += s->truncated ? 1 : (int)pairs + 1;
+        s->n_second += (int)ones;
     }
-    return u;
 }
 
 /* Plain weights have remainders only. */
-static void plain_chunk(side *s, const uint16_t *x)
+static void plain_chunk(side *s)
 {
-    int most = s->div > 5 ? 8 : POSITIONS;
-    while (s->n_rest < most && s->at < s->n)
-        s->rest[s->n_rest++] = x[s->at++];
+    size_t most = s->div > 5 ? 8 : POSITIONS;
+    s->at = s->n - s->at < most ? s->n : s->at + most;
 }
 
-/* Ones, and a zero behind each quotient. */
-static uint32_t run_chunk(side *s, const uint32_t *run, int length)
+/* The same for runs: ones, and a zero behind each quotient. */
+static uint32_t run_chunk(side *s, int length)
 {
-    uint32_t u = 0;
-    for (int j = 0; j < length && s->at < s->n;) {
+    uint32_t bits = 0;
+    for (int j = 0; j < length && s->at < s->n; j++) {
         if (!s->open)
-            s->left = run[s->at] >> s->div;
-        uint32_t room = (uint32_t)(length - j), ones = s->left < room ? s->left : room;
-        u |= ((1u << ones) - 1) << j;
+            s->unary = s->run[s->at] >> s->div;
+        uint64_t room = (uint64_t)(length - j);
+        s->open = s->unary >= room;
+        uint32_t ones = (uint32_t)(s->open ? room : s->unary);
+        bits |= ((1u << ones) - 1) << j;
+        s->unary -= ones;
         j += (int)ones;
-        s->left -= ones;
-        s->open = j == length;
-        if (s->open)
-            break;
-        j++;
-        s->rest[s->n_rest++] = run[s->at++] & ((1u << s->div) - 1);
+        s->at += !s->open;
     }
-    return u;
+    return bits;
 }
 
-typedef struct chunks {
-    bool plain, truncated;
-    const uint16_t *x;
-    const uint32_t *run; /* NULL: no runs */
-} chunks;
+/* First bits of the weights, those of the runs, second bits of the weights. */
+static void put_unary(tc_mlw_bits *b, side *s, int length, uint32_t runs)
+{
+    uint32_t first = (uint32_t)s->unary & ((1u << POSITIONS) - 1);
+    int ones = __builtin_popcount(first);
+    ti_mlw_put(b, POSITIONS, first);
+    ti_mlw_put(b, length, runs);
+    ti_mlw_put(b, ones, (uint32_t)s->second & ((1u << ones) - 1));
+    s->unary >>= POSITIONS;
+    s->second >>= ones;
+    s->n_unary = s->n_unary < POSITIONS ? 0 : s->n_unary - POSITIONS;
+    s->n_second -= ones;
+}
+
+/* Remainders of the chunk before. */
+static inline void put_remainders(tc_mlw_bits *b, side *s)
+{
+    enum { MANY = 23 }; /* and one of 9 bits: as many as are written at a time */
+    uint32_t held = 0, mask = (1u << s->div) - 1;
+    int n = 0;
+    for (size_t k = s->from; k < s->to && s->div; k++) {
+        held |= ((s->weight ? s->weight[k] : s->run[k]) & mask) << n;
+        n += s->div;
+        if (n <= MANY)
+            continue;
+        ti_mlw_put(b, n, held);
+        held = 0;
+        n = 0;
+    }
+    ti_mlw_put(b, n, held);
+    s->from = s->to;
+    s->to = s->at;
+}
 
 /* Weights and runs keep in step; remainders follow a chunk later. */
-static void put_chunks(tc_mlw_bits *b, const chunks *c, side *w, side *z)
+static void put_chunks(tc_mlw_bits *b, side *w, side *z)
 {
-    int length = z->div < 3 ? POSITIONS : 8;
     for (;;) {
-        int64_t ahead = c->run ? (int64_t)w->at - (int64_t)z->at : 0;
-        bool we = w->at < w->n && ahead < 8, ze = c->run && ahead >= 0 && z->at < z->n;
-        side w_before = *w, z_before = *z;
-        unary u = {0};
-        uint32_t ones = 0;
-        w->n_rest = z->n_rest = 0;
-        if (we && c->plain)
-            plain_chunk(w, c->x);
-        else if (we)
-            u = weight_chunk(w, c->x, c->truncated);
-        if (ze)
-            ones = run_chunk(z, c->run, length);
-        if (we && !c->plain)
-            ti_mlw_put(b, POSITIONS, u.first);
-        if (ze)
-            ti_mlw_put(b, length, ones);
-        ti_mlw_put(b, u.n_second, u.second);
-        put_rests(b, &w_before);
-        put_rests(b, &z_before);
+        int64_t ahead = z->run ? (int64_t)w->at - (int64_t)z->at : 0;
+        bool we = w->at < w->n && ahead < 8, ze = z->run && ahead >= 0 && z->at < z->n;
+        int length = !ze ? 0 : z->div < 3 ? POSITIONS : 8;
+        uint32_t runs = ze ? run_chunk(z, length) : 0;
+        if (we && !w->plain) {
+            weight_chunk(w);
+            put_unary(b, w, length, runs);
+        } else {
+            if (we)
+                plain_chunk(w);
+            ti_mlw_put(b, length, runs);
+        }
+        put_remainders(b, w);
+        put_remainders(b, z);
         if (!we && !ze)
             return;
     }
@@ -137,19 +145,20 @@ uint64_t ti_mlw_most_bits(const tc_mlw_section *s)
 void ti_mlw_write(tc_mlw_bits *b, const tc_mlw_section *s)
 {
     const tc_mlw_palette *p = &s->palette;
-    const uint16_t *x = s->symbol;
+    const uint16_t *weight = s->symbol;
     const uint32_t *run = s->run;
     bool fresh = true;
     for (const tc_mlw_slice *c = s->slice; c < s->slice + s->n_slice; c++, fresh = false) {
-        chunks how = {.plain = c->way == TC_MLW_PLAIN,
-                      .truncated = c->way >= TC_MLW_TRUNCATED,
-                      .x = x,
-                      .run = run};
-        side w = {.n = c->n, .div = how.plain ? p->plain : c->way % TC_MLW_TRUNCATED},
-             z = {.n = run ? c->n + fresh : 0, .div = c->zdiv};
+        bool plain = c->way == TC_MLW_PLAIN;
+        side w = {.weight = weight,
+                  .plain = plain,
+                  .truncated = c->way >= TC_MLW_TRUNCATED,
+                  .div = plain ? p->plain : c->way % TC_MLW_TRUNCATED,
+                  .n = c->n},
+             z = {.run = run, .div = c->zdiv, .n = run ? c->n + fresh : 0};
         put_head(b, p, c, fresh);
-        put_chunks(b, &how, &w, &z);
-        x += c->n;
+        put_chunks(b, &w, &z);
+        weight += c->n;
         run = run ? run + z.n : NULL;
     }
 }

@@ -144,7 +144,7 @@ void ti_npu_weights_count(const int16_t *w, size_t n, tc_npu_weight_census *out)
 static size_t standard_size(const tc_npu_weight_census *census, size_t values, int32_t cores)
 {
     tc_mlw_census c = {0};
-    tc_mlw_choice best;
+    tc_mlw_choice choice[TC_MLW_CHOICES];
     size_t n = 0;
     for (int w = -MOST; w <= MOST; w++) {
         c.times[ti_mlw_fold((int16_t)w)] = census->times[w + MOST];
@@ -153,8 +153,8 @@ static size_t standard_size(const tc_npu_weight_census *census, size_t values, i
     c.times[0] += (uint32_t)(values > n ? values - n : 0);
     for (int d = 0; d < TC_MLW_ZDIVS; d++)
         c.run_bits[d] = UINT64_MAX / 2;
-    ti_mlw_choose(&c, &best, 1);
-    return ((size_t)(best.bits / 8) / 16 + (size_t)cores) * 16;
+    ti_mlw_choose(&c, choice);
+    return ((size_t)(choice[0].bits / 8) / 16 + (size_t)cores) * 16;
 }
 
 static size_t fixed_size(const tc_npu_weight_census *census, size_t values, bool sparse)

@@ -11,14 +11,14 @@
 
 typedef struct tc_npu_weight_order {
     tc_npu_weight_shape shape;
-    bool u85, part;                  /* part: part kernel first */
-    int32_t cores, block, micro;     /* channels of an output block, of a microblock */
-    int32_t ifm_block, ifm_step;     /* input channels of a block; U85: that stay together */
-    int32_t step;                    /* U85: input channels of a channel one after the other */
-    int32_t round;                   /* taps of a sub-kernel are a multiple of it */
-    int32_t sub_h, sub_w;            /* of the largest sub-kernel */
-    int32_t stride_y, stride_x;      /* U85: taps of equal phase lie together */
-    int32_t padding;                 /* U85, depthwise: zeros after each group of taps, a channel */
+    bool u85, part;              /* part: part kernel first */
+    int32_t cores, block, micro; /* channels of an output block, of a microblock */
+    int32_t ifm_block, ifm_step; /* input channels of a block; U85: that stay together */
+    int32_t step;                /* U85: input channels of a channel one after the other */
+    int32_t round;               /* taps of a sub-kernel are a multiple of it */
+    int32_t sub_h, sub_w;        /* of the largest sub-kernel */
+    int32_t stride_y, stride_x;  /* U85: taps of equal phase lie together */
+    int32_t padding;             /* U85, depthwise: zeros after each group of taps, a channel */
 } tc_npu_weight_order;
 
 /* False: the machine has no such microblock, or the operation no block. */

@@ -160,7 +160,7 @@ static tc_npu_op random_op(const tc_npu_machine *m)
 
 static void every_machine_and_order(void)
 {
-    enum { EACH = 40 };
+    enum { EACH = 22 };
     room r;
     ti_arena_init(&r.arena);
     ti_arena_init(&r.scratch);
