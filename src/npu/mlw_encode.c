@@ -2,26 +2,6 @@
 /* mlw_encode.c -- see mlw_encode.h. */
 #include "mlw_encode.h"
 
-/* Counts the values and, between them, the runs of zeros. */
-static void count(const uint16_t *folded, size_t n, tc_mlw_census *out)
-{
-    *out = (tc_mlw_census){0};
-    for (size_t k = 0; k < n; k++) {
-        out->times[folded[k]]++;
-        if (folded[k])
-            continue;
-        uint32_t run = 1;
-        for (; k + 1 < n && !folded[k + 1]; k++)
-            run++;
-        out->times[0] += run - 1;
-        out->longest = run > out->longest ? run : out->longest;
-        for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++)
-            out->run_bits[d] += run >> d;
-    }
-    for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++) /* one behind each weight, one before the first */
-        out->run_bits[d] += (uint64_t)(n - out->times[0] + 1) * (1 + d);
-}
-
 /* Values into symbols and runs.  Where all are zeros, the first is a weight. */
 static void translate(tc_arena *arena, const uint16_t *folded, size_t n, tc_mlw_section *s)
 {
@@ -72,38 +52,22 @@ static void make_section(tc_arena *arena, const tc_mlw_prices *prices, const tc_
     ti_mlw_cut_slices(arena, prices, out);
 }
 
-/* Runs are worth a try where they look good, or one is so long that a section may pay. */
-static size_t without_idle_runs(const tc_mlw_census *census, tc_mlw_choice *choice, size_t n)
-{
-    enum { LONG = 32 };
-    size_t kept = 0;
-    uint64_t best = choice[0].bits;
-    for (size_t k = 0; k < n; k++)
-        if (!choice[k].runs || census->longest >= LONG || choice[k].bits - best < best / 8)
-            choice[kept++] = choice[k];
-    return kept;
-}
-
 /* The sections, each with the palette that is best for it, of the kind that won it. */
 static void plan(tc_arena *arena, const tc_mlw_prices *prices, const uint16_t *folded, size_t n,
                  sections *out)
 {
     tc_mlw_census census;
-    tc_mlw_choice choice[TC_MLW_CHOICES];
-    tc_mlw_palette palette[TC_MLW_CHOICES];
+    tc_mlw_choice choice[TC_MLW_RIVALS];
+    tc_mlw_palette palette[TC_MLW_RIVALS];
     tc_mlw_cut *cut = NULL;
-    count(folded, n, &census);
-    size_t n_choice = without_idle_runs(&census, choice, ti_mlw_choose(&census, choice));
-    for (size_t k = 0; k < n_choice; k++)
-        ti_mlw_palette_make(&census, &choice[k], &palette[k]);
-    size_t n_cut =
-        ti_mlw_cut_sections(arena, prices, &census, palette, n_choice, folded, n, &cut);
+    size_t rivals = ti_mlw_find_rivals(arena, folded, n, &census, choice, palette),
+           n_cut = ti_mlw_cut_sections(arena, prices, &census, palette, rivals, folded, n, &cut);
     for (size_t k = n_cut; k-- > 0;) {
         const uint16_t *from = folded + cut[k].begin;
         size_t length = cut[k].end - cut[k].begin;
         tc_mlw_choice own = choice[cut[k].palette];
         if (n_cut > 1) {
-            count(from, length, &census);
+            ti_mlw_count(from, length, &census);
             own = ti_mlw_choose_alike(&census, &own);
         }
         tc_grow(arena, out->of, out->n, out->cap);

@@ -2,6 +2,7 @@
 /* mlw_encode.h -- the standard weight format of all Ethos-U, written; mlw.c has the format.
  *
  *    mlw_palette.c   which palette, and whether zeros are runs, from how often each value occurs
+ *    mlw_rivals.c    which palettes are worth a try
  *    mlw_section.c   where a stream is cut into sections, each with a palette of its own
  *    mlw_slice.c     where slices end and how each is coded: the cheapest, by dynamic programming
  *    mlw_write.c     the bits
@@ -58,6 +59,13 @@ tc_mlw_choice ti_mlw_choose_alike(const tc_mlw_census *census, const tc_mlw_choi
 void ti_mlw_palette_make(const tc_mlw_census *census, const tc_mlw_choice *choice,
                          tc_mlw_palette *out);
 
+void ti_mlw_count(const uint16_t *folded, size_t n, tc_mlw_census *out);
+
+/* Palettes that compete for the sections of a stream, and the stream's census.  How many. */
+enum { TC_MLW_RIVALS = 12 };
+size_t ti_mlw_find_rivals(tc_arena *arena, const uint16_t *folded, size_t n, tc_mlw_census *census,
+                          tc_mlw_choice *choice, tc_mlw_palette *palette);
+
 /* Bits of a slice's header, and of what comes with a palette. */
 enum { TC_MLW_HEAD = 23, TC_MLW_PALETTE_HEAD = 13 };
 
@@ -83,7 +91,7 @@ typedef struct tc_mlw_section {
 } tc_mlw_section;
 
 /* Bits of each symbol in each way; a plain one and the rest of a row are never cheap. */
-enum { TC_MLW_LANES = 16 };
+enum { TC_MLW_LANES = 16, TC_MLW_NEVER = 2000 };
 typedef struct tc_mlw_prices {
     uint16_t of[TC_MLW_SYMBOLS][TC_MLW_LANES];
 } tc_mlw_prices;
@@ -102,7 +110,7 @@ typedef struct tc_mlw_cut {
     size_t begin, end, palette;
 } tc_mlw_cut;
 
-/* The cheapest cuts, the last one first; at most TC_MLW_CHOICES palettes.  How many. */
+/* The cheapest cuts, the last one first; at most TC_MLW_RIVALS palettes.  How many. */
 size_t ti_mlw_cut_sections(tc_arena *arena, const tc_mlw_prices *prices,
                            const tc_mlw_census *census, const tc_mlw_palette *palette,
                            size_t n_palette, const uint16_t *folded, size_t n, tc_mlw_cut **out);

@@ -146,8 +146,9 @@ static uint64_t weight_bits(const growing *g, const rest *r)
         best = bits < best ? bits : best;
     }
     int plain = g->size ? index_bits(g->size < 2 ? 2 : g->size) : entry_bits((uint32_t)top);
-    bool may = !g->size || r->lo > r->hi;
-    return may && n * (uint64_t)plain < best ? n * (uint64_t)plain : best;
+    enum { STRANGER = 40 }; /* bits for one that is not in the palette: a slice of its own */
+    uint64_t bits = n * (uint64_t)plain + (g->size ? r->n * STRANGER : 0);
+    return bits < best ? bits : best;
 }
 
 static uint64_t run_bits(const tc_mlw_census *census)

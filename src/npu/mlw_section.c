@@ -38,8 +38,10 @@ static void prepare(const tc_mlw_prices *prices, const tc_mlw_census *census,
             continue;
         }
         uint16_t x = p->symbol[f];
-        memcpy(r->price[f], prices->of[x], sizeof r->price[f]);
-        if (x < p->plain_end)
+        bool none = x >= TC_MLW_SYMBOLS || (x < p->size && p->entry[x] != f);
+        for (int w = 0; w < LANES; w++)
+            r->price[f][w] = none ? TC_MLW_NEVER : prices->of[x][w];
+        if (!none && x < p->plain_end)
             r->price[f][TC_MLW_PLAIN] = p->plain;
     }
     memset(r->begin, 0, sizeof r->begin);
@@ -128,7 +130,7 @@ static void advance(rival *r, const uint16_t *f, size_t n, const zero_runs *zero
 }
 
 /* The cheapest of all: its number in the lowest bits, above it where its section began. */
-enum { NUMBER = TC_MLW_CHOICES };
+enum { NUMBER = TC_MLW_RIVALS };
 static int32_t winner(const rival *r, size_t n, int32_t *cost)
 {
     size_t best = 0;

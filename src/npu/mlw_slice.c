@@ -9,7 +9,7 @@
  * symbol nearby. */
 #include "mlw_encode.h"
 
-enum { BLOCK = 16, LANES = TC_MLW_LANES, STATES = LANES * TC_MLW_ZDIVS, NEVER = 2000 };
+enum { BLOCK = 16, LANES = TC_MLW_LANES, STATES = LANES * TC_MLW_ZDIVS, NEVER = TC_MLW_NEVER };
 enum { UNFILLED = 3 }; /* bits, in the mean, of a last chunk, where ends move */
 
 void ti_mlw_prices_init(tc_mlw_prices *out)
@@ -88,11 +88,13 @@ static uint64_t search(const tc_mlw_prices *prices, const tc_mlw_section *s, ste
 {
     enum { NUMBER = 6 }; /* bits of a state's */
     int zdivs = s->run ? TC_MLW_ZDIVS : 1;
-    uint64_t best = 0; /* cost and number of the cheapest state */
+    uint64_t best = UINT64_C(1) << 36; /* cost and number of the cheapest state: none yet */
     uint32_t cost[STATES] = {0}, change[LANES], runs[TC_MLW_ZDIVS] = {0};
     uint16_t ways[LANES];
     for (int w = 0; w < LANES; w++)
         change[w] = change_bits(s, w);
+    for (uint32_t k = 0; k < STATES && s->run; k++) /* the run before the first symbol */
+        cost[k] = (s->run[0] >> k / LANES) + 1 + k / LANES;
     for (size_t at = 0; at < s->n; at += BLOCK, steps++) {
         size_t n = s->n - at < BLOCK ? s->n - at : BLOCK;
         uint32_t least = (uint32_t)(best >> NUMBER);
@@ -214,8 +216,6 @@ void ti_mlw_cut_slices(tc_arena *arena, const tc_mlw_prices *prices, tc_mlw_sect
     move_ends(prices, s);
     s->bits += change_bits(s, s->slice->way) + TC_MLW_PALETTE_HEAD +
                (uint64_t)s->palette.size * s->palette.bits;
-    if (s->run)
-        s->bits += (s->run[0] >> s->slice->zdiv) + 1u + s->slice->zdiv;
     for (size_t k = 1; k < s->n_slice; k++) /* ends that are for their length only */
         if (s->slice[k].way == s->slice[k - 1].way && s->slice[k].zdiv == s->slice[k - 1].zdiv)
             s->bits += change_bits(s, s->slice[k].way);

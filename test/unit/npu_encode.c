@@ -41,6 +41,9 @@ static int16_t palette(size_t k) { return (int16_t)((int)(0 * k) + (int)(draw(16
 static int16_t few(size_t k) { return (int16_t)((int)(0 * k) + (int)(draw(3) * 200) - 200); }
 static int16_t changing(size_t k) { return k / 700 % 3 ? bell(8) : k / 700 % 2 ? bell(100) : 0; }
 
+static int16_t late(size_t k) { return k < 25000 ? 0 : bell(60); }
+static int16_t mixed(size_t k) { return k < 25000 ? palette(k) : few(k); }
+
 typedef struct kind {
     const char *name;
     int16_t (*make)(size_t k);
@@ -218,7 +221,9 @@ static void small_streams(void)
                 {palette, 4.01, "palette"},
                 {any, 9.01, "any"},
                 {rare, 0.16, "rare"},
-                {changing, 5, "changing"}};
+                {changing, 5, "changing"},
+                {late, 3.85, "late"},
+                {mixed, 3.02, "mixed"}};
     enum { N = 50000 };
     room r;
     ti_arena_init(&r.arena);
