@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codegen.h -- code generation for Ethos-U: a TOSA region in, what the machine loads out.
+ *
+ *    select    TOSA operators become operations of the machine, on views of what lies in memory
+ *    split     an operation that is too large for its registers becomes several
+ *    block     in what pieces each operation goes through the machine; weights in that order
+ *    schedule  in which order, which of them in chains, weights and tables when
+ *    place     addresses
+ *    write     registers, waits, the driver's words
+ *
+ * Whether an operator is taken is known after `select`; a region is taken whole, or not at all. */
+#ifndef TC_CODEGEN_H
+#define TC_CODEGEN_H
+
+#include "../ir/graph.h"
+#include "../npu/program.h"
+#include "../npu/system.h"
+
+typedef struct tc_codegen_options {
+    const tc_npu_machine *machine;
+    const tc_npu_system *system;
+    bool size;           /* the fewest bytes, not the fewest cycles */
+    bool products;       /* U55, U65: a weight stream may be made from an activation */
+    int64_t max_scratch; /* bytes of SRAM; 0: any */
+} tc_codegen_options;
+
+/* Where a command comes from. */
+typedef struct tc_codegen_origin {
+    size_t word;         /* of the command in the stream */
+    const tc_node *node; /* of the region; its last one, where several are fused */
+} tc_codegen_origin;
+
+typedef struct tc_codegen_result {
+    tc_npu_program program;
+    tc_codegen_origin *origin; /* in the order of the stream */
+    size_t n_origin;
+    /* Not taken: why, and which operator; the rest is empty then. */
+    const char *refused;
+    const tc_node *refused_node;
+} tc_codegen_result;
+
+/* TC_OK also where the region is not taken: out->refused says so.  Memory is the context's. */
+TC_MUST_USE tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
+                                 tc_codegen_result *out);
+
+#endif
