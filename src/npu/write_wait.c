@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* write_wait.c -- which bytes an operation touches, and how many operations may be unfinished when
+ * it begins.
+ *
+ * Kernels end in order, DMAs too; the two run side by side.  Bytes are taken from the first to the
+ * last that a map reaches.  Two jobs conflict where they share a byte and one of them writes. */
+#include "writer.h"
+
+#include "program.h"
+
+enum { TABLES = TC_NPU_REGIONS };
+
+static void touch(tc_npu_job *job, int space, bool writes, tc_npu_range range)
+{
+    if (range.lo >= range.hi)
+        return;
+    job->everything = job->everything || job->n == TC_NPU_TOUCHES;
+    if (!job->everything)
+        job->touch[job->n++] = (tc_npu_touch){(uint8_t)space, writes, range};
+}
+
+/* ---- kernels ---- */
+
+typedef struct toucher {
+    const tc_npu_machine *machine;
+    bool apart;
+    tc_npu_job *job;
+} toucher;
+
+static int space_of(const toucher *t, uint8_t region)
+{
+    return region == 2 && !t->apart ? 1 : region;
+}
+
+static void touch_map(const toucher *t, const tc_npu_map *m, bool writes, int32_t h, int32_t w,
+                      int32_t c)
+{
+    if (m->used)
+        touch(t->job, space_of(t, m->region), writes, ti_npu_map_range(m, h, w, c));
+}
+
+static void touch_stream(const toucher *t, uint8_t region, uint64_t at, uint64_t bytes)
+{
+    touch(t->job, space_of(t, region), false,
+          (tc_npu_range){(int64_t)at, (int64_t)(at + bytes)});
+}
+
+/* All of the tables' memory, whichever is looked up.  U55-32 and -64 have no banks of their own for
+ * it: a kernel without a table writes there. */
+static void touch_tables(const toucher *t, const tc_npu_op *op)
+{
+    const tc_npu_machine *m = t->machine;
+    tc_npu_range all = {ti_npu_table_at(m), ti_npu_internal_bytes(m)};
+    bool shares = m->product != TC_U85 && m->banks == 16;
+    if (m->product == TC_U85 ? op->function != 0 : op->function >= 16)
+        touch(t->job, TABLES, false, all);
+    else if (shares)
+        touch(t->job, TABLES, true, all);
+}
+
+static void touch_kernel(const toucher *t, const tc_npu_op *op)
+{
+    bool weighs = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE;
+    bool sums = weighs || op->kind == TC_NPU_KIND_POOL;
+    int32_t h, w, c;
+    ti_npu_written(op, &h, &w, &c);
+    touch_map(t, &op->ifm, false, op->ifm.h, op->ifm.w, op->ifm.c);
+    touch_map(t, &op->ifm2, false, op->ifm2.h, op->ifm2.w, op->ifm2.c);
+    for (int i = 0; weighs && !op->weights_ifm2 && i < op->cores; i++)
+        touch_stream(t, op->weights.region, op->weights.base[i], op->weights.bytes[i]);
+    for (int i = 0; sums && op->per_channel && op->acc_output && i < 2; i++)
+        touch_stream(t, op->scale_region, op->scale_base[i], op->scale_bytes[i]);
+    touch_tables(t, op);
+    if (op->acc_output)
+        touch_map(t, &op->ofm, true, h, w, c);
+}
+
+/* ---- DMAs ---- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* From the first row's first byte to the last one's last; of an indexed side all that an index can
+ * name. */
+static void touch_side(const toucher *t, const tc_npu_dma *d, bool source)
+{
+    bool internal = source ? d->src_internal : d->dst_internal,
+         indexed = source ? d->src_indexed : d->dst_indexed;
+    int64_t rows = indexed ? d->index_max + 1 : d->rows, at = (int64_t)(source ? d->src : d->dst);
+    int64_t y = rows > 1 ? (rows - 1) * (source ? d->src_row : d->dst_row) : 0,
+            z = d->planes > 1 ? (d->planes - 1) * (source ? d->src_plane : d->dst_plane) : 0;
+    int64_t lo = at + least(y, 0) + least(z, 0), hi = at + y + z - least(y, 0) - least(z, 0);
+    touch(t->job, internal ? TABLES : space_of(t, source ? d->src_region : d->dst_region), !source,
+          (tc_npu_range){lo, hi + (int64_t)d->bytes});
+}
+
+static void touch_dma(const toucher *t, const tc_npu_dma *d)
+{
+    if (d->src_indexed || d->dst_indexed)
+        touch_stream(t, d->index_region, d->index,
+                     (uint64_t)(d->planes * (4 * d->rows + d->index_skip)));
+    touch_side(t, d, true);
+    touch_side(t, d, false);
+}
+
+void ti_npu_touched(const tc_npu_machine *machine, bool apart, const tc_npu_op *op, tc_npu_job *job)
+{
+    toucher t = {machine, apart, job};
+    if (op->kind == TC_NPU_KIND_DMA)
+        touch_dma(&t, &op->dma);
+    else if (ti_npu_is_kernel(op->kind))
+        touch_kernel(&t, op);
+}
+
+/* ---- queues ---- */
+
+static bool conflict(const tc_npu_job *a, const tc_npu_job *b)
+{
+    if (a->everything || b->everything)
+        return true;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < b->n; k++) {
+            const tc_npu_touch *p = &a->touch[i], *q = &b->touch[k];
+            if (p->space == q->space && (p->writes || q->writes) && p->range.lo < q->range.hi &&
+                q->range.lo < p->range.hi)
+                return true;
+        }
+    return false;
+}
+
+size_t ti_npu_may_run(const tc_npu_queue *queue, const tc_npu_job *job)
+{
+    for (size_t i = queue->n; i-- > 0;)
+        if (conflict(&queue->job[i], job))
+            return queue->n - 1 - i;
+    return queue->n;
+}
+
+void ti_npu_queue_end(tc_npu_queue *queue, size_t most)
+{
+    if (queue->n <= most)
+        return;
+    memmove(queue->job, queue->job + (queue->n - most), most * sizeof *queue->job);
+    queue->n = most;
+}
