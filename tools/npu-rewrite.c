@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu-rewrite.c -- streams, read and written again.
  *
- *   npu-rewrite [-v] FILE...     Vela's X_vela.npz
+ *   npu-rewrite [-v] [-o OUT] FILE...     Vela's X_vela.npz
  *
  * Each is taken apart into operations without waits, written with waits and BLOCKDEPs of our own,
  * and read again: the operations must be the same, the verifier must find no more than before, and
- * both streams must compute the same numbers.  -v: a line for every BLOCKDEP that is another.  At the
- * end: words, waits and BLOCKDEPs, the file's and ours. */
+ * both streams must compute the same numbers.  -v: a line for every BLOCKDEP that is another.  -o: the
+ * last one is written.  At the end: words, waits and BLOCKDEPs, the file's and ours. */
 #include <stdio.h>
 
 #include "../test/unit/npu_same.h"
@@ -25,6 +25,7 @@ typedef struct totals {
     size_t files, failed, less, more, equal;
     sum theirs, ours;
     bool loud;
+    const char *out;
 } totals;
 
 static void count(sum *s, const tc_npu_program *p)
@@ -121,6 +122,11 @@ static const char *rewrite(tc_ctx *ctx, totals *t, const char *file, const tc_np
     if (after.n_error > before.n_error)
         return ti_text_format(&ctx->arena, "%zu findings, were %zu: %s", after.n_error,
                               before.n_error, after.list[0].text);
+    error = ti_npu_make_driver(arena, &made);
+    if (!error && t->out && ti_file_write(ctx, t->out, ti_npu_write_npz(arena, &made)) != TC_OK)
+        error = "cannot be written";
+    if (error)
+        return error;
     count(&t->theirs, p);
     count(&t->ours, &made);
     return result(ctx, p) == result(ctx, &made) ? NULL : "other numbers";
@@ -141,6 +147,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-v")) {
             t.loud = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "-o") && i + 1 < argc) {
+            t.out = argv[++i];
             continue;
         }
         tc_ctx *ctx = tc_ctx_new();

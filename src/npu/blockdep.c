@@ -4,9 +4,9 @@
  * With BLOCKDEP d, job i of an operation begins when the last d - i blocks of the one before may be
  * unfinished.  So d is safe when for all i + j < d job i reads nothing of what the j-th last block
  * wrote.  Blocks are numbered depth first, then width, then height; a job is the input of a block,
- * the jobs side by side.  Where the operand is not just what the operation before wrote, row for
- * row, it is 0. */
-#include "npu_write.h"
+ * the jobs side by side.  Where the operand's rows and columns are not those of what the operation
+ * before wrote, or only some of both, it is 0. */
+#include "writer.h"
 
 #include "block.h"
 
@@ -19,14 +19,16 @@ typedef struct box {
     int32_t lo[3], hi[3]; /* height, width, depth */
 } box;
 
-/* The n-th piece of an area. */
-static box piece(const int32_t area[3], const int32_t step[3], int64_t n)
+/* The n-th piece of an area that begins somewhere. */
+static box piece(const int32_t area[3], const int32_t step[3], int64_t n, const int32_t at[3])
 {
     int32_t wide = (area[1] + step[1] - 1) / step[1], deep = (area[2] + step[2] - 1) / step[2];
     box b = {.lo = {(int32_t)(n / deep / wide) * step[0], (int32_t)(n / deep % wide) * step[1],
                     (int32_t)(n % deep) * step[2]}};
-    for (int k = 0; k < 3; k++)
-        b.hi[k] = least(b.lo[k] + step[k], area[k]);
+    for (int k = 0; k < 3; k++) {
+        b.hi[k] = at[k] + least(b.lo[k] + step[k], area[k]);
+        b.lo[k] += at[k];
+    }
     return b;
 }
 
@@ -51,10 +53,21 @@ static bool overlap(tc_npu_range a, tc_npu_range b)
     return a.lo < b.hi && b.lo < a.hi;
 }
 
-/* Regions 1 and 2 may be one memory. */
-static bool may_be_same(uint8_t a, uint8_t b)
+/* Two operations, one after the other. */
+typedef struct pair {
+    const tc_npu_machine *machine;
+    bool apart; /* regions 1 and 2 are two memories */
+    const tc_npu_op *before, *op;
+    tc_npu_range written; /* by the one before */
+    int32_t most;
+} pair;
+
+/* Whether bytes of the region are among those that were written. */
+static bool was_written(const pair *p, uint8_t region, tc_npu_range bytes)
 {
-    return a == b || (a + b == 3 && a && b);
+    uint8_t to = p->before->ofm.region;
+    bool same = region == to || (!p->apart && region && to && region + to == 3);
+    return same && overlap(bytes, p->written);
 }
 
 static bool is_one_tile(const tc_npu_map *m)
@@ -62,14 +75,51 @@ static bool is_one_tile(const tc_npu_map *m)
     return m->height0 >= m->h && m->width0 >= m->w;
 }
 
-/* Whether both name each element by the same address. */
-static bool same_frame(const tc_npu_map *a, const tc_npu_map *b)
+/* Two maps as parts of one: where each begins, in elements. */
+typedef struct common {
+    int32_t read[3], written[3];
+} common;
+
+/* How far the second begins behind the first, by strides that both share. */
+static void split(const tc_npu_map *m, int64_t bytes, int32_t at[3])
 {
-    bool strides = a->stride_y == b->stride_y && a->stride_x == b->stride_x &&
-                   (a->format == TC_NHWC || a->stride_c == b->stride_c);
-    return a->region == b->region && a->base[0] == b->base[0] && a->format == b->format &&
-           a->bytes == b->bytes && a->h == b->h && a->w == b->w && a->c == b->c && strides &&
-           is_one_tile(a) && is_one_tile(b);
+    bool bricks = m->format == TC_NHCWB16;
+    int64_t y = bytes / m->stride_y, left = bytes % m->stride_y;
+    int64_t z = bricks ? left / m->stride_c : 0;
+    left = bricks ? left % m->stride_c : left;
+    int64_t step = bricks ? 16 * m->bytes : m->stride_x;
+    at[0] = (int32_t)y;
+    at[1] = (int32_t)(left / step);
+    at[2] = (int32_t)(left % step / m->bytes + 16 * z);
+}
+
+/* Whether an element's place in it follows from its address: rows behind whole rows, columns behind
+ * whole columns. */
+static bool is_nested(const tc_npu_map *m, const int32_t at[3])
+{
+    bool bricks = m->format == TC_NHCWB16;
+    int64_t deep = at[2] + m->c, wide = at[1] + m->w;
+    if (bricks)
+        return at[2] % 16 == 0 && m->stride_c >= 16 * m->bytes * wide &&
+               m->stride_y >= (deep + 15) / 16 * m->stride_c;
+    return m->stride_x >= deep * m->bytes && m->stride_y >= wide * m->stride_x;
+}
+
+static bool find_common(const tc_npu_map *read, const tc_npu_map *written, common *out)
+{
+    bool strides = read->stride_y == written->stride_y &&
+                   (read->format == TC_NHCWB16 ? read->stride_c == written->stride_c
+                                               : read->stride_x == written->stride_x);
+    *out = (common){{0}, {0}};
+    if (read->region != written->region || read->format != written->format ||
+        read->bytes != written->bytes || !strides || !is_one_tile(read) ||
+        !is_one_tile(written) || read->stride_y <= 0 || read->stride_x <= 0 ||
+        (read->format == TC_NHCWB16 && read->stride_c <= 0))
+        return false;
+    int64_t apart = (int64_t)read->base[0] - (int64_t)written->base[0];
+    split(read, apart < 0 ? -apart : apart, apart < 0 ? out->written : out->read);
+    return apart % read->bytes == 0 && is_nested(read, out->read) &&
+           is_nested(written, out->written);
 }
 
 /* Input of an output block. */
@@ -86,76 +136,76 @@ static void job_of(const tc_npu_machine *machine, const tc_npu_op *op, int32_t o
     out[1] = (op->block.w - 1) * k->stride_x + (k->kw - 1) * k->dilation_x + 1;
 }
 
-static int32_t by_jobs(const tc_npu_machine *machine, const tc_npu_op *before, const tc_npu_op *op,
-                       const tc_npu_map *m, int32_t most)
+static int32_t by_jobs(const pair *p, const tc_npu_map *m, const common *at)
 {
-    const int32_t area[3] = {m->h, m->w, m->c},
-                  block[3] = {before->block.h, before->block.w, before->block.depth};
+    const tc_npu_block *b = &p->before->block;
+    const tc_npu_map *o = &p->before->ofm;
+    const int32_t in[3] = {m->h, m->w, m->c}, out[3] = {o->h, o->w, o->c},
+                  block[3] = {b->h, b->w, b->depth};
     int32_t job[3];
-    job_of(machine, op, job);
+    job_of(p->machine, p->op, job);
     for (int k = 0; k < 3; k++)
         if (block[k] < 1 || job[k] < 1)
             return 0;
-    int64_t written = pieces(area, block), read = pieces(area, job);
-    most = (int32_t)(most < written ? most : written);
-    most = (int32_t)(most < read ? most : read);
+    int64_t written = pieces(out, block), read = pieces(in, job), most = p->most;
+    most = most < written ? most : written;
+    most = most < read ? most : read;
     for (int32_t d = 0; d < most; d++)
         for (int32_t i = 0; i <= d; i++)
-            if (meet(piece(area, job, i), piece(area, block, written - 1 - (d - i))))
+            if (meet(piece(in, job, i, at->read),
+                     piece(out, block, written - 1 - (d - i), at->written)))
                 return d;
-    return most;
+    return (int32_t)most;
 }
 
-static int32_t by_operand(const tc_npu_machine *machine, const tc_npu_op *before,
-                          const tc_npu_op *op, const tc_npu_map *m, int32_t most)
+static int32_t by_operand(const pair *p, const tc_npu_map *m)
 {
-    int32_t h, w, c;
-    ti_npu_written(before, &h, &w, &c);
-    if (!m->used || !before->ofm.used || !may_be_same(m->region, before->ofm.region) ||
-        !overlap(ti_npu_map_range(m, m->h, m->w, m->c), ti_npu_map_range(&before->ofm, h, w, c)))
-        return most;
+    const tc_npu_op *op = p->op;
+    if (!m->used || !was_written(p, m->region, ti_npu_map_range(m, m->h, m->w, m->c)))
+        return p->most;
+    common at;
     bool weights = op->weights_ifm2 && m == &op->ifm2;
     if (m->broadcast || weights || op->window.upscale || op->kind == TC_NPU_KIND_RESIZE ||
-        !same_frame(m, &before->ofm))
+        !find_common(m, &p->before->ofm, &at))
         return 0;
-    return by_jobs(machine, before, op, m, most);
+    return by_jobs(p, m, &at);
 }
 
 /* Weights and scales that the operation before has just written. */
-static bool reads_as_stream(const tc_npu_op *before, const tc_npu_op *op)
+static bool reads_as_stream(const pair *p)
 {
-    int32_t h, w, c;
-    ti_npu_written(before, &h, &w, &c);
-    if (!before->ofm.used || !before->acc_output)
-        return false;
-    tc_npu_range written = ti_npu_map_range(&before->ofm, h, w, c);
-    bool weighs =
-        (op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE) && !op->weights_ifm2;
-    for (int i = 0; weighs && i < op->cores; i++) {
-        int64_t at = (int64_t)op->weights.base[i];
-        if (may_be_same(op->weights.region, before->ofm.region) &&
-            overlap(written, (tc_npu_range){at, at + (int64_t)op->weights.bytes[i]}))
-            return true;
+    const tc_npu_op *op = p->op;
+    bool weighs = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE;
+    bool scales = (weighs || op->kind == TC_NPU_KIND_POOL) && op->per_channel && op->acc_output;
+    bool found = false;
+    for (int i = 0; weighs && !op->weights_ifm2 && i < op->cores; i++) {
+        int64_t at = (int64_t)op->weights.base[i], end = at + (int64_t)op->weights.bytes[i];
+        found = found || was_written(p, op->weights.region, (tc_npu_range){at, end});
     }
-    bool scales = op->kind != TC_NPU_KIND_ELEMENTWISE && op->kind != TC_NPU_KIND_RESIZE &&
-                  op->per_channel && op->acc_output;
     for (int i = 0; scales && i < 2; i++) {
-        int64_t at = (int64_t)op->scale_base[i];
-        if (may_be_same(op->scale_region, before->ofm.region) &&
-            overlap(written, (tc_npu_range){at, at + (int64_t)op->scale_bytes[i]}))
-            return true;
+        int64_t at = (int64_t)op->scale_base[i], end = at + (int64_t)op->scale_bytes[i];
+        found = found || was_written(p, op->scale_region, (tc_npu_range){at, end});
     }
-    return false;
+    return found;
+}
+
+uint8_t ti_npu_blockdep_in(const tc_npu_machine *machine, bool apart, const tc_npu_op *before,
+                           const tc_npu_op *op)
+{
+    bool shared = machine->product != TC_U85 && machine->banks == 16; /* tables lie among the rest */
+    if (!before || before->transpose || before->reverse ||
+        (shared && before->function == 16 && op->function != 16))
+        return 0;
+    pair p = {machine, apart, before, op, {0, 0}, machine->product == TC_U85 ? 7 : 3};
+    const tc_npu_map *out = &before->ofm;
+    if (out->used && before->acc_output)
+        p.written = ti_npu_map_range(out, out->h, out->w, out->c);
+    if (reads_as_stream(&p))
+        return 0;
+    return (uint8_t)least(by_operand(&p, &op->ifm), by_operand(&p, &op->ifm2));
 }
 
 uint8_t ti_npu_blockdep(const tc_npu_machine *machine, const tc_npu_op *before, const tc_npu_op *op)
 {
-    int32_t most = machine->product == TC_U85 ? 7 : 3;
-    bool shared = machine->product != TC_U85 && machine->banks == 16; /* tables lie among the rest */
-    if (!before || before->transpose || before->reverse || reads_as_stream(before, op) ||
-        (shared && before->function == 16 && op->function != 16))
-        return 0;
-    int32_t first = by_operand(machine, before, op, &op->ifm, most),
-            second = by_operand(machine, before, op, &op->ifm2, most);
-    return (uint8_t)least(first, second);
+    return ti_npu_blockdep_in(machine, false, before, op);
 }

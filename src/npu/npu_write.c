@@ -105,11 +105,12 @@ static void order_dma(stream *s, const tc_npu_op *op)
 
 /* ---- operations ---- */
 
+/* Of a chain: what all of it allows. */
 static uint8_t blockdep(const stream *s, const tc_npu_op *op)
 {
-    uint8_t least = ti_npu_blockdep(s->w.machine, s->last, op);
-    while ((op = next_in_chain(s, op)) != NULL) {
-        uint8_t d = ti_npu_blockdep(s->w.machine, s->last, op);
+    uint8_t least = UINT8_MAX;
+    for (; op; op = next_in_chain(s, op)) {
+        uint8_t d = ti_npu_blockdep_in(s->w.machine, s->how.apart, s->last, op);
         least = d < least ? d : least;
     }
     return least;

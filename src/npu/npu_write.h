@@ -31,7 +31,8 @@ const char *ti_npu_write_as(tc_arena *arena, const tc_npu_machine *machine, tc_n
                             const tc_npu_op *op, size_t n, tc_npu_words *out, size_t *word_of);
 
 /* How many of the last blocks of the kernel operation before may be unfinished when `op` begins:
- * the most that is safe.  `before` NULL: it is not known. */
+ * the most that is safe, also where regions 1 and 2 are one memory.  `before` NULL: it is not
+ * known. */
 uint8_t ti_npu_blockdep(const tc_npu_machine *machine, const tc_npu_op *before,
                         const tc_npu_op *op);
 

@@ -20,10 +20,11 @@ static const struct {
     size_t at;
 } plain[] = {
 #define NUMBER(name, kinds, less, field) {TC_NPU_##name, kinds, less, offsetof(tc_npu_op, field)}
-    NUMBER(IFM_PAD_TOP, WINDOW, 0, window.top),
-    NUMBER(IFM_PAD_LEFT, WINDOW, 0, window.left),
-    NUMBER(IFM_PAD_RIGHT, WINDOW, 0, window.right),
-    NUMBER(IFM_PAD_BOTTOM, WINDOW, 0, window.bottom),
+    NUMBER(IFM_PAD_TOP, WINDOW | R, 0, window.top),
+    NUMBER(IFM_PAD_LEFT, WINDOW | R, 0, window.left),
+    NUMBER(IFM_PAD_RIGHT, WINDOW | R, 0, window.right),
+    NUMBER(IFM_PAD_BOTTOM, WINDOW | R, 0, window.bottom),
+    NUMBER(IFM_UPSCALE, ALL, 0, window.upscale),
     NUMBER(OFM_WIDTH_M1, ALL, 1, ofm.w),
     NUMBER(OFM_HEIGHT_M1, ALL, 1, ofm.h),
     NUMBER(OFM_DEPTH_M1, ALL, 1, ofm.c),
@@ -90,10 +91,12 @@ static uint32_t precision_of(tc_npu_writer *w, const map_code *code, const tc_np
     return all;
 }
 
-/* Where it lies: of a chain the number of its buffer, of a number nothing. */
+/* Where it lies: of a chain the number of its buffer, of a number nothing, of accumulators that are
+ * kept where they would be written. */
 static void set_place(tc_npu_writer *w, const map_code *code, const tc_npu_map *m)
 {
-    if (!m->used || is_scalar(m) || m->storage == TC_STORE_NONE)
+    bool somewhere = m->used || (code == &ofm_code && m->width0 > 0);
+    if (!somewhere || is_scalar(m))
         return;
     ti_npu_set(w, code->region, m->region);
     if (m->storage == TC_STORE_CHAIN)
@@ -141,7 +144,10 @@ static void set_maps(tc_npu_writer *w, const tc_npu_op *op)
            ti_npu_field(w, ofm_code.precision, op->reverse, 9, is_u85(w) ? 2 : 0) |
            ti_npu_field(w, ofm_code.precision, op->transpose, 11, is_u85(w) ? 3 : 0);
     set_map(w, &ifm_code, &op->ifm, ifm);
-    ti_npu_set(w, TC_NPU_IFM_DEPTH_M1, (op->depth ? op->depth : op->ifm.c) - 1);
+    if (!op->ifm.used) /* it starts from ifm2: the ifm is said to lie there too */
+        set_place(w, &ifm_code, &op->ifm2);
+    if (!is_scalar(&op->ifm))
+        ti_npu_set(w, TC_NPU_IFM_DEPTH_M1, (op->depth ? op->depth : op->ifm.c) - 1);
     if (op->ifm2.used)
         set_map(w, &ifm2_code, &op->ifm2, precision_of(w, &ifm2_code, &op->ifm2, 2));
     set_map(w, &ofm_code, &op->ofm, ofm);
@@ -162,7 +168,6 @@ static void set_window(tc_npu_writer *w, const tc_npu_op *op)
                    ti_npu_field(w, code, k->dilation_x - 1, 3, 1) |
                    ti_npu_field(w, code, k->dilation_y - 1, 4, 1) |
                    (uint32_t)k->decompose_4x4 << 5 | x >> 1 << 6 | y >> 1 << 9);
-    ti_npu_set(w, TC_NPU_IFM_UPSCALE, k->upscale);
 }
 
 /* ---- accumulators, weights, scaling ---- */
@@ -191,7 +196,8 @@ static void set_weights(tc_npu_writer *w, const tc_npu_op *op)
     const tc_npu_weights *v = &op->weights;
     ti_npu_set(w, TC_NPU_WEIGHT_REGION, v->region);
     for (int i = 0; i < op->cores && i < TC_NPU_CORES; i++) {
-        ti_npu_set_address(w, base[i], v->base[i]);
+        if (v->bytes[i])
+            ti_npu_set_address(w, base[i], v->base[i]);
         ti_npu_set2(w, base[i] + 1, 0,
                     ti_npu_field(w, base[i] + 1, (int64_t)v->bytes[i], 0, 32));
     }
@@ -205,7 +211,8 @@ static void set_scale_stream(tc_npu_writer *w, const tc_npu_op *op)
     int n = !is_u85(w) && op->cores == 2 ? 2 : 1;
     ti_npu_set(w, TC_NPU_SCALE_REGION, op->scale_region);
     for (int i = 0; i < n; i++) {
-        ti_npu_set_address(w, base[i], op->scale_base[i]);
+        if (op->scale_bytes[i])
+            ti_npu_set_address(w, base[i], op->scale_base[i]);
         ti_npu_set2(w, base[i] + 1, 0,
                     ti_npu_field(w, base[i] + 1, (int64_t)op->scale_bytes[i], 0, 20));
     }
@@ -220,18 +227,19 @@ static void set_scale(tc_npu_writer *w, int code, const tc_npu_scale *s, int rou
     ti_npu_set2(w, code, param, ti_npu_field(w, code, s->multiplier, 0, is_u85(w) ? 31 : 32));
 }
 
-/* U55 and U65 scale the operands of sums only, and the result where there is no stream of scales;
- * U85 takes the rounding of that from the same register. */
+/* U55 and U65 scale the operands of sums only; with weights the stream of scales counts, of which U85
+ * takes the rounding from the register of the result. */
 static void set_scales(tc_npu_writer *w, const tc_npu_op *op)
 {
     bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE;
-    if (is_u85(w) || !op->per_channel)
+    if (is_u85(w) || !op->per_channel || is_one_of(op, P | E))
         set_scale(w, TC_NPU_OFM_SCALE, &op->ofm_scale, 3);
     if (is_one_of(op, WINDOW) && op->per_channel && op->acc_output)
         set_scale_stream(w, op);
     if (is_u85(w) && ew) {
         set_scale(w, TC_NPU_IFM_SCALE, &op->ifm_scale, 1);
-        set_scale(w, TC_NPU_IFM2_SCALE, &op->ifm2_scale, 1);
+        if (op->ifm2.used || op->mode == TC_EW_LRELU)
+            set_scale(w, TC_NPU_IFM2_SCALE, &op->ifm2_scale, 1);
     } else if (ew && (op->mode == TC_EW_ADD || op->mode == TC_EW_SUB)) {
         int code = TC_NPU_OPB_SCALE;
         set_scale(w, TC_NPU_OPA_SCALE, &op->ifm_scale, 0);
@@ -246,8 +254,7 @@ static void set_operands(tc_npu_writer *w, const tc_npu_op *op)
     int64_t scalar = op->scalar;
     if (is_u85(w)) {
         ti_npu_set(w, TC_NPU_IFM_BROADCAST, op->ifm.broadcast);
-        if (op->ifm2.used)
-            ti_npu_set(w, TC_NPU_IFM2_BROADCAST, op->ifm2.broadcast);
+        ti_npu_set(w, TC_NPU_IFM2_BROADCAST, op->ifm2.used ? op->ifm2.broadcast : 0);
         if (is_scalar(&op->ifm) || (op->ifm2.used && is_scalar(&op->ifm2)))
             ti_npu_set2(w, TC_NPU_OP_SCALAR, 0,
                         ti_npu_signed_field(w, TC_NPU_OP_SCALAR, scalar, 32));
@@ -292,7 +299,7 @@ static void set_banks(tc_npu_writer *w, const tc_npu_op *op)
 {
     ti_npu_set(w, TC_NPU_IFM_IB_END, op->ib_end);
     ti_npu_set(w, TC_NPU_AB_START, op->ab_start);
-    if (op->kind == TC_NPU_KIND_ELEMENTWISE)
+    if (op->kind == TC_NPU_KIND_ELEMENTWISE && op->ifm2.used)
         ti_npu_set(w, TC_NPU_IFM2_IB_START, op->ib2_start);
 }
 

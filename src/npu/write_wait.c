@@ -45,17 +45,31 @@ static void touch_stream(const toucher *t, uint8_t region, uint64_t at, uint64_t
           (tc_npu_range){(int64_t)at, (int64_t)(at + bytes)});
 }
 
-/* All of the tables' memory, whichever is looked up.  U55-32 and -64 have no banks of their own for
- * it: a kernel without a table writes there. */
+/* Where the table lies that is looked up; empty: none. */
+static tc_npu_range table_of(const tc_npu_machine *m, const tc_npu_op *op)
+{
+    static const uint16_t u85[32] = {[1] = 256,  [4] = 256,  [5] = 512,   [7] = 1024,
+                                     [8] = 2048, [9] = 2048, [10] = 2048, [11] = 2048};
+    int64_t at = ti_npu_table_at(m);
+    if (m->product == TC_U85) {
+        int64_t bytes = u85[op->function & 31], from = at + op->table * bytes;
+        return (tc_npu_range){from, from + bytes};
+    }
+    if (op->function < 16)
+        return (tc_npu_range){0, 0};
+    int64_t bytes = op->ofm.bytes == 1 ? 256 : op->ofm.bytes == 4 ? 1024 : 2048;
+    return (tc_npu_range){at + 256 * op->table, at + 256 * op->table + bytes};
+}
+
+/* U55-32 and -64 have no banks of their own for tables: a kernel without one writes there. */
 static void touch_tables(const toucher *t, const tc_npu_op *op)
 {
     const tc_npu_machine *m = t->machine;
-    tc_npu_range all = {ti_npu_table_at(m), ti_npu_internal_bytes(m)};
-    bool shares = m->product != TC_U85 && m->banks == 16;
-    if (m->product == TC_U85 ? op->function != 0 : op->function >= 16)
-        touch(t->job, TABLES, false, all);
-    else if (shares)
-        touch(t->job, TABLES, true, all);
+    tc_npu_range table = table_of(m, op);
+    touch(t->job, TABLES, false, table);
+    if (m->product != TC_U85 && m->banks == 16 && table.lo == table.hi)
+        touch(t->job, TABLES, true,
+              (tc_npu_range){ti_npu_table_at(m), ti_npu_internal_bytes(m)});
 }
 
 static void touch_kernel(const toucher *t, const tc_npu_op *op)

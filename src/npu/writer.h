@@ -66,4 +66,8 @@ void ti_npu_cannot(tc_npu_writer *w, const char *why);
 void ti_npu_set_kernel(tc_npu_writer *w, const tc_npu_op *op);
 void ti_npu_set_dma(tc_npu_writer *w, const tc_npu_op *op);
 
+/* blockdep.c: ti_npu_blockdep() where it is known that regions 1 and 2 are two memories. */
+uint8_t ti_npu_blockdep_in(const tc_npu_machine *machine, bool apart, const tc_npu_op *before,
+                           const tc_npu_op *op);
+
 #endif

@@ -116,8 +116,9 @@ static inline const char *same_streams(const tc_npu_machine *machine, const tc_n
 {
     bool weighs = a->kind == TC_NPU_KIND_CONV || a->kind == TC_NPU_KIND_DEPTHWISE;
     for (int i = 0; weighs && !a->weights_ifm2 && i < a->cores; i++) {
-        SAME(weights.base[i]);
         SAME(weights.bytes[i]);
+        if (a->weights.bytes[i])
+            SAME(weights.base[i]);
         SAME(weights.region);
         SAME(weights.fast);
         SAME(weights.sparse);
@@ -125,8 +126,9 @@ static inline const char *same_streams(const tc_npu_machine *machine, const tc_n
     bool scales = (weighs || a->kind == TC_NPU_KIND_POOL) && a->per_channel && a->acc_output;
     for (int i = 0; scales && i < (machine->product == TC_U85 ? 1 : a->cores); i++) {
         SAME(scale_region);
-        SAME(scale_base[i]);
         SAME(scale_bytes[i]);
+        if (a->scale_bytes[i])
+            SAME(scale_base[i]);
     }
     return NULL;
 }
@@ -149,12 +151,14 @@ static inline const char *same_kernel(const tc_npu_machine *machine, const tc_np
     SAME(ofm_scale.round);
     if (u85 ? ew : ew && (a->mode == TC_EW_ADD || a->mode == TC_EW_SUB)) {
         differs = differs ? differs : same_scale(&a->ifm_scale, &b->ifm_scale);
-        differs = differs ? differs : same_scale(&a->ifm2_scale, &b->ifm2_scale);
+        if (a->ifm2.used || a->mode == TC_EW_LRELU)
+            differs = differs ? differs : same_scale(&a->ifm2_scale, &b->ifm2_scale);
     }
     if (differs)
         return differs;
     SAME(weights_ifm2);
-    SAME(depth);
+    if (!(a->ifm.broadcast & TC_BROADCAST_SCALAR))
+        SAME(depth);
     SAME(block.h);
     SAME(block.w);
     SAME(block.depth);
@@ -177,7 +181,7 @@ static inline const char *same_kernel(const tc_npu_machine *machine, const tc_np
     SAME(hi);
     SAME(ib_end);
     SAME(ab_start);
-    if (ew)
+    if (ew && a->ifm2.used)
         SAME(ib2_start);
     return NULL;
 }
