@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu-rewrite.c -- streams, read and written again.
  *
- *   npu-rewrite [-v] [-o OUT] FILE...     Vela's X_vela.npz
+ *   npu-rewrite [-v] [-f] [-o OUT] FILE...     Vela's X_vela.npz
  *
  * Each is taken apart into operations without waits, written with waits and BLOCKDEPs of our own,
  * and read again: the operations must be the same, the verifier must find no more than before, and
- * both streams must compute the same numbers.  -v: a line for every BLOCKDEP that is another.  -o: the
- * last one is written.  At the end: words, waits and BLOCKDEPs, the file's and ours. */
+ * both streams must compute the same numbers.  -v: a line for every BLOCKDEP that is another.  -f: each
+ * wait of ours is left out once, and each address of an operation moved by 16 bytes, and counted is
+ * what the verifier finds.  -o: the last one is written.  At the end: words, waits and BLOCKDEPs, the file's and ours. */
 #include <stdio.h>
 
 #include "../test/unit/npu_same.h"
@@ -24,7 +25,8 @@ typedef struct sum {
 typedef struct totals {
     size_t files, failed, less, more, equal;
     sum theirs, ours;
-    bool loud;
+    size_t waits, waits_found, moves, moves_found;
+    bool loud, faults;
     const char *out;
 } totals;
 
@@ -103,6 +105,58 @@ static const char *compare(totals *t, const char *file, const tc_npu_machine *ma
     return NULL;
 }
 
+static bool finds_more(tc_ctx *ctx, const tc_npu_program *p, const tc_npu_op *op, size_t n,
+                       size_t before)
+{
+    tc_mark mark = ti_arena_mark(&ctx->arena), marked = ti_arena_mark(&ctx->scratch);
+    tc_npu_program bad = *p;
+    tc_npu_findings found = {0};
+    tc_npu_how how = {.apart = p->fast > 0, .keep_waits = true, .keep_blockdep = true};
+    if (!ti_npu_write_as(&ctx->scratch, p->machine, how, op, n, &bad.words, NULL))
+        ti_npu_verify(ctx, &bad, &found);
+    ti_arena_rewind(&ctx->scratch, marked);
+    ti_arena_rewind(&ctx->arena, mark);
+    return found.n_error > before;
+}
+
+static void move(tc_ctx *ctx, totals *t, const tc_npu_program *p, tc_npu_op *op, size_t n,
+                 size_t before, uint64_t *address)
+{
+    *address += 16;
+    t->moves++;
+    t->moves_found += finds_more(ctx, p, op, n, before);
+    *address -= 16;
+}
+
+static void inject(tc_ctx *ctx, totals *t, const tc_npu_program *p, size_t before)
+{
+    tc_npu_op *op, *less;
+    size_t n;
+    if (ti_npu_list(&ctx->scratch, p->machine, p->words, true, &op, &n))
+        return;
+    less = tc_new_n(&ctx->scratch, tc_npu_op, n);
+    for (size_t i = 0; i < n; i++) {
+        if (op[i].kind == TC_NPU_KIND_KERNEL_WAIT || op[i].kind == TC_NPU_KIND_DMA_WAIT) {
+            memcpy(less, op, i * sizeof *op);
+            memcpy(less + i, op + i + 1, (n - i - 1) * sizeof *op);
+            for (size_t k = 0; k + 1 < n; k++)
+                less[k].target -= less[k].kind == TC_NPU_KIND_BRANCH && less[k].target > i;
+            bool found = finds_more(ctx, p, less, n - 1, before);
+            t->waits++;
+            t->waits_found += found;
+            if (!found && t->loud)
+                printf("the wait at word %zu is not missed\n", op[i].at);
+        }
+        tc_npu_map *const map[] = {&op[i].ifm, &op[i].ifm2, &op[i].ofm};
+        for (int k = 0; k < 3 && ti_npu_is_kernel(op[i].kind); k++)
+            if (map[k]->used && !(map[k]->broadcast & TC_BROADCAST_SCALAR) &&
+                map[k]->storage == TC_STORE_TILES && map[k]->region)
+                move(ctx, t, p, op, n, before, &map[k]->base[0]);
+        if (op[i].kind == TC_NPU_KIND_DMA)
+            move(ctx, t, p, op, n, before, &op[i].dma.dst);
+    }
+}
+
 static const char *rewrite(tc_ctx *ctx, totals *t, const char *file, const tc_npu_program *p)
 {
     tc_arena *arena = &ctx->scratch;
@@ -127,6 +181,8 @@ static const char *rewrite(tc_ctx *ctx, totals *t, const char *file, const tc_np
         error = "cannot be written";
     if (error)
         return error;
+    if (t->faults)
+        inject(ctx, t, &made, after.n_error);
     count(&t->theirs, p);
     count(&t->ours, &made);
     return result(ctx, p) == result(ctx, &made) ? NULL : "other numbers";
@@ -147,6 +203,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-v")) {
             t.loud = true;
+            continue;
+        }
+        if (!strcmp(argv[i], "-f")) {
+            t.faults = true;
             continue;
         }
         if (!strcmp(argv[i], "-o") && i + 1 < argc) {
@@ -170,5 +230,8 @@ int main(int argc, char **argv)
     show("ours", &t.ours);
     printf("%zu files, %zu failed; BLOCKDEP: %zu equal, %zu less, %zu more\n", t.files, t.failed,
            t.equal, t.less, t.more);
+    if (t.faults)
+        printf("found %zu of %zu waits left out, %zu of %zu addresses moved\n", t.waits_found,
+               t.waits, t.moves_found, t.moves);
     return t.failed != 0;
 }

@@ -19,16 +19,14 @@ typedef struct box {
     int32_t lo[3], hi[3]; /* height, width, depth */
 } box;
 
-/* The n-th piece of an area that begins somewhere. */
-static box piece(const int32_t area[3], const int32_t step[3], int64_t n, const int32_t at[3])
+/* The n-th piece of an area. */
+static box piece(const int32_t area[3], const int32_t step[3], int64_t n)
 {
     int32_t wide = (area[1] + step[1] - 1) / step[1], deep = (area[2] + step[2] - 1) / step[2];
     box b = {.lo = {(int32_t)(n / deep / wide) * step[0], (int32_t)(n / deep % wide) * step[1],
                     (int32_t)(n % deep) * step[2]}};
-    for (int k = 0; k < 3; k++) {
-        b.hi[k] = at[k] + least(b.lo[k] + step[k], area[k]);
-        b.lo[k] += at[k];
-    }
+    for (int k = 0; k < 3; k++)
+        b.hi[k] = least(b.lo[k] + step[k], area[k]);
     return b;
 }
 
@@ -38,14 +36,6 @@ static int64_t pieces(const int32_t area[3], const int32_t step[3])
     for (int k = 0; k < 3; k++)
         n *= (area[k] + step[k] - 1) / step[k];
     return n;
-}
-
-static bool meet(box a, box b)
-{
-    for (int k = 0; k < 3; k++)
-        if (a.lo[k] >= b.hi[k] || b.lo[k] >= a.hi[k])
-            return false;
-    return true;
 }
 
 static bool overlap(tc_npu_range a, tc_npu_range b)
@@ -70,73 +60,126 @@ static bool was_written(const pair *p, uint8_t region, tc_npu_range bytes)
     return same && overlap(bytes, p->written);
 }
 
-static bool is_one_tile(const tc_npu_map *m)
-{
-    return m->height0 >= m->h && m->width0 >= m->w;
-}
+/* ---- two maps as parts of one ---- */
 
-/* Two maps as parts of one: where each begins, in elements. */
-typedef struct common {
-    int32_t read[3], written[3];
-} common;
+/* Where a map lies in it: its upper and its lower tile. */
+typedef struct place {
+    int32_t rows;     /* of the upper one */
+    int32_t at[2][3]; /* where each begins, in elements */
+} place;
 
-/* How far the second begins behind the first, by strides that both share. */
-static void split(const tc_npu_map *m, int64_t bytes, int32_t at[3])
+/* How far an address lies behind the beginning. */
+static void split(const tc_npu_map *m, uint64_t bytes, int32_t at[3])
 {
     bool bricks = m->format == TC_NHCWB16;
-    int64_t y = bytes / m->stride_y, left = bytes % m->stride_y;
-    int64_t z = bricks ? left / m->stride_c : 0;
-    left = bricks ? left % m->stride_c : left;
-    int64_t step = bricks ? 16 * m->bytes : m->stride_x;
-    at[0] = (int32_t)y;
+    uint64_t row = (uint64_t)m->stride_y, left = bytes % row, z = 0,
+             step = bricks ? 16u * m->bytes : (uint64_t)m->stride_x;
+    if (bricks) {
+        z = left / (uint64_t)m->stride_c;
+        left %= (uint64_t)m->stride_c;
+    }
+    at[0] = (int32_t)(bytes / row);
     at[1] = (int32_t)(left / step);
     at[2] = (int32_t)(left % step / m->bytes + 16 * z);
 }
 
-/* Whether an element's place in it follows from its address: rows behind whole rows, columns behind
- * whole columns. */
+/* Whether an element's place follows from its address: rows behind whole rows, columns behind whole
+ * columns. */
 static bool is_nested(const tc_npu_map *m, const int32_t at[3])
 {
-    bool bricks = m->format == TC_NHCWB16;
-    int64_t deep = at[2] + m->c, wide = at[1] + m->w;
-    if (bricks)
+    int64_t deep = (int64_t)at[2] + m->c, wide = (int64_t)at[1] + m->w;
+    if (m->format == TC_NHCWB16)
         return at[2] % 16 == 0 && m->stride_c >= 16 * m->bytes * wide &&
                m->stride_y >= (deep + 15) / 16 * m->stride_c;
     return m->stride_x >= deep * m->bytes && m->stride_y >= wide * m->stride_x;
 }
 
-static bool find_common(const tc_npu_map *read, const tc_npu_map *written, common *out)
+static bool is_even(const tc_npu_map *m)
 {
-    bool strides = read->stride_y == written->stride_y &&
-                   (read->format == TC_NHCWB16 ? read->stride_c == written->stride_c
-                                               : read->stride_x == written->stride_x);
-    *out = (common){{0}, {0}};
-    if (read->region != written->region || read->format != written->format ||
-        read->bytes != written->bytes || !strides || !is_one_tile(read) ||
-        !is_one_tile(written) || read->stride_y <= 0 || read->stride_x <= 0 ||
-        (read->format == TC_NHCWB16 && read->stride_c <= 0))
-        return false;
-    int64_t apart = (int64_t)read->base[0] - (int64_t)written->base[0];
-    split(read, apart < 0 ? -apart : apart, apart < 0 ? out->written : out->read);
-    return apart % read->bytes == 0 && is_nested(read, out->read) &&
-           is_nested(written, out->written);
+    return m->width0 >= m->w && m->stride_y > 0 && m->stride_x > 0 && m->stride_c > 0;
 }
+
+static uint64_t first_of(const tc_npu_map *m)
+{
+    bool two = m->h > m->height0;
+    return two && m->base[2] < m->base[0] ? m->base[2] : m->base[0];
+}
+
+static bool find_place(const tc_npu_map *m, uint64_t begin, place *out)
+{
+    bool fits = true;
+    *out = (place){.rows = m->height0};
+    for (int t = 0; t < (m->h > m->height0 ? 2 : 1); t++) {
+        uint64_t apart = m->base[2 * t] - begin;
+        split(m, apart, out->at[t]);
+        fits = fits && apart % m->bytes == 0 && apart >> 30 == 0 && is_nested(m, out->at[t]);
+    }
+    return fits;
+}
+
+/* Whether rows, columns and channels of both are those of one map. */
+static bool find_places(const tc_npu_map *a, const tc_npu_map *b, place *of_a, place *of_b)
+{
+    bool bricks = a->format == TC_NHCWB16;
+    if (a->region != b->region || a->format != b->format || a->bytes != b->bytes || !is_even(a) ||
+        !is_even(b) || a->stride_y != b->stride_y ||
+        (bricks ? a->stride_c != b->stride_c : a->stride_x != b->stride_x))
+        return false;
+    uint64_t begin = first_of(a) < first_of(b) ? first_of(a) : first_of(b);
+    return find_place(a, begin, of_a) && find_place(b, begin, of_b);
+}
+
+/* The part of a box that is in a tile, where the tile lies; false: there is none. */
+static bool in_tile(const box *b, const place *p, int tile, box *out)
+{
+    int32_t from = tile ? p->rows : 0, to = tile ? INT32_MAX : p->rows;
+    *out = *b;
+    out->lo[0] = (b->lo[0] > from ? b->lo[0] : from) - from;
+    out->hi[0] = least(b->hi[0], to) - from;
+    for (int k = 0; k < 3; k++) {
+        out->lo[k] += p->at[tile][k];
+        out->hi[k] += p->at[tile][k];
+    }
+    return out->lo[0] < out->hi[0];
+}
+
+static bool touch(const box *a, const box *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (a->lo[k] >= b->hi[k] || b->lo[k] >= a->hi[k])
+            return false;
+    return true;
+}
+
+static bool meet(const box *a, const place *of_a, const box *b, const place *of_b)
+{
+    box x, y;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++)
+            if (in_tile(a, of_a, i, &x) && in_tile(b, of_b, j, &y) && touch(&x, &y))
+                return true;
+    return false;
+}
+
+/* ---- jobs ---- */
 
 /* Input of an output block. */
 static void job_of(const tc_npu_machine *machine, const tc_npu_op *op, int32_t out[3])
 {
     const tc_npu_window *k = &op->window;
-    tc_npu_block in = ti_npu_input_block(machine, op, 8 * op->ifm.bytes);
+    bool starts = !op->ifm.used; /* from ifm2, which is all its input */
+    int32_t bits = 8 * (starts ? op->ifm2.bytes : op->ifm.bytes);
     out[0] = op->block.h;
     out[1] = op->block.w;
-    out[2] = in.depth;
+    out[2] = bits > 0 ? ti_npu_input_block(machine, op, bits).depth : 0;
     if (op->kind == TC_NPU_KIND_ELEMENTWISE)
         return;
     out[0] = (op->block.h - 1) * k->stride_y + (k->kh - 1) * k->dilation_y + 1;
     out[1] = (op->block.w - 1) * k->stride_x + (k->kw - 1) * k->dilation_x + 1;
 }
 
-static int32_t by_jobs(const pair *p, const tc_npu_map *m, const common *at)
+static int32_t by_jobs(const pair *p, const tc_npu_map *m, const place *of_read,
+                       const place *of_written)
 {
     const tc_npu_block *b = &p->before->block;
     const tc_npu_map *o = &p->before->ofm;
@@ -151,10 +194,11 @@ static int32_t by_jobs(const pair *p, const tc_npu_map *m, const common *at)
     most = most < written ? most : written;
     most = most < read ? most : read;
     for (int32_t d = 0; d < most; d++)
-        for (int32_t i = 0; i <= d; i++)
-            if (meet(piece(in, job, i, at->read),
-                     piece(out, block, written - 1 - (d - i), at->written)))
+        for (int32_t i = 0; i <= d; i++) {
+            box r = piece(in, job, i), w = piece(out, block, written - 1 - (d - i));
+            if (meet(&r, of_read, &w, of_written))
                 return d;
+        }
     return (int32_t)most;
 }
 
@@ -163,12 +207,12 @@ static int32_t by_operand(const pair *p, const tc_npu_map *m)
     const tc_npu_op *op = p->op;
     if (!m->used || !was_written(p, m->region, ti_npu_map_range(m, m->h, m->w, m->c)))
         return p->most;
-    common at;
+    place read, written;
     bool weights = op->weights_ifm2 && m == &op->ifm2;
     if (m->broadcast || weights || op->window.upscale || op->kind == TC_NPU_KIND_RESIZE ||
-        !find_common(m, &p->before->ofm, &at))
+        !find_places(m, &p->before->ofm, &read, &written))
         return 0;
-    return by_jobs(p, m, &at);
+    return by_jobs(p, m, &read, &written);
 }
 
 /* Weights and scales that the operation before has just written. */

@@ -91,9 +91,17 @@ static void touch_kernel(const toucher *t, const tc_npu_op *op)
 
 /* ---- DMAs ---- */
 
-static int64_t least(int64_t a, int64_t b)
+/* n steps, of whatever a register holds; what no number holds may be anywhere. */
+static bool reach(tc_npu_range *r, int64_t n, int64_t step)
 {
-    return a < b ? a : b;
+    int64_t far = 0;
+    bool wide = __builtin_mul_overflow(n, step, &far) || far > INT64_C(1) << 60 ||
+                far < -(INT64_C(1) << 60);
+    if (!wide && far < 0)
+        r->lo += far;
+    else if (!wide)
+        r->hi += far;
+    return !wide;
 }
 
 /* From the first row's first byte to the last one's last; of an indexed side all that an index can
@@ -103,11 +111,12 @@ static void touch_side(const toucher *t, const tc_npu_dma *d, bool source)
     bool internal = source ? d->src_internal : d->dst_internal,
          indexed = source ? d->src_indexed : d->dst_indexed;
     int64_t rows = indexed ? d->index_max + 1 : d->rows, at = (int64_t)(source ? d->src : d->dst);
-    int64_t y = rows > 1 ? (rows - 1) * (source ? d->src_row : d->dst_row) : 0,
-            z = d->planes > 1 ? (d->planes - 1) * (source ? d->src_plane : d->dst_plane) : 0;
-    int64_t lo = at + least(y, 0) + least(z, 0), hi = at + y + z - least(y, 0) - least(z, 0);
+    tc_npu_range range = {at, at + (int64_t)d->bytes};
+    if ((rows > 1 && !reach(&range, rows - 1, source ? d->src_row : d->dst_row)) ||
+        (d->planes > 1 && !reach(&range, d->planes - 1, source ? d->src_plane : d->dst_plane)))
+        t->job->everything = true;
     touch(t->job, internal ? TABLES : space_of(t, source ? d->src_region : d->dst_region), !source,
-          (tc_npu_range){lo, hi + (int64_t)d->bytes});
+          range);
 }
 
 static void touch_dma(const toucher *t, const tc_npu_dma *d)

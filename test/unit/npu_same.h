@@ -99,6 +99,8 @@ static inline const char *same_dma(const tc_npu_dma *a, const tc_npu_dma *b)
     if (a->rows != 1 || a->planes != 1 || a->src_indexed || a->dst_indexed) {
         SAME(src_row);
         SAME(dst_row);
+    }
+    if (a->planes != 1) {
         SAME(src_plane);
         SAME(dst_plane);
     }
