@@ -61,15 +61,14 @@ static tc_npu_range table_of(const tc_npu_machine *m, const tc_npu_op *op)
     return (tc_npu_range){at + 256 * op->table, at + 256 * op->table + bytes};
 }
 
-/* U55-32 and -64 have no banks of their own for tables: a kernel without one writes there. */
+/* U55-32 and -64 have no banks of their own for tables: a kernel without one writes there, and one
+ * with a table is taken to read all of it. */
 static void touch_tables(const toucher *t, const tc_npu_op *op)
 {
     const tc_npu_machine *m = t->machine;
-    tc_npu_range table = table_of(m, op);
-    touch(t->job, TABLES, false, table);
-    if (m->product != TC_U85 && m->banks == 16 && table.lo == table.hi)
-        touch(t->job, TABLES, true,
-              (tc_npu_range){ti_npu_table_at(m), ti_npu_internal_bytes(m)});
+    tc_npu_range table = table_of(m, op), all = {ti_npu_table_at(m), ti_npu_internal_bytes(m)};
+    bool shared = m->product != TC_U85 && m->banks == 16, looks = table.lo < table.hi;
+    touch(t->job, TABLES, shared && !looks, shared ? all : table);
 }
 
 static void touch_kernel(const toucher *t, const tc_npu_op *op)
