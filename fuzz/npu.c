@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu.c -- any bytes as an Ethos-U's program: the payload of its backend, Vela's archive, or the
- * driver's payload; read, written and read again, walked, shown, verified, and executed as far as a
- * small budget goes. */
+ * driver's payload; read, written and read again, walked, shown, verified, taken apart and put
+ * together again, and executed as far as a small budget goes. */
 #include "answer.h"
 
 #include "npu/cost.h"
 #include "npu/npu_exec.h"
 #include "npu/npu_text.h"
 #include "npu/npu_verify.h"
+#include "npu/npu_write.h"
 
-enum { WORK = 1 << 21, STEPS = 4000 };
+enum { WORK = 1 << 21, STEPS = 4000, WORDS = 20000 };
 
 static void walk(const tc_npu_program *p)
 {
@@ -69,6 +70,21 @@ static void cost(tc_ctx *ctx, const tc_npu_program *p)
          c.total.cycles - all <= 1e-6 * (all + 1));
 }
 
+/* What can be written is read again as the same operations. */
+static void rewrite(tc_ctx *ctx, const tc_npu_program *p)
+{
+    tc_npu_op *op, *back;
+    tc_npu_words words;
+    size_t n, n_back;
+    if (p->words.n > WORDS || ti_npu_list(&ctx->arena, p->machine, p->words, false, &op, &n) ||
+        ti_npu_write(&ctx->arena, p->machine, op, n, &words, NULL))
+        return;
+    must(!ti_npu_list(&ctx->arena, p->machine, words, false, &back, &n_back) && n_back >= n);
+    for (size_t i = 0; i < n; i++)
+        must(op[i].kind == back[i].kind && op[i].mode == back[i].mode &&
+             op[i].target == back[i].target);
+}
+
 static void execute(tc_ctx *ctx, const tc_npu_program *p)
 {
     const char *error;
@@ -102,6 +118,7 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
     walk(&p);
     show(ctx, &p);
     verify(ctx, &p);
+    rewrite(ctx, &p);
     cost(ctx, &p);
     execute(ctx, &p);
 }

@@ -17,7 +17,7 @@ const tc_npu_command_info tc_npu_commands[] = {
 };
 const size_t tc_npu_n_command = TC_COUNT(tc_npu_commands);
 
-static const tc_npu_command_info *find(uint32_t code, uint8_t words, tc_npu_product product)
+const tc_npu_command_info *ti_npu_command_find(uint32_t code, uint8_t words, tc_npu_product product)
 {
     /* Rows of a product by words and opcode, once for all: streams have hundreds of thousands of
      * commands. */
@@ -46,7 +46,7 @@ const char *ti_npu_command_read(tc_npu_words words, const tc_npu_machine *machin
         return "the stream ends inside a command";
     if (control == 1)
         out->payload = ti_le32(words.data + 4 * at + 4);
-    out->info = find(word & 0x3ff, (uint8_t)(control + 1), machine->product);
+    out->info = ti_npu_command_find(word & 0x3ff, (uint8_t)(control + 1), machine->product);
     return out->info ? NULL : "the machine has no such command";
 }
 

@@ -32,6 +32,10 @@ typedef struct tc_npu_command_info {
 extern const tc_npu_command_info tc_npu_commands[];
 extern const size_t tc_npu_n_command;
 
+/* The row of a product's command by opcode and number of words; NULL: it has no such command. */
+const tc_npu_command_info *ti_npu_command_find(uint32_t code, uint8_t words,
+                                               tc_npu_product product);
+
 typedef struct tc_npu_command {
     size_t at; /* its first word */
     const tc_npu_command_info *info;

@@ -30,6 +30,7 @@ enum { TC_NPU_CORES = 4, TC_NPU_MICROBLOCKS = 6, TC_NPU_BANK = 1024, TC_NPU_LUT 
 typedef struct tc_npu_machine {
     const char *name; /* "ethos-u55-128" */
     tc_npu_product product;
+    uint32_t config, id; /* its registers CONFIG and ID, as drivers compare them */
     int32_t macs;  /* a cycle, of all cores */
     int32_t cores; /* each with a weight stream of its own */
     tc_npu_block

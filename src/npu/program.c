@@ -119,7 +119,7 @@ static bool settle_tensor(tc_npu_tensor *t)
     return sound;
 }
 
-static const char *settle_tensors(tc_npu_program *p)
+const char *ti_npu_settle_tensors(tc_npu_program *p)
 {
     bool sound = p->scratch >= 0 && p->scratch <= most_bytes && p->fast <= most_bytes;
     for (size_t i = 0; i < p->n_in; i++)
@@ -250,7 +250,7 @@ const char *ti_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_progr
         return "its blocks are not those of an EthosUBackend, or not all there";
     const char *wrong = parse_driver(driver, out);
     out->fast = fast >= 0 ? fast : out->fast > 0 ? out->fast : -1;
-    return wrong ? wrong : settle_tensors(out);
+    return wrong ? wrong : ti_npu_settle_tensors(out);
 }
 
 tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, tc_npu_program *out)
@@ -408,5 +408,5 @@ tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_
     int64_t fast = out->fast;
     TC_TRY(ti_npu_read_driver(ctx, loc, driver, out));
     out->fast = fast;
-    return broken(ctx, loc, settle_tensors(out));
+    return broken(ctx, loc, ti_npu_settle_tensors(out));
 }

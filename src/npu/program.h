@@ -37,6 +37,16 @@ typedef struct tc_npu_program {
 TC_MUST_USE tc_status ti_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_bytes driver,
                                          tc_npu_program *out);
 
+/* The other way: of a program whose machine, words, weights, sizes and tensors (all but their
+ * `bytes`) are set, the driver payload COP1 and what follows from it.  NULL, or what is wrong. */
+const char *ti_npu_make_driver(tc_arena *arena, tc_npu_program *program);
+
+/* X_vela.npz of such a program. */
+tc_bytes ti_npu_write_npz(tc_arena *arena, const tc_npu_program *program);
+
+/* The bytes of the tensors; what is wrong with them or with a size, or NULL. */
+const char *ti_npu_settle_tensors(tc_npu_program *program);
+
 /* The payload of an EthosUBackend: blocks of a name, a size and bytes. */
 TC_MUST_USE tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload,
                                           tc_npu_program *out);

@@ -484,6 +484,12 @@ void ti_npu_memory_op(tc_npu_verifier *v, const tc_npu_op *op)
         finish(v->kernel, &v->n_kernel, op->param);
     else if (op->kind == TC_NPU_KIND_DMA_WAIT)
         finish(v->dma, &v->n_dma, op->param);
+    else if (op->kind == TC_NPU_KIND_BRANCH && (v->n_kernel || v->n_dma))
+        ti_npu_found(v, TC_CHECK_WAIT,
+                     "it is taken while %s %zu may not have finished",
+                     v->n_kernel ? "operation" : "DMA",
+                     v->n_kernel ? v->kernel[v->n_kernel - 1].number
+                                 : v->dma[v->n_dma - 1].number);
     else if (op->kind == TC_NPU_KIND_DMA) {
         dma_accesses(v, op, &now);
         begin_dma(v, &now);

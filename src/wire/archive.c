@@ -82,7 +82,7 @@ static tc_status fetch(const tc_archive *a, tc_arena *arena, uint64_t at, uint64
 }
 
 /* table[k][b]: the checksum of byte b followed by k zero bytes. */
-static const uint32_t *make_crc_table(tc_arena *arena)
+const uint32_t *ti_crc_table(tc_arena *arena)
 {
     uint32_t *table = tc_new_n(arena, uint32_t, 8 * 256);
     for (uint32_t b = 0; b < 256; b++) {
@@ -127,7 +127,7 @@ static uint32_t x_to(uint64_t n)
 
 /* CRC-32 as ZIP has it.  Long input is four lanes side by side, so that the processor need not wait
  * for one look-up before the next; they are joined by  crc(ab) = crc(a) * x^(8 |b|) + crc(b). */
-static uint32_t checksum(const uint32_t *t, const uint8_t *p, size_t n)
+uint32_t ti_crc(const uint32_t *t, const uint8_t *p, size_t n)
 {
     enum { LONG = 4096 };
     uint32_t c = 0;
@@ -288,7 +288,7 @@ static void begin(tc_ctx *ctx, tc_arena *arena, const char *file, tc_archive *a)
     *a = (tc_archive){.ctx = ctx, .file = file};
     a->zip = tc_new(&ctx->arena, struct zip *);
     ti_map_init(&a->by_name, arena);
-    a->crc_table = make_crc_table(arena);
+    a->crc_table = ti_crc_table(arena);
 }
 
 tc_status ti_archive_open(tc_ctx *ctx, tc_arena *arena, const char *file, const char *inside,
@@ -500,7 +500,7 @@ tc_status ti_archive_read(tc_archive *a, tc_member *m, tc_bytes *out)
         else
             TC_TRY(fetch(a, &a->ctx->arena, payload, m->size, &m->data));
         /* A writer may leave the checksum out; it is zero then. */
-        if (m->crc && checksum(a->crc_table, m->data, (size_t)m->size) != m->crc) {
+        if (m->crc && ti_crc(a->crc_table, m->data, (size_t)m->size) != m->crc) {
             m->data = NULL;
             return damaged(a, m);
         }
@@ -558,8 +558,8 @@ static tc_status take(tc_stream *s, size_t n, uint8_t *out)
     else if (m->method == STORED)
         TC_TRY(ti_input_read(a->input, s->payload + s->at, n, out));
     s->at += n;
-    if (m->method == STORED) /* crc(ab), as in checksum() */
-        s->crc = times(s->crc, x_to(8 * (uint64_t)n)) ^ checksum(a->crc_table, out, n);
+    if (m->method == STORED) /* crc(ab), as in ti_crc() */
+        s->crc = times(s->crc, x_to(8 * (uint64_t)n)) ^ ti_crc(a->crc_table, out, n);
     if (s->at < m->size)
         return TC_OK;
     bool good = m->method == DEFLATED ? inflated_to_end(s->inflating)

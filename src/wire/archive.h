@@ -67,6 +67,21 @@ TC_MUST_USE tc_status ti_stream_read(tc_stream *s, uint64_t n, uint8_t *out);
 /* At the beginning again. */
 TC_MUST_USE tc_status ti_stream_rewind(tc_stream *s);
 
+/* An archive that is written: members stored as they are, all of it below 4 GiB. */
+typedef struct tc_zip {
+    tc_buf file, directory;
+    const uint32_t *crc_table;
+    uint16_t n;
+} tc_zip;
+
+void ti_zip_begin(tc_zip *zip, tc_arena *arena);
+void ti_zip_add(tc_zip *zip, const char *name, tc_bytes content);
+tc_bytes ti_zip_end(tc_zip *zip);
+
+/* CRC-32 as ZIP has it, and the table for it. */
+const uint32_t *ti_crc_table(tc_arena *arena);
+uint32_t ti_crc(const uint32_t *table, const uint8_t *data, size_t n);
+
 /* A location inside the archive, for messages. */
 tc_loc *ti_archive_loc(const tc_archive *archive, const char *place);
 

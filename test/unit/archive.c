@@ -135,8 +135,37 @@ static void test_broken(void)
     CHECK(refused(&(wide){.method = 8, .local_name = "a"}, 0, TC_BAD_MODEL, "inflate"));
 }
 
+/* What is written is read back, its checksums compared. */
+static void written(void)
+{
+    static const uint8_t zeros[5000] = {0};
+    static const struct {
+        const char *name;
+        tc_bytes content;
+    } want[] = {{"a.npy", {(const uint8_t *)"hello", 5}}, {"none", {0}}, {"long", {zeros, 5000}}};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_zip zip;
+    tc_archive a;
+    ti_zip_begin(&zip, &ctx->arena);
+    for (size_t i = 0; i < TC_COUNT(want); i++)
+        ti_zip_add(&zip, want[i].name, want[i].content);
+    tc_bytes all = ti_zip_end(&zip);
+    CHECK(ti_archive_looks_like(all));
+    CHECK(ti_archive_open(ctx, &ctx->arena, "written", NULL, all, &a) == TC_OK && a.n_member == 3);
+    for (size_t i = 0; i < TC_COUNT(want); i++) {
+        tc_bytes got = {0};
+        tc_member *m = ti_archive_find(&a, want[i].name);
+        CHECK_ROW(want[i].name, m && ti_archive_read(&a, m, &got) == TC_OK &&
+                                    got.size == want[i].content.size &&
+                                    (!got.size || !memcmp(got.data, want[i].content.data, got.size)));
+    }
+    CHECK(ti_archive_find(&a, "a.npy")->crc == UINT32_C(0x3610a686)); /* as zlib has it */
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
+    written();
     test_wide();
     test_broken();
     return check_done();
