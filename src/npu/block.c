@@ -58,6 +58,11 @@ static bool fits(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
            (m->product == TC_U85 ? fits_times(m, op, copies) : fits_amply(m, op));
 }
 
+bool ti_npu_block_is_roomy(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
+{
+    return m->product != TC_U85 || ti_npu_is_pointwise(op) || fits_times(m, op, copies);
+}
+
 /* ---- what is chosen ---- */
 
 /* The order of weights that keeps more multipliers busy. */
@@ -76,9 +81,9 @@ static bool by_kernel(const tc_npu_machine *m, const tc_npu_op *op)
                          c / (deep * ceil(c / deep));
 }
 
-/* Which microblocks of U85 an operation may use: those of many channels are for channels by
- * themselves, of 8 bits, on the small machines, and for convolutions on the large ones. */
-static bool may_use(const tc_npu_machine *m, const tc_npu_op *op, int i)
+/* Those of many channels are for channels by themselves, of 8 bits, on the small machines, and for
+ * convolutions on the large ones. */
+bool ti_npu_may_use(const tc_npu_machine *m, const tc_npu_op *op, int i)
 {
     bool conv = op->kind == TC_NPU_KIND_CONV, sums = ti_npu_sums_channels(op),
          one = op->window.kh == 1 && op->window.kw == 1;
@@ -101,7 +106,7 @@ static int choose_unit(const tc_npu_machine *m, const tc_npu_op *op)
     int best = 0;
     for (int k = 0; k < TC_NPU_MICROBLOCKS; k++) {
         int i = (m->macs <= 256 ? order : wide)[k];
-        if (!may_use(m, op, i))
+        if (!ti_npu_may_use(m, op, i))
             continue;
         tc_npu_block u = m->microblock[i];
         double all = (double)round_up(op->ofm.h, u.h) * round_up(op->ofm.w, u.w) *
@@ -180,10 +185,19 @@ static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int
     return best.depth != 0;
 }
 
+/* Axes along which an operand is repeated, unless one of them is a single number. */
 static uint8_t broadcast_of(const tc_npu_op *op)
 {
-    uint8_t all = op->ifm.broadcast | (op->ifm2.used ? op->ifm2.broadcast : 0);
-    return all & TC_BROADCAST_SCALAR ? 0 : all;
+    const tc_npu_map *map[] = {&op->ifm, &op->ifm2};
+    uint8_t all = 0;
+    for (size_t i = 0; i < TC_COUNT(map); i++) {
+        const tc_npu_map *m = map[i];
+        if (m->used && (m->broadcast & TC_BROADCAST_SCALAR ||
+                        (m->broadcast && m->h == 1 && m->w == 1 && m->c == 1)))
+            return 0;
+        all |= m->used ? m->broadcast : 0;
+    }
+    return all;
 }
 
 /* Elementwise operations of U85 fill the memory of outputs, sixteen channels wide and more where
@@ -194,9 +208,10 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     tc_npu_block unit = ti_npu_unit(m, op);
     uint8_t broadcast = broadcast_of(op);
     int32_t bytes = op->ifm.bytes, w = round_up(op->ofm.w, unit.w), c = round_up(op->ofm.c, BRICK);
-    int32_t wide = m->chain_ram / bytes / BRICK,
-            narrow = m->out_ram / SLOTS / (BRICK * bytes) / unit.h;
-    int32_t h = least(round_up(op->ofm.h, unit.h), m->most.h), depth = BRICK;
+    int32_t wide = m->chain_ram / bytes / BRICK, few = m->out_ram / SLOTS / (BRICK * bytes),
+            narrow = few / unit.h;
+    int32_t parts = (op->ofm.h + m->most.h - 1) / m->most.h;
+    int32_t h = least(round_up(op->ofm.h / parts, unit.h), m->most.h), depth = BRICK;
     int32_t need = most(round_up(least(least(w, wide), m->most.w), unit.w), unit.w);
     if (op->kind == TC_NPU_KIND_RESIZE) {
         op->block = (tc_npu_block){1, least(w, m->most.w), BRICK};
@@ -205,35 +220,61 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     if (broadcast & TC_BROADCAST_C) {
         depth = least(c, m->most.depth);
         wide = narrow;
+        if (broadcast == TC_BROADCAST_C) { /* rows as far as their columns leave room */
+            int32_t rows = few / least(w, most(narrow, 1)) / unit.h * unit.h;
+            h = least(h, most(rows, unit.h));
+            wide = few / h;
+        }
     } else {
         wide = broadcast & TC_BROADCAST_H ? narrow : wide;
         int32_t more = least(wide / need, c / BRICK);
         wide /= more > 1 ? more : 1;
         depth *= more > 1 ? more : 1;
     }
-    op->block = (tc_npu_block){h, round_up(most(wide, 1), unit.w), depth};
+    op->block = (tc_npu_block){h, least(round_up(most(wide, 1), unit.w), m->most.w), depth};
 }
 
-static void set_order(const tc_npu_machine *m, tc_npu_op *op)
+void ti_npu_set_order(const tc_npu_machine *m, tc_npu_op *op)
 {
     op->window.part_kernel = by_kernel(m, op);
     op->microblock = (uint8_t)(m->product == TC_U85 ? choose_unit(m, op) : 0);
 }
 
+/* Elementwise ones of U85 have none; Vela sets them all the same, but for sums and comparisons. */
+static bool sets_wide(const tc_npu_op *op)
+{
+    switch (op->mode) {
+    case TC_EW_MUL:
+    case TC_EW_SHR:
+    case TC_EW_SHL:
+    case TC_EW_LSR:
+    case TC_EW_AND:
+    case TC_EW_OR:
+    case TC_EW_XOR:
+    case TC_EW_NOT:
+    case TC_EW_AND_NOT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void ti_npu_set_acc(const tc_npu_machine *m, tc_npu_op *op)
 {
-    bool u85 = m->product == TC_U85,
-         sums = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE;
+    bool u85 = m->product == TC_U85, ew = op->kind == TC_NPU_KIND_ELEMENTWISE,
+         sums = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE,
+         reduces = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM;
     bool scaled = op->per_channel || op->ofm_scale.multiplier != 1 || op->ofm_scale.shift;
-    bool wide = sums && op->ifm.bytes == 2 && scaled;
-    bool widest = u85 && (op->ofm.bytes == 8 || op->ifm2.bytes == 8);
+    bool wide = op->ifm.bytes == 2 &&
+                ((sums && scaled) || (u85 ? ew && sets_wide(op) : reduces));
+    bool widest = u85 && (op->ofm.bytes == 8 || (op->ifm2.used && op->ifm2.bytes == 8));
     op->acc_bits = wide || widest ? (u85 ? 48 : 40) : 32;
-    set_order(m, op);
+    ti_npu_set_order(m, op);
 }
 
 void ti_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
 {
-    set_order(m, op);
+    ti_npu_set_order(m, op);
     tc_npu_block unit = ti_npu_block_step(m, op);
     tc_npu_block end = {round_up(least(op->ofm.h, m->most.h), unit.h),
                         round_up(least(op->ofm.w, m->most.w), unit.w),

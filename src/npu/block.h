@@ -52,11 +52,21 @@ void ti_npu_set_banks(const tc_npu_machine *machine, tc_npu_op *op);
 
 /* ---- what is chosen ---- */
 
-/* Of a kernel operation whose maps, window and scaling are set: bits of its accumulators, in which
- * order weights are walked through, and U85's microblock, all as Vela would. */
+/* Whether there is the room in U85's memories that Vela wants: `copies` 2 for convolutions, where a
+ * block is filled while another is used, or 1 if none fits so. */
+bool ti_npu_block_is_roomy(const tc_npu_machine *machine, const tc_npu_op *op, int32_t copies);
+
+/* Whether an operation of U85 may use a microblock. */
+bool ti_npu_may_use(const tc_npu_machine *machine, const tc_npu_op *op, int microblock);
+
+/* In which order weights are walked through, and the microblock, as Vela would. */
+void ti_npu_set_order(const tc_npu_machine *machine, tc_npu_op *op);
+
+/* The same, and bits of its accumulators, of a kernel operation whose maps, window and scaling are
+ * set. */
 void ti_npu_set_acc(const tc_npu_machine *machine, tc_npu_op *op);
 
-/* The same, but for the accumulators' bits, which are given; and the block. */
+/* Order, microblock and block, of one whose accumulators' bits are set too. */
 void ti_npu_choose_block(const tc_npu_machine *machine, tc_npu_op *op);
 
 #endif

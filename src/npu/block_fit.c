@@ -213,8 +213,8 @@ tc_npu_block ti_npu_block_step(const tc_npu_machine *m, const tc_npu_op *op)
         return (tc_npu_block){1, 1, 8};
     step.w = bricks && channels[op->transpose & 7] == 'w' ? BRICK : step.w;
     step.h = bricks && channels[op->transpose & 7] == 'h' ? BRICK : step.h;
-    if (m->product == TC_U85 && ti_npu_is_pointwise(op))
-        step.depth = 8; /* they have no accumulators */
+    if (m->product == TC_U85 && !ti_npu_sums_channels(op) && step.depth > BRICK)
+        step.depth = BRICK;
     return step;
 }
 
@@ -224,7 +224,8 @@ static bool sides_fit(const tc_npu_machine *m, const tc_npu_op *op)
     bool u85 = m->product == TC_U85, row = !u85 && b.h == 1 && op->ofm.h == 1;
     if (b.h < 1 || b.w < 1 || b.depth < 1 || b.h > most.h || b.w > most.w || b.depth > most.depth)
         return false;
-    if (u85 && op->microblock < TC_NPU_MICROBLOCKS && !m->microblock[op->microblock].depth)
+    if (u85 && (op->microblock >= TC_NPU_MICROBLOCKS || !m->microblock[op->microblock].depth ||
+                b.depth < BRICK))
         return false;
     /* Whoever comes back to an output's channels begins at a brick. */
     return (b.h % step.h == 0 || row) && b.w % step.w == 0 &&
