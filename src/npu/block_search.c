@@ -5,7 +5,7 @@
  * computes no more.  (All sides would gain another 0.02 % on networks, in twice the time.)
  *
  * The cost model measures a transposed output as it is written, and its block as it is computed:
- * long rows then seem cheap in narrow blocks.  Of such an operation a block must be no dearer than
+ * long rows then seem cheap in narrow blocks.  Of such an operation a block must cost no more than
  * Vela's in both measures. */
 #include "block_search.h"
 
