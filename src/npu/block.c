@@ -17,75 +17,6 @@ static int32_t round_up(int32_t a, int32_t b)
     return b > 0 ? (a + b - 1) / b * b : a;
 }
 
-/* ---- inputs ---- */
-
-tc_npu_block ti_npu_unit(const tc_npu_machine *m, const tc_npu_op *op)
-{
-    int i = m->product == TC_U85 ? op->microblock : 0;
-    tc_npu_block b = i < TC_NPU_MICROBLOCKS ? m->microblock[i] : (tc_npu_block){0};
-    return b.depth ? b : (tc_npu_block){1, 1, 8};
-}
-
-tc_npu_block ti_npu_piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t depth, int32_t bits)
-{
-    static const tc_npu_block small[3] = {{1, 2, 1}, {1, 1, 2}, {1, 1, 2}},
-                              middle[3] = {{2, 2, 1}, {1, 2, 2}, {1, 1, 4}},
-                              long_[3] = {{1, 4, 1}, {1, 2, 2}, {1, 1, 4}},
-                              large[3] = {{2, 4, 1}, {2, 2, 2}, {1, 2, 4}},
-                              long_large[3] = {{2, 4, 1}, {1, 4, 2}, {1, 2, 4}},
-                              largest[3] = {{4, 4, 1}, {2, 4, 2}, {2, 2, 4}},
-                              long_largest[3] = {{4, 4, 1}, {2, 4, 2}, {1, 4, 4}};
-    bool is_long = op->microblock == 2;
-    const tc_npu_block *row = m->macs == 128    ? small
-                              : m->macs <= 512  ? (is_long ? long_ : middle)
-                              : m->macs == 1024 ? (is_long ? long_large : large)
-                                                : (is_long ? long_largest : largest);
-    tc_npu_block b = row[depth * bits <= 128 ? 0 : depth * bits <= 256 ? 1 : 2];
-    b.depth *= 128 / bits > 1 ? 128 / bits : 1;
-    return b;
-}
-
-static int32_t below(int32_t out, int32_t stride, int32_t kernel, int32_t dilation,
-                     tc_npu_upscale upscale)
-{
-    int32_t n = (out - 1) * stride + least((kernel - 1) * dilation + 1, 8);
-    return upscale ? (n + 1) / 2 + (n % 2 == 0) : n;
-}
-
-static bool sums_channels(const tc_npu_op *op)
-{
-    return op->kind == TC_NPU_KIND_CONV ||
-           (op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM);
-}
-
-static bool is_pointwise(const tc_npu_op *op)
-{
-    return op->kind == TC_NPU_KIND_ELEMENTWISE || op->kind == TC_NPU_KIND_RESIZE;
-}
-
-tc_npu_block ti_npu_input_block(const tc_npu_machine *m, const tc_npu_op *op, int32_t bits)
-{
-    const tc_npu_window *k = &op->window;
-    tc_npu_block b = op->block, unit = ti_npu_unit(m, op), step = unit;
-    if (is_pointwise(op))
-        return b;
-    if (m->product == TC_U85) {
-        if (sums_channels(op))
-            b.depth = k->part_kernel ? 16
-                      : bits == 32 || (m->macs <= 256 && unit.depth == 16 && !op->weights.sparse)
-                          ? 32
-                      : op->weights.sparse && bits == 8 ? 128
-                                                        : 64;
-        step = ti_npu_piece(m, op, b.depth, bits);
-        b.depth = round_up(b.depth, step.depth);
-    } else if (sums_channels(op))
-        b.depth = bits == 16 ? round_up(least(op->ifm.c, 16), 4)
-                             : round_up(least(op->ifm.c, k->part_kernel ? 16 : 32), 8);
-    b.h = round_up(below(op->block.h, k->stride_y, k->kh, k->dilation_y, k->upscale), step.h);
-    b.w = round_up(below(op->block.w, k->stride_x, k->kw, k->dilation_x, k->upscale), step.w);
-    return b;
-}
-
 /* ---- what fits ---- */
 
 static int32_t bits_of(const tc_npu_op *op)
@@ -94,43 +25,42 @@ static int32_t bits_of(const tc_npu_op *op)
     return 8 * (starts ? op->ifm2.bytes : op->ifm.bytes);
 }
 
-static bool fits_u85(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
+/* Room for two blocks, where one is filled while the other is used. */
+static bool fits_times(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
 {
     int32_t bits = bits_of(op);
     tc_npu_block in = ti_npu_input_block(m, op, bits), b = op->block;
-    int32_t depth = sums_channels(op) ? least(in.depth, op->ifm.c) : b.depth;
+    int32_t depth = ti_npu_sums_channels(op) ? least(in.depth, op->ifm.c) : b.depth;
     depth = round_up(depth, ti_npu_piece(m, op, in.depth, bits).depth);
     bool whole = b.h >= op->ofm.h && b.w >= op->ofm.w && b.depth >= op->ofm.c;
     int64_t inputs = (int64_t)in.h * in.w * depth * bits / 8 *
-                     (copies == 1 && sums_channels(op) && !whole ? 2 : copies);
+                     (copies == 1 && ti_npu_sums_channels(op) && !whole ? 2 : copies);
     int64_t sums =
         (int64_t)b.h * b.w * round_up(b.depth, 16) * (op->acc_bits > 32 ? 8 : 4) * copies;
     return inputs <= m->ifm_ram && sums <= m->acc_ram;
 }
 
-static int64_t banks(int64_t bytes, int64_t granule)
+/* U55, U65: every row has accumulators, whatever is a number of 32 bits an operand's room, and any
+ * function a table's. */
+static bool fits_amply(const tc_npu_machine *m, const tc_npu_op *op)
 {
-    int64_t n = 2 * ((bytes + TC_NPU_BANK - 1) / TC_NPU_BANK);
-    return (n + granule - 1) / granule * granule;
+    tc_npu_banks n = ti_npu_banks_of(m, op);
+    bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE, wide = op->ifm2.used && op->ifm.bytes > 2;
+    int64_t second = ew && wide ? n.ifm : n.ifm2;
+    int64_t sums = ew ? 0 : ti_npu_acc_banks(m, op, op->block.h);
+    int64_t end = op->function ? m->banks - 2 : n.end;
+    return 2 + n.ifm + second + sums <= end;
 }
 
-static bool fits_u55(const tc_npu_machine *m, const tc_npu_op *op)
+static bool fits(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
 {
-    bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE;
-    int32_t bits = bits_of(op), bytes = bits / 8;
-    tc_npu_block in = ti_npu_input_block(m, op, bits), b = op->block;
-    tc_npu_granule g = bytes >= 4   ? TC_GRANULE_IFM32
-                       : bytes == 2 ? (ew ? TC_GRANULE_EW16 : TC_GRANULE_IFM16)
-                                    : (ew ? TC_GRANULE_EW8 : TC_GRANULE_IFM8);
-    int64_t top = m->banks - (m->banks == 16 && !op->function ? 0 : 2);
-    int64_t ifm = banks((int64_t)in.h * in.w * round_up(in.depth * bytes, 8), m->granule[g]);
-    if (ew) {
-        bool second = op->ifm2.used && (!(op->ifm2.broadcast & TC_BROADCAST_SCALAR) || bytes > 2);
-        return 2 + (second ? 2 : 1) * ifm <= top;
-    }
-    int64_t sums = (int64_t)b.h * b.w * round_up(b.depth, 8) * op->acc_bits / 8;
-    int64_t acc = banks(sums, m->granule[op->acc_bits == 40 ? TC_GRANULE_ACC40 : TC_GRANULE_ACC32]);
-    return 2 + ifm + acc <= top;
+    return ti_npu_block_fits(m, op) &&
+           (m->product == TC_U85 ? fits_times(m, op, copies) : fits_amply(m, op));
+}
+
+bool ti_npu_block_is_roomy(const tc_npu_machine *m, const tc_npu_op *op, int32_t copies)
+{
+    return m->product != TC_U85 || ti_npu_is_pointwise(op) || fits_times(m, op, copies);
 }
 
 /* ---- what is chosen ---- */
@@ -151,14 +81,14 @@ static bool by_kernel(const tc_npu_machine *m, const tc_npu_op *op)
                          c / (deep * ceil(c / deep));
 }
 
-/* Which microblocks of U85 an operation may use: those of many channels are for channels by
- * themselves, of 8 bits, on the small machines, and for convolutions on the large ones. */
-static bool may_use(const tc_npu_machine *m, const tc_npu_op *op, int i)
+/* Those of many channels are for channels by themselves, of 8 bits, on the small machines, and for
+ * convolutions on the large ones. */
+bool ti_npu_may_use(const tc_npu_machine *m, const tc_npu_op *op, int i)
 {
-    bool conv = op->kind == TC_NPU_KIND_CONV, sums = sums_channels(op),
+    bool conv = op->kind == TC_NPU_KIND_CONV, sums = ti_npu_sums_channels(op),
          one = op->window.kh == 1 && op->window.kw == 1;
     int32_t bytes = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_NONE ? 1 : op->ifm.bytes;
-    if (!m->microblock[i].depth || is_pointwise(op) || m->macs == 512)
+    if (!m->microblock[i].depth || ti_npu_is_pointwise(op) || m->macs == 512)
         return m->microblock[i].depth != 0;
     if (m->macs > 512)
         return m->microblock[i].depth == 16 ? !op->weights_ifm2 : conv;
@@ -176,7 +106,7 @@ static int choose_unit(const tc_npu_machine *m, const tc_npu_op *op)
     int best = 0;
     for (int k = 0; k < TC_NPU_MICROBLOCKS; k++) {
         int i = (m->macs <= 256 ? order : wide)[k];
-        if (!may_use(m, op, i))
+        if (!ti_npu_may_use(m, op, i))
             continue;
         tc_npu_block u = m->microblock[i];
         double all = (double)round_up(op->ofm.h, u.h) * round_up(op->ofm.w, u.w) *
@@ -197,12 +127,12 @@ static double fetched(const tc_npu_machine *m, const tc_npu_op *op)
     double h = (double)op->ofm.h / b.h, w = (double)op->ofm.w / b.w,
            d = (double)op->ofm.c / b.depth;
     double outputs = (double)op->ofm.h * op->ofm.w * op->ofm.c, channels = op->ifm.c;
-    if (is_pointwise(op) || op->weights_ifm2) /* as large as possible */
+    if (ti_npu_is_pointwise(op) || op->weights_ifm2) /* as large as possible */
         return outputs / ((double)b.h * b.w * b.depth);
     double repeats = ceil(((k->kw - 1) * k->dilation_x + 1) / 8.0) *
                      ceil(((k->kh - 1) * k->dilation_y + 1) / 8.0);
     double inputs =
-        (double)in.h * in.w * channels * repeats * h * w * (sums_channels(op) ? ceil(d) : 1);
+        (double)in.h * in.w * channels * repeats * h * w * (ti_npu_sums_channels(op) ? ceil(d) : 1);
     double weights = 0;
     if (op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE)
         weights = (double)k->kh * k->kw * channels * ceil(h) * ceil(w) *
@@ -212,18 +142,6 @@ static double fetched(const tc_npu_machine *m, const tc_npu_op *op)
                1e-6 * ceil(h) * ceil(w) * ceil(d);
     bool twice = (double)op->ifm.h * op->ifm.w * op->ifm.c < 2.0 * in.h * in.w * in.depth;
     return (inputs + weights) / outputs / (twice ? 2 : 1);
-}
-
-/* The steps of a block's sides: microblocks; of the axis that becomes the channels of bricks,
- * sixteen. */
-static tc_npu_block steps_of(const tc_npu_machine *m, const tc_npu_op *op)
-{
-    static const uint8_t channels[8] = {[2] = 'w', [3] = 'h', [6] = 'w', [7] = 'h'};
-    tc_npu_block unit = ti_npu_unit(m, op);
-    bool bricks = op->ofm.format == TC_NHCWB16;
-    unit.w = bricks && channels[op->transpose & 7] == 'w' ? 16 : unit.w;
-    unit.h = bricks && channels[op->transpose & 7] == 'h' ? 16 : unit.h;
-    return unit;
 }
 
 /* How often a block's input goes into the whole input, by area. */
@@ -238,7 +156,7 @@ static double coverage(const tc_npu_machine *m, const tc_npu_op *op)
  * more. */
 static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int32_t copies)
 {
-    tc_npu_block unit = steps_of(m, op), best = {0};
+    tc_npu_block unit = ti_npu_block_step(m, op), best = {0};
     double least_fetched = INFINITY, least_uncovered = INFINITY;
     int32_t step = 16, first = most(unit.depth, least(end.depth, step));
     for (int32_t depth = first < op->ofm.c ? round_up(first, step) : first; depth <= end.depth;) {
@@ -246,7 +164,7 @@ static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int
         for (int32_t h = unit.h; h <= end.h; h += unit.h)
             for (int32_t w = unit.w; w <= widest; w += unit.w) {
                 op->block = (tc_npu_block){h, w, depth};
-                if (m->product == TC_U85 ? !fits_u85(m, op, copies) : !fits_u55(m, op)) {
+                if (!fits(m, op, copies)) {
                     widest = w - unit.w; /* nor does a wider one, here or with more rows */
                     break;
                 }
@@ -267,10 +185,19 @@ static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int
     return best.depth != 0;
 }
 
+/* Axes along which an operand is repeated, unless one of them is a single number. */
 static uint8_t broadcast_of(const tc_npu_op *op)
 {
-    uint8_t all = op->ifm.broadcast | (op->ifm2.used ? op->ifm2.broadcast : 0);
-    return all & TC_BROADCAST_SCALAR ? 0 : all;
+    const tc_npu_map *map[] = {&op->ifm, &op->ifm2};
+    uint8_t all = 0;
+    for (size_t i = 0; i < TC_COUNT(map); i++) {
+        const tc_npu_map *m = map[i];
+        if (m->used && (m->broadcast & TC_BROADCAST_SCALAR ||
+                        (m->broadcast && m->h == 1 && m->w == 1 && m->c == 1)))
+            return 0;
+        all |= m->used ? m->broadcast : 0;
+    }
+    return all;
 }
 
 /* Elementwise operations of U85 fill the memory of outputs, sixteen channels wide and more where
@@ -281,9 +208,10 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     tc_npu_block unit = ti_npu_unit(m, op);
     uint8_t broadcast = broadcast_of(op);
     int32_t bytes = op->ifm.bytes, w = round_up(op->ofm.w, unit.w), c = round_up(op->ofm.c, BRICK);
-    int32_t wide = m->chain_ram / bytes / BRICK,
-            narrow = m->out_ram / SLOTS / (BRICK * bytes) / unit.h;
-    int32_t h = least(round_up(op->ofm.h, unit.h), m->most.h), depth = BRICK;
+    int32_t wide = m->chain_ram / bytes / BRICK, few = m->out_ram / SLOTS / (BRICK * bytes),
+            narrow = few / unit.h;
+    int32_t parts = (op->ofm.h + m->most.h - 1) / m->most.h;
+    int32_t h = least(round_up(op->ofm.h / parts, unit.h), m->most.h), depth = BRICK;
     int32_t need = most(round_up(least(least(w, wide), m->most.w), unit.w), unit.w);
     if (op->kind == TC_NPU_KIND_RESIZE) {
         op->block = (tc_npu_block){1, least(w, m->most.w), BRICK};
@@ -292,25 +220,67 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     if (broadcast & TC_BROADCAST_C) {
         depth = least(c, m->most.depth);
         wide = narrow;
+        if (broadcast == TC_BROADCAST_C) { /* rows as far as their columns leave room */
+            int32_t rows = few / least(w, most(narrow, 1)) / unit.h * unit.h;
+            h = least(h, most(rows, unit.h));
+            wide = few / h;
+        }
     } else {
         wide = broadcast & TC_BROADCAST_H ? narrow : wide;
         int32_t more = least(wide / need, c / BRICK);
         wide /= more > 1 ? more : 1;
         depth *= more > 1 ? more : 1;
     }
-    op->block = (tc_npu_block){h, round_up(most(wide, 1), unit.w), depth};
+    op->block = (tc_npu_block){h, least(round_up(most(wide, 1), unit.w), m->most.w), depth};
+}
+
+void ti_npu_set_order(const tc_npu_machine *m, tc_npu_op *op)
+{
+    op->window.part_kernel = by_kernel(m, op);
+    op->microblock = (uint8_t)(m->product == TC_U85 ? choose_unit(m, op) : 0);
+}
+
+/* Elementwise ones of U85 have none; Vela sets them all the same, but for sums and comparisons. */
+static bool sets_wide(const tc_npu_op *op)
+{
+    switch (op->mode) {
+    case TC_EW_MUL:
+    case TC_EW_SHR:
+    case TC_EW_SHL:
+    case TC_EW_LSR:
+    case TC_EW_AND:
+    case TC_EW_OR:
+    case TC_EW_XOR:
+    case TC_EW_NOT:
+    case TC_EW_AND_NOT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void ti_npu_set_acc(const tc_npu_machine *m, tc_npu_op *op)
+{
+    bool u85 = m->product == TC_U85, ew = op->kind == TC_NPU_KIND_ELEMENTWISE,
+         sums = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE,
+         reduces = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM;
+    bool scaled = op->per_channel || op->ofm_scale.multiplier != 1 || op->ofm_scale.shift;
+    bool wide = op->ifm.bytes == 2 &&
+                ((sums && scaled) || (u85 ? ew && sets_wide(op) : reduces));
+    bool widest = u85 && (op->ofm.bytes == 8 || (op->ifm2.used && op->ifm2.bytes == 8));
+    op->acc_bits = wide || widest ? (u85 ? 48 : 40) : 32;
+    ti_npu_set_order(m, op);
 }
 
 void ti_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
 {
-    op->window.part_kernel = by_kernel(m, op);
-    op->microblock = (uint8_t)(m->product == TC_U85 ? choose_unit(m, op) : 0);
-    tc_npu_block unit = steps_of(m, op);
+    ti_npu_set_order(m, op);
+    tc_npu_block unit = ti_npu_block_step(m, op);
     tc_npu_block end = {round_up(least(op->ofm.h, m->most.h), unit.h),
                         round_up(least(op->ofm.w, m->most.w), unit.w),
                         round_up(least(op->ofm.c, m->most.depth),
                                  m->product == TC_U85 ? most(16, unit.depth) : unit.depth)};
-    if (m->product == TC_U85 && is_pointwise(op)) {
+    if (m->product == TC_U85 && ti_npu_is_pointwise(op)) {
         choose_pointwise(m, op);
         return;
     }

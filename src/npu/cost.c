@@ -69,6 +69,8 @@ typedef struct stream {
     size_t n_load;
 } stream;
 
+static const tc_npu_job no_job = {.weight_memory = -1, .staging = -1, .table_memory = -1};
+
 /* Equal numbers: the same weights. */
 static uint64_t weights_of(const stream *s, const tc_npu_op *op)
 {
@@ -146,7 +148,7 @@ static void open_job(stream *s, const tc_npu_op *op)
     s->first_op = s->out->n_op;
     s->again = -1;
     s->weights = weights_of(s, op);
-    s->job = (tc_npu_job){.weight_memory = -1, .staging = -1, .table_memory = -1};
+    s->job = no_job;
 }
 
 /* The operation becomes part of the job at hand. */
@@ -179,7 +181,7 @@ static bool reads_chain(const tc_npu_op *op)
 
 /* Of each chained operation the first map outside the chain counts for cycles.  What follows a
  * further slice of channels is the same chain again. */
-static void extend_chain(stream *s, const tc_npu_op *op)
+static void chain_maps(stream *s, const tc_npu_op *op)
 {
     const tc_npu_map *map[3] = {&op->ifm, &op->ifm2, &op->ofm};
     bool counts = true;
@@ -196,6 +198,11 @@ static void extend_chain(stream *s, const tc_npu_op *op)
         s->again += s->again >= 0;
         counts = false;
     }
+}
+
+static void extend_chain(stream *s, const tc_npu_op *op)
+{
+    chain_maps(s, op);
     take(s, op, 0); /* the first of a chain carries its figure */
 }
 
@@ -418,10 +425,9 @@ static void set_maps(stream *s, const tc_npu_op *op)
             s, op); /* an output is measured as it is written, though its block is not */
 }
 
-static void begin(stream *s, const tc_npu_op *op)
+static void set_job(stream *s, const tc_npu_op *op)
 {
     tc_npu_job *j = &s->job;
-    open_job(s, op);
     j->work = work_of(op);
     j->block = op->block;
     j->unit = ti_npu_unit(s->m, op);
@@ -443,7 +449,25 @@ static void begin(stream *s, const tc_npu_op *op)
     }
     if (s->m->product != TC_U85 && exchanges(op))
         begin_exchange(s, op);
+}
+
+static void begin(stream *s, const tc_npu_op *op)
+{
+    open_job(s, op);
+    set_job(s, op);
     take(s, op, size_of(op));
+}
+
+size_t ti_npu_job_of(const tc_npu_machine *machine, const tc_npu_system *system,
+                     const tc_npu_op *op, size_t n, tc_npu_job *out)
+{
+    stream s = {.m = machine, .s = system, .again = -1, .job = no_job, .n_part = 1};
+    size_t end = 1;
+    set_job(&s, op);
+    for (; end < n && machine->product == TC_U85 && reads_chain(&op[end]); end++)
+        chain_maps(&s, &op[end]);
+    *out = s.job;
+    return end;
 }
 
 static void kernel(stream *s, const tc_npu_op *op)

@@ -131,6 +131,11 @@ typedef struct tc_npu_job {
     uint8_t moved_from, moved_to;
 } tc_npu_job;
 
+/* The job that n operations begin with: the first one, and on U85 those that are chained to it; how
+ * many of them it is. */
+size_t ti_npu_job_of(const tc_npu_machine *machine, const tc_npu_system *system,
+                     const tc_npu_op *op, size_t n, tc_npu_job *out);
+
 /* A job's figures.  *slack, in: the cycles before it in which transfers can hide; out: those that
  * it offers to the next. */
 void ti_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,

@@ -73,7 +73,4 @@ void ti_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op);
 /* verify_block.c */
 void ti_npu_verify_block(tc_npu_verifier *v, const tc_npu_op *op);
 
-/* The input block that an output block needs; bytes of an element of each operand count. */
-tc_npu_block ti_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op);
-
 #endif

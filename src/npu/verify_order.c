@@ -7,6 +7,8 @@
  * keeps its axes; for the rest there is no finding. */
 #include "verifier.h"
 
+#include "block.h"
+
 static int32_t least(int32_t a, int32_t b)
 {
     return a < b ? a : b;

@@ -3,6 +3,7 @@
  * each thing that can be wrong with it. */
 #include "check.h"
 
+#include "npu/block.h"
 #include "npu/verifier.h"
 #include "npu/npu_verify.h"
 
