@@ -48,7 +48,7 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compil
     tc_target target;
     TC_TRY(ti_target_parse(ctx, r->target, &target));
     goal.best = r->config && ti_text_eq(r->config, "best") && r->calib &&
-                target.machine->packing == TC_PACKED_VELA;
+                target.machine->packing == TC_PACKED_STREAM;
     if (!ti_goal_asks(&goal))
         return TC_OK;
     if ((r->config && !goal.best) || r->settings)
@@ -65,7 +65,7 @@ static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compi
     tc_target target;
     tc_verdicts *unused;
     TC_TRY(ti_target_parse(ctx, target_name, &target));
-    if (o->vela.optimise && target.machine->packing == TC_PACKED_VELA &&
+    if (o->vela.optimise && target.machine->packing == TC_PACKED_STREAM &&
         !ti_text_eq(o->vela.optimise, "Performance") && !ti_text_eq(o->vela.optimise, "Size"))
         return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
     return ti_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
@@ -77,7 +77,7 @@ static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compi
 static tc_status ask_vela(tc_ctx *ctx, tc_compiled *c)
 {
     tc_trial trial;
-    if (c->target.machine->packing != TC_PACKED_VELA || !c->n_region)
+    if (c->target.machine->packing != TC_PACKED_STREAM || !c->n_region)
         return TC_OK;
     ti_trial_begin(ctx, &trial);
     tc_status here = ti_vela_here(ctx);
@@ -115,7 +115,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_frontier_row *frontier = NULL;
     size_t n_frontier = 0;
     TC_TRY(settle_goal(ctx, &o, &r, &frontier, &n_frontier));
-    c->vela = (tc_vela_options){.ini = ti_intern_text(ctx, o.vela.ini),
+    c->ethosu = (tc_ethosu_options){.ini = ti_intern_text(ctx, o.vela.ini),
                                 .system_config = ti_intern_text(ctx, o.vela.system_config),
                                 .memory_mode = ti_intern_text(ctx, o.vela.memory_mode),
                                 .optimise = ti_intern_text(ctx, o.vela.optimise),

@@ -77,7 +77,7 @@ bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *ou
     return 1;
 }
 
-static tc_vela_figures figures(const tc_vela_job *job)
+static tc_vela_figures figures(const tc_ethosu_job *job)
 {
     return (tc_vela_figures){.cycles = job->cycles,
                              .macs = job->macs,

@@ -17,7 +17,7 @@ static size_t refused(const tc_compiled *c)
 static tc_status judge(tc_ctx *ctx, tc_compiled *c, size_t *failed)
 {
     tc_payload *payload;
-    tc_status status = ti_payloads(ctx, c, &c->vela, &payload, &c->jobs);
+    tc_status status = ti_payloads(ctx, c, &c->ethosu, &payload, &c->jobs);
     *failed = status == TC_OK ? SIZE_MAX : refused(c);
     return status;
 }
@@ -31,26 +31,26 @@ static const char sum_text[] = "graph @main(%0 \"x\": i32[1,1,1,16], %1 \"y\": i
 static tc_status try_vela(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_module *sum;
-    tc_vela_job job = {0};
+    tc_ethosu_job job = {0};
     TC_TRY(ti_parse(ctx, "sum", (tc_bytes){(const uint8_t *)sum_text, sizeof sum_text - 1},
                     (tc_bytes){NULL, 0}, &sum));
     TC_TRY(ti_emit_tosa(ctx, sum, &job.tosa));
     job.graph = ti_main(sum);
-    return ti_vela_works(ctx, &c->target, &c->vela, &job);
+    return ti_vela_works(ctx, &c->target, &c->ethosu, &job);
 }
 
 static tc_status pack(tc_ctx *ctx, tc_compiled *c, tc_payload **out)
 {
     for (int round = 0;; round++) {
         tc_hold hold = ti_hold_begin(ctx);
-        tc_status status = ti_payloads(ctx, c, &c->vela, out, &c->jobs);
+        tc_status status = ti_payloads(ctx, c, &c->ethosu, out, &c->jobs);
         size_t failed = status == TC_OK ? SIZE_MAX : refused(c);
         if (failed == SIZE_MAX || !c->typed || c->request.strict || round == 2) {
             ti_hold_keep(ctx, hold);
             return status;
         }
         c->verify_only = !c->jobs[failed].differs;
-        c->vela.version = c->jobs[failed].version;
+        c->ethosu.version = c->jobs[failed].version;
         const char *why = ti_hold_drop(ctx, hold);
         if (!c->jobs[failed].payload.size)
             TC_TRY(try_vela(ctx, c));

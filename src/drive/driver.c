@@ -24,7 +24,7 @@
 
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
-    *out = (tc_compiled){.vela = out->vela};
+    *out = (tc_compiled){.ethosu = out->ethosu};
     TC_TRY(ti_target_parse(ctx, r->target, &out->target));
     out->module = r->module;
     if (!out->module) {
@@ -42,7 +42,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         out->config = *r->settings;
     else
         TC_TRY(ti_config_read(ctx, r->config, &out->config));
-    if (out->target.machine->packing == TC_PACKED_VELA)
+    if (out->target.machine->packing == TC_PACKED_STREAM)
         ti_config_pack(&out->config);
     if (r->beside)
         ti_methods_adopt_state(ti_main(out->module), r->beside);
@@ -172,7 +172,7 @@ static tc_compile_request again(const tc_compiled *c)
 tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample, bool *rule)
 {
     tc_compile_request r = again(c);
-    tc_compiled out = {.vela = c->vela};
+    tc_compiled out = {.ethosu = c->ethosu};
     r.check = true;
     r.check_on = sample;
     tc_status status = ti_compile_stages(ctx, &r, &out);

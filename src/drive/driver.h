@@ -86,9 +86,9 @@ struct tc_compiled {
     bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
     double search_until;        /* fallback.c: ti_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
-    tc_vela_options vela;
+    tc_ethosu_options ethosu;
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
-    tc_vela_job *jobs;   /* Ethos-U: what Vela says of each region; NULL: it was not asked */
+    tc_ethosu_job *jobs;   /* Ethos-U: what Vela says of each region; NULL: it was not asked */
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
     bool all_forms; /* every form that is offered is taken, without asking what it costs */
     bool places; /* .pte: steps keep where they come from */
@@ -99,7 +99,7 @@ struct tc_compiled {
 };
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
- * region.  The request's module becomes the program; out->vela is what the caller says of Vela, or
+ * region.  The request's module becomes the program; out->ethosu is what the caller says of Vela, or
  * zeros. */
 TC_MUST_USE tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);

@@ -30,7 +30,7 @@ typedef struct search {
 
 double ti_search_seconds(const tc_compiled *c)
 {
-    return c->vela.search > 0 ? c->vela.search : SECONDS;
+    return c->ethosu.search > 0 ? c->ethosu.search : SECONDS;
 }
 
 static bool may_go_on(const search *s)
@@ -81,7 +81,7 @@ static bool refused(search *s, size_t n)
 /* The node that checking the stream found, where it is one of the region. */
 static const char *found_by_stream(const search *s, size_t failed)
 {
-    const tc_vela_job *jobs = s->judge ? s->c->jobs : NULL;
+    const tc_ethosu_job *jobs = s->judge ? s->c->jobs : NULL;
     const char *name = jobs ? jobs[failed].blamed : NULL;
     for (size_t i = 0; name && i < s->region->n_node; i++)
         if (ti_text_eq(s->region->node[i], name))

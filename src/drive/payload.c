@@ -16,15 +16,15 @@ static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *te
     p->n_spec++;
 }
 
-static int64_t memory_of(const tc_vela_job *job)
+static int64_t memory_of(const tc_ethosu_job *job)
 {
     return job->scratch + job->fast_scratch;
 }
 
 /* A region that needs more memory than there may be: other ways that Vela has, the quickest of
  * those that fit.  Its own aim is a wish, so that smaller ones are tried too. */
-static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                     tc_vela_job *job)
+static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
+                     tc_ethosu_job *job)
 {
     const struct {
         const char *optimise;
@@ -33,11 +33,11 @@ static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *v
     int64_t least = memory_of(job);
     if (!vela->max_scratch || least <= vela->max_scratch)
         return TC_OK;
-    tc_vela_job best = *job;
+    tc_ethosu_job best = *job;
     bool fits = false;
     for (size_t i = 0; i < TC_COUNT(way); i++) {
-        tc_vela_options o = *vela;
-        tc_vela_job trial = {.graph = job->graph, .tosa = job->tosa};
+        tc_ethosu_options o = *vela;
+        tc_ethosu_job trial = {.graph = job->graph, .tosa = job->tosa};
         o.optimise = way[i].optimise;
         o.arena = (int64_t)(way[i].arena * (double)vela->max_scratch);
         TC_TRY(ti_emit_ethosu(ctx, &c->target, &o, &trial, 1));
@@ -59,13 +59,13 @@ static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *v
     return TC_OK;
 }
 
-static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                         tc_payload *out, tc_vela_job **jobs)
+static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
+                         tc_payload *out, tc_ethosu_job **jobs)
 {
-    *jobs = tc_new_n(&ctx->arena, tc_vela_job, c->n_region);
+    *jobs = tc_new_n(&ctx->arena, tc_ethosu_job, c->n_region);
     for (size_t i = 0; i < c->n_region; i++)
         (*jobs)[i] =
-            (tc_vela_job){.graph = ti_main(c->region[i].module), .tosa = c->region[i].tosa};
+            (tc_ethosu_job){.graph = ti_main(c->region[i].module), .tosa = c->region[i].tosa};
     TC_TRY(ti_emit_ethosu(ctx, &c->target, vela, *jobs, c->n_region));
     if (!c->verify_only)
         ti_hand_samples(ctx, c);
@@ -83,7 +83,7 @@ static tc_status by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_vela_option
 }
 
 /* Settings for Vela where it is not asked. */
-static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela)
+static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela)
 {
     const struct {
         const char *option, *value;
@@ -98,13 +98,13 @@ static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
                        given[i].option, given[i].value, c->target.text);
 }
 
-tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                      tc_payload **out, tc_vela_job **jobs)
+tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
+                      tc_payload **out, tc_ethosu_job **jobs)
 {
     tc_packing packing = c->target.machine->packing;
     *jobs = NULL;
     *out = tc_new_n(&ctx->arena, tc_payload, c->n_region);
-    if (packing != TC_PACKED_VELA)
+    if (packing != TC_PACKED_STREAM)
         tell_idle(ctx, c, vela);
     for (size_t i = 0; i < c->n_region; i++) {
         tc_payload *p = &(*out)[i];
@@ -112,8 +112,8 @@ tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *
         p->backend = c->target.machine->backend;
         if (packing == TC_PACKED_VGF) {
             TC_TRY(ti_emit_vgf(ctx, c->region[i].module, &p->bytes));
-        } else if (packing == TC_PACKED_VELA)
+        } else if (packing == TC_PACKED_STREAM)
             p->tosa = c->region[i].tosa;
     }
-    return packing == TC_PACKED_VELA ? by_vela(ctx, c, vela, *out, jobs) : TC_OK;
+    return packing == TC_PACKED_STREAM ? by_vela(ctx, c, vela, *out, jobs) : TC_OK;
 }

@@ -10,8 +10,8 @@
  * .tosa is beside a command stream.
  * jobs: Ethos-U: what Vela says of each region; else NULL. */
 TC_MUST_USE tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *compiled,
-                                  const tc_vela_options *vela, tc_payload **out,
-                                  tc_vela_job **jobs);
+                                  const tc_ethosu_options *vela, tc_payload **out,
+                                  tc_ethosu_job **jobs);
 
 /* accept_payload.c: the same once, into compiled->payload and jobs; what Vela refuses goes to the
  * CPU, and so does what it translates wrongly.  While parts are tried, streams are executed only

@@ -141,16 +141,16 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
 
 static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, size_t i)
 {
-    const tc_vela_job *job = &c->jobs[i];
+    const tc_ethosu_job *job = &c->jobs[i];
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     tc_stream s = {.name = c->region[i].name, .loc = loc};
     loc->file = s.name;
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
     origin from = origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
-    tc_profile_options o = {.vela_ini = c->vela.ini,
-                            .system_config = c->vela.system_config,
-                            .memory_mode = c->vela.memory_mode};
+    tc_profile_options o = {.vela_ini = c->ethosu.ini,
+                            .system_config = c->ethosu.system_config,
+                            .memory_mode = c->ethosu.memory_mode};
     return add_stream(ctx, p, &s, &from, &o);
 }
 
@@ -180,15 +180,15 @@ tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
 
 tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
-    if (c->target.machine->packing != TC_PACKED_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
-    bool before = c->vela.notes;
+    bool before = c->ethosu.notes;
     if (!before)
         c->payload = NULL; /* Vela is asked again, now for its notes */
-    c->vela.notes = true;
+    c->ethosu.notes = true;
     tc_status status = c->n_region ? ti_make_files(ctx, c, TC_OUTPUT_PTE, NULL) : TC_OK;
-    c->vela.notes = before;
+    c->ethosu.notes = before;
     TC_TRY(status);
     return ti_profile_made(ctx, c, out);
 }
@@ -200,9 +200,9 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
     tc_estimate e;
     const tc_machine *m = c->target.machine;
     p->machine = ti_npu_machine_find(c->target.text);
-    TC_TRY(ti_npu_system_find(ctx, p->machine, c->vela.ini,
-                              c->vela.system_config ? c->vela.system_config : m->system_config,
-                              c->vela.memory_mode ? c->vela.memory_mode : m->memory_mode,
+    TC_TRY(ti_npu_system_find(ctx, p->machine, c->ethosu.ini,
+                              c->ethosu.system_config ? c->ethosu.system_config : m->system_config,
+                              c->ethosu.memory_mode ? c->ethosu.memory_mode : m->memory_mode,
                               &p->system));
     ti_estimate_graph(ctx, &ctx->arena, ti_main(c->region[i].module), p->machine, &p->system, NULL,
                       &e);
@@ -226,7 +226,7 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
 tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
-    if (c->target.machine->packing != TC_PACKED_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     p->estimated = true;

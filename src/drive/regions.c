@@ -148,9 +148,9 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
     tc_graph *g = ti_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region)
                                   : lower_region(ctx, c, g, region, trace, NULL);
-    if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA)
+    if (status == TC_OK && c->target.machine->packing == TC_PACKED_STREAM)
         ti_drop_inputs(ctx, c->module, g);
-    if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
+    if (status == TC_OK && c->target.machine->packing == TC_PACKED_STREAM && c->checker)
         keep_samples(ctx, c, region);
     if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u && !c->request.method &&
         c->target.machine->packing != TC_PACKED_VGF)
@@ -206,8 +206,8 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
     TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
     c->module = ti_module_clone(c->typed);
     if (!c->all_forms)
-        TC_TRY(ti_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config,
-                               c->vela.memory_mode, &c->choices));
+        TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                               c->ethosu.memory_mode, &c->choices));
     TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);

@@ -14,7 +14,7 @@
 #include "../read/read.h"
 #include "../run/eval.h"
 
-static tc_status open_program(tc_ctx *ctx, const tc_vela_job *job, tc_npu_program *out)
+static tc_status open_program(tc_ctx *ctx, const tc_ethosu_job *job, tc_npu_program *out)
 {
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
@@ -38,12 +38,12 @@ static const tc_loc *where_from(void *user, size_t word)
 }
 
 /* Vela is asked again, now with its notes, which are long. */
-static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                         const tc_vela_job *job)
+static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
+                         const tc_ethosu_job *job)
 {
     origin o = {0};
-    tc_vela_options with = *vela;
-    tc_vela_job again = {.graph = job->graph, .tosa = job->tosa};
+    tc_ethosu_options with = *vela;
+    tc_ethosu_job again = {.graph = job->graph, .tosa = job->tosa};
     tc_module *module;
     with.notes = true;
     if (ti_emit_ethosu(ctx, &c->target, &with, &again, 1) == TC_OK)
@@ -64,8 +64,8 @@ static const char *node_of(origin *from, const tc_npu_findings *found)
     return NULL;
 }
 
-static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                        tc_vela_job *job, const tc_npu_program *program)
+static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
+                        tc_ethosu_job *job, const tc_npu_program *program)
 {
     tc_npu_findings found;
     ti_npu_verify(ctx, program, &found);
@@ -133,7 +133,7 @@ static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_te
 typedef struct search {
     tc_ctx *ctx;
     const tc_compiled *c;
-    const tc_vela_options *vela;
+    const tc_ethosu_options *vela;
     tc_graph *g;
     const tc_tensor *in; /* by input */
     tc_tensor *at;       /* by value: what it should be */
@@ -225,7 +225,7 @@ static bool differs(search *s, size_t n)
 {
     const tc_tensor *in, *want;
     tc_graph *g = cut(s, n, &in, &want);
-    tc_vela_job job = {.graph = g};
+    tc_ethosu_job job = {.graph = g};
     tc_npu_program p;
     difference d = {0};
     tc_trial trial;
@@ -257,7 +257,7 @@ static const tc_node *first_different(search *s)
     return bad - good == 1 ? g->node[bad - 1] : NULL;
 }
 
-static tc_status blame(search *s, tc_vela_job *job, const difference *d, const char *error,
+static tc_status blame(search *s, tc_ethosu_job *job, const difference *d, const char *error,
                        size_t sample)
 {
     tc_ctx *ctx = s->ctx;
@@ -287,12 +287,12 @@ static tc_status blame(search *s, tc_vela_job *job, const difference *d, const c
     return TC_TOOL;
 }
 
-tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_vela_options *vela,
-                          const tc_region *region, tc_vela_job *job)
+tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
+                          const tc_region *region, tc_ethosu_job *job)
 {
     tc_npu_program program;
     tc_graph *g = ti_main(region->module);
-    tc_vela_options known = *vela;
+    tc_ethosu_options known = *vela;
     known.version = job->version;
     vela = &known;
     TC_TRY(open_program(ctx, job, &program));

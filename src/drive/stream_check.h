@@ -11,7 +11,7 @@
  * on each of them. A stream that fails is told of, with the operator of the model that it fails at,
  * and is not to be written. */
 TC_MUST_USE tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c,
-                                      const tc_vela_options *vela, const tc_region *region,
-                                      tc_vela_job *job);
+                                      const tc_ethosu_options *vela, const tc_region *region,
+                                      tc_ethosu_job *job);
 
 #endif

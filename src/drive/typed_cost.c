@@ -33,7 +33,7 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
 {
     costing *k = who;
     tc_compiled t = {.target = k->c->target,
-                     .vela = k->c->vela,
+                     .ethosu = k->c->ethosu,
                      .request = *k->request,
                      .all_forms = true};
     size_t failed;
@@ -63,7 +63,7 @@ tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc
 {
     tc_verdicts *v;
     *out = (tc_quant_cost){0};
-    TC_TRY(ti_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
+    TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config, c->ethosu.memory_mode,
                            &v));
     if (!v)
         return TC_OK;

@@ -58,7 +58,7 @@ tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
     tc_job job = {.target = &c->target};
     TC_TRY(ti_road_run(ctx, c->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
     TC_TRY(ti_road_run(ctx, c->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
-    if (c->target.machine->packing == TC_PACKED_VELA && !reads_all_inputs(ctx, ti_main(c->module)))
+    if (c->target.machine->packing == TC_PACKED_STREAM && !reads_all_inputs(ctx, ti_main(c->module)))
         set_apart(ctx, c);
     return c->target.machine->packing == TC_PACKED_VGF
                ? TC_OK

@@ -5,7 +5,7 @@
 
 #include "../target/target.h"
 
-typedef struct tc_vela_options {
+typedef struct tc_ethosu_options {
     const char *ini;           /* NULL: Vela's own */
     const char *system_config; /* NULL: the target's */
     const char *memory_mode;
@@ -16,11 +16,11 @@ typedef struct tc_vela_options {
     int64_t max_scratch;  /* bytes; 0: any */
     int64_t arena;        /* bytes that Vela aims at; 0: the memory mode's */
     bool notes;           /* also which operator each command comes from: slow, and long */
-} tc_vela_options;
+} tc_ethosu_options;
 
 /* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and
  * what Vela expects of it. */
-typedef struct tc_vela_job {
+typedef struct tc_ethosu_job {
     const tc_graph *graph;
     tc_bytes tosa;
     tc_bytes payload;
@@ -31,7 +31,7 @@ typedef struct tc_vela_job {
     bool refused;        /* Vela itself did not take the region, or died of it */
     bool differs;        /* executed, its stream gave other numbers than the region */
     const char *blamed;  /* the model's node that a wrong stream comes from; NULL: not known */
-} tc_vela_job;
+} tc_ethosu_job;
 
 /* The Vela that is tried with every test, and the one before it, which has more faults. */
 #define TC_VELA_VERSION "5.2.0"
@@ -41,12 +41,12 @@ typedef struct tc_vela_job {
  * against the region's signature.  On failure a message has been given, and nothing is left behind.
  */
 TC_MUST_USE tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target,
-                                     const tc_vela_options *options, tc_vela_job *job, size_t n);
+                                     const tc_ethosu_options *options, tc_ethosu_job *job, size_t n);
 
 /* Whether Vela, told the same, takes a program that every machine runs; else why not, in an error:
  * what it refuses is then no fault of a region. */
-TC_MUST_USE tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
-                                    const tc_vela_job *sum);
+TC_MUST_USE tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const tc_ethosu_options *o,
+                                    const tc_ethosu_job *sum);
 
 /* The program that is run: TOSAC_VELA, else "vela"; and what it says its version is, or NULL. */
 const char *ti_vela_program(void);

@@ -131,7 +131,7 @@ static void put_settings(const tc_content *c, tc_json_out *out)
     if (o->second)
         ti_json_put_text(out, "second", tc_model_file(o->second));
     if (compiled && compiled->jobs && compiled->n_region) {
-        const tc_vela_options *v = &compiled->vela;
+        const tc_ethosu_options *v = &compiled->ethosu;
         const tc_machine *machine = compiled->target.machine;
         const char *config = v->system_config ? v->system_config : machine->system_config,
                    *mode = v->memory_mode ? v->memory_mode : machine->memory_mode;
@@ -190,7 +190,7 @@ static void put_regions(const tc_content *c, tc_json_out *out)
         put_types(c, out, "inputs", g, g->in, g->n_in);
         put_types(c, out, "outputs", g, g->out, g->n_out);
         if (compiled->jobs) {
-            const tc_vela_job *job = &compiled->jobs[i];
+            const tc_ethosu_job *job = &compiled->jobs[i];
             tc_json_put(out, TC_J("cycles", job->cycles), TC_J("scratch", job->scratch),
                         TC_J("fast_scratch", job->fast_scratch), TC_J("weights", job->weights));
         }

@@ -61,7 +61,7 @@ static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_
     ti_json_close(out, ']');
 }
 
-static void put_vela(tc_json_out *out, const tc_vela_job *job)
+static void put_vela(tc_json_out *out, const tc_ethosu_job *job)
 {
     ti_json_open(out, "vela", '{');
     if (job->version)
