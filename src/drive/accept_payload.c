@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept_payload.c -- payloads that Vela made and the checks of its streams let pass; the rest of
- * the program goes to the CPU. */
+/* accept_payload.c -- payloads that our own back end or Vela made and that the checks of streams let
+ * pass; the rest of the program goes to the CPU. */
 #include "../ir/ir_text.h"
 #include "model.h"
 #include "payload.h"
 
-/* The region that Vela, or the verifier of its stream, refused; SIZE_MAX: none. */
+/* The region that its maker, or the verifier of its stream, refused; SIZE_MAX: none. */
 static size_t refused(const tc_compiled *c)
 {
     for (size_t i = 0; c->jobs && i < c->n_region; i++)
@@ -49,14 +49,19 @@ static tc_status pack(tc_ctx *ctx, tc_compiled *c, tc_payload **out)
             ti_hold_keep(ctx, hold);
             return status;
         }
-        c->verify_only = !c->jobs[failed].differs;
-        c->ethosu.version = c->jobs[failed].version;
+        const tc_ethosu_job job = c->jobs[failed];
+        c->verify_only = !job.differs;
+        if (!job.own)
+            c->ethosu.version = job.version;
         const char *why = ti_hold_drop(ctx, hold);
-        if (!c->jobs[failed].payload.size)
+        if (!job.own && !job.payload.size)
             TC_TRY(try_vela(ctx, c));
         status = ti_fall_back(ctx, c, judge, failed, why);
         c->verify_only = false;
         TC_TRY(status);
+        if (job.own && c->ethosu.backend == TC_BACKEND_AUTO)
+            ti_note(ctx, NULL, "Vela may take it: 'pip install ethos-u-vela==" TC_VELA_VERSION
+                               "' installs it; TOSAC_VELA names another path");
         c->model = ti_model_of(ctx, c->model->name, c->module);
     }
 }
