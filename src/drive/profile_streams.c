@@ -7,13 +7,15 @@
 #include "../wire/file.h"
 #include "../cost/estimate.h"
 #include "output_files.h"
+#include "own_backend.h"
 
 #include <unistd.h>
 
 /* ---- where operations come from ---- */
 
 typedef struct origin {
-    const tc_vela_map *map; /* NULL: not known */
+    const tc_codegen_result *own; /* of a stream of ours; else: */
+    const tc_vela_map *map;       /* NULL: not known */
     const tc_graph *file;   /* the TOSA file's operators, in its order; or NULL */
     const tc_graph *region; /* the same with the model's nodes, where there is a model; or NULL */
 } origin;
@@ -31,6 +33,8 @@ static const tc_graph *same_nodes(const tc_graph *region, const tc_graph *file)
 
 static const tc_node *node_of(const origin *o, size_t word)
 {
+    if (o->own)
+        return ti_own_node(o->own, word);
     int64_t i = o->map ? ti_vela_map_operator(o->map, word) : -1;
     const tc_graph *g = o->region ? o->region : o->file;
     return i >= 0 && g && (size_t)i < g->n_node ? g->node[i] : NULL;
@@ -147,7 +151,9 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
     loc->file = s.name;
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
-    origin from = origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
+    origin from =
+        job->own ? (origin){.own = c->region[i].own}
+                 : origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
     tc_profile_options o = {.vela_ini = c->ethosu.ini,
                             .system_config = c->ethosu.system_config,
                             .memory_mode = c->ethosu.memory_mode};
@@ -183,8 +189,10 @@ tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
     if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
-    bool before = c->ethosu.notes;
-    if (!before)
+    bool before = c->ethosu.notes, vela = false;
+    for (size_t i = 0; c->jobs && i < c->n_region; i++)
+        vela = vela || !c->jobs[i].own;
+    if (!before && vela)
         c->payload = NULL; /* Vela is asked again, now for its notes */
     c->ethosu.notes = true;
     tc_status status = c->n_region ? ti_make_files(ctx, c, TC_OUTPUT_PTE, NULL) : TC_OK;
