@@ -71,7 +71,7 @@ def test_every_verb(digits, files, tmp_path):
     valid("targets", "targets")
     valid("ops", "ops")
     valid("ops", "ops", "-t", "vgf")
-    valid("doctor", "doctor", code=4, TOSAC_VELA="/nowhere/vela")
+    valid("doctor", "doctor", code=4, TOSAC_VELA="/nowhere/vela", TMPDIR="/nowhere")
     for f in (d.model, d.calib, files / "d.tosa", files / "d.pte", files / "d.vgf", files / "q.ir"):
         valid("inspect", "inspect", f)
 
