@@ -43,6 +43,22 @@ static const char *against_rules(tc_ctx *ctx, const tc_compiled *c, const tc_reg
     return status == TC_OK ? NULL : trial.why ? trial.why : "the target's rules refuse it";
 }
 
+/* Where somebody else can make it, a mistake of ours is a warning. */
+static tc_status ask_or_go_without(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
+{
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_own_generate(ctx, c, ti_main(region->module), region->own);
+    if (status != TC_BUG) {
+        ti_hold_keep(ctx, hold);
+        return status;
+    }
+    *region->own = (tc_codegen_result){.refused = ti_hold_drop(ctx, hold)};
+    ti_warning(ctx, &(tc_loc){.file = region->name}, TC_E_STREAM,
+               "our own back end failed: %s; please report it with the model",
+               region->own->refused);
+    return TC_OK;
+}
+
 tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     region->own = NULL;
@@ -51,8 +67,11 @@ tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
         return TC_OK;
     region->own = tc_new(&ctx->arena, tc_codegen_result);
     region->own->refused = against_rules(ctx, c, region);
-    return region->own->refused ? TC_OK
-                                : ti_own_generate(ctx, c, ti_main(region->module), region->own);
+    if (region->own->refused)
+        return TC_OK;
+    if (c->ethosu.backend == TC_BACKEND_OWN)
+        return ti_own_generate(ctx, c, ti_main(region->module), region->own);
+    return ask_or_go_without(ctx, c, region);
 }
 
 /* ---- what it made ---- */

@@ -72,6 +72,14 @@ static const char clamp[] =
     "  return %1\n"
     "}\n";
 
+/* A value and itself in another shape, which Vela gets wrong. */
+static const char twice[] = "graph @main(%0 \"x\": i32[1,6]) {\n"
+                            "  %1 = const [6, 1] : shape[2]\n"
+                            "  %2 = tosa.reshape %0, %1 : i32[6,1]\n"
+                            "  %3 = tosa.add %0, %2 : i32[6,6]\n"
+                            "  return %3\n"
+                            "}\n";
+
 typedef struct trial {
     tc_ctx *ctx;
     tc_compiled *compiled;
@@ -218,6 +226,32 @@ static void test_wrong_whole(void)
     tc_ctx_free(t.ctx);
 }
 
+/* Regions as TOSA: only what Vela gets takes a detour. */
+static size_t operators(const char *backend, const char *stream)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_compile_options o = by(backend);
+    tc_model *model;
+    tc_compiled *compiled;
+    tc_region_info info = {.size = sizeof info};
+    o.target = "ethos-u85-256";
+    o.regions_only = 1;
+    answer = stream;
+    tc_bytes bytes = {(const uint8_t *)twice, sizeof twice - 1};
+    CHECK(tc_model_read(ctx, "twice.ir", bytes, NULL, &model) == TC_OK);
+    CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
+    CHECK(tc_compiled_region(compiled, 0, &info));
+    tc_ctx_free(ctx);
+    return info.tosa_operators;
+}
+
+static void test_detours(void)
+{
+    size_t plain = operators(NULL, "relu");
+    CHECK(operators("vela", NULL) > plain);
+    CHECK(operators(NULL, NULL) > plain);
+}
+
 /* What it is told. */
 static void test_options(void)
 {
@@ -248,6 +282,7 @@ int main(void)
     test_refused();
     test_wrong();
     test_wrong_whole();
+    test_detours();
     test_options();
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0);
