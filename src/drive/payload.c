@@ -125,14 +125,46 @@ static tc_status rest_by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu
     return status;
 }
 
+/* What is wrong with our own stream is no reason to go without one, where Vela is there. */
+static bool may_ask_vela(tc_ctx *ctx, const tc_ethosu_options *o)
+{
+    return o->backend == TC_BACKEND_AUTO && vela_is_here(ctx);
+}
+
+static tc_ethosu_job job_of(const tc_region *region)
+{
+    return (tc_ethosu_job){.graph = ti_main(region->module), .tosa = region->tosa};
+}
+
+static tc_status give_to_vela(tc_ctx *ctx, const tc_compiled *c, tc_region *region,
+                              tc_ethosu_job *job, const char *why)
+{
+    ti_warning(ctx, &(tc_loc){.file = region->name}, TC_E_STREAM, "Vela makes this region: %s",
+               why);
+    TC_TRY(ti_region_for_vela(ctx, c, region));
+    *job = job_of(region);
+    return TC_OK;
+}
+
+static tc_status pack_own(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *o,
+                          tc_region *region, tc_ethosu_job *job)
+{
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_own_pack(ctx, c, region->own, job);
+    if (status != TC_BUG || !may_ask_vela(ctx, o)) {
+        ti_hold_keep(ctx, hold);
+        return status;
+    }
+    return give_to_vela(ctx, c, region, job, ti_hold_drop(ctx, hold));
+}
+
 static tc_status make(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *o,
                       tc_ethosu_job *job)
 {
     for (size_t i = 0; i < c->n_region; i++) {
-        job[i] =
-            (tc_ethosu_job){.graph = ti_main(c->region[i].module), .tosa = c->region[i].tosa};
+        job[i] = job_of(&c->region[i]);
         if (ti_own_takes(&c->region[i]))
-            TC_TRY(ti_own_pack(ctx, c, c->region[i].own, &job[i]));
+            TC_TRY(pack_own(ctx, c, o, &c->region[i], &job[i]));
     }
     return rest_by_vela(ctx, c, o, job);
 }
@@ -148,11 +180,10 @@ static tc_status accept(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_optio
     return status;
 }
 
-/* What is wrong with our own stream is no reason to go without one, where Vela is there. */
 static tc_status accept_or_ask_vela(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *o,
                                     tc_region *region, tc_ethosu_job *job)
 {
-    if (!job->own || o->backend != TC_BACKEND_AUTO || !vela_is_here(ctx))
+    if (!job->own || !may_ask_vela(ctx, o))
         return accept(ctx, c, o, region, job);
     tc_hold hold = ti_hold_begin(ctx);
     tc_status status = accept(ctx, c, o, region, job);
@@ -160,11 +191,7 @@ static tc_status accept_or_ask_vela(tc_ctx *ctx, const tc_compiled *c, const tc_
         ti_hold_keep(ctx, hold);
         return status;
     }
-    const char *why = ti_hold_drop(ctx, hold);
-    ti_warning(ctx, &(tc_loc){.file = region->name}, TC_E_STREAM, "Vela makes this region: %s",
-               why);
-    TC_TRY(ti_region_for_vela(ctx, c, region));
-    *job = (tc_ethosu_job){.graph = ti_main(region->module), .tosa = region->tosa};
+    TC_TRY(give_to_vela(ctx, c, region, job, ti_hold_drop(ctx, hold)));
     TC_TRY(ti_emit_ethosu(ctx, &c->target, o, job, 1));
     return accept(ctx, c, o, region, job);
 }
