@@ -90,7 +90,7 @@ expect 2 '1 argument,' doctor x
 holds 'Vela is optional' grep -q '^optional  *Vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
 holds 'but how to install it is said' grep -q 'pip install ethos-u-vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
 holds 'targets work' grep -q 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, vgf, ' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
-TMPDIR=/nowhere expect 4 '"healthy": false' doctor --json
+TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --json
 
 # Velas that say something else than their version, an old one, and one that refuses; a folder that is none.
 printf '#!/bin/sh\necho hello\n' >"$dir/odd-vela" && printf '#!/bin/sh\necho 4.5.0; exit $(($# > 1))\n' >"$dir/old-vela" && chmod +x "$dir"/*-vela
