@@ -10,8 +10,8 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --set --signature --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|'
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     quantize)
         options='--calib --preprocess --merge --quant -q --target -t --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --set --signature --help -h --version '
@@ -22,8 +22,8 @@ _tosac()
         valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --cost --json --threads --kernels --dim --shape --set --signature --help -h --version '
-        valued='|--target|-t|--calib|--quant|-q|--cpu|--threads|--kernels|--dim|--shape|--set|--signature|'
+        options='--target -t --calib --quant -q --cpu --ethosu-backend --u55-products --cost --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--calib|--quant|-q|--cpu|--ethosu-backend|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     compare)
         options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --set --signature --help -h --version '
@@ -46,8 +46,8 @@ _tosac()
         valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     profile)
-        options='--target -t --by --top --estimate --calib --quant -q --cpu --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --threads --kernels --dim --shape --set --signature --help -h --version '
-        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|'
+        options='--target -t --by --top --estimate --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --threads --kernels --dim --shape --set --signature --help -h --version '
+        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|'
         ;;
     opt)
         options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --set --signature --help -h --version '

@@ -87,15 +87,15 @@ expect 0 'softmax(q k^T' ops -t ethos-u55-128
 expect 0 '"on_target": "as integers"' ops -t ethos-u85-256 --json
 expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25
 expect 2 '1 argument,' doctor x
-TOSAC_VELA=/nowhere/vela expect 4 'pip install ethos-u-vela' doctor
-TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --json
-TOSAC_VELA=/nowhere/vela expect 4 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, vgf, cpu' doctor
+holds 'Vela is optional' grep -q '^optional  *Vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
+holds 'but how to install it is said' grep -q 'pip install ethos-u-vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
+holds 'targets work' grep -q 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, vgf, ' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
+TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --json
 
 # Velas that say something else than their version, an old one, and one that refuses; a folder that is none.
 printf '#!/bin/sh\necho hello\n' >"$dir/odd-vela" && printf '#!/bin/sh\necho 4.5.0; exit $(($# > 1))\n' >"$dir/old-vela" && chmod +x "$dir"/*-vela
 TOSAC_VELA=$dir/odd-vela expect 4 'does not report its version' doctor
-TOSAC_VELA=$dir/old-vela expect 4 'is 4.5.0; tested with 5.2.0' doctor
-TOSAC_VELA=$dir/old-vela expect 4 'refused a region: exit 1' doctor
+holds 'a Vela that was not tried' grep -q 'is 4.5.0; tested with 5.2.0' <(TOSAC_VELA=$dir/old-vela "$tosac" doctor)
 TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '/nowhere cannot be written' doctor
 
 # A terminal has colours unless it is told otherwise, and is told how far the work is.
@@ -106,7 +106,7 @@ if command -v script >/dev/null; then
     holds 'not on a dumb terminal' eval '! TERM=dumb terminal "$tosac" rum | grep -q "\[1;31m"'
     holds "the doctor's findings too" grep -q $'\x1b\\[32mok' <(TOSAC_VELA=/nowhere terminal "$tosac" doctor)
     printf '#!/bin/sh\nsleep 30\n' >"$dir/slow-vela" && chmod +x "$dir/slow-vela"
-    holds 'progress is drawn' grep -qE 'runs of Vela, [0-9]+ s' <(TOSAC_VELA=$dir/slow-vela terminal "$tosac" compile "$dir/abs.ir" -t ethos-u55-128 --calib "$dir/rows.npy" --vela-timeout 2 -o "$dir/slow.pte")
+    holds 'progress is drawn' grep -qE 'runs of Vela, [0-9]+ s' <(TOSAC_VELA=$dir/slow-vela terminal "$tosac" compile "$dir/abs.ir" -t ethos-u55-128 --calib "$dir/rows.npy" --ethosu-backend vela --vela-timeout 2 -o "$dir/slow.pte")
 fi
 
 # Mistakes are told before the work, with what is near; with --json as an object.
@@ -126,6 +126,8 @@ expect 2 '--report cannot be combined with --observe-only' quantize nowhere.pt2 
 expect 2 'unexpected argument' quantize nowhere.pt2 second.pt2 -o "$dir/x.ir"
 expect 2 'the model is missing' quantize first.obs --merge second.obs -o "$dir/x.ir"
 expect 2 'are for models' profile fixture/cost/net_vela.npz -t ethos-u55-128
+expect 2 'are for models' profile fixture/cost/net_vela.npz --ethosu-backend own
+expect 2 'expected auto, own or vela' explain "$dir/abs.ir" -t ethos-u55-128 --ethosu-backend ours
 expect 1 'there is no folder' compile nowhere.pt2 -t cpu -o "$dir/none/x.pte"
 expect 1 'it is a folder' compile nowhere.pt2 -t cpu --emit pte -o "$dir"
 expect 1 'there is no folder' quantize nowhere.pt2 --calib random:1 -o "$dir/typed.ir" --qparams "$dir/none/q.json"
@@ -473,7 +475,7 @@ holds "4 bits are fewer cycles" [ "$(guess a8w4)" -lt "$(guess int8)" ]
 cp $net "$dir/alone_vela.npz"
 expect 0 'DEPTHWISE' profile "$dir/alone_vela.npz"
 expect 0 'does not have the source of its operations' profile "$dir/alone_vela.npz" --by line
-TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile $digits/model.pt2 -t ethos-u85-256
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile $digits/model.pt2 -t ethos-u85-256 --ethosu-backend vela
 
 # VGF: written, shown, run, and broken
 sed 's/= abs/= tosa.abs/' "$dir/abs.ir" >"$dir/tosa.ir"
@@ -555,13 +557,13 @@ vela() { # WORDS BODY [OPTION...]: compile with a Vela that does BODY
     local words=$1
     printf '#!/bin/sh\n%s\n' "$2" >"$dir/vela" && chmod +x "$dir/vela"
     shift 2
-    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte" "$@"
+    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 4 "$words" compile "$dir/t8.ir" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte" "$@"
 }
-TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte"
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/t8.ir" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte"
 # that is said first, before any model is read or data taken; what needs no streams is written
-TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 -o "$dir/u85.pte"
-TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 --report "$dir/u85.html"
-TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile "$dir/not-there.pt2" -t ethos-u85-256
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte"
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' compile "$dir/not-there.pt2" -t ethos-u85-256 --ethosu-backend vela --report "$dir/u85.html"
+TOSAC_VELA=$dir/no-vela expect 4 'pip install ethos-u-vela' profile "$dir/not-there.pt2" -t ethos-u85-256 --ethosu-backend vela
 TOSAC_VELA=$dir/no-vela expect 1 'not-there.pt2' compile "$dir/not-there.pt2" -t ethos-u85-256 -o "$dir/u85.tosa"
 vela 'refused a region: exit 1: Error: no such thing' 'echo Error: no such thing; exit 1' --strict
 vela 'killed by signal 9' 'kill -9 $$' --strict
@@ -570,7 +572,7 @@ vela 'without writing anything' 'exit 0'
 vela 'not complete' 'mkdir out; echo garbage >out/region_vela.npz'
 vela 'not complete' "mkdir out; head -c 3000 $PWD/$digits/calib.npz >out/region_vela.npz"
 printf '#!/bin/sh\nsleep 30\n' >"$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte" >/dev/null 2>&1
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela timeout -s TERM 2 "$tosac" compile "$dir/t8.ir" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte" >/dev/null 2>&1
 holds 'no program was written' test ! -e "$dir/u85.pte"
 holds 'nothing is left behind' test -z "$(ls -A "$dir/tmp")"
 
@@ -585,6 +587,7 @@ unfit 'choose one of: Sram_Only, Shared_Sram' --memory-mode Dedicated_Sram_512KB
 unfit 'choose one of: Sram_Only, Shared_Sram' --memory-mode Fast
 unfit 'choose one of: Ethos_U55_Deep_Embedded, Ethos_U55_High_End_Embedded' --system-config Board
 unfit 'expected Performance or Size' --optimise Speed
+unfit 'expected auto, own or vela' --ethosu-backend ours
 TOSAC_VELA=$dir/vela expect 1 'none.ini: error: cannot open it' compile $digits/model.pt2 -t ethos-u55-128 -o "$dir/u55.pte" --vela-ini "$dir/none.ini"
 
 # A Vela that takes nothing is not the model's fault
@@ -592,11 +595,11 @@ vela 'refuses even the addition of two tensors' 'echo Error: no such thing; exit
 
 # What Vela refuses goes to the CPU, and the program is written all the same; when time is over, all that is not known to be taken
 printf '#!/bin/sh\ntest $(wc -c <region.tosa) -lt 1000 || { echo Error: no such thing; exit 1; }\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/sum_vela.npz" >"$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "no part of the model runs on 'ethos-u85-256'" compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 "no part of the model runs on 'ethos-u85-256'" compile "$dir/t8.ir" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte"
 sed -i '2i sleep 1' "$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives more time' compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte" --refusal-seconds 1
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 '--refusal-seconds 10 gives more time' compile "$dir/t8.ir" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte" --refusal-seconds 1
 sed -i '2d' "$dir/vela"
-TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile "$dir/t8.ir" -t ethos-u85-256 -o "$dir/u85.pte"
+TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect 0 'goes to the CPU' compile "$dir/t8.ir" -t ethos-u85-256 --ethosu-backend vela -o "$dir/u85.pte"
 
 # a stream that breaks the machine's rules, and one that keeps them and computes something else
 cat >"$dir/relu.ir" <<'EOF'
@@ -612,7 +615,7 @@ stream() { # STATUS WORDS NAME [OPTION...]: compile with a Vela whose answer is 
     local status=$1 words=$2
     printf '#!/bin/sh\nmkdir out; cp %s out/region_vela.npz\n' "$PWD/fixture/npu/$3_vela.npz" >"$dir/vela"
     shift 3
-    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect "$status" "$words" compile "$model" -t ethos-u85-256 -o "$dir/relu.pte" "$@"
+    TMPDIR=$dir/tmp TOSAC_VELA=$dir/vela expect "$status" "$words" compile "$model" -t ethos-u85-256 --ethosu-backend vela -o "$dir/relu.pte" "$@"
 }
 stream 0 '1 region, 1 operators' relu --check --strict
 stream 0 "'relu' goes to the CPU: word 62, operation 0, POOL SUM: its ofm reaches" relu-outside
@@ -648,6 +651,15 @@ npy codes/spare '|i1' '2, 3' 'abcdef'
 npy codes/x '|i1' '1, 4' '\x80\xf0\x05\x7f'
 model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --check --strict --calib "$dir/codes"
 model=$dir/idle.tosa stream 4 "the first operator whose result differs is 'tosa_clamp'" relu-other --calib "$dir/codes"
+
+# without Vela: our own back end makes a stream, or the CPU runs it; what it cannot is no error, and a TOSA program is refused
+for backend in own auto; do
+    TOSAC_VELA=$dir/no-vela expect 0 'relu.pte: ' compile "$dir/relu.ir" -t ethos-u85-256 --ethosu-backend $backend -o "$dir/relu.pte"
+    TOSAC_VELA=$dir/no-vela expect 0 'f32[32,1,4]' run "$dir/relu.pte" -i random:1
+done
+TOSAC_VELA=$dir/no-vela expect 0 'ethos-u85-256: ' explain "$dir/relu.ir" -t ethos-u85-256 --ethosu-backend own
+TOSAC_VELA=$dir/no-vela expect 0 '' profile "$dir/relu.ir" -t ethos-u85-256
+expect 0 '--ethosu-backend own has no effect' compile "$dir/relu.ir" -t TOSA-1.0+INT --ethosu-backend own -o "$dir/relu-tosa.pte"
 
 # files that Vela wrote: operators that work in one memory read what others left there; variables keep their numbers from run to run
 for name in shared shared_vela; do "$tosac" run fixture/npu/$name.tflite -i fixture/npu/shared.npy -o "$dir/$name" >/dev/null 2>&1; done

@@ -18,7 +18,7 @@ typedef struct tc_target_info {
     char spec[64];     /* what it accepts: a TOSA profile with extensions; "" for cpu */
     bool integers;     /* it computes on quantized values */
     bool floats;       /* on floats */
-    bool needs_vela;   /* Vela makes its command streams */
+    bool needs_vela;   /* an Ethos-U: what our own back end does not take, Vela does */
 } tc_target_info;
 TC_SIZED_RECORD(tc_target_info)
 

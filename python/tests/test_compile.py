@@ -82,6 +82,17 @@ def test_ethos_u(digits, vela, tmp_path):
     assert "NPU_OP" in tosac.disassemble(tmp_path / "d.pte") or tosac.disassemble(tmp_path / "d.pte")
 
 
+def test_without_vela(digits, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOSAC_VELA", "/nowhere/vela")
+    r = tosac.compile(digits.model, "ethos-u85-256", digits.samples, ethosu_backend="own")
+    assert all(region.maker == "tosac" for region in r.regions)
+    assert all("our own back end does not take" in node.why for node in r.cpu_nodes if "converts" not in node.why)
+    r.save(tmp_path / "d.pte")
+    assert digits.right(tosac.run(tmp_path / "d.pte", digits.x[:50])[0]) >= 0.96
+    with pytest.raises(tosac.UsageError, match="expected auto, own or vela"):
+        tosac.compile(digits.model, "ethos-u85-256", digits.samples, ethosu_backend="ours")
+
+
 def test_text_and_stages(digits, tmp_path):
     m = tosac.load(digits.model)
     assert m.stage == "float" and m.producer.startswith("torch") and m.inputs[0].shape == (1, 1, 28, 28) and m.inputs[0].name == "x"

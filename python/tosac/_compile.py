@@ -20,7 +20,7 @@ from ._tensor import Port, port_of
 
 @dataclass(frozen=True)
 class Region:
-    """A part of the model that the accelerator runs; the figures of Vela are there once files were made."""
+    """A part of the model that the accelerator runs; the figures of its command stream are there once files were made."""
 
     name: str
     operators: int  #: of the model
@@ -36,6 +36,7 @@ class Region:
     inferences_per_second: Optional[float] = None
     scratch: Optional[int] = None
     weights: Optional[int] = None
+    maker: Optional[str] = None  #: "tosac" or "Vela": who made its command stream
 
     def __str__(self) -> str:
         cost = f", {self.cycles:.0f} cycles" if self.cycles is not None else ""
@@ -95,7 +96,7 @@ class Explanation:
                      for side, count in ((0, info.n_in), (1, info.n_out))]
             v = info.vela if info.has_vela else None
             out.append(Region(text(info.name) or "", info.operators, info.tosa_operators, info.transposes, info.bytes_in, info.bytes_out,
-                              *ports, *((v.cycles, v.macs, v.sram_kib, v.inferences_per_second, v.scratch, v.weights) if v else ())))
+                              *ports, *((v.cycles, v.macs, v.sram_kib, v.inferences_per_second, v.scratch, v.weights, text(info.maker)) if v else ())))
         return out
 
     @property
@@ -212,7 +213,7 @@ class Compiled(Explanation):
 
     @property
     def cycles(self) -> Optional[float]:
-        """What Vela expects all regions to take; None for targets without."""
+        """What all regions are expected to take, by who made them; None for targets without."""
         if not self.target.startswith("ethos"):
             return None
         if all(r.cycles is None for r in self.regions):
@@ -286,6 +287,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False, regions_only: bool = False,
             keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
+            ethosu_backend: Optional[str] = None, u55_products: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None) -> Compiled:
     """Compile a model for a target.
@@ -304,6 +306,9 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     execute: run what is written beside the float model, on a few samples (`Compiled.accuracy`); Ethos-U: and every command stream on one
         beside the program that it was made of.  False leaves it out, streams are verified only
     keep_odd_samples: set no calibration sample aside, however far it is from the others
+    ethosu_backend: who makes Ethos-U command streams: "own", "vela", or "auto": our own where it takes the region, then Vela where it is
+        installed, then the CPU
+    u55_products: own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
     details: keep what `report()` tells of every operator's cost; Vela takes longer
     regions_only: regions as TOSA are enough: Vela is not run until something is saved that needs it
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
@@ -312,15 +317,16 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
-                     keep_odd=keep_odd_samples, details=details, regions_only=regions_only, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
+                     keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
                      beside=beside)
 
 
 def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
-            reference_kernels: bool = False, progress: Progress = None) -> Explanation:
+            reference_kernels: bool = False, progress: Progress = None, ethosu_backend: Optional[str] = None, u55_products: bool = False) -> Explanation:
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
-                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True, regions_only=True)
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True, regions_only=True,
+                     backend=ethosu_backend, u55_products=u55_products)

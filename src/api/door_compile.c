@@ -33,8 +33,8 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
 }
 
 /* A goal takes the place of settings. */
-static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compile_request *r,
-                             tc_frontier_row **rows, size_t *n)
+static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_backend backend,
+                             tc_compile_request *r, tc_frontier_row **rows, size_t *n)
 {
     tc_goal goal = {.sqnr_db = o->goal.sqnr_db,
                     .drop = o->goal.drop,
@@ -42,13 +42,14 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compil
                     .flash = o->goal.flash,
                     .seconds = o->goal.seconds,
                     .labels = ti_intern_text(ctx, o->goal.labels),
+                    .backend = backend,
                     .ini = o->vela.ini,
                     .system_config = o->vela.system_config,
                     .memory_mode = o->vela.memory_mode};
     tc_target target;
     TC_TRY(ti_target_parse(ctx, r->target, &target));
     goal.best = r->config && ti_text_eq(r->config, "best") && r->calib &&
-                target.machine->packing == TC_PACKED_VELA;
+                target.machine->packing == TC_PACKED_STREAM;
     if (!ti_goal_asks(&goal))
         return TC_OK;
     if ((r->config && !goal.best) || r->settings)
@@ -59,26 +60,43 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_compil
     return TC_OK;
 }
 
-/* What Vela will be told, before anything that takes time. */
-static tc_status check_vela(tc_ctx *ctx, const char *target_name, const tc_compile_options *o)
+static tc_status find_backend(tc_ctx *ctx, const char *name, tc_backend *out)
+{
+    static const char *const names[] = {
+        [TC_BACKEND_AUTO] = "auto", [TC_BACKEND_OWN] = "own", [TC_BACKEND_VELA] = "vela"};
+    *out = TC_BACKEND_AUTO;
+    for (size_t i = 0; name && i < TC_COUNT(names); i++)
+        if (ti_text_eq(name, names[i])) {
+            *out = (tc_backend)i;
+            return TC_OK;
+        }
+    return name ? ti_usage(ctx, "--ethosu-backend %s: expected auto, own or vela", name) : TC_OK;
+}
+
+/* What the makers of command streams will be told, before anything that takes time. */
+static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_compile_options *o,
+                              tc_backend *backend)
 {
     tc_target target;
     tc_verdicts *unused;
     TC_TRY(ti_target_parse(ctx, target_name, &target));
-    if (o->vela.optimise && target.machine->packing == TC_PACKED_VELA &&
+    TC_TRY(find_backend(ctx, o->vela.backend, backend));
+    if (o->vela.optimise && target.machine->packing == TC_PACKED_STREAM &&
         !ti_text_eq(o->vela.optimise, "Performance") && !ti_text_eq(o->vela.optimise, "Size"))
         return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
     return ti_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
                            o->vela.memory_mode, &unused);
 }
 
-/* What Vela refuses changes the program: it is asked before anything is told of it.  Where there is
- * no Vela, only a file that needs it says so. */
-static tc_status ask_vela(tc_ctx *ctx, tc_compiled *c)
+/* What is refused changes the program: makers are asked before anything is told of it.  Where there
+ * is no Vela and nothing else will do, only a file that needs it says so. */
+static tc_status make_streams(tc_ctx *ctx, tc_compiled *c)
 {
     tc_trial trial;
-    if (c->target.machine->packing != TC_PACKED_VELA || !c->n_region)
+    if (c->target.machine->packing != TC_PACKED_STREAM || !c->n_region)
         return TC_OK;
+    if (c->ethosu.backend != TC_BACKEND_VELA)
+        return ti_pack_regions(ctx, c);
     ti_trial_begin(ctx, &trial);
     tc_status here = ti_vela_here(ctx);
     ti_trial_end(ctx, &trial);
@@ -94,7 +112,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     if (!o.target)
         return ti_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     TC_TRY(check_method(ctx, &o));
-    TC_TRY(check_vela(ctx, o.target, &o));
+    tc_backend backend;
+    TC_TRY(check_ethosu(ctx, o.target, &o, &backend));
     tc_compile_request r = {.model = model->name,
                             .module = ti_module_clone(model->module),
                             .target = ti_intern_text(ctx, o.target),
@@ -114,15 +133,17 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     tc_frontier_row *frontier = NULL;
     size_t n_frontier = 0;
-    TC_TRY(settle_goal(ctx, &o, &r, &frontier, &n_frontier));
-    c->vela = (tc_vela_options){.ini = ti_intern_text(ctx, o.vela.ini),
-                                .system_config = ti_intern_text(ctx, o.vela.system_config),
-                                .memory_mode = ti_intern_text(ctx, o.vela.memory_mode),
-                                .optimise = ti_intern_text(ctx, o.vela.optimise),
-                                .timeout = o.vela.timeout,
-                                .search = o.vela.refusal_seconds,
-                                .max_scratch = o.vela.max_scratch,
-                                .notes = o.details};
+    TC_TRY(settle_goal(ctx, &o, backend, &r, &frontier, &n_frontier));
+    c->ethosu = (tc_ethosu_options){.backend = backend,
+                                    .products = o.vela.u55_products,
+                                    .ini = ti_intern_text(ctx, o.vela.ini),
+                                    .system_config = ti_intern_text(ctx, o.vela.system_config),
+                                    .memory_mode = ti_intern_text(ctx, o.vela.memory_mode),
+                                    .optimise = ti_intern_text(ctx, o.vela.optimise),
+                                    .timeout = o.vela.timeout,
+                                    .search = o.vela.refusal_seconds,
+                                    .max_scratch = o.vela.max_scratch,
+                                    .notes = o.details};
     TC_TRY(ti_compile_stages(ctx, &r, c));
     c->frontier = frontier;
     c->n_frontier = n_frontier;
@@ -130,8 +151,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     c->beside = o.beside;
     c->places = o.locations;
     c->model = ti_model_of(ctx, model->name, c->module);
-    if (!o.regions_only)
-        TC_TRY(ask_vela(ctx, c));
+    if (!o.regions_only || backend == TC_BACKEND_OWN)
+        TC_TRY(make_streams(ctx, c));
     *out = c;
     return TC_OK;
 }

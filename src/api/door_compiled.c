@@ -77,7 +77,7 @@ bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *ou
     return 1;
 }
 
-static tc_vela_figures figures(const tc_vela_job *job)
+static tc_vela_figures figures(const tc_ethosu_job *job)
 {
     return (tc_vela_figures){.cycles = job->cycles,
                              .macs = job->macs,
@@ -107,6 +107,8 @@ bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *o
     if (c->jobs) {
         info.has_vela = 1;
         info.vela = figures(&c->jobs[i]);
+        info.maker = c->jobs[i].own ? "tosac" : "Vela";
+        info.maker_version = c->jobs[i].version;
     }
     ti_fill_record(out, &info, sizeof info);
     return 1;

@@ -30,7 +30,7 @@ static tc_status take_target(quantizing *q)
         return TC_OK;
     TC_TRY(ti_target_parse(q->ctx, ti_intern_text(q->ctx, q->o.target), &q->compiled.target));
     q->job.target = &q->compiled.target;
-    if (q->job.target->machine->packing == TC_PACKED_VELA)
+    if (q->job.target->machine->packing == TC_PACKED_STREAM)
         ti_config_pack(&q->config);
     q->asked.target = q->o.target;
     return ti_typed_cost(q->ctx, &q->asked, &q->compiled, &q->request.cost);

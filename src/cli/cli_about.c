@@ -45,7 +45,7 @@ static tc_status run_targets(cli *c, const void *record, const cli_texts *args)
             json_target(&out, &t);
         else
             printf("%-18s %-10s %-20s %s%s\n", t.name, t.title, kind_of(&t), t.spec,
-                   t.needs_vela ? ", through Vela" : "");
+                   t.needs_vela ? ", as a command stream" : "");
     }
     if (c->common.json)
         cli_json_close(&out, ']');

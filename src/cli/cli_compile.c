@@ -224,7 +224,7 @@ static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_ou
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
     CLI_TRY(tc_target_check(c->ctx, o->asked.target));
-    return o->output || o->report /* the report tells of a whole program */
+    return cli_needs_vela(&o->asked) && (o->output || o->report) /* the report tells of a whole program */
                ? tc_output_ready(c->ctx, o->asked.target,
                                  o->output && !explorer ? *kind : TC_OUTPUT_PTE)
                : TC_OK;

@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+bool cli_needs_vela(const cli_asked *asked)
+{
+    return asked->backend && cli_is(asked->backend, "vela");
+}
+
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
 {
     tc_compile_options r = tc_compile_options_default();
@@ -14,6 +19,8 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     r.quant.samples = data;
     r.cpu = cpu.v;
     r.n_cpu = cpu.n;
+    r.vela.backend = asked->backend;
+    r.vela.u55_products = asked->u55_products;
     r.vela.ini = asked->vela_ini;
     r.vela.system_config = asked->system_config;
     r.vela.memory_mode = asked->memory_mode;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli_compile_options.h -- what compile, explain and profile are asked alike: target, settings, and
- * Vela's. */
+ * command streams. */
 #ifndef TOSAC_CLI_COMPILE_OPTIONS_H
 #define TOSAC_CLI_COMPILE_OPTIONS_H
 
@@ -11,7 +11,8 @@
 /* A verb's record has one of these, named `asked`. */
 typedef struct cli_asked {
     const char *target, *config, *cpu;
-    const char *vela_ini, *system_config, *memory_mode, *optimise;
+    const char *backend, *vela_ini, *system_config, *memory_mode, *optimise;
+    bool u55_products;
     int64_t vela_timeout, refusal_seconds;
     cli_texts calib;
 } cli_asked;
@@ -27,7 +28,15 @@ typedef struct cli_asked {
     {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
     {"--cpu", NULL, "NODES", CLI_TEXT, CLI_ASKED(record, cpu), \
      "names or operators that stay on the CPU, comma-separated"}
+#define CLI_ROWS_BACKEND(record) \
+    {"--ethosu-backend", NULL, "WHICH", CLI_TEXT, CLI_ASKED(record, backend), \
+     "Ethos-U: own: tosac makes command streams; vela: Vela; auto: own where it can, then Vela " \
+     "where it is installed (default: auto)"}, \
+    {"--u55-products", NULL, NULL, CLI_FLAG, CLI_ASKED(record, u55_products), \
+     "own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on " \
+     "silicon"}
 #define CLI_ROWS_VELA(record) \
+    CLI_ROWS_BACKEND(record), \
     {"--vela-ini", NULL, "FILE", CLI_TEXT, CLI_ASKED(record, vela_ini), \
      "Ethos-U: a system description of your own, in Vela's format"}, \
     {"--system-config", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system_config), \
@@ -35,7 +44,7 @@ typedef struct cli_asked {
     {"--memory-mode", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, memory_mode), \
      "Ethos-U: which memory mode of the description"}, \
     {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
-     "Ethos-U: Vela's goal: Performance or Size"}, \
+     "Ethos-U: the goal: Performance or Size"}, \
     {"--vela-timeout", NULL, "S", CLI_NUMBER, CLI_ASKED(record, vela_timeout), \
      "Ethos-U: the most seconds for Vela on a region (default: 600)"}, \
     {"--refusal-seconds", NULL, "S", CLI_NUMBER, CLI_ASKED(record, refusal_seconds), \
@@ -46,6 +55,9 @@ typedef struct cli_asked {
 
 /* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
 double cli_amount(const char *text);
+
+/* Whether only Vela will do: then a missing one is said before anything is read. */
+bool cli_needs_vela(const cli_asked *asked);
 
 /* The library's record of it, with these samples. */
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data);

@@ -18,7 +18,7 @@ typedef struct doctor_options {
 
 /* One row of what was found. */
 typedef struct finding {
-    const char *what, *state; /* "ok", "missing", "untried", "fails" */
+    const char *what, *state; /* "ok", "optional", "untried", "fails" */
     const char *words;
     const char *mend; /* a command, or NULL */
 } finding;
@@ -37,7 +37,7 @@ static void add(doctor *d, const char *what, const char *state, const char *word
         memcpy(more, d->row, d->n * sizeof *more);
     more[d->n++] = (finding){what, state, words, mend};
     d->row = more;
-    d->broken = d->broken || cli_is(state, "missing") || cli_is(state, "fails");
+    d->broken = d->broken || cli_is(state, "fails");
 }
 
 static const char install_vela[] = "pip install ethos-u-vela==";
@@ -46,7 +46,9 @@ static void look_at_vela(doctor *d, const tc_machine_info *m)
 {
     const char *mend = cli_format("%s%s", install_vela, m->vela_wanted);
     if (!m->vela)
-        add(d, "Vela", "missing", "Ethos-U targets need it; TOSAC_VELA is its path", mend);
+        add(d, "Vela", "optional",
+            "for Ethos-U operators that our own back end does not take; TOSAC_VELA is its path",
+            mend);
     else if (!m->vela_version)
         add(d, "Vela", "fails", cli_format("%s does not report its version", m->vela), mend);
     else if (!cli_is(m->vela_version, m->vela_wanted))
@@ -115,7 +117,7 @@ static const char *try_target(const tc_target_info *t)
 }
 
 /* One of every kind: of a machine that comes in sizes the first. */
-static void try_targets(doctor *d, const tc_machine_info *m)
+static void try_targets(doctor *d)
 {
     tc_target_info t = {.size = sizeof t};
     const char *last = "";
@@ -125,10 +127,6 @@ static void try_targets(doctor *d, const tc_machine_info *m)
             continue;
         last = t.title;
         cli_on_progress(d->c, "targets tried", i, 16);
-        if (t.needs_vela && !m->vela) {
-            add(d, cli_format("%s", t.name), "missing", "it needs Vela", NULL);
-            continue;
-        }
         const char *words = try_target(&t);
         if (*words)
             add(d, cli_format("%s", t.name), "fails", words, NULL);
@@ -144,7 +142,9 @@ static void print_findings(const doctor *d)
     bool colour = cli_in_colour(STDOUT_FILENO);
     for (size_t i = 0; i < d->n; i++) {
         const finding *f = &d->row[i];
-        const char *on = cli_is(f->state, "ok") ? "\x1b[32m" : "\x1b[1;31m";
+        const char *on = cli_is(f->state, "ok")         ? "\x1b[32m"
+                         : cli_is(f->state, "optional") ? ""
+                                                        : "\x1b[1;31m";
         printf("%s%-8s%s %-18s %s\n", colour ? on : "", f->state, colour ? "\x1b[0m" : "", f->what,
                f->words);
         if (f->mend)
@@ -187,7 +187,7 @@ static tc_status run_doctor(cli *c, const void *record, const cli_texts *args)
         NULL);
     look_at_folder(&d);
     look_at_vela(&d, &m);
-    try_targets(&d, &m);
+    try_targets(&d);
     (c->common.json ? json_findings : print_findings)(&d);
     return d.broken ? TC_TOOL : TC_OK;
 }
@@ -199,8 +199,8 @@ const cli_verb cli_doctor = {
     .arguments = "",
     .summary = "check what is installed and which targets work, and say how to fix the rest",
     .help =
-        "Tries every kind of target with a small program.  Exit 0: all work; 4: something is "
-        "missing or fails.\n",
+        "Tries every kind of target with a small program.  Exit 0: all work; 4: something "
+        "fails.\n",
     .least = 0,
     .most = 0,
     .option = options,

@@ -46,10 +46,11 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
 {
     tc_profile_options p = tc_profile_options_default();
     const cli_asked *a = &o->asked;
-    if (a->target || a->calib.n || a->config || a->cpu || a->optimise || o->estimate)
+    if (a->target || a->calib.n || a->config || a->cpu || a->optimise || a->backend ||
+        a->u55_products || o->estimate)
         return cli_usage(c,
-                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise and "
-                         "--estimate are for models",
+                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise, "
+                         "--ethosu-backend, --u55-products and --estimate are for models",
                          path);
     p.vela_ini = a->vela_ini;
     p.system_config = a->system_config;
@@ -63,7 +64,7 @@ static tc_status of_model(cli *c, const profile_options *o, const char *path, tc
     if (!o->asked.target)
         return cli_usage(c,
                          "-t TARGET is missing: ethos-u55-128, ethos-u65-256, ethos-u85-256 ...");
-    if (!o->estimate)
+    if (!o->estimate && cli_needs_vela(&o->asked))
         CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
     return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)

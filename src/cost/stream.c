@@ -60,6 +60,7 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
             *s = (tc_stream){.name = name,
                              .method = f.method[i].name,
                              .vela = d->vela,
+                             .own = d->own,
                              .loc = place(ctx, file, name)};
             TC_TRY(ti_npu_read_backend(ctx, s->loc, d->payload, &s->program));
             ++*n;

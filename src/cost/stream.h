@@ -10,7 +10,7 @@ typedef struct tc_stream {
     const char *name; /* "delegate 0 of forward", or the file's */
     const char *method; /* of a .pte's; else NULL */
     tc_npu_program program;
-    const char *vela; /* the version that made it; or NULL */
+    const char *vela, *own; /* the version of Vela, or of tosac, that made it; or NULL */
     const tc_loc *loc;
     struct tc_vela_map *map; /* NULL: where commands come from is not known */
 } tc_stream;

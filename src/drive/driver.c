@@ -2,8 +2,8 @@
 /* driver.c -- compiling a model: a straight road, and searches that walk it again.
  *
  * The core is straight: the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT,
- * and for each region from REGION to LEGAL (regions.c); accept_payload.c then hands the regions to
- * the machine's own compiler.  Around it are loops, as what is best, or even possible, is known at
+ * and for each region from REGION to LEGAL (regions.c), where our own back end for Ethos-U is asked on
+ * the way; accept_payload.c then takes what that made, and hands the other regions to Vela.  Around it are loops, as what is best, or even possible, is known at
  * the end only:
  *
  *       READ -> TIDY -> REAL -> READY -> TYPED -> WHOLE -> SPLIT, each region REGION -> LEGAL -> judged
@@ -24,7 +24,7 @@
 
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
-    *out = (tc_compiled){.vela = out->vela};
+    *out = (tc_compiled){.ethosu = out->ethosu};
     TC_TRY(ti_target_parse(ctx, r->target, &out->target));
     out->module = r->module;
     if (!out->module) {
@@ -42,7 +42,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         out->config = *r->settings;
     else
         TC_TRY(ti_config_read(ctx, r->config, &out->config));
-    if (out->target.machine->packing == TC_PACKED_VELA)
+    if (out->target.machine->packing == TC_PACKED_STREAM)
         ti_config_pack(&out->config);
     if (r->beside)
         ti_methods_adopt_state(ti_main(out->module), r->beside);
@@ -117,9 +117,7 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 {
     tc_checker checker;
     TC_TRY(begin_check(ctx, r, c, &checker));
-    tc_status status = ti_take_whole(ctx, &(tc_trace){ti_check_pass, &checker}, c);
-    if (status == TC_OK)
-        ti_keep_inputs(ctx, c, &checker);
+    tc_status status = ti_take_whole(ctx, &(tc_trace){ti_check_pass, &checker}, &checker, c);
     ti_check_end(&checker);
     return status;
 }
@@ -153,7 +151,7 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
     out->request = *asked;
     out->request.trace = asked->faults ? asked->faults : asked->trace;
     if (ti_is_tosa(out->module))
-        return r->check ? checked_whole(ctx, r, out) : ti_take_whole(ctx, r->trace, out);
+        return r->check ? checked_whole(ctx, r, out) : ti_take_whole(ctx, r->trace, NULL, out);
     if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
         return no_codes(ctx, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
@@ -172,7 +170,7 @@ static tc_compile_request again(const tc_compiled *c)
 tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample, bool *rule)
 {
     tc_compile_request r = again(c);
-    tc_compiled out = {.vela = c->vela};
+    tc_compiled out = {.ethosu = c->ethosu};
     r.check = true;
     r.check_on = sample;
     tc_status status = ti_compile_stages(ctx, &r, &out);

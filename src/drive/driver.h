@@ -3,6 +3,7 @@
 #ifndef TC_DRIVER_H
 #define TC_DRIVER_H
 
+#include "../codegen/codegen.h"
 #include "../emit/emit.h"
 #include "../emit/ethosu.h"
 #include "../quant/quantizer.h"
@@ -48,6 +49,7 @@ typedef struct tc_region {
     tc_tensor *sample[TC_CHECK_SAMPLES]; /* Ethos-U: what it is given, by input */
     size_t n_sample;
     tc_tensor *want; /* what it should give on the one sample, by output; NULL: not known */
+    tc_codegen_result *own; /* Ethos-U: what our own back end says; NULL: it was not asked */
 } tc_region;
 
 /* What has been made of it, or written. */
@@ -86,9 +88,9 @@ struct tc_compiled {
     bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
     double search_until;        /* fallback.c: ti_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
-    tc_vela_options vela;
+    tc_ethosu_options ethosu;
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
-    tc_vela_job *jobs;   /* Ethos-U: what Vela says of each region; NULL: it was not asked */
+    tc_ethosu_job *jobs; /* Ethos-U: each region and its maker; NULL: nobody was asked */
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
     bool all_forms; /* every form that is offered is taken, without asking what it costs */
     bool places; /* .pte: steps keep where they come from */
@@ -99,8 +101,8 @@ struct tc_compiled {
 };
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
- * region.  The request's module becomes the program; out->vela is what the caller says of Vela, or
- * zeros. */
+ * region.  The request's module becomes the program; out->ethosu is what the caller says of command
+ * streams, or zeros. */
 TC_MUST_USE tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *request,
                                         tc_compiled *out);
 
@@ -120,8 +122,9 @@ TC_MUST_USE tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *re
 /* whole.c: a program that is TOSA already becomes one region; what that is given stays with it, for
  * its command stream. */
 bool ti_is_tosa(const tc_module *module);
-TC_MUST_USE tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c);
-void ti_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker);
+/* checker: that runs it after every pass; or NULL. */
+TC_MUST_USE tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_checker *checker,
+                                    tc_compiled *c);
 
 /* regions.c: the call of a region; NULL: there is none. */
 tc_node *ti_call_of(const tc_graph *g, const char *name);
@@ -129,6 +132,10 @@ tc_node *ti_call_of(const tc_graph *g, const char *name);
  * and what it makes would not fit the call. */
 void ti_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g);
 void ti_bring_back(tc_module *from, tc_module *to); /* graphs that were alone in a module */
+/* Our own back end makes the region, or nobody does. */
+bool ti_is_own(const tc_compiled *c, const tc_region *region);
+/* A region that our own back end took after all walks on from TOSA, as Vela takes it. */
+TC_MUST_USE tc_status ti_region_for_vela(tc_ctx *ctx, const tc_compiled *c, tc_region *region);
 
 /* regions.c: the typed program split, its regions lowered and judged; *failed: the region that was
  * refused, where one was. */

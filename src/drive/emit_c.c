@@ -135,7 +135,7 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
     for (int32_t i = 1; i < m->arena.n; i++)
         planned += (size_t)m->arena.v[i];
     for (size_t i = 0; c->jobs && i < c->n_region; i++) {
-        const tc_vela_job *job = &c->jobs[i];
+        const tc_ethosu_job *job = &c->jobs[i];
         scratch = (size_t)job->scratch > scratch ? (size_t)job->scratch : scratch;
         fast = (size_t)job->fast_scratch > fast ? (size_t)job->fast_scratch : fast;
     }

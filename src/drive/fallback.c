@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fallback.c -- a region that is refused as a whole, by a rule or by the machine's own compiler.
  *
- * Where its stream was made but is not right, and the node was found that this comes from, that
- * node is to blame.
+ * Where our own back end names the node that it does not take, or where a stream was made but is
+ * not right, and the node was found that this comes from, that node is to blame.
  * Else its nodes, in the order of the model, are tried in prefixes: the shortest one that is
  * refused ends with the node that is to blame in what stands before it.  That node goes to the CPU,
  * with the refusal as its reason, and the program is compiled anew.
@@ -30,7 +30,7 @@ typedef struct search {
 
 double ti_search_seconds(const tc_compiled *c)
 {
-    return c->vela.search > 0 ? c->vela.search : SECONDS;
+    return c->ethosu.search > 0 ? c->ethosu.search : SECONDS;
 }
 
 static bool may_go_on(const search *s)
@@ -45,6 +45,7 @@ static tc_status attempt(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, si
                          const char **why)
 {
     tc_trial trial;
+    c->jobs = NULL; /* of regions that are no more */
     ti_trial_begin(ctx, &trial);
     tc_status status = ti_compile_regions(ctx, c, NULL, failed);
     if (status == TC_OK && judge)
@@ -78,14 +79,15 @@ static bool refused(search *s, size_t n)
     return true;
 }
 
-/* The node that checking the stream found, where it is one of the region. */
-static const char *found_by_stream(const search *s, size_t failed)
+/* The node that is named with a refusal, where it is one of the region. */
+static const char *named(const tc_compiled *c, tc_region_judge *judge, size_t region)
 {
-    const tc_vela_job *jobs = s->judge ? s->c->jobs : NULL;
-    const char *name = jobs ? jobs[failed].blamed : NULL;
-    for (size_t i = 0; name && i < s->region->n_node; i++)
-        if (ti_text_eq(s->region->node[i], name))
-            return s->region->node[i];
+    const tc_ethosu_job *jobs = judge ? c->jobs : NULL;
+    const char *name = jobs && jobs[region].refused ? jobs[region].blamed : NULL;
+    const tc_region *r = &c->region[region];
+    for (size_t i = 0; name && i < r->n_node; i++)
+        if (ti_text_eq(r->node[i], name))
+            return r->node[i];
     return NULL;
 }
 
@@ -126,6 +128,25 @@ static void leave(tc_ctx *ctx, tc_compiled *c, const char *name, const char *why
     *ti_map_at(&c->left, ti_str_of(name)) = ti_text_format(&ctx->arena, "%s", why);
 }
 
+static void leave_one(tc_ctx *ctx, tc_compiled *c, const char *name, const char *why)
+{
+    leave(ctx, c, name, why);
+    ti_warning(ctx, loc_of(c, name), TC_E_FALLBACK, "'%s' goes to the CPU: %s", name, why);
+}
+
+/* Our own back end says of every region at once which node it does not take. */
+static bool leave_refused(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge)
+{
+    bool any = false;
+    for (size_t i = 0; judge && c->jobs && i < c->n_region; i++) {
+        const char *name = c->jobs[i].own && c->jobs[i].why ? named(c, judge, i) : NULL;
+        if (name)
+            leave_one(ctx, c, name, c->jobs[i].why);
+        any = any || name;
+    }
+    return any;
+}
+
 /* The nodes from the first that is not known to be good. */
 static void leave_rest(const search *s, tc_compiled *c, const char *why)
 {
@@ -152,22 +173,23 @@ tc_status ti_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge, size
     size_t most = ctx->arena.used + trial_bytes;
     if (c->search_until == 0)
         c->search_until = ti_clock() + ti_search_seconds(c);
-    for (int round = 0; failed != SIZE_MAX && failed < c->n_region; round++) {
+    for (int round = 0; failed != SIZE_MAX && failed < c->n_region;) {
         const tc_region *region = &c->region[failed];
         search s = {ctx, c, judge, region, why, &trials, most, 0, round >= ROUNDS};
-        const char *name = round < ROUNDS ? found_by_stream(&s, failed) : NULL;
-        if (!name && round < ROUNDS)
-            name = blame(&s);
-        TC_TRY(ti_go_on(ctx));
-        if (!name && !region->n_node)
-            return ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_TOOL,
-                            "the region '%s' is refused: %s", region->name, why);
-        if (name) {
-            leave(ctx, c, name, s.why);
-            ti_warning(ctx, loc_of(c, name), TC_E_FALLBACK, "'%s' goes to the CPU: %s", name,
-                       s.why);
-        } else
-            leave_rest(&s, c, why);
+        if (!may_go_on(&s) || !leave_refused(ctx, c, judge)) {
+            const char *name = round < ROUNDS ? named(c, judge, failed) : NULL;
+            if (!name && round < ROUNDS)
+                name = blame(&s);
+            TC_TRY(ti_go_on(ctx));
+            if (!name && !region->n_node)
+                return ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_TOOL,
+                                "the region '%s' is refused: %s", region->name, why);
+            if (name)
+                leave_one(ctx, c, name, s.why);
+            else
+                leave_rest(&s, c, why);
+            round++;
+        }
         trials--;
         TC_TRY(ti_tell_progress(ctx, "parts tried to find what is refused",
                                 (size_t)(trials < 0 ? TRIALS : TRIALS - trials), TRIALS));

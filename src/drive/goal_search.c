@@ -74,7 +74,7 @@ static double packed_bytes(tc_tensor t)
 
 static double flash_of(const tc_compiled *c)
 {
-    bool packs = c->target.machine->packing == TC_PACKED_VELA;
+    bool packs = c->target.machine->packing == TC_PACKED_STREAM;
     double bytes = 0;
     for (size_t i = 0; i < c->n_region; i++) {
         const tc_graph *g = ti_main(c->region[i].module);
@@ -96,7 +96,7 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
 {
     const tc_machine *m = c->target.machine;
     *out = 0;
-    if (m->packing != TC_PACKED_VELA)
+    if (m->packing != TC_PACKED_STREAM)
         return TC_OK;
     const tc_npu_machine *machine = ti_npu_machine_find(c->target.text);
     tc_npu_system system;
@@ -138,9 +138,11 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
                               const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
     tc_compile_request own = *request;
-    tc_compiled c = {.vela = {.ini = goal->ini,
-                              .system_config = goal->system_config,
-                              .memory_mode = goal->memory_mode}};
+    tc_compiled c = {.ethosu = {.backend = goal->backend,
+                                .ini = goal->ini,
+                                .system_config = goal->system_config,
+                                .memory_mode = goal->memory_mode,
+                                .unmade = true}};
     own.module = ti_module_clone(request->module);
     own.config = NULL;
     own.settings = config;

@@ -55,7 +55,7 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
 
 static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
-    if (c->target.machine->packing != TC_PACKED_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
     TC_TRY(ti_pack_regions(ctx, c));
     for (size_t i = 0; i < c->n_region; i++)
@@ -180,7 +180,7 @@ tc_status ti_output_here(tc_ctx *ctx, const char *target, tc_output kind)
 {
     tc_target parsed;
     TC_TRY(ti_target_parse(ctx, target, &parsed));
-    bool by_vela = parsed.machine->packing == TC_PACKED_VELA;
+    bool by_vela = parsed.machine->packing == TC_PACKED_STREAM;
     return by_vela && (size_t)kind < TC_COUNT(kinds) && kinds[kind].packed ? ti_vela_here(ctx)
                                                                            : TC_OK;
 }

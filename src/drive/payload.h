@@ -8,13 +8,13 @@
 
 /* One payload for each region: its .tosa, .vgf or Ethos-U command stream, as the target wants; its
  * .tosa is beside a command stream.
- * jobs: Ethos-U: what Vela says of each region; else NULL. */
+ * jobs: Ethos-U: each region by our own back end or by Vela; else NULL. */
 TC_MUST_USE tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *compiled,
-                                  const tc_vela_options *vela, tc_payload **out,
-                                  tc_vela_job **jobs);
+                                  const tc_ethosu_options *options, tc_payload **out,
+                                  tc_ethosu_job **jobs);
 
-/* accept_payload.c: the same once, into compiled->payload and jobs; what Vela refuses goes to the
- * CPU, and so does what it translates wrongly.  While parts are tried, streams are executed only
+/* accept_payload.c: the same once, into compiled->payload and jobs; what nobody takes goes to the
+ * CPU, and so does what Vela translates wrongly.  While parts are tried, streams are executed only
  * where that is what failed. */
 TC_MUST_USE tc_status ti_pack_regions(tc_ctx *ctx, tc_compiled *compiled);
 

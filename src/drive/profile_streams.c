@@ -7,13 +7,15 @@
 #include "../wire/file.h"
 #include "../cost/estimate.h"
 #include "output_files.h"
+#include "own_backend.h"
 
 #include <unistd.h>
 
 /* ---- where operations come from ---- */
 
 typedef struct origin {
-    const tc_vela_map *map; /* NULL: not known */
+    const tc_codegen_result *own; /* of a stream of ours; else: */
+    const tc_vela_map *map;       /* NULL: not known */
     const tc_graph *file;   /* the TOSA file's operators, in its order; or NULL */
     const tc_graph *region; /* the same with the model's nodes, where there is a model; or NULL */
 } origin;
@@ -31,6 +33,8 @@ static const tc_graph *same_nodes(const tc_graph *region, const tc_graph *file)
 
 static const tc_node *node_of(const origin *o, size_t word)
 {
+    if (o->own)
+        return ti_own_node(o->own, word);
     int64_t i = o->map ? ti_vela_map_operator(o->map, word) : -1;
     const tc_graph *g = o->region ? o->region : o->file;
     return i >= 0 && g && (size_t)i < g->n_node ? g->node[i] : NULL;
@@ -141,16 +145,18 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
 
 static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, size_t i)
 {
-    const tc_vela_job *job = &c->jobs[i];
+    const tc_ethosu_job *job = &c->jobs[i];
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     tc_stream s = {.name = c->region[i].name, .loc = loc};
     loc->file = s.name;
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
-    origin from = origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
-    tc_profile_options o = {.vela_ini = c->vela.ini,
-                            .system_config = c->vela.system_config,
-                            .memory_mode = c->vela.memory_mode};
+    origin from =
+        job->own ? (origin){.own = c->region[i].own}
+                 : origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
+    tc_profile_options o = {.vela_ini = c->ethosu.ini,
+                            .system_config = c->ethosu.system_config,
+                            .memory_mode = c->ethosu.memory_mode};
     return add_stream(ctx, p, &s, &from, &o);
 }
 
@@ -180,15 +186,17 @@ tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
 
 tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
-    if (c->target.machine->packing != TC_PACKED_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
-    bool before = c->vela.notes;
-    if (!before)
+    bool before = c->ethosu.notes, vela = false;
+    for (size_t i = 0; c->jobs && i < c->n_region; i++)
+        vela = vela || !c->jobs[i].own;
+    if (!before && vela)
         c->payload = NULL; /* Vela is asked again, now for its notes */
-    c->vela.notes = true;
+    c->ethosu.notes = true;
     tc_status status = c->n_region ? ti_make_files(ctx, c, TC_OUTPUT_PTE, NULL) : TC_OK;
-    c->vela.notes = before;
+    c->ethosu.notes = before;
     TC_TRY(status);
     return ti_profile_made(ctx, c, out);
 }
@@ -200,9 +208,9 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
     tc_estimate e;
     const tc_machine *m = c->target.machine;
     p->machine = ti_npu_machine_find(c->target.text);
-    TC_TRY(ti_npu_system_find(ctx, p->machine, c->vela.ini,
-                              c->vela.system_config ? c->vela.system_config : m->system_config,
-                              c->vela.memory_mode ? c->vela.memory_mode : m->memory_mode,
+    TC_TRY(ti_npu_system_find(ctx, p->machine, c->ethosu.ini,
+                              c->ethosu.system_config ? c->ethosu.system_config : m->system_config,
+                              c->ethosu.memory_mode ? c->ethosu.memory_mode : m->memory_mode,
                               &p->system));
     ti_estimate_graph(ctx, &ctx->arena, ti_main(c->region[i].module), p->machine, &p->system, NULL,
                       &e);
@@ -226,7 +234,7 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
 tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
-    if (c->target.machine->packing != TC_PACKED_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
                         c->target.text);
     p->estimated = true;

@@ -199,7 +199,7 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
                                       : !narrow && c->config.global.act.dtype != TC_u8)
             continue;
         tc_attempt attempt;
-        tc_compiled with = {.vela = c->vela};
+        tc_compiled with = {.ethosu = c->ethosu};
         tc_proof p;
         char words[200] = "";
         bool enough = false;

@@ -3,6 +3,7 @@
  * alone in a module. */
 #include "choose.h"
 #include "driver.h"
+#include "own_backend.h"
 #include "road.h"
 
 #include "../ir/rewrite.h"
@@ -60,13 +61,35 @@ static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *
     }
 }
 
-/* Typed rewrites, the rules, then what can be said simpler in TOSA. */
+/* Inputs that nobody reads any more go, before a command stream is made; a checker goes on without
+ * them. */
+static void drop_inputs(tc_ctx *ctx, const tc_compiled *c, tc_region *region, tc_checker *checker)
+{
+    if (c->target.machine->packing != TC_PACKED_STREAM)
+        return;
+    ti_drop_inputs(ctx, c->module, ti_main(region->module));
+    if (checker)
+        region_inputs(ctx, c->checker, c->module, region->name, checker->in);
+}
+
+bool ti_is_own(const tc_compiled *c, const tc_region *region)
+{
+    return ti_own_takes(region) || c->ethosu.backend == TC_BACKEND_OWN;
+}
+
+/* Typed rewrites, the rules, then what can be said simpler in TOSA; then, where our own back end
+ * does not take it, around Vela's faults. */
 static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region,
-                              const tc_trace *trace, const tc_lower_check *check)
+                              const tc_trace *trace, tc_checker *checker,
+                              const tc_lower_check *check)
 {
     region->module = alone(ctx, c->module, g);
     tc_job job = {.target = &c->target, .check = check, .choices = c->choices};
-    return ti_road_run(ctx, region->module, TC_AT_REGION, TC_AT_BUILT, &job, trace);
+    TC_TRY(ti_road_run(ctx, region->module, TC_AT_REGION, TC_AT_TOSA, &job, trace));
+    drop_inputs(ctx, c, region, checker);
+    TC_TRY(ti_own_ask(ctx, c, region));
+    job.own = ti_is_own(c, region);
+    return ti_road_run(ctx, region->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace);
 }
 
 /* The same, each rule beside its node and each pass beside what was before. */
@@ -82,7 +105,7 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     checker.then = c->checker->then;
     tc_trace trace = {ti_check_pass, &checker};
     tc_status status =
-        lower_region(ctx, c, g, region, &trace, 
+        lower_region(ctx, c, g, region, &trace, &checker,
                      &(tc_lower_check){sample, c->checker->n, &c->rule_broke});
     ti_check_end(&checker);
     return status;
@@ -147,10 +170,10 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
 {
     tc_graph *g = ti_module_find(c->module, region->name);
     tc_status status = c->checker ? lower_checked(ctx, c, g, region)
-                                  : lower_region(ctx, c, g, region, trace, NULL);
-    if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA)
-        ti_drop_inputs(ctx, c->module, g);
-    if (status == TC_OK && c->target.machine->packing == TC_PACKED_VELA && c->checker)
+                                  : lower_region(ctx, c, g, region, trace, NULL, NULL);
+    if (status == TC_OK)
+        drop_inputs(ctx, c, region, NULL);
+    if (status == TC_OK && c->target.machine->packing == TC_PACKED_STREAM && c->checker)
         keep_samples(ctx, c, region);
     if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u && !c->request.method &&
         c->target.machine->packing != TC_PACKED_VGF)
@@ -159,6 +182,20 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
     if (status == TC_OK)
         status = ti_road_run(ctx, region->module, TC_AT_BUILT, TC_AT_LEGAL,
                              &(tc_job){.target = &c->target}, NULL);
+    if (status == TC_OK)
+        status = ti_emit_tosa(ctx, region->module, &region->tosa);
+    ti_bring_back(region->module, c->module);
+    return status;
+}
+
+tc_status ti_region_for_vela(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
+{
+    tc_job job = {.target = &c->target};
+    region->own = NULL;
+    ti_bring_back(region->module, region->module);
+    for (size_t i = 0; i < region->module->n_graph; i++)
+        region->module->graph[i]->facts &= ~(uint32_t)TC_FACT_LEGAL;
+    tc_status status = ti_road_run(ctx, region->module, TC_AT_TOSA, TC_AT_LEGAL, &job, NULL);
     if (status == TC_OK)
         status = ti_emit_tosa(ctx, region->module, &region->tosa);
     ti_bring_back(region->module, c->module);
@@ -206,8 +243,8 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
     TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
     c->module = ti_module_clone(c->typed);
     if (!c->all_forms)
-        TC_TRY(ti_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config,
-                               c->vela.memory_mode, &c->choices));
+        TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                               c->ethosu.memory_mode, &c->choices));
     TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);

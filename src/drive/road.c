@@ -67,6 +67,11 @@ static bool is_cheap_as(const tc_job *job, tc_forms forms)
     return job->target && job->target->machine->forms == forms;
 }
 
+static bool is_for_vela(const tc_job *job)
+{
+    return packing(job) == TC_PACKED_STREAM && !job->own;
+}
+
 static bool when_CODED(const tc_job *job, const tc_module *m)
 {
     (void)job;
@@ -119,8 +124,8 @@ OF_JOB(LOOPS, has(job, TC_FEATURE_CF) && !has(job, TC_FEATURE_FP))
 OF_JOB(FREE_MOVES, job->target &&job->target->machine->cost.free_moves)
 OF_JOB(U55, is_cheap_as(job, TC_FORMS_U55) && has(job, TC_FEATURE_INT))
 OF_JOB(U85, is_cheap_as(job, TC_FORMS_U85) && has(job, TC_FEATURE_INT))
-OF_JOB(VELA_U55, is_cheap_as(job, TC_FORMS_U55) && packing(job) == TC_PACKED_VELA)
-OF_JOB(VELA_U85, is_cheap_as(job, TC_FORMS_U85) && packing(job) == TC_PACKED_VELA)
+OF_JOB(VELA_U55, is_cheap_as(job, TC_FORMS_U55) && is_for_vela(job))
+OF_JOB(VELA_U85, is_cheap_as(job, TC_FORMS_U85) && is_for_vela(job))
 
 static condition *const conditions[TC_WHEN_COUNT] = {
 #define LIST(name, passes, doc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream_check.h -- what Vela made of a region, before it is written: verified, and executed beside
+/* stream_check.h -- what was made of a region, before it is written: verified, and executed beside
  * the TOSA program. */
 #ifndef TC_STREAM_CHECK_H
 #define TC_STREAM_CHECK_H
@@ -9,9 +9,9 @@
 
 /* Every rule of the machine; and, where the region has samples, the same bits as the TOSA program
  * on each of them. A stream that fails is told of, with the operator of the model that it fails at,
- * and is not to be written. */
+ * and is not to be written.  A stream of our own: TC_BUG. */
 TC_MUST_USE tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c,
-                                      const tc_vela_options *vela, const tc_region *region,
-                                      tc_vela_job *job);
+                                      const tc_ethosu_options *options,
+                                      const tc_region *region, tc_ethosu_job *job);
 
 #endif

@@ -33,11 +33,12 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
 {
     costing *k = who;
     tc_compiled t = {.target = k->c->target,
-                     .vela = k->c->vela,
+                     .ethosu = k->c->ethosu,
                      .request = *k->request,
                      .all_forms = true};
     size_t failed;
     *out = INFINITY;
+    t.ethosu.unmade = true;
     t.module = ti_module_copy(typed);
     TC_TRY(ti_road_run(k->ctx, t.module, TC_AT_SETTLED, TC_AT_WHOLE,
                        &(tc_job){.target = &t.target}, NULL));
@@ -63,8 +64,8 @@ tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc
 {
     tc_verdicts *v;
     *out = (tc_quant_cost){0};
-    TC_TRY(ti_verdicts_for(ctx, &c->target, c->vela.ini, c->vela.system_config, c->vela.memory_mode,
-                           &v));
+    TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                           c->ethosu.memory_mode, &v));
     if (!v)
         return TC_OK;
     costing *k = tc_new(&ctx->arena, costing);

@@ -2,6 +2,7 @@
 /* whole.c -- a program that is TOSA already: one region, which joins its road at TOSA. */
 #include "checker.h"
 #include "driver.h"
+#include "own_backend.h"
 #include "program_file.h"
 #include "road.h"
 
@@ -37,47 +38,60 @@ static bool reads_all_inputs(tc_ctx *ctx, const tc_graph *g)
     return all;
 }
 
-/* The program keeps its inputs and calls a region that has only those which somebody reads. */
-static void set_apart(tc_ctx *ctx, tc_compiled *c)
-{
-    tc_module *region = c->module;
-    c->module = ti_program_calling(ctx, region, ti_intern_text(ctx, c->target.text));
-    ti_drop_inputs(ctx, c->module, ti_main(region));
-    ti_bring_back(region, c->module);
-}
-
-/* A program that is TOSA already. */
-tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_compiled *c)
-{
-    if (c->target.machine->packing == TC_PACKED_NOT)
-        return no_kernels(ctx, c);
-    c->region = tc_new(&ctx->arena, tc_region);
-    c->n_region = 1;
-    c->region->module = c->module;
-    c->region->name = ti_main(c->module)->name;
-    tc_job job = {.target = &c->target};
-    TC_TRY(ti_road_run(ctx, c->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
-    TC_TRY(ti_road_run(ctx, c->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
-    if (c->target.machine->packing == TC_PACKED_VELA && !reads_all_inputs(ctx, ti_main(c->module)))
-        set_apart(ctx, c);
-    return c->target.machine->packing == TC_PACKED_VGF
-               ? TC_OK
-               : ti_emit_tosa(ctx, c->region->module, &c->region->tosa);
-}
-
-/* What a program of TOSA is given stays with its region, for the command stream. */
-void ti_keep_inputs(tc_ctx *ctx, const tc_compiled *c, const tc_checker *checker)
+/* What the program is given stays with its region, for the command stream, and is what a checker
+ * goes on with.  given: by sample and input of the program. */
+static void keep_inputs(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *given,
+                        tc_checker *checker)
 {
     tc_region *r = c->region;
     const tc_graph *main = ti_main(c->module);
-    const tc_node *call = r->module == c->module ? NULL : ti_call_of(ti_main(c->module), r->name);
+    const tc_node *call = r->module == c->module ? NULL : ti_call_of(main, r->name);
     r->n_sample = checker->n;
     for (size_t k = 0; k < checker->n; k++) {
-        r->sample[k] = checker->in[k];
-        if (!call)
-            continue;
-        r->sample[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
-        for (int i = 0; i < call->n_in; i++)
-            r->sample[k][i] = checker->in[k][ti_value_of(main, call->in[i])->index];
+        r->sample[k] = given[k];
+        if (call)
+            r->sample[k] = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in);
+        for (int i = 0; call && i < call->n_in; i++)
+            r->sample[k][i] = given[k][ti_value_of(main, call->in[i])->index];
+        checker->in[k] = r->sample[k];
     }
+}
+
+/* Command streams: the program keeps its inputs and calls a region that has only those which
+ * somebody reads. */
+static void set_apart(tc_ctx *ctx, tc_compiled *c)
+{
+    tc_module *region = c->region->module;
+    if (c->target.machine->packing != TC_PACKED_STREAM || reads_all_inputs(ctx, ti_main(region)))
+        return;
+    if (c->module == region)
+        c->module = ti_program_calling(ctx, region, ti_intern_text(ctx, c->target.text));
+    ti_drop_inputs(ctx, c->module, ti_main(region));
+}
+
+tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_checker *checker, tc_compiled *c)
+{
+    tc_tensor *given[TC_CHECK_SAMPLES] = {0};
+    if (c->target.machine->packing == TC_PACKED_NOT)
+        return no_kernels(ctx, c);
+    tc_region *r = c->region = tc_new(&ctx->arena, tc_region);
+    c->n_region = 1;
+    r->module = c->module;
+    r->name = ti_main(c->module)->name;
+    for (size_t k = 0; checker && k < checker->n; k++)
+        given[k] = checker->in[k];
+    set_apart(ctx, c);
+    if (checker)
+        keep_inputs(ctx, c, given, checker);
+    TC_TRY(ti_own_ask(ctx, c, r));
+    tc_job job = {.target = &c->target, .own = ti_is_own(c, r)};
+    TC_TRY(ti_road_run(ctx, r->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
+    TC_TRY(ti_road_run(ctx, r->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
+    if (!ti_own_takes(r))
+        set_apart(ctx, c); /* a detour may leave dead code out */
+    if (checker)
+        keep_inputs(ctx, c, given, checker);
+    ti_bring_back(r->module, c->module);
+    return c->target.machine->packing == TC_PACKED_VGF ? TC_OK
+                                                       : ti_emit_tosa(ctx, r->module, &r->tosa);
 }

@@ -107,7 +107,7 @@ static void judge_version(tc_ctx *ctx, const char *version)
                version);
 }
 
-static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
+static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_ethosu_options *o,
                          tc_bytes tosa, const char *folder, tc_tool *tool)
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 16);
@@ -286,7 +286,7 @@ static void add_block(tc_buf *out, const char *name, const void *data, size_t si
     ti_buf_align(out, 16);
 }
 
-static tc_status pack(answer *a, tc_vela_job *job)
+static tc_status pack(answer *a, tc_ethosu_job *job)
 {
     tc_arena *arena = &a->ctx->arena;
     tc_buf in, out, all;
@@ -340,7 +340,7 @@ static double column(const char *csv, const char *name)
     return 0;
 }
 
-static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
+static void read_summary(tc_ctx *ctx, const char *folder, tc_ethosu_job *job)
 {
     const char **name;
     size_t n;
@@ -360,8 +360,8 @@ static void read_summary(tc_ctx *ctx, const char *folder, tc_vela_job *job)
     }
 }
 
-static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options *o,
-                         tc_vela_job *job)
+static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_ethosu_options *o,
+                         tc_ethosu_job *job)
 {
     const char *folder = ti_text_format(&ctx->arena, "%s/out", tool->folder);
     answer a = {.ctx = ctx,
@@ -386,8 +386,8 @@ static tc_status collect(tc_ctx *ctx, const tc_tool *tool, const tc_vela_options
     return TC_OK;
 }
 
-tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
-                         tc_vela_job *job, size_t n)
+tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_ethosu_options *o,
+                         tc_ethosu_job *job, size_t n)
 {
     tc_workshop shop;
     tc_tool *tool = tc_new_n(&ctx->arena, tc_tool, n + 1);
@@ -423,10 +423,10 @@ tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_vela_opt
     return status;
 }
 
-tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const tc_vela_options *o,
-                        const tc_vela_job *sum)
+tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const tc_ethosu_options *o,
+                        const tc_ethosu_job *sum)
 {
-    tc_vela_job job = *sum;
+    tc_ethosu_job job = *sum;
     tc_trial trial;
     ti_trial_begin(ctx, &trial);
     tc_status status = ti_emit_ethosu(ctx, target, o, &job, 1);

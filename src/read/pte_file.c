@@ -286,6 +286,7 @@ static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table pl
         uint32_t index = ti_fb_u32(data, PTE_DATA_INDEX, 0);
         d->id = text_of(f, ti_fb_string(t, PTE_DELEGATE_ID));
         d->vela = spec_of(f, t, "vela");
+        d->own = spec_of(f, t, "tosac");
         if (ti_fb_u8(data, PTE_DATA_LOCATION, 0))
             d->payload = ti_pte_segment(f, index);
         else if (index < within.n)

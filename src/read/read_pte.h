@@ -36,6 +36,7 @@ typedef struct tc_pte_delegate {
     tc_bytes payload;
     tc_bytes tosa; /* named data "tosac.tosa.N"; no bytes: there is none */
     const char *vela; /* the version of Vela that made it, from its compile specs; or NULL */
+    const char *own;  /* of our own back end, the same; or NULL */
 } tc_pte_delegate;
 
 typedef struct tc_pte_step {

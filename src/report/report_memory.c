@@ -165,7 +165,7 @@ void ti_content_memory(tc_content *c)
     if (w->planned)
         program_memory(c, w);
     for (size_t r = 0; r < compiled->n_region; r++) {
-        if (compiled->jobs)
+        if (compiled->jobs && !compiled->jobs[r].own)
             vela_memory(c, r);
         else
             region_memory(c, r);

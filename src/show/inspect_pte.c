@@ -118,6 +118,8 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
                   d->tosa.size ? ", with its TOSA beside it" : "");
     if (d->vela)
         ti_buf_printf(to, ", by Vela %s", d->vela);
+    else if (d->own)
+        ti_buf_printf(to, ", by tosac %s", d->own);
     ti_buf_printf(to, "\n");
     if (vela)
         ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n",
@@ -228,6 +230,8 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
                 TC_J("tosa_bytes", d->tosa.size));
     if (d->vela)
         ti_json_put_text(out, "vela", d->vela);
+    if (d->own)
+        ti_json_put_text(out, "tosac", d->own);
     if (vela)
         tc_json_put(out, TC_J("command_bytes", p.commands), TC_J("weight_bytes", p.weights),
                     TC_J("scratch_bytes", p.scratch));

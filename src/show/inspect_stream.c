@@ -88,7 +88,7 @@ static void json_head(const tc_stream *s, const tc_npu_system *system, const tc_
     const tc_npu_program *p = &s->program;
     ti_json_open(out, NULL, '{');
     tc_json_put(out, TC_J("name", s->name), TC_J("machine", p->machine->name),
-                TC_J("vela", s->vela), TC_J("words", p->words.n),
+                TC_J("vela", s->vela), TC_J_IF("tosac", s->own), TC_J("words", p->words.n),
                 TC_J("constant_bytes", p->weights.size), TC_J("scratch_bytes", p->scratch),
                 TC_J("system_config", system->config), TC_J("memory_mode", system->mode),
                 TC_J("cycles", total->cycles), TC_J("macs", total->macs));
@@ -101,7 +101,12 @@ static void show_head(const tc_stream *s, const tc_npu_system *system, const tc_
     const tc_npu_program *p = &s->program;
     ti_buf_printf(to, "%s: %s, %zu words, %zu bytes of constants, %" PRId64 " of scratch%s%s\n",
                   s->name, p->machine->name, p->words.n, p->weights.size, p->scratch,
-                  s->vela ? ", by Vela " : "", s->vela ? s->vela : "");
+                  s->vela  ? ", by Vela "
+                  : s->own ? ", by tosac "
+                           : "",
+                  s->vela  ? s->vela
+                  : s->own ? s->own
+                           : "");
     ti_buf_printf(
         to,
         "%.0f cycles expected, %.3f ms, %.1f %% of the MACs in use (%s, %s)\n%7s %5s %10s  %s\n",

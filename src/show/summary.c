@@ -39,9 +39,10 @@ void ti_report_text(const tc_compiled *c, tc_buf *out)
         tc_region_border b = ti_border_of(&c->region[i]);
         ti_buf_printf(out,
                       "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
-                      " bytes in, %" PRId64 " bytes out\n",
+                      " bytes in, %" PRId64 " bytes out%s\n",
                       c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
-                      b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out);
+                      b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out,
+                      c->region[i].own && !c->region[i].own->refused ? ", own back end" : "");
     }
     if (c->split.n_left)
         ti_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
@@ -61,9 +62,10 @@ static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_
     ti_json_close(out, ']');
 }
 
-static void put_vela(tc_json_out *out, const tc_vela_job *job)
+static void put_stream(tc_json_out *out, const tc_ethosu_job *job)
 {
-    ti_json_open(out, "vela", '{');
+    ti_json_put_text(out, "maker", job->own ? "tosac" : "Vela");
+    ti_json_open(out, job->own ? "own" : "vela", '{');
     if (job->version)
         ti_json_put_text(out, "version", job->version);
     tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
@@ -95,7 +97,7 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         put_types(&out, "inputs", ctx, g, g->in, g->n_in);
         put_types(&out, "outputs", ctx, g, g->out, g->n_out);
         if (w && c->jobs)
-            put_vela(&out, &c->jobs[i]);
+            put_stream(&out, &c->jobs[i]);
         ti_json_close(&out, '}');
     }
     ti_json_close(&out, ']');
@@ -112,11 +114,29 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     ti_json_close(&out, '}');
 }
 
+/* "; Vela: 621861 cycles, 270 KiB of SRAM": of all regions, and who made them. */
+static void put_costs(const tc_compiled *c, tc_buf *out)
+{
+    double cycles = 0, sram = 0;
+    size_t own = 0;
+    for (size_t i = 0; i < c->n_region; i++) {
+        own += c->jobs[i].own;
+        cycles += c->jobs[i].cycles;
+        sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
+    }
+    if (own == c->n_region)
+        ti_buf_printf(out, "; own back end");
+    else if (own)
+        ti_buf_printf(out, "; own back end (%zu) and Vela (%zu)", own, c->n_region - own);
+    else
+        ti_buf_printf(out, "; Vela");
+    ti_buf_printf(out, ": %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+}
+
 void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
     size_t nodes = 0;
-    double cycles = 0, sram = 0;
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
     ti_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
@@ -130,12 +150,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
         ti_buf_printf(out, ", %zu bytes", w->bytes);
     if (w->memory)
         ti_buf_printf(out, ", %zu bytes of memory", w->memory);
-    for (size_t i = 0; c->jobs && i < c->n_region; i++) {
-        cycles += c->jobs[i].cycles;
-        sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
-    }
     if (c->jobs && c->n_region)
-        ti_buf_printf(out, "; Vela: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+        put_costs(c, out);
     ti_proof_line(&c->proof, out);
     ti_buf_printf(out, "\n");
 }

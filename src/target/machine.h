@@ -14,10 +14,10 @@ enum { TC_NPU_STRIDE = 3 };
 
 /* How a region reaches the machine. */
 typedef enum tc_packing {
-    TC_PACKED_TOSA, /* as the TOSA file itself */
-    TC_PACKED_VGF,  /* as a VGF file */
-    TC_PACKED_VELA, /* as a command stream, which Vela makes of the TOSA file */
-    TC_PACKED_NOT   /* there are no regions: the CPU runs all */
+    TC_PACKED_TOSA,   /* as the TOSA file itself */
+    TC_PACKED_VGF,    /* as a VGF file */
+    TC_PACKED_STREAM, /* as an Ethos-U command stream */
+    TC_PACKED_NOT     /* there are no regions: the CPU runs all */
 } tc_packing;
 
 /* What a rule may use. */

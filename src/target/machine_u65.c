@@ -8,7 +8,7 @@ const tc_machine tc_machine_u65 = {
     .title = "Ethos-U65",
     .spec = "TOSA-1.0+INT+int16+int4+doubleround+u55",
     .forms = TC_FORMS_U55,
-    .packing = TC_PACKED_VELA,
+    .packing = TC_PACKED_STREAM,
     .backend = "EthosUBackend",
     .limits = TC_LIMITS_NPU | TC_LIMITS_SMALL,
     .can = {.loops = true, .stride = TC_NPU_STRIDE},

@@ -8,7 +8,7 @@ const tc_machine tc_machine_u85 = {
     .title = "Ethos-U85",
     .spec = "TOSA-1.0+INT+int16+int4+doubleround+cf",
     .forms = TC_FORMS_U85,
-    .packing = TC_PACKED_VELA,
+    .packing = TC_PACKED_STREAM,
     .backend = "EthosUBackend",
     .limits = TC_LIMITS_NPU,
     .can = {.gathers = true,

@@ -327,8 +327,8 @@ static const double *steps_of(attempt *a, const tc_compiled *c)
 static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
 {
     if (c->target.machine->packing == TC_PACKED_VGF) {
-        tc_vela_job *jobs;
-        return ti_payloads(a->ctx, c, &(tc_vela_options){0}, out, &jobs);
+        tc_ethosu_job *jobs;
+        return ti_payloads(a->ctx, c, &(tc_ethosu_options){0}, out, &jobs);
     }
     *out = tc_new_n(&a->ctx->arena, tc_payload, c->n_region + 1);
     for (size_t i = 0; i < c->n_region; i++)

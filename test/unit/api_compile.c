@@ -162,19 +162,18 @@ static void test_accuracy(tc_ctx *ctx)
     CHECK(tc_compiled_accuracy(c, 0, &a) && a.sqnr_db > 10);
 }
 
-/* What is told of a program is the same before and after its file is made; with Vela, where there is
- * one, its figures too. */
+/* What is told of a program is the same before and after its file is made; of a command stream its
+ * figures too. */
 static void test_told(tc_ctx *ctx, const char *target)
 {
     const char *before, *after;
     tc_compiled *c = compiled_for(ctx, target, "conv2d_3");
     tc_region_info region = {.size = sizeof region};
-    bool by_vela = strncmp(target, "ethos", 5) == 0;
-    bool has_vela = by_vela && tc_output_ready(ctx, target, TC_OUTPUT_PTE) == TC_OK;
-    CHECK(tc_compiled_region(c, 0, &region) && region.has_vela == has_vela);
+    bool stream = strncmp(target, "ethos", 5) == 0;
+    if (tc_compiled_region(c, 0, &region)) /* without Vela our own back end may leave none */
+        CHECK(region.has_vela == stream && stream == (region.maker != NULL));
     CHECK(tc_compiled_report(ctx, c, TC_REPORT_EXPLAIN, &before) == TC_OK);
-    if (!by_vela || has_vela)
-        CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
+    CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
     CHECK(tc_compiled_report(ctx, c, TC_REPORT_EXPLAIN, &after) == TC_OK);
     CHECK(strcmp(before, after) == 0);
 }

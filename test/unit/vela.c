@@ -94,8 +94,8 @@ static bool comes_to(const answer *a, tc_status status, const char *words)
     tc_graph *g = ti_graph_new(ti_module_new(ctx, "t"), "region");
     tc_val x = ti_graph_input(g, ti_type_make(ctx, TC_i8, 2, (const int64_t[]){2, 3}), "x");
     ti_graph_output(g, x);
-    tc_vela_job job = {.graph = g, .tosa = {(const uint8_t *)"tosa", 4}};
-    tc_vela_options options = {.max_scratch = INT64_MAX};
+    tc_ethosu_job job = {.graph = g, .tosa = {(const uint8_t *)"tosa", 4}};
+    tc_ethosu_options options = {.max_scratch = INT64_MAX};
     bool good = ti_target_parse(ctx, "ethos-u85-256", &target) == TC_OK;
     tc_status got = ti_emit_ethosu(ctx, &target, &options, &job, 1);
     /* another signature is a refusal of the region, half a file is a failure of the tool */

@@ -62,7 +62,7 @@ def by_detours(options, accelerator, case):
     with tempfile.TemporaryDirectory(dir="/dev/shm") as d:
         path = os.path.join(d, "g.tosa")
         open(path, "wb").write(case.file)
-        done = subprocess.run([options.tosac, "compile", path, "-t", accelerator, "--check", "-o", os.path.join(d, "g.pte")], capture_output=True,
+        done = subprocess.run([options.tosac, "compile", path, "-t", accelerator, "--ethosu-backend", "vela", "--check", "-o", os.path.join(d, "g.pte")], capture_output=True,
                               text=True, env={**os.environ, "TOSAC_VELA": options.server.path, "TMPDIR": d})
     if not done.returncode:
         return "" if ": 1 region," in done.stdout + done.stderr else f"in pieces: {(done.stdout + done.stderr).strip()[-300:]}"

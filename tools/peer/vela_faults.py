@@ -62,7 +62,7 @@ def try_fault(tosac, file, accelerator, folder):
     npz = os.path.join(folder, "plain_vela.npz")
     legal = code == 0 and call(tosac, "verify", npz)[0] == 0
     as_it_is = legal and equal(result(tosac, npz, files, folder), want)
-    code, said = call(tosac, "compile", file, "-t", accelerator, "--check", "-o", made)
+    code, said = call(tosac, "compile", file, "-t", accelerator, "--ethosu-backend", "vela", "--check", "-o", made)
     if code and ("refused a region" in said or "[tosa-profile]" in said or "[unsupported]" in said):
         return as_it_is, None
     return as_it_is, code == 0 and equal(result(tosac, made, files, folder), want)

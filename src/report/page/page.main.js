@@ -161,7 +161,7 @@ function frontierPart() {
 function settingsView() {
   const s = D.settings, rows = [["made by", s.version], ["model", D.model.file], ["model written by", D.model.producer], ["target", S.target], ["file", S.file],
     ["quantization", s.quantization || (D.kind === "compile" ? "target default" : undefined)], ["data", (s.data || []).join(", ")], ["second", s.second],
-    ...Object.entries(s.vela || {}).map(([k, v]) => ["Vela: " + k.replace(/_/g, " "), v]), ["schema", `${D.schema} ${D.schema_version}`]].filter(r => r[1]);
+    ...Object.entries(s.vela || s.own || {}).map(([k, v]) => [(s.vela ? "Vela: " : "own back end: ") + k.replace(/_/g, " "), v]), ["schema", `${D.schema} ${D.schema_version}`]].filter(r => r[1]);
   const copy = el("button.button", {onclick: () => navigator.clipboard && navigator.clipboard.writeText(s.command)}, "Copy");
   $("view-settings").replaceChildren(el("h1", {}, "Settings"), s.command ? el("p.soft", {}, "The command that reproduces this:") : "", s.command ? el("pre", {}, s.command) : "", s.command ? copy : "",
     ...frontierPart(), el("h2", {}, "Versions and files"), table(rows, [{title: "", cell: r => el("span.soft", {}, r[0])}, {title: "", cell: r => el("code", {}, r[1])}], null),

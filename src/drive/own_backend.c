@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_backend.c -- see own_backend.h. */
+#include "own_backend.h"
+
+#include "../npu/cost.h"
+#include "road.h"
+
+static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *out)
+{
+    const tc_ethosu_options *o = &c->ethosu;
+    const tc_machine *m = c->target.machine;
+    return ti_npu_system_find(ctx, ti_npu_machine_find(c->target.text), o->ini,
+                              o->system_config ? o->system_config : m->system_config,
+                              o->memory_mode ? o->memory_mode : m->memory_mode, out);
+}
+
+tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
+                          tc_codegen_result *out)
+{
+    const tc_ethosu_options *o = &c->ethosu;
+    tc_npu_system *system = tc_new(&ctx->arena, tc_npu_system);
+    TC_TRY(find_system(ctx, c, system));
+    tc_codegen_options options = {.machine = ti_npu_machine_find(c->target.text),
+                                  .system = system,
+                                  .size = o->optimise && ti_text_eq(o->optimise, "Size"),
+                                  .products = o->products,
+                                  .max_scratch = o->max_scratch};
+    *out = (tc_codegen_result){0};
+    return ti_codegen(ctx, &options, g, out);
+}
+
+/* What the target's rules refuse is not asked about. */
+static const char *against_rules(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
+{
+    tc_trial trial;
+    tc_module *m = region->module;
+    ti_trial_begin(ctx, &trial);
+    tc_status status = ti_road_run(ctx, m, TC_AT_BUILT, TC_AT_LEGAL,
+                                   &(tc_job){.target = &c->target}, NULL);
+    ti_trial_end(ctx, &trial);
+    for (size_t i = 0; i < m->n_graph; i++)
+        m->graph[i]->facts &= ~(uint32_t)TC_FACT_LEGAL; /* it walks on */
+    return status == TC_OK ? NULL : trial.why ? trial.why : "the target's rules refuse it";
+}
+
+/* Where somebody else can make it, a mistake of ours is a warning. */
+static tc_status ask_or_go_without(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
+{
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_own_generate(ctx, c, ti_main(region->module), region->own);
+    if (status != TC_BUG) {
+        ti_hold_keep(ctx, hold);
+        return status;
+    }
+    *region->own = (tc_codegen_result){.refused = ti_hold_drop(ctx, hold)};
+    ti_warning(ctx, &(tc_loc){.file = region->name}, TC_E_STREAM,
+               "our own back end failed: %s; please report it with the model",
+               region->own->refused);
+    return TC_OK;
+}
+
+tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
+{
+    region->own = NULL;
+    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.backend == TC_BACKEND_VELA ||
+        c->ethosu.unmade)
+        return TC_OK;
+    region->own = tc_new(&ctx->arena, tc_codegen_result);
+    region->own->refused = against_rules(ctx, c, region);
+    if (region->own->refused)
+        return TC_OK;
+    if (c->ethosu.backend == TC_BACKEND_OWN)
+        return ti_own_generate(ctx, c, ti_main(region->module), region->own);
+    return ask_or_go_without(ctx, c, region);
+}
+
+/* ---- what it made ---- */
+
+/* A tensor of the program is the one that the region has there. */
+static bool same_side(const tc_graph *g, const tc_val *v, size_t n, const tc_npu_tensor *t,
+                      size_t found)
+{
+    bool same = n == found;
+    for (size_t i = 0; same && i < n; i++) {
+        const tc_type *type = ti_type_of(g, v[i]);
+        int64_t each = type->dtype == TC_i48 ? 8 : tc_dtypes[type->dtype].bytes;
+        same = t[i].element_bytes == each && t[i].bytes == each * tc_type_count(type);
+    }
+    return same;
+}
+
+/* Bytes of the arenas that lie in SRAM. */
+static double sram_of(const tc_npu_program *p, const tc_npu_system *system)
+{
+    const int64_t bytes[] = {0, p->scratch, p->fast > 0 ? p->fast : 0};
+    double sum = 0;
+    for (int i = 1; i < 3; i++) {
+        const char *name = system->memory[system->of_region[i]].name;
+        sum += name && ti_text_eq(name, "Sram") ? (double)bytes[i] : 0;
+    }
+    return sum;
+}
+
+tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result *own,
+                      tc_ethosu_job *job)
+{
+    tc_npu_program file = own->program, p;
+    tc_npu_system system;
+    tc_npu_stream_cost cost;
+    tc_loc *loc = tc_new(&ctx->arena, tc_loc);
+    loc->file = job->graph->name;
+    file.fast = -1; /* ExecuTorch has no block for it */
+    job->own = true;
+    job->version = tc_version() + strlen("tosac ");
+    job->payload = ti_npu_backend_payload(&ctx->arena, &file);
+    TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &p));
+    p.fast = own->program.fast > 0 ? own->program.fast : 0;
+    if (!same_side(job->graph, job->graph->in, job->graph->n_in, p.in, p.n_in) ||
+        !same_side(job->graph, job->graph->out, job->graph->n_out, p.out, p.n_out))
+        return ti_bug(ctx, loc, "our own back end made a program with other inputs or outputs than "
+                                "the region's");
+    job->scratch = p.scratch;
+    job->fast_scratch = p.fast;
+    job->weights = (int64_t)p.weights.size;
+    TC_TRY(find_system(ctx, c, &system));
+    const char *wrong = ti_npu_cost_stream(&ctx->arena, &p, &system, &cost);
+    if (wrong)
+        return ti_bug(ctx, loc, "the stream of our own back end is not one: %s", wrong);
+    job->cycles = cost.total.cycles;
+    job->macs = cost.total.macs;
+    job->sram_kib = sram_of(&p, &system) / 1024;
+    job->inferences_per_second = cost.total.cycles > 0 ? system.clock / cost.total.cycles : 0;
+    return TC_OK;
+}
+
+const tc_node *ti_own_node(const tc_codegen_result *own, size_t word)
+{
+    size_t low = 0, high = own->n_origin; /* the last one that is not behind the word */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (own->origin[middle].word <= word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? own->origin[low - 1].node : NULL;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_backend.h -- regions by our own Ethos-U back end (codegen/codegen.h): asked at point TOSA of
+ * the road, so that detours around Vela are made only for what Vela gets. */
+#ifndef TC_OWN_BACKEND_H
+#define TC_OWN_BACKEND_H
+
+#include "driver.h"
+
+/* Asks it for a region as it is now: region->own.  Settings may leave it out. */
+TC_MUST_USE tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region);
+
+/* Whether it makes the region. */
+static inline bool ti_own_takes(const tc_region *region)
+{
+    return region->own && !region->own->refused;
+}
+
+/* A graph of the region's machine; TC_OK also where it is refused. */
+TC_MUST_USE tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
+                                      tc_codegen_result *out);
+
+/* What it made of job->graph, as a payload with its figures. */
+TC_MUST_USE tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result *own,
+                                  tc_ethosu_job *job);
+
+/* The region's operator that the command at a word comes from; NULL: not known. */
+const tc_node *ti_own_node(const tc_codegen_result *own, size_t word);
+
+#endif
