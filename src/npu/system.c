@@ -24,16 +24,17 @@ static const struct built_in {
 } systems[] = {
 #define NPU_SYSTEM(name, mhz, m0, m1, s0, b0, r0, w0, nr0, nw0, p0, s1, b1, r1, w1, nr1, nw1, p1)  \
     {#name, mhz, {#m0, #m1}, {{s0, b0, r0, w0, nr0, nw0, p0}, {s1, b1, r1, w1, nr1, nw1, p1}}},
-#define NPU_MODE(name, constants, arena, cache)
+#define NPU_MODE(name, constants, arena, cache, bytes)
 #include "system.def"
 };
 
 static const struct mode {
     const char *name;
     uint8_t constants, arena, cache;
+    int64_t bytes;
 } modes[] = {
 #define NPU_SYSTEM(...)
-#define NPU_MODE(name, constants, arena, cache) {#name, constants, arena, cache},
+#define NPU_MODE(name, constants, arena, cache, bytes) {#name, constants, arena, cache, bytes},
 #include "system.def"
 };
 
@@ -128,6 +129,7 @@ static bool meant_for(const struct built_in *s, const tc_npu_machine *m)
 static void set_mode(tc_npu_system *s, const struct mode *m)
 {
     set_regions(s, m->constants, m->arena, m->cache);
+    s->cache = m->bytes;
 }
 
 static tc_status find_built_in(tc_ctx *ctx, const tc_npu_machine *machine, tc_npu_system *out)
@@ -315,6 +317,7 @@ static void read_mode(file *f, tc_npu_system *out)
     uint8_t constants = port_of(f, "const_mem_area"), arena = port_of(f, "arena_mem_area"),
             cache = port_of(f, "cache_mem_area");
     set_regions(out, constants, arena, cache);
+    out->cache = (int64_t)number(f, "arena_cache_size", 0);
 }
 
 /* The modes that go with the system. */

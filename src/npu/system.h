@@ -22,6 +22,7 @@ typedef struct tc_npu_system {
     double clock;              /* of the accelerator, Hz */
     tc_npu_port memory[TC_NPU_MEMORIES];
     uint8_t of_region[TC_NPU_REGIONS]; /* which memory */
+    int64_t cache;                     /* bytes of region 2, where that is apart; 0: any */
 } tc_npu_system;
 
 /* The system that a pair of names means: of the built-in ones, or of a file in the form of Vela's
