@@ -214,7 +214,7 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     int32_t h = least(round_up(op->ofm.h / parts, unit.h), m->most.h), depth = BRICK;
     int32_t need = most(round_up(least(least(w, wide), m->most.w), unit.w), unit.w);
     if (op->kind == TC_NPU_KIND_RESIZE) {
-        op->block = (tc_npu_block){1, least(w, m->most.w), BRICK};
+        op->block = (tc_npu_block){1, least(w, ti_npu_most_block(m, op).w), BRICK};
         return;
     }
     if (broadcast & TC_BROADCAST_C) {
@@ -227,7 +227,7 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
         }
     } else {
         wide = broadcast & TC_BROADCAST_H ? narrow : wide;
-        int32_t more = least(wide / need, c / BRICK);
+        int32_t more = least(wide / need, least(c, m->most.depth) / BRICK);
         wide /= more > 1 ? more : 1;
         depth *= more > 1 ? more : 1;
     }

@@ -192,6 +192,16 @@ int64_t ti_npu_input_bytes(const tc_npu_machine *m, const tc_npu_op *op)
 
 /* ---- both ---- */
 
+/* RESIZE: the columns that a row of the block is made of, one more and one to spare, have a byte each
+ * multiplier for 16 channels. */
+static int32_t most_resized(const tc_npu_machine *m, const tc_npu_op *op)
+{
+    int64_t columns = m->macs / (BRICK * (op->ifm.bytes ? op->ifm.bytes : 1)), w = m->most.w;
+    if (op->x.step > 0 && columns > 1)
+        w = (columns - 2) * op->x.scale / op->x.step + 1;
+    return w < m->most.w ? (int32_t)w : m->most.w;
+}
+
 tc_npu_block ti_npu_most_block(const tc_npu_machine *m, const tc_npu_op *op)
 {
     tc_npu_block most = m->most;
@@ -201,7 +211,8 @@ tc_npu_block ti_npu_most_block(const tc_npu_machine *m, const tc_npu_op *op)
         most.depth = least(most.depth, op->transpose & 4 ? most.h : most.w);
     if (op->reverse == REVERSE_C)
         most.depth = BRICK;
-    return op->kind == TC_NPU_KIND_RESIZE ? (tc_npu_block){1, most.w, BRICK} : most;
+    return op->kind == TC_NPU_KIND_RESIZE ? (tc_npu_block){1, most_resized(m, op), BRICK}
+                                          : most;
 }
 
 tc_npu_block ti_npu_block_step(const tc_npu_machine *m, const tc_npu_op *op)

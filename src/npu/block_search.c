@@ -2,11 +2,7 @@
 /* block_search.c -- see block_search.h.
  *
  * Sides are those that cut an output into equal parts: between two of them a block reads more and
- * computes no more.  (All sides would gain another 0.02 % on networks, in twice the time.)
- *
- * The cost model measures a transposed output as it is written, and its block as it is computed:
- * long rows then seem cheap in narrow blocks.  Of such an operation a block must cost no more than
- * Vela's in both measures. */
+ * computes no more.  (All sides would gain another 0.02 % on networks, in twice the time.) */
 #include "block_search.h"
 
 #include "block.h"
@@ -37,12 +33,10 @@ typedef struct group {
     size_t main;    /* the operation that the others go by */
     int32_t copies; /* of its block that have room */
     double traffic; /* bytes, and no more */
-    double as_computed;
 } group;
 
 typedef struct price {
     double cycles, traffic, volume;
-    double as_computed; /* cycles, if an output lay as it is computed */
 } price;
 
 static void make_jobs(group *g, const double *weight_bytes)
@@ -80,16 +74,6 @@ static price price_of(group *g)
         p.cycles += cost.cycles;
         for (int k = 0; k < TC_NPU_MEMORIES; k++)
             p.traffic += cost.read[k] + cost.written[k];
-        if (op->transpose) {
-            tc_npu_job_map written = j->ofm;
-            j->ofm.h = op->ofm.h;
-            j->ofm.w = op->ofm.w;
-            j->ofm.c = op->ofm.c;
-            slack = 0;
-            ti_npu_cost_job(g->m, g->s, j, &slack, &cost);
-            j->ofm = written;
-        }
-        p.as_computed += cost.cycles;
     }
     return p;
 }
@@ -97,10 +81,8 @@ static price price_of(group *g)
 /* Cheaper than what was found; of equals what moves less, then the larger block. */
 static bool better(const group *g, const price *p, const price *best)
 {
-    if (p->traffic > g->traffic || p->as_computed > g->as_computed)
-        return false;
-    if (isinf(best->cycles))
-        return true;
+    if (p->traffic > g->traffic || isinf(best->cycles))
+        return p->traffic <= g->traffic;
     if (fabs(p->cycles - best->cycles) > equal * best->cycles)
         return p->cycles < best->cycles;
     if (fabs(p->traffic - best->traffic) > equal * best->traffic)
@@ -213,14 +195,13 @@ static void best_of(group *g, const double *weight_bytes)
         return;
     make_jobs(g, weight_bytes);
     g->copies = op->kind == TC_NPU_KIND_CONV && ti_npu_block_is_roomy(g->m, op, 2) ? 2 : 1;
-    choice best = {op->block, op->microblock, {INFINITY, INFINITY, 0, INFINITY}};
+    choice best = {op->block, op->microblock, {INFINITY, INFINITY, 0}};
     if (fits(g))
         best.price = price_of(g);
     choice light = best;
     if (u85 && op->kind == TC_NPU_KIND_DEPTHWISE) /* a whole plane: Vela comes near to it */
         search(g, true, &light);
     g->traffic = more_traffic * light.price.traffic + burst;
-    g->as_computed = op->transpose ? best.price.as_computed : INFINITY;
     search(g, false, &best);
     set_block(g, best.block, best.microblock);
 }
@@ -282,7 +263,7 @@ static void describe(const tc_npu_op *op, double weight_bytes, int64_t number[NU
                              op->cores,          op->weights.region, op->weights.fast,
                              op->weights.sparse, op->per_channel,    op->function,
                              op->swapped,        ti_npu_only_moves(op), (int64_t)weight_bytes,
-                             (int64_t)op->scale_bytes[0]};
+                             (int64_t)op->scale_bytes[0], op->x.scale,       op->x.step};
     static_assert(3 * 10 + TC_COUNT(of_op) <= NUMBERS, "an operation's numbers have room");
     memcpy(number + n, of_op, sizeof of_op);
 }
