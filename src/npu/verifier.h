@@ -18,6 +18,7 @@ typedef struct tc_npu_access {
     int space;
     bool writes;
     bool exact; /* `map` counts */
+    bool in_turn; /* read element by element: of each block before the result is written */
     const char *what; /* "ifm" */
     tc_npu_map map;
     int32_t h, w, c;

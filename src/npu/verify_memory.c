@@ -380,9 +380,49 @@ static void finish(tc_npu_accesses *list, size_t *n, size_t most)
     *n = most;
 }
 
+/* The same bytes of every element, as an operation in place has them. */
+static bool same_elements(const tc_npu_access *a, const tc_npu_access *b)
+{
+    const tc_npu_map *x = &a->map, *y = &b->map;
+    bool same = a->exact && b->exact && a->h == b->h && a->w == b->w && a->c == b->c &&
+                x->bytes == y->bytes && x->format == y->format && x->height0 == y->height0 &&
+                x->height1 == y->height1 && x->width0 == y->width0;
+    for (int i = 0; i < 4; i++)
+        same = same && x->base[i] == y->base[i];
+    return same && (a->h == 1 || x->stride_y == y->stride_y) &&
+           (a->w == 1 || x->stride_x == y->stride_x) && (a->c == 1 || x->stride_c == y->stride_c);
+}
+
+/* Blocks are written while later ones are still to be read. */
+static void overwrites(tc_npu_verifier *v, const tc_npu_accesses *job, const tc_npu_accesses *now)
+{
+    for (size_t i = 0; i < now->n; i++)
+        for (size_t k = 0; k < job->n && now->list[i].writes; k++) {
+            const tc_npu_access *to = &now->list[i], *from = &job->list[k];
+            if (!from->writes && !(from->in_turn && same_elements(to, from)) &&
+                ti_npu_overlap(v, to, from))
+                ti_npu_found(v, TC_CHECK_OVERWRITE,
+                             "its %s at byte %" PRId64
+                             " of %s lies on the %s, of which blocks are still to be read",
+                             to->what, to->range.lo, space_name(v, to->space), from->what);
+        }
+}
+
+/* Every element of the output is made of those of the same place. */
+static bool is_pointwise(const tc_npu_op *op)
+{
+    const tc_npu_window *w = &op->window;
+    return op->kind == TC_NPU_KIND_ELEMENTWISE ||
+           (op->kind == TC_NPU_KIND_POOL && (op->mode != TC_POOL_REDUCE_SUM || op->ifm.c == 1) &&
+            op->mode != TC_POOL_ARGMAX_X && op->mode != TC_POOL_ARGMAX_Y && w->kh == 1 &&
+            w->kw == 1 && w->stride_y == 1 && w->stride_x == 1 && w->upscale == TC_UPSCALE_NONE);
+}
+
 static void begin_kernel(tc_npu_verifier *v, const tc_npu_op *op, tc_npu_accesses *now)
 {
     order(v, now, v->dma, v->n_dma, "DMA");
+    for (size_t i = 0; i < now->n; i++)
+        now->list[i].in_turn = is_pointwise(op);
     if (v->in_chain && v->n_kernel) {
         tc_npu_accesses *last = &v->kernel[v->n_kernel - 1];
         for (size_t i = 0; i < now->n && last->n < TC_NPU_ACCESSES; i++)
@@ -391,6 +431,8 @@ static void begin_kernel(tc_npu_verifier *v, const tc_npu_op *op, tc_npu_accesse
         finish(v->kernel, &v->n_kernel, (size_t)v->machine->max_kernels - 1);
         v->kernel[v->n_kernel++] = *now;
     }
+    if (!v->broken)
+        overwrites(v, &v->kernel[v->n_kernel - 1], now);
     v->in_chain = op->ofm.storage == TC_STORE_CHAIN;
 }
 

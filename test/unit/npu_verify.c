@@ -157,7 +157,9 @@ static void contents(tc_ctx *ctx)
     set2(&s, TC_NPU_IFM_BASE0, 0, 8); /* its last eight bytes are the output's */
     pool(&s, TC_POOL_MAX);
     stop(&s);
-    only(ctx, &s, TC_CHECK_UNWRITTEN);
+    tc_npu_findings f = judged(ctx, &s);
+    CHECK(has(&f, TC_CHECK_UNWRITTEN));
+    CHECK(has(&f, TC_CHECK_OVERWRITE)); /* and the output is written while they are read */
 
     prepare(&s);
     written_rows(&s, 3);
@@ -188,6 +190,27 @@ static void load_table(stream *s, int from)
         set2(s, TC_NPU_DMA0_DST, 0, 22 * 1024 + 64 * i);
         set(s, TC_NPU_DMA_START, 0);
     }
+}
+
+/* In place, element by element; or a result on what is still to be read. */
+static void overwriting(tc_ctx *ctx)
+{
+    stream s;
+    prepare(&s);
+    pool(&s, TC_POOL_MAX);
+    set2(&s, TC_NPU_IFM_BASE0, 0, 128);
+    pool(&s, TC_POOL_MAX);
+    stop(&s);
+    tc_npu_findings f = judged(ctx, &s);
+    CHECK(f.n_error == 0);
+
+    prepare(&s);
+    pool(&s, TC_POOL_MAX);
+    set2(&s, TC_NPU_IFM_BASE0, 0, 16);
+    set2(&s, TC_NPU_OFM_BASE0, 0, 0);
+    pool(&s, TC_POOL_MAX);
+    stop(&s);
+    only(ctx, &s, TC_CHECK_OVERWRITE);
 }
 
 static void tables(tc_ctx *ctx)
@@ -460,6 +483,7 @@ int main(void)
     good_streams(ctx);
     bounds(ctx);
     contents(ctx);
+    overwriting(ctx);
     tables(ctx);
     waits(ctx);
     blocks_in_order(ctx);
