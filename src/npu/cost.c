@@ -65,20 +65,34 @@ typedef struct stream {
         uint8_t region;
         uint64_t from, to;
         size_t number;
-    } load[LOADS]; /* copies of constants, newest first */
+        bool made; /* not of constants */
+        bool used; /* its bytes are counted */
+    } load[LOADS]; /* copies, newest first */
     size_t n_load;
 } stream;
 
 static const tc_npu_job no_job = {.weight_memory = -1, .staging = -1, .table_memory = -1};
 
-/* Equal numbers: the same weights. */
-static uint64_t weights_of(const stream *s, const tc_npu_op *op)
+/* The last copy to a byte; NULL: none. */
+static struct load *load_at(stream *s, uint8_t region, uint64_t at)
 {
-    for (size_t i = 0; op->weights.region && i < s->n_load; i++)
-        if (s->load[i].region == op->weights.region && op->weights.base[0] >= s->load[i].from &&
-            op->weights.base[0] < s->load[i].to)
-            return UINT64_C(1) << 63 | s->load[i].number;
-    return op->weights.base[0];
+    for (size_t i = 0; region && i < s->n_load; i++)
+        if (s->load[i].region == region && at >= s->load[i].from && at < s->load[i].to)
+            return &s->load[i];
+    return NULL;
+}
+
+/* The copy that brought the weights; NULL: they lie where they are. */
+static const struct load *load_of(stream *s, const tc_npu_op *op)
+{
+    return load_at(s, op->weights.region, op->weights.base[0]);
+}
+
+/* Equal numbers: the same weights. */
+static uint64_t weights_of(stream *s, const tc_npu_op *op)
+{
+    const struct load *load = load_of(s, op);
+    return load ? UINT64_C(1) << 63 | load->number : op->weights.base[0];
 }
 
 static uint8_t memory_of(const stream *s, const tc_npu_map *m)
@@ -228,6 +242,11 @@ static void add_weights(stream *s, const tc_npu_op *op)
         j->staging = op->weights.region ? (int8_t)s->s->of_region[op->weights.region] : -1;
         j->first_bytes = weights + scales;
         j->early = s->n_part > 0;
+        const struct load *load = load_of(s, op);
+        if (load && load->made) { /* and the copy is an operation */
+            j->weight_memory = (int8_t)s->s->of_region[op->weights.region];
+            j->staging = -1;
+        }
         if (j->staging == j->weight_memory)
             j->staging = -1;
     }
@@ -487,11 +506,21 @@ static void dma(stream *s, const tc_npu_op *op)
     const tc_npu_dma *d = &op->dma;
     if (d->dst_internal || d->src_internal)
         return;
-    if (d->src_region == 0 && !d->src_indexed && !d->dst_indexed) {
+    bool constant = d->src_region == 0;
+    struct load *source = load_at(s, d->src_region, d->src);
+    double below = 0; /* of constants that were copied first, and changed since */
+    if (source && !source->made && !source->used && source->from == d->src &&
+        source->to == d->src + d->bytes) {
+        below = (double)d->bytes;
+        source->used = true;
+    }
+    if (!d->src_indexed && !d->dst_indexed) {
         memmove(s->load + 1, s->load, (LOADS - 1) * sizeof *s->load);
-        s->load[0] = (struct load){d->dst_region, d->dst, d->dst + d->bytes, op->number};
+        s->load[0] = (struct load){d->dst_region, d->dst, d->dst + d->bytes, op->number,
+                                   .made = !constant};
         s->n_load += s->n_load < LOADS;
-        return;
+        if (constant)
+            return;
     }
     open_job(s, op);
     s->job.work = TC_WORK_MOVE;
@@ -499,6 +528,8 @@ static void dma(stream *s, const tc_npu_op *op)
         (double)d->bytes * (double)d->rows * (double)d->planes;
     s->job.moved_from = s->s->of_region[d->src_region];
     s->job.moved_to = s->s->of_region[d->dst_region];
+    s->job.weight_memory = (int8_t)s->s->of_region[0];
+    s->job.weight_bytes = below;
     take(s, op, 1);
 }
 

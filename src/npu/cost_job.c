@@ -364,8 +364,8 @@ static void weights_flow(const job_view *v, traffic *t, bool counts)
         from = j->staging;
     }
     flow(t, from, of, again * j->weight_bytes, counts);
-    /* Scales are counted where they lie at first. */
-    flow(t, j->weight_memory, CHANNEL_SCALE, again * j->scale_bytes, counts);
+    /* Scales are counted where they lie at first: with the constants. */
+    flow(t, v->s->of_region[0], CHANNEL_SCALE, again * j->scale_bytes, counts);
 }
 
 static channel reads_by(const tc_npu_job *j, bool second)
@@ -478,6 +478,10 @@ static double compute_cycles(const job_view *v, traffic *t)
     case TC_WORK_MOVE:
         flow(t, v->j->moved_from, CHANNEL_COPY, v->j->moved_read, true);
         flow(t, v->j->moved_to, CHANNEL_WRITE, v->j->moved_written, true);
+        if (v->j->weight_bytes > 0) {
+            flow(t, v->j->weight_memory, CHANNEL_COPY, v->j->weight_bytes, true);
+            flow(t, v->j->moved_from, CHANNEL_WRITE, v->j->weight_bytes, true);
+        }
         return 0;
     case TC_WORK_COLUMNS:
         return columns(v, t);
