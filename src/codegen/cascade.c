@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cascade.c -- operations that take turns: each computes some rows of its output as soon as the one
+ * before it has made what they need.
+ *
+ * Of a value between two of them only the rows that are still needed are kept: its root rolls.
+ * Operations in a row, each the only reader of the one before; the last may begin a chain.  Weights
+ * are read again for every turn. */
+#include "hw.h"
+
+enum { LONGEST = 32 };
+
+typedef struct uses {
+    int32_t written, read; /* operations */
+} uses;
+
+static uses *count_uses(tc_hw *hw)
+{
+    uses *u = tc_new_n(hw->arena, uses, hw->n_root + 1);
+    for (size_t i = 0; i < hw->n_op; i++) {
+        const tc_hw_op *op = &hw->op[i];
+        if (op->ifm.root >= 0)
+            u[op->ifm.root].read++;
+        if (op->ifm2.root >= 0)
+            u[op->ifm2.root].read++;
+        if (op->ofm.root >= 0)
+            u[op->ofm.root].written++;
+    }
+    return u;
+}
+
+/* A window over one image whose rows can be computed by themselves. */
+static bool by_rows(const tc_hw *hw, const tc_hw_op *op)
+{
+    const tc_npu_op *o = &op->op;
+    bool average = o->kind == TC_NPU_KIND_POOL && o->mode == TC_POOL_AVERAGE;
+    bool kind = (o->kind == TC_NPU_KIND_CONV && !o->weights_ifm2) ||
+                o->kind == TC_NPU_KIND_DEPTHWISE ||
+                (o->kind == TC_NPU_KIND_POOL && (o->mode == TC_POOL_MAX || average));
+    /* U55 divides by what is inside only where there is padding at all. */
+    bool divides = average && !ti_hw_is_u85(hw) && (o->window.top || o->window.bottom);
+    return kind && !divides && !o->window.upscale && !o->transpose && !o->reverse &&
+           o->acc_input == 0 && o->acc_output && op->ifm.root >= 0 && !op->joins;
+}
+
+/* All of the root, rows as its rows. */
+static bool whole(const tc_hw *hw, const tc_view *v)
+{
+    const tc_root *r = &hw->root[v->root];
+    return r->kind == TC_ROOT_VALUE && r->h > 1 && v->dim[0] == r->h && v->dim[1] == r->w &&
+           v->dim[2] == r->c && v->at == 0 && ti_view_is_dense(v);
+}
+
+/* b reads all of what a writes, and nobody else does. */
+static bool follows(const tc_hw *hw, const uses *u, const tc_hw_op *a, const tc_hw_op *b)
+{
+    int32_t root = a->ofm.root;
+    return root >= 0 && b->ifm.root == root && u[root].written == 1 && u[root].read == 1 &&
+           whole(hw, &a->ofm) && whole(hw, &b->ifm);
+}
+
+/* ---- turns ---- */
+
+typedef struct cascade {
+    tc_hw *hw;
+    const tc_hw_op *op[LONGEST]; /* by place */
+    int n;
+    size_t tail;           /* operations behind the last one that are its chain */
+    int64_t done[LONGEST]; /* rows */
+    int64_t room[LONGEST]; /* rows of its output that are needed at the same time */
+    int32_t first[LONGEST];
+    tc_hw_op *list;
+    size_t n_list, cap_list;
+} cascade;
+
+static void rows_needed(const tc_hw_op *op, int64_t y0, int64_t y1, int64_t *lo, int64_t *hi)
+{
+    const tc_npu_window *w = &op->op.window;
+    *lo = ti_max_i64(0, y0 * w->stride_y - w->top);
+    *hi = ti_min_i64(op->op.ifm.h, (y1 - 1) * w->stride_y + (int64_t)(w->kh - 1) * w->dilation_y +
+                                       1 - w->top);
+}
+
+static void add(cascade *c, const tc_hw_op *op)
+{
+    tc_grow(c->hw->arena, c->list, c->n_list, c->cap_list);
+    c->list[c->n_list++] = *op;
+}
+
+static void slice_rows(tc_view *v, tc_npu_map *m, int64_t y0, int64_t rows)
+{
+    if (v->root >= 0 && v->dim[0] > 1)
+        *v = ti_view_slice(v, 0, y0, rows);
+    if (m->h > 1)
+        m->h = (int32_t)rows;
+}
+
+/* Rows [y0, y1) of operation k. */
+static void take_turn(cascade *c, int k, int64_t y0, int64_t y1)
+{
+    tc_hw_op op = *c->op[k];
+    tc_npu_window *w = &op.op.window;
+    int64_t lo, hi, rows = y1 - y0;
+    rows_needed(&op, y0, y1, &lo, &hi);
+    w->top = (int32_t)ti_max_i64(0, w->top - y0 * w->stride_y);
+    w->ih = (int32_t)(hi - lo);
+    w->bottom = (int32_t)((rows - 1) * w->stride_y + (int64_t)(w->kh - 1) * w->dilation_y + 1 -
+                          w->top - w->ih);
+    op.ifm = ti_view_slice(&op.ifm, 0, lo, hi - lo);
+    op.op.ifm.h = (int32_t)(hi - lo);
+    if (op.ofm.root >= 0)
+        op.ofm = ti_view_slice(&op.ofm, 0, y0, rows);
+    op.op.ofm.h = (int32_t)rows;
+    op.like = c->first[k];
+    if (!c->first[k])
+        c->first[k] = (int32_t)c->n_list + 1;
+    add(c, &op);
+    for (size_t t = 1; k == c->n - 1 && t <= c->tail; t++) {
+        tc_hw_op next = c->op[k][t];
+        slice_rows(&next.ifm, &next.op.ifm, y0, rows);
+        slice_rows(&next.ifm2, &next.op.ifm2, y0, rows);
+        slice_rows(&next.ofm, &next.op.ofm, y0, rows);
+        next.like = op.like ? op.like + (int32_t)t : 0;
+        add(c, &next);
+    }
+}
+
+static void make(cascade *c, int k, int64_t y1)
+{
+    if (c->done[k] >= y1)
+        return;
+    int64_t lo, hi;
+    rows_needed(c->op[k], c->done[k], y1, &lo, &hi);
+    if (k) {
+        make(c, k - 1, hi);
+        c->room[k - 1] = ti_max_i64(c->room[k - 1], c->done[k - 1] - lo);
+    }
+    take_turn(c, k, c->done[k], y1);
+    c->done[k] = y1;
+}
+
+static void expand(cascade *c)
+{
+    int64_t height = c->op[c->n - 1]->op.ofm.h;
+    for (int64_t y = 0; y < height; y += c->hw->rows)
+        make(c, c->n - 1, ti_min_i64(height, y + c->hw->rows));
+    for (int k = 0; k + 1 < c->n; k++) {
+        tc_root *r = &c->hw->root[c->op[k]->ofm.root];
+        r->roll = (int32_t)ti_min_i64(r->h, c->room[k]);
+    }
+}
+
+/* Operations from i on that can take turns. */
+static int run_length(const tc_hw *hw, const uses *u, size_t i)
+{
+    int n = 0;
+    while (n < LONGEST && i + (size_t)n < hw->n_op) {
+        const tc_hw_op *op = &hw->op[i + (size_t)n];
+        if (!by_rows(hw, op) || (n && !follows(hw, u, op - 1, op)))
+            break;
+        n++;
+        if (op->op.ofm.storage == TC_STORE_CHAIN) /* it begins a chain, and ends here */
+            break;
+    }
+    return n;
+}
+
+/* How many bytes of the run's values roll: where that is little, turns only cost. */
+static int64_t between(const tc_hw *hw, size_t i, int n)
+{
+    int64_t most = 0;
+    for (int k = 0; k + 1 < n; k++)
+        most = ti_max_i64(most, ti_hw_root_bytes(&hw->root[hw->op[i + (size_t)k].ofm.root]));
+    return most;
+}
+
+bool ti_hw_cascades(tc_hw *hw)
+{
+    bool found = false;
+    if (!hw->rows)
+        return false;
+    const uses *u = count_uses(hw);
+    int64_t most = 0;
+    for (size_t i = 0; i < hw->n_root; i++)
+        if (hw->root[i].kind == TC_ROOT_VALUE)
+            most = ti_max_i64(most, ti_hw_root_bytes(&hw->root[i]));
+    cascade c = {.hw = hw};
+    for (size_t i = 0; i < hw->n_op;) {
+        int n = run_length(hw, u, i);
+        if (n < 2 || between(hw, i, n) < most / 4) {
+            add(&c, &hw->op[i++]);
+            continue;
+        }
+        c.n = n;
+        c.tail = 0;
+        memset(c.done, 0, sizeof c.done);
+        memset(c.room, 0, sizeof c.room);
+        memset(c.first, 0, sizeof c.first);
+        for (int k = 0; k < n; k++)
+            c.op[k] = &hw->op[i + (size_t)k];
+        while (i + (size_t)n + c.tail < hw->n_op && hw->op[i + (size_t)n + c.tail].joins)
+            c.tail++;
+        expand(&c);
+        found = true;
+        i += (size_t)n + c.tail;
+    }
+    hw->op = c.list;
+    hw->n_op = c.n_list;
+    hw->cap_op = c.cap_list;
+    return found;
+}

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit.c -- the last steps: tables in their slots, live ranges, addresses, the stream and its
+ * container. */
+#include "hw.h"
+
+#include "../npu/npu_write.h"
+#include "place.h"
+
+typedef struct emitter {
+    tc_hw *hw;
+    tc_npu_op *list; /* what is written: DMAs and kernels */
+    int32_t *from;   /* by entry of the list: the operation of hw, or -1 */
+    size_t n, cap;
+    /* The memory of tables: what each 256 bytes hold (a table, or -1), and when it was last read. */
+    int32_t slot[8];
+    size_t used[8];
+    int64_t weight_bytes; /* of region 0 */
+} emitter;
+
+static void add(emitter *e, const tc_npu_op *op, int32_t from)
+{
+    size_t cap = e->cap;
+    tc_grow(e->hw->arena, e->list, e->n, e->cap);
+    e->from = e->cap == cap ? e->from : ti_arena_grow(e->hw->arena, e->from, e->n, &cap, sizeof *e->from);
+    e->list[e->n] = *op;
+    e->from[e->n++] = from;
+}
+
+/* ---- region 0 ---- */
+
+static void place_constant(emitter *e, int32_t root)
+{
+    tc_root *r = &e->hw->root[root];
+    if (r->kind != TC_ROOT_CONSTANT || r->address >= 0)
+        return;
+    r->region = 0;
+    r->address = (e->weight_bytes + 15) & ~INT64_C(15);
+    e->weight_bytes = r->address + r->count * r->bytes;
+}
+
+static void place_constants(emitter *e)
+{
+    tc_hw *hw = e->hw;
+    for (size_t i = 0; i < hw->n_root; i++)
+        hw->root[i].address = -1;
+    for (size_t i = 0; i < hw->n_op; i++) {
+        const tc_hw_op *op = &hw->op[i];
+        if (op->ifm.root >= 0)
+            place_constant(e, op->ifm.root);
+        if (op->ifm2.root >= 0)
+            place_constant(e, op->ifm2.root);
+        if (op->packed >= 0)
+            place_constant(e, hw->packed[op->packed].root);
+        if (op->table >= 0)
+            place_constant(e, hw->table[op->table].root);
+    }
+}
+
+/* ---- region 1 ---- */
+
+static void live(tc_root *r, int32_t step)
+{
+    r->first = r->first < 0 || step < r->first ? step : r->first;
+    r->last = step > r->last ? step : r->last;
+}
+
+/* The steps of the chain that operation i is part of: all of them run at once. */
+static int32_t chain_begin(const tc_hw *hw, size_t i)
+{
+    while (i > 0 && hw->op[i].joins)
+        i--;
+    return (int32_t)i;
+}
+
+static int32_t chain_end(const tc_hw *hw, size_t i)
+{
+    while (i + 1 < hw->n_op && hw->op[i + 1].joins)
+        i++;
+    return (int32_t)i;
+}
+
+/* What is there before a loop or behind it, and in it, is there all the time; true: that is more than
+ * before. */
+static bool live_in_loops(tc_hw *hw)
+{
+    int32_t *at = tc_new_n(hw->arena, int32_t, hw->n_label + 1);
+    bool more = false;
+    for (size_t k = 0; hw->n_label && k < hw->n_op; k++) {
+        int32_t step = (int32_t)k;
+        if (hw->op[k].op.kind == TC_NPU_KIND_STOP)
+            at[hw->op[k].op.target] = step + 1;
+        if (hw->op[k].op.kind != TC_NPU_KIND_BRANCH || !at[hw->op[k].op.target])
+            continue; /* onwards */
+        int32_t begin = at[hw->op[k].op.target] - 1;
+        for (size_t i = 0; i < hw->n_root; i++) {
+            tc_root *r = &hw->root[i];
+            bool inside = r->first >= 0 && r->first <= step && r->last >= begin,
+                 outside = r->first < begin || r->last > step;
+            if (inside && outside && (r->first > begin || r->last < step)) {
+                live(r, begin);
+                live(r, step);
+                more = true;
+            }
+        }
+    }
+    return more;
+}
+
+void ti_hw_live(tc_hw *hw)
+{
+    for (size_t i = 0; i < hw->n_root; i++) {
+        tc_root *r = &hw->root[i];
+        r->first = r->kind == TC_ROOT_INPUT ? 0 : -1;
+        r->last = r->kind == TC_ROOT_INPUT ? 0 : -1;
+    }
+    for (size_t i = 0; i < hw->n_op; i++) {
+        const tc_hw_op *op = &hw->op[i];
+        const int32_t root[] = {op->ifm.root, op->ifm2.root, op->ofm.root,
+                                op->staged ? op->stage : -1, op->made};
+        int32_t begin = chain_begin(hw, i), end = chain_end(hw, i);
+        for (size_t k = 0; k < TC_COUNT(root); k++)
+            if (root[k] >= 0) {
+                live(&hw->root[root[k]], begin);
+                live(&hw->root[root[k]], end);
+            }
+        if (op->staged && op->stage >= 0) /* it comes while the one before is at work */
+            live(&hw->root[op->stage], begin ? chain_begin(hw, (size_t)begin - 1) : 0);
+    }
+    for (size_t i = 0; i < hw->n_root; i++)
+        if (hw->root[i].kind == TC_ROOT_OUTPUT)
+            live(&hw->root[i], (int32_t)hw->n_op);
+    while (live_in_loops(hw))
+        ;
+}
+
+/* ---- in place ---- */
+
+static bool same_elements(const tc_hw *hw, const tc_view *a, const tc_view *b)
+{
+    const tc_root *x = &hw->root[a->root], *y = &hw->root[b->root];
+    for (int i = 0; i < 3; i++)
+        if (a->dim[i] != b->dim[i] || (a->dim[i] > 1 && a->stride[i] != b->stride[i]))
+            return false;
+    return a->at == b->at && x->bytes == y->bytes && x->format == y->format &&
+           ti_hw_root_bytes(x) == ti_hw_root_bytes(y) && !x->roll && !y->roll &&
+           (x->format == TC_NHWC || (x->h == y->h && x->w == y->w && x->c == y->c)) &&
+           ti_view_count(a) == x->count && ti_view_count(b) == y->count;
+}
+
+/* What operation i writes may lie where its operand does: element by element, and nobody reads the
+ * operand any more. */
+static bool in_place(const tc_hw *hw, size_t i, const tc_view *from)
+{
+    const tc_hw_op *op = &hw->op[i];
+    if (from->root < 0 || op->ofm.root < 0 || from->root >= op->ofm.root ||
+        op->op.kind != TC_NPU_KIND_ELEMENTWISE || op->op.transpose || op->op.reverse)
+        return false;
+    const tc_root *a = &hw->root[from->root], *b = &hw->root[op->ofm.root];
+    return a->kind == TC_ROOT_VALUE && b->kind == TC_ROOT_VALUE && a->region == b->region &&
+           a->last == (int32_t)i && b->first == (int32_t)i && same_elements(hw, from, &op->ofm);
+}
+
+/* By root: 1 + the root whose place it takes; 0: none. */
+static int32_t *find_in_place(const tc_hw *hw)
+{
+    int32_t *same = tc_new_n(hw->arena, int32_t, hw->n_root + 1);
+    bool *given = tc_new_n(hw->arena, bool, hw->n_root + 1);
+    for (size_t i = 0; i < hw->n_op; i++) {
+        const tc_hw_op *op = &hw->op[i];
+        const tc_view *from = in_place(hw, i, &op->ifm)    ? &op->ifm
+                              : in_place(hw, i, &op->ifm2) ? &op->ifm2
+                                                           : NULL;
+        if (!from || given[from->root] || same[op->ofm.root])
+            continue;
+        given[from->root] = true;
+        same[op->ofm.root] = from->root + 1;
+    }
+    return same;
+}
+
+/* Roots of one region; gives its bytes. */
+static int64_t place_region(tc_hw *hw, uint8_t region)
+{
+    const int32_t *same = find_in_place(hw);
+    size_t *item_of = tc_new_n(hw->arena, size_t, hw->n_root + 1);
+    tc_place_item *item = tc_new_n(hw->arena, tc_place_item, hw->n_root + 1);
+    int32_t *of = tc_new_n(hw->arena, int32_t, hw->n_root + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < hw->n_root; i++) {
+        const tc_root *r = &hw->root[i];
+        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != region)
+            continue;
+        of[n] = (int32_t)i;
+        item_of[i] = n;
+        item[n++] = (tc_place_item){.bytes = ti_hw_root_bytes(r),
+                                    .first = r->first,
+                                    .last = r->last,
+                                    .same_as = same[i] ? 1 + item_of[same[i] - 1] : 0};
+    }
+    tc_placement placed = ti_place_items(hw->arena, item, n, 16);
+    for (size_t k = 0; k < n; k++)
+        hw->root[of[k]].address = item[k].address;
+    return placed.bytes;
+}
+
+/* The largest value of the fast region leaves it; false: there is none. */
+static bool evict(tc_hw *hw, uint8_t fast)
+{
+    tc_root *worst = NULL;
+    for (size_t i = 0; i < hw->n_root; i++) {
+        tc_root *r = &hw->root[i];
+        if (r->kind == TC_ROOT_VALUE && r->first >= 0 && r->region == fast &&
+            (!worst || ti_hw_root_bytes(r) > ti_hw_root_bytes(worst)))
+            worst = r;
+    }
+    if (worst)
+        worst->region = 1;
+    return worst != NULL;
+}
+
+static void place_values(tc_hw *hw, tc_npu_program *p)
+{
+    uint8_t fast = ti_hw_fast_region(hw);
+    int64_t cache = hw->options->system->cache;
+    for (size_t i = 0; i < hw->n_root; i++) {
+        tc_root *r = &hw->root[i];
+        bool border = r->kind == TC_ROOT_INPUT || r->kind == TC_ROOT_OUTPUT;
+        if (r->kind != TC_ROOT_CONSTANT)
+            r->region = border ? 1 : fast;
+    }
+    if (fast == 2) {
+        p->fast = place_region(hw, 2);
+        while (cache && p->fast > cache && evict(hw, fast))
+            p->fast = place_region(hw, 2);
+    }
+    p->scratch = place_region(hw, 1);
+}
+
+/* ---- tables ---- */
+
+static void load_table(emitter *e, int32_t table, int slot)
+{
+    const tc_hw_table *t = &e->hw->table[table];
+    const tc_root *r = &e->hw->root[t->root];
+    tc_npu_op dma = {
+        .kind = TC_NPU_KIND_DMA,
+        .dma = {.src_region = r->region,
+                .src = (uint64_t)r->address,
+                .dst_internal = true,
+                .dst_region = 3,
+                .dst = (uint64_t)(ti_npu_table_at(e->hw->machine) + 256 * slot),
+                .bytes = (uint64_t)t->bytes,
+                .rows = 1,
+                .planes = 1}};
+    add(e, &dma, -1);
+}
+
+/* Where the table is, loaded if it was not; what was used longest ago makes room. */
+static int slot_of(emitter *e, int32_t table, size_t now)
+{
+    int n = e->hw->table[table].bytes / 256, best = 0;
+    size_t age = SIZE_MAX;
+    for (int at = 0; at + n <= 8; at += n) {
+        size_t used = 0;
+        bool there = true;
+        for (int k = at; k < at + n; k++) {
+            used = e->used[k] > used ? e->used[k] : used;
+            there = there && e->slot[k] == table;
+        }
+        if (there) {
+            for (int k = at; k < at + n; k++)
+                e->used[k] = now + 1;
+            return at;
+        }
+        if (used < age) {
+            age = used;
+            best = at;
+        }
+    }
+    load_table(e, table, best);
+    for (int k = best; k < best + n; k++) {
+        e->slot[k] = table;
+        e->used[k] = now + 1;
+    }
+    return best;
+}
+
+static void forget_tables(emitter *e)
+{
+    for (int k = 0; k < 8; k++)
+        e->slot[k] = -1;
+}
+
+/* ---- the list ---- */
+
+static void set_place(const tc_hw *hw, const tc_view *v, tc_npu_map *m)
+{
+    if (v->root < 0)
+        return;
+    m->region = hw->root[v->root].region;
+    m->base[0] += (uint64_t)hw->root[v->root].address;
+    if (m->height0 < m->h) /* rows that go on at the beginning */
+        m->base[2] += (uint64_t)hw->root[v->root].address;
+}
+
+static void set_dma(const tc_hw *hw, const tc_hw_op *from, tc_npu_dma *d)
+{
+    const tc_root *src = &hw->root[from->ifm.root], *dst = &hw->root[from->ofm.root];
+    d->src_region = src->region;
+    d->src += (uint64_t)src->address;
+    d->dst_region = dst->region;
+    d->dst += (uint64_t)dst->address;
+    if (from->ifm2.root < 0)
+        return;
+    d->index_region = hw->root[from->ifm2.root].region;
+    d->index += (uint64_t)hw->root[from->ifm2.root].address;
+}
+
+static void set_weights(const tc_hw *hw, const tc_hw_op *from, tc_npu_op *op)
+{
+    if (from->packed < 0)
+        return;
+    const tc_hw_packed *p = &hw->packed[from->packed];
+    const tc_root *r = &hw->root[from->staged && from->stage >= 0 ? from->stage : p->root];
+    op->weights.region = op->scale_region = r->region;
+    op->weights.fast = p->fast;
+    for (int k = 0; k < TC_NPU_CORES; k++) {
+        op->weights.base[k] = p->weight_bytes[k] ? (uint64_t)(r->address + p->weight_at[k]) : 0;
+        op->weights.bytes[k] = (uint64_t)p->weight_bytes[k];
+    }
+    for (int k = 0; k < 2; k++) {
+        op->scale_base[k] = p->scale_bytes[k] ? (uint64_t)(r->address + p->scale_at[k]) : 0;
+        op->scale_bytes[k] = (uint64_t)p->scale_bytes[k];
+    }
+    if (from->made >= 0) {
+        const tc_root *made = &hw->root[from->made];
+        op->weights.region = made->region;
+        op->weights.base[0] = (uint64_t)made->address;
+        op->weights.bytes[0] = (uint64_t)made->count;
+    }
+}
+
+/* The weights of operation i to where it will read them. */
+static void load_weights(emitter *e, size_t i)
+{
+    const tc_hw *hw = e->hw;
+    if (i >= hw->n_op || !hw->op[i].staged || hw->op[i].stage < 0)
+        return;
+    const tc_root *from = &hw->root[hw->packed[hw->op[i].packed].root],
+                  *to = &hw->root[hw->op[i].stage];
+    tc_npu_op dma = {.kind = TC_NPU_KIND_DMA,
+                     .dma = {.src_region = from->region,
+                             .src = (uint64_t)from->address,
+                             .dst_region = to->region,
+                             .dst = (uint64_t)to->address,
+                             .bytes = (uint64_t)to->count,
+                             .rows = 1,
+                             .planes = 1}};
+    add(e, &dma, -1);
+}
+
+/* What operations from i to the end of its chain need, before it begins: nothing waits inside. */
+static void load_ahead(emitter *e, size_t i)
+{
+    const tc_hw *hw = e->hw;
+    size_t end = (size_t)chain_end(hw, i);
+    if (hw->op[i].joins)
+        return;
+    if (i == 0)
+        load_weights(e, 0);
+    load_weights(e, end + 1);
+    for (size_t k = i; k <= end; k++)
+        if (hw->op[k].table >= 0)
+            slot_of(e, hw->op[k].table, i);
+}
+
+/* What makes no difference is written as Vela writes it: rounding where nothing is shifted (half up
+ * and double are one up to 31 bits), U55's kind of scale where there is none, U85's range of bits. */
+static void settle(const tc_hw *hw, tc_npu_op *op)
+{
+    bool u85 = ti_hw_is_u85(hw), none = !op->ofm_scale.shift && op->ofm_scale.multiplier == 1;
+    uint8_t mode = op->mode;
+    if (op->kind == TC_NPU_KIND_RESIZE && op->ofm_scale.shift < 32)
+        op->ofm_scale.round = TC_ROUND_DOUBLE; /* the same there as half up */
+    if (op->kind != TC_NPU_KIND_ELEMENTWISE)
+        return;
+    if ((none && mode != TC_EW_SHR) ||
+        (u85 && mode == TC_EW_MUL && op->ofm.bytes == 4 && op->ofm_scale.shift < 32))
+        op->ofm_scale.round = TC_ROUND_DOUBLE;
+    if (!op->ifm_scale.shift && !op->ifm2_scale.shift && !op->scale_mode &&
+        (op->ifm.bytes == 4 || (!u85 && (mode == TC_EW_ADD || op->swapped))))
+        op->ifm_scale.round = op->ifm2_scale.round = TC_ROUND_DOUBLE;
+    if (!u85)
+        op->per_channel = mode == TC_EW_MIN || mode == TC_EW_MAX || mode == TC_EW_CLZ ||
+                          mode == TC_EW_SHL || mode == TC_EW_SHR;
+    if (u85 && mode >= TC_EW_CMP_EQ && op->ofm.bytes <= 2 && op->clip == 1) {
+        op->clip = 0;
+        op->lo = op->ofm.bytes == 1 ? INT8_MIN : INT16_MIN;
+        op->hi = op->ofm.bytes == 1 ? INT8_MAX : INT16_MAX;
+    }
+}
+
+static void list_ops(emitter *e)
+{
+    tc_hw *hw = e->hw;
+    bool u85 = ti_hw_is_u85(hw), shared = hw->machine->banks == 16;
+    uint32_t *at = tc_new_n(hw->arena, uint32_t, hw->n_label + 1); /* of labels, in the list */
+    forget_tables(e);
+    for (size_t i = 0; i < hw->n_op; i++) {
+        const tc_hw_op *from = &hw->op[i];
+        tc_npu_op op = from->op;
+        if (op.kind == TC_NPU_KIND_STOP) {
+            at[op.target] = (uint32_t)e->n;
+            forget_tables(e);
+            continue;
+        }
+        load_ahead(e, i);
+        set_place(hw, &from->ifm, &op.ifm);
+        set_place(hw, &from->ifm2, &op.ifm2);
+        set_place(hw, &from->ofm, &op.ofm);
+        set_weights(hw, from, &op);
+        if (op.kind == TC_NPU_KIND_DMA)
+            set_dma(hw, from, &op.dma);
+        settle(hw, &op);
+        if (from->table >= 0) {
+            int slot = slot_of(e, from->table, i);
+            int32_t entry = hw->table[from->table].bytes;
+            op.table = (uint8_t)(u85 ? 256 * slot / entry : slot);
+        } else if (shared && !u85)
+            forget_tables(e); /* its banks lie where tables do */
+        add(e, &op, (int32_t)i);
+    }
+    for (size_t i = 0; i < e->n; i++)
+        if (e->list[i].kind == TC_NPU_KIND_BRANCH)
+            e->list[i].target = at[e->list[i].target];
+}
+
+/* ---- the container ---- */
+
+static tc_npu_tensor tensor_of(const tc_hw *hw, tc_val v, int32_t root)
+{
+    const tc_root *r = &hw->root[root];
+    const tc_type *t = ti_type_of(hw->g, v);
+    tc_npu_tensor out = {.element_bytes = r->bytes,
+                         .offset = r->address,
+                         .bytes = r->count * r->bytes,
+                         .region = r->region};
+    for (int i = 0; i < TC_NPU_DIMS; i++) {
+        int k = i - (TC_NPU_DIMS - t->rank);
+        out.dim[i] = k < 0 ? 1 : t->dim[k];
+    }
+    return out;
+}
+
+static uint8_t *constants_of(const emitter *e)
+{
+    const tc_hw *hw = e->hw;
+    uint8_t *out = tc_new_n(hw->arena, uint8_t, (size_t)e->weight_bytes + 1);
+    for (size_t i = 0; i < hw->n_root; i++)
+        if (hw->root[i].kind == TC_ROOT_CONSTANT && hw->root[i].address >= 0)
+            memcpy(out + hw->root[i].address, hw->root[i].data,
+                   (size_t)(hw->root[i].count * hw->root[i].bytes));
+    return out;
+}
+
+static void give_ports(const tc_hw *hw, tc_npu_program *p)
+{
+    p->n_in = hw->g->n_in;
+    p->n_out = hw->g->n_out;
+    p->in = tc_new_n(hw->arena, tc_npu_tensor, p->n_in + 1);
+    p->out = tc_new_n(hw->arena, tc_npu_tensor, p->n_out + 1);
+    for (size_t i = 0; i < p->n_in; i++)
+        p->in[i] = tensor_of(hw, hw->g->in[i], hw->in[i]);
+    for (size_t i = 0; i < p->n_out; i++)
+        p->out[i] = tensor_of(hw, hw->g->out[i], hw->out[i]);
+}
+
+tc_status ti_hw_emit(tc_hw *hw, tc_codegen_result *out)
+{
+    emitter e = {.hw = hw};
+    place_constants(&e);
+    ti_hw_live(hw);
+    tc_npu_program *p = &out->program;
+    place_values(hw, p);
+    list_ops(&e);
+    tc_npu_words words;
+    size_t *word_of = tc_new_n(hw->arena, size_t, e.n + 1);
+    const char *wrong =
+        ti_npu_write_as(hw->arena, hw->machine, (tc_npu_how){.apart = ti_hw_fast_region(hw) == 2},
+                        e.list, e.n, &words, word_of);
+    if (wrong) {
+        ti_hw_refuse(hw, NULL, "its stream cannot be written: %s", wrong);
+        return TC_OK;
+    }
+    p->weights = (tc_bytes){constants_of(&e), (size_t)e.weight_bytes};
+    give_ports(hw, p);
+    p->machine = hw->machine;
+    p->words = words;
+    wrong = ti_npu_make_driver(hw->arena, p);
+    if (wrong) {
+        ti_hw_refuse(hw, NULL, "its stream cannot be written: %s", wrong);
+        return TC_OK;
+    }
+    out->origin = tc_new_n(hw->arena, tc_codegen_origin, e.n + 1);
+    for (size_t i = 0; i < e.n; i++)
+        if (e.from[i] >= 0)
+            out->origin[out->n_origin++] =
+                (tc_codegen_origin){word_of[i], hw->op[e.from[i]].node};
+    return TC_OK;
+}

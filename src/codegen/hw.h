@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hw.h -- a program of the machine before it has addresses: roots, and operations on views of them.
+ *
+ * Every step adds to these records: select makes them, format decides how roots are stored, blocks
+ * and weights are chosen, schedule orders them and adds DMAs, place gives addresses, write reads
+ * them all. */
+#ifndef TC_HW_H
+#define TC_HW_H
+
+#include "../ir/graph.h"
+#include "../npu/weight_encode.h"
+#include "codegen.h"
+#include "view.h"
+
+typedef enum tc_root_kind {
+    TC_ROOT_VALUE,    /* made and read by the program */
+    TC_ROOT_INPUT,    /* filled by the caller */
+    TC_ROOT_OUTPUT,   /* read by the caller */
+    TC_ROOT_CONSTANT, /* in region 0 */
+    TC_ROOT_STAGED    /* constants that a DMA brings: weights, scales */
+} tc_root_kind;
+
+/* Bytes that live together. */
+typedef struct tc_root {
+    const char *name;
+    tc_root_kind kind;
+    uint8_t bytes; /* of an element: 1, 2, 4, 8 */
+    int64_t count; /* elements */
+    /* Channels last, as most of its readers see it: what bricks are cut from.  h = 0: it is read in
+     * other ways, and stays linear. */
+    int32_t h, w, c;
+    tc_npu_format format;
+    int32_t roll;        /* rows that there is room for, one after the other; 0: all */
+    const void *data;    /* of a constant */
+    int32_t first, last; /* steps in which it is written first, and read last */
+    uint8_t region;
+    int64_t address; /* in its region */
+} tc_root;
+
+/* Of the kinds that are no kernels there are
+ *
+ *   DMA      from ifm to ofm, whose roots are linear; ifm2 has the indices, if there are any.  op.dma
+ *            counts bytes from where the roots begin
+ *   BRANCH   op.target is the number of a label
+ *   STOP     stands for the label op.target itself, and is not written
+ *
+ * An operand or a result: `map` of the operation has the rest. */
+typedef struct tc_hw_op {
+    tc_npu_op op;           /* all but what later steps decide: blocks, formats, strides, addresses */
+    tc_view ifm, ifm2, ofm; /* rank 3: rows, columns, channels */
+    const tc_node *node;    /* of the region, for reports */
+    /* CONV, DEPTHWISE: weights [o][kh][kw][i] less their zero point; per_channel: of every channel a
+     * bias, a factor and a shift. */
+    const int16_t *weight;
+    const int64_t *bias;
+    const int32_t *factor;
+    const uint8_t *shift;
+    int32_t made; /* or the root that its weights were made in, as a stream; -1: they are constant */
+    bool fixed;   /* it has its block: what was made depends on it */
+    bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
+    int32_t stage, step; /* step: channels at a time */
+    int32_t like;   /* 1 + the operation that has the block for this one, too; 0: none */
+    bool joins;     /* one chain with the operation before it */
+    int32_t table;  /* of tc_hw, or -1 */
+    int32_t packed; /* of tc_hw, or -1: weights and scales as bytes */
+} tc_hw_op;
+
+/* A table as the memory of tables holds it. */
+typedef struct tc_hw_table {
+    const uint8_t *data;
+    int32_t bytes; /* 256, 512, 1024, 2048 */
+    int32_t root;  /* the constant that it is loaded from */
+} tc_hw_table;
+
+/* Weights and scales of one operation, side by side in region 0.  They are encoded once for all
+ * operations that walk through them alike, in all attempts at a program. */
+typedef struct tc_hw_packed {
+    const int16_t *weight;
+    const int64_t *bias;
+    const int32_t *factor;
+    tc_npu_op walk; /* whose block, window and channels give their order */
+    int32_t next; /* 1 + another of the same hash */
+    tc_bytes bytes;
+    int32_t root; /* of this attempt; -1: none yet */
+    bool fast;
+    int64_t weight_at[TC_NPU_CORES], weight_bytes[TC_NPU_CORES];
+    int64_t scale_at[2], scale_bytes[2];
+} tc_hw_packed;
+
+enum { TC_HW_HASH = 1024 };
+
+typedef struct tc_hw {
+    tc_ctx *ctx;
+    tc_arena *arena;
+    const tc_codegen_options *options;
+    const tc_npu_machine *machine;
+    const tc_graph *g;
+    tc_root *root;
+    size_t n_root, cap_root;
+    tc_hw_op *op;
+    size_t n_op, cap_op;
+    tc_hw_table *table;
+    size_t n_table, cap_table;
+    tc_hw_packed *packed;
+    size_t n_packed, cap_packed;
+    int32_t hash[TC_HW_HASH]; /* 1 + the first of that hash */
+    uint32_t n_label; /* places that branches lead to */
+    int32_t *in, *out; /* roots of the region's inputs and outputs */
+    int32_t rows; /* of the last operation of a cascade at a time; 0: there are none */
+    const char *refused;
+    const tc_node *refused_node;
+} tc_hw;
+
+/* Fewer channels waste more of a brick than its bursts gain. */
+enum { TC_HW_FEWEST = 8 };
+
+static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product == TC_U85; }
+
+/* ---- the steps, in order; after a refusal (hw->refused) the later ones are not called ---- */
+void ti_hw_select(tc_hw *hw);     /* select.c */
+void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
+void ti_hw_chains(tc_hw *hw);     /* chain.c: U85: values that do not go to memory */
+bool ti_hw_cascades(tc_hw *hw);   /* cascade.c: operations that take turns, some rows at a time;
+                                   * false: there are none */
+void ti_hw_slices(tc_hw *hw);     /* stage.c: channels in slices, where weights are copied ahead */
+void ti_hw_maps(tc_hw *hw);       /* format.c: bases within roots, and strides */
+void ti_hw_blocks(tc_hw *hw);     /* pack_weights.c */
+void ti_hw_pack(tc_hw *hw);       /* pack_weights.c: weights and scales, in the order of blocks */
+void ti_hw_stage(tc_hw *hw);      /* stage.c: places for weights that are copied ahead */
+TC_MUST_USE tc_status ti_hw_emit(tc_hw *hw, tc_codegen_result *out); /* emit.c: schedule, place, write */
+
+/* A new root; a constant's data is not copied. */
+int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes, int64_t count);
+
+/* Bytes that it takes as it is stored. */
+int64_t ti_hw_root_bytes(const tc_root *r);
+
+/* Cycles of the operations from `first` on, as far as that is known while they are selected. */
+double ti_hw_cycles(tc_hw *hw, size_t first);
+
+/* First and last step of every root. */
+void ti_hw_live(tc_hw *hw);
+
+/* The region of values and of what is copied ahead: 2 where that is a memory of its own. */
+uint8_t ti_hw_fast_region(const tc_hw *hw);
+
+/* A table; one of equal bytes that is there already is taken. */
+int32_t ti_hw_table(tc_hw *hw, const uint8_t *data, int32_t bytes);
+
+/* Why the region is not taken; the first reason stays. */
+void ti_hw_refuse(tc_hw *hw, const tc_node *node, const char *format, ...) TC_PRINTF(3, 4);
+
+#endif

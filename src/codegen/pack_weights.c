@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pack_weights.c -- in what blocks each operation goes through the machine, and its weights and scales as
+ * bytes in that order. */
+#include "hw.h"
+
+#include "../npu/block.h"
+#include "../npu/block_search.h"
+
+enum { BRICK = 16 };
+
+/* Strides and dilations are part of the order of weights. */
+static bool same_walk(const tc_npu_op *a, const tc_npu_op *b)
+{
+    const tc_npu_window *v = &a->window, *w = &b->window;
+    return a->kind == b->kind && a->block.depth == b->block.depth &&
+           a->microblock == b->microblock && a->ofm.c == b->ofm.c && a->ifm.c == b->ifm.c &&
+           v->kh == w->kh && v->kw == w->kw && v->stride_y == w->stride_y &&
+           v->stride_x == w->stride_x && v->dilation_y == w->dilation_y &&
+           v->dilation_x == w->dilation_x && v->part_kernel == w->part_kernel;
+}
+
+/* ---- what was packed before ---- */
+
+static size_t hash_of(const tc_hw_op *op)
+{
+    uintptr_t p = (uintptr_t)(op->weight ? (const void *)op->weight : (const void *)op->factor);
+    return (p >> 4 ^ p >> 14) % TC_HW_HASH;
+}
+
+static int32_t packed_before(const tc_hw *hw, const tc_hw_op *op)
+{
+    const tc_npu_op *o = &op->op;
+    for (int32_t k = hw->hash[hash_of(op)]; k; k = hw->packed[k - 1].next) {
+        const tc_hw_packed *p = &hw->packed[k - 1];
+        if (p->weight == op->weight && p->bias == op->bias && p->factor == op->factor &&
+            p->walk.acc_bits == o->acc_bits && same_walk(&p->walk, o))
+            return k - 1;
+    }
+    return -1;
+}
+
+static int64_t append(tc_buf *to, tc_bytes more)
+{
+    ti_buf_align(to, 16);
+    int64_t at = (int64_t)to->size;
+    ti_buf_put(to, more.data, more.size);
+    ti_buf_align(to, 16);
+    return at;
+}
+
+static void pack_scales(tc_hw *hw, const tc_hw_op *op, tc_buf *all, tc_hw_packed *p)
+{
+    int32_t n = op->op.ofm.c;
+    tc_bytes stream[2] = {{0}};
+    tc_npu_channel_scale *channel = tc_new_n(hw->arena, tc_npu_channel_scale, (size_t)n);
+    for (int32_t i = 0; i < n; i++)
+        channel[i] =
+            (tc_npu_channel_scale){op->bias[i], (uint32_t)op->factor[i], op->shift[i]};
+    const char *wrong =
+        ti_npu_scales_encode(hw->arena, hw->machine, &op->op, channel, stream);
+    if (wrong)
+        ti_hw_refuse(hw, op->node, "its scales cannot be encoded: %s", wrong);
+    for (int k = 0; k < 2; k++)
+        if (stream[k].size) {
+            p->scale_at[k] = append(all, stream[k]);
+            p->scale_bytes[k] = (int64_t)stream[k].size;
+        }
+}
+
+static void pack(tc_hw *hw, tc_hw_op *op)
+{
+    const tc_npu_op *o = &op->op;
+    tc_hw_packed p = {.weight = op->weight,
+                      .bias = op->bias,
+                      .factor = op->factor,
+                      .walk = *o,
+                      .next = hw->hash[hash_of(op)],
+                      .root = -1};
+    tc_buf all;
+    ti_buf_init(&all, hw->arena);
+    if (op->factor)
+        pack_scales(hw, op, &all, &p);
+    if (op->weight) {
+        tc_npu_encoded e;
+        const char *wrong = ti_npu_weights_encode(hw->arena, &hw->ctx->scratch, hw->machine, &op->op,
+                                                  op->weight, TC_WEIGHTS_STANDARD, &e);
+        if (wrong) {
+            ti_hw_refuse(hw, op->node, "its weights cannot be encoded: %s", wrong);
+            return;
+        }
+        p.fast = e.fixed;
+        for (int k = 0; k < hw->machine->cores && e.stream[k].size; k++) {
+            p.weight_at[k] = append(&all, e.stream[k]);
+            p.weight_bytes[k] = (int64_t)e.stream[k].size;
+        }
+    }
+    p.bytes = (tc_bytes){all.data, all.size};
+    tc_grow(hw->arena, hw->packed, hw->n_packed, hw->cap_packed);
+    op->packed = (int32_t)hw->n_packed;
+    hw->packed[hw->n_packed++] = p;
+    hw->hash[hash_of(op)] = op->packed + 1;
+}
+
+static double weight_bytes(const tc_hw_op *op)
+{
+    if (!op->weight)
+        return 0;
+    const tc_npu_op *o = &op->op;
+    return (double)o->ofm.c * o->window.kh * o->window.kw *
+           (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c);
+}
+
+/* How far RESIZE is, a block on: of whole steps of the input and the rest. */
+static void set_steps(tc_npu_axis *a, int32_t block)
+{
+    a->one_int = a->step / a->scale;
+    a->one_mod = a->step % a->scale;
+    a->block_int = (block - 1) * a->step / a->scale;
+    a->block_mod = (block - 1) * a->step % a->scale;
+}
+
+/* A chain, or one operation: one block for all of it. */
+static size_t choose(tc_hw *hw, tc_npu_block_memo *memo, size_t i)
+{
+    enum { LONGEST = 8 };
+    tc_npu_op op[LONGEST];
+    double bytes[LONGEST];
+    size_t n = 0;
+    if (hw->op[i].like) { /* other rows of an operation that has its block */
+        const tc_npu_op *o = &hw->op[hw->op[i].like - 1].op;
+        tc_npu_op *to = &hw->op[i].op;
+        to->block = o->block;
+        to->microblock = o->microblock;
+        to->window.part_kernel = o->window.part_kernel;
+        to->ib_end = o->ib_end;
+        to->ib2_start = o->ib2_start;
+        to->ab_start = o->ab_start;
+        return 1;
+    }
+    do {
+        op[n] = hw->op[i + n].op;
+        bytes[n] = weight_bytes(&hw->op[i + n]);
+        n++;
+    } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
+    ti_npu_best_blocks(memo, hw->machine, hw->options->system, op, n, bytes);
+    for (size_t k = 0; k < n; k++)
+        hw->op[i + k].op = op[k];
+    if (op->kind == TC_NPU_KIND_RESIZE) {
+        set_steps(&hw->op[i].op.x, op->block.w);
+        set_steps(&hw->op[i].op.y, op->block.h);
+    }
+    return n;
+}
+
+/* Operations that go on with each other's accumulators: one block for all outputs. */
+static size_t choose_kept(tc_hw *hw, size_t i)
+{
+    size_t n = 1;
+    while (i + n < hw->n_op && hw->op[i + n].op.acc_input == 1)
+        n++;
+    tc_npu_op last = hw->op[i + n - 1].op;
+    ti_npu_choose_block(hw->machine, &last);
+    tc_npu_block step = ti_npu_block_step(hw->machine, &last);
+    last.block = (tc_npu_block){(last.ofm.h + step.h - 1) / step.h * step.h,
+                                (last.ofm.w + step.w - 1) / step.w * step.w,
+                                (last.ofm.c + BRICK - 1) / BRICK * BRICK};
+    last.block.depth = (last.block.depth + step.depth - 1) / step.depth * step.depth;
+    for (size_t k = 0; k < n; k++) {
+        tc_npu_op *op = &hw->op[i + k].op;
+        bool part = op->kind == TC_NPU_KIND_CONV && last.window.part_kernel;
+        op->window.part_kernel = part;
+        op->block = last.block;
+        op->microblock = last.microblock;
+        if (!ti_npu_block_fits(hw->machine, op))
+            ti_hw_refuse(hw, hw->op[i + k].node, "its accumulators do not fit the machine");
+    }
+    return n;
+}
+
+void ti_hw_blocks(tc_hw *hw)
+{
+    tc_npu_block_memo *memo = ti_npu_block_memo_new(hw->arena);
+    for (size_t i = 0, n; i < hw->n_op && !hw->refused; i += n) {
+        n = 1;
+        if (!hw->op[i].op.acc_output)
+            n = choose_kept(hw, i);
+        else if (ti_npu_is_kernel(hw->op[i].op.kind) && !hw->op[i].fixed)
+            n = choose(hw, memo, i);
+    }
+}
+
+void ti_hw_pack(tc_hw *hw)
+{
+    for (size_t i = 0; i < hw->n_op && !hw->refused; i++) {
+        tc_hw_op *op = &hw->op[i];
+        if (!op->weight && !op->factor)
+            continue;
+        op->packed = packed_before(hw, op);
+        if (op->packed < 0)
+            pack(hw, op);
+        if (hw->refused)
+            return;
+        tc_hw_packed *p = &hw->packed[op->packed];
+        if (p->root >= 0)
+            continue;
+        p->root = ti_hw_root(hw, "weights", TC_ROOT_CONSTANT, 1, (int64_t)p->bytes.size);
+        hw->root[p->root].data = p->bytes.data;
+    }
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select_conv.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D of constant weights.
+ *
+ *   out = scale(sum (x - x_zp) (w - w_zp) + bias)
+ *
+ * The RESCALE behind it is the scale stream; without one, U85 gives the accumulators as they are.
+ *
+ * All are windows over depth, rows and columns; an operation has two axes.  The third is one that
+ * has a single tap, done output by output; if there is none, taps along columns are channels, which
+ * lie side by side.  What else is too large for registers is cut (select_window.h).
+ *
+ *   TRANSPOSE_CONV2D   outputs by their rest of the stride: each a convolution with some of the
+ *                      taps, in reverse, that writes every so many rows and columns
+ *   more taps than     are copied side by side, as channels
+ *   an operation has
+ *   DEPTHWISE          of several results a channel, or with taps as channels: as a convolution of
+ *                      16 channels at a time whose other weights are zeros */
+#include "select_window.h"
+
+enum { AXES = 3, TOGETHER = 16, MOST_TAPS = 64, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
+
+/* One number for all channels, or one each. */
+static const int64_t *read_bias(tc_sel *s, tc_val v, int64_t channels)
+{
+    int64_t n, *out;
+    const int64_t *x = ti_sel_numbers(s, v, &n);
+    if (!x || n == channels)
+        return x;
+    out = tc_new_n(s->hw->arena, int64_t, (size_t)channels);
+    for (int64_t i = 0; i < channels; i++)
+        out[i] = x[0];
+    return out;
+}
+
+/* Channels lie side by side: as they do in every view but a transposed or broadcast one. */
+tc_view ti_sel_channels(tc_sel *s, const tc_node *node, tc_val v)
+{
+    tc_view view = ti_sel_view(s, v);
+    int32_t last = view.rank - 1;
+    if (s->hw->refused || last < 0 || view.dim[last] == 1 || view.stride[last] == 1)
+        return view;
+    tc_view copy = ti_sel_working(s, "channels last", s->hw->root[view.root].bytes, view.rank,
+                                  view.dim);
+    ti_sel_copy(s, node, &view, &copy);
+    return copy;
+}
+
+
+/* ---- the problem ---- */
+
+/* Weights [o][kd][kh][kw][i], less their zero point. */
+typedef struct kernel {
+    const int16_t *v;
+    int64_t o, tap[AXES], i;
+} kernel;
+
+typedef struct convolution {
+    tc_sel *s;
+    const tc_node *node;
+    tc_hw_op op; /* all but views, weights and window */
+    bool depthwise;
+    kernel k;
+    tc_sel_pieces piece[AXES];
+    tc_view in, out; /* [n][d][h][w][c] */
+    struct taps *taps;
+    size_t n_taps, cap_taps;
+    bool beside; /* taps lie side by side in `in`, as channels */
+    const int16_t *zeros;
+    tc_view bias; /* of 48 bits that is not constant; or no root */
+} convolution;
+
+/* Weights of one piece; pieces with the same taps have the same. */
+typedef struct taps {
+    tc_sel_steps tap[AXES];
+    bool folded;
+    const int16_t *v;
+} taps;
+
+static kernel read_kernel(tc_sel *s, const tc_node *node)
+{
+    const tc_type *t = ti_type_of(s->g, node->in[1]);
+    int64_t n, zero = ti_sel_number(s, node->in[4]);
+    const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
+    kernel k = {.tap = {1, 1, 1}};
+    if (!x)
+        return k;
+    int16_t *w = ti_arena_raw(s->hw->arena, (size_t)n * sizeof *w + 1);
+    k.v = w;
+    if (node->op != TC_OP_tosa_depthwise_conv2d) {
+        for (int64_t i = 0; i < n; i++)
+            w[i] = (int16_t)(x[i] - zero);
+        k.o = t->dim[0];
+        k.i = t->dim[t->rank - 1];
+        memcpy(k.tap + 5 - t->rank, t->dim + 1, (size_t)(t->rank - 2) * sizeof *k.tap);
+        return k;
+    }
+    int64_t all = t->dim[0] * t->dim[1], c = t->dim[2] * t->dim[3];
+    for (int64_t j = 0; j < all; j++)
+        for (int64_t i = 0; i < c; i++)
+            w[i * all + j] = (int16_t)(x[j * c + i] - zero);
+    k.o = c;
+    k.i = 1;
+    k.tap[1] = t->dim[0];
+    k.tap[2] = t->dim[1];
+    return k;
+}
+
+/* Channels [at, at + n), as a convolution whose weights of other channels are zeros. */
+static kernel spread(tc_sel *s, const kernel *k, int64_t per, int64_t at, int64_t n)
+{
+    kernel out = {.o = n * per, .i = n};
+    memcpy(out.tap, k->tap, sizeof out.tap);
+    int64_t all = k->tap[0] * k->tap[1] * k->tap[2];
+    int16_t *w = tc_new_n(s->hw->arena, int16_t, (size_t)(out.o * all * n));
+    for (int64_t o = 0; o < out.o; o++)
+        for (int64_t t = 0; t < all; t++)
+            w[(o * all + t) * n + o / per] = k->v[(at * per + o) * all + t];
+    out.v = w;
+    return out;
+}
+
+/* ---- axes ---- */
+
+static tc_sel_axis axis_of(const convolution *c, int axis)
+{
+    const tc_type *in = ti_type_of(c->s->g, c->node->in[0]);
+    const tc_attr_tosa_conv *a = c->node->attr;
+    int at = axis - (in->rank == 5 ? 0 : 1);
+    if (at < 0 || c->beside)
+        return ti_sel_axis(c->out.dim[axis + 1], c->out.dim[axis + 1], 1, 1, 1, 0);
+    return ti_sel_axis(in->dim[at + 1], c->out.dim[axis + 1], c->k.tap[axis], a->stride.v[at],
+                       a->dilation.v[at], a->pad.v[2 * at]);
+}
+
+/* Output q, q + stride, ... of a transposed one:  y = i * stride + pad + k. */
+static void cut_transposed(const convolution *c, int axis, tc_sel_pieces *to,
+                           const tc_sel_limits *limits)
+{
+    const tc_attr_tosa_transpose_conv *a = c->node->attr;
+    int64_t stride = axis ? a->stride.v[axis - 1] : 1, pad = axis ? a->out_pad.v[2 * axis - 2] : 0,
+            out = c->out.dim[axis + 1], all = c->k.tap[axis];
+    for (int64_t q = 0; q < stride && q < out; q++) {
+        int64_t first = ((q - pad) % stride + stride) % stride, ahead = (q - pad - first) / stride,
+                n = first < all ? (all - first + stride - 1) / stride : 0;
+        tc_sel_axis p = ti_sel_axis(c->in.dim[axis + 1], (out - q + stride - 1) / stride, n, 1, 1,
+                                    n - 1 - ahead);
+        p.out.at = q;
+        p.out.step = stride;
+        p.tap = (tc_sel_steps){first + stride * (n - 1), -stride, n};
+        ti_sel_cut_axis(to, p, limits);
+    }
+}
+
+/* Pieces of all axes; gives the axis that is done output by output.  Taps along columns are
+ * channels where every axis has several, or an operation has not so many. */
+static int cut_axes(convolution *c)
+{
+    bool beside = !c->depthwise && c->in.stride[3] == c->in.dim[4];
+    int outer = 2;
+    for (int i = AXES; i-- > 0;)
+        if (c->k.tap[i] == 1 && (c->k.tap[outer] > 1 || c->out.dim[i + 1] <= c->out.dim[outer + 1]))
+            outer = i;
+    for (int i = 0; i < AXES; i++) {
+        tc_sel_limits limits = {.taps = MOST_TAPS, .stride = 3, .dilation = 2};
+        limits.folds = beside && i == 2 && c->k.tap[2] * c->in.dim[4] <= TC_HW_EXTENT;
+        if (c->bias.root >= 0)
+            limits.most = i == (outer == 0 ? 1 : 0) ? KEPT_ROWS : KEPT_COLUMNS;
+        if (i == outer) {
+            limits.single = true;
+            limits.taps = c->k.tap[i] > 1 ? 0 : 1;
+        }
+        c->piece[i] = (tc_sel_pieces){.arena = c->s->hw->arena};
+        if (c->node->op == TC_OP_tosa_transpose_conv2d && !c->beside)
+            cut_transposed(c, i, &c->piece[i], &limits);
+        else
+            ti_sel_cut_axis(&c->piece[i], axis_of(c, i), &limits);
+        if (c->piece[i].too_long)
+            return -1;
+    }
+    return outer;
+}
+
+/* ---- operations ---- */
+
+static bool same_taps(const taps *a, const taps *b)
+{
+    for (int i = 0; i < AXES; i++)
+        if (a->tap[i].at != b->tap[i].at || a->tap[i].n != b->tap[i].n ||
+            (a->tap[i].n > 1 && a->tap[i].step != b->tap[i].step))
+            return false;
+    return a->folded == b->folded;
+}
+
+/* In the order of the operation: of folded columns the taps behind depth and rows, as channels. */
+static const int16_t *weights_of(convolution *c, const tc_sel_axis *const *a)
+{
+    const kernel *k = &c->k;
+    taps t = {.tap = {a[0]->tap, a[1]->tap, a[2]->tap}, .folded = a[2]->folded};
+    for (size_t i = 0; i < c->n_taps; i++)
+        if (same_taps(&c->taps[i], &t))
+            return c->taps[i].v;
+    int16_t *w = tc_new_n(c->s->hw->arena, int16_t,
+                          (size_t)(k->o * t.tap[0].n * t.tap[1].n * t.tap[2].n * k->i) + 1);
+    int64_t n = 0;
+    for (int64_t o = 0; o < k->o; o++)
+        for (int64_t z = 0; z < t.tap[0].n; z++)
+            for (int64_t y = 0; y < t.tap[1].n; y++)
+                for (int64_t x = 0; x < t.tap[2].n; x++, n += k->i) {
+                    int64_t at[AXES] = {t.tap[0].at + z * t.tap[0].step,
+                                        t.tap[1].at + y * t.tap[1].step,
+                                        t.tap[2].at + x * t.tap[2].step};
+                    int64_t row = (o * k->tap[0] + at[0]) * k->tap[1] + at[1],
+                            from = row * k->tap[2] + at[2];
+                    memcpy(w + n, k->v + from * k->i, (size_t)k->i * sizeof *w);
+                }
+    t.v = w;
+    tc_grow(c->s->hw->arena, c->taps, c->n_taps, c->cap_taps);
+    c->taps[c->n_taps++] = t;
+    return w;
+}
+
+static void emit(const convolution *c, const tc_hw_op *op)
+{
+    if (c->bias.root < 0)
+        ti_sel_emit(c->s, op);
+    else
+        ti_sel_emit_kept(c->s, op, &c->bias);
+}
+
+/* Outputs that meet nothing: the bias.  Weights of zero, and padding all but one row and column. */
+static void emit_empty(convolution *c, const tc_view *in, const tc_view *out)
+{
+    tc_hw_op op = c->op;
+    int64_t i = c->depthwise ? c->k.o : 1;
+    if (!c->zeros)
+        c->zeros = tc_new_n(c->s->hw->arena, int16_t, (size_t)(c->k.o * i));
+    op.weight = c->zeros;
+    for (int64_t y = 0; y < out->dim[0]; y += MOST_EMPTY)
+        for (int64_t x = 0; x < out->dim[1]; x += MOST_EMPTY) {
+            int64_t h = ti_min_i64(MOST_EMPTY, out->dim[0] - y),
+                    w = ti_min_i64(MOST_EMPTY, out->dim[1] - x);
+            tc_view part = ti_view_slice(out, 0, y, h);
+            op.ofm = ti_view_slice(&part, 1, x, w);
+            op.ifm = ti_view_slice(in, 2, 0, i);
+            op.ifm.dim[0] = op.ifm.dim[1] = 1;
+            op.op.window = (tc_npu_window){1, 1, 1, 1, 1, 1, .top = (int32_t)h - 1,
+                                           .left = (int32_t)w - 1};
+            ti_sel_set_sizes(&op);
+            emit(c, &op);
+        }
+}
+
+/* The view without an axis. */
+static tc_view without(const tc_view *v, int32_t axis)
+{
+    tc_view out = *v;
+    out.rank--;
+    for (int32_t i = axis; i < out.rank; i++) {
+        out.dim[i] = v->dim[i + 1];
+        out.stride[i] = v->stride[i + 1];
+    }
+    return out;
+}
+
+/* One piece of each axis; `outer` is that of which there is one output. */
+static void emit_piece(convolution *c, const tc_sel_axis *const *a, int outer, int64_t image)
+{
+    tc_hw_op op = c->op;
+    tc_view in = ti_view_at(&c->in, image), out = ti_view_at(&c->out, image);
+    bool empty = false;
+    for (int i = 0; i < AXES; i++) {
+        empty = empty || !a[i]->tap.n;
+        tc_sel_steps n = a[i]->in;
+        if (a[i]->folded) { /* windows of an output each, side by side or over one another */
+            n.n = a[i]->out.n;
+            n.step *= a[i]->stride;
+        }
+        in = ti_sel_steps_of(&in, i, &n);
+        out = ti_sel_steps_of(&out, i, &a[i]->out);
+    }
+    int row = outer == 0 ? 1 : 0, column = outer == 2 ? 1 : 2;
+    in = without(&in, outer);
+    op.ofm = without(&out, outer);
+    if (empty) {
+        emit_empty(c, &in, &op.ofm);
+        return;
+    }
+    op.weight = weights_of(c, a);
+    op.ifm = in;
+    if (a[2]->folded)
+        op.ifm.dim[2] *= a[2]->tap.n;
+    ti_sel_set_window(&op, a[row], a[column]);
+    emit(c, &op);
+}
+
+static bool emit_spread(convolution *c, int64_t per);
+static bool emit_beside(const convolution *c);
+
+static bool emit_all(convolution *c)
+{
+    int outer = cut_axes(c);
+    if (outer < 0)
+        return c->depthwise ? emit_spread(c, 1) : !c->beside && emit_beside(c);
+    c->n_taps = 0;
+    const tc_sel_pieces *p = c->piece;
+    for (int64_t n = 0; n < c->out.dim[0]; n++)
+        for (size_t z = 0; z < p[0].n; z++)
+            for (size_t y = 0; y < p[1].n; y++)
+                for (size_t x = 0; x < p[2].n; x++) {
+                    const tc_sel_axis *const a[AXES] = {&p[0].v[z], &p[1].v[y], &p[2].v[x]};
+                    emit_piece(c, a, outer, n);
+                }
+    return true;
+}
+
+/* More taps than an operation has: they are copied side by side. */
+static bool emit_beside(const convolution *c)
+{
+    convolution part = *c;
+    part.beside = true;
+    part.k.i *= c->k.tap[0] * c->k.tap[1] * c->k.tap[2];
+    part.k.tap[0] = part.k.tap[1] = part.k.tap[2] = 1;
+    if (part.k.i > TC_HW_EXTENT)
+        return false;
+    part.in = ti_sel_taps_beside(c->s, c->node, &c->in, c->op.op.ifm.zero);
+    return emit_all(&part);
+}
+
+/* 16 channels at a time. */
+static bool emit_spread(convolution *c, int64_t per)
+{
+    convolution part = *c;
+    part.depthwise = false;
+    part.op.op.kind = TC_NPU_KIND_CONV;
+    for (int64_t at = 0, all = c->in.dim[4]; at < all; at += TOGETHER) {
+        int64_t n = ti_min_i64(TOGETHER, all - at), first = at * per;
+        part.k = spread(c->s, &c->k, per, at, n);
+        part.in = ti_view_slice(&c->in, 4, at, n);
+        part.out = ti_view_slice(&c->out, 4, first, n * per);
+        part.op.bias = c->op.bias + first;
+        part.op.factor = c->op.factor + first;
+        part.op.shift = c->op.shift + first;
+        part.zeros = NULL;
+        if (c->bias.root >= 0)
+            part.bias = ti_view_slice(&c->bias, 2, first, n * per);
+        if (!emit_all(&part))
+            return false;
+    }
+    return true;
+}
+
+static void set_plain_scale(tc_sel *s, tc_hw_op *op, int64_t channels)
+{
+    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)channels);
+    for (int64_t i = 0; i < channels; i++)
+        factor[i] = 1;
+    op->factor = factor;
+    op->shift = tc_new_n(s->hw->arena, uint8_t, (size_t)channels);
+}
+
+static bool place_of(tc_sel *s, const tc_node *node, tc_val v, tc_view *place)
+{
+    const tc_type *out = ti_type_of(s->g, node->out[0]);
+    tc_view to = ti_sel_result(s, v);
+    if (ti_view_reshape(&to, out->rank, out->dim, place))
+        return true;
+    ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+    return false;
+}
+
+/* The RESCALE behind, or the accumulators themselves; gives where they go. */
+static bool set_output(convolution *c)
+{
+    tc_sel *s = c->s;
+    const tc_node *node = c->node;
+    tc_hw_op *op = &c->op;
+    tc_val v =
+        ti_sel_take_tail(s, op, node->out[0], (tc_sel_tail){.scaled = true, .channel = true});
+    if (!op->factor) {
+        if (op->op.acc_bits == 40) {
+            ti_hw_refuse(s->hw, node, "its sums of 40 bits are read without a RESCALE");
+            return false;
+        }
+        set_plain_scale(s, op, c->k.o);
+        ti_sel_plain_output(s, &op->op, node->out[0]);
+    } else
+        v = ti_sel_take_tail(s, op, v, (tc_sel_tail){.bounds = op->op.ofm.bytes <= 2});
+    return place_of(s, node, v, &c->out);
+}
+
+/* Sums to which the bias is added behind, or accumulators that start from it. */
+static bool set_output_of_bias(convolution *c)
+{
+    tc_sel *s = c->s;
+    const tc_type *out = ti_type_of(s->g, c->node->out[0]);
+    c->op.bias = tc_new_n(s->hw->arena, int64_t, (size_t)c->k.o);
+    if (c->op.op.acc_bits == 40) {
+        ti_hw_refuse(s->hw, c->node, "its bias is not constant");
+        return false;
+    }
+    if (c->op.op.acc_bits == 48) {
+        c->bias = ti_sel_kept_bias(s, c->node, c->node->in[2], c->k.o);
+        return !s->hw->refused && set_output(c);
+    }
+    set_plain_scale(s, &c->op, c->k.o);
+    ti_sel_plain_output(s, &c->op.op, c->node->out[0]);
+    c->out = ti_sel_working(s, "sums", 4, out->rank, out->dim);
+    return true;
+}
+
+void ti_npu_select_conv(tc_sel *s, const tc_node *node)
+{
+    bool u85 = ti_hw_is_u85(s->hw);
+    const tc_type *in = ti_type_of(s->g, node->in[0]), *out = ti_type_of(s->g, node->out[0]);
+    convolution c = {.s = s,
+                     .node = node,
+                     .depthwise = node->op == TC_OP_tosa_depthwise_conv2d,
+                     .bias = {.root = TC_NO_ROOT}};
+    if (out->dim[out->rank - 1] > TC_HW_EXTENT || in->dim[in->rank - 1] > TC_HW_EXTENT) {
+        ti_hw_refuse(s->hw, node, "it has more than %d channels", TC_HW_EXTENT);
+        return;
+    }
+    if (!ti_is_const(s->g, node->in[1])) {
+        ti_sel_conv_dynamic(s, node);
+        return;
+    }
+    c.op = ti_sel_op(s, node, c.depthwise ? TC_NPU_KIND_DEPTHWISE : TC_NPU_KIND_CONV, 0);
+    c.k = read_kernel(s, node);
+    tc_hw_op *op = &c.op;
+    op->bias = read_bias(s, node->in[2], c.k.o);
+    bool is_constant = op->bias != NULL;
+    uint8_t bytes = ti_sel_bytes(s, node->in[0]);
+    ti_sel_map(&op->op.ifm, bytes, true, (int32_t)ti_sel_number(s, node->in[3]));
+    op->op.acc_bits = bytes == 2 ? (u85 ? 48 : 40) : 32;
+    op->op.ofm.c = (int32_t)c.k.o;
+    op->op.per_channel = true;
+    tc_view from = ti_sel_channels(s, node, node->in[0]);
+    if (s->hw->refused || !(is_constant ? set_output(&c) : set_output_of_bias(&c)))
+        return;
+    tc_view sums = c.out;
+    c.in = ti_sel_volumes(&from);
+    c.out = ti_sel_volumes(&c.out);
+    int64_t per = c.depthwise ? c.k.o / in->dim[3] : 1;
+    if (!(per > 1 ? emit_spread(&c, per) : emit_all(&c)))
+        ti_hw_refuse(s->hw, node, "its window is larger than one operation's");
+    if (!is_constant && c.bias.root < 0)
+        ti_sel_add_bias(s, node, &sums, node->in[2]);
+}

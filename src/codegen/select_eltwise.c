@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select_eltwise.c -- elementwise operators of two operands.
+ *
+ * An operand may come through a RESCALE that was put off: of factor one it is a zero point, which
+ * every operation has; other factors only ADD and SUB have.
+ *
+ *   U85   any factor of 31 bits on 8- and 16-bit operands
+ *   U55   both whole and below 2^16; or one of them 2^19 (8 bits) or 2^14 (16 bits), the other any */
+#include "select.h"
+
+typedef tc_sel_operand operand;
+
+static bool is_one(const operand *o)
+{
+    return o->factor == 1 && o->shift == 0;
+}
+
+static bool can_reshape(tc_sel *s, tc_val v, const tc_type *to)
+{
+    tc_view from = ti_sel_view(s, v), out;
+    return !s->hw->refused && ti_view_reshape(&from, to->rank, to->dim, &out);
+}
+
+/* The operand as it is read before the RESCALE, or as it is. */
+static operand look(tc_sel *s, tc_val v, bool through)
+{
+    operand o = {.view = {.root = TC_NO_ROOT},
+                 .bytes = ti_sel_bytes(s, v),
+                 .is_signed = true,
+                 .factor = 1,
+                 .round = TC_ROUND_NATURAL};
+    const tc_node *node = through ? s->value[v].put_off : NULL;
+    const tc_type *shape = ti_type_of(s->g, v);
+    tc_sel_scale q;
+    if (node && node->out[0] != v && !can_reshape(s, node->in[0], shape))
+        node = NULL;
+    if (node && ti_sel_scale(s, node, &q)) {
+        o.put_off = node;
+        o.bytes = ti_sel_bytes(s, node->in[0]);
+        o.is_signed = q.in_signed;
+        o.zero = q.in_zero;
+        o.factor = q.factor[0];
+        o.shift = q.shift[0];
+        o.round = q.round;
+        ti_sel_reduce(&o.factor, &o.shift);
+        if (o.shift > 0 && q.round == TC_ROUND_DOUBLE) { /* its rounding depends on the shift */
+            o.factor = q.factor[0];
+            o.shift = q.shift[0];
+        }
+        v = node->in[0];
+    }
+    if (ti_is_const(s->g, v) && tc_type_count(ti_type_of(s->g, v)) == 1) {
+        o.is_number = true;
+        o.number = ti_sel_number(s, v);
+        if (!o.is_signed && o.number < 0)
+            o.number += o.bytes == 1 ? 256 : 65536;
+    } else {
+        tc_view view = ti_sel_view(s, v);
+        bool same = ti_same_dims(ti_type_of(s->g, v), shape);
+        o.constant = ti_is_const(s->g, v) && same ? v : TC_NONE;
+        if (s->hw->refused || !ti_view_reshape(&view, shape->rank, shape->dim, &o.view))
+            o.view = view;
+    }
+    return o;
+}
+
+/* ---- may RESCALEs of both operands be taken along? ---- */
+
+static bool factors_u55(const operand *a, const operand *b)
+{
+    int64_t fixed = a->bytes == 1 ? 1 << 19 : 1 << 14;
+    bool whole = !a->shift && !b->shift && a->factor < 65536 && b->factor < 65536;
+    bool first = b->factor == fixed && !b->shift, second = a->factor == fixed && !a->shift;
+    return a->bytes <= 2 && (whole || first || second) && a->factor <= UINT32_MAX &&
+           b->factor <= UINT32_MAX && a->round == b->round;
+}
+
+static bool factors_u85(const operand *a, const operand *b)
+{
+    return a->bytes <= 2 && a->factor <= INT32_MAX && b->factor <= INT32_MAX && a->shift < 64 &&
+           b->shift < 64;
+}
+
+/* Numbers have the type of the other operand. */
+static void adapt_number(operand *x, const operand *other)
+{
+    if (!x->is_number)
+        return;
+    int64_t top = INT64_C(1) << (8 * other->bytes - 1),
+            lo = other->is_signed ? -top : 0, hi = other->is_signed ? top - 1 : 2 * top - 1;
+    if (x->bytes == other->bytes || x->number < lo || x->number > hi)
+        return;
+    if (x->zero < lo || x->zero > hi)
+        return;
+    x->bytes = other->bytes;
+    x->is_signed = other->is_signed;
+}
+
+static bool fit_together(const tc_sel *s, const operand *a, const operand *b, bool scales)
+{
+    if (a->bytes != b->bytes)
+        return false;
+    if (is_one(a) && is_one(b))
+        return true;
+    return scales && (ti_hw_is_u85(s->hw) ? factors_u85(a, b) : factors_u55(a, b));
+}
+
+/* ---- the operation ---- */
+
+static void set_factors(const tc_sel *s, tc_npu_op *op, const operand *a, const operand *b)
+{
+    if (ti_hw_is_u85(s->hw)) {
+        op->ifm_scale = (tc_npu_scale){(uint32_t)a->factor, (uint8_t)a->shift, 0, a->round};
+        op->ifm2_scale = (tc_npu_scale){(uint32_t)b->factor, (uint8_t)b->shift, 0, b->round};
+        return;
+    }
+    op->ifm_scale.round = op->ifm2_scale.round = a->round;
+    if (!a->shift && !b->shift && a->factor < 65536 && b->factor < 65536) {
+        op->scale_mode = 0;
+        op->ifm_scale.multiplier = (uint32_t)a->factor;
+        op->ifm2_scale.multiplier = (uint32_t)b->factor;
+        return;
+    }
+    int64_t fixed = a->bytes == 1 ? 1 << 19 : 1 << 14;
+    bool first = b->factor == fixed && !b->shift;
+    const operand *o = first ? a : b;
+    op->scale_mode = first ? 1 : 2;
+    op->ifm_scale.multiplier = (uint32_t)o->factor;
+    op->ifm_scale.shift = (uint8_t)o->shift;
+    op->ifm2_scale.multiplier = (uint32_t)fixed & 0xffff; /* not used, and written so by Vela */
+}
+
+/* A number that no register holds, as a constant of one element. */
+static void place_number(tc_sel *s, operand *o)
+{
+    int64_t *x = tc_new(s->hw->arena, int64_t);
+    *x = o->number;
+    o->is_number = false;
+    o->view = ti_sel_constant(s, "number", o->bytes, 0, NULL, x);
+}
+
+/* Broadcast on an axis in the U55's first operand, or in both: only the second may be. */
+static bool broadcasts(const tc_view *v, int32_t rank, const int64_t *dim)
+{
+    tc_view b = ti_view_broadcast(v, rank, dim);
+    for (int32_t i = 0; i < rank; i++)
+        if (dim[i] > 1 && b.stride[i] == 0)
+            return true;
+    return false;
+}
+
+static void spread(tc_sel *s, const tc_node *node, operand *o, int32_t rank, const int64_t *dim)
+{
+    tc_view from = ti_view_broadcast(&o->view, rank, dim),
+            to = ti_sel_working(s, "broadcast", o->bytes, rank, dim);
+    ti_sel_spread(s, node, &from, &to);
+    o->view = to;
+}
+
+typedef struct binary {
+    tc_npu_eltwise mode;
+    bool commutes, scales; /* scales: operands may have factors */
+    tc_sel_tail tail;
+    uint8_t shift; /* of the result */
+} binary;
+
+/* Which operand is the machine's first, what is copied and what a register holds: U55 broadcasts its
+ * second operand only, and has numbers of 16 bits beside operands of 8 and 16. */
+static void arrange(tc_sel *s, tc_hw_op *op, bool commutes, operand *a, operand *b, int32_t rank,
+                    const int64_t *dim)
+{
+    bool u85 = ti_hw_is_u85(s->hw), swapped = false;
+    if (a->is_number && b->is_number)
+        place_number(s, a);
+    if (!u85) {
+        if (b->is_number && (b->bytes > 2 || b->number < INT16_MIN || b->number > INT16_MAX))
+            place_number(s, b);
+        if (a->is_number && (a->bytes > 2 || a->number < INT16_MIN || a->number > INT16_MAX))
+            place_number(s, a);
+        bool first = a->is_number || broadcasts(&a->view, rank, dim);
+        bool second = b->is_number || broadcasts(&b->view, rank, dim);
+        if (first && second && !a->is_number)
+            spread(s, op->node, a, rank, dim);
+        else if (first && second)
+            spread(s, op->node, b, rank, dim), swapped = true;
+        else
+            swapped = first;
+    }
+    set_factors(s, &op->op, a, b);
+    if (swapped) {
+        operand c = *a;
+        *a = *b;
+        *b = c;
+        op->op.swapped = true;
+        if (commutes) { /* the same without the register */
+            op->op.swapped = false;
+            if (op->op.scale_mode)
+                op->op.scale_mode ^= 3;
+            else {
+                tc_npu_scale t = op->op.ifm_scale;
+                op->op.ifm_scale = op->op.ifm2_scale;
+                op->op.ifm2_scale = t;
+            }
+        }
+    }
+    ti_sel_map(&op->op.ifm, a->bytes, a->is_signed, a->zero);
+    ti_sel_map(&op->op.ifm2, b->bytes, b->is_signed, b->zero);
+    if (a->is_number || b->is_number) {
+        op->op.scalar = a->is_number ? a->number : b->number;
+        tc_npu_map *m = a->is_number ? &op->op.ifm : &op->op.ifm2;
+        m->broadcast = TC_BROADCAST_SCALAR;
+        m->h = m->w = m->c = 1;
+        m->storage = u85 ? TC_STORE_NONE : TC_STORE_TILES;
+    }
+}
+
+static void emit_arranged(tc_sel *s, const tc_hw_op *op, const operand *a, const operand *b,
+                          const tc_view *to)
+{
+    if (s->hw->refused)
+        return;
+    tc_view x = a->view, y = b->view;
+    if (!a->is_number)
+        x = ti_view_broadcast(&a->view, to->rank, to->dim);
+    if (!b->is_number)
+        y = ti_view_broadcast(&b->view, to->rank, to->dim);
+    ti_sel_emit_parts(s, op, a->is_number ? NULL : &x, b->is_number ? NULL : &y, to);
+}
+
+static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand a, operand b)
+{
+    const tc_type *out = ti_type_of(s->g, node->out[0]);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, f->mode);
+    ti_sel_plain_output(s, &op.op, node->out[0]);
+    op.op.ofm_scale.shift = f->shift;
+    arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], f->tail);
+    if (s->hw->refused)
+        return;
+    tc_view to = ti_sel_result(s, v), place;
+    if (!ti_view_reshape(&to, out->rank, out->dim, &place)) {
+        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+        return;
+    }
+    emit_arranged(s, &op, &a, &b, &place);
+}
+
+/* ---- one by one ---- */
+
+tc_sel_operand ti_sel_operand(tc_sel *s, tc_val v)
+{
+    return look(s, v, false);
+}
+
+tc_sel_operand ti_sel_operand_of(const tc_view *v, uint8_t bytes)
+{
+    return (operand){.view = *v,
+                     .bytes = bytes,
+                     .is_signed = true,
+                     .factor = 1,
+                     .round = TC_ROUND_NATURAL};
+}
+
+tc_sel_operand ti_sel_operand_number(int64_t number, uint8_t bytes)
+{
+    operand o = ti_sel_operand_of(&(tc_view){.root = TC_NO_ROOT}, bytes);
+    o.is_number = true;
+    o.number = number;
+    return o;
+}
+
+tc_hw_op ti_sel_eltwise(const tc_sel *s, const tc_node *node, tc_npu_eltwise mode, uint8_t bytes)
+{
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, mode);
+    bool u85 = ti_hw_is_u85(s->hw);
+    ti_sel_map(&op.op.ofm, bytes, true, 0);
+    op.op.clip = u85;
+    op.op.lo = !u85 && bytes == 1 ? INT8_MIN : INT16_MIN;
+    op.op.hi = u85 || bytes > 2 ? -1 : bytes == 1 ? INT8_MAX : INT16_MAX;
+    return op;
+}
+
+void ti_sel_combine(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_operand *a,
+                    const tc_sel_operand *b, const tc_view *to)
+{
+    if (s->hw->refused)
+        return;
+    operand x = *a, y = b ? *b : (operand){.view = {.root = TC_NO_ROOT}};
+    if (b) {
+        arrange(s, op, commutes, &x, &y, to->rank, to->dim);
+        emit_arranged(s, op, &x, &y, to);
+        return;
+    }
+    if (x.is_number)
+        place_number(s, &x);
+    if (!ti_hw_is_u85(s->hw) && broadcasts(&x.view, to->rank, to->dim))
+        spread(s, op->node, &x, to->rank, to->dim);
+    ti_sel_map(&op->op.ifm, x.bytes, x.is_signed, x.zero);
+    x.view = ti_view_broadcast(&x.view, to->rank, to->dim);
+    ti_sel_emit_parts(s, op, &x.view, NULL, to);
+}
+
+tc_sel_operand ti_sel_step(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_operand *a,
+                           const tc_sel_operand *b)
+{
+    const tc_view *v[] = {&a->view, b ? &b->view : NULL};
+    int64_t dim[TC_VIEW_DIMS];
+    int32_t rank = 0;
+    for (int k = 0; k < 2; k++)
+        if (v[k] && v[k]->root >= 0 && v[k]->rank > rank)
+            rank = v[k]->rank;
+    for (int32_t i = 0; i < rank; i++)
+        dim[i] = 1;
+    for (int k = 0; k < 2; k++)
+        for (int32_t i = 0; v[k] && v[k]->root >= 0 && i < v[k]->rank; i++) {
+            int64_t *d = &dim[rank - v[k]->rank + i];
+            *d = *d == 1 ? v[k]->dim[i] : *d;
+        }
+    tc_view to = ti_sel_working(s, "working", op->op.ofm.bytes, rank, dim);
+    ti_sel_combine(s, op, commutes, a, b, &to);
+    operand o = ti_sel_operand_of(&to, op->op.ofm.bytes);
+    o.is_signed = op->op.ofm.is_signed;
+    return o;
+}
+
+/* A constant of 8 or 16 bits in 32, where it lies as it is. */
+static bool widen_constant(tc_sel *s, operand *a)
+{
+    const tc_root *r = &s->hw->root[a->view.root];
+    if (r->kind != TC_ROOT_CONSTANT || !ti_view_is_dense(&a->view) || a->view.at ||
+        ti_view_count(&a->view) != r->count)
+        return false;
+    int32_t *wide = tc_new_n(s->hw->arena, int32_t, (size_t)r->count + 1);
+    for (int64_t i = 0; i < r->count; i++) {
+        uint64_t bits = 0;
+        for (int b = 0; b < a->bytes; b++)
+            bits |= (uint64_t)((const uint8_t *)r->data)[i * a->bytes + b] << 8 * b;
+        uint64_t sign = a->is_signed ? UINT64_C(1) << (8 * a->bytes - 1) : 0;
+        wide[i] = (int32_t)((int64_t)((bits ^ sign) - sign) - a->zero);
+    }
+    a->view = ti_sel_constant(s, "widened", 4, a->view.rank, a->view.dim, wide);
+    return true;
+}
+
+tc_sel_operand ti_sel_widened(tc_sel *s, const tc_node *node, const tc_sel_operand *a)
+{
+    operand o = *a;
+    if (s->hw->refused || o.bytes == 4)
+        return o;
+    if (o.is_number)
+        return ti_sel_operand_number(o.number - o.zero, 4);
+    if (widen_constant(s, &o))
+        return ti_sel_operand_of(&o.view, 4);
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);
+    operand zero = ti_sel_operand_number(0, o.bytes);
+    zero.is_signed = o.is_signed;
+    return ti_sel_step(s, &op, true, &o, &zero);
+}
+
+/* ---- the rules ---- */
+
+/* 8 bits beside 16: the same numbers in 16; factor and zero point stay. */
+static void widen(tc_sel *s, const tc_node *node, operand *o)
+{
+    const int32_t rank = o->view.rank;
+    if (o->constant) {
+        const tc_type *t = ti_type_of(s->g, o->constant);
+        int64_t n;
+        const int64_t *x = ti_sel_numbers(s, o->constant, &n);
+        int16_t *wide = tc_new_n(s->hw->arena, int16_t, (size_t)n + 1);
+        for (int64_t i = 0; i < n; i++)
+            wide[i] = (int16_t)(o->is_signed ? x[i] : x[i] & 255);
+        o->view = ti_sel_constant(s, "16 bits", 2, t->rank, t->dim, wide);
+    } else {
+        tc_hw_op op = ti_sel_pointwise(s, node);
+        ti_sel_map(&op.op.ifm, 1, o->is_signed, 0);
+        ti_sel_map(&op.op.ofm, 2, true, 0);
+        op.op.lo = INT16_MIN;
+        op.op.hi = INT16_MAX;
+        tc_view to = ti_sel_working(s, "16 bits", 2, rank, o->view.dim);
+        ti_sel_emit_parts(s, &op, &o->view, NULL, &to);
+        o->view = to;
+    }
+    o->bytes = 2;
+    o->is_signed = true;
+}
+
+static void widen_one(tc_sel *s, const tc_node *node, operand *a, operand *b)
+{
+    if (s->hw->refused || a->is_number || b->is_number || a->bytes + b->bytes != 3)
+        return;
+    widen(s, node, a->bytes == 1 ? a : b);
+}
+
+static void select_binary(tc_sel *s, const tc_node *node, binary f)
+{
+    operand a = look(s, node->in[0], true), b = look(s, node->in[1], true);
+    adapt_number(&a, &b);
+    adapt_number(&b, &a);
+    operand wide_a = a, wide_b = b;
+    wide_a.bytes = wide_b.bytes = a.bytes > b.bytes ? a.bytes : b.bytes;
+    if (fit_together(s, &wide_a, &wide_b, f.scales))
+        widen_one(s, node, &a, &b);
+    if (!fit_together(s, &a, &b, f.scales)) {
+        a = look(s, node->in[0], false);
+        b = look(s, node->in[1], false);
+    }
+    if (s->hw->refused)
+        return;
+    if (a.bytes > 2) /* a factor of its own, beside 32 bits, no operation has */
+        f.tail.scaled = f.tail.scaled && (f.mode == TC_EW_ADD || f.mode == TC_EW_SUB);
+    emit_binary(s, node, &f, a, b);
+}
+
+static void binary_of(tc_sel *s, const tc_node *node, tc_npu_eltwise mode, bool commutes,
+                      bool scales, tc_sel_tail tail)
+{
+    select_binary(s, node, (binary){mode, commutes, scales, tail, 0});
+}
+
+void ti_npu_select_sum(tc_sel *s, const tc_node *node)
+{
+    bool add = node->op == TC_OP_tosa_add;
+    binary_of(s, node, add ? TC_EW_ADD : TC_EW_SUB, add, true,
+                  (tc_sel_tail){.scaled = true, .bounds = true});
+}
+
+/* Products of 32 bits are shifted right, half goes up; then the output's scale is taken. */
+void ti_npu_select_mul(tc_sel *s, const tc_node *node)
+{
+    bool wide = ti_sel_dtype(s, node->in[0]) == TC_i32;
+    int64_t shift = wide ? ti_sel_number(s, node->in[2]) : 0;
+    if (shift < 0 || shift > 63) {
+        ti_hw_refuse(s->hw, node, "its shift is outside 0..63");
+        return;
+    }
+    select_binary(s, node,
+                  (binary){TC_EW_MUL, true, false,
+                           (tc_sel_tail){.scaled = !shift, .shifted = !shift, .bounds = true},
+                           (uint8_t)shift});
+}
+
+void ti_npu_select_extreme(tc_sel *s, const tc_node *node)
+{
+    binary_of(s, node, node->op == TC_OP_tosa_maximum ? TC_EW_MAX : TC_EW_MIN, true,
+                  ti_hw_is_u85(s->hw), (tc_sel_tail){.scaled = ti_hw_is_u85(s->hw), .bounds = true});
+}

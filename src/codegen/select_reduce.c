@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select_reduce.c -- reductions of an axis.
+ *
+ *   REDUCE_SUM        of channels, where the axis lies side by side; else it is moved there first.
+ *                     Of 8 and 16 bits, before a RESCALE of factor one, that is part of it.
+ *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time; 32 bits: the larger of
+ *                     two halves, again and again.  U55 has no MIN: -1 - max(-1 - x).
+ *   REDUCE_ALL, _ANY  MIN and MAX of 0 and 1 */
+#include "select.h"
+
+enum { LONGEST = 256, LONGEST_SUM = 65536 };
+
+/* ---- sums ---- */
+
+/* The view with the axis last. */
+static tc_view axis_last(const tc_view *v, int32_t axis)
+{
+    int64_t perm[TC_VIEW_DIMS];
+    int32_t n = 0;
+    for (int32_t i = 0; i < v->rank; i++)
+        if (i != axis)
+            perm[n++] = i;
+    perm[n] = axis;
+    return ti_view_transpose(v, perm);
+}
+
+typedef struct summing {
+    tc_sel *s;
+    const tc_hw_op *op;
+    int64_t depth;
+} summing;
+
+/* Rows and columns of which all channels are summed. */
+static bool sum_part(void *user, const tc_view *part)
+{
+    summing *x = user;
+    tc_hw_op op = *x->op;
+    op.ofm = part[0];
+    op.ifm = part[1];
+    op.op.ofm.h = op.op.ifm.h = op.op.window.ih = (int32_t)op.ofm.dim[0];
+    op.op.ofm.w = op.op.ifm.w = op.op.window.iw = (int32_t)op.ofm.dim[1];
+    op.op.ofm.c = 1;
+    op.ifm.dim[2] = op.op.ifm.c = op.op.depth = (int32_t)x->depth;
+    op.ifm.stride[2] = 1;
+    ti_sel_emit(x->s, &op);
+    return true;
+}
+
+void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
+{
+    const tc_attr_tosa_axis *a = node->attr;
+    const tc_type *t = ti_type_of(s->g, node->in[0]), *out = ti_type_of(s->g, node->out[0]);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
+    const tc_node *before = s->value[node->in[0]].put_off;
+    tc_val x = node->in[0];
+    tc_sel_scale q;
+    ti_sel_map(&op.op.ifm, ti_sel_bytes(s, x), true, 0);
+    if (before && before->out[0] == x && ti_sel_scale(s, before, &q)) {
+        int64_t f = q.factor[0], n = q.shift[0];
+        ti_sel_reduce(&f, &n);
+        if (f == 1 && !n) {
+            x = before->in[0];
+            ti_sel_map(&op.op.ifm, ti_sel_bytes(s, x), q.in_signed, q.in_zero);
+        }
+    }
+    int64_t depth = t->dim[a->axis];
+    if (depth > LONGEST_SUM) {
+        ti_hw_refuse(s->hw, node, "sums of more than %d numbers have no rule yet", LONGEST_SUM);
+        return;
+    }
+    tc_view from = ti_sel_view(s, x);
+    if (s->hw->refused)
+        return;
+    from = axis_last(&from, (int32_t)a->axis);
+    if (depth > 1 && from.stride[from.rank - 1] != 1) {
+        tc_view moved = ti_sel_working(s, "axis last", s->hw->root[from.root].bytes, from.rank,
+                                       from.dim);
+        ti_sel_copy(s, node, &from, &moved);
+        from = moved;
+    }
+    ti_sel_plain_output(s, &op.op, node->out[0]);
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0],
+                                (tc_sel_tail){.scaled = true, .bounds = true});
+    tc_view to = ti_sel_result(s, v), place;
+    if (s->hw->refused || !ti_view_reshape(&to, out->rank, out->dim, &place)) {
+        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+        return;
+    }
+    place = axis_last(&place, (int32_t)a->axis);
+    tc_view views[2] = {place, ti_view_slice(&from, from.rank - 1, 0, 1)};
+    summing each = {s, &op, depth};
+    ti_view_parts(views, 2, sum_part, &each);
+}
+
+/* ---- extremes ---- */
+
+typedef struct pooling {
+    tc_sel *s;
+    const tc_hw_op *op;
+    int64_t length, stride; /* of the axis that is columns in the input */
+} pooling;
+
+static bool pool_part(void *user, const tc_view *part)
+{
+    pooling *x = user;
+    tc_hw_op op = *x->op;
+    op.ofm = part[0];
+    op.ifm = part[1];
+    op.op.ofm.h = op.op.ifm.h = op.op.window.ih = (int32_t)op.ofm.dim[0];
+    op.op.ofm.w = 1;
+    op.op.ofm.c = op.op.ifm.c = op.op.depth = (int32_t)op.ofm.dim[2];
+    op.ifm.dim[1] = op.op.ifm.w = op.op.window.iw = op.op.window.kw = (int32_t)x->length;
+    op.ifm.stride[1] = x->stride;
+    ti_sel_emit(x->s, &op);
+    return true;
+}
+
+void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, int32_t axis)
+{
+    int32_t last = from.rank - 1;
+    bool apart = axis == last || (from.dim[last] > 1 && from.stride[last] != 1) ||
+                 (to.dim[last] > 1 && to.stride[last] != 1);
+    if (apart) {
+        from = ti_view_deepen(&from);
+        to = ti_view_deepen(&to);
+    }
+    int64_t perm[TC_VIEW_DIMS];
+    int32_t n = 0;
+    for (int32_t i = 0; i < from.rank - 1; i++)
+        if (i != axis)
+            perm[n++] = i;
+    perm[n++] = axis;
+    perm[n] = from.rank - 1;
+    from = ti_view_transpose(&from, perm);
+    to = ti_view_transpose(&to, perm);
+    pooling each = {s, op, from.dim[from.rank - 2], from.stride[from.rank - 2]};
+    tc_view views[2] = {to, ti_view_slice(&from, from.rank - 2, 0, 1)};
+    ti_view_parts(views, 2, pool_part, &each);
+}
+
+static tc_view working_like(tc_sel *s, const char *name, const tc_view *v, int32_t axis, int64_t n)
+{
+    int64_t dim[TC_VIEW_DIMS];
+    memcpy(dim, v->dim, sizeof dim);
+    dim[axis] = n;
+    return ti_sel_working(s, name, s->hw->root[v->root].bytes, v->rank, dim);
+}
+
+/* -1 - x, as U55 has it. */
+static tc_view flipped(tc_sel *s, const tc_node *node, const tc_view *x, const tc_view *to)
+{
+    uint8_t bytes = s->hw->root[x->root].bytes;
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_SUB);
+    ti_sel_map(&op.op.ifm, bytes, true, 0);
+    ti_sel_map(&op.op.ifm2, bytes, true, 0);
+    ti_sel_map(&op.op.ofm, bytes, true, 0);
+    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
+    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
+    op.op.scalar = -1;
+    op.op.swapped = true;
+    op.op.ifm2.broadcast = TC_BROADCAST_SCALAR;
+    op.op.ifm2.h = op.op.ifm2.w = op.op.ifm2.c = 1;
+    ti_sel_emit_parts(s, &op, x, NULL, to);
+    return *to;
+}
+
+/* Windows of at most 256 at a time. */
+static void extreme_narrow(tc_sel *s, const tc_node *node, bool most, tc_view x, tc_view to,
+                           int32_t axis)
+{
+    bool flips = !most && !ti_hw_is_u85(s->hw);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, most || flips ? TC_POOL_MAX : TC_POOL_MIN);
+    uint8_t bytes = s->hw->root[x.root].bytes;
+    ti_sel_map(&op.op.ifm, bytes, true, 0);
+    ti_sel_map(&op.op.ofm, bytes, true, 0);
+    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
+    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
+    if (flips) {
+        tc_view y = working_like(s, "complement", &x, axis, x.dim[axis]);
+        x = flipped(s, node, &x, &y);
+    }
+    while (x.dim[axis] > LONGEST) {
+        int64_t parts = (x.dim[axis] + LONGEST - 1) / LONGEST;
+        tc_view next = working_like(s, "extremes", &x, axis, parts);
+        for (int64_t i = 0; i < parts; i++) {
+            tc_view piece = ti_view_slice(&x, axis, i * LONGEST,
+                                          ti_min_i64(LONGEST, x.dim[axis] - i * LONGEST)),
+                    one = ti_view_slice(&next, axis, i, 1);
+            ti_sel_pool_axis(s, &op, piece, one, axis);
+        }
+        x = next;
+    }
+    if (!flips) {
+        ti_sel_pool_axis(s, &op, x, to, axis);
+        return;
+    }
+    tc_view y = working_like(s, "extreme", &x, axis, 1);
+    ti_sel_pool_axis(s, &op, x, y, axis);
+    flipped(s, node, &y, &to);
+}
+
+/* The first half and the second, until one is left. */
+void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, tc_view to,
+                         int32_t axis)
+{
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, most ? TC_EW_MAX : TC_EW_MIN);
+    ti_sel_map(&op.op.ifm, 4, true, 0);
+    ti_sel_map(&op.op.ifm2, 4, true, 0);
+    ti_sel_plain_output(s, &op.op, node->out[0]);
+    if (x.dim[axis] == 1) {
+        ti_sel_copy(s, node, &x, &to);
+        return;
+    }
+    while (x.dim[axis] > 1) {
+        int64_t n = x.dim[axis], half = n / 2, rest = n - half;
+        tc_view a = ti_view_slice(&x, axis, 0, half), b = ti_view_slice(&x, axis, rest, half),
+                y = rest == 1 ? to : working_like(s, "extremes", &x, axis, rest),
+                first = ti_view_slice(&y, axis, 0, half);
+        ti_sel_emit_parts(s, &op, &a, &b, &first);
+        if (rest > half) { /* the middle one goes on */
+            tc_view middle = ti_view_slice(&x, axis, half, 1),
+                    place = ti_view_slice(&y, axis, half, 1);
+            ti_sel_copy(s, node, &middle, &place);
+        }
+        x = y;
+    }
+}
+
+void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
+{
+    const tc_attr_tosa_axis *a = node->attr; /* begins every record of a reduction */
+    bool most = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_any;
+    tc_view x = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
+    if (s->hw->refused)
+        return;
+    if (ti_sel_bytes(s, node->in[0]) <= 2)
+        extreme_narrow(s, node, most, x, to, (int32_t)a->axis);
+    else
+        ti_sel_extreme_wide(s, node, most, x, to, (int32_t)a->axis);
+}

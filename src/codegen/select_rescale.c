@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select_rescale.c -- RESCALE, CLAMP, TABLE: parts of the operation before them where they can be,
+ * else operations of their own.
+ *
+ *   RESCALE of 8 or 16 bits    U85: x + 0 with a factor; U55: a pool of one tap, to 32 bits as from
+ *                              there; by channel a pool with a stream of scales
+ *   RESCALE of 32 or 48 bits   U85: a pool that starts from its second operand's numbers
+ *                              U55: a product with a constant, whose shift is the output's
+ *   CLAMP, TABLE               the same with bounds, or with a table
+ *
+ * INEXACT rounding is half up.  Unsigned numbers of 16 bits have a zero point that no register
+ * holds, 32768: a bias of the stream takes it off, another operation puts it on. */
+#include "select.h"
+
+enum { BITS_15 = 0x7fff };
+
+/* ---- what a RESCALE says ---- */
+
+void ti_sel_reduce(int64_t *factor, int64_t *shift)
+{
+    while (*shift > 0 && *factor && *factor % 2 == 0) {
+        *factor /= 2;
+        --*shift;
+    }
+}
+
+bool ti_sel_scale(tc_sel *s, const tc_node *node, tc_sel_scale *out)
+{
+    const tc_attr_tosa_rescale *a = node->attr;
+    int64_t n_shift = 0;
+    *out = (tc_sel_scale){
+        .in_zero = (int32_t)ti_sel_number(s, node->in[3]),
+        .out_zero = (int32_t)ti_sel_number(s, node->in[4]),
+        .in_signed = !a->input_unsigned,
+        .out_signed = !a->output_unsigned,
+        .round = a->rounding_mode == TC_rounding_double ? TC_ROUND_DOUBLE : TC_ROUND_NATURAL};
+    out->factor = ti_sel_numbers(s, node->in[1], &out->n);
+    out->shift = ti_sel_numbers(s, node->in[2], &n_shift);
+    if (!out->factor || !out->shift || !ti_is_const(s->g, node->in[3]) ||
+        !ti_is_const(s->g, node->in[4])) {
+        ti_hw_refuse(s->hw, node, "its factors are not constant");
+        return false;
+    }
+    if (out->in_zero < 0 && !out->in_signed) /* unsigned numbers in a signed type */
+        out->in_zero += ti_sel_bytes(s, node->in[0]) == 1 ? 256 : 65536;
+    if (out->out_zero < 0 && !out->out_signed)
+        out->out_zero += ti_sel_bytes(s, node->out[0]) == 1 ? 256 : 65536;
+    return n_shift == out->n;
+}
+
+/* ---- the output stage ---- */
+
+static void set_bounds(tc_npu_op *op, int64_t lo, int64_t hi)
+{
+    op->lo = (int32_t)ti_max_i64(lo, op->lo);
+    op->hi = (int32_t)ti_min_i64(hi, op->hi);
+}
+
+/* Results of 8 and 16 bits saturate; those of 32 bits are as they are. */
+static void set_type(tc_sel *s, tc_npu_op *op, uint8_t bytes, bool is_signed, int32_t zero)
+{
+    ti_sel_map(&op->ofm, bytes, is_signed, zero);
+    if (bytes > 2) {
+        op->clip = ti_hw_is_u85(s->hw);
+        op->lo = INT16_MIN;
+        op->hi = -1;
+        return;
+    }
+    int64_t top = INT64_C(1) << 8 * bytes;
+    op->clip = 0;
+    op->lo = (int32_t)(is_signed ? -top / 2 : 0);
+    op->hi = (int32_t)(is_signed ? top / 2 - 1 : top - 1);
+}
+
+void ti_sel_plain_output(tc_sel *s, tc_npu_op *op, tc_val v)
+{
+    set_type(s, op, ti_sel_bytes(s, v), true, 0);
+}
+
+static bool fits_register(const tc_sel *s, int64_t factor, int64_t shift)
+{
+    int64_t most = ti_hw_is_u85(s->hw) ? INT32_MAX : UINT32_MAX;
+    return factor >= 0 && factor <= most && shift >= 0 && shift < 64;
+}
+
+/* The factor of a whole tensor goes into OFM_SCALE, that of channels into the scale stream. */
+static bool take_scale(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail may)
+{
+    tc_sel_scale q;
+    if (!ti_sel_scale(s, node, &q))
+        return false;
+    uint8_t bytes = ti_sel_bytes(s, node->out[0]);
+    if (q.in_zero || (bytes > 2 && q.out_zero) || bytes > 4 || q.out_zero > INT16_MAX)
+        return false;
+    if (q.n > 1 && !may.channel)
+        return false;
+    if (may.channel) {
+        int64_t c = op->op.ofm.c;
+        int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
+        uint8_t *shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c);
+        for (int64_t i = 0; i < c; i++) {
+            int64_t f = q.factor[q.n > 1 ? i : 0], n = q.shift[q.n > 1 ? i : 0];
+            if (op->op.acc_bits == 48 && f > BITS_15) {
+                ti_sel_reduce(&f, &n);
+                if (f > BITS_15)
+                    return false;
+            }
+            factor[i] = (int32_t)f;
+            shift[i] = (uint8_t)n;
+        }
+        op->factor = factor;
+        op->shift = shift;
+    } else {
+        int64_t f = q.factor[0], n = q.shift[0];
+        if (q.round == TC_ROUND_NATURAL)
+            ti_sel_reduce(&f, &n);
+        if (!fits_register(s, f, n) || (!may.scaled && (f != 1 || (n && !may.shifted))))
+            return false;
+        if (may.scaled || may.shifted) {
+            op->op.ofm_scale.multiplier = (uint32_t)f;
+            op->op.ofm_scale.shift = (uint8_t)n;
+        }
+    }
+    if (may.scaled || may.shifted)
+        op->op.ofm_scale.round = q.round;
+    set_type(s, &op->op, bytes, q.out_signed, q.out_zero);
+    return true;
+}
+
+/* 128 base + slope f, then / 128 with half up: that is base + (slope f + 64) / 128, a table whose
+ * results have 16 bits. */
+const tc_node *ti_sel_to_16_bits(tc_sel *s, const tc_node *table)
+{
+    const tc_node *next = ti_sel_only_reader(s, table->out[0]);
+    tc_sel_scale q;
+    if (ti_sel_dtype(s, table->out[0]) != TC_i32 || !next || next->op != TC_OP_tosa_rescale ||
+        ti_sel_dtype(s, next->out[0]) != TC_i16 || !ti_sel_scale(s, next, &q))
+        return NULL;
+    int64_t f = q.factor[0], n = q.shift[0];
+    ti_sel_reduce(&f, &n);
+    bool same = q.n == 1 && f == 1 && n == 7 && !q.in_zero && !q.out_zero && q.out_signed;
+    return same ? next : NULL;
+}
+
+/* 256 entries of 8 bits, or 513 of 16 as pairs of base and slope. */
+static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
+{
+    bool wide = ti_sel_dtype(s, node->in[0]) == TC_i16;
+    int64_t n;
+    const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
+    tc_dtype out = ti_sel_to_16_bits(s, node) ? TC_i16 : ti_sel_dtype(s, node->out[0]);
+    if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && !(wide && ti_hw_is_u85(s->hw))))
+        return false;
+    int32_t bytes = wide ? TC_NPU_LUT : 256;
+    uint8_t *data = tc_new_n(s->hw->arena, uint8_t, (size_t)bytes);
+    if (wide)
+        for (int i = 0; i < 512; i++) {
+            int64_t slope = x[i + 1] - x[i];
+            if (slope < INT16_MIN || slope > INT16_MAX)
+                return false;
+            data[4 * i] = (uint8_t)x[i];
+            data[4 * i + 1] = (uint8_t)(x[i] >> 8);
+            data[4 * i + 2] = (uint8_t)slope;
+            data[4 * i + 3] = (uint8_t)(slope >> 8);
+        }
+    else
+        for (int i = 0; i < 256; i++)
+            data[i] = (uint8_t)x[i];
+    op->table = ti_hw_table(s->hw, data, bytes);
+    bool u85 = ti_hw_is_u85(s->hw);
+    op->op.function = (uint8_t)(!u85 ? 16 : !wide ? 4 : out == TC_i32 ? 9 : 8);
+    op->op.ofm.bytes = out == TC_i16 ? 2 : ti_sel_bytes(s, node->out[0]);
+    return true;
+}
+
+static bool may_clamp(const tc_sel *s, const tc_node *node)
+{
+    tc_dtype t = ti_sel_dtype(s, node->in[0]);
+    return t == TC_i8 || t == TC_i16;
+}
+
+static void take_clamp(tc_hw_op *op, const tc_node *node)
+{
+    const tc_attr_tosa_clamp *a = node->attr;
+    set_bounds(&op->op, (int64_t)a->min_val, (int64_t)a->max_val);
+}
+
+/* Channels stay channels. */
+static bool may_skip(const tc_sel *s, tc_val from, tc_val to)
+{
+    const tc_type *a = ti_type_of(s->g, from), *b = ti_type_of(s->g, to);
+    return a->rank && b->rank && a->dim[a->rank - 1] == b->dim[b->rank - 1];
+}
+
+tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may)
+{
+    bool once = op->op.ofm.bytes <= 2 && !may.scaled; /* saturated: the next one is another */
+    for (const tc_node *next = ti_sel_only_reader(s, v); next; next = ti_sel_only_reader(s, v)) {
+        bool taken = false;
+        if (s->value[v].asked || op->table >= 0) /* behind a table there is nothing */
+            break;
+        tc_val shaped = TC_NONE; /* the same in another shape, which only the next one reads */
+        if (next->op == TC_OP_tosa_reshape && next->in[0] == v &&
+            may_skip(s, v, next->out[0]) && ti_sel_only_reader(s, next->out[0]) &&
+            !s->value[next->out[0]].asked) {
+            shaped = v = next->out[0];
+            next = ti_sel_only_reader(s, v);
+        }
+        if (next->op == TC_OP_tosa_rescale && !once && next->in[0] == v)
+            taken = take_scale(s, op, next, may);
+        else if (next->op == TC_OP_tosa_clamp && may.bounds && may_clamp(s, next)) {
+            take_clamp(op, next);
+            taken = true;
+        } else if (next->op == TC_OP_tosa_table && may.bounds && next->in[0] == v &&
+                   op->op.ofm.is_signed)
+            taken = take_table(s, op, next);
+        if (!taken)
+            return shaped ? ti_def(s->g, shaped)->in[0] : v;
+        if (shaped)
+            s->value[shaped].taken = true;
+        once = true;
+        may.scaled = may.shifted = may.channel = false;
+        may.bounds = next->op != TC_OP_tosa_table && op->op.ofm.bytes <= 2;
+        v = next->out[0];
+        s->value[v].taken = true;
+        const tc_node *more =
+            next->op == TC_OP_tosa_table ? ti_sel_to_16_bits(s, next) : NULL;
+        if (more) {
+            v = more->out[0];
+            s->value[v].taken = true;
+        }
+    }
+    return v;
+}
+
+/* ---- by itself ---- */
+
+/* U55 and U65 have no accumulators of 32 bits to start from: x * factor by an elementwise product,
+ * whose own factor is not used, only its shift.  Runs of channels with one shift. */
+static void rescale_u55(tc_sel *s, const tc_node *node, const tc_sel_scale *q, tc_view from)
+{
+    const tc_type *t = ti_type_of(s->g, node->in[0]);
+    int64_t channels = q->n > 1 ? q->n : 1;
+    int32_t last = t->rank - 1;
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    ti_sel_map(&op.op.ifm, 4, true, 0);
+    ti_sel_map(&op.op.ifm2, 4, true, 0);
+    set_type(s, &op.op, ti_sel_bytes(s, node->out[0]), q->out_signed, q->out_zero);
+    op.op.ofm_scale.round = q->round;
+    tc_val v = node->out[0];
+    if (channels == 1)
+        v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.bounds = true});
+    tc_view to = ti_sel_result(s, v), flat = to;
+    if (!ti_view_reshape(&to, t->rank, t->dim, &flat)) {
+        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+        return;
+    }
+    for (int64_t c = 0, n; c < channels; c += n) {
+        for (n = 1; c + n < channels && q->shift[c + n] == q->shift[c]; n++)
+            ;
+        int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            factor[i] = (int32_t)q->factor[c + i];
+        tc_view k = ti_sel_constant(s, "factors", 4, 1, (int64_t[]){n}, factor), part = from,
+                out = flat;
+        if (channels > 1) {
+            part = ti_view_slice(&from, last, c, n);
+            out = ti_view_slice(&flat, last, c, n);
+        }
+        k = ti_view_broadcast(&k, t->rank, part.dim);
+        op.op.ofm_scale.shift = (uint8_t)q->shift[c];
+        ti_sel_emit_parts(s, &op, &part, &k, &out);
+    }
+}
+
+/* U85, one factor for all: the sum with 0. */
+static bool rescale_sum(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
+{
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_ADD);
+    if (q->n > 1 || ti_sel_bytes(s, node->in[0]) != 4 ||
+        !take_scale(s, &op, node, (tc_sel_tail){.scaled = true}))
+        return false;
+    ti_sel_map(&op.op.ifm, 4, true, 0);
+    ti_sel_map(&op.op.ifm2, 4, true, 0);
+    op.op.ifm2.broadcast = TC_BROADCAST_SCALAR;
+    op.op.ifm2.storage = TC_STORE_NONE;
+    op.op.ifm2.h = op.op.ifm2.w = op.op.ifm2.c = 1;
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, v);
+    ti_sel_emit_parts(s, &op, &from, NULL, &to);
+    return true;
+}
+
+/* U85: accumulators start from the operand. */
+static void rescale_u85(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
+{
+    if (rescale_sum(s, node, q))
+        return;
+    const tc_type *t = ti_type_of(s->g, node->in[0]);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_NONE);
+    uint8_t bytes = ti_sel_bytes(s, node->in[0]);
+    ti_sel_map(&op.op.ifm, 1, true, 0);
+    op.op.ifm.used = false;
+    ti_sel_map(&op.op.ifm2, bytes, true, 0);
+    op.op.acc_input = 2;
+    op.op.acc_bits = bytes == 8 ? 48 : 32;
+    op.op.ofm.c = (int32_t)(t->rank ? t->dim[t->rank - 1] : 1);
+    op.op.per_channel = q->n > 1;
+    if (!take_scale(s, &op, node, (tc_sel_tail){.scaled = true, .channel = q->n > 1})) {
+        ti_hw_refuse(s->hw, node, "its factors do not fit the machine's registers");
+        return;
+    }
+    if (op.op.per_channel)
+        op.bias = tc_new_n(s->hw->arena, int64_t, (size_t)op.op.ofm.c);
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
+    tc_view from = op.op.per_channel ? ti_sel_channels(s, node, node->in[0])
+                                     : ti_sel_view(s, node->in[0]),
+            to = ti_sel_result(s, v);
+    ti_sel_emit_parts(s, &op, NULL, &from, &to);
+}
+
+/* x + 0 where that is the faster one; or a pool of one tap. */
+static void emit_pointwise(tc_sel *s, tc_hw_op *op, const tc_view *from, const tc_view *to)
+{
+    if (!ti_hw_is_u85(s->hw) || op->op.per_channel) {
+        ti_sel_emit_parts(s, op, from, NULL, to);
+        return;
+    }
+    tc_sel_operand x = ti_sel_operand_of(from, op->op.ifm.bytes),
+                   zero = ti_sel_operand_number(0, op->op.ifm.bytes);
+    x.is_signed = zero.is_signed = op->op.ifm.is_signed;
+    x.zero = op->op.ifm.zero;
+    op->op.kind = TC_NPU_KIND_ELEMENTWISE;
+    op->op.mode = TC_EW_ADD;
+    op->op.param = TC_EW_ADD;
+    ti_sel_combine(s, op, true, &x, &zero, to);
+}
+
+/* The stream of scales: of a factor each, or of a zero point that is too large for its register. */
+static bool set_stream(tc_sel *s, tc_hw_op *op, const tc_node *node, const tc_sel_scale *q)
+{
+    const tc_type *t = ti_type_of(s->g, node->in[0]);
+    int64_t c = t->rank ? t->dim[t->rank - 1] : 1;
+    if (c > TC_HW_EXTENT || (q->n > 1 && q->n != c))
+        return false;
+    int64_t *bias = tc_new_n(s->hw->arena, int64_t, (size_t)c);
+    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
+    uint8_t *shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c);
+    for (int64_t i = 0; i < c; i++) {
+        factor[i] = (int32_t)q->factor[q->n > 1 ? i : 0];
+        shift[i] = (uint8_t)q->shift[q->n > 1 ? i : 0];
+        bias[i] = q->in_zero > INT16_MAX ? -q->in_zero : 0;
+    }
+    op->op.ifm.zero = q->in_zero > INT16_MAX ? 0 : q->in_zero;
+    op->op.ofm.c = (int32_t)c;
+    op->op.per_channel = true;
+    op->bias = bias;
+    op->factor = factor;
+    op->shift = shift;
+    return true;
+}
+
+/* y + 32768 without its sign: 16384 twice. */
+static void raise(tc_sel *s, const tc_node *node, const tc_sel_operand *y, const tc_view *to)
+{
+    enum { HALF = 16384 };
+    tc_sel_operand half = ti_sel_operand_number(HALF, 2);
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 2);
+    set_type(s, &op.op, 2, false, HALF);
+    ti_sel_combine(s, &op, true, y, &half, to);
+}
+
+/* 8 and 16 bits to 8 and 16; U85 also to 32. */
+static void rescale_narrow(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
+{
+    tc_hw_op op = ti_sel_pointwise(s, node);
+    ti_sel_map(&op.op.ifm, ti_sel_bytes(s, node->in[0]), q->in_signed, q->in_zero);
+    int64_t f = q->factor[0], n = q->shift[0];
+    if (q->round == TC_ROUND_NATURAL)
+        ti_sel_reduce(&f, &n);
+    uint8_t bytes = ti_sel_bytes(s, node->out[0]);
+    bool stream = q->n > 1 || q->in_zero > INT16_MAX, high = q->out_zero > INT16_MAX;
+    op.op.ofm_scale = (tc_npu_scale){.multiplier = (uint32_t)f, .shift = (uint8_t)n,
+                                     .round = q->round};
+    if ((stream && !set_stream(s, &op, node, q)) || (!stream && !fits_register(s, f, n)) ||
+        (bytes > 2 && q->out_zero) || bytes > 4) {
+        ti_hw_refuse(s->hw, node, "its factors do not fit the machine's registers");
+        return;
+    }
+    set_type(s, &op.op, bytes, high || q->out_signed, high ? 0 : q->out_zero);
+    tc_view from = stream ? ti_sel_channels(s, node, node->in[0]) : ti_sel_view(s, node->in[0]);
+    if (s->hw->refused)
+        return;
+    if (high) {
+        tc_view to = ti_sel_working(s, "signed", bytes, from.rank, from.dim);
+        emit_pointwise(s, &op, &from, &to);
+        tc_sel_operand y = ti_sel_operand_of(&to, bytes);
+        to = ti_sel_result(s, node->out[0]);
+        raise(s, node, &y, &to);
+        return;
+    }
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
+    tc_view to = ti_sel_result(s, v);
+    emit_pointwise(s, &op, &from, &to);
+}
+
+/* To 32 bits U55 goes through 32 bits: its scales are said to be for less. */
+static void rescale_wider_u55(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
+{
+    tc_sel_operand x = ti_sel_operand(s, node->in[0]);
+    if (q->in_zero > INT16_MAX || q->out_zero) {
+        ti_hw_refuse(s->hw, node, "its zero point does not fit the machine's registers");
+        return;
+    }
+    x.is_signed = q->in_signed;
+    x.zero = q->in_zero;
+    if (x.is_number && !x.is_signed && x.number < 0)
+        x.number += x.bytes == 1 ? 256 : 65536;
+    int64_t f = q->factor[0], n = q->shift[0];
+    if (q->round == TC_ROUND_NATURAL)
+        ti_sel_reduce(&f, &n);
+    if (q->n == 1 && f == 1 && n == 0) {
+        tc_sel_operand zero = ti_sel_operand_number(0, x.bytes);
+        zero.is_signed = x.is_signed;
+        tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);
+        tc_view to = ti_sel_result(s, node->out[0]);
+        ti_sel_combine(s, &op, true, &x, &zero, &to);
+        return;
+    }
+    if (x.is_number) {
+        int64_t *all = tc_new(s->hw->arena, int64_t);
+        *all = x.number - x.zero;
+        const tc_type *t = ti_type_of(s->g, node->in[0]);
+        rescale_u55(s, node, q, ti_sel_constant(s, "number", 4, t->rank, t->dim, all));
+        return;
+    }
+    x = ti_sel_widened(s, node, &x);
+    if (!s->hw->refused)
+        rescale_u55(s, node, q, x.view);
+}
+
+void ti_npu_select_rescale_alone(tc_sel *s, const tc_node *node)
+{
+    tc_sel_scale q;
+    if (!ti_sel_scale(s, node, &q))
+        return;
+    uint8_t in = ti_sel_bytes(s, node->in[0]), out = ti_sel_bytes(s, node->out[0]);
+    if (in <= 2 && out > 2 && !ti_hw_is_u85(s->hw))
+        rescale_wider_u55(s, node, &q);
+    else if (in <= 2)
+        rescale_narrow(s, node, &q);
+    else if (ti_hw_is_u85(s->hw))
+        rescale_u85(s, node, &q);
+    else if (in == 4 && !q.in_zero && q.out_zero <= INT16_MAX && !(out > 2 && q.out_zero))
+        rescale_u55(s, node, &q, ti_sel_view(s, node->in[0]));
+    else if (in == 4)
+        ti_hw_refuse(s->hw, node, "its zero points do not fit the machine's registers");
+    else
+        ti_hw_refuse(s->hw, node, "the machine has no numbers of 48 bits");
+}
+
+/* An operand of another operation may be able to take it along: it is put off. */
+bool ti_sel_put_off(tc_sel *s, const tc_node *node)
+{
+    tc_sel_scale q;
+    if (!ti_sel_scale(s, node, &q))
+        return false;
+    bool may = ti_sel_bytes(s, node->in[0]) <= 2 && ti_sel_dtype(s, node->out[0]) == TC_i32 &&
+               q.n == 1 && !q.out_zero && q.in_zero <= INT16_MAX;
+    if (may)
+        s->value[node->out[0]].put_off = node;
+    return may;
+}
+
+void ti_npu_select_rescale(tc_sel *s, const tc_node *node)
+{
+    if (!ti_sel_put_off(s, node) && !s->hw->refused)
+        ti_npu_select_rescale_alone(s, node);
+}
+
+/* CLAMP, TABLE behind something that cannot take them along. */
+void ti_npu_select_pointwise(tc_sel *s, const tc_node *node)
+{
+    tc_hw_op op = ti_sel_pointwise(s, node);
+    uint8_t bytes = ti_sel_bytes(s, node->in[0]);
+    ti_sel_map(&op.op.ifm, bytes, true, 0);
+    set_type(s, &op.op, bytes, true, 0);
+    bool taken = bytes <= 2;
+    if (taken && node->op == TC_OP_tosa_clamp)
+        take_clamp(&op, node);
+    else if (taken)
+        taken = take_table(s, &op, node);
+    if (!taken) {
+        ti_hw_refuse(s->hw, node, "numbers of this type have no such operation");
+        return;
+    }
+    tc_val v = node->out[0];
+    const tc_node *more = node->op == TC_OP_tosa_table ? ti_sel_to_16_bits(s, node) : NULL;
+    if (node->op == TC_OP_tosa_clamp)
+        v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.bounds = true});
+    else if (more) {
+        v = more->out[0];
+        s->value[v].taken = true;
+    }
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, v);
+    emit_pointwise(s, &op, &from, &to);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select_resize.c -- RESIZE.  Along an axis result o stands at o d + offset, in units of 1 / n of an
+ * input pixel.
+ *
+ *   U85            an operation of its own
+ *   U55, nearest   2, 4, 8 times as large: the machine's upscaling; else, of every n results in turn,
+ *                  copies of every d-th pixel
+ *   U55, bilinear  every n-th result has the same weights: a depthwise convolution of 2 x 2 each,
+ *                  strides d, over the input with its border repeated */
+#include "select.h"
+
+enum { MOST_WEIGHT = 255, MOST_STRIDE = 3 };
+
+typedef struct axis {
+    int64_t n, d, offset; /* as TOSA has it */
+    int64_t in, out;
+    int64_t period, advance; /* so many results on, so many pixels on */
+} axis;
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t c = a % b;
+        a = b;
+        b = c;
+    }
+    return a;
+}
+
+static axis axis_of(const int64_t *scale, int64_t offset, int64_t in, int64_t out)
+{
+    int64_t g = divisor(scale[0], scale[1]);
+    return (axis){scale[0], scale[1], offset, in, out, scale[0] / g, scale[1] / g};
+}
+
+/* The pixel that result o is in, or before; outside of the input too. */
+static int64_t pixel(const axis *a, int64_t o, int64_t *rest)
+{
+    int64_t at = o * a->d + a->offset, i = floor_div(at, a->n);
+    *rest = at - i * a->n;
+    return i;
+}
+
+/* The pixel that result o is nearest to. */
+static int64_t nearest(const axis *a, int64_t o)
+{
+    int64_t rest, i = pixel(a, o, &rest);
+    return i + (2 * rest >= a->n);
+}
+
+static int64_t inside(const axis *a, int64_t i)
+{
+    return ti_max_i64(0, ti_min_i64(i, a->in - 1));
+}
+
+/* The operation on every image of [n, h, w, c]. */
+static void emit_images(tc_sel *s, tc_hw_op *op, const tc_view *in, const tc_view *out)
+{
+    for (int64_t n = 0; n < out->dim[0]; n++) {
+        op->ifm = ti_view_at(in, n);
+        op->ofm = ti_view_at(out, n);
+        op->ifm.dim[0] = op->op.ifm.h = op->op.window.ih;
+        op->ifm.dim[1] = op->op.ifm.w = op->op.window.iw;
+        op->op.ifm.c = op->op.depth = (int32_t)op->ifm.dim[2];
+        op->op.ofm.h = (int32_t)op->ofm.dim[0];
+        op->op.ofm.w = (int32_t)op->ofm.dim[1];
+        op->op.ofm.c = (int32_t)op->ofm.dim[2];
+        ti_sel_emit(s, op);
+    }
+}
+
+/* ---- U85 ---- */
+
+/* Whole pixels in front that nothing reads are left out of the view: a register's offset is small. */
+static bool set_axis(axis *a, tc_view *from, int32_t which, tc_npu_axis *out)
+{
+    enum { SCALE = 2048, STEPS = 16 };
+    int64_t skip = a->offset >= a->n ? a->offset / a->n : 0;
+    skip = ti_min_i64(skip, a->in - 1);
+    *from = ti_view_slice(from, which, skip, a->in - skip);
+    a->offset -= skip * a->n;
+    a->in -= skip;
+    *out = (tc_npu_axis){
+        .scale = (int32_t)a->n, .step = (int32_t)a->d, .offset = (int32_t)a->offset};
+    return a->n <= SCALE && a->d < STEPS * a->n && a->offset >= -SCALE && a->offset < SCALE;
+}
+
+static void resize_u85(tc_sel *s, const tc_node *node, axis y, axis x, bool linear)
+{
+    const tc_type *t = ti_type_of(s->g, node->out[0]);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_RESIZE,
+                            linear ? TC_RESIZE_BILINEAR : TC_RESIZE_NEAREST);
+    op.op.param = op.op.mode;
+    tc_view from = ti_sel_channels(s, node, node->in[0]);
+    if (s->hw->refused)
+        return;
+    if (!set_axis(&y, &from, 1, &op.op.y) || !set_axis(&x, &from, 2, &op.op.x)) {
+        ti_hw_refuse(s->hw, node, "its scale or offset does not fit the machine's registers");
+        return;
+    }
+    ti_sel_map(&op.op.ifm, ti_sel_bytes(s, node->in[0]), true, 0);
+    ti_sel_plain_output(s, &op.op, node->out[0]);
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0],
+                                (tc_sel_tail){.shifted = linear, .bounds = !linear});
+    op.op.ofm_scale.shift += 16; /* the machine's numbers lie so much higher */
+    tc_view to = ti_sel_result(s, v), place;
+    if (op.op.ofm_scale.shift > 63 || !ti_view_reshape(&to, t->rank, t->dim, &place)) {
+        ti_hw_refuse(s->hw, node, "its shift does not fit the machine's registers");
+        return;
+    }
+    op.op.window.kh = op.op.window.ih = (int32_t)y.in;
+    op.op.window.kw = op.op.window.iw = (int32_t)x.in;
+    emit_images(s, &op, &from, &place);
+}
+
+/* ---- U55, nearest ---- */
+
+/* Results are k times as many, in order. */
+static bool is_times(const axis *a, int64_t k)
+{
+    bool is = a->out == k * a->in;
+    for (int64_t o = 0; o < a->out && is; o++)
+        is = inside(a, nearest(a, o)) == o / k;
+    return is;
+}
+
+static void twice(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
+{
+    tc_hw_op op = ti_sel_pointwise(s, node);
+    uint8_t bytes = s->hw->root[from->root].bytes;
+    ti_sel_map(&op.op.ifm, bytes, true, 0);
+    ti_sel_map(&op.op.ofm, bytes, true, 0);
+    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
+    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
+    op.op.window.upscale = TC_UPSCALE_NEAREST;
+    for (int64_t i = 0; i < to->dim[0]; i++) {
+        op.ifm = ti_view_at(from, i);
+        op.ofm = ti_view_at(to, i);
+        op.op.ifm.h = (int32_t)op.ifm.dim[0];
+        op.op.ifm.w = (int32_t)op.ifm.dim[1];
+        op.op.ifm.c = op.op.ofm.c = op.op.depth = (int32_t)op.ifm.dim[2];
+        op.op.ofm.h = op.op.window.ih = (int32_t)op.ofm.dim[0];
+        op.op.ofm.w = op.op.window.iw = (int32_t)op.ofm.dim[1];
+        ti_sel_emit(s, &op);
+    }
+}
+
+/* n results of the axis, `step` apart, from pixels that are `stride` apart. */
+static void put_run(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to,
+                    int32_t which, int64_t at, int64_t step, int64_t pixel_at, int64_t stride,
+                    int64_t n)
+{
+    if (n <= 0)
+        return;
+    tc_view a = ti_view_slice(from, which, pixel_at, n), b = ti_view_slice(to, which, at, n);
+    a.stride[which] *= n > 1 ? stride : 1;
+    b.stride[which] *= n > 1 ? step : 1;
+    if (stride || n == 1)
+        ti_sel_copy(s, node, &a, &b);
+    else
+        ti_sel_spread(s, node, &a, &b);
+}
+
+static void pick(tc_sel *s, const tc_node *node, const axis *a, const tc_view *from,
+                 const tc_view *to, int32_t which)
+{
+    for (int64_t p = 0; p < a->period && p < a->out && !s->hw->refused; p++) {
+        int64_t n = (a->out - p + a->period - 1) / a->period, first = nearest(a, p), before = 0,
+                behind = 0;
+        for (int64_t i = 0; i < n; i++) {
+            before += first + i * a->advance < 0;
+            behind += first + i * a->advance > a->in - 1;
+        }
+        put_run(s, node, from, to, which, p, a->period, 0, 0, before);
+        put_run(s, node, from, to, which, p + before * a->period, a->period,
+                first + before * a->advance, a->advance, n - before - behind);
+        put_run(s, node, from, to, which, p + (n - behind) * a->period, a->period, a->in - 1, 0,
+                behind);
+    }
+}
+
+static void nearest_u55(tc_sel *s, const tc_node *node, axis y, axis x)
+{
+    tc_view from = ti_sel_channels(s, node, node->in[0]), to = ti_sel_result(s, node->out[0]);
+    if (s->hw->refused)
+        return;
+    uint8_t bytes = s->hw->root[from.root].bytes;
+    int64_t dim[4];
+    for (int64_t k = 2; k <= 8; k *= 2) {
+        if (!is_times(&y, k) || !is_times(&x, k))
+            continue;
+        for (; k > 1 && !s->hw->refused; k /= 2) {
+            memcpy(dim, from.dim, sizeof dim);
+            dim[1] *= 2;
+            dim[2] *= 2;
+            tc_view next = k == 2 ? to : ti_sel_working(s, "upscaled", bytes, 4, dim);
+            twice(s, node, &from, &next);
+            from = next;
+        }
+        return;
+    }
+    bool rows = y.out != y.in || y.n != y.d || y.offset;
+    if (rows) {
+        memcpy(dim, from.dim, sizeof dim);
+        dim[1] = y.out;
+        tc_view next = ti_sel_working(s, "rows", bytes, 4, dim);
+        pick(s, node, &y, &from, &next, 1);
+        from = next;
+    }
+    pick(s, node, &x, &from, &to, 2);
+}
+
+/* ---- U55, bilinear ---- */
+
+/* The input with its border repeated where results reach beyond. */
+static tc_view bordered(tc_sel *s, const tc_node *node, const axis *y, const axis *x, tc_view from,
+                        int64_t *top, int64_t *left)
+{
+    const axis *a[2] = {y, x};
+    int64_t *front[2] = {top, left};
+    for (int32_t k = 0; k < 2 && !s->hw->refused; k++) {
+        int64_t rest, lo = pixel(a[k], 0, &rest), hi = pixel(a[k], a[k]->out - 1, &rest) + 1;
+        int64_t before = ti_max_i64(0, -lo), behind = ti_max_i64(0, hi - (a[k]->in - 1)), dim[4];
+        *front[k] = before;
+        if (!before && !behind)
+            continue;
+        memcpy(dim, from.dim, sizeof dim);
+        dim[k + 1] += before + behind;
+        tc_view next = ti_sel_working(s, "bordered", s->hw->root[from.root].bytes, 4, dim);
+        put_run(s, node, &from, &next, k + 1, 0, 1, 0, 0, before);
+        put_run(s, node, &from, &next, k + 1, before, 1, 0, 1, a[k]->in);
+        put_run(s, node, &from, &next, k + 1, before + a[k]->in, 1, a[k]->in - 1, 0, behind);
+        from = next;
+    }
+    return from;
+}
+
+typedef struct phase {
+    int64_t at, n;     /* its first result, and how many */
+    int64_t first;     /* pixel of that */
+    int64_t weight[2]; /* of that one and of the next */
+} phase;
+
+static phase phase_of(const axis *a, int64_t p)
+{
+    int64_t rest, i = pixel(a, p, &rest);
+    return (phase){p, (a->out - p + a->period - 1) / a->period, i, {a->n - rest, rest}};
+}
+
+static int64_t most_weight(const axis *a)
+{
+    int64_t most = 0;
+    for (int64_t p = 0; p < a->period && p < a->out; p++) {
+        phase f = phase_of(a, p);
+        most = ti_max_i64(most, ti_max_i64(f.weight[0], f.weight[1]));
+    }
+    return most;
+}
+
+/* The pixels of a phase: where they are, or in a row where steps are too long for a window. */
+static tc_view pixels_of(tc_sel *s, const tc_node *node, const phase *p, const axis *a,
+                         const tc_view *from, int32_t which, int32_t taps, int32_t *stride)
+{
+    if (a->advance <= MOST_STRIDE) {
+        *stride = (int32_t)a->advance;
+        return ti_view_slice(from, which, p->first, (p->n - 1) * a->advance + taps);
+    }
+    int64_t dim[4];
+    memcpy(dim, from->dim, sizeof dim);
+    dim[which] = p->n * taps;
+    tc_view out = ti_sel_working(s, "pixels", s->hw->root[from->root].bytes, 4, dim);
+    for (int32_t k = 0; k < taps; k++)
+        put_run(s, node, from, &out, which, k, taps, p->first + k, a->advance, p->n);
+    *stride = taps;
+    return out;
+}
+
+static void emit_phase(tc_sel *s, tc_hw_op *op, const axis *y, const axis *x, int64_t py, int64_t px,
+                       const tc_view *from, const tc_view *to)
+{
+    phase v = phase_of(y, py), h = phase_of(x, px);
+    int64_t c = from->dim[3];
+    int32_t kh = v.weight[1] ? 2 : 1, kw = h.weight[1] ? 2 : 1;
+    int16_t *w = tc_new_n(s->hw->arena, int16_t, (size_t)(c * kh * kw));
+    for (int64_t i = 0; i < c; i++)
+        for (int32_t a = 0; a < kh; a++)
+            for (int32_t b = 0; b < kw; b++)
+                w[(i * kh + a) * kw + b] = (int16_t)(v.weight[a] * h.weight[b]);
+    op->weight = w;
+    op->op.window = (tc_npu_window){.kh = kh,
+                                    .kw = kw,
+                                    .dilation_y = 1,
+                                    .dilation_x = 1};
+    tc_npu_window *window = &op->op.window;
+    tc_view in = pixels_of(s, op->node, &v, y, from, 1, kh, &window->stride_y),
+            out = ti_view_slice(to, 1, v.at, v.n);
+    in = pixels_of(s, op->node, &h, x, &in, 2, kw, &window->stride_x);
+    window->ih = (int32_t)in.dim[1];
+    window->iw = (int32_t)in.dim[2];
+    out = ti_view_slice(&out, 2, h.at, h.n);
+    out.stride[1] *= v.n > 1 ? y->period : 1; /* of one row it says nothing, and may be too long */
+    out.stride[2] *= h.n > 1 ? x->period : 1;
+    emit_images(s, op, &in, &out);
+}
+
+static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
+{
+    const tc_type *t = ti_type_of(s->g, node->out[0]);
+    uint8_t bytes = ti_sel_bytes(s, node->in[0]);
+    if (most_weight(&y) * most_weight(&x) > MOST_WEIGHT) {
+        ti_hw_refuse(s->hw, node, "its weights are larger than the machine's");
+        return;
+    }
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_DEPTHWISE, 0);
+    int64_t c = t->dim[3], top = 0, left = 0;
+    ti_sel_map(&op.op.ifm, bytes, true, 0);
+    op.op.acc_bits = bytes == 2 ? 40 : 32;
+    op.op.ofm.c = (int32_t)c;
+    op.op.per_channel = true;
+    op.bias = tc_new_n(s->hw->arena, int64_t, (size_t)c);
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.scaled = true, .channel = true});
+    if (!op.factor) {
+        if (bytes == 2) {
+            ti_hw_refuse(s->hw, node, "its sums of 40 bits are read without a RESCALE");
+            return;
+        }
+        int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
+        for (int64_t i = 0; i < c; i++)
+            factor[i] = 1;
+        op.factor = factor;
+        op.shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c);
+        ti_sel_plain_output(s, &op.op, node->out[0]);
+    } else
+        v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.bounds = op.op.ofm.bytes <= 2});
+    tc_view from = ti_sel_channels(s, node, node->in[0]), to = ti_sel_result(s, v), place;
+    if (s->hw->refused || !ti_view_reshape(&to, t->rank, t->dim, &place)) {
+        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+        return;
+    }
+    from = bordered(s, node, &y, &x, from, &top, &left);
+    y.offset += top * y.n;
+    x.offset += left * x.n;
+    for (int64_t py = 0; py < y.period && py < y.out && !s->hw->refused; py++)
+        for (int64_t px = 0; px < x.period && px < x.out; px++)
+            emit_phase(s, &op, &y, &x, py, px, &from, &place);
+}
+
+/* ---- the rule ---- */
+
+void ti_npu_select_resize(tc_sel *s, const tc_node *node)
+{
+    const tc_attr_tosa_resize *a = node->attr;
+    const tc_type *in = ti_type_of(s->g, node->in[0]), *out = ti_type_of(s->g, node->out[0]);
+    const int64_t *scale = ti_sel_numbers(s, node->in[1], NULL),
+                  *offset = ti_sel_numbers(s, node->in[2], NULL);
+    bool linear = a->mode == TC_resize_mode_bilinear;
+    if (!scale || !offset) {
+        ti_hw_refuse(s->hw, node, "its scale is not constant");
+        return;
+    }
+    for (int i = 1; i < 4; i++)
+        if (in->dim[i] > TC_HW_EXTENT || out->dim[i] > TC_HW_EXTENT) {
+            ti_hw_refuse(s->hw, node, "an axis is longer than %d", TC_HW_EXTENT);
+            return;
+        }
+    axis y = axis_of(scale, offset[0], in->dim[1], out->dim[1]),
+         x = axis_of(scale + 2, offset[1], in->dim[2], out->dim[2]);
+    if (!linear && is_times(&y, 1) && is_times(&x, 1))
+        ti_npu_select_identity(s, node);
+    else if (ti_hw_is_u85(s->hw))
+        resize_u85(s, node, y, x, linear);
+    else if (linear)
+        bilinear_u55(s, node, y, x);
+    else
+        nearest_u55(s, node, y, x);
+}

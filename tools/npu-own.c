@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npu-own.c -- our own Ethos-U back end on TOSA files: verified, executed, beside the reference kernels.
+ *
+ *   npu-own [-v] [-c] [-o OUT] MACHINE[:MODE][:size][:products] FILE...
+ *
+ * FILE: a .tosa or text graph; or a folder of Arm's suite.
+ *
+ * A line a file that is wrong, with -v also one that is refused or equal; then how many of each.
+ * Inputs are the suite's (input-N.npy beside the file), or drawn.  MODE: how memories are used,
+ * Sram_Only, Shared_Sram or Dedicated_Sram.  size: the fewest bytes.
+ * products: --u55-products.  -c: also a line for every setting
+ * of registers that Vela's streams do not have (npu/census.h).  -o: the last stream, as Vela writes
+ * its own (X_vela.npz). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "codegen/codegen.h"
+#include "npu/census.h"
+#include "npu/cost.h"
+#include "npu/npu_exec.h"
+#include "npu/npu_verify.h"
+#include "read/read.h"
+#include "run/eval.h"
+#include "wire/file.h"
+#include "wire/npy.h"
+
+typedef enum verdict { EQUAL, REFUSED, WRONG, OTHER } verdict;
+
+static const struct {
+    const char *machine, *system, *mode;
+} systems[] = {{"ethos-u55", "Ethos_U55_High_End_Embedded", "Shared_Sram"},
+               {"ethos-u65", "Ethos_U65_High_End", "Dedicated_Sram"},
+               {"ethos-u85", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"}};
+
+static struct {
+    bool loud, news;
+    const char *out;
+    size_t operations, combinations, listed;
+} how;
+
+/* Numbers of the type, small ones where wide ones would overflow. */
+static void draw(tc_tensor t, uint64_t *seed)
+{
+    for (int64_t i = 0, n = tc_type_count(t.type); i < n; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t r = *seed >> 33;
+        switch (t.type->dtype) {
+        case TC_bool:
+            ((uint8_t *)t.data)[i] = r & 1;
+            break;
+        case TC_i8:
+        case TC_u8:
+            ((int8_t *)t.data)[i] = (int8_t)r;
+            break;
+        case TC_i16:
+        case TC_u16:
+            ((int16_t *)t.data)[i] = (int16_t)r;
+            break;
+        case TC_i32:
+            ((int32_t *)t.data)[i] = (int32_t)(r % 2001) - 1000;
+            break;
+        default:
+            ((int64_t *)t.data)[i] = (int64_t)(r % 2001) - 1000;
+        }
+    }
+}
+
+static bool given(tc_ctx *ctx, const char *file, size_t i, tc_tensor t)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = ti_text_format(&ctx->arena, "%.*s/input-%zu.npy",
+                                      (int)(slash ? slash - file : 1), slash ? file : ".", i);
+    tc_npy *array;
+    size_t n;
+    return access(name, R_OK) == 0 && ti_npy_open(ctx, name, &array, &n) == TC_OK &&
+           array->size == tc_dtypes[t.type->dtype].bytes &&
+           array->count == tc_type_count(t.type) &&
+           ti_npy_read(ctx, array, 0, array->count, t.data) == TC_OK;
+}
+
+static bool has_floats(const tc_graph *g)
+{
+    for (size_t v = 1; v < g->n_val; v++)
+        if (g->val[v]->type && ti_is_float(g->val[v]->type->dtype))
+            return true;
+    return false;
+}
+
+/* RESCALE with INEXACT rounding has several right results: the machine's is half up. */
+static void round_up(tc_ctx *ctx, tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        if (g->node[k]->op != TC_OP_tosa_rescale)
+            continue;
+        tc_attr_tosa_rescale *a = tc_new(&ctx->arena, tc_attr_tosa_rescale);
+        *a = *(const tc_attr_tosa_rescale *)g->node[k]->attr;
+        if (a->rounding_mode == TC_rounding_inexact)
+            a->rounding_mode = TC_rounding_single;
+        g->node[k]->attr = a;
+    }
+}
+
+static verdict execute(tc_ctx *ctx, tc_graph *g, const tc_npu_program *p, const tc_tensor *in,
+                       const char **why)
+{
+    tc_arena *arena = &ctx->arena;
+    tc_tensor *want = tc_new_n(arena, tc_tensor, g->n_out + 1);
+    if (ti_eval(g, in, want, arena) != TC_OK)
+        return OTHER;
+    tc_npu_exec *exec = ti_npu_exec_new(arena, p, why);
+    if (!exec)
+        return WRONG;
+    const void **from = tc_new_n(arena, const void *, g->n_in + 1);
+    void **to = tc_new_n(arena, void *, g->n_out + 1);
+    for (size_t i = 0; i < g->n_in; i++)
+        from[i] = in[i].data;
+    for (size_t i = 0; i < g->n_out; i++)
+        to[i] = tc_new_n(arena, uint8_t, (size_t)p->out[i].bytes + 1);
+    *why = ti_npu_exec_run(exec, from, to);
+    for (size_t i = 0; i < g->n_out && !*why; i++) {
+        int64_t n = tc_type_count(want[i].type), e = tc_dtypes[want[i].type->dtype].bytes, bad = 0;
+        for (int64_t k = 0; k < n; k++)
+            bad += memcmp((uint8_t *)to[i] + k * e, (const uint8_t *)want[i].data + k * e,
+                          (size_t)e) != 0;
+        if (bad)
+            *why = ti_text_format(arena, "%" PRId64 " of %" PRId64 " differ", bad, n);
+    }
+    return *why ? WRONG : EQUAL;
+}
+
+/* The machine, its memories and what counts, of MACHINE[:MODE][:size]. */
+static bool understood(tc_ctx *ctx, const char *words, tc_npu_system *system, tc_codegen_options *o)
+{
+    size_t k = !strncmp(words, "ethos-u55", 9) ? 0 : !strncmp(words, "ethos-u65", 9) ? 1 : 2;
+    const char *mode = systems[k].mode;
+    char *name = ti_arena_copy(&ctx->arena, words, strlen(words) + 1);
+    for (char *at; (at = strrchr(name, ':')); *at = 0) {
+        if (!strcmp(at + 1, "size"))
+            o->size = true;
+        else if (!strcmp(at + 1, "products"))
+            o->products = true;
+        else
+            mode = at + 1;
+    }
+    o->machine = ti_npu_machine_find(name);
+    o->system = system;
+    return o->machine && ti_npu_system_find(ctx, o->machine, NULL, systems[k].system, mode,
+                                            system) == TC_OK;
+}
+
+/* Settings of registers that Vela's streams do not have; false: a value is new, and not listed. */
+static bool counted(tc_ctx *ctx, const char *path, const tc_npu_program *p, const char **why)
+{
+    tc_npu_census c;
+    ti_npu_census(&ctx->arena, p, &c);
+    how.operations += c.n_operation;
+    how.combinations += c.n_combination;
+    how.listed += c.n_listed;
+    for (size_t i = 0; i < c.n; i++) {
+        const tc_npu_news *n = &c.list[i];
+        if (how.news)
+            printf("%s %s: word %zu: %s: %zu times: %s%s\n", p->machine->name, path, n->at,
+                   n->operation, n->times, n->value ? "a new value: " : "", n->text);
+        if (n->value && !n->reason && !*why)
+            *why = ti_text_format(&ctx->arena, "CENSUS at word %zu, %s: a new value: %s", n->at,
+                                  n->operation, n->text);
+    }
+    return c.n_value == 0;
+}
+
+static verdict try(tc_ctx *ctx, const char *machine, const char *path, const char **why)
+{
+    char file[4096];
+    snprintf(file, sizeof file, "%s", path);
+    if (!strstr(path, ".tosa") && !strstr(path, ".ir"))
+        snprintf(file, sizeof file, "%s/test.tosa", path);
+    tc_module *m;
+    tc_npu_system system;
+    tc_codegen_options o = {0};
+    tc_codegen_result made;
+    if (!understood(ctx, machine, &system, &o) || ti_read(ctx, file, &m) != TC_OK ||
+        has_floats(ti_main(m)))
+        return OTHER;
+    tc_graph *g = ti_main(m);
+    round_up(ctx, g);
+    if (ti_codegen(ctx, &o, g, &made) != TC_OK)
+        return OTHER;
+    if (made.refused) {
+        *why = ti_text_format(&ctx->arena, "%s: %s",
+                              made.refused_node ? tc_ops[made.refused_node->op].name : "",
+                              made.refused);
+        return REFUSED;
+    }
+    tc_npu_findings found;
+    ti_npu_verify(ctx, &made.program, &found);
+    if (found.n_error) {
+        const tc_npu_finding *f = NULL;
+        for (size_t i = 0; i < found.n && !f; i++)
+            f = tc_npu_checks[found.list[i].check].is_error ? &found.list[i] : NULL;
+        *why = f ? ti_text_format(&ctx->arena, "%s at word %zu, %s: %s",
+                                  tc_npu_checks[f->check].name, f->at,
+                                  f->operation ? f->operation : "", f->text)
+                 : "the verifier objects";
+        return WRONG;
+    }
+    if (how.out && ti_file_write(ctx, how.out, ti_npu_write_npz(&ctx->arena, &made.program)) != TC_OK)
+        return OTHER;
+    if (!counted(ctx, path, &made.program, why))
+        return WRONG;
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
+    uint64_t seed = 1;
+    for (size_t i = 0; i < g->n_in; i++) {
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
+        if (!given(ctx, file, i, in[i]))
+            draw(in[i], &seed);
+    }
+    verdict v = execute(ctx, g, &made.program, in, why);
+    tc_npu_stream_cost cost;
+    if (v == EQUAL && !ti_npu_cost_stream(&ctx->arena, &made.program, &system, &cost))
+        *why = ti_text_format(&ctx->arena,
+                              "%.0f cycles, %" PRId64 " bytes of SRAM, %zu bytes of constants, "
+                              "%zu operations",
+                              cost.total.cycles, made.program.scratch, made.program.weights.size,
+                              made.n_origin);
+    return v;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const name[] = {"equal", "refused", "WRONG", "not tried"};
+    size_t n[4] = {0};
+    for (int o; (o = getopt(argc, argv, "vco:")) != -1;) {
+        how.loud = how.loud || o == 'v';
+        how.news = how.news || o == 'c';
+        how.out = o == 'o' ? optarg : how.out;
+    }
+    argv += optind - 1;
+    argc -= optind - 1;
+    if (argc < 3) {
+        fprintf(stderr, "npu-own [-v] [-c] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        const char *why = NULL;
+        verdict v = try(ctx, argv[1], argv[i], &why);
+        n[v]++;
+        if (v == WRONG || (how.loud && v != OTHER))
+            printf("%s %s: %s%s%s\n", argv[1], argv[i], name[v], why ? ": " : "", why ? why : "");
+        if (v == OTHER && how.loud)
+            printf("%s %s: not tried: %s\n", argv[1], argv[i], tc_diagnostics(ctx));
+        tc_ctx_free(ctx);
+    }
+    printf("%s: %zu equal, %zu refused, %zu not tried (floats)\n", argv[1], n[EQUAL], n[REFUSED],
+           n[OTHER]);
+    printf("%zu operations, %zu of them with settings in a combination that Vela's streams do not have, "
+           "%zu with a value that is listed\n",
+           how.operations, how.combinations, how.listed);
+    printf("%zu passed, %zu failed\n", n[EQUAL], n[WRONG]);
+    return n[WRONG] > 0;
+}
