@@ -89,7 +89,7 @@ expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25
 expect 2 '1 argument,' doctor x
 holds 'Vela is optional' grep -q '^optional  *Vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
 holds 'but how to install it is said' grep -q 'pip install ethos-u-vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
-holds 'targets work' grep -q 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, vgf, ' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
+holds 'targets work' grep -q 'TOSA-1.0+INT, TOSA-1.0+FP, TOSA-1.0+INT+FP, ethos-u55-32, ethos-u65-256, ethos-u85-128, vgf, ' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
 TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --json
 
 # Velas that say something else than their version, an old one, and one that refuses; a folder that is none.
@@ -741,7 +741,7 @@ if type -P vela >/dev/null; then # not the function above
     expect 0 '"machine": "ethos-u55-128"' inspect "$dir/v.bin" --json
     expect 0 "follow the machine's rules" verify "$dir/v.bin"
     expect 0 'f32[1000,10]' run "$dir/v.bin" -i $digits/test.npz --dequantize
-    expect 0 'v.json: report' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --report "$dir/v.json"
+    expect 0 'v.json: report' compile $digits/model.pt2 -t ethos-u85-256 --ethosu-backend vela --calib $digits/calib.npz --report "$dir/v.json"
     holds 'operations have their cycles' grep -q '"cycles": [1-9]' "$dir/v.json"
     holds "memory is the accelerator's" grep -q 'of the accelerator' "$dir/v.json"
 fi

@@ -196,6 +196,7 @@ random_models() { # COUNT
 queue_gcc() {
     operators build ''
     later "every operator, every target" build/models --table test/golden/lower --known test/models/known.txt --found build/found-models -j 1
+    later "Ethos-U back end" test/codegen.sh build/npu-own $cases/suites/public $mode
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
@@ -229,8 +230,8 @@ queue_zoo() {
 }
 
 queue_judges() {
-    local graphs=1000 vgf=24 every=4 suite=2 models=1000 vela=
-    [ "$mode" = long ] && graphs=20000 vgf=650 every=1 suite=1 models=10000 vela=ethos-u85-256
+    local graphs=1000 vgf=24 every=4 suite=2 models=1000 own=500 vela=
+    [ "$mode" = long ] && own=10000 graphs=20000 vgf=650 every=1 suite=1 models=10000 vela=ethos-u85-256
     tools/setup.sh judges
     if [ ! -x "$python" ]; then
         later "random models" random_models $models
@@ -244,6 +245,7 @@ queue_judges() {
     later "TOSA's accuracy rule" "$python" test/tosa_rule.py
     later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs
     later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run "--kernels reference"
+    later "Ethos-U back end, random graphs" "$python" tools/peer/own_diff.py build/npu-own --count $own --keep build/found-own
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf
 }
 

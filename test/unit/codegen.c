@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* codegen.c -- our own Ethos-U back end on small graphs: right numbers, nothing that the verifier
+ * objects to, no register value that is new; and what a graph is there to show: cascades, chains,
+ * weights that are copied ahead, memories apart. */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "ir/ir_text.h"
+#include "npu/census.h"
+#include "npu/npu_exec.h"
+#include "npu/npu_verify.h"
+#include "run/eval.h"
+
+static const char *const machines[] = {
+    "ethos-u55-32",  "ethos-u55-64",  "ethos-u55-128", "ethos-u55-256",  "ethos-u65-256", "ethos-u65-512",
+    "ethos-u85-128", "ethos-u85-256", "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"};
+
+/* ---- graphs as text ---- */
+
+typedef struct text {
+    char v[1 << 18];
+    size_t n;
+    int value; /* the last one */
+} text;
+
+#define SAY(t, ...) ((t)->n += (size_t)snprintf((t)->v + (t)->n, sizeof(t)->v - (t)->n, __VA_ARGS__))
+
+static int constant(text *t, const char *type, int n, const char *shape, int kind)
+{
+    SAY(t, "  %%%d = const [", ++t->value);
+    for (int i = 0; i < n; i++)
+        SAY(t, "%s%d", i ? ", " : "", kind == 0 ? (i * 37 + 11) % 41 - 20 : kind);
+    SAY(t, "] : %s[%s]\n", type, shape);
+    return t->value;
+}
+
+static int zero(text *t, const char *type)
+{
+    SAY(t, "  %%%d = const [0] : %s[1]\n", ++t->value, type);
+    return t->value;
+}
+
+static int rescale(text *t, int x, const char *from, const char *to, const char *shape, int shift)
+{
+    int f = constant(t, "i32", 1, "1", 1518500250), s = constant(t, "i8", 1, "1", shift),
+        a = zero(t, from), b = zero(t, to);
+    SAY(t, "  %%%d = tosa.rescale %%%d, %%%d, %%%d, %%%d, %%%d scale32=true rounding_mode=single "
+           "per_channel=false input_unsigned=false output_unsigned=false : %s[%s]\n",
+        t->value + 1, x, f, s, a, b, to, shape);
+    return ++t->value;
+}
+
+/* 3x3, stride 1, and back to 8 bits. */
+static int conv(text *t, int x, int size, int from, int to)
+{
+    char shape[64], weights[64], channels[16];
+    snprintf(shape, sizeof shape, "1,%d,%d,%d", size, size, to);
+    snprintf(weights, sizeof weights, "%d,3,3,%d", to, from);
+    snprintf(channels, sizeof channels, "%d", to);
+    int w = constant(t, "i8", to * 9 * from, weights, 0), b = constant(t, "i32", to, channels, 0),
+        p = zero(t, "i8"), q = zero(t, "i8");
+    SAY(t, "  %%%d = tosa.conv2d %%%d, %%%d, %%%d, %%%d, %%%d pad=[1,1,1,1] stride=[1,1] "
+           "dilation=[1,1] local_bound=false acc_type=i32 : i32[%s]\n",
+        t->value + 1, x, w, b, p, q, shape);
+    return rescale(t, ++t->value, "i32", "i8", shape, 40);
+}
+
+static text *begin(const char *inputs, int n)
+{
+    text *t = calloc(1, sizeof *t);
+    SAY(t, "graph @main(%s) {\n", inputs);
+    t->value = n - 1;
+    return t;
+}
+
+static void end(text *t) { SAY(t, "  return %%%d\n}\n", t->value); }
+
+/* ---- what comes of them ---- */
+
+typedef struct made {
+    tc_codegen_result r;
+    tc_npu_system system;
+    tc_graph *g;
+    bool equal;
+    size_t chained, copied, kernels; /* operations that fill chain buffers; DMAs to memory */
+} made;
+
+static void draw(tc_tensor t, uint32_t *state)
+{
+    for (size_t i = 0; i < tc_type_bytes(t.type); i++) {
+        *state = *state * 1664525 + 1013904223;
+        ((uint8_t *)t.data)[i] = t.type->dtype == TC_i32 && i % 4 ? 0 : (uint8_t)(*state >> 24);
+    }
+}
+
+static bool runs_equal(tc_ctx *ctx, made *m)
+{
+    tc_arena *arena = &ctx->arena;
+    const tc_npu_program *p = &m->r.program;
+    tc_tensor in[4], want[4];
+    const void *from[4];
+    void *to[4];
+    uint32_t state = 1;
+    for (size_t i = 0; i < m->g->n_in; i++) {
+        in[i] = ti_tensor_new(arena, ti_type_of(m->g, m->g->in[i]));
+        draw(in[i], &state);
+        from[i] = in[i].data;
+    }
+    const char *error = NULL;
+    tc_npu_exec *exec = ti_npu_exec_new(arena, p, &error);
+    for (size_t i = 0; i < m->g->n_out; i++)
+        to[i] = tc_new_n(arena, uint8_t, (size_t)p->out[i].bytes + 1);
+    bool good = ti_eval(m->g, in, want, arena) == TC_OK && exec && !ti_npu_exec_run(exec, from, to);
+    for (size_t i = 0; good && i < m->g->n_out; i++)
+        good = !memcmp(to[i], want[i].data, tc_type_bytes(want[i].type));
+    return good;
+}
+
+static void look(made *m)
+{
+    tc_npu_walk walk;
+    tc_npu_op op;
+    ti_npu_walk_begin(&walk, m->r.program.machine, m->r.program.words);
+    while (ti_npu_walk_next(&walk, &op)) {
+        m->kernels += ti_npu_is_kernel(op.kind);
+        m->chained += ti_npu_is_kernel(op.kind) && op.ofm.storage == TC_STORE_CHAIN;
+        m->copied += op.kind == TC_NPU_KIND_DMA && !op.dma.dst_internal;
+    }
+}
+
+static made make(tc_ctx *ctx, const text *t, const char *machine, const char *mode,
+                 tc_codegen_options o)
+{
+    static const char *const systems[] = {"Ethos_U55_High_End_Embedded", "Ethos_U65_High_End",
+                                          "Ethos_U85_SYS_DRAM_Mid"};
+    made m = {0};
+    tc_module *module;
+    o.machine = ti_npu_machine_find(machine);
+    o.system = &m.system;
+    if (ti_parse(ctx, "t.ir", (tc_bytes){(const uint8_t *)t->v, t->n}, (tc_bytes){NULL, 0},
+                 &module) != TC_OK ||
+        ti_npu_system_find(ctx, o.machine, NULL, systems[o.machine->product], mode, &m.system) !=
+            TC_OK ||
+        ti_codegen(ctx, &o, m.g = ti_main(module), &m.r) != TC_OK) {
+        fprintf(stderr, "%s: %s\n", machine, tc_diagnostics(ctx));
+        return m;
+    }
+    if (m.r.refused)
+        return m;
+    tc_npu_findings found;
+    tc_npu_census census;
+    ti_npu_verify(ctx, &m.r.program, &found);
+    ti_npu_census(&ctx->arena, &m.r.program, &census);
+    CHECK_ROW(machine, found.n_error == 0);
+    CHECK_ROW(machine, census.n_value == 0);
+    m.equal = runs_equal(ctx, &m);
+    look(&m);
+    return m;
+}
+
+/* ---- the tests ---- */
+
+enum { SIZE = 40, THIN = 8, WIDE = 32, BETWEEN = SIZE * SIZE * WIDE };
+
+/* Two convolutions with a large value between them. */
+static text *two_convolutions(void)
+{
+    text *t = begin("%0: i8[1,40,40,8]", 1);
+    int x = conv(t, 0, SIZE, THIN, WIDE);
+    conv(t, x, SIZE, WIDE, THIN);
+    end(t);
+    return t;
+}
+
+/* The value between rolls: there is never room for all of it. */
+static void cascades(void)
+{
+    text *t = two_convolutions();
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){.size = true});
+        CHECK_ROW(machines[i], m.equal);
+        CHECK_ROW(machines[i], m.r.program.scratch < BETWEEN);
+        CHECK_ROW(machines[i], m.kernels > 2);
+        CHECK_ROW(machines[i], m.r.n_origin >= m.kernels);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
+/* No more SRAM than there is, at any price; what cannot be is the smallest. */
+static void scarce_memory(void)
+{
+    text *t = two_convolutions();
+    tc_ctx *ctx = tc_ctx_new();
+    made any = make(ctx, t, "ethos-u85-256", "Sram_Only", (tc_codegen_options){0}),
+         size = make(ctx, t, "ethos-u85-256", "Sram_Only", (tc_codegen_options){.size = true}),
+         few = make(ctx, t, "ethos-u85-256", "Sram_Only",
+                    (tc_codegen_options){.max_scratch = size.r.program.scratch});
+    CHECK(any.equal && size.equal && few.equal);
+    CHECK(size.r.program.scratch <= any.r.program.scratch);
+    CHECK(few.r.program.scratch <= size.r.program.scratch);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
+/* Flash is slow: weights come ahead, to where large values were.  With all in SRAM they need not. */
+static void staged_weights(void)
+{
+    text *t = begin("%0: i8[1,40,40,8]", 1);
+    int x = conv(t, 0, SIZE, THIN, WIDE);
+    SAY(t, "  %%%d = tosa.max_pool2d %%%d kernel=[4,4] stride=[4,4] pad=[0,0,0,0] "
+           "nan_mode=propagate : i8[1,10,10,32]\n",
+        t->value + 1, x);
+    x = ++t->value;
+    for (int i = 0; i < 3; i++)
+        x = conv(t, x, 10, WIDE, WIDE);
+    end(t);
+    static const char *const on[] = {"ethos-u55-128", "ethos-u65-256", "ethos-u85-256"};
+    for (size_t i = 0; i < TC_COUNT(on); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made here = make(ctx, t, on[i], "Sram_Only", (tc_codegen_options){0}),
+             far = make(ctx, t, on[i], "Shared_Sram", (tc_codegen_options){0});
+        CHECK_ROW(on[i], here.equal && far.equal);
+        CHECK_ROW(on[i], here.copied == 0);
+        CHECK_ROW(on[i], far.copied > 0 || i > 0); /* the others' DRAM is as quick as they are */
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
+/* Inputs and outputs in one memory, all that is between them in another. */
+static void memories_apart(void)
+{
+    text *t = two_convolutions();
+    static const char *const on[] = {"ethos-u65-256", "ethos-u65-512", "ethos-u85-256", "ethos-u85-2048"};
+    for (size_t i = 0; i < TC_COUNT(on); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, on[i], "Dedicated_Sram", (tc_codegen_options){0});
+        CHECK_ROW(on[i], m.equal);
+        CHECK_ROW(on[i], m.r.program.fast > 0);
+        CHECK_ROW(on[i], m.r.program.scratch <= (int64_t)2 * SIZE * SIZE * THIN);
+        CHECK_ROW(on[i], m.r.program.in[0].region == 1 && m.r.program.out[0].region == 1);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
+/* A convolution and sums behind it: on U85 values between them need no memory. */
+static void chains(void)
+{
+    text *t = begin("%0: i8[1,20,20,16], %1: i32[1,20,20,16]", 2);
+    int x = conv(t, 0, 20, 16, 16);
+    x = rescale(t, x, "i8", "i32", "1,20,20,16", 20);
+    SAY(t, "  %%%d = tosa.add %%%d, %%1 : i32[1,20,20,16]\n", t->value + 1, x);
+    SAY(t, "  %%%d = tosa.sub %%%d, %%1 : i32[1,20,20,16]\n", t->value + 2, t->value + 1);
+    SAY(t, "  %%%d = tosa.maximum %%%d, %%1 nan_mode=propagate : i32[1,20,20,16]\n", t->value + 3, t->value + 2);
+    t->value += 3;
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal);
+        CHECK_ROW(machines[i], (m.chained > 0) == !!strstr(machines[i], "u85"));
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
+/* What is not taken says why, and which operator it is. */
+static void refusals(void)
+{
+    text *t = begin("%0: i32[2,3], %1: i32[2,3]", 2);
+    SAY(t, "  %%2 = tosa.bitwise_and %%0, %%1 : i32[2,3]\n");
+    t->value = 2;
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    made m = make(ctx, t, "ethos-u55-128", "Shared_Sram", (tc_codegen_options){0});
+    CHECK(m.r.refused && m.r.refused_node && m.r.refused_node->op == TC_OP_tosa_bitwise_and);
+    CHECK(!m.r.program.words.n);
+    m = make(ctx, t, "ethos-u85-128", "Sram_Only", (tc_codegen_options){0});
+    CHECK(!m.r.refused && m.equal);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
+/* Twice the same words. */
+static void same_again(void)
+{
+    text *t = two_convolutions();
+    tc_ctx *a = tc_ctx_new(), *b = tc_ctx_new();
+    made m = make(a, t, "ethos-u85-1024", "Shared_Sram", (tc_codegen_options){0}),
+         n = make(b, t, "ethos-u85-1024", "Shared_Sram", (tc_codegen_options){0});
+    CHECK(m.r.program.driver.size && m.r.program.driver.size == n.r.program.driver.size &&
+          !memcmp(m.r.program.driver.data, n.r.program.driver.data, m.r.program.driver.size));
+    tc_ctx_free(a);
+    tc_ctx_free(b);
+    free(t);
+}
+
+int main(void)
+{
+    cascades();
+    scarce_memory();
+    staged_weights();
+    memories_apart();
+    chains();
+    refusals();
+    same_again();
+    return check_done();
+}
