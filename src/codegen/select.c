@@ -168,7 +168,7 @@ tc_view ti_sel_view(tc_sel *s, tc_val v)
     }
     if (value->put_off && value->put_off->out[0] != v) { /* in another shape */
         const tc_type *t = ti_type_of(s->g, v);
-        tc_view whole = ti_sel_view(s, value->put_off->out[0]), view;
+        tc_view whole = ti_sel_view(s, value->put_off->out[0]), view = whole;
         value->put_off = NULL;
         if (!s->hw->refused && !ti_view_reshape(&whole, t->rank, t->dim, &view)) {
             view = ti_sel_result(s, v);

@@ -230,7 +230,7 @@ static void emit_arranged(tc_sel *s, const tc_hw_op *op, const operand *a, const
 static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand a, operand b)
 {
     const tc_type *out = ti_type_of(s->g, node->out[0]);
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, f->mode);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, (uint8_t)f->mode);
     ti_sel_plain_output(s, &op.op, node->out[0]);
     op.op.ofm_scale.shift = f->shift;
     arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
@@ -271,7 +271,7 @@ tc_sel_operand ti_sel_operand_number(int64_t number, uint8_t bytes)
 
 tc_hw_op ti_sel_eltwise(const tc_sel *s, const tc_node *node, tc_npu_eltwise mode, uint8_t bytes)
 {
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, mode);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, (uint8_t)mode);
     bool u85 = ti_hw_is_u85(s->hw);
     ti_sel_map(&op.op.ofm, bytes, true, 0);
     op.op.clip = u85;
