@@ -6,8 +6,8 @@
  * Each is taken apart into operations without waits, written with waits and BLOCKDEPs of our own,
  * and read again: the operations must be the same, the verifier must find no more than before, and
  * both streams must compute the same numbers.  -v: a line for every BLOCKDEP that is another.  -f: each
- * wait of ours is left out once, and each address of an operation moved by 16 bytes, and counted is
- * what the verifier finds.  -o: the last one is written.  At the end: words, waits and BLOCKDEPs, the file's and ours. */
+ * wait of ours is left out once, and each address of an operation moved by 16 bytes; counted is what
+ * the verifier finds, and of the rest what gives other numbers.  A wait does not change numbers here.  -o: the last one is written.  At the end: words, waits and BLOCKDEPs, the file's and ours. */
 #include <stdio.h>
 
 #include "../test/unit/npu_same.h"
@@ -25,7 +25,7 @@ typedef struct sum {
 typedef struct totals {
     size_t files, failed, less, more, equal;
     sum theirs, ours;
-    size_t waits, waits_found, moves, moves_found;
+    size_t waits, waits_found, moves, moves_found, moves_other;
     bool loud, faults;
     const char *out;
 } totals;
@@ -105,31 +105,70 @@ static const char *compare(totals *t, const char *file, const tc_npu_machine *ma
     return NULL;
 }
 
-static bool finds_more(tc_ctx *ctx, const tc_npu_program *p, const tc_npu_op *op, size_t n,
-                       size_t before)
+/* What the verifier says to the operations, or what numbers come out, beside `right` (0: not asked). */
+typedef enum verdict { UNSEEN, FOUND, OTHER_NUMBERS } verdict;
+
+static verdict judge(tc_ctx *ctx, const tc_npu_program *p, const tc_npu_op *op, size_t n,
+                     size_t before, uint64_t right)
 {
     tc_mark mark = ti_arena_mark(&ctx->arena), marked = ti_arena_mark(&ctx->scratch);
     tc_npu_program bad = *p;
     tc_npu_findings found = {0};
     tc_npu_how how = {.apart = p->fast > 0, .keep_waits = true, .keep_blockdep = true};
-    if (!ti_npu_write_as(&ctx->scratch, p->machine, how, op, n, &bad.words, NULL))
+    verdict v = FOUND; /* what is not even written */
+    if (!ti_npu_write_as(&ctx->scratch, p->machine, how, op, n, &bad.words, NULL)) {
         ti_npu_verify(ctx, &bad, &found);
+        v = found.n_error > before ? FOUND : UNSEEN;
+    }
+    if (v == UNSEEN && right)
+        v = result(ctx, &bad) == right ? UNSEEN : OTHER_NUMBERS;
     ti_arena_rewind(&ctx->scratch, marked);
     ti_arena_rewind(&ctx->arena, mark);
-    return found.n_error > before;
+    return v;
 }
 
 static void move(tc_ctx *ctx, totals *t, const tc_npu_program *p, tc_npu_op *op, size_t n,
-                 size_t before, uint64_t *address)
+                 size_t before, uint64_t right, uint64_t *address, const char *what, size_t at)
 {
     *address += 16;
-    t->moves++;
-    t->moves_found += finds_more(ctx, p, op, n, before);
+    verdict v = judge(ctx, p, op, n, before, right);
     *address -= 16;
+    t->moves++;
+    t->moves_found += v == FOUND;
+    t->moves_other += v == OTHER_NUMBERS;
+    if (v == UNSEEN && t->loud)
+        printf("the %s at word %zu may lie elsewhere\n", what, at);
+}
+
+/* Every address of operation i. */
+static void move_all(tc_ctx *ctx, totals *t, const tc_npu_program *p, tc_npu_op *op, size_t n,
+                     size_t before, uint64_t right, size_t i)
+{
+    tc_npu_op *o = &op[i];
+    static const char *const name[] = {"ifm", "ifm2", "ofm"};
+    tc_npu_map *const map[] = {&o->ifm, &o->ifm2, &o->ofm};
+    bool weights = o->kind == TC_NPU_KIND_CONV || o->kind == TC_NPU_KIND_DEPTHWISE;
+    if (o->kind == TC_NPU_KIND_DMA) {
+        move(ctx, t, p, op, n, before, right, &o->dma.src, "DMA's source", o->at);
+        move(ctx, t, p, op, n, before, right, &o->dma.dst, "DMA's destination", o->at);
+    }
+    if (!ti_npu_is_kernel(o->kind))
+        return;
+    for (int k = 0; k < 3; k++)
+        if (map[k]->used && !(map[k]->broadcast & TC_BROADCAST_SCALAR) &&
+            map[k]->storage == TC_STORE_TILES)
+            move(ctx, t, p, op, n, before, right, &map[k]->base[0], name[k], o->at);
+    for (int k = 0; k < TC_NPU_CORES && weights; k++)
+        if (o->weights.bytes[k])
+            move(ctx, t, p, op, n, before, right, &o->weights.base[k], "weights", o->at);
+    for (int k = 0; k < 2 && o->per_channel; k++)
+        if (o->scale_bytes[k] && o->kind != TC_NPU_KIND_ELEMENTWISE)
+            move(ctx, t, p, op, n, before, right, &o->scale_base[k], "scales", o->at);
 }
 
 static void inject(tc_ctx *ctx, totals *t, const tc_npu_program *p, size_t before)
 {
+    uint64_t right = result(ctx, p);
     tc_npu_op *op, *less;
     size_t n;
     if (ti_npu_list(&ctx->scratch, p->machine, p->words, true, &op, &n))
@@ -141,19 +180,13 @@ static void inject(tc_ctx *ctx, totals *t, const tc_npu_program *p, size_t befor
             memcpy(less + i, op + i + 1, (n - i - 1) * sizeof *op);
             for (size_t k = 0; k + 1 < n; k++)
                 less[k].target -= less[k].kind == TC_NPU_KIND_BRANCH && less[k].target > i;
-            bool found = finds_more(ctx, p, less, n - 1, before);
+            bool found = judge(ctx, p, less, n - 1, before, 0) == FOUND;
             t->waits++;
             t->waits_found += found;
             if (!found && t->loud)
                 printf("the wait at word %zu is not missed\n", op[i].at);
         }
-        tc_npu_map *const map[] = {&op[i].ifm, &op[i].ifm2, &op[i].ofm};
-        for (int k = 0; k < 3 && ti_npu_is_kernel(op[i].kind); k++)
-            if (map[k]->used && !(map[k]->broadcast & TC_BROADCAST_SCALAR) &&
-                map[k]->storage == TC_STORE_TILES && map[k]->region)
-                move(ctx, t, p, op, n, before, &map[k]->base[0]);
-        if (op[i].kind == TC_NPU_KIND_DMA)
-            move(ctx, t, p, op, n, before, &op[i].dma.dst);
+        move_all(ctx, t, p, op, n, before, right, i);
     }
 }
 
@@ -231,7 +264,7 @@ int main(int argc, char **argv)
     printf("%zu files, %zu failed; BLOCKDEP: %zu equal, %zu less, %zu more\n", t.files, t.failed,
            t.equal, t.less, t.more);
     if (t.faults)
-        printf("found %zu of %zu waits left out, %zu of %zu addresses moved\n", t.waits_found,
-               t.waits, t.moves_found, t.moves);
+        printf("found %zu of %zu waits left out, %zu of %zu addresses moved, %zu more by their numbers\n",
+               t.waits_found, t.waits, t.moves_found, t.moves, t.moves_other);
     return t.failed != 0;
 }
