@@ -420,14 +420,31 @@ static tc_select_rule *const rules[TC_OP_COUNT] = {
 #include "select.def"
 };
 
+/* Nodes that nobody needs the results of are not made: they count as taken, and as no readers. */
+static bool is_needed(const tc_sel *s, const bool *needed, const tc_node *node)
+{
+    bool yes = !node->n_out || tc_ops[node->op].traits & T_STATE;
+    for (int i = 0; i < node->n_out; i++)
+        yes = yes || needed[node->out[i]];
+    for (int i = 0; i < node->n_out && !yes; i++)
+        s->value[node->out[i]].taken = true;
+    return yes;
+}
+
 static void count_readers(tc_sel *s)
 {
-    for (size_t k = 0; k < s->g->n_node; k++)
-        for (int i = 0; i < s->g->node[k]->n_in; i++) {
-            tc_sel_value *v = &s->value[s->g->node[k]->in[i]];
-            v->readers++;
-            v->reader = s->g->node[k];
+    bool *needed = tc_new_n(s->hw->arena, bool, s->g->n_val);
+    for (size_t i = 0; i < s->g->n_out; i++)
+        needed[s->g->out[i]] = true;
+    for (size_t k = s->g->n_node; k-- > 0;) {
+        const tc_node *node = s->g->node[k];
+        bool yes = is_needed(s, needed, node);
+        for (int i = 0; i < node->n_in && yes; i++) {
+            tc_sel_value *v = &s->value[node->in[i]];
+            needed[node->in[i]] = true;
+            v->reader = v->readers++ ? v->reader : node;
         }
+    }
     for (size_t i = 0; i < s->g->n_out; i++) {
         s->value[s->g->out[i]].readers++;
         s->value[s->g->out[i]].reader = NULL;

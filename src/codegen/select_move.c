@@ -16,7 +16,7 @@ static tc_view halves(const tc_view *v, int32_t bytes)
     out.stride[last] = 1;
     out.rank++;
     /* Channels that lie side by side stay one run. */
-    if (v->rank && v->stride[last - 1] == 1) {
+    if (v->rank && (v->stride[last - 1] == 1 || v->dim[last - 1] == 1)) {
         out.rank--;
         out.dim[last - 1] *= n;
         out.stride[last - 1] = 1;
@@ -462,7 +462,9 @@ void ti_npu_select_reverse(tc_sel *s, const tc_node *node)
     int32_t axis = (int32_t)a->axis;
     if (s->hw->refused)
         return;
-    if (axis == from.rank - 1 || (from.dim[from.rank - 1] > 1 && from.stride[from.rank - 1] != 1)) {
+    int32_t last = from.rank - 1;
+    if (axis == last ||
+        (from.dim[last] > 1 && (from.stride[last] != 1 || to.stride[last] != 1))) {
         from = ti_view_deepen(&from);
         to = ti_view_deepen(&to);
     }

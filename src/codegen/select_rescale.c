@@ -233,6 +233,15 @@ tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may)
     return v;
 }
 
+tc_view ti_sel_result_of(tc_sel *s, const tc_node *node, tc_val v)
+{
+    const tc_type *t = ti_type_of(s->g, node->out[0]);
+    tc_view to = ti_sel_result(s, v), place = to;
+    if (!ti_view_reshape(&to, t->rank, t->dim, &place))
+        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+    return place;
+}
+
 /* ---- by itself ---- */
 
 /* U55 and U65 have no accumulators of 32 bits to start from: x * factor by an elementwise product,
@@ -286,7 +295,7 @@ static bool rescale_sum(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
     op.op.ifm2.storage = TC_STORE_NONE;
     op.op.ifm2.h = op.op.ifm2.w = op.op.ifm2.c = 1;
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
-    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, v);
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result_of(s, node, v);
     ti_sel_emit_parts(s, &op, &from, NULL, &to);
     return true;
 }
@@ -315,7 +324,7 @@ static void rescale_u85(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
     tc_view from = op.op.per_channel ? ti_sel_channels(s, node, node->in[0])
                                      : ti_sel_view(s, node->in[0]),
-            to = ti_sel_result(s, v);
+            to = ti_sel_result_of(s, node, v);
     ti_sel_emit_parts(s, &op, NULL, &from, &to);
 }
 
@@ -400,7 +409,7 @@ static void rescale_narrow(tc_sel *s, const tc_node *node, const tc_sel_scale *q
         return;
     }
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
-    tc_view to = ti_sel_result(s, v);
+    tc_view to = ti_sel_result_of(s, node, v);
     emit_pointwise(s, &op, &from, &to);
 }
 
@@ -502,6 +511,6 @@ void ti_npu_select_pointwise(tc_sel *s, const tc_node *node)
         v = more->out[0];
         s->value[v].taken = true;
     }
-    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, v);
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result_of(s, node, v);
     emit_pointwise(s, &op, &from, &to);
 }

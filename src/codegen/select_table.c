@@ -58,7 +58,7 @@ static void add_up(tc_sel *s, const tc_node *node, tc_sel_operand a, tc_sel_oper
         a = ti_sel_step(s, &mul, true, &a, &k);
         b = ti_sel_widened(s, node, &b);
     }
-    tc_view to = ti_sel_result(s, v);
+    tc_view to = ti_sel_result_of(s, node, v);
     ti_sel_combine(s, &op, true, &a, &b, &to);
 }
 
