@@ -3,6 +3,7 @@
 #include "output_files.h"
 
 #include "../ir/ir_text.h"
+#include "../npu/program.h"
 #include "../wire/file.h"
 #include "emit_c.h"
 #include "payload.h"
@@ -53,13 +54,35 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+static const char raw[] = ".npz";
+
+static bool is_raw(tc_output kind, const char *path)
+{
+    return kind == TC_OUTPUT_VELA && path && ti_text_ends(path, raw);
+}
+
+/* X_vela.npz of a region, whoever made it. */
+static tc_status make_raw(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_bytes *out)
+{
+    tc_npu_program program;
+    TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = c->module->file}, c->payload[i].bytes,
+                               &program));
+    program.fast = c->jobs[i].fast_scratch; /* which the payload need not say */
+    *out = ti_npu_write_npz(&ctx->arena, &program);
+    return TC_OK;
+}
+
 static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
     TC_TRY(ti_pack_regions(ctx, c));
-    for (size_t i = 0; i < c->n_region; i++)
-        add_file(&c->written, c->payload[i].bytes);
+    for (size_t i = 0; i < c->n_region; i++) {
+        tc_bytes bytes = c->payload[i].bytes;
+        if (is_raw(TC_OUTPUT_VELA, path))
+            TC_TRY(make_raw(ctx, c, i, &bytes));
+        add_file(&c->written, bytes);
+    }
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
 }
 
@@ -266,5 +289,6 @@ tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char
         return write_c(ctx, &c->written, path);
     bool borders =
         (kind == TC_OUTPUT_TOSA && ti_borders_quantized(c)) || kind == TC_OUTPUT_VELA;
-    return write_all(ctx, c, &c->written, path, kinds[kind].is.extension, borders);
+    const char *extension = is_raw(kind, path) ? raw : kinds[kind].is.extension;
+    return write_all(ctx, c, &c->written, path, extension, borders);
 }
