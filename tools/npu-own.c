@@ -217,11 +217,12 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
     }
     verdict v = execute(ctx, g, &made.program, in, why);
     tc_npu_stream_cost cost;
-    if (v == EQUAL && !ti_npu_cost_stream(&ctx->arena, &made.program, &system, &cost))
+    const tc_npu_program *p = &made.program;
+    if (v == EQUAL && !ti_npu_cost_stream(&ctx->arena, p, &system, &cost))
         *why = ti_text_format(&ctx->arena,
                               "%.0f cycles, %" PRId64 " bytes of SRAM, %zu bytes of constants, "
                               "%zu operations",
-                              cost.total.cycles, made.program.scratch, made.program.weights.size,
+                              cost.total.cycles, p->fast > 0 ? p->fast : p->scratch, p->weights.size,
                               made.n_origin);
     return v;
 }
