@@ -67,6 +67,32 @@ static void pack_scales(tc_hw *hw, const tc_hw_op *op, tc_buf *all, tc_hw_packed
         }
 }
 
+static int64_t parts(int64_t n, int64_t of)
+{
+    return (n + of - 1) / of;
+}
+
+/* How many more bytes the form that is quick to decode may have. */
+static const double a_few_more = 1.08;
+
+/* U85: compressed weights where decoding them keeps up with the multiplications, or where they have
+ * far fewer bytes; else the form that is quick to decode. */
+static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
+{
+    const tc_npu_op *o = &op->op;
+    if (!ti_hw_is_u85(hw) || hw->options->size || o->kind != TC_NPU_KIND_CONV)
+        return TC_WEIGHTS_STANDARD;
+    tc_npu_weight_census census;
+    int64_t n = (int64_t)o->ofm.c * o->window.kh * o->window.kw * o->ifm.c,
+            blocks = parts(o->ofm.h, o->block.h) * parts(o->ofm.w, o->block.w);
+    ti_npu_weights_count(op->weight, (size_t)n, &census);
+    tc_npu_weight_size size = ti_npu_weights_size(hw->machine, o, &census);
+    tc_npu_weight_form form = ti_npu_weights_form((int64_t)size.values, blocks, hw->machine->cores,
+                                                  n * o->ofm.h * o->ofm.w / hw->machine->macs);
+    bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard;
+    return few ? form : TC_WEIGHTS_STANDARD;
+}
+
 static void pack(tc_hw *hw, tc_hw_op *op)
 {
     const tc_npu_op *o = &op->op;
@@ -83,7 +109,7 @@ static void pack(tc_hw *hw, tc_hw_op *op)
     if (op->weight) {
         tc_npu_encoded e;
         const char *wrong = ti_npu_weights_encode(hw->arena, &hw->ctx->scratch, hw->machine, &op->op,
-                                                  op->weight, TC_WEIGHTS_STANDARD, &e);
+                                                  op->weight, form_of(hw, op), &e);
         if (wrong) {
             ti_hw_refuse(hw, op->node, "its weights cannot be encoded: %s", wrong);
             return;
