@@ -6,6 +6,7 @@
  * as quick as the quickest. */
 #include "codegen.h"
 
+#include "../npu/census.h"
 #include "../npu/cost.h"
 #include "hw.h"
 
@@ -85,6 +86,28 @@ static bool is_better(const tc_codegen_options *o, const attempt *a, const attem
     return a->sram != b->sram ? a->sram < b->sram : a->cycles < b->cycles;
 }
 
+/* A value that no stream of Vela's has in a register, and no reason is known for, is not written. */
+static void check_registers(tc_hw *hw, tc_codegen_result *out)
+{
+    tc_npu_census census;
+    if (out->refused || hw->options->products)
+        return;
+    ti_npu_census(hw->arena, &out->program, &census);
+    for (size_t i = 0; i < census.n && census.n_value; i++) {
+        const tc_npu_news *n = &census.list[i];
+        if (!n->value || n->reason)
+            continue;
+        const tc_node *node = NULL;
+        for (size_t k = 0; k < out->n_origin; k++)
+            node = out->origin[k].word == n->at ? out->origin[k].node : node;
+        *out = (tc_codegen_result){
+            .refused = ti_text_format(hw->arena, "%s with registers as nobody is known to set them: %s",
+                                      n->operation, n->text),
+            .refused_node = node};
+        return;
+    }
+}
+
 tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                      tc_codegen_result *out)
 {
@@ -121,5 +144,6 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
         if (is_better(options, &made[i], &made[best], quickest))
             best = i;
     *out = made[best].result;
+    check_registers(hw, out);
     return TC_OK;
 }
