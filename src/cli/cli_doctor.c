@@ -47,7 +47,7 @@ static void look_at_vela(doctor *d, const tc_machine_info *m)
     const char *mend = cli_format("%s%s", install_vela, m->vela_wanted);
     if (!m->vela)
         add(d, "Vela", "optional",
-            "for Ethos-U operators that our own back end does not take; TOSAC_VELA is its path",
+            "for what our own Ethos-U back end does not take; TOSAC_VELA is its path",
             mend);
     else if (!m->vela_version)
         add(d, "Vela", "fails", cli_format("%s does not report its version", m->vela), mend);
