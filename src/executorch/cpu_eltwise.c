@@ -6,7 +6,6 @@
 #include "cpu_forms.h"
 
 #include "../ir/formula.h"
-#include "../num/load.h"
 #include "../target/cpu.h"
 
 /* A number beside values like this one; what their type does not hold is compared as a float. */
@@ -94,7 +93,7 @@ bool ti_cpu_form_pow(tc_build *m)
     return ti_cpu_done(m, y);
 }
 
-/* To what the type holds at most; numbers without a sign wrap, as PyTorch's bounds of them do. */
+/* To what the type holds at most. */
 bool ti_cpu_form_clamp(tc_build *m)
 {
     const tc_attr_clamp *a = m->node->attr;
@@ -102,10 +101,6 @@ bool ti_cpu_form_clamp(tc_build *m)
     double least = (double)ti_dtype_min(t), most = (double)ti_dtype_max(t);
     double lo = a->lo > least ? fmin(a->lo, most) : -INFINITY,
            hi = a->hi < most ? fmax(a->hi, least) : INFINITY;
-    if (tc_dtypes[t].kind == TC_UINT) {
-        lo = isinf(a->lo) ? a->lo : (double)ti_int_of(t, a->lo);
-        hi = isinf(a->hi) ? a->hi : (double)ti_int_of(t, a->hi);
-    }
     tc_val x = ti_b_in(m, 0);
     return ti_cpu_done(m, isinf(lo) && isinf(hi) ? x : ti_b_clamp(m, x, lo, hi));
 }
