@@ -23,6 +23,9 @@ uint64_t draw(uint64_t n)
     return (state >> 11) % n;
 }
 
+uint64_t draw_state(void) { return state; }
+void draw_on(uint64_t from) { state = from; }
+
 /* ---- values ---- */
 
 const tc_type *type_at(const garden *d, tc_val v) { return ti_type_of(d->g, v); }

@@ -15,6 +15,9 @@
 /* A number below n, from a state that is the same on every machine. */
 uint64_t draw(uint64_t n);
 void draw_from(uint64_t seed);
+/* Where the dice are, and back there. */
+uint64_t draw_state(void);
+void draw_on(uint64_t from);
 
 /* ---- growing ---- */
 

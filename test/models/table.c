@@ -99,11 +99,16 @@ static bool takes(tc_op op, tc_dtype type)
     return good;
 }
 
+/* Asked for the first time it throws dice of its own: a model follows from its number alone. */
 bool op_takes(tc_op op, tc_dtype type)
 {
     static uint8_t known[TC_OP_COUNT][TC_DTYPE_COUNT]; /* 1: no, 2: yes */
-    if (!known[op][type])
+    if (!known[op][type]) {
+        uint64_t before = draw_state();
+        draw_from((uint64_t)op);
         known[op][type] = (uint8_t)(1 + takes(op, type));
+        draw_on(before);
+    }
     return known[op][type] == 2;
 }
 
