@@ -6,6 +6,7 @@
 #include "cpu_forms.h"
 
 #include "../ir/formula.h"
+#include "../num/load.h"
 #include "../target/cpu.h"
 
 /* A number beside values like this one; what their type does not hold is compared as a float. */
@@ -93,16 +94,17 @@ bool ti_cpu_form_pow(tc_build *m)
     return ti_cpu_done(m, y);
 }
 
-/* To what the type holds at most. */
+/* A bound that the type does not hold is one of the same low bits, as in PyTorch. */
+static double held(tc_dtype t, double bound)
+{
+    return isinf(bound) ? bound : (double)ti_wrap(t, ti_trunc_i64(bound));
+}
+
 bool ti_cpu_form_clamp(tc_build *m)
 {
     const tc_attr_clamp *a = m->node->attr;
     tc_dtype t = ti_b_out_type(m, 0)->dtype;
-    double least = (double)ti_dtype_min(t), most = (double)ti_dtype_max(t);
-    double lo = a->lo > least ? fmin(a->lo, most) : -INFINITY,
-           hi = a->hi < most ? fmax(a->hi, least) : INFINITY;
-    tc_val x = ti_b_in(m, 0);
-    return ti_cpu_done(m, isinf(lo) && isinf(hi) ? x : ti_b_clamp(m, x, lo, hi));
+    return ti_cpu_done(m, ti_b_clamp(m, ti_b_in(m, 0), held(t, a->lo), held(t, a->hi)));
 }
 
 /* dequantize(quantize(x)) */

@@ -4,6 +4,8 @@
 
 #include "plain.h"
 
+#include "../../num/load.h"
+
 /* The element type of the result, and whether it can be computed with. */
 static bool start(tc_build *lw, const tc_node *node, tc_dtype *type)
 {
@@ -63,10 +65,18 @@ void ti_lower_plain_relu(tc_build *lw, const tc_node *node, tc_val *out)
     clamped(lw, node, 0, INFINITY, out);
 }
 
+/* Of a bound that a narrow type does not hold PyTorch takes the low bits. */
+static double held(tc_dtype t, double bound)
+{
+    bool narrow = !ti_is_float(t) && tc_dtypes[t].bits < 32;
+    return narrow && is_whole(bound) ? (double)ti_wrap(t, ti_trunc_i64(bound)) : bound;
+}
+
 void ti_lower_plain_clamp(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_clamp *a = node->attr;
-    clamped(lw, node, a->lo, a->hi, out);
+    tc_dtype t = ti_type_of(lw->rw->from, node->out[0])->dtype;
+    clamped(lw, node, held(t, a->lo), held(t, a->hi), out);
 }
 
 /* ---- to and from bool ---- */
