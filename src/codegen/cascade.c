@@ -111,6 +111,7 @@ static void take_turn(cascade *c, int k, int64_t y0, int64_t y1)
         op.ofm = ti_view_slice(&op.ofm, 0, y0, rows);
     op.op.ofm.h = (int32_t)rows;
     op.like = c->first[k];
+    op.turns = true;
     if (!c->first[k])
         c->first[k] = (int32_t)c->n_list + 1;
     add(c, &op);
@@ -120,6 +121,7 @@ static void take_turn(cascade *c, int k, int64_t y0, int64_t y1)
         slice_rows(&next.ifm2, &next.op.ifm2, y0, rows);
         slice_rows(&next.ofm, &next.op.ofm, y0, rows);
         next.like = op.like ? op.like + (int32_t)t : 0;
+        next.turns = true;
         add(c, &next);
     }
 }

@@ -14,7 +14,9 @@ typedef struct emitter {
     /* The memory of tables: what each 256 bytes hold (a table, or -1), and when it was last read. */
     int32_t slot[8];
     size_t used[8];
-    int64_t weight_bytes; /* of region 0 */
+    int64_t weight_bytes;     /* of region 0 */
+    int32_t same[TC_HW_HASH]; /* by hash of their bytes: 1 + the last constant that was placed */
+    int32_t *next;            /* by root: 1 + the one before it of that hash */
 } emitter;
 
 static void add(emitter *e, const tc_npu_op *op, int32_t from)
@@ -28,19 +30,40 @@ static void add(emitter *e, const tc_npu_op *op, int32_t from)
 
 /* ---- region 0 ---- */
 
+static uint64_t hash_of(const uint8_t *p, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+/* The same bytes once: a layer that is called again, a number that is used twice. */
 static void place_constant(emitter *e, int32_t root)
 {
     tc_root *r = &e->hw->root[root];
     if (r->kind != TC_ROOT_CONSTANT || r->address >= 0)
         return;
+    size_t bytes = (size_t)(r->count * r->bytes);
+    int32_t *first = &e->same[hash_of(r->data, bytes) % TC_HW_HASH];
     r->region = 0;
+    for (int32_t k = *first; k; k = e->next[k - 1]) {
+        const tc_root *other = &e->hw->root[k - 1];
+        if (other->count * other->bytes == (int64_t)bytes && !memcmp(other->data, r->data, bytes)) {
+            r->address = other->address;
+            return;
+        }
+    }
+    e->next[root] = *first;
+    *first = root + 1;
     r->address = (e->weight_bytes + 15) & ~INT64_C(15);
-    e->weight_bytes = r->address + r->count * r->bytes;
+    e->weight_bytes = r->address + (int64_t)bytes;
 }
 
 static void place_constants(emitter *e)
 {
     tc_hw *hw = e->hw;
+    e->next = tc_new_n(hw->arena, int32_t, hw->n_root + 1);
     for (size_t i = 0; i < hw->n_root; i++)
         hw->root[i].address = -1;
     for (size_t i = 0; i < hw->n_op; i++) {

@@ -59,6 +59,7 @@ typedef struct tc_hw_op {
     bool fixed;   /* it has its block: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
     int32_t stage, step; /* step: channels at a time */
+    bool turns;     /* it takes turns in a cascade */
     int32_t like;   /* 1 + the operation that has the block for this one, too; 0: none */
     bool joins;     /* one chain with the operation before it */
     int32_t table;  /* of tc_hw, or -1 */

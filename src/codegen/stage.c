@@ -167,7 +167,8 @@ static size_t list_way(const tc_hw *hw, const tc_hw_op *op, int which, way w, tc
 /* In how many channels at a time weights can be copied ahead, when there is so much room. */
 static way ahead_in(const tc_hw_op *op, int64_t room)
 {
-    bool chained = op->joins || op->op.ofm.storage == TC_STORE_CHAIN || op->op.acc_input == 1;
+    bool chained = op->joins || op->turns || op->op.ofm.storage == TC_STORE_CHAIN ||
+                   op->op.acc_input == 1;
     int32_t c = op->op.ofm.c;
     int64_t all = bytes_of(op, c);
     if (!op->weight || all <= room)
@@ -237,8 +238,10 @@ void ti_hw_slices(tc_hw *hw)
     }
     tc_hw_op *list = NULL;
     size_t n = 0, cap = 0;
+    int32_t *now_at = tc_new_n(hw->arena, int32_t, hw->n_op); /* 1 + where it is in the list */
     for (size_t i = 0; i < hw->n_op; i++) {
         const tc_hw_op *op = &hw->op[i];
+        now_at[i] = (int32_t)n + 1;
         if (!ti_npu_is_kernel(op->op.kind)) {
             keep(hw, &list, &n, &cap, op);
             continue;
@@ -247,6 +250,7 @@ void ti_hw_slices(tc_hw *hw)
         for (int32_t at = 0; at < c; at += step) {
             tc_hw_op part = step < c ? slice(op, at, c - at < step ? c - at : step) : *op;
             part.op.weights.region = part.staged ? ti_hw_fast_region(hw) : 0;
+            part.like = op->like ? now_at[op->like - 1] : 0;
             keep(hw, &list, &n, &cap, &part);
         }
     }
