@@ -435,7 +435,7 @@ static void pad_with(tc_sel *s, const tc_node *node, const tc_view *to)
 /* What is before and behind on each axis, axis by axis, then x in the middle. */
 void ti_npu_select_pad(tc_sel *s, const tc_node *node)
 {
-    const tc_type *t = ti_type_of(s->g, node->in[0]), *out = ti_type_of(s->g, node->out[0]);
+    const tc_type *t = ti_type_of(s->g, node->in[0]);
     const int64_t *pad = ti_sel_numbers(s, node->in[1], NULL);
     if (!pad) {
         ti_hw_refuse(s->hw, node, "its padding is not constant");
@@ -449,7 +449,6 @@ void ti_npu_select_pad(tc_sel *s, const tc_node *node)
         pad_with(s, node, &behind);
         to = ti_view_slice(&to, i, pad[2 * i], t->dim[i]);
     }
-    (void)out;
     tc_view from = ti_sel_view(s, node->in[0]);
     ti_sel_copy(s, node, &from, &to);
 }
@@ -468,15 +467,8 @@ void ti_npu_select_reverse(tc_sel *s, const tc_node *node)
         from = ti_view_deepen(&from);
         to = ti_view_deepen(&to);
     }
-    int64_t perm[TC_VIEW_DIMS];
-    int32_t n = 0;
-    for (int32_t i = 0; i < from.rank - 1; i++)
-        if (i != axis)
-            perm[n++] = i;
-    perm[n++] = axis;
-    perm[n] = from.rank - 1;
-    from = ti_view_transpose(&from, perm);
-    to = ti_view_transpose(&to, perm);
+    from = ti_view_move_axis(&from, axis, from.rank - 2);
+    to = ti_view_move_axis(&to, axis, to.rank - 2);
     if (from.dim[from.rank - 2] > TC_HW_EXTENT) {
         ti_hw_refuse(s->hw, node, "the axis is longer than %d", TC_HW_EXTENT);
         return;

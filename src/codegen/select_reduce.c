@@ -12,18 +12,6 @@ enum { LONGEST = 256, LONGEST_SUM = 65536 };
 
 /* ---- sums ---- */
 
-/* The view with the axis last. */
-static tc_view axis_last(const tc_view *v, int32_t axis)
-{
-    int64_t perm[TC_VIEW_DIMS];
-    int32_t n = 0;
-    for (int32_t i = 0; i < v->rank; i++)
-        if (i != axis)
-            perm[n++] = i;
-    perm[n] = axis;
-    return ti_view_transpose(v, perm);
-}
-
 typedef struct summing {
     tc_sel *s;
     const tc_hw_op *op;
@@ -71,7 +59,7 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
     tc_view from = ti_sel_view(s, x);
     if (s->hw->refused)
         return;
-    from = axis_last(&from, (int32_t)a->axis);
+    from = ti_view_move_axis(&from, (int32_t)a->axis, from.rank - 1);
     if (depth > 1 && from.stride[from.rank - 1] != 1) {
         tc_view moved = ti_sel_working(s, "axis last", s->hw->root[from.root].bytes, from.rank,
                                        from.dim);
@@ -86,7 +74,7 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
         ti_hw_refuse(s->hw, node, "its result has no place in one piece");
         return;
     }
-    place = axis_last(&place, (int32_t)a->axis);
+    place = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
     tc_view views[2] = {place, ti_view_slice(&from, from.rank - 1, 0, 1)};
     summing each = {s, &op, depth};
     ti_view_parts(views, 2, sum_part, &each);
@@ -124,15 +112,8 @@ void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, i
         from = ti_view_deepen(&from);
         to = ti_view_deepen(&to);
     }
-    int64_t perm[TC_VIEW_DIMS];
-    int32_t n = 0;
-    for (int32_t i = 0; i < from.rank - 1; i++)
-        if (i != axis)
-            perm[n++] = i;
-    perm[n++] = axis;
-    perm[n] = from.rank - 1;
-    from = ti_view_transpose(&from, perm);
-    to = ti_view_transpose(&to, perm);
+    from = ti_view_move_axis(&from, axis, from.rank - 2);
+    to = ti_view_move_axis(&to, axis, to.rank - 2);
     pooling each = {s, op, from.dim[from.rank - 2], from.stride[from.rank - 2]};
     tc_view views[2] = {to, ti_view_slice(&from, from.rank - 2, 0, 1)};
     ti_view_parts(views, 2, pool_part, &each);

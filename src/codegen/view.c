@@ -86,6 +86,20 @@ tc_view ti_view_transpose(const tc_view *v, const int64_t *perm)
     return out;
 }
 
+tc_view ti_view_move_axis(const tc_view *v, int32_t axis, int32_t to)
+{
+    int64_t perm[TC_VIEW_DIMS];
+    for (int32_t i = 0, n = 0; i < v->rank; i++) {
+        if (i == to) {
+            perm[i] = axis;
+            continue;
+        }
+        n += n == axis;
+        perm[i] = n++;
+    }
+    return ti_view_transpose(v, perm);
+}
+
 tc_view ti_view_reverse(const tc_view *v, int32_t axis)
 {
     tc_view out = *v;

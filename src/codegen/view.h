@@ -29,6 +29,8 @@ bool ti_view_reshape(const tc_view *v, int32_t rank, const int64_t *dim, tc_view
 tc_view ti_view_slice(const tc_view *v, int32_t axis, int64_t start, int64_t size);
 /* Axis i of the result is axis perm[i]. */
 tc_view ti_view_transpose(const tc_view *v, const int64_t *perm);
+/* The axis at another place, the others in their order. */
+tc_view ti_view_move_axis(const tc_view *v, int32_t axis, int32_t to);
 tc_view ti_view_reverse(const tc_view *v, int32_t axis);
 /* Element i of the first axis, which goes. */
 tc_view ti_view_at(const tc_view *v, int64_t i);
