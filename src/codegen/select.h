@@ -119,6 +119,9 @@ tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may);
 /* The place of that value in the shape of the node's own result: RESHAPEs may lie between them. */
 tc_view ti_sel_result_of(tc_sel *s, const tc_node *node, tc_val v);
 
+/* Sums as they are: of every channel the factor one. */
+void ti_sel_unit_scales(tc_sel *s, tc_hw_op *op, int64_t channels);
+
 /* The output as the value's type has it: 8 and 16 bits saturate, 32 do not; no zero point. */
 void ti_sel_plain_output(tc_sel *s, tc_npu_op *op, tc_val v);
 

@@ -44,10 +44,7 @@ void ti_npu_select_negate(tc_sel *s, const tc_node *node)
     if (s->hw->refused)
         return;
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = bytes <= 2});
-    tc_view to = ti_sel_result(s, v), place;
-    const tc_type *t = ti_type_of(s->g, node->out[0]);
-    if (!ti_view_reshape(&to, t->rank, t->dim, &place))
-        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+    tc_view place = ti_sel_result_of(s, node, v);
     ti_sel_combine(s, &op, false, &zero, &x, &place);
 }
 

@@ -349,25 +349,6 @@ static bool emit_spread(convolution *c, int64_t per)
     return true;
 }
 
-static void set_plain_scale(tc_sel *s, tc_hw_op *op, int64_t channels)
-{
-    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)channels);
-    for (int64_t i = 0; i < channels; i++)
-        factor[i] = 1;
-    op->factor = factor;
-    op->shift = tc_new_n(s->hw->arena, uint8_t, (size_t)channels);
-}
-
-static bool place_of(tc_sel *s, const tc_node *node, tc_val v, tc_view *place)
-{
-    const tc_type *out = ti_type_of(s->g, node->out[0]);
-    tc_view to = ti_sel_result(s, v);
-    if (ti_view_reshape(&to, out->rank, out->dim, place))
-        return true;
-    ti_hw_refuse(s->hw, node, "its result has no place in one piece");
-    return false;
-}
-
 /* The RESCALE behind, or the accumulators themselves; gives where they go. */
 static bool set_output(convolution *c)
 {
@@ -381,11 +362,12 @@ static bool set_output(convolution *c)
             ti_hw_refuse(s->hw, node, "its sums of 40 bits are read without a RESCALE");
             return false;
         }
-        set_plain_scale(s, op, c->k.o);
+        ti_sel_unit_scales(s, op, c->k.o);
         ti_sel_plain_output(s, &op->op, node->out[0]);
     } else
         v = ti_sel_take_tail(s, op, v, (tc_sel_tail){.bounds = op->op.ofm.bytes <= 2});
-    return place_of(s, node, v, &c->out);
+    c->out = ti_sel_result_of(s, node, v);
+    return !s->hw->refused;
 }
 
 /* Sums to which the bias is added behind, or accumulators that start from it. */
@@ -402,7 +384,7 @@ static bool set_output_of_bias(convolution *c)
         c->bias = ti_sel_kept_bias(s, c->node, c->node->in[2], c->k.o);
         return !s->hw->refused && set_output(c);
     }
-    set_plain_scale(s, &c->op, c->k.o);
+    ti_sel_unit_scales(s, &c->op, c->k.o);
     ti_sel_plain_output(s, &c->op.op, c->node->out[0]);
     c->out = ti_sel_working(s, "sums", 4, out->rank, out->dim);
     return true;

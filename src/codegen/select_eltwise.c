@@ -237,12 +237,9 @@ static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], f->tail);
     if (s->hw->refused)
         return;
-    tc_view to = ti_sel_result(s, v), place;
-    if (!ti_view_reshape(&to, out->rank, out->dim, &place)) {
-        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
-        return;
-    }
-    emit_arranged(s, &op, &a, &b, &place);
+    tc_view place = ti_sel_result_of(s, node, v);
+    if (!s->hw->refused)
+        emit_arranged(s, &op, &a, &b, &place);
 }
 
 /* ---- one by one ---- */

@@ -188,40 +188,17 @@ static void restore(tc_sel *s, const state *was)
     hw->refused_node = NULL;
 }
 
-/* The result's place, as the operator has it. */
-static bool find_place(tc_sel *s, const tc_node *node, tc_val v, tc_view *place)
-{
-    const tc_type *out = ti_type_of(s->g, node->out[0]);
-    tc_view to = ti_sel_result(s, v);
-    if (!s->hw->refused && ti_view_reshape(&to, out->rank, out->dim, place))
-        return true;
-    ti_hw_refuse(s->hw, node, "its result has no place in one piece");
-    return false;
-}
-
 static void by_column(tc_sel *s, const tc_node *node, const int32_t zero[2])
 {
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
     ti_sel_map(&op.op.ifm, 4, true, 0);
-    tc_view a = ti_sel_channels(s, node, node->in[0]), b = by_columns(s, node, node->in[1]), place;
+    tc_view a = ti_sel_channels(s, node, node->in[0]), b = by_columns(s, node, node->in[1]);
     ti_sel_plain_output(s, &op.op, node->out[0]);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0],
                                 (tc_sel_tail){.scaled = true, .bounds = true});
-    if (find_place(s, node, v, &place))
+    tc_view place = ti_sel_result_of(s, node, v);
+    if (!s->hw->refused)
         emit_columns(s, node, &op, &a, &b, &place, zero);
-}
-
-/* Factors of one, as a convolution reads them. */
-static void set_scales(tc_sel *s, tc_hw_op *op, int64_t channels)
-{
-    op->bias = tc_new_n(s->hw->arena, int64_t, (size_t)channels);
-    if (op->factor)
-        return;
-    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)channels);
-    for (int64_t i = 0; i < channels; i++)
-        factor[i] = 1;
-    op->factor = factor;
-    op->shift = tc_new_n(s->hw->arena, uint8_t, (size_t)channels);
 }
 
 /* false: it cannot be done so. */
@@ -241,10 +218,13 @@ static bool as_convolution(tc_sel *s, const tc_node *node, const int32_t zero[2]
         ti_sel_take_tail(s, op, node->out[0], (tc_sel_tail){.scaled = true, .channel = true});
     if (op->factor)
         v = ti_sel_take_tail(s, op, v, (tc_sel_tail){.bounds = op->op.ofm.bytes <= 2});
-    else
+    else {
         ti_sel_plain_output(s, &op->op, node->out[0]);
-    set_scales(s, op, channels);
-    return find_place(s, node, v, &p.to) && ti_sel_emit_product(s, &p) && !s->hw->refused;
+        ti_sel_unit_scales(s, op, channels);
+    }
+    op->bias = tc_new_n(s->hw->arena, int64_t, (size_t)channels);
+    p.to = ti_sel_result_of(s, node, v);
+    return !s->hw->refused && ti_sel_emit_product(s, &p) && !s->hw->refused;
 }
 
 static void select_u55(tc_sel *s, const tc_node *node, const int32_t zero[2])
@@ -282,10 +262,7 @@ void ti_npu_select_matmul(tc_sel *s, const tc_node *node)
     ti_sel_plain_output(s, &op.op, node->out[0]);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0],
                                 (tc_sel_tail){.scaled = true, .bounds = true});
-    tc_view to = ti_sel_result(s, v), place;
-    if (s->hw->refused || !ti_view_reshape(&to, out->rank, out->dim, &place)) {
-        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
-        return;
-    }
-    emit_product(s, node, &op, &p, &a, &b, &place);
+    tc_view place = ti_sel_result_of(s, node, v);
+    if (!s->hw->refused)
+        emit_product(s, node, &op, &p, &a, &b, &place);
 }

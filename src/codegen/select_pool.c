@@ -164,12 +164,9 @@ void ti_npu_select_pool(tc_sel *s, const tc_node *node)
     if (!p.parts)
         v = ti_sel_take_tail(
             s, &p.op, v, (tc_sel_tail){.scaled = p.most && ti_hw_is_u85(s->hw), .bounds = true});
-    const tc_type *out = ti_type_of(s->g, node->out[0]);
-    tc_view to = ti_sel_result(s, v), place;
-    if (s->hw->refused || !ti_view_reshape(&to, out->rank, out->dim, &place)) {
-        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+    tc_view place = ti_sel_result_of(s, node, v);
+    if (s->hw->refused)
         return;
-    }
     for (int64_t n = 0; n < place.dim[0]; n++) {
         tc_view in = ti_view_at(&from, n), o = ti_view_at(&place, n);
         for (size_t i = 0; i < p.y.n; i++)

@@ -37,7 +37,7 @@ static bool sum_part(void *user, const tc_view *part)
 void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_axis *a = node->attr;
-    const tc_type *t = ti_type_of(s->g, node->in[0]), *out = ti_type_of(s->g, node->out[0]);
+    const tc_type *t = ti_type_of(s->g, node->in[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
     const tc_node *before = s->value[node->in[0]].put_off;
     tc_val x = node->in[0];
@@ -69,11 +69,9 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
     ti_sel_plain_output(s, &op.op, node->out[0]);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0],
                                 (tc_sel_tail){.scaled = true, .bounds = true});
-    tc_view to = ti_sel_result(s, v), place;
-    if (s->hw->refused || !ti_view_reshape(&to, out->rank, out->dim, &place)) {
-        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+    tc_view place = ti_sel_result_of(s, node, v);
+    if (s->hw->refused)
         return;
-    }
     place = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
     tc_view views[2] = {place, ti_view_slice(&from, from.rank - 1, 0, 1)};
     summing each = {s, &op, depth};

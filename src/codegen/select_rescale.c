@@ -233,6 +233,15 @@ tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may)
     return v;
 }
 
+void ti_sel_unit_scales(tc_sel *s, tc_hw_op *op, int64_t channels)
+{
+    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)channels);
+    for (int64_t i = 0; i < channels; i++)
+        factor[i] = 1;
+    op->factor = factor;
+    op->shift = tc_new_n(s->hw->arena, uint8_t, (size_t)channels);
+}
+
 tc_view ti_sel_result_of(tc_sel *s, const tc_node *node, tc_val v)
 {
     const tc_type *t = ti_type_of(s->g, node->out[0]);

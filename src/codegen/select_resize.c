@@ -329,19 +329,13 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
             ti_hw_refuse(s->hw, node, "its sums of 40 bits are read without a RESCALE");
             return;
         }
-        int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
-        for (int64_t i = 0; i < c; i++)
-            factor[i] = 1;
-        op.factor = factor;
-        op.shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c);
+        ti_sel_unit_scales(s, &op, c);
         ti_sel_plain_output(s, &op.op, node->out[0]);
     } else
         v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.bounds = op.op.ofm.bytes <= 2});
-    tc_view from = ti_sel_channels(s, node, node->in[0]), to = ti_sel_result(s, v), place;
-    if (s->hw->refused || !ti_view_reshape(&to, t->rank, t->dim, &place)) {
-        ti_hw_refuse(s->hw, node, "its result has no place in one piece");
+    tc_view from = ti_sel_channels(s, node, node->in[0]), place = ti_sel_result_of(s, node, v);
+    if (s->hw->refused)
         return;
-    }
     from = bordered(s, node, &y, &x, from, &top, &left);
     y.offset += top * y.n;
     x.offset += left * x.n;
