@@ -60,6 +60,7 @@ static tc_status try_turns(tc_hw *base, int32_t rows, bool *other, attempt *out)
     base->n_packed = hw.n_packed;
     base->cap_packed = hw.cap_packed;
     memcpy(base->hash, hw.hash, sizeof base->hash);
+    base->memo = hw.memo;
     if (hw.refused) {
         out->result = (tc_codegen_result){.refused = hw.refused, .refused_node = hw.refused_node};
         return TC_OK;

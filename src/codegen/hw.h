@@ -105,6 +105,7 @@ typedef struct tc_hw {
     tc_hw_packed *packed;
     size_t n_packed, cap_packed;
     int32_t hash[TC_HW_HASH]; /* 1 + the first of that hash */
+    struct tc_npu_block_memo *memo; /* blocks that were searched before, in all attempts */
     uint32_t n_label; /* places that branches lead to */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
     int32_t rows; /* of the last operation of a cascade at a time; 0: there are none */

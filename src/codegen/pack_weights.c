@@ -146,7 +146,7 @@ static void set_steps(tc_npu_axis *a, int32_t block)
 }
 
 /* A chain, or one operation: one block for all of it. */
-static size_t choose(tc_hw *hw, tc_npu_block_memo *memo, size_t i)
+static size_t choose(tc_hw *hw, size_t i)
 {
     enum { LONGEST = 8 };
     tc_npu_op op[LONGEST];
@@ -168,7 +168,7 @@ static size_t choose(tc_hw *hw, tc_npu_block_memo *memo, size_t i)
         bytes[n] = weight_bytes(&hw->op[i + n]);
         n++;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
-    ti_npu_best_blocks(memo, hw->machine, hw->options->system, op, n, bytes);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes);
     for (size_t k = 0; k < n; k++)
         hw->op[i + k].op = op[k];
     if (op->kind == TC_NPU_KIND_RESIZE) {
@@ -205,13 +205,14 @@ static size_t choose_kept(tc_hw *hw, size_t i)
 
 void ti_hw_blocks(tc_hw *hw)
 {
-    tc_npu_block_memo *memo = ti_npu_block_memo_new(hw->arena);
+    if (!hw->memo)
+        hw->memo = ti_npu_block_memo_new(hw->arena);
     for (size_t i = 0, n; i < hw->n_op && !hw->refused; i += n) {
         n = 1;
         if (!hw->op[i].op.acc_output)
             n = choose_kept(hw, i);
         else if (ti_npu_is_kernel(hw->op[i].op.kind) && !hw->op[i].fixed)
-            n = choose(hw, memo, i);
+            n = choose(hw, i);
     }
 }
 
