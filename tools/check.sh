@@ -122,9 +122,13 @@ run_queue() {
     done
 }
 
+# Unit tests that take more than three seconds: whole models are compiled again and again.  The quick run leaves them out.
+slow_units='api_compile api_context api_generate api_model api_quantize api_threads cycles fast_eltwise file quant_methods'
+
 all_units() { # FOLDER
     local test code=0
     for test in "$1"/unit-*; do
+        [ "$mode" != quick ] || [[ " $slow_units " != *" ${test##*/unit-} "* ]] || continue
         if [ -x "$test" ]; then
             "$test" || { code=1 && echo "$test: exit $?"; }
         fi
@@ -200,21 +204,26 @@ queue_gcc() {
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
-    later "compile = quantize + compile" test/roads.sh $([ "$mode" = quick ] || echo --all) build/tosac test/fixture
     programs build
-    later "eight threads" eight_threads build
-    later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
-    # with sanitizers these two say more, and take their place
-    [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build $([ "$mode" = quick ] && echo 25 || echo 5)
+    # with sanitizers these say more, and take their place
     [ "$mode" = full ] && [ -x build-asan/oom ] || later "build: fuzz corpora" corpora build
     later "generated pages" pages
-    [ "$mode" = quick ] || later "report in Chromium" python3 test/report/report.py build/tosac
-    [ "$mode" = quick ] || later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
     later layers tools/check-layers.sh
     later "README, tosac.h and the words" tools/check-front.sh build/tosac
     later "symbols of the library" tools/check-symbols.sh
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh
+}
+
+# With the first build too, but not within a minute.
+queue_slow() {
+    later "compile = quantize + compile" test/roads.sh --all build/tosac test/fixture
+    later "eight threads" eight_threads build
+    later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
+    # with sanitizers it says more
+    [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build 5
+    later "report in Chromium" python3 test/report/report.py build/tosac
+    later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
 }
 
 queue_zoo() {
@@ -313,7 +322,7 @@ main() {
         $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
         $good && later "ONNX node tests" build/conformance-onnx $cases/suites/onnx
         $good && later "TensorFlow Lite operators" build/conformance-onnx $cases/suites/tflite
-        skip "clang, sanitizers, judges, random graphs, trained models, Chromium" "make check has them"
+        skip "ten slow unit tests; clang, sanitizers, judges, random graphs, failing calls, trained models, Chromium" "make check has them"
     else
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
@@ -335,7 +344,7 @@ main() {
         [ -x build-asan/oom ] && later "out of memory, sanitized" no_memory build-asan 5
         later "installed" installed
         [ "$mode" = long ] && queue_long
-        $good && queue_zoo && queue_judges && queue_gcc
+        $good && queue_zoo && queue_judges && queue_gcc && queue_slow
         $good && later "Python package" python_package
     fi
     run_queue
