@@ -321,7 +321,7 @@ main() {
     if [ "$mode" = quick ]; then
         $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
         $good && later "ONNX node tests" build/conformance-onnx $cases/suites/onnx
-        $good && later "TensorFlow Lite operators" build/conformance-onnx $cases/suites/tflite
+        $good && later "TensorFlow Lite operators" build/conformance-onnx --reference $cases/suites/tflite
         skip "ten slow unit tests; clang, sanitizers, judges, random graphs, failing calls, trained models, Chromium" "make check has them"
     else
         local tests
@@ -338,6 +338,7 @@ main() {
             later "TOSA suite, sanitized" build-asan/conformance-tosa $cases/suites/public
             later "ONNX node tests, sanitized" build-asan/conformance-onnx $cases/suites/onnx
             later "TensorFlow Lite operators, sanitized" build-asan/conformance-onnx $cases/suites/tflite
+            later "TensorFlow Lite operators, reference kernels" build-asan/conformance-onnx --reference $cases/suites/tflite
             programs build-asan
             later "build-asan: fuzz corpora" corpora build-asan
         }

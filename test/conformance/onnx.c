@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.c -- operators of the other doors as recorded, ONNX's own node tests and those of
- * TensorFlow Lite: conformance-onnx FOLDER [NAME].
+ * TensorFlow Lite: conformance-onnx [--reference] FOLDER [NAME].
+ *
+ * --reference: by the reference kernels, which object to what TOSA leaves undefined.
  *
  * FOLDER/cases.txt has a line for each: name, inputs, results, relative and absolute tolerance, and
  * where there are several, the runs, of which the last is compared;
@@ -113,8 +115,11 @@ int main(int argc, char **argv)
 {
     int good = 0, bad = 0;
     char line[400], path[1000];
+    bool reference = argc > 1 && !strcmp(argv[1], "--reference");
+    argc -= reference;
+    argv += reference;
     if (argc < 2) {
-        fputs("conformance-onnx FOLDER [NAME]\n", stderr);
+        fputs("conformance-onnx [--reference] FOLDER [NAME]\n", stderr);
         return 2;
     }
     snprintf(path, sizeof path, "%s/cases.txt", argv[1]);
@@ -126,6 +131,7 @@ int main(int argc, char **argv)
             t.n_in > MOST || (argc > 2 && strcmp(argv[2], t.name) != 0))
             continue;
         tc_ctx *ctx = tc_ctx_new();
+        tc_ctx_set_reference_kernels(ctx, reference);
         const char *wrong = run(ctx, argv[1], &t);
         if (wrong)
             fprintf(stderr, "%s: %s\n", t.name, wrong);

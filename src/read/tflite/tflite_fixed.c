@@ -167,10 +167,18 @@ tc_val ti_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_
     return rescale(m, x, f, n, 0, out_zero, to, true);
 }
 
+/* RESCALE by 2^30 / 2^n is for numbers below 2^(n - 1): where n would be less, the rest is a shift. */
 tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift)
 {
-    tc_tfl_factor f = {1 << 30, shift + 1};
-    return ti_tfl_rescale(m, x, &f, 1, zero, 0, TC_i32);
+    TC_STOP_WITH(m, TC_NONE);
+    int bits = tc_dtypes[ti_b_type(m, x)->dtype].bits - (zero == 0), most = 29 - bits;
+    bool fits = shift <= most;
+    tc_tfl_factor f = {1 << 30, fits ? shift + 1 : 1};
+    x = ti_tfl_rescale(m, x, &f, 1, zero, 0, TC_i32);
+    if (fits || m->status != TC_OK)
+        return x;
+    return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x,
+                      ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, shift));
 }
 
 /* Ones in front of the shorter shape. */
