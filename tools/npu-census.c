@@ -4,9 +4,9 @@
  *   npu-census FILE...            what of them is not known from Vela's streams (src/npu/census.inc)
  *   npu-census --gather FILE...   Vela's streams: src/npu/census.inc, on standard output
  *
- * What is there now: Vela 5.2.0 on the integer cases of TOSA's suite, on trained networks and on 3000
- * graphs of tools/peer/own_diff.py --seed 7 --write, for U55-128, U65-512, U85-256 and U85-1024; of some
- * of them for U55-32 and U85-2048, and with --optimise Size. */
+ * What is there now: Vela 5.2.0 on the integer cases of TOSA's suite, on trained networks, on TensorFlow Lite
+ * files of one operator and on 3000 graphs of tools/peer/own_diff.py --seed 7 --write, for U55-128,
+ * U65-512, U85-256 and U85-1024; of some of them for U55-32 and U85-2048, and with --optimise Size. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -140,9 +140,10 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
     }
     double quickest = made[0].cycles;
     for (size_t i = 1; i < n; i++)
-        quickest = made[i].cycles < quickest ? made[i].cycles : quickest;
-    for (size_t i = 1; i < n; i++)
-        if (is_better(options, &made[i], &made[best], quickest))
+        if (made[i].sram < made[0].sram && made[i].cycles < quickest)
+            quickest = made[i].cycles;
+    for (size_t i = 1; i < n; i++) /* memory is what cascades are for */
+        if (made[i].sram < made[0].sram && is_better(options, &made[i], &made[best], quickest))
             best = i;
     *out = made[best].result;
     check_registers(hw, out);

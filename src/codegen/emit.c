@@ -171,7 +171,7 @@ static bool same_elements(const tc_hw *hw, const tc_view *a, const tc_view *b)
 }
 
 /* What operation i writes may lie where its operand does: element by element, and nobody reads the
- * operand any more. */
+ * operand any more, also where that is an input of the region. */
 static bool in_place(const tc_hw *hw, size_t i, const tc_view *from)
 {
     const tc_hw_op *op = &hw->op[i];
@@ -179,7 +179,8 @@ static bool in_place(const tc_hw *hw, size_t i, const tc_view *from)
         op->op.kind != TC_NPU_KIND_ELEMENTWISE || op->op.transpose || op->op.reverse)
         return false;
     const tc_root *a = &hw->root[from->root], *b = &hw->root[op->ofm.root];
-    return a->kind == TC_ROOT_VALUE && b->kind == TC_ROOT_VALUE && a->region == b->region &&
+    return (a->kind == TC_ROOT_VALUE || a->kind == TC_ROOT_INPUT) &&
+           (b->kind == TC_ROOT_VALUE || b->kind == TC_ROOT_OUTPUT) && a->region == b->region &&
            a->last == (int32_t)i && b->first == (int32_t)i && same_elements(hw, from, &op->ofm);
 }
 

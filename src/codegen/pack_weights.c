@@ -16,7 +16,8 @@ static bool same_walk(const tc_npu_op *a, const tc_npu_op *b)
            a->microblock == b->microblock && a->ofm.c == b->ofm.c && a->ifm.c == b->ifm.c &&
            v->kh == w->kh && v->kw == w->kw && v->stride_y == w->stride_y &&
            v->stride_x == w->stride_x && v->dilation_y == w->dilation_y &&
-           v->dilation_x == w->dilation_x && v->part_kernel == w->part_kernel;
+           v->dilation_x == w->dilation_x && v->part_kernel == w->part_kernel &&
+           a->weights.sparse == b->weights.sparse;
 }
 
 /* ---- what was packed before ---- */
@@ -145,6 +146,15 @@ static void set_steps(tc_npu_axis *a, int32_t block)
     a->block_mod = (block - 1) * a->step % a->scale;
 }
 
+/* U85: two zeros in every four channels halve the multiplications, and one or two channels alone
+ * always have them. */
+static bool is_sparse(const tc_hw *hw, const tc_hw_op *op)
+{
+    const tc_npu_op *o = &op->op;
+    return ti_hw_is_u85(hw) && o->kind == TC_NPU_KIND_CONV && op->weight && o->ifm.bytes == 1 &&
+           ti_npu_weights_are_sparse(op->weight, o->ofm.c, o->window.kh, o->window.kw, o->ifm.c);
+}
+
 /* A chain, or one operation: one block for all of it. */
 static size_t choose(tc_hw *hw, size_t i)
 {
@@ -158,6 +168,7 @@ static size_t choose(tc_hw *hw, size_t i)
         to->block = o->block;
         to->microblock = o->microblock;
         to->window.part_kernel = o->window.part_kernel;
+        to->weights.sparse = o->weights.sparse;
         to->ib_end = o->ib_end;
         to->ib2_start = o->ib2_start;
         to->ab_start = o->ab_start;
@@ -165,6 +176,7 @@ static size_t choose(tc_hw *hw, size_t i)
     }
     do {
         op[n] = hw->op[i + n].op;
+        op[n].weights.sparse = is_sparse(hw, &hw->op[i + n]);
         bytes[n] = weight_bytes(&hw->op[i + n]);
         n++;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);

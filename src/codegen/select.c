@@ -480,12 +480,15 @@ static void copy_outputs(tc_sel *s)
     }
 }
 
-/* The region with values of our own, to which constants are added. */
-static const tc_graph *own_values(tc_hw *hw, const tc_graph *of)
+/* The region with nodes and values of our own, to which constants are added: at most two a node. */
+static tc_graph *own_values(tc_hw *hw, const tc_graph *of)
 {
     tc_graph *g = tc_new(hw->arena, tc_graph);
     *g = *of;
-    g->val = tc_new_n(hw->arena, tc_value *, g->n_val + 1);
+    g->val = tc_new_n(hw->arena, tc_value *, g->n_val + 2 * g->n_node + 1);
+    g->node = tc_new_n(hw->arena, tc_node *, g->n_node + 1);
+    for (size_t k = 0; k < g->n_node; k++)
+        g->node[k] = of->node[k];
     for (size_t v = 0; v < g->n_val; v++)
         if (of->val[v]) {
             g->val[v] = tc_new(hw->arena, tc_value);
@@ -521,7 +524,9 @@ static bool is_number(tc_op op)
 
 static tc_sel begin(tc_hw *hw, const tc_graph *of)
 {
-    const tc_graph *g = own_values(hw, of);
+    tc_graph *g = own_values(hw, of);
+    ti_sel_fold_codes(hw, g);
+    ti_sel_fold_shifts(hw, g);
     tc_sel s = {.hw = hw, .g = g, .value = tc_new_n(hw->arena, tc_sel_value, g->n_val)};
     count_readers(&s);
     return s;

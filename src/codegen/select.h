@@ -37,6 +37,11 @@ typedef void tc_select_rule(tc_sel *s, const tc_node *node);
 #define SELECT(op, rule) tc_select_rule ti_npu_select_##rule;
 #include "select.def"
 
+/* Functions of one int8 value become TABLEs, also of 32 bits (fold_codes.c). */
+void ti_sel_fold_codes(tc_hw *hw, tc_graph *g);
+/* What is widened and moved left is one RESCALE (fold_shifts.c). */
+void ti_sel_fold_shifts(tc_hw *hw, tc_graph *g);
+
 /* ---- values ---- */
 
 /* The value where it lies; constants become roots, what was put off is made. */
@@ -67,8 +72,9 @@ tc_dtype ti_sel_dtype(const tc_sel *s, tc_val v);
 const tc_node *ti_sel_to_16_bits(tc_sel *s, const tc_node *table);
 /* Leaves a RESCALE to 32 bits to its readers; false: they could not take it along. */
 bool ti_sel_put_off(tc_sel *s, const tc_node *rescale);
+/* k, where a RESCALE that was put off makes the value x 2^k, k > 0, of 8 or 16 bits; else 0. */
+int ti_sel_moved_left(tc_sel *s, tc_val v);
 /* A RESCALE that no other operation takes along (select_rescale.c). */
-tc_select_rule ti_npu_select_rescale_alone;
 tc_select_rule ti_npu_select_rescale_alone;
 /* CLAMP and TABLE of 8 and 16 bits by themselves. */
 tc_select_rule ti_npu_select_pointwise;
@@ -150,6 +156,7 @@ typedef struct tc_sel_operand {
     bool is_signed;
     int32_t zero;
     int64_t factor, shift;
+    uint8_t double_bits; /* moved left by so many before it is scaled and rounded twice */
     tc_npu_round round;
     const tc_node *put_off; /* the RESCALE that was taken along; or NULL */
     tc_val constant;        /* of several numbers; or TC_NONE */

@@ -5,7 +5,9 @@
  * every operation has; other factors only ADD and SUB have.
  *
  *   U85   any factor of 31 bits on 8- and 16-bit operands
- *   U55   both whole and below 2^16; or one of them 2^19 (8 bits) or 2^14 (16 bits), the other any */
+ *   U55   both whole and below 2^16; or one of them 2^19 (8 bits) or 2^14 (16 bits), the other any
+ *
+ * A factor may be rounded twice, of what was moved left: U55 has 20 bits (8) and 15 (16) for it. */
 #include "select.h"
 
 typedef tc_sel_operand operand;
@@ -19,6 +21,21 @@ static bool can_reshape(tc_sel *s, tc_val v, const tc_type *to)
 {
     tc_view from = ti_sel_view(s, v), out;
     return !s->hw->refused && ti_view_reshape(&from, to->rank, to->dim, &out);
+}
+
+/* What was moved left before the operand's RESCALE. */
+static tc_val look_twice(tc_sel *s, operand *o, tc_val moved)
+{
+    const tc_node *node = s->value[moved].put_off;
+    tc_sel_scale q;
+    if (!ti_sel_scale(s, node, &q))
+        return moved;
+    o->double_bits = (uint8_t)ti_sel_moved_left(s, moved);
+    o->shift -= o->double_bits;
+    o->bytes = ti_sel_bytes(s, node->in[0]);
+    o->is_signed = q.in_signed;
+    o->zero = q.in_zero;
+    return node->in[0];
 }
 
 /* The operand as it is read before the RESCALE, or as it is. */
@@ -48,6 +65,8 @@ static operand look(tc_sel *s, tc_val v, bool through)
             o.shift = q.shift[0];
         }
         v = node->in[0];
+        if (o.bytes == 4)
+            v = look_twice(s, &o, v);
     }
     if (ti_is_const(s->g, v) && tc_type_count(ti_type_of(s->g, v)) == 1) {
         o.is_number = true;
@@ -66,13 +85,20 @@ static operand look(tc_sel *s, tc_val v, bool through)
 
 /* ---- may RESCALEs of both operands be taken along? ---- */
 
+/* Its bits, where a factor is rounded twice. */
+static bool bits_u55(const operand *o)
+{
+    return !o->double_bits || o->double_bits == (o->bytes == 1 ? 20 : 15);
+}
+
+/* Factors without a shift are not rounded. */
 static bool factors_u55(const operand *a, const operand *b)
 {
     int64_t fixed = a->bytes == 1 ? 1 << 19 : 1 << 14;
     bool whole = !a->shift && !b->shift && a->factor < 65536 && b->factor < 65536;
     bool first = b->factor == fixed && !b->shift, second = a->factor == fixed && !a->shift;
     return a->bytes <= 2 && (whole || first || second) && a->factor <= UINT32_MAX &&
-           b->factor <= UINT32_MAX && a->round == b->round;
+           b->factor <= UINT32_MAX && bits_u55(a) && bits_u55(b);
 }
 
 static bool factors_u85(const operand *a, const operand *b)
@@ -110,11 +136,13 @@ static bool fit_together(const tc_sel *s, const operand *a, const operand *b, bo
 static void set_factors(const tc_sel *s, tc_npu_op *op, const operand *a, const operand *b)
 {
     if (ti_hw_is_u85(s->hw)) {
-        op->ifm_scale = (tc_npu_scale){(uint32_t)a->factor, (uint8_t)a->shift, 0, a->round};
-        op->ifm2_scale = (tc_npu_scale){(uint32_t)b->factor, (uint8_t)b->shift, 0, b->round};
+        op->ifm_scale = (tc_npu_scale){(uint32_t)a->factor, (uint8_t)a->shift, a->double_bits,
+                                       a->round};
+        op->ifm2_scale = (tc_npu_scale){(uint32_t)b->factor, (uint8_t)b->shift, b->double_bits,
+                                        b->round};
         return;
     }
-    op->ifm_scale.round = op->ifm2_scale.round = a->round;
+    op->ifm_scale.round = op->ifm2_scale.round = a->shift ? a->round : b->round;
     if (!a->shift && !b->shift && a->factor < 65536 && b->factor < 65536) {
         op->scale_mode = 0;
         op->ifm_scale.multiplier = (uint32_t)a->factor;

@@ -12,7 +12,7 @@
  * holds, 32768: a bias of the stream takes it off, another operation puts it on. */
 #include "select.h"
 
-enum { BITS_15 = 0x7fff };
+enum { BITS_15 = 0x7fff, CLIP_INT8 = 3 };
 
 /* ---- what a RESCALE says ---- */
 
@@ -142,16 +142,17 @@ const tc_node *ti_sel_to_16_bits(tc_sel *s, const tc_node *table)
     return same ? next : NULL;
 }
 
-/* 256 entries of 8 bits, or 513 of 16 as pairs of base and slope. */
+/* 256 entries of 8 or 32 bits, or 513 of 16 as pairs of base and slope. */
 static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
 {
     bool wide = ti_sel_dtype(s, node->in[0]) == TC_i16;
     int64_t n;
     const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
     tc_dtype out = ti_sel_to_16_bits(s, node) ? TC_i16 : ti_sel_dtype(s, node->out[0]);
-    if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && !(wide && ti_hw_is_u85(s->hw))))
+    bool u85 = ti_hw_is_u85(s->hw);
+    if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && wide && !u85))
         return false;
-    int32_t bytes = wide ? TC_NPU_LUT : 256;
+    int32_t entry = out == TC_i32 ? 4 : 1, bytes = wide ? TC_NPU_LUT : 256 * entry;
     uint8_t *data = tc_new_n(s->hw->arena, uint8_t, (size_t)bytes);
     if (wide)
         for (int i = 0; i < 512; i++) {
@@ -164,11 +165,12 @@ static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
             data[4 * i + 3] = (uint8_t)(slope >> 8);
         }
     else
-        for (int i = 0; i < 256; i++)
-            data[i] = (uint8_t)x[i];
+        for (int i = 0; i < bytes; i++)
+            data[i] = (uint8_t)(x[i / entry] >> 8 * (i % entry));
     op->table = ti_hw_table(s->hw, data, bytes);
-    bool u85 = ti_hw_is_u85(s->hw);
-    op->op.function = (uint8_t)(!u85 ? 16 : !wide ? 4 : out == TC_i32 ? 9 : 8);
+    op->op.function = (uint8_t)(!u85 ? 16 : wide ? (out == TC_i32 ? 9 : 8) : entry == 4 ? 7 : 4);
+    if (!u85 && !wide && entry == 4)
+        op->op.clip = CLIP_INT8;
     op->op.ofm.bytes = out == TC_i16 ? 2 : ti_sel_bytes(s, node->out[0]);
     return true;
 }
@@ -337,10 +339,10 @@ static void rescale_u85(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
     ti_sel_emit_parts(s, &op, NULL, &from, &to);
 }
 
-/* x + 0 where that is the faster one; or a pool of one tap. */
+/* x + 0 where that is the faster one, and for results of 32 bits; or a pool of one tap. */
 static void emit_pointwise(tc_sel *s, tc_hw_op *op, const tc_view *from, const tc_view *to)
 {
-    if (!ti_hw_is_u85(s->hw) || op->op.per_channel) {
+    if ((!ti_hw_is_u85(s->hw) && op->op.ofm.bytes <= 2) || op->op.per_channel) {
         ti_sel_emit_parts(s, op, from, NULL, to);
         return;
     }
@@ -477,14 +479,38 @@ void ti_npu_select_rescale_alone(tc_sel *s, const tc_node *node)
         ti_hw_refuse(s->hw, node, "the machine has no numbers of 48 bits");
 }
 
+int ti_sel_moved_left(tc_sel *s, tc_val v)
+{
+    const tc_node *node = s->value[v].put_off;
+    tc_sel_scale q;
+    if (!node || node->out[0] != v || ti_sel_bytes(s, node->in[0]) > 2 || !ti_sel_scale(s, node, &q))
+        return 0;
+    int64_t f = q.factor[0], n = q.shift[0];
+    ti_sel_reduce(&f, &n);
+    int k = 0;
+    for (; f > 1 && f % 2 == 0; f /= 2)
+        k++;
+    return f == 1 && n == 0 ? k : 0;
+}
+
+/* Sums scale operands twice: what was moved left is multiplied, and rounded at both places. */
+static bool second_scale(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
+{
+    const tc_node *reader = ti_sel_only_reader(s, node->out[0]);
+    bool sum = reader && (reader->op == TC_OP_tosa_add || reader->op == TC_OP_tosa_sub);
+    int k = sum && ti_sel_dtype(s, node->in[0]) == TC_i32 ? ti_sel_moved_left(s, node->in[0]) : 0;
+    return k && q->round == TC_ROUND_DOUBLE && !q->in_zero && q->shift[0] >= k;
+}
+
 /* An operand of another operation may be able to take it along: it is put off. */
 bool ti_sel_put_off(tc_sel *s, const tc_node *node)
 {
     tc_sel_scale q;
     if (!ti_sel_scale(s, node, &q))
         return false;
-    bool may = ti_sel_bytes(s, node->in[0]) <= 2 && ti_sel_dtype(s, node->out[0]) == TC_i32 &&
-               q.n == 1 && !q.out_zero && q.in_zero <= INT16_MAX;
+    bool may = (ti_sel_bytes(s, node->in[0]) <= 2 || second_scale(s, node, &q)) &&
+               ti_sel_dtype(s, node->out[0]) == TC_i32 && q.n == 1 && !q.out_zero &&
+               q.in_zero <= INT16_MAX;
     if (may)
         s->value[node->out[0]].put_off = node;
     return may;

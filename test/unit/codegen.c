@@ -86,6 +86,7 @@ typedef struct made {
     tc_graph *g;
     bool equal;
     size_t chained, copied, kernels; /* operations that fill chain buffers; DMAs to memory */
+    size_t sparse;                   /* convolutions that leave out two of four weights */
 } made;
 
 static void draw(tc_tensor t, uint32_t *state)
@@ -127,6 +128,7 @@ static void look(made *m)
     while (ti_npu_walk_next(&walk, &op)) {
         m->kernels += ti_npu_is_kernel(op.kind);
         m->chained += ti_npu_is_kernel(op.kind) && op.ofm.storage == TC_STORE_CHAIN;
+        m->sparse += op.kind == TC_NPU_KIND_CONV && op.weights.sparse;
         m->copied += op.kind == TC_NPU_KIND_DMA && !op.dma.dst_internal;
     }
 }
@@ -287,6 +289,91 @@ static void refusals(void)
     free(t);
 }
 
+/* (x + 3)^2 >> 2 of an int8 value is one look-up, for which U55, too, needs no operations on 32 bits. */
+static void functions_of_codes(void)
+{
+    text *t = begin("%0: i8[1,5,7,24]", 1);
+    SAY(t, "  %%1 = const [1] : i32[1]\n  %%2 = const [0] : i8[1]\n  %%3 = const [0] : i32[1]\n"
+           "  %%4 = const [3] : i32[1,1,1,1]\n  %%5 = const [2] : i32[1,1,1,1]\n"
+           "  %%6 = const [1073741824] : i32[1]\n  %%7 = const [30] : i8[1]\n"
+           "  %%8 = tosa.rescale %%0, %%6, %%7, %%2, %%3 scale32=true rounding_mode=single "
+           "per_channel=false input_unsigned=false output_unsigned=false : i32[1,5,7,24]\n"
+           "  %%9 = tosa.add %%8, %%4 : i32[1,5,7,24]\n"
+           "  %%10 = tosa.mul %%9, %%9, %%2 : i32[1,5,7,24]\n"
+           "  %%11 = tosa.arithmetic_right_shift %%10, %%5 round=true : i32[1,5,7,24]\n");
+    t->value = 11;
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
+static int rescale_by(text *t, const char *words, int x, int factor, int shift, const char *type)
+{
+    int f = constant(t, "i32", 1, "1", factor), n = constant(t, "i8", 1, "1", shift),
+        a = zero(t, type), b = zero(t, "i32");
+    SAY(t, "  %%%d = tosa.rescale %%%d, %%%d, %%%d, %%%d, %%%d scale32=true rounding_mode=%s "
+           "per_channel=false input_unsigned=false output_unsigned=false : i32[1,6,5,16]\n",
+        t->value + 1, x, f, n, a, b, words);
+    return ++t->value;
+}
+
+/* A sum as TensorFlow Lite has it, operands moved left, one of them scaled and rounded twice: one operation. */
+static void sums_of_codes(void)
+{
+    static const struct {
+        const char *type;
+        int left;
+    } of[] = {{"i8", 20}, {"i16", 15}};
+    for (size_t k = 0; k < TC_COUNT(of); k++) {
+        char inputs[64];
+        snprintf(inputs, sizeof inputs, "%%0: %s[1,6,5,16], %%1: %s[1,6,5,16]", of[k].type, of[k].type);
+        text *t = begin(inputs, 2);
+        t->value = 1;
+        int a = rescale_by(t, "single", 0, 1 << 30, 30, of[k].type), by = constant(t, "i32", 1, "1,1,1,1", of[k].left);
+        SAY(t, "  %%%d = tosa.logical_left_shift %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a, by);
+        a = rescale_by(t, "double", ++t->value, 1533916908, 32, "i32");
+        int b = rescale_by(t, "single", 1, 1 << 30, 31 - of[k].left, of[k].type);
+        SAY(t, "  %%%d = tosa.add %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a, b);
+        t->value++;
+        rescale(t, t->value, "i32", of[k].type, "1,6,5,16", 31 + of[k].left);
+        end(t);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+            /* where one of the operands was */
+            CHECK_ROW(machines[i], m.r.program.scratch == (k ? 2 : 1) * 2 * 6 * 5 * 16);
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
+}
+
+/* Weights of one channel are sparse as U85 counts: two of four are zeros, which are not there. */
+static void sparse_weights(void)
+{
+    text *one = begin("%0: i8[1,20,20,1]", 1), *many = begin("%0: i8[1,20,20,8]", 1);
+    conv(one, 0, 20, 1, 16);
+    conv(many, 0, 20, 8, 16);
+    end(one);
+    end(many);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made a = make(ctx, one, machines[i], "Sram_Only", (tc_codegen_options){0}),
+             b = make(ctx, many, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], a.equal && b.equal && !b.sparse);
+        CHECK_ROW(machines[i], (a.sparse > 0) == !!strstr(machines[i], "u85"));
+        tc_ctx_free(ctx);
+    }
+    free(one);
+    free(many);
+}
+
 /* Twice the same words. */
 static void same_again(void)
 {
@@ -309,6 +396,9 @@ int main(void)
     memories_apart();
     chains();
     refusals();
+    functions_of_codes();
+    sums_of_codes();
+    sparse_weights();
     same_again();
     return check_done();
 }

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold_codes.c -- what depends on one int8 value alone becomes one TABLE of it.
+ *
+ * TOSA's tables of int8 have entries of 8 bits, the machine's also of 32.  So a program says by
+ * several TABLEs, RESCALEs and sums what one operation looks up: elementwise operators on one value
+ * and on constants of one element are computed for its 256 numbers. */
+#include "../base/diag.h"
+#include "../run/eval.h"
+#include "select.h"
+
+enum {
+    CODES = 256,
+    LEAST = 3, /* operations that a table is worth: it is 1024 bytes, and a DMA */
+    MOST = 64  /* nodes, each as often as it is read */
+};
+
+typedef struct code {
+    tc_val of;     /* the value that it is a function of; or TC_NONE */
+    int32_t nodes; /* that compute it */
+    int32_t works; /* operations of the machine among them, since the last value that others read */
+    bool wanted;   /* by something else than a function of the same value */
+} code;
+
+typedef struct folding {
+    tc_hw *hw;
+    tc_graph *g;
+    code *code; /* by value */
+    tc_node **table; /* by node: what takes its place; or NULL */
+    tc_val root;     /* while numbers are computed */
+} folding;
+
+/* A constant that is the same for all elements; of a TABLE, its numbers. */
+static bool is_parameter(const folding *f, const tc_node *node, int i)
+{
+    return ti_is_const(f->g, node->in[i]) &&
+           (tc_type_count(ti_type_of(f->g, node->in[i])) == 1 ||
+            (node->op == TC_OP_tosa_table && i == 1));
+}
+
+static code code_of(const folding *f, tc_val v)
+{
+    code c = f->code[v];
+    if (!c.of && ti_type_of(f->g, v)->dtype == TC_i8)
+        c = (code){.of = v};
+    return c;
+}
+
+/* A RESCALE from 8 bits goes into its reader, one to 8 bits into its writer. */
+static bool is_work(const folding *f, const tc_node *node)
+{
+    return node->op != TC_OP_tosa_rescale ||
+           (ti_type_of(f->g, node->in[0])->dtype == TC_i32 &&
+            ti_type_of(f->g, node->out[0])->dtype == TC_i32);
+}
+
+static code function(const folding *f, const tc_node *node)
+{
+    code all = {.nodes = 1}, none = {.of = TC_NONE};
+    if (!(tc_ops[node->op].traits & T_ELTWISE) || node->n_out != 1)
+        return none;
+    for (int i = 0; i < node->n_in; i++) {
+        if (is_parameter(f, node, i))
+            continue;
+        code c = code_of(f, node->in[i]);
+        if (!c.of || (all.of && all.of != c.of))
+            return none;
+        all.of = c.of;
+        all.nodes += c.nodes;
+    }
+    const tc_type *t = ti_type_of(f->g, node->out[0]);
+    bool same = all.of && t->rank > 0 && ti_same_dims(t, ti_type_of(f->g, all.of));
+    return same && all.nodes <= MOST ? all : none;
+}
+
+static void look(folding *f)
+{
+    for (size_t k = 0; k < f->g->n_node; k++) {
+        const tc_node *node = f->g->node[k];
+        code c = function(f, node);
+        if (c.of)
+            f->code[node->out[0]] = c;
+        for (int i = 0; i < node->n_in && !c.of; i++)
+            f->code[node->in[i]].wanted = true;
+    }
+    for (size_t i = 0; i < f->g->n_out; i++)
+        f->code[f->g->out[i]].wanted = true;
+    for (size_t k = 0; k < f->g->n_node; k++) {
+        const tc_node *node = f->g->node[k];
+        code *c = node->n_out == 1 ? &f->code[node->out[0]] : NULL;
+        if (!c || !c->of)
+            continue;
+        c->works = is_work(f, node);
+        for (int i = 0; i < node->n_in; i++)
+            c->works += f->code[node->in[i]].wanted ? 0 : f->code[node->in[i]].works;
+    }
+}
+
+/* [1, ..., 1, 256] */
+static const tc_type *line(const folding *f, tc_dtype dtype, int32_t rank)
+{
+    tc_type *t = tc_new(f->hw->arena, tc_type);
+    *t = (tc_type){.dtype = dtype, .rank = rank};
+    for (int32_t i = 0; i < rank; i++)
+        t->dim[i] = i == rank - 1 ? CODES : 1;
+    return t;
+}
+
+/* The value's numbers where the root is -128 to 127; without data: there are none. */
+static tc_tensor numbers(const folding *f, tc_val v)
+{
+    const tc_type *t = ti_type_of(f->g, v);
+    if (ti_is_const(f->g, v))
+        return ti_tensor_of(f->g, v);
+    if (v == f->root) {
+        int8_t *all = tc_new_n(f->hw->arena, int8_t, CODES);
+        for (int k = 0; k < CODES; k++)
+            all[k] = (int8_t)(k - CODES / 2);
+        return (tc_tensor){.type = line(f, TC_i8, t->rank), .data = all};
+    }
+    const tc_node *node = ti_def(f->g, v);
+    tc_tensor *in = tc_new_n(f->hw->arena, tc_tensor, (size_t)node->n_in + 1), out = {0};
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = numbers(f, node->in[i]);
+        if (!in[i].data)
+            return out;
+    }
+    f->g->val[v]->type = line(f, t->dtype, t->rank);
+    bool done = ti_eval_node(f->g, node, in, &out, f->hw->arena) == TC_OK;
+    f->g->val[v]->type = t;
+    return done ? out : (tc_tensor){0};
+}
+
+static tc_val constant(folding *f, tc_tensor t)
+{
+    tc_type *type = tc_new(f->hw->arena, tc_type);
+    *type = (tc_type){.dtype = t.type->dtype, .rank = 1, .dim = {CODES}};
+    tc_value *value = tc_new(f->hw->arena, tc_value);
+    *value = (tc_value){.type = type, .name = "codes", .data = t.data};
+    f->g->val[f->g->n_val] = value;
+    return (tc_val)f->g->n_val++;
+}
+
+static void fold(folding *f, size_t k)
+{
+    const tc_node *node = f->g->node[k];
+    tc_val v = node->out[0];
+    f->root = f->code[v].of;
+    tc_tensor t = numbers(f, v);
+    if (!t.data)
+        return;
+    tc_node *table = tc_new(f->hw->arena, tc_node);
+    tc_val *in = tc_new_n(f->hw->arena, tc_val, 2);
+    in[0] = f->root;
+    in[1] = constant(f, t);
+    *table = (tc_node){.op = TC_OP_tosa_table,
+                       .n_in = 2,
+                       .n_out = 1,
+                       .in = in,
+                       .out = node->out,
+                       .loc = node->loc};
+    f->table[k] = table;
+}
+
+/* Later tables are computed from what was there, so all take their places at last. */
+static void put(folding *f)
+{
+    for (size_t k = 0; k < f->g->n_node; k++)
+        if (f->table[k]) {
+            f->g->node[k] = f->table[k];
+            f->g->val[f->table[k]->out[0]]->def = f->table[k];
+        }
+}
+
+void ti_sel_fold_codes(tc_hw *hw, tc_graph *g)
+{
+    size_t n_val = g->n_val;
+    folding f = {.hw = hw,
+                 .g = g,
+                 .code = tc_new_n(hw->arena, code, n_val),
+                 .table = tc_new_n(hw->arena, tc_node *, g->n_node + 1)};
+    tc_trial trial; /* numbers that the program never has may be without results */
+    look(&f);
+    ti_trial_begin(hw->ctx, &trial);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        const code *c = node->n_out == 1 ? &f.code[node->out[0]] : NULL;
+        if (!c || !c->of || !c->wanted || c->works < LEAST)
+            continue;
+        tc_dtype t = ti_type_of(g, node->out[0])->dtype;
+        if (t == TC_i8 || t == TC_i32)
+            fold(&f, k);
+    }
+    ti_trial_end(hw->ctx, &trial);
+    put(&f);
+}
