@@ -170,13 +170,21 @@ static bool same_elements(const tc_hw *hw, const tc_view *a, const tc_view *b)
            ti_view_count(a) == x->count && ti_view_count(b) == y->count;
 }
 
+static bool by_element(const tc_npu_op *o)
+{
+    const tc_npu_window *w = &o->window;
+    bool tap = o->kind == TC_NPU_KIND_POOL && w->kh == 1 && w->kw == 1 && w->stride_y == 1 &&
+               w->stride_x == 1 && !w->upscale && !o->per_channel && o->mode != TC_POOL_REDUCE_SUM;
+    return (o->kind == TC_NPU_KIND_ELEMENTWISE || tap) && !o->transpose && !o->reverse;
+}
+
 /* What operation i writes may lie where its operand does: element by element, and nobody reads the
  * operand any more, also where that is an input of the region. */
 static bool in_place(const tc_hw *hw, size_t i, const tc_view *from)
 {
     const tc_hw_op *op = &hw->op[i];
     if (from->root < 0 || op->ofm.root < 0 || from->root >= op->ofm.root ||
-        op->op.kind != TC_NPU_KIND_ELEMENTWISE || op->op.transpose || op->op.reverse)
+        !by_element(&op->op))
         return false;
     const tc_root *a = &hw->root[from->root], *b = &hw->root[op->ofm.root];
     return (a->kind == TC_ROOT_VALUE || a->kind == TC_ROOT_INPUT) &&

@@ -41,6 +41,8 @@ typedef void tc_select_rule(tc_sel *s, const tc_node *node);
 void ti_sel_fold_codes(tc_hw *hw, tc_graph *g);
 /* What is widened and moved left is one RESCALE (fold_shifts.c). */
 void ti_sel_fold_shifts(tc_hw *hw, tc_graph *g);
+/* Lists that are the machine's curves (fold_curves.c). */
+void ti_sel_fold_curves(tc_hw *hw, tc_graph *g);
 
 /* ---- values ---- */
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curve.c -- the machine's own tanh and sigmoid: steps of 1/12288 in, of 1/32768 out, by straight
  * lines between 256 points.  They are TensorFlow Lite's, of 16 bits. */
-#include "state.h"
+#include "curve.h"
+
+#include "../base/bytes.h"
+#include "../num/fixed.h"
 
 /* With s(x) = 1 / (1 + e^-x): 65536 s(i / 24), raised by half of what the line to the next point
  * misses in its middle; s(i/24) (1 - s) (1 - 2 s) / (16 * 24 * 24). */
@@ -43,18 +46,38 @@ static int64_t curved(int64_t v, bool tanh)
     return ti_asr(v >= 0 ? r + 512 : (1 << 25) - r + 511, 10);
 }
 
-tc_npu_curve ti_npu_curve_of(const tc_npu_machine *m, const tc_npu_op *op)
+uint8_t ti_npu_curve_function(const tc_npu_machine *m, tc_npu_curve curve)
 {
-    static const struct {
-        uint8_t tanh, sigmoid;
-    } number[] = {[false] = {3, 4}, [true] = {10, 11}};
-    bool u85 = m->product == TC_U85;
-    return op->function == number[u85].tanh      ? TC_CURVE_TANH
-           : op->function == number[u85].sigmoid ? TC_CURVE_SIGMOID
-                                                 : TC_CURVE_NONE;
+    static const uint8_t number[][2] = {[TC_CURVE_TANH] = {3, 10}, [TC_CURVE_SIGMOID] = {4, 11}};
+    return number[curve][m->product == TC_U85];
 }
 
-/* U85 reads its points from the table memory: 512 pairs of a base and a slope. */
+tc_npu_curve ti_npu_curve_of(const tc_npu_machine *m, const tc_npu_op *op)
+{
+    for (tc_npu_curve c = TC_CURVE_TANH; c <= TC_CURVE_SIGMOID; c++)
+        if (op->function == ti_npu_curve_function(m, c))
+            return c;
+    return TC_CURVE_NONE;
+}
+
+static void put_pair(uint8_t *p, int base, int slope)
+{
+    p[0] = (uint8_t)base;
+    p[1] = (uint8_t)((unsigned)base >> 8);
+    p[2] = (uint8_t)slope;
+    p[3] = (uint8_t)((unsigned)slope >> 8);
+}
+
+/* 512 pairs of a base and a slope, from -256 points up; Vela has sigmoid rise in the first one. */
+void ti_npu_curve_table(tc_npu_curve curve, uint8_t out[TC_NPU_LUT])
+{
+    for (int i = 0; i < 256; i++) {
+        put_pair(out + 4 * i, 32768 - points[256 - i], points[256 - i] - points[255 - i]);
+        put_pair(out + 4 * (256 + i), points[i] - 32768, points[i + 1] - points[i]);
+    }
+    out[2] = curve == TC_CURVE_SIGMOID;
+}
+
 bool ti_npu_curve_loaded(const uint8_t *table)
 {
     for (int i = 0; i < 256; i++) {

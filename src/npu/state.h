@@ -4,6 +4,7 @@
 #ifndef TC_STATE_H
 #define TC_STATE_H
 
+#include "curve.h"
 #include "npu_exec.h"
 #include "scale.h"
 
@@ -64,12 +65,6 @@ bool ti_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a);
 
 /* A span of a region; NULL when it does not lie inside. */
 const uint8_t *ti_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes);
-
-/* The machine's own curves. */
-typedef enum tc_npu_curve { TC_CURVE_NONE, TC_CURVE_TANH, TC_CURVE_SIGMOID } tc_npu_curve;
-tc_npu_curve ti_npu_curve_of(const tc_npu_machine *machine, const tc_npu_op *op);
-bool ti_npu_curve_loaded(const uint8_t *table); /* U85: the table memory holds its points */
-void ti_npu_apply_curve(tc_npu_curve curve, int64_t *v, size_t n);
 
 /* Zero point, clamp, table, store; a[] holds what is already scaled, and is overwritten. */
 bool ti_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a);

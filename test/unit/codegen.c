@@ -10,6 +10,7 @@
 #include "codegen/codegen.h"
 #include "ir/ir_text.h"
 #include "npu/census.h"
+#include "npu/curve.h"
 #include "npu/npu_exec.h"
 #include "npu/npu_verify.h"
 #include "run/eval.h"
@@ -21,7 +22,7 @@ static const char *const machines[] = {
 /* ---- graphs as text ---- */
 
 typedef struct text {
-    char v[1 << 18];
+    char v[1 << 20];
     size_t n;
     int value; /* the last one */
 } text;
@@ -312,6 +313,52 @@ static void functions_of_codes(void)
     free(t);
 }
 
+/* All results of a curve of int16 codes, and whether one of them is another. */
+static text *listed(tc_npu_curve curve, int64_t factor, int shift, bool other)
+{
+    text *t = begin("%0: i16[1,4,3,8]", 1);
+    SAY(t, "  %%1 = const [1073741824] : i32[1]\n  %%2 = const [30] : i8[1]\n  %%3 = const [0] : i16[1]\n"
+           "  %%4 = const [0] : i32[1]\n"
+           "  %%5 = tosa.rescale %%0, %%1, %%2, %%3, %%4 scale32=true rounding_mode=single "
+           "per_channel=false input_unsigned=false output_unsigned=false : i32[1,4,3,8]\n"
+           "  %%6 = const [1, 96] : shape[2]\n  %%7 = tosa.reshape %%5, %%6 : i32[1,96]\n"
+           "  %%8 = const [32768] : i32[1,1]\n  %%9 = tosa.add %%7, %%8 : i32[1,96]\n  %%10 = const [");
+    for (int64_t code = -32768; code < 32768; code++) {
+        int64_t v = (code * factor + (INT64_C(1) << shift >> 1)) / (INT64_C(1) << shift);
+        v -= v * (INT64_C(1) << shift) > code * factor + (INT64_C(1) << shift >> 1);
+        ti_npu_apply_curve(curve, &v, 1);
+        SAY(t, "%s%d", code > -32768 ? ", " : "", (int)v + (other && code == 12345));
+    }
+    SAY(t, "] : i16[1,65536,1]\n  %%11 = tosa.gather %%10, %%9 : i16[1,96,1]\n");
+    t->value = 11;
+    end(t);
+    return t;
+}
+
+/* What TOSA says by a list of 65536, the machine has: on U55, too, which has no GATHER. */
+static void curves(void)
+{
+    static const struct {
+        tc_npu_curve curve;
+        int32_t factor, shift;
+    } of[] = {{TC_CURVE_TANH, 24576, 13}, {TC_CURVE_TANH, 17001, 17}, {TC_CURVE_SIGMOID, 19660, 13},
+              {TC_CURVE_SIGMOID, 32767, 12}, {TC_CURVE_SIGMOID, 24576, 15}};
+    for (size_t k = 0; k < TC_COUNT(of); k++) {
+        text *t = listed(of[k].curve, of[k].factor, of[k].shift, false),
+             *u = listed(of[k].curve, of[k].factor, of[k].shift, true);
+        for (size_t i = 0; i < TC_COUNT(machines); i += 3) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0}),
+                 n = make(ctx, u, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+            CHECK_ROW(machines[i], strstr(machines[i], "u85") ? n.equal : n.r.refused != NULL);
+            tc_ctx_free(ctx);
+        }
+        free(t);
+        free(u);
+    }
+}
+
 static int rescale_by(text *t, const char *words, int x, int factor, int shift, const char *type)
 {
     int f = constant(t, "i32", 1, "1", factor), n = constant(t, "i8", 1, "1", shift),
@@ -398,6 +445,7 @@ int main(void)
     refusals();
     functions_of_codes();
     sums_of_codes();
+    curves();
     sparse_weights();
     same_again();
     return check_done();

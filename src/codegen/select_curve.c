@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select_curve.c -- tanh and sigmoid of int16, which fold_curves.c finds: a pool of one tap that
+ * scales.  U85 reads the curve's points from the memory of tables. */
+#include "../npu/curve.h"
+#include "select.h"
+
+void ti_npu_select_curve(tc_sel *s, const tc_node *node)
+{
+    tc_npu_curve curve = node->op == TC_OP_tosa_tanh ? TC_CURVE_TANH : TC_CURVE_SIGMOID;
+    tc_hw_op op = ti_sel_pointwise(s, node);
+    if (node->n_in != 3) {
+        ti_hw_refuse(s->hw, node, "the machine has no numbers of this type");
+        return;
+    }
+    ti_sel_map(&op.op.ifm, 2, true, 0);
+    ti_sel_map(&op.op.ofm, 2, true, 0);
+    op.op.lo = INT16_MIN;
+    op.op.hi = INT16_MAX;
+    op.op.ofm_scale = (tc_npu_scale){.multiplier = (uint32_t)ti_sel_number(s, node->in[1]),
+                                     .shift = (uint8_t)ti_sel_number(s, node->in[2]),
+                                     .round = TC_ROUND_NATURAL};
+    op.op.function = ti_npu_curve_function(s->hw->machine, curve);
+    if (ti_hw_is_u85(s->hw)) {
+        uint8_t *table = tc_new_n(s->hw->arena, uint8_t, TC_NPU_LUT);
+        ti_npu_curve_table(curve, table);
+        op.table = ti_hw_table(s->hw, table, TC_NPU_LUT);
+    }
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
+    ti_sel_emit_parts(s, &op, &from, NULL, &to);
+}
