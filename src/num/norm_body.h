@@ -61,10 +61,12 @@ TC_LANES_BODY NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *wei
     }
 }
 
+/* Squares whose sum leaves T make a row of zeros, as in PyTorch. */
 TC_LANES_BODY NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight, double eps, T *y)
 {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
-        double scale = 1 / sqrt(NAME(ti_sum_squares)(x, n, 0) / (double)n + eps);
+        T squares = (T)NAME(ti_sum_squares)(x, n, 0);
+        double scale = 1 / sqrt((double)squares / (double)n + eps);
         NAME(line)(x, n, 0, scale, 0, y);
         for (int64_t i = 0; weight && i < n; i++)
             y[i] *= weight[i];

@@ -58,6 +58,10 @@ static void test_norms(tc_ctx *ctx)
     double rms = sqrt(5);
     CHECK(is_near(run_ok(ctx, TC_OP_rms_norm, &last, (tc_tensor[]){x, w}, 2),
                   (double[]){2 / rms, 9 / rms, 2 / rms, 9 / rms}, 1e-6));
+    /* Squares beyond f32: their root is infinite, the row zero. */
+    tc_tensor far = tensor_of(ctx, TC_f32, DIMS(2, 2), (double[]){3e19, -1, 1e15, -1e15});
+    CHECK(is_near(run_ok(ctx, TC_OP_rms_norm, &last, (tc_tensor[]){far, none}, 2),
+                  (double[]){0, 0, 1, -1}, 1e-6));
     /* One group is a layer norm over everything behind the batch. */
     tc_tensor big = noise(ctx, TC_f64, DIMS(2, 4, 9), 5);
     tc_attr_group_norm single = {1, 1e-3};

@@ -5,6 +5,7 @@
  * from the exact sums of x and x * x, and deviations that have the gain in them already from one
  * convolution.  1/sigma is one i16, which is good for rows of a standard deviation of a quarter of
  * a code and more. */
+#include <float.h>
 #include <math.h>
 
 #include "composite.h"
@@ -248,6 +249,14 @@ typedef struct view {
     int64_t row[TC_MAX_RANK], back[TC_MAX_RANK];
 } view;
 
+/* Whether the squares of a row of n can leave f32, where the model's own norm is zero. */
+static bool squares_leave_f32(const tc_type *t, int64_t n)
+{
+    double top = ti_scale_of(t) * fmax((double)(ti_zero_of(t) - t->quant->lo),
+                                        (double)(t->quant->hi - ti_zero_of(t)));
+    return (double)n * top * top > (double)FLT_MAX;
+}
+
 static tc_val normalized(tc_build *lw, const tc_node *node, const view *v, double eps, bool centre,
                          const double *gain, const double *bias)
 {
@@ -255,6 +264,8 @@ static tc_val normalized(tc_build *lw, const tc_node *node, const view *v, doubl
     tc_val x = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, 0), v->rank, v->row);
     if (!(eps >= 0) || isinf(eps))
         ti_lower_refuse(lw, "eps is %g", eps);
+    if (!centre && squares_leave_f32(xt, v->row[v->rank - 1]))
+        ti_lower_refuse(lw, "the squares of its values leave f32");
     if (!gain || !bias || !x || lw->status != TC_OK)
         return TC_NONE;
     norm8 p = {v->row[v->rank - 1], ti_zero_of(xt), ti_scale_of(xt), eps, centre, gain, bias, yt};
