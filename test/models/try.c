@@ -24,10 +24,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 30, CALLS = 2, ROUGH = 3 };
+enum { SECONDS = 30, ASLEEP = 900, CALLS = 2, ROUGH = 3 };
 static const size_t most_memory = (size_t)2 << 30;
 
 const char *const outcome_name[OUTCOMES] = {"fine",   "refused", "wrong",
@@ -433,15 +434,24 @@ static void attempt_all(finding *f, const char *path, const char *target, const 
 
 /* ---- the process ---- */
 
+/* Ends this process after SECONDS of work, however busy the machine is, or when it waits for
+ * nothing. */
+static void limit_time(void)
+{
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS}, NULL);
+    alarm(ASLEEP);
+}
+
 static void ended(finding *f, int status)
 {
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal == SIGPROF || signal == SIGALRM) {
         f->what = HUNG;
         snprintf(f->words, sizeof f->words, "no answer in %d s", SECONDS);
-    } else if (WIFSIGNALED(status) || WEXITSTATUS(status) || !f->told) {
+    } else if (signal || WEXITSTATUS(status) || !f->told) {
         f->what = CRASHED;
-        if (WIFSIGNALED(status))
-            snprintf(f->words, sizeof f->words, "signal %d", WTERMSIG(status));
+        if (signal)
+            snprintf(f->words, sizeof f->words, "signal %d", signal);
         else
             snprintf(f->words, sizeof f->words, "exit %d", WEXITSTATUS(status));
     }
@@ -462,7 +472,7 @@ finding try_model(const char *text, size_t size, const char *target, const char 
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(SECONDS);
+        limit_time();
         attempt_all(f, path, target, name, written);
         exit(0); /* with what a build for coverage has to say */
     }
