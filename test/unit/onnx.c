@@ -226,6 +226,62 @@ static void test_number(tc_ctx *ctx)
     CHECK(ti_load_i64(ti_tensor_of(g, g->out[0]), 0) == 16000);
 }
 
+/* A branch of one node from x and x. */
+static tc_buf branch(tc_ctx *ctx, const char *which, const char *op, const char *of)
+{
+    enum { GRAPH = 5 };
+    tc_buf graph = message(ctx), attribute = message(ctx), y = message(ctx);
+    tc_buf inside = node(ctx, op, "inside", "x", of, "z");
+    text(&y, 1, "z");
+    inner(&graph, 1, &inside);
+    inner(&graph, 12, &y);
+    text(&attribute, 1, which);
+    inner(&attribute, 6, &graph);
+    number(&attribute, 20, GRAPH);
+    return attribute;
+}
+
+static tc_bytes model_of_branches(tc_ctx *ctx, const char *op, const char *of)
+{
+    enum { BOOL = 9 };
+    tc_buf graph = message(ctx), m = message(ctx), set = message(ctx), either = message(ctx);
+    tc_buf x = value_info(ctx, "x", TWO, 2), c = value_of(ctx, "c", BOOL, NULL, 0);
+    tc_buf y = message(ctx), then = branch(ctx, "then_branch", "Relu", NULL);
+    tc_buf other = branch(ctx, "else_branch", op, of);
+    text(&y, 1, "y");
+    text(&either, 1, "c");
+    text(&either, 2, "y");
+    text(&either, 3, "either");
+    text(&either, 4, "If");
+    inner(&either, 5, &then);
+    inner(&either, 5, &other);
+    inner(&graph, 1, &either);
+    inner(&graph, 11, &x);
+    inner(&graph, 11, &c);
+    inner(&graph, 12, &y);
+    number(&set, 2, 17);
+    number(&m, 1, 8);
+    inner(&m, 7, &graph);
+    inner(&m, 8, &set);
+    return (tc_bytes){m.data, m.size};
+}
+
+/* Of two branches the one that these sizes do not fit is left out, with a word. */
+static void test_branches(tc_ctx *ctx)
+{
+    tc_module *read;
+    tc_bytes both = model_of_branches(ctx, "Add", "x"), one = model_of_branches(ctx, "MatMul", "x");
+    CHECK(ti_read_onnx(ctx, "t.onnx", both, &read) == TC_OK && read->n_graph == 3);
+    CHECK(!strstr(tc_diagnostics(ctx), "branch"));
+    CHECK(ti_read_onnx(ctx, "t.onnx", one, &read) == TC_OK && read->n_graph == 1);
+    CHECK(ti_main(read)->node[0]->op == TC_OP_relu);
+    CHECK(strstr(tc_diagnostics(ctx), "node 'either' (If): warning: the else branch is not valid "
+                                      "for inputs of these sizes, so the then branch is taken"));
+    CHECK(strstr(tc_diagnostics(ctx), "in the else branch, node 'either/inside': "));
+    CHECK(refused(model_of_branches(ctx, "Add", "nobody"), "'nobody' is used but not defined"));
+    CHECK(refused(model_of_branches(ctx, "Frobnicate", "x"), "--set c=VALUE makes it a constant"));
+}
+
 /* A picture resized to more places than memory should hold. */
 static void test_large_resize(tc_ctx *ctx)
 {
@@ -422,6 +478,7 @@ int main(void)
     test_dims(ctx);
     test_large_resize(ctx);
     test_number(ctx);
+    test_branches(ctx);
     test_operators(ctx);
     test_tensors(ctx);
     test_external(ctx);

@@ -60,19 +60,26 @@ static void same_inputs(tc_onnx_scope *to, const tc_onnx_scope *from)
     }
 }
 
-/* Both graphs are kept, with one list of inputs. */
-static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *const graph[2])
+static const char *const branch_name[2] = {"then", "else"};
+
+/* Both graphs are kept, with one list of inputs; *broken: the branch that has none, or -1. */
+static void keep_if(tc_onnx_node *n, tc_val condition, const TcOnnxPb__Graph *const graph[2],
+                    int *broken)
 {
     tc_build *m = &n->m;
     tc_onnx_scope branch[2];
+    *broken = -1;
     for (int k = 0; k < 2; k++) {
-        keep_scope(n, &branch[k], k ? "else" : "then");
+        keep_scope(n, &branch[k], branch_name[k]);
         if (k)
             same_inputs(&branch[1], &branch[0]);
         walk(n, &branch[k], graph[k]);
+        if (m->status != TC_OK) {
+            *broken = k;
+            return;
+        }
     }
     same_inputs(&branch[0], &branch[1]);
-    TC_STOP(m);
     const tc_graph *a = branch[0].g, *b = branch[1].g;
     for (int i = 0; i < n->n_out; i++)
         if ((size_t)i >= a->n_out || (size_t)i >= b->n_out ||
@@ -102,6 +109,40 @@ static void take_branch(tc_onnx_node *n, const TcOnnxPb__Graph *graph)
         ti_onnx_bind(n, i, out[i]);
 }
 
+/* The error among the messages since `hold` when it is one of sizes, else NULL. */
+static const tc_diagnostic *error_of_sizes(const tc_ctx *ctx, tc_hold hold)
+{
+    for (size_t i = hold.n_message; i < tc_diagnostic_count(ctx); i++) {
+        const tc_diagnostic *d = tc_diagnostic_at(ctx, i);
+        if (d->severity == TC_SEVERITY_ERROR)
+            return ti_text_eq(d->id, "shape") ? d : NULL;
+    }
+    return NULL;
+}
+
+static void tell_invalid(tc_onnx_node *n, int broken, const tc_diagnostic *why)
+{
+    tc_ctx *ctx = n->m.ctx;
+    ti_warning(ctx, n->m.loc, TC_E_SHAPE,
+               "the %s branch is not valid for inputs of these sizes, so the %s branch is taken",
+               branch_name[broken], branch_name[!broken]);
+    ti_note(ctx, n->m.loc, "in the %s branch, node '%s': %s", branch_name[broken],
+            why->loc && why->loc->node ? why->loc->node : "?", why->text);
+}
+
+static void tell_how_to_set(tc_onnx_node *n, tc_val condition)
+{
+    const char *input = ti_steering_input(n->m.g, condition);
+    if (input)
+        ti_note(n->m.ctx, n->m.loc,
+                "the input '%s' decides which branch runs: --set %s=VALUE makes it a "
+                "constant, and the other one is not read",
+                input, input);
+}
+
+/* Both branches are kept where that can be; else it is the branch of the data that the model is
+ * read for, or the only one that is valid at these sizes: the other gives no result whenever it
+ * runs. */
 void ti_onnx_build_if(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
@@ -114,32 +155,31 @@ void ti_onnx_build_if(tc_onnx_node *n)
         take_branch(n, graph[truth(t) ? 0 : 1]);
         return;
     }
-    /* Kept where that can be; else the branch of the data that the model is read for. */
     tc_module *module = m->g->module;
     size_t n_graph = module->n_graph;
     tc_hold hold = ti_hold_begin(m->ctx);
-    keep_if(n, condition, graph);
+    int broken;
+    keep_if(n, condition, graph, &broken);
     if (m->status == TC_OK) {
         ti_hold_keep(m->ctx, hold);
         return;
     }
     tc_status status = m->status;
     m->status = TC_OK;
-    if (!ti_b_settled(m, condition, &t)) {
-        const char *input = ti_steering_input(m->g, condition);
+    bool settled = ti_b_settled(m, condition, &t);
+    const tc_diagnostic *invalid = broken >= 0 ? error_of_sizes(m->ctx, hold) : NULL;
+    if (!settled && !invalid) {
         m->status = status;
         ti_hold_keep(m->ctx, hold);
-        if (input)
-            ti_note(m->ctx, m->loc,
-                    "the input '%s' decides which branch runs: --set %s=VALUE makes it a "
-                    "constant, and the other one is not read",
-                    input, input);
+        tell_how_to_set(n, condition);
         return;
     }
     ti_hold_drop(m->ctx, hold);
     module->n_graph = n_graph;
     ti_map_init(&n->scope->reader->unknown, &n->scope->reader->work);
-    take_branch(n, graph[truth(t) ? 0 : 1]);
+    if (!settled)
+        tell_invalid(n, broken, invalid);
+    take_branch(n, graph[settled ? !truth(t) : !broken]);
 }
 
 /* ---- Loop ---- */

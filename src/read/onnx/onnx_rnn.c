@@ -289,11 +289,17 @@ static bool read_node(tc_onnx_node *n, rnn *s)
     if (s->batch_first)
         s->x = ti_b_swap(m, s->x, 0, 1);
     const tc_type *x = ti_b_type(m, s->x), *r = ti_b_type(m, s->r);
-    if (x->rank != 3 || r->rank != 3 || ti_b_type(m, s->w)->rank != 3 || r->dim[0] != s->dirs ||
-        ti_onnx_int(n, "input_forget", 0)) {
-        ti_b_unsupported(m, "a recurrent operator of this shape (or with input_forget)");
-        return false;
-    }
+    int ranks[] = {x->rank, ti_b_type(m, s->w)->rank, r->rank};
+    for (int i = 0; i < 3; i++)
+        if (ranks[i] != 3)
+            ti_b_bad(m, TC_E_SHAPE, "input %d has rank %d, expected 3", i, ranks[i]);
+    TC_STOP_WITH(m, false);
+    if (r->dim[0] != s->dirs)
+        ti_b_bad(m, TC_E_SHAPE, "weights of %" PRId64 " directions, expected %d", r->dim[0],
+                 s->dirs);
+    if (ti_onnx_int(n, "input_forget", 0))
+        ti_b_unsupported(m, "input_forget");
+    TC_STOP_WITH(m, false);
     s->steps = x->dim[0];
     s->batch = x->dim[1];
     s->width = x->dim[2];
