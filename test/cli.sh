@@ -416,6 +416,12 @@ expect 1 'cannot make the folder' run $digits/model.pt2 -i $digits/calib.npz -o 
 expect 0 '' run $digits/model.pt2 -i $digits/calib.npz -o "$dir/c" --kernels=reference
 holds 'a reader that leaves early is no error' \
     bash -o pipefail -c "'$tosac' run $digits/model.pt2 -i $digits/calib.npz | true"
+for words in "inspect --disassemble fixture/cost/net_vela.npz --json" "compile $digits/model.pt2 -t TOSA-1.0+FP --emit ir -o -"; do
+    holds "a reader that left before is none either: ${words%% *}" \
+        bash -o pipefail -c "{ sleep .1; '$tosac' $words 2>'$dir/left'; } | true && test ! -s '$dir/left'"
+    holds "a full disk is: ${words%% *}" \
+        bash -c "! '$tosac' $words 2>'$dir/full' >/dev/full && test \$(grep -cF '[io]' '$dir/full') = 1"
+done
 
 echo '{"nodes": {"conv2d_33": "a16w8"}}' >"$dir/near.json"
 echo '{"activations": {"dtyp": "int8"}}' >"$dir/field.json"

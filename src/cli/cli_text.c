@@ -127,7 +127,11 @@ tc_status cli_print_all(cli *c, tc_bytes text)
 {
     if (fwrite(text.data, 1, text.size, stdout) == text.size && fflush(stdout) == 0)
         return TC_OK;
-    return cli_bad_file(c, "<stdout>", "cannot be written");
+    int why = errno;
+    if (why == EPIPE) /* its reader has left */
+        return TC_OK;
+    clearerr(stdout);
+    return cli_bad_file(c, "<stdout>", "cannot be written: %s", strerror(why));
 }
 
 tc_status cli_write_model(cli *c, const tc_model *model, const char *path)

@@ -3,6 +3,7 @@
 #include "cli_messages.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -87,15 +88,24 @@ static tc_status dispatch(cli *c, int argc, char **argv)
     return TC_OK;
 }
 
+/* Has whoever reads our pipe closed it?  A write that failed long ago has left no errno. */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 /* What was printed has been taken by somebody; a reader that left early is no mistake of ours. */
 static int finish_output(int code)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    if (errno == EPIPE)
+    int why = errno;
+    if (why == EPIPE || reader_left())
         return code;
-    fprintf(stderr, "tosac: error: cannot write to standard output: %s [io]\n", strerror(errno));
+    fprintf(stderr, "tosac: error: cannot write to standard output: %s [io]\n",
+            why ? strerror(why) : "not all of it was taken");
     return code ? code : TC_BAD_MODEL;
 }
 
