@@ -63,6 +63,14 @@ static void roll(const tc_root *r, const tc_view *v, tc_npu_map *m)
     m->base[2] = m->base[0] - (uint64_t)(first * m->stride_y);
 }
 
+/* Bytes from one element of an axis to the next; where there is but one, no further than the root
+ * goes. */
+static int64_t step(const tc_root *r, const tc_view *v, int axis, int64_t e)
+{
+    int64_t to = v->stride[axis] * e, all = r->count * r->bytes;
+    return v->dim[axis] > 1 ? to : ti_max_i64(-all, ti_min_i64(to, all));
+}
+
 static void fill(tc_hw *hw, const tc_view *v, tc_npu_map *m, bool written)
 {
     const tc_root *r = &hw->root[v->root];
@@ -78,8 +86,8 @@ static void fill(tc_hw *hw, const tc_view *v, tc_npu_map *m, bool written)
     memset(m->base, 0, sizeof m->base);
     if (r->format == TC_NHWC) {
         m->base[0] = (uint64_t)(v->at * e);
-        m->stride_y = v->stride[0] * e;
-        m->stride_x = v->stride[1] * e;
+        m->stride_y = step(r, v, 0, e);
+        m->stride_x = step(r, v, 1, e);
         m->stride_c = e;
     } else {
         box b = {0};
