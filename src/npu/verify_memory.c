@@ -446,6 +446,17 @@ static void begin_dma(tc_npu_verifier *v, tc_npu_accesses *now)
 
 /* ---- contents ---- */
 
+/* Of sums that lie together some are read: the others are not wanted, a slice leaves them out. */
+static void read_sums(tc_npu_bits *unread, tc_npu_range r)
+{
+    int64_t lo = clip(r.lo, 0, unread->bytes);
+    if (bits_find(unread, lo, r.hi, true) >= r.hi)
+        return;
+    while (lo > 0 && unread->bit[(lo - 1) / 8] >> (lo - 1) % 8 & 1)
+        lo--;
+    bits_set(unread, lo, bits_find(unread, r.hi, unread->bytes, false), false);
+}
+
 static void read_bytes(tc_npu_verifier *v, const tc_npu_access *a)
 {
     int64_t at = find_bit(v, &v->written[a->space], a, false);
@@ -458,9 +469,8 @@ static void read_bytes(tc_npu_verifier *v, const tc_npu_access *a)
         ti_npu_found(v, TC_CHECK_UNWRITTEN,
                      "its %s reads byte %" PRId64 " of %s, which was never written", a->what, at,
                      space_name(v, a->space));
-    /* Sums between those that are read are not wanted: a slice leaves them out. */
     if (v->unread[a->space].bit)
-        bits_set(&v->unread[a->space], a->range.lo, a->range.hi, false);
+        read_sums(&v->unread[a->space], a->range);
 }
 
 static void write_bytes(tc_npu_verifier *v, const tc_npu_access *a)
