@@ -679,6 +679,30 @@ TOSAC_VELA=$dir/no-vela expect 0 'ethos-u85-256: ' explain "$dir/relu.ir" -t eth
 TOSAC_VELA=$dir/no-vela expect 0 '' profile "$dir/relu.ir" -t ethos-u85-256
 expect 0 '--ethosu-backend own has no effect' compile "$dir/relu.ir" -t TOSA-1.0+INT --ethosu-backend own -o "$dir/relu-tosa.pte"
 
+# rounding that TOSA leaves open: one that the machine has is chosen, and from then on all agree
+cat >"$dir/inexact.ir" <<'END'
+graph @main(%0 "x": i32[4,8]) {
+  %1 = const [1900000000] : i32[1]
+  %2 = const [40] : i8[1]
+  %3 = const [0] : i32[1]
+  %4 = const [-7] : i8[1]
+  %5 = tosa.rescale %0, %1, %2, %3, %4 scale32=true rounding_mode=inexact per_channel=false input_unsigned=false output_unsigned=false : i8[4,8]
+  return %5
+}
+END
+for target in ethos-u55-128 ethos-u65-256 ethos-u85-256; do
+    TOSAC_VELA=$dir/no-vela expect 0 '1 region, ' compile "$dir/inexact.ir" -t $target --check -o "$dir/inexact.pte"
+done
+expect 1 'EXT-INEXACTROUND' compile "$dir/inexact.ir" -t TOSA-1.0+INT -o "$dir/inexact.tosa"
+
+# a TOSA program of constants alone is a region too
+printf 'producer "TOSA 1.0.0"\ngraph @main() {\n  %%1 = const [1, 2] : i8[2]\n  return %%1\n}\n' >"$dir/constants.ir"
+for target in ethos-u55-128 ethos-u85-256 TOSA-1.0+INT vgf; do
+    TOSAC_VELA=$dir/no-vela expect 0 '1 region, ' compile "$dir/constants.ir" -t $target -o "$dir/constants.pte"
+    expect 0 "i8[2]            1            2" run "$dir/constants.pte"
+done
+expect 0 '0 regions, ' compile "$dir/constants.ir" -t cpu -o "$dir/constants.pte"
+
 # files that Vela wrote: operators that work in one memory read what others left there; variables keep their numbers from run to run
 for name in shared shared_vela; do "$tosac" run fixture/npu/$name.tflite -i fixture/npu/shared.npy -o "$dir/$name" >/dev/null 2>&1; done
 holds 'a memory is shared' cmp "$dir/shared/output_0.npy" "$dir/shared_vela/output_0.npy"

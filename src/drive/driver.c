@@ -150,7 +150,7 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
     const tc_compile_request *r = &out->request;
     out->request = *asked;
     out->request.trace = asked->faults ? asked->faults : asked->trace;
-    if (ti_is_tosa(out->module))
+    if (ti_is_tosa(out))
         return r->check ? checked_whole(ctx, r, out) : ti_take_whole(ctx, r->trace, NULL, out);
     if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
         return no_codes(ctx, out);

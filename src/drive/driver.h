@@ -121,7 +121,7 @@ TC_MUST_USE tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *re
 
 /* whole.c: a program that is TOSA already becomes one region; what that is given stays with it, for
  * its command stream. */
-bool ti_is_tosa(const tc_module *module);
+bool ti_is_tosa(const tc_compiled *c);
 /* checker: that runs it after every pass; or NULL. */
 TC_MUST_USE tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_checker *checker,
                                     tc_compiled *c);

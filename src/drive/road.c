@@ -124,6 +124,7 @@ OF_JOB(LOOPS, has(job, TC_FEATURE_CF) && !has(job, TC_FEATURE_FP))
 OF_JOB(FREE_MOVES, job->target &&job->target->machine->cost.free_moves)
 OF_JOB(U55, is_cheap_as(job, TC_FORMS_U55) && has(job, TC_FEATURE_INT))
 OF_JOB(U85, is_cheap_as(job, TC_FORMS_U85) && has(job, TC_FEATURE_INT))
+OF_JOB(STREAM, packing(job) == TC_PACKED_STREAM)
 OF_JOB(VELA_U55, is_cheap_as(job, TC_FORMS_U55) && is_for_vela(job))
 OF_JOB(VELA_U85, is_cheap_as(job, TC_FORMS_U85) && is_for_vela(job))
 

@@ -8,13 +8,16 @@
 
 #include "../ir/rewrite.h"
 
-bool ti_is_tosa(const tc_module *module)
+/* Its first operator says so; of constants alone, which the CPU can hold as well, the file that it was
+ * read from. */
+bool ti_is_tosa(const tc_compiled *c)
 {
-    const tc_graph *g = ti_main(module);
+    const tc_graph *g = ti_main(c->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_const)
             return tc_ops[g->node[k]->op].tosa != 0;
-    return false;
+    return c->target.machine->packing != TC_PACKED_NOT && c->module->producer &&
+           ti_text_starts(c->module->producer, "TOSA ");
 }
 
 static tc_status no_kernels(tc_ctx *ctx, const tc_compiled *c)
@@ -83,8 +86,10 @@ tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_checker *checker,
     set_apart(ctx, c);
     if (checker)
         keep_inputs(ctx, c, given, checker);
+    tc_job job = {.target = &c->target};
+    TC_TRY(ti_road_run(ctx, r->module, TC_AT_FORMED, TC_AT_TOSA, &job, trace));
     TC_TRY(ti_own_ask(ctx, c, r));
-    tc_job job = {.target = &c->target, .own = ti_is_own(c, r)};
+    job.own = ti_is_own(c, r);
     TC_TRY(ti_road_run(ctx, r->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
     TC_TRY(ti_road_run(ctx, r->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
     if (!ti_own_takes(r))
