@@ -19,7 +19,8 @@ static const double about_as_quick = 1.005;
 typedef struct attempt {
     tc_codegen_result result;
     double cycles;
-    int64_t sram; /* bytes of values */
+    int64_t sram;   /* bytes of values */
+    int64_t memory; /* bytes that it works in, of all kinds */
 } attempt;
 
 typedef void step(tc_hw *hw);
@@ -71,6 +72,7 @@ static tc_status try_turns(tc_hw *base, int32_t rows, bool *other, attempt *out)
     const tc_npu_program *p = &out->result.program;
     out->cycles = wrong ? -1 : cost.total.cycles;
     out->sram = ti_hw_fast_region(&hw) == 2 ? p->fast : p->scratch;
+    out->memory = p->scratch + (p->fast > 0 ? p->fast : 0);
     return TC_OK;
 }
 
@@ -78,8 +80,10 @@ static tc_status try_turns(tc_hw *base, int32_t rows, bool *other, attempt *out)
 static bool is_better(const tc_codegen_options *o, const attempt *a, const attempt *b,
                       double quickest)
 {
-    if (o->max_scratch && (a->sram <= o->max_scratch) != (b->sram <= o->max_scratch))
-        return a->sram <= o->max_scratch;
+    bool fits_a = !o->max_scratch || a->memory <= o->max_scratch,
+         fits_b = !o->max_scratch || b->memory <= o->max_scratch;
+    if (fits_a != fits_b || (!fits_a && a->memory != b->memory))
+        return a->memory < b->memory;
     bool quick_a = o->size || a->cycles <= about_as_quick * quickest,
          quick_b = o->size || b->cycles <= about_as_quick * quickest;
     if (quick_a != quick_b)

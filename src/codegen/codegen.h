@@ -21,7 +21,7 @@ typedef struct tc_codegen_options {
     const tc_npu_system *system;
     bool size;           /* the fewest bytes, not the fewest cycles */
     bool products;       /* U55, U65: a weight stream may be made from an activation */
-    int64_t max_scratch; /* bytes of SRAM; 0: any */
+    int64_t max_scratch; /* bytes of working memory, whatever it lies in; 0: any */
 } tc_codegen_options;
 
 /* Where a command comes from. */

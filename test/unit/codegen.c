@@ -210,6 +210,25 @@ static void scarce_memory(void)
     free(t);
 }
 
+/* What there may be counts inputs and outputs too, wherever they lie. */
+static void scarce_memory_apart(void)
+{
+    text *t = two_convolutions();
+    tc_ctx *ctx = tc_ctx_new();
+    made any = make(ctx, t, "ethos-u85-256", "Dedicated_Sram", (tc_codegen_options){0});
+    int64_t all = any.r.program.scratch + any.r.program.fast;
+    made few = make(ctx, t, "ethos-u85-256", "Dedicated_Sram",
+                    (tc_codegen_options){.max_scratch = all - 1}),
+         none = make(ctx, t, "ethos-u85-256", "Dedicated_Sram", (tc_codegen_options){.max_scratch = 1}),
+         size = make(ctx, t, "ethos-u85-256", "Dedicated_Sram", (tc_codegen_options){.size = true});
+    CHECK(any.equal && few.equal && none.equal && size.equal);
+    CHECK(all - 1 >= any.r.program.fast); /* its SRAM alone would do */
+    CHECK(few.r.program.scratch + few.r.program.fast < all);
+    CHECK(none.r.program.fast == size.r.program.fast);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
 /* Flash is slow: weights come ahead, to where large values were.  With all in SRAM they need not. */
 static void staged_weights(void)
 {
@@ -439,6 +458,7 @@ int main(void)
 {
     cascades();
     scarce_memory();
+    scarce_memory_apart();
     staged_weights();
     memories_apart();
     chains();
