@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "codegen/codegen.h"
+#include "ir/verify.h"
+#include "lower/lower_pass.h"
 #include "npu/census.h"
 #include "npu/cost.h"
 #include "npu/npu_exec.h"
@@ -85,20 +87,6 @@ static bool has_floats(const tc_graph *g)
         if (g->val[v]->type && ti_is_float(g->val[v]->type->dtype))
             return true;
     return false;
-}
-
-/* RESCALE with INEXACT rounding has several right results: the machine's is half up. */
-static void round_up(tc_ctx *ctx, tc_graph *g)
-{
-    for (size_t k = 0; k < g->n_node; k++) {
-        if (g->node[k]->op != TC_OP_tosa_rescale)
-            continue;
-        tc_attr_tosa_rescale *a = tc_new(&ctx->arena, tc_attr_tosa_rescale);
-        *a = *(const tc_attr_tosa_rescale *)g->node[k]->attr;
-        if (a->rounding_mode == TC_rounding_inexact)
-            a->rounding_mode = TC_rounding_single;
-        g->node[k]->attr = a;
-    }
 }
 
 static verdict execute(tc_ctx *ctx, tc_graph *g, const tc_npu_program *p, const tc_tensor *in,
@@ -183,8 +171,11 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
         has_floats(ti_main(m)))
         return OTHER;
     tc_graph *g = ti_main(m);
-    round_up(ctx, g);
-    if (ti_codegen(ctx, &o, g, &made) != TC_OK)
+    if (ti_verify(ctx, m) != TC_OK) {
+        *why = ti_text_format(&ctx->arena, "it is not valid: %s", tc_diagnostics(ctx));
+        return REFUSED;
+    }
+    if (ti_lower_choose_rounding(ctx, m) != TC_OK || ti_codegen(ctx, &o, g, &made) != TC_OK)
         return OTHER;
     if (made.refused) {
         *why = ti_text_format(&ctx->arena, "%s: %s",

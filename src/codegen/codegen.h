@@ -39,7 +39,8 @@ typedef struct tc_codegen_result {
     const tc_node *refused_node;
 } tc_codegen_result;
 
-/* TC_OK also where the region is not taken: out->refused says so.  Memory is the context's. */
+/* g: TOSA by all its rules (target/target.h judges it).  TC_OK also where the region is not taken:
+ * out->refused says so.  Memory is the context's. */
 TC_MUST_USE tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                                  tc_codegen_result *out);
 

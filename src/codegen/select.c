@@ -552,11 +552,23 @@ static void select_nodes(tc_sel *s)
     }
 }
 
+/* What the caller fills and reads has as many axes as the container says. */
+static void check_borders(tc_hw *hw)
+{
+    const tc_graph *g = hw->g;
+    for (size_t i = 0; i < g->n_in + g->n_out; i++) {
+        tc_val v = i < g->n_in ? g->in[i] : g->out[i - g->n_in];
+        if (ti_type_of(g, v)->rank > TC_NPU_DIMS)
+            ti_hw_refuse(hw, ti_def(g, v), "an input or output has more than %d axes", TC_NPU_DIMS);
+    }
+}
+
 void ti_hw_select(tc_hw *hw)
 {
     tc_sel s = begin(hw, hw->g);
     for (size_t i = 0; i < s.g->n_out; i++)
         hw->out[i] = -1;
+    check_borders(hw);
     place_inputs(&s);
     select_nodes(&s);
     if (!hw->refused)

@@ -72,11 +72,15 @@ void ti_npu_select_intdiv(tc_sel *s, const tc_node *node)
 /* Bounds of 32 bits have no register; one that holds nothing back needs no operation. */
 void ti_npu_select_clamp(tc_sel *s, const tc_node *node)
 {
+    const tc_attr_tosa_clamp *a = node->attr;
+    if (a->min_val > a->max_val) {
+        ti_hw_refuse(s->hw, node, "its lower bound is above the upper one");
+        return;
+    }
     if (ti_sel_dtype(s, node->in[0]) != TC_i32) {
         ti_npu_select_pointwise(s, node);
         return;
     }
-    const tc_attr_tosa_clamp *a = node->attr;
     tc_sel_operand x = ti_sel_operand(s, node->in[0]),
                    lo = ti_sel_operand_number((int64_t)fmax(a->min_val, INT32_MIN), 4),
                    hi = ti_sel_operand_number((int64_t)fmin(a->max_val, INT32_MAX), 4);

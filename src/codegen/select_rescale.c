@@ -12,6 +12,8 @@
  * holds, 32768: a bias of the stream takes it off, another operation puts it on. */
 #include "select.h"
 
+#include "../num/fixed.h"
+
 enum { BITS_15 = 0x7fff, CLIP_INT8 = 3 };
 
 /* ---- what a RESCALE says ---- */
@@ -50,10 +52,11 @@ bool ti_sel_scale(tc_sel *s, const tc_node *node, tc_sel_scale *out)
 
 /* ---- the output stage ---- */
 
+/* Bounds behind those that are there. */
 static void set_bounds(tc_npu_op *op, int64_t lo, int64_t hi)
 {
-    op->lo = (int32_t)ti_max_i64(lo, op->lo);
-    op->hi = (int32_t)ti_min_i64(hi, op->hi);
+    op->lo = (int32_t)ti_clip(op->lo, lo, hi);
+    op->hi = (int32_t)ti_clip(op->hi, lo, hi);
 }
 
 /* Results of 8 and 16 bits saturate; those of 32 bits are as they are. */
@@ -177,8 +180,9 @@ static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
 
 static bool may_clamp(const tc_sel *s, const tc_node *node)
 {
+    const tc_attr_tosa_clamp *a = node->attr;
     tc_dtype t = ti_sel_dtype(s, node->in[0]);
-    return t == TC_i8 || t == TC_i16;
+    return (t == TC_i8 || t == TC_i16) && a->min_val <= a->max_val;
 }
 
 static void take_clamp(tc_hw_op *op, const tc_node *node)
