@@ -139,7 +139,8 @@ void ti_hw_live(tc_hw *hw)
     for (size_t i = 0; i < hw->n_op; i++) {
         const tc_hw_op *op = &hw->op[i];
         const int32_t root[] = {op->ifm.root, op->ifm2.root, op->ofm.root,
-                                op->staged ? op->stage : -1, op->made};
+                                op->staged ? op->stage : -1, op->made,
+                                op->table >= 0 ? hw->table[op->table].root : -1};
         int32_t begin = chain_begin(hw, i), end = chain_end(hw, i);
         for (size_t k = 0; k < TC_COUNT(root); k++)
             if (root[k] >= 0) {

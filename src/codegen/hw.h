@@ -68,9 +68,9 @@ typedef struct tc_hw_op {
 
 /* A table as the memory of tables holds it. */
 typedef struct tc_hw_table {
-    const uint8_t *data;
-    int32_t bytes; /* 256, 512, 1024, 2048 */
-    int32_t root;  /* the constant that it is loaded from */
+    const uint8_t *data; /* NULL: it is known when the program runs */
+    int32_t bytes;       /* 256, 512, 1024, 2048 */
+    int32_t root;        /* that it is loaded from */
 } tc_hw_table;
 
 /* Weights and scales of one operation, side by side in region 0.  They are encoded once for all
@@ -148,6 +148,8 @@ uint8_t ti_hw_fast_region(const tc_hw *hw);
 
 /* A table; one of equal bytes that is there already is taken. */
 int32_t ti_hw_table(tc_hw *hw, const uint8_t *data, int32_t bytes);
+/* One that lies in a root, in order; data: its numbers, or NULL. */
+int32_t ti_hw_table_from(tc_hw *hw, int32_t root, const uint8_t *data, int32_t bytes);
 
 /* Why the region is not taken; the first reason stays. */
 void ti_hw_refuse(tc_hw *hw, const tc_node *node, const char *format, ...) TC_PRINTF(3, 4);

@@ -21,10 +21,16 @@ int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes
 int32_t ti_hw_table(tc_hw *hw, const uint8_t *data, int32_t bytes)
 {
     for (size_t i = 0; i < hw->n_table; i++)
-        if (hw->table[i].bytes == bytes && !memcmp(hw->table[i].data, data, (size_t)bytes))
+        if (hw->table[i].data && hw->table[i].bytes == bytes &&
+            !memcmp(hw->table[i].data, data, (size_t)bytes))
             return (int32_t)i;
     int32_t root = ti_hw_root(hw, "table", TC_ROOT_CONSTANT, 1, bytes);
     hw->root[root].data = data;
+    return ti_hw_table_from(hw, root, data, bytes);
+}
+
+int32_t ti_hw_table_from(tc_hw *hw, int32_t root, const uint8_t *data, int32_t bytes)
+{
     tc_grow(hw->arena, hw->table, hw->n_table, hw->cap_table);
     hw->table[hw->n_table] = (tc_hw_table){data, bytes, root};
     return (int32_t)hw->n_table++;

@@ -7,7 +7,7 @@
  * it is 256 a + b of two tables of 16 bits, which are exact: their slopes are multiples of 128. */
 #include "select.h"
 
-enum { PAIRS = 512 };
+enum { PAIRS = 512, ENTRIES = 256 };
 
 static void put_pair(uint8_t *p, int64_t base, int64_t slope)
 {
@@ -62,8 +62,47 @@ static void add_up(tc_sel *s, const tc_node *node, tc_sel_operand a, tc_sel_oper
     ti_sel_combine(s, &op, true, &a, &b, &to);
 }
 
+/* The root that a table of 8 bits is loaded from when the program runs: the caller's, or a copy that
+ * stays in order. */
+static int32_t table_root(tc_sel *s, const tc_node *node)
+{
+    tc_view from = ti_sel_view(s, node->in[1]);
+    if (s->hw->refused || (s->hw->root[from.root].kind == TC_ROOT_INPUT && !from.at &&
+                           ti_view_is_dense(&from)))
+        return from.root;
+    tc_view to = ti_sel_working(s, "table", 1, from.rank, from.dim);
+    s->hw->root[to.root].h = 0;
+    ti_sel_copy(s, node, &from, &to);
+    return to.root;
+}
+
+/* A table that is an operand like any other. */
+static void look_up_moving(tc_sel *s, const tc_node *node)
+{
+    if (ti_sel_dtype(s, node->in[0]) != TC_i8) {
+        ti_hw_refuse(s->hw, node, "its table of 16 bits is not constant");
+        return;
+    }
+    int32_t root = table_root(s, node);
+    if (s->hw->refused)
+        return;
+    tc_hw_op op = ti_sel_pointwise(s, node);
+    ti_sel_map(&op.op.ifm, 1, true, 0);
+    ti_sel_map(&op.op.ofm, 1, true, 0);
+    op.op.lo = INT8_MIN;
+    op.op.hi = INT8_MAX;
+    op.op.function = ti_hw_is_u85(s->hw) ? 4 : 16;
+    op.table = ti_hw_table_from(s->hw, root, NULL, ENTRIES);
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
+    ti_sel_emit_parts(s, &op, &from, NULL, &to);
+}
+
 void ti_npu_select_table(tc_sel *s, const tc_node *node)
 {
+    if (!ti_is_const(s->g, node->in[1])) {
+        look_up_moving(s, node);
+        return;
+    }
     int64_t n = 0;
     const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
     if (ti_hw_is_u85(s->hw) || ti_sel_dtype(s, node->out[0]) != TC_i32 || !x || n != PAIRS + 1 ||
