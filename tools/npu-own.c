@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu-own.c -- our own Ethos-U back end on TOSA files: verified, executed, beside the reference kernels.
  *
- *   npu-own [-v] [-c] [-o OUT] MACHINE[:MODE][:size][:products] FILE...
+ *   npu-own [-v] [-c] [-e] [-o OUT] MACHINE[:MODE][:size][:products] FILE...
  *
- * FILE: a .tosa or text graph; or a folder of Arm's suite.
+ * FILE: a .tosa or text graph; or a folder of Arm's suite.  Or a stream that was made before
+ * (X_vela.npz): of that only the figures.
  *
  * A line a file that is wrong, with -v also one that is refused or equal; then how many of each.
  * Inputs are the suite's (input-N.npy beside the file), or drawn.  MODE: how memories are used,
  * Sram_Only, Shared_Sram or Dedicated_Sram.  size: the fewest bytes.
  * products: --u55-products.  -c: also a line for every setting
- * of registers that Vela's streams do not have (npu/census.h).  -o: the last stream, as Vela writes
- * its own (X_vela.npz). */
+ * of registers that Vela's streams do not have (npu/census.h).  -e: also a line for every operation:
+ * its cycles, and where they come from.  -o: the last stream, as Vela writes its own (X_vela.npz). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "codegen/codegen.h"
@@ -36,7 +39,7 @@ static const struct {
                {"ethos-u85", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"}};
 
 static struct {
-    bool loud, news;
+    bool loud, news, each;
     const char *out;
     size_t operations, combinations, listed;
 } how;
@@ -157,6 +160,60 @@ static bool counted(tc_ctx *ctx, const char *path, const tc_npu_program *p, cons
     return c.n_value == 0;
 }
 
+/* Bytes over the ports. */
+static double traffic_of(const tc_npu_cost *c)
+{
+    double all = 0;
+    for (int k = 0; k < TC_NPU_MEMORIES; k++)
+        all += c->read[k] + c->written[k];
+    return all;
+}
+
+static void show_each(const tc_npu_stream_cost *cost)
+{
+    for (size_t i = 0; i < cost->n_op; i++) {
+        const tc_npu_op_cost *o = &cost->op[i];
+        printf("  word %6zu job %4zu %-16s %10.0f cycles, %10.0f computing, %9.0f waiting, %10.0f bytes\n",
+               o->at, o->job, o->name, o->cost.cycles, o->cost.compute, o->cost.waiting,
+               traffic_of(&o->cost));
+    }
+}
+
+/* What a program costs; NULL: its words are wrong. */
+static const char *figures(tc_ctx *ctx, const tc_npu_program *p, const tc_npu_system *system)
+{
+    tc_npu_stream_cost cost;
+    if (ti_npu_cost_stream(&ctx->arena, p, system, &cost))
+        return NULL;
+    if (how.each)
+        show_each(&cost);
+    return ti_text_format(&ctx->arena,
+                          "%.0f cycles, %" PRId64 " bytes of SRAM, %zu bytes of constants, "
+                          "%.0f bytes moved, %zu operations",
+                          cost.total.cycles, p->fast > 0 ? p->fast : p->scratch, p->weights.size,
+                          traffic_of(&cost.total), cost.n_op);
+}
+
+/* A stream that was made before. */
+static verdict price(tc_ctx *ctx, const char *file, const tc_npu_system *system, const char **why)
+{
+    tc_bytes bytes;
+    tc_npu_program p;
+    if (ti_file_read(ctx, file, &bytes) != TC_OK || ti_npu_read_npz(ctx, file, bytes, &p) != TC_OK)
+        return OTHER;
+    *why = figures(ctx, &p, system);
+    return *why ? EQUAL : WRONG;
+}
+
+/* Seconds of this process, and the most memory that it had. */
+static const char *spent(tc_ctx *ctx, clock_t since)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    return ti_text_format(&ctx->arena, "%.3f s, %ld KB", (double)(clock() - since) / CLOCKS_PER_SEC,
+                          use.ru_maxrss);
+}
+
 static verdict try(tc_ctx *ctx, const char *machine, const char *path, const char **why)
 {
     char file[4096];
@@ -167,16 +224,21 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
     tc_npu_system system;
     tc_codegen_options o = {0};
     tc_codegen_result made;
-    if (!understood(ctx, machine, &system, &o) || ti_read(ctx, file, &m) != TC_OK ||
-        has_floats(ti_main(m)))
+    if (!understood(ctx, machine, &system, &o))
+        return OTHER;
+    if (strstr(path, ".npz"))
+        return price(ctx, path, &system, why);
+    if (ti_read(ctx, file, &m) != TC_OK || has_floats(ti_main(m)))
         return OTHER;
     tc_graph *g = ti_main(m);
     if (ti_verify(ctx, m) != TC_OK) {
         *why = ti_text_format(&ctx->arena, "it is not valid: %s", tc_diagnostics(ctx));
         return REFUSED;
     }
+    clock_t begin = clock();
     if (ti_lower_choose_rounding(ctx, m) != TC_OK || ti_codegen(ctx, &o, g, &made) != TC_OK)
         return OTHER;
+    const char *took = spent(ctx, begin);
     if (made.refused) {
         *why = ti_text_format(&ctx->arena, "%s: %s",
                               made.refused_node ? tc_ops[made.refused_node->op].name : "",
@@ -207,14 +269,9 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
             draw(in[i], &seed);
     }
     verdict v = execute(ctx, g, &made.program, in, why);
-    tc_npu_stream_cost cost;
-    const tc_npu_program *p = &made.program;
-    if (v == EQUAL && !ti_npu_cost_stream(&ctx->arena, p, &system, &cost))
-        *why = ti_text_format(&ctx->arena,
-                              "%.0f cycles, %" PRId64 " bytes of SRAM, %zu bytes of constants, "
-                              "%zu operations",
-                              cost.total.cycles, p->fast > 0 ? p->fast : p->scratch, p->weights.size,
-                              made.n_origin);
+    const char *cost = v == EQUAL ? figures(ctx, &made.program, &system) : NULL;
+    if (cost)
+        *why = ti_text_format(&ctx->arena, "%s, %s", cost, took);
     return v;
 }
 
@@ -222,15 +279,16 @@ int main(int argc, char **argv)
 {
     static const char *const name[] = {"equal", "refused", "WRONG", "not tried"};
     size_t n[4] = {0};
-    for (int o; (o = getopt(argc, argv, "vco:")) != -1;) {
+    for (int o; (o = getopt(argc, argv, "vceo:")) != -1;) {
         how.loud = how.loud || o == 'v';
         how.news = how.news || o == 'c';
+        how.each = how.each || o == 'e';
         how.out = o == 'o' ? optarg : how.out;
     }
     argv += optind - 1;
     argc -= optind - 1;
     if (argc < 3) {
-        fprintf(stderr, "npu-own [-v] [-c] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
+        fprintf(stderr, "npu-own [-v] [-c] [-e] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
         return 2;
     }
     for (int i = 2; i < argc; i++) {

@@ -190,6 +190,7 @@ typedef struct binary {
     bool commutes, scales; /* scales: operands may have factors */
     tc_sel_tail tail;
     uint8_t shift; /* of the result */
+    uint8_t done;  /* how much of the shift of a RESCALE behind it its operands have already */
 } binary;
 
 /* Which operand is the machine's first, what is copied and what a register holds: U55 broadcasts its
@@ -263,6 +264,7 @@ static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand
     op.op.ofm_scale.shift = f->shift;
     arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], f->tail);
+    op.op.ofm_scale.shift = (uint8_t)(op.op.ofm_scale.shift - f->done);
     if (s->hw->refused)
         return;
     tc_view place = ti_sel_result_of(s, node, v);
@@ -417,6 +419,70 @@ static void widen_one(tc_sel *s, const tc_node *node, operand *a, operand *b)
     widen(s, node, a->bytes == 1 ? a : b);
 }
 
+/* The shift to the right of the RESCALE that is all that follows, to the bytes; 0: it is another. */
+static int64_t shift_behind(tc_sel *s, const tc_node *node, uint8_t bytes)
+{
+    const tc_node *next = ti_sel_only_reader(s, node->out[0]);
+    tc_sel_scale q;
+    if (!next || next->op != TC_OP_tosa_rescale || next->in[0] != node->out[0] ||
+        s->value[node->out[0]].asked || ti_sel_bytes(s, next->out[0]) != bytes ||
+        !ti_sel_scale(s, next, &q))
+        return 0;
+    int64_t factor = q.factor[0], shift = q.shift[0];
+    ti_sel_reduce(&factor, &shift);
+    bool plain = q.n == 1 && !q.in_zero && q.out_zero <= INT16_MAX && q.round == TC_ROUND_NATURAL;
+    return plain && factor == 1 && shift < 32 ? shift : 0;
+}
+
+/* x / 2^n, half up. */
+static int64_t halved(int64_t x, int64_t n)
+{
+    int64_t one = INT64_C(1) << n, y = x + one / 2;
+    return y >= 0 ? y / one : -((one - 1 - y) / one);
+}
+
+/* (2^n x + c) / 2^n with half up is x + c / 2^n with half up: of a constant c that can be said in
+ * the bytes of x.  sign: of c.  false: it is no such sum. */
+static bool shift_constant(tc_sel *s, const tc_node *node, const operand *x, tc_val c, int sign,
+                           binary *f, operand *out)
+{
+    int64_t n = ti_is_const(s->g, c) && x->bytes <= 2 ? shift_behind(s, node, x->bytes) : 0, count,
+            top = INT64_C(1) << (8 * x->bytes - 1);
+    if (!n || !x->is_signed || x->is_number || x->shift || x->factor != INT64_C(1) << n)
+        return false;
+    const tc_type *t = ti_type_of(s->g, c);
+    const int64_t *from = ti_sel_numbers(s, c, &count);
+    uint8_t *data = tc_new_n(s->hw->arena, uint8_t, (size_t)count * x->bytes + 1);
+    int64_t number = 0;
+    for (int64_t i = 0; i < count; i++) {
+        number = halved(sign * from[i], n);
+        if (number < -top || number >= top)
+            return false;
+        for (int b = 0; b < x->bytes; b++)
+            data[i * x->bytes + b] = (uint8_t)((uint64_t)number >> 8 * b);
+    }
+    tc_view view = ti_sel_constant(s, "shifted", x->bytes, t->rank, t->dim, data);
+    *out = count == 1 ? ti_sel_operand_number(number, x->bytes)
+                      : ti_sel_operand_of(&view, x->bytes);
+    f->done = (uint8_t)n;
+    return true;
+}
+
+/* A sum of which one operand is constant, and the other as its result will be. */
+static bool sum_with_constant(tc_sel *s, const tc_node *node, binary *f, operand *a, operand *b)
+{
+    bool add = f->mode == TC_EW_ADD;
+    if (f->mode != TC_EW_ADD && f->mode != TC_EW_SUB)
+        return false;
+    if (shift_constant(s, node, a, node->in[1], add ? 1 : -1, f, b))
+        f->mode = TC_EW_ADD;
+    else if (!shift_constant(s, node, b, node->in[0], 1, f, a))
+        return false;
+    f->commutes = f->mode == TC_EW_ADD;
+    a->factor = b->factor = 1;
+    return true;
+}
+
 static void select_binary(tc_sel *s, const tc_node *node, binary f)
 {
     operand a = look(s, node->in[0], true), b = look(s, node->in[1], true);
@@ -426,7 +492,7 @@ static void select_binary(tc_sel *s, const tc_node *node, binary f)
     wide_a.bytes = wide_b.bytes = a.bytes > b.bytes ? a.bytes : b.bytes;
     if (fit_together(s, &wide_a, &wide_b, f.scales))
         widen_one(s, node, &a, &b);
-    if (!fit_together(s, &a, &b, f.scales)) {
+    if (!fit_together(s, &a, &b, f.scales) && !sum_with_constant(s, node, &f, &a, &b)) {
         a = look(s, node->in[0], false);
         b = look(s, node->in[1], false);
     }
@@ -440,7 +506,7 @@ static void select_binary(tc_sel *s, const tc_node *node, binary f)
 static void binary_of(tc_sel *s, const tc_node *node, tc_npu_eltwise mode, bool commutes,
                       bool scales, tc_sel_tail tail)
 {
-    select_binary(s, node, (binary){mode, commutes, scales, tail, 0});
+    select_binary(s, node, (binary){mode, commutes, scales, tail, 0, 0});
 }
 
 void ti_npu_select_sum(tc_sel *s, const tc_node *node)
@@ -462,7 +528,7 @@ void ti_npu_select_mul(tc_sel *s, const tc_node *node)
     select_binary(s, node,
                   (binary){TC_EW_MUL, true, false,
                            (tc_sel_tail){.scaled = !shift, .shifted = !shift, .bounds = true},
-                           (uint8_t)shift});
+                           (uint8_t)shift, 0});
 }
 
 void ti_npu_select_extreme(tc_sel *s, const tc_node *node)

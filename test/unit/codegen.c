@@ -44,14 +44,19 @@ static int zero(text *t, const char *type)
     return t->value;
 }
 
-static int rescale(text *t, int x, const char *from, const char *to, const char *shape, int shift)
+static int rescale_by(text *t, int x, const char *from, const char *to, const char *shape, int factor, int shift)
 {
-    int f = constant(t, "i32", 1, "1", 1518500250), s = constant(t, "i8", 1, "1", shift),
+    int f = constant(t, "i32", 1, "1", factor), s = constant(t, "i8", 1, "1", shift),
         a = zero(t, from), b = zero(t, to);
     SAY(t, "  %%%d = tosa.rescale %%%d, %%%d, %%%d, %%%d, %%%d scale32=true rounding_mode=single "
            "per_channel=false input_unsigned=false output_unsigned=false : %s[%s]\n",
         t->value + 1, x, f, s, a, b, to, shape);
     return ++t->value;
+}
+
+static int rescale(text *t, int x, const char *from, const char *to, const char *shape, int shift)
+{
+    return rescale_by(t, x, from, to, shape, 1518500250, shift);
 }
 
 /* 3x3, stride 1, and back to 8 bits. */
@@ -292,6 +297,28 @@ static void chains(void)
     free(t);
 }
 
+/* 2^12 x + c, and / 2^12: one operation on numbers of 16 bits, the constant's too; also x - c, c - x. */
+static void sums_with_constants(void)
+{
+    enum { FACTOR = 1 << 30, COUNT = 160 };
+    for (int i = 0; i < 4; i++)
+        for (size_t k = 0; k < TC_COUNT(machines); k++) {
+            text *t = begin("%0: i16[1,2,5,16]", 1);
+            int x = rescale_by(t, 0, "i16", "i32", "1,2,5,16", FACTOR, 18),
+                c = rescale_by(t, constant(t, "i16", COUNT, "1,2,5,16", 0), "i16", "i32", "1,2,5,16", 2070401651, 20);
+            SAY(t, "  %%%d = tosa.%s %%%d, %%%d : i32[1,2,5,16]\n", t->value + 1, i < 2 ? "add" : "sub", i % 2 ? x : c,
+                i % 2 ? c : x);
+            t->value++;
+            rescale_by(t, t->value, "i32", "i16", "1,2,5,16", FACTOR, 42);
+            end(t);
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[k], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[k], m.equal && m.kernels == 1 && m.r.program.weights.size == COUNT * sizeof(int16_t));
+            tc_ctx_free(ctx);
+            free(t);
+        }
+}
+
 /* What is not taken says why, and which operator it is. */
 static void refusals(void)
 {
@@ -462,6 +489,7 @@ int main(void)
     staged_weights();
     memories_apart();
     chains();
+    sums_with_constants();
     refusals();
     functions_of_codes();
     sums_of_codes();
