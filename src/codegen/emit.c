@@ -72,6 +72,8 @@ static void place_constants(emitter *e)
             place_constant(e, op->ifm.root);
         if (op->ifm2.root >= 0)
             place_constant(e, op->ifm2.root);
+        if (op->scales >= 0)
+            place_constant(e, hw->packed[op->scales].root);
         if (op->packed >= 0)
             place_constant(e, hw->packed[op->packed].root);
         if (op->table >= 0)
@@ -349,21 +351,49 @@ static void set_dma(const tc_hw *hw, const tc_hw_op *from, tc_npu_dma *d)
     d->index += (uint64_t)hw->root[from->ifm2.root].address;
 }
 
+static bool is_staged(const tc_hw_op *op)
+{
+    return op->staged && op->stage >= 0;
+}
+
+/* Where the operation reads what was packed, `behind` bytes after the place that it is copied to. */
+static tc_root packed_place(const tc_hw *hw, const tc_hw_op *op, const tc_hw_packed *p,
+                            int64_t behind)
+{
+    tc_root r = hw->root[is_staged(op) ? op->stage : p->root];
+    r.address += is_staged(op) ? behind : 0;
+    return r;
+}
+
+static int64_t bytes_of_scales(const tc_hw *hw, const tc_hw_op *op)
+{
+    return op->scales >= 0 ? (int64_t)hw->packed[op->scales].bytes.size : 0;
+}
+
+static void set_scales(const tc_hw *hw, const tc_hw_op *from, tc_npu_op *op)
+{
+    if (from->scales < 0)
+        return;
+    const tc_hw_packed *p = &hw->packed[from->scales];
+    tc_root r = packed_place(hw, from, p, 0);
+    op->scale_region = op->weights.region = r.region;
+    for (int k = 0; k < 2; k++) {
+        op->scale_base[k] = p->size[k] ? (uint64_t)(r.address + p->at[k]) : 0;
+        op->scale_bytes[k] = (uint64_t)p->size[k];
+    }
+}
+
 static void set_weights(const tc_hw *hw, const tc_hw_op *from, tc_npu_op *op)
 {
-    if (from->packed < 0)
-        return;
-    const tc_hw_packed *p = &hw->packed[from->packed];
-    const tc_root *r = &hw->root[from->staged && from->stage >= 0 ? from->stage : p->root];
-    op->weights.region = op->scale_region = r->region;
-    op->weights.fast = p->fast;
-    for (int k = 0; k < TC_NPU_CORES; k++) {
-        op->weights.base[k] = p->weight_bytes[k] ? (uint64_t)(r->address + p->weight_at[k]) : 0;
-        op->weights.bytes[k] = (uint64_t)p->weight_bytes[k];
-    }
-    for (int k = 0; k < 2; k++) {
-        op->scale_base[k] = p->scale_bytes[k] ? (uint64_t)(r->address + p->scale_at[k]) : 0;
-        op->scale_bytes[k] = (uint64_t)p->scale_bytes[k];
+    if (from->packed >= 0) {
+        const tc_hw_packed *p = &hw->packed[from->packed];
+        tc_root r = packed_place(hw, from, p, bytes_of_scales(hw, from));
+        op->weights.region = r.region;
+        op->weights.fast = p->fast;
+        for (int k = 0; k < TC_NPU_CORES; k++) {
+            op->weights.base[k] = p->size[k] ? (uint64_t)(r.address + p->at[k]) : 0;
+            op->weights.bytes[k] = (uint64_t)p->size[k];
+        }
     }
     if (from->made >= 0) {
         const tc_root *made = &hw->root[from->made];
@@ -373,23 +403,33 @@ static void set_weights(const tc_hw *hw, const tc_hw_op *from, tc_npu_op *op)
     }
 }
 
-/* The weights of operation i to where it will read them. */
-static void load_weights(emitter *e, size_t i)
+static void load(emitter *e, const tc_root *from, const tc_root *to, int64_t behind, int64_t bytes)
 {
-    const tc_hw *hw = e->hw;
-    if (i >= hw->n_op || !hw->op[i].staged || hw->op[i].stage < 0)
-        return;
-    const tc_root *from = &hw->root[hw->packed[hw->op[i].packed].root],
-                  *to = &hw->root[hw->op[i].stage];
     tc_npu_op dma = {.kind = TC_NPU_KIND_DMA,
                      .dma = {.src_region = from->region,
                              .src = (uint64_t)from->address,
                              .dst_region = to->region,
-                             .dst = (uint64_t)to->address,
-                             .bytes = (uint64_t)to->count,
+                             .dst = (uint64_t)(to->address + behind),
+                             .bytes = (uint64_t)bytes,
                              .rows = 1,
                              .planes = 1}};
     add(e, &dma, -1);
+}
+
+/* Scales and weights of operation i to where it will read them: at once where they lie side by side. */
+static void load_weights(emitter *e, size_t i)
+{
+    const tc_hw *hw = e->hw;
+    const tc_hw_op *op = i < hw->n_op ? &hw->op[i] : NULL;
+    if (!op || !is_staged(op))
+        return;
+    const tc_root *to = &hw->root[op->stage], *weights = &hw->root[hw->packed[op->packed].root];
+    int64_t behind = bytes_of_scales(hw, op);
+    const tc_root *scales = behind ? &hw->root[hw->packed[op->scales].root] : weights;
+    bool at_once = scales->address + behind == weights->address;
+    if (!at_once)
+        load(e, scales, to, 0, behind);
+    load(e, at_once ? scales : weights, to, at_once ? 0 : behind, to->count - (at_once ? 0 : behind));
 }
 
 /* What operations from i to the end of its chain need, before it begins: nothing waits inside. */
@@ -451,6 +491,7 @@ static void list_ops(emitter *e)
         set_place(hw, &from->ifm, &op.ifm);
         set_place(hw, &from->ifm2, &op.ifm2);
         set_place(hw, &from->ofm, &op.ofm);
+        set_scales(hw, from, &op);
         set_weights(hw, from, &op);
         if (op.kind == TC_NPU_KIND_DMA)
             set_dma(hw, from, &op.dma);

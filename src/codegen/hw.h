@@ -63,7 +63,7 @@ typedef struct tc_hw_op {
     int32_t like;   /* 1 + the operation that has the block for this one, too; 0: none */
     bool joins;     /* one chain with the operation before it */
     int32_t table;  /* of tc_hw, or -1 */
-    int32_t packed; /* of tc_hw, or -1: weights and scales as bytes */
+    int32_t packed, scales; /* of tc_hw, or -1: weights and scales as bytes */
 } tc_hw_op;
 
 /* A table as the memory of tables holds it. */
@@ -73,19 +73,16 @@ typedef struct tc_hw_table {
     int32_t root;        /* that it is loaded from */
 } tc_hw_table;
 
-/* Weights and scales of one operation, side by side in region 0.  They are encoded once for all
+/* The weights of an operation, or its scales, in region 0.  They are encoded once for all
  * operations that walk through them alike, in all attempts at a program. */
 typedef struct tc_hw_packed {
-    const int16_t *weight;
-    const int64_t *bias;
-    const int32_t *factor;
+    const void *from[3]; /* weights; or biases, factors and shifts */
     tc_npu_op walk; /* whose block, window and channels give their order */
     int32_t next; /* 1 + another of the same hash */
     tc_bytes bytes;
     int32_t root; /* of this attempt; -1: none yet */
     bool fast;
-    int64_t weight_at[TC_NPU_CORES], weight_bytes[TC_NPU_CORES];
-    int64_t scale_at[2], scale_bytes[2];
+    int64_t at[TC_NPU_CORES], size[TC_NPU_CORES]; /* of each core's stream */
 } tc_hw_packed;
 
 enum { TC_HW_HASH = 1024 };

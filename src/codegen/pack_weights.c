@@ -22,37 +22,56 @@ static bool same_walk(const tc_npu_op *a, const tc_npu_op *b)
 
 /* ---- what was packed before ---- */
 
-static size_t hash_of(const tc_hw_op *op)
+static size_t hash_of(const void *from)
 {
-    uintptr_t p = (uintptr_t)(op->weight ? (const void *)op->weight : (const void *)op->factor);
+    uintptr_t p = (uintptr_t)from;
     return (p >> 4 ^ p >> 14) % TC_HW_HASH;
 }
 
-static int32_t packed_before(const tc_hw *hw, const tc_hw_op *op)
+/* Its number, or -1. */
+static int32_t packed_before(const tc_hw *hw, const tc_npu_op *op, const void *const from[3])
 {
-    const tc_npu_op *o = &op->op;
-    for (int32_t k = hw->hash[hash_of(op)]; k; k = hw->packed[k - 1].next) {
+    for (int32_t k = hw->hash[hash_of(from[0])]; k; k = hw->packed[k - 1].next) {
         const tc_hw_packed *p = &hw->packed[k - 1];
-        if (p->weight == op->weight && p->bias == op->bias && p->factor == op->factor &&
-            p->walk.acc_bits == o->acc_bits && same_walk(&p->walk, o))
+        if (p->from[0] == from[0] && p->from[1] == from[1] && p->from[2] == from[2] &&
+            p->walk.acc_bits == op->acc_bits && same_walk(&p->walk, op))
             return k - 1;
     }
     return -1;
 }
 
-static int64_t append(tc_buf *to, tc_bytes more)
+static int32_t remember(tc_hw *hw, const tc_npu_op *op, const void *const from[3], tc_hw_packed p)
 {
-    ti_buf_align(to, 16);
-    int64_t at = (int64_t)to->size;
-    ti_buf_put(to, more.data, more.size);
-    ti_buf_align(to, 16);
-    return at;
+    int32_t *first = &hw->hash[hash_of(from[0])];
+    memcpy(p.from, from, sizeof p.from);
+    p.walk = *op;
+    p.next = *first;
+    p.root = -1;
+    tc_grow(hw->arena, hw->packed, hw->n_packed, hw->cap_packed);
+    hw->packed[hw->n_packed] = p;
+    *first = (int32_t)++hw->n_packed;
+    return *first - 1;
 }
 
-static void pack_scales(tc_hw *hw, const tc_hw_op *op, tc_buf *all, tc_hw_packed *p)
+/* Streams one behind the other. */
+static void join(tc_hw *hw, const tc_bytes *stream, int n, tc_hw_packed *p)
+{
+    tc_buf all;
+    ti_buf_init(&all, hw->arena);
+    for (int k = 0; k < n && stream[k].size; k++) {
+        p->at[k] = (int64_t)all.size;
+        p->size[k] = (int64_t)stream[k].size;
+        ti_buf_put(&all, stream[k].data, stream[k].size);
+        ti_buf_align(&all, 16);
+    }
+    p->bytes = (tc_bytes){all.data, all.size};
+}
+
+static void pack_scales(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)
 {
     int32_t n = op->op.ofm.c;
     tc_bytes stream[2] = {{0}};
+    tc_hw_packed p = {0};
     tc_npu_channel_scale *channel = tc_new_n(hw->arena, tc_npu_channel_scale, (size_t)n);
     for (int32_t i = 0; i < n; i++)
         channel[i] =
@@ -61,11 +80,8 @@ static void pack_scales(tc_hw *hw, const tc_hw_op *op, tc_buf *all, tc_hw_packed
         ti_npu_scales_encode(hw->arena, hw->machine, &op->op, channel, stream);
     if (wrong)
         ti_hw_refuse(hw, op->node, "its scales cannot be encoded: %s", wrong);
-    for (int k = 0; k < 2; k++)
-        if (stream[k].size) {
-            p->scale_at[k] = append(all, stream[k]);
-            p->scale_bytes[k] = (int64_t)stream[k].size;
-        }
+    join(hw, stream, 2, &p);
+    *number = remember(hw, &op->op, from, p);
 }
 
 static int64_t parts(int64_t n, int64_t of)
@@ -94,38 +110,18 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
     return few ? form : TC_WEIGHTS_STANDARD;
 }
 
-static void pack(tc_hw *hw, tc_hw_op *op)
+static void pack_weights(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)
 {
-    const tc_npu_op *o = &op->op;
-    tc_hw_packed p = {.weight = op->weight,
-                      .bias = op->bias,
-                      .factor = op->factor,
-                      .walk = *o,
-                      .next = hw->hash[hash_of(op)],
-                      .root = -1};
-    tc_buf all;
-    ti_buf_init(&all, hw->arena);
-    if (op->factor)
-        pack_scales(hw, op, &all, &p);
-    if (op->weight) {
-        tc_npu_encoded e;
-        const char *wrong = ti_npu_weights_encode(hw->arena, &hw->ctx->scratch, hw->machine, &op->op,
-                                                  op->weight, form_of(hw, op), &e);
-        if (wrong) {
-            ti_hw_refuse(hw, op->node, "its weights cannot be encoded: %s", wrong);
-            return;
-        }
-        p.fast = e.fixed;
-        for (int k = 0; k < hw->machine->cores && e.stream[k].size; k++) {
-            p.weight_at[k] = append(&all, e.stream[k]);
-            p.weight_bytes[k] = (int64_t)e.stream[k].size;
-        }
+    tc_npu_encoded e;
+    const char *wrong = ti_npu_weights_encode(hw->arena, &hw->ctx->scratch, hw->machine, &op->op,
+                                              op->weight, form_of(hw, op), &e);
+    if (wrong) {
+        ti_hw_refuse(hw, op->node, "its weights cannot be encoded: %s", wrong);
+        return;
     }
-    p.bytes = (tc_bytes){all.data, all.size};
-    tc_grow(hw->arena, hw->packed, hw->n_packed, hw->cap_packed);
-    op->packed = (int32_t)hw->n_packed;
-    hw->packed[hw->n_packed++] = p;
-    hw->hash[hash_of(op)] = op->packed + 1;
+    tc_hw_packed p = {.fast = e.fixed};
+    join(hw, e.stream, hw->machine->cores, &p);
+    *number = remember(hw, &op->op, from, p);
 }
 
 static double weight_bytes(const tc_hw_op *op)
@@ -228,21 +224,32 @@ void ti_hw_blocks(tc_hw *hw)
     }
 }
 
+typedef void packer(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number);
+
+/* The number of what is packed, and a root for it. */
+static int32_t pack(tc_hw *hw, const tc_hw_op *op, const char *name, packer *f,
+                    const void *const from[3])
+{
+    int32_t number = packed_before(hw, &op->op, from);
+    if (number < 0)
+        f(hw, op, from, &number);
+    if (hw->refused || hw->packed[number].root >= 0)
+        return number;
+    tc_hw_packed *p = &hw->packed[number];
+    p->root = ti_hw_root(hw, name, TC_ROOT_CONSTANT, 1, (int64_t)p->bytes.size);
+    hw->root[p->root].data = p->bytes.data;
+    return number;
+}
+
 void ti_hw_pack(tc_hw *hw)
 {
     for (size_t i = 0; i < hw->n_op && !hw->refused; i++) {
         tc_hw_op *op = &hw->op[i];
-        if (!op->weight && !op->factor)
-            continue;
-        op->packed = packed_before(hw, op);
-        if (op->packed < 0)
-            pack(hw, op);
-        if (hw->refused)
-            return;
-        tc_hw_packed *p = &hw->packed[op->packed];
-        if (p->root >= 0)
-            continue;
-        p->root = ti_hw_root(hw, "weights", TC_ROOT_CONSTANT, 1, (int64_t)p->bytes.size);
-        hw->root[p->root].data = p->bytes.data;
+        if (op->factor)
+            op->scales = pack(hw, op, "scales", pack_scales,
+                              (const void *const[]){op->bias, op->factor, op->shift});
+        if (op->weight && !hw->refused)
+            op->packed =
+                pack(hw, op, "weights", pack_weights, (const void *const[]){op->weight, NULL, NULL});
     }
 }

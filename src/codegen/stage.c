@@ -259,7 +259,7 @@ void ti_hw_slices(tc_hw *hw)
     hw->cap_op = cap;
 }
 
-/* A place for the packed weights of each staged operation. */
+/* A place for the packed weights of each staged operation, scales in front of them. */
 void ti_hw_stage(tc_hw *hw)
 {
     for (size_t i = 0; i < hw->n_op; i++) {
@@ -267,7 +267,8 @@ void ti_hw_stage(tc_hw *hw)
         op->stage = -1;
         if (!op->staged || op->packed < 0)
             continue;
-        const tc_root *r = &hw->root[hw->packed[op->packed].root];
-        op->stage = ti_hw_root(hw, "staged", TC_ROOT_STAGED, 1, r->count);
+        size_t bytes = hw->packed[op->packed].bytes.size +
+                       (op->scales >= 0 ? hw->packed[op->scales].bytes.size : 0);
+        op->stage = ti_hw_root(hw, "staged", TC_ROOT_STAGED, 1, (int64_t)bytes);
     }
 }

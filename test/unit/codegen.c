@@ -60,7 +60,7 @@ static int rescale(text *t, int x, const char *from, const char *to, const char 
 }
 
 /* 3x3, stride 1, and back to 8 bits. */
-static int conv(text *t, int x, int size, int from, int to)
+static int conv_by(text *t, int x, int size, int from, int to, int shift)
 {
     char shape[64], weights[64], channels[16];
     snprintf(shape, sizeof shape, "1,%d,%d,%d", size, size, to);
@@ -71,8 +71,10 @@ static int conv(text *t, int x, int size, int from, int to)
     SAY(t, "  %%%d = tosa.conv2d %%%d, %%%d, %%%d, %%%d, %%%d pad=[1,1,1,1] stride=[1,1] "
            "dilation=[1,1] local_bound=false acc_type=i32 : i32[%s]\n",
         t->value + 1, x, w, b, p, q, shape);
-    return rescale(t, ++t->value, "i32", "i8", shape, 40);
+    return rescale(t, ++t->value, "i32", "i8", shape, shift);
 }
+
+static int conv(text *t, int x, int size, int from, int to) { return conv_by(t, x, size, from, to, 40); }
 
 static text *begin(const char *inputs, int n)
 {
@@ -259,6 +261,24 @@ static void staged_weights(void)
     free(t);
 }
 
+/* The same weights with other factors are there once. */
+static void shared_weights(void)
+{
+    size_t bytes[2];
+    for (int i = 0; i < 2; i++) {
+        text *t = begin("%0: i8[1,10,10,32]", 1);
+        conv_by(t, i ? conv(t, 0, 10, WIDE, WIDE) : 0, 10, WIDE, WIDE, 41);
+        end(t);
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, "ethos-u55-128", "Shared_Sram", (tc_codegen_options){0});
+        CHECK(m.equal);
+        bytes[i] = m.r.program.weights.size;
+        tc_ctx_free(ctx);
+        free(t);
+    }
+    CHECK(bytes[1] == bytes[0] + WIDE * 10);
+}
+
 /* Inputs and outputs in one memory, all that is between them in another. */
 static void memories_apart(void)
 {
@@ -405,7 +425,7 @@ static void curves(void)
     }
 }
 
-static int rescale_by(text *t, const char *words, int x, int factor, int shift, const char *type)
+static int widened(text *t, const char *words, int x, int factor, int shift, const char *type)
 {
     int f = constant(t, "i32", 1, "1", factor), n = constant(t, "i8", 1, "1", shift),
         a = zero(t, type), b = zero(t, "i32");
@@ -427,10 +447,10 @@ static void sums_of_codes(void)
         snprintf(inputs, sizeof inputs, "%%0: %s[1,6,5,16], %%1: %s[1,6,5,16]", of[k].type, of[k].type);
         text *t = begin(inputs, 2);
         t->value = 1;
-        int a = rescale_by(t, "single", 0, 1 << 30, 30, of[k].type), by = constant(t, "i32", 1, "1,1,1,1", of[k].left);
+        int a = widened(t, "single", 0, 1 << 30, 30, of[k].type), by = constant(t, "i32", 1, "1,1,1,1", of[k].left);
         SAY(t, "  %%%d = tosa.logical_left_shift %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a, by);
-        a = rescale_by(t, "double", ++t->value, 1533916908, 32, "i32");
-        int b = rescale_by(t, "single", 1, 1 << 30, 31 - of[k].left, of[k].type);
+        a = widened(t, "double", ++t->value, 1533916908, 32, "i32");
+        int b = widened(t, "single", 1, 1 << 30, 31 - of[k].left, of[k].type);
         SAY(t, "  %%%d = tosa.add %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a, b);
         t->value++;
         rescale(t, t->value, "i32", of[k].type, "1,6,5,16", 31 + of[k].left);
@@ -487,6 +507,7 @@ int main(void)
     scarce_memory();
     scarce_memory_apart();
     staged_weights();
+    shared_weights();
     memories_apart();
     chains();
     sums_with_constants();
