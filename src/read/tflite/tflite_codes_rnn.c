@@ -2,9 +2,16 @@
 /* tflite_codes_rnn.c -- builders of LSTM and SVDF on codes.
  *
  * LSTM: int8 inputs, weights and outputs; gates of 16 bits with 12 of fraction, whose sums are held
- * to 16 bits after each product; sigmoid and tanh in fixed point, listed for all 65536 codes; a
- * cell of 16 bits in steps of a power of two.  SVDF: int8 by int8 to a state of 16 bits, that by
- * weights of 16 bits. */
+ * to 16 bits after each product; sigmoid and tanh listed for all 65536 codes; a cell of 16 bits in
+ * steps of a power of two.  Two runtimes have two arithmetics.  TensorFlow Lite Micro, which boards
+ * run, has sequences without peepholes and projection, and with four gates: these are read as it has them:
+ *
+ *              Micro                                    TensorFlow Lite
+ *   curves     straight lines between 256 points        fixed point
+ *   products   by a factor of 31 bits, rounded twice    shifted, rounded once
+ *   state      held to 16 bits before it is added       held with the sum
+ *
+ * SVDF: int8 by int8 to a state of 16 bits, that by weights of 16 bits. */
 #include <math.h>
 
 #include "tflite_rnn.h"
@@ -21,6 +28,7 @@ typedef struct lstm {
     tc_val projection, projection_bias, none; /* none: nothing to add */
     int64_t x_zero, h_zero, hidden_zero;
     int cell;                                 /* the cell's step is 2^cell */
+    bool micro; /* in TensorFlow Lite Micro's arithmetic */
     int64_t cell_clip, projection_clip;
     tc_val sigmoid, tanh, cell_tanh;          /* lists */
     tc_val h, c;
@@ -75,13 +83,25 @@ static const tc_tfl_tensor *inside(const tc_tfl_node *n, size_t i)
     return list.n == 5 && at >= 0 && (size_t)at < n->scope->n_tensor ? &n->scope->tensor[at] : NULL;
 }
 
-static tc_val list_of(tc_build *m, int whole)
+/* Codes in steps of 2^(whole - 15). */
+static tc_val list_of(tc_build *m, bool micro, bool tanh, int whole)
 {
     int64_t *v = tc_new_n(&m->ctx->arena, int64_t, 65536);
+    int left = whole - 3;
+    tc_tfl_factor f = {left < 0 ? 3 : 3 << left, left < 0 ? -left : 0};
     for (int code = -32768; code < 32768; code++)
-        v[code + 32768] = whole < 0 ? ti_tfl_logistic16((int16_t)code)
-                                    : ti_tfl_tanh16((int16_t)code, whole);
+        v[code + 32768] = micro  ? ti_tfl_curve16(code, f, tanh)
+                          : tanh ? ti_tfl_tanh16((int16_t)code, whole)
+                                 : ti_tfl_logistic16((int16_t)code);
     return ti_tfl_list(m, TC_i16, v, 65536);
+}
+
+static bool micro_can(const tc_tfl_node *n, const lstm *s)
+{
+    bool can = n->row->codes == ti_tfl_codes_sequence_lstm && !s->projection && s->w[INPUT];
+    for (int k = 0; k < GATES; k++)
+        can = can && !s->peephole[k];
+    return can;
 }
 
 static bool read_scales(tc_tfl_node *n, lstm *s)
@@ -112,6 +132,10 @@ static bool read_scales(tc_tfl_node *n, lstm *s)
     }
     s->hidden = ti_tfl_factor_of((double)(float)(0x1p-15 / (double)middle * 0x1p-15));
     s->hidden_zero = ti_tfl_zero(hidden);
+    if (s->micro) {
+        s->hidden = ti_tfl_factor_of(0x1p-30 / (double)out);
+        s->hidden_zero = ti_tfl_zero(h);
+    }
     s->x_zero = ti_tfl_zero(ti_tfl_in_tensor(n, X));
     s->h_zero = ti_tfl_zero(h);
     if (s->projection)
@@ -156,13 +180,14 @@ static bool read_lstm(tc_tfl_node *n, lstm *s, int64_t width)
         ti_b_bad(m, TC_E_SHAPE, "a state of %" PRId64 " for a cell of %" PRId64, hidden, cells);
     if (s->peephole[FORGET] && hidden != cells)
         ti_b_unsupported(m, "peepholes beside a projection, on codes");
+    s->micro = micro_can(n, s);
     if (m->status != TC_OK || !read_scales(n, s))
         return false;
     int64_t one = 1, zero = 0;
     s->none = ti_tfl_const_of(m, TC_i32, 1, &one, &zero);
-    s->sigmoid = list_of(m, -1);
-    s->tanh = list_of(m, 3);
-    s->cell_tanh = s->cell == -12 ? s->tanh : list_of(m, 15 + s->cell);
+    s->sigmoid = list_of(m, s->micro, false, 3);
+    s->tanh = list_of(m, s->micro, true, 3);
+    s->cell_tanh = s->cell == -12 ? s->tanh : list_of(m, s->micro, true, 15 + s->cell);
     return m->status == TC_OK;
 }
 
@@ -202,14 +227,24 @@ static tc_val gate(tc_tfl_node *n, const lstm *s, int k, tc_val x, tc_val h, tc_
     tc_val sum = ti_tfl_rows_by(n, x, s->x_zero, s->w[k], 0, s->bias[k]);
     sum = ti_tfl_rescale(m, sum, &s->by_x[k], 1, 0, 0, TC_i16);
     tc_val more = ti_tfl_rows_by(n, h, s->h_zero, s->r[k], 0, s->none);
-    more = ti_tfl_rescale(m, more, &s->by_h[k], 1, 0, 0, TC_i32);
-    sum = sum16(m, sum, more);
+    more = ti_tfl_rescale(m, more, &s->by_h[k], 1, 0, 0, s->micro ? TC_i16 : TC_i32);
+    sum = sum16(m, sum, s->micro ? ti_tfl_widen(m, more, 0, 0) : more);
     if (s->peephole[k]) {
         more = product32(m, c, s->peephole[k]);
         more = ti_tfl_rescale(m, more, &s->by_c[k], 1, 0, 0, TC_i32);
         sum = sum16(m, sum, more);
     }
     return ti_tfl_by_code(m, sum, k == CELL ? s->tanh : s->sigmoid);
+}
+
+/* a b 2^-shift to 16 bits. */
+static tc_val product16(tc_build *m, const lstm *s, tc_val a, tc_val b, int shift)
+{
+    tc_val y = product32(m, a, b);
+    if (!s->micro)
+        return ti_tfl_halves_away(m, y, shift, 0, TC_i16);
+    tc_tfl_factor f = {1 << 30, 1 - shift};
+    return ti_tfl_rescale(m, y, &f, 1, 0, 0, TC_i16);
 }
 
 /* One step: s->h [batch, hidden] and s->c become the next ones. */
@@ -225,10 +260,11 @@ static void step(tc_tfl_node *n, lstm *s, tc_val x)
         i = ti_tfl_two(m, TC_OP_tosa_sub, ti_tfl_number(m, TC_i32, 4, 32767), i);
         i = ti_tfl_rescale(m, i, &same, 1, 0, 0, TC_i16);
     }
-    tc_val kept = product32(m, f, c);
-    kept = ti_tfl_halves_away(m, kept, 15, 0, TC_i16);
-    tc_val added = product32(m, i, g);
-    added = ti_tfl_halves_away(m, added, 30 + s->cell, 0, TC_i32);
+    tc_val kept = product16(m, s, f, c, 15), added;
+    if (s->micro)
+        added = ti_tfl_widen(m, product16(m, s, i, g, 30 + s->cell), 0, 0);
+    else
+        added = ti_tfl_halves_away(m, product32(m, i, g), 30 + s->cell, 0, TC_i32);
     c = sum16(m, kept, added);
     if (s->cell_clip > 0)
         c = ti_tfl_clamp(m, c, (tc_tfl_range){-s->cell_clip, s->cell_clip});

@@ -8,7 +8,7 @@
 
 #include "../../num/fixed.h"
 #include "../../num/load.h"
-#include "tflite_fixed.h"
+#include "tflite_scalar.h"
 
 typedef struct unary {
     tc_tfl_node *n;
@@ -182,42 +182,8 @@ static int64_t root(const unary *u, int64_t code)
 
 /* ---- int16 ---- */
 
-/* 65536 s(i / 24), s(x) = 1 / (1 + e^-x), raised by half of what a straight line misses in the
- * middle of a step: s''(x) / (16 * 24^2). */
-static uint32_t sigmoid_at(uint32_t i)
-{
-    double s = 1 / (1 + exp(-(double)i / 24)), bend = s * (1 - s) * (1 - 2 * s);
-    return i >= 255 ? 65535 : (uint32_t)floor(65536 * (s - bend / (16 * 24 * 24)) + 0.5);
-}
-
-/* Codes times `f.fraction` >> `f.shift` are steps of 10.7 / 2^17. */
-static int64_t logistic16(const unary *u, int64_t code)
-{
-    int64_t v = u->f.shift > 0 ? ti_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
-                                        u->f.shift)
-                               : code * u->f.fraction;
-    uint32_t size = (uint32_t)(v < 0 ? -v : v), at = size >> 9, part = size & 0x1ff, r;
-    r = at >= 255 ? 0x7FFFu << 10
-                  : (sigmoid_at(at) << 9) + part * (sigmoid_at(at + 1) - sigmoid_at(at));
-    r = v >= 0 ? r + (1u << 9) : (1u << 25) - r + (1u << 9) - 1;
-    return (int64_t)(r >> 10);
-}
-
-static int64_t tanh16(const unary *u, int64_t code)
-{
-    int64_t v = u->f.shift > 0 ? ti_asr(code * u->f.fraction + (INT64_C(1) << (u->f.shift - 1)),
-                                        u->f.shift)
-                               : code * u->f.fraction;
-    uint32_t size = (uint32_t)(v < 0 ? -v : v), at = size >> 8;
-    int64_t r;
-    if (at >= 255)
-        r = 0xFFFF * 256;
-    else
-        r = ((int64_t)sigmoid_at(at) << 8) +
-            (int64_t)(size & 0xff) * (sigmoid_at(at + 1) - sigmoid_at(at));
-    r = v >= 0 ? r - (1 << (14 + 9)) + (1 << (9 - 2)) : -r + (1 << (14 + 9)) + (1 << (9 - 2)) - 1;
-    return ti_asr(r, 9 - 1);
-}
+static int64_t logistic16(const unary *u, int64_t code) { return ti_tfl_curve16(code, u->f, false); }
+static int64_t tanh16(const unary *u, int64_t code) { return ti_tfl_curve16(code, u->f, true); }
 
 /* The factor that both have: 3 * 4096 scales, 16 bits; powers of two that fit are exact. */
 static void curve16(unary *u, int most)

@@ -6,6 +6,8 @@
  * zero. */
 #include "tflite_scalar.h"
 
+#include <math.h>
+
 #include "../../num/fixed.h"
 
 static int64_t most(int bits) { return (INT64_C(1) << (bits - 1)) - 1; }
@@ -98,6 +100,33 @@ int16_t ti_tfl_tanh16(int16_t v, int whole)
     int64_t x = inverse(ti_tfl_exp_below(down, whole + 1, 16), 16);
     int64_t r = saturated((x - (1 << 13)) * 4, 16);
     return (int16_t)(v > 0 ? r : -r);
+}
+
+/* 65536 s(i / 24), s(x) = 1 / (1 + e^-x), raised by half of what a straight line misses in the
+ * middle of a step: s''(x) / (16 * 24^2). */
+static uint32_t sigmoid_at(uint32_t i)
+{
+    double s = 1 / (1 + exp(-(double)i / 24)), bend = s * (1 - s) * (1 - 2 * s);
+    return i >= 255 ? 65535 : (uint32_t)floor(65536 * (s - bend / (16 * 24 * 24)) + 0.5);
+}
+
+int64_t ti_tfl_curve16(int64_t code, tc_tfl_factor f, bool tanh)
+{
+    int64_t v = code * f.fraction;
+    if (f.shift > 0)
+        v = ti_asr(v + (INT64_C(1) << (f.shift - 1)), f.shift);
+    int bits = tanh ? 8 : 9;
+    uint64_t size = (uint64_t)(v < 0 ? -v : v), at = size >> bits;
+    int64_t part = (int64_t)(size & ((UINT64_C(1) << bits) - 1)), r;
+    if (at >= 255)
+        r = tanh ? INT64_C(0xFFFF) << 8 : INT64_C(0x7FFF) << 10;
+    else {
+        int64_t from = sigmoid_at((uint32_t)at), to = sigmoid_at((uint32_t)at + 1);
+        r = (from << bits) + part * (to - from);
+    }
+    if (tanh)
+        return ti_asr(v >= 0 ? r - (1 << 23) + 128 : (1 << 23) - r + 127, 8);
+    return ti_asr(v >= 0 ? r + 512 : (1 << 25) - r + 511, 10);
 }
 
 static int zeros_of(uint32_t v)

@@ -11,6 +11,9 @@ int64_t ti_tfl_exp_below(int64_t a, int whole, int bits);
 /* Of int16: the result is all fraction; logistic's operand has three integer bits. */
 int16_t ti_tfl_logistic16(int16_t v);
 int16_t ti_tfl_tanh16(int16_t v, int whole);
+/* The same by straight lines between 256 points: logistic or tanh of code * f.fraction >> f.shift,
+ * rounded, in steps of 10.7 / 2^17. */
+int64_t ti_tfl_curve16(int64_t code, tc_tfl_factor f, bool tanh);
 
 /* 1 / v = fraction 2^(-shift - 31) */
 typedef struct tc_tfl_quotient {
