@@ -816,6 +816,9 @@ expect 0 'f32[1,2]          -13         2.75' run $tflite/blocks.tflite -i "$dir
 npy left '|i1' '4,' '\x05\x04\x03\x01'
 npy right '|i1' '4,' '\xfd\xf9\xf5\xf9'
 npy real '<f4' '4,' "$one$two$one$two"
+npy middle '|u1' '1, 1, 1, 1' '\x80'
+expect 0 'u8[1,1,1,2]           39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
+expect 0 'u8[1,2]               39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
 expect 0 '2 graphs, 2 signatures: add, mul' inspect $tflite/two.tflite
 expect 0 'product   i8[4] q(0.75:1)' inspect $tflite/two.tflite --signature mul
 expect 0 'sum   i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy"

@@ -849,6 +849,21 @@ def fixtures(s):
         m.ports(g, [a, b], [y])
         m.sign({"left": a, "right": b}, {"sum" if word == "Add" else "product": y}, word.lower(), k)
     m.save(os.path.join(s.folder, "two.tflite"))
+    m = Model()  # uint8: sums that the factor's last bits decide, as LiteRT's reference kernels round them
+    g, xs, ws, ys = m.graph(), np.float32(.229392245), np.float32(.00415090844), np.float32(.0935564712)
+
+    def codes(kind, shape, scale, zero, data=None):
+        t = m.tensor(g, kind, shape, data)
+        q = g.tensors[t].quantization = S.QuantizationParametersT()
+        q.scale, q.zeroPoint = np.float32([scale]), np.int64([zero])
+        return t
+
+    x, y, z = codes("u8", [1, 1, 1, 1], xs, 128), codes("u8", [1, 1, 1, 2], ys, 128), codes("u8", [1, 2], ys, 128)
+    bias = codes("i32", [2], xs * ws, 0, [8793, -8793])
+    m.op(g, B.CONV_2D, [x, codes("u8", [2, 1, 1, 1], ws, 120, [[[[120]]], [[[120]]]]), bias], [y], opt("Conv2DOptions", strideW=1, strideH=1))
+    m.op(g, B.FULLY_CONNECTED, [x, codes("u8", [2, 1], ws, 120, [[120], [120]]), bias], [z], opt("FullyConnectedOptions"))
+    m.ports(g, [x], [y, z])
+    m.save(os.path.join(s.folder, "uint8.tflite"))
     for name, steps, batch, kind in (("codes", 3, 2, "u8"), ("steps", 2000000, 2, "f32"), ("state", 3, 1, "f32")):  # each is turned down
         w = lambda *d: T(kind, d, np.ones(d), None if kind == "f32" else .1)
         write(os.path.join(s.folder, name + ".tflite"), B.UNIDIRECTIONAL_SEQUENCE_RNN,

@@ -7,7 +7,8 @@
 #include "tflite_fixed.h"
 #include "tflite_window.h"
 
-/* The factor of each of `count` channels: x_scale * w_scale / y_scale. */
+/* The factor of each of `count` channels: x_scale * w_scale / y_scale.  uint8 has one for all, and
+ * the runtime rounds its x_scale * w_scale to f32. */
 static bool factors(tc_tfl_node *n, const tc_tfl_tensor *x, const tc_tfl_tensor *w,
                     const tc_tfl_tensor *y, int axis, int64_t count, tc_tfl_factor **out,
                     int64_t *n_out)
@@ -24,7 +25,8 @@ static bool factors(tc_tfl_node *n, const tc_tfl_tensor *x, const tc_tfl_tensor 
     *n_out = w->n_scale;
     *out = tc_new_n(&n->m.ctx->arena, tc_tfl_factor, (size_t)w->n_scale);
     for (int i = 0; i < w->n_scale; i++)
-        (*out)[i] = ti_tfl_factor_of(xs * w->scale[i] / ys);
+        (*out)[i] = ti_tfl_factor_of(
+            (x->shifted ? (double)((float)xs * (float)w->scale[i]) : xs * w->scale[i]) / ys);
     return true;
 }
 
@@ -253,9 +255,11 @@ void ti_tfl_codes_fully_connected(tc_tfl_node *n)
         return;
     tc_val bias = bias_of(n, 2, k->dim[0], sum_of(xt));
     tc_val y = ti_tfl_rows_by(n, x, ti_tfl_zero(xt), w, weight_zero(n, wt), bias);
-    if (xt->dtype == TC_i16 && k->dim[1] <= 256) { /* the runtime rounds once, with all bits */
+    bool narrow = xt->dtype == TC_i16 && k->dim[1] <= 256;
+    if (narrow || xt->shifted) { /* the runtime rounds once, with all bits */
         const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
-        y = ti_tfl_rescale_once(m, narrowed(n, y), f, count, 0, TC_i16);
+        y = narrow ? narrowed(n, y) : y;
+        y = ti_tfl_rescale_once(m, y, f, count, ti_tfl_zero(to), to->dtype);
         y = ti_tfl_clamp(m, y, ti_tfl_range_of(to, ti_tfl_enum(n, 0)));
     } else
         y = finish(n, y, f, count, ti_tfl_enum(n, 0));
