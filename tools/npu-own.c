@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu-own.c -- our own Ethos-U back end on TOSA files: verified, executed, beside the reference kernels.
  *
- *   npu-own [-v] [-c] [-e] [-o OUT] MACHINE[:MODE][:size][:products] FILE...
+ *   npu-own [-v] [-c] [-e] [-t] [-o OUT] MACHINE[:MODE][:size][:products] FILE...
  *
  * FILE: a .tosa or text graph; or a folder of Arm's suite.  Or a stream that was made before
  * (X_vela.npz): of that only the figures.
@@ -11,7 +11,8 @@
  * Sram_Only, Shared_Sram or Dedicated_Sram.  size: the fewest bytes.
  * products: --u55-products.  -c: also a line for every setting
  * of registers that Vela's streams do not have (npu/census.h).  -e: also a line for every operation:
- * its cycles, and where they come from.  -o: the last stream, as Vela writes its own (X_vela.npz). */
+ * its cycles, and where they come from.  -t: it is made, and no more.  -o: the last stream, as Vela
+ * writes its own (X_vela.npz). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -39,7 +40,7 @@ static const struct {
                {"ethos-u85", "Ethos_U85_SYS_DRAM_Mid", "Sram_Only"}};
 
 static struct {
-    bool loud, news, each;
+    bool loud, news, each, made;
     const char *out;
     size_t operations, combinations, listed;
 } how;
@@ -245,6 +246,10 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
                               made.refused);
         return REFUSED;
     }
+    if (how.made) {
+        *why = ti_text_format(&ctx->arena, "%s, %s", figures(ctx, &made.program, &system), took);
+        return EQUAL;
+    }
     tc_npu_findings found;
     ti_npu_verify(ctx, &made.program, &found);
     if (found.n_error) {
@@ -279,16 +284,17 @@ int main(int argc, char **argv)
 {
     static const char *const name[] = {"equal", "refused", "WRONG", "not tried"};
     size_t n[4] = {0};
-    for (int o; (o = getopt(argc, argv, "vceo:")) != -1;) {
+    for (int o; (o = getopt(argc, argv, "vceto:")) != -1;) {
         how.loud = how.loud || o == 'v';
         how.news = how.news || o == 'c';
         how.each = how.each || o == 'e';
+        how.made = how.made || o == 't';
         how.out = o == 'o' ? optarg : how.out;
     }
     argv += optind - 1;
     argc -= optind - 1;
     if (argc < 3) {
-        fprintf(stderr, "npu-own [-v] [-c] [-e] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
+        fprintf(stderr, "npu-own [-v] [-c] [-e] [-t] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
         return 2;
     }
     for (int i = 2; i < argc; i++) {

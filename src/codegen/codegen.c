@@ -7,7 +7,6 @@
 #include "codegen.h"
 
 #include "../npu/census.h"
-#include "../npu/cost.h"
 #include "hw.h"
 
 /* Rows at a time; 0: no cascades. */
@@ -17,10 +16,12 @@ static const int32_t turns[] = {0, 2, 4, 8};
 static const double about_as_quick = 1.005;
 
 typedef struct attempt {
-    tc_codegen_result result;
+    int32_t rows;
     double cycles;
     int64_t sram;   /* bytes of values */
     int64_t memory; /* bytes that it works in, of all kinds */
+    const char *refused;
+    const tc_node *refused_node;
 } attempt;
 
 typedef void step(tc_hw *hw);
@@ -31,7 +32,7 @@ static void run(tc_hw *hw, step *const *steps, size_t n)
         steps[i](hw);
 }
 
-/* A copy whose lists grow by themselves; weights that are packed go back to the original. */
+/* A copy whose lists grow by themselves. */
 static tc_hw copy_of(const tc_hw *hw)
 {
     tc_hw out = *hw;
@@ -44,36 +45,45 @@ static tc_hw copy_of(const tc_hw *hw)
     return out;
 }
 
-static tc_status try_turns(tc_hw *base, int32_t rows, bool *other, attempt *out)
+/* What was packed, and the blocks that were found, are good for the next attempt. */
+static void give_back(tc_hw *base, const tc_hw *hw)
 {
-    static step *const steps[] = {ti_hw_maps,   ti_hw_blocks, ti_hw_slices, ti_hw_maps,
-                                  ti_hw_blocks, ti_hw_pack,   ti_hw_stage};
-    tc_hw hw = copy_of(base);
-    hw.rows = rows;
-    *out = (attempt){.cycles = -1};
-    *other = ti_hw_cascades(&hw) || !rows;
-    if (!*other)
-        return TC_OK;
-    run(&hw, steps, TC_COUNT(steps));
-    if (!hw.refused)
-        TC_TRY(ti_hw_emit(&hw, &out->result));
-    base->packed = hw.packed;
-    base->n_packed = hw.n_packed;
-    base->cap_packed = hw.cap_packed;
-    memcpy(base->hash, hw.hash, sizeof base->hash);
-    base->memo = hw.memo;
-    if (hw.refused) {
-        out->result = (tc_codegen_result){.refused = hw.refused, .refused_node = hw.refused_node};
-        return TC_OK;
+    base->packed = hw->packed;
+    base->n_packed = hw->n_packed;
+    base->cap_packed = hw->cap_packed;
+    memcpy(base->hash, hw->hash, sizeof base->hash);
+    base->memo = hw->memo;
+}
+
+/* A program with cascades of so many rows; false: it has none. */
+static bool make(tc_hw *base, int32_t rows, tc_hw *hw)
+{
+    static step *const steps[] = {ti_hw_maps, ti_hw_blocks, ti_hw_slices, ti_hw_maps, ti_hw_blocks,
+                                  ti_hw_pack, ti_hw_stage,  ti_hw_emit};
+    *hw = copy_of(base);
+    hw->rows = rows;
+    if (!ti_hw_cascades(hw) && rows)
+        return false;
+    run(hw, steps, TC_COUNT(steps));
+    give_back(base, hw);
+    return true;
+}
+
+static bool try_turns(tc_hw *base, int32_t rows, attempt *out)
+{
+    tc_mark mark = ti_arena_mark(base->arena);
+    tc_hw hw;
+    bool other = make(base, rows, &hw);
+    *out = (attempt){.rows = rows};
+    if (other) {
+        out->refused = hw.refused;
+        out->refused_node = hw.refused_node;
+        out->cycles = hw.refused ? -1 : ti_hw_price(&hw);
+        out->sram = ti_hw_fast_region(&hw) == 2 ? hw.list.fast : hw.list.scratch;
+        out->memory = hw.list.scratch + (hw.list.fast > 0 ? hw.list.fast : 0);
     }
-    tc_npu_stream_cost cost;
-    const char *wrong =
-        ti_npu_cost_stream(hw.arena, &out->result.program, hw.options->system, &cost);
-    const tc_npu_program *p = &out->result.program;
-    out->cycles = wrong ? -1 : cost.total.cycles;
-    out->sram = ti_hw_fast_region(&hw) == 2 ? p->fast : p->scratch;
-    out->memory = p->scratch + (p->fast > 0 ? p->fast : 0);
-    return TC_OK;
+    ti_arena_rewind(base->arena, mark);
+    return other;
 }
 
 /* Whether a is to be taken, b has been so far; quickest: of all. */
@@ -106,50 +116,60 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
         for (size_t k = 0; k < out->n_origin; k++)
             node = out->origin[k].word == n->at ? out->origin[k].node : node;
         *out = (tc_codegen_result){
-            .refused = ti_text_format(hw->arena, "%s with registers as nobody is known to set them: %s",
+            .refused = ti_text_format(&hw->ctx->arena, "%s with registers as nobody is known to set them: %s",
                                       n->operation, n->text),
             .refused_node = node};
         return;
     }
 }
 
-tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
-                     tc_codegen_result *out)
+/* The best of all attempts; false: refused. */
+static bool best_attempt(tc_hw *hw, attempt *best)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains};
-    tc_hw *hw = tc_new(&ctx->arena, tc_hw);
     attempt made[TC_COUNT(turns)];
-    size_t n = 0, best = 0;
-    *hw = (tc_hw){.ctx = ctx,
-                  .arena = &ctx->arena,
-                  .options = options,
-                  .machine = options->machine,
-                  .g = g,
-                  .in = tc_new_n(&ctx->arena, int32_t, g->n_in + 1),
-                  .out = tc_new_n(&ctx->arena, int32_t, g->n_out + 1)};
-    *out = (tc_codegen_result){0};
-    run(hw, steps, TC_COUNT(steps));
-    for (size_t i = 0; i < TC_COUNT(turns) && !hw->refused; i++) {
-        bool other;
-        TC_TRY(try_turns(hw, turns[i], &other, &made[n]));
-        if (!other)
+    size_t n = 0;
+    for (size_t i = 0; i < TC_COUNT(turns) && try_turns(hw, turns[i], &made[n]); i++) {
+        n += i == 0 || !made[n].refused;
+        if (made[0].refused)
             break;
-        n += i == 0 || !made[n].result.refused;
-        if (made[0].result.refused)
-            break;
-    }
-    if (hw->refused) {
-        *out = (tc_codegen_result){.refused = hw->refused, .refused_node = hw->refused_node};
-        return TC_OK;
     }
     double quickest = made[0].cycles;
     for (size_t i = 1; i < n; i++)
         if (made[i].sram < made[0].sram && made[i].cycles < quickest)
             quickest = made[i].cycles;
+    *best = made[0];
     for (size_t i = 1; i < n; i++) /* memory is what cascades are for */
-        if (made[i].sram < made[0].sram && is_better(options, &made[i], &made[best], quickest))
-            best = i;
-    *out = made[best].result;
+        if (made[i].sram < made[0].sram && is_better(hw->options, &made[i], best, quickest))
+            *best = made[i];
+    if (best->refused)
+        ti_hw_refuse(hw, best->refused_node, "%s", best->refused);
+    return !best->refused;
+}
+
+tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
+                     tc_codegen_result *out)
+{
+    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains};
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_hw *hw = tc_new(&ctx->scratch, tc_hw), made = {0};
+    attempt best;
+    *hw = (tc_hw){.ctx = ctx,
+                  .arena = &ctx->scratch,
+                  .options = options,
+                  .machine = options->machine,
+                  .g = g,
+                  .in = tc_new_n(&ctx->scratch, int32_t, g->n_in + 1),
+                  .out = tc_new_n(&ctx->scratch, int32_t, g->n_out + 1)};
+    *out = (tc_codegen_result){0};
+    run(hw, steps, TC_COUNT(steps));
+    if (!hw->refused && best_attempt(hw, &best)) {
+        make(hw, best.rows, &made);
+        ti_hw_write(&made, out);
+        hw->refused = made.refused;
+    }
+    if (hw->refused)
+        *out = (tc_codegen_result){.refused = hw->refused, .refused_node = hw->refused_node};
     check_registers(hw, out);
+    ti_arena_rewind(&ctx->scratch, mark);
     return TC_OK;
 }

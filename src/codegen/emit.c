@@ -8,24 +8,21 @@
 
 typedef struct emitter {
     tc_hw *hw;
-    tc_npu_op *list; /* what is written: DMAs and kernels */
-    int32_t *from;   /* by entry of the list: the operation of hw, or -1 */
-    size_t n, cap;
     /* The memory of tables: what each 256 bytes hold (a table, or -1), and when it was last read. */
     int32_t slot[8];
     size_t used[8];
-    int64_t weight_bytes;     /* of region 0 */
     int32_t same[TC_HW_HASH]; /* by hash of their bytes: 1 + the last constant that was placed */
     int32_t *next;            /* by root: 1 + the one before it of that hash */
 } emitter;
 
 static void add(emitter *e, const tc_npu_op *op, int32_t from)
 {
-    size_t cap = e->cap;
-    tc_grow(e->hw->arena, e->list, e->n, e->cap);
-    e->from = e->cap == cap ? e->from : ti_arena_grow(e->hw->arena, e->from, e->n, &cap, sizeof *e->from);
-    e->list[e->n] = *op;
-    e->from[e->n++] = from;
+    tc_hw_list *l = &e->hw->list;
+    size_t cap = l->cap;
+    tc_grow(e->hw->arena, l->op, l->n, l->cap);
+    l->from = l->cap == cap ? l->from : ti_arena_grow(e->hw->arena, l->from, l->n, &cap, sizeof *l->from);
+    l->op[l->n] = *op;
+    l->from[l->n++] = from;
 }
 
 /* ---- region 0 ---- */
@@ -56,8 +53,8 @@ static void place_constant(emitter *e, int32_t root)
     }
     e->next[root] = *first;
     *first = root + 1;
-    r->address = (e->weight_bytes + 15) & ~INT64_C(15);
-    e->weight_bytes = r->address + (int64_t)bytes;
+    r->address = (e->hw->list.constants + 15) & ~INT64_C(15);
+    e->hw->list.constants = r->address + (int64_t)bytes;
 }
 
 static void place_constants(emitter *e)
@@ -253,8 +250,9 @@ static bool evict(tc_hw *hw, uint8_t fast)
     return worst != NULL;
 }
 
-static void place_values(tc_hw *hw, tc_npu_program *p)
+static void place_values(tc_hw *hw)
 {
+    tc_hw_list *l = &hw->list;
     uint8_t fast = ti_hw_fast_region(hw);
     int64_t cache = hw->options->system->cache;
     for (size_t i = 0; i < hw->n_root; i++) {
@@ -264,11 +262,11 @@ static void place_values(tc_hw *hw, tc_npu_program *p)
             r->region = border ? 1 : fast;
     }
     if (fast == 2) {
-        p->fast = place_region(hw, 2);
-        while (cache && p->fast > cache && evict(hw, fast))
-            p->fast = place_region(hw, 2);
+        l->fast = place_region(hw, 2);
+        while (cache && l->fast > cache && evict(hw, fast))
+            l->fast = place_region(hw, 2);
     }
-    p->scratch = place_region(hw, 1);
+    l->scratch = place_region(hw, 1);
 }
 
 /* ---- tables ---- */
@@ -483,7 +481,7 @@ static void list_ops(emitter *e)
         const tc_hw_op *from = &hw->op[i];
         tc_npu_op op = from->op;
         if (op.kind == TC_NPU_KIND_STOP) {
-            at[op.target] = (uint32_t)e->n;
+            at[op.target] = (uint32_t)hw->list.n;
             forget_tables(e);
             continue;
         }
@@ -504,9 +502,9 @@ static void list_ops(emitter *e)
             forget_tables(e); /* its banks lie where tables do */
         add(e, &op, (int32_t)i);
     }
-    for (size_t i = 0; i < e->n; i++)
-        if (e->list[i].kind == TC_NPU_KIND_BRANCH)
-            e->list[i].target = at[e->list[i].target];
+    for (size_t i = 0; i < hw->list.n; i++)
+        if (hw->list.op[i].kind == TC_NPU_KIND_BRANCH)
+            hw->list.op[i].target = at[hw->list.op[i].target];
 }
 
 /* ---- the container ---- */
@@ -526,59 +524,60 @@ static tc_npu_tensor tensor_of(const tc_hw *hw, tc_val v, int32_t root)
     return out;
 }
 
-static uint8_t *constants_of(const emitter *e)
+static tc_bytes constants_of(const tc_hw *hw)
 {
-    const tc_hw *hw = e->hw;
-    uint8_t *out = tc_new_n(hw->arena, uint8_t, (size_t)e->weight_bytes + 1);
+    size_t bytes = (size_t)hw->list.constants;
+    uint8_t *out = tc_new_n(&hw->ctx->arena, uint8_t, bytes + 1);
     for (size_t i = 0; i < hw->n_root; i++)
         if (hw->root[i].kind == TC_ROOT_CONSTANT && hw->root[i].address >= 0)
             memcpy(out + hw->root[i].address, hw->root[i].data,
                    (size_t)(hw->root[i].count * hw->root[i].bytes));
-    return out;
+    return (tc_bytes){out, bytes};
 }
 
 static void give_ports(const tc_hw *hw, tc_npu_program *p)
 {
     p->n_in = hw->g->n_in;
     p->n_out = hw->g->n_out;
-    p->in = tc_new_n(hw->arena, tc_npu_tensor, p->n_in + 1);
-    p->out = tc_new_n(hw->arena, tc_npu_tensor, p->n_out + 1);
+    p->in = tc_new_n(&hw->ctx->arena, tc_npu_tensor, p->n_in + 1);
+    p->out = tc_new_n(&hw->ctx->arena, tc_npu_tensor, p->n_out + 1);
     for (size_t i = 0; i < p->n_in; i++)
         p->in[i] = tensor_of(hw, hw->g->in[i], hw->in[i]);
     for (size_t i = 0; i < p->n_out; i++)
         p->out[i] = tensor_of(hw, hw->g->out[i], hw->out[i]);
 }
 
-tc_status ti_hw_emit(tc_hw *hw, tc_codegen_result *out)
+void ti_hw_emit(tc_hw *hw)
 {
     emitter e = {.hw = hw};
+    hw->list = (tc_hw_list){0};
     place_constants(&e);
     ti_hw_live(hw);
-    tc_npu_program *p = &out->program;
-    place_values(hw, p);
+    place_values(hw);
     list_ops(&e);
-    tc_npu_words words;
-    size_t *word_of = tc_new_n(hw->arena, size_t, e.n + 1);
+}
+
+void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
+{
+    tc_arena *arena = &hw->ctx->arena;
+    const tc_hw_list *l = &hw->list;
+    tc_npu_program *p = &out->program;
+    size_t *word_of = tc_new_n(hw->arena, size_t, l->n + 1);
+    *p = (tc_npu_program){.machine = hw->machine, .scratch = l->scratch, .fast = l->fast};
     const char *wrong =
-        ti_npu_write_as(hw->arena, hw->machine, (tc_npu_how){.apart = ti_hw_fast_region(hw) == 2},
-                        e.list, e.n, &words, word_of);
-    if (wrong) {
-        ti_hw_refuse(hw, NULL, "its stream cannot be written: %s", wrong);
-        return TC_OK;
-    }
-    p->weights = (tc_bytes){constants_of(&e), (size_t)e.weight_bytes};
+        ti_npu_write_as(arena, hw->machine, (tc_npu_how){.apart = ti_hw_fast_region(hw) == 2},
+                        l->op, l->n, &p->words, word_of);
+    p->weights = constants_of(hw);
     give_ports(hw, p);
-    p->machine = hw->machine;
-    p->words = words;
-    wrong = ti_npu_make_driver(hw->arena, p);
+    if (!wrong)
+        wrong = ti_npu_make_driver(arena, p);
     if (wrong) {
         ti_hw_refuse(hw, NULL, "its stream cannot be written: %s", wrong);
-        return TC_OK;
+        return;
     }
-    out->origin = tc_new_n(hw->arena, tc_codegen_origin, e.n + 1);
-    for (size_t i = 0; i < e.n; i++)
-        if (e.from[i] >= 0)
+    out->origin = tc_new_n(arena, tc_codegen_origin, l->n + 1);
+    for (size_t i = 0; i < l->n; i++)
+        if (l->from[i] >= 0)
             out->origin[out->n_origin++] =
-                (tc_codegen_origin){word_of[i], hw->op[e.from[i]].node};
-    return TC_OK;
+                (tc_codegen_origin){word_of[i], hw->op[l->from[i]].node};
 }

@@ -125,7 +125,7 @@ static tc_tensor numbers(const folding *f, tc_val v)
             return out;
     }
     f->g->val[v]->type = line(f, t->dtype, t->rank);
-    bool done = ti_eval_node(f->g, node, in, &out, f->hw->arena) == TC_OK;
+    bool done = ti_eval_node(f->g, node, in, &out, &f->hw->ctx->arena) == TC_OK;
     f->g->val[v]->type = t;
     return done ? out : (tc_tensor){0};
 }
@@ -148,7 +148,7 @@ static void fold(folding *f, size_t k)
     tc_tensor t = numbers(f, v);
     if (!t.data)
         return;
-    tc_node *table = tc_new(f->hw->arena, tc_node);
+    tc_node *table = tc_new(&f->hw->ctx->arena, tc_node);
     tc_val *in = tc_new_n(f->hw->arena, tc_val, 2);
     in[0] = f->root;
     in[1] = constant(f, t);

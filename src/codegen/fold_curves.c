@@ -141,7 +141,7 @@ static tc_val number(tc_hw *hw, tc_graph *g, int32_t v)
 /* The curve of the codes, with factor and shift as operands. */
 static tc_node *curve_node(tc_hw *hw, tc_graph *g, const tc_node *gather, const listed *l)
 {
-    tc_node *node = tc_new(hw->arena, tc_node);
+    tc_node *node = tc_new(&hw->ctx->arena, tc_node);
     tc_val *v = tc_new_n(hw->arena, tc_val, 4);
     tc_value *y = tc_new(hw->arena, tc_value);
     *y = (tc_value){.type = ti_type_of(g, l->x), .name = "curve", .def = node};
@@ -160,7 +160,7 @@ static tc_node *curve_node(tc_hw *hw, tc_graph *g, const tc_node *gather, const 
 
 static tc_node *reshape_node(tc_hw *hw, tc_graph *g, const tc_node *gather, tc_val from)
 {
-    tc_node *node = tc_new(hw->arena, tc_node);
+    tc_node *node = tc_new(&hw->ctx->arena, tc_node);
     tc_val *in = tc_new(hw->arena, tc_val);
     *in = from;
     *node = (tc_node){.op = TC_OP_tosa_reshape,

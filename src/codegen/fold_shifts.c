@@ -52,7 +52,7 @@ void ti_sel_fold_shifts(tc_hw *hw, tc_graph *g)
         int bits = tc_dtypes[ti_type_of(g, before->in[0])->dtype].bits + 1;
         if (bits + n + by > 32 || n + by > ONE)
             continue;
-        tc_node *one = tc_new(hw->arena, tc_node);
+        tc_node *one = tc_new(&hw->ctx->arena, tc_node);
         tc_val *in = ti_arena_copy(hw->arena, before->in, (size_t)before->n_in * sizeof *in);
         *one = *before;
         in[2] = shift_constant(hw, g, before->in[2], ONE - n - by);

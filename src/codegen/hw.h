@@ -87,9 +87,19 @@ typedef struct tc_hw_packed {
 
 enum { TC_HW_HASH = 1024 };
 
+/* What is written: kernels and DMAs, with their addresses. */
+typedef struct tc_hw_list {
+    tc_npu_op *op;
+    int32_t *from; /* by entry: the operation of tc_hw, or -1 */
+    size_t n, cap;
+    int64_t constants, scratch, fast; /* bytes of regions 0, 1 and 2 */
+} tc_hw_list;
+
+/* What is packed and the blocks that were found stay for all attempts at a program, in the context's
+ * arena; the rest is in ctx->scratch, and goes with the attempt. */
 typedef struct tc_hw {
     tc_ctx *ctx;
-    tc_arena *arena;
+    tc_arena *arena; /* &ctx->scratch */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;
     const tc_graph *g;
@@ -106,6 +116,7 @@ typedef struct tc_hw {
     uint32_t n_label; /* places that branches lead to */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
     int32_t rows; /* of the last operation of a cascade at a time; 0: there are none */
+    tc_hw_list list;
     const char *refused;
     const tc_node *refused_node;
 } tc_hw;
@@ -126,7 +137,12 @@ void ti_hw_maps(tc_hw *hw);       /* format.c: bases within roots, and strides *
 void ti_hw_blocks(tc_hw *hw);     /* pack_weights.c */
 void ti_hw_pack(tc_hw *hw);       /* pack_weights.c: weights and scales, in the order of blocks */
 void ti_hw_stage(tc_hw *hw);      /* stage.c: places for weights that are copied ahead */
-TC_MUST_USE tc_status ti_hw_emit(tc_hw *hw, tc_codegen_result *out); /* emit.c: schedule, place, write */
+void ti_hw_emit(tc_hw *hw);       /* emit.c: schedule, place */
+
+/* Cycles of what was emitted. */
+double ti_hw_price(tc_hw *hw);    /* stage.c */
+/* The stream, and all that belongs to it, in the context's arena. */
+void ti_hw_write(tc_hw *hw, tc_codegen_result *out); /* emit.c */
 
 /* A new root; a constant's data is not copied. */
 int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes, int64_t count);

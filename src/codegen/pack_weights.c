@@ -47,7 +47,7 @@ static int32_t remember(tc_hw *hw, const tc_npu_op *op, const void *const from[3
     p.walk = *op;
     p.next = *first;
     p.root = -1;
-    tc_grow(hw->arena, hw->packed, hw->n_packed, hw->cap_packed);
+    tc_grow(&hw->ctx->arena, hw->packed, hw->n_packed, hw->cap_packed);
     hw->packed[hw->n_packed] = p;
     *first = (int32_t)++hw->n_packed;
     return *first - 1;
@@ -57,7 +57,12 @@ static int32_t remember(tc_hw *hw, const tc_npu_op *op, const void *const from[3
 static void join(tc_hw *hw, const tc_bytes *stream, int n, tc_hw_packed *p)
 {
     tc_buf all;
-    ti_buf_init(&all, hw->arena);
+    if (n == 1 || !stream[1].size) {
+        p->size[0] = (int64_t)stream[0].size;
+        p->bytes = stream[0];
+        return;
+    }
+    ti_buf_init(&all, &hw->ctx->arena);
     for (int k = 0; k < n && stream[k].size; k++) {
         p->at[k] = (int64_t)all.size;
         p->size[k] = (int64_t)stream[k].size;
@@ -77,7 +82,7 @@ static void pack_scales(tc_hw *hw, const tc_hw_op *op, const void *const from[3]
         channel[i] =
             (tc_npu_channel_scale){op->bias[i], (uint32_t)op->factor[i], op->shift[i]};
     const char *wrong =
-        ti_npu_scales_encode(hw->arena, hw->machine, &op->op, channel, stream);
+        ti_npu_scales_encode(&hw->ctx->arena, hw->machine, &op->op, channel, stream);
     if (wrong)
         ti_hw_refuse(hw, op->node, "its scales cannot be encoded: %s", wrong);
     join(hw, stream, 2, &p);
@@ -113,8 +118,8 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
 static void pack_weights(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)
 {
     tc_npu_encoded e;
-    const char *wrong = ti_npu_weights_encode(hw->arena, &hw->ctx->scratch, hw->machine, &op->op,
-                                              op->weight, form_of(hw, op), &e);
+    const char *wrong = ti_npu_weights_encode(&hw->ctx->arena, &hw->ctx->scratch, hw->machine,
+                                              &op->op, op->weight, form_of(hw, op), &e);
     if (wrong) {
         ti_hw_refuse(hw, op->node, "its weights cannot be encoded: %s", wrong);
         return;
@@ -214,7 +219,7 @@ static size_t choose_kept(tc_hw *hw, size_t i)
 void ti_hw_blocks(tc_hw *hw)
 {
     if (!hw->memo)
-        hw->memo = ti_npu_block_memo_new(hw->arena);
+        hw->memo = ti_npu_block_memo_new(&hw->ctx->arena);
     for (size_t i = 0, n; i < hw->n_op && !hw->refused; i += n) {
         n = 1;
         if (!hw->op[i].op.acc_output)

@@ -45,7 +45,7 @@ void ti_hw_refuse(tc_hw *hw, const tc_node *node, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    hw->refused = ti_text_format(hw->arena, "%s", text);
+    hw->refused = ti_text_format(&hw->ctx->arena, "%s", text);
     hw->refused_node = node;
 }
 

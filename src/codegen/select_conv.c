@@ -17,6 +17,8 @@
  *                      16 channels at a time whose other weights are zeros */
 #include "select_window.h"
 
+#include "../num/load.h"
+
 enum { AXES = 3, TOGETHER = 16, MOST_TAPS = 64, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
 
 /* One number for all channels, or one each. */
@@ -79,16 +81,14 @@ typedef struct taps {
 static kernel read_kernel(tc_sel *s, const tc_node *node)
 {
     const tc_type *t = ti_type_of(s->g, node->in[1]);
-    int64_t n, zero = ti_sel_number(s, node->in[4]);
-    const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
+    tc_tensor x = ti_tensor_of(s->g, node->in[1]);
+    int64_t n = tc_type_count(t), zero = ti_sel_number(s, node->in[4]);
     kernel k = {.tap = {1, 1, 1}};
-    if (!x)
-        return k;
     int16_t *w = ti_arena_raw(s->hw->arena, (size_t)n * sizeof *w + 1);
     k.v = w;
     if (node->op != TC_OP_tosa_depthwise_conv2d) {
         for (int64_t i = 0; i < n; i++)
-            w[i] = (int16_t)(x[i] - zero);
+            w[i] = (int16_t)(ti_load_i64(x, i) - zero);
         k.o = t->dim[0];
         k.i = t->dim[t->rank - 1];
         memcpy(k.tap + 5 - t->rank, t->dim + 1, (size_t)(t->rank - 2) * sizeof *k.tap);
@@ -97,7 +97,7 @@ static kernel read_kernel(tc_sel *s, const tc_node *node)
     int64_t all = t->dim[0] * t->dim[1], c = t->dim[2] * t->dim[3];
     for (int64_t j = 0; j < all; j++)
         for (int64_t i = 0; i < c; i++)
-            w[i * all + j] = (int16_t)(x[j * c + i] - zero);
+            w[i * all + j] = (int16_t)(ti_load_i64(x, j * c + i) - zero);
     k.o = c;
     k.i = 1;
     k.tap[1] = t->dim[0];
@@ -196,6 +196,11 @@ static const int16_t *weights_of(convolution *c, const tc_sel_axis *const *a)
 {
     const kernel *k = &c->k;
     taps t = {.tap = {a[0]->tap, a[1]->tap, a[2]->tap}, .folded = a[2]->folded};
+    bool all = true;
+    for (int i = 0; i < AXES; i++)
+        all = all && !t.tap[i].at && t.tap[i].n == k->tap[i] && (t.tap[i].n == 1 || t.tap[i].step == 1);
+    if (all)
+        return k->v;
     for (size_t i = 0; i < c->n_taps; i++)
         if (same_taps(&c->taps[i], &t))
             return c->taps[i].v;

@@ -91,7 +91,8 @@ static bool next_op(void *user, tc_npu_op *out)
     listing *l = user;
     if (l->at == l->n)
         return false;
-    *out = l->op[l->at++];
+    *out = l->op[l->at];
+    out->number = l->at++;
     return true;
 }
 
@@ -105,6 +106,11 @@ static double price(tc_hw *hw, const tc_npu_op *op, size_t n)
     double cycles = cost.total.cycles;
     ti_arena_rewind(scratch, mark);
     return cycles;
+}
+
+double ti_hw_price(tc_hw *hw)
+{
+    return price(hw, hw->list.op, hw->list.n);
 }
 
 double ti_hw_cycles(tc_hw *hw, size_t first)

@@ -27,10 +27,10 @@ static bool same_but_rows(const tc_npu_part *a, const tc_npu_part *b)
 
 static bool follows(const tc_npu_part *a, const tc_npu_part *b)
 {
-    if (!same_but_rows(a, b) || a->ofm.stride_y <= 0)
+    if (!same_but_rows(a, b) || a->ofm.storage != TC_STORE_TILES)
+        return same_but_rows(a, b);
+    if (a->ofm.stride_y <= 0)
         return false;
-    if (a->ofm.storage != TC_STORE_TILES)
-        return true;
     int64_t from = (int64_t)a->ofm.base[0], to = (int64_t)b->ofm.base[0];
     return to == from + a->ofm.h * a->ofm.stride_y || (to <= from && to >= a->lo);
 }
