@@ -74,6 +74,23 @@ static void join(tc_hw_op *a, tc_hw_op *b, int which, int buffer)
     b->joins = true;
 }
 
+/* Tables of operations first ... last are all loaded before the first of them begins: wherever the
+ * others lie, there is room for each. */
+static bool tables_fit(const tc_hw *hw, size_t first, size_t last)
+{
+    int32_t n = 0, largest = 0;
+    for (size_t i = first; i <= last; i++) {
+        int32_t table = hw->op[i].table;
+        bool again = table < 0;
+        for (size_t k = first; k < i; k++)
+            again = again || hw->op[k].table == table;
+        n += !again;
+        if (table >= 0 && hw->table[table].bytes > largest)
+            largest = hw->table[table].bytes;
+    }
+    return n * largest <= TC_NPU_LUT;
+}
+
 void ti_hw_chains(tc_hw *hw)
 {
     if (!ti_hw_is_u85(hw))
@@ -94,7 +111,8 @@ void ti_hw_chains(tc_hw *hw)
         }
         int which = length < MOST_OPS && (a->joins || may_begin(&a->op)) ? link_of(hw, read, a, b) : 0;
         int more = which ? operands(b) - 1 : 0;
-        if (!which || outside + more > MOST_OPERANDS - 1)
+        if (!which || outside + more > MOST_OPERANDS - 1 ||
+            !tables_fit(hw, i + 1 - (size_t)length, i + 1))
             continue;
         outside += more;
         join(a, b, which, length++ - 1);
