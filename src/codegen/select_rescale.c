@@ -10,6 +10,7 @@
  *
  * INEXACT rounding is half up.  Unsigned numbers of 16 bits have a zero point that no register
  * holds, 32768: a bias of the stream takes it off, another operation puts it on. */
+#include "../npu/census.h"
 #include "select.h"
 
 #include "../num/fixed.h"
@@ -148,14 +149,17 @@ const tc_node *ti_sel_to_16_bits(tc_sel *s, const tc_node *table)
 /* 256 entries of 8 or 32 bits, or 513 of 16 as pairs of base and slope. */
 static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
 {
-    bool wide = ti_sel_dtype(s, node->in[0]) == TC_i16;
+    bool wide = ti_sel_dtype(s, node->in[0]) == TC_i16, u85 = ti_hw_is_u85(s->hw);
     int64_t n;
     const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
     tc_dtype out = ti_sel_to_16_bits(s, node) ? TC_i16 : ti_sel_dtype(s, node->out[0]);
-    bool u85 = ti_hw_is_u85(s->hw);
-    if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && wide && !u85))
+    bool codes = !wide && out == TC_i32; /* U55 clamps to 8 bits for it, which only sums are known to do */
+    uint8_t function = (uint8_t)(!u85 ? 16 : codes ? 7 : !wide ? 4 : out == TC_i32 ? 9 : 8);
+    if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && wide && !u85) ||
+        (codes && !u85 && op->op.kind != TC_NPU_KIND_ELEMENTWISE) ||
+        !ti_npu_looks_up(s->hw->machine, op->op.kind, function))
         return false;
-    int32_t entry = out == TC_i32 ? 4 : 1, bytes = wide ? TC_NPU_LUT : 256 * entry;
+    int32_t entry = codes ? 4 : 1, bytes = wide ? TC_NPU_LUT : 256 * entry;
     uint8_t *data = tc_new_n(s->hw->arena, uint8_t, (size_t)bytes);
     if (wide)
         for (int i = 0; i < 512; i++) {
@@ -171,8 +175,8 @@ static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
         for (int i = 0; i < bytes; i++)
             data[i] = (uint8_t)(x[i / entry] >> 8 * (i % entry));
     op->table = ti_hw_table(s->hw, data, bytes);
-    op->op.function = (uint8_t)(!u85 ? 16 : wide ? (out == TC_i32 ? 9 : 8) : entry == 4 ? 7 : 4);
-    if (!u85 && !wide && entry == 4)
+    op->op.function = function;
+    if (codes && !u85)
         op->op.clip = CLIP_INT8;
     op->op.ofm.bytes = out == TC_i16 ? 2 : ti_sel_bytes(s, node->out[0]);
     return true;
@@ -343,10 +347,12 @@ static void rescale_u85(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
     ti_sel_emit_parts(s, &op, NULL, &from, &to);
 }
 
+static bool is_sum(const tc_sel *s, uint8_t bytes) { return ti_hw_is_u85(s->hw) || bytes > 2; }
+
 /* x + 0 where that is the faster one, and for results of 32 bits; or a pool of one tap. */
 static void emit_pointwise(tc_sel *s, tc_hw_op *op, const tc_view *from, const tc_view *to)
 {
-    if ((!ti_hw_is_u85(s->hw) && op->op.ofm.bytes <= 2) || op->op.per_channel) {
+    if (!is_sum(s, op->op.ofm.bytes) || op->op.per_channel) {
         ti_sel_emit_parts(s, op, from, NULL, to);
         return;
     }
@@ -534,6 +540,8 @@ void ti_npu_select_pointwise(tc_sel *s, const tc_node *node)
     ti_sel_map(&op.op.ifm, bytes, true, 0);
     set_type(s, &op.op, bytes, true, 0);
     bool taken = bytes <= 2;
+    if (is_sum(s, ti_sel_bytes(s, node->out[0])))
+        op.op.kind = TC_NPU_KIND_ELEMENTWISE;
     if (taken && node->op == TC_OP_tosa_clamp)
         take_clamp(&op, node);
     else if (taken)

@@ -121,6 +121,16 @@ static bool value_known(tc_npu_setting s, int at, int bits)
     return false;
 }
 
+bool ti_npu_looks_up(const tc_npu_machine *m, tc_npu_kind kind, uint8_t function)
+{
+    tc_npu_setting s[TC_CENSUS_PARTS];
+    int at = 0;
+    ti_npu_setting(m, &(tc_npu_op){.kind = kind, .function = function}, s);
+    for (size_t i = 0; i < NUMBERS_function; i++)
+        at += fields[i].part == NUMBERS ? fields[i].bits : 0;
+    return value_known(s[NUMBERS], at, fields[NUMBERS_function].bits);
+}
+
 static const char *reason_of(tc_npu_product product, tc_npu_kind kind, size_t f, uint32_t value)
 {
     for (size_t i = 0; owns[i].reason; i++)

@@ -41,6 +41,9 @@ typedef struct tc_npu_census {
     size_t n;
 } tc_npu_census;
 
+/* Whether operations of the kind are known to have tables of the function. */
+bool ti_npu_looks_up(const tc_npu_machine *machine, tc_npu_kind kind, uint8_t function);
+
 void ti_npu_census(tc_arena *arena, const tc_npu_program *program, tc_npu_census *out);
 
 #endif
