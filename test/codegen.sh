@@ -9,7 +9,7 @@ own=$1 cases=$2 mode=${3:-full}
 here=$(dirname "$0")
 passed=0 failed=0
 
-# Runs a list of cases; sets equal, wrong and refused.
+# Runs a list of cases; sets equal, wrong, refused and other.
 try() { # MACHINE CASE...
     local out code
     out=$("$own" -v "$@" 2>&1)
@@ -17,6 +17,7 @@ try() { # MACHINE CASE...
     equal=$(grep -c ': equal' <<<"$out")
     wrong=$(grep -c ': WRONG' <<<"$out")
     refused=$(grep ': refused' <<<"$out")
+    other=$(grep ': not tried' <<<"$out")
     grep ': WRONG' <<<"$out"
     if [ $code -gt 1 ]; then
         wrong=$((wrong + 1))
@@ -51,6 +52,7 @@ graphs() { # MACHINE
             fault "$(grep "/$file.ir" <<<"$refused")"
         fi
     done <<<"$refused"
+    [ -z "$other" ] || fault "$other"
     echo "$1: $equal graphs equal, $(grep -c . <<<"$refused") refused"
 }
 
