@@ -540,7 +540,7 @@ void ti_npu_select_pointwise(tc_sel *s, const tc_node *node)
     ti_sel_map(&op.op.ifm, bytes, true, 0);
     set_type(s, &op.op, bytes, true, 0);
     bool taken = bytes <= 2;
-    if (is_sum(s, ti_sel_bytes(s, node->out[0])))
+    if (is_sum(s, bytes == 1 ? ti_sel_bytes(s, node->out[0]) : 2))
         op.op.kind = TC_NPU_KIND_ELEMENTWISE;
     if (taken && node->op == TC_OP_tosa_clamp)
         take_clamp(&op, node);
