@@ -25,7 +25,6 @@ tried $dir/golden test/golden
 tried test/cli.sh $dir/tosac
 tried test/quantize.sh $dir/tosac $cases/fixtures
 tried test/codegen.sh $dir/npu-own $cases/suites/public full
-tried test/roads.sh --all $dir/tosac test/fixture
 for suite in aten lowered programs fixtures world; do tried $dir/conformance $suite --cases $cases; done
 tried $dir/conformance-tosa $cases/suites/public
 for suite in onnx tflite; do tried $dir/conformance-onnx $cases/suites/$suite; done
