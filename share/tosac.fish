@@ -125,5 +125,6 @@ complete -c tosac -n 'not __fish_use_subcommand' -l dim -r -d 'a dynamic size of
 complete -c tosac -n 'not __fish_use_subcommand' -l shape -r -d 'the shape of a dynamic ONNX or TFLite input, x=1,3,48,320; repeat for more'
 complete -c tosac -n 'not __fish_use_subcommand' -l set -r -d 'make an input a constant: a number, true, false or a .npy; branches that depend on it fold'
 complete -c tosac -n 'not __fish_use_subcommand' -l signature -r -d 'the signature or graph of a TFLite file (default: the first graph)'
+complete -c tosac -n 'not __fish_use_subcommand' -l dynamic-range -r -d 'TFLite with int8 weights and float activations: keep the runtime\'s codes, or read as a float model: keep, real (default: real where it is quantized)'
 complete -c tosac -n 'not __fish_use_subcommand' -l help -s h -d 'show this help'
 complete -c tosac -n 'not __fish_use_subcommand' -l version -d 'show the version'

@@ -816,6 +816,13 @@ expect 0 'f32[1,2]          -13         2.75' run $tflite/blocks.tflite -i "$dir
 npy left '|i1' '4,' '\x05\x04\x03\x01'
 npy right '|i1' '4,' '\xfd\xf9\xf5\xf9'
 npy real '<f4' '4,' "$one$two$one$two"
+expect 2 "dynamic range 'some': expected keep or real" run $tflite/dynamic.tflite -i random:1 --dynamic-range some
+expect 0 '--dynamic-range keep leaves it as it is' compile $tflite/dynamic.tflite -t TOSA-1.0+INT --calib random:1 -o "$dir/static.tosa"
+expect 0 '1 operators on TOSA-1.0+INT, 2 on the CPU' compile $tflite/dynamic.tflite -t TOSA-1.0+INT --calib random:1 -o "$dir/static.tosa"
+expect 0 '9 operators on TOSA-1.0+INT' compile $tflite/dynamic.tflite -t TOSA-1.0+INT --calib random:1 -o "$dir/kept.tosa" --dynamic-range keep
+expect 0 'i8[3,4] q(axis=0; 0.00999' quantize $tflite/dynamic.tflite --calib random:1 -o -
+npy ones '<f4' '1, 4' '\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f'
+expect 0 'f32[1,3]        -2.32         1.79' run $tflite/dynamic.tflite -i "$dir/ones.npy" --dynamic-range real
 npy middle '|u1' '1, 1, 1, 1' '\x80'
 expect 0 'u8[1,1,1,2]           39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
 expect 0 'u8[1,2]               39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"

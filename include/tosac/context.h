@@ -120,6 +120,12 @@ TC_API TC_MUST_USE tc_status tc_ctx_set_input(tc_ctx *ctx, const char *text);
  * tc_model_options does the same for one file. */
 TC_API TC_MUST_USE tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name);
 
+/* How TFLite files with int8 weights and float activations are read.  "keep": as the runtime
+ * computes them, which makes codes of the activations when it runs; "real": as a float model, the
+ * weights being the numbers that they stand for; NULL: kept, but real where the model is quantized.
+ * TC_USAGE and a message for another word. */
+TC_API TC_MUST_USE tc_status tc_ctx_set_dynamic_range(tc_ctx *ctx, const char *how);
+
 /* ---- cancelling, messages ---- */
 
 /* Cancels the running call: from any thread, and from signal handlers.  The call returns

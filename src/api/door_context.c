@@ -86,6 +86,20 @@ tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name)
     TC_ENTER(ctx, set_signature(ctx, name));
 }
 
+static tc_status set_dynamic_range(tc_ctx *ctx, const char *how)
+{
+    bool keep = how && ti_text_eq(how, "keep"), real = how && ti_text_eq(how, "real");
+    if (how && !keep && !real)
+        return ti_usage(ctx, "dynamic range '%s': expected keep or real", how);
+    ti_reading(ctx)->dynamic_range = keep ? TC_RANGE_KEEP : real ? TC_RANGE_REAL : TC_RANGE_EITHER;
+    return TC_OK;
+}
+
+tc_status tc_ctx_set_dynamic_range(tc_ctx *ctx, const char *how)
+{
+    TC_ENTER(ctx, set_dynamic_range(ctx, how));
+}
+
 void tc_ctx_resume(tc_ctx *ctx)
 {
     atomic_store(&ctx->cancelled, 0);

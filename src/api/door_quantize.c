@@ -45,7 +45,8 @@ static tc_status prepare(quantizing *q)
     else
         TC_TRY(ti_config_read(ctx, NULL, &q->config));
     TC_TRY(take_target(q));
-    q->module = ti_module_clone(q->model->module);
+    const tc_module *from = q->model->module;
+    q->module = ti_module_clone(from->real ? from->real : from);
     TC_TRY(ti_config_check(ctx, &q->config, ti_main(q->module)));
     q->config.checked = true;
     q->job.config = &q->config;

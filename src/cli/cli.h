@@ -73,7 +73,7 @@ typedef struct cli_option {
 typedef struct cli_common {
     bool help, version, json;
     int64_t threads;
-    const char *kernels, *signature;
+    const char *kernels, *signature, *dynamic_range;
     cli_texts dims, shapes, sets;
 } cli_common;
 

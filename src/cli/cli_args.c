@@ -23,6 +23,9 @@ static const cli_option common_option[] = {
      "make an input a constant: a number, true, false or a .npy; branches that depend on it fold"},
     {"--signature", NULL, "NAME", CLI_TEXT, COMMON(signature),
      "the signature or graph of a TFLite file (default: the first graph)"},
+    {"--dynamic-range", NULL, "HOW", CLI_TEXT, COMMON(dynamic_range),
+     "TFLite with int8 weights and float activations: keep the runtime's codes, or read as a float "
+     "model: keep, real (default: real where it is quantized)"},
     {"--help", "-h", NULL, CLI_FLAG, COMMON(help), "show this help"},
     {"--version", NULL, NULL, CLI_FLAG, COMMON(version), "show the version"},
     {0},

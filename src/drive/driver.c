@@ -31,6 +31,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         TC_TRY(ti_read(ctx, r->model, &out->module));
         TC_TRY(ti_verify(ctx, out->module));
     }
+    ti_take_real(ctx, r, out);
     const tc_graph *g = ti_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)

@@ -115,7 +115,10 @@ TC_MUST_USE tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_t
 TC_MUST_USE tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
                                            bool keep_odd, tc_compiled *out);
 
-/* front.c: the model becomes the typed program in one piece. */
+/* front.c: a file that makes codes of activations when it runs is a float model (module->real) where
+ * it is to be quantized. */
+void ti_take_real(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
+/* The model becomes the typed program in one piece. */
 TC_MUST_USE tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *request,
                                        tc_compiled *c);
 

@@ -86,6 +86,18 @@ static bool is_quantized(const tc_module *m)
     return ti_quant_is_pt2e(m) || ti_quant_is_typed(m) || ti_quant_is_lowered(m);
 }
 
+void ti_take_real(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
+{
+    const tc_job job = {.integers = integers_of(r, c)};
+    if (!c->module->real || !ti_road_when(TC_WHEN_INTEGERS, &job, c->module->real))
+        return;
+    c->module = ti_module_clone(c->module->real);
+    ti_note(ctx, NULL,
+            "%s makes codes of its activations when it runs: all ranges come from calibration data "
+            "instead; --dynamic-range keep leaves it as it is",
+            r->model);
+}
+
 /* Ranges that the model chooses when it runs give way to those of calibration data. */
 static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
                                const tc_job *job)

@@ -83,6 +83,8 @@ struct tc_module {
     size_t n_method;
     bool shared;   /* one method of several: buffers that it leaves as they are, others change */
     bool any_rank; /* the file does not say which axes of extent one there are */
+    struct tc_module *real; /* of a file that makes codes of activations when it runs: the same as a
+                               float model, for whoever quantizes it; or NULL */
     struct tc_state *state; /* run/state.c: what outlives a run; NULL: nothing yet */
     int depth;              /* run/eval.c: graphs that are running, one inside the other */
 };

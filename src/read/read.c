@@ -70,7 +70,8 @@ static void look_at_dims(tc_ctx *ctx, const char *path, reader *read)
 static tc_status look_over(tc_module *module)
 {
     TC_TRY(ti_fixed_rest(module));
-    return ti_check_places(module);
+    TC_TRY(ti_check_places(module));
+    return module->real ? look_over(module->real) : TC_OK;
 }
 
 tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)

@@ -27,6 +27,13 @@ typedef struct tc_set_given {
     bool used;
 } tc_set_given;
 
+/* --dynamic-range: products of float activations with int8 weights in a TFLite file. */
+typedef enum tc_dynamic_range {
+    TC_RANGE_EITHER, /* as the runtime computes them, and as a float model (module->real) */
+    TC_RANGE_KEEP,   /* as the runtime does, codes made of activations when it runs */
+    TC_RANGE_REAL    /* as a float model: weights are the numbers that they stand for */
+} tc_dynamic_range;
+
 typedef struct tc_read_options {
     tc_dim_given *dim;
     size_t n_dim, cap_dim;
@@ -38,6 +45,7 @@ typedef struct tc_read_options {
     size_t n_sample;
     const char *method;    /* of an ExecuTorch program; NULL: forward, or the first */
     const char *signature; /* of a TFLite file; NULL: its first graph */
+    tc_dynamic_range dynamic_range;
     bool prefer_tosa;      /* the TOSA that is kept beside an Ethos-U's stream is what runs */
     bool example_dims;     /* open sizes that nobody names are those of the export's example */
 } tc_read_options;

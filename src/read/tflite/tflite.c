@@ -112,7 +112,7 @@ static const tc_loc *place(tc_tfl *reader, const char *what, const char *name)
 }
 
 /* Sizes that --shape says, or the data that the model is run on; else those of the file, where an
- * open one stands as the number that the file was made with. */
+ * open one stands as the number that the file was made with, and an open batch as one. */
 static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, const char *name,
                        const tc_npy *sample)
 {
@@ -131,6 +131,8 @@ static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, cons
             t->dim[i] = given->dim[i];
         else if (is_open && sample && sample->rank == t->rank)
             t->dim[i] = sample->dim[i];
+        else if (t->dim[i] < 0 && i == 0 && t->rank > 1)
+            t->dim[i] = 1;
         if (t->dim[i] < 0) {
             tc_status status =
                 ti_error(reader->ctx, loc, TC_E_DYNAMIC, "axis %d has a dynamic size", i);
@@ -332,10 +334,11 @@ tc_status ti_tfl_choose(tc_tfl *reader, int64_t *graph)
     return status;
 }
 
-tc_status ti_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+static tc_status read_file(tc_ctx *ctx, const char *file, tc_bytes bytes, bool real, tc_tfl **out)
 {
-    tc_tfl *reader = tc_new(&ctx->arena, tc_tfl);
+    tc_tfl *reader = *out = tc_new(&ctx->arena, tc_tfl);
     reader->ctx = ctx;
+    reader->real = real;
     reader->module = ti_module_new(ctx, file);
     reader->file = reader->module->file;
     reader->bytes = bytes;
@@ -357,6 +360,18 @@ tc_status ti_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_modul
     TC_TRY(ti_tfl_broken(reader));
     ti_tfl_states_done(reader, scope.g);
     ti_facts_note_fixed(scope.facts, reader->module);
+    return TC_OK;
+}
+
+tc_status ti_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
+{
+    tc_dynamic_range how = ti_reading(ctx)->dynamic_range;
+    tc_tfl *reader, *again;
+    TC_TRY(read_file(ctx, file, bytes, how == TC_RANGE_REAL, &reader));
     *out = reader->module;
+    if (!reader->hybrid || how != TC_RANGE_EITHER)
+        return TC_OK;
+    TC_TRY(read_file(ctx, file, bytes, true, &again));
+    (*out)->real = again->module;
     return TC_OK;
 }

@@ -102,6 +102,20 @@ static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
     return ti_b_const(m, real, NULL);
 }
 
+/* (codes - zero) scale, the scales of several on axis `axis`. */
+static tc_val real_weights(tc_build *m, tc_val w, const tc_tfl_tensor *t, int axis)
+{
+    int64_t dim[TC_MAX_RANK];
+    int rank = t->n_scale > 1 ? ti_b_type(m, w)->rank : 0;
+    for (int i = 0; i < rank; i++)
+        dim[i] = i == axis ? t->n_scale : 1;
+    tc_tensor s = ti_b_tensor(m, TC_f32, rank, dim);
+    for (int i = 0; i < t->n_scale; i++)
+        ti_store_f64(s, i, t->scale[i]);
+    w = plain_weights(m, w, t);
+    return ti_b_mul(m, w, ti_b_const(m, s, NULL));
+}
+
 tc_val ti_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale)
 {
     TC_STOP_WITH(m, TC_NONE);
@@ -118,7 +132,12 @@ bool ti_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
     tc_build *m = &n->m;
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, wi), *real = ti_tfl_in_tensor(n, xi);
     TC_STOP_WITH(m, false);
-    if (t && t->block && !t->n_scale && real && real->code == TFL_FLOAT32) {
+    bool blocks = t && t->block && !t->n_scale && real && real->code == TFL_FLOAT32;
+    if (blocks && n->scope->reader->real) {
+        *w = of_blocks(n, t, *w);
+        return m->status == TC_OK;
+    }
+    if (blocks) {
         *x = ti_tfl_hybrid_codes(m, *x, inner, true, &h->scale);
         *w = of_blocks(n, t, *w);
         h->weight = ti_b_scalar(m, TC_f32, 1);
@@ -130,6 +149,10 @@ bool ti_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int i
     if (t->n_scale > 1 && w_axis < 0) {
         ti_b_unsupported(m, "weights with %d scales", t->n_scale);
         return false;
+    }
+    if (n->scope->reader->real) {
+        *w = real_weights(m, *w, t, w_axis);
+        return m->status == TC_OK;
     }
     h->on = n->scope->reader->hybrid = true;
     h->asymmetric = asymmetric;

@@ -19,7 +19,7 @@ typedef struct tc_tfl_hybrid {
  * each. */
 tc_val ti_tfl_hybrid_codes(tc_build *m, tc_val x, int inner, bool asymmetric, tc_val *scale);
 /* Where input wi holds codes and input xi does not, *x becomes whole numbers and *w its codes less
- * their zero.
+ * their zero; or *w alone the real numbers, where the file is read as a float model.
  * w_axis: of the weights' scales, -1: one for all. */
 bool ti_tfl_hybrid_begin(tc_tfl_node *n, tc_tfl_hybrid *h, int xi, int wi, int inner, int w_axis,
                          bool asymmetric, tc_val *x, tc_val *w);

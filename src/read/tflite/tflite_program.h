@@ -50,6 +50,7 @@ typedef struct tc_tfl {
     int depth;      /* graphs inside of each other */
     bool once;      /* inside of what CALL_ONCE runs */
     bool hybrid;    /* codes are made of real numbers when it runs: last bits decide */
+    bool real;      /* none are: weights of codes are the numbers that they stand for */
     size_t n_made;  /* operators that were built: loops are unrolled only so far */
 } tc_tfl;
 

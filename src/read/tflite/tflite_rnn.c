@@ -68,7 +68,11 @@ static weights weights_of(tc_tfl_node *n, int i, bool needed)
         if (n->m.status == TC_OK && ti_b_type(&n->m, w)->rank != 2)
             ti_b_bad(&n->m, TC_E_SHAPE, "input %d has the shape %s, expected 2 axes", i,
                      ti_type_text(&n->m.ctx->arena, ti_b_type(&n->m, w)));
-        return (weights){ti_b_cast(&n->m, w, TC_f32), t->scale[0]};
+        w = ti_b_cast(&n->m, w, TC_f32);
+        if (n->scope->reader->real)
+            return (weights){ti_b_mul_n(&n->m, w, t->scale[0]), 0};
+        n->scope->reader->hybrid = true;
+        return (weights){w, t->scale[0]};
     }
     return (weights){needed ? need_real(n, i, 2) : real(n, i), 0};
 }
