@@ -161,6 +161,7 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
                   .in = tc_new_n(&ctx->scratch, int32_t, g->n_in + 1),
                   .out = tc_new_n(&ctx->scratch, int32_t, g->n_out + 1)};
     *out = (tc_codegen_result){0};
+    ti_map_init(&hw->kernel, hw->arena);
     run(hw, steps, TC_COUNT(steps));
     if (!hw->refused && best_attempt(hw, &best)) {
         make(hw, best.rows, &made);

@@ -192,8 +192,7 @@ static bool in_place(const tc_hw *hw, size_t i, const tc_view *from)
            a->last == (int32_t)i && b->first == (int32_t)i && same_elements(hw, from, &op->ofm);
 }
 
-/* By root: 1 + the root whose place it takes; 0: none. */
-static int32_t *find_in_place(const tc_hw *hw)
+const int32_t *ti_hw_in_place(const tc_hw *hw)
 {
     int32_t *same = tc_new_n(hw->arena, int32_t, hw->n_root + 1);
     bool *given = tc_new_n(hw->arena, bool, hw->n_root + 1);
@@ -213,7 +212,7 @@ static int32_t *find_in_place(const tc_hw *hw)
 /* Roots of one region; gives its bytes. */
 static int64_t place_region(tc_hw *hw, uint8_t region)
 {
-    const int32_t *same = find_in_place(hw);
+    const int32_t *same = ti_hw_in_place(hw);
     size_t *item_of = tc_new_n(hw->arena, size_t, hw->n_root + 1);
     tc_place_item *item = tc_new_n(hw->arena, tc_place_item, hw->n_root + 1);
     int32_t *of = tc_new_n(hw->arena, int32_t, hw->n_root + 1);
@@ -235,19 +234,56 @@ static int64_t place_region(tc_hw *hw, uint8_t region)
     return placed.bytes;
 }
 
-/* The largest value of the fast region leaves it; false: there is none. */
-static bool evict(tc_hw *hw, uint8_t fast)
+/* What lies in the fast region at a step; NULL: nothing that may leave it. */
+static tc_root *largest_at(const tc_hw *hw, uint8_t fast, int32_t step)
 {
     tc_root *worst = NULL;
     for (size_t i = 0; i < hw->n_root; i++) {
         tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_VALUE && r->first >= 0 && r->region == fast &&
-            (!worst || ti_hw_root_bytes(r) > ti_hw_root_bytes(worst)))
+        if (r->kind == TC_ROOT_VALUE && r->first >= 0 && r->region == fast && r->first <= step &&
+            r->last >= step && (!worst || ti_hw_root_bytes(r) > ti_hw_root_bytes(worst)))
             worst = r;
     }
-    if (worst)
+    return worst;
+}
+
+/* Bytes of the fast region in the step that needs the most. */
+static int64_t most_at(tc_hw *hw, uint8_t fast, int32_t *step)
+{
+    tc_mark mark = ti_arena_mark(hw->arena);
+    int64_t *live = tc_new_n(hw->arena, int64_t, hw->n_op + 2), most = 0;
+    const int32_t *same = ti_hw_in_place(hw);
+    for (size_t i = 0; i < hw->n_root; i++) {
+        const tc_root *r = &hw->root[i];
+        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != fast)
+            continue;
+        live[same[i] ? r->first + 1 : r->first] += ti_hw_root_bytes(r);
+        live[r->last + 1] -= ti_hw_root_bytes(r);
+    }
+    *step = 0;
+    for (size_t i = 0; i < hw->n_op; i++) {
+        if (live[i] > most) {
+            most = live[i];
+            *step = (int32_t)i;
+        }
+        live[i + 1] += live[i];
+    }
+    ti_arena_rewind(hw->arena, mark);
+    return most;
+}
+
+/* Of the values in the fullest step the largest leaves the fast region, until so many bytes are
+ * enough; false: there is none. */
+static bool evict(tc_hw *hw, uint8_t fast, int64_t room)
+{
+    int32_t step;
+    while (most_at(hw, fast, &step) > room) {
+        tc_root *worst = largest_at(hw, fast, step);
+        if (!worst)
+            return false;
         worst->region = 1;
-    return worst != NULL;
+    }
+    return true;
 }
 
 static void place_values(tc_hw *hw)
@@ -262,9 +298,14 @@ static void place_values(tc_hw *hw)
             r->region = border ? 1 : fast;
     }
     if (fast == 2) {
-        l->fast = place_region(hw, 2);
-        while (cache && l->fast > cache && evict(hw, fast))
+        int64_t room = cache ? cache : INT64_MAX;
+        do {
+            bool fits = evict(hw, fast, room);
             l->fast = place_region(hw, 2);
+            if (!fits)
+                break;
+            room -= l->fast - cache; /* gaps */
+        } while (cache && l->fast > cache);
     }
     l->scratch = place_region(hw, 1);
 }
@@ -427,7 +468,7 @@ static void load_weights(emitter *e, size_t i)
     bool at_once = scales->address + behind == weights->address;
     if (!at_once)
         load(e, scales, to, 0, behind);
-    load(e, at_once ? scales : weights, to, at_once ? 0 : behind, to->count - (at_once ? 0 : behind));
+    load(e, at_once ? scales : weights, to, at_once ? 0 : behind, op->staged_bytes - (at_once ? 0 : behind));
 }
 
 /* What operations from i to the end of its chain need, before it begins: nothing waits inside. */

@@ -7,6 +7,7 @@
 #ifndef TC_HW_H
 #define TC_HW_H
 
+#include "../base/map.h"
 #include "../ir/graph.h"
 #include "../npu/weight_encode.h"
 #include "codegen.h"
@@ -59,6 +60,8 @@ typedef struct tc_hw_op {
     bool fixed;   /* it has its block: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
     int32_t stage, step; /* step: channels at a time */
+    int32_t slice;       /* which of them */
+    int64_t staged_bytes;
     bool turns;     /* it takes turns in a cascade */
     int32_t like;   /* 1 + the operation that has the block for this one, too; 0: none */
     bool joins;     /* one chain with the operation before it */
@@ -112,6 +115,7 @@ typedef struct tc_hw {
     tc_hw_packed *packed;
     size_t n_packed, cap_packed;
     int32_t hash[TC_HW_HASH]; /* 1 + the first of that hash */
+    tc_map kernel; /* weights of the region as int16_t, by where they lie and their zero point */
     struct tc_npu_block_memo *memo; /* blocks that were searched before, in all attempts */
     uint32_t n_label; /* places that branches lead to */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
@@ -155,6 +159,9 @@ double ti_hw_cycles(tc_hw *hw, size_t first);
 
 /* First and last step of every root. */
 void ti_hw_live(tc_hw *hw);
+
+/* By root: 1 + the root whose place it takes, operands that nobody else reads any more; 0: none. */
+const int32_t *ti_hw_in_place(const tc_hw *hw);
 
 /* The region of values and of what is copied ahead: 2 where that is a memory of its own. */
 uint8_t ti_hw_fast_region(const tc_hw *hw);

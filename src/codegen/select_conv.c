@@ -78,27 +78,39 @@ typedef struct taps {
     const int16_t *v;
 } taps;
 
+/* The weights less their zero point, [o][kd][kh][kw][i]; once for all nodes that read them. */
+static const int16_t *read_weights(tc_sel *s, const tc_node *node)
+{
+    tc_tensor x = ti_tensor_of(s->g, node->in[1]);
+    const tc_type *t = x.type;
+    int64_t n = tc_type_count(t), zero = ti_sel_number(s, node->in[4]);
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
+    struct {
+        const void *data;
+        int64_t zero, depthwise;
+    } key = {x.data, zero, depthwise};
+    void **place = ti_map_at(&s->hw->kernel, (tc_str){(const char *)&key, sizeof key});
+    if (*place)
+        return *place;
+    int16_t *w = *place = ti_arena_raw(s->hw->arena, (size_t)n * sizeof *w + 1);
+    int64_t c = depthwise ? t->dim[2] * t->dim[3] : 1, all = n / c;
+    for (int64_t j = 0; j < all; j++)
+        for (int64_t i = 0; i < c; i++)
+            w[i * all + j] = (int16_t)(ti_load_i64(x, j * c + i) - zero);
+    return w;
+}
+
 static kernel read_kernel(tc_sel *s, const tc_node *node)
 {
     const tc_type *t = ti_type_of(s->g, node->in[1]);
-    tc_tensor x = ti_tensor_of(s->g, node->in[1]);
-    int64_t n = tc_type_count(t), zero = ti_sel_number(s, node->in[4]);
-    kernel k = {.tap = {1, 1, 1}};
-    int16_t *w = ti_arena_raw(s->hw->arena, (size_t)n * sizeof *w + 1);
-    k.v = w;
+    kernel k = {.v = read_weights(s, node), .tap = {1, 1, 1}};
     if (node->op != TC_OP_tosa_depthwise_conv2d) {
-        for (int64_t i = 0; i < n; i++)
-            w[i] = (int16_t)(ti_load_i64(x, i) - zero);
         k.o = t->dim[0];
         k.i = t->dim[t->rank - 1];
         memcpy(k.tap + 5 - t->rank, t->dim + 1, (size_t)(t->rank - 2) * sizeof *k.tap);
         return k;
     }
-    int64_t all = t->dim[0] * t->dim[1], c = t->dim[2] * t->dim[3];
-    for (int64_t j = 0; j < all; j++)
-        for (int64_t i = 0; i < c; i++)
-            w[i * all + j] = (int16_t)(ti_load_i64(x, j * c + i) - zero);
-    k.o = c;
+    k.o = t->dim[2] * t->dim[3];
     k.i = 1;
     k.tap[1] = t->dim[0];
     k.tap[2] = t->dim[1];

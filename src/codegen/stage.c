@@ -7,6 +7,7 @@
  * two of which fit at a time. */
 #include "hw.h"
 
+#include "../base/map.h"
 #include "../npu/cost.h"
 
 enum { BRICK = 16 };
@@ -38,11 +39,13 @@ static int64_t bytes_of(const tc_hw_op *op, int64_t channels)
 static int64_t *live_bytes(tc_hw *hw, int64_t *most)
 {
     int64_t *live = tc_new_n(hw->arena, int64_t, hw->n_op + 2);
+    const int32_t *same = ti_hw_in_place(hw);
     for (size_t i = 0; i < hw->n_root; i++) {
         const tc_root *r = &hw->root[i];
         if (r->kind == TC_ROOT_CONSTANT || r->first < 0)
             continue;
-        live[r->first] += ti_hw_root_bytes(r);
+        int32_t first = same[i] ? r->first + 1 : r->first; /* until then they are its operand's */
+        live[first] += ti_hw_root_bytes(r);
         live[r->last + 1] -= ti_hw_root_bytes(r);
     }
     *most = 0;
@@ -140,7 +143,7 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 
 /* ---- slices ---- */
 
-enum { MOST_SLICES = 64 };
+enum { MOST_SLICES = 64, LONGEST = 8 };
 
 /* Weights where they are, or copied ahead. */
 enum { HERE, AHEAD, WAYS };
@@ -150,98 +153,166 @@ typedef struct way {
     int32_t step; /* channels at a time */
 } way;
 
-static size_t list_way(const tc_hw *hw, const tc_hw_op *op, int which, way w, tc_npu_op *list)
-{
-    size_t n = 0;
-    int32_t c = op->op.ofm.c;
-    if (w.step >= c || !op->weight) {
-        list[n++] = op->weight ? priced(hw, op, which == AHEAD) : op->op;
-        return n;
-    }
-    for (int32_t at = 0; at < c; at += w.step) {
-        tc_hw_op part = slice(op, at, c - at < w.step ? c - at : w.step);
-        tc_npu_map *m = &part.op.ofm; /* side by side, as the cost model wants to see them */
-        m->base[0] += (uint64_t)(m->format == TC_NHCWB16 ? at / BRICK * m->stride_c
-                                                         : (int64_t)at * m->bytes);
-        if (part.op.block.depth > w.step)
-            part.op.block.depth = w.step;
-        list[n++] = priced(hw, &part, which == AHEAD);
-    }
-    return n;
-}
-
-/* In how many channels at a time weights can be copied ahead, when there is so much room. */
-static way ahead_in(const tc_hw_op *op, int64_t room)
-{
-    bool chained = op->joins || op->turns || op->op.ofm.storage == TC_STORE_CHAIN ||
-                   op->op.acc_input == 1;
-    int32_t c = op->op.ofm.c;
-    int64_t all = bytes_of(op, c);
-    if (!op->weight || all <= room)
-        return (way){op->weight != NULL, c};
-    int32_t step = room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK : 0;
-    bool possible = !chained && step > 0 && (c + step - 1) / step <= MOST_SLICES;
-    return (way){possible, step};
-}
-
 /* What each operation costs by how its weights come and how those of the one before came: of an
  * operation only the time in which copies can hide goes over to the next.  So the cheapest of all
  * ways through the program is found step by step. */
 typedef struct path {
-    double cycles[WAYS];
+    double cycles[WAYS], slack[WAYS];
     way way[WAYS];
     uint8_t from[WAYS]; /* the way of the operation before */
 } path;
 
-static void extend(tc_hw *hw, const path *before, path *now, size_t i, const int64_t *live,
-                   int64_t most)
+typedef struct search {
+    tc_hw *hw;
+    const int64_t *live; /* by step */
+    int64_t most;        /* bytes at a time */
+    tc_map readers;      /* by weights: how many operations read them */
+    path *path;
+} search;
+
+static tc_str key_of(const int16_t *const *weight)
 {
-    tc_npu_op list[2 * MOST_SLICES + 2];
-    const tc_hw_op *op = &hw->op[i], *last = i ? &hw->op[i - 1] : NULL;
-    *now = (path){{-1, -1}, {{0}}, {0}};
+    return (tc_str){(const char *)weight, sizeof *weight};
+}
+
+static void count_readers(search *s)
+{
+    ti_map_init(&s->readers, s->hw->arena);
+    for (size_t i = 0; i < s->hw->n_op; i++) {
+        const tc_hw_op *op = &s->hw->op[i];
+        if (!op->weight || op->like)
+            continue;
+        void **n = ti_map_at(&s->readers, key_of(&op->weight));
+        *n = (char *)*n + 1;
+    }
+}
+
+/* Weights that others read too stay whole: slices are packed by themselves, and they would be there
+ * twice. */
+static bool may_slice(const search *s, const tc_hw_op *op)
+{
+    bool chained = op->joins || op->turns || op->op.ofm.storage == TC_STORE_CHAIN ||
+                   op->op.acc_input == 1;
+    return !chained && ti_map_get(&s->readers, key_of(&op->weight)) == (void *)((char *)NULL + 1);
+}
+
+/* In how many channels at a time weights can be copied ahead, when there is so much room. */
+static way ahead_in(const search *s, const tc_hw_op *op, int64_t room)
+{
+    int32_t c = op->op.ofm.c;
+    if (!op->weight)
+        return (way){false, c};
+    int64_t all = bytes_of(op, c);
+    if (all <= room)
+        return (way){true, c};
+    int32_t step = room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK : 0;
+    bool possible = step > 0 && (c + step - 1) / step <= MOST_SLICES && may_slice(s, op);
+    return (way){possible, step};
+}
+
+/* Cycles of operation i and its chain; slack: of the one before, then its own. */
+static double cycles_of(const search *s, size_t i, int which, int32_t step, double *slack)
+{
+    const tc_hw *hw = s->hw;
+    tc_npu_op op[LONGEST];
+    size_t n = 0;
+    tc_npu_job job;
+    tc_npu_cost cost;
+    if (hw->op[i].joins || !ti_npu_is_kernel(hw->op[i].op.kind))
+        return 0;
+    do {
+        const tc_hw_op *from = &hw->op[i + n];
+        op[n++] = from->weight ? priced(hw, from, which == AHEAD) : from->op;
+    } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
+    ti_npu_job_of(hw->machine, hw->options->system, op, n, &job);
+    job.early = i > 0;
+    int32_t c = op->ofm.c;
+    if (hw->op[i].weight && step < c) {
+        job.slices = (c + step - 1) / step;
+        job.last_depth = c - (job.slices - 1) * step;
+        job.first_bytes = (double)bytes_of(&hw->op[i], step);
+        job.block.depth = job.block.depth < step ? job.block.depth : step;
+    }
+    ti_npu_cost_job(hw->machine, hw->options->system, &job, slack, &cost);
+    return cost.cycles;
+}
+
+static void extend(search *s, size_t i)
+{
+    const tc_hw_op *op = &s->hw->op[i], *last = i ? op - 1 : NULL;
+    const path *before = i ? &s->path[i - 1] : NULL;
+    path *now = &s->path[i];
+    *now = (path){.cycles = {-1, -1}};
     for (int p = 0; p < (i ? WAYS : 1); p++) {
         if (i && before->cycles[p] < 0)
             continue;
-        int64_t held = i ? live[i - 1] : 0;
+        int64_t held = i ? s->live[i - 1] : 0;
         if (i && p == AHEAD)
             held += bytes_of(last, before->way[p].step);
         way ways[WAYS] = {{true, op->op.ofm.c},
-                          ahead_in(op, most - ti_max_i64(held, live[i]))};
-        size_t n = i ? list_way(hw, last, p, before->way[p], list) : 0;
-        double base = i ? price(hw, list, n) : 0;
+                          ahead_in(s, op, s->most - ti_max_i64(held, s->live[i]))};
         for (int q = 0; q < WAYS; q++) {
+            double slack = i ? before->slack[p] : 0;
             if (!ways[q].possible)
                 continue;
-            size_t all = n + list_way(hw, op, q, ways[q], list + n);
-            double cycles = (i ? before->cycles[p] : 0) + price(hw, list, all) - base;
+            double cycles = (i ? before->cycles[p] : 0) +
+                            cycles_of(s, i, q, ways[q].step, &slack);
             if (now->cycles[q] >= 0 && now->cycles[q] <= cycles)
                 continue;
             now->cycles[q] = cycles;
+            now->slack[q] = slack;
             now->way[q] = ways[q];
             now->from[q] = (uint8_t)p;
         }
     }
 }
 
-void ti_hw_slices(tc_hw *hw)
+/* Cycles of the cheapest way in so many bytes; which: the last operation's. */
+static double cheapest(search *s, int64_t most, int *which)
 {
-    if (!stages(hw) || !hw->n_op || hw->n_label) /* nor across branches */
-        return;
-    ti_hw_live(hw);
-    int64_t most;
-    const int64_t *live = live_bytes(hw, &most);
-    if (ti_hw_fast_region(hw) == 2 && hw->options->system->cache)
-        most = ti_max_i64(most, hw->options->system->cache);
-    path *paths = tc_new_n(hw->arena, path, hw->n_op);
-    for (size_t i = 0; i < hw->n_op; i++)
-        extend(hw, i ? &paths[i - 1] : NULL, &paths[i], i, live, most);
-    const path *end = &paths[hw->n_op - 1];
-    int which = end->cycles[AHEAD] >= 0 && end->cycles[AHEAD] < end->cycles[HERE] ? AHEAD : HERE;
-    for (size_t i = hw->n_op; i-- > 0;) {
-        hw->op[i].staged = which == AHEAD;
-        hw->op[i].step = paths[i].way[which].step;
-        which = paths[i].from[which];
+    s->most = most;
+    for (size_t i = 0; i < s->hw->n_op; i++)
+        extend(s, i);
+    const double *end = s->path[s->hw->n_op - 1].cycles;
+    *which = end[AHEAD] >= 0 && end[AHEAD] < end[HERE] ? AHEAD : HERE;
+    return end[*which];
+}
+
+/* A byte more of SRAM must save so many cycles, and all of them so much of the program's. */
+static const double cycles_of_a_byte = 0.33, worth_it = 0.99;
+
+/* Into bytes that values leave idle; into more, of a memory for nothing else, where that pays. */
+static int cheapest_in_few(search *s, int64_t values)
+{
+    enum { FEWEST = 1024 };
+    bool apart = ti_hw_fast_region(s->hw) == 2;
+    int64_t cache = apart ? s->hw->options->system->cache : 0, best = values;
+    int which;
+    double least = cheapest(s, values, &which), enough = worth_it * least;
+    for (int64_t more = FEWEST; values + more <= cache; more *= 2) {
+        double cycles = cheapest(s, values + more, &which),
+               price = cycles + cycles_of_a_byte * (double)more;
+        if (cycles > enough || price >= least)
+            continue;
+        best = values + more;
+        least = price;
     }
+    if (s->most != best)
+        cheapest(s, best, &which);
+    return which;
+}
+
+static void set_ways(search *s, int which)
+{
+    for (size_t i = s->hw->n_op; i-- > 0;) {
+        s->hw->op[i].staged = which == AHEAD;
+        s->hw->op[i].step = s->path[i].way[which].step;
+        which = s->path[i].from[which];
+    }
+}
+
+static void cut(tc_hw *hw)
+{
     tc_hw_op *list = NULL;
     size_t n = 0, cap = 0;
     int32_t *now_at = tc_new_n(hw->arena, int32_t, hw->n_op); /* 1 + where it is in the list */
@@ -257,6 +328,7 @@ void ti_hw_slices(tc_hw *hw)
             tc_hw_op part = step < c ? slice(op, at, c - at < step ? c - at : step) : *op;
             part.op.weights.region = part.staged ? ti_hw_fast_region(hw) : 0;
             part.like = op->like ? now_at[op->like - 1] : 0;
+            part.slice = at / step;
             keep(hw, &list, &n, &cap, &part);
         }
     }
@@ -265,7 +337,21 @@ void ti_hw_slices(tc_hw *hw)
     hw->cap_op = cap;
 }
 
-/* A place for the packed weights of each staged operation, scales in front of them. */
+void ti_hw_slices(tc_hw *hw)
+{
+    if (!stages(hw) || !hw->n_op || hw->n_label) /* nor across branches */
+        return;
+    ti_hw_live(hw);
+    int64_t most;
+    search s = {.hw = hw, .live = live_bytes(hw, &most)};
+    s.path = tc_new_n(hw->arena, path, hw->n_op);
+    count_readers(&s);
+    set_ways(&s, cheapest_in_few(&s, most));
+    cut(hw);
+}
+
+/* A place for the packed weights of each staged operation, scales in front of them; slices of one
+ * take turns in two. */
 void ti_hw_stage(tc_hw *hw)
 {
     for (size_t i = 0; i < hw->n_op; i++) {
@@ -273,8 +359,11 @@ void ti_hw_stage(tc_hw *hw)
         op->stage = -1;
         if (!op->staged || op->packed < 0)
             continue;
-        size_t bytes = hw->packed[op->packed].bytes.size +
-                       (op->scales >= 0 ? hw->packed[op->scales].bytes.size : 0);
-        op->stage = ti_hw_root(hw, "staged", TC_ROOT_STAGED, 1, (int64_t)bytes);
+        op->staged_bytes = (int64_t)hw->packed[op->packed].bytes.size +
+                           (op->scales >= 0 ? (int64_t)hw->packed[op->scales].bytes.size : 0);
+        op->stage = op->slice > 1 ? op[-2].stage
+                                  : ti_hw_root(hw, "staged", TC_ROOT_STAGED, 1, 0);
+        tc_root *r = &hw->root[op->stage];
+        r->count = ti_max_i64(r->count, op->staged_bytes);
     }
 }

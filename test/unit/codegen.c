@@ -261,6 +261,28 @@ static void staged_weights(void)
     free(t);
 }
 
+/* Weights come ahead only where values leave bytes idle: what is written over its operand needs none. */
+static void idle_bytes(void)
+{
+    text *t = begin("%0: i8[1,20,20,32]", 1);
+    int x = rescale(t, 0, "i8", "i32", "1,20,20,32", 20);
+    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i32[1,20,20,32]\n", t->value + 1, x, x);
+    t->value++;
+    x = conv(t, rescale(t, t->value, "i32", "i8", "1,20,20,32", 40), 20, WIDE, 64);
+    conv(t, x, 20, 64, 64);
+    end(t);
+    static const char *const on[] = {"ethos-u55-128", "ethos-u55-256", "ethos-u65-512"};
+    for (size_t i = 0; i < TC_COUNT(on); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made here = make(ctx, t, on[i], "Sram_Only", (tc_codegen_options){0}),
+             far = make(ctx, t, on[i], "Shared_Sram", (tc_codegen_options){0});
+        CHECK_ROW(on[i], here.equal && far.equal);
+        CHECK_ROW(on[i], far.r.program.scratch <= here.r.program.scratch);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* The same weights with other factors are there once. */
 static void shared_weights(void)
 {
@@ -507,6 +529,7 @@ int main(void)
     scarce_memory();
     scarce_memory_apart();
     staged_weights();
+    idle_bytes();
     shared_weights();
     memories_apart();
     chains();
