@@ -119,6 +119,23 @@ static int by_unit(const void *a, const void *b)
                               : (x->first > y->first) - (x->first < y->first);
 }
 
+/* The same bytes in steps that follow each other are one rectangle: a value that is changed in place
+ * again and again. */
+static void join_rects(placer *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_rect; i++) {
+        const rect *r = &p->rect[i];
+        rect *last = n ? &p->rect[n - 1] : NULL;
+        if (last && last->unit == r->unit && last->lo == r->lo && last->hi == r->hi &&
+            r->first <= last->last + 1)
+            last->last = r->last > last->last ? r->last : last->last;
+        else
+            p->rect[n++] = *r;
+    }
+    p->n_rect = n;
+}
+
 /* unit_of, at: the unit of every item, and its byte in it. */
 static void make_units(placer *p, const tc_place_item *item, size_t n, size_t *unit_of, int64_t *at)
 {
@@ -142,6 +159,7 @@ static void make_units(placer *p, const tc_place_item *item, size_t n, size_t *u
     }
     number_steps(p);
     qsort(p->rect, p->n_rect, sizeof *p->rect, by_unit);
+    join_rects(p);
     for (size_t i = 0; i < p->n_rect; i++) {
         const rect *r = &p->rect[i];
         unit *u = &p->unit[r->unit];

@@ -202,9 +202,6 @@ tc_view ti_sel_view(tc_sel *s, tc_val v)
 static bool part_of_concat(tc_sel *s, const tc_node *concat, tc_val v, tc_view *out)
 {
     const tc_attr_tosa_axis *a = concat->attr;
-    int64_t at = 0;
-    for (int i = 0; i < concat->n_in && concat->in[i] != v; i++)
-        at += ti_type_of(s->g, concat->in[i])->dim[a->axis];
     tc_sel_value *whole = &s->value[concat->out[0]];
     if (!whole->placed) {
         tc_view place = ti_sel_result(s, concat->out[0]);
@@ -212,7 +209,7 @@ static bool part_of_concat(tc_sel *s, const tc_node *concat, tc_val v, tc_view *
         whole->placed = true;
         whole->made = false;
     }
-    *out = ti_view_slice(&whole->view, (int32_t)a->axis, at,
+    *out = ti_view_slice(&whole->view, (int32_t)a->axis, s->value[v].part,
                          ti_type_of(s->g, v)->dim[a->axis]);
     return true;
 }
@@ -224,12 +221,8 @@ static bool wanted_place(tc_sel *s, tc_val v, tc_view *out)
     const tc_type *t = ti_type_of(s->g, v);
     if (!reader || is_output(s, v))
         return false;
-    if (reader->op == TC_OP_tosa_concat) {
-        int times = 0;
-        for (int i = 0; i < reader->n_in; i++)
-            times += reader->in[i] == v;
-        return times == 1 && part_of_concat(s, reader, v, out);
-    }
+    if (reader->op == TC_OP_tosa_concat)
+        return part_of_concat(s, reader, v, out);
     if (reader->op != TC_OP_tosa_reshape && reader->op != TC_OP_tosa_identity)
         return false;
     tc_sel_value *next = &s->value[reader->out[0]];
@@ -438,6 +431,16 @@ static bool is_needed(const tc_sel *s, const bool *needed, const tc_node *node)
     return yes;
 }
 
+static void set_parts(tc_sel *s, const tc_node *concat)
+{
+    const tc_attr_tosa_axis *a = concat->attr;
+    int64_t at = 0;
+    for (int i = 0; i < concat->n_in; i++) {
+        s->value[concat->in[i]].part = at;
+        at += ti_type_of(s->g, concat->in[i])->dim[a->axis];
+    }
+}
+
 static void count_readers(tc_sel *s)
 {
     bool *needed = tc_new_n(s->hw->arena, bool, s->g->n_val);
@@ -451,6 +454,8 @@ static void count_readers(tc_sel *s)
             needed[node->in[i]] = true;
             v->reader = v->readers++ ? v->reader : node;
         }
+        if (yes && node->op == TC_OP_tosa_concat)
+            set_parts(s, node);
     }
     for (size_t i = 0; i < s->g->n_out; i++) {
         s->value[s->g->out[i]].readers++;

@@ -24,6 +24,7 @@ typedef struct tc_sel_value {
     bool taken;             /* its node is part of another operation */
     int32_t readers;        /* nodes, and outputs of the region */
     const tc_node *reader;  /* the last of the nodes */
+    int64_t part;           /* where it begins in the reader's result, on the axis of a CONCAT */
 } tc_sel_value;
 
 typedef struct tc_sel {
