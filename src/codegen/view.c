@@ -211,11 +211,24 @@ static void pad_front(tc_view *v)
 /* The first axis element by element. */
 static bool one_by_one(const parts *p, const tc_view *v);
 
+/* One axis fewer, where two are one in every view: the first two, so that rows stay rows of a frame; any
+ * where there are no channels. */
+static bool merge_any(const parts *p, tc_view *v)
+{
+    int32_t rank = v[0].rank, end = v[0].dim[rank - 1] == 1 ? rank - 2 : 1;
+    for (int32_t axis = 0; axis < end && rank > 3; axis++)
+        if (v[0].dim[axis] == 1 || merges(v, p->n, axis)) {
+            merge(v, p->n, axis);
+            return true;
+        }
+    return false;
+}
+
 /* Rank 3 and more; cut until every extent fits and the rank is 3. */
 static bool cut(const parts *p, tc_view *v)
 {
-    while (v[0].rank > 3 && (v[0].dim[0] == 1 || merges(v, p->n, 0)))
-        merge(v, p->n, 0);
+    while (merge_any(p, v))
+        ;
     if (v[0].rank > 3)
         return one_by_one(p, v);
     for (int32_t axis = 0; axis < 3; axis++)
