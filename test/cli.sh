@@ -695,6 +695,26 @@ for target in ethos-u55-128 ethos-u65-256 ethos-u85-256; do
 done
 expect 1 'EXT-INEXACTROUND' compile "$dir/inexact.ir" -t TOSA-1.0+INT -o "$dir/inexact.tosa"
 
+# a number of rounds is not the largest number that there is
+cat >"$dir/rounds.ir" <<'END'
+graph @main(%0 "n": i32[], %1 "x": i32[4]) {
+  %2, %3 = tosa.while_loop %0, %1 cond_graph="cond" body_graph="body" : i32[], i32[4]
+  return %3
+}
+graph @cond(%0: i32[], %1: i32[4]) {
+  %2 = const 0 : i32[]
+  %3 = tosa.greater %0, %2 : bool[]
+  return %3
+}
+graph @body(%0: i32[], %1: i32[4]) {
+  %2 = const 1 : i32[]
+  %3 = tosa.sub %0, %2 : i32[]
+  %4 = tosa.add %1, %1 : i32[4]
+  return %3, %4
+}
+END
+holds 'it does not take for ever' timeout 10 "$tosac" compile "$dir/rounds.ir" -t TOSA-1.0+INT+cf -o "$dir/rounds.pte" >/dev/null
+
 # a TOSA program of constants alone is a region too
 printf 'producer "TOSA 1.0.0"\ngraph @main() {\n  %%1 = const [1, 2] : i8[2]\n  return %%1\n}\n' >"$dir/constants.ir"
 for target in ethos-u55-128 ethos-u85-256 TOSA-1.0+INT vgf; do
