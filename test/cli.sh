@@ -797,6 +797,9 @@ holds 'the array is C' cc -Wall -Wextra -Werror -c -o "$dir/digits.o" "$dir/digi
 expect 0 'x.json: 1 region' compile "$dir/t8.ir" -t TOSA-1.0+INT --emit model-explorer -o "$dir/x.json"
 holds 'nodes have a namespace' grep -q '"namespace": "features/0/0"' "$dir/x.json"
 expect 2 "did you mean 'model-explorer'" compile $digits/model.pt2 -t cpu --emit model-explor -o "$dir/x.json"
+expect 0 'o.json: report' compile $digits/model.pt2 -t ethos-u85-256 --ethosu-backend own --calib $digits/calib.npz --report "$dir/o.json"
+holds "our own back end says what lies where" grep -q 'Sram of the accelerator' "$dir/o.json"
+holds 'and when' grep -q '"clock": \[' "$dir/o.json"
 if type -P vela >/dev/null; then # not the function above
     expect 0 'v.bin: 1 region' compile $digits/model.pt2 -t ethos-u55-128 --calib $digits/calib.npz -o "$dir/v.bin"
     expect 0 "payload for ethos-u55-128" inspect "$dir/v.bin"

@@ -30,10 +30,19 @@ typedef struct tc_codegen_origin {
     const tc_node *node; /* of the region; its last one, where several are fused */
 } tc_codegen_origin;
 
+/* Where a value lies, and for how long. */
+typedef struct tc_codegen_place {
+    const char *name, *memory; /* the value's; "Sram" */
+    int64_t offset, bytes;
+    size_t first, last; /* commands, by their number in `origin`, between which it is there */
+} tc_codegen_place;
+
 typedef struct tc_codegen_result {
     tc_npu_program program;
     tc_codegen_origin *origin; /* in the order of the stream */
     size_t n_origin;
+    tc_codegen_place *place;
+    size_t n_place;
     /* Not taken: why, and which operator; the rest is empty then. */
     const char *refused;
     const tc_node *refused_node;

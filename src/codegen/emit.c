@@ -588,6 +588,30 @@ static void give_ports(const tc_hw *hw, tc_npu_program *p)
         p->out[i] = tensor_of(hw, hw->g->out[i], hw->out[i]);
 }
 
+static void tell_places(const tc_hw *hw, tc_codegen_result *out)
+{
+    const tc_npu_system *system = hw->options->system;
+    size_t *number = tc_new_n(hw->arena, size_t, hw->n_op + 1), n = 0; /* by operation, of its command */
+    for (size_t i = 0; i < hw->n_op; i++) {
+        number[i] = n;
+        n += hw->op[i].op.kind != TC_NPU_KIND_STOP;
+    }
+    number[hw->n_op] = n ? n - 1 : 0;
+    out->place = tc_new_n(&hw->ctx->arena, tc_codegen_place, hw->n_root + 1);
+    for (size_t i = 0; i < hw->n_root; i++) {
+        const tc_root *r = &hw->root[i];
+        if (r->kind == TC_ROOT_CONSTANT || r->first < 0)
+            continue;
+        const char *memory = system->memory[system->of_region[r->region]].name;
+        out->place[out->n_place++] = (tc_codegen_place){.name = r->name,
+                                                        .memory = memory ? memory : "memory",
+                                                        .offset = r->address,
+                                                        .bytes = ti_hw_root_bytes(r),
+                                                        .first = number[r->first],
+                                                        .last = number[r->last]};
+    }
+}
+
 void ti_hw_emit(tc_hw *hw)
 {
     emitter e = {.hw = hw};
@@ -621,4 +645,5 @@ void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
         if (l->from[i] >= 0)
             out->origin[out->n_origin++] =
                 (tc_codegen_origin){word_of[i], hw->op[l->from[i]].node};
+    tell_places(hw, out);
 }

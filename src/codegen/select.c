@@ -134,7 +134,11 @@ static bool is_output(const tc_sel *s, tc_val v)
 static const char *name_of(const tc_sel *s, tc_val v)
 {
     const tc_value *value = ti_value_of(s->g, v);
-    return value->name ? value->name : value->def ? tc_ops[value->def->op].name : "value";
+    const tc_node *def = value->def;
+    return value->name                   ? value->name
+           : def && def->loc && def->loc->node ? def->loc->node
+           : def                         ? tc_ops[def->op].name
+                                         : "value";
 }
 
 /* Stored integers of a constant in region 0, as the machine reads them. */

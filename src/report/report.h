@@ -47,6 +47,7 @@ typedef struct tc_report_step {
     const char *tosa; /* the operator it comes from; or NULL */
     int32_t node;     /* of the report; -1: not known */
     size_t region;
+    size_t word;      /* of its command, in the region's stream */
     tc_report_cost cost;
     const char *hint; /* or NULL */
 } tc_report_step;

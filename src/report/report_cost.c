@@ -89,6 +89,7 @@ static tc_status add_profile(tc_content *c)
             .tosa = op.op,
             .node = op.loc ? ti_content_node(c, op.loc->node) : -1,
             .region = op.stream,
+            .word = profile->entry[i].word,
             .cost = {.cycles = op.cost.cycles, .macs = op.cost.macs, .traffic = traffic},
             .hint = op.hint};
         if (s->node < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_memory.c -- what lies where and for how long: a program's own values, what Vela puts into
- * its memories, and elsewhere the values of a region as they would fit. */
+/* report_memory.c -- what lies where and for how long: a program's own values, what our own back
+ * end or Vela puts into the memories of an Ethos-U, and elsewhere the values of a region as they would fit. */
 #include "report.h"
 
 #include "../npu/vela_map.h"
@@ -127,6 +127,44 @@ static void vela_memory(tc_content *c, size_t region)
     set_clocks(c, region, from);
 }
 
+/* When each command of our own stream begins. */
+static double *own_clock(const tc_content *c, size_t region)
+{
+    const tc_codegen_result *own = c->options.compiled->region[region].own;
+    double *clock = tc_new_n(&c->ctx->arena, double, own->n_origin + 2), now = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < c->n_step; i++) {
+        if (c->step[i].region != region)
+            continue;
+        for (; at < own->n_origin && own->origin[at].word <= c->step[i].word; at++)
+            clock[at] = now;
+        now += c->step[i].cost.cycles;
+    }
+    for (; at < own->n_origin + 2; at++)
+        clock[at] = now;
+    return clock;
+}
+
+/* Our own back end knows what it put where. */
+static void own_memory(tc_content *c, size_t region)
+{
+    const tc_compiled *compiled = c->options.compiled;
+    const tc_codegen_result *own = compiled->region[region].own;
+    size_t from = c->n_memory;
+    for (size_t i = 0; i < own->n_place; i++) {
+        const tc_codegen_place *p = &own->place[i];
+        const char *name =
+            place_of(c->ctx, compiled, region,
+                     ti_text_format(&c->ctx->arena, "%s of the accelerator", p->memory));
+        add_block(c, memory_called(c, from, name),
+                  (tc_report_block){p->name, (int64_t)p->first, (int64_t)p->last, p->offset,
+                                    p->bytes});
+    }
+    double *clock = own_clock(c, region);
+    for (size_t i = from; i < c->n_memory; i++)
+        c->memory[i].clock = clock;
+}
+
 /* Where nobody says yet: the values of a region, packed as tightly as they go. */
 static void region_memory(tc_content *c, size_t region)
 {
@@ -167,6 +205,8 @@ void ti_content_memory(tc_content *c)
     for (size_t r = 0; r < compiled->n_region; r++) {
         if (compiled->jobs && !compiled->jobs[r].own)
             vela_memory(c, r);
+        else if (compiled->jobs && compiled->region[r].own && compiled->region[r].own->n_place)
+            own_memory(c, r);
         else
             region_memory(c, r);
     }
