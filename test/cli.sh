@@ -695,6 +695,22 @@ for target in ethos-u55-128 ethos-u65-256 ethos-u85-256; do
 done
 expect 1 'EXT-INEXACTROUND' compile "$dir/inexact.ir" -t TOSA-1.0+INT -o "$dir/inexact.tosa"
 
+# what a region may be made of says the back end that makes it: our own has bools on Ethos-U55, Vela has none
+cat >"$dir/compare.ir" <<'END'
+graph @main(%0 "x": f32[2,8]) {
+  %1 = const 0.25 : f32[]
+  %2 = gt %0, %1 : bool[2,8]
+  %3 = cast %2 dtype=f32 : f32[2,8]
+  %4 = mul %0, %3 : f32[2,8]
+  return %4
+}
+END
+for backend in own auto; do
+    TOSAC_VELA=$dir/no-vela expect 0 '3 operators on ethos-u55-128, 2 on the CPU' \
+        compile "$dir/compare.ir" -t ethos-u55-128 --ethosu-backend $backend --calib random:1 --check -o "$dir/compare.pte"
+done
+expect 0 'the machine has no bool values' explain "$dir/compare.ir" -t ethos-u55-128 --ethosu-backend vela
+
 # a number of rounds is not the largest number that there is
 cat >"$dir/rounds.ir" <<'END'
 graph @main(%0 "n": i32[], %1 "x": i32[4]) {

@@ -6,6 +6,7 @@
 #include "../drive/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"
+#include "../drive/own_backend.h"
 #include "../drive/road.h"
 #include "../drive/typed_cost.h"
 
@@ -29,6 +30,7 @@ static tc_status take_target(quantizing *q)
     if (!q->o.target)
         return TC_OK;
     TC_TRY(ti_target_parse(q->ctx, ti_intern_text(q->ctx, q->o.target), &q->compiled.target));
+    TC_TRY(ti_own_judges(q->ctx, &q->compiled));
     q->job.target = &q->compiled.target;
     if (q->job.target->machine->packing == TC_PACKED_STREAM)
         ti_config_pack(&q->config);

@@ -146,13 +146,9 @@ static bool best_attempt(tc_hw *hw, attempt *best)
     return !best->refused;
 }
 
-tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
-                     tc_codegen_result *out)
+static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains};
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = tc_new(&ctx->scratch, tc_hw), made = {0};
-    attempt best;
+    tc_hw *hw = tc_new(&ctx->scratch, tc_hw);
     *hw = (tc_hw){.ctx = ctx,
                   .arena = &ctx->scratch,
                   .options = options,
@@ -160,8 +156,28 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
                   .g = g,
                   .in = tc_new_n(&ctx->scratch, int32_t, g->n_in + 1),
                   .out = tc_new_n(&ctx->scratch, int32_t, g->n_out + 1)};
-    *out = (tc_codegen_result){0};
     ti_map_init(&hw->kernel, hw->arena);
+    return hw;
+}
+
+const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_hw *hw = begin(ctx, options, g);
+    ti_hw_select(hw);
+    const char *why = hw->refused;
+    ti_arena_rewind(&ctx->scratch, mark);
+    return why;
+}
+
+tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
+                     tc_codegen_result *out)
+{
+    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains};
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_hw *hw = begin(ctx, options, g), made = {0};
+    attempt best;
+    *out = (tc_codegen_result){0};
     run(hw, steps, TC_COUNT(steps));
     if (!hw->refused && best_attempt(hw, &best)) {
         make(hw, best.rows, &made);

@@ -53,4 +53,8 @@ typedef struct tc_codegen_result {
 TC_MUST_USE tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                                  tc_codegen_result *out);
 
+/* Why operators of g have no operations of the machine; NULL: they are taken, up to what is known when
+ * all of the program is. */
+const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g);
+
 #endif

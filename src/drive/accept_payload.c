@@ -59,7 +59,7 @@ static tc_status pack(tc_ctx *ctx, tc_compiled *c, tc_payload **out)
         status = ti_fall_back(ctx, c, judge, failed, why);
         c->verify_only = false;
         TC_TRY(status);
-        if (job.own && c->ethosu.backend == TC_BACKEND_AUTO)
+        if (job.own && c->ethosu.backend == TC_BACKEND_AUTO && !ti_vela_is_here(ctx))
             ti_note(ctx, NULL, "Vela may take it: 'pip install ethos-u-vela==" TC_VELA_VERSION
                                "' installs it; TOSAC_VELA names another path");
         c->model = ti_model_of(ctx, c->model->name, c->module);

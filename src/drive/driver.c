@@ -17,6 +17,7 @@
 #include "driver.h"
 
 #include "checker.h"
+#include "own_backend.h"
 #include "region_sample.h"
 
 #include "../ir/verify.h"
@@ -26,6 +27,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
 {
     *out = (tc_compiled){.ethosu = out->ethosu};
     TC_TRY(ti_target_parse(ctx, r->target, &out->target));
+    TC_TRY(ti_own_judges(ctx, out));
     out->module = r->module;
     if (!out->module) {
         TC_TRY(ti_read(ctx, r->model, &out->module));

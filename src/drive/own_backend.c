@@ -14,20 +14,55 @@ static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *o
                               o->memory_mode ? o->memory_mode : m->memory_mode, out);
 }
 
-tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
-                          tc_codegen_result *out)
+static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_options *out)
 {
     const tc_ethosu_options *o = &c->ethosu;
     tc_npu_system *system = tc_new(&ctx->arena, tc_npu_system);
     TC_TRY(find_system(ctx, c, system));
-    tc_codegen_options options = {.machine = ti_npu_machine_find(c->target.text),
-                                  .system = system,
-                                  .size = o->optimise && ti_text_eq(o->optimise, "Size"),
-                                  .products = o->products,
-                                  .max_scratch = o->max_scratch};
+    *out = (tc_codegen_options){.machine = ti_npu_machine_find(c->target.text),
+                                .system = system,
+                                .size = o->optimise && ti_text_eq(o->optimise, "Size"),
+                                .products = o->products,
+                                .max_scratch = o->max_scratch};
+    return TC_OK;
+}
+
+tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
+                          tc_codegen_result *out)
+{
+    tc_codegen_options options;
+    TC_TRY(find_options(ctx, c, &options));
     *out = (tc_codegen_result){0};
     return ti_codegen(ctx, &options, g, out);
 }
+
+/* ---- what a region may be made of ---- */
+
+typedef struct takers {
+    tc_codegen_options own;
+    const tc_machine *vela; /* whose limits are asked, too; NULL: Vela is not */
+} takers;
+
+static const char *nobody_takes(tc_ctx *ctx, const void *who, const tc_graph *g)
+{
+    const takers *t = who;
+    const char *why = ti_codegen_refuses(ctx, &t->own, g);
+    return why && t->vela && !ti_machine_refuses(ctx, t->vela, g) ? NULL : why;
+}
+
+tc_status ti_own_judges(tc_ctx *ctx, tc_compiled *c)
+{
+    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.backend == TC_BACKEND_VELA)
+        return TC_OK;
+    takers *t = tc_new(&ctx->arena, takers);
+    TC_TRY(find_options(ctx, c, &t->own));
+    t->vela = c->ethosu.backend == TC_BACKEND_AUTO && ti_vela_is_here(ctx) ? c->target.machine : NULL;
+    c->target.back_end = nobody_takes;
+    c->target.who = t;
+    return TC_OK;
+}
+
+/* ---- a region ---- */
 
 /* What the target's rules refuse is not asked about. */
 static const char *against_rules(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
@@ -62,13 +97,18 @@ static tc_status ask_or_go_without(tc_ctx *ctx, const tc_compiled *c, tc_region 
 tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     region->own = NULL;
-    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.backend == TC_BACKEND_VELA ||
-        c->ethosu.unmade)
+    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.backend == TC_BACKEND_VELA)
         return TC_OK;
     region->own = tc_new(&ctx->arena, tc_codegen_result);
     region->own->refused = against_rules(ctx, c, region);
     if (region->own->refused)
         return TC_OK;
+    if (c->ethosu.unmade) {
+        tc_codegen_options options;
+        TC_TRY(find_options(ctx, c, &options));
+        region->own->refused = ti_codegen_refuses(ctx, &options, ti_main(region->module));
+        return TC_OK;
+    }
     if (c->ethosu.backend == TC_BACKEND_OWN)
         return ti_own_generate(ctx, c, ti_main(region->module), region->own);
     return ask_or_go_without(ctx, c, region);

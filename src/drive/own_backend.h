@@ -6,7 +6,12 @@
 
 #include "driver.h"
 
-/* Asks it for a region as it is now: region->own.  Settings may leave it out. */
+/* From here on the target takes what the back end takes that will be used: our own, by its selection;
+ * where Vela is there and may be asked, also what Vela's limits allow. */
+TC_MUST_USE tc_status ti_own_judges(tc_ctx *ctx, tc_compiled *c);
+
+/* Asks it for a region as it is now: region->own.  Settings may leave it out; where only estimates are
+ * made, it says whether it takes the region, and makes nothing. */
 TC_MUST_USE tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region);
 
 /* Whether it makes the region. */

@@ -63,13 +63,13 @@ static tc_status fit(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options 
 
 /* ---- who makes which region ---- */
 
-static bool vela_is_here(tc_ctx *ctx)
+/* Of a program that was split, Vela is not given what its limits are known to refuse. */
+static bool is_for_vela(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *o,
+                        const tc_region *region)
 {
-    tc_trial trial;
-    ti_trial_begin(ctx, &trial);
-    tc_status status = ti_vela_here(ctx);
-    ti_trial_end(ctx, &trial);
-    return status == TC_OK;
+    return o->backend == TC_BACKEND_VELA ||
+           (o->backend == TC_BACKEND_AUTO && ti_vela_is_here(ctx) &&
+            (!c->typed || !ti_machine_refuses(ctx, c->target.machine, ti_main(region->module))));
 }
 
 /* Our own back end did not take it, and nobody else is asked. */
@@ -87,12 +87,13 @@ static tc_status refuse(tc_ctx *ctx, const tc_region *region, tc_ethosu_job *job
 }
 
 /* Every region that nobody takes, and what each is refused for; a message of the first. */
-static tc_status refuse_rest(tc_ctx *ctx, const tc_compiled *c, tc_ethosu_job *job)
+static tc_status refuse_rest(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *o,
+                             tc_ethosu_job *job)
 {
     tc_status first = TC_OK;
     for (size_t i = 0; i < c->n_region; i++) {
         tc_trial trial;
-        if (ti_own_takes(&c->region[i]))
+        if (ti_own_takes(&c->region[i]) || is_for_vela(ctx, c, o, &c->region[i]))
             continue;
         if (first != TC_OK)
             ti_trial_begin(ctx, &trial);
@@ -115,8 +116,7 @@ static tc_status rest_by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu
             rest[n++] = job[i];
     if (!n)
         return TC_OK;
-    if (o->backend == TC_BACKEND_OWN || (o->backend == TC_BACKEND_AUTO && !vela_is_here(ctx)))
-        return refuse_rest(ctx, c, job);
+    TC_TRY(refuse_rest(ctx, c, o, job));
     tc_status status = ti_emit_ethosu(ctx, &c->target, o, rest, n);
     n = 0;
     for (size_t i = 0; i < c->n_region; i++)
@@ -128,7 +128,7 @@ static tc_status rest_by_vela(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu
 /* What is wrong with our own stream is no reason to go without one, where Vela is there. */
 static bool may_ask_vela(tc_ctx *ctx, const tc_ethosu_options *o)
 {
-    return o->backend == TC_BACKEND_AUTO && vela_is_here(ctx);
+    return o->backend == TC_BACKEND_AUTO && ti_vela_is_here(ctx);
 }
 
 static tc_ethosu_job job_of(const tc_region *region)

@@ -33,6 +33,11 @@ tc_status ti_vela_here(tc_ctx *ctx)
     return ti_tool_find(ctx, ti_vela_program()) ? TC_OK : not_found(ctx);
 }
 
+bool ti_vela_is_here(tc_ctx *ctx)
+{
+    return ti_tool_find(ctx, ti_vela_program()) != NULL;
+}
+
 static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
 {
     tc_status status = TC_TOOL;

@@ -26,7 +26,7 @@ typedef struct tc_ethosu_options {
     int64_t max_scratch;  /* bytes; 0: any */
     int64_t arena;        /* bytes that Vela aims at; 0: the memory mode's */
     bool notes;           /* of Vela: which operator each command comes from: slow, and long */
-    bool unmade;          /* only estimates are made of it: our own back end is not asked */
+    bool unmade;          /* only estimates are made of it */
 } tc_ethosu_options;
 
 /* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and
@@ -65,6 +65,7 @@ TC_MUST_USE tc_status ti_vela_works(tc_ctx *ctx, const tc_target *target, const 
 /* The program that is run: TOSAC_VELA, else "vela"; and what it says its version is, or NULL. */
 const char *ti_vela_program(void);
 TC_MUST_USE tc_status ti_vela_here(tc_ctx *ctx); /* an error that says how to install it */
+bool ti_vela_is_here(tc_ctx *ctx);               /* the same, and nothing is said */
 TC_MUST_USE tc_status ti_vela_version(tc_ctx *ctx, const char **out);
 
 #endif

@@ -246,6 +246,20 @@ static void drop_unread(tc_ctx *ctx, tc_graph *g)
     g->n_node = n;
 }
 
+/* What the rule made with the node's results as outputs, and with the graphs that it runs. */
+static const tc_graph *with_results(const tc_build *lw, tc_module *module)
+{
+    tc_graph *g = tc_new(&lw->ctx->scratch, tc_graph);
+    *g = *lw->g;
+    g->module = module;
+    g->n_out = 0;
+    g->out = tc_new_n(&lw->ctx->scratch, tc_val, (size_t)lw->node->n_out + 1);
+    for (int i = 0; i < lw->node->n_out; i++)
+        if (lw->rw->now[lw->node->out[i]])
+            g->out[g->n_out++] = lw->rw->now[lw->node->out[i]];
+    return g;
+}
+
 /* Whether the target takes what the rule made: TOSA's rules, then the machine's. */
 static bool accepted(tc_build *lw)
 {
@@ -261,7 +275,7 @@ static bool accepted(tc_build *lw)
     if (ti_verify_tosa_for(lw->ctx, &module, lw->lower->target) != TC_OK)
         return false;
     if (!lw->lower->why)
-        lw->lower->why = ti_machine_refuses(lw->ctx, lw->lower->target->machine, lw->g);
+        lw->lower->why = ti_target_refuses(lw->ctx, lw->lower->target, with_results(lw, &module));
     return !lw->lower->why;
 }
 

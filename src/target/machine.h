@@ -60,7 +60,7 @@ typedef struct tc_machine {
     tc_forms forms;      /* which forms of the same TOSA it finds cheap */
     tc_packing packing;
     const char *backend; /* the delegate's id in a .pte; NULL: none */
-    uint32_t limits;     /* why it refuses nodes beyond TOSA's own rules: sets of npu_limits.c */
+    uint32_t limits;     /* what Vela refuses beyond TOSA's own rules: sets of npu_limits.c */
     tc_abilities can;
     tc_costs cost;
     const char *system_config, *memory_mode; /* what Vela is told unless the user says otherwise */
@@ -70,7 +70,7 @@ typedef struct tc_machine {
 #define MACHINE(name) extern const tc_machine tc_machine_##name;
 #include "machine.def"
 
-/* npu_limits.c: why the machine does not take the first of a TOSA graph's nodes that it refuses;
+/* npu_limits.c: why Vela does not take the first of a TOSA graph's nodes that it refuses;
  * NULL: it takes them all. */
 const char *ti_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g);
 

@@ -145,6 +145,12 @@ tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
     return unknown_target(ctx, text);
 }
 
+const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g)
+{
+    return target->back_end ? target->back_end(ctx, target->who, g)
+                            : ti_machine_refuses(ctx, target->machine, g);
+}
+
 const char *ti_target_spec(tc_ctx *ctx, const tc_target *target)
 {
     tc_buf text;

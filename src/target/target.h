@@ -14,11 +14,20 @@ typedef enum tc_feature {
     TC_FEATURE_COUNT
 } tc_feature;
 
+/* Why whoever makes the machine's programs does not take a TOSA graph that the judge has let pass;
+ * NULL: it does. */
+typedef const char *tc_back_end(tc_ctx *ctx, const void *who, const tc_graph *g);
+
 typedef struct tc_target {
     const char *text; /* as the user wrote it */
     const tc_machine *machine;
-    uint32_t tosa; /* 1 << TC_FEATURE_x */
+    uint32_t tosa;          /* 1 << TC_FEATURE_x */
+    tc_back_end *back_end;  /* who is asked; NULL: the limits that the machine's record names */
+    const void *who;
 } tc_target;
+
+/* What the back end says, or the machine's limits. */
+const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g);
 
 /* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",
  * "vgf:TOSA-1.0+INT"; "ethos-u55-128"; "cpu".  An unknown word or an extension without its profile

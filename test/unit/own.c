@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 #include "codegen/codegen.h"
+#include "drive/driver.h"
+#include "ir/ir_text.h"
 #include "tosac/tosac.h"
 #include "wire/file.h"
 
@@ -249,11 +251,32 @@ static size_t operators(const char *backend, const char *stream)
     return info.tosa_operators;
 }
 
+/* The same where only estimates are made. */
+static size_t estimated(tc_backend backend)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_compile_request r = {.model = "twice.ir", .target = "ethos-u85-256", .unexecuted = true};
+    tc_compiled c = {.ethosu = {.backend = backend, .unmade = true}};
+    size_t n = 0;
+    CHECK(ti_parse(ctx, "twice.ir", (tc_bytes){(const uint8_t *)twice, sizeof twice - 1},
+                   (tc_bytes){NULL, 0}, &r.module) == TC_OK);
+    CHECK(ti_compile_stages(ctx, &r, &c) == TC_OK && c.n_region == 1);
+    const tc_graph *g = ti_main(c.region->module);
+    for (size_t k = 0; k < g->n_node; k++)
+        n += g->node[k]->op != TC_OP_const;
+    tc_ctx_free(ctx);
+    return n;
+}
+
 static void test_detours(void)
 {
     size_t plain = operators(NULL, "relu");
     CHECK(operators("vela", NULL) > plain);
     CHECK(operators(NULL, NULL) > plain);
+    size_t before = asked;
+    CHECK(estimated(TC_BACKEND_AUTO) == plain && estimated(TC_BACKEND_OWN) == plain);
+    CHECK(estimated(TC_BACKEND_VELA) > plain);
+    CHECK(asked == before);
 }
 
 /* What it is told. */
