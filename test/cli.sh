@@ -212,6 +212,8 @@ expect 0 'output 1                     i8         inf' compare $tfl/split_v_i8.t
 expect 0 '1 region' compile $tfl/conv_1_i8.tflite -t TOSA-1.0+INT -o "$dir/conv.tosa"
 expect 0 'output 0                     i8         inf' compare $tfl/conv_1_i8.tflite "$dir/conv.tosa" -i random:1
 expect 0 't3                           f32        inf' compare $tfl/conv_1_i8.tflite "$dir/conv.tosa" -i random:1 --dequantize
+# curves of 16 bits, which TOSA lists and every Ethos-U has
+expect 0 'operators on ethos-u55-128, 0 on the CPU' compile $tfl/sequence_lstm_00_i8.tflite -t ethos-u55-128 --ethosu-backend own -o "$dir/lstm.pte"
 head -c 300 "$dir/soft.tflite" >"$dir/cut.tflite"
 expect 1 'past the end of the file [format]' run "$dir/cut.tflite" -i random:1
 sed 's/TFL3/TFL9/' "$dir/soft.tflite" >"$dir/nine.tflite"

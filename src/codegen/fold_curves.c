@@ -106,19 +106,26 @@ static bool find_factor(const int16_t *list, listed *out)
     return false;
 }
 
-static bool is_listed(const tc_graph *g, const tc_node *node, listed *out)
+static bool find_curve(const tc_graph *g, tc_val list, listed *out)
 {
-    if (node->op != TC_OP_tosa_gather || !ti_is_const(g, node->in[0]) ||
-        ti_type_of(g, node->in[0])->dtype != TC_i16 ||
-        tc_type_count(ti_type_of(g, node->in[0])) != CODES)
+    const tc_type *t = ti_type_of(g, list);
+    if (!ti_is_const(g, list) || t->dtype != TC_i16 || tc_type_count(t) != CODES)
         return false;
-    const int16_t *list = ti_tensor_of(g, node->in[0]).data;
-    out->x = codes_of(g, node->in[1]);
-    for (out->curve = TC_CURVE_TANH; out->x && out->curve <= TC_CURVE_SIGMOID; out->curve++)
-        if (find_factor(list, out))
+    for (out->curve = TC_CURVE_TANH; out->curve <= TC_CURVE_SIGMOID; out->curve++)
+        if (find_factor(ti_tensor_of(g, list).data, out))
             return true;
     return false;
 }
+
+static bool is_listed(const tc_graph *g, const tc_node *node, listed *out)
+{
+    if (node->op != TC_OP_tosa_gather)
+        return false;
+    out->x = codes_of(g, node->in[1]);
+    return out->x && find_curve(g, node->in[0], out);
+}
+
+bool ti_sel_is_curve(const tc_graph *g, tc_val list) { return find_curve(g, list, &(listed){0}); }
 
 /* ---- in its place ---- */
 

@@ -44,6 +44,7 @@ void ti_sel_fold_codes(tc_hw *hw, tc_graph *g);
 void ti_sel_fold_shifts(tc_hw *hw, tc_graph *g);
 /* Lists that are the machine's curves (fold_curves.c). */
 void ti_sel_fold_curves(tc_hw *hw, tc_graph *g);
+bool ti_sel_is_curve(const tc_graph *g, tc_val list);
 
 /* ---- values ---- */
 
