@@ -107,7 +107,7 @@ static kernel read_kernel(tc_sel *s, const tc_node *node)
     if (node->op != TC_OP_tosa_depthwise_conv2d) {
         k.o = t->dim[0];
         k.i = t->dim[t->rank - 1];
-        memcpy(k.tap + 5 - t->rank, t->dim + 1, (size_t)(t->rank - 2) * sizeof *k.tap);
+        memcpy(&k.tap[5 - t->rank], t->dim + 1, (size_t)(t->rank - 2) * sizeof *k.tap);
         return k;
     }
     k.o = t->dim[2] * t->dim[3];

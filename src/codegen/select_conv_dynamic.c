@@ -188,11 +188,11 @@ static walk walk_over(tc_sel *s, const tc_node *node, const tc_view *in)
     walk w = {.s = s, .node = node, .in = *in, .tap = {1, 1, 1}};
     w.out[0] = out->dim[0];
     w.out[1] = 1;
-    memcpy(w.out + 6 - out->rank, out->dim + 1, (size_t)(out->rank - 1) * sizeof *w.out);
+    memcpy(&w.out[6 - out->rank], out->dim + 1, (size_t)(out->rank - 1) * sizeof *w.out);
     if (node->op == TC_OP_tosa_depthwise_conv2d)
         memcpy(w.tap + 1, k->dim, 2 * sizeof *w.tap);
     else
-        memcpy(w.tap + 5 - k->rank, k->dim + 1, (size_t)(k->rank - 2) * sizeof *w.tap);
+        memcpy(&w.tap[5 - k->rank], k->dim + 1, (size_t)(k->rank - 2) * sizeof *w.tap);
     return w;
 }
 
