@@ -72,6 +72,22 @@ static void draw(tc_tensor t, uint64_t *seed)
     }
 }
 
+/* Numbers that a GATHER, or a SCATTER of one row, takes as indices name rows that there are. */
+static void name_rows(const tc_graph *g, tc_val in, tc_tensor t)
+{
+    for (size_t k = 0; k < g->n_node && t.type->dtype == TC_i32; k++) {
+        const tc_node *node = g->node[k];
+        bool one = node->op == TC_OP_tosa_scatter && ti_type_of(g, node->in[1])->dim[1] == 1;
+        tc_val v = one || node->op == TC_OP_tosa_gather ? node->in[1] : TC_NONE;
+        for (const tc_node *d; v != TC_NONE && (d = ti_def(g, v)) &&
+                               (d->op == TC_OP_tosa_reshape || d->op == TC_OP_tosa_slice);)
+            v = d->in[0];
+        int64_t rows = v == in ? ti_type_of(g, node->in[0])->dim[1] : 0;
+        for (int64_t i = 0, n = tc_type_count(t.type); i < n && rows > 0; i++)
+            ((int32_t *)t.data)[i] = (((int32_t *)t.data)[i] & INT32_MAX) % (int32_t)rows;
+    }
+}
+
 static bool given(tc_ctx *ctx, const char *file, size_t i, tc_tensor t)
 {
     const char *slash = strrchr(file, '/');
@@ -270,8 +286,10 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
     uint64_t seed = 1;
     for (size_t i = 0; i < g->n_in; i++) {
         in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
-        if (!given(ctx, file, i, in[i]))
+        if (!given(ctx, file, i, in[i])) {
             draw(in[i], &seed);
+            name_rows(g, g->in[i], in[i]);
+        }
     }
     verdict v = execute(ctx, g, &made.program, in, why);
     const char *cost = v == EQUAL ? figures(ctx, &made.program, &system) : NULL;
