@@ -145,8 +145,9 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 
 enum { MOST_SLICES = 64, LONGEST = 8 };
 
-/* Weights where they are, or copied ahead. */
-enum { HERE, AHEAD, WAYS };
+/* Weights where they are; or copied ahead: whole, in so many slices, or in the largest that fit. */
+enum { HERE, WHOLE, WAYS = 7 };
+static const int32_t slices_of[WAYS] = {1, 1, 0, 2, 3, 4, 8};
 
 typedef struct way {
     bool possible;
@@ -196,19 +197,27 @@ static bool may_slice(const search *s, const tc_hw_op *op)
     return !chained && ti_map_get(&s->readers, key_of(&op->weight)) == (void *)((char *)NULL + 1);
 }
 
-/* In how many channels at a time weights can be copied ahead, when there is so much room. */
-static way ahead_in(const search *s, const tc_hw_op *op, int64_t room)
+/* In how many channels at a time weights come that way, when there is so much room. */
+static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
 {
-    int32_t c = op->op.ofm.c;
+    int32_t c = op->op.ofm.c, n = slices_of[which];
+    if (which == HERE)
+        return (way){true, c};
     if (!op->weight)
         return (way){false, c};
     int64_t all = bytes_of(op, c);
-    if (all <= room)
-        return (way){true, c};
-    int32_t step = room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK : 0;
-    bool possible = step > 0 && (c + step - 1) / step <= MOST_SLICES && may_slice(s, op);
+    if (which == WHOLE || (n == 0 && all <= room))
+        return (way){which == WHOLE && all <= room, c};
+    int32_t step = n           ? ((c + n - 1) / n + BRICK - 1) / BRICK * BRICK
+                   : room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK
+                              : 0;
+    bool possible = step > 0 && step < c && (c + step - 1) / step <= MOST_SLICES &&
+                    2 * bytes_of(op, step) <= room && may_slice(s, op);
     return (way){possible, step};
 }
+
+/* Commands and waits of an operation more, which the cost model does not know. */
+static const double setup = 100;
 
 /* Cycles of operation i and its chain; slack: of the one before, then its own. */
 static double cycles_of(const search *s, size_t i, int which, int32_t step, double *slack)
@@ -222,7 +231,7 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
         return 0;
     do {
         const tc_hw_op *from = &hw->op[i + n];
-        op[n++] = from->weight ? priced(hw, from, which == AHEAD) : from->op;
+        op[n++] = from->weight ? priced(hw, from, which != HERE) : from->op;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
     ti_npu_job_of(hw->machine, hw->options->system, op, n, &job);
     job.early = i > 0;
@@ -234,34 +243,35 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
         job.block.depth = job.block.depth < step ? job.block.depth : step;
     }
     ti_npu_cost_job(hw->machine, hw->options->system, &job, slack, &cost);
-    return cost.cycles;
+    return cost.cycles + (job.slices > 1 ? setup * (job.slices - 1) : 0);
 }
 
 static void extend(search *s, size_t i)
 {
     const tc_hw_op *op = &s->hw->op[i], *last = i ? op - 1 : NULL;
-    const path *before = i ? &s->path[i - 1] : NULL;
+    static const path begin = {.cycles = {0, -1, -1, -1, -1, -1, -1}};
+    const path *before = i ? &s->path[i - 1] : &begin;
     path *now = &s->path[i];
-    *now = (path){.cycles = {-1, -1}};
-    for (int p = 0; p < (i ? WAYS : 1); p++) {
-        if (i && before->cycles[p] < 0)
+    for (int q = 0; q < WAYS; q++)
+        now->cycles[q] = -1;
+    for (int p = 0; p < WAYS; p++) {
+        if (before->cycles[p] < 0)
             continue;
         int64_t held = i ? s->live[i - 1] : 0;
-        if (i && p == AHEAD)
+        if (i && p != HERE)
             held += bytes_of(last, before->way[p].step);
-        way ways[WAYS] = {{true, op->op.ofm.c},
-                          ahead_in(s, op, s->most - ti_max_i64(held, s->live[i]))};
+        int64_t room = s->most - ti_max_i64(held, s->live[i]);
         for (int q = 0; q < WAYS; q++) {
-            double slack = i ? before->slack[p] : 0;
-            if (!ways[q].possible)
+            double slack = before->slack[p];
+            way w = way_in(s, op, q, room);
+            if (!w.possible)
                 continue;
-            double cycles = (i ? before->cycles[p] : 0) +
-                            cycles_of(s, i, q, ways[q].step, &slack);
+            double cycles = before->cycles[p] + cycles_of(s, i, q, w.step, &slack);
             if (now->cycles[q] >= 0 && now->cycles[q] <= cycles)
                 continue;
             now->cycles[q] = cycles;
             now->slack[q] = slack;
-            now->way[q] = ways[q];
+            now->way[q] = w;
             now->from[q] = (uint8_t)p;
         }
     }
@@ -274,7 +284,9 @@ static double cheapest(search *s, int64_t most, int *which)
     for (size_t i = 0; i < s->hw->n_op; i++)
         extend(s, i);
     const double *end = s->path[s->hw->n_op - 1].cycles;
-    *which = end[AHEAD] >= 0 && end[AHEAD] < end[HERE] ? AHEAD : HERE;
+    *which = HERE;
+    for (int q = 0; q < WAYS; q++)
+        *which = end[q] >= 0 && end[q] < end[*which] ? q : *which;
     return end[*which];
 }
 
@@ -305,7 +317,7 @@ static int cheapest_in_few(search *s, int64_t values)
 static void set_ways(search *s, int which)
 {
     for (size_t i = s->hw->n_op; i-- > 0;) {
-        s->hw->op[i].staged = which == AHEAD;
+        s->hw->op[i].staged = which != HERE;
         s->hw->op[i].step = s->path[i].way[which].step;
         which = s->path[i].from[which];
     }

@@ -283,6 +283,23 @@ static void idle_bytes(void)
     free(t);
 }
 
+/* Weights that there is room for come in slices all the same, where the first one is waited for less long. */
+static void sliced_weights(void)
+{
+    text *t = begin("%0: i8[1,32,32,64]", 1);
+    SAY(t, "  %%1 = tosa.max_pool2d %%0 kernel=[4,4] stride=[4,4] pad=[0,0,0,0] nan_mode=propagate : i8[1,8,8,64]\n");
+    int x = conv(t, ++t->value, 8, 64, 64), y = conv_by(t, x, 8, 64, 64, 41);
+    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i8[1,8,8,64]\n", t->value + 1, x, y);
+    t->value++;
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    made here = make(ctx, t, "ethos-u55-128", "Sram_Only", (tc_codegen_options){0}),
+         far = make(ctx, t, "ethos-u55-128", "Shared_Sram", (tc_codegen_options){0});
+    CHECK(here.equal && far.equal && far.kernels > here.kernels);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
 /* The same weights with other factors are there once. */
 static void shared_weights(void)
 {
@@ -530,6 +547,7 @@ int main(void)
     scarce_memory_apart();
     staged_weights();
     idle_bytes();
+    sliced_weights();
     shared_weights();
     memories_apart();
     chains();
