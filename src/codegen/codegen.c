@@ -17,6 +17,7 @@ static const double about_as_quick = 1.005;
 
 typedef struct attempt {
     int32_t rows;
+    bool ordered; /* by what is needed at the same time (order.c) */
     double cycles;
     int64_t sram;   /* bytes of values */
     int64_t memory; /* bytes that it works in, of all kinds */
@@ -55,26 +56,27 @@ static void give_back(tc_hw *base, const tc_hw *hw)
     base->memo = hw->memo;
 }
 
-/* A program with cascades of so many rows; false: it has none. */
-static bool make(tc_hw *base, int32_t rows, tc_hw *hw)
+/* A program with cascades of so many rows, in the order of the region or another; false: it has none, or
+ * there is no other order. */
+static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
 {
     static step *const steps[] = {ti_hw_maps, ti_hw_blocks, ti_hw_slices, ti_hw_maps, ti_hw_blocks,
                                   ti_hw_pack, ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base);
     hw->rows = rows;
-    if (!ti_hw_cascades(hw) && rows)
+    if ((ordered && !ti_hw_order(hw)) || (!ti_hw_cascades(hw) && rows))
         return false;
     run(hw, steps, TC_COUNT(steps));
     give_back(base, hw);
     return true;
 }
 
-static bool try_turns(tc_hw *base, int32_t rows, attempt *out)
+static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
 {
     tc_mark mark = ti_arena_mark(base->arena);
     tc_hw hw;
-    bool other = make(base, rows, &hw);
-    *out = (attempt){.rows = rows};
+    bool other = make(base, rows, ordered, &hw);
+    *out = (attempt){.rows = rows, .ordered = ordered};
     if (other) {
         out->refused = hw.refused;
         out->refused_node = hw.refused_node;
@@ -128,7 +130,7 @@ static bool best_attempt(tc_hw *hw, attempt *best)
 {
     attempt made[TC_COUNT(turns)];
     size_t n = 0;
-    for (size_t i = 0; i < TC_COUNT(turns) && try_turns(hw, turns[i], &made[n]); i++) {
+    for (size_t i = 0; i < TC_COUNT(turns) && try_turns(hw, turns[i], false, &made[n]); i++) {
         n += i == 0 || !made[n].refused;
         if (made[0].refused)
             break;
@@ -141,6 +143,13 @@ static bool best_attempt(tc_hw *hw, attempt *best)
     for (size_t i = 1; i < n; i++) /* memory is what cascades are for */
         if (made[i].sram < made[0].sram && is_better(hw->options, &made[i], best, quickest))
             *best = made[i];
+    attempt other;
+    if (!best->refused && try_turns(hw, best->rows, true, &other) && !other.refused &&
+        other.sram < best->sram)
+        *best = is_better(hw->options, &other, best,
+                          other.cycles < quickest ? other.cycles : quickest)
+                    ? other
+                    : *best;
     if (best->refused)
         ti_hw_refuse(hw, best->refused_node, "%s", best->refused);
     return !best->refused;
@@ -181,7 +190,7 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
     *out = (tc_codegen_result){0};
     run(hw, steps, TC_COUNT(steps));
     if (!hw->refused && best_attempt(hw, &best)) {
-        make(hw, best.rows, &made);
+        make(hw, best.rows, best.ordered, &made);
         ti_hw_write(&made, out);
         hw->refused = made.refused;
     }

@@ -135,6 +135,8 @@ static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product =
 void ti_hw_select(tc_hw *hw);     /* select.c */
 void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
 void ti_hw_chains(tc_hw *hw);     /* chain.c: U85: values that do not go to memory */
+bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at the same time; false:
+                                   * none was found */
 bool ti_hw_cascades(tc_hw *hw);   /* cascade.c: operations that take turns, some rows at a time;
                                    * false: there are none */
 void ti_hw_slices(tc_hw *hw);     /* stage.c: channels in slices, where weights are copied ahead */
