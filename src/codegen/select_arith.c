@@ -4,17 +4,15 @@
 
 #include <math.h>
 
-/* Zero points that are not constant: their sum less x, in twice the bits.  Those of 32 bits are 0. */
+/* Zero points that are not constant: their sum less x, in twice the bits; 32 bits wrap. */
 static void negate_open(tc_sel *s, const tc_node *node, uint8_t bytes)
 {
-    tc_sel_operand x = ti_sel_operand(s, node->in[0]), all = ti_sel_operand_number(0, 4);
-    tc_hw_op op;
+    uint8_t wide = bytes <= 2 ? (uint8_t)(2 * bytes) : 4;
+    tc_sel_operand x = ti_sel_operand(s, node->in[0]), a = ti_sel_operand(s, node->in[1]),
+                   b = ti_sel_operand(s, node->in[2]), zero = ti_sel_operand_number(0, bytes);
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, wide);
+    tc_sel_operand all = ti_sel_step(s, &op, true, &a, &b);
     if (bytes <= 2) {
-        uint8_t wide = (uint8_t)(2 * bytes);
-        tc_sel_operand a = ti_sel_operand(s, node->in[1]), b = ti_sel_operand(s, node->in[2]),
-                       zero = ti_sel_operand_number(0, bytes);
-        op = ti_sel_eltwise(s, node, TC_EW_ADD, wide);
-        all = ti_sel_step(s, &op, true, &a, &b);
         op = ti_sel_eltwise(s, node, TC_EW_ADD, wide);
         x = ti_sel_step(s, &op, true, &x, &zero);
     }
