@@ -12,6 +12,16 @@
 /* false: this form of the operator has no kernels either. */
 typedef bool tc_cpu_form(tc_build *m);
 
+/* A library of kernels that a program's CPU part is made of. */
+typedef struct tc_cpu_library {
+    bool (*has)(const tc_graph *g, const tc_node *node); /* a kernel for the node as it is */
+    tc_cpu_form *(*form)(tc_op op); /* its own form of an operator; or NULL.  NULL inside: none */
+    const char *kernel;             /* in messages: "CPU kernel" */
+} tc_cpu_library;
+
+/* cpu_select.c: the first graph in kernels of a library, as the pass says of ExecuTorch's. */
+TC_MUST_USE tc_status ti_cpu_select(tc_ctx *ctx, tc_module *module, const tc_cpu_library *library);
+
 /* v, brought to the shape and type of the node's result i, becomes it. */
 void ti_cpu_give(tc_build *m, int i, tc_val v);
 /* The same for the first result, the end of most forms. */

@@ -120,52 +120,62 @@ bool ti_cpu_knows(tc_op op)
 }
 
 /* Nothing is left to do for the node. */
-static bool is_ready(const tc_graph *g, const tc_node *node)
+static bool is_ready(const tc_cpu_library *lib, const tc_graph *g, const tc_node *node)
 {
     if (node->op == TC_OP_const || node->op == TC_OP_call || ti_cpu_is_view(node))
         return true;
     if (!ti_op_sees_storage(node->op) && ti_node_quantized(g, node) && !moves_codes(node))
         return false;
-    return node->op == TC_OP_while_loop || ti_cpu_kernel_for(g, node) != NULL;
+    return lib->has(g, node);
+}
+
+static tc_cpu_form *form_of(const tc_cpu_library *lib, tc_op op)
+{
+    tc_cpu_form *own = lib->form ? lib->form(op) : NULL;
+    return own ? own : rule_of[op] ? rule_of[op] : ti_cpu_form_formula;
 }
 
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (is_ready(rw->from, node))
+    const tc_cpu_library *lib = rw->user;
+    if (is_ready(lib, rw->from, node))
         return TC_OK;
     tc_build m = ti_build_instead(rw, node);
-    bool typed = !ti_op_sees_storage(node->op) && ti_node_quantized(rw->from, node);
-    *done = typed ? rule_typed(&m) : (rule_of[node->op] ? rule_of[node->op] : ti_cpu_form_formula)(&m);
+    bool moved = moves_codes(node) && lib->form && lib->form(node->op);
+    bool typed = !ti_op_sees_storage(node->op) && ti_node_quantized(rw->from, node) && !moved;
+    *done = typed ? rule_typed(&m) : form_of(lib, node->op)(&m);
     return m.status;
 }
 
-static tc_status no_kernel(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
+static tc_status no_kernel(tc_ctx *ctx, const tc_cpu_library *lib, const tc_graph *g,
+                           const tc_node *node)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     const tc_type *type = ti_type_of(g, node->n_in ? node->in[0] : node->out[0]);
     tc_status status =
-        ti_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no CPU kernel",
-                       tc_ops[node->op].name, type ? ti_type_text(&ctx->scratch, type) : "nothing");
+        ti_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' on %s has no %s",
+                       tc_ops[node->op].name, type ? ti_type_text(&ctx->scratch, type) : "nothing",
+                       lib->kernel);
     ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }
 
 /* Everything that has no kernel is reported, not only the first. */
-static tc_status all_ready(tc_ctx *ctx, const tc_graph *g)
+static tc_status all_ready(tc_ctx *ctx, const tc_cpu_library *lib, const tc_graph *g)
 {
     tc_status worst = TC_OK;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (!is_ready(g, node))
-            worst = no_kernel(ctx, g, node);
+        if (!is_ready(lib, g, node))
+            worst = no_kernel(ctx, lib, g, node);
     }
     return worst;
 }
 
-static bool every_node_ready(const tc_graph *g)
+static bool every_node_ready(const tc_cpu_library *lib, const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++)
-        if (!is_ready(g, g->node[k]))
+        if (!is_ready(lib, g, g->node[k]))
             return false;
     return true;
 }
@@ -218,26 +228,37 @@ static void save_from_rounds(tc_graph *body)
     }
 }
 
-static tc_status plan_graph(tc_ctx *ctx, tc_graph *g)
+static tc_status plan_graph(tc_ctx *ctx, const tc_cpu_library *lib, tc_graph *g)
 {
     static tc_rewriter *const rewriters[] = {take};
-    for (int round = 0; round < MOST_ROUNDS && !every_node_ready(g); round++)
-        TC_TRY(ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL));
-    TC_TRY(all_ready(ctx, g));
+    for (int round = 0; round < MOST_ROUNDS && !every_node_ready(lib, g); round++)
+        TC_TRY(ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), (void *)(uintptr_t)lib));
+    TC_TRY(all_ready(ctx, lib, g));
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         if (node->op != TC_OP_while_loop)
             continue;
         for (int i = 0; i < 2; i++)
-            TC_TRY(plan_graph(ctx, ti_node_callee(g->module, node, i)));
+            TC_TRY(plan_graph(ctx, lib, ti_node_callee(g->module, node, i)));
         save_from_rounds(ti_node_callee(g->module, node, 1));
     }
     return TC_OK;
 }
 
-tc_status ti_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
+tc_status ti_cpu_select(tc_ctx *ctx, tc_module *module, const tc_cpu_library *lib)
 {
-    TC_TRY(plan_graph(ctx, ti_main(module)));
+    TC_TRY(plan_graph(ctx, lib, ti_main(module)));
     save_from_writes(module);
     return TC_OK;
+}
+
+static bool has_kernel(const tc_graph *g, const tc_node *node)
+{
+    return node->op == TC_OP_while_loop || ti_cpu_kernel_for(g, node) != NULL;
+}
+
+tc_status ti_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
+{
+    static const tc_cpu_library executorch = {has_kernel, NULL, "CPU kernel"};
+    return ti_cpu_select(ctx, module, &executorch);
 }
