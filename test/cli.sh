@@ -228,6 +228,19 @@ changed c7 420
 expect 0 "operator 'STABLEHLO_SORT' (version 2) is not in the table [unknown-op]" inspect "$dir/other.tflite"
 changed fa 420
 expect 3 "node 't1' (builtin 250): error" run "$dir/other.tflite" -i random:1
+# A .tflite for TensorFlow Lite Micro: from a float model, from a file whose operators stay whole; what is refused.
+micro="compile $digits/model.pt2 --calib $digits/calib.npz --no-execute"
+expect 0 '5 regions, 40 operators on ethos-u55-128, 6 on the CPU' $micro -t ethos-u55-128 --cpu add --ethosu-backend own -o "$dir/d.tflite"
+expect 0 'operations in 5 command streams for ethos-u55-128' verify "$dir/d.tflite"
+expect 0 '5  CUSTOM ethos-u' inspect "$dir/d.tflite"
+expect 2 "--emit tflite is for Ethos-U targets and 'cpu', not for 'TOSA-1.0+INT'" $micro -t TOSA-1.0+INT -o "$dir/e.tflite"
+printf 'graph @main(%%0 "x": f32[1,4]) {\n  %%1 = erf %%0 : f32[1,4]\n  return %%1\n}\n' >"$dir/erf.ir"
+expect 3 "'erf' on f32[1,4] has no builtin operator in TensorFlow Lite Micro" compile "$dir/erf.ir" -t cpu -o "$dir/e.tflite"
+expect 0 '0 regions' compile "$dir/soft.tflite" -t cpu -o "$dir/e.tflite"
+expect 0 '1  SOFTMAX' inspect "$dir/e.tflite"
+changed c7 420
+expect 0 "'STABLEHLO_SORT' stays as it is, and TensorFlow Lite Micro has no kernel for it" compile "$dir/other.tflite" -t cpu -o "$dir/e.tflite"
+expect 3 'a .tflite keeps it as it is' compile "$dir/other.tflite" -t cpu -o "$dir/e.pte"
 # What a program remembers: a sum over the calls, and a counter without inputs.
 cat >"$dir/sum.ir" <<'END'
 graph @main(%0 "x": f32[1,3]) {

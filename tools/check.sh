@@ -16,6 +16,7 @@ mode=${1:-quick} wanted=${2:-}
 shared=${TOSAC_SHARED:-../shared}
 cases=build/cases
 python=${TOSAC_JUDGES:-build/peers/judges}/bin/python
+micro=${TOSAC_MICRO:-build/peers/micro}/bin/python
 jobs=$(nproc)
 passed=0 failed=0 skipped=0 begun=$SECONDS work=$(mktemp -d) seconds=build/check-seconds
 trap 'rm -rf "$work"' EXIT
@@ -238,6 +239,15 @@ queue_zoo() {
     fi
 }
 
+queue_micro() {
+    tools/setup.sh micro || true
+    if [ -x "$micro" ]; then
+        later "TensorFlow Lite Micro" "$micro" tools/peer/tflm_suite.py build/tosac
+    else
+        skip "TensorFlow Lite Micro" "tflite-micro and ai-edge-litert are not there (tools/setup.sh micro)"
+    fi
+}
+
 queue_judges() {
     local graphs=1000 vgf=24 every=4 suite=2 models=1000 own=500 vela=
     [ "$mode" = long ] && own=10000 graphs=20000 vgf=650 every=1 suite=1 models=10000 vela=ethos-u85-256
@@ -345,7 +355,7 @@ main() {
         [ -x build-asan/oom ] && later "out of memory, sanitized" no_memory build-asan 5
         later "installed" installed
         [ "$mode" = long ] && queue_long
-        $good && queue_zoo && queue_judges && queue_gcc && queue_slow
+        $good && queue_zoo && queue_judges && queue_micro && queue_gcc && queue_slow
         $good && later "Python package" python_package
     fi
     run_queue

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|wheel|browser]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -8,6 +8,7 @@
 #   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
+#   micro    TensorFlow Lite Micro and LiteRT's schema under build/peers/micro; TOSAC_MICRO names an environment that is there
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
 #
@@ -95,8 +96,17 @@ judges)
     touch $dir/.done-vgf
     echo "setup: judges ready in $dir"
     ;;
+micro)
+    [ -z "${TOSAC_MICRO:-}" ] || exit 0
+    dir=build/peers/micro
+    [ ! -e $dir/.done ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment $dir numpy flatbuffers ai-edge-litert==2.3.0 tflite-micro ethos-u-vela==5.2.0
+    touch $dir/.done
+    ;;
 *)
-    echo "setup.sh [demo|build|fuzz|vela|judges|wheel|browser]" >&2
+    echo "setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser]" >&2
     exit 2
     ;;
 esac

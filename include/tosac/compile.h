@@ -130,7 +130,8 @@ typedef enum tc_output {
                                that it also runs on a PC */
     TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
     TC_OUTPUT_IR = 5,       /* the graphs as text */
-    TC_OUTPUT_C = 6         /* the ExecuTorch program as C: an array, and a header with sizes */
+    TC_OUTPUT_C = 6,        /* the ExecuTorch program as C: an array, and a header with sizes */
+    TC_OUTPUT_TFLITE = 7    /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
 } tc_output;
 
 /* The kind's name ("pte+tosa") and its file extension (".pte"; "" for none); NULL for an unknown

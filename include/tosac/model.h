@@ -31,6 +31,8 @@ typedef struct tc_model_options {
     /* A .pte: the method; NULL: forward, else the first.  A .tflite: the signature or graph; NULL:
      * that of tc_ctx_set_signature(), else the first graph. */
     const char *method;
+    /* A .tflite that a .tflite will be made of: operators that cannot be read stay as they are. */
+    bool keep_unread;
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 

@@ -185,7 +185,9 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
 static tc_status compile_method(cli *c, const compile_options *o, tc_output kind,
                                 cli_dumper *dumper, method *m, tc_compiled *beside)
 {
-    CLI_TRY(tc_model_open(c->ctx, m->path, NULL, &m->model));
+    tc_model_options open = tc_model_options_default();
+    open.keep_unread = o->output && kind == TC_OUTPUT_TFLITE;
+    CLI_TRY(tc_model_open(c->ctx, m->path, &open, &m->model));
     CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
     tc_compile_options request = request_of(o, kind, m->data, dumper);
     request.method = m->name;
@@ -293,7 +295,7 @@ static const cli_option options[] = {
                                                     "kind"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
-     "model-explorer"},
+     "tflite, model-explorer"},
     CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
                                    "one method: NAME=DATA"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},

@@ -155,7 +155,8 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
     out->request.trace = asked->faults ? asked->faults : asked->trace;
     if (ti_is_tosa(out))
         return r->check ? checked_whole(ctx, r, out) : ti_take_whole(ctx, r->trace, NULL, out);
-    if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module))
+    if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module) &&
+        !ti_reading(ctx)->keep_unread)
         return no_codes(ctx, out);
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
 }
@@ -196,9 +197,26 @@ tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *co
     return ti_compile_front(ctx, &r, out);
 }
 
-tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+/* An operator of a TFLite file that stays whole, and that cannot be read: nobody here can run it. */
+static const tc_node *unknown_operator(const tc_module *module)
 {
+    const tc_graph *g = ti_main(module);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op == TC_OP_tflite_op && !ti_node_calls(g->node[k]))
+            return g->node[k];
+    return NULL;
+}
+
+tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *asked, tc_compiled *out)
+{
+    tc_compile_request request = *asked, *r = &request;
     TC_TRY(read_model(ctx, r, out));
+    const tc_node *unknown = unknown_operator(out->module);
+    if (unknown && !r->unexecuted) {
+        ti_note(ctx, unknown->loc, "'%s' stays as it is: what is written is not run here",
+                ((const tc_attr_tflite_op *)unknown->attr)->name);
+        r->unexecuted = true;
+    }
     if (!r->unexecuted)
         out->real = ti_module_clone(out->module);
     out->config.proved = out->real != NULL;

@@ -9,6 +9,7 @@
 #include "payload.h"
 #include "program_file.h"
 #include "region_ports.h"
+#include "tflite_output.h"
 
 static void add_file(tc_written *w, tc_bytes bytes)
 {
@@ -86,18 +87,6 @@ static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
 }
 
-/* Making a program leaves its graph in kernels: that is done to a copy. */
-static tc_compiled copy_for_program(tc_ctx *ctx, const tc_compiled *c)
-{
-    tc_compiled copy = *c;
-    copy.module = ti_module_clone(c->module);
-    if (c->n_region == 1 && c->region[0].module == c->module) {
-        copy.region = ti_arena_copy(&ctx->arena, c->region, sizeof *c->region);
-        copy.region[0].module = copy.module;
-    }
-    return copy;
-}
-
 /* Without each region's .tosa, where it is not asked for. */
 static const tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa)
 {
@@ -120,14 +109,12 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
 {
     size_t n = method_count(c), k = n;
     tc_program_part *part = tc_new_n(&ctx->arena, tc_program_part, n);
-    tc_compiled *copy = tc_new_n(&ctx->arena, tc_compiled, n);
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
     for (tc_compiled *m = c; m; m = m->beside) {
         TC_TRY(ti_pack_regions(ctx, m));
         TC_TRY(ti_tell_idle(ctx, m));
-        copy[--k] = copy_for_program(ctx, m);
-        part[k] = (tc_program_part){&copy[k], m->method, payloads_of(ctx, m, keep_tosa),
-                                    m->n_region};
+        part[--k] =
+            (tc_program_part){m, m->method, payloads_of(ctx, m, keep_tosa), m->n_region};
     }
     TC_TRY(ti_program_join(ctx, part, n, NULL, program));
     k = n;
@@ -170,6 +157,19 @@ static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+static tc_status make_tflite(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    (void)path;
+    tc_tflite t;
+    TC_TRY(ti_tflite_make(ctx, c, &t));
+    c->written.memory = t.memory;
+    c->written.plan = t.plan;
+    c->written.planned = t.planned;
+    TC_TRY(ti_prove(ctx, c, t.planned->module));
+    add_file(&c->written, t.file);
+    return TC_OK;
+}
+
 static tc_status make_ir(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     (void)path;
@@ -192,6 +192,7 @@ static const struct {
     [TC_OUTPUT_VELA] = {{"vela", ".bin"}, make_vela, true},
     [TC_OUTPUT_IR] = {{"ir", ".ir"}, make_ir, false},
     [TC_OUTPUT_C] = {{"c", ".c"}, make_c, true},
+    [TC_OUTPUT_TFLITE] = {{"tflite", ".tflite"}, make_tflite, true},
 };
 
 const tc_output_kind *ti_output_of(tc_output kind)
@@ -229,7 +230,8 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
-    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA)
+    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA ||
+        kind == TC_OUTPUT_TFLITE)
         say_numbers(ctx, c, kind);
     TC_TRY(kinds[kind].make(ctx, c, path));
     return c->written.planned ? TC_OK : ti_prove(ctx, c, c->module);

@@ -47,13 +47,11 @@ tc_payload ti_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
                         .n_spec = 1};
 }
 
-/* The program's own graph, not yet in kernels. */
-static tc_module *program_of(tc_ctx *ctx, const tc_compiled *compiled)
+tc_module *ti_program_of(tc_ctx *ctx, const tc_compiled *compiled)
 {
-    tc_module *m = compiled->module;
-    return compiled->n_region == 1 && compiled->region[0].module == m
-               ? ti_program_calling(ctx, m, ti_intern_text(ctx, compiled->target.text))
-               : m;
+    tc_module *m = ti_module_clone(compiled->module);
+    bool whole = compiled->n_region == 1 && compiled->region[0].module == compiled->module;
+    return whole ? ti_program_calling(ctx, m, ti_intern_text(ctx, compiled->target.text)) : m;
 }
 
 tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
@@ -63,7 +61,7 @@ tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
     tc_emit_method *method = tc_new_n(&ctx->arena, tc_emit_method, n);
     tc_module **m = tc_new_n(&ctx->arena, tc_module *, n);
     for (size_t i = 0; i < n; i++) {
-        m[i] = program_of(ctx, part[i].compiled);
+        m[i] = ti_program_of(ctx, part[i].compiled);
         if (n > 1)
             TC_TRY(ti_plan_state(ctx, m[i], &state));
     }

@@ -17,8 +17,10 @@ typedef struct tc_pte {
  * it, in front of the graphs of `from`. */
 tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
 
-/* A method; payload: one for each region, in their order.  The module's first graph is left in
- * kernels.  The file is the last method's `pte`. */
+/* The program's own graph, not yet in kernels: a copy. */
+tc_module *ti_program_of(tc_ctx *ctx, const tc_compiled *compiled);
+
+/* A method; payload: one for each region, in their order.  The file is the last method's `pte`. */
 typedef struct tc_program_part {
     const tc_compiled *compiled;
     const char *name;

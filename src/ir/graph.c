@@ -163,6 +163,9 @@ tc_status ti_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *i
 int ti_node_calls(const tc_node *node)
 {
     bool control = (tc_ops[node->op].traits & T_CONTROL) && node->attr;
+    const tc_attr_tflite_op *kept = node->attr;
+    if (control && node->op == TC_OP_tflite_op)
+        return *kept->graph ? 1 : 0;
     return !control ? 0 : node->op == TC_OP_call ? 1 : 2;
 }
 

@@ -43,6 +43,7 @@ typedef struct tc_port {
     const char *text; /* not a tensor: its value as text ("None", "5"); else NULL */
     /* Plain integers that the file has a scale for: the type that says what they stand for. */
     const tc_type *codes;
+    int64_t tensor; /* its number in the file it was read from, + 1; 0: not known */
 } tc_port;
 
 typedef struct tc_module tc_module;
@@ -78,6 +79,8 @@ struct tc_module {
     const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
     const char *producer;           /* "torch 2.13.0", or NULL */
     size_t file_bytes;
+    tc_bytes source; /* the file itself, where what is written may keep parts of it: a .tflite; */
+    int64_t source_graph; /* and which of its graphs was read */
     const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */
     const char **method;    /* the methods of its file, where that is a program; or NULL */
     size_t n_method;
@@ -137,6 +140,11 @@ tc_tensor ti_tensor_of(const tc_graph *g, tc_val v);
 /* The graphs that a T_CONTROL node names in the first fields of its attributes: how many, and
  * which; NULL when the module has none of that name. */
 int ti_node_calls(const tc_node *node);
+/* It runs one graph, once: on its operands, for its results. */
+static inline bool ti_node_is_call(const tc_node *node)
+{
+    return ti_node_calls(node) == 1;
+}
 tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which);
 
 /* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the

@@ -42,7 +42,7 @@ static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node 
  */
 static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
 {
-    const tc_graph *sub = node->op == TC_OP_call ? ti_node_callee(g->module, node, 0) : NULL;
+    const tc_graph *sub = ti_node_is_call(node) ? ti_node_callee(g->module, node, 0) : NULL;
     if (!sub || sub->n_out != (size_t)node->n_out || sub->out[i] >= sub->n_val ||
         !ti_type_of(sub, sub->out[i]))
         return g->val[node->out[i]]->type;

@@ -13,6 +13,7 @@
 #define ti_num_const NULL
 #define ti_num_cond NULL
 #define ti_num_while_loop NULL
+#define ti_num_tflite_op NULL
 #define ti_num_call NULL
 #define ti_num_tosa_custom NULL
 #define ti_num_tosa_cond_if NULL

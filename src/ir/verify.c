@@ -232,10 +232,12 @@ static bool carries(const tc_graph *g, const tc_node *node)
 
 static void check_call(check *c, const tc_node *node)
 {
+    if (!ti_node_calls(node)) /* an operator of which no more is known */
+        return;
     const tc_graph *g = c->g, *first = ti_node_callee(c->module, node, 0);
-    const tc_graph *second = node->op == TC_OP_call ? first : ti_node_callee(c->module, node, 1);
+    const tc_graph *second = ti_node_is_call(node) ? first : ti_node_callee(c->module, node, 1);
     bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
-    int skip = loop || node->op == TC_OP_call
+    int skip = loop || ti_node_is_call(node)
                    ? 0
                    : 1; /* what decides between two graphs is not handed to them */
     bool fit = first && second && takes(g, node, skip, first) && takes(g, node, skip, second) &&

@@ -41,6 +41,11 @@ TC_MUST_USE tc_status ti_npu_read_driver(tc_ctx *ctx, const tc_loc *loc, tc_byte
  * `bytes`) are set, the driver payload COP1 and what follows from it.  NULL, or what is wrong. */
 const char *ti_npu_make_driver(tc_arena *arena, tc_npu_program *program);
 
+/* The same program with its scratch `by` bytes further on: every address in region 1, also those of
+ * its tensors there; region 2 too where that is region 1.  Words, driver payload and tensors are new
+ * ones.  NULL, or what is wrong. */
+const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *program, int64_t by);
+
 /* X_vela.npz of such a program. */
 tc_bytes ti_npu_write_npz(tc_arena *arena, const tc_npu_program *program);
 

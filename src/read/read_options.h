@@ -47,6 +47,9 @@ typedef struct tc_read_options {
     const char *signature; /* of a TFLite file; NULL: its first graph */
     tc_dynamic_range dynamic_range;
     bool prefer_tosa;      /* the TOSA that is kept beside an Ethos-U's stream is what runs */
+    bool keep_unread;      /* of a TFLite file: operators that cannot be read stay whole, */
+    const char *const *keep; /* and so do these, by the names of their nodes */
+    size_t n_keep;
     bool example_dims;     /* open sizes that nobody names are those of the export's example */
 } tc_read_options;
 

@@ -128,6 +128,7 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
     const tc_attr_while_loop *rich_loop = node->attr;
     const tc_attr_tosa_while *loop = node->attr;
     const tc_attr_tosa_custom *custom = node->attr;
+    const tc_attr_tflite_op *kept = node->attr;
     switch (node->op) {
     case TC_OP_cond:
         *status = eval_cond(g, node, rich_cond->then_graph, rich_cond->else_graph, in, out, arena);
@@ -137,6 +138,12 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
         return true;
     case TC_OP_call:
         *status = eval_call(g, node, in, out, arena);
+        return true;
+    case TC_OP_tflite_op:
+        *status = ti_node_calls(node) ? eval_call(g, node, in, out, arena)
+                                      : ti_unsupported(g->module->ctx, node->loc, TC_E_UNSUPPORTED,
+                                                       "what '%s' computes is not known here",
+                                                       kept->name);
         return true;
     case TC_OP_while_loop:
         *status = eval_while(g, node, rich_loop->cond_graph, rich_loop->body_graph, in, out, arena);

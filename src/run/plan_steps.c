@@ -176,7 +176,7 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
 /* A call runs by a plan of its own where there can be one. */
 static void plan_as_node(tc_maker *m, const tc_node *node)
 {
-    tc_graph *callee = node->op == TC_OP_call ? ti_node_callee(m->g->module, node, 0) : NULL;
+    tc_graph *callee = ti_node_is_call(node) ? ti_node_callee(m->g->module, node, 0) : NULL;
     bool fits =
         callee && callee->n_in == (size_t)node->n_in && callee->n_out == (size_t)node->n_out;
     tc_plan *inner = fits ? ti_plan_inner(m->plan, callee) : NULL;

@@ -206,6 +206,10 @@ static void test_pass(uint64_t start, const tc_pass *pass)
     tc_target target;
     CHECK(ti_target_parse(ctx, "TOSA-1.0+INT+FP", &target) == TC_OK);
     tc_status status = ti_run_stages(ctx, module, pass->name, &(tc_job){.target = &target}, NULL);
+    if (status == TC_UNSUPPORTED && strcmp(pass->name, "select-tflm-operators") == 0) {
+        tc_ctx_free(ctx); /* TFLM has fewer operators than any_module() */
+        return;
+    }
     const tc_tensor *after = status == TC_OK ? outputs(ctx, module) : NULL;
     bool same = before && after;
     for (size_t i = 0; same && i < ti_main(module)->n_out; i++)

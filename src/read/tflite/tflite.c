@@ -35,20 +35,20 @@ tc_status ti_tfl_broken(const tc_tfl *reader)
 
 bool ti_tfl_looks_like(tc_bytes file)
 {
-    return file.size >= 8 && memcmp(file.data + 4, "TFL3", 4) == 0;
+    return file.size >= 8 && memcmp(file.data + 4, TC_TFL_IDENTIFIER, 4) == 0;
 }
 
 tc_status ti_tfl_open(tc_tfl *reader)
 {
     const tc_loc loc = {.file = reader->file};
-    ti_fb_init(&reader->fb, reader->bytes, "TFL3");
+    ti_fb_init(&reader->fb, reader->bytes, TC_TFL_IDENTIFIER);
     reader->root = ti_fb_root(&reader->fb);
     uint32_t version = ti_fb_u32(reader->root, MODEL_VERSION, 0);
     reader->codes = ti_fb_list(reader->root, MODEL_CODES, 4);
     reader->graphs = ti_fb_list(reader->root, MODEL_GRAPHS, 4);
     reader->buffers = ti_fb_list(reader->root, MODEL_BUFFERS, 4);
     TC_TRY(ti_tfl_broken(reader));
-    if (version != 3)
+    if (version != TC_TFL_VERSION)
         return ti_unsupported(reader->ctx, &loc, TC_E_VERSION,
                               "version %" PRIu32 " of the schema is not supported, expected 3",
                               version);
@@ -226,6 +226,8 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
     port->name = name;
     port->val = ti_graph_input(scope->g, type, name);
     port->codes = codes_of(ctx, t, type);
+    port->tensor = i + 1;
+    t->plain = t->shifted ? port->val : TC_NONE;
     t->val = t->shifted ? ti_tfl_down(&m, port->val) : ti_b_identity(&m, port->val);
     t->made = true;
     return m.status;
@@ -266,11 +268,12 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
         tc_build m = ti_build_folding(reader->ctx, scope->g, loc, scope->facts);
         tc_val v = ti_tfl_value(scope, i, loc, &m.status);
         if (m.status == TC_OK && t && t->shifted)
-            v = ti_tfl_up(&m, v);
+            v = ti_tfl_plain_of(&m, t, v);
         TC_TRY(m.status);
         reader->module->out_port[reader->module->n_out_port++] =
             (tc_port){.val = v, .name = ti_intern_text(reader->ctx, name),
-                      .codes = t ? codes_of(reader->ctx, t, ti_type_of(scope->g, v)) : NULL};
+                      .codes = t ? codes_of(reader->ctx, t, ti_type_of(scope->g, v)) : NULL,
+                      .tensor = t ? i + 1 : 0};
         ti_graph_output(scope->g, v);
     }
     return TC_OK;
@@ -351,6 +354,8 @@ static tc_status read_file(tc_ctx *ctx, const char *file, tc_bytes bytes, bool r
     scope.facts = tc_new(&ctx->arena, tc_facts);
     int64_t graph;
     TC_TRY(ti_tfl_choose(reader, &graph));
+    reader->module->source = bytes;
+    reader->module->source_graph = graph;
     reader->module->method = reader->key;
     reader->module->n_method = reader->n_key;
     TC_TRY(ti_tfl_tensors(&scope, graph));

@@ -10,38 +10,9 @@
 #ifndef TC_TFLITE_H
 #define TC_TFLITE_H
 
+#include "../../target/tflite_schema.h"
 #include "../../wire/flatbuf.h"
 #include "../facts.h"
-
-/* TensorType of the schema. */
-enum {
-    TFL_FLOAT32,
-    TFL_FLOAT16,
-    TFL_INT32,
-    TFL_UINT8,
-    TFL_INT64,
-    TFL_STRING,
-    TFL_BOOL,
-    TFL_INT16,
-    TFL_COMPLEX64,
-    TFL_INT8,
-    TFL_FLOAT64,
-    TFL_COMPLEX128,
-    TFL_UINT64,
-    TFL_RESOURCE,
-    TFL_VARIANT,
-    TFL_UINT32,
-    TFL_UINT16,
-    TFL_INT4,
-    TFL_BFLOAT16,
-    TFL_INT2,
-    TFL_UINT4,
-    TFL_E4M3,
-    TFL_E5M2,
-    TFL_TYPES
-};
-
-enum { TC_TFL_CUSTOM = 32 }; /* BuiltinOperator of operators that have a name of their own */
 
 /* ActivationFunctionType. */
 enum { TFL_NONE, TFL_RELU, TFL_RELU_N1_TO_1, TFL_RELU6, TFL_TANH, TFL_SIGN_BIT };
@@ -64,6 +35,7 @@ typedef struct tc_tfl_tensor {
     bool variable; /* keeps its numbers from run to run */
     bool made, broken, loaded;
     tc_val val;
+    tc_val plain;       /* uint8 codes as the file has them, where they are known; or TC_NONE */
     const char *handle; /* of a resource: its name */
     tc_tensor kept;     /* its numbers, once read: many operators may share them */
     tc_val left;        /* what an operator of Vela's left there, in a memory too; or TC_NONE */
@@ -107,6 +79,7 @@ void ti_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the fil
 /* uint8 codes as int8, and back. */
 tc_val ti_tfl_down(tc_build *m, tc_val x);
 tc_val ti_tfl_up(tc_build *m, tc_val x);
+tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t, tc_val x); /* a tensor's, from its int8 */
 
 /* Options by the number of their field. */
 int64_t ti_tfl_int(const tc_tfl_node *n, uint32_t field, int64_t missing);
@@ -120,9 +93,6 @@ tc_ints ti_tfl_ints(const tc_tfl_node *n, uint32_t field);
 bool ti_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out);
 tc_ints ti_tfl_settled(tc_tfl_node *n, int i);
 int64_t ti_tfl_settled_int(tc_tfl_node *n, int i);
-
-/* Our type for one of the schema's numbers; TC_none when there is none. */
-const char *ti_tfl_type_name(int code);
 
 static inline bool ti_tfl_is_codes(const tc_tfl_tensor *t)
 {

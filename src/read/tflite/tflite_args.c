@@ -44,25 +44,29 @@ tc_val ti_tfl_need(tc_tfl_node *n, int i)
     return v;
 }
 
-tc_val ti_tfl_down(tc_build *m, tc_val x)
+/* Codes of 8 bits, each `by` more, as numbers of the other sign. */
+static tc_val shifted(tc_build *m, tc_val x, int by)
 {
+    if (ti_tfl_keeps_shifts(m, x))
+        return ti_tfl_keep_shift(m, x, by);
     x = ti_b_cast(m, x, TC_i16);
-    x = ti_b_add_n(m, x, -128);
-    return ti_b_cast(m, x, TC_i8);
+    x = ti_b_add_n(m, x, by);
+    return ti_b_cast(m, x, by < 0 ? TC_i8 : TC_u8);
 }
 
-tc_val ti_tfl_up(tc_build *m, tc_val x)
+tc_val ti_tfl_down(tc_build *m, tc_val x) { return shifted(m, x, -128); }
+tc_val ti_tfl_up(tc_build *m, tc_val x) { return shifted(m, x, 128); }
+
+tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t, tc_val x)
 {
-    x = ti_b_cast(m, x, TC_i16);
-    x = ti_b_add_n(m, x, 128);
-    return ti_b_cast(m, x, TC_u8);
+    return t->plain ? t->plain : ti_tfl_up(m, x);
 }
 
 tc_val ti_tfl_plain(tc_tfl_node *n, int i)
 {
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
     tc_val x = ti_tfl_need(n, i);
-    return t && t->shifted ? ti_tfl_up(&n->m, x) : x;
+    return t && t->shifted ? ti_tfl_plain_of(&n->m, t, x) : x;
 }
 
 void ti_tfl_bind(tc_tfl_node *n, int i, tc_val value)
@@ -89,7 +93,9 @@ void ti_tfl_bind(tc_tfl_node *n, int i, tc_val value)
 
 void ti_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value)
 {
-    const tc_tfl_tensor *t = ti_tfl_out_tensor(n, i);
+    tc_tfl_tensor *t = ti_tfl_out_tensor(n, i);
+    if (t && t->shifted)
+        t->plain = value;
     ti_tfl_bind(n, i, t && t->shifted ? ti_tfl_down(&n->m, value) : value);
 }
 

@@ -56,16 +56,16 @@ static tc_npu_tensor port_of(const tc_tfl_tensor *t, int region, int64_t offset)
     return p;
 }
 
-/* Where Vela put tensors: "OfflineMemoryAllocation" has version, graph, count, offset each. */
+/* Where Vela put tensors. */
 static bool offsets(tc_tfl_node *n, int64_t *out)
 {
     tc_tfl *reader = n->scope->reader;
     tc_fb_vector list = ti_fb_list(reader->root, MODEL_METADATA, 4);
     for (size_t i = 0; i < list.n; i++) {
         tc_fb_table t = ti_fb_list_table(list, i);
-        if (!ti_str_is(ti_fb_string(t, 0), "OfflineMemoryAllocation"))
+        if (!ti_str_is(ti_fb_string(t, METADATA_NAME), TC_TFL_OFFLINE))
             continue;
-        tc_bytes raw = ti_tfl_buffer(reader, ti_fb_u32(t, 1, 0));
+        tc_bytes raw = ti_tfl_buffer(reader, ti_fb_u32(t, METADATA_BUFFER, 0));
         if (raw.size < 12 || (raw.size - 12) / 4 < n->scope->n_tensor)
             break;
         for (size_t k = 0; k < n->scope->n_tensor; k++)
@@ -166,6 +166,19 @@ static bool read_program(tc_tfl_node *n, tc_npu_program *out)
     return true;
 }
 
+/* Whether another operator works in the same memory. */
+static bool shares_memory(const tc_tfl_node *n)
+{
+    tc_fb_vector ops = ti_fb_list(n->scope->graph, GRAPH_OPERATORS, 4);
+    int64_t own = n->n_in > SCRATCH ? ti_fb_list_i32(n->in, SCRATCH) : -1;
+    size_t users = 0;
+    for (size_t i = 0; i < ops.n && own >= 0; i++) {
+        tc_fb_vector in = ti_fb_list(ti_fb_list_table(ops, i), OP_INPUTS, 4);
+        users += in.n > SCRATCH && ti_fb_list_i32(in, SCRATCH) == own;
+    }
+    return users > 1;
+}
+
 /* Inputs: stream, constants, scratch, fast scratch, then the network's, as the results.  Several
  * operators may work in the same memory: what one leaves there without naming it as a result,
  * another reads. */
@@ -175,7 +188,7 @@ void ti_tfl_build_ethos_u(tc_tfl_node *n)
     tc_arena *arena = &m->ctx->arena;
     int64_t *at = tc_new_n(arena, int64_t, n->scope->n_tensor + 1);
     tc_npu_program program;
-    bool shared = ti_fb_list(n->scope->graph, GRAPH_OPERATORS, 4).n > 1;
+    bool shared = shares_memory(n);
     if (n->n_in <= FIRST || n->n_in > MOST_PORTS || n->n_out < !shared || n->n_out > MOST_PORTS) {
         ti_b_bad(m, TC_E_STRUCTURE, "%d inputs and %d results", n->n_in, n->n_out);
         return;

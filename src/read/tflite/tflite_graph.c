@@ -138,8 +138,11 @@ static tc_status unknown(tc_tfl_node *n, const char *name)
         return ti_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
                               "operator '%s' of version %d; it is read up to version %d", name,
                               n->version, n->row->last);
-    return ti_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
-                          "operator '%s' (version %d) is not in the table", name, n->version);
+    tc_status status =
+        ti_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
+                       "operator '%s' (version %d) is not in the table", name, n->version);
+    ti_note(reader->ctx, n->m.loc, "a .tflite keeps it as it is: 'tosac compile -o OUT.tflite'");
+    return status;
 }
 
 /* Whether an input or the result holds codes. */
@@ -179,7 +182,7 @@ void ti_tfl_build_refused(tc_tfl_node *n)
 
 void ti_tfl_codes_refused(tc_tfl_node *n) { ti_tfl_build_refused(n); }
 
-static void build(tc_tfl_node *n)
+void ti_tfl_build(tc_tfl_node *n)
 {
     if (on_codes(n))
         n->row->codes(n);
@@ -187,7 +190,42 @@ static void build(tc_tfl_node *n)
         n->row->build(n);
 }
 
-static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
+static bool is_readable(const tc_tfl_node *n)
+{
+    return n->row && (n->version <= n->row->last || !n->row->last);
+}
+
+/* Operators of the program's own graph may stay whole. */
+static bool may_keep(const tc_tfl_node *n)
+{
+    const tc_tfl *reader = n->scope->reader;
+    return ti_reading(reader->ctx)->keep_unread && !n->scope->kept && !reader->depth;
+}
+
+/* What cannot be read stays whole, where that is asked for. */
+static void build_or_keep(tc_tfl_node *n, const char *name, size_t place)
+{
+    if (!may_keep(n)) {
+        ti_tfl_build(n);
+        return;
+    }
+    tc_tfl_node before = *n;
+    n->m.status = TC_UNSUPPORTED;
+    if (is_readable(n) && !ti_tfl_stays_whole(n)) {
+        tc_hold hold = ti_hold_begin(n->m.ctx);
+        n->m.status = TC_OK;
+        ti_tfl_build(n);
+        if (n->m.status != TC_UNSUPPORTED || n->scope->reader->fb.error) {
+            ti_hold_keep(n->m.ctx, hold);
+            return;
+        }
+        (void)ti_hold_drop(n->m.ctx, hold);
+    }
+    *n = before;
+    ti_tfl_keep_whole(n, name, place);
+}
+
+static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op, size_t place)
 {
     tc_tfl *reader = scope->reader;
     tc_str custom;
@@ -208,9 +246,11 @@ static tc_status one_node(tc_tfl_scope *scope, tc_fb_table op)
     TC_TRY(ti_go_on(reader->ctx));
     if (++reader->n_made > MOST_NODES)
         return ti_error(reader->ctx, n.m.loc, TC_E_TOO_LARGE, "more than %d operators", MOST_NODES);
-    if (!n.row || (n.version > n.row->last && n.row->last))
+    if (!is_readable(&n) && !may_keep(&n))
         return unknown(&n, name);
-    build(&n);
+    build_or_keep(&n, name, place);
+    if (n.row && n.row->op != TC_OP_ethosu) /* which has variables of its own kind */
+        ti_tfl_variables_made(&n);
     if (n.m.status == TC_OK)
         n.m.status = ti_tfl_broken(reader);
     for (int i = 0; i < n.n_out && n.m.status == TC_OK; i++) {
@@ -240,7 +280,7 @@ tc_status ti_tfl_nodes(tc_tfl_scope *scope)
     for (size_t i = 0; i < ops.n; i++) {
         tc_fb_table op = ti_fb_list_table(ops, i);
         TC_TRY(ti_tfl_broken(scope->reader));
-        tc_status status = one_node(scope, op);
+        tc_status status = one_node(scope, op, i);
         if (status == TC_CANCELLED || scope->reader->fb.error)
             return status;
         if (status == TC_OK)

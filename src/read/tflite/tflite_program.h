@@ -12,19 +12,6 @@
 #include "../read.h"
 #include "tflite.h"
 
-/* Fields of the schema's tables that the reader itself looks at. */
-enum { MODEL_VERSION, MODEL_CODES, MODEL_GRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS,
-       MODEL_METADATA = 6, MODEL_SIGNATURES };
-enum { CODE_OLD, CODE_CUSTOM, CODE_VERSION, CODE_NEW };
-enum { GRAPH_TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, GRAPH_OPERATORS, GRAPH_NAME };
-enum { OP_CODE, OP_INPUTS, OP_OUTPUTS, OP_OPTIONS_TYPE, OP_OPTIONS, OP_CUSTOM,
-       OP_INTERMEDIATES = 8, OP_LARGE_AT, OP_LARGE_SIZE, OP_OPTIONS_2_TYPE, OP_OPTIONS_2 };
-enum { TENSOR_SHAPE, TENSOR_TYPE, TENSOR_BUFFER, TENSOR_NAME, TENSOR_QUANT, TENSOR_VARIABLE,
-       TENSOR_SPARSITY, TENSOR_SIGNATURE, TENSOR_HAS_RANK, TENSOR_EXTERNAL = 10 };
-enum { BUFFER_DATA, BUFFER_AT, BUFFER_SIZE };
-enum { QUANT_SCALE = 2, QUANT_ZERO, QUANT_DETAILS_TYPE, QUANT_DETAILS, QUANT_AXIS };
-enum { SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 4 };
-
 /* What keeps its numbers from run to run. */
 typedef struct tc_tfl_variable {
     const char *name;
@@ -92,6 +79,15 @@ tc_bytes ti_tfl_buffer(tc_tfl *reader, int64_t i);
 tc_val ti_tfl_value(tc_tfl_scope *scope, int64_t i, const tc_loc *loc, tc_status *status);
 TC_MUST_USE tc_status ti_tfl_nodes(tc_tfl_scope *scope);
 const tc_tfl_row *ti_tfl_row_of(tc_tfl *reader, int code);
+/* tflite_whole.c: the operator at that place of the file stays as it is: one node, which runs a graph
+ * where it can be read. */
+bool ti_tfl_stays_whole(const tc_tfl_node *n);
+void ti_tfl_keep_whole(tc_tfl_node *n, const char *name, size_t place);
+/* The same for codes that go from uint8 to int8 or back: TFLM's QUANTIZE, at place -1. */
+bool ti_tfl_keeps_shifts(const tc_build *m, tc_val x);
+tc_val ti_tfl_keep_shift(tc_build *m, tc_val x, int by);
+/* tflite_graph.c: an operator as its row says. */
+void ti_tfl_build(tc_tfl_node *n);
 /* What an operator that has no row is called. */
 const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 
@@ -100,6 +96,8 @@ const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 tc_val ti_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
 /* The variable tensor that is input i of the operator; nothing where it is another tensor. */
 void ti_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
+/* Results that are variables. */
+void ti_tfl_variables_made(tc_tfl_node *n);
 /* The name of the variable that tensor i of a graph is. */
 const char *ti_tfl_variable_name(tc_tfl_scope *scope, int64_t i);
 void ti_tfl_states_done(tc_tfl *reader, tc_graph *g);

@@ -88,6 +88,15 @@ void ti_tfl_variable_set(tc_tfl_node *n, int i, tc_val value)
         state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), value);
 }
 
+void ti_tfl_variables_made(tc_tfl_node *n)
+{
+    for (int i = 0; i < n->n_out && n->m.status == TC_OK; i++) {
+        const tc_tfl_tensor *t = ti_tfl_out_tensor(n, i);
+        if (t && t->variable && t->made)
+            state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), t->val);
+    }
+}
+
 void ti_tfl_states_done(tc_tfl *reader, tc_graph *g)
 {
     for (size_t i = 0; i < reader->variable.n; i++) {

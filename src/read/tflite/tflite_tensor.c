@@ -6,34 +6,6 @@
 #include "../../num/load.h"
 #include "tflite_program.h"
 
-static const struct {
-    const char *name;
-    tc_dtype dtype;
-} types[TFL_TYPES] = {
-    [TFL_FLOAT32] = {"FLOAT32", TC_f32},   [TFL_FLOAT16] = {"FLOAT16", TC_f16},
-    [TFL_INT32] = {"INT32", TC_i32},       [TFL_UINT8] = {"UINT8", TC_u8},
-    [TFL_INT64] = {"INT64", TC_i64},       [TFL_STRING] = {"STRING", TC_none},
-    [TFL_BOOL] = {"BOOL", TC_bool},        [TFL_INT16] = {"INT16", TC_i16},
-    [TFL_COMPLEX64] = {"COMPLEX64", TC_c64}, [TFL_INT8] = {"INT8", TC_i8},
-    [TFL_FLOAT64] = {"FLOAT64", TC_f64},   [TFL_COMPLEX128] = {"COMPLEX128", TC_none},
-    [TFL_UINT64] = {"UINT64", TC_u64},     [TFL_RESOURCE] = {"RESOURCE", TC_none},
-    [TFL_VARIANT] = {"VARIANT", TC_none},  [TFL_UINT32] = {"UINT32", TC_u32},
-    [TFL_UINT16] = {"UINT16", TC_u16},     [TFL_INT4] = {"INT4", TC_i8},
-    [TFL_BFLOAT16] = {"BFLOAT16", TC_bf16}, [TFL_INT2] = {"INT2", TC_i8},
-    [TFL_UINT4] = {"UINT4", TC_i8},        [TFL_E4M3] = {"FLOAT8_E4M3FN", TC_e4m3},
-    [TFL_E5M2] = {"FLOAT8_E5M2", TC_e5m2},
-};
-
-static tc_dtype dtype_of(int code)
-{
-    return code >= 0 && code < TFL_TYPES ? types[code].dtype : TC_none;
-}
-
-const char *ti_tfl_type_name(int code)
-{
-    return code >= 0 && code < TFL_TYPES ? types[code].name : "of an unknown number";
-}
-
 /* ---- what the file says of a tensor ---- */
 
 static double f32_at(tc_fb_vector list, size_t i)
@@ -98,7 +70,7 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
     tc_fb_vector shape = ti_fb_list(t->table, TENSOR_SHAPE, 4);
     t->name = name.n ? ti_intern(ctx, name) : ti_text_format(&ctx->arena, "tensor %zu", i);
     t->code = (int8_t)ti_fb_u8(t->table, TENSOR_TYPE, 0);
-    t->dtype = dtype_of(t->code);
+    t->dtype = ti_tfl_dtype_of(t->code);
     t->variable = ti_fb_u8(t->table, TENSOR_VARIABLE, 0) != 0;
     TC_TRY(ti_tfl_broken(reader));
     const tc_loc loc = {.file = reader->file,

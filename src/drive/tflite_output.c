@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_output.c -- what the CPU runs becomes builtins of TensorFlow Lite Micro, everything gets
+ * its place in the arena, and the file is written. */
+#include "tflite_output.h"
+
+#include "model.h"
+#include "payload.h"
+#include "program_file.h"
+#include "road.h"
+
+#include "../emit/tflite_ops.h"
+#include "../ir/verify.h"
+#include "../quant/quantizer.h"
+#include "../read/read.h"
+#include "../tflm/tflm_select.h"
+
+/* ---- regions ---- */
+
+/* What a region's stream wants of the arena. */
+static tc_status block_of(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_npu_program *p,
+                          tc_tflm_block *block)
+{
+    const tc_loc loc = {.file = c->module->file};
+    TC_TRY(ti_npu_read_backend(ctx, &loc, c->payload[i].bytes, p));
+    p->fast = c->jobs[i].fast_scratch; /* which the payload need not say */
+    *block = (tc_tflm_block){.graph = c->payload[i].graph,
+                             .bytes = p->scratch,
+                             .in = tc_new_n(&ctx->arena, int64_t, p->n_in + 1),
+                             .out = tc_new_n(&ctx->arena, int64_t, p->n_out + 1)};
+    for (size_t k = 0; k < p->n_in + p->n_out; k++) {
+        const tc_npu_tensor *t = k < p->n_in ? &p->in[k] : &p->out[k - p->n_in];
+        if (t->region != 1)
+            return ti_bug(ctx, &loc, "a tensor of '%s' lies in region %d", block->graph, t->region);
+        *(k < p->n_in ? &block->in[k] : &block->out[k - p->n_in]) = t->offset;
+    }
+    return TC_OK;
+}
+
+static tc_status move_block(tc_ctx *ctx, int64_t base, tc_npu_program *p)
+{
+    const char *error = base ? ti_npu_move_scratch(&ctx->arena, p, base) : NULL;
+    return error ? ti_bug(ctx, NULL, "a command stream cannot be moved: %s", error) : TC_OK;
+}
+
+/* ---- operators that stay whole ---- */
+
+static bool is_free(const tc_node *node)
+{
+    return node->op == TC_OP_const || node->op == TC_OP_call || node->op == TC_OP_tflite_op ||
+           node->op == TC_OP_reshape || node->op == TC_OP_identity;
+}
+
+/* The operators of the file that stay on the CPU, or parts of them: names + what there was before. */
+static const char **left_on_cpu(tc_ctx *ctx, const tc_compiled *c, size_t *n)
+{
+    const tc_read_options *o = ti_reading(ctx);
+    const tc_graph *g = ti_main(c->module);
+    const char **list = tc_new_n(&ctx->arena, const char *, o->n_keep + g->n_node + 1);
+    tc_map seen;
+    ti_map_init(&seen, &ctx->arena);
+    for (*n = 0; *n < o->n_keep; (*n)++)
+        list[*n] = o->keep[*n];
+    for (size_t k = 0; k < g->n_node; k++) {
+        const char *name = is_free(g->node[k]) ? NULL : g->node[k]->loc->node;
+        void **slot = name ? ti_map_at(&seen, ti_str_of(name)) : NULL;
+        if (!slot || *slot)
+            continue;
+        *slot = (void *)(uintptr_t)name;
+        list[(*n)++] = name;
+    }
+    return list;
+}
+
+/* The same model once more, those operators whole. */
+static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const *name, size_t n)
+{
+    tc_read_options *o = ti_reading(ctx);
+    tc_compile_request r = c->request;
+    tc_compiled next = {.ethosu = c->ethosu};
+    o->keep_unread = true;
+    o->keep = name;
+    o->n_keep = n;
+    TC_TRY(ti_read_tflite(ctx, c->module->file, c->module->source, &r.module));
+    TC_TRY(ti_verify(ctx, r.module));
+    TC_TRY(ti_compile_stages(ctx, &r, &next));
+    next.method = c->method;
+    next.places = c->places;
+    next.frontier = c->frontier;
+    next.n_frontier = c->n_frontier;
+    next.written = c->written;
+    next.model = ti_model_of(ctx, c->model->name, next.module);
+    *c = next;
+    return ti_pack_regions(ctx, c);
+}
+
+/* A TFLite file that is not quantized here computes on the CPU by its own operators. */
+static tc_status keep_operators(tc_ctx *ctx, tc_compiled *c)
+{
+    enum { ROUNDS = 16 };
+    tc_read_options *o = ti_reading(ctx);
+    const tc_read_options before = *o;
+    tc_status status = TC_OK;
+    bool more = c->typed && c->module->source.size && !ti_quant_is_typed(c->typed);
+    for (int round = 0; round < ROUNDS && more && status == TC_OK; round++) {
+        size_t n;
+        const char **name = left_on_cpu(ctx, c, &n);
+        more = n > o->n_keep;
+        if (more)
+            status = compile_keeping(ctx, c, name, n);
+    }
+    *o = before;
+    return status;
+}
+
+/* ---- the file ---- */
+
+static tc_memory memory_of(tc_ctx *ctx, const tc_graph *g, const tc_tflm_plan *plan)
+{
+    tc_memory m = {.offset = tc_new_n(&ctx->arena, size_t, g->n_val), .bytes = (size_t)plan->bytes};
+    for (tc_val v = 1; v < g->n_val; v++)
+        m.offset[v] = plan->offset[v] < 0 ? 0 : (size_t)plan->offset[v];
+    return m;
+}
+
+static tc_status write_file(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_tflite *out)
+{
+    const tc_graph *g = ti_main(m);
+    tc_tflite_region *region = tc_new_n(&ctx->arena, tc_tflite_region, c->n_region + 1);
+    tc_tflm_block *block = tc_new_n(&ctx->arena, tc_tflm_block, c->n_region + 1);
+    for (size_t i = 0; i < c->n_region; i++) {
+        TC_TRY(block_of(ctx, c, i, &region[i].program, &block[i]));
+        region[i].graph = block[i].graph;
+    }
+    tc_tflm_plan plan = ti_tflm_plan(ctx, g, block, c->n_region);
+    for (size_t i = 0; i < c->n_region; i++)
+        TC_TRY(move_block(ctx, plan.base[i], &region[i].program));
+    *out = (tc_tflite){.plan = memory_of(ctx, g, &plan), .memory = (size_t)plan.bytes, .planned = g};
+    return ti_write_tflite(ctx,
+                           &(tc_tflite_request){m, &plan, region, c->n_region,
+                                                tc_version()},
+                           &out->file);
+}
+
+static tc_status check_target(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_packing packing = c->target.machine->packing;
+    if (packing == TC_PACKED_STREAM || packing == TC_PACKED_NOT)
+        return TC_OK;
+    return ti_usage(ctx, "--emit tflite is for Ethos-U targets and 'cpu', not for '%s'",
+                    c->target.text);
+}
+
+tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
+{
+    TC_TRY(check_target(ctx, c));
+    TC_TRY(ti_pack_regions(ctx, c));
+    TC_TRY(keep_operators(ctx, c));
+    TC_TRY(ti_tell_idle(ctx, c));
+    tc_module *m = ti_program_of(ctx, c);
+    TC_TRY(ti_road_run(ctx, m, TC_AT_HANDED, TC_AT_BUILTINS, &(tc_job){.target = &c->target}, NULL));
+    return write_file(ctx, c, m, out);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_copy.c -- a table of options of one file, in another.
+ *
+ * A table does not say how wide its fields are.  Each is copied with what lies behind it up to the
+ * next, as far as its place is aligned: whoever reads less of it reads the same. */
+#include "tflite_file.h"
+
+/* Options that refer to something. */
+static const struct {
+    int tag;
+    uint32_t field;
+    size_t element; /* bytes; 0: text */
+} refs[] = {
+    {17, 0, 4},              /* RESHAPE: new_shape */
+    {30, 0, 4},              /* SQUEEZE: squeeze_dims */
+    {111, 0, 0}, {111, 1, 0} /* VAR_HANDLE: container, shared_name */
+};
+
+static tc_fb_ref put_ref(tc_fb_writer *w, int tag, tc_fb_table from, uint32_t field, bool *is_ref)
+{
+    for (size_t i = 0; i < TC_COUNT(refs); i++) {
+        if (refs[i].tag != tag || refs[i].field != field)
+            continue;
+        *is_ref = true;
+        if (!refs[i].element)
+            return ti_fb_put_string(w, ti_fb_string(from, field));
+        tc_fb_vector v = ti_fb_list(from, field, refs[i].element);
+        return ti_fb_put_words(w, (tc_bytes){v.n ? from.fb->data + v.at : NULL, v.n * 4});
+    }
+    *is_ref = false;
+    return 0;
+}
+
+/* Where field lies in the table; 0: it is left out. */
+static size_t place_of(tc_fb_table t, uint32_t field)
+{
+    const uint8_t *p = t.fb->data + t.vtable + 4 + 2 * (size_t)field;
+    return (size_t)(p[0] | p[1] << 8);
+}
+
+static size_t room_of(tc_fb_table t, uint32_t field)
+{
+    size_t at = place_of(t, field), end = t.bytes;
+    for (uint32_t i = 0; i < t.n_field; i++)
+        if (place_of(t, i) > at && place_of(t, i) < end)
+            end = place_of(t, i);
+    return end - at;
+}
+
+static void copy_field(tc_fb_writer *w, tc_fb_table t, uint32_t field)
+{
+    const uint8_t *p = t.fb->data + t.at + place_of(t, field);
+    size_t room = room_of(t, field), at = t.at + place_of(t, field);
+    if (room >= 8 && at % 8 == 0)
+        ti_fb_set_u64(w, field, ti_le64(p), ~ti_le64(p));
+    else if (room >= 4 && at % 4 == 0)
+        ti_fb_set_u32(w, field, ti_le32(p), ~ti_le32(p));
+    else
+        ti_fb_set_u8(w, field, *p, (uint8_t)~*p);
+}
+
+tc_fb_ref ti_tfw_put_copy(tc_fb_writer *w, int tag, tc_fb_table from)
+{
+    tc_fb_ref ref[TC_FB_FIELDS] = {0};
+    bool is_ref[TC_FB_FIELDS] = {false};
+    uint32_t n = from.n_field < TC_FB_FIELDS ? from.n_field : TC_FB_FIELDS;
+    for (uint32_t i = 0; i < n; i++)
+        if (place_of(from, i))
+            ref[i] = put_ref(w, tag, from, i, &is_ref[i]);
+    ti_fb_begin(w);
+    for (uint32_t i = 0; i < n; i++)
+        if (is_ref[i])
+            ti_fb_set_ref(w, i, ref[i]);
+        else if (place_of(from, i))
+            copy_field(w, from, i);
+    return ti_fb_end(w);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflm_select.c -- the pass `select-tflm-operators`: see tflm_select.h.
+ *
+ * What TFLM has otherwise than ExecuTorch: forms of its own, in front of those of ExecuTorch's
+ * kernels. */
+#include <math.h>
+
+#include "tflm_select.h"
+
+#include "../executorch/cpu_forms.h"
+
+/* ---- codes ---- */
+
+/* QUANTIZE divides in f32 and rounds halves away from zero, to all codes of the type. */
+static bool form_quantize(tc_build *m)
+{
+    const tc_attr_quantize *a = m->node->attr;
+    const tc_type *to = ti_b_out_type(m, 0);
+    tc_val x = ti_b_in(m, 0);
+    int64_t lo = ti_dtype_min(to->dtype), hi = ti_dtype_max(to->dtype);
+    if (m->node->n_in != 1 || a->axis >= 0 || !(a->scale > 0) || (a->away && a->divides &&
+        a->qmin <= lo && a->qmax >= hi))
+        return false;
+    bool narrow = a->qmin > lo || a->qmax < hi;
+    if (narrow)
+        x = ti_b_clamp(m, x, (double)(a->qmin - a->zero) * a->scale,
+                       (double)(a->qmax - a->zero) * a->scale);
+    tc_attr_quantize whole = *a;
+    whole.qmin = lo;
+    whole.qmax = hi;
+    whole.divides = whole.away = true;
+    ti_cpu_give(m, 0, ti_b_typed(m, TC_OP_quantize, ti_b_keep(m, &whole), &x, 1, to));
+    return true;
+}
+
+/* ---- numbers ---- */
+
+static bool form_clamp(tc_build *m)
+{
+    const tc_attr_clamp *a = m->node->attr;
+    tc_val x = ti_b_in(m, 0);
+    if (isfinite(a->lo))
+        x = ti_b_maximum(m, x, ti_b_number(m, x, a->lo));
+    if (isfinite(a->hi))
+        x = ti_b_minimum(m, x, ti_b_number(m, x, a->hi));
+    return ti_cpu_done(m, x);
+}
+
+static bool form_sum_of(tc_build *m, tc_op op)
+{
+    const tc_attr_alpha *a = m->node->attr;
+    if (a->alpha == 1)
+        return false;
+    tc_val y = ti_b_mul_n(m, ti_b_in(m, 1), a->alpha);
+    return ti_cpu_done(m, ti_b_binary(m, op, ti_b_in(m, 0), y));
+}
+
+static bool form_add(tc_build *m) { return form_sum_of(m, TC_OP_add); }
+static bool form_sub(tc_build *m) { return form_sum_of(m, TC_OP_sub); }
+
+static bool form_reciprocal(tc_build *m)
+{
+    tc_val x = ti_cpu_real(m, 0);
+    return ti_cpu_done(m, ti_b_div(m, ti_b_number(m, x, 1), x));
+}
+
+/* Truth from a number, and numbers from truth. */
+static bool form_cast(tc_build *m)
+{
+    const tc_type *from = ti_b_in_type(m, 0), *to = ti_b_out_type(m, 0);
+    tc_val x = ti_b_in(m, 0);
+    if (from->quant || to->quant || from->dtype != TC_bool || to->dtype == TC_bool)
+        return false;
+    tc_val one = ti_b_scalar(m, TC_f32, 1), zero = ti_b_scalar(m, TC_f32, 0);
+    return ti_cpu_done(m, ti_b_where(m, x, one, zero));
+}
+
+/* Statistics over the last axes, then weight and bias. */
+static bool form_layer_norm(tc_build *m)
+{
+    const tc_attr_layer_norm *a = m->node->attr;
+    tc_val x = ti_cpu_real(m, 0), w = ti_b_in(m, 1), b = ti_b_in(m, 2);
+    const tc_type *t = ti_b_type(m, x);
+    TC_STOP_WITH(m, true);
+    int64_t axis[TC_MAX_RANK];
+    int n = (int)a->n_axes;
+    for (int i = 0; i < n; i++)
+        axis[i] = t->rank - n + i;
+    tc_val mean = ti_b_reduce(m, TC_OP_mean, x, axis, n, true);
+    tc_val d = ti_b_sub(m, x, mean);
+    tc_val var = ti_b_reduce(m, TC_OP_mean, ti_b_square(m, d), axis, n, true);
+    tc_val y = ti_b_mul(m, d, ti_b_rsqrt(m, ti_b_add_n(m, var, a->eps)));
+    if (w)
+        y = ti_b_mul(m, y, w);
+    if (b)
+        y = ti_b_add(m, y, b);
+    return ti_cpu_done(m, y);
+}
+
+/* An axis that is not the last is moved there and back. */
+static bool on_last_axis(tc_build *m)
+{
+    const tc_attr_axis *a = m->node->attr;
+    const tc_type *t = ti_b_in_type(m, 0);
+    int last = t->rank - 1;
+    if (a->axis == last || last < 1)
+        return false;
+    tc_val x = ti_b_swap(m, ti_b_in(m, 0), (int)a->axis, last);
+    x = ti_b_op(m, m->node->op, ti_b_attr(m, axis, last), &x, 1);
+    return ti_cpu_done(m, ti_b_swap(m, x, (int)a->axis, last));
+}
+
+/* ---- movement ---- */
+
+static bool form_select(tc_build *m)
+{
+    const tc_attr_select *a = m->node->attr;
+    tc_val x = ti_b_slice(m, ti_b_in(m, 0), a->axis, a->index, a->index + 1, 1);
+    const tc_type *t = ti_b_out_type(m, 0);
+    ti_cpu_give(m, 0, ti_b_reshape(m, x, t->rank, t->dim));
+    return true;
+}
+
+static bool form_split(tc_build *m)
+{
+    const tc_attr_split *a = m->node->attr;
+    int64_t at = 0;
+    for (int i = 0; i < m->node->n_out; at += a->sizes.v[i++])
+        if (ti_b_is_read(m, i))
+            ti_cpu_give(m, i, ti_b_slice(m, ti_b_in(m, 0), a->axis, at, at + a->sizes.v[i], 1));
+    return true;
+}
+
+static bool form_unbind(tc_build *m)
+{
+    const tc_attr_axis *a = m->node->attr;
+    for (int i = 0; i < m->node->n_out; i++) {
+        if (!ti_b_is_read(m, i))
+            continue;
+        const tc_type *t = ti_b_out_type(m, i);
+        tc_val x = ti_b_slice(m, ti_b_in(m, 0), a->axis, i, i + 1, 1);
+        ti_cpu_give(m, i, ti_b_reshape(m, x, t->rank, t->dim));
+    }
+    return true;
+}
+
+static bool form_stack(tc_build *m)
+{
+    const tc_attr_axis *a = m->node->attr;
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)m->node->n_in);
+    for (int i = 0; i < m->node->n_in; i++)
+        in[i] = ti_b_unsqueeze(m, ti_b_in(m, i), a->axis);
+    ti_cpu_give(m, 0, ti_b_cat(m, a->axis, in, m->node->n_in));
+    return true;
+}
+
+/* ---- the pass ---- */
+
+static tc_cpu_form *const own[TC_OP_COUNT] = {
+    [TC_OP_quantize] = form_quantize,   [TC_OP_clamp] = form_clamp,
+    [TC_OP_add] = form_add,             [TC_OP_sub] = form_sub,
+    [TC_OP_reciprocal] = form_reciprocal, [TC_OP_cast] = form_cast,
+    [TC_OP_layer_norm] = form_layer_norm, [TC_OP_softmax] = on_last_axis,
+    [TC_OP_log_softmax] = on_last_axis, [TC_OP_select] = form_select,
+    [TC_OP_split] = form_split,         [TC_OP_unbind] = form_unbind,
+    [TC_OP_stack] = form_stack,
+};
+
+static tc_cpu_form *own_form(tc_op op) { return own[op]; }
+
+/* Of a change of domain only what the file says the same way. */
+static bool is_ready(const tc_graph *g, const tc_node *node)
+{
+    const tc_attr_quantize *a = node->attr;
+    if (node->op == TC_OP_quantize && !(a->divides && a->away))
+        return false;
+    return node->op == TC_OP_tflite_op || ti_tflm_row_for(g, node) != NULL;
+}
+
+tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
+{
+    static const tc_cpu_library tflm = {is_ready, own_form,
+                                        "builtin operator in TensorFlow Lite Micro"};
+    return ti_cpu_select(ctx, module, &tflm);
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Files of `tosac compile -o OUT.tflite` in TensorFlow Lite Micro itself.
+
+    tflm_suite.py TOSAC                     digits in several forms, and files of one operator that stays on the CPU
+    tflm_suite.py TOSAC run FILE.tflite INPUT.npy...   one file that is written already: what TFLM gives, beside `tosac run`
+
+Of each file: LiteRT's schema reads it, Vela opens it; numbers begin at multiples of 16; every tensor of the arena lies within
+the plan, and those alive together apart.  Then TFLM runs it: before each `ethos-u` operator it is asked for the operator's inputs, the
+operator alone is run by tosac, and its results stand as constants in what TFLM runs next; offsets stay as they are written.  What TFLM
+gives in the end must be what `tosac run FILE` gives, element by element.
+Needs numpy, ai-edge-litert, tflite-micro; ethos-u-vela where it is installed.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as S
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KIND = {S.TensorType.FLOAT32: np.float32, S.TensorType.INT8: np.int8, S.TensorType.UINT8: np.uint8, S.TensorType.INT16: np.int16,
+        S.TensorType.INT32: np.int32, S.TensorType.INT64: np.int64, S.TensorType.BOOL: np.bool_}
+OFFLINE = b"OfflineMemoryAllocation"
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return S.ModelT.InitFromObj(S.Model.GetRootAs(f.read(), 0))
+
+
+def is_npu(m, op):
+    return m.operatorCodes[op.opcodeIndex].customCode == b"ethos-u"
+
+
+def offsets(m):
+    data = next(bytes(m.buffers[x.buffer].data) for x in m.metadata if x.name == OFFLINE)
+    words = np.frombuffer(data, np.int32)
+    assert words[0] == 0 and words[1] == 1 and words[2] == len(words) - 3 == len(m.subgraphs[0].tensors), words[:3]
+    return words[3:]
+
+
+def bytes_of(t):
+    return int(np.prod(t.shape, dtype=np.int64)) * np.dtype(KIND[t.type]).itemsize
+
+
+def check_layout(path):
+    """Alignment in the file, and the plan."""
+    raw = open(path, "rb").read()
+    m, model = read(path), S.Model.GetRootAs(raw, 0)
+    for i in range(model.BuffersLength()):
+        b = model.Buffers(i)
+        if b.DataLength():
+            assert b._tab.Vector(b._tab.Offset(4)) % 16 == 0, f"buffer {i}"
+    g, at = m.subgraphs[0], offsets(m)
+    n = len(g.operators)
+    first, last = {t: -1 for t in g.inputs}, {t: n for t in g.outputs}
+    for k, op in enumerate(g.operators):
+        for t in op.inputs:
+            last[t] = max(last.get(t, -1), k)
+        for t in op.outputs:
+            first.setdefault(t, k)
+            last[t] = max(last.get(t, -1), k)
+    scratch = {op.inputs[i] for op in g.operators if is_npu(m, op) for i in (2, 3)}
+    arena = max([at[t] + bytes_of(g.tensors[t]) for t in range(len(at)) if at[t] >= 0], default=0)
+    inside = [t for t in first if at[t] >= 0 and t not in scratch]
+    joined = {(op.inputs[0], op.outputs[0]) for op in g.operators
+              if not is_npu(m, op) and m.operatorCodes[op.opcodeIndex].builtinCode == S.BuiltinOperator.RESHAPE}
+    for t in inside:
+        assert at[t] % 16 == 0
+        for u in inside:
+            if t < u and first[t] <= last[u] and first[u] <= last[t] and (t, u) not in joined and (u, t) not in joined:
+                apart = at[t] + bytes_of(g.tensors[t]) <= at[u] or at[u] + bytes_of(g.tensors[u]) <= at[t]
+                same = any(t in op.inputs and u in op.outputs and is_npu(m, op) for op in g.operators) or \
+                    any(u in op.inputs and t in op.outputs and is_npu(m, op) for op in g.operators)
+                assert apart or same, (g.tensors[t].name, g.tensors[u].name)
+    return m, int(arena)
+
+
+def pack(m):
+    b = flatbuffers.Builder(1 << 16)
+    b.Finish(m.Pack(b), b"TFL3")
+    return bytes(b.Output())
+
+
+def run_tosac(tosac, file, inputs, folder):
+    out = os.path.join(folder, "out")
+    words = []
+    for i, x in enumerate(inputs):
+        np.save(os.path.join(folder, f"x{i}.npy"), x)
+        words += ["-i", os.path.join(folder, f"x{i}.npy")]
+    subprocess.run(["rm", "-rf", out], check=True)
+    done = subprocess.run([tosac, "run", file, *words, "-o", out], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = sorted(os.listdir(out), key=lambda s: int("".join(c for c in s if c.isdigit()) or 0))
+    return [np.load(os.path.join(out, x)) for x in names if x.endswith(".npy")]
+
+
+def run_alone(tosac, path, k, inputs, folder):
+    """Operator k of the file, by tosac."""
+    m = read(path)
+    g = m.subgraphs[0]
+    op = g.operators[k]
+    g.operators, g.inputs, g.outputs = [op], list(op.inputs[4:]), list(op.outputs)
+    m.signatureDefs = None
+    file = os.path.join(folder, "one.tflite")
+    with open(file, "wb") as f:
+        f.write(pack(m))
+    return run_tosac(tosac, file, inputs, folder)
+
+
+def run_micro(m, keep, outputs, inputs):
+    """The operators `keep`, for these tensors, in TFLM."""
+    from tflite_micro.python.tflite_micro import runtime
+    g = m.subgraphs[0]
+    ops, outs = g.operators, g.outputs
+    g.operators, g.outputs = [ops[k] for k in keep], list(outputs)
+    it = runtime.Interpreter.from_bytes(pack(m))
+    g.operators, g.outputs = ops, outs
+    for i, x in enumerate(inputs):
+        it.set_input(x, i)
+    it.invoke()
+    return [np.array(it.get_output(i)) for i in range(len(outputs))]
+
+
+def value(m, t, inputs, done):
+    """The numbers of tensor t as TFLM has them once the operators `done` ran."""
+    g = m.subgraphs[0]
+    if t in g.inputs:
+        return inputs[list(g.inputs).index(t)]
+    if m.buffers[g.tensors[t].buffer].data is not None:
+        return np.frombuffer(bytes(m.buffers[g.tensors[t].buffer].data), KIND[g.tensors[t].type]).reshape(g.tensors[t].shape)
+    return run_micro(m, done, [t], inputs)[0]
+
+
+def in_micro(tosac, path, inputs):
+    m = read(path)
+    m.signatureDefs = None
+    g = m.subgraphs[0]
+    done = []
+    with tempfile.TemporaryDirectory() as folder:
+        for k, op in enumerate(g.operators):
+            if not is_npu(m, op):
+                done.append(k)
+                continue
+            given = [value(m, t, inputs, done).reshape(g.tensors[t].shape) for t in op.inputs[4:]]
+            for t, x in zip(op.outputs, run_alone(tosac, path, k, given, folder)):
+                b = S.BufferT()
+                b.data = np.frombuffer(x.tobytes(), np.uint8)
+                m.buffers.append(b)
+                g.tensors[t].buffer = len(m.buffers) - 1
+        return [value(m, t, inputs, done) for t in g.outputs]
+
+
+def vela_opens(path):
+    vela = shutil.which("vela", path=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"])
+    if not vela:
+        return "there is no Vela"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([vela, path, "--accelerator-config", "ethos-u85-256", "--output-dir", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return "Vela opens it"
+
+
+def judge(tosac, path, inputs):
+    m, arena = check_layout(path)
+    vela = vela_opens(path)
+    with tempfile.TemporaryDirectory() as folder:
+        want = run_tosac(tosac, path, inputs, folder)
+    got = in_micro(tosac, path, inputs)
+    ops = [m.operatorCodes[op.opcodeIndex] for op in m.subgraphs[0].operators]
+    npu = sum(c.customCode == b"ethos-u" for c in ops)
+    same = len(got) == len(want) and all(np.array_equal(a.reshape(b.shape), b) for a, b in zip(got, want))
+    return same, f"{npu} ethos-u, {len(ops) - npu} others, arena {arena}; {vela}"
+
+
+DIGITS = os.path.join(ROOT, "test/fixture/digits")
+CASES = [("whole", "ethos-u55-128", []), ("sums on the CPU", "ethos-u55-128", ["--cpu", "add"]),
+         ("sums on the CPU", "ethos-u85-256", ["--cpu", "add"]), ("a layer on the CPU", "ethos-u65-256", ["--cpu", "linear"])]
+
+
+def main():
+    tosac = os.path.abspath(sys.argv[1])
+    if sys.argv[2:3] == ["run"]:
+        same, words = judge(tosac, sys.argv[3], [np.load(x) for x in sys.argv[4:]])
+        print(f"{sys.argv[3]}: {'equal' if same else 'different'}: {words}")
+        return not same
+    good = bad = 0
+    x = np.load(os.path.join(DIGITS, "test.npz"))
+    x = x[x.files[0]][:1].astype(np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, target, words in CASES:
+            out = os.path.join(folder, "d.tflite")
+            done = subprocess.run([tosac, "compile", os.path.join(DIGITS, "model.pt2"), "-t", target, "--calib", os.path.join(DIGITS, "calib.npz"),
+                                   "--ethosu-backend", "own", "-o", out, *words], capture_output=True, text=True)
+            same, said = judge(tosac, out, [x]) if done.returncode == 0 else (False, done.stderr[-300:])
+            print(f"digits, {name}, {target}: {'equal' if same else 'different'}: {said}")
+            good, bad = good + same, bad + (not same)
+    print(f"TensorFlow Lite Micro: {good} passed, {bad} failed")
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
