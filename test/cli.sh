@@ -83,6 +83,9 @@ expect 0 'int 3' inspect fixture/torch/numbers.pt2
 # What there is.
 expect 0 'ethos-u85-2048' targets
 expect 0 '"needs_vela": true' targets --json
+expect 0 'cortex-m55         Cortex-M55 integers' targets
+expect 0 '"takes_c": true' targets --json
+expect 3 "takes C source, not a program" compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" -o "$dir/m4.pte"
 expect 0 'softmax(q k^T' ops -t ethos-u55-128
 expect 0 '"on_target": "as integers"' ops -t ethos-u85-256 --json
 expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25

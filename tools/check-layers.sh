@@ -3,20 +3,20 @@
 #
 #   base < num < fast < ir < run < target < { read tidy quant split lower executorch < tflm, emit } < cost < drive < show < api < report
 #   include/tosac < cli
-#   base < { num wire } < npu < codegen < emit; npu < { read cost }; the table of operators (ir) names a kernel of npu
+#   base < { num wire } < npu < codegen < { emit cortexm }; npu < { read cost }; the table of operators (ir) names a kernel of npu
 #   base < wire < { read quant emit text }; text < api
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
 set -euo pipefail
 src=${1:-src}
 core="base num fast ir run target"
-stages="$core wire npu read tidy quant split lower executorch tflm codegen emit"
+stages="$core wire npu read tidy quant split lower executorch tflm codegen cortexm emit"
 declare -A may=(
     [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
     [run]="base num fast ir run" [target]="$core" [wire]="base wire"
     [npu]="base num wire npu"
     [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
-    [executorch]="$core executorch" [tflm]="$core executorch tflm" [codegen]="$core npu codegen" [emit]="$core wire npu codegen emit"
+    [executorch]="$core executorch" [tflm]="$core executorch tflm" [codegen]="$core npu codegen" [cortexm]="$core codegen cortexm" [emit]="$core wire npu codegen emit"
     [cost]="$core wire npu read cost" [text]="base num wire text"
     [drive]="$stages cost drive"
     [show]="$stages cost drive show"

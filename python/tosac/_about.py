@@ -19,6 +19,7 @@ class Target:
     integers: bool
     floats: bool
     needs_vela: bool
+    takes_c: bool  #: its programs are C source
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def targets() -> list[Target]:
     out, info = [], record(n.tc_target_info)
     while lib.tc_target_at(len(out), ctypes.byref(info)):
         out.append(Target(info.name.decode(), text(info.title) or "", info.spec.decode() or None, bool(info.integers), bool(info.floats),
-                          bool(info.needs_vela)))
+                          bool(info.needs_vela), bool(info.takes_c)))
     return out
 
 

@@ -24,7 +24,9 @@ static const char *const profiles[] = {"TOSA-1.0+INT", "TOSA-1.0+FP", "TOSA-1.0+
 
 static void describe(const tc_machine *m, const char *name, const char *spec, tc_target_info *out)
 {
-    tc_target_info info = {.title = m->title, .needs_vela = m->packing == TC_PACKED_STREAM};
+    tc_target_info info = {.title = m->title,
+                           .needs_vela = m->packing == TC_PACKED_STREAM,
+                           .takes_c = m->packing == TC_PACKED_C};
     snprintf(info.name, sizeof info.name, "%s", name);
     snprintf(info.spec, sizeof info.spec, "%s", spec ? spec : "");
     info.integers = strstr(info.spec, "+INT") != NULL;

@@ -51,7 +51,7 @@ typedef struct cli_asked {
      "the most seconds to find which part of a region is refused (default: 60)"}
 /* clang-format on */
 
-#define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cpu, ..."
+#define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cortex-m55, cpu, ..."
 
 /* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
 double cli_amount(const char *text);

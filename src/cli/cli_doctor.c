@@ -104,7 +104,7 @@ static const char *try_target(const tc_target_info *t)
     if (status == TC_OK)
         status = tc_compile(ctx, model, &o, &compiled);
     if (status == TC_OK)
-        status = tc_compiled_make(ctx, compiled, TC_OUTPUT_PTE, &count);
+        status = tc_compiled_make(ctx, compiled, t->takes_c ? TC_OUTPUT_C : TC_OUTPUT_PTE, &count);
     if (status != TC_OK) {
         words = tc_status_text(status);
         for (size_t i = 0; i < tc_diagnostic_count(ctx); i++)
@@ -116,7 +116,7 @@ static const char *try_target(const tc_target_info *t)
     return words;
 }
 
-/* One of every kind: of a machine that comes in sizes the first. */
+/* One of every kind: of machines that differ in size alone the first. */
 static void try_targets(doctor *d)
 {
     tc_target_info t = {.size = sizeof t};

@@ -57,6 +57,7 @@ typedef struct tc_written {
     const char *path;  /* NULL: nothing was written */
     tc_bytes *file;    /* what was made last */
     size_t n_file;
+    const char **name; /* C for a Cortex-M: what each is called beside the first; else NULL */
     size_t bytes;      /* of all of them */
     size_t memory;     /* a program's: bytes of the block that its values live in, */
     size_t state;      /* and of the one that its methods share */

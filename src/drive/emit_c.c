@@ -11,8 +11,7 @@
 #include "../read/read_pte.h"
 #include "model.h"
 
-/* What symbols begin with: the file's name as far as C takes it. */
-static const char *symbol_name(tc_ctx *ctx, const char *path)
+const char *ti_c_symbol(tc_ctx *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t n = strcspn(base, ".");
@@ -193,8 +192,7 @@ static void put_source(const char *name, const char *file, tc_bytes pte, tc_buf 
     ti_buf_text(out, "\n};\n");
 }
 
-/* "folder/net-1.c" is "net-1". */
-static const char *file_stem(tc_ctx *ctx, const char *path)
+const char *ti_c_stem(tc_ctx *ctx, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t n = strlen(base);
@@ -206,11 +204,11 @@ tc_status ti_emit_c(tc_ctx *ctx, const tc_compiled *c, const char *path, tc_byte
 {
     tc_pte_file file;
     tc_buf text, head;
-    const char *name = symbol_name(ctx, path);
+    const char *name = ti_c_symbol(ctx, path);
     TC_TRY(ti_pte_open(ctx, name, pte, &file));
     ti_buf_init(&text, &ctx->arena);
     ti_buf_init(&head, &ctx->arena);
-    put_source(name, file_stem(ctx, path), pte, &text);
+    put_source(name, ti_c_stem(ctx, path), pte, &text);
     put_header(ctx, c, name, &file.method[0], pte.size, &head);
     *source = (tc_bytes){text.data, text.size};
     *header = (tc_bytes){head.data, head.size};

@@ -10,4 +10,9 @@
 TC_MUST_USE tc_status ti_emit_c(tc_ctx *ctx, const tc_compiled *compiled, const char *path,
                                 tc_bytes pte, tc_bytes *source, tc_bytes *header);
 
+/* What symbols begin with: the file's name as far as C takes it. */
+const char *ti_c_symbol(tc_ctx *ctx, const char *path);
+/* "folder/net-1.c" is "net-1". */
+const char *ti_c_stem(tc_ctx *ctx, const char *path);
+
 #endif

@@ -6,6 +6,7 @@
 #include "../npu/program.h"
 #include "../wire/file.h"
 #include "emit_c.h"
+#include "emit_cortexm.h"
 #include "payload.h"
 #include "program_file.h"
 #include "region_ports.h"
@@ -104,12 +105,23 @@ static size_t method_count(const tc_compiled *c)
     return n;
 }
 
+static tc_status no_runtime(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_status status = ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+                                      "'%s' takes C source, not a program for ExecuTorch's runtime",
+                                      c->target.text);
+    ti_note(ctx, NULL, "--emit c writes it; the target 'cpu' gives a .pte of float kernels");
+    return status;
+}
+
 /* The program with all its methods, in the order in which they were compiled. */
 static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
 {
     size_t n = method_count(c), k = n;
     tc_program_part *part = tc_new_n(&ctx->arena, tc_program_part, n);
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
+    if (c->target.machine->packing == TC_PACKED_C)
+        return no_runtime(ctx, c);
     for (tc_compiled *m = c; m; m = m->beside) {
         TC_TRY(ti_pack_regions(ctx, m));
         TC_TRY(ti_tell_idle(ctx, m));
@@ -142,10 +154,29 @@ static tc_status make_pte_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
     return make_program(ctx, c, true);
 }
 
+/* OUT.c, OUT.h and kernels. */
+static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    tc_c_source source;
+    tc_written *w = &c->written;
+    TC_TRY(ti_emit_cortexm(ctx, c, path ? path : "model.c", &source));
+    w->file = tc_new_n(&ctx->arena, tc_bytes, source.n_file);
+    w->name = tc_new_n(&ctx->arena, const char *, source.n_file);
+    for (size_t i = 0; i < source.n_file; i++) {
+        w->name[i] = source.file[i].name;
+        add_file(w, source.file[i].bytes);
+    }
+    w->bytes = source.constants; /* what lies on the device: not the length of the text */
+    w->memory = source.arena;
+    return TC_OK;
+}
+
 /* OUT.c and OUT.h. */
 static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_bytes source, header;
+    if (c->target.machine->packing == TC_PACKED_C)
+        return make_cortexm(ctx, c, path);
     TC_TRY(make_program(ctx, c, false));
     size_t program = c->written.bytes; /* what lies on the device: not the length of the text */
     TC_TRY(ti_emit_c(ctx, c, path ? path : "model.c", c->written.file[0], &source, &header));
@@ -248,9 +279,23 @@ static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const
                              ti_borders_json(ctx, c, &c->region[i]));
 }
 
+/* All of them where the first one goes. */
+static tc_status write_named(tc_ctx *ctx, tc_written *w, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    w->path = path;
+    for (size_t i = 0; i < w->n_file; i++)
+        TC_TRY(ti_file_write(
+            ctx, ti_text_format(&ctx->arena, "%.*s%s", (int)folder, path, w->name[i]), w->file[i]));
+    return TC_OK;
+}
+
 /* OUT.c and OUT.h. */
 static tc_status write_c(tc_ctx *ctx, tc_written *w, const char *path)
 {
+    if (w->name)
+        return write_named(ctx, w, path);
     size_t stem = strlen(path);
     stem -= ti_text_ends(path, ".c") ? 2 : 0;
     w->path = path;

@@ -95,6 +95,18 @@ static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *i
     return x ? ti_b_tosa_maximum(lw, x, limits(lw, x, limit, n, -1)) : x;
 }
 
+/* Sums that become codes are rounded as the target rounds; what is between them, once.  By shifts up
+ * to 31 both are the same. */
+static tc_field_rounding rounding(const tc_build *lw, tc_dtype from, tc_dtype to, tc_tensor shift)
+{
+    bool far = false;
+    for (int64_t i = 0; i < tc_type_count(shift.type); i++)
+        far = far || ti_load_i64(shift, i) > 31;
+    return far && from == TC_i32 && is_narrow(to) && lw->lower->target->machine->can.rounds_twice
+               ? TC_rounding_double
+               : TC_rounding_single;
+}
+
 static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to)
 {
@@ -123,7 +135,7 @@ static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64
     }
     tc_attr_tosa_rescale *a = tc_new(&lw->ctx->arena, tc_attr_tosa_rescale);
     *a = (tc_attr_tosa_rescale){.scale32 = scale32,
-                                .rounding_mode = TC_rounding_single,
+                                .rounding_mode = rounding(lw, from, to, shift),
                                 .per_channel = n > 1,
                                 .input_unsigned = from == TC_u8 || from == TC_u16,
                                 .output_unsigned = to == TC_u8 || to == TC_u16};

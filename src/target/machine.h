@@ -17,6 +17,7 @@ typedef enum tc_packing {
     TC_PACKED_TOSA,   /* as the TOSA file itself */
     TC_PACKED_VGF,    /* as a VGF file */
     TC_PACKED_STREAM, /* as an Ethos-U command stream */
+    TC_PACKED_C,      /* as C source with its kernels */
     TC_PACKED_NOT     /* there are no regions: the CPU runs all */
 } tc_packing;
 
@@ -32,6 +33,7 @@ typedef struct tc_abilities {
     bool reduces_i32;     /* REDUCE_MAX of 32-bit numbers */
     bool deep_kernels;    /* CONV3D of kernels deeper than one */
     bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */
+    bool rounds_twice;    /* RESCALE in DOUBLE_ROUND, as other kernels on the machine round */
     int64_t stride;       /* the farthest that a window steps */
 } tc_abilities;
 
@@ -49,6 +51,9 @@ typedef struct tc_costs {
 /* Whose forms: drive/road.def has the passes that make them. */
 typedef enum tc_forms { TC_FORMS_ANY, TC_FORMS_U55, TC_FORMS_U85 } tc_forms;
 
+/* C source: the instructions that its kernels may use, each set with those before it. */
+typedef enum tc_core { TC_CORE_C, TC_CORE_DSP, TC_CORE_MVE } tc_core;
+
 /* The sets of npu_limits.c. */
 enum { TC_LIMITS_NPU = 1 << 0, TC_LIMITS_SMALL = 1 << 1 };
 
@@ -59,6 +64,7 @@ typedef struct tc_machine {
     const char *spec;    /* the TOSA it takes; NULL: none */
     tc_forms forms;      /* which forms of the same TOSA it finds cheap */
     tc_packing packing;
+    tc_core core;
     const char *backend; /* the delegate's id in a .pte; NULL: none */
     uint32_t limits;     /* what Vela refuses beyond TOSA's own rules: sets of npu_limits.c */
     tc_abilities can;

@@ -115,7 +115,7 @@ static tc_status unknown_target(tc_ctx *ctx, const char *text)
             ti_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);
     ti_note(ctx, NULL,
             "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
-            "ethos-u85-256 and their sizes, cpu");
+            "ethos-u85-256 and their sizes, cortex-m0plus to cortex-m85, cpu");
     return status;
 }
 

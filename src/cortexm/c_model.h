@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* c_model.h -- a program on its way to C: its graphs as steps with places in memory, and the text that
+ * has been written so far. */
+#ifndef TC_CORTEXM_MODEL_H
+#define TC_CORTEXM_MODEL_H
+
+#include "cortexm.h"
+
+#include "../num/fixed.h"
+#include "../num/load.h"
+
+enum { TC_C_ALIGN = 16 };
+
+/* Files of kernels/ that a model can need. */
+typedef enum tc_c_kernel {
+#define KERNEL(id, file) TC_C_##id,
+#include "kernels.def"
+    TC_C_KERNEL_COUNT
+} tc_c_kernel;
+
+/* One call of a kernel, or one loop over elements. */
+typedef struct tc_c_step {
+    const tc_node *node;   /* what is computed; of a chain the last */
+    const tc_node **chain; /* elementwise nodes that one loop computes, in order; NULL: none */
+    size_t n_chain;
+    const tc_node *rescale, *clamp; /* behind a sum of products, in the same call; or NULL */
+    tc_val out;                     /* the first result */
+    int64_t scratch;                /* bytes that it needs while it runs, */
+    int64_t scratch_at;             /* and where */
+} tc_c_step;
+
+typedef enum tc_c_home { TC_C_ARENA, TC_C_INPUT, TC_C_OUTPUT, TC_C_CONST } tc_c_home;
+
+/* Where a value lies. */
+typedef struct tc_c_place {
+    tc_val root; /* the value whose bytes it is */
+    tc_c_home home;
+    size_t at; /* byte of the arena, or which input, output */
+} tc_c_place;
+
+typedef struct tc_c_graph {
+    const tc_graph *g;
+    size_t number; /* of its function; 0: the program */
+    tc_c_step *step;
+    size_t n_step;
+    tc_c_place *place; /* by value */
+    bool *direct;      /* by output: it is written in its place */
+    int64_t arena;     /* bytes, those of graphs that it runs among them */
+} tc_c_graph;
+
+typedef struct tc_c_variable {
+    const char *name; /* in the program */
+    const tc_type *type;
+    const void *start; /* NULL: zeros */
+} tc_c_variable;
+
+typedef struct tc_c_model {
+    tc_ctx *ctx;
+    const tc_module *module;
+    const tc_c_request *request;
+    tc_buf constants, code;
+    tc_map known;     /* constants by content: their numbers + 1 */
+    size_t n_constant, constant_bytes;
+    bool used[TC_C_KERNEL_COUNT];
+    tc_c_graph **graph; /* functions that are written, by the module's graphs; or NULL */
+    size_t n_function;
+    tc_c_variable *variable;
+    size_t n_variable;
+} tc_c_model;
+
+/* ---- c_steps.c: what is one step ---- */
+void ti_c_steps(tc_ctx *ctx, tc_c_graph *cg);
+bool ti_c_is_view(const tc_node *node);
+/* Operands that an elementwise node reads one element of for one of the result. */
+int ti_c_streams(const tc_node *node);
+
+/* ---- c_memory.c: where values lie ---- */
+void ti_c_roots(tc_ctx *ctx, tc_c_graph *cg);  /* all but addresses */
+void ti_c_places(tc_ctx *ctx, tc_c_graph *cg); /* addresses, by the steps' scratch too */
+
+/* ---- c_values.c: names and numbers in the text ---- */
+const char *ti_c_type(tc_dtype dtype);      /* "int8_t" */
+const char *ti_c_type_word(tc_dtype dtype); /* "TOSAC_I8" */
+const char *ti_c_number(const tc_c_model *m, int64_t v); /* a literal of any int64_t */
+/* A constant array of the type, once for all that have its bytes; its name. */
+const char *ti_c_array(tc_c_model *m, tc_dtype dtype, const void *data, int64_t n);
+/* Where the value begins, as an expression of type const T * (or T *, where it is written). */
+const char *ti_c_pointer(tc_c_model *m, const tc_c_graph *cg, tc_val v);
+bool ti_c_is_const(const tc_c_graph *cg, tc_val v);
+/* Element i of a constant. */
+int64_t ti_c_const_at(const tc_c_graph *cg, tc_val v, int64_t i);
+/* A zero point: its number, or where it is read. */
+const char *ti_c_zero(tc_c_model *m, const tc_c_graph *cg, tc_val v);
+/* How a record with the zero points in[first] and the next is declared: in flash where both are
+ * known. */
+const char *ti_c_storage(const tc_c_graph *cg, const tc_node *node, int first);
+size_t ti_c_variable_of(const tc_c_model *m, const char *name);
+
+/* ---- writers: the text of one step ---- */
+typedef tc_status tc_c_writer(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step);
+tc_c_writer ti_c_chain, ti_c_conv, ti_c_matmul, ti_c_pool, ti_c_reduce, ti_c_argmax, ti_c_gather,
+    ti_c_scatter, ti_c_resize, ti_c_transpose, ti_c_reverse, ti_c_slice, ti_c_tile, ti_c_pad,
+    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write;
+/* The function of a graph, written first; its steps need `arena` bytes. */
+tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out);
+tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why);
+/* c_products.c: bytes that a convolution needs for columns. */
+int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
+
+#endif

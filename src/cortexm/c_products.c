@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* c_products.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D and MATMUL with what follows them
+ * in the same call.
+ *
+ * Constant int8 weights without a zero point, with a RESCALE to int8 behind them, have kernels of
+ * their own; the zero point of x goes into their bias. */
+#include "c_model.h"
+
+static const tc_type *operand(const tc_c_graph *cg, const tc_node *node, int i)
+{
+    return ti_type_of(cg->g, node->in[i]);
+}
+
+static tc_dtype result_of(const tc_c_graph *cg, const tc_c_step *s)
+{
+    return ti_type_of(cg->g, s->out)->dtype;
+}
+
+/* ---- which kernel ---- */
+
+static bool is_quick(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
+    return (node->op == TC_OP_tosa_conv2d || node->op == TC_OP_tosa_depthwise_conv2d) && r &&
+           r->scale32 && r->rounding_mode != TC_rounding_inexact &&
+           operand(cg, node, 0)->dtype == TC_i8 && operand(cg, node, 1)->dtype == TC_i8 &&
+           result_of(cg, s) == TC_i8 && ti_c_is_const(cg, node->in[1]) &&
+           ti_c_is_const(cg, node->in[2]) && ti_c_is_const(cg, node->in[3]) &&
+           ti_c_is_const(cg, node->in[4]) && ti_c_const_at(cg, node->in[4], 0) == 0 &&
+           (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1);
+}
+
+int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *s, tc_core core)
+{
+    if (s->node->op != TC_OP_tosa_conv2d || !is_quick(cg, s))
+        return 0;
+    const tc_attr_tosa_conv *a = s->node->attr;
+    const tc_type *w = operand(cg, s->node, 1);
+    if (w->dim[1] == 1 && w->dim[2] == 1 && ti_ints_are(a->pad, 0) && a->stride.v[1] == 1)
+        return 0;
+    static const int64_t columns[] = {[TC_CORE_C] = 1, [TC_CORE_DSP] = 2, [TC_CORE_MVE] = 4};
+    return columns[core] * w->dim[1] * w->dim[2] * w->dim[3];
+}
+
+/* ---- what follows ---- */
+
+/* The members of a tosac_requant. */
+static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+{
+    static const char *const words[] = {[TC_rounding_single] = "TOSAC_SINGLE",
+                                        [TC_rounding_double] = "TOSAC_DOUBLE",
+                                        [TC_rounding_inexact] = "TOSAC_INEXACT"};
+    tc_dtype to = result_of(cg, s);
+    if (!s->rescale)
+        return to == TC_i48 ? "{.rounding = TOSAC_WIDE}" : "{.rounding = TOSAC_SINGLE}";
+    const tc_attr_tosa_rescale *a = s->rescale->attr;
+    const tc_node *r = s->rescale;
+    int64_t n = tc_type_count(ti_type_of(cg->g, r->in[1]));
+    int64_t lo = ti_dtype_min(to), hi = ti_dtype_max(to);
+    int32_t *multiplier = tc_new_n(&m->ctx->arena, int32_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        multiplier[i] = (int32_t)ti_c_const_at(cg, r->in[1], i);
+    if (s->clamp) {
+        const tc_attr_tosa_clamp *c = s->clamp->attr;
+        lo = ti_max_i64(lo, ti_trunc_i64(c->min_val));
+        hi = ti_min_i64(hi, ti_trunc_i64(c->max_val));
+    }
+    bool wide = !a->scale32 && a->rounding_mode != TC_rounding_inexact;
+    const char *multipliers = ti_c_array(m, TC_i32, multiplier, n);
+    const char *shifts = ti_c_pointer(m, cg, r->in[2]);
+    return ti_text_format(
+        &m->ctx->arena,
+        "{.multiplier = %s, .shift = %s, .step = %d, .rounding = %s, .zero = %" PRId64
+        ", .lo = %s, .hi = %s}",
+        multipliers, shifts, a->per_channel && n > 1,
+        wide ? "TOSAC_WIDE" : words[a->rounding_mode], ti_c_const_at(cg, r->in[4], 0),
+        ti_c_number(m, lo), ti_c_number(m, hi));
+}
+
+/* ---- int8 ---- */
+
+/* bias - x_zero * the weights of each channel, in 32 bits. */
+static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc)
+{
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
+    int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
+    int64_t zero = ti_c_const_at(cg, node->in[3], 0);
+    bool one = tc_type_count(operand(cg, node, 2)) == 1;
+    int32_t *bias = tc_new_n(&m->ctx->arena, int32_t, (size_t)oc);
+    for (int64_t c = 0; c < oc; c++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < taps; k++)
+            sum += ti_c_const_at(cg, node->in[1], depthwise ? k * oc + c : c * taps + k);
+        bias[c] = (int32_t)(uint32_t)(uint64_t)(ti_c_const_at(cg, node->in[2], one ? 0 : c) -
+                                                zero * sum);
+    }
+    return ti_c_array(m, TC_i32, bias, oc);
+}
+
+static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_attr_tosa_conv *a = node->attr;
+    const int64_t *x = operand(cg, node, 0)->dim, *w = operand(cg, node, 1)->dim;
+    const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
+    int kernel = depthwise ? 0 : 1;
+    m->used[TC_C_SIMD] = m->used[depthwise ? TC_C_DEPTHWISE : TC_C_CONV2D] = true;
+    ti_buf_printf(&m->code,
+                  "        static const tosac_window p = {\n"
+                  "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
+                  ", .in_c = %" PRId64 ", .out_h = %" PRId64 ", .out_w = %" PRId64
+                  ", .out_c = %" PRId64 ",\n",
+                  x[0], x[1], x[2], x[3], out[1], out[2], out[3]);
+    ti_buf_printf(&m->code,
+                  "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64 ", .stride_h = %" PRId64
+                  ", .stride_w = %" PRId64 ", .top = %" PRId64 ", .left = %" PRId64
+                  ", .dilation_h = %" PRId64 ", .dilation_w = %" PRId64 ",\n",
+                  w[kernel], w[kernel + 1], a->stride.v[0], a->stride.v[1], a->pad.v[0],
+                  a->pad.v[2], a->dilation.v[0], a->dilation.v[1]);
+    ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
+                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s));
+    const char *from = ti_c_pointer(m, cg, node->in[0]);
+    const char *weights = ti_c_pointer(m, cg, node->in[1]);
+    const char *bias = whole_bias(m, cg, node, out[3]);
+    ti_buf_printf(&m->code, "        tosac_%s_s8(&p, %s, %s, %s, %s",
+                  depthwise ? "depthwise" : "conv2d", from, weights, bias,
+                  ti_c_pointer(m, cg, s->out));
+    if (!depthwise && s->scratch)
+        ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")", s->scratch_at);
+    else if (!depthwise)
+        ti_buf_text(&m->code, ", NULL");
+    ti_buf_text(&m->code, ");\n");
+}
+
+/* ---- any ---- */
+
+/* Weights of four bits, two in a byte; each row begins on one. */
+static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows)
+{
+    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n + 1) / 2;
+    uint8_t *data = tc_new_n(&m->ctx->arena, uint8_t, (size_t)(rows * bytes));
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < n; i++)
+            data[r * bytes + i / 2] |=
+                (uint8_t)((ti_c_const_at(cg, v, r * n + i) & 15) << (i % 2 ? 4 : 0));
+    return ti_c_array(m, TC_bool, data, rows * bytes);
+}
+
+static const char *three(const tc_c_model *m, const int64_t *v, int n, int64_t missing, int step,
+                         int64_t sign)
+{
+    int64_t t[3] = {missing, missing, missing};
+    for (int i = 0; i < n; i++)
+        t[3 - n + i] = sign * v[i * step];
+    return ti_text_format(&m->ctx->arena, "{%" PRId64 ", %" PRId64 ", %" PRId64 "}", t[0], t[1],
+                          t[2]);
+}
+
+static void put_geometry(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_type *x = operand(cg, node, 0), *w = operand(cg, node, 1);
+    const tc_type *out = ti_type_of(cg->g, node->out[0]);
+    bool transposed = node->op == TC_OP_tosa_transpose_conv2d;
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
+    const tc_attr_tosa_conv *a = node->attr;
+    const tc_attr_tosa_transpose_conv *t = node->attr;
+    tc_ints stride = transposed ? t->stride : a->stride, pad = transposed ? t->out_pad : a->pad;
+    int deep = x->rank - 2;
+    ti_buf_printf(&m->code, "            .batches = %" PRId64 ", .in = %s, .in_c = %" PRId64
+                            ", .out = %s, .out_c = %" PRId64 ",\n",
+                  x->dim[0], three(m, x->dim + 1, deep, 1, 1, 1), x->dim[x->rank - 1],
+                  three(m, out->dim + 1, deep, 1, 1, 1), out->dim[out->rank - 1]);
+    ti_buf_printf(&m->code,
+                  "            .kernel = %s, .stride = %s, .before = %s, .dilation = %s,\n",
+                  three(m, w->dim + !depthwise, deep, 1, 1, 1), three(m, stride.v, deep, 1, 1, 1),
+                  three(m, pad.v, deep, 0, 2, transposed ? -1 : 1),
+                  transposed ? "{1, 1, 1}" : three(m, a->dilation.v, deep, 1, 1, 1));
+    ti_buf_printf(&m->code, "            .depthwise = %d, .transposed = %d,\n", depthwise,
+                  transposed);
+}
+
+static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    bool four = operand(cg, node, 1)->dtype == TC_i4 && ti_c_is_const(cg, node->in[1]);
+    const tc_type *out = ti_type_of(cg->g, node->out[0]);
+    int64_t oc = out->dim[out->rank - 1];
+    m->used[TC_C_CONV_ANY] = true;
+    ti_buf_printf(&m->code, "        %sconst tosac_conv p = {\n", ti_c_storage(cg, node, 3));
+    put_geometry(m, cg, s);
+    const char *x_zero = ti_c_zero(m, cg, node->in[3]), *w_zero = ti_c_zero(m, cg, node->in[4]);
+    ti_buf_printf(&m->code, "            .x_zero = %s, .w_zero = %s, .bias_step = %d,\n", x_zero,
+                  w_zero, tc_type_count(operand(cg, node, 2)) > 1);
+    ti_buf_printf(&m->code, "            .x = %s, .w = %s, .bias = %s, .result = %s,\n",
+                  ti_c_type_word(operand(cg, node, 0)->dtype),
+                  four ? "TOSAC_I4" : ti_c_type_word(operand(cg, node, 1)->dtype),
+                  ti_c_type_word(operand(cg, node, 2)->dtype), ti_c_type_word(result_of(cg, s)));
+    ti_buf_printf(&m->code, "            .q = %s};\n", requant(m, cg, s));
+    bool rows = node->op != TC_OP_tosa_depthwise_conv2d;
+    const char *from = ti_c_pointer(m, cg, node->in[0]);
+    const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1)
+                               : ti_c_pointer(m, cg, node->in[1]);
+    const char *bias = ti_c_pointer(m, cg, node->in[2]);
+    ti_buf_printf(&m->code, "        tosac_conv_any(&p, %s, %s, %s, %s);\n", from, weights, bias,
+                  ti_c_pointer(m, cg, s->out));
+}
+
+tc_status ti_c_conv(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+{
+    (is_quick(cg, s) ? quick : any)(m, cg, s);
+    return TC_OK;
+}
+
+tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const int64_t *a = operand(cg, node, 0)->dim, *b = operand(cg, node, 1)->dim;
+    m->used[TC_C_MATMUL] = true;
+    const char *a_zero = ti_c_zero(m, cg, node->in[2]), *b_zero = ti_c_zero(m, cg, node->in[3]);
+    const char *left = ti_c_pointer(m, cg, node->in[0]);
+    const char *right = ti_c_pointer(m, cg, node->in[1]);
+    ti_buf_printf(&m->code,
+                  "        %sconst tosac_matmul p = {\n"
+                  "            .n = %" PRId64 ", .h = %" PRId64 ", .c = %" PRId64 ", .w = %" PRId64
+                  ", .a_zero = %s, .b_zero = %s,\n",
+                  ti_c_storage(cg, node, 2), a[0], a[1], a[2], b[2], a_zero, b_zero);
+    ti_buf_printf(&m->code, "            .type = %s, .result = %s,\n            .q = %s};\n",
+                  ti_c_type_word(operand(cg, node, 0)->dtype), ti_c_type_word(result_of(cg, s)),
+                  requant(m, cg, s));
+    ti_buf_printf(&m->code, "        tosac_matmul_any(&p, %s, %s, %s);\n", left, right,
+                  ti_c_pointer(m, cg, s->out));
+    return TC_OK;
+}

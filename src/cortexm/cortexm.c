@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cortexm.c -- see cortexm.h: functions, then the two files around them. */
+#include "c_model.h"
+
+#include <ctype.h>
+
+#define KERNEL(id, file)                                                                           \
+    extern const unsigned char tc_c_kernel_##id[];                                                 \
+    extern const size_t tc_c_kernel_##id##_size;
+#include "kernels.def"
+
+/* ---- functions ---- */
+
+static const struct {
+    tc_op op;
+    tc_c_writer *write;
+} writers[] = {
+    {TC_OP_tosa_conv2d, ti_c_conv},
+    {TC_OP_tosa_conv3d, ti_c_conv},
+    {TC_OP_tosa_depthwise_conv2d, ti_c_conv},
+    {TC_OP_tosa_transpose_conv2d, ti_c_conv},
+    {TC_OP_tosa_matmul, ti_c_matmul},
+    {TC_OP_tosa_avg_pool2d, ti_c_pool},
+    {TC_OP_tosa_max_pool2d, ti_c_pool},
+    {TC_OP_tosa_reduce_sum, ti_c_reduce},
+    {TC_OP_tosa_reduce_max, ti_c_reduce},
+    {TC_OP_tosa_reduce_min, ti_c_reduce},
+    {TC_OP_tosa_reduce_all, ti_c_reduce},
+    {TC_OP_tosa_reduce_any, ti_c_reduce},
+    {TC_OP_tosa_argmax, ti_c_argmax},
+    {TC_OP_tosa_concat, ti_c_concat},
+    {TC_OP_tosa_pad, ti_c_pad},
+    {TC_OP_tosa_reverse, ti_c_reverse},
+    {TC_OP_tosa_slice, ti_c_slice},
+    {TC_OP_tosa_tile, ti_c_tile},
+    {TC_OP_tosa_transpose, ti_c_transpose},
+    {TC_OP_tosa_gather, ti_c_gather},
+    {TC_OP_tosa_scatter, ti_c_scatter},
+    {TC_OP_tosa_resize, ti_c_resize},
+    {TC_OP_tosa_cond_if, ti_c_cond_if},
+    {TC_OP_tosa_while_loop, ti_c_while_loop},
+    {TC_OP_tosa_variable_read, ti_c_variable_read},
+    {TC_OP_tosa_variable_write, ti_c_variable_write},
+};
+
+/* NULL: there is none. */
+static tc_c_writer *writer_of(const tc_node *node)
+{
+    for (size_t i = 0; i < TC_COUNT(writers); i++)
+        if (writers[i].op == node->op)
+            return writers[i].write;
+    return NULL;
+}
+
+tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why)
+{
+    return ti_unsupported(m->ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no form in C: %s",
+                          tc_ops[node->op].name, why);
+}
+
+/* Floats, and what has no C type. */
+static tc_status check_types(const tc_c_model *m, const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_out; i++) {
+            tc_dtype d = ti_type_of(g, g->node[k]->out[i])->dtype;
+            if (!ti_c_type(d) && d != TC_shape)
+                return ti_c_refuse(m, g->node[k],
+                                   ti_text_format(&m->ctx->arena, "it computes in %s, not in integers",
+                                                  tc_dtypes[d].name));
+        }
+    return TC_OK;
+}
+
+/* Bytes that a step needs while it runs; graphs that it runs are written first. */
+static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
+{
+    int calls = ti_node_calls(s->node);
+    if (!calls) {
+        s->scratch = ti_c_columns(cg, s, m->request->core);
+        return TC_OK;
+    }
+    for (int i = 0; i < calls; i++) {
+        const tc_graph *g = ti_node_callee(m->module, s->node, i);
+        tc_c_graph *callee;
+        if (!g)
+            return ti_c_refuse(m, s->node, "a graph that it runs is missing");
+        TC_TRY(ti_c_function(m, g, &callee));
+        s->scratch = ti_max_i64(s->scratch, callee->arena);
+    }
+    if (s->node->op != TC_OP_tosa_while_loop)
+        return TC_OK;
+    s->scratch += TC_C_ALIGN; /* the condition, and the next value of each */
+    for (int i = 0; i < s->node->n_out; i++)
+        s->scratch += ((int64_t)tc_type_bytes(ti_type_of(cg->g, s->node->out[i])) + TC_C_ALIGN - 1) /
+                      TC_C_ALIGN * TC_C_ALIGN;
+    return TC_OK;
+}
+
+/* "const int8_t *input_0, int8_t *output_0" */
+static void put_ports(const tc_graph *g, tc_buf *out)
+{
+    for (size_t i = 0; i < g->n_in; i++)
+        ti_buf_printf(out, "%sconst %s *input_%zu", i ? ", " : "",
+                      ti_c_type(ti_type_of(g, g->in[i])->dtype), i);
+    for (size_t i = 0; i < g->n_out; i++)
+        ti_buf_printf(out, "%s%s *output_%zu", i || g->n_in ? ", " : "",
+                      ti_c_type(ti_type_of(g, g->out[i])->dtype), i);
+}
+
+/* Where the node comes from, as far as a comment takes it. */
+static const char *place_of(const tc_c_model *m, const tc_node *node)
+{
+    char *text = ti_text_format(&m->ctx->arena, "%.60s", node->loc->node ? node->loc->node : "");
+    for (char *p = text; *p; p++)
+        *p = isalnum((unsigned char)*p) || strchr("._-/ ", *p) ? *p : '_';
+    return text;
+}
+
+static tc_status put_steps(tc_c_model *m, const tc_c_graph *cg)
+{
+    for (size_t k = 0; k < cg->n_step; k++) {
+        const tc_c_step *s = &cg->step[k];
+        tc_c_writer *write = s->n_chain ? ti_c_chain : writer_of(s->node);
+        if (!write)
+            return ti_c_refuse(m, s->node, "there is no kernel for it");
+        ti_buf_printf(&m->code, "    { // %s %s\n", tc_ops[s->node->op].name + strlen("tosa."),
+                      place_of(m, s->node));
+        TC_TRY(write(m, cg, s));
+        ti_buf_text(&m->code, "    }\n");
+    }
+    for (size_t i = 0; i < cg->g->n_out; i++)
+        if (!cg->direct[i])
+            ti_buf_printf(&m->code, "    memcpy(output_%zu, %s, %zu);\n", i,
+                          ti_c_pointer(m, cg, cg->g->out[i]),
+                          tc_type_bytes(ti_type_of(cg->g, cg->g->out[i])));
+    return TC_OK;
+}
+
+static void put_head(tc_c_model *m, const tc_c_graph *cg)
+{
+    const char *name = m->request->name;
+    if (cg->number)
+        ti_buf_printf(&m->code, "\nstatic void %s_g%zu(", name, cg->number);
+    else
+        ti_buf_printf(&m->code, "\nvoid %s_run_in(", name);
+    if (m->n_variable)
+        ti_buf_printf(&m->code, "%s_state *state, ", name);
+    ti_buf_printf(&m->code, cg->number ? "uint8_t *arena" : "void *memory");
+    if (cg->g->n_in + cg->g->n_out)
+        ti_buf_text(&m->code, ", ");
+    put_ports(cg->g, &m->code);
+    ti_buf_printf(&m->code, ")\n{\n%s    (void)arena;\n",
+                  cg->number ? "" : "    uint8_t *arena = memory;\n");
+    if (m->n_variable)
+        ti_buf_text(&m->code, "    (void)state;\n");
+    for (size_t i = 0; i < cg->g->n_in; i++)
+        ti_buf_printf(&m->code, "    (void)input_%zu;\n", i);
+}
+
+tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
+{
+    size_t slot = 0;
+    while (m->module->graph[slot] != g)
+        slot++;
+    *out = m->graph[slot];
+    if (*out)
+        return TC_OK;
+    tc_c_graph *cg = tc_new(&m->ctx->arena, tc_c_graph);
+    cg->g = g;
+    TC_TRY(check_types(m, g));
+    ti_c_steps(m->ctx, cg);
+    ti_c_roots(m->ctx, cg);
+    for (size_t k = 0; k < cg->n_step; k++)
+        TC_TRY(find_scratch(m, cg, &cg->step[k]));
+    ti_c_places(m->ctx, cg);
+    cg->number = g == ti_main(m->module) ? 0 : ++m->n_function;
+    put_head(m, cg);
+    TC_TRY(put_steps(m, cg));
+    ti_buf_text(&m->code, "}\n");
+    *out = m->graph[slot] = cg;
+    return TC_OK;
+}
+
+/* ---- state ---- */
+
+static void find_variables(tc_c_model *m)
+{
+    size_t n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < m->module->n_graph; i++)
+            for (size_t k = 0; k < m->module->graph[i]->n_node; k++) {
+                const tc_graph *g = m->module->graph[i];
+                const tc_node *node = g->node[k];
+                if (node->op != TC_OP_tosa_variable)
+                    continue;
+                if (!pass) {
+                    n++;
+                    continue;
+                }
+                const char *name = ((const tc_attr_tosa_variable *)node->attr)->name;
+                if (ti_c_variable_of(m, name) < m->n_variable)
+                    continue;
+                m->variable[m->n_variable++] =
+                    (tc_c_variable){name, ti_type_of(g, node->out[0]),
+                                    node->n_in ? ti_value_of(g, node->in[0])->data : NULL};
+            }
+        if (!pass)
+            m->variable = tc_new_n(&m->ctx->arena, tc_c_variable, n);
+    }
+}
+
+static void put_start(tc_c_model *m)
+{
+    if (!m->n_variable)
+        return;
+    ti_buf_printf(&m->code, "\nvoid %s_start(%s_state *state)\n{\n", m->request->name,
+                  m->request->name);
+    for (size_t i = 0; i < m->n_variable; i++) {
+        const tc_c_variable *v = &m->variable[i];
+        if (v->start)
+            ti_buf_printf(&m->code, "    memcpy(state->v%zu, %s, sizeof state->v%zu);\n", i,
+                          ti_c_array(m, v->type->dtype, v->start, tc_type_count(v->type)), i);
+        else
+            ti_buf_printf(&m->code, "    memset(state->v%zu, 0, sizeof state->v%zu);\n", i, i);
+    }
+    ti_buf_text(&m->code, "}\n");
+}
+
+/* ---- the header ---- */
+
+static const char *upper(const tc_c_model *m)
+{
+    char *text = ti_text_format(&m->ctx->arena, "%s", m->request->name);
+    for (char *p = text; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return text;
+}
+
+static void put_side(const tc_c_model *m, const tc_graph *g, bool output, tc_buf *out)
+{
+    const char *side = output ? "OUTPUT" : "INPUT", *prefix = upper(m);
+    size_t n = output ? g->n_out : g->n_in;
+    ti_buf_printf(out, "\n#define %s_%sS %zu\n", prefix, side, n);
+    for (size_t i = 0; i < n; i++) {
+        const tc_type *t = ti_type_of(g, output ? g->out[i] : g->in[i]);
+        const tc_c_port *port = output ? &m->request->out[i] : &m->request->in[i];
+        ti_buf_printf(out, "/* %s%s */\n", tc_dtypes[t->dtype].name,
+                      ti_dims_text(&m->ctx->arena, t->rank, t->dim));
+        ti_buf_printf(out, "#define %s_%s_%zu_NAME \"", prefix, side, i);
+        for (const char *p = port->name ? port->name : ""; *p; p++)
+            ti_buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
+        ti_buf_printf(out, "\"\n#define %s_%s_%zu_ELEMENTS %" PRId64 "\n", prefix, side, i,
+                      tc_type_count(t));
+        ti_buf_printf(out, "#define %s_%s_%zu_BYTES %zu\n", prefix, side, i, tc_type_bytes(t));
+        if (port->quant && port->quant->count == 1) {
+            char number[32];
+            tc_text_f64(port->quant->scale[0], number);
+            ti_buf_printf(out, "#define %s_%s_%zu_SCALE %s\n", prefix, side, i, number);
+            ti_buf_printf(out, "#define %s_%s_%zu_ZERO_POINT %" PRId64 "\n", prefix, side, i,
+                          port->quant->zero[0]);
+        }
+    }
+}
+
+static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
+{
+    const char *name = m->request->name, *prefix = upper(m);
+    ti_buf_printf(out,
+                  "/* %s.h -- made by %s for %s: a model in plain C.\n"
+                  " *\n"
+                  " * %s_run() computes the outputs from the inputs, in memory of its own;\n"
+                  " * %s_run_in() in memory of the caller's, %s_ARENA_BYTES on 16 bytes.  Where a\n"
+                  " * SCALE is given, a code stands for SCALE * (code - ZERO_POINT). */\n",
+                  m->request->stem, tc_version(), m->request->target, name, name, prefix);
+    ti_buf_printf(out, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", prefix, prefix);
+    ti_buf_text(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    ti_buf_printf(out, "#define %s_ARENA_BYTES %" PRId64 "\n#define %s_CONSTANT_BYTES %zu\n",
+                  prefix, cg->arena, prefix, m->constant_bytes);
+    put_side(m, cg->g, false, out);
+    put_side(m, cg->g, true, out);
+    const char *state = "";
+    if (m->n_variable) {
+        ti_buf_printf(out, "\n/* What lasts from run to run; %s_start() before the first. */\n"
+                           "typedef struct %s_state {\n",
+                      name, name);
+        for (size_t i = 0; i < m->n_variable; i++)
+            ti_buf_printf(out, "    %s v%zu[%" PRId64 "];\n", ti_c_type(m->variable[i].type->dtype),
+                          i, tc_type_count(m->variable[i].type));
+        ti_buf_printf(out, "} %s_state;\nvoid %s_start(%s_state *state);\n", name, name, name);
+        state = ti_text_format(&m->ctx->arena, "%s_state *state, ", name);
+    }
+    ti_buf_printf(out, "\nvoid %s_run(%s", name, state);
+    put_ports(cg->g, out);
+    ti_buf_printf(out, ");\nvoid %s_run_in(%svoid *memory, ", name, state);
+    put_ports(cg->g, out);
+    ti_buf_text(out, ");\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+}
+
+/* ---- the source ---- */
+
+/* The function with an arena of its own: what nobody calls, the linker leaves out. */
+static void put_run(tc_c_model *m, const tc_c_graph *cg)
+{
+    const char *name = m->request->name;
+    ti_buf_printf(&m->code, "\nvoid %s_run(", name);
+    if (m->n_variable)
+        ti_buf_printf(&m->code, "%s_state *state, ", name);
+    put_ports(cg->g, &m->code);
+    ti_buf_printf(&m->code, ")\n{\n    static _Alignas(%d) uint8_t arena[%" PRId64 "];\n",
+                  TC_C_ALIGN, ti_max_i64(cg->arena, 1));
+    ti_buf_printf(&m->code, "    %s_run_in(%sarena", name, m->n_variable ? "state, " : "");
+    for (size_t i = 0; i < cg->g->n_in; i++)
+        ti_buf_printf(&m->code, ", input_%zu", i);
+    for (size_t i = 0; i < cg->g->n_out; i++)
+        ti_buf_printf(&m->code, ", output_%zu", i);
+    ti_buf_text(&m->code, ");\n}\n");
+}
+
+static void put_source(tc_c_model *m, tc_buf *out)
+{
+    static const char *const isas[] = {[TC_CORE_C] = "TOSAC_ISA_C",
+                                       [TC_CORE_DSP] = "TOSAC_ISA_DSP",
+                                       [TC_CORE_MVE] = "TOSAC_ISA_MVE"};
+    ti_buf_printf(out,
+                  "/* %s.c -- made by %s for %s; %s.h says how it is called. */\n"
+                  "#include \"%s.h\"\n#include \"%s\"\n\n",
+                  m->request->stem, tc_version(), m->request->target, m->request->stem,
+                  m->request->stem, "tosac_kernels.h");
+    ti_buf_printf(out,
+                  "#if TOSAC_ISA > %s\n#error \"%s.c has memory for kernels of %s: compile it for "
+                  "this core, or with -DTOSAC_ISA=%d\"\n#endif\n\n",
+                  isas[m->request->core], m->request->stem, m->request->target,
+                  (int)m->request->core);
+    ti_buf_put(out, m->constants.data, m->constants.size);
+    ti_buf_put(out, m->code.data, m->code.size);
+}
+
+static void add_file(tc_c_source *out, const char *name, tc_bytes bytes)
+{
+    out->file[out->n_file++] = (tc_c_file){name, bytes};
+}
+
+static void add_text(const tc_c_model *m, tc_c_source *out, const char *extension, const tc_buf *text)
+{
+    add_file(out, ti_text_format(&m->ctx->arena, "%s%s", m->request->stem, extension),
+             (tc_bytes){text->data, text->size});
+}
+
+tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_request *request,
+                           tc_c_source *out)
+{
+    static const struct {
+        const char *name;
+        const unsigned char *data;
+        const size_t *size;
+    } kernels[] = {
+#define KERNEL(id, file) {file, tc_c_kernel_##id, &tc_c_kernel_##id##_size},
+#include "kernels.def"
+    };
+    tc_c_model m = {.ctx = ctx,
+                    .module = module,
+                    .request = request,
+                    .graph = tc_new_n(&ctx->arena, tc_c_graph *, module->n_graph)};
+    tc_c_graph *cg;
+    tc_buf source, header;
+    ti_buf_init(&m.constants, &ctx->arena);
+    ti_buf_init(&m.code, &ctx->arena);
+    ti_buf_init(&source, &ctx->arena);
+    ti_buf_init(&header, &ctx->arena);
+    ti_map_init(&m.known, &ctx->arena);
+    m.used[TC_C_HEADER] = true;
+    find_variables(&m);
+    TC_TRY(ti_c_function(&m, ti_main(module), &cg));
+    put_run(&m, cg);
+    put_start(&m);
+    put_source(&m, &source);
+    put_header(&m, cg, &header);
+    *out = (tc_c_source){.file = tc_new_n(&ctx->arena, tc_c_file, TC_C_KERNEL_COUNT + 2),
+                         .arena = (size_t)cg->arena,
+                         .constants = m.constant_bytes};
+    add_text(&m, out, ".c", &source);
+    add_text(&m, out, ".h", &header);
+    for (size_t i = 0; i < TC_COUNT(kernels); i++)
+        if (m.used[i])
+            add_file(out, kernels[i].name, (tc_bytes){kernels[i].data, *kernels[i].size});
+    return TC_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cortexm.h -- a TOSA program of integers as C11 for a Cortex-M: model.c, model.h and the kernels
+ * that it calls (kernels/). */
+#ifndef TC_CORTEXM_H
+#define TC_CORTEXM_H
+
+#include "../ir/graph.h"
+#include "../target/machine.h"
+
+/* An input or output as its user knows it. */
+typedef struct tc_c_port {
+    const char *name;      /* or NULL */
+    const tc_quant *quant; /* what its codes stand for; NULL: not known */
+} tc_c_port;
+
+typedef struct tc_c_request {
+    const char *name;   /* what symbols begin with */
+    const char *stem;   /* what files are called, without ".c" */
+    const char *target; /* as the user wrote it */
+    tc_core core;
+    const tc_c_port *in, *out; /* one for each of the program's */
+} tc_c_request;
+
+typedef struct tc_c_file {
+    const char *name;
+    tc_bytes bytes;
+} tc_c_file;
+
+typedef struct tc_c_source {
+    tc_c_file *file; /* source, header, then kernels */
+    size_t n_file;
+    size_t arena;     /* bytes of RAM between steps */
+    size_t constants; /* bytes of flash, code aside */
+} tc_c_source;
+
+/* On failure a message has been given; the bytes live as long as the context and are the same on
+ * every run. */
+TC_MUST_USE tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module,
+                                       const tc_c_request *request, tc_c_source *out);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tosac_simd.h -- the instructions that kernels of int8 use, by TOSAC_ISA. */
+#ifndef TOSAC_SIMD_H
+#define TOSAC_SIMD_H
+
+#include "tosac_kernels.h"
+
+#if TOSAC_ISA == TOSAC_ISA_DSP
+#include <arm_acle.h>
+
+/* Four bytes from anywhere, as one load. */
+static inline uint32_t tosac_word(const int8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+/* Bytes 0 and 2, or 1 and 3, as two int16. */
+static inline int16x2_t tosac_even(uint32_t v) { return __sxtb16((int8x4_t)v); }
+static inline int16x2_t tosac_odd(uint32_t v)
+{
+    int16x2_t r;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+#endif
+
+#if TOSAC_ISA == TOSAC_ISA_MVE
+#include <arm_mve.h>
+
+/* Multipliers and shifts of four channels, made ready: sums are shifted left (which few need), times
+ * m, and shifted right, each by what its lane says. */
+typedef struct tosac_four {
+    int32x4_t m, left, right;
+    int32_t lefts; /* some lane shifts left */
+} tosac_four;
+
+static inline tosac_four tosac_four_of(const tosac_requant *q, int32x4_t m, int32x4_t s)
+{
+    int32x4_t by = vsubq_s32(vdupq_n_s32(q->rounding == TOSAC_DOUBLE ? 31 : 32), s);
+    int32x4_t zero = vdupq_n_s32(0);
+    return (tosac_four){m, vmaxq_s32(by, zero), vminq_s32(by, zero),
+                        vmaxvq_s32(-1, by) >= (q->rounding == TOSAC_SINGLE ? 0 : 1)};
+}
+
+/* tosac_requantize of four sums. */
+static inline int32x4_t tosac_requantize4(const tosac_requant *q, int32x4_t v, const tosac_four *f)
+{
+    if (q->rounding == TOSAC_DOUBLE) {
+        /* v m / 2^31, halves up; then / 2^(s-31), halves away from zero */
+        if (f->lefts)
+            v = vshlq_s32(v, f->left);
+        v = vqrdmulhq_s32(v, f->m);
+        v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, f->right), 31));
+        v = vrshlq_s32(v, f->right);
+    } else {
+        /* s > 32: what of v m is above 2^32, then / 2^(s-32), halves up; else at once */
+        int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), f->right);
+        if (f->lefts)
+            far = vpselq_s32(far, vrmulhq_s32(vshlq_s32(v, f->left), f->m),
+                             vcmpltq_n_s32(f->right, 0));
+        v = far;
+    }
+    v = vmaxq_s32(vaddq_n_s32(v, q->zero), vdupq_n_s32(q->lo));
+    return vminq_s32(v, vdupq_n_s32(q->hi));
+}
+
+#else
+
+/* The multiplier and shift of a channel, made ready. */
+typedef struct tosac_one {
+    int32_t m, s;
+    int32_t far;   /* s > 32: then */
+    int32_t right; /* s - 32, */
+    int32_t half;  /* 2^(s-33), the upper half of 2^(s-1), */
+    int32_t twice; /* and -1 for DOUBLE, else 0 */
+} tosac_one;
+
+static inline tosac_one tosac_one_of(const tosac_requant *q, int32_t channel)
+{
+    int32_t s = q->shift[channel * q->step], far = s > 32;
+    return (tosac_one){q->multiplier[channel * q->step], s, far, s - 32,
+                       far ? (int32_t)(UINT32_C(1) << (s - 33)) : 0,
+                       q->rounding == TOSAC_DOUBLE ? -1 : 0};
+}
+
+/* tosac_requantize of a sum: v m + 2^(s-1), and 2^30 or -2^30 by the sign of v, is all computed in
+ * the upper half. */
+static inline int8_t tosac_requantize1(const tosac_requant *q, int32_t v, const tosac_one *c)
+{
+    if (c->far) {
+        int32_t sign = (v >> 31) & c->twice;
+        uint32_t low = ((uint32_t)c->twice & 0x40000000u) | ((uint32_t)sign & 0x80000000u);
+        int64_t round = (int64_t)((uint64_t)(uint32_t)(c->half + sign) << 32 | low);
+        v = (int32_t)(((int64_t)v * c->m + round) >> 32) >> c->right;
+    } else {
+        v = c->twice ? tosac_scale_double(v, c->m, c->s) : tosac_scale(v, c->m, c->s);
+    }
+    return (int8_t)tosac_clip(v + q->zero, q->lo, q->hi);
+}
+#endif
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_cortexm.c -- see emit_cortexm.h. */
+#include "emit_cortexm.h"
+
+#include "emit_c.h"
+#include "model.h"
+
+/* A number of one side of the program that is a number of its region's, in other codes or in float. */
+static bool is_border(const tc_graph *g, const tc_node *node, const tc_node *call)
+{
+    if (node->op == TC_OP_const || node == call)
+        return true;
+    if (node->op != TC_OP_rescale)
+        return false;
+    const tc_node *def = ti_def(g, node->in[0]);
+    return !def || def == call;
+}
+
+/* What else there is: the target has no kernels of floats. */
+static tc_status check_whole(tc_ctx *ctx, const tc_compiled *c, const tc_node *call)
+{
+    const tc_graph *g = ti_main(c->module);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (is_border(g, node, call))
+            continue;
+        tc_status status = ti_unsupported(
+            ctx, node->loc, TC_E_UNSUPPORTED,
+            "'%s' has no integer form, and C for '%s' has integers only", tc_ops[node->op].name,
+            c->target.text);
+        ti_note(ctx, NULL, "'tosac explain' says why it is not lowered");
+        return status;
+    }
+    if (!g->n_mutation)
+        return TC_OK;
+    return ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+                          "a buffer of %s lasts from run to run, and C for '%s' has variables of i8",
+                          ti_type_text(&ctx->arena, ti_type_of(g, g->mutation[0].before)),
+                          c->target.text);
+}
+
+/* What the codes of a port stand for, where the file says it beside plain integers. */
+static const tc_quant *codes_of(const tc_module *m, tc_val v, bool output)
+{
+    const tc_port *port = output ? m->out_port : m->in_port;
+    for (size_t i = 0; i < (output ? m->n_out_port : m->n_in_port); i++)
+        if (port[i].val == v && port[i].codes)
+            return port[i].codes->quant;
+    return NULL;
+}
+
+/* The program's own value behind an operand of the call. */
+static tc_val given(const tc_graph *g, tc_val v)
+{
+    const tc_node *def = ti_def(g, v);
+    return def && def->op == TC_OP_rescale ? def->in[0] : v;
+}
+
+static void take_ports(const tc_compiled *c, const tc_node *call, const tc_graph *region,
+                       tc_c_port *in, tc_c_port *out)
+{
+    const tc_graph *g = ti_main(c->module);
+    for (size_t i = 0; i < region->n_in; i++) {
+        tc_val v = call ? given(g, call->in[i]) : g->in[i];
+        const tc_quant *q = ti_type_of(region, region->in[i])->quant;
+        in[i] = (tc_c_port){ti_input_name(g, (size_t)ti_value_of(g, v)->index),
+                            q ? q : codes_of(c->module, v, false)};
+    }
+    for (size_t i = 0; i < region->n_out; i++) {
+        const tc_quant *q = ti_type_of(region, region->out[i])->quant;
+        for (size_t k = 0; k < g->n_out; k++)
+            if (!call ? k == i : given(g, g->out[k]) == call->out[i])
+                out[i] = (tc_c_port){ti_output_name_of(g, k),
+                                     q ? q : codes_of(c->module, g->out[k], true)};
+    }
+}
+
+tc_status ti_emit_cortexm(tc_ctx *ctx, const tc_compiled *c, const char *path, tc_c_source *out)
+{
+    const tc_node *call = NULL;
+    if (c->n_region > 1)
+        return ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+                              "the program has %zu parts of integers, and C for '%s' one",
+                              c->n_region, c->target.text);
+    const tc_module *module = c->n_region ? c->region[0].module : c->module;
+    if (ti_main(c->module) != ti_main(module))
+        call = ti_call_of(ti_main(c->module), c->region[0].name);
+    if (call || !c->n_region)
+        TC_TRY(check_whole(ctx, c, call));
+    const tc_graph *g = ti_main(module);
+    tc_c_port *in = tc_new_n(&ctx->arena, tc_c_port, g->n_in);
+    tc_c_port *outs = tc_new_n(&ctx->arena, tc_c_port, g->n_out);
+    take_ports(c, call, g, in, outs);
+    tc_c_request request = {.name = ti_c_symbol(ctx, path),
+                            .stem = ti_c_stem(ctx, path),
+                            .target = c->target.text,
+                            .core = c->target.machine->core,
+                            .in = in,
+                            .out = outs};
+    return ti_cortexm_write(ctx, module, &request, out);
+}
