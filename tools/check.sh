@@ -202,6 +202,8 @@ queue_gcc() {
     operators build ''
     later "every operator, every target" build/models --table test/golden/lower --known test/models/known.txt --found build/found-models -j 1
     later "Ethos-U back end" test/codegen.sh build/npu-own $cases/suites/public $mode
+    later "C for a Cortex-M, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
+    [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures
@@ -326,6 +328,7 @@ main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
     tools/cases.sh $cases
     [ "$mode" = quick ] || tools/setup.sh browser
+    [ "$mode" = quick ] || tools/setup.sh cortexm
     local good=false
     build build '' && good=true
     if [ "$mode" = quick ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser|cortexm]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -11,6 +11,7 @@
 #   micro    TensorFlow Lite Micro and LiteRT's schema under build/peers/micro; TOSAC_MICRO names an environment that is there
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
+#   cortexm  a compiler for bare Cortex-M cores, and QEMU's boards with them
 #
 # Without root or without a network one line says what is missing; what can be done without it goes on.
 set -euo pipefail
@@ -77,6 +78,10 @@ wheel)
 browser)
     command -v chromium >/dev/null || bring chromium || echo "setup: without Chromium the report is not tried" >&2
     ;;
+cortexm)
+    if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then exit 0; fi
+    bring gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm || echo "setup: without them C for a Cortex-M is tried on this machine only" >&2
+    ;;
 vela)
     if command -v vela >/dev/null || [ -x "${TOSAC_VELA:-}" ] || [ -x "${TOSAC_JUDGES:-build/peers/judges}/bin/vela" ] || [ -x build/peers/vela/bin/vela ]; then exit 0; fi
     mkdir -p build/peers
@@ -106,7 +111,7 @@ micro)
     touch $dir/.done
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser]" >&2
+    echo "setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser|cortexm]" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Networks as C for Cortex-M cores: the bytes of `tosac run`, on this machine and on the cores in QEMU.
+
+    cortexm.py TOSAC [WORK [NAME...]]
+
+The digits network, and a keyword spotter that keeps state from frame to frame; each as C for three cores, compiled with every
+warning, for this machine and, where arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick
+kernels on random shapes.  Prints flash, RAM and instructions.  Ends with "N passed, N failed, N skipped".
+"""
+
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLE = os.path.join(HERE, "../examples/cortex-m")
+QEMU = "qemu-system-arm -display none -monitor none -serial null -semihosting-config enable=on,target=native -icount shift=0 -kernel app -M"
+WARN = "-std=c11 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror"
+BARE = "-ffunction-sections -fdata-sections -nostartfiles --specs=nano.specs -Wl,--gc-sections"
+# target: flags, machine, linker script, instructions a tick of its counter
+CORES = {
+    "cortex-m55": ("-mcpu=cortex-m55 -mthumb -mfloat-abi=hard", "mps3-an547", "mps3.ld", 31.25),
+    "cortex-m4": ("-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16", "mps2-an386", "mps2.ld", 40),
+    "cortex-m0plus": ("-mcpu=cortex-m0plus -mthumb", "mps2-an385", "mps2.ld", 40),
+}
+MODELS = {
+    "digits": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"],
+    "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
+}
+SAMPLES = 4
+SHAPES = 500
+SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+FORMATS = {"i8": ("b", "|i1"), "i16": ("h", "<i2"), "i32": ("i", "<i4")}
+
+
+def run(command, folder):
+    done = subprocess.run(command.split() if isinstance(command, str) else command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stdout[-1500:]}{done.stderr[-3000:]}")
+    return done.stdout + done.stderr
+
+
+def write_npy(path, letter, kind, shape, values):
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    head = head.ljust(117 - len(head) % 64 + len(head) // 64 * 64) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{letter}", *values))
+
+
+def read_npy(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    return data[10 + struct.unpack("<H", data[8:10])[0] :]
+
+
+def expected(tosac, name, target, folder):
+    """Inputs, and what `tosac run` makes of them, as bytes."""
+    run([tosac, "compile", *MODELS[name], "-t", target, "-o", f"{folder}/{name}.tosa"], HERE)
+    with open(f"{folder}/{name}.h", encoding="utf-8") as f:
+        head = f.read()
+    kind, dims = re.search(r"_INPUTS 1\n/\* (\w+)\[([\d,]+)\]", head).groups()
+    shape, (letter, npy) = [int(d) for d in dims.split(",")], FORMATS[kind]
+    count = SAMPLES
+    for d in shape:
+        count *= d
+    bits = 8 * struct.calcsize(letter) - 1
+    numbers = random.Random(1)
+    values = [numbers.randrange(-(1 << bits), 1 << bits) for _ in range(count)]
+    write_npy(f"{folder}/in.npy", letter, npy, [SAMPLES * shape[0], *shape[1:]], values)
+    run([tosac, "run", f"{folder}/{name}.tosa", "-i", f"{folder}/in.npy", "-o", f"{folder}/out"], HERE)
+    with open(f"{folder}/inputs.bin", "wb") as f:
+        f.write(read_npy(f"{folder}/in.npy"))
+    return read_npy(f"{folder}/out/output_0.npy")
+
+
+def sources(name, folder):
+    state = []
+    with open(f"{folder}/{name}.h", encoding="utf-8") as f:
+        if f"{name}_state;" in f.read():
+            state = ["-DWITH_STATE"]
+    return [f"-DMODEL={name}", f"-DMODEL_UPPER={name.upper()}", f'-DMODEL_HEADER="{name}.h"', *state, f"-I{EXAMPLE}", "-I.",
+            f"{EXAMPLE}/replay.c", *sorted(f for f in os.listdir(folder) if f.endswith(".c"))]
+
+
+def outputs(folder):
+    with open(f"{folder}/outputs.bin", "rb") as f:
+        return f.read()
+
+
+def on_host(name, folder):
+    run(["gcc", *WARN.split(), *SANITIZE.split(), *sources(name, folder), f"{EXAMPLE}/board_host.c", "-o", "host"], folder)
+    run("./host", folder)
+
+
+def on_core(name, target, folder):
+    flags, machine, script, per_tick = CORES[target]
+    board = [f"{EXAMPLE}/startup.c", f"{EXAMPLE}/board.c", "-T", f"{EXAMPLE}/{script}"]
+    run(["arm-none-eabi-gcc", *WARN.split(), *BARE.split(), *flags.split(), *sources(name, folder), *board, "-o", "app"], folder)
+    said = run(f"{QEMU} {machine}", folder)
+    size = dict(re.findall(r"^(\.\w+)\s+(\d+)", run("arm-none-eabi-size -A app", folder), re.M))
+    with open(f"{folder}/{name}.h", encoding="utf-8") as f:
+        arena = re.search(r"_ARENA_BYTES (\d+)", f.read())[1]
+    if size.get(".data", "0") != "0":
+        raise RuntimeError(f"{name} on {target}: .data has {size['.data']} bytes")
+    ticks = int(re.search(r"ticks (\d+)", said)[1])
+    print(f"{name:8} {target:14} flash {size['.text']:>7}  arena {arena:>6}  instructions {ticks * per_tick:12,.0f}", flush=True)
+
+
+def fuzz(target, folder):
+    """The quick kernels on random shapes; target None: on this machine."""
+    kernels = f"{HERE}/../src/cortexm/kernels"
+    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "depthwise_s8", "conv_any"))]
+    common = [*WARN.split(), f"-DSHAPES={SHAPES}", f"-I{EXAMPLE}", f"-I{kernels}", *files]
+    if target:
+        flags, machine, script, _ = CORES[target]
+        run(["arm-none-eabi-gcc", *common, *BARE.split(), *flags.split(), f"{EXAMPLE}/startup.c", f"{EXAMPLE}/board.c", "-T", f"{EXAMPLE}/{script}", "-o", "app"],
+            folder)
+        run(f"{QEMU} {machine}", folder)
+    else:
+        run(["gcc", *common, *SANITIZE.split(), f"{EXAMPLE}/board_host.c", "-o", "host"], folder)
+        run("./host", folder)
+    print(f"kernels  {target or 'host':14} {SHAPES} random shapes equal", flush=True)
+
+
+def main():
+    tosac = os.path.abspath(sys.argv[1])
+    work = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="cortexm")
+    cores = shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")
+    passed = failed = skipped = 0
+    for target in (None, *CORES):
+        if target and not cores:
+            skipped += 1
+            continue
+        try:
+            os.makedirs(work, exist_ok=True)
+            fuzz(target, work)
+            passed += 1
+        except (RuntimeError, subprocess.TimeoutExpired) as e:
+            print(e)
+            failed += 1
+    for name in sys.argv[3:] or MODELS:
+        for target in CORES:
+            folder = f"{work}/{name}-{target}"
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            try:
+                run([tosac, "compile", *MODELS[name], "-t", target, "--emit", "c", "-o", f"{folder}/{name}.c"], HERE)
+                want = expected(tosac, name, target, folder)
+            except RuntimeError as e:
+                print(e)
+                failed += 1
+                continue
+            for where in ("host", "core"):
+                if where == "core" and not cores:
+                    skipped += 1
+                    continue
+                try:
+                    on_host(name, folder) if where == "host" else on_core(name, target, folder)
+                    good = outputs(folder) == want
+                    if not good:
+                        print(f"{name} for {target} on the {where}: other bytes than 'tosac run'")
+                except (RuntimeError, subprocess.TimeoutExpired) as e:
+                    print(e)
+                    good = False
+                passed, failed = passed + good, failed + (not good)
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped: no arm-none-eabi-gcc or qemu-system-arm" if skipped else ""))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

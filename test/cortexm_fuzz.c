@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cortexm_fuzz.c -- the quick int8 kernels on random shapes beside tosac_conv_any, on whatever core this
+ * is compiled for; nothing outside the result and the columns is written.
+ *
+ *   -DSHAPES=500, with src/cortexm/kernels and a board of examples/cortex-m */
+#include "board.h"
+#include "tosac_kernels.h"
+
+enum { MOST_IN = 6000, MOST_WEIGHTS = 9000, MOST_OUT = 6000, MOST_CHANNELS = 48, GUARD = 32 };
+
+static int8_t x[MOST_IN], w[MOST_WEIGHTS];
+static int8_t got[MOST_OUT + 2 * GUARD], want[MOST_OUT], columns[4 * MOST_WEIGHTS + 2 * GUARD];
+static int32_t bias[MOST_CHANNELS], whole[MOST_CHANNELS], multiplier[MOST_CHANNELS];
+static int8_t shift[MOST_CHANNELS];
+static uint32_t seed = 1;
+
+static int32_t draw(int32_t lo, int32_t hi)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return lo + (int32_t)((seed >> 8) % (uint32_t)(hi - lo + 1));
+}
+
+static int32_t places(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t dilation,
+                      int32_t stride)
+{
+    int32_t slack = in + before + after - ((kernel - 1) * dilation + 1);
+    return slack < 0 ? 0 : slack / stride + 1;
+}
+
+/* Sums become some 8 bits, half of them past the range at most. */
+static void draw_numbers(const tosac_window *p, int32_t taps, int32_t depthwise)
+{
+    int32_t size = 0;
+    while (size < 12 && (1 << 2 * size) < taps)
+        size++;
+    for (int32_t c = 0; c < p->out_c; c++) {
+        bias[c] = draw(-20000, 20000);
+        multiplier[c] = draw(1 << 30, INT32_MAX - 1);
+        shift[c] = (int8_t)(draw(0, 9) ? 37 + size + draw(0, 1) : draw(31, 34));
+        int32_t sum = 0;
+        for (int32_t k = 0; k < taps; k++)
+            sum += w[depthwise ? k * p->out_c + c : c * taps + k];
+        whole[c] = bias[c] - p->x_zero * sum;
+    }
+}
+
+static int32_t is_guarded(const int8_t *room, int32_t bytes)
+{
+    int32_t good = 1;
+    for (int32_t i = 0; i < GUARD; i++)
+        good &= room[i] == 0x5a && room[GUARD + bytes + i] == 0x5a;
+    return good;
+}
+
+/* 1: equal, 0: not; -1: too large, or no place for a window. */
+static int32_t try_shape(void)
+{
+    int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0, widths = draw(0, 3);
+    tosac_window p = {.batches = draw(1, 2),
+                      .in_h = draw(1, 9),
+                      .in_w = draw(1, 12),
+                      .in_c = widths ? draw(1, 40) : 16 * draw(1, 2),
+                      .kernel_h = one ? 1 : draw(1, 5),
+                      .kernel_w = one ? 1 : draw(1, 5),
+                      .stride_h = draw(1, 3),
+                      .stride_w = draw(1, 3),
+                      .dilation_h = draw(1, 5) > 1 ? 1 : draw(1, 3),
+                      .dilation_w = draw(1, 5) > 1 ? 1 : draw(1, 3),
+                      .x_zero = draw(-128, 127)};
+    p.top = draw(0, p.kernel_h - 1);
+    p.left = draw(0, p.kernel_w - 1);
+    p.out_c = depthwise ? p.in_c : draw(1, MOST_CHANNELS);
+    p.out_h = places(p.in_h, p.top, draw(0, p.kernel_h - 1), p.kernel_h, p.dilation_h, p.stride_h);
+    p.out_w = places(p.in_w, p.left, draw(0, p.kernel_w - 1), p.kernel_w, p.dilation_w, p.stride_w);
+    int32_t taps = p.kernel_h * p.kernel_w * (depthwise ? 1 : p.in_c);
+    int32_t n_in = p.batches * p.in_h * p.in_w * p.in_c;
+    int32_t n_out = p.batches * p.out_h * p.out_w * p.out_c;
+    if (n_in > MOST_IN || n_out > MOST_OUT || taps * p.out_c > MOST_WEIGHTS || n_out == 0)
+        return -1;
+    for (int32_t i = 0; i < n_in; i++)
+        x[i] = (int8_t)draw(-128, 127);
+    for (int32_t i = 0; i < taps * p.out_c; i++)
+        w[i] = (int8_t)draw(-128, 127);
+    draw_numbers(&p, taps, depthwise);
+    p.q = (tosac_requant){.multiplier = multiplier,
+                          .shift = shift,
+                          .step = draw(0, 3) > 0,
+                          .rounding = draw(0, 2) ? TOSAC_DOUBLE : TOSAC_SINGLE,
+                          .zero = draw(-128, 127),
+                          .lo = draw(0, 1) ? -128 : draw(-128, 0),
+                          .hi = draw(0, 1) ? 127 : draw(1, 127)};
+    const tosac_conv any = {.batches = p.batches,
+                            .in = {1, p.in_h, p.in_w},
+                            .in_c = p.in_c,
+                            .out = {1, p.out_h, p.out_w},
+                            .out_c = p.out_c,
+                            .kernel = {1, p.kernel_h, p.kernel_w},
+                            .stride = {1, p.stride_h, p.stride_w},
+                            .before = {0, p.top, p.left},
+                            .dilation = {1, p.dilation_h, p.dilation_w},
+                            .x_zero = p.x_zero,
+                            .bias_step = 1,
+                            .depthwise = (uint8_t)depthwise,
+                            .x = TOSAC_I8,
+                            .w = TOSAC_I8,
+                            .bias = TOSAC_I32,
+                            .result = TOSAC_I8,
+                            .q = p.q};
+    tosac_conv_any(&any, x, w, bias, want);
+    memset(got, 0x5a, sizeof got);
+    memset(columns, 0x5a, sizeof columns);
+    int32_t room = TOSAC_COLUMNS(TOSAC_ISA) * taps;
+    if (depthwise) {
+        tosac_depthwise_s8(&p, x, w, whole, got + GUARD);
+    } else {
+        int32_t pixels = p.kernel_h == 1 && p.kernel_w == 1 && p.stride_w == 1 &&
+                         p.out_w == p.in_w && p.out_h == (p.in_h - 1) / p.stride_h + 1;
+        tosac_conv2d_s8(&p, x, w, whole, got + GUARD, pixels ? NULL : columns + GUARD);
+    }
+    return memcmp(got + GUARD, want, (size_t)n_out) == 0 && is_guarded(got, n_out) &&
+           is_guarded(columns, room);
+}
+
+int main(void)
+{
+    uint32_t tried = 0, wrong = 0;
+    while (tried < SHAPES) {
+        uint32_t at = seed;
+        int32_t good = try_shape();
+        tried += good >= 0;
+        wrong += good == 0;
+        if (good == 0 && wrong < 4)
+            board_print_number("wrong: seed", at);
+    }
+    board_print_number("shapes", tried);
+    board_print_number("wrong", wrong);
+    return wrong != 0;
+}
