@@ -55,11 +55,10 @@ static tc_val shifted(tc_build *m, tc_val x, int by)
 }
 
 tc_val ti_tfl_down(tc_build *m, tc_val x) { return shifted(m, x, -128); }
-tc_val ti_tfl_up(tc_build *m, tc_val x) { return shifted(m, x, 128); }
 
 tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t, tc_val x)
 {
-    return t->plain ? t->plain : ti_tfl_up(m, x);
+    return t->plain ? t->plain : shifted(m, x, 128);
 }
 
 tc_val ti_tfl_plain(tc_tfl_node *n, int i)
