@@ -729,6 +729,25 @@ for backend in own auto; do
 done
 expect 0 'the machine has no bool values' explain "$dir/compare.ir" -t ethos-u55-128 --ethosu-backend vela
 
+# a sum of 48 bits and the RESCALE that reads it go together, as a TFLite file of 16 bits has them
+cat >"$dir/sum48.ir" <<'END'
+graph @main(%0 "x": i16[1,4,4,1]) {
+  %1 = identity %0 : i16[1,4,4,1]
+  %2 = const [3, -7] : i8[2,1,1,1]
+  %3 = const [0, 0] : i48[2]
+  %4 = const [0] : i16[1]
+  %5 = const [0] : i8[1]
+  %6 = tosa.conv2d %1, %2, %3, %4, %5 pad=[0,0,0,0] stride=[1,1] dilation=[1,1] local_bound=false acc_type=i48 : i48[1,4,4,2]
+  %7 = const [21850, 19506] : i16[2]
+  %8 = const [17, 18] : i8[2]
+  %9 = const [0] : i48[1]
+  %10 = tosa.rescale %6, %7, %8, %9, %4 scale32=false rounding_mode=single per_channel=true input_unsigned=false output_unsigned=false : i16[1,4,4,2]
+  return %10
+}
+END
+TOSAC_VELA=$dir/no-vela expect 0 ' 0 on the CPU' compile "$dir/sum48.ir" -t ethos-u55-128 --check -o "$dir/sum48.pte"
+expect 0 'ethos-u55-128: 2 of 2' explain "$dir/sum48.ir" -t ethos-u55-128 --ethosu-backend vela
+
 # a number of rounds is not the largest number that there is
 cat >"$dir/rounds.ir" <<'END'
 graph @main(%0 "n": i32[], %1 "x": i32[4]) {

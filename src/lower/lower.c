@@ -285,14 +285,22 @@ struct tc_lower_asker {
     const tc_target *target;
     tc_val *now;
     const uint32_t *readers;
+    const tc_node **reader; /* by value: one of those nodes */
 };
 
 tc_lower_asker *ti_lower_ask(tc_ctx *ctx, const tc_graph *g, const tc_target *target)
 {
     tc_lower_asker *a = tc_new(&ctx->arena, tc_lower_asker);
-    *a = (tc_lower_asker){ctx, g, target, tc_new_n(&ctx->arena, tc_val, g->n_val), NULL};
+    *a = (tc_lower_asker){.ctx = ctx,
+                          .g = g,
+                          .target = target,
+                          .now = tc_new_n(&ctx->arena, tc_val, g->n_val),
+                          .reader = tc_new_n(&ctx->arena, const tc_node *, g->n_val)};
     const uint32_t *readers = ti_graph_readers(ctx, g);
     a->readers = ti_arena_copy(&ctx->arena, readers, g->n_val * sizeof *readers);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            a->reader[g->node[k]->in[i]] = g->node[k];
     return a;
 }
 
@@ -304,33 +312,69 @@ static tc_val read_from(const tc_graph *g, tc_val v)
                                                                                      : v;
 }
 
-bool ti_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
+static bool is_i48(const tc_graph *g, tc_val v)
 {
-    tc_ctx *ctx = a->ctx;
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_trial trial;
-    tc_graph fresh = ti_graph_empty(a->g->module, a->g->name);
-    tc_lowering own = {
-        .rw = {ctx, a->g, &fresh, a->now, a->readers, NULL}, .target = a->target, .dry = true};
-    tc_build lw = builder(&own);
-    ti_trial_begin(ctx, &trial);
+    return v && ti_type_of(g, v) && ti_type_of(g, v)->dtype == TC_i48;
+}
+
+/* A sum of 48 bits and the RESCALE that reads it are one to most machines: they are asked about
+ * together. */
+static size_t group_of(const tc_lower_asker *a, const tc_node *node, const tc_node *group[2])
+{
+    size_t n = 0;
+    const tc_node *sum = node->n_in && is_i48(a->g, node->in[0]) ? ti_def(a->g, node->in[0]) : NULL;
+    if (node->op == TC_OP_tosa_rescale && sum)
+        group[n++] = sum;
+    group[n++] = node;
+    const tc_node *next = node->n_out && is_i48(a->g, node->out[0]) ? a->reader[node->out[0]] : NULL;
+    if (n == 1 && next && next->op == TC_OP_tosa_rescale)
+        group[n++] = next;
+    return n;
+}
+
+/* What the node reads and nobody has made. */
+static void bind_operands(tc_lower_asker *a, tc_build *lw, const tc_node *node)
+{
     for (int i = 0; i < node->n_in; i++) {
         tc_val v = read_from(a->g, node->in[i]);
         if (!v || a->now[v])
             continue;
         if (ti_is_const(a->g, v))
-            lower_const(&lw, ti_def(a->g, v));
+            lower_const(lw, ti_def(a->g, v));
         else
-            a->now[v] = ti_graph_input(&fresh, ti_type_of(a->g, v), NULL);
+            a->now[v] = ti_graph_input(lw->g, ti_type_of(a->g, v), NULL);
     }
-    lower_node(&lw, node);
-    bool can = lw.status == TC_OK && accepted(&lw);
-    ti_trial_end(ctx, &trial);
-    *why = can ? NULL : own.why ? own.why : trial.why ? trial.why : "";
+}
+
+static void unbind(tc_lower_asker *a, const tc_node *node)
+{
     for (int i = 0; i < node->n_in; i++)
         a->now[read_from(a->g, node->in[i])] = TC_NONE;
     for (int i = 0; i < node->n_out; i++)
         a->now[node->out[i]] = TC_NONE;
+}
+
+bool ti_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
+{
+    tc_ctx *ctx = a->ctx;
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_trial trial;
+    const tc_node *group[2];
+    size_t n = group_of(a, node, group);
+    tc_graph fresh = ti_graph_empty(a->g->module, a->g->name);
+    tc_lowering own = {
+        .rw = {ctx, a->g, &fresh, a->now, a->readers, NULL}, .target = a->target, .dry = true};
+    tc_build lw = builder(&own);
+    ti_trial_begin(ctx, &trial);
+    for (size_t k = 0; k < n && lw.status == TC_OK; k++) {
+        bind_operands(a, &lw, group[k]);
+        lower_node(&lw, group[k]);
+    }
+    bool can = lw.status == TC_OK && accepted(&lw);
+    ti_trial_end(ctx, &trial);
+    *why = can ? NULL : own.why ? own.why : trial.why ? trial.why : "";
+    for (size_t k = 0; k < n; k++)
+        unbind(a, group[k]);
     ti_arena_rewind(&ctx->scratch, mark);
     return can;
 }
