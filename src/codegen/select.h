@@ -182,6 +182,10 @@ tc_sel_operand ti_sel_step(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_
 /* The operand in 32 bits (x + 0, a constant at compile time); what has them is given back. */
 tc_sel_operand ti_sel_widened(tc_sel *s, const tc_node *node, const tc_sel_operand *a);
 
+/* U55: the low bits of x, of 32 bits, 0 < bits < 32 (select_shift.c). */
+void ti_sel_low_bits(tc_sel *s, const tc_node *node, const tc_sel_operand *x, int64_t bits,
+                     const tc_view *to);
+
 /* ---- windows (select_conv.c) ---- */
 
 /* The value with its channels side by side; a copy where they are not. */

@@ -6,7 +6,7 @@
  *          U85                          U55
  *   ~x     NOT                          -1 - x
  *   !x     x ^ 1                        1 - x
- *   and    AND                          booleans: the least
+ *   and    AND                          booleans: the least; 2^n - 1: the low bits
  *   or     OR                           booleans: the most
  *   xor    XOR                          booleans: a + b through a table
  *   a = b  CMP_EQ, and 1                leading zeros of a - b, less 31, held inside 0..1
@@ -54,11 +54,28 @@ static void logical_u55(tc_sel *s, const tc_node *node, const tc_sel_operand *a,
     ti_sel_combine(s, &op, true, a, b, to);
 }
 
+/* How many low bits of 32 the one number leaves of the other operand; 0: others too, or none. */
+static int64_t low_bits(const tc_sel_operand *a, const tc_sel_operand *b)
+{
+    int64_t mask = b->is_number ? b->number : a->number, n = 0;
+    if (a->is_number == b->is_number || a->bytes != 4 || mask <= 0 || mask & (mask + 1))
+        return 0;
+    while (mask >> n)
+        n++;
+    return n;
+}
+
 void ti_npu_select_bits(tc_sel *s, const tc_node *node)
 {
     bool logical = node->op == TC_OP_tosa_logical_and || node->op == TC_OP_tosa_logical_or ||
                    node->op == TC_OP_tosa_logical_xor;
     tc_sel_operand a = ti_sel_operand(s, node->in[0]), b = ti_sel_operand(s, node->in[1]);
+    int64_t bits = node->op == TC_OP_tosa_bitwise_and ? low_bits(&a, &b) : 0;
+    if (!ti_hw_is_u85(s->hw) && bits) {
+        tc_view to = ti_sel_result(s, node->out[0]);
+        ti_sel_low_bits(s, node, b.is_number ? &a : &b, bits, &to);
+        return;
+    }
     if (!ti_hw_is_u85(s->hw) && !logical) {
         ti_hw_refuse(s->hw, node, "the machine has no operations on bits");
         return;

@@ -8,7 +8,9 @@
  *                     changes no result
  *         n constant  a sum of 8 or 16 bits, x - p or x + 0, whose own scale shifts
  *         left        of 8 and 16 bits in the upper bits of 32
- *         logical     of 8 and 16 bits: unsigned in 32, to zero */
+ *         logical     of 8 and 16 bits: unsigned in 32, to zero; of 32 bits, n constant: down, and the
+ *                     low 32 - n bits of that
+ *         low n bits  x - (x down by n, and left by n) */
 #include "select.h"
 
 enum { TOP = 31 };
@@ -45,6 +47,30 @@ static tc_sel_operand half_of(tc_sel *s, const tc_node *node, const tc_sel_opera
     tc_sel_operand by = ti_sel_step(s, &op, false, &top, n);
     op = shift_right(s, node, bytes, TC_ROUND_TO_ZERO);
     return ti_sel_step(s, &op, false, &bit, &by);
+}
+
+/* x of 32 bits, shifted down by a constant. */
+static tc_sel_operand shifted_down(tc_sel *s, const tc_node *node, const tc_sel_operand *x, int64_t by)
+{
+    tc_sel_operand half = ti_sel_operand_number(INT64_C(1) << (by - 1), 4),
+                   least = ti_sel_operand_number(INT32_MIN + half.number, 4),
+                   n = ti_sel_operand_number(by, 4);
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_MAX, 4);
+    tc_sel_operand y = ti_sel_step(s, &op, true, x, &least);
+    op = ti_sel_eltwise(s, node, TC_EW_SUB, 4);
+    y = ti_sel_step(s, &op, false, &y, &half);
+    op = shift_right(s, node, 4, TC_ROUND_NATURAL);
+    return ti_sel_step(s, &op, false, &y, &n);
+}
+
+void ti_sel_low_bits(tc_sel *s, const tc_node *node, const tc_sel_operand *x, int64_t bits,
+                     const tc_view *to)
+{
+    tc_sel_operand high = shifted_down(s, node, x, bits), n = ti_sel_operand_number(bits, 4);
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_SHL, 4);
+    high = ti_sel_step(s, &op, false, &high, &n);
+    op = ti_sel_eltwise(s, node, TC_EW_SUB, 4);
+    ti_sel_combine(s, &op, false, x, &high, to);
 }
 
 /* x - p or x + 0 of 8 or 16 bits, shifted by its own scale. */
@@ -117,6 +143,12 @@ static void left_u55(tc_sel *s, const tc_node *node, tc_sel_operand a, tc_sel_op
 static void logical_u55(tc_sel *s, const tc_node *node, tc_sel_operand a, tc_sel_operand b)
 {
     uint8_t bytes = a.bytes;
+    if (bytes == 4 && b.is_number && b.number > 0 && !a.is_number) {
+        tc_sel_operand down = shifted_down(s, node, &a, b.number);
+        tc_view to = ti_sel_result(s, node->out[0]);
+        ti_sel_low_bits(s, node, &down, 32 - b.number, &to);
+        return;
+    }
     if (bytes == 4) {
         ti_hw_refuse(s->hw, node, "the machine's shifts of 32 bits keep the sign");
         return;
