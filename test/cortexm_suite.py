@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """TOSA's integer cases as C for a Cortex-M, compiled and run on this machine, beside the suite's results.
 
-    cortexm_suite.py TOSAC CASES [--target T] [--every N] [--work DIR] [--flags "..."] [NAME...]
+    cortexm_suite.py TOSAC CASES [NAME...] [--target T] [--every N] [--per-operator N] [--qemu] [--work DIR]
 
 Every case becomes C source; many of them are one translation unit.  Where the suite allows several results
-(INEXACT_ROUND) they are those of `tosac run`.  Ends with "N passed, N failed".
+(INEXACT_ROUND) they are those of `tosac run`.  With --qemu they run on the target itself.  Ends with
+"N passed, N failed".
 """
 
 import argparse
@@ -14,11 +15,20 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
+EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples/cortex-m")
 FLAGS = "-std=c11 -O1 -Wall -Wextra -Wconversion -Wshadow -Werror -fsanitize=undefined -fno-sanitize-recover=all"
+BARE = "-std=c11 -O2 -Wall -Wextra -Wconversion -Wshadow -Werror -ffunction-sections -fdata-sections -mthumb"
+QEMU = "qemu-system-arm -display none -monitor none -serial null -semihosting-config enable=on,target=native -M"
+CORES = {
+    "cortex-m55": ("-mcpu=cortex-m55 -mfloat-abi=hard", "mps3-an547", "mps3.ld"),
+    "cortex-m4": ("-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=auto", "mps2-an386", "mps2.ld"),
+    "cortex-m0plus": ("-mcpu=cortex-m0plus", "mps2-an385", "mps2.ld"),
+}
 MAIN = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +38,7 @@ static void *load(const char *path, size_t bytes)
 {
     unsigned char head[10];
     FILE *f = fopen(path, "rb");
-    char *data = aligned_alloc(16, (bytes + 31) / 16 * 16);
+    char *data = malloc(bytes + 1);
     if (!f || fread(head, 1, 10, f) != 10 || fseek(f, 10 + head[8] + 256 * head[9], SEEK_SET) ||
         fread(data, 1, bytes + 1, f) != bytes) {
         printf("%s: not %zu bytes\n", path, bytes);
@@ -47,17 +57,22 @@ static int same(const char *name, const void *a, const void *b, size_t n)
 """
 
 
-def cases_of(folder, names, every):
+def cases_of(folder, names, every, most):
     """Folders of the integer cases that are to succeed."""
     floats = {"FP16", "FP32", "BF16", "FP8E4M3", "FP8E5M2"}
     with open(os.path.join(folder, "index.csv"), encoding="utf-8") as f:
         rows = [r for r in csv.DictReader(f)]
     good = [
-        r["case"]
+        r
         for r in rows
         if r["expected"] == "pass" and r["tosa_version"] == "1.0" and not floats & set(re.split(r"[^A-Z0-9]+", r["all_dtypes"]))
     ]
-    good = sorted(c for c in good if os.path.isdir(os.path.join(folder, c)))
+    good = sorted((r for r in good if os.path.isdir(os.path.join(folder, r["case"]))), key=lambda r: r["case"])
+    if most:
+        by_size = sorted(good, key=lambda r: int(r["bytes"]))
+        kept = {id(r) for op in {r["op"] for r in good} for r in [r for r in by_size if r["op"] == op][:most]}
+        good = [r for r in good if id(r) in kept]
+    good = [r["case"] for r in good]
     return [c for i, c in enumerate(good) if (not names and i % every == 0) or any(n in c for n in names)]
 
 
@@ -122,6 +137,65 @@ def build(args, work, group, number):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def on_host(args, work, ready):
+    """All cases in one program: how many are equal."""
+    groups = [ready[i : i + 60] for i in range(0, len(ready), 60)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for done in pool.map(lambda g: build(args, work, g[1], g[0]), enumerate(groups)):
+            if done.returncode:
+                print(done.stderr[:3000])
+                return 0
+    write_main(work, ready)
+    units = [f"{work}/unit{n}.o" for n in range(len(groups))]
+    command = [args.cc, *shlex.split(args.flags), "-o", f"{work}/suite", f"{work}/main.c", *kernels(work), *units]
+    return equal_in(subprocess.run(command, capture_output=True, text=True, check=False), [f"{work}/suite"])
+
+
+def on_core(args, work, ready):
+    """The same on the target in QEMU, some cases at a time: its memory is small."""
+    flags, machine, script = CORES[args.target]
+    args.cc, args.flags, equal = "arm-none-eabi-gcc", f"{BARE} {flags}", 0
+    for i in range(0, len(ready), 10):
+        group = ready[i : i + 10]
+        done = build(args, work, group, 0)
+        if done.returncode:
+            print(done.stderr[:3000])
+            continue
+        write_main(work, group)
+        command = [args.cc, *shlex.split(args.flags), f"-I{EXAMPLE}", f"{work}/main.c", *kernels(work), f"{work}/unit0.o", f"{EXAMPLE}/startup.c",
+                   f"{EXAMPLE}/board.c", "-DWITH_STDIO", "-nostartfiles", "--specs=rdimon.specs", "-Wl,--gc-sections,--defsym=end=bss_end", "-T",
+                   f"{EXAMPLE}/{script}", "-o", f"{work}/app"]
+        equal += equal_in(subprocess.run(command, capture_output=True, text=True, check=False), f"{QEMU} {machine} -kernel {work}/app".split())
+    return equal
+
+
+def kernels(work):
+    return sorted(f"{work}/{f}" for f in os.listdir(work) if re.fullmatch(r"tosac_.*\.c", f))
+
+
+def equal_in(link, command):
+    if link.returncode:
+        print(link.stderr[:3000])
+        return 0
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
+    text = done.stdout + done.stderr
+    print(text.rsplit("equal", 1)[0][:2000], end="")
+    equal = re.findall(r"^equal (\d+)$", text, re.M)
+    return int(equal[0]) if equal else 0
+
+
+def write_main(work, ready):
+    with open(f"{work}/main.c", "w", encoding="utf-8") as f:
+        f.write("#include <stdio.h>\n")
+        for _, symbol in ready:
+            f.write(f"int try_{symbol}(void);\n")
+        f.write("#ifdef WITH_STDIO\nvoid initialise_monitor_handles(void);\n#endif\n")
+        f.write("int main(void)\n{\n    int passed = 0;\n#ifdef WITH_STDIO\n    initialise_monitor_handles();\n#endif\n")
+        for _, symbol in ready:
+            f.write(f"    passed += try_{symbol}();\n")
+        f.write('    printf("equal %d\\n", passed);\n    fflush(stdout);\n    return 0;\n}\n')
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tosac")
@@ -129,6 +203,8 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--target", default="cortex-m4")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--per-operator", type=int, default=0)
+    parser.add_argument("--qemu", action="store_true")
     parser.add_argument("--work")
     parser.add_argument("--cc", default="gcc")
     parser.add_argument("--flags", default=FLAGS)
@@ -136,8 +212,11 @@ def main():
     args.cases = os.path.abspath(args.cases)
     work = args.work or tempfile.mkdtemp(prefix="cortexm")
     os.makedirs(work, exist_ok=True)
-    cases = cases_of(args.cases, args.names, args.every)
-    failed, passed, ready = 0, 0, []
+    cases = cases_of(args.cases, args.names, args.every, args.per_operator)
+    if args.qemu and not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")):
+        print("0 passed, 0 failed, 1 skipped: no arm-none-eabi-gcc or qemu-system-arm")
+        return 0
+    failed, ready = 0, []
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         made = list(pool.map(lambda c: generate(args.tosac, args.target, args.cases, work, c), cases))
     for case, (symbol, why) in zip(cases, made):
@@ -146,33 +225,8 @@ def main():
         else:
             failed += 1
             print(f"{case}: refused: {why}")
-    groups = [ready[i : i + 60] for i in range(0, len(ready), 60)]
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for n, done in enumerate(pool.map(lambda g: build(args, work, g[1], g[0]), enumerate(groups))):
-            if done.returncode:
-                print(done.stderr[:3000])
-                failed += len(groups[n])
-    with open(f"{work}/main.c", "w", encoding="utf-8") as f:
-        f.write("#include <stdio.h>\n")
-        for _, symbol in ready:
-            f.write(f"int try_{symbol}(void);\n")
-        f.write("int main(void)\n{\n    int passed = 0;\n")
-        for _, symbol in ready:
-            f.write(f"    passed += try_{symbol}();\n")
-        f.write('    printf("equal %d\\n", passed);\n    return 0;\n}\n')
-    kernels = sorted(f"{work}/{f}" for f in os.listdir(work) if re.fullmatch(r"tosac_.*\.c", f))
-    units = [f"{work}/unit{n}.o" for n in range(len(groups))]
-    link = subprocess.run([args.cc, *shlex.split(args.flags), "-o", f"{work}/suite", f"{work}/main.c", *kernels, *units],
-                          capture_output=True, text=True, check=False)
-    if link.returncode:
-        print(link.stderr[:3000])
-        failed += 1
-    else:
-        done = subprocess.run([f"{work}/suite"], capture_output=True, text=True, check=False)
-        print(done.stdout.rsplit("equal", 1)[0] + done.stderr[:2000], end="")
-        equal = re.findall(r"^equal (\d+)$", done.stdout, re.M)
-        passed = int(equal[0]) if equal else 0
-        failed += len(ready) - passed
+    passed = (on_core if args.qemu else on_host)(args, work, ready)
+    failed += len(ready) - passed
     print(f"{args.target}: {passed} of {len(cases)} cases equal")
     print(f"{passed} passed, {failed} failed")
     return failed != 0

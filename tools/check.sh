@@ -204,6 +204,8 @@ queue_gcc() {
     later "Ethos-U back end" test/codegen.sh build/npu-own $cases/suites/public $mode
     later "C for a Cortex-M, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
     [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
+    [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M55" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m55 --qemu --per-operator 3
+    [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M4" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m4 --qemu --per-operator 3
     later "bug families" build/conformance fixtures --cases $cases -j 1
     later "models from the world" build/conformance world --cases $cases -j 1
     later "quantizer, bug families" test/quantize.sh build/tosac $cases/fixtures

@@ -324,11 +324,13 @@ static void put_source(tc_c_model *m, tc_buf *out)
                                        [TC_CORE_MVE] = "TOSAC_ISA_MVE"};
     ti_buf_printf(out,
                   "/* %s.c -- made by %s for %s; %s.h says how it is called. */\n"
-                  "#include \"%s.h\"\n#include \"%s\"\n\n",
+                  "#include \"%s.h\"\n#include \"%s\"\n",
                   m->request->stem, tc_version(), m->request->target, m->request->stem,
                   m->request->stem, "tosac_kernels.h");
+    if (m->used[TC_C_VECTOR])
+        ti_buf_text(out, "#include \"tosac_vector.h\"\n");
     ti_buf_printf(out,
-                  "#if TOSAC_ISA > %s\n#error \"%s.c has memory for kernels of %s: compile it for "
+                  "\n#if TOSAC_ISA > %s\n#error \"%s.c has memory for kernels of %s: compile it for "
                   "this core, or with -DTOSAC_ISA=%d\"\n#endif\n\n",
                   isas[m->request->core], m->request->stem, m->request->target,
                   (int)m->request->core);
