@@ -492,7 +492,8 @@ static void settle(const tc_hw *hw, tc_npu_op *op)
 {
     bool u85 = ti_hw_is_u85(hw), none = !op->ofm_scale.shift && op->ofm_scale.multiplier == 1;
     uint8_t mode = op->mode;
-    if (op->kind == TC_NPU_KIND_RESIZE && op->ofm_scale.shift < 32)
+    if (op->kind == TC_NPU_KIND_RESIZE && op->ofm_scale.shift < 32 &&
+        op->ofm_scale.round == TC_ROUND_NATURAL)
         op->ofm_scale.round = TC_ROUND_DOUBLE; /* the same there as half up */
     if (op->kind != TC_NPU_KIND_ELEMENTWISE)
         return;

@@ -122,6 +122,8 @@ void ti_sel_map(tc_npu_map *m, uint8_t bytes, bool is_signed, int32_t zero);
 typedef struct tc_sel_tail {
     bool scaled;  /* OFM_SCALE is free for a RESCALE */
     bool shifted; /* only its shift is; otherwise only a RESCALE of factor one */
+    bool below_30; /* no result has more than 30 bits: a factor of 1 + 2^-30 sends halves away from
+                      zero and does nothing else */
     bool channel; /* and per channel, in a scale stream */
     bool bounds;  /* CLAMP and TABLE, too */
 } tc_sel_tail;
@@ -167,6 +169,8 @@ typedef struct tc_sel_operand {
 } tc_sel_operand;
 
 tc_sel_operand ti_sel_operand(tc_sel *s, tc_val v);
+/* The same before a RESCALE of factor one that was put off. */
+tc_sel_operand ti_sel_operand_before(tc_sel *s, tc_val v);
 tc_sel_operand ti_sel_operand_of(const tc_view *v, uint8_t bytes);
 tc_sel_operand ti_sel_operand_number(int64_t number, uint8_t bytes);
 

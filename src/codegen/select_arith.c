@@ -46,12 +46,18 @@ void ti_npu_select_negate(tc_sel *s, const tc_node *node)
     ti_sel_combine(s, &op, false, &zero, &x, &place);
 }
 
+/* ABS reads 8 and 16 bits less their zero point and scales what it finds. */
 void ti_npu_select_unary(tc_sel *s, const tc_node *node)
 {
-    tc_npu_eltwise mode = node->op == TC_OP_tosa_abs ? TC_EW_ABS : TC_EW_CLZ;
-    tc_sel_operand x = ti_sel_operand(s, node->in[0]);
-    tc_hw_op op = ti_sel_eltwise(s, node, mode, 4);
-    tc_view to = ti_sel_result(s, node->out[0]);
+    bool sizes = node->op == TC_OP_tosa_abs;
+    tc_sel_operand x = sizes ? ti_sel_operand_before(s, node->in[0]) : ti_sel_operand(s, node->in[0]);
+    tc_hw_op op = ti_sel_eltwise(s, node, sizes ? TC_EW_ABS : TC_EW_CLZ, 4);
+    tc_val v = node->out[0];
+    if (sizes && x.bytes <= 2)
+        v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.scaled = true, .bounds = true});
+    if (s->hw->refused)
+        return;
+    tc_view to = ti_sel_result_of(s, node, v);
     ti_sel_combine(s, &op, false, &x, NULL, &to);
 }
 

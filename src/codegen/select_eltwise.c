@@ -279,6 +279,12 @@ tc_sel_operand ti_sel_operand(tc_sel *s, tc_val v)
     return look(s, v, false);
 }
 
+tc_sel_operand ti_sel_operand_before(tc_sel *s, tc_val v)
+{
+    operand o = look(s, v, true);
+    return is_one(&o) ? o : look(s, v, false);
+}
+
 tc_sel_operand ti_sel_operand_of(const tc_view *v, uint8_t bytes)
 {
     return (operand){.view = *v,

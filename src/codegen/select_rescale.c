@@ -15,7 +15,7 @@
 
 #include "../num/fixed.h"
 
-enum { BITS_15 = 0x7fff, CLIP_INT8 = 3 };
+enum { BITS_15 = 0x7fff, CLIP_INT8 = 3, HALVES_AWAY = (1 << 30) + 1 };
 
 /* ---- what a RESCALE says ---- */
 
@@ -118,6 +118,11 @@ static bool take_scale(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail
         int64_t f = q.factor[0], n = q.shift[0];
         if (q.round == TC_ROUND_NATURAL)
             ti_sel_reduce(&f, &n);
+        if (q.round == TC_ROUND_NATURAL && may.below_30 && f == HALVES_AWAY && n > 30) {
+            q.round = TC_ROUND_SYMMETRIC;
+            f = 1;
+            n -= 30;
+        }
         if (!fits_register(s, f, n) || (!may.scaled && (f != 1 || (n && !may.shifted))))
             return false;
         if (may.scaled || may.shifted) {

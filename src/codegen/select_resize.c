@@ -90,6 +90,23 @@ static bool set_axis(axis *a, tc_view *from, int32_t which, tc_npu_axis *out)
     return a->n <= SCALE && a->d < STEPS * a->n && a->offset >= -SCALE && a->offset < SCALE;
 }
 
+/* Sums of 48 bits in 32, behind a RESCALE of factor one that only the next one reads. */
+static tc_val in_32_bits(tc_sel *s, const tc_node *node)
+{
+    const tc_node *next = ti_sel_only_reader(s, node->out[0]);
+    tc_sel_scale q;
+    if (ti_sel_dtype(s, node->out[0]) != TC_i48 || !next || next->op != TC_OP_tosa_rescale ||
+        ti_sel_dtype(s, next->out[0]) != TC_i32 || !ti_sel_only_reader(s, next->out[0]) ||
+        !ti_sel_scale(s, next, &q))
+        return node->out[0];
+    int64_t f = q.factor[0], n = q.shift[0];
+    ti_sel_reduce(&f, &n);
+    if (q.n > 1 || f != 1 || n || q.in_zero || q.out_zero)
+        return node->out[0];
+    s->value[next->out[0]].taken = true;
+    return next->out[0];
+}
+
 static void resize_u85(tc_sel *s, const tc_node *node, axis y, axis x, bool linear)
 {
     const tc_type *t = ti_type_of(s->g, node->out[0]);
@@ -104,9 +121,11 @@ static void resize_u85(tc_sel *s, const tc_node *node, axis y, axis x, bool line
         return;
     }
     ti_sel_map(&op.op.ifm, ti_sel_bytes(s, node->in[0]), true, 0);
-    ti_sel_plain_output(s, &op.op, node->out[0]);
-    tc_val v = ti_sel_take_tail(s, &op, node->out[0],
-                                (tc_sel_tail){.shifted = linear, .bounds = !linear});
+    bool below_30 = ti_sel_bytes(s, node->in[0]) == 1 || y.n * x.n < 1 << 15;
+    tc_val v = linear && below_30 ? in_32_bits(s, node) : node->out[0];
+    ti_sel_plain_output(s, &op.op, v);
+    v = ti_sel_take_tail(
+        s, &op, v, (tc_sel_tail){.shifted = linear, .below_30 = below_30, .bounds = !linear});
     op.op.ofm_scale.shift += 16; /* the machine's numbers lie so much higher */
     tc_view to = ti_sel_result(s, v), place;
     if (op.op.ofm_scale.shift > 63 || !ti_view_reshape(&to, t->rank, t->dim, &place)) {
@@ -252,14 +271,63 @@ static phase phase_of(const axis *a, int64_t p)
     return (phase){p, (a->out - p + a->period - 1) / a->period, i, {a->n - rest, rest}};
 }
 
-static int64_t most_weight(const axis *a)
+/* Weights of a phase less 2^n that they have in common: the output's factor has it instead. */
+static int lighten(phase *p)
+{
+    int n = 0;
+    while (p->weight[0] % 2 == 0 && p->weight[1] % 2 == 0 && n < 16) {
+        p->weight[0] /= 2;
+        p->weight[1] /= 2;
+        n++;
+    }
+    return n;
+}
+
+/* `light`: what weights have in common is the output's. */
+static int64_t most_weight(const axis *a, bool light)
 {
     int64_t most = 0;
     for (int64_t p = 0; p < a->period && p < a->out; p++) {
         phase f = phase_of(a, p);
+        if (light)
+            lighten(&f);
         most = ti_max_i64(most, ti_max_i64(f.weight[0], f.weight[1]));
     }
     return most;
+}
+
+static int most_common(const axis *a)
+{
+    int most = 0;
+    for (int64_t p = 0; p < a->period && p < a->out; p++) {
+        phase f = phase_of(a, p);
+        int n = lighten(&f);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Whether factors, rounded once, may be 2^n times as large. */
+static bool may_lighten(const tc_hw_op *op, int64_t channels, int n)
+{
+    bool may = op->op.ofm_scale.round == TC_ROUND_NATURAL;
+    for (int64_t i = 0; i < channels && may; i++)
+        may = op->shift[i] >= n || op->factor[i] <= INT32_MAX >> (n - op->shift[i]);
+    return may;
+}
+
+/* The stream's factors, 2^n times as large. */
+static void scale_up(tc_sel *s, tc_hw_op *op, int64_t channels, int n)
+{
+    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)channels);
+    uint8_t *shift = tc_new_n(s->hw->arena, uint8_t, (size_t)channels);
+    for (int64_t i = 0; i < channels; i++) {
+        int less = op->shift[i] < n ? op->shift[i] : n;
+        factor[i] = op->factor[i] * (1 << (n - less));
+        shift[i] = (uint8_t)(op->shift[i] - less);
+    }
+    op->factor = factor;
+    op->shift = shift;
 }
 
 /* The pixels of a phase: where they are, or in a row where steps are too long for a window. */
@@ -280,11 +348,14 @@ static tc_view pixels_of(tc_sel *s, const tc_node *node, const phase *p, const a
     return out;
 }
 
-static void emit_phase(tc_sel *s, tc_hw_op *op, const axis *y, const axis *x, int64_t py, int64_t px,
-                       const tc_view *from, const tc_view *to)
+static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const axis *x, int64_t py,
+                       int64_t px, const tc_view *from, const tc_view *to)
 {
+    tc_hw_op *op = &one;
     phase v = phase_of(y, py), h = phase_of(x, px);
     int64_t c = from->dim[3];
+    if (light)
+        scale_up(s, op, c, lighten(&v) + lighten(&h));
     int32_t kh = v.weight[1] ? 2 : 1, kw = h.weight[1] ? 2 : 1;
     int16_t *w = tc_new_n(s->hw->arena, int16_t, (size_t)(c * kh * kw));
     for (int64_t i = 0; i < c; i++)
@@ -312,10 +383,6 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
 {
     const tc_type *t = ti_type_of(s->g, node->out[0]);
     uint8_t bytes = ti_sel_bytes(s, node->in[0]);
-    if (most_weight(&y) * most_weight(&x) > MOST_WEIGHT) {
-        ti_hw_refuse(s->hw, node, "its weights are larger than the machine's");
-        return;
-    }
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_DEPTHWISE, 0);
     int64_t c = t->dim[3], top = 0, left = 0;
     ti_sel_map(&op.op.ifm, bytes, true, 0);
@@ -333,6 +400,11 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
         ti_sel_plain_output(s, &op.op, node->out[0]);
     } else
         v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.bounds = op.op.ofm.bytes <= 2});
+    bool light = may_lighten(&op, c, most_common(&y) + most_common(&x));
+    if (most_weight(&y, light) * most_weight(&x, light) > MOST_WEIGHT) {
+        ti_hw_refuse(s->hw, node, "its weights are larger than the machine's");
+        return;
+    }
     tc_view from = ti_sel_channels(s, node, node->in[0]), place = ti_sel_result_of(s, node, v);
     if (s->hw->refused)
         return;
@@ -341,7 +413,7 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
     x.offset += left * x.n;
     for (int64_t py = 0; py < y.period && py < y.out && !s->hw->refused; py++)
         for (int64_t px = 0; px < x.period && px < x.out; px++)
-            emit_phase(s, &op, &y, &x, py, px, &from, &place);
+            emit_phase(s, op, light, &y, &x, py, px, &from, &place);
 }
 
 /* ---- the rule ---- */

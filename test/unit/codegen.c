@@ -540,8 +540,60 @@ static void same_again(void)
     free(t);
 }
 
+/* |x| of codes, scaled: one operation. */
+static void sizes(void)
+{
+    text *t = begin("%0: i16[1,5,7,24]", 1);
+    int x = rescale_by(t, 0, "i16", "i32", "1,5,7,24", 1 << 30, 30);
+    SAY(t, "  %%%d = tosa.abs %%%d : i32[1,5,7,24]\n", t->value + 1, x);
+    rescale(t, ++t->value, "i32", "i16", "1,5,7,24", 31);
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
+/* RESIZE 16 times as large, and a factor of 1 + 2^-30 that sends halves away from zero: U85's own
+ * rounding; on U55, whose weights have 8 bits, a phase's common factor is the output's. */
+static void halves(void)
+{
+    static const struct {
+        const char *from, *sum;
+    } of[] = {{"i8", "i32"}, {"i16", "i48"}};
+    for (size_t k = 0; k < TC_COUNT(of); k++) {
+        char input[64];
+        snprintf(input, sizeof input, "%%0: %s[1,3,4,8]", of[k].from);
+        text *t = begin(input, 1);
+        SAY(t, "  %%1 = const [16, 1, 16, 1] : shape[4]\n  %%2 = const [0, 0] : shape[2]\n"
+               "  %%3 = tosa.resize %%0, %%1, %%2, %%2 mode=bilinear : %s[1,33,49,8]\n",
+            of[k].sum);
+        t->value = 3;
+        if (k) {
+            SAY(t, "  %%4 = const [16384] : i16[1]\n  %%5 = const [14] : i8[1]\n  %%6 = const [0] : i48[1]\n"
+                   "  %%7 = const [0] : i32[1]\n  %%8 = tosa.rescale %%3, %%4, %%5, %%6, %%7 scale32=false "
+                   "rounding_mode=single per_channel=false input_unsigned=false output_unsigned=false : i32[1,33,49,8]\n");
+            t->value = 8;
+        }
+        rescale_by(t, t->value, "i32", of[k].from, "1,33,49,8", (1 << 30) + 1, 38);
+        end(t);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && (!strstr(machines[i], "u85") || m.kernels == 1));
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
+}
+
 int main(void)
 {
+    sizes();
+    halves();
     cascades();
     scarce_memory();
     scarce_memory_apart();
