@@ -5,7 +5,7 @@
     tflite_suite.py FOLDER fixtures   writes the files of test/fixture/tflite
 
 One operator a file, in each of float, int8, uint8 and int16 (weights int8) that the runtime takes; what it refuses is left out.
-Where TensorFlow Lite Micro has another arithmetic (an LSTM on codes), its answers.
+Where TensorFlow Lite Micro has another arithmetic (an LSTM on codes, FULLY_CONNECTED of int16, states of int8), its answers.
 Needs ai-edge-litert, tflite-micro and flatbuffers.
 """
 import os
@@ -28,7 +28,7 @@ def by_micro(model, shape, given, runs):
     m = S.ModelT.InitFromObj(S.Model.GetRootAs(open(model, "rb").read(), 0))
     g = m.subgraphs[0]
     g.tensors[g.outputs[0]].shape = list(shape)
-    for i in g.operators[0].intermediates:
+    for i in () if g.operators[0].intermediates is None else g.operators[0].intermediates:
         g.tensors[i].shape = [0]
     b = flatbuffers.Builder(1 << 16)
     b.Finish(m.Pack(b), b"TFL3")
@@ -227,7 +227,7 @@ def products(s):
                 f.scale, f.zero, fs = f.scale[0], 0, fs[0]
             y = act(kind, [1], .06 if kind != "i16" else .0005)
             s.case(f"fully_connected_{n}", kind, B.FULLY_CONNECTED, [x, f, bias(kind, o, x, fs)], [y],
-                   opt("FullyConnectedOptions", fusedActivationFunction=fused, keepNumDims=keep), 4)
+                   opt("FullyConnectedOptions", fusedActivationFunction=fused, keepNumDims=keep), 4, micro=kind == "i16")
         for n, (h, c, o, k2, st, pad, fused) in enumerate([(4, 3, 5, 3, 2, 0, 0), (5, 4, 2, 2, 2, 1, 0), (3, 2, 3, 4, 2, 0, 1), (4, 3, 3, 3, 1, 0, 0)]):
             x = act(kind, [1, h, h, c], .03 if kind != "i16" else .0002)
             f, fs = weights(kind, [o, k2, k2, c], 0)
@@ -818,6 +818,34 @@ def norms(s):
             s.case(f"log_softmax_rows_{n}", kind, B.LOG_SOFTMAX, [act(kind, shape, scale)], [T(kind, [1], None, 1 / 16, 127 if kind == "i8" else 255)], None, 2)
 
 
+def boards(s):
+    """What TensorFlow Lite Micro takes beside the rest: int8 states of SVDF, SOFTMAX to int16, QUANTIZE from and to int16 with a zero point; windows that are
+    cut off at borders, one window, RESIZE_BILINEAR by other factors, means of large planes."""
+    c8 = lambda *d: T("i8", d, RNG.integers(-127, 128, d), .008)
+    for n, zero in enumerate((0, -7)):
+        s.case(f"svdf_bytes_{n}", "i8", B.SVDF, [T("i8", [1, 8], None, .005, 5), c8(8, 8), c8(8, 6), T("i32", [4], RNG.integers(-4000, 4000, 4), .03 * .008),
+               T("i8", [1, 48], None, .03, zero, variable=True)], [T("i8", [1, 4], None, .04, 7)], opt("SVDFOptions", rank=2, fusedActivationFunction=1), 3, None, 3, micro=True)
+    for n, (shape, scale) in enumerate((([1, 12], .15), ([3, 40], .02), ([2, 1], .1))):
+        s.case(f"softmax_wide_{n}", "i8", B.SOFTMAX, [act("i8", shape, scale)], [T("i16", shape, None, 2.0 ** -16, -32768)], opt("SoftmaxOptions", beta=1.0), 2, micro=True)
+    s.case("quantize_zero", "i16", B.QUANTIZE, [T("i16", [3, 40], None, 2.0 ** -16, -32768)], [T("i8", [3, 40], None, 1 / 256, -128)], None, 1)
+    for kind in QUANT:
+        x = act(kind, [1, 9, 7, 3], .05 if kind != "i16" else .0003)
+        y = lambda: T(kind, [1], None, x.scale, x.zero)
+        pool = lambda kh, kw, step, pad: opt("Pool2DOptions", padding=pad, strideH=step, strideW=step, filterHeight=kh, filterWidth=kw)
+        for n, size in enumerate(((2, 3, 1, 0), (4, 4, 5, 0), (9, 7, 7, 1), (6, 6, 1, 0), (5, 2, 4, 1))):
+            s.case(f"average_pool_border_{n}", kind, B.AVERAGE_POOL_2D, [x], [y()], pool(*size), 2)
+            s.case(f"max_pool_border_{n}", kind, B.MAX_POOL_2D, [x], [y()], pool(*size), 2)
+        x = act(kind, [1, 5, 4, 2], x.scale, x.zero)
+        for n, (size, align, half) in enumerate((((20, 16), False, False), ((40, 8), False, True), ((65, 49), True, False), ((17, 13), True, False), ((5, 4), True, False), ((20, 32), False, True))):
+            s.case(f"resize_bilinear_by_{n}", kind, B.RESIZE_BILINEAR, [x, T("i32", [2], size)], [y()], opt("ResizeBilinearOptions", halfPixelCenters=half, alignCorners=align), 4)
+        one = act(kind, [1, 1, 4, 3], x.scale, x.zero)
+        s.case("resize_bilinear_spread", kind, B.RESIZE_BILINEAR, [one, T("i32", [2], (6, 7))], [y()], opt("ResizeBilinearOptions", alignCorners=True), 4)
+        for n, (shape, axes) in enumerate((([1, 40, 40, 2], (1, 2)), ([1, 3, 130, 2], (2,)), ([1, 70, 6, 2], (1,)))):
+            x = act(kind, shape)
+            s.case(f"mean_large_{n}", kind, B.MEAN, [x, T("i32", [len(axes)], axes)], [act(kind, [1], x.scale * .8)], opt("ReducerOptions"), 2)
+        s.case("squared_difference_like", kind, B.SQUARED_DIFFERENCE, [act(kind, [2, 30], 2.0 ** -7), act(kind, [2, 30], 2.0 ** -7)], [act(kind, [1], .3)], None, 2)
+
+
 def fixtures(s):
     """Files for test/fixture/tflite: a counter with named ports; an open axis; what is turned down."""
     counter(os.path.join(s.folder, "counter.tflite"))
@@ -878,7 +906,7 @@ def main():
         fixtures(Suite(sys.argv[1]))
         return
     s = Suite(sys.argv[1])
-    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms, borders):
+    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms, borders, boards):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
             part(s)
     with open(os.path.join(s.folder, "cases.txt"), "w") as f:

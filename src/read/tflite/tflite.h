@@ -76,8 +76,9 @@ tc_tfl_tensor *ti_tfl_out_tensor(const tc_tfl_node *n, int i);
 void ti_tfl_bind(tc_tfl_node *n, int i, tc_val value);
 void ti_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the file has it */
 
-/* uint8 codes as int8. */
+/* uint8 codes as int8, and back. */
 tc_val ti_tfl_down(tc_build *m, tc_val x);
+tc_val ti_tfl_up(tc_build *m, tc_val x);
 tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t, tc_val x); /* a tensor's, from its int8 */
 
 /* Options by the number of their field. */

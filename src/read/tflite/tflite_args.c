@@ -44,21 +44,9 @@ tc_val ti_tfl_need(tc_tfl_node *n, int i)
     return v;
 }
 
-/* Codes of 8 bits, each `by` more, as numbers of the other sign. */
-static tc_val shifted(tc_build *m, tc_val x, int by)
-{
-    if (ti_tfl_keeps_shifts(m, x))
-        return ti_tfl_keep_shift(m, x, by);
-    x = ti_b_cast(m, x, TC_i16);
-    x = ti_b_add_n(m, x, by);
-    return ti_b_cast(m, x, by < 0 ? TC_i8 : TC_u8);
-}
-
-tc_val ti_tfl_down(tc_build *m, tc_val x) { return shifted(m, x, -128); }
-
 tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t, tc_val x)
 {
-    return t->plain ? t->plain : shifted(m, x, 128);
+    return t->plain ? t->plain : ti_tfl_up(m, x);
 }
 
 tc_val ti_tfl_plain(tc_tfl_node *n, int i)

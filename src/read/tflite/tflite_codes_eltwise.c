@@ -124,29 +124,29 @@ void ti_tfl_codes_mul(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_tfl_clamp(m, v, ti_tfl_range_of(y, ti_tfl_enum(n, 0))));
 }
 
-/* (a - b)^2, operands by twice the larger scale, int8 only */
+/* (a - b)^2, operands by twice the larger scale; int8 ones are moved left by 7 */
 void ti_tfl_codes_squared_difference(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     const tc_tfl_tensor *t[2] = {ti_tfl_in_tensor(n, 0), ti_tfl_in_tensor(n, 1)},
                         *y = ti_tfl_out_tensor(n, 0);
-    enum { LEFT = 7 };
     tc_val x[2];
     for (int k = 0; k < 2; k++) {
         x[k] = ti_tfl_need(n, k);
-        if (!ti_tfl_is_codes(t[k]) || t[k]->dtype != TC_i8)
+        if (!ti_tfl_is_codes(t[k]) || !ti_tfl_is_codes(y) || t[k]->dtype != y->dtype)
             ti_b_unsupported(m, "SQUARED_DIFFERENCE of %s",
                              t[k] ? ti_tfl_type_name(t[k]->code) : "nothing");
     }
     double s[2] = {ti_tfl_scale(n, t[0]), ti_tfl_scale(n, t[1])}, c = ti_tfl_scale(n, y);
     TC_STOP(m);
     double twice = 2 * fmax(s[0], s[1]);
+    int left = y->dtype == TC_i8 ? 7 : 0;
     for (int k = 0; k < 2; k++) {
         tc_tfl_factor f = ti_tfl_factor_of(s[k] / twice);
-        x[k] = ti_tfl_widen(m, x[k], ti_tfl_zero(t[k]), LEFT);
+        x[k] = ti_tfl_widen(m, x[k], ti_tfl_zero(t[k]), left);
         x[k] = ti_tfl_rescale(m, x[k], &f, 1, 0, 0, TC_i32);
     }
-    tc_tfl_factor f = ti_tfl_factor_of(twice * twice / ((1 << LEFT) * (1 << LEFT) * c));
+    tc_tfl_factor f = ti_tfl_factor_of(twice * twice / (ldexp(1, 2 * left) * c));
     tc_val d = ti_tfl_two(m, TC_OP_tosa_sub, x[0], x[1]);
     d = ti_tfl_mul(m, d, d, 0);
     d = ti_tfl_rescale(m, d, &f, 1, 0, ti_tfl_zero(y), y->dtype);
@@ -199,7 +199,7 @@ void ti_tfl_codes_compare(tc_tfl_node *n)
         }
 }
 
-/* x >= z ? (x - z) by one factor : (x - z) (slope - z) by another */
+/* x >= z ? (x - z) by one factor : (x - z) (slope - z) by another.  One of both parts is zero. */
 void ti_tfl_codes_prelu(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -212,13 +212,12 @@ void ti_tfl_codes_prelu(tc_tfl_node *n)
                   below = ti_tfl_factor_of((double)(s * a / c));
     x = ti_tfl_widen(m, x, ti_tfl_zero(t[0]), 0);
     slope = ti_tfl_widen(m, slope, ti_tfl_zero(t[1]), 0);
-    tc_val up = ti_tfl_rescale(m, x, &above, 1, 0, 0, TC_i32);
-    tc_val down = ti_tfl_mul(m, x, slope, 0);
+    tc_val up, down;
+    ti_tfl_signed_parts(m, x, &up, &down);
+    up = ti_tfl_rescale(m, up, &above, 1, 0, 0, TC_i32);
+    down = ti_tfl_mul(m, down, slope, 0);
     down = ti_tfl_rescale(m, down, &below, 1, 0, 0, TC_i32);
-    TC_STOP(m);
-    tc_val zero = ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, 0);
-    tc_val positive = ti_tfl_two(m, TC_OP_tosa_greater_equal, x, zero);
-    tc_val v = ti_b_tosa_select(m, positive, up, down);
+    tc_val v = ti_tfl_two(m, TC_OP_tosa_add, up, down);
     tc_tfl_factor one = {1 << 30, 1};
     ti_tfl_bind(n, 0, ti_tfl_rescale(m, v, &one, 1, 0, ti_tfl_zero(y), y->dtype));
 }

@@ -73,12 +73,6 @@ static tc_dtype sum_of(const tc_tfl_tensor *x)
     return x->dtype == TC_i16 ? TC_i48 : TC_i32;
 }
 
-/* An int48 sum that 32 bits hold. */
-static tc_val narrowed(tc_tfl_node *n, tc_val y)
-{
-    return ti_tfl_rescale(&n->m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
-}
-
 /* To the result's codes, activated. */
 static tc_val finish(tc_tfl_node *n, tc_val y, const tc_tfl_factor *f, int64_t count,
                      int activation)
@@ -255,10 +249,8 @@ void ti_tfl_codes_fully_connected(tc_tfl_node *n)
         return;
     tc_val bias = bias_of(n, 2, k->dim[0], sum_of(xt));
     tc_val y = ti_tfl_rows_by(n, x, ti_tfl_zero(xt), w, weight_zero(n, wt), bias);
-    bool narrow = xt->dtype == TC_i16 && k->dim[1] <= 256;
-    if (narrow || xt->shifted) { /* the runtime rounds once, with all bits */
+    if (xt->shifted) { /* the runtime rounds once, with all bits */
         const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
-        y = narrow ? narrowed(n, y) : y;
         y = ti_tfl_rescale_once(m, y, f, count, ti_tfl_zero(to), to->dtype);
         y = ti_tfl_clamp(m, y, ti_tfl_range_of(to, ti_tfl_enum(n, 0)));
     } else
@@ -366,47 +358,13 @@ void ti_tfl_codes_batch_matmul(tc_tfl_node *n)
 
 /* ---- pools ---- */
 
-static tc_val mean_of(tc_build *m, tc_val x, const void *attr, tc_dtype dtype)
+/* Means are rounded half away from zero, of uint8 half up.  So are TOSA's of numbers below zero and
+ * above: its reciprocal is a little more than 1 / n, thus a half more than a half. */
+static tc_val average(tc_tfl_node *n, tc_val x, const void *attr)
 {
-    tc_val in[3] = {x};
-    in[1] = ti_tfl_number(m, dtype, 1, 0);
-    in[2] = ti_tfl_number(m, dtype, 1, 0);
-    return ti_b_op(m, TC_OP_tosa_avg_pool2d, attr, in, 3);
-}
-
-/* Means are rounded half away from zero, of uint8 half up.  TOSA rounds half up: so they are sums,
- * or up(x) where that is above zero, else down(x) = not up(not x), the same but for halves. */
-static tc_val average(tc_tfl_node *n, tc_val x, const void *attr, bool halves)
-{
-    tc_build *m = &n->m;
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0);
-    if (t->shifted) {
-        tc_val in[3] = {x};
-        in[1] = ti_tfl_number(m, TC_i8, 1, -128);
-        in[2] = ti_tfl_number(m, TC_i8, 1, -128);
-        return ti_b_op(m, TC_OP_tosa_avg_pool2d, attr, in, 3);
-    }
-    if (!halves)
-        return mean_of(m, x, attr, t->dtype);
-    const tc_attr_tosa_avg_pool *a = attr;
-    bool borders = a->pad.v[0] || a->pad.v[1] || a->pad.v[2] || a->pad.v[3];
-    tc_val sum = borders || t->dtype != TC_i8 ? TC_NONE
-                                              : ti_tfl_sums(m, x, 0, a->kernel.v, a->stride.v);
-    if (sum) { /* by a factor that is a little greater: a half is more than a half then */
-        int64_t parts = a->kernel.v[0] * a->kernel.v[1];
-        tc_tfl_factor f = ti_tfl_factor_of(1.0 / (double)parts);
-        f.fraction += f.fraction * parts <= INT64_C(1) << (31 - f.shift);
-        return ti_tfl_rescale_once(m, sum, &f, 1, 0, TC_i8);
-    }
-    tc_val up = mean_of(m, x, attr, t->dtype);
-    tc_val down = ti_b_tosa_bitwise_not(m, x);
-    down = mean_of(m, down, attr, t->dtype);
-    down = ti_b_tosa_bitwise_not(m, down);
-    up = ti_tfl_widen(m, up, 0, 0);
-    down = ti_tfl_widen(m, down, 0, 0);
-    tc_val above = ti_b_tosa_greater(m, up, ti_tfl_number(m, TC_i32, 4, 0));
-    tc_val mean = ti_b_tosa_select(m, above, up, down);
-    return ti_tfl_rescale(m, mean, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, t->dtype);
+    tc_val zero = ti_tfl_number(&n->m, t->dtype, 1, t->shifted ? -128 : 0);
+    return ti_b_op(&n->m, TC_OP_tosa_avg_pool2d, attr, (tc_val[]){x, zero, zero}, 3);
 }
 
 void ti_tfl_codes_pool(tc_tfl_node *n)
@@ -424,19 +382,19 @@ void ti_tfl_codes_pool(tc_tfl_node *n)
     x = cropped(m, x, w);
     int64_t kernel[2] = {w[0].kernel, w[1].kernel}, stride[2] = {w[0].stride, w[1].stride},
             pad[4] = {w[0].before, w[0].after, w[1].before, w[1].after};
+    for (int i = 0; i < 2; i++) /* one window: any step does */
+        if (w[i].used + w[i].before + w[i].after == kernel[i])
+            stride[i] = 1;
     if (n->row->op == TC_OP_max_pool)
         y = ti_b_1(m, tosa_max_pool2d,
                    ti_b_attr(m, tosa_max_pool, .kernel = ints(m, 2, kernel),
                              .stride = ints(m, 2, stride), .pad = ints(m, 4, pad),
                              .nan_mode = TC_nan_mode_propagate),
                    x);
-    else {
-        bool borders = pad[0] || pad[1] || pad[2] || pad[3];
+    else
         y = average(n, x,
                     ti_b_attr(m, tosa_avg_pool, .kernel = ints(m, 2, kernel),
                               .stride = ints(m, 2, stride), .pad = ints(m, 4, pad),
-                              .acc_type = TC_i32),
-                    borders || kernel[0] * kernel[1] % 2 == 0);
-    }
+                              .acc_type = TC_i32));
     ti_tfl_bind(n, 0, ti_tfl_clamp(m, y, ti_tfl_range_of(t->n_scale ? to : t, ti_tfl_enum(n, 5))));
 }

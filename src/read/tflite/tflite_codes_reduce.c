@@ -43,26 +43,22 @@ static int64_t part_of(int64_t n, int64_t most)
     return part;
 }
 
-tc_val ti_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
-                   const int64_t *stride)
+/* Sums of codes of [n, h, w, c] over rows, columns or both, each channel by itself: i32, of 16 bits
+ * i48.  A window of ones; an axis that is longer than it goes in parts.  TC_NONE where they are too
+ * many. */
+static tc_val sums(tc_build *m, tc_val x, int64_t zero, bool rows, bool columns)
 {
-    enum { SIDE = 64, PART = 16, MOST = 1 << 15 };
+    enum { SIDE = 64, MOST = 1 << 15 };
     TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = ti_b_type(m, x);
-    if (t->rank != 4 || kernel[0] < 1 || kernel[1] < 1 || kernel[0] * kernel[1] > MOST)
-        return TC_NONE;
-    int64_t shape[4] = {kernel[0], kernel[1], t->dim[3], 1}, one = 1, none = 0;
-    int64_t step[2] = {stride[0], stride[1]}, part[2];
-    bool whole = kernel[0] > PART || kernel[1] > PART;
-    for (int i = 0; i < 2; i++) {
-        part[i] = part_of(kernel[i], PART);
-        whole = whole && kernel[i] == t->dim[1 + i] && kernel[i] <= PART * part[i];
-    }
-    for (int i = 0; whole && i < 2; i++) /* a large plane's parts first: many at once */
-        shape[i] = step[i] = part[i];
-    if (shape[0] > SIDE || shape[1] > SIDE)
+    int64_t kernel[2] = {rows ? t->dim[1] : 1, columns ? t->dim[2] : 1}, one = 1, none = 0;
+    int64_t shape[4] = {part_of(kernel[0], SIDE), part_of(kernel[1], SIDE), t->dim[3], 1};
+    bool whole = shape[0] == kernel[0] && shape[1] == kernel[1];
+    if (kernel[0] * kernel[1] > MOST || kernel[0] > 16 * shape[0] || kernel[1] > 16 * shape[1] ||
+        (!whole && t->dtype != TC_i8))
         return TC_NONE;
     static const int64_t pad[4] = {0, 0, 0, 0}, ones[2] = {1, 1};
+    int64_t step[2] = {whole ? 1 : shape[0], whole ? 1 : shape[1]};
     tc_dtype sum = t->dtype == TC_i16 ? TC_i48 : TC_i32;
     tc_tensor w = ti_b_tensor(m, TC_i8, 4, shape);
     memset(w.data, 1, tc_type_bytes(w.type));
@@ -76,10 +72,8 @@ tc_val ti_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
     in[3] = ti_tfl_number(m, t->dtype, 1, zero);
     in[4] = ti_tfl_number(m, TC_i8, 1, 0);
     x = ti_b_op(m, TC_OP_tosa_depthwise_conv2d, a, in, 5);
-    if (sum != TC_i32)
-        x = ti_tfl_rescale(m, x, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
     int64_t plane[2] = {1, 2};
-    return whole ? along(m, TC_OP_tosa_reduce_sum, x, (tc_ints){2, plane}) : x;
+    return whole ? x : along(m, TC_OP_tosa_reduce_sum, x, (tc_ints){rows + columns, plane + !rows});
 }
 
 /* (sum - zero count) by a factor, which a mean divides by the count. */
@@ -108,11 +102,14 @@ static void sum_or_mean(tc_tfl_node *n, bool mean)
         f.fraction = (int32_t)(((int64_t)f.fraction << shift) / count);
         f.shift -= shift;
     }
-    bool places = axes.n == 2 && axes.v[0] == 1 && axes.v[1] == 2;
-    static const int64_t step[2] = {1, 1};
-    tc_val sum = places && type->rank == 4
-                     ? ti_tfl_sums(m, x, ti_tfl_zero(t), type->dim + 1, step)
-                     : TC_NONE;
+    bool axis[4] = {false}, places = type->rank == 4 && axes.n > 0;
+    for (int i = 0; i < axes.n && places; i++) {
+        axis[axes.v[i]] = true;
+        places = axes.v[i] == 1 || axes.v[i] == 2;
+    }
+    tc_val sum = places ? sums(m, x, ti_tfl_zero(t), axis[1], axis[2]) : TC_NONE;
+    if (sum && type->dtype == TC_i16)
+        sum = ti_tfl_rescale(m, sum, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
     if (!sum) {
         sum = ti_tfl_widen(m, x, ti_tfl_zero(t), 0);
         sum = along(m, TC_OP_tosa_reduce_sum, sum, axes);
@@ -185,30 +182,93 @@ static tc_val blend(tc_build *m, tc_val x, int axis, int64_t out, bool align, bo
     return ti_tfl_two(m, TC_OP_tosa_add, part[0], part[1]);
 }
 
-/* RESIZE where both extents grow by the same power of two and pixels are centred. */
-static tc_val as_resize(tc_build *m, tc_val x, int64_t factor, bool up)
+/* An axis as TOSA's RESIZE has it: result i stands at (i step + offset) / scale. */
+typedef struct axis {
+    int64_t scale, step, offset, border;
+} axis;
+
+/* The runtime's shares in lowest terms; false: TOSA's RESIZE does not reach that far, or shares are so
+ * fine that no window of bytes has them. */
+static bool axis_of(int64_t in, int64_t out, bool align, bool half, axis *a)
+{
+    int64_t step = step_of(in, out, align), offset = half ? step / 2 - 512 : 0;
+    *a = (axis){1024, step, offset, 0};
+    while (a->scale > 1 && a->step % 2 == 0 && a->offset % 2 == 0) {
+        a->scale /= 2;
+        a->step /= 2;
+        a->offset /= 2;
+    }
+    if (half && a->scale == 1) { /* TOSA's smallest scale that has halves */
+        *a = (axis){2, 2 * a->step, 2 * a->offset, 0};
+    }
+    a->border = (out - 1) * a->step + a->offset - (in - 1) * a->scale;
+    return a->scale <= 32 && a->step > 0 && a->step < 16 * a->scale && a->offset >= -a->scale &&
+           a->offset < 16 * a->scale && a->border >= -16 * a->scale && a->border < a->scale;
+}
+
+static int log_of(int64_t scale)
+{
+    int n = 0;
+    while (scale >> (n + 1))
+        n++;
+    return n;
+}
+
+/* RESIZE to sums: i32, of 16 bits i48. */
+static tc_val resized(tc_build *m, tc_val x, const axis *a, const int64_t *out, bool nearest)
 {
     const tc_type *t = ti_b_type(m, x);
-    int64_t scale[4] = {2 * factor, 2, 2 * factor, 2}, offset[2] = {1 - factor, 1 - factor},
-            border[2] = {factor - 1, factor - 1}, four = 4, two = 2;
-    int shift = 2;
-    for (int64_t f = factor; f > 1; f >>= 1)
-        shift += 2;
+    int64_t scale[4], offset[2], border[2], four = 4, two = 2,
+            dim[4] = {t->dim[0], out[0], out[1], t->dim[3]};
+    for (int i = 0; i < 2; i++) {
+        scale[2 * i] = a[i].scale;
+        scale[2 * i + 1] = a[i].step;
+        offset[i] = a[i].offset;
+        border[i] = a[i].border;
+    }
     tc_val in[4] = {x};
     in[1] = ti_tfl_const_of(m, TC_shape, 1, &four, scale);
     in[2] = ti_tfl_const_of(m, TC_shape, 1, &two, offset);
     in[3] = ti_tfl_const_of(m, TC_shape, 1, &two, border);
     TC_STOP_WITH(m, TC_NONE);
-    tc_node *node =
-        ti_graph_add(m->g, TC_OP_tosa_resize, ti_b_attr(m, tosa_resize, TC_resize_mode_bilinear),
-                     in, 4, 1, m->loc);
-    int64_t dim[4] = {t->dim[0], t->dim[1] * factor, t->dim[2] * factor, t->dim[3]};
-    ti_value_of(m->g, node->out[0])->type = ti_type_make(m->ctx, TC_i32, 4, dim);
+    tc_node *node = ti_graph_add(
+        m->g, TC_OP_tosa_resize,
+        ti_b_attr(m, tosa_resize, nearest ? TC_resize_mode_nearest : TC_resize_mode_bilinear), in,
+        4, 1, m->loc);
+    tc_dtype sum = nearest ? t->dtype : t->dtype == TC_i16 ? TC_i48 : TC_i32;
+    ti_value_of(m->g, node->out[0])->type = ti_type_make(m->ctx, sum, 4, dim);
     m->status = ti_node_infer(m->g, node);
-    if (up) /* uint8: halves go up */
-        return ti_tfl_rescale_once(m, node->out[0], &(tc_tfl_factor){1 << 30, 1 - shift}, 1, 0,
-                                   TC_i8);
-    return ti_tfl_halves_away(m, node->out[0], shift, 0, TC_i8);
+    return node->out[0];
+}
+
+/* Sums by 2^shift; of int8 and int16 halves go away from zero, of uint8 up. */
+static tc_val shared_out(tc_build *m, tc_val sum, int shift, bool up, tc_dtype to)
+{
+    if (ti_b_dtype(m, sum) == TC_i48)
+        sum = ti_tfl_rescale(m, sum, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i32);
+    if (up)
+        return ti_tfl_rescale_once(m, sum, &(tc_tfl_factor){1 << 30, 1 - shift}, 1, 0, to);
+    return ti_tfl_rescale_once(m, sum, &(tc_tfl_factor){(1 << 30) + 1, 1 - shift}, 1, 0, to);
+}
+
+/* Both axes by RESIZE; an axis of one pixel is spread.  TC_NONE where it does not reach. */
+static tc_val as_resize(tc_build *m, tc_val x, const int64_t *out, bool align, bool half, bool up)
+{
+    const tc_type *t = ti_b_type(m, x);
+    int64_t size[2], dim[4] = {t->dim[0], out[0], out[1], t->dim[3]};
+    tc_dtype dtype = t->dtype;
+    axis a[2];
+    for (int i = 0; i < 2; i++) {
+        size[i] = t->dim[1 + i] == 1 ? 1 : out[i];
+        if (!axis_of(t->dim[1 + i], size[i], align, half, &a[i]))
+            return TC_NONE;
+    }
+    int shift = log_of(a[0].scale) + log_of(a[1].scale);
+    if (dtype == TC_i16 && shift > 14) /* 2^30 and more */
+        return TC_NONE;
+    if (size[0] != t->dim[1] || size[1] != t->dim[2])
+        x = shared_out(m, resized(m, x, a, size, false), shift, up, dtype);
+    return ti_b_expand(m, x, 4, dim);
 }
 
 void ti_tfl_codes_resize_bilinear(tc_tfl_node *n)
@@ -221,11 +281,10 @@ void ti_tfl_codes_resize_bilinear(tc_tfl_node *n)
     if (m->status != TC_OK || !y || !ti_tfl_resize_of(n, ti_b_type(m, x), 2, out, &align, &half))
         return;
     const tc_type *type = ti_b_type(m, x);
-    int64_t factor = out[0] / type->dim[1], up = t->shifted ? 128 : 0;
-    bool power = factor > 1 && factor <= 16 && (factor & (factor - 1)) == 0 &&
-                 out[0] == type->dim[1] * factor && out[1] == type->dim[2] * factor;
-    if (power && half && type->dtype == TC_i8) {
-        ti_tfl_bind(n, 0, as_resize(m, x, factor, t->shifted));
+    int64_t up = t->shifted ? 128 : 0;
+    tc_val whole = as_resize(m, x, out, align, half, t->shifted);
+    if (whole || m->status != TC_OK) {
+        ti_tfl_bind(n, 0, whole);
         return;
     }
     x = ti_tfl_widen(m, x, -up, 0);

@@ -11,7 +11,7 @@
  *   products   by a factor of 31 bits, rounded twice    shifted, rounded once
  *   state      held to 16 bits before it is added       held with the sum
  *
- * SVDF: int8 by int8 to a state of 16 bits, that by weights of 16 bits. */
+ * SVDF: int8 by int8 to a state of 16 or 8 bits, that by weights of as many. */
 #include <math.h>
 
 #include "tflite_rnn.h"
@@ -332,10 +332,11 @@ void ti_tfl_codes_svdf(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     int64_t rank = ti_tfl_int(n, 0, 0);
+    const tc_tfl_tensor *y = ti_tfl_out_tensor(n, 0), *kept = ti_tfl_in_tensor(n, 4);
+    tc_dtype held = kept && kept->dtype == TC_i8 ? TC_i8 : TC_i16;
     tc_val x = need_codes(n, 0, TC_i8, 2), feature = need_codes(n, 1, TC_i8, 2),
-           time = need_codes(n, 2, TC_i16, 2), bias = codes(n, 3, TC_i32, 1),
-           old = need_codes(n, 4, TC_i16, 2);
-    const tc_tfl_tensor *y = ti_tfl_out_tensor(n, 0);
+           time = need_codes(n, 2, held, 2), bias = codes(n, 3, TC_i32, 1),
+           old = need_codes(n, 4, held, 2);
     float xs = scale_of(n, 0), fs = scale_of(n, 1), ts = scale_of(n, 2), ss = scale_of(n, 4),
           ys = (float)ti_tfl_scale(n, y);
     TC_STOP(m);
@@ -352,9 +353,10 @@ void ti_tfl_codes_svdf(tc_tfl_node *n)
     int64_t one = 1, zero = 0, last = 2;
     tc_val none = ti_tfl_const_of(m, TC_i32, 1, &one, &zero);
     tc_val answer = ti_tfl_rows_by(n, x, ti_tfl_zero(ti_tfl_in_tensor(n, 0)), feature, 0, none);
-    answer = ti_tfl_rescale(m, answer, &first, 1, 0, 0, TC_i16);
+    answer = ti_tfl_rescale(m, answer, &first, 1, 0, ti_tfl_zero(kept), held);
     answer = ti_tfl_remember(n, old, answer, batch, filters, memory);
-    tc_val sum = product32(m, answer, time);
+    answer = ti_tfl_widen(m, answer, ti_tfl_zero(kept), 0);
+    tc_val sum = ti_tfl_mul(m, answer, ti_tfl_widen(m, time, 0, 0), 0);
     sum = ti_b_reshape(m, sum, 3, (int64_t[]){batch, filters / rank, rank * memory});
     sum = ti_b_tosa_reduce_sum(m, sum, last);
     sum = ti_b_reshape(m, sum, 2, (int64_t[]){batch, filters / rank});

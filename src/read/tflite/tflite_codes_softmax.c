@@ -36,6 +36,16 @@ static void powers(double scale, double beta, int32_t *out)
         out[d] = out[d] <= 0 ? (int32_t)ti_tfl_exp_below(out[d], 5, 32) : 0;
 }
 
+static tc_val number(tc_build *m, tc_val like, int64_t v)
+{
+    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
+}
+
+static tc_val shift_left(tc_build *m, tc_val x, tc_val by)
+{
+    return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
+}
+
 /* A number of 32 bits for each of 256 codes, of which the last stands for 0. */
 static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
 {
@@ -51,34 +61,36 @@ static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
     return sum;
 }
 
-static tc_val number(tc_build *m, tc_val like, int64_t v)
+/* 1 / h with 29 bits of fraction, h in [1/2, 1) with 31: Newton's steps on 48/17 - 32/17 h.  Of all
+ * 2^30 numbers h only the least two give 2, none gives more. */
+static tc_val newton(tc_build *m, tc_val half)
 {
-    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
+    tc_val x = ti_tfl_mul(m, half, number(m, half, -1010580540), 31);
+    x = ti_tfl_two(m, TC_OP_tosa_add, x, number(m, half, 1515870810));
+    for (int i = 0; i < 3; i++) {
+        tc_val error = ti_tfl_mul(m, half, x, 31);
+        error = ti_tfl_two(m, TC_OP_tosa_sub, number(m, half, 1 << 29), error);
+        tc_val more = ti_tfl_mul(m, x, error, 31);
+        more = shift_left(m, more, number(m, half, 2));
+        x = ti_tfl_two(m, TC_OP_tosa_add, x, more);
+    }
+    return x;
 }
 
-static tc_val shift_left(tc_build *m, tc_val x, tc_val by)
+/* x with one bit of fraction more, at most INT32_MAX */
+static tc_val doubled(tc_build *m, tc_val x)
 {
-    return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
+    tc_val large = ti_tfl_two(m, TC_OP_tosa_greater, x, number(m, x, (1 << 30) - 1));
+    tc_val twice = shift_left(m, x, number(m, x, 1));
+    return ti_b_tosa_select(m, large, number(m, x, INT32_MAX), twice);
 }
 
-/* 1 / (1 + a), a in [0, 1) with 31 bits of fraction: Newton's steps on 48/17 - 32/17 (1 + a) / 2 */
+/* 1 / (1 + a), a in [0, 1) with 31 bits of fraction */
 static tc_val inverse(tc_build *m, tc_val a)
 {
     tc_val half = ti_tfl_shift_right(m, a, number(m, a, 1), false);
     half = ti_tfl_two(m, TC_OP_tosa_add, half, number(m, a, 1 << 30));
-    tc_val x = ti_tfl_mul(m, half, number(m, a, -1010580540), 31);
-    x = ti_tfl_two(m, TC_OP_tosa_add, x, number(m, a, 1515870810));
-    for (int i = 0; i < 3; i++) {
-        tc_val error = ti_tfl_mul(m, half, x, 31);
-        error = ti_tfl_two(m, TC_OP_tosa_sub, number(m, a, 1 << 29), error);
-        tc_val more = ti_tfl_mul(m, x, error, 31);
-        more = shift_left(m, more, number(m, a, 2));
-        x = ti_tfl_two(m, TC_OP_tosa_add, x, more);
-    }
-    tc_val large = ti_tfl_two(m, TC_OP_tosa_greater, x, number(m, a, (1 << 30) - 1));
-    tc_val doubled = shift_left(m, x, number(m, a, 1));
-    tc_val most = number(m, a, INT32_MAX);
-    return ti_b_tosa_select(m, large, most, doubled);
+    return doubled(m, newton(m, half));
 }
 
 static tc_val reduced(tc_build *m, tc_op op, tc_val x)
@@ -103,10 +115,8 @@ static tc_val below_largest(tc_build *m, tc_val x)
 static const tc_tfl_factor same = {1 << 30, 1};
 
 /* Codes of int8 below the largest, 127; their powers of e, and the sum of these, 19 bits. */
-static tc_val powers8(tc_build *m, tc_val x, double scale, double beta, tc_val *e, tc_val *sum)
+static tc_val powers8(tc_build *m, tc_val x, const int32_t *power, tc_val *e, tc_val *sum)
 {
-    int32_t power[256];
-    powers(scale, beta, power);
     tc_val code = below_largest(m, x);
     code = ti_tfl_rescale(m, code, &same, 1, 0, 127, TC_i8);
     *e = wide_table(m, code, power);
@@ -115,18 +125,38 @@ static tc_val powers8(tc_build *m, tc_val x, double scale, double beta, tc_val *
     return code;
 }
 
-static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta)
+/* Whether e x / 2^30 may stand for e doubled(x) / 2^31.  They are the same number but for x = 2,
+ * where they are e and, of e above 1/2, one less; that is seen behind a shift by `down` or more only
+ * where e is a half of what is shifted out. */
+static bool plain_shares(const int32_t *power, int down)
+{
+    for (int d = 0; d < 256; d++)
+        if (power[d] > 1 << 30 && power[d] % (1 << (down - 1)) == 0)
+            return false;
+    return true;
+}
+
+/* The sum, at least 2^19, is moved up to [1/2, 1): what the runtime makes of its bits behind the
+ * first one.  Results have 8 or 16 bits. */
+static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta, tc_dtype to)
 {
     tc_build *m = &n->m;
+    int32_t power[256];
     tc_val e, sum;
-    powers8(m, x, scale, beta, &e, &sum);
+    powers(scale, beta, power);
+    powers8(m, x, power, &e, &sum);
     tc_val zeros = ti_b_tosa_clz(m, sum);
-    tc_val part = shift_left(m, sum, zeros);
-    part = ti_tfl_two(m, TC_OP_tosa_bitwise_and, part, number(m, sum, INT32_MAX));
-    tc_val share = ti_tfl_mul(m, e, inverse(m, part), 31);
-    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 35), zeros);
+    tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
+    tc_val by = newton(m, shift_left(m, sum, up));
+    int least = to == TC_i8 ? 23 : 15;
+    bool plain = plain_shares(power, least);
+    tc_val share = ti_tfl_mul(m, e, plain ? by : doubled(m, by), plain ? 30 : 31);
+    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 12 + least), zeros);
     share = ti_tfl_shift_right(m, share, down, true);
-    return ti_tfl_rescale(m, share, &same, 1, 0, -128, TC_i8);
+    if (to == TC_i8)
+        return ti_tfl_rescale(m, share, &same, 1, 0, -128, TC_i8);
+    share = ti_tfl_two(m, TC_OP_tosa_sub, share, number(m, share, 1 << 15));
+    return ti_tfl_rescale(m, share, &same, 1, 0, 0, TC_i16);
 }
 
 /* The runtime's table of 513 numbers, in double, and how it is read. */
@@ -183,12 +213,13 @@ void ti_tfl_codes_softmax(tc_tfl_node *n)
     double scale = ti_tfl_scale(n, t), beta = ti_tfl_float(n, 0, 0);
     if (m->status != TC_OK || !y)
         return;
-    if (y->dtype != t->dtype || ti_b_type(m, x)->rank < 1) {
+    bool to_wide = t->code == TFL_INT8 && y->code == TFL_INT16;
+    if ((y->dtype != t->dtype && !to_wide) || ti_b_type(m, x)->rank < 1) {
         ti_b_unsupported(m, "SOFTMAX from %s to %s", ti_tfl_type_name(t->code),
                          ti_tfl_type_name(y->code));
         return;
     }
-    ti_tfl_bind(n, 0, t->dtype == TC_i8 ? softmax8(n, x, scale, beta)
+    ti_tfl_bind(n, 0, t->dtype == TC_i8 ? softmax8(n, x, scale, beta, y->dtype)
                                         : softmax16(n, x, scale, beta));
 }
 
@@ -277,11 +308,12 @@ void ti_tfl_codes_log_softmax(tc_tfl_node *n)
                          ti_tfl_type_name(t->code), ti_tfl_type_name(y->code));
         return;
     }
-    int32_t down[256];
+    int32_t down[256], power[256];
+    powers(scale, 1, power);
     differences(scale, 1, down);
     for (int d = 0; d < 256; d++)
         down[d] = down[d] > 0 || down[d] < -(1 << 30) ? 1 << 30 : -down[d];
-    tc_val code = powers8(m, x, scale, 1, &e, &sum), far = wide_table(m, code, down);
+    tc_val code = powers8(m, x, power, &e, &sum), far = wide_table(m, code, down);
     far = plus(m, far, logarithm(m, sum));
     far = ti_tfl_shift_right(m, far, number(m, far, 22), true);
     far = less(m, number(m, far, 127), far);

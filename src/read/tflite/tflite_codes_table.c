@@ -78,12 +78,6 @@ static int64_t leaky(const unary *u, int64_t code)
     return held(u, (u->alpha < 0 ? -low : low) + u->yz);
 }
 
-static int64_t absolute(const unary *u, int64_t code)
-{
-    int32_t v = (int32_t)(code < u->xz ? u->xz - code : code - u->xz);
-    return held(u, (u->xs == u->ys ? v : ti_tfl_scaled(v, u->f)) + u->yz);
-}
-
 static int16_t high16(int32_t a, int32_t b, bool round)
 {
     if (a == b && a == INT16_MIN)
@@ -358,15 +352,11 @@ void ti_tfl_codes_leaky_relu(tc_tfl_node *n)
         return;
     }
     tc_build *m = &n->m;
-    tc_val wide = ti_tfl_widen(m, x, 0, 0);
-    tc_val up = ti_tfl_rescale(m, wide, &u.f, 1, 0, 0, TC_i32),
-           down = ti_tfl_rescale(m, wide, &u.g, 1, 0, 0, TC_i32);
-    TC_STOP(m);
-    tc_val zero = ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, 0);
-    if (u.alpha < 0)
-        down = ti_tfl_two(m, TC_OP_tosa_sub, zero, down);
-    tc_val positive = ti_tfl_two(m, TC_OP_tosa_greater_equal, wide, zero);
-    tc_val y = ti_b_tosa_select(m, positive, up, down);
+    tc_val wide = ti_tfl_widen(m, x, 0, 0), up, down;
+    ti_tfl_signed_parts(m, wide, &up, &down); /* one of both is zero */
+    up = ti_tfl_rescale(m, up, &u.f, 1, 0, 0, TC_i32);
+    down = ti_tfl_rescale(m, down, &u.g, 1, 0, 0, TC_i32);
+    tc_val y = ti_tfl_two(m, u.alpha < 0 ? TC_OP_tosa_sub : TC_OP_tosa_add, up, down);
     ti_tfl_bind(n, 0, ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i16));
 }
 
@@ -389,13 +379,17 @@ void ti_tfl_codes_hard_swish(tc_tfl_node *n)
 
 void ti_tfl_codes_abs(tc_tfl_node *n)
 {
+    tc_build *m = &n->m;
     unary u = {0};
     tc_val x;
     if (!begin(n, &u, &x))
         return;
-    u.f = ti_tfl_factor_of((double)(u.xs / u.ys));
-    ti_tfl_bind(n, 0, u.x->dtype == TC_i8 ? table256(n, &u, x, absolute)
-                                          : looked_up(n, &u, x, absolute));
+    u.f = u.xs == u.ys ? (tc_tfl_factor){1 << 30, 1} : ti_tfl_factor_of((double)(u.xs / u.ys));
+    if (!in_bounds(n, &u))
+        return;
+    x = ti_tfl_widen(m, x, u.x->zero[0], 0);
+    x = ti_b_tosa_abs(m, x);
+    ti_tfl_bind(n, 0, ti_tfl_rescale(m, x, &u.f, 1, 0, u.y->zero[0], u.y->dtype));
 }
 
 void ti_tfl_codes_sqrt(tc_tfl_node *n)

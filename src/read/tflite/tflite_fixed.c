@@ -2,6 +2,8 @@
 /* tflite_fixed.c -- see tflite_fixed.h. */
 #include "tflite_fixed.h"
 
+#include "tflite_program.h"
+
 #include <math.h>
 
 #include "../../num/fixed.h"
@@ -181,6 +183,22 @@ tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift)
                       ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, shift));
 }
 
+static const tc_tfl_factor same = {1 << 30, 1};
+
+tc_val ti_tfl_down(tc_build *m, tc_val x)
+{
+    if (ti_tfl_keeps_shifts(m, x))
+        return ti_tfl_keep_shift(m, x, -128);
+    return ti_tfl_rescale(m, ti_b_cast(m, x, TC_i16), &same, 1, 0, -128, TC_i8);
+}
+
+tc_val ti_tfl_up(tc_build *m, tc_val x)
+{
+    if (ti_tfl_keeps_shifts(m, x))
+        return ti_tfl_keep_shift(m, x, 128);
+    return ti_b_cast(m, ti_tfl_rescale(m, x, &same, 1, -128, 0, TC_i16), TC_u8);
+}
+
 /* Ones in front of the shorter shape. */
 static void same_rank(tc_build *m, tc_val *a, tc_val *b)
 {
@@ -218,6 +236,15 @@ tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round)
     same_rank(m, &a, &b);
     return ti_b_op(m, TC_OP_tosa_arithmetic_right_shift, ti_b_attr(m, tosa_shift, round),
                    (tc_val[]){a, b}, 2);
+}
+
+void ti_tfl_signed_parts(tc_build *m, tc_val x, tc_val *above, tc_val *below)
+{
+    *above = *below = TC_NONE;
+    TC_STOP(m);
+    tc_val zero = ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, 0);
+    *above = ti_tfl_two(m, TC_OP_tosa_maximum, x, zero);
+    *below = ti_tfl_two(m, TC_OP_tosa_minimum, x, zero);
 }
 
 tc_val ti_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n)

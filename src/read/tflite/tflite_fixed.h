@@ -54,5 +54,7 @@ tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift); /* (x - zer
 tc_val ti_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift);       /* i32 */
 tc_val ti_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
 tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);
+/* What of x is above zero, and what is below; i32. */
+void ti_tfl_signed_parts(tc_build *m, tc_val x, tc_val *above, tc_val *below);
 
 #endif

@@ -62,6 +62,12 @@ void ti_tfl_build_dequantize(tc_tfl_node *n)
 
 void ti_tfl_codes_dequantize(tc_tfl_node *n) { ti_tfl_build_dequantize(n); }
 
+static tc_val plus(tc_build *m, tc_val x, int64_t by)
+{
+    TC_STOP_WITH(m, TC_NONE);
+    return ti_tfl_two(m, TC_OP_tosa_add, x, ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, by));
+}
+
 /* From real numbers, or from other codes. */
 void ti_tfl_codes_quantize(tc_tfl_node *n)
 {
@@ -82,12 +88,17 @@ void ti_tfl_codes_quantize(tc_tfl_node *n)
                          ti_tfl_type_name(to->code));
         return;
     }
-    bool in_zero = from->dtype == TC_i8, out_zero = to->dtype == TC_i8;
-    if ((!in_zero && ti_tfl_zero(from)) || (!out_zero && ti_tfl_zero(to))) {
-        ti_b_unsupported(m, "QUANTIZE of 16 bits with a zero point");
-        return;
+    int64_t in_zero = ti_tfl_zero(from), out_zero = ti_tfl_zero(to);
+    if (from->dtype != TC_i8 && in_zero) { /* RESCALE takes zero points off 8 bits only */
+        x = from->dtype == TC_i16 ? ti_tfl_widen(m, x, 0, 0) : x;
+        x = plus(m, x, -in_zero);
+        in_zero = 0;
     }
-    ti_tfl_bind(n, 0, ti_tfl_rescale(m, x, &f, 1, ti_tfl_zero(from), ti_tfl_zero(to), to->dtype));
+    bool later = to->dtype != TC_i8 && out_zero;
+    x = ti_tfl_rescale(m, x, &f, 1, in_zero, later ? 0 : out_zero, later ? TC_i32 : to->dtype);
+    if (later)
+        x = ti_tfl_rescale(m, plus(m, x, out_zero), &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, to->dtype);
+    ti_tfl_bind(n, 0, x);
 }
 
 void ti_tfl_build_quantize(tc_tfl_node *n) { ti_tfl_codes_quantize(n); }

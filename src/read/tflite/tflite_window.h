@@ -19,10 +19,6 @@ bool ti_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out,
 /* What a PAD with zeros put around x becomes the border of the windows that read it, where those
  * have none of their own. */
 tc_val ti_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero);
-/* Sums of windows of codes of [n, h, w, c], each channel by itself; i32.  TC_NONE where the window
- * is too large for it. */
-tc_val ti_tfl_sums(tc_build *m, tc_val x, int64_t zero, const int64_t *kernel,
-                   const int64_t *stride);
 tc_ints ti_tfl_axes(tc_tfl_node *n, int rank);
 void ti_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w);
 
