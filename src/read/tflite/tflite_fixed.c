@@ -2,12 +2,11 @@
 /* tflite_fixed.c -- see tflite_fixed.h. */
 #include "tflite_fixed.h"
 
-#include "tflite_program.h"
-
 #include <math.h>
 
 #include "../../num/fixed.h"
 #include "../../num/load.h"
+#include "tflite_program.h"
 
 tc_tfl_factor ti_tfl_factor_of(double real)
 {
