@@ -2,7 +2,7 @@
 /* stage.c -- weights that lie in a slower memory than values are copied ahead, while the operation
  * before runs.
  *
- * Only into bytes that would be idle: the most that values need at the same time does not grow.
+ * Into bytes that would be idle, and into some more where that pays.
  * Where there is no room for all weights of an operation, it is cut into slices of its channels,
  * two of which fit at a time. */
 #include "hw.h"
@@ -291,17 +291,30 @@ static double cheapest(search *s, int64_t most, int *which)
 }
 
 /* A byte more of SRAM must save so many cycles, and all of them so much of the program's. */
-static const double cycles_of_a_byte = 0.33, worth_it = 0.99;
+static const double cycles_of_a_byte = 0.33, worth_it = 0.98;
 
-/* Into bytes that values leave idle; into more, of a memory for nothing else, where that pays. */
+/* Bytes that weights may have beside values: in a memory for nothing else all that it has left, in
+ * others a few, which are much to a small program. */
+static int64_t room_beside(const tc_hw *hw, int64_t values)
+{
+    enum { SMALL = 8192 };
+    if (hw->options->size)
+        return 0;
+    if (ti_hw_fast_region(hw) == 2)
+        return hw->options->system->cache - values;
+    return ti_max_i64(values / 64, SMALL - values / 10);
+}
+
+/* Into bytes that values leave idle; into more where that pays. */
 static int cheapest_in_few(search *s, int64_t values)
 {
-    enum { FEWEST = 1024 };
+    enum { FEWEST = 1024, TRIES = 4 };
+    int64_t room = room_beside(s->hw, values), best = values;
     bool apart = ti_hw_fast_region(s->hw) == 2;
-    int64_t cache = apart ? s->hw->options->system->cache : 0, best = values;
     int which;
     double least = cheapest(s, values, &which), enough = worth_it * least;
-    for (int64_t more = FEWEST; values + more <= cache; more *= 2) {
+    for (int64_t more = apart ? FEWEST : room / TRIES; more > 0 && more <= room;
+         more += apart ? more : room / TRIES) {
         double cycles = cheapest(s, values + more, &which),
                price = cycles + cycles_of_a_byte * (double)more;
         if (cycles > enough || price >= least)
