@@ -179,12 +179,14 @@ static bool by_element(const tc_npu_op *o)
 }
 
 /* What operation i writes may lie where its operand does: element by element, and nobody reads the
- * operand any more, also where that is an input of the region. */
-static bool in_place(const tc_hw *hw, size_t i, const tc_view *from)
+ * operand any more, also where that is an input of the region.  The other operand reads the same
+ * elements of it, or none. */
+static bool in_place(const tc_hw *hw, size_t i, const tc_view *from, const tc_view *other)
 {
     const tc_hw_op *op = &hw->op[i];
     if (from->root < 0 || op->ofm.root < 0 || from->root >= op->ofm.root ||
-        !by_element(&op->op))
+        !by_element(&op->op) ||
+        (other->root == from->root && !same_elements(hw, other, &op->ofm)))
         return false;
     const tc_root *a = &hw->root[from->root], *b = &hw->root[op->ofm.root];
     return (a->kind == TC_ROOT_VALUE || a->kind == TC_ROOT_INPUT) &&
@@ -198,9 +200,9 @@ const int32_t *ti_hw_in_place(const tc_hw *hw)
     bool *given = tc_new_n(hw->arena, bool, hw->n_root + 1);
     for (size_t i = 0; i < hw->n_op; i++) {
         const tc_hw_op *op = &hw->op[i];
-        const tc_view *from = in_place(hw, i, &op->ifm)    ? &op->ifm
-                              : in_place(hw, i, &op->ifm2) ? &op->ifm2
-                                                           : NULL;
+        const tc_view *from = in_place(hw, i, &op->ifm, &op->ifm2)   ? &op->ifm
+                              : in_place(hw, i, &op->ifm2, &op->ifm) ? &op->ifm2
+                                                                     : NULL;
         if (!from || given[from->root] || same[op->ofm.root])
             continue;
         given[from->root] = true;
