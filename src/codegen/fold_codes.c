@@ -40,7 +40,7 @@ static bool is_parameter(const folding *f, const tc_node *node, int i)
 static code code_of(const folding *f, tc_val v)
 {
     code c = f->code[v];
-    if (!c.of && ti_type_of(f->g, v)->dtype == TC_i8)
+    if (!c.of && ti_type_of(f->g, v)->dtype == TC_i8 && !ti_is_const(f->g, v))
         c = (code){.of = v};
     return c;
 }
