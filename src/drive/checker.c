@@ -193,21 +193,37 @@ static const bool *choices_in(tc_arena *arena, const tc_graph *g)
     return choice;
 }
 
-/* A sum or difference is no finer than what it is made of: two that are the same but for rounding
- * leave a few last places of theirs, by one formula or another. */
-static bool cancels(const tc_seen *now, tc_val v, gap g)
+/* The largest number of a tensor. */
+static double top_of(tc_tensor t)
 {
-    const tc_node *def = ti_def(&now->graph, v);
     double top = 0;
-    if (!def || (def->op != TC_OP_add && def->op != TC_OP_sub) ||
-        now->at[v].type->dtype != TC_f32 || now->at[v].type->quant)
+    for (int64_t e = 0; t.data && e < ti_check_count(t); e++)
+        top = isfinite(ti_check_real(t, e)) ? fmax(top, fabs(ti_check_real(t, e))) : top;
+    return top;
+}
+
+/* A sum or difference is no finer than what it is made of: two that are the same but for rounding
+ * leave a few last places of theirs, by one formula or another.  log p - log(1 - p) has those of p,
+ * over 1 - p. */
+static bool cancels(const tc_seen *seen, tc_val v, gap g)
+{
+    const tc_node *def = ti_def(&seen->graph, v);
+    double top = 0;
+    if (!def || seen->at[v].type->dtype != TC_f32 || seen->at[v].type->quant)
         return false;
-    for (int i = 0; i < def->n_in; i++) {
-        tc_tensor in = now->at[def->in[i]];
-        for (int64_t e = 0; in.data && e < ti_check_count(in); e++)
-            top = isfinite(ti_check_real(in, e)) ? fmax(top, fabs(ti_check_real(in, e))) : top;
-    }
+    if (def->op == TC_OP_add || def->op == TC_OP_sub)
+        for (int i = 0; i < def->n_in; i++)
+            top = fmax(top, top_of(seen->at[def->in[i]]));
+    if (def->op == TC_OP_logit && g.at >= 0 && seen->at[def->in[0]].data)
+        top = 1 / fabs(1 - ti_check_real(seen->at[def->in[0]], g.at));
     return g.most <= 4 * ti_float_unit(TC_f32) * top;
+}
+
+/* Whether a value that a pass must keep CLOSE cancels, as it was computed before or is now. */
+static bool cancelled(const tc_pass *pass, const tc_seen *last, tc_val before, const tc_seen *now,
+                      tc_val after, gap g)
+{
+    return pass->numbers == TC_CLOSE && (cancels(last, before, g) || cancels(now, after, g));
 }
 
 /* The largest of some that are alike within the pass's promise may be another now: all that follows
@@ -238,7 +254,7 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
             gap g;
             if (!before || !before->type || !now->at[v].type || !comparable(*before, now->at[v]) ||
                 keeps(pass->numbers, rounds, *before, now->at[v], &g) ||
-                (pass->numbers == TC_CLOSE && cancels(now, v, g)))
+                cancelled(pass, last, (tc_val)(before - last->at), now, v, g))
                 continue;
             return pass->numbers == TC_CLOSE && choice[v] ? turned(c, pass, now, v)
                                                           : broken(c, pass, now, v, *before, g);
@@ -275,7 +291,7 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
         if (!there || !comparable(before, after))
             return reshaped(c, pass, last, now, i);
         if (!keeps(pass->numbers, rounds, before, after, &g) &&
-            !(pass->numbers == TC_CLOSE && cancels(now, now->graph.out[i], g)))
+            !cancelled(pass, last, last->graph.out[i], now, now->graph.out[i], g))
             return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
     }
     return TC_OK;
