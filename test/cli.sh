@@ -791,6 +791,13 @@ for name in shared shared_vela; do "$tosac" run fixture/npu/$name.tflite -i fixt
 holds 'a memory is shared' cmp "$dir/shared/output_0.npy" "$dir/shared_vela/output_0.npy"
 "$tosac" run fixture/npu/lstm_vela.tflite -i fixture/npu/lstm.npy -o "$dir/lstm" >/dev/null 2>&1
 holds 'variables are kept, with what TensorFlow Lite Micro gives' cmp "$dir/lstm/output_0.npy" fixture/npu/lstm-want.npy
+# the same in Vela's raw form, whose shapes have lost leading ones: samples of the model's own shape
+"$tosac" run fixture/npu/lstm_vela.npz -i fixture/npu/lstm-raw.npy -o "$dir/raw-lstm" >/dev/null 2>&1
+holds 'variables of the raw form are kept too' cmp "$dir/raw-lstm/output_0.npy" fixture/npu/lstm-raw-want.npy
+expect 0 "follow the machine's rules" verify fixture/npu/lstm_vela.npz
+expect 0 "Vela's raw output for ethos-u55-128" inspect fixture/npu/lstm_vela.npz
+expect 0 'state 1: 16-bit[6], 12 bytes at 16 of region 1' inspect fixture/npu/lstm_vela.npz
+expect 0 '"state": [' inspect fixture/npu/lstm_vela.npz --json
 
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu

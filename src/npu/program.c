@@ -389,6 +389,37 @@ static void list(answer *a, const char *side, tc_npu_tensor **out, size_t *n)
     }
 }
 
+static void append(tc_arena *arena, tc_npu_tensor **list, size_t *n, const tc_npu_tensor *more,
+                   size_t n_more)
+{
+    tc_npu_tensor *all = tc_new_n(arena, tc_npu_tensor, *n + n_more + 1);
+    for (size_t i = 0; i < *n + n_more; i++)
+        all[i] = i < *n ? (*list)[i] : more[i - *n];
+    *list = all;
+    *n += n_more;
+}
+
+/* Variables go in and come out.  Of several at one place the first counts; Vela before 5.0 has
+ * none. */
+static void add_state(answer *a, tc_npu_program *out)
+{
+    tc_npu_tensor *state;
+    size_t n = 0, all;
+    if (!ti_archive_find(&a->archive, "variable_shape.npy"))
+        return;
+    list(a, "variable", &state, &all);
+    for (size_t i = 0, k; i < all; i++) {
+        for (k = 0; k < n; k++)
+            if (state[k].region == state[i].region && state[k].offset == state[i].offset)
+                break;
+        if (k == n)
+            state[n++] = state[i];
+    }
+    append(&a->ctx->arena, &out->in, &out->n_in, state, n);
+    append(&a->ctx->arena, &out->out, &out->n_out, state, n);
+    out->n_state = n;
+}
+
 tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_program *out)
 {
     answer a = {.ctx = ctx};
@@ -402,6 +433,7 @@ tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_
     out->fast = integer(&a, "scratch_fast_size");
     list(&a, "input", &out->in, &out->n_in);
     list(&a, "output", &out->out, &out->n_out);
+    add_state(&a, out);
     if (a.broken || out->fast < 0)
         return broken(ctx, loc,
                       "the archive lacks members that Vela writes, or they are wrong");

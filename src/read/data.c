@@ -107,10 +107,10 @@ static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
     return status;
 }
 
-/* The array's extents are the type's, but for ones. */
-static bool same_but_ones(const tc_npy *a, const tc_type *t)
+/* The array's extents from axis i on are the type's, but for ones. */
+static bool same_but_ones(const tc_npy *a, int i, const tc_type *t)
 {
-    int i = 0, k = 0;
+    int k = 0;
     for (;; i++, k++) {
         while (i < a->rank && a->dim[i] == 1)
             i++;
@@ -121,15 +121,22 @@ static bool same_but_ones(const tc_npy *a, const tc_type *t)
     }
 }
 
+/* Where only the data says which axes of extent one there are: where those of a sample begin, after
+ * an axis of samples or not; -1: it does not fit. */
+static int first_axis(const tc_npy *a, const tc_type *t)
+{
+    return same_but_ones(a, 0, t) ? 0 : a->rank > 1 && same_but_ones(a, 1, t) ? 1 : -1;
+}
+
 /* How many samples of the input the array holds. */
 static tc_status count_samples(tc_data *data, const column *c, const tc_npy *a, part *p)
 {
     const tc_type *t = c->type;
-    p->new_axis = a->rank == t->rank + 1 && !(data->any_rank && same_but_ones(a, t));
-    if (p->new_axis && same_tail(a, 1, t, 0))
+    int axes = data->any_rank ? first_axis(a, t) : -1;
+    p->new_axis = axes >= 0 ? axes == 1 : a->rank == t->rank + 1;
+    if (axes == 1 || (p->new_axis && same_tail(a, 1, t, 0)))
         p->n = (size_t)a->dim[0];
-    else if ((a->rank == t->rank && same_tail(a, 0, t, 0)) ||
-             (data->any_rank && same_but_ones(a, t)))
+    else if (axes == 0 || (a->rank == t->rank && same_tail(a, 0, t, 0)))
         p->n = 1;
     else if (a->rank == t->rank && t->rank > 0 && same_tail(a, 0, t, 1) && t->dim[0] > 0 &&
              a->dim[0] > t->dim[0] && a->dim[0] % t->dim[0] == 0)
@@ -461,12 +468,13 @@ static void take_axes(tc_data *data, const tc_graph *g)
         column *c = &data->column[i];
         const tc_npy *a = c->part[0].array;
         tc_dtype dtype = ti_data_dtype(a);
-        if (c->n_part > 1 || !same_but_ones(a, c->type))
+        int first = first_axis(a, c->type);
+        if (c->n_part > 1 || first < 0)
             return;
         if (!dtype || tc_dtypes[dtype].bytes != tc_dtypes[c->type->dtype].bytes)
             dtype = c->type->dtype;
-        c->type = g->val[g->in[i]]->type = ti_type_make(data->ctx, dtype, a->rank, a->dim);
-        most = a->rank > most ? a->rank : most;
+        c->type = g->val[g->in[i]]->type = ti_type_make(data->ctx, dtype, a->rank - first, a->dim + first);
+        most = a->rank - first > most ? a->rank - first : most;
     }
     for (size_t i = 0; i < g->n_out; i++) {
         const tc_type *t = ti_type_of(g, g->out[i]);

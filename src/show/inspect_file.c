@@ -300,6 +300,8 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
 static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_file, bool json,
                          tc_buf *to)
 {
+    if (ti_npu_looks_like_npz(bytes))
+        return ti_inspect_vela(ctx, path, bytes, json, to);
     if (has(bytes, 0, "\x93NUMPY") || ti_text_ends(path, ".npz"))
         return inspect_arrays(ctx, path, bytes, json, to);
     if (has(bytes, 0, "VGF1"))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_vela.c -- what the payload of an EthosUBackend holds: what --emit vela writes. */
+/* inspect_vela.c -- what the payload of an EthosUBackend holds, or Vela's raw answer: what
+ * --emit vela writes. */
 #include "inspect.h"
 
 #include "../npu/npu_op.h"
@@ -46,27 +47,33 @@ static void text_side(tc_ctx *ctx, tc_buf *to, const char *name, const tc_npu_te
 tc_status ti_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_npu_program p;
-    TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
-    size_t operations = count_operations(&p);
+    bool raw = ti_npu_looks_like_npz(bytes);
+    TC_TRY(raw ? ti_npu_read_npz(ctx, path, bytes, &p)
+               : ti_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
+    const char *what = raw ? "Vela's raw output" : "Vela's payload";
+    size_t operations = count_operations(&p), n_in = p.n_in - p.n_state, n_out = p.n_out - p.n_state;
     if (!json) {
         ti_buf_printf(
             to,
-            "%s: Vela's payload for %s, %zu bytes: %zu operations in %zu bytes of commands, %zu of "
+            "%s: %s for %s, %zu bytes: %zu operations in %zu bytes of commands, %zu of "
             "weights, %" PRId64 " of scratch\n",
-            path, p.machine->name, bytes.size, operations, p.driver.size, p.weights.size,
+            path, what, p.machine->name, bytes.size, operations, p.driver.size, p.weights.size,
             p.scratch);
-        text_side(ctx, to, "input", p.in, p.n_in);
-        text_side(ctx, to, "output", p.out, p.n_out);
+        text_side(ctx, to, "input", p.in, n_in);
+        text_side(ctx, to, "output", p.out, n_out);
+        text_side(ctx, to, "state", p.in + n_in, p.n_state);
         return TC_OK;
     }
     tc_json_out out = {.to = to};
     ti_json_open(&out, NULL, '{');
-    tc_json_put(&out, TC_J("file", path), TC_J("format", "Vela's payload"),
+    tc_json_put(&out, TC_J("file", path), TC_J("format", what),
                 TC_J("bytes", bytes.size), TC_J("machine", p.machine->name),
                 TC_J("operations", operations), TC_J("commands", p.driver.size),
                 TC_J("weights", p.weights.size), TC_J("scratch", p.scratch));
-    json_side(ctx, &out, "inputs", p.in, p.n_in);
-    json_side(ctx, &out, "outputs", p.out, p.n_out);
+    json_side(ctx, &out, "inputs", p.in, n_in);
+    json_side(ctx, &out, "outputs", p.out, n_out);
+    if (p.n_state)
+        json_side(ctx, &out, "state", p.in + n_in, p.n_state);
     ti_json_close(&out, '}');
     return TC_OK;
 }
