@@ -916,6 +916,10 @@ expect 0 '9 operators on TOSA-1.0+INT' compile $tflite/dynamic.tflite -t TOSA-1.
 expect 0 'i8[3,4] q(axis=0; 0.00999' quantize $tflite/dynamic.tflite --calib random:1 -o -
 npy ones '<f4' '1, 4' '\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00\x80\x3f'
 expect 0 'f32[1,3]        -2.32         1.79' run $tflite/dynamic.tflite -i "$dir/ones.npy" --dynamic-range real
+npy signs '|u1' '4' '\x7f\x80\x81\xff'
+npy more '|u1' '4' '\x81\x81\x81\x81'
+"$tosac" run $tflite/fine.tflite -i "$dir/signs.npy" -i "$dir/more.npy" -o "$dir/fine" >/dev/null 2>&1
+holds 'all but zero is past the ends' test "$(tail -c 4 "$dir/fine/output_0.npy" | od -An -tu1 | tr -s ' ')" = ' 0 100 255 255'
 npy middle '|u1' '1, 1, 1, 1' '\x80'
 expect 0 'u8[1,1,1,2]           39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
 expect 0 'u8[1,2]               39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"

@@ -895,6 +895,8 @@ def fixtures(s):
     write(os.path.join(s.folder, "dynamic.tflite"), B.FULLY_CONNECTED,  # int8 weights, float activations, an open batch
           [T("f32", [-1, 4]), T("i8", [3, 4], [[1, -2, 3, 127], [-127, 5, 6, 0], [7, 8, -127, 9]], [.01, .02, .005], [0, 0, 0]), T("f32", [3], [.5, 0, -1])],
           [T("f32", [-1, 3])], opt("FullyConnectedOptions"))
+    # steps of a result that are finer than the product's by 2^102: the runtimes shift by more than 31 places, and differ
+    write(os.path.join(s.folder, "fine.tflite"), B.MUL, [T("u8", [4], None, .0235, 128), T("u8", [4], None, .0039, 128)], [T("u8", [4], None, 3e-35, 100)], opt("MulOptions"), 2)
     for name, steps, batch, kind in (("codes", 3, 2, "u8"), ("steps", 2000000, 2, "f32"), ("state", 3, 1, "f32")):  # each is turned down
         w = lambda *d: T(kind, d, np.ones(d), None if kind == "f32" else .1)
         write(os.path.join(s.folder, name + ".tflite"), B.UNIDIRECTIONAL_SEQUENCE_RNN,

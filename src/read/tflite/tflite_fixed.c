@@ -120,13 +120,29 @@ tc_val ti_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r)
     return ti_b_1(m, tosa_clamp, a, x);
 }
 
+/* Of a result whose steps are finer by 2^28 or more only the sign counts: all but 0 is past its
+ * ends.  (The runtime's arithmetic says nothing of such factors.) */
+static tc_val sign_of(tc_build *m, tc_val x)
+{
+    int rank = ti_b_type(m, x)->rank;
+    tc_val one = ti_tfl_number(m, TC_i32, rank, 1);
+    x = ti_tfl_two(m, TC_OP_tosa_minimum, x, one);
+    tc_val minus = ti_tfl_number(m, TC_i32, rank, -1);
+    return ti_tfl_two(m, TC_OP_tosa_maximum, x, minus);
+}
+
 /* scale32 of an int32, scale16 of an int48. */
 static tc_val rescale(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_t n, int64_t in_zero,
                       int64_t out_zero, tc_dtype to, bool once)
 {
+    static const tc_tfl_factor past_ends = {1 << 30, 18};
     TC_STOP_WITH(m, TC_NONE);
     tc_dtype from = ti_b_dtype(m, x);
     bool wide = from == TC_i48, doubles = false;
+    if (n == 1 && f->shift > 29 && from == TC_i32 && to != TC_i32) {
+        x = sign_of(m, x);
+        f = &past_ends;
+    }
     tc_tensor factor = ti_b_tensor(m, wide ? TC_i16 : TC_i32, 1, &n),
               shift = ti_b_tensor(m, TC_i8, 1, &n);
     for (int64_t i = 0; i < n; i++) {
