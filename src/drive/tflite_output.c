@@ -12,6 +12,7 @@
 #include "../ir/verify.h"
 #include "../quant/quantizer.h"
 #include "../read/read.h"
+#include "../run/eval.h"
 #include "../tflm/tflm_select.h"
 
 /* ---- regions ---- */
@@ -141,6 +142,55 @@ static tc_status write_file(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_
                            &out->file);
 }
 
+/* ---- what was written, read back ---- */
+
+static bool same_numbers(const tc_tensor *a, const tc_tensor *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!ti_same_dims(a[i].type, b[i].type) || a[i].type->dtype != b[i].type->dtype ||
+            memcmp(a[i].data, b[i].data, tc_type_bytes(a[i].type)) != 0)
+            return false;
+    return true;
+}
+
+/* Whether every reading gives the same bits: no sum and no function of floats is on the CPU. */
+static bool is_exact(const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool plain = ti_op_sees_storage(node->op) && !tc_ops[node->op].tosa;
+        if (!plain && node->op != TC_OP_const && !(tc_ops[node->op].traits & T_MOVES))
+            return false;
+    }
+    return true;
+}
+
+/* The file computes what the program does that it was made of, on the first sample. */
+static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflite *made)
+{
+    tc_read_options *o = ti_reading(ctx);
+    const tc_read_options before = *o;
+    tc_graph *g = ti_main(made->planned->module);
+    tc_module *back = NULL;
+    if (!c->real || !c->n_given || !is_exact(g))
+        return TC_OK;
+    *o = (tc_read_options){0};
+    tc_status status = ti_read_tflite(ctx, c->module->file, made->file, &back);
+    *o = before;
+    TC_TRY(status);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_tensor *want = tc_new_n(&ctx->scratch, tc_tensor, g->n_out + 1),
+              *got = tc_new_n(&ctx->scratch, tc_tensor, g->n_out + 1);
+    bool fits = ti_main(back)->n_in == g->n_in && ti_main(back)->n_out == g->n_out;
+    status = ti_eval(g, c->given[0], want, &ctx->scratch);
+    if (status == TC_OK && fits)
+        status = ti_eval(ti_main(back), c->given[0], got, &ctx->scratch);
+    if (status == TC_OK && (!fits || !same_numbers(want, got, g->n_out)))
+        status = ti_bug(ctx, NULL, "the .tflite, read back, computes something else");
+    ti_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
 static tc_status check_target(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_packing packing = c->target.machine->packing;
@@ -158,5 +208,6 @@ tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
     TC_TRY(ti_tell_idle(ctx, c));
     tc_module *m = ti_program_of(ctx, c);
     TC_TRY(ti_road_run(ctx, m, TC_AT_HANDED, TC_AT_BUILTINS, &(tc_job){.target = &c->target}, NULL));
-    return write_file(ctx, c, m, out);
+    TC_TRY(write_file(ctx, c, m, out));
+    return check_written(ctx, c, out);
 }

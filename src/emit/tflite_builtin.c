@@ -160,6 +160,69 @@ static void make_cumsum(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
     op->in[1] = axis;
 }
 
+/* ---- codes ---- */
+
+/* A tensor of plain integers has the scale and zero of the node that makes or reads it as codes. */
+static void make_codes(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
+{
+    const tc_attr_quantize *a = node->attr;
+    int64_t codes = ti_tfw_tensor(e, node->op == TC_OP_dequantize ? node->in[0] : node->out[0]);
+    tc_tfw_tensor *t = &e->model.tensor[codes];
+    if (!t->n_scale) {
+        t->n_scale = 1;
+        t->scale = &a->scale;
+        t->zero = &a->zero;
+    }
+    (void)on_operands(e, node, row, 0);
+}
+
+/* ---- windows: no padding, no activation ---- */
+
+enum { VALID = 1 };
+
+/* Constant weights [h, w, c, m] are written as [1, h, w, c * m]. */
+static void deepen_weights(tc_tfw *e, tc_val v)
+{
+    const tc_type *t = ti_type_of(e->g, v);
+    int64_t dim[] = {1, t->dim[0], t->dim[1], t->dim[2] * t->dim[3]}, at = ti_tfw_tensor(e, v);
+    e->model.tensor[at].dim = ti_arena_copy(&e->ctx->arena, dim, sizeof dim);
+}
+
+static void make_window(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
+{
+    const tc_attr_tosa_conv *a = node->attr;
+    bool deep = row->how == TC_TFLM_HOW_deep;
+    int at = 0;
+    if (deep)
+        deepen_weights(e, node->in[1]);
+    tc_tfw_op *op = on_operands(e, node, row, 0);
+    op->n_in = 3;
+    set(op, at++, 'b', VALID);
+    set(op, at++, 'i', (double)a->stride.v[1]);
+    set(op, at++, 'i', (double)a->stride.v[0]);
+    if (deep)
+        set(op, at++, 'i', (double)ti_type_of(e->g, node->in[1])->dim[3]);
+    at++; /* the activation */
+    set(op, at++, 'i', (double)a->dilation.v[1]);
+    set(op, at, 'i', (double)a->dilation.v[0]);
+}
+
+static void make_pool(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
+{
+    const tc_attr_tosa_max_pool *largest = node->attr;
+    const tc_attr_tosa_avg_pool *mean = node->attr;
+    bool max = node->op == TC_OP_tosa_max_pool2d;
+    tc_ints kernel = max ? largest->kernel : mean->kernel,
+            stride = max ? largest->stride : mean->stride;
+    tc_tfw_op *op = on_operands(e, node, row, 0);
+    op->n_in = 1;
+    set(op, 0, 'b', VALID);
+    set(op, 1, 'i', (double)stride.v[1]);
+    set(op, 2, 'i', (double)stride.v[0]);
+    set(op, 3, 'i', (double)kernel.v[1]);
+    set(op, 4, 'i', (double)kernel.v[0]);
+}
+
 /* FULLY_CONNECTED keeps leading axes where it is told to. */
 static void finish_plain(const tc_tfw *e, const tc_node *node, tc_tfw_op *op)
 {
@@ -168,7 +231,7 @@ static void finish_plain(const tc_tfw *e, const tc_node *node, tc_tfw_op *op)
         set(op, KEEP_DIMS, 'b', 1);
         op->version = 5;
     }
-    if (node->op == TC_OP_cast) {
+    if (node->op == TC_OP_cast || node->op == TC_OP_tosa_cast) {
         set(op, 0, 'b', ti_tfl_type_of(ti_type_of(e->g, node->in[0])->dtype));
         set(op, 1, 'b', ti_tfl_type_of(ti_type_of(e->g, node->out[0])->dtype));
     }
@@ -208,6 +271,10 @@ void ti_tfw_builtin(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
         op = on_operands(e, node, row, 0);
         set(op, 0, 'i', (double)((const tc_attr_axis *)node->attr)->axis);
         break;
+    case TC_TFLM_HOW_codes: make_codes(e, node, row); break;
+    case TC_TFLM_HOW_window:
+    case TC_TFLM_HOW_deep: make_window(e, node, row); break;
+    case TC_TFLM_HOW_pool: make_pool(e, node, row); break;
     case TC_TFLM_HOW_pad: make_pad(e, node, row); break;
     case TC_TFLM_HOW_cumsum: make_cumsum(e, node, row); break;
     case TC_TFLM_HOW_copy: {

@@ -160,15 +160,26 @@ static tc_status no_kernel(tc_ctx *ctx, const tc_cpu_library *lib, const tc_grap
     return status;
 }
 
-/* Everything that has no kernel is reported, not only the first. */
+static bool is_read(const uint32_t *readers, const tc_node *node)
+{
+    for (int i = 0; i < node->n_out; i++)
+        if (readers[node->out[i]])
+            return true;
+    return false;
+}
+
+/* Everything that has no kernel, and whose results are read, is reported, not only the first. */
 static tc_status all_ready(tc_ctx *ctx, const tc_cpu_library *lib, const tc_graph *g)
 {
     tc_status worst = TC_OK;
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const uint32_t *readers = ti_graph_readers(ctx, g);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (!is_ready(lib, g, node))
+        if (!is_ready(lib, g, node) && is_read(readers, node))
             worst = no_kernel(ctx, lib, g, node);
     }
+    ti_arena_rewind(&ctx->scratch, mark);
     return worst;
 }
 

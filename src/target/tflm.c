@@ -93,6 +93,13 @@ static bool is_batched(const tc_graph *g, const tc_node *node)
     return same;
 }
 
+/* A file has one scale and zero for a tensor: those of its type. */
+static bool has_scale(const tc_type *codes, const tc_attr_quantize *a)
+{
+    const tc_quant *q = codes->quant;
+    return !q || (q->axis < 0 && q->scale[0] == a->scale && q->zero[0] == a->zero);
+}
+
 /* One scale, and all codes of the type. */
 static bool is_whole_grid(const tc_graph *g, const tc_node *node)
 {
@@ -103,7 +110,9 @@ static bool is_whole_grid(const tc_graph *g, const tc_node *node)
                (a->qmin <= ti_dtype_min(dtype) && a->qmax >= ti_dtype_max(dtype));
     bool from = node->op == TC_OP_dequantize ? ti_type_of(g, node->out[0])->dtype == TC_f32
                                              : in_type(g, node, 0)->dtype == TC_f32;
-    return a->axis < 0 && a->scale > 0 && node->n_in == 1 && all && from && dtype != TC_f32;
+    const tc_type *codes =
+        node->op == TC_OP_quantize ? ti_type_of(g, node->out[0]) : in_type(g, node, 0);
+    return has_scale(codes, a) && a->axis < 0 && a->scale > 0 && node->n_in == 1 && all && from && dtype != TC_f32;
 }
 
 static bool is_gather(const tc_graph *g, const tc_node *node)
@@ -134,6 +143,10 @@ static bool holds(const tc_graph *g, const tc_node *node)
     case TC_OP_ge:
     case TC_OP_logical_and:
     case TC_OP_logical_or:
+    case TC_OP_logical_xor:
+    case TC_OP_bitwise_and:
+    case TC_OP_bitwise_or:
+    case TC_OP_bitwise_xor:
     case TC_OP_where: return broadcasts(g, node);
     case TC_OP_cast: return x->dtype != TC_bool && !x->quant && !out->quant;
     case TC_OP_argmax:

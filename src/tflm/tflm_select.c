@@ -5,11 +5,30 @@
  * kernels. */
 #include <math.h>
 
+#include "../num/load.h"
+#include "tflm_forms.h"
 #include "tflm_select.h"
 
-#include "../executorch/cpu_forms.h"
-
 /* ---- codes ---- */
+
+/* Sums of 32 bits, which QUANTIZE does not make: divided, rounded and cast. */
+static bool quantize_sum(tc_build *m, const tc_type *to)
+{
+    const tc_quant *q = to->quant;
+    int64_t dim[TC_MAX_RANK];
+    for (int i = 0; i < to->rank; i++)
+        dim[i] = i == q->axis ? to->dim[i] : 1;
+    tc_tensor scale = ti_b_tensor(m, TC_f32, to->rank, dim);
+    for (int64_t i = 0; i < q->count; i++) {
+        if (q->zero[i])
+            return false;
+        ti_store_f64(scale, i, q->scale[i]);
+    }
+    tc_val x = ti_b_div(m, ti_b_in(m, 0), ti_b_const(m, scale, NULL));
+    x = ti_b_1(m, round, ti_b_attr(m, round, 0), x);
+    ti_cpu_give(m, 0, ti_b_typed(m, TC_OP_tosa_cast, NULL, &x, 1, to));
+    return true;
+}
 
 /* QUANTIZE divides in f32 and rounds halves away from zero, to all codes of the type. */
 static bool form_quantize(tc_build *m)
@@ -18,6 +37,8 @@ static bool form_quantize(tc_build *m)
     const tc_type *to = ti_b_out_type(m, 0);
     tc_val x = ti_b_in(m, 0);
     int64_t lo = ti_dtype_min(to->dtype), hi = ti_dtype_max(to->dtype);
+    if (to->dtype == TC_i32 && to->quant)
+        return quantize_sum(m, to);
     if (m->node->n_in != 1 || a->axis >= 0 || !(a->scale > 0) || (a->away && a->divides &&
         a->qmin <= lo && a->qmax >= hi))
         return false;
@@ -31,6 +52,16 @@ static bool form_quantize(tc_build *m)
     whole.divides = whole.away = true;
     ti_cpu_give(m, 0, ti_b_typed(m, TC_OP_quantize, ti_b_keep(m, &whole), &x, 1, to));
     return true;
+}
+
+/* Codes as whole numbers, whatever their scale: CAST does not look at it. */
+static bool form_dequantize(tc_build *m)
+{
+    const tc_attr_quantize *a = m->node->attr;
+    if (a->scale != 1 || a->axis >= 0 || m->node->n_in != 1)
+        return false;
+    tc_val x = ti_b_tosa_cast(m, ti_b_in(m, 0), TC_f32);
+    return ti_cpu_done(m, a->zero ? ti_b_add_n(m, x, -(double)a->zero) : x);
 }
 
 /* ---- numbers ---- */
@@ -97,6 +128,25 @@ static bool form_layer_norm(tc_build *m)
     return ti_cpu_done(m, y);
 }
 
+/* By channel, which is axis 1. */
+static bool form_batch_norm(tc_build *m)
+{
+    const tc_attr_eps *a = m->node->attr;
+    tc_val x = ti_cpu_real(m, 0), of[4];
+    const tc_type *t = ti_b_type(m, x);
+    TC_STOP_WITH(m, true);
+    int64_t dim[TC_MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        dim[i] = i == 1 ? t->dim[1] : 1;
+    for (int i = 0; i < 4; i++)
+        of[i] = ti_b_in(m, i + 1) ? ti_b_reshape(m, ti_b_in(m, i + 1), t->rank, dim) : TC_NONE;
+    enum { WEIGHT, BIAS, MEAN, VAR };
+    tc_val scale = ti_b_rsqrt(m, ti_b_add_n(m, of[VAR], a->eps));
+    tc_val y = ti_b_mul(m, ti_b_sub(m, x, of[MEAN]), scale);
+    y = of[WEIGHT] ? ti_b_mul(m, y, of[WEIGHT]) : y;
+    return ti_cpu_done(m, of[BIAS] ? ti_b_add(m, y, of[BIAS]) : y);
+}
+
 /* An axis that is not the last is moved there and back. */
 static bool on_last_axis(tc_build *m)
 {
@@ -157,13 +207,16 @@ static bool form_stack(tc_build *m)
 /* ---- the pass ---- */
 
 static tc_cpu_form *const own[TC_OP_COUNT] = {
-    [TC_OP_quantize] = form_quantize,   [TC_OP_clamp] = form_clamp,
+    [TC_OP_quantize] = form_quantize,   [TC_OP_dequantize] = form_dequantize,
+    [TC_OP_clamp] = form_clamp,
     [TC_OP_add] = form_add,             [TC_OP_sub] = form_sub,
     [TC_OP_reciprocal] = form_reciprocal, [TC_OP_cast] = form_cast,
     [TC_OP_layer_norm] = form_layer_norm, [TC_OP_softmax] = on_last_axis,
     [TC_OP_log_softmax] = on_last_axis, [TC_OP_select] = form_select,
     [TC_OP_split] = form_split,         [TC_OP_unbind] = form_unbind,
-    [TC_OP_stack] = form_stack,
+    [TC_OP_stack] = form_stack,         [TC_OP_conv] = ti_tflm_form_conv,
+    [TC_OP_max_pool] = ti_tflm_form_max_pool, [TC_OP_avg_pool] = ti_tflm_form_avg_pool,
+    [TC_OP_batch_norm] = form_batch_norm, [TC_OP_adaptive_avg_pool] = ti_tflm_form_adaptive,
 };
 
 static tc_cpu_form *own_form(tc_op op) { return own[op]; }
@@ -174,7 +227,9 @@ static bool is_ready(const tc_graph *g, const tc_node *node)
     const tc_attr_quantize *a = node->attr;
     if (node->op == TC_OP_quantize && !(a->divides && a->away))
         return false;
-    return node->op == TC_OP_tflite_op || ti_tflm_row_for(g, node) != NULL;
+    if (node->op == TC_OP_tflite_op || tc_ops[node->op].traits & T_CONST) /* which are folded */
+        return true;
+    return ti_tflm_row_for(g, node) != NULL;
 }
 
 tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflm_forms.h -- forms of the pass `select-tflm-operators` that have files of their own. */
+#ifndef TC_TFLM_FORMS_H
+#define TC_TFLM_FORMS_H
+
+#include "../executorch/cpu_forms.h"
+
+/* tflm_window.c */
+tc_cpu_form ti_tflm_form_conv, ti_tflm_form_max_pool, ti_tflm_form_avg_pool,
+    ti_tflm_form_adaptive;
+
+#endif
