@@ -16,15 +16,32 @@ static int32_t tap(const tosac_conv *p, int axis, int32_t o, int32_t k)
     return at >= 0 && at < p->in[axis] ? at : -1;
 }
 
-/* The products of one tap of one window: channels of x from x_at on, weights from w_at on. */
+/* The products of one tap of one window: channels of x from x_at on, weights from w_at on.  Sums of
+ * int8 are of 32 bits and wrap. */
 static int64_t products(const tosac_conv *p, const void *x, const void *w, int32_t x_at,
                         int32_t w_at, int32_t n)
 {
-    uint64_t sum = 0;
-    for (int32_t i = 0; i < n; i++)
-        sum += (uint64_t)((tosac_load(x, p->x, x_at + i) - p->x_zero) *
-                          (tosac_load(w, p->w, w_at + i) - p->w_zero));
-    return (int64_t)sum;
+    const int32_t x_zero = p->x_zero, w_zero = p->w_zero;
+    uint32_t sum = 0;
+    int64_t wide = 0;
+    if (p->x == TOSAC_I16) {
+        const int16_t *a = (const int16_t *)x + x_at;
+        const int8_t *b = (const int8_t *)w + w_at;
+        for (int32_t i = 0; i < n; i++)
+            wide += (int64_t)(a[i] - x_zero) * (b[i] - w_zero);
+        return wide;
+    }
+    const int8_t *a = (const int8_t *)x + x_at;
+    if (p->w == TOSAC_I4) {
+        for (int32_t i = 0; i < n; i++)
+            sum += (uint32_t)((a[i] - x_zero) *
+                              ((int32_t)tosac_load(w, TOSAC_I4, w_at + i) - w_zero));
+    } else {
+        const int8_t *b = (const int8_t *)w + w_at;
+        for (int32_t i = 0; i < n; i++)
+            sum += (uint32_t)((a[i] - x_zero) * (b[i] - w_zero));
+    }
+    return (int32_t)sum;
 }
 
 /* Weights of an output channel: a row of packed int4 begins on a byte. */

@@ -176,62 +176,77 @@ static range inside(int32_t at, int32_t kernel, int32_t dilation, int32_t extent
     return r;
 }
 
-/* n taps outside. */
-TOSAC_INLINE sums skip(const tosac_window *p, sums s, const int8_t *w, int32_t n, const block *b)
+static int32_t is_same(range a, range b) { return a.first == b.first && a.last == b.last; }
+
+/* Sums that windows begin with, the taps outside in them: the same for many windows. */
+typedef struct starts {
+    range ys, xs[4];
+    sums s[4];
+    int32_t n, next;
+} starts;
+
+static sums start_of(const tosac_window *p, range ys, range xs, const block *b)
 {
-    for (; n > 0; n--, w += p->in_c)
-        s = add(s, fill(p->x_zero), load_some(w, b));
+    sums s = b->bias;
+    const int8_t *w = b->w;
+    for (int32_t kh = 0; kh < p->kernel_h; kh++)
+        for (int32_t kw = 0; kw < p->kernel_w; kw++, w += p->in_c)
+            if (kh < ys.first || kh >= ys.last || kw < xs.first || kw >= xs.last)
+                s = add(s, fill(p->x_zero), load_some(w, b));
     return s;
 }
 
-/* Some taps are outside, or there are fewer channels.  at: where the first tap reads, were it inside. */
-static sums some_taps(const tosac_window *p, range ys, range xs, const int8_t *image, int32_t at,
-                      const block *b)
+static const sums *find_start(const tosac_window *p, starts *all, range ys, range xs, const block *b)
 {
-    const int32_t row = p->kernel_w * p->in_c, step = p->dilation_w * p->in_c;
-    const int32_t next = p->dilation_h * p->in_w * p->in_c;
-    const int8_t *w = b->w + ys.first * row;
-    sums s = skip(p, b->bias, b->w, ys.first * p->kernel_w, b);
-    at += ys.first * next + xs.first * step;
-    for (int32_t kh = ys.first; kh < ys.last; kh++, w += row, at += next) {
-        const int8_t *r = w + xs.first * p->in_c, *from = xs.first < xs.last ? image + at : NULL;
-        s = skip(p, s, w, xs.first, b);
-        for (int32_t n = xs.last - xs.first; n > 0; n--, r += p->in_c, from += step)
-            s = add(s, load_some(from, b), load_some(r, b));
-        s = skip(p, s, r, p->kernel_w - xs.last, b);
-    }
-    return skip(p, s, w, (p->kernel_h - ys.last) * p->kernel_w, b);
+    if (!is_same(all->ys, ys))
+        all->n = all->next = 0;
+    all->ys = ys;
+    for (int32_t i = 0; i < all->n; i++)
+        if (is_same(all->xs[i], xs))
+            return &all->s[i];
+    const int32_t at = all->next;
+    all->next = (at + 1) & 3;
+    all->n = tosac_min(all->n + 1, 4);
+    all->xs[at] = xs;
+    all->s[at] = start_of(p, ys, xs, b);
+    return &all->s[at];
 }
 
-TOSAC_INLINE sums all_taps(const tosac_window *p, const int8_t *x, const block *b)
+/* Rows of taps that are inside, `columns` each; x and w: the first. */
+TOSAC_INLINE sums taps(const tosac_window *p, const int8_t *x, const int8_t *w, int32_t rows,
+                       int32_t columns, sums s, const block *b, int full)
 {
-    const int32_t c = p->in_c, step = p->dilation_w * c, row = p->kernel_w * c;
-    const int32_t next = p->dilation_h * p->in_w * c;
-    const int8_t *w = b->w, *end = w + p->kernel_h * row;
-    sums s = b->bias;
-    for (; w < end; x += next) {
-        const int8_t *from = x, *last = w + row;
-        for (; w < last; w += c, from += step)
-            s = add(s, load(from), load(w));
+    const int32_t c = p->in_c, step = p->dilation_w * c, next = p->dilation_h * p->in_w * c;
+    for (; rows > 0; rows--, x += next, w += (p->kernel_w - columns) * c) {
+        const int8_t *from = x;
+        for (int32_t n = columns; n > 0; n--, w += c, from += step)
+            s = full ? add(s, load(from), load(w)) : add(s, load_some(from, b), load_some(w, b));
     }
     return s;
 }
 
 static void image(const tosac_window *p, const int8_t *x, const block *b, int8_t *out)
 {
+    const int32_t end = p->in_w - (p->kernel_w - 1) * p->dilation_w;
+    starts all = {.n = 0};
     for (int32_t oy = 0; oy < p->out_h; oy++) {
         const int32_t y = oy * p->stride_h - p->top;
         const range ys = inside(y, p->kernel_h, p->dilation_h, p->in_h);
-        const int32_t all = b->channels == LANES && ys.last - ys.first == p->kernel_h;
-        int32_t left = -p->left, end = p->in_w - (p->kernel_w - 1) * p->dilation_w;
+        const int32_t top = (y + ys.first * p->dilation_h) * p->in_w, rows = ys.last - ys.first;
+        int32_t left = -p->left;
         for (int32_t ox = 0; ox < p->out_w; ox++, left += p->stride_w, out += p->out_c) {
-            const int32_t at = (y * p->in_w + left) * p->in_c;
-            if (all && left >= 0 && left < end) {
-                store(p, out, all_taps(p, x + at, b), b);
-            } else {
-                range xs = inside(left, p->kernel_w, p->dilation_w, p->in_w);
-                store(p, out, some_taps(p, ys, xs, x, at, b), b);
+            range xs = {0, p->kernel_w};
+            if (left < 0 || left >= end)
+                xs = inside(left, p->kernel_w, p->dilation_w, p->in_w);
+            sums s = *find_start(p, &all, ys, xs, b);
+            const int32_t columns = xs.last - xs.first;
+            if (rows > 0 && columns > 0) {
+                const int8_t *from = x + (top + left + xs.first * p->dilation_w) * p->in_c;
+                const int8_t *w = b->w + (ys.first * p->kernel_w + xs.first) * p->in_c;
+                s = b->channels == LANES ? taps(p, from, w, rows, columns, s, b, 1)
+                                         : taps(p, from, w, rows, columns, s, b, 0);
             }
+            store(p, out, s, b);
         }
     }
 }
