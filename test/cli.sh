@@ -132,6 +132,14 @@ expect 2 'are for models' profile fixture/cost/net_vela.npz -t ethos-u55-128
 expect 2 'are for models' profile fixture/cost/net_vela.npz --ethosu-backend own
 expect 2 'expected auto, own or vela' explain "$dir/abs.ir" -t ethos-u55-128 --ethosu-backend ours
 
+# C for a Cortex-M: the model, its header and the kernels that it calls; what has no integer form is named.
+core="compile $dir/abs.ir -t cortex-m0plus --calib $dir/rows.npy --emit c -o"
+mkdir -p "$dir/core"
+expect 0 'operators on cortex-m0plus' $core "$dir/core/abs.c"
+holds 'what it calls is beside it, and no more' test -e "$dir/core/tosac_kernels.h" -a ! -e "$dir/core/tosac_pool.c"
+holds 'C without a warning' cc -std=c11 -Wall -Wextra -Wconversion -Werror -c "$dir/core/abs.c" -o "$dir/core/abs.o"
+expect 3 "'abs' has no integer form" $core "$dir/core/abs.c" --cpu abs
+
 # --emit vela: the payload of a .pte, or by the name's end Vela's raw form; both run, to the same numbers.
 stream="compile $dir/abs.ir -t ethos-u65-256 --calib $dir/rows.npy --ethosu-backend own --emit vela -o"
 expect 0 'own back end' $stream "$dir/abs.bin"

@@ -5,12 +5,20 @@
 #include "emit_c.h"
 #include "model.h"
 
-/* A number of one side of the program that is a number of its region's, in other codes or in float. */
+/* Codes to floats or other codes, integers to others. */
+static bool converts(const tc_graph *g, const tc_node *node)
+{
+    return node->op == TC_OP_rescale ||
+           (node->op == TC_OP_cast && ti_is_int(ti_type_of(g, node->in[0])->dtype) &&
+            ti_is_int(ti_type_of(g, node->out[0])->dtype));
+}
+
+/* A number of one side of the program that is a number of its region's, converted. */
 static bool is_border(const tc_graph *g, const tc_node *node, const tc_node *call)
 {
     if (node->op == TC_OP_const || node == call)
         return true;
-    if (node->op != TC_OP_rescale)
+    if (!converts(g, node))
         return false;
     const tc_node *def = ti_def(g, node->in[0]);
     return !def || def == call;
@@ -53,7 +61,7 @@ static const tc_quant *codes_of(const tc_module *m, tc_val v, bool output)
 static tc_val given(const tc_graph *g, tc_val v)
 {
     const tc_node *def = ti_def(g, v);
-    return def && def->op == TC_OP_rescale ? def->in[0] : v;
+    return def && converts(g, def) ? def->in[0] : v;
 }
 
 static void take_ports(const tc_compiled *c, const tc_node *call, const tc_graph *region,
