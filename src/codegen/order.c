@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order.c -- another order of the operations, in which less is needed at the same time.
  *
- * The operations of one node, and a chain, stay together: a unit.  Of the units that could be next,
- * that one is taken that leaves the fewest bytes; from the begin on, or from the end backwards. */
+ * The operations of one node, and a chain, stay together: a unit.  Three orders are tried:
+ *
+ *   from the begin on     of the units that could be next, that one that leaves the fewest bytes
+ *   from the end backwards  the same
+ *   by needs              before a unit what it needs, first what has the greatest need of its own */
 #include "hw.h"
 
 #include <stdlib.h>
@@ -196,26 +199,42 @@ static ready pop(line *l)
     return top;
 }
 
+/* Bytes that need no place of their own: an elementwise operation writes over an operand. */
+static int64_t in_place(const line *l, int32_t unit)
+{
+    const units *u = l->u;
+    const tc_hw_op *op = &u->hw->op[u->begin[unit]];
+    if (u->begin[unit + 1] - u->begin[unit] > 1 || op->op.kind != TC_NPU_KIND_ELEMENTWISE ||
+        !counts(u->hw, op->ofm.root))
+        return 0;
+    int64_t bytes = ti_hw_root_bytes(&u->hw->root[op->ofm.root]);
+    const int32_t from[] = {op->ifm.root, op->ifm2.root};
+    for (size_t i = 0; i < TC_COUNT(from); i++)
+        if (counts(u->hw, from[i]) && u->hw->root[from[i]].kind == TC_ROOT_VALUE &&
+            !l->left[from[i]] && ti_hw_root_bytes(&u->hw->root[from[i]]) == bytes)
+            return bytes;
+    return 0;
+}
+
 /* The unit is next; others may have become cheaper by that. */
 static void take(line *l, int32_t unit)
 {
     const lists *roots = &l->u->roots, *users = &l->u->users;
     l->done[unit] = true;
-    for (int freeing = 0; freeing < 2; freeing++)
-        for (uint32_t k = roots->at[unit]; k < roots->at[unit + 1]; k++) {
-            int32_t r = roots->v[k];
-            int64_t bytes = ti_hw_root_bytes(&l->u->hw->root[r]);
-            bool changed = !freeing && (!l->alive[r] || l->left[r] == 2);
-            if (!freeing) {
-                l->now += l->alive[r] ? 0 : bytes;
-                l->alive[r] = true;
-                l->left[r]--;
-            } else if (!l->left[r] && !given(l, r, false))
-                l->now -= bytes;
-            for (uint32_t j = users->at[r]; changed && j < users->at[r + 1]; j++)
-                push(l, users->v[j]);
-            l->most = ti_max_i64(l->most, l->now);
-        }
+    for (uint32_t k = roots->at[unit]; k < roots->at[unit + 1]; k++) {
+        int32_t r = roots->v[k];
+        bool changed = !l->alive[r] || l->left[r] == 2;
+        l->now += l->alive[r] ? 0 : ti_hw_root_bytes(&l->u->hw->root[r]);
+        l->alive[r] = true;
+        l->left[r]--;
+        for (uint32_t j = users->at[r]; changed && j < users->at[r + 1]; j++)
+            push(l, users->v[j]);
+    }
+    l->most = ti_max_i64(l->most, l->now - in_place(l, unit));
+    for (uint32_t k = roots->at[unit]; k < roots->at[unit + 1]; k++) {
+        int32_t r = roots->v[k];
+        l->now -= !l->left[r] && !given(l, r, false) ? ti_hw_root_bytes(&l->u->hw->root[r]) : 0;
+    }
 }
 
 static line begin(const units *u, bool backwards)
@@ -268,6 +287,88 @@ static int32_t *order_of(const units *u, bool backwards)
     return n == u->n ? order : NULL;
 }
 
+/* ---- by needs ---- */
+
+/* Of a unit: bytes that it writes, and that are needed at the same time until it is done, as if all
+ * before it were a tree. */
+typedef struct need {
+    int64_t written, most;
+    int32_t unit;
+} need;
+
+static int by_need(const void *a, const void *b)
+{
+    const need *x = a, *y = b;
+    int64_t p = x->most - x->written, q = y->most - y->written;
+    return p != q ? (p < q) - (p > q) : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static int64_t written_by(const units *u, int32_t unit)
+{
+    int64_t bytes = 0;
+    for (uint32_t k = u->roots.at[unit]; k < u->roots.at[unit + 1]; k++) {
+        int32_t r = u->roots.v[k];
+        bool first = u->users.v[u->users.at[r]] == unit;
+        bytes += first ? ti_hw_root_bytes(&u->hw->root[r]) : 0;
+    }
+    return bytes;
+}
+
+/* What is before each unit, the greatest need first. */
+static lists sorted_before(const units *u)
+{
+    tc_arena *arena = u->hw->arena;
+    lists before = lists_of(arena, u->edge, u->n_edge, (size_t)u->n, true);
+    need *of = tc_new_n(arena, need, (size_t)u->n + 1),
+         *list = tc_new_n(arena, need, u->n_edge + 1);
+    for (int32_t k = 0; k < u->n; k++) {
+        size_t n = before.at[k + 1] - before.at[k];
+        int64_t held = 0, most = 0;
+        for (size_t i = 0; i < n; i++)
+            list[i] = of[before.v[before.at[k] + i]];
+        qsort(list, n, sizeof *list, by_need);
+        for (size_t i = 0; i < n; i++) {
+            before.v[before.at[k] + i] = list[i].unit;
+            if (i && list[i].unit == list[i - 1].unit)
+                continue;
+            most = ti_max_i64(most, held + list[i].most);
+            held += list[i].written;
+        }
+        int64_t written = written_by(u, k);
+        of[k] = (need){written, ti_max_i64(most, held + written), k};
+    }
+    return before;
+}
+
+static int32_t *order_by_needs(const units *u)
+{
+    tc_arena *arena = u->hw->arena;
+    lists before = sorted_before(u);
+    int32_t *order = tc_new_n(arena, int32_t, (size_t)u->n + 1), n = 0;
+    int32_t *stack = tc_new_n(arena, int32_t, (size_t)u->n + 1);
+    uint32_t *at = tc_new_n(arena, uint32_t, (size_t)u->n + 1);
+    bool *seen = tc_new_n(arena, bool, (size_t)u->n + 1);
+    for (int32_t end = u->n; end-- > 0;) {
+        int32_t depth = 0;
+        if (!seen[end])
+            stack[depth++] = end;
+        seen[end] = true;
+        while (depth) {
+            int32_t k = stack[depth - 1];
+            if (before.at[k] + at[k] == before.at[k + 1]) {
+                order[n++] = k;
+                depth--;
+                continue;
+            }
+            int32_t next = before.v[before.at[k] + at[k]++];
+            if (!seen[next])
+                stack[depth++] = next;
+            seen[next] = true;
+        }
+    }
+    return order;
+}
+
 bool ti_hw_order(tc_hw *hw)
 {
     units u = {.hw = hw};
@@ -277,8 +378,8 @@ bool ti_hw_order(tc_hw *hw)
     look(&u);
     int64_t most = most_in(&u, NULL);
     const int32_t *best = NULL;
-    for (int backwards = 0; backwards < 2; backwards++) {
-        const int32_t *order = order_of(&u, backwards);
+    for (int way = 0; way < 3; way++) {
+        const int32_t *order = way < 2 ? order_of(&u, way == 1) : order_by_needs(&u);
         int64_t now = order ? most_in(&u, order) : most;
         best = now < most ? order : best;
         most = now < most ? now : most;

@@ -318,6 +318,37 @@ static void shared_weights(void)
     CHECK(bytes[1] == bytes[0] + WIDE * 10);
 }
 
+/* Four large values, then what is small of each: one after the other, whatever the region's order. */
+static void orders(void)
+{
+    enum { LARGE = 16 * 16 * 16, N = 4 };
+    text *t = begin("%0: i8[1,16,16,16]", 1);
+    int part[N];
+    for (int i = 0; i < N; i++) {
+        int c = constant(t, "i8", 1, "1,1,1,1", i + 1);
+        SAY(t, "  %%%d = tosa.maximum %%0, %%%d nan_mode=propagate : i8[1,16,16,16]\n", t->value + 1, c);
+        part[i] = ++t->value;
+    }
+    for (int i = 0; i < N; i++) {
+        SAY(t, "  %%%d = tosa.max_pool2d %%%d kernel=[4,4] stride=[4,4] pad=[0,0,0,0] nan_mode=propagate : i8[1,4,4,16]\n",
+            t->value + 1, part[i]);
+        part[i] = ++t->value;
+    }
+    for (int i = 1, all = part[0]; i < N; i++, all = t->value) {
+        SAY(t, "  %%%d = tosa.minimum %%%d, %%%d nan_mode=propagate : i8[1,4,4,16]\n", t->value + 1, all, part[i]);
+        t->value++;
+    }
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal);
+        CHECK_ROW(machines[i], m.r.program.scratch < 3 * LARGE);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* Inputs and outputs in one memory, all that is between them in another. */
 static void memories_apart(void)
 {
@@ -601,6 +632,7 @@ int main(void)
     idle_bytes();
     sliced_weights();
     shared_weights();
+    orders();
     memories_apart();
     chains();
     sums_with_constants();
