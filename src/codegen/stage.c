@@ -184,7 +184,8 @@ static void count_readers(search *s)
         if (!op->weight || op->like)
             continue;
         void **n = ti_map_at(&s->readers, key_of(&op->weight));
-        *n = (char *)*n + 1;
+        *n = *n ? *n : tc_new(s->hw->arena, int32_t);
+        ++*(int32_t *)*n;
     }
 }
 
@@ -194,7 +195,8 @@ static bool may_slice(const search *s, const tc_hw_op *op)
 {
     bool chained = op->joins || op->turns || op->op.ofm.storage == TC_STORE_CHAIN ||
                    op->op.acc_input == 1;
-    return !chained && ti_map_get(&s->readers, key_of(&op->weight)) == (void *)((char *)NULL + 1);
+    const int32_t *readers = ti_map_get(&s->readers, key_of(&op->weight));
+    return !chained && readers && *readers == 1;
 }
 
 /* In how many channels at a time weights come that way, when there is so much room. */
