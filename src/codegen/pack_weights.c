@@ -98,12 +98,14 @@ static int64_t parts(int64_t n, int64_t of)
 static const double a_few_more = 1.08;
 
 /* U85: compressed weights where decoding them keeps up with the multiplications, or where they have
- * far fewer bytes; else the form that is quick to decode. */
+ * far fewer bytes; else the form that is quick to decode, which some weights also have fewer bytes in. */
 static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
 {
     const tc_npu_op *o = &op->op;
-    if (!ti_hw_is_u85(hw) || hw->options->size || o->kind != TC_NPU_KIND_CONV)
+    if (!ti_hw_is_u85(hw) || o->kind != TC_NPU_KIND_CONV)
         return TC_WEIGHTS_STANDARD;
+    if (hw->options->size)
+        return TC_WEIGHTS_SMALLEST;
     tc_npu_weight_census census;
     int64_t n = (int64_t)o->ofm.c * o->window.kh * o->window.kw * o->ifm.c,
             blocks = parts(o->ofm.h, o->block.h) * parts(o->ofm.w, o->block.w);
@@ -111,8 +113,11 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
     tc_npu_weight_size size = ti_npu_weights_size(hw->machine, o, &census);
     tc_npu_weight_form form = ti_npu_weights_form((int64_t)size.values, blocks, hw->machine->cores,
                                                   n * o->ofm.h * o->ofm.w / hw->machine->macs);
-    bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard;
-    return few ? form : TC_WEIGHTS_STANDARD;
+    bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard,
+         fewer = size.fixed && size.fixed <= size.standard;
+    return few && form == TC_WEIGHTS_FIXED ? form
+           : fewer                         ? TC_WEIGHTS_SMALLEST
+                                           : TC_WEIGHTS_STANDARD;
 }
 
 static void pack_weights(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)

@@ -29,11 +29,16 @@ typedef struct text {
 
 #define SAY(t, ...) ((t)->n += (size_t)snprintf((t)->v + (t)->n, sizeof(t)->v - (t)->n, __VA_ARGS__))
 
+enum { ANY = -1000 }; /* all numbers of 8 bits, in no order */
+
 static int constant(text *t, const char *type, int n, const char *shape, int kind)
 {
     SAY(t, "  %%%d = const [", ++t->value);
     for (int i = 0; i < n; i++)
-        SAY(t, "%s%d", i ? ", " : "", kind == 0 ? (i * 37 + 11) % 41 - 20 : kind);
+        SAY(t, "%s%d", i ? ", " : "",
+            kind == 0     ? (i * 37 + 11) % 41 - 20
+            : kind == ANY ? (int)((unsigned)i * 2654435761u >> 24) - 128
+                          : kind);
     SAY(t, "] : %s[%s]\n", type, shape);
     return t->value;
 }
@@ -60,19 +65,21 @@ static int rescale(text *t, int x, const char *from, const char *to, const char 
 }
 
 /* 3x3, stride 1, and back to 8 bits. */
-static int conv_by(text *t, int x, int size, int from, int to, int shift)
+static int conv_of(text *t, int x, int size, int from, int to, int shift, int kind)
 {
     char shape[64], weights[64], channels[16];
     snprintf(shape, sizeof shape, "1,%d,%d,%d", size, size, to);
     snprintf(weights, sizeof weights, "%d,3,3,%d", to, from);
     snprintf(channels, sizeof channels, "%d", to);
-    int w = constant(t, "i8", to * 9 * from, weights, 0), b = constant(t, "i32", to, channels, 0),
+    int w = constant(t, "i8", to * 9 * from, weights, kind), b = constant(t, "i32", to, channels, 0),
         p = zero(t, "i8"), q = zero(t, "i8");
     SAY(t, "  %%%d = tosa.conv2d %%%d, %%%d, %%%d, %%%d, %%%d pad=[1,1,1,1] stride=[1,1] "
            "dilation=[1,1] local_bound=false acc_type=i32 : i32[%s]\n",
         t->value + 1, x, w, b, p, q, shape);
     return rescale(t, ++t->value, "i32", "i8", shape, shift);
 }
+
+static int conv_by(text *t, int x, int size, int from, int to, int shift) { return conv_of(t, x, size, from, to, shift, 0); }
 
 static int conv(text *t, int x, int size, int from, int to) { return conv_by(t, x, size, from, to, 40); }
 
@@ -316,6 +323,19 @@ static void shared_weights(void)
         free(t);
     }
     CHECK(bytes[1] == bytes[0] + WIDE * 10);
+}
+
+/* Weights that do not compress are there as bytes: Size has no more of them. */
+static void small_weights(void)
+{
+    text *t = begin("%0: i8[1,10,10,64]", 1);
+    conv_of(t, 0, 10, 64, 64, 42, ANY);
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    made size = make(ctx, t, "ethos-u85-256", "Sram_Only", (tc_codegen_options){.size = true});
+    CHECK(size.equal && size.r.program.weights.size < 64 * (10 * 64 + 10) + 128); /* a tenth tap fills up */
+    tc_ctx_free(ctx);
+    free(t);
 }
 
 /* Four large values, then what is small of each: one after the other, whatever the region's order. */
@@ -633,6 +653,7 @@ int main(void)
     sliced_weights();
     shared_weights();
     orders();
+    small_weights();
     memories_apart();
     chains();
     sums_with_constants();
