@@ -31,7 +31,7 @@
 #include "wire/file.h"
 #include "wire/npy.h"
 
-typedef enum verdict { EQUAL, REFUSED, WRONG, OTHER } verdict;
+typedef enum verdict { EQUAL, REFUSED, WRONG, OTHER, MADE, VERDICTS } verdict; /* made: not compared */
 
 static const struct {
     const char *machine, *system, *mode;
@@ -219,7 +219,7 @@ static verdict price(tc_ctx *ctx, const char *file, const tc_npu_system *system,
     if (ti_file_read(ctx, file, &bytes) != TC_OK || ti_npu_read_npz(ctx, file, bytes, &p) != TC_OK)
         return OTHER;
     *why = figures(ctx, &p, system);
-    return *why ? EQUAL : WRONG;
+    return *why ? MADE : WRONG;
 }
 
 /* Seconds of this process, and the most memory that it had. */
@@ -264,7 +264,7 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
     }
     if (how.made) {
         *why = ti_text_format(&ctx->arena, "%s, %s", figures(ctx, &made.program, &system), took);
-        return EQUAL;
+        return MADE;
     }
     tc_npu_findings found;
     ti_npu_verify(ctx, &made.program, &found);
@@ -300,8 +300,8 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
 
 int main(int argc, char **argv)
 {
-    static const char *const name[] = {"equal", "refused", "WRONG", "not tried"};
-    size_t n[4] = {0};
+    static const char *const name[] = {"equal", "refused", "WRONG", "not tried", "made"};
+    size_t n[VERDICTS] = {0};
     for (int o; (o = getopt(argc, argv, "vceto:")) != -1;) {
         how.loud = how.loud || o == 'v';
         how.news = how.news || o == 'c';
