@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choose_rounding.c -- TOSA form: RESCALEs whose rounding is left to whoever computes them
- * (INEXACT_ROUND) round once, half up, as the machines do.  From here on there is one right result. */
+ * (INEXACT_ROUND) round once, half up, as the machines do.  From here on there is one right result.
+ *
+ * Only results of 8 bits: what wider ones may be off by is more than a half's rounding, so that TOSA's
+ * reference model gives other numbers than the machines do. */
 #include "../lower_pass.h"
 
 #include "../../ir/build.h"
@@ -8,7 +11,8 @@
 static tc_status choose_rounding(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_attr_tosa_rescale *a = node->op == TC_OP_tosa_rescale ? node->attr : NULL;
-    if (!a || a->rounding_mode != TC_rounding_inexact)
+    if (!a || a->rounding_mode != TC_rounding_inexact ||
+        tc_dtypes[ti_type_of(rw->from, node->out[0])->dtype].bits > 8)
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
     tc_attr_tosa_rescale *once = ti_arena_copy(&rw->ctx->arena, a, sizeof *a);
