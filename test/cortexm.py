@@ -114,7 +114,7 @@ def on_core(name, target, folder):
 def fuzz(target, folder):
     """The quick kernels on random shapes; target None: on this machine."""
     kernels = f"{HERE}/../src/cortexm/kernels"
-    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "depthwise_s8", "conv_any"))]
+    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "depthwise_s8", "conv_any", "matmul"))]
     common = [*WARN.split(), f"-DSHAPES={SHAPES}", f"-I{EXAMPLE}", f"-I{kernels}", *files]
     if target:
         flags, machine, script, _ = CORES[target]

@@ -9,7 +9,8 @@
 enum { MOST_IN = 6000, MOST_WEIGHTS = 9000, MOST_OUT = 6000, MOST_CHANNELS = 48, GUARD = 32 };
 
 static int8_t x[MOST_IN], w[MOST_WEIGHTS];
-static int8_t got[MOST_OUT + 2 * GUARD], want[MOST_OUT], columns[4 * MOST_WEIGHTS + 2 * GUARD];
+static _Alignas(16) int8_t got[MOST_OUT + 2 * GUARD], want[MOST_OUT];
+static int8_t columns[4 * MOST_WEIGHTS + 2 * GUARD];
 static int32_t bias[MOST_CHANNELS], whole[MOST_CHANNELS], multiplier[MOST_CHANNELS];
 static int8_t shift[MOST_CHANNELS];
 static uint32_t seed = 1;
@@ -121,12 +122,52 @@ static int32_t try_shape(void)
            is_guarded(columns, room);
 }
 
+/* A product of any types, beside its definition. */
+static int32_t try_product(void)
+{
+    tosac_matmul p = {.n = draw(1, 2),
+                      .h = draw(1, 9),
+                      .c = draw(1, 40),
+                      .w = draw(1, 40),
+                      .a_zero = draw(-128, 127),
+                      .b_zero = draw(-128, 127),
+                      .type = TOSAC_I8,
+                      .result = draw(0, 3) ? TOSAC_I8 : TOSAC_I32};
+    const int32_t n_out = p.n * p.h * p.w, bytes = p.result == TOSAC_I8 ? n_out : 4 * n_out;
+    if (bytes > MOST_OUT)
+        return -1;
+    for (int32_t i = 0; i < p.n * p.h * p.c; i++)
+        x[i] = (int8_t)draw(-128, 127);
+    for (int32_t i = 0; i < p.n * p.c * p.w; i++)
+        w[i] = (int8_t)draw(-128, 127);
+    multiplier[0] = draw(1 << 30, INT32_MAX - 1);
+    shift[0] = (int8_t)draw(37, 42);
+    if (p.result == TOSAC_I8)
+        p.q = (tosac_requant){.multiplier = multiplier,
+                              .shift = shift,
+                              .rounding = draw(0, 1) ? TOSAC_DOUBLE : TOSAC_SINGLE,
+                              .zero = draw(-128, 127),
+                              .lo = -128,
+                              .hi = 127};
+    for (int32_t r = 0; r < p.n * p.h; r++)
+        for (int32_t i = 0; i < p.w; i++) {
+            int32_t sum = 0;
+            for (int32_t k = 0; k < p.c; k++)
+                sum += (x[r * p.c + k] - p.a_zero) *
+                       (w[(r / p.h * p.c + k) * p.w + i] - p.b_zero);
+            tosac_store_sum(&p.q, want, p.result, r * p.w + i, i, sum);
+        }
+    memset(got, 0x5a, sizeof got);
+    tosac_matmul_any(&p, x, w, got + GUARD);
+    return memcmp(got + GUARD, want, (size_t)bytes) == 0 && is_guarded(got, bytes);
+}
+
 int main(void)
 {
     uint32_t tried = 0, wrong = 0;
     while (tried < SHAPES) {
         uint32_t at = seed;
-        int32_t good = try_shape();
+        int32_t good = draw(0, 4) ? try_shape() : try_product();
         tried += good >= 0;
         wrong += good == 0;
         if (good == 0 && wrong < 4)

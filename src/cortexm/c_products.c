@@ -218,7 +218,7 @@ tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const int64_t *a = operand(cg, node, 0)->dim, *b = operand(cg, node, 1)->dim;
-    m->used[TC_C_MATMUL] = true;
+    m->used[TC_C_MATMUL] = m->used[TC_C_SIMD] = true;
     const char *a_zero = ti_c_zero(m, cg, node->in[2]), *b_zero = ti_c_zero(m, cg, node->in[3]);
     const char *left = ti_c_pointer(m, cg, node->in[0]);
     const char *right = ti_c_pointer(m, cg, node->in[1]);
