@@ -75,7 +75,7 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
     place = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
     tc_view views[2] = {place, ti_view_slice(&from, from.rank - 1, 0, 1)};
     summing each = {s, &op, depth};
-    ti_view_parts(views, 2, sum_part, &each);
+    ti_view_parts(views, 2, false, sum_part, &each);
 }
 
 /* ---- extremes ---- */
@@ -114,7 +114,7 @@ void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, i
     to = ti_view_move_axis(&to, axis, to.rank - 2);
     pooling each = {s, op, from.dim[from.rank - 2], from.stride[from.rank - 2]};
     tc_view views[2] = {to, ti_view_slice(&from, from.rank - 2, 0, 1)};
-    ti_view_parts(views, 2, pool_part, &each);
+    ti_view_parts(views, 2, true, pool_part, &each);
 }
 
 static tc_view working_like(tc_sel *s, const char *name, const tc_view *v, int32_t axis, int64_t n)

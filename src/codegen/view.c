@@ -147,6 +147,7 @@ bool ti_view_is_dense(const tc_view *v)
 
 typedef struct parts {
     int n;
+    bool columns;
     tc_view_part *each;
     void *user;
 } parts;
@@ -212,10 +213,10 @@ static void pad_front(tc_view *v)
 static bool one_by_one(const parts *p, const tc_view *v);
 
 /* One axis fewer, where two are one in every view: the first two, so that rows stay rows of a frame; any
- * where there are no channels. */
+ * where there are no channels, and columns are not asked for. */
 static bool merge_any(const parts *p, tc_view *v)
 {
-    int32_t rank = v[0].rank, end = v[0].dim[rank - 1] == 1 ? rank - 2 : 1;
+    int32_t rank = v[0].rank, end = v[0].dim[rank - 1] == 1 && !p->columns ? rank - 2 : 1;
     for (int32_t axis = 0; axis < end && rank > 3; axis++)
         if (v[0].dim[axis] == 1 || merges(v, p->n, axis)) {
             merge(v, p->n, axis);
@@ -258,9 +259,9 @@ static bool one_by_one(const parts *p, const tc_view *v)
     return true;
 }
 
-bool ti_view_parts(const tc_view *v, int n, tc_view_part *each, void *user)
+bool ti_view_parts(const tc_view *v, int n, bool columns, tc_view_part *each, void *user)
 {
-    parts p = {n, each, user};
+    parts p = {n, columns, each, user};
     tc_view w[MOST_VIEWS];
     memcpy(w, v, (size_t)n * sizeof *v);
     if (ti_view_count(&w[0]) == 0)

@@ -50,8 +50,9 @@ enum { TC_HW_EXTENT = 65536 };
 /* Calls `each` with n views of rank 3 for every part that one operation can do; the parts together
  * are the n given views, which have the same extents.  Channels lie side by side (stride 1 or
  * broadcast) in each part, or are one.  Leading axes become rows where strides allow it.
+ * columns: the last axis but one of the views, whose channels lie side by side, is columns of every part.
  * false, at once, when `each` gives false. */
 typedef bool tc_view_part(void *user, const tc_view *part);
-bool ti_view_parts(const tc_view *v, int n, tc_view_part *each, void *user);
+bool ti_view_parts(const tc_view *v, int n, bool columns, tc_view_part *each, void *user);
 
 #endif

@@ -313,7 +313,7 @@ static void parts(void)
         do
             want.v[want.n++] = element(&v[0], at) * 100000 + element(&v[1], at);
         while (next(at, s.rank, s.dim));
-        CHECK(ti_view_parts(v, 2, take, &got));
+        CHECK(ti_view_parts(v, 2, false, take, &got));
         CHECK(got.good);
         qsort(got.v, (size_t)got.n, sizeof *got.v, by_size);
         qsort(want.v, (size_t)want.n, sizeof *want.v, by_size);
