@@ -15,7 +15,7 @@ typedef struct tc_target_info {
     size_t size;       /* of this record: set by the caller */
     char name[64];     /* as the user writes it: "ethos-u85-256", "vgf", "TOSA-1.0+INT" */
     const char *title; /* "Ethos-U85" */
-    char spec[64];     /* what it accepts: a TOSA profile with extensions; "" for cpu */
+    char spec[96];     /* what it accepts: a TOSA profile with extensions; "" for cpu */
     bool integers;     /* it computes on quantized values */
     bool floats;       /* on floats */
     bool needs_vela;   /* an Ethos-U: what our own back end does not take, Vela does */
