@@ -172,6 +172,18 @@ static double rest_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
     return rest && ti_is_float(want.type->dtype) ? 0x1p-22 * largest(in[0]) : 0;
 }
 
+/* Scores s of attention that are rounded twice, 2^-23 s apart, give shares of the values that are
+ * e^that apart, and so again what they are divided by. */
+static double shares_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
+{
+    if (node->op != TC_OP_sdpa || !ti_is_float(want.type->dtype) || !in[0].type->rank)
+        return 0;
+    const tc_attr_sdpa *a = node->attr;
+    double terms = (double)in[0].type->dim[in[0].type->rank - 1];
+    double score = fabs(a->scale) * terms * largest(in[0]) * largest(in[1]);
+    return 0x1p-22 * score * largest(in[2]);
+}
+
 /* In steps of the result, or in its own unit. */
 static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *in, tc_tensor want)
 {
@@ -180,7 +192,7 @@ static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *
     if (!node->n_in || !node->in[0] || (!q && !ti_is_float(want.type->dtype)))
         return 0;
     return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want) +
-           rest_of(node, in, want);
+           rest_of(node, in, want) + shares_of(node, in, want);
 }
 
 static tc_status wrong(const tc_build *lw, const tc_node *node, int i, difference d, tc_tensor got,
