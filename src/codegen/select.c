@@ -372,13 +372,15 @@ static void reframe(const tc_sel *s, const tc_hw_op *op, tc_view *v, int n)
 {
     enum { BRICK = 16, WIDEST = 64 };
     int64_t count = ti_view_count(&v[0]), dim[3] = {1, 1, count};
-    if (op->op.kind != TC_NPU_KIND_ELEMENTWISE || !v[0].rank || count > TC_HW_EXTENT ||
+    bool bricks = count % BRICK == 0;
+    if (op->op.kind != TC_NPU_KIND_ELEMENTWISE || !v[0].rank ||
+        count > (bricks ? BRICK * TC_HW_EXTENT : TC_HW_EXTENT) ||
         v[0].dim[v[0].rank - 1] >= TC_HW_FEWEST)
         return;
     for (int i = 0; i < n; i++)
         if (!is_line(s->hw, &v[i]))
             return;
-    if (count % BRICK == 0) {
+    if (bricks) {
         dim[2] = BRICK;
         for (dim[1] = WIDEST; count / BRICK % dim[1]; dim[1]--)
             ;

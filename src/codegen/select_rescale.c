@@ -409,6 +409,20 @@ static void raise(tc_sel *s, const tc_node *node, const tc_sel_operand *y, const
     ti_sel_combine(s, &op, true, y, &half, to);
 }
 
+/* Other bits and another zero point, nothing else: x + 0, which U55 does twice as fast as a pool. */
+static void recode_u55(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
+{
+    tc_sel_operand x = ti_sel_operand(s, node->in[0]), zero = ti_sel_operand_number(0, x.bytes);
+    uint8_t bytes = ti_sel_bytes(s, node->out[0]);
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, bytes);
+    x.is_signed = zero.is_signed = q->in_signed;
+    x.zero = q->in_zero;
+    set_type(s, &op.op, bytes, q->out_signed, q->out_zero);
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
+    tc_view to = ti_sel_result_of(s, node, v);
+    ti_sel_combine(s, &op, true, &x, &zero, &to);
+}
+
 /* 8 and 16 bits to 8 and 16; U85 also to 32. */
 static void rescale_narrow(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
 {
@@ -424,6 +438,11 @@ static void rescale_narrow(tc_sel *s, const tc_node *node, const tc_sel_scale *q
     if ((stream && !set_stream(s, &op, node, q)) || (!stream && !fits_register(s, f, n)) ||
         (bytes > 2 && q->out_zero) || bytes > 4) {
         ti_hw_refuse(s->hw, node, "its factors do not fit the machine's registers");
+        return;
+    }
+    if (!ti_hw_is_u85(s->hw) && !stream && !high && f == 1 && n == 0 && bytes <= 2 &&
+        !ti_is_const(s->g, node->in[0])) {
+        recode_u55(s, node, q);
         return;
     }
     set_type(s, &op.op, bytes, high || q->out_signed, high ? 0 : q->out_zero);

@@ -101,6 +101,7 @@ typedef struct made {
     tc_graph *g;
     bool equal;
     size_t chained, copied, kernels; /* operations that fill chain buffers; DMAs to memory */
+    size_t pools;
     size_t sparse;                   /* convolutions that leave out two of four weights */
 } made;
 
@@ -142,6 +143,7 @@ static void look(made *m)
     ti_npu_walk_begin(&walk, m->r.program.machine, m->r.program.words);
     while (ti_npu_walk_next(&walk, &op)) {
         m->kernels += ti_npu_is_kernel(op.kind);
+        m->pools += op.kind == TC_NPU_KIND_POOL;
         m->chained += ti_npu_is_kernel(op.kind) && op.ofm.storage == TC_STORE_CHAIN;
         m->sparse += op.kind == TC_NPU_KIND_CONV && op.weights.sparse;
         m->copied += op.kind == TC_NPU_KIND_DMA && !op.dma.dst_internal;
@@ -608,6 +610,24 @@ static void sizes(void)
     free(t);
 }
 
+/* Other bits, another zero point: no pool, on few channels as on many. */
+static void other_bits(void)
+{
+    text *t = begin("%0: i16[1,64,64,3]", 1);
+    SAY(t, "  %%1 = const [1073741824] : i32[1]\n  %%2 = const [30] : i8[1]\n  %%3 = const [0] : i16[1]\n  %%4 = const [-128] : i8[1]\n"
+           "  %%5 = tosa.rescale %%0, %%1, %%2, %%3, %%4 scale32=true rounding_mode=single per_channel=false "
+           "input_unsigned=false output_unsigned=false : i8[1,64,64,3]\n");
+    t->value = 5;
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.kernels == 1 && m.pools == 0);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* RESIZE 16 times as large, and a factor of 1 + 2^-30 that sends halves away from zero: U85's own
  * rounding; on U55, whose weights have 8 bits, a phase's common factor is the output's. */
 static void halves(void)
@@ -644,6 +664,7 @@ static void halves(void)
 int main(void)
 {
     sizes();
+    other_bits();
     halves();
     cascades();
     scarce_memory();
