@@ -3,7 +3,7 @@
 
     cortexm.py TOSAC [WORK [NAME...]]
 
-The digits network, and a keyword spotter that keeps state from frame to frame; each as C for three cores, compiled with every
+The digits network in a8w8 and a8w4, and a keyword spotter that keeps state from frame to frame; each as C for three cores, compiled with every
 warning, for this machine and, where arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick
 kernels on random shapes.  Prints flash, RAM and instructions.  Ends with "N passed, N failed, N skipped".
 """
@@ -30,6 +30,7 @@ CORES = {
 }
 MODELS = {
     "digits": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"],
+    "digits4": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a8w4"],
     "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
 }
 SAMPLES = 4
@@ -114,7 +115,7 @@ def on_core(name, target, folder):
 def fuzz(target, folder):
     """The quick kernels on random shapes; target None: on this machine."""
     kernels = f"{HERE}/../src/cortexm/kernels"
-    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "depthwise_s8", "conv_any", "matmul"))]
+    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s4", "depthwise_s8", "depthwise_s4", "conv_any", "matmul"))]
     common = [*WARN.split(), f"-DSHAPES={SHAPES}", f"-I{EXAMPLE}", f"-I{kernels}", *files]
     if target:
         flags, machine, script, _ = CORES[target]

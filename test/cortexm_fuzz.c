@@ -13,6 +13,8 @@ static _Alignas(16) int8_t got[MOST_OUT + 2 * GUARD], want[MOST_OUT];
 static int8_t columns[4 * MOST_WEIGHTS + 2 * GUARD];
 static int32_t bias[MOST_CHANNELS], whole[MOST_CHANNELS], multiplier[MOST_CHANNELS];
 static int8_t shift[MOST_CHANNELS];
+static uint8_t packed[MOST_WEIGHTS];
+static int8_t rows[TOSAC_ROWS * MOST_WEIGHTS];
 static uint32_t seed = 1;
 
 static int32_t draw(int32_t lo, int32_t hi)
@@ -57,6 +59,7 @@ static int32_t is_guarded(const int8_t *room, int32_t bytes)
 static int32_t try_shape(void)
 {
     int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0, widths = draw(0, 3);
+    int32_t four = draw(0, 2) == 0; /* bits a weight */
     tosac_window p = {.batches = draw(1, 2),
                       .in_h = draw(1, 9),
                       .in_w = draw(1, 12),
@@ -70,7 +73,7 @@ static int32_t try_shape(void)
                       .x_zero = draw(-128, 127)};
     p.top = draw(0, p.kernel_h - 1);
     p.left = draw(0, p.kernel_w - 1);
-    p.out_c = depthwise ? p.in_c : draw(1, MOST_CHANNELS);
+    p.out_c = p.pixel = depthwise ? p.in_c : draw(1, MOST_CHANNELS);
     p.out_h = places(p.in_h, p.top, draw(0, p.kernel_h - 1), p.kernel_h, p.dilation_h, p.stride_h);
     p.out_w = places(p.in_w, p.left, draw(0, p.kernel_w - 1), p.kernel_w, p.dilation_w, p.stride_w);
     int32_t taps = p.kernel_h * p.kernel_w * (depthwise ? 1 : p.in_c);
@@ -81,7 +84,12 @@ static int32_t try_shape(void)
     for (int32_t i = 0; i < n_in; i++)
         x[i] = (int8_t)draw(-128, 127);
     for (int32_t i = 0; i < taps * p.out_c; i++)
-        w[i] = (int8_t)draw(-128, 127);
+        w[i] = (int8_t)(four ? draw(-8, 7) : draw(-128, 127));
+    for (int32_t i = 0; i < taps * p.out_c && four; i++) {
+        int32_t row = depthwise ? taps * p.out_c : taps;
+        int32_t k = i % row, at = i / row * ((row + 1) / 2) + k / 2;
+        packed[at] = (uint8_t)(k & 1 ? packed[at] | (w[i] & 15) << 4 : w[i] & 15);
+    }
     draw_numbers(&p, taps, depthwise);
     p.q = (tosac_requant){.multiplier = multiplier,
                           .shift = shift,
@@ -103,20 +111,29 @@ static int32_t try_shape(void)
                             .bias_step = 1,
                             .depthwise = (uint8_t)depthwise,
                             .x = TOSAC_I8,
-                            .w = TOSAC_I8,
+                            .w = four ? TOSAC_I4 : TOSAC_I8,
                             .bias = TOSAC_I32,
                             .result = TOSAC_I8,
                             .q = p.q};
-    tosac_conv_any(&any, x, w, bias, want);
+    if (four)
+        tosac_conv_any(&any, x, packed, bias, want);
+    else
+        tosac_conv_any(&any, x, w, bias, want);
     memset(got, 0x5a, sizeof got);
     memset(columns, 0x5a, sizeof columns);
     int32_t room = TOSAC_COLUMNS(TOSAC_ISA) * taps;
-    if (depthwise) {
+    if (depthwise && four) {
+        tosac_depthwise_s4(&p, x, packed, whole, got + GUARD, rows);
+    } else if (depthwise) {
         tosac_depthwise_s8(&p, x, w, whole, got + GUARD);
     } else {
         int32_t pixels = p.kernel_h == 1 && p.kernel_w == 1 && p.stride_w == 1 &&
                          p.out_w == p.in_w && p.out_h == (p.in_h - 1) / p.stride_h + 1;
-        tosac_conv2d_s8(&p, x, w, whole, got + GUARD, pixels ? NULL : columns + GUARD);
+        int8_t *room_of = pixels ? NULL : columns + GUARD;
+        if (four)
+            tosac_conv2d_s4(&p, x, packed, whole, got + GUARD, room_of, rows);
+        else
+            tosac_conv2d_s8(&p, x, w, whole, got + GUARD, room_of);
     }
     return memcmp(got + GUARD, want, (size_t)n_out) == 0 && is_guarded(got, n_out) &&
            is_guarded(columns, room);

@@ -18,29 +18,53 @@ static tc_dtype result_of(const tc_c_graph *cg, const tc_c_step *s)
 
 /* ---- which kernel ---- */
 
+static bool is_four(const tc_c_graph *cg, const tc_c_step *s)
+{
+    return operand(cg, s->node, 1)->dtype == TC_i4;
+}
+
 static bool is_quick(const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
     return (node->op == TC_OP_tosa_conv2d || node->op == TC_OP_tosa_depthwise_conv2d) && r &&
            r->scale32 && r->rounding_mode != TC_rounding_inexact &&
-           operand(cg, node, 0)->dtype == TC_i8 && operand(cg, node, 1)->dtype == TC_i8 &&
+           operand(cg, node, 0)->dtype == TC_i8 &&
+           (operand(cg, node, 1)->dtype == TC_i8 || is_four(cg, s)) &&
            result_of(cg, s) == TC_i8 && ti_c_is_const(cg, node->in[1]) &&
            ti_c_is_const(cg, node->in[2]) && ti_c_is_const(cg, node->in[3]) &&
            ti_c_is_const(cg, node->in[4]) && ti_c_const_at(cg, node->in[4], 0) == 0 &&
            (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1);
 }
 
+static const int64_t unpacked_rows = 4; /* TOSAC_ROWS */
+
+static bool has_columns(const tc_c_graph *cg, const tc_node *node)
+{
+    const tc_attr_tosa_conv *a = node->attr;
+    const tc_type *w = operand(cg, node, 1);
+    return w->dim[1] != 1 || w->dim[2] != 1 || !ti_ints_are(a->pad, 0) || a->stride.v[1] != 1;
+}
+
+/* Bytes of weights that are unpacked at a time. */
+static int64_t unpacked(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_type *w = operand(cg, s->node, 1);
+    if (!is_four(cg, s))
+        return 0;
+    return s->node->op == TC_OP_tosa_conv2d ? unpacked_rows * w->dim[1] * w->dim[2] * w->dim[3]
+                                            : tc_type_count(w);
+}
+
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *s, tc_core core)
 {
-    if (s->node->op != TC_OP_tosa_conv2d || !is_quick(cg, s))
-        return 0;
-    const tc_attr_tosa_conv *a = s->node->attr;
-    const tc_type *w = operand(cg, s->node, 1);
-    if (w->dim[1] == 1 && w->dim[2] == 1 && ti_ints_are(a->pad, 0) && a->stride.v[1] == 1)
-        return 0;
     static const int64_t columns[] = {[TC_CORE_C] = 1, [TC_CORE_DSP] = 2, [TC_CORE_MVE] = 4};
-    return columns[core] * w->dim[1] * w->dim[2] * w->dim[3];
+    const tc_node *node = s->node;
+    if (!(tc_ops[node->op].traits & T_MAC) || !is_quick(cg, s))
+        return 0;
+    const tc_type *w = operand(cg, node, 1);
+    bool gathers = node->op == TC_OP_tosa_conv2d && has_columns(cg, node);
+    return unpacked(cg, s) + (gathers ? columns[core] * w->dim[1] * w->dim[2] * w->dim[3] : 0);
 }
 
 /* ---- what follows ---- */
@@ -98,6 +122,18 @@ static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node
     return ti_c_array(m, TC_i32, bias, oc);
 }
 
+/* Weights of four bits, two in a byte; each row begins on one. */
+static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows)
+{
+    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n + 1) / 2;
+    uint8_t *data = tc_new_n(&m->ctx->arena, uint8_t, (size_t)(rows * bytes));
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < n; i++)
+            data[r * bytes + i / 2] |=
+                (uint8_t)((ti_c_const_at(cg, v, r * n + i) & 15) << (i % 2 ? 4 : 0));
+    return ti_c_array(m, TC_bool, data, rows * bytes);
+}
+
 static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
@@ -111,8 +147,8 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   "        static const tosac_window p = {\n"
                   "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
                   ", .in_c = %" PRId64 ", .out_h = %" PRId64 ", .out_w = %" PRId64
-                  ", .out_c = %" PRId64 ",\n",
-                  x[0], x[1], x[2], x[3], out[1], out[2], out[3]);
+                  ", .out_c = %" PRId64 ", .pixel = %" PRId64 ",\n",
+                  x[0], x[1], x[2], x[3], out[1], out[2], out[3], out[3]);
     ti_buf_printf(&m->code,
                   "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64 ", .stride_h = %" PRId64
                   ", .stride_w = %" PRId64 ", .top = %" PRId64 ", .left = %" PRId64
@@ -122,31 +158,26 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
                   ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
-    const char *weights = ti_c_pointer(m, cg, node->in[1]);
+    bool four = is_four(cg, s);
+    const char *weights = four ? packed(m, cg, node->in[1], depthwise ? 1 : out[3])
+                               : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = whole_bias(m, cg, node, out[3]);
-    ti_buf_printf(&m->code, "        tosac_%s_s8(&p, %s, %s, %s, %s",
-                  depthwise ? "depthwise" : "conv2d", from, weights, bias,
+    ti_buf_printf(&m->code, "        tosac_%s_s%d(&p, %s, %s, %s, %s",
+                  depthwise ? "depthwise" : "conv2d", four ? 4 : 8, from, weights, bias,
                   ti_c_pointer(m, cg, s->out));
-    if (!depthwise && s->scratch)
-        ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")", s->scratch_at);
+    if (four)
+        m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
+    if (!depthwise && has_columns(cg, node))
+        ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")",
+                      s->scratch_at + unpacked(cg, s));
     else if (!depthwise)
         ti_buf_text(&m->code, ", NULL");
+    if (four)
+        ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")", s->scratch_at);
     ti_buf_text(&m->code, ");\n");
 }
 
 /* ---- any ---- */
-
-/* Weights of four bits, two in a byte; each row begins on one. */
-static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows)
-{
-    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n + 1) / 2;
-    uint8_t *data = tc_new_n(&m->ctx->arena, uint8_t, (size_t)(rows * bytes));
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < n; i++)
-            data[r * bytes + i / 2] |=
-                (uint8_t)((ti_c_const_at(cg, v, r * n + i) & 15) << (i % 2 ? 4 : 0));
-    return ti_c_array(m, TC_bool, data, rows * bytes);
-}
 
 static const char *three(const tc_c_model *m, const int64_t *v, int n, int64_t missing, int step,
                          int64_t sign)

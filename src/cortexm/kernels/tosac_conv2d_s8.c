@@ -84,7 +84,7 @@ static void multiply(const tosac_window *p, const int8_t *columns, int32_t n, co
         tosac_four f = tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
                                      step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
         int8_t *to = out + oc;
-        for (int32_t i = 0; i < n; i++, x += k, to += p->out_c) {
+        for (int32_t i = 0; i < n; i++, x += k, to += p->pixel) {
             int32x4_t sum = vaddq_s32(products(x, w, w1, w2, w3, k), b);
             vstrbq_p_s32(to, tosac_requantize4(&p->q, sum, &f), lanes);
         }
@@ -174,7 +174,7 @@ static void row(const tosac_window *p, const int8_t *x, int32_t n, const int8_t 
 {
     const tosac_one c = tosac_one_of(&p->q, oc);
     for (int32_t i = 0; i < n; i++, x += k)
-        out[i * p->out_c + oc] = tosac_requantize1(&p->q, product(x, w, k, bias), &c);
+        out[i * p->pixel + oc] = tosac_requantize1(&p->q, product(x, w, k, bias), &c);
 }
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
@@ -184,7 +184,7 @@ static void rows(const tosac_window *p, const int8_t *x, int32_t n, const int8_t
                  const int32_t *bias, int32_t k, int32_t oc, int8_t *out)
 {
     const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
-    const int32_t next = p->out_c;
+    const int32_t next = p->pixel;
     out += oc;
     for (int32_t i = 0; i < n; i += 2, x += 2 * k, out += 2 * next) {
         int32_t sum[4];
@@ -225,7 +225,7 @@ static void multiply(const tosac_window *p, const int8_t *columns, int32_t n, co
     if (n == even)
         return;
     columns += even * k;
-    out += even * p->out_c;
+    out += even * p->pixel;
     for (oc = 0; oc + 4 <= p->out_c; oc += 4)
         single(p, columns, w + oc * k, bias, k, oc, out);
     for (; oc < p->out_c; oc++)
@@ -240,7 +240,7 @@ static void rows(const tosac_window *p, const int8_t *x, int32_t n, const int8_t
 {
     const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
     const int8_t *next = w + k;
-    for (out += oc; n > 0; n--, x += k, out += p->out_c) {
+    for (out += oc; n > 0; n--, x += k, out += p->pixel) {
         uint32_t a = (uint32_t)bias[oc], b = (uint32_t)bias[oc + 1];
         for (int32_t i = 0; i < k; i++) {
             int32_t v = x[i];
@@ -273,7 +273,7 @@ static void pixels(const tosac_window *p, const int8_t *image, const int8_t *w,
         multiply(p, image, p->out_h * p->out_w, w, bias, p->in_c, out);
         return;
     }
-    for (int32_t oy = 0; oy < p->out_h; oy++, out += p->out_w * p->out_c)
+    for (int32_t oy = 0; oy < p->out_h; oy++, out += p->out_w * p->pixel)
         multiply(p, image + oy * p->stride_h * p->in_w * p->in_c, p->out_w, w, bias, p->in_c, out);
 }
 
@@ -288,7 +288,7 @@ static void windows(const tosac_window *p, const int8_t *image, const int8_t *w,
             ox = 0, ++oy;
         if (have == TOSAC_COLUMNS(TOSAC_ISA) || i + 1 == n) {
             multiply(p, columns, have, w, bias, k, out);
-            out += have * p->out_c;
+            out += have * p->pixel;
             have = 0;
         }
     }
@@ -303,6 +303,6 @@ void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, co
         else
             pixels(p, x, w, bias, out);
         x += p->in_h * p->in_w * p->in_c;
-        out += p->out_h * p->out_w * p->out_c;
+        out += p->out_h * p->out_w * p->pixel;
     }
 }

@@ -207,6 +207,17 @@ static inline void tosac_store_sum(const tosac_requant *q, void *out, tosac_type
     tosac_store(out, type, at, q->multiplier ? tosac_requantize(q, sum, channel) : sum);
 }
 
+/* k numbers of four bits as bytes. */
+static inline void tosac_unpack4(const uint8_t *packed, int32_t k, int8_t *to)
+{
+    for (int32_t i = 0; i < k / 2; i++, packed++) {
+        *to++ = (int8_t)((int8_t)(*packed << 4) >> 4);
+        *to++ = (int8_t)((int8_t)*packed >> 4);
+    }
+    if (k & 1)
+        *to = (int8_t)((int8_t)(*packed << 4) >> 4);
+}
+
 /* CONV2D, CONV3D, DEPTHWISE_CONV2D and TRANSPOSE_CONV2D of any types; images are one deep.  Weights
  * [oc, kernel, c]; depthwise [kernel, oc]. */
 typedef struct tosac_conv {
@@ -224,6 +235,7 @@ void tosac_conv_any(const tosac_conv *p, const void *x, const void *w, const voi
  * the weights in it, so that every tap counts; those outside the image have x_zero. */
 typedef struct tosac_window {
     int32_t batches, in_h, in_w, in_c, out_h, out_w, out_c;
+    int32_t pixel; /* bytes from pixel to pixel of the result: out_c, or more */
     int32_t kernel_h, kernel_w, stride_h, stride_w, top, left, dilation_h, dilation_w;
     int32_t x_zero;
     tosac_requant q; /* DOUBLE or SINGLE */
@@ -233,8 +245,15 @@ typedef struct tosac_window {
 #define TOSAC_COLUMNS(isa) ((isa) == TOSAC_ISA_C ? 1 : (isa) == TOSAC_ISA_DSP ? 2 : 4)
 void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
                      int8_t *out, int8_t *columns);
+/* The same by int4 weights, two in a byte, each row from a whole byte on; rows: TOSAC_ROWS of them as
+ * int8. */
+#define TOSAC_ROWS 4
+void tosac_conv2d_s4(const tosac_window *p, const int8_t *x, const uint8_t *w, const int32_t *bias,
+                     int8_t *out, int8_t *columns, int8_t *rows);
 void tosac_depthwise_s8(const tosac_window *p, const int8_t *x, const int8_t *w,
                         const int32_t *bias, int8_t *out);
+void tosac_depthwise_s4(const tosac_window *p, const int8_t *x, const uint8_t *w,
+                        const int32_t *bias, int8_t *out, int8_t *unpacked);
 
 /* MATMUL: a [n, h, c], b [n, c, w], result [n, h, w]. */
 typedef struct tosac_matmul {
