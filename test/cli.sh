@@ -138,6 +138,16 @@ mkdir -p "$dir/core"
 expect 0 'operators on cortex-m0plus' $core "$dir/core/abs.c"
 holds 'what it calls is beside it, and no more' test -e "$dir/core/tosac_kernels.h" -a ! -e "$dir/core/tosac_pool.c"
 holds 'C without a warning' cc -std=c11 -Wall -Wextra -Wconversion -Werror -c "$dir/core/abs.c" -o "$dir/core/abs.o"
+cat >"$dir/mask.ir" <<'END'
+graph @main(%0 "x": f32[1,4], %1 "keep": i64[1,4]) {
+  %2 = cast %1 dtype=bool : bool[1,4]
+  %3 = const [0] : f32[1,1]
+  %4 = where %2, %0, %3 : f32[1,4]
+  return %4
+}
+END
+expect 0 'operators on cortex-m4' compile "$dir/mask.ir" -t cortex-m4 --calib random:1 --emit c -o "$dir/core/mask.c"
+holds 'inputs in the order of the model' grep -q 'mask_run(const int8_t \*input_0, const uint8_t \*input_1' "$dir/core/mask.h"
 expect 3 "'abs' has no integer form" $core "$dir/core/abs.c" --cpu abs
 
 # --emit vela: the payload of a .pte, or by the name's end Vela's raw form; both run, to the same numbers.
