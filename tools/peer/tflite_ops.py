@@ -265,9 +265,12 @@ def answers(model):
     for road in ("micro", "reference", "optimized"):
         kept = f"{model[:-7]}.{road}.npz"
         if not os.path.exists(kept) and not os.path.exists(kept + ".none"):
-            done = subprocess.run([sys.executable, "-c", CHILD, road, model, kept, str(SAMPLES)], capture_output=True)
+            part = f"{kept}.{os.getpid()}.npz"
+            done = subprocess.run([sys.executable, "-c", CHILD, road, model, part, str(SAMPLES)], capture_output=True)
             if done.returncode:
                 open(kept + ".none", "w").close()
+            else:
+                os.replace(part, kept)
         if os.path.exists(kept):
             found[road] = np.load(kept)
     return found
