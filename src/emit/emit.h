@@ -18,6 +18,11 @@ TC_MUST_USE tc_status ti_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_byte
  * signature. */
 TC_MUST_USE tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
+/* check_types.c: every value has a type that the format has a number for (less than 0: none), and
+ * extents of 32 bits. */
+TC_MUST_USE tc_status ti_emit_check_types(tc_ctx *ctx, const tc_graph *g,
+                                          int (*number_of)(tc_dtype), const char *whose);
+
 typedef struct tc_compile_spec {
     const char *key;
     tc_bytes value;

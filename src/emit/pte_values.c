@@ -265,20 +265,5 @@ int64_t ti_pte_tensor(tc_pte_emitter *e, tc_val v)
 
 tc_status ti_pte_check_types(tc_pte_emitter *e)
 {
-    for (tc_val v = 1; v < e->scope->g->n_val; v++) {
-        const tc_value *value = e->scope->g->val[v];
-        const tc_loc *loc = value->def ? value->def->loc : NULL;
-        if (!value->type)
-            return ti_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
-        if (element_type(value->type->dtype) < 0)
-            return ti_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
-                                  "a value on the CPU has type %s, which ExecuTorch does not have",
-                                  tc_dtypes[value->type->dtype].name);
-        for (int i = 0; i < value->type->rank; i++)
-            if (value->type->dim[i] > INT32_MAX)
-                return ti_error(e->ctx, loc, TC_E_TOO_LARGE,
-                                "an extent of %" PRId64 ", beyond the limits of the format",
-                                value->type->dim[i]);
-    }
-    return TC_OK;
+    return ti_emit_check_types(e->ctx, e->scope->g, element_type, "ExecuTorch");
 }

@@ -279,26 +279,6 @@ static tc_status put_node(tc_tfw *e, const tc_node *node)
     return TC_OK;
 }
 
-static tc_status check_types(tc_tfw *e)
-{
-    for (tc_val v = 1; v < e->g->n_val; v++) {
-        const tc_value *value = e->g->val[v];
-        const tc_loc *loc = value->def ? value->def->loc : NULL;
-        if (!value->type)
-            return ti_bug(e->ctx, loc, "value %" PRIu32 " has no type", v);
-        if (ti_tfl_type_of(value->type->dtype) < 0)
-            return ti_unsupported(e->ctx, loc, TC_E_UNSUPPORTED,
-                                  "a value on the CPU has type %s, which TensorFlow Lite does not have",
-                                  tc_dtypes[value->type->dtype].name);
-        for (int i = 0; i < value->type->rank; i++)
-            if (value->type->dim[i] > INT32_MAX)
-                return ti_error(e->ctx, loc, TC_E_TOO_LARGE,
-                                "an extent of %" PRId64 ", beyond the limits of the format",
-                                value->type->dim[i]);
-    }
-    return TC_OK;
-}
-
 static int64_t *put_ports(tc_tfw *e, const tc_port *port, size_t n_port, const tc_val *val,
                           size_t n_val, size_t *n)
 {
@@ -339,7 +319,7 @@ tc_status ti_write_tflite(tc_ctx *ctx, const tc_tflite_request *r, tc_bytes *out
     m->graph = "main";
     e.of = tc_new_n(&ctx->arena, int64_t, e.g->n_val);
     ti_map_init(&e.numbers, &ctx->arena);
-    TC_TRY(check_types(&e));
+    TC_TRY(ti_emit_check_types(e.ctx, e.g, ti_tfl_type_of, "TensorFlow Lite"));
     TC_TRY(ti_tfw_open(&e));
     m->in = put_ports(&e, e.module->in_port, e.module->n_in_port, e.g->in, e.g->n_in, &m->n_in);
     for (size_t k = 0; k < e.g->n_node; k++)
