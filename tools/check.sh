@@ -123,13 +123,14 @@ run_queue() {
     done
 }
 
-# Unit tests that take more than three seconds: whole models are compiled again and again.  The quick run leaves them out.
-slow_units='api_compile api_context api_generate api_model api_quantize api_threads cycles fast_eltwise file quant_methods'
+# Unit tests that take more than two seconds, as whole models are compiled again and again.  The quick run leaves them out.
+slow_units='api_compile api_context api_generate api_model api_quantize api_run api_threads cycles fast_eltwise fast_int8 file
+    lower_eltwise place quant_methods quant_parts text'
 
 all_units() { # FOLDER
     local test code=0
     for test in "$1"/unit-*; do
-        [ "$mode" != quick ] || [[ " $slow_units " != *" ${test##*/unit-} "* ]] || continue
+        [ "$mode" != quick ] || [[ " ${slow_units//[[:space:]]/ } " != *" ${test##*/unit-} "* ]] || continue
         if [ -x "$test" ]; then
             "$test" || { code=1 && echo "$test: exit $?"; }
         fi
@@ -337,7 +338,7 @@ main() {
         $good && queue_gcc && later "TOSA suite" build/conformance-tosa $cases/suites/public
         $good && later "ONNX node tests" build/conformance-onnx $cases/suites/onnx
         $good && later "TensorFlow Lite operators" build/conformance-onnx --reference $cases/suites/tflite
-        skip "ten slow unit tests; clang, sanitizers, judges, random graphs, failing calls, trained models, Chromium" "make check has them"
+        skip "slow unit tests; clang, sanitizers, judges, random graphs, failing calls, trained models, Chromium" "make check has them"
     else
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
