@@ -173,7 +173,6 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_hw *hw = begin(ctx, options, g);
-    hw->asked = true;
     ti_hw_select(hw);
     const char *why = hw->refused;
     ti_arena_rewind(&ctx->scratch, mark);

@@ -6,7 +6,7 @@
  * and on constants of one element are computed for its 256 numbers. */
 #include "../base/diag.h"
 #include "../run/eval.h"
-#include "select.h"
+#include "fold.h"
 
 enum {
     CODES = 256,
@@ -24,17 +24,17 @@ typedef struct code {
 typedef struct folding {
     tc_hw *hw;
     tc_graph *g;
-    code *code; /* by value */
-    tc_node **table; /* by node: what takes its place; or NULL */
-    tc_val root;     /* while numbers are computed */
+    code *code;   /* by value */
+    tc_val *list; /* by node: the numbers of the TABLE that takes its place; or TC_NONE */
+    tc_val root;  /* while numbers are computed */
 } folding;
 
 /* A constant that is the same for all elements; of a TABLE, its numbers. */
 static bool is_parameter(const folding *f, const tc_node *node, int i)
 {
-    return ti_is_const(f->g, node->in[i]) &&
-           (tc_type_count(ti_type_of(f->g, node->in[i])) == 1 ||
-            (node->op == TC_OP_tosa_table && i == 1));
+    int64_t number;
+    bool table = node->op == TC_OP_tosa_table && i == 1 && ti_is_const(f->g, node->in[i]);
+    return table || ti_fold_number(f->g, node->in[i], &number);
 }
 
 static code code_of(const folding *f, tc_val v)
@@ -134,50 +134,36 @@ static tc_val constant(folding *f, tc_tensor t)
 {
     tc_type *type = tc_new(f->hw->arena, tc_type);
     *type = (tc_type){.dtype = t.type->dtype, .rank = 1, .dim = {CODES}};
-    tc_value *value = tc_new(f->hw->arena, tc_value);
-    *value = (tc_value){.type = type, .name = "codes", .data = t.data};
-    f->g->val[f->g->n_val] = value;
-    return (tc_val)f->g->n_val++;
+    return ti_fold_value(f->hw, f->g, type, "codes", t.data);
 }
 
+/* Later tables are computed from what was there: all take their places at last. */
 static void fold(folding *f, size_t k)
 {
     const tc_node *node = f->g->node[k];
-    tc_val v = node->out[0];
-    f->root = f->code[v].of;
-    tc_tensor t = numbers(f, v);
-    if (!t.data)
-        return;
-    tc_node *table = tc_new(&f->hw->ctx->arena, tc_node);
-    tc_val *in = tc_new_n(f->hw->arena, tc_val, 2);
-    in[0] = f->root;
-    in[1] = constant(f, t);
-    *table = (tc_node){.op = TC_OP_tosa_table,
-                       .n_in = 2,
-                       .n_out = 1,
-                       .in = in,
-                       .out = node->out,
-                       .loc = node->loc};
-    f->table[k] = table;
+    f->root = f->code[node->out[0]].of;
+    tc_tensor t = numbers(f, node->out[0]);
+    if (t.data)
+        f->list[k] = constant(f, t);
 }
 
-/* Later tables are computed from what was there, so all take their places at last. */
 static void put(folding *f)
 {
-    for (size_t k = 0; k < f->g->n_node; k++)
-        if (f->table[k]) {
-            f->g->node[k] = f->table[k];
-            f->g->val[f->table[k]->out[0]]->def = f->table[k];
-        }
+    for (size_t k = 0; k < f->g->n_node; k++) {
+        tc_val v = f->list[k] ? f->g->node[k]->out[0] : TC_NONE;
+        if (v)
+            f->g->node[k] = ti_fold_node(f->hw, f->g, f->g->node[k], TC_OP_tosa_table, NULL, 2,
+                                         (tc_val[]){f->code[v].of, f->list[k]}, v);
+    }
 }
 
-void ti_sel_fold_codes(tc_hw *hw, tc_graph *g)
+void ti_fold_codes(tc_hw *hw, tc_graph *g)
 {
     size_t n_val = g->n_val;
     folding f = {.hw = hw,
                  .g = g,
                  .code = tc_new_n(hw->arena, code, n_val),
-                 .table = tc_new_n(hw->arena, tc_node *, g->n_node + 1)};
+                 .list = tc_new_n(hw->arena, tc_val, g->n_node + 1)};
     tc_trial trial; /* numbers that the program never has may be without results */
     look(&f);
     ti_trial_begin(hw->ctx, &trial);

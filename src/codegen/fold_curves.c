@@ -9,15 +9,15 @@
 #include "../npu/curve.h"
 #include "../num/fixed.h"
 #include "../num/load.h"
-#include "select.h"
+#include "fold.h"
 
 enum { CODES = 65536, HALF = 32768, ONE = 30, BITS = 15, NEAR = 64 };
 
+/* What a list is. */
 typedef struct listed {
-    tc_val x; /* the codes */
+    bool known; /* it was looked at */
     tc_npu_curve curve;
-    int32_t factor;
-    int8_t shift;
+    int32_t factor, shift;
 } listed;
 
 /* ---- the codes that the indices are ---- */
@@ -32,8 +32,8 @@ static const tc_node *through_reshapes(const tc_graph *g, tc_val v)
 
 static bool is_number(const tc_graph *g, tc_val v, int64_t number)
 {
-    return ti_is_const(g, v) && tc_type_count(ti_type_of(g, v)) == 1 &&
-           ti_load_i64(ti_tensor_of(g, v), 0) == number;
+    int64_t n;
+    return ti_fold_number(g, v, &n) && n == number;
 }
 
 /* code + 32768; TC_NONE: something else. */
@@ -86,7 +86,7 @@ static bool find_near(const int16_t *list, double slope, int shift, listed *out)
         if (factor < 1 || factor >= 1 << BITS || !is_curve(list, out->curve, (int64_t)factor, shift))
             continue;
         out->factor = (int32_t)factor;
-        out->shift = (int8_t)shift;
+        out->shift = shift;
         return true;
     }
     return false;
@@ -106,93 +106,53 @@ static bool find_factor(const int16_t *list, listed *out)
     return false;
 }
 
-static bool find_curve(const tc_graph *g, tc_val list, listed *out)
+static void find_curve(const tc_graph *g, tc_val list, listed *out)
 {
     const tc_type *t = ti_type_of(g, list);
+    out->known = true;
     if (!ti_is_const(g, list) || t->dtype != TC_i16 || tc_type_count(t) != CODES)
-        return false;
+        return;
     for (out->curve = TC_CURVE_TANH; out->curve <= TC_CURVE_SIGMOID; out->curve++)
         if (find_factor(ti_tensor_of(g, list).data, out))
-            return true;
-    return false;
+            return;
+    out->curve = TC_CURVE_NONE;
 }
-
-static bool is_listed(const tc_graph *g, const tc_node *node, listed *out)
-{
-    if (node->op != TC_OP_tosa_gather)
-        return false;
-    out->x = codes_of(g, node->in[1]);
-    return out->x && find_curve(g, node->in[0], out);
-}
-
-bool ti_sel_is_curve(const tc_graph *g, tc_val list) { return find_curve(g, list, &(listed){0}); }
 
 /* ---- in its place ---- */
-
-static tc_val add_value(tc_graph *g, tc_value *value)
-{
-    g->val[g->n_val] = value;
-    return (tc_val)g->n_val++;
-}
 
 static tc_val number(tc_hw *hw, tc_graph *g, int32_t v)
 {
     static const tc_type one = {.dtype = TC_i32, .rank = 1, .dim = {1}};
-    tc_value *value = tc_new(hw->arena, tc_value);
-    int32_t *data = tc_new(hw->arena, int32_t);
-    *data = v;
-    *value = (tc_value){.type = &one, .name = "factor", .data = data};
-    return add_value(g, value);
+    return ti_fold_value(hw, g, &one, "factor", ti_arena_copy(hw->arena, &v, sizeof v));
 }
 
 /* The curve of the codes, with factor and shift as operands. */
-static tc_node *curve_node(tc_hw *hw, tc_graph *g, const tc_node *gather, const listed *l)
+static tc_node *curve_node(tc_hw *hw, tc_graph *g, const tc_node *gather, tc_val x, const listed *l)
 {
-    tc_node *node = tc_new(&hw->ctx->arena, tc_node);
-    tc_val *v = tc_new_n(hw->arena, tc_val, 4);
-    tc_value *y = tc_new(hw->arena, tc_value);
-    *y = (tc_value){.type = ti_type_of(g, l->x), .name = "curve", .def = node};
-    v[0] = l->x;
-    v[1] = number(hw, g, l->factor);
-    v[2] = number(hw, g, l->shift);
-    v[3] = add_value(g, y);
-    *node = (tc_node){.op = l->curve == TC_CURVE_TANH ? TC_OP_tosa_tanh : TC_OP_tosa_sigmoid,
-                      .n_in = 3,
-                      .n_out = 1,
-                      .in = v,
-                      .out = v + 3,
-                      .loc = gather->loc};
-    return node;
+    tc_op op = l->curve == TC_CURVE_TANH ? TC_OP_tosa_tanh : TC_OP_tosa_sigmoid;
+    tc_val in[] = {x, number(hw, g, l->factor), number(hw, g, l->shift)};
+    return ti_fold_node(hw, g, gather, op, NULL, 3, in,
+                        ti_fold_value(hw, g, ti_type_of(g, x), "curve", NULL));
 }
 
-static tc_node *reshape_node(tc_hw *hw, tc_graph *g, const tc_node *gather, tc_val from)
-{
-    tc_node *node = tc_new(&hw->ctx->arena, tc_node);
-    tc_val *in = tc_new(hw->arena, tc_val);
-    *in = from;
-    *node = (tc_node){.op = TC_OP_tosa_reshape,
-                      .n_in = 1,
-                      .n_out = 1,
-                      .in = in,
-                      .out = gather->out,
-                      .loc = gather->loc};
-    g->val[gather->out[0]]->def = node;
-    return node;
-}
-
-void ti_sel_fold_curves(tc_hw *hw, tc_graph *g)
+void ti_fold_curves(tc_hw *hw, tc_graph *g)
 {
     tc_node **node = tc_new_n(hw->arena, tc_node *, 2 * g->n_node + 1);
+    listed *list = tc_new_n(hw->arena, listed, g->n_val); /* by value: an LSTM reads one at every step */
     size_t n = 0;
     for (size_t k = 0; k < g->n_node; k++) {
-        listed l;
-        if (!is_listed(g, g->node[k], &l)) {
-            node[n++] = g->node[k];
+        tc_node *gather = g->node[k];
+        tc_val x = gather->op == TC_OP_tosa_gather ? codes_of(g, gather->in[1]) : TC_NONE;
+        listed *l = x ? &list[gather->in[0]] : NULL;
+        if (l && !l->known)
+            find_curve(g, gather->in[0], l);
+        if (!l || !l->curve) {
+            node[n++] = gather;
             continue;
         }
-        node[n++] = curve_node(hw, g, g->node[k], &l);
-        node[n] = reshape_node(hw, g, g->node[k], node[n - 1]->out[0]);
-        n++;
+        tc_node *curve = node[n++] = curve_node(hw, g, gather, x, l);
+        node[n++] = ti_fold_node(hw, g, gather, TC_OP_tosa_reshape, NULL, 1, curve->out,
+                                 gather->out[0]);
     }
     g->node = node;
     g->n_node = n;

@@ -119,7 +119,6 @@ typedef struct tc_hw {
     struct tc_npu_block_memo *memo; /* blocks that were searched before, in all attempts */
     uint32_t n_label; /* places that branches lead to */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
-    bool asked; /* of some operators only whether they are taken; others will surround them */
     int32_t rows; /* of the last operation of a cascade at a time; 0: there are none */
     tc_hw_list list;
     const char *refused;

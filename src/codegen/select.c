@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select.c -- TOSA operators to operations of the machine: the walk, and what rules share. */
-#include "select.h"
+#include "fold.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -543,9 +543,9 @@ static bool is_number(tc_op op)
 static tc_sel begin(tc_hw *hw, const tc_graph *of)
 {
     tc_graph *g = own_values(hw, of);
-    ti_sel_fold_codes(hw, g);
-    ti_sel_fold_shifts(hw, g);
-    ti_sel_fold_curves(hw, g);
+    ti_fold_codes(hw, g);
+    ti_fold_shifts(hw, g);
+    ti_fold_curves(hw, g);
     tc_sel s = {.hw = hw, .g = g, .value = tc_new_n(hw->arena, tc_sel_value, g->n_val)};
     count_readers(&s);
     return s;

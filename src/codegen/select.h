@@ -38,14 +38,6 @@ typedef void tc_select_rule(tc_sel *s, const tc_node *node);
 #define SELECT(op, rule) tc_select_rule ti_npu_select_##rule;
 #include "select.def"
 
-/* Functions of one int8 value become TABLEs, also of 32 bits (fold_codes.c). */
-void ti_sel_fold_codes(tc_hw *hw, tc_graph *g);
-/* What is widened and moved left is one RESCALE (fold_shifts.c). */
-void ti_sel_fold_shifts(tc_hw *hw, tc_graph *g);
-/* Lists that are the machine's curves (fold_curves.c). */
-void ti_sel_fold_curves(tc_hw *hw, tc_graph *g);
-bool ti_sel_is_curve(const tc_graph *g, tc_val list);
-
 /* ---- values ---- */
 
 /* The value where it lies; constants become roots, what was put off is made. */

@@ -107,9 +107,6 @@ static void copy_rows(tc_sel *s, const tc_node *node, const tc_view *named, cons
 {
     int64_t n;
     const int64_t *index = ti_sel_numbers(s, node->in[1], &n);
-    if (!index && s->hw->asked && !scatters && !ti_def(s->g, node->in[1]) &&
-        ti_sel_is_curve(s->g, node->in[0]))
-        return; /* fold_curves.c will have it, where its indices are codes */
     if (!index) {
         ti_hw_refuse(s->hw, node, "its indices are not constant");
         return;

@@ -317,9 +317,11 @@ static bool is_i48(const tc_graph *g, tc_val v)
     return v && ti_type_of(g, v) && ti_type_of(g, v)->dtype == TC_i48;
 }
 
-/* A sum of 48 bits and the RESCALE that reads it are one to most machines: they are asked about
- * together. */
-static size_t group_of(const tc_lower_asker *a, const tc_node *node, const tc_node *group[2])
+/* What most machines have as one is asked about together. */
+enum { GROUP = 8 };
+
+/* A sum of 48 bits and the RESCALE that reads it. */
+static size_t sum_and_rescale(const tc_lower_asker *a, const tc_node *node, const tc_node **group)
 {
     size_t n = 0;
     const tc_node *sum = node->n_in && is_i48(a->g, node->in[0]) ? ti_def(a->g, node->in[0]) : NULL;
@@ -330,6 +332,26 @@ static size_t group_of(const tc_lower_asker *a, const tc_node *node, const tc_no
     if (n == 1 && next && next->op == TC_OP_tosa_rescale)
         group[n++] = next;
     return n;
+}
+
+/* A GATHER from a constant list, behind what makes its indices of codes. */
+static size_t codes_and_gather(const tc_lower_asker *a, const tc_node *node, const tc_node **group)
+{
+    size_t n = 0;
+    group[GROUP - ++n] = node;
+    for (const tc_node *def = ti_def(a->g, node->in[1]); def && n < GROUP; def = ti_def(a->g, def->in[0])) {
+        if (def->op != TC_OP_reshape && def->op != TC_OP_tosa_add && def->op != TC_OP_tosa_rescale)
+            break;
+        group[GROUP - ++n] = def;
+    }
+    memmove(group, group + GROUP - n, n * sizeof *group);
+    return n;
+}
+
+static size_t group_of(const tc_lower_asker *a, const tc_node *node, const tc_node **group)
+{
+    bool listed = node->op == TC_OP_tosa_gather && ti_is_const(a->g, node->in[0]);
+    return listed ? codes_and_gather(a, node, group) : sum_and_rescale(a, node, group);
 }
 
 /* What the node reads and nobody has made. */
@@ -359,7 +381,7 @@ bool ti_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     tc_ctx *ctx = a->ctx;
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_trial trial;
-    const tc_node *group[2];
+    const tc_node *group[GROUP];
     size_t n = group_of(a, node, group);
     tc_graph fresh = ti_graph_empty(a->g->module, a->g->name);
     tc_lowering own = {

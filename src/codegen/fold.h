@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fold.h -- what the machine says in fewer operations than TOSA: rewritten in the region's copy
+ * before operations are selected. */
+#ifndef TC_FOLD_H
+#define TC_FOLD_H
+
+#include "select.h"
+
+/* Functions of one int8 value become TABLEs, also of 32 bits (fold_codes.c). */
+void ti_fold_codes(tc_hw *hw, tc_graph *g);
+/* What is widened and moved left is one RESCALE (fold_shifts.c). */
+void ti_fold_shifts(tc_hw *hw, tc_graph *g);
+/* Lists that are the machine's curves (fold_curves.c). */
+void ti_fold_curves(tc_hw *hw, tc_graph *g);
+
+/* ---- for these files (fold.c) ---- */
+
+/* A constant of one element; false: it is none. */
+bool ti_fold_number(const tc_graph *g, tc_val v, int64_t *out);
+
+/* A new value; with data it is a constant. */
+tc_val ti_fold_value(tc_hw *hw, tc_graph *g, const tc_type *type, const char *name,
+                     const void *data);
+
+/* A node in the place of another, which it is said to be in reports.  It outlives the attempt. */
+tc_node *ti_fold_node(tc_hw *hw, tc_graph *g, const tc_node *of, tc_op op, const void *attr,
+                      int n_in, const tc_val *in, tc_val out);
+
+#endif
