@@ -20,26 +20,28 @@ void tosac_resize_nearest(const tosac_resize *p, const void *x, void *out)
 {
     int32_t at = 0;
     for (int32_t n = 0; n < p->batches; n++)
-        for (int32_t oy = 0; oy < p->out_h; oy++)
+        for (int32_t oy = 0; oy < p->out_h; oy++) {
+            place y = place_of(oy, p->y_n, p->y_d, p->y_offset, p->in_h);
             for (int32_t ox = 0; ox < p->out_w; ox++) {
-                place y = place_of(oy, p->y_n, p->y_d, p->y_offset, p->in_h);
                 place c = place_of(ox, p->x_n, p->x_d, p->x_offset, p->in_w);
                 int32_t from = (n * p->in_h + nearer(y, p->y_n)) * p->in_w + nearer(c, p->x_n);
                 for (int32_t k = 0; k < p->channels; k++)
                     tosac_store(out, p->type, at++, tosac_load(x, p->type, from * p->channels + k));
             }
+        }
 }
 
 void tosac_resize_bilinear(const tosac_resize *p, const void *x, void *out)
 {
     int32_t at = 0;
     for (int32_t n = 0; n < p->batches; n++)
-        for (int32_t oy = 0; oy < p->out_h; oy++)
+        for (int32_t oy = 0; oy < p->out_h; oy++) {
+            place y = place_of(oy, p->y_n, p->y_d, p->y_offset, p->in_h);
+            int32_t a = (n * p->in_h + y.first) * p->in_w, b = (n * p->in_h + y.second) * p->in_w;
+            int64_t v = p->y_n - y.rest;
             for (int32_t ox = 0; ox < p->out_w; ox++) {
-                place y = place_of(oy, p->y_n, p->y_d, p->y_offset, p->in_h);
                 place c = place_of(ox, p->x_n, p->x_d, p->x_offset, p->in_w);
-                int32_t a = (n * p->in_h + y.first) * p->in_w, b = (n * p->in_h + y.second) * p->in_w;
-                int64_t v = p->y_n - y.rest, h = p->x_n - c.rest;
+                int64_t h = p->x_n - c.rest;
                 for (int32_t k = 0; k < p->channels; k++) {
                     int64_t upper = h * tosac_load(x, p->type, (a + c.first) * p->channels + k) +
                                     c.rest * tosac_load(x, p->type, (a + c.second) * p->channels + k);
@@ -48,4 +50,5 @@ void tosac_resize_bilinear(const tosac_resize *p, const void *x, void *out)
                     tosac_store(out, p->result, at++, v * upper + y.rest * lower);
                 }
             }
+        }
 }
