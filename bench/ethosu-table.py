@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-SYSTEMS = {"ethos-u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "ethos-u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
-           "ethos-u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "peer"))
+import npu_vela  # noqa: E402
+
 FIGURES = re.compile(r"(\d+) cycles, (\d+) bytes of SRAM, (\d+) bytes of constants, (\d+) bytes moved(?:.*?, ([\d.]+) s, (\d+) KB)?")
 COLUMNS = ("cycles", "SRAM", "constants", "moved", "seconds", "MB")
 
@@ -40,10 +41,10 @@ def own(tool, machine, mode, file, *more):
     return figures(first), first
 
 
-def vela(tool, machine, system, mode, file, goal):
+def vela(tool, machine, mode, file, goal):
     with tempfile.TemporaryDirectory() as work:
-        child = subprocess.Popen(["/usr/bin/env", "vela", f"--accelerator-config={machine}", "--config=Arm/vela.ini", "--output-format=raw",
-                                  f"--system-config={system}", f"--memory-mode={mode}", f"--optimise={goal}", f"--output-dir={work}", file],
+        child = subprocess.Popen(["/usr/bin/env", "vela", *npu_vela.options(machine, mode), "--output-format=raw", f"--optimise={goal}",
+                                  f"--output-dir={work}", file],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -76,8 +77,7 @@ def main():
     parser.add_argument("file", nargs="+")
     a = parser.parse_args()
     machine, _, mode = a.machine.partition(":")
-    system, usual = SYSTEMS["-".join(machine.split("-")[:2])]
-    mode = mode or usual
+    mode = mode or npu_vela.SYSTEM[machine.split("-")[1]][1]
     columns = list(COLUMNS) + (["constants, Size"] if a.size else [])
     print(f"| `{machine}` | " + " | ".join(f"{c} | Vela" for c in columns) + " |")
     print("|---|" + "---|" * 2 * len(columns))
@@ -85,9 +85,9 @@ def main():
     how = ["-t"] if a.made else []
     for file in a.file:
         ours, said = own(a.own, machine, mode, file, *how)
-        theirs = vela(a.own, machine, system, mode, file, "Performance")
+        theirs = vela(a.own, machine, mode, file, "Performance")
         if a.size:
-            small, size = own(a.own, machine, mode + ":size", file, "-t")[0], vela(a.own, machine, system, mode, file, "Size")
+            small, size = own(a.own, machine, mode + ":size", file, "-t")[0], vela(a.own, machine, mode, file, "Size")
             ours = ours + [small[2]] if ours else None
             theirs = theirs + [size[2] if size else None] if theirs else None
         cells = []

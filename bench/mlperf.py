@@ -16,16 +16,19 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "peer"))
+import npu_vela  # noqa: E402
 
 MODELS = {  # name: what it is, the quality that MLPerf asks for
     "kws": ("keyword spotting, DS-CNN", "top-1 90 %"), "ic": ("image classification, ResNet-8", "top-1 85 %"),
     "vww": ("visual wake words, MobileNet V1 0.25", "top-1 80 %"), "ad": ("anomaly detection, autoencoder", "AUC 0.85"),
     "sww": ("streaming wake word, 1D DS-CNN", "of the stream, not a sample")}
-SYSTEMS = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram", 500), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB", 1000),
-           "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only", 1000)}
+CLOCK = {"u55": 500, "u65": 1000, "u85": 1000}  # MHz, of these systems
 JUDGED = ("u55-128", "u85-256")  # whose streams are executed on the samples
 MACHINES = ["u55-32", "u55-64", "u55-128", "u55-256", "u65-256", "u65-512", "u85-128", "u85-256", "u85-512", "u85-1024", "u85-2048"]
 
@@ -43,7 +46,7 @@ def first_error(done):
 
 def compiled(tosac, model, machine, out, *more):
     """Cycles, SRAM and flash in bytes, operators on the CPU; None: refused, and why."""
-    system, mode, _ = SYSTEMS[machine[:3]]
+    system, mode = npu_vela.SYSTEM[machine[:3]]
     done = run(tosac, "compile", model, "-t", f"ethos-{machine}", "-o", out, "--system-config", system, "--memory-mode", mode, "--json", *more)
     if done.returncode:
         return None, first_error(done)
@@ -55,15 +58,14 @@ def compiled(tosac, model, machine, out, *more):
 
 def by_vela(model, machine):
     """The same of Vela's own stream."""
-    system, mode, clock = SYSTEMS[machine[:3]]
     with tempfile.TemporaryDirectory() as work:
-        done = run("vela", model, "--accelerator-config", f"ethos-{machine}", "--system-config", system, "--memory-mode", mode, "--output-dir", work)
+        done = run("vela", model, *npu_vela.options(f"ethos-{machine}"), "--output-dir", work)
         table = glob.glob(f"{work}/*summary*.csv")
         if done.returncode or not table:
             return None
         row = list(csv.DictReader(open(table[0])))[0]
         out = glob.glob(f"{work}/*_vela.tflite")
-        return {"cycles": round(float(row["inference_time"]) * clock * 1e6), "sram": float(row["sram_memory_used"]) * 1024,
+        return {"cycles": round(float(row["inference_time"]) * CLOCK[machine[:3]] * 1e6), "sram": float(row["sram_memory_used"]) * 1024,
                 "flash": os.path.getsize(out[0]) if out else 0}
 
 
@@ -92,7 +94,7 @@ def codes_of(tosac, model):
 
 
 def row_of(machine, ours, vela):
-    clock = SYSTEMS[machine[:3]][2]
+    clock = CLOCK[machine[:3]]
     if not ours:
         return f"| Ethos-{machine.upper()} | refused | | | | | | |"
     beside = [f"{vela['cycles']:,}", f"{ours['cycles'] / vela['cycles']:.2f}", f"{vela['sram'] / 1024:.1f}"] if vela else ["", "", ""]
@@ -109,7 +111,7 @@ def page(a):
            "tosac. Every stream was executed before it was written, and gave the bits of the file as TensorFlow Lite Micro computes it; cycles are those of the cost model, which agrees with Vela's\n"
            "figures, and milliseconds are at the clock of the system description (U55 500 MHz, U65 and U85 1 GHz). **No silicon was asked.** SRAM is working memory with inputs\n"
            "and outputs, flash is command stream and constants (Vela's file with its other tables was not compared). Memory modes: " +
-           ", ".join(f"{k.upper()} {v[0]}, {v[1]}" for k, v in SYSTEMS.items()) + ".\n")
+           ", ".join(f"{k.upper()} {v[0]}, {v[1]}" for k, v in npu_vela.SYSTEM.items()) + ".\n")
     for name, (what, gate) in MODELS.items():
         model = f"{a.folder}/{name}_int8.tflite"
         if not os.path.exists(model):

@@ -18,6 +18,7 @@ import tosa_reference_model as model
 from tosa import DType, TosaGraph
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import npu_vela  # noqa: E402
 import tosa_rule  # noqa: E402
 
 ap = argparse.ArgumentParser()
@@ -28,8 +29,6 @@ NUMPY = {DType.DType.BOOL: np.bool_, DType.DType.INT8: np.int8, DType.DType.INT1
          DType.DType.FP32: np.float32, DType.DType.FP16: np.float16}
 FLOATS = {DType.DType.FP32, DType.DType.FP16, DType.DType.BF16, DType.DType.FP8E4M3, DType.DType.FP8E5M2}
 EXTENSION = {"var": "variable", "cf": "controlflow"}
-SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
-          "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
 
 
 def signature(data):
@@ -98,10 +97,9 @@ def profile(file):
 
 
 def vela(file, target):
-    system, memory = SYSTEM[target.split("-")[1]]
     with tempfile.TemporaryDirectory() as t:  # for U55 it makes a copy of each repeat of a TILE, 35,000 in one model: minutes, and all memory
-        done = subprocess.run(["prlimit", f"--as={4 << 30}", "timeout", "60", os.path.join(os.path.dirname(sys.executable), "vela"), f"--accelerator-config={target}", "--config=Arm/vela.ini", "--output-format=raw",
-                               f"--system-config={system}", f"--memory-mode={memory}", f"--output-dir={t}", file], capture_output=True, text=True)
+        done = subprocess.run(["prlimit", f"--as={4 << 30}", "timeout", "60", os.path.join(os.path.dirname(sys.executable), "vela"), *npu_vela.options(target), "--output-format=raw",
+                               f"--output-dir={t}", file], capture_output=True, text=True)
         lines = [line for line in (done.stdout + done.stderr).splitlines() if "rror" in line] or [f"exit {done.returncode}"]
         return "" if done.returncode == 0 else f"{target}: {lines[-1][-200:]}"
 

@@ -14,13 +14,14 @@ import sys
 import tempfile
 import zipfile
 
+import npu_vela
 import numpy as np
 from ai_edge_litert import schema_py_generated as S
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from tflite_suite import T, TYPES, write
 
 O = S.BuiltinOperator
-MACHINES = {"ethos-u55-128": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "ethos-u85-256": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
+MACHINES = ("ethos-u55-128", "ethos-u85-256")
 
 
 def options(name, **fields):
@@ -102,11 +103,10 @@ def main():
             write(path, op, inputs, outputs, opt, version)
             data = [numbers(name, t) for t in inputs]
             want = answers(path, data)
-            for machine, (system, mode) in MACHINES.items():
+            for machine in MACHINES:
                 for number, python in velas:
                     made = f"{folder}/{machine}-{number}"
-                    run = subprocess.run([python, "-c", "from ethosu.vela.vela import main; main()", path, "--accelerator-config", machine, "--config", "Arm/vela.ini",
-                                          "--system-config", system, "--memory-mode", mode, "--output-dir", made], capture_output=True)
+                    run = subprocess.run([python, "-c", "from ethosu.vela.vela import main; main()", path, *npu_vela.options(machine), "--output-dir", made], capture_output=True)
                     program = payload(f"{made}/{name}_vela.tflite") if run.returncode == 0 else None
                     if program is None:
                         print(f"{machine}, Vela {number}: {name} is left to the CPU")

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A .tosa through Vela's raw output, in a child of this process."""
+"""How Vela is asked here: for which system and memory mode; and a .tosa through its raw output, in a child of this process."""
 import glob, os
 
 SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
           "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
+
+
+def options(accelerator, mode=None):
+    """Of Vela's command line; mode: another memory mode."""
+    system, usual = SYSTEM[accelerator.split("-")[1]]
+    return [f"--accelerator-config={accelerator}", "--config=Arm/vela.ini", f"--system-config={system}", f"--memory-mode={mode or usual}"]
 
 
 def compile(file, accelerator, folder):
@@ -14,9 +20,7 @@ def compile(file, accelerator, folder):
         try:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1), os.dup2(null, 2)
-            system, memory = SYSTEM[accelerator.split("-")[1]]
-            vela.main([file, "--accelerator-config=" + accelerator, "--config=Arm/vela.ini", "--system-config=" + system,
-                       "--memory-mode=" + memory, "--output-format=raw", "--output-dir=" + folder])
+            vela.main([file, *options(accelerator), "--output-format=raw", "--output-dir=" + folder])
         finally:
             os._exit(0)
     os.waitpid(pid, 0)

@@ -4,7 +4,7 @@
     tflite_ops.py TOSAC FOLDER [--on MACHINE,...] [--only WORD,...] [--with "further words for compile"] [--list]
 
 FOLDER keeps the files, the runtimes' answers and Vela's cycles, so that only tosac runs again.  An operator is equal where every integer is TensorFlow
-Lite Micro's or one of LiteRT's two sets of kernels', which the line says where Micro has other ones.  Verdicts: equal, dear (above 1.02 of Vela's cycles where Vela
+Lite Micro's or one of LiteRT's two sets of kernels', which the line says where Micro has other ones.  Verdicts: equal, expensive (above 1.02 of Vela's cycles where Vela
 leaves nothing to the CPU), wrong, refused; exit 1 where there is one of the last two.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
 """
 import argparse
@@ -17,12 +17,12 @@ import subprocess
 import sys
 import tempfile
 
+import npu_vela
 import numpy as np
 from tflite_suite import B, T, TYPES, opt, write
 
-MACHINES = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"), "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
 RNG = np.random.default_rng(29)
-SAMPLES, DEAR = 3, 1.02
+SAMPLES, EXPENSIVE = 3, 1.02
 
 
 class Kind:
@@ -280,9 +280,8 @@ def vela(model, machine):
     """Vela's cycles and how many operators it leaves to the CPU; None where it makes nothing."""
     kept = f"{model[:-7]}.{machine}.vela"
     if not os.path.exists(kept):
-        system, mode = MACHINES[machine.split("-")[1]]
         with tempfile.TemporaryDirectory() as t:
-            done = subprocess.run(["vela", model, "--accelerator-config", machine, "--config", "Arm/vela.ini", "--system-config", system, "--memory-mode", mode, "--output-dir", t], capture_output=True, text=True)
+            done = subprocess.run(["vela", model, *npu_vela.options(machine), "--output-dir", t], capture_output=True, text=True)
             table = glob.glob(os.path.join(t, "*_summary_*.csv"))
             row = list(csv.DictReader(open(table[0])))[0] if table else None
         cpu = re.search(r"CPU operators = (\d+)", done.stdout + done.stderr)
@@ -320,8 +319,8 @@ def try_one(model, machine, wanted, a):
         words = f"{own:.0f} cycles" + (f", {left.group(1)} on the CPU" if left and left.group(1) != "0" else "") + ("" if wanted else ", no runtime takes it") + (", as LiteRT, not as Micro" if "micro" in wanted and "micro" not in judges else "")
         if other:
             words += f"; Vela {other[0]:.0f}" + (f", {other[1]} on the CPU" if other[1] else f": {own / other[0]:.2f}" if other[0] else "")
-            if not other[1] and other[0] and own > DEAR * other[0]:
-                return "dear", words
+            if not other[1] and other[0] and own > EXPENSIVE * other[0]:
+                return "expensive", words
         return "equal", words
 
 
@@ -345,7 +344,7 @@ def main():
             if a.list or verdict != "equal":
                 print(f"{name} {machine}: {verdict}: {words}", flush=True)
     for machine, n in total.items():
-        print(f"{machine}: " + ", ".join(f"{n[v]} {v}" for v in ("equal", "dear", "wrong", "refused")))
+        print(f"{machine}: " + ", ".join(f"{n[v]} {v}" for v in ("equal", "expensive", "wrong", "refused")))
     sys.exit(any(n[v] for n in total.values() for v in ("wrong", "refused")))
 
 

@@ -16,10 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+import npu_vela
 import numpy as np
 
-SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
-          "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
 RANGE = {"i8": (np.int8, -128, 128), "i16": (np.int16, -2 ** 15, 2 ** 15), "i32": (np.int32, -10 ** 5, 10 ** 5), "bool": (np.bool_, 0, 2)}
 
 
@@ -56,9 +55,7 @@ def try_fault(tosac, file, accelerator, folder):
     want = result(tosac, file, files, folder)
     plain, made = os.path.join(folder, "plain.tosa"), os.path.join(folder, "detour.pte")
     call(tosac, "compile", file, "-t", "TOSA-1.0+INT+int16", "-o", plain)
-    system, memory = SYSTEM[accelerator.split("-")[1]]
-    code, _ = call("vela", plain, "--accelerator-config", accelerator, "--config", "Arm/vela.ini", "--system-config", system, "--memory-mode",
-                   memory, "--output-format", "raw", "--output-dir", folder)
+    code, _ = call("vela", plain, *npu_vela.options(accelerator), "--output-format", "raw", "--output-dir", folder)
     npz = os.path.join(folder, "plain_vela.npz")
     legal = code == 0 and call(tosac, "verify", npz)[0] == 0
     as_it_is = legal and equal(result(tosac, npz, files, folder), want)

@@ -17,15 +17,13 @@ import sys
 import tempfile
 import traceback
 
-SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
-          "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
+import npu_vela
+
 settings = {}
 
 
 def argv_of(file, accelerator, folder):
-    system, memory = SYSTEM[accelerator.split("-")[1]]
-    return [file, "--accelerator-config", accelerator, "--config", "Arm/vela.ini", "--system-config", system, "--memory-mode", memory,
-            "--output-format", "raw", "--output-dir", folder]
+    return [file, *npu_vela.options(accelerator), "--output-format", "raw", "--output-dir", folder]
 
 
 def learn(accelerator):
