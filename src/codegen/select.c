@@ -416,7 +416,7 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
     for (int i = 0; i < n && again && op->op.kind != TC_NPU_KIND_ELEMENTWISE; i++)
         v[i] = ti_view_deepen(&v[i]);
     reframe(s, op, v, n);
-    ti_view_parts(v, n, op->op.reverse, emit_part, &e); /* columns are turned */
+    ti_view_parts(v, n, op->op.reverse, emit_part, &e); /* columns are reversed */
 }
 
 /* ---- the walk ---- */
