@@ -31,7 +31,14 @@
 #include "wire/file.h"
 #include "wire/npy.h"
 
-typedef enum verdict { EQUAL, REFUSED, WRONG, OTHER, MADE, VERDICTS } verdict; /* made: not compared */
+typedef enum verdict {
+    EQUAL,
+    REFUSED,
+    WRONG,
+    OTHER,
+    MADE,
+    VERDICTS
+} verdict; /* made: not compared */
 
 static const struct {
     const char *machine, *system, *mode;
@@ -190,7 +197,8 @@ static void show_each(const tc_npu_stream_cost *cost)
 {
     for (size_t i = 0; i < cost->n_op; i++) {
         const tc_npu_op_cost *o = &cost->op[i];
-        printf("  word %6zu job %4zu %-16s %10.0f cycles, %10.0f computing, %9.0f waiting, %10.0f bytes\n",
+        printf("  word %6zu job %4zu %-16s %10.0f cycles, %10.0f computing, %9.0f waiting, %10.0f "
+               "bytes\n",
                o->at, o->job, o->name, o->cost.cycles, o->cost.compute, o->cost.waiting,
                traffic_of(&o->cost));
     }
@@ -312,7 +320,8 @@ int main(int argc, char **argv)
     argv += optind - 1;
     argc -= optind - 1;
     if (argc < 3) {
-        fprintf(stderr, "npu-own [-v] [-c] [-e] [-t] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
+        fprintf(stderr,
+                "npu-own [-v] [-c] [-e] [-t] [-o OUT] MACHINE[:MODE][:size][:products] FILE...\n");
         return 2;
     }
     for (int i = 2; i < argc; i++) {

@@ -118,7 +118,8 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
         for (size_t k = 0; k < out->n_origin; k++)
             node = out->origin[k].word == n->at ? out->origin[k].node : node;
         *out = (tc_codegen_result){
-            .refused = ti_text_format(&hw->ctx->arena, "%s with registers as nobody is known to set them: %s",
+            .refused = ti_text_format(&hw->ctx->arena,
+                                      "%s with registers as nobody is known to set them: %s",
                                       n->operation, n->text),
             .refused_node = node};
         return;

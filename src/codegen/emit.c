@@ -20,7 +20,8 @@ static void add(emitter *e, const tc_npu_op *op, int32_t from)
     tc_hw_list *l = &e->hw->list;
     size_t cap = l->cap;
     tc_grow(e->hw->arena, l->op, l->n, l->cap);
-    l->from = l->cap == cap ? l->from : ti_arena_grow(e->hw->arena, l->from, l->n, &cap, sizeof *l->from);
+    l->from =
+        l->cap == cap ? l->from : ti_arena_grow(e->hw->arena, l->from, l->n, &cap, sizeof *l->from);
     l->op[l->n] = *op;
     l->from[l->n++] = from;
 }
@@ -470,7 +471,8 @@ static void load_weights(emitter *e, size_t i)
     bool at_once = scales->address + behind == weights->address;
     if (!at_once)
         load(e, scales, to, 0, behind);
-    load(e, at_once ? scales : weights, to, at_once ? 0 : behind, op->staged_bytes - (at_once ? 0 : behind));
+    load(e, at_once ? scales : weights, to, at_once ? 0 : behind,
+         op->staged_bytes - (at_once ? 0 : behind));
 }
 
 /* What operations from i to the end of its chain need, before it begins: nothing waits inside. */
@@ -594,7 +596,8 @@ static void give_ports(const tc_hw *hw, tc_npu_program *p)
 static void tell_places(const tc_hw *hw, tc_codegen_result *out)
 {
     const tc_npu_system *system = hw->options->system;
-    size_t *number = tc_new_n(hw->arena, size_t, hw->n_op + 1), n = 0; /* by operation, of its command */
+    /* by operation, of its command */
+    size_t *number = tc_new_n(hw->arena, size_t, hw->n_op + 1), n = 0;
     for (size_t i = 0; i < hw->n_op; i++) {
         number[i] = n;
         n += hw->op[i].op.kind != TC_NPU_KIND_STOP;

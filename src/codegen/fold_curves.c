@@ -83,7 +83,8 @@ static bool find_near(const int16_t *list, double slope, int shift, listed *out)
     double about = floor(ldexp(slope, shift) + 0.5);
     for (int k = 0; k <= 2 * NEAR && shift > 0 && shift < 32; k++) { /* 0, 1, -1, 2, -2 ... off */
         double factor = about + (k % 2 ? (k + 1) / 2 : -k / 2);
-        if (factor < 1 || factor >= 1 << BITS || !is_curve(list, out->curve, (int64_t)factor, shift))
+        if (factor < 1 || factor >= 1 << BITS ||
+            !is_curve(list, out->curve, (int64_t)factor, shift))
             continue;
         out->factor = (int32_t)factor;
         out->shift = shift;
@@ -138,7 +139,8 @@ static tc_node *curve_node(tc_hw *hw, tc_graph *g, const tc_node *gather, tc_val
 void ti_fold_curves(tc_hw *hw, tc_graph *g)
 {
     tc_node **node = tc_new_n(hw->arena, tc_node *, 2 * g->n_node + 1);
-    listed *list = tc_new_n(hw->arena, listed, g->n_val); /* by value: an LSTM reads one at every step */
+    /* by value: an LSTM reads one at every step */
+    listed *list = tc_new_n(hw->arena, listed, g->n_val);
     size_t n = 0;
     for (size_t k = 0; k < g->n_node; k++) {
         tc_node *gather = g->node[k];

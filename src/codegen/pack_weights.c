@@ -259,7 +259,7 @@ void ti_hw_pack(tc_hw *hw)
             op->scales = pack(hw, op, "scales", pack_scales,
                               (const void *const[]){op->bias, op->factor, op->shift});
         if (op->weight && !hw->refused)
-            op->packed =
-                pack(hw, op, "weights", pack_weights, (const void *const[]){op->weight, NULL, NULL});
+            op->packed = pack(hw, op, "weights", pack_weights,
+                              (const void *const[]){op->weight, NULL, NULL});
     }
 }

@@ -50,7 +50,8 @@ void ti_npu_select_negate(tc_sel *s, const tc_node *node)
 void ti_npu_select_unary(tc_sel *s, const tc_node *node)
 {
     bool sizes = node->op == TC_OP_tosa_abs;
-    tc_sel_operand x = sizes ? ti_sel_operand_before(s, node->in[0]) : ti_sel_operand(s, node->in[0]);
+    tc_sel_operand x =
+        sizes ? ti_sel_operand_before(s, node->in[0]) : ti_sel_operand(s, node->in[0]);
     tc_hw_op op = ti_sel_eltwise(s, node, sizes ? TC_EW_ABS : TC_EW_CLZ, 4);
     tc_val v = node->out[0];
     if (sizes && x.bytes <= 2)

@@ -210,7 +210,8 @@ static const int16_t *weights_of(convolution *c, const tc_sel_axis *const *a)
     taps t = {.tap = {a[0]->tap, a[1]->tap, a[2]->tap}, .folded = a[2]->folded};
     bool all = true;
     for (int i = 0; i < AXES; i++)
-        all = all && !t.tap[i].at && t.tap[i].n == k->tap[i] && (t.tap[i].n == 1 || t.tap[i].step == 1);
+        all = all && !t.tap[i].at && t.tap[i].n == k->tap[i] &&
+              (t.tap[i].n == 1 || t.tap[i].step == 1);
     if (all)
         return k->v;
     for (size_t i = 0; i < c->n_taps; i++)

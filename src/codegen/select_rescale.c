@@ -162,7 +162,7 @@ static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
     int64_t n;
     const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
     tc_dtype out = ti_sel_to_16_bits(s, node) ? TC_i16 : ti_sel_dtype(s, node->out[0]);
-    bool codes = !wide && out == TC_i32; /* U55 clamps to 8 bits for it, which only sums are known to do */
+    bool codes = !wide && out == TC_i32; /* U55 clamps to 8 bits: only sums are known to do it */
     uint8_t function = (uint8_t)(!u85 ? 16 : codes ? 7 : !wide ? 4 : out == TC_i32 ? 9 : 8);
     if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && wide && !u85) ||
         (codes && !u85 && op->op.kind != TC_NPU_KIND_ELEMENTWISE) ||
@@ -521,7 +521,8 @@ int ti_sel_moved_left(tc_sel *s, tc_val v)
 {
     const tc_node *node = s->value[v].put_off;
     tc_sel_scale q;
-    if (!node || node->out[0] != v || ti_sel_bytes(s, node->in[0]) > 2 || !ti_sel_scale(s, node, &q))
+    if (!node || node->out[0] != v || ti_sel_bytes(s, node->in[0]) > 2 ||
+        !ti_sel_scale(s, node, &q))
         return 0;
     int64_t f = q.factor[0], n = q.shift[0];
     ti_sel_reduce(&f, &n);

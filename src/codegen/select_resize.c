@@ -348,8 +348,8 @@ static tc_view pixels_of(tc_sel *s, const tc_node *node, const phase *p, const a
     return out;
 }
 
-static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const axis *x, int64_t py,
-                       int64_t px, const tc_view *from, const tc_view *to)
+static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const axis *x,
+                       int64_t py, int64_t px, const tc_view *from, const tc_view *to)
 {
     tc_hw_op *op = &one;
     phase v = phase_of(y, py), h = phase_of(x, px);

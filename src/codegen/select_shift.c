@@ -50,7 +50,8 @@ static tc_sel_operand half_of(tc_sel *s, const tc_node *node, const tc_sel_opera
 }
 
 /* x of 32 bits, shifted down by a constant. */
-static tc_sel_operand shifted_down(tc_sel *s, const tc_node *node, const tc_sel_operand *x, int64_t by)
+static tc_sel_operand shifted_down(tc_sel *s, const tc_node *node, const tc_sel_operand *x,
+                                   int64_t by)
 {
     tc_sel_operand half = ti_sel_operand_number(INT64_C(1) << (by - 1), 4),
                    least = ti_sel_operand_number(INT32_MIN + half.number, 4),

@@ -71,7 +71,8 @@ static const char *operand(loop *l, tc_val v, bool along)
     if (is_inside(l, v))
         return ti_text_format(&l->m->ctx->arena, "t%u", v);
     if (is_number(l, v))
-        return ti_text_format(&l->m->ctx->arena, l->four ? "tosac_vnumber(%s)" : "%s", number(l, v));
+        return ti_text_format(&l->m->ctx->arena, l->four ? "tosac_vnumber(%s)" : "%s",
+                              number(l, v));
     return ti_text_format(&l->m->ctx->arena, "@%zu@", stream_of(l, v, along));
 }
 
@@ -79,7 +80,10 @@ static const char *operand(loop *l, tc_val v, bool along)
 
 typedef const char *line_fn(loop *l, const tc_node *node);
 
-static const char *in(loop *l, const tc_node *node, int i) { return operand(l, node->in[i], false); }
+static const char *in(loop *l, const tc_node *node, int i)
+{
+    return operand(l, node->in[i], false);
+}
 #define TEXT(l, ...) ti_text_format(&(l)->m->ctx->arena, __VA_ARGS__)
 
 static const char *mul(loop *l, const tc_node *node)
@@ -365,8 +369,10 @@ static void put_loop(const loop *l, const char *body)
     tc_buf *out = &l->m->code;
     int last = l->rank - 1;
     for (int k = 0; k < l->rank; k++)
-        ti_buf_printf(out, l->four && k == last ? "        for (size_t i%d = 0; i%d < %" PRId64 "; i%d += 4)%s\n"
-                                                : "        for (size_t i%d = 0; i%d < %" PRId64 "; i%d++)%s\n",
+        ti_buf_printf(out,
+                      l->four && k == last
+                          ? "        for (size_t i%d = 0; i%d < %" PRId64 "; i%d += 4)%s\n"
+                          : "        for (size_t i%d = 0; i%d < %" PRId64 "; i%d++)%s\n",
                       k, k, l->dim[k], k, k == last ? " {" : "");
     if (l->four)
         ti_buf_printf(out, "            mve_pred16_t lanes = vctp32q(%" PRId64 " - i%d);\n",

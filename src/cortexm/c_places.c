@@ -36,8 +36,9 @@ tc_status ti_c_pool(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   mean ? ti_c_storage(cg, node, 1) : "static ", x[0], x[1], x[2], x[3], out[1],
                   out[2]);
     ti_buf_printf(&m->code,
-                  "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64 ", .stride_h = %" PRId64
-                  ", .stride_w = %" PRId64 ", .top = %" PRId64 ", .left = %" PRId64 ",\n",
+                  "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64
+                  ", .stride_h = %" PRId64 ", .stride_w = %" PRId64 ", .top = %" PRId64
+                  ", .left = %" PRId64 ",\n",
                   kernel.v[0], kernel.v[1], stride.v[0], stride.v[1], pad.v[0], pad.v[2]);
     ti_buf_printf(&m->code,
                   "            .x_zero = %s, .out_zero = %s, .type = %s};\n",

@@ -150,9 +150,9 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ", .out_c = %" PRId64 ", .pixel = %" PRId64 ",\n",
                   x[0], x[1], x[2], x[3], out[1], out[2], out[3], out[3]);
     ti_buf_printf(&m->code,
-                  "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64 ", .stride_h = %" PRId64
-                  ", .stride_w = %" PRId64 ", .top = %" PRId64 ", .left = %" PRId64
-                  ", .dilation_h = %" PRId64 ", .dilation_w = %" PRId64 ",\n",
+                  "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64
+                  ", .stride_h = %" PRId64 ", .stride_w = %" PRId64 ", .top = %" PRId64
+                  ", .left = %" PRId64 ", .dilation_h = %" PRId64 ", .dilation_w = %" PRId64 ",\n",
                   w[kernel], w[kernel + 1], a->stride.v[0], a->stride.v[1], a->pad.v[0],
                   a->pad.v[2], a->dilation.v[0], a->dilation.v[1]);
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",

@@ -66,7 +66,8 @@ static tc_status check_types(const tc_c_model *m, const tc_graph *g)
             tc_dtype d = ti_type_of(g, g->node[k]->out[i])->dtype;
             if (!ti_c_type(d) && d != TC_shape)
                 return ti_c_refuse(m, g->node[k],
-                                   ti_text_format(&m->ctx->arena, "it computes in %s, not in integers",
+                                   ti_text_format(&m->ctx->arena,
+                                                  "it computes in %s, not in integers",
                                                   tc_dtypes[d].name));
         }
     return TC_OK;
@@ -92,8 +93,9 @@ static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
         return TC_OK;
     s->scratch += TC_C_ALIGN; /* the condition, and the next value of each */
     for (int i = 0; i < s->node->n_out; i++)
-        s->scratch += ((int64_t)tc_type_bytes(ti_type_of(cg->g, s->node->out[i])) + TC_C_ALIGN - 1) /
-                      TC_C_ALIGN * TC_C_ALIGN;
+        s->scratch +=
+            ((int64_t)tc_type_bytes(ti_type_of(cg->g, s->node->out[i])) + TC_C_ALIGN - 1) /
+            TC_C_ALIGN * TC_C_ALIGN;
     return TC_OK;
 }
 
@@ -329,11 +331,11 @@ static void put_source(tc_c_model *m, tc_buf *out)
                   m->request->stem, "tosac_kernels.h");
     if (m->used[TC_C_VECTOR])
         ti_buf_text(out, "#include \"tosac_vector.h\"\n");
-    ti_buf_printf(out,
-                  "\n#if TOSAC_ISA > %s\n#error \"%s.c has memory for kernels of %s: compile it for "
-                  "this core, or with -DTOSAC_ISA=%d\"\n#endif\n\n",
-                  isas[m->request->core], m->request->stem, m->request->target,
-                  (int)m->request->core);
+    ti_buf_printf(
+        out,
+        "\n#if TOSAC_ISA > %s\n#error \"%s.c has memory for kernels of %s: compile it for "
+        "this core, or with -DTOSAC_ISA=%d\"\n#endif\n\n",
+        isas[m->request->core], m->request->stem, m->request->target, (int)m->request->core);
     ti_buf_put(out, m->constants.data, m->constants.size);
     ti_buf_put(out, m->code.data, m->code.size);
 }
@@ -343,7 +345,8 @@ static void add_file(tc_c_source *out, const char *name, tc_bytes bytes)
     out->file[out->n_file++] = (tc_c_file){name, bytes};
 }
 
-static void add_text(const tc_c_model *m, tc_c_source *out, const char *extension, const tc_buf *text)
+static void add_text(const tc_c_model *m, tc_c_source *out, const char *extension,
+                     const tc_buf *text)
 {
     add_file(out, ti_text_format(&m->ctx->arena, "%s%s", m->request->stem, extension),
              (tc_bytes){text->data, text->size});

@@ -64,10 +64,10 @@ static tc_status check_whole(tc_ctx *ctx, const tc_compiled *c, const tc_node *c
                               c->target.text);
     if (!g->n_mutation)
         return TC_OK;
-    return ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
-                          "a buffer of %s lasts from run to run, and C for '%s' has variables of i8",
-                          ti_type_text(&ctx->arena, ti_type_of(g, g->mutation[0].before)),
-                          c->target.text);
+    return ti_unsupported(
+        ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+        "a buffer of %s lasts from run to run, and C for '%s' has variables of i8",
+        ti_type_text(&ctx->arena, ti_type_of(g, g->mutation[0].before)), c->target.text);
 }
 
 /* What the codes of a port stand for, where the file says it beside plain integers. */
@@ -107,7 +107,8 @@ static void insert(side *s, size_t place, tc_val v, const char *name, const tc_q
     s->place[i] = place;
 }
 
-static side inputs_of(tc_ctx *ctx, const tc_compiled *c, const tc_node *call, const tc_graph *region)
+static side inputs_of(tc_ctx *ctx, const tc_compiled *c, const tc_node *call,
+                      const tc_graph *region)
 {
     const tc_graph *g = ti_main(c->module);
     side s = new_side(ctx, region->n_in);
@@ -121,7 +122,8 @@ static side inputs_of(tc_ctx *ctx, const tc_compiled *c, const tc_node *call, co
     return s;
 }
 
-static side outputs_of(tc_ctx *ctx, const tc_compiled *c, const tc_node *call, const tc_graph *region)
+static side outputs_of(tc_ctx *ctx, const tc_compiled *c, const tc_node *call,
+                       const tc_graph *region)
 {
     const tc_graph *g = ti_main(c->module);
     side s = new_side(ctx, region->n_out);

@@ -56,7 +56,8 @@ tc_status ti_own_judges(tc_ctx *ctx, tc_compiled *c)
         return TC_OK;
     takers *t = tc_new(&ctx->arena, takers);
     TC_TRY(find_options(ctx, c, &t->own));
-    t->vela = c->ethosu.backend == TC_BACKEND_AUTO && ti_vela_is_here(ctx) ? c->target.machine : NULL;
+    t->vela =
+        c->ethosu.backend == TC_BACKEND_AUTO && ti_vela_is_here(ctx) ? c->target.machine : NULL;
     c->target.back_end = nobody_takes;
     c->target.who = t;
     return TC_OK;

@@ -135,7 +135,8 @@ static tc_status write_file(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_
     tc_tflm_plan plan = ti_tflm_plan(ctx, g, block, c->n_region);
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(move_block(ctx, plan.base[i], &region[i].program));
-    *out = (tc_tflite){.plan = memory_of(ctx, g, &plan), .memory = (size_t)plan.bytes, .planned = g};
+    *out =
+        (tc_tflite){.plan = memory_of(ctx, g, &plan), .memory = (size_t)plan.bytes, .planned = g};
     return ti_write_tflite(ctx,
                            &(tc_tflite_request){m, &plan, region, c->n_region,
                                                 tc_version()},
@@ -207,7 +208,8 @@ tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
     TC_TRY(keep_operators(ctx, c));
     TC_TRY(ti_tell_idle(ctx, c));
     tc_module *m = ti_program_of(ctx, c);
-    TC_TRY(ti_road_run(ctx, m, TC_AT_HANDED, TC_AT_BUILTINS, &(tc_job){.target = &c->target}, NULL));
+    TC_TRY(
+        ti_road_run(ctx, m, TC_AT_HANDED, TC_AT_BUILTINS, &(tc_job){.target = &c->target}, NULL));
     TC_TRY(write_file(ctx, c, m, out));
     return check_written(ctx, c, out);
 }

@@ -149,7 +149,8 @@ int64_t ti_tfw_tensor(tc_tfw *e, tc_val v)
 
 /* ---- regions ---- */
 
-static int64_t bytes_tensor(tc_tfw *e, const char *name, tc_bytes data, int64_t size, int64_t offset)
+static int64_t bytes_tensor(tc_tfw *e, const char *name, tc_bytes data, int64_t size,
+                            int64_t offset)
 {
     tc_tfw_tensor t = {.name = name, .type = TFL_UINT8, .rank = 1, .constant = data.size != 0,
                        .data = data, .offset = offset};
@@ -198,8 +199,9 @@ static tc_status put_region(tc_tfw *e, const tc_node *node)
         return ti_bug(e->ctx, node->loc, "the graph '%s' was not compiled", call->graph);
     const tc_npu_program *p = &r->region[k].program;
     if (p->n_in != (size_t)node->n_in || p->n_out != (size_t)node->n_out)
-        return ti_bug(e->ctx, node->loc, "'%s' has %d operands and %d results, its stream %zu and %zu",
-                      call->graph, node->n_in, node->n_out, p->n_in, p->n_out);
+        return ti_bug(e->ctx, node->loc,
+                      "'%s' has %d operands and %d results, its stream %zu and %zu", call->graph,
+                      node->n_in, node->n_out, p->n_in, p->n_out);
     int64_t *in = tc_new_n(&e->ctx->arena, int64_t, p->n_in + 1);
     for (int i = 0; i < node->n_in; i++)
         in[i] = operand_at(e, node, i, p->in[i].offset);
@@ -207,8 +209,9 @@ static tc_status put_region(tc_tfw *e, const tc_node *node)
     int64_t scratch = memory_tensor(e, call->graph, "scratch", p->scratch);
     int64_t fast = p->fast ? memory_tensor(e, call->graph, "scratch_fast", p->fast) : scratch;
     tc_bytes weights = weights_of(p);
-    int64_t stream = bytes_tensor(e, ti_text_format(&e->ctx->arena, "%s_command_stream", call->graph),
-                                  p->driver, (int64_t)p->driver.size, NOT_PLANNED);
+    int64_t stream =
+        bytes_tensor(e, ti_text_format(&e->ctx->arena, "%s_command_stream", call->graph), p->driver,
+                     (int64_t)p->driver.size, NOT_PLANNED);
     int64_t constants = bytes_tensor(e, ti_text_format(&e->ctx->arena, "%s_read_only", call->graph),
                                      weights, (int64_t)weights.size, NOT_PLANNED);
     int64_t *out = tc_new_n(&e->ctx->arena, int64_t, p->n_out + 1);
@@ -325,7 +328,8 @@ tc_status ti_write_tflite(tc_ctx *ctx, const tc_tflite_request *r, tc_bytes *out
     for (size_t k = 0; k < e.g->n_node; k++)
         TC_TRY(put_node(&e, e.g->node[k]));
     TC_TRY(put_writes(&e));
-    m->out = put_ports(&e, e.module->out_port, e.module->n_out_port, e.g->out, e.g->n_out, &m->n_out);
+    m->out =
+        put_ports(&e, e.module->out_port, e.module->n_out_port, e.g->out, e.g->n_out, &m->n_out);
     ti_tfw_settle_shifts(&e);
     ti_tfw_keep_rest(&e);
     put_plan(&e);

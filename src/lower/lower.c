@@ -328,7 +328,8 @@ static size_t sum_and_rescale(const tc_lower_asker *a, const tc_node *node, cons
     if (node->op == TC_OP_tosa_rescale && sum)
         group[n++] = sum;
     group[n++] = node;
-    const tc_node *next = node->n_out && is_i48(a->g, node->out[0]) ? a->reader[node->out[0]] : NULL;
+    const tc_node *next =
+        node->n_out && is_i48(a->g, node->out[0]) ? a->reader[node->out[0]] : NULL;
     if (n == 1 && next && next->op == TC_OP_tosa_rescale)
         group[n++] = next;
     return n;
@@ -339,7 +340,8 @@ static size_t codes_and_gather(const tc_lower_asker *a, const tc_node *node, con
 {
     size_t n = 0;
     group[GROUP - ++n] = node;
-    for (const tc_node *def = ti_def(a->g, node->in[1]); def && n < GROUP; def = ti_def(a->g, def->in[0])) {
+    for (const tc_node *def = ti_def(a->g, node->in[1]); def && n < GROUP;
+         def = ti_def(a->g, def->in[0])) {
         if (def->op != TC_OP_reshape && def->op != TC_OP_tosa_add && def->op != TC_OP_tosa_rescale)
             break;
         group[GROUP - ++n] = def;

@@ -61,8 +61,8 @@ const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *p, int64_t by)
         move_op(&m, &op[i]);
     if (!error)
         error = ti_npu_write_as(arena, p->machine,
-                                (tc_npu_how){m.apart, .keep_waits = true, .keep_blockdep = true}, op,
-                                n, &p->words, NULL);
+                                (tc_npu_how){m.apart, .keep_waits = true, .keep_blockdep = true},
+                                op, n, &p->words, NULL);
     if (error)
         return error;
     p->in = moved(arena, &m, p->in, p->n_in);

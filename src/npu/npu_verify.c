@@ -166,7 +166,8 @@ static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what
             ti_npu_found(v, TC_CHECK_BOUNDS,
                          "its %s base %d is byte %" PRIu64 " of a region of %" PRId64, what, i,
                          m->base[i], bytes);
-    bool said = m->region != 2 || v->program->fast >= 0; /* else it is what is touched: a step may be more */
+    bool said = m->region != 2 ||
+                v->program->fast >= 0; /* else it is what is touched: a step may be more */
     if (said && (size_of(m->stride_y) > (uint64_t)bytes || size_of(m->stride_x) > (uint64_t)bytes ||
                  size_of(m->stride_c) > (uint64_t)bytes))
         ti_npu_found(v, TC_CHECK_BOUNDS,

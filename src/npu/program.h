@@ -31,7 +31,8 @@ typedef struct tc_npu_program {
                               does not say */
     tc_npu_tensor *in, *out;
     size_t n_in, n_out;
-    size_t n_state; /* the last of both: places that keep what a run leaves there for the next one */
+    size_t
+        n_state; /* the last of both: places that keep what a run leaves there for the next one */
 } tc_npu_program;
 
 /* COP1 or COP2: machine, config, id, words, words_at of *out; of COP2 also fast. */

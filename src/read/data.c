@@ -473,7 +473,8 @@ static void take_axes(tc_data *data, const tc_graph *g)
             return;
         if (!dtype || tc_dtypes[dtype].bytes != tc_dtypes[c->type->dtype].bytes)
             dtype = c->type->dtype;
-        c->type = g->val[g->in[i]]->type = ti_type_make(data->ctx, dtype, a->rank - first, a->dim + first);
+        c->type = g->val[g->in[i]]->type =
+            ti_type_make(data->ctx, dtype, a->rank - first, a->dim + first);
         most = a->rank - first > most ? a->rank - first : most;
     }
     for (size_t i = 0; i < g->n_out; i++) {

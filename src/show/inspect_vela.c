@@ -51,7 +51,8 @@ tc_status ti_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool js
     TC_TRY(raw ? ti_npu_read_npz(ctx, path, bytes, &p)
                : ti_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
     const char *what = raw ? "Vela's raw output" : "Vela's payload";
-    size_t operations = count_operations(&p), n_in = p.n_in - p.n_state, n_out = p.n_out - p.n_state;
+    size_t operations = count_operations(&p), n_in = p.n_in - p.n_state,
+           n_out = p.n_out - p.n_state;
     if (!json) {
         ti_buf_printf(
             to,

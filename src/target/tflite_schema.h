@@ -13,7 +13,10 @@
  * network's; options are one integer, 1, as flexbuffers have it. */
 #define TC_TFL_ETHOSU "ethos-u"
 
-enum { TC_TFL_VERSION = 3, TC_TFL_CUSTOM = 32 /* BuiltinOperator of operators with a name of their own */ };
+enum {
+    TC_TFL_VERSION = 3,
+    TC_TFL_CUSTOM = 32 /* BuiltinOperator of operators with a name of their own */
+};
 
 /* TensorType. */
 enum {

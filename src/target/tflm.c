@@ -112,7 +112,8 @@ static bool is_whole_grid(const tc_graph *g, const tc_node *node)
                                              : in_type(g, node, 0)->dtype == TC_f32;
     const tc_type *codes =
         node->op == TC_OP_quantize ? ti_type_of(g, node->out[0]) : in_type(g, node, 0);
-    return has_scale(codes, a) && a->axis < 0 && a->scale > 0 && node->n_in == 1 && all && from && dtype != TC_f32;
+    return has_scale(codes, a) && a->axis < 0 && a->scale > 0 && node->n_in == 1 && all && from &&
+           dtype != TC_f32;
 }
 
 static bool is_gather(const tc_graph *g, const tc_node *node)

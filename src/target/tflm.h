@@ -34,7 +34,8 @@ typedef enum tc_tflm_how {
 typedef struct tc_tflm_row {
     tc_op op;
     tc_tflm_name builtin;
-    const char *types; /* letters of what its tensors may be: f f32, b i8, u u8, h i16, w i32, l i64,
+    const char
+        *types; /* letters of what its tensors may be: f f32, b i8, u u8, h i16, w i32, l i64,
                           t bool; * any */
     tc_tflm_how how;
 } tc_tflm_row;

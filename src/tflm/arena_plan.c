@@ -132,8 +132,9 @@ static void settle(planner *p, tc_val v, size_t group_at, int64_t at, size_t las
 {
     p->home_group[v] = group_at;
     p->home_at[v] = at;
-    add_rect(p, group_at,
-             (rect){.first = p->first[v], .last = last, .at = at, .bytes = bytes_of(p, v), .home = v});
+    add_rect(
+        p, group_at,
+        (rect){.first = p->first[v], .last = last, .at = at, .bytes = bytes_of(p, v), .home = v});
 }
 
 /* Results lie where the region leaves them. */

@@ -49,7 +49,8 @@ static int zero(text *t, const char *type)
     return t->value;
 }
 
-static int rescale_by(text *t, int x, const char *from, const char *to, const char *shape, int factor, int shift)
+static int rescale_by(text *t, int x, const char *from, const char *to, const char *shape,
+                      int factor, int shift)
 {
     int f = constant(t, "i32", 1, "1", factor), s = constant(t, "i8", 1, "1", shift),
         a = zero(t, from), b = zero(t, to);
@@ -71,17 +72,23 @@ static int conv_of(text *t, int x, int size, int from, int to, int shift, int ki
     snprintf(shape, sizeof shape, "1,%d,%d,%d", size, size, to);
     snprintf(weights, sizeof weights, "%d,3,3,%d", to, from);
     snprintf(channels, sizeof channels, "%d", to);
-    int w = constant(t, "i8", to * 9 * from, weights, kind), b = constant(t, "i32", to, channels, 0),
-        p = zero(t, "i8"), q = zero(t, "i8");
+    int w = constant(t, "i8", to * 9 * from, weights, kind),
+        b = constant(t, "i32", to, channels, 0), p = zero(t, "i8"), q = zero(t, "i8");
     SAY(t, "  %%%d = tosa.conv2d %%%d, %%%d, %%%d, %%%d, %%%d pad=[1,1,1,1] stride=[1,1] "
            "dilation=[1,1] local_bound=false acc_type=i32 : i32[%s]\n",
         t->value + 1, x, w, b, p, q, shape);
     return rescale(t, ++t->value, "i32", "i8", shape, shift);
 }
 
-static int conv_by(text *t, int x, int size, int from, int to, int shift) { return conv_of(t, x, size, from, to, shift, 0); }
+static int conv_by(text *t, int x, int size, int from, int to, int shift)
+{
+    return conv_of(t, x, size, from, to, shift, 0);
+}
 
-static int conv(text *t, int x, int size, int from, int to) { return conv_by(t, x, size, from, to, 40); }
+static int conv(text *t, int x, int size, int from, int to)
+{
+    return conv_by(t, x, size, from, to, 40);
+}
 
 static text *begin(const char *inputs, int n)
 {
@@ -235,7 +242,8 @@ static void scarce_memory_apart(void)
     int64_t all = any.r.program.scratch + any.r.program.fast;
     made few = make(ctx, t, "ethos-u85-256", "Dedicated_Sram",
                     (tc_codegen_options){.max_scratch = all - 1}),
-         none = make(ctx, t, "ethos-u85-256", "Dedicated_Sram", (tc_codegen_options){.max_scratch = 1}),
+         none = make(ctx, t, "ethos-u85-256", "Dedicated_Sram",
+                     (tc_codegen_options){.max_scratch = 1}),
          size = make(ctx, t, "ethos-u85-256", "Dedicated_Sram", (tc_codegen_options){.size = true});
     CHECK(any.equal && few.equal && none.equal && size.equal);
     CHECK(all - 1 >= any.r.program.fast); /* its SRAM alone would do */
@@ -275,7 +283,8 @@ static void idle_bytes(void)
 {
     text *t = begin("%0: i8[1,20,20,32]", 1);
     int x = rescale(t, 0, "i8", "i32", "1,20,20,32", 20);
-    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i32[1,20,20,32]\n", t->value + 1, x, x);
+    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i32[1,20,20,32]\n", t->value + 1,
+        x, x);
     t->value++;
     x = conv(t, rescale(t, t->value, "i32", "i8", "1,20,20,32", 40), 20, WIDE, 64);
     conv(t, x, 20, 64, 64);
@@ -296,9 +305,11 @@ static void idle_bytes(void)
 static void sliced_weights(void)
 {
     text *t = begin("%0: i8[1,32,32,64]", 1);
-    SAY(t, "  %%1 = tosa.max_pool2d %%0 kernel=[4,4] stride=[4,4] pad=[0,0,0,0] nan_mode=propagate : i8[1,8,8,64]\n");
+    SAY(t, "  %%1 = tosa.max_pool2d %%0 kernel=[4,4] stride=[4,4] pad=[0,0,0,0] nan_mode=propagate "
+           ": i8[1,8,8,64]\n");
     int x = conv(t, ++t->value, 8, 64, 64), y = conv_by(t, x, 8, 64, 64, 41);
-    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i8[1,8,8,64]\n", t->value + 1, x, y);
+    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i8[1,8,8,64]\n", t->value + 1, x,
+        y);
     t->value++;
     end(t);
     tc_ctx *ctx = tc_ctx_new();
@@ -335,7 +346,8 @@ static void small_weights(void)
     end(t);
     tc_ctx *ctx = tc_ctx_new();
     made size = make(ctx, t, "ethos-u85-256", "Sram_Only", (tc_codegen_options){.size = true});
-    CHECK(size.equal && size.r.program.weights.size < 64 * (10 * 64 + 10) + 128); /* a tenth tap fills up */
+    CHECK(size.equal &&
+          size.r.program.weights.size < 64 * (10 * 64 + 10) + 128); /* a tenth tap fills up */
     tc_ctx_free(ctx);
     free(t);
 }
@@ -348,16 +360,20 @@ static void orders(void)
     int part[N];
     for (int i = 0; i < N; i++) {
         int c = constant(t, "i8", 1, "1,1,1,1", i + 1);
-        SAY(t, "  %%%d = tosa.maximum %%0, %%%d nan_mode=propagate : i8[1,16,16,16]\n", t->value + 1, c);
+        SAY(t, "  %%%d = tosa.maximum %%0, %%%d nan_mode=propagate : i8[1,16,16,16]\n",
+            t->value + 1, c);
         part[i] = ++t->value;
     }
     for (int i = 0; i < N; i++) {
-        SAY(t, "  %%%d = tosa.max_pool2d %%%d kernel=[4,4] stride=[4,4] pad=[0,0,0,0] nan_mode=propagate : i8[1,4,4,16]\n",
+        SAY(t,
+            "  %%%d = tosa.max_pool2d %%%d kernel=[4,4] stride=[4,4] pad=[0,0,0,0] "
+            "nan_mode=propagate : i8[1,4,4,16]\n",
             t->value + 1, part[i]);
         part[i] = ++t->value;
     }
     for (int i = 1, all = part[0]; i < N; i++, all = t->value) {
-        SAY(t, "  %%%d = tosa.minimum %%%d, %%%d nan_mode=propagate : i8[1,4,4,16]\n", t->value + 1, all, part[i]);
+        SAY(t, "  %%%d = tosa.minimum %%%d, %%%d nan_mode=propagate : i8[1,4,4,16]\n", t->value + 1,
+            all, part[i]);
         t->value++;
     }
     end(t);
@@ -417,15 +433,17 @@ static void sums_with_constants(void)
         for (size_t k = 0; k < TC_COUNT(machines); k++) {
             text *t = begin("%0: i16[1,2,5,16]", 1);
             int x = rescale_by(t, 0, "i16", "i32", "1,2,5,16", FACTOR, 18),
-                c = rescale_by(t, constant(t, "i16", COUNT, "1,2,5,16", 0), "i16", "i32", "1,2,5,16", 2070401651, 20);
-            SAY(t, "  %%%d = tosa.%s %%%d, %%%d : i32[1,2,5,16]\n", t->value + 1, i < 2 ? "add" : "sub", i % 2 ? x : c,
-                i % 2 ? c : x);
+                c = rescale_by(t, constant(t, "i16", COUNT, "1,2,5,16", 0), "i16", "i32",
+                               "1,2,5,16", 2070401651, 20);
+            SAY(t, "  %%%d = tosa.%s %%%d, %%%d : i32[1,2,5,16]\n", t->value + 1,
+                i < 2 ? "add" : "sub", i % 2 ? x : c, i % 2 ? c : x);
             t->value++;
             rescale_by(t, t->value, "i32", "i16", "1,2,5,16", FACTOR, 42);
             end(t);
             tc_ctx *ctx = tc_ctx_new();
             made m = make(ctx, t, machines[k], "Sram_Only", (tc_codegen_options){0});
-            CHECK_ROW(machines[k], m.equal && m.kernels == 1 && m.r.program.weights.size == COUNT * sizeof(int16_t));
+            CHECK_ROW(machines[k], m.equal && m.kernels == 1 &&
+                                       m.r.program.weights.size == COUNT * sizeof(int16_t));
             tc_ctx_free(ctx);
             free(t);
         }
@@ -475,12 +493,14 @@ static void functions_of_codes(void)
 static text *listed(tc_npu_curve curve, int64_t factor, int shift, bool other)
 {
     text *t = begin("%0: i16[1,4,3,8]", 1);
-    SAY(t, "  %%1 = const [1073741824] : i32[1]\n  %%2 = const [30] : i8[1]\n  %%3 = const [0] : i16[1]\n"
+    SAY(t, "  %%1 = const [1073741824] : i32[1]\n  %%2 = const [30] : i8[1]\n  %%3 = const [0] : "
+           "i16[1]\n"
            "  %%4 = const [0] : i32[1]\n"
            "  %%5 = tosa.rescale %%0, %%1, %%2, %%3, %%4 scale32=true rounding_mode=single "
            "per_channel=false input_unsigned=false output_unsigned=false : i32[1,4,3,8]\n"
            "  %%6 = const [1, 96] : shape[2]\n  %%7 = tosa.reshape %%5, %%6 : i32[1,96]\n"
-           "  %%8 = const [32768] : i32[1,1]\n  %%9 = tosa.add %%7, %%8 : i32[1,96]\n  %%10 = const [");
+           "  %%8 = const [32768] : i32[1,1]\n  %%9 = tosa.add %%7, %%8 : i32[1,96]\n  %%10 = "
+           "const [");
     for (int64_t code = -32768; code < 32768; code++) {
         int64_t v = (code * factor + (INT64_C(1) << shift >> 1)) / (INT64_C(1) << shift);
         v -= v * (INT64_C(1) << shift) > code * factor + (INT64_C(1) << shift >> 1);
@@ -536,11 +556,14 @@ static void sums_of_codes(void)
     } of[] = {{"i8", 20}, {"i16", 15}};
     for (size_t k = 0; k < TC_COUNT(of); k++) {
         char inputs[64];
-        snprintf(inputs, sizeof inputs, "%%0: %s[1,6,5,16], %%1: %s[1,6,5,16]", of[k].type, of[k].type);
+        snprintf(inputs, sizeof inputs, "%%0: %s[1,6,5,16], %%1: %s[1,6,5,16]", of[k].type,
+                 of[k].type);
         text *t = begin(inputs, 2);
         t->value = 1;
-        int a = widened(t, "single", 0, 1 << 30, 30, of[k].type), by = constant(t, "i32", 1, "1,1,1,1", of[k].left);
-        SAY(t, "  %%%d = tosa.logical_left_shift %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a, by);
+        int a = widened(t, "single", 0, 1 << 30, 30, of[k].type),
+            by = constant(t, "i32", 1, "1,1,1,1", of[k].left);
+        SAY(t, "  %%%d = tosa.logical_left_shift %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a,
+            by);
         a = widened(t, "double", ++t->value, 1533916908, 32, "i32");
         int b = widened(t, "single", 1, 1 << 30, 31 - of[k].left, of[k].type);
         SAY(t, "  %%%d = tosa.add %%%d, %%%d : i32[1,6,5,16]\n", t->value + 1, a, b);
@@ -614,8 +637,10 @@ static void sizes(void)
 static void other_bits(void)
 {
     text *t = begin("%0: i16[1,64,64,3]", 1);
-    SAY(t, "  %%1 = const [1073741824] : i32[1]\n  %%2 = const [30] : i8[1]\n  %%3 = const [0] : i16[1]\n  %%4 = const [-128] : i8[1]\n"
-           "  %%5 = tosa.rescale %%0, %%1, %%2, %%3, %%4 scale32=true rounding_mode=single per_channel=false "
+    SAY(t, "  %%1 = const [1073741824] : i32[1]\n  %%2 = const [30] : i8[1]\n  %%3 = const [0] : "
+           "i16[1]\n  %%4 = const [-128] : i8[1]\n"
+           "  %%5 = tosa.rescale %%0, %%1, %%2, %%3, %%4 scale32=true rounding_mode=single "
+           "per_channel=false "
            "input_unsigned=false output_unsigned=false : i8[1,64,64,3]\n");
     t->value = 5;
     end(t);
@@ -644,9 +669,12 @@ static void halves(void)
             of[k].sum);
         t->value = 3;
         if (k) {
-            SAY(t, "  %%4 = const [16384] : i16[1]\n  %%5 = const [14] : i8[1]\n  %%6 = const [0] : i48[1]\n"
-                   "  %%7 = const [0] : i32[1]\n  %%8 = tosa.rescale %%3, %%4, %%5, %%6, %%7 scale32=false "
-                   "rounding_mode=single per_channel=false input_unsigned=false output_unsigned=false : i32[1,33,49,8]\n");
+            SAY(t, "  %%4 = const [16384] : i16[1]\n  %%5 = const [14] : i8[1]\n  %%6 = const [0] "
+                   ": i48[1]\n"
+                   "  %%7 = const [0] : i32[1]\n  %%8 = tosa.rescale %%3, %%4, %%5, %%6, %%7 "
+                   "scale32=false "
+                   "rounding_mode=single per_channel=false input_unsigned=false "
+                   "output_unsigned=false : i32[1,33,49,8]\n");
             t->value = 8;
         }
         rescale_by(t, t->value, "i32", of[k].from, "1,33,49,8", (1 << 30) + 1, 38);

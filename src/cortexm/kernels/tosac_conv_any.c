@@ -63,9 +63,10 @@ static int64_t window(const tosac_conv *p, const void *x, const void *w, int32_t
                 if (z < 0 || y < 0 || c < 0)
                     continue;
                 int32_t at = (image + (z * p->in[1] + y) * p->in[2] + c) * p->in_c;
-                sum += (uint64_t)(p->depthwise
-                                      ? products(p, x, w, at + oc / each, k * p->out_c + oc, 1)
-                                      : products(p, x, w, at, oc * row_of(p) + k * p->in_c, p->in_c));
+                sum +=
+                    (uint64_t)(p->depthwise
+                                   ? products(p, x, w, at + oc / each, k * p->out_c + oc, 1)
+                                   : products(p, x, w, at, oc * row_of(p) + k * p->in_c, p->in_c));
             }
     return (int64_t)sum;
 }

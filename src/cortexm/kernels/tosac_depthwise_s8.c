@@ -57,7 +57,8 @@ TOSAC_INLINE sums add(sums s, bytes x, bytes w)
     return s;
 }
 
-TOSAC_INLINE void store4(const tosac_window *p, int8_t *to, int32x4_t sum, const block *b, int32_t i)
+TOSAC_INLINE void store4(const tosac_window *p, int8_t *to, int32x4_t sum, const block *b,
+                         int32_t i)
 {
     const uint32x4_t places = {0, 4, 8, 12};
     vstrbq_scatter_offset_p_s32(to + i, places, tosac_requantize4(&p->q, sum, &b->by[i]),
@@ -196,7 +197,8 @@ static sums start_of(const tosac_window *p, range ys, range xs, const block *b)
     return s;
 }
 
-static const sums *find_start(const tosac_window *p, starts *all, range ys, range xs, const block *b)
+static const sums *find_start(const tosac_window *p, starts *all, range ys, range xs,
+                              const block *b)
 {
     if (!is_same(all->ys, ys))
         all->n = all->next = 0;

@@ -275,7 +275,13 @@ void tosac_max_pool(const tosac_pool *p, const void *x, void *out);
 void tosac_avg_pool(const tosac_pool *p, const void *x, void *out);
 
 /* x is [outer, n, inner]; the axis in the middle goes. */
-typedef enum tosac_reduction { TOSAC_SUM, TOSAC_MAX, TOSAC_MIN, TOSAC_ALL, TOSAC_ANY } tosac_reduction;
+typedef enum tosac_reduction {
+    TOSAC_SUM,
+    TOSAC_MAX,
+    TOSAC_MIN,
+    TOSAC_ALL,
+    TOSAC_ANY
+} tosac_reduction;
 void tosac_reduce(tosac_reduction what, tosac_type type, int32_t outer, int32_t n, int32_t inner,
                   const void *x, void *out);
 void tosac_argmax(tosac_type type, int32_t outer, int32_t n, int32_t inner, const void *x,

@@ -43,10 +43,12 @@ void tosac_resize_bilinear(const tosac_resize *p, const void *x, void *out)
                 place c = place_of(ox, p->x_n, p->x_d, p->x_offset, p->in_w);
                 int64_t h = p->x_n - c.rest;
                 for (int32_t k = 0; k < p->channels; k++) {
-                    int64_t upper = h * tosac_load(x, p->type, (a + c.first) * p->channels + k) +
-                                    c.rest * tosac_load(x, p->type, (a + c.second) * p->channels + k);
-                    int64_t lower = h * tosac_load(x, p->type, (b + c.first) * p->channels + k) +
-                                    c.rest * tosac_load(x, p->type, (b + c.second) * p->channels + k);
+                    int64_t upper =
+                        h * tosac_load(x, p->type, (a + c.first) * p->channels + k) +
+                        c.rest * tosac_load(x, p->type, (a + c.second) * p->channels + k);
+                    int64_t lower =
+                        h * tosac_load(x, p->type, (b + c.first) * p->channels + k) +
+                        c.rest * tosac_load(x, p->type, (b + c.second) * p->channels + k);
                     tosac_store(out, p->result, at++, v * upper + y.rest * lower);
                 }
             }

@@ -12,17 +12,35 @@ typedef int32x4_t tosac_v;
 
 #define tosac_vnumber(v) vdupq_n_s32(v)
 
-static inline tosac_v tosac_vload_int8_t(const int8_t *p, mve_pred16_t l) { return vldrbq_z_s32(p, l); }
-static inline tosac_v tosac_vload_int16_t(const int16_t *p, mve_pred16_t l) { return vldrhq_z_s32(p, l); }
-static inline tosac_v tosac_vload_int32_t(const int32_t *p, mve_pred16_t l) { return vldrwq_z_s32(p, l); }
+static inline tosac_v tosac_vload_int8_t(const int8_t *p, mve_pred16_t l)
+{
+    return vldrbq_z_s32(p, l);
+}
+static inline tosac_v tosac_vload_int16_t(const int16_t *p, mve_pred16_t l)
+{
+    return vldrhq_z_s32(p, l);
+}
+static inline tosac_v tosac_vload_int32_t(const int32_t *p, mve_pred16_t l)
+{
+    return vldrwq_z_s32(p, l);
+}
 static inline tosac_v tosac_vload_uint8_t(const uint8_t *p, mve_pred16_t l)
 {
     return vreinterpretq_s32_u32(vldrbq_z_u32(p, l));
 }
 /* The low bits. */
-static inline void tosac_vstore_int8_t(int8_t *p, tosac_v v, mve_pred16_t l) { vstrbq_p_s32(p, v, l); }
-static inline void tosac_vstore_int16_t(int16_t *p, tosac_v v, mve_pred16_t l) { vstrhq_p_s32(p, v, l); }
-static inline void tosac_vstore_int32_t(int32_t *p, tosac_v v, mve_pred16_t l) { vstrwq_p_s32(p, v, l); }
+static inline void tosac_vstore_int8_t(int8_t *p, tosac_v v, mve_pred16_t l)
+{
+    vstrbq_p_s32(p, v, l);
+}
+static inline void tosac_vstore_int16_t(int16_t *p, tosac_v v, mve_pred16_t l)
+{
+    vstrhq_p_s32(p, v, l);
+}
+static inline void tosac_vstore_int32_t(int32_t *p, tosac_v v, mve_pred16_t l)
+{
+    vstrwq_p_s32(p, v, l);
+}
 static inline void tosac_vstore_uint8_t(uint8_t *p, tosac_v v, mve_pred16_t l)
 {
     vstrbq_p_u32(p, vreinterpretq_u32_s32(v), l);
@@ -41,7 +59,10 @@ static inline tosac_v tosac_vwrap(tosac_v v, int32_t bits)
     return vshlq_s32(vshlq_s32(v, vdupq_n_s32(32 - bits)), vdupq_n_s32(bits - 32));
 }
 /* 1 where the lanes are of the predicate, else 0. */
-static inline tosac_v tosac_vtruth(mve_pred16_t p) { return vpselq_s32(vdupq_n_s32(1), vdupq_n_s32(0), p); }
+static inline tosac_v tosac_vtruth(mve_pred16_t p)
+{
+    return vpselq_s32(vdupq_n_s32(1), vdupq_n_s32(0), p);
+}
 static inline tosac_v tosac_vselect(tosac_v c, tosac_v a, tosac_v b)
 {
     return vpselq_s32(a, b, vcmpneq_n_s32(c, 0));

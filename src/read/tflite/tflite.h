@@ -79,7 +79,8 @@ void ti_tfl_bind_plain(tc_tfl_node *n, int i, tc_val value); /* uint8 as the fil
 /* uint8 codes as int8, and back. */
 tc_val ti_tfl_down(tc_build *m, tc_val x);
 tc_val ti_tfl_up(tc_build *m, tc_val x);
-tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t, tc_val x); /* a tensor's, from its int8 */
+tc_val ti_tfl_plain_of(tc_build *m, const tc_tfl_tensor *t,
+                       tc_val x); /* a tensor's, from its int8 */
 
 /* Options by the number of their field. */
 int64_t ti_tfl_int(const tc_tfl_node *n, uint32_t field, int64_t missing);

@@ -176,7 +176,10 @@ static int64_t root(const unary *u, int64_t code)
 
 /* ---- int16 ---- */
 
-static int64_t logistic16(const unary *u, int64_t code) { return ti_tfl_curve16(code, u->f, false); }
+static int64_t logistic16(const unary *u, int64_t code)
+{
+    return ti_tfl_curve16(code, u->f, false);
+}
 static int64_t tanh16(const unary *u, int64_t code) { return ti_tfl_curve16(code, u->f, true); }
 
 /* The factor that both have: 3 * 4096 scales, 16 bits; powers of two that fit are exact. */

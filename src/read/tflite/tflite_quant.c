@@ -97,7 +97,8 @@ void ti_tfl_codes_quantize(tc_tfl_node *n)
     bool later = to->dtype != TC_i8 && out_zero;
     x = ti_tfl_rescale(m, x, &f, 1, in_zero, later ? 0 : out_zero, later ? TC_i32 : to->dtype);
     if (later)
-        x = ti_tfl_rescale(m, plus(m, x, out_zero), &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, to->dtype);
+        x = ti_tfl_rescale(m, plus(m, x, out_zero), &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0,
+                           to->dtype);
     ti_tfl_bind(n, 0, x);
 }
 

@@ -17,7 +17,8 @@ bool ti_tfl_stays_whole(const tc_tfl_node *n)
 
 static bool has_numbers(const tc_tfl_node *n, const tc_tfl_tensor *t)
 {
-    return ti_tfl_buffer(n->scope->reader, (int64_t)ti_fb_u32(t->table, TENSOR_BUFFER, 0)).size != 0;
+    return ti_tfl_buffer(n->scope->reader, (int64_t)ti_fb_u32(t->table, TENSOR_BUFFER, 0)).size !=
+           0;
 }
 
 /* Whether input i is an operand of the node. */
@@ -105,7 +106,8 @@ static bool results_fit(tc_tfl_node *n)
     for (int i = 0; i < n->n_out; i++) {
         tc_tfl_tensor *t = ti_tfl_out_tensor(n, i);
         if (!t || !t->dtype || ti_dims_count(t->rank, t->dim) < 0) {
-            ti_b_unsupported(&n->m, "result %d of an operator that stays whole has no fixed type", i);
+            ti_b_unsupported(&n->m, "result %d of an operator that stays whole has no fixed type",
+                             i);
             return false;
         }
         t->made = false; /* by what could be read of it */
