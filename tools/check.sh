@@ -41,7 +41,7 @@ build() { # FOLDER TARGETS OPTIONS...; TARGETS: '' is everything
     command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
     command -v ld.lld >/dev/null && more+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld)
     # shellcheck disable=SC2086
-    if { cmake -S . -B "$dir" -G Ninja -DTOSAC_WERROR=ON "${more[@]}" "$@" && ninja -k 0 -C "$dir" $targets; } >"$work/build" 2>&1; then
+    if cmake -S . -B "$dir" -G Ninja -DTOSAC_WERROR=ON "${more[@]}" "$@" >"$work/build" 2>&1 && tools/ninja.sh "$dir" "$work/build" $targets; then
         return 0
     fi
     echo "$dir: the build failed"

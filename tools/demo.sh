@@ -16,7 +16,7 @@ command -v ccache >/dev/null && options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
     options+=(-DTOSAC_ONEDNN=OFF)
 }
 echo "# compiling tosac"
-cmake -G Ninja -S . -B build "${options[@]}" >/dev/null && ninja -C build tosac score >$out/build.log || { tail -20 $out/build.log && exit 1; }
+cmake -G Ninja -S . -B build "${options[@]}" >/dev/null && tools/ninja.sh build $out/build.log tosac score || { tail -20 $out/build.log && exit 1; }
 
 say() { echo "\$ ${*//$PWD\//}" && "$@" || code=1; }
 run_and_score() { # PROGRAM

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # The Python package as a wheel.        wheel.sh [FOLDER [BUILD]]: where it goes (build/dist), and a build to take the library from
 #
-# Without BUILD the library is built as for the Debian package: optimised, without assertions.
+# BUILD is build unless told, so that what `make` or `make demo` compiled is not compiled again: optimised, and with its
+# assertions, which end a wrong step where it is made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=${1:-build/dist} from=${2:-}
-if [ -z "$from" ]; then
-    from=build-deb
+out=${1:-build/dist} from=${2:-build}
+if [ -z "${2:-}" ]; then
     launcher=()
     command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-    cmake -S . -B $from -G Ninja "${launcher[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
-    ninja -C $from tosac libtosac-shared >/dev/null
+    cmake -S . -B "$from" -G Ninja "${launcher[@]}" >/dev/null
+    tools/ninja.sh "$from" "$from/wheel.log" tosac libtosac-shared || { tail -20 "$from/wheel.log" && exit 1; }
 fi
 tools/setup.sh wheel
 python3 python/wheel.py "$from" "$out"
