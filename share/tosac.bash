@@ -10,59 +10,59 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --check --no-execute --report --dump-dir --dump-after --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --target -t --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--calib --preprocess --merge --quant -q --target -t --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --ethosu-backend --u55-products --cost --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --calib --quant -q --cpu --ethosu-backend --u55-products --cost --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--calib|--quant|-q|--cpu|--ethosu-backend|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     compare)
-        options='--input -i --preprocess --dequantize --report --most --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--input -i --preprocess --dequantize --report --most --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     evaluate)
-        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     generate)
-        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     inspect)
-        options='--disassemble --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--disassemble --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     verify)
-        options='--target -t --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
-        options='--target -t --by --top --estimate --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --by --top --estimate --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     opt)
-        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     doctor)
-        options='--json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     targets)
-        options='--json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     ops)
-        options='--target -t --json --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     esac

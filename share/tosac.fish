@@ -119,6 +119,8 @@ complete -c tosac -n '__fish_seen_subcommand_from opt' -l no-loc -d 'leave out t
 complete -c tosac -n '__fish_seen_subcommand_from opt' -l arena-limit -r -d 'fail when the graph and the passes need more memory'
 complete -c tosac -n '__fish_seen_subcommand_from ops' -l target -s t -r -d 'where each operator runs on this target'
 complete -c tosac -n 'not __fish_use_subcommand' -l json -d 'print JSON'
+complete -c tosac -n 'not __fish_use_subcommand' -l quiet -d 'no summary of what was written, no progress; warnings and errors stay'
+complete -c tosac -n 'not __fish_use_subcommand' -l round -d 'data may be rounded to the input\'s type (float64 arrays for a float32 input)'
 complete -c tosac -n 'not __fish_use_subcommand' -l threads -r -d 'use at most N threads (default: all cores)'
 complete -c tosac -n 'not __fish_use_subcommand' -l kernels -r -d 'reference: only our own kernels, bit-exact on every machine'
 complete -c tosac -n 'not __fish_use_subcommand' -l dim -r -d 'a dynamic size of the model; repeat for more'

@@ -80,6 +80,28 @@ expect 0 '0       -     i64[]               3            3            3' run fix
 expect 0 'not a tensor: .tosa cannot hold it' compile fixture/torch/numbers.pt2 -t TOSA-1.0+FP -o "$dir/numbers.tosa"
 expect 0 'int 3' inspect fixture/torch/numbers.pt2
 
+# Data in other forms: float64 that float32 does not have, channels last; a page in a model's place; no summary.
+python3 - "$dir" <<'END'
+import struct, sys
+def npy(name, kind, shape, numbers, code):
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * (63 - (10 + len(head)) % 64) + "\n"
+    open(f"{sys.argv[1]}/{name}.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(numbers)}{code}", *numbers))
+npy("tenths", "<f8", (1, 3), [0.1, 0.2, 0.3], "d")
+npy("huge", "<f8", (1, 3), [1e300, 0.2, 0.3], "d")
+npy("nhwc", "<f4", (1, 28, 28, 1), [0.0] * 784, "f")
+END
+printf 'graph @main(%%0: f32[1,3]) {\n  %%1 = neg %%0 : f32[1,3]\n  return %%1\n}\n' >"$dir/neg.ir"
+printf '\n<!DOCTYPE html><html></html>\n' >"$dir/page.pt2" && cp "$dir/page.pt2" "$dir/page.onnx"
+expect 1 '--round takes the nearest; nothing is rounded silently' run "$dir/neg.ir" -i "$dir/tenths.npy"
+expect 0 'f32[1,3]         -0.3         -0.1         -0.2' run "$dir/neg.ir" -i "$dir/tenths.npy" --round
+expect 1 'round or convert the data first' run "$dir/neg.ir" -i "$dir/huge.npy" --round
+expect 1 'looks like NHWC, channels last, and the input is NCHW: numpy.moveaxis(array, -1, -3)' run "$digits/model.pt2" -i "$dir/nhwc.npy"
+expect 1 'this is a web page (HTML), not a model' inspect "$dir/page.pt2"
+expect 1 'this is a web page (HTML), not a model' inspect "$dir/page.onnx"
+holds 'a quiet compile prints nothing' [ -z "$("$tosac" compile "$dir/neg.ir" -t TOSA-1.0+FP -o "$dir/neg.tosa" --quiet 2>&1)" ]
+holds 'and writes its file' [ -s "$dir/neg.tosa" ]
+
 # What there is.
 expect 0 'ethos-u85-2048' targets
 expect 0 '"needs_vela": true' targets --json
@@ -194,6 +216,7 @@ fi
 expect 0 '--bench N' run --help
 expect 2 "did you mean 'tosac run'" rum
 expect 2 "did you mean '--bench'" run --bensh 1 x
+expect 2 "did you mean '--calib'" compile x --calibration data.npy
 expect 2 'needs a value' run x -o
 expect 2 'takes no value' run x --raw=1
 expect 2 "needs a number of at least 1, not '0'" run x --bench 0

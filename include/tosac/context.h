@@ -126,6 +126,10 @@ TC_API TC_MUST_USE tc_status tc_ctx_set_signature(tc_ctx *ctx, const char *name)
  * TC_USAGE and a message for another word. */
 TC_API TC_MUST_USE tc_status tc_ctx_set_dynamic_range(tc_ctx *ctx, const char *how);
 
+/* true: numbers of data that an input's float type does not have become the nearest that it has
+ * (float64 arrays for a float32 input); false, as at first: they are an error. */
+TC_API TC_MUST_USE tc_status tc_ctx_set_round(tc_ctx *ctx, bool yes);
+
 /* ---- cancelling, messages ---- */
 
 /* Cancels the running call: from any thread, and from signal handlers.  The call returns

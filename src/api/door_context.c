@@ -100,6 +100,17 @@ tc_status tc_ctx_set_dynamic_range(tc_ctx *ctx, const char *how)
     TC_ENTER(ctx, set_dynamic_range(ctx, how));
 }
 
+static tc_status set_round(tc_ctx *ctx, bool yes)
+{
+    ti_reading(ctx)->round = yes;
+    return TC_OK;
+}
+
+tc_status tc_ctx_set_round(tc_ctx *ctx, bool yes)
+{
+    TC_ENTER(ctx, set_round(ctx, yes));
+}
+
 void tc_ctx_resume(tc_ctx *ctx)
 {
     atomic_store(&ctx->cancelled, 0);

@@ -71,7 +71,7 @@ typedef struct cli_option {
 
 /* Options that every verb understands. */
 typedef struct cli_common {
-    bool help, version, json;
+    bool help, version, json, quiet, round;
     int64_t threads;
     const char *kernels, *signature, *dynamic_range;
     cli_texts dims, shapes, sets;

@@ -11,6 +11,10 @@
 #define COMMON(field) offsetof(cli_common, field)
 static const cli_option common_option[] = {
     {"--json", NULL, NULL, CLI_FLAG, COMMON(json), "print JSON"},
+    {"--quiet", NULL, NULL, CLI_FLAG, COMMON(quiet),
+     "no summary of what was written, no progress; warnings and errors stay"},
+    {"--round", NULL, NULL, CLI_FLAG, COMMON(round),
+     "data may be rounded to the input's type (float64 arrays for a float32 input)"},
     {"--threads", NULL, "N", CLI_NUMBER, COMMON(threads),
      "use at most N threads (default: all cores)"},
     {"--kernels", NULL, "WHICH", CLI_TEXT, COMMON(kernels),
@@ -139,12 +143,25 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
     return TC_OK;
 }
 
+/* The option of which the word is the long form, or the beginning: --calibration is --calib. */
+static const char *same_beginning(const char *word, const cli_verb *verb)
+{
+    const char *name, *best = NULL;
+    for (size_t i = 0; (name = option_name(i, verb)); i++) {
+        size_t n = strlen(name), m = strlen(word), least = n < m ? n : m;
+        if (least > 4 && strncmp(name, word, least) == 0 && (!best || n > strlen(best)))
+            best = name;
+    }
+    return best;
+}
+
 static tc_status unknown_option(cli *c, const cli_verb *verb, const char *word)
 {
     char *bare = cli_format("%s", word);
     bare[strcspn(bare, "=")] = 0;
     tc_status status = cli_usage(c, "'tosac %s' has no option '%s'", verb->name, bare);
-    const char *near = cli_nearest(bare, option_name, verb);
+    const char *same = same_beginning(bare, verb);
+    const char *near = same ? same : cli_nearest(bare, option_name, verb);
     if (near)
         cli_note(c, "did you mean '%s'?", near);
     else

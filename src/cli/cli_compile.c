@@ -238,6 +238,8 @@ static tc_status tell(cli *c, const method *m, size_t n)
     const char *report;
     tc_compiled_info info = tc_compiled_info_default();
     bool json = c->common.json;
+    if (c->common.quiet && !json)
+        return TC_OK;
     if (json && n > 1)
         fputs("[", stdout);
     for (size_t i = 0; i < n; i++) {

@@ -95,6 +95,8 @@ void cli_progress_close(cli *c)
 int cli_on_progress(void *user, const char *what, size_t done, size_t total)
 {
     cli_progress *p = &((cli *)user)->progress;
+    if (((cli *)user)->common.quiet)
+        return 0;
     pthread_mutex_lock(&p->lock);
     if (!cli_is(p->what, what) || p->total != total) {
         snprintf(p->what, sizeof p->what, "%s", what);

@@ -124,7 +124,7 @@ static tc_status quantize(cli *c, const tc_model *model, const tc_quantize_optio
     }
     if (c->common.json)
         print_json(&report);
-    else {
+    else if (!c->common.quiet) {
         printf("%s: %zu values quantized, %zu in float\n", o->output, report.quantized,
                report.real);
         print_gains(&report);

@@ -40,7 +40,7 @@ tc_status cli_write_report(cli *c, tc_report_options *report, const cli_texts *d
     report->n_data = data->n;
     CLI_TRY(tc_report_write(c->ctx, report, path));
     cli_progress_end(c);
-    if (!c->common.json)
+    if (!c->common.json && !c->common.quiet)
         printf("%s: report\n", path);
     return TC_OK;
 }

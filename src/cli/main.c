@@ -58,6 +58,7 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
         CLI_TRY(tc_ctx_set_dim(c->ctx, c->common.dims.v[i]));
     CLI_TRY(tc_ctx_set_signature(c->ctx, c->common.signature));
     CLI_TRY(tc_ctx_set_dynamic_range(c->ctx, c->common.dynamic_range));
+    CLI_TRY(tc_ctx_set_round(c->ctx, c->common.round));
     for (size_t i = 0; i < c->common.shapes.n; i++)
         CLI_TRY(tc_ctx_set_shape(c->ctx, c->common.shapes.v[i]));
     for (size_t i = 0; i < c->common.sets.n; i++)

@@ -2,8 +2,12 @@
 /* data.c -- see data.h for the rules. */
 #include "data.h"
 
+#include <float.h>
+#include <math.h>
+
 #include "../num/load.h"
 #include "../wire/file.h"
+#include "read_options.h"
 
 /* One array's samples within an input's. */
 typedef struct part {
@@ -92,6 +96,18 @@ static bool same_tail(const tc_npy *a, int skip, const tc_type *t, int from)
     return true;
 }
 
+/* The array's last axes are the type's without its batch, the channels behind the others. */
+static bool channels_last(const tc_npy *a, const tc_type *t)
+{
+    int n = t->rank - 1;
+    if (t->rank < 3 || a->rank < n || a->dim[a->rank - 1] != t->dim[1])
+        return false;
+    for (int i = 0; i < n - 1; i++)
+        if (a->dim[a->rank - n + i] != t->dim[2 + i])
+            return false;
+    return true;
+}
+
 static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
 {
     tc_arena *scratch = &data->ctx->scratch;
@@ -101,9 +117,15 @@ static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
                  ti_npy_type_text(scratch, a), ti_dims_text(scratch, a->rank, a->dim), c->name,
                  ti_type_text(scratch, c->type));
     ti_arena_rewind(scratch, mark);
-    ti_note(data->ctx, a->loc,
-            "expected that shape, several of them along the first axis, or one axis "
-            "more in front");
+    if (channels_last(a, c->type))
+        ti_note(data->ctx, a->loc,
+                "the array looks like NHWC, channels last, and the input is NCHW: "
+                "numpy.moveaxis(array, -1, %d)",
+                -(int)(c->type->rank - 1));
+    else
+        ti_note(data->ctx, a->loc,
+                "expected that shape, several of them along the first axis, or one axis "
+                "more in front");
     return status;
 }
 
@@ -333,15 +355,16 @@ static tc_status check_type(tc_data *data, const column *c, const tc_npy *a)
     return fits ? TC_OK : wrong_type(data->ctx, a, c->name, c->type);
 }
 
-/* Not the same number once stored; NaN is NaN. */
-static bool changes(tc_tensor from, tc_tensor to, int64_t i)
+/* Not the same number once stored, nor (where that is allowed) the nearest; NaN is NaN. */
+static bool changes(tc_tensor from, tc_tensor to, int64_t i, bool round)
 {
     tc_dtype t = to.type->dtype;
     if (ti_is_float(t)) {
         double v = ti_load_f64(from, i);
         ti_store_f64(to, i, v);
         double back = ti_load_f64(to, i);
-        return v != back && (v == v || back == back);
+        bool nearest = round && isfinite(v) && isfinite(back);
+        return v != back && (v == v || back == back) && !nearest;
     }
     int64_t v = ti_load_i64(from, i);
     bool sign_lost = v < 0 && (from.type->dtype == TC_u64) != (t == TC_u64);
@@ -357,14 +380,17 @@ static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
     int64_t n = tc_type_count(t);
     TC_TRY(ti_npy_read(ctx, a, first, n, from.data));
     for (int64_t i = 0; i < n; i++)
-        if (changes(from, into, i)) {
+        if (changes(from, into, i, ti_reading(ctx)->round)) {
             char number[32];
             tc_text_f64(ti_load_f64(from, i), number);
             tc_status status =
                 ti_error(ctx, a->loc, TC_E_DATA,
                          "element %" PRId64 " (%s) cannot be represented exactly as %s", first + i,
                          number, tc_dtypes[t->dtype].name);
-            ti_note(ctx, a->loc, "round or convert the data first; nothing is rounded silently");
+            ti_note(ctx, a->loc,
+                    ti_is_float(t->dtype) && fabs(ti_load_f64(from, i)) <= FLT_MAX
+                        ? "--round takes the nearest; nothing is rounded silently"
+                        : "round or convert the data first; nothing is rounded silently");
             return status;
         }
     return TC_OK;

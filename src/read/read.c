@@ -24,9 +24,24 @@ static bool is_text(tc_bytes bytes)
     return bytes.size > 0;
 }
 
+/* A web page, which a download that failed leaves under the model's name. */
+static bool is_page(tc_bytes bytes)
+{
+    static const char *const word[] = {"<!DOCTYPE", "<!doctype", "<html", "<HTML", "<?xml"};
+    size_t at = 0;
+    while (at < bytes.size && strchr(" \t\r\n", bytes.data[at] ? bytes.data[at] : 1))
+        at++;
+    for (size_t i = 0; i < TC_COUNT(word); i++)
+        if (has(bytes, at, word[i]))
+            return true;
+    return false;
+}
+
 /* By the first bytes; NULL when they are no model. */
 static reader *pick(const char *path, tc_bytes bytes)
 {
+    if (is_page(bytes))
+        return NULL;
     if (has(bytes, 0, "PK"))
         return ti_npu_looks_like_npz(bytes) ? ti_read_vela : ti_read_pt2;
     if (ti_npu_looks_like_backend(bytes))
@@ -44,10 +59,13 @@ static reader *pick(const char *path, tc_bytes bytes)
     return is_text(bytes) ? ti_read_text : NULL;
 }
 
-static tc_status no_model(tc_ctx *ctx, const char *path)
+static tc_status no_model(tc_ctx *ctx, const char *path, tc_bytes bytes)
 {
     const tc_loc loc = {.file = path};
-    tc_status status = ti_error(ctx, &loc, TC_E_FORMAT, "this is not a model that tosac reads");
+    tc_status status = ti_error(ctx, &loc, TC_E_FORMAT,
+                                is_page(bytes) ? "this is a web page (HTML), not a model: the download "
+                                                 "gave a page in the file's place"
+                                               : "this is not a model that tosac reads");
     ti_note(ctx, &loc,
             "it reads PyTorch exports (.pt2), ONNX models (.onnx), TensorFlow Lite models "
             "(.tflite), TOSA flatbuffers (.tosa), VGF "
@@ -80,7 +98,7 @@ tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)
     TC_TRY(ti_file_read(ctx, path, &bytes));
     reader *read = pick(path, bytes);
     look_at_dims(ctx, path, read);
-    TC_TRY(read ? read(ctx, path, bytes, out) : no_model(ctx, path));
+    TC_TRY(read ? read(ctx, path, bytes, out) : no_model(ctx, path, bytes));
     return look_over(*out);
 }
 
@@ -90,7 +108,7 @@ tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes 
     reader *read = pick(file, bytes);
     look_at_dims(ctx, file, read);
     if (!read)
-        return no_model(ctx, file);
+        return no_model(ctx, file, bytes);
     TC_TRY(read == ti_read_text ? ti_read_text_with(ctx, file, bytes, side, out)
                                 : read(ctx, file, bytes, out));
     return look_over(*out);

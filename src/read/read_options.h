@@ -50,6 +50,7 @@ typedef struct tc_read_options {
     bool keep_unread;      /* of a TFLite file: operators that cannot be read stay whole, */
     const char *const *keep; /* and so do these, by the names of their nodes */
     size_t n_keep;
+    bool round;            /* numbers of data become the nearest that an input has */
     bool example_dims;     /* open sizes that nobody names are those of the export's example */
 } tc_read_options;
 
