@@ -165,13 +165,6 @@ static double largest(tc_tensor t)
     return top;
 }
 
-/* f32 knows what a division leaves to the last places of what was divided. */
-static double rest_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
-{
-    bool rest = node->op == TC_OP_remainder || node->op == TC_OP_fmod;
-    return rest && ti_is_float(want.type->dtype) ? 0x1p-22 * largest(in[0]) : 0;
-}
-
 /* Scores s of attention that are rounded twice, 2^-23 s apart, give shares of the values that are
  * e^that apart, and so again what they are divided by. */
 static double shares_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
@@ -192,7 +185,7 @@ static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *
     if (!node->n_in || !node->in[0] || (!q && !ti_is_float(want.type->dtype)))
         return 0;
     return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want) +
-           rest_of(node, in, want) + shares_of(node, in, want);
+           shares_of(node, in, want);
 }
 
 static tc_status wrong(const tc_build *lw, const tc_node *node, int i, difference d, tc_tensor got,

@@ -16,6 +16,10 @@ tc_val ti_plain_above(tc_build *lw, tc_val x, double number); /* x > number */
 tc_val ti_plain_negate(tc_build *lw, tc_val x);
 tc_val ti_plain_divide(tc_build *lw, tc_val a, tc_val b); /* a * (1 / b) */
 tc_val ti_plain_sqrt(tc_build *lw, tc_val x); /* 1 / rsqrt(x): 0 and infinity as they should be */
+/* Of f32, for the node's operands x and y (plain_quotient.c): its remainder or fmod, exact for
+ * |y| >= 2^-100; its quotient, floored, or rounded to f32 and cut. */
+tc_val ti_plain_rest(tc_build *lw, const tc_node *node, tc_val x, tc_val y);
+tc_val ti_plain_whole_quotient(tc_build *lw, const tc_node *node, tc_val x, tc_val y, bool floored);
 tc_val ti_plain_round(tc_build *lw, tc_val x); /* halves to even */
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1). */
 tc_val ti_plain_polynomial(tc_build *lw, tc_val x, const double *c, int n);

@@ -126,7 +126,7 @@ void ti_lower_plain_div(tc_build *lw, const tc_node *node, tc_val *out)
     else if (mode == TC_div_mode_exact)
         y = ti_plain_divide(lw, p.a, p.b);
     else
-        y = ti_plain_apply(lw, TC_OP_div, node->attr, (tc_val[]){p.a, p.b});
+        y = ti_plain_whole_quotient(lw, node, p.a, p.b, mode == TC_div_mode_floor);
     out[0] = finish(lw, &p, y);
 }
 
@@ -137,7 +137,7 @@ void ti_lower_plain_remainder(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     tc_val y, down;
     if (ti_is_float(p.with))
-        y = ti_plain_apply(lw, node->op, NULL, (tc_val[]){p.a, p.b});
+        y = ti_plain_rest(lw, node, p.a, p.b);
     else {
         int_divide(lw, p.a, p.b, &y, &down);
         if (node->op == TC_OP_remainder)
