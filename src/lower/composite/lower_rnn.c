@@ -22,6 +22,7 @@ typedef struct cell {
     int project;           /* from w_ih to w_hr; 0: h is not projected */
     int64_t hidden, given; /* given: extent of h */
     double h_unit, c_unit, start_unit; /* start: of the h that is given */
+    double far; /* of a plain layer: how far the sum that goes into tanh matters */
 } cell;
 
 typedef struct state {
@@ -37,12 +38,12 @@ static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_
     tc_rnn_num sum = ti_rnn_plus(lw, a, b, gate_unit);
     tc_rnn_num in = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 0, n));
     tc_rnn_num forget = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, n, n));
-    tc_rnn_num next = ti_rnn_tanh(lw, ti_rnn_part(lw, sum, 2 * n, n));
+    tc_rnn_num next = ti_rnn_tanh(lw, ti_rnn_part(lw, sum, 2 * n, n), TC_GATE_FAR);
     tc_rnn_num out = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 3 * n, n));
     tc_rnn_num taken = ti_rnn_times(lw, in, next, TC_SHARE_UNIT);
     tc_rnn_num kept = ti_rnn_times(lw, forget, s.c, l->c_unit);
     s.c = ti_rnn_plus(lw, kept, taken, l->c_unit);
-    tc_rnn_num shown = ti_rnn_tanh(lw, s.c);
+    tc_rnn_num shown = ti_rnn_tanh(lw, s.c, TC_GATE_FAR);
     s.h = ti_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
     if (l->project)
         s.h = ti_rnn_affine(lw, node, s.h, l->weight + l->project, -1, l->h_unit);
@@ -59,7 +60,8 @@ static state gru_step(tc_build *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, s
     tc_rnn_num keep = ti_rnn_sigmoid(lw, ti_rnn_part(lw, both, n, n));
     tc_rnn_num past = ti_rnn_times(lw, reset, ti_rnn_part(lw, b, 2 * n, n), gate_unit);
     tc_rnn_num next =
-        ti_rnn_tanh(lw, ti_rnn_plus(lw, ti_rnn_part(lw, a, 2 * n, n), past, gate_unit));
+        ti_rnn_tanh(lw, ti_rnn_plus(lw, ti_rnn_part(lw, a, 2 * n, n), past, gate_unit),
+                    TC_GATE_FAR);
     tc_rnn_num apart = ti_rnn_minus(lw, s.h, next, 2 * l->h_unit);
     s.h = ti_rnn_plus(lw, next, ti_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
     return s;
@@ -73,14 +75,16 @@ static state step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_num x
         s.h = ti_rnn_relu(lw, ti_rnn_affine2(lw, node, of_x, of_h, l->h_unit));
         return s;
     }
+    if (l->kind == TC_RNN_TANH) {
+        s.h = ti_rnn_affine2(lw, node, of_x, of_h, l->far * 0x1p-15);
+        s.h = ti_rnn_tanh(lw, s.h, l->far);
+        return s;
+    }
     tc_rnn_num a = ti_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
     tc_rnn_num b = ti_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, node, l, a, b, s);
-    if (l->kind == TC_RNN_GRU)
-        return gru_step(lw, l, a, b, s);
-    s.h = ti_rnn_tanh(lw, ti_rnn_plus(lw, a, b, gate_unit));
-    return s;
+    return gru_step(lw, l, a, b, s);
 }
 
 /* ---- states ---- */
@@ -143,6 +147,16 @@ static double projected_reach(tc_build *lw, const tc_node *node, const cell *l, 
     return most;
 }
 
+/* The power of two beyond which tanh is past what the result, every h, can show, and by a half: its
+ * steps may be much finer than those of a tanh that reaches 1. */
+static double tanh_far(const tc_type *result)
+{
+    double most = result->quant ? 1.5 * reach(result) : 1, far = TC_GATE_FAR;
+    while (far > 0x1p-12 && tanh(far / 2) > most)
+        far /= 2;
+    return far;
+}
+
 /* A step leaves h between -1 and 1, except with relu and projections; where it started further out,
  * the way back leads through a mean of both (gru), or it is read once, in steps of its own.  c may
  * grow by 1 a step: that, or 16, or what the domains at the border say.  most: how far an lstm's h
@@ -150,6 +164,7 @@ static double projected_reach(tc_build *lw, const tc_node *node, const cell *l, 
 static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
                   double most, cell *l)
 {
+    l->far = tanh_far(ti_lower_result(lw, node, 0));
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
         h = fmax(h, i < first + 1 ? reach(ti_lower_result(lw, node, i)) : 0);

@@ -274,36 +274,41 @@ static double tanh_slope(double x)
     return 1 - tanh(x) * tanh(x);
 }
 
-/* What lies past -8 or 8 is cut to the ends, which have the curve's limits: a gate that is shut, or
+/* A curve from -far to far, in steps of `unit`. */
+typedef struct stretch {
+    double (*f)(double), (*slope)(double);
+    double far, unit;
+} stretch;
+
+/* What lies past TC_GATE_FAR is cut to the ends, which have the curve's limits: a gate that is shut, or
  * wide open, stays so however many steps there are. */
-static double or_limit(double (*f)(double), double x, bool first, bool last)
+static double or_limit(const stretch *s, double x, bool first, bool last)
 {
-    return f(first ? -INFINITY : last ? INFINITY : x);
+    return s->f(s->far < TC_GATE_FAR ? x : first ? -INFINITY : last ? INFINITY : x);
 }
 
-/* From -8 to 8 in 512 straight lines. */
-static tc_val curve_by_lines(tc_build *lw, tc_rnn_num a, double (*f)(double))
+/* In 512 straight lines. */
+static tc_val curve_by_lines(tc_build *lw, tc_rnn_num a, const stretch *s)
 {
     double entry[513];
     for (int i = 0; i < 513; i++)
-        entry[i] = or_limit(f, (i - 256) / 32.0, i == 0, i >= 511) / TC_SHARE_UNIT;
-    tc_val x = ti_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
+        entry[i] = or_limit(s, (i - 256) * s->far / 256, i == 0, i >= 511) / s->unit;
+    tc_val x = ti_put_rescale(lw, a.val, a.unit * 0x1p15 / s->far, 0, 0, TC_i16);
     return ti_put_rescale(lw, ti_put_table(lw, x, TC_i16, entry, 513), 0x1p-7, 0, 0, TC_i16);
 }
 
-/* From -8 to 8 in 256 steps by the high byte, along the slope by the low one. */
-static tc_val curve_by_bytes(tc_build *lw, tc_rnn_num a, double (*f)(double),
-                             double (*slope)(double))
+/* In 256 steps by the high byte, along the slope by the low one. */
+static tc_val curve_by_bytes(tc_build *lw, tc_rnn_num a, const stretch *s)
 {
     double high[256], low[256], rise[256];
     for (int i = 0; i < 256; i++) {
         bool first = i == 0, last = i == 255;
-        double x = (i - 128) / 16.0, v = rint(or_limit(f, x, first, last) / TC_SHARE_UNIT);
+        double x = (i - 128) * s->far / 128, v = rint(or_limit(s, x, first, last) / s->unit);
         high[i] = floor(v / 256);
         low[i] = v - 256 * high[i] - 128;
-        rise[i] = first || last ? 0 : rint(slope(x) * 127);
+        rise[i] = s->far >= TC_GATE_FAR && (first || last) ? 0 : rint(s->slope(x) * 127);
     }
-    tc_val fine = ti_put_rescale(lw, a.val, a.unit * 0x1p12, 0, 0, TC_i16);
+    tc_val fine = ti_put_rescale(lw, a.val, a.unit * 0x1p15 / s->far, 0, 0, TC_i16);
     tc_val code = ti_put_rescale(lw, fine, 0x1p-8, 0, 0, TC_i8);
     tc_val rest = ti_b_tosa_logical_left_shift(lw, fine, ti_b_single(lw, TC_i16, 4, 8));
     tc_term low_byte = {ti_put_table(lw, code, TC_i8, low, 256), -128, 1};
@@ -311,26 +316,26 @@ static tc_val curve_by_bytes(tc_build *lw, tc_rnn_num a, double (*f)(double),
     tc_val base = ti_put_fused(lw, TC_OP_tosa_add, high_byte, low_byte, 1, 0, TC_i16);
     tc_val more =
         ti_put_fused(lw, TC_OP_tosa_mul, (tc_term){ti_put_table(lw, code, TC_i8, rise, 256), 0, 1},
-                     (tc_term){rest, 0, 1}, 0x1p-20 / (127 * TC_SHARE_UNIT), 0, TC_i16);
+                     (tc_term){rest, 0, 1}, s->far * 0x1p-23 / (127 * s->unit), 0, TC_i16);
     return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){base, 0, 1}, (tc_term){more, 0, 1}, 1, 0,
                         TC_i16);
 }
 
-static tc_rnn_num curve(tc_build *lw, tc_rnn_num a, tc_op op, double (*f)(double),
-                        double (*slope)(double))
+static tc_rnn_num curve(tc_build *lw, tc_rnn_num a, tc_op op, stretch s)
 {
     if (!integer(lw, a))
         return (tc_rnn_num){ti_b_unary(lw, op, a.val), 1, 0};
-    tc_val y = ti_lower_has(lw, TC_FEATURE_INT16) ? curve_by_lines(lw, a, f)
-                                                  : curve_by_bytes(lw, a, f, slope);
-    return (tc_rnn_num){y, TC_SHARE_UNIT, 0};
+    s.unit = fmin(1, s.far) * TC_SHARE_UNIT;
+    tc_val y = ti_lower_has(lw, TC_FEATURE_INT16) ? curve_by_lines(lw, a, &s)
+                                                  : curve_by_bytes(lw, a, &s);
+    return (tc_rnn_num){y, s.unit, 0};
 }
 
 tc_rnn_num ti_rnn_sigmoid(tc_build *lw, tc_rnn_num a)
 {
-    return curve(lw, a, TC_OP_tosa_sigmoid, sigmoid, sigmoid_slope);
+    return curve(lw, a, TC_OP_tosa_sigmoid, (stretch){sigmoid, sigmoid_slope, TC_GATE_FAR, 0});
 }
-tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a)
+tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a, double far)
 {
-    return curve(lw, a, TC_OP_tosa_tanh, tanh, tanh_slope);
+    return curve(lw, a, TC_OP_tosa_tanh, (stretch){tanh, tanh_slope, far, 0});
 }

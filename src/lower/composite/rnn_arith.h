@@ -17,6 +17,8 @@ typedef struct tc_rnn_num {
 
 /* Steps of numbers that are between -1 and 1: so that the high byte of 1 is 127. */
 #define TC_SHARE_UNIT (1 / 32512.0)
+/* Where sigmoid and tanh have reached their limits. */
+#define TC_GATE_FAR 8.0
 
 /* Operand i as stored, any shape; integers of one scale, or constants.  Refuses anything else. */
 tc_rnn_num ti_rnn_in(tc_build *lw, const tc_node *node, int i);
@@ -42,7 +44,8 @@ tc_rnn_num ti_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_sigmoid(tc_build *lw, tc_rnn_num a);
-tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a);
+/* far: past it a counts as far; from TC_GATE_FAR on as infinite. */
+tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a, double far);
 tc_rnn_num ti_rnn_relu(tc_build *lw, tc_rnn_num a);
 
 #endif
