@@ -29,22 +29,40 @@ static tc_val truncated(tc_build *lw, tc_val x, tc_val y)
 
 static int bits_of(const tc_arg *a) { return a->type->dtype == TC_i8 ? 8 : 15; }
 
-/* 1 / y by a table of all codes of an i8: i16, and its scale; 0 for 0. */
-static tc_val reciprocal(tc_build *lw, const tc_arg *y, double *scale)
+/* 1 / y by a table of all codes of an i8: i32 in steps of *scale, 0 for 0; and what its rounding to
+ * 16 bits leaves, in steps of 2^-16 of those. */
+static tc_val reciprocal(tc_build *lw, const tc_arg *y, bool rest, double *scale)
 {
     double code[256];
     static const int64_t none = 0;
     *scale = 1 / ti_scale_of(y->type) / 32767;
     tc_quant q = {.axis = -1, .count = 1, .lo = -32767, .hi = 32767, .scale = scale, .zero = &none};
     for (int i = 0; i < 256; i++) {
-        double n = (double)(i - 128 - ti_zero_of(y->type));
-        code[i] = n == 0 ? 0 : 32767 / n;
+        double n = (double)(i - 128 - ti_zero_of(y->type)), v = n == 0 ? 0 : 32767 / n;
+        code[i] = rest ? fmin(0x1p16 * (v - rint(v)), 32767) : v;
     }
-    return ti_put_lookup(lw, y->val, y->type, TC_i16, &q, code);
+    tc_val stored = ti_put_lookup(lw, y->val, y->type, TC_i16, &q, code);
+    return ti_put_rescale(lw, stored, 1, 0, 0, TC_i32);
+}
+
+/* x / y by reciprocals, and its scale.  fine: to 22 bits of them, since of a large divisor 16 leave
+ * seven. */
+static tc_val by_reciprocals(tc_build *lw, const tc_arg *x, const tc_arg *y, bool fine,
+                             double *scale)
+{
+    double sx = ti_scale_of(x->type), inverse;
+    tc_val r = reciprocal(lw, y, false, &inverse);
+    *scale = sx * inverse;
+    if (!fine)
+        return ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx), r);
+    tc_val most = ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx / 0x1p6), r);
+    tc_val more = ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx), reciprocal(lw, y, true, &inverse));
+    *scale /= 0x1p6;
+    return ti_b_tosa_add(lw, most, ti_put_rescale(lw, more, 0x1p-10, 0, 0, TC_i32));
 }
 
 /* x / y as i32, and its scale. */
-static tc_val quotient(tc_build *lw, const tc_arg *x, const tc_arg *y, double *scale)
+static tc_val quotient(tc_build *lw, const tc_arg *x, const tc_arg *y, bool fine, double *scale)
 {
     if (!ti_is_activation(x->type) || !ti_is_activation(y->type)) {
         ti_lower_refuse(lw, "an accumulator is divided");
@@ -56,10 +74,7 @@ static tc_val quotient(tc_build *lw, const tc_arg *x, const tc_arg *y, double *s
             ti_lower_refuse(lw, "its divisor is i16, and the target has no INTDIV");
             return TC_NONE;
         }
-        double inverse;
-        tc_val r = ti_put_rescale(lw, reciprocal(lw, y, &inverse), 1, 0, 0, TC_i32);
-        *scale = sx * inverse;
-        return ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx), r);
+        return by_reciprocals(lw, x, y, fine && x->type->dtype == TC_i8, scale);
     }
     double unit = ldexp(1, 29 - bits_of(x));
     *scale = sx / sy / unit;
@@ -145,7 +160,7 @@ void ti_lower_int_div(tc_build *lw, const tc_node *node, tc_val *out)
     if (ti_lower_try_pair(lw, node, out) || !two_args(lw, node, &a, &b))
         return;
     if (mode->mode == TC_div_mode_exact) {
-        tc_val wide = quotient(lw, &a, &b, &scale);
+        tc_val wide = quotient(lw, &a, &b, false, &scale);
         out[0] = guarded(lw, ti_put_narrow(lw, wide, scale, to), &a, &b, to);
         return;
     }
@@ -194,7 +209,7 @@ static void combined(tc_build *lw, const tc_node *node, bool divide, tc_val *out
         ti_lower_refuse(lw, "its result does not have one scale");
         return;
     }
-    tc_val wide = divide ? quotient(lw, &y, &z, &scale) : ti_put_times(lw, &y, &z, &scale);
+    tc_val wide = divide ? quotient(lw, &y, &z, true, &scale) : ti_put_times(lw, &y, &z, &scale);
     tc_arg term = wide_arg(lw, wide, scale, to);
     out[0] = ti_put_sum(lw, &x, 1, &term, by->value, to);
 }
