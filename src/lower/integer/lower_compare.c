@@ -113,10 +113,13 @@ static int order_of(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* Two codes of i8 whose order in the common steps is not that of the numbers they stand for. */
+/* Two codes of i8 whose order in the common steps is not that of the numbers they stand for, or a
+ * code of any type that is lost in them. */
 static bool too_close(const tc_arg *a, const tc_arg *b, double step)
 {
     double sa = ti_scale_of(a->type), sb = ti_scale_of(b->type);
+    if (fmin(sa, sb) < step)
+        return true;
     if (sa == sb || a->type->dtype != TC_i8 || b->type->dtype != TC_i8)
         return false;
     for (int64_t code = -128; code < 128; code++) {
@@ -143,6 +146,11 @@ void ti_lower_int_compare(tc_build *lw, const tc_node *node, tc_val *out)
     double s = fine_scale(&a, &b);
     if (too_close(&a, &b, s) && ti_lower_try_pair(lw, node, out))
         return;
+    if (fmin(ti_scale_of(a.type), ti_scale_of(b.type)) < s) {
+        ti_lower_refuse(lw, "steps of %g and of %g have no common ones of 32 bits",
+                        ti_scale_of(a.type), ti_scale_of(b.type));
+        return;
+    }
     tc_val x = ti_put_wide(lw, &a, s), y = ti_put_wide(lw, &b, s);
     tc_val t = r.swap ? ti_b_binary(lw, r.op, y, x) : ti_b_binary(lw, r.op, x, y);
     out[0] = r.invert ? ti_b_tosa_logical_not(lw, t) : t;
