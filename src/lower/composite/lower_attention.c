@@ -203,6 +203,10 @@ static double reach(const tc_type *t)
     return ti_scale_of(t) * fmax(fabs(lo - z), fabs(hi - z));
 }
 
+/* In steps above this a share of one half is off by a 64th, four steps of a result of 8 bits. */
+static const double COARSE_STEP = 0x1p-4;
+static const double NOTHING = 16; /* e^-16 counts for nothing beside 1 */
+
 /* q k^T, in an accumulator. */
 static tc_val raw_scores(tc_build *lw, const tc_node *node, const attention *a)
 {
@@ -211,15 +215,84 @@ static tc_val raw_scores(tc_build *lw, const tc_node *node, const attention *a)
                            ti_zero_of(a->k));
 }
 
+/* x where the mask lets it through, a number elsewhere. */
+static tc_val selected(tc_build *lw, tc_val mask, tc_val x, double otherwise)
+{
+    if (!mask || !x)
+        return x;
+    return ti_b_tosa_select(lw, mask, x, ti_b_single(lw, ti_b_dtype(lw, x), 3, otherwise));
+}
+
+/* How far below the largest of its row each score is: i32 in steps of *step.  Powers of two alone
+ * are taken off the accumulator, whose multiplier would have 15 bits. */
+static tc_val distances(tc_build *lw, const tc_node *node, const attention *a, const known_mask *m,
+                        tc_val computed, double *step)
+{
+    const double room = 0x1p30 - 1;
+    double unit = ti_scale_of(a->q) * ti_scale_of(a->k) * a->attr->scale;
+    double bound =
+        reach(a->q) * reach(a->k) * (double)a->width * a->attr->scale + fmax(m->most, -m->least);
+    const double least_step = 22 / 0x1p31; /* so that 2^31 - 1 is far enough for nothing */
+    int down = (int)fmax(0, ceil(log2(fmax(bound / room, least_step) / unit)));
+    *step = ldexp(unit, down);
+    tc_val s = ti_put_rescale(lw, raw_scores(lw, node, a), ldexp(1, -down), 0, 0, TC_i32);
+    if (m->any_lost)
+        s = without_rows(lw, a, m, m->lost, s, 0);
+    int64_t dim[] = {m->batch, a->rows, a->keys}, n = m->batch * a->rows * a->keys;
+    if (m->x && (m->least < 0 || m->most > 0)) {
+        double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            x[i] = m->x[i] > -1e4 ? m->x[i] / *step : 0;
+        s = ti_b_tosa_add(lw, s, ti_b_numbers(lw, TC_i32, 3, dim, x));
+    }
+    tc_val keep = TC_NONE;
+    if (m->masks) {
+        uint8_t *kept = tc_new_n(&lw->ctx->arena, uint8_t, (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            kept[i] = m->x[i] > -1e4;
+        keep = ti_b_data(lw, ti_type_make(lw->ctx, TC_bool, 3, dim), kept);
+    }
+    s = selected(lw, computed, selected(lw, keep, s, -room), -room);
+    tc_val far = ti_b_tosa_sub(lw, ti_put_row_max(lw, s), s);
+    return selected(lw, computed, selected(lw, keep, far, 0x1p31 - 1), 0x1p31 - 1);
+}
+
+/* Scores of which i16 has no room for all: how far they are below the largest of their row, as far
+ * as that counts.  A mask that would be lost in steps of the product is added to that. */
+static tc_val large_scores(tc_build *lw, const tc_node *node, const attention *a,
+                           const known_mask *m, tc_val mask_now, double *step)
+{
+    bool later = ti_scale_of(a->q) * ti_scale_of(a->k) * a->attr->scale > COARSE_STEP;
+    double range = later ? m->most - m->least : 0, wide;
+    known_mask first = *m;
+    if (later)
+        first.least = first.most = 0;
+    tc_val far = distances(lw, node, a, &first, mask_now, &wide);
+    *step = (NOTHING + 2 * range) / 32767;
+    far = ti_b_tosa_minimum(lw, far, ti_b_single(lw, TC_i32, 3, ceil((NOTHING + range) / wide)));
+    far = ti_b_tosa_sub(lw, ti_b_single(lw, TC_i32, 3, 0), far);
+    tc_val s = ti_put_rescale(lw, far, wide / *step, 0, 0, TC_i16);
+    if (range == 0)
+        return s;
+    int64_t dim[] = {m->batch, a->rows, a->keys}, n = m->batch * a->rows * a->keys;
+    double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = m->x[i] > -1e4 ? (m->x[i] - m->most) / *step : 0;
+    return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){s, 0, 1},
+                        (tc_term){ti_b_numbers(lw, TC_i16, 3, dim, x), 0, 1}, 1, 0, TC_i16);
+}
+
 /* Scores with the known mask added, i16 in steps of *step. */
 static tc_val scores(tc_build *lw, const tc_node *node, const attention *a, known_mask *m,
-                     double *step)
+                     tc_val mask_now, double *step)
 {
     double bound = reach(a->q) * reach(a->k) * (double)a->width * fabs(a->attr->scale),
            most = fmax(m->most, -m->least);
     bool computed = a->mask && !ti_is_const(lw->rw->from, node->in[3]);
     /* what is masked lies 11 below the least score there can be, at the end of i16 */
     *step = (bound + most + (m->masks || computed ? 11 : 0)) / 32767;
+    if (*step > COARSE_STEP)
+        return large_scores(lw, node, a, m, mask_now, step);
     tc_val s = raw_scores(lw, node, a);
     s = ti_put_rescale(lw, s, ti_scale_of(a->q) * ti_scale_of(a->k) * a->attr->scale / *step, 0, 0,
                        TC_i16);
@@ -234,14 +307,6 @@ static tc_val scores(tc_build *lw, const tc_node *node, const attention *a, know
     tc_val mask = ti_b_numbers(lw, TC_i16, 3, (int64_t[]){m->batch, a->rows, a->keys}, m->x);
     return ti_put_fused(lw, TC_OP_tosa_add, (tc_term){s, 0, 0x1p12},
                         (tc_term){mask, 0, 0x1p12 * times}, 0x1p-12, 0, TC_i16);
-}
-
-/* x where the mask lets it through, a number elsewhere. */
-static tc_val selected(tc_build *lw, tc_val mask, tc_val x, double otherwise)
-{
-    if (!mask || !x)
-        return x;
-    return ti_b_tosa_select(lw, mask, x, ti_b_single(lw, ti_b_dtype(lw, x), 3, otherwise));
 }
 
 /* e (i16) by v; the sum as i32 in steps of *unit of e times v. */
@@ -289,40 +354,6 @@ static tc_val as_i16(tc_build *lw, tc_val x, const tc_type *t)
     return t->dtype == TC_i16 ? x : ti_put_rescale(lw, x, 1, ti_zero_of(t), 0, TC_i16);
 }
 
-/* How far below the largest of its row each score is: i32 in steps of *step.  Powers of two alone
- * are taken off the accumulator, whose multiplier would have 15 bits. */
-static tc_val distances(tc_build *lw, const tc_node *node, const attention *a, const known_mask *m,
-                        tc_val computed, double *step)
-{
-    const double room = 0x1p30 - 1;
-    double unit = ti_scale_of(a->q) * ti_scale_of(a->k) * a->attr->scale;
-    double bound =
-        reach(a->q) * reach(a->k) * (double)a->width * a->attr->scale + fmax(m->most, -m->least);
-    const double least_step = 22 / 0x1p31; /* so that 2^31 - 1 is far enough for nothing */
-    int down = (int)fmax(0, ceil(log2(fmax(bound / room, least_step) / unit)));
-    *step = ldexp(unit, down);
-    tc_val s = ti_put_rescale(lw, raw_scores(lw, node, a), ldexp(1, -down), 0, 0, TC_i32);
-    if (m->any_lost)
-        s = without_rows(lw, a, m, m->lost, s, 0);
-    int64_t dim[] = {m->batch, a->rows, a->keys}, n = m->batch * a->rows * a->keys;
-    if (m->x && (m->least < 0 || m->most > 0)) {
-        double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
-        for (int64_t i = 0; i < n; i++)
-            x[i] = m->x[i] > -1e4 ? m->x[i] / *step : 0;
-        s = ti_b_tosa_add(lw, s, ti_b_numbers(lw, TC_i32, 3, dim, x));
-    }
-    tc_val keep = TC_NONE;
-    if (m->masks) {
-        uint8_t *kept = tc_new_n(&lw->ctx->arena, uint8_t, (size_t)n);
-        for (int64_t i = 0; i < n; i++)
-            kept[i] = m->x[i] > -1e4;
-        keep = ti_b_data(lw, ti_type_make(lw->ctx, TC_bool, 3, dim), kept);
-    }
-    s = selected(lw, computed, selected(lw, keep, s, -room), -room);
-    tc_val far = ti_b_tosa_sub(lw, ti_put_row_max(lw, s), s);
-    return selected(lw, computed, selected(lw, keep, far, 0x1p31 - 1), 0x1p31 - 1);
-}
-
 /* Shares in two halves by v, each into an accumulator. */
 static void wide_sdpa(tc_build *lw, const tc_node *node, const attention *a, tc_val *out)
 {
@@ -361,7 +392,7 @@ void ti_lower_int_sdpa(tc_build *lw, const tc_node *node, tc_val *out)
     double step = 1, unit = 1;
     known_mask m = mask_of(lw, node, &a);
     tc_val computed = computed_mask(lw, node, &a);
-    tc_val s = selected(lw, computed, scores(lw, node, &a, &m, &step), -32768);
+    tc_val s = selected(lw, computed, scores(lw, node, &a, &m, computed, &step), -32768);
     tc_val v = matrices(lw, &a, ti_lower_in(lw, node, 2)), y;
     if (a.attr->coarse && a.y->dtype == TC_i8 && a.v->dtype == TC_i8) {
         tc_rows r = {s, v, computed, step, ti_zero_of(a.v)};
