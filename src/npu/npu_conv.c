@@ -3,12 +3,14 @@
  *
  * The input is laid out once, with its padding and upscaling, as 32-bit numbers of height fh and
  * width fw; taps outside are zeros there.  Products are summed in 32 bits as long as they are sure
- * to fit, then in 64. */
+ * to fit, then in 64.  Where 16 bits hold all numbers and 32 every sum, as with 8-bit inputs, they
+ * are summed in pairs (pair_sum.h). */
 #include "../num/lanes.h"
-#include "state.h"
 #include "npu_weights.h"
+#include "pair_sum.h"
+#include "state.h"
 
-enum { LANES = 16, PIXELS = 4 };
+enum { LANES = TC_PAIR_LANES, PIXELS = TC_PAIR_PIXELS };
 
 /* ---- the input ---- */
 
@@ -54,32 +56,76 @@ static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
 
 /* ---- weights ---- */
 
-/* Weights as the loops want them: CONV [o / 16][ky][kx][i][16], DEPTHWISE [ky][kx][c]. */
+/* Taps side by side in memory are one run. */
+typedef struct runs {
+    int32_t n;
+    int64_t k; /* products of each */
+} runs;
+
+static runs runs_of(const tc_npu_window *v, int32_t channels)
+{
+    return v->dilation_x == 1 ? (runs){v->kh, (int64_t)v->kw * channels}
+                              : (runs){v->kh * v->kw, channels};
+}
+
+/* Weights as the loops want them: CONV in pairs [o / 16][run][k / 2][16][2], or [o / 16][ky][kx][i][16];
+ * DEPTHWISE [ky][kx][c]. */
 typedef struct weights {
+    const int16_t *pair; /* or NULL: */
     const int32_t *v;
     int64_t largest;
 } weights;
+
+/* Whether a sum of all products fits 32 bits, and each number 16. */
+static bool fits_pairs(const field *f, runs r, int64_t largest)
+{
+    return f->largest <= INT16_MAX && largest <= INT16_MAX &&
+           (double)f->largest * (double)largest * (double)r.n * (double)r.k <= INT32_MAX;
+}
+
+static int64_t pairs_of(runs r)
+{
+    return (r.k + 1) / 2;
+}
+
+/* dense: [o][run][k]. */
+static int16_t *arrange_pairs(tc_arena *arena, runs r, int32_t o, const int16_t *dense)
+{
+    int64_t block = r.n * pairs_of(r) * 2 * LANES;
+    int16_t *to = ti_arena_array(arena, (size_t)((o + LANES - 1) / LANES * block), sizeof *to, 64);
+    for (int64_t c = 0; c < o; c++)
+        for (int64_t n = 0; n < r.n; n++) {
+            int16_t *at = to + c / LANES * block + n * pairs_of(r) * 2 * LANES + c % LANES * 2;
+            for (int64_t k = 0; k < r.k; k++)
+                at[k / 2 * 2 * LANES + k % 2] = *dense++;
+        }
+    return to;
+}
 
 static size_t padded(int32_t o)
 {
     return ((size_t)o + LANES - 1) / LANES * LANES;
 }
 
-static void arrange(const tc_npu_weight_shape *s, const int16_t *from, int32_t *to,
-                    int32_t *largest)
+static void arrange(const tc_npu_weight_shape *s, const int16_t *from, int32_t *to)
 {
     int64_t k = (int64_t)s->kh * s->kw * s->i;
     int64_t step = s->depthwise ? s->o : LANES;
-    int32_t most = *largest;
     for (int64_t o = 0; o < s->o; o++) {
         int32_t *at = to + (s->depthwise ? o : o / LANES * k * LANES + o % LANES);
-        for (int64_t j = 0; j < k; j++) {
-            int32_t w = from[o * k + j], size = w < 0 ? -w : w;
-            at[j * step] = w;
-            most = size > most ? size : most;
-        }
+        for (int64_t j = 0; j < k; j++)
+            at[j * step] = from[o * k + j];
     }
-    *largest = most;
+}
+
+static int32_t largest_of(const int16_t *v, size_t n)
+{
+    int32_t low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        low = v[i] < low ? v[i] : low;
+        high = v[i] > high ? v[i] : high;
+    }
+    return -low > high ? -low : high;
 }
 
 /* The streams' bytes, one behind the other; NULL with a message when they lie outside. */
@@ -108,7 +154,7 @@ static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, si
 }
 
 /* Decoded once for as long as the bytes stay the same. */
-static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
+static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, const field *f, weights *out)
 {
     tc_bytes stream[TC_NPU_CORES];
     tc_npu_kept *kept = &x->kept[op->at];
@@ -122,7 +168,9 @@ static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
     const uint8_t *all = gather(x, op, stream, &bytes);
     if (!all)
         return false;
-    bool same = kept->weights && kept->count == count && kept->bytes == bytes &&
+    runs r = runs_of(&op->window, s.i);
+    bool same = (kept->weights || kept->pairs) && kept->count == count && kept->bytes == bytes &&
+                (kept->weights || fits_pairs(f, r, kept->largest)) &&
                 !memcmp(kept->stream, all, bytes);
     if (!same) {
         int16_t *dense = ti_arena_raw(&x->scratch, (size_t)s.o * k * sizeof *dense);
@@ -132,15 +180,18 @@ static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
         *kept = (tc_npu_kept){.stream = ti_arena_copy(x->arena, all, bytes),
                               .bytes = bytes,
                               .count = count,
-                              .weights = tc_new_n(x->arena, int32_t, count)};
-        arrange(&s, dense, kept->weights, &kept->largest);
+                              .largest = largest_of(dense, (size_t)s.o * k)};
+        if (!s.depthwise && fits_pairs(f, r, kept->largest))
+            kept->pairs = arrange_pairs(x->arena, r, s.o, dense);
+        else
+            arrange(&s, dense, kept->weights = tc_new_n(x->arena, int32_t, count));
     }
-    *out = (weights){kept->weights, kept->largest};
+    *out = (weights){kept->pairs, kept->weights, kept->largest};
     return true;
 }
 
 /* U85: ifm2 is a map of one row; column o holds the weights of channel o. */
-static bool dynamic_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
+static bool dynamic_weights(tc_npu_exec *x, const tc_npu_op *op, const field *f, weights *out)
 {
     tc_npu_array a;
     if (op->ifm2.bytes > 2)
@@ -149,15 +200,25 @@ static bool dynamic_weights(tc_npu_exec *x, const tc_npu_op *op, weights *out)
         return false;
     if (a.w < op->ofm.c || a.c < op->ifm.c)
         return ti_npu_fail(x, "ifm2 is too small for weights");
-    int32_t *v = tc_new_n(&x->scratch, int32_t, padded(op->ofm.c) * (size_t)op->ifm.c);
-    int64_t largest = 0, k = op->ifm.c;
+    int64_t k = op->ifm.c;
+    *out = (weights){0};
     for (int64_t o = 0; o < op->ofm.c; o++)
-        for (int64_t i = 0; i < k; i++) {
-            int64_t w = a.v[o * a.c + i];
-            v[(o / LANES * k + i) * LANES + o % LANES] = (int32_t)w;
-            largest = ti_max_i64(largest, w < 0 ? -w : w);
-        }
-    *out = (weights){v, largest};
+        for (int64_t i = 0; i < k; i++)
+            out->largest = ti_max_i64(out->largest, ti_max_i64(a.v[o * a.c + i], -a.v[o * a.c + i]));
+    runs r = runs_of(&op->window, op->ifm.c);
+    if (r.n * r.k == k && fits_pairs(f, r, out->largest)) {
+        int16_t *dense = ti_arena_raw(&x->scratch, (size_t)(op->ofm.c * k) * sizeof *dense);
+        for (int64_t o = 0; o < op->ofm.c; o++)
+            for (int64_t i = 0; i < k; i++)
+                dense[o * k + i] = (int16_t)a.v[o * a.c + i];
+        out->pair = arrange_pairs(&x->scratch, r, op->ofm.c, dense);
+        return true;
+    }
+    int32_t *v = tc_new_n(&x->scratch, int32_t, padded(op->ofm.c) * (size_t)op->ifm.c);
+    for (int64_t o = 0; o < op->ofm.c; o++)
+        for (int64_t i = 0; i < k; i++)
+            v[(o / LANES * k + i) * LANES + o % LANES] = (int32_t)a.v[o * a.c + i];
+    out->v = v;
     return true;
 }
 
@@ -253,6 +314,51 @@ static void conv_row(const tc_npu_op *op, const field *f, const weights *w, task
     }
 }
 
+/* ---- in pairs ---- */
+
+TC_LANES_BODY narrow_body(const int32_t *restrict from, int64_t n, int16_t *restrict to)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (int16_t)from[i];
+}
+TC_LANES(static, narrow, narrow_body, (const int32_t *restrict from, int64_t n, int16_t *restrict to), (from, n, to))
+
+/* Sums of `pixels` pixels, `lanes` channels of each, to accumulators that have `step` channels. */
+TC_LANES_BODY add_body(const int32_t *restrict sum, int pixels, int lanes, int64_t step,
+                       int64_t *restrict acc)
+{
+    for (int p = 0; p < pixels; p++)
+        for (int j = 0; j < lanes; j++)
+            acc[p * step + j] = (int64_t)((uint64_t)acc[p * step + j] + (uint64_t)(int64_t)sum[p * LANES + j]);
+}
+TC_LANES(static, add_sums, add_body,
+         (const int32_t *restrict sum, int pixels, int lanes, int64_t step, int64_t *restrict acc),
+         (sum, pixels, lanes, step, acc))
+
+/* Pixels behind the end of a row are read, and left out of the result. */
+static void conv_pairs(tc_npu_exec *x, const tc_npu_op *op, const field *f, const weights *w,
+                       const int64_t *run)
+{
+    const tc_npu_window *v = &op->window;
+    runs r = runs_of(v, f->c);
+    int64_t n = (int64_t)f->h * f->w * f->c, step = op->ofm.c, pixel = (int64_t)v->stride_x * f->c;
+    int16_t *from = ti_arena_array(&x->scratch, (size_t)(n + PIXELS * pixel + 1), sizeof *from, 64);
+    tc_pair_task t = {.run = run, .n = r.n, .k = pairs_of(r), .pixel = pixel};
+    int32_t sum[PIXELS][LANES];
+    narrow(f->v, n, from);
+    for (int32_t y = 0; y < op->ofm.h; y++)
+        for (int32_t o = 0; o < op->ofm.c; o += LANES) {
+            t.weight = w->pair + (int64_t)o * r.n * t.k * 2;
+            for (int32_t i = 0; i < op->ofm.w; i += PIXELS) {
+                t.from = from + (int64_t)y * v->stride_y * f->w * f->c + i * pixel;
+                ti_pair_sum(&t, sum);
+                add_sums(sum[0], op->ofm.w - i < PIXELS ? op->ofm.w - i : PIXELS,
+                         op->ofm.c - o < LANES ? op->ofm.c - o : LANES, step,
+                         x->acc.v + ((int64_t)y * op->ofm.w + i) * step + o);
+            }
+        }
+}
+
 bool ti_npu_conv(tc_npu_exec *x, const tc_npu_op *op)
 {
     const tc_npu_window *v = &op->window;
@@ -260,22 +366,19 @@ bool ti_npu_conv(tc_npu_exec *x, const tc_npu_op *op)
     weights w;
     double products = (double)op->ofm.h * op->ofm.w * op->ofm.c * v->kh * v->kw * op->ifm.c;
     if (!ti_npu_spend(x, products) || !lay_out(x, op, &f) ||
-        !(op->weights_ifm2 ? dynamic_weights(x, op, &w) : constant_weights(x, op, &w)) ||
+        !(op->weights_ifm2 ? dynamic_weights(x, op, &f, &w) : constant_weights(x, op, &f, &w)) ||
         !ti_npu_start_acc(x, op))
         return false;
-    /* Taps side by side in memory are one run. */
-    bool joined = v->dilation_x == 1;
-    int32_t runs = joined ? v->kh : v->kh * v->kw;
-    int64_t *run = tc_new_n(&x->scratch, int64_t, (size_t)runs);
-    for (int32_t r = 0; r < runs; r++) {
-        int32_t ky = joined ? r : r / v->kw, kx = joined ? 0 : r % v->kw;
-        run[r] = ((int64_t)ky * v->dilation_y * f.w + (int64_t)kx * v->dilation_x) * f.c;
+    runs r = runs_of(v, f.c);
+    int64_t *run = tc_new_n(&x->scratch, int64_t, (size_t)r.n);
+    for (int32_t i = 0; i < r.n; i++) {
+        int32_t ky = r.n == v->kh ? i : i / v->kw, kx = r.n == v->kh ? 0 : i % v->kw;
+        run[i] = ((int64_t)ky * v->dilation_y * f.w + (int64_t)kx * v->dilation_x) * f.c;
     }
-    task t = {.run = run,
-              .n = runs,
-              .k = (int64_t)(joined ? v->kw : 1) * f.c,
-              .chunk = chunk_of(&f, w.largest)};
-    for (int32_t y = 0; y < op->ofm.h; y++)
+    task t = {.run = run, .n = r.n, .k = r.k, .chunk = chunk_of(&f, w.largest)};
+    if (w.pair)
+        conv_pairs(x, op, &f, &w, run);
+    for (int32_t y = 0; y < op->ofm.h && !w.pair; y++)
         conv_row(op, &f, &w, &t, y, x->acc.v + (int64_t)y * op->ofm.w * op->ofm.c);
     return ti_npu_put_acc(x, op);
 }
@@ -317,7 +420,7 @@ bool ti_npu_depthwise(tc_npu_exec *x, const tc_npu_op *op)
     field f;
     weights w;
     double products = (double)op->ofm.h * op->ofm.w * op->ofm.c * v->kh * v->kw;
-    if (!ti_npu_spend(x, products) || !lay_out(x, op, &f) || !constant_weights(x, op, &w) ||
+    if (!ti_npu_spend(x, products) || !lay_out(x, op, &f) || !constant_weights(x, op, &f, &w) ||
         !ti_npu_start_acc(x, op))
         return false;
     bool narrow = chunk_of(&f, w.largest) >= (int64_t)v->kh * v->kw;

@@ -19,7 +19,8 @@ typedef struct tc_npu_array {
 typedef struct tc_npu_kept {
     uint8_t *stream;     /* of all cores, one after the other */
     size_t bytes, count; /* of the stream; of weights, as they are laid out */
-    int32_t *weights;    /* as npu_conv.c wants them */
+    int32_t *weights;    /* as npu_conv.c wants them, or */
+    int16_t *pairs;
     int32_t largest;     /* magnitude */
 } tc_npu_kept;
 
