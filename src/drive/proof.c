@@ -17,6 +17,7 @@
 #include "checker.h"
 #include "driver.h"
 #include "model.h"
+#include "region_sample.h"
 #include "road.h"
 
 /* Numbers of invented samples past this are beyond what anybody computes with. */
@@ -228,19 +229,47 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
 
 /* What stands in the way of running the typed program is not in that of the model: it is run as it
  * was read, so that a mistake in tidying is seen. */
+static tc_status make_runnable(const course *s, which w, tc_module *m)
+{
+    bool kernels = w == WRITTEN && s->p->kernels; /* which quantize by themselves */
+    if (s->ctx->reference_kernels)
+        return TC_OK;
+    if (!kernels)
+        TC_TRY(ti_road_run(s->ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL));
+    return w == MODEL ? TC_OK : ti_road_run(s->ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
+}
+
+/* Regions have run on the first sample already, beside their command streams: where that is the
+ * only one, and they are handed the same again, the rest of the program is all that is left. */
+static bool run_around_regions(const course *s, const tc_module *written)
+{
+    tc_ctx *ctx = s->ctx;
+    const tc_tensor *in;
+    tc_module *m =
+        s->p->samples == 1 ? ti_without_regions(ctx, s->c, written, &in) : NULL;
+    if (!m || s->p->refused[0] || make_runnable(s, WRITTEN, m) != TC_OK)
+        return false;
+    const tc_graph *g = ti_main(m);
+    tc_tensor *out = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
+    if (ti_exec_run(ti_exec_new(ctx, m), ti_check_taken(g, in, &ctx->arena), out) != TC_OK ||
+        !ti_handed_the_same(s->c, out + s->p->n_out))
+        return false;
+    for (size_t i = 0; i < s->p->n_out; i++)
+        take(s, WRITTEN, 0, i, meant(g, i, out[i]));
+    return true;
+}
+
 static tc_status run_program(course *s, which w, const tc_module *from)
 {
     tc_attempt attempt;
-    ti_attempt_begin(s->ctx, &attempt);
-    tc_module *m = ti_module_clone(from);
-    bool kernels = w == WRITTEN && s->p->kernels; /* which quantize by themselves */
     tc_status status = TC_OK;
-    if (!s->ctx->reference_kernels && !kernels)
-        status = ti_road_run(s->ctx, m, TC_AT_COPY, TC_AT_AS_READ, NULL, NULL);
-    if (!s->ctx->reference_kernels && status == TC_OK && w != MODEL)
-        status = ti_road_run(s->ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
-    if (status == TC_OK)
-        status = run_samples(s, w, m);
+    ti_attempt_begin(s->ctx, &attempt);
+    if (w != WRITTEN || !run_around_regions(s, from)) {
+        tc_module *m = ti_module_clone(from);
+        status = make_runnable(s, w, m);
+        if (status == TC_OK)
+            status = run_samples(s, w, m);
+    }
     if (status != TC_OK && w == WRITTEN && attempt.trial.why)
         snprintf(s->why, sizeof s->why, "%s", attempt.trial.why);
     ti_attempt_end(s->ctx, &attempt);

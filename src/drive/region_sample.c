@@ -182,3 +182,72 @@ void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c)
             c->region[i].n_sample = 0;
     ti_trial_end(ctx, &trial);
 }
+
+/* ---- the program around them ---- */
+
+/* The call goes; its results are inputs now. */
+static void hand_in(tc_graph *g, const tc_node *call)
+{
+    size_t n = 0;
+    for (int i = 0; i < call->n_out; i++) {
+        tc_value *value = ti_value_of(g, call->out[i]);
+        tc_grow(&g->module->ctx->arena, g->in, g->n_in, g->cap_in);
+        value->def = NULL;
+        value->index = (int)g->n_in;
+        g->in[g->n_in++] = call->out[i];
+    }
+    for (int i = 0; i < call->n_in; i++)
+        ti_graph_output(g, call->in[i]);
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k] != call)
+            g->node[n++] = g->node[k];
+    g->n_node = n;
+}
+
+static void leave_out(tc_module *m, const char *graph)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_graph; i++)
+        if (m->graph[i]->name != graph)
+            m->graph[n++] = m->graph[i];
+    m->n_graph = n;
+}
+
+tc_module *ti_without_regions(tc_ctx *ctx, const tc_compiled *c, const tc_module *written,
+                              const tc_tensor **in)
+{
+    size_t at = ti_main(written)->n_in, n = at;
+    for (size_t i = 0; i < c->n_region; i++) {
+        const tc_node *call = ti_call_of(ti_main(written), c->region[i].name);
+        if (!call || !c->region[i].want || !c->region[i].n_sample)
+            return NULL;
+        n += (size_t)call->n_out;
+    }
+    if (!c->n_region || ti_main(written)->n_mutation)
+        return NULL;
+    tc_module *m = ti_module_clone(written);
+    tc_tensor *all = tc_new_n(&ctx->arena, tc_tensor, n);
+    memcpy(all, c->given[0], at * sizeof *all);
+    for (size_t i = 0; i < c->n_region; i++) {
+        const tc_node *call = ti_call_of(ti_main(m), c->region[i].name);
+        memcpy(all + at, c->region[i].want, (size_t)call->n_out * sizeof *all);
+        at += (size_t)call->n_out;
+        hand_in(ti_main(m), call);
+        leave_out(m, c->region[i].name);
+    }
+    *in = all;
+    return m;
+}
+
+bool ti_handed_the_same(const tc_compiled *c, const tc_tensor *out)
+{
+    for (size_t i = 0; i < c->n_region; i++) {
+        const tc_region *r = &c->region[i];
+        for (size_t k = 0; k < ti_main(r->module)->n_in; k++, out++) {
+            size_t bytes = tc_type_bytes(r->sample[0][k].type);
+            if (bytes != tc_type_bytes(out->type) || memcmp(out->data, r->sample[0][k].data, bytes))
+                return false;
+        }
+    }
+    return true;
+}

@@ -15,4 +15,13 @@ void ti_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled
  * on the sample, regions have none. */
 void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c);
 
+/* A copy of `written`, a form of c->module, in which nothing calls a region: what these should give
+ * is handed in behind the inputs, and what they would be handed comes out behind the outputs.
+ * in: all of its inputs on the first sample.  NULL: that is not known of every region. */
+tc_module *ti_without_regions(tc_ctx *ctx, const tc_compiled *c, const tc_module *written,
+                              const tc_tensor **in);
+/* Whether its outputs, of which `out` is the first behind the program's, are what the regions were
+ * handed: then the others are those of `written`. */
+bool ti_handed_the_same(const tc_compiled *c, const tc_tensor *out);
+
 #endif
