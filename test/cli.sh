@@ -393,6 +393,20 @@ expect 0 'the quantized model is probably unusable [accuracy]' quantize "$dir/lo
 expect 0 "output 'y' has 2.2 dB against the float model on 1 sample: the compiled program is probably unusable [accuracy]" $lost
 expect 0 "lost.ir:3:8: note: 'x' is noisy: with it in float, and all values that share its scale, output 'y' would have" $lost
 expect 0 'bytes of memory; against float: 2.2 dB on 1 sample' $lost
+expect 0 'against float: 2.2 dB on 1 sample' ${lost/TOSA-1.0+INT+int16/ethos-u85-256}
+cat >"$dir/around.ir" <<'END'
+graph @main(%0 "x": f32[8,2]) {
+  %1 "w" = const [1,0.5,-0.5,1] : f32[2,2]
+  %2 = linear %0, %1
+  %3 = sin %2
+  %4 = linear %3, %1
+  return %4, %3
+}
+END
+for target in TOSA-1.0+INT ethos-u55-128; do # whose streams have been executed on that one sample
+    expect 0 '2 regions, ' compile "$dir/around.ir" -t $target --calib "$dir/lost.npy" --cpu sin -o "$dir/around.pte"
+    expect 0 'against float: -0.6 to -0.2 dB on 1 sample' compile "$dir/around.ir" -t $target --calib "$dir/lost.npy" --cpu sin -o "$dir/around.pte"
+done
 expect 0 'the quantized model is probably unusable [accuracy]' $lost --no-execute
 holds '--no-execute runs nothing' [ -z "$("$tosac" $lost --no-execute 2>&1 | grep -e 'beside')" ]
 holds 'what was seen of the outputs is in --json' \
