@@ -210,6 +210,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_quantize] = ti_plan_snap,
         [TC_OP_dequantize] = ti_plan_codes,
         [TC_OP_tosa_conv2d] = ti_plan_conv8,
+        [TC_OP_tosa_transpose_conv2d] = ti_plan_transposed,
         [TC_OP_tosa_depthwise_conv2d] = ti_plan_depth8,
         [TC_OP_tosa_matmul] = ti_plan_matmul8,
         [TC_OP_tosa_rescale] = ti_plan_rescale,

@@ -5,8 +5,10 @@
 
 #include "fast/int16.h"
 #include "fast/int8.h"
+#include "fast/int_transposed.h"
 #include "num/call.h"
 #include "num/kernels.h"
+#include "num/load.h"
 
 static tc_tensor random_i8(tc_ctx *ctx, int rank, const int64_t *dim, int64_t lo)
 {
@@ -256,6 +258,49 @@ static void try_conv16(tc_ctx *ctx, bool depth)
     CHECK(same(got2, narrow));
 }
 
+/* TRANSPOSE_CONV2D of 8 and of 16 bits: kernels smaller than the stride too, and results cut at their edges. */
+static void try_transposed(tc_ctx *ctx, bool wide)
+{
+    int64_t ic = any(1, 40), oc = any(1, 40), kernel[2] = {any(1, 4), any(1, 4)}, one_bias = 1;
+    int64_t stride[2] = {any(1, 4), any(1, 4)}, in_dim[4] = {any(1, 2), any(1, 7), any(1, 7), ic};
+    int64_t pad[4], dim[4] = {in_dim[0], 0, 0, oc};
+    for (int i = 0; i < 4; i++)
+        pad[i] = any(1 - kernel[i / 2], 3);
+    for (int i = 0; i < 2; i++) {
+        dim[1 + i] = (in_dim[1 + i] - 1) * stride[i] + pad[2 * i] + pad[2 * i + 1] + kernel[i];
+        if (dim[1 + i] < 1)
+            return;
+    }
+    tc_dtype sum = wide ? TC_i48 : TC_i32, dtype = wide ? TC_i16 : TC_i8;
+    tc_attr_tosa_transpose_conv a = {{4, pad}, {2, stride}, false, sum};
+    tc_tensor x = wide ? random_i16(ctx, 4, in_dim, false) : random_i8(ctx, 4, in_dim, -128);
+    tc_tensor w = random_i8(ctx, 4, (int64_t[]){oc, kernel[0], kernel[1], ic}, -127);
+    tc_tensor bias = ti_tensor_new(&ctx->arena, ti_type_make(ctx, sum, 1, &one_bias));
+    ti_store_i64(bias, 0, any(-100000, 100000));
+    int32_t zero = wide ? 0 : (int32_t)any(-128, 127);
+    tc_tensor x_zero = random_i16(ctx, 1, &one_bias, false);
+    memset(x_zero.data, 0, sizeof(int16_t));
+    tc_tensor in[5] = {x, w, bias, wide ? x_zero : one(ctx, TC_i8, zero), one(ctx, TC_i8, 0)};
+    tc_tensor want = ti_tensor_new(&ctx->arena, ti_type_make(ctx, sum, 4, dim)),
+              narrow = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 4, dim));
+    tc_tensor got = ti_tensor_new(&ctx->arena, want.type),
+              got2 = ti_tensor_new(&ctx->arena, narrow.type);
+    tc_call call = {&a, 5, 1, in, &want, &ctx->scratch, NULL};
+    ti_num_tosa_transpose_conv2d(&call);
+    scales s = random_scales(ctx, oc, dtype, wide ? 0 : (int32_t)any(-128, 127));
+    tc_narrow n = s.narrow;
+    if (wide)
+        n = rescaled48(ctx, want, narrow);
+    else
+        rescaled(ctx, want, &s, narrow);
+    tc_transposed *t = ti_transposed_new(ctx, &a, x.type, want.type, w, bias, zero, NULL);
+    ti_transposed_run(t, x.data, got.data, ti_arena_raw(&ctx->arena, ti_transposed_scratch(t)));
+    CHECK(same(got, want));
+    t = ti_transposed_new(ctx, &a, x.type, want.type, w, bias, zero, &n);
+    ti_transposed_run(t, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_transposed_scratch(t)));
+    CHECK(same(got2, narrow));
+}
+
 static void try_matmul16(tc_ctx *ctx)
 {
     bool full = any(0, 3) == 0;
@@ -295,6 +340,8 @@ static void checks(void)
         try_conv16(ctx, false);
         try_conv16(ctx, true);
         try_matmul16(ctx);
+        try_transposed(ctx, false);
+        try_transposed(ctx, true);
         tc_ctx_free(ctx);
     }
 }
