@@ -10,7 +10,6 @@
 #include "checker.h"
 #include "dataset.h"
 #include "model.h"
-#include "road.h"
 
 enum { FEW_NUMBERS = 20000 };
 enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
@@ -126,13 +125,11 @@ static tc_tensor kept(tc_arena *arena, const tc_type *type, tc_tensor t)
     return (tc_tensor){type, ti_arena_copy(arena, t.data, tc_type_bytes(t.type))};
 }
 
+/* Regions are tidy, and the program around them is short: passes would take longer than the run. */
 static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_tensor *out)
 {
-    tc_graph *g = ti_main(m);
-    const tc_tensor *in = ti_check_taken(g, c->given[0], &ctx->arena);
+    const tc_tensor *in = ti_check_taken(ti_main(m), c->given[0], &ctx->arena);
     ti_state_drop(m);
-    if (!ctx->reference_kernels)
-        TC_TRY(ti_road_run(ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL));
     return ti_exec_run(ti_exec_new(ctx, m), in, out);
 }
 

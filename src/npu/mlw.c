@@ -144,13 +144,26 @@ static void run_quotients(bits *b, slice *s, quotients *out)
     s->zpos += (uint32_t)out->n;
 }
 
+/* Numbers of these quotients, and of remainders of so many bits, `most` of them; how many. */
+static uint32_t numbers(bits *b, const quotients *from, uint32_t bits_each, uint32_t most,
+                        uint32_t *to)
+{
+    uint32_t n = (uint32_t)from->n < most ? (uint32_t)from->n : most;
+    uint32_t at_once = bits_each ? 32 / bits_each : n, mask = (UINT32_C(1) << bits_each) - 1;
+    for (uint32_t i = 0; i < n; i += at_once) {
+        uint32_t count = n - i < at_once ? n - i : at_once;
+        uint64_t low = get(b, (int)(count * bits_each));
+        for (uint32_t k = 0; k < count; k++, low >>= bits_each)
+            to[i + k] = (from->q[i + k] << bits_each) + ((uint32_t)low & mask);
+    }
+    return n;
+}
+
 /* The remainders of what the chunk before left. */
 static void remainders(bits *b, slice *s)
 {
-    for (int i = 0; i < s->w.n && s->n_value < s->n; i++)
-        s->value[s->n_value++] = (s->w.q[i] << s->wdiv) + get(b, (int)s->wdiv);
-    for (int i = 0; i < s->z.n && s->n_run < s->nz; i++)
-        s->run[s->n_run++] = (s->z.q[i] << s->zdiv) + get(b, (int)s->zdiv);
+    s->n_value += numbers(b, &s->w, s->wdiv, s->n - s->n_value, s->value + s->n_value);
+    s->n_run += numbers(b, &s->z, s->zdiv, s->nz - s->n_run, s->run + s->n_run);
 }
 
 static bool read_chunks(bits *b, slice *s)
@@ -199,7 +212,7 @@ int16_t *ti_npu_mlw_decode(tc_arena *arena, tc_bytes stream, size_t most, size_t
     bits b = {stream.data, stream.size, 0};
     values out = {.arena = arena, .most = most};
     palette p = {0};
-    slice *s = tc_new(arena, slice);
+    slice *s = ti_arena_raw(arena, sizeof *s); /* a quarter of a megabyte, of which little is used */
     out.cap = 4096;
     out.v = ti_arena_raw(arena, out.cap * sizeof *out.v);
     while (8 * (uint64_t)stream.size >= b.at + 3) {
