@@ -11,6 +11,7 @@
  *
  * The product of 32-bit numbers takes the multiplier's place in the output's scale: only its shift
  * and rounding count. */
+#include "number_loops.h"
 #include "state.h"
 
 typedef int64_t binary(int64_t a, int64_t b, const tc_npu_op *op);
@@ -133,8 +134,7 @@ static void scale_all(tc_npu_array *a, const tc_npu_scale *s)
 {
     if (s->multiplier == 1 && s->shift == 0)
         return;
-    for (size_t i = 0, n = count(a); i < n; i++)
-        a->v[i] = ti_npu_scale_by(a->v[i], s);
+    ti_npu_scale_all(a->v, count(a), s, a->v);
 }
 
 static void shift_all(tc_npu_array *a, int by)

@@ -2,6 +2,7 @@
 /* output.c -- what every kernel operation ends with, in this order: scale, zero point, clamp,
  * table, store.  The machine's own curves stand before the clamp. */
 #include "../num/lanes.h"
+#include "number_loops.h"
 #include "state.h"
 
 /* ---- tables ---- */
@@ -130,13 +131,11 @@ bool ti_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
     /* U55 has no zero point for results of 32 bits that are not clamped: Vela before 5.0 leaves
      * that of another tensor in the register. */
     if (op->ofm.zero && (clamped || x->machine->product == TC_U85))
-        for (size_t i = 0; i < n; i++)
-            a->v[i] = ti_wrap_add(a->v[i], op->ofm.zero);
+        ti_npu_add_all(a->v, n, op->ofm.zero);
     if (curve && !apply_curve(x, curve, a, n))
         return false;
     if (clamped)
-        for (size_t i = 0; i < n; i++)
-            a->v[i] = a->v[i] > hi ? hi : a->v[i] < lo ? lo : a->v[i];
+        ti_npu_clamp_all(a->v, n, lo, hi);
     if (op->function && !curve) {
         bool done = x->machine->product == TC_U85 ? apply_u85(x, op, a, n) : apply_u55(x, op, a, n);
         if (!done)
@@ -292,8 +291,7 @@ bool ti_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op)
     size_t n = (size_t)x->acc.h * (size_t)x->acc.w * (size_t)x->acc.c;
     if (op->acc_bits == 16)
         return ti_npu_fail(x, "accumulators of half precision are not run here");
-    for (size_t i = 0; i < n; i++)
-        x->acc.v[i] = ti_npu_wrapped(x->acc.v[i], op->acc_bits, true);
+    ti_npu_wrap_all(x->acc.v, n, op->acc_bits);
     if (!op->acc_output)
         return true;
     if (!ti_npu_array_make(x, &x->out, x->acc.h, x->acc.w, x->acc.c))
@@ -302,7 +300,6 @@ bool ti_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op)
         if (!scale_by_channel(x, op, n))
             return false;
     } else
-        for (size_t i = 0; i < n; i++)
-            x->out.v[i] = ti_npu_scale_by(x->acc.v[i], &op->ofm_scale);
+        ti_npu_scale_all(x->acc.v, n, &op->ofm_scale, x->out.v);
     return ti_npu_finish(x, op, &x->out);
 }
