@@ -975,6 +975,13 @@ npy signs '|u1' '4' '\x7f\x80\x81\xff'
 npy more '|u1' '4' '\x81\x81\x81\x81'
 "$tosac" run $tflite/fine.tflite -i "$dir/signs.npy" -i "$dir/more.npy" -o "$dir/fine" >/dev/null 2>&1
 holds 'all but zero is past the ends' test "$(tail -c 4 "$dir/fine/output_0.npy" | od -An -tu1 | tr -s ' ')" = ' 0 100 255 255'
+npy wide '<i2' '1, 4' '\xac\x16\xc2\xe7\xe6\x6d\x8b\xb8'
+"$tosac" run $tflite/curves16.tflite -i "$dir/wide.npy" -o "$dir/curves" >/dev/null 2>&1
+holds "a leaky RELU's factors as TensorFlow Lite Micro has them" test "$(tail -c 8 "$dir/curves/output_0.npy" | od -An -td2 | tr -s ' ')" = ' 7007 -1026 32767 -3025'
+holds "GELU by what is left of 1" test "$(tail -c 8 "$dir/curves/output_1.npy" | od -An -td2 | tr -s ' ')" = ' 5019 -740 28133 -5'
+npy steps '|i1' '4, 1' '\x9c\x14\xa6\x03'
+"$tosac" run $tflite/wraps.tflite -i "$dir/steps.npy" -o "$dir/wraps" >/dev/null 2>&1
+holds 'a state of int8 goes past its end' test "$(tail -c 4 "$dir/wraps/output_0.npy" | od -An -td1 | tr -s ' ')" = ' 64 24 65 7'
 npy middle '|u1' '1, 1, 1, 1' '\x80'
 expect 0 'u8[1,1,1,2]           39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
 expect 0 'u8[1,2]               39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"

@@ -207,11 +207,11 @@ def memory(k):
     """int8: SVDF with time weights of 16 and of 8 bits; LSTM with a cell of 16 bits.  int16: LSTM with activations of 16 bits."""
     c8 = lambda *d: T("i8", d, RNG.integers(-127, 128, d), .008)
     if k.kind == "i8":
-        for kind in ("i16", "i8"):
+        for name, kind, zero in (("svdf_i16", "i16", 0), ("svdf_i8", "i8", 0), ("svdf_zero", "i8", -7)):
             time = T("i16", [8, 6], RNG.integers(-20000, 20001, [8, 6]), .4 / 32768) if kind == "i16" else c8(8, 6)
             step = 1 / 4000 if kind == "i16" else .03
-            yield (f"svdf_{kind}", B.SVDF, [T("i8", [1, 8], None, .03, 5), c8(8, 8), time, T("i32", [4], RNG.integers(-4000, 4000, 4), step * time.scale),
-                                           T(kind, [1, 48], None, step, 0, variable=True)],
+            yield (name, B.SVDF, [T("i8", [1, 8], None, .03, 5), c8(8, 8), time, T("i32", [4], RNG.integers(-4000, 4000, 4), step * time.scale),
+                                           T(kind, [1, 48], None, step, zero, variable=True)],
                    [T("i8", [1, 4], None, .04, 7)], opt("SVDFOptions", rank=2, fusedActivationFunction=1), 3)
     if k.kind != "u8":
         zero, wide = (0, "i64") if k.wide else (-7, "i32")

@@ -5,7 +5,7 @@
     tflite_suite.py FOLDER fixtures   writes the files of test/fixture/tflite
 
 One operator a file, in each of float, int8, uint8 and int16 (weights int8) that the runtime takes; what it refuses is left out.
-Where TensorFlow Lite Micro has another arithmetic (an LSTM on codes, FULLY_CONNECTED of int16, states of int8), its answers.
+Where TensorFlow Lite Micro has another arithmetic (an LSTM on codes, FULLY_CONNECTED and LEAKY_RELU of int16, states of int8), its answers.
 Needs ai-edge-litert, tflite-micro and flatbuffers.
 """
 import os
@@ -318,7 +318,7 @@ def elementwise(s):
                     data = [np.abs(numbers(x)).astype(TYPES[kind][1]) if kind != "i8" else numbers(x)]
                 s.case(f"{word}_{n}", kind, op, [x], [y], opt("GeluOptions", approximate=n == 1) if word == "gelu" else None, 2 if word in ("gelu", "exp") else 1, data)
         for n, alpha in enumerate((.1, .3, 1.5)):
-            s.case(f"leaky_relu_{n}", kind, B.LEAKY_RELU, [act(kind, [2, 50])], [act(kind, [1])], opt("LeakyReluOptions", alpha=alpha), 2)
+            s.case(f"leaky_relu_{n}", kind, B.LEAKY_RELU, [act(kind, [2, 50])], [act(kind, [1])], opt("LeakyReluOptions", alpha=alpha), 2, micro=kind == "i16")
         for n, shape in enumerate(([1, 1, 6], [6])):
             x = act(kind, [1, 4, 5, 6])
             a = T(kind if kind != "i16" else "i8", shape, None) if kind == "f32" else act(kind if kind != "i16" else "i8", shape, .01)
@@ -892,11 +892,21 @@ def fixtures(s):
     m.op(g, B.FULLY_CONNECTED, [x, codes("u8", [2, 1], ws, 120, [[120], [120]]), bias], [z], opt("FullyConnectedOptions"))
     m.ports(g, [x], [y, z])
     m.save(os.path.join(s.folder, "uint8.tflite"))
+    m = Model()  # int16: what f32 would lose of LEAKY_RELU's factors, and of GELU's small tail
+    g = m.graph()
+    x, y, z = codes("i16", [1, 4], 1.9e-4, 0), codes("i16", [1, 4], 1.57391e-4, 0), codes("i16", [1, 4], 1.9e-4, 0)
+    m.op(g, B.LEAKY_RELU, [x], [y], opt("LeakyReluOptions", alpha=.137))
+    m.op(g, B.GELU, [x], [z], opt("GeluOptions"))
+    m.ports(g, [x], [y, z])
+    m.save(os.path.join(s.folder, "curves16.tflite"))
     write(os.path.join(s.folder, "dynamic.tflite"), B.FULLY_CONNECTED,  # int8 weights, float activations, an open batch
           [T("f32", [-1, 4]), T("i8", [3, 4], [[1, -2, 3, 127], [-127, 5, 6, 0], [7, 8, -127, 9]], [.01, .02, .005], [0, 0, 0]), T("f32", [3], [.5, 0, -1])],
           [T("f32", [-1, 3])], opt("FullyConnectedOptions"))
     # steps of a result that are finer than the product's by 2^102: the runtimes shift by more than 31 places, and differ
     write(os.path.join(s.folder, "fine.tflite"), B.MUL, [T("u8", [4], None, .0235, 128), T("u8", [4], None, .0039, 128)], [T("u8", [4], None, 3e-35, 100)], opt("MulOptions"), 2)
+    # a state of int8 whose zero takes it past the end: on boards it comes back at the other one
+    write(os.path.join(s.folder, "wraps.tflite"), B.SVDF, [T("i8", [1, 1], None, .1, 0), T("i8", [1, 1], [[100]], .01), T("i8", [1, 2], [[3, 50]], .01), T("i32", [1], [0], .0005),
+          T("i8", [1, 2], None, .05, -7, variable=True)], [T("i8", [1, 1], None, .05, 0)], opt("SVDFOptions", rank=1), 3)
     for name, steps, batch, kind in (("codes", 3, 2, "u8"), ("steps", 2000000, 2, "f32"), ("state", 3, 1, "f32")):  # each is turned down
         w = lambda *d: T(kind, d, np.ones(d), None if kind == "f32" else .1)
         write(os.path.join(s.folder, name + ".tflite"), B.UNIDIRECTIONAL_SEQUENCE_RNN,

@@ -327,6 +327,15 @@ void ti_tfl_codes_lstm(tc_tfl_node *n)
 
 /* ---- SVDF ---- */
 
+/* x + zero, x: i8, past either end as on boards: from the other one. */
+static tc_val moved(tc_build *m, tc_val x, int64_t zero)
+{
+    int8_t table[256];
+    for (int k = 0; k < 256; k++)
+        table[k] = (int8_t)(((k + zero) & 255) - 128);
+    return ti_tfl_table(m, x, table);
+}
+
 /* As on real numbers; what the runtime calls its activation is not applied. */
 void ti_tfl_codes_svdf(tc_tfl_node *n)
 {
@@ -353,7 +362,9 @@ void ti_tfl_codes_svdf(tc_tfl_node *n)
     int64_t one = 1, zero = 0, last = 2;
     tc_val none = ti_tfl_const_of(m, TC_i32, 1, &one, &zero);
     tc_val answer = ti_tfl_rows_by(n, x, ti_tfl_zero(ti_tfl_in_tensor(n, 0)), feature, 0, none);
-    answer = ti_tfl_rescale(m, answer, &first, 1, 0, ti_tfl_zero(kept), held);
+    bool wraps = held == TC_i8 && ti_tfl_zero(kept);
+    answer = ti_tfl_rescale(m, answer, &first, 1, 0, wraps ? 0 : ti_tfl_zero(kept), held);
+    answer = wraps ? moved(m, answer, ti_tfl_zero(kept)) : answer;
     answer = ti_tfl_remember(n, old, answer, batch, filters, memory);
     answer = ti_tfl_widen(m, answer, ti_tfl_zero(kept), 0);
     tc_val sum = ti_tfl_mul(m, answer, ti_tfl_widen(m, time, 0, 0), 0);

@@ -31,7 +31,7 @@ static float do_exp(float v, const unary *u) { return (void)u, expf(v); }
 static float do_elu(float v, const unary *u) { return (void)u, v < 0.0f ? expm1f(v) : v; }
 static float do_gelu(float v, const unary *u)
 {
-    return (void)u, 0.5f * v * (1.0f + erff(v * (float)0.70710678118654752440));
+    return (void)u, 0.5f * v * erfcf(v * (float)-0.70710678118654752440);
 }
 static float do_gelu_tanh(float v, const unary *u)
 {
@@ -348,8 +348,8 @@ void ti_tfl_codes_leaky_relu(tc_tfl_node *n)
     if (!begin(n, &u, &x))
         return;
     u.alpha = ti_tfl_float(n, 0, 0);
-    u.f = ti_tfl_factor_of((double)(u.xs / u.ys));
-    u.g = ti_tfl_factor_of(fabs((double)(u.xs * (float)u.alpha / u.ys)));
+    u.f = ti_tfl_factor_of((double)u.xs / (double)u.ys); /* as on boards; LiteRT divides in f32 */
+    u.g = ti_tfl_factor_of(fabs((double)u.xs * (double)(float)u.alpha / (double)u.ys));
     if (u.x->dtype == TC_i8) {
         ti_tfl_bind(n, 0, table256(n, &u, x, leaky));
         return;
