@@ -37,7 +37,7 @@ typedef struct tc_profile_options {
 } tc_profile_options;
 TC_SIZED_RECORD(tc_profile_options)
 
-/* Profiles the command streams of an Ethos-U .pte or of Vela's output (X_vela.npz).  Operations
+/* Profiles the command streams of an Ethos-U .pte or .tflite, or of Vela's output (X_vela.npz).  Operations
  * have their line in the model where X_debug.xml is beside it, and X.tosa there or in the folder
  * above; else only their kind. */
 TC_API TC_MUST_USE tc_status tc_profile_open(tc_ctx *ctx, const char *path,

@@ -36,9 +36,11 @@ static tc_status find_by(cli *c, const char *text, tc_profile_by *out)
     return status;
 }
 
-static bool has_streams(const char *path)
+/* A .tflite is a model where a target is named. */
+static bool has_streams(const profile_options *o, const char *path)
 {
-    return cli_ends(path, ".pte") || cli_ends(path, "_vela.npz");
+    return cli_ends(path, ".pte") || cli_ends(path, "_vela.npz") ||
+           (cli_ends(path, ".tflite") && !o->asked.target);
 }
 
 /* A program that is there already. */
@@ -78,8 +80,8 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
     tc_profile_by by;
     const char *text;
     CLI_TRY(find_by(c, o->by, &by));
-    CLI_TRY(has_streams(args->v[0]) ? of_file(c, o, args->v[0], &profile)
-                                    : of_model(c, o, args->v[0], &profile));
+    CLI_TRY(has_streams(o, args->v[0]) ? of_file(c, o, args->v[0], &profile)
+                                       : of_model(c, o, args->v[0], &profile));
     cli_progress_end(c);
     tc_profile_info info = tc_profile_info_default();
     tc_profile_get_info(profile, &info);
@@ -110,15 +112,15 @@ static const cli_option options[] = {
 
 const cli_verb cli_profile = {
     .name = "profile",
-    .arguments = "MODEL -t TARGET | FILE.pte | FILE_vela.npz",
+    .arguments = "MODEL -t TARGET | FILE.pte | FILE.tflite | FILE_vela.npz",
     .summary = "show what each line of a model costs on an Ethos-U",
     .help = "Compiles the model and counts the cycles of every operation of its command streams "
             "with a model of the machine\n"
             "that agrees with Vela's figures: the most expensive Python lines with their share, "
             "MACs and MAC utilisation, bytes read\n"
-            "and written in each memory, and a hint for known reasons.  A .pte or Vela's "
-            "X_vela.npz is profiled directly;\n"
-            "its lines are known where X_debug.xml and X.tosa are beside it.\n",
+            "and written in each memory, and a hint for known reasons.  A .pte, a .tflite "
+            "with 'ethos-u' operators\n"
+            "or Vela's X_vela.npz is profiled directly; its lines are known where X_debug.xml and X.tosa are beside it.\n",
     .least = 1,
     .most = 1,
     .option = options,

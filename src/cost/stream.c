@@ -74,7 +74,11 @@ static tc_status read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_s
 {
     tc_module *module;
     size_t cap = 0;
-    TC_TRY(ti_read_tflite(ctx, file, bytes, &module));
+    bool before = ti_reading(ctx)->keep_unread;
+    ti_reading(ctx)->keep_unread = true; /* operators between streams are not looked at */
+    tc_status status = ti_read_tflite(ctx, file, bytes, &module);
+    ti_reading(ctx)->keep_unread = before;
+    TC_TRY(status);
     const tc_graph *g = ti_main(module);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];

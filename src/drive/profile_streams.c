@@ -129,7 +129,7 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
     if (ti_streams_in(bytes))
         TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
     if (!n)
-        return ti_usage(ctx, "%s has no Ethos-U command stream", path);
+        return ti_usage(ctx, "%s has no Ethos-U command stream; a model is compiled for a target (-t)", path);
     origin from = find_origin(ctx, path);
     for (size_t i = 0; i < n; i++)
         if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
