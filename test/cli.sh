@@ -282,7 +282,7 @@ expect 2 'has no Ethos-U command stream; a model is compiled for a target' profi
 expect 2 "--emit tflite is for Ethos-U targets and 'cpu', not for 'TOSA-1.0+INT'" $micro -t TOSA-1.0+INT -o "$dir/e.tflite"
 printf 'graph @main(%%0 "x": f32[1,4]) {\n  %%1 = erf %%0 : f32[1,4]\n  return %%1\n}\n' >"$dir/erf.ir"
 expect 3 "'erf' on f32[1,4] has no builtin operator in TensorFlow Lite Micro" compile "$dir/erf.ir" -t cpu -o "$dir/e.tflite"
-expect 0 '0 regions' compile "$dir/soft.tflite" -t cpu -o "$dir/e.tflite"
+expect 0 '0 regions' compile "$dir/soft.tflite" -t cpu --dump-dir "$dir/steps" -o "$dir/e.tflite"
 expect 0 '1  SOFTMAX' inspect "$dir/e.tflite"
 changed c7 420
 expect 0 "'STABLEHLO_SORT' stays as it is, and TensorFlow Lite Micro has no kernel for it" compile "$dir/other.tflite" -t cpu -o "$dir/e.tflite"

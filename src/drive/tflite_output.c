@@ -78,6 +78,7 @@ static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const 
     tc_read_options *o = ti_reading(ctx);
     tc_compile_request r = c->request;
     tc_compiled next = {.ethosu = c->ethosu};
+    r.trace = r.faults; /* who was told the first time is gone */
     o->keep_unread = true;
     o->keep = name;
     o->n_keep = n;
