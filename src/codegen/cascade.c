@@ -5,9 +5,7 @@
  * Of a value between two of them only the rows that are still needed are kept: its root rolls.
  * Operations in a row, each the only reader of the one before; the last may begin a chain.  Weights
  * are read again for every turn. */
-#include "hw.h"
-
-enum { LONGEST = 32 };
+#include "cascade.h"
 
 typedef struct uses {
     int32_t written, read; /* operations */
@@ -62,12 +60,13 @@ static bool follows(const tc_hw *hw, const uses *u, const tc_hw_op *a, const tc_
 
 typedef struct cascade {
     tc_hw *hw;
-    const tc_hw_op *op[LONGEST]; /* by place */
+    const tc_hw_op *op; /* the first of them */
     int n;
-    size_t tail;           /* operations behind the last one that are its chain */
-    int64_t done[LONGEST]; /* rows */
-    int64_t room[LONGEST]; /* rows of its output that are needed at the same time */
-    int32_t first[LONGEST];
+    bool counts; /* only what turns there are */
+    size_t tail; /* operations behind the last one that are its chain */
+    int64_t done[TC_CASCADE_LONGEST]; /* rows */
+    int32_t first[TC_CASCADE_LONGEST];
+    tc_cascade_size size;
     tc_hw_op *list;
     size_t n_list, cap_list;
 } cascade;
@@ -97,7 +96,7 @@ static void slice_rows(tc_view *v, tc_npu_map *m, int64_t y0, int64_t rows)
 /* Rows [y0, y1) of operation k. */
 static void take_turn(cascade *c, int k, int64_t y0, int64_t y1)
 {
-    tc_hw_op op = *c->op[k];
+    tc_hw_op op = c->op[k];
     tc_npu_window *w = &op.op.window;
     int64_t lo, hi, rows = y1 - y0;
     rows_needed(&op, y0, y1, &lo, &hi);
@@ -116,7 +115,7 @@ static void take_turn(cascade *c, int k, int64_t y0, int64_t y1)
         c->first[k] = (int32_t)c->n_list + 1;
     add(c, &op);
     for (size_t t = 1; k == c->n - 1 && t <= c->tail; t++) {
-        tc_hw_op next = c->op[k][t];
+        tc_hw_op next = c->op[k + (int)t];
         slice_rows(&next.ifm, &next.op.ifm, y0, rows);
         slice_rows(&next.ifm2, &next.op.ifm2, y0, rows);
         slice_rows(&next.ofm, &next.op.ofm, y0, rows);
@@ -131,23 +130,41 @@ static void make(cascade *c, int k, int64_t y1)
     if (c->done[k] >= y1)
         return;
     int64_t lo, hi;
-    rows_needed(c->op[k], c->done[k], y1, &lo, &hi);
+    rows_needed(&c->op[k], c->done[k], y1, &lo, &hi);
     if (k) {
         make(c, k - 1, hi);
-        c->room[k - 1] = ti_max_i64(c->room[k - 1], c->done[k - 1] - lo);
+        c->size.room[k - 1] = ti_max_i64(c->size.room[k - 1], c->done[k - 1] - lo);
     }
-    take_turn(c, k, c->done[k], y1);
+    c->size.turns[k]++;
+    c->size.read[k] += hi - lo;
+    if (!c->counts)
+        take_turn(c, k, c->done[k], y1);
     c->done[k] = y1;
 }
 
-static void expand(cascade *c)
+static void take_turns(cascade *c, int32_t rows)
 {
-    int64_t height = c->op[c->n - 1]->op.ofm.h;
-    for (int64_t y = 0; y < height; y += c->hw->rows)
-        make(c, c->n - 1, ti_min_i64(height, y + c->hw->rows));
+    int64_t height = c->op[c->n - 1].op.ofm.h;
+    memset(c->done, 0, sizeof c->done);
+    memset(c->first, 0, sizeof c->first);
+    c->size = (tc_cascade_size){{0}, {0}, {0}};
+    for (int64_t y = 0; y < height; y += rows)
+        make(c, c->n - 1, ti_min_i64(height, y + rows));
+}
+
+void ti_cascade_measure(const tc_hw_op *op, int n, int32_t rows, tc_cascade_size *out)
+{
+    cascade c = {.op = op, .n = n, .counts = true};
+    take_turns(&c, rows);
+    *out = c.size;
+}
+
+static void expand(cascade *c, int32_t rows)
+{
+    take_turns(c, rows);
     for (int k = 0; k + 1 < c->n; k++) {
-        tc_root *r = &c->hw->root[c->op[k]->ofm.root];
-        r->roll = (int32_t)ti_min_i64(r->h, c->room[k]);
+        tc_root *r = &c->hw->root[c->op[k].ofm.root];
+        r->roll = (int32_t)ti_min_i64(r->h, c->size.room[k]);
     }
 }
 
@@ -155,7 +172,7 @@ static void expand(cascade *c)
 static int run_length(const tc_hw *hw, const uses *u, size_t i)
 {
     int n = 0;
-    while (n < LONGEST && i + (size_t)n < hw->n_op) {
+    while (n < TC_CASCADE_LONGEST && i + (size_t)n < hw->n_op) {
         const tc_hw_op *op = &hw->op[i + (size_t)n];
         if (!by_rows(hw, op) || (n && !follows(hw, u, op - 1, op)))
             break;
@@ -175,6 +192,19 @@ static int64_t between(const tc_hw *hw, size_t i, int n)
     return most;
 }
 
+/* The operations of a run as they are, or in turns. */
+static bool add_piece(cascade *c, const tc_hw_op *op, const tc_cascade_piece *p)
+{
+    c->op = op;
+    c->n = p->n;
+    if (p->rows)
+        expand(c, p->rows);
+    else
+        for (size_t k = 0; k < (size_t)p->n + c->tail; k++)
+            add(c, &op[k]);
+    return p->rows != 0;
+}
+
 bool ti_hw_cascades(tc_hw *hw)
 {
     bool found = false;
@@ -187,23 +217,19 @@ bool ti_hw_cascades(tc_hw *hw)
             most = ti_max_i64(most, ti_hw_root_bytes(&hw->root[i]));
     cascade c = {.hw = hw};
     for (size_t i = 0; i < hw->n_op;) {
-        int n = run_length(hw, u, i);
-        if (n < 2 || between(hw, i, n) < most / 4) {
-            add(&c, &hw->op[i++]);
-            continue;
+        int n = run_length(hw, u, i), n_piece = 1;
+        bool turns = n >= 2 && between(hw, i, n) >= most / 4;
+        tc_cascade_piece piece[TC_CASCADE_LONGEST] = {{n ? n : 1, turns ? hw->rows : 0}};
+        if (hw->rows == TC_HW_PLANNED)
+            n_piece = n >= 2 ? ti_cascade_plan(hw, &hw->op[i], n, piece) : 1;
+        for (int k = 0; k < n_piece; k++) {
+            c.tail = 0;
+            while (k + 1 == n_piece && i + (size_t)piece[k].n + c.tail < hw->n_op &&
+                   hw->op[i + (size_t)piece[k].n + c.tail].joins)
+                c.tail++;
+            found |= add_piece(&c, &hw->op[i], &piece[k]);
+            i += (size_t)piece[k].n + c.tail;
         }
-        c.n = n;
-        c.tail = 0;
-        memset(c.done, 0, sizeof c.done);
-        memset(c.room, 0, sizeof c.room);
-        memset(c.first, 0, sizeof c.first);
-        for (int k = 0; k < n; k++)
-            c.op[k] = &hw->op[i + (size_t)k];
-        while (i + (size_t)n + c.tail < hw->n_op && hw->op[i + (size_t)n + c.tail].joins)
-            c.tail++;
-        expand(&c);
-        found = true;
-        i += (size_t)n + c.tail;
     }
     hw->op = c.list;
     hw->n_op = c.n_list;

@@ -9,8 +9,8 @@
 #include "../npu/census.h"
 #include "hw.h"
 
-/* Rows at a time; 0: no cascades. */
-static const int32_t turns[] = {0, 2, 4, 8};
+/* Rows at a time; 0: no cascades.  The last is for a fast memory that is limited. */
+static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED};
 
 /* How much slower a smaller program may be. */
 static const double about_as_quick = 1.005;
@@ -21,6 +21,7 @@ typedef struct attempt {
     double cycles;
     int64_t sram;   /* bytes of values */
     int64_t memory; /* bytes that it works in, of all kinds */
+    bool evicted;   /* not all values are in the fast memory */
     const char *refused;
     const tc_node *refused_node;
 } attempt;
@@ -60,8 +61,9 @@ static void give_back(tc_hw *base, const tc_hw *hw)
  * there is no other order. */
 static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
 {
-    static step *const steps[] = {ti_hw_maps, ti_hw_blocks, ti_hw_slices, ti_hw_maps, ti_hw_blocks,
-                                  ti_hw_pack, ti_hw_stage,  ti_hw_emit};
+    static step *const steps[] = {ti_hw_regions, ti_hw_maps,   ti_hw_blocks,
+                                  ti_hw_slices,  ti_hw_maps,   ti_hw_blocks,
+                                  ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base);
     hw->rows = rows;
     if ((ordered && !ti_hw_order(hw)) || (!ti_hw_cascades(hw) && rows))
@@ -69,6 +71,15 @@ static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
     run(hw, steps, TC_COUNT(steps));
     give_back(base, hw);
     return true;
+}
+
+static bool has_evicted(const tc_hw *hw)
+{
+    uint8_t fast = ti_hw_fast_region(hw);
+    for (size_t i = 0; i < hw->n_root; i++)
+        if (hw->root[i].kind == TC_ROOT_VALUE && hw->root[i].first >= 0 && hw->root[i].region != fast)
+            return true;
+    return false;
 }
 
 static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
@@ -83,9 +94,17 @@ static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
         out->cycles = hw.refused ? -1 : ti_hw_price(&hw);
         out->sram = ti_hw_fast_region(&hw) == 2 ? hw.list.fast : hw.list.scratch;
         out->memory = hw.list.scratch + (hw.list.fast > 0 ? hw.list.fast : 0);
+        out->evicted = has_evicted(&hw);
     }
     ti_arena_rewind(base->arena, mark);
     return other;
+}
+
+/* Memory is what cascades are for: they take less of it than the attempt without, or more values are in
+ * the fast one. */
+static bool is_for_memory(const attempt *a, const attempt *without)
+{
+    return a->sram < without->sram || without->evicted;
 }
 
 /* Whether a is to be taken, b has been so far; quickest: of all. */
@@ -130,19 +149,19 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
 static bool best_attempt(tc_hw *hw, attempt *best)
 {
     attempt made[TC_COUNT(turns)];
-    size_t n = 0;
-    for (size_t i = 0; i < TC_COUNT(turns) && try_turns(hw, turns[i], false, &made[n]); i++) {
+    size_t n = 0, ways = TC_COUNT(turns) - !hw->options->system->cache;
+    for (size_t i = 0; i < ways && try_turns(hw, turns[i], false, &made[n]); i++) {
         n += i == 0 || !made[n].refused;
         if (made[0].refused)
             break;
     }
     double quickest = made[0].cycles;
     for (size_t i = 1; i < n; i++)
-        if (made[i].sram < made[0].sram && made[i].cycles < quickest)
+        if (is_for_memory(&made[i], &made[0]) && made[i].cycles < quickest)
             quickest = made[i].cycles;
     *best = made[0];
-    for (size_t i = 1; i < n; i++) /* memory is what cascades are for */
-        if (made[i].sram < made[0].sram && is_better(hw->options, &made[i], best, quickest))
+    for (size_t i = 1; i < n; i++)
+        if (is_for_memory(&made[i], &made[0]) && is_better(hw->options, &made[i], best, quickest))
             *best = made[i];
     attempt other;
     if (!best->refused && try_turns(hw, best->rows, true, &other) && !other.refused &&

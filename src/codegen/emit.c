@@ -237,73 +237,14 @@ static int64_t place_region(tc_hw *hw, uint8_t region)
     return placed.bytes;
 }
 
-/* What lies in the fast region at a step; NULL: nothing that may leave it. */
-static tc_root *largest_at(const tc_hw *hw, uint8_t fast, int32_t step)
-{
-    tc_root *worst = NULL;
-    for (size_t i = 0; i < hw->n_root; i++) {
-        tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_VALUE && r->first >= 0 && r->region == fast && r->first <= step &&
-            r->last >= step && (!worst || ti_hw_root_bytes(r) > ti_hw_root_bytes(worst)))
-            worst = r;
-    }
-    return worst;
-}
-
-/* Bytes of the fast region in the step that needs the most. */
-static int64_t most_at(tc_hw *hw, uint8_t fast, int32_t *step)
-{
-    tc_mark mark = ti_arena_mark(hw->arena);
-    int64_t *live = tc_new_n(hw->arena, int64_t, hw->n_op + 2), most = 0;
-    const int32_t *same = ti_hw_in_place(hw);
-    for (size_t i = 0; i < hw->n_root; i++) {
-        const tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != fast)
-            continue;
-        live[same[i] ? r->first + 1 : r->first] += ti_hw_root_bytes(r);
-        live[r->last + 1] -= ti_hw_root_bytes(r);
-    }
-    *step = 0;
-    for (size_t i = 0; i < hw->n_op; i++) {
-        if (live[i] > most) {
-            most = live[i];
-            *step = (int32_t)i;
-        }
-        live[i + 1] += live[i];
-    }
-    ti_arena_rewind(hw->arena, mark);
-    return most;
-}
-
-/* Of the values in the fullest step the largest leaves the fast region, until so many bytes are
- * enough; false: there is none. */
-static bool evict(tc_hw *hw, uint8_t fast, int64_t room)
-{
-    int32_t step;
-    while (most_at(hw, fast, &step) > room) {
-        tc_root *worst = largest_at(hw, fast, step);
-        if (!worst)
-            return false;
-        worst->region = 1;
-    }
-    return true;
-}
-
 static void place_values(tc_hw *hw)
 {
     tc_hw_list *l = &hw->list;
-    uint8_t fast = ti_hw_fast_region(hw);
     int64_t cache = hw->options->system->cache;
-    for (size_t i = 0; i < hw->n_root; i++) {
-        tc_root *r = &hw->root[i];
-        bool border = r->kind == TC_ROOT_INPUT || r->kind == TC_ROOT_OUTPUT;
-        if (r->kind != TC_ROOT_CONSTANT)
-            r->region = border ? 1 : fast;
-    }
-    if (fast == 2) {
+    if (ti_hw_fast_region(hw) == 2) {
         int64_t room = cache ? cache : INT64_MAX;
         do {
-            bool fits = evict(hw, fast, room);
+            bool fits = ti_hw_evict(hw, room);
             l->fast = place_region(hw, 2);
             if (!fits)
                 break;

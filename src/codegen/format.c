@@ -77,9 +77,7 @@ static void fill(tc_hw *hw, const tc_view *v, tc_npu_map *m, bool written)
     int64_t e = m->bytes;
     (void)written;
     m->format = r->format;
-    m->region = r->kind == TC_ROOT_CONSTANT ? 0
-                : r->kind == TC_ROOT_VALUE  ? ti_hw_fast_region(hw)
-                                            : 1; /* as it will be placed */
+    m->region = r->region;
     m->storage = TC_STORE_TILES;
     m->width0 = (int32_t)(v->stride[1] ? v->dim[1] : 1);
     m->height0 = m->height1 = (int32_t)(v->stride[0] ? v->dim[0] : 1);

@@ -119,11 +119,14 @@ typedef struct tc_hw {
     struct tc_npu_block_memo *memo; /* blocks that were searched before, in all attempts */
     uint32_t n_label; /* places that branches lead to */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
-    int32_t rows; /* of the last operation of a cascade at a time; 0: there are none */
+    int32_t rows; /* of the last operation of a cascade at a time; 0: there are none; TC_HW_PLANNED */
     tc_hw_list list;
     const char *refused;
     const tc_node *refused_node;
 } tc_hw;
+
+/* Cascades as they move the fewest bytes through the slow memory (cascade_plan.c). */
+enum { TC_HW_PLANNED = -1 };
 
 /* Fewer channels waste more of a brick than its bursts gain. */
 enum { TC_HW_FEWEST = 8 };
@@ -138,6 +141,7 @@ bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at t
                                    * none was found */
 bool ti_hw_cascades(tc_hw *hw);   /* cascade.c: operations that take turns, some rows at a time;
                                    * false: there are none */
+void ti_hw_regions(tc_hw *hw);    /* regions.c: which memory each root lies in */
 void ti_hw_slices(tc_hw *hw);     /* stage.c: channels in slices, where weights are copied ahead */
 void ti_hw_maps(tc_hw *hw);       /* format.c: bases within roots, and strides */
 void ti_hw_blocks(tc_hw *hw);     /* pack_weights.c */
@@ -156,8 +160,15 @@ int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes
 /* Bytes that it takes as it is stored. */
 int64_t ti_hw_root_bytes(const tc_root *r);
 
+/* Of so many channels of an operation's weights, about as many as they will be when packed. */
+int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels);
+
 /* Cycles of the operations from `first` on, as far as that is known while they are selected. */
 double ti_hw_cycles(tc_hw *hw, size_t first);
+
+/* Of the values in the fullest step the largest leaves the fast region, until so many bytes are
+ * enough; false: there is none. */
+bool ti_hw_evict(tc_hw *hw, int64_t room);
 
 /* First and last step of every root. */
 void ti_hw_live(tc_hw *hw);

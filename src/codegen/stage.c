@@ -26,8 +26,7 @@ static bool stages(const tc_hw *hw)
     return straight && s->of_region[0] != s->of_region[ti_hw_fast_region(hw)];
 }
 
-/* About as many as they will be when packed. */
-static int64_t bytes_of(const tc_hw_op *op, int64_t channels)
+int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels)
 {
     const tc_npu_op *o = &op->op;
     int64_t taps = (int64_t)o->window.kh * o->window.kw,
@@ -35,14 +34,14 @@ static int64_t bytes_of(const tc_hw_op *op, int64_t channels)
     return channels * (taps * depth + 10) + 64;
 }
 
-/* Bytes of values by step. */
+/* Bytes of values by step, where weights are copied to. */
 static int64_t *live_bytes(tc_hw *hw, int64_t *most)
 {
     int64_t *live = tc_new_n(hw->arena, int64_t, hw->n_op + 2);
     const int32_t *same = ti_hw_in_place(hw);
     for (size_t i = 0; i < hw->n_root; i++) {
         const tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_CONSTANT || r->first < 0)
+        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != ti_hw_fast_region(hw))
             continue;
         int32_t first = same[i] ? r->first + 1 : r->first; /* until then they are its operand's */
         live[first] += ti_hw_root_bytes(r);
@@ -136,7 +135,7 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 {
     tc_npu_op o = op->op;
     o.weights.region = o.scale_region = staged ? ti_hw_fast_region(hw) : 0;
-    o.weights.bytes[0] = (uint64_t)(bytes_of(op, o.ofm.c) - 10 * (int64_t)o.ofm.c);
+    o.weights.bytes[0] = (uint64_t)(ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c);
     o.scale_bytes[0] = 10 * (uint64_t)o.ofm.c;
     return o;
 }
@@ -207,14 +206,14 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
         return (way){true, c};
     if (!op->weight)
         return (way){false, c};
-    int64_t all = bytes_of(op, c);
+    int64_t all = ti_hw_weight_bytes(op, c);
     if (which == WHOLE || (n == 0 && all <= room))
         return (way){which == WHOLE && all <= room, c};
     int32_t step = n           ? ((c + n - 1) / n + BRICK - 1) / BRICK * BRICK
                    : room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK
                               : 0;
     bool possible = step > 0 && step < c && (c + step - 1) / step <= MOST_SLICES &&
-                    2 * bytes_of(op, step) <= room && may_slice(s, op);
+                    2 * ti_hw_weight_bytes(op, step) <= room && may_slice(s, op);
     return (way){possible, step};
 }
 
@@ -241,7 +240,7 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
     if (hw->op[i].weight && step < c) {
         job.slices = (c + step - 1) / step;
         job.last_depth = c - (job.slices - 1) * step;
-        job.first_bytes = (double)bytes_of(&hw->op[i], step);
+        job.first_bytes = (double)ti_hw_weight_bytes(&hw->op[i], step);
         job.block.depth = job.block.depth < step ? job.block.depth : step;
     }
     ti_npu_cost_job(hw->machine, hw->options->system, &job, slack, &cost);
@@ -261,7 +260,7 @@ static void extend(search *s, size_t i)
             continue;
         int64_t held = i ? s->live[i - 1] : 0;
         if (i && p != HERE)
-            held += bytes_of(last, before->way[p].step);
+            held += ti_hw_weight_bytes(last, before->way[p].step);
         int64_t room = s->most - ti_max_i64(held, s->live[i]);
         for (int q = 0; q < WAYS; q++) {
             double slack = before->slack[p];
@@ -391,6 +390,7 @@ void ti_hw_stage(tc_hw *hw)
         op->stage = op->slice > 1 ? op[-2].stage
                                   : ti_hw_root(hw, "staged", TC_ROOT_STAGED, 1, 0);
         tc_root *r = &hw->root[op->stage];
+        r->region = ti_hw_fast_region(hw);
         r->count = ti_max_i64(r->count, op->staged_bytes);
     }
 }
