@@ -10,6 +10,8 @@
 void ti_fold_codes(tc_hw *hw, tc_graph *g);
 /* What is widened and moved left is one RESCALE (fold_shifts.c). */
 void ti_fold_shifts(tc_hw *hw, tc_graph *g);
+/* Padding in front of a convolution is its own (fold_pads.c). */
+void ti_fold_pads(tc_hw *hw, tc_graph *g);
 /* Lists that are the machine's curves (fold_curves.c). */
 void ti_fold_curves(tc_hw *hw, tc_graph *g);
 

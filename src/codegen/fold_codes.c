@@ -29,12 +29,28 @@ typedef struct folding {
     tc_val root;  /* while numbers are computed */
 } folding;
 
-/* A constant that is the same for all elements; of a TABLE, its numbers. */
+/* Numbers of a TABLE. */
+static bool is_list(const folding *f, const tc_node *node, int i)
+{
+    return node->op == TC_OP_tosa_table && i == 1 && ti_is_const(f->g, node->in[i]);
+}
+
+/* An operand of as many axes as the result that is one number all over. */
+static bool is_even(const folding *f, const tc_node *node, int i)
+{
+    tc_val v = node->in[i];
+    if (!ti_is_const(f->g, v) || ti_type_of(f->g, v)->rank != ti_type_of(f->g, node->out[0])->rank)
+        return false;
+    tc_tensor t = ti_tensor_of(f->g, v);
+    size_t all = tc_type_bytes(t.type), each = (size_t)tc_dtypes[t.type->dtype].bits / 8;
+    return each && all > each && !memcmp(t.data, (const uint8_t *)t.data + each, all - each);
+}
+
+/* A constant that is the same for all elements. */
 static bool is_parameter(const folding *f, const tc_node *node, int i)
 {
     int64_t number;
-    bool table = node->op == TC_OP_tosa_table && i == 1 && ti_is_const(f->g, node->in[i]);
-    return table || ti_fold_number(f->g, node->in[i], &number);
+    return is_list(f, node, i) || ti_fold_number(f->g, node->in[i], &number) || is_even(f, node, i);
 }
 
 static code code_of(const folding *f, tc_val v)
@@ -105,12 +121,22 @@ static const tc_type *line(const folding *f, tc_dtype dtype, int32_t rank)
     return t;
 }
 
+/* The first number of a constant, which the others are equal to. */
+static tc_tensor first_of(const folding *f, tc_val v)
+{
+    tc_tensor t = ti_tensor_of(f->g, v);
+    tc_type *one = ti_arena_copy(f->hw->arena, t.type, sizeof *t.type);
+    for (int32_t i = 0; i < one->rank; i++)
+        one->dim[i] = 1;
+    return (tc_tensor){.type = one, .data = t.data};
+}
+
 /* The value's numbers where the root is -128 to 127; without data: there are none. */
 static tc_tensor numbers(const folding *f, tc_val v)
 {
     const tc_type *t = ti_type_of(f->g, v);
     if (ti_is_const(f->g, v))
-        return ti_tensor_of(f->g, v);
+        return first_of(f, v);
     if (v == f->root) {
         int8_t *all = tc_new_n(f->hw->arena, int8_t, CODES);
         for (int k = 0; k < CODES; k++)
@@ -120,7 +146,7 @@ static tc_tensor numbers(const folding *f, tc_val v)
     const tc_node *node = ti_def(f->g, v);
     tc_tensor *in = tc_new_n(f->hw->arena, tc_tensor, (size_t)node->n_in + 1), out = {0};
     for (int i = 0; i < node->n_in; i++) {
-        in[i] = numbers(f, node->in[i]);
+        in[i] = is_list(f, node, i) ? ti_tensor_of(f->g, node->in[i]) : numbers(f, node->in[i]);
         if (!in[i].data)
             return out;
     }

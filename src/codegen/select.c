@@ -516,23 +516,30 @@ static tc_graph *own_values(tc_hw *hw, const tc_graph *of)
 }
 
 /* A node whose operands are constants: so are its results. */
-static bool computed(tc_sel *s, const tc_node *node)
+static bool compute(tc_hw *hw, tc_graph *g, const tc_node *node)
 {
     if (node->n_in == 0 || tc_ops[node->op].traits & (T_CONTROL | T_STATE))
         return false;
-    tc_tensor *t = tc_new_n(s->hw->arena, tc_tensor, (size_t)(node->n_in + node->n_out));
+    tc_tensor *t = tc_new_n(hw->arena, tc_tensor, (size_t)(node->n_in + node->n_out));
     for (int i = 0; i < node->n_in; i++) {
-        if (!ti_is_const(s->g, node->in[i]))
+        if (!ti_is_const(g, node->in[i]))
             return false;
-        t[i] = ti_tensor_of(s->g, node->in[i]);
+        t[i] = ti_tensor_of(g, node->in[i]);
     }
-    if (ti_eval_node((tc_graph *)(uintptr_t)s->g, node, t, t + node->n_in, s->hw->arena) != TC_OK)
+    if (ti_eval_node(g, node, t, t + node->n_in, hw->arena) != TC_OK)
         return false;
     for (int i = 0; i < node->n_out; i++)
-        s->g->val[node->out[i]]->data = t[node->n_in + i].data;
-    if (node->op == TC_OP_tosa_rescale) /* a reader may take it along, and read fewer bytes */
-        ti_sel_put_off(s, node);
+        g->val[node->out[i]]->data = t[node->n_in + i].data;
     return true;
+}
+
+/* A RESCALE that was computed: a reader may take it along, also in another shape, and read fewer bytes. */
+static void keep_small(tc_sel *s, const tc_node *node)
+{
+    if (node->op == TC_OP_tosa_rescale)
+        ti_sel_put_off(s, node);
+    if (node->op == TC_OP_tosa_reshape)
+        s->value[node->out[0]].put_off = s->value[node->in[0]].put_off;
 }
 
 static bool is_number(tc_op op)
@@ -543,9 +550,12 @@ static bool is_number(tc_op op)
 static tc_sel begin(tc_hw *hw, const tc_graph *of)
 {
     tc_graph *g = own_values(hw, of);
+    for (size_t k = 0; k < g->n_node; k++)
+        (void)compute(hw, g, g->node[k]);
     ti_fold_codes(hw, g);
     ti_fold_shifts(hw, g);
     ti_fold_curves(hw, g);
+    ti_fold_pads(hw, g);
     tc_sel s = {.hw = hw, .g = g, .value = tc_new_n(hw->arena, tc_sel_value, g->n_val)};
     count_readers(&s);
     return s;
@@ -557,9 +567,12 @@ static void select_nodes(tc_sel *s)
     tc_hw *hw = s->hw;
     for (size_t k = 0; k < g->n_node && !hw->refused; k++) {
         const tc_node *node = g->node[k];
-        if (is_number(node->op) || (node->n_out && s->value[node->out[0]].taken) ||
-            computed(s, node))
+        if (is_number(node->op) || (node->n_out && s->value[node->out[0]].taken))
             continue;
+        if (node->n_out && ti_is_const(g, node->out[0])) {
+            keep_small(s, node);
+            continue;
+        }
         for (int i = 0; i < node->n_out; i++)
             if (ti_type_of(g, node->out[i])->rank > TC_VIEW_DIMS - 1)
                 ti_hw_refuse(hw, node, "it has more than %d axes", TC_VIEW_DIMS - 1);

@@ -49,7 +49,7 @@ static operand look(tc_sel *s, tc_val v, bool through)
     const tc_node *node = through ? s->value[v].put_off : NULL;
     const tc_type *shape = ti_type_of(s->g, v);
     tc_sel_scale q;
-    if (node && node->out[0] != v && !can_reshape(s, node->in[0], shape))
+    if (node && node->out[0] != v && tc_type_count(shape) != 1 && !can_reshape(s, node->in[0], shape))
         node = NULL;
     if (node && ti_sel_scale(s, node, &q)) {
         o.put_off = node;

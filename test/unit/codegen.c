@@ -404,6 +404,42 @@ static void memories_apart(void)
     free(t);
 }
 
+/* A value that the fast memory has no room for rolls: nothing but inputs and outputs is in the slow one. */
+static void memory_too_small(void)
+{
+    enum { LARGE = 160 };
+    text *t = begin("%0: i8[1,160,160,8]", 1);
+    int x = conv(t, 0, LARGE, THIN, 2 * THIN);
+    conv(t, x, LARGE, 2 * THIN, THIN);
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    made m = make(ctx, t, "ethos-u65-256", "Dedicated_Sram_384KB", (tc_codegen_options){0});
+    CHECK(m.equal && m.r.program.fast <= m.system.cache);
+    CHECK(m.r.program.scratch <= (int64_t)2 * LARGE * LARGE * THIN);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
+/* PAD with the zero point that its reader has: nothing is stored, unless another reads it too. */
+static void padded_inputs(void)
+{
+    for (int other = 0; other < 3; other++) { /* 1: a border of another number; 2: an output as well */
+        text *t = begin("%0: i8[1,18,18,16]", 1);
+        SAY(t, "  %%1 = const [0, 0, 0, 1, 1, 0, 0, 0] : shape[8]\n  %%2 = const [%d] : i8[1]\n", other == 1);
+        SAY(t, "  %%3 = tosa.pad %%0, %%1, %%2 : i8[1,19,19,16]\n");
+        t->value = 3;
+        int x = conv(t, 3, 19, 16, 16);
+        SAY(t, other == 2 ? "  return %%%d, %%3\n}\n" : "  return %%%d\n}\n", x);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && (m.pools == 0) == (other == 0));
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
+}
+
 /* A convolution and sums behind it: on U85 values between them need no memory. */
 static void chains(void)
 {
@@ -487,6 +523,37 @@ static void functions_of_codes(void)
         tc_ctx_free(ctx);
     }
     free(t);
+}
+
+/* x - c, one number on all channels, times a number without axes: one look-up, though constants are
+ * rescaled and reshaped before.  The product alone reads the number as it is, in 8 bits. */
+static void codes_and_computed_constants(void)
+{
+    for (int alone = 0; alone < 2; alone++) {
+        text *t = begin("%0: i8[1,5,7,24]", 1);
+        int x = rescale_by(t, 0, "i8", "i32", "1,5,7,24", 1 << 30, 30);
+        for (int i = 0; i < 2 && !alone; i++) {
+            int c = constant(t, "i8", 24, "1,1,1,24", 3);
+            c = rescale_by(t, c, "i8", "i32", "1,1,1,24", 1 << 30, 30);
+            SAY(t, "  %%%d = tosa.sub %%%d, %%%d : i32[1,5,7,24]\n", t->value + 1, x, c);
+            x = ++t->value;
+        }
+        SAY(t, "  %%%d = const 101 : i8[]\n", ++t->value);
+        int c = rescale_by(t, t->value, "i8", "i32", "", 1 << 30, 30), zero_shift = zero(t, "i8");
+        SAY(t, "  %%%d = const [1, 1, 1, 1] : shape[4]\n  %%%d = tosa.reshape %%%d, %%%d : i32[1,1,1,1]\n"
+               "  %%%d = tosa.mul %%%d, %%%d, %%%d : i32[1,5,7,24]\n",
+            t->value + 1, t->value + 2, c, t->value + 1, t->value + 3, x, t->value + 2, zero_shift);
+        t->value += 3;
+        rescale_by(t, t->value, "i32", "i8", "1,5,7,24", 1077952640, 38);
+        end(t);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
 }
 
 /* All results of a curve of int16 codes, and whether one of them is another. */
@@ -704,10 +771,13 @@ int main(void)
     orders();
     small_weights();
     memories_apart();
+    memory_too_small();
+    padded_inputs();
     chains();
     sums_with_constants();
     refusals();
     functions_of_codes();
+    codes_and_computed_constants();
     sums_of_codes();
     curves();
     sparse_weights();
