@@ -374,6 +374,9 @@ goal="compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --emi
 expect 0 '* int8 ' $goal --target-sqnr 20
 expect 0 '* int8 ' $goal --max-cycles 10M --target-drop 5
 expect 1 'none of 1 settings meets the goal' $goal --target-sqnr 90
+core_goal="compile $digits/model.pt2 -t cortex-m4 --calib $digits/calib.npz --emit c -o $dir/goal.c --budget 0.001"
+expect 0 '* int8 ' $core_goal --max-cycles 100M --max-flash 200K
+expect 1 'none of 1 settings meets the goal' $core_goal --max-cycles 1M
 # With time for more, the least of the wider settings is found by halves, and four bits are not tried.
 wider=$("$tosac" ${goal%% --budget*} --target-sqnr 41 2>&1)
 holds "--target-sqnr 41 of digits: int8 and three wider settings, none of four bits" \
@@ -557,7 +560,12 @@ expect 2 '--system-config Board: the built-in description' profile $net --system
 expect 2 'cli.sh has no such system' profile $net --vela-ini cli.sh --system-config Board
 expect 1 '[io]' profile $net --vela-ini "$dir/none.ini"
 expect 2 '-t TARGET is missing' profile $digits/model.pt2
-expect 2 'known for Ethos-U targets' profile $digits/model.pt2 -t cpu
+# Cortex-M: instructions by step, cycles by the core's factor, flash and RAM
+expect 0 'Cortex-M4: ' profile $digits/model.pt2 -t cortex-m4 --calib $digits/calib.npz
+expect 0 'code about ' profile $digits/model.pt2 -t cortex-m4 --calib $digits/calib.npz --by kind
+expect 0 '"conv2d step": ' profile $digits/model.pt2 -t cortex-m55 --calib $digits/calib.npz --json
+expect 0 'conv2d ' explain $digits/model.pt2 -t cortex-m55 --calib $digits/calib.npz --cost
+expect 2 'known for Ethos-U and Cortex-M targets' profile $digits/model.pt2 -t cpu
 TOSAC_VELA=$dir/no-vela expect 0 'estimated from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate
 TOSAC_VELA=$dir/no-vela expect 0 'no calibration data: ranges come from random numbers' profile $digits/model.pt2 -t ethos-u55-128 --estimate
 TOSAC_VELA=$dir/no-vela expect 0 'digits_models.py:22' profile $digits/model.pt2 -t ethos-u55-128 --estimate

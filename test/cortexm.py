@@ -5,9 +5,10 @@
 
 The digits network in a8w8 and a8w4, and a keyword spotter that keeps state from frame to frame; each as C for three cores, compiled with every
 warning, for this machine and, where arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick
-kernels on random shapes.  Prints flash, RAM and instructions.  Ends with "N passed, N failed, N skipped".
+kernels on random shapes.  Prints flash, RAM and instructions, which `tosac profile` must have estimated.  Ends with "N passed, N failed, N skipped".
 """
 
+import json
 import os
 import random
 import re
@@ -35,6 +36,7 @@ MODELS = {
 }
 SAMPLES = 4
 SHAPES = 500
+ESTIMATE = 0.15, 1000  # the estimate of instructions may be off by this part of them and so many
 SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
 FORMATS = {"i8": ("b", "|i1"), "i16": ("h", "<i2"), "i32": ("i", "<i4")}
 
@@ -110,6 +112,17 @@ def on_core(name, target, folder):
         raise RuntimeError(f"{name} on {target}: .data has {size['.data']} bytes")
     ticks = int(re.search(r"ticks (\d+)", said)[1])
     print(f"{name:8} {target:14} flash {size['.text']:>7}  arena {arena:>6}  instructions {ticks * per_tick:12,.0f}", flush=True)
+    return ticks * per_tick
+
+
+def check_estimate(tosac, name, target, counted):
+    """What `tosac profile` says beside QEMU's count."""
+    done = subprocess.run([tosac, "profile", *MODELS[name], "-t", target, "--json"], cwd=HERE, capture_output=True, text=True, check=False)
+    said = json.loads(done.stdout)
+    error = said["instructions"] / counted - 1
+    print(f"{name:8} {target:14} estimated {said['instructions']:12,.0f} instructions: {100 * error:+.1f} %", flush=True)
+    if abs(said["instructions"] - counted) > ESTIMATE[0] * counted + ESTIMATE[1]:
+        raise RuntimeError(f"{name} on {target}: the estimate is {100 * error:+.1f} % off")
 
 
 def fuzz(target, folder):
@@ -161,7 +174,10 @@ def main():
                     skipped += 1
                     continue
                 try:
-                    on_host(name, folder) if where == "host" else on_core(name, target, folder)
+                    if where == "host":
+                        on_host(name, folder)
+                    else:
+                        check_estimate(tosac, name, target, on_core(name, target, folder))
                     good = outputs(folder) == want
                     if not good:
                         print(f"{name} for {target} on the {where}: other bytes than 'tosac run'")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile.h -- the cost of a program on an Ethos-U: by operation of its command streams, and by
- * line, module or node of the model.
+ * line, module or node of the model.  On a Cortex-M: by step of its C source; instructions by what they
+ * were counted to be in QEMU, cycles as many times a factor of the core.
  *
  * The figures come from a model of the machines and their memories.  It needs only the command
  * stream; on the same stream it agrees with Vela within 5 % for every operation.  It is an
@@ -44,7 +45,7 @@ TC_API TC_MUST_USE tc_status tc_profile_open(tc_ctx *ctx, const char *path,
                                              const tc_profile_options *options, tc_profile **out);
 
 /* Profiles a compiled model by line, on the system that it was compiled for; its target must be an
- * Ethos-U.  Runs Vela. */
+ * Ethos-U (runs Vela) or a Cortex-M. */
 TC_API TC_MUST_USE tc_status tc_profile_new(tc_ctx *ctx, tc_compiled *compiled,
                                                  tc_profile **out);
 
@@ -64,6 +65,8 @@ typedef struct tc_profile_info {
     size_t streams;                          /* one for each region */
     size_t operations;                       /* in all streams; tc_profile_operation() */
     bool knows_lines;                        /* false: only the operations' kinds are known */
+    double instructions; /* Cortex-M: cycles are these times a factor; Ethos-U: 0 */
+    size_t flash, ram;   /* Cortex-M: bytes, those of code estimated; Ethos-U: 0 */
 } tc_profile_info;
 TC_SIZED_RECORD(tc_profile_info)
 

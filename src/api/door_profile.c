@@ -22,14 +22,17 @@ tc_status tc_profile_estimate(tc_ctx *ctx, tc_compiled *compiled, tc_profile **o
 
 void tc_profile_get_info(const tc_profile *p, tc_profile_info *out)
 {
-    tc_profile_info info = {.machine = p->machine ? p->machine->name : NULL,
+    tc_profile_info info = {.machine = p->machine ? p->machine->name : p->core.title,
                             .system_config = p->system.config,
                             .memory_mode = p->system.mode,
                             .clock = p->system.clock,
                             .total = ti_profile_figures(p, &p->total),
                             .streams = p->n_stream,
                             .operations = p->n_entry,
-                            .knows_lines = p->lines};
+                            .knows_lines = p->lines,
+                            .instructions = p->core.instructions,
+                            .flash = p->core.constants + p->core.code,
+                            .ram = p->core.arena + p->core.ports + p->core.state};
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         info.memory[i] = p->system.memory[i].name;
     ti_fill_record(out, &info, sizeof info);

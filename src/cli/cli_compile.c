@@ -311,10 +311,10 @@ static const cli_option options[] = {
     {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
      "the labels of the calibration samples: .npy, text, or by-folder"},
     {"--max-cycles", NULL, "N", CLI_TEXT, AT(goal_cycles),
-     "Ethos-U: the most accurate bits within so many cycles"},
+     "Ethos-U, Cortex-M: the most accurate bits within so many cycles"},
     {"--max-flash", NULL, "BYTES", CLI_TEXT, AT(goal_flash),
      "the most accurate bits with constants of at most so many bytes (600K, 2M), compressed on "
-     "Ethos-U"},
+     "Ethos-U, with code on Cortex-M"},
     {"--budget", NULL, "TIME", CLI_TEXT, AT(budget), "how long to search: 90s, 10min (default: "
                                                      "10min)"},
     CLI_ROWS_VELA(compile_options),

@@ -28,6 +28,8 @@ static tc_status show_cost(cli *c, tc_compiled *compiled)
         vela = vela || (region.maker && cli_is(region.maker, "Vela"));
     }
     tc_profile_get_info(profile, &info);
+    if (info.instructions > 0)
+        return TC_OK;
     printf("%s: %.0f cycles; the parts add up to %.0f (%+.2f %%)\n",
            !own   ? "Vela's total"
            : vela ? "total of the own back end and Vela"
@@ -60,7 +62,8 @@ static const cli_option options[] = {
     CLI_ROWS_SETTINGS(explain_options),
     CLI_ROWS_BACKEND(explain_options),
     {"--cost", NULL, NULL, CLI_FLAG, offsetof(explain_options, cost),
-     "Ethos-U: the alternative forms, their cost and which were chosen; then every part"},
+     "Ethos-U: the alternative forms, their cost and which were chosen; then every part; "
+     "Cortex-M: every part"},
     {0},
 };
 

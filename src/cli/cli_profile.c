@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_profile.c -- tosac profile: which lines of a model cost what on an Ethos-U. */
+/* cli_profile.c -- tosac profile: which lines of a model cost what on an Ethos-U or a Cortex-M. */
 #include "cli_compile_options.h"
 
 enum { SHOWN = 20 };
@@ -65,7 +65,7 @@ static tc_status of_model(cli *c, const profile_options *o, const char *path, tc
     tc_compiled *compiled;
     if (!o->asked.target)
         return cli_usage(c,
-                         "-t TARGET is missing: ethos-u55-128, ethos-u65-256, ethos-u85-256 ...");
+                         "-t TARGET is missing: ethos-u55-128, ethos-u85-256, cortex-m55 ...");
     if (!o->estimate && cli_needs_vela(&o->asked))
         CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
@@ -95,7 +95,7 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
 
 #define AT(field) offsetof(profile_options, field)
 static const cli_option options[] = {
-    CLI_ROW_TARGET(profile_options, "ethos-u55-128, ethos-u65-256, ethos-u85-256, ..."),
+    CLI_ROW_TARGET(profile_options, "ethos-u55-128, ethos-u65-256, ethos-u85-256, cortex-m55, ..."),
     {"--by", NULL, "WHAT", CLI_TEXT, AT(by),
      "group operations by line (of Python), module, node or kind"},
     {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows to show, the most expensive first "
@@ -113,14 +113,15 @@ static const cli_option options[] = {
 const cli_verb cli_profile = {
     .name = "profile",
     .arguments = "MODEL -t TARGET | FILE.pte | FILE.tflite | FILE_vela.npz",
-    .summary = "show what each line of a model costs on an Ethos-U",
+    .summary = "show what each line of a model costs on an Ethos-U or a Cortex-M",
     .help = "Compiles the model and counts the cycles of every operation of its command streams "
             "with a model of the machine\n"
             "that agrees with Vela's figures: the most expensive Python lines with their share, "
             "MACs and MAC utilisation, bytes read\n"
             "and written in each memory, and a hint for known reasons.  A .pte, a .tflite "
             "with 'ethos-u' operators\n"
-            "or Vela's X_vela.npz is profiled directly; its lines are known where X_debug.xml and X.tosa are beside it.\n",
+            "or Vela's X_vela.npz is profiled directly; its lines are known where X_debug.xml and X.tosa are beside it.\n"
+            "For a Cortex-M it counts the instructions of the C that --emit c writes, and says flash and RAM.\n",
     .least = 1,
     .most = 1,
     .option = options,

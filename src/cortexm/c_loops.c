@@ -420,6 +420,55 @@ static bool goes_by_fours(const loop *l)
     return fits && l->stream[0].step[l->rank - 1] == 1;
 }
 
+/* ---- what it takes ---- */
+
+static void count_node(const loop *l, const tc_node *node, tc_c_cost *cost, double times)
+{
+    const tc_machine *machine = l->m->request->machine;
+    const tc_attr_tosa_rescale *a = node->attr;
+    tc_c_work simple = l->four ? TC_C_WORK_fours_simple : TC_C_WORK_loop_simple, work = simple;
+    int64_t shift;
+    if (node->op == TC_OP_tosa_rescale) {
+        if (dtype_of(l, node->out[0]) != TC_i32)
+            ti_c_work(cost, machine, simple, times);
+        if (!is_power(l, node, &shift))
+            work = l->four      ? TC_C_WORK_fours_rescale
+                   : a->scale32 ? TC_C_WORK_loop_rescale
+                                : TC_C_WORK_loop_wide;
+    } else if (node->op == TC_OP_tosa_table) {
+        work = l->four                             ? TC_C_WORK_fours_table
+               : dtype_of(l, node->in[0]) == TC_i8 ? TC_C_WORK_loop_table
+                                                   : TC_C_WORK_loop_wide;
+    } else if (node->op == TC_OP_tosa_intdiv ||
+               (node->op == TC_OP_tosa_mul &&
+                !(is_number(l, node->in[2]) && !ti_c_const_at(l->cg, node->in[2], 0)))) {
+        work = TC_C_WORK_loop_wide;
+    }
+    ti_c_work(cost, machine, work, times);
+}
+
+static void count_loop(const loop *l)
+{
+    const tc_machine *machine = l->m->request->machine;
+    tc_c_cost *cost = &l->cg->cost[l->step - l->cg->step];
+    double rows = 1, each = 1;
+    int last = l->rank - 1;
+    if (!machine)
+        return;
+    for (int i = 0; i < last; i++)
+        rows *= (double)l->dim[i];
+    if (last >= 0)
+        each = l->four ? (double)((l->dim[last] + 3) / 4) : (double)l->dim[last];
+    ti_c_work(cost, machine, l->four ? TC_C_WORK_fours_call : TC_C_WORK_loop_call, 1);
+    ti_c_work(cost, machine, l->four ? TC_C_WORK_fours_row : TC_C_WORK_loop_row, rows);
+    ti_c_work(cost, machine, l->four ? TC_C_WORK_fours_element : TC_C_WORK_loop_element,
+              rows * each);
+    ti_c_work(cost, machine, l->four ? TC_C_WORK_fours_operand : TC_C_WORK_loop_operand,
+              rows * each * (double)(l->n_stream - 1));
+    for (size_t i = 0; i < l->step->n_chain; i++)
+        count_node(l, l->step->chain[i], cost, rows * each);
+}
+
 tc_status ti_c_chain(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step)
 {
     loop l = {.m = m, .cg = cg, .step = step};
@@ -441,6 +490,8 @@ tc_status ti_c_chain(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step)
         ti_buf_printf(&m->code, "        %s%s *p%zu = %s;\n", s ? "const " : "", l.stream[s].type,
                       s, l.stream[s].pointer);
     has_four = has_four && goes_by_fours(&l);
+    l.four = has_four;
+    count_loop(&l);
     if (has_four) {
         m->used[TC_C_VECTOR] = m->used[TC_C_SIMD] = true;
         ti_buf_text(&m->code, "#if TOSAC_ISA == TOSAC_ISA_MVE\n");

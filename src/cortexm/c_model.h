@@ -9,11 +9,11 @@
 #include "../num/fixed.h"
 #include "../num/load.h"
 
-enum { TC_C_ALIGN = 16 };
+enum { TC_C_ALIGN = 16, TC_C_ROWS = 4 /* TOSAC_ROWS */ };
 
 /* Files of kernels/ that a model can need. */
 typedef enum tc_c_kernel {
-#define KERNEL(id, file) TC_C_##id,
+#define KERNEL(id, file, v6, v7, dsp, mve) TC_C_##id,
 #include "kernels.def"
     TC_C_KERNEL_COUNT
 } tc_c_kernel;
@@ -43,6 +43,7 @@ typedef struct tc_c_graph {
     size_t number; /* of its function; 0: the program */
     tc_c_step *step;
     size_t n_step;
+    tc_c_cost *cost; /* by step */
     tc_c_place *place; /* by value */
     bool *direct;      /* by output: it is written in its place */
     int64_t arena;     /* bytes, those of graphs that it runs among them */
@@ -64,6 +65,7 @@ typedef struct tc_c_model {
     bool used[TC_C_KERNEL_COUNT];
     tc_c_graph **graph; /* functions that are written, by the module's graphs; or NULL */
     size_t n_function;
+    size_t n_call, n_line; /* steps that call a kernel; lines of loops */
     tc_c_variable *variable;
     size_t n_variable;
 } tc_c_model;
@@ -104,7 +106,14 @@ tc_c_writer ti_c_chain, ti_c_conv, ti_c_matmul, ti_c_pool, ti_c_reduce, ti_c_arg
 /* The function of a graph, written first; its steps need `arena` bytes. */
 tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out);
 tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why);
-/* c_products.c: bytes that a convolution needs for columns. */
+/* c_products.c: whether a kernel of int8 takes it; whether its windows are put into columns, so many
+ * at a time; bytes that a convolution needs for columns. */
+bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *step);
+bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node);
+int64_t ti_c_column_count(tc_core core);
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
+
+/* c_cost.c: what a step takes, of those that do not count themselves. */
+void ti_c_count(const tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step);
 
 #endif

@@ -48,10 +48,31 @@ static walk simpler(const walk *w)
     return s;
 }
 
-static void put_walk(tc_c_model *m, const tc_c_graph *cg, tc_val from, tc_val to, const walk *whole)
+/* Copies along the last axis by bytes, else element by element. */
+static void count_walk(const tc_c_model *m, tc_c_cost *cost, const walk *w, size_t size)
+{
+    const tc_machine *machine = m->request->machine;
+    int last = w->rank - 1;
+    double rows = 1, n = last < 0 ? 1 : (double)w->dim[last];
+    if (!machine)
+        return;
+    for (int i = 0; i < last; i++)
+        rows *= (double)w->dim[i];
+    ti_c_work(cost, machine, TC_C_WORK_move_call, 1);
+    ti_c_work(cost, machine, TC_C_WORK_move_row, rows);
+    if (last < 0 || (w->from_step[last] == 1 && w->to_step[last] == 1))
+        ti_c_work(cost, machine, TC_C_WORK_move_byte, rows * n * (double)size);
+    else
+        ti_c_work(cost, machine, size == 1 ? TC_C_WORK_move_element : TC_C_WORK_move_wide,
+                  rows * n);
+}
+
+static void put_walk(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, tc_val from, tc_val to,
+                     const walk *whole)
 {
     walk w = simpler(whole);
     size_t size = tc_dtypes[ti_type_of(cg->g, to)->dtype].bytes;
+    count_walk(m, &cg->cost[s - cg->step], &w, size);
     const char *source = ti_text_format(&m->ctx->arena, "%s + %" PRId64,
                                         ti_c_pointer(m, cg, from), w.from);
     const char *place =
@@ -83,7 +104,7 @@ tc_status ti_c_transpose(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s
     packed_steps(operand(cg, s->node, 0), step);
     for (int i = 0; i < w.rank; i++)
         w.from_step[i] = step[a->perms.v[i]];
-    put_walk(m, cg, s->node->in[0], s->out, &w);
+    put_walk(m, cg, s, s->node->in[0], s->out, &w);
     return TC_OK;
 }
 
@@ -93,7 +114,7 @@ tc_status ti_c_reverse(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     walk w = walk_over(ti_type_of(cg->g, s->out));
     w.from = (w.dim[axis] - 1) * w.from_step[axis];
     w.from_step[axis] = -w.from_step[axis];
-    put_walk(m, cg, s->node->in[0], s->out, &w);
+    put_walk(m, cg, s, s->node->in[0], s->out, &w);
     return TC_OK;
 }
 
@@ -105,7 +126,7 @@ tc_status ti_c_slice(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     packed_steps(operand(cg, s->node, 0), w.from_step);
     for (int i = 0; i < w.rank; i++)
         w.from += ti_c_const_at(cg, s->node->in[1], i) * w.from_step[i];
-    put_walk(m, cg, s->node->in[0], s->out, &w);
+    put_walk(m, cg, s, s->node->in[0], s->out, &w);
     return TC_OK;
 }
 
@@ -124,7 +145,7 @@ tc_status ti_c_tile(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
         w.from_step[2 * i + 1] = in_step[i];
         w.to_step[2 * i + 1] = out_step[i];
     }
-    put_walk(m, cg, s->node->in[0], s->out, &w);
+    put_walk(m, cg, s, s->node->in[0], s->out, &w);
     return TC_OK;
 }
 
@@ -136,11 +157,11 @@ tc_status ti_c_pad(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
         return ti_c_refuse(m, s->node, "its padding is not constant");
     walk fill = {.rank = 1, .dim = {tc_type_count(out)}, .to_step = {1}};
     walk w = walk_over(operand(cg, s->node, 0));
-    put_walk(m, cg, s->node->in[2], s->out, &fill);
+    put_walk(m, cg, s, s->node->in[2], s->out, &fill);
     packed_steps(out, w.to_step);
     for (int i = 0; i < w.rank; i++)
         w.to += ti_c_const_at(cg, s->node->in[1], 2 * i) * w.to_step[i];
-    put_walk(m, cg, s->node->in[0], s->out, &w);
+    put_walk(m, cg, s, s->node->in[0], s->out, &w);
     return TC_OK;
 }
 
@@ -152,7 +173,7 @@ tc_status ti_c_concat(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
         packed_steps(ti_type_of(cg->g, s->out), w.to_step);
         w.to = before * w.to_step[axis];
         before += w.dim[axis];
-        put_walk(m, cg, s->node->in[k], s->out, &w);
+        put_walk(m, cg, s, s->node->in[k], s->out, &w);
     }
     return TC_OK;
 }

@@ -23,7 +23,7 @@ static bool is_four(const tc_c_graph *cg, const tc_c_step *s)
     return operand(cg, s->node, 1)->dtype == TC_i4;
 }
 
-static bool is_quick(const tc_c_graph *cg, const tc_c_step *s)
+bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
@@ -37,9 +37,7 @@ static bool is_quick(const tc_c_graph *cg, const tc_c_step *s)
            (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1);
 }
 
-static const int64_t unpacked_rows = 4; /* TOSAC_ROWS */
-
-static bool has_columns(const tc_c_graph *cg, const tc_node *node)
+bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
 {
     const tc_attr_tosa_conv *a = node->attr;
     const tc_type *w = operand(cg, node, 1);
@@ -52,19 +50,24 @@ static int64_t unpacked(const tc_c_graph *cg, const tc_c_step *s)
     const tc_type *w = operand(cg, s->node, 1);
     if (!is_four(cg, s))
         return 0;
-    return s->node->op == TC_OP_tosa_conv2d ? unpacked_rows * w->dim[1] * w->dim[2] * w->dim[3]
+    return s->node->op == TC_OP_tosa_conv2d ? TC_C_ROWS * w->dim[1] * w->dim[2] * w->dim[3]
                                             : tc_type_count(w);
+}
+
+int64_t ti_c_column_count(tc_core core)
+{
+    static const int64_t columns[] = {[TC_CORE_C] = 1, [TC_CORE_DSP] = 2, [TC_CORE_MVE] = 4};
+    return columns[core];
 }
 
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *s, tc_core core)
 {
-    static const int64_t columns[] = {[TC_CORE_C] = 1, [TC_CORE_DSP] = 2, [TC_CORE_MVE] = 4};
     const tc_node *node = s->node;
-    if (!(tc_ops[node->op].traits & T_MAC) || !is_quick(cg, s))
+    if (!(tc_ops[node->op].traits & T_MAC) || !ti_c_is_quick(cg, s))
         return 0;
     const tc_type *w = operand(cg, node, 1);
-    bool gathers = node->op == TC_OP_tosa_conv2d && has_columns(cg, node);
-    return unpacked(cg, s) + (gathers ? columns[core] * w->dim[1] * w->dim[2] * w->dim[3] : 0);
+    bool gathers = node->op == TC_OP_tosa_conv2d && ti_c_has_columns(cg, node);
+    return unpacked(cg, s) + (gathers ? ti_c_column_count(core) * w->dim[1] * w->dim[2] * w->dim[3] : 0);
 }
 
 /* ---- what follows ---- */
@@ -167,7 +170,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_pointer(m, cg, s->out));
     if (four)
         m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
-    if (!depthwise && has_columns(cg, node))
+    if (!depthwise && ti_c_has_columns(cg, node))
         ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")",
                       s->scratch_at + unpacked(cg, s));
     else if (!depthwise)
@@ -241,7 +244,7 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 
 tc_status ti_c_conv(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
-    (is_quick(cg, s) ? quick : any)(m, cg, s);
+    (ti_c_is_quick(cg, s) ? quick : any)(m, cg, s);
     return TC_OK;
 }
 

@@ -4,10 +4,13 @@
 
 #include <ctype.h>
 
-#define KERNEL(id, file)                                                                           \
+#define KERNEL(id, file, v6, v7, dsp, mve)                                                         \
     extern const unsigned char tc_c_kernel_##id[];                                                 \
     extern const size_t tc_c_kernel_##id##_size;
 #include "kernels.def"
+
+/* Code of the model's own functions, about: a call with its record, a line of a loop. */
+enum { CALL_BYTES = 130, LINE_BYTES = 28 };
 
 /* ---- functions ---- */
 
@@ -128,6 +131,9 @@ static tc_status put_steps(tc_c_model *m, const tc_c_graph *cg)
             return ti_c_refuse(m, s->node, "there is no kernel for it");
         ti_buf_printf(&m->code, "    { // %s %s\n", tc_ops[s->node->op].name + strlen("tosa."),
                       place_of(m, s->node));
+        ti_c_count(m, cg, s);
+        m->n_call += !s->n_chain;
+        m->n_line += s->n_chain;
         TC_TRY(write(m, cg, s));
         ti_buf_text(&m->code, "    }\n");
     }
@@ -173,6 +179,7 @@ tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
     TC_TRY(check_types(m, g));
     ti_c_steps(m->ctx, cg);
     ti_c_roots(m->ctx, cg);
+    cg->cost = tc_new_n(&m->ctx->arena, tc_c_cost, cg->n_step);
     for (size_t k = 0; k < cg->n_step; k++)
         TC_TRY(find_scratch(m, cg, &cg->step[k]));
     ti_c_places(m->ctx, cg);
@@ -210,6 +217,14 @@ static void find_variables(tc_c_model *m)
         if (!pass)
             m->variable = tc_new_n(&m->ctx->arena, tc_c_variable, n);
     }
+}
+
+static size_t state_bytes(const tc_c_model *m)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < m->n_variable; i++)
+        bytes += tc_type_bytes(m->variable[i].type);
+    return bytes;
 }
 
 static void put_start(tc_c_model *m)
@@ -359,8 +374,10 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
         const char *name;
         const unsigned char *data;
         const size_t *size;
+        size_t code[TC_PACES];
     } kernels[] = {
-#define KERNEL(id, file) {file, tc_c_kernel_##id, &tc_c_kernel_##id##_size},
+#define KERNEL(id, file, v6, v7, dsp, mve)                                                         \
+    {file, tc_c_kernel_##id, &tc_c_kernel_##id##_size, {v6, v7, dsp, mve}},
 #include "kernels.def"
     };
     tc_c_model m = {.ctx = ctx,
@@ -383,11 +400,17 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
     put_header(&m, cg, &header);
     *out = (tc_c_source){.file = tc_new_n(&ctx->arena, tc_c_file, TC_C_KERNEL_COUNT + 2),
                          .arena = (size_t)cg->arena,
-                         .constants = m.constant_bytes};
+                         .constants = m.constant_bytes,
+                         .code = m.n_call * CALL_BYTES + m.n_line * LINE_BYTES,
+                         .state = state_bytes(&m),
+                         .cost = cg->cost,
+                         .n_cost = cg->n_step};
     add_text(&m, out, ".c", &source);
     add_text(&m, out, ".h", &header);
     for (size_t i = 0; i < TC_COUNT(kernels); i++)
-        if (m.used[i])
+        if (m.used[i]) {
             add_file(out, kernels[i].name, (tc_bytes){kernels[i].data, *kernels[i].size});
+            out->code += request->machine ? kernels[i].code[request->machine->pace] : 0;
+        }
     return TC_OK;
 }

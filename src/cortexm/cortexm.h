@@ -6,6 +6,7 @@
 
 #include "../ir/graph.h"
 #include "../target/machine.h"
+#include "c_cost.h"
 
 /* An input or output as its user knows it. */
 typedef struct tc_c_port {
@@ -18,6 +19,7 @@ typedef struct tc_c_request {
     const char *stem;   /* what files are called, without ".c" */
     const char *target; /* as the user wrote it */
     tc_core core;
+    const tc_machine *machine; /* whose instructions are counted; NULL: none are */
     const tc_c_port *in, *out; /* one for each of the program's */
 } tc_c_request;
 
@@ -31,6 +33,10 @@ typedef struct tc_c_source {
     size_t n_file;
     size_t arena;     /* bytes of RAM between steps */
     size_t constants; /* bytes of flash, code aside */
+    size_t code;      /* bytes of code, about: kernels as gcc -O2 made them once, and calls */
+    size_t state;     /* bytes that last from run to run */
+    const tc_c_cost *cost; /* of the program's steps, in order */
+    size_t n_cost;
 } tc_c_source;
 
 /* On failure a message has been given; the bytes live as long as the context and are the same on

@@ -13,16 +13,32 @@ typedef struct tc_profile_cpu {
     const char *node, *place, *why;
 } tc_profile_cpu;
 
+/* How often a kernel on a Cortex-M does what. */
+typedef struct tc_profile_count {
+    const char *what;
+    double times;
+} tc_profile_count;
+
 typedef struct tc_profile_entry {
     size_t stream, word;
     const char *name, *op;
     const tc_loc *loc;
     tc_npu_cause cause;
     tc_npu_cost cost;
+    const tc_profile_count *count; /* Cortex-M; or NULL */
+    size_t n_count;
 } tc_profile_entry;
+
+/* A Cortex-M: cycles are instructions times a factor. */
+typedef struct tc_profile_core {
+    const char *title; /* NULL: it is not one */
+    double factor, instructions;
+    size_t constants, code, arena, ports, state;
+} tc_profile_core;
 
 struct tc_profile {
     const tc_npu_machine *machine; /* NULL: there is no stream */
+    tc_profile_core core;
     tc_npu_system system;
     tc_npu_cost total;
     tc_profile_entry *entry;

@@ -160,6 +160,7 @@ tc_status ti_emit_cortexm(tc_ctx *ctx, const tc_compiled *c, const char *path, t
                             .stem = ti_c_stem(ctx, path),
                             .target = c->target.text,
                             .core = c->target.machine->core,
+                            .machine = c->target.machine,
                             .in = in.port,
                             .out = outs.port};
     return ti_cortexm_write(ctx, module, &request, out);

@@ -15,6 +15,7 @@
 #include "../base/attempt.h"
 #include "../num/load.h"
 #include "../cost/estimate.h"
+#include "core_cost.h"
 #include "labels.h"
 #include "model.h"
 
@@ -112,6 +113,16 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
     return TC_OK;
 }
 
+/* A Cortex-M: its C source. */
+static tc_status core_figures(tc_ctx *ctx, const tc_compiled *c, tc_frontier_row *row)
+{
+    tc_core_cost cost;
+    TC_TRY(ti_core_cost(ctx, c, &cost));
+    row->cycles = cost.cycles;
+    row->flash = (double)(cost.constants + cost.code);
+    return TC_OK;
+}
+
 /* ---- the search ---- */
 
 /* How a rung is quantized.  room: percent of int8's cycles that the goal leaves; known: somebody
@@ -154,6 +165,8 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     row->sqnr_db = c.gains.db;
     row->agreement = c.gains.agree;
     row->drop = c.gains.drop;
+    if (c.target.machine->packing == TC_PACKED_C)
+        return core_figures(ctx, &c, row);
     row->flash = flash_of(&c);
     return cycles_of(ctx, &c, goal, &row->cycles);
 }
@@ -221,6 +234,7 @@ typedef struct search {
     tc_frontier_row *row;
     tc_config *config;
     size_t n, best; /* rows so far; the one to take, or SIZE_MAX */
+    bool prices;    /* 16 bits are given by what they cost: Ethos-U */
     double end;     /* of the time */
 } search;
 
@@ -232,7 +246,7 @@ static tc_status step(search *s, size_t which, bool *met)
     if (n && now() >= s->end)
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
-    bool known = n && s->row[0].cycles > 0;
+    bool known = n && s->prices && s->row[0].cycles > 0;
     double room = known ? 100 * (s->wanted.cycles / s->row[0].cycles - 1) : 0;
     if (rungs[which].cycles == WITHIN && !(room > 0))
         return TC_OK;
@@ -301,6 +315,8 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                               g->n_out ? (size_t)tc_type_count(ti_type_of(g, g->out[0])) : 0,
                               &labels));
     }
+    tc_target target;
+    TC_TRY(ti_target_parse(ctx, request->target, &target));
     search s = {.ctx = ctx,
                 .request = request,
                 .goal = goal,
@@ -309,6 +325,7 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs)),
                 .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs)),
                 .best = SIZE_MAX,
+                .prices = target.machine->packing == TC_PACKED_STREAM,
                 .end = now() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
     bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);
     TC_TRY(accuracy ? try_halves(&s) : try_all(&s));

@@ -8,6 +8,7 @@
 #include "../cost/estimate.h"
 #include "output_files.h"
 #include "own_backend.h"
+#include "profile_core.h"
 
 #include <unistd.h>
 
@@ -176,19 +177,29 @@ static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)
 tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
-    for (size_t i = 0; i < c->n_region; i++)
-        TC_TRY(add_region(ctx, p, c, i));
+    if (c->target.machine->packing == TC_PACKED_C)
+        TC_TRY(ti_profile_core(ctx, p, c));
+    else
+        for (size_t i = 0; i < c->n_region; i++)
+            TC_TRY(add_region(ctx, p, c, i));
     add_cpu(ctx, p, c);
     ti_profile_make_rows(ctx, p);
     *out = p;
     return TC_OK;
 }
 
+static tc_status not_known(tc_ctx *ctx, const tc_compiled *c)
+{
+    return ti_usage(ctx, "costs are known for Ethos-U and Cortex-M targets only, not for '%s'",
+                    c->target.text);
+}
+
 tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
+    if (c->target.machine->packing == TC_PACKED_C)
+        return ti_profile_made(ctx, c, out);
     if (c->target.machine->packing != TC_PACKED_STREAM)
-        return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
-                        c->target.text);
+        return not_known(ctx, c);
     bool before = c->ethosu.notes, vela = false;
     for (size_t i = 0; c->jobs && i < c->n_region; i++)
         vela = vela || !c->jobs[i].own;
@@ -234,9 +245,10 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
 tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
+    if (c->target.machine->packing == TC_PACKED_C)
+        return ti_profile_made(ctx, c, out);
     if (c->target.machine->packing != TC_PACKED_STREAM)
-        return ti_usage(ctx, "costs are known for Ethos-U targets only, not for '%s'",
-                        c->target.text);
+        return not_known(ctx, c);
     p->estimated = true;
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(estimate_region(ctx, p, c, i));

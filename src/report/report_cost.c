@@ -116,5 +116,5 @@ tc_status ti_content_costs(tc_content *c)
         if (jobs && jobs[r].notes.data)
             c->notes[r] = ti_vela_map_read(&c->ctx->arena, jobs[r].notes);
     }
-    return jobs ? add_profile(c) : TC_OK;
+    return jobs || compiled->target.machine->packing == TC_PACKED_C ? add_profile(c) : TC_OK;
 }

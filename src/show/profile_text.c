@@ -46,9 +46,15 @@ static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, i
                     said *so_far, tc_buf *out)
 {
     bool hint = r->hint && HINT_SHARE * r->share >= 1;
-    ti_buf_printf(out, "%11.0f %5.1f %%  %-*s %7s %5.1f %%", r->cost.cycles, 100 * r->share, width,
-                  *r->name ? r->name : "(not known)", amount(ctx, r->cost.macs),
-                  100 * r->cost.utilisation);
+    const tc_profile_core *core = &p->core;
+    ti_buf_printf(out, "%11.0f %5.1f %%  %-*s %7s", r->cost.cycles, 100 * r->share, width,
+                  *r->name ? r->name : "(not known)", amount(ctx, r->cost.macs));
+    if (!core->title)
+        ti_buf_printf(out, " %5.1f %%", 100 * r->cost.utilisation);
+    else if (r->cost.macs > 0)
+        ti_buf_printf(out, " %7.2f", r->cost.cycles / core->factor / r->cost.macs);
+    else
+        ti_buf_printf(out, " %7s", "");
     put_memories(ctx, p, &r->cost, out);
     ti_buf_text(out, hint ? "  (" : "     ");
     if (hint)
@@ -60,16 +66,38 @@ static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, i
     ti_buf_text(out, "\n");
 }
 
+/* Flash and RAM, and what is exact in it. */
+static void put_core(tc_ctx *ctx, const tc_profile *p, tc_buf *out)
+{
+    const tc_profile_core *c = &p->core;
+    ti_buf_printf(out,
+                  "%s: %.0f instructions estimated, %.0f cycles at %.1f for each; %s MACs, %.2f "
+                  "instructions each\n",
+                  c->title, c->instructions, p->total.cycles, c->factor, amount(ctx, p->total.macs),
+                  p->total.macs > 0 ? c->instructions / p->total.macs : 0);
+    ti_buf_printf(out, "flash: %zu bytes: constants %zu, code about %zu\n", c->constants + c->code,
+                  c->constants, c->code);
+    ti_buf_printf(out, "RAM: %zu bytes: arena %zu, inputs and outputs %zu",
+                  c->arena + c->ports + c->state, c->arena, c->ports);
+    if (c->state)
+        ti_buf_printf(out, ", state %zu", c->state);
+    ti_buf_text(out, "; the stack comes on top\n");
+}
+
 static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int width, tc_buf *out)
 {
     tc_cost_figures total = ti_profile_figures(p, &p->total);
-    ti_buf_printf(
-        out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
-        p->machine->name, total.cycles, p->estimated ? "estimated from TOSA operators" : "expected",
-        1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
-        100 * total.utilisation, p->system.config, p->system.mode);
+    if (p->core.title)
+        put_core(ctx, p, out);
+    else
+        ti_buf_printf(
+            out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
+            p->machine->name, total.cycles,
+            p->estimated ? "estimated from TOSA operators" : "expected",
+            1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
+            100 * total.utilisation, p->system.config, p->system.mode);
     ti_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
-                  "in use");
+                  p->core.title ? "for one" : "in use");
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         if (p->system.memory[i].name && p->total.read[i] + p->total.written[i] > 0)
             ti_buf_printf(out, " %13s",
@@ -81,7 +109,7 @@ static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int wid
 /* What lies between streams is the CPU's. */
 static void put_cpu(const tc_profile *p, tc_buf *out)
 {
-    if (p->n_stream > 1)
+    if (p->n_stream > 1 && !p->core.title)
         ti_buf_printf(
             out, "the program has %zu regions: data between them goes through the CPU\n",
             p->n_stream);
@@ -99,7 +127,7 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
     int width = 12;
     tc_npu_cost rest = p->total;
     said hints = {0};
-    if (!p->machine) {
+    if (!p->machine && !p->core.title) {
         ti_buf_text(out, "no part of the program runs on the accelerator\n");
         put_cpu(p, out);
         return;
@@ -156,6 +184,25 @@ static void json_rows(const tc_profile *p, tc_profile_by by, tc_json_out *out)
     ti_json_close(out, ']');
 }
 
+/* What a kernel on a Cortex-M does, and the instructions that it comes to. */
+static void json_counts(const tc_profile *p, const tc_profile_entry *e, tc_json_out *out)
+{
+    tc_json_put(out, TC_J("instructions", e->cost.cycles / p->core.factor));
+    ti_json_open(out, "counts", '{');
+    for (size_t i = 0; i < e->n_count; i++)
+        tc_json_put(out, TC_J(e->count[i].what, e->count[i].times));
+    ti_json_close(out, '}');
+}
+
+static void json_core(const tc_profile_core *c, tc_json_out *out)
+{
+    tc_json_put(out, TC_J("instructions", c->instructions),
+                TC_J("cycles_per_instruction", c->factor));
+    tc_json_object(out, "flash", TC_J("constants", c->constants), TC_J("code", c->code));
+    tc_json_object(out, "ram", TC_J("arena", c->arena), TC_J("ports", c->ports),
+                   TC_J("state", c->state));
+}
+
 static void json_operations(const tc_profile *p, tc_json_out *out)
 {
     ti_json_open(out, "operations", '[');
@@ -167,6 +214,8 @@ static void json_operations(const tc_profile *p, tc_json_out *out)
                     TC_J("tosa", e->op), TC_J("node", e->loc ? e->loc->node : NULL),
                     TC_J("place", e->loc ? e->loc->place : NULL));
         json_figures(p, &f, out);
+        if (e->count)
+            json_counts(p, e, out);
         ti_json_close(out, '}');
     }
     ti_json_close(out, ']');
@@ -188,12 +237,14 @@ static void put_json(const tc_profile *p, tc_json_out *out)
 {
     tc_cost_figures total = ti_profile_figures(p, &p->total);
     ti_json_open(out, NULL, '{');
-    tc_json_put(out, TC_J("machine", p->machine ? p->machine->name : NULL),
+    tc_json_put(out, TC_J("machine", p->machine ? p->machine->name : p->core.title),
                 TC_J("system_config", p->system.config), TC_J("memory_mode", p->system.mode),
                 TC_J("clock_hz", p->system.clock),
                 TC_J("seconds", p->machine ? total.cycles / p->system.clock : 0));
     json_figures(p, &total, out);
     json_limits(p, &total, out);
+    if (p->core.title)
+        json_core(&p->core, out);
     ti_json_put_int(out, "streams", (int64_t)p->n_stream);
     for (int by = 0; by < TC_PROFILE_BYS; by++)
         json_rows(p, (tc_profile_by)by, out);

@@ -54,6 +54,9 @@ typedef enum tc_forms { TC_FORMS_ANY, TC_FORMS_U55, TC_FORMS_U85 } tc_forms;
 /* C source: the instructions that its kernels may use, each set with those before it. */
 typedef enum tc_core { TC_CORE_C, TC_CORE_DSP, TC_CORE_MVE } tc_core;
 
+/* The same by what an instruction does, for prices: ARMv6-M has no products of 64 bits. */
+typedef enum tc_pace { TC_PACE_V6M, TC_PACE_V7M, TC_PACE_DSP, TC_PACE_MVE, TC_PACES } tc_pace;
+
 /* The sets of npu_limits.c. */
 enum { TC_LIMITS_NPU = 1 << 0, TC_LIMITS_SMALL = 1 << 1 };
 
@@ -65,6 +68,8 @@ typedef struct tc_machine {
     tc_forms forms;      /* which forms of the same TOSA it finds cheap */
     tc_packing packing;
     tc_core core;
+    tc_pace pace;
+    double cycles;       /* C source: an instruction's, on average; a guess by the core's make */
     const char *backend; /* the delegate's id in a .pte; NULL: none */
     uint32_t limits;     /* what Vela refuses beyond TOSA's own rules: sets of npu_limits.c */
     tc_abilities can;

@@ -191,9 +191,9 @@ static void test_programs(tc_ctx *ctx)
     CHECK(says(ctx, tc_compiled_report(ctx, compiled, (tc_report_kind)99, &text), TC_USAGE,
                "unknown kind of report 99"));
     CHECK(says(ctx, tc_profile_new(ctx, compiled, &profile), TC_USAGE,
-               "known for Ethos-U targets only, not for 'cpu'"));
+               "known for Ethos-U and Cortex-M targets only, not for 'cpu'"));
     CHECK(says(ctx, tc_profile_estimate(ctx, compiled, &profile), TC_USAGE,
-               "known for Ethos-U targets only, not for 'cpu'"));
+               "known for Ethos-U and Cortex-M targets only, not for 'cpu'"));
     CHECK(says(ctx, tc_profile_open(ctx, DIGITS "model.pt2", NULL, &profile), TC_USAGE,
                "no Ethos-U command stream"));
     CHECK(says(ctx, tc_disassemble_file(ctx, DIGITS "model.pt2", TC_FORM_TEXT, &text), TC_USAGE,
