@@ -2,7 +2,8 @@
 /* norm_body.h -- normalization in working type T; norm.c includes it per type.
  * Weight and bias are NULL where they were left out: 1 and 0. */
 
-/* Mean and 1 / sqrt(variance + eps) of n numbers. */
+/* Mean and 1 / sqrt(variance + eps) of n numbers; 0 where the sum of their squares leaves T, as any
+ * other kernel has it, so that a row is 0 and not what no f32 arithmetic gives. */
 typedef struct NAME(moments) {
     double mean, scale;
 } NAME(moments);
@@ -11,8 +12,8 @@ static inline __attribute__((always_inline)) NAME(moments)
     NAME(moments_of)(const T *x, int64_t n, double eps)
 {
     double mean = NAME(ti_sum)(x, n, 0) / (double)n;
-    double variance = NAME(ti_sum_squares)(x, n, mean) / (double)n;
-    return (NAME(moments)){mean, 1 / sqrt(variance + eps)};
+    double squares = NAME(ti_sum_squares)(x, n, mean);
+    return (NAME(moments)){mean, isinf((T)squares) ? 0 : 1 / sqrt(squares / (double)n + eps)};
 }
 
 /* y = (x - mean) * scale + bias; the difference first, so that what cancels cancels exactly, with
