@@ -165,6 +165,15 @@ static double largest(tc_tensor t)
     return top;
 }
 
+/* The logarithm of a sum is the difference of the largest term m and of log(sum e^(x - m)), which is
+ * ln n at most: f32 knows it to the last places of those. */
+static double difference_of(const tc_build *lw, const tc_node *node, tc_tensor want)
+{
+    if (node->op != TC_OP_logsumexp || !ti_is_float(want.type->dtype))
+        return 0;
+    return 0x1p-22 * (largest(want) + log((double)terms_of(lw->rw->from, node)));
+}
+
 /* Scores s of attention that are rounded twice, 2^-23 s apart, give shares of the values that are
  * e^that apart, and so again what they are divided by. */
 static double shares_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
@@ -185,7 +194,7 @@ static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *
     if (!node->n_in || !node->in[0] || (!q && !ti_is_float(want.type->dtype)))
         return 0;
     return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want) +
-           shares_of(node, in, want);
+           difference_of(lw, node, want) + shares_of(node, in, want);
 }
 
 static tc_status wrong(const tc_build *lw, const tc_node *node, int i, difference d, tc_tensor got,
