@@ -237,6 +237,55 @@ static tc_status turned(const tc_checker *c, const tc_pass *pass, const tc_seen 
     return TC_OK;
 }
 
+/* Whether `to` follows from v. */
+static bool follows(tc_arena *arena, const tc_graph *g, tc_val v, tc_val to)
+{
+    bool *after = tc_new_n(arena, bool, g->n_val);
+    after[v] = true;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool any = false;
+        for (int i = 0; i < node->n_in; i++)
+            any = any || after[node->in[i]];
+        for (int i = 0; i < node->n_out; i++)
+            after[node->out[i]] = after[node->out[i]] || any;
+    }
+    return after[to];
+}
+
+/* The next node from *k on that chooses; NULL: none. */
+static const tc_node *next_choice(const tc_graph *g, const bool *choice, size_t *k)
+{
+    while (*k < g->n_node && !(g->node[*k]->n_out && choice[g->node[*k]->out[0]]))
+        ++*k;
+    return *k < g->n_node ? g->node[(*k)++] : NULL;
+}
+
+/* A choice without a name that turned, by which the output came out otherwise: the first of those
+ * that both graphs make in one order whose results differ; 0 where it was made by numbers that
+ * break the promise, or there is none. */
+static tc_val unnamed_choice(const tc_checker *c, const tc_pass *pass, bool rounds,
+                             const tc_seen *last, const tc_seen *now, tc_val out)
+{
+    const bool *is_choice[] = {choices_in(&c->ctx->scratch, &last->graph),
+                               choices_in(&c->ctx->scratch, &now->graph)};
+    size_t at[2] = {0, 0};
+    for (;;) {
+        const tc_node *a = next_choice(&last->graph, is_choice[0], &at[0]),
+                      *b = next_choice(&now->graph, is_choice[1], &at[1]);
+        if (!a || !b || a->op != b->op || a->n_in != b->n_in ||
+            !comparable(last->at[a->out[0]], now->at[b->out[0]]))
+            return TC_NONE;
+        if (gap_between(last->at[a->out[0]], now->at[b->out[0]]).most == 0)
+            continue;
+        for (int i = 0; i < a->n_in; i++)
+            if (a->in[i] && b->in[i] && !ti_check_kept(pass->numbers, rounds, last->at[a->in[i]],
+                                           now->at[b->in[i]]))
+                return TC_NONE;
+        return follows(&c->ctx->scratch, &now->graph, b->out[0], out) ? b->out[0] : TC_NONE;
+    }
+}
+
 /* The first value that both graphs name and that breaks the promise; else the output itself.  A
  * choice is not to blame, where the numbers that it was made by are not. */
 static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
@@ -259,9 +308,12 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
             return pass->numbers == TC_CLOSE && choice[v] ? turned(c, pass, now, v)
                                                           : broken(c, pass, now, v, *before, g);
         }
-    return pass->numbers == TC_CLOSE && choice[out]
-               ? turned(c, pass, now, out)
-               : broken(c, pass, now, out, out_before, out_gap);
+    if (pass->numbers == TC_CLOSE) {
+        tc_val by = choice[out] ? out : unnamed_choice(c, pass, rounds, last, now, out);
+        if (by)
+            return turned(c, pass, now, by);
+    }
+    return broken(c, pass, now, out, out_before, out_gap);
 }
 
 /* An output that is not there any more, or has another shape. */
