@@ -6,8 +6,9 @@
  *   x + y * -huge            =>  where(y <= 0, x, -huge)
  *
  * also where the mask is moved in between, or made of several.  -huge is -1e30 or less: x is lost
- * in the sum, so the result is the same.  Where only a softmax reads the sum, -1e6 is enough, since
- * the softmax gives 0.  A selected value needs no quantized range that contains -huge. */
+ * in the sum, so the result is the same, unless it may be NaN or infinite.  Where only a softmax reads
+ * the sum, -1e6 is enough, since the softmax gives 0.  A selected value needs no quantized range that
+ * contains -huge. */
 #include <float.h>
 #include <math.h>
 
@@ -156,6 +157,33 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
     }
 }
 
+/* Whether some of v may be NaN or infinite though all that it is made of are numbers, as far back as
+ * each result comes of one element of each operand: so would the sum with a mask be there. */
+static bool may_be_none(const finder *f, tc_val v, int depth)
+{
+    enum { DEEPEST = 16 };
+    static const bool makes[TC_OP_COUNT] = {
+        [TC_OP_log] = true,   [TC_OP_log2] = true,  [TC_OP_log10] = true,  [TC_OP_log1p] = true,
+        [TC_OP_sqrt] = true,  [TC_OP_rsqrt] = true, [TC_OP_asin] = true,   [TC_OP_acos] = true,
+        [TC_OP_acosh] = true, [TC_OP_atanh] = true, [TC_OP_erfinv] = true, [TC_OP_xlogy] = true,
+        [TC_OP_reciprocal] = true};
+    const tc_node *def = v ? ti_def(f->b.g, v) : NULL;
+    double by;
+    if (!def || !ti_is_float(ti_type_of(f->b.g, v)->dtype))
+        return false;
+    bool divides = def->op == TC_OP_div || def->op == TC_OP_remainder || def->op == TC_OP_fmod;
+    if (depth > DEEPEST || makes[def->op] ||
+        (divides && !(all_one(f->b.rw, def->in[1], &by) && by != 0)) ||
+        (def->op == TC_OP_pow && !(all_one(f->b.rw, def->in[1], &by) && by == rint(by))) ||
+        (def->op == TC_OP_logit && !(((const tc_attr_logit *)def->attr)->eps > 0)))
+        return true;
+    bool through = (tc_ops[def->op].traits & (T_ELTWISE | T_MOVES)) != 0;
+    for (int i = 0; through && i < def->n_in; i++)
+        if (may_be_none(f, def->in[i], depth + 1))
+            return true;
+    return false;
+}
+
 static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_add || ((const tc_attr_alpha *)node->attr)->alpha != 1 ||
@@ -173,6 +201,8 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
         return f.b.status; /* nothing to choose: no mask, or one made of two */
     int k = is[1];
     tc_val x = added(&f, two ? m[0].bias : ti_rewrite_in(rw, node, 1 - k), m[k].bias);
+    if (may_be_none(&f, x, 0))
+        return f.b.status;
     tc_val kept = two ? ti_b_logical_and(&f.b, m[0].kept, m[1].kept) : m[k].kept;
     double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
     tc_val low = ti_b_scalar(&f.b, TC_f32, least);
