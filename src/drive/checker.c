@@ -202,14 +202,31 @@ static double top_of(tc_tensor t)
     return top;
 }
 
+/* The largest that terms of a Fourier transform add up to, of which v is a part; 0: of none. */
+static double transformed_top(const tc_seen *seen, tc_val v)
+{
+    const tc_node *def = ti_def(&seen->graph, v);
+    if (def && (def->op == TC_OP_real || def->op == TC_OP_imag))
+        def = ti_def(&seen->graph, def->in[0]);
+    if (!def || def->op != TC_OP_fft)
+        return 0;
+    const tc_attr_fft *a = def->attr;
+    tc_tensor x = seen->at[def->in[0]];
+    double top = top_of(x);
+    for (int i = 0; a->norm == TC_fft_norm_none && i < a->axes.n; i++)
+        top *= (double)x.type->dim[a->axes.v[i]];
+    return top;
+}
+
 /* A sum or difference is no finer than what it is made of: two that are the same but for rounding
  * leave a few last places of theirs, by one formula or another.  log p - log(1 - p) has those of p,
- * over 1 - p. */
+ * over 1 - p; a transform those of the sum of its terms. */
 static bool cancels(const tc_seen *seen, tc_val v, gap g)
 {
     const tc_node *def = ti_def(&seen->graph, v);
-    double top = 0;
-    if (!def || seen->at[v].type->dtype != TC_f32 || seen->at[v].type->quant)
+    double top = transformed_top(seen, v);
+    tc_dtype t = seen->at[v].type->dtype;
+    if (!def || (t != TC_f32 && t != TC_c64) || seen->at[v].type->quant)
         return false;
     if (def->op == TC_OP_add || def->op == TC_OP_sub)
         for (int i = 0; i < def->n_in; i++)
