@@ -156,11 +156,12 @@ static const tc_tensor *nudged(const tc_graph *g, const tc_tensor *in, tc_arena 
 }
 
 /* Whether the model gives nearly the same on nearly the same numbers.  On floats at the ends of
- * their type many do not: what another order of sums gives there is as right as what it gives. */
-static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const tc_tensor *in)
+ * their type many do not: what another order of sums gives there is as right as what it gives.
+ * out: what it gives, where *ran. */
+static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const tc_tensor *in,
+                      tc_tensor *out, bool *ran)
 {
     tc_arena *arena = &s->ctx->arena;
-    tc_tensor *out = tc_new_n(arena, tc_tensor, g->n_out + 1);
     double **near = tc_new_n(arena, double *, g->n_out + 1);
     bool steady = true;
     for (int turn = 0; turn < 2; turn++) {
@@ -179,6 +180,7 @@ static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const t
             steady = steady && !(noise > 0 && 10 * log10(signal / noise) < STEADY);
         }
     }
+    *ran = true;
     return steady;
 }
 
@@ -195,11 +197,12 @@ static bool has_loops(const tc_module *m)
 
 /* Of invented numbers the first sample is an ordinary one; the model must take the others, and be
  * steady there. */
-static bool says_nothing(const course *s, tc_exec *exec, const tc_graph *g, size_t k)
+static bool says_nothing(const course *s, tc_exec *exec, const tc_graph *g, size_t k,
+                         const tc_tensor *in, tc_tensor *out, bool *ran)
 {
     return s->p->invented && k &&
            (has_loops(g->module) || (!s->p->quantized && !g->n_mutation &&
-                                     !is_steady(s, exec, g, s->c->given[k])));
+                                     !is_steady(s, exec, g, in, out, ran)));
 }
 
 static tc_status run_samples(const course *s, which w, tc_module *m)
@@ -211,11 +214,13 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
     tc_exec *exec = ti_exec_new(ctx, m);
     for (size_t k = 0; k < s->p->samples; k++) {
         TC_TRY(ti_go_on(ctx));
+        const tc_tensor *in = ti_check_taken(g, s->c->given[k], &ctx->arena);
+        bool ran = false;
         if (!s->p->refused[k] && w == MODEL)
-            s->p->refused[k] = says_nothing(s, exec, g, k);
+            s->p->refused[k] = says_nothing(s, exec, g, k, in, out, &ran);
         if (s->p->refused[k])
             continue;
-        tc_status status = ti_exec_run(exec, ti_check_taken(g, s->c->given[k], &ctx->arena), out);
+        tc_status status = ran ? TC_OK : ti_exec_run(exec, in, out);
         if (status == TC_BAD_MODEL && w == MODEL && s->p->invented && k) {
             s->p->refused[k] = true; /* an index past its table, perhaps */
             continue;
