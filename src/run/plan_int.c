@@ -4,7 +4,7 @@
 #include "plan_int.h"
 
 #include "../fast/int16.h"
-#include "../fast/int_transposed.h"
+#include "../fast/int_spread.h"
 #include "../num/load.h"
 
 bool ti_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
@@ -212,26 +212,29 @@ bool ti_plan_conv8(tc_maker *m, const tc_node *node)
     return true;
 }
 
-static void run_transposed(const void *what, void *const *in, void *out, void *scratch)
+static void run_spread(const void *what, void *const *in, void *out, void *scratch)
 {
-    ti_transposed_run(what, in[0], out, scratch);
+    ti_spread_run(what, in[0], out, scratch);
 }
 
-bool ti_plan_transposed(tc_maker *m, const tc_node *node)
+/* TRANSPOSE_CONV2D, CONV3D. */
+bool ti_plan_spread(tc_maker *m, const tc_node *node)
 {
-    const tc_type *x = ti_type_of(m->g, node->in[0]);
+    const tc_type *x = ti_type_of(m->g, node->in[0]), *y = ti_type_of(m->g, node->out[0]);
     bool wide = x->dtype == TC_i16;
     int64_t zero = 0;
     if (wide ? !takes_conv16(m, node) : !takes_conv(m, node, &zero))
         return false;
+    tc_tensor w = ti_place_known(m, node->in[1]), bias = ti_place_known(m, node->in[2]);
     tc_chain c = wide ? follow48(m, node) : follow(m, node);
-    const tc_transposed *conv =
-        ti_transposed_new(m->ctx, node->attr, x, ti_type_of(m->g, node->out[0]),
-                          ti_place_known(m, node->in[1]), ti_place_known(m, node->in[2]),
-                          (int32_t)zero, c.narrows ? &c.narrow : NULL);
-    if (conv)
-        ti_plan_emit(m, node, &c, run_transposed, conv, ti_transposed_scratch(conv), 1);
-    return conv != NULL;
+    const tc_narrow *narrow = c.narrows ? &c.narrow : NULL;
+    const tc_spread *s =
+        node->op == TC_OP_tosa_conv3d
+            ? ti_conv3d_new(m->ctx, node->attr, x, y, w, bias, (int32_t)zero, narrow)
+            : ti_transposed_new(m->ctx, node->attr, x, y, w, bias, (int32_t)zero, narrow);
+    if (s)
+        ti_plan_emit(m, node, &c, run_spread, s, ti_spread_scratch(s), 1);
+    return s != NULL;
 }
 
 static void run_depth(const void *what, void *const *in, void *out, void *scratch)

@@ -123,7 +123,7 @@ tc_plan_fn ti_plan_snap;                                 /* plan_fake_quant.c */
 tc_plan_fn ti_plan_codes;                                /* plan_codes.c */
 tc_plan_fn ti_plan_sdpa;                                 /* plan_attention.c */
 tc_plan_fn ti_plan_max_pool, ti_plan_tosa_max_pool, ti_plan_prelu; /* plan_image.c */
-tc_plan_fn ti_plan_conv8, ti_plan_transposed, ti_plan_depth8, ti_plan_matmul8; /* plan_int.c */
+tc_plan_fn ti_plan_conv8, ti_plan_spread, ti_plan_depth8, ti_plan_matmul8; /* plan_int.c */
 tc_plan_fn ti_plan_rescale, ti_plan_int_binary, ti_plan_int_shift, ti_plan_int_unary,
     ti_plan_int_reduce, ti_plan_table, ti_plan_gather, ti_plan_clamp; /* plan_eltwise.c */
 

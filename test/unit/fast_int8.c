@@ -5,7 +5,7 @@
 
 #include "fast/int16.h"
 #include "fast/int8.h"
-#include "fast/int_transposed.h"
+#include "fast/int_spread.h"
 #include "num/call.h"
 #include "num/kernels.h"
 #include "num/load.h"
@@ -293,11 +293,58 @@ static void try_transposed(tc_ctx *ctx, bool wide)
         n = rescaled48(ctx, want, narrow);
     else
         rescaled(ctx, want, &s, narrow);
-    tc_transposed *t = ti_transposed_new(ctx, &a, x.type, want.type, w, bias, zero, NULL);
-    ti_transposed_run(t, x.data, got.data, ti_arena_raw(&ctx->arena, ti_transposed_scratch(t)));
+    tc_spread *t = ti_transposed_new(ctx, &a, x.type, want.type, w, bias, zero, NULL);
+    ti_spread_run(t, x.data, got.data, ti_arena_raw(&ctx->arena, ti_spread_scratch(t)));
     CHECK(same(got, want));
     t = ti_transposed_new(ctx, &a, x.type, want.type, w, bias, zero, &n);
-    ti_transposed_run(t, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_transposed_scratch(t)));
+    ti_spread_run(t, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_spread_scratch(t)));
+    CHECK(same(got2, narrow));
+}
+
+static void try_conv3d(tc_ctx *ctx, bool wide)
+{
+    int64_t ic = any(1, 20), oc = any(1, 40), one_bias = 1, in_dim[5] = {any(1, 2), 0, 0, 0, ic};
+    int64_t dim[5] = {in_dim[0], 0, 0, 0, oc}, w_dim[5] = {oc, 0, 0, 0, ic};
+    int64_t pad[6], stride[3], dilation[3];
+    for (int i = 0; i < 3; i++) {
+        in_dim[1 + i] = any(4, 7);
+        w_dim[1 + i] = any(1, 3);
+        stride[i] = any(1, 2);
+        dilation[i] = any(1, 2);
+        pad[2 * i] = any(0, 2);
+        pad[2 * i + 1] = any(0, 2);
+        int64_t room = in_dim[1 + i] - 1 + pad[2 * i] + pad[2 * i + 1] - (w_dim[1 + i] - 1) * dilation[i];
+        if (room < 0)
+            return;
+        dim[1 + i] = room / stride[i] + 1;
+    }
+    tc_dtype sum = wide ? TC_i48 : TC_i32, dtype = wide ? TC_i16 : TC_i8;
+    tc_attr_tosa_conv a = {{6, pad}, {3, stride}, {3, dilation}, false, sum};
+    tc_tensor x = wide ? random_i16(ctx, 5, in_dim, false) : random_i8(ctx, 5, in_dim, -128);
+    tc_tensor w = random_i8(ctx, 5, w_dim, -127);
+    tc_tensor bias = ti_tensor_new(&ctx->arena, ti_type_make(ctx, sum, 1, &one_bias));
+    ti_store_i64(bias, 0, any(-100000, 100000));
+    int32_t zero = wide ? 0 : (int32_t)any(-128, 127);
+    tc_tensor x_zero = random_i16(ctx, 1, &one_bias, false);
+    memset(x_zero.data, 0, sizeof(int16_t));
+    tc_tensor in[5] = {x, w, bias, wide ? x_zero : one(ctx, TC_i8, zero), one(ctx, TC_i8, 0)};
+    tc_tensor want = ti_tensor_new(&ctx->arena, ti_type_make(ctx, sum, 5, dim)),
+              narrow = ti_tensor_new(&ctx->arena, ti_type_make(ctx, dtype, 5, dim));
+    tc_tensor got = ti_tensor_new(&ctx->arena, want.type),
+              got2 = ti_tensor_new(&ctx->arena, narrow.type);
+    tc_call call = {&a, 5, 1, in, &want, &ctx->scratch, NULL};
+    ti_num_tosa_conv3d(&call);
+    scales s = random_scales(ctx, oc, dtype, wide ? 0 : (int32_t)any(-128, 127));
+    tc_narrow n = s.narrow;
+    if (wide)
+        n = rescaled48(ctx, want, narrow);
+    else
+        rescaled(ctx, want, &s, narrow);
+    tc_spread *t = ti_conv3d_new(ctx, &a, x.type, want.type, w, bias, zero, NULL);
+    ti_spread_run(t, x.data, got.data, ti_arena_raw(&ctx->arena, ti_spread_scratch(t)));
+    CHECK(same(got, want));
+    t = ti_conv3d_new(ctx, &a, x.type, want.type, w, bias, zero, &n);
+    ti_spread_run(t, x.data, got2.data, ti_arena_raw(&ctx->arena, ti_spread_scratch(t)));
     CHECK(same(got2, narrow));
 }
 
@@ -342,6 +389,8 @@ static void checks(void)
         try_matmul16(ctx);
         try_transposed(ctx, false);
         try_transposed(ctx, true);
+        try_conv3d(ctx, false);
+        try_conv3d(ctx, true);
         tc_ctx_free(ctx);
     }
 }
