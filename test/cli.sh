@@ -995,6 +995,12 @@ holds 'a state of int8 goes past its end' test "$(tail -c 4 "$dir/wraps/output_0
 npy middle '|u1' '1, 1, 1, 1' '\x80'
 expect 0 'u8[1,1,1,2]           39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
 expect 0 'u8[1,2]               39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
+for file in uint8.pte uint8.tflite; do
+    expect 0 '1 region, 7 operators on ethos-u55-128, 0 on the CPU' compile $tflite/uint8.tflite -t ethos-u55-128 -o "$dir/$file"
+    expect 0 'u8[1,1,1,2]           39          217' run "$dir/$file" -i "$dir/middle.npy"
+done
+expect 0 'input  u8[1,1,1,1]              1 bytes, payload has 1 bytes an element' inspect "$dir/uint8.pte"
+expect 0 '1  CUSTOM ethos-u' inspect "$dir/uint8.tflite"
 expect 0 '2 graphs, 2 signatures: add, mul' inspect $tflite/two.tflite
 expect 0 'product   i8[4] q(0.75:1)' inspect $tflite/two.tflite --signature mul
 expect 0 'sum   i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy"

@@ -63,9 +63,10 @@ void ti_tfw_settle_shifts(tc_tfw *e)
     for (size_t i = 0; i < e->model.n_tensor; i++) {
         tc_tfw_tensor *to = &e->model.tensor[i];
         tc_tfw_tensor *from = to->shift ? &e->model.tensor[to->shift - 1] : NULL;
-        if (from && !from->n_scale)
+        bool copy = from && from->type == to->type;
+        if (from && !from->n_scale && !copy)
             scale_like(e, from, to->n_scale ? to : from);
-        if (from)
+        if (from && from->n_scale)
             scale_like(e, to, from);
     }
 }

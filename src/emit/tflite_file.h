@@ -21,7 +21,7 @@ typedef struct tc_tfw_tensor {
     int axis;
     bool variable;
     bool constant;
-    int64_t shift; /* of the tensor whose codes these are, 128 more or less: its number + 1; or 0 */
+    int64_t shift; /* of the tensor whose codes these are, or 128 more or less: its number + 1; or 0 */
     tc_bytes data;  /* of a constant */
     int64_t offset; /* in the arena; -1: TFLM places it, or it is a constant */
 } tc_tfw_tensor;

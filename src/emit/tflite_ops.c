@@ -183,6 +183,7 @@ static int64_t operand_at(tc_tfw *e, const tc_node *node, int i, int64_t offset)
     t.offset = offset;
     int64_t to = ti_tfw_add_tensor(e, t);
     ti_tfw_copy(e, from, to);
+    e->model.tensor[to].shift = from + 1;
     return to;
 }
 

@@ -46,7 +46,9 @@ static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
     if (!sub || sub->n_out != (size_t)node->n_out || sub->out[i] >= sub->n_val ||
         !ti_type_of(sub, sub->out[i]))
         return g->val[node->out[i]]->type;
-    return ti_type_of(sub, sub->out[i]);
+    const tc_type *inner = ti_type_of(sub, sub->out[i]), *outer = g->val[node->out[i]]->type;
+    bool carried = node->op == TC_OP_call && inner == ti_type_carried(g->module->ctx, outer);
+    return carried ? outer : inner;
 }
 
 /* Places and counts, which PyTorch has as i64, may be kept in 32 bits. */

@@ -181,32 +181,35 @@ static void check_ports(check *c)
 
 /* ---- control flow: the graphs that a node runs ---- */
 
-/* One type; TOSA's operators hand on stored numbers, whatever is noted of their domains. */
-static bool alike(const tc_node *node, const tc_type *a, const tc_type *b)
+/* One type; TOSA's operators hand on stored numbers, whatever is noted of their domains.  A region
+ * (inner) is handed the bytes of what the program has (outer). */
+static bool alike(const check *c, const tc_node *node, const tc_type *inner, const tc_type *outer)
 {
-    return a == b ||
-           (tc_ops[node->op].tosa && a && b && a->dtype == b->dtype && ti_same_dims(a, b));
+    return inner == outer ||
+           (node->op == TC_OP_call && inner == ti_type_carried(c->ctx, outer)) ||
+           (tc_ops[node->op].tosa && inner && outer && inner->dtype == outer->dtype &&
+            ti_same_dims(inner, outer));
 }
 
 /* Operands from `skip` on are the inputs of the graph. */
-static bool takes(const tc_graph *g, const tc_node *node, int skip, const tc_graph *sub)
+static bool takes(const check *c, const tc_node *node, int skip, const tc_graph *sub)
 {
     if (sub->n_in != (size_t)(node->n_in - skip))
         return false;
     for (size_t i = 0; i < sub->n_in; i++)
-        if (!alike(node, ti_type_of(sub, sub->in[i]), ti_type_of(g, node->in[skip + (int)i])))
+        if (!alike(c, node, ti_type_of(sub, sub->in[i]), ti_type_of(c->g, node->in[skip + (int)i])))
             return false;
     return true;
 }
 
 /* The results of the node are the outputs of the graph. */
-static bool gives(const tc_graph *g, const tc_node *node, const tc_graph *sub)
+static bool gives(const check *c, const tc_node *node, const tc_graph *sub)
 {
     if (sub->n_out != (size_t)node->n_out)
         return false;
     for (size_t i = 0; i < sub->n_out; i++)
         if (sub->out[i] >= sub->n_val ||
-            !alike(node, ti_type_of(sub, sub->out[i]), ti_type_of(g, node->out[i])))
+            !alike(c, node, ti_type_of(sub, sub->out[i]), ti_type_of(c->g, node->out[i])))
             return false;
     return true;
 }
@@ -220,12 +223,12 @@ static bool decides(const tc_graph *cond)
 }
 
 /* What goes around a loop keeps its type. */
-static bool carries(const tc_graph *g, const tc_node *node)
+static bool carries(const check *c, const tc_node *node)
 {
     if (node->n_out > node->n_in)
         return false;
     for (int i = 0; i < node->n_out; i++)
-        if (!alike(node, ti_type_of(g, node->in[i]), ti_type_of(g, node->out[i])))
+        if (!alike(c, node, ti_type_of(c->g, node->in[i]), ti_type_of(c->g, node->out[i])))
             return false;
     return true;
 }
@@ -234,15 +237,15 @@ static void check_call(check *c, const tc_node *node)
 {
     if (!ti_node_calls(node)) /* an operator of which no more is known */
         return;
-    const tc_graph *g = c->g, *first = ti_node_callee(c->module, node, 0);
+    const tc_graph *first = ti_node_callee(c->module, node, 0);
     const tc_graph *second = ti_node_is_call(node) ? first : ti_node_callee(c->module, node, 1);
     bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
     int skip = loop || ti_node_is_call(node)
                    ? 0
                    : 1; /* what decides between two graphs is not handed to them */
-    bool fit = first && second && takes(g, node, skip, first) && takes(g, node, skip, second) &&
-               gives(g, node, second) &&
-               (loop ? decides(first) && carries(g, node) : gives(g, node, first));
+    bool fit = first && second && takes(c, node, skip, first) && takes(c, node, skip, second) &&
+               gives(c, node, second) &&
+               (loop ? decides(first) && carries(c, node) : gives(c, node, first));
     if (!fit)
         FOUND(c, node->loc, STRUCTURE, "the graphs that '%s' runs are missing or do not match",
               tc_ops[node->op].name);

@@ -105,7 +105,8 @@ static void lower_as_is(tc_build *lw, const tc_node *node, tc_val *out)
         ti_graph_add(lw->g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = ti_type_of(lw->rw->from, node->out[i]);
-        lw->g->val[same->out[i]]->type = ti_type_make(lw->ctx, t->dtype, t->rank, t->dim);
+        lw->g->val[same->out[i]]->type =
+            ti_type_carried(lw->ctx, ti_type_make(lw->ctx, t->dtype, t->rank, t->dim));
         out[i] = same->out[i];
     }
     lw->status = ti_node_infer(lw->g, same);
@@ -153,11 +154,14 @@ static void lower_node(tc_build *lw, const tc_node *node)
     for (int i = 0; lw->status == TC_OK && i < node->n_out; i++) {
         if (!out[i])
             continue;
-        if (!fits(ti_type_of(lw->g, out[i]), ti_type_of(lw->rw->from, node->out[i])))
+        const tc_type *want = ti_type_of(lw->rw->from, node->out[i]);
+        if (tc_ops[node->op].tosa)
+            want = ti_type_carried(lw->ctx, want);
+        if (!fits(ti_type_of(lw->g, out[i]), want))
             lw->status = ti_bug(
                 lw->ctx, node->loc, "result %d of '%s' was lowered to %s, expected %s", i,
                 tc_ops[node->op].name, ti_type_text(&lw->ctx->arena, ti_type_of(lw->g, out[i])),
-                ti_type_text(&lw->ctx->arena, ti_type_of(lw->rw->from, node->out[i])));
+                ti_type_text(&lw->ctx->arena, want));
         lw->rw->now[node->out[i]] = out[i];
         tc_value *value = lw->g->val[out[i]];
         if (!value->name && value->def)
@@ -356,6 +360,13 @@ static size_t group_of(const tc_lower_asker *a, const tc_node *node, const tc_no
     return listed ? codes_and_gather(a, node, group) : sum_and_rescale(a, node, group);
 }
 
+/* A RESCALE is what reads u8. */
+static const tc_type *type_read(tc_ctx *ctx, const tc_graph *g, const tc_node *node, tc_val v)
+{
+    const tc_type *t = ti_type_of(g, v);
+    return node->op == TC_OP_tosa_rescale ? ti_type_carried(ctx, t) : t;
+}
+
 /* What the node reads and nobody has made. */
 static void bind_operands(tc_lower_asker *a, tc_build *lw, const tc_node *node)
 {
@@ -366,7 +377,7 @@ static void bind_operands(tc_lower_asker *a, tc_build *lw, const tc_node *node)
         if (ti_is_const(a->g, v))
             lower_const(lw, ti_def(a->g, v));
         else
-            a->now[v] = ti_graph_input(lw->g, ti_type_of(a->g, v), NULL);
+            a->now[v] = ti_graph_input(lw->g, type_read(lw->ctx, a->g, node, v), NULL);
     }
 }
 

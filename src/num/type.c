@@ -152,6 +152,12 @@ const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int
     return ti_type_intern(ctx, &type);
 }
 
+const tc_type *ti_type_carried(tc_ctx *ctx, const tc_type *type)
+{
+    bool carried = type && type->dtype == TC_u8 && !type->quant;
+    return carried ? ti_type_make(ctx, TC_i8, type->rank, type->dim) : type;
+}
+
 const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant)
 {
     tc_type with = *type;

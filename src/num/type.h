@@ -37,6 +37,8 @@ int64_t ti_dtype_max(tc_dtype t);
 const tc_type *ti_type_intern(tc_ctx *ctx, const tc_type *type);
 const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim);
 const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant);
+/* The same bytes as an accelerator has them: TOSA has no u8, and reads it as i8 without its sign. */
+const tc_type *ti_type_carried(tc_ctx *ctx, const tc_type *type);
 
 /* Elements, or -1 when a dimension is negative, the rank too high or the product past 2^40. */
 int64_t ti_dims_count(int32_t rank, const int64_t *dim);

@@ -53,13 +53,29 @@ static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_gr
     return ti_eval(sub, in + 1, out, arena);
 }
 
+/* A region has the bytes of u8 as i8 (ti_type_carried). */
+static tc_tensor passed(tc_tensor t, const tc_type *as)
+{
+    bool same = t.type && as && (t.type->dtype == TC_u8 || t.type->dtype == TC_i8) &&
+                (as->dtype == TC_u8 || as->dtype == TC_i8) && !t.type->quant && !as->quant &&
+                ti_same_dims(t.type, as);
+    return same ? (tc_tensor){as, t.data} : t;
+}
+
 static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                            tc_arena *arena)
 {
     const tc_attr_call *call = node->attr;
-    tc_graph *sub;
-    TC_TRY(callee(g, node, call->graph, in, (size_t)node->n_in, (size_t)node->n_out, &sub));
-    return ti_eval(sub, in, out, arena);
+    size_t n_in = (size_t)node->n_in, n_out = (size_t)node->n_out;
+    tc_graph *sub = ti_module_find(g->module, call->graph);
+    tc_tensor *inner = ti_arena_copy(arena, in, n_in * sizeof *in);
+    for (size_t i = 0; sub && i < n_in && i < sub->n_in; i++)
+        inner[i] = passed(in[i], ti_type_of(sub, sub->in[i]));
+    TC_TRY(callee(g, node, call->graph, inner, n_in, n_out, &sub));
+    TC_TRY(ti_eval(sub, inner, out, arena));
+    for (size_t i = 0; i < n_out; i++)
+        out[i] = passed(out[i], ti_type_of(g, node->out[i]));
+    return TC_OK;
 }
 
 /* Whether the carried tensors hold the same numbers. */

@@ -11,6 +11,13 @@
  * So all accelerator nodes of one level can be one region. */
 #include "color.h"
 
+/* u8 codes are read or written: a region's border, whatever operator of the model it stands beside. */
+static bool is_border(const tc_graph *g, const tc_node *node)
+{
+    return node->op == TC_OP_tosa_rescale && (ti_type_of(g, node->in[0])->dtype == TC_u8 ||
+                                              ti_type_of(g, node->out[0])->dtype == TC_u8);
+}
+
 /* A name: the node's own, its result's, or the operator, PyTorch's or ours. */
 static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
 {
@@ -53,7 +60,7 @@ static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_requ
         for (size_t k = 0; k < g->n_node; k++)
             if (is_named(g, g->node[k], r->cpu[i])) {
                 any = true;
-                c->why[k] = "by --cpu";
+                c->why[k] = is_border(g, g->node[k]) ? NULL : "by --cpu";
             }
         if (!any)
             return unknown_name(ctx, g, r->cpu[i]);
@@ -107,7 +114,7 @@ tc_status ti_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request 
     TC_TRY(kept_on_cpu(ctx, g, r, c));
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if (r->left && !c->why[k] && node->loc->node)
+        if (r->left && !c->why[k] && node->loc->node && !is_border(g, node))
             c->why[k] = ti_map_get(r->left, ti_str_of(node->loc->node));
         if (node->op == TC_OP_const)
             c->place[k] = TC_PLACE_ANYWHERE;

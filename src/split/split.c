@@ -19,6 +19,12 @@ typedef struct cutting {
     bool *crosses;        /* by old value: made in a region and read outside of it */
 } cutting;
 
+/* A value in the program, or in a region. */
+static const tc_type *type_in(const cutting *c, const tc_graph *to, const tc_type *type)
+{
+    return to == c->main ? type : ti_type_carried(c->ctx, type);
+}
+
 static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_val *now)
 {
     tc_node *copy =
@@ -28,7 +34,7 @@ static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_va
     for (int i = 0; i < node->n_out; i++) {
         const tc_value *old = c->from.val[node->out[i]];
         tc_value *value = to->val[copy->out[i]];
-        value->type = old->type;
+        value->type = type_in(c, to, old->type);
         value->name = old->name;
         value->data = old->data;
         value->state = old->state;
@@ -78,7 +84,8 @@ static void take_operand(cutting *c, region *r, tc_val v)
         copy_node(c, r->graph, ti_def(&c->from, v), r->inside);
         return;
     }
-    r->inside[v] = ti_graph_input(r->graph, ti_type_of(&c->from, v), c->from.val[v]->name);
+    r->inside[v] = ti_graph_input(r->graph, ti_type_carried(c->ctx, ti_type_of(&c->from, v)),
+                                  c->from.val[v]->name);
     tc_grow(&c->ctx->arena, r->operand, r->n_operand, r->cap_operand);
     r->operand[r->n_operand++] = c->now[v];
 }
