@@ -186,6 +186,9 @@ void ti_sel_low_bits(tc_sel *s, const tc_node *node, const tc_sel_operand *x, in
 
 /* The value with its channels side by side; a copy where they are not. */
 tc_view ti_sel_channels(tc_sel *s, const tc_node *node, tc_val v);
+/* The same for an operation whose map has a zero point: int8 codes that lie in memory as uint8 ones
+ * it reads so. */
+tc_view ti_sel_codes(tc_sel *s, const tc_node *node, tc_val v, tc_npu_map *map);
 
 /* ---- reductions (select_reduce.c) ---- */
 

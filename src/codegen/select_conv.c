@@ -47,6 +47,30 @@ tc_view ti_sel_channels(tc_sel *s, const tc_node *node, tc_val v)
     return copy;
 }
 
+/* int8 codes that lie in memory as uint8 ones. */
+static bool lies_unsigned(tc_sel *s, tc_val v, tc_view *out, int32_t *zero)
+{
+    const tc_node *down = s->value[v].made ? NULL : s->value[v].put_off;
+    const tc_type *t = ti_type_of(s->g, v);
+    tc_sel_scale q;
+    if (!down || t->dtype != TC_i8 || !t->rank || !ti_sel_scale(s, down, &q))
+        return false;
+    tc_view view = ti_sel_view(s, down->in[0]);
+    *zero = q.in_zero - q.out_zero;
+    return !s->hw->refused && ti_view_reshape(&view, t->rank, t->dim, out) &&
+           (t->dim[t->rank - 1] == 1 || out->stride[t->rank - 1] == 1);
+}
+
+tc_view ti_sel_codes(tc_sel *s, const tc_node *node, tc_val v, tc_npu_map *map)
+{
+    tc_view view;
+    int32_t zero;
+    if (!lies_unsigned(s, v, &view, &zero))
+        return ti_sel_channels(s, node, v);
+    map->is_signed = false;
+    map->zero += zero;
+    return view;
+}
 
 /* ---- the problem ---- */
 
@@ -434,7 +458,7 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
     op->op.acc_bits = bytes == 2 ? (u85 ? 48 : 40) : 32;
     op->op.ofm.c = (int32_t)c.k.o;
     op->op.per_channel = true;
-    tc_view from = ti_sel_channels(s, node, node->in[0]);
+    tc_view from = ti_sel_codes(s, node, node->in[0], &op->op.ifm);
     if (s->hw->refused || !(is_constant ? set_output(&c) : set_output_of_bias(&c)))
         return;
     tc_view sums = c.out;

@@ -46,7 +46,7 @@ static operand look(tc_sel *s, tc_val v, bool through)
                  .is_signed = true,
                  .factor = 1,
                  .round = TC_ROUND_NATURAL};
-    const tc_node *node = through ? s->value[v].put_off : NULL;
+    const tc_node *node = through && o.bytes > 1 ? s->value[v].put_off : NULL;
     const tc_type *shape = ti_type_of(s->g, v);
     tc_sel_scale q;
     if (node && node->out[0] != v && tc_type_count(shape) != 1 && !can_reshape(s, node->in[0], shape))

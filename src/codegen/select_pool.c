@@ -159,7 +159,8 @@ void ti_npu_select_pool(tc_sel *s, const tc_node *node)
     ti_sel_map(&p.op.op.ifm, bytes, true, in_zero);
     ti_sel_plain_output(s, &p.op.op, node->out[0]);
     p.op.op.ofm.zero = out_zero;
-    tc_view from = ti_sel_channels(s, node, node->in[0]);
+    tc_view from = p.most ? ti_sel_channels(s, node, node->in[0])
+                          : ti_sel_codes(s, node, node->in[0], &p.op.op.ifm);
     tc_val v = node->out[0];
     if (!p.parts)
         v = ti_sel_take_tail(

@@ -15,7 +15,7 @@
 
 #include "../num/fixed.h"
 
-enum { BITS_15 = 0x7fff, CLIP_INT8 = 3, HALVES_AWAY = (1 << 30) + 1 };
+enum { BITS_15 = 0x7fff, CLIP_INT8 = 3, HALVES_AWAY = (1 << 30) + 1, HALF_OF_CODES = 128 };
 
 /* ---- what a RESCALE says ---- */
 
@@ -140,6 +140,37 @@ static bool take_scale(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail
     return true;
 }
 
+/* int8 codes as uint8 ones, by `by` = 128 more; or back, by -128. */
+static bool only_moves(tc_sel *s, const tc_node *node, int by)
+{
+    const tc_attr_tosa_rescale *a = node->attr;
+    tc_sel_scale q;
+    if (node->op != TC_OP_tosa_rescale || ti_sel_bytes(s, node->in[0]) != 1 ||
+        ti_sel_bytes(s, node->out[0]) != 1 || (by > 0 ? !a->output_unsigned : !a->input_unsigned) ||
+        !ti_sel_scale(s, node, &q))
+        return false;
+    int64_t f = q.factor[0], n = q.shift[0];
+    ti_sel_reduce(&f, &n);
+    return q.n == 1 && f == 1 && n == 0 && q.out_zero - q.in_zero == by;
+}
+
+/* Results of 8 bits and their bounds without a sign. */
+static bool take_up(tc_sel *s, tc_hw_op *op, const tc_node *node)
+{
+    tc_npu_op *o = &op->op;
+    bool sum = o->kind == TC_NPU_KIND_CONV || o->kind == TC_NPU_KIND_DEPTHWISE ||
+               (o->kind == TC_NPU_KIND_POOL && o->mode != TC_POOL_MAX) ||
+               (o->kind == TC_NPU_KIND_ELEMENTWISE &&
+                (o->mode == TC_EW_ADD || o->mode == TC_EW_SUB || o->mode == TC_EW_MUL));
+    if (!sum || o->ofm.bytes != 1 || !o->ofm.is_signed || !only_moves(s, node, HALF_OF_CODES))
+        return false;
+    o->ofm.is_signed = false;
+    o->ofm.zero += HALF_OF_CODES;
+    o->lo += HALF_OF_CODES;
+    o->hi += HALF_OF_CODES;
+    return true;
+}
+
 /* 128 base + slope f, then / 128 with half up: that is base + (slope f + 64) / 128, a table whose
  * results have 16 bits. */
 const tc_node *ti_sel_to_16_bits(tc_sel *s, const tc_node *table)
@@ -225,8 +256,8 @@ tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may)
             shaped = v = next->out[0];
             next = ti_sel_only_reader(s, v);
         }
-        if (next->op == TC_OP_tosa_rescale && !once && next->in[0] == v)
-            taken = take_scale(s, op, next, may);
+        if (next->op == TC_OP_tosa_rescale && next->in[0] == v)
+            taken = (!once && take_scale(s, op, next, may)) || take_up(s, op, next);
         else if (next->op == TC_OP_tosa_clamp && may.bounds && may_clamp(s, next)) {
             take_clamp(op, next);
             taken = true;
@@ -239,7 +270,7 @@ tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may)
             s->value[shaped].taken = true;
         once = true;
         may.scaled = may.shifted = may.channel = false;
-        may.bounds = next->op != TC_OP_tosa_table && op->op.ofm.bytes <= 2;
+        may.bounds = next->op != TC_OP_tosa_table && op->op.ofm.bytes <= 2 && op->op.ofm.is_signed;
         v = next->out[0];
         s->value[v].taken = true;
         const tc_node *more =
@@ -446,7 +477,9 @@ static void rescale_narrow(tc_sel *s, const tc_node *node, const tc_sel_scale *q
         return;
     }
     set_type(s, &op.op, bytes, high || q->out_signed, high ? 0 : q->out_zero);
-    tc_view from = stream ? ti_sel_channels(s, node, node->in[0]) : ti_sel_view(s, node->in[0]);
+    tc_view from = stream        ? ti_sel_channels(s, node, node->in[0])
+                   : q->in_signed ? ti_sel_codes(s, node, node->in[0], &op.op.ifm)
+                                  : ti_sel_view(s, node->in[0]);
     if (s->hw->refused)
         return;
     if (high) {
@@ -547,6 +580,10 @@ bool ti_sel_put_off(tc_sel *s, const tc_node *node)
     tc_sel_scale q;
     if (!ti_sel_scale(s, node, &q))
         return false;
+    if (only_moves(s, node, -HALF_OF_CODES)) { /* a zero point of whoever reads it */
+        s->value[node->out[0]].put_off = node;
+        return true;
+    }
     bool may = (ti_sel_bytes(s, node->in[0]) <= 2 || second_scale(s, node, &q)) &&
                ti_sel_dtype(s, node->out[0]) == TC_i32 && q.n == 1 && !q.out_zero &&
                q.in_zero <= INT16_MAX;

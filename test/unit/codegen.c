@@ -720,6 +720,35 @@ static void other_bits(void)
     free(t);
 }
 
+/* int8 codes u - 128 of uint8 ones, or back. */
+static int shifted(text *t, int x, bool up, const char *shape)
+{
+    int f = constant(t, "i32", 1, "1", 1 << 30), s = constant(t, "i8", 1, "1", 30), z = zero(t, "i8"),
+        h = constant(t, "i8", 1, "1", -128);
+    SAY(t, "  %%%d = tosa.rescale %%%d, %%%d, %%%d, %%%d, %%%d scale32=true rounding_mode=single "
+           "per_channel=false input_unsigned=%s output_unsigned=%s : i8[%s]\n",
+        t->value + 1, x, f, s, up ? h : z, up ? z : h, up ? "false" : "true", up ? "true" : "false",
+        shape);
+    return ++t->value;
+}
+
+/* A convolution reads and writes uint8 codes itself. */
+static void unsigned_codes(void)
+{
+    text *t = begin("%0: i8[1,12,12,3]", 1);
+    int x = shifted(t, 0, false, "1,12,12,3");
+    x = conv(t, x, 12, 3, 5);
+    shifted(t, x, true, "1,12,12,5");
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* RESIZE 16 times as large, and a factor of 1 + 2^-30 that sends halves away from zero: U85's own
  * rounding; on U55, whose weights have 8 bits, a phase's common factor is the output's. */
 static void halves(void)
@@ -760,6 +789,7 @@ int main(void)
 {
     sizes();
     other_bits();
+    unsigned_codes();
     halves();
     cascades();
     scarce_memory();
