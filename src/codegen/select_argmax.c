@@ -6,10 +6,11 @@
  *   U55   numbers and their places as one number, the place backwards, whose largest is taken:
  *
  *         int8, up to 256 places     256 x + 255 - i in 16 bits; a table has 255 less its low byte
+ *         of channels, up to 128     128 x + 127 - i, a convolution of every channel
  *         up to 32768 places         65536 x + 32767 - i in 32 bits; less 65536 x again */
 #include "select.h"
 
-enum { WINDOW = 32768, LOW_BYTE = 256, PLACES = 32768, HALF = 16 };
+enum { WINDOW = 32768, LOW_BYTE = 256, LOW_BITS = 128, PLACES = 32768, HALF = 16 };
 
 static tc_view like(tc_sel *s, const char *name, uint8_t bytes, const tc_view *v, int32_t axis)
 {
@@ -118,13 +119,14 @@ static tc_sel_operand backwards(tc_sel *s, const tc_view *x, int32_t axis, int64
     return ti_sel_operand_of(&v, bytes);
 }
 
-/* 512 pairs of a base and a slope; v has the low byte 128 (i & 1) + f: 255 less that. */
-static const uint8_t *low_byte_table(tc_sel *s)
+/* 512 pairs of a base and a slope; v has the low byte 128 (i & 1) + f: 255 less that, or 127 less f.
+ */
+static const uint8_t *low_table(tc_sel *s, int64_t of)
 {
     enum { PAIRS = 512 };
     uint8_t *t = tc_new_n(s->hw->arena, uint8_t, TC_NPU_LUT);
     for (int i = 0; i < PAIRS; i++) {
-        int base = 255 - 128 * (i & 1), slope = -128;
+        int base = of == LOW_BITS ? 127 : 255 - 128 * (i & 1), slope = -128;
         t[4 * i] = (uint8_t)base;
         t[4 * i + 1] = (uint8_t)(base >> 8);
         t[4 * i + 2] = (uint8_t)slope;
@@ -133,23 +135,56 @@ static const uint8_t *low_byte_table(tc_sel *s)
     return t;
 }
 
-static void argmax_bytes(tc_sel *s, const tc_node *node, const tc_view *x, const tc_view *to,
-                         int32_t axis)
+static tc_view by_sum(tc_sel *s, const tc_node *node, const tc_view *x, int32_t axis)
 {
     tc_sel_operand a = ti_sel_operand_of(x, 1), b = backwards(s, x, axis, 127, 1);
     tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 2);
     a.factor = LOW_BYTE;
     op.op.ofm.zero = 128;
-    tc_sel_operand both = ti_sel_step(s, &op, true, &a, &b);
-    op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_MAX);
+    return ti_sel_step(s, &op, true, &a, &b).view;
+}
+
+/* Its biases have ten bytes a channel, of which that many pixels are worth it. */
+enum { PIXELS = 64 };
+
+static tc_view by_channel(tc_sel *s, const tc_node *node, const tc_view *x)
+{
+    int64_t n = x->dim[x->rank - 1], *bias = tc_new_n(s->hw->arena, int64_t, (size_t)n);
+    int16_t *weight = tc_new_n(s->hw->arena, int16_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        weight[i] = LOW_BITS;
+        bias[i] = LOW_BITS - 1 - i;
+    }
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_DEPTHWISE, 0);
+    tc_view to = ti_sel_working(s, "numbers and places", 2, x->rank, x->dim);
+    ti_sel_map(&op.op.ifm, 1, true, 0);
+    ti_sel_map(&op.op.ofm, 2, true, 0);
+    op.op.lo = INT16_MIN;
+    op.op.hi = INT16_MAX;
+    op.op.per_channel = true;
+    op.weight = weight;
+    op.bias = bias;
+    ti_sel_unit_scales(s, &op, n);
+    ti_sel_emit_parts(s, &op, x, NULL, &to);
+    return to;
+}
+
+static void argmax_bytes(tc_sel *s, const tc_node *node, const tc_view *x, const tc_view *to,
+                         int32_t axis)
+{
+    int64_t n = x->dim[axis];
+    bool channels = axis == x->rank - 1 && x->stride[axis] == 1 && n <= LOW_BITS &&
+                    ti_view_count(x) >= PIXELS * n;
+    tc_view both = channels ? by_channel(s, node, x) : by_sum(s, node, x, axis);
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_MAX);
     ti_sel_map(&op.op.ifm, 2, true, 0);
     ti_sel_map(&op.op.ofm, 2, true, 0);
     op.op.lo = INT16_MIN;
     op.op.hi = INT16_MAX;
     op.op.function = 16;
-    op.table = ti_hw_table(s->hw, low_byte_table(s), TC_NPU_LUT);
+    op.table = ti_hw_table(s->hw, low_table(s, channels ? LOW_BITS : LOW_BYTE), TC_NPU_LUT);
     tc_view place = like(s, "place", 2, x, axis);
-    ti_sel_pool_axis(s, &op, both.view, place, axis);
+    ti_sel_pool_axis(s, &op, both, place, axis);
     tc_sel_operand zero = ti_sel_operand_number(0, 2), narrow = ti_sel_operand_of(&place, 2);
     op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);
     ti_sel_combine(s, &op, true, &narrow, &zero, to);

@@ -108,7 +108,7 @@ typedef struct made {
     tc_graph *g;
     bool equal;
     size_t chained, copied, kernels; /* operations that fill chain buffers; DMAs to memory */
-    size_t pools;
+    size_t pools, layers;            /* layers: convolutions, also of every channel */
     size_t sparse;                   /* convolutions that leave out two of four weights */
 } made;
 
@@ -151,6 +151,7 @@ static void look(made *m)
     while (ti_npu_walk_next(&walk, &op)) {
         m->kernels += ti_npu_is_kernel(op.kind);
         m->pools += op.kind == TC_NPU_KIND_POOL;
+        m->layers += op.kind == TC_NPU_KIND_CONV || op.kind == TC_NPU_KIND_DEPTHWISE;
         m->chained += ti_npu_is_kernel(op.kind) && op.ofm.storage == TC_STORE_CHAIN;
         m->sparse += op.kind == TC_NPU_KIND_CONV && op.weights.sparse;
         m->copied += op.kind == TC_NPU_KIND_DMA && !op.dma.dst_internal;
@@ -749,6 +750,22 @@ static void unsigned_codes(void)
     free(t);
 }
 
+/* U55: of many pixels, numbers and the places of their channels are joined by a convolution. */
+static void largest_channels(void)
+{
+    text *t = begin("%0: i8[1,8,8,21]", 1);
+    SAY(t, "  %%1 = tosa.argmax %%0 axis=3 nan_mode=propagate : i32[1,8,8]\n");
+    t->value = 1;
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.layers == !strstr(machines[i], "u85"));
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* RESIZE 16 times as large, and a factor of 1 + 2^-30 that sends halves away from zero: U85's own
  * rounding; on U55, whose weights have 8 bits, a phase's common factor is the output's. */
 static void halves(void)
@@ -790,6 +807,7 @@ int main(void)
     sizes();
     other_bits();
     unsigned_codes();
+    largest_channels();
     halves();
     cascades();
     scarce_memory();
