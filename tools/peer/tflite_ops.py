@@ -123,6 +123,7 @@ def curves(k):
     one = lambda name, code, options=None, so=.05, zo=-5, si=.05, zi=3, version=1: (name, code, [k.t(flat, si, zi)], [k.t(flat, so, zo)], options, version)
     yield one("leaky", B.LEAKY_RELU, opt("LeakyReluOptions", alpha=.1), version=2)
     yield one("leaky_same", B.LEAKY_RELU, opt("LeakyReluOptions", alpha=.3), zo=3, version=2)
+    yield one("leaky_unlike", B.LEAKY_RELU, opt("LeakyReluOptions", alpha=.1), so=.04, version=2)
     yield one("hard_swish", B.HARD_SWISH)
     yield one("exp", B.EXP, so=.5)
     yield one("log", B.LOG, zi=-128)

@@ -199,7 +199,7 @@ void ti_tfl_codes_compare(tc_tfl_node *n)
         }
 }
 
-/* x >= z ? (x - z) by one factor : (x - z) (slope - z) by another.  One of both parts is zero. */
+/* x >= z ? (x - z) by one factor : (x - z) (slope - z) by another. */
 void ti_tfl_codes_prelu(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -208,18 +208,16 @@ void ti_tfl_codes_prelu(tc_tfl_node *n)
     tc_val x = ti_tfl_need(n, 0), slope = ti_tfl_need(n, 1);
     float s = f32_scale(n, t[0]), a = f32_scale(n, t[1]), c = f32_scale(n, y);
     TC_STOP(m);
+    int64_t zero = ti_tfl_zero(t[0]), to = ti_tfl_zero(y);
     tc_tfl_factor above = ti_tfl_factor_of((double)(s / c)),
                   below = ti_tfl_factor_of((double)(s * a / c));
-    x = ti_tfl_widen(m, x, ti_tfl_zero(t[0]), 0);
+    tc_val up = ti_tfl_rescale(m, x, &above, 1, zero, to, y->dtype);
+    tc_val down = ti_tfl_clamp(m, x, (tc_tfl_range){ti_dtype_min(t[0]->dtype), zero});
+    down = ti_tfl_widen(m, down, zero, 0);
     slope = ti_tfl_widen(m, slope, ti_tfl_zero(t[1]), 0);
-    tc_val up, down;
-    ti_tfl_signed_parts(m, x, &up, &down);
-    up = ti_tfl_rescale(m, up, &above, 1, 0, 0, TC_i32);
     down = ti_tfl_mul(m, down, slope, 0);
-    down = ti_tfl_rescale(m, down, &below, 1, 0, 0, TC_i32);
-    tc_val v = ti_tfl_two(m, TC_OP_tosa_add, up, down);
-    tc_tfl_factor one = {1 << 30, 1};
-    ti_tfl_bind(n, 0, ti_tfl_rescale(m, v, &one, 1, 0, ti_tfl_zero(y), y->dtype));
+    down = ti_tfl_rescale(m, down, &below, 1, 0, to, y->dtype);
+    ti_tfl_bind(n, 0, ti_tfl_joined(m, TC_OP_tosa_add, up, down, to, y->dtype));
 }
 
 /* Codes of one domain after another; unlike ones of 8 bits are brought to the result's by a factor

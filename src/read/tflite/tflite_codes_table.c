@@ -341,6 +341,17 @@ void ti_tfl_codes_activation(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_tfl_clamp(&n->m, x, (tc_tfl_range){u.lo, u.hi}));
 }
 
+/* Whether the larger of both sides is the right one, of all codes. */
+static bool is_larger(const unary *u)
+{
+    for (int64_t code = INT16_MIN; code <= INT16_MAX && u->alpha >= 0; code++) {
+        int64_t up = ti_tfl_scaled((int32_t)code, u->f), down = ti_tfl_scaled((int32_t)code, u->g);
+        if (code < 0 ? up > down : up < down)
+            return false;
+    }
+    return u->alpha >= 0;
+}
+
 void ti_tfl_codes_leaky_relu(tc_tfl_node *n)
 {
     unary u = {0};
@@ -354,13 +365,15 @@ void ti_tfl_codes_leaky_relu(tc_tfl_node *n)
         ti_tfl_bind(n, 0, table256(n, &u, x, leaky));
         return;
     }
-    tc_build *m = &n->m;
-    tc_val wide = ti_tfl_widen(m, x, 0, 0), up, down;
-    ti_tfl_signed_parts(m, wide, &up, &down); /* one of both is zero */
-    up = ti_tfl_rescale(m, up, &u.f, 1, 0, 0, TC_i32);
-    down = ti_tfl_rescale(m, down, &u.g, 1, 0, 0, TC_i32);
-    tc_val y = ti_tfl_two(m, u.alpha < 0 ? TC_OP_tosa_sub : TC_OP_tosa_add, up, down);
-    ti_tfl_bind(n, 0, ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, TC_i16));
+    tc_val up = ti_tfl_rescale(&n->m, x, &u.f, 1, 0, 0, TC_i16),
+           down = ti_tfl_rescale(&n->m, x, &u.g, 1, 0, 0, TC_i16);
+    if (is_larger(&u)) {
+        ti_tfl_bind(n, 0, ti_tfl_narrow_two(&n->m, TC_OP_tosa_maximum, up, down, 0, TC_i16));
+        return;
+    }
+    down = ti_tfl_clamp(&n->m, down, (tc_tfl_range){INT16_MIN, 0});
+    tc_op op = u.alpha < 0 ? TC_OP_tosa_sub : TC_OP_tosa_add;
+    ti_tfl_bind(n, 0, ti_tfl_joined(&n->m, op, up, down, 0, TC_i16));
 }
 
 void ti_tfl_codes_hard_swish(tc_tfl_node *n)

@@ -253,13 +253,18 @@ tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round)
                    (tc_val[]){a, b}, 2);
 }
 
-void ti_tfl_signed_parts(tc_build *m, tc_val x, tc_val *above, tc_val *below)
+tc_val ti_tfl_narrow_two(tc_build *m, tc_op op, tc_val a, tc_val b, int64_t zero, tc_dtype type)
 {
-    *above = *below = TC_NONE;
-    TC_STOP(m);
-    tc_val zero = ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, 0);
-    *above = ti_tfl_two(m, TC_OP_tosa_maximum, x, zero);
-    *below = ti_tfl_two(m, TC_OP_tosa_minimum, x, zero);
+    a = ti_tfl_widen(m, a, zero, 0);
+    b = ti_tfl_widen(m, b, zero, 0);
+    tc_val y = ti_tfl_two(m, op, a, b);
+    return ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 30, 1}, 1, 0, zero, type);
+}
+
+tc_val ti_tfl_joined(tc_build *m, tc_op op, tc_val up, tc_val down, int64_t zero, tc_dtype type)
+{
+    up = ti_tfl_clamp(m, up, (tc_tfl_range){zero, ti_dtype_max(type)});
+    return ti_tfl_narrow_two(m, op, up, down, zero, type);
 }
 
 tc_val ti_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n)

@@ -53,8 +53,11 @@ tc_val ti_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_
 tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
 tc_val ti_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift);       /* i32 */
 tc_val ti_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
+/* Of codes of one domain, to codes of it. */
+tc_val ti_tfl_narrow_two(tc_build *m, tc_op op, tc_val a, tc_val b, int64_t zero, tc_dtype type);
 tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);
-/* What of x is above zero, and what is below; i32. */
-void ti_tfl_signed_parts(tc_build *m, tc_val x, tc_val *above, tc_val *below);
+/* up + down, or up - down, of codes of which up is held to its zero and above: what becomes of
+ * numbers above zero, and of those below; of every number one is nothing. */
+tc_val ti_tfl_joined(tc_build *m, tc_op op, tc_val up, tc_val down, int64_t zero, tc_dtype type);
 
 #endif
