@@ -315,6 +315,7 @@ typedef struct emitting {
     tc_sel *s;
     const tc_hw_op *op;
     bool has_ifm, has_ifm2;
+    bool quicker; /* a pool that may be an elementwise operation */
 } emitting;
 
 static void set_extents(tc_npu_map *m, const tc_view *v, const tc_view *like)
@@ -331,11 +332,62 @@ static void set_extents(tc_npu_map *m, const tc_view *v, const tc_view *like)
     m->c = extent[2];
 }
 
+/* ---- U55: pools of one tap that an elementwise operation does twice as fast and more ---- */
+
+enum { FEWEST = 4 }; /* channels: of fewer, pools read less often */
+
+static bool stands_still(const tc_view *v)
+{
+    for (int32_t i = 0; i < v->rank; i++)
+        if (v->dim[i] > 1 && v->stride[i] == 0)
+            return true;
+    return false;
+}
+
+static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *ifm)
+{
+    const tc_npu_op *o = &op->op;
+    return !ti_hw_is_u85(hw) && o->kind == TC_NPU_KIND_POOL && o->mode == TC_POOL_AVERAGE &&
+           o->window.kh == 1 && o->window.kw == 1 && o->window.stride_y == 1 &&
+           o->window.stride_x == 1 && !o->window.upscale && !o->per_channel && !o->function &&
+           o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
+}
+
+/* With a number. */
+static void set_eltwise(tc_npu_op *op, tc_npu_eltwise mode, int32_t zero, int64_t number)
+{
+    tc_npu_map *m = &op->ifm2;
+    op->kind = TC_NPU_KIND_ELEMENTWISE;
+    op->mode = (uint8_t)mode;
+    op->param = op->mode;
+    ti_sel_map(m, op->ifm.bytes, op->ifm.is_signed, zero);
+    m->broadcast = TC_BROADCAST_SCALAR;
+    m->storage = TC_STORE_TILES;
+    m->h = m->w = m->c = 1;
+    op->scalar = number;
+}
+
+void ti_sel_as_maximum(tc_npu_op *op)
+{
+    int64_t least = !op->ifm.is_signed ? 0 : op->ifm.bytes == 1 ? INT8_MIN : INT16_MIN;
+    set_eltwise(op, TC_EW_MAX, op->ifm.zero, least);
+}
+
+static void make_eltwise(tc_npu_op *op)
+{
+    if (op->ofm_scale.multiplier == 1 && op->ofm_scale.shift == 0)
+        ti_sel_as_maximum(op);
+    else
+        set_eltwise(op, TC_EW_MUL, 0, 1);
+}
+
 static bool emit_part(void *user, const tc_view *part)
 {
     emitting *e = user;
     tc_hw_op op = *e->op;
     op.ofm = part[0];
+    if (e->quicker && part[0].dim[2] >= FEWEST)
+        make_eltwise(&op.op);
     set_extents(&op.op.ofm, &part[0], NULL);
     /* Windows read what is broadcast again, by strides of 0. */
     const tc_view *like = op.op.kind == TC_NPU_KIND_ELEMENTWISE ? &part[0] : NULL;
@@ -368,13 +420,12 @@ static bool is_line(const tc_hw *hw, const tc_view *v)
 
 /* Elementwise operations on few channels go through the machine as well in any other shape; 16
  * channels waste nothing of what chains hold. */
-static void reframe(const tc_sel *s, const tc_hw_op *op, tc_view *v, int n)
+static void reframe(const tc_sel *s, tc_view *v, int n)
 {
     enum { BRICK = 16, WIDEST = 64 };
     int64_t count = ti_view_count(&v[0]), dim[3] = {1, 1, count};
     bool bricks = count % BRICK == 0;
-    if (op->op.kind != TC_NPU_KIND_ELEMENTWISE || !v[0].rank ||
-        count > (bricks ? BRICK * TC_HW_EXTENT : TC_HW_EXTENT) ||
+    if (!v[0].rank || count > (bricks ? BRICK * TC_HW_EXTENT : TC_HW_EXTENT) ||
         v[0].dim[v[0].rank - 1] >= TC_HW_FEWEST)
         return;
     for (int i = 0; i < n; i++)
@@ -397,7 +448,8 @@ static void reframe(const tc_sel *s, const tc_hw_op *op, tc_view *v, int n)
 void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const tc_view *ifm2,
                        const tc_view *ofm)
 {
-    emitting e = {s, op, ifm && ifm->root >= 0, ifm2 && ifm2->root >= 0};
+    emitting e = {s, op, ifm && ifm->root >= 0, ifm2 && ifm2->root >= 0,
+                  may_be_eltwise(s->hw, op, ifm)};
     const tc_view *like = e.has_ifm ? ifm : e.has_ifm2 ? ifm2 : ofm;
     tc_view v[3];
     int n = 1;
@@ -415,7 +467,8 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
         again = again || (v[i].stride[last] == 0 && v[i].dim[last] > 1);
     for (int i = 0; i < n && again && op->op.kind != TC_NPU_KIND_ELEMENTWISE; i++)
         v[i] = ti_view_deepen(&v[i]);
-    reframe(s, op, v, n);
+    if (op->op.kind == TC_NPU_KIND_ELEMENTWISE || e.quicker)
+        reframe(s, v, n);
     ti_view_parts(v, n, op->op.reverse, emit_part, &e); /* columns are reversed */
 }
 

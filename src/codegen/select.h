@@ -166,6 +166,10 @@ tc_sel_operand ti_sel_operand_before(tc_sel *s, tc_val v);
 tc_sel_operand ti_sel_operand_of(const tc_view *v, uint8_t bytes);
 tc_sel_operand ti_sel_operand_number(int64_t number, uint8_t bytes);
 
+/* The number beside which x, of 8 or 16 bits, stays as it is: in a sum (U85), or as the larger of
+ * both, which is what U55 is quicker at. */
+tc_sel_operand ti_sel_operand_same(const tc_sel *s, const tc_sel_operand *x);
+
 /* An elementwise operation whose results of `bytes` keep their low bits: U55 has no such results of 8
  * and 16 bits, where they saturate. */
 tc_hw_op ti_sel_eltwise(const tc_sel *s, const tc_node *node, tc_npu_eltwise mode, uint8_t bytes);
@@ -201,5 +205,8 @@ void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, t
 
 /* A pool of one tap that changes nothing but its output stage: U55's AVERAGE, U85's SUM. */
 tc_hw_op ti_sel_pointwise(const tc_sel *s, const tc_node *node);
+/* U55: what does the same to 8 and 16 bits without factors, quicker: the larger of x and the least
+ * number there is. */
+void ti_sel_as_maximum(tc_npu_op *op);
 
 #endif

@@ -256,6 +256,14 @@ static void emit_arranged(tc_sel *s, const tc_hw_op *op, const operand *a, const
     ti_sel_emit_parts(s, op, a->is_number ? NULL : &x, b->is_number ? NULL : &y, to);
 }
 
+/* x * 1, which U55 has quicker. */
+static bool is_same(const tc_sel *s, const tc_npu_op *op, const operand *a, const operand *b)
+{
+    return !ti_hw_is_u85(s->hw) && op->mode == TC_EW_MUL && !op->function && b->is_number &&
+           b->number - b->zero == 1 && a->bytes <= 2 && op->ofm.bytes <= 2 &&
+           op->ofm_scale.multiplier == 1 && op->ofm_scale.shift == 0;
+}
+
 static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand a, operand b)
 {
     const tc_type *out = ti_type_of(s->g, node->out[0]);
@@ -268,6 +276,8 @@ static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand
     if (s->hw->refused)
         return;
     tc_view place = ti_sel_result_of(s, node, v);
+    if (is_same(s, &op.op, &a, &b))
+        ti_sel_as_maximum(&op.op);
     if (!s->hw->refused)
         emit_arranged(s, &op, &a, &b, &place);
 }
@@ -356,6 +366,17 @@ tc_sel_operand ti_sel_step(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_
     return o;
 }
 
+tc_sel_operand ti_sel_operand_same(const tc_sel *s, const tc_sel_operand *x)
+{
+    operand o = ti_sel_operand_number(0, x->bytes);
+    o.is_signed = x->is_signed;
+    if (ti_hw_is_u85(s->hw))
+        return o;
+    o.zero = x->zero;
+    o.number = !x->is_signed ? 0 : x->bytes == 1 ? INT8_MIN : INT16_MIN;
+    return o;
+}
+
 /* A constant of 8 or 16 bits in 32, where it lies as it is. */
 static bool widen_constant(tc_sel *s, operand *a)
 {
@@ -384,10 +405,9 @@ tc_sel_operand ti_sel_widened(tc_sel *s, const tc_node *node, const tc_sel_opera
         return ti_sel_operand_number(o.number - o.zero, 4);
     if (widen_constant(s, &o))
         return ti_sel_operand_of(&o.view, 4);
-    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);
-    operand zero = ti_sel_operand_number(0, o.bytes);
-    zero.is_signed = o.is_signed;
-    return ti_sel_step(s, &op, true, &o, &zero);
+    tc_hw_op op = ti_sel_eltwise(s, node, ti_hw_is_u85(s->hw) ? TC_EW_ADD : TC_EW_MAX, 4);
+    operand same = ti_sel_operand_same(s, &o);
+    return ti_sel_step(s, &op, true, &o, &same);
 }
 
 /* ---- the rules ---- */

@@ -440,18 +440,19 @@ static void raise(tc_sel *s, const tc_node *node, const tc_sel_operand *y, const
     ti_sel_combine(s, &op, true, y, &half, to);
 }
 
-/* Other bits and another zero point, nothing else: x + 0, which U55 does twice as fast as a pool. */
+/* Other bits and another zero point, nothing else. */
 static void recode_u55(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
 {
-    tc_sel_operand x = ti_sel_operand(s, node->in[0]), zero = ti_sel_operand_number(0, x.bytes);
+    tc_sel_operand x = ti_sel_operand(s, node->in[0]);
     uint8_t bytes = ti_sel_bytes(s, node->out[0]);
-    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, bytes);
-    x.is_signed = zero.is_signed = q->in_signed;
+    tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_MAX, bytes);
+    x.is_signed = q->in_signed;
     x.zero = q->in_zero;
+    tc_sel_operand same = ti_sel_operand_same(s, &x);
     set_type(s, &op.op, bytes, q->out_signed, q->out_zero);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
     tc_view to = ti_sel_result_of(s, node, v);
-    ti_sel_combine(s, &op, true, &x, &zero, &to);
+    ti_sel_combine(s, &op, true, &x, &same, &to);
 }
 
 /* 8 and 16 bits to 8 and 16; U85 also to 32. */
@@ -511,11 +512,10 @@ static void rescale_wider_u55(tc_sel *s, const tc_node *node, const tc_sel_scale
     if (q->round == TC_ROUND_NATURAL)
         ti_sel_reduce(&f, &n);
     if (q->n == 1 && f == 1 && n == 0) {
-        tc_sel_operand zero = ti_sel_operand_number(0, x.bytes);
-        zero.is_signed = x.is_signed;
-        tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);
+        tc_sel_operand same = ti_sel_operand_same(s, &x);
+        tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_MAX, 4);
         tc_view to = ti_sel_result(s, node->out[0]);
-        ti_sel_combine(s, &op, true, &x, &zero, &to);
+        ti_sel_combine(s, &op, true, &x, &same, &to);
         return;
     }
     if (x.is_number) {

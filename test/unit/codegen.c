@@ -766,6 +766,42 @@ static void largest_channels(void)
     free(t);
 }
 
+/* A factor, bounds, a copy, a product with one: no pool of 8 or 16 bits. */
+static void no_pools(void)
+{
+    enum { SCALED, HELD, COPIED, ONE, FORMS };
+    for (int k = 0; k < 2 * FORMS; k++) {
+        const char *type = k < FORMS ? "i8" : "i16";
+        char input[64];
+        snprintf(input, sizeof input, "%%0: %s[1,6,5,16]", type);
+        text *t = begin(input, 1);
+        if (k % FORMS == SCALED)
+            rescale(t, 0, type, type, "1,6,5,16", 31);
+        else if (k % FORMS == HELD)
+            SAY(t, "  %%1 = tosa.clamp %%0 min_val=-70 max_val=20 nan_mode=propagate : "
+                   "%s[1,6,5,16]\n",
+                type);
+        else if (k % FORMS == COPIED)
+            SAY(t, "  %%1 = tosa.concat %%0, %%0 axis=1 : %s[1,12,5,16]\n", type);
+        else {
+            SAY(t, "  %%1 = const [1] : %s[1,1,1,1]\n  %%2 = const [0] : i8[1]\n"
+                   "  %%3 = tosa.mul %%0, %%1, %%2 : i32[1,6,5,16]\n",
+                type);
+            rescale_by(t, t->value = 3, "i32", type, "1,6,5,16", 1 << 30, 30);
+        }
+        t->value = t->value ? t->value : 1;
+        end(t);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && m.kernels == (k % FORMS == COPIED ? 2 : 1));
+            CHECK_ROW(machines[i], strstr(machines[i], "u85") || m.pools == 0);
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
+}
+
 /* RESIZE 16 times as large, and a factor of 1 + 2^-30 that sends halves away from zero: U85's own
  * rounding; on U55, whose weights have 8 bits, a phase's common factor is the output's. */
 static void halves(void)
@@ -808,6 +844,7 @@ int main(void)
     other_bits();
     unsigned_codes();
     largest_channels();
+    no_pools();
     halves();
     cascades();
     scarce_memory();
