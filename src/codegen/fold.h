@@ -14,6 +14,8 @@ void ti_fold_shifts(tc_hw *hw, tc_graph *g);
 void ti_fold_pads(tc_hw *hw, tc_graph *g);
 /* Lists that are the machine's curves (fold_curves.c). */
 void ti_fold_curves(tc_hw *hw, tc_graph *g);
+/* The larger of two RESCALEs that is a leaky RELU (fold_leaky.c). */
+void ti_fold_leaky(tc_hw *hw, tc_graph *g);
 
 /* ---- for these files (fold.c) ---- */
 

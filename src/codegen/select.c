@@ -551,12 +551,12 @@ static void copy_outputs(tc_sel *s)
     }
 }
 
-/* The region with nodes and values of our own, to which constants are added: at most five a node. */
+/* The region with nodes and values of our own, to which constants are added: at most six a node. */
 static tc_graph *own_values(tc_hw *hw, const tc_graph *of)
 {
     tc_graph *g = tc_new(hw->arena, tc_graph);
     *g = *of;
-    g->val = tc_new_n(hw->arena, tc_value *, g->n_val + 5 * g->n_node + 1);
+    g->val = tc_new_n(hw->arena, tc_value *, g->n_val + 6 * g->n_node + 1);
     g->node = tc_new_n(hw->arena, tc_node *, g->n_node + 1);
     for (size_t k = 0; k < g->n_node; k++)
         g->node[k] = of->node[k];
@@ -609,6 +609,7 @@ static tc_sel begin(tc_hw *hw, const tc_graph *of)
     ti_fold_shifts(hw, g);
     ti_fold_curves(hw, g);
     ti_fold_pads(hw, g);
+    ti_fold_leaky(hw, g);
     tc_sel s = {.hw = hw, .g = g, .value = tc_new_n(hw->arena, tc_sel_value, g->n_val)};
     count_readers(&s);
     return s;

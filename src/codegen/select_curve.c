@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_curve.c -- tanh and sigmoid of int16, which fold_curves.c finds: a pool of one tap that
- * scales.  U85 reads the curve's points from the memory of tables. */
+/* select_curve.c -- what fold_curves.c and fold_leaky.c find, of int16: tanh and sigmoid are a pool of
+ * one tap that scales, whose points U85 reads from the memory of tables; LRELU has an operation. */
 #include "../npu/curve.h"
 #include "select.h"
 
@@ -27,4 +27,28 @@ void ti_npu_select_curve(tc_sel *s, const tc_node *node)
     }
     tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
     ti_sel_emit_parts(s, &op, &from, NULL, &to);
+}
+
+static tc_npu_scale scale_of(tc_sel *s, const tc_val *in)
+{
+    return (tc_npu_scale){.multiplier = (uint32_t)ti_sel_number(s, in[0]),
+                          .shift = (uint8_t)ti_sel_number(s, in[1]),
+                          .round = (tc_npu_round)ti_sel_number(s, in[2])};
+}
+
+/* U55's output scale is for what is below zero, and there is none for the rest. */
+void ti_npu_select_leaky(tc_sel *s, const tc_node *node)
+{
+    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_LRELU);
+    tc_npu_scale up = scale_of(s, node->in + 1), down = scale_of(s, node->in + 4);
+    tc_sel_operand x = ti_sel_operand(s, node->in[0]);
+    ti_sel_plain_output(s, &op.op, node->out[0]);
+    if (ti_hw_is_u85(s->hw)) {
+        op.op.ifm_scale = up;
+        op.op.ifm2_scale = down;
+    } else
+        op.op.ofm_scale = down;
+    tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.bounds = true});
+    tc_view to = ti_sel_result_of(s, node, v);
+    ti_sel_combine(s, &op, false, &x, NULL, &to);
 }

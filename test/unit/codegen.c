@@ -802,6 +802,31 @@ static void no_pools(void)
     }
 }
 
+/* The larger of a number of 16 bits by two factors is the machine's LRELU; U55 has one factor. */
+static void leaky(void)
+{
+    for (int k = 0; k < 2; k++) {
+        text *t = begin("%0: i16[1,6,5,16]", 1);
+        int up = k ? rescale(t, 0, "i16", "i16", "1,6,5,16", 30)
+                   : rescale_by(t, 0, "i16", "i16", "1,6,5,16", 1 << 30, 30),
+            down = rescale(t, 0, "i16", "i16", "1,6,5,16", 33),
+            a = widened(t, "single", up, 1 << 30, 30, "i16"),
+            b = widened(t, "single", down, 1 << 30, 30, "i16");
+        SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i32[1,6,5,16]\n",
+            t->value + 1, b, a);
+        t->value++;
+        rescale_by(t, t->value, "i32", "i16", "1,6,5,16", 1 << 30, 30);
+        end(t);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal && m.kernels == (k && machines[i][7] != '8' ? 3 : 1));
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
+}
+
 /* RESIZE 16 times as large, and a factor of 1 + 2^-30 that sends halves away from zero: U85's own
  * rounding; on U55, whose weights have 8 bits, a phase's common factor is the output's. */
 static void halves(void)
@@ -845,6 +870,7 @@ int main(void)
     unsigned_codes();
     largest_channels();
     no_pools();
+    leaky();
     halves();
     cascades();
     scarce_memory();
