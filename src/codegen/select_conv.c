@@ -88,6 +88,7 @@ typedef struct convolution {
     kernel k;
     tc_sel_pieces piece[AXES];
     tc_view in, out; /* [n][d][h][w][c] */
+    int64_t stride[AXES], dilation[AXES], before[AXES]; /* but of transposed ones */
     struct taps *taps;
     size_t n_taps, cap_taps;
     bool beside; /* taps lie side by side in `in`, as channels */
@@ -159,13 +160,11 @@ static kernel spread(tc_sel *s, const kernel *k, int64_t per, int64_t at, int64_
 
 static tc_sel_axis axis_of(const convolution *c, int axis)
 {
-    const tc_type *in = ti_type_of(c->s->g, c->node->in[0]);
-    const tc_attr_tosa_conv *a = c->node->attr;
-    int at = axis - (in->rank == 5 ? 0 : 1);
-    if (at < 0 || c->beside)
-        return ti_sel_axis(c->out.dim[axis + 1], c->out.dim[axis + 1], 1, 1, 1, 0);
-    return ti_sel_axis(in->dim[at + 1], c->out.dim[axis + 1], c->k.tap[axis], a->stride.v[at],
-                       a->dilation.v[at], a->pad.v[2 * at]);
+    int64_t out = c->out.dim[axis + 1];
+    if (c->beside)
+        return ti_sel_axis(out, out, 1, 1, 1, 0);
+    return ti_sel_axis(c->in.dim[axis + 1], out, c->k.tap[axis], c->stride[axis],
+                       c->dilation[axis], c->before[axis]);
 }
 
 /* Output q, q + stride, ... of a transposed one:  y = i * stride + pad + k. */
@@ -432,6 +431,121 @@ static bool set_output_of_bias(convolution *c)
     return true;
 }
 
+static void set_axes(convolution *c)
+{
+    const tc_attr_tosa_conv *a = c->node->attr;
+    int ahead = ti_type_of(c->s->g, c->node->in[0])->rank == 5 ? 0 : 1;
+    for (int i = 0; i < AXES; i++) {
+        bool has = i >= ahead && c->node->op != TC_OP_tosa_transpose_conv2d;
+        c->stride[i] = has ? a->stride.v[i - ahead] : 1;
+        c->dilation[i] = has ? a->dilation.v[i - ahead] : 1;
+        c->before[i] = has ? a->pad.v[2 * (i - ahead)] : 0;
+    }
+}
+
+/* ---- many small operations as a larger one ---- */
+
+/* Cycles, about, of the products of so many outputs; and of an operation before it has any. */
+static double products(const convolution *c, double outputs)
+{
+    const kernel *k = &c->k;
+    double all = (double)(k->o * k->i * k->tap[0] * k->tap[1] * k->tap[2]) * c->op.op.ifm.bytes;
+    return outputs * all * (c->depthwise ? 8 : 1) / c->s->hw->machine->macs;
+}
+
+static double beginning(const convolution *c)
+{
+    const kernel *k = &c->k;
+    double weights = (double)(k->o * k->i * k->tap[0] * k->tap[1] * k->tap[2]);
+    return 100 + weights / (ti_hw_is_u85(c->s->hw) ? 4 : 1);
+}
+
+/* The kernel with zeros between its taps. */
+static kernel with_gaps(tc_sel *s, const kernel *k, const int64_t *gap)
+{
+    kernel out = *k;
+    for (int i = 0; i < AXES; i++)
+        out.tap[i] = (k->tap[i] - 1) * gap[i] + 1;
+    int64_t all = out.tap[0] * out.tap[1] * out.tap[2];
+    int16_t *w = tc_new_n(s->hw->arena, int16_t, (size_t)(k->o * all * k->i));
+    const int16_t *from = k->v;
+    for (int64_t o = 0; o < k->o; o++)
+        for (int64_t z = 0; z < k->tap[0]; z++)
+            for (int64_t y = 0; y < k->tap[1]; y++)
+                for (int64_t x = 0; x < k->tap[2]; x++, from += k->i) {
+                    int64_t row = (o * out.tap[0] + z * gap[0]) * out.tap[1] + y * gap[1],
+                            at = row * out.tap[2] + x * gap[2];
+                    memcpy(w + at * k->i, from, (size_t)k->i * sizeof *w);
+                }
+    out.v = w;
+    return out;
+}
+
+/* Dilation is outputs by their rest, an operation each; or, of small planes, zeros in the kernel. */
+static void fill_gaps(convolution *c)
+{
+    enum { DILATION = 2 };
+    int64_t gap[AXES], parts = 1, outputs = 1;
+    double wider = 1.25; /* zeros are quick to read, but multiplied as all others */
+    for (int i = 0; i < AXES; i++) {
+        int64_t d = c->dilation[i], n = c->k.tap[i], out = c->out.dim[i + 1];
+        gap[i] = 1;
+        outputs *= out;
+        if (d <= DILATION || n == 1 || out == 1)
+            continue;
+        if (c->stride[i] > 1 || (n - 1) * d >= MOST_TAPS)
+            return;
+        gap[i] = d % DILATION ? d : d / DILATION;
+        parts *= ti_min_i64(d, out);
+        wider *= (double)((n - 1) * gap[i] + 1) / (double)n;
+    }
+    double all = products(c, (double)outputs);
+    if (parts == 1 || wider * all >= (double)parts * beginning(c) + all)
+        return;
+    c->k = with_gaps(c->s, &c->k, gap);
+    for (int i = 0; i < AXES; i++)
+        c->dilation[i] /= gap[i];
+}
+
+static bool emit_any(convolution *c, int64_t per)
+{
+    return per > 1 ? emit_spread(c, per) : emit_all(c);
+}
+
+/* Strides that no operation has are outputs one by one; or, of small planes, more outputs by a stride
+ * that one has, of which some are left out. */
+static bool emit_strides(convolution *c, int64_t per)
+{
+    enum { STRIDE = 3 };
+    convolution more = *c;
+    tc_sel_steps kept[AXES];
+    int64_t dim[TC_VIEW_DIMS], parts = 1, bytes = c->op.op.ofm.bytes;
+    memcpy(dim, c->out.dim, sizeof dim);
+    for (int i = 0; i < AXES; i++) {
+        int64_t n = c->out.dim[i + 1], less = ti_min_i64(c->stride[i], STRIDE);
+        while (c->stride[i] % less)
+            less--;
+        kept[i] = (tc_sel_steps){0, n > 1 ? c->stride[i] / less : 1, n};
+        dim[i + 1] = (n - 1) * kept[i].step + 1;
+        more.stride[i] = n > 1 ? less : 1;
+        parts *= kept[i].step > 1 && (i < 2 || c->depthwise) ? n : 1; /* columns may be channels */
+    }
+    double outputs = (double)(dim[1] * dim[2] * dim[3]), beside = beginning(c);
+    bool small = outputs * (double)(c->k.o * bytes) <=
+                 2.0 * (double)(ti_view_count(&c->in) / c->in.dim[0] * c->op.op.ifm.bytes);
+    if (parts == 1 || !small || c->bias.root >= 0 ||
+        products(c, outputs) + beside >= (double)parts * beside)
+        return emit_any(c, per);
+    more.out = ti_sel_working(c->s, "more", (uint8_t)bytes, 5, dim);
+    tc_view from = more.out;
+    for (int i = 0; i < AXES; i++)
+        from = ti_sel_steps_of(&from, i + 1, &kept[i]);
+    if (!emit_any(&more, per))
+        return false;
+    ti_sel_copy(c->s, c->node, &from, &c->out);
+    return true;
+}
+
 void ti_npu_select_conv(tc_sel *s, const tc_node *node)
 {
     bool u85 = ti_hw_is_u85(s->hw);
@@ -464,8 +578,9 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
     tc_view sums = c.out;
     c.in = ti_sel_volumes(&from);
     c.out = ti_sel_volumes(&c.out);
-    int64_t per = c.depthwise ? c.k.o / in->dim[3] : 1;
-    if (!(per > 1 ? emit_spread(&c, per) : emit_all(&c)))
+    set_axes(&c);
+    fill_gaps(&c);
+    if (!emit_strides(&c, c.depthwise ? c.k.o / in->dim[3] : 1))
         ti_hw_refuse(s->hw, node, "its window is larger than one operation's");
     if (!is_constant && c.bias.root < 0)
         ti_sel_add_bias(s, node, &sums, node->in[2]);

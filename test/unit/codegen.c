@@ -802,6 +802,39 @@ static void no_pools(void)
     }
 }
 
+/* Of small planes, where multipliers are many: dilation that no operation has is zeros in the kernel,
+ * a stride that none has is some of the outputs of a smaller one, and a copy of these. */
+static void small_planes(void)
+{
+    static const struct {
+        int stride, dilation, out;
+        size_t kernels;
+    } of[] = {{1, 4, 16, 1}, {1, 3, 16, 1}, {4, 1, 4, 2}, {5, 1, 4, 2}};
+    for (size_t k = 0; k < TC_COUNT(of); k++) {
+        char shape[32];
+        snprintf(shape, sizeof shape, "1,%d,%d,16", of[k].out, of[k].out);
+        text *t = begin("%0: i8[1,16,16,8]", 1);
+        int w = constant(t, "i8", 16 * 9 * 8, "16,3,3,8", ANY), b = constant(t, "i32", 16, "16", 0),
+            p = zero(t, "i8"), q = zero(t, "i8"), d = of[k].dilation,
+            after = (of[k].out - 1) * of[k].stride - 15 + d;
+        SAY(t, "  %%%d = tosa.conv2d %%0, %%%d, %%%d, %%%d, %%%d pad=[%d,%d,%d,%d] stride=[%d,%d] "
+               "dilation=[%d,%d] local_bound=false acc_type=i32 : i32[%s]\n",
+            t->value + 1, w, b, p, q, d, after, d, after, of[k].stride, of[k].stride, d, d, shape);
+        t->value++;
+        rescale(t, t->value, "i32", "i8", shape, 40);
+        end(t);
+        for (size_t i = 0; i < TC_COUNT(machines); i++) {
+            tc_ctx *ctx = tc_ctx_new();
+            made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+            CHECK_ROW(machines[i], m.equal);
+            bool many = strstr(machines[i], "u55-256") || strstr(machines[i], "u85-2048");
+            CHECK_ROW(machines[i], !many || m.kernels == of[k].kernels);
+            tc_ctx_free(ctx);
+        }
+        free(t);
+    }
+}
+
 /* The larger of a number of 16 bits by two factors is the machine's LRELU; U55 has one factor. */
 static void leaky(void)
 {
@@ -871,6 +904,7 @@ int main(void)
     largest_channels();
     no_pools();
     leaky();
+    small_planes();
     halves();
     cascades();
     scarce_memory();
