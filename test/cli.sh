@@ -992,6 +992,7 @@ holds "GELU by what is left of 1" test "$(tail -c 8 "$dir/curves/output_1.npy" |
 npy steps '|i1' '4, 1' '\x9c\x14\xa6\x03'
 "$tosac" run $tflite/wraps.tflite -i "$dir/steps.npy" -o "$dir/wraps" >/dev/null 2>&1
 holds 'a state of int8 goes past its end' test "$(tail -c 4 "$dir/wraps/output_0.npy" | od -An -td1 | tr -s ' ')" = ' 64 24 65 7'
+expect 0 '1 operators on TOSA-1.0+INT+int16' compile $tflite/corners.tflite -t TOSA-1.0+INT+int16 -o "$dir/corners.tosa"
 npy middle '|u1' '1, 1, 1, 1' '\x80'
 expect 0 'u8[1,1,1,2]           39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"
 expect 0 'u8[1,2]               39          217' run $tflite/uint8.tflite -i "$dir/middle.npy"

@@ -332,7 +332,7 @@ static void set_extents(tc_npu_map *m, const tc_view *v, const tc_view *like)
     m->c = extent[2];
 }
 
-/* ---- U55: pools of one tap that an elementwise operation does twice as fast and more ---- */
+/* ---- pools of one tap that an elementwise operation does twice as fast and more ---- */
 
 enum { FEWEST = 4 }; /* channels: of fewer, pools read less often */
 
@@ -347,7 +347,8 @@ static bool stands_still(const tc_view *v)
 static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *ifm)
 {
     const tc_npu_op *o = &op->op;
-    return !ti_hw_is_u85(hw) && o->kind == TC_NPU_KIND_POOL && o->mode == TC_POOL_AVERAGE &&
+    bool mode = o->mode == (ti_hw_is_u85(hw) ? TC_POOL_SUM : TC_POOL_AVERAGE);
+    return o->kind == TC_NPU_KIND_POOL && mode && !o->transpose && !o->reverse &&
            o->window.kh == 1 && o->window.kw == 1 && o->window.stride_y == 1 &&
            o->window.stride_x == 1 && !o->window.upscale && !o->per_channel && !o->function &&
            o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
@@ -373,9 +374,13 @@ void ti_sel_as_maximum(tc_npu_op *op)
     set_eltwise(op, TC_EW_MAX, op->ifm.zero, least);
 }
 
-static void make_eltwise(tc_npu_op *op)
+/* U85: x + 0, which scales. */
+static void make_eltwise(tc_npu_op *op, bool u85)
 {
-    if (op->ofm_scale.multiplier == 1 && op->ofm_scale.shift == 0)
+    if (u85) {
+        set_eltwise(op, TC_EW_ADD, 0, 0);
+        op->ifm2.storage = TC_STORE_NONE;
+    } else if (op->ofm_scale.multiplier == 1 && op->ofm_scale.shift == 0)
         ti_sel_as_maximum(op);
     else
         set_eltwise(op, TC_EW_MUL, 0, 1);
@@ -387,7 +392,7 @@ static bool emit_part(void *user, const tc_view *part)
     tc_hw_op op = *e->op;
     op.ofm = part[0];
     if (e->quicker && part[0].dim[2] >= FEWEST)
-        make_eltwise(&op.op);
+        make_eltwise(&op.op, ti_hw_is_u85(e->s->hw));
     set_extents(&op.op.ofm, &part[0], NULL);
     /* Windows read what is broadcast again, by strides of 0. */
     const tc_view *like = op.op.kind == TC_NPU_KIND_ELEMENTWISE ? &part[0] : NULL;

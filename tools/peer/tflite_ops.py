@@ -5,7 +5,7 @@
 
 FOLDER keeps the files, the runtimes' answers and Vela's cycles, so that only tosac runs again.  An operator is equal where every integer is TensorFlow
 Lite Micro's or one of LiteRT's two sets of kernels', which the line says where Micro has other ones.  Verdicts: equal, expensive (above 1.02 of Vela's cycles where Vela
-leaves nothing to the CPU), wrong, refused; exit 1 where there is one of the last two.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
+leaves nothing to the CPU and its program, executed, is right), wrong, refused, foreign (refused, but no runtime takes it either); exit 1 where there is one of the last two.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
 """
 import argparse
 import collections
@@ -292,36 +292,55 @@ def vela(model, machine):
     return (float(words[0]), int(words[1])) if words else None
 
 
+def runs(a, program, wanted, folder):
+    """Of every set of answers how many integers the program has otherwise; a message where it does not run."""
+    first, off = next(iter(wanted.values())), collections.Counter({j: 0 for j in wanted})
+    for k in range(SAMPLES):
+        given = []
+        for i in range(sum(x.startswith(f"in{k}_") for x in first.files)):
+            given += ["-i", os.path.join(folder, f"i{i}.npy")]
+            np.save(given[-1], first[f"in{k}_{i}"])
+        ran = subprocess.run([a.tosac, "run", program, *given, "-o", folder], capture_output=True, text=True)
+        if ran.returncode:
+            return "run: " + ran.stderr[-200:]
+        for i in range(sum(x.startswith(f"out{k}_") for x in first.files)):
+            got = np.load(os.path.join(folder, f"output_{i}.npy")).reshape(-1)
+            for j, w in wanted.items():
+                want = w[f"out{k}_{i}"].reshape(-1)
+                off[j] += int((got != want).sum()) if got.size == want.size else max(got.size, want.size)
+    return off
+
+
+def vela_is_off(model, machine, wanted, a):
+    """In how many integers Vela's own program differs from all answers."""
+    with tempfile.TemporaryDirectory() as t:
+        subprocess.run(["vela", model, *npu_vela.options(machine), "--output-dir", t], capture_output=True)
+        made = glob.glob(os.path.join(t, "*_vela.tflite"))
+        off = runs(a, made[0], wanted, t) if made and wanted else {}
+        return min(off.values()) if isinstance(off, collections.Counter) else 0
+
+
 def try_one(model, machine, wanted, a):
     with tempfile.TemporaryDirectory() as t:
         out = os.path.join(t, "m.pte")
         done = subprocess.run([a.tosac, "compile", model, "-t", machine, "-o", out, *a.more.split()], capture_output=True, text=True)
         said = done.stdout + done.stderr
         if done.returncode:
+            if not wanted:
+                return "foreign", "refused, and no runtime takes it"
             return "refused", next((x for x in said.splitlines() if "error" in x), said[-200:]).split("error: ")[-1]
         cost = re.search(r"(\d+) cycles", said)
         left = re.search(r"(\d+) on the CPU", said)
-        judges = list(wanted)
-        for k in range(SAMPLES if wanted else 0):
-            given, first = [], wanted[judges[0]]
-            for i in range(sum(x.startswith(f"in{k}_") for x in first.files)):
-                given += ["-i", os.path.join(t, f"i{i}.npy")]
-                np.save(given[-1], first[f"in{k}_{i}"])
-            ran = subprocess.run([a.tosac, "run", out, *given, "-o", t], capture_output=True, text=True)
-            if ran.returncode:
-                return "wrong", "run: " + ran.stderr[-200:]
-            for i in range(sum(x.startswith(f"out{k}_") for x in first.files)):
-                got = np.load(os.path.join(t, f"output_{i}.npy"))
-                judges = [j for j in judges if np.array_equal(got.reshape(-1), wanted[j][f"out{k}_{i}"].reshape(-1))]
-                if not judges:
-                    want = first[f"out{k}_{i}"].reshape(-1)
-                    return "wrong", f"{(got.reshape(-1) != want).sum()} of {want.size} differ, by up to {np.abs(got.reshape(-1).astype(int) - want).max()}" if got.size == want.size else f"{got.size} numbers"
+        off = runs(a, out, wanted, t) if wanted else {}
+        if isinstance(off, str) or (wanted and min(off.values())):
+            return "wrong", off if isinstance(off, str) else f"{min(off.values())} integers differ"
         own, other = float(cost.group(1)) if cost else 0, vela(model, machine)
-        words = f"{own:.0f} cycles" + (f", {left.group(1)} on the CPU" if left and left.group(1) != "0" else "") + ("" if wanted else ", no runtime takes it") + (", as LiteRT, not as Micro" if "micro" in wanted and "micro" not in judges else "")
+        words = f"{own:.0f} cycles" + (f", {left.group(1)} on the CPU" if left and left.group(1) != "0" else "") + ("" if wanted else ", no runtime takes it") + (", as LiteRT, not as Micro" if off.get("micro") else "")
         if other:
             words += f"; Vela {other[0]:.0f}" + (f", {other[1]} on the CPU" if other[1] else f": {own / other[0]:.2f}" if other[0] else "")
             if not other[1] and other[0] and own > EXPENSIVE * other[0]:
-                return "expensive", words
+                wrong = vela_is_off(model, machine, wanted, a)
+                return ("equal", words + f", but Vela's differs in {wrong} integers") if wrong else ("expensive", words)
         return "equal", words
 
 
@@ -345,7 +364,7 @@ def main():
             if a.list or verdict != "equal":
                 print(f"{name} {machine}: {verdict}: {words}", flush=True)
     for machine, n in total.items():
-        print(f"{machine}: " + ", ".join(f"{n[v]} {v}" for v in ("equal", "expensive", "wrong", "refused")))
+        print(f"{machine}: " + ", ".join(f"{n[v]} {v}" for v in ("equal", "expensive", "wrong", "refused", "foreign")))
     sys.exit(any(n[v] for n in total.values() for v in ("wrong", "refused")))
 
 

@@ -904,6 +904,8 @@ def fixtures(s):
           [T("f32", [-1, 3])], opt("FullyConnectedOptions"))
     # steps of a result that are finer than the product's by 2^102: the runtimes shift by more than 31 places, and differ
     write(os.path.join(s.folder, "fine.tflite"), B.MUL, [T("u8", [4], None, .0235, 128), T("u8", [4], None, .0039, 128)], [T("u8", [4], None, 3e-35, 100)], opt("MulOptions"), 2)
+    write(os.path.join(s.folder, "corners.tflite"), B.RESIZE_NEAREST_NEIGHBOR, [T("i16", [1, 3, 4, 2], None, .01), T("i32", [2], [5, 10])], [T("i16", [1, 5, 10, 2], None, .01)],
+          opt("ResizeNearestNeighborOptions", alignCorners=True), 3)  # 2 and 3 times as large
     # a state of int8 whose zero takes it past the end: on boards it comes back at the other one
     write(os.path.join(s.folder, "wraps.tflite"), B.SVDF, [T("i8", [1, 1], None, .1, 0), T("i8", [1, 1], [[100]], .01), T("i8", [1, 2], [[3, 50]], .01), T("i32", [1], [0], .0005),
           T("i8", [1, 2], None, .05, -7, variable=True)], [T("i8", [1, 1], None, .05, 0)], opt("SVDFOptions", rank=1), 3)

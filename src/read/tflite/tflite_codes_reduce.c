@@ -241,6 +241,21 @@ static tc_val resized(tc_build *m, tc_val x, const axis *a, const int64_t *out, 
     return node->out[0];
 }
 
+/* A scale of twice the factor has the halves. */
+tc_val ti_tfl_nearest_corners(tc_build *m, tc_val x, const int64_t *out)
+{
+    enum { MOST = 4 }; /* times; beyond that rows are selected more quickly */
+    const tc_type *t = ti_b_type(m, x);
+    axis a[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t in = t->dim[1 + i] - 1, by = in > 0 ? (out[i] - 1) / in : 0;
+        if (by < 1 || by > MOST || in * by != out[i] - 1)
+            return TC_NONE;
+        a[i] = (axis){2 * by, 2, 0, 0};
+    }
+    return resized(m, x, a, out, true);
+}
+
 /* Sums by 2^shift; of int8 and int16 halves go away from zero, of uint8 up. */
 static tc_val shared_out(tc_build *m, tc_val sum, int shift, bool up, tc_dtype to)
 {

@@ -102,6 +102,13 @@ void ti_tfl_build_resize_nearest(tc_tfl_node *n)
         ti_tfl_bind(n, 0, ti_tfl_channels_last(m, x));
         return;
     }
+    bool codes = t->dtype == TC_i8 || t->dtype == TC_i16,
+         same = out[0] == t->dim[1] && out[1] == t->dim[2];
+    tc_val y = codes && align && !half && !same ? ti_tfl_nearest_corners(m, x, out) : TC_NONE;
+    if (y) {
+        ti_tfl_bind(n, 0, y);
+        return;
+    }
     for (int i = 0; i < 2; i++)
         if (out[i] != t->dim[1 + i] && m->status == TC_OK)
             x = rows_of(m, x, 1 + i, &(resize){t->dim[1 + i], out[i], align, half});

@@ -16,6 +16,9 @@ tc_val ti_tfl_as_rows(tc_tfl_node *n, tc_val x, const tc_type *w, int64_t *dim, 
 /* The size of a resize, and its options from `first` on. */
 bool ti_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
                       bool *half);
+/* Codes 1 to 4 times as large along rows and columns, corners on corners, as RESIZE; TC_NONE: it is
+ * something else. */
+tc_val ti_tfl_nearest_corners(tc_build *m, tc_val x, const int64_t *out);
 /* What a PAD with zeros put around x becomes the border of the windows that read it, where those
  * have none of their own. */
 tc_val ti_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero);
