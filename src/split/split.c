@@ -17,6 +17,7 @@ typedef struct cutting {
     tc_val *now;          /* by old value: in the program */
     int32_t *region_of;   /* by old value: the level of the region that makes it, or -1 */
     bool *crosses;        /* by old value: made in a region and read outside of it */
+    bool *fixed;          /* by old value: it depends on constants alone */
 } cutting;
 
 /* A value in the program, or in a region. */
@@ -42,7 +43,21 @@ static void copy_node(const cutting *c, tc_graph *to, const tc_node *node, tc_va
     }
 }
 
-/* Which values leave the region that makes them. */
+static void find_fixed(cutting *c)
+{
+    const tc_graph *g = &c->from;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool all = node->n_in > 0 && c->color.place[k] == TC_PLACE_ACCELERATOR;
+        for (int i = 0; i < node->n_in && all; i++)
+            all = !node->in[i] || c->fixed[node->in[i]] || ti_is_const(g, node->in[i]);
+        for (int i = 0; i < node->n_out; i++)
+            c->fixed[node->out[i]] = all;
+    }
+}
+
+/* Which values leave the region that makes them.  What depends on constants alone every region that reads
+ * it makes for itself. */
 static void find_crossings(cutting *c)
 {
     const tc_graph *g = &c->from;
@@ -56,7 +71,8 @@ static void find_crossings(cutting *c)
         int32_t here = c->color.place[k] == TC_PLACE_ACCELERATOR ? (int32_t)c->color.level[k] : -1;
         for (int i = 0; i < g->node[k]->n_in; i++) {
             tc_val v = g->node[k]->in[i];
-            c->crosses[v] = c->crosses[v] || (c->region_of[v] >= 0 && c->region_of[v] != here);
+            c->crosses[v] = c->crosses[v] || (c->region_of[v] >= 0 && c->region_of[v] != here &&
+                                              !(here >= 0 && c->fixed[v]));
         }
     }
     for (size_t i = 0; i < g->n_out; i++)
@@ -82,6 +98,13 @@ static void take_operand(cutting *c, region *r, tc_val v)
         return;
     if (ti_is_const(&c->from, v)) { /* a buffer that the program changes is none */
         copy_node(c, r->graph, ti_def(&c->from, v), r->inside);
+        return;
+    }
+    if (c->fixed[v]) {
+        const tc_node *node = ti_def(&c->from, v);
+        for (int i = 0; i < node->n_in; i++)
+            take_operand(c, r, node->in[i]);
+        copy_node(c, r->graph, node, r->inside);
         return;
     }
     r->inside[v] = ti_graph_input(r->graph, ti_type_carried(c->ctx, ti_type_of(&c->from, v)),
@@ -187,6 +210,8 @@ tc_status ti_split(tc_ctx *ctx, tc_module *module, const tc_split_request *reque
     c.now = tc_new_n(&ctx->arena, tc_val, c.from.n_val);
     c.region_of = tc_new_n(&ctx->arena, int32_t, c.from.n_val);
     c.crosses = tc_new_n(&ctx->arena, bool, c.from.n_val);
+    c.fixed = tc_new_n(&ctx->arena, bool, c.from.n_val);
+    find_fixed(&c);
     find_crossings(&c);
     tc_graph fresh = ti_graph_empty(module, c.from.name);
     fresh.facts = c.from.facts;
