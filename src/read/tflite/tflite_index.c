@@ -45,13 +45,14 @@ void ti_tfl_build_gather(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_reshape(m, x, rank, dim));
 }
 
-/* Rows of coordinates [.., k] as one number each, into the first k axes of dim joined.  Flat. */
+/* Rows of coordinates [.., k] as one number each, into the first k axes of dim joined: the sum of coordinate
+ * times stride, but for axes of one element.  Flat. */
 static tc_val join_coordinates(tc_tfl_node *n, tc_val index, int rank, const int64_t *dim)
 {
     tc_build *m = &n->m;
     TC_STOP_WITH(m, TC_NONE);
     const tc_type *i = ti_b_type(m, index);
-    int64_t k = i->rank ? i->dim[i->rank - 1] : 0, rows = 1, stride = 1;
+    int64_t k = i->rank ? i->dim[i->rank - 1] : 0, rows = 1;
     if (k < 1 || k > rank) {
         ti_b_bad(m, TC_E_SHAPE, "indices of %" PRId64 " coordinates into a tensor of rank %d", k,
                  rank);
@@ -59,15 +60,22 @@ static tc_val join_coordinates(tc_tfl_node *n, tc_val index, int rank, const int
     }
     for (int a = 0; a < i->rank - 1; a++)
         rows *= i->dim[a];
+    tc_tensor stride = ti_b_tensor(m, TC_i64, 2, (int64_t[]){1, k});
+    int64_t *by = stride.data;
+    by[k - 1] = 1;
+    for (int64_t c = k - 1; c > 0; c--)
+        by[c - 1] = by[c] * dim[c];
     index = ti_b_reshape(m, ti_b_cast(m, index, TC_i64), 2, (int64_t[]){rows, k});
-    tc_val flat = TC_NONE;
-    for (int64_t c = k - 1; c >= 0; c--) {
-        tc_val one = ti_b_flat(m, ti_b_slice(m, index, 1, c, c + 1, 1));
-        one = ti_b_mul_n(m, one, (double)stride);
-        flat = flat ? ti_b_add(m, flat, one) : one;
-        stride *= dim[c];
+    if (k > 1)
+        index = ti_b_mul(m, index, ti_b_const(m, stride, NULL));
+    tc_val sum = TC_NONE;
+    for (int64_t c = 0; c < k; c++) {
+        if (dim[c] == 1 && (sum || c < k - 1))
+            continue;
+        tc_val one = ti_b_slice(m, index, 1, c, c + 1, 1);
+        sum = sum ? ti_b_add(m, sum, one) : one;
     }
-    return flat;
+    return ti_b_flat(m, sum);
 }
 
 void ti_tfl_build_gather_nd(tc_tfl_node *n)
