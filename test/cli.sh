@@ -287,6 +287,9 @@ expect 0 '1  SOFTMAX' inspect "$dir/e.tflite"
 changed c7 420
 expect 0 "'STABLEHLO_SORT' stays as it is, and TensorFlow Lite Micro has no kernel for it" compile "$dir/other.tflite" -t cpu -o "$dir/e.tflite"
 expect 3 'a .tflite keeps it as it is' compile "$dir/other.tflite" -t cpu -o "$dir/e.pte"
+changed 20 420
+expect 0 "'CUSTOM without a name' stays as it is" compile "$dir/other.tflite" -t ethos-u55-128 -o "$dir/e.tflite"
+expect 3 'only a .tflite can hold it, as it is' compile "$dir/other.tflite" -t ethos-u55-128 -o "$dir/e.pte"
 # What a program remembers: a sum over the calls, and a counter without inputs.
 cat >"$dir/sum.ir" <<'END'
 graph @main(%0 "x": f32[1,3]) {

@@ -90,6 +90,8 @@ const tc_tfl_row *ti_tfl_row_of(tc_tfl *reader, int code)
     return NULL;
 }
 
+static const char custom_word[] = "CUSTOM ";
+
 const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
 {
     static const struct {
@@ -117,7 +119,7 @@ const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom)
                   {208, "STABLEHLO_CBRT"},
                   {209, "STABLEHLO_CASE"}};
     if (code == TC_TFL_CUSTOM)
-        return ti_text_format(&reader->ctx->arena, "CUSTOM %.100s",
+        return ti_text_format(&reader->ctx->arena, "%s%.100s", custom_word,
                               custom.p && custom.n ? ti_intern(reader->ctx, custom)
                                                    : "without a name");
     for (size_t i = 0; i < TC_COUNT(others); i++)
@@ -138,6 +140,10 @@ static tc_status unknown(tc_tfl_node *n, const char *name)
         return ti_unsupported(reader->ctx, n->m.loc, TC_E_VERSION,
                               "operator '%s' of version %d; it is read up to version %d", name,
                               n->version, n->row->last);
+    if (strncmp(name, custom_word, strlen(custom_word)) == 0)
+        return ti_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
+                              "custom operator '%s' has its kernel in the firmware: only a .tflite can hold it, as it "
+                              "is ('tosac compile -o OUT.tflite')", name + strlen(custom_word));
     tc_status status =
         ti_unsupported(reader->ctx, n->m.loc, TC_E_UNKNOWN_OP,
                        "operator '%s' (version %d) is not in the table", name, n->version);
