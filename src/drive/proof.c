@@ -201,7 +201,7 @@ static bool says_nothing(const course *s, tc_exec *exec, const tc_graph *g, size
                          const tc_tensor *in, tc_tensor *out, bool *ran)
 {
     return s->p->invented && k &&
-           (has_loops(g->module) || (!s->p->quantized && !g->n_mutation &&
+           (has_loops(g->module) || (!s->p->quantized && !ti_module_has_state(g->module) &&
                                      !is_steady(s, exec, g, in, out, ran)));
 }
 

@@ -59,9 +59,10 @@ static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *sam
                            tc_compiled *c)
 {
     size_t n = enough_of(g, samples->n), odd = 0, taken = 0;
+    bool remembers = ti_module_has_state(g->module);
     for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
         bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
-        bool due = g->n_mutation ? k < n : taken < n && k * n >= taken * samples->n;
+        bool due = remembers ? k < n : taken < n && k * n >= taken * samples->n;
         if (!set_aside && !due)
             continue;
         odd += set_aside;

@@ -160,6 +160,19 @@ tc_status ti_graph_emit(tc_graph *g, tc_op op, const void *attr, const tc_val *i
     return ti_node_infer(g, added);
 }
 
+bool ti_module_has_state(const tc_module *module)
+{
+    for (size_t i = 0; i < module->n_graph; i++) {
+        const tc_graph *g = module->graph[i];
+        if (g->n_mutation)
+            return true;
+        for (size_t k = 0; k < g->n_node; k++)
+            if (g->node[k]->op == TC_OP_tosa_variable)
+                return true;
+    }
+    return false;
+}
+
 int ti_node_calls(const tc_node *node)
 {
     bool control = (tc_ops[node->op].traits & T_CONTROL) && node->attr;

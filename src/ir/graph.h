@@ -132,6 +132,8 @@ static inline bool ti_is_const(const tc_graph *g, tc_val v)
 }
 /* From now on `before` is a buffer of the program, and no constant. */
 void ti_graph_mutate(tc_graph *g, tc_val before, tc_val after);
+/* Something outlives a run: a buffer of the program, or a variable of TOSA's. */
+bool ti_module_has_state(const tc_module *module);
 /* The input of one number that alone decides x, by its name; NULL: there is none such. */
 const char *ti_steering_input(const tc_graph *g, tc_val x);
 /* The value as a kernel sees it: type and, for constants, data. */
