@@ -171,6 +171,31 @@ END
 expect 0 'operators on cortex-m4' compile "$dir/mask.ir" -t cortex-m4 --calib random:1 --emit c -o "$dir/core/mask.c"
 holds 'inputs in the order of the model' grep -q 'mask_run(const int8_t \*input_0, const uint8_t \*input_1' "$dir/core/mask.h"
 expect 3 "'abs' has no integer form" $core "$dir/core/abs.c" --cpu abs
+cat >"$dir/kept.ir" <<'END'
+graph @main(%0 "x": i8[1,4]) {
+  %1 = const [1, 2, 3, 4] : i8[1,4]
+  %2 = tosa.variable %1 name="kept" : i8[1,4]
+  %3 = tosa.variable_read name="kept" : i8[1,4]
+  %4 = tosa.concat %3, %0 axis=1 : i8[1,8]
+  tosa.variable_write %0 name="kept"
+  return %4
+}
+END
+expect 0 '100.0 % equal' compile "$dir/kept.ir" -t cortex-m4 --emit c -o "$dir/core/kept.c"
+holds 'variables are the state' grep -q 'void kept_start(kept_state \*state);' "$dir/core/kept.h"
+
+# An Ethos-U beside it: what that does not take is the core's.
+expect 0 'ethos-u55-128+cortex-m55 (any Ethos-U, any Cortex-M)' targets
+expect 2 "'ethos-u55-128+cpu' is not an Ethos-U with a Cortex-M" compile "$dir/abs.ir" -t ethos-u55-128+cpu --calib "$dir/rows.npy" -o "$dir/x.c" --emit c
+expect 2 "the target 'cf' is unknown" compile "$dir/abs.ir" -t ethos-u85-256+cf --calib "$dir/rows.npy" -o "$dir/x.c" --emit c
+pair="compile $dir/abs.ir -t ethos-u55-128+cortex-m55 --ethosu-backend own --calib $dir/rows.npy"
+expect 0 'operators on ethos-u55-128, 0 on cortex-m55, 2 left to the caller' $pair --emit c -o "$dir/core/npu.c"
+holds 'the firmware runs the stream' grep -q 'tosac_npu_run(&job, arena' "$dir/core/npu.c"
+expect 0 "no part of the model runs on 'ethos-u55-128+cortex-m55'" $pair --cpu abs --emit c -o "$dir/core/idle.c"
+holds 'the core computes it then' grep -q '^void idle_run(const int8_t' "$dir/core/idle.h"
+expect 0 'target="cortex-m55"' $pair --cpu abs --emit ir -o -
+expect 3 "takes C source, not a program" $pair -o "$dir/x.pte"
+expect 2 "--emit tflite is for Ethos-U targets and 'cpu', not for 'ethos-u55-128+cortex-m55'" $pair -o "$dir/x.tflite"
 
 # --emit vela: the payload of a .pte, or by the name's end Vela's raw form; both run, to the same numbers.
 stream="compile $dir/abs.ir -t ethos-u65-256 --calib $dir/rows.npy --ethosu-backend own --emit vela -o"

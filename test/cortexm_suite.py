@@ -4,7 +4,8 @@
     cortexm_suite.py TOSAC CASES [NAME...] [--target T] [--every N] [--per-operator N] [--qemu] [--work DIR]
 
 Every case becomes C source; many of them are one translation unit.  Where the suite allows several results
-(INEXACT_ROUND) they are those of `tosac run`.  With --qemu they run on the target itself.  Ends with
+(INEXACT_ROUND) they are those of `tosac run`.  With --qemu they run on the target itself.  A target with an
+Ethos-U (ethos-u55-128+cortex-m55) has its streams run by build/libethosu-driver.so, beside TOSAC.  Ends with
 "N passed, N failed".
 """
 
@@ -109,7 +110,8 @@ def caller(tosac, folder, work, case, symbol):
         files = dict(zip(desc[f"{key}_name"], desc[f"{key}_file"]))
         for i, name in re.findall(rf"_{side}_(\d+)_NAME \"(.*)\"", head):
             size = f"{symbol.upper()}_{side}_{i}_BYTES"
-            path = f"{folder if side == 'INPUT' else os.path.dirname(results)}/{case}/{files[name]}"
+            file = files.get(name, desc[f"{key}_file"][int(i)])  # a result that is constant has another name
+            path = f"{folder if side == 'INPUT' else os.path.dirname(results)}/{case}/{file}"
             if side == "INPUT":
                 lines.append(f'    void *i{i} = load("{path}", {size});')
                 args.append(f"i{i}")
@@ -123,7 +125,10 @@ def caller(tosac, folder, work, case, symbol):
     outs = [a[1:] for a in args if a.startswith("o")]
     same = " && ".join(f'same("{case}", o{i}, w{i}, {symbol.upper()}_OUTPUT_{i}_BYTES)' for i in outs)
     body = "\n".join(lines)
-    return f"int try_{symbol}(void)\n{{\n{body}\n{state}    {symbol}_run({', '.join(args)});\n    return {same};\n}}\n"
+    call = f"{symbol}_run({', '.join(args)})"
+    if "_NPU_REGIONS" in head:
+        call = f"if ({call} != 0)\n        return 0"
+    return f"int try_{symbol}(void)\n{{\n{body}\n{state}    {call};\n    return {same};\n}}\n"
 
 
 def build(args, work, group, number):
@@ -147,8 +152,15 @@ def on_host(args, work, ready):
                 return 0
     write_main(work, ready)
     units = [f"{work}/unit{n}.o" for n in range(len(groups))]
-    command = [args.cc, *shlex.split(args.flags), "-o", f"{work}/suite", f"{work}/main.c", *kernels(work), *units]
+    npu = npu_of(args.tosac, work) if "+" in args.target else []
+    command = [args.cc, *shlex.split(args.flags), "-o", f"{work}/suite", f"{work}/main.c", *kernels(work), *units, *npu]
     return equal_in(subprocess.run(command, capture_output=True, text=True, check=False), [f"{work}/suite"])
+
+
+def npu_of(tosac, work):
+    """The Ethos-U's side of the program, and its driver on this machine."""
+    build = os.path.dirname(os.path.abspath(tosac))
+    return [f"-I{work}", f"-I{EXAMPLE}/../../test/ethosu", '-DNPU_DEVICE_HEADER="device.h"', f"{EXAMPLE}/npu_ethosu.c", f"-L{build}", "-lethosu-driver", f"-Wl,-rpath,{build}"]
 
 
 def on_core(args, work, ready):

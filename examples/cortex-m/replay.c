@@ -2,7 +2,9 @@
 /* replay.c -- a model of one input and one output on every sample of inputs.bin; results go to
  * outputs.bin, and what the last one took to the debugger.
  *
- *   -DMODEL=digits -DMODEL_UPPER=DIGITS -DMODEL_HEADER='"digits.h"' */
+ *   -DMODEL=digits -DMODEL_UPPER=DIGITS -DMODEL_HEADER='"digits.h"'
+ *   -DWITH_STATE   it has state
+ *   -DWITH_NPU     it has regions of an Ethos-U, and its run() says whether they went well */
 #include "board.h"
 #include MODEL_HEADER
 
@@ -10,6 +12,16 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define INPUT_BYTES JOIN(MODEL_UPPER, _INPUT_0_BYTES)
 #define OUTPUT_BYTES JOIN(MODEL_UPPER, _OUTPUT_0_BYTES)
+
+#ifdef WITH_NPU
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            return 1;                                                                              \
+    } while (0)
+#else
+#define TRY(call) call
+#endif
 
 static _Alignas(16) uint8_t input[INPUT_BYTES], output[OUTPUT_BYTES];
 
@@ -27,9 +39,9 @@ int main(void)
     while (board_read(from, input, sizeof input) == 0) {
         uint32_t start = board_ticks();
 #ifdef WITH_STATE
-        JOIN(MODEL, _run)(&state, (const void *)input, (void *)output);
+        TRY(JOIN(MODEL, _run)(&state, (const void *)input, (void *)output));
 #else
-        JOIN(MODEL, _run)((const void *)input, (void *)output);
+        TRY(JOIN(MODEL, _run)((const void *)input, (void *)output));
 #endif
         ticks = (board_ticks() - start) & 0xFFFFFF;
         if (board_write(to, output, sizeof output) != 0)

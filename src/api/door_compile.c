@@ -88,19 +88,20 @@ static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_com
                            o->vela.memory_mode, &unused);
 }
 
-/* What is refused changes the program: makers are asked before anything is told of it.  Where there
- * is no Vela and nothing else will do, only a file that needs it says so. */
+/* What is refused changes the program: makers are asked before anything is told of it, and the core
+ * beside an Ethos-U has the rest.  Where there is no Vela and nothing else will do, only a file that
+ * needs it says so. */
 static tc_status make_streams(tc_ctx *ctx, tc_compiled *c)
 {
     tc_trial trial;
-    if (c->target.machine->packing != TC_PACKED_STREAM || !c->n_region)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return TC_OK;
-    if (c->ethosu.backend != TC_BACKEND_VELA)
-        return ti_pack_regions(ctx, c);
     ti_trial_begin(ctx, &trial);
-    tc_status here = ti_vela_here(ctx);
+    tc_status here = c->ethosu.backend == TC_BACKEND_VELA ? ti_vela_here(ctx) : TC_OK;
     ti_trial_end(ctx, &trial);
-    return here == TC_OK ? ti_pack_regions(ctx, c) : TC_OK;
+    if (here == TC_OK && c->n_region)
+        TC_TRY(ti_pack_regions(ctx, c));
+    return here == TC_OK ? ti_core_part(ctx, c) : TC_OK;
 }
 
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,

@@ -55,7 +55,10 @@ static tc_status run_targets(cli *c, const void *record, const cli_texts *args)
                "TOSA's extensions follow its profiles: +int16 +int4 +bf16 +fp8e4m3 +fp8e5m2 +fft "
                "+var +cf\n"
                "+doubleround; vgf:TOSA-1.0+INT is vgf with\n"
-               "another profile.  'tosac doctor' says which of them work on this machine.\n");
+               "another profile.  ethos-u55-128+cortex-m55 (any Ethos-U, any Cortex-M) is for "
+               "--emit c: what the\n"
+               "Ethos-U does not take runs on the core, in integers.\n"
+               "'tosac doctor' says which of them work on this machine.\n");
     return TC_OK;
 }
 

@@ -3,10 +3,10 @@
  * one arena, in which what is never needed at the same time shares bytes.
  *
  * An elementwise loop writes over an operand that nobody reads any more, where that has the same
- * shape and elements no smaller. */
+ * shape and elements no smaller.  What an Ethos-U reads and writes lies in its scratch, where its
+ * stream has it. */
+#include "c_bonds.h"
 #include "c_model.h"
-
-#include "../codegen/place.h"
 
 typedef struct planner {
     tc_ctx *ctx;
@@ -109,12 +109,28 @@ static size_t dying(const planner *p, size_t k)
     return 0;
 }
 
-static void share(planner *p)
+static void share(planner *p, tc_c_bonds *bonds)
 {
     for (size_t k = 0; k < p->cg->n_step; k++) {
         size_t item = p->of[p->cg->step[k].out];
-        if (p->cg->step[k].n_chain && item)
-            p->item[item - 1].same_as = dying(p, k);
+        size_t operand = p->cg->step[k].n_chain && item ? dying(p, k) : 0;
+        if (operand)
+            (void)ti_c_bind(bonds, operand - 1, item - 1, 0, (int32_t)k);
+    }
+}
+
+/* An operand that is needed later stays outside: the stream may write over it. */
+static void bind_ports(planner *p, tc_c_bonds *bonds, size_t k, const tc_c_npu *npu)
+{
+    const tc_c_step *s = &p->cg->step[k];
+    size_t scratch = (size_t)s->scratch_at;
+    for (int i = 0; i < s->node->n_in + s->node->n_out; i++) {
+        bool result = i >= s->node->n_in;
+        tc_val v = result ? s->node->out[i - s->node->n_in] : s->node->in[i];
+        size_t item = p->of[p->cg->place[v].root];
+        int64_t at = result ? npu->out[i - s->node->n_in] : npu->in[i];
+        if (item && (result || p->item[item - 1].last == (int32_t)k))
+            (void)ti_c_bind(bonds, scratch, item - 1, at, (int32_t)k);
     }
 }
 
@@ -126,8 +142,9 @@ void ti_c_roots(tc_ctx *ctx, tc_c_graph *cg)
     find_outputs(cg);
 }
 
-void ti_c_places(tc_ctx *ctx, tc_c_graph *cg)
+void ti_c_places(const tc_c_model *m, tc_c_graph *cg)
 {
+    tc_ctx *ctx = m->ctx;
     const tc_graph *g = cg->g;
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     planner p = {ctx, cg, tc_new_n(&ctx->scratch, tc_place_item, g->n_val + cg->n_step), 0,
@@ -142,13 +159,19 @@ void ti_c_places(tc_ctx *ctx, tc_c_graph *cg)
     }
     for (size_t i = 0; i < g->n_out; i++)
         keep(&p, g->out[i], cg->n_step);
-    share(&p);
-    cg->arena = ti_place_items(&ctx->scratch, p.item, p.n_item, TC_C_ALIGN).bytes;
+    tc_c_bonds bonds;
+    int64_t *address = tc_new_n(&ctx->scratch, int64_t, p.n_item + 1);
+    ti_c_bonds_begin(&ctx->scratch, p.item, p.n_item, TC_C_ALIGN, &bonds);
+    for (size_t k = 0; k < cg->n_step; k++)
+        if (ti_c_npu_of(m, cg->step[k].node))
+            bind_ports(&p, &bonds, k, ti_c_npu_of(m, cg->step[k].node));
+    share(&p, &bonds);
+    cg->arena = ti_c_bonds_place(&ctx->scratch, &bonds, address);
     for (size_t v = 1; v < g->n_val; v++)
         if (p.of[v])
-            cg->place[v].at = (size_t)p.item[p.of[v] - 1].address;
+            cg->place[v].at = (size_t)address[p.of[v] - 1];
     for (size_t k = 0; k < cg->n_step; k++)
         if (cg->step[k].scratch)
-            cg->step[k].scratch_at = p.item[cg->step[k].scratch_at].address;
+            cg->step[k].scratch_at = address[cg->step[k].scratch_at];
     ti_arena_rewind(&ctx->scratch, mark);
 }

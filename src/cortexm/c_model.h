@@ -78,7 +78,7 @@ int ti_c_streams(const tc_node *node);
 
 /* ---- c_memory.c: where values lie ---- */
 void ti_c_roots(tc_ctx *ctx, tc_c_graph *cg);  /* all but addresses */
-void ti_c_places(tc_ctx *ctx, tc_c_graph *cg); /* addresses, by the steps' scratch too */
+void ti_c_places(const tc_c_model *m, tc_c_graph *cg); /* addresses, by the steps' scratch too */
 
 /* ---- c_values.c: names and numbers in the text ---- */
 const char *ti_c_type(tc_dtype dtype);      /* "int8_t" */
@@ -102,10 +102,12 @@ size_t ti_c_variable_of(const tc_c_model *m, const char *name);
 typedef tc_status tc_c_writer(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step);
 tc_c_writer ti_c_chain, ti_c_conv, ti_c_matmul, ti_c_pool, ti_c_reduce, ti_c_argmax, ti_c_gather,
     ti_c_scatter, ti_c_resize, ti_c_transpose, ti_c_reverse, ti_c_slice, ti_c_tile, ti_c_pad,
-    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write;
+    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write, ti_c_npu;
 /* The function of a graph, written first; its steps need `arena` bytes. */
 tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out);
 tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why);
+/* c_npu.c: the region that a call runs; NULL: it is no call. */
+const tc_c_npu *ti_c_npu_of(const tc_c_model *m, const tc_node *node);
 /* c_products.c: whether a kernel of int8 takes it; whether its windows are put into columns, so many
  * at a time; bytes that a convolution needs for columns. */
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *step);

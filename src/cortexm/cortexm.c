@@ -12,6 +12,8 @@
 /* Code of the model's own functions, about: a call with its record, a line of a loop. */
 enum { CALL_BYTES = 130, LINE_BYTES = 28 };
 
+enum { CACHE_LINE = 32 };
+
 /* ---- functions ---- */
 
 static const struct {
@@ -44,6 +46,7 @@ static const struct {
     {TC_OP_tosa_while_loop, ti_c_while_loop},
     {TC_OP_tosa_variable_read, ti_c_variable_read},
     {TC_OP_tosa_variable_write, ti_c_variable_write},
+    {TC_OP_call, ti_c_npu},
 };
 
 /* NULL: there is none. */
@@ -80,6 +83,10 @@ static tc_status check_types(const tc_c_model *m, const tc_graph *g)
 static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
 {
     int calls = ti_node_calls(s->node);
+    if (s->node->op == TC_OP_call) {
+        s->scratch = ti_c_npu_of(m, s->node)->scratch;
+        return TC_OK;
+    }
     if (!calls) {
         s->scratch = ti_c_columns(cg, s, m->request->core);
         return TC_OK;
@@ -129,8 +136,9 @@ static tc_status put_steps(tc_c_model *m, const tc_c_graph *cg)
         tc_c_writer *write = s->n_chain ? ti_c_chain : writer_of(s->node);
         if (!write)
             return ti_c_refuse(m, s->node, "there is no kernel for it");
-        ti_buf_printf(&m->code, "    { // %s %s\n", tc_ops[s->node->op].name + strlen("tosa."),
-                      place_of(m, s->node));
+        const char *op = tc_ops[s->node->op].name;
+        ti_buf_printf(&m->code, "    { // %s %s\n",
+                      op + (s->node->op == TC_OP_call ? 0 : strlen("tosa.")), place_of(m, s->node));
         ti_c_count(m, cg, s);
         m->n_call += !s->n_chain;
         m->n_line += s->n_chain;
@@ -145,13 +153,19 @@ static tc_status put_steps(tc_c_model *m, const tc_c_graph *cg)
     return TC_OK;
 }
 
+/* A driver can fail. */
+static const char *result_of(const tc_c_model *m)
+{
+    return m->request->n_npu ? "int" : "void";
+}
+
 static void put_head(tc_c_model *m, const tc_c_graph *cg)
 {
     const char *name = m->request->name;
     if (cg->number)
         ti_buf_printf(&m->code, "\nstatic void %s_g%zu(", name, cg->number);
     else
-        ti_buf_printf(&m->code, "\nvoid %s_run_in(", name);
+        ti_buf_printf(&m->code, "\n%s %s_run_in(", result_of(m), name);
     if (m->n_variable)
         ti_buf_printf(&m->code, "%s_state *state, ", name);
     ti_buf_printf(&m->code, cg->number ? "uint8_t *arena" : "void *memory");
@@ -182,11 +196,11 @@ tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
     cg->cost = tc_new_n(&m->ctx->arena, tc_c_cost, cg->n_step);
     for (size_t k = 0; k < cg->n_step; k++)
         TC_TRY(find_scratch(m, cg, &cg->step[k]));
-    ti_c_places(m->ctx, cg);
+    ti_c_places(m, cg);
     cg->number = g == ti_main(m->module) ? 0 : ++m->n_function;
     put_head(m, cg);
     TC_TRY(put_steps(m, cg));
-    ti_buf_text(&m->code, "}\n");
+    ti_buf_text(&m->code, m->request->n_npu && !cg->number ? "    return 0;\n}\n" : "}\n");
     *out = m->graph[slot] = cg;
     return TC_OK;
 }
@@ -280,6 +294,30 @@ static void put_side(const tc_c_model *m, const tc_graph *g, bool output, tc_buf
     }
 }
 
+/* Beside an Ethos-U no line of the core's cache has other bytes than the arena's. */
+static int align_of(const tc_c_model *m)
+{
+    return m->request->n_npu ? CACHE_LINE : TC_C_ALIGN;
+}
+
+static int64_t arena_of(const tc_c_model *m, const tc_c_graph *cg)
+{
+    return (cg->arena + align_of(m) - 1) / align_of(m) * align_of(m);
+}
+
+/* What the firmware brings for an Ethos-U. */
+static void put_npu(const tc_c_model *m, tc_buf *out)
+{
+    int64_t fast = 0;
+    for (size_t i = 0; i < m->request->n_npu; i++)
+        fast = ti_max_i64(fast, m->request->npu[i].fast);
+    ti_buf_printf(out,
+                  "/* Regions of an Ethos-U, which tosac_npu_run() of tosac_npu.h runs; run() returns "
+                  "0, or what\n * that returned.  FAST: memory that its driver has for itself. */\n"
+                  "#define %s_NPU_REGIONS %zu\n#define %s_NPU_FAST_BYTES %" PRId64 "\n",
+                  upper(m), m->request->n_npu, upper(m), fast);
+}
+
 static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
 {
     const char *name = m->request->name, *prefix = upper(m);
@@ -287,13 +325,16 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
                   "/* %s.h -- made by %s for %s: a model in plain C.\n"
                   " *\n"
                   " * %s_run() computes the outputs from the inputs, in memory of its own;\n"
-                  " * %s_run_in() in memory of the caller's, %s_ARENA_BYTES on 16 bytes.  Where a\n"
+                  " * %s_run_in() in memory of the caller's, %s_ARENA_BYTES on %d bytes.  Where a\n"
                   " * SCALE is given, a code stands for SCALE * (code - ZERO_POINT). */\n",
-                  m->request->stem, tc_version(), m->request->target, name, name, prefix);
+                  m->request->stem, tc_version(), m->request->target, name, name, prefix,
+                  align_of(m));
     ti_buf_printf(out, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", prefix, prefix);
     ti_buf_text(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     ti_buf_printf(out, "#define %s_ARENA_BYTES %" PRId64 "\n#define %s_CONSTANT_BYTES %zu\n",
-                  prefix, cg->arena, prefix, m->constant_bytes);
+                  prefix, arena_of(m, cg), prefix, m->constant_bytes);
+    if (m->request->n_npu)
+        put_npu(m, out);
     put_side(m, cg->g, false, out);
     put_side(m, cg->g, true, out);
     const char *state = "";
@@ -307,9 +348,9 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
         ti_buf_printf(out, "} %s_state;\nvoid %s_start(%s_state *state);\n", name, name, name);
         state = ti_text_format(&m->ctx->arena, "%s_state *state, ", name);
     }
-    ti_buf_printf(out, "\nvoid %s_run(%s", name, state);
+    ti_buf_printf(out, "\n%s %s_run(%s", result_of(m), name, state);
     put_ports(cg->g, out);
-    ti_buf_printf(out, ");\nvoid %s_run_in(%svoid *memory, ", name, state);
+    ti_buf_printf(out, ");\n%s %s_run_in(%svoid *memory, ", result_of(m), name, state);
     put_ports(cg->g, out);
     ti_buf_text(out, ");\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
@@ -320,13 +361,15 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
 static void put_run(tc_c_model *m, const tc_c_graph *cg)
 {
     const char *name = m->request->name;
-    ti_buf_printf(&m->code, "\nvoid %s_run(", name);
+    bool npu = m->request->n_npu;
+    ti_buf_printf(&m->code, "\n%s %s_run(", result_of(m), name);
     if (m->n_variable)
         ti_buf_printf(&m->code, "%s_state *state, ", name);
     put_ports(cg->g, &m->code);
-    ti_buf_printf(&m->code, ")\n{\n    static _Alignas(%d) uint8_t arena[%" PRId64 "];\n",
-                  TC_C_ALIGN, ti_max_i64(cg->arena, 1));
-    ti_buf_printf(&m->code, "    %s_run_in(%sarena", name, m->n_variable ? "state, " : "");
+    ti_buf_printf(&m->code, ")\n{\n    %sstatic _Alignas(%d) uint8_t arena[%" PRId64 "];\n",
+                  npu ? "TOSAC_NPU_ARENA " : "", align_of(m), ti_max_i64(arena_of(m, cg), 1));
+    ti_buf_printf(&m->code, "    %s%s_run_in(%sarena", npu ? "return " : "", name,
+                  m->n_variable ? "state, " : "");
     for (size_t i = 0; i < cg->g->n_in; i++)
         ti_buf_printf(&m->code, ", input_%zu", i);
     for (size_t i = 0; i < cg->g->n_out; i++)
@@ -344,6 +387,8 @@ static void put_source(tc_c_model *m, tc_buf *out)
                   "#include \"%s.h\"\n#include \"%s\"\n",
                   m->request->stem, tc_version(), m->request->target, m->request->stem,
                   m->request->stem, "tosac_kernels.h");
+    if (m->used[TC_C_NPU])
+        ti_buf_text(out, "#include \"tosac_npu.h\"\n");
     if (m->used[TC_C_VECTOR])
         ti_buf_text(out, "#include \"tosac_vector.h\"\n");
     ti_buf_printf(
@@ -399,7 +444,7 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
     put_source(&m, &source);
     put_header(&m, cg, &header);
     *out = (tc_c_source){.file = tc_new_n(&ctx->arena, tc_c_file, TC_C_KERNEL_COUNT + 2),
-                         .arena = (size_t)cg->arena,
+                         .arena = (size_t)arena_of(&m, cg),
                          .constants = m.constant_bytes,
                          .code = m.n_call * CALL_BYTES + m.n_line * LINE_BYTES,
                          .state = state_bytes(&m),

@@ -14,6 +14,14 @@ typedef struct tc_c_port {
     const tc_quant *quant; /* what its codes stand for; NULL: not known */
 } tc_c_port;
 
+/* A region that an Ethos-U runs: a `call` of the program. */
+typedef struct tc_c_npu {
+    const char *graph;        /* as the call names it */
+    tc_bytes stream, weights; /* what the driver is given */
+    int64_t scratch, fast;    /* bytes of working memory; of a fast one beside it, or 0 */
+    const int64_t *in, *out;  /* byte of the scratch where each operand and result lies */
+} tc_c_npu;
+
 typedef struct tc_c_request {
     const char *name;   /* what symbols begin with */
     const char *stem;   /* what files are called, without ".c" */
@@ -21,6 +29,8 @@ typedef struct tc_c_request {
     tc_core core;
     const tc_machine *machine; /* whose instructions are counted; NULL: none are */
     const tc_c_port *in, *out; /* one for each of the program's */
+    const tc_c_npu *npu;       /* one for each call */
+    size_t n_npu;
 } tc_c_request;
 
 typedef struct tc_c_file {

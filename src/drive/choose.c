@@ -13,7 +13,7 @@ tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                          const char *system_config, const char *memory_mode, tc_verdicts **out)
 {
     const tc_machine *m = target->machine;
-    const tc_npu_machine *npu = ti_npu_machine_find(m->costs_of ? m->costs_of : target->text);
+    const tc_npu_machine *npu = ti_npu_machine_find(m->costs_of ? m->costs_of : target->name);
     *out = NULL;
     if (!npu)
         return TC_OK;

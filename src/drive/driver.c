@@ -148,12 +148,19 @@ static tc_status no_codes(tc_ctx *ctx, const tc_compiled *c)
     return status;
 }
 
+/* A TOSA program that an Ethos-U and a core compute together: it is split, unless it has variables,
+ * which are read and written in an order of their own. */
+static bool is_shared(const tc_compiled *c)
+{
+    return c->target.core && !ti_module_has_state(c->module);
+}
+
 static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, tc_compiled *out)
 {
     const tc_compile_request *r = &out->request;
     out->request = *asked;
     out->request.trace = asked->faults ? asked->faults : asked->trace;
-    if (ti_is_tosa(out))
+    if (ti_is_tosa(out) && !is_shared(out))
         return r->check ? checked_whole(ctx, r, out) : ti_take_whole(ctx, r->trace, NULL, out);
     if (out->target.machine->packing == TC_PACKED_NOT && computes_on_codes(out->module) &&
         !ti_reading(ctx)->keep_unread)

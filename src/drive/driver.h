@@ -74,6 +74,8 @@ struct tc_compiled {
     tc_target target;
     tc_region *region;
     size_t n_region;
+    tc_region *core; /* core_part.c: those of the core beside an Ethos-U; NULL: not made yet */
+    size_t n_core, core_nodes; /* and the operators in them */
     tc_split_report split;
     tc_compile_request request; /* fallback.c: what was asked for, */
     tc_module *typed;           /* the program before it was split; NULL: it is not split, */
@@ -145,6 +147,15 @@ TC_MUST_USE tc_status ti_region_for_vela(tc_ctx *ctx, const tc_compiled *c, tc_r
  * refused, where one was. */
 TC_MUST_USE tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
                                          size_t *failed);
+
+/* The second half of it: c->split says which graphs of c->module are regions. */
+TC_MUST_USE tc_status ti_finish_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
+                                        size_t *failed);
+
+/* core_part.c: what an Ethos-U leaves to the core beside it (target.core) becomes regions of the core
+ * in c->core, each a call of c->module; once, behind ti_pack_regions.  What the core has no integers
+ * for stays as it is; without a core nothing is done. */
+TC_MUST_USE tc_status ti_core_part(tc_ctx *ctx, tc_compiled *c);
 
 /* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
  * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is

@@ -6,9 +6,9 @@
 #include "../cortexm/cortexm.h"
 #include "driver.h"
 
-/* path: of the .c file; symbols and the header are named after it.  What stays outside the one region
- * may be no more than conversions at its borders: its inputs and outputs are codes. */
-TC_MUST_USE tc_status ti_emit_cortexm(tc_ctx *ctx, const tc_compiled *compiled, const char *path,
+/* path: of the .c file; symbols and the header are named after it.  Inputs and outputs are codes.
+ * Beside an Ethos-U the program's regions are packed first, and the rest becomes the core's. */
+TC_MUST_USE tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *compiled, const char *path,
                                       tc_c_source *out);
 
 #endif

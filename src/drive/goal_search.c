@@ -99,7 +99,7 @@ static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goa
     *out = 0;
     if (m->packing != TC_PACKED_STREAM)
         return TC_OK;
-    const tc_npu_machine *machine = ti_npu_machine_find(c->target.text);
+    const tc_npu_machine *machine = ti_npu_machine_find(c->target.name);
     tc_npu_system system;
     TC_TRY(ti_npu_system_find(ctx, machine, goal->ini,
                               goal->system_config ? goal->system_config : m->system_config,

@@ -105,12 +105,20 @@ static size_t method_count(const tc_compiled *c)
     return n;
 }
 
+/* A Cortex-M computes the program, or what an Ethos-U beside it leaves. */
+static bool is_for_core(const tc_compiled *c)
+{
+    return c->target.machine->packing == TC_PACKED_C || c->target.core;
+}
+
 static tc_status no_runtime(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_status status = ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
                                       "'%s' takes C source, not a program for ExecuTorch's runtime",
                                       c->target.text);
-    ti_note(ctx, NULL, "--emit c writes it; the target 'cpu' gives a .pte of float kernels");
+    ti_note(ctx, NULL, "--emit c writes it; the target '%s' gives a program with float kernels for "
+                       "what stays on the CPU",
+            c->target.core ? c->target.name : "cpu");
     return status;
 }
 
@@ -120,7 +128,7 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     size_t n = method_count(c), k = n;
     tc_program_part *part = tc_new_n(&ctx->arena, tc_program_part, n);
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
-    if (c->target.machine->packing == TC_PACKED_C)
+    if (is_for_core(c))
         return no_runtime(ctx, c);
     for (tc_compiled *m = c; m; m = m->beside) {
         TC_TRY(ti_pack_regions(ctx, m));
@@ -160,6 +168,8 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     tc_c_source source;
     tc_written *w = &c->written;
     TC_TRY(ti_emit_cortexm(ctx, c, path ? path : "model.c", &source));
+    if (c->target.core)
+        TC_TRY(ti_tell_idle(ctx, c));
     w->file = tc_new_n(&ctx->arena, tc_bytes, source.n_file);
     w->name = tc_new_n(&ctx->arena, const char *, source.n_file);
     for (size_t i = 0; i < source.n_file; i++) {
@@ -175,7 +185,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_bytes source, header;
-    if (c->target.machine->packing == TC_PACKED_C)
+    if (is_for_core(c))
         return make_cortexm(ctx, c, path);
     TC_TRY(make_program(ctx, c, false));
     size_t program = c->written.bytes; /* what lies on the device: not the length of the text */

@@ -9,7 +9,7 @@ static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *o
 {
     const tc_ethosu_options *o = &c->ethosu;
     const tc_machine *m = c->target.machine;
-    return ti_npu_system_find(ctx, ti_npu_machine_find(c->target.text), o->ini,
+    return ti_npu_system_find(ctx, ti_npu_machine_find(c->target.name), o->ini,
                               o->system_config ? o->system_config : m->system_config,
                               o->memory_mode ? o->memory_mode : m->memory_mode, out);
 }
@@ -19,7 +19,7 @@ static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_opti
     const tc_ethosu_options *o = &c->ethosu;
     tc_npu_system *system = tc_new(&ctx->arena, tc_npu_system);
     TC_TRY(find_system(ctx, c, system));
-    *out = (tc_codegen_options){.machine = ti_npu_machine_find(c->target.text),
+    *out = (tc_codegen_options){.machine = ti_npu_machine_find(c->target.name),
                                 .system = system,
                                 .size = o->optimise && ti_text_eq(o->optimise, "Size"),
                                 .products = o->products,

@@ -218,7 +218,7 @@ static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *
 {
     tc_estimate e;
     const tc_machine *m = c->target.machine;
-    p->machine = ti_npu_machine_find(c->target.text);
+    p->machine = ti_npu_machine_find(c->target.name);
     TC_TRY(ti_npu_system_find(ctx, p->machine, c->ethosu.ini,
                               c->ethosu.system_config ? c->ethosu.system_config : m->system_config,
                               c->ethosu.memory_mode ? c->ethosu.memory_mode : m->memory_mode,

@@ -51,7 +51,7 @@ tc_module *ti_program_of(tc_ctx *ctx, const tc_compiled *compiled)
 {
     tc_module *m = ti_module_clone(compiled->module);
     bool whole = compiled->n_region == 1 && compiled->region[0].module == compiled->module;
-    return whole ? ti_program_calling(ctx, m, ti_intern_text(ctx, compiled->target.text)) : m;
+    return whole ? ti_program_calling(ctx, m, ti_intern_text(ctx, compiled->target.name)) : m;
 }
 
 tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,

@@ -237,15 +237,8 @@ static void say_steered(tc_ctx *ctx, const tc_compiled *c)
     }
 }
 
-tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
+tc_status ti_finish_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
 {
-    *failed = SIZE_MAX;
-    TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
-    c->module = ti_module_clone(c->typed);
-    if (!c->all_forms)
-        TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
-                               c->ethosu.memory_mode, &c->choices));
-    TC_TRY(split_program(ctx, c, trace));
     c->n_region = c->split.n_region;
     c->region = tc_new_n(&ctx->arena, tc_region, c->n_region);
     for (size_t i = 0; i < c->n_region; i++) {
@@ -259,6 +252,19 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
             *failed = i;
         TC_TRY(status);
     }
+    return TC_OK;
+}
+
+tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace, size_t *failed)
+{
+    *failed = SIZE_MAX;
+    TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
+    c->module = ti_module_clone(c->typed);
+    if (!c->all_forms)
+        TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                               c->ethosu.memory_mode, &c->choices));
+    TC_TRY(split_program(ctx, c, trace));
+    TC_TRY(ti_finish_regions(ctx, c, trace, failed));
     say_steered(ctx, c);
     return ti_verify(ctx, c->module);
 }

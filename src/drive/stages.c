@@ -42,12 +42,13 @@ tc_status ti_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *j
     bool alone = job->target->machine->packing == TC_PACKED_NOT;
     tc_split_report report;
     tc_split_request split = {
-        .target = job->target->text,
+        .target = job->target->name,
         .ask = alone ? takes_nothing : takes,
         .who = alone ? NULL : ti_lower_ask(ctx, ti_main(module), job->target),
         .cpu = job->cpu,
         .n_cpu = job->n_cpu,
         .left = job->left,
+        .keep_sums = job->target->core != NULL,
     };
     return ti_split(ctx, module, &split, job->split ? job->split : &report);
 }

@@ -196,7 +196,7 @@ static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflit
 static tc_status check_target(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_packing packing = c->target.machine->packing;
-    if (packing == TC_PACKED_STREAM || packing == TC_PACKED_NOT)
+    if ((packing == TC_PACKED_STREAM && !c->target.core) || packing == TC_PACKED_NOT)
         return TC_OK;
     return ti_usage(ctx, "--emit tflite is for Ethos-U targets and 'cpu', not for '%s'",
                     c->target.text);

@@ -68,7 +68,7 @@ static void set_apart(tc_ctx *ctx, tc_compiled *c)
     if (c->target.machine->packing != TC_PACKED_STREAM || reads_all_inputs(ctx, ti_main(region)))
         return;
     if (c->module == region)
-        c->module = ti_program_calling(ctx, region, ti_intern_text(ctx, c->target.text));
+        c->module = ti_program_calling(ctx, region, ti_intern_text(ctx, c->target.name));
     ti_drop_inputs(ctx, c->module, ti_main(region));
 }
 

@@ -118,7 +118,7 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_ethosu_o
     const char **argv = tc_new_n(&ctx->arena, const char *, 16);
     size_t n = 0;
     argv[n++] = ti_vela_program();
-    add_flag(ctx, argv, &n, "accelerator-config", target->text);
+    add_flag(ctx, argv, &n, "accelerator-config", target->name);
     add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
     add_flag(ctx, argv, &n, "system-config",
              o->system_config ? o->system_config : target->machine->system_config);

@@ -105,7 +105,7 @@ tc_status ti_content_costs(tc_content *c)
 {
     const tc_compiled *compiled = c->options.compiled;
     const tc_ethosu_job *jobs = compiled->jobs;
-    const tc_npu_machine *machine = ti_npu_machine_find(compiled->target.text);
+    const tc_npu_machine *machine = ti_npu_machine_find(compiled->target.name);
     c->notes = tc_new_n(&c->ctx->arena, tc_vela_map *, compiled->n_region + 1);
     c->macs_per_cycle = machine ? machine->macs : 0;
     add_shapes(c, ti_main(compiled->module));

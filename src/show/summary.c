@@ -143,6 +143,10 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
                   c->n_region == 1 ? "" : "s");
     if (c->target.machine->packing == TC_PACKED_NOT)
         ti_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
+    else if (c->core)
+        ti_buf_printf(out, ", %zu operators on %s, %zu on %s, %zu left to the caller", nodes,
+                      c->target.name, c->core_nodes, c->target.core->name,
+                      c->split.n_left - c->core_nodes);
     else if (c->split.n_region || c->split.n_left)
         ti_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text,
                       c->split.n_left);

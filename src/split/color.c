@@ -106,6 +106,33 @@ static void keep_counts(tc_ctx *ctx, const tc_graph *g, tc_color *c)
     ti_arena_rewind(&ctx->scratch, mark);
 }
 
+static bool is_wide(const tc_graph *g, tc_val v)
+{
+    tc_dtype d = v ? ti_type_of(g, v)->dtype : TC_none;
+    return d == TC_i32 || d == TC_i48;
+}
+
+/* A sum crosses no border where what is made of it is smaller. */
+static void keep_sums(tc_ctx *ctx, const tc_graph *g, tc_color *c)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    bool *sum = tc_new_n(&ctx->scratch, bool, g->n_val); /* of the CPU's */
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool reads = false;
+        for (int i = 0; i < node->n_in; i++)
+            reads = reads || sum[node->in[i]];
+        if (reads && c->place[k] == TC_PLACE_ACCELERATOR && !is_wide(g, node->out[0])) {
+            c->place[k] = TC_PLACE_CPU;
+            c->why[k] = "it narrows a sum of products that is made there";
+        }
+        bool product = tc_ops[node->op].traits & T_MAC;
+        if (c->place[k] == TC_PLACE_CPU && product && node->n_out)
+            sum[node->out[0]] = is_wide(g, node->out[0]);
+    }
+    ti_arena_rewind(&ctx->scratch, mark);
+}
+
 tc_status ti_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
 {
     *c = (tc_color){tc_new_n(&ctx->arena, tc_place, g->n_node),
@@ -122,6 +149,8 @@ tc_status ti_split_color(tc_ctx *ctx, const tc_graph *g, const tc_split_request 
             c->place[k] = TC_PLACE_ACCELERATOR;
     }
     keep_counts(ctx, g, c);
+    if (r->keep_sums)
+        keep_sums(ctx, g, c);
     return TC_OK;
 }
 

@@ -144,7 +144,8 @@ static size_t cut_region(cutting *c, uint32_t level, size_t number)
             continue;
         if (!r.graph) {
             char name[32];
-            snprintf(name, sizeof name, "region_%zu", number);
+            snprintf(name, sizeof name, "%s_%zu",
+                     c->request->prefix ? c->request->prefix : "region", number);
             r.graph = ti_graph_new(c->module, ti_intern_text(c->ctx, name));
             r.graph->facts = c->from.facts;
             r.inside = tc_new_n(&c->ctx->arena, tc_val, g->n_val);

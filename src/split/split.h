@@ -17,11 +17,13 @@ typedef bool tc_split_ask(void *who, const tc_graph *g, const tc_node *node, con
 
 typedef struct tc_split_request {
     const char *target; /* as the user named it: written into the calls */
+    const char *prefix; /* of what regions are called; NULL: "region" */
     tc_split_ask *ask;
     void *who;
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_map *left; /* by the name of the model's node: why it stays there too; or NULL */
+    bool keep_sums; /* who narrows sums of products of the CPU's stays there: it has integers, too */
 } tc_split_request;
 
 /* One node that stays on the CPU, and why. */

@@ -115,13 +115,40 @@ static tc_status unknown_target(tc_ctx *ctx, const char *text)
             ti_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);
     ti_note(ctx, NULL,
             "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
-            "ethos-u85-256 and their sizes, cortex-m0plus to cortex-m85, cpu");
+            "ethos-u85-256 and their sizes, cortex-m0plus to cortex-m85, "
+            "ethos-u55-128+cortex-m55 and so on, cpu");
     return status;
+}
+
+/* "ethos-u55-128+cortex-m55": the plus of a machine, none of TOSA's. */
+static const char *core_in(const char *text)
+{
+    return is_spec(text) || strchr(text, ':') ? NULL : strchr(text, '+');
+}
+
+static tc_status parse_pair(tc_ctx *ctx, const char *text, const char *plus, tc_target *out)
+{
+    tc_target *core = tc_new(&ctx->arena, tc_target);
+    const char *name = ti_text_copy(&ctx->arena, (tc_str){text, (size_t)(plus - text)});
+    TC_TRY(ti_target_parse(ctx, name, out));
+    TC_TRY(ti_target_parse(ctx, plus + 1, core));
+    if (out->machine->packing != TC_PACKED_STREAM || core->machine->packing != TC_PACKED_C) {
+        tc_status status = ti_usage(ctx, "the target '%s' is not an Ethos-U with a Cortex-M", text);
+        ti_note(ctx, NULL, "'ethos-u55-128+cortex-m55': what the Ethos-U does not take runs on the "
+                           "core, in integers");
+        return status;
+    }
+    out->text = text;
+    out->core = core;
+    return TC_OK;
 }
 
 tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
 {
-    *out = (tc_target){.text = text, .machine = &tc_machine_tosa};
+    const char *plus = core_in(text);
+    if (plus)
+        return parse_pair(ctx, text, plus, out);
+    *out = (tc_target){.text = text, .name = text, .machine = &tc_machine_tosa};
     if (is_spec(text)) {
         if (ti_text_starts(text, "TOSA-1.1"))
             ti_warning(ctx, NULL, TC_E_NO_EFFECT,

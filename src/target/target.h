@@ -20,17 +20,19 @@ typedef const char *tc_back_end(tc_ctx *ctx, const void *who, const tc_graph *g)
 
 typedef struct tc_target {
     const char *text; /* as the user wrote it */
+    const char *name; /* the same without the core beside it: "ethos-u55-128" */
     const tc_machine *machine;
     uint32_t tosa;          /* 1 << TC_FEATURE_x */
     tc_back_end *back_end;  /* who is asked; NULL: the limits that the machine's record names */
     const void *who;
+    const struct tc_target *core; /* Ethos-U: who runs the rest, in integers; NULL: not said */
 } tc_target;
 
 /* What the back end says, or the machine's limits. */
 const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g);
 
 /* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",
- * "vgf:TOSA-1.0+INT"; "ethos-u55-128"; "cpu".  An unknown word or an extension without its profile
+ * "vgf:TOSA-1.0+INT"; "ethos-u55-128"; "ethos-u55-128+cortex-m55"; "cpu".  An unknown word or an extension without its profile
  * is a usage error. */
 TC_MUST_USE tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
 

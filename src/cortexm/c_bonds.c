@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* c_bonds.c -- items of the arena that must lie at fixed distances of each other.
+ *
+ * Items that are bound are one group, with a byte for each in it.  Two groups become one where no
+ * two of their items would be needed in the same bytes at the same step; where they would, they
+ * stay apart, and whoever asked copies. */
+#include "c_bonds.h"
+
+typedef struct span {
+    int64_t lo, hi;
+} span;
+
+static span span_of(const tc_c_bonds *b, size_t i, int64_t shift)
+{
+    int64_t at = b->at[i] + shift;
+    return (span){at, at + (b->item[i].bytes + b->align - 1) / b->align * b->align};
+}
+
+/* Operands and results of one step may have the same bytes in it, each before or behind the other:
+ * who made the step has seen to that. */
+static bool meet_in(const tc_c_bonds *b, size_t i, size_t k, int32_t step)
+{
+    const tc_place_item *x = &b->item[i], *y = &b->item[k];
+    int32_t first = x->first > y->first ? x->first : y->first;
+    int32_t last = x->last < y->last ? x->last : y->last;
+    bool here = first == step && last == step;
+    return first <= last && !(here && b->step[i] == step && b->step[k] == step);
+}
+
+/* Whether the groups can be one, with all of the second `shift` bytes further on. */
+static bool fits(const tc_c_bonds *b, size_t one, size_t other, int64_t shift, int32_t step)
+{
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t k = 0; b->group[i] == one && k < b->n; k++) {
+            if (b->group[k] != other || !meet_in(b, i, k, step))
+                continue;
+            span x = span_of(b, i, 0), y = span_of(b, k, shift);
+            if (x.lo < y.hi && y.lo < x.hi)
+                return false;
+        }
+    return true;
+}
+
+void ti_c_bonds_begin(tc_arena *arena, const tc_place_item *item, size_t n, int64_t align,
+                      tc_c_bonds *out)
+{
+    *out = (tc_c_bonds){item,
+                        n,
+                        align,
+                        tc_new_n(arena, size_t, n + 1),
+                        tc_new_n(arena, int64_t, n + 1),
+                        tc_new_n(arena, int32_t, n + 1)};
+    for (size_t i = 0; i < n; i++) {
+        out->group[i] = i;
+        out->step[i] = -1;
+    }
+}
+
+bool ti_c_bind(tc_c_bonds *b, size_t to, size_t i, int64_t at, int32_t step)
+{
+    size_t one = b->group[to], other = b->group[i];
+    int64_t shift = b->at[to] + at - b->at[i];
+    if (one == other)
+        return shift == 0;
+    int32_t was_to = b->step[to], was = b->step[i];
+    b->step[to] = b->step[i] = step;
+    if (at % b->align || !fits(b, one, other, shift, step)) {
+        b->step[to] = was_to;
+        b->step[i] = was;
+        return false;
+    }
+    for (size_t k = 0; k < b->n; k++)
+        if (b->group[k] == other) {
+            b->group[k] = one;
+            b->at[k] += shift;
+        }
+    return true;
+}
+
+/* A group has an item of no bytes where its lowest begins, in front of its first. */
+int64_t ti_c_bonds_place(tc_arena *arena, const tc_c_bonds *b, int64_t *address)
+{
+    tc_place_item *item = tc_new_n(arena, tc_place_item, 2 * b->n + 1);
+    size_t *head = tc_new_n(arena, size_t, b->n + 1), *where = tc_new_n(arena, size_t, b->n + 1);
+    int64_t *low = tc_new_n(arena, int64_t, b->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < b->n; i++)
+        low[b->group[i]] = b->at[i] < low[b->group[i]] ? b->at[i] : low[b->group[i]];
+    for (size_t i = 0; i < b->n; i++) {
+        size_t group = b->group[i];
+        if (!head[group]) {
+            item[n++] = (tc_place_item){0};
+            head[group] = n;
+        }
+        where[i] = n;
+        item[n] = b->item[i];
+        item[n].same_as = head[group];
+        item[n++].at = b->at[i] - low[group];
+    }
+    int64_t bytes = ti_place_items(arena, item, n, b->align).bytes;
+    for (size_t i = 0; i < b->n; i++)
+        address[i] = item[where[i]].address;
+    return bytes;
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""An Ethos-U beside a Cortex-M: models as C with regions of both, on this machine, beside `tosac run`.
+
+    cortexm_npu.py TOSAC [WORK]
+
+Networks whose operators go to the core and to the Ethos-U in turns, with values that several regions read and with state.  The C
+calls examples/cortex-m/npu_ethosu.c, and that a driver that runs command streams on this machine (build/libethosu-driver.so, beside TOSAC) and looks
+at what it is given.  Where arm-none-eabi-gcc is installed the same files are compiled for the core.  Ends with "N passed, N failed, N skipped".
+"""
+
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+from cortexm import BARE, CORES, EXAMPLE, HERE, SANITIZE, WARN, read_npy, run, write_npy
+
+DRIVER = os.path.join(HERE, "ethosu")
+NPU = ["-DWITH_NPU", f"-I{DRIVER}", '-DNPU_DEVICE_HEADER="device.h"']
+FLAGS = {"cortex-m55": CORES["cortex-m55"][0], "cortex-m85": "-march=armv8.1-m.main+mve.fp+fp.dp -mthumb -mfloat-abi=hard"}
+PAIRS = ("ethos-u55-128+cortex-m55", "ethos-u85-256+cortex-m85")
+SAMPLES = 4
+
+
+def weights(numbers, *shape):
+    count = 1
+    for d in shape:
+        count *= d
+    text = ", ".join(f"{numbers.uniform(-0.5, 0.5):.3f}" for _ in range(count))
+    return f"const [{text}] : f32[{','.join(map(str, shape))}]"
+
+
+def turns():
+    """Two regions of the core between three of the Ethos-U; what the first of those gives, the second and the third read, too."""
+    n = random.Random(7)
+    conv = "stride=[1,1] pad=[1,1,1,1] dilation=[1,1] groups=1 : f32[1,8,12,12]"
+    return f"""graph @main(%0 "x": f32[1,3,12,12]) {{
+  %1 = {weights(n, 8, 3, 3, 3)}
+  %2 = {weights(n, 8)}
+  %3 = conv %0, %1, %2 {conv}
+  %4 = relu %3 : f32[1,8,12,12]
+  %5 = flip %4 axes=[2] : f32[1,8,12,12]
+  %6 = {weights(n, 8, 8, 3, 3)}
+  %7 = conv %5, %6, %2 {conv}
+  %8 = add %7, %4 alpha=1 : f32[1,8,12,12]
+  %9 = flip %8 axes=[3] : f32[1,8,12,12]
+  %10 = {weights(n, 8, 8, 3, 3)}
+  %11 = conv %9, %10, %2 {conv}
+  %12 = add %11, %4 alpha=1 : f32[1,8,12,12]
+  return %12
+}}
+"""
+
+
+def memory():
+    """A buffer of 16 bits that the core reads and the Ethos-U writes."""
+    n = random.Random(8)
+    conv = "stride=[1,1] pad=[1,1,1,1] dilation=[1,1] groups=1 : f32[1,4,8,8]"
+    zeros = ", ".join(["0"] * 256)
+    return f"""graph @main(%0 "x": f32[1,4,8,8]) {{
+  %1 "kept" = const [{zeros}] : f32[1,4,8,8]
+  %2 = {weights(n, 4, 4, 3, 3)}
+  %3 = {weights(n, 4)}
+  %4 = flip %1 axes=[2] : f32[1,4,8,8]
+  %5 = add %0, %4 alpha=1 : f32[1,4,8,8]
+  %6 = conv %5, %2, %3 {conv}
+  %7 = tanh %6 : f32[1,4,8,8]
+  mutate %1 -> %7
+  %8 = flip %7 axes=[3] : f32[1,4,8,8]
+  %9 = conv %8, %2, %3 {conv}
+  return %9
+}}
+"""
+
+
+DIGITS = ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"]
+# name: model, options, NPU regions
+MODELS = {
+    "turns": (turns, ["--calib", "random:4", "--cpu", "flip"], 3),
+    "digits": (DIGITS, ["--cpu", "conv2d_9,conv2d_14"], 3),
+    "kept": (memory, ["--calib", "random:4", "--cpu", "flip"], 2),
+    "kept16": (memory, ["--calib", "random:4", "--cpu", "flip", "-q", "a16w8"], 2),
+}
+
+
+def port(head, side):
+    """Type, shape, scale and zero point of a model's one input or output."""
+    kind, dims = re.search(rf"_{side}S 1\n/\* (\w+)\[([\d,]+)\]", head).groups()
+    scale, zero = (float(re.search(rf"_{side}_0_{word} (\S+)", head)[1]) for word in ("SCALE", "ZERO_POINT"))
+    return {"i8": "b", "i16": "h"}[kind], [int(d) for d in dims.split(",")], scale, int(zero)
+
+
+def unpack(letter, data):
+    return struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data)
+
+
+def expected(tosac, name, folder, head):
+    """Codes for the inputs, and those that `tosac run` gives for the numbers that they stand for."""
+    letter, shape, scale, zero = port(head, "INPUT")
+    count, numbers, bits = SAMPLES, random.Random(1), 8 * struct.calcsize(letter) - 1
+    for d in shape:
+        count *= d
+    codes = [numbers.randrange(-(1 << bits), 1 << bits) for _ in range(count)]
+    write_npy(f"{folder}/in.npy", "f", "<f4", [SAMPLES * shape[0], *shape[1:]], [scale * (c - zero) for c in codes])
+    with open(f"{folder}/inputs.bin", "wb") as f:
+        f.write(struct.pack(f"<{count}{letter}", *codes))
+    run([tosac, "run", f"{folder}/{name}.ir", "-i", f"{folder}/in.npy", "-o", f"{folder}/out"], folder)
+    letter, _, scale, zero = port(head, "OUTPUT")
+    reals = unpack("f", read_npy(f"{folder}/out/output_0.npy"))
+    return struct.pack(f"<{len(reals)}{letter}", *(round(r / scale) + zero for r in reals))
+
+
+def on_host(tosac, name, folder, state):
+    build = os.path.dirname(tosac)
+    files = sorted(f for f in os.listdir(folder) if f.endswith(".c"))
+    run(["gcc", *WARN.split(), *SANITIZE.split(), *NPU, *state, f"-DMODEL={name}", f"-DMODEL_UPPER={name.upper()}", f'-DMODEL_HEADER="{name}.h"', f"-I{EXAMPLE}", "-I.",
+         *(f"{EXAMPLE}/{f}" for f in ("replay.c", "npu_ethosu.c", "board_host.c")), *files, "-o", "host", f"-L{build}", "-lethosu-driver", f"-Wl,-rpath,{build}"], folder)
+    run("./host", folder)
+    with open(f"{folder}/outputs.bin", "rb") as f:
+        return f.read()
+
+
+def for_core(name, target, folder):
+    """Compiles without a word, and no byte of it is to be copied into RAM before it runs."""
+    core = target.split("+")[1]
+    run(["arm-none-eabi-gcc", *WARN.split(), *BARE.split()[:2], *FLAGS[core].split(), *NPU, "-I.", "-c", f"{EXAMPLE}/npu_ethosu.c",
+         *sorted(f for f in os.listdir(folder) if f.endswith(".c"))], folder)
+    sizes = run(["arm-none-eabi-size", "-A", f"{name}.o"], folder)
+    if re.search(r"^\.data\S*\s+[1-9]", sizes, re.M):
+        raise RuntimeError(f"{name} for {target} has bytes in .data:\n{sizes}")
+
+
+def attempt(tosac, name, target, folder):
+    model, options, regions = MODELS[name]
+    source = [f"{folder}/model.ir"] if callable(model) else model
+    if callable(model):
+        with open(source[0], "w", encoding="utf-8") as f:
+            f.write(model())
+    for kind in ("c", "ir"):
+        run([tosac, "compile", *source, "-t", target, *options, "--ethosu-backend", "own", "--emit", kind, "-o", f"{folder}/{name}.{kind}"], HERE)
+    with open(f"{folder}/{name}.h", encoding="utf-8") as f:
+        head = f.read()
+    with open(f"{folder}/{name}.c", encoding="utf-8") as f:
+        text = f.read()
+    if f"_NPU_REGIONS {regions}\n" not in head or text.count("tosac_npu_run(") != regions:
+        raise RuntimeError(f"{name} for {target}: not {regions} regions")
+    want = expected(tosac, name, folder, head)
+    if on_host(tosac, name, folder, ["-DWITH_STATE"] if f"{name}_state;" in head else []) != want:
+        raise RuntimeError(f"{name} for {target}: other bytes than 'tosac run'")
+    copies = len(re.findall(r"memcpy\(.*arena", text))
+    sizes = [re.search(rf"_{word}_BYTES (\d+)", head)[1] for word in ("ARENA", "CONSTANT")]
+    print(f"{name:8} {target:26} arena {sizes[0]:>6}  constants {sizes[1]:>6}  copies {copies}", flush=True)
+
+
+def main():
+    tosac = os.path.abspath(sys.argv[1])
+    work = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="cortexm")
+    passed = failed = skipped = 0
+    for name in sys.argv[3:] or MODELS:
+        for target in PAIRS:
+            folder = f"{work}/{name}-{target}"
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            try:
+                attempt(tosac, name, target, folder)
+                passed += 1
+                if shutil.which("arm-none-eabi-gcc"):
+                    for_core(name, target, folder)
+                    passed += 1
+                else:
+                    skipped += 1
+            except (RuntimeError, subprocess.TimeoutExpired) as e:
+                print(e)
+                failed += 1
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped: no arm-none-eabi-gcc" if skipped else ""))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
