@@ -227,29 +227,126 @@ TOSAC_INLINE sums taps(const tosac_window *p, const int8_t *x, const int8_t *w, 
     return s;
 }
 
+/* ---- windows whose columns are all inside ---- */
+
+#if TOSAC_ISA == TOSAC_ISA_DSP
+
+/* Taps two at a time: where they read, and their weights side by side, for each of four channels. */
+enum { PAIRS = 13 };
+typedef struct pair {
+    int32_t first, second;
+    uint32_t w[4];
+} pair;
+typedef struct pairs {
+    pair of[PAIRS];
+    int32_t n; /* 0: too many, or fewer channels than four */
+} pairs;
+
+static void pair_up(const tosac_window *p, const block *b, pairs *all)
+{
+    const int32_t taps = p->kernel_h * p->kernel_w, c = p->in_c;
+    all->n = 0;
+    if (taps > 2 * PAIRS || b->channels < LANES)
+        return;
+    for (int32_t kh = 0, k = 0; kh < p->kernel_h; kh++)
+        for (int32_t kw = 0; kw < p->kernel_w; kw++, k++) {
+            pair *to = &all->of[k / 2];
+            const int32_t at = (kh * p->dilation_h * p->in_w + kw * p->dilation_w) * c;
+            *(k % 2 ? &to->second : &to->first) = at;
+            if (k % 2 == 0)
+                to->second = at;
+            for (int32_t i = 0; i < LANES; i++) {
+                const uint32_t w = (uint32_t)b->w[k * c + i] & 0xffffu;
+                to->w[i] = k % 2 ? to->w[i] | w << 16 : w;
+            }
+        }
+    all->n = (taps + 1) / 2;
+}
+
+TOSAC_INLINE sums add_pairs(const pairs *all, const int8_t *x, sums s)
+{
+    for (const pair *t = all->of, *end = t + all->n; t < end; t++) {
+        const uint32_t a = tosac_word(x + t->first), b = tosac_word(x + t->second);
+        const uint32_t low = (a & 0xffffu) | b << 16, high = a >> 16 | (b & 0xffff0000u);
+        s.v0 = __smlad(tosac_even(low), (int16x2_t)t->w[0], s.v0);
+        s.v1 = __smlad(tosac_odd(low), (int16x2_t)t->w[1], s.v1);
+        s.v2 = __smlad(tosac_even(high), (int16x2_t)t->w[2], s.v2);
+        s.v3 = __smlad(tosac_odd(high), (int16x2_t)t->w[3], s.v3);
+    }
+    return s;
+}
+
+#else
+
+typedef struct pairs {
+    int32_t n;
+} pairs;
+
+static void pair_up(const tosac_window *p, const block *b, pairs *all)
+{
+    (void)p, (void)b;
+    all->n = 0;
+}
+TOSAC_INLINE sums add_pairs(const pairs *all, const int8_t *x, sums s)
+{
+    (void)all, (void)x;
+    return s;
+}
+
+#endif
+
+/* n windows side by side; rows of taps that are inside, from x and w on; start: the sums of all. */
+static void line(const tosac_window *p, const int8_t *x, const int8_t *w, int32_t rows, int32_t n,
+                 const sums *start, const block *b, const pairs *all, int8_t *out)
+{
+    const sums first = *start;
+    const int32_t step = p->stride_w * p->in_c, next = p->out_c;
+    const int32_t paired = all->n && rows == p->kernel_h, full = b->channels == LANES;
+    for (; n > 0; n--, x += step, out += next)
+        store(p, out,
+              paired ? add_pairs(all, x, first)
+              : full ? taps(p, x, w, rows, p->kernel_w, first, b, 1)
+                     : taps(p, x, w, rows, p->kernel_w, first, b, 0),
+              b);
+}
+
+/* The window at column `left`, partly outside. */
+static void edge(const tosac_window *p, const int8_t *x, range ys, int32_t top, int32_t left,
+                 starts *seen, const block *b, int8_t *out)
+{
+    const range xs = inside(left, p->kernel_w, p->dilation_w, p->in_w);
+    const int32_t rows = ys.last - ys.first, columns = xs.last - xs.first;
+    const int8_t *from = x + (top + left + xs.first * p->dilation_w) * p->in_c;
+    const int8_t *w = b->w + (ys.first * p->kernel_w + xs.first) * p->in_c;
+    sums s = *find_start(p, seen, ys, xs, b);
+    if (rows > 0 && columns > 0)
+        s = b->channels == LANES ? taps(p, from, w, rows, columns, s, b, 1)
+                                 : taps(p, from, w, rows, columns, s, b, 0);
+    store(p, out, s, b);
+}
+
 static void image(const tosac_window *p, const int8_t *x, const block *b, int8_t *out)
 {
-    const int32_t end = p->in_w - (p->kernel_w - 1) * p->dilation_w;
-    starts all = {.n = 0};
-    for (int32_t oy = 0; oy < p->out_h; oy++) {
+    /* windows first .. last have all their columns inside */
+    const int32_t end = p->in_w - (p->kernel_w - 1) * p->dilation_w + p->left;
+    const int32_t first = tosac_min((p->left + p->stride_w - 1) / p->stride_w, p->out_w);
+    const int32_t last = tosac_clip(end > 0 ? (end - 1) / p->stride_w + 1 : 0, first, p->out_w);
+    const range all_columns = {0, p->kernel_w};
+    starts seen = {.n = 0};
+    pairs all;
+    pair_up(p, b, &all);
+    for (int32_t oy = 0; oy < p->out_h; oy++, out += p->out_w * p->out_c) {
         const int32_t y = oy * p->stride_h - p->top;
         const range ys = inside(y, p->kernel_h, p->dilation_h, p->in_h);
-        const int32_t top = (y + ys.first * p->dilation_h) * p->in_w, rows = ys.last - ys.first;
-        int32_t left = -p->left;
-        for (int32_t ox = 0; ox < p->out_w; ox++, left += p->stride_w, out += p->out_c) {
-            range xs = {0, p->kernel_w};
-            if (left < 0 || left >= end)
-                xs = inside(left, p->kernel_w, p->dilation_w, p->in_w);
-            sums s = *find_start(p, &all, ys, xs, b);
-            const int32_t columns = xs.last - xs.first;
-            if (rows > 0 && columns > 0) {
-                const int8_t *from = x + (top + left + xs.first * p->dilation_w) * p->in_c;
-                const int8_t *w = b->w + (ys.first * p->kernel_w + xs.first) * p->in_c;
-                s = b->channels == LANES ? taps(p, from, w, rows, columns, s, b, 1)
-                                         : taps(p, from, w, rows, columns, s, b, 0);
-            }
-            store(p, out, s, b);
-        }
+        const int32_t top = (y + ys.first * p->dilation_h) * p->in_w;
+        for (int32_t ox = 0; ox < first; ox++)
+            edge(p, x, ys, top, ox * p->stride_w - p->left, &seen, b, out + ox * p->out_c);
+        if (first < last)
+            line(p, x + (top + first * p->stride_w - p->left) * p->in_c,
+                 b->w + ys.first * p->kernel_w * p->in_c, ys.last - ys.first, last - first,
+                 find_start(p, &seen, ys, all_columns, b), b, &all, out + first * p->out_c);
+        for (int32_t ox = last; ox < p->out_w; ox++)
+            edge(p, x, ys, top, ox * p->stride_w - p->left, &seen, b, out + ox * p->out_c);
     }
 }
 

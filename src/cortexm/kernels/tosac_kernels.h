@@ -23,11 +23,13 @@
 #endif
 #endif
 
-/* Parts of loops: a call would put their sums into memory. */
+/* Parts of loops: a call would put their sums into memory; and what is seldom needed. */
 #if defined(__GNUC__)
 #define TOSAC_INLINE static inline __attribute__((always_inline))
+#define TOSAC_APART static __attribute__((noinline, unused))
 #else
 #define TOSAC_INLINE static inline
+#define TOSAC_APART static inline
 #endif
 
 _Static_assert((-1 >> 1) == -1, "negative numbers are shifted right with their sign");

@@ -84,6 +84,12 @@ static inline tosac_one tosac_one_of(const tosac_requant *q, int32_t channel)
                        q->rounding == TOSAC_DOUBLE ? -1 : 0};
 }
 
+/* s <= 32: factors of a half or more, which few channels have. */
+TOSAC_APART int32_t tosac_scale_near(int32_t v, const tosac_one *c)
+{
+    return c->twice ? tosac_scale_double(v, c->m, c->s) : tosac_scale(v, c->m, c->s);
+}
+
 /* tosac_requantize of a sum: v m + 2^(s-1), and 2^30 or -2^30 by the sign of v, is all computed in
  * the upper half. */
 static inline int8_t tosac_requantize1(const tosac_requant *q, int32_t v, const tosac_one *c)
@@ -94,7 +100,7 @@ static inline int8_t tosac_requantize1(const tosac_requant *q, int32_t v, const 
         int64_t round = (int64_t)((uint64_t)(uint32_t)(c->half + sign) << 32 | low);
         v = (int32_t)(((int64_t)v * c->m + round) >> 32) >> c->right;
     } else {
-        v = c->twice ? tosac_scale_double(v, c->m, c->s) : tosac_scale(v, c->m, c->s);
+        v = tosac_scale_near(v, c);
     }
     return (int8_t)tosac_clip(v + q->zero, q->lo, q->hi);
 }
