@@ -434,7 +434,7 @@ static void padded_inputs(void)
         for (size_t i = 0; i < TC_COUNT(machines); i++) {
             tc_ctx *ctx = tc_ctx_new();
             made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
-            CHECK_ROW(machines[i], m.equal && (m.pools == 0) == (other == 0));
+            CHECK_ROW(machines[i], m.equal && (m.kernels == 1) == (other == 0));
             tc_ctx_free(ctx);
         }
         free(t);
