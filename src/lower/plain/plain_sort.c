@@ -197,14 +197,19 @@ static void ordered_numbers(tc_build *lw, const tc_node *node, const order *o, t
 
 /* ---- floats ---- */
 
-/* Places [rows, k] as f32; what is found becomes less than every number. */
+/* Places [rows, k] as f32; what is found becomes less than every number.  NaN is the first of the
+ * largest, and the last of the smallest: less than any number but not yet found. */
 static tc_val places_in_order(tc_build *lw, tc_val x, const order *o)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)o->k);
     tc_val number = counted(lw, TC_f32, o->n, 0, 1), nothing = ti_plain_number(lw, x, -INFINITY);
     tc_attr_tosa_argmax *a = tc_new(&lw->ctx->arena, tc_attr_tosa_argmax);
     *a = (tc_attr_tosa_argmax){1, o->largest ? TC_nan_mode_propagate : TC_nan_mode_ignore};
-    x = ti_b_tosa_maximum(lw, x, ti_plain_number(lw, x, -FLT_MAX));
+    x = ti_b_tosa_maximum(lw, x, ti_plain_number(lw, x, (double)nextafterf(-FLT_MAX, 0)));
+    if (!o->largest) {
+        tc_val is_number = ti_b_tosa_equal(lw, x, x);
+        x = ti_b_tosa_select(lw, is_number, x, ti_plain_number(lw, x, -FLT_MAX));
+    }
     for (int64_t i = 0; i < o->k; i++) {
         tc_val at = ti_b_tosa_cast(lw, ti_b_1(lw, tosa_argmax, a, x), TC_f32);
         part[i] = ti_b_tosa_reshape(lw, at, 2, (int64_t[]){o->rows, 1});
