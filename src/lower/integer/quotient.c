@@ -56,7 +56,8 @@ static tc_val by_reciprocals(tc_build *lw, const tc_arg *x, const tc_arg *y, boo
     if (!fine)
         return ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx), r);
     tc_val most = ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx / 0x1p6), r);
-    tc_val more = ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx), reciprocal(lw, y, true, &inverse));
+    tc_val rest = reciprocal(lw, y, true, &inverse);
+    tc_val more = ti_b_tosa_mul(lw, ti_put_wide(lw, x, sx), rest);
     *scale /= 0x1p6;
     return ti_b_tosa_add(lw, most, ti_put_rescale(lw, more, 0x1p-10, 0, 0, TC_i32));
 }

@@ -174,10 +174,12 @@ tc_val ti_plain_whole_quotient(tc_build *lw, const tc_node *node, tc_val x, tc_v
     tc_val q, b = ti_b_tosa_abs(lw, y), a = ti_b_tosa_abs(lw, x);
     tc_val r = divide(lw, node, a, b, &q), below = is_negative(lw, x), away;
     tc_val differ = ti_b_tosa_logical_xor(lw, below, is_negative(lw, y));
-    if (floored)
-        away = ti_b_tosa_select(lw, ti_plain_above(lw, r, 0), ti_plain_add(lw, q, 1), q);
-    else
+    if (floored) {
+        tc_val more = ti_plain_add(lw, q, 1);
+        away = ti_b_tosa_select(lw, ti_plain_above(lw, r, 0), more, q);
+    } else
         away = q = rounded(lw, q, r, b);
     q = ti_b_tosa_select(lw, differ, ti_plain_negate(lw, away), q);
-    return ti_b_tosa_select(lw, ti_plain_above(lw, b, 0), q, ti_plain_divide(lw, x, y));
+    tc_val endless = ti_plain_divide(lw, x, y);
+    return ti_b_tosa_select(lw, ti_plain_above(lw, b, 0), q, endless);
 }
