@@ -53,8 +53,10 @@ static operand operand_of(tc_cook *c)
         return ti_str_is(name, "if") ? choice_of(c) : call(c, name);
     const char *text = ti_text_copy(c->arena, name);
     const tc_val *known = ti_cook_find(c, text);
-    if (known)
+    if (known) {
+        ti_cook_take(c, '?'); /* it is there */
         return (operand){.kind = VALUE, .val = *known};
+    }
     c->at = start;
     text = ti_cook_argument(c);
     bool optional = ti_cook_take(c, '?');

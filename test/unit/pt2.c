@@ -402,6 +402,38 @@ static void test_arithmetic(void)
 #define SELF(name) "{'name':'self','arg':{'as_tensor':{'name':'" name "'}}}"
 #define ARG(name, tag, value) "{'name':'" name "','arg':{'" tag "':" value "}}"
 
+/* An optional argument that both branches of a recipe name: instance_norm with a weight and a bias. */
+static void test_optional(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    model m = {
+        /* clang-format off */
+        .inputs = "{'as_tensor':{'name':'x'}},{'as_tensor':{'name':'w'}}",
+        .input_specs = "{'user_input':{'arg':{'as_tensor':{'name':'x'}}}},{'user_input':{'arg':{'as_tensor':{'name':'w'}}}}",
+        .values = "'x':" F32(INT(1) "," INT(2) "," INT(2)) ",'w':" F32(INT(2)) ",'y':" F32(INT(1) "," INT(2) "," INT(2)),
+        .nodes = NODE("instance_norm.default",
+                      ARG("input", "as_tensor", "{'name':'x'}") "," ARG("weight", "as_tensor", "{'name':'w'}") ","
+                      ARG("bias", "as_tensor", "{'name':'w'}") "," ARG("running_mean", "as_none", "true") ","
+                      ARG("running_var", "as_none", "true") "," ARG("use_input_stats", "as_bool", "true") ","
+                      ARG("momentum", "as_float", "0.1") "," ARG("eps", "as_float", "0.0") ","
+                      ARG("cudnn_enabled", "as_bool", "false"), "y"),
+        /* clang-format on */
+        .outputs = "{'as_tensor':{'name':'y'}}",
+        .output_specs = "{'user_output':{'arg':{'as_tensor':{'name':'y'}}}}"};
+    tc_status status;
+    tc_module *module = load(ctx, m, &status);
+    CHECK(module && !ctx->n_error);
+    if (module) {
+        tc_graph *g = ti_main(module);
+        float x[4] = {1, 3, 10, 20}, w[2] = {2, 4};
+        tc_tensor in[2] = {{ti_type_of(g, g->in[0]), x}, {ti_type_of(g, g->in[1]), w}}, out;
+        CHECK(ti_eval(g, in, &out, &ctx->arena) == TC_OK);
+        CHECK(memcmp(out.data, (float[]){0, 4, 0, 8}, 16) == 0);
+    } else
+        fputs(tc_diagnostics(ctx), stderr);
+    tc_ctx_free(ctx);
+}
+
 /* y = clone(x); s = y[0:1]; q = s^T; q += 10; r = y[:, 1]; y *= 2; returns y, r, q */
 static void test_views(void)
 {
@@ -676,6 +708,7 @@ int main(void)
     test_programs();
     test_sizes();
     test_arithmetic();
+    test_optional();
     test_views();
     test_mutation();
     test_damage();
