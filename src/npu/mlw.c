@@ -53,21 +53,29 @@ typedef struct values {
     bool full;
 } values;
 
-static void put(values *out, int16_t v, size_t times)
+/* Room for n more; false: there are too many. */
+static bool make_room(values *out, size_t n)
 {
-    if (times > out->most - out->n) {
+    if (n > out->most - out->n) {
         out->full = true;
-        return;
+        return false;
     }
-    while (out->n + times > out->cap) {
+    while (out->n + n > out->cap) {
         size_t cap = 2 * out->cap;
         int16_t *more = ti_arena_raw(out->arena, cap * sizeof *more);
         memcpy(more, out->v, out->n * sizeof *more);
         out->v = more;
         out->cap = cap;
     }
-    for (size_t i = 0; i < times; i++)
-        out->v[out->n++] = v;
+    return true;
+}
+
+static void put_zeros(values *out, size_t n)
+{
+    if (!n || !make_room(out, n))
+        return;
+    memset(out->v + out->n, 0, n * sizeof *out->v);
+    out->n += n;
 }
 
 enum { WEIGHTS = 1 << 15, PALETTE = 32 };
@@ -112,17 +120,13 @@ static void weight_quotients(bits *b, slice *s, uint32_t first, quotients *out)
     int most = s->plain && s->wdiv > 5 ? 8 : 12, ones = __builtin_popcount(first);
     uint32_t second = ones ? get(b, ones) : 0, left = s->n - s->wpos, rest = s->w.rest;
     *out = (quotients){.any = true};
-    for (int i = 0; i < most && (uint32_t)out->n < left; i++) {
-        uint32_t code = 0;
-        if (first >> i & 1) {
-            code = 1 + (second & 1);
-            second >>= 1;
-        }
+    for (int i = 0; i < most && (uint32_t)out->n < left; i++) { /* no branch that is hard to foresee */
+        uint32_t one = first >> i & 1, code = one + (one & second), ends = code < 2 || s->truncated;
+        second >>= one;
         rest += code;
-        if (code < 2 || s->truncated) {
-            out->q[out->n++] = rest;
-            rest = 0;
-        }
+        out->q[out->n] = rest;
+        out->n += (int)ends;
+        rest &= ends - 1;
     }
     out->rest = rest;
     s->wpos += (uint32_t)out->n;
@@ -191,13 +195,17 @@ static void put_slice(const slice *s, const palette *p, bool fresh, values *out)
 {
     uint32_t run = 0;
     if (s->runs && fresh)
-        put(out, 0, s->run[run++]);
+        put_zeros(out, s->run[run++]);
+    if (!s->runs && !make_room(out, s->n))
+        return;
     for (uint32_t i = 0; i < s->n && !out->full; i++) {
         uint32_t x = s->value[i], v = x < p->size ? p->entry[x] : x - p->size + p->direct;
         int16_t magnitude = (int16_t)(v >> 1 & 0x3fff);
-        put(out, v & 1 ? (int16_t)-magnitude : magnitude, 1);
+        if (s->runs && !make_room(out, 1))
+            return;
+        out->v[out->n++] = v & 1 ? (int16_t)-magnitude : magnitude;
         if (s->runs)
-            put(out, 0, s->run[run++]);
+            put_zeros(out, s->run[run++]);
     }
 }
 

@@ -41,12 +41,19 @@ static const char *decode_fast(tc_arena *scratch, tc_bytes b, int32_t cores, siz
     for (int32_t c = 0; c < cores; c++)
         out[c] = (values){ti_arena_raw(scratch, each * sizeof(int16_t)), each};
     while (filled[cores - 1] < each)
-        for (int32_t c = 0; c < cores; c++)
-            for (size_t k = 0; k < turn && filled[c] < each; k++, at++) {
-                int v = b.data[HEAD + at * (size_t)bits / 8] >> at * (size_t)bits % 8 &
-                        ((1 << bits) - 1);
-                out[c].v[filled[c]++] = plain ? (int16_t)((int8_t)v - adjust) : table[v];
+        for (int32_t c = 0; c < cores; c++) {
+            size_t n = each - filled[c] < turn ? each - filled[c] : turn;
+            int16_t *to = out[c].v + filled[c];
+            const uint8_t *from = b.data + HEAD;
+            for (size_t k = 0; plain && k < n; k++)
+                to[k] = (int16_t)((int8_t)from[at + k] - adjust);
+            for (size_t k = 0; !plain && k < n; k++) {
+                size_t bit = (at + k) * (size_t)bits;
+                to[k] = table[from[bit / 8] >> bit % 8 & ((1 << bits) - 1)];
             }
+            filled[c] += n;
+            at += n;
+        }
     return NULL;
 }
 
