@@ -153,39 +153,76 @@ static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, si
     return all;
 }
 
-/* Decoded once for as long as the bytes stay the same. */
+static bool same_order(const tc_npu_weight_order *a, const tc_npu_weight_order *b)
+{
+    return a->shape.o == b->shape.o && a->shape.kh == b->shape.kh && a->shape.kw == b->shape.kw &&
+           a->shape.i == b->shape.i && a->shape.depthwise == b->shape.depthwise &&
+           a->u85 == b->u85 && a->part == b->part && a->cores == b->cores && a->block == b->block &&
+           a->micro == b->micro && a->ifm_block == b->ifm_block && a->ifm_step == b->ifm_step &&
+           a->step == b->step && a->round == b->round && a->sub_h == b->sub_h &&
+           a->sub_w == b->sub_w && a->stride_y == b->stride_y && a->stride_x == b->stride_x &&
+           a->padding == b->padding;
+}
+
+static bool serves(const tc_npu_kept *k, const tc_npu_op *op, const field *f,
+                   const tc_npu_weight_order *order, tc_bytes stream)
+{
+    bool pairs = !order->shape.depthwise &&
+                 fits_pairs(f, runs_of(&op->window, order->shape.i), k->largest);
+    return k->bytes == stream.size && k->fast == op->weights.fast && (k->pairs != NULL) == pairs &&
+           same_order(&k->order, order) && !memcmp(k->stream, stream.data, stream.size);
+}
+
+/* What has been decoded of these bytes; NULL: nothing.  What the operation had last is the likeliest.
+ */
+static tc_npu_kept *find_kept(const tc_npu_exec *x, const tc_npu_op *op, const field *f,
+                              const tc_npu_weight_order *order, tc_bytes stream)
+{
+    tc_npu_kept *k = x->kept[op->at];
+    if (k && serves(k, op, f, order, stream))
+        return k;
+    for (k = x->all_kept; k && !serves(k, op, f, order, stream);)
+        k = k->next;
+    return k;
+}
+
 static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, const field *f, weights *out)
 {
     tc_bytes stream[TC_NPU_CORES];
-    tc_npu_kept *kept = &x->kept[op->at];
+    tc_npu_weight_order order;
     tc_npu_weight_shape s = ti_npu_weight_shape_of(op);
     size_t bytes, k = (size_t)s.kh * (size_t)s.kw * (size_t)s.i, count = padded(s.o) * k;
     if ((double)padded(s.o) * s.kh * s.kw * s.i > 1 << 28)
         return ti_npu_fail(x, "a kernel of %d x %d x %d x %d is too large to be run here", s.o,
                            s.kh, s.kw, s.i);
+    if (!ti_npu_weight_order_of(x->machine, op, &order))
+        return ti_npu_fail(x, "the machine has no such microblock");
     if (!ti_npu_spend(x, (double)count))
         return false;
     const uint8_t *all = gather(x, op, stream, &bytes);
     if (!all)
         return false;
-    runs r = runs_of(&op->window, s.i);
-    bool same = (kept->weights || kept->pairs) && kept->count == count && kept->bytes == bytes &&
-                (kept->weights || fits_pairs(f, r, kept->largest)) &&
-                !memcmp(kept->stream, all, bytes);
-    if (!same) {
+    tc_npu_kept *kept = find_kept(x, op, f, &order, (tc_bytes){all, bytes});
+    if (!kept) {
         int16_t *dense = ti_arena_raw(&x->scratch, (size_t)s.o * k * sizeof *dense);
         const char *wrong = ti_npu_weights_decode(&x->scratch, x->machine, op, stream, dense);
         if (wrong)
             return ti_npu_fail(x, "%s", wrong);
-        *kept = (tc_npu_kept){.stream = ti_arena_copy(x->arena, all, bytes),
+        kept = tc_new(x->arena, tc_npu_kept);
+        *kept = (tc_npu_kept){.next = x->all_kept,
+                              .order = order,
+                              .fast = op->weights.fast,
+                              .stream = ti_arena_copy(x->arena, all, bytes),
                               .bytes = bytes,
-                              .count = count,
                               .largest = largest_of(dense, (size_t)s.o * k)};
+        runs r = runs_of(&op->window, s.i);
         if (!s.depthwise && fits_pairs(f, r, kept->largest))
             kept->pairs = arrange_pairs(x->arena, r, s.o, dense);
         else
             arrange(&s, dense, kept->weights = tc_new_n(x->arena, int32_t, count));
+        x->all_kept = kept;
     }
+    x->kept[op->at] = kept;
     *out = (weights){kept->pairs, kept->weights, kept->largest};
     return true;
 }

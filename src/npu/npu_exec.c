@@ -34,7 +34,7 @@ tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, con
         x->memory[r].data = ti_arena_raw(arena, (size_t)x->memory[r].bytes);
     if (program->fast == 0 && !x->memory[2].bytes)
         x->memory[2] = x->memory[1];
-    x->kept = tc_new_n(arena, tc_npu_kept, program->words.n);
+    x->kept = tc_new_n(arena, tc_npu_kept *, program->words.n);
     return x;
 }
 

@@ -7,6 +7,7 @@
 #include "curve.h"
 #include "npu_exec.h"
 #include "scale.h"
+#include "weight_walk.h"
 
 /* Numbers of h x w x c, channels last. */
 typedef struct tc_npu_array {
@@ -15,10 +16,14 @@ typedef struct tc_npu_array {
     size_t cap; /* elements that v has room for */
 } tc_npu_array;
 
-/* Decoded weights of an operation, kept while its stream stays the same. */
+/* Decoded weights, kept for every operation that has the same stream in the same order: the stripes
+ * of a cascade do. */
 typedef struct tc_npu_kept {
+    struct tc_npu_kept *next;
+    tc_npu_weight_order order;
+    bool fast; /* the format */
     uint8_t *stream;     /* of all cores, one after the other */
-    size_t bytes, count; /* of the stream; of weights, as they are laid out */
+    size_t bytes;        /* of the stream */
     int32_t *weights;    /* as npu_conv.c wants them, or */
     int16_t *pairs;
     int32_t largest;     /* magnitude */
@@ -35,7 +40,8 @@ struct tc_npu_exec {
     int64_t last; /* the element written last: what a branch looks at */
     int64_t limit, work;
     tc_npu_walk walk;
-    tc_npu_kept *kept; /* by word of the stream */
+    tc_npu_kept **kept; /* by word of the stream: what the operation there had last; or NULL */
+    tc_npu_kept *all_kept;
     const char *error;
 };
 
