@@ -1030,6 +1030,9 @@ for file in uint8.pte uint8.tflite; do
 done
 expect 0 'input  u8[1,1,1,1]              1 bytes, payload has 1 bytes an element' inspect "$dir/uint8.pte"
 expect 0 '1  CUSTOM ethos-u' inspect "$dir/uint8.tflite"
+expect 0 '3 regions, 16 operators on ethos-u55-128, 3 on the CPU' compile $tflite/uint8_sums.tflite -t ethos-u55-128 --cpu tflite.ADD -o "$dir/sums.tflite"
+expect 0 '2  RESHAPE' inspect "$dir/sums.tflite"
+expect 0 'output 0                     u8         inf' compare $tflite/uint8_sums.tflite "$dir/sums.tflite" -i random:3
 expect 0 '2 graphs, 2 signatures: add, mul' inspect $tflite/two.tflite
 expect 0 'product   i8[4] q(0.75:1)' inspect $tflite/two.tflite --signature mul
 expect 0 'sum   i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy"

@@ -5,7 +5,7 @@
  * as few regions as the order allows; each region becomes a graph of the module, and a `call`
  * stands for it in the program.  A call's operands and results have the very types of the region's
  * inputs and outputs, so every conversion at a border is a node of the program; but u8, which TOSA
- * has not, is handed over as i8 of the same bytes, for a RESCALE that reads or writes it unsigned. */
+ * has not, is passed as i8 of the same bytes, for a RESCALE that reads or writes it unsigned. */
 #ifndef TC_SPLIT_H
 #define TC_SPLIT_H
 

@@ -892,6 +892,24 @@ def fixtures(s):
     m.op(g, B.FULLY_CONNECTED, [x, codes("u8", [2, 1], ws, 120, [[120], [120]]), bias], [z], opt("FullyConnectedOptions"))
     m.ports(g, [x], [y, z])
     m.save(os.path.join(s.folder, "uint8.tflite"))
+    m = Model()  # uint8 sums between convolutions, which both the next one and a later one read
+    g = m.graph()
+    v = [codes("u8", [1, 4, 4, 8], .05 + .01 * k, 120 + k) for k in range(8)]
+    x = v[0]
+
+    def conv(a, y, k):
+        w = codes("u8", [8, 1, 1, 8], .02, 128, (np.arange(64).reshape(8, 1, 1, 8) * (7 + k) % 99 + 80).tolist())
+        m.op(g, B.CONV_2D, [a, w, codes("i32", [8], .001, 0, [100 * k] * 8)], [y], opt("Conv2DOptions", strideW=1, strideH=1))
+
+    conv(x, v[1], 1)
+    m.op(g, B.ADD, [v[1], x], [v[2]], opt("AddOptions"))
+    conv(v[2], v[3], 2)
+    m.op(g, B.ADD, [v[3], v[2]], [v[4]], opt("AddOptions"))
+    m.op(g, B.ADD, [v[4], v[2]], [v[5]], opt("AddOptions"))
+    conv(v[4], v[6], 3)
+    conv(v[5], v[7], 4)
+    m.ports(g, [x], [v[6], v[7]])
+    m.save(os.path.join(s.folder, "uint8_sums.tflite"))
     m = Model()  # int16: what f32 would lose of LEAKY_RELU's factors, and of GELU's small tail
     g = m.graph()
     x, y, z = codes("i16", [1, 4], 1.9e-4, 0), codes("i16", [1, 4], 1.57391e-4, 0), codes("i16", [1, 4], 1.9e-4, 0)
