@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "../base/text.h"
 #include "../num/load.h"
@@ -386,12 +387,21 @@ static void make_eltwise(tc_npu_op *op, bool u85)
         set_eltwise(op, TC_EW_MUL, 0, 1);
 }
 
+/* Rows of the one are columns of the other: U55's pools go through such copies faster. */
+static bool exchanges(const tc_view *to, const tc_view *from)
+{
+    return to->dim[0] > 1 && to->dim[1] > 1 &&
+           (llabs(to->stride[0]) < llabs(to->stride[1])) !=
+               (llabs(from->stride[0]) < llabs(from->stride[1]));
+}
+
 static bool emit_part(void *user, const tc_view *part)
 {
     emitting *e = user;
     tc_hw_op op = *e->op;
     op.ofm = part[0];
-    if (e->quicker && part[0].dim[2] >= FEWEST)
+    if (e->quicker && part[0].dim[2] >= FEWEST &&
+        (ti_hw_is_u85(e->s->hw) || !exchanges(&part[0], &part[1])))
         make_eltwise(&op.op, ti_hw_is_u85(e->s->hw));
     set_extents(&op.op.ofm, &part[0], NULL);
     /* Windows read what is broadcast again, by strides of 0. */
