@@ -326,7 +326,7 @@ static void emit_piece(convolution *c, const tc_sel_axis *const *a, int outer, i
         emit_empty(c, &in, &op.ofm);
         return;
     }
-    op.weight = weights_of(c, a);
+    op.weight = op.op.kind == TC_NPU_KIND_POOL ? NULL : weights_of(c, a);
     op.ifm = in;
     if (a[2]->folded)
         op.ifm.dim[2] *= a[2]->tap.n;
@@ -388,6 +388,33 @@ static bool emit_spread(convolution *c, int64_t per)
             return false;
     }
     return true;
+}
+
+/* U85: sums of every channel's numbers, all alike, are quicker as a pool, but not along one axis;
+ * outputs meet all taps. */
+static void try_sum(convolution *c)
+{
+    const tc_attr_tosa_conv *a = c->node->attr;
+    tc_hw_op *op = &c->op;
+    int64_t n = c->k.o * c->k.tap[0] * c->k.tap[1] * c->k.tap[2];
+    bool alike = ti_hw_is_u85(c->s->hw) && c->depthwise && op->op.acc_bits == 32 &&
+                 c->k.tap[1] > 1 && c->k.tap[2] > 1 && c->k.o == c->in.dim[4] && !a->pad.v[0] && !a->pad.v[1] && !a->pad.v[2] &&
+                 !a->pad.v[3];
+    for (int64_t i = 0; i < n && alike; i++)
+        alike = c->k.v[i] == 1;
+    for (int64_t i = 0; i < c->k.o && alike; i++)
+        alike = !op->bias[i] && op->factor[i] == op->factor[0] && op->shift[i] == op->shift[0];
+    if (!alike)
+        return;
+    op->op.kind = TC_NPU_KIND_POOL;
+    op->op.mode = TC_POOL_SUM;
+    op->op.param = TC_POOL_SUM;
+    op->op.per_channel = false;
+    op->op.ofm_scale.multiplier = (uint32_t)op->factor[0];
+    op->op.ofm_scale.shift = op->shift[0];
+    op->bias = NULL;
+    op->factor = NULL;
+    op->shift = NULL;
 }
 
 /* The RESCALE behind, or the accumulators themselves; gives where they go. */
@@ -580,6 +607,8 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
     c.out = ti_sel_volumes(&c.out);
     set_axes(&c);
     fill_gaps(&c);
+    if (is_constant)
+        try_sum(&c);
     if (!emit_strides(&c, c.depthwise ? c.k.o / in->dim[3] : 1))
         ti_hw_refuse(s->hw, node, "its window is larger than one operation's");
     if (!is_constant && c.bias.root < 0)

@@ -835,6 +835,28 @@ static void small_planes(void)
     }
 }
 
+/* Sums of 5 x 4 places of every channel: U85's pool. */
+static void sums_of_windows(void)
+{
+    text *t = begin("%0: i8[1,5,4,16]", 1);
+    int w = constant(t, "i8", 20 * 16, "5,4,16,1", 1), b = zero(t, "i32"), p = zero(t, "i8"),
+        q = zero(t, "i8");
+    SAY(t, "  %%%d = tosa.depthwise_conv2d %%0, %%%d, %%%d, %%%d, %%%d pad=[0,0,0,0] stride=[1,1] "
+           "dilation=[1,1] local_bound=false acc_type=i32 : i32[1,1,1,16]\n",
+        t->value + 1, w, b, p, q);
+    t->value++;
+    rescale(t, t->value, "i32", "i8", "1,1,1,16", 35);
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+        CHECK_ROW(machines[i], m.pools == (strstr(machines[i], "u85") ? 1 : 0));
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* The larger of a number of 16 bits by two factors is the machine's LRELU; U55 has one factor. */
 static void leaky(void)
 {
@@ -905,6 +927,7 @@ int main(void)
     no_pools();
     leaky();
     small_planes();
+    sums_of_windows();
     halves();
     cascades();
     scarce_memory();

@@ -5,7 +5,7 @@
 
 FOLDER keeps the files, the runtimes' answers and Vela's cycles, so that only tosac runs again.  An operator is equal where every integer is TensorFlow
 Lite Micro's or one of LiteRT's two sets of kernels', which the line says where Micro has other ones.  Verdicts: equal, expensive (above 1.02 of Vela's cycles where Vela
-leaves nothing to the CPU and its program, executed, is right), wrong, refused, foreign (refused, but no runtime takes it either); exit 1 where there is one of the last two.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
+leaves nothing to the CPU and its program, executed, is right), wrong, refused, foreign (refused, but no runtime takes it either); exit 1 where one is wrong or refused.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
 """
 import argparse
 import collections
