@@ -518,6 +518,14 @@ static void rescale_wider_u55(tc_sel *s, const tc_node *node, const tc_sel_scale
         ti_sel_combine(s, &op, true, &x, &same, &to);
         return;
     }
+    if (q->n == 1 && n == 0 && f > 1 && f <= UINT8_MAX && x.is_signed && !x.is_number) {
+        tc_sel_operand by = ti_sel_operand_number(f / 2, x.bytes); /* the other half is its zero */
+        by.zero = (int32_t)(f / 2 - f);
+        tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_MUL, 4);
+        tc_view to = ti_sel_result(s, node->out[0]);
+        ti_sel_combine(s, &op, true, &x, &by, &to);
+        return;
+    }
     if (x.is_number) {
         int64_t *all = tc_new(s->hw->arena, int64_t);
         *all = x.number - x.zero;

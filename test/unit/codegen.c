@@ -835,6 +835,21 @@ static void small_planes(void)
     }
 }
 
+/* 8 bits moved left to 32: one operation, a product on U55. */
+static void moved_left(void)
+{
+    text *t = begin("%0: i8[1,6,5,16]", 1);
+    rescale_by(t, 0, "i8", "i32", "1,6,5,16", 1 << 30, 23);
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){0});
+        CHECK_ROW(machines[i], m.equal && m.kernels == 1);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* Sums of 5 x 4 places of every channel: U85's pool. */
 static void sums_of_windows(void)
 {
@@ -928,6 +943,7 @@ int main(void)
     leaky();
     small_planes();
     sums_of_windows();
+    moved_left();
     halves();
     cascades();
     scarce_memory();
