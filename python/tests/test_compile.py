@@ -343,6 +343,21 @@ def test_codes_and_signatures_of_a_tflite():
         tosac.load(file, method="div")
 
 
+def test_a_custom_operator_stays_in_a_tflite(tmp_path):
+    data = bytearray((Path(__file__).resolve().parents[2] / "fuzz" / "corpus" / "tflite" / "softmax_0_i8.tflite").read_bytes())
+    data[420] = 32  # CUSTOM instead of SOFTMAX
+    (tmp_path / "custom.tflite").write_bytes(data)
+    for model in (str(tmp_path / "custom.tflite"), bytes(data)):
+        with pytest.warns(tosac.TosacWarning):
+            compiled = tosac.compile(model, "ethos-u55-128")
+        compiled.save(tmp_path / "out.tflite")
+        assert (tmp_path / "out.tflite").read_bytes()[4:8] == b"TFL3"
+        with pytest.raises(tosac.UnsupportedError):
+            compiled.save(tmp_path / "out.pte")
+    with pytest.raises(tosac.UnsupportedError, match="only a .tflite can hold it"):
+        tosac.load(str(tmp_path / "custom.tflite"))
+
+
 def test_samples_over_threads(digits):
     """Many samples in one call are what each of them gives by itself, on however many threads."""
     x = digits.x[:24]

@@ -11,7 +11,8 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
-from ._errors import usage
+from ._data import is_path
+from ._errors import UnsupportedError, usage
 from ._library import Context, find_vela, lib, n, record, text, utf8
 from ._model import Dims, Fixed, Model, config_of, load, make_context, read_model, settled
 from ._progress import Progress, shown
@@ -161,7 +162,7 @@ class Compiled(Explanation):
         raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
 
     def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
-        """Write it: .pte, .tosa, .vgf, .ir by the name's end, or what `emit` says ("pte+tosa", "vela").  Vela runs here."""
+        """Write it: .pte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "vela").  Vela runs here."""
         path = os.fspath(path)
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
@@ -254,6 +255,19 @@ class Compiled(Explanation):
         return path
 
 
+def _read(model: Any, context: Context, calibration: Any, example_inputs: Any) -> Model:
+    """Operators of a .tflite that cannot be read stay as they are: a .tflite can be made of it."""
+    try:
+        return read_model(model, context, calibration, example_inputs)
+    except UnsupportedError as refused:
+        if not (is_path(model) and os.fspath(model).endswith(".tflite")) and not (isinstance(model, bytes) and model[4:8] == b"TFL3"):
+            raise
+        try:
+            return read_model(model, context, calibration, example_inputs, keep_unread=True)
+        except UnsupportedError:
+            raise refused from None
+
+
 def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
               example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int,
               reference_kernels: bool, beside: Any = None, **fields: Any) -> Any:
@@ -262,7 +276,7 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
     context = beside._context if beside is not None else make_context(threads, reference_kernels, dims, set)
     context.quick("tc_target_check", utf8(target))
     settings = config_of(context, config)
-    source = read_model(model, context, calibration, example_inputs)
+    source = _read(model, context, calibration, example_inputs)
     stay = [utf8(c) for c in ([cpu] if isinstance(cpu, str) else cpu)]
     fields = {k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None}
     quant = n.tc_compile_quant(settings=settings, only_if_needed=only_if_needed, keep_odd=fields.pop("keep_odd", False))

@@ -221,7 +221,8 @@ class Program:
 
 
 def read_model(source: Any, context: Context, data: Any = None, example_inputs: Any = None, name: Optional[str] = None,
-               prefer_tosa: bool = False, dynamic_shapes: Any = None, dequantize: bool = False, method: Optional[str] = None) -> Model:
+               prefer_tosa: bool = False, dynamic_shapes: Any = None, dequantize: bool = False, method: Optional[str] = None,
+               keep_unread: bool = False) -> Model:
     """A model from a path, bytes, a module or an exported program, in that context."""
     out = ctypes.c_void_p()
     if isinstance(source, Model):
@@ -229,7 +230,8 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
             raw = source.text().encode()
             return read_model(raw, context, name=text(lib.tc_model_file(source._handle)))
         return source
-    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa), dequantize=int(dequantize), method=utf8(method) if method else None)
+    options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa), dequantize=int(dequantize), method=utf8(method) if method else None,
+                     keep_unread=int(keep_unread))
     if is_path(source):
         context.call("tc_model_open", utf8(os.fspath(source)), ctypes.byref(options), ctypes.byref(out))
         return Model(context, out)
