@@ -312,6 +312,9 @@ expect 0 '1  SOFTMAX' inspect "$dir/e.tflite"
 changed c7 420
 expect 0 "'STABLEHLO_SORT' stays as it is, and TensorFlow Lite Micro has no kernel for it" compile "$dir/other.tflite" -t cpu -o "$dir/e.tflite"
 expect 3 'a .tflite keeps it as it is' compile "$dir/other.tflite" -t cpu -o "$dir/e.pte"
+expect 0 '0 regions' compile $tfl/hlo_gather_1_f32.tflite -t cpu -o "$dir/hlo.tflite"
+expect 0 't2                           f32        inf' compare $tfl/hlo_gather_1_f32.tflite "$dir/hlo.tflite" -i random:1
+expect 3 'its options name another graph of the file' compile $tfl/hlo_reduce_window_1_i32.tflite -t cpu -o "$dir/hlo.tflite"
 changed 20 420
 expect 0 "'CUSTOM without a name' stays as it is" compile "$dir/other.tflite" -t ethos-u55-128 -o "$dir/e.tflite"
 expect 3 'only a .tflite can hold it, as it is' compile "$dir/other.tflite" -t ethos-u55-128 -o "$dir/e.pte"

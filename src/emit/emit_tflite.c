@@ -163,8 +163,9 @@ static tc_fb_ref put_op(writer *e, const tc_tfw_op *op)
     ti_fb_set_u32(&e->w, OP_CODE, code, 0);
     ti_fb_set_ref(&e->w, OP_INPUTS, in);
     ti_fb_set_ref(&e->w, OP_OUTPUTS, out);
-    ti_fb_set_u8(&e->w, OP_OPTIONS_TYPE, (uint8_t)op->options, 0);
-    ti_fb_set_ref(&e->w, OP_OPTIONS, options);
+    bool second = op->options & TC_TFW_SECOND;
+    ti_fb_set_u8(&e->w, second ? OP_OPTIONS_2_TYPE : OP_OPTIONS_TYPE, (uint8_t)op->options, 0);
+    ti_fb_set_ref(&e->w, second ? OP_OPTIONS_2 : OP_OPTIONS, options);
     ti_fb_set_ref(&e->w, OP_CUSTOM, own);
     ti_fb_set_ref(&e->w, OP_INTERMEDIATES, between);
     return ti_fb_end(&e->w);

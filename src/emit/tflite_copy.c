@@ -5,27 +5,52 @@
  * next, as far as its place is aligned: whoever reads less of it reads the same. */
 #include "tflite_file.h"
 
-/* Options that refer to something. */
+/* Options that refer to lists of numbers of so many bytes, or to text. */
+enum { TEXT = 0, SECOND = TC_TFW_SECOND };
 static const struct {
     int tag;
-    uint32_t field;
-    size_t element; /* bytes; 0: text */
+    uint32_t fields; /* a bit for each */
+    size_t element;
 } refs[] = {
-    {17, 0, 4},              /* RESHAPE: new_shape */
-    {30, 0, 4},              /* SQUEEZE: squeeze_dims */
-    {111, 0, 0}, {111, 1, 0} /* VAR_HANDLE: container, shared_name */
+    {17, 1, 4},                /* RESHAPE: new_shape */
+    {30, 1, 4},                /* SQUEEZE: squeeze_dims */
+    {111, 3, TEXT},            /* VAR_HANDLE: container, shared_name */
+    {SECOND | 2, 1, 8},        /* STABLEHLO_BROADCAST_IN_DIM */
+    {SECOND | 3, 7, 8},        /* STABLEHLO_SLICE */
+    {SECOND | 4, 0x248f, 8},   /* STABLEHLO_CONVOLUTION: strides, padding, dilations, axes */
+    {SECOND | 4, 1 << 4, 1},   /* window_reversal */
+    {SECOND | 4, 1 << 16, 4},  /* precision_config */
+    {SECOND | 9, 1, 8},        /* STABLEHLO_DYNAMIC_SLICE */
+    {SECOND | 10, 7, 8},       /* STABLEHLO_PAD */
+    {SECOND | 12, 15, 8},      /* STABLEHLO_DOT_GENERAL */
+    {SECOND | 12, 1 << 4, 4},  /* precision_config */
+    {SECOND | 16, 0x17, 8},    /* STABLEHLO_GATHER */
+    {SECOND | 17, 1, 8},       /* STABLEHLO_TRANSPOSE */
 };
+
+bool ti_tfw_names_graph(int tag)
+{
+    static const int of[] = {5, 6, 7, 13, 14, 15, 21, 23};
+    for (size_t i = 0; i < TC_COUNT(of); i++)
+        if (tag == (SECOND | of[i]))
+            return true;
+    return false;
+}
+
+static tc_fb_ref put_list(tc_fb_writer *w, tc_fb_table from, uint32_t field, size_t element)
+{
+    tc_fb_vector v = ti_fb_list(from, field, element);
+    return ti_fb_put_list(w, v.n ? from.fb->data + v.at : NULL, v.n, element);
+}
 
 static tc_fb_ref put_ref(tc_fb_writer *w, int tag, tc_fb_table from, uint32_t field, bool *is_ref)
 {
     for (size_t i = 0; i < TC_COUNT(refs); i++) {
-        if (refs[i].tag != tag || refs[i].field != field)
+        if (refs[i].tag != tag || !(refs[i].fields >> field & 1))
             continue;
         *is_ref = true;
-        if (!refs[i].element)
-            return ti_fb_put_string(w, ti_fb_string(from, field));
-        tc_fb_vector v = ti_fb_list(from, field, refs[i].element);
-        return ti_fb_put_words(w, (tc_bytes){v.n ? from.fb->data + v.at : NULL, v.n * 4});
+        return refs[i].element ? put_list(w, from, field, refs[i].element)
+                               : ti_fb_put_string(w, ti_fb_string(from, field));
     }
     *is_ref = false;
     return 0;

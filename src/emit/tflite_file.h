@@ -33,14 +33,14 @@ typedef struct tc_tfw_field {
     double v;
 } tc_tfw_field;
 
-enum { TC_TFW_FIELDS = 8 };
+enum { TC_TFW_FIELDS = 8, TC_TFW_SECOND = 256 };
 
 typedef struct tc_tfw_op {
     int code, version;
     const char *custom; /* its name, where code is TC_TFL_CUSTOM */
     int64_t *in, *out;  /* tensors; -1: left out */
     size_t n_in, n_out;
-    int options; /* the tag; 0: none */
+    int options; /* the tag; 0: none; | TC_TFW_SECOND: of the second union */
     tc_tfw_field field[TC_TFW_FIELDS];
     int n_field;
     tc_fb_table copied;     /* options of another file instead; at 0: none */
@@ -84,5 +84,7 @@ TC_MUST_USE tc_status ti_emit_tflite(tc_ctx *ctx, const tc_tfw_model *model, tc_
 
 /* tflite_copy.c: a table of options, by its tag, of another file. */
 tc_fb_ref ti_tfw_put_copy(tc_fb_writer *w, int tag, tc_fb_table from);
+/* Whether such options refer to another graph of their file. */
+bool ti_tfw_names_graph(int tag);
 
 #endif

@@ -136,8 +136,9 @@ static void keep_identity(tc_tfw *e, tc_fb_table from, tc_tfw_op *op)
     op->code = now > old ? now : old;
     op->version = ti_fb_i32(code, CODE_VERSION, 1);
     op->custom = name.n ? ti_text_copy(&e->ctx->arena, name) : NULL;
-    op->options = ti_fb_u8(from, OP_OPTIONS_TYPE, 0);
-    op->copied = ti_fb_child(from, OP_OPTIONS);
+    int second = ti_fb_u8(from, OP_OPTIONS_2_TYPE, 0);
+    op->options = second ? TC_TFW_SECOND | second : ti_fb_u8(from, OP_OPTIONS_TYPE, 0);
+    op->copied = ti_fb_child(from, second ? OP_OPTIONS_2 : OP_OPTIONS);
     op->options = op->copied.at ? op->options : 0;
     op->custom_options = record_of(s, from);
 }
@@ -158,9 +159,10 @@ tc_status ti_tfw_kept(tc_tfw *e, const tc_node *node)
     if (!s || a->place < 0 || (size_t)a->place >= s->ops.n)
         return ti_bug(e->ctx, node->loc, "'%s' is not an operator of the file", a->name);
     tc_fb_table from = ti_fb_list_table(s->ops, (size_t)a->place);
-    if (ti_fb_u8(from, OP_OPTIONS_2_TYPE, 0))
+    if (ti_tfw_names_graph(TC_TFW_SECOND | ti_fb_u8(from, OP_OPTIONS_2_TYPE, 0)))
         return ti_unsupported(e->ctx, node->loc, TC_E_UNSUPPORTED,
-                              "'%s' stays on the CPU, and its options are not copied", a->name);
+                              "'%s' stays on the CPU, and its options name another graph of the file, which is not "
+                              "copied", a->name);
     tc_fb_vector in = ti_fb_list(from, OP_INPUTS, 4), out = ti_fb_list(from, OP_OUTPUTS, 4),
                  between = ti_fb_list(from, OP_INTERMEDIATES, 4);
     int64_t *at = tc_new_n(&e->ctx->arena, int64_t, in.n + out.n + between.n + 1);

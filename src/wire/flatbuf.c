@@ -274,6 +274,16 @@ tc_fb_ref ti_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t
     return here(w);
 }
 
+tc_fb_ref ti_fb_put_list(tc_fb_writer *w, const void *data, size_t n, size_t element)
+{
+    size_t size = n * element;
+    align_for(w, size, element < 4 ? 4 : element);
+    if (size && fits(w, size))
+        memcpy(room(w, size), data, size);
+    put(w, n, 4);
+    return here(w);
+}
+
 tc_fb_ref ti_fb_put_string(tc_fb_writer *w, tc_str text)
 {
     void **slot = ti_map_at(&w->strings, text);
@@ -299,12 +309,7 @@ tc_fb_ref ti_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n)
 
 tc_fb_ref ti_fb_put_words(tc_fb_writer *w, tc_bytes words)
 {
-    size_t size = words.size / 4 * 4;
-    align_for(w, 0, 4);
-    if (size && fits(w, size))
-        memcpy(room(w, size), words.data, size);
-    put(w, size / 4, 4);
-    return here(w);
+    return ti_fb_put_list(w, words.data, words.size / 4, 4);
 }
 
 tc_fb_ref ti_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n)

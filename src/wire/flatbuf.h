@@ -97,6 +97,8 @@ tc_fb_ref ti_fb_put_string(tc_fb_writer *w, tc_str text);
 tc_fb_ref ti_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t align);
 tc_fb_ref ti_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n);
 tc_fb_ref ti_fb_put_words(tc_fb_writer *w, tc_bytes words); /* [u32], as they lie in a file */
+/* n numbers of so many bytes, as they lie in a file. */
+tc_fb_ref ti_fb_put_list(tc_fb_writer *w, const void *data, size_t n, size_t element);
 tc_fb_ref ti_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n);
 tc_fb_ref ti_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n);
 
