@@ -3,7 +3,8 @@
 
     cortexm.py TOSAC [WORK [NAME...]]
 
-The digits network in a8w8 and a8w4, and a keyword spotter that keeps state from frame to frame; each as C for three cores, compiled with every
+The digits network in a8w8 and a8w4, a keyword spotter that keeps state from frame to frame, and an LSTM whose state has 8 and 16 bits; each as C
+for three cores, compiled with every
 warning, for this machine and, where arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick
 kernels on random shapes.  Prints flash, RAM and instructions, which `tosac profile` must have estimated.  Ends with "N passed, N failed, N skipped".
 """
@@ -33,12 +34,13 @@ MODELS = {
     "digits": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"],
     "digits4": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a8w4"],
     "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
+    "lstm": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"],
+    "lstm16": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy", "-q", "a16w8"],
 }
-SAMPLES = 4
+SAMPLES = 6
 SHAPES = 500
 ESTIMATE = 0.15, 1000  # the estimate of instructions may be off by this part of them and so many
 SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
-FORMATS = {"i8": ("b", "|i1"), "i16": ("h", "<i2"), "i32": ("i", "<i4")}
 
 
 def run(command, folder):
@@ -61,24 +63,33 @@ def read_npy(path):
     return data[10 + struct.unpack("<H", data[8:10])[0] :]
 
 
-def expected(tosac, name, target, folder):
-    """Inputs, and what `tosac run` makes of them, as bytes."""
-    run([tosac, "compile", *MODELS[name], "-t", target, "-o", f"{folder}/{name}.tosa"], HERE)
+def port(head, side):
+    """Type, shape, scale and zero point of a model's one input or output."""
+    kind, dims = re.search(rf"_{side}S 1\n/\* (\w+)\[([\d,]+)\]", head).groups()
+    scale, zero = (float(re.search(rf"_{side}_0_{word} (\S+)", head)[1]) for word in ("SCALE", "ZERO_POINT"))
+    return {"i8": "b", "i16": "h"}[kind], [int(d) for d in dims.split(",")], scale, int(zero)
+
+
+def unpack(letter, data):
+    return struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data)
+
+
+def expected(tosac, name, folder):
+    """Codes for the inputs, and those that `tosac run` gives for the numbers that they stand for."""
     with open(f"{folder}/{name}.h", encoding="utf-8") as f:
         head = f.read()
-    kind, dims = re.search(r"_INPUTS 1\n/\* (\w+)\[([\d,]+)\]", head).groups()
-    shape, (letter, npy) = [int(d) for d in dims.split(",")], FORMATS[kind]
-    count = SAMPLES
+    letter, shape, scale, zero = port(head, "INPUT")
+    count, numbers, bits = SAMPLES, random.Random(1), 8 * struct.calcsize(letter) - 1
     for d in shape:
         count *= d
-    bits = 8 * struct.calcsize(letter) - 1
-    numbers = random.Random(1)
-    values = [numbers.randrange(-(1 << bits), 1 << bits) for _ in range(count)]
-    write_npy(f"{folder}/in.npy", letter, npy, [SAMPLES * shape[0], *shape[1:]], values)
-    run([tosac, "run", f"{folder}/{name}.tosa", "-i", f"{folder}/in.npy", "-o", f"{folder}/out"], HERE)
+    codes = [numbers.randrange(-(1 << bits), 1 << bits) for _ in range(count)]
+    write_npy(f"{folder}/in.npy", "f", "<f4", [SAMPLES * shape[0], *shape[1:]], [scale * (c - zero) for c in codes])
     with open(f"{folder}/inputs.bin", "wb") as f:
-        f.write(read_npy(f"{folder}/in.npy"))
-    return read_npy(f"{folder}/out/output_0.npy")
+        f.write(struct.pack(f"<{count}{letter}", *codes))
+    run([tosac, "run", f"{folder}/{name}.ir", "-i", f"{folder}/in.npy", "-o", f"{folder}/out"], folder)
+    letter, _, scale, zero = port(head, "OUTPUT")
+    reals = unpack("f", read_npy(f"{folder}/out/output_0.npy"))
+    return struct.pack(f"<{len(reals)}{letter}", *(round(r / scale) + zero for r in reals))
 
 
 def sources(name, folder):
@@ -163,8 +174,9 @@ def main():
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(folder)
             try:
-                run([tosac, "compile", *MODELS[name], "-t", target, "--emit", "c", "-o", f"{folder}/{name}.c"], HERE)
-                want = expected(tosac, name, target, folder)
+                for kind in ("c", "ir"):
+                    run([tosac, "compile", *MODELS[name], "-t", target, "--emit", kind, "-o", f"{folder}/{name}.{kind}"], HERE)
+                want = expected(tosac, name, folder)
             except RuntimeError as e:
                 print(e)
                 failed += 1

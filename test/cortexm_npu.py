@@ -12,18 +12,16 @@ import os
 import random
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
-from cortexm import BARE, CORES, EXAMPLE, HERE, SANITIZE, WARN, read_npy, run, write_npy
+from cortexm import BARE, CORES, EXAMPLE, HERE, SANITIZE, WARN, expected, run
 
 DRIVER = os.path.join(HERE, "ethosu")
 NPU = ["-DWITH_NPU", f"-I{DRIVER}", '-DNPU_DEVICE_HEADER="device.h"']
 FLAGS = {"cortex-m55": CORES["cortex-m55"][0], "cortex-m85": "-march=armv8.1-m.main+mve.fp+fp.dp -mthumb -mfloat-abi=hard"}
 PAIRS = ("ethos-u55-128+cortex-m55", "ethos-u85-256+cortex-m85")
-SAMPLES = 4
 
 
 def weights(numbers, *shape):
@@ -78,40 +76,15 @@ def memory():
 
 
 DIGITS = ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"]
+LSTM = ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"]
 # name: model, options, NPU regions
 MODELS = {
     "turns": (turns, ["--calib", "random:4", "--cpu", "flip"], 3),
     "digits": (DIGITS, ["--cpu", "conv2d_9,conv2d_14"], 3),
+    "lstm": (LSTM, ["--cpu", "tanh"], 3),
     "kept": (memory, ["--calib", "random:4", "--cpu", "flip"], 2),
     "kept16": (memory, ["--calib", "random:4", "--cpu", "flip", "-q", "a16w8"], 2),
 }
-
-
-def port(head, side):
-    """Type, shape, scale and zero point of a model's one input or output."""
-    kind, dims = re.search(rf"_{side}S 1\n/\* (\w+)\[([\d,]+)\]", head).groups()
-    scale, zero = (float(re.search(rf"_{side}_0_{word} (\S+)", head)[1]) for word in ("SCALE", "ZERO_POINT"))
-    return {"i8": "b", "i16": "h"}[kind], [int(d) for d in dims.split(",")], scale, int(zero)
-
-
-def unpack(letter, data):
-    return struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}", data)
-
-
-def expected(tosac, name, folder, head):
-    """Codes for the inputs, and those that `tosac run` gives for the numbers that they stand for."""
-    letter, shape, scale, zero = port(head, "INPUT")
-    count, numbers, bits = SAMPLES, random.Random(1), 8 * struct.calcsize(letter) - 1
-    for d in shape:
-        count *= d
-    codes = [numbers.randrange(-(1 << bits), 1 << bits) for _ in range(count)]
-    write_npy(f"{folder}/in.npy", "f", "<f4", [SAMPLES * shape[0], *shape[1:]], [scale * (c - zero) for c in codes])
-    with open(f"{folder}/inputs.bin", "wb") as f:
-        f.write(struct.pack(f"<{count}{letter}", *codes))
-    run([tosac, "run", f"{folder}/{name}.ir", "-i", f"{folder}/in.npy", "-o", f"{folder}/out"], folder)
-    letter, _, scale, zero = port(head, "OUTPUT")
-    reals = unpack("f", read_npy(f"{folder}/out/output_0.npy"))
-    return struct.pack(f"<{len(reals)}{letter}", *(round(r / scale) + zero for r in reals))
 
 
 def on_host(tosac, name, folder, state):
@@ -148,7 +121,7 @@ def attempt(tosac, name, target, folder):
         text = f.read()
     if f"_NPU_REGIONS {regions}\n" not in head or text.count("tosac_npu_run(") != regions:
         raise RuntimeError(f"{name} for {target}: not {regions} regions")
-    want = expected(tosac, name, folder, head)
+    want = expected(tosac, name, folder)
     if on_host(tosac, name, folder, ["-DWITH_STATE"] if f"{name}_state;" in head else []) != want:
         raise RuntimeError(f"{name} for {target}: other bytes than 'tosac run'")
     copies = len(re.findall(r"memcpy\(.*arena", text))
