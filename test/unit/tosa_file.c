@@ -190,9 +190,24 @@ static void test_targets(void)
     tc_target a, b;
     CHECK(ti_target_parse(ctx, "TOSA-1.0+INT+int16+cf", &a) == TC_OK);
     CHECK(ti_target_parse(ctx, "TOSA-1.0+cf+int16+INT+cf", &b) == TC_OK && a.tosa == b.tosa);
-    static const char *const bad[] = {
-        "TOSA-1.0",    "TOSA-2.0+INT", "TOSA-1.0+INT+int17", "TOSA-1.0+FP+int16",
-        "TOSA-1.0INT", "TOSA-1.0+",    "TOSA-1.0+INT+",      ""};
+    CHECK(ti_target_parse(ctx, "ethos-u85-256", &a) == TC_OK && !a.core);
+    CHECK(ti_target_parse(ctx, "ethos-u85-256+cortex-m85", &b) == TC_OK && b.machine == a.machine);
+    CHECK(b.tosa == a.tosa && b.core && ti_text_eq(b.name, "ethos-u85-256"));
+    CHECK(ti_text_eq(b.text, "ethos-u85-256+cortex-m85") && b.core->machine == &tc_machine_m85);
+    CHECK(ti_target_parse(ctx, "vgf:TOSA-1.0+INT", &a) == TC_OK && !a.core);
+    static const char *const bad[] = {"TOSA-1.0",
+                                      "TOSA-2.0+INT",
+                                      "TOSA-1.0+INT+int17",
+                                      "TOSA-1.0+FP+int16",
+                                      "TOSA-1.0INT",
+                                      "TOSA-1.0+",
+                                      "TOSA-1.0+INT+",
+                                      "",
+                                      "cortex-m55+ethos-u55-128",
+                                      "ethos-u55-128+",
+                                      "ethos-u55-128+cortex-m55+cortex-m4",
+                                      "ethos-u55-128+cf",
+                                      "TOSA-1.0+INT+cortex-m55"};
     for (size_t i = 0; i < TC_COUNT(bad); i++)
         CHECK(ti_target_parse(ctx, bad[i], &a) == TC_USAGE);
     CHECK(strstr(tc_diagnostics(ctx), "did you mean 'int16'?"));
