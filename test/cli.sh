@@ -194,6 +194,7 @@ holds 'the firmware runs the stream' grep -q 'tosac_npu_run(&job, arena' "$dir/c
 expect 0 "no part of the model runs on 'ethos-u55-128+cortex-m55'" $pair --cpu abs --emit c -o "$dir/core/idle.c"
 holds 'the core computes it then' grep -q '^void idle_run(const int8_t' "$dir/core/idle.h"
 expect 0 'target="cortex-m55"' $pair --cpu abs --emit ir -o -
+expect 0 'cycles' profile "$dir/abs.ir" -t ethos-u55-128+cortex-m55 --ethosu-backend own --calib "$dir/rows.npy"
 expect 3 "takes C source, not a program" $pair -o "$dir/x.pte"
 expect 2 "--emit tflite is for Ethos-U targets and 'cpu', not for 'ethos-u55-128+cortex-m55'" $pair -o "$dir/x.tflite"
 

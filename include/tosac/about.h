@@ -19,7 +19,7 @@ typedef struct tc_target_info {
     bool integers;     /* it computes on quantized values */
     bool floats;       /* on floats */
     bool needs_vela;   /* an Ethos-U: what our own back end does not take, Vela does */
-    bool takes_c;      /* a Cortex-M: its programs are C source (TC_OUTPUT_C), not .pte files */
+    bool takes_c;      /* a Cortex-M, also beside an Ethos-U: programs are C source (TC_OUTPUT_C) */
 } tc_target_info;
 TC_SIZED_RECORD(tc_target_info)
 

@@ -22,11 +22,13 @@ static const tc_machine *const machines[] = {
 /* Profiles that are offered by name; extensions go behind them. */
 static const char *const profiles[] = {"TOSA-1.0+INT", "TOSA-1.0+FP", "TOSA-1.0+INT+FP"};
 
-static void describe(const tc_machine *m, const char *name, const char *spec, tc_target_info *out)
+/* core: a Cortex-M beside it. */
+static void describe(const tc_machine *m, const char *name, const char *spec, bool core,
+                     tc_target_info *out)
 {
     tc_target_info info = {.title = m->title,
                            .needs_vela = m->packing == TC_PACKED_STREAM,
-                           .takes_c = m->packing == TC_PACKED_C};
+                           .takes_c = m->packing == TC_PACKED_C || core};
     snprintf(info.name, sizeof info.name, "%s", name);
     snprintf(info.spec, sizeof info.spec, "%s", spec ? spec : "");
     info.integers = strstr(info.spec, "+INT") != NULL;
@@ -41,13 +43,13 @@ static size_t sized(const tc_machine *m, size_t i, tc_target_info *out)
     size_t n = 0;
     if (!m->sizes) {
         if (i == 0)
-            describe(m, m->name, m->spec, out);
+            describe(m, m->name, m->spec, false, out);
         return 1;
     }
     for (const char *at = m->sizes + 1; *at; at += strcspn(at, " ") + 1) {
         if (n++ == i) {
             snprintf(name, sizeof name, "%s%.*s", m->name, (int)strcspn(at, " "), at);
-            describe(m, name, m->spec, out);
+            describe(m, name, m->spec, false, out);
         }
     }
     return n;
@@ -56,7 +58,7 @@ static size_t sized(const tc_machine *m, size_t i, tc_target_info *out)
 bool tc_target_at(size_t i, tc_target_info *out)
 {
     if (i < TC_COUNT(profiles)) {
-        describe(&tc_machine_tosa, profiles[i], profiles[i], out);
+        describe(&tc_machine_tosa, profiles[i], profiles[i], false, out);
         return 1;
     }
     i -= TC_COUNT(profiles);
@@ -75,7 +77,8 @@ static tc_status find(tc_ctx *ctx, const char *text, tc_target_info *out)
 {
     tc_target target;
     TC_TRY(ti_target_parse(ctx, text, &target));
-    describe(target.machine, text, target.tosa ? ti_target_spec(ctx, &target) : NULL, out);
+    describe(target.machine, text, target.tosa ? ti_target_spec(ctx, &target) : NULL,
+             target.core != NULL, out);
     return TC_OK;
 }
 

@@ -206,7 +206,8 @@ tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
     if (!before && vela)
         c->payload = NULL; /* Vela is asked again, now for its notes */
     c->ethosu.notes = true;
-    tc_status status = c->n_region ? ti_make_files(ctx, c, TC_OUTPUT_PTE, NULL) : TC_OK;
+    tc_output kind = c->target.core ? TC_OUTPUT_C : TC_OUTPUT_PTE;
+    tc_status status = c->n_region ? ti_make_files(ctx, c, kind, NULL) : TC_OK;
     c->ethosu.notes = before;
     TC_TRY(status);
     return ti_profile_made(ctx, c, out);
