@@ -6,8 +6,9 @@
  * the sum's inverse is found by three of Newton's steps.  int16: two tables of 513. */
 #include <math.h>
 
-#include "../../num/fixed.h"
+#include "../../num/fixed_exp.h"
 #include "../../num/load.h"
+#include "../softmax_codes.h"
 #include "tflite_scalar.h"
 
 /* round(a b / 2^31) */
@@ -33,7 +34,7 @@ static void powers(double scale, double beta, int32_t *out)
 {
     differences(scale, beta, out);
     for (int d = 0; d < 256; d++)
-        out[d] = out[d] <= 0 ? (int32_t)ti_tfl_exp_below(out[d], 5, 32) : 0;
+        out[d] = out[d] <= 0 ? (int32_t)ti_fixed_exp(out[d], 5, 32) : 0;
 }
 
 static tc_val number(tc_build *m, tc_val like, int64_t v)
@@ -138,12 +139,9 @@ static bool plain_shares(const int32_t *power, int down)
 
 /* The sum, at least 2^19, is moved up to [1/2, 1): what the runtime makes of its bits behind the
  * first one.  Results have 8 or 16 bits. */
-static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta, tc_dtype to)
+tc_val ti_tfl_softmax8(tc_build *m, tc_val x, const int32_t *power, tc_dtype to)
 {
-    tc_build *m = &n->m;
-    int32_t power[256];
     tc_val e, sum;
-    powers(scale, beta, power);
     powers8(m, x, power, &e, &sum);
     tc_val zeros = ti_b_tosa_clz(m, sum);
     tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
@@ -157,6 +155,13 @@ static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta, tc_d
         return ti_tfl_rescale(m, share, &same, 1, 0, -128, TC_i8);
     share = ti_tfl_two(m, TC_OP_tosa_sub, share, number(m, share, 1 << 15));
     return ti_tfl_rescale(m, share, &same, 1, 0, 0, TC_i16);
+}
+
+static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta, tc_dtype to)
+{
+    int32_t power[256];
+    powers(scale, beta, power);
+    return ti_tfl_softmax8(&n->m, x, power, to);
 }
 
 /* The runtime's table of 513 numbers, in double, and how it is read. */

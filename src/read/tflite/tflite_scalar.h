@@ -6,8 +6,6 @@
 
 #include "tflite_fixed.h"
 
-/* e^a for a <= 0 with `whole` integer bits, of `bits` bits; the result is all fraction. */
-int64_t ti_tfl_exp_below(int64_t a, int whole, int bits);
 /* Of int16: the result is all fraction; logistic's operand has three integer bits. */
 int16_t ti_tfl_logistic16(int16_t v);
 int16_t ti_tfl_tanh16(int16_t v, int whole);
