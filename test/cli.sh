@@ -107,7 +107,10 @@ expect 0 'ethos-u85-2048' targets
 expect 0 '"needs_vela": true' targets --json
 expect 0 'cortex-m55         Cortex-M55 integers' targets
 expect 0 '"takes_c": true' targets --json
-expect 3 "takes C source, not a program" compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" -o "$dir/m4.pte"
+expect 0 '28 calls of cortex_m:: (ExecuTorch 1.4), 32 of other kernels' compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" -o "$dir/m4.pte"
+expect 0 'ExecuTorch 1.4, cortex_m:: for DSP' inspect "$dir/m4.pte"
+expect 0 '15  cortex_m::quantized_conv2d.out' inspect "$dir/m4.pte"
+expect 0 '98.60 %' evaluate "$digits/model.pt2" "$dir/m4.pte" --data "$digits/test.npz" --labels "$digits/test_label.npy"
 expect 0 'softmax(q k^T' ops -t ethos-u55-128
 expect 0 '"on_target": "as integers"' ops -t ethos-u85-256 --json
 expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25

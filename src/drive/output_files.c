@@ -118,7 +118,7 @@ static tc_status no_runtime(tc_ctx *ctx, const tc_compiled *c)
                                       c->target.text);
     ti_note(ctx, NULL, "--emit c writes it; the target '%s' gives a program with float kernels for "
                        "what stays on the CPU",
-            c->target.core ? c->target.name : "cpu");
+            c->target.name);
     return status;
 }
 
@@ -128,13 +128,14 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     size_t n = method_count(c), k = n;
     tc_program_part *part = tc_new_n(&ctx->arena, tc_program_part, n);
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
-    if (is_for_core(c))
+    if (c->target.core)
         return no_runtime(ctx, c);
     for (tc_compiled *m = c; m; m = m->beside) {
         TC_TRY(ti_pack_regions(ctx, m));
         TC_TRY(ti_tell_idle(ctx, m));
-        part[--k] =
-            (tc_program_part){m, m->method, payloads_of(ctx, m, keep_tosa), m->n_region};
+        bool kernels = m->target.machine->packing == TC_PACKED_C; /* instead of delegates */
+        part[--k] = (tc_program_part){m, m->method, payloads_of(ctx, m, keep_tosa),
+                                      kernels ? 0 : m->n_region};
     }
     TC_TRY(ti_program_join(ctx, part, n, NULL, program));
     k = n;

@@ -6,6 +6,7 @@
 #include "road.h"
 
 #include "../executorch/cpu_select.h"
+#include "../target/cortexm_call.h"
 
 tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {
@@ -54,6 +55,11 @@ tc_module *ti_program_of(tc_ctx *ctx, const tc_compiled *compiled)
     return whole ? ti_program_calling(ctx, m, ti_intern_text(ctx, compiled->target.name)) : m;
 }
 
+static const char *cortexm_of(tc_ctx *ctx, const tc_machine *machine)
+{
+    return machine->packing == TC_PACKED_C ? ti_cm_whose(ctx, machine->core) : NULL;
+}
+
 tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
                           const tc_trace *trace, tc_pte *out)
 {
@@ -66,14 +72,17 @@ tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
             TC_TRY(ti_plan_state(ctx, m[i], &state));
     }
     for (size_t i = 0; i < n; i++) {
-        tc_job job = {.memory = &out[i].plan, .state = n > 1 ? &state : NULL};
+        tc_job job = {.target = &part[i].compiled->target,
+                      .memory = &out[i].plan,
+                      .state = n > 1 ? &state : NULL};
         TC_TRY(ti_road_run(ctx, m[i], TC_AT_SPLIT, TC_AT_PLANNED, &job, trace));
         out[i].memory = out[i].plan.bytes;
         out[i].state = out[i].plan.state_bytes;
         out[i].planned = ti_main(m[i]);
         method[i] = (tc_emit_method){part[i].name,      m[i],
                                      &out[i].plan,      part[i].payload,
-                                     part[i].n_payload, part[i].compiled->places};
+                                     part[i].n_payload, part[i].compiled->places,
+                                     cortexm_of(ctx, part[i].compiled->target.machine)};
     }
     return ti_emit_methods(ctx, method, n, &out[n - 1].pte);
 }

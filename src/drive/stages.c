@@ -4,7 +4,9 @@
  * Each is the one function of its folder that does the work, given what it needs from the job. */
 #include "passes.h"
 
+#include "../cortexm/kernel_calls.h"
 #include "../executorch/cpu_select.h"
+#include "../read/softmax_codes.h"
 
 #define STAGE(name, ...)                                                                           \
     tc_status ti_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
@@ -61,6 +63,11 @@ tc_status ti_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *j
 tc_status ti_stage_verify_target(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return ti_verify_tosa_for(ctx, module, job->target);
+}
+
+tc_status ti_stage_select_cortex_m_kernels(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return ti_cm_select(ctx, module, job->target, ti_tfl_softmax8);
 }
 
 tc_status ti_stage_plan_memory(tc_ctx *ctx, tc_module *module, const tc_job *job)

@@ -46,6 +46,7 @@ typedef struct tc_emit_method {
     const tc_payload *payload;
     size_t n_payload;
     bool places; /* the program keeps where its steps come from */
+    const char *cortexm; /* kernels for a Cortex-M: whose (ti_cm_whose); NULL: for any CPU */
 } tc_emit_method;
 
 /* Modules as the methods of one ExecuTorch program: of each the first graph in the form that the

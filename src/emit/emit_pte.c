@@ -195,26 +195,36 @@ static tc_fb_ref put_plan(tc_pte_emitter *e, segments *s)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+static tc_fb_ref put_name(tc_pte_emitter *e, segments *s, const char *name, tc_bytes bytes)
+{
+    tc_fb_writer *w = &e->file->w;
+    uint32_t index = add_bytes(e, s, bytes);
+    tc_fb_ref key = ti_fb_put_string(w, ti_str_of(name));
+    ti_fb_begin(w);
+    ti_fb_set_ref(w, PTE_NAMED_KEY, key);
+    ti_fb_set_u32(w, PTE_NAMED_SEGMENT, index, 0);
+    return ti_fb_end(w);
+}
+
 static tc_fb_ref put_named(tc_pte_emitter *method, size_t n_method, segments *s)
 {
     tc_arena *arena = &method->ctx->arena;
-    tc_fb_writer *w = &method->file->w;
+    const char *whose = method->method->cortexm;
     tc_fb_ref *ref = NULL;
     size_t n = 0, cap = 0, at = 0;
     for (size_t m = 0; m < n_method; m++)
         for (size_t i = 0; i < method[m].n_payload; i++, at++) {
             if (!method[m].payload[i].tosa.size)
                 continue;
-            uint32_t index = add_bytes(&method[m], s, method[m].payload[i].tosa);
-            tc_fb_ref key =
-                ti_fb_put_string(w, ti_str_of(ti_text_format(arena, "tosac.tosa.%zu", at)));
-            ti_fb_begin(w);
-            ti_fb_set_ref(w, PTE_NAMED_KEY, key);
-            ti_fb_set_u32(w, PTE_NAMED_SEGMENT, index, 0);
             tc_grow(arena, ref, n, cap);
-            ref[n++] = ti_fb_end(w);
+            ref[n++] = put_name(&method[m], s, ti_text_format(arena, "tosac.tosa.%zu", at),
+                                method[m].payload[i].tosa);
         }
-    return n ? ti_fb_put_refs(w, ref, n) : 0;
+    if (whose) {
+        tc_grow(arena, ref, n, cap);
+        ref[n++] = put_name(method, s, TC_CM_NAMED, (tc_bytes){(const uint8_t *)whose, strlen(whose)});
+    }
+    return n ? ti_fb_put_refs(&method->file->w, ref, n) : 0;
 }
 
 static tc_status put_program(tc_pte_emitter *method, size_t n, segments *s, tc_fb_ref *root)

@@ -6,6 +6,7 @@
 #ifndef TC_EMIT_PTE_H
 #define TC_EMIT_PTE_H
 
+#include "../target/cortexm_call.h"
 #include "../target/pte_schema.h"
 #include "../wire/flatbuf.h"
 #include "emit.h"
@@ -63,6 +64,10 @@ typedef struct tc_pte_emitter {
 int64_t ti_pte_tensor(tc_pte_emitter *e, tc_val v);
 int64_t ti_pte_further(tc_pte_emitter *e, const tc_type *type,
                        size_t offset); /* a result nobody reads, in the scope's block */
+/* The tensor of a value, shown as the view says; its axes in memory stay as they are. */
+int64_t ti_pte_shown(tc_pte_emitter *e, tc_val v, const tc_cm_view *view);
+int64_t ti_pte_numbers_of(tc_pte_emitter *e, tc_tensor t); /* constant */
+int64_t ti_pte_bytes_at(tc_pte_emitter *e, size_t n, size_t offset); /* u8, in the scope's block */
 int64_t ti_pte_add_value(tc_pte_emitter *e, const tc_cpu_value *value);
 int64_t ti_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool optional);
 

@@ -166,8 +166,44 @@ static void put_over(tc_pte_emitter *e, const tc_node *node, const tc_cpu_kernel
     add_step(e, node, PTE_KERNEL_CALL, operator_at(e, "aten::index_put_", ""), &a);
 }
 
-static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
+/* A kernel for a Cortex-M, as target/cortexm_call.h describes it. */
+static tc_status put_cortexm(tc_pte_emitter *e, size_t k, tc_cm_op op, tc_core core)
 {
+    const tc_node *node = e->scope->g->node[k];
+    tc_cm_call call;
+    args a = {0};
+    size_t scratch = 0;
+    const char *why =
+        ti_cm_describe(e->ctx, ti_node_callee(e->module, node, 0), op, core, &call);
+    if (why)
+        return ti_bug(e->ctx, node->loc, "'%s' is not that operator: %s",
+                      ((const tc_attr_call *)node->attr)->target, why);
+    for (int i = 0; i < call.n_arg; i++) {
+        const tc_cm_arg *arg = &call.arg[i];
+        if (arg->kind == TC_CM_TENSOR)
+            put(e, &a, ti_pte_shown(e, node->in[arg->index], &arg->view));
+        else if (arg->kind == TC_CM_DATA)
+            put(e, &a, ti_pte_numbers_of(e, arg->data));
+        else if (arg->kind == TC_CM_SCRATCH)
+            put(e, &a, ti_pte_bytes_at(e, arg->bytes, e->scope->memory->more[k][scratch++]));
+        else
+            put(e, &a, ti_pte_add_value(e, &arg->value));
+    }
+    int64_t out = ti_pte_shown(e, node->out[0], &call.out);
+    put(e, &a, out);
+    put(e, &a, out);
+    const char *name = ti_text_format(&e->ctx->arena, "cortex_m::%s", tc_cm_ops[op].name);
+    add_step(e, node, PTE_KERNEL_CALL, operator_at(e, name, "out"), &a);
+    return TC_OK;
+}
+
+static tc_status put_call(tc_pte_emitter *e, size_t k)
+{
+    const tc_node *node = e->scope->g->node[k];
+    tc_cm_op op;
+    tc_core core;
+    if (ti_cm_of(node, &op, &core))
+        return put_cortexm(e, k, op, core);
     const tc_attr_call *call = node->attr;
     size_t i = 0;
     while (i < e->n_payload && !ti_text_eq(e->payload[i].graph, call->graph))
@@ -175,10 +211,10 @@ static tc_status put_call(tc_pte_emitter *e, const tc_node *node)
     if (i == e->n_payload)
         return ti_bug(e->ctx, node->loc, "the graph '%s' was not compiled", call->graph);
     args a = {0};
-    for (int k = 0; k < node->n_in; k++)
-        put(e, &a, ti_pte_tensor(e, node->in[k]));
-    for (int k = 0; k < node->n_out; k++)
-        put(e, &a, ti_pte_tensor(e, node->out[k]));
+    for (int n = 0; n < node->n_in; n++)
+        put(e, &a, ti_pte_tensor(e, node->in[n]));
+    for (int n = 0; n < node->n_out; n++)
+        put(e, &a, ti_pte_tensor(e, node->out[n]));
     add_step(e, node, PTE_DELEGATE_CALL, (uint32_t)i, &a);
     return TC_OK;
 }
@@ -211,10 +247,11 @@ static tc_status put_node(tc_pte_emitter *e, size_t k)
     if (node->op == TC_OP_const || ti_cpu_is_view(node))
         return TC_OK;
     if (node->op == TC_OP_call)
-        return put_call(e, node);
+        return put_call(e, k);
     if (node->op == TC_OP_while_loop)
         return ti_pte_loop(e, k);
-    const tc_cpu_kernel *kernel = ti_cpu_kernel_for(e->scope->g, node);
+    const tc_cpu_kernel *kernel = e->method->cortexm ? ti_cm_codes(e->scope->g, node) : NULL;
+    kernel = kernel ? kernel : ti_cpu_kernel_for(e->scope->g, node);
     if (!kernel)
         return ti_bug(e->ctx, node->loc,
                       "'%s' has no CPU kernel, and the pass `select-cpu-kernels` left it",

@@ -169,13 +169,10 @@ static tc_fb_ref put_extra(tc_pte_emitter *e, const char *name)
     return ti_fb_end(&e->file->w);
 }
 
-/* name: by which the runtime knows it; or NULL */
-static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data, tc_fb_ref place,
-                          const char *name)
+/* name: by which the runtime knows it; or NULL.  order: of its axes in memory. */
+static int64_t put_ordered(tc_pte_emitter *e, const tc_type *type, const uint8_t *order,
+                           uint32_t data, tc_fb_ref place, const char *name)
 {
-    uint8_t order[TC_MAX_RANK];
-    for (int i = 0; i < type->rank; i++)
-        order[i] = (uint8_t)i;
     tc_fb_ref sizes = ti_fb_put_i32s(&e->file->w, type->dim, (size_t)type->rank);
     tc_fb_ref order_ref = ti_fb_put_bytes(&e->file->w, order, (size_t)type->rank, 1);
     tc_fb_ref extra = name ? put_extra(e, name) : 0;
@@ -187,6 +184,26 @@ static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data,
     ti_fb_set_u32(&e->file->w, PTE_TENSOR_DATA, data, 0);
     ti_fb_set_u8(&e->file->w, PTE_TENSOR_DTYPE, (uint8_t)element_type(type->dtype), 0);
     return add(e, PTE_TENSOR, ti_fb_end(&e->file->w));
+}
+
+static int64_t put_tensor(tc_pte_emitter *e, const tc_type *type, uint32_t data, tc_fb_ref place,
+                          const char *name)
+{
+    uint8_t order[TC_MAX_RANK];
+    for (int i = 0; i < type->rank; i++)
+        order[i] = (uint8_t)i;
+    return put_ordered(e, type, order, data, place, name);
+}
+
+int64_t ti_pte_numbers_of(tc_pte_emitter *e, tc_tensor t)
+{
+    size_t size = tc_type_bytes(t.type);
+    return put_tensor(e, t.type, data_place(e, &e->file->constants, t.data, size, true), 0, NULL);
+}
+
+int64_t ti_pte_bytes_at(tc_pte_emitter *e, size_t n, size_t offset)
+{
+    return ti_pte_further(e, ti_type_make(e->ctx, TC_u8, 1, &(int64_t){(int64_t)n}), offset);
 }
 
 int64_t ti_pte_further(tc_pte_emitter *e, const tc_type *type, size_t offset)
@@ -256,6 +273,19 @@ static int64_t tensor_in(tc_pte_emitter *e, tc_pte_scope *s, tc_val v)
     else
         s->of[v] = put_tensor(e, type, 0, place_of(e, home, root), NULL);
     return s->of[v];
+}
+
+int64_t ti_pte_shown(tc_pte_emitter *e, tc_val v, const tc_cm_view *view)
+{
+    const tc_pte_scope *s = e->scope;
+    tc_val root = ti_cpu_root(s->g, v);
+    const void *data = s->g->val[root]->data;
+    const tc_type *type =
+        ti_type_make(e->ctx, ti_type_of(s->g, v)->dtype, view->rank, view->dim);
+    bool constant = data && ti_cpu_buffer(s->g, root) < 0;
+    uint32_t at =
+        constant ? data_place(e, &e->file->constants, data, tc_type_bytes(type), true) : 0;
+    return put_ordered(e, type, view->order, at, constant ? 0 : place_of(e, s, root), NULL);
 }
 
 int64_t ti_pte_tensor(tc_pte_emitter *e, tc_val v)

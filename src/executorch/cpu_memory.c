@@ -11,6 +11,7 @@
 #include "cpu_select.h"
 
 #include "../run/pack.h"
+#include "../target/cortexm_call.h"
 
 typedef struct planner {
     tc_ctx *ctx;
@@ -42,8 +43,10 @@ static bool reads(const tc_graph *g, const tc_node *node, int first, tc_val buff
  * before it hands anything back; index_put has a form that does. */
 static bool writes_over(const tc_graph *g, const tc_node *node, tc_val buffer)
 {
+    tc_cm_op op;
+    tc_core core;
     if (node->op == TC_OP_call)
-        return true;
+        return !ti_cm_of(node, &op, &core);
     return node->op == TC_OP_index_put && node->in[0] == buffer && !reads(g, node, 1, buffer);
 }
 
@@ -102,10 +105,31 @@ static void keep(planner *p, tc_val v, size_t step)
         p->span[i - 1].last = step;
 }
 
+/* Bytes that a kernel for a Cortex-M wants while it runs. */
+static void scratch(planner *p, size_t k)
+{
+    const tc_node *node = p->g->node[k];
+    tc_cm_op op;
+    tc_core core;
+    tc_cm_call call;
+    size_t n = 0;
+    if (!ti_cm_of(node, &op, &core) ||
+        ti_cm_describe(p->ctx, ti_node_callee(p->g->module, node, 0), op, core, &call))
+        return;
+    p->more[k] = tc_new_n(&p->ctx->arena, size_t, TC_CM_MOST_ARGS);
+    for (int i = 0; i < call.n_arg; i++)
+        if (call.arg[i].kind == TC_CM_SCRATCH)
+            p->more[k][n++] = 1 + span_of_bytes(p, call.arg[i].bytes, k, k);
+}
+
 /* Results that the kernel wants a place for, and nobody reads. */
 static void further(planner *p, size_t k)
 {
     const tc_node *node = p->g->node[k];
+    if (node->op == TC_OP_call) {
+        scratch(p, k);
+        return;
+    }
     const tc_cpu_kernel *kernel = ti_cpu_kernel_for(p->g, node);
     tc_cpu_site site = ti_cpu_site_of(p->ctx, p->g, node);
     tc_cpu_arg arg;

@@ -100,7 +100,7 @@ static tc_status read_named(tc_pte_file *f, tc_fb_table root)
 tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out)
 {
     bool buffer = tensor->placed;
-    size_t n = buffer ? f->n_buffer : f->n_constant, need = tc_type_bytes(tensor->type);
+    size_t n = buffer ? f->n_buffer : f->n_constant, need = tc_type_bytes(tensor->stored);
     tc_bytes all = ti_pte_segment(f, buffer ? f->buffer_segment : f->constant_segment);
     const uint64_t *offset = buffer ? f->buffer : f->constant;
     tc_loc loc = {.file = f->name};
@@ -113,7 +113,7 @@ tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void 
                         "the numbers of constant %" PRIu32 " (%zu bytes) are not all in the file",
                         tensor->data, need);
     const uint8_t *at = all.data ? all.data + offset[tensor->data] : NULL;
-    bool aligned = (uintptr_t)at % tc_dtypes[tensor->type->dtype].bytes == 0;
+    bool aligned = (uintptr_t)at % tc_dtypes[tensor->stored->dtype].bytes == 0;
     *out =
         need && aligned ? at : ti_arena_copy(&f->ctx->arena, at ? at : (const uint8_t *)"", need);
     return TC_OK;
@@ -121,30 +121,38 @@ tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void 
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The type, where it is one of ours with its axes in order. */
-static const tc_type *type_of(tc_pte_file *f, const tc_pte_value *v, tc_fb_table t)
+/* The type, where it is one of ours: with its axes as they lie in memory, and as they are named, where
+ * that is the same order. */
+static void set_types(tc_pte_file *f, tc_pte_value *v, tc_fb_table t)
 {
     tc_dtype dtype = ti_dtype_from_et(v->dtype);
     tc_bytes order = ti_fb_bytes(t, PTE_TENSOR_ORDER);
-    bool in_order = order.size == (size_t)v->dim.n && v->dim.n <= TC_MAX_RANK;
-    for (int32_t i = 0, last = -1; i < v->dim.n && in_order; i++)
-        if (order.data[i] >= v->dim.n)
-            in_order = false;
-        else if (v->dim.v[order.data[i]] !=
-                 1) { /* where an axis of extent 1 stands makes no difference */
-            in_order = order.data[i] > last;
-            last = order.data[i];
-        }
-    if (!dtype || !in_order || ti_dims_count(v->dim.n, v->dim.v) < 0)
-        return NULL;
-    return ti_type_make(f->ctx, dtype, v->dim.n, v->dim.v);
+    int64_t dim[TC_MAX_RANK];
+    uint32_t seen = 0;
+    bool in_order = true;
+    if (!dtype || order.size != (size_t)v->dim.n || v->dim.n > TC_MAX_RANK ||
+        ti_dims_count(v->dim.n, v->dim.v) < 0)
+        return;
+    for (int32_t i = 0, last = -1; i < v->dim.n; i++) {
+        int32_t axis = order.data[i];
+        if (axis >= v->dim.n || (seen & 1u << axis))
+            return;
+        seen |= 1u << axis;
+        dim[i] = v->dim.v[axis];
+        if (dim[i] == 1) /* where an axis of extent 1 stands makes no difference */
+            continue;
+        in_order = in_order && axis > last;
+        last = axis;
+    }
+    v->stored = ti_type_make(f->ctx, dtype, v->dim.n, dim);
+    v->type = in_order ? ti_type_make(f->ctx, dtype, v->dim.n, v->dim.v) : NULL;
 }
 
 static void read_tensor(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
 {
     v->dtype = (int8_t)ti_fb_u8(t, PTE_TENSOR_DTYPE, 0);
     v->dim = i32s(f, t, PTE_TENSOR_SIZES);
-    v->type = type_of(f, v, t);
+    set_types(f, v, t);
     v->dynamic = ti_fb_u8(t, PTE_TENSOR_DYNAMISM, 0) != 0;
     v->data = ti_fb_u32(t, PTE_TENSOR_DATA, 0);
     tc_fb_table place = ti_fb_child(t, PTE_TENSOR_PLACE), extra = ti_fb_child(t, PTE_TENSOR_EXTRA);

@@ -5,6 +5,7 @@
 #define TC_PTE_READER_H
 
 #include "../ir/graph.h"
+#include "../target/cortexm_call.h"
 #include "read_pte.h"
 
 /* What the body of a loop reads from around it. */
@@ -38,12 +39,17 @@ typedef struct tc_pte_reader {
 
 /* What the tensor holds now. */
 TC_MUST_USE tc_status ti_pte_use(tc_pte_reader *r, int64_t at, tc_val *out);
+/* The same with its axes as they lie in memory. */
+TC_MUST_USE tc_status ti_pte_use_stored(tc_pte_reader *r, int64_t at, tc_val *out);
 /* It holds v from here on; TC_NONE: nothing that may be read. */
 void ti_pte_write(tc_pte_reader *r, int64_t at, tc_val v);
 /* The instructions from .. to - 1. */
 TC_MUST_USE tc_status ti_pte_run(tc_pte_reader *r, size_t from, size_t to);
 
 tc_pte_inside *ti_pte_inside_new(tc_pte_reader *r, tc_graph *g, tc_pte_inside *outer);
+
+/* pte_cortexm.c: one of ExecuTorch's operators for a Cortex-M. */
+TC_MUST_USE tc_status ti_pte_read_cortexm(tc_pte_reader *r, const tc_pte_step *s, tc_cm_op op);
 
 /* read_pte_loop.c */
 /* The last instruction of the loop that begins with this one and ends before `to`; 0: none does. */

@@ -25,23 +25,25 @@ static bool is_buffer(const tc_pte_value *t) { return t->placed && t->data; }
 /* Its numbers are where its address says; of no numbers there is nothing to say. */
 static bool has_address(const tc_pte_value *t)
 {
-    return t->placed && t->type && tc_type_bytes(t->type) > 0;
+    return t->placed && t->stored && tc_type_bytes(t->stored) > 0;
 }
 
-static tc_status need_type(reader *r, const tc_pte_value *t)
+static tc_status need_tensor(reader *r, const tc_pte_value *t, const tc_type *type)
 {
     if (t->tag != PTE_TENSOR)
         return ti_error(r->ctx, r->loc, TC_E_FORMAT,
                         "an argument is not a tensor, where one is expected");
     if (t->dynamic)
         return ti_unsupported(r->ctx, r->loc, TC_E_DYNAMIC, "a tensor with a dynamic shape");
-    if (!t->type)
+    if (!type)
         return ti_unsupported(
             r->ctx, r->loc, TC_E_UNSUPPORTED,
             "a tensor of type %d and rank %d, or with its axes in another order in memory",
             t->dtype, t->dim.n);
     return TC_OK;
 }
+
+static tc_status need_type(reader *r, const tc_pte_value *t) { return need_tensor(r, t, t->type); }
 
 void ti_pte_write(reader *r, int64_t at, tc_val v)
 {
@@ -52,14 +54,14 @@ void ti_pte_write(reader *r, int64_t at, tc_val v)
 }
 
 /* A constant, or a buffer as it is before the first run. */
-static tc_status begin_with(reader *r, int64_t at)
+static tc_status begin_with(reader *r, int64_t at, const tc_type *type)
 {
     const void *data;
     const tc_pte_value *t = &r->m->value[at];
-    TC_TRY(need_type(r, t));
+    TC_TRY(need_tensor(r, t, type));
     TC_TRY(ti_pte_numbers(&r->file, t, &data));
     const char *name = t->name ? ti_intern_text(r->ctx, t->name) : NULL;
-    r->in->val[at] = ti_graph_const(r->in->g, t->type, data, name, r->loc);
+    r->in->val[at] = ti_graph_const(r->in->g, type, data, name, r->loc);
     if (is_buffer(t)) {
         r->before[at] = r->in->val[at];
         ti_pte_write(r, at, r->in->val[at]);
@@ -81,22 +83,32 @@ static tc_status view(reader *r, tc_val x, const tc_type *type, tc_val *out)
     return ti_node_infer(r->in->g, node);
 }
 
-tc_status ti_pte_use(reader *r, int64_t at, tc_val *out)
+static tc_status use_as(reader *r, int64_t at, const tc_type *type, tc_val *out)
 {
     const tc_pte_value *t = &r->m->value[at];
-    TC_TRY(need_type(r, t));
+    TC_TRY(need_tensor(r, t, type));
     if (t->data && !t->placed && !r->in->val[at])
-        TC_TRY(begin_with(r, at));
-    if (!tc_type_bytes(t->type) && !r->in->val[at])
-        r->in->val[at] = ti_graph_const(r->in->g, t->type, "", NULL, r->loc);
+        TC_TRY(begin_with(r, at, type));
+    if (!tc_type_bytes(type) && !r->in->val[at])
+        r->in->val[at] = ti_graph_const(r->in->g, type, "", NULL, r->loc);
     size_t last = has_address(t) ? (size_t)(uintptr_t)*address(r, t) : (size_t)at + 1;
     *out = last ? r->in->val[last - 1] : TC_NONE;
     if (!*out && r->in->outer && (!last || !has_address(t)))
-        TC_TRY(ti_pte_take_in(r, at, t->type, out));
+        TC_TRY(ti_pte_take_in(r, at, type, out));
     if (!*out)
         return ti_error(r->ctx, r->loc, TC_E_ORDER,
                         "value %" PRId64 " is read before it is written", at);
-    return view(r, *out, t->type, out);
+    return view(r, *out, type, out);
+}
+
+tc_status ti_pte_use(reader *r, int64_t at, tc_val *out)
+{
+    return use_as(r, at, r->m->value[at].type, out);
+}
+
+tc_status ti_pte_use_stored(reader *r, int64_t at, tc_val *out)
+{
+    return use_as(r, at, r->m->value[at].stored, out);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -272,6 +284,9 @@ static tc_status run_kernel(reader *r, const tc_pte_step *s)
 {
     const tc_pte_operator *op = &r->m->op[s->what];
     attempt a = {.wrong = "is unknown"};
+    tc_cm_op which = ti_cm_find(op->name);
+    if (which != TC_CM_COUNT && ti_str_is(op->overload, "out"))
+        return ti_pte_read_cortexm(r, s, which);
     for (size_t i = 0; i < tc_cpu_n_kernel; i++) {
         const tc_cpu_kernel *row = &tc_cpu_kernels[i];
         if (!ti_str_is(op->name, row->name) || !ti_str_is(op->overload, row->overload))
@@ -543,7 +558,7 @@ static tc_status read_program(reader *r)
 {
     for (size_t i = 0; i < r->m->n_value; i++)
         if (r->m->value[i].tag == PTE_TENSOR && is_buffer(&r->m->value[i]))
-            TC_TRY(begin_with(r, (int64_t)i));
+            TC_TRY(begin_with(r, (int64_t)i, r->m->value[i].type));
     TC_TRY(read_inputs(r));
     for (size_t k = 0; k < r->m->n_step; k++)
         if (r->m->step[k].tag == PTE_JUMP_FALSE_CALL) {

@@ -18,6 +18,7 @@ typedef struct tc_pte_value {
     int dtype; /* ScalarType's number */
     tc_ints dim;
     const tc_type *type; /* NULL: a type, or an order in memory, that we do not have */
+    const tc_type *stored; /* the same with its axes as they lie in memory; NULL: no type of ours */
     bool dynamic;        /* extents are upper bounds */
     bool placed, external;
     uint32_t memory;

@@ -76,7 +76,8 @@ tc_status ti_pte_take_in(tc_pte_reader *r, int64_t at, const tc_type *type, tc_v
     tc_pte_inside *in = r->in;
     tc_val outside;
     r->in = in->outer;
-    tc_status status = ti_pte_use(r, at, &outside);
+    tc_status status = r->m->value[at].type == type ? ti_pte_use(r, at, &outside)
+                                                    : ti_pte_use_stored(r, at, &outside);
     r->in = in;
     TC_TRY(status);
     *out = ti_graph_input(in->g, type, NULL);

@@ -7,6 +7,7 @@
 #include "../read/read_pte.h"
 #include "../read/survey.h"
 #include "../base/json_out.h"
+#include "../target/cortexm_call.h"
 
 static const char *dtype_name(tc_ctx *ctx, int number)
 {
@@ -159,9 +160,14 @@ static void show_file(tc_buf *to, tc_pte_file *f)
     if (f->n_buffer > 1)
         ti_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
                       segment_bytes(f, f->buffer_segment, f->n_buffer));
-    for (size_t i = 0; i < f->n_named; i++)
-        ti_buf_printf(to, "%-12s %s, %zu bytes\n", "named data", f->named[i].key,
-                      ti_pte_segment(f, f->named[i].segment).size);
+    for (size_t i = 0; i < f->n_named; i++) {
+        tc_bytes bytes = ti_pte_segment(f, f->named[i].segment);
+        ti_buf_printf(to, "%-12s %s, %zu bytes", "named data", f->named[i].key, bytes.size);
+        if (ti_text_eq(f->named[i].key, TC_CM_NAMED))
+            ti_buf_printf(to, ": %.*s", bytes.size < 60 ? (int)bytes.size : 60,
+                          (const char *)bytes.data);
+        ti_buf_printf(to, "\n");
+    }
     for (size_t i = 0; i < f->n_method; i++)
         show_method(to, f, &f->method[i]);
 }

@@ -2,6 +2,7 @@
 /* summary.c -- what was compiled, for people and for programs. */
 #include "../drive/driver.h"
 #include "../base/json_out.h"
+#include "../target/cortexm_call.h"
 
 tc_region_border ti_border_of(const tc_region *region)
 {
@@ -76,6 +77,12 @@ static void put_stream(tc_json_out *out, const tc_ethosu_job *job)
     ti_json_close(out, '}');
 }
 
+/* A .pte for a Cortex-M. */
+static bool has_kernels(const tc_compiled *c)
+{
+    return c->target.machine->packing == TC_PACKED_C && c->written.planned;
+}
+
 void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 {
     const tc_written *w = written ? &c->written : NULL;
@@ -86,6 +93,12 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         tc_json_put(&out, TC_J("file", w->path), TC_J("bytes", w->bytes));
     if (w && w->memory)
         ti_json_put_int(&out, "memory", (int64_t)w->memory);
+    if (w && has_kernels(c)) {
+        size_t own, other;
+        ti_cm_count(w->planned, &own, &other);
+        tc_json_object(&out, "kernels", TC_J("executorch", TC_CM_RELEASE), TC_J("cortex_m", own),
+                       TC_J("other", other));
+    }
     ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);
@@ -133,6 +146,15 @@ static void put_costs(const tc_compiled *c, tc_buf *out)
     ti_buf_printf(out, ": %.0f cycles, %.0f KiB of SRAM", cycles, sram);
 }
 
+/* "; 26 calls of cortex_m:: (ExecuTorch 1.4), 10 of other kernels" */
+static void put_kernels(const tc_compiled *c, tc_buf *out)
+{
+    size_t own, other;
+    ti_cm_count(c->written.planned, &own, &other);
+    ti_buf_printf(out, "; %zu calls of cortex_m:: (ExecuTorch " TC_CM_RELEASE "), %zu of other kernels",
+                  own, other);
+}
+
 void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
@@ -156,6 +178,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
         ti_buf_printf(out, ", %zu bytes of memory", w->memory);
     if (c->jobs && c->n_region)
         put_costs(c, out);
+    if (has_kernels(c))
+        put_kernels(c, out);
     ti_proof_line(&c->proof, out);
     ti_buf_printf(out, "\n");
 }
