@@ -141,7 +141,7 @@ bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at t
                                    * none was found */
 bool ti_hw_cascades(tc_hw *hw);   /* cascade.c: operations that take turns, some rows at a time;
                                    * false: there are none */
-void ti_hw_regions(tc_hw *hw);    /* regions.c: which memory each root lies in */
+void ti_hw_regions(tc_hw *hw);    /* memories.c: which memory each root lies in */
 void ti_hw_slices(tc_hw *hw);     /* stage.c: channels in slices, where weights are copied ahead */
 void ti_hw_maps(tc_hw *hw);       /* format.c: bases within roots, and strides */
 void ti_hw_blocks(tc_hw *hw);     /* pack_weights.c */

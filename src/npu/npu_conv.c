@@ -173,7 +173,7 @@ static bool serves(const tc_npu_kept *k, const tc_npu_op *op, const field *f,
            same_order(&k->order, order) && !memcmp(k->stream, stream.data, stream.size);
 }
 
-/* What has been decoded of these bytes; NULL: nothing.  What the operation had last is the likeliest.
+/* What has been decoded of these bytes; NULL: nothing.  What the operation had last is most likely.
  */
 static tc_npu_kept *find_kept(const tc_npu_exec *x, const tc_npu_op *op, const field *f,
                               const tc_npu_weight_order *order, tc_bytes stream)

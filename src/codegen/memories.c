@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regions.c -- in which memory every root lies: borders where the caller sees them, values in the
+/* memories.c -- in which memory every root lies: borders where the caller sees them, values in the
  * fast one; where that is a memory of its own, as many as it has room for. */
 #include "hw.h"
 
