@@ -239,7 +239,7 @@ static tc_module *written(tc_ctx *ctx, tc_module *module)
     tc_module *back = NULL;
     tc_bytes bytes;
     tc_memory memory = ti_plan_memory(ctx, module, NULL);
-    tc_emit_method forward = {"forward", module, &memory, NULL, 0, false};
+    tc_emit_method forward = {.name = "forward", .module = module, .memory = &memory};
     bool made = ti_emit_methods(ctx, &forward, 1, &bytes) == TC_OK &&
                 ti_read_pte(ctx, "written.pte", bytes, &back) == TC_OK &&
                 ti_verify(ctx, back) == TC_OK;
@@ -319,7 +319,7 @@ static void try_broken(const char *text)
     tc_memory memory = {0};
     if (made)
         memory = ti_plan_memory(ctx, module, NULL);
-    tc_emit_method forward = {"forward", module, &memory, NULL, 0, false};
+    tc_emit_method forward = {.name = "forward", .module = module, .memory = &memory};
     CHECK(made && ti_emit_methods(ctx, &forward, 1, &file) == TC_OK);
     int no_loop = 0, odd = 0, silent = 0;
     for (size_t i = 0; i < file.size; i++)

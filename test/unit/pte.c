@@ -48,7 +48,7 @@ static tc_bytes write(tc_ctx *ctx, tc_module *module, bool kept)
     }
     CHECK(ti_run_passes(ctx, module, "program", NULL) == TC_OK);
     tc_memory memory = ti_plan_memory(ctx, module, NULL);
-    tc_emit_method forward = {"forward", module, &memory, payload, n, false};
+    tc_emit_method forward = {.name = "forward", .module = module, .memory = &memory, .payload = payload, .n_payload = n};
     if (ti_emit_methods(ctx, &forward, 1, &out) != TC_OK)
         fprintf(stderr, "%s", tc_diagnostics(ctx));
     return out;
