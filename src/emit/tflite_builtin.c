@@ -208,6 +208,19 @@ static void make_window(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
     set(op, at, 'i', (double)a->dilation.v[0]);
 }
 
+static void make_spread(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
+{
+    const tc_attr_tosa_transpose_conv *a = node->attr;
+    const tc_type *t = ti_type_of(e->g, node->out[0]);
+    tc_tfw_op *op = on_operands(e, node, row, 0);
+    int64_t in[] = {list(e, t->dim, t->rank), op->in[1], op->in[0], op->in[2]};
+    op->n_in = TC_COUNT(in);
+    memcpy(op->in, in, sizeof in);
+    set(op, 0, 'b', VALID);
+    set(op, 1, 'i', (double)a->stride.v[1]);
+    set(op, 2, 'i', (double)a->stride.v[0]);
+}
+
 static void make_pool(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
 {
     const tc_attr_tosa_max_pool *largest = node->attr;
@@ -275,6 +288,7 @@ void ti_tfw_builtin(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
     case TC_TFLM_HOW_codes: make_codes(e, node, row); break;
     case TC_TFLM_HOW_window:
     case TC_TFLM_HOW_deep: make_window(e, node, row); break;
+    case TC_TFLM_HOW_spread: make_spread(e, node, row); break;
     case TC_TFLM_HOW_pool: make_pool(e, node, row); break;
     case TC_TFLM_HOW_pad: make_pad(e, node, row); break;
     case TC_TFLM_HOW_cumsum: make_cumsum(e, node, row); break;

@@ -7,7 +7,7 @@
 
 /* tflm_window.c */
 tc_cpu_form ti_tflm_form_conv, ti_tflm_form_max_pool, ti_tflm_form_avg_pool,
-    ti_tflm_form_adaptive;
+    ti_tflm_form_adaptive, ti_tflm_form_conv_transpose, ti_tflm_form_upsample;
 
 /* start_state.c: buffers of the first graph start as TFLM starts its variables. */
 void ti_tflm_start_state(tc_module *module);

@@ -217,6 +217,11 @@ static tc_cpu_form *const own[TC_OP_COUNT] = {
     [TC_OP_stack] = form_stack,         [TC_OP_conv] = ti_tflm_form_conv,
     [TC_OP_max_pool] = ti_tflm_form_max_pool, [TC_OP_avg_pool] = ti_tflm_form_avg_pool,
     [TC_OP_batch_norm] = form_batch_norm, [TC_OP_adaptive_avg_pool] = ti_tflm_form_adaptive,
+    [TC_OP_conv_transpose] = ti_tflm_form_conv_transpose,
+    [TC_OP_upsample_nearest] = ti_tflm_form_upsample,
+    [TC_OP_upsample_nearest_exact] = ti_tflm_form_upsample,
+    [TC_OP_upsample_linear] = ti_tflm_form_upsample,
+    [TC_OP_upsample_cubic] = ti_tflm_form_upsample,
 };
 
 static tc_cpu_form *own_form(tc_op op) { return own[op]; }

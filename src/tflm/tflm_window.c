@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflm_window.c -- convolutions and pools of floats, channels first, as TFLM has them: channels last,
+/* tflm_window.c -- convolutions, pools and resampling of floats, channels first, as TFLM has them: channels last,
  * without padding.  Borders are added in front; what no window reads is cut off. */
 #include <float.h>
 
+#include "../num/load.h"
+#include "../num/resize.h"
 #include "tflm_forms.h"
 
 enum { H = 1, W = 2 }; /* channels last */
@@ -180,4 +182,80 @@ bool ti_tflm_form_adaptive(tc_build *m)
     return ti_cpu_done(
         m, ti_b_1(m, avg_pool, ti_b_attr(m, avg_pool, parts, parts, none, false, true, 0),
                   ti_b_in(m, 0)));
+}
+
+/* All that windows write, then the part that is asked for. */
+bool ti_tflm_form_conv_transpose(tc_build *m)
+{
+    static const int64_t last[] = {1, 2, 3, 0}, none[4];
+    const tc_attr_conv_transpose *a = m->node->attr;
+    const tc_type *k = ti_b_in_type(m, 1), *out = ti_b_out_type(m, 0);
+    window w = window_of((tc_ints){k->rank - 2, k->dim + 2}, a->stride, a->dilation);
+    if (!is_f32(m) || k->rank != ti_b_in_type(m, 0)->rank || a->groups != 1 || w.dilation[0] > 1 || w.dilation[1] > 1)
+        return false;
+    for (int i = 0; i < a->pad.n; i++)
+        if (a->out_pad.v[i] > a->pad.v[i])
+            return false;
+    tc_val kernel = ti_b_reshape(m, ti_b_in(m, 1), 4, (int64_t[]){k->dim[0], k->dim[1], w.kernel[0], w.kernel[1]});
+    tc_val in[5] = {channels_last(m, ti_b_in(m, 0))};
+    in[1] = ti_b_permute(m, kernel, last);
+    in[2] = ti_b_in(m, 2) ? ti_b_in(m, 2) : ti_b_full(m, 1, &k->dim[1], 0, TC_f32);
+    in[3] = zero(m);
+    in[4] = zero(m);
+    const void *attr = ti_b_attr(m, tosa_transpose_conv, (tc_ints){4, none}, pair(m, w.stride), false, TC_f32);
+    tc_val y = ti_b_op(m, TC_OP_tosa_transpose_conv2d, attr, in, 5);
+    for (int i = 0; i < a->pad.n; i++) {
+        int axis = H + 2 - a->pad.n + i;
+        int64_t count = out->dim[out->rank - a->pad.n + i];
+        TC_STOP_WITH(m, false);
+        if (count < ti_b_type(m, y)->dim[axis])
+            y = ti_b_slice(m, y, axis, a->pad.v[i], a->pad.v[i] + count, 1);
+    }
+    return finish(m, y);
+}
+
+/* ---- resampling: one axis after the other ---- */
+
+/* The axis by its places. */
+static tc_val picked(tc_build *m, tc_val x, int axis, const tc_resize_axis *a)
+{
+    tc_tensor index = ti_b_tensor(m, TC_i32, 1, &a->out);
+    for (int64_t o = 0; o < a->out; o++)
+        ti_store_i64(index, o, a->place[o]);
+    return ti_b_index_select(m, x, ti_b_const(m, index, NULL), axis);
+}
+
+/* The axis by its weights: a product with a constant matrix, the axis being the last. */
+static tc_val blended(tc_build *m, tc_val x, int axis, int rank, const tc_resize_axis *a)
+{
+    int64_t order[TC_MAX_RANK];
+    tc_tensor weight = ti_b_tensor(m, TC_f32, 2, (int64_t[]){a->out, a->in});
+    memset(weight.data, 0, tc_type_bytes(weight.type));
+    for (int64_t k = 0; k < a->out * a->taps; k++)
+        ((float *)weight.data)[k / a->taps * a->in + a->place[k]] += (float)a->weight[k];
+    for (int i = 0; i < rank; i++)
+        order[i] = i == axis ? rank - 1 : i == rank - 1 ? axis : i;
+    x = axis == rank - 1 ? x : ti_b_permute(m, x, order);
+    x = ti_b_linear(m, x, ti_b_const(m, weight, NULL), TC_NONE);
+    return axis == rank - 1 ? x : ti_b_permute(m, x, order);
+}
+
+bool ti_tflm_form_upsample(tc_build *m)
+{
+    static const tc_resize_kind kinds[TC_OP_COUNT] = {[TC_OP_upsample_nearest_exact] = TC_RESIZE_NEAREST_EXACT,
+                                                      [TC_OP_upsample_linear] = TC_RESIZE_LINEAR,
+                                                      [TC_OP_upsample_cubic] = TC_RESIZE_CUBIC};
+    const tc_attr_upsample *a = m->node->attr;
+    const tc_type *x = ti_b_in_type(m, 0);
+    tc_val y = ti_b_in(m, 0);
+    if (x->dtype != TC_f32 || x->quant)
+        return false;
+    for (int i = 0; i < a->size.n; i++) {
+        int axis = x->rank - a->size.n + i;
+        tc_resize_axis of =
+            ti_resize_axis_of(&m->ctx->arena, kinds[m->node->op], a, i, x->dim[axis], false);
+        if (of.in != of.out)
+            y = of.taps == 1 ? picked(m, y, axis, &of) : blended(m, y, axis, x->rank, &of);
+    }
+    return ti_cpu_done(m, y);
 }
