@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cortexm_fuzz.c -- the quick int8 kernels on random shapes beside tosac_conv_any, on whatever core this
- * is compiled for; nothing outside the result and the columns is written.
+/* cortexm_fuzz.c -- the quick int8 kernels on random shapes beside tosac_conv_any, and that on int16 beside its
+ * definition, on whatever core this is compiled for; nothing outside the result and the columns is written.
  *
  *   -DSHAPES=500, with src/cortexm/kernels and a board of examples/cortex-m */
 #include "board.h"
@@ -179,12 +179,68 @@ static int32_t try_product(void)
     return memcmp(got + GUARD, want, (size_t)bytes) == 0 && is_guarded(got, bytes);
 }
 
+/* A convolution of int16 beside its definition. */
+static int32_t try_wide(void)
+{
+    static int16_t x16[MOST_IN];
+    static int64_t bias64[MOST_CHANNELS];
+    const int32_t depthwise = draw(0, 1), each = depthwise ? draw(1, 2) : 1;
+    tosac_conv p = {.batches = 1,
+                    .in = {1, draw(1, 5), draw(1, 7)},
+                    .in_c = draw(1, 20),
+                    .kernel = {1, draw(1, 3), draw(1, 3)},
+                    .stride = {1, draw(1, 2), draw(1, 2)},
+                    .dilation = {1, 1, draw(1, 2)},
+                    .bias_step = 1,
+                    .depthwise = (uint8_t)depthwise,
+                    .x = TOSAC_I16,
+                    .w = TOSAC_I8,
+                    .bias = TOSAC_I48,
+                    .result = TOSAC_I48,
+                    .q = {.rounding = TOSAC_WIDE}};
+    p.before[1] = draw(0, p.kernel[1] - 1);
+    p.before[2] = draw(0, p.kernel[2] - 1);
+    p.out_c = depthwise ? p.in_c * each : draw(1, 9);
+    p.out[0] = 1;
+    for (int32_t i = 1; i < 3; i++)
+        p.out[i] = places(p.in[i], p.before[i], 0, p.kernel[i], p.dilation[i], p.stride[i]);
+    const int32_t n_out = p.out[1] * p.out[2] * p.out_c, deep = depthwise ? 1 : p.in_c;
+    if (n_out == 0 || 8 * n_out > MOST_OUT)
+        return -1;
+    for (int32_t i = 0; i < p.in[1] * p.in[2] * p.in_c; i++)
+        x16[i] = (int16_t)draw(-32768, 32767);
+    for (int32_t i = 0; i < p.kernel[1] * p.kernel[2] * deep * p.out_c; i++)
+        w[i] = (int8_t)draw(-128, 127);
+    for (int32_t c = 0; c < p.out_c; c++)
+        bias64[c] = (int64_t)draw(-20000, 20000) * 100000;
+    int64_t good = 1;
+    memset(got, 0x5a, sizeof got);
+    tosac_conv_any(&p, x16, w, bias64, got + GUARD);
+    for (int32_t at = 0; at < n_out; at++) {
+        const int32_t oc = at % p.out_c, ox = at / p.out_c % p.out[2], oy = at / p.out_c / p.out[2];
+        int64_t sum = bias64[oc], made;
+        for (int32_t kh = 0; kh < p.kernel[1]; kh++)
+            for (int32_t kw = 0; kw < p.kernel[2]; kw++) {
+                const int32_t y = oy * p.stride[1] - p.before[1] + kh * p.dilation[1];
+                const int32_t c = ox * p.stride[2] - p.before[2] + kw * p.dilation[2];
+                const int32_t k = kh * p.kernel[2] + kw;
+                for (int32_t i = 0; i < deep && y >= 0 && y < p.in[1] && c >= 0 && c < p.in[2]; i++)
+                    sum += x16[(y * p.in[2] + c) * p.in_c + (depthwise ? oc / each : i)] *
+                           w[depthwise ? k * p.out_c + oc
+                                       : (oc * p.kernel[1] * p.kernel[2] + k) * p.in_c + i];
+            }
+        memcpy(&made, got + GUARD + 8 * at, sizeof made);
+        good &= made == sum;
+    }
+    return good && is_guarded(got, 8 * n_out);
+}
+
 int main(void)
 {
     uint32_t tried = 0, wrong = 0;
     while (tried < SHAPES) {
         uint32_t at = seed;
-        int32_t good = draw(0, 4) ? try_shape() : try_product();
+        int32_t kind = draw(0, 9), good = kind > 3 ? try_shape() : kind > 1 ? try_product() : try_wide();
         tried += good >= 0;
         wrong += good == 0;
         if (good == 0 && wrong < 4)

@@ -153,8 +153,11 @@ static void any_conv(const counter *k)
     bool depthwise = k->s->node->op == TC_OP_tosa_depthwise_conv2d;
     COUNT(k, conv_any_call, 1);
     COUNT(k, conv_any_result, results);
-    int64_t taps = tc_type_count(w) / (w->dim[0] * w->dim[w->rank - 1]);
-    COUNT(k, conv_any_tap, depthwise ? macs : results * (double)taps);
+    if (depthwise) {
+        COUNT(k, conv_any_deep, macs);
+        return;
+    }
+    COUNT(k, conv_any_tap, results * (double)(tc_type_count(w) / (w->dim[0] * w->dim[w->rank - 1])));
     if (x->dtype == TC_i16)
         COUNT(k, conv_any_mac16, macs);
     else if (w->dtype == TC_i4)

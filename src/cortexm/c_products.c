@@ -222,7 +222,7 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     bool four = operand(cg, node, 1)->dtype == TC_i4 && ti_c_is_const(cg, node->in[1]);
     const tc_type *out = ti_type_of(cg->g, node->out[0]);
     int64_t oc = out->dim[out->rank - 1];
-    m->used[TC_C_CONV_ANY] = true;
+    m->used[TC_C_CONV_ANY] = m->used[TC_C_SIMD] = true;
     ti_buf_printf(&m->code, "        %sconst tosac_conv p = {\n", ti_c_storage(cg, node, 3));
     put_geometry(m, cg, s);
     const char *x_zero = ti_c_zero(m, cg, node->in[3]), *w_zero = ti_c_zero(m, cg, node->in[4]);
