@@ -114,7 +114,8 @@ static void put_cpu(const tc_profile *p, tc_buf *out)
             out, "the program has %zu regions: data between them goes through the CPU\n",
             p->n_stream);
     if (p->n_cpu)
-        ti_buf_printf(out, "on the CPU, not counted above: %zu\n", p->n_cpu);
+        ti_buf_printf(out, "%s, not counted above: %zu\n",
+                      p->core.title ? "not in the C" : "on the CPU", p->n_cpu);
     for (size_t i = 0; i < p->n_cpu; i++)
         ti_buf_printf(out, "  %-28s %s%s%s\n", p->cpu[i].node,
                       p->cpu[i].place ? p->cpu[i].place : "", p->cpu[i].place ? ": " : "",
