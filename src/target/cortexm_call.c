@@ -90,7 +90,9 @@ bool ti_cm_of(const tc_node *node, tc_cm_op *op, tc_core *core)
 
 /* ---- arithmetic ---- */
 
-int32_t ti_cm_requantize(int32_t value, int32_t multiplier, int shift)
+/* CMSIS-NN's requantization as it is built for everybody: TOSA's RESCALE in DOUBLE_ROUND with the
+ * shift 31 - shift. */
+static int32_t requantize(int32_t value, int32_t multiplier, int shift)
 {
     return ti_scale32_double(value, multiplier, 31 - shift);
 }
@@ -547,7 +549,7 @@ static bool operand_of(const site *s, const tc_node *r, operand *o)
         if (v == INT64_MIN || !ti_scale32_defined(wide, m, shift + LEFT_SHIFT))
             return false;
         o->program[i] = (int32_t)v;
-        o->kernel[i] = ti_cm_requantize((int32_t)wide, (int32_t)m, (int)o->shift);
+        o->kernel[i] = requantize((int32_t)wide, (int32_t)m, (int)o->shift);
         o->most = ti_max_i64(o->most, v < 0 ? -v + 1 : v + 1);
     }
     return o->shift >= -31 && o->shift <= 0;
@@ -563,8 +565,8 @@ static bool same_sums(const site *s, const finish *f, const operand *a, const op
         for (int k = 0; k < CODES; k++) {
             int32_t program = a->program[i] + b->program[k], kernel = a->kernel[i] + b->kernel[k];
             if (program != kernel &&
-                ti_clip(ti_cm_requantize(program, m, shift) + zero, f->lo, f->hi) !=
-                    ti_clip(ti_cm_requantize(kernel, m, shift) + zero, f->lo, f->hi))
+                ti_clip(requantize(program, m, shift) + zero, f->lo, f->hi) !=
+                    ti_clip(requantize(kernel, m, shift) + zero, f->lo, f->hi))
                 return false;
         }
     return true;

@@ -75,9 +75,6 @@ const char *ti_cm_describe(tc_ctx *ctx, const tc_graph *g, tc_cm_op op, tc_core 
 
 /* ---- the kernels' arithmetic ---- */
 
-/* CMSIS-NN's requantization as it is built for everybody: TOSA's RESCALE in DOUBLE_ROUND with the
- * shift 31 - shift. */
-int32_t ti_cm_requantize(int32_t value, int32_t multiplier, int shift);
 /* The mean of n numbers: halves away from zero. */
 int32_t ti_cm_mean(int64_t sum, int64_t n);
 
