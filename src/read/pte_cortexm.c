@@ -51,8 +51,9 @@ static tc_status take(call *c, int i, tc_str word)
     if (kind == 's')
         return TC_OK;
     if (kind != 'x' && kind != 'w') {
-        if (v->plain.kind != kinds[(int)kind])
-            wrong(c, "has another argument where a number is expected");
+        if (v->plain.kind != kinds[(int)kind] ||
+            (kind == 'i' && (v->plain.i < -INT32_MAX || v->plain.i > INT32_MAX)))
+            wrong(c, "has another argument where a number of 32 bits is expected");
         return c->b.status;
     }
     if (word.n > 1 && v->tag == PTE_NULL)

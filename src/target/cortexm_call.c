@@ -58,7 +58,7 @@ void ti_cm_count(const tc_graph *g, size_t *own, size_t *other)
 const tc_cpu_kernel *ti_cm_codes(const tc_graph *g, const tc_node *node)
 {
     const tc_attr_quantize *a = node->attr;
-    if ((node->op != TC_OP_quantize && node->op != TC_OP_dequantize) || a->axis >= 0 || !a->scale ||
+    if ((node->op != TC_OP_quantize && node->op != TC_OP_dequantize) || a->axis >= 0 || a->scale == 0 ||
         node->n_in != 1)
         return NULL;
     bool down = node->op == TC_OP_quantize;
