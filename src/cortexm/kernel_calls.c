@@ -741,12 +741,15 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
                       .readers = ti_graph_readers(rw->ctx, g),
                       .core = target->machine->core,
                       .softmax = s->softmax};
+    /* a region has the bytes of u8 as i8 (ti_type_carried), and casts keep them */
     for (size_t i = 0; i < g->n_in; i++)
-        r.now[g->in[i]] = rw->now[node->in[i]];
+        r.now[g->in[i]] =
+            ti_b_cast(&r.b, rw->now[node->in[i]], ti_type_of(g, g->in[i])->dtype);
     for (size_t i = 0; i < g->n_out && r.b.status == TC_OK; i++) {
         tc_val y = ti_cm_value(&r, g->out[i]);
         if (y)
-            ti_rewrite_bind(rw, node->out[i], y);
+            ti_rewrite_bind(rw, node->out[i],
+                            ti_b_cast(&r.b, y, ti_type_of(rw->from, node->out[i])->dtype));
     }
     *done = true;
     return r.b.status;
