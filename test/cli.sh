@@ -1040,6 +1040,24 @@ expect 0 '1  CUSTOM ethos-u' inspect "$dir/uint8.tflite"
 expect 0 '3 regions, 16 operators on ethos-u55-128, 3 on the CPU' compile $tflite/uint8_sums.tflite -t ethos-u55-128 --cpu tflite.ADD -o "$dir/sums.tflite"
 expect 0 '2  RESHAPE' inspect "$dir/sums.tflite"
 expect 0 'output 0                     u8         inf' compare $tflite/uint8_sums.tflite "$dir/sums.tflite" -i random:3
+# What is detected, to the last bit as LiteRT's reference kernels have it; in a .tflite the operator stays what it is, with the shapes of its results.
+found=$tflite/detection
+same_found() { # MODEL KIND
+    local k=0 word
+    "$tosac" run "$1" -i $found/$2_boxes.npy -i $found/$2_scores.npy -o "$dir/found" >/dev/null 2>&1 || return 1
+    for word in corners classes best count; do cmp -s "$dir/found/output_$k.npy" $found/$2_$word.npy || return 1; k=$((k + 1)); done
+}
+for kind in fast regular; do
+    holds "what is detected, $kind" same_found $found/$kind.tflite $kind
+    expect 0 '0 regions, 0 operators on ethos-u55-128, 1 on the CPU' compile $found/$kind.tflite -t ethos-u55-128 -o "$dir/$kind.tflite"
+    expect 0 '1  CUSTOM TFLite_Detection_PostProcess' inspect "$dir/$kind.tflite"
+    holds "the same, $kind, by the operator that stays" same_found "$dir/$kind.tflite" $kind
+    expect 0 'the same numbers' compile $found/$kind.tflite -t ethos-u55-128 -o "$dir/$kind.pte"
+    holds "the same, $kind, by ExecuTorch's operators" same_found "$dir/$kind.pte" $kind
+done
+expect 0 't3        f32[1,10,4]' inspect "$dir/fast.tflite"
+sed 's/max_detections/max_detectionz/' $found/fast.tflite >"$dir/none.tflite"
+expect 3 '0 boxes of 2 classes each (100 of a class); 1 to 1024 are built' run "$dir/none.tflite" -i random:1
 expect 0 '2 graphs, 2 signatures: add, mul' inspect $tflite/two.tflite
 expect 0 'product   i8[4] q(0.75:1)' inspect $tflite/two.tflite --signature mul
 expect 0 'sum   i8[4]' run $tflite/two.tflite -i "$dir/left.npy" -i "$dir/right.npy"

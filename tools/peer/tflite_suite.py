@@ -9,10 +9,13 @@ Where TensorFlow Lite Micro has another arithmetic (an LSTM on codes, FULLY_CONN
 Needs ai-edge-litert, tflite-micro and flatbuffers.
 """
 import os
+import shutil
 import sys
+import tempfile
 
 import flatbuffers
 import numpy as np
+from flatbuffers import flexbuffers
 from ai_edge_litert import schema_py_generated as S
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
@@ -49,6 +52,10 @@ class T:
 
 
 def put_options(op, options):
+    """Of a builtin a record; of an operator with a name of its own a dict."""
+    if isinstance(options, dict):
+        op.customOptions = list(flexbuffers.Dumps(options))
+        return
     name = type(options).__name__[:-1]
     if hasattr(S.BuiltinOptions2, name):
         op.builtinOptions2Type, op.builtinOptions2 = getattr(S.BuiltinOptions2, name), options
@@ -846,9 +853,55 @@ def boards(s):
         s.case("squared_difference_like", kind, B.SQUARED_DIFFERENCE, [act(kind, [2, 30], 2.0 ** -7), act(kind, [2, 30], 2.0 ** -7)], [act(kind, [1], .3)], None, 2)
 
 
+def detection(path, kind, count, classes, background, **options):
+    """TFLite_Detection_PostProcess, whose results have no shapes in the file; what goes in."""
+    anchors = np.concatenate([RNG.uniform(0, 1, (count, 2)), RNG.uniform(.05, .5, (count, 2))], 1)
+    boxes, scores = [1, count, 4], [1, count, classes + background]
+    distinct = RNG.permutation(max(256, int(np.prod(scores))))[:np.prod(scores)].reshape(scores)  # the order of equal ones is the runtime's own
+    if kind == "u8":
+        inputs = [T(kind, boxes, None, .0323, 117), T(kind, scores, None, 1 / 256, 0), T(kind, [count, 4], np.round(anchors / .00386), .00386, 0)]
+        data = [numbers(inputs[0]), distinct.astype(np.uint8)]
+    else:
+        inputs = [T(kind, boxes), T(kind, scores), T(kind, [count, 4], anchors)]
+        data = [2 * numbers(inputs[0]), (distinct / distinct.size).astype(np.float32)]
+    write(path, B.CUSTOM, inputs, [T("f32", []) for _ in range(4)], {"num_classes": classes, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0, **options},
+          custom="TFLite_Detection_PostProcess")
+    return data
+
+
+def detections(s):
+    """All places of a result are filled: what is not is left to chance by the fast kernel."""
+    for n, (count, classes, background, most, places, regular, least, overlap) in enumerate((
+            (40, 3, 1, 4, 1, False, -20.0, .6), (64, 1, 0, 6, 1, False, 0.0, .1), (30, 6, 0, 3, 3, False, .2, .5),
+            (40, 3, 1, 9, 1, True, .3, .6), (20, 1, 1, 30, 1, True, 0.0, .2), (12, 5, 0, 7, 1, True, .7, 1.0))):
+        for kind in ("f32", "u8"):
+            with tempfile.NamedTemporaryFile() as f:
+                data = detection(f.name, kind, count, classes, background, max_detections=most, max_classes_per_detection=places, use_regular_nms=regular,
+                                 detections_per_class=5, nms_score_threshold=least, nms_iou_threshold=overlap)
+                s.case(f"detection_{n}", kind, None, [], [], data=data, make=lambda path: shutil.copy(f.name, path))
+
+
+def detection_fixtures(folder):
+    """Two files with what goes in and what LiteRT's reference kernels make of it."""
+    os.makedirs(folder, exist_ok=True)
+    for name, most, places, regular, least in (("fast", 5, 2, False, .1), ("regular", 12, 1, True, .8)):
+        path = os.path.join(folder, name)
+        data = detection(path + ".tflite", "u8", 16, 3, 1, max_detections=most, max_classes_per_detection=places, use_regular_nms=regular,
+                         nms_score_threshold=least, nms_iou_threshold=.1)
+        m = Interpreter(path + ".tflite", experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+        m.allocate_tensors()
+        for d, x, word in zip(m.get_input_details(), data, ("boxes", "scores")):
+            m.set_tensor(d["index"], x)
+            np.save(f"{path}_{word}.npy", x)
+        m.invoke()
+        for d, word in zip(m.get_output_details(), ("corners", "classes", "best", "count")):
+            np.save(f"{path}_{word}.npy", m.get_tensor(d["index"]))
+
+
 def fixtures(s):
     """Files for test/fixture/tflite: a counter with named ports; an open axis; what is turned down."""
     counter(os.path.join(s.folder, "counter.tflite"))
+    detection_fixtures(os.path.join(s.folder, "detection"))
     m = Model()
     g = m.graph()
     x, y = m.tensor(g, "f32", [1, 3]), m.tensor(g, "f32", [1, 3])
@@ -938,7 +991,7 @@ def main():
         fixtures(Suite(sys.argv[1]))
         return
     s = Suite(sys.argv[1])
-    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms, borders, boards):
+    for part in (products, elementwise, moves, reductions, others, memory, memory_codes, memory8, hlo, graphs, norms, borders, boards, detections):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
             part(s)
     with open(os.path.join(s.folder, "cases.txt"), "w") as f:

@@ -70,6 +70,8 @@ tc_val ti_tfl_in(tc_tfl_node *n, int i);
 tc_val ti_tfl_need(tc_tfl_node *n, int i);
 /* The same, uint8 codes as the file has them. */
 tc_val ti_tfl_plain(tc_tfl_node *n, int i);
+/* The real numbers, f32, that its codes stand for. */
+tc_val ti_tfl_real(tc_tfl_node *n, int i);
 bool ti_tfl_has(const tc_tfl_node *n, int i);
 tc_tfl_tensor *ti_tfl_in_tensor(const tc_tfl_node *n, int i); /* NULL: left out */
 tc_tfl_tensor *ti_tfl_out_tensor(const tc_tfl_node *n, int i);

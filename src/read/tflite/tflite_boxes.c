@@ -4,10 +4,11 @@
  * As many steps as results: the best of the boxes that are left is taken; those that overlap it go,
  * or (version 5, sigma > 0) their scores are multiplied by e^(-overlap^2 / 2 sigma).  Places that
  * nothing is left for hold zeros; how many are taken is a result of its own. */
+#include "tflite_boxes.h"
+
 #include <math.h>
 
 #include "../../num/load.h"
-#include "tflite.h"
 
 typedef struct boxes {
     tc_val lo[2], hi[2], area; /* [count] */
@@ -34,9 +35,10 @@ static boxes corners(tc_build *m, tc_val x)
     return b;
 }
 
+/* What a list [count] has for each group: [groups, 1]. */
 static tc_val at(tc_build *m, tc_val list, tc_val index)
 {
-    return ti_b_index_select(m, list, index, 0);
+    return ti_b_unsqueeze(m, ti_b_index_select(m, list, index, 0), 1);
 }
 
 static tc_val compared(tc_build *m, tc_op op, tc_val x, double v)
@@ -45,7 +47,8 @@ static tc_val compared(tc_build *m, tc_op op, tc_val x, double v)
     return ti_b_op(m, op, NULL, (tc_val[]){x, number}, 2);
 }
 
-/* The part of their union that all boxes share with box `index` [1]; nothing where one is empty. */
+/* The part of their union that all boxes share with box `index` [groups]; nothing where one is
+ * empty. */
 static tc_val overlaps(tc_build *m, const boxes *b, tc_val index)
 {
     tc_val side[2];
@@ -63,6 +66,41 @@ static tc_val overlaps(tc_build *m, const boxes *b, tc_val index)
     return ti_b_where(m, empty, zero, part);
 }
 
+/* All but the boxes that go, which score -inf. */
+static tc_val remaining(tc_build *m, const boxes *b, tc_val left, tc_val best,
+                        const tc_tfl_rule *rule)
+{
+    tc_val part = overlaps(m, b, ti_b_flat(m, best));
+    tc_val gone = ti_b_eq(m, ti_b_arange(m, b->count, TC_i64), best);
+    gone = ti_b_logical_or(m, gone, compared(m, rule->too_much, part, rule->overlap));
+    if (rule->sigma > 0) {
+        tc_val by = ti_b_mul_n(m, part, (double)(float)(-0.5 / (double)(float)rule->sigma));
+        left = ti_b_mul(m, left, ti_b_exp(m, ti_b_mul(m, by, part)));
+        tc_val enough = compared(m, rule->enough, left, rule->least);
+        gone = ti_b_logical_or(m, gone, ti_b_logical_not(m, enough));
+    }
+    return ti_b_where(m, gone, ti_b_scalar(m, TC_f32, -INFINITY), left);
+}
+
+tc_tfl_picks ti_tfl_suppress(tc_build *m, tc_val box, tc_val score, const tc_tfl_rule *rule)
+{
+    boxes b = corners(m, box);
+    tc_val none = ti_b_scalar(m, TC_f32, -INFINITY);
+    tc_val *index = tc_new_n(&m->ctx->arena, tc_val, (size_t)rule->steps),
+           *value = tc_new_n(&m->ctx->arena, tc_val, (size_t)rule->steps);
+    tc_val left = ti_b_where(m, compared(m, rule->enough, score, rule->least), score, none);
+    for (int64_t k = 0; k < rule->steps && m->status == TC_OK; k++) {
+        index[k] = ti_b_1(m, argmax, ti_b_attr(m, arg, 1, true), left);
+        value[k] = ti_b_reduce(m, TC_OP_amax, left, (int64_t[]){1}, 1, true);
+        left = remaining(m, &b, left, index[k], rule);
+    }
+    tc_tfl_picks p = {.index = ti_b_cat(m, 1, index, (int)rule->steps),
+                      .value = ti_b_cat(m, 1, value, (int)rule->steps)};
+    p.taken = compared(m, TC_OP_gt, p.value, -INFINITY);
+    p.index = ti_b_where(m, p.taken, p.index, ti_b_scalar(m, TC_i64, 0));
+    return p;
+}
+
 static double settled(tc_tfl_node *n, int i)
 {
     tc_tensor t;
@@ -75,12 +113,14 @@ static double settled(tc_tfl_node *n, int i)
 
 void ti_tfl_build_nms(tc_tfl_node *n)
 {
-    enum { MOST = 1024 };
     tc_build *m = &n->m;
     bool soft = n->row->extra == 5;
     tc_val x = ti_tfl_need(n, 0), score = ti_tfl_need(n, 1);
-    int64_t most = ti_tfl_settled_int(n, 2);
-    double overlap = settled(n, 3), least = settled(n, 4), sigma = soft ? settled(n, 5) : 0;
+    tc_tfl_rule rule = {.enough = TC_OP_gt, .too_much = TC_OP_ge};
+    rule.steps = ti_tfl_settled_int(n, 2);
+    rule.overlap = settled(n, 3);
+    rule.least = settled(n, 4);
+    rule.sigma = soft ? settled(n, 5) : 0;
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x), *s = ti_b_type(m, score);
     if (t->rank != 2 || t->dim[1] != 4 || s->rank != 1 || s->dim[0] != t->dim[0] || t->dim[0] < 1) {
@@ -88,41 +128,18 @@ void ti_tfl_build_nms(tc_tfl_node *n)
                  ti_type_text(&m->ctx->arena, s));
         return;
     }
-    if (most < 1 || most > MOST || sigma < 0) {
-        ti_b_unsupported(m, "%" PRId64 " boxes to keep; 1 to %d are built", most, MOST);
+    if (rule.steps < 1 || rule.steps > TFL_MOST_BOXES || rule.sigma < 0) {
+        ti_b_unsupported(m, "%" PRId64 " boxes to keep; 1 to %d are built", rule.steps,
+                         TFL_MOST_BOXES);
         return;
     }
-    boxes b = corners(m, x);
-    tc_val none = ti_b_scalar(m, TC_f32, -INFINITY), zero = ti_b_scalar(m, TC_f32, 0);
-    tc_val place = ti_b_arange(m, b.count, TC_i64);
-    tc_val *index = tc_new_n(&m->ctx->arena, tc_val, (size_t)most),
-           *value = tc_new_n(&m->ctx->arena, tc_val, (size_t)most),
-           *taken = tc_new_n(&m->ctx->arena, tc_val, (size_t)most);
-    tc_val left = ti_b_where(m, compared(m, TC_OP_gt, score, least), score, none);
-    for (int64_t k = 0; k < most && m->status == TC_OK; k++) {
-        tc_val best = ti_b_1(m, argmax, ti_b_attr(m, arg, 0, true), left);
-        tc_val top = at(m, left, best), any = compared(m, TC_OP_gt, top, least);
-        index[k] = ti_b_where(m, any, best, ti_b_scalar(m, TC_i64, 0));
-        value[k] = ti_b_where(m, any, top, zero);
-        taken[k] = ti_b_cast(m, any, TC_i32);
-        tc_val part = overlaps(m, &b, best);
-        tc_val gone = ti_b_eq(m, place, best);
-        gone = ti_b_logical_or(m, gone, compared(m, TC_OP_ge, part, overlap));
-        if (sigma > 0) {
-            tc_val by = ti_b_mul_n(m, part, (double)(float)(-0.5 / (double)(float)sigma));
-            by = ti_b_exp(m, ti_b_mul(m, by, part));
-            left = ti_b_mul(m, left, by);
-            gone = ti_b_logical_or(m, gone, compared(m, TC_OP_le, left, least));
-        }
-        left = ti_b_where(m, gone, none, left);
+    tc_tfl_picks p = ti_tfl_suppress(m, x, ti_b_unsqueeze(m, score, 0), &rule);
+    tc_val many = ti_b_cast(m, ti_b_flat(m, p.taken), TC_i32);
+    many = ti_b_reduce(m, TC_OP_sum, many, (int64_t[]){0}, 1, false);
+    ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_flat(m, p.index), TC_i32));
+    if (soft) {
+        tc_val scores = ti_b_where(m, p.taken, p.value, ti_b_scalar(m, TC_f32, 0));
+        ti_tfl_bind(n, 1, ti_b_flat(m, scores));
     }
-    tc_val list = ti_b_cast(m, ti_b_cat(m, 0, index, (int)most), TC_i32);
-    tc_val scores = ti_b_cat(m, 0, value, (int)most);
-    int64_t axis = 0;
-    tc_val many = ti_b_cat(m, 0, taken, (int)most);
-    many = ti_b_reduce(m, TC_OP_sum, many, &axis, 1, false);
-    ti_tfl_bind(n, 0, list);
-    if (soft)
-        ti_tfl_bind(n, 1, scores);
     ti_tfl_bind(n, soft ? 2 : 1, many);
 }

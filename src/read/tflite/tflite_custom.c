@@ -7,7 +7,7 @@
 #include "tflite_program.h"
 #include "tflite_window.h"
 
-static tc_bytes record(tc_tfl_node *n)
+tc_bytes ti_tfl_record(const tc_tfl_node *n)
 {
     tc_tfl *reader = n->scope->reader;
     uint64_t at = ti_fb_u64(n->op, OP_LARGE_AT, 0), size = ti_fb_u64(n->op, OP_LARGE_SIZE, 0);
@@ -20,7 +20,7 @@ static tc_bytes record(tc_tfl_node *n)
 
 static bool words(tc_tfl_node *n, size_t count, int64_t *out)
 {
-    tc_bytes r = record(n);
+    tc_bytes r = ti_tfl_record(n);
     if (r.size < 4 * count) {
         ti_b_bad(&n->m, TC_E_FORMAT, "its options have %zu bytes, expected %zu", r.size, 4 * count);
         return false;

@@ -208,7 +208,13 @@ static bool may_keep(const tc_tfl_node *n)
     return ti_reading(reader->ctx)->keep_unread && !n->scope->kept && !reader->depth;
 }
 
-/* What cannot be read stays whole, where that is asked for. */
+/* Whether the firmware's own kernel is what an operator is for: none of ours does the same. */
+static bool is_firmwares(const tc_tfl_node *n)
+{
+    return n->row->code == TC_TFL_CUSTOM && n->row->op == TC_OP_COUNT;
+}
+
+/* What cannot be read, or is the firmware's, stays whole, where that is asked for. */
 static void build_or_keep(tc_tfl_node *n, const char *name, size_t place)
 {
     if (!may_keep(n)) {
@@ -217,7 +223,7 @@ static void build_or_keep(tc_tfl_node *n, const char *name, size_t place)
     }
     tc_tfl_node before = *n;
     n->m.status = TC_UNSUPPORTED;
-    if (is_readable(n) && !ti_tfl_stays_whole(n)) {
+    if (is_readable(n) && !is_firmwares(n) && !ti_tfl_stays_whole(n)) {
         tc_hold hold = ti_hold_begin(n->m.ctx);
         n->m.status = TC_OK;
         ti_tfl_build(n);

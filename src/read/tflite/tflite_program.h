@@ -91,6 +91,9 @@ void ti_tfl_build(tc_tfl_node *n);
 /* What an operator that has no row is called. */
 const char *ti_tfl_unlisted(tc_tfl *reader, int code, tc_str custom);
 
+/* tflite_custom.c: the options of an operator that is no builtin, as bytes. */
+tc_bytes ti_tfl_record(const tc_tfl_node *n);
+
 /* tflite_state.c */
 /* fill: what it begins with where nothing else is said */
 tc_val ti_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);

@@ -37,27 +37,30 @@ static tc_val step(tc_tfl_node *n, tc_op op, tc_val x, const tc_tfl_tensor *t)
                    3);
 }
 
-/* DEQUANTIZE of narrow floats is a cast. */
-void ti_tfl_build_dequantize(tc_tfl_node *n)
+tc_val ti_tfl_real(tc_tfl_node *n, int i)
 {
-    tc_val x = ti_tfl_need(n, 0);
-    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0);
-    TC_STOP(&n->m);
-    if (ti_is_float(ti_b_dtype(&n->m, x))) {
-        ti_tfl_bind(n, 0, ti_b_cast(&n->m, x, TC_f32));
-        return;
-    }
+    tc_val x = ti_tfl_need(n, i);
+    const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
+    TC_STOP_WITH(&n->m, TC_NONE);
+    if (ti_is_float(ti_b_dtype(&n->m, x))) /* narrow ones */
+        return ti_b_cast(&n->m, x, TC_f32);
     if (!t->n_scale) {
         ti_b_bad(&n->m, TC_E_ARGUMENT, "tensor '%s' has no scale", t->name);
-        return;
+        return TC_NONE;
     }
     if (t->dtype == TC_i32) { /* (x - zero) scale */
         x = ti_b_cast(&n->m, x, TC_f32);
         x = t->zero[0] ? ti_b_add_n(&n->m, x, (double)-t->zero[0]) : x;
-        ti_tfl_bind(n, 0, ti_b_mul_n(&n->m, x, ti_tfl_scale(n, t)));
-        return;
+        return ti_b_mul_n(&n->m, x, ti_tfl_scale(n, t));
     }
-    ti_tfl_bind(n, 0, step(n, TC_OP_dequantize, x, t));
+    return step(n, TC_OP_dequantize, x, t);
+}
+
+void ti_tfl_build_dequantize(tc_tfl_node *n)
+{
+    tc_val x = ti_tfl_real(n, 0);
+    if (n->m.status == TC_OK)
+        ti_tfl_bind(n, 0, x);
 }
 
 void ti_tfl_codes_dequantize(tc_tfl_node *n) { ti_tfl_build_dequantize(n); }

@@ -65,8 +65,15 @@ static bool has_variable(const tc_tfl_node *n)
     return false;
 }
 
-/* A graph that computes the operator; "": it cannot be read, or remembers something. */
-static const char *read_inside(tc_tfl_node *n, const char *name)
+/* Whether a result is what the file says; a file that gives no shape leaves it to the operator. */
+static bool has_type(const tc_graph *g, tc_val v, const tc_tfl_node *n, const tc_tfl_tensor *t)
+{
+    const tc_type *there = type_of(n->m.ctx, t), *is = ti_type_of(g, v);
+    return is == there || (!there->rank && is->dtype == there->dtype);
+}
+
+/* A graph that computes the operator; NULL: it cannot be read, or remembers something. */
+static const tc_graph *read_inside(tc_tfl_node *n, const char *name)
 {
     tc_module *module = n->m.g->module;
     size_t n_graph = module->n_graph;
@@ -74,7 +81,7 @@ static const char *read_inside(tc_tfl_node *n, const char *name)
     tc_tfl_scope scope = *n->scope;
     tc_trial trial;
     if (!n->row || (n->row->last && n->version > n->row->last) || has_variable(n))
-        return "";
+        return NULL;
     scope.g = ti_graph_new(module, name);
     scope.facts = tc_new(&n->m.ctx->arena, tc_facts);
     scope.kept = true;
@@ -93,11 +100,10 @@ static const char *read_inside(tc_tfl_node *n, const char *name)
     ti_trial_end(n->m.ctx, &trial);
     bool fit = inner.m.status == TC_OK;
     for (int i = 0; i < n->n_out && fit; i++)
-        fit = ti_type_of(scope.g, scope.g->out[i]) ==
-              type_of(n->m.ctx, ti_tfl_out_tensor(n, i));
+        fit = has_type(scope.g, scope.g->out[i], n, ti_tfl_out_tensor(n, i));
     if (!fit)
         module->n_graph = n_graph;
-    return fit ? scope.g->name : "";
+    return fit ? scope.g : NULL;
 }
 
 /* Results that the file gives no numbers or no fixed shape for cannot be values. */
@@ -128,13 +134,14 @@ void ti_tfl_keep_whole(tc_tfl_node *n, const char *name, size_t place)
             in[n_in++] = ti_tfl_plain(n, i);
     TC_STOP(m);
     const char *graph = ti_intern_text(m->ctx, ti_text_format(&m->ctx->arena, "op_%zu", place));
-    const char *inside = read_inside(n, graph);
+    const tc_graph *inside = read_inside(n, graph);
     tc_node *node = ti_graph_add(m->g, TC_OP_tflite_op,
-                                 ti_b_attr(m, tflite_op, inside, ti_intern_text(m->ctx, name),
-                                           (int64_t)place),
+                                 ti_b_attr(m, tflite_op, inside ? inside->name : "",
+                                           ti_intern_text(m->ctx, name), (int64_t)place),
                                  in, n_in, n->n_out, m->loc);
     for (int i = 0; i < n->n_out; i++)
-        ti_value_of(m->g, node->out[i])->type = type_of(m->ctx, ti_tfl_out_tensor(n, i));
+        ti_value_of(m->g, node->out[i])->type =
+            inside ? ti_type_of(inside, inside->out[i]) : type_of(m->ctx, ti_tfl_out_tensor(n, i));
     m->status = ti_node_infer(m->g, node);
     for (int i = 0; i < n->n_out; i++)
         ti_tfl_bind_plain(n, i, node->out[i]);
