@@ -94,8 +94,8 @@ tc_tfl_picks ti_tfl_suppress(tc_build *m, tc_val box, tc_val score, const tc_tfl
         value[k] = ti_b_reduce(m, TC_OP_amax, left, (int64_t[]){1}, 1, true);
         left = remaining(m, &b, left, index[k], rule);
     }
-    tc_tfl_picks p = {.index = ti_b_cat(m, 1, index, (int)rule->steps),
-                      .value = ti_b_cat(m, 1, value, (int)rule->steps)};
+    tc_tfl_picks p = {.index = ti_b_cat(m, 1, index, (int)rule->steps)};
+    p.value = ti_b_cat(m, 1, value, (int)rule->steps);
     p.taken = compared(m, TC_OP_gt, p.value, -INFINITY);
     p.index = ti_b_where(m, p.taken, p.index, ti_b_scalar(m, TC_i64, 0));
     return p;

@@ -94,15 +94,22 @@ static tc_val column(tc_build *m, tc_val x, int k)
     return ti_b_cast(m, ti_b_select(m, x, 1, k), TC_f64);
 }
 
+/* A column in units of a scale. */
+static tc_val scaled(tc_build *m, tc_val from, int k, double scale)
+{
+    tc_val x = column(m, from, k);
+    return ti_b_div(m, x, ti_b_scalar(m, TC_f64, scale));
+}
+
 /* Corners [count, 4]: y, x, y, x. */
 static tc_val decoded(tc_build *m, const options *o, tc_val box, tc_val anchor)
 {
     tc_val corner[4];
     for (int k = 0; k < 2; k++) {
         tc_val size = column(m, anchor, 2 + k);
-        tc_val center = ti_b_div(m, column(m, box, k), ti_b_scalar(m, TC_f64, o->scale[k]));
-        tc_val half = ti_b_div(m, column(m, box, 2 + k), ti_b_scalar(m, TC_f64, o->scale[2 + k]));
-        center = ti_b_add(m, ti_b_mul(m, center, size), column(m, anchor, k));
+        tc_val center = scaled(m, box, k, o->scale[k]);
+        tc_val half = scaled(m, box, 2 + k, o->scale[2 + k]), middle = column(m, anchor, k);
+        center = ti_b_add(m, ti_b_mul(m, center, size), middle);
         half = ti_b_mul(m, ti_b_mul_n(m, ti_b_exp(m, half), .5), size);
         center = ti_b_cast(m, center, TC_f32);
         half = ti_b_cast(m, half, TC_f32);
@@ -183,7 +190,8 @@ static found regular(tc_build *m, const options *o, tc_val box, tc_val score)
 /* [taken, used of them] to a row of all places, zeros where nothing was taken. */
 static tc_val filled(tc_build *m, const options *o, const found *f, tc_val x)
 {
-    x = ti_b_where(m, f->taken, ti_b_cast(m, x, TC_f32), ti_b_scalar(m, TC_f32, 0));
+    x = ti_b_cast(m, x, TC_f32);
+    x = ti_b_where(m, f->taken, x, ti_b_scalar(m, TC_f32, 0));
     TC_STOP_WITH(m, TC_NONE);
     int64_t pad[4] = {0}, row[2] = {1, o->most * o->places};
     if (o->regular) { /* one after the other */
