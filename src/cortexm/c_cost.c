@@ -115,17 +115,32 @@ static int64_t inside(int64_t in, int64_t out, int64_t kernel, int64_t stride, i
     return n;
 }
 
+/* How often the taps that are inside change from one window to the next along an axis. */
+static int64_t kinds(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t before,
+                     int64_t dilation)
+{
+    int64_t n = 0, last = -1;
+    for (int64_t o = 0; o < out; o++) {
+        int64_t at = o * stride - before, first = at < 0 ? (-at + dilation - 1) / dilation : 0;
+        int64_t past = (kernel - 1) * dilation + at - (in - 1);
+        int64_t kind = first * (kernel + 1) + (past > 0 ? (past + dilation - 1) / dilation : 0);
+        n += kind != last;
+        last = kind;
+    }
+    return n;
+}
+
 static void depthwise(const counter *c)
 {
     const tc_attr_tosa_conv *a = c->s->node->attr;
     const int64_t *x = operand(c, 0)->dim, *w = operand(c, 1)->dim, *out = result(c)->dim;
     int64_t blocks = x[0] * over(x[3], c->m->request->core == TC_CORE_MVE ? 16 : 4);
     int64_t rows = inside(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]);
-    int64_t columns = inside(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]);
     COUNT(c, depthwise_block, blocks);
+    COUNT(c, depthwise_start, blocks * kinds(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]) *
+                                  kinds(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]) * w[0] * w[1]);
     COUNT(c, depthwise_window, blocks * out[1] * out[2]);
     COUNT(c, depthwise_line, blocks * rows * out[2]);
-    COUNT(c, depthwise_tap, blocks * rows * columns);
 }
 
 /* ---- products ---- */
