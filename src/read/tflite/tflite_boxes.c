@@ -11,8 +11,7 @@
 #include "../../num/load.h"
 
 typedef struct boxes {
-    tc_val lo[2], hi[2], area; /* [count] */
-    int64_t count;
+    tc_val lo[2], hi[2], area, number; /* [count] */
 } boxes;
 
 /* Column k of [count, 4]. */
@@ -23,7 +22,7 @@ static tc_val column(tc_build *m, tc_val x, int64_t k)
 
 static boxes corners(tc_build *m, tc_val x)
 {
-    boxes b = {.count = ti_b_type(m, x)->dim[0]};
+    boxes b;
     tc_val side[2];
     for (int k = 0; k < 2; k++) {
         tc_val from = column(m, x, k), to = column(m, x, 2 + k);
@@ -32,6 +31,7 @@ static boxes corners(tc_build *m, tc_val x)
         side[k] = ti_b_sub(m, b.hi[k], b.lo[k]);
     }
     b.area = ti_b_mul(m, side[0], side[1]);
+    b.number = m->status == TC_OK ? ti_b_arange(m, ti_b_type(m, x)->dim[0], TC_i64) : TC_NONE;
     return b;
 }
 
@@ -71,7 +71,7 @@ static tc_val remaining(tc_build *m, const boxes *b, tc_val left, tc_val best,
                         const tc_tfl_rule *rule)
 {
     tc_val part = overlaps(m, b, ti_b_flat(m, best));
-    tc_val gone = ti_b_eq(m, ti_b_arange(m, b->count, TC_i64), best);
+    tc_val gone = ti_b_eq(m, b->number, best);
     gone = ti_b_logical_or(m, gone, compared(m, rule->too_much, part, rule->overlap));
     if (rule->sigma > 0) {
         tc_val by = ti_b_mul_n(m, part, (double)(float)(-0.5 / (double)(float)rule->sigma));
@@ -94,7 +94,8 @@ tc_tfl_picks ti_tfl_suppress(tc_build *m, tc_val box, tc_val score, const tc_tfl
         value[k] = ti_b_reduce(m, TC_OP_amax, left, (int64_t[]){1}, 1, true);
         left = remaining(m, &b, left, index[k], rule);
     }
-    tc_tfl_picks p = {.index = ti_b_cat(m, 1, index, (int)rule->steps)};
+    tc_tfl_picks p;
+    p.index = ti_b_cat(m, 1, index, (int)rule->steps);
     p.value = ti_b_cat(m, 1, value, (int)rule->steps);
     p.taken = compared(m, TC_OP_gt, p.value, -INFINITY);
     p.index = ti_b_where(m, p.taken, p.index, ti_b_scalar(m, TC_i64, 0));
