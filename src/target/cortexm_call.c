@@ -330,11 +330,11 @@ static const char *product_of(site *s, tc_op op, product *p)
     return check_finish(s, &p->end, most, p->channels);
 }
 
-/* None where there is nothing to add. */
+/* None where there is nothing to add, unless the kernel reads it all the same. */
 static void add_bias(site *s, const product *p)
 {
     tc_tensor b = new_tensor(s, TC_i32, 1, &p->channels);
-    bool any = false;
+    bool any = p->depthwise && ti_cm_needs_bias(p->channels, s->core);
     for (int64_t c = 0; c < p->channels; c++) {
         ti_store_i64(b, c, bias_at(s, p, c));
         any = any || bias_at(s, p, c);

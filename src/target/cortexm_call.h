@@ -103,6 +103,9 @@ size_t ti_cm_scratch_conv(const tc_cm_window *w, tc_core core);
 size_t ti_cm_scratch_depthwise(const tc_cm_window *w, tc_core core);
 size_t ti_cm_scratch_avg_pool(int64_t channels, tc_core core);
 size_t ti_cm_scratch_matmul(int64_t columns, tc_core core);
+/* MVE: a depthwise convolution in several blocks of channels counts on from its bias, from none too:
+ * it reads what lies there. */
+bool ti_cm_needs_bias(int64_t channels, tc_core core);
 /* MVE: the kernel that the convolution goes to gives right numbers for every shape but some of one
  * row. */
 bool ti_cm_conv_safe(const tc_cm_window *w, tc_core core);

@@ -85,6 +85,11 @@ size_t ti_cm_scratch_matmul(int64_t n, tc_core core)
     return core == TC_CORE_MVE ? (size_t)n * sizeof(int32_t) : 0;
 }
 
+bool ti_cm_needs_bias(int64_t channels, tc_core core)
+{
+    return core == TC_CORE_MVE && channels > BLOCK_MVE;
+}
+
 bool ti_cm_conv_safe(const tc_cm_window *w, tc_core core)
 {
     if (core != TC_CORE_MVE || is_1x1(w) || !is_row(w))

@@ -82,6 +82,13 @@ static void rows(void)
     }
 }
 
+/* Channels of one block need none. */
+static void biases(void)
+{
+    CHECK(!ti_cm_needs_bias(124, TC_CORE_MVE) && ti_cm_needs_bias(125, TC_CORE_MVE));
+    CHECK(!ti_cm_needs_bias(125, TC_CORE_DSP) && !ti_cm_needs_bias(125, TC_CORE_C));
+}
+
 /* Halves away from zero; so are TOSA's round zero, and round another zero point those of one side. */
 static void means(void)
 {
@@ -94,6 +101,7 @@ int main(void)
 {
     sizes();
     rows();
+    biases();
     means();
     return check_done();
 }
