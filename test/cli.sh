@@ -163,6 +163,12 @@ mkdir -p "$dir/core"
 expect 0 'operators on cortex-m0plus' $core "$dir/core/abs.c"
 holds 'what it calls is beside it, and no more' test -e "$dir/core/tosac_kernels.h" -a ! -e "$dir/core/tosac_pool.c"
 holds 'C without a warning' cc -std=c11 -Wall -Wextra -Wconversion -Werror -c "$dir/core/abs.c" -o "$dir/core/abs.o"
+expect 0 '26 calls of CMSIS-NN 7.0.0, 3 layers by our own kernels' compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" --emit c --kernels cmsis-nn -o "$dir/core/digits.c"
+expect 0 '"function": "arm_convolve_wrapper_s8"' compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" --emit c --kernels cmsis-nn --json -o "$dir/core/digits.c"
+holds 'the header names the library' grep -q 'Calls CMSIS-NN 7.0.0' "$dir/core/digits.h"
+expect 2 'is for C: --emit c' compile "$dir/abs.ir" -t cortex-m4 --calib "$dir/rows.npy" --kernels cmsis-nn -o "$dir/abs.pte"
+expect 2 "are for C for a Cortex-M, not for 'cpu'" compile "$dir/abs.ir" -t cpu --emit c --kernels cmsis-nn -o "$dir/core/cpu.c"
+expect 2 "not for 'tosac run'" run "$dir/abs.ir" -i "$dir/row.npy" --kernels cmsis-nn
 cat >"$dir/mask.ir" <<'END'
 graph @main(%0 "x": f32[1,4], %1 "keep": i64[1,4]) {
   %2 = cast %1 dtype=bool : bool[1,4]

@@ -208,6 +208,7 @@ queue_gcc() {
     [ "$mode" = quick ] || later "C for a Cortex-M beside an Ethos-U, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target ethos-u55-128+cortex-m55 --every 4
     later "programs for a Cortex-M, TOSA suite" python3 test/cortexm_pte.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
     later "programs for a Cortex-M, TFLite suite" python3 test/cortexm_pte.py build/tosac $cases/suites/tflite --every $([ "$mode" = quick ] && echo 10 || echo 1)
+    later "C for a Cortex-M that calls CMSIS-NN" python3 test/cortexm_cmsis.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M55" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m55 --qemu --per-operator 3
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M4" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m4 --qemu --per-operator 3

@@ -4,7 +4,8 @@
  *
  *   -DMODEL=digits -DMODEL_UPPER=DIGITS -DMODEL_HEADER='"digits.h"'
  *   -DWITH_STATE   it has state
- *   -DWITH_NPU     it has regions of an Ethos-U, and its run() says whether they went well */
+ *   -DWITH_NPU     it has regions of an Ethos-U, and its run() says whether they went well
+ *   -DWITH_LIBRARY it calls CMSIS-NN, and its run() says whether that went well */
 #include "board.h"
 #include MODEL_HEADER
 
@@ -13,7 +14,7 @@
 #define INPUT_BYTES JOIN(MODEL_UPPER, _INPUT_0_BYTES)
 #define OUTPUT_BYTES JOIN(MODEL_UPPER, _OUTPUT_0_BYTES)
 
-#ifdef WITH_NPU
+#if defined(WITH_NPU) || defined(WITH_LIBRARY)
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         if ((call) != 0)                                                                           \

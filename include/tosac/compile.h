@@ -81,6 +81,8 @@ typedef struct tc_compile_options {
     const char *method;  /* its name; NULL: "forward" */
     tc_compiled *beside; /* the method before it, for the same target: buffers of the same name
                             are shared.  The files made of the last method hold all of them */
+    const char *kernels; /* C for a Cortex-M: "cmsis-nn": calls of CMSIS-NN where it computes the
+                            same bits; NULL: our own kernels only */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

@@ -303,7 +303,7 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             ethosu_backend: Optional[str] = None, u55_products: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
-            beside: Optional[Compiled] = None) -> Compiled:
+            beside: Optional[Compiled] = None, kernels: Optional[str] = None) -> Compiled:
     """Compile a model for a target.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -328,12 +328,13 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
     method, beside: its name in a .pte of several methods, and the method compiled before it: buffers that share a name are one, and what is
         saved of the last method holds them all
+    kernels: "cmsis-nn": C for a Cortex-M calls CMSIS-NN where it computes the same bits
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
                      keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
-                     beside=beside)
+                     beside=beside, kernels=kernels)
 
 
 def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

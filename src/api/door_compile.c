@@ -104,6 +104,20 @@ static tc_status make_streams(tc_ctx *ctx, tc_compiled *c)
     return here == TC_OK ? ti_core_part(ctx, c) : TC_OK;
 }
 
+/* Only C for a Cortex-M has a choice. */
+static tc_status check_kernels(tc_ctx *ctx, const tc_compile_options *o)
+{
+    tc_target target;
+    if (!o->kernels)
+        return TC_OK;
+    if (!ti_text_eq(o->kernels, "cmsis-nn"))
+        return ti_usage(ctx, "kernels '%s': expected 'cmsis-nn'", o->kernels);
+    TC_TRY(ti_target_parse(ctx, o->target, &target));
+    return target.core || target.machine->packing == TC_PACKED_C
+               ? TC_OK
+               : ti_usage(ctx, "kernels of CMSIS-NN are for C for a Cortex-M, not for '%s'", o->target);
+}
+
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                          tc_compiled **out)
 {
@@ -115,6 +129,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     TC_TRY(check_method(ctx, &o));
     tc_backend backend;
     TC_TRY(check_ethosu(ctx, o.target, &o, &backend));
+    TC_TRY(check_kernels(ctx, &o));
     tc_compile_request r = {.model = model->name,
                             .module = ti_module_clone(model->module),
                             .target = ti_intern_text(ctx, o.target),
@@ -150,6 +165,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     c->n_frontier = n_frontier;
     c->method = r.method ? r.method : "forward";
     c->beside = o.beside;
+    c->cmsis_nn = o.kernels != NULL;
     c->places = o.locations;
     c->model = ti_model_of(ctx, model->name, c->module);
     if (!o.regions_only || backend == TC_BACKEND_OWN)

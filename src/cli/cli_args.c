@@ -18,7 +18,8 @@ static const cli_option common_option[] = {
     {"--threads", NULL, "N", CLI_NUMBER, COMMON(threads),
      "use at most N threads (default: all cores)"},
     {"--kernels", NULL, "WHICH", CLI_TEXT, COMMON(kernels),
-     "reference: only our own kernels, bit-exact on every machine"},
+     "reference: only our own kernels, bit-exact on every machine; cmsis-nn (compile --emit c, "
+     "Cortex-M): its functions in the place of ours"},
     {"--dim", NULL, "NAME=VALUE", CLI_TEXTS, COMMON(dims),
      "a dynamic size of the model; repeat for more"},
     {"--shape", NULL, "INPUT=SIZES", CLI_TEXTS, COMMON(shapes),
@@ -169,6 +170,19 @@ static tc_status unknown_option(cli *c, const cli_verb *verb, const char *word)
     return status;
 }
 
+static tc_status check_kernels(cli *c, const cli_verb *verb)
+{
+    const char *which = c->common.kernels;
+    if (!which || cli_is(which, "reference"))
+        return TC_OK;
+    if (!cli_is(which, "cmsis-nn"))
+        return cli_usage(c, "--kernels takes 'reference' or 'cmsis-nn', not '%s'", which);
+    return cli_is(verb->name, "compile")
+               ? TC_OK
+               : cli_usage(c, "--kernels cmsis-nn is for C that is compiled for a Cortex-M, not for 'tosac %s'",
+                           verb->name);
+}
+
 tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int first, void *record,
                     cli_texts *args)
 {
@@ -197,8 +211,7 @@ tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int fir
         if (common->help || common->version)
             return TC_OK;
     }
-    if (common->kernels && !cli_is(common->kernels, "reference"))
-        return cli_usage(c, "--kernels takes 'reference', not '%s'", common->kernels);
+    CLI_TRY(check_kernels(c, verb));
     if ((int)args->n < verb->least || (int)args->n > verb->most) {
         tc_status status = cli_usage(c, "%zu argument%s, expected: tosac %s %s", args->n,
                                      args->n == 1 ? "" : "s", verb->name, verb->arguments);

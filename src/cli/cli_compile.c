@@ -182,6 +182,12 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
     return TC_OK;
 }
 
+/* C has functions of CMSIS-NN's in the place of ours. */
+static bool calls_library(const cli *c)
+{
+    return c->common.kernels && cli_is(c->common.kernels, "cmsis-nn");
+}
+
 static tc_status compile_method(cli *c, const compile_options *o, tc_output kind,
                                 cli_dumper *dumper, method *m, tc_compiled *beside)
 {
@@ -192,6 +198,7 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     tc_compile_options request = request_of(o, kind, m->data, dumper);
     request.method = m->name;
     request.beside = beside;
+    request.kernels = calls_library(c) ? c->common.kernels : NULL;
     CLI_TRY(read_goals(c, o, &request));
     CLI_TRY(tc_compile(c->ctx, m->model, &request, &m->compiled));
     cli_progress_end(c);
@@ -223,6 +230,8 @@ static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_ou
                          n);
     if (o->output && !explorer)
         CLI_TRY(find_kind(c, o, kind));
+    if (calls_library(c) && (!o->output || explorer || *kind != TC_OUTPUT_C))
+        return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
     CLI_TRY(tc_target_check(c->ctx, o->asked.target));

@@ -53,7 +53,7 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
     if (c->common.version || c->common.help)
         return TC_OK;
     tc_ctx_set_threads(c->ctx, (int)c->common.threads);
-    tc_ctx_set_reference_kernels(c->ctx, c->common.kernels != NULL);
+    tc_ctx_set_reference_kernels(c->ctx, c->common.kernels && cli_is(c->common.kernels, "reference"));
     for (size_t i = 0; i < c->common.dims.n; i++)
         CLI_TRY(tc_ctx_set_dim(c->ctx, c->common.dims.v[i]));
     CLI_TRY(tc_ctx_set_signature(c->ctx, c->common.signature));

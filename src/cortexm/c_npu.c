@@ -7,7 +7,7 @@
 
 const tc_c_npu *ti_c_npu_of(const tc_c_model *m, const tc_node *node)
 {
-    if (node->op != TC_OP_call)
+    if (node->op != TC_OP_call || ti_c_is_library(node))
         return NULL;
     size_t i = 0;
     while (!ti_text_eq(m->request->npu[i].graph, ((const tc_attr_call *)node->attr)->graph))

@@ -52,6 +52,8 @@ static const struct {
 /* NULL: there is none. */
 static tc_c_writer *writer_of(const tc_node *node)
 {
+    if (ti_c_is_library(node))
+        return ti_c_library;
     for (size_t i = 0; i < TC_COUNT(writers); i++)
         if (writers[i].op == node->op)
             return writers[i].write;
@@ -83,6 +85,10 @@ static tc_status check_types(const tc_c_model *m, const tc_graph *g)
 static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
 {
     int calls = ti_node_calls(s->node);
+    if (ti_c_is_library(s->node)) {
+        s->scratch = ti_c_library_scratch(m, s->node);
+        return TC_OK;
+    }
     if (s->node->op == TC_OP_call) {
         s->scratch = ti_c_npu_of(m, s->node)->scratch;
         return TC_OK;
@@ -153,11 +159,10 @@ static tc_status put_steps(tc_c_model *m, const tc_c_graph *cg)
     return TC_OK;
 }
 
-/* A driver can fail. */
-static const char *result_of(const tc_c_model *m)
-{
-    return m->request->n_npu ? "int" : "void";
-}
+/* A driver can fail, and so can a library. */
+static bool may_fail(const tc_c_model *m) { return m->request->n_npu || m->request->library; }
+
+static const char *result_of(const tc_c_model *m) { return may_fail(m) ? "int" : "void"; }
 
 static void put_head(tc_c_model *m, const tc_c_graph *cg)
 {
@@ -200,7 +205,7 @@ tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
     cg->number = g == ti_main(m->module) ? 0 : ++m->n_function;
     put_head(m, cg);
     TC_TRY(put_steps(m, cg));
-    ti_buf_text(&m->code, m->request->n_npu && !cg->number ? "    return 0;\n}\n" : "}\n");
+    ti_buf_text(&m->code, may_fail(m) && !cg->number ? "    return 0;\n}\n" : "}\n");
     *out = m->graph[slot] = cg;
     return TC_OK;
 }
@@ -318,6 +323,14 @@ static void put_npu(const tc_c_model *m, tc_buf *out)
                   upper(m), m->request->n_npu, upper(m), fast);
 }
 
+static void put_library(const tc_c_model *m, tc_buf *out)
+{
+    ti_buf_printf(out,
+                  "/* Calls %s as it is built for everybody (without CMSIS_NN_USE_SINGLE_ROUNDING), "
+                  "for the same core;\n * run() returns 0, or the status of the function that failed. */\n",
+                  m->request->library);
+}
+
 static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
 {
     const char *name = m->request->name, *prefix = upper(m);
@@ -335,6 +348,8 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
                   prefix, arena_of(m, cg), prefix, m->constant_bytes);
     if (m->request->n_npu)
         put_npu(m, out);
+    if (m->request->library)
+        put_library(m, out);
     put_side(m, cg->g, false, out);
     put_side(m, cg->g, true, out);
     const char *state = "";
@@ -368,13 +383,27 @@ static void put_run(tc_c_model *m, const tc_c_graph *cg)
     put_ports(cg->g, &m->code);
     ti_buf_printf(&m->code, ")\n{\n    %sstatic _Alignas(%d) uint8_t arena[%" PRId64 "];\n",
                   npu ? "TOSAC_NPU_ARENA " : "", align_of(m), ti_max_i64(arena_of(m, cg), 1));
-    ti_buf_printf(&m->code, "    %s%s_run_in(%sarena", npu ? "return " : "", name,
+    ti_buf_printf(&m->code, "    %s%s_run_in(%sarena", may_fail(m) ? "return " : "", name,
                   m->n_variable ? "state, " : "");
     for (size_t i = 0; i < cg->g->n_in; i++)
         ti_buf_printf(&m->code, ", input_%zu", i);
     for (size_t i = 0; i < cg->g->n_out; i++)
         ti_buf_printf(&m->code, ", output_%zu", i);
     ti_buf_text(&m->code, ");\n}\n");
+}
+
+/* What functions need depends on the instructions, and so does what they are told. */
+static void put_guard(const tc_c_model *m, tc_buf *out)
+{
+    static const char *const macros[] = {
+        [TC_CORE_C] = "defined(ARM_MATH_DSP) || defined(ARM_MATH_MVEI)",
+        [TC_CORE_DSP] = "!defined(ARM_MATH_DSP) || defined(ARM_MATH_MVEI)",
+        [TC_CORE_MVE] = "!defined(ARM_MATH_MVEI)"};
+    ti_buf_printf(out,
+                  "\n#if %s\n#error \"%s.c calls CMSIS-NN as it is built for %s\"\n#endif\n"
+                  "#ifdef CMSIS_NN_USE_SINGLE_ROUNDING\n#error \"%s.c needs CMSIS-NN's default "
+                  "rounding\"\n#endif\n",
+                  macros[m->request->core], m->request->stem, m->request->target, m->request->stem);
 }
 
 static void put_source(tc_c_model *m, tc_buf *out)
@@ -391,6 +420,10 @@ static void put_source(tc_c_model *m, tc_buf *out)
         ti_buf_text(out, "#include \"tosac_npu.h\"\n");
     if (m->used[TC_C_VECTOR])
         ti_buf_text(out, "#include \"tosac_vector.h\"\n");
+    if (m->request->library) {
+        ti_buf_text(out, "#include \"arm_nnfunctions.h\"\n");
+        put_guard(m, out);
+    }
     ti_buf_printf(
         out,
         "\n#if TOSAC_ISA > %s\n#error \"%s.c has memory for kernels of %s: compile it for "

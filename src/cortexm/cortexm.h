@@ -31,12 +31,20 @@ typedef struct tc_c_request {
     const tc_c_port *in, *out; /* one for each of the program's */
     const tc_c_npu *npu;       /* one for each call */
     size_t n_npu;
+    const char *library; /* whose functions `call`s of kernels are (library_calls.h); NULL: there are none */
 } tc_c_request;
 
 typedef struct tc_c_file {
     const char *name;
     tc_bytes bytes;
 } tc_c_file;
+
+/* A layer beside a library: the function that computes it, or the operator and why ours does. */
+typedef struct tc_c_layer {
+    const char *name;     /* in the model */
+    const char *function; /* or NULL */
+    const char *op, *why; /* or NULL */
+} tc_c_layer;
 
 typedef struct tc_c_source {
     tc_c_file *file; /* source, header, then kernels */
@@ -47,6 +55,8 @@ typedef struct tc_c_source {
     size_t state;     /* bytes that last from run to run */
     const tc_c_cost *cost; /* of the program's steps, in order */
     size_t n_cost;
+    tc_c_layer *layer; /* with a library: in the program's order */
+    size_t n_layer;
 } tc_c_source;
 
 /* On failure a message has been given; the bytes live as long as the context and are the same on

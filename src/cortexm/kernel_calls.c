@@ -102,7 +102,7 @@ static tc_val piece_call(piece *p, tc_cm_op op, tc_val out)
         return TC_NONE;
     }
     ti_graph_output(p->g, out);
-    r->why = ti_cm_describe(r->ctx, p->g, op, r->core, &call);
+    r->why = ti_cm_describe(r->ctx, p->g, op, r->core, r->caller, &call);
     if (r->why) {
         r->b.g->module->n_graph--;
         return TC_NONE;
@@ -190,7 +190,7 @@ static tc_val call_padded(tc_cm_region *r, const tc_node *conv, const ending *e,
 {
     tc_attr_tosa_conv attr = *(const tc_attr_tosa_conv *)conv->attr;
     const int64_t *v = attr.pad.v;
-    if (!ti_is_const(r->from, conv->in[3]) || ti_ints_are(attr.pad, 0))
+    if (r->caller == TC_CM_C || !ti_is_const(r->from, conv->in[3]) || ti_ints_are(attr.pad, 0))
         return TC_NONE;
     padding pad = {{0, 0, v[0], v[1], v[2], v[3], 0, 0}, ti_cm_at(r, conv->in[3], 0)};
     tc_val wide = call_of_one(r, conv, TC_CM_pad, x, put_pad, &pad);
@@ -207,6 +207,13 @@ static tc_ints swapped(tc_cm_region *r, tc_ints v)
     return ti_ints_copy(&r->ctx->arena, to, v.n);
 }
 
+/* The same bytes in another shape. */
+static tc_val reshaped(tc_cm_region *r, tc_val x, int rank, const int64_t *dim)
+{
+    return r->caller == TC_CM_C ? ti_b_tosa_reshape(&r->b, x, rank, dim)
+                                : ti_b_reshape(&r->b, x, rank, dim);
+}
+
 /* A row as a column: the same bytes, and another kernel of CMSIS-NN. */
 static tc_val call_turned(tc_cm_region *r, const tc_node *conv, const ending *e, tc_val x)
 {
@@ -221,10 +228,10 @@ static tc_val call_turned(tc_cm_region *r, const tc_node *conv, const ending *e,
     attr.dilation = swapped(r, attr.dilation);
     w.type = ti_type_make(r->ctx, w.type->dtype, 4, (int64_t[]){d[0], d[2], d[1], d[3]});
     tc_val turned =
-        ti_b_reshape(&r->b, x, 4, (int64_t[]){t->dim[0], t->dim[2], t->dim[1], t->dim[3]});
+        reshaped(r, x, 4, (int64_t[]){t->dim[0], t->dim[2], t->dim[1], t->dim[3]});
     tc_val out =
         call_conv(r, conv, e, TC_CM_conv2d, turned, w, ti_b_keep(&r->b, &attr));
-    return out ? ti_b_reshape(&r->b, out, 4, y->dim) : TC_NONE;
+    return out ? reshaped(r, out, 4, y->dim) : TC_NONE;
 }
 
 /* Rows past the last window, which a slice in front cuts off, the kernel leaves out by itself: the
@@ -256,12 +263,27 @@ static tc_val call_uncut(tc_cm_region *r, const tc_node *conv, const ending *e, 
     return piece_call(&p, op, piece_finish(&p, y, e->rescale, e->clamp));
 }
 
-static tc_val product(tc_cm_region *r, const tc_node *node)
+static int64_t channels_of(const tc_cm_region *r, tc_val v)
+{
+    const tc_type *t = ti_cm_type(r, v);
+    return t->rank ? t->dim[t->rank - 1] : 1;
+}
+
+/* What makes v; in C behind a view with the same channels. */
+static const tc_node *maker_of(const tc_cm_region *r, tc_val v)
+{
+    const tc_node *node = ti_def(r->from, v);
+    bool view = r->caller == TC_CM_C && node && node->op == TC_OP_tosa_reshape && only_here(r, v) &&
+                channels_of(r, v) == channels_of(r, node->in[0]);
+    return view ? ti_def(r->from, node->in[0]) : node;
+}
+
+static tc_val call_product(tc_cm_region *r, const tc_node *node)
 {
     ending e;
     if (!ending_of(r, node, &e))
         return TC_NONE;
-    const tc_node *conv = ti_def(r->from, e.rescale->in[0]);
+    const tc_node *conv = maker_of(r, e.rescale->in[0]);
     bool depthwise = conv && conv->op == TC_OP_tosa_depthwise_conv2d;
     if (!conv || (conv->op != TC_OP_tosa_conv2d && !depthwise) || !only_here(r, conv->out[0]) ||
         !ti_is_const(r->from, conv->in[1]))
@@ -284,6 +306,18 @@ static tc_val product(tc_cm_region *r, const tc_node *node)
     return y;
 }
 
+static tc_val product(tc_cm_region *r, const tc_node *node)
+{
+    const tc_type *t = ti_cm_type(r, node->out[0]);
+    tc_val y = call_product(r, node);
+    return y && !ti_same_dims(ti_b_type(&r->b, y), t) ? reshaped(r, y, t->rank, t->dim) : y;
+}
+
+static tc_val put_swap(piece *p, tc_val x, const void *perm)
+{
+    return ti_b_tosa_transpose(&p->b, x, perm);
+}
+
 static tc_val batch_matmul(tc_cm_region *r, const tc_node *node)
 {
     ending e;
@@ -299,17 +333,11 @@ static tc_val batch_matmul(tc_cm_region *r, const tc_node *node)
     const tc_type *t = b ? ti_b_type(&r->b, b) : NULL;
     if (!a || !t)
         return TC_NONE;
-    piece flip = piece_new(r, m);
-    tc_val inner = piece_in(&flip, b);
-    tc_val turned = t->dim[1] == 1 || t->dim[2] == 1
-                        ? TC_NONE
-                        : ti_b_tosa_transpose(&flip.b, inner, swap);
-    if (turned)
-        b = piece_call(&flip, TC_CM_transpose, turned);
-    else {
-        r->b.g->module->n_graph--;
-        b = ti_b_reshape(&r->b, b, 3, (int64_t[]){t->dim[0], t->dim[2], t->dim[1]});
-    }
+    if (t->dim[1] == 1 || t->dim[2] == 1)
+        b = reshaped(r, b, 3, (int64_t[]){t->dim[0], t->dim[2], t->dim[1]});
+    else
+        b = r->caller == TC_CM_C ? ti_b_tosa_transpose(&r->b, b, swap)
+                                 : call_of_one(r, m, TC_CM_transpose, b, put_swap, swap);
     if (!b)
         return TC_NONE;
     piece p = piece_new(r, node);
@@ -361,7 +389,12 @@ static tc_val pair(tc_cm_region *r, const tc_node *node, const ending *e, const 
     for (int i = 0; i < 2; i++)
         if (!(x[i] = ti_cm_value(r, s[i]->in[0])))
             return TC_NONE;
-    spread(r, y, x);
+    if (r->caller == TC_CM_EXECUTORCH)
+        spread(r, y, x);
+    else if (!ti_same_dims(ti_b_type(&r->b, x[0]), y) || !ti_same_dims(ti_b_type(&r->b, x[1]), y)) {
+        r->why = "its operands are broadcast";
+        return TC_NONE;
+    }
     if (r->b.status != TC_OK)
         return TC_NONE;
     piece p = piece_new(r, node);
@@ -583,7 +616,7 @@ static tc_val max_pool(tc_cm_region *r, const tc_node *node)
     const tc_attr_tosa_max_pool *a = node->attr;
     tc_val x = ti_cm_value(r, node->in[0]);
     tc_val y = x ? call_of_one(r, node, TC_CM_max_pool, x, put_node, node) : TC_NONE;
-    if (y || !x || ti_ints_are(a->pad, 0) || ti_b_dtype(&r->b, x) != TC_i8)
+    if (y || !x || r->caller == TC_CM_C || ti_ints_are(a->pad, 0) || ti_b_dtype(&r->b, x) != TC_i8)
         return y;
     const int64_t *v = a->pad.v;
     padding pad = {{0, 0, v[0], v[1], v[2], v[3], 0, 0}, INT8_MIN};
@@ -636,25 +669,42 @@ static tc_val transpose(tc_cm_region *r, const tc_node *node)
 
 /* ---- the walk ---- */
 
-static const struct {
+struct pattern {
     tc_op op; /* of the last node */
     tc_val (*call)(tc_cm_region *r, const tc_node *node);
-} patterns[] = {
+};
+
+static const struct pattern patterns[] = {
     {TC_OP_tosa_rescale, product},      {TC_OP_tosa_clamp, product},
     {TC_OP_tosa_rescale, batch_matmul}, {TC_OP_tosa_clamp, batch_matmul},
     {TC_OP_tosa_rescale, sum},          {TC_OP_tosa_clamp, sum},
     {TC_OP_tosa_rescale, times},        {TC_OP_tosa_rescale, softmax},
-    {TC_OP_tosa_max_pool2d, max_pool},
-    {TC_OP_tosa_avg_pool2d, avg_pool},  {TC_OP_tosa_transpose, transpose},
+    {TC_OP_tosa_max_pool2d, max_pool},  {TC_OP_tosa_avg_pool2d, avg_pool},
+};
+
+/* What ExecuTorch has kernels for, and C loops of its own. */
+static const struct pattern others[] = {
+    {TC_OP_tosa_transpose, transpose},
     {TC_OP_tosa_pad, pad},
 };
 
-static tc_val call_for(tc_cm_region *r, const tc_node *node)
+static tc_val one_of(const struct pattern *p, size_t n, tc_cm_region *r, const tc_node *node)
 {
     tc_val y = TC_NONE;
-    for (size_t i = 0; i < TC_COUNT(patterns) && !y && r->b.status == TC_OK; i++)
-        if (patterns[i].op == node->op)
-            y = patterns[i].call(r, node);
+    for (size_t i = 0; i < n && !y && r->b.status == TC_OK; i++)
+        if (p[i].op == node->op)
+            y = p[i].call(r, node);
+    return y;
+}
+
+tc_val ti_cm_call(tc_cm_region *r, const tc_node *node)
+{
+    r->why = NULL;
+    tc_val y = one_of(patterns, TC_COUNT(patterns), r, node);
+    if (r->caller == TC_CM_C)
+        return y;
+    if (!y && r->b.status == TC_OK)
+        y = one_of(others, TC_COUNT(others), r, node);
     if (!y && r->b.status == TC_OK)
         y = function(r, node);
     if (!y && r->b.status == TC_OK)
@@ -684,8 +734,7 @@ tc_val ti_cm_value(tc_cm_region *r, tc_val v)
                              value->data);
     const tc_node *node = value->def;
     r->b.loc = node->loc;
-    r->why = NULL;
-    tc_val y = call_for(r, node);
+    tc_val y = ti_cm_call(r, node);
     if (r->b.status != TC_OK)
         return TC_NONE;
     r->b.loc = node->loc;

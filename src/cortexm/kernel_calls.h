@@ -21,6 +21,7 @@ typedef struct tc_cm_region {
     tc_val *now;             /* by value of the region: what stands for it; or TC_NONE */
     const uint32_t *readers; /* by value of the region */
     tc_core core;
+    tc_cm_caller caller;
     tc_cm_softmax *softmax;
     const char *why; /* of the operator that was tried last: why it was not one */
 } tc_cm_region;
@@ -28,6 +29,10 @@ typedef struct tc_cm_region {
 /* The pass `select-cortex-m-kernels`: calls of regions of a Cortex-M become calls of kernels. */
 TC_MUST_USE tc_status ti_cm_select(tc_ctx *ctx, tc_module *module, const tc_target *target,
                                    tc_cm_softmax *softmax);
+
+/* kernel_calls.c: a call that computes what ends with the node, all that is before it too; TC_NONE:
+ * there is none.  For C only of CMSIS-NN's own kernels. */
+tc_val ti_cm_call(tc_cm_region *r, const tc_node *node);
 
 /* kernel_calls.c: what stands for a value of the region; TC_NONE: a failure, of which a message has
  * been given. */

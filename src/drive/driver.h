@@ -4,6 +4,7 @@
 #define TC_DRIVER_H
 
 #include "../codegen/codegen.h"
+#include "../cortexm/cortexm.h"
 #include "../emit/emit.h"
 #include "../emit/ethosu.h"
 #include "../quant/quantizer.h"
@@ -63,6 +64,9 @@ typedef struct tc_written {
     size_t state;      /* and of the one that its methods share */
     tc_memory plan;    /* and where they lie in it, */
     const tc_graph *planned; /* by value of this graph; NULL: no program was made */
+    const tc_c_layer *layer; /* C that calls CMSIS-NN: by whose kernel each layer is computed, */
+    size_t n_layer;
+    const char *library;     /* and its version; NULL: it does not */
 } tc_written;
 
 struct tc_compiled {
@@ -99,6 +103,7 @@ struct tc_compiled {
     bool places; /* .pte: steps keep where they come from */
     tc_written written;
     tc_model *model; /* the program, for callers */
+    bool cmsis_nn;              /* C for a Cortex-M calls it */
     const char *method;         /* its name in a .pte */
     struct tc_compiled *beside; /* the method before it in the same .pte; or NULL */
 };

@@ -2,7 +2,9 @@
 /* emit_cortexm.c -- see emit_cortexm.h. */
 #include "emit_cortexm.h"
 
+#include "../cortexm/library_calls.h"
 #include "../npu/program.h"
+#include "../read/softmax_codes.h"
 #include "core_program.h"
 #include "emit_c.h"
 
@@ -58,5 +60,13 @@ tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path, tc_c_so
     TC_TRY(ti_core_program(ctx, c, &program));
     request.in = program.in;
     request.out = program.out;
-    return ti_cortexm_write(ctx, program.module, &request, out);
+    if (!c->cmsis_nn)
+        return ti_cortexm_write(ctx, program.module, &request, out);
+    tc_cm_library library;
+    request.library = TC_CMSIS_NN;
+    TC_TRY(ti_cm_library(ctx, program.module, request.core, ti_tfl_softmax8, &library));
+    TC_TRY(ti_run_passes(ctx, program.module, "remove-dead-code", NULL));
+    TC_TRY(ti_cortexm_write(ctx, program.module, &request, out));
+    ti_cm_layers(ctx, ti_main(program.module), &library, out);
+    return TC_OK;
 }

@@ -2,6 +2,7 @@
 /* output_files.c -- see output_files.h. */
 #include "output_files.h"
 
+#include "../cortexm/library_calls.h"
 #include "../ir/ir_text.h"
 #include "../npu/program.h"
 #include "../wire/file.h"
@@ -179,6 +180,9 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     }
     w->bytes = source.constants; /* what lies on the device: not the length of the text */
     w->memory = source.arena;
+    w->layer = source.layer;
+    w->n_layer = source.n_layer;
+    w->library = c->cmsis_nn ? TC_CMSIS_NN : NULL;
     return TC_OK;
 }
 

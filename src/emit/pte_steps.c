@@ -174,7 +174,7 @@ static tc_status put_cortexm(tc_pte_emitter *e, size_t k, tc_cm_op op, tc_core c
     args a = {0};
     size_t scratch = 0;
     const char *why =
-        ti_cm_describe(e->ctx, ti_node_callee(e->module, node, 0), op, core, &call);
+        ti_cm_describe(e->ctx, ti_node_callee(e->module, node, 0), op, core, TC_CM_EXECUTORCH, &call);
     if (why)
         return ti_bug(e->ctx, node->loc, "'%s' is not that operator: %s",
                       ((const tc_attr_call *)node->attr)->target, why);

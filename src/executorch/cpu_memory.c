@@ -114,7 +114,7 @@ static void scratch(planner *p, size_t k)
     tc_cm_call call;
     size_t n = 0;
     if (!ti_cm_of(node, &op, &core) ||
-        ti_cm_describe(p->ctx, ti_node_callee(p->g->module, node, 0), op, core, &call))
+        ti_cm_describe(p->ctx, ti_node_callee(p->g->module, node, 0), op, core, TC_CM_EXECUTORCH, &call))
         return;
     p->more[k] = tc_new_n(&p->ctx->arena, size_t, TC_CM_MOST_ARGS);
     for (int i = 0; i < call.n_arg; i++)

@@ -83,6 +83,24 @@ static bool has_kernels(const tc_compiled *c)
     return c->target.machine->packing == TC_PACKED_C && c->written.planned;
 }
 
+/* By which kernel each layer is computed, beside a library. */
+static void put_layers_json(tc_json_out *out, const tc_written *w)
+{
+    ti_json_open(out, "library", '{');
+    ti_json_put_text(out, "name", w->library);
+    ti_json_open(out, "layers", '[');
+    for (size_t i = 0; i < w->n_layer; i++) {
+        const tc_c_layer *l = &w->layer[i];
+        if (l->function)
+            tc_json_object(out, NULL, TC_J("node", l->name), TC_J("function", l->function));
+        else
+            tc_json_object(out, NULL, TC_J("node", l->name), TC_J("operator", l->op),
+                           TC_J("why", l->why));
+    }
+    ti_json_close(out, ']');
+    ti_json_close(out, '}');
+}
+
 void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 {
     const tc_written *w = written ? &c->written : NULL;
@@ -99,6 +117,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         tc_json_object(&out, "kernels", TC_J("executorch", TC_CM_RELEASE), TC_J("cortex_m", own),
                        TC_J("other", other));
     }
+    if (w && w->library)
+        put_layers_json(&out, w);
     ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);
@@ -155,6 +175,25 @@ static void put_kernels(const tc_compiled *c, tc_buf *out)
                   own, other);
 }
 
+/* "; 12 calls of CMSIS-NN 7.0.0, 1 layer by our own kernels" */
+static void put_library(const tc_written *w, tc_buf *out)
+{
+    size_t calls = 0;
+    for (size_t i = 0; i < w->n_layer; i++)
+        calls += w->layer[i].function != NULL;
+    ti_buf_printf(out, "; %zu calls of %s, %zu layer%s by our own kernels", calls, w->library,
+                  w->n_layer - calls, w->n_layer - calls == 1 ? "" : "s");
+}
+
+/* A line for each of those. */
+static void put_own_layers(const tc_written *w, tc_buf *out)
+{
+    for (size_t i = 0; i < w->n_layer; i++)
+        if (!w->layer[i].function)
+            ti_buf_printf(out, "  %s %s by our own kernel: %s\n", w->layer[i].op, w->layer[i].name,
+                          w->layer[i].why);
+}
+
 void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
@@ -180,6 +219,9 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
         put_costs(c, out);
     if (has_kernels(c))
         put_kernels(c, out);
+    if (w->library)
+        put_library(w, out);
     ti_proof_line(&c->proof, out);
     ti_buf_printf(out, "\n");
+    put_own_layers(w, out);
 }

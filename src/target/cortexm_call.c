@@ -119,6 +119,7 @@ typedef struct site {
     tc_ctx *ctx;
     const tc_graph *g;
     tc_core core;
+    tc_cm_caller caller;
     tc_cm_call *call;
 } site;
 
@@ -373,8 +374,12 @@ static bool pads_evenly(int64_t in, int64_t out, int64_t kernel, int64_t stride,
     return room >= 0 && room / stride + 1 == out;
 }
 
-static const char *check_window(const tc_cm_window *w)
+/* C says how many windows there are: then the kernel asks of each place whether it is inside, but where
+ * it takes pixels as they lie. */
+static const char *check_window(const site *s, const tc_cm_window *w)
 {
+    if (s->caller == TC_CM_C && (w->kh > 1 || w->kw > 1))
+        return NULL;
     return pads_evenly(w->h, w->oh, w->kh, w->stride[0], w->pad[0], w->dilation[0]) &&
                    pads_evenly(w->w, w->ow, w->kw, w->stride[1], w->pad[1], w->dilation[1])
                ? NULL
@@ -389,7 +394,7 @@ static const char *describe_conv(site *s, bool depthwise)
     if (why)
         return why;
     tc_cm_window w = window_of(s, &p);
-    if ((why = check_window(&w)))
+    if ((why = check_window(s, &w)))
         return why;
     if (depthwise && w.n != 1)
         return "it has a batch";
@@ -767,7 +772,7 @@ static const char *describe_max_pool(site *s)
         return "it is not of int8";
     if (2 * w.pad[0] > w.kh || 2 * w.pad[1] > w.kw)
         return "its padding is more than half of its window";
-    const char *why = check_window(&w);
+    const char *why = check_window(s, &w);
     if (why)
         return why;
     add_tensor(s, 0, channels_last(x));
@@ -845,13 +850,13 @@ static const char *describe_pad(site *s)
 }
 
 const char *ti_cm_describe(tc_ctx *ctx, const tc_graph *g, tc_cm_op op, tc_core core,
-                           tc_cm_call *out)
+                           tc_cm_caller caller, tc_cm_call *out)
 {
     static const char *(*const describe[TC_CM_COUNT])(site *) = {
 #define CM(word, name, args) [TC_CM_##word] = describe_##word,
 #include "cortexm_ops.def"
     };
-    site s = {ctx, g, core, out};
+    site s = {ctx, g, core, caller, out};
     *out = (tc_cm_call){0};
     return describe[op](&s);
 }

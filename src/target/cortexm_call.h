@@ -69,9 +69,12 @@ typedef struct tc_cm_call {
     tc_cm_view out;
 } tc_cm_call;
 
+/* Who calls CMSIS-NN: ExecuTorch's operator, which derives sizes and pads evenly, or C that gives them. */
+typedef enum tc_cm_caller { TC_CM_EXECUTORCH, TC_CM_C } tc_cm_caller;
+
 /* What the kernel is told so that it computes the graph; why it cannot, or NULL. */
 const char *ti_cm_describe(tc_ctx *ctx, const tc_graph *g, tc_cm_op op, tc_core core,
-                           tc_cm_call *out);
+                           tc_cm_caller caller, tc_cm_call *out);
 
 /* ---- the kernels' arithmetic ---- */
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Quantized TFLite files as plain C on Cortex-M cores in QEMU, beside TFLM.
 
-    cortexm_field.py TOSAC WORK FILE.tflite... [--samples N] [--data NAME=FILE.npz:ARRAY] [--only CORE]
+    cortexm_field.py TOSAC WORK FILE.tflite... [--samples N] [--data NAME=FILE.npz:ARRAY] [--only CORE] [--cmsis-nn FOLDER]
 
 Each file becomes C for every core; its outputs on N random samples, and on as many of the data's, must be the
 bytes of TensorFlow Lite Micro (pip tflite-micro) and of `tosac run`.  Prints flash, RAM and instructions (QEMU's
-count).  Needs arm-none-eabi-gcc, qemu-system-arm, numpy.
+count).  With CMSIS-NN (its Include and Source) each file is made once more with `--kernels cmsis-nn`, beside our own kernels, and
+the library's own functions must ask for no more scratch than the C gives them.  Needs arm-none-eabi-gcc,
+qemu-system-arm, numpy.
 """
 
 import argparse
+import glob
 import os
 import re
 import shutil
@@ -66,17 +69,56 @@ def sizes(folder, objects):
     return {m[0]: int(m[1]) for m in re.findall(r"^(\.\S+)\s+(\d+)", out, re.M)}
 
 
-def try_core(args, name, path, core, samples, results):
+def library(args, core):
+    """CMSIS-NN for the core: made once."""
+    folder = os.path.join(args.work, f"cmsis-nn-{core}")
+    if not os.path.exists(f"{folder}/libcmsis-nn.a"):
+        os.makedirs(folder, exist_ok=True)
+        files = [f for f in glob.glob(f"{args.cmsis_nn}/Source/**/*.c", recursive=True) if not re.search(r"_(f16|f32|flt)\.c$", f)]
+        run(["arm-none-eabi-gcc", "-O3", "-ffunction-sections", "-fdata-sections", *CORES[core][1].split(), f"-I{args.cmsis_nn}/Include", "-c", *files], folder)
+        run(["arm-none-eabi-ar", "rcs", "libcmsis-nn.a", *sorted(f for f in os.listdir(folder) if f.endswith(".o"))], folder)
+    return ["-isystem", f"{args.cmsis_nn}/Include"], [f"{folder}/libcmsis-nn.a"]
+
+
+# Functions that need scratch: what says how much, of which of the call's records.
+SIZES = {
+    "arm_convolve_wrapper_s8": "arm_convolve_wrapper_s8_get_buffer_size(&p, &x, &w, &y)",
+    "arm_depthwise_conv_wrapper_s8": "arm_depthwise_conv_wrapper_s8_get_buffer_size(&p, &x, &w, &y)",
+    "arm_avgpool_s8": "arm_avgpool_s8_get_buffer_size(y.w, x.c)",
+    "arm_batch_matmul_s8": "arm_fully_connected_s8_get_buffer_size(&b)",
+}
+
+
+def ask_sizes(source):
+    """The C with a question before each call: a call whose scratch is too small fails."""
+    with open(source, encoding="utf-8") as f:
+        text = f.read()
+    for name, size in SIZES.items():
+        text = text.replace(f"        arm_cmsis_nn_status status = {name}(", f"        if ({size} > context.size)\n            return -99;\n"
+                            f"        arm_cmsis_nn_status status = {name}(")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def try_core(args, name, path, core, samples, results, cmsis_nn=False):
     target, flags, machine, script, per_tick = CORES[core]
-    folder = os.path.join(args.work, f"{name}-{core}")
+    folder = os.path.join(args.work, f"{name}-{core}" + ("-cmsis-nn" if cmsis_nn else ""))
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    said = run([args.tosac, "compile", path, "-t", target, "--emit", "c", "-o", f"{folder}/{name}.c"], folder)
+    said = run([args.tosac, "compile", path, "-t", target, "--emit", "c", "-o", f"{folder}/{name}.c", *(["--kernels", "cmsis-nn"] if cmsis_nn else [])], folder)
+    include, archive = library(args, core) if cmsis_nn else ([], [])
+    calls = re.search(r"(\d+) calls of CMSIS-NN \S+, \d+ layers?", said)
     sources = sorted(f for f in os.listdir(folder) if f.endswith(".c"))
-    defines = [f"-DMODEL={name}", f"-DMODEL_UPPER={name.upper()}", f'-DMODEL_HEADER="{name}.h"']
+    defines = [f"-DMODEL={name}", f"-DMODEL_UPPER={name.upper()}", f'-DMODEL_HEADER="{name}.h"', *(["-DWITH_LIBRARY"] if cmsis_nn else [])]
     board = [os.path.join(EXAMPLE, f) for f in ("startup.c", "board.c", "replay.c")]
-    run(["arm-none-eabi-gcc", *FLAGS.split(), *args.flags.split(), *flags.split(), *defines, f"-I{EXAMPLE}", "-I.", *sources, *board, "-T",
-         os.path.join(EXAMPLE, script), "-o", "app"], folder)
+    build = ["arm-none-eabi-gcc", *FLAGS.split(), *args.flags.split(), *flags.split(), *defines, f"-I{EXAMPLE}", "-I.", *include, *sources, *board,
+             *archive, "-T", os.path.join(EXAMPLE, script), "-o"]
+    run([*build, "app"], folder)
+    if cmsis_nn:
+        samples[0].tofile(f"{folder}/inputs.bin")
+        ask_sizes(f"{folder}/{name}.c")
+        run([*build, "asks"], folder)
+        run(f"qemu-system-arm -M {machine} {SEMI} -kernel asks", folder, timeout=900)
     numpy.concatenate([x.ravel() for x in samples]).tofile(f"{folder}/inputs.bin")
     said = run(f"qemu-system-arm -M {machine} {SEMI} -kernel app", folder, timeout=900)
     got = numpy.fromfile(f"{folder}/outputs.bin", dtype=numpy.int8).reshape(len(samples), -1)
@@ -87,7 +129,7 @@ def try_core(args, name, path, core, samples, results):
         arena = int(re.search(r"_ARENA_BYTES (\d+)", f.read())[1])
     ram = arena + samples[0].size + results[0].size
     print(f"{name:6} {core:4} equal {equal}/{len(samples)}  flash {size['.text']:7}  .data {size.get('.data', 0)}  arena {arena:6}  RAM {ram:6}"
-          f"  instructions {ticks * per_tick:12,.0f}", flush=True)
+          f"  instructions {ticks * per_tick:12,.0f}" + (f"  {calls[0]} ours" if calls else ""), flush=True)
     return equal == len(samples)
 
 
@@ -100,8 +142,10 @@ def main():
     parser.add_argument("--data", action="append", default=[])
     parser.add_argument("--only", action="append")
     parser.add_argument("--flags", default="")
+    parser.add_argument("--cmsis-nn", metavar="FOLDER")
     args = parser.parse_args()
     args.tosac, args.work = os.path.abspath(args.tosac), os.path.abspath(args.work)
+    args.cmsis_nn = args.cmsis_nn and os.path.abspath(args.cmsis_nn)
     data = dict(d.split("=", 1) for d in args.data)
     good = True
     for path in args.files:
@@ -114,6 +158,8 @@ def main():
         samples, results = samples_of(path, args.samples, array)
         for core in args.only or CORES:
             good = try_core(args, name, path, core, samples, results) and good
+            if args.cmsis_nn:
+                good = try_core(args, name, path, core, samples, results, True) and good
     return not good
 
 
