@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* library_calls.h -- CMSIS-NN's kernels in the place of ours, in a program that becomes C.
  *
- * What one of its functions computes to the bit becomes a `call` with the operator's name and core
+ * What one of its functions computes bit-exactly becomes a `call` with the operator's name and core
  * (target/cortexm_call.h), which c_library.c writes; the rest stays as it is. */
 #ifndef TC_LIBRARY_CALLS_H
 #define TC_LIBRARY_CALLS_H
