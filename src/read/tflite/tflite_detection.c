@@ -142,7 +142,7 @@ static found fast(tc_build *m, const options *o, tc_val box, tc_val score)
 {
     tc_tfl_rule rule = {o->most, TC_OP_ge, o->least, TC_OP_gt, o->overlap, 0};
     tc_val value, place;
-    found f = {TC_NONE};
+    found f = {0};
     if (!best_of(m, score, ti_min_i64(o->places, o->classes), &value, &place))
         return f;
     tc_val top = ti_b_swap(m, ti_b_slice(m, value, 1, 0, 1, 1), 0, 1);
@@ -164,7 +164,7 @@ static tc_val continued(tc_build *m, tc_val x, int64_t count, double value)
 
 static found regular(tc_build *m, const options *o, tc_val box, tc_val score)
 {
-    found f = {TC_NONE};
+    found f = {0};
     TC_STOP_WITH(m, f);
     int64_t count = ti_b_type(m, score)->dim[0];
     tc_tfl_rule rule = {ti_min_i64(o->per_class, count), TC_OP_ge, o->least, TC_OP_gt, o->overlap,
