@@ -378,9 +378,10 @@ static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
     tc_tensor from =
         ti_tensor_new(&ctx->scratch, ti_type_make(ctx, ti_data_dtype(a), t->rank, t->dim));
     int64_t n = tc_type_count(t);
+    bool round = ti_reading(ctx)->round;
     TC_TRY(ti_npy_read(ctx, a, first, n, from.data));
     for (int64_t i = 0; i < n; i++)
-        if (changes(from, into, i, ti_reading(ctx)->round)) {
+        if (changes(from, into, i, round)) {
             char number[32];
             tc_text_f64(ti_load_f64(from, i), number);
             tc_status status =
