@@ -137,8 +137,9 @@ static void depthwise(const counter *c)
     int64_t blocks = x[0] * over(x[3], c->m->request->core == TC_CORE_MVE ? 16 : 4);
     int64_t rows = inside(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]);
     COUNT(c, depthwise_block, blocks);
-    COUNT(c, depthwise_start, blocks * kinds(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]) *
-                                  kinds(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]) * w[0] * w[1]);
+    int64_t starts = kinds(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]) *
+                     kinds(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]);
+    COUNT(c, depthwise_start, blocks * starts * w[0] * w[1]);
     COUNT(c, depthwise_window, blocks * out[1] * out[2]);
     COUNT(c, depthwise_line, blocks * rows * out[2]);
 }

@@ -215,7 +215,7 @@ static tc_val reshaped(tc_cm_region *r, tc_val x, int rank, const int64_t *dim)
 }
 
 /* A row as a column: the same bytes, and another kernel of CMSIS-NN. */
-static tc_val call_turned(tc_cm_region *r, const tc_node *conv, const ending *e, tc_val x)
+static tc_val call_transposed(tc_cm_region *r, const tc_node *conv, const ending *e, tc_val x)
 {
     tc_attr_tosa_conv attr = *(const tc_attr_tosa_conv *)conv->attr;
     const tc_type *t = ti_b_type(&r->b, x), *y = ti_cm_type(r, conv->out[0]);
@@ -299,7 +299,7 @@ static tc_val call_product(tc_cm_region *r, const tc_node *node)
         y = call_conv(r, conv, &e, op, x, stored(r, conv->in[1]), conv->attr);
     const char *why = r->why;
     if (!y && !depthwise)
-        y = call_turned(r, conv, &e, x);
+        y = call_transposed(r, conv, &e, x);
     if (!y)
         y = call_padded(r, conv, &e, op, x);
     r->why = y ? NULL : why;
