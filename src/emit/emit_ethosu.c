@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../npu/system.h"
 #include "../wire/archive.h"
 #include "../wire/file.h"
 #include "../wire/tool.h"
@@ -112,18 +113,40 @@ static void judge_version(tc_ctx *ctx, const char *version)
                version);
 }
 
+/* The descriptions that Vela is given: Arm's; a file of the user's, with Arm's before it where the
+ * memory mode is one of those; or that of known boards behind Arm's. */
+static tc_status add_configs(tc_ctx *ctx, const tc_ethosu_options *o, const char *system,
+                             const char *mode, const char *folder, const char **argv, size_t *n)
+{
+    tc_bytes ini = {NULL, 0};
+    if (o->ini)
+        TC_TRY(ti_file_read(ctx, o->ini, &ini));
+    if (!o->ini || !ti_npu_ini_has(ini, "Memory_Mode", mode))
+        add_flag(ctx, argv, n, "config", "Arm/vela.ini");
+    if (o->ini) {
+        add_flag(ctx, argv, n, "config", absolute(ctx, o->ini));
+        return TC_OK;
+    }
+    if (ti_npu_system_is_arms(system))
+        return TC_OK;
+    add_flag(ctx, argv, n, "config", "boards.ini");
+    return ti_file_write(ctx, ti_text_format(&ctx->arena, "%s/boards.ini", folder),
+                         ti_npu_boards());
+}
+
 static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_ethosu_options *o,
                          tc_bytes tosa, const char *folder, tc_tool *tool)
 {
     const char **argv = tc_new_n(&ctx->arena, const char *, 16);
+    const char *system = o->system_config ? o->system_config : target->machine->system_config,
+               *mode = o->memory_mode ? o->memory_mode : target->machine->memory_mode;
     size_t n = 0;
+    TC_TRY(ti_folder_make(ctx, folder));
     argv[n++] = ti_vela_program();
     add_flag(ctx, argv, &n, "accelerator-config", target->name);
-    add_flag(ctx, argv, &n, "config", o->ini ? absolute(ctx, o->ini) : "Arm/vela.ini");
-    add_flag(ctx, argv, &n, "system-config",
-             o->system_config ? o->system_config : target->machine->system_config);
-    add_flag(ctx, argv, &n, "memory-mode",
-             o->memory_mode ? o->memory_mode : target->machine->memory_mode);
+    TC_TRY(add_configs(ctx, o, system, mode, folder, argv, &n));
+    add_flag(ctx, argv, &n, "system-config", system);
+    add_flag(ctx, argv, &n, "memory-mode", mode);
     add_flag(ctx, argv, &n, "optimise", o->optimise);
     if (o->arena)
         add_flag(ctx, argv, &n, "arena-cache-size",
@@ -135,7 +158,6 @@ static tc_status prepare(tc_ctx *ctx, const tc_target *target, const tc_ethosu_o
     argv[n++] = "region.tosa";
     *tool = (tc_tool){
         .argv = argv, .folder = folder, .timeout = o->timeout > 0 ? o->timeout : TEN_MINUTES};
-    TC_TRY(ti_folder_make(ctx, folder));
     return ti_file_write(ctx, ti_text_format(&ctx->arena, "%s/region.tosa", folder), tosa);
 }
 

@@ -5,6 +5,7 @@
 #include "../base/text.h"
 #include "../wire/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { INHERITED = 16 }; /* sections behind each other, at most */
@@ -120,47 +121,47 @@ static tc_status does_not_fit(tc_ctx *ctx, const tc_npu_system *s, const char *w
 
 /* ---- built-in: the choice ---- */
 
+extern const unsigned char tc_boards_ini[]; /* boards.ini, as bytes */
+extern const size_t tc_boards_ini_size;
+
+tc_bytes ti_npu_boards(void)
+{
+    return (tc_bytes){tc_boards_ini, tc_boards_ini_size};
+}
+
+static const struct built_in *built_in_system(const char *name)
+{
+    for (size_t i = 0; i < TC_COUNT(systems); i++)
+        if (ti_text_eq(systems[i].name, name))
+            return &systems[i];
+    return NULL;
+}
+
+bool ti_npu_system_is_arms(const char *config)
+{
+    return built_in_system(config) != NULL;
+}
+
+static const struct mode *built_in_mode(const char *name)
+{
+    for (size_t i = 0; i < TC_COUNT(modes); i++)
+        if (ti_text_eq(modes[i].name, name))
+            return &modes[i];
+    return NULL;
+}
+
 /* Systems are named after the product that they are meant for: Ethos_U55_..., ethos-u55-128. */
 static bool meant_for(const struct built_in *s, const tc_npu_machine *m)
 {
     return strncmp(s->name + 7, m->name + 7, 2) == 0;
 }
 
+static const char built_in_place[] = "the built-in description (--vela-ini names another)";
+
 static void set_mode(tc_npu_system *s, const struct mode *m)
 {
     set_regions(s, m->constants, m->arena, m->cache);
     s->cache = m->bytes;
-}
-
-static tc_status find_built_in(tc_ctx *ctx, const tc_npu_machine *machine, tc_npu_system *out)
-{
-    static const char place[] = "the built-in description (--vela-ini names another)";
-    const struct built_in *s = NULL;
-    const struct mode *m = NULL;
-    tc_buf known;
-    ti_buf_init(&known, &ctx->arena);
-    for (size_t i = 0; i < TC_COUNT(systems); i++) {
-        s = ti_text_eq(systems[i].name, out->config) ? &systems[i] : s;
-        if (meant_for(&systems[i], machine))
-            add_name(&known, ti_str_of(systems[i].name));
-    }
-    if (!s)
-        return unknown(ctx, "--system-config", out->config, place, &known);
-    out->clock = s->mhz * 1e6;
-    for (int i = 0; i < TC_NPU_MEMORIES; i++)
-        set_memory(&out->memory[i], s->memory[i], &s->port[i], machine);
-    known.size = 0;
-    for (size_t i = 0; i < TC_COUNT(modes); i++) {
-        m = ti_text_eq(modes[i].name, out->mode) ? &modes[i] : m;
-        set_mode(out, &modes[i]);
-        if (!misplaced(ctx, out))
-            add_name(&known, ti_str_of(modes[i].name));
-    }
-    if (!m)
-        return unknown(ctx, "--memory-mode", out->mode, place, &known);
-    set_mode(out, m);
-    const char *why = misplaced(ctx, out);
-    return why ? does_not_fit(ctx, out, why, &known) : TC_OK;
 }
 
 /* ---- a file ---- */
@@ -212,6 +213,17 @@ static bool value_of(tc_bytes ini, const char *section, const char *key, tc_str 
         }
     }
     return any;
+}
+
+bool ti_npu_ini_has(tc_bytes ini, const char *kind, const char *name)
+{
+    char section[128];
+    bool found;
+    tc_str value;
+    if ((size_t)snprintf(section, sizeof section, "%s.%s", kind, name) >= sizeof section)
+        return false;
+    value_of(ini, section, "inherit", &value, &found);
+    return found;
 }
 
 typedef struct file {
@@ -347,27 +359,79 @@ static bool is_memory(const char *name)
     return false;
 }
 
+/* Clock and memories of the system out->config. */
+static tc_status read_system(file *f, const tc_npu_machine *machine, tc_npu_system *out)
+{
+    TC_TRY(enter(f, "System_Config", out->config));
+    out->clock = number(f, "core_clock", 1);
+    read_port(f, machine, "axi0_port", &out->memory[0]);
+    read_port(f, machine, "axi1_port", &out->memory[1]);
+    if (!f->status && (!out->memory[0].name || !out->memory[1].name))
+        return ti_usage(f->ctx, "%s: section %s does not name the memories of both ports", f->path,
+                        f->section);
+    for (int i = 0; i < TC_NPU_MEMORIES && !f->status; i++)
+        if (!is_memory(out->memory[i].name))
+            f->status = ti_usage(f->ctx, "%s: axi%d_port of section %s is '%s', expected Sram, "
+                                         "Dram, OnChipFlash, OffChipFlash", f->path, i, f->section,
+                                 out->memory[i].name);
+    return f->status;
+}
+
+/* ---- the choice ---- */
+
+static tc_status not_built_in(tc_ctx *ctx, const tc_npu_machine *machine, const char *config)
+{
+    tc_buf known;
+    ti_buf_init(&known, &ctx->arena);
+    for (size_t i = 0; i < TC_COUNT(systems); i++)
+        if (meant_for(&systems[i], machine))
+            add_name(&known, ti_str_of(systems[i].name));
+    return unknown(ctx, "--system-config", config, built_in_place, &known);
+}
+
+/* Of Arm's systems, then of those in boards.ini. */
+static tc_status find_system(tc_ctx *ctx, const tc_npu_machine *machine, tc_npu_system *out)
+{
+    const struct built_in *s = built_in_system(out->config);
+    file f = {.ctx = ctx, .path = "boards.ini", .ini = ti_npu_boards()};
+    if (!s && !ti_npu_ini_has(f.ini, "System_Config", out->config))
+        return not_built_in(ctx, machine, out->config);
+    if (!s)
+        return read_system(&f, machine, out);
+    out->clock = s->mhz * 1e6;
+    for (int i = 0; i < TC_NPU_MEMORIES; i++)
+        set_memory(&out->memory[i], s->memory[i], &s->port[i], machine);
+    return TC_OK;
+}
+
+/* The built-in mode; the system is known. */
+static tc_status find_mode(tc_ctx *ctx, tc_npu_system *out)
+{
+    const struct mode *m = built_in_mode(out->mode);
+    tc_buf known;
+    ti_buf_init(&known, &ctx->arena);
+    for (size_t i = 0; i < TC_COUNT(modes); i++) {
+        set_mode(out, &modes[i]);
+        if (!misplaced(ctx, out))
+            add_name(&known, ti_str_of(modes[i].name));
+    }
+    if (!m)
+        return unknown(ctx, "--memory-mode", out->mode, built_in_place, &known);
+    set_mode(out, m);
+    const char *why = misplaced(ctx, out);
+    return why ? does_not_fit(ctx, out, why, &known) : TC_OK;
+}
+
 static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,
                               tc_npu_system *out)
 {
     file f = {.ctx = ctx, .path = ini};
     tc_buf fitting;
     TC_TRY(ti_file_read(ctx, ini, &f.ini));
-    TC_TRY(enter(&f, "System_Config", out->config));
-    out->clock = number(&f, "core_clock", 1);
-    read_port(&f, machine, "axi0_port", &out->memory[0]);
-    read_port(&f, machine, "axi1_port", &out->memory[1]);
-    if (!f.status && (!out->memory[0].name || !out->memory[1].name))
-        return ti_usage(ctx, "%s: section %s does not name the memories of both ports", ini,
-                        f.section);
-    for (int i = 0; i < TC_NPU_MEMORIES && !f.status; i++)
-        if (!is_memory(out->memory[i].name))
-            f.status = ti_usage(ctx, "%s: axi%d_port of section %s is '%s', expected Sram, "
-                                     "Dram, OnChipFlash, OffChipFlash", ini, i, f.section,
-                                out->memory[i].name);
-    if (!f.status)
-        f.status = enter(&f, "Memory_Mode", out->mode);
-    TC_TRY(f.status);
+    TC_TRY(read_system(&f, machine, out));
+    if (!ti_npu_ini_has(f.ini, "Memory_Mode", out->mode) && built_in_mode(out->mode))
+        return find_mode(ctx, out);
+    TC_TRY(enter(&f, "Memory_Mode", out->mode));
     read_mode(&f, out);
     TC_TRY(f.status);
     const char *why = misplaced(ctx, out);
@@ -385,5 +449,8 @@ tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine, const c
                              const char *config, const char *mode, tc_npu_system *out)
 {
     *out = (tc_npu_system){.config = config, .mode = mode};
-    return ini ? find_in_file(ctx, machine, ini, out) : find_built_in(ctx, machine, out);
+    if (ini)
+        return find_in_file(ctx, machine, ini, out);
+    TC_TRY(find_system(ctx, machine, out));
+    return find_mode(ctx, out);
 }

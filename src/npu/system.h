@@ -27,11 +27,18 @@ typedef struct tc_npu_system {
 
 /* The system that a pair of names means: of the built-in ones, or of a file in the form of Vela's
  * (sections [System_Config.X] and [Memory_Mode.Y] of key = value, `inherit` names a section to take
- * the rest from).
+ * the rest from); a mode that the file does not have may be a built-in one.
  *
- *   ini   NULL: built-in */
+ *   ini   NULL: built-in: Arm's systems (system.def), then those of known boards (boards.ini) */
 TC_MUST_USE tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine,
                                          const char *ini, const char *config, const char *mode,
                                          tc_npu_system *out);
+
+/* boards.ini: sections [Board.X], and [System_Config.Y] for them. */
+tc_bytes ti_npu_boards(void);
+/* Vela has this system by itself. */
+bool ti_npu_system_is_arms(const char *config);
+/* The file has a section [kind.name]. */
+bool ti_npu_ini_has(tc_bytes ini, const char *kind, const char *name);
 
 #endif

@@ -130,6 +130,8 @@ static void check_description(tc_ctx *ctx)
     CHECK(s.memory[1].bytes_per_cycle == 8 && s.memory[1].ports == 2 && s.memory[1].burst == 1);
     CHECK(strcmp(s.memory[0].name, "Sram") == 0 && strcmp(s.memory[1].name, "Dram") == 0);
     CHECK(s.of_region[0] == 1 && s.of_region[1] == 0 && s.of_region[2] == 0);
+    CHECK(ti_npu_system_find(ctx, m, path, "Quick", "Dedicated_Sram", &s) == TC_OK); /* Arm's mode */
+    CHECK(s.clock == 800e6 && s.of_region[0] == 1 && s.of_region[1] == 1 && s.of_region[2] == 0);
     CHECK(ti_npu_system_find(ctx, m, path, "Slow", "Mine", &s) == TC_USAGE);
     CHECK(ti_npu_system_find(ctx, m, path, "Board", "Yours", &s) == TC_USAGE);
     CHECK(ti_npu_system_find(ctx, m, path, "Board", "Odd", &s) == TC_USAGE);
@@ -152,7 +154,9 @@ static void check_modes(tc_ctx *ctx)
                  {"Ethos_U55_High_End_Embedded", "Dedicated_Sram", TC_USAGE},
                  {"Ethos_U85_SYS_Flash_Low", "Dedicated_Sram_256KB", TC_USAGE},
                  {"Ethos_U65_High_End", "Dedicated_Sram_384KB", TC_OK},
-                 {"Ethos_U85_SYS_DRAM_Mid", "Dedicated_Sram_512KB", TC_OK}};
+                 {"Ethos_U85_SYS_DRAM_Mid", "Dedicated_Sram_512KB", TC_OK},
+                 {"Alif_HP_SRAM_MRAM", "Shared_Sram", TC_OK}, /* of boards.ini */
+                 {"Alif_HP_SRAM_MRAM", "Dedicated_Sram", TC_USAGE}};
     for (size_t i = 0; i < TC_COUNT(tried); i++) {
         tc_npu_system s;
         CHECK(ti_npu_system_find(ctx, m, NULL, tried[i].config, tried[i].mode, &s) ==
