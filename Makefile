@@ -76,6 +76,10 @@ bench: all
 	@bench/aims.sh
 	@bench/chain.sh || true
 
+# One model on every board: doc/boards.md.
+board-table: all
+	@python3 tools/board-table.py build/tosac test/fixture/digits/model.pt2 test/fixture/digits/calib.npz doc/boards.md
+
 # Trained models beside the tree (ZOO), and Vela; a quarter of an hour.
 ZOO ?= ../shared/zoo
 accuracy: all
@@ -104,4 +108,4 @@ wheel: setup
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table clean install uninstall deb wheel
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel

@@ -5,13 +5,13 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile opt doctor targets ops" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile opt doctor targets boards ops" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --output -o --emit --calib --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--output|-o|--emit|--calib|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
         options='--calib --preprocess --merge --quant -q --target -t --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -22,8 +22,8 @@ _tosac()
         valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     explain)
-        options='--target -t --calib --quant -q --cpu --ethosu-backend --u55-products --cost --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--calib|--quant|-q|--cpu|--ethosu-backend|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --calib --quant -q --cpu --ethosu-backend --u55-products --cost --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--calib|--quant|-q|--cpu|--ethosu-backend|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     compare)
         options='--input -i --preprocess --dequantize --report --most --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -46,8 +46,8 @@ _tosac()
         valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
-        options='--target -t --by --top --estimate --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--by|--top|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --by --top --estimate --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--by|--top|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     opt)
         options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -58,6 +58,10 @@ _tosac()
         valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     targets)
+        options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        ;;
+    boards)
         options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;

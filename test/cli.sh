@@ -102,6 +102,38 @@ expect 1 'this is a web page (HTML), not a model' inspect "$dir/page.onnx"
 holds 'a quiet compile prints nothing' [ -z "$("$tosac" compile "$dir/neg.ir" -t TOSA-1.0+FP -o "$dir/neg.tosa" --quiet 2>&1)" ]
 holds 'and writes its file' [ -s "$dir/neg.tosa" ]
 
+# Boards, and the verdict.
+expect 0 'himax-we2              ethos-u55-64 at 400 MHz  cortex-m55 at 400 MHz' boards
+expect 0 'source_npu = Alif' boards alif-e7-hp
+expect 0 '"any_size": true' boards corstone-300-fvp --json
+expect 2 "did you mean 'alif-e7-hp'?" boards alif-e7-hq
+expect 2 "did you mean 'himax-we2'?" compile "$dir/abs.ir" --board grove
+expect 1 'no.board: error: cannot open it' compile "$dir/abs.ir" --board "$dir/no.board"
+printf '[Board.x]\nnpu = ethos-u55-128\nsarm = 4 KiB\n' >"$dir/bad.board"
+expect 1 "bad.board:3: error: a board has no key 'sarm'" boards "$dir/bad.board"
+expect 1 "did you mean 'sram'?" boards "$dir/bad.board"
+for_board="compile $digits/model.pt2 --calib $digits/calib.npz --ethosu-backend own --no-execute"
+expect 0 'alif-e7-hp, Shared_Sram: fits: SRAM0 66 of 4096 KiB, 4030 left; MRAM 130 of 5632 KiB, 5502 left; 0.488 ms, 2049 inferences a second, the NPU at 400 MHz (not counted: 2 operators on the CPU and the runtime)' $for_board --board alif-e7-hp -o "$dir/e7.pte"
+expect 0 '44 operators on ethos-u55-256, 2 on the CPU' $for_board --board alif-e7-hp -o "$dir/e7.pte"
+expect 0 'alif-e7-hp, Sram_Only: fits: SRAM0 ' $for_board --board alif-e7-hp --memory-mode Sram_Only -o "$dir/e7.pte"
+expect 0 'alif-e7-hp: fits: SRAM0 ' $for_board --board alif-e7-hp -t cortex-m55 -o "$dir/m55.c"
+expect 0 'corstone-300-fvp, Shared_Sram: fits' $for_board --board corstone-300-fvp -t ethos-u55-32
+expect 0 'the NPU at 500 MHz' $for_board --board corstone-300-fvp -o "$dir/c300.tosa"
+expect 0 '"inferences_per_second": 2048.' $for_board --board alif-e7-hp -o "$dir/e7.pte" --json
+expect 2 '-t ethos-u85-256: the board alif-e7-hp has ethos-u55-256 and cortex-m55' $for_board --board alif-e7-hp -t ethos-u85-256
+expect 0 '0.488 ms at 400 MHz' profile "$dir/e7.pte" --board alif-e7-hp --memory-mode Shared_Sram
+expect 0 ' ms at 180 MHz' profile $digits/model.pt2 --board nucleo-f446re
+expect 0 'on the CPU: 2' explain $digits/model.pt2 --board himax-we2
+"$tosac" boards alif-e7-hp | sed 's/5632 KiB/128 KiB/' >"$dir/mine.board"
+expect 0 'alif-e7-hp, Shared_Sram: does not fit: SRAM0 66 of 4096 KiB, 4030 left; MRAM 130 of 128 KiB, 2 too many' $for_board --board "$dir/mine.board" -o "$dir/e7.pte"
+expect 0 'tried -q a8w4: fits: SRAM0 ' $for_board --board "$dir/mine.board" -o "$dir/e7.pte"
+expect 0 '"options": "--optimise Size",' $for_board --board "$dir/mine.board" -o "$dir/e7.pte" --json
+"$tosac" boards himax-we2 | sed 's/1924 KiB/4 KiB/; s/16 MiB/16 KiB/' >"$dir/tiny.board"
+expect 0 'nothing that was tried fits: at least ' $for_board --board "$dir/tiny.board" -o "$dir/e7.pte"
+# The page's table is what comes out.
+holds 'doc/boards.md is current: make board-table' diff <(python3 ../tools/board-table.py "$tosac" $digits/model.pt2 $digits/calib.npz - himax-we2 nucleo-f446re | tail -2) <(grep -E '^\| `(himax-we2|nucleo-f446re)`' ../doc/boards.md)
+holds 'doc/boards.md has every board' diff <("$tosac" boards | awk 'NR > 1 && NF > 4 && $1 ~ /-/ { print $1 }' | grep -v "^'") <(sed -n 's/^| `\([a-z0-9-]*\)` | [ec].*/\1/p' ../doc/boards.md)
+
 # What there is.
 expect 0 'ethos-u85-2048' targets
 expect 0 '"needs_vela": true' targets --json

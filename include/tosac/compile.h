@@ -60,7 +60,7 @@ typedef struct tc_compile_goal {
 
 typedef struct tc_compile_options {
     size_t size;        /* of this record */
-    const char *target; /* must be given */
+    const char *target; /* must be given, unless there is a board */
     tc_compile_quant quant;
     tc_compile_vela vela;
     tc_compile_goal goal;
@@ -83,6 +83,8 @@ typedef struct tc_compile_options {
                             are shared.  The files made of the last method hold all of them */
     const char *kernels; /* C for a Cortex-M: "cmsis-nn": calls of CMSIS-NN where it computes the
                             same bits; NULL: our own kernels only */
+    const char *board;   /* a board's name or file (board.h): target, system, memory mode and clocks
+                            are its own unless they are given; NULL: none */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

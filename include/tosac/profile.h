@@ -35,6 +35,7 @@ typedef struct tc_profile_options {
     const char *system_config; /* which system of the description */
     const char *memory_mode;   /* which memory mode of the description */
     const char *method;        /* a .pte: the streams of this method; NULL: of all */
+    const char *board;         /* a board's name or file, instead of these three; or NULL */
 } tc_profile_options;
 TC_SIZED_RECORD(tc_profile_options)
 
@@ -59,7 +60,7 @@ typedef struct tc_profile_info {
     size_t size;         /* of this record: set by the caller */
     const char *machine; /* "ethos-u85-256" */
     const char *system_config, *memory_mode;
-    double clock;                            /* Hz */
+    double clock;                            /* Hz; Cortex-M: of the board; 0: not known */
     const char *memory[TC_PROFILE_MEMORIES]; /* "Sram", "Dram"; NULL: there is none */
     tc_cost_figures total;                   /* seconds: cycles / clock */
     size_t streams;                          /* one for each region */

@@ -73,6 +73,7 @@
 
 #include "about.h"
 #include "base.h"
+#include "board.h"
 #include "compile.h"
 #include "context.h"
 #include "data.h"

@@ -69,6 +69,8 @@ def test_every_verb(digits, files, tmp_path):
     valid("opt", "opt", "--pass=remove-dead-code", files / "q.ir")
     valid("opt", "opt", "--pass=remove-dead-code", files / "q.ir", "-o", tmp_path / "o.ir")
     valid("targets", "targets")
+    valid("boards", "boards")
+    valid("compile", "compile", d.model, "--board", "alif-e7-hp", "--calib", d.calib, "-o", tmp_path / "b.pte")
     valid("ops", "ops")
     valid("ops", "ops", "-t", "vgf")
     valid("doctor", "doctor", code=4, TOSAC_VELA="/nowhere/vela", TMPDIR="/nowhere")

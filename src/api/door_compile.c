@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_compile.c -- compile for callers. */
 #include "../base/enter.h"
+#include "../drive/board.h"
 #include "../drive/goal_search.h"
 #include "../drive/choose.h"
 #include "../drive/driver.h"
@@ -118,12 +119,37 @@ static tc_status check_kernels(tc_ctx *ctx, const tc_compile_options *o)
                : ti_usage(ctx, "kernels of CMSIS-NN are for C for a Cortex-M, not for '%s'", o->target);
 }
 
+/* What the caller leaves open is the board's. */
+static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, const tc_board **out)
+{
+    tc_target target;
+    *out = NULL;
+    if (!o->board)
+        return TC_OK;
+    tc_board *board = tc_new(&ctx->arena, tc_board);
+    TC_TRY(ti_board_find(ctx, o->board, board));
+    TC_TRY(ti_board_target(ctx, board, o->target, &o->target));
+    *out = board;
+    TC_TRY(ti_target_parse(ctx, o->target, &target));
+    if (target.machine->packing != TC_PACKED_STREAM)
+        return TC_OK;
+    if (!o->vela.ini && !o->vela.system_config) {
+        o->vela.ini = board->ini;
+        o->vela.system_config = board->system_config;
+    }
+    if (!o->vela.memory_mode)
+        o->vela.memory_mode = board->memory_mode;
+    return TC_OK;
+}
+
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                          tc_compiled **out)
 {
     tc_compile_options o = TC_TAKE(tc_compile_options, options);
     tc_pass_hook hook = {o.on_pass, o.user};
     tc_trace trace = ti_hook_trace(&hook);
+    const tc_board *board;
+    TC_TRY(take_board(ctx, &o, &board));
     if (!o.target)
         return ti_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     TC_TRY(check_method(ctx, &o));
@@ -161,6 +187,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                     .max_scratch = o.vela.max_scratch,
                                     .notes = o.details};
     TC_TRY(ti_compile_stages(ctx, &r, c));
+    c->board = board;
     c->frontier = frontier;
     c->n_frontier = n_frontier;
     c->method = r.method ? r.method : "forward";

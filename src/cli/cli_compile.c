@@ -69,7 +69,7 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     r.user = dumper;
     r.vela.max_scratch = o->max_scratch;
     r.details = o->report || explorer;
-    r.regions_only = !(packed || r.details);
+    r.regions_only = !(packed || r.details || o->asked.board);
     return r;
 }
 
@@ -109,6 +109,7 @@ typedef struct method {
     cli_texts calib;
     tc_model *model;
     tc_dataset *data;
+    tc_compile_options request;
     tc_compiled *compiled;
 } method;
 
@@ -200,6 +201,7 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     request.beside = beside;
     request.kernels = calls_library(c) ? c->common.kernels : NULL;
     CLI_TRY(read_goals(c, o, &request));
+    m->request = request;
     CLI_TRY(tc_compile(c->ctx, m->model, &request, &m->compiled));
     cli_progress_end(c);
     return o->dump_dir ? cli_dump_end(dumper, m->compiled) : TC_OK;
@@ -217,10 +219,30 @@ static void print_frontier(const tc_compiled *compiled)
                row[i].sqnr_db, 100 * row[i].agreement, row[i].cycles, row[i].flash);
 }
 
-static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_output *kind)
+/* The files that run on a board: those that are asked for, or the target's usual ones. */
+static tc_output kind_for_board(cli *c, const compile_options *o, tc_output kind)
 {
-    if (!o->asked.target)
-        return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    tc_target_info target = tc_target_info_default();
+    bool runs = o->output && kind != TC_OUTPUT_TOSA && kind != TC_OUTPUT_IR;
+    if (runs || tc_target_find(c->ctx, o->asked.target, &target) != TC_OK)
+        return kind;
+    return target.takes_c ? TC_OUTPUT_C : TC_OUTPUT_PTE;
+}
+
+/* What does not fit its board is tried in other ways. */
+static tc_status try_otherwise(cli *c, const compile_options *o, tc_output kind, const method *m)
+{
+    if (!o->asked.board)
+        return TC_OK;
+    CLI_TRY(tc_compiled_try_alternatives(c->ctx, m->model, &m->request, m->compiled,
+                                         kind_for_board(c, o, kind)));
+    cli_progress_end(c);
+    return TC_OK;
+}
+
+static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *kind)
+{
+    CLI_TRY(cli_asked_target(c, &o->asked, "TOSA-1.0+INT, vgf, ethos-u85-256, cpu ..."));
     bool explorer = o->emit && cli_is(o->emit, "model-explorer");
     if (explorer && !o->output)
         return cli_usage(c, "--emit model-explorer needs a file: -o OUT.json");
@@ -234,7 +256,6 @@ static tc_status check_options(cli *c, const compile_options *o, size_t n, tc_ou
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     CLI_TRY(cli_dump_known(c, o->dump_after));
     CLI_TRY(cli_try_output(c, o->output));
-    CLI_TRY(tc_target_check(c->ctx, o->asked.target));
     return cli_needs_vela(&o->asked) && (o->output || o->report) /* the report tells of a whole program */
                ? tc_output_ready(c->ctx, o->asked.target,
                                  o->output && !explorer ? *kind : TC_OUTPUT_PTE)
@@ -269,7 +290,7 @@ static tc_status tell(cli *c, const method *m, size_t n)
 
 static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 {
-    const compile_options *o = record;
+    compile_options own = *(const compile_options *)record, *o = &own;
     tc_output kind = TC_OUTPUT_TOSA;
     cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
     size_t n = args->n;
@@ -283,12 +304,15 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     for (size_t i = 0; i < n; i++)
         CLI_TRY(compile_method(c, o, kind, &dumper, &m[i], i ? m[i - 1].compiled : NULL));
     method *last = &m[n - 1];
+    if (o->asked.board && kind_for_board(c, o, kind) != kind) /* for the verdict */
+        CLI_TRY(tc_compiled_make(c->ctx, last->compiled, kind_for_board(c, o, kind), NULL));
     if (o->emit && cli_is(o->emit, "model-explorer"))
         CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));
     else if (o->output)
         CLI_TRY(write_output(c, last->compiled, kind, o->output));
     if (o->dump_dir)
         CLI_TRY(cli_dump_regions(&dumper, last->compiled));
+    CLI_TRY(try_otherwise(c, o, kind, last));
     if (o->report)
         CLI_TRY(write_report(c, o, last->model, last->compiled, last->data));
     if (!o->output && !o->report)
@@ -348,14 +372,17 @@ static const cli_option options[] = {
 
 const cli_verb cli_compile = {
     .name = "compile",
-    .arguments = "[NAME=]MODEL... -t TARGET [-o OUT]",
-    .summary = "compile a model for a target",
+    .arguments = "[NAME=]MODEL... (-t TARGET | --board NAME) [-o OUT]",
+    .summary = "compile a model for a target or a board",
     .help = "MODEL is a .pt2, an .onnx, a .tflite, a .tosa or a text graph.  A float model for an "
             "integer target needs\n"
             "--calib; a PT2E export has its own quantization.\n"
             "Several models become the methods of one .pte, named after their files or NAME; "
             "buffers of the same name are\n"
-            "shared, and --calib NAME=DATA is the data of one method.\n",
+            "shared, and --calib NAME=DATA is the data of one method.\n"
+            "With --board the first line says whether it fits, in which memory, with what left, and "
+            "how long it takes; where it\n"
+            "does not, other settings are tried and their figures said.\n",
     .least = 1,
     .most = 16,
     .option = options,

@@ -15,6 +15,7 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     cli_texts cpu = {0};
     cli_add_names(&cpu, asked->cpu);
     r.target = asked->target;
+    r.board = asked->board;
     r.quant.config = asked->config;
     r.quant.samples = data;
     r.cpu = cpu.v;
@@ -30,6 +31,18 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     return r;
 }
 
+tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples)
+{
+    tc_board_info board = tc_board_info_default();
+    if (!asked->board)
+        return asked->target ? tc_target_check(c->ctx, asked->target)
+                             : cli_usage(c, "-t TARGET is missing: %s", examples);
+    CLI_TRY(tc_board_find(c->ctx, asked->board, &board));
+    if (!asked->target)
+        asked->target = board.npu ? board.npu : board.core;
+    return tc_target_check(c->ctx, asked->target);
+}
+
 tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, tc_compiled **out)
 {
     cli_texts files = asked->calib;
@@ -37,7 +50,6 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     tc_model *model;
     if (!files.n)
         cli_add(&files, "random:1");
-    CLI_TRY(tc_target_check(c->ctx, asked->target));
     CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
     CLI_TRY(cli_data(c, &files, false, &data));
     tc_compile_options r = cli_asked_options(asked, data);

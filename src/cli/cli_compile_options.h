@@ -10,7 +10,7 @@
 
 /* A verb's record has one of these, named `asked`. */
 typedef struct cli_asked {
-    const char *target, *config, *cpu;
+    const char *target, *board, *config, *cpu;
     const char *backend, *vela_ini, *system_config, *memory_mode, *optimise;
     bool u55_products;
     int64_t vela_timeout, refusal_seconds;
@@ -21,7 +21,9 @@ typedef struct cli_asked {
 /* clang-format off */
 #define CLI_ASKED(record, field) offsetof(record, asked.field)
 #define CLI_ROW_TARGET(record, help) \
-    {"--target", "-t", "TARGET", CLI_TEXT, CLI_ASKED(record, target), help}
+    {"--target", "-t", "TARGET", CLI_TEXT, CLI_ASKED(record, target), help}, \
+    {"--board", NULL, "NAME|FILE", CLI_TEXT, CLI_ASKED(record, board), \
+     "a board of 'tosac boards', or a file: target, system, memory mode, clocks, sizes of memories"}
 #define CLI_ROW_CALIB(record, help) \
     {"--calib", NULL, "DATA", CLI_TEXTS, CLI_ASKED(record, calib), help}
 #define CLI_ROWS_SETTINGS(record) \
@@ -55,6 +57,9 @@ typedef struct cli_asked {
 
 /* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
 double cli_amount(const char *text);
+
+/* A board takes the place of -t: asked->target is then the board's, where it was not given. */
+TC_MUST_USE tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples);
 
 /* Whether only Vela will do: then a missing one is said before anything is read. */
 bool cli_needs_vela(const cli_asked *asked);

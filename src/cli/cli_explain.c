@@ -40,11 +40,10 @@ static tc_status show_cost(cli *c, tc_compiled *compiled)
 
 static tc_status run_explain(cli *c, const void *record, const cli_texts *args)
 {
-    const explain_options *o = record;
+    explain_options own = *(const explain_options *)record, *o = &own;
     tc_compiled *compiled;
     const char *report;
-    if (!o->asked.target)
-        return cli_usage(c, "-t TARGET is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
+    CLI_TRY(cli_asked_target(c, &o->asked, "TOSA-1.0+INT, vgf, ethos-u85-256, cpu ..."));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, args->v[0], &compiled));
     if (o->cost)
         return show_cost(c, compiled);
@@ -69,7 +68,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_explain = {
     .name = "explain",
-    .arguments = "MODEL -t TARGET",
+    .arguments = "MODEL (-t TARGET | --board NAME)",
     .summary = "show what runs where, and why",
     .help = "Prints the regions for the accelerator, the tensors that go in and out, and for "
             "every operator that stays\n"

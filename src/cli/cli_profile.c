@@ -40,7 +40,7 @@ static tc_status find_by(cli *c, const char *text, tc_profile_by *out)
 static bool has_streams(const profile_options *o, const char *path)
 {
     return cli_ends(path, ".pte") || cli_ends(path, "_vela.npz") ||
-           (cli_ends(path, ".tflite") && !o->asked.target);
+           (cli_ends(path, ".tflite") && !o->asked.target && !o->asked.board);
 }
 
 /* A program that is there already. */
@@ -54,18 +54,17 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
                          "%s is compiled already: -t, --calib, -q, --cpu, --optimise, "
                          "--ethosu-backend, --u55-products and --estimate are for models",
                          path);
+    p.board = a->board;
     p.vela_ini = a->vela_ini;
     p.system_config = a->system_config;
     p.memory_mode = a->memory_mode;
     return tc_profile_open(c->ctx, path, &p, out);
 }
 
-static tc_status of_model(cli *c, const profile_options *o, const char *path, tc_profile **out)
+static tc_status of_model(cli *c, profile_options *o, const char *path, tc_profile **out)
 {
     tc_compiled *compiled;
-    if (!o->asked.target)
-        return cli_usage(c,
-                         "-t TARGET is missing: ethos-u55-128, ethos-u85-256, cortex-m55 ...");
+    CLI_TRY(cli_asked_target(c, &o->asked, "ethos-u55-128, ethos-u85-256, cortex-m55 ..."));
     if (!o->estimate && cli_needs_vela(&o->asked))
         CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
@@ -75,7 +74,7 @@ static tc_status of_model(cli *c, const profile_options *o, const char *path, tc
 
 static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
 {
-    const profile_options *o = record;
+    profile_options own = *(const profile_options *)record, *o = &own;
     tc_profile *profile;
     tc_profile_by by;
     const char *text;
@@ -112,7 +111,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_profile = {
     .name = "profile",
-    .arguments = "MODEL -t TARGET | FILE.pte | FILE.tflite | FILE_vela.npz",
+    .arguments = "MODEL (-t TARGET | --board NAME) | FILE.pte | FILE.tflite | FILE_vela.npz",
     .summary = "show what each line of a model costs on an Ethos-U or a Cortex-M",
     .help = "Compiles the model and counts the cycles of every operation of its command streams "
             "with a model of the machine\n"

@@ -53,6 +53,7 @@ typedef struct tc_c_source {
     size_t constants; /* bytes of flash, code aside */
     size_t code;      /* bytes of code, about: kernels as gcc -O2 made them once, and calls */
     size_t state;     /* bytes that last from run to run */
+    size_t ports;     /* bytes of inputs and outputs, which are the caller's */
     const tc_c_cost *cost; /* of the program's steps, in order */
     size_t n_cost;
     tc_c_layer *layer; /* with a library: in the program's order */

@@ -67,6 +67,8 @@ typedef struct tc_written {
     const tc_c_layer *layer; /* C that calls CMSIS-NN: by whose kernel each layer is computed, */
     size_t n_layer;
     const char *library;     /* and its version; NULL: it does not */
+    size_t code, ports;      /* C for a Cortex-M: bytes of code, about; of inputs, outputs and state; */
+    double core_cycles;      /* and what its own steps take */
 } tc_written;
 
 struct tc_compiled {
@@ -96,6 +98,8 @@ struct tc_compiled {
     double search_until;        /* fallback.c: ti_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_ethosu_options ethosu;
+    const struct tc_board *board; /* board.h: where it is to run; NULL: not said */
+    struct tc_fit *fit;  /* board_fit.h: whether the files made last fit there; NULL: not known */
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
     tc_ethosu_job *jobs; /* Ethos-U: each region and its maker; NULL: nobody was asked */
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */

@@ -41,6 +41,29 @@ static tc_status take_streams(tc_ctx *ctx, const tc_compiled *c, tc_c_npu *out)
     return TC_OK;
 }
 
+static size_t bytes_of(const tc_graph *g, const tc_val *v, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += tc_type_bytes(ti_type_of(g, v[i]));
+    return bytes;
+}
+
+/* Our own kernels, or a library's where it computes the same. */
+static tc_status write_source(tc_ctx *ctx, const tc_compiled *c, tc_module *module,
+                              tc_c_request *request, tc_c_source *out)
+{
+    if (!c->cmsis_nn)
+        return ti_cortexm_write(ctx, module, request, out);
+    tc_cm_library library;
+    request->library = TC_CMSIS_NN;
+    TC_TRY(ti_cm_library(ctx, module, request->core, ti_tfl_softmax8, &library));
+    TC_TRY(ti_run_passes(ctx, module, "remove-dead-code", NULL));
+    TC_TRY(ti_cortexm_write(ctx, module, request, out));
+    ti_cm_layers(ctx, ti_main(module), &library, out);
+    return TC_OK;
+}
+
 tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path, tc_c_source *out)
 {
     tc_core_program program;
@@ -60,13 +83,8 @@ tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path, tc_c_so
     TC_TRY(ti_core_program(ctx, c, &program));
     request.in = program.in;
     request.out = program.out;
-    if (!c->cmsis_nn)
-        return ti_cortexm_write(ctx, program.module, &request, out);
-    tc_cm_library library;
-    request.library = TC_CMSIS_NN;
-    TC_TRY(ti_cm_library(ctx, program.module, request.core, ti_tfl_softmax8, &library));
-    TC_TRY(ti_run_passes(ctx, program.module, "remove-dead-code", NULL));
-    TC_TRY(ti_cortexm_write(ctx, program.module, &request, out));
-    ti_cm_layers(ctx, ti_main(program.module), &library, out);
+    TC_TRY(write_source(ctx, c, program.module, &request, out));
+    const tc_graph *g = ti_main(program.module);
+    out->ports = bytes_of(g, g->in, g->n_in) + bytes_of(g, g->out, g->n_out);
     return TC_OK;
 }

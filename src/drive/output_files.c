@@ -6,6 +6,7 @@
 #include "../ir/ir_text.h"
 #include "../npu/program.h"
 #include "../wire/file.h"
+#include "board_fit.h"
 #include "emit_c.h"
 #include "emit_cortexm.h"
 #include "payload.h"
@@ -169,6 +170,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_c_source source;
     tc_written *w = &c->written;
+    const tc_machine *core = (c->target.core ? c->target.core : &c->target)->machine;
     TC_TRY(ti_emit_cortexm(ctx, c, path ? path : "model.c", &source));
     if (c->target.core)
         TC_TRY(ti_tell_idle(ctx, c));
@@ -179,7 +181,11 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
         add_file(w, source.file[i].bytes);
     }
     w->bytes = source.constants; /* what lies on the device: not the length of the text */
+    w->code = source.code;
     w->memory = source.arena;
+    w->ports = source.ports + source.state;
+    for (size_t i = 0; i < source.n_cost; i++)
+        w->core_cycles += source.cost[i].instructions * core->cycles;
     w->layer = source.layer;
     w->n_layer = source.n_layer;
     w->library = c->cmsis_nn ? TC_CMSIS_NN : NULL;
@@ -280,7 +286,9 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
         kind == TC_OUTPUT_TFLITE)
         say_numbers(ctx, c, kind);
     TC_TRY(kinds[kind].make(ctx, c, path));
-    return c->written.planned ? TC_OK : ti_prove(ctx, c, c->module);
+    if (!c->written.planned)
+        TC_TRY(ti_prove(ctx, c, c->module));
+    return ti_board_fit(ctx, c, kind);
 }
 
 /* A region's file; with what crosses its borders beside it. */

@@ -6,6 +6,7 @@
 #include "../read/read.h"
 #include "../wire/file.h"
 #include "../cost/estimate.h"
+#include "board.h"
 #include "output_files.h"
 #include "own_backend.h"
 #include "profile_core.h"
@@ -119,13 +120,36 @@ static origin find_origin(tc_ctx *ctx, const char *path)
     return origin_of(ctx, notes, file, tosa, NULL);
 }
 
-tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *o,
+/* The board's machine may be quicker or slower than that of the system description. */
+static void set_clock(tc_profile *p, const tc_board *board)
+{
+    double clock = !board ? 0 : p->core.title ? board->core_clock : board->npu_clock;
+    p->system.clock = clock > 0 ? clock : p->system.clock;
+}
+
+/* What is not said of the system is the board's. */
+static tc_status take_board(tc_ctx *ctx, tc_profile_options *o, tc_board *board)
+{
+    TC_TRY(ti_board_find(ctx, o->board, board));
+    if (!o->vela_ini && !o->system_config) {
+        o->vela_ini = board->ini;
+        o->system_config = board->system_config;
+    }
+    o->memory_mode = o->memory_mode ? o->memory_mode : board->memory_mode;
+    return TC_OK;
+}
+
+tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *options,
                               tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
+    tc_profile_options own = *options, *o = &own;
+    tc_board board;
     tc_bytes bytes;
     tc_stream *stream;
     size_t n = 0;
+    if (o->board)
+        TC_TRY(take_board(ctx, o, &board));
     TC_TRY(ti_file_read(ctx, path, &bytes));
     if (ti_streams_in(bytes))
         TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
@@ -137,6 +161,7 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
             TC_TRY(add_stream(ctx, p, &stream[i], &from, o));
     if (!p->n_stream)
         return ti_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
+    set_clock(p, o->board ? &board : NULL);
     ti_profile_make_rows(ctx, p);
     *out = p;
     return TC_OK;
@@ -182,6 +207,7 @@ tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
     else
         for (size_t i = 0; i < c->n_region; i++)
             TC_TRY(add_region(ctx, p, c, i));
+    set_clock(p, c->board);
     add_cpu(ctx, p, c);
     ti_profile_make_rows(ctx, p);
     *out = p;
@@ -253,6 +279,7 @@ tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
     p->estimated = true;
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(estimate_region(ctx, p, c, i));
+    set_clock(p, c->board);
     add_cpu(ctx, p, c);
     ti_profile_make_rows(ctx, p);
     *out = p;

@@ -87,6 +87,7 @@ static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const 
     TC_TRY(ti_compile_stages(ctx, &r, &next));
     next.method = c->method;
     next.places = c->places;
+    next.board = c->board;
     next.frontier = c->frontier;
     next.n_frontier = c->n_frontier;
     next.written = c->written;

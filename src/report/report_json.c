@@ -2,6 +2,8 @@
 /* report_json.c -- the report's content as JSON: doc/schema/report.json describes every member. */
 #include "report.h"
 
+#include "../drive/board_fit.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -396,6 +398,8 @@ void ti_content_json(const tc_content *c, bool compact, tc_buf *to)
                              : c->options.comparison ? "compare"
                              : c->options.typed      ? "quantize"
                                                      : "model"));
+    if (c->options.compiled && c->options.compiled->fit)
+        ti_fit_json(c->options.compiled->fit, &out);
     put_model(c, &out);
     put_summary(c, &out);
     put_settings(c, &out);

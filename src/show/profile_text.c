@@ -70,10 +70,12 @@ static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, i
 static void put_core(tc_ctx *ctx, const tc_profile *p, tc_buf *out)
 {
     const tc_profile_core *c = &p->core;
-    ti_buf_printf(out,
-                  "%s: %.0f instructions estimated, %.0f cycles at %.1f for each; %s MACs, %.2f "
-                  "instructions each\n",
-                  c->title, c->instructions, p->total.cycles, c->factor, amount(ctx, p->total.macs),
+    ti_buf_printf(out, "%s: %.0f instructions estimated, %.0f cycles at %.1f for each", c->title,
+                  c->instructions, p->total.cycles, c->factor);
+    if (p->system.clock > 0)
+        ti_buf_printf(out, ", %.3f ms at %.0f MHz", 1e3 * p->total.cycles / p->system.clock,
+                      p->system.clock / 1e6);
+    ti_buf_printf(out, "; %s MACs, %.2f instructions each\n", amount(ctx, p->total.macs),
                   p->total.macs > 0 ? c->instructions / p->total.macs : 0);
     ti_buf_printf(out, "flash: %zu bytes: constants %zu, code about %zu\n", c->constants + c->code,
                   c->constants, c->code);
@@ -241,7 +243,7 @@ static void put_json(const tc_profile *p, tc_json_out *out)
     tc_json_put(out, TC_J("machine", p->machine ? p->machine->name : p->core.title),
                 TC_J("system_config", p->system.config), TC_J("memory_mode", p->system.mode),
                 TC_J("clock_hz", p->system.clock),
-                TC_J("seconds", p->machine ? total.cycles / p->system.clock : 0));
+                TC_J("seconds", p->system.clock > 0 ? total.cycles / p->system.clock : 0));
     json_figures(p, &total, out);
     json_limits(p, &total, out);
     if (p->core.title)

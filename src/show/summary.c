@@ -2,6 +2,7 @@
 /* summary.c -- what was compiled, for people and for programs. */
 #include "../drive/driver.h"
 #include "../base/json_out.h"
+#include "../drive/board_fit.h"
 #include "../target/cortexm_call.h"
 
 tc_region_border ti_border_of(const tc_region *region)
@@ -106,6 +107,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     const tc_written *w = written ? &c->written : NULL;
     tc_json_out out = {.to = to};
     ti_json_open(&out, NULL, '{');
+    if (w && c->fit)
+        ti_fit_json(c->fit, &out);
     ti_json_put_text(&out, "target", c->target.text);
     if (w)
         tc_json_put(&out, TC_J("file", w->path), TC_J("bytes", w->bytes));
@@ -198,6 +201,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
     size_t nodes = 0;
+    if (c->fit)
+        ti_fit_text(c->fit, out);
     for (size_t i = 0; i < c->split.n_region; i++)
         nodes += c->split.nodes[i];
     ti_buf_printf(out, "%s: %zu region%s", w->path ? w->path : "compiled", c->n_region,
