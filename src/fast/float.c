@@ -570,6 +570,11 @@ bool ti_product_here(void)
     return false;
 }
 
+void ti_product_keep_plain(tc_ctx *ctx, bool plain)
+{
+    (void)ctx, (void)plain;
+}
+
 tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
 {
