@@ -132,6 +132,26 @@ def test_what_there_is():
         tosac.ops("ethos-u85-25")
 
 
+def test_boards(digits, tmp_path):
+    known = {b.name: b for b in tosac.boards()}
+    assert known["alif-e7-hp"].npu == "ethos-u55-256" and known["alif-e7-hp"].memories == {"sram": 4 << 20, "flash": 5632 << 10}
+    made = tosac.compile(digits.model, calibration=digits.samples, board="alif-e7-hp", ethosu_backend="own", execute=False)
+    assert made.target == "ethos-u55-256" and made.verdict.fits and not made.alternatives()
+    assert [m.kind for m in made.verdict.memories] == ["sram", "flash"] and 0.1 < made.verdict.milliseconds < 10
+    assert tosac.compile(digits.model, "cpu").verdict is None
+    small = tmp_path / "small.board"
+    small.write_text(known["alif-e7-hp"].text.replace("5632 KiB", "100 KiB"))
+    made = tosac.compile(digits.model, calibration=digits.samples, board=small, ethosu_backend="own", execute=False)
+    assert not made.verdict.fits and made.verdict.memories[1].left < 0 and "does not fit" in str(made.verdict)
+    assert any(a.fits and "a8w4" in a.options and a.flash < 100 << 10 for a in made.alternatives())
+    assert made.json()["verdict"]["alternatives"] and made.verdict.alternatives
+    with pytest.raises(tosac.UsageError, match="the board alif-e7-hp has ethos-u55-256 and cortex-m55"):
+        tosac.compile(digits.model, "ethos-u85-256", board="alif-e7-hp", calibration=digits.samples)
+    with pytest.raises(tosac.UsageError, match="the target is missing"):
+        tosac.compile(digits.model)
+    assert tosac.explain(digits.model, board="nucleo-f446re").target == "cortex-m4"
+
+
 def test_inspect(digits):
     assert tosac.inspect(digits.model)["inputs"][0]["name"] == "x"
     assert "x" in tosac.describe(digits.model)

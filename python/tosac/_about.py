@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is: targets and operators."""
+"""What there is: targets, boards and operators."""
 from __future__ import annotations
 
 import ctypes
@@ -23,6 +23,22 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Board:
+    """A board that is known: doc/boards.md."""
+
+    name: str
+    title: str
+    npu: Optional[str]  #: "ethos-u55-128"
+    core: Optional[str]  #: "cortex-m55"
+    npu_clock: float  #: Hz; 0: the system description's
+    core_clock: float
+    system_config: Optional[str]
+    memory_mode: Optional[str]
+    memories: dict[str, int]  #: bytes, by kind: "sram", "flash", "dram"
+    text: str  #: as a file of one's own, with the source of each fact
+
+
+@dataclass(frozen=True)
 class Operator:
     """An operator of PyTorch's that is read, overloads normalized."""
 
@@ -40,6 +56,22 @@ def targets() -> list[Target]:
         out.append(Target(info.name.decode(), text(info.title) or "", info.spec.decode() or None, bool(info.integers), bool(info.floats),
                           bool(info.needs_vela), bool(info.takes_c)))
     return out
+
+
+def boards() -> list[Board]:
+    """What `board=` takes by name."""
+    context, info, memory, more = Context(), record(n.tc_board_info), record(n.tc_board_memory_info), ctypes.c_bool()
+    out: list[Board] = []
+    while True:
+        context.quick("tc_board_at", len(out), ctypes.byref(more), ctypes.byref(info))
+        if not more.value:
+            return out
+        memories = {}
+        for i in range(info.n_memory):
+            context.quick("tc_board_memory_at", info.name, i, ctypes.byref(memory))
+            memories[text(memory.kind) or ""] = memory.bytes
+        out.append(Board(text(info.name) or "", text(info.title) or "", text(info.npu), text(info.core), info.npu_clock, info.core_clock,
+                         text(info.system_config), text(info.memory_mode), memories, text(info.text) or ""))
 
 
 def ops(target: Optional[str] = None) -> list[Operator]:

@@ -76,6 +76,49 @@ class Accuracy:
         return f"{self.output}: {f'{self.sqnr_db:.1f} dB' if self.real else f'{100 * self.agreement:.1f} % equal'}"
 
 
+@dataclass(frozen=True)
+class BoardMemory:
+    """A memory of a board, and what a program takes of it."""
+
+    name: str  #: "MRAM"
+    kind: str  #: "sram", "flash" or "dram"
+    size: int  #: bytes
+    used: int
+    left: int  #: below 0: so many too many
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another way to compile what does not fit, which was really tried."""
+
+    options: str  #: as on the command line: "--optimise Size"
+    why: Optional[str]  #: it could not be compiled so; None: it was
+    fits: bool
+    sram: int  #: bytes that it takes of each
+    flash: int
+    dram: int
+    milliseconds: float
+    sqnr_db: Optional[float]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a program fits its board: doc/boards.md."""
+
+    board: str
+    fits: bool
+    memories: tuple[BoardMemory, ...]
+    milliseconds: Optional[float]  #: by the cost model, at the board's clock; None: not known
+    inferences_per_second: Optional[float]
+    not_counted: str  #: what is not in them
+    bound: Optional[str]  #: where most working memory is needed, where it does not fit
+    alternatives: tuple[Alternative, ...]  #: those that `Compiled.alternatives()` tried
+
+    def __str__(self) -> str:
+        memories = "; ".join(f"{m.name} {-(-m.used // 1024)} of {m.size // 1024} KiB" for m in self.memories)
+        return f"{self.board}: {'fits' if self.fits else 'does not fit'}: {memories}" + (f"; {self.milliseconds:.3g} ms" if self.milliseconds else "")
+
+
 class Explanation:
     """What went where, and why."""
 
@@ -144,10 +187,11 @@ class Explanation:
 class Compiled(Explanation):
     """A compiled model: `save()` writes it; `regions`, `cpu_nodes`, `memory` and `cycles` say what it takes."""
 
-    def __init__(self, context: Context, handle: Any, target: str, progress: Progress, source: Model, samples: Any, config: Any):
+    def __init__(self, context: Context, handle: Any, target: str, progress: Progress, source: Model, samples: Any, config: Any,
+                 options: Any = None):
         super().__init__(context, handle, target)
         self._progress, self._made, self._runner, self._size = progress, None, None, None
-        self._source, self._samples, self._config = source, samples, config
+        self._source, self._samples, self._config, self._options = source, samples, config, options
 
     def _kind(self, path: str, emit: Optional[str]) -> int:
         kinds, i = [], 0
@@ -221,6 +265,39 @@ class Compiled(Explanation):
             self._program_made()
         return float(sum(r.cycles or 0 for r in self.regions))
 
+    def _runs_there(self) -> int:
+        """The kind of file that runs on a board; makes one when there is none yet."""
+        if self._made in (None, n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR):
+            self._make(n.TC_OUTPUT_C if "cortex-m" in self.target else n.TC_OUTPUT_PTE)
+        return self._made
+
+    @property
+    def verdict(self) -> Optional[Verdict]:
+        """Whether what was made last fits its board; makes the program when there is none yet.  None without `board=`."""
+        info, memory, other, known = record(n.tc_board_verdict), record(n.tc_board_verdict_memory), record(n.tc_alternative), lambda x: x or None
+        if self._options is None or not self._options.board:
+            return None
+        self._runs_there()
+        if not lib.tc_compiled_verdict(self._handle, ctypes.byref(info)):
+            return None
+        memories, others = [], []
+        while lib.tc_compiled_verdict_memory(self._handle, len(memories), ctypes.byref(memory)):
+            memories.append(BoardMemory(text(memory.name) or "", text(memory.kind) or "", memory.bytes, memory.used, memory.left))
+        while lib.tc_compiled_alternative(self._handle, len(others), ctypes.byref(other)):
+            others.append(Alternative(text(other.options) or "", text(other.why), bool(other.fits), other.sram, other.flash, other.dram,
+                                      other.milliseconds, None if other.sqnr_db != other.sqnr_db else other.sqnr_db))
+        return Verdict(text(info.board) or "", bool(info.fits), tuple(memories), known(info.milliseconds), known(info.inferences_per_second),
+                       text(info.not_counted) or "", text(info.bound), tuple(others))
+
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """Where it does not fit its board: compile it in other ways (less scratch, Size, memory modes, 4-bit weights) and say what came of each."""
+        if self.verdict is None:
+            return ()
+        kind = self._runs_there()
+        with shown(self._progress) as tell:
+            self._context.call("tc_compiled_try_alternatives", self._source._handle, ctypes.byref(self._options), self._handle, kind, progress=tell)
+        return self.verdict.alternatives
+
     def json(self) -> dict[str, Any]:
         """All of it for programs, with what was written: doc/schema/compile.json."""
         return json.loads(self._report(n.TC_REPORT_JSON))
@@ -268,13 +345,25 @@ def _read(model: Any, context: Context, calibration: Any, example_inputs: Any) -
             raise refused from None
 
 
-def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
+def _target_of(context: Context, target: Optional[str], board: Union[str, os.PathLike, None]) -> str:
+    """The target, or the board's: its NPU, else its core."""
+    if target is None and board is None:
+        raise usage("the target is missing: target= or board=")
+    if target is None:
+        info = record(n.tc_board_info)
+        context.quick("tc_board_find", utf8(os.fspath(board)), ctypes.byref(info))
+        target = text(info.npu) or text(info.core) or ""
+    context.quick("tc_target_check", utf8(target))
+    return target
+
+
+def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
               example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int,
               reference_kernels: bool, beside: Any = None, **fields: Any) -> Any:
     find_vela()
     calibration = settled(calibration)
     context = beside._context if beside is not None else make_context(threads, reference_kernels, dims, set)
-    context.quick("tc_target_check", utf8(target))
+    target = _target_of(context, target, fields.get("board"))
     settings = config_of(context, config)
     source = _read(model, context, calibration, example_inputs)
     stay = [utf8(c) for c in ([cpu] if isinstance(cpu, str) else cpu)]
@@ -294,17 +383,17 @@ def _compiled(model: Any, target: str, calibration: Any, config: Any, only_if_ne
     if kind is not Compiled:
         return kind(context, out, target)
     named = utf8(os.fspath(config)) if isinstance(config, (str, os.PathLike)) else None
-    return Compiled(context, out, target, progress, source, options.quant.samples, named)
+    return Compiled(context, out, target, progress, source, options.quant.samples, named, options)
 
 
-def compile(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
+def compile(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False, regions_only: bool = False,
             keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             ethosu_backend: Optional[str] = None, u55_products: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
-            beside: Optional[Compiled] = None, kernels: Optional[str] = None) -> Compiled:
-    """Compile a model for a target.
+            beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None) -> Compiled:
+    """Compile a model for a target, or for a board.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
     target: "ethos-u85-256", "ethos-u55-128", "vgf", "TOSA-1.0+INT", "cpu" ...; `tosac.targets()` lists them
@@ -329,19 +418,21 @@ def compile(model: Any, target: str, calibration: Any = None, config: Any = None
     method, beside: its name in a .pte of several methods, and the method compiled before it: buffers that share a name are one, and what is
         saved of the last method holds them all
     kernels: "cmsis-nn": C for a Cortex-M calls CMSIS-NN where it computes the same bits
+    board: a board's name or file, in place of a target: `tosac.boards()` lists them; `Compiled.verdict` says whether it fits
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
                      keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
-                     beside=beside, kernels=kernels)
+                     beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None)
 
 
-def explain(model: Any, target: str, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
+def explain(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
-            reference_kernels: bool = False, progress: Progress = None, ethosu_backend: Optional[str] = None, u55_products: bool = False) -> Explanation:
+            reference_kernels: bool = False, progress: Progress = None, ethosu_backend: Optional[str] = None, u55_products: bool = False,
+            board: Union[str, os.PathLike, None] = None) -> Explanation:
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
                      example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True, regions_only=True,
-                     backend=ethosu_backend, u55_products=u55_products)
+                     backend=ethosu_backend, u55_products=u55_products, board=os.fspath(board) if board is not None else None)

@@ -157,6 +157,19 @@ static void judge(tc_fit *f, const int64_t used[TC_BOARD_KINDS])
     }
 }
 
+/* The same files made once more: what was tried instead of them still holds. */
+static void keep_trials(const tc_fit *before, tc_fit *now)
+{
+    bool same = before && before->n_memory == now->n_memory;
+    for (size_t i = 0; same && i < now->n_memory; i++)
+        same = before->memory[i].kind == now->memory[i].kind &&
+               before->memory[i].used == now->memory[i].used;
+    if (!same)
+        return;
+    now->trial = before->trial;
+    now->n_trial = before->n_trial;
+}
+
 tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
 {
     const tc_written *w = &c->written;
@@ -184,6 +197,7 @@ tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
     f->bound = !f->fits && whose && whose->own ? most_at(ctx, whose->own) : NULL;
     TC_TRY(set_time(ctx, c, f));
     f->not_counted = words_of_rest(ctx, c, c_source);
+    keep_trials(c->fit, f);
     c->fit = f;
     return TC_OK;
 }

@@ -223,6 +223,10 @@ static void check_otherwise(tc_ctx *ctx)
         CHECK(!a.fits || (a.sram <= 48 * 1024 && a.flash <= 100 * 1024 && a.milliseconds > 0));
     }
     CHECK(n == m.v.n_alternative && any && !refused);
+    CHECK(tc_compiled_make(ctx, m.c, TC_OUTPUT_PTE, NULL) == TC_OK && tc_compiled_verdict(m.c, &m.v) &&
+          m.v.n_alternative == n); /* they still hold */
+    CHECK(tc_compiled_make(ctx, m.c, TC_OUTPUT_TFLITE, NULL) == TC_OK &&
+          tc_compiled_verdict(m.c, &m.v) && m.v.n_alternative == 0);
     unlink(path);
     path = file_of("[Board.tiny]\nnpu = ethos-u55-128\nmemory_mode = Shared_Sram\n"
                    "sram = 20 KiB\nflash = 60 KiB\n");
