@@ -221,6 +221,7 @@ queue_gcc() {
     later "generated pages" pages
     later layers tools/check-layers.sh
     later "README, tosac.h and the words" tools/check-front.sh build/tosac
+    later "colours of the report" python3 test/report/contrast.py
     later "symbols of the library" tools/check-symbols.sh
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh

@@ -7,6 +7,7 @@
 #define TOSAC_REPORT_H
 
 #include "compile.h"
+#include "evaluate.h"
 #include "inspect.h"
 
 #ifdef __cplusplus
@@ -31,6 +32,7 @@ typedef struct tc_report_options {
     const char *config;              /* the quantization setting */
     const char *const *data;         /* names of the sample files */
     size_t n_data;
+    const char *labels;              /* of the samples, as tc_evaluate takes them: top-1 is told */
 } tc_report_options;
 TC_SIZED_RECORD(tc_report_options)
 

@@ -84,6 +84,7 @@ static tc_status write_report(cli *c, const compile_options *o, const tc_model *
     r.compiled = compiled;
     r.samples = data;
     r.config = o->asked.config;
+    r.labels = data ? o->labels : NULL;
     return cli_write_report(c, &r, &o->asked.calib, o->report);
 }
 
@@ -342,7 +343,7 @@ static const cli_option options[] = {
      "the same for at most so many points of top-1 accuracy lost, by --labels or against the "
      "float model"},
     {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
-     "the labels of the calibration samples: .npy, text, or by-folder"},
+     "the labels of the calibration samples: .npy, text, or by-folder; --report tells top-1 then"},
     {"--max-cycles", NULL, "N", CLI_TEXT, AT(goal_cycles),
      "Ethos-U, Cortex-M: the most accurate bits within so many cycles"},
     {"--max-flash", NULL, "BYTES", CLI_TEXT, AT(goal_flash),

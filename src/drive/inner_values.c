@@ -139,6 +139,24 @@ static bool moves_nothing(const tc_type *t)
     return t->rank < 3 || rest == 1 || t->dim[1] == 1;
 }
 
+/* The same rows in another arrangement, as far as shapes tell. */
+static bool same_rows(const tc_type *typed, const tc_type *stored)
+{
+    return typed->rank && stored->rank && tc_type_count(typed) == tc_type_count(stored) &&
+           typed->dim[typed->rank - 1] == stored->dim[stored->rank - 1];
+}
+
+static tc_val reshaped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type)
+{
+    const tc_loc *loc = ti_def(g, v)->loc;
+    int64_t rank = type->rank;
+    tc_val in[] = {v, ti_graph_const(g, ti_type_make(ctx, TC_shape, 1, &rank),
+                                     ti_ints_copy(&ctx->arena, type->dim, type->rank).v, NULL, loc)};
+    tc_node *node = ti_graph_add(g, TC_OP_tosa_reshape, NULL, in, 2, 1, loc);
+    g->val[node->out[0]]->type = type;
+    return node->out[0];
+}
+
 /* The same numbers, typed; perm: where each axis comes from. */
 static tc_val retyped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type, const int64_t *perm)
 {
@@ -149,25 +167,53 @@ static tc_val retyped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type, c
     return node->out[0];
 }
 
-/* The value in the order and with the type that the typed program has it in; 0: they are not the
- * same kind of thing, or it cannot be told which order of axes it has. */
+/* Why the stored value cannot be shown as the typed one; NULL: it can.  *rows: it can all the same,
+ * if its rows are in the same order. */
+static const char *unlike(tc_ctx *ctx, const tc_type *typed, const tc_type *stored, bool *rows)
+{
+    bool first = same_shape(typed, stored), last = is_channels_last(typed, stored);
+    if (!typed->quant)
+        return "it is real in the typed program";
+    if (stored->dtype != typed->dtype)
+        return ti_text_format(&ctx->arena, "the target keeps it as %s, not as %s",
+                              tc_dtypes[stored->dtype].name, tc_dtypes[typed->dtype].name);
+    if (!first && !last) {
+        tc_type bare = *stored;
+        bare.quant = NULL;
+        *rows = same_rows(typed, stored) && (!stored->quant || stored->quant == typed->quant);
+        return ti_text_format(&ctx->arena, "the target has it as %s, in another order", ti_type_text(&ctx->arena, &bare));
+    }
+    if (first && last && !moves_nothing(typed))
+        return "its shape does not tell the order of its axes";
+    return stored->quant && stored != typed ? "it has another scale there" : NULL;
+}
+
+/* The value in the order and with the type that the typed program has it in. */
 static tc_val as_typed(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *typed)
 {
-    const tc_type *stored = ti_type_of(g, v);
-    bool first = same_shape(typed, stored), last = is_channels_last(typed, stored);
-    if (!typed->quant || stored->dtype != typed->dtype || (!first && !last))
-        return 0;
-    if (first && last && !moves_nothing(typed))
-        return 0;
-    if (stored->quant && stored != typed)
-        return 0;
+    bool first = same_shape(typed, ti_type_of(g, v));
     int64_t perm[TC_MAX_RANK] = {0};
+    if (!first && !is_channels_last(typed, ti_type_of(g, v)))
+        return reshaped(ctx, g, v, typed);
     for (int i = 1; i < typed->rank; i++)
         perm[i] = first ? i : i == 1 ? typed->rank - 1 : i - 1;
     return retyped(ctx, g, v, typed, perm);
 }
 
-tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *c)
+/* Why the value t of the typed program is not to be had as p of the other; NULL: it is. */
+static const char *why_not(tc_ctx *ctx, const tc_graph *typed, uintptr_t t, const tc_graph *g,
+                           uintptr_t p, bool *rows)
+{
+    if (t == SEVERAL || p == SEVERAL)
+        return "several values of it are read";
+    if (!p)
+        return "it is fused with its readers";
+    if (!typed->val[t]->name)
+        return "factors were moved between it and its neighbours";
+    return unlike(ctx, ti_type_of(typed, (tc_val)t), ti_type_of(g, (tc_val)p), rows);
+}
+
+tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *c, tc_map *why)
 {
     const tc_graph *typed = c->typed ? ti_main(c->typed) : NULL;
     tc_graph *g = typed && !typed->n_mutation ? inlined(ctx, c->module) : NULL;
@@ -179,11 +225,13 @@ tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *c)
     for (size_t i = 0; i < in_typed.n; i++) {
         uintptr_t t = (uintptr_t)in_typed.entry[i].value,
                   p = (uintptr_t)ti_map_get(&in_program, in_typed.entry[i].key);
-        if (t == SEVERAL || p == SEVERAL || !p || !typed->val[t]->name)
+        bool rows = false;
+        const char *reason = why_not(ctx, typed, t, g, p, &rows);
+        if (reason && why)
+            *ti_map_at(why, in_typed.entry[i].key) = (void *)(uintptr_t)reason;
+        if (reason && !rows)
             continue;
         tc_val v = as_typed(ctx, g, (tc_val)p, ti_type_of(typed, (tc_val)t));
-        if (!v)
-            continue;
         g->val[v]->name = typed->val[t]->name;
         ti_graph_output(g, v);
     }

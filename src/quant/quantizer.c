@@ -218,6 +218,8 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
     for (size_t i = 0; i < domains->n_odd; i++)
         index[i] = domains->odd[i].index;
     gains->aside = index;
+    gains->outlier = domains->odd;
+    gains->n_watched = domains->n_watched;
     gains->n_aside = domains->n_odd;
     gains->weighed = weighed;
 }

@@ -283,8 +283,9 @@ typedef struct tc_quant_gains {
     double agree; /* samples whose first output has its greatest number where the real one has */
     tc_quant_gain method[TC_METHODS];
     size_t n;
-    const size_t *aside; /* numbers of the samples that were set aside */
-    size_t n_aside;
+    const size_t *aside; /* numbers of the samples that were set aside, */
+    const struct tc_outlier *outlier; /* and what is known of each */
+    size_t n_aside, n_watched; /* domains that were observed */
     bool weighed; /* what that costs them was measured, and is less than what it brings */
 } tc_quant_gains;
 

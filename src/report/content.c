@@ -76,6 +76,7 @@ static void find_nodes(tc_content *c)
             continue;
         tc_report_node *n = add_node(c, node_name(ctx, g, node), tc_ops[node->op].name, node->loc,
                                      node->n_out ? ti_type_of(g, node->out[0]) : NULL);
+        n->node = node;
         read_values(c, maker, node->in, (size_t)node->n_in, n);
         for (int i = 0; i < node->n_out; i++) {
             maker[node->out[i]] = (uint32_t)c->n_node;
@@ -112,6 +113,49 @@ static void take_types(tc_content *c, const tc_graph *from, bool second)
         else if (!c->node[at].typed || type->quant)
             c->node[at].typed = type;
     }
+}
+
+/* Nodes whose value has another name there, or none: it is what several nodes make together, or has
+ * other numbers than the model's. */
+static void take_joined(tc_content *c, const tc_graph *from)
+{
+    for (size_t k = from->n_node; k-- > 0;) {
+        const tc_node *node = from->node[k];
+        int32_t at = node->op == TC_OP_const || !node->n_out
+                         ? -1
+                         : ti_content_node(c, node->loc->node);
+        const tc_value *value = at < 0 ? NULL : from->val[node->out[0]];
+        if (at < 0 || c->node[at].typed || !value->type)
+            continue;
+        c->node[at].typed = value->type;
+        c->node[at].other = true;
+        if (value->name && !ti_text_eq(value->name, c->node[at].name))
+            c->node[at].joined = value->name;
+    }
+}
+
+/* What only moves numbers and has gone keeps the codes of what it reads. */
+static void take_moved(tc_content *c)
+{
+    for (size_t k = 0; k < c->n_node; k++) {
+        tc_report_node *n = &c->node[k];
+        const tc_type *from = n->n_in ? c->node[n->in[0]].typed : NULL;
+        if (n->typed || !n->node || !n->type || !from || !from->quant || from->quant->count != 1 ||
+            !(tc_ops[n->node->op].traits & T_MOVES))
+            continue;
+        tc_type type = *n->type;
+        type.dtype = from->dtype;
+        type.quant = from->quant;
+        n->typed = ti_type_intern(c->ctx, &type);
+        n->other = true;
+    }
+}
+
+static void take_typed(tc_content *c, const tc_graph *from)
+{
+    take_types(c, from, false);
+    take_joined(c, from);
+    take_moved(c);
 }
 
 static void find_places(tc_content *c, const tc_compiled *compiled)
@@ -174,14 +218,16 @@ static tc_status content_find(tc_ctx *ctx, const tc_report_options *o, tc_conten
     if (o->compiled) {
         find_places(out, o->compiled);
         if (o->compiled->typed)
-            take_types(out, ti_main(o->compiled->typed), false);
+            take_typed(out, ti_main(o->compiled->typed));
         TC_TRY(ti_content_costs(out));
         ti_content_memory(out);
     } else if (typed)
-        take_types(out, ti_main(typed->module), false);
+        take_typed(out, ti_main(typed->module));
     if (o->second)
         take_types(out, ti_main(o->second->module), true);
     TC_TRY(ti_content_errors(out));
+    TC_TRY(ti_content_spreads(out));
+    TC_TRY(ti_content_answers(out));
     lay_out(out);
     return TC_OK;
 }

@@ -46,15 +46,44 @@ static tc_status against(tc_content *c, const tc_model *other, int which)
     return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
 }
 
+/* dB below the typed value at which rows are in another order: a step of the lowering costs less. */
+static const double OTHERWISE = 12;
+
+/* Why values of the program were not measured. */
+static void say_why_not(tc_content *c, const tc_map *why)
+{
+    for (size_t k = 0; k < c->n_node; k++) {
+        tc_report_node *n = &c->node[k];
+        const char *reason = ti_map_get(why, ti_str_of(n->name));
+        if (n->error[1].known && reason && n->error[1].sqnr_db < n->error[0].sqnr_db - OTHERWISE)
+            n->error[1] = (tc_report_error){0};
+        if (!n->node || n->error[1].known)
+            continue;
+        n->no_integer = reason;
+        if (n->joined)
+            n->no_integer = ti_text_format(&c->ctx->arena, "it is computed together with %s", n->joined);
+        else if (!n->no_integer && n->where == TC_WHERE_MERGED)
+            n->no_integer = "it is part of its neighbours or of a constant";
+        else if (!n->no_integer)
+            n->no_integer = "the program has no value of this name";
+    }
+}
+
 static tc_status measure(tc_content *c)
 {
     const tc_report_options *o = &c->options;
-    tc_model *watched = o->compiled ? ti_compiled_watched(c->ctx, o->compiled) : NULL;
+    tc_map why;
+    ti_map_init(&why, &c->ctx->arena);
+    tc_model *watched = o->compiled ? ti_compiled_watched(c->ctx, o->compiled, &why) : NULL;
     if (o->compiled && o->compiled->typed)
         TC_TRY(against(c, ti_model_of(c->ctx, o->compiled->model->name, o->compiled->typed), 0));
     else if (o->typed)
         TC_TRY(against(c, o->typed, 0));
-    return watched ? against(c, watched, 1) : TC_OK;
+    if (watched)
+        TC_TRY(against(c, watched, 1));
+    if (o->compiled)
+        say_why_not(c, &why);
+    return TC_OK;
 }
 
 tc_status ti_content_errors(tc_content *c)

@@ -23,12 +23,32 @@ typedef struct tc_report_cost {
     double traffic; /* bytes that go through the accelerator's ports */
 } tc_report_cost;
 
+/* How numbers lie in the range of their type, and how far those of each channel reach.  A report
+ * holds at most TC_SPREAD_BINS and three times TC_SPREAD_CHANNELS numbers of each tensor; of long
+ * programs fewer channels (spread.c). */
+enum { TC_SPREAD_BINS = 40, TC_SPREAD_CHANNELS = 64 };
+typedef struct tc_spread_of {
+    double lo, hi;      /* of the numbers themselves */
+    double least, most; /* of the bins: the range of the type, or of the numbers */
+    double step;        /* between neighbouring codes; 0: each channel has its own */
+    int64_t bin[TC_SPREAD_BINS], below, above; /* outside of the bins */
+    int axis;           /* of the channels */
+    int64_t channels, each; /* how many there are, and for how many a row stands */
+    size_t n_row;
+    double *low, *high, *steps; /* steps: the largest in the row; NULL: one for all */
+    const tc_type *type;
+} tc_spread_of;
+
 /* A node of the model, an input or an output. */
 typedef struct tc_report_node {
     const char *name, *op;
+    const tc_node *node; /* NULL: an input or an output */
     const tc_loc *loc; /* of inputs and outputs: empty */
     const tc_type *type;
     const tc_type *typed;  /* as the typed program has it; or NULL */
+    bool other;            /* which has no value of its name: its numbers may be others */
+    const char *joined;    /* the value that it computes there with its neighbours; or NULL */
+    tc_spread_of *values, *weights; /* or NULL */
     const tc_type *second; /* of `compare`: as the second program has it; or NULL */
     int where;
     const char *why;
@@ -37,6 +57,7 @@ typedef struct tc_report_node {
     tc_report_cost cost;
     const char *hint;         /* what is behind its cost, or NULL */
     tc_report_error error[2]; /* typed, integer */
+    const char *no_integer;   /* why error[1] is not known; NULL: it is, or nothing was measured */
     uint32_t *in;
     size_t n_in;
 } tc_report_node;
@@ -54,6 +75,7 @@ typedef struct tc_report_step {
 
 typedef struct tc_report_block {
     const char *name;
+    const char *op; /* that makes it; NULL: it comes in, or is not known */
     int64_t first, last, offset, bytes;
 } tc_report_block;
 
@@ -78,22 +100,27 @@ typedef struct tc_content {
     tc_report_memory *memory;
     size_t n_memory, cap_memory;
     size_t samples; /* that errors were measured on */
+    tc_evaluation *answers; /* right and wrong ones, by labels; or NULL */
     tc_layout layout;
     struct tc_vela_map **notes; /* by region: Vela's own; NULL: there are none */
     double cycles, macs, seconds;
     int32_t macs_per_cycle; /* 0: not known */
 } tc_content;
 
-/* report_cost.c, report_memory.c, error.c: parts of it. */
+/* report_cost.c, report_memory.c, error.c, spread.c, answers.c: parts of it. */
 TC_MUST_USE tc_status ti_content_costs(tc_content *c);
 void ti_content_memory(tc_content *c);
 TC_MUST_USE tc_status ti_content_errors(tc_content *c);
+TC_MUST_USE tc_status ti_content_spreads(tc_content *c);
+TC_MUST_USE tc_status ti_content_answers(tc_content *c);
 
 /* The node of that name, or -1. */
 int32_t ti_content_node(const tc_content *c, const char *name);
 
 void ti_content_json(const tc_content *c, bool compact, tc_buf *out);
 void ti_content_page(const tc_content *c, tc_buf *out);
+/* page.c: the page of a report's JSON. */
+void ti_page_make(const char *title, tc_bytes json, tc_buf *out);
 void ti_content_explorer(const tc_content *c, tc_buf *out);
 
 /* Files of the page, as the build embeds them. */
@@ -103,8 +130,12 @@ void ti_content_explorer(const tc_content *c, tc_buf *out);
 TC_PAGE(html)
 TC_PAGE(css)
 TC_PAGE(data_js)
+TC_PAGE(table_js)
 TC_PAGE(graph_js)
 TC_PAGE(charts_js)
+TC_PAGE(overview_js)
+TC_PAGE(views_js)
+TC_PAGE(changes_js)
 TC_PAGE(main_js)
 #undef TC_PAGE
 

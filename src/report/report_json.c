@@ -5,6 +5,7 @@
 #include "../drive/board_fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../base/json_out.h"
@@ -82,6 +83,34 @@ static void put_sqnr(tc_json_out *out, const char *name, const tc_report_error *
         ti_json_put_real(out, name, e->sqnr_db);
 }
 
+/* Samples that calibration left out, and how many values they reach far beyond the others in. */
+static void put_aside(const tc_compiled *compiled, tc_json_out *out)
+{
+    const tc_quant_gains *g = &compiled->gains;
+    ti_json_open(out, "set_aside", '[');
+    for (size_t i = 0; i < g->n_aside; i++)
+        tc_json_object(out, NULL, TC_J("sample", g->outlier[i].index),
+                       TC_J_IF("file", g->outlier[i].where), TC_J("far_in", g->outlier[i].far_in),
+                       TC_J("of", g->n_watched));
+    ti_json_close(out, ']');
+}
+
+/* Right answers, by labels: of the model and of the program. */
+static void put_answers(const tc_content *c, tc_json_out *out)
+{
+    static const char *const who[] = {"model", "program"};
+    tc_evaluated v = {.size = sizeof v};
+    if (!c->answers)
+        return;
+    ti_json_open(out, "answers", '[');
+    for (size_t i = 0; i < TC_COUNT(who) && tc_evaluation_program(c->answers, i, &v); i++)
+        tc_json_object(out, NULL, TC_J("program", who[i]), TC_J("samples", v.n),
+                       TC_J("classes", v.classes), TC_J("right", v.right),
+                       TC_J("right_in_5", v.right5), TC_J("agree", v.agree),
+                       TC_J("low", v.low), TC_J("high", v.high));
+    ti_json_close(out, ']');
+}
+
 static void put_compiled(const tc_content *c, const tc_compiled *compiled, tc_json_out *out)
 {
     const tc_written *w = &compiled->written;
@@ -109,8 +138,11 @@ static void put_summary(const tc_content *c, tc_json_out *out)
     ti_json_open(out, "summary", '{');
     if (c->options.compiled)
         put_compiled(c, c->options.compiled, out);
-    if (c->options.compiled)
+    if (c->options.compiled) {
         ti_proof_json(&c->options.compiled->proof, out);
+        put_aside(c->options.compiled, out);
+    }
+    put_answers(c, out);
     ti_json_put_int(out, "operators", (int64_t)(c->n_node - c->model->n_in - c->model->n_out));
     if (c->samples) {
         ti_json_put_int(out, "samples", (int64_t)c->samples);
@@ -256,6 +288,45 @@ static void put_where(tc_json_out *out, const tc_report_node *n)
         ti_json_put_text(out, "where", word[-1 - n->where]);
 }
 
+/* Four digits are enough for a picture. */
+static void put_rounded(tc_json_out *out, const char *name, double v)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", v);
+    ti_json_put_real(out, name, strtod(text, NULL));
+}
+
+static void put_row(tc_json_out *out, const char *name, const double *v, size_t n)
+{
+    ti_json_open(out, name, '[');
+    for (size_t i = 0; i < n; i++)
+        put_rounded(out, NULL, v[i]);
+    ti_json_close(out, ']');
+}
+
+static void put_spread(const tc_content *c, tc_json_out *out, const char *name,
+                       const tc_spread_of *s)
+{
+    if (!s)
+        return;
+    ti_json_open(out, name, '{');
+    if (s->type->quant)
+        ti_json_put_text(out, "type", type_text(c, s->type));
+    put_rounded(out, "lo", s->lo);
+    put_rounded(out, "hi", s->hi);
+    put_rounded(out, "least", s->least);
+    put_rounded(out, "most", s->most);
+    tc_json_put(out, TC_J_IF("step", s->step), TC_J_IF("below", (double)s->below),
+                TC_J_IF("above", (double)s->above));
+    tc_json_list(out, "bins", TC_SPREAD_BINS, s->bin);
+    tc_json_put(out, TC_J("axis", s->axis), TC_J("channels", s->channels), TC_J("each", s->each));
+    put_row(out, "low", s->low, s->n_row);
+    put_row(out, "high", s->high, s->n_row);
+    if (s->steps)
+        put_row(out, "steps", s->steps, s->n_row);
+    ti_json_close(out, '}');
+}
+
 static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node *n)
 {
     ti_json_open(out, NULL, '{');
@@ -264,6 +335,7 @@ static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node
                 TC_J_IF("place", n->loc->place), TC_J_IF("type", type_text(c, n->type)));
     if (n->typed)
         ti_json_put_text(out, "typed", type_text(c, n->typed));
+    tc_json_put(out, TC_J_IF("joined", n->joined));
     if (n->second)
         ti_json_put_text(out, "second", type_text(c, n->second));
     put_where(out, n);
@@ -278,6 +350,9 @@ static void put_node(const tc_content *c, tc_json_out *out, const tc_report_node
     tc_json_put(out, TC_J_IF("hint", n->hint));
     put_error(out, "error_typed", &n->error[0]);
     put_error(out, "error_integer", &n->error[1]);
+    tc_json_put(out, TC_J_IF("no_integer", n->no_integer));
+    put_spread(c, out, "values", n->values);
+    put_spread(c, out, "weights", n->weights);
     tc_json_list(out, "in", n->n_in, n->in);
     ti_json_close(out, '}');
 }

@@ -3,6 +3,8 @@
  * end or Vela puts into the memories of an Ethos-U, and elsewhere the values of a region as they would fit. */
 #include "report.h"
 
+#include <stdlib.h>
+
 #include "../npu/vela_map.h"
 #include "../run/pack.h"
 #include "../target/cpu.h"
@@ -23,6 +25,32 @@ static void add_block(tc_content *c, tc_report_memory *m, tc_report_block block)
         m->bytes = block.offset + block.bytes;
     if (block.last + 1 > m->steps)
         m->steps = block.last + 1;
+}
+
+/* Blocks are known by their value's name.  Of several with one name it is the one that comes in, else
+ * the last that is made; the others have their operator behind the name. */
+static void tell_apart(tc_content *c, tc_report_memory *m)
+{
+    tc_map last;
+    ti_map_init(&last, &c->ctx->scratch);
+    for (size_t i = 0; i < m->n_block; i++) {
+        tc_report_block *b = &m->block[i],
+                        **slot = (tc_report_block **)ti_map_at(&last, ti_str_of(b->name));
+        if (!*slot || ((*slot)->op && (!b->op || (*slot)->first <= b->first)))
+            *slot = b;
+    }
+    for (size_t i = 0; i < m->n_block; i++) {
+        tc_report_block *b = &m->block[i];
+        if (b->op && ti_map_get(&last, ti_str_of(b->name)) != b)
+            b->name = ti_text_format(&c->ctx->arena, "%s: %s", b->name, b->op);
+    }
+}
+
+/* "tosa_conv2d" is "conv2d" to people. */
+static const char *op_name(const tc_node *node)
+{
+    const char *name = node ? tc_ops[node->op].name : NULL;
+    return name && ti_text_starts(name, "tosa_") ? name + strlen("tosa_") : name;
 }
 
 static const char *value_name(tc_ctx *ctx, const tc_graph *g, tc_val v)
@@ -67,6 +95,7 @@ static void program_memory(tc_content *c, const tc_written *w)
             continue;
         add_block(c, m,
                   (tc_report_block){.name = value_name(c->ctx, g, v),
+                                    .op = op_name(value->def),
                                     .first = (int64_t)first[v],
                                     .last = (int64_t)last[v],
                                     .offset = (int64_t)w->plan.offset[v],
@@ -110,6 +139,22 @@ static void set_clocks(tc_content *c, size_t region, size_t from)
             c->memory[i].clock = clock;
 }
 
+/* Vela knows values that have no name as "t17", by their number in the region, and calls its copies
+ * of weights "WB_...". */
+static tc_report_block vela_block(tc_content *c, size_t region, const tc_vela_tensor *t)
+{
+    const tc_graph *g = ti_main(c->options.compiled->region[region].module);
+    tc_report_block b = {t->name, NULL, t->first, t->last, t->offset, t->bytes};
+    char *end;
+    unsigned long v = *t->name == 't' ? strtoul(t->name + 1, &end, 10) : 0;
+    if (v && !*end && v < g->n_val && !g->val[v]->name) {
+        b.name = value_name(c->ctx, g, (tc_val)v);
+        b.op = op_name(g->val[v]->def);
+    } else if (ti_text_starts(t->name, "WB_"))
+        b.name = "weights, copied";
+    return b;
+}
+
 static void vela_memory(tc_content *c, size_t region)
 {
     const tc_vela_map *map = c->notes[region];
@@ -122,7 +167,7 @@ static void vela_memory(tc_content *c, size_t region)
             place_of(c->ctx, c->options.compiled, region,
                      ti_text_format(&c->ctx->arena, "%s of the accelerator", t[i].memory));
         add_block(c, memory_called(c, from, name),
-                  (tc_report_block){t[i].name, t[i].first, t[i].last, t[i].offset, t[i].bytes});
+                  vela_block(c, region, &t[i]));
     }
     set_clocks(c, region, from);
 }
@@ -145,6 +190,25 @@ static double *own_clock(const tc_content *c, size_t region)
     return clock;
 }
 
+static const tc_node *node_at(const tc_codegen_result *own, size_t command)
+{
+    return command < own->n_origin ? own->origin[command].node : NULL;
+}
+
+/* What is no value of the program's, as weights that are copied in, bears its last reader's name. */
+static tc_report_block own_block(tc_content *c, const tc_codegen_result *own,
+                                 const tc_codegen_place *p)
+{
+    const tc_node *reader = node_at(own, p->last);
+    tc_report_block b = {p->name,          op_name(node_at(own, p->first)), (int64_t)p->first,
+                         (int64_t)p->last, p->offset,                       p->bytes};
+    if (ti_content_node(c, p->name) < 0 && reader && reader->loc->node) {
+        b.name = ti_text_format(&c->ctx->arena, "%s: %s", reader->loc->node, p->name);
+        b.op = NULL;
+    }
+    return b;
+}
+
 /* Our own back end knows what it put where. */
 static void own_memory(tc_content *c, size_t region)
 {
@@ -156,9 +220,7 @@ static void own_memory(tc_content *c, size_t region)
         const char *name =
             place_of(c->ctx, compiled, region,
                      ti_text_format(&c->ctx->arena, "%s of the accelerator", p->memory));
-        add_block(c, memory_called(c, from, name),
-                  (tc_report_block){p->name, (int64_t)p->first, (int64_t)p->last, p->offset,
-                                    p->bytes});
+        add_block(c, memory_called(c, from, name), own_block(c, own, p));
     }
     double *clock = own_clock(c, region);
     for (size_t i = from; i < c->n_memory; i++)
@@ -191,9 +253,10 @@ static void region_memory(tc_content *c, size_t region)
                    "operator");
     for (size_t i = 0; i < n; i++)
         add_block(c, m,
-                  (tc_report_block){value_name(c->ctx, g, value[i]), (int64_t)span[i].first,
-                                    (int64_t)span[i].last, (int64_t)span[i].offset,
-                                    (int64_t)span[i].size});
+                  (tc_report_block){value_name(c->ctx, g, value[i]),
+                                    op_name(ti_value_of(g, value[i])->def),
+                                    (int64_t)span[i].first, (int64_t)span[i].last,
+                                    (int64_t)span[i].offset, (int64_t)span[i].size});
 }
 
 void ti_content_memory(tc_content *c)
@@ -210,4 +273,6 @@ void ti_content_memory(tc_content *c)
         else
             region_memory(c, r);
     }
+    for (size_t i = 0; i < c->n_memory; i++)
+        tell_apart(c, &c->memory[i]);
 }

@@ -37,21 +37,29 @@ const charts = (() => {
   /* ---- cost: each module as wide as what it takes ---- */
   const children = gi => G[gi].items.map(i => i < 0 ? {group: -1 - i, x: G[-1 - i].sum, name: G[-1 - i].name} : {node: i, x: N[i], name: N[i].name});
   function depth(gi) { return 1 + Math.max(0, ...G[gi].items.map(i => i < 0 ? depth(-1 - i) : 1)); }
+  /* From none of the multipliers to 62 % and more of them. */
+  const usedColour = used => tinted(mix(palette.cpu, palette.good, Math.min(1, used * 1.6))), unusedColour = () => tinted(palette.merged);
+  function flameLegend(by) {
+    const key = (style, ...text) => el("span.key", {}, style ? el(`i${style.ramp ? ".ramp" : ""}`, {style: `background:${style.ramp || style}`}) : "", ...text), known = peak && hasCycles && by !== "bytes";
+    return el("p.legend", {}, key("", `Width: share of ${by}.`), key("", "A row: what the one above holds."),
+      known ? key({ramp: `linear-gradient(90deg, ${[0, .2, .4, .62].map(usedColour).join(",")})`}, "colour: multipliers in use, from 0 to 62 % and more") : "",
+      key(unusedColour(), known ? "without multiplications" : "a module or a node"), key("", "Click: go into a module, show a node."));
+  }
   function flame(root, by, width, zoom) {
-    const H = 24, levels = Math.min(14, depth(root)), s = svg("svg", {class: "chart flame", viewBox: `0 0 ${width} ${levels * H}`, height: levels * H, role: "img", "aria-label": "Cost by module"});
+    const H = 24, levels = Math.min(14, depth(root)), s = svg("svg", {class: "chart flame", viewBox: `0 0 ${width} ${levels * H}`, height: levels * H, role: "group", "aria-label": "Cost by module"});
     const all = G[root].sum[by] || 1;
     function bar(x, w, level, thing, onclick) {
-      const used = utilisation(thing.x), share = (thing.x[by] || 0) / all;
-      const fill = used === undefined ? mix(palette.wash, palette.accent, .18 + .5 * Math.min(1, share * 1.5)) : mix(palette.cpu, palette.good, Math.min(1, used * 1.6));
-      const g = svg("g", {class: "slice"});
-      g.append(svg("rect", {x: x + .5, y: level * H + .5, width: Math.max(.5, w - 1), height: H - 2, rx: 3, fill, opacity: used === undefined ? 1 : .62}));
+      const used = by === "bytes" ? undefined : utilisation(thing.x), share = (thing.x[by] || 0) / all, told = `${count(thing.x[by] || 0)} ${by}, ${percent((thing.x[by] || 0) / total(by))}`;
+      const fill = used === undefined ? unusedColour() : usedColour(used);
+      const g = svg("g", w > 34 ? {class: "slice", tabindex: 0, role: "button", "aria-label": `${thing.path || thing.name}: ${told}`} : {class: "slice", "aria-hidden": "true"});
+      g.append(svg("rect", {x: x + .5, y: level * H + .5, width: Math.max(.5, w - 1), height: H - 2, rx: 3, fill}));
       if (w > 34) {
         const t = svg("text", {x: x + 7, y: level * H + 15.5});
         t.textContent = thing.name.length * 6.4 + 12 > w ? thing.name.slice(0, Math.max(1, Math.floor((w - 18) / 6.4))) + "…" : thing.name;
         g.append(t);
       }
-      g.style.cursor = "pointer";
-      g.addEventListener("pointermove", e => tip(e, thing.path || thing.name, `${count(thing.x[by] || 0)} ${by}, ${percent((thing.x[by] || 0) / total(by))}` +
+      g.addEventListener("keydown", e => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); onclick(); } });
+      g.addEventListener("pointermove", e => tip(e, thing.path || thing.name, told +
         (used === undefined ? "" : `, ${percent(used)} of the multipliers in use`), thing.x.place || ""));
       g.addEventListener("pointerleave", () => tip(null));
       g.addEventListener("click", onclick);
@@ -75,7 +83,7 @@ const charts = (() => {
 
   /* ---- memory: a block is a rectangle from its first step to its last, at its address ---- */
   const hue = text => { let h = 7; for (const c of text) h = (h * 31 + c.charCodeAt(0)) >>> 0; return 150 + h % 150; };
-  function memory(m, dark) {
+  function memory(m) {
     const H = 260, LIVE = 46, canvas = el("canvas", {height: H + LIVE, role: "img", "aria-label": m.name}), steps = Math.max(1, m.steps);
     canvas.style.height = H + LIVE + "px";
     const live = new Float64Array(steps + 1);
@@ -98,12 +106,12 @@ const charts = (() => {
       c.lineTo(w, LIVE - 6); c.closePath(); c.fillStyle = palette.accent; c.globalAlpha = .35; c.fill(); c.globalAlpha = 1;
       for (const b of m.blocks) {
         const [x, y, bw, bh] = rect(b, w);
-        c.fillStyle = `hsl(${hue(b[0])} ${dark ? "26% 44%" : "36% 70%"})`;
-        c.globalAlpha = over && over !== b ? .45 : .9;
+        c.fillStyle = `hsl(${hue(b[0].split(":")[0])} ${palette.block})`;
+        c.globalAlpha = over && over !== b ? .45 : 1;
         c.fillRect(x + .3, y + .3, Math.max(.7, bw - .6), Math.max(.6, bh - .6));
         c.globalAlpha = 1;
         if (bw > 70 && bh > 16) {
-          c.fillStyle = dark ? "#f2f2f2" : "#1d2129"; c.font = "11.5px system-ui, sans-serif"; c.textBaseline = "middle";
+          c.fillStyle = palette.ink; c.font = "11.5px system-ui, sans-serif"; c.textBaseline = "middle";
           c.save(); c.beginPath(); c.rect(x, y, bw - 4, bh); c.clip(); c.fillText(b[0], x + 6, y + bh / 2); c.restore();
         }
       }
@@ -145,5 +153,48 @@ const charts = (() => {
     }
     return s;
   }
-  return {error, flame, memory, frontier};
+
+  /* ---- how numbers lie in the range of their codes ---- */
+  /* Counts as a curve of their logarithms: the tails are what matters. */
+  const heights = s => { const most = Math.max(...s.bins, s.below || 0, s.above || 0, 1); return v => v ? .08 + .92 * Math.log1p(v) / Math.log1p(most) : 0; };
+  function mini(s) {
+    const W = 120, H = 22, of = heights(s), w = W / (s.bins.length + 2), out = svg("svg", {class: "mini spread", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Histogram"});
+    [s.below || 0, ...s.bins, s.above || 0].forEach((v, i, all) => {
+      const h = of(v) * H;
+      if (h) out.append(svg("rect", {class: i === 0 || i === all.length - 1 ? "out" : "in", x: (i * w).toFixed(2), y: (H - h).toFixed(2), width: Math.max(.5, w - .4).toFixed(2), height: h.toFixed(2)}));
+    });
+    return out;
+  }
+  function histogram(s) {
+    const W = 310, H = 92, B = 18, of = heights(s), w = W / (s.bins.length + 2), all = s.bins.reduce((a, b) => a + b, 0) + (s.below || 0) + (s.above || 0);
+    const out = svg("svg", {class: "spread", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Histogram from ${short(s.least)} to ${short(s.most)}`});
+    out.append(svg("rect", {class: "range", x: w, y: 0, width: W - 2 * w, height: H - B}));
+    [s.below || 0, ...s.bins, s.above || 0].forEach((v, i) => {
+      const h = of(v) * (H - B), inside = i > 0 && i <= s.bins.length, each = (s.most - s.least) / s.bins.length;
+      const r = svg("rect", {class: inside ? "in" : "out", x: (i * w).toFixed(2), y: (H - B - h).toFixed(2), width: Math.max(.5, w - .6).toFixed(2), height: h.toFixed(2)});
+      r.addEventListener("pointermove", e => tip(e, inside ? `${short(s.least + (i - 1) * each)} .. ${short(s.least + i * each)}` : i ? `above ${short(s.most)}` : `below ${short(s.least)}`, `${v} numbers, ${percent(v / all)}`));
+      r.addEventListener("pointerleave", () => tip(null));
+      out.append(r);
+    });
+    out.append(svg("text", {class: "axis", x: w, y: H - 4}, short(s.least)), svg("text", {class: "axis", x: W - w, y: H - 4, "text-anchor": "end"}, short(s.most)));
+    if (s.least < 0 && s.most > 0) { const x = w - s.least / (s.most - s.least) * (W - 2 * w); out.append(svg("line", {class: "line", x1: x, x2: x, y1: 0, y2: H - B}), x > 60 && x < W - 60 ? svg("text", {class: "axis", x, y: H - 4, "text-anchor": "middle"}, "0") : ""); }
+    return out;
+  }
+  /* Each channel from its least number to its greatest. */
+  function channels(s) {
+    const W = 310, H = 92, T = 4, B = 18, lo = Math.min(s.least, s.lo), hi = Math.max(s.most, s.hi), n = s.low.length, w = (W - 2) / n;
+    const y = v => T + (H - T - B) * (1 - (v - lo) / (hi - lo || 1)), out = svg("svg", {class: "spread", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Reach of each of ${s.channels} channels`});
+    out.append(svg("rect", {class: "range", x: 0, y: y(s.most), width: W, height: Math.max(1, y(s.least) - y(s.most))}));
+    if (lo < 0 && hi > 0) out.append(svg("line", {class: "line", x1: 0, x2: W, y1: y(0), y2: y(0)}));
+    s.low.forEach((v, i) => {
+      const r = svg("rect", {class: "in", x: (1 + i * w).toFixed(2), y: y(s.high[i]).toFixed(2), width: Math.max(.6, w - .6).toFixed(2), height: Math.max(1, y(v) - y(s.high[i])).toFixed(2)});
+      const last = Math.min(s.channels, (i + 1) * s.each) - 1;
+      r.addEventListener("pointermove", e => tip(e, s.each > 1 && last > i * s.each ? `channels ${i * s.each} to ${last}` : `channel ${i * s.each}`, `${short(v)} .. ${short(s.high[i])}`, s.steps ? `step ${short(s.steps[i])}` : ""));
+      r.addEventListener("pointerleave", () => tip(null));
+      out.append(r);
+    });
+    out.append(svg("text", {class: "axis", x: 0, y: H - 4}, "channel 0"), svg("text", {class: "axis", x: W, y: H - 4, "text-anchor": "end"}, s.channels - 1));
+    return out;
+  }
+  return {error, flame, flameLegend, memory, frontier, mini, histogram, channels};
 })();

@@ -1,7 +1,7 @@
 "use strict";
 /* What the report tells, and small helpers that every part uses. */
 const D = JSON.parse(document.getElementById("data").textContent);
-const N = D.nodes, G = D.groups;
+const N = D.nodes, G = D.groups, S = D.summary;
 const $ = id => document.getElementById(id);
 
 /* el("td.n", {title: "x"}, "text", child) */
@@ -35,10 +35,12 @@ function scaled(v, step, units) {
 const count = v => v === undefined ? "–" : scaled(v, 1000, ["", " k", " M", " G", " T"]).join("");
 const bytes = v => v === undefined ? "–" : scaled(v, 1024, ["B", "KiB", "MiB", "GiB"]).join(" ");
 const seconds = v => v < 1e-3 ? [digits(v * 1e6, 1), "µs"] : v < 1 ? [digits(v * 1e3, 2), "ms"] : [digits(v, 2), "s"];
-const percent = v => v === undefined || isNaN(v) ? "–" : (100 * v).toFixed(v < .0995 ? 1 : 0) + " %";
+const percent = v => v === undefined || isNaN(v) ? "–" : v > 0 && v < .0005 ? "< 0.1 %" : (100 * v).toFixed(v < .0995 ? 1 : 0) + " %";
 const whole = v => v === undefined ? "–" : Math.round(v).toLocaleString("en").replace(/,/g, "\u202f");
 const decibel = v => v === undefined ? "–" : v === "exact" ? "exact" : v.toFixed(1);
 const short = v => v === undefined ? "–" : +v.toPrecision(3) + "";
+/* "mobilevit_s/model.pt2": a file's name alone often says little. */
+const title = (D.model.file || "model").split("/").filter(Boolean).slice(-2).join("/");
 const leaf = path => (path || "").split("/").pop();
 
 /* ---- what follows from the content ---- */
@@ -47,14 +49,18 @@ N.forEach((n, k) => { n.id = k; for (const i of n.in) readers[i].push(k); });
 G.forEach((g, i) => g.items.forEach((item, k) => {
   if (item < 0) placeOf[-1 - item] = k; else { groupOf[item] = i; itemOf[item] = k; }
 }));
-const byName = new Map(N.map(n => [n.name, n.id]));
+const byName = new Map(N.map(n => [n.name, n.id]).reverse());
 const isOperator = n => n.op !== "input" && n.op !== "output";
+/* What a value is judged by: as the target computes it, where that is known. */
+const judged = n => n.error_integer || n.error_typed || {};
+/* The type that it has where it runs. */
+const asCompiled = n => n.typed || n.second || n.type || "";
 const sqnr = n => { const e = n.error_integer || n.error_typed; return e ? e.sqnr_db === "exact" ? Infinity : e.sqnr_db : undefined; };
 const hasCycles = N.some(n => n.cycles), hasErrors = D.errors.length > 0;
 const metric = hasCycles ? "cycles" : N.some(n => n.macs) ? "macs" : "bytes";
-const peak = D.summary.macs_per_cycle;
+const peak = S.macs_per_cycle;
 const utilisation = x => peak && x.cycles && x.macs ? x.macs / (x.cycles * peak) : undefined;
-const whereText = n => n.region !== undefined ? (D.regions[n.region] || {}).name || "region " + n.region
+const whereText = n => n.region !== undefined ? `the accelerator, ${(D.regions[n.region] || {}).name || "region " + n.region}`
   : n.where === "cpu" ? "CPU" : n.where === "merged" ? "fused into its neighbours" : undefined;
 
 /* Sums over everything inside a group; least exact value. */
@@ -74,10 +80,10 @@ const total = m => G[0].sum[m];
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 let palette = {};
 function readPalette() {
-  for (const k of ["bg", "panel", "ink", "soft", "faint", "line", "wash", "accent", "accent-wash", "cpu", "merged", "good", "mid", "bad", "r0", "r1", "r2", "r3", "r4", "r5"])
+  for (const k of ["bg", "panel", "ink", "soft", "faint", "edge", "line", "wash", "accent", "accent-wash", "cpu", "merged", "good", "mid", "bad", "r0", "r1", "r2", "r3", "r4", "r5", "tint", "block"])
     palette[k] = colour(k);
 }
-const parts = c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16));
+const parts = c => c[0] === "#" ? [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16)) : c.match(/\d+/g).map(Number);
 function mix(a, b, t) {
   const x = parts(a), y = parts(b);
   return "rgb(" + x.map((v, i) => Math.round(v + (y[i] - v) * t)).join(",") + ")";
@@ -85,7 +91,9 @@ function mix(a, b, t) {
 /* 15 dB and less is bad, 40 and more is good. */
 const errorColour = db => db === undefined ? palette.merged : db >= 40 ? palette.good
   : db <= 15 ? palette.bad : db < 27 ? mix(palette.bad, palette.mid, (db - 15) / 12) : mix(palette.mid, palette.good, (db - 27) / 13);
-const costColour = share => mix(palette.wash, palette.accent, Math.min(1, .12 + 4 * Math.sqrt(share) * .42));
+/* A colour behind text: so much of it as the sheet says. */
+const tinted = c => mix(palette.panel, c, parseFloat(palette.tint) / 100);
+const costColour = share => mix(palette.panel, palette.accent, Math.min(1, .12 + 4 * Math.sqrt(share) * .42) * parseFloat(palette.tint) / 100);
 
 /* ---- a note at the pointer ---- */
 function tip(event, ...lines) {

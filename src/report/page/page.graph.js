@@ -19,8 +19,9 @@ const graph = (() => {
     return widths.get(key);
   }
   const NAME = "600 13px system-ui, sans-serif", SMALL = "11.5px system-ui, sans-serif";
-  const subtitle = n => n.op === "input" || n.op === "output" ? (n.typed || n.type || "").split(" ")[0] : n.op + "  " + shapeOf(n);
-  const shapeOf = n => ((n.typed || n.type || "").split(" ")[0]);
+  /* "conv  i8[1,48,28,28] × 0.0123": the type where it runs, and its scale. */
+  const scaleOf = n => { const q = / q\(([^ :]+):/.exec(asCompiled(n)); return q ? " × " + short(+q[1]) : ""; };
+  const subtitle = n => (isOperator(n) ? n.op + "  " : "") + asCompiled(n).split(" ")[0] + scaleOf(n);
   const groupTitle = g => g.name || leaf(D.model.file);
   const groupNote = g => (g.type ? g.type.split(".").pop() + ", " : "") + g.sum.nodes + " nodes";
   function sizeOf(item) {
@@ -196,7 +197,7 @@ const graph = (() => {
         draw2d.fillStyle = palette.soft; draw2d.font = NAME;
         const title = "▾ " + groupTitle(G[b.group]);
         draw2d.fillText(title, b.x + 12, b.y + HEAD / 2 + 1);
-        draw2d.font = SMALL; draw2d.fillStyle = palette.faint;
+        draw2d.font = SMALL; draw2d.fillStyle = palette.soft;
         draw2d.fillText(groupNote(G[b.group]), b.x + 18 + textWidth(title, NAME), b.y + HEAD / 2 + 1.5);
       }
     }
@@ -231,7 +232,7 @@ const graph = (() => {
       const x = b.kind === 1 ? G[b.group] : N[b.node], room = b.w - 24;
       draw2d.fillStyle = palette.ink; draw2d.font = NAME;
       draw2d.fillText(label(b.kind === 1 ? "▸ " + groupTitle(x) : x.name, NAME, room), b.x + 15, b.y + b.h / 2 - 8);
-      draw2d.fillStyle = palette.soft; draw2d.font = SMALL;
+      draw2d.fillStyle = mode === "cost" ? palette.ink : palette.soft; draw2d.font = SMALL;
       draw2d.fillText(label(b.kind === 1 ? groupNote(x) : subtitle(x), SMALL, room), b.x + 15, b.y + b.h / 2 + 9);
     }
   }
@@ -299,7 +300,7 @@ const graph = (() => {
       const b = hit(e);
       canvas.classList.toggle("over", !!b);
       if (b !== hover) { hover = b; redraw(); }
-      if (b && b.kind === 0) tip(e, N[b.node].name, ...[N[b.node].place, N[b.node].typed || N[b.node].type].filter(Boolean)); else tip(null);
+      if (b && b.kind === 0) tip(e, N[b.node].name, ...[N[b.node].place, asCompiled(N[b.node])].filter(Boolean)); else tip(null);
       return;
     }
     const others = [...fingers.entries()].filter(([id]) => id !== e.pointerId);
@@ -326,9 +327,18 @@ const graph = (() => {
       zoomAt(e.clientX - r.left, e.clientY - r.top, Math.exp(-e.deltaY * (e.ctrlKey ? .01 : .0016)));
     else { view.x -= e.deltaX || e.deltaY; view.y -= e.shiftKey ? 0 : e.deltaY; redraw(); }
   }, {passive: false});
+  /* Up: what a node reads; down: what reads it; left and right: in the order of the program. */
+  function neighbour(key) {
+    if (selected < 0) return 0;
+    return {ArrowUp: N[selected].in[0], ArrowDown: readers[selected][0], ArrowLeft: selected - 1, ArrowRight: selected + 1}[key];
+  }
   canvas.addEventListener("keydown", e => {
     const step = {ArrowUp: [0, 60], ArrowDown: [0, -60], ArrowLeft: [60, 0], ArrowRight: [-60, 0]}[e.key];
-    if (step) { view.x += step[0]; view.y += step[1]; redraw(); }
+    if (step && e.shiftKey) { view.x += step[0]; view.y += step[1]; redraw(); }
+    else if (step) {
+      const to = neighbour(e.key);
+      if (N[to]) { select(to); reveal(to); }
+    }
     else if (e.key === "+" || e.key === "-") zoomAt(canvas.clientWidth / 2, canvas.clientHeight / 2, e.key === "+" ? 1.25 : .8);
     else return;
     e.preventDefault();
