@@ -1114,6 +1114,16 @@ expect 0 'r.json: report' compile $digits/model.pt2 -t cpu --report "$dir/r.json
 holds 'the JSON has its version' grep -q '"schema_version": 1' "$dir/r.json"
 expect 2 '--report cannot be combined with --observe-only' quantize $digits/model.pt2 --calib $digits/calib.npz --observe-only -o "$dir/r.obs" --report "$dir/r.html"
 expect 1 'r.html' compile $digits/model.pt2 -t cpu --report "$dir/no-such-folder/r.html"
+# and is shown again, alone or beside another one
+expect 0 'operators on the CPU' report "$dir/r.json"
+expect 0 'again.html: report' report "$dir/r.json" -o "$dir/again.html"
+holds 'a page made again is whole' grep -q '</html>' "$dir/again.html"
+expect 0 'tables/nodes.csv: table' report "$dir/r.html" --csv "$dir/tables"
+holds 'a table has a heading' grep -q '^name,op,' "$dir/tables/nodes.csv"
+expect 0 'layers are the same' report "$dir/r.html" "$dir/r.json"
+expect 0 '"layers_by"' report "$dir/r.html" "$dir/r.json" --json
+expect 1 'this is not a report' report "$dir/abs.ir"
+expect 2 '0 arguments' report
 
 # a small decoder goes on with a text: the likeliest tokens, tokens by a seed, and what is no language model
 lm=fixture/decoder

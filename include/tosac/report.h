@@ -49,6 +49,28 @@ TC_API TC_MUST_USE tc_status tc_report_make(tc_ctx *ctx, const tc_report_options
 TC_API TC_MUST_USE tc_status tc_report_write(tc_ctx *ctx, const tc_report_options *options,
                                              const char *path);
 
+/* ---- reports that were written before ---- */
+
+/* What tc_report_write() wrote, JSON or page, read back; it lives as long as the context. */
+typedef struct tc_saved_report tc_saved_report;
+TC_API TC_MUST_USE tc_status tc_report_read(tc_ctx *ctx, const char *path, tc_saved_report **out);
+
+/* In short, or with `before` what changed from that one to this: in cycles, memory and dB, as a whole
+ * and layer by layer.  As JSON, of one report alone: all of it. */
+TC_API TC_MUST_USE tc_status tc_report_tell(tc_ctx *ctx, const tc_saved_report *report,
+                                            const tc_saved_report *before, tc_form form,
+                                            const char **out);
+
+/* Its page; with `before`, what changed comes first. */
+TC_API TC_MUST_USE tc_status tc_report_page(tc_ctx *ctx, const tc_saved_report *report,
+                                            const tc_saved_report *before, tc_bytes *out);
+
+/* Its tables as CSV, one after the other: *name is "nodes", "steps", "memory", ...; with `before`
+ * "changes" and "layers".  *name NULL: there are no more. */
+TC_API TC_MUST_USE tc_status tc_report_csv(tc_ctx *ctx, const tc_saved_report *report,
+                                           const tc_saved_report *before, size_t i,
+                                           const char **name, tc_bytes *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -68,6 +68,9 @@ def test_every_verb(digits, files, tmp_path):
     valid("verify", "verify", files / "d.tosa", "-t", "TOSA-1.0+FP")
     valid("opt", "opt", "--pass=remove-dead-code", files / "q.ir")
     valid("opt", "opt", "--pass=remove-dead-code", files / "q.ir", "-o", tmp_path / "o.ir")
+    assert tosac("compile", d.model, "-t", "cpu", "--report", tmp_path / "r.json").returncode == 0
+    valid("report", "report", tmp_path / "r.json")
+    valid("changes", "report", tmp_path / "r.json", tmp_path / "r.json")
     valid("targets", "targets")
     valid("boards", "boards")
     valid("compile", "compile", d.model, "--board", "alif-e7-hp", "--calib", d.calib, "-o", tmp_path / "b.pte")

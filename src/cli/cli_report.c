@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_report.c -- --report FILE: what was made, on a page of its own. */
+/* cli_report.c -- --report FILE: what was made, on a page of its own; and tosac report: reports that
+ * were written before. */
 #include "cli_report.h"
+
+#include <stddef.h>
 
 /* A word as a shell wants it. */
 static void put_word(cli_text *text, const char *word)
@@ -44,3 +47,83 @@ tc_status cli_write_report(cli *c, tc_report_options *report, const cli_texts *d
         printf("%s: report\n", path);
     return TC_OK;
 }
+
+/* ---- tosac report ---- */
+
+typedef struct report_options {
+    const char *output, *csv;
+} report_options;
+
+/* Each table a file of its own. */
+static tc_status write_tables(cli *c, const tc_saved_report *report, const tc_saved_report *before,
+                              const char *folder)
+{
+    CLI_TRY(tc_make_folder(c->ctx, folder));
+    for (size_t i = 0;; i++) {
+        const char *name;
+        tc_bytes bytes;
+        CLI_TRY(tc_report_csv(c->ctx, report, before, i, &name, &bytes));
+        if (!name)
+            return TC_OK;
+        const char *path = cli_format("%s/%s.csv", folder, name);
+        CLI_TRY(tc_write_file(c->ctx, path, bytes));
+        if (!c->common.json && !c->common.quiet)
+            printf("%s: table\n", path);
+    }
+}
+
+static tc_status write_page(cli *c, const tc_saved_report *report, const tc_saved_report *before,
+                            const char *path)
+{
+    tc_bytes page;
+    CLI_TRY(cli_try_output(c, path));
+    CLI_TRY(tc_report_page(c->ctx, report, before, &page));
+    CLI_TRY(tc_write_file(c->ctx, path, page));
+    if (!c->common.json && !c->common.quiet)
+        printf("%s: report\n", path);
+    return TC_OK;
+}
+
+static tc_status run_report(cli *c, const void *record, const cli_texts *args)
+{
+    const report_options *o = record;
+    tc_saved_report *report[2] = {NULL, NULL};
+    const char *text;
+    for (size_t i = 0; i < args->n; i++)
+        CLI_TRY(tc_report_read(c->ctx, args->v[i], &report[i]));
+    const tc_saved_report *last = report[args->n - 1], *before = args->n > 1 ? report[0] : NULL;
+    if (o->output)
+        CLI_TRY(write_page(c, last, before, o->output));
+    if (o->csv)
+        CLI_TRY(write_tables(c, last, before, o->csv));
+    if (c->common.quiet && !c->common.json)
+        return TC_OK;
+    CLI_TRY(tc_report_tell(c->ctx, last, before, c->common.json ? TC_FORM_JSON : TC_FORM_TEXT,
+                           &text));
+    if (c->common.json || before || (!o->output && !o->csv))
+        printf("%s", text);
+    return TC_OK;
+}
+
+static const cli_option options[] = {
+    {"--output", "-o", "FILE.html", CLI_TEXT, offsetof(report_options, output),
+     "the page; of two reports with what changed in front"},
+    {"--csv", NULL, "DIR", CLI_TEXT, offsetof(report_options, csv),
+     "every table as a CSV file in this folder"},
+    {0},
+};
+
+const cli_verb cli_report = {
+    .name = "report",
+    .arguments = "REPORT [SECOND] [-o FILE.html] [--csv DIR]",
+    .summary = "show a report again, or what changed between two",
+    .help = "REPORT is what --report wrote, .json or .html.  With two: what the second changes in "
+            "cycles, memory and dB,\n"
+            "as a whole and layer by layer; layers go together by module and operator, then by "
+            "source line, then by name.\n",
+    .least = 1,
+    .most = 2,
+    .option = options,
+    .record = sizeof(report_options),
+    .run = run_report,
+};

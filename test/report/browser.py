@@ -65,7 +65,7 @@ class Socket:
 class Page:
     """One page: what it logs is kept in `console`."""
 
-    def __init__(self, width=1280, height=800, dark=False, phone=False):
+    def __init__(self, width=1280, height=800, dark=False, phone=False, still=False):
         self.folder = tempfile.mkdtemp(prefix="tosac-browser-")
         self.process = subprocess.Popen(
             [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--hide-scrollbars",
@@ -77,7 +77,8 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                                                           {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
         if phone:
             self.call("Emulation.setTouchEmulationEnabled", enabled=True)
 
@@ -139,8 +140,9 @@ class Page:
         self.call("Input.insertText", text=text)
 
     def key(self, key, code=0):
+        text = {"text": "\r"} if key == "Enter" else {}
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **(text if kind == "keyDown" else {}))
 
     def picture(self, path):
         self.settle()

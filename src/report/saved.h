@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* saved.h -- reports as they were written, read back: one alone, or what changed between two. */
+#ifndef TC_SAVED_H
+#define TC_SAVED_H
+
+#include "../wire/json.h"
+#include "report.h"
+
+struct tc_saved_report {
+    const char *path;
+    tc_bytes text; /* the JSON */
+    const tc_json *json;
+};
+
+/* ---- changes.c ---- */
+
+/* A figure of both; text where `unit` says so, else a number, NaN: it has none. */
+typedef struct tc_change {
+    const char *what, *unit; /* unit: text, number, cycles, milliseconds, bytes, db */
+    const char *text[2];
+    double value[2];
+} tc_change;
+
+/* A layer of either, or of both. */
+typedef struct tc_layer_change {
+    const char *name, *place, *how; /* how: changed, added, removed */
+    int32_t node;                   /* in the second; -1: it is not there */
+    double cycles[2], sqnr_db[2], bytes[2]; /* NaN: not known */
+    const char *type[2], *where[2];         /* or NULL */
+} tc_layer_change;
+
+typedef struct tc_changes {
+    const tc_saved_report *of[2];
+    tc_change *figure;
+    size_t n_figure;
+    tc_layer_change *layer; /* those that differ, the most cycles first */
+    size_t n_layer, same, changed, added, removed;
+    const char *sentence;
+} tc_changes;
+
+void ti_changes_find(tc_ctx *ctx, const tc_saved_report *first, const tc_saved_report *second,
+                     tc_changes *out);
+
+/* changes_text.c */
+void ti_changes_text(tc_ctx *ctx, const tc_changes *c, tc_buf *out);
+void ti_changes_json(const tc_changes *c, bool compact, tc_buf *out);
+/* One report alone, in a few lines. */
+void ti_saved_text(tc_ctx *ctx, const tc_saved_report *r, tc_buf *out);
+
+/* csv.c: table i and its name; false: there are no more. */
+bool ti_saved_csv(tc_ctx *ctx, const tc_saved_report *r, size_t i, const char **name, tc_buf *out);
+bool ti_changes_csv(tc_ctx *ctx, const tc_changes *c, size_t i, const char **name, tc_buf *out);
+
+#endif
