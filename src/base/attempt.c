@@ -2,31 +2,41 @@
 /* attempt.c -- see attempt.h. */
 #include "attempt.h"
 
-void ti_attempt_begin(tc_ctx *ctx, tc_attempt *a)
+void ti_footing_take(tc_ctx *ctx, tc_footing *f)
 {
-    *a = (tc_attempt){.arena = ti_arena_mark(&ctx->arena),
+    *f = (tc_footing){.arena = ti_arena_mark(&ctx->arena),
                       .scratch = ti_arena_mark(&ctx->scratch),
                       .types = ctx->types,
                       .names = ctx->names,
                       .cleanup = ctx->cleanup,
-                      .mapped = ctx->mapped,
-                      .on_progress = ctx->on_progress};
-    ctx->on_progress = NULL;
-    ctx->n_attempt++;
+                      .mapped = ctx->mapped};
     for (int i = 0; i < TC_OWN_COUNT; i++)
         if (ctx->own[i].at)
-            a->own[i] = ti_arena_copy(&ctx->arena, ctx->own[i].at, ctx->own[i].size);
-    ti_trial_begin(ctx, &a->trial);
+            f->own[i] = ti_arena_copy(&ctx->arena, ctx->own[i].at, ctx->own[i].size);
 }
 
-/* Entries come at the end, and none ever moves: without the later ones the slots of the earlier
- * ones are where they were. */
-static void take_back(tc_map *map, const tc_map *was)
+void ti_footing_back(tc_ctx *ctx, const tc_footing *f)
 {
-    *map = *was;
-    for (size_t i = 0; i < map->n_slot; i++)
-        if (map->slot[i] > map->n)
-            map->slot[i] = 0;
+    ti_ctx_clean_to(ctx, f->cleanup);
+    ctx->mapped = f->mapped;
+    ti_map_back(&ctx->types, &f->types);
+    ti_map_back(&ctx->names, &f->names);
+    for (int i = 0; i < TC_OWN_COUNT; i++)
+        if (f->own[i])
+            memcpy(ctx->own[i].at, f->own[i], ctx->own[i].size);
+        else
+            ctx->own[i].at = NULL;
+    ti_arena_rewind(&ctx->scratch, f->scratch);
+    ti_arena_rewind(&ctx->arena, f->arena);
+}
+
+void ti_attempt_begin(tc_ctx *ctx, tc_attempt *a)
+{
+    *a = (tc_attempt){.on_progress = ctx->on_progress};
+    ti_footing_take(ctx, &a->footing);
+    ctx->on_progress = NULL;
+    ctx->n_attempt++;
+    ti_trial_begin(ctx, &a->trial);
 }
 
 void ti_attempt_end(tc_ctx *ctx, const tc_attempt *a)
@@ -34,18 +44,8 @@ void ti_attempt_end(tc_ctx *ctx, const tc_attempt *a)
     tc_trial trial = a->trial;
     ti_trial_end(ctx, &trial);
     ctx->on_progress = a->on_progress;
-    ti_ctx_clean_to(ctx, a->cleanup);
-    ctx->mapped = a->mapped;
-    take_back(&ctx->types, &a->types);
-    take_back(&ctx->names, &a->names);
     ctx->n_attempt--;
-    for (int i = 0; i < TC_OWN_COUNT; i++)
-        if (a->own[i])
-            memcpy(ctx->own[i].at, a->own[i], ctx->own[i].size);
-        else
-            ctx->own[i].at = NULL;
-    ti_arena_rewind(&ctx->scratch, a->scratch);
-    ti_arena_rewind(&ctx->arena, a->arena);
+    ti_footing_back(ctx, &a->footing);
 }
 
 tc_status ti_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what)

@@ -10,12 +10,21 @@
 
 #include "diag.h"
 
-typedef struct tc_attempt {
+/* The context at a moment: its memory, its interned types and names, its rooms' records and its
+ * clean-ups.  Going back gives away all that was made since, messages left aside. */
+typedef struct tc_footing {
     tc_mark arena, scratch;
     tc_map types, names;
     void *own[TC_OWN_COUNT]; /* copies of the rooms' records; NULL: there was none */
     struct tc_cleanup *cleanup;
     struct tc_mapped *mapped;
+} tc_footing;
+
+void ti_footing_take(tc_ctx *ctx, tc_footing *footing);
+void ti_footing_back(tc_ctx *ctx, const tc_footing *footing);
+
+typedef struct tc_attempt {
+    tc_footing footing;
     tc_on_progress *on_progress;
     tc_trial trial;
 } tc_attempt;

@@ -77,3 +77,18 @@ void *ti_map_get(const tc_map *map, tc_str key)
     uint32_t at = map->slot[find(map, key, hash_key(key))];
     return at ? map->entry[at - 1].value : NULL;
 }
+
+/* Entries come at the end, and none ever moves.  The latest goes first: whatever its search passes
+ * by came before it, and still stands. */
+void ti_map_back(tc_map *map, const tc_map *was)
+{
+    for (size_t n = map->n; n > was->n; n--) {
+        size_t mask = was->n_slot - 1, i = (size_t)map->entry[n - 1].hash & mask;
+        for (; was->n_slot && was->slot[i]; i = (i + 1) & mask)
+            if (was->slot[i] == n) {
+                was->slot[i] = 0;
+                break;
+            }
+    }
+    *map = *was;
+}

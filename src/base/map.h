@@ -35,6 +35,9 @@ static inline const char *ti_map_key(void *const *place)
         ->key.p;
 }
 
+/* As it was when `was` was copied from it, without what came since. */
+void ti_map_back(tc_map *map, const tc_map *was);
+
 uint64_t ti_hash(const void *data, size_t size, uint64_t seed);
 
 #endif

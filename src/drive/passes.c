@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* passes.c -- see passes.h. */
+#include "../base/attempt.h"
 #include "../ir/rewrite.h"
 #include "choose.h"
 
@@ -73,26 +74,60 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
     return TC_OK;
 }
 
-/* The graphs as they are now, before a pass makes others of them. */
-static const tc_graph *graphs_of(tc_ctx *ctx, const tc_module *module)
+/* A module before a pass is run over it. */
+typedef struct moment {
+    tc_footing footing;
+    size_t n_message;
+    tc_module module;      /* its record, byte by byte */
+    const tc_graph *graph; /* the graphs' records, in scratch memory */
+} moment;
+
+static void take_moment(tc_ctx *ctx, const tc_module *module, moment *m)
 {
     tc_graph *g = tc_new_n(&ctx->scratch, tc_graph, module->n_graph);
     for (size_t i = 0; i < module->n_graph; i++)
         g[i] = *module->graph[i];
-    return g;
+    memcpy(&m->module, module, sizeof *module);
+    m->graph = g;
+    m->n_message = ctx->n_message;
+    ti_footing_take(ctx, &m->footing);
 }
 
-/* Whether everything is as it was, with no fact that was not there: it has been verified then.
- * Nodes that are not made anew may have been changed where they stand, but not by a pass that was
- * only `chosen`. */
-static bool is_verified(const tc_module *module, const tc_graph *before, size_t n, bool chosen)
+/* Whether all nodes stand as they stood.  Those that were not made `anew` may have been changed
+ * where they are, though not by a pass that was only chosen. */
+static bool is_same(const tc_module *module, const moment *before, bool chosen, bool *anew)
 {
-    bool same = module->n_graph == n;
-    for (size_t i = 0; same && i < n; i++)
-        same = (chosen || module->graph[i]->node != before[i].node) &&
-               !(module->graph[i]->facts & ~before[i].facts) &&
-               ti_graph_same(&before[i], module->graph[i]);
+    bool same = module->n_graph == before->module.n_graph;
+    *anew = true;
+    for (size_t i = 0; same && i < module->n_graph; i++) {
+        *anew = *anew && module->graph[i]->node != before->graph[i].node;
+        same = (chosen || *anew) && ti_graph_same(&before->graph[i], module->graph[i]);
+    }
     return same;
+}
+
+/* With no fact that was not there, and the same nodes: it has been verified then. */
+static bool has_new_facts(const tc_module *module, const moment *before)
+{
+    for (size_t i = 0; i < module->n_graph; i++)
+        if (module->graph[i]->facts & ~before->graph[i].facts)
+            return true;
+    return false;
+}
+
+/* The nodes as they stood again, in the place of equal ones that were made anew: these, and all
+ * else that the pass has made, go.  Not where it has said something, or left something behind. */
+static void take_back(tc_ctx *ctx, tc_module *module, const moment *before)
+{
+    if (ctx->n_message != before->n_message ||
+        memcmp(module, &before->module, sizeof *module) != 0)
+        return;
+    for (size_t i = 0; i < module->n_graph; i++) {
+        uint32_t facts = module->graph[i]->facts;
+        *module->graph[i] = before->graph[i];
+        module->graph[i]->facts = facts;
+    }
+    ti_footing_back(ctx, &before->footing);
 }
 
 /* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
@@ -104,9 +139,9 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, b
     TC_TRY(check_wants(ctx, pass, job));
     TC_TRY(check_needs(ctx, module, pass));
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    size_t n = module->n_graph;
-    const tc_graph *before = graphs_of(ctx, module);
-    bool chosen = offered && job && job->choices;
+    moment before;
+    take_moment(ctx, module, &before);
+    bool chosen = offered && job && job->choices, anew;
     if (chosen)
         TC_TRY(ti_choose(ctx, module, pass, job->choices));
     else
@@ -114,7 +149,10 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, b
     uint32_t breaks = pass->breaks | TC_FACT_LEGAL; /* whatever is done to a graph */
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts = (module->graph[i]->facts & ~breaks) | pass->gives;
-    bool verified = is_verified(module, before, n, chosen);
+    bool same = is_same(module, &before, chosen, &anew);
+    bool verified = same && !has_new_facts(module, &before);
+    if (same && anew && pass->run && !chosen)
+        take_back(ctx, module, &before);
     ti_arena_rewind(&ctx->scratch, mark);
     if (!verified && ti_verify(ctx, module) != TC_OK)
         return ti_bug(ctx, &(tc_loc){.file = module->file},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "plain/as_real.h"
+#include "../base/attempt.h"
 #include "../ir/rewrite.h"
 #include "put.h"
 
@@ -149,7 +150,8 @@ static void lower_node(tc_build *lw, const tc_node *node)
         lower_const(lw, node);
         return;
     }
-    tc_val *out = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_out);
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    tc_val *out = tc_new_n(&lw->ctx->scratch, tc_val, (size_t)node->n_out);
     lower_by_rule(lw, node, out);
     for (int i = 0; lw->status == TC_OK && i < node->n_out; i++) {
         if (!out[i])
@@ -167,6 +169,7 @@ static void lower_node(tc_build *lw, const tc_node *node)
         if (!value->name && value->def)
             value->name = lw->rw->from->val[node->out[i]]->name;
     }
+    ti_arena_rewind(&lw->ctx->scratch, mark);
 }
 
 static tc_status refused(tc_build *lw)
@@ -392,9 +395,10 @@ static void unbind(tc_lower_asker *a, const tc_node *node)
 bool ti_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
 {
     tc_ctx *ctx = a->ctx;
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_footing footing;
     tc_trial trial;
     const tc_node *group[GROUP];
+    ti_footing_take(ctx, &footing);
     size_t n = group_of(a, node, group);
     tc_graph fresh = ti_graph_empty(a->g->module, a->g->name);
     tc_lowering own = {
@@ -410,6 +414,9 @@ bool ti_lower_can(tc_lower_asker *a, const tc_node *node, const char **why)
     *why = can ? NULL : own.why ? own.why : trial.why ? trial.why : "";
     for (size_t k = 0; k < n; k++)
         unbind(a, group[k]);
-    ti_arena_rewind(&ctx->scratch, mark);
+    if (can) /* else the reason stays */
+        ti_footing_back(ctx, &footing);
+    else
+        ti_arena_rewind(&ctx->scratch, footing.scratch);
     return can;
 }

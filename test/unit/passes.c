@@ -267,6 +267,19 @@ static void test_tidy(uint64_t start, size_t *nodes_before, size_t *nodes_after)
     tc_ctx_free(ctx);
 }
 
+/* A pass that finds nothing to do leaves the nodes where they are, and no memory behind. */
+static void test_nothing_to_do(uint64_t start)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_module *module = any_module(ctx, start);
+    CHECK(ti_run_passes(ctx, module, "tidy,tidy,tidy", NULL) == TC_OK);
+    size_t used = ctx->arena.used;
+    tc_node **node = ti_main(module)->node;
+    CHECK(ti_run_passes(ctx, module, "remove-identities,fold-constants,remove-dead-code", NULL) == TC_OK);
+    CHECK(ctx->arena.used == used && ti_main(module)->node == node);
+    tc_ctx_free(ctx);
+}
+
 /* One graph spoiled in one way, and a word of the message that says so. */
 static void test_spoiled(void (*spoil)(tc_module *), const char *message)
 {
@@ -349,6 +362,7 @@ int main(void)
                 !(pass->wants & TC_WANTS_SAMPLES))
                 test_pass(s, pass);
         test_tidy(s, &before, &after);
+        test_nothing_to_do(s);
     }
     CHECK(after * 2 < before);
     test_kept();

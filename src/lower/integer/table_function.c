@@ -59,7 +59,7 @@ static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, 
         operand[i] = given[i];
         if (!operand[i].data) {
             bool prelu = node->op == TC_OP_prelu; /* its weight is a list */
-            operand[i] = ti_tensor_new(&lw->ctx->arena,
+            operand[i] = ti_tensor_new(&lw->ctx->scratch,
                                        ti_type_make(lw->ctx, TC_f32, prelu, (int64_t[]){1}));
             if (!one_number(lw, node->in[i], operand[i].data))
                 return false;
@@ -69,14 +69,14 @@ static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, 
     tc_node *made;
     lw->status = ti_graph_emit(&g, node->op, node->attr, in, node->n_in, 1, node->loc, &made);
     if (lw->status == TC_OK)
-        lw->status = ti_eval_node(&g, made, operand, y, &lw->ctx->arena);
+        lw->status = ti_eval_node(&g, made, operand, y, &lw->ctx->scratch);
     return lw->status == TC_OK;
 }
 
 /* The real numbers of n codes from the lowest on. */
 static tc_tensor all_reals(tc_build *lw, const tc_type *from, int rank, const int64_t *dim)
 {
-    tc_tensor x = ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, TC_f32, rank, dim));
+    tc_tensor x = ti_tensor_new(&lw->ctx->scratch, ti_type_make(lw->ctx, TC_f32, rank, dim));
     int64_t first = ti_dtype_min(from->dtype) - ti_zero_of(from);
     for (int64_t i = 0; i < tc_type_count(x.type); i++)
         ((float *)x.data)[i] = (float)(i + first) * (float)ti_scale_of(from);
@@ -102,7 +102,7 @@ double *ti_function_codes(tc_build *lw, const tc_node *node, int which)
     given[which] = all_reals(lw, from, 1, &n);
     if (!evaluate(lw, node, given, &y))
         return NULL;
-    double *code = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    double *code = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
     as_codes(y, to->quant, code);
     return code;
 }
@@ -181,7 +181,7 @@ bool ti_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out)
     }
     if (!evaluate(lw, node, given, &y))
         return true;
-    double *code = tc_new_n(&lw->ctx->arena, double, 65536);
+    double *code = tc_new_n(&lw->ctx->scratch, double, 65536);
     as_codes(y, to->quant, code);
     tc_val sum = ti_b_tosa_add(lw, at[0], at[1]);
     out[0] = finished(lw, ti_put_listed(lw, sum, s.dtype, s.quant, code), to);
