@@ -937,6 +937,22 @@ expect 0 "Vela's raw output for ethos-u55-128" inspect fixture/npu/lstm_vela.npz
 expect 0 'state 1: 16-bit[6], 12 bytes at 16 of region 1' inspect fixture/npu/lstm_vela.npz
 expect 0 '"state": [' inspect fixture/npu/lstm_vela.npz --json
 
+# A program with test vectors: read like a .pte, and held to what it should give.
+expect 0 'with 2 test vectors' compile "$dir/abs.ir" -t cpu -i "$dir/rows.npy" -o "$dir/abs.bpte"
+expect 0 '2 test vectors of 1 method: 2 with the expected outputs bit for bit' verify "$dir/abs.bpte"
+expect 0 '"exact": 2' verify "$dir/abs.bpte" --json
+expect 0 'test vectors 2 of forward' inspect "$dir/abs.bpte"
+expect 0 'f32[2,3]' run "$dir/abs.bpte" -i "$dir/rows.npy"
+one_one='\x00\x00\x80\x3f\x00\x00\x80\x3f\x00\x00'
+LC_ALL=C sed "s/$one_one\x00\x40/$one_one\x40\x40/" "$dir/abs.bpte" >"$dir/other.bpte"
+expect 1 'test vector 0: error: output 0 differs from what is expected in 1 of 3 elements, first in element 2: 2 instead of 3' verify "$dir/other.bpte"
+head -c 700 "$dir/abs.bpte" >"$dir/cut.bpte"
+expect 1 '[format]' verify "$dir/cut.bpte"
+expect 2 'only a .bpte holds' compile "$dir/abs.ir" -t cpu -i "$dir/rows.npy" -o "$dir/abs.pte"
+expect 2 'needs test vectors' compile "$dir/abs.ir" -t cpu --no-execute -o "$dir/none.bpte"
+expect 0 'with 5 test vectors' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/digits.bpte"
+expect 0 '5 with the expected outputs bit for bit' verify "$dir/digits.bpte"
+
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu
 expect 0 "1 operations in 1 command stream for ethos-u85-256 follow the machine's rules" verify "$dir/relu.pte"

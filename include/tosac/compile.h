@@ -85,6 +85,7 @@ typedef struct tc_compile_options {
                             same bits; NULL: our own kernels only */
     const char *board;   /* a board's name or file (board.h): target, system, memory mode and clocks
                             are its own unless they are given; NULL: none */
+    tc_dataset *vectors; /* .bpte: its test vectors; NULL: samples that the program was run on */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 
@@ -135,7 +136,8 @@ typedef enum tc_output {
     TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
     TC_OUTPUT_IR = 5,       /* the graphs as text */
     TC_OUTPUT_C = 6,        /* the ExecuTorch program as C: an array, and a header with sizes */
-    TC_OUTPUT_TFLITE = 7    /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
+    TC_OUTPUT_TFLITE = 7,   /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
+    TC_OUTPUT_BPTE = 8      /* the ExecuTorch program with test vectors and what it gives on them */
 } tc_output;
 
 /* The kind's name ("pte+tosa") and its file extension (".pte"; "" for none); NULL for an unknown

@@ -49,6 +49,23 @@ TC_SIZED_RECORD(tc_streams_report)
 TC_API TC_MUST_USE tc_status tc_verify_streams(tc_ctx *ctx, const char *path,
                                                tc_streams_report *out);
 
+/* The result of running the test vectors of a .bpte. */
+typedef struct tc_vectors_report {
+    size_t size;            /* of this record: set by the caller */
+    bool holds_vectors;     /* false: no .bpte; nothing was run */
+    size_t methods;         /* that have vectors */
+    size_t vectors;         /* of all of them */
+    size_t exact;           /* vectors whose outputs are those that are expected, bit for bit */
+    size_t without_outputs; /* vectors that expect nothing */
+} tc_vectors_report;
+TC_SIZED_RECORD(tc_vectors_report)
+
+/* Runs the test vectors of a .bpte and compares its outputs with those that are expected: bits, of
+ * floats within the tolerance of ExecuTorch's own check (1e-5 relative, 1e-8 absolute).  TC_OK: all are
+ * near enough, or there are none; otherwise every vector that differs has been reported. */
+TC_API TC_MUST_USE tc_status tc_verify_vectors(tc_ctx *ctx, const char *path,
+                                               tc_vectors_report *out);
+
 /* ---- comparing ---- */
 
 /* Two forms of a program on the same data, value by value. */

@@ -206,7 +206,7 @@ class Compiled(Explanation):
         raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
 
     def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
-        """Write it: .pte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "vela").  Vela runs here."""
+        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "vela").  Vela runs here."""
         path = os.fspath(path)
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
@@ -359,7 +359,7 @@ def _target_of(context: Context, target: Optional[str], board: Union[str, os.Pat
 
 def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
               example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int,
-              reference_kernels: bool, beside: Any = None, **fields: Any) -> Any:
+              reference_kernels: bool, beside: Any = None, vectors: Any = None, **fields: Any) -> Any:
     find_vela()
     calibration = settled(calibration)
     context = beside._context if beside is not None else make_context(threads, reference_kernels, dims, set)
@@ -374,6 +374,8 @@ def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, 
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
     if beside is not None:
         options.beside = beside._handle
+    if vectors is not None:
+        options.vectors = source._dataset(vectors)
     if calibration is not None:
         options.quant.samples = source._dataset(calibration)
     out = ctypes.c_void_p()
@@ -392,7 +394,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             ethosu_backend: Optional[str] = None, u55_products: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
-            beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None) -> Compiled:
+            beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None) -> Compiled:
     """Compile a model for a target, or for a board.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -419,12 +421,13 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
         saved of the last method holds them all
     kernels: "cmsis-nn": C for a Cortex-M calls CMSIS-NN where it computes the same bits
     board: a board's name or file, in place of a target: `tosac.boards()` lists them; `Compiled.verdict` says whether it fits
+    vectors: data as `calibration`: the test vectors of a .bpte; else some of the samples that the result is run on
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
                      keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
-                     beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None)
+                     beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors)
 
 
 def explain(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

@@ -116,11 +116,16 @@ def disassemble(path: Union[str, os.PathLike]) -> str:
 
 
 def verify(path: Union[str, os.PathLike], target: Optional[str] = None) -> None:
-    """Every rule of TOSA 1.0, with a target also its profiles and extensions; of a .pte for Ethos-U its command streams.
+    """Every rule of TOSA 1.0, with a target also its profiles and extensions; of a .pte for Ethos-U its command streams;
+    a .bpte is also run on its test vectors.
 
     Raises ModelError with everything that was found.
     """
     context, where = Context(), os.fspath(path)
+    if where.endswith(".bpte"):
+        context.call("tc_verify_streams", utf8(where), ctypes.byref(record(n.tc_streams_report)))
+        context.call("tc_verify_vectors", utf8(where), ctypes.byref(record(n.tc_vectors_report)))
+        return
     if where.endswith((".pte", ".npz")):
         report = record(n.tc_streams_report)
         context.call("tc_verify_streams", utf8(where), ctypes.byref(report))

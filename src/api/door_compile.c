@@ -194,6 +194,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     c->beside = o.beside;
     c->cmsis_nn = o.kernels != NULL;
     c->places = o.locations;
+    c->vectors = o.vectors;
     c->model = ti_model_of(ctx, model->name, c->module);
     if (!o.regions_only || backend == TC_BACKEND_OWN)
         TC_TRY(make_streams(ctx, c));

@@ -4,6 +4,7 @@
 
 #include "../wire/file.h"
 #include "../base/enter.h"
+#include "../drive/bundle.h"
 #include "../drive/model.h"
 #include "../cost/stream.h"
 
@@ -46,4 +47,9 @@ static tc_status verify_streams(tc_ctx *ctx, const char *path, tc_streams_report
 tc_status tc_verify_streams(tc_ctx *ctx, const char *path, tc_streams_report *out)
 {
     TC_ENTER(ctx, verify_streams(ctx, path, out));
+}
+
+tc_status tc_verify_vectors(tc_ctx *ctx, const char *path, tc_vectors_report *out)
+{
+    TC_ENTER(ctx, ti_bundle_verify(ctx, path, out));
 }

@@ -6,6 +6,7 @@
 
 typedef struct compile_options {
     cli_asked asked;
+    cli_texts input;
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
@@ -107,9 +108,9 @@ static tc_status write_explorer(cli *c, const tc_model *model, tc_compiled *comp
 /* One MODEL of the command line, or NAME=MODEL. */
 typedef struct method {
     const char *name, *path;
-    cli_texts calib;
+    cli_texts calib, input;
     tc_model *model;
-    tc_dataset *data;
+    tc_dataset *data, *vectors;
     tc_compile_options request;
     tc_compiled *compiled;
 } method;
@@ -142,25 +143,30 @@ static method method_of(const char *argument, bool only)
     return m;
 }
 
-/* Calibration data: DATA is everybody's, NAME=DATA that method's. */
-static tc_status share_calib(cli *c, const cli_texts *calib, method *m, size_t n)
+static void add_data(method *m, bool vectors, const char *path)
 {
-    for (size_t i = 0; i < calib->n; i++) {
-        const char *equals = strchr(calib->v[i], '=');
+    cli_add(vectors ? &m->input : &m->calib, path);
+}
+
+/* Calibration data, or test vectors: DATA is everybody's, NAME=DATA that method's. */
+static tc_status share_data(cli *c, const cli_texts *data, bool vectors, method *m, size_t n)
+{
+    for (size_t i = 0; i < data->n; i++) {
+        const char *equals = strchr(data->v[i], '=');
         bool taken = false;
         for (size_t k = 0; k < n; k++) {
             size_t length = m[k].name ? strlen(m[k].name) : 0;
-            bool own = equals && length && (size_t)(equals - calib->v[i]) == length &&
-                       strncmp(calib->v[i], m[k].name, length) == 0;
+            bool own = equals && length && (size_t)(equals - data->v[i]) == length &&
+                       strncmp(data->v[i], m[k].name, length) == 0;
             if (own)
-                cli_add(&m[k].calib, equals + 1);
+                add_data(&m[k], vectors, equals + 1);
             taken = taken || own;
         }
-        if (!taken && n > 1 && equals && !is_there(calib->v[i]))
-            return cli_usage(c, "--calib %s: no method is called '%.*s'", calib->v[i],
-                             (int)(equals - calib->v[i]), calib->v[i]);
+        if (!taken && n > 1 && equals && !is_there(data->v[i]))
+            return cli_usage(c, "--%s %s: no method is called '%.*s'", vectors ? "input" : "calib",
+                             data->v[i], (int)(equals - data->v[i]), data->v[i]);
         for (size_t k = 0; k < n && !taken; k++)
-            cli_add(&m[k].calib, calib->v[i]);
+            add_data(&m[k], vectors, data->v[i]);
     }
     return TC_OK;
 }
@@ -197,7 +203,9 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     open.keep_unread = o->output && kind == TC_OUTPUT_TFLITE;
     CLI_TRY(tc_model_open(c->ctx, m->path, &open, &m->model));
     CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
+    CLI_TRY(cli_data_by(c, &m->input, o->preprocess, false, &m->vectors));
     tc_compile_options request = request_of(o, kind, m->data, dumper);
+    request.vectors = m->vectors;
     request.method = m->name;
     request.beside = beside;
     request.kernels = calls_library(c) ? c->common.kernels : NULL;
@@ -253,6 +261,8 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
                          n);
     if (o->output && !explorer)
         CLI_TRY(find_kind(c, o, kind));
+    if (o->input.n && (!o->output || explorer || *kind != TC_OUTPUT_BPTE))
+        return cli_usage(c, "--input names test vectors, which only a .bpte holds: --emit bpte");
     if (calls_library(c) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     CLI_TRY(cli_dump_known(c, o->dump_after));
@@ -299,7 +309,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     for (size_t i = 0; i < n; i++)
         m[i] = method_of(args->v[i], n == 1);
     CLI_TRY(check_options(c, o, n, &kind));
-    CLI_TRY(share_calib(c, &o->asked.calib, m, n));
+    CLI_TRY(share_data(c, &o->asked.calib, false, m, n));
+    CLI_TRY(share_data(c, &o->input, true, m, n));
     if (o->dump_dir)
         CLI_TRY(cli_dump_begin(&dumper));
     for (size_t i = 0; i < n; i++)
@@ -331,9 +342,11 @@ static const cli_option options[] = {
                                                     "kind"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
-     "tflite, model-explorer"},
+     "tflite, bpte, model-explorer"},
     CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
                                    "one method: NAME=DATA"),
+    {"--input", "-i", "DATA", CLI_TEXTS, AT(input),
+     ".bpte: its test vectors, as --calib (default: the calibration samples that the result is run on)"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},

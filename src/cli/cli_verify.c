@@ -38,6 +38,41 @@ static tc_status tell_streams(cli *c, const char *path, const tc_streams_report 
     return TC_OK;
 }
 
+/* Its streams, where there are some, and what it gives on its test vectors. */
+static tc_status verify_bundle(cli *c, const char *path)
+{
+    tc_streams_report streams = {.size = sizeof streams};
+    tc_vectors_report r = {.size = sizeof r};
+    CLI_TRY(tc_verify_streams(c->ctx, path, &streams));
+    CLI_TRY(tc_verify_vectors(c->ctx, path, &r));
+    cli_progress_end(c);
+    if (!r.holds_vectors)
+        return cli_bad_file(c, path, "this is no bundled program (.bpte)");
+    if (c->common.json) {
+        cli_json_out out = {0};
+        cli_json_open(&out, NULL, '{');
+        cli_json_put_text(&out, "file", path);
+        cli_json_put_bool(&out, "valid", true);
+        cli_json_put_int(&out, "streams", (int64_t)streams.streams);
+        cli_json_put_int(&out, "operations", (int64_t)streams.operations);
+        cli_json_put_int(&out, "vectors", (int64_t)r.vectors);
+        cli_json_put_int(&out, "exact", (int64_t)r.exact);
+        cli_json_close(&out, '}');
+        return TC_OK;
+    }
+    if (streams.streams)
+        CLI_TRY(tell_streams(c, path, &streams));
+    printf("%s: %zu test vector%s of %zu method%s: %zu with the expected outputs bit for bit", path,
+           r.vectors, r.vectors == 1 ? "" : "s", r.methods, r.methods == 1 ? "" : "s", r.exact);
+    if (r.exact + r.without_outputs < r.vectors)
+        printf(", %zu within ExecuTorch's tolerance for floats",
+               r.vectors - r.exact - r.without_outputs);
+    if (r.without_outputs)
+        printf(", %zu without outputs", r.without_outputs);
+    printf("\n");
+    return TC_OK;
+}
+
 static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
 {
     const verify_options *o = record;
@@ -45,6 +80,8 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
     tc_model *model;
     tc_streams_report streams = {.size = sizeof streams};
     tc_model_options reading = tc_model_options_default();
+    if (cli_ends(path, ".bpte"))
+        return verify_bundle(c, path);
     if (cli_ends(path, ".pte") || cli_ends(path, ".npz") || cli_ends(path, ".bin") ||
         cli_ends(path, ".tflite"))
         CLI_TRY(tc_verify_streams(c->ctx, path, &streams));
@@ -77,13 +114,14 @@ static const cli_option options[] = {
 
 const cli_verb cli_verify = {
     .name = "verify",
-    .arguments = "FILE.tosa|FILE.pte|FILE_vela.npz [-t TARGET]",
-    .summary = "check every rule of TOSA 1.0 or of an Ethos-U",
+    .arguments = "FILE.tosa|FILE.pte|FILE.bpte|FILE_vela.npz [-t TARGET]",
+    .summary = "check every rule of TOSA 1.0 or of an Ethos-U, or test vectors",
     .help = "Level 8K and every ERROR_IF; with -t also the target's profiles and extensions.  For "
             "an Ethos-U .pte or\n"
             "Vela's output the command streams: accesses inside their memory, no reads before "
             "writes, hazards waited for,\n"
-            "blocks that fit, tables that are loaded, Vela's known defects.\n"
+            "blocks that fit, tables that are loaded, Vela's known defects.  A .bpte is also run on its test "
+            "vectors.\n"
             "Exit 0: the file is valid; 1: it is not, and all errors are reported.\n",
     .least = 1,
     .most = 1,

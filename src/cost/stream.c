@@ -13,7 +13,7 @@
 
 static bool is_pte(tc_bytes b)
 {
-    return b.size > 8 && memcmp(b.data + 4, TC_PTE_IDENTIFIER, 4) == 0;
+    return ti_bundle_looks_like(b) || (b.size > 8 && memcmp(b.data + 4, TC_PTE_IDENTIFIER, 4) == 0);
 }
 
 /* A TensorFlow Lite model that Vela made names its operator. */

@@ -69,6 +69,7 @@ typedef struct tc_written {
     const char *library;     /* and its version; NULL: it does not */
     size_t code, ports;      /* C for a Cortex-M: bytes of code, about; of inputs, outputs and state; */
     double core_cycles;      /* and what its own steps take */
+    size_t vectors;          /* .bpte: its test vectors */
 } tc_written;
 
 struct tc_compiled {
@@ -105,6 +106,7 @@ struct tc_compiled {
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
     bool all_forms; /* every form that is offered is taken, without asking what it costs */
     bool places; /* .pte: steps keep where they come from */
+    tc_dataset *vectors; /* .bpte: its test vectors; NULL: what it is run on */
     tc_written written;
     tc_model *model; /* the program, for callers */
     bool cmsis_nn;              /* C for a Cortex-M calls it */

@@ -7,6 +7,7 @@
 #include "../npu/program.h"
 #include "../wire/file.h"
 #include "board_fit.h"
+#include "bundle.h"
 #include "emit_c.h"
 #include "emit_cortexm.h"
 #include "payload.h"
@@ -165,6 +166,19 @@ static tc_status make_pte_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
     return make_program(ctx, c, true);
 }
 
+static tc_status make_bpte(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    (void)path;
+    tc_bytes bundle;
+    tc_written *w = &c->written;
+    TC_TRY(make_program(ctx, c, false));
+    TC_TRY(ti_bundle_make(ctx, c, w->file[0], &bundle, &w->vectors));
+    w->n_file = 0;
+    w->bytes = 0;
+    add_file(w, bundle);
+    return TC_OK;
+}
+
 /* OUT.c, OUT.h and kernels. */
 static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
@@ -245,6 +259,7 @@ static const struct {
     [TC_OUTPUT_IR] = {{"ir", ".ir"}, make_ir, false},
     [TC_OUTPUT_C] = {{"c", ".c"}, make_c, true},
     [TC_OUTPUT_TFLITE] = {{"tflite", ".tflite"}, make_tflite, true},
+    [TC_OUTPUT_BPTE] = {{"bpte", ".bpte"}, make_bpte, true},
 };
 
 const tc_output_kind *ti_output_of(tc_output kind)
@@ -278,7 +293,7 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
 {
     if ((size_t)kind >= TC_COUNT(kinds))
         return ti_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
-    if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA)
+    if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA && kind != TC_OUTPUT_BPTE)
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};

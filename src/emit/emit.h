@@ -3,6 +3,7 @@
 #ifndef TC_EMIT_H
 #define TC_EMIT_H
 
+#include "../target/pte_bundle.h"
 #include "../target/cpu.h"
 
 /* The text form.  Constants of more than 64 elements stand in path.bin beside it.  On failure a
@@ -56,5 +57,8 @@ typedef struct tc_emit_method {
  * several have by name.  N of "tosac.tosa.N" counts on from method to method. */
 TC_MUST_USE tc_status ti_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n,
                                       tc_bytes *out);
+
+/* emit_bundle.c: a program with test vectors. */
+TC_MUST_USE tc_status ti_emit_bundle(tc_ctx *ctx, const tc_bundle *bundle, tc_bytes *out);
 
 #endif

@@ -376,6 +376,11 @@ tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file
     tc_pte_file *f = out;
     tc_bytes program;
     *f = (tc_pte_file){.ctx = ctx, .name = name, .bytes = bytes};
+    if (ti_bundle_looks_like(bytes)) {
+        f->bundle = tc_new(&ctx->arena, tc_bundle);
+        TC_TRY(ti_bundle_open(ctx, name, bytes, f->bundle));
+        f->bytes = f->bundle->program;
+    }
     TC_TRY(read_header(f, &program));
     ti_fb_init(&f->fb, program, TC_PTE_IDENTIFIER);
     tc_fb_table root = ti_fb_root(&f->fb);

@@ -2,6 +2,7 @@
 /* read.c -- looks at the first bytes and picks the reader. */
 #include "../ir/verify.h"
 #include "read_fixed.h"
+#include "read_pte.h"
 #include "read.h"
 
 #include "../npu/program.h"
@@ -50,7 +51,7 @@ static reader *pick(const char *path, tc_bytes bytes)
         return ti_read_tosa;
     if (ti_tfl_looks_like(bytes))
         return ti_read_tflite;
-    if (has(bytes, 4, "ET12"))
+    if (has(bytes, 4, "ET12") || ti_bundle_looks_like(bytes))
         return ti_read_pte;
     if (has(bytes, 0, "VGF1"))
         return ti_read_vgf;
@@ -70,7 +71,7 @@ static tc_status no_model(tc_ctx *ctx, const char *path, tc_bytes bytes)
             "it reads PyTorch exports (.pt2), ONNX models (.onnx), TensorFlow Lite models "
             "(.tflite), TOSA flatbuffers (.tosa), VGF "
             "files (.vgf), "
-            "ExecuTorch programs (.pte), Vela's streams (_vela.npz, .bin) and text graphs (.ir)");
+            "ExecuTorch programs (.pte, .bpte), Vela's streams (_vela.npz, .bin) and text graphs (.ir)");
     return status;
 }
 

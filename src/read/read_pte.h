@@ -5,6 +5,7 @@
 #ifndef TC_READ_PTE_H
 #define TC_READ_PTE_H
 
+#include "../target/pte_bundle.h"
 #include "../target/cpu.h"
 #include "../target/pte_schema.h"
 #include "../wire/flatbuf.h"
@@ -64,6 +65,7 @@ typedef struct tc_pte_file {
     tc_ctx *ctx;
     const char *name;
     tc_bytes bytes;
+    tc_bundle *bundle; /* the file that `bytes` are inside of, with its test vectors; NULL: none */
     tc_fb fb;
     uint64_t base; /* where segments begin */
     struct {
@@ -82,8 +84,13 @@ typedef struct tc_pte_file {
     size_t n_method;
 } tc_pte_file;
 
-/* Everything that the file says, checked to lie inside it; value numbers are within the list. */
+/* Everything that the file says, checked to lie inside it; value numbers are within the list.  A
+ * bundled program (.bpte) is one as well. */
 TC_MUST_USE tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out);
+
+/* read_bundle.c: a program with test vectors; tensors lie in the bytes where they are aligned. */
+bool ti_bundle_looks_like(tc_bytes bytes);
+TC_MUST_USE tc_status ti_bundle_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_bundle *out);
 
 /* The numbers of a tensor that has some in the file; a message when they are not all there. */
 TC_MUST_USE tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out);

@@ -6,6 +6,7 @@
 #include "../npu/program.h"
 #include "../read/data.h"
 #include "../read/read.h"
+#include "../read/read_pte.h"
 #include "../read/survey.h"
 #include "../wire/file.h"
 #include "../base/json_out.h"
@@ -308,7 +309,7 @@ static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_
         return ti_inspect_vgf(ctx, path, bytes, json, to);
     if (ti_npu_looks_like_backend(bytes))
         return ti_inspect_vela(ctx, path, bytes, json, to);
-    if (has(bytes, 4, "ET12"))
+    if (has(bytes, 4, "ET12") || ti_bundle_looks_like(bytes))
         return ti_inspect_pte(ctx, path, bytes, json, to);
     return inspect_model(ctx, path, bytes, is_file, json, to);
 }

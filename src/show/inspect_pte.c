@@ -153,7 +153,11 @@ static void show_method(tc_buf *to, tc_pte_file *f, const tc_pte_method *m)
 
 static void show_file(tc_buf *to, tc_pte_file *f)
 {
-    ti_buf_printf(to, "%s: ExecuTorch program, %zu bytes\n", f->name, f->bytes.size);
+    ti_buf_printf(to, "%s: ExecuTorch program, %zu bytes%s\n", f->name, f->bytes.size,
+                  f->bundle ? ", bundled with test vectors" : "");
+    for (size_t i = 0; f->bundle && i < f->bundle->n_suite; i++)
+        ti_buf_printf(to, "%-12s %zu of %s\n", "test vectors", f->bundle->suite[i].n_test,
+                      f->bundle->suite[i].method);
     ti_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants",
                   f->n_constant ? f->n_constant - 1 : 0,
                   segment_bytes(f, f->constant_segment, f->n_constant));
@@ -289,6 +293,12 @@ static void json_file(tc_buf *to, tc_pte_file *f)
         ti_json_put_int(&out, f->named[i].key,
                         (int64_t)ti_pte_segment(f, f->named[i].segment).size);
     ti_json_close(&out, '}');
+    if (f->bundle) {
+        ti_json_open(&out, "test_vectors", '{');
+        for (size_t i = 0; i < f->bundle->n_suite; i++)
+            ti_json_put_int(&out, f->bundle->suite[i].method, (int64_t)f->bundle->suite[i].n_test);
+        ti_json_close(&out, '}');
+    }
     ti_json_open(&out, "methods", '[');
     for (size_t i = 0; i < f->n_method; i++)
         json_method(f, &out, &f->method[i]);

@@ -114,6 +114,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         tc_json_put(&out, TC_J("file", w->path), TC_J("bytes", w->bytes));
     if (w && w->memory)
         ti_json_put_int(&out, "memory", (int64_t)w->memory);
+    if (w && w->vectors)
+        ti_json_put_int(&out, "vectors", (int64_t)w->vectors);
     if (w && has_kernels(c)) {
         size_t own, other;
         ti_cm_count(w->planned, &own, &other);
@@ -218,6 +220,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
                       c->split.n_left);
     if (w->bytes)
         ti_buf_printf(out, ", %zu bytes", w->bytes);
+    if (w->vectors)
+        ti_buf_printf(out, " with %zu test vector%s", w->vectors, w->vectors == 1 ? "" : "s");
     if (w->memory)
         ti_buf_printf(out, ", %zu bytes of memory", w->memory);
     if (c->jobs && c->n_region)
