@@ -130,6 +130,8 @@ expect 0 'tried -q a8w4: fits: SRAM0 ' $for_board --board "$dir/mine.board" -o "
 expect 0 '"options": "--optimise Size",' $for_board --board "$dir/mine.board" -o "$dir/e7.pte" --json
 "$tosac" boards himax-we2 | sed 's/1924 KiB/4 KiB/; s/16 MiB/16 KiB/' >"$dir/tiny.board"
 expect 0 'nothing that was tried fits: at least ' $for_board --board "$dir/tiny.board" -o "$dir/e7.pte"
+printf '[Board.d]\nnpu = ethos-u55-128\nmemory_mode = Shared_Sram\nsram = 8 KiB\nflash = 1 MiB\n' >"$dir/d.board"
+expect 0 'tried --dim s77=256: fits: SRAM 7 KiB' compile golden/error/dynamic.pt2 --dim s77=512 --calib random:1 --board "$dir/d.board" -o "$dir/d.pte"
 # The page's table is what comes out.
 holds 'doc/boards.md is current: make board-table' diff <(python3 ../tools/board-table.py "$tosac" $digits/model.pt2 $digits/calib.npz - himax-we2 nucleo-f446re | tail -2) <(grep -E '^\| `(himax-we2|nucleo-f446re)`' ../doc/boards.md)
 holds 'doc/boards.md has every board' diff <("$tosac" boards | awk 'NR > 1 && NF > 4 && $1 ~ /-/ { print $1 }' | grep -v "^'") <(sed -n 's/^| `\([a-z0-9-]*\)` | [ec].*/\1/p' ../doc/boards.md)

@@ -55,11 +55,13 @@ def main(tosac, model, calib, page, *names):
     boards = [b for b in json.loads(run(tosac, "boards", "--json")) if not names or b["board"] in names]
     lines = ["| board | machine | memory mode | verdict | KiB used | time |", "|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
-        lines += [row(tosac, model, calib, b, folder) for b in boards]
-    table = "\n".join(lines)
+        for b in boards:
+            lines.append(row(tosac, model, calib, b, folder))
+            if page == "-":
+                print(lines[-1], flush=True)
     if page == "-":
-        print(table)
         return
+    table = "\n".join(lines)
     path = pathlib.Path(page)
     before, rest = path.read_text().split(BEGIN)
     path.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.split(END)[1]}")
