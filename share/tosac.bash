@@ -14,8 +14,8 @@ _tosac()
         valued='|--target|-t|--board|--output|-o|--emit|--calib|--input|-i|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --target -t --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--calib --preprocess --merge --quant -q --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     run)
         options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '

@@ -52,6 +52,7 @@ complete -c tosac -n '__fish_seen_subcommand_from quantize' -l preprocess -r -d 
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l merge -r -d 'observations of other runs; repeat for further files'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l quant -s q -r -d 'int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, none, anchor, or a JSON file'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l target -s t -r -d 'the target to quantize for: compile then writes the same bytes as from MODEL (default: TOSA-1.0+INT)'
+complete -c tosac -n '__fish_seen_subcommand_from quantize' -l board -r -d 'the same, for a board\'s target'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l output -s o -r -d 'the typed program as text, with large constants in OUT.bin'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l qparams -r -d 'write the scale and zero point of every value'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l report -r -d 'write an HTML report, or with FILE.json the same as JSON'

@@ -123,6 +123,8 @@ expect 0 '"inferences_per_second": 2048.' $for_board --board alif-e7-hp -o "$dir
 expect 2 '-t ethos-u85-256: the board alif-e7-hp has ethos-u55-256 and cortex-m55' $for_board --board alif-e7-hp -t ethos-u85-256
 expect 0 '0.488 ms at 400 MHz' profile "$dir/e7.pte" --board alif-e7-hp --memory-mode Shared_Sram
 expect 0 ' ms at 180 MHz' profile $digits/model.pt2 --board nucleo-f446re
+expect 0 'values quantized' quantize $digits/model.pt2 --board himax-we2 --calib $digits/calib.npz -o "$dir/q.ir"
+holds 'as for its target' diff -q "$dir/q.ir" <("$tosac" quantize $digits/model.pt2 -t ethos-u55-64 --calib $digits/calib.npz -o "$dir/q2.ir" >/dev/null; cat "$dir/q2.ir")
 expect 0 'on the CPU: 2' explain $digits/model.pt2 --board himax-we2
 "$tosac" boards alif-e7-hp | sed 's/5632 KiB/128 KiB/' >"$dir/mine.board"
 expect 0 'alif-e7-hp, Shared_Sram: does not fit: SRAM0 66 of 4096 KiB, 4030 left; MRAM 130 of 128 KiB, 2 too many' $for_board --board "$dir/mine.board" -o "$dir/e7.pte"

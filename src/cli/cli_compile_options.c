@@ -31,16 +31,21 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     return r;
 }
 
-tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples)
+tc_status cli_board_target(cli *c, const char *name, const char **target)
 {
     tc_board_info board = tc_board_info_default();
-    if (!asked->board)
-        return asked->target ? tc_target_check(c->ctx, asked->target)
-                             : cli_usage(c, "-t TARGET is missing: %s", examples);
-    CLI_TRY(tc_board_find(c->ctx, asked->board, &board));
-    if (!asked->target)
-        asked->target = board.npu ? board.npu : board.core;
-    return tc_target_check(c->ctx, asked->target);
+    CLI_TRY(tc_board_find(c->ctx, name, &board));
+    if (!*target)
+        *target = board.npu ? board.npu : board.core;
+    return TC_OK;
+}
+
+tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples)
+{
+    if (asked->board)
+        CLI_TRY(cli_board_target(c, asked->board, &asked->target));
+    return asked->target ? tc_target_check(c->ctx, asked->target)
+                         : cli_usage(c, "-t TARGET is missing: %s", examples);
 }
 
 tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, tc_compiled **out)

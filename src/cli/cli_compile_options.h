@@ -58,6 +58,9 @@ typedef struct cli_asked {
 /* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
 double cli_amount(const char *text);
 
+/* The target of a board, where none was given: its NPU, else its core. */
+TC_MUST_USE tc_status cli_board_target(cli *c, const char *board, const char **target);
+
 /* A board takes the place of -t: asked->target is then the board's, where it was not given. */
 TC_MUST_USE tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples);
 

@@ -10,7 +10,7 @@
 
 typedef struct quantize_options {
     cli_texts calib, merge;
-    const char *config, *target, *output, *qparams, *report, *preprocess, *budget;
+    const char *config, *target, *board, *output, *qparams, *report, *preprocess, *budget;
     bool observe_only, keep_odd;
 } quantize_options;
 
@@ -143,6 +143,8 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(check_options(c, o));
     CLI_TRY(cli_try_output(c, o->output));
     CLI_TRY(cli_try_output(c, o->qparams));
+    if (o->board)
+        CLI_TRY(cli_board_target(c, o->board, &o->target));
     if (o->config)
         CLI_TRY(tc_config_open(c->ctx, o->config, &config));
     CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
@@ -171,6 +173,7 @@ static const cli_option options[] = {
     {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
      "the target to quantize for: compile then writes the same bytes as from MODEL "
      "(default: TOSA-1.0+INT)"},
+    {"--board", NULL, "NAME|FILE", CLI_TEXT, AT(board), "the same, for a board's target"},
     {"--output", "-o", "OUT", CLI_TEXT, AT(output),
      "the typed program as text, with large constants in OUT.bin"},
     {"--qparams", NULL, "JSON", CLI_TEXT, AT(qparams),

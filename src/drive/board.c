@@ -329,17 +329,16 @@ static tc_status unknown_board(tc_ctx *ctx, const char *name, const tc_board *li
     return status;
 }
 
-/* The only board of the file; its system may be described there, too. */
-static tc_status of_file(tc_ctx *ctx, const char *path, tc_board *out)
+tc_status ti_board_read(tc_ctx *ctx, const char *path, tc_bytes file, tc_board *out)
 {
-    tc_bytes file;
     tc_board *list;
-    size_t n;
-    TC_TRY(ti_file_read(ctx, path, &file));
-    TC_TRY(read_boards(ctx, path, file, &list, &n));
+    size_t n = 0;
+    for (reader r = reader_of(ctx, path, file); next_line(&r);)
+        n += section_name(r.text, "Board.").n > 0;
     if (n != 1)
         return ti_error(ctx, &(tc_loc){.file = path}, TC_E_CONFIG,
                         "the file has %zu sections [Board.NAME], expected one", n);
+    TC_TRY(read_boards(ctx, path, file, &list, &n));
     *out = *list;
     if (!out->ini && out->system_config && ti_npu_ini_has(file, "System_Config", out->system_config))
         out->ini = ti_intern_text(ctx, path);
@@ -349,6 +348,7 @@ static tc_status of_file(tc_ctx *ctx, const char *path, tc_board *out)
 tc_status ti_board_find(tc_ctx *ctx, const char *name, tc_board *out)
 {
     const tc_board *list;
+    tc_bytes file;
     size_t n;
     TC_TRY(ti_board_list(ctx, &list, &n));
     for (size_t i = 0; i < n; i++)
@@ -356,7 +356,10 @@ tc_status ti_board_find(tc_ctx *ctx, const char *name, tc_board *out)
             *out = list[i];
             return TC_OK;
         }
-    return strpbrk(name, "/.") ? of_file(ctx, name, out) : unknown_board(ctx, name, list, n);
+    if (!strpbrk(name, "/."))
+        return unknown_board(ctx, name, list, n);
+    TC_TRY(ti_file_read(ctx, name, &file));
+    return ti_board_read(ctx, name, file, out);
 }
 
 /* ---- the target ---- */

@@ -37,6 +37,9 @@ extern const char *const tc_board_keys[TC_BOARD_KINDS];
 /* All built-in boards, in the table's order. */
 TC_MUST_USE tc_status ti_board_list(tc_ctx *ctx, const tc_board **out, size_t *n);
 
+/* The only board of a file; its system may be described there, too. */
+TC_MUST_USE tc_status ti_board_read(tc_ctx *ctx, const char *path, tc_bytes file, tc_board *out);
+
 /* By the name of a built-in one, or a file; else an error with the nearest name. */
 TC_MUST_USE tc_status ti_board_find(tc_ctx *ctx, const char *name, tc_board *out);
 
