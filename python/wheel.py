@@ -26,16 +26,28 @@ TOP = HERE.parent
 SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-.*)\.so")
 
 METADATA = """\
-Metadata-Version: 2.1
+Metadata-Version: 2.4
 Name: tosac
 Version: {version}
 Summary: A quantizing ahead-of-time compiler for Arm machine-learning targets
-License: Apache-2.0
+Keywords: compiler,quantization,machine learning,Arm,Ethos-U,Cortex-M,TOSA,VGF,ExecuTorch,PyTorch,ONNX,TensorFlow Lite
+License-Expression: Apache-2.0
+{licences}
+Classifier: Development Status :: 4 - Beta
+Classifier: Environment :: Console
+Classifier: Intended Audience :: Developers
+Classifier: Operating System :: {system}
+Classifier: Programming Language :: C
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
+Classifier: Topic :: Software Development :: Compilers
+Classifier: Topic :: Software Development :: Embedded Systems
+Classifier: Typing :: Typed
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.21
 Requires-Dist: ethos-u-vela==5.2.0; extra == "ethos-u"
 Provides-Extra: ethos-u
-Description-Content-Type: text/markdown
+Description-Content-Type: text/markdown; charset=UTF-8; variant=GFM
 
 {words}
 """
@@ -131,14 +143,14 @@ def main(build: Path, out: Path) -> None:
     for path in sorted((HERE / "tosac").iterdir()):
         if path.suffix == ".py" or path.name == "py.typed":
             files.setdefault(f"tosac/{path.name}", (path.read_bytes(), 0o644))
-    files[f"{info}/METADATA"] = (METADATA.format(version=version, words=(HERE / "README.md").read_text()).encode(), 0o644)
+    licences = {"LICENSE": TOP / "LICENSE"} | {package: Path("/usr/share/doc") / package / "copyright" for package in owners}
+    licences = {name: path.read_bytes() for name, path in licences.items() if path.exists()}
+    metadata = METADATA.format(version=version, words=(HERE / "README.md").read_text(), system="POSIX :: Linux",
+                               licences="\n".join(f"License-File: {name}" for name in licences))
+    files[f"{info}/METADATA"] = (metadata.encode(), 0o644)
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: tosac\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
     files[f"{info}/entry_points.txt"] = (b"[console_scripts]\ntosac = tosac.__main__:main\n", 0o644)
-    files[f"{info}/licenses/LICENSE"] = ((TOP / "LICENSE").read_bytes(), 0o644)
-    for package in owners:
-        words = Path("/usr/share/doc") / package / "copyright"
-        if words.exists():
-            files[f"{info}/licenses/{package}"] = (words.read_bytes(), 0o644)
+    files |= {f"{info}/licenses/{name}": (words, 0o644) for name, words in licences.items()}
     rows = [f"{name},{hashed(data)},{len(data)}" for name, (data, _) in files.items()] + [f"{info}/RECORD,,"]
     files[f"{info}/RECORD"] = (("\n".join(rows) + "\n").encode(), 0o644)
     out.mkdir(parents=True, exist_ok=True)

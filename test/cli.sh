@@ -160,6 +160,11 @@ TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '"healthy": false' doctor --js
 printf '#!/bin/sh\necho hello\n' >"$dir/odd-vela" && printf '#!/bin/sh\necho 4.5.0; exit $(($# > 1))\n' >"$dir/old-vela" && chmod +x "$dir"/*-vela
 TOSAC_VELA=$dir/odd-vela expect 4 'does not report its version' doctor
 holds 'a Vela that was not tried' grep -q 'is 4.5.0; tested with 5.2.0' <(TOSAC_VELA=$dir/old-vela "$tosac" doctor)
+mkdir -p "$dir/beside/peers/vela/bin" && cp "$tosac" "$dir/beside/" && cp "$dir/old-vela" "$dir/beside/peers/vela/bin/vela"
+cp "$(dirname "$tosac")"/libtosac.so.? "$dir/beside/"
+holds 'the Vela that was brought beside the command is found' grep -q 'beside/peers/vela/bin/vela is 4.5.0' <(env -u TOSAC_VELA PATH=/usr/bin:/bin "$dir/beside/tosac" doctor)
+holds 'one that is named goes before it' grep -q '^optional  *Vela' <(TOSAC_VELA=/nowhere/vela "$dir/beside/tosac" doctor)
+rm -r "$dir/beside"
 TMPDIR=/nowhere TOSAC_VELA=/nowhere/vela expect 4 '/nowhere cannot be written' doctor
 
 # A terminal has colours unless it is told otherwise, and is told how far the work is.
@@ -201,6 +206,7 @@ holds 'what it calls is beside it, and no more' test -e "$dir/core/tosac_kernels
 holds 'C without a warning' cc -std=c11 -Wall -Wextra -Wconversion -Werror -c "$dir/core/abs.c" -o "$dir/core/abs.o"
 expect 0 '26 calls of CMSIS-NN 7.0.0, 3 layers by our own kernels' compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" --emit c --kernels cmsis-nn -o "$dir/core/digits.c"
 expect 0 '"function": "arm_convolve_wrapper_s8"' compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" --emit c --kernels cmsis-nn --json -o "$dir/core/digits.c"
+holds 'the header says how a number becomes a code' grep -q 'x is round(x / SCALE) + ZERO_POINT' "$dir/core/digits.h"
 holds 'the header names the library' grep -q 'Calls CMSIS-NN 7.0.0' "$dir/core/digits.h"
 expect 2 'is for C: --emit c' compile "$dir/abs.ir" -t cortex-m4 --calib "$dir/rows.npy" --kernels cmsis-nn -o "$dir/abs.pte"
 expect 2 "are for C for a Cortex-M, not for 'cpu'" compile "$dir/abs.ir" -t cpu --emit c --kernels cmsis-nn -o "$dir/core/cpu.c"
@@ -288,6 +294,7 @@ expect 0 '--bench N' run --help
 expect 2 "did you mean 'tosac run'" rum
 expect 2 "did you mean '--bench'" run --bensh 1 x
 expect 2 "did you mean '--calib'" compile x --calibration data.npy
+expect 2 "did you mean 'tosac quantize'" quant x
 expect 2 'needs a value' run x -o
 expect 2 'takes no value' run x --raw=1
 expect 2 "needs a number of at least 1, not '0'" run x --bench 0
@@ -1017,6 +1024,7 @@ sed 's/"scale": \[/"scale": [1,/' "$dir/g.json" >"$dir/f.tosa.json"
 expect 1 'do not match its type' run "$dir/f.tosa" -i $digits/test.npz --dequantize
 expect 0 'digits-1.c: ' compile "$dir/t8.ir" -t TOSA-1.0+INT -o "$dir/digits-1.c"
 holds 'the header has sizes' grep -q 'DIGITS_1_PLANNED_BYTES 3920' "$dir/digits-1.h"
+holds 'and what the caller passes' grep -q 'f32\[1,1,28,28\]: real numbers; the program makes codes of this scale of them' "$dir/digits-1.h"
 printf '#include <stdio.h>\n#include "digits-1.c"\nint main(void) { return fwrite(digits_1_pte, 1, DIGITS_1_PTE_BYTES, stdout) != DIGITS_1_PTE_BYTES; }\n' >"$dir/array.c"
 holds 'a program can be made of it' cc -o "$dir/array" "$dir/array.c"
 expect 0 'digits-1.pte: ' compile "$dir/t8.ir" -t TOSA-1.0+INT -o "$dir/digits-1.pte"

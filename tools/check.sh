@@ -210,6 +210,7 @@ queue_gcc() {
     later "programs for a Cortex-M, TFLite suite" python3 test/cortexm_pte.py build/tosac $cases/suites/tflite --every $([ "$mode" = quick ] && echo 10 || echo 1)
     later "C for a Cortex-M that calls CMSIS-NN" python3 test/cortexm_cmsis.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
+    [ "$mode" = quick ] || later "examples/firmware, in QEMU" test/firmware.sh build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M55" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m55 --qemu --per-operator 3
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M4" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m4 --qemu --per-operator 3
     later "bug families" build/conformance fixtures --cases $cases -j 1

@@ -125,9 +125,14 @@ void cli_help(const cli_verb *verb); /* to standard output */
 /* Every verb with its arguments and options as JSON, for manual pages and completions. */
 void cli_dump_options(const cli_verb *const *verb, size_t n);
 
-/* The word nearest to a mistaken one, or NULL when none is near. */
+/* The word nearest to a mistaken one, or NULL when none is near: one that is its beginning, or that
+ * it is the beginning of, before one with few letters changed. */
 const char *cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
                         const void *from);
+
+/* TOSAC_VELA becomes the Vela that tools/setup.sh brought beside the command, where no other is
+ * named or on PATH. */
+void cli_find_vela(void);
 
 /* ---- saying things ---- */
 

@@ -61,19 +61,28 @@ static size_t distance_of(const char *a, const char *b)
     return row[m];
 }
 
+/* One is the other's beginning, and more than a few letters: --calibration and --calib. */
+static bool begins_alike(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), both = n < m ? n : m;
+    return both > 4 && strncmp(a, b, both) == 0;
+}
+
 const char *cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
                         const void *from)
 {
-    const char *best = NULL, *candidate;
+    const char *best = NULL, *alike = NULL, *candidate;
     size_t least = strlen(word) / 3 + 2; /* further away than this is not near */
     for (size_t i = 0; (candidate = name(i, from)); i++) {
+        if (begins_alike(word, candidate) && (!alike || strlen(candidate) > strlen(alike)))
+            alike = candidate;
         size_t distance = distance_of(word, candidate);
         if (distance < least) {
             least = distance;
             best = candidate;
         }
     }
-    return best;
+    return alike ? alike : best;
 }
 
 static size_t count_options(const cli_option *option)
@@ -144,25 +153,12 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
     return TC_OK;
 }
 
-/* The option of which the word is the long form, or the beginning: --calibration is --calib. */
-static const char *same_beginning(const char *word, const cli_verb *verb)
-{
-    const char *name, *best = NULL;
-    for (size_t i = 0; (name = option_name(i, verb)); i++) {
-        size_t n = strlen(name), m = strlen(word), least = n < m ? n : m;
-        if (least > 4 && strncmp(name, word, least) == 0 && (!best || n > strlen(best)))
-            best = name;
-    }
-    return best;
-}
-
 static tc_status unknown_option(cli *c, const cli_verb *verb, const char *word)
 {
     char *bare = cli_format("%s", word);
     bare[strcspn(bare, "=")] = 0;
     tc_status status = cli_usage(c, "'tosac %s' has no option '%s'", verb->name, bare);
-    const char *same = same_beginning(bare, verb);
-    const char *near = same ? same : cli_nearest(bare, option_name, verb);
+    const char *near = cli_nearest(bare, option_name, verb);
     if (near)
         cli_note(c, "did you mean '%s'?", near);
     else

@@ -339,7 +339,8 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
                   " *\n"
                   " * %s_run() computes the outputs from the inputs, in memory of its own;\n"
                   " * %s_run_in() in memory of the caller's, %s_ARENA_BYTES on %d bytes.  Where a\n"
-                  " * SCALE is given, a code stands for SCALE * (code - ZERO_POINT). */\n",
+                  " * SCALE is given, a code stands for SCALE * (code - ZERO_POINT), and the code of a\n"
+                  " * number x is round(x / SCALE) + ZERO_POINT, held inside its type. */\n",
                   m->request->stem, tc_version(), m->request->target, name, name, prefix,
                   align_of(m));
     ti_buf_printf(out, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", prefix, prefix);

@@ -88,6 +88,17 @@ static const tc_quant *quant_of(const tc_graph *g, tc_val v, bool output)
     return NULL;
 }
 
+/* What the numbers of a port are to the caller: behind the type, in its comment. */
+static const char *meaning(const tc_type *t, const tc_quant *q, bool output)
+{
+    if (!q || q->count != 1)
+        return "as the model has them";
+    if (t->quant)
+        return "codes; one stands for SCALE * (code - ZERO_POINT)";
+    return output ? "real numbers; the codes that they are made of have this scale"
+                  : "real numbers; the program makes codes of this scale of them";
+}
+
 static void put_ports(tc_ctx *ctx, tc_buf *out, const char *prefix, const tc_graph *g, bool output)
 {
     const char *side = output ? "OUTPUT" : "INPUT";
@@ -99,12 +110,13 @@ static void put_ports(tc_ctx *ctx, tc_buf *out, const char *prefix, const tc_gra
         const tc_quant *q = quant_of(g, v, output);
         const char *name = output ? ti_output_name_of(g, i) : ti_input_name(g, i);
         char number[32];
-        ti_buf_printf(out, "/* %s */\n",
+        ti_buf_printf(out, "/* %s: %s */\n",
                       ti_type_text(&ctx->arena, &(tc_type){.dtype = t->dtype,
                                                            .rank = t->rank,
                                                            .dim = {t->dim[0], t->dim[1], t->dim[2],
                                                                    t->dim[3], t->dim[4], t->dim[5],
-                                                                   t->dim[6], t->dim[7]}}));
+                                                                   t->dim[6], t->dim[7]}}),
+                      meaning(t, q, output));
         ti_buf_printf(out, "#define %s_%s_%zu_NAME \"", prefix, side, i);
         for (const char *p = name ? name : ""; *p; p++)
             ti_buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
