@@ -387,3 +387,26 @@ def test_samples_over_threads(digits):
         for _ in range(2):  # what was made ready is used again
             assert np.array_equal(program(x)[0], np.concatenate(one))
         assert np.array_equal(program(x[:3], reset=True)[0], np.concatenate(one[:3]))
+
+
+TWO = b"graph @main(%0: f32[2,3], %1: f32[2,3]) {\n  %2 = add %0, %1 alpha=1 : f32[2,3]\n  return %2\n}\n"
+ONE = b"graph @main(%0: f32[2,3]) {\n  %1 = relu %0 : f32[2,3]\n  return %1\n}\n"
+
+
+@pytest.mark.parametrize("graph, data, words", [
+    (ONE, np.zeros((5, 5), np.float32), r"the input is f32\[2, 3\], the data float32\[5, 5\]"),
+    (ONE, np.zeros((2, 3), np.uint8), "the data is uint8, the input needs f32"),
+    (TWO, (np.zeros((2, 3), np.float32), np.zeros((5, 5), np.float32)), r"input 1 is f32\[2, 3\]"),
+    (TWO, np.zeros((2, 3), np.float32), "has 1 tensor, the model 2 inputs: 0, 1"),
+    (TWO, {"a": np.zeros((2, 3), np.float32)}, "the model's inputs have no names"),
+])
+def test_inputs_without_names_are_told_by_their_place(graph, data, words):
+    with pytest.raises(tosac.UsageError, match=words) as told:
+        tosac.load(graph).run(data)
+    assert "None" not in str(told.value)
+
+
+def test_bytes_of_pictures_are_not_taken_for_floats(digits):
+    pictures = np.zeros((4, 1, 28, 28), np.uint8)
+    with pytest.raises(tosac.UsageError, match="the data is uint8, input 'x' needs f32"):
+        tosac.compile(digits.model, "TOSA-1.0+INT", calibration=pictures)

@@ -69,3 +69,16 @@ def test_same_bytes_as_the_command_line(digits, tmp_path):
                     str(tmp_path / "a.tosa")], check=True, capture_output=True)
     tosac.compile(digits.model, "TOSA-1.0+INT", digits.samples).save(tmp_path / "b.tosa")
     assert (tmp_path / "a.tosa").read_bytes() == (tmp_path / "b.tosa").read_bytes()
+
+
+def test_ready_for_an_index():
+    """What twine and an index ask for: a readme, a licence with its files, classifiers, a command for `pipx run tosac`."""
+    about = metadata.metadata("tosac")
+    assert about["License-Expression"] == "Apache-2.0" and about["Requires-Python"] == ">=3.9" and about["Summary"]
+    assert about["Description-Content-Type"].startswith("text/markdown") and "pip install tosac" in about.get_payload()
+    assert "Typing :: Typed" in about.get_all("Classifier")
+    files = {str(f) for f in metadata.files("tosac")}
+    for name in about.get_all("License-File"):
+        assert any(f.endswith(f".dist-info/licenses/{name}") for f in files), name
+    commands = [e for e in metadata.distribution("tosac").entry_points if e.group == "console_scripts"]
+    assert [e.name for e in commands] == ["tosac"] and callable(commands[0].load())

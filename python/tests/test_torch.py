@@ -104,3 +104,9 @@ def test_torch_keeps_its_threads(model, pictures):
     tosac.quantize(model, pictures, threads=2)
     assert torch.get_num_threads() == before
     torch.nn.functional.conv2d(pictures, torch.randn(4, 3, 3, 3))
+
+
+def test_bytes_of_pictures_are_told_as_such():
+    model = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU())
+    with pytest.raises(tosac.ExportError, match="the data is uint8, the module takes floats"):
+        tosac.compile(model, "TOSA-1.0+INT", calibration=torch.zeros(4, 1, 8, 8, dtype=torch.uint8))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ._errors import usage
 from ._library import Context, lib, n, utf8
-from ._tensor import Port, fit, store, to_numpy
+from ._tensor import Port, called, fit, store, to_numpy
 
 
 def is_path(value: Any) -> bool:
@@ -54,21 +54,24 @@ def _with_batch(item: Any) -> Any:
 def tensors_of(item: Any, ports: Sequence[Port]) -> list[np.ndarray]:
     """One item as an array for each input."""
     names = [p.name for p in ports]
+    shown = ", ".join(p.name or str(i) for i, p in enumerate(ports))
     if isinstance(item, Mapping):
+        if len(ports) > 1 and None in names:
+            raise usage("the data is a dictionary, and the model's inputs have no names", f"give tuples of {len(ports)} arrays, in the inputs' order")
         if all(name in item for name in names):
             return [to_numpy(item[name]) for name in names]
         if len(ports) == 1 and len(item) == 1:
             return [to_numpy(next(iter(item.values())))]
         missing = next(name for name in names if name not in item)
-        raise usage(f"the data has no '{missing}': it has {', '.join(map(str, item))}", f"the inputs are {', '.join(map(str, names))}")
+        raise usage(f"the data has no '{missing}': it has {', '.join(map(str, item))}", f"the inputs are {shown}")
     if isinstance(item, (tuple, list)) and not (item and np.isscalar(item[0])):
         if item and isinstance(item[0], (tuple, list, Mapping)) and not _is_tensor(item[0]):
             return tensors_of(item[0], ports)  # ((a, b), label)
         if len(item) < len(ports):
-            raise usage(f"an item of the data has {len(item)} tensors, the model {len(ports)} inputs: {', '.join(map(str, names))}")
+            raise usage(f"an item of the data has {len(item)} tensor{'' if len(item) == 1 else 's'}, the model {len(ports)} inputs: {shown}")
         return [to_numpy(v) for v in item[: len(ports)]]
     if len(ports) != 1:
-        raise usage(f"an item of the data is a single tensor, the model has {len(ports)} inputs: {', '.join(map(str, names))}",
+        raise usage(f"an item of the data is a single tensor, the model has {len(ports)} inputs: {shown}",
                     "give tuples in their order, or dictionaries by their names")
     return [to_numpy(item)]
 
@@ -91,10 +94,10 @@ def collect(data: Any, ports: Sequence[Port], limit: Optional[int] = None) -> tu
     first_axis = False
     for item in items(data):
         parts = []
-        for array, port in zip(tensors_of(item, ports), ports):
+        for i, (array, port) in enumerate(zip(tensors_of(item, ports), ports)):
             split = samples_of(array, port)
             if split is None:
-                raise usage(f"input '{port.name}' is {port.dtype}{list(port.shape)}, the data {array.dtype}{list(array.shape)}",
+                raise usage(f"{called(port, i if len(ports) > 1 else None)} is {port.dtype}{list(port.shape)}, the data {array.dtype}{list(array.shape)}",
                             "its own shape is a sample; a longer first axis or one axis more holds several")
             first_axis = first_axis or (array.ndim == len(port.shape) and array.shape != port.shape)
             parts.append(split)

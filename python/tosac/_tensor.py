@@ -46,6 +46,11 @@ class Port:
         return f"{self.name or '-'}: {self.dtype}[{','.join(map(str, self.shape))}]{extra}"
 
 
+def called(port: Port, place: Optional[int] = None) -> str:
+    """An input in a message: by its name, else by its place."""
+    return f"input '{port.name}'" if port.name else "the input" if place is None else f"input {place}"
+
+
 def quantization_of(type_: Any) -> Optional[Quantization]:
     if not type_.quant:
         return None
@@ -97,11 +102,14 @@ def fit(array: np.ndarray, port: Port, dtype: int, dequantize: bool = False) -> 
         return np.ascontiguousarray(array)
     if array.dtype.kind == "f" and np.dtype(want).kind in "fc":
         return np.ascontiguousarray(array, want)
+    if array.dtype == np.uint8 and np.dtype(want).kind == "f":
+        raise usage(f"the data is uint8, {called(port)} needs {port.dtype}",
+                    "hand over what the float model was trained on, such as x.astype(np.float32) / 255: no conversion or scaling is guessed")
     with np.errstate(invalid="ignore"):
         made = array.astype(want)
     if array.size and not np.array_equal(made.astype(array.dtype), array):
         hint = "dequantize=True takes real numbers and rounds them to its codes" if port.quantization else "its codes are wanted, and the file names no scale for them; load(FILE, dequantize=True) takes it from the FILE.json beside it"
-        raise usage(f"input '{port.name}' is {port.dtype}: {array.dtype} data has numbers that are none of it", hint)
+        raise usage(f"{called(port)} is {port.dtype}: {array.dtype} data has numbers that are none of it", hint)
     return np.ascontiguousarray(made)
 
 

@@ -23,6 +23,8 @@ def is_module(model: Any) -> bool:
 
 #: words in export's own message, and what to change
 _ADVICE = (
+    (("Input type (unsigned char)", "Byte but got", "expected scalar type Byte", "not implemented for 'Byte'", "dtype: unsigned char", "torch.uint8"),
+     "the data is uint8, the module takes floats: hand over what it was trained on, such as x.float() / 255; no conversion or scaling is guessed"),
     (("GuardOnDataDependent", "data-dependent", "Could not guard", "dynamic control flow"),
      "the module decides by the numbers it sees (an `if` or a loop over a tensor's value): use torch.where or torch.cond, or a size that is fixed"),
     (("fake tensor", "FakeTensor", "meta kernel"),
