@@ -198,7 +198,7 @@ static void match(tc_ctx *ctx, layers *a, layers *b, const char *(*key)(tc_arena
 
 static const char *where_of(tc_ctx *ctx, const tc_json *node)
 {
-    return ti_json_get(node, "region") ? "accelerator" : text(ctx, ti_json_get(node, "where"));
+    return ti_json_get(node, "region") ? "target" : text(ctx, ti_json_get(node, "where"));
 }
 
 /* What it is judged by: as the target computes it, where that is known. */

@@ -44,6 +44,8 @@ const title = (D.model.file || "model").split("/").filter(Boolean).slice(-2).joi
 const leaf = path => (path || "").split("/").pop();
 
 /* ---- what follows from the content ---- */
+/* What regions run on: a Cortex-M by itself is no accelerator. */
+const machine = /^cortex-m[^+]*$/.test(S.target || "") ? S.target : "the accelerator";
 const readers = N.map(() => []), groupOf = new Int32Array(N.length), itemOf = new Int32Array(N.length), placeOf = new Int32Array(G.length);
 N.forEach((n, k) => { n.id = k; for (const i of n.in) readers[i].push(k); });
 G.forEach((g, i) => g.items.forEach((item, k) => {
@@ -60,7 +62,7 @@ const hasCycles = N.some(n => n.cycles), hasErrors = D.errors.length > 0;
 const metric = hasCycles ? "cycles" : N.some(n => n.macs) ? "macs" : "bytes";
 const peak = S.macs_per_cycle;
 const utilisation = x => peak && x.cycles && x.macs ? x.macs / (x.cycles * peak) : undefined;
-const whereText = n => n.region !== undefined ? `the accelerator, ${(D.regions[n.region] || {}).name || "region " + n.region}`
+const whereText = n => n.region !== undefined ? `${machine}, ${(D.regions[n.region] || {}).name || "region " + n.region}`
   : n.where === "cpu" ? "CPU" : n.where === "merged" ? "fused into its neighbours" : undefined;
 
 /* Sums over everything inside a group; least exact value. */

@@ -22,7 +22,7 @@ function time() {
   if (!s) return question("How long does it take?", "merged", S.cycles ? count(S.cycles) : "–", S.cycles ? "cycles" : "",
     S.cycles ? "A clock is not known for this target." : "There is no model of this target's time.");
   const rate = V && V.inferences_per_second || 1 / s, idle = peak && S.macs && S.cycles ? `${percent(S.macs / S.cycles / peak)} of the multipliers in use.` : "";
-  return question("How long does it take?", "merged", ...seconds(s), `${digits(rate, 1)} inferences a second.`,
+  return question("How long does it take?", "merged", ...seconds(s), `${rate < 1000 ? digits(rate, 1) : whole(rate)} inferences a second.`,
     S.cycles ? `${count(S.cycles)} cycles${V ? V.npu_clock_hz ? ` at ${count(V.npu_clock_hz)}Hz` : "" : S.clock_hz ? ` at ${count(S.clock_hz)}Hz` : ""}, estimated. ${idle}` : idle,
     V && V.not_counted ? `Not counted: ${V.not_counted}.` : "");
 }
@@ -45,8 +45,8 @@ function onCpu() {
   if (S.on_cpu === undefined) return question("What is on the CPU?", "merged", S.operators, "operators", "Nothing was compiled.");
   const dear = D.cpu.length, conversions = D.cpu.filter(c => c.operator === "rescale").length;
   return question("What is on the CPU?", S.on_cpu === 0 ? "good" : S.on_target ? S.on_cpu <= 2 ? "good" : "mid" : "merged", S.on_cpu ? S.on_cpu : "Nothing", S.on_cpu ? `of ${all} operators` : "",
-    S.on_cpu === 0 ? `All ${all} operators are on the accelerator${S.regions > 1 ? `, in ${S.regions} regions` : ""}.`
-      : S.on_target ? `${S.on_target} are on the accelerator, in ${S.regions} region${S.regions === 1 ? "" : "s"}.` : "Everything.",
+    S.on_cpu === 0 ? `All ${all} operators are on ${machine}${S.regions > 1 ? `, in ${S.regions} regions` : ""}.`
+      : S.on_target ? `${S.on_target} are on ${machine}, in ${S.regions} region${S.regions === 1 ? "" : "s"}.` : "Everything.",
     conversions && conversions === dear ? "They convert between float and integers." : dear && S.on_target ? el("p", {}, el("button.link", {type: "button", onclick: () => go("cpu")}, "Which, and why")) : "");
 }
 /* The four answers as one sentence. */
@@ -58,7 +58,7 @@ function sentence() {
   else if (S.target && !V) list.push(`Compiled for ${S.target}`);
   if (a && a[1]) list.push(`${tenths(share(a[1]))} right where float has ${tenths(share(a[0]))}`);
   else if (decibels !== undefined) list.push(decibels === "exact" ? "the same numbers as float" : `${decibel(decibels)} dB against float`);
-  if (S.on_target) list.push(S.on_cpu ? `${S.on_target} of ${S.on_target + S.on_cpu} operators on the accelerator` : "everything on the accelerator");
+  if (S.on_target) list.push(S.on_cpu ? `${S.on_target} of ${S.on_target + S.on_cpu} operators on ${machine}` : `everything on ${machine}`);
   const text = list.join(", ") || `${S.operators} operators`;
   return text[0].toUpperCase() + text.slice(1) + ".";
 }

@@ -110,7 +110,7 @@ function cpuView() {
   view.replaceChildren(el("h1", {}, "On the CPU"),
     D.kind !== "compile" ? el("p.empty", {}, "Nothing was compiled, so nothing was split.")
       : D.cpu.length ? el("p.soft", {}, `${D.cpu.length} of ${S.on_target + S.on_cpu} operators stay on the CPU, for ${reasons.size === 1 ? "one reason" : reasons.size + " reasons"}.`)
-      : el("p.empty", {}, "Nothing: every operator runs on the accelerator."),
+      : el("p.empty", {}, `Nothing: every operator runs on ${machine}.`),
     ...[...reasons].sort((a, b) => b[1].length - a[1].length).map(([why, list]) => el("div.reason", {}, el("h2", {}, why[0].toUpperCase() + why.slice(1)),
       table(`On the CPU: ${why}`, list, [{title: "node", value: c => c.node, cell: c => byName.has(c.node) ? nodeLink(byName.get(c.node)) : c.node}, {title: "operator", value: c => c.operator}, {title: "module", value: c => c.module}, placeColumn(c => c)],
         {pick: c => byName.has(c.node) && show(byName.get(c.node)), most: 20}))));
