@@ -964,6 +964,26 @@ expect 2 'needs test vectors' compile "$dir/abs.ir" -t cpu --no-execute -o "$dir
 expect 0 'with 5 test vectors' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/digits.bpte"
 expect 0 '5 with the expected outputs bit for bit' verify "$dir/digits.bpte"
 
+# What a device took, beside what was expected of it.
+et=fixture/etdump
+"$tosac" compile $et/two.ir -t cpu --locations -o "$dir/two.pte" >/dev/null 2>&1
+"$tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --locations -o "$dir/placed.pte" >/dev/null 2>&1
+expect 0 "two.etdp: 2 runs of 'forward'" profile "$dir/two.pte" --etdump $et/two.etdp
+expect 0 'aten::mul.out' profile "$dir/two.pte" --etdump $et/two.etdp --by kind
+expect 0 '"name": "aten::mul.out"' profile "$dir/two.pte" --etdump $et/two.etdp --json
+expect 0 'at 500000000 ticks a second' profile "$dir/two.pte" --etdump $et/two.etdp --ticks 500e6
+expect 2 'expected a number above 0' profile "$dir/two.pte" --etdump $et/two.etdp --ticks fast
+expect 0 '~ digits_models.py:22' profile "$dir/placed.pte" --etdump $et/digits-u85.etdp
+expect 0 '+EthosUBackend::execute()NPU' profile "$dir/placed.pte" --etdump $et/digits-u85.etdp
+expect 0 'expected of its command stream' profile "$dir/digits.bpte" --etdump $et/digits-u85.etdp
+expect 0 'digits_models.py:22' profile "$dir/placed.pte"
+expect 1 'this ETDump was not made with' profile "$dir/two.pte" --etdump $et/digits-u85.etdp
+expect 1 "instruction 1 is OPERATOR_CALL there, and EthosUBackend in 'forward'" profile "$dir/placed.pte" --etdump $et/two.etdp
+expect 1 'this is no ETDump' profile "$dir/two.pte" --etdump "$dir/two.pte"
+head -c 300 $et/two.etdp >"$dir/cut.etdp"
+expect 1 '[format]' profile "$dir/two.pte" --etdump "$dir/cut.etdp"
+expect 2 'goes with a compiled program' profile $digits/model.pt2 -t ethos-u85-256 --etdump $et/two.etdp
+
 # the same stream in a program and as Vela wrote it: checked, shown, run
 stream 0 '1 region, 1 operators' relu
 expect 0 "1 operations in 1 command stream for ethos-u85-256 follow the machine's rules" verify "$dir/relu.pte"

@@ -36,6 +36,9 @@ typedef struct tc_profile_options {
     const char *memory_mode;   /* which memory mode of the description */
     const char *method;        /* a .pte: the streams of this method; NULL: of all */
     const char *board;         /* a board's name or file, instead of these three; or NULL */
+    const char *etdump;        /* a .pte: what ExecuTorch's runtime noted while it ran it; its times come
+                                  beside those that are expected.  NULL: nothing was measured */
+    double ticks;              /* of the ETDump's clock in a second; 0: 1e9 */
 } tc_profile_options;
 TC_SIZED_RECORD(tc_profile_options)
 

@@ -6,7 +6,7 @@ enum { SHOWN = 20 };
 
 typedef struct profile_options {
     cli_asked asked;
-    const char *by;
+    const char *by, *etdump, *ticks, *method;
     int64_t top;
     bool estimate;
 } profile_options;
@@ -39,7 +39,7 @@ static tc_status find_by(cli *c, const char *text, tc_profile_by *out)
 /* A .tflite is a model where a target is named. */
 static bool has_streams(const profile_options *o, const char *path)
 {
-    return cli_ends(path, ".pte") || cli_ends(path, "_vela.npz") ||
+    return cli_ends(path, ".pte") || cli_ends(path, ".bpte") || cli_ends(path, "_vela.npz") ||
            (cli_ends(path, ".tflite") && !o->asked.target && !o->asked.board);
 }
 
@@ -58,12 +58,19 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
     p.vela_ini = a->vela_ini;
     p.system_config = a->system_config;
     p.memory_mode = a->memory_mode;
+    p.method = o->method;
+    p.etdump = o->etdump;
+    if (o->ticks && (p.ticks = cli_amount(o->ticks)) <= 0)
+        return cli_usage(c, "--ticks '%s': expected a number above 0", o->ticks);
     return tc_profile_open(c->ctx, path, &p, out);
 }
 
 static tc_status of_model(cli *c, profile_options *o, const char *path, tc_profile **out)
 {
     tc_compiled *compiled;
+    if (o->etdump || o->method)
+        return cli_usage(c, "%s goes with a compiled program: tosac profile FILE.pte",
+                         o->etdump ? "--etdump" : "--method");
     CLI_TRY(cli_asked_target(c, &o->asked, "ethos-u55-128, ethos-u85-256, cortex-m55 ..."));
     if (!o->estimate && cli_needs_vela(&o->asked))
         CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
@@ -101,6 +108,11 @@ static const cli_option options[] = {
                                               "(default: 20)"},
     {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
      "estimate operations from the TOSA operators, without Vela: faster and less exact"},
+    {"--etdump", NULL, "FILE", CLI_TEXT, AT(etdump),
+     "FILE.pte: what ExecuTorch's runtime measured while it ran it, beside what is expected"},
+    {"--ticks", NULL, "HZ", CLI_TEXT, AT(ticks),
+     "ticks of the ETDump's clock in a second (default: 1e9; cycles of a core at 400 MHz: 400e6)"},
+    {"--method", NULL, "NAME", CLI_TEXT, AT(method), "FILE.pte: the method (default: all)"},
     CLI_ROW_CALIB(profile_options,
                   "calibration data (default: random data; 16-bit values and forms may then "
                   "differ)"),
@@ -111,7 +123,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_profile = {
     .name = "profile",
-    .arguments = "MODEL (-t TARGET | --board NAME) | FILE.pte | FILE.tflite | FILE_vela.npz",
+    .arguments = "MODEL (-t TARGET | --board NAME) | FILE.pte [--etdump FILE] | FILE.tflite | FILE_vela.npz",
     .summary = "show what each line of a model costs on an Ethos-U or a Cortex-M",
     .help = "Compiles the model and counts the cycles of every operation of its command streams "
             "with a model of the machine\n"
@@ -119,7 +131,8 @@ const cli_verb cli_profile = {
             "MACs and MAC utilisation, bytes read\n"
             "and written in each memory, and a hint for known reasons.  A .pte, a .tflite "
             "with 'ethos-u' operators\n"
-            "or Vela's X_vela.npz is profiled directly; its lines are known where X_debug.xml and X.tosa are beside it.\n"
+            "or Vela's X_vela.npz is profiled directly; its lines are known where X_debug.xml and X.tosa are beside it,\n"
+            "or where the .pte was compiled with --locations.\n"
             "For a Cortex-M it counts the instructions of the C that --emit c writes, and says flash and RAM.\n",
     .least = 1,
     .most = 1,

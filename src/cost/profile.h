@@ -3,6 +3,7 @@
 #ifndef TC_PROFILE_H
 #define TC_PROFILE_H
 
+#include "../base/json_out.h"
 #include "stream.h"
 #include "tosac/tosac.h"
 
@@ -36,6 +37,46 @@ typedef struct tc_profile_core {
     size_t constants, code, arena, ports, state;
 } tc_profile_core;
 
+/* ---- what a device took (ETDump) ---- */
+
+/* Something that a delegate noted of itself; seconds of a run, on average. */
+typedef struct tc_measured_event {
+    const char *name, *id;
+    double seconds;
+} tc_measured_event;
+
+/* An instruction. */
+typedef struct tc_measured_step {
+    size_t step;
+    const char *name; /* "aten::add.out", "EthosUBackend" */
+    bool delegate;
+    const tc_loc *frame; /* where it comes from: of a delegate several */
+    size_t n_frame;
+    size_t stream;       /* of an Ethos-U: its number + 1 in the profile; 0: there is none */
+    double seconds;      /* of a run, on average */
+    double expected;     /* seconds; 0: not known */
+    tc_measured_event *event;
+    size_t n_event, cap_event;
+} tc_measured_step;
+
+typedef struct tc_measured_row {
+    const char *name;
+    double seconds, expected;
+    bool shared; /* a part of it is a delegate's time, shared out by expected cycles */
+} tc_measured_row;
+
+typedef struct tc_measured {
+    const char *file, *method;
+    size_t runs;
+    double ticks;                /* in a second */
+    double seconds, least, load; /* a run on average, the shortest; loading the method */
+    tc_measured_step *step;      /* that were run, in the program's order */
+    size_t n_step;
+    tc_measured_row *row[TC_PROFILE_BYS]; /* the longest first */
+    size_t n_row[TC_PROFILE_BYS];
+    bool knows_lines;
+} tc_measured;
+
 struct tc_profile {
     const tc_npu_machine *machine; /* NULL: there is no stream */
     tc_profile_core core;
@@ -49,6 +90,7 @@ struct tc_profile {
     size_t n_row[TC_PROFILE_BYS];
     const tc_profile_cpu *cpu;
     size_t n_cpu;
+    tc_measured *measured; /* NULL: nothing was */
 };
 
 /* profile_rows.c: entries put together, by everything that they can be put together by. */
@@ -61,6 +103,9 @@ const char *ti_profile_hint(tc_npu_cause cause);
  * or an estimate of it without a stream. */
 TC_MUST_USE tc_status ti_profile_of_file(tc_ctx *ctx, const char *path,
                                          const tc_profile_options *o, tc_profile **out);
+/* drive/profile_etdump.c: what a device took, beside the streams of `program`. */
+TC_MUST_USE tc_status ti_profile_measured(tc_ctx *ctx, tc_profile *p, const char *path, tc_bytes program,
+                                          const tc_profile_options *o);
 TC_MUST_USE tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
 TC_MUST_USE tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
 
@@ -72,5 +117,9 @@ tc_cost_figures ti_profile_figures(const tc_profile *profile, const tc_npu_cost 
 /* show/profile_text.c: as a table, or as JSON. */
 TC_MUST_USE tc_status ti_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
                         tc_form form, const char **out);
+
+/* show/measured_text.c: the same of what was measured. */
+void ti_show_measured(const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out);
+void ti_measured_json(const tc_measured *m, tc_json_out *out);
 
 #endif

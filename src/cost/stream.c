@@ -43,6 +43,50 @@ static tc_loc *place(tc_ctx *ctx, const char *file, const char *where)
     return loc;
 }
 
+/* The next field of a line of a text, which ends before `end`. */
+static const char *next_field(tc_ctx *ctx, const char **at, const char *end)
+{
+    const char *begin = *at, *p = begin;
+    while (p < end && *p != '\t')
+        p++;
+    *at = p < end ? p + 1 : end;
+    return p > begin ? ti_intern(ctx, (tc_str){begin, (size_t)(p - begin)}) : NULL;
+}
+
+static void read_lines(tc_ctx *ctx, const char *file, tc_bytes text, tc_stream *s)
+{
+    size_t cap = 0;
+    const char *at = (const char *)text.data, *last = at + text.size;
+    while (text.size && at < last) {
+        const char *end = memchr(at, '\n', (size_t)(last - at));
+        end = end ? end : last;
+        int64_t word = -1;
+        const char *number = next_field(ctx, &at, end);
+        tc_loc loc = {.file = file, .node = next_field(ctx, &at, end)};
+        loc.target = next_field(ctx, &at, end);
+        loc.module = next_field(ctx, &at, end);
+        loc.place = next_field(ctx, &at, end);
+        at = end < last ? end + 1 : last;
+        if (!number || !ti_text_to_i64(ti_str_of(number), &word) || word < 0)
+            continue;
+        tc_grow(&ctx->arena, s->line, s->n_line, cap);
+        s->line[s->n_line++] = (tc_stream_line){(size_t)word, loc};
+    }
+}
+
+const tc_loc *ti_stream_loc(const tc_stream *s, size_t word)
+{
+    size_t low = 0, high = s->n_line; /* the last one that is not behind the word */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->line[middle].word <= word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &s->line[low - 1].loc : NULL;
+}
+
 static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
 {
     tc_pte_file f;
@@ -62,6 +106,7 @@ static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
                              .vela = d->vela,
                              .own = d->own,
                              .loc = place(ctx, file, name)};
+            read_lines(ctx, file, d->lines, s);
             TC_TRY(ti_npu_read_backend(ctx, s->loc, d->payload, &s->program));
             ++*n;
         }

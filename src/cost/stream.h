@@ -6,14 +6,25 @@
 #include "../npu/cost.h"
 #include "../npu/npu_verify.h"
 
+/* From a command on: where it comes from. */
+typedef struct tc_stream_line {
+    size_t word;
+    tc_loc loc;
+} tc_stream_line;
+
 typedef struct tc_stream {
     const char *name; /* "delegate 0 of forward", or the file's */
     const char *method; /* of a .pte's; else NULL */
     tc_npu_program program;
     const char *vela, *own; /* the version of Vela, or of tosac, that made it; or NULL */
     const tc_loc *loc;
-    struct tc_vela_map *map; /* NULL: where commands come from is not known */
+    struct tc_vela_map *map; /* NULL: where commands come from is not known, or: */
+    tc_stream_line *line;    /* of a .pte that keeps it, in the order of words */
+    size_t n_line;
 } tc_stream;
+
+/* Where the command at a word comes from, by `line`; NULL: not known. */
+const tc_loc *ti_stream_loc(const tc_stream *stream, size_t word);
 
 /* The operator that the command at a word comes from, as Vela's debug database has it: "CONV2D,
  * operator 17"; or NULL. */

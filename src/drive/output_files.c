@@ -10,6 +10,7 @@
 #include "bundle.h"
 #include "emit_c.h"
 #include "emit_cortexm.h"
+#include "own_backend.h"
 #include "payload.h"
 #include "program_file.h"
 #include "region_ports.h"
@@ -91,12 +92,17 @@ static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
 }
 
-/* Without each region's .tosa, where it is not asked for. */
+/* Without each region's .tosa, where it is not asked for; with the lines of its commands, where places
+ * are kept. */
 static const tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa)
 {
     tc_payload *copy = ti_arena_copy(&ctx->arena, c->payload, c->n_region * sizeof *copy);
-    for (size_t i = 0; i < c->n_region && !keep_tosa; i++)
-        copy[i].tosa = (tc_bytes){NULL, 0};
+    for (size_t i = 0; i < c->n_region; i++) {
+        if (!keep_tosa)
+            copy[i].tosa = (tc_bytes){NULL, 0};
+        if (c->places && c->jobs && c->jobs[i].own)
+            copy[i].lines = ti_own_lines(ctx, c->region[i].own);
+    }
     return copy;
 }
 

@@ -186,3 +186,22 @@ const tc_node *ti_own_node(const tc_codegen_result *own, size_t word)
     }
     return low ? own->origin[low - 1].node : NULL;
 }
+
+tc_bytes ti_own_lines(tc_ctx *ctx, const tc_codegen_result *own)
+{
+    tc_buf b;
+    const tc_loc *last = NULL;
+    ti_buf_init(&b, &ctx->arena);
+    for (size_t i = 0; i < own->n_origin; i++) {
+        const tc_loc *loc = own->origin[i].node ? own->origin[i].node->loc : NULL;
+        if (!loc || loc == last)
+            continue;
+        const char *part[] = {loc->node, loc->target, loc->module, loc->place};
+        ti_buf_printf(&b, "%zu", (size_t)own->origin[i].word);
+        for (size_t k = 0; k < TC_COUNT(part); k++)
+            ti_buf_printf(&b, "\t%s", part[k] ? part[k] : "");
+        ti_buf_text(&b, "\n");
+        last = loc;
+    }
+    return (tc_bytes){b.data, b.size};
+}

@@ -31,4 +31,7 @@ TC_MUST_USE tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_co
 /* The region's operator that the command at a word comes from; NULL: not known. */
 const tc_node *ti_own_node(const tc_codegen_result *own, size_t word);
 
+/* The same as a text: tc_payload.lines. */
+tc_bytes ti_own_lines(tc_ctx *ctx, const tc_codegen_result *own);
+
 #endif

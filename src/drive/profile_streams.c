@@ -76,15 +76,16 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
     for (size_t i = 0; i < cost.n_op; i++) {
         const tc_npu_op_cost *op = &cost.op[i];
         const tc_node *node = node_of(o, op->at);
+        const tc_loc *loc = node ? node->loc : ti_stream_loc(s, op->at);
         tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
         p->entry[p->n_entry++] = (tc_profile_entry){.stream = p->n_stream,
                                                     .word = op->at,
                                                     .name = op->name,
                                                     .op = node ? tosa_name(node) : NULL,
-                                                    .loc = node ? node->loc : NULL,
+                                                    .loc = loc,
                                                     .cause = op->cause,
                                                     .cost = op->cost};
-        p->lines = p->lines || (node && node->loc && node->loc->place);
+        p->lines = p->lines || (loc && loc->place);
     }
     ti_npu_cost_add(&p->total, &cost.total);
     p->n_stream++;
@@ -153,16 +154,18 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
     TC_TRY(ti_file_read(ctx, path, &bytes));
     if (ti_streams_in(bytes))
         TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
-    if (!n)
+    if (!n && !o->etdump)
         return ti_usage(ctx, "%s has no Ethos-U command stream; a model is compiled for a target (-t)", path);
     origin from = find_origin(ctx, path);
     for (size_t i = 0; i < n; i++)
         if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
             TC_TRY(add_stream(ctx, p, &stream[i], &from, o));
-    if (!p->n_stream)
+    if (!p->n_stream && !o->etdump)
         return ti_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
     set_clock(p, o->board ? &board : NULL);
     ti_profile_make_rows(ctx, p);
+    if (o->etdump)
+        TC_TRY(ti_profile_measured(ctx, p, path, bytes, o));
     *out = p;
     return TC_OK;
 }

@@ -38,6 +38,8 @@ typedef struct tc_payload {
     size_t n_spec;
     tc_bytes tosa; /* kept beside it as named data "tosac.tosa.N", N its place among the payloads;
                       none: no bytes */
+    tc_bytes lines; /* likewise "tosac.lines.N": a text, for each command of a stream that begins another
+                       operator a line of word, node, target, module and place between tabs */
 } tc_payload;
 
 typedef struct tc_emit_method {

@@ -214,11 +214,18 @@ static tc_fb_ref put_named(tc_pte_emitter *method, size_t n_method, segments *s)
     size_t n = 0, cap = 0, at = 0;
     for (size_t m = 0; m < n_method; m++)
         for (size_t i = 0; i < method[m].n_payload; i++, at++) {
-            if (!method[m].payload[i].tosa.size)
-                continue;
-            tc_grow(arena, ref, n, cap);
-            ref[n++] = put_name(&method[m], s, ti_text_format(arena, "tosac.tosa.%zu", at),
-                                method[m].payload[i].tosa);
+            const struct {
+                const char *key;
+                tc_bytes bytes;
+            } kept[] = {{"tosac.tosa", method[m].payload[i].tosa},
+                        {"tosac.lines", method[m].payload[i].lines}};
+            for (size_t k = 0; k < TC_COUNT(kept); k++) {
+                if (!kept[k].bytes.size)
+                    continue;
+                tc_grow(arena, ref, n, cap);
+                ref[n++] = put_name(&method[m], s, ti_text_format(arena, "%s.%zu", kept[k].key, at),
+                                    kept[k].bytes);
+            }
         }
     if (whose) {
         tc_grow(arena, ref, n, cap);

@@ -280,6 +280,16 @@ static const char *spec_of(tc_pte_file *f, tc_fb_table delegate, const char *key
     return NULL;
 }
 
+/* Named data KEY.N; no bytes: there is none. */
+static tc_bytes named_data(tc_pte_file *f, const char *key, size_t n)
+{
+    const char *name = ti_text_format(&f->ctx->arena, "%s.%zu", key, n);
+    for (size_t k = 0; k < f->n_named; k++)
+        if (ti_text_eq(f->named[k].key, name))
+            return ti_pte_segment(f, f->named[k].segment);
+    return (tc_bytes){NULL, 0};
+}
+
 /* before: delegates of the methods in front of it. */
 static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, size_t before,
                                 tc_pte_method *m)
@@ -299,10 +309,8 @@ static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table pl
             d->payload = ti_pte_segment(f, index);
         else if (index < within.n)
             d->payload = ti_fb_bytes(ti_fb_list_table(within, index), PTE_INLINE_DATA);
-        const char *key = ti_text_format(&f->ctx->arena, "tosac.tosa.%zu", before + i);
-        for (size_t k = 0; k < f->n_named; k++)
-            if (ti_text_eq(f->named[k].key, key))
-                d->tosa = ti_pte_segment(f, f->named[k].segment);
+        d->tosa = named_data(f, "tosac.tosa", before + i);
+        d->lines = named_data(f, "tosac.lines", before + i);
     }
     return sound(f);
 }
@@ -340,6 +348,51 @@ static tc_status read_step(tc_pte_file *f, tc_fb_table t, const tc_pte_method *m
     return calls || s->tag == PTE_MOVE_CALL ? known_values(f, m, s->arg, t.at) : TC_OK;
 }
 
+static const char *kept_text(tc_pte_file *f, tc_str text)
+{
+    return text.n ? text_of(f, text) : NULL;
+}
+
+/* "conv2d_3 = aten.conv2d.default" is the node and its target. */
+static tc_loc frame_of(tc_pte_file *f, tc_fb_table t)
+{
+    static const char equals[] = " = ";
+    tc_str file = ti_fb_string(t, PTE_FRAME_FILE), what = ti_fb_string(t, PTE_FRAME_CONTEXT);
+    uint32_t line = ti_fb_u32(t, PTE_FRAME_LINE, 0);
+    const char *context = kept_text(f, what), *split = context ? strstr(context, equals) : NULL;
+    tc_loc loc = {.file = f->name, .node = context, .module = kept_text(f, ti_fb_string(t, PTE_FRAME_NAME))};
+    if (split) {
+        loc.node = text_of(f, (tc_str){context, (size_t)(split - context)});
+        loc.target = split + sizeof equals - 1;
+    }
+    if (file.n)
+        loc.place = line ? ti_text_format(&f->ctx->arena, "%.*s:%" PRIu32, (int)file.n, file.p, line)
+                         : text_of(f, file);
+    return loc;
+}
+
+/* Places of steps, where the file has one list for each. */
+static void read_frames(tc_pte_file *f, tc_fb_table chain, tc_pte_method *m)
+{
+    tc_fb_vector list = ti_fb_list(chain, PTE_CHAIN_STACKTRACE, 4);
+    for (size_t i = 0; list.n == m->n_step && i < list.n; i++) {
+        tc_fb_vector frame = ti_fb_list(ti_fb_list_table(list, i), PTE_FRAMES_ITEMS, 4);
+        m->step[i].frame = tc_new_n(&f->ctx->arena, tc_loc, frame.n + 1);
+        for (size_t k = 0; k < frame.n; k++) {
+            tc_loc loc = frame_of(f, ti_fb_list_table(frame, k));
+            if (loc.place || loc.node)
+                m->step[i].frame[m->step[i].n_frame++] = loc;
+        }
+    }
+}
+
+const char *ti_pte_kernel(tc_ctx *ctx, const tc_pte_method *m, const tc_pte_step *step)
+{
+    const tc_pte_operator *op = &m->op[step->what];
+    return ti_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
+                          op->overload.n ? "." : "", (int)op->overload.n, op->overload.p);
+}
+
 static tc_status read_steps(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
 {
     tc_fb_vector chains = ti_fb_list(plan, PTE_PLAN_CHAINS, 4);
@@ -353,6 +406,8 @@ static tc_status read_steps(tc_pte_file *f, tc_fb_table plan, tc_pte_method *m)
     m->n_step = list.n;
     for (size_t i = 0; i < list.n; i++)
         TC_TRY(read_step(f, ti_fb_list_table(list, i), m, &m->step[i]));
+    if (chains.n)
+        read_frames(f, ti_fb_list_table(chains, 0), m);
     return sound(f);
 }
 

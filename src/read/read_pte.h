@@ -37,12 +37,15 @@ typedef struct tc_pte_delegate {
     const char *id;
     tc_bytes payload;
     tc_bytes tosa; /* named data "tosac.tosa.N"; no bytes: there is none */
+    tc_bytes lines; /* named data "tosac.lines.N", likewise: where commands come from (emit.h) */
     const char *vela; /* the version of Vela that made it, from its compile specs; or NULL */
     const char *own;  /* of our own back end, the same; or NULL */
 } tc_pte_delegate;
 
 typedef struct tc_pte_step {
     uint8_t tag;   /* PTE_KERNEL_CALL and so on */
+    tc_loc *frame; /* where it comes from (compile --locations): place, node, target, module */
+    size_t n_frame;
     uint32_t what; /* operator or delegate; of a move: from */
     tc_ints arg;   /* of a move: to */
 } tc_pte_step;
@@ -91,6 +94,9 @@ TC_MUST_USE tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes,
 /* read_bundle.c: a program with test vectors; tensors lie in the bytes where they are aligned. */
 bool ti_bundle_looks_like(tc_bytes bytes);
 TC_MUST_USE tc_status ti_bundle_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_bundle *out);
+
+/* The operator of a kernel call: "aten::add.out". */
+const char *ti_pte_kernel(tc_ctx *ctx, const tc_pte_method *m, const tc_pte_step *step);
 
 /* The numbers of a tensor that has some in the file; a message when they are not all there. */
 TC_MUST_USE tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out);

@@ -57,11 +57,7 @@ static tc_survey count_kernels(tc_ctx *ctx, const tc_pte_method *m)
         const tc_pte_step *step = &m->step[k];
         if (step->tag != PTE_KERNEL_CALL)
             continue;
-        const tc_pte_operator *op = &m->op[step->what];
-        ti_survey_count(ctx, &s,
-                        ti_text_format(&ctx->arena, "%.*s%s%.*s", (int)op->name.n, op->name.p,
-                                       op->overload.n ? "." : "", (int)op->overload.n,
-                                       op->overload.p));
+        ti_survey_count(ctx, &s, ti_pte_kernel(ctx, m, step));
     }
     ti_survey_sort(&s);
     return s;

@@ -257,6 +257,8 @@ static void put_json(const tc_profile *p, tc_json_out *out)
         tc_json_object(out, NULL, TC_J("node", p->cpu[i].node), TC_J("place", p->cpu[i].place),
                        TC_J("why", p->cpu[i].why));
     ti_json_close(out, ']');
+    if (p->measured)
+        ti_measured_json(p->measured, out);
     ti_json_close(out, '}');
 }
 
@@ -269,6 +271,8 @@ tc_status ti_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, si
     ti_buf_init(&text, &ctx->arena);
     if (form == TC_FORM_JSON)
         put_json(p, &(tc_json_out){.to = &text});
+    else if (p->measured)
+        ti_show_measured(p, by, most, &text);
     else
         put_table(ctx, p, by, most, &text);
     *out = ti_buf_cstr(&text);
