@@ -978,7 +978,7 @@ expect 0 '+EthosUBackend::execute()NPU' profile "$dir/placed.pte" --etdump $et/d
 expect 0 'expected of its command stream' profile "$dir/digits.bpte" --etdump $et/digits-u85.etdp
 expect 0 'digits_models.py:22' profile "$dir/placed.pte"
 expect 1 'this ETDump was not made with' profile "$dir/two.pte" --etdump $et/digits-u85.etdp
-expect 1 "instruction 1 is OPERATOR_CALL there, and EthosUBackend in 'forward'" profile "$dir/placed.pte" --etdump $et/two.etdp
+expect 1 'instruction 0 is aten::mul.out there, and quantized_decomposed::quantize_per_tensor.out' profile "$dir/placed.pte" --etdump $et/two.etdp
 expect 1 'this is no ETDump' profile "$dir/two.pte" --etdump "$dir/two.pte"
 head -c 300 $et/two.etdp >"$dir/cut.etdp"
 expect 1 '[format]' profile "$dir/two.pte" --etdump "$dir/cut.etdp"
@@ -1056,6 +1056,10 @@ expect 2 "did you mean 'model-explorer'" compile $digits/model.pt2 -t cpu --emit
 expect 0 'o.json: report' compile $digits/model.pt2 -t ethos-u85-256 --ethosu-backend own --calib $digits/calib.npz --report "$dir/o.json"
 holds "our own back end says what lies where" grep -q 'Sram of the accelerator' "$dir/o.json"
 holds 'and when' grep -q '"clock": \[' "$dir/o.json"
+expect 0 'b.bin: 1 region' compile $digits/model.pt2 -t ethos-u55-128 --ethosu-backend own --calib $digits/calib.npz -o "$dir/b.bin"
+expect 0 'f32[1000,10]' run "$dir/b.bin" -i $digits/test.npz --dequantize
+expect 0 '40 operators on ethos-u55-128, 6 on the CPU' compile $digits/model.pt2 -t ethos-u55-128 --ethosu-backend own --calib $digits/calib.npz \
+    --cpu conv2d_1 --cpu conv2d_2,conv2d_3 --cpu linear -o "$dir/left.pte"
 if type -P vela >/dev/null; then # not the function above
     expect 0 'v.bin: 1 region' compile $digits/model.pt2 -t ethos-u55-128 --calib $digits/calib.npz -o "$dir/v.bin"
     expect 0 "payload for ethos-u55-128" inspect "$dir/v.bin"

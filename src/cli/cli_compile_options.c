@@ -13,7 +13,8 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
 {
     tc_compile_options r = tc_compile_options_default();
     cli_texts cpu = {0};
-    cli_add_names(&cpu, asked->cpu);
+    for (size_t i = 0; i < asked->cpu.n; i++)
+        cli_add_names(&cpu, asked->cpu.v[i]);
     r.target = asked->target;
     r.board = asked->board;
     r.quant.config = asked->config;

@@ -10,7 +10,8 @@
 
 /* A verb's record has one of these, named `asked`. */
 typedef struct cli_asked {
-    const char *target, *board, *config, *cpu;
+    const char *target, *board, *config;
+    cli_texts cpu;
     const char *backend, *vela_ini, *system_config, *memory_mode, *optimise;
     bool u55_products;
     int64_t vela_timeout, refusal_seconds;
@@ -28,8 +29,8 @@ typedef struct cli_asked {
     {"--calib", NULL, "DATA", CLI_TEXTS, CLI_ASKED(record, calib), help}
 #define CLI_ROWS_SETTINGS(record) \
     {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
-    {"--cpu", NULL, "NODES", CLI_TEXT, CLI_ASKED(record, cpu), \
-     "names or operators that stay on the CPU, comma-separated"}
+    {"--cpu", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, cpu), \
+     "names or operators that stay on the CPU, comma-separated or given again"}
 #define CLI_ROWS_BACKEND(record) \
     {"--ethosu-backend", NULL, "WHICH", CLI_TEXT, CLI_ASKED(record, backend), \
      "Ethos-U: own: tosac makes command streams; vela: Vela; auto: own where it can, then Vela " \

@@ -48,7 +48,7 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
 {
     tc_profile_options p = tc_profile_options_default();
     const cli_asked *a = &o->asked;
-    if (a->target || a->calib.n || a->config || a->cpu || a->optimise || a->backend ||
+    if (a->target || a->calib.n || a->config || a->cpu.n || a->optimise || a->backend ||
         a->u55_products || o->estimate)
         return cli_usage(c,
                          "%s is compiled already: -t, --calib, -q, --cpu, --optimise, "

@@ -184,6 +184,15 @@ static tc_status type_side(const reader *r, tc_graph *g, const tc_val *v, size_t
     return TC_OK;
 }
 
+/* Every tensor has a shape in the list: nobody else need say which axes of extent one there are. */
+static bool says_shapes(const tc_json *list)
+{
+    for (const tc_json *entry = ti_json_first(list); entry; entry = entry->next)
+        if (!ti_json_is(ti_json_get(entry, "shape"), TC_JSON_LIST))
+            return false;
+    return true;
+}
+
 static bool any_codes(const tc_graph *g)
 {
     bool any = false;
@@ -213,8 +222,11 @@ static tc_status read_beside(tc_ctx *ctx, const char *file, tc_graph *g)
     const tc_json *json = ti_json_parse(&ctx->arena, bytes, &why, &at);
     if (!json)
         return broken(&r, why);
-    TC_TRY(type_side(&r, g, g->in, g->n_in, ti_json_get(json, "inputs")));
-    return type_side(&r, g, g->out, g->n_out, ti_json_get(json, "outputs"));
+    const tc_json *in = ti_json_get(json, "inputs"), *out = ti_json_get(json, "outputs");
+    TC_TRY(type_side(&r, g, g->in, g->n_in, in));
+    TC_TRY(type_side(&r, g, g->out, g->n_out, out));
+    g->module->any_rank = g->module->any_rank && !(says_shapes(in) && says_shapes(out));
+    return TC_OK;
 }
 
 /* ---- float at the borders ---- */
