@@ -46,8 +46,8 @@ _tosac()
         valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
-        options='--target -t --board --by --top --estimate --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--by|--top|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --by --top --estimate --etdump --ticks --method --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--by|--top|--etdump|--ticks|--method|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     report)
         options='--output -o --csv --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
