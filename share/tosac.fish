@@ -7,7 +7,7 @@ complete -c tosac -n __fish_use_subcommand -f -a compare -d 'run two forms of a 
 complete -c tosac -n __fish_use_subcommand -f -a evaluate -d 'measure the accuracy of programs, side by side on the same data'
 complete -c tosac -n __fish_use_subcommand -f -a generate -d 'continue a text with a language model'
 complete -c tosac -n __fish_use_subcommand -f -a inspect -d 'show what a file holds: inputs, outputs, operators, sizes'
-complete -c tosac -n __fish_use_subcommand -f -a verify -d 'check every rule of TOSA 1.0 or of an Ethos-U, or test vectors'
+complete -c tosac -n __fish_use_subcommand -f -a verify -d 'check every rule of TOSA 1.0 and 1.1 or of an Ethos-U, or test vectors'
 complete -c tosac -n __fish_use_subcommand -f -a profile -d 'show what each line of a model costs on an Ethos-U or a Cortex-M'
 complete -c tosac -n __fish_use_subcommand -f -a report -d 'show a report again, or what changed between two'
 complete -c tosac -n __fish_use_subcommand -f -a opt -d 'run one pass at a time, and show the graph as text'

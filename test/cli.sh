@@ -425,7 +425,26 @@ graph @main(%0 "x": f32[1,3]) {
   return %1
 }
 END
-expect 0 "'TOSA-1.1' has no effect" compile "$dir/abs.ir" -t TOSA-1.1+FP -o "$dir/e.pte"
+expect 0 '1 region' compile "$dir/abs.ir" -t TOSA-1.1+FP -o "$dir/e.pte"
+expect 2 "'shape' is of TOSA 1.1" compile "$dir/abs.ir" -t TOSA-1.0+FP+shape -o "$dir/e.pte"
+cat >"$dir/open.ir" <<'END'
+graph @main(%0 "x": i8[?,6]) {
+  %1 = tosa.dim %0 axis=0 : shape[1]
+  %2 = const [2] : shape[1]
+  %3 = tosa.mul_shape %1, %2 : shape[1]
+  %4 = const [3] : shape[1]
+  %5 = tosa.concat_shape %3, %4 : shape[2]
+  %6 "y" = tosa.reshape %0, %5 : i8[?,3]
+  return %6
+}
+END
+expect 0 'every rule of TOSA 1.1' verify "$dir/open.ir" -t TOSA-1.1+INT+shape
+expect 1 'is of TOSA 1.1, and the target is of 1.0' verify "$dir/open.ir" -t TOSA-1.0+INT
+expect 1 'needs EXT-SHAPE' verify "$dir/open.ir" -t TOSA-1.1+INT
+expect 0 'i8[?,6]' inspect "$dir/open.ir"
+expect 1 'leaves sizes open' opt --pass=fold-constants "$dir/open.ir"
+expect 0 ': i8[8,3]' opt --pass=fold-constants "$dir/open.ir" --shape x=4,6
+expect 1 'sizes that do not fit' opt --pass=fold-constants "$dir/open.ir" --shape x=4,5
 expect 0 '--optimise Size has no effect' compile "$dir/abs.ir" -t cpu --optimise Size -o "$dir/e.pte"
 expect 0 "the observer for 'softmax' has no effect" compile "$dir/softmax.ir" -t TOSA-1.0+INT --calib "$dir/rows.npy" -q "$dir/idle.json" -o "$dir/e.pte" --check
 expect 0 'values quantized' quantize $digits/model.pt2 --calib $digits/calib.npz -o "$dir/whole.ir"

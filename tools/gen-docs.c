@@ -8,6 +8,7 @@
 #include "ir/formula.h"
 #include "lower/lower.h"
 #include "read/recipe.h"
+#include "target/tosa_schema.h"
 #include "wire/file.h"
 
 #include <stdio.h>
@@ -203,6 +204,8 @@ static tc_status write_errors(const char *folder)
 typedef bool tc_doc_question(tc_op op);
 
 static bool is_tosa(tc_op op) { return ti_text_starts(tc_ops[op].name, "tosa_"); }
+static bool is_tosa_1_1(tc_op op) { return tc_ops[op].tosa > TC_TOSA_LAST_1_0; }
+static bool is_tosa_1_0(tc_op op) { return is_tosa(op) && !is_tosa_1_1(op); }
 static bool is_rich(tc_op op) { return !is_tosa(op); }
 static bool in_integers(tc_op op) { return ti_lower_knows(op, true); }
 static bool in_plain(tc_op op) { return ti_lower_knows(op, false); }
@@ -247,13 +250,15 @@ static void put_row(tc_buf *page, const char *what, tc_doc_question *asked)
 /* The table of operators by form: doc/support.md. */
 static tc_status write_support(const char *folder)
 {
-    tc_buf page, rich, tosa;
+    tc_buf page, rich, tosa, newer;
     begin(&page, "Support",
           "What every form of the graph knows, from `src/ir/op.def`, `src/lower/lower.def` and "
           "`src/target/cpu.def`.");
     ti_buf_init(&rich, &ctx->arena);
     ti_buf_init(&tosa, &ctx->arena);
-    int n_rich = put_names(&rich, is_rich), n_tosa = put_names(&tosa, is_tosa);
+    ti_buf_init(&newer, &ctx->arena);
+    int n_rich = put_names(&rich, is_rich), n_tosa = put_names(&tosa, is_tosa_1_0),
+        n_newer = put_names(&newer, is_tosa_1_1);
     ti_buf_printf(&page, "| what | operators | which |\n|---|---|---|\n");
     ti_buf_printf(&page,
                   "| PyTorch, overloads normalized: read, shown, verified, evaluated | %d | %s |\n",
@@ -265,6 +270,8 @@ static tc_status write_support(const char *folder)
         &page,
         "| TOSA 1.0, both profiles and all extensions: read, written, verified, run | %d | %s |\n",
         n_tosa, ti_buf_cstr(&tosa));
+    ti_buf_printf(&page, "| what TOSA 1.1 (draft) adds: the same | %d | %s |\n", n_newer,
+                  ti_buf_cstr(&newer));
     return end(&page, folder, "support.md");
 }
 

@@ -83,8 +83,10 @@ typedef enum tc_form { TC_FORM_TEXT = 0, TC_FORM_JSON = 1 } tc_form;
 
 enum { TC_MAX_RANK = 8 };
 
-/* Element types.  In memory an i4 takes one byte, an i48 or shape eight; bf16, e4m3 and e5m2 are
- * stored as their bits. */
+/* Element types.  In memory an i4 takes one byte, an i48 or shape eight; bf16 and narrower floats are
+ * stored as their bits, those of less than eight in a byte.  mxint8 is an integer in units of 1/64, ue8m0 a
+ * power of two.  A block-scaled element is its value's code in the low byte and the scale's, as ue8m0, in
+ * the high one: 32 neighbours along the last axis have the same scale. */
 typedef enum tc_dtype {
     TC_none = 0, /* no element type */
     TC_bool = 1,
@@ -106,6 +108,17 @@ typedef enum tc_dtype {
     TC_e5m2 = 17,
     TC_c64 = 18,
     TC_shape = 19, /* TOSA's shape values */
+    TC_e2m3 = 20,  /* from here on: TOSA 1.1 */
+    TC_e3m2 = 21,
+    TC_e2m1 = 22,
+    TC_ue8m0 = 23,
+    TC_mxint8 = 24,
+    TC_bs32_e4m3 = 25,
+    TC_bs32_e5m2 = 26,
+    TC_bs32_e2m3 = 27,
+    TC_bs32_e3m2 = 28,
+    TC_bs32_e2m1 = 29,
+    TC_bs32_mxint8 = 30,
     TC_DTYPE_COUNT
 } tc_dtype;
 

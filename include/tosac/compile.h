@@ -128,7 +128,7 @@ tc_compiled_frontier(const tc_compiled *compiled, size_t *n);
 
 /* Kinds of files. */
 typedef enum tc_output {
-    TC_OUTPUT_TOSA = 0,     /* a TOSA 1.0 flatbuffer for each region */
+    TC_OUTPUT_TOSA = 0,     /* a TOSA flatbuffer for each region */
     TC_OUTPUT_VGF = 1,      /* a VGF file; one region */
     TC_OUTPUT_PTE = 2,      /* an ExecuTorch program: the whole model */
     TC_OUTPUT_PTE_TOSA = 3, /* the same, with each region's TOSA beside its command stream, so

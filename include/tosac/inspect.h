@@ -27,7 +27,7 @@ TC_API TC_MUST_USE tc_status tc_inspect_bytes(tc_ctx *ctx, const char *name, tc_
 TC_API TC_MUST_USE tc_status tc_disassemble_file(tc_ctx *ctx, const char *path, tc_form form,
                                                  const char **out);
 
-/* Checks level 8K and every ERROR_IF of TOSA 1.0; with a target also its profiles and extensions
+/* Checks level 8K and every ERROR_IF of TOSA 1.0 or 1.1; with a target also its profiles and extensions
  * (NULL: none).  TC_OK: the model is valid; otherwise all errors have been reported. */
 TC_API TC_MUST_USE tc_status tc_verify_model(tc_ctx *ctx, const tc_model *model,
                                              const char *target);

@@ -116,7 +116,7 @@ def disassemble(path: Union[str, os.PathLike]) -> str:
 
 
 def verify(path: Union[str, os.PathLike], target: Optional[str] = None) -> None:
-    """Every rule of TOSA 1.0, with a target also its profiles and extensions; of a .pte for Ethos-U its command streams;
+    """Every rule of TOSA 1.0 and 1.1, with a target also its profiles and extensions; of a .pte for Ethos-U its command streams;
     a .bpte is also run on its test vectors.
 
     Raises ModelError with everything that was found.

@@ -11,13 +11,13 @@ import numpy as np
 from ._errors import usage
 from ._library import lib, n, text
 
-#: numpy's element type for each of ours; bf16 and fp8 are float32 of the same values
+#: numpy's element type for each of ours; bf16 and narrower floats are float32 of the same values
 NUMPY = {
     n.TC_bool: np.bool_, n.TC_i4: np.int8, n.TC_i8: np.int8, n.TC_u8: np.uint8, n.TC_i16: np.int16, n.TC_u16: np.uint16,
     n.TC_i32: np.int32, n.TC_u32: np.uint32, n.TC_i48: np.int64, n.TC_i64: np.int64, n.TC_u64: np.uint64, n.TC_f16: np.float16,
     n.TC_f32: np.float32, n.TC_f64: np.float64, n.TC_c64: np.complex64, n.TC_shape: np.int64,
 }
-BY_VALUE = {n.TC_bf16, n.TC_e4m3, n.TC_e5m2}
+BY_VALUE = {n.TC_bf16, n.TC_e4m3, n.TC_e5m2} | set(range(n.TC_e2m3, n.TC_bs32_mxint8 + 1))
 
 
 @dataclass(frozen=True)

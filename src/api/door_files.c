@@ -15,13 +15,14 @@ struct tc_npy_writer {
 /* What the file holds of a type: its own bytes, or float32 of the same values. */
 static const char *descr_of(tc_dtype t, bool raw, bool *widen)
 {
-    *widen = !raw && (t == TC_bf16 || t == TC_e4m3 || t == TC_e5m2);
+    bool narrow = ti_is_float(t) && tc_dtypes[t].bytes < 4 && t != TC_f16;
+    *widen = narrow && !raw;
     if (raw && t == TC_bf16)
         return "<V2";
-    if (raw && t == TC_e4m3)
+    if (raw && (t == TC_e4m3 || t == TC_ue8m0))
         return "<V1";
-    if (raw && t == TC_e5m2)
-        return "|u1";
+    if (raw && narrow)
+        return ti_is_block(t) ? "<u2" : "|u1";
     return tc_dtypes[t].npy;
 }
 

@@ -54,7 +54,7 @@ static tc_status run_targets(cli *c, const void *record, const cli_texts *args)
         printf("\n"
                "TOSA's extensions follow its profiles: +int16 +int4 +bf16 +fp8e4m3 +fp8e5m2 +fft "
                "+var +cf\n"
-               "+doubleround; vgf:TOSA-1.0+INT is vgf with\n"
+               "+doubleround; TOSA-1.1 (draft) has +int64 +shape +mxfp too.  vgf:TOSA-1.0+INT is vgf with\n"
                "another profile.  ethos-u55-128+cortex-m55 (any Ethos-U, any Cortex-M) is for "
                "--emit c: what the\n"
                "Ethos-U does not take runs on the core, in integers.\n"

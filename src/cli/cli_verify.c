@@ -73,6 +73,14 @@ static tc_status verify_bundle(cli *c, const char *path)
     return TC_OK;
 }
 
+/* Which rules were looked at: the target's, else those of the version that the file states. */
+static int newer(const tc_model *model, const char *target)
+{
+    const char *states = tc_model_producer(model);
+    return target ? strncmp(target, "TOSA-1.1", 8) == 0
+                  : states && strncmp(states, "TOSA 1.1", 8) == 0;
+}
+
 static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
 {
     const verify_options *o = record;
@@ -101,8 +109,8 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
         cli_json_put_int(&out, "operators", (int64_t)n);
         cli_json_close(&out, '}');
     } else
-        printf("%s: %zu operators follow every rule of TOSA 1.0%s%s\n", path, n,
-               o->target ? " and of " : "", o->target ? o->target : "");
+        printf("%s: %zu operators follow every rule of TOSA 1.%d%s%s\n", path, n,
+               newer(model, o->target), o->target ? " and of " : "", o->target ? o->target : "");
     return TC_OK;
 }
 
@@ -115,8 +123,9 @@ static const cli_option options[] = {
 const cli_verb cli_verify = {
     .name = "verify",
     .arguments = "FILE.tosa|FILE.pte|FILE.bpte|FILE_vela.npz [-t TARGET]",
-    .summary = "check every rule of TOSA 1.0 or of an Ethos-U, or test vectors",
-    .help = "Level 8K and every ERROR_IF; with -t also the target's profiles and extensions.  For "
+    .summary = "check every rule of TOSA 1.0 and 1.1 or of an Ethos-U, or test vectors",
+    .help = "Level 8K and every ERROR_IF, of the version that the file states or -t names; with -t "
+            "also the target's profiles and extensions.  For "
             "an Ethos-U .pte or\n"
             "Vela's output the command streams: accesses inside their memory, no reads before "
             "writes, hazards waited for,\n"

@@ -10,8 +10,8 @@
  * message has been given. */
 TC_MUST_USE tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
 
-/* A module in the TOSA form as a TOSA 1.0 flatbuffer, byte for byte the same on every run.  The
- * bytes live as long as the context; on failure a message has been given.  Whether the graph keeps
+/* A module in the TOSA form as a TOSA flatbuffer, of the oldest version that has what is in it
+ * (ti_tosa_minor), byte for byte the same on every run.  The bytes live as long as the context; on failure a message has been given.  Whether the graph keeps
  * TOSA's rules is the judge's business (target/tosa.c). */
 TC_MUST_USE tc_status ti_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 

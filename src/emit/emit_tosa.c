@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_tosa.c -- a module in the TOSA form to a TOSA 1.0 flatbuffer.
+/* emit_tosa.c -- a module in the TOSA form to a TOSA flatbuffer, of version 1.0 wherever that has
+ * everything that is in it, else of 1.1.
  *
  * A graph becomes a region with one block, both of its name; the program is "main", as runtimes
  * look for it.  Values keep their author's names, made unique within the block; the others are
@@ -8,6 +9,7 @@
  * goes through an IDENTITY: Vela wants it. */
 #include "emit.h"
 
+#include "../target/target.h"
 #include "../target/tosa_schema.h"
 #include "../wire/flatbuf.h"
 
@@ -22,6 +24,7 @@ typedef struct {
     bool *silent;      /* by value: no tensor of its own (find_silent) */
     tc_map variables;  /* of the module: name to tc_value of the declaration */
     tc_map var_tensor; /* of the block: variable's name to its tensor's name */
+    bool block_scaled; /* some tensor is */
     tc_fb_ref *tensor, *shape, *op;
     size_t n_tensor, n_shape, n_op, cap_tensor, cap_shape, cap_op;
 } emitter;
@@ -106,10 +109,20 @@ static tc_fb_ref put_data(emitter *e, const tc_type *type, const void *data)
     return ti_fb_put_bytes(&e->w, packed, size, 8);
 }
 
+static tc_fb_ref put_scales(emitter *e, const tc_type *type, const void *data)
+{
+    size_t n = (size_t)tc_type_count(type);
+    uint8_t *scale = ti_arena_raw(&e->ctx->scratch, n / TC_BLOCK + 1);
+    ti_tosa_pack_scales(n, data, scale);
+    return ti_fb_put_bytes(&e->w, scale, n / TC_BLOCK, 8);
+}
+
 static tc_fb_ref put_tensor(emitter *e, const char *name, const tc_type *type, const void *data,
                             const char *variable)
 {
+    bool block = ti_is_block(type->dtype);
     tc_fb_ref data_ref = data ? put_data(e, type, data) : 0;
+    tc_fb_ref scale_ref = data && block ? put_scales(e, type, data) : 0;
     tc_fb_ref variable_ref = variable ? put_text(e, variable) : 0;
     tc_fb_ref dims = ti_fb_put_i32s(&e->w, type->dim, (size_t)type->rank);
     tc_fb_ref name_ref = put_text(e, name);
@@ -120,12 +133,16 @@ static tc_fb_ref put_tensor(emitter *e, const char *name, const tc_type *type, c
     ti_fb_set_ref(&e->w, TOSA_TENSOR_DATA, data_ref);
     ti_fb_set_u8(&e->w, TOSA_TENSOR_VARIABLE, variable != NULL, 0);
     ti_fb_set_ref(&e->w, TOSA_TENSOR_VARIABLE_NAME, variable_ref);
+    ti_fb_set_u32(&e->w, TOSA_TENSOR_SCALE_TYPE, block ? (uint32_t)tc_dtypes[TC_ue8m0].tosa : 0, 0);
+    ti_fb_set_ref(&e->w, TOSA_TENSOR_SCALE_DATA, scale_ref);
+    ti_fb_set_u32(&e->w, TOSA_TENSOR_BLOCK_SHAPE, block ? TC_TOSA_BLOCK_SHAPE_32 : 0, 0);
+    e->block_scaled = e->block_scaled || block;
     return ti_fb_end(&e->w);
 }
 
 static tc_fb_ref put_shape(emitter *e, const char *name, const tc_value *v)
 {
-    tc_fb_ref data = put_data(e, v->type, v->data);
+    tc_fb_ref data = v->data ? put_data(e, v->type, v->data) : 0;
     tc_fb_ref name_ref = put_text(e, name);
     ti_fb_begin(&e->w);
     ti_fb_set_ref(&e->w, TOSA_SHAPE_NAME, name_ref);
@@ -140,13 +157,9 @@ static tc_status check_type(emitter *e, size_t i)
     const tc_loc *loc = v->def ? v->def->loc : &(tc_loc){.file = e->module->file, .node = v->name};
     if (!v->type)
         return ti_bug(e->ctx, loc, "value %zu of graph '%s' has no type", i, e->g->name);
-    int number = tc_dtypes[v->type->dtype].tosa;
-    if (number < 1 || number > TC_TOSA_LAST_DTYPE_1_0)
-        return ti_error(e->ctx, loc, TC_E_TYPE,
-                        "a tensor has type %s, which TOSA 1.0 does not have",
+    if (!ti_tosa_has_1_1(v->type->dtype))
+        return ti_error(e->ctx, loc, TC_E_TYPE, "a tensor has type %s, which TOSA does not have",
                         tc_dtypes[v->type->dtype].name);
-    if (v->type->dtype == TC_shape && !v->data)
-        return ti_error(e->ctx, loc, TC_E_TYPE, "a shape is not a constant (value %zu)", i);
     return TC_OK;
 }
 
@@ -456,15 +469,26 @@ static tc_status put_region(emitter *e, const tc_graph *g, tc_fb_ref *out)
     return TC_OK;
 }
 
-/* 1.0.0, no draft: what every reader of TOSA 1.0 accepts. */
-static tc_fb_ref put_version(emitter *e)
+/* 1.0.0, no draft: what every reader of TOSA accepts.  1.1.0 is a draft still. */
+static tc_fb_ref put_version(emitter *e, int minor)
 {
     const uint32_t missing = (uint32_t)-1;
     ti_fb_begin(&e->w);
     ti_fb_set_u32(&e->w, TOSA_VERSION_MAJOR, 1, missing);
-    ti_fb_set_u32(&e->w, TOSA_VERSION_MINOR, 0, missing);
+    ti_fb_set_u32(&e->w, TOSA_VERSION_MINOR, (uint32_t)minor, missing);
     ti_fb_set_u32(&e->w, TOSA_VERSION_PATCH, 0, missing);
-    ti_fb_set_u8(&e->w, TOSA_VERSION_DRAFT, 0, 1);
+    ti_fb_set_u8(&e->w, TOSA_VERSION_DRAFT, minor > 0, 1);
+    return ti_fb_end(&e->w);
+}
+
+/* Readers that do not know block-scaled tensors would take them for plain ones: this stops those
+ * that look. */
+static tc_fb_ref put_compatibility(emitter *e)
+{
+    if (!e->block_scaled)
+        return 0;
+    ti_fb_begin(&e->w);
+    ti_fb_set_u64(&e->w, TOSA_COMPATIBILITY_FEATURES, UINT64_C(1) << TC_TOSA_FEATURE_MXFP, 0);
     return ti_fb_end(&e->w);
 }
 
@@ -493,10 +517,12 @@ tc_status ti_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
     for (size_t i = 0; i < module->n_graph; i++)
         TC_TRY(put_region(&e, module->graph[i], &region[i]));
     tc_fb_ref regions = ti_fb_put_refs(&e.w, region, module->n_graph);
-    tc_fb_ref version = put_version(&e);
+    tc_fb_ref version = put_version(&e, ti_tosa_minor(module));
+    tc_fb_ref compatibility = put_compatibility(&e);
     ti_fb_begin(&e.w);
     ti_fb_set_ref(&e.w, TOSA_GRAPH_VERSION, version);
     ti_fb_set_ref(&e.w, TOSA_GRAPH_REGIONS, regions);
+    ti_fb_set_ref(&e.w, TOSA_GRAPH_COMPATIBILITY, compatibility);
     tc_bytes bytes = ti_fb_finish(&e.w, ti_fb_end(&e.w), TC_TOSA_IDENTIFIER);
     ti_arena_rewind(&ctx->scratch, mark);
     if (!bytes.data)

@@ -5,6 +5,7 @@
  * also one that nothing reads, so that callers need not know which are used. */
 #include "emit.h"
 
+#include "../target/target.h"
 #include "../target/vgf_schema.h"
 #include "../wire/vgf.h"
 #include "vgf_graph.h"
@@ -113,6 +114,9 @@ tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
         return ti_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
                               "graph '%s' changes %zu buffers, which a VGF file cannot hold",
                               g->name, g->n_mutation);
+    if (ti_tosa_minor(module) > 0)
+        return ti_error(ctx, &(tc_loc){.file = module->file}, TC_E_TYPE,
+                        "the program has operators or types of TOSA 1.1, which a VGF file cannot hold");
     TC_TRY(ti_vgf_flatten(ctx, module, &g));
     TC_TRY(ti_vgf_graph(ctx, g, &code));
     tc_mark mark = ti_arena_mark(&ctx->scratch);

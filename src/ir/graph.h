@@ -79,6 +79,7 @@ struct tc_module {
     const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
     const char *producer;           /* "torch 2.13.0", or NULL */
     size_t file_bytes;
+    int tosa_minor; /* 1: its file is of TOSA 1.1 */
     tc_bytes source; /* the file itself, where what is written may keep parts of it: a .tflite; */
     int64_t source_graph; /* and which of its graphs was read */
     const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */

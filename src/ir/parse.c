@@ -176,6 +176,10 @@ static const void *parse_const(parser *p, tc_lex *start, const tc_type *type)
         ti_lex_fail(&p->lex, TC_E_SYNTAX, "a constant without a type");
         return NULL;
     }
+    if (ti_type_open(type)) {
+        ti_lex_fail(&p->lex, TC_E_TYPE, "a constant has no open sizes");
+        return NULL;
+    }
     const void *data =
         ti_lex_peek(start) == '@' ? parse_stored(p, start, type) : parse_elements(p, start, type);
     p->lex.status = start->status;

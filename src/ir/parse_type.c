@@ -25,9 +25,9 @@ static void parse_dims(tc_lex *lex, tc_type *type)
             ti_lex_fail(lex, TC_E_TOO_LARGE, "more than %d dimensions", TC_MAX_RANK);
             return;
         }
-        type->dim[type->rank++] = ti_lex_int(lex);
+        type->dim[type->rank++] = ti_lex_accept(lex, "?") ? TC_OPEN : ti_lex_int(lex);
     }
-    if (!FAILED(lex) && ti_dims_count(type->rank, type->dim) < 0)
+    if (!FAILED(lex) && ti_dims_count(type->rank, type->dim) < 0 && !ti_type_open(type))
         ti_lex_fail(lex, TC_E_TOO_LARGE, "a negative dimension, or too many elements");
 }
 

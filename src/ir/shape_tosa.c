@@ -3,6 +3,8 @@
  * conversions. */
 #include "shape_tosa.h"
 
+#include "../num/block_scaled.h"
+
 void ti_tosa_result(tc_infer *c, int i, tc_dtype dtype, int rank, const int64_t *dim)
 {
     tc_type type = {.dtype = dtype, .rank = rank, .quant = c->out[i].quant};
@@ -161,7 +163,7 @@ tc_status ti_shape_tosa_argmax(tc_infer *c)
     for (int i = 0, k = 0; i < x->rank; i++)
         if (i != axis_of(c))
             dim[k++] = x->dim[i];
-    ti_tosa_result(c, 0, TC_i32, x->rank - 1, dim);
+    ti_tosa_result(c, 0, c->out[0].dtype == TC_i64 ? TC_i64 : TC_i32, x->rank - 1, dim);
     return TC_OK;
 }
 
@@ -237,6 +239,9 @@ tc_status ti_shape_tosa_slice(tc_infer *c)
     TC_TRY(ti_tosa_values(c, 2, "size", x->rank, &size));
     if (!start || !size)
         return TC_OK;
+    if (ti_is_block(x->dtype) && start[x->rank - 1] % TC_BLOCK)
+        return TC_REFUSE(c, "start is %" PRId64 " along the last axis, inside a block of %d",
+                         start[x->rank - 1], TC_BLOCK);
     for (int i = 0; i < x->rank; i++)
         if (start[i] < 0 || size[i] < 1 || start[i] > x->dim[i] || size[i] > x->dim[i] - start[i])
             return TC_REFUSE(c,
@@ -278,6 +283,9 @@ tc_status ti_shape_tosa_transpose(tc_infer *c)
         seen |= 1u << a->perms.v[i];
         dim[i] = x->dim[a->perms.v[i]];
     }
+    if (ti_is_block(x->dtype) && a->perms.v[x->rank - 1] != x->rank - 1)
+        return TC_REFUSE(c, "the last axis of %s does not stay the last",
+                         tc_dtypes[x->dtype].name);
     ti_tosa_result(c, 0, x->dtype, x->rank, dim);
     return TC_OK;
 }

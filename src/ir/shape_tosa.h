@@ -33,6 +33,9 @@ TC_MUST_USE tc_status ti_tosa_list(const tc_infer *c, const char *name, tc_ints 
 TC_MUST_USE tc_status ti_tosa_values(const tc_infer *c, int i, const char *name, int64_t n,
                                      const int64_t **out);
 
+/* The operands of a convolution that has scales beside its values. */
+TC_MUST_USE tc_status ti_tosa_conv_scales(const tc_infer *c);
+
 /* How the operator's declared result type is spoken of: its own, or `computed` when none was
  * declared. */
 static inline tc_dtype ti_tosa_declared(const tc_infer *c, tc_dtype computed)

@@ -4,6 +4,8 @@
  */
 #include "shape_tosa.h"
 
+#include "../num/block_scaled.h"
+
 /* a / b, which must come out even. */
 static tc_status divide(const tc_infer *c, const char *what, int64_t a, int64_t b, int64_t *out)
 {
@@ -54,6 +56,29 @@ tc_status ti_shape_tosa_max_pool2d(tc_infer *c)
     return pool(c, a->kernel, a->stride, a->pad);
 }
 
+/* Kernel, stride and pad are shapes, operands from `first` on. */
+static tc_status adaptive_pool(tc_infer *c, int first)
+{
+    static const char *const name[] = {"kernel", "stride", "pad"};
+    tc_ints list[3] = {{2, NULL}, {2, NULL}, {4, NULL}};
+    for (int i = 0; i < 3; i++)
+        TC_TRY(ti_tosa_values(c, first + i, name[i], list[i].n, &list[i].v));
+    bool known = list[0].v && list[1].v && list[2].v;
+    return known ? pool(c, list[0], list[1], list[2]) : TC_OK;
+}
+
+tc_status ti_shape_tosa_max_pool2d_adaptive(tc_infer *c)
+{
+    return adaptive_pool(c, 1);
+}
+
+tc_status ti_shape_tosa_avg_pool2d_adaptive(tc_infer *c)
+{
+    TC_TRY(ti_tosa_single(c, 1, "input_zp"));
+    TC_TRY(ti_tosa_single(c, 2, "output_zp"));
+    return adaptive_pool(c, 3);
+}
+
 /* ---- convolution ----------------------------------------------------------------------------- */
 
 /* The sums of products of x: what conv and matmul give for an element type. */
@@ -73,13 +98,27 @@ static tc_dtype sum_type(tc_dtype x)
     }
 }
 
-/* bias: [channels] or [1]; zero points: [1]. */
-static tc_status check_bias(const tc_infer *c, int64_t channels)
+/* The same where 1.1 lets floats be summed in other types too: as declared, when it is one. */
+static tc_dtype real_sum(const tc_infer *c, tc_dtype x)
 {
-    const tc_type *bias = ti_in(c, 2);
+    tc_dtype declared = ti_tosa_declared(c, TC_none);
+    bool open = ti_is_float(x) && (declared == TC_f32 || declared == TC_f16);
+    return open ? declared : ti_is_block(x) ? TC_f32 : sum_type(x);
+}
+
+/* bias: [channels] or [1]; zero points: [1]. */
+static tc_status check_bias_at(const tc_infer *c, int at, int64_t channels)
+{
+    const tc_type *bias = ti_in(c, at);
     if (bias->rank != 1 || (bias->dim[0] != 1 && bias->dim[0] != channels))
         return TC_REFUSE(c, "bias has the shape %s, expected [1] or [%" PRId64 "]",
                          ti_dims_text(&c->ctx->arena, bias->rank, bias->dim), channels);
+    return TC_OK;
+}
+
+static tc_status check_bias(const tc_infer *c, int64_t channels)
+{
+    TC_TRY(check_bias_at(c, 2, channels));
     TC_TRY(ti_tosa_single(c, 3, "input_zp"));
     return ti_tosa_single(c, 4, "weight_zp");
 }
@@ -93,10 +132,9 @@ static tc_status check_channels(const tc_infer *c, int64_t x, int64_t weight)
 }
 
 /* places[i] = (x - 1 + pad - (kernel - 1) * dilation) / stride + 1 along each of n axes. */
-static tc_status windows(const tc_infer *c, int n, const int64_t *x, const int64_t *kernel,
-                         int64_t *places)
+static tc_status windows(const tc_infer *c, const tc_attr_tosa_conv *a, int n, const int64_t *x,
+                         const int64_t *kernel, int64_t *places)
 {
-    const tc_attr_tosa_conv *a = c->attr;
     TC_TRY(ti_tosa_list(c, "pad", a->pad, 2 * n, 0, INT32_MAX));
     TC_TRY(ti_tosa_list(c, "stride", a->stride, n, 1, INT32_MAX));
     TC_TRY(ti_tosa_list(c, "dilation", a->dilation, n, 1, INT32_MAX));
@@ -119,10 +157,10 @@ static tc_status conv(tc_infer *c, int axes)
     TC_TRY(ti_tosa_rank(c, 1, "weight", axes + 2));
     TC_TRY(check_channels(c, x->dim[axes + 1], w->dim[axes + 1]));
     TC_TRY(check_bias(c, w->dim[0]));
-    TC_TRY(windows(c, axes, x->dim + 1, w->dim + 1, dim + 1));
+    TC_TRY(windows(c, c->attr, axes, x->dim + 1, w->dim + 1, dim + 1));
     dim[0] = x->dim[0];
     dim[axes + 1] = w->dim[0];
-    ti_tosa_result(c, 0, sum_type(x->dtype), axes + 2, dim);
+    ti_tosa_result(c, 0, real_sum(c, x->dtype), axes + 2, dim);
     return TC_OK;
 }
 
@@ -144,10 +182,10 @@ tc_status ti_shape_tosa_depthwise_conv2d(tc_infer *c)
     TC_TRY(ti_tosa_rank(c, 1, "weight", 4));
     TC_TRY(check_channels(c, x->dim[3], w->dim[2]));
     TC_TRY(check_bias(c, w->dim[2] * w->dim[3]));
-    TC_TRY(windows(c, 2, x->dim + 1, w->dim, dim + 1));
+    TC_TRY(windows(c, c->attr, 2, x->dim + 1, w->dim, dim + 1));
     dim[0] = x->dim[0];
     dim[3] = w->dim[2] * w->dim[3];
-    ti_tosa_result(c, 0, sum_type(x->dtype), 4, dim);
+    ti_tosa_result(c, 0, real_sum(c, x->dtype), 4, dim);
     return TC_OK;
 }
 
@@ -176,11 +214,34 @@ tc_status ti_shape_tosa_transpose_conv2d(tc_infer *c)
         if (dim[1 + i] < 1)
             return TC_REFUSE(c, "the result has %" PRId64 " rows along axis %d", dim[1 + i], 1 + i);
     }
-    ti_tosa_result(c, 0, sum_type(x->dtype), 4, dim);
+    ti_tosa_result(c, 0, real_sum(c, x->dtype), 4, dim);
     return TC_OK;
 }
 
-/* a: [n, h, c]   b: [n, c, w]   result: [n, h, w].  f16 may be summed in f16 or f32. */
+/* Scales stand beside the values: x, x_scale, weight, weight_scale, bias, pad, stride, dilation. */
+tc_status ti_shape_tosa_conv2d_block_scaled(tc_infer *c)
+{
+    const tc_type *x = ti_in(c, 0), *w = ti_in(c, 2);
+    tc_attr_tosa_conv a = {.pad = {4, NULL}, .stride = {2, NULL}, .dilation = {2, NULL}};
+    int64_t dim[4];
+    TC_TRY(ti_tosa_rank(c, 0, "input", 4));
+    TC_TRY(ti_tosa_rank(c, 2, "weight", 4));
+    TC_TRY(ti_tosa_conv_scales(c));
+    TC_TRY(check_channels(c, x->dim[3], w->dim[3]));
+    TC_TRY(check_bias_at(c, 4, w->dim[0]));
+    TC_TRY(ti_tosa_values(c, 5, "pad", 4, &a.pad.v));
+    TC_TRY(ti_tosa_values(c, 6, "stride", 2, &a.stride.v));
+    TC_TRY(ti_tosa_values(c, 7, "dilation", 2, &a.dilation.v));
+    if (!a.pad.v || !a.stride.v || !a.dilation.v)
+        return TC_OK;
+    TC_TRY(windows(c, &a, 2, x->dim + 1, w->dim + 1, dim + 1));
+    dim[0] = x->dim[0];
+    dim[3] = w->dim[0];
+    ti_tosa_result(c, 0, TC_f32, 4, dim);
+    return TC_OK;
+}
+
+/* a: [n, h, c]   b: [n, c, w]   result: [n, h, w].  f16 and fp8 may be summed in f16 or f32. */
 tc_status ti_shape_tosa_matmul(tc_infer *c)
 {
     const tc_type *a = ti_in(c, 0), *b = ti_in(c, 1);
@@ -193,7 +254,7 @@ tc_status ti_shape_tosa_matmul(tc_infer *c)
     TC_TRY(ti_tosa_single(c, 2, "A_zp"));
     TC_TRY(ti_tosa_single(c, 3, "B_zp"));
     tc_dtype sum = a->dtype == TC_bf16 ? TC_f32 : sum_type(a->dtype);
-    ti_tosa_result(c, 0, a->dtype == TC_f16 ? ti_tosa_declared(c, sum) : sum, 3,
+    ti_tosa_result(c, 0, sum == TC_f16 ? ti_tosa_declared(c, sum) : sum, 3,
                    (int64_t[]){a->dim[0], a->dim[1], b->dim[2]});
     return TC_OK;
 }
@@ -275,6 +336,8 @@ tc_status ti_shape_tosa_resize(tc_infer *c)
     const tc_type *x = ti_in(c, 0);
     const int64_t *scale, *offset, *border;
     TC_TRY(ti_tosa_rank(c, 0, "input", 4));
+    if (ti_is_block(x->dtype) && a->mode == TC_resize_mode_bilinear)
+        return TC_REFUSE(c, "numbers of %s cannot be mixed", tc_dtypes[x->dtype].name);
     TC_TRY(ti_tosa_values(c, 1, "scale", 4, &scale));
     TC_TRY(ti_tosa_values(c, 2, "offset", 2, &offset));
     TC_TRY(ti_tosa_values(c, 3, "border", 2, &border));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "block_scaled.h"
 #include "half.h"
 
 /* The bits of a stored float, and back. */
@@ -35,6 +36,13 @@ static double float_value(tc_dtype dtype, uint64_t bits)
         return (double)ti_e4m3_to_f32((uint8_t)bits);
     case TC_e5m2:
         return (double)ti_e5m2_to_f32((uint8_t)bits);
+    case TC_ue8m0:
+        return (double)ti_ue8m0_to_f32((uint8_t)bits);
+    case TC_e2m3:
+    case TC_e3m2:
+    case TC_e2m1:
+    case TC_mxint8:
+        return (double)ti_block_decode(dtype, (uint8_t)bits);
     case TC_f32:
         memcpy(&single, &bits, sizeof single);
         return (double)single;
@@ -59,6 +67,16 @@ static uint64_t nearest_bits(tc_dtype dtype, const char *text)
         return ti_f32_to_e4m3(single);
     case TC_e5m2:
         return ti_f32_to_e5m2(single);
+    case TC_e2m3:
+        return ti_f32_to_e2m3(single);
+    case TC_e3m2:
+        return ti_f32_to_e3m2(single);
+    case TC_e2m1:
+        return ti_f32_to_e2m1(single);
+    case TC_ue8m0:
+        return ti_f32_to_ue8m0(single);
+    case TC_mxint8:
+        return ti_f32_to_mxint8(single);
     case TC_f32:
         memcpy(&bits, &single, sizeof single);
         return bits;
@@ -80,6 +98,8 @@ static uint64_t plain_nan(tc_dtype dtype)
         return 0x7f;
     case TC_e5m2:
         return 0x7e;
+    case TC_ue8m0:
+        return TC_SCALE_NAN;
     case TC_f32:
         return 0x7fc00000;
     default:
@@ -110,6 +130,20 @@ static void put_float(tc_buf *out, tc_dtype dtype, const void *at)
             break;
     }
     ti_buf_text(out, text);
+}
+
+/* A block-scaled number: its value, p, and the exponent of its scale, which may be nan: 1.5p-3. */
+static void put_block(tc_buf *out, tc_dtype dtype, const void *at)
+{
+    uint64_t bits = get_bits(2, at);
+    uint8_t code = (uint8_t)bits, scale = (uint8_t)(bits >> 8);
+    tc_dtype value = ti_block_value(dtype);
+    if (scale == TC_SCALE_NAN || isnan(float_value(value, code)))
+        ti_buf_printf(out, "nan(0x%" PRIx64 ")", bits);
+    else {
+        put_float(out, value, &code);
+        ti_buf_printf(out, "p%d", scale - TC_SCALE_BIAS);
+    }
 }
 
 static int64_t get_int(tc_dtype dtype, const void *at)
@@ -143,7 +177,7 @@ void ti_element_put(tc_buf *out, tc_dtype dtype, const void *at)
         ti_buf_u8(out, ')');
         break;
     case TC_FLOAT:
-        put_float(out, dtype, at);
+        (ti_is_block(dtype) ? put_block : put_float)(out, dtype, at);
         break;
     }
 }
@@ -191,7 +225,7 @@ static bool read_nan(tc_dtype dtype, const char *word, void *at)
         if (!ti_text_starts(word, "nan(0x"))
             return false;
         bits = strtoull(word + 6, &end, 16);
-        unsigned width = tc_dtypes[dtype].bits;
+        unsigned width = 8u * tc_dtypes[dtype].bytes;
         if (!ti_text_eq(end, ")") || (width < 64 && bits >> width) ||
             !isnan(float_value(dtype, bits)))
             return false;
@@ -218,6 +252,30 @@ static bool read_float(tc_dtype dtype, tc_str text, void *at)
     /* e4m3 has no infinity: there, "inf" is a NaN, and that is another number. */
     double value = float_value(dtype, bits);
     return infinite ? isinf(value) : isfinite(value);
+}
+
+/* nan(0xSSCC): a scale or code that is NaN; else VALUEpEXPONENT. */
+static bool read_block(tc_dtype dtype, tc_str text, void *at)
+{
+    tc_dtype value = ti_block_value(dtype);
+    char word[16], *end;
+    if (text.n > 6 && memcmp(text.p, "nan(0x", 6) == 0 && text.n < sizeof word) {
+        memcpy(word, text.p, text.n);
+        word[text.n] = 0;
+        uint64_t bits = strtoull(word + 6, &end, 16);
+        put_bits(2, bits, at);
+        return ti_text_eq(end, ")") && bits <= 0xffff &&
+               (bits >> 8 == TC_SCALE_NAN || isnan(float_value(value, bits & 0xff)));
+    }
+    const char *p = text.n ? memchr(text.p, 'p', text.n) : NULL;
+    int64_t e;
+    uint8_t code;
+    if (!p || !read_float(value, (tc_str){text.p, (size_t)(p - text.p)}, &code) ||
+        !ti_text_to_i64((tc_str){p + 1, text.n - (size_t)(p + 1 - text.p)}, &e) ||
+        e < -TC_SCALE_BIAS || e > TC_SCALE_BIAS)
+        return false;
+    put_bits(2, (uint64_t)(e + TC_SCALE_BIAS) << 8 | code, at);
+    return true;
 }
 
 /* (real,imaginary) */
@@ -247,13 +305,34 @@ bool ti_element_read(tc_dtype dtype, tc_str text, void *at)
     case TC_COMPLEX:
         return read_complex(text, at);
     case TC_FLOAT:
-        return read_float(dtype, text, at);
+        return ti_is_block(dtype) ? read_block(dtype, text, at) : read_float(dtype, text, at);
     }
     return false;
 }
 
+/* Codes of narrow floats that use all their bits, and one scale for every block. */
+static bool floats_valid(const tc_type *type, const void *data)
+{
+    tc_dtype value = ti_block_value(type->dtype);
+    unsigned bits = tc_dtypes[type->dtype].bits;
+    int64_t n = tc_type_count(type), last = type->rank ? type->dim[type->rank - 1] : 1;
+    if (value == TC_none) {
+        for (int64_t i = 0; bits < 8 && i < n; i++)
+            if (((const uint8_t *)data)[i] >> bits)
+                return false;
+        return true;
+    }
+    const uint16_t *at = data;
+    for (int64_t i = 0; i < n; i++)
+        if ((at[i] & 0xff) >> bits || at[i] >> 8 != at[i - i % last % TC_BLOCK] >> 8)
+            return false;
+    return true;
+}
+
 bool ti_elements_valid(const tc_type *type, const void *data)
 {
+    if (tc_dtypes[type->dtype].kind == TC_FLOAT)
+        return floats_valid(type, data);
     if (type->dtype != TC_bool && type->dtype != TC_i4 && type->dtype != TC_i48)
         return true;
     size_t bytes = tc_dtypes[type->dtype].bytes;

@@ -16,6 +16,10 @@ static const format f16 = {5, 10, 0x7bff, 0x7c00, 0x7e00};
 static const format bf16 = {8, 7, 0x7f7f, 0x7f80, 0x7fc0};
 static const format e4m3 = {4, 3, 0x7e, 0x7f, 0x7f};
 static const format e5m2 = {5, 2, 0x7b, 0x7c, 0x7f};
+/* Every code is a number: past the range, and for NaN, the largest. */
+static const format e2m3 = {2, 3, 0x1f, 0x1f, 0x1f};
+static const format e3m2 = {3, 2, 0x1f, 0x1f, 0x1f};
+static const format e2m1 = {2, 1, 0x07, 0x07, 0x07};
 
 static uint64_t bits_of(double value)
 {
@@ -48,12 +52,13 @@ static uint32_t encode(format f, double value)
     return sign | (code > f.most ? f.overflow : (uint32_t)code);
 }
 
-/* A code with an infinity (every format but e4m3) as f32. */
+/* A code as f32; past the largest number they are an infinity and NaNs. */
 static float decode(format f, uint32_t code)
 {
-    uint32_t sign = code >> (f.exp + f.man) << 31, man = code & ((1u << f.man) - 1);
-    uint32_t e = code >> f.man & ((1u << f.exp) - 1), bias = (1u << (f.exp - 1)) - 1;
-    if (e == (1u << f.exp) - 1)
+    uint32_t size = code & ((1u << (f.exp + f.man)) - 1), man = code & ((1u << f.man) - 1);
+    uint32_t sign = (code & 1u << (f.exp + f.man)) ? 1u << 31 : 0;
+    uint32_t e = size >> f.man, bias = (1u << (f.exp - 1)) - 1;
+    if (size > f.most)
         return ti_f32_of(sign | 0x7f800000u | man << (23 - f.man));
     if (e == 0) { /* man * 2^(1 - bias - f.man): both factors and the product are exact */
         float least = ti_f32_of((127 + 1 - bias - (uint32_t)f.man) << 23);
@@ -70,12 +75,24 @@ float ti_e5m2_to_f32(uint8_t bits)
 /* Only the code of all ones is special, and it is NaN; its neighbours are ordinary numbers. */
 float ti_e4m3_to_f32(uint8_t bits)
 {
-    uint32_t sign = (uint32_t)bits >> 7 << 31, man = bits & 7u, e = bits >> 3 & 15u;
     if ((bits & 0x7f) == 0x7f)
-        return ti_f32_of(sign | 0x7fc00000u);
-    if (e == 15)
-        return ti_f32_of(sign | (e + 120) << 23 | man << 20);
+        return ti_f32_of((uint32_t)bits >> 7 << 31 | 0x7fc00000u);
     return decode(e4m3, bits);
+}
+
+float ti_e2m3_to_f32(uint8_t bits)
+{
+    return decode(e2m3, bits);
+}
+
+float ti_e3m2_to_f32(uint8_t bits)
+{
+    return decode(e3m2, bits);
+}
+
+float ti_e2m1_to_f32(uint8_t bits)
+{
+    return decode(e2m1, bits);
 }
 
 uint8_t ti_f32_to_e4m3(float value)
@@ -92,6 +109,21 @@ uint8_t ti_f32_to_e4m3_sat(float value)
 uint8_t ti_f32_to_e5m2(float value)
 {
     return (uint8_t)encode(e5m2, (double)value);
+}
+
+uint8_t ti_f32_to_e2m3(float value)
+{
+    return (uint8_t)encode(e2m3, (double)value);
+}
+
+uint8_t ti_f32_to_e3m2(float value)
+{
+    return (uint8_t)encode(e3m2, (double)value);
+}
+
+uint8_t ti_f32_to_e2m1(float value)
+{
+    return (uint8_t)encode(e2m1, (double)value);
 }
 
 uint16_t ti_f64_to_f16(double value)

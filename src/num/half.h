@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* half.h -- f16, bf16 and fp8 to and from f32: exact one way, to nearest even the other. */
+/* half.h -- f16, bf16, fp8, fp6 and fp4 to and from f32: exact one way, to nearest even the other. */
 #ifndef TC_HALF_H
 #define TC_HALF_H
 
@@ -11,6 +11,14 @@ float ti_e5m2_to_f32(uint8_t bits);
 uint8_t ti_f32_to_e4m3(float value);     /* past the range: NaN, as OFP8 and TOSA have it */
 uint8_t ti_f32_to_e4m3_sat(float value); /* past the range: the largest number, as PyTorch has it */
 uint8_t ti_f32_to_e5m2(float value);     /* past the range: infinity */
+
+/* fp6 and fp4: every code is a number; past the range, and for NaN, the largest. */
+float ti_e2m3_to_f32(uint8_t bits);
+float ti_e3m2_to_f32(uint8_t bits);
+float ti_e2m1_to_f32(uint8_t bits);
+uint8_t ti_f32_to_e2m3(float value);
+uint8_t ti_f32_to_e3m2(float value);
+uint8_t ti_f32_to_e2m1(float value);
 
 /* From f64, rounded once. */
 uint16_t ti_f64_to_f16(double value);
@@ -70,7 +78,8 @@ static inline double ti_float_unit(tc_dtype t)
 {
     static const double unit[TC_DTYPE_COUNT] = {
         [TC_f64] = 0x1p-53, [TC_f32] = 0x1p-24, [TC_f16] = 0x1p-11,
-        [TC_bf16] = 0x1p-8, [TC_e4m3] = 0x1p-4, [TC_e5m2] = 0x1p-3};
+        [TC_bf16] = 0x1p-8, [TC_e4m3] = 0x1p-4, [TC_e5m2] = 0x1p-3, [TC_e2m3] = 0x1p-4,
+        [TC_e3m2] = 0x1p-3, [TC_e2m1] = 0x1p-2};
     return unit[t];
 }
 

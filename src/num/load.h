@@ -3,12 +3,13 @@
  *
  * To an integer: toward zero, then the low bits of the type; numbers past the range (and NaN) give
  * what x86 gives, the smallest i32 or i64 before the low bits are taken.  To bool: not zero.
- * To a narrow float: through f32, to nearest even; e4m3, which has no infinity, saturates.  A u64
- * is its bit pattern as i64. A complex number is read by its real part, and written with imaginary
+ * To a narrow float: through f32, to nearest even; e4m3, which has no infinity, saturates, and a
+ * block-scaled number gets a scale of its own.  A u64 is its bit pattern as i64. A complex number is read by its real part, and written with imaginary
  * part zero. */
 #ifndef TC_LOAD_H
 #define TC_LOAD_H
 
+#include "block_scaled.h"
 #include "half.h"
 #include "type.h"
 
@@ -31,7 +32,18 @@
     X(f16, uint16_t, ti_f32_to_f16)                                                                \
     X(bf16, uint16_t, ti_f32_to_bf16)                                                              \
     X(e4m3, uint8_t, ti_f32_to_e4m3_sat)                                                           \
-    X(e5m2, uint8_t, ti_f32_to_e5m2)
+    X(e5m2, uint8_t, ti_f32_to_e5m2)                                                               \
+    X(e2m3, uint8_t, ti_f32_to_e2m3)                                                               \
+    X(e3m2, uint8_t, ti_f32_to_e3m2)                                                               \
+    X(e2m1, uint8_t, ti_f32_to_e2m1)                                                               \
+    X(ue8m0, uint8_t, ti_f32_to_ue8m0)                                                             \
+    X(mxint8, uint8_t, ti_f32_to_mxint8)                                                           \
+    X(bs32_e4m3, uint16_t, ti_f32_to_bs32_e4m3)                                                    \
+    X(bs32_e5m2, uint16_t, ti_f32_to_bs32_e5m2)                                                    \
+    X(bs32_e2m3, uint16_t, ti_f32_to_bs32_e2m3)                                                    \
+    X(bs32_e3m2, uint16_t, ti_f32_to_bs32_e3m2)                                                    \
+    X(bs32_e2m1, uint16_t, ti_f32_to_bs32_e2m1)                                                    \
+    X(bs32_mxint8, uint16_t, ti_f32_to_bs32_mxint8)
 
 /* The low bits of v as a number of an integer type; bool: not zero. */
 static inline int64_t ti_wrap(tc_dtype t, int64_t v)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa_cast.c -- CAST: integers keep their low bits, floats become the nearest integer (halves to
- * even) held inside its type, and everything becomes the nearest float. */
+ * even) held inside its type, and everything becomes the nearest float; to and from block-scaled
+ * numbers too, whether their scales are part of the type or stand beside the values. */
 #include "kernels.h"
 #include "tosa.h"
 
@@ -14,9 +15,48 @@ static int64_t nearest(double v, tc_dtype type)
     return isnan(r) ? INT32_MIN : r <= (double)lo ? lo : r >= (double)hi ? hi : (int64_t)r;
 }
 
+/* A block after the other; scales go into the elements, or where `scale` says. */
+static void to_blocks(tc_call *call, tc_dtype value, uint8_t *scale)
+{
+    tc_tensor in = call->in[0], out = call->out[0];
+    for (int64_t at = 0, n = tc_type_count(out.type); at < n; at += TC_BLOCK) {
+        double x[TC_BLOCK];
+        uint8_t code[TC_BLOCK];
+        size_t most = (size_t)ti_min_i64(TC_BLOCK, n - at);
+        ti_read_f64(in, at, most, x);
+        uint8_t e = ti_block_encode(value, most, x, code);
+        if (scale) {
+            scale[at / TC_BLOCK] = e;
+            memcpy((uint8_t *)out.data + at, code, most);
+        } else
+            for (size_t i = 0; i < most; i++)
+                ((uint16_t *)out.data)[at + (int64_t)i] = (uint16_t)(e << 8 | code[i]);
+    }
+}
+
+void ti_num_tosa_cast_to_block_scaled(tc_call *call)
+{
+    to_blocks(call, call->out[0].type->dtype, call->out[1].data);
+}
+
+/* One rounding, after the product. */
+void ti_num_tosa_cast_from_block_scaled(tc_call *call)
+{
+    const uint8_t *scale = call->in[1].data;
+    for (int64_t i = 0, n = tc_type_count(call->out[0].type); i < n; i++) {
+        double v = (double)((float)ti_load_f64(call->in[0], i) *
+                            ti_ue8m0_to_f32(scale[i / TC_BLOCK]));
+        ti_write_reals(call->out[0], i, 1, &v);
+    }
+}
+
 void ti_num_tosa_cast(tc_call *call)
 {
     tc_tensor in = call->in[0], out = call->out[0];
+    if (ti_is_block(out.type->dtype)) {
+        to_blocks(call, ti_block_value(out.type->dtype), NULL);
+        return;
+    }
     bool from_real = ti_is_float(in.type->dtype), to_real = ti_is_float(out.type->dtype);
     int64_t count = tc_type_count(out.type), ints[RUN];
     double reals[RUN];

@@ -3,7 +3,8 @@
  *
  * One walk over places of the result and taps of the kernel serves them all; images are volumes
  * one deep.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the
- * input count nothing. */
+ * input count nothing.  Where TOSA 1.1 sums narrower floats in f32, sums are of f32, one product
+ * after the other, as in the reference model. */
 #include "kernels.h"
 #include "tosa.h"
 
@@ -16,7 +17,7 @@ typedef struct geometry {
 
 /* The numbers of a call, as integers or as reals. */
 typedef struct numbers {
-    bool real;
+    bool real, single;
     const int32_t *xi, *wi;
     const double *xr, *wr;
     tc_tensor bias, out;
@@ -34,6 +35,8 @@ static numbers numbers_of(tc_call *call)
     numbers m = {
         .real = ti_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
     m.bias_step = m.bias.type->dim[0] > 1;
+    m.single = m.out.type->dtype == TC_f32 && (call->in[0].type->dtype != TC_f32 ||
+                                               call->in[1].type->dtype != TC_f32);
     if (m.real) {
         m.xr = ti_as_f64(call->scratch, call->in[0]);
         m.wr = ti_as_f64(call->scratch, call->in[1]);
@@ -47,7 +50,10 @@ static numbers numbers_of(tc_call *call)
 /* s + sum over i < n of x[x_at + i] * w[w_at + i] */
 static sum add_products(const numbers *m, sum s, int64_t x_at, int64_t w_at, int64_t n)
 {
-    if (m->real)
+    if (m->single)
+        for (int64_t i = 0; i < n; i++)
+            s.r = (double)((float)s.r + (float)m->xr[x_at + i] * (float)m->wr[w_at + i]);
+    else if (m->real)
         for (int64_t i = 0; i < n; i++)
             s.r += m->xr[x_at + i] * m->wr[w_at + i];
     else

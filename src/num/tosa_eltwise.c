@@ -176,7 +176,9 @@ static int64_t quotient(tc_call *call, int64_t a, int64_t b)
 
 static int64_t leading_zeros(tc_call *call, int64_t a, int64_t b)
 {
-    (void)call, (void)b;
+    (void)b;
+    if (call->in[0].type->dtype == TC_i64)
+        return a ? __builtin_clzll((uint64_t)a) : 64;
     return (uint32_t)a ? __builtin_clz((uint32_t)a) : 32;
 }
 
@@ -190,13 +192,13 @@ static double lesser_of(tc_call *call, double a, double b)
     return ti_nan_min(nan_mode(call), a, b);
 }
 
-/* -(x - input_zp) + output_zp, of 32 bits, held inside the type. */
+/* -(x - input_zp) + output_zp, of 32 bits (i64: of 64), held inside the type. */
 static int64_t negated(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;
     tc_dtype type = call->out[0].type->dtype;
     int64_t v = ti_wrap_sub(ti_zero_point(call->in[2]), ti_wrap_sub(a, ti_zero_point(call->in[1])));
-    return ti_clip((int32_t)v, ti_dtype_min(type), ti_dtype_max(type));
+    return ti_clip(type == TC_i64 ? v : (int32_t)v, ti_dtype_min(type), ti_dtype_max(type));
 }
 
 static int64_t clamped_int(tc_call *call, int64_t a, int64_t b)

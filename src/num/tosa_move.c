@@ -267,3 +267,54 @@ void ti_num_tosa_scatter(tc_call *call)
             memcpy(to, row_of(call, call->in[2], n, w), row);
         }
 }
+
+/* out[n, w * count + r, c] = values[n, indices[n, w] + r, c] for 0 <= r < count */
+static void gather_runs(tc_call *call, int which, tc_tensor indices, int64_t count)
+{
+    tc_tensor values = call->in[which];
+    size_t row = (size_t)values.type->dim[2] * tc_dtypes[values.type->dtype].bytes;
+    uint8_t *to = call->out[which].data;
+    int64_t w = indices.type->dim[1];
+    for (int64_t i = 0; i < tc_type_count(indices.type); i++, to += row * (size_t)count) {
+        int64_t idx = ti_load_i64(indices, i);
+        const uint8_t *from = row_of(call, values, i / w, idx);
+        if (!from)
+            return;
+        if (idx > values.type->dim[1] - count) {
+            call->error = "a run of rows reaches past the values";
+            return;
+        }
+        memcpy(to, from, row * (size_t)count);
+    }
+}
+
+/* The results' shape and row_count say the same. */
+static int64_t run_length(tc_call *call, tc_tensor indices, tc_tensor row_count)
+{
+    int64_t count = ti_load_i64(row_count, 0);
+    if (count < 1 || call->out[0].type->dim[1] != indices.type->dim[1] * count)
+        call->error = "row_count does not fit the result";
+    return count;
+}
+
+void ti_num_tosa_row_gather(tc_call *call)
+{
+    int64_t count = run_length(call, call->in[1], call->in[2]);
+    if (!call->error)
+        gather_runs(call, 0, call->in[1], count);
+}
+
+/* The same for values and, where they have some, their scales. */
+void ti_num_tosa_row_gather_block_scaled(tc_call *call)
+{
+    tc_tensor indices = call->in[call->n_in - 2];
+    int64_t count = run_length(call, indices, call->in[call->n_in - 1]);
+    for (int i = 0; i < call->n_out && !call->error; i++)
+        gather_runs(call, i, indices, count);
+}
+
+void ti_num_tosa_reshape_block_scaled(tc_call *call)
+{
+    for (int i = 0; i < call->n_out; i++)
+        memcpy(call->out[i].data, call->in[i].data, tc_type_bytes(call->out[i].type));
+}

@@ -13,16 +13,17 @@ typedef struct window {
 /* One element of the result from channel c of a window. */
 typedef void pool_fn(tc_call *call, const window *w, int64_t c, int64_t at);
 
-static void pool(tc_call *call, tc_ints kernel, tc_ints stride, tc_ints pad, pool_fn *fn)
+static void pool(tc_call *call, const int64_t *kernel, const int64_t *stride, const int64_t *pad,
+                 pool_fn *fn)
 {
     const int64_t *in = call->in[0].type->dim, *out = call->out[0].type->dim;
     int64_t at = 0;
     for (int64_t n = 0; n < out[0]; n++)
         for (int64_t oy = 0; oy < out[1]; oy++)
             for (int64_t ox = 0; ox < out[2]; ox++) {
-                int64_t y = oy * stride.v[0] - pad.v[0], x = ox * stride.v[1] - pad.v[2];
-                window w = {ti_max_i64(y, 0), ti_min_i64(y + kernel.v[0], in[1]),
-                            ti_max_i64(x, 0), ti_min_i64(x + kernel.v[1], in[2]),
+                int64_t y = oy * stride[0] - pad[0], x = ox * stride[1] - pad[2];
+                window w = {ti_max_i64(y, 0), ti_min_i64(y + kernel[0], in[1]),
+                            ti_max_i64(x, 0), ti_min_i64(x + kernel[1], in[2]),
                             n * in[1] * in[2], in[2], in[3]};
                 if (w.y0 >= w.y1 || w.x0 >= w.x1) {
                     call->error = "a window lies wholly in the padding";
@@ -70,7 +71,7 @@ void ti_num_tosa_avg_pool2d(tc_call *call)
 {
     const tc_attr_tosa_avg_pool *a = call->attr;
     bool real = ti_is_float(call->in[0].type->dtype);
-    pool(call, a->kernel, a->stride, a->pad, real ? mean_real : mean_int);
+    pool(call, a->kernel.v, a->stride.v, a->pad.v, real ? mean_real : mean_int);
 }
 
 static void max_int(tc_call *call, const window *w, int64_t c, int64_t at)
@@ -82,18 +83,46 @@ static void max_int(tc_call *call, const window *w, int64_t c, int64_t at)
 }
 
 /* Starting from a NaN that is ignored, or from less than everything. */
-static void max_real(tc_call *call, const window *w, int64_t c, int64_t at)
+static void max_mode(tc_call *call, const window *w, int64_t c, int64_t at, tc_field_nan_mode mode)
 {
-    tc_field_nan_mode mode = ((const tc_attr_tosa_max_pool *)call->attr)->nan_mode;
     double most = mode == TC_nan_mode_ignore ? (double)NAN : -(double)INFINITY;
     EACH_TAP(w, c, place)
         most = ti_nan_max(mode, most, ti_load_f64(call->in[0], place));
     ti_write_reals(call->out[0], at, 1, &most);
 }
 
+static void max_real(tc_call *call, const window *w, int64_t c, int64_t at)
+{
+    max_mode(call, w, c, at, ((const tc_attr_tosa_max_pool *)call->attr)->nan_mode);
+}
+
+static void max_real_adaptive(tc_call *call, const window *w, int64_t c, int64_t at)
+{
+    max_mode(call, w, c, at, ((const tc_attr_tosa_nan *)call->attr)->nan_mode);
+}
+
 void ti_num_tosa_max_pool2d(tc_call *call)
 {
     const tc_attr_tosa_max_pool *a = call->attr;
     bool real = ti_is_float(call->in[0].type->dtype);
-    pool(call, a->kernel, a->stride, a->pad, real ? max_real : max_int);
+    pool(call, a->kernel.v, a->stride.v, a->pad.v, real ? max_real : max_int);
+}
+
+/* Kernel, stride and pad are operands from `first` on. */
+static void adaptive_pool(tc_call *call, int first, pool_fn *fn)
+{
+    const int64_t *kernel = ti_shape_values(call, first), *stride = ti_shape_values(call, first + 1),
+                  *pad = ti_shape_values(call, first + 2);
+    if (kernel && stride && pad)
+        pool(call, kernel, stride, pad, fn);
+}
+
+void ti_num_tosa_max_pool2d_adaptive(tc_call *call)
+{
+    adaptive_pool(call, 1, ti_is_float(call->in[0].type->dtype) ? max_real_adaptive : max_int);
+}
+
+void ti_num_tosa_avg_pool2d_adaptive(tc_call *call)
+{
+    adaptive_pool(call, 3, ti_is_float(call->in[0].type->dtype) ? mean_real : mean_int);
 }

@@ -104,14 +104,29 @@ static bool takes_over(tc_field_nan_mode mode, double most, double v)
     return v > most || (isnan(v) && !isnan(most));
 }
 
-/* Every type that ARGMAX takes fits f64. */
+/* Of 64 bits: the first of the largest. */
+static int64_t argmax_i64(const int64_t *x, int64_t n, int64_t step)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; k < n; k++)
+        best = x[k * step] > x[best * step] ? k : best;
+    return best;
+}
+
+/* Every other type that ARGMAX takes fits f64. */
 void ti_num_tosa_argmax(tc_call *call)
 {
     const tc_attr_tosa_argmax *a = call->attr;
     axis_view v = view_of(call->in[0].type, a->axis);
+    bool wide = call->in[0].type->dtype == TC_i64;
     for (int64_t o = 0; o < v.outer; o++)
         for (int64_t i = 0; i < v.inner; i++) {
             int64_t from = o * v.n * v.inner + i, best = 0;
+            if (wide) {
+                best = argmax_i64((const int64_t *)call->in[0].data + from, v.n, v.inner);
+                ti_store_i64(call->out[0], o * v.inner + i, best);
+                continue;
+            }
             double most = ti_load_f64(call->in[0], from);
             for (int64_t k = 1; k < v.n; k++) {
                 double next = ti_load_f64(call->in[0], from + k * v.inner);

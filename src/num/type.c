@@ -73,6 +73,17 @@ int64_t ti_dims_count(int32_t rank, const int64_t *dim)
     return count;
 }
 
+bool ti_dims_open(int32_t rank, const int64_t *dim)
+{
+    int64_t known[TC_MAX_RANK];
+    bool open = false;
+    for (int i = 0; rank >= 0 && rank <= TC_MAX_RANK && i < rank; i++) {
+        open = open || dim[i] == TC_OPEN;
+        known[i] = dim[i] == TC_OPEN ? 1 : dim[i];
+    }
+    return open && ti_dims_count(rank, known) >= 0;
+}
+
 int64_t tc_type_count(const tc_type *type)
 {
     int64_t count = 1;
@@ -131,7 +142,7 @@ static void **slot_of(tc_ctx *ctx, const tc_type *type)
 
 const tc_type *ti_type_intern(tc_ctx *ctx, const tc_type *type)
 {
-    assert(ti_dims_count(type->rank, type->dim) >= 0);
+    assert(ti_dims_count(type->rank, type->dim) >= 0 || ti_type_open(type));
     void **slot = slot_of(ctx, type);
     if (!*slot) {
         tc_type *copy = tc_new(&ctx->arena, tc_type);
@@ -168,8 +179,13 @@ const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *qu
 static void put_dims(tc_buf *out, int32_t rank, const int64_t *dim)
 {
     ti_buf_u8(out, '[');
-    for (int i = 0; i < rank; i++)
-        ti_buf_printf(out, i ? ",%" PRId64 : "%" PRId64, dim[i]);
+    for (int i = 0; i < rank; i++) {
+        ti_buf_text(out, i ? "," : "");
+        if (dim[i] == TC_OPEN)
+            ti_buf_u8(out, '?');
+        else
+            ti_buf_printf(out, "%" PRId64, dim[i]);
+    }
     ti_buf_u8(out, ']');
 }
 

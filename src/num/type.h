@@ -43,7 +43,13 @@ const tc_type *ti_type_carried(tc_ctx *ctx, const tc_type *type);
 /* Elements, or -1 when a dimension is negative, the rank too high or the product past 2^40. */
 int64_t ti_dims_count(int32_t rank, const int64_t *dim);
 
-/* "f32[1,3,8,8]", "i8[4,4] q(0.05:-3)"; in the arena. */
+/* A dimension that is not known before the program runs: TOSA 1.1 has programs with open sizes. */
+enum { TC_OPEN = -1 };
+/* Some dimension is open, and nothing else is wrong with them. */
+bool ti_dims_open(int32_t rank, const int64_t *dim);
+static inline bool ti_type_open(const tc_type *t) { return ti_dims_open(t->rank, t->dim); }
+
+/* "f32[1,3,8,8]", "f32[?,3]", "i8[4,4] q(0.05:-3)"; in the arena. */
 const char *ti_type_text(tc_arena *arena, const tc_type *type);
 const char *ti_dims_text(tc_arena *arena, int32_t rank, const int64_t *dim);
 

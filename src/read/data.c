@@ -327,9 +327,10 @@ static bool is_whole(tc_dtype t)
 /* Stored bits of the type itself, which NumPy has no name for. */
 static bool is_raw(const tc_npy *a, tc_dtype t)
 {
-    bool fp8 = t == TC_e4m3 || t == TC_e5m2;
+    bool one = ti_is_float(t) && tc_dtypes[t].bytes == 1;
     return (t == TC_bf16 && a->kind == 'V' && a->size == 2) ||
-           (fp8 && a->size == 1 && (a->kind == 'V' || a->kind == 'u'));
+           (ti_is_block(t) && a->kind == 'u' && a->size == 2) ||
+           (one && a->size == 1 && (a->kind == 'V' || a->kind == 'u'));
 }
 
 static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, const tc_type *t)

@@ -30,4 +30,9 @@ TC_MUST_USE tc_status ti_read_text(tc_ctx *ctx, const char *file, tc_bytes bytes
 TC_MUST_USE tc_status ti_read_text_with(tc_ctx *ctx, const char *file, tc_bytes bytes,
                                         tc_bytes side, tc_module **out);
 
+/* open_sizes.c: where a TOSA program leaves sizes open, those of its inputs from --shape or from
+ * its data, and of everything else by inference.  Without them an error, unless the model is only
+ * looked at. */
+TC_MUST_USE tc_status ti_read_sizes(tc_module *module);
+
 #endif

@@ -51,6 +51,7 @@ typedef struct tc_read_options {
     const char *const *keep; /* and so do these, by the names of their nodes */
     size_t n_keep;
     bool round;            /* numbers of data become the nearest that an input has */
+    bool keep_open;        /* sizes that nobody gives stay open: the model is only looked at */
     bool example_dims;     /* open sizes that nobody names are those of the export's example */
 } tc_read_options;
 

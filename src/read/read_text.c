@@ -31,6 +31,7 @@ tc_status ti_read_text_with(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_by
 {
     tc_module *module;
     TC_TRY(ti_parse(ctx, file, bytes, side, &module));
+    TC_TRY(ti_read_sizes(module));
     TC_TRY(ti_infer_missing(ctx, module));
     for (size_t i = 0; i < module->n_graph; i++) {
         module->graph[i]->facts = TC_FACT_TYPED;

@@ -10,6 +10,7 @@
 
 #include "../target/tosa_schema.h"
 #include "../wire/flatbuf.h"
+#include "read_options.h"
 
 /* A tensor or shape of the block being read. */
 typedef struct {
@@ -47,13 +48,6 @@ static tc_status broken(reader *r)
     return ti_error(r->ctx, at_byte(r, r->fb.error_at), TC_E_FORMAT, "%s", r->fb.error);
 }
 
-static tc_status newer(reader *r, size_t at, const char *what, uint32_t number)
-{
-    return ti_unsupported(r->ctx, at_byte(r, at), TC_E_VERSION,
-                          "%s %" PRIu32 " is of TOSA 1.1; only TOSA 1.0 is supported", what,
-                          number);
-}
-
 static tc_status read_version(reader *r, tc_fb_table root)
 {
     tc_fb_table v = ti_fb_child(root, TOSA_GRAPH_VERSION);
@@ -65,20 +59,32 @@ static tc_status read_version(reader *r, tc_fb_table root)
     int32_t patch = ti_fb_i32(v, TOSA_VERSION_PATCH, -1);
     bool draft = ti_fb_u8(v, TOSA_VERSION_DRAFT, 1) != 0;
     TC_TRY(broken(r));
-    if (major != 1 || minor != 0)
+    if (major != 1 || minor < 0 || minor > 1)
         return ti_unsupported(r->ctx, at_byte(r, v.at), TC_E_VERSION,
-                              "the file is of TOSA %d.%d.%d%s; only TOSA 1.0 is supported", major,
-                              minor, patch, draft ? " draft" : "");
+                              "the file is of TOSA %d.%d.%d%s; TOSA 1.0 and 1.1 are supported",
+                              major, minor, patch, draft ? " draft" : "");
+    r->module->tosa_minor = minor;
     r->module->producer = ti_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
                                          draft ? " draft" : "");
+    return TC_OK;
+}
+
+/* Features that a reader must know, one bit each. */
+static tc_status read_features(reader *r, tc_fb_table root)
+{
+    tc_fb_table c = ti_fb_child(root, TOSA_GRAPH_COMPATIBILITY);
+    uint64_t features = c.at ? ti_fb_u64(c, TOSA_COMPATIBILITY_FEATURES, 0) : 0;
+    TC_TRY(broken(r));
+    if (features & ~(UINT64_C(1) << TC_TOSA_FEATURE_MXFP))
+        return ti_unsupported(r->ctx, at_byte(r, c.at), TC_E_VERSION,
+                              "the file has features 0x%" PRIx64 ", of which bit %d is known",
+                              features, TC_TOSA_FEATURE_MXFP);
     return TC_OK;
 }
 
 static tc_status dtype_of(reader *r, size_t at, uint32_t number, tc_dtype *out)
 {
     *out = ti_dtype_from_tosa(number);
-    if (number && *out == TC_none && number <= TC_TOSA_LAST_DTYPE_1_1)
-        return newer(r, at, "element type", number);
     if (number && *out == TC_none)
         return ti_error(r->ctx, at_byte(r, at), TC_E_FORMAT, "element type %" PRIu32 " is unknown",
                         number);
@@ -107,16 +113,32 @@ static tc_status dims_of(reader *r, const entry *e, tc_type *type)
         return ti_error(r->ctx, at_byte(r, at), TC_E_TOSA_LEVEL,
                         "tensor '%s' has rank %zu, at most 6 is allowed", e->name, shape.n);
     type->rank = (int32_t)shape.n;
-    for (size_t i = 0; i < shape.n; i++) {
+    for (size_t i = 0; i < shape.n; i++)
         type->dim[i] = ti_fb_list_i32(shape, i);
-        if (type->dim[i] == -1)
-            return ti_error(r->ctx, at_byte(r, at), TC_E_DYNAMIC,
-                            "dimension %zu of tensor '%s' is not fixed", i, e->name);
-    }
-    if (ti_dims_count(type->rank, type->dim) < 0)
+    if (ti_dims_count(type->rank, type->dim) < 0 && !ti_dims_open(type->rank, type->dim))
         return ti_error(r->ctx, at_byte(r, at), TC_E_TOO_LARGE, "tensor '%s' has the shape %s",
                         e->name, ti_dims_text(&r->ctx->arena, type->rank, type->dim));
     return broken(r);
+}
+
+/* A tensor with a scale type is block scaled: there is one kind of scale, and one size of block. */
+static tc_status scaled_type(reader *r, const entry *e, tc_type *type)
+{
+    uint32_t scale = ti_fb_u32(e->table, TOSA_TENSOR_SCALE_TYPE, 0),
+             block = ti_fb_u32(e->table, TOSA_TENSOR_BLOCK_SHAPE, 0);
+    TC_TRY(broken(r));
+    if (!scale && !block)
+        return TC_OK;
+    tc_dtype scaled = ti_block_of(type->dtype);
+    if (scale != (uint32_t)tc_dtypes[TC_ue8m0].tosa || block != TC_TOSA_BLOCK_SHAPE_32 ||
+        scaled == TC_none || type->rank < 1 || type->dim[type->rank - 1] % TC_BLOCK)
+        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_TYPE,
+                        "tensor '%s' has %s in blocks of shape %" PRIu32 " with scales of type %" PRIu32
+                        ", expected whole blocks of 32 with scales of type %d",
+                        e->name, ti_type_text(&r->ctx->arena, type), block, scale,
+                        tc_dtypes[TC_ue8m0].tosa);
+    type->dtype = scaled;
+    return TC_OK;
 }
 
 /* What the file declares of a tensor or shape. */
@@ -131,17 +153,18 @@ static tc_status type_of(reader *r, const entry *e, const tc_type **out)
     if (type.dtype == TC_none)
         return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_FORMAT,
                         "tensor '%s' has no element type", e->name);
+    TC_TRY(scaled_type(r, e, &type));
     *out = ti_type_intern(r->ctx, &type);
     return TC_OK;
 }
 
-/* A constant's bytes: inside the flatbuffer, or behind it when offset says so. */
-static tc_bytes raw_data(reader *r, const entry *e)
+/* Bytes inside the flatbuffer, or behind it when offset says so. */
+static tc_bytes bytes_at(reader *r, const entry *e, uint32_t data, uint32_t offset_at,
+                         uint32_t size_at)
 {
-    uint64_t offset = e->is_shape ? 0 : ti_fb_u64(e->table, TOSA_TENSOR_OFFSET, 0);
+    uint64_t offset = ti_fb_u64(e->table, offset_at, 0), size = ti_fb_u64(e->table, size_at, 0);
     if (offset <= 1)
-        return ti_fb_bytes(e->table, e->is_shape ? TOSA_SHAPE_DATA : TOSA_TENSOR_DATA);
-    uint64_t size = ti_fb_u64(e->table, TOSA_TENSOR_SIZE, 0);
+        return ti_fb_bytes(e->table, data);
     if (offset > r->bytes.size || size > r->bytes.size - offset) {
         ti_fb_fail(&r->fb, e->table.at, "a tensor's data lies past the end of the file");
         return (tc_bytes){NULL, 0};
@@ -149,16 +172,46 @@ static tc_bytes raw_data(reader *r, const entry *e)
     return (tc_bytes){r->bytes.data + offset, (size_t)size};
 }
 
+/* A constant's bytes. */
+static tc_bytes raw_data(reader *r, const entry *e)
+{
+    return e->is_shape ? ti_fb_bytes(e->table, TOSA_SHAPE_DATA)
+                       : bytes_at(r, e, TOSA_TENSOR_DATA, TOSA_TENSOR_OFFSET, TOSA_TENSOR_SIZE);
+}
+
+static tc_status too_short(reader *r, const entry *e, const char *what, const tc_type *type,
+                           size_t size, size_t need)
+{
+    return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_TRUNCATED,
+                    "'%s' has %zu bytes of %s, its type %s needs %zu", e->name, size, what,
+                    ti_type_text(&r->ctx->arena, type), need);
+}
+
+/* The scales of a block-scaled constant, into its elements. */
+static tc_status scales_into(reader *r, const entry *e, const tc_type *type, void *data)
+{
+    size_t n = (size_t)tc_type_count(type);
+    tc_bytes raw = bytes_at(r, e, TOSA_TENSOR_SCALE_DATA, TOSA_TENSOR_SCALE_OFFSET,
+                            TOSA_TENSOR_SCALE_SIZE);
+    TC_TRY(broken(r));
+    if (raw.size < n / TC_BLOCK)
+        return too_short(r, e, "scales", type, raw.size, n / TC_BLOCK);
+    ti_tosa_unpack_scales(n, raw.data, data);
+    return TC_OK;
+}
+
 /* A constant's numbers as we hold them: the file's own bytes where they can serve. */
 static tc_status data_of(reader *r, const entry *e, const tc_type *type, const void **out)
 {
     tc_bytes raw = raw_data(r, e);
     TC_TRY(broken(r));
+    if (ti_type_open(type))
+        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_DYNAMIC,
+                        "the constant '%s' has the open shape %s", e->name,
+                        ti_type_text(&r->ctx->arena, type));
     size_t n = (size_t)tc_type_count(type), need = ti_tosa_packed_bytes(type->dtype, n);
     if (raw.size < need)
-        return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_TRUNCATED,
-                        "'%s' has %zu bytes of data, its type %s needs %zu", e->name, raw.size,
-                        ti_type_text(&r->ctx->arena, type), need);
+        return too_short(r, e, "data", type, raw.size, need);
     if (n && ti_tosa_stored_plain(type->dtype) &&
         (uintptr_t)raw.data % tc_dtypes[type->dtype].bytes == 0) {
         *out = raw.data;
@@ -167,7 +220,7 @@ static tc_status data_of(reader *r, const entry *e, const tc_type *type, const v
     void *data = ti_arena_raw(&r->ctx->arena, tc_type_bytes(type));
     ti_tosa_unpack(type->dtype, n, raw.data, data);
     *out = data;
-    return TC_OK;
+    return ti_is_block(type->dtype) ? scales_into(r, e, type, data) : TC_OK;
 }
 
 static tc_status add_names(reader *r, tc_fb_vector list, bool is_shape)
@@ -437,8 +490,6 @@ static tc_status read_operator(reader *r, tc_fb_table t)
                  out = ti_fb_list(t, TOSA_OPERATOR_OUTPUTS, 4);
     const tc_loc *loc = location(r, t, in, out, number);
     TC_TRY(broken(r));
-    if (number > TC_TOSA_LAST_1_0 && number <= TC_TOSA_LAST_1_1)
-        return newer(r, t.at, "operator", number);
     if (number == TC_TOSA_CONST_SHAPE || number == tc_ops[TC_OP_const].tosa)
         return read_const(r, out, number == TC_TOSA_CONST_SHAPE, loc);
     tc_op op = operator_of(r, number, in, out);
@@ -500,6 +551,7 @@ tc_status ti_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     tc_fb_table root = ti_fb_root(&r.fb);
     TC_TRY(broken(&r));
     TC_TRY(read_version(&r, root));
+    TC_TRY(read_features(&r, root));
     tc_fb_vector regions = ti_fb_list(root, TOSA_GRAPH_REGIONS, 4);
     TC_TRY(broken(&r));
     if (!regions.n)
@@ -507,5 +559,5 @@ tc_status ti_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     for (size_t i = 0; i < regions.n; i++)
         TC_TRY(read_region(&r, ti_fb_list_table(regions, i)));
     *out = r.module;
-    return TC_OK;
+    return ti_read_sizes(r.module);
 }

@@ -6,6 +6,8 @@
  * two places, so that an output that shows the old contents stays good after the run. */
 #include "exec.h"
 
+#include "../ir/settle.h"
+
 #include "eval.h"
 #include "plan.h"
 
@@ -74,7 +76,7 @@ tc_exec *ti_exec_own(tc_ctx *ctx, tc_module *module, const bool *own)
     shadow_outputs(exec);
     exec->now = tc_new_n(&ctx->arena, void *, exec->program->n_mutation);
     if (!ctx->reference_kernels)
-        exec->plan = ti_plan_own(ctx, exec->program, own);
+        exec->plan = ti_module_open(module) ? NULL : ti_plan_own(ctx, exec->program, own);
     return exec;
 }
 
@@ -143,6 +145,10 @@ static tc_status run_plan(tc_exec *exec, const tc_tensor *in)
 
 tc_status ti_exec_run(tc_exec *exec, const tc_tensor *in, tc_tensor *out)
 {
+    if (ti_module_open(exec->program->module))
+        return ti_error(exec->program->module->ctx,
+                        &(tc_loc){.file = exec->program->module->file}, TC_E_DYNAMIC,
+                        "the program leaves sizes open");
     ti_arena_rewind(&exec->arena, (tc_mark){NULL, 0, 0});
     ti_state_drop(exec->shadow.module);
     TC_TRY(exec->plan ? run_plan(exec, in) : ti_eval(&exec->shadow, in, exec->out, &exec->arena));

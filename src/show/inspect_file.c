@@ -285,6 +285,7 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
     } else {
         tc_module *module;
         s.format = has(bytes, 4, "TOSA") ? "TOSA flatbuffer" : "text graph";
+        ti_reading(ctx)->keep_open = true;
         if (is_file)
             TC_TRY(ti_read(ctx, path, &module));
         else

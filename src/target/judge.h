@@ -13,13 +13,16 @@ enum {
     TC_LEVEL_SCALE = 256,
     TC_LEVEL_LOG2_SIZE = 31,
     TC_LEVEL_NESTING = 6,
-    TC_LEVEL_LIST = 64
+    TC_LEVEL_LIST = 64,
+    TC_LEVEL_SHAPE = 16 /* TOSA 1.1: values of a shape */
 };
 
 typedef struct tc_judge {
     tc_ctx *ctx;
     const tc_module *module;
     const tc_target *target; /* NULL: no profile */
+    int minor;               /* the rules of TOSA 1.0 or 1.1 */
+    const int64_t **known;   /* by value: what its shape holds; NULL: not known */
     tc_map graphs;           /* by name */
     tc_map variables;        /* by name: the type it is declared with */
     const tc_graph *g;
@@ -52,7 +55,8 @@ static inline const tc_type *ti_result(const tc_judge *j, int i)
 typedef void tc_limits(tc_judge *j);
 tc_limits ti_limits_none, ti_limits_pool, ti_limits_conv, ti_limits_transpose_conv, ti_limits_fft,
     ti_limits_clamp, ti_limits_list, ti_limits_resize, ti_limits_rescale, ti_limits_cond_if,
-    ti_limits_while_loop, ti_limits_variable;
+    ti_limits_while_loop, ti_limits_variable, ti_limits_adaptive, ti_limits_block_conv,
+    ti_limits_block_list;
 
 /* Control flow: how deep graphs run inside each other. */
 void ti_judge_nesting(tc_judge *j);

@@ -7,23 +7,28 @@
 typedef struct {
     const char *word, *spec;
     uint32_t base; /* the features it builds on */
+    int since;     /* the minor version */
 } feature;
 
 enum { BASE_0 = 0, BASE_INT = 1u << TC_FEATURE_INT, BASE_FP = 1u << TC_FEATURE_FP };
 
 static const feature features[TC_FEATURE_COUNT] = {
-#define FEATURE(name, word, spec, base) [TC_FEATURE_##name] = {word, spec, BASE_##base},
+#define FEATURE(name, word, spec, base, since) [TC_FEATURE_##name] = {word, spec, BASE_##base, since},
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
 };
 
-static int feature_named(tc_str word)
+/* The features of a word; 0: there are none in that version. */
+static uint32_t features_named(tc_str word, int minor)
 {
+    uint32_t all = 0;
+    bool mx = minor > 0 && ti_str_is(word, "mxfp"); /* ExecuTorch's word for all of these */
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
-        if (ti_str_is(word, features[i].word))
-            return i;
-    return -1;
+        if ((mx && ti_text_starts(features[i].spec, "EXT-MX")) ||
+            (ti_str_is(word, features[i].word) && features[i].since <= minor))
+            all |= 1u << i;
+    return all;
 }
 
 static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
@@ -40,7 +45,9 @@ static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
             nearest = features[i].word;
         }
     }
-    if (nearest)
+    if (features_named(word, 1))
+        ti_note(ctx, NULL, "'%s' is of TOSA 1.1: TOSA-1.1+...", name);
+    else if (nearest)
         ti_note(ctx, NULL, "did you mean '%s'?", nearest);
     return status;
 }
@@ -53,15 +60,16 @@ static const tc_machine *const machines[] = {
 static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_target *out)
 {
     const char *at = spec + strlen("TOSA-1.0");
+    out->minor = ti_text_starts(spec, "TOSA-1.1");
     while (*at) {
         if (*at != '+')
             return ti_usage(ctx, "the target '%s' has '%s' where a '+' is expected", text, at);
         const char *word = ++at;
         at += strcspn(at, "+");
-        int found = feature_named((tc_str){word, (size_t)(at - word)});
-        if (found < 0)
+        uint32_t found = features_named((tc_str){word, (size_t)(at - word)}, out->minor);
+        if (!found)
             return unknown_word(ctx, text, (tc_str){word, (size_t)(at - word)});
-        out->tosa |= 1u << found;
+        out->tosa |= found;
     }
     if (!(out->tosa & (BASE_INT | BASE_FP)))
         return ti_usage(ctx, "the target '%s' has no profile: +INT, +FP or both", text);
@@ -150,9 +158,6 @@ tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
         return parse_pair(ctx, text, plus, out);
     *out = (tc_target){.text = text, .name = text, .machine = &tc_machine_tosa};
     if (is_spec(text)) {
-        if (ti_text_starts(text, "TOSA-1.1"))
-            ti_warning(ctx, NULL, TC_E_NO_EFFECT,
-                       "'TOSA-1.1' has no effect: tosac writes TOSA 1.0, which is valid for 1.1");
         TC_TRY(parse_spec(ctx, text, text, out));
         if (out->tosa >> TC_FEATURE_U55 & 1u)
             out->machine = &tc_machine_tosa_u55;
@@ -182,7 +187,7 @@ const char *ti_target_spec(tc_ctx *ctx, const tc_target *target)
 {
     tc_buf text;
     ti_buf_init(&text, &ctx->arena);
-    ti_buf_printf(&text, "TOSA-1.0");
+    ti_buf_printf(&text, "TOSA-1.%d", target->minor);
     for (int i = 0; i < TC_FEATURE_COUNT; i++)
         if (target->tosa & 1u << i)
             ti_buf_printf(&text, "+%s", features[i].word);

@@ -7,7 +7,7 @@
 
 /* Profiles and extensions of TOSA, one bit each. */
 typedef enum tc_feature {
-#define FEATURE(name, word, spec, base) TC_FEATURE_##name,
+#define FEATURE(name, word, spec, base, since) TC_FEATURE_##name,
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
@@ -23,6 +23,7 @@ typedef struct tc_target {
     const char *name; /* the same without the core beside it: "ethos-u55-128" */
     const tc_machine *machine;
     uint32_t tosa;          /* 1 << TC_FEATURE_x */
+    int minor;              /* of TOSA 1.x */
     tc_back_end *back_end;  /* who is asked; NULL: the limits that the machine's record names */
     const void *who;
     const struct tc_target *core; /* Ethos-U: who runs the rest, in integers; NULL: not said */
@@ -32,18 +33,22 @@ typedef struct tc_target {
 const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g);
 
 /* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",
- * "vgf:TOSA-1.0+INT"; "ethos-u55-128"; "ethos-u55-128+cortex-m55"; "cpu".  An unknown word or an extension without its profile
+ * "vgf:TOSA-1.0+INT"; "TOSA-1.1+FP+shape+mxfp"; "ethos-u55-128"; "ethos-u55-128+cortex-m55"; "cpu".  An unknown word or an extension without its profile
  * is a usage error. */
 TC_MUST_USE tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
 
 /* The part of the target that is a TOSA specification, as text: "TOSA-1.0+INT+int16". */
 const char *ti_target_spec(tc_ctx *ctx, const tc_target *target);
 
-/* tosa.c: the judge.  Level 8K and every ERROR_IF; with a target also its profiles and extensions.
+/* tosa.c: the judge.  Level 8K and every ERROR_IF, of the target's version of TOSA or of the version
+ * that the file states; with a target also its profiles and extensions.
  * Everything that is found is reported. */
 TC_MUST_USE tc_status ti_verify_tosa(tc_ctx *ctx, const tc_module *module, const char *target);
 /* The same for a target that has been read already; NULL: none. */
 TC_MUST_USE tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module,
                                          const tc_target *target);
+
+/* The oldest version of TOSA, 1.x, that has every operator and type of a module in the TOSA form. */
+int ti_tosa_minor(const tc_module *module);
 
 #endif

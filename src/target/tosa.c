@@ -3,6 +3,7 @@
  * rule that is broken, with what was found and what is allowed. */
 #include "judge.h"
 
+#include "../ir/settle.h"
 #include "../num/load.h"
 #include "tosa_schema.h"
 
@@ -10,15 +11,47 @@ enum { MOST_LETTERS = 4 };
 
 /* Profiles and extensions as a mask; EITHER: one of the two profiles. */
 enum {
-#define FEATURE(name, word, spec, base) name = 1 << TC_FEATURE_##name,
+#define FEATURE(name, word, spec, base, since) name = 1 << TC_FEATURE_##name,
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
-    EITHER = 1 << TC_FEATURE_COUNT
+    EITHER = 1 << TC_FEATURE_COUNT,
+    NEW = 1 << (TC_FEATURE_COUNT + 1), /* the row came with TOSA 1.1 */
+    SINCE_1_1 = 0
+#define FEATURE(name, word, spec, base, since) | (since ? name : 0)
+#define TYPES(family, need, types)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
+#include "tosa.def"
+};
+
+/* Sets of element types, behind the types themselves. */
+enum {
+    TC_MX = TC_DTYPE_COUNT,
+    TC_VALUE,
+    TC_VALUE_FP,
+    TC_NARROW,
+    TC_NARROW_8,
+    TC_REAL,
+    TC_PLAIN,
+    TC_WHOLE,
+    TC_INDEX,
+    SET_END
+};
+
+static const char *const set_name[SET_END - TC_DTYPE_COUNT] = {
+    "any block-scaled type",
+    "any value of a block",
+    "any value of a block but mxint8",
+    "any float but f32",
+    "any float but f32 and f16",
+    "any float",
+    "any float that is not block scaled",
+    "bool, i8, i16, i32 or i64",
+    "i32 or i64",
 };
 
 static const char *const spec_name[TC_FEATURE_COUNT] = {
-#define FEATURE(name, word, spec, base) [TC_FEATURE_##name] = spec,
+#define FEATURE(name, word, spec, base, since) [TC_FEATURE_##name] = spec,
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits)
 #include "tosa.def"
@@ -28,11 +61,11 @@ typedef struct {
     const char *family;
     uint32_t need;
     int n;
-    tc_dtype type[MOST_LETTERS];
+    int type[MOST_LETTERS]; /* or sets of them */
 } types_row;
 
 static const types_row types_table[] = {
-#define FEATURE(name, word, spec, base)
+#define FEATURE(name, word, spec, base, since)
 #define T0 0, {TC_none}
 #define T1(a) 1, {TC_##a}
 #define T2(a, b) 2, {TC_##a, TC_##b}
@@ -51,7 +84,7 @@ typedef struct {
 } judge_row;
 
 static const judge_row judge_table[TC_OP_COUNT] = {
-#define FEATURE(name, word, spec, base)
+#define FEATURE(name, word, spec, base, since)
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits)                                    \
     [TC_OP_##op] = {in, out, acc, constant, zeros, #types, ti_limits_##limits},
@@ -91,10 +124,27 @@ typedef struct {
     bool fits; /* nothing contradicted a letter so far */
 } found;
 
+/* The zero point of an operand: of its type, and f32 where that is block scaled. */
+static tc_dtype zero_type(const tc_judge *j, int i)
+{
+    tc_dtype t = ti_operand(j, i)->dtype;
+    return ti_is_block(t) ? TC_f32 : t;
+}
+
 /* The element type that a letter other than a to d stands for. */
-static tc_dtype fixed_type(const tc_node *node, char letter)
+static tc_dtype fixed_type(const tc_judge *j, char letter)
 {
     switch (letter) {
+    case 'U':
+        return TC_ue8m0;
+    case 'F':
+        return TC_f32;
+    case 'I':
+        return TC_i32;
+    case 'P':
+        return zero_type(j, 0);
+    case 'Q':
+        return zero_type(j, 1);
     case 'B':
         return TC_bool;
     case 'S':
@@ -102,14 +152,14 @@ static tc_dtype fixed_type(const tc_node *node, char letter)
     case 'Y':
         return TC_i8;
     default: /* M: the multipliers of a rescale */
-        return ((const tc_attr_tosa_rescale *)node->attr)->scale32 ? TC_i32 : TC_i16;
+        return ((const tc_attr_tosa_rescale *)j->node->attr)->scale32 ? TC_i32 : TC_i16;
     }
 }
 
 static void match(tc_judge *j, found *f, const char *what, int i, char letter, tc_dtype is)
 {
     bool variable = letter >= 'a' && letter < 'a' + MOST_LETTERS;
-    tc_dtype want = variable ? f->type[letter - 'a'] : fixed_type(j->node, letter);
+    tc_dtype want = variable ? f->type[letter - 'a'] : fixed_type(j, letter);
     if (want == TC_none)
         f->type[letter - 'a'] = is;
     else if (want != is) {
@@ -151,18 +201,64 @@ static found find_types(tc_judge *j, const judge_row *row)
     return f;
 }
 
-static void put_types(tc_buf *out, const tc_dtype *type, int n)
+static void put_types(tc_buf *out, const int *type, int n)
 {
     ti_buf_u8(out, '(');
     for (int i = 0; i < n; i++)
-        ti_buf_printf(out, "%s%s", i ? "," : "", tc_dtypes[type[i]].name);
+        ti_buf_printf(out, "%s%s", i ? "," : "",
+                      type[i] < TC_DTYPE_COUNT ? tc_dtypes[type[i]].name
+                                               : set_name[type[i] - TC_DTYPE_COUNT]);
     ti_buf_u8(out, ')');
 }
 
-static bool satisfied(uint32_t need, uint32_t have)
+/* Whether a type is the one of a row, or in its set. */
+static bool in_set(int set, tc_dtype t)
 {
-    bool either = !(need & EITHER) || (have & (INT | FP));
-    return either && !(need & ~(uint32_t)EITHER & ~have);
+    bool mx = ti_is_block(t), plain = t == TC_e4m3 || t == TC_e5m2 || t == TC_f16 || t == TC_bf16;
+    switch (set) {
+    case TC_MX:
+        return mx;
+    case TC_VALUE:
+        return ti_block_of(t) != TC_none;
+    case TC_VALUE_FP:
+        return ti_block_of(t) != TC_none && t != TC_mxint8;
+    case TC_NARROW:
+        return mx || plain;
+    case TC_NARROW_8:
+        return mx || (plain && t != TC_f16);
+    case TC_REAL:
+        return mx || plain || t == TC_f32;
+    case TC_PLAIN:
+        return plain || t == TC_f32;
+    case TC_WHOLE:
+        return t == TC_bool || t == TC_i8 || t == TC_i16 || t == TC_i32 || t == TC_i64;
+    case TC_INDEX:
+        return t == TC_i32 || t == TC_i64;
+    default:
+        return set == (int)t;
+    }
+}
+
+/* What a value of a block needs, of whatever type it is. */
+static uint32_t value_need(tc_dtype value)
+{
+    static const uint32_t need[TC_DTYPE_COUNT] = {
+        [TC_e4m3] = MXE4M3, [TC_e5m2] = MXE5M2, [TC_e2m3] = MXE2M3,
+        [TC_e3m2] = MXE3M2, [TC_e2m1] = MXE2M1, [TC_mxint8] = MXINT8};
+    return MX | need[value];
+}
+
+/* What a type needs that stands in a set. */
+static uint32_t deduced_need(int set, tc_dtype t)
+{
+    static const uint32_t need[TC_DTYPE_COUNT] = {
+        [TC_i64] = INT64, [TC_f16] = FP,     [TC_f32] = FP,
+        [TC_bf16] = BF16, [TC_e4m3] = E4M3, [TC_e5m2] = E5M2};
+    if (set < TC_DTYPE_COUNT)
+        return 0;
+    if (set == TC_VALUE || set == TC_VALUE_FP)
+        return value_need(t);
+    return ti_is_block(t) ? value_need(ti_block_value(t)) : need[t];
 }
 
 static void put_need(tc_buf *out, uint32_t need)
@@ -180,9 +276,18 @@ static void put_need(tc_buf *out, uint32_t need)
 static const char *types_text(tc_judge *j, const tc_dtype *type, int n)
 {
     tc_buf out;
+    int each[MOST_LETTERS];
+    for (int i = 0; i < n; i++)
+        each[i] = (int)type[i];
     ti_buf_init(&out, &j->ctx->scratch);
-    put_types(&out, type, n);
+    put_types(&out, each, n);
     return ti_buf_cstr(&out);
+}
+
+/* A row that TOSA 1.0 does not have. */
+static bool is_new(const types_row *t)
+{
+    return (t->need & (NEW | SINCE_1_1)) != 0;
 }
 
 static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
@@ -191,7 +296,7 @@ static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
     ti_buf_init(&all, &j->ctx->scratch);
     int n = 0;
     for (size_t i = 0; i < TC_COUNT(types_table); i++)
-        if (ti_text_eq(types_table[i].family, row->family)) {
+        if (ti_text_eq(types_table[i].family, row->family) && j->minor >= is_new(&types_table[i])) {
             n = types_table[i].n;
             ti_buf_u8(&all, ' ');
             put_types(&all, types_table[i].type, n);
@@ -200,7 +305,31 @@ static void types_unknown(tc_judge *j, const judge_row *row, const found *f)
               types_text(j, f->type, n), ti_buf_cstr(&all));
 }
 
-/* The rows of a family stand together; where they begin is looked up once per operator. */
+static bool row_holds(const types_row *t, const tc_dtype *type)
+{
+    for (int i = 0; i < t->n; i++)
+        if (!in_set(t->type[i], type[i]))
+            return false;
+    return true;
+}
+
+/* All that these types need in this row. */
+static uint32_t need_of(const types_row *t, const tc_dtype *type)
+{
+    uint32_t need = t->need & ~(uint32_t)NEW;
+    for (int i = 0; i < t->n; i++)
+        need |= deduced_need(t->type[i], type[i]);
+    return need;
+}
+
+static bool satisfied(uint32_t need, uint32_t have)
+{
+    bool either = !(need & EITHER) || (have & (INT | FP));
+    return either && !(need & ~(uint32_t)EITHER & ~have);
+}
+
+/* The row that holds these types: of several the one whose needs the target has.  The rows of a
+ * family stand together; where they begin is looked up once per operator. */
 static const types_row *types_find(tc_judge *j, tc_op op, const tc_dtype *type)
 {
     const char *family = judge_table[op].family;
@@ -208,10 +337,15 @@ static const types_row *types_find(tc_judge *j, tc_op op, const tc_dtype *type)
     for (t = t ? t : types_table; t < end && !ti_text_eq(t->family, family);)
         t++;
     j->types[op] = t;
-    for (; t < end && ti_text_eq(t->family, family); t++)
-        if (memcmp(t->type, type, (size_t)t->n * sizeof t->type[0]) == 0)
+    const types_row *hit = NULL;
+    for (; t < end && ti_text_eq(t->family, family); t++) {
+        if (j->minor < is_new(t) || !row_holds(t, type))
+            continue;
+        if (!j->target || satisfied(need_of(t, type), j->target->tosa))
             return t;
-    return NULL;
+        hit = hit ? hit : t;
+    }
+    return hit;
 }
 
 static const char *need_text(tc_judge *j, uint32_t need)
@@ -234,9 +368,10 @@ static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
     const types_row *hit = types_find(j, j->node->op, f->type);
     if (!hit)
         types_unknown(j, row, f);
-    else if (j->target && !satisfied(hit->need, j->target->tosa))
+    else if (j->target && !satisfied(need_of(hit, f->type), j->target->tosa))
         TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s",
-                  types_text(j, f->type, hit->n), need_text(j, hit->need), target_text(j));
+                  types_text(j, f->type, hit->n), need_text(j, need_of(hit, f->type)),
+                  target_text(j));
     return hit != NULL;
 }
 
@@ -247,14 +382,42 @@ void ti_judge_need(tc_judge *j, tc_feature feature, const char *what)
                   j->target->text);
 }
 
+/* Values, perhaps with their scales, that are moved: those of a block need its extensions, others
+ * what RESHAPE of them needs. */
+void ti_limits_block_list(tc_judge *j)
+{
+    tc_dtype t = ti_operand(j, 0)->dtype;
+    bool scaled = j->node->n_out == 2;
+    const types_row *row = scaled ? NULL : types_find(j, TC_OP_tosa_reshape, &t);
+    uint32_t need = scaled && in_set(TC_VALUE, t) ? value_need(t) : row ? need_of(row, &t) : 0;
+    if (!need)
+        TC_BREAKS(j, TOSA_RULE, "the element type %s is not supported", tc_dtypes[t].name);
+    if (j->node->op == TC_OP_tosa_row_gather_block_scaled) {
+        tc_dtype index = ti_operand(j, j->node->n_in - 2)->dtype;
+        need |= deduced_need(TC_INDEX, index);
+        if (!in_set(TC_INDEX, index))
+            TC_BREAKS(j, TOSA_RULE, "indices are of type %s, expected i32 or i64",
+                      tc_dtypes[index].name);
+    }
+    if (need && j->target && !satisfied(need, j->target->tosa))
+        TC_BREAKS(j, TOSA_PROFILE, "on %s needs %s, the target is %s", tc_dtypes[t].name,
+                  need_text(j, need), target_text(j));
+}
+
 /* ---- constants, zero points, choices --------------------------------------------------------- */
+
+/* Shapes that operators make are constants too: they follow from the sizes of tensors. */
+static bool made_shape(const tc_judge *j, tc_val val)
+{
+    return j->minor > 0 && ti_type_of(j->g, val)->dtype == TC_shape && ti_value_of(j->g, val)->def;
+}
 
 static void check_constants(tc_judge *j, const judge_row *row)
 {
     if (!j->target || j->target->tosa & DYNAMIC)
         return;
     for (const char *p = row->constant; *p; p++)
-        if (!ti_is_const(j->g, j->node->in[*p - '0']))
+        if (!ti_is_const(j->g, j->node->in[*p - '0']) && !made_shape(j, j->node->in[*p - '0']))
             TC_BREAKS(j, TOSA_PROFILE,
                       "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s", *p,
                       j->target->text);
@@ -298,10 +461,18 @@ static bool check_shapes(tc_judge *j, bool types_too)
     tc_arena *scratch = &j->ctx->scratch;
     tc_tensor *in = tc_new_n(scratch, tc_tensor, (size_t)node->n_in);
     tc_type *out = tc_new_n(scratch, tc_type, (size_t)node->n_out);
-    for (int i = 0; i < node->n_in; i++)
+    bool open = false;
+    for (int i = 0; i < node->n_in; i++) {
         in[i] = ti_tensor_of(j->g, node->in[i]);
-    for (int i = 0; i < node->n_out; i++)
+        in[i].data = in[i].data ? in[i].data : (void *)(uintptr_t)j->known[node->in[i]];
+        open = open || ti_type_open(in[i].type);
+    }
+    for (int i = 0; i < node->n_out; i++) {
         out[i] = *ti_result(j, i);
+        open = open || ti_type_open(&out[i]);
+    }
+    if (open)
+        return false; /* known when the program runs */
     tc_infer call = {j->ctx, node->loc, tc_ops[node->op].name, node->attr, node->n_in, node->n_out,
                      in,     out};
     if (tc_ops[node->op].shape(&call) != TC_OK) {
@@ -341,7 +512,7 @@ static const tc_loc *value_loc(tc_judge *j, const tc_value *value)
 static bool has_zero(const tc_type *t)
 {
     for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] < 1)
+        if (t->dim[i] < 1 && t->dim[i] != TC_OPEN)
             return true;
     return false;
 }
@@ -350,14 +521,23 @@ static void check_value(tc_judge *j, const tc_value *value)
 {
     const tc_type *t = value->type;
     const tc_dtype_info *info = &tc_dtypes[t->dtype];
-    bool shape = t->dtype == TC_shape;
-    int64_t bytes = tc_type_count(t) * ((info->bits + 7) / 8);
+    bool shape = t->dtype == TC_shape, open = ti_type_open(t);
+    int64_t bytes = open ? 0 : tc_type_count(t) * ((info->bits + 7) / 8);
     tc_mark mark = ti_arena_mark(&j->ctx->scratch);
-    if (info->tosa < 1 || info->tosa > TC_TOSA_LAST_DTYPE_1_0)
-        TURN_DOWN(j, value, TOSA_RULE, "a tensor has type %s, which TOSA 1.0 does not have",
-                  info->name);
-    if (shape && (!value->data || t->rank != 1))
+    if (!(j->minor ? ti_tosa_has_1_1(t->dtype) : ti_tosa_has_1_0(t->dtype)))
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor has type %s, which TOSA 1.%d does not have",
+                  info->name, j->minor);
+    if (shape && ((!value->data && !(j->minor && value->def)) || t->rank != 1))
         TURN_DOWN(j, value, TOSA_RULE, "a shape of rank %d is not a constant list", t->rank);
+    if (shape && j->minor && t->rank == 1 && t->dim[0] > TC_LEVEL_SHAPE)
+        TURN_DOWN(j, value, TOSA_LEVEL, "a shape has %" PRId64 " values, level 8K allows %d",
+                  t->dim[0], TC_LEVEL_SHAPE);
+    if (open && !j->minor)
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor has the shape %s, TOSA 1.0 has no open sizes",
+                  ti_dims_text(&j->ctx->scratch, t->rank, t->dim));
+    if (ti_is_block(t->dtype) && (t->rank < 1 || t->dim[t->rank - 1] % TC_BLOCK))
+        TURN_DOWN(j, value, TOSA_RULE, "a tensor is %s, expected a last axis of whole blocks of %d",
+                  ti_type_text(&j->ctx->scratch, t), TC_BLOCK);
     if (t->rank > TC_LEVEL_RANK)
         TURN_DOWN(j, value, TOSA_LEVEL, "a tensor has rank %d, level 8K allows %d", t->rank,
                   TC_LEVEL_RANK);
@@ -369,9 +549,10 @@ static void check_value(tc_judge *j, const tc_value *value)
                   "a tensor of shape %s has %" PRId64 " bytes, level 8K allows less than 2^%d",
                   ti_dims_text(&j->ctx->scratch, t->rank, t->dim), bytes, TC_LEVEL_LOG2_SIZE);
     const types_row *row = types_find(j, TC_OP_const, &t->dtype);
-    if (!value->def && j->target && row && !satisfied(row->need, j->target->tosa))
+    uint32_t need = row ? need_of(row, &t->dtype) : 0;
+    if (!value->def && j->target && !satisfied(need, j->target->tosa))
         TURN_DOWN(j, value, TOSA_PROFILE, "an input of type %s needs %s, the target is %s",
-                  info->name, need_text(j, row->need), j->target->text);
+                  info->name, need_text(j, need), j->target->text);
     ti_arena_rewind(&j->ctx->scratch, mark);
 }
 
@@ -381,6 +562,11 @@ static void judge_node(tc_judge *j, const tc_node *node)
     j->node = node;
     if (!row->family) {
         TC_BREAKS(j, TOSA_RULE, "has no TOSA form%s", "");
+        return;
+    }
+    if (!j->minor && tc_ops[node->op].tosa > TC_TOSA_LAST_1_0) {
+        TC_BREAKS(j, TOSA_RULE, "is of TOSA 1.1, and the %s of 1.0",
+                  j->target ? "target is" : "program is");
         return;
     }
     if (!complete(j))
@@ -399,8 +585,12 @@ static void judge_node(tc_judge *j, const tc_node *node)
 static void judge_graph(tc_judge *j, const tc_graph *g)
 {
     j->g = g;
+    j->known = ti_known_shapes(&j->ctx->scratch, g);
     for (size_t i = 1; i < g->n_val; i++)
         check_value(j, g->val[i]);
+    for (size_t i = 0; i < g->n_out; i++)
+        if (ti_type_of(g, g->out[i])->dtype == TC_shape)
+            TURN_DOWN(j, ti_value_of(g, g->out[i]), TOSA_RULE, "output %zu is a shape", i);
     for (size_t i = 0; i < g->n_node; i++)
         judge_node(j, g->node[i]);
 }
@@ -435,10 +625,47 @@ tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_targ
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_judge j = {.ctx = ctx, .module = module, .target = target};
+    j.minor = target ? target->minor : module->tosa_minor;
     collect_names(&j);
     for (size_t i = 0; i < module->n_graph; i++)
         judge_graph(&j, module->graph[i]);
     ti_judge_nesting(&j);
     ti_arena_rewind(&ctx->scratch, mark);
     return j.worst;
+}
+
+/* A node whose operator or element types are of TOSA 1.1. */
+static bool node_is_new(tc_judge *j, const tc_node *node)
+{
+    const judge_row *row = &judge_table[node->op];
+    j->node = node;
+    if (tc_ops[node->op].tosa > TC_TOSA_LAST_1_0)
+        return true;
+    if (!row->family || !complete(j))
+        return false;
+    found f = find_types(j, row);
+    const types_row *hit = f.fits ? types_find(j, node->op, f.type) : NULL;
+    return hit && is_new(hit);
+}
+
+static bool is_new_type(const tc_type *t)
+{
+    return (ti_tosa_has_1_1(t->dtype) && !ti_tosa_has_1_0(t->dtype)) || ti_type_open(t);
+}
+
+int ti_tosa_minor(const tc_module *module)
+{
+    tc_judge j = {.ctx = module->ctx, .module = module, .minor = 1};
+    tc_trial trial;
+    bool new_one = false;
+    ti_trial_begin(j.ctx, &trial);
+    for (size_t i = 0; i < module->n_graph && !new_one; i++) {
+        const tc_graph *g = j.g = module->graph[i];
+        for (size_t k = 1; k < g->n_val && !new_one; k++)
+            new_one = is_new_type(g->val[k]->type);
+        for (size_t k = 0; k < g->n_node && !new_one; k++)
+            new_one = node_is_new(&j, g->node[k]);
+    }
+    ti_trial_end(j.ctx, &trial);
+    return new_one;
 }

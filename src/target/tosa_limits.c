@@ -35,6 +35,32 @@ void ti_limits_pool(tc_judge *j)
     all_at_most(j, "pad", a->pad, TC_LEVEL_KERNEL);
 }
 
+/* n values of a shape operand, as far as they are known. */
+static tc_ints shape_at(const tc_judge *j, int i, int32_t n)
+{
+    const int64_t *known = j->known[j->node->in[i]];
+    return (tc_ints){known ? n : 0, known};
+}
+
+/* Kernel, stride and pad are the last three operands. */
+void ti_limits_adaptive(tc_judge *j)
+{
+    int first = j->node->n_in - 3;
+    all_at_most(j, "kernel", shape_at(j, first, 2), TC_LEVEL_KERNEL);
+    all_at_most(j, "stride", shape_at(j, first + 1, 2), TC_LEVEL_STRIDE);
+    all_at_most(j, "pad", shape_at(j, first + 2, 4), TC_LEVEL_KERNEL);
+}
+
+void ti_limits_block_conv(tc_judge *j)
+{
+    tc_ints dilation = shape_at(j, 7, 2);
+    for (int i = 0; i < dilation.n; i++)
+        at_most(j, "dilation * kernel", dilation.v[i] * ti_operand(j, 2)->dim[1 + i],
+                TC_LEVEL_KERNEL);
+    all_at_most(j, "pad", shape_at(j, 5, 4), TC_LEVEL_KERNEL);
+    all_at_most(j, "stride", shape_at(j, 6, 2), TC_LEVEL_STRIDE);
+}
+
 void ti_limits_conv(tc_judge *j)
 {
     const tc_attr_tosa_conv *a = j->node->attr;

@@ -26,7 +26,7 @@ int ti_vgf_field(const tc_attr_info *attr, int i)
 }
 
 static const char *const operands[TC_OP_COUNT] = {
-#define FEATURE(name, word, spec, base)
+#define FEATURE(name, word, spec, base, since)
 #define TYPES(family, need, types)
 #define JUDGE(op, in, out, acc, constant, zeros, types, limits) [TC_OP_##op] = in,
 #include "tosa.def"

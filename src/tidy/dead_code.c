@@ -33,7 +33,8 @@ static bool acts(const dead *d, const tc_node *node)
     for (int which = 0; which < ti_node_calls(node); which++)
         if (d->acts[called(d->module, node, which)])
             return true;
-    return (traits & T_STATE) || node->op == TC_OP_tosa_custom;
+    return (traits & T_STATE) || node->op == TC_OP_tosa_custom ||
+           node->op == TC_OP_tosa_assert_equal_shape;
 }
 
 /* What the program runs, graph by graph, and which of it acts. */

@@ -14,8 +14,10 @@ enum { ALWAYS_FITS = 1 << 20 }; /* bytes; beyond it a result may be four times i
 static bool foldable(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_op_info *info = &tc_ops[node->op];
-    if (node->op == TC_OP_const || node->op == TC_OP_dequantize || !info->kernel || !node->n_out ||
-        (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
+    if (node->op == TC_OP_tosa_dim)
+        return true; /* the type says it */
+    if (node->op == TC_OP_const || node->op == TC_OP_dequantize || !info->kernel ||
+        (!node->n_out && node->op != TC_OP_tosa_assert_equal_shape) || (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
         return false;
     for (int i = 0; i < node->n_in; i++)
         if (node->in[i] && !ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, i)))

@@ -115,12 +115,58 @@ static void test_wrap(void)
     CHECK(ti_int_of(TC_u64, 0x1.8p63) == (int64_t)0xc000000000000000);
 }
 
+/* Every code of the narrow types is a number of its own, and comes back. */
+static void test_codes(void)
+{
+    for (uint32_t b = 0; b < 64; b++) {
+        CHECK(ti_f32_to_e2m3(ti_e2m3_to_f32((uint8_t)b)) == b);
+        CHECK(ti_f32_to_e3m2(ti_e3m2_to_f32((uint8_t)b)) == b);
+        CHECK(b >= 16 || ti_f32_to_e2m1(ti_e2m1_to_f32((uint8_t)b)) == b);
+    }
+    for (uint32_t b = 0; b < 256; b++) {
+        CHECK(ti_f32_to_mxint8(ti_mxint8_to_f32((uint8_t)b)) == b);
+        CHECK(ti_f32_to_ue8m0(ti_ue8m0_to_f32((uint8_t)b)) == b);
+    }
+    CHECK(ti_e2m3_to_f32(0x1f) == 7.5f && ti_e3m2_to_f32(0x1f) == 28 && ti_e2m1_to_f32(7) == 6);
+    CHECK(ti_e2m3_to_f32(1) == 0.125f && ti_e3m2_to_f32(1) == 0.0625f && ti_e2m1_to_f32(9) == -0.5f);
+    CHECK(ti_f32_to_e2m1(100) == 7 && ti_f32_to_e3m2(-INFINITY) == 0x3f);
+    CHECK(ti_ue8m0_to_f32(0) == 0x1p-127f && ti_ue8m0_to_f32(254) == 0x1p127f);
+}
+
+/* The scale of a block: just so large that nothing overflows; limits are half a step past the
+ * largest value, and e4m3's limit fits. */
+static void test_blocks(void)
+{
+    static const struct {
+        tc_dtype value;
+        double x;
+        int e, code;
+    } row[] = {
+        {TC_e4m3, 464, 0, 0x7e},        {TC_e4m3, 464.1, 1, 0x77},    {TC_e5m2, 61440, 1, 0x78},
+        {TC_e5m2, 61439, 0, 0x7b},      {TC_e2m3, 7.75, 1, 24},       {TC_e3m2, 30, 1, 28},
+        {TC_e2m1, 6.9, 0, 7},           {TC_e2m1, -7, 1, 8 | 6},      {TC_mxint8, 127.5 / 64, 1, 64},
+        {TC_mxint8, -127.0 / 64, 0, 129}, {TC_e2m1, 0x1p-149, -127, 0}, {TC_e4m3, 0x1.fp127, 120, 0x78},
+    };
+    for (size_t i = 0; i < TC_COUNT(row); i++) {
+        double x[2] = {row[i].x, 0};
+        uint8_t code[2];
+        uint8_t scale = ti_block_encode(row[i].value, 2, x, code);
+        CHECK_ROW(tc_dtypes[row[i].value].name,
+                  scale == row[i].e + 127 && code[0] == row[i].code && code[1] == 0);
+    }
+    uint8_t code[2];
+    CHECK(ti_block_encode(TC_e4m3, 2, (double[]){0, -0.0}, code) == 0 && code[1] == 0x80);
+    CHECK(ti_block_encode(TC_e2m1, 2, (double[]){1, (double)INFINITY}, code) == 255 && code[0] == 6);
+    CHECK(ti_bs32_e2m1_to_f32(127 << 8 | 7) == 6 && ti_bs32_mxint8_to_f32(128 << 8 | 0x80) == -4);
+    CHECK(isnan(ti_bs32_e4m3_to_f32(255 << 8)) && isinf(ti_bs32_e5m2_to_f32(254 << 8 | 0x7b)));
+}
+
 /* Small numbers survive every type, in runs and one by one. */
 static void test_runs(tc_ctx *ctx)
 {
     for (int d = 1; d < TC_DTYPE_COUNT; d++) {
-        if (d == TC_bool)
-            continue;
+        if (d == TC_bool || d == TC_e2m1 || d == TC_ue8m0 || d == TC_mxint8 || d == TC_bs32_e2m1)
+            continue; /* bool, and what has no 7 */
         tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_make(ctx, (tc_dtype)d, 1, (int64_t[]){9}));
         float f[4] = {0, 1, 2, 7};
         double g[4];
@@ -162,6 +208,8 @@ int main(void)
         test_format(&formats[i]);
     test_specials();
     test_wrap();
+    test_codes();
+    test_blocks();
     test_runs(ctx);
     test_quant(ctx);
     tc_ctx_free(ctx);

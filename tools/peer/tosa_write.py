@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TOSA 1.0 graphs as flatbuffer bytes: just enough of a writer for tests, independent of tosac's own.
+"""TOSA 1.0 and 1.1 graphs as flatbuffer bytes: just enough of a writer for tests, independent of tosac's own.
 
     g = Graph("main")
     x = g.const("i8", array);  s = g.shape([2, 3])
@@ -13,14 +13,22 @@ import numpy as np
 # name: number in the schema, numpy type of one element
 DTYPE = {"bool": (1, np.bool_), "i4": (2, np.int8), "i8": (3, np.int8), "i16": (4, np.int16), "i32": (5, np.int32),
          "i48": (6, np.int64), "f32": (7, np.float32), "f16": (8, np.float16), "bf16": (9, ml_dtypes.bfloat16),
-         "shape": (10, np.int64), "e4m3": (11, ml_dtypes.float8_e4m3fn), "e5m2": (12, ml_dtypes.float8_e5m2)}
+         "shape": (10, np.int64), "e4m3": (11, ml_dtypes.float8_e4m3fn), "e5m2": (12, ml_dtypes.float8_e5m2),
+         "e2m3": (13, np.uint8), "e3m2": (14, np.uint8), "e2m1": (15, np.uint8), "ue8m0": (16, np.uint8), "i64": (17, np.int64),
+         "mxint8": (18, np.uint8)}
+# Block scaled: a value's code in the low byte, its scale's in the high one.
+VALUES = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "mxint8")
+DTYPE.update({f"bs32_{v}": (DTYPE[v][0], np.uint16) for v in VALUES})
+BITS = {"e2m3": 6, "e3m2": 6, "e2m1": 4}
 
 OPS = """ARGMAX AVG_POOL2D CONV2D CONV3D DEPTHWISE_CONV2D FFT2D MATMUL MAX_POOL2D RFFT2D TRANSPOSE_CONV2D CLAMP ERF SIGMOID TANH
 ADD ARITHMETIC_RIGHT_SHIFT BITWISE_AND BITWISE_OR BITWISE_XOR INTDIV LOGICAL_AND LOGICAL_LEFT_SHIFT LOGICAL_RIGHT_SHIFT LOGICAL_OR
 LOGICAL_XOR MAXIMUM MINIMUM MUL POW SUB TABLE ABS BITWISE_NOT CEIL CLZ COS EXP FLOOR LOG LOGICAL_NOT NEGATE RECIPROCAL RSQRT SIN SELECT
 EQUAL GREATER GREATER_EQUAL REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PRODUCT REDUCE_SUM CONCAT PAD RESHAPE REVERSE SLICE TILE
 TRANSPOSE GATHER SCATTER RESIZE CAST RESCALE CONST IDENTITY CUSTOM COND_IF WHILE_LOOP VARIABLE VARIABLE_WRITE VARIABLE_READ
-CONST_SHAPE""".split()
+CONST_SHAPE MATMUL_T_BLOCK_SCALED CAST_FROM_BLOCK_SCALED CAST_TO_BLOCK_SCALED DIM CONCAT_SHAPE ADD_SHAPE SUB_SHAPE MUL_SHAPE SLICE_SHAPE
+EXP2_SHAPE LOG2_CEIL_SHAPE LOG2_FLOOR_SHAPE MAX_SHAPE MIN_SHAPE MOD_SHAPE DIV_CEIL_SHAPE DIV_FLOOR_SHAPE ASSERT_EQUAL_SHAPE
+CONV2D_BLOCK_SCALED MAX_POOL2D_ADAPTIVE AVG_POOL2D_ADAPTIVE RESHAPE_BLOCK_SCALED ROW_GATHER_BLOCK_SCALED ROW_GATHER MATMUL_T""".split()
 NUMBER = {name: i + 1 for i, name in enumerate(OPS)}
 
 # Fields of an operator's attribute table, in the order of their ids.
@@ -34,6 +42,17 @@ FIELDS = {"ARGMAX": "axis:i32 nan_mode:u32", "AVG_POOL2D": "kernel:ints stride:i
           "COND_IF": "then_graph:text else_graph:text", "WHILE_LOOP": "cond_graph:text body_graph:text"}
 for op in "REDUCE_ALL REDUCE_ANY REDUCE_PRODUCT REDUCE_SUM CONCAT REVERSE".split():
     FIELDS[op] = "axis:i32"
+for op in OPS[75:]:
+    if op.endswith("BLOCK_SCALED"):
+        FIELDS[op] = "block_size:u32"
+FIELDS.update({"DIM": "axis:i32", "ASSERT_EQUAL_SHAPE": "allow_broadcast:bool", "MAX_POOL2D_ADAPTIVE": "nan_mode:u32",
+               "AVG_POOL2D_ADAPTIVE": "acc_type:dtype"})
+
+
+def packed(bits, code):
+    """Codes of so many bits without gaps, from the lowest bit up."""
+    each = (code.reshape(-1, 1) >> np.arange(bits)) & 1
+    return np.packbits(each.reshape(-1).astype(np.uint8), bitorder="little").tobytes()
 
 
 def encode(dtype, array):
@@ -42,6 +61,11 @@ def encode(dtype, array):
     if dtype == "i4":
         nibble = np.append(flat.view(np.uint8) & 15, np.zeros(flat.size % 2, np.uint8))
         return (nibble[0::2] | nibble[1::2] << 4).astype(np.uint8).tobytes()
+    value = dtype.replace("bs32_", "")
+    if dtype != value:
+        flat = (flat & 255).astype(np.uint8)
+    if value in BITS:
+        return packed(BITS[value], flat)
     if dtype == "i48":
         return flat.view(np.uint8).reshape(-1, 8)[:, :6].tobytes()
     return flat.tobytes()
@@ -69,7 +93,8 @@ class Graph:
 
     def const(self, dtype, array):
         name = self.fresh(dtype, np.shape(array))
-        self.tensors.append((name, np.shape(array), dtype, encode(dtype, array)))
+        scale = (np.asarray(array, np.uint16)[..., ::32] >> 8).astype(np.uint8).tobytes() if dtype.startswith("bs32_") else b""
+        self.tensors.append((name, np.shape(array), dtype, encode(dtype, array), scale))
         self.operators.append(("CONST", [], [name], {}))
         return name
 
@@ -81,7 +106,8 @@ class Graph:
 
     def op(self, op, operands, results, **attributes):
         names = [self.fresh(dtype, shape) for dtype, shape in results]
-        self.tensors += [(n, tuple(shape), dtype, b"") for n, (dtype, shape) in zip(names, results)]
+        self.tensors += [(n, tuple(shape), dtype, b"") for n, (dtype, shape) in zip(names, results) if dtype != "shape"]
+        self.shapes += [(n, shape[0], b"") for n, (dtype, shape) in zip(names, results) if dtype == "shape"]
         self.operators.append((op, operands, names, attributes))
         return names[0] if len(names) == 1 else names
 
@@ -160,11 +186,13 @@ class Writer:
         attribute, ins, outs = self.attribute(op, values), self.strings(operands), self.strings(results)
         return self.table(6, [(0, "u32", NUMBER[op]), (1, "u8", NUMBER[op]), (2, "o", attribute), (3, "o", ins), (4, "o", outs)])
 
-    def tensor(self, name, shape, dtype, data):
+    def tensor(self, name, shape, dtype, data, scale=b""):
         fields = [(0, "o", self.string(name)), (1, "o", self.ints(shape)), (2, "u32", DTYPE[dtype][0])]
         if data:
             fields.append((3, "o", self.bytes(data)))
-        return self.table(9, fields)
+        if dtype.startswith("bs32_"):
+            fields += [(9, "u32", DTYPE["ue8m0"][0]), (11, "u32", 32)] + [(10, "o", self.bytes(scale))] * bool(scale)
+        return self.table(14, fields)
 
     def region(self, g):
         operators = self.list([self.operator(*o) for o in g.operators])
@@ -176,10 +204,10 @@ class Writer:
         return self.table(2, [(0, "o", name), (1, "o", self.list([block]))])
 
 
-def serialize(graphs):
-    """graphs[0] is the program, the others are what its control flow names."""
+def serialize(graphs, minor=0):
+    """graphs[0] is the program, the others are what its control flow names; of TOSA 1.minor."""
     w = Writer()
     regions = w.list([w.region(g) for g in graphs])
-    version = w.table(4, [(0, "i32", 1), (1, "i32", 0), (2, "i32", 0), (3, "bool", False)])
+    version = w.table(4, [(0, "i32", 1), (1, "i32", minor), (2, "i32", 0), (3, "bool", minor > 0)])
     w.b.Finish(w.table(2, [(0, "o", version), (1, "o", regions)]), file_identifier=b"TOSA")
     return bytes(w.b.Output())
