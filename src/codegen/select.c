@@ -630,6 +630,15 @@ static tc_sel begin(tc_hw *hw, const tc_graph *of)
     return s;
 }
 
+/* No element of the machine has 64 bits. */
+static bool wide(const tc_graph *g, const tc_node *node)
+{
+    bool any = false;
+    for (int i = 0; i < node->n_in + node->n_out; i++)
+        any |= ti_type_of(g, i < node->n_in ? node->in[i] : node->out[i - node->n_in])->dtype == TC_i64;
+    return any;
+}
+
 static void select_nodes(tc_sel *s)
 {
     const tc_graph *g = s->g;
@@ -645,6 +654,8 @@ static void select_nodes(tc_sel *s)
         for (int i = 0; i < node->n_out; i++)
             if (ti_type_of(g, node->out[i])->rank > TC_VIEW_DIMS - 1)
                 ti_hw_refuse(hw, node, "it has more than %d axes", TC_VIEW_DIMS - 1);
+        if (wide(g, node))
+            ti_hw_refuse(hw, node, "it has elements of 64 bits");
         if (!rules[node->op])
             ti_hw_refuse(hw, node, "%s has no rule yet", tc_ops[node->op].name);
         else if (!hw->refused)

@@ -55,8 +55,7 @@ static inline const tc_type *ti_result(const tc_judge *j, int i)
 typedef void tc_limits(tc_judge *j);
 tc_limits ti_limits_none, ti_limits_pool, ti_limits_conv, ti_limits_transpose_conv, ti_limits_fft,
     ti_limits_clamp, ti_limits_list, ti_limits_resize, ti_limits_rescale, ti_limits_cond_if,
-    ti_limits_while_loop, ti_limits_variable, ti_limits_adaptive, ti_limits_block_conv,
-    ti_limits_block_list;
+    ti_limits_while_loop, ti_limits_variable, ti_limits_adaptive, ti_limits_block_conv;
 
 /* Control flow: how deep graphs run inside each other. */
 void ti_judge_nesting(tc_judge *j);

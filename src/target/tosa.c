@@ -83,6 +83,8 @@ typedef struct {
     tc_limits *limits;
 } judge_row;
 
+static tc_limits ti_limits_block_list;
+
 static const judge_row judge_table[TC_OP_COUNT] = {
 #define FEATURE(name, word, spec, base, since)
 #define TYPES(family, need, types)
@@ -384,7 +386,7 @@ void ti_judge_need(tc_judge *j, tc_feature feature, const char *what)
 
 /* Values, perhaps with their scales, that are moved: those of a block need its extensions, others
  * what RESHAPE of them needs. */
-void ti_limits_block_list(tc_judge *j)
+static void ti_limits_block_list(tc_judge *j)
 {
     tc_dtype t = ti_operand(j, 0)->dtype;
     bool scaled = j->node->n_out == 2;
