@@ -158,11 +158,16 @@ static tc_compile_options options_of(const search *s, const way *w)
         o.vela.max_scratch = w->max_scratch;
         o.strict = true; /* else what does not fit goes to the CPU */
     }
+    if (s->c->n_frontier) { /* what was found for a goal is not searched for again */
+        o.goal = (tc_compile_goal){0};
+        o.quant.config = NULL;
+        o.quant.settings = &s->c->config;
+    }
     o.vela.optimise = w->optimise ? w->optimise : o.vela.optimise;
     o.vela.memory_mode = w->memory_mode ? w->memory_mode : o.vela.memory_mode;
     if (w->config) {
         o.quant.config = w->config;
-        o.goal = (tc_compile_goal){0};
+        o.quant.settings = NULL;
     }
     return o;
 }
