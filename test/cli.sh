@@ -150,7 +150,7 @@ expect 0 '98.60 %' evaluate "$digits/model.pt2" "$dir/m4.pte" --data "$digits/te
 expect 0 'softmax(q k^T' ops -t ethos-u55-128
 expect 0 '"on_target": "as integers"' ops -t ethos-u85-256 --json
 expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25
-expect 2 '1 argument,' doctor x
+expect 2 "takes no argument, not 'x'" doctor x
 holds 'Vela is optional' grep -q '^optional  *Vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
 holds 'but how to install it is said' grep -q 'pip install ethos-u-vela' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
 holds 'targets work, Ethos-U without Vela too' grep -q 'TOSA-1.0+INT+FP, ethos-u55-32, ethos-u65-256, ethos-u85-128, vgf, ' <(TOSAC_VELA=/nowhere/vela "$tosac" doctor)
@@ -295,6 +295,19 @@ expect 2 "did you mean 'tosac run'" rum
 expect 2 "did you mean '--bench'" run --bensh 1 x
 expect 2 "did you mean '--calib'" compile x --calibration data.npy
 expect 2 "did you mean 'tosac quantize'" quant x
+expect 2 "'tosac targets' takes no argument, not 'all'" targets all
+expect 2 'is a model: rules are for TOSA and command streams' verify $digits/model.pt2
+expect 2 "-o FILE is missing: where the typed program goes" quantize $digits/model.pt2 --calib $digits/calib.npz
+expect 0 'nothing was written: -o FILE' compile $digits/model.pt2 -t cpu
+expect 2 'names end in one of: .tosa, .vgf' compile $digits/model.pt2 -t cpu -o "$dir/x.foo"
+expect 2 'kinds are tosa, vgf, pte' compile $digits/model.pt2 -t cpu --emit nothing-like-it -o "$dir/x"
+expect 1 'cannot be written: it is a folder' compile $digits/model.pt2 -t cpu -o "$dir"
+expect 1 "there is no folder '/nowhere'; nothing has been computed" compile $digits/model.pt2 -t cpu -o "$dir/x.pte" --report /nowhere/r.html
+expect 2 'the header gets that name; -o names the C file' compile $digits/model.pt2 -t cpu --emit c -o "$dir/x.h"
+expect 1 'it holds NumPy arrays: data goes to --calib' compile $digits/calib.npz -t cpu -o "$dir/x.pte"
+expect 0 'warning: --shape y has no effect' compile $digits/model.pt2 -t cpu --shape y=1,2 -o "$dir/x.pte"
+expect 2 "did you mean 'Dedicated_Sram'" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --memory-mode Dedicated_SRAM -o "$dir/x.pte"
+expect 2 "did you mean 'Ethos_U85_SYS_DRAM_Low'" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --system-config Ethos_U85_SYS_DRAM -o "$dir/x.pte"
 expect 2 'needs a value' run x -o
 expect 2 'takes no value' run x --raw=1
 expect 2 "needs a number of at least 1, not '0'" run x --bench 0
@@ -607,7 +620,7 @@ done
 echo '{"nodes": {"conv2d_33": "a16w8"}}' >"$dir/near.json"
 echo '{"activations": {"dtyp": "int8"}}' >"$dir/field.json"
 echo '{"nodes": {"conv2d_3": {"scale": 0.05, "zero_point": -3}}, "io": {"inputs": "int8"}}' >"$dir/fixed.json"
-expect 2 '-o is missing' quantize $digits/model.pt2 --calib $digits/calib.npz
+expect 2 '-o FILE is missing' quantize $digits/model.pt2 --calib $digits/calib.npz
 expect 2 'there is no calibration data' quantize $digits/model.pt2 -o "$dir/t.ir"
 expect 2 "'int9' is not a preset" quantize $digits/model.pt2 --calib $digits/calib.npz -q int9 -o "$dir/t.ir"
 expect 1 "the nearest are 'conv2d_3'" quantize $digits/model.pt2 --calib $digits/calib.npz -q "$dir/near.json" -o "$dir/t.ir"
@@ -700,7 +713,10 @@ expect 1 'only the beginning of one' run "$dir/cut.vgf" -i "$dir/row.npy"
 # compile and explain
 expect 2 '-t TARGET is missing' compile $digits/model.pt2 -o "$dir/m.pte"
 expect 2 "the target 'ethos-u85-100' is unknown" compile $digits/model.pt2 -t ethos-u85-100
-expect 2 'ethos-u85- comes with 128 256' compile $digits/model.pt2 -t ethos-u85-100
+expect 2 'ethos-u85-SIZE comes with the sizes 128 256' compile $digits/model.pt2 -t ethos-u85-100
+expect 2 'ethos-u85-SIZE comes with the sizes 128 256' compile $digits/model.pt2 -t ethos-u85
+expect 2 'ethos-u55-SIZE comes with the sizes 32 64' compile $digits/model.pt2 -t u55
+expect 2 "did you mean 'cortex-m55'" compile $digits/model.pt2 -t m55
 expect 2 'calibration data is missing' compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.pte"
 expect 2 "is not known from its name" compile $digits/model.pt2 -t TOSA-1.0+INT -o "$dir/m.xyz"
 expect 2 "did you mean 'tosa'" compile $digits/model.pt2 -t TOSA-1.0+INT --emit tos -o "$dir/m.xyz"

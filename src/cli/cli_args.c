@@ -209,6 +209,8 @@ tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int fir
     }
     CLI_TRY(check_kernels(c, verb));
     if ((int)args->n < verb->least || (int)args->n > verb->most) {
+        if (!verb->most)
+            return cli_usage(c, "'tosac %s' takes no argument, not '%s'", verb->name, args->v[0]);
         tc_status status = cli_usage(c, "%zu argument%s, expected: tosac %s %s", args->n,
                                      args->n == 1 ? "" : "s", verb->name, verb->arguments);
         return status;

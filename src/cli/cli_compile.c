@@ -22,6 +22,21 @@ static const char *kind_name(size_t i, const void *from)
     return name;
 }
 
+static const char *extension_name(size_t i, const void *from)
+{
+    (void)from;
+    return tc_output_name((tc_output)i) ? tc_output_extension((tc_output)i) : NULL;
+}
+
+static const char *list_of(const char *(*name)(size_t i, const void *from))
+{
+    const char *list = "", *word;
+    for (size_t i = 0; (word = name(i, NULL)); i++)
+        if (*word)
+            list = cli_format("%s%s%s", list, *list ? ", " : "", word);
+    return list;
+}
+
 /* By name, else by the file's extension. */
 static tc_status find_kind(cli *c, const compile_options *o, tc_output *out)
 {
@@ -34,14 +49,15 @@ static tc_status find_kind(cli *c, const compile_options *o, tc_output *out)
                     : *extension && n > strlen(extension) && cli_ends(o->output, extension))
             return TC_OK;
     }
-    if (!o->emit)
-        return cli_usage(
-            c, "the kind of file for '%s' is not known from its name: use --emit",
-            o->output);
-    tc_status status = cli_usage(c, "--emit %s: unknown kind of file", o->emit);
-    const char *near = cli_nearest(o->emit, kind_name, NULL);
+    const char *near = o->emit ? cli_nearest(o->emit, kind_name, NULL) : NULL;
+    tc_status status =
+        o->emit ? cli_usage(c, "--emit %s: unknown kind of file", o->emit)
+                : cli_usage(c, "the kind of file for '%s' is not known from its name: use --emit",
+                            o->output);
     if (near)
         cli_note(c, "did you mean '%s'?", near);
+    cli_note(c, "%s %s", o->emit ? "kinds are" : "names end in one of:",
+             list_of(o->emit ? kind_name : extension_name));
     return status;
 }
 
@@ -259,14 +275,18 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
         return cli_usage(c, "%s takes one model, not %zu",
                          explorer ? "--emit model-explorer" : o->report ? "--report" : "--dump-dir",
                          n);
+    CLI_TRY(cli_try_output(c, o->output));
+    CLI_TRY(cli_try_output(c, o->report));
     if (o->output && !explorer)
         CLI_TRY(find_kind(c, o, kind));
+    if (o->output && !explorer && *kind == TC_OUTPUT_C && cli_ends(o->output, ".h"))
+        return cli_usage(c, "-o %s: the header gets that name; -o names the C file, %.*s.c", o->output,
+                         (int)strlen(o->output) - 2, o->output);
     if (o->input.n && (!o->output || explorer || *kind != TC_OUTPUT_BPTE))
         return cli_usage(c, "--input names test vectors, which only a .bpte holds: --emit bpte");
     if (calls_library(c) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     CLI_TRY(cli_dump_known(c, o->dump_after));
-    CLI_TRY(cli_try_output(c, o->output));
     return cli_needs_vela(&o->asked) && (o->output || o->report) /* the report tells of a whole program */
                ? tc_output_ready(c->ctx, o->asked.target,
                                  o->output && !explorer ? *kind : TC_OUTPUT_PTE)
@@ -332,7 +352,10 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     for (size_t i = 0; i + 1 < n && o->output; i++)
         CLI_TRY(tc_compiled_set_name(c->ctx, m[i].compiled, o->output));
     cli_progress_end(c);
-    return tell(c, m, n);
+    CLI_TRY(tell(c, m, n));
+    if (!o->output && !o->report && !o->dump_dir && !c->common.quiet && !c->common.json)
+        cli_note(c, "nothing was written: -o FILE does it, --report FILE.html tells more");
+    return TC_OK;
 }
 
 #define AT(field) offsetof(compile_options, field)

@@ -38,7 +38,7 @@ static tc_status sort_arguments(cli *c, const cli_texts *args, quantize_options 
 static tc_status check_options(cli *c, const quantize_options *o)
 {
     if (!o->output)
-        return cli_usage(c, "-o is missing: where to write the %s",
+        return cli_usage(c, "-o FILE is missing: where the %s",
                          o->observe_only ? "observations go" : "typed program goes");
     if (o->observe_only && o->qparams)
         return cli_usage(c, "--qparams cannot be combined with --observe-only");
@@ -143,6 +143,7 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(check_options(c, o));
     CLI_TRY(cli_try_output(c, o->output));
     CLI_TRY(cli_try_output(c, o->qparams));
+    CLI_TRY(cli_try_output(c, o->report));
     if (o->board)
         CLI_TRY(cli_board_target(c, o->board, &o->target));
     if (o->config)

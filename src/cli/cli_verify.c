@@ -95,6 +95,12 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(tc_verify_streams(c->ctx, path, &streams));
     if (streams.holds_streams)
         return tell_streams(c, path, &streams);
+    if (cli_ends(path, ".pt2") || cli_ends(path, ".onnx") || cli_ends(path, ".tflite")) {
+        tc_status status =
+            cli_usage(c, "%s is a model: rules are for TOSA and command streams", path);
+        cli_note(c, "'tosac compile %s -t TARGET -o OUT' makes them, and verifies them itself", path);
+        return status;
+    }
     reading.unchecked = 1; /* the judge sees everything */
     CLI_TRY(tc_model_open(c->ctx, path, &reading, &model));
     CLI_TRY(tc_verify_model(c->ctx, model, o->target));

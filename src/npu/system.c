@@ -94,6 +94,18 @@ static void add_name(tc_buf *list, tc_str name)
     ti_buf_printf(list, "%s%.*s", list->size ? ", " : "", (int)name.n, name.p);
 }
 
+/* Of the names of a list the one nearest to a mistaken one, or NULL. */
+static const char *nearest_of(tc_ctx *ctx, const char *name, tc_buf *known)
+{
+    const char *best = NULL, *at = ti_buf_cstr(known);
+    size_t least = ti_text_far(name);
+    for (size_t n; *at; at += n + strspn(at + n, ", ")) {
+        n = strcspn(at, ",");
+        ti_text_nearer(name, ti_text_copy(&ctx->arena, (tc_str){at, n}), &least, &best);
+    }
+    return best;
+}
+
 static tc_status choose_of(tc_ctx *ctx, tc_status status, tc_buf *known)
 {
     if (known->size)
@@ -108,6 +120,9 @@ static tc_status unknown(tc_ctx *ctx, const char *option, const char *name, cons
 {
     tc_status status = ti_usage(ctx, "%s %s: %s has no such %s", option, name, place,
                                 ti_text_eq(option, "--memory-mode") ? "memory mode" : "system");
+    const char *near = nearest_of(ctx, name, known);
+    if (near)
+        ti_note(ctx, NULL, "did you mean '%s'?", near);
     return choose_of(ctx, status, known);
 }
 

@@ -199,6 +199,15 @@ static const char *input_names(const tc_data *data)
     return ti_buf_cstr(&out);
 }
 
+static const char *array_names(const tc_data *data, const set *s)
+{
+    tc_buf out;
+    ti_buf_init(&out, &data->ctx->arena);
+    for (size_t i = 0; i < s->n; i++)
+        ti_buf_printf(&out, i ? ", %s" : "%s", s->array[i].name);
+    return ti_buf_cstr(&out);
+}
+
 static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
 {
     return ti_error(
@@ -209,13 +218,9 @@ static tc_status wrong_number(tc_data *data, const tc_loc *loc, size_t found)
 /* Some of the names are there, and this input's is not. */
 static tc_status missing_name(tc_data *data, const set *s, const char *missing)
 {
-    tc_buf out;
-    ti_buf_init(&out, &data->ctx->arena);
-    for (size_t i = 0; i < s->n; i++)
-        ti_buf_printf(&out, i ? ", %s" : "%s", s->array[i].name);
     tc_status status = ti_error(data->ctx, s->loc, TC_E_DATA,
                                 "there is no array named '%s': they are %s, the inputs are %s",
-                                missing, ti_buf_cstr(&out), input_names(data));
+                                missing, array_names(data, s), input_names(data));
     ti_note(data->ctx, s->loc,
             "name them after the inputs, or none of them: then they are taken in order");
     return status;
@@ -235,8 +240,14 @@ static tc_status append_set(tc_data *data, const set *s)
     bool by_name = found == data->n_column;
     if (found && !by_name && data->n_column > 1)
         return missing_name(data, s, missing);
-    if (!by_name && s->n != data->n_column)
-        return wrong_number(data, s->loc, s->n);
+    if (!by_name && s->n != data->n_column) {
+        tc_status status = wrong_number(data, s->loc, s->n);
+        if (s->n > data->n_column)
+            ti_note(data->ctx, s->loc,
+                    "they are %s: named after the inputs, those are taken and others left aside",
+                    array_names(data, s));
+        return status;
+    }
     for (size_t i = 0; i < data->n_column; i++)
         TC_TRY(append(data, i, by_name ? named(s, data->column[i].name) : &s->array[i]));
     for (size_t i = 1; i < data->n_column; i++) {

@@ -109,18 +109,31 @@ static void nearer_size(tc_ctx *ctx, const tc_machine *m, const char *text, size
                        least, best);
 }
 
+/* "ethos-u85" and "u85" are parts of the machine's name ethos-u85-SIZE, "m55" of cortex-m55; names of
+ * TOSA have extensions in them. */
+static bool is_part(const tc_machine *m, const char *text)
+{
+    return strlen(text) > 2 && strstr(m->name, text) && !ti_text_starts(m->name, "TOSA");
+}
+
 static tc_status unknown_target(tc_ctx *ctx, const char *text)
 {
     tc_status status = ti_usage(ctx, "the target '%s' is unknown", text);
     size_t least = ti_text_far(text);
     const char *best = NULL;
-    for (size_t i = 0; i < TC_COUNT(machines); i++)
+    const tc_machine *part = NULL;
+    for (size_t i = 0; i < TC_COUNT(machines) && !part; i++)
+        part = is_part(machines[i], text) ? machines[i] : NULL;
+    if (part && !part->sizes)
+        best = part->name;
+    for (size_t i = 0; i < TC_COUNT(machines) && !part; i++)
         nearer_size(ctx, machines[i], text, &least, &best);
     if (best)
         ti_note(ctx, NULL, "did you mean '%s'?", best);
     for (size_t i = 0; i < TC_COUNT(machines); i++)
-        if (machines[i]->sizes && ti_text_starts(text, machines[i]->name))
-            ti_note(ctx, NULL, "%s comes with%s", machines[i]->name, machines[i]->sizes);
+        if (machines[i]->sizes && (is_part(machines[i], text) || ti_text_starts(text, machines[i]->name)))
+            ti_note(ctx, NULL, "%sSIZE comes with the sizes%s", machines[i]->name,
+                    machines[i]->sizes);
     ti_note(ctx, NULL,
             "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
             "ethos-u85-256 and their sizes, cortex-m0plus to cortex-m85, "

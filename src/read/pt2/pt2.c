@@ -34,6 +34,8 @@ static tc_status find_program(tc_pt2 *reader, tc_member **program)
             ti_note(ctx, loc,
                     "it looks like torch.save's or torch.jit.save's; write the model with "
                     "torch.export.save(torch.export.export(model, args), path)");
+        else if (a->n_member && ti_text_ends(a->member[0].name, ".npy"))
+            ti_note(ctx, loc, "it holds NumPy arrays: data goes to --calib, --data or -i");
         return status;
     }
     const char *prefix = ti_text_format(&reader->work, "%smodels/", reader->root);

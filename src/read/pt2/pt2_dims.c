@@ -176,8 +176,21 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
     return TC_OK;
 }
 
+/* --shape is for files whose inputs have open sizes without names. */
+static void tell_unused(const tc_pt2 *reader)
+{
+    const tc_read_options *said = ti_reading(reader->ctx);
+    for (size_t i = 0; i < said->n_shape; i++)
+        if (!said->shape[i].used)
+            ti_warning(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_NO_EFFECT,
+                       "--shape %s has no effect: a PyTorch export has its own sizes, and --dim "
+                       "gives those that it leaves open",
+                       said->shape[i].input);
+}
+
 tc_status ti_pt2_settle_dims(tc_pt2 *reader)
 {
+    tell_unused(reader);
     tc_ctx *ctx = reader->ctx;
     const tc_read_options *said = ti_reading(ctx);
     size_t n_open = 0, n_word = 0;
