@@ -410,3 +410,29 @@ def test_bytes_of_pictures_are_not_taken_for_floats(digits):
     pictures = np.zeros((4, 1, 28, 28), np.uint8)
     with pytest.raises(tosac.UsageError, match="the data is uint8, input 'x' needs f32"):
         tosac.compile(digits.model, "TOSA-1.0+INT", calibration=pictures)
+
+
+#: a tanh that one large sample fills: kept, it would cost all others their steps
+FILLED = b"""graph @main(%0 "x": f32[1,3,8,8]) {
+  %1 = const [0.5, -0.25, 0.125, 1, 0.3, -0.7, 0.11, 0.9, -0.4, 0.2, 0.21, -0.33] : f32[4,3,1,1]
+  %2 = const [0.1, -0.2, 0.05, 0] : f32[4]
+  %3 "conv" = conv %0, %1, %2 stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1 : f32[1,4,8,8]
+  %4 "silu" = silu %3 : f32[1,4,8,8]
+  %5 "mean" = mean %4 axes=[2,3] keepdim=false : f32[1,4]
+  %6 = const [30] : f32[1]
+  %7 "mul" = mul %5, %6 : f32[1,4]
+  %8 "tanh" = tanh %7 : f32[1,4]
+  return %8
+}
+"""
+
+
+@pytest.mark.parametrize("each, name", [(1, r"\S*/picture_13\.npy is set aside"), (6, r"1 of \S*/picture_12\.npy is set aside")])
+def test_samples_set_aside_are_called_by_their_files(tmp_path, each, name):
+    x = np.random.default_rng(1).uniform(-1, 1, (42, 3, 8, 8)).astype(np.float32)
+    x[13] *= 40
+    for i in range(0, 42, each):
+        np.save(tmp_path / f"picture_{i:02d}.npy", x[i:i + each])
+    with pytest.warns(match=f"calibration sample {name}") as told:
+        tosac.quantize(FILLED, str(tmp_path))
+    assert sum("set aside" in str(w.message) for w in told) == 1

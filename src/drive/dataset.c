@@ -100,6 +100,16 @@ static tc_status read_picture(void *from, size_t k, const tc_tensor *in)
     return ti_pictures_sample(from, k, in);
 }
 
+static const char *name_picture(void *from, size_t k)
+{
+    return ti_pictures_file(from, k);
+}
+
+static const char *name_array(void *from, size_t k)
+{
+    return ti_data_sample_name(from, k);
+}
+
 static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
                             size_t repeat, tc_data **data, tc_samples *out)
 {
@@ -109,7 +119,8 @@ static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *p
     TC_TRY(ti_read_data(ctx, g, path, n_path, data));
     if (repeat)
         TC_TRY(ti_data_repeat(*data, repeat));
-    *out = (tc_samples){.n = ti_data_samples(*data), .read = read_file, .from = *data};
+    *out = (tc_samples){
+        .n = ti_data_samples(*data), .read = read_file, .from = *data, .name = name_array};
     return TC_OK;
 }
 
@@ -147,6 +158,12 @@ static tc_status read_watched(void *from, size_t k, const tc_tensor *in)
     return w->inner.read(w->inner.from, k, in);
 }
 
+static const char *name_watched(void *from, size_t k)
+{
+    const watched *w = from;
+    return w->inner.name ? w->inner.name(w->inner.from, k) : NULL;
+}
+
 static void tell_progress(void *who, const char *what, size_t done, size_t total)
 {
     const watched *w = who;
@@ -164,12 +181,15 @@ tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
         w->inner = (tc_samples){.n = data->n, .read = read_lent, .from = l};
     } else if (data->rules && !is_invention(data->path, data->n_path)) {
         TC_TRY(ti_read_pictures(ctx, g, data->rules, data->path, data->n_path, &data->pictures));
-        w->inner = (tc_samples){
-            .n = ti_pictures_count(data->pictures), .read = read_picture, .from = data->pictures};
+        w->inner = (tc_samples){.n = ti_pictures_count(data->pictures),
+                                .read = read_picture,
+                                .from = data->pictures,
+                                .name = name_picture};
     } else
         TC_TRY(open_files(ctx, g, data->path, data->n_path, data->repeat, &data->data, &w->inner));
     *out = w->inner; /* what else it says of itself stays true */
     out->read = read_watched;
+    out->name = name_watched;
     out->progress = tell_progress;
     out->from = out->who = w;
     if (data->most && out->n > data->most)

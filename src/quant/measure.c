@@ -127,6 +127,7 @@ static tc_status run(void *what)
     feed f = {.from = &m->y->samples, .real = m->y->in, .n = g->n_in};
     tc_samples samples = m->y->samples;
     samples.read = read_feed;
+    samples.name = NULL;
     samples.state = feed_state;
     samples.from = &f;
     TC_TRY(ti_runner_new(ctx, g, tc_new_n(&ctx->arena, bool, g->n_val), m->y->samples.n, &runner));

@@ -70,15 +70,22 @@ tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
     return TC_OK;
 }
 
-/* "calibration sample 53" or "calibration samples 3, 17 and 2 more". */
-static const char *names_of(tc_ctx *ctx, const tc_domains *domains)
+/* "calibration sample 53", "calibration samples 3, 17 and 2 more", or "calibration sample
+ * pictures/cat.png". */
+static const char *names_of(tc_ctx *ctx, const tc_domains *domains, const tc_samples *samples)
 {
     tc_buf text;
     ti_buf_init(&text, &ctx->arena);
     ti_buf_printf(&text, "calibration sample%s", domains->n_odd > 1 ? "s" : "");
     for (size_t i = 0; i < domains->n_odd && i < NAMED; i++) {
         const tc_outlier *odd = &domains->odd[i];
-        ti_buf_printf(&text, "%s %zu%s%s", i ? "," : "", odd->index, odd->where ? " of " : "",
+        const char *name = samples->name && !odd->where ? samples->name(samples->from, odd->index) : NULL;
+        ti_buf_text(&text, i ? ", " : " ");
+        if (name) {
+            ti_buf_text(&text, name);
+            continue;
+        }
+        ti_buf_printf(&text, "%zu%s%s", odd->index, odd->where ? " of " : "",
                       odd->where ? odd->where : "");
     }
     if (domains->n_odd > NAMED)
@@ -87,9 +94,10 @@ static const char *names_of(tc_ctx *ctx, const tc_domains *domains)
     return (const char *)text.data;
 }
 
-void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict)
+void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_samples *samples,
+                     const tc_outlier_verdict *verdict)
 {
-    const char *names = names_of(ctx, domains);
+    const char *names = names_of(ctx, domains, samples);
     size_t far_in = domains->n_watched;
     bool one = domains->n_odd == 1;
     for (size_t i = 0; i < domains->n_odd; i++)

@@ -21,6 +21,7 @@ TC_MUST_USE tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_mo
                                        const tc_domains *domains, tc_outlier_verdict *out);
 
 /* One note; NULL: nothing could be measured. */
-void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_outlier_verdict *verdict);
+void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_samples *samples,
+                     const tc_outlier_verdict *verdict);
 
 #endif

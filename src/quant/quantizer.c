@@ -143,7 +143,7 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
         return TC_OK;
     if (!measurable) {
         if (!quiet)
-            ti_outlier_tell(ctx, &a->domains, NULL);
+            ti_outlier_tell(ctx, &a->domains, &request->samples, NULL);
         return TC_OK;
     }
     tc_config silent = *request->config;
@@ -156,7 +156,7 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
     TC_TRY(ti_outlier_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
                             &verdict));
     if (!quiet)
-        ti_outlier_tell(ctx, &a->domains, &verdict);
+        ti_outlier_tell(ctx, &a->domains, &request->samples, &verdict);
     if (verdict.keep) {
         ti_quant_take_over(a->typed, all.typed);
         *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains};

@@ -256,6 +256,8 @@ typedef struct tc_samples {
     void *who;
     /* What the program remembers before sample k, by mutation; NULL: what the one before left. */
     void *const *(*state)(void *from, size_t k);
+    /* What sample k is called to who gave it, such as its file; NULL, also as a result: its number. */
+    const char *(*name)(void *from, size_t k);
 } tc_samples;
 
 /* Seconds that have passed since some moment, and whether that is beyond a limit; 0: no limit. */

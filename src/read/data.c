@@ -445,6 +445,19 @@ size_t ti_data_samples(const tc_data *data)
     return data->samples;
 }
 
+const char *ti_data_sample_name(const tc_data *data, size_t k)
+{
+    const column *c = data->n_column ? &data->column[0] : NULL;
+    for (size_t i = 0; c && c->n_part > 1 && i < c->n_part; i++) {
+        const part *p = &c->part[i];
+        if (k >= p->first && k - p->first < p->n)
+            return p->n == 1 ? p->array->loc->file
+                             : ti_text_format(&data->ctx->arena, "%zu of %s", k - p->first,
+                                              p->array->loc->file);
+    }
+    return NULL;
+}
+
 tc_sample_join ti_data_join(const tc_data *data, int64_t *extent)
 {
     bool any_new = false;

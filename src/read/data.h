@@ -36,6 +36,8 @@ TC_MUST_USE tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *c
 TC_MUST_USE tc_status ti_data_repeat(tc_data *data, size_t n);
 
 size_t ti_data_samples(const tc_data *data);
+/* Of several files: the file of sample k, or its place in it, "5 of FILE"; NULL: there is one file. */
+const char *ti_data_sample_name(const tc_data *data, size_t k);
 
 /* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the
  * samples are slices of the input's first axis, `extent` long; NEW: they stand along an axis of
