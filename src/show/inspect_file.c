@@ -240,6 +240,7 @@ static tc_ctx *context_beside(tc_ctx *ctx)
     if (!*other)
         longjmp(*ctx->arena.oom, 1);
     (*other)->arena.oom = (*other)->scratch.oom = ctx->arena.oom;
+    (*other)->may_map = ctx->may_map;
     const tc_read_options *said = ti_reading(ctx);
     *ti_reading(*other) = (tc_read_options){.example_dims = true,
                                             .dim = said->dim,

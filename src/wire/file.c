@@ -195,6 +195,24 @@ tc_status ti_input_read(tc_input *in, uint64_t at, size_t size, void *out)
     return TC_OK;
 }
 
+tc_status ti_input_part(tc_input *in, uint64_t at, size_t size, tc_bytes *out)
+{
+    if (at > in->bytes.size || size > in->bytes.size - at)
+        return cut_short(in->ctx, in->path);
+    if (!in->bytes.data) {
+        in->bytes.data = ti_mapped_open(in->ctx, in->fd, in->bytes.size);
+        if (in->bytes.data)
+            close_input(in);
+    }
+    if (in->bytes.data) {
+        *out = (tc_bytes){in->bytes.data + at, size};
+        return TC_OK;
+    }
+    void *data = ti_arena_raw(&in->ctx->arena, size);
+    *out = (tc_bytes){data, size};
+    return read_part(in->ctx, in->path, in->fd, at, size, data);
+}
+
 tc_status ti_input_all(tc_input *in, tc_bytes *out)
 {
     if (!in->bytes.data) {

@@ -19,6 +19,8 @@ TC_MUST_USE tc_status ti_input_open(tc_ctx *ctx, const char *path, tc_input **ou
 size_t ti_input_size(const tc_input *in);
 int ti_input_fd(const tc_input *in); /* -1: all of it is in memory */
 TC_MUST_USE tc_status ti_input_read(tc_input *in, uint64_t at, size_t size, void *out);
+/* The same where they lie in a mapped file; else a copy that lives as long as the context. */
+TC_MUST_USE tc_status ti_input_part(tc_input *in, uint64_t at, size_t size, tc_bytes *out);
 TC_MUST_USE tc_status ti_input_all(tc_input *in, tc_bytes *out); /* as ti_file_read() */
 
 /* Whether the path leads to a file that was read in this context. */

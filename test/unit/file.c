@@ -64,6 +64,15 @@ static void test_mapped(void)
     tc_ctx_get_stats(ctx, &after);
     CHECK(after.memory - before.memory < LARGE / 2);
     CHECK(memcmp(all.data, data, LARGE) == 0);
+    tc_input *in;
+    tc_bytes part;
+    tc_ctx_get_stats(ctx, &before);
+    CHECK(ti_input_open(ctx, path, &in) == TC_OK);
+    CHECK(ti_input_part(in, 5, LARGE - 9, &part) == TC_OK && part.size == LARGE - 9);
+    CHECK(memcmp(part.data, data + 5, LARGE - 9) == 0);
+    CHECK(ti_input_part(in, 6, LARGE - 5, &part) == TC_BAD_MODEL);
+    tc_ctx_get_stats(ctx, &after);
+    CHECK(after.memory - before.memory < LARGE / 2);
     ti_mapped_forget(ctx, all.data + 100, LARGE - 200);
     ti_mapped_forget(ctx, data, LARGE); /* not mapped: stays */
     CHECK(memcmp(all.data, data, LARGE) == 0 &&

@@ -134,10 +134,7 @@ static tc_status external(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_l
         return ti_error(reader->ctx, loc, TC_E_TRUNCATED,
                         "bytes %" PRIu64 " to %" PRIu64 " of '%s', which has %zu", at, at + size,
                         location, ti_input_size(in));
-    void *data = ti_arena_raw(&reader->ctx->arena, size);
-    TC_TRY(ti_input_read(in, at, size, data));
-    *out = (tc_bytes){data, size};
-    return TC_OK;
+    return ti_input_part(in, at, size, out);
 }
 
 /* ---- numbers ---- */
