@@ -19,7 +19,13 @@
 #include "gram_matrix.h"
 #include "sample_runner.h"
 
-enum { COLUMNS = 256, SWEEPS = 6, BLOCK = 8 /* rows */ };
+enum {
+    COLUMNS = 256,
+    SWEEPS = 6,
+    BLOCK = 8, /* rows of a sum, */
+    WIDE = 32, /* and columns, at a time */
+    ROWS = 32  /* of weights at a time */
+};
 static const double RIDGE =
     0.01; /* of the mean of H's diagonal: weights without gradient stay */
 
@@ -28,6 +34,8 @@ static const float SHRINK = 0.4F; /* of what lies off H's diagonal, for steps by
 typedef struct solving {
     const tc_feedback *f;
     float *h, *c; /* by group: k x k */
+    float *panel[2]; /* of the real and the typed windows, by group */
+    int64_t n_column; /* windows of all samples */
     const tc_lattice *lattice;
     tc_tensor out;
 } solving;
@@ -74,21 +82,60 @@ static void centre(void *what, size_t i, tc_arena *room)
     }
 }
 
-/* Rows of both sums: number `block` of all groups' blocks.  H is the same on both sides of its
- * diagonal: what lies before the block's columns is copied there later. */
-static void add_rows(void *what, size_t block, tc_arena *room)
+/* ---- sums over packed windows ----
+ *
+ * Columns WIDE at a time, window after window, filled up with zeros: what a sum of outer products
+ * reads lies side by side. */
+
+static int64_t panels_of(const tc_columns *s) { return (s->k + WIDE - 1) / WIDE; }
+
+/* Panel `at` of all groups' of the real windows, or of the typed ones after them. */
+static void pack_panel(void *what, size_t at, tc_arena *room)
 {
     const solving *v = what;
     const tc_columns *s = v->f->shape;
-    int64_t each = (s->k + BLOCK - 1) / BLOCK, g = (int64_t)block / each,
-            first = (int64_t)block % each * BLOCK, n = ti_min_i64(BLOCK, s->k - first),
-            row = s->groups * s->k, at = (g * s->k + first) * s->k;
+    int64_t all = s->groups * panels_of(s), which = (int64_t)at / all, panel = (int64_t)at % all,
+            column = panel % panels_of(s) * WIDE, n = ti_min_i64(WIDE, s->k - column),
+            first = panel / panels_of(s) * s->k + column, row = s->groups * s->k;
+    float *to = v->panel[which] + panel * v->n_column * WIDE;
     (void)room;
     for (size_t i = 0; i < v->f->n_window; i++) {
-        const float *x = v->f->window[i].real + g * s->k, *y = v->f->window[i].typed + g * s->k;
-        ti_outer_add(v->h + at + first, s->k, n, s->k - first, s->each,
-                     &(tc_outer){y + first, row, y + first, row}, 1);
-        ti_outer_add(v->c + at, s->k, n, s->k, s->each, &(tc_outer){x + first, row, y, row}, 1);
+        const float *x = (which ? v->f->window[i].typed : v->f->window[i].real) + first;
+        for (int64_t c = 0; c < s->each; c++, to += WIDE, x += row) {
+            memcpy(to, x, (size_t)n * sizeof *to);
+            memset(to + n, 0, (size_t)(WIDE - n) * sizeof *to);
+        }
+    }
+}
+
+/* BLOCK rows of a sum, WIDE columns of them. */
+static void add_tile(const solving *v, float *sum, int64_t row, int64_t column, const float *a,
+                     const float *b)
+{
+    int64_t k = v->f->shape->k, rows = ti_min_i64(BLOCK, k - row),
+            n = ti_min_i64(WIDE, k - column);
+    float tile[BLOCK * WIDE] = {0};
+    ti_outer_add(tile, WIDE, BLOCK, WIDE, v->n_column, &(tc_outer){a, WIDE, b, WIDE}, 1);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(sum + (row + i) * k + column, tile + i * WIDE, (size_t)n * sizeof *tile);
+}
+
+/* Columns of both sums: panel number `at` of all groups'.  H is the same on both sides of its
+ * diagonal: what lies below the panel is copied there later. */
+static void add_columns(void *what, size_t at, tc_arena *room)
+{
+    const solving *v = what;
+    const tc_columns *s = v->f->shape;
+    int64_t panels = panels_of(s), g = (int64_t)at / panels, column = (int64_t)at % panels * WIDE,
+            apart = v->n_column * WIDE;
+    const float *x = v->panel[0] + g * panels * apart, *y = v->panel[1] + g * panels * apart,
+                *b = y + column / WIDE * apart;
+    (void)room;
+    for (int64_t row = 0; row < s->k; row += BLOCK) {
+        int64_t from = row / WIDE * apart + row % WIDE;
+        if (row < column + WIDE)
+            add_tile(v, v->h + g * s->k * s->k, row, column, y + from, b);
+        add_tile(v, v->c + g * s->k * s->k, row, column, x + from, b);
     }
 }
 
@@ -130,12 +177,19 @@ static void add_all(solving *v)
     const tc_feedback *f = v->f;
     const tc_columns *s = f->shape;
     size_t lanes = (size_t)((s->groups + TC_OUTER_LANES - 1) / TC_OUTER_LANES),
-           blocks = (size_t)(s->groups * ((s->k + BLOCK - 1) / BLOCK));
+           panels = (size_t)(s->groups * panels_of(s));
     if (s->taps_first) {
         ti_each(f->ctx, lanes, f->n_thread, add_lanes, v);
         return;
     }
-    ti_each(f->ctx, blocks, f->n_thread, add_rows, v);
+    tc_mark mark = ti_arena_mark(&f->ctx->scratch);
+    v->n_column = s->each * (int64_t)f->n_window;
+    for (int i = 0; i < 2; i++)
+        v->panel[i] = ti_arena_raw(&f->ctx->scratch,
+                                   panels * (size_t)v->n_column * WIDE * sizeof(float));
+    ti_each(f->ctx, 2 * panels, f->n_thread, pack_panel, v);
+    ti_each(f->ctx, panels, f->n_thread, add_columns, v);
+    ti_arena_rewind(&f->ctx->scratch, mark);
     mirror(v);
 }
 
@@ -235,12 +289,12 @@ static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *roo
         ti_store_i64(v->out, first * k + i, (int64_t)code[i]);
 }
 
-/* Rows BLOCK * i and after. */
+/* Rows ROWS * i and after. */
 static void solve_rows(void *what, size_t block, tc_arena *room)
 {
     const solving *v = what;
     const tc_columns *s = v->f->shape;
-    int64_t first = (int64_t)block * BLOCK, last = ti_min_i64(first + BLOCK, s->rows),
+    int64_t first = (int64_t)block * ROWS, last = ti_min_i64(first + ROWS, s->rows),
             of_group = s->rows / s->groups;
     for (int64_t n; first < last; first += n) {
         n = ti_min_i64(last - first, of_group - first % of_group);
@@ -260,7 +314,7 @@ tc_tensor ti_feedback_codes(const tc_feedback *f)
         ti_lattice_round(&lattice, f->real, v.out);
     else
         memcpy(v.out.data, f->codes.data, tc_type_bytes(f->codes.type));
-    size_t blocks = (size_t)((f->shape->rows + BLOCK - 1) / BLOCK);
+    size_t blocks = (size_t)((f->shape->rows + ROWS - 1) / ROWS);
     ti_each(f->ctx, blocks, f->n_thread, solve_rows, &v);
     ti_arena_rewind(&f->ctx->scratch, mark);
     return v.out;

@@ -67,11 +67,15 @@ TC_LANES(, ti_gram_dots, dots,
           float *restrict sum),
          (x, w, k, n, sum))
 
+enum { ABREAST = 32, NEAR = 16 }; /* rows; numbers of each at a time */
+
 /* One row of them. */
 typedef struct row {
     const float *want, *curve; /* curve: h's diagonal */
     float *code, *slope;
     const int64_t *step;
+    int64_t next; /* the number that may move next */
+    bool moved;   /* any number, in the sweep before */
 } row;
 
 /* slope[j] = sum of want[i] * c[i][j] - code[i] * h[i][j] over i in order. */
@@ -125,28 +129,37 @@ static int64_t next_steep(const tc_gram_rows *r, const row *w, int64_t j)
     return j;
 }
 
-static double descend(const tc_gram_rows *r, const row *w, int sweeps)
+/* Number j alone, where that helps; by how much the error fell. */
+static double settle(const tc_gram_rows *r, row *w, int64_t j)
+{
+    float curve = w->curve[j];
+    if (!(curve > 0))
+        return 0;
+    float by = best_code(r, w, j) - w->code[j];
+    double fall = 2 * (double)by * (double)w->slope[j] - (double)by * (double)by * (double)curve;
+    if (by == 0 || !(fall > 0))
+        return 0;
+    w->code[j] += by;
+    ti_gram_axpy(w->slope, -by, r->h + j * r->k, r->k);
+    w->moved = true;
+    return fall;
+}
+
+/* Each row by itself from its first number to its last, some numbers of all rows at a time: rows of
+ * h that one has read are near for the next. */
+static double sweep(const tc_gram_rows *r, row *w, int64_t n)
 {
     double gain = 0;
-    for (int s = 0; s < sweeps; s++) {
-        bool moved = false;
-        for (int64_t j = 0; (j = next_steep(r, w, j)) < r->k; j++) {
-            float curve = w->curve[j];
-            if (!(curve > 0))
-                continue;
-            float by = best_code(r, w, j) - w->code[j];
-            double fall =
-                2 * (double)by * (double)w->slope[j] - (double)by * (double)by * (double)curve;
-            if (by == 0 || !(fall > 0))
-                continue;
-            gain += fall;
-            w->code[j] += by;
-            ti_gram_axpy(w->slope, -by, r->h + j * r->k, r->k);
-            moved = true;
-        }
-        if (!moved)
-            break;
+    for (int64_t i = 0; i < n; i++) {
+        w[i].next = w[i].moved ? next_steep(r, &w[i], 0) : r->k;
+        w[i].moved = false;
     }
+    for (int64_t end = NEAR; end < r->k + NEAR; end += NEAR)
+        for (int64_t i = 0; i < n; i++)
+            while (w[i].next < ti_min_i64(end, r->k)) {
+                gain += settle(r, &w[i], w[i].next);
+                w[i].next = next_steep(r, &w[i], w[i].next + 1);
+            }
     return gain;
 }
 
@@ -157,10 +170,21 @@ double ti_gram_descend(const tc_gram_rows *r, int sweeps)
     float *curve = r->room + 2 * r->n * r->k;
     for (int64_t j = 0; j < r->k; j++)
         curve[j] = r->h[j * r->k + j];
-    for (int64_t i = 0; i < r->n; i++) {
-        int64_t at = i * r->k;
-        row w = {r->want + at, curve, r->code + at, r->slope + at, r->step ? r->step + at : NULL};
-        gain += descend(r, &w, sweeps);
+    for (int64_t first = 0; first < r->n; first += ABREAST) {
+        row w[ABREAST];
+        int64_t n = ti_min_i64(ABREAST, r->n - first);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = (first + i) * r->k;
+            w[i] = (row){r->want + at,
+                         curve,
+                         r->code + at,
+                         r->slope + at,
+                         r->step ? r->step + at : NULL,
+                         0,
+                         true};
+        }
+        for (int s = 0; s < sweeps; s++)
+            gain += sweep(r, w, n);
     }
     return gain;
 }
