@@ -47,23 +47,52 @@ static const struct {
     {"operators", "operators", "number", 1},
 };
 
+/* Right answers of the program, in percent. */
+static double right_answers(const tc_json *summary)
+{
+    const tc_json *model = ti_json_first(ti_json_get(summary, "answers")),
+                  *program = model ? model->next : NULL;
+    return 100 * number(ti_json_get(program, "right")) / number(ti_json_get(program, "samples"));
+}
+
+static void add_figure(tc_changes *c, tc_change f)
+{
+    if (f.text[0] || f.text[1] || !isnan(f.value[0]) || !isnan(f.value[1]))
+        c->figure[c->n_figure++] = f;
+}
+
+/* What is no plain member of the summary. */
+static void find_others(tc_changes *c)
+{
+    tc_change fits = {.what = "fits the board", .unit = "text", .value = {NAN, NAN}},
+              right = {.what = "right answers", .unit = "percent"};
+    for (int k = 0; k < 2; k++) {
+        const tc_json *v = ti_json_get(ti_json_get(c->of[k]->json, "verdict"), "fits");
+        fits.text[k] = ti_json_is(v, TC_JSON_TRUE)    ? "yes"
+                       : ti_json_is(v, TC_JSON_FALSE) ? "no"
+                                                      : NULL;
+        right.value[k] = right_answers(ti_json_get(c->of[k]->json, "summary"));
+    }
+    add_figure(c, fits);
+    add_figure(c, right);
+}
+
 static void find_figures(tc_ctx *ctx, tc_changes *c)
 {
     const tc_json *in[2];
-    c->figure = tc_new_n(&ctx->arena, tc_change, TC_COUNT(figures));
+    c->figure = tc_new_n(&ctx->arena, tc_change, TC_COUNT(figures) + 2);
+    find_others(c);
     for (int k = 0; k < 2; k++)
         in[k] = ti_json_get(c->of[k]->json, "summary");
     for (size_t i = 0; i < TC_COUNT(figures); i++) {
         tc_change f = {.what = figures[i].what, .unit = figures[i].unit};
-        bool is_text = ti_text_eq(f.unit, "text"), any = false;
+        bool is_text = ti_text_eq(f.unit, "text");
         for (int k = 0; k < 2; k++) {
             const tc_json *v = ti_json_get(in[k], figures[i].member);
             f.text[k] = is_text ? text(ctx, v) : NULL;
             f.value[k] = is_text ? NAN : figures[i].factor * number(v);
-            any = any || f.text[k] || !isnan(f.value[k]);
         }
-        if (any)
-            c->figure[c->n_figure++] = f;
+        add_figure(c, f);
     }
 }
 

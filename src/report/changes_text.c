@@ -18,6 +18,8 @@ static const char *figure_text(tc_ctx *ctx, const char *unit, double v)
         return "exact";
     if (ti_text_eq(unit, "db"))
         return ti_text_format(&ctx->arena, "%.1f dB", v);
+    if (ti_text_eq(unit, "percent"))
+        return ti_text_format(&ctx->arena, "%.1f %%", v);
     if (ti_text_eq(unit, "one digit"))
         return ti_text_format(&ctx->arena, "%.1f", v);
     if (ti_text_eq(unit, "milliseconds"))
@@ -34,6 +36,8 @@ static const char *change_text(tc_ctx *ctx, const tc_change *f)
         return "";
     if (ti_text_eq(f->unit, "db"))
         return isinf(a) || isinf(b) ? "" : ti_text_format(&ctx->arena, "%+.1f dB", b - a);
+    if (ti_text_eq(f->unit, "percent"))
+        return ti_text_format(&ctx->arena, "%+.1f points", b - a);
     if (a > 0 && fabs(b / a - 1) < 0.0005)
         return "";
     return a > 0 ? ti_text_format(&ctx->arena, "%+.1f %%", 100 * (b / a - 1))

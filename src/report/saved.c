@@ -37,13 +37,11 @@ static bool is_text(tc_ctx *ctx, const tc_json *json, const char *want)
     return found.p && found.n == strlen(want) && memcmp(found.p, want, found.n) == 0;
 }
 
-static tc_status read_report(tc_ctx *ctx, const char *path, tc_saved_report **out)
+tc_status ti_saved_read(tc_ctx *ctx, const char *path, tc_bytes file, tc_saved_report **out)
 {
     tc_saved_report *r = tc_new(&ctx->arena, tc_saved_report);
-    tc_bytes file;
     const char *reason = NULL;
     size_t at = 0;
-    TC_TRY(ti_file_read(ctx, path, &file));
     r->path = ti_intern_text(ctx, path);
     r->text = data_of(file);
     r->json = ti_json_parse(&ctx->arena, r->text, &reason, &at);
@@ -62,6 +60,13 @@ static tc_status read_report(tc_ctx *ctx, const char *path, tc_saved_report **ou
                         (long long)version, TC_REPORT_SCHEMA);
     *out = r;
     return TC_OK;
+}
+
+static tc_status read_report(tc_ctx *ctx, const char *path, tc_saved_report **out)
+{
+    tc_bytes file;
+    TC_TRY(ti_file_read(ctx, path, &file));
+    return ti_saved_read(ctx, path, file, out);
 }
 
 tc_status tc_report_read(tc_ctx *ctx, const char *path, tc_saved_report **out)

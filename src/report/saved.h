@@ -12,11 +12,15 @@ struct tc_saved_report {
     const tc_json *json;
 };
 
+/* saved.c: from the bytes of a file, which must live as long as the context. */
+TC_MUST_USE tc_status ti_saved_read(tc_ctx *ctx, const char *path, tc_bytes file,
+                                    tc_saved_report **out);
+
 /* ---- changes.c ---- */
 
 /* A figure of both; text where `unit` says so, else a number, NaN: it has none. */
 typedef struct tc_change {
-    const char *what, *unit; /* unit: text, number, cycles, milliseconds, bytes, db */
+    const char *what, *unit; /* unit: text, number, cycles, milliseconds, bytes, db, percent */
     const char *text[2];
     double value[2];
 } tc_change;

@@ -60,7 +60,7 @@ for look, colours in (("light", light), ("dark", {**light, **theme(':root[data-t
             meets(f"{look}: text in --{name} on --{surface}", colour[name], colour[surface], 4.5)
     meets(f"{look}: the note at the pointer", colour["bg"], colour["ink"], 4.5)
     for surface in ("bg", "panel", "wash"):
-        meets(f"{look}: edges of controls on --{surface}", colour["edge"], colour[surface], 3)
+        meets(f"{look}: edges of controls and lines of charts on --{surface}", colour["edge"], colour[surface], 3)
         meets(f"{look}: the mark of the focus on --{surface}", colour["accent"], colour[surface], 3)
     # Bars with text on them: from --cpu to --good, or --merged; cost of a node: up to --accent.
     tint = float(colours["tint"].rstrip("%")) / 100

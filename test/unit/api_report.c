@@ -11,8 +11,9 @@
 
 #define SUMMARY(cycles, sqnr)                                                                      \
     "{\"target\": \"t\", \"cycles\": " cycles ", \"seconds\": 0.5, \"sqnr_integer_db\": " sqnr ", \"operators\": 2}"
+/* A report, behind its first brace. */
 #define REPORT(summary, nodes)                                                                     \
-    "{\"schema\": \"tosac-report\", \"schema_version\": 1, \"model\": {\"file\": \"m<1>.pt2\"}, "      \
+    "\"schema\": \"tosac-report\", \"schema_version\": 1, \"model\": {\"file\": \"m<1>.pt2\"}, "       \
     "\"summary\": " summary ", \"nodes\": [" nodes "]}\n"
 #define NODE(name, module, cycles)                                                                 \
     "{\"name\": \"" name "\", \"op\": \"conv\", \"module\": \"" module "\", \"region\": 0, \"cycles\": " cycles  \
@@ -54,9 +55,9 @@ static void check_two(tc_ctx *ctx)
     tc_saved_report *a, *b;
     const char *text, *name;
     tc_bytes bytes;
-    static const char first[] = REPORT(SUMMARY("1000", "30.0"), NODE("conv_1", "m.a", "400") ","
+    static const char first[] = "{" REPORT(SUMMARY("1000", "30.0"), NODE("conv_1", "m.a", "400") ","
                                                                 NODE("conv_2", "m.b", "600")),
-                      second[] = REPORT(SUMMARY("750", "\"exact\""), NODE("conv_1", "m.c", "100") ","
+                      second[] = "{" REPORT(SUMMARY("750", "\"exact\""), NODE("conv_1", "m.c", "100") ","
                                                                      NODE("conv_2", "m.a", "650"));
     CHECK(read_text(ctx, first, &a) == TC_OK && read_text(ctx, second, &b) == TC_OK);
     CHECK(tc_report_tell(ctx, b, a, TC_FORM_TEXT, &text) == TC_OK);
@@ -84,6 +85,19 @@ static void check_two(tc_ctx *ctx)
     CHECK(read_text(ctx, page, &again) == TC_OK);
     CHECK(tc_report_tell(ctx, again, b, TC_FORM_TEXT, &text) == TC_OK && says(text, "2 layers are the same"));
     free(page);
+}
+
+/* The board's verdict and right answers are figures too. */
+static void check_figures(tc_ctx *ctx)
+{
+#define ANSWERS(right) "{\"answers\": [{\"right\": 9, \"samples\": 10}, {\"right\": " right ", \"samples\": 10}]}"
+    tc_saved_report *a, *b;
+    const char *text;
+    CHECK(read_text(ctx, "{\"verdict\": {\"fits\": false}, " REPORT(ANSWERS("7"), ""), &a) == TC_OK);
+    CHECK(read_text(ctx, "{\"verdict\": {\"fits\": true}, " REPORT(ANSWERS("8"), ""), &b) == TC_OK);
+    CHECK(tc_report_tell(ctx, b, a, TC_FORM_TEXT, &text) == TC_OK);
+    CHECK(says(text, "fits the board      no     yes  other"));
+    CHECK(says(text, "right answers   70.0 %  80.0 %  +10.0 points"));
 }
 
 static void check_none(void)
@@ -128,6 +142,7 @@ int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     check_two(ctx);
+    check_figures(ctx);
     check_strange(ctx);
     check_none();
     tc_ctx_free(ctx);

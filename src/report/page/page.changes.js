@@ -2,11 +2,12 @@
 const signed = v => (v > 0 ? "+" : v < 0 ? "−" : "") + digits(Math.abs(v), 1);
 const change = (a, b) => a === undefined || b === undefined ? undefined : b - a;
 const relative = (a, b) => a ? (b - a) / a : undefined;
-const shownBy = {bytes, cycles: whole, number: whole, milliseconds: v => v === undefined ? "–" : digits(v, 3) + " ms", db: v => decibel(v) + (typeof v === "number" ? " dB" : ""), text: v => v ?? "–"};
+const shownBy = {bytes, cycles: whole, number: whole, milliseconds: v => v === undefined ? "–" : digits(v, 3) + " ms", db: v => decibel(v) + (typeof v === "number" ? " dB" : ""), percent: v => v === undefined ? "–" : v.toFixed(1) + " %", text: v => v ?? "–"};
 function changeText(r) {
   if (r.unit === "text" || r.first === undefined || r.second === undefined) return r.first === r.second ? "" : "other";
   if (r.first === r.second) return "";
   if (r.unit === "db") return typeof r.first === "number" && typeof r.second === "number" ? signed(r.second - r.first) + " dB" : "other";
+  if (r.unit === "percent") return signed(r.second - r.first) + " points";
   const part = relative(r.first, r.second);
   return part === undefined ? signed(r.second - r.first) : Math.abs(part) < .0005 ? "" : signed(100 * part) + " %";
 }

@@ -15,7 +15,7 @@ const charts = (() => {
     /* A line breaks where a value has no such form. */
     const line = which => points.map((n, i) => [i, value(n[which])]).filter(p => p[1] !== undefined)
       .map(([i, v], k, all) => (k && all[k - 1][0] === i - 1 ? "L" : "M") + x(i).toFixed(1) + " " + y(v).toFixed(1) + "h.01").join("");
-    s.append(svg("path", {d: line("error_typed"), fill: "none", stroke: palette.faint, "stroke-width": 1.6, "stroke-linecap": "round"}));
+    s.append(svg("path", {d: line("error_typed"), fill: "none", stroke: palette.edge, "stroke-width": 1.6, "stroke-linecap": "round"}));
     s.append(svg("path", {d: line("error_integer"), fill: "none", stroke: palette.accent, "stroke-width": 1.6, "stroke-linecap": "round"}));
     const dot = svg("circle", {r: 4, fill: palette.accent, visibility: "hidden"});
     const near = e => {
@@ -144,7 +144,7 @@ const charts = (() => {
     s.append(svg("text", {class: "axis", x: width - R, y: H - 2, "text-anchor": "end"}, by));
     /* What nothing else beats in both. */
     const edge = [...points].sort((a, b) => a[by] - b[by] || b.sqnr_db - a.sqnr_db).filter((r, i, all) => all.slice(0, i).every(q => q.sqnr_db < r.sqnr_db));
-    s.append(svg("path", {d: edge.map((r, i) => (i ? "L" : "M") + x(r[by]).toFixed(1) + " " + y(r.sqnr_db).toFixed(1)).join(""), fill: "none", stroke: palette.faint, "stroke-width": 1.6}));
+    s.append(svg("path", {d: edge.map((r, i) => (i ? "L" : "M") + x(r[by]).toFixed(1) + " " + y(r.sqnr_db).toFixed(1)).join(""), fill: "none", stroke: palette.edge, "stroke-width": 1.6}));
     for (const r of points) {
       const dot = svg("circle", {cx: x(r[by]), cy: y(r.sqnr_db), r: r.chosen ? 6 : 4, fill: r.chosen ? palette.good : palette.accent});
       dot.addEventListener("pointermove", e => tip(e, r.name, `${decibel(r.sqnr_db)} dB, ${shown(r[by])}${by === "flash" ? "" : " cycles"}`, r.chosen ? "chosen" : ""));

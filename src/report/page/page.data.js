@@ -82,7 +82,7 @@ const total = m => G[0].sum[m];
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 let palette = {};
 function readPalette() {
-  for (const k of ["bg", "panel", "ink", "soft", "faint", "edge", "line", "wash", "accent", "accent-wash", "cpu", "merged", "good", "mid", "bad", "r0", "r1", "r2", "r3", "r4", "r5", "tint", "block"])
+  for (const k of ["bg", "panel", "ink", "soft", "edge", "line", "wash", "accent", "accent-wash", "cpu", "merged", "good", "mid", "bad", "r0", "r1", "r2", "r3", "r4", "r5", "tint", "block"])
     palette[k] = colour(k);
 }
 const parts = c => c[0] === "#" ? [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16)) : c.match(/\d+/g).map(Number);

@@ -1,5 +1,6 @@
 /* What one wants to know first: does it fit, how long does it take, how accurate is it, what is left to the CPU. */
 const V = D.verdict, board = V && (V.title || V.board); /* with --board */
+const boardShort = board && board.split(/ \(|,/)[0];
 
 function question(name, mark, value, unit, ...notes) {
   return el("div", {}, el("h2", {}, el("i", {style: `background:var(--${mark})`, "aria-hidden": "true"}), name),
@@ -12,7 +13,7 @@ function room(m) {
 }
 const flash = S.weights || S.bytes, activations = S.sram || S.memory;
 function fits() {
-  if (V) return question("Does it fit?", V.fits ? "good" : "bad", V.fits ? "Yes" : "No", V.fits ? "it fits" : "", board, el("div", {}, V.memories.map(room)), V.bound || "");
+  if (V) return question("Does it fit?", V.fits ? "good" : "bad", V.fits ? "Yes" : "No", V.fits ? "it fits" : "", board, el("div", {}, V.memories.map(room)), V.bound && V.memories.some(m => m.kind === "sram" && m.used > m.size) ? `${V.bound}.` : "");
   const [a, u] = bytes(activations).split(" ");
   return question("Does it fit?", "merged", activations ? a : "–", activations ? u + (S.sram ? " of SRAM" : " of memory") : "",
     flash ? `and ${bytes(flash)} of ${S.weights ? "weights" : "file"}.` : "", "No board was named, so there is nothing to compare with: --board NAME.");
@@ -52,7 +53,7 @@ function onCpu() {
 /* The four answers as one sentence. */
 function sentence() {
   const list = [], s = V && V.milliseconds ? V.milliseconds / 1000 : S.seconds, a = S.answers;
-  if (V) list.push(V.fits ? `It fits on ${board}` : `It does not fit on ${board}`);
+  if (V) list.push(V.fits ? `It fits on ${boardShort}` : `It does not fit on ${boardShort}`);
   if (s) list.push(`${seconds(s).join(" ")} an inference${V ? "" : ` on ${S.target}`}`);
   else if (S.cycles) list.push(`${count(S.cycles)} cycles on ${S.target}`);
   else if (S.target && !V) list.push(`Compiled for ${S.target}`);

@@ -9,7 +9,7 @@ function errorView() {
   const worst = n => db(judged(n).sqnr_db), chart = el("div.box", {}), explained = both && list.some(n => n.no_integer);
   view.replaceChildren(el("h1", {}, "Error"),
     el("p.soft", {}, `Every value against the float model's, on ${S.samples} sample${S.samples === 1 ? "" : "s"}. SQNR is 10 log₁₀ (Σa² / Σ(a−b)²): higher is better.`),
-    el("p", {}, el("span.key", {}, el("i", {style: "background:var(--faint)"}), "typed: on its quantization grid, in float arithmetic"), el("span.key", {}, el("i", {style: "background:var(--accent)"}), "integer: as the target computes it")),
+    el("p", {}, el("span.key", {}, el("i", {style: "background:var(--edge)"}), "typed: on its quantization grid, in float arithmetic"), el("span.key", {}, el("i", {style: "background:var(--accent)"}), "integer: as the target computes it")),
     chart, el("h2", {}, "Worst first"),
     table("Error of every value", list, [
       nodeColumn("value", n => n.id),
