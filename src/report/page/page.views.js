@@ -45,7 +45,7 @@ function rangesView() {
     ...(values.length ? [el("h2", {}, "Values, on calibration samples"), table("Ranges of values", values, [...common("values"),
       {title: "range", csv: "range from", n: 1, value: n => n.values.least, text: n => `${short(n.values.least)} .. ${short(n.values.most)}`}, {title: "reached", n: 1, value: n => reached(n.values), text: n => percent(reached(n.values))},
       {title: "narrowest channel", n: 1, value: n => narrowest(n.values), text: n => percent(narrowest(n.values))}, {title: "outside", n: 1, value: n => outside(n.values), text: n => outside(n.values) ? percent(outside(n.values)) : "0"}], {pick: n => show(n.id), most: 40})] : []),
-    ...(weights.length ? [el("h2", {}, "Weights"), table("Ranges of weights", weights, [...common("weights"),
+    ...(weights.length ? [el("h2", {}, "Weights and other constants"), table("Ranges of weights", weights, [...common("weights"),
       {title: "narrowest channel", n: 1, value: n => narrowest(n.weights), text: n => percent(narrowest(n.weights))}, placeColumn(n => n)], {pick: n => show(n.id), most: 40})] : []));
 }
 
