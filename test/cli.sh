@@ -999,6 +999,16 @@ expect 2 'needs test vectors' compile "$dir/abs.ir" -t cpu --no-execute -o "$dir
 expect 0 'with 5 test vectors' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/digits.bpte"
 expect 0 '5 with the expected outputs bit for bit' verify "$dir/digits.bpte"
 
+# What the runtime needs to load it, and how large its pools must be.
+expect 0 "to load it, ExecuTorch needs EthosUBackend (executorch_delegate_ethos_u), quantized_decomposed's kernels (quantized_ops_lib; in Python: import executorch.kernels.quantized)" \
+    compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/needs.pte"
+expect 0 '"temp_allocator_pool": 41680' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/needs.pte" --json
+expect 0 'CONFIG_EXECUTORCH_TEMP_ALLOCATOR_POOL_SIZE=41680' inspect "$dir/needs.pte"
+expect 0 '"quantized_decomposed::quantize_per_tensor.out"' inspect "$dir/needs.pte" --json
+expect 0 "cortex_m's kernels (cortex_m_ops_lib)" compile $digits/model.pt2 -t cortex-m55 --calib $digits/calib.npz -o "$dir/needs.pte"
+expect 0 '' compile "$dir/abs.ir" -t cpu -o "$dir/needs.pte"
+holds 'portable kernels are in every runtime' [ "$("$tosac" compile "$dir/abs.ir" -t cpu -o "$dir/needs.pte" | wc -l)" = 1 ]
+
 # What a device took, beside what was expected of it.
 et=fixture/etdump
 "$tosac" compile $et/two.ir -t cpu --locations -o "$dir/two.pte" >/dev/null 2>&1

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_c.c -- see emit_c.h.
- *
- * Planned memory and the accelerator's scratch are exact.  What the runtime allocates while it
- * loads a method is bounded: every list and record of ExecuTorch 1.4's Method, at its size on 64
- * bits, each rounded up to the 16 bytes that allocations are aligned to. */
+/* emit_c.c -- see emit_c.h.  read/pte_needs.c has the sizes. */
 #include "emit_c.h"
 
 #include <ctype.h>
 
-#include "../read/read_pte.h"
+#include "../read/pte_needs.h"
 #include "model.h"
 
 const char *ti_c_symbol(tc_ctx *ctx, const char *path)
@@ -28,48 +24,6 @@ static const char *upper(tc_ctx *ctx, const char *name)
     for (char *p = text; *p; p++)
         *p = (char)toupper((unsigned char)*p);
     return text;
-}
-
-/* ---- sizes ---- */
-
-static size_t whole(size_t bytes)
-{
-    return (bytes + 15) / 16 * 16 + 16;
-}
-
-/* sizeof on 64 bits: EValue 16, TensorImpl 96, a list of EValues or numbers 32, BackendDelegate 64,
- * its handle and data map 256, a CompileSpec or NamedData 48, Chain 32, OpFunction 8,
- * InstructionArgs 16, a pointer 8. */
-static size_t method_bytes(const tc_pte_method *m)
-{
-    size_t sum = 1024 + whole(16 * m->n_value) + whole((size_t)m->in.n) + whole(32);
-    for (size_t i = 0; i < m->n_value; i++) {
-        const tc_pte_value *v = &m->value[i];
-        size_t items =
-            (size_t)v->item.n + (size_t)(v->plain.kind == TC_CPU_INTS ? v->plain.ints.n : 0);
-        if (v->tag == PTE_TENSOR)
-            sum += whole(96) + 3 * whole(4 * (size_t)v->dim.n);
-        else if (items)
-            sum += whole(32) + 2 * whole(16 * items);
-        else
-            sum += whole(32);
-    }
-    sum += whole(64 * m->n_delegate) + m->n_delegate * (whole(256) + whole(48 * 4));
-    sum += whole(8 * m->n_step) + whole(16 * m->n_step);
-    for (size_t k = 0; k < m->n_step; k++)
-        sum += whole(8 * ((size_t)m->step[k].arg.n + 1));
-    return sum;
-}
-
-/* What kernels are told of their operands while a method is loaded. */
-static size_t meta_bytes(const tc_pte_method *m)
-{
-    size_t most = 0;
-    for (size_t k = 0; k < m->n_step; k++) {
-        size_t n = (size_t)m->step[k].arg.n, bytes = whole(32 * n) + n * whole(TC_MAX_RANK);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
 }
 
 /* ---- borders ---- */
@@ -150,7 +104,7 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
         scratch = (size_t)job->scratch > scratch ? (size_t)job->scratch : scratch;
         fast = (size_t)job->fast_scratch > fast ? (size_t)job->fast_scratch : fast;
     }
-    size_t temporary = meta_bytes(m) > scratch + 16 ? meta_bytes(m) : scratch ? scratch + 16 : 0;
+    size_t temporary = ti_pte_meta_bytes(m) > scratch + 16 ? ti_pte_meta_bytes(m) : scratch ? scratch + 16 : 0;
     ti_buf_printf(
         out, "/* %s.h -- made by %s for %s.  What a firmware sets aside to run the program. */\n",
         name, tc_version(), c->target.text);
@@ -169,7 +123,7 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
              "exactly.");
     put_size(out, prefix, "TEMPORARY_BYTES", temporary,
              "The temporary pool: the scratch, aligned; kernels of the CPU may ask for more.");
-    put_size(out, prefix, "METHOD_BYTES", method_bytes(m),
+    put_size(out, prefix, "METHOD_BYTES", ti_pte_method_bytes(m),
              "The method allocator's pool: enough for ExecuTorch 1.4 on 32 and 64 bits, an upper "
              "bound.");
     put_ports(ctx, out, prefix, ti_main(c->module), false);

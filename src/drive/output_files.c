@@ -5,6 +5,7 @@
 #include "../cortexm/library_calls.h"
 #include "../ir/ir_text.h"
 #include "../npu/program.h"
+#include "../read/pte_needs.h"
 #include "../wire/file.h"
 #include "board_fit.h"
 #include "bundle.h"
@@ -157,6 +158,10 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
         TC_TRY(ti_prove(ctx, m, program[k].planned->module));
     }
     add_file(&c->written, program[n - 1].pte);
+    tc_pte_file file;
+    TC_TRY(ti_pte_open(ctx, c->module->file, program[n - 1].pte, &file));
+    c->written.needs = tc_new(&ctx->arena, tc_pte_needs);
+    *c->written.needs = ti_pte_needs(ctx, &file);
     return TC_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "../read/read_pte.h"
+#include "../read/pte_needs.h"
 #include "../read/survey.h"
 #include "../base/json_out.h"
 #include "../target/cortexm_call.h"
@@ -170,6 +170,11 @@ static void show_file(tc_buf *to, tc_pte_file *f)
     }
     for (size_t i = 0; i < f->n_method; i++)
         show_method(to, f, &f->method[i]);
+    tc_pte_needs needs = ti_pte_needs(f->ctx, f);
+    ti_buf_text(to, "\nruntime\n");
+    ti_pte_needs_line(&needs, to);
+    ti_buf_text(to, "  pools, for Zephyr's prj.conf and for CMake of bare-metal runners:\n");
+    ti_pte_needs_lines(&needs, 0, to);
 }
 
 /* ---- JSON ---- */
@@ -299,6 +304,8 @@ static void json_file(tc_buf *to, tc_pte_file *f)
     for (size_t i = 0; i < f->n_method; i++)
         json_method(f, &out, &f->method[i]);
     ti_json_close(&out, ']');
+    tc_pte_needs needs = ti_pte_needs(f->ctx, f);
+    ti_pte_needs_json(&needs, 0, &out);
     ti_json_close(&out, '}');
 }
 

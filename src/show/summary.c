@@ -3,6 +3,7 @@
 #include "../drive/driver.h"
 #include "../base/json_out.h"
 #include "../drive/board_fit.h"
+#include "../read/pte_needs.h"
 #include "../target/cortexm_call.h"
 
 tc_region_border ti_border_of(const tc_region *region)
@@ -102,6 +103,15 @@ static void put_layers_json(tc_json_out *out, const tc_written *w)
     ti_json_close(out, '}');
 }
 
+/* An Ethos-U's own fast memory: the most of all regions. */
+static size_t fast_scratch(const tc_compiled *c)
+{
+    int64_t most = 0;
+    for (size_t i = 0; c->jobs && i < c->n_region; i++)
+        most = c->jobs[i].fast_scratch > most ? c->jobs[i].fast_scratch : most;
+    return (size_t)most;
+}
+
 void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 {
     const tc_written *w = written ? &c->written : NULL;
@@ -124,6 +134,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     }
     if (w && w->library)
         put_layers_json(&out, w);
+    if (w && w->needs)
+        ti_pte_needs_json(w->needs, fast_scratch(c), &out);
     ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);
@@ -232,5 +244,7 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
         put_library(w, out);
     ti_proof_line(&c->proof, out);
     ti_buf_printf(out, "\n");
+    if (w->needs && w->path && !ti_text_ends(w->path, ".c"))
+        ti_pte_needs_line(w->needs, out);
     put_own_layers(w, out);
 }
