@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser|cortexm]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|tosa11|micro|wheel|browser|cortexm]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -8,6 +8,7 @@
 #   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
+#   tosa11   the reference model of TOSA 1.1 under build/peers/tosa11; TOSAC_TOSA11 names an environment that is there
 #   micro    TensorFlow Lite Micro and LiteRT's schema under build/peers/micro; TOSAC_MICRO names an environment that is there
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
@@ -87,6 +88,16 @@ vela)
     mkdir -p build/peers
     python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
     environment build/peers/vela ethos-u-vela==5.2.0
+    ;;
+tosa11)
+    [ -z "${TOSAC_TOSA11:-}" ] || exit 0
+    dir=build/peers/tosa11
+    [ ! -e $dir/.done ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment $dir tosa-tools==2026.8.0 'numpy>=2' ml_dtypes==0.5.3 flatbuffers
+    touch $dir/.done
+    echo "setup: TOSA 1.1's reference model ready in $dir"
     ;;
 judges)
     bring mesa-vulkan-drivers libvulkan1 || echo "setup: without Mesa's Vulkan no VGF file is run" >&2

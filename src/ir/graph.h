@@ -105,6 +105,10 @@ tc_graph ti_graph_empty(tc_module *module, const char *name); /* not yet in the 
 tc_graph *ti_module_find(const tc_module *module, const char *name);
 static inline tc_graph *ti_main(const tc_module *module) { return module->graph[0]; }
 
+/* Whether a TOSA node's result depends on a shape, or on a number of rows, that is known only when
+ * it runs: its shape function has not seen it. */
+bool ti_node_late(const tc_graph *g, const tc_node *node);
+
 /* Building.  Types may be NULL and given later by tidy/infer_types.c. */
 tc_val ti_graph_input(tc_graph *g, const tc_type *type, const char *name);
 void ti_graph_output(tc_graph *g, tc_val val);

@@ -25,6 +25,20 @@ bool ti_node_quantized(const tc_graph *g, const tc_node *node)
     return false;
 }
 
+bool ti_node_late(const tc_graph *g, const tc_node *node)
+{
+    if (!tc_ops[node->op].tosa || !node->n_out || (tc_ops[node->op].traits & (T_CONTROL | T_STATE)))
+        return false;
+    bool rows = node->op == TC_OP_tosa_row_gather || node->op == TC_OP_tosa_slice_shape ||
+                node->op == TC_OP_tosa_row_gather_block_scaled;
+    for (int i = 0; i < node->n_in; i++) {
+        bool counts = ti_type_of(g, node->in[i])->dtype == TC_shape || (rows && i == node->n_in - 1);
+        if (counts && !ti_is_const(g, node->in[i]))
+            return true;
+    }
+    return false;
+}
+
 static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int i,
                                   const tc_type *declared, const tc_type *computed)
 {

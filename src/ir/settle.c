@@ -24,10 +24,29 @@ static tc_tensor operand(const tc_graph *g, const int64_t **known, tc_val val)
     return t;
 }
 
+/* One of the operators on shapes, with as many operands as it has. */
 static bool makes_shape(const tc_graph *g, const tc_node *node)
 {
-    return node->n_out == 1 && tc_ops[node->op].kernel && tc_ops[node->op].tosa &&
-           ti_type_of(g, node->out[0]) && ti_type_of(g, node->out[0])->dtype == TC_shape;
+    const tc_op_info *info = &tc_ops[node->op];
+    return node->op >= TC_OP_tosa_dim && node->op < TC_OP_tosa_assert_equal_shape &&
+           node->n_out == 1 && node->n_in >= info->min_in &&
+           (info->max_in == TC_ANY || node->n_in <= info->max_in) &&
+           (info->attr == TC_ATTR_none || node->attr) && ti_type_of(g, node->out[0]);
+}
+
+/* Whether its operands are what they should be and its result as declared; says nothing. */
+static bool declared_right(const tc_graph *g, const tc_node *node, const tc_tensor *in)
+{
+    tc_ctx *ctx = g->module->ctx;
+    const tc_op_info *info = &tc_ops[node->op];
+    tc_type out = *ti_type_of(g, node->out[0]);
+    tc_infer call = {ctx, node->loc, info->name, node->attr, node->n_in, 1, in, &out};
+    tc_trial trial;
+    ti_trial_begin(ctx, &trial);
+    bool right = info->shape(&call) == TC_OK;
+    ti_trial_end(ctx, &trial);
+    return right && out.dtype == ti_type_of(g, node->out[0])->dtype &&
+           ti_same_dims(&out, ti_type_of(g, node->out[0]));
 }
 
 /* The kernel's numbers, or NULL where an operand is not known or has no result. */
@@ -41,6 +60,8 @@ static const int64_t *evaluate(tc_arena *arena, const tc_graph *g, const tc_node
         if (!in[i].type || (!in[i].data && !type_will_do))
             return NULL;
     }
+    if (!declared_right(g, node, in))
+        return NULL;
     tc_tensor out = ti_tensor_new(arena, ti_type_of(g, node->out[0]));
     tc_call call = {node->attr, node->n_in, 1, in, &out, arena, NULL};
     tc_ops[node->op].kernel(&call);
@@ -158,4 +179,34 @@ static tc_status settle_graph(tc_graph *g, int depth)
 tc_status ti_settle(tc_module *module)
 {
     return settle_graph(ti_main(module), 0);
+}
+
+static bool operands_open(const tc_graph *g, const tc_node *node)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (ti_type_open(ti_type_of(g, node->in[i])))
+            return true;
+    for (int i = 0; i < node->n_out; i++)
+        if (ti_type_open(ti_type_of(g, node->out[i])))
+            return true;
+    return false;
+}
+
+tc_status ti_check_shapes(tc_graph *g)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const int64_t **known = NULL;
+    tc_status worst = TC_OK;
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_node *node = g->node[i];
+        bool asserts = node->op == TC_OP_tosa_assert_equal_shape;
+        if ((!asserts && !ti_node_late(g, node)) || operands_open(g, node))
+            continue;
+        known = known ? known : ti_known_shapes(&ctx->scratch, g);
+        tc_status status = settle_node(g, node, known);
+        worst = status ? status : worst;
+    }
+    ti_arena_rewind(&ctx->scratch, mark);
+    return worst;
 }

@@ -12,6 +12,10 @@ bool ti_module_open(const tc_module *module);
  * dimensions; NULL: it does not, or the value is no shape.  In the arena. */
 const int64_t **ti_known_shapes(tc_arena *arena, const tc_graph *g);
 
+/* Whether what shapes decide is as declared, where they are known (ti_known_shapes) but are no
+ * constants; asserted ones too.  The graph's types have been checked else. */
+TC_MUST_USE tc_status ti_check_shapes(tc_graph *g);
+
 /* The types of the program's inputs have been settled: gives every other value its own.  What a
  * file declares stays where it is not open, and has to be what the operators compute. */
 TC_MUST_USE tc_status ti_settle(tc_module *module);

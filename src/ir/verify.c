@@ -5,6 +5,8 @@
  * checks that rely on its being whole. */
 #include "verify.h"
 
+#include "settle.h"
+
 const char *const tc_fact_names[TC_FACT_COUNT] = {
 #define FACT(name, how, doc) #name,
 #include "fact.def"
@@ -356,6 +358,8 @@ static void check_TYPED(check *c)
         else if (tc_ops[node->op].traits & T_CONTROL)
             check_call(c, node);
     }
+    if (c->worst == TC_OK)
+        found(c, ti_check_shapes(c->g));
 }
 
 /* TOSA_ONLY: every node is one the TOSA schema can name. */

@@ -126,8 +126,9 @@ static void put_float(tc_buf *out, tc_dtype dtype, const void *at)
     snprintf(text, sizeof text, "%.0f", value); /* 100, where %g would say 1e+02 */
     for (int digits = 1; !whole && digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (nearest_bits(dtype, text) == bits)
-            break;
+        bool coarse = tc_dtypes[dtype].bytes == 1 && dtype != TC_e4m3 && dtype != TC_e5m2;
+        if (coarse ? strtod(text, NULL) == value : nearest_bits(dtype, text) == bits)
+            break; /* of few numbers, the number itself: 7.5 rather than 8, which is past them */
     }
     ti_buf_text(out, text);
 }

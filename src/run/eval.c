@@ -182,6 +182,26 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
     }
 }
 
+/* The results are as declared, now that every shape is known. */
+static tc_status check_late(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_arena *arena)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_type *out = tc_new_n(arena, tc_type, (size_t)node->n_out);
+    for (int i = 0; i < node->n_out; i++)
+        out[i] = *ti_type_of(g, node->out[i]);
+    tc_infer call = {ctx,         node->loc, tc_ops[node->op].name, node->attr, node->n_in,
+                     node->n_out, in,        out};
+    TC_TRY(tc_ops[node->op].shape(&call));
+    for (int i = 0; i < node->n_out; i++) {
+        const tc_type *declared = ti_type_of(g, node->out[i]);
+        if (out[i].dtype != declared->dtype || !ti_same_dims(&out[i], declared))
+            return ti_error(ctx, node->loc, TC_E_NUMBERS, "'%s': the result is declared %s, and is %s",
+                            tc_ops[node->op].name, ti_type_text(&ctx->arena, declared),
+                            ti_type_text(&ctx->arena, &out[i]));
+    }
+    return TC_OK;
+}
+
 tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                        tc_arena *arena)
 {
@@ -189,6 +209,8 @@ tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
     tc_status status;
     if (eval_special(g, node, in, out, arena, &status))
         return status;
+    if (ti_node_late(g, node))
+        TC_TRY(check_late(g, node, in, arena));
     tc_tensor *real_in = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
     tc_tensor *real_out = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
     bool typed = !ti_op_sees_storage(node->op);

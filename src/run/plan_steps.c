@@ -236,7 +236,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         [TC_OP_slice] = plan_view,
         [TC_OP_adaptive_avg_pool] = plan_global_pool,
     };
-    bool as_node = (tc_ops[node->op].traits & T_CONTROL) ||
+    bool as_node = (tc_ops[node->op].traits & T_CONTROL) || ti_node_late(m->g, node) ||
                    (!ti_op_sees_storage(node->op) && ti_node_quantized(m->g, node));
     bool by_library = tc_ops[node->op].traits & T_LIBRARY;
     tc_plan_fn *plan = m->ctx->reference_kernels && by_library ? NULL : special[node->op];

@@ -265,16 +265,16 @@ static bool same_numbers(const test_case *c, tc_tensor got, tc_npy *want)
 /* As the TOSA tools want it: bf16 and fp8 as their bits. */
 static bool keep_result(const test_case *c, const char *folder, tc_tensor got, size_t i)
 {
-    if (!folder)
-        return true;
     tc_dtype t = got.type->dtype;
+    if (!folder || is_packed(t))
+        return true;
     tc_buf out;
     ti_buf_init(&out, &c->ctx->arena);
     ti_npy_header(&out,
-                  t == TC_bf16   ? "<V2"
-                  : t == TC_e4m3 ? "<V1"
-                  : t == TC_e5m2 ? "|u1"
-                                 : tc_dtypes[t].npy,
+                  t == TC_bf16                     ? "<V2"
+                  : t == TC_e4m3 || t == TC_ue8m0  ? "<V1"
+                  : t == TC_e5m2 || t == TC_mxint8 ? "|u1"
+                                                   : tc_dtypes[t].npy,
                   got.type->rank, got.type->dim);
     ti_buf_put(&out, got.data, tc_type_bytes(got.type));
     const char *path =

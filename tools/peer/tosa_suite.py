@@ -6,9 +6,9 @@ build/conformance-tosa SUITE --rewrite REWRITTEN --results RESULTS comes first. 
   the reference model   whether a file that we read and wrote gives the same bits as the original;
   tosa_verify           whether our floating-point results keep the specification's accuracy rule.
 
-Run it with a Python that has tosa-tools (tools/setup.sh judges).  Ends with "N passed, N failed".
+Run it with a Python that has tosa-tools (tools/setup.sh judges); cases of TOSA 1.1 need 2026.8 (tools/setup.sh tosa11).  Ends with "N passed, N failed".
 """
-import argparse, concurrent.futures, importlib.util, json, os, subprocess, tempfile
+import argparse, concurrent.futures, importlib.metadata, importlib.util, json, os, subprocess, tempfile
 import numpy as np
 import tosa_reference_model as model
 
@@ -75,7 +75,8 @@ def judge(name):
 words_to = os.fdopen(os.dup(1), "w")  # the reference model warns of every file that is older than itself
 silence = os.open(os.devnull, os.O_WRONLY)
 os.dup2(silence, 1), os.dup2(silence, 2)
-names = sorted(f[:-5] for f in os.listdir(A.rewritten) if f.endswith(".tosa"))[::A.every]
+newest = tuple(int(v) for v in importlib.metadata.version("tosa-tools").split(".")[:2]) >= (2026, 8)  # knows TOSA 1.1
+names = [n for n in sorted(f[:-5] for f in os.listdir(A.rewritten) if f.endswith(".tosa")) if newest or not n.startswith("1.1")][::A.every]
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     found = list(pool.map(judge, names))
 for words in found:
