@@ -186,6 +186,8 @@ def quantized_and_compared(folder):
         p = Page()
         p.open(os.path.join(folder, name), "#error")
         check(f"{kind}: rows", p.value("document.querySelectorAll('#view-error tbody tr').length") > 5)
+        p.value("tosac.go('overview')")
+        check(f"{kind}: only what was asked", p.value("document.querySelectorAll('#verdict .asked > div').length") == 1 and not p.value("!!document.getElementById('tab-cpu')"))
         quiet(p, kind)
         p.close()
 

@@ -44,6 +44,7 @@ const title = (D.model.file || "model").split("/").filter(Boolean).slice(-2).joi
 const leaf = path => (path || "").split("/").pop();
 
 /* ---- what follows from the content ---- */
+const isCompiled = D.kind === "compile";
 /* What regions run on: a Cortex-M by itself is no accelerator. */
 const machine = /^cortex-m[^+]*$/.test(S.target || "") ? S.target : "the accelerator";
 const readers = N.map(() => []), groupOf = new Int32Array(N.length), itemOf = new Int32Array(N.length), placeOf = new Int32Array(G.length);

@@ -95,7 +95,8 @@ addEventListener("keydown", e => {
 });
 
 /* ---- tabs, colours ---- */
-const tabs = [...(D.changes ? [["changes", "Changes", changesView]] : []), ["overview", "Overview", overview], ["graph", "Graph", null], ["error", "Error", errorView], ["ranges", "Ranges", rangesView], ["cost", "Cost", costView], ["memory", "Memory", memoryView], ["cpu", "CPU", cpuView], ["settings", "Settings", settingsView]].filter(t => t[0] !== "ranges" || N.some(n => n.values || n.weights));
+const tabs = [...(D.changes ? [["changes", "Changes", changesView]] : []), ["overview", "Overview", overview], ["graph", "Graph", null], ["error", "Error", errorView], ["ranges", "Ranges", rangesView], ["cost", "Cost", costView], ["memory", "Memory", memoryView], ["cpu", "CPU", cpuView], ["settings", "Settings", settingsView]]
+  .filter(([id]) => id === "ranges" ? N.some(n => n.values || n.weights) : isCompiled || !["cost", "memory", "cpu"].includes(id));
 let now = "";
 function go(name) {
   if (!tabs.some(t => t[0] === name)) name = tabs[0][0];

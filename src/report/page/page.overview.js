@@ -36,14 +36,13 @@ function accuracy() {
   const aside = S.set_aside && S.set_aside.length ? `${S.set_aside.length} sample${S.set_aside.length === 1 ? " was" : "s were"} set aside.` : "";
   if (a && a[1]) return question("How accurate is it?", share(a[1]) > share(a[0]) - .02 ? "good" : "mid", tenths(share(a[1])), "right",
     `The float model: ${tenths(share(a[0]))}; the same answer in ${tenths(a[1].agree / a[1].samples)} of ${a[1].samples} samples.`, db === undefined ? "" : `${decibel(db)} dB.`, aside);
-  if (db === undefined) return question("How accurate is it?", "merged", "–", "", D.kind === "compile" && S.regions === undefined ? "" : "Nothing was measured: samples come with --calib.");
+  if (db === undefined) return question("How accurate is it?", "merged", "–", "", "Nothing was measured: samples come with --calib.");
   return question("How accurate is it?", decibels === undefined ? rated(db)[0] : mark, decibel(db), db === "exact" ? "" : "dB",
     `${S.sqnr_integer_db === undefined && decibels !== undefined ? "As typed" : "The output"} against the float model${n ? `, on ${n} sample${n === 1 ? "" : "s"}` : ""}.`,
-    S.answers ? "" : "Labels (--labels) would say how many answers are right.", aside);
+    S.answers || !isCompiled ? "" : "Labels (--labels) would say how many answers are right.", aside);
 }
 function onCpu() {
   const all = S.on_target + S.on_cpu;
-  if (S.on_cpu === undefined) return question("What is on the CPU?", "merged", S.operators, "operators", "Nothing was compiled.");
   const dear = D.cpu.length, conversions = D.cpu.filter(c => c.operator === "rescale").length;
   return question("What is on the CPU?", S.on_cpu === 0 ? "good" : S.on_target ? S.on_cpu <= 2 ? "good" : "mid" : "merged", S.on_cpu ? S.on_cpu : "Nothing", S.on_cpu ? `of ${all} operators` : "",
     S.on_cpu === 0 ? `All ${all} operators are on ${machine}${S.regions > 1 ? `, in ${S.regions} regions` : ""}.`
@@ -102,7 +101,7 @@ function outputsTable() {
 function overview() {
   const view = $("view-overview"), parts = [el("h1", {}, title),
     el("p.soft", {}, [S.target && `for ${S.target}`, D.model.producer, D.settings.second && `compared with ${leaf(D.settings.second)}`].filter(Boolean).join(" · ")),
-    el("div.verdict", {id: "verdict"}, el("p", {}, sentence()), el("div.asked", {}, fits(), time(), accuracy(), onCpu())), figures(), ...alternatives()];
+    el("div.verdict", {id: "verdict"}, el("p", {}, sentence()), el("div.asked", {}, isCompiled ? [fits(), time(), accuracy(), onCpu()] : accuracy())), figures(), ...alternatives()];
   const dear = [...N].filter(n => n[metric]).sort((a, b) => b[metric] - a[metric]).slice(0, 6), poor = D.errors.slice(0, 6).map(i => N[i]);
   const two = el("div.two", {});
   if (dear.length) two.append(el("div", {}, el("h2", {}, `Where the ${metric} go`), table(`Where the ${metric} go`, dear, [

@@ -66,7 +66,7 @@ function costRows() {
 }
 function costView() {
   const view = $("view-cost"), measures = ["cycles", "macs", "bytes"].filter(m => total(m));
-  if (!measures.length) return view.replaceChildren(el("h1", {}, "Cost"), el("p.empty", {}, "Nothing was compiled, so there are no costs."));
+  if (!measures.length) return view.replaceChildren(el("h1", {}, "Cost"), el("p.empty", {}, "Nothing is known of the cost."));
   const again = change => { Object.assign(cost, change); costView(); };
   const box = el("div.box", {}), rows = costRows().sort((a, b) => b[cost.by] - a[cost.by]), top = rows.length ? rows[0][cost.by] : 1;
   const trail = [];
@@ -94,7 +94,7 @@ function costView() {
 function memoryView() {
   const when = (m, i) => m.clock ? Math.round(m.clock[i]) : i;
   $("view-memory").replaceChildren(el("h1", {}, "Memory"),
-    D.memory.length ? el("p.soft", {}, "Time runs from left to right; a block is at its address while the value is alive. Above: bytes in use.") : el("p.empty", {}, "Nothing was compiled, so nothing has an address."),
+    D.memory.length ? el("p.soft", {}, "Time runs from left to right; a block is at its address while the value is alive. Above: bytes in use.") : el("p.empty", {}, "Nothing has an address."),
     ...D.memory.map(m => el("div.mem", {}, el("h2", {}, m.name[0].toUpperCase() + m.name.slice(1)), el("p.soft", {}, `${bytes(m.bytes)}, ${m.blocks.length} blocks, ${m.clock ? count(m.clock[m.steps]) + " cycles" : m.steps + " " + m.unit + "s"}`), charts.memory(m),
       table(`Blocks: ${m.name}`, [...m.blocks].sort((a, b) => b[4] - a[4]), [
         {title: "value", value: b => b[0], cell: b => byName.has(b[0].split(":")[0]) ? el("span", {}, nodeLink(byName.get(b[0].split(":")[0])), b[0].includes(":") ? el("span.soft", {}, b[0].slice(b[0].indexOf(":"))) : "") : b[0]},
@@ -108,8 +108,7 @@ function cpuView() {
   const view = $("view-cpu"), reasons = new Map();
   for (const c of D.cpu) (reasons.get(c.why) || reasons.set(c.why, []).get(c.why)).push(c);
   view.replaceChildren(el("h1", {}, "On the CPU"),
-    D.kind !== "compile" ? el("p.empty", {}, "Nothing was compiled, so nothing was split.")
-      : D.cpu.length ? el("p.soft", {}, `${D.cpu.length} of ${S.on_target + S.on_cpu} operators stay on the CPU, for ${reasons.size === 1 ? "one reason" : reasons.size + " reasons"}.`)
+    D.cpu.length ? el("p.soft", {}, `${D.cpu.length} of ${S.on_target + S.on_cpu} operators stay on the CPU, for ${reasons.size === 1 ? "one reason" : reasons.size + " reasons"}.`)
       : el("p.empty", {}, `Nothing: every operator runs on ${machine}.`),
     ...[...reasons].sort((a, b) => b[1].length - a[1].length).map(([why, list]) => el("div.reason", {}, el("h2", {}, why[0].toUpperCase() + why.slice(1)),
       table(`On the CPU: ${why}`, list, [{title: "node", value: c => c.node, cell: c => byName.has(c.node) ? nodeLink(byName.get(c.node)) : c.node}, {title: "operator", value: c => c.operator}, {title: "module", value: c => c.module}, placeColumn(c => c)],
