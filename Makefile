@@ -18,6 +18,7 @@
 #   make clean
 
 CMAKE  = cmake -G Ninja -S .
+# A build that began without it stays so: its objects are good.
 CCACHE = $(shell command -v ccache >/dev/null && echo -DCMAKE_C_COMPILER_LAUNCHER=ccache)
 FUZZ_SECONDS ?= 60
 MODELS ?= 10000
@@ -25,7 +26,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 
 all: setup
-	@$(CMAKE) -B build $(CCACHE) >/dev/null
+	@$(CMAKE) -B build $(if $(wildcard build/CMakeCache.txt),,$(CCACHE)) >/dev/null
 	@ninja -C build
 
 setup:
@@ -102,7 +103,7 @@ uninstall: all
 deb: setup
 	@tools/deb.sh build
 
-wheel: setup
+wheel:
 	@tools/wheel.sh build/dist
 
 clean:

@@ -10,7 +10,7 @@ mkdir -p build $out
 
 tools/setup.sh demo || exit 1
 options=()
-command -v ccache >/dev/null && options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+[ -e build/CMakeCache.txt ] || ! command -v ccache >/dev/null || options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
 [ -e build/CMakeCache.txt ] || find /usr/lib /usr/local/lib -name 'libdnnl.so' 2>/dev/null | grep -q . || {
     echo "demo: oneDNN is missing (libdnnl-dev): our own kernels compute instead"
     options+=(-DTOSAC_ONEDNN=OFF)

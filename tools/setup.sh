@@ -74,7 +74,7 @@ fuzz)
     bring "libclang-rt-${version%%.*}-dev"
     ;;
 wheel)
-    command -v patchelf >/dev/null || bring patchelf
+    command -v patchelf >/dev/null && command -v python3 >/dev/null || bring patchelf python3
     ;;
 browser)
     command -v chromium >/dev/null || bring chromium || echo "setup: without Chromium the report is not tried" >&2

@@ -7,8 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-build/dist} from=${2:-build}
 if [ -z "${2:-}" ]; then
+    tools/setup.sh demo # neither clang nor what else the tests want
     launcher=()
-    command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
+    [ -e "$from/CMakeCache.txt" ] || ! command -v ccache >/dev/null || launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
     cmake -S . -B "$from" -G Ninja "${launcher[@]}" >/dev/null
     tools/ninja.sh "$from" "$from/wheel.log" tosac libtosac-shared || { tail -20 "$from/wheel.log" && exit 1; }
 fi
