@@ -253,6 +253,7 @@ static void advance(void *what, size_t i, tc_arena *room)
         if (!c->n_done)
             see_inputs(&r->side[k]);
         r->status = ti_plan_go(r->side[k].plan, node_of(c->now, k)->out[0]);
+        ti_plan_rest(r->side[k].plan, room);
     }
 }
 

@@ -3,8 +3,10 @@
 #include "plan_steps.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
+#include "../base/mapped.h"
 #include "../fast/float.h"
 #include "eval.h"
 #include "pack.h"
@@ -207,6 +209,37 @@ tc_status ti_plan_go(tc_plan *plan, tc_val until)
             break;
     }
     return TC_OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const uint8_t *x = (*(store *const *)a)->data, *y = (*(store *const *)b)->data;
+    return x < y ? -1 : x > y;
+}
+
+void ti_plan_rest(const tc_plan *plan, tc_arena *room)
+{
+    const size_t much = (size_t)1 << 20;
+    if (plan->bytes < much || !plan->next)
+        return;
+    tc_mark mark = ti_arena_mark(room);
+    const store **there = tc_new_n(room, const store *, plan->n_store);
+    size_t n = 0, now_at = plan->next - 1;
+    for (size_t i = 0; i < plan->n_store; i++) {
+        const store *s = &plan->store[i];
+        if (s->kind == STORE_MADE && s->first <= now_at && s->last >= now_at)
+            there[n++] = s;
+    }
+    qsort(there, n, sizeof *there, by_address);
+    const uint8_t *at = plan->memory;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *begin = there[i]->data;
+        if (begin > at)
+            ti_pages_drop(plan->ctx, at, (size_t)(begin - at));
+        at = begin + there[i]->size > at ? begin + there[i]->size : at;
+    }
+    ti_pages_drop(plan->ctx, at, (size_t)(plan->memory + plan->bytes - at));
+    ti_arena_rewind(room, mark);
 }
 
 void ti_plan_outputs(const tc_plan *plan, tc_tensor *out)

@@ -42,6 +42,10 @@ tc_status ti_plan_explain(tc_plan *plan);
 void ti_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
 TC_MUST_USE tc_status ti_plan_go(tc_plan *plan, tc_val until);
 
+/* It rests between two parts of a run: memory of values that are not there now goes back to the
+ * system, where it is much.  Any thread; room: for working space. */
+void ti_plan_rest(const tc_plan *plan, tc_arena *room);
+
 /* What a run that came to its end has made. */
 void ti_plan_outputs(const tc_plan *plan, tc_tensor *out);
 /* A twin stands where the other stands: in the midst of the same run.  Its inputs stay its own. */
