@@ -213,6 +213,7 @@ queue_gcc() {
     operators build ''
     later "every operator, every target" build/models --table test/golden/lower --known test/models/known.txt --found build/found-models -j 1
     later "Ethos-U back end" test/codegen.sh build/npu-own $cases/suites/public $mode
+    later "TOSA 1.1, recorded" build/conformance-tosa $cases/suites/tosa11
     later "C for a Cortex-M, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
     later "C for a Cortex-M beside an Ethos-U" python3 test/cortexm_npu.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M beside an Ethos-U, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target ethos-u55-128+cortex-m55 --every 4
@@ -370,6 +371,7 @@ main() {
         build build-asan "" -DTOSAC_SANITIZE=ON && {
             operators build-asan ', sanitized'
             later "TOSA suite, sanitized" build-asan/conformance-tosa $cases/suites/public
+            later "TOSA 1.1, recorded, sanitized" build-asan/conformance-tosa $cases/suites/tosa11
             later "ONNX node tests, sanitized" build-asan/conformance-onnx $cases/suites/onnx
             later "TensorFlow Lite operators, sanitized" build-asan/conformance-onnx $cases/suites/tflite
             later "TensorFlow Lite operators, reference kernels" build-asan/conformance-onnx --reference $cases/suites/tflite

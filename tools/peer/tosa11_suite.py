@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOSA 1.1 beside the reference model: every operator and type that it adds, and random graphs.
 
-    tosa11_suite.py TOSAC [--only WORD] [--random N] [--seed S] [--keep DIR] [--list]
+    tosa11_suite.py TOSAC [--only WORD] [--random N] [--seed S] [--keep DIR] [--record DIR] [--list]
 
 Run it with a Python that has tosa-tools 2026.8 or newer (tools/setup.sh tosa11).  A case of tosa11_cases.py is valid, breaks an ERROR_IF, or
 breaks a REQUIRE.  The reference model's program says which by its exit status, and `tosac verify` and `tosac run` must say the same;
 results are compared bit for bit ("exact"), within two units in the last place ("ulp"), or beside the sum of magnitudes ("near", "cancel").
 Where the reference model crashes, or refuses what the draft allows, there is nothing to compare: such cases are counted, with --list shown.
+--record writes the cases that agree and need no tolerance as DIR/1.1__rm_NAME, which build/conformance-tosa replays (test/suites).
 Ends with "N passed, N failed".
 """
 import argparse
@@ -125,6 +126,22 @@ def differ(how, dtype, got, want):
     return f"{dtype} {got[bad][:4]} is not {want[bad][:4]} ({bad.sum()} of {bad.size})"
 
 
+def record(folder, name, g, how, data, want):
+    """A case and what the reference model says of it: a rule that is broken, or codes as they are stored."""
+    to = os.path.join(folder, "1.1__rm_" + name)
+    os.makedirs(to)
+    open(os.path.join(to, "test.tosa"), "wb").write(data)
+    desc = {"ifm_name": g.inputs, "ifm_file": [], "ofm_name": g.outputs, "ofm_file": [], "expected_failure": how in ("error", "level"),
+            "unpredictable": how == "require", "meta": {"compliance": {"tensors": {o: {"mode": "BITS"} for o in g.outputs}}}}
+    if how not in ("error", "level"):
+        desc["ifm_file"] = feeds(g, to)
+    if how == "exact":
+        desc["ofm_file"] = [f"out_{i}.npy" for i in range(len(want))]
+        for file, codes in zip(desc["ofm_file"], want):
+            np.save(os.path.join(to, file), codes)
+    json.dump(desc, open(os.path.join(to, "desc.json"), "w"))
+
+
 class Tally:
     def __init__(self, options):
         self.options, self.passed, self.failed, self.open = options, collections.Counter(), [], collections.Counter()
@@ -141,6 +158,10 @@ class Tally:
         if self.options.list:
             print(f"  {name}: {what}: {words}", flush=True)
 
+    def agrees(self, name, g, how, data, want):
+        if self.options.record and how in ("exact", "error", "level", "require"):
+            record(self.options.record, name, g, how, data, want)
+
     def try_case(self, name, g, how):
         data = serialize([g] + getattr(g, "regions", []), 1)
         with tempfile.TemporaryDirectory() as folder:
@@ -154,12 +175,14 @@ class Tally:
         elif said == "crash" or (said != expected and not (how == "level" and said == "require")):
             self.aside(name, f"the reference model says {said}, the draft {expected}", "" if said == "valid" else want)
         elif expected != "valid":
+            self.agrees(name, g, how, data, want)
             self.passed[expected] += 1
         else:
             words = [w for w in (differ(how, g.type[o][0], a, b) for o, a, b in zip(g.outputs, got, want)) if w]
             if words:
                 self.wrong(name, words[0], data)
             else:
+                self.agrees(name, g, how, data, want)
                 self.passed["valid, within a few units in the last place" if how in ("ulp", "near", "cancel") else "valid, bit for bit"] += 1
 
 
@@ -170,6 +193,7 @@ def main():
     ap.add_argument("--random", type=int, default=0)
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--keep")
+    ap.add_argument("--record")
     ap.add_argument("--list", action="store_true")
     options = ap.parse_args()
     options.tosac = os.path.abspath(options.tosac)
