@@ -42,6 +42,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l refusal-seconds -r
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l max-scratch -r -d 'Ethos-U: the most memory a region may need; slower or smaller schedules are tried'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it runs on the CPU, with a warning'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l locations -d 'a .pte keeps line, module and node of every step, as ExecuTorch\'s stack traces'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l etrecord -r -d '.pte, .bpte: write an ETRecord for ExecuTorch\'s Inspector, too; implies --locations'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l check -d 'run the program before and after every step, on samples of the calibration data'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l no-execute -d 'do not run the result beside the float model before it is written; Ethos-U: only verify command streams'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l report -r -d 'write an HTML report, or with FILE.json the same as JSON'

@@ -999,6 +999,16 @@ expect 2 'needs test vectors' compile "$dir/abs.ir" -t cpu --no-execute -o "$dir
 expect 0 'with 5 test vectors' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/digits.bpte"
 expect 0 '5 with the expected outputs bit for bit' verify "$dir/digits.bpte"
 
+# An ETRecord: ExecuTorch's Inspector knows nodes by their places in the export.
+expect 0 'rec.pte: 1 region' compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/rec.pte" --etrecord "$dir/rec.etrecord"
+record() { python3 -c 'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode())' "$dir/rec.etrecord" "$1"; }
+holds 'the call of a region has handles of its nodes' [ "$(record debug_handle_map | tr -d ' \n' | cut -c-36)" = '{"forward":{"0":[1],"1":[1,3,4,6,7,9' ]
+holds 'the delegate is named' [ "$(record delegate_map | tr -d ' \n')" = '{"forward":{"1":{"name":"EthosUBackend","delegate_map":{}}}}' ]
+holds 'the export is there, with handles' [ "$(record tosac/forward | grep -o '"debug_handle": "67"' | wc -l)" = 1 ]
+holds 'in the schema that ExecuTorch reads' [ "$(record tosac/forward | grep -c 'torch_version\|guards_code\|"kind"')" = 0 ]
+expect 0 '' compile fixture/etdump/two.ir -t cpu -o "$dir/rec.pte" --etrecord "$dir/rec.etrecord"
+expect 2 '--etrecord goes with a .pte' compile "$dir/abs.ir" -t TOSA-1.0+FP -o "$dir/abs.tosa" --etrecord "$dir/rec.etrecord"
+
 # What the runtime needs to load it, and how large its pools must be.
 expect 0 "to load it, ExecuTorch needs EthosUBackend (executorch_delegate_ethos_u), quantized_decomposed's kernels (quantized_ops_lib; in Python: import executorch.kernels.quantized)" \
     compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$dir/needs.pte"

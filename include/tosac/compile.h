@@ -166,6 +166,11 @@ TC_API TC_MUST_USE tc_status tc_compiled_write(tc_ctx *ctx, tc_compiled *compile
 TC_API TC_MUST_USE tc_status tc_compiled_set_name(tc_ctx *ctx, tc_compiled *compiled,
                                                   const char *name);
 
+/* An ETRecord for ExecuTorch's Inspector, of the .pte or .bpte that was made last, compiled with
+ * `locations`; it lives as long as the context.  doc/from-executorch.md has what is in it. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
+tc_compiled_etrecord(tc_ctx *ctx, const tc_compiled *compiled, tc_bytes *out);
+
 /* A region as a TOSA file, whatever the target; it lives as long as the context. */
 TC_API TC_MUST_USE tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled,
                                                      size_t region, tc_bytes *out);

@@ -5,6 +5,7 @@
 #include "../base/enter.h"
 #include "../drive/choose.h"
 #include "../drive/driver.h"
+#include "../drive/etrecord.h"
 #include "../drive/model.h"
 
 const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n)
@@ -24,6 +25,11 @@ tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled, size
                                   tc_bytes *out)
 {
     TC_ENTER(ctx, region_tosa(ctx, compiled, region, out));
+}
+
+tc_status tc_compiled_etrecord(tc_ctx *ctx, const tc_compiled *compiled, tc_bytes *out)
+{
+    TC_ENTER(ctx, ti_etrecord_make(ctx, compiled, out));
 }
 
 const tc_model *tc_compiled_model(const tc_compiled *compiled)

@@ -7,7 +7,7 @@
 typedef struct compile_options {
     cli_asked asked;
     cli_texts input;
-    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess;
+    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess, *etrecord;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
     bool check, strict, locations, no_execute, keep_odd;
@@ -79,7 +79,7 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     tc_compile_options r = cli_asked_options(&o->asked, data);
     r.check = o->check;
     r.strict = o->strict;
-    r.locations = o->locations;
+    r.locations = o->locations || o->etrecord;
     r.no_execute = o->no_execute;
     r.quant.keep_odd = o->keep_odd;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
@@ -117,6 +117,13 @@ static tc_status write_explorer(cli *c, const tc_model *model, tc_compiled *comp
     CLI_TRY(tc_report_make(c->ctx, &r, TC_REPORT_FORM_MODEL_EXPLORER, &json));
     CLI_TRY(tc_write_file(c->ctx, path, json));
     return tc_compiled_set_name(c->ctx, compiled, path);
+}
+
+static tc_status write_etrecord(cli *c, const tc_compiled *compiled, const char *path)
+{
+    tc_bytes record;
+    CLI_TRY(tc_compiled_etrecord(c->ctx, compiled, &record));
+    return tc_write_file(c->ctx, path, record);
 }
 
 /* ---- methods ---- */
@@ -284,6 +291,10 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
                          (int)strlen(o->output) - 2, o->output);
     if (o->input.n && (!o->output || explorer || *kind != TC_OUTPUT_BPTE))
         return cli_usage(c, "--input names test vectors, which only a .bpte holds: --emit bpte");
+    bool program = *kind == TC_OUTPUT_PTE || *kind == TC_OUTPUT_PTE_TOSA || *kind == TC_OUTPUT_BPTE;
+    if (o->etrecord && (!o->output || explorer || !program))
+        return cli_usage(c, "--etrecord goes with a .pte or .bpte: -o OUT.pte");
+    CLI_TRY(cli_try_output(c, o->etrecord));
     if (calls_library(c) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     CLI_TRY(cli_dump_known(c, o->dump_after));
@@ -342,6 +353,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));
     else if (o->output)
         CLI_TRY(write_output(c, last->compiled, kind, o->output));
+    if (o->etrecord)
+        CLI_TRY(write_etrecord(c, last->compiled, o->etrecord));
     if (o->dump_dir)
         CLI_TRY(cli_dump_regions(&dumper, last->compiled));
     CLI_TRY(try_otherwise(c, o, kind, last));
@@ -394,6 +407,8 @@ static const cli_option options[] = {
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
      "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
+    {"--etrecord", NULL, "FILE", CLI_TEXT, AT(etrecord),
+     ".pte, .bpte: write an ETRecord for ExecuTorch's Inspector, too; implies --locations"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--no-execute", NULL, NULL, CLI_FLAG, AT(no_execute),
