@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ORDER = ["base", "context", "about", "model", "data", "quantize", "compile", "run", "inspect", "profile", "report", "evaluate"]
+ORDER = ["base", "context", "about", "model", "data", "quantize", "compile", "advise", "run", "inspect", "profile", "report", "evaluate"]
 
 SCALAR = {
     "void": "None", "bool": "c_bool", "char": "c_char", "int": "c_int", "size_t": "c_size_t", "double": "c_double", "float": "c_float",

@@ -5,7 +5,7 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile report opt doctor targets boards ops" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile advise report opt doctor targets boards ops" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -48,6 +48,10 @@ _tosac()
     profile)
         options='--target -t --board --by --top --estimate --etdump --ticks --method --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--board|--by|--top|--etdump|--ticks|--method|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        ;;
+    advise)
+        options='--target -t --board --tries --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --report --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--tries|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--report|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     report)
         options='--output -o --csv --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '

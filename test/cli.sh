@@ -659,6 +659,20 @@ expect 0 'values compared on 128 samples' compare $digits/model.pt2 "$dir/t.ir" 
 expect 0 '"alone_db"' compare $digits/model.pt2 "$dir/t.ir" -i $digits/calib.npz --json --most 3
 expect 1 'do not have the same inputs' compare $digits/model.pt2 "$dir/abs.ir" -i $digits/calib.npz
 
+# advise: what to change, and what that saves
+expect 2 '-t TARGET is missing' advise $digits/model.pt2
+expect 2 "the target 'ethos-u55-12' is unknown" advise $digits/model.pt2 -t ethos-u55-12
+expect 0 'changes tried' advise $digits/model.pt2 -t ethos-u55-128
+expect 0 'more not tried (--tries N)' advise $digits/model.pt2 -t ethos-u55-128 --tries 2
+expect 0 'a stride of 2 in the first, not in the second' advise $digits/model.pt2 -t cortex-m4
+expect 0 'compiled, dB measured' advise $digits/model.pt2 -t vgf --calib $digits/calib.npz
+expect 0 '"rejected": [' advise $digits/model.pt2 -t ethos-u85-256 --tries 3 --json
+expect 0 '--memory-mode Shared_Sram' advise "$dir/abs.ir" -t ethos-u85-256
+expect 0 'advised.html: report' advise $digits/model.pt2 -t ethos-u55-128 --tries 3 --report "$dir/advised.html"
+holds 'the report has the advice' grep -q '"advice":{"target":"ethos-u55-128","tried":3,' "$dir/advised.html"
+expect 2 'corstone-300-fvp' advise $digits/model.pt2 --board corstone-300-fv
+expect 1 '[io]' advise "$dir/not-there.pt2" -t ethos-u85-256
+
 # profile: cycles of a command stream, by line, module, node and kind; without Vela
 net=fixture/cost/net_vela.npz
 expect 0 '3088 cycles expected' profile $net

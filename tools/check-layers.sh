@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Headers are included in one direction only:
 #
-#   base < num < fast < ir < run < target < { read tidy quant split lower executorch < tflm, emit } < cost < drive < show < api < report
+#   base < num < fast < ir < run < target < { read tidy quant split lower executorch < tflm, emit } < cost < drive < show < advise < report
 #   include/tosac < cli
 #   base < { num wire } < npu < codegen < { emit cortexm }; npu < { read cost }; the table of operators (ir) names a kernel of npu
 #   base < wire < { read quant emit text }; text < api
@@ -21,7 +21,8 @@ declare -A may=(
     [drive]="$stages cost drive"
     [show]="$stages cost drive show"
     [api]="$stages cost drive show text api"
-    [report]="$core wire npu executorch cost drive report" # a page about what was made
+    [advise]="$core npu quant tidy cost drive advise" # what could be changed
+    [report]="$core wire npu executorch cost drive advise report" # a page about what was made
     [cli]="cli" # and the public headers: the command line is a client like any other
 )
 looked=0 wrong=0

@@ -6,6 +6,7 @@
 #ifndef TOSAC_REPORT_H
 #define TOSAC_REPORT_H
 
+#include "advise.h"
 #include "compile.h"
 #include "evaluate.h"
 #include "inspect.h"
@@ -33,6 +34,7 @@ typedef struct tc_report_options {
     const char *const *data;         /* names of the sample files */
     size_t n_data;
     const char *labels;              /* of the samples, as tc_evaluate takes them: top-1 is told */
+    const tc_advice *advice;         /* on the model */
 } tc_report_options;
 TC_SIZED_RECORD(tc_report_options)
 

@@ -72,6 +72,7 @@
 #define TOSAC_H
 
 #include "about.h"
+#include "advise.h"
 #include "base.h"
 #include "board.h"
 #include "compile.h"

@@ -119,6 +119,14 @@ def test_explain_without_data(digits):
     assert len(e.regions) == 1 and e.json()["cpu"] and not hasattr(e, "save")
 
 
+def test_advise(digits):
+    a = tosac.advise(digits.model, "ethos-u55-128", tries=6)
+    assert a.tried == 6 and a.left > 0 and len(a) + len(a.rejected) == 6 and a.now.cycles > 0 and a.now.sqnr_db is None
+    assert a[0].then.cycles < a[0].before.cycles and a[0].change in str(a) and a.json()["advice"][0]["kind"] == a[0].kind
+    measured = tosac.advise(digits.model, "TOSA-1.0+INT", digits.samples[:16])
+    assert measured.now.sqnr_db > 20 and any(i.then.sqnr_db for i in [*measured, *measured.rejected])
+
+
 def test_config_as_dictionary(digits):
     q = tosac.quantize(digits.model, digits.samples[:16], {"preset": "int8", "modules": {"classifier": "a16w8"}})
     assert {"torch.int8", "torch.int16"} <= {v["dtype"] for v in q.qparams.values()}

@@ -57,6 +57,8 @@ def test_every_verb(digits, files, tmp_path):
     valid("explain", "explain", d.model, "-t", "ethos-u85-256")
     valid("quantize", "quantize", d.model, "--calib", d.calib, "-o", tmp_path / "q.ir")
     valid("quantize", "quantize", d.model, "--calib", d.calib, "-o", tmp_path / "q.obs", "--observe-only")
+    valid("advise", "advise", d.model, "-t", "ethos-u85-256", "--tries", 6)
+    valid("advise", "advise", d.model, "-t", "TOSA-1.0+INT", "--calib", d.calib)
     valid("run", "run", d.model, "-i", "random:1")
     valid("run", "run", d.model, "-i", "random:1", "--bench", 2)
     valid("compare", "compare", d.model, files / "q.ir", "-i", "random:1")
@@ -94,6 +96,12 @@ def test_mistakes_are_told_as_json_too(digits, files):
                        (2, ("compile", digits.model, "-t", "ethos-u85-25"))):
         said = valid("messages", *args, code=code)
         assert json.loads(said.stderr)["messages"] and said.stdout == ""
+
+
+def test_every_kind_of_advice_is_on_its_page():
+    kinds = re.findall(r"^ADVICE\( (\w+),", (TOP / "src" / "advise" / "advice.def").read_text(), re.M)
+    page = (TOP / "doc" / "advise.md").read_text()
+    assert len(kinds) > 20 and [k for k in kinds if f"| `{k}` |" not in page] == []
 
 
 # ---- one table ----

@@ -10,6 +10,7 @@ A model is a path (.pt2, .tosa, .ir ...), a torch.nn.Module or a torch.export.Ex
 one of its objects is passed.
 """
 from ._about import Board, Operator, Target, boards, ops, targets
+from ._advise import Advice, AdviceFigures, AdviceItem, advise
 from ._compile import Accuracy, Alternative, BoardMemory, Compiled, CpuNode, Explanation, Region, Verdict, compile, explain
 from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelError, OutOfMemoryError, ToolError, TosacError, TosacWarning,
                       UnsupportedError, UsageError)
@@ -22,8 +23,8 @@ from ._tensor import Port, Quantization
 __version__ = _version()
 
 __all__ = [
-    "compile", "quantize", "observe", "run", "compare", "explain", "inspect", "describe", "disassemble", "verify", "load", "generate", "targets", "boards", "ops",
-    "Accuracy", "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
+    "compile", "quantize", "observe", "run", "compare", "explain", "advise", "inspect", "describe", "disassemble", "verify", "load", "generate", "targets", "boards", "ops",
+    "Accuracy", "Advice", "AdviceFigures", "AdviceItem", "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
     "Tokenizer", "Generated", "Comparison", "ComparedValue", "Target", "Board", "BoardMemory", "Verdict", "Alternative", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
     "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",
 ]

@@ -357,9 +357,10 @@ def _target_of(context: Context, target: Optional[str], board: Union[str, os.Pat
     return target
 
 
-def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, *,
-              example_inputs: Any, cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int,
-              reference_kernels: bool, beside: Any = None, vectors: Any = None, **fields: Any) -> Any:
+def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only_if_needed: bool, *, example_inputs: Any,
+          cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int, reference_kernels: bool, beside: Any = None,
+          vectors: Any = None, **fields: Any) -> tuple[Context, Model, Any, str]:
+    """The context, the model, the record of options, and the target."""
     find_vela()
     calibration = settled(calibration)
     context = beside._context if beside is not None else make_context(threads, reference_kernels, dims, set)
@@ -378,6 +379,11 @@ def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, 
         options.vectors = source._dataset(vectors)
     if calibration is not None:
         options.quant.samples = source._dataset(calibration)
+    return context, source, options, target
+
+
+def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, only_if_needed: bool, progress: Progress, kind: Any, **fields: Any) -> Any:
+    context, source, options, target = asked(model, target, calibration, config, only_if_needed, **fields)
     out = ctypes.c_void_p()
     with shown(progress) as tell:
         context.call("tc_compile", source._handle, ctypes.byref(options), ctypes.byref(out), progress=tell)

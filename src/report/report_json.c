@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../advise/advise.h"
 #include "../base/json_out.h"
 #include "../drive/model.h"
 #include "../npu/npu_machine.h"
@@ -479,6 +480,8 @@ void ti_content_json(const tc_content *c, bool compact, tc_buf *to)
     put_summary(c, &out);
     put_settings(c, &out);
     put_frontier(c, &out);
+    if (c->options.advice)
+        ti_advice_json(c->options.advice, "advice", &out);
     put_regions(c, &out);
     put_cpu(c, &out);
     ti_json_open(&out, "nodes", '[');

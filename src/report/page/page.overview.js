@@ -98,6 +98,18 @@ function outputsTable() {
       {title: "equal", n: 1, value: o => o.agreement, text: o => o.real ? "" : percent(o.agreement)}, {title: "lost", n: 1, value: o => o.lost},
       ...(A.set_aside ? [{title: "set aside, dB", n: 1, value: o => o.set_aside && db({...o.set_aside, real: o.real}, "sqnr_db"), text: o => o.set_aside ? text(db({...o.set_aside, real: o.real}, "sqnr_db")) : ""}] : [])])] : [];
 }
+function adviceTable() {
+  const A = D.advice, known = i => i.node && byName.has(i.node);
+  if (!A) return [];
+  const signed = (v, digits, unit) => Math.abs(v) >= 0.5 / 10 ** digits ? (v > 0 ? "+" : "") + v.toFixed(digits) + unit : "";
+  const column = (title, value, digits, unit) => ({title, n: 1, value, text: i => signed(value(i), digits, unit)});
+  const part = (title, f) => column(title, i => i.before[f] > 0 ? 100 * (i.then[f] / i.before[f] - 1) : undefined, 1, " %"), left = f => f.on_cpu + f.converts;
+  return [el("h2", {id: "advice"}, "Advice"),
+    el("p.soft", {}, `${A.tried} changes tried, ${A.advice.length} worth making. Each is the whole program, compiled without and with it: cycles are estimated by the cost model, dB measured on samples.`),
+    table("Advice", A.advice, [{title: "change", value: i => i.change, cell: i => el("div", {}, i.change, el("div.soft", {}, i.why + (i.retrain ? "; to be trained again" : "")), i.option ? el("code", {}, i.option) : "")},
+      part("cycles", "cycles"), part("SRAM", "sram"), part("flash", "flash"), column("on the CPU", i => left(i.then) - left(i.before), 0, ""), column("dB", i => i.then.sqnr_db - i.before.sqnr_db, 1, ""),
+      {title: "figures", value: i => i.basis}], {pick: i => known(i) && show(byName.get(i.node))})];
+}
 function overview() {
   const view = $("view-overview"), parts = [el("h1", {}, title),
     el("p.soft", {}, [S.target && `for ${S.target}`, D.model.producer, D.settings.second && `compared with ${leaf(D.settings.second)}`].filter(Boolean).join(" · ")),
@@ -109,6 +121,7 @@ function overview() {
   if (poor.length) two.append(el("div", {}, el("h2", {}, "Least exact values"), table("Least exact values", poor, [
     nodeColumn("value", n => n.id), {title: "SQNR dB", n: 1, value: n => judged(n).sqnr_db, text: n => decibel(judged(n).sqnr_db)}, placeColumn(n => n)], {pick: n => show(n.id)})));
   if (two.children.length) parts.push(two);
+  parts.push(...adviceTable());
   if (hasCycles || total("macs")) parts.push(el("h2", {}, "By module"), el("div.box", {id: "overview-flame"}));
   parts.push(...answersTable(), ...outputsTable(), ...asideTable());
   const ports = [...D.model.inputs.map(p => ["in", p]), ...D.model.outputs.map(p => ["out", p])];
