@@ -76,6 +76,7 @@ bench: all
 	@bench/bench.sh
 	@bench/aims.sh
 	@bench/chain.sh || true
+	@bench/large.sh
 
 # One model on every board: doc/boards.md.
 board-table: all
