@@ -17,7 +17,13 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
+#if defined(_WIN32) && defined(TOSAC_MAKES_LIBRARY)
+#define TC_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define TC_API
+#else
 #define TC_API __attribute__((visibility("default")))
+#endif
 #define TC_MUST_USE __attribute__((warn_unused_result))
 #else
 #define TC_API

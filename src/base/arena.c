@@ -22,11 +22,21 @@ void ti_arena_init_like(tc_arena *arena, const tc_arena *other)
     *arena = (tc_arena){.fail_after = -1, .oom = other->oom, .from = other->from};
 }
 
+/* Windows gives back what it has aligned by a function of its own. */
+#ifdef _WIN32
+#include <malloc.h>
+#define TAKE(size, align) _aligned_malloc(size, align)
+#define GIVE(block) _aligned_free(block)
+#else
+#define TAKE(size, align) ((align) > _Alignof(max_align_t) ? aligned_alloc(align, size) : malloc(size))
+#define GIVE(block) free(block)
+#endif
+
 void *ti_take_block(const tc_allocator *from, size_t size, size_t align)
 {
     if (from && from->allocate)
         return from->allocate(from->user, size, align);
-    return align > _Alignof(max_align_t) ? aligned_alloc(align, size) : malloc(size);
+    return TAKE(size, align);
 }
 
 void ti_give_block(const tc_allocator *from, void *block, size_t size)
@@ -36,7 +46,7 @@ void ti_give_block(const tc_allocator *from, void *block, size_t size)
     if (from && from->release)
         from->release(from->user, block, size);
     else
-        free(block);
+        GIVE(block);
 }
 
 static void drop_top(tc_arena *arena)

@@ -12,7 +12,11 @@
 
 #include "tosac/context.h"
 
+#ifdef _WIN32 /* MinGW's own printf(), which is C's, not the old one of the system */
+#define TC_PRINTF(fmt, args) __attribute__((format(gnu_printf, fmt, args)))
+#else
 #define TC_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#endif
 #define TC_NORETURN _Noreturn
 #define TC_UNUSED __attribute__((unused))
 #define TC_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -46,7 +46,7 @@ TC_J_MAKE(real_if, double, v != 0 ? name : NULL, 'r', .real = v)
              double: ti_j_real, unsigned long: ti_j_size, unsigned long long: ti_j_size,           \
              default: ti_j_int)(name, v)
 #define TC_J_IF(name, v)                                                                           \
-    _Generic((v), double: ti_j_real_if, unsigned long: ti_j_size_if, default: ti_j_text_if)(name, v)
+    _Generic((v), double: ti_j_real_if, size_t: ti_j_size_if, default: ti_j_text_if)(name, v)
 
 /* Members of what is open: tc_json_put(out, TC_J("name", name), TC_J("bytes", n)). */
 void ti_json_members(tc_json_out *out, const tc_json_member *member, size_t n);

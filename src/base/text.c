@@ -8,6 +8,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef _WIN32
+#define BETWEEN_PARTS "/\\:"
+#else
+#define BETWEEN_PARTS "/"
+#endif
+
+bool ti_path_ends_part(char c)
+{
+    return c && strchr(BETWEEN_PARTS, c);
+}
+
+bool ti_path_is_absolute(const char *path)
+{
+    return ti_path_ends_part(path[0]) || (path[0] && path[1] == ':' && ti_path_ends_part(':'));
+}
+
+const char *ti_path_last(const char *path)
+{
+    const char *last = path;
+    for (; *path; path++)
+        if (ti_path_ends_part(*path))
+            last = path + 1;
+    return last;
+}
+
 bool ti_text_starts(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

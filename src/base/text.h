@@ -21,6 +21,11 @@ static inline bool ti_text_eq(const char *a, const char *b) { return strcmp(a, b
 bool ti_text_starts(const char *text, const char *prefix);
 bool ti_text_ends(const char *text, const char *suffix);
 
+/* The last part of a path: what is behind its folders.  Windows takes '\\' and a drive's ':' too. */
+const char *ti_path_last(const char *path);
+bool ti_path_ends_part(char c);            /* a slash, whichever way it leans */
+bool ti_path_is_absolute(const char *path); /* from the root, or from a drive of Windows */
+
 /* NUL-terminated copies in the arena. */
 char *ti_text_copy(tc_arena *arena, tc_str text);
 char *ti_text_format(tc_arena *arena, const char *format, ...) TC_PRINTF(2, 3);

@@ -13,7 +13,11 @@
 #include "tosac/tosac.h"
 
 #define CLI_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#ifdef _WIN32 /* MinGW's own printf() */
+#define CLI_PRINTF(fmt, args) __attribute__((format(gnu_printf, fmt, args)))
+#else
 #define CLI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#endif
 
 /* Pass a failure upward. */
 #define CLI_TRY(call)                                                                              \
@@ -49,6 +53,8 @@ char *cli_format(const char *format, ...) CLI_PRINTF(1, 2);
 
 bool cli_is(const char *a, const char *b);
 bool cli_ends(const char *text, const char *suffix);
+/* The last part of a path, behind its folders. */
+const char *cli_path_last(const char *path);
 
 /* ---- options ---- */
 

@@ -149,6 +149,18 @@ tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out
     return files->n || always ? tc_dataset_open(c->ctx, files->v, files->n, out) : TC_OK;
 }
 
+const char *cli_path_last(const char *path)
+{
+#ifdef _WIN32
+    static const char between[] = "/\\:";
+#else
+    static const char between[] = "/";
+#endif
+    for (const char *next; (next = strpbrk(path, between));)
+        path = next + 1;
+    return path;
+}
+
 /* A folder that is there and lets a file be made, and no folder of that name. */
 tc_status cli_try_output(cli *c, const char *path)
 {
@@ -159,9 +171,8 @@ tc_status cli_try_output(cli *c, const char *path)
         return cli_bad_file(c, path, "cannot be written: it is a folder");
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return TC_OK; /* a device: whatever it takes */
-    const char *slash = strrchr(path, '/');
-    const char *folder =
-        slash ? cli_format("%.*s", slash == path ? 1 : (int)(slash - path), path) : ".";
+    int n = (int)(cli_path_last(path) - path);
+    const char *folder = n ? cli_format("%.*s", n > 1 ? n - 1 : 1, path) : ".";
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode) || access(folder, W_OK | X_OK) != 0) {
         tc_status status = cli_bad_file(c, path, "cannot be written: %s",
                                         errno ? strerror(errno) : "no folder");

@@ -162,10 +162,10 @@ static tc_status unknown_key(const reader *r, const char *key)
 /* A path in the file is one from where the file is. */
 static const char *beside(const reader *r, const char *path)
 {
-    const char *slash = strrchr(r->path, '/');
-    return path[0] == '/' || !slash
+    int folder = (int)(ti_path_last(r->path) - r->path);
+    return ti_path_is_absolute(path) || !folder
                ? path
-               : ti_text_format(&r->ctx->arena, "%.*s%s", (int)(slash + 1 - r->path), r->path, path);
+               : ti_text_format(&r->ctx->arena, "%.*s%s", folder, r->path, path);
 }
 
 static tc_status set_field(const reader *r, const struct field *f, const char *value, tc_board *out)

@@ -9,7 +9,7 @@
 
 const char *ti_c_symbol(tc_ctx *ctx, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = ti_path_last(path);
     size_t n = strcspn(base, ".");
     char *name = ti_text_format(&ctx->arena, "%s%.*s", isdigit((unsigned char)*base) ? "m" : "",
                                 (int)n, base);
@@ -160,7 +160,7 @@ static void put_source(const char *name, const char *file, tc_bytes pte, tc_buf 
 
 const char *ti_c_stem(tc_ctx *ctx, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *base = ti_path_last(path);
     size_t n = strlen(base);
     return ti_text_format(&ctx->arena, "%.*s", (int)(ti_text_ends(base, ".c") ? n - 2 : n), base);
 }

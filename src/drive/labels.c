@@ -73,10 +73,13 @@ static tc_status from_text(tc_ctx *ctx, const char *path, const tc_dataset *data
 
 static const char *folder_of(tc_ctx *ctx, const char *path)
 {
-    const char *end = strrchr(path, '/'), *begin = end;
-    while (begin && begin > path && begin[-1] != '/')
+    const char *end = ti_path_last(path);
+    if (end == path)
+        return "";
+    const char *begin = --end;
+    while (begin > path && !ti_path_ends_part(begin[-1]))
         begin--;
-    return end ? ti_intern(ctx, (tc_str){begin, (size_t)(end - begin)}) : "";
+    return ti_intern(ctx, (tc_str){begin, (size_t)(end - begin)});
 }
 
 static int by_text(const void *a, const void *b)

@@ -331,8 +331,7 @@ static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const
 /* All of them where the first one goes. */
 static tc_status write_named(tc_ctx *ctx, tc_written *w, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - path) : 0;
+    size_t folder = (size_t)(ti_path_last(path) - path);
     w->path = path;
     for (size_t i = 0; i < w->n_file; i++)
         TC_TRY(ti_file_write(

@@ -109,7 +109,7 @@ static origin find_origin(tc_ctx *ctx, const char *path)
     if (!ti_text_ends(path, tail))
         return (origin){0};
     int n = (int)(strlen(path) - (sizeof tail - 1));
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = ti_path_last(path);
     int folder = (int)(name - path);
     tc_bytes notes = beside(ctx, ti_text_format(&ctx->arena, "%.*s_debug.xml", n, path));
     const char *file = ti_text_format(&ctx->arena, "%.*s.tosa", n, path);

@@ -44,7 +44,7 @@ static tc_status vela_failed(tc_ctx *ctx, const tc_tool *tool)
     tc_status status = TC_TOOL;
     const char *program = tool->argv[0];
     const char *log = ti_tool_log(ctx, tool);
-    if (tool->exit == 127 && !*log)
+    if ((tool->exit == 127 || tool->exit < 0) && !*log)
         return not_found(ctx);
     if (tool->timed_out)
         ti_error(ctx, NULL, TC_E_TOOL, "'%s' did not finish in %.0f seconds and was stopped",
@@ -72,7 +72,7 @@ static void add_flag(tc_ctx *ctx, const char **argv, size_t *n, const char *name
 static const char *absolute(tc_ctx *ctx, const char *path)
 {
     char here[4096];
-    if (path[0] == '/' || access(path, R_OK) != 0 || !getcwd(here, sizeof here))
+    if (ti_path_is_absolute(path) || access(path, R_OK) != 0 || !getcwd(here, sizeof here))
         return path;
     return ti_text_format(&ctx->arena, "%s/%s", here, path);
 }
@@ -435,7 +435,7 @@ tc_status ti_emit_ethosu(tc_ctx *ctx, const tc_target *target, const tc_ethosu_o
                               : cores > 0      ? (size_t)cores
                                                : 1);
     for (size_t i = 0; i < n && !status; i++) {
-        job[i].refused = tool[i].exit != 0 && tool[i].exit != 127 && !tool[i].timed_out;
+        job[i].refused = tool[i].exit > 0 && tool[i].exit != 127 && !tool[i].timed_out;
         status =
             tool[i].exit == 0 ? collect(ctx, &tool[i], o, &job[i]) : vela_failed(ctx, &tool[i]);
     }

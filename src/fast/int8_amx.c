@@ -5,7 +5,7 @@
 
 #include "finish_x86.h"
 
-#ifdef TC_X86
+#if defined(TC_X86) && defined(__linux__) /* fast.c finds tiles there alone */
 
 #define TC_AMX __attribute__((target("amx-tile,amx-int8")))
 

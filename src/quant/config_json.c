@@ -382,7 +382,7 @@ tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
 {
     if (ti_config_preset(text ? text : "int8", out))
         return TC_OK;
-    if (ti_text_ends(text, ".json") || strchr(text, '/'))
+    if (ti_text_ends(text, ".json") || ti_path_last(text) != text)
         return read_file(ctx, text, out);
     tc_status status = ti_usage(ctx, "'%s' is not a preset", text);
     ti_note(ctx, NULL,

@@ -60,10 +60,13 @@ static const char *name_beside(tc_file *file)
                           (*TC_OWN(file->ctx, CREATE, unsigned))++);
 }
 
+/* ---- files without a name, where the system has them ---- */
+
+#ifdef O_TMPFILE
 static const char *folder_of(tc_ctx *ctx, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? ti_text_copy(&ctx->arena, (tc_str){path, (size_t)(slash - path) + 1}) : ".";
+    size_t n = (size_t)(ti_path_last(path) - path);
+    return n ? ti_text_copy(&ctx->arena, (tc_str){path, n}) : ".";
 }
 
 /* The way by which a file without a name can be given one. */
@@ -74,7 +77,6 @@ static void own_link(int fd, char link[32])
 
 static int open_nameless(const tc_file *file)
 {
-#ifdef O_TMPFILE
     int fd = open(folder_of(file->ctx, file->path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     char link[32];
     if (fd < 0)
@@ -83,11 +85,51 @@ static int open_nameless(const tc_file *file)
     if (access(link, F_OK) == 0)
         return fd;
     close(fd);
-#else
-    (void)file;
-#endif
     return -1;
 }
+
+/* Gives a nameless file its name.  One that stands there already is replaced in one step, which
+ * takes a second name for a moment; signals wait so long. */
+static int give_name(tc_file *file)
+{
+    char link[32];
+    own_link(file->fd, link);
+    if (linkat(AT_FDCWD, link, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    int bad = -1;
+    for (int i = 0; i < TRIES && bad && errno == EEXIST; i++) {
+        const char *beside = name_beside(file);
+        sigset_t all, before;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, &before);
+        bad = linkat(AT_FDCWD, link, AT_FDCWD, beside, AT_SYMLINK_FOLLOW);
+        if (!bad && rename(beside, file->path) != 0) {
+            int why = errno;
+            unlink(beside);
+            errno = why;
+            i = TRIES;
+            bad = -1;
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    return bad;
+}
+
+#else
+static int open_nameless(const tc_file *file)
+{
+    (void)file;
+    return -1;
+}
+
+static int give_name(const tc_file *file)
+{
+    (void)file;
+    return -1;
+}
+#endif
+
+/* ---- writing ---- */
 
 static int open_named(tc_file *file)
 {
@@ -152,33 +194,6 @@ tc_status ti_file_append(tc_file *file, const void *data, size_t size)
         memcpy(file->buffer + file->n, data, size);
     file->n += size;
     return TC_OK;
-}
-
-/* Gives a nameless file its name.  One that stands there already is replaced in one step, which
- * takes a second name for a moment; signals wait so long. */
-static int give_name(tc_file *file)
-{
-    char link[32];
-    own_link(file->fd, link);
-    if (linkat(AT_FDCWD, link, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) == 0)
-        return 0;
-    int bad = -1;
-    for (int i = 0; i < TRIES && bad && errno == EEXIST; i++) {
-        const char *beside = name_beside(file);
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &before);
-        bad = linkat(AT_FDCWD, link, AT_FDCWD, beside, AT_SYMLINK_FOLLOW);
-        if (!bad && rename(beside, file->path) != 0) {
-            int why = errno;
-            unlink(beside);
-            errno = why;
-            i = TRIES;
-            bad = -1;
-        }
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    return bad;
 }
 
 /* Closing tells of what a file system could not write after all; here of a second descriptor, so

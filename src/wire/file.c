@@ -246,10 +246,11 @@ tc_status ti_folder_make(tc_ctx *ctx, const char *path)
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     char *part = ti_text_copy(&ctx->scratch, ti_str_of(path));
     for (char *at = part + 1; part[0] && *at; at++)
-        if (*at == '/') {
+        if (ti_path_ends_part(*at)) {
+            char slash = *at;
             *at = 0;
             mkdir(part, 0777); /* the last one tells whether it worked */
-            *at = '/';
+            *at = slash;
         }
     mkdir(part, 0777);
     ti_arena_rewind(&ctx->scratch, mark);

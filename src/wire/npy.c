@@ -245,8 +245,7 @@ static const tc_loc *make_loc(tc_ctx *ctx, const char *path, const char *member)
 /* The name without folder and without ".npy". */
 static const char *stem(tc_ctx *ctx, const char *path, bool is_member)
 {
-    const char *slash = is_member ? NULL : strrchr(path, '/');
-    tc_str name = ti_str_of(slash ? slash + 1 : path);
+    tc_str name = ti_str_of(is_member ? path : ti_path_last(path));
     if (name.n > 4 && memcmp(name.p + name.n - 4, ".npy", 4) == 0)
         name.n -= 4;
     return ti_intern(ctx, name);

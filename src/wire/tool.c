@@ -4,14 +4,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../base/process.h"
 
 /* ---- folders ---- */
 
@@ -64,23 +63,17 @@ void ti_workshop_close(tc_workshop *w)
 
 /* ---- programs ---- */
 
-static bool can_run(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 const char *ti_tool_find(tc_ctx *ctx, const char *name)
 {
     const char *at = getenv("PATH");
-    if (strchr(name, '/'))
-        return can_run(name) ? name : NULL;
+    if (ti_path_last(name) != name)
+        return ti_process_can_run(name) ? name : NULL;
     while (at && *at) {
-        size_t n = strcspn(at, ":");
+        size_t n = strcspn(at, ti_path_between);
         const char *path = ti_text_format(&ctx->arena, "%.*s/%s", (int)n, at, name);
-        if (n && can_run(path))
+        if (n && ti_process_can_run(path))
             return path;
-        at += n + (at[n] == ':');
+        at += n + (at[n] != 0);
     }
     return NULL;
 }
@@ -94,33 +87,10 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* In the child: a group of its own, so that what it starts can be ended with it. */
-static _Noreturn void become(const tc_tool *tool)
-{
-    sigset_t none_waits;
-    setpgid(0, 0);
-    sigemptyset(&none_waits);
-    sigprocmask(SIG_SETMASK, &none_waits, NULL);
-    int log = chdir(tool->folder) == 0 ? open("tool.log", O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
-    int none = open("/dev/null", O_RDONLY);
-    if (log >= 0 && none >= 0) {
-        dup2(none, 0);
-        dup2(log, 1);
-        dup2(log, 2);
-        /* The program only reads its arguments. */
-        execvp(tool->argv[0], (char *const *)(uintptr_t)tool->argv);
-    }
-    _exit(127);
-}
-
 static void start(tc_tool *tool)
 {
-    pid_t pid = fork();
-    if (pid == 0)
-        become(tool);
-    if (pid > 0)
-        setpgid(pid, pid); /* whoever comes first */
-    tool->pid = pid;
+    tool->process = ti_process_start(tool->argv, tool->folder, "tool.log");
+    tool->running = tool->process >= 0;
     tool->exit = -1;
     tool->deadline = now() + tool->timeout;
 }
@@ -128,18 +98,12 @@ static void start(tc_tool *tool)
 /* Whether it has ended; one that takes too long is ended. */
 static bool ended(tc_tool *tool)
 {
-    int status;
-    pid_t got = waitpid((pid_t)tool->pid, &status, WNOHANG);
-    if (got == 0 && now() > tool->deadline) {
-        tool->timed_out = true;
-        kill(-(pid_t)tool->pid, SIGKILL);
-        got = waitpid((pid_t)tool->pid, &status, 0);
-    }
-    if (got == 0)
+    if (ti_process_ended(tool->process, &tool->exit))
+        return true;
+    if (now() <= tool->deadline)
         return false;
-    kill(-(pid_t)tool->pid, SIGKILL); /* whoever it left behind */
-    if (got > 0)
-        tool->exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    tool->timed_out = true;
+    ti_process_end(tool->process, &tool->exit);
     return true;
 }
 
@@ -153,14 +117,14 @@ tc_status ti_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n, s
         told = done;
         while (begun < n && begun - done < at_once && !status) {
             start(&tool[begun++]);
-            if (tool[begun - 1].pid < 0)
+            if (!tool[begun - 1].running)
                 done++;
         }
         for (size_t i = 0; i < begun; i++) {
-            if (status && tool[i].pid > 0)
+            if (status && tool[i].running)
                 tool[i].deadline = 0;
-            if (tool[i].pid > 0 && ended(&tool[i])) {
-                tool[i].pid = 0;
+            if (tool[i].running && ended(&tool[i])) {
+                tool[i].running = false;
                 done++;
             }
         }

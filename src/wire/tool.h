@@ -19,7 +19,8 @@ typedef struct tc_tool {
     double timeout;          /* seconds */
     int exit;                /* its exit status; 128 + signal; -1: it never started */
     bool timed_out;
-    long pid;
+    bool running;
+    intptr_t process;
     double deadline;
 } tc_tool;
 

@@ -13,6 +13,15 @@
 
 /* ---- memory ---- */
 
+#ifdef _WIN32
+#include <malloc.h>
+#define TAKE(size, align) _aligned_malloc(size, align)
+#define GIVE(block) _aligned_free(block)
+#else
+#define TAKE(size, align) (align > sizeof(max_align_t) ? aligned_alloc(align, size) : malloc(size))
+#define GIVE(block) free(block)
+#endif
+
 typedef struct heap {
     size_t blocks, bytes, calls;
     size_t fail_at; /* the call that fails; 0: none */
@@ -23,7 +32,7 @@ static void *take(void *user, size_t size, size_t align)
     heap *h = user;
     if (++h->calls == h->fail_at)
         return NULL;
-    void *block = align > sizeof(max_align_t) ? aligned_alloc(align, size) : malloc(size);
+    void *block = TAKE(size, align);
     h->blocks += block != NULL;
     h->bytes += block ? size : 0;
     return block;
@@ -34,7 +43,7 @@ static void give(void *user, void *block, size_t size)
     heap *h = user;
     h->blocks--;
     h->bytes -= size;
-    free(block);
+    GIVE(block);
 }
 
 static tc_ctx_options with_heap(heap *h)

@@ -96,14 +96,19 @@ static void test_trial(tc_ctx *ctx)
 /* All functions of a library, or none. */
 static void test_late(void)
 {
+#ifdef _WIN32
+#define LIBC "msvcrt.dll"
+#else
+#define LIBC "libc.so.6"
+#endif
     struct {
         size_t (*length)(const char *);
         int (*number)(const char *);
     } libc = {NULL, NULL};
     CHECK(!ti_late_load("libnowhere.so.1", (const char *const[]){"strlen", NULL}, &libc));
-    CHECK(!ti_late_load("libc.so.6", (const char *const[]){"strlen", "no_such", NULL}, &libc));
+    CHECK(!ti_late_load(LIBC, (const char *const[]){"strlen", "no_such", NULL}, &libc));
     CHECK(!libc.length && !libc.number);
-    CHECK(ti_late_load("libc.so.6", (const char *const[]){"strlen", "atoi", NULL}, &libc));
+    CHECK(ti_late_load(LIBC, (const char *const[]){"strlen", "atoi", NULL}, &libc));
     CHECK(libc.length && libc.length("four") == 4 && libc.number && libc.number("17") == 17);
 }
 

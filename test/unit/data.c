@@ -2,6 +2,7 @@
 /* data.c -- which array is for which input, samples, exact conversion; files that appear whole or
  * not at all; programs that keep state. */
 #include "check.h"
+#include "elsewhere.h"
 
 #include "run/exec.h"
 #include "read/data.h"
@@ -44,7 +45,7 @@ static tc_graph *program(tc_dtype a, tc_dtype b)
     return g;
 }
 
-static tc_data *open(const tc_graph *g, const char *a, const char *b)
+static tc_data *opened(const tc_graph *g, const char *a, const char *b)
 {
     tc_data *data;
     return ti_read_data(ctx, g, (const char *[]){a, b}, b ? 2 : 1, &data) == TC_OK ? data : NULL;
@@ -56,20 +57,20 @@ static void test_samples(void)
     tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0]));
     const float *v = in.data;
     int64_t extent;
-    tc_data *data = open(g, ramp("one.npy", "<f4", 2, (int64_t[]){1, 3}), NULL);
+    tc_data *data = opened(g, ramp("one.npy", "<f4", 2, (int64_t[]){1, 3}), NULL);
     CHECK(data && ti_data_samples(data) == 1 && ti_data_join(data, &extent) == TC_JOIN_NONE);
-    data = open(g, ramp("many.npy", "<f4", 2, (int64_t[]){5, 3}), NULL);
+    data = opened(g, ramp("many.npy", "<f4", 2, (int64_t[]){5, 3}), NULL);
     CHECK(data && ti_data_samples(data) == 5 && ti_data_join(data, &extent) == TC_JOIN_FIRST &&
           extent == 1);
     CHECK(data && ti_data_sample(data, 4, &in) == TC_OK && v[0] == 12 && v[2] == 14);
-    data = open(g, ramp("axis.npy", "<f4", 3, (int64_t[]){2, 1, 3}), NULL);
+    data = opened(g, ramp("axis.npy", "<f4", 3, (int64_t[]){2, 1, 3}), NULL);
     CHECK(data && ti_data_samples(data) == 2 && ti_data_join(data, &extent) == TC_JOIN_NEW);
-    data = open(g, folder, NULL); /* axis, many, one */
+    data = opened(g, folder, NULL); /* axis, many, one */
     CHECK(data && ti_data_samples(data) == 8);
     CHECK(data && ti_data_sample(data, 6, &in) == TC_OK && v[0] == 12);
     CHECK(data && ti_data_sample(data, 7, &in) == TC_OK && v[0] == 0);
-    CHECK(!open(g, ramp("bad.npy", "<f4", 2, (int64_t[]){5, 4}), NULL));
-    CHECK(!open(g, ramp("none.npy", "<f4", 3, (int64_t[]){0, 1, 3}), NULL));
+    CHECK(!opened(g, ramp("bad.npy", "<f4", 2, (int64_t[]){5, 4}), NULL));
+    CHECK(!opened(g, ramp("none.npy", "<f4", 3, (int64_t[]){0, 1, 3}), NULL));
 }
 
 static void test_inputs(void)
@@ -79,15 +80,15 @@ static void test_inputs(void)
     tc_tensor in[2];
     for (size_t i = 0; i < 2; i++)
         in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
-    tc_data *data = open(g, x, ramp("h.npy", "<i8", 2, (int64_t[]){4, 2}));
+    tc_data *data = opened(g, x, ramp("h.npy", "<i8", 2, (int64_t[]){4, 2}));
     CHECK(data && ti_data_samples(data) == 4 && ti_data_sample(data, 3, in) == TC_OK);
     CHECK(((float *)in[0].data)[0] == 9 && ((int32_t *)in[1].data)[1] == 7);
-    data = open(g, x, ramp("h1.npy", "<i8", 1, (int64_t[]){2}));
+    data = opened(g, x, ramp("h1.npy", "<i8", 1, (int64_t[]){2}));
     CHECK(data && ti_data_samples(data) == 4 && ti_data_sample(data, 3, in) == TC_OK);
     CHECK(((int32_t *)in[1].data)[1] == 1); /* the same for every sample */
-    CHECK(!open(g, x, ramp("h3.npy", "<i8", 2, (int64_t[]){3, 2})));
-    CHECK(!open(g, x, NULL));
-    CHECK(!open(g, x, x));
+    CHECK(!opened(g, x, ramp("h3.npy", "<i8", 2, (int64_t[]){3, 2})));
+    CHECK(!opened(g, x, NULL));
+    CHECK(!opened(g, x, x));
     tc_graph *none = ti_graph_new(ti_module_new(ctx, "test"), "main");
     CHECK(ti_read_data(ctx, none, NULL, 0, &data) == TC_OK && ti_data_samples(data) == 1);
     CHECK(ti_read_data(ctx, g, NULL, 0, &data) == TC_USAGE);
@@ -108,14 +109,14 @@ static void test_names(void)
     ramp("named/x.npy", "<f4", 2, (int64_t[]){2, 3});
     ramp("ordered/0.npy", "<f4", 2, (int64_t[]){2, 3});
     ramp("ordered/1.npy", "<i8", 2, (int64_t[]){2, 2});
-    tc_data *data = open(g, named, NULL);
+    tc_data *data = opened(g, named, NULL);
     CHECK(data && ti_data_samples(data) == 2 && ti_data_sample(data, 1, in) == TC_OK);
     CHECK(((float *)in[0].data)[0] == 3 && ((int32_t *)in[1].data)[0] == 2);
-    data = open(g, ordered, NULL);
+    data = opened(g, ordered, NULL);
     CHECK(data && ti_data_samples(data) == 2 && ti_data_sample(data, 0, in) == TC_OK);
     CHECK(((float *)in[0].data)[2] == 2 && ((int32_t *)in[1].data)[1] == 1);
     ramp("ordered/2.npy", "<i8", 2, (int64_t[]){2, 2});
-    CHECK(!open(g, ordered, NULL)); /* three files for two inputs */
+    CHECK(!opened(g, ordered, NULL)); /* three files for two inputs */
 }
 
 static void test_conversion(void)
@@ -134,7 +135,7 @@ static void test_conversion(void)
                {TC_i8, f32, false, 0},      {TC_bool, whole, false, 0}};
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         tc_graph *g = program(row[i].to, TC_none);
-        tc_data *data = open(g, row[i].from, NULL);
+        tc_data *data = opened(g, row[i].from, NULL);
         CHECK((data != NULL) == row[i].opens);
         tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0]));
         CHECK(!data ||
@@ -186,9 +187,7 @@ static void test_state(void)
 
 static void clean(void)
 {
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(system(command) == 0);
+    CHECK(remove_folder(folder));
 }
 
 int main(void)

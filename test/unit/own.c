@@ -2,6 +2,7 @@
 /* own.c -- the road around our own Ethos-U back end, with a stand-in for it that takes a region, takes
  * it wrongly or refuses it: who makes the stream, what is said, what goes to the CPU. */
 #include "check.h"
+#include "elsewhere.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,17 +50,14 @@ static char folder[] = "/tmp/tosac-own-XXXXXX";
 /* A Vela that gives the right stream, or none. */
 static void pretend(const char *stream)
 {
-    char path[64], command[512];
-    snprintf(path, sizeof path, "%s/vela", folder);
+    char path[64], from[512];
+    snprintf(path, sizeof path, "%s/vela" TOSAC_SCRIPT, folder);
     remove(path);
     CHECK(setenv("TOSAC_VELA", path, 1) == 0);
     if (!stream)
         return;
-    snprintf(command, sizeof command,
-             "#!/bin/sh\nmkdir out; cp " TOSAC_FIXTURES "/npu/%s_vela.npz out/region_vela.npz\n",
-             stream);
-    FILE *f = fopen(path, "w");
-    CHECK(f && fputs(command, f) >= 0 && fclose(f) == 0 && chmod(path, 0700) == 0);
+    snprintf(from, sizeof from, TOSAC_FIXTURES "/npu/%s_vela.npz", stream);
+    CHECK(write_copier(path, from, "region_vela.npz"));
 }
 
 static const char relu[] = "graph @main(%0 \"x\": f32[1,4]) {\n"
@@ -303,7 +301,6 @@ static void test_options(void)
 
 int main(void)
 {
-    char command[64];
     CHECK(mkdtemp(folder) != NULL);
     test_taken();
     test_refused();
@@ -311,7 +308,6 @@ int main(void)
     test_wrong_whole();
     test_detours();
     test_options();
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(system(command) == 0);
+    CHECK(remove_folder(folder));
     return check_done();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vela.c -- answers that Vela would never give, from a stand-in: each is refused with a message. */
 #include "check.h"
+#include "elsewhere.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -78,11 +79,9 @@ static void write_answer(tc_ctx *ctx, const answer *a)
 
 static void stand_in(tc_ctx *ctx)
 {
-    const char *path = ti_text_format(&ctx->arena, "%s/vela", folder);
-    const char *text = ti_text_format(
-        &ctx->arena, "#!/bin/sh\nmkdir out && cp %s/answer.npz out/region_vela.npz\n", folder);
-    CHECK(ti_file_write(ctx, path, (tc_bytes){(const uint8_t *)text, strlen(text)}) == TC_OK);
-    CHECK(chmod(path, 0700) == 0 && setenv("TOSAC_VELA", path, 1) == 0);
+    const char *path = ti_text_format(&ctx->arena, "%s/vela" TOSAC_SCRIPT, folder);
+    const char *from = ti_text_format(&ctx->arena, "%s/answer.npz", folder);
+    CHECK(write_copier(path, from, "region_vela.npz") && setenv("TOSAC_VELA", path, 1) == 0);
 }
 
 /* Status and a piece of the message. */
@@ -146,8 +145,6 @@ int main(void)
     for (size_t i = 0; i < TC_COUNT(member); i++)
         CHANGED(half, a.missing = member[i]);
     tc_ctx_free(ctx);
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(system(command) == 0);
+    CHECK(remove_folder(folder));
     return check_done();
 }

@@ -80,8 +80,8 @@ static bool stays_inside(const char *path)
 
 static const char *folder_of(tc_arena *arena, const char *file)
 {
-    const char *slash = strrchr(file, '/');
-    return slash ? ti_text_copy(arena, (tc_str){file, (size_t)(slash + 1 - file)}) : "./";
+    size_t n = (size_t)(ti_path_last(file) - file);
+    return n ? ti_text_copy(arena, (tc_str){file, n}) : "./";
 }
 
 /* A link that leads out of the folder leaves it as well. */
