@@ -4,7 +4,7 @@
 #   make demo         a small trained network on 1,000 digits
 #   make check-quick  one build, every test that takes seconds
 #   make check        gcc, clang and sanitizers, operators and trained models
-#   make check-long   check, with every recorded sample, every build type and 64-bit Arm
+#   make check-long   check, with every recorded sample, every build type, 64-bit Arm and Windows
 #   make asan         a build with address and undefined-behaviour sanitizers, in build-asan
 #   make fuzz         libFuzzer targets, in build-fuzz, each for FUZZ_SECONDS (60)
 #   make fuzz-models  random models through every target, MODELS (10000) of them from SEED (1), judged
@@ -14,7 +14,8 @@
 #   make bench        time and memory, beside PyTorch where that is there
 #   make install      the command, libraries, headers, manual pages below DESTDIR and PREFIX (/usr/local); make uninstall
 #   make deb          a Debian package of the same, in build
-#   make wheel        the Python package with the library inside, in build/dist
+#   make wheel        the Python package with the library inside, in build/dist; MACHINE=arm or windows: for that one (deb: arm)
+#   make site         the documents as a site with a search, in build/site
 #   make clean
 
 CMAKE  = cmake -G Ninja -S .
@@ -102,12 +103,16 @@ uninstall: all
 	        rmdir "$(DESTDIR)$$f" 2>/dev/null || true; done; rm -r $$dir
 
 deb: setup
-	@tools/deb.sh build
+	@if [ "$(MACHINE)" = arm ]; then tools/cross.sh arm tosac libtosac libtosac-shared && tools/deb.sh build build/arm/build; else tools/deb.sh build; fi
 
 wheel:
-	@tools/wheel.sh build/dist
+	@tools/wheel.sh build/dist $(MACHINE)
+
+site:
+	@tools/setup.sh site
+	@python3 tools/site.py build/site build/peers/site/bin/mkdocs
 
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel
+.PHONY: all setup demo check-quick check check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel site

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheel.py -- the Python package with the library, the command and what they need, as one wheel.
 
-    wheel.py BUILD OUT      BUILD has libtosac.so and tosac; the wheel goes to the folder OUT
+    wheel.py BUILD OUT      BUILD has libtosac.so and tosac, or libtosac.dll and tosac.exe; the wheel goes to the folder OUT
+
+A build for another machine (tools/cross.sh) gives a wheel for that one: its libraries come from the root it was built against.
 
 Libraries that are not on every Linux come along under names of their own, so that they meet no other copy in the same
 process, and are found beside ours.  The tag names the oldest C library that has every symbol that is used.  The same
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -57,32 +61,73 @@ def run(*args: object) -> str:
     return subprocess.run([str(a) for a in args], check=True, capture_output=True, text=True).stdout
 
 
-def needed(path: Path) -> list[str]:
-    return re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", path))
+class Machine:
+    """Where a build's machine has its tools, libraries and licences."""
+
+    def __init__(self, build: Path):
+        self.windows = (build / "libtosac.dll").exists()
+        self.name = "x86_64" if self.windows else {62: "x86_64", 183: "aarch64"}[(build / "libtosac.so").read_bytes()[18]]
+        self.prefix, self.root = "", Path("/")
+        if self.windows:
+            self.prefix, self.root = "x86_64-w64-mingw32-", Path(os.environ.get("TOSAC_WINDOWS_ROOT", build.parent / "root"))
+        elif self.name != platform.machine():
+            self.prefix, self.root = f"{self.name}-linux-gnu-", Path(os.environ.get("TOSAC_ARM_ROOT", build.parent / "root"))
+
+    def tool(self, name: str) -> str:
+        return self.prefix + ("gcc" if name == "cc" and self.prefix else name)
+
+    def needed(self, path: Path) -> list[str]:
+        return re.findall(r"NEEDED\s+(\S+)", run(self.tool("objdump"), "-p", path))
+
+    def path_of(self, name: str) -> Path:
+        if self.prefix:
+            for path in sorted(self.root.glob(f"**/lib/{self.name}-linux-gnu/{name}")):
+                return path.resolve()
+        else:
+            for line in run("/sbin/ldconfig", "-p").splitlines():
+                if line.split() and line.split()[0] == name:
+                    return Path(line.split()[-1]).resolve()
+        raise SystemExit(f"wheel.py: {name} is needed and not installed")
+
+    def owner(self, path: Path) -> list[str]:
+        """The package that a file came from, where one is known."""
+        inside = "/" + str(path.relative_to(self.root))
+        names = {inside, f"/usr{inside}", inside.removeprefix("/usr")}
+        if self.prefix:
+            lists = sorted(self.root.glob("var/lib/dpkg/info/*.list"))
+            return [p.stem for p in lists if names & set(p.read_text().splitlines())][:1]
+        found = [run("bash", "-c", f"dpkg -S '{name}' 2>/dev/null || true") for name in sorted(names)]
+        return [words.split(":")[0] for words in found if words][:1]
+
+    def licences(self, owners: list[str]) -> dict[str, Path]:
+        if self.windows:
+            return {path.name: path for path in sorted((self.root / "licenses").iterdir())}
+        return {package: self.root / "usr/share/doc" / package / "copyright" for package in owners}
 
 
-def path_of(name: str) -> Path:
-    for line in run("/sbin/ldconfig", "-p").splitlines():
-        if line.split() and line.split()[0] == name:
-            return Path(line.split()[-1]).resolve()
-    raise SystemExit(f"wheel.py: {name} is needed and not installed")
-
-
-def without_encryption(folder: Path, user: Path, name: str) -> Path:
+def without_encryption(machine: Machine, folder: Path, user: Path, name: str) -> Path:
     """A library in the place of OpenSSL's in which every function says that it cannot.
 
     libzip asks it about encrypted archives only, and no export is one; it turns them down.  Four megabytes less."""
-    wanted = re.findall(r" U (\w+)@(OPENSSL_\w[\w.]*)", run("nm", "-D", "--undefined-only", user))
+    wanted = re.findall(r" U (\w+)@(OPENSSL_\w[\w.]*)", run(machine.tool("nm"), "-D", "--undefined-only", user))
     versions = sorted({v for _, v in wanted})
     source, script, out = folder / "none.c", folder / "none.map", folder / name
     source.write_text("".join(f"void *{f}(void);\nvoid *{f}(void) {{ return 0; }}\n" for f, _ in wanted))
     script.write_text("".join(f"{v} {{ global: {' '.join(f + ';' for f, w in wanted if w == v)} }};\n" for v in versions))
-    run("cc", "-shared", "-fPIC", "-O2", "-fno-builtin", "-nostdlib", f"-Wl,-soname,{name}", f"-Wl,--version-script,{script}", source, "-o", out)
+    run(machine.tool("cc"), "-shared", "-fPIC", "-O2", "-fno-builtin", "-nostdlib", f"-Wl,-soname,{name}", f"-Wl,--version-script,{script}", source, "-o", out)
     source.unlink(), script.unlink()
     return out
 
 
-def gather(build: Path, folder: Path) -> list[str]:
+def gather_windows(machine: Machine, build: Path, folder: Path) -> list[str]:
+    """The same for Windows, where a library is found beside the one that asks for it."""
+    for name in ["libtosac.dll", "tosac.exe", *(build / "late.txt").read_text().split()]:
+        shutil.copy(build / name, folder / name)
+        run(machine.tool("strip"), "--strip-unneeded", folder / name)
+    return [path.name for path in sorted((machine.root / "licenses").iterdir())]
+
+
+def gather(machine: Machine, build: Path, folder: Path) -> list[str]:
     """Our library and command with all that they need in one folder; the packages that the rest came from."""
     ours, owners = [], []
     for source, name in ((build / "libtosac.so", "libtosac.so"), (build / "tosac", "tosac")):
@@ -92,23 +137,22 @@ def gather(build: Path, folder: Path) -> list[str]:
     late = {ours[0]: (build / "late.txt").read_text().split()}  # what ours loads when it is wanted
     while waiting:
         user = waiting.pop()
-        for name in needed(user) + late.get(user, []):
+        for name in machine.needed(user) + late.get(user, []):
             if SYSTEM.match(name) or name in new_name or name.startswith("libtosac.so"):
                 continue
             stem, _, rest = name.partition(".so")
             new_name[name] = f"{stem}-tosac.so{rest}"
             if name.startswith("libcrypto."):
-                without_encryption(folder, user, new_name[name])
+                without_encryption(machine, folder, user, new_name[name])
                 continue
-            source = path_of(name)
-            owner = run("bash", "-c", f"dpkg -S '{source}' 2>/dev/null || dpkg -S '/usr{source}' 2>/dev/null || dpkg -S '{str(source).removeprefix('/usr')}' 2>/dev/null || true")
-            owners += [owner.split(":")[0]] if owner else []
+            source = machine.path_of(name)
+            owners += machine.owner(source)
             shutil.copy(source, folder / new_name[name])
             waiting.append(folder / new_name[name])
     for path in sorted(folder.iterdir()):
         path.chmod(0o755)
-        run("strip", "--strip-unneeded", path)
-        changes = [["--replace-needed", name, new_name.get(name, "libtosac.so")] for name in needed(path)
+        run(machine.tool("strip"), "--strip-unneeded", path)
+        changes = [["--replace-needed", name, new_name.get(name, "libtosac.so")] for name in machine.needed(path)
                    if name in new_name or name.startswith("libtosac.so")]
         if path.name != "tosac":
             changes.append(["--set-soname", path.name])
@@ -117,9 +161,9 @@ def gather(build: Path, folder: Path) -> list[str]:
     return sorted(set(owners))
 
 
-def glibc(folder: Path) -> str:
+def glibc(machine: Machine, folder: Path) -> str:
     """The oldest C library that has all that is used: "2.36"."""
-    found = {tuple(map(int, v.split("."))) for path in folder.iterdir() for v in re.findall(r"GLIBC_(\d+\.\d+)", run("objdump", "-T", path))}
+    found = {tuple(map(int, v.split("."))) for path in folder.iterdir() for v in re.findall(r"GLIBC_(\d+\.\d+)", run(machine.tool("objdump"), "-T", path))}
     return "{}.{}".format(*max(found))
 
 
@@ -128,13 +172,15 @@ def hashed(data: bytes) -> str:
 
 
 def main(build: Path, out: Path) -> None:
-    version = re.sub(r"^tosac ", "", run(build / "tosac", "--version").strip())
+    machine = Machine(build)
+    version = ".".join(re.findall(r"define TOSAC_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (TOP / "include/tosac/base.h").read_text()))
     info = f"tosac-{version}.dist-info"
     files: dict[str, tuple[bytes, int]] = {}
     with tempfile.TemporaryDirectory() as t:
         folder = Path(t)
-        owners = gather(build, folder)
-        tag = f"py3-none-manylinux_{glibc(folder).replace('.', '_')}_{run('uname', '-m').strip()}"
+        owners = (gather_windows if machine.windows else gather)(machine, build, folder)
+        system = "win_amd64" if machine.windows else f"manylinux_{glibc(machine, folder).replace('.', '_')}_{machine.name}"
+        tag = f"py3-none-{system}"
         for path in sorted(folder.iterdir()):
             files[f"tosac/_lib/{path.name}"] = (path.read_bytes(), 0o755)
         bindings = folder / "_native.py"
@@ -143,9 +189,9 @@ def main(build: Path, out: Path) -> None:
     for path in sorted((HERE / "tosac").iterdir()):
         if path.suffix == ".py" or path.name == "py.typed":
             files.setdefault(f"tosac/{path.name}", (path.read_bytes(), 0o644))
-    licences = {"LICENSE": TOP / "LICENSE"} | {package: Path("/usr/share/doc") / package / "copyright" for package in owners}
+    licences = {"LICENSE": TOP / "LICENSE"} | machine.licences(owners)
     licences = {name: path.read_bytes() for name, path in licences.items() if path.exists()}
-    metadata = METADATA.format(version=version, words=(HERE / "README.md").read_text(), system="POSIX :: Linux",
+    metadata = METADATA.format(version=version, words=(HERE / "README.md").read_text(), system="Microsoft :: Windows" if machine.windows else "POSIX :: Linux",
                                licences="\n".join(f"License-File: {name}" for name in licences))
     files[f"{info}/METADATA"] = (metadata.encode(), 0o644)
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: tosac\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
@@ -155,7 +201,7 @@ def main(build: Path, out: Path) -> None:
     files[f"{info}/RECORD"] = (("\n".join(rows) + "\n").encode(), 0o644)
     out.mkdir(parents=True, exist_ok=True)
     wheel = out / f"tosac-{version}-{tag}.whl"
-    for old in out.glob("tosac-*.whl"):
+    for old in out.glob(f"tosac-*{'win_amd64' if machine.windows else machine.name}.whl"):
         old.unlink()
     with zipfile.ZipFile(wheel, "w") as z:
         for name, (data, mode) in files.items():

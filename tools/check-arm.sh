@@ -6,7 +6,7 @@
 # the unit tests of the library's own functions, which run whole models over many samples, are left out; --all runs all.
 # What is left out is counted as skipped.
 #
-# Needs gcc-aarch64-linux-gnu and qemu-user.  libzip, protobuf-c, libpng and libjpeg for Arm are unpacked from Debian's packages into build/arm/root.
+# tools/cross.sh brings the compiler, the emulation and the libraries, and builds.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 every=5 whole_models='api_compile|api_context|api_model|api_quantize|api_run|quant_parts'
@@ -15,23 +15,6 @@ here=${1:-build} arm=$PWD/build/arm
 export TOSAC_ARM_ROOT=${TOSAC_ARM_ROOT:-$arm/root}
 good=0 bad=0 left=0
 mkdir -p "$arm"
-
-for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
-    command -v $tool >/dev/null || { echo "there is no $tool (apt-get install gcc-aarch64-linux-gnu qemu-user)"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
-done
-
-# Debian's packages for another machine, without touching what is installed here.
-fetch_root() {
-    local apt=$arm/apt deb options
-    mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$apt/state" "$TOSAC_ARM_ROOT"
-    : >"$apt/status"
-    options=(-q -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o Dir::State::Lists="$apt/lists"
-        -o Dir::Cache::Archives="$apt/archives" -o Dir::State="$apt/state" -o Dir::State::status="$apt/status"
-        -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Debug::NoLocking=1 -o APT::Install-Recommends=false)
-    apt-get "${options[@]}" update && apt-get "${options[@]}" -y --download-only install libzip-dev libprotobuf-c-dev libpng-dev libjpeg-dev libc6-dev libstdc++-12-dev || return 1
-    for deb in "$apt"/archives/*.deb; do dpkg -x "$deb" "$TOSAC_ARM_ROOT" || return 1; done
-    rm -r "$apt"
-}
 
 check() { # WORDS COMMAND...
     local words=$1
@@ -47,13 +30,6 @@ check() { # WORDS COMMAND...
 
 on_arm() { # PROGRAM ARGUMENTS...
     qemu-aarch64 -L "$TOSAC_ARM_ROOT" "$@"
-}
-
-make_it() {
-    local more=()
-    command -v ccache >/dev/null && more+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-    cmake -S . -B "$arm/build" -G Ninja "${more[@]}" -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64.cmake -DTOSAC_ONEDNN=OFF -DTOSAC_WERROR=ON &&
-        ninja -k 0 -C "$arm/build"
 }
 
 # What a program says about itself, added to ours.
@@ -81,17 +57,35 @@ same_file() { # TARGET EXTENSION
         cmp "$arm/arm.$2" "$arm/here.$2"
 }
 
-# Everything that the build asks for; a root from before something was added is fetched again.
-has_root() {
-    local header
-    for header in zip.h protobuf-c/protobuf-c.h png.h jpeglib.h stdlib.h; do
-        [ -e "$TOSAC_ARM_ROOT/usr/include/$header" ] || return 1
-    done
+# The package for Python and the one for Debian, unpacked and run by an Arm Python and by itself.
+wheel_works() {
+    rm -rf "$arm/dist" "$arm/unpacked" && python3 python/wheel.py "$arm/build" "$arm/dist" && mkdir -p "$arm/unpacked" || return 1
+    python3 -m zipfile -e "$arm"/dist/tosac-*_aarch64.whl "$arm/unpacked" || return 1
+    chmod +x "$arm/unpacked/tosac/_lib/tosac"
+    on_arm "$arm/unpacked/tosac/_lib/tosac" compile test/fixture/digits/model.pt2 -t ethos-u85-256 --calib test/fixture/digits/calib.npz --kernels reference -o "$arm/wheel.pte" &&
+        "$here/tosac" compile test/fixture/digits/model.pt2 -t ethos-u85-256 --calib test/fixture/digits/calib.npz --kernels reference -o "$arm/here.pte" &&
+        cmp "$arm/wheel.pte" "$arm/here.pte"
+}
+library_in_python() { # without NumPy, which Debian's Python here has not: the bindings and the library
+    QEMU_LD_PREFIX="$TOSAC_ARM_ROOT" qemu-aarch64 -L "$TOSAC_ARM_ROOT" -E PYTHONHOME="$TOSAC_ARM_ROOT/usr" "$TOSAC_ARM_ROOT"/usr/bin/python3 -c "
+import ctypes, platform, sys
+assert platform.machine() == 'aarch64'
+lib = ctypes.CDLL('$arm/unpacked/tosac/_lib/libtosac.so')
+lib.tc_version.restype = ctypes.c_char_p
+assert lib.tc_version().startswith(b'tosac ')"
+}
+package_works() {
+    tools/deb.sh "$arm" "$arm/build" && rm -rf "$arm/installed" && dpkg-deb -x "$arm"/tosac_*_arm64.deb "$arm/installed" || return 1
+    dpkg-deb -f "$arm"/tosac_*_arm64.deb Depends | grep -q libprotobuf-c1 || return 1
+    QEMU_SET_ENV=LD_LIBRARY_PATH="$arm/installed/usr/lib" on_arm "$arm/installed/usr/bin/tosac" --version
 }
 
-has_root || fetch_root >"$arm/log" 2>&1 || { tail -5 "$arm/log"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
-check "the cross build" make_it
-[ $bad = 0 ] || { echo "there is no build, so nothing runs"; echo "0 passed, 1 failed, 1 skipped"; exit 1; }
+tools/cross.sh arm >"$arm/log" 2>&1
+case $? in
+0) good=1 ;;
+3) tail -5 "$arm/log" && echo "0 passed, 0 failed, 1 skipped" && exit 0 ;;
+*) tail -20 "$arm/log" && echo "there is no build, so nothing runs" && echo "0 passed, 1 failed, 1 skipped" && exit 1 ;;
+esac
 emulated
 for test in "$arm"/build/unit-*; do
     [[ ! ${test##*/} =~ ^unit-($whole_models)$ ]] || { left=$((left + 1)) && continue; }
@@ -110,6 +104,10 @@ counted "TensorFlow Lite operators on Arm" on_arm "$arm/build/conformance-onnx" 
 check "the same .tosa" same_file TOSA-1.0+INT tosa
 check "the same .vgf" same_file vgf vgf
 check "the same .pte" same_file cpu pte
+check "the same stream for an Ethos-U85" same_file ethos-u85-256 pte
+check "the wheel" wheel_works
+check "the library in an Arm Python" library_in_python
+check "the Debian package" package_works
 [ $left = 0 ] || echo "not asked: $left unit tests and suites in part or whole; check-arm.sh --all runs them"
 echo "$good passed, $bad failed$([ $left = 0 ] || echo ", $left skipped")"
 [ $bad = 0 ]

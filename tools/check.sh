@@ -315,6 +315,12 @@ every_build() {
 on_arm() {
     tools/check-arm.sh build
 }
+on_windows() {
+    tools/check-windows.sh build
+}
+site() {
+    tools/setup.sh site && python3 tools/site.py build/site build/peers/site/bin/mkdocs && echo "1 passed, 0 failed"
+}
 installed() {
     tools/check-install.sh $([ "$mode" = long ] && echo --release)
 }
@@ -334,6 +340,9 @@ first_minutes() {
 queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
+    later "Windows" on_windows
+    later "macOS, that it compiles" tools/check-macos.sh
+    later "the documents as a site" site
     later "a stranger's first minutes" first_minutes
     later "Ray, Dask, Slurm, GNU parallel" on_clusters
     later "bare Debian 12" tools/check-bare.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A Debian package of the command, the libraries and the headers.
-#       deb.sh [FOLDER [BUILD]]: where it goes (build), and a build to take them from
+#       deb.sh [FOLDER [BUILD]]: where it goes (build), and a build to take them from; build/arm/build (tools/cross.sh) gives one for arm64
 #
 # Without BUILD they are built for it: optimised, without assertions, below /usr/lib/<machine>.
 # What it depends on is read from what was linked: the packages that own the libraries, and the oldest C library with
@@ -11,7 +11,7 @@ out=${1:-build}
 dir=${2:-build-deb}
 stage=$dir/stage
 machine=$(dpkg --print-architecture)
-triple=
+triple='' tool='' root=''
 
 if [ -z "${2:-}" ]; then
     triple=$(gcc -print-multiarch 2>/dev/null || true)
@@ -21,24 +21,37 @@ if [ -z "${2:-}" ]; then
         -DCMAKE_INSTALL_LIBDIR="lib${triple:+/$triple}" -DCMAKE_SKIP_INSTALL_RPATH=ON >/dev/null
     ninja -C $dir tosac libtosac libtosac-shared >/dev/null
 fi
+if [ "$(od -An -tu1 -j18 -N1 "$dir/libtosac.so" | tr -d ' ')" = 183 ] && [ "$machine" != arm64 ]; then
+    machine=arm64 tool=aarch64-linux-gnu- root=${TOSAC_ARM_ROOT:-$(dirname "$dir")/root}
+fi
 rm -rf $stage
-DESTDIR=$PWD/$stage cmake --install $dir --prefix /usr >/dev/null
+DESTDIR=$(realpath -m $stage) cmake --install $dir --prefix /usr >/dev/null
 find $stage -name '*.1' -exec gzip -9n {} +
-strip --strip-unneeded $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.*
-strip --strip-debug "$stage/usr/lib${triple:+/$triple}"/libtosac.a
+${tool}strip --strip-unneeded $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.*
+${tool}strip --strip-debug "$stage/usr/lib${triple:+/$triple}"/libtosac.a
+
+owner() { # NAME of a library: the package it is in
+    local path
+    if [ -n "$root" ]; then
+        path=$(realpath "$(find "$root" -name "$1" -path '*/aarch64-linux-gnu/*' | head -1)")
+        path=${path#"$(realpath "$root")"}
+        (cd "$root/var/lib/dpkg/info" && grep -lxF -e "$path" -e "/usr$path" -e "${path#/usr}" ./*.list | head -1 | sed 's/^..//; s/\.list$//')
+        return
+    fi
+    path=$(realpath "$(ldconfig -p | awk -v n="$1" '$1 == n {print $NF; exit}')")
+    dpkg -S "$path" "/usr$path" "${path#/usr}" 2>/dev/null | head -1 | cut -d: -f1
+}
 
 # Packages that own the libraries which are named in the files, or loaded when they are wanted.
 owners() {
-    local name path
-    { objdump -p $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | awk '/NEEDED/ {print $2}' && cat $dir/late.txt; } | sort -u |
+    local name
+    { ${tool}objdump -p $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | awk '/NEEDED/ {print $2}' && cat $dir/late.txt; } | sort -u |
         while read -r name; do
             [[ $name == libtosac.so* ]] && continue
-            path=$(ldconfig -p | awk -v n="$name" '$1 == n {print $NF; exit}')
-            path=$(realpath "$path")
-            dpkg -S "$path" "/usr$path" "${path#/usr}" 2>/dev/null | head -1 | cut -d: -f1
+            owner "$name"
         done | sort -u
 }
-glibc=$(objdump -T $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
+glibc=$(${tool}objdump -T $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
 depends=
 for package in $(owners); do
     if [ "$package" = libc6 ]; then
@@ -47,7 +60,7 @@ for package in $(owners); do
         depends+="${depends:+, }$package"
     fi
 done
-version=$($dir/tosac --version | awk '{print $2}')
+version=$(sed -nE 's/^#define TOSAC_VERSION_(MAJOR|MINOR|PATCH) ([0-9]+).*/\2/p' include/tosac/base.h | paste -sd.)
 doc=$stage/usr/share/doc/tosac
 mkdir -p $stage/DEBIAN $doc
 cp LICENSE $doc/copyright

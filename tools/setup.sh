@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|tosa11|micro|wheel|browser|cortexm]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -13,6 +13,11 @@
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
 #   cortexm  a compiler for bare Cortex-M cores, and QEMU's boards with them
+#   arm      a compiler for 64-bit Arm under Linux, and QEMU's emulation of one
+#   windows  a compiler for Windows
+#   wine     Wine, which runs what it makes
+#   zig      Zig, for its clang and its headers of other systems, under build/peers/zig
+#   site     mkdocs, under build/peers/site
 #
 # Without root or without a network one line says what is missing; what can be done without it goes on.
 set -euo pipefail
@@ -83,6 +88,27 @@ cortexm)
     if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then exit 0; fi
     bring gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm || echo "setup: without them C for a Cortex-M is tried on this machine only" >&2
     ;;
+arm)
+    command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || bring gcc-aarch64-linux-gnu qemu-user
+    ;;
+windows)
+    bring gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev dpkg-dev protobuf-c-compiler cmake ninja-build pkg-config
+    ;;
+wine)
+    command -v wine >/dev/null || bring wine wine64
+    ;;
+zig)
+    [ ! -x build/peers/zig/bin/python ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment build/peers/zig ziglang==0.17.0
+    ;;
+site)
+    [ ! -x build/peers/site/bin/mkdocs ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment build/peers/site mkdocs==1.6.1 'mkdocs-material>=9.5,<10'
+    ;;
 vela)
     if command -v vela >/dev/null || [ -x "${TOSAC_VELA:-}" ] || [ -x "${TOSAC_JUDGES:-build/peers/judges}/bin/vela" ] || [ -x build/peers/vela/bin/vela ]; then exit 0; fi
     mkdir -p build/peers
@@ -122,7 +148,7 @@ micro)
     touch $dir/.done
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|vela|judges|micro|wheel|browser|cortexm]" >&2
+    echo "setup.sh [demo|build|fuzz|vela|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]" >&2
     exit 2
     ;;
 esac

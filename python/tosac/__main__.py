@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m tosac`: the command line, which comes with the package."""
 import os
+import subprocess
 import sys
 from typing import NoReturn
 
@@ -9,8 +10,9 @@ def main() -> NoReturn:
     from ._library import HERE, find_vela
 
     find_vela()
-    program = str(HERE / "_lib" / "tosac")
-    os.execv(program, ["tosac", *sys.argv[1:]])
+    if os.name == "nt":  # there execv() returns to the shell at once
+        sys.exit(subprocess.run([str(HERE / "_lib" / "tosac.exe"), *sys.argv[1:]]).returncode)
+    os.execv(str(HERE / "_lib" / "tosac"), ["tosac", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def _open() -> ctypes.CDLL:
-    path = os.environ.get("TOSAC_LIBRARY") or str(HERE / "_lib" / "libtosac.so")
+    path = os.environ.get("TOSAC_LIBRARY") or str(HERE / "_lib" / ("libtosac.dll" if os.name == "nt" else "libtosac.so"))
     library = ctypes.CDLL(path)
     for name, (returns, params) in n.FUNCTIONS.items():
         function = getattr(library, name)
@@ -46,9 +46,10 @@ def find_vela() -> None:
     """Vela as pip put it beside this interpreter, where the user's PATH does not have it."""
     if os.environ.get("TOSAC_VELA") or shutil.which("vela"):
         return
-    for folder in dict.fromkeys((Path(sys.executable).parent, Path(sys.prefix) / "bin")):
-        if os.access(folder / "vela", os.X_OK):
-            os.environ["TOSAC_VELA"] = str(folder / "vela")
+    name, scripts = ("vela.exe", "Scripts") if os.name == "nt" else ("vela", "bin")
+    for folder in dict.fromkeys((Path(sys.executable).parent, Path(sys.prefix) / scripts)):
+        if os.access(folder / name, os.X_OK):
+            os.environ["TOSAC_VELA"] = str(folder / name)
             return
 
 

@@ -90,13 +90,19 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     return r;
 }
 
+/* What holds the whole program: of an Ethos-U beside a Cortex-M it is C. */
+static tc_output whole_program(const char *target)
+{
+    return strstr(target, "+cortex-m") ? TC_OUTPUT_C : TC_OUTPUT_PTE;
+}
+
 /* Without -o the program is made all the same, so that there is something to tell. */
 static tc_status write_report(cli *c, const compile_options *o, const tc_model *model,
                               tc_compiled *compiled, tc_dataset *data)
 {
     tc_report_options r = tc_report_options_default();
     if (!o->output)
-        CLI_TRY(tc_compiled_make(c->ctx, compiled, TC_OUTPUT_PTE, NULL));
+        CLI_TRY(tc_compiled_make(c->ctx, compiled, whole_program(o->asked.target), NULL));
     r.model = model;
     r.compiled = compiled;
     r.samples = data;
@@ -106,12 +112,12 @@ static tc_status write_report(cli *c, const compile_options *o, const tc_model *
 }
 
 /* The graph with what became of every node, for Model Explorer. */
-static tc_status write_explorer(cli *c, const tc_model *model, tc_compiled *compiled,
+static tc_status write_explorer(cli *c, const char *target, const tc_model *model, tc_compiled *compiled,
                                 const char *path)
 {
     tc_report_options r = tc_report_options_default();
     tc_bytes json;
-    CLI_TRY(tc_compiled_make(c->ctx, compiled, TC_OUTPUT_PTE, NULL));
+    CLI_TRY(tc_compiled_make(c->ctx, compiled, whole_program(target), NULL));
     r.model = model;
     r.compiled = compiled;
     CLI_TRY(tc_report_make(c->ctx, &r, TC_REPORT_FORM_MODEL_EXPLORER, &json));
@@ -350,7 +356,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     if (o->asked.board && kind_for_board(c, o, kind) != kind) /* for the verdict */
         CLI_TRY(tc_compiled_make(c->ctx, last->compiled, kind_for_board(c, o, kind), NULL));
     if (o->emit && cli_is(o->emit, "model-explorer"))
-        CLI_TRY(write_explorer(c, last->model, last->compiled, o->output));
+        CLI_TRY(write_explorer(c, o->asked.target, last->model, last->compiled, o->output));
     else if (o->output)
         CLI_TRY(write_output(c, last->compiled, kind, o->output));
     if (o->etrecord)

@@ -3,8 +3,9 @@
  *
  * The memory mode says where what lies: constants (the whole file: its command streams and weights
  * are read where they are), values (what the program has planned, and the largest scratch of its
- * streams, which are never there at the same time), and the cache of an NPU that has one.  Where
- * constants lie in the memory that values lie in, the flash has the file as well. */
+ * streams, which are never there at the same time; of a .pte the pools of ExecuTorch's runtime), and
+ * the cache of an NPU that has one.  Where constants lie in the memory that values lie in, the flash
+ * has the file as well. */
 #include "board_fit.h"
 
 #include "core_cost.h"
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 
 #include "../npu/cost.h"
+#include "../read/pte_needs.h"
 
 tc_board_kind ti_board_kind_of(const tc_npu_system *s, int region)
 {
@@ -190,7 +192,9 @@ tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
     for (const tc_compiled *m = c; m; m = m->beside)
         used[at.values] += (int64_t)m->written.memory;
     used[at.values] += (int64_t)(w->state + w->ports);
-    if (!c_source && kind != TC_OUTPUT_TFLITE)
+    if (w->needs)
+        used[at.values] += (int64_t)(w->needs->method + w->needs->temporary);
+    else if (!c_source && kind != TC_OUTPUT_TFLITE)
         used[at.values] += f->working;
     used[at.cache] += cache;
     judge(f, used);

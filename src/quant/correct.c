@@ -54,7 +54,7 @@ typedef struct product {
 /* What is kept of a product's input until its turn comes. */
 typedef struct kept {
     tc_arena room;
-    float *window[2];
+    float *window[2]; /* NULL: not there yet; none where new codes are only tried */
     bool centred; /* their means are taken off */
     tc_tensor input; /* of the typed program, whole */
     int8_t order[TC_MAX_RANK];
@@ -202,10 +202,11 @@ static void keep_input(const side *s, size_t i, tc_tensor seen, const int8_t *or
 {
     const product *p = &s->runner->c->product[i];
     kept *k = &s->runner->kept[i];
-    size_t n = (size_t)(p->shape.each * p->shape.groups * p->shape.k);
+    size_t sample = (size_t)(s->runner - s->runner->c->runner),
+           n = sample % TRY_EVERY ? (size_t)(p->shape.each * p->shape.groups * p->shape.k) : 0;
     k->window[s->which] = ti_arena_raw(&k->room, n * sizeof(float));
-    ti_columns_take(&p->shape, seen, order, (size_t)(s->runner - s->runner->c->runner),
-                    k->window[s->which]);
+    if (n)
+        ti_columns_take(&p->shape, seen, order, sample, k->window[s->which]);
     if (s->which == REAL)
         return;
     k->input = (tc_tensor){ti_arena_copy(&k->room, seen.type, sizeof *seen.type),

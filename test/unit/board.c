@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../../src/drive/board_fit.h"
+#include "../../src/read/pte_needs.h"
 #include "tosac/tosac.h"
 
 #define DIGITS TOSAC_FIXTURES "/digits/"
@@ -183,19 +184,27 @@ static made compile_for(tc_ctx *ctx, const char *board, const char *mode, tc_out
     return m;
 }
 
+/* A .pte: planned memory, and the runtime's pools: the temporary one has the scratch in it. */
+static int64_t values_of(const made *m)
+{
+    const tc_pte_needs *n = m->c->written.needs;
+    CHECK(n && (int64_t)n->temporary >= m->region.vela.scratch && n->method > 0);
+    return (int64_t)(m->info.memory + n->temporary + n->method);
+}
+
 static void check_places(tc_ctx *ctx)
 {
     made m = compile_for(ctx, "alif-e7-hp", NULL, TC_OUTPUT_PTE); /* Shared_Sram */
-    int64_t values = (int64_t)m.info.memory + m.region.vela.scratch, file = (int64_t)m.info.bytes;
+    int64_t values = values_of(&m), file = (int64_t)m.info.bytes;
     CHECK(m.v.fits && strcmp(m.v.memory_mode, "Shared_Sram") == 0 && m.v.n_memory == 2);
     CHECK(m.used[0] == values && m.used[1] == file && m.used[2] == 0);
     CHECK(fabs(m.v.milliseconds - 1e3 * m.region.vela.cycles / 400e6) < 1e-9 &&
           fabs(m.v.milliseconds * m.v.inferences_per_second - 1e3) < 1e-6);
     m = compile_for(ctx, "alif-e7-hp", "Sram_Only", TC_OUTPUT_PTE);
-    values = (int64_t)m.info.memory + m.region.vela.scratch, file = (int64_t)m.info.bytes;
+    values = values_of(&m), file = (int64_t)m.info.bytes;
     CHECK(m.used[0] == values + file && m.used[1] == file); /* the flash has it, too */
     m = compile_for(ctx, "corstone-320-fvp", NULL, TC_OUTPUT_PTE); /* Dedicated_Sram */
-    values = (int64_t)m.info.memory + m.region.vela.scratch, file = (int64_t)m.info.bytes;
+    values = values_of(&m), file = (int64_t)m.info.bytes;
     CHECK(m.used[2] == values + file && m.used[0] == m.region.vela.fast_scratch && m.used[0] > 0);
     m = compile_for(ctx, "alif-e7-hp", NULL, TC_OUTPUT_TFLITE); /* the arena has the scratch in it */
     CHECK(m.used[0] == (int64_t)m.info.memory && m.used[1] == (int64_t)m.info.bytes);
