@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""site.py -- the pages of doc/ and what they link to, as a site by mkdocs.        site.py OUT [MKDOCS]
+
+The pages are copied as they are, in the folders where they lie, so that their links hold; a file that one of them links to comes
+along, and a folder gets a page that lists it.  What is in which group of the menu, and its name, doc/README.md has.  mkdocs runs
+with --strict, and links to pages, files and headings that are not there are errors.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+TOP = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"(\]\()([^)\s#]+)([^)]*\))")
+
+SETTINGS = """\
+site_name: tosac
+site_description: A quantizing ahead-of-time compiler for Arm machine-learning targets
+docs_dir: {docs}
+site_dir: {site}
+use_directory_urls: false
+theme:
+  name: material
+  font: false
+  features: [navigation.sections, navigation.top, search.suggest, search.highlight, content.code.copy, toc.follow]
+  palette:
+    - {{media: "(prefers-color-scheme)", toggle: {{icon: material/brightness-auto, name: "Light"}}}}
+    - {{media: "(prefers-color-scheme: light)", scheme: default, primary: teal, toggle: {{icon: material/weather-sunny, name: "Dark"}}}}
+    - {{media: "(prefers-color-scheme: dark)", scheme: slate, primary: teal, toggle: {{icon: material/weather-night, name: "As the system"}}}}
+extra: {{generator: false}}
+plugins: [search, offline]
+markdown_extensions:
+  - tables
+  - sane_lists
+  - pymdownx.superfences
+  - pymdownx.highlight
+  - toc: {{permalink: true, slugify: !!python/object/apply:pymdownx.slugs.slugify {{kwds: {{case: lower}}}}}}
+validation: {{nav: {{omitted_files: ignore, not_found: warn}}, links: {{not_found: warn, anchors: warn, absolute_links: warn, unrecognized_links: warn}}}}
+nav:
+{nav}"""
+
+
+def stage(docs: Path) -> None:
+    """The pages, and all that they lead to, below `docs`."""
+    waiting = [TOP / "README.md", TOP / "CONTRIBUTING.md", TOP / "CHANGELOG.md", *sorted((TOP / "doc").glob("**/*.md"))]
+    done = set()
+    while waiting:
+        page = waiting.pop(0)
+        to = docs / page.relative_to(TOP)
+        if page in done:
+            continue
+        done.add(page)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if page.suffix != ".md":
+            shutil.copy(page, to)
+            continue
+
+        def follow(m: re.Match[str]) -> str:
+            target = m[2]
+            if re.match(r"[a-z]+:", target):
+                return m[0]
+            path = (page.parent / target).resolve()
+            if not path.is_relative_to(TOP) or not path.exists():
+                return m[0]  # mkdocs tells
+            if path.is_dir():
+                if not (path / "README.md").exists():
+                    list_folder(docs, path)
+                    waiting.extend(p for p in path.iterdir() if p.is_file())
+                else:
+                    waiting.append(path / "README.md")
+                return m[1] + target.rstrip("/") + "/README.md" + m[3]
+            waiting.append(path)
+            return m[0]
+
+        outside = re.split(r"(^```.*?^```$|^    .*?$|`[^`\n]*`)", page.read_text(), flags=re.M | re.S)
+        to.write_text("".join(part if i % 2 else LINK.sub(follow, part) for i, part in enumerate(outside)))
+
+
+def list_folder(docs: Path, folder: Path) -> None:
+    """A page for a folder that has none of its own."""
+    rows = []
+    for path in sorted(p for p in folder.iterdir() if p.is_file()):
+        title = path.name
+        if path.suffix == ".md":
+            title = next((line.lstrip("# ").strip() for line in path.read_text().splitlines() if line.startswith("#")), path.name)
+        rows.append(f"- [{title}]({path.name})")
+    to = docs / folder.relative_to(TOP) / "README.md"
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text(f"# {folder.relative_to(TOP)}\n\n" + "\n".join(rows) + "\n")
+
+
+def menu() -> str:
+    """The groups of doc/README.md and the pages that they link to, each once."""
+    out, seen = ["  - {tosac: README.md}", "  - {All pages: doc/README.md}"], set()
+    for line in (TOP / "doc" / "README.md").read_text().splitlines():
+        group = re.match(r"\*\*([^*]+)\*\*", line)
+        if group:
+            out.append(f"  - {group[1]!r}:")
+        for text, target in re.findall(r"\[([^\]]+)\]\(([^)#\s]+)\)", line):
+            path = f"doc/{target}" if target.endswith(".md") else f"doc/{target}/README.md"
+            if path not in seen and not target.startswith(".."):
+                seen.add(path)
+                out.append(f"    - {(text[0].upper() + text[1:]).replace('`', '')!r}: {path}")
+    out.append("  - {Changes: CHANGELOG.md}\n  - {Contributing: CONTRIBUTING.md}")
+    return "\n".join(out) + "\n"
+
+
+def check_links(site: Path) -> int:
+    """Every link inside the site leads to a file, and to a heading where it names one; how many there are."""
+    text = {p: p.read_text() for p in site.glob("**/*.html")}
+    ids = {p: set(re.findall(r'\bid="([^"]+)"', t)) for p, t in text.items()}
+    count, bad = 0, []
+    for page, words in text.items():
+        if page.name == "404.html":  # is served from anywhere, and links from the root
+            continue
+        for link in re.findall(r'\b(?:href|src)="?([^" >]+)', words):
+            if re.match(r"[a-z]+:|//", link):
+                continue
+            name, _, anchor = unquote(link).partition("#")
+            target = (page.parent / name).resolve() if name else page
+            count += 1
+            if target.is_dir():
+                target /= "index.html"
+            if not target.exists() or (anchor and target in ids and anchor not in ids[target] and anchor != "__skip"):
+                bad.append(f"{page.relative_to(site)}: {link}")
+    if bad:
+        raise SystemExit("site.py: links that lead nowhere:\n" + "\n".join(sorted(set(bad))))
+    return count
+
+
+def main(out: Path, mkdocs: str) -> None:
+    docs, site = out / "pages", out / "site"
+    shutil.rmtree(docs, ignore_errors=True)
+    stage(docs)
+    settings = out / "mkdocs.yml"
+    settings.write_text(SETTINGS.format(docs=docs.resolve(), site=site.resolve(), nav=menu()))
+    subprocess.run([mkdocs, "build", "--strict", "--quiet", "--clean", "-f", str(settings)], check=True,
+                   env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    links = check_links(site.resolve())
+    print(f"{site}/index.html: {len(list(site.glob('**/*.html')))} pages, {links} links inside, all of them lead somewhere")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "mkdocs")
