@@ -615,8 +615,22 @@ static bool is_number(tc_op op)
     return op == TC_OP_const;
 }
 
+/* No element of the machine has 64 bits. */
+static void check_widths(tc_hw *hw, const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        for (int i = 0; i < node->n_in + node->n_out; i++) {
+            tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
+            if (ti_type_of(g, v)->dtype == TC_i64)
+                ti_hw_refuse(hw, node, "it has elements of 64 bits");
+        }
+    }
+}
+
 static tc_sel begin(tc_hw *hw, const tc_graph *of)
 {
+    check_widths(hw, of);
     tc_graph *g = own_values(hw, of);
     for (size_t k = 0; k < g->n_node; k++)
         (void)compute(hw, g, g->node[k]);
@@ -628,15 +642,6 @@ static tc_sel begin(tc_hw *hw, const tc_graph *of)
     tc_sel s = {.hw = hw, .g = g, .value = tc_new_n(hw->arena, tc_sel_value, g->n_val)};
     count_readers(&s);
     return s;
-}
-
-/* No element of the machine has 64 bits. */
-static bool wide(const tc_graph *g, const tc_node *node)
-{
-    bool any = false;
-    for (int i = 0; i < node->n_in + node->n_out; i++)
-        any |= ti_type_of(g, i < node->n_in ? node->in[i] : node->out[i - node->n_in])->dtype == TC_i64;
-    return any;
 }
 
 static void select_nodes(tc_sel *s)
@@ -654,8 +659,6 @@ static void select_nodes(tc_sel *s)
         for (int i = 0; i < node->n_out; i++)
             if (ti_type_of(g, node->out[i])->rank > TC_VIEW_DIMS - 1)
                 ti_hw_refuse(hw, node, "it has more than %d axes", TC_VIEW_DIMS - 1);
-        if (wide(g, node))
-            ti_hw_refuse(hw, node, "it has elements of 64 bits");
         if (!rules[node->op])
             ti_hw_refuse(hw, node, "%s has no rule yet", tc_ops[node->op].name);
         else if (!hw->refused)
