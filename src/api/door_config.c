@@ -3,6 +3,7 @@
 #include "../quant/quantizer.h"
 
 #include "../base/enter.h"
+#include "../num/block_scaled.h"
 
 static tc_status open_config(tc_ctx *ctx, const char *text, tc_config **out)
 {
@@ -63,8 +64,8 @@ static tc_status check_entry(tc_ctx *ctx, const tc_quant_entry *r)
         return ti_usage(ctx, named ? "an entry of that scope needs a name"
                                    : "an entry with the scope global, input or output has no name");
     if (r->has & TC_ENTRY_DTYPE && r->dtype != TC_none && r->dtype != TC_i4 && r->dtype != TC_i8 &&
-        r->dtype != TC_u8 && r->dtype != TC_i16)
-        return ti_usage(ctx, "an entry's element type is %s: expected i4, i8, u8, i16 or none",
+        r->dtype != TC_u8 && r->dtype != TC_i16 && !ti_is_block(r->dtype))
+        return ti_usage(ctx, "an entry's element type is %s: expected i4, i8, u8, i16, a block-scaled one or none",
                         tc_dtype_name(r->dtype));
     if (r->has & TC_ENTRY_RANGE && r->qmin >= r->qmax)
         return ti_usage(ctx, "an entry's qmin and qmax are %" PRId64 " to %" PRId64, r->qmin,

@@ -84,6 +84,7 @@ struct tc_compiled {
     size_t n_region;
     tc_region *core; /* core_part.c: those of the core beside an Ethos-U; NULL: not made yet */
     size_t n_core, core_nodes; /* and the operators in them */
+    tc_block_report blocks; /* what is block scaled, where the settings ask for that */
     tc_split_report split;
     tc_compile_request request; /* fallback.c: what was asked for, */
     tc_module *typed;           /* the program before it was split; NULL: it is not split, */

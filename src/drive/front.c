@@ -37,12 +37,24 @@ static bool asks_for_integers(const tc_compile_request *r)
     return r->settings || (r->config && !ti_text_eq(r->config, "none"));
 }
 
+/* Block-scaled operands: the target must have them. */
+static tc_status check_blocks(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
+{
+    if (!ti_config_has_blocks(&c->config) || has(&c->target, TC_FEATURE_MX))
+        return TC_OK;
+    tc_status status = ti_usage(ctx, "%s%s: the target '%s' has no block-scaled types",
+                                r->config ? "-q " : "settings", r->config ? r->config : "",
+                                r->target);
+    ti_note(ctx, NULL, "TOSA-1.1+FP+mxfp has them");
+    return status;
+}
+
 /* A target that computes in float: settings that quantize are a mistake, data changes nothing. */
 static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
 {
     if (!is_float_only(c) || r->calib_only_if_needed)
         return TC_OK;
-    if (asks_for_integers(r)) {
+    if (asks_for_integers(r) && !ti_config_has_blocks(&c->config)) {
         tc_status status = ti_usage(ctx, "%s%s: the target '%s' computes in float",
                                     r->config ? "-q " : "settings that quantize",
                                     r->config ? r->config : "", r->target);
@@ -63,7 +75,7 @@ static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, cons
 static tc_integers integers_of(const tc_compile_request *r, const tc_compiled *c)
 {
     bool asked = asks_for_integers(r);
-    if ((r->config && !asked) || is_float_only(c))
+    if ((r->config && !asked) || is_float_only(c) || ti_config_has_blocks(&c->config))
         return TC_INTEGERS_NEVER;
     bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
     if (!asked && !integers_only && (!r->calib || r->calib_only_if_needed))
@@ -139,6 +151,9 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
 tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     tc_job job = {.target = &c->target, .config = &c->config, .integers = integers_of(r, c)};
+    TC_TRY(check_blocks(ctx, r, c));
+    if (ti_config_has_blocks(&c->config))
+        job.blocks = &c->blocks;
     TC_TRY(ti_tell_progress(ctx, "tidying", 0, 1));
     if (!is_quantized(c->module))
         TC_TRY(judge_data(ctx, r, c, ti_road_when(TC_WHEN_INTEGERS, &job, c->module)));
@@ -151,5 +166,7 @@ tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled
     TC_TRY(ti_road_run(ctx, c->module, TC_AT_REAL, TC_AT_READY, &job, r->trace));
     if (quantizes)
         TC_TRY(quantize(ctx, r, c, &job));
+    else
+        TC_TRY(ti_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, &job, r->trace));
     return ti_road_run(ctx, c->module, TC_AT_TYPED, TC_AT_WHOLE, &job, r->trace);
 }

@@ -8,6 +8,7 @@
 #include "../ir/verify.h"
 #include "../lower/lower.h"
 #include "../quant/quantizer.h"
+#include "../quant/round_to_blocks.h"
 #include "../split/split.h"
 
 /* How faithful a pass is to the numbers. */
@@ -37,6 +38,7 @@ typedef struct tc_job {
     size_t n_cpu;
     const tc_map *left;        /* split: nodes that stay there too, and why; or NULL */
     const tc_lower_check *check; /* lower: each rule is compared on these; or NULL */
+    tc_block_report *blocks;     /* filled by round-to-blocks; NULL: no operand is to be block scaled */
     tc_split_report *split;      /* filled by split; or NULL */
     tc_memory *memory;           /* filled by plan; or NULL */
     bool own; /* Ethos-U: our own back end makes it, so that it needs no detours around Vela */

@@ -409,7 +409,7 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     course s = {.ctx = ctx, .c = c, .p = p};
     p->invented = c->given_invented;
-    p->quantized = typed && ti_quant_is_typed(typed);
+    p->quantized = typed && (ti_quant_is_typed(typed) || c->blocks.n_block);
     p->codes = ti_quant_is_pt2e(c->real) || ti_quant_is_typed(c->real) ||
                ti_quant_is_lowered(c->real);
     describe(ctx, c, typed, written, p);

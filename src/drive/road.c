@@ -107,6 +107,11 @@ static bool when_DYNAMIC(const tc_job *job, const tc_module *m)
     return is_wanted(job, m) && ti_quant_is_dynamic(m->ctx, m);
 }
 
+static bool when_BLOCKS(const tc_job *job, const tc_module *m)
+{
+    return job->blocks && !ti_quant_is_pt2e(m) && !ti_quant_is_typed(m) && !ti_quant_is_lowered(m);
+}
+
 #define OF_JOB(name, value)                                                                        \
     static bool when_##name(const tc_job *job, const tc_module *m)                                 \
     {                                                                                              \

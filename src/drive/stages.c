@@ -21,6 +21,11 @@ tc_status ti_stage_quantize_model(tc_ctx *ctx, tc_module *module, const tc_job *
     return ti_quantize(ctx, module, &request);
 }
 
+tc_status ti_stage_round_to_blocks(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return ti_quant_round_to_blocks(ctx, module, job->config, job->blocks);
+}
+
 tc_status ti_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return ti_lower_narrow(ctx, module, job->target);

@@ -261,7 +261,7 @@ tc_val ti_b_tosa_reduce(tc_build *b, tc_op op, tc_val x, int64_t axis); /* any R
 tc_val ti_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, const double *x);
 tc_val ti_b_single(tc_build *b, tc_dtype dtype, int rank, double number);
 tc_val ti_b_like(tc_build *b, tc_val x, tc_dtype dtype, double number);
-tc_val ti_b_zero_point(tc_build *b, tc_val like, int64_t zero); /* [1], of the type of `like` */
+tc_val ti_b_zero_point(tc_build *b, tc_val like, int64_t zero); /* [1], of the type of `like`; of blocks f32 */
 tc_val ti_b_shape(tc_build *b, int n, const int64_t *extent);   /* CONST_SHAPE */
 /* The stored numbers of a constant; NULL data when x is none. */
 tc_tensor ti_b_constant(const tc_build *b, tc_val x);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "../num/block_scaled.h"
 #include "../num/load.h"
 
 tc_val ti_b_tosa_mul_shift(tc_build *b, tc_val x, tc_val y, int shift)
@@ -66,7 +67,8 @@ tc_val ti_b_single(tc_build *b, tc_dtype dtype, int rank, double x)
 
 tc_val ti_b_zero_point(tc_build *b, tc_val like, int64_t zero)
 {
-    return like ? ti_b_single(b, ti_b_type(b, like)->dtype, 1, (double)zero) : TC_NONE;
+    tc_dtype t = like ? ti_b_type(b, like)->dtype : TC_none;
+    return like ? ti_b_single(b, ti_is_block(t) ? TC_f32 : t, 1, (double)zero) : TC_NONE;
 }
 
 tc_val ti_b_shape(tc_build *b, int n, const int64_t *extent)

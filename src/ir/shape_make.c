@@ -3,6 +3,7 @@
  * flow. */
 #include <math.h>
 
+#include "../num/block_scaled.h"
 #include "shape_check.h"
 
 /* A constant and what control flow hands back have the types they were declared with. */
@@ -228,6 +229,19 @@ tc_status ti_shape_fake_quantize(tc_infer *c)
         return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' with codes %" PRId64 " to %" PRId64,
                         c->op, a->qmin, a->qmax);
     c->out[0] = *c->in[0].type;
+    return TC_OK;
+}
+
+tc_status ti_shape_block_round(tc_infer *c)
+{
+    const tc_attr_block *a = c->attr;
+    const tc_type *x = c->in[0].type;
+    TC_TRY(need_real(c, x->dtype));
+    if (!ti_is_block(a->dtype) || a->axis < 0 || a->axis >= x->rank)
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT,
+                        "'%s' to %s along axis %" PRId64 " of a tensor of rank %d", c->op,
+                        tc_dtypes[a->dtype].name, a->axis, (int)x->rank);
+    c->out[0] = *x;
     return TC_OK;
 }
 

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "../num/block_scaled.h"
+
 /* ---- presets ---- */
 
 enum { SMALL8 = 10 };      /* percent of the weights, in the smallest layers */
@@ -75,6 +77,57 @@ static bool percent(const char *name, const char *prefix, double *out)
            ti_text_to_f64((tc_str){name + skip, n - skip - 1}, out) && *out > 0 && *out <= 10000;
 }
 
+tc_dtype ti_block_named(const char *name)
+{
+    for (size_t i = 0; i < TC_COUNT(tc_block_names); i++)
+        if (ti_text_eq(name, tc_block_names[i].name))
+            return tc_block_names[i].dtype;
+    return TC_none;
+}
+
+const tc_block_name tc_block_names[TC_BLOCK_NAMES] = {
+    {"mxfp8", TC_bs32_e4m3},     {"mxfp6", TC_bs32_e2m3},     {"mxfp4", TC_bs32_e2m1},
+    {"mxint8", TC_bs32_mxint8},  {"mxfp8e4m3", TC_bs32_e4m3}, {"mxfp8e5m2", TC_bs32_e5m2},
+    {"mxfp6e2m3", TC_bs32_e2m3}, {"mxfp6e3m2", TC_bs32_e3m2}, {"mxfp4e2m1", TC_bs32_e2m1},
+};
+
+/* "mxfp8", or of activations and of weights, one of which may be float: "mxfp8/mxfp4". */
+static bool blocks(const char *name, tc_config *out)
+{
+    char text[32];
+    const char *slash = strchr(name, '/'), *weight = slash ? slash + 1 : name;
+    size_t n = slash ? (size_t)(slash - name) : strlen(name);
+    if (n >= sizeof text)
+        return false;
+    memcpy(text, name, n);
+    text[n] = 0;
+    tc_dtype a = ti_block_named(text), w = ti_block_named(weight);
+    bool known = (a || ti_text_eq(text, "float")) && (w || ti_text_eq(weight, "float"));
+    if (!known || (!a && !w))
+        return false;
+    *out = usual(act8, weight8);
+    out->global.act.dtype = a;
+    out->global.weight.dtype = w;
+    return true;
+}
+
+static bool holds(const tc_setting *s, bool block)
+{
+    return s->dtype != TC_none && ti_is_block(s->dtype) == block;
+}
+
+/* Whether a type of that kind is named anywhere. */
+static bool names(const tc_config *c, bool block)
+{
+    bool any = holds(&c->global.act, block) || holds(&c->global.weight, block);
+    for (size_t i = 0; i < c->n_entry; i++)
+        any = any || (c->entry[i].act.has & TC_HAS_DTYPE && holds(&c->entry[i].act.to, block)) ||
+              (c->entry[i].weight.has & TC_HAS_DTYPE && holds(&c->entry[i].weight.to, block));
+    return any;
+}
+
+bool ti_config_has_blocks(const tc_config *c) { return names(c, true); }
+
 bool ti_config_preset(const char *name, tc_config *out)
 {
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
@@ -99,7 +152,7 @@ bool ti_config_preset(const char *name, tc_config *out)
         out->global.act.dtype = out->global.weight.dtype = TC_none;
     } else if (ti_text_eq(name, "anchor"))
         *out = anchor();
-    else
+    else if (!blocks(name, out))
         return false;
     out->n_wide = wide;
     out->wide_cycles = cycles;
@@ -343,6 +396,12 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
 tc_status ti_config_check(tc_ctx *ctx, const tc_config *config, const tc_graph *g)
 {
     tc_status worst = TC_OK;
+    tc_loc loc = {.file = config->file};
+    if (names(config, true) && names(config, false)) {
+        worst = ti_error(ctx, config->file ? &loc : NULL, TC_E_CONFIG,
+                         "block-scaled types and integers in one program");
+        ti_note(ctx, NULL, "what is not block scaled is float: begin with \"preset\": \"none\"");
+    }
     for (size_t i = 0; i < config->n_entry; i++) {
         const tc_config_entry *entry = &config->entry[i];
         bool found = false;

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "../num/block_scaled.h"
 #include "../wire/file.h"
 #include "../wire/json.h"
 
@@ -66,11 +67,15 @@ static tc_status read_dtype(reader *r, const char *key, const tc_json *value, tc
         tc_dtype dtype;
     } known[] = {
         {"int8", TC_i8}, {"int16", TC_i16}, {"uint8", TC_u8}, {"int4", TC_i4}, {"float", TC_none}};
-    static const char *const names[] = {"int8", "int16", "uint8", "int4", "float"};
+    static const char *const names[] = {"int8",  "int16", "uint8", "int4",  "float",
+                                        "mxfp8", "mxfp6", "mxfp4", "mxint8"};
     const char *name = text_of(r, value);
     if (!name)
         return wants(r, key, "the name of an element type");
     out->has |= TC_HAS_DTYPE;
+    out->to.dtype = ti_block_named(name);
+    if (out->to.dtype)
+        return TC_OK;
     for (size_t i = 0; i < TC_COUNT(known); i++)
         if (ti_text_eq(name, known[i].name)) {
             out->to.dtype = known[i].dtype;
@@ -175,7 +180,8 @@ static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
          port = ti_text_eq(what, "inputs") || ti_text_eq(what, "outputs") || ti_text_eq(what, "io");
     tc_dtype d = p->has & TC_HAS_DTYPE ? p->to.dtype : TC_none;
     bool fits =
-        d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8);
+        d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8) ||
+        (!port && ti_is_block(d));
     return fits ? TC_OK
                 : BAD(r, "'%s' cannot have type %s; expected int8 or %s", what, tc_dtypes[d].name,
                       weights ? "int4" : "int16");
@@ -230,7 +236,8 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
 static tc_status named_preset(reader *r, const char *name, tc_config *out)
 {
     static const char *const names[] = {"int8", "best",  "int8+16:4", "a16w8",
-                                        "a8w4", "a16w4", "none",      "anchor"};
+                                        "a8w4", "a16w4", "none",      "anchor",
+                                        "mxfp8", "mxfp6", "mxfp4", "mxint8"};
     return ti_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
 }
 
@@ -386,7 +393,7 @@ tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
         return read_file(ctx, text, out);
     tc_status status = ti_usage(ctx, "'%s' is not a preset", text);
     ti_note(ctx, NULL,
-            "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none and anchor; "
-            "a file's name ends in .json");
+            "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6, "
+            "mxfp4 and mxint8; a file's name ends in .json");
     return status;
 }

@@ -34,7 +34,7 @@ typedef enum tc_observer {
 
 /* How one kind of value is quantized. */
 typedef struct tc_setting {
-    tc_dtype dtype;       /* i8, i16, u8; weights: i8, i4; none: left in float */
+    tc_dtype dtype;       /* i8, i16, u8; weights: i8, i4; block scaled; none: left in float */
     int64_t qmin, qmax;   /* the codes in use */
     bool symmetric;       /* zero is 0 */
     bool per_channel;     /* weights: a scale for each output channel */
@@ -126,6 +126,16 @@ void ti_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
 void ti_config_pack(tc_config *config);
 /* Weights of few codes: rounding together pays for them, whatever it takes. */
 bool ti_config_few_codes(const tc_config *config);
+/* Block-scaled types as settings name them; TC_none: there is none of that name. */
+typedef struct tc_block_name {
+    const char *name;
+    tc_dtype dtype;
+} tc_block_name;
+enum { TC_BLOCK_NAMES = 9 };
+extern const tc_block_name tc_block_names[TC_BLOCK_NAMES];
+tc_dtype ti_block_named(const char *name);
+/* Whether operands are to be block scaled, all or some; what is not is float then. */
+bool ti_config_has_blocks(const tc_config *config);
 /* A whole setting or scheme as a patch. */
 tc_patch ti_patch_all(const tc_setting *setting);
 tc_setting ti_setting_patched(tc_setting setting, const tc_patch *patch);

@@ -159,7 +159,7 @@ static bool is_small_arithmetic(tc_build *m, const tc_node *node)
     enum { MOST = 4096 };
     if (node->n_out != 1 || !tc_ops[node->op].kernel || node->op == TC_OP_const ||
         node->op == TC_OP_quantize || node->op == TC_OP_dequantize ||
-        node->op == TC_OP_fake_quantize || (tc_ops[node->op].traits & (T_STATE | T_CONTROL)))
+        node->op == TC_OP_fake_quantize || node->op == TC_OP_block_round || (tc_ops[node->op].traits & (T_STATE | T_CONTROL)))
         return false;
     const tc_type *type = ti_b_type(m, node->out[0]);
     if (tc_type_count(type) > MOST || type->quant)

@@ -31,6 +31,21 @@ static const char *name_of(const tc_node *node)
     return node->loc->node ? node->loc->node : tc_ops[node->op].name;
 }
 
+/* Products in float of a program that has block-scaled ones. */
+static void put_blocks(const tc_compiled *c, tc_buf *out)
+{
+    const tc_block_report *r = &c->blocks;
+    if (r->n_block + r->n_left)
+        ti_buf_printf(out, "block scaled: %zu of %zu products\n", r->n_block, r->n_block + r->n_left);
+    for (size_t i = 0; i < r->n_left; i++) {
+        const tc_block_left *l = &r->left[i];
+        const char *name = l->loc && l->loc->node ? l->loc->node : tc_ops[l->op].name,
+                   *place = l->loc && l->loc->place ? l->loc->place : "";
+        ti_buf_printf(out, "  %-28s %-16s %s%s%s\n", name, tc_ops[l->op].name, place,
+                      *place ? ": " : "", l->why);
+    }
+}
+
 void ti_report_text(const tc_compiled *c, tc_buf *out)
 {
     size_t nodes = 0;
@@ -47,6 +62,7 @@ void ti_report_text(const tc_compiled *c, tc_buf *out)
                       b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out,
                       c->region[i].own && !c->region[i].own->refused ? ", own back end" : "");
     }
+    put_blocks(c, out);
     if (c->split.n_left)
         ti_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
     for (size_t i = 0; i < c->split.n_left; i++) {
@@ -103,6 +119,20 @@ static void put_layers_json(tc_json_out *out, const tc_written *w)
     ti_json_close(out, '}');
 }
 
+static void put_blocks_json(tc_json_out *out, const tc_block_report *r)
+{
+    ti_json_open(out, "block_scaled", '{');
+    ti_json_put_int(out, "products", (int64_t)r->n_block);
+    ti_json_open(out, "float", '[');
+    for (size_t i = 0; i < r->n_left; i++) {
+        const tc_loc *loc = r->left[i].loc;
+        tc_json_object(out, NULL, TC_J_IF("node", loc ? loc->node : NULL),
+                       TC_J("operator", tc_ops[r->left[i].op].name), TC_J("why", r->left[i].why));
+    }
+    ti_json_close(out, ']');
+    ti_json_close(out, '}');
+}
+
 /* An Ethos-U's own fast memory: the most of all regions. */
 static size_t fast_scratch(const tc_compiled *c)
 {
@@ -136,6 +166,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         put_layers_json(&out, w);
     if (w && w->needs)
         ti_pte_needs_json(w->needs, fast_scratch(c), &out);
+    if (c->blocks.n_block + c->blocks.n_left)
+        put_blocks_json(&out, &c->blocks);
     ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);

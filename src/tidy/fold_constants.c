@@ -2,8 +2,9 @@
 /* fold_constants.c -- compute what is already known, with the kernels in num/.
  *
  * A node whose operands are all constants becomes constants.  Kept are: buffers that the program
- * changes; dequantize, which says what integers mean; rescales to more bits, which machines fuse
- * into the operator behind; and what would grow the file beyond a bound.
+ * changes; dequantize, which says what integers mean, and block_round, which says what is stored;
+ * rescales to more bits, which machines fuse into the operator behind; and what would grow the file
+ * beyond a bound.
  * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
  * is ever run.  A branch whose condition is known becomes the nodes of the graph that runs. */
 #include "tidy.h"
@@ -16,7 +17,8 @@ static bool foldable(const tc_rewrite *rw, const tc_node *node)
     const tc_op_info *info = &tc_ops[node->op];
     if (node->op == TC_OP_tosa_dim)
         return true; /* the type says it */
-    if (node->op == TC_OP_const || node->op == TC_OP_dequantize || !info->kernel ||
+    if (node->op == TC_OP_const || node->op == TC_OP_dequantize ||
+        node->op == TC_OP_block_round || !info->kernel ||
         (!node->n_out && node->op != TC_OP_tosa_assert_equal_shape) || (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
         return false;
     for (int i = 0; i < node->n_in; i++)

@@ -76,6 +76,7 @@ static tc_val put_conv(tc_build *lw, tc_product *p, tc_op op, const window *v, t
     for (int i = 0; i < v->axes; i++)
         step[i] = step_within(lw, v->stride[i]);
     tc_window_shape shape = {v->axes, v->pad, step, v->dilation};
+    ti_put_blocks(lw, p, &x, &w);
     x = ti_put_long_conv(lw, p, op, x, w, bias, &shape);
     for (int i = 0; i < v->axes; i++) {
         int64_t times = v->stride[i] / step[i];
@@ -353,7 +354,7 @@ void ti_lower_conv(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     }
     window v = window_of(node->attr, p.x, w);
-    tc_val x = input(lw, ti_lower_in(lw, node, 0), &v), weights = ti_lower_in(lw, node, 1);
+    tc_val x = input(lw, ti_product_in(lw, node, 0), &v), weights = ti_product_in(lw, node, 1);
     tc_tensor known = weights ? ti_b_constant(lw, weights) : (tc_tensor){0};
     int64_t batch = v.batch, given = v.axes;
     if (is_flat(lw, &v, known)) {

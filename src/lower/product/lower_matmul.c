@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_matmul.c -- linear layers and matrix products.
  *
- * Constant weights make a 1x1 convolution over [1,1,rows,k]; two computed operands make a MATMUL
+ * Constant weights make a 1x1 convolution over [1,1,rows,k], or MATMUL_T where operands are block scaled; two computed operands make a MATMUL
  * over [batch, rows, k] and [batch, k, columns], repeated where they broadcast. */
 #include <math.h>
 
@@ -23,6 +23,14 @@ void ti_lower_linear(tc_build *lw, const tc_node *node, tc_val *out)
     int64_t k = w->dim[w->rank - 1], n = p.channels, rows = tc_type_count(x) / k;
     if (w->dtype == TC_i16) {
         ti_lower_refuse(lw, "its weights are i16");
+        return;
+    }
+    if (p.block[0] || p.block[1]) {
+        int64_t perm[] = {0, 1}, in[] = {1, rows, k}, by[] = {1, n, k};
+        tc_val left = ti_b_tosa_reshape(lw, ti_product_in(lw, node, 0), 3, in);
+        tc_val right = ti_put_weights(lw, ti_product_in(lw, node, 1), perm, 3, by);
+        left = ti_put_block_rows(lw, &p, left, right, ti_product_bias(lw, node, &p, 0, n));
+        out[0] = ti_b_tosa_reshape(lw, left, y->rank, y->dim);
         return;
     }
     tc_val own = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, 0), 4, (int64_t[]){1, 1, rows, k});

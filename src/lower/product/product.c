@@ -56,6 +56,9 @@ bool ti_product_start(tc_build *lw, const tc_node *node, int64_t channels, tc_pr
 {
     *p = (tc_product){.x = ti_lower_type(lw, node, 0), .w = ti_lower_type(lw, node, 1),
                       .y = ti_lower_result(lw, node, 0), .channels = channels, .unit = 1};
+    if (node->op == TC_OP_linear || node->op == TC_OP_conv)
+        for (int i = 0; i < 2; i++)
+            p->block[i] = ti_product_block(lw, node, i);
     return p->x->quant || p->w->quant || p->y->quant ? start_quantized(lw, p) : start_plain(lw, p);
 }
 

@@ -11,6 +11,7 @@ typedef struct tc_product {
     int64_t channels;  /* of the result */
     tc_dtype made, acc; /* what the operator makes, and accumulates in */
     double *scale;      /* of the accumulator, by output channel; NULL: the numbers are floats */
+    tc_dtype block[2];  /* of the operands: the block-scaled type that they are cast to, or none */
     double unit;        /* what was made is the accumulator times this: 1, or less (split_accumulators.c) */
 } tc_product;
 
@@ -23,6 +24,20 @@ static inline tc_dtype ti_product_made(tc_dtype x)
 /* Operands 0 and 1 and the result, checked; false: refused.  Channel c has the weight's scale c
  * modulo the number of its scales. */
 bool ti_product_start(tc_build *lw, const tc_node *node, int64_t channels, tc_product *p);
+
+/* ---- operands that are rounded to blocks (lower_blocks.c) ---- */
+
+/* The block-scaled type of operand i, 0 or 1, of a linear layer or a convolution; or none. */
+tc_dtype ti_product_block(const tc_build *lw, const tc_node *node, int i);
+/* The operand as it is before it is rounded. */
+tc_val ti_product_in(const tc_build *lw, const tc_node *node, int i);
+/* Operands with their channels last: cast to their block-scaled types, zeros behind the channels so
+ * that they are whole blocks; as they are where neither has one. */
+void ti_put_blocks(tc_build *lw, const tc_product *p, tc_val *x, tc_val *w);
+/* MATMUL_T of x [1,rows,k] and w [1,n,k], and the bias. */
+tc_val ti_put_block_rows(tc_build *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias);
+
+/* ---- bias and result ---- */
 
 /* Zero points of the operands; 0 of floats. */
 int64_t ti_product_x_zero(const tc_product *p);
