@@ -54,7 +54,7 @@ float ti_block_decode(tc_dtype value, uint8_t code)
 
 float ti_ue8m0_to_f32(uint8_t bits)
 {
-    return bits == TC_SCALE_NAN ? NAN : ldexpf(1, bits - TC_SCALE_BIAS);
+    return bits == TC_SCALE_NAN ? NAN : bits ? ti_f32_of((uint32_t)bits << 23) : 0x1p-127f;
 }
 
 uint8_t ti_f32_to_ue8m0(float value)
@@ -101,9 +101,21 @@ uint8_t ti_block_encode(tc_dtype value, size_t n, const double *x, uint8_t *code
         return TC_SCALE_NAN;
     }
     int e = m > 0 ? exponent(r, m) : -TC_SCALE_BIAS;
+    double factor = ldexp(1, -e);
     for (size_t i = 0; i < n; i++)
-        code[i] = r->encode((float)ldexp(x[i], -e));
+        code[i] = r->encode((float)(x[i] * factor));
     return (uint8_t)(e + TC_SCALE_BIAS);
+}
+
+void ti_block_read(tc_dtype t, const uint16_t *bits, size_t n, float *out)
+{
+    enum { CODES = 256 };
+    float number[CODES];
+    const row *r = row_of(ti_block_value(t));
+    for (unsigned code = 0; r && code < CODES; code++)
+        number[code] = r->decode((uint8_t)code);
+    for (size_t i = 0; r && i < n; i++)
+        out[i] = number[bits[i] & 0xff] * ti_ue8m0_to_f32((uint8_t)(bits[i] >> 8));
 }
 
 static float product(tc_dtype value, uint16_t bits)

@@ -38,6 +38,9 @@ float ti_block_decode(tc_dtype value, uint8_t code);
  * A block of zeros has the least scale, one with an infinity or NaN the scale NaN. */
 uint8_t ti_block_encode(tc_dtype value, size_t n, const double *x, uint8_t *code);
 
+/* n numbers of a block-scaled type. */
+void ti_block_read(tc_dtype t, const uint16_t *bits, size_t n, float *out);
+
 /* value times scale, in f32. */
 #define BLOCK(name)                                                                                \
     float ti_bs32_##name##_to_f32(uint16_t bits);                                                  \

@@ -17,9 +17,11 @@ typedef struct geometry {
 
 /* The numbers of a call, as integers or as reals. */
 typedef struct numbers {
-    bool real, single;
+    bool real;
     const int32_t *xi, *wi;
     const double *xr, *wr;
+    const float *xs, *ws; /* NULL, or sums are of f32: input, and weights with outputs last */
+    float *row;           /* and a sum for each output */
     tc_tensor bias, out;
     int64_t bias_step; /* 0: one bias for all */
 } numbers;
@@ -30,14 +32,32 @@ typedef struct sum {
     double r;
 } sum;
 
-static numbers numbers_of(tc_call *call)
+/* [oc, kernel..., c] to [kernel..., c, oc]; depthwise weights have their outputs last already. */
+static const float *outputs_last(tc_call *call, tc_tensor w, bool depthwise)
+{
+    const float *from = ti_as_f32(call->scratch, w);
+    if (depthwise)
+        return from;
+    int64_t oc = w.type->dim[0], n = tc_type_count(w.type) / oc;
+    float *to = ti_arena_raw(call->scratch, (size_t)(n * oc) * sizeof *to);
+    for (int64_t o = 0; o < oc; o++)
+        for (int64_t i = 0; i < n; i++)
+            to[i * oc + o] = from[o * n + i];
+    return to;
+}
+
+static numbers numbers_of(tc_call *call, bool depthwise)
 {
     numbers m = {
         .real = ti_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
     m.bias_step = m.bias.type->dim[0] > 1;
-    m.single = m.out.type->dtype == TC_f32 && (call->in[0].type->dtype != TC_f32 ||
-                                               call->in[1].type->dtype != TC_f32);
-    if (m.real) {
+    bool single = m.out.type->dtype == TC_f32 && (call->in[0].type->dtype != TC_f32 ||
+                                                  call->in[1].type->dtype != TC_f32);
+    if (m.real && single) {
+        m.xs = ti_as_f32(call->scratch, call->in[0]);
+        m.ws = outputs_last(call, call->in[1], depthwise);
+        m.row = tc_new_n(call->scratch, float, (size_t)m.out.type->dim[m.out.type->rank - 1]);
+    } else if (m.real) {
         m.xr = ti_as_f64(call->scratch, call->in[0]);
         m.wr = ti_as_f64(call->scratch, call->in[1]);
     } else {
@@ -50,10 +70,7 @@ static numbers numbers_of(tc_call *call)
 /* s + sum over i < n of x[x_at + i] * w[w_at + i] */
 static sum add_products(const numbers *m, sum s, int64_t x_at, int64_t w_at, int64_t n)
 {
-    if (m->single)
-        for (int64_t i = 0; i < n; i++)
-            s.r = (double)((float)s.r + (float)m->xr[x_at + i] * (float)m->wr[w_at + i]);
-    else if (m->real)
+    if (m->real)
         for (int64_t i = 0; i < n; i++)
             s.r += m->xr[x_at + i] * m->wr[w_at + i];
     else
@@ -122,11 +139,45 @@ static taps room_for_taps(tc_call *call, const geometry *g)
                   tc_new_n(call->scratch, int64_t, most)};
 }
 
+static void store_row(const numbers *m, int64_t at, int64_t oc)
+{
+    for (int64_t o = 0; o < oc; o++)
+        store(m, at + o, o, (sum){0, (double)m->row[o]});
+}
+
+/* Every sum by itself one product after the other, all of them side by side. */
+static void full_row(const geometry *g, const numbers *m, const taps *t, int64_t image)
+{
+    int64_t oc = g->oc;
+    memset(m->row, 0, (size_t)oc * sizeof *m->row);
+    for (int64_t k = 0; k < t->n; k++)
+        for (int64_t c = 0; c < g->c; c++) {
+            float x = m->xs[(image + t->x[k]) * g->c + c], *row = m->row;
+            const float *w = m->ws + (t->k[k] * g->c + c) * oc;
+            for (int64_t o = 0; o < oc; o++)
+                row[o] += x * w[o];
+        }
+}
+
+static void depthwise_row(const geometry *g, const numbers *m, const taps *t, int64_t image)
+{
+    int64_t each = g->oc / g->c;
+    memset(m->row, 0, (size_t)g->oc * sizeof *m->row);
+    for (int64_t k = 0; k < t->n; k++)
+        for (int64_t o = 0; o < g->oc; o++)
+            m->row[o] += m->xs[(image + t->x[k]) * g->c + o / each] * m->ws[t->k[k] * g->oc + o];
+}
+
 /* weight [oc, kernel..., c]: every channel of the input reaches every channel of the result. */
 static void full_window(const geometry *g, const numbers *m, const taps *t, int64_t image,
                         int64_t at)
 {
     int64_t n_tap = g->kernel[0] * g->kernel[1] * g->kernel[2];
+    if (m->row) {
+        full_row(g, m, t, image);
+        store_row(m, at, g->oc);
+        return;
+    }
     for (int64_t oc = 0; oc < g->oc; oc++) {
         sum s = {0, 0};
         for (int64_t k = 0; k < t->n; k++)
@@ -140,6 +191,11 @@ static void depthwise_window(const geometry *g, const numbers *m, const taps *t,
                              int64_t at)
 {
     int64_t each = g->oc / g->c;
+    if (m->row) {
+        depthwise_row(g, m, t, image);
+        store_row(m, at, g->oc);
+        return;
+    }
     for (int64_t oc = 0; oc < g->oc; oc++) {
         sum s = {0, 0};
         for (int64_t k = 0; k < t->n; k++)
@@ -153,7 +209,7 @@ typedef void window_fn(const geometry *g, const numbers *m, const taps *t, int64
 
 static void convolve(tc_call *call, const geometry *g, tap_fn *reads, window_fn *window)
 {
-    numbers m = numbers_of(call);
+    numbers m = numbers_of(call, window == depthwise_window);
     taps t = room_for_taps(call, g);
     int64_t at = 0, image = g->in[0] * g->in[1] * g->in[2], o[3];
     for (int64_t n = 0; n < g->n; n++)

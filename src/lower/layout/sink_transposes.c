@@ -9,6 +9,7 @@
  * stored in the order that is read.
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
+#include "../../num/block_scaled.h"
 #include "../lower.h"
 #include "../lower_pass.h"
 #include "stored_order.h"
@@ -159,9 +160,17 @@ static bool becomes_integer(const layout *l, const tc_node *node)
            ti_is_int(ti_type_of(g, node->out[0])->dtype);
 }
 
+/* To and from block-scaled numbers: what lies last shares a scale. */
+static bool makes_blocks(const layout *l, const tc_node *node)
+{
+    const tc_graph *g = l->store.rw->from;
+    return node->op == TC_OP_tosa_cast && (ti_is_block(ti_type_of(g, node->in[0])->dtype) ||
+                                           ti_is_block(ti_type_of(g, node->out[0])->dtype));
+}
+
 static tc_status place_eltwise(layout *l, const tc_node *node)
 {
-    if (becomes_integer(l, node))
+    if (becomes_integer(l, node) || makes_blocks(l, node))
         return place_plain(l, node);
     tc_order order = choose(l, node);
     put(l, node, node->attr, operands(l, node, &order), node->n_in, &order);
@@ -388,7 +397,7 @@ static void ask_operands(layout *l, const tc_node *node)
     const manner m = manner_of(node->op);
     const tc_graph *g = l->store.rw->from;
     const wish *w = node->n_out ? &l->want[node->out[0]] : NULL;
-    bool strict = m.place == place_plain || m.place == place_conv;
+    bool strict = m.place == place_plain || m.place == place_conv || makes_blocks(l, node);
     for (int i = 0; i < node->n_in && strict; i++)
         ask_plain(l, node->in[i]);
     if (strict || !w->weight)

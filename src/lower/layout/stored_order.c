@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stored_order.c -- see stored_order.h. */
+#include "../../num/block_scaled.h"
 #include "stored_order.h"
 
 tc_val ti_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
@@ -54,6 +55,8 @@ static const tc_node *widening(const tc_graph *g, tc_val x)
 {
     const tc_node *def = ti_def(g, x);
     if (!def || (def->op != TC_OP_tosa_rescale && def->op != TC_OP_tosa_cast))
+        return NULL;
+    if (ti_is_block(ti_type_of(g, def->in[0])->dtype))
         return NULL;
     if (def->op == TC_OP_tosa_rescale && ((const tc_attr_tosa_rescale *)def->attr)->per_channel)
         return NULL;
