@@ -80,6 +80,7 @@ def rows(tosac, name, folder):
 
 def main():
     tosac, zoo, page, *names = sys.argv[1:]
+    kept = "".join(open(page).read().partition("\n## ")[1:]) if os.path.exists(page) else ""  # measured otherwise
     with open(page, "w") as out:
         out.write(HEAD.format(target=TARGET))
         for name in names or MODELS:
@@ -87,6 +88,7 @@ def main():
             for row in rows(tosac, name, folder) if first(folder, "model.pt2") else ():
                 out.write(row)
                 out.flush()
+        out.write(kept)
 
 
 main()

@@ -407,7 +407,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     target: "ethos-u85-256", "ethos-u55-128", "vgf", "TOSA-1.0+INT", "cpu" ...; `tosac.targets()` lists them
     calibration: arrays, any iterable of samples (a torch DataLoader, (x, label) pairs, dictionaries), or paths;
         "random:SEED" invents numbers
-    config: "int8" (the default where the target computes with integers), "a16w8", "a8w4", "a16w4", "int8+16:K", "none", a JSON file or a dict
+    config: "int8" (the default where the target computes with integers), "a16w8", "a8w4", "a16w4", "int8+16:K", "mxfp8", "none", a JSON file or a dict
     example_inputs: what forward takes, where it does not follow from the calibration data
     cpu: names or operators that stay on the CPU
     set: inputs that are constants, by name: a number, a bool, an array or the path of a .npy; the program does not have them

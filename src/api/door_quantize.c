@@ -46,6 +46,11 @@ static tc_status prepare(quantizing *q)
         q->config = *q->o.config;
     else
         TC_TRY(ti_config_read(ctx, NULL, &q->config));
+    if (ti_config_has_blocks(&q->config)) {
+        tc_status status = ti_usage(ctx, "block-scaled settings: integers are made here");
+        ti_note(ctx, NULL, "'tosac compile -t TOSA-1.1+FP+mxfp' takes them, without calibration data");
+        return status;
+    }
     TC_TRY(take_target(q));
     const tc_module *from = q->model->module;
     q->module = ti_module_clone(from->real ? from->real : from);
