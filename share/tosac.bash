@@ -10,7 +10,7 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --board --output -o --emit --calib --input -i --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --strict --locations --etrecord --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --board --output -o --emit --calib --input -i --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --share-weights --strict --locations --etrecord --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--board|--output|-o|--emit|--calib|--input|-i|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--etrecord|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)

@@ -1274,6 +1274,15 @@ expect 2 'there is no such token' generate "$dir/lm.pte" $speaks --stop '<none>'
 expect 1 'not a JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
 expect 1 'its inputs must be integers' generate $digits/model.pt2 $speaks
 
+# two methods, their weights once: the numbers of the file that has them twice, fewer bytes, and which runtime it needs
+once="-t ethos-u85-256 -q a16w8 --ethosu-backend own --calib prefill=$lm/calib-prefill.npz --calib decode=$lm/calib-decode.npz"
+expect 0 'EthosUBackend of 1.5 or later' compile $lm/decode.pt2 $lm/prefill.pt2 $once --share-weights -o "$dir/once.pte"
+expect 0 "in the file's named data" inspect "$dir/once.pte"
+expect 0 '' compile $lm/decode.pt2 $lm/prefill.pt2 -t TOSA-1.0+INT+int16 -q a16w8 --calib prefill=$lm/calib-prefill.npz --calib decode=$lm/calib-decode.npz --share-weights -o "$dir/same.pte"
+holds 'weights once, one text' [ "$("$tosac" generate "$dir/once.pte" $speaks -n 12 | head -1)" = "$("$tosac" generate "$dir/same.pte" $speaks -n 12 | head -1)" ]
+expect 0 'the methods share' compile $lm/decode.pt2 $lm/prefill.pt2 $once -o "$dir/twice.pte"
+holds 'weights once, fewer bytes' [ $(($(wc -c <"$dir/once.pte") * 10)) -lt $(($(wc -c <"$dir/twice.pte") * 8)) ]
+
 # what remembers: a spotter of words, frame by frame (examples/language/spotter.py), and speech as two methods (speech.py)
 spot=fixture/spotter speech=fixture/speech
 expect 0 '98.05 %' evaluate $spot/stream.pt2 --data $spot/frames.npy --labels $spot/labels.npy

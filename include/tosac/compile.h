@@ -42,6 +42,8 @@ typedef struct tc_compile_vela {
     bool u55_products;         /* our own, U55 and U65: products of two activations as convolutions,
                                   whose weights the accelerator makes; computed right by our
                                   executor, not tried on silicon */
+    bool share_weights;        /* our own, several methods: a method takes the weights of those before
+                                  it, and a .pte has them once; needs ExecuTorch 1.5 */
     uint64_t reserved[2];      /* for later versions: 0 */
 } tc_compile_vela;
 

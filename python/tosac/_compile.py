@@ -398,7 +398,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False, regions_only: bool = False,
             keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
-            ethosu_backend: Optional[str] = None, u55_products: bool = False,
+            ethosu_backend: Optional[str] = None, u55_products: bool = False, share_weights: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None) -> Compiled:
     """Compile a model for a target, or for a board.
@@ -420,6 +420,8 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     ethosu_backend: who makes Ethos-U command streams: "own", "vela", or "auto": our own where it takes the region, then Vela where it is
         installed, then the CPU
     u55_products: own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
+    share_weights: Ethos-U, several methods: this one takes the weights of those before it, and a .pte has them once; all methods must say so,
+        and to load it needs ExecuTorch 1.5
     details: keep what `report()` tells of every operator's cost; Vela takes longer
     regions_only: regions as TOSA are enough: Vela is not run until something is saved that needs it
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
@@ -431,7 +433,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
-                     keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
+                     keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
                      beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors)
 

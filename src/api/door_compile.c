@@ -178,6 +178,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     TC_TRY(settle_goal(ctx, &o, backend, &r, &frontier, &n_frontier));
     c->ethosu = (tc_ethosu_options){.backend = backend,
                                     .products = o.vela.u55_products,
+                                    .share_weights = o.vela.share_weights,
                                     .ini = ti_intern_text(ctx, o.vela.ini),
                                     .system_config = ti_intern_text(ctx, o.vela.system_config),
                                     .memory_mode = ti_intern_text(ctx, o.vela.memory_mode),

@@ -10,6 +10,7 @@ typedef struct compile_options {
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess, *etrecord;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
+    bool share_weights;
     bool check, strict, locations, no_execute, keep_odd;
 } compile_options;
 
@@ -85,6 +86,7 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.vela.max_scratch = o->max_scratch;
+    r.vela.share_weights = o->share_weights;
     r.details = o->report || explorer;
     r.regions_only = !(packed || r.details || o->asked.board);
     return r;
@@ -409,6 +411,9 @@ static const cli_option options[] = {
     CLI_ROWS_VELA(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
      "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
+    {"--share-weights", NULL, NULL, CLI_FLAG, AT(share_weights),
+     "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
+     "once; to load it needs ExecuTorch 1.5"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),

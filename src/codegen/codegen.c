@@ -202,7 +202,7 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
 tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                      tc_codegen_result *out)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains};
+    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_know};
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_hw *hw = begin(ctx, options, g), made = {0};
     attempt best;

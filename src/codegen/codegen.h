@@ -16,12 +16,38 @@
 #include "../npu/program.h"
 #include "../npu/system.h"
 
+/* Bytes of region 0 that belong together. */
+typedef struct tc_codegen_piece {
+    uint64_t hash;
+    size_t at, bytes;
+} tc_codegen_piece;
+
+/* How weights were packed. */
+typedef struct tc_codegen_packing {
+    uint64_t hash; /* of the numbers; */
+    size_t n;      /* how many, */
+    int32_t channels, step; /* of so many channels, and in steps of so many */
+    int32_t depth, unit; /* channels of a block, and of a microblock; 0: it was packed in steps only */
+    bool part_kernel, fast;
+} tc_codegen_packing;
+
+/* Programs that have region 0 in common: each takes what lies there already, in its order, and has its
+ * own behind that. */
+typedef struct tc_codegen_shared {
+    tc_bytes weights;
+    tc_codegen_piece *piece;
+    size_t n_piece;
+    tc_codegen_packing *packing;
+    size_t n_packing;
+} tc_codegen_shared;
+
 typedef struct tc_codegen_options {
     const tc_npu_machine *machine;
     const tc_npu_system *system;
     bool size;           /* the fewest bytes, not the fewest cycles */
     bool products;       /* U55, U65: a weight stream may be made from an activation */
     int64_t max_scratch; /* bytes of working memory, whatever it lies in; 0: any */
+    const tc_codegen_shared *before; /* region 0 as programs before left it; NULL: it is this one's */
 } tc_codegen_options;
 
 /* Where a command comes from. */
@@ -43,6 +69,8 @@ typedef struct tc_codegen_result {
     size_t n_origin;
     tc_codegen_place *place;
     size_t n_place;
+    tc_codegen_shared shared; /* options->before: region 0 for the next one, */
+    size_t taken;             /* of whose bytes so many were there */
     /* Not taken: why, and which operator; the rest is empty then. */
     const char *refused;
     const tc_node *refused_node;

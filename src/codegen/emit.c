@@ -28,23 +28,20 @@ static void add(emitter *e, const tc_npu_op *op, int32_t from)
 
 /* ---- region 0 ---- */
 
-static uint64_t hash_of(const uint8_t *p, size_t n)
-{
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    return h;
-}
-
-/* The same bytes once: a layer that is called again, a number that is used twice. */
+/* The same bytes once: a layer that is called again, a number that is used twice, the weights of a
+ * program before. */
 static void place_constant(emitter *e, int32_t root)
 {
     tc_root *r = &e->hw->root[root];
     if (r->kind != TC_ROOT_CONSTANT || r->address >= 0)
         return;
     size_t bytes = (size_t)(r->count * r->bytes);
-    int32_t *first = &e->same[hash_of(r->data, bytes) % TC_HW_HASH];
+    uint64_t hash = ti_hw_hash(r->data, bytes);
+    int32_t *first = &e->same[hash % TC_HW_HASH];
     r->region = 0;
+    r->address = ti_hw_there(e->hw, hash, r->data, bytes);
+    if (r->address >= 0)
+        return;
     for (int32_t k = *first; k; k = e->next[k - 1]) {
         const tc_root *other = &e->hw->root[k - 1];
         if (other->count * other->bytes == (int64_t)bytes && !memcmp(other->data, r->data, bytes)) {
@@ -62,6 +59,7 @@ static void place_constants(emitter *e)
 {
     tc_hw *hw = e->hw;
     e->next = tc_new_n(hw->arena, int32_t, hw->n_root + 1);
+    hw->list.constants = hw->options->before ? (int64_t)hw->options->before->weights.size : 0;
     for (size_t i = 0; i < hw->n_root; i++)
         hw->root[i].address = -1;
     for (size_t i = 0; i < hw->n_op; i++) {
@@ -515,6 +513,8 @@ static tc_bytes constants_of(const tc_hw *hw)
 {
     size_t bytes = (size_t)hw->list.constants;
     uint8_t *out = tc_new_n(&hw->ctx->arena, uint8_t, bytes + 1);
+    if (hw->options->before && hw->options->before->weights.size)
+        memcpy(out, hw->options->before->weights.data, hw->options->before->weights.size);
     for (size_t i = 0; i < hw->n_root; i++)
         if (hw->root[i].kind == TC_ROOT_CONSTANT && hw->root[i].address >= 0)
             memcpy(out + hw->root[i].address, hw->root[i].data,
@@ -580,6 +580,9 @@ void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
         ti_npu_write_as(arena, hw->machine, (tc_npu_how){.apart = ti_hw_fast_region(hw) == 2},
                         l->op, l->n, &p->words, word_of);
     p->weights = constants_of(hw);
+    if (hw->options->before)
+        ti_hw_leave(hw, p->weights, &out->shared);
+    out->taken = hw->options->before ? hw->options->before->weights.size : 0;
     give_ports(hw, p);
     if (!wrong)
         wrong = ti_npu_make_driver(arena, p);

@@ -67,6 +67,8 @@ typedef struct tc_hw_op {
     bool joins;     /* one chain with the operation before it */
     int32_t table;  /* of tc_hw, or -1 */
     int32_t packed, scales; /* of tc_hw, or -1: weights and scales as bytes */
+    int32_t cut_of; /* the first of several slices: channels of all; else 0 */
+    const tc_codegen_packing *known; /* how a program before packed its weights; NULL: none did */
 } tc_hw_op;
 
 /* A table as the memory of tables holds it. */
@@ -148,6 +150,17 @@ void ti_hw_blocks(tc_hw *hw);     /* pack_weights.c */
 void ti_hw_pack(tc_hw *hw);       /* pack_weights.c: weights and scales, in the order of blocks */
 void ti_hw_stage(tc_hw *hw);      /* stage.c: places for weights that are copied ahead */
 void ti_hw_emit(tc_hw *hw);       /* emit.c: schedule, place */
+
+/* ---- share.c: what programs have in common ---- */
+uint64_t ti_hw_hash(const void *data, size_t bytes);
+/* How a program before packed such weights; NULL: none did, or not of this operation. */
+const tc_codegen_packing *ti_hw_known(const tc_hw *hw, const tc_hw_op *op);
+/* The same of all operations. */
+void ti_hw_know(tc_hw *hw);
+/* Where region 0 has these bytes already; -1: nowhere. */
+int64_t ti_hw_there(const tc_hw *hw, uint64_t hash, const void *data, size_t bytes);
+/* Region 0 as the next program finds it, where several have it in common. */
+void ti_hw_leave(const tc_hw *hw, tc_bytes weights, tc_codegen_shared *out);
 
 /* Cycles of what was emitted. */
 double ti_hw_price(tc_hw *hw);    /* stage.c */

@@ -104,6 +104,8 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
     const tc_npu_op *o = &op->op;
     if (!ti_hw_is_u85(hw) || o->kind != TC_NPU_KIND_CONV)
         return TC_WEIGHTS_STANDARD;
+    if (op->known && op->known->depth)
+        return op->known->fast ? TC_WEIGHTS_FIXED : TC_WEIGHTS_STANDARD;
     if (hw->options->size)
         return TC_WEIGHTS_SMALLEST;
     tc_npu_weight_census census;
@@ -161,6 +163,19 @@ static bool is_sparse(const tc_hw *hw, const tc_hw_op *op)
            ti_npu_weights_are_sparse(op->weight, o->ofm.c, o->window.kh, o->window.kw, o->ifm.c);
 }
 
+/* One block for n operations; where a program before has such weights, it leaves them in their order. */
+static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const double *bytes)
+{
+    for (size_t k = 0; k < n; k++) {
+        const tc_codegen_packing *p = hw->op[i + k].known;
+        if (p && p->depth &&
+            ti_npu_best_blocks_of(hw->machine, hw->options->system, op, n, bytes,
+                                  (tc_npu_order){p->depth, p->unit, p->part_kernel}))
+            return;
+    }
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes);
+}
+
 /* A chain, or one operation: one block for all of it. */
 static size_t choose(tc_hw *hw, size_t i)
 {
@@ -186,7 +201,7 @@ static size_t choose(tc_hw *hw, size_t i)
         bytes[n] = weight_bytes(&hw->op[i + n]);
         n++;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
-    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes);
+    best_blocks(hw, op, n, i, bytes);
     for (size_t k = 0; k < n; k++)
         hw->op[i + k].op = op[k];
     if (op->kind == TC_NPU_KIND_RESIZE) {

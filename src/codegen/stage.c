@@ -145,7 +145,7 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 enum { MOST_SLICES = 64, LONGEST = 8 };
 
 /* Weights where they are; or copied ahead: whole, in so many slices, or in the largest that fit. */
-enum { HERE, WHOLE, WAYS = 7 };
+enum { HERE, WHOLE, FITTING, WAYS = 7 };
 static const int32_t slices_of[WAYS] = {1, 1, 0, 2, 3, 4, 8};
 
 typedef struct way {
@@ -198,10 +198,21 @@ static bool may_slice(const search *s, const tc_hw_op *op)
     return !chained && readers && *readers == 1;
 }
 
+/* The same of weights that a program before has cut: here, or copied ahead, as they are. */
+static way way_known(const tc_hw_op *op, int which, int64_t room)
+{
+    int32_t c = op->op.ofm.c, step = op->known->step;
+    int64_t bytes = ti_hw_weight_bytes(op, step);
+    bool ahead = step < c ? which == FITTING && 2 * bytes <= room : which == WHOLE && bytes <= room;
+    return (way){which == HERE || ahead, step};
+}
+
 /* In how many channels at a time weights come that way, when there is so much room. */
 static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
 {
     int32_t c = op->op.ofm.c, n = slices_of[which];
+    if (op->known && (op->known->step == c || may_slice(s, op)))
+        return way_known(op, which, room);
     if (which == HERE)
         return (way){true, c};
     if (!op->weight)
@@ -355,6 +366,8 @@ static void cut(tc_hw *hw)
             part.op.weights.region = part.staged ? ti_hw_fast_region(hw) : 0;
             part.like = op->like ? now_at[op->like - 1] : 0;
             part.slice = at / step;
+            part.cut_of = step < c && at == 0 ? c : 0;
+            part.known = step < c ? ti_hw_known(hw, &part) : op->known;
             keep(hw, &list, &n, &cap, &part);
         }
     }

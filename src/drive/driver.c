@@ -52,6 +52,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     out->module->shared = r->method != NULL;
     if (r->beside)
         ti_methods_same_state(ctx, g, r->beside, &out->config);
+    if (r->beside && out->ethosu.share_weights)
+        ti_methods_same_weights(ctx, g, r->beside, &out->config);
     TC_TRY(ti_config_check(ctx, &out->config,
                            g)); /* its names are those of the model as it was written */
     out->config.checked = true;

@@ -190,6 +190,10 @@ void ti_methods_adopt_state(tc_graph *g, const tc_compiled *before);
 void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
                            tc_config *config);
 
+/* Weights and tables of rows that the methods before have are quantized here as they are there. */
+void ti_methods_same_weights(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+                             tc_config *config);
+
 /* The region as a TOSA file, also where it was not needed so far. */
 TC_MUST_USE tc_status ti_region_tosa(tc_ctx *ctx, const tc_region *region, tc_bytes *out);
 

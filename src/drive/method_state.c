@@ -55,14 +55,20 @@ static tc_patch as_type(const tc_type *type)
     return p;
 }
 
-void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
-                           tc_config *config)
+/* Entries of its own, to which others are added. */
+static void own_entries(tc_ctx *ctx, tc_config *config)
 {
     tc_config_entry *own = tc_new_n(&ctx->arena, tc_config_entry, config->n_entry);
     for (size_t i = 0; i < config->n_entry; i++)
         own[i] = config->entry[i];
     config->entry = own;
     config->cap_entry = config->n_entry;
+}
+
+void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+                           tc_config *config)
+{
+    own_entries(ctx, config);
     for (size_t i = 0; i < g->n_mutation; i++) {
         const char *name = ti_value_of(g, g->mutation[i].before)->name;
         const tc_type *type = name ? type_before(before, name) : NULL;
@@ -71,5 +77,50 @@ void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *be
                           (tc_config_entry){.level = TC_LEVEL_node,
                                             .name = name,
                                             .act = as_type(type)});
+    }
+}
+
+static const tc_known_weights *programs_of(tc_ctx *ctx, const tc_compiled *before)
+{
+    tc_known_weights *known = tc_new(&ctx->arena, tc_known_weights);
+    for (const tc_compiled *m = before; m; m = m->beside)
+        known->n++;
+    known->graph = tc_new_n(&ctx->arena, const tc_graph *, known->n + 1);
+    size_t i = known->n; /* the first method decides */
+    for (const tc_compiled *m = before; m; m = m->beside)
+        known->graph[--i] = ti_main(m->typed ? m->typed : m->module);
+    return known;
+}
+
+/* The type of a table of that name and shape: one scale for all of it. */
+static const tc_type *table_type(const tc_known_weights *known, const tc_value *table)
+{
+    for (size_t i = 0; i < known->n && table->name; i++)
+        for (tc_val v = 1; v < known->graph[i]->n_val; v++) {
+            const tc_value *other = ti_value_of(known->graph[i], v);
+            if (other->data && other->name && ti_text_eq(other->name, table->name) &&
+                other->type->quant && other->type->quant->axis < 0 &&
+                ti_same_dims(other->type, table->type))
+                return other->type;
+        }
+    return NULL;
+}
+
+void ti_methods_same_weights(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
+                             tc_config *config)
+{
+    const tc_known_weights *known = programs_of(ctx, before);
+    config->known = known;
+    own_entries(ctx, config);
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_node *node = g->node[i];
+        if (node->op != TC_OP_embedding)
+            continue;
+        const tc_type *type = table_type(known, ti_value_of(g, node->in[0]));
+        const char *name = ti_value_of(g, node->out[0])->name;
+        if (type && name) /* rows have the table's type */
+            ti_config_add(ctx, config,
+                          (tc_config_entry){
+                              .level = TC_LEVEL_node, .name = name, .act = as_type(type)});
     }
 }

@@ -2,6 +2,7 @@
 /* output_files.c -- see output_files.h. */
 #include "output_files.h"
 
+#include "../base/sha256.h"
 #include "../cortexm/library_calls.h"
 #include "../ir/ir_text.h"
 #include "../npu/program.h"
@@ -95,7 +96,7 @@ static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 
 /* Without each region's .tosa, where it is not asked for; with the lines of its commands, where places
  * are kept. */
-static const tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa)
+static tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa)
 {
     tc_payload *copy = ti_arena_copy(&ctx->arena, c->payload, c->n_region * sizeof *copy);
     for (size_t i = 0; i < c->n_region; i++) {
@@ -105,6 +106,40 @@ static const tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool kee
             copy[i].lines = ti_own_lines(ctx, c->region[i].own);
     }
     return copy;
+}
+
+/* Region 0 that the methods have in common: the last own region's; none: they have not. */
+static tc_bytes common_weights(const tc_compiled *last)
+{
+    for (const tc_compiled *m = last; m && m->ethosu.share_weights && last->beside; m = m->beside)
+        for (size_t i = m->n_region; i-- > 0;)
+            if (m->jobs && m->jobs[i].own && ti_own_takes(&m->region[i]))
+                return m->region[i].own->program.weights;
+    return (tc_bytes){NULL, 0};
+}
+
+/* Payloads whose region 0 is what the common one begins with leave it out. */
+static tc_status leave_weights_out(tc_ctx *ctx, const tc_compiled *m, tc_bytes common,
+                                   tc_payload *payload)
+{
+    static const uint8_t placement = 0; /* an empty name, and its end */
+    char *key = tc_new_n(&ctx->arena, char, TC_SHA256_HEX + 1);
+    if (!common.size)
+        return TC_OK;
+    ti_sha256_hex((const tc_bytes[]){{&placement, 1}, common}, 2, key);
+    for (size_t i = 0; i < m->n_region; i++) {
+        tc_npu_program p;
+        if (!m->jobs || !m->jobs[i].own)
+            continue;
+        TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = m->module->file}, payload[i].bytes, &p));
+        if (p.weights.size > common.size || memcmp(p.weights.data, common.data, p.weights.size) != 0)
+            continue;
+        p.weights_key = ti_str_of(key);
+        payload[i].bytes = ti_npu_backend_payload(&ctx->arena, &p);
+        payload[i].key = key;
+        payload[i].keyed = common;
+    }
+    return TC_OK;
 }
 
 static size_t method_count(const tc_compiled *c)
@@ -144,8 +179,9 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
         TC_TRY(ti_pack_regions(ctx, m));
         TC_TRY(ti_tell_idle(ctx, m));
         bool kernels = m->target.machine->packing == TC_PACKED_C; /* instead of delegates */
-        part[--k] = (tc_program_part){m, m->method, payloads_of(ctx, m, keep_tosa),
-                                      kernels ? 0 : m->n_region};
+        tc_payload *payload = payloads_of(ctx, m, keep_tosa);
+        TC_TRY(leave_weights_out(ctx, m, common_weights(c), payload));
+        part[--k] = (tc_program_part){m, m->method, payload, kernels ? 0 : m->n_region};
     }
     TC_TRY(ti_program_join(ctx, part, n, NULL, program));
     k = n;

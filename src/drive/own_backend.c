@@ -28,10 +28,11 @@ static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_opti
 }
 
 tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
-                          tc_codegen_result *out)
+                          const tc_codegen_shared *before, tc_codegen_result *out)
 {
     tc_codegen_options options;
     TC_TRY(find_options(ctx, c, &options));
+    options.before = before;
     *out = (tc_codegen_result){0};
     return ti_codegen(ctx, &options, g, out);
 }
@@ -79,11 +80,28 @@ static const char *against_rules(tc_ctx *ctx, const tc_compiled *c, const tc_reg
     return status == TC_OK ? NULL : trial.why ? trial.why : "the target's rules refuse it";
 }
 
+/* Region 0 as the regions before it and the methods before them left it; NULL: nothing is in common. */
+static const tc_codegen_shared *left_by(const tc_compiled *c, const tc_region *region)
+{
+    static const tc_codegen_shared nothing = {0};
+    size_t i = (size_t)(region - c->region);
+    if (!c->ethosu.share_weights || !c->request.method)
+        return NULL;
+    for (const tc_compiled *m = c;; i = m->n_region) {
+        while (i-- > 0)
+            if (ti_own_takes(&m->region[i]))
+                return &m->region[i].own->shared;
+        m = m == c ? c->request.beside : m->beside;
+        if (!m)
+            return &nothing;
+    }
+}
+
 /* Where somebody else can make it, a mistake of ours is a warning. */
 static tc_status ask_or_go_without(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     tc_hold hold = ti_hold_begin(ctx);
-    tc_status status = ti_own_generate(ctx, c, ti_main(region->module), region->own);
+    tc_status status = ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own);
     if (status != TC_BUG) {
         ti_hold_keep(ctx, hold);
         return status;
@@ -111,7 +129,7 @@ tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
         return TC_OK;
     }
     if (c->ethosu.backend == TC_BACKEND_OWN)
-        return ti_own_generate(ctx, c, ti_main(region->module), region->own);
+        return ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own);
     return ask_or_go_without(ctx, c, region);
 }
 
@@ -162,7 +180,7 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
                                 "the region's");
     job->scratch = p.scratch;
     job->fast_scratch = p.fast;
-    job->weights = (int64_t)p.weights.size;
+    job->weights = (int64_t)(p.weights.size - own->taken);
     TC_TRY(find_system(ctx, c, &system));
     const char *wrong = ti_npu_cost_stream(&ctx->arena, &p, &system, &cost);
     if (wrong)

@@ -20,9 +20,11 @@ static inline bool ti_own_takes(const tc_region *region)
     return region->own && !region->own->refused;
 }
 
-/* A graph of the region's machine; TC_OK also where it is refused. */
+/* A graph of the region's machine; TC_OK also where it is refused.
+ *
+ *   before   region 0 as other programs left it; NULL: it is this one's alone */
 TC_MUST_USE tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
-                                      tc_codegen_result *out);
+                                      const tc_codegen_shared *before, tc_codegen_result *out);
 
 /* What it made of job->graph, as a payload with its figures. */
 TC_MUST_USE tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result *own,

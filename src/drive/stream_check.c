@@ -251,7 +251,7 @@ static tc_status make(search *s, tc_ethosu_job *job)
         TC_TRY(ti_emit_tosa(s->ctx, job->graph->module, &job->tosa));
         return ti_emit_ethosu(s->ctx, &s->c->target, s->options, job, 1);
     }
-    TC_TRY(ti_own_generate(s->ctx, s->c, job->graph, &own));
+    TC_TRY(ti_own_generate(s->ctx, s->c, job->graph, NULL, &own));
     return own.refused ? TC_UNSUPPORTED : ti_own_pack(s->ctx, s->c, &own, job);
 }
 

@@ -227,6 +227,18 @@ static tc_fb_ref put_named(tc_pte_emitter *method, size_t n_method, segments *s)
                                     kept[k].bytes);
             }
         }
+    tc_map seen;
+    ti_map_init(&seen, arena);
+    for (size_t m = 0; m < n_method; m++)
+        for (size_t i = 0; i < method[m].n_payload; i++) {
+            const tc_payload *p = &method[m].payload[i];
+            void **there = p->key ? ti_map_at(&seen, ti_str_of(p->key)) : NULL;
+            if (!there || *there)
+                continue;
+            *there = (void *)(uintptr_t)p;
+            tc_grow(arena, ref, n, cap);
+            ref[n++] = put_name(&method[m], s, p->key, p->keyed);
+        }
     if (whose) {
         tc_grow(arena, ref, n, cap);
         ref[n++] = put_name(method, s, TC_CM_NAMED, (tc_bytes){(const uint8_t *)whose, strlen(whose)});

@@ -16,6 +16,7 @@ typedef enum tc_backend {
 typedef struct tc_ethosu_options {
     tc_backend backend;
     bool products;             /* our own, U55 and U65: weight streams made from activations */
+    bool share_weights;        /* methods of a .pte have region 0 in common */
     const char *ini;           /* NULL: the built-in ones */
     const char *system_config; /* NULL: the target's */
     const char *memory_mode;

@@ -33,6 +33,7 @@ typedef struct group {
     size_t main;    /* the operation that the others go by */
     int32_t copies; /* of its block that have room */
     double traffic; /* bytes, and no more */
+    tc_npu_order order; /* that is given; depth 0: none is */
 } group;
 
 typedef struct price {
@@ -159,6 +160,11 @@ static void search_on(group *g, int microblock, bool lightest, choice *best)
     int n_high = sides(op->ofm.h, step.h, most.h, high),
         n_wide = sides(op->ofm.w, step.w, most.w, wide),
         n_deep = depths(op, step, g->m->product == TC_U85 ? BRICK : 1, most.depth, deep);
+    if (g->order.depth) {
+        deep[0] = g->order.depth;
+        n_deep = deep[0] <= most.depth && deep[0] % step.depth == 0 &&
+                 ti_npu_unit(g->m, op).depth == g->order.unit;
+    }
     for (int d = 0; d < n_deep; d++)
         for (int h = 0, end = n_wide; h < n_high && end; h++)
             for (int w = 0; w < end; w++) {
@@ -312,6 +318,38 @@ void ti_npu_best_blocks(tc_npu_block_memo *memo, const tc_npu_machine *machine,
     }
     for (size_t i = 0; i < n; i++)
         ti_npu_set_banks(machine, &op[i]);
+}
+
+bool ti_npu_best_blocks_of(const tc_npu_machine *machine, const tc_npu_system *system,
+                           tc_npu_op *op, size_t n, const double *weight_bytes, tc_npu_order order)
+{
+    tc_npu_op as_it_was[JOBS];
+    group g = {.m = machine, .s = system, .op = op, .n = n, .main = main_of(op, n), .order = order};
+    choice best = {.price = {INFINITY, INFINITY, 0}};
+    bool same = n <= JOBS;
+    for (size_t i = 0; same && i < n; i++) {
+        as_it_was[i] = op[i];
+        ti_npu_set_order(machine, &op[i]);
+        same = op[i].kind != TC_NPU_KIND_CONV || op[i].window.part_kernel == order.part_kernel;
+        if (!same)
+            memcpy(op, as_it_was, (i + 1) * sizeof *op);
+    }
+    if (!same)
+        return false;
+    ti_npu_choose_block(machine, &op[g.main]);
+    set_block(&g, op[g.main].block, op[g.main].microblock);
+    make_jobs(&g, weight_bytes);
+    g.traffic = INFINITY;
+    for (g.copies = 2; g.copies > 0 && isinf(best.price.cycles); g.copies--)
+        search(&g, false, &best);
+    if (isinf(best.price.cycles)) {
+        memcpy(op, as_it_was, n * sizeof *op);
+        return false;
+    }
+    set_block(&g, best.block, best.microblock);
+    for (size_t i = 0; i < n; i++)
+        ti_npu_set_banks(machine, &op[i]);
+    return true;
 }
 
 void ti_npu_best_block(const tc_npu_machine *machine, const tc_npu_system *system, tc_npu_op *op,

@@ -30,4 +30,15 @@ void ti_npu_best_blocks(tc_npu_block_memo *memo, const tc_npu_machine *machine,
                         const tc_npu_system *system, tc_npu_op *op, size_t n,
                         const double *weight_bytes);
 
+/* An order of weights: channels of a block and of a microblock. */
+typedef struct tc_npu_order {
+    int32_t depth, unit;
+    bool part_kernel;
+} tc_npu_order;
+
+/* The same with weights in a given order, which others have too, whatever that moves; false: the
+ * machine does not take one of the operations so, and they are as they were. */
+bool ti_npu_best_blocks_of(const tc_npu_machine *machine, const tc_npu_system *system,
+                           tc_npu_op *op, size_t n, const double *weight_bytes, tc_npu_order order);
+
 #endif

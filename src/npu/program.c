@@ -185,8 +185,8 @@ int64_t ti_npu_region_bytes(const tc_npu_program *p, int region)
 
 enum { NAME = 16, HEAD = 32, ALIGN = 16, TENSOR = 4 * (TC_NPU_DIMS + 3) };
 
-/* The next block; false at the end, or where it does not fit. */
-static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content)
+/* The next block; false at the end, or where it does not fit; elsewhere: its content is the name of it. */
+static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content, bool *elsewhere)
 {
     if (*at > all.size || all.size - *at < HEAD)
         return false;
@@ -198,6 +198,7 @@ static bool next_block(tc_bytes all, size_t *at, tc_str *name, tc_bytes *content
         length++;
     *name = (tc_str){(const char *)p, length};
     *content = (tc_bytes){p + HEAD, size};
+    *elsewhere = p[NAME + 4] != 0;
     *at += HEAD + (size + ALIGN - 1) / ALIGN * ALIGN;
     return true;
 }
@@ -226,10 +227,13 @@ const char *ti_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_progr
 {
     tc_str name;
     tc_bytes block, driver = {0};
-    bool first = true, sound = true, ended = false;
+    bool first = true, sound = true, ended = false, elsewhere;
     int64_t fast = -1;
     *out = (tc_npu_program){0};
-    for (size_t at = 0; sound && !ended && next_block(payload, &at, &name, &block); first = false) {
+    for (size_t at = 0; sound && !ended && next_block(payload, &at, &name, &block, &elsewhere);
+         first = false) {
+        if (elsewhere)
+            return "some of its blocks are elsewhere in its file";
         if (first)
             sound = ti_str_is(name, "vela_bin_stream");
         else if (ti_str_is(name, "cmd_data"))
@@ -258,15 +262,47 @@ tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, 
     return broken(ctx, loc, ti_npu_parse_backend(&ctx->arena, payload, out));
 }
 
-static void add_block(tc_buf *out, const char *name, tc_bytes content)
+static void add_any(tc_buf *out, tc_str name, tc_bytes content, bool elsewhere)
 {
-    ti_buf_text(out, name);
-    ti_buf_zeros(out, NAME - strlen(name));
+    uint8_t flag = elsewhere;
+    ti_buf_put(out, name.p, name.n);
+    ti_buf_zeros(out, NAME - name.n);
     ti_buf_u32(out, (uint32_t)content.size);
-    ti_buf_zeros(out, HEAD - NAME - 4);
+    ti_buf_put(out, &flag, 1);
+    ti_buf_zeros(out, HEAD - NAME - 5);
     if (content.size)
         ti_buf_put(out, content.data, content.size);
     ti_buf_align(out, ALIGN);
+}
+
+static void add_block(tc_buf *out, const char *name, tc_bytes content)
+{
+    add_any(out, ti_str_of(name), content, false);
+}
+
+tc_str ti_npu_backend_key(tc_bytes payload)
+{
+    tc_str name;
+    tc_bytes block;
+    bool elsewhere;
+    for (size_t at = 0; next_block(payload, &at, &name, &block, &elsewhere);)
+        if (elsewhere && ti_str_is(name, "weight_data"))
+            return (tc_str){(const char *)block.data, block.size};
+    return (tc_str){NULL, 0};
+}
+
+tc_bytes ti_npu_backend_whole(tc_arena *arena, tc_bytes payload, tc_bytes weights)
+{
+    tc_buf all;
+    tc_str name;
+    tc_bytes block;
+    bool elsewhere;
+    ti_buf_init(&all, arena);
+    for (size_t at = 0; next_block(payload, &at, &name, &block, &elsewhere);) {
+        bool here = elsewhere && ti_str_is(name, "weight_data");
+        add_any(&all, name, here ? weights : block, elsewhere && !here);
+    }
+    return (tc_bytes){all.data, all.size};
 }
 
 static void add_tensors(tc_buf *out, const char *name, const tc_npu_tensor *t, size_t n)
@@ -295,7 +331,11 @@ tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
     ti_buf_init(&all, arena);
     add_block(&all, "vela_bin_stream", (tc_bytes){0});
     add_block(&all, "cmd_data", p->driver);
-    add_block(&all, "weight_data", p->weights);
+    if (p->weights_key.n)
+        add_any(&all, ti_str_of("weight_data"),
+                (tc_bytes){(const uint8_t *)p->weights_key.p, p->weights_key.n}, true);
+    else
+        add_block(&all, "weight_data", p->weights);
     add_block(&all, "scratch_size", (tc_bytes){scratch, sizeof scratch});
     if (p->fast >= 0)
         add_block(&all, "fast_size", (tc_bytes){fast, sizeof fast});

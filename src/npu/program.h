@@ -27,6 +27,7 @@ typedef struct tc_npu_program {
     tc_npu_words words;    /* of the driver payload */
     size_t words_at;       /* byte of the driver payload where the stream begins */
     tc_bytes weights;      /* region 0 */
+    tc_str weights_key;    /* or under which name they are elsewhere in the file; empty: they are here */
     int64_t scratch, fast; /* bytes of regions 1 and 2; fast 0: region 2 is region 1; -1: the file
                               does not say */
     tc_npu_tensor *in, *out;
@@ -54,14 +55,20 @@ tc_bytes ti_npu_write_npz(tc_arena *arena, const tc_npu_program *program);
 /* The bytes of the tensors; what is wrong with them or with a size, or NULL. */
 const char *ti_npu_settle_tensors(tc_npu_program *program);
 
-/* The payload of an EthosUBackend: blocks of a name, a size and bytes. */
+/* The payload of an EthosUBackend: blocks of a name, a size and bytes, or the name of the bytes
+ * elsewhere in its file; those must have been put in (ti_npu_backend_whole). */
 TC_MUST_USE tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload,
                                           tc_npu_program *out);
 
 /* The same for whoever has no context: what is wrong with it, or NULL; lists go into the arena. */
 const char *ti_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out);
 
-/* A program as such a payload; when the size of region 2 is known it has a block of its own,
+/* The name of region 0, where it is not in the payload; else empty. */
+tc_str ti_npu_backend_key(tc_bytes payload);
+/* Such a payload with region 0 in it. */
+tc_bytes ti_npu_backend_whole(tc_arena *arena, tc_bytes payload, tc_bytes weights);
+
+/* A program as such a payload, with region 0 or its name; when the size of region 2 is known it has a block of its own,
  * "fast_size", which ExecuTorch has not. */
 tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *program);
 

@@ -112,7 +112,8 @@ static void may_round(const correction *c, product *p, const tc_graph *typed,
     p->setting =
         ti_config_scheme(c->how->config, real->loc, g->val[real->out[0]]->name, &level).weight;
     p->rounds = c->how->longest && readers[p->pair.typed->in[1]] == 1 && w.data &&
-                w.type->dtype == TC_f32 && q->axis <= 0;
+                w.type->dtype == TC_f32 && q->axis <= 0 &&
+                !ti_weights_are_known(c->how->config, ti_tensor_of(typed, p->pair.typed->in[1]).data);
 }
 
 static void find_products(correction *c, const tc_graph *typed)

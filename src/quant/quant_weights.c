@@ -50,9 +50,16 @@ static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_
     void **made = ti_map_at(&a->made, (tc_str){(const char *)&key, sizeof key});
     if (!*made) {
         tc_rewrite *rw = a->rw;
-        tc_tensor real, codes = ti_tensor_new(&rw->ctx->arena, type);
+        tc_tensor real, codes = {type, NULL};
         TC_TRY(evaluate(a, v, &real));
-        if (weights && weights->group) {
+        if (weights)
+            codes = ti_known_weights(a->config, rw->from->val[v]->name, real, type);
+        bool known = codes.data && codes.type == type;
+        if (!known)
+            codes = ti_tensor_new(&rw->ctx->arena, type);
+        if (known) {
+            /* another program's, as they are */
+        } else if (weights && weights->group) {
             tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
             tc_lattice l = ti_lattice_of(rw->ctx, &rw->ctx->scratch, real, type->quant, weights,
                                          (tc_importance){NULL, 1});
@@ -101,7 +108,19 @@ static double bias_needs(const tc_apply *a, const tc_type *x, tc_tensor bias, in
     return a->config->anchor ? 0 : fabs(ti_load_f64(bias, i)) / (x->quant->scale[0] * most);
 }
 
-static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x, tc_tensor w,
+/* The type of weights v in another program that has them, where the bias fits with it, too. */
+static const tc_type *known_type(const tc_apply *a, tc_val v, const tc_type *x, tc_tensor w,
+                                 tc_tensor bias, const tc_type *own)
+{
+    const tc_type *type =
+        ti_known_weights(a->config, a->rw->from->val[v]->name, w, own).type;
+    for (int64_t k = 0; type && bias.data && k < tc_type_count(bias.type); k++)
+        if (type->quant->scale[k % type->quant->count] < bias_needs(a, x, bias, k))
+            return own;
+    return type ? type : own;
+}
+
+static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const tc_type *x, tc_tensor w,
                              const tc_type **out)
 {
     tc_ctx *ctx = a->rw->ctx;
@@ -135,7 +154,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, const tc_type *x,
     bool spread = s->dtype == TC_i4 && (s->group || tc_dtypes[x->dtype].bits > 8);
     type.dtype = spread ? TC_i8 : s->dtype;
     type.quant = &q;
-    *out = ti_type_intern(ctx, &type);
+    *out = known_type(a, v, x, w, bias, ti_type_intern(ctx, &type));
     return TC_OK;
 }
 
@@ -195,7 +214,7 @@ static tc_status weights_of(tc_apply *a, const tc_node *node, int i, const tc_ty
     if (*out || !a->flow.fixed[node->in[i]])
         return TC_OK;
     TC_TRY(evaluate(a, node->in[i], &w));
-    return weight_type(a, node, x, w, out);
+    return weight_type(a, node, node->in[i], x, w, out);
 }
 
 static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)

@@ -84,6 +84,12 @@ typedef struct tc_config_entry {
     tc_patch act, weight;
 } tc_config_entry;
 
+/* Programs that have weights in common with the one that is quantized. */
+typedef struct tc_known_weights {
+    const tc_graph **graph;
+    size_t n;
+} tc_known_weights;
+
 typedef struct tc_config {
     const char *file; /* for messages; NULL when it did not come from one */
     tc_scheme global;
@@ -106,7 +112,15 @@ typedef struct tc_config {
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* what becomes of it is run: where it is lost, that is said there */
     bool checked;         /* ti_config_check() has seen the program as it was written */
+    const tc_known_weights *known; /* typed programs whose weights are taken, codes and all; or NULL */
 } tc_config;
+
+/* known_weights.c: the codes that another program has for weights of that name, numbers and kind of
+ * type; no data: none has them. */
+tc_tensor ti_known_weights(const tc_config *config, const char *name, tc_tensor real,
+                           const tc_type *type);
+/* Whether these codes are another program's. */
+bool ti_weights_are_known(const tc_config *config, const void *codes);
 
 /* text: a preset (int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
  * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */

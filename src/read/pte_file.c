@@ -3,6 +3,8 @@
  */
 #include "read_pte.h"
 
+#include "../npu/program.h"
+
 static tc_status broken_at(tc_pte_file *f, size_t at, const char *what)
 {
     tc_loc loc = {.file = f->name, .place = ti_text_format(&f->ctx->arena, "byte %zu", at)};
@@ -280,14 +282,30 @@ static const char *spec_of(tc_pte_file *f, tc_fb_table delegate, const char *key
     return NULL;
 }
 
-/* Named data KEY.N; no bytes: there is none. */
-static tc_bytes named_data(tc_pte_file *f, const char *key, size_t n)
+/* Named data; no bytes: there is none. */
+static tc_bytes data_of(tc_pte_file *f, tc_str name)
 {
-    const char *name = ti_text_format(&f->ctx->arena, "%s.%zu", key, n);
     for (size_t k = 0; k < f->n_named; k++)
-        if (ti_text_eq(f->named[k].key, name))
+        if (ti_str_is(name, f->named[k].key))
             return ti_pte_segment(f, f->named[k].segment);
     return (tc_bytes){NULL, 0};
+}
+
+/* The same by the name KEY.N. */
+static tc_bytes named_data(tc_pte_file *f, const char *key, size_t n)
+{
+    return data_of(f, ti_str_of(ti_text_format(&f->ctx->arena, "%s.%zu", key, n)));
+}
+
+/* Weights that a payload has elsewhere in the file are put into it, for all who look at it. */
+static void put_weights_in(tc_pte_file *f, tc_pte_delegate *d)
+{
+    tc_str key = ti_npu_backend_key(d->payload);
+    tc_bytes weights = key.n ? data_of(f, key) : (tc_bytes){NULL, 0};
+    if (!weights.size)
+        return;
+    d->shared = weights.size;
+    d->payload = ti_npu_backend_whole(&f->ctx->arena, d->payload, weights);
 }
 
 /* before: delegates of the methods in front of it. */
@@ -309,6 +327,8 @@ static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table pl
             d->payload = ti_pte_segment(f, index);
         else if (index < within.n)
             d->payload = ti_fb_bytes(ti_fb_list_table(within, index), PTE_INLINE_DATA);
+        if (ti_npu_looks_like_backend(d->payload))
+            put_weights_in(f, d);
         d->tosa = named_data(f, "tosac.tosa", before + i);
         d->lines = named_data(f, "tosac.lines", before + i);
     }

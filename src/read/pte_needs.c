@@ -151,6 +151,19 @@ static void add_kernel(tc_ctx *ctx, tc_pte_needs *out, const char *op)
     need->op[need->n_op++] = op;
 }
 
+/* Weights among named data are looked for from 1.5 on. */
+static void add_backend(tc_ctx *ctx, tc_pte_needs *out, const tc_pte_delegate *d)
+{
+    tc_pte_need *there = find(out->backend, out->n_backend, d->id);
+    if (!there) {
+        tc_grow(&ctx->arena, out->backend, out->n_backend, out->cap_backend);
+        there = &out->backend[out->n_backend++];
+        *there = need_of(backends, TC_COUNT(backends), d->id);
+    }
+    if (d->shared)
+        there->version = "1.5";
+}
+
 tc_pte_needs ti_pte_needs(tc_ctx *ctx, const tc_pte_file *f)
 {
     tc_pte_needs out = {0};
@@ -160,11 +173,7 @@ tc_pte_needs ti_pte_needs(tc_ctx *ctx, const tc_pte_file *f)
         for (size_t k = 0; k < m->n_op; k++)
             add_kernel(ctx, &out, ti_pte_kernel(ctx, m, &(tc_pte_step){.what = (uint32_t)k}));
         for (size_t k = 0; k < m->n_delegate; k++)
-            if (!find(out.backend, out.n_backend, m->delegate[k].id)) {
-                tc_grow(&ctx->arena, out.backend, out.n_backend, out.cap_backend);
-                out.backend[out.n_backend++] =
-                    need_of(backends, TC_COUNT(backends), m->delegate[k].id);
-            }
+            add_backend(ctx, &out, &m->delegate[k]);
     }
     return out;
 }
@@ -178,6 +187,8 @@ static void put_need(tc_buf *out, const char *before, const tc_pte_need *n, cons
         ti_buf_text(out, " (not part of ExecuTorch)");
         return;
     }
+    if (n->version)
+        ti_buf_printf(out, " of %s or later", n->version);
     ti_buf_printf(out, " (%s", n->library);
     if (n->python && *n->python)
         ti_buf_printf(out, "; in Python: %s", n->python);

@@ -15,6 +15,7 @@ typedef struct tc_pte_need {
                             there already; NULL: it cannot be had there */
     const char **op;     /* of kernels: "aten::add.out", each once */
     size_t n_op, cap_op;
+    const char *version; /* of ExecuTorch, at least; NULL: 1.4 */
 } tc_pte_need;
 
 typedef struct tc_pte_needs {

@@ -119,8 +119,8 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
         ti_buf_printf(to, ", by tosac %s", d->own);
     ti_buf_printf(to, "\n");
     if (vela)
-        ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes, scratch %" PRIu32 " bytes\n",
-                      p.commands, p.weights, p.scratch);
+        ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes%s, scratch %" PRIu32 " bytes\n",
+                      p.commands, p.weights, d->shared ? " in the file's named data" : "", p.scratch);
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
         const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
