@@ -77,19 +77,22 @@ static bool percent(const char *name, const char *prefix, double *out)
            ti_text_to_f64((tc_str){name + skip, n - skip - 1}, out) && *out > 0 && *out <= 10000;
 }
 
-tc_dtype ti_block_named(const char *name)
-{
-    for (size_t i = 0; i < TC_COUNT(tc_block_names); i++)
-        if (ti_text_eq(name, tc_block_names[i].name))
-            return tc_block_names[i].dtype;
-    return TC_none;
-}
-
-const tc_block_name tc_block_names[TC_BLOCK_NAMES] = {
+static const struct {
+    const char *name;
+    tc_dtype dtype;
+} block_names[] = {
     {"mxfp8", TC_bs32_e4m3},     {"mxfp6", TC_bs32_e2m3},     {"mxfp4", TC_bs32_e2m1},
     {"mxint8", TC_bs32_mxint8},  {"mxfp8e4m3", TC_bs32_e4m3}, {"mxfp8e5m2", TC_bs32_e5m2},
     {"mxfp6e2m3", TC_bs32_e2m3}, {"mxfp6e3m2", TC_bs32_e3m2}, {"mxfp4e2m1", TC_bs32_e2m1},
 };
+
+tc_dtype ti_block_named(const char *name)
+{
+    for (size_t i = 0; i < TC_COUNT(block_names); i++)
+        if (ti_text_eq(name, block_names[i].name))
+            return block_names[i].dtype;
+    return TC_none;
+}
 
 /* "mxfp8", or of activations and of weights, one of which may be float: "mxfp8/mxfp4". */
 static bool blocks(const char *name, tc_config *out)

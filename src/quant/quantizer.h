@@ -141,12 +141,6 @@ void ti_config_pack(tc_config *config);
 /* Weights of few codes: rounding together pays for them, whatever it takes. */
 bool ti_config_few_codes(const tc_config *config);
 /* Block-scaled types as settings name them; TC_none: there is none of that name. */
-typedef struct tc_block_name {
-    const char *name;
-    tc_dtype dtype;
-} tc_block_name;
-enum { TC_BLOCK_NAMES = 9 };
-extern const tc_block_name tc_block_names[TC_BLOCK_NAMES];
 tc_dtype ti_block_named(const char *name);
 /* Whether operands are to be block scaled, all or some; what is not is float then. */
 bool ti_config_has_blocks(const tc_config *config);

@@ -359,7 +359,7 @@ int main(void)
     for (uint64_t s = 1; s <= 100; s++) {
         for (const tc_pass *pass = tc_passes; pass->name; pass++)
             if (!(pass->needs & TC_FACT_TOSA_ONLY) && !(pass->gives & TC_FACT_TOSA_ONLY) &&
-                !(pass->wants & TC_WANTS_SAMPLES))
+                !(pass->wants & (TC_WANTS_SAMPLES | TC_WANTS_CONFIG)))
                 test_pass(s, pass);
         test_tidy(s, &before, &after);
         test_nothing_to_do(s);
