@@ -8,8 +8,8 @@
 /* n numbers, `step` apart. */
 static void round_block(tc_dtype value, const float *x, float *y, int64_t n, int64_t step)
 {
-    double real[TC_BLOCK];
-    uint8_t code[TC_BLOCK];
+    double real[TC_BLOCK] = {0};
+    uint8_t code[TC_BLOCK] = {0};
     for (int64_t i = 0; i < n; i++)
         real[i] = (double)x[i * step];
     float scale = ti_ue8m0_to_f32(ti_block_encode(value, (size_t)n, real, code));
