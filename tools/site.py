@@ -4,7 +4,8 @@
 
 The pages are copied as they are, in the folders where they lie, so that their links hold; a file that one of them links to comes
 along, and a folder gets a page that lists it.  What is in which group of the menu, and its name, doc/README.md has.  mkdocs runs
-with --strict, and links to pages, files and headings that are not there are errors.
+with --strict; links to pages, files and headings that are not there are errors, and so is a script or a picture of another host.
+The search asks for a server: python3 -m http.server -d OUT/site.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 TOP = Path(__file__).resolve().parent.parent
+LOADED = re.compile(r'<(?:script|img|iframe|link rel="?stylesheet"?)\b[^>]*\b(?:src|href)="?((?:https?:)?//[^" >]+)')
 LINK = re.compile(r"(\]\()([^)\s#]+)([^)]*\))")
 
 SETTINGS = """\
@@ -34,7 +36,7 @@ theme:
     - {{media: "(prefers-color-scheme: light)", scheme: default, primary: teal, toggle: {{icon: material/weather-sunny, name: "Dark"}}}}
     - {{media: "(prefers-color-scheme: dark)", scheme: slate, primary: teal, toggle: {{icon: material/weather-night, name: "As the system"}}}}
 extra: {{generator: false}}
-plugins: [search, offline]
+plugins: [search]
 markdown_extensions:
   - tables
   - sane_lists
@@ -112,11 +114,13 @@ def menu() -> str:
 
 
 def check_links(site: Path) -> int:
-    """Every link inside the site leads to a file, and to a heading where it names one; how many there are."""
+    """Every link inside the site leads to a file, and to a heading where it names one, and no page loads anything from elsewhere; how many
+    links there are."""
     text = {p: p.read_text() for p in site.glob("**/*.html")}
     ids = {p: set(re.findall(r'\bid="([^"]+)"', t)) for p, t in text.items()}
     count, bad = 0, []
     for page, words in text.items():
+        bad += [f"{page.relative_to(site)}: loads {url}" for url in LOADED.findall(words)]
         if page.name == "404.html":  # is served from anywhere, and links from the root
             continue
         for link in re.findall(r'\b(?:href|src)="?([^" >]+)', words):
@@ -130,7 +134,7 @@ def check_links(site: Path) -> int:
             if not target.exists() or (anchor and target in ids and anchor not in ids[target] and anchor != "__skip"):
                 bad.append(f"{page.relative_to(site)}: {link}")
     if bad:
-        raise SystemExit("site.py: links that lead nowhere:\n" + "\n".join(sorted(set(bad))))
+        raise SystemExit("site.py: links that lead nowhere, or away:\n" + "\n".join(sorted(set(bad))))
     return count
 
 
