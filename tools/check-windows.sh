@@ -82,7 +82,7 @@ for target in TOSA-1.0+INT TOSA-1.0+FP TOSA-1.0+INT+FP vgf cpu ethos-u55-128 eth
 done
 check "the same .tosa" same_file TOSA-1.0+INT digits.tosa
 check "the same .vgf" same_file vgf digits.vgf
-check "the same stream" same_file ethos-u85-256 digits.bin --emit stream
+check "the same stream" same_file ethos-u85-256 digits.bin --emit vela
 check "the same C for a Cortex-M55" same_file cortex-m55 digits.c --emit c
 check "the same C beside an Ethos-U" same_file ethos-u55-128+cortex-m55 digits.c --emit c
 
