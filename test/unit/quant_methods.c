@@ -310,8 +310,8 @@ static void test_limit(void)
     CHECK(strstr(method(&some, "rounding")->what, words));
     CHECK(strstr(method(&none, "rounding")->what, words));
     CHECK(method(&none, "rounding")->sqnr_db == method(&none, "bias")->sqnr_db);
-    CHECK(method(&some, "rounding")->sqnr_db > method(&none, "rounding")->sqnr_db &&
-          method(&some, "rounding")->sqnr_db < method(&all, "rounding")->sqnr_db);
+    CHECK(method(&some, "rounding")->sqnr_db > method(&none, "rounding")->sqnr_db + 1);
+    CHECK(strcmp(method(&some, "rounding")->what, method(&none, "rounding")->what)); /* how many */
     tc_ctx_free(one);
     tc_ctx_free(three);
 }
