@@ -52,7 +52,7 @@ needs_only_windows() {
         grep -viE 'kernel32|msvcrt|advapi32|user32|libtosac'
 }
 shows_the_same() {
-    x86_64-w64-mingw32-objdump -p "$work/build/libtosac.dll" | awk '/Ordinal\/Name Pointer/ {on = 1} on && / \[ *[0-9]+\] / {print $NF}' | LC_ALL=C sort | diff - tools/symbols.txt
+    x86_64-w64-mingw32-objdump -p "$work/build/libtosac.dll" | awk '/Ordinal\/Name Pointer/ {on = 1} on && /^[ \t]*\[ *[0-9]+\] / {print $NF}' | LC_ALL=C sort | diff - tools/symbols.txt
 }
 check "no libraries but the system's" needs_only_windows
 check "the library shows the functions of the headers" shows_the_same
