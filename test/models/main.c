@@ -111,8 +111,8 @@ static void keep_failure(tc_ctx *ctx, const options *o, const tc_buf *text, uint
     tc_buf small = shrink_model(ctx, (tc_bytes){text->data, text->size}, target, f), out;
     ti_buf_init(&out, &ctx->arena);
     finding now = try_model((const char *)small.data, small.size, target, "", NULL);
-    ti_buf_printf(&out, "# %s for %s: %s\n# model %llu\n", outcome_name[now.what], target,
-                  now.words, (unsigned long long)seed);
+    ti_buf_printf(&out, "# %s for %s: %s\n# model %llu, before it was shrunk: %s\n",
+                  outcome_name[now.what], target, now.words, (unsigned long long)seed, f->words);
     ti_buf_put(&out, small.data, small.size);
     const char *path = ti_text_format(&ctx->arena, "%s/%s-%llu-%s.ir", o->found,
                                       outcome_name[f->what], (unsigned long long)seed, target);
