@@ -76,15 +76,8 @@ static void read_lines(tc_ctx *ctx, const char *file, tc_bytes text, tc_stream *
 
 const tc_loc *ti_stream_loc(const tc_stream *s, size_t word)
 {
-    size_t low = 0, high = s->n_line; /* the last one that is not behind the word */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->line[middle].word <= word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &s->line[low - 1].loc : NULL;
+    size_t n = ti_npu_records_upto(s->line, s->n_line, sizeof *s->line, word);
+    return n ? &s->line[n - 1].loc : NULL;
 }
 
 static tc_status read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)

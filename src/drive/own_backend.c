@@ -194,15 +194,8 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
 
 const tc_node *ti_own_node(const tc_codegen_result *own, size_t word)
 {
-    size_t low = 0, high = own->n_origin; /* the last one that is not behind the word */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (own->origin[middle].word <= word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? own->origin[low - 1].node : NULL;
+    size_t n = ti_npu_records_upto(own->origin, own->n_origin, sizeof *own->origin, word);
+    return n ? own->origin[n - 1].node : NULL;
 }
 
 tc_bytes ti_own_lines(tc_ctx *ctx, const tc_codegen_result *own)

@@ -482,3 +482,17 @@ tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_npu_
     out->fast = fast;
     return broken(ctx, loc, ti_npu_settle_tensors(out));
 }
+
+size_t ti_npu_records_upto(const void *record, size_t n, size_t stride, size_t word)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2, at;
+        memcpy(&at, (const char *)record + middle * stride, sizeof at);
+        if (at <= word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -86,4 +86,8 @@ bool ti_npu_looks_like_backend(tc_bytes bytes);
  * a walk). */
 int64_t ti_npu_region_bytes(const tc_npu_program *program, int region);
 
+/* Records in the order of a stream, `stride` bytes apart, each of which begins with the word (size_t)
+ * of its command: how many are not behind that word.  The last of them is the one it belongs to. */
+size_t ti_npu_records_upto(const void *record, size_t n, size_t stride, size_t word);
+
 #endif
