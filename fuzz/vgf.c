@@ -21,12 +21,13 @@ static void disassemble(tc_ctx *ctx, tc_bytes bytes)
     for (size_t i = 0; i < vgf.n_module; i++) {
         tc_spv_reader words;
         tc_spv_instr instr;
+        const tc_spv_names names = {ti_spv_glsl_set(vgf.module[i].code), ti_vgf_spelled};
         ti_spv_read(&words, vgf.module[i].code);
         while (ti_spv_next(&words, &instr)) {
             tc_mark mark = ti_arena_mark(&ctx->scratch);
             tc_buf line;
             ti_buf_init(&line, &ctx->scratch);
-            ti_spv_print(&instr, ti_vgf_spelled, &line);
+            ti_spv_print(&instr, &names, &line);
             ti_arena_rewind(&ctx->scratch, mark);
         }
     }

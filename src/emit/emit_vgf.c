@@ -87,7 +87,7 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
 {
     const bool *is_unsigned = find_unsigned(ctx, g);
     tc_vgf_module module = {TC_VGF_GRAPH, TC_VGF_SPIRV, TC_VGF_ENTRY, TC_VGF_ENTRY, code->words};
-    tc_vgf_slots set;
+    tc_vgf_set set = {.index = TC_VGF_SET_BY_PLACE};
     tc_vgf_segment segment = {
         .type = TC_VGF_GRAPH, .name = "graph_segment_0", .set = &set, .n_set = 1};
     tc_vgf vgf = {.version = {0, 4, 0},
@@ -99,10 +99,10 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
     add_constants(ctx, g, code, is_unsigned, &vgf);
     segment.in = vgf.in = add_ports(ctx, g, code, true, is_unsigned, &vgf);
     segment.out = vgf.out = add_ports(ctx, g, code, false, is_unsigned, &vgf);
-    set.n = g->n_in + g->n_out;
-    set.v = tc_new_n(&ctx->scratch, tc_vgf_slot, set.n);
-    for (size_t i = 0; i < set.n; i++)
-        set.v[i] = i < g->n_in ? vgf.in.v[i] : vgf.out.v[i - g->n_in];
+    set.slots.n = g->n_in + g->n_out;
+    set.slots.v = tc_new_n(&ctx->scratch, tc_vgf_slot, set.slots.n);
+    for (size_t i = 0; i < set.slots.n; i++)
+        set.slots.v[i] = i < g->n_in ? vgf.in.v[i] : vgf.out.v[i - g->n_in];
     return ti_vgf_write(ctx, g->module->file, &vgf, out);
 }
 

@@ -64,12 +64,13 @@ static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out 
 {
     tc_spv_reader words;
     tc_spv_instr instr;
+    const tc_spv_names names = {ti_spv_glsl_set(m->code), ti_vgf_spelled};
     ti_spv_read(&words, m->code);
     while (ti_spv_next(&words, &instr)) {
         tc_mark mark = ti_arena_mark(&v->ctx->scratch);
         tc_buf line;
         ti_buf_init(&line, &v->ctx->scratch);
-        ti_spv_print(&instr, ti_vgf_spelled, &line);
+        ti_spv_print(&instr, &names, &line);
         tell(out, ti_buf_cstr(&line));
         ti_arena_rewind(&v->ctx->scratch, mark);
     }
@@ -98,10 +99,10 @@ static void show_segments(const view *v)
         ti_buf_printf(v->to, "  %s: %s of module %" PRIu32 ", %zu constants", s->name,
                       WORD(kinds, s->type), s->module, s->n_constant);
         for (size_t k = 0; k < s->n_set; k++) {
-            ti_buf_printf(v->to, ", set %zu binds", k);
-            for (size_t b = 0; b < s->set[k].n; b++)
-                ti_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].v[b].binding,
-                              s->set[k].v[b].resource);
+            ti_buf_printf(v->to, ", set %" PRIu32 " binds", s->set[k].index);
+            for (size_t b = 0; b < s->set[k].slots.n; b++)
+                ti_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].slots.v[b].binding,
+                              s->set[k].slots.v[b].resource);
         }
         ti_buf_printf(v->to, "\n");
     }
@@ -139,7 +140,7 @@ static void show(view *v)
         ti_buf_printf(v->to, "\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
                       WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point,
                       m->code.size);
-        if (m->code.size)
+        if (m->code_type == TC_VGF_SPIRV)
             each_line(v, m, print_line, &(tc_json_out){.to = v->to});
     }
     ti_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node,
@@ -205,7 +206,7 @@ static void json_segments(const view *v, tc_json_out *out)
                     TC_J("module", s->module));
         ti_json_open(out, "sets", '[');
         for (size_t k = 0; k < s->n_set; k++)
-            json_slots(out, NULL, &s->set[k]);
+            json_slots(out, NULL, &s->set[k].slots);
         ti_json_close(out, ']');
         json_slots(out, "inputs", &s->in);
         json_slots(out, "outputs", &s->out);
@@ -230,7 +231,7 @@ static void json_modules(view *v, tc_json_out *out)
                     TC_J("entry_point", m->entry_point),
                     TC_J("language", WORD(languages, m->code_type)), TC_J("bytes", m->code.size));
         ti_json_open(out, "code", '[');
-        if (m->code.size)
+        if (m->code_type == TC_VGF_SPIRV)
             each_line(v, m, json_line, out);
         ti_json_close(out, ']');
         ti_json_close(out, '}');

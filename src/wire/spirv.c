@@ -14,9 +14,35 @@ static const instruction_row table[] = {
 
 static const instruction_row *row_of(uint32_t op)
 {
-    for (size_t i = 0; i < TC_COUNT(table); i++)
-        if (table[i].number == op)
-            return &table[i];
+    size_t lo = 0, hi = TC_COUNT(table); /* the table is in the order of numbers */
+    while (lo < hi) {
+        size_t middle = (lo + hi) / 2;
+        if (table[middle].number < op)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < TC_COUNT(table) && table[lo].number == op ? &table[lo] : NULL;
+}
+
+const char *ti_spv_name(uint32_t op)
+{
+    const instruction_row *row = row_of(op);
+    return row ? row->name : NULL;
+}
+
+const char *ti_spv_glsl_name(uint32_t number)
+{
+    static const struct {
+        uint32_t number;
+        const char *name;
+    } names[] = {
+#define GLSL(number, name) {number, #name},
+#include "glsl.def"
+    };
+    for (size_t i = 0; i < TC_COUNT(names); i++)
+        if (names[i].number == number)
+            return names[i].name;
     return NULL;
 }
 
@@ -161,13 +187,16 @@ static void print_operand(const tc_spv_instr *instr, char kind, size_t *i, tc_bu
     if (kind == 's') {
         tc_str text = ti_spv_text(instr, *i, &next);
         ti_buf_printf(out, " \"%.*s\"", (int)text.n, text.p ? text.p : "");
+    } else if (kind == 'p') {
+        ti_buf_printf(out, " %" PRIu32 " %%%" PRIu32, ti_spv_word(instr, *i),
+                      ti_spv_word(instr, *i + 1));
+        next = *i + 2;
     } else
         ti_buf_printf(out, kind == 'n' ? " %" PRIu32 : " %%%" PRIu32, ti_spv_word(instr, *i));
     *i = next;
 }
 
-void ti_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
-                  tc_buf *out)
+void ti_spv_print(const tc_spv_instr *instr, const tc_spv_names *names, tc_buf *out)
 {
     static const instruction_row unknown = {0, NULL, "n*"};
     const instruction_row *row = row_of(instr->op);
@@ -183,7 +212,9 @@ void ti_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena
     for (size_t i = 0; i < instr->n && *kind;) {
         const char *name = NULL;
         if (instr->op == TC_SPV_ExtInst && i == 3)
-            name = instruction(out->arena, ti_spv_word(instr, i));
+            name = ti_spv_word(instr, 2) == names->glsl
+                       ? ti_spv_glsl_name(ti_spv_word(instr, i))
+                       : names->tosa(out->arena, ti_spv_word(instr, i));
         if (name)
             ti_buf_printf(out, " %s", name), i++;
         else if (*kind == 'r')
@@ -192,4 +223,17 @@ void ti_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena
             print_operand(instr, *kind, &i, out);
         kind += kind[1] == '*' ? 0 : 1;
     }
+}
+
+uint32_t ti_spv_glsl_set(tc_bytes code)
+{
+    tc_spv_reader words;
+    tc_spv_instr instr;
+    size_t next;
+    ti_spv_read(&words, code);
+    while (ti_spv_next(&words, &instr) && instr.op != TC_SPV_MemoryModel)
+        if (instr.op == TC_SPV_ExtInstImport &&
+            ti_str_is(ti_spv_text(&instr, 1, &next), TC_SPV_GLSL_SET))
+            return ti_spv_word(&instr, 0);
+    return 0;
 }

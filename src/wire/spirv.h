@@ -106,9 +106,21 @@ tc_str ti_spv_text(const tc_spv_instr *instr, size_t i, size_t *next);
  */
 int ti_spv_result(uint32_t op);
 
-/* One line of text, "%7 = OpTypeInt 32 0".  `instruction` names the instructions of an extended
- * set, or gives NULL. */
-void ti_spv_print(const tc_spv_instr *instr, const char *(*instruction)(tc_arena *, uint32_t),
-                  tc_buf *out);
+/* The instruction's name without "Op", and that of an instruction of GLSL.std.450; NULL: neither. */
+const char *ti_spv_name(uint32_t op);
+const char *ti_spv_glsl_name(uint32_t number);
+
+#define TC_SPV_GLSL_SET "GLSL.std.450"
+/* The id of a module's import of it; 0: none. */
+uint32_t ti_spv_glsl_set(tc_bytes code);
+
+/* How the instructions of extended sets are called: the set of id `glsl`, and any other. */
+typedef struct tc_spv_names {
+    uint32_t glsl;
+    const char *(*tosa)(tc_arena *, uint32_t); /* or NULL as the name */
+} tc_spv_names;
+
+/* One line of text, "%7 = OpTypeInt 32 0". */
+void ti_spv_print(const tc_spv_instr *instr, const tc_spv_names *names, tc_buf *out);
 
 #endif

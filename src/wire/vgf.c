@@ -1,268 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf.c -- the VGF container; see vgf.h. */
+/* vgf.c -- a VGF container into its records; see vgf.h. */
 #include "vgf.h"
 
 #include "flatbuf.h"
-
-enum { HEADER = 128, SECTIONS_AT = 16, ALIGN = 8, CONSTANT_ROW = 24, CONSTANT_HEAD = 16 };
-enum { SECTION_MODULE, SECTION_SEQUENCE, SECTION_RESOURCE, SECTION_CONSTANT, SECTIONS };
-
-/* Fields of the tables. */
-enum { MODULE_TYPE, MODULE_NAME, MODULE_ENTRY, MODULE_CODE_TYPE, MODULE_CODE };
-enum { SEQUENCE_SEGMENTS, SEQUENCE_IN, SEQUENCE_OUT, SEQUENCE_IN_NAMES, SEQUENCE_OUT_NAMES };
-enum {
-    SEGMENT_TYPE,
-    SEGMENT_NAME,
-    SEGMENT_MODULE,
-    SEGMENT_SETS,
-    SEGMENT_IN,
-    SEGMENT_OUT,
-    SEGMENT_CONSTANTS,
-    SEGMENT_DISPATCH,
-    SEGMENT_PUSH_CONSTANTS,
-    SEGMENT_CONSTANT_BINDINGS
-};
-enum { SLOT_BINDING, SLOT_RESOURCE };
-enum { RESOURCE_DESCRIPTOR, RESOURCE_FORMAT, RESOURCE_CATEGORY, RESOURCE_DESCRIPTION };
-enum { DESCRIPTION_SHAPE, DESCRIPTION_STRIDES };
-
-static const char magic[4] = {'V', 'G', 'F', '1'};
-static const char constant_magic[8] = "CONST00";
-
-static size_t aligned(size_t n)
-{
-    return (n + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static tc_fb_ref put_text(tc_fb_writer *w, const char *text)
-{
-    return ti_fb_put_string(w, ti_str_of(text ? text : ""));
-}
-
-static tc_fb_ref put_u32s(tc_fb_writer *w, tc_arena *scratch, const uint32_t *v, size_t n)
-{
-    int64_t *wide = tc_new_n(scratch, int64_t, n);
-    for (size_t i = 0; i < n; i++)
-        wide[i] = v[i];
-    return ti_fb_put_i32s(w, wide, n);
-}
-
-static tc_fb_ref put_code(tc_fb_writer *w, const tc_vgf_module *m)
-{
-    tc_fb_ref words = ti_fb_put_words(w, m->code);
-    ti_fb_begin(w);
-    ti_fb_set_ref(w, 0, words);
-    return ti_fb_end(w);
-}
-
-static tc_bytes module_section(tc_ctx *ctx, const tc_vgf *vgf)
-{
-    const uint8_t missing = UINT8_MAX; /* numbers are written, zeros too */
-    tc_fb_writer w;
-    ti_fb_write(&w, &ctx->arena, 4096);
-    tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, vgf->n_module);
-    for (size_t i = 0; i < vgf->n_module; i++) {
-        const tc_vgf_module *m = &vgf->module[i];
-        tc_fb_ref code = put_code(&w, m), entry = put_text(&w, m->entry_point),
-                  name = put_text(&w, m->name);
-        ti_fb_begin(&w);
-        ti_fb_set_u8(&w, MODULE_TYPE, m->type, missing);
-        ti_fb_set_ref(&w, MODULE_NAME, name);
-        ti_fb_set_ref(&w, MODULE_ENTRY, entry);
-        ti_fb_set_u8(&w, MODULE_CODE_TYPE, m->code_type, missing);
-        ti_fb_set_ref(&w, MODULE_CODE, code);
-        ref[i] = ti_fb_end(&w);
-    }
-    tc_fb_ref list = ti_fb_put_refs(&w, ref, vgf->n_module);
-    ti_fb_begin(&w);
-    ti_fb_set_ref(&w, 0, list);
-    return ti_fb_finish(&w, ti_fb_end(&w), NULL);
-}
-
-static tc_fb_ref put_slots(tc_ctx *ctx, tc_fb_writer *w, const tc_vgf_slots *slots)
-{
-    tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, slots->n);
-    for (size_t i = 0; i < slots->n; i++) {
-        ti_fb_begin(w);
-        ti_fb_set_u32(w, SLOT_BINDING, slots->v[i].binding, 0);
-        ti_fb_set_u32(w, SLOT_RESOURCE, slots->v[i].resource, 0);
-        ref[i] = ti_fb_end(w);
-    }
-    return ti_fb_put_refs(w, ref, slots->n);
-}
-
-static tc_fb_ref put_sets(tc_ctx *ctx, tc_fb_writer *w, const tc_vgf_segment *s)
-{
-    tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, s->n_set);
-    for (size_t i = 0; i < s->n_set; i++) {
-        tc_fb_ref slots = put_slots(ctx, w, &s->set[i]);
-        ti_fb_begin(w);
-        ti_fb_set_ref(w, 0, slots);
-        ref[i] = ti_fb_end(w);
-    }
-    return ti_fb_put_refs(w, ref, s->n_set);
-}
-
-static tc_fb_ref put_segment(tc_ctx *ctx, tc_fb_writer *w, const tc_vgf_segment *s)
-{
-    tc_fb_ref push = ti_fb_put_refs(w, NULL, 0);
-    tc_fb_ref dispatch = put_u32s(w, &ctx->scratch, s->dispatch, TC_COUNT(s->dispatch));
-    tc_fb_ref constants = put_u32s(w, &ctx->scratch, s->constant, s->n_constant);
-    tc_fb_ref out = put_slots(ctx, w, &s->out), in = put_slots(ctx, w, &s->in);
-    tc_fb_ref sets = put_sets(ctx, w, s), name = put_text(w, s->name);
-    ti_fb_begin(w);
-    ti_fb_set_u8(w, SEGMENT_TYPE, s->type, UINT8_MAX);
-    ti_fb_set_ref(w, SEGMENT_NAME, name);
-    ti_fb_set_u32(w, SEGMENT_MODULE, s->module, 0);
-    ti_fb_set_ref(w, SEGMENT_SETS, sets);
-    ti_fb_set_ref(w, SEGMENT_IN, in);
-    ti_fb_set_ref(w, SEGMENT_OUT, out);
-    ti_fb_set_ref(w, SEGMENT_CONSTANTS, constants);
-    ti_fb_set_ref(w, SEGMENT_DISPATCH, dispatch);
-    ti_fb_set_ref(w, SEGMENT_PUSH_CONSTANTS, push);
-    return ti_fb_end(w);
-}
-
-static tc_fb_ref put_names(tc_ctx *ctx, tc_fb_writer *w, const char *const *name, size_t n)
-{
-    tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, n);
-    for (size_t i = 0; i < n; i++)
-        ref[i] = put_text(w, name[i]);
-    return ti_fb_put_refs(w, ref, n);
-}
-
-static tc_bytes sequence_section(tc_ctx *ctx, const tc_vgf *vgf)
-{
-    tc_fb_writer w;
-    ti_fb_write(&w, &ctx->arena, 4096);
-    tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, vgf->n_segment);
-    for (size_t i = 0; i < vgf->n_segment; i++)
-        ref[i] = put_segment(ctx, &w, &vgf->segment[i]);
-    tc_fb_ref segments = ti_fb_put_refs(&w, ref, vgf->n_segment);
-    tc_fb_ref in = put_slots(ctx, &w, &vgf->in), out = put_slots(ctx, &w, &vgf->out);
-    tc_fb_ref in_names = put_names(ctx, &w, vgf->in_name, vgf->n_in_name);
-    tc_fb_ref out_names = put_names(ctx, &w, vgf->out_name, vgf->n_out_name);
-    ti_fb_begin(&w);
-    ti_fb_set_ref(&w, SEQUENCE_SEGMENTS, segments);
-    ti_fb_set_ref(&w, SEQUENCE_IN, in);
-    ti_fb_set_ref(&w, SEQUENCE_OUT, out);
-    ti_fb_set_ref(&w, SEQUENCE_IN_NAMES, in_names);
-    ti_fb_set_ref(&w, SEQUENCE_OUT_NAMES, out_names);
-    return ti_fb_finish(&w, ti_fb_end(&w), NULL);
-}
-
-/* Resources of one shape share its description. */
-static tc_fb_ref put_description(tc_fb_writer *w, tc_map *known, const tc_vgf_resource *r)
-{
-    void **slot = ti_map_at(known, (tc_str){(const char *)r->dim, r->n_dim * sizeof *r->dim});
-    if (*slot)
-        return (tc_fb_ref)(uintptr_t)*slot;
-    tc_fb_ref strides = ti_fb_put_u64s(w, NULL, 0);
-    tc_fb_ref shape = ti_fb_put_u64s(w, (const uint64_t *)r->dim, r->n_dim);
-    ti_fb_begin(w);
-    ti_fb_set_ref(w, DESCRIPTION_SHAPE, shape);
-    ti_fb_set_ref(w, DESCRIPTION_STRIDES, strides);
-    tc_fb_ref description = ti_fb_end(w);
-    *slot = (void *)(uintptr_t)description;
-    return description;
-}
-
-static tc_fb_ref put_resource(tc_fb_writer *w, tc_map *known, const tc_vgf_resource *r)
-{
-    tc_fb_ref description = put_description(w, known, r);
-    ti_fb_begin(w);
-    ti_fb_set_u32(w, RESOURCE_DESCRIPTOR, r->descriptor, 0);
-    ti_fb_set_u32(w, RESOURCE_FORMAT, r->format, 0);
-    ti_fb_set_u8(w, RESOURCE_CATEGORY, r->category, UINT8_MAX);
-    ti_fb_set_ref(w, RESOURCE_DESCRIPTION, description);
-    return ti_fb_end(w);
-}
-
-static tc_bytes resource_section(tc_ctx *ctx, const tc_vgf *vgf)
-{
-    tc_fb_writer w;
-    tc_map known;
-    ti_map_init(&known, &ctx->scratch);
-    ti_fb_write(&w, &ctx->arena, 4096);
-    tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, vgf->n_resource);
-    for (size_t i = 0; i < vgf->n_resource; i++)
-        ref[i] = put_resource(&w, &known, &vgf->resource[i]);
-    tc_fb_ref list = ti_fb_put_refs(&w, ref, vgf->n_resource);
-    ti_fb_begin(&w);
-    ti_fb_set_ref(&w, 0, list);
-    return ti_fb_finish(&w, ti_fb_end(&w), NULL);
-}
-
-/* The table in front of the constants; the constants themselves follow in the file. */
-static tc_bytes constant_head(tc_ctx *ctx, const tc_vgf *vgf, size_t *payload)
-{
-    tc_buf head;
-    size_t at = 0;
-    ti_buf_init(&head, &ctx->arena);
-    ti_buf_put(&head, constant_magic, sizeof constant_magic);
-    ti_buf_u64(&head, vgf->n_constant);
-    for (size_t i = 0; i < vgf->n_constant; i++) {
-        const tc_vgf_constant *c = &vgf->constant[i];
-        ti_buf_u32(&head, c->resource);
-        ti_buf_u32(&head, (uint32_t)c->sparsity);
-        ti_buf_u64(&head, c->data.size);
-        ti_buf_u64(&head, at);
-        at += aligned(c->data.size);
-    }
-    *payload = at;
-    return (tc_bytes){head.data, head.size};
-}
-
-static tc_bytes join(tc_ctx *ctx, const tc_vgf *vgf, const tc_bytes *section, size_t payload)
-{
-    tc_buf file;
-    size_t size = HEADER + payload;
-    for (int i = 0; i < SECTIONS; i++)
-        size += aligned(section[i].size);
-    ti_buf_init(&file, &ctx->arena);
-    ti_buf_room(&file, size); /* so that the constants are copied once */
-    file.size = 0;
-    ti_buf_put(&file, magic, sizeof magic);
-    ti_buf_u32(&file, 0);
-    ti_buf_put(&file, vgf->version, sizeof vgf->version);
-    ti_buf_align(&file, SECTIONS_AT);
-    size_t at = HEADER;
-    for (int i = 0; i < SECTIONS; i++) {
-        ti_buf_u64(&file, at);
-        ti_buf_u64(&file, section[i].size + (i == SECTION_CONSTANT ? payload : 0));
-        at += aligned(section[i].size);
-    }
-    ti_buf_zeros(&file, HEADER - file.size);
-    for (int i = 0; i < SECTIONS; i++) {
-        ti_buf_put(&file, section[i].data, section[i].size);
-        ti_buf_align(&file, ALIGN);
-    }
-    for (size_t i = 0; i < vgf->n_constant; i++) {
-        ti_buf_put(&file, vgf->constant[i].data.data, vgf->constant[i].data.size);
-        ti_buf_align(&file, ALIGN);
-    }
-    return (tc_bytes){file.data, file.size};
-}
-
-tc_status ti_vgf_write(tc_ctx *ctx, const char *file, const tc_vgf *vgf, tc_bytes *out)
-{
-    size_t payload;
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_bytes section[SECTIONS] = {module_section(ctx, vgf), sequence_section(ctx, vgf),
-                                  resource_section(ctx, vgf), constant_head(ctx, vgf, &payload)};
-    ti_arena_rewind(&ctx->scratch, mark);
-    for (int i = 0; i < SECTIONS; i++)
-        if (!section[i].data)
-            return ti_error(ctx, &(tc_loc){.file = file}, TC_E_TOO_LARGE,
-                            "a section would be larger than 2 GiB, the most that a flatbuffer "
-                            "can hold");
-    *out = join(ctx, vgf, section, payload);
-    return TC_OK;
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
+#include "vgf_fields.h"
 
 typedef struct {
     tc_ctx *ctx;
@@ -313,6 +54,18 @@ static const char *text_of(reader *r, tc_str text)
     return ti_intern(r->ctx, text);
 }
 
+static tc_bytes code_of(reader *r, uint8_t type, tc_fb_table code)
+{
+    if (type == TC_VGF_GLSL || type == TC_VGF_HLSL) {
+        tc_str text = ti_fb_string(code, 0);
+        return (tc_bytes){(const uint8_t *)text.p, text.n};
+    }
+    tc_fb_vector words = {0};
+    if (type == TC_VGF_SPIRV)
+        words = ti_fb_list(code, 0, 4);
+    return (tc_bytes){r->fb.data + words.at, 4 * words.n};
+}
+
 static tc_status read_modules(reader *r)
 {
     tc_fb_table root;
@@ -328,13 +81,47 @@ static tc_status read_modules(reader *r)
         m->name = text_of(r, ti_fb_string(t, MODULE_NAME));
         m->entry_point = text_of(r, ti_fb_string(t, MODULE_ENTRY));
         m->code_type = ti_fb_u8(t, MODULE_CODE_TYPE, 0);
-        tc_fb_vector words = {0};
-        if (m->code_type == TC_VGF_SPIRV)
-            words = ti_fb_list(ti_fb_child(t, MODULE_CODE), 0, 4);
-        m->code = (tc_bytes){r->fb.data + words.at, 4 * words.n};
+        m->code = code_of(r, m->code_type, ti_fb_child(t, MODULE_CODE));
         TC_TRY(broken(r));
     }
     return broken(r);
+}
+
+static const int64_t *read_i64s(reader *r, tc_fb_table t, uint32_t field, size_t *n)
+{
+    tc_fb_vector list = ti_fb_list(t, field, 8);
+    int64_t *v = tc_new_n(&r->ctx->arena, int64_t, list.n);
+    for (size_t i = 0; i < list.n; i++)
+        v[i] = (int64_t)ti_fb_list_u64(list, i);
+    *n = list.n;
+    return v;
+}
+
+static const tc_vgf_sampler *read_sampler(reader *r, tc_fb_table t)
+{
+    if (ti_fb_u8(t, RESOURCE_EXTRA_TYPE, 0) != EXTRA_SAMPLER)
+        return NULL;
+    tc_fb_table extra = ti_fb_child(t, RESOURCE_EXTRA);
+    tc_vgf_sampler *s = tc_new(&r->ctx->arena, tc_vgf_sampler);
+    s->min_filter = ti_fb_u32(extra, SAMPLER_MIN, 0);
+    s->mag_filter = ti_fb_u32(extra, SAMPLER_MAG, 0);
+    s->address_u = ti_fb_u32(extra, SAMPLER_U, 0);
+    s->address_v = ti_fb_u32(extra, SAMPLER_V, 0);
+    s->border = ti_fb_u32(extra, SAMPLER_BORDER, 0);
+    return s;
+}
+
+static void read_resource(reader *r, tc_fb_table t, tc_vgf_resource *out)
+{
+    tc_fb_table description = ti_fb_child(t, RESOURCE_DESCRIPTION);
+    out->descriptor = ti_fb_u32(t, RESOURCE_DESCRIPTOR, 0);
+    out->format = ti_fb_u32(t, RESOURCE_FORMAT, 0);
+    out->category = ti_fb_u8(t, RESOURCE_CATEGORY, 0);
+    out->dim = read_i64s(r, description, DESCRIPTION_SHAPE, &out->n_dim);
+    out->stride = read_i64s(r, description, DESCRIPTION_STRIDES, &out->n_stride);
+    out->sampler = read_sampler(r, t);
+    out->alias = ti_fb_u32(t, RESOURCE_ALIAS, UINT32_MAX);
+    out->aliases = out->alias != UINT32_MAX;
 }
 
 static tc_status read_resources(reader *r)
@@ -346,18 +133,7 @@ static tc_status read_resources(reader *r)
     vgf->n_resource = list.n;
     vgf->resource = tc_new_n(&r->ctx->arena, tc_vgf_resource, list.n);
     for (size_t i = 0; i < list.n; i++) {
-        tc_fb_table t = ti_fb_list_table(list, i);
-        tc_fb_vector shape = ti_fb_list(ti_fb_child(t, RESOURCE_DESCRIPTION), DESCRIPTION_SHAPE, 8);
-        int64_t *dim = tc_new_n(&r->ctx->arena, int64_t, shape.n);
-        for (size_t k = 0; k < shape.n; k++)
-            dim[k] = (int64_t)ti_fb_list_u64(shape, k);
-        vgf->resource[i] = (tc_vgf_resource){
-            .descriptor = ti_fb_u32(t, RESOURCE_DESCRIPTOR, 0),
-            .format = ti_fb_u32(t, RESOURCE_FORMAT, 0),
-            .category = ti_fb_u8(t, RESOURCE_CATEGORY, 0),
-            .dim = dim,
-            .n_dim = shape.n,
-        };
+        read_resource(r, ti_fb_list_table(list, i), &vgf->resource[i]);
         TC_TRY(broken(r));
     }
     return broken(r);
@@ -402,6 +178,33 @@ static tc_status read_constant_ids(reader *r, tc_fb_table t, tc_vgf_segment *s)
     return broken(r);
 }
 
+static tc_status read_sets(reader *r, tc_fb_table t, tc_vgf_segment *s)
+{
+    tc_fb_vector list = ti_fb_list(t, SEGMENT_SETS, 4);
+    s->n_set = list.n;
+    s->set = tc_new_n(&r->ctx->arena, tc_vgf_set, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table set = ti_fb_list_table(list, i);
+        s->set[i].index = ti_fb_u32(set, SET_INDEX, TC_VGF_SET_BY_PLACE);
+        if (s->set[i].index == TC_VGF_SET_BY_PLACE)
+            s->set[i].index = (uint32_t)i;
+        TC_TRY(read_slots(r, set, SET_SLOTS, &s->set[i].slots));
+    }
+    return broken(r);
+}
+
+static void read_pushes(reader *r, tc_fb_table t, tc_vgf_segment *s)
+{
+    tc_fb_vector list = ti_fb_list(t, SEGMENT_PUSH_CONSTANTS, 4);
+    s->n_push = list.n;
+    s->push = tc_new_n(&r->ctx->arena, tc_vgf_push, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table push = ti_fb_list_table(list, i);
+        s->push[i] = (tc_vgf_push){ti_fb_u32(push, PUSH_STAGES, 0), ti_fb_u32(push, PUSH_OFFSET, 0),
+                                   ti_fb_u32(push, PUSH_SIZE, 0)};
+    }
+}
+
 static tc_status read_segment(reader *r, tc_fb_table t, tc_vgf_segment *s)
 {
     s->type = ti_fb_u8(t, SEGMENT_TYPE, 0);
@@ -411,16 +214,13 @@ static tc_status read_segment(reader *r, tc_fb_table t, tc_vgf_segment *s)
     if (s->module >= r->vgf->n_module)
         return bad(r, r->section + t.at, TC_E_FORMAT, "a segment names a module that does not "
                                                       "exist");
-    tc_fb_vector sets = ti_fb_list(t, SEGMENT_SETS, 4),
-                 dispatch = ti_fb_list(t, SEGMENT_DISPATCH, 4);
-    s->n_set = sets.n;
-    s->set = tc_new_n(&r->ctx->arena, tc_vgf_slots, sets.n);
-    for (size_t i = 0; i < sets.n; i++)
-        TC_TRY(read_slots(r, ti_fb_list_table(sets, i), 0, &s->set[i]));
+    TC_TRY(read_sets(r, t, s));
     TC_TRY(read_slots(r, t, SEGMENT_IN, &s->in));
     TC_TRY(read_slots(r, t, SEGMENT_OUT, &s->out));
+    tc_fb_vector dispatch = ti_fb_list(t, SEGMENT_DISPATCH, 4);
     for (size_t i = 0; i < dispatch.n && i < TC_COUNT(s->dispatch); i++)
         s->dispatch[i] = (uint32_t)ti_fb_list_i32(dispatch, i);
+    read_pushes(r, t, s);
     return read_constant_ids(r, t, s);
 }
 
@@ -457,7 +257,7 @@ static tc_status read_constants(reader *r)
     TC_TRY(section_bytes(r, SECTION_CONSTANT, &s));
     if (!s.size)
         return TC_OK;
-    if (s.size < CONSTANT_HEAD || memcmp(s.data, constant_magic, sizeof constant_magic) != 0)
+    if (s.size < CONSTANT_HEAD || memcmp(s.data, TC_VGF_CONSTANT_MAGIC, CONSTANT_MAGIC_BYTES) != 0)
         return bad(r, r->section, TC_E_FORMAT, "the constants do not begin with CONST00");
     uint64_t n = ti_le64(s.data + 8);
     if (n > (s.size - CONSTANT_HEAD) / CONSTANT_ROW)
@@ -485,7 +285,7 @@ tc_status ti_vgf_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_vgf *out
     enum { MAJOR = 0, MOST_MINOR = 5 };
     reader r = {.ctx = ctx, .file = file, .bytes = bytes, .vgf = out};
     *out = (tc_vgf){.n_module = 0};
-    if (bytes.size < HEADER || memcmp(bytes.data, magic, sizeof magic) != 0)
+    if (bytes.size < HEADER || memcmp(bytes.data, TC_VGF_MAGIC, MAGIC_BYTES) != 0)
         return bad(&r, 0, TC_E_FORMAT, "this is not a VGF file, or only the beginning of one");
     memcpy(out->version, bytes.data + 8, sizeof out->version);
     if (out->version[0] != MAJOR || out->version[1] > MOST_MINOR)

@@ -97,9 +97,9 @@ static void test_signature(void)
     tc_vgf v;
     CHECK(ti_vgf_read(ctx, "file", emit(ctx, parse(ctx, everything)), &v) == TC_OK);
     CHECK(v.n_constant == 1 && v.constant[0].data.size == 20 && v.n_resource == 6);
-    CHECK(v.in.n == 3 && v.out.n == 2 && v.n_segment == 1 && v.segment[0].set[0].n == 5);
+    CHECK(v.in.n == 3 && v.out.n == 2 && v.n_segment == 1 && v.segment[0].set[0].slots.n == 5);
     for (uint32_t i = 0; i < 5; i++)
-        CHECK(v.segment[0].set[0].v[i].binding == i && v.segment[0].set[0].v[i].resource == i + 1);
+        CHECK(v.segment[0].set[0].slots.v[i].binding == i && v.segment[0].set[0].slots.v[i].resource == i + 1);
     CHECK(v.n_in_name == 3 && ti_text_eq(v.in_name[1], "unread") &&
           ti_text_eq(v.out_name[1], "joined"));
     CHECK(v.resource[0].category == TC_VGF_CONSTANT &&
@@ -240,11 +240,6 @@ static void test_branches(void)
     tc_ctx_free(ctx);
 }
 
-static const char *name_of(tc_arena *arena, uint32_t instruction)
-{
-    return ti_vgf_spelled(arena, instruction);
-}
-
 static void test_disassembly(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -256,7 +251,7 @@ static void test_disassembly(void)
     ti_buf_init(&text, &ctx->arena);
     ti_spv_read(&words, v.module[0].code);
     while (ti_spv_next(&words, &instr)) {
-        ti_spv_print(&instr, name_of, &text);
+        ti_spv_print(&instr, &(tc_spv_names){0, ti_vgf_spelled}, &text);
         ti_buf_text(&text, "\n");
     }
     CHECK(!words.error);
@@ -266,6 +261,62 @@ static void test_disassembly(void)
         "\nOpGraphEndARM\n",   "OpModuleProcessed \"tosac.quant input 2 q(0.05:-3)\"\n"};
     for (size_t i = 0; i < TC_COUNT(lines); i++)
         CHECK(strstr(ti_buf_cstr(&text), lines[i]));
+    tc_ctx_free(ctx);
+}
+
+/* A container with everything that a segment and a resource can have comes back as it was. */
+static void test_segments(void)
+{
+    static const int64_t image[] = {1, 4, 6, 4}, open[] = {-1, 3}, stride[] = {12, 4};
+    static const tc_vgf_sampler sampler = {1, 0, 2, 3, 4};
+    static const char glsl[] = "void main() {}";
+    tc_vgf_module module[] = {
+        {TC_VGF_GRAPH, TC_VGF_SPIRV, "g", "g", {(const uint8_t *)"\1\0\0\0", 4}},
+        {TC_VGF_COMPUTE, TC_VGF_GLSL, "c", "main", {(const uint8_t *)glsl, strlen(glsl)}},
+        {TC_VGF_COMPUTE, TC_VGF_NO_CODE, "later", "main", {NULL, 0}}};
+    tc_vgf_resource resource[] = {
+        {.descriptor = TC_VGF_NO_DESCRIPTOR, .format = 100, .category = TC_VGF_CONSTANT,
+         .dim = image, .n_dim = 1},
+        {.descriptor = TC_VGF_TENSOR, .format = 14, .category = TC_VGF_INTERMEDIATE, .dim = image,
+         .n_dim = 4, .aliases = true, .alias = 0},
+        {.descriptor = TC_VGF_IMAGE_SAMPLER, .format = 38, .category = TC_VGF_INTERMEDIATE,
+         .dim = image, .n_dim = 4, .sampler = &sampler, .aliases = true, .alias = 0},
+        {.descriptor = TC_VGF_TENSOR, .format = 100, .category = TC_VGF_INPUT, .dim = open,
+         .n_dim = 2, .stride = stride, .n_stride = 2},
+        {.descriptor = TC_VGF_STORAGE_BUFFER, .format = 100, .category = TC_VGF_OUTPUT,
+         .dim = open, .n_dim = 2}};
+    tc_vgf_slot slot[] = {{5, 2}, {7, 4}};
+    tc_vgf_set set[] = {{{slot, 1}, 3}, {{slot + 1, 1}, TC_VGF_SET_BY_PLACE}};
+    uint32_t constant[] = {0}, number[] = {9};
+    tc_vgf_push push[] = {{32, 4, 8}};
+    tc_vgf_segment segment[] = {
+        {.type = TC_VGF_COMPUTE, .name = "s", .module = 1, .set = set, .n_set = 2,
+         .in = {slot, 1}, .out = {slot + 1, 1}, .dispatch = {2, 3, 4}, .push = push, .n_push = 1},
+        {.type = TC_VGF_GRAPH, .name = "t", .constant = constant, .n_constant = 1}};
+    tc_vgf_constant bytes = {0, -1, {(const uint8_t *)"abcd", 4}};
+    tc_vgf all = {.version = {0, 4, 0}, .module = module, .n_module = 3, .resource = resource,
+                  .n_resource = 5, .segment = segment, .n_segment = 2, .constant = &bytes,
+                  .n_constant = 1, .in = {slot, 1}, .out = {slot + 1, 1}};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes file;
+    tc_vgf v;
+    CHECK(ti_vgf_write(ctx, "file", &all, &file) == TC_OK && file.data[9] == 4 && file.data[10] == 3);
+    segment[1].constant_id = number;
+    CHECK(ti_vgf_write(ctx, "file", &all, &file) == TC_OK && file.data[9] == 5 && file.data[10] == 0);
+    CHECK(ti_vgf_read(ctx, "file", file, &v) == TC_OK);
+    CHECK(v.n_module == 3 && v.module[1].code_type == TC_VGF_GLSL &&
+          v.module[1].code.size == strlen(glsl) && !memcmp(v.module[1].code.data, glsl, strlen(glsl)));
+    CHECK(v.module[2].code_type == TC_VGF_NO_CODE && !v.module[2].code.size);
+    CHECK(v.resource[2].aliases && v.resource[2].alias == 0 && !v.resource[3].aliases);
+    CHECK(v.resource[2].sampler && !memcmp(v.resource[2].sampler, &sampler, sizeof sampler));
+    CHECK(!v.resource[1].sampler && v.resource[3].dim[0] == -1 && v.resource[3].n_stride == 2 &&
+          v.resource[3].stride[0] == 12 && v.resource[4].n_stride == 0);
+    const tc_vgf_segment *s = &v.segment[0];
+    CHECK(s->n_set == 2 && s->set[0].index == 3 && s->set[1].index == 1);
+    CHECK(s->set[0].slots.v[0].binding == 5 && s->set[1].slots.v[0].resource == 4);
+    CHECK(s->dispatch[0] == 2 && s->dispatch[2] == 4 && s->n_push == 1);
+    CHECK(s->push[0].stages == 32 && s->push[0].offset == 4 && s->push[0].size == 8);
+    CHECK(v.segment[1].constant_id[0] == 9 && v.segment[1].constant[0] == 0);
     tc_ctx_free(ctx);
 }
 
@@ -313,6 +364,7 @@ int main(void)
     test_refused();
     test_branches();
     test_disassembly();
+    test_segments();
     test_hostile();
     return check_done();
 }
