@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_calls.h -- regions of a Cortex-M as calls of ExecuTorch's kernels.
  *
- * kernel_calls.c finds what is one of its cortex_m:: operators (target/cortexm_call.h), plain_kernels.c
- * computes the rest by its kernels for any CPU, in integers that are wide enough.  Both keep every bit. */
+ * kernel_calls.c finds what is one of its cortex_m:: operators (target/cortexm_call.h), by the patterns
+ * of kernel_piece.h; plain_kernels.c computes the rest by its kernels for any CPU, in integers that are
+ * wide enough.  Both keep every bit. */
 #ifndef TC_KERNEL_CALLS_H
 #define TC_KERNEL_CALLS_H
 
