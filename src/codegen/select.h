@@ -49,6 +49,8 @@ tc_view ti_sel_any_view(tc_sel *s, tc_val v);
 tc_view ti_sel_result(tc_sel *s, tc_val v);
 /* A place for working values: a dense root. */
 tc_view ti_sel_working(tc_sel *s, const char *name, uint8_t bytes, int32_t rank, const int64_t *dim);
+/* What it is called: its own name, its node's, or its operator's. */
+const char *ti_sel_name(const tc_sel *s, tc_val v);
 /* The value is this view. */
 void ti_sel_is(tc_sel *s, tc_val v, tc_view view);
 
