@@ -2,7 +2,11 @@
 /* own_backend.c -- see own_backend.h. */
 #include "own_backend.h"
 
+#include <math.h>
+
+#include "../base/attempt.h"
 #include "../npu/cost.h"
+#include "choose.h"
 #include "road.h"
 
 static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *out)
@@ -96,6 +100,56 @@ static const tc_codegen_shared *left_by(const tc_compiled *c, const tc_region *r
             return &nothing;
     }
 }
+
+/* ---- weights in one piece, or in tiles ---- */
+
+typedef struct way_trial {
+    tc_ctx *ctx;
+    const tc_compiled *c;
+    const tc_region *region;
+    bool whole;
+    double cycles; /* out; INFINITY: it is not taken so */
+} way_trial;
+
+static tc_status try_way(void *what)
+{
+    way_trial *t = what;
+    tc_codegen_result made;
+    tc_npu_system system;
+    tc_npu_stream_cost cost;
+    tc_ctx *ctx = t->ctx;
+    tc_module *m = ti_module_copy(t->region->module);
+    tc_job job = {.target = &t->c->target, .whole = t->whole};
+    const tc_ethosu_options *o = &t->c->ethosu;
+    t->cycles = INFINITY;
+    if (t->c->choices)
+        TC_TRY(ti_verdicts_for(ctx, &t->c->target, o->ini, o->system_config, o->memory_mode,
+                               &job.choices));
+    TC_TRY(ti_road_run(ctx, m, TC_AT_REGION, TC_AT_TOSA, &job, NULL));
+    TC_TRY(ti_own_generate(ctx, t->c, ti_main(m), left_by(t->c, t->region), &made));
+    TC_TRY(find_system(ctx, t->c, &system));
+    if (!made.refused && !ti_npu_cost_stream(&ctx->arena, &made.program, &system, &cost))
+        t->cycles = cost.total.cycles;
+    return TC_OK;
+}
+
+/* So many more cycles are a fair price for weights that are there already. */
+static const double fair = 1.05;
+
+tc_status ti_own_keeps_whole(tc_ctx *ctx, const tc_compiled *c, const tc_region *region, bool *whole)
+{
+    way_trial tiles = {ctx, c, region, false, 0}, one = {ctx, c, region, true, 0};
+    *whole = false;
+    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.unmade ||
+        c->ethosu.backend == TC_BACKEND_VELA || !left_by(c, region))
+        return TC_OK;
+    TC_TRY(ti_attempt_work(ctx, try_way, &tiles));
+    TC_TRY(ti_attempt_work(ctx, try_way, &one));
+    *whole = one.cycles <= fair * tiles.cycles;
+    return TC_OK;
+}
+
+/* ---- */
 
 /* Where somebody else can make it, a mistake of ours is a warning. */
 static tc_status ask_or_go_without(tc_ctx *ctx, const tc_compiled *c, tc_region *region)

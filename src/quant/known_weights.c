@@ -7,7 +7,10 @@
 
 #include "../num/load.h"
 
-/* Codes stand for these numbers: rounded up or down, or at an end of their range. */
+/* Codes stand for these numbers: rounded up or down, or at an end of their range.  A number half way
+ * between two codes is, in float32, a little to one side of it. */
+static const double farthest = 1.5001;
+
 static bool stand_for(tc_tensor codes, tc_tensor real)
 {
     const tc_quant *q = codes.type->quant;
@@ -17,7 +20,7 @@ static bool stand_for(tc_tensor codes, tc_tensor real)
     for (int64_t i = 0; i < n; i++) {
         int64_t code = ti_load_i64(codes, i), c = q->axis >= 0 ? i / inner % q->count : 0;
         double away = fabs(ti_load_f64(real, i) / q->scale[c] - (double)(code - q->zero[c]));
-        if (!(away <= 1.5) && code != q->lo && code != q->hi)
+        if (!(away <= farthest) && code != q->lo && code != q->hi)
             return false;
     }
     return true;
