@@ -205,7 +205,11 @@ typedef bool tc_doc_question(tc_op op);
 
 static bool is_tosa(tc_op op) { return ti_text_starts(tc_ops[op].name, "tosa_"); }
 static bool is_tosa_1_1(tc_op op) { return tc_ops[op].tosa > TC_TOSA_LAST_1_0; }
-static bool is_tosa_1_0(tc_op op) { return is_tosa(op) && !is_tosa_1_1(op); }
+/* A shader is TOSA's CUSTOM once more. */
+static bool is_tosa_1_0(tc_op op)
+{
+    return is_tosa(op) && !is_tosa_1_1(op) && op != TC_OP_tosa_shader;
+}
 static bool is_rich(tc_op op) { return !is_tosa(op); }
 static bool in_integers(tc_op op) { return ti_lower_knows(op, true); }
 static bool in_plain(tc_op op) { return ti_lower_knows(op, false); }

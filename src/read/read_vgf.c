@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_vgf.c -- a VGF file of one graph, back into the TOSA form.
+/* read_vgf.c -- a VGF file, back into the TOSA form; vgf_segments.c has files of several segments.
  *
  * The SPIR-V module is walked once; every id remembers its instruction and is decoded when it is
  * used. Element types come back as SPIR-V has them: i4 as i8, 64 bits as i48; a tensor of rank 0 is
@@ -114,12 +114,17 @@ static tc_status read_attr(tc_vgf_reader *r, const tc_attr_info *info, tc_dtype 
 /* Tensors of rank 0 are [1] in SPIR-V; the container and ARGMAX know them as they are. */
 static tc_node *reshape(tc_vgf_reader *r, tc_val v, const tc_type *type, const tc_loc *loc)
 {
-    static const int64_t one[1] = {1};
     int64_t n = type->rank;
-    tc_val shape = ti_graph_const(r->g, ti_type_make(r->ctx, TC_shape, 1, &n), one, NULL, loc);
+    const int64_t *dim = ti_arena_copy(&r->ctx->arena, type->dim, sizeof type->dim);
+    tc_val shape = ti_graph_const(r->g, ti_type_make(r->ctx, TC_shape, 1, &n), dim, NULL, loc);
     tc_node *node = ti_graph_add(r->g, TC_OP_tosa_reshape, NULL, (tc_val[]){v, shape}, 2, 1, loc);
     ti_value_of(r->g, node->out[0])->type = type;
     return node;
+}
+
+tc_val ti_vgf_reshaped(tc_vgf_reader *r, tc_val v, const tc_type *type, const tc_loc *loc)
+{
+    return reshape(r, v, type, loc)->out[0];
 }
 
 /* Types of the results: one tensor, or a struct of several. */
@@ -203,9 +208,9 @@ static tc_status read_input(tc_vgf_reader *r)
     uint32_t id = ti_spv_word(&r->at, 1), i;
     if (!ti_vgf_u32(r, ti_spv_word(&r->at, 2), &i) || i >= r->n_in || r->at.n > 3)
         return ti_vgf_bad(r, TC_E_FORMAT, "an input is none of the entry point's");
-    r->id[id].val = r->g->in[i];
+    r->id[id].val = r->given[i];
     if (r->outer[i]->rank != r->type[i]->rank)
-        r->id[id].val = reshape(r, r->g->in[i], r->type[i], ti_vgf_loc(r, id, NULL))->out[0];
+        r->id[id].val = ti_vgf_reshaped(r, r->given[i], r->type[i], ti_vgf_loc(r, id, NULL));
     return TC_OK;
 }
 
@@ -292,6 +297,13 @@ static tc_status collect(tc_vgf_reader *r, tc_spv_reader *words)
         }
         if (r->at.op == TC_SPV_ModuleProcessed)
             collect_note(r);
+        if (r->at.op == TC_SPV_Decorate && id < r->bound) {
+            r->id[id].bound |= ti_spv_word(&r->at, 1) == TC_SPV_BINDING;
+            if (ti_spv_word(&r->at, 1) == TC_SPV_BINDING)
+                r->id[id].binding = ti_spv_word(&r->at, 2);
+            if (ti_spv_word(&r->at, 1) == TC_SPV_DESCRIPTOR_SET)
+                r->id[id].set = ti_spv_word(&r->at, 2);
+        }
         if (r->at.op == TC_SPV_GraphEntryPointARM &&
             ti_str_is(ti_spv_text(&r->at, 1, &next), r->vgf.module[r->segment->module].entry_point))
             r->entry_point = r->at;
@@ -300,8 +312,7 @@ static tc_status collect(tc_vgf_reader *r, tc_spv_reader *words)
     return words->error ? ti_vgf_bad(r, TC_E_FORMAT, words->error) : TC_OK;
 }
 
-/* With the quantization that the emitter noted of an input or output, if any. */
-static tc_status noted(tc_vgf_reader *r, const char *what, size_t i, const tc_type **type)
+tc_status ti_vgf_noted(tc_vgf_reader *r, const char *what, size_t i, const tc_type **type)
 {
     tc_arena *arena = &r->ctx->arena;
     const char *q = ti_map_get(&r->quant, ti_str_of(ti_text_format(arena, "%s %zu", what, i)));
@@ -325,6 +336,7 @@ static tc_status signature(tc_vgf_reader *r, const tc_spv_instr *graph)
         return ti_vgf_bad(r, TC_E_FORMAT, "the entry point is not a graph");
     r->n_out = n - r->n_in;
     r->out = tc_new_n(&r->ctx->arena, tc_val, r->n_out);
+    r->given = tc_new_n(&r->ctx->arena, tc_val, r->n_in);
     r->type = tc_new_n(&r->ctx->arena, const tc_type *, n);
     r->outer = tc_new_n(&r->ctx->arena, const tc_type *, n);
     for (size_t i = 0; i < n; i++) {
@@ -357,12 +369,9 @@ static tc_status check_slots(tc_vgf_reader *r, const tc_vgf_slots *slots)
     return TC_OK;
 }
 
-/* The sequence's name of an input or output; NULL for those that only count, which the emitter
- * makes up. */
-static const char *port_name(tc_vgf_reader *r, bool in, size_t i)
+const char *ti_vgf_port_name(tc_vgf_reader *r, bool in, size_t i, size_t n)
 {
-    size_t n = in ? r->vgf.n_in_name : r->vgf.n_out_name;
-    if (n != (in ? r->n_in : r->n_out))
+    if (n != (in ? r->vgf.n_in_name : r->vgf.n_out_name))
         return NULL;
     const char *name = (in ? r->vgf.in_name : r->vgf.out_name)[i];
     const char *made_up = ti_text_format(&r->ctx->arena, "%s_%zu", in ? "input" : "output", i);
@@ -373,8 +382,8 @@ static tc_status add_inputs(tc_vgf_reader *r)
 {
     for (size_t i = 0; i < r->n_in; i++) {
         const tc_type *type = r->outer[i];
-        TC_TRY(noted(r, "input", i, &type));
-        ti_graph_input(r->g, type, port_name(r, true, i));
+        TC_TRY(ti_vgf_noted(r, "input", i, &type));
+        r->given[i] = ti_graph_input(r->g, type, ti_vgf_port_name(r, true, i, r->n_in));
     }
     return TC_OK;
 }
@@ -383,27 +392,43 @@ static tc_status add_outputs(tc_vgf_reader *r)
 {
     for (size_t i = 0; i < r->n_out; i++) {
         const tc_type *outer = r->outer[r->n_in + i], *type = r->type[r->n_in + i];
-        if (!r->out[i])
-            return ti_vgf_bad(r, TC_E_STRUCTURE, "an output is never set");
         tc_value *v = ti_value_of(r->g, r->out[i]);
-        if (v->type->dtype != type->dtype || !ti_same_dims(v->type, type))
-            return ti_vgf_bad(r, TC_E_MISMATCH, "an output is not of its declared type");
         if (outer->rank != type->rank) {
             r->out[i] = reshape(r, r->out[i], outer, ti_vgf_loc(r, 0, NULL))->out[0];
             v = ti_value_of(r->g, r->out[i]);
         }
         if (!v->type->quant)
-            TC_TRY(noted(r, "output", i, &v->type));
+            TC_TRY(ti_vgf_noted(r, "output", i, &v->type));
         if (!v->name)
-            v->name = port_name(r, false, i);
+            v->name = ti_vgf_port_name(r, false, i, r->n_out);
         ti_graph_output(r->g, r->out[i]);
     }
     return TC_OK;
 }
 
-static tc_status read_graph(tc_vgf_reader *r)
+/* Every output is set, and is of its type. */
+static tc_status check_outputs(tc_vgf_reader *r)
+{
+    for (size_t i = 0; i < r->n_out; i++) {
+        if (!r->out[i])
+            return ti_vgf_bad(r, TC_E_STRUCTURE, "an output is never set");
+        const tc_type *is = ti_type_of(r->g, r->out[i]), *type = r->type[r->n_in + i];
+        if (is->dtype != type->dtype || !ti_same_dims(is, type))
+            return ti_vgf_bad(r, TC_E_MISMATCH, "an output is not of its declared type");
+    }
+    return TC_OK;
+}
+
+tc_status ti_vgf_open_graph(tc_vgf_reader *r)
 {
     tc_spv_reader words;
+    const tc_vgf_module *module = &r->vgf.module[r->segment->module];
+    r->code = module->code;
+    r->entry_point = (tc_spv_instr){.op = 0};
+    r->at = (tc_spv_instr){.op = 0};
+    if (module->code_type != TC_VGF_SPIRV || !r->code.size)
+        return ti_unsupported(r->ctx, &(tc_loc){.file = r->module->file}, TC_E_UNSUPPORTED,
+                              "the file's module is not in SPIR-V");
     ti_spv_read(&words, r->code);
     if (words.error)
         return ti_vgf_bad(r, TC_E_FORMAT, words.error);
@@ -418,33 +443,49 @@ static tc_status read_graph(tc_vgf_reader *r)
     if (!r->entry_point.op || graph->op != TC_SPV_GraphARM)
         return ti_vgf_bad(r, TC_E_STRUCTURE, "the module has no graph of the entry point's name");
     r->at = *graph;
-    TC_TRY(signature(r, graph));
+    return signature(r, graph);
+}
+
+const tc_vgf_entry *ti_vgf_variable(const tc_vgf_reader *r, size_t i)
+{
+    size_t next;
+    ti_spv_text(&r->entry_point, 1, &next);
+    uint32_t id = ti_spv_word(&r->entry_point, next + i);
+    return id && id < r->bound && r->id[id].bound ? &r->id[id] : NULL;
+}
+
+tc_status ti_vgf_read_graph(tc_vgf_reader *r)
+{
+    tc_spv_reader words;
+    const tc_spv_instr *graph = ti_vgf_made_by(r, ti_spv_word(&r->entry_point, 0));
+    ti_spv_read(&words, r->code);
+    words.at = graph->at + 4 * (1 + graph->n);
+    TC_TRY(read_body(r, &words));
+    return check_outputs(r);
+}
+
+/* One graph: its inputs and outputs are the file's. */
+static tc_status read_single(tc_vgf_reader *r)
+{
+    r->segment = &r->vgf.segment[0];
+    TC_TRY(ti_vgf_open_graph(r));
     TC_TRY(check_slots(r, &r->vgf.in));
     TC_TRY(check_slots(r, &r->vgf.out));
     TC_TRY(add_inputs(r));
-    words.at = graph->at + 4 * (1 + graph->n);
-    TC_TRY(read_body(r, &words));
+    TC_TRY(ti_vgf_read_graph(r));
     return add_outputs(r);
 }
 
 tc_status ti_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_vgf_reader r = {.ctx = ctx, .module = ti_module_new(ctx, file)};
-    const tc_loc loc = {.file = file};
     r.module->file_bytes = bytes.size;
     r.g = ti_graph_new(r.module, "main");
     TC_TRY(ti_vgf_read(ctx, file, bytes, &r.vgf));
-    if (r.vgf.n_segment != 1 || r.vgf.segment[0].type != TC_VGF_GRAPH)
-        return ti_unsupported(ctx, &loc, TC_E_UNSUPPORTED,
-                              "the file has %zu segments; only one, a graph, is supported",
-                              r.vgf.n_segment);
-    r.segment = &r.vgf.segment[0];
-    r.code = r.vgf.module[r.segment->module].code;
-    if (!r.code.size)
-        return ti_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "the file's module is not in SPIR-V");
     r.module->producer = ti_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0],
                                         r.vgf.version[1], r.vgf.version[2]);
-    TC_TRY(read_graph(&r));
+    bool single = r.vgf.n_segment == 1 && r.vgf.segment[0].type == TC_VGF_GRAPH;
+    TC_TRY(single ? read_single(&r) : ti_vgf_read_segments(&r));
     *out = r.module;
     return TC_OK;
 }

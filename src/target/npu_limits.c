@@ -196,6 +196,7 @@ static const limit limits[] = {
     {TC_OP_COUNT, ALL, too_deep, "the NPU takes at most six axes"},
     {TC_OP_COUNT, SMALL, has_bool, "the machine has no bool values"},
     {TC_OP_tosa_custom, ALL, always, "it is a custom operator"},
+    {TC_OP_tosa_shader, ALL, always, "it is a shader"},
     {TC_OP_tosa_variable, ALL, always, "the NPU keeps no state"},
     {TC_OP_tosa_variable_read, ALL, always, "the NPU keeps no state"},
     {TC_OP_tosa_variable_write, ALL, always, "the NPU keeps no state"},

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shader_image.c -- images of two dimensions: read, written, sampled, and asked for their size; see
+ * shader.h.
+ *
+ * An image is a tensor [1, height, width, components]; its format says what the bytes mean.  A read
+ * outside gives zeros and a write outside nothing.  Sampling is Vulkan's: the texel that u = s * width
+ * lies in, or the mean of the four around u - 1/2, weighted in f32. */
+#include "shader_steps.h"
+#include "shader_words.h"
+
+/* Vulkan's numbers. */
+enum { LINEAR = 1 };
+enum { REPEAT, MIRRORED_REPEAT, CLAMP_TO_EDGE, CLAMP_TO_BORDER, MIRROR_CLAMP_TO_EDGE };
+
+typedef struct {
+    float real[4]; /* or, of integer formats, */
+    int64_t whole[4];
+} texel;
+
+static bool is_whole(const tc_vk_format *f)
+{
+    return f->number == TC_VK_UINT || f->number == TC_VK_SINT;
+}
+
+/* ---- pixels ---------------------------------------------------------------------------------- */
+
+static uint64_t raw(const uint8_t *at, unsigned bits)
+{
+    uint16_t half = 0;
+    uint32_t word = 0;
+    memcpy(&half, at, bits == 16 ? 2 : 0);
+    memcpy(&word, at, bits == 32 ? 4 : 0);
+    return bits == 8 ? *at : bits == 16 ? half : word;
+}
+
+static float real_of(uint64_t code, const tc_vk_format *f)
+{
+    float most = (float)(UINT64_MAX >> (64 - f->bits));
+    if (f->number == TC_VK_SFLOAT)
+        return f->bits == 16 ? ti_f16_to_f32((uint16_t)code) : ti_f32_of((uint32_t)code);
+    if (f->number == TC_VK_UNORM)
+        return (float)code / most;
+    float v = (float)ti_sh_signed(code, f->bits) / (float)(UINT64_MAX >> (65 - f->bits));
+    return v < -1.0f ? -1.0f : v;
+}
+
+/* To the nearest code, halves to even. */
+static uint64_t code_of(float v, const tc_vk_format *f)
+{
+    float least = f->number == TC_VK_UNORM ? 0.0f : -1.0f;
+    if (f->number == TC_VK_SFLOAT)
+        return f->bits == 16 ? ti_f32_to_f16(v) : ti_f32_bits(v);
+    v = v != v ? 0.0f : v < least ? least : v > 1.0f ? 1.0f : v;
+    unsigned used = f->number == TC_VK_UNORM ? f->bits : f->bits - 1u;
+    float most = (float)(UINT64_MAX >> (64 - used));
+    return (uint64_t)(int64_t)rintf(v * most) & UINT64_MAX >> (64 - f->bits);
+}
+
+static int64_t height(const tc_sh_port *p)
+{
+    return p->dim[p->rank - 3];
+}
+
+static int64_t width(const tc_sh_port *p)
+{
+    return p->dim[p->rank - 2];
+}
+
+static uint8_t *pixel_at(const tc_sh_port *p, int64_t x, int64_t y)
+{
+    if (x < 0 || y < 0 || x >= width(p) || y >= height(p))
+        return NULL;
+    size_t bytes = (size_t)p->pixel->n * p->pixel->bits / 8;
+    return (uint8_t *)p->value.data + (size_t)(y * width(p) + x) * bytes;
+}
+
+/* Components that a format lacks are 0, 0, 1. */
+static texel texel_at(const tc_sh_port *p, int64_t x, int64_t y)
+{
+    const tc_vk_format *f = p->pixel;
+    texel t = {{0, 0, 0, 1}, {0, 0, 0, 1}};
+    const uint8_t *at = pixel_at(p, x, y);
+    if (!at)
+        return (texel){{0, 0, 0, 0}, {0, 0, 0, 0}};
+    for (unsigned k = 0; k < f->n; k++, at += f->bits / 8) {
+        uint64_t code = raw(at, f->bits);
+        if (!is_whole(f))
+            t.real[k] = real_of(code, f);
+        else
+            t.whole[k] = f->number == TC_VK_SINT ? ti_sh_signed(code, f->bits) : (int64_t)code;
+    }
+    return t;
+}
+
+static void put_texel(tc_sh_machine *m, const tc_sh_ins *i, const tc_sh_port *p, const texel *t)
+{
+    for (unsigned k = 0; k < i->n; k++)
+        m->r[i->out + k] = is_whole(p->pixel) ? (uint64_t)t->whole[k] & UINT64_MAX >> (64 - i->bits)
+                           : i->bits == 16    ? ti_f32_to_f16(t->real[k])
+                                              : ti_f32_bits(t->real[k]);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* out: n components of `bits`; a: x and y, of d bits; c: the port. */
+static const tc_sh_ins *step_fetch(tc_sh_machine *m, const tc_sh_ins *i)
+{
+    const tc_sh_port *p = &m->interface->port[i->c];
+    texel t = texel_at(p, ti_sh_signed(m->r[i->a], i->d), ti_sh_signed(m->r[i->a + 1], i->d));
+    put_texel(m, i, p, &t);
+    return i + 1;
+}
+
+/* b: n components of `bits`. */
+static const tc_sh_ins *step_store(tc_sh_machine *m, const tc_sh_ins *i)
+{
+    const tc_sh_port *p = &m->interface->port[i->c];
+    const tc_vk_format *f = p->pixel;
+    uint8_t *at =
+        pixel_at(p, ti_sh_signed(m->r[i->a], i->d), ti_sh_signed(m->r[i->a + 1], i->d));
+    for (unsigned k = 0; at && k < f->n; k++, at += f->bits / 8) {
+        uint64_t v = k < i->n ? m->r[i->b + k] : 0;
+        uint64_t code = is_whole(f) ? v
+                                    : code_of(i->bits == 16 ? ti_f16_to_f32((uint16_t)v)
+                                                            : ti_f32_of((uint32_t)v),
+                                              f);
+        uint16_t half = (uint16_t)code;
+        uint32_t word = (uint32_t)code;
+        if (f->bits == 8)
+            *at = (uint8_t)code;
+        memcpy(at, &half, f->bits == 16 ? 2 : 0);
+        memcpy(at, &word, f->bits == 32 ? 4 : 0);
+    }
+    return i + 1;
+}
+
+/* Where a coordinate lies in the image; -1: on the border. */
+static int64_t wrapped(int64_t i, int64_t size, uint32_t mode)
+{
+    int64_t round = 2 * size;
+    switch (mode) {
+    case REPEAT:
+        return (i % size + size) % size;
+    case MIRRORED_REPEAT:
+        i = (i % round + round) % round;
+        return i < size ? i : round - 1 - i;
+    case MIRROR_CLAMP_TO_EDGE:
+        i = i < 0 ? -1 - i : i;
+        return i < size ? i : size - 1;
+    case CLAMP_TO_BORDER:
+        return i >= 0 && i < size ? i : -1;
+    default:
+        return i < 0 ? 0 : i < size ? i : size - 1;
+    }
+}
+
+static texel border_of(uint32_t colour)
+{
+    float white = colour >= 4, opaque = colour >= 2;
+    int64_t one = colour >= 4, last = colour >= 2;
+    return (texel){{white, white, white, opaque}, {one, one, one, last}};
+}
+
+static texel sample_at(const tc_sh_port *p, const tc_sh_sampler *s, int64_t x, int64_t y)
+{
+    int64_t u = wrapped(x, width(p), s->address_u), v = wrapped(y, height(p), s->address_v);
+    return u < 0 || v < 0 ? border_of(s->border) : texel_at(p, u, v);
+}
+
+/* Far outside is far outside; NaN is 0. */
+static float tame(float v)
+{
+    const float far = 0x1p30f;
+    return v != v ? 0.0f : v < -far ? -far : v > far ? far : v;
+}
+
+/* a: s and t; b: the row of samplers; d: the level of detail's register, 0: none. */
+static const tc_sh_ins *step_sample(tc_sh_machine *m, const tc_sh_ins *i)
+{
+    const tc_sh_port *p = &m->interface->port[i->c];
+    const tc_sh_sampler *s = &m->interface->sampler[i->b];
+    float u = tame(ti_f32_of((uint32_t)m->r[i->a]) * (float)width(p));
+    float v = tame(ti_f32_of((uint32_t)m->r[i->a + 1]) * (float)height(p));
+    bool small = i->d && ti_f32_of((uint32_t)m->r[i->d]) > 0;
+    texel t;
+    if ((small ? s->min_filter : s->mag_filter) != LINEAR || is_whole(p->pixel)) {
+        t = sample_at(p, s, (int64_t)floorf(u), (int64_t)floorf(v));
+    } else {
+        float left = floorf(u - 0.5f), top = floorf(v - 0.5f);
+        float a = (u - 0.5f) - left, b = (v - 0.5f) - top;
+        int64_t x = (int64_t)left, y = (int64_t)top;
+        texel near = sample_at(p, s, x, y), right = sample_at(p, s, x + 1, y);
+        texel below = sample_at(p, s, x, y + 1), last = sample_at(p, s, x + 1, y + 1);
+        t = near;
+        for (int k = 0; k < 4; k++)
+            t.real[k] = (1 - b) * ((1 - a) * near.real[k] + a * right.real[k]) +
+                        b * ((1 - a) * below.real[k] + a * last.real[k]);
+    }
+    put_texel(m, i, p, &t);
+    return i + 1;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* An image of two dimensions that is a port; NULL after a message. */
+static const tc_sh_port *image_of(tc_sh_reader *r, size_t i, uint32_t *port, uint32_t *sampler)
+{
+    const tc_sh_id *v = ti_sh_id(r, ti_sh_word(r, i));
+    const tc_sh_type *t = v->is == TC_SH_RESOURCE ? ti_sh_type(r, v->of) : NULL;
+    if (t && t->kind == TC_SH_SAMPLED_IMAGE)
+        t = ti_sh_type(r, t->element);
+    *port = v->base;
+    *sampler = v->sampler;
+    if (!t || t->kind != TC_SH_IMAGE || v->base == TC_SH_NO_PORT ||
+        !r->interface->port[v->base].pixel) {
+        ti_sh_fail(r, "an image is asked for that is neither an operand nor a result");
+        return NULL;
+    }
+    if (t->dim != WORD_DIM_2D || t->arrayed || t->multisampled) {
+        ti_sh_fail(r, "an image is not one of two dimensions, which alone are supported");
+        return NULL;
+    }
+    return &r->interface->port[v->base];
+}
+
+/* Four components, or as many as a store has, of a type that fits the format. */
+static const tc_sh_type *colour(tc_sh_reader *r, const tc_sh_port *p, const tc_sh_type *t)
+{
+    const tc_sh_type *e = ti_sh_scalar(r, t);
+    bool whole = e && e->kind == TC_SH_INT, real = e && e->kind == TC_SH_FLOAT && e->bits <= 32;
+    if (!e || t->slots > 4 || e->is_bfloat || !(is_whole(p->pixel) ? whole : real)) {
+        ti_sh_fail(r, "a pixel of format %s is read or written as another type", p->pixel->name);
+        return NULL;
+    }
+    return e;
+}
+
+/* Operand i: x and y, as integers. */
+static uint32_t place_of(tc_sh_reader *r, size_t i, uint32_t *bits)
+{
+    const tc_sh_type *t;
+    uint32_t slot = ti_sh_value(r, ti_sh_word(r, i), &t);
+    const tc_sh_type *e = ti_sh_scalar(r, t);
+    *bits = e ? e->bits : 32;
+    if (!e || e->kind != TC_SH_INT || t->slots < 2)
+        ti_sh_fail(r, "the coordinates of a pixel are not two integers");
+    return slot;
+}
+
+/* Of the image operands only the level of detail is known, which is 0 where pixels are counted. */
+static uint32_t operands(tc_sh_reader *r, size_t i)
+{
+    const tc_sh_type *t;
+    uint32_t mask = ti_sh_word(r, i);
+    if (mask & ~(uint32_t)(WORD_OPERAND_LOD | WORD_OPERAND_MEMORY)) {
+        ti_sh_fail(r, "Op%s has operands (0x%" PRIx32 ") that are not supported",
+                   ti_spv_name(r->at.op), mask);
+        return 0;
+    }
+    return mask & WORD_OPERAND_LOD ? ti_sh_value(r, ti_sh_word(r, i + 1), &t) : 0;
+}
+
+static void read_pixel(tc_sh_reader *r)
+{
+    uint32_t port, sampler, bits, at = place_of(r, 3, &bits);
+    const tc_sh_port *p = image_of(r, 2, &port, &sampler);
+    const tc_sh_type *t, *e;
+    uint32_t out = ti_sh_result(r, &t);
+    operands(r, 4);
+    if (p && (e = colour(r, p, t)) != NULL)
+        ti_sh_put(r, (tc_sh_ins){.step = step_fetch, .out = out, .a = at, .c = port, .d = bits,
+                                 .n = (uint16_t)t->slots, .bits = (uint16_t)e->bits});
+}
+
+static void write_pixel(tc_sh_reader *r)
+{
+    uint32_t port, sampler, bits, at = place_of(r, 1, &bits);
+    const tc_sh_port *p = image_of(r, 0, &port, &sampler);
+    const tc_sh_type *t, *e;
+    uint32_t from = ti_sh_value(r, ti_sh_word(r, 2), &t);
+    operands(r, 3);
+    if (!p || (e = colour(r, p, t)) == NULL)
+        return;
+    ti_sh_check_written(r, port);
+    ti_sh_put(r, (tc_sh_ins){.step = step_store, .a = at, .b = from, .c = port, .d = bits,
+                             .n = (uint16_t)t->slots, .bits = (uint16_t)e->bits});
+}
+
+static void sample(tc_sh_reader *r)
+{
+    uint32_t port, sampler, lod = operands(r, 4);
+    const tc_sh_port *p = image_of(r, 2, &port, &sampler);
+    const tc_sh_type *t, *c, *e;
+    uint32_t out = ti_sh_result(r, &t), at = ti_sh_value(r, ti_sh_word(r, 3), &c);
+    const tc_sh_type *real = ti_sh_scalar(r, c);
+    if (!real || real->kind != TC_SH_FLOAT || real->bits != 32 || c->slots < 2)
+        ti_sh_fail(r, "the coordinates of a sample are not two floats");
+    if (p && !sampler)
+        ti_sh_fail(r, "an image is sampled without a sampler");
+    if (!p || r->error || (e = colour(r, p, t)) == NULL)
+        return;
+    const tc_sh_sampler *s = &r->interface->sampler[sampler - 1];
+    if (s->min_filter > LINEAR || s->mag_filter > LINEAR || s->address_u > MIRROR_CLAMP_TO_EDGE ||
+        s->address_v > MIRROR_CLAMP_TO_EDGE || s->border > 5)
+        ti_sh_fail(r, "a sampler has a filter, an address mode or a border that is not supported");
+    ti_sh_put(r, (tc_sh_ins){.step = step_sample, .out = out, .a = at, .b = sampler - 1, .c = port,
+                             .d = lod, .n = (uint16_t)t->slots, .bits = (uint16_t)e->bits});
+}
+
+static void size(tc_sh_reader *r)
+{
+    uint32_t port, sampler;
+    const tc_sh_port *p = image_of(r, 2, &port, &sampler);
+    const tc_sh_type *t;
+    uint32_t out = ti_sh_result(r, &t);
+    bool levels = r->at.op == TC_SPV_ImageQueryLevels;
+    const tc_sh_type *e = ti_sh_scalar(r, t);
+    if (!p || !e || e->kind != TC_SH_INT || t->slots != (levels ? 1 : 2)) {
+        ti_sh_fail(r, "the size of an image is not two integers");
+        return;
+    }
+    r->program->start[out] = levels ? 1 : (uint64_t)width(p);
+    if (!levels)
+        r->program->start[out + 1] = (uint64_t)height(p);
+}
+
+/* An image and a sampler become one, and apart again. */
+static void join(tc_sh_reader *r)
+{
+    const tc_sh_id image = *ti_sh_id(r, ti_sh_word(r, 2));
+    bool with = r->at.op == TC_SPV_SampledImage;
+    const tc_sh_id *sampler = with ? ti_sh_id(r, ti_sh_word(r, 3)) : &image;
+    tc_sh_id *to = ti_sh_id(r, ti_sh_word(r, 1));
+    if (image.is != TC_SH_RESOURCE || sampler->is != TC_SH_RESOURCE) {
+        ti_sh_fail(r, "an image or a sampler is not a variable");
+        return;
+    }
+    to->is = TC_SH_RESOURCE;
+    to->base = image.base;
+    to->sampler = with ? sampler->sampler : 0;
+    to->of = ti_sh_word(r, 0);
+}
+
+bool ti_sh_image(tc_sh_reader *r)
+{
+    static const struct {
+        uint32_t op;
+        void (*read)(tc_sh_reader *);
+    } rows[] = {{TC_SPV_SampledImage, join},
+                {TC_SPV_Image, join},
+                {TC_SPV_ImageSampleExplicitLod, sample},
+                {TC_SPV_ImageFetch, read_pixel},
+                {TC_SPV_ImageRead, read_pixel},
+                {TC_SPV_ImageWrite, write_pixel},
+                {TC_SPV_ImageQuerySize, size},
+                {TC_SPV_ImageQuerySizeLod, size},
+                {TC_SPV_ImageQueryLevels, size}};
+    for (size_t i = 0; i < TC_COUNT(rows); i++)
+        if (rows[i].op == r->at.op) {
+            rows[i].read(r);
+            return true;
+        }
+    return false;
+}
