@@ -186,10 +186,13 @@ suite_judged() { # EVERY VGF
 }
 
 # TOSA 1.1 before its own reference model, where there is one: the suite's cases, every operator and type, random graphs.
-newer_judged() { # EVERY RANDOM
+newer_judged() { # EVERY RANDOM VGF
     local newest=${TOSAC_TOSA11:-build/peers/tosa11}/bin/python
     [ -x "$newest" ] || { echo "no reference model of TOSA 1.1: tools/setup.sh tosa11"; echo "0 passed, 0 failed, 1 skipped"; return 0; }
-    build/conformance-tosa $cases/suites/public 1.1 --rewrite build/tosa11-written --results build/tosa11-results || return 1
+    build/conformance-tosa $cases/suites/public 1.1 --rewrite build/tosa11-written --results build/tosa11-results --vgf build/vgf11-written || return 1
+    build/conformance-tosa $cases/suites/tosa11 --vgf build/vgf11-recorded || return 1
+    "$python" tools/peer/vgf_suite.py $cases/suites/public build/vgf11-written --count "$3" || return 1
+    "$python" tools/peer/vgf_suite.py $cases/suites/tosa11 build/vgf11-recorded --count "$3" || return 1
     "$newest" tools/peer/tosa_suite.py $cases/suites/public build/tosa11-written build/tosa11-results --every "$1" || return 1
     "$newest" tools/peer/tosa11_suite.py build/tosac || return 1
     "$newest" tools/peer/tosa11_suite.py build/tosac --random "$2"
@@ -283,7 +286,7 @@ queue_judges() {
     fi
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
-    later "TOSA 1.1, judged" newer_judged $suite 200
+    later "TOSA 1.1, judged" newer_judged $suite 200 $vgf
     later "random models" random_models $models
     later "TOSA's accuracy rule" "$python" test/tosa_rule.py
     later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs

@@ -112,6 +112,11 @@ static bool when_BLOCKS(const tc_job *job, const tc_module *m)
     return job->blocks && !ti_quant_is_pt2e(m) && !ti_quant_is_typed(m) && !ti_quant_is_lowered(m);
 }
 
+static bool when_OLDER(const tc_job *job, const tc_module *m)
+{
+    return packing(job) == TC_PACKED_VGF && ti_tosa_minor(m) > 0;
+}
+
 #define OF_JOB(name, value)                                                                        \
     static bool when_##name(const tc_job *job, const tc_module *m)                                 \
     {                                                                                              \

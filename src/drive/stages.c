@@ -65,6 +65,16 @@ tc_status ti_stage_lower_to_tosa(tc_ctx *ctx, tc_module *module, const tc_job *j
     return ti_lower_graph(ctx, ti_main(module), job->target, job->check);
 }
 
+tc_status ti_stage_expand_blocks(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return ti_lower_expand_blocks(ctx, module, job->target);
+}
+
+tc_status ti_stage_expand_newer(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return ti_lower_expand_newer(ctx, module, job->target);
+}
+
 tc_status ti_stage_verify_target(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return ti_verify_tosa_for(ctx, module, job->target);

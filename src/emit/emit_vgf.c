@@ -106,6 +106,16 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
     return ti_vgf_write(ctx, g->module->file, &vgf, out);
 }
 
+/* What is of TOSA 1.1 still, by the judge's words. */
+static tc_status refuse_newer(tc_ctx *ctx, const tc_module *module)
+{
+    tc_module older = *module;
+    older.tosa_minor = 0;
+    TC_TRY(ti_verify_tosa_for(ctx, &older, NULL));
+    return ti_error(ctx, &(tc_loc){.file = module->file}, TC_E_TYPE,
+                    "the program has operators or types of TOSA 1.1, which a VGF file cannot hold");
+}
+
 tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
 {
     tc_vgf_code code;
@@ -115,8 +125,7 @@ tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
                               "graph '%s' changes %zu buffers, which a VGF file cannot hold",
                               g->name, g->n_mutation);
     if (ti_tosa_minor(module) > 0)
-        return ti_error(ctx, &(tc_loc){.file = module->file}, TC_E_TYPE,
-                        "the program has operators or types of TOSA 1.1, which a VGF file cannot hold");
+        return refuse_newer(ctx, module);
     TC_TRY(ti_vgf_flatten(ctx, module, &g));
     TC_TRY(ti_vgf_graph(ctx, g, &code));
     tc_mark mark = ti_arena_mark(&ctx->scratch);

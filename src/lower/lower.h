@@ -87,4 +87,10 @@ void ti_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to);
  * with casts outside. */
 TC_MUST_USE tc_status ti_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
 
+/* older/: TOSA 1.1 in the operators and types of 1.0 that the target has. */
+TC_MUST_USE tc_status ti_lower_expand_blocks(tc_ctx *ctx, tc_module *module,
+                                             const tc_target *target);
+TC_MUST_USE tc_status ti_lower_expand_newer(tc_ctx *ctx, tc_module *module,
+                                            const tc_target *target);
+
 #endif

@@ -50,5 +50,7 @@ TC_MUST_USE tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module,
 
 /* The oldest version of TOSA, 1.x, that has every operator and type of a module in the TOSA form. */
 int ti_tosa_minor(const tc_module *module);
+/* Whether an operator, or its element types together, are of 1.1. */
+bool ti_tosa_is_new(const tc_graph *g, const tc_node *node);
 
 #endif

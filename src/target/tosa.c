@@ -655,6 +655,16 @@ static bool is_new_type(const tc_type *t)
     return (ti_tosa_has_1_1(t->dtype) && !ti_tosa_has_1_0(t->dtype)) || ti_type_open(t);
 }
 
+bool ti_tosa_is_new(const tc_graph *g, const tc_node *node)
+{
+    tc_judge j = {.ctx = g->module->ctx, .module = g->module, .g = g, .minor = 1};
+    tc_trial trial;
+    ti_trial_begin(j.ctx, &trial);
+    bool is = node_is_new(&j, node);
+    ti_trial_end(j.ctx, &trial);
+    return is;
+}
+
 int ti_tosa_minor(const tc_module *module)
 {
     tc_judge j = {.ctx = module->ctx, .module = module, .minor = 1};

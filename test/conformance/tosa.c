@@ -8,7 +8,8 @@
  * extensions that it names and with none of them missing; written, read and written again to the
  * same bytes; printed and parsed to an equal module that is written to those bytes too; and run,
  * integers and bools bit for bit.  Written as VGF, read back and run it gives the same bits again,
- * unless it has loops, variables or shapes that are not constant, which VGF does not hold.  One of
+ * unless it has loops, variables or shapes that are not constant, which VGF does not hold, or i64,
+ * or takes or gives types of TOSA 1.1.  One of
  * version 1.1 must be met with status 3 and the words "TOSA 1.1", unless its file says 1.0 and is
  * good.
  *
@@ -16,9 +17,11 @@
  * OUT/CASE.N.npy: tools/peer/tosa_suite.py gives them to the reference model and to tosa_verify.
  * --vgf keeps OUT/CASE.vgf and, as OUT/CASE.N.npy, what our interpreter makes of it, for
  * tools/peer/vgf_suite.py. Prints what differs and lines of totals. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "drive/road.h"
 #include "emit/emit.h"
 #include "run/exec.h"
 #include "ir/ir_text.h"
@@ -344,13 +347,70 @@ static bool keep_vgf(const test_case *c, tc_bytes bytes, const tc_tensor *out, s
     return ti_file_write(c->ctx, path, bytes) == TC_OK || wrong(c, "the VGF file cannot be kept");
 }
 
+/* Of 1.1 what 1.0 has no words for: inputs and outputs of its types, and i64 in general. */
+static bool lacks_words(const tc_module *module)
+{
+    const tc_graph *g = ti_main(module);
+    for (size_t i = 0; i < g->n_in + g->n_out; i++) {
+        tc_dtype t = ti_type_of(g, i < g->n_in ? g->in[i] : g->out[i - g->n_in])->dtype;
+        if (!ti_tosa_has_1_0(t))
+            return true;
+    }
+    for (size_t v = 1; v < g->n_val; v++)
+        if (ti_type_of(g, (tc_val)v)->dtype == TC_i64)
+            return true;
+    return false;
+}
+
+static bool multiplies(const tc_module *module)
+{
+    const tc_graph *g = ti_main(module);
+    for (size_t i = 0; i < g->n_node; i++)
+        if (tc_ops[g->node[i]->op].traits & T_MAC)
+            return true;
+    return false;
+}
+
+/* Sums that are added in another order: within eight steps of the largest number.  bf16 is rounded
+ * after every addition by the reference model, and once by us: test/unit/older.c has exact sums. */
+static bool close_sums(const test_case *c, tc_tensor got, tc_tensor want)
+{
+    int fraction = got.type->dtype == TC_f32 ? 23 : got.type->dtype == TC_f16 ? 10 : 0;
+    double top = 0;
+    if (!multiplies(c->module) || !ti_is_float(got.type->dtype))
+        return false;
+    for (int64_t i = 0; i < tc_type_count(want.type); i++)
+        top = fmax(top, isfinite(ti_load_f64(want, i)) ? fabs(ti_load_f64(want, i)) : 0);
+    for (int64_t i = 0; i < tc_type_count(want.type) && fraction; i++) {
+        double a = ti_load_f64(got, i), b = ti_load_f64(want, i);
+        if (a != b && !(isnan(a) && isnan(b)) && !(fabs(a - b) <= ldexp(top, 3 - fraction)))
+            return false;
+    }
+    return true;
+}
+
+/* As VGF; what is of TOSA 1.1 is said in the words of 1.0 first. */
+static tc_status write_vgf(const test_case *c, tc_bytes *bytes)
+{
+    static const char *const everything =
+        "vgf:TOSA-1.1+INT+FP+int16+int4+bf16+fp8e4m3+fp8e5m2+fft+int64+shape+mxfp";
+    tc_module *module = ti_module_clone(c->module);
+    tc_target target;
+    TC_TRY(ti_target_parse(c->ctx, everything, &target));
+    TC_TRY(ti_road_run(c->ctx, module, TC_AT_FORMED, TC_AT_TOSA, &(tc_job){.target = &target},
+                       NULL));
+    return ti_emit_vgf(c->ctx, module, bytes);
+}
+
 static bool same_as_vgf(const test_case *c, const tc_tensor *in, const tc_tensor *want)
 {
     tc_bytes bytes;
     tc_module *back;
-    tc_status status = ti_emit_vgf(c->ctx, c->module, &bytes);
-    if (!fits_vgf(c->module))
+    tc_status status = write_vgf(c, &bytes);
+    if (!c->newer && !fits_vgf(c->module))
         return status == TC_BAD_MODEL || wrong(c, "is not refused as VGF");
+    if (c->newer && status == TC_BAD_MODEL && lacks_words(c->module))
+        return true;
     if (status || ti_read_vgf(c->ctx, "written.vgf", bytes, &back) ||
         ti_verify_tosa(c->ctx, back, NULL))
         return wrong(c, "cannot be written as VGF, or not be read back");
@@ -363,7 +423,8 @@ static bool same_as_vgf(const test_case *c, const tc_tensor *in, const tc_tensor
         return wrong(c, "does not run as VGF");
     for (size_t i = 0; i < g->n_out; i++)
         if (tc_type_bytes(out[i].type) != tc_type_bytes(want[i].type) ||
-            memcmp(out[i].data, want[i].data, tc_type_bytes(out[i].type)) != 0)
+            (memcmp(out[i].data, want[i].data, tc_type_bytes(out[i].type)) != 0 &&
+             !(c->newer && close_sums(c, out[i], want[i]))))
             return wrong(c, "gives other numbers as VGF");
     return keep_vgf(c, bytes, out, g->n_out);
 }
@@ -412,7 +473,7 @@ static bool runs(const test_case *c)
     for (size_t i = 0; i < g->n_out; i++)
         if (!result_is_right(c, out[i], i))
             return false;
-    return c->newer || same_as_vgf(c, in, out);
+    return same_as_vgf(c, in, out);
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
