@@ -250,6 +250,31 @@ static tc_status read_sequence(reader *r)
     return read_names(r, root, SEQUENCE_OUT_NAMES, &vgf->out_name, &vgf->n_out_name);
 }
 
+/* Until format 0.3: a flatbuffer with the bytes of each constant in a list. */
+static tc_status read_old_constants(reader *r)
+{
+    tc_fb_table root;
+    tc_vgf *vgf = r->vgf;
+    TC_TRY(open_section(r, SECTION_CONSTANT, &root));
+    tc_fb_vector list = ti_fb_list(root, 0, 4);
+    vgf->n_constant = list.n;
+    vgf->constant = tc_new_n(&r->ctx->arena, tc_vgf_constant, list.n);
+    for (size_t i = 0; i < list.n; i++) {
+        tc_fb_table t = ti_fb_list_table(list, i);
+        tc_fb_vector raw = ti_fb_list(t, OLD_CONSTANT_RAW, 1);
+        uint32_t resource = ti_fb_u32(t, OLD_CONSTANT_RESOURCE, 0);
+        int64_t sparsity = ti_fb_i64(t, OLD_CONSTANT_SPARSITY, 0);
+        TC_TRY(broken(r));
+        if (resource >= vgf->n_resource || sparsity < -1 || sparsity > INT32_MAX)
+            return bad(r, r->section, TC_E_FORMAT,
+                       "a constant names a resource that does not exist, or an impossible sparse "
+                       "dimension");
+        vgf->constant[i] =
+            (tc_vgf_constant){resource, (int32_t)sparsity, {r->fb.data + raw.at, raw.n}};
+    }
+    return broken(r);
+}
+
 static tc_status read_constants(reader *r)
 {
     tc_bytes s;
@@ -257,7 +282,11 @@ static tc_status read_constants(reader *r)
     TC_TRY(section_bytes(r, SECTION_CONSTANT, &s));
     if (!s.size)
         return TC_OK;
-    if (s.size < CONSTANT_HEAD || memcmp(s.data, TC_VGF_CONSTANT_MAGIC, CONSTANT_MAGIC_BYTES) != 0)
+    bool raw = s.size >= CONSTANT_HEAD &&
+               memcmp(s.data, TC_VGF_CONSTANT_MAGIC, CONSTANT_MAGIC_BYTES) == 0;
+    if (!raw && vgf->version[1] <= LAST_OLD_MINOR)
+        return read_old_constants(r);
+    if (!raw)
         return bad(r, r->section, TC_E_FORMAT, "the constants do not begin with CONST00");
     uint64_t n = ti_le64(s.data + 8);
     if (n > (s.size - CONSTANT_HEAD) / CONSTANT_ROW)

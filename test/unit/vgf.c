@@ -8,6 +8,7 @@
 #include "read/read.h"
 #include "target/target.h"
 #include "target/vgf_schema.h"
+#include "wire/flatbuf.h"
 #include "wire/spirv.h"
 #include "wire/vgf.h"
 
@@ -336,10 +337,56 @@ static tc_status survive(tc_bytes bytes)
     return status;
 }
 
-static void test_hostile(void)
+/* The file as format 0.3.0 has it: constants in a flatbuffer of their own. */
+static tc_bytes as_0_3(tc_ctx *ctx, tc_bytes file)
+{
+    enum { CONSTANTS = 16 + 16 * 3 };
+    tc_vgf vgf;
+    tc_fb_writer w;
+    tc_buf out;
+    CHECK(ti_vgf_read(ctx, "file.vgf", file, &vgf) == TC_OK);
+    tc_fb_ref row[8];
+    CHECK(vgf.n_constant > 0 && vgf.n_constant <= TC_COUNT(row));
+    ti_fb_write(&w, &ctx->arena, file.size);
+    for (size_t i = 0; i < vgf.n_constant; i++) {
+        const tc_vgf_constant *c = &vgf.constant[i];
+        tc_fb_ref raw = ti_fb_put_bytes(&w, c->data.data, c->data.size, 8);
+        ti_fb_begin(&w);
+        ti_fb_set_u32(&w, 0, c->resource, 0);
+        ti_fb_set_u64(&w, 1, (uint64_t)(int64_t)c->sparsity, 0);
+        ti_fb_set_ref(&w, 2, raw);
+        row[i] = ti_fb_end(&w);
+    }
+    tc_fb_ref rows = ti_fb_put_refs(&w, row, vgf.n_constant);
+    ti_fb_begin(&w);
+    ti_fb_set_ref(&w, 0, rows);
+    tc_bytes constants = ti_fb_finish(&w, ti_fb_end(&w), NULL);
+    uint64_t at = ti_le64(file.data + CONSTANTS), size = constants.size;
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_put(&out, file.data, (size_t)at);
+    ti_buf_put(&out, constants.data, constants.size);
+    memcpy(out.data + 8, (const uint8_t[]){0, 3, 0}, 3);
+    memcpy(out.data + CONSTANTS + 8, &size, sizeof size);
+    return (tc_bytes){out.data, out.size};
+}
+
+static void test_old_constants(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_bytes good = emit(ctx, parse(ctx, everything));
+    tc_module *module = parse(ctx, everything);
+    tc_bytes file = emit(ctx, module), old = as_0_3(ctx, file);
+    const char *was = printed(ctx, back(ctx, file)), *is = printed(ctx, back(ctx, old));
+    CHECK(strstr(is, "VGF 0.3.0") && ti_text_eq(strchr(is, '\n'), strchr(was, '\n')));
+    uint8_t *newer = ti_arena_copy(&ctx->arena, old.data, old.size);
+    newer[9] = 4;
+    tc_module *refused;
+    CHECK(ti_read_vgf(ctx, "file.vgf", (tc_bytes){newer, old.size}, &refused) == TC_BAD_MODEL);
+    CHECK(strstr(tc_diagnostics(ctx), "do not begin with CONST00"));
+    tc_ctx_free(ctx);
+}
+
+static void hostile(tc_ctx *ctx, tc_bytes good)
+{
     for (size_t n = 0; n + 8 < good.size; n += 3)
         CHECK(survive((tc_bytes){ti_arena_copy(&ctx->arena, good.data, n), n}) != TC_OK);
     uint8_t *bad = ti_arena_copy(&ctx->arena, good.data, good.size);
@@ -351,6 +398,14 @@ static void test_hostile(void)
         }
         bad[i] = good.data[i];
     }
+}
+
+static void test_hostile(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_bytes good = emit(ctx, parse(ctx, everything));
+    hostile(ctx, good);
+    hostile(ctx, as_0_3(ctx, good));
     tc_ctx_free(ctx);
 }
 
@@ -365,6 +420,7 @@ int main(void)
     test_branches();
     test_disassembly();
     test_segments();
+    test_old_constants();
     test_hostile();
     return check_done();
 }
