@@ -757,7 +757,12 @@ holds "passes that changed nothing are not dumped" unlike "$dir/dump"
 holds "every region's file is dumped" cmp "$dir/m.tosa" "$dir/dump/region_0.tosa"
 expect 0 '2 regions' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.tosa"
 holds 'two regions are two files' test -s "$dir/two.0.tosa" -a -s "$dir/two.1.tosa"
-expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.vgf"
+expect 1 "'conv2d_5' (conv): 'conv' has no shader" compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.vgf"
+expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --cpu conv2d_5 -o "$dir/two.vgf"
+expect 0 '2 regions, 43 operators on vgf, 1 in shaders' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 -o "$dir/two.vgf"
+expect 0 '1 in shaders' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --check -o "$dir/two.vgf"
+expect 0 'compute_segment_0' inspect "$dir/two.vgf"
+expect 0 'f32[32,1,10]' run "$dir/two.vgf" -i random:1
 expect 0 'by --cpu' explain $digits/model.pt2 -t ethos-u55-128 --cpu conv2d_5
 expect 0 '"why": "the target has no accelerator"' explain $digits/model.pt2 -t cpu --json
 expect 1 'cannot' compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz -o "$dir/nowhere/m.pte"

@@ -4,7 +4,7 @@
 #   base < num < fast < ir < run < target < { read tidy quant split lower executorch < tflm, emit } < cost < drive < show < advise < report
 #   include/tosac < cli
 #   base < { num wire } < npu < codegen < { emit cortexm }; npu < { read cost }; base < { num wire } < shader; the table of operators (ir) names kernels of npu and shader
-#   base < wire < { read quant emit text }; text < api
+#   base < wire < { read quant lower emit text }; text < api
 #
 # The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
 set -euo pipefail
@@ -15,7 +15,7 @@ declare -A may=(
     [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
     [run]="base num fast ir run" [target]="$core" [wire]="base wire"
     [npu]="base num wire npu" [shader]="base num wire shader"
-    [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core lower"
+    [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core wire lower"
     [executorch]="$core executorch" [tflm]="$core executorch tflm" [codegen]="$core npu codegen" [cortexm]="$core codegen cortexm" [emit]="$core wire npu codegen emit"
     [cost]="$core wire npu read cost" [text]="base num wire text"
     [drive]="$stages cost drive"

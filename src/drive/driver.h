@@ -70,6 +70,7 @@ typedef struct tc_written {
     size_t code, ports;      /* C for a Cortex-M: bytes of code, about; of inputs, outputs and state; */
     double core_cycles;      /* and what its own steps take */
     size_t vectors;          /* .bpte: its test vectors */
+    size_t shaders;          /* .vgf: compute shaders for what no region takes */
     struct tc_pte_needs *needs; /* .pte, .bpte: what the runtime needs; NULL: another file */
 } tc_written;
 

@@ -17,6 +17,7 @@
 #include "program_file.h"
 #include "region_ports.h"
 #include "tflite_output.h"
+#include "vgf_output.h"
 
 static void add_file(tc_written *w, tc_bytes bytes)
 {
@@ -50,14 +51,7 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     (void)path;
     tc_bytes bytes;
-    if (c->n_region != 1) {
-        tc_status status =
-            ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
-                     "the program has %zu regions, but a .vgf file holds one", c->n_region);
-        ti_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
-        return status;
-    }
-    TC_TRY(ti_emit_vgf(ctx, c->region[0].module, &bytes));
+    TC_TRY(ti_vgf_make(ctx, c, &bytes));
     add_file(&c->written, bytes);
     return TC_OK;
 }

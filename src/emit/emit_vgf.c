@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_vgf.c -- a module in the TOSA form to a VGF file: one graph, its constants, its signature.
+/* emit_vgf.c -- a module in the TOSA form to a VGF file: one graph, its constants, its signature;
+ * or several, with shaders between them (vgf_program.c).
  *
  * Resources are the constants, then the inputs, then the outputs.  Every input has its binding,
  * also one that nothing reads, so that callers need not know which are used. */
@@ -10,8 +11,7 @@
 #include "../wire/vgf.h"
 #include "vgf_graph.h"
 
-/* Whether a RESCALE takes or gives the value as unsigned; IDENTITY is looked through. */
-static bool *find_unsigned(tc_ctx *ctx, const tc_graph *g)
+bool *ti_vgf_unsigned(tc_ctx *ctx, const tc_graph *g)
 {
     bool *is = tc_new_n(&ctx->scratch, bool, g->n_val);
     for (size_t i = 0; i < g->n_node; i++) {
@@ -33,32 +33,41 @@ static bool *find_unsigned(tc_ctx *ctx, const tc_graph *g)
     return is;
 }
 
+/* Rank 0 stays rank 0 here. */
 static tc_vgf_resource resource_of(const tc_graph *g, tc_val v, const bool *is_unsigned,
                                    uint8_t category)
 {
     const tc_type *type = ti_type_of(g, v);
-    tc_vgf_resource r = {.category = category,
-                         .format = ti_vgf_format(type->dtype, is_unsigned[v])};
-    r.descriptor = category == TC_VGF_CONSTANT ? TC_VGF_NO_DESCRIPTOR : TC_VGF_TENSOR;
-    r.dim = type->dim; /* rank 0 stays rank 0 here */
-    r.n_dim = (size_t)type->rank;
-    return r;
+    return (tc_vgf_resource){.category = category,
+                             .descriptor = TC_VGF_TENSOR,
+                             .format = ti_vgf_format(type->dtype, is_unsigned[v]),
+                             .dim = type->dim,
+                             .n_dim = (size_t)type->rank};
 }
 
-static void add_constants(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code,
-                          const bool *is_unsigned, tc_vgf *vgf)
+tc_vgf_resource ti_vgf_constant_resource(const struct tc_vgf_pooled *c)
+{
+    const tc_type *type = c->value->type;
+    return (tc_vgf_resource){.category = TC_VGF_CONSTANT,
+                             .descriptor = TC_VGF_NO_DESCRIPTOR,
+                             .format = ti_vgf_format(type->dtype, c->is_unsigned),
+                             .dim = type->dim,
+                             .n_dim = (size_t)type->rank};
+}
+
+static void add_constants(tc_ctx *ctx, const tc_vgf_pool *pool, const tc_vgf_code *code,
+                          tc_vgf *vgf)
 {
     tc_vgf_segment *s = vgf->segment;
-    vgf->constant = tc_new_n(&ctx->scratch, tc_vgf_constant, code->n_constant);
-    s->constant = tc_new_n(&ctx->scratch, uint32_t, code->n_constant);
-    vgf->n_constant = s->n_constant = code->n_constant;
-    for (size_t i = 0; i < code->n_constant; i++) {
-        const tc_value *v = ti_value_of(g, code->constant[i]);
-        s->constant[i] = (uint32_t)i;
-        vgf->resource[i] = resource_of(g, code->constant[i], is_unsigned, TC_VGF_CONSTANT);
+    vgf->constant = tc_new_n(&ctx->scratch, tc_vgf_constant, pool->n);
+    vgf->n_constant = vgf->n_resource = pool->n;
+    s->constant = code->constant;
+    s->n_constant = code->n_constant;
+    for (size_t i = 0; i < pool->n; i++) {
+        const tc_value *v = pool->v[i].value;
+        vgf->resource[i] = ti_vgf_constant_resource(&pool->v[i]);
         vgf->constant[i] = (tc_vgf_constant){(uint32_t)i, -1, {v->data, tc_type_bytes(v->type)}};
     }
-    vgf->n_resource = code->n_constant;
 }
 
 /* Inputs or outputs: a resource, a binding and a name each. */
@@ -83,9 +92,10 @@ static tc_vgf_slots add_ports(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code 
     return slots;
 }
 
-static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *code, tc_bytes *out)
+static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_pool *pool,
+                             const tc_vgf_code *code, tc_bytes *out)
 {
-    const bool *is_unsigned = find_unsigned(ctx, g);
+    const bool *is_unsigned = ti_vgf_unsigned(ctx, g);
     tc_vgf_module module = {TC_VGF_GRAPH, TC_VGF_SPIRV, TC_VGF_ENTRY, TC_VGF_ENTRY, code->words};
     tc_vgf_set set = {.index = TC_VGF_SET_BY_PLACE};
     tc_vgf_segment segment = {
@@ -95,8 +105,8 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_code *
                   .n_module = 1,
                   .segment = &segment,
                   .n_segment = 1};
-    vgf.resource = tc_new_n(&ctx->scratch, tc_vgf_resource, code->n_constant + g->n_in + g->n_out);
-    add_constants(ctx, g, code, is_unsigned, &vgf);
+    vgf.resource = tc_new_n(&ctx->scratch, tc_vgf_resource, pool->n + g->n_in + g->n_out);
+    add_constants(ctx, pool, code, &vgf);
     segment.in = vgf.in = add_ports(ctx, g, code, true, is_unsigned, &vgf);
     segment.out = vgf.out = add_ports(ctx, g, code, false, is_unsigned, &vgf);
     set.slots.n = g->n_in + g->n_out;
@@ -119,17 +129,22 @@ static tc_status refuse_newer(tc_ctx *ctx, const tc_module *module)
 tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
 {
     tc_vgf_code code;
+    tc_vgf_pool pool;
     const tc_graph *g = ti_main(module);
     if (g->n_mutation)
         return ti_unsupported(ctx, &(tc_loc){.file = module->file}, TC_E_UNSUPPORTED,
                               "graph '%s' changes %zu buffers, which a VGF file cannot hold",
                               g->name, g->n_mutation);
+    for (size_t i = 0; i < g->n_node; i++)
+        if (g->node[i]->op == TC_OP_call || g->node[i]->op == TC_OP_tosa_shader)
+            return ti_vgf_segments(ctx, module, out);
     if (ti_tosa_minor(module) > 0)
         return refuse_newer(ctx, module);
-    TC_TRY(ti_vgf_flatten(ctx, module, &g));
-    TC_TRY(ti_vgf_graph(ctx, g, &code));
+    TC_TRY(ti_vgf_flatten(ctx, module, g, &g));
+    ti_vgf_pool_init(&pool, &ctx->arena);
+    TC_TRY(ti_vgf_graph(ctx, g, &pool, &code));
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_status status = write_graph(ctx, g, &code, out);
+    tc_status status = write_graph(ctx, g, &pool, &code, out);
     ti_arena_rewind(&ctx->scratch, mark);
     return status;
 }

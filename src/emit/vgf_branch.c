@@ -141,9 +141,9 @@ static tc_status copy_graph(flattener *f, const tc_graph *from, const tc_val *in
     return TC_OK;
 }
 
-tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out)
+tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph *main,
+                         const tc_graph **out)
 {
-    const tc_graph *main = ti_main(module);
     bool branches = false;
     for (size_t i = 0; i < main->n_node; i++)
         branches |= main->node[i]->op == TC_OP_tosa_cond_if;

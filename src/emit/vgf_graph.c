@@ -22,7 +22,9 @@ typedef struct {
     bool *live;   /* by value: an output needs it */
     tc_map types;     /* a tc_type's address to its id */
     uint32_t small[64]; /* ids of small numbers, once they are there */
-    tc_map constants; /* the large ones that are there, by type and beginning */
+    tc_map constants; /* ids of the large ones that are there, by number */
+    tc_vgf_pool *pool;
+    const bool *is_unsigned; /* by value */
     tc_map inlined;   /* the small ones, by type and bytes */
     uint32_t element[TC_DTYPE_COUNT]; /* ids of element types, once they are there */
     uint32_t set; /* the TOSA instructions; 0: none used so far */
@@ -165,7 +167,7 @@ static tc_status outside(emitter *e, const tc_loc *loc, const char *what)
 }
 
 /* The place of a large constant: beside others of its type that begin alike. */
-static void **constant_slot(emitter *e, const tc_value *v)
+static void **constant_slot(tc_vgf_pool *pool, const tc_value *v)
 {
     enum { LOOK = 64 };
     struct {
@@ -173,31 +175,48 @@ static void **constant_slot(emitter *e, const tc_value *v)
         uint8_t first[LOOK];
     } key = {.type = v->type};
     memcpy(key.first, v->data, tc_type_bytes(v->type) < LOOK ? tc_type_bytes(v->type) : LOOK);
-    return ti_map_at(&e->constants, (tc_str){(const char *)&key, sizeof key});
+    return ti_map_at(&pool->by_start, (tc_str){(const char *)&key, sizeof key});
 }
 
 typedef struct same_start {
-    tc_val val;
+    uint32_t number;
     struct same_start *next;
 } same_start;
 
-/* Equal constants are one. */
+/* The number of a constant in the file; equal ones are one. */
+static uint32_t pool_number(tc_vgf_pool *pool, const tc_value *value, bool is_unsigned)
+{
+    void **slot = constant_slot(pool, value);
+    for (const same_start *s = *slot; s; s = s->next)
+        if (memcmp(pool->v[s->number].value->data, value->data, tc_type_bytes(value->type)) == 0 &&
+            pool->v[s->number].is_unsigned == is_unsigned)
+            return s->number;
+    same_start *own = tc_new(pool->arena, same_start);
+    *own = (same_start){(uint32_t)pool->n, *slot};
+    *slot = own;
+    tc_grow(pool->arena, pool->v, pool->n, pool->cap);
+    pool->v[pool->n++] = (struct tc_vgf_pooled){value, is_unsigned};
+    return own->number;
+}
+
+void ti_vgf_pool_init(tc_vgf_pool *pool, tc_arena *arena)
+{
+    *pool = (tc_vgf_pool){.arena = arena};
+    ti_map_init(&pool->by_start, arena);
+}
+
 static uint32_t graph_constant(emitter *e, tc_val v)
 {
     tc_vgf_code *code = e->code;
-    const tc_value *value = ti_value_of(e->g, v);
-    void **slot = constant_slot(e, value);
-    for (const same_start *s = *slot; s; s = s->next)
-        if (memcmp(ti_value_of(e->g, s->val)->data, value->data, tc_type_bytes(value->type)) == 0)
-            return e->id[s->val];
-    same_start *own = tc_new(&e->ctx->scratch, same_start);
-    *own = (same_start){v, *slot};
-    *slot = own;
+    uint32_t number = pool_number(e->pool, ti_value_of(e->g, v), e->is_unsigned[v]);
+    void **known = ti_map_at(&e->constants, (tc_str){(const char *)&number, sizeof number});
+    if (*known)
+        return (uint32_t)(uintptr_t)*known;
     uint32_t type = value_type(e, v), id = ti_spv_id(&e->w);
-    TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_GraphConstantARM, type, id,
-               (uint32_t)code->n_constant);
+    TC_SPV_PUT(&e->w, TC_SPV_GLOBALS, TC_SPV_GraphConstantARM, type, id, number);
     tc_grow(&e->ctx->arena, code->constant, code->n_constant, code->cap_constant);
-    code->constant[code->n_constant++] = v;
+    code->constant[code->n_constant++] = number;
+    *known = (void *)(uintptr_t)id;
     return id;
 }
 
@@ -562,10 +581,10 @@ static tc_status put_module(emitter *e)
     return TC_OK;
 }
 
-tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
+tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_pool *pool, tc_vgf_code *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    emitter e = {.ctx = ctx, .g = g, .code = out};
+    emitter e = {.ctx = ctx, .g = g, .code = out, .pool = pool};
     *out = (tc_vgf_code){.name = ti_vgf_names(ctx, g)};
     ti_spv_write(&e.w, &ctx->arena);
     ti_map_init(&e.inlined, &ctx->scratch);
@@ -573,6 +592,7 @@ tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out)
     ti_map_init(&e.types, &ctx->scratch);
     e.id = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
     e.live = tc_new_n(&ctx->scratch, bool, g->n_val);
+    e.is_unsigned = ti_vgf_unsigned(ctx, g);
     tc_status status = put_module(&e);
     ti_arena_rewind(&ctx->scratch, mark);
     return status;

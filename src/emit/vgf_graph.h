@@ -3,20 +3,47 @@
 #ifndef TC_VGF_GRAPH_H
 #define TC_VGF_GRAPH_H
 
+#include "../base/map.h"
 #include "../ir/graph.h"
+#include "../wire/vgf.h"
+
+/* The constants of a file: equal ones are one, whichever graphs read them.  Their numbers are their
+ * places in the list, so that a file needs no table of its own for that. */
+typedef struct tc_vgf_pool {
+    struct tc_vgf_pooled {
+        const tc_value *value;
+        bool is_unsigned;
+    } *v;
+    size_t n, cap;
+    tc_map by_start; /* by type and beginning */
+    tc_arena *arena;
+} tc_vgf_pool;
+
+void ti_vgf_pool_init(tc_vgf_pool *pool, tc_arena *arena);
+
+/* A constant as a resource of the file. */
+tc_vgf_resource ti_vgf_constant_resource(const struct tc_vgf_pooled *c);
 
 /* A graph as a SPIR-V module.  Input i has binding i, output j binding n_in + j, both in set 0. */
 typedef struct tc_vgf_code {
     tc_bytes words;
-    tc_val *constant; /* what OpGraphConstantARM i stands for */
+    uint32_t *constant; /* the constants of the pool that it reads */
     size_t n_constant, cap_constant;
     const char **name; /* by value; NULL: none that says something */
 } tc_vgf_code;
 
-TC_MUST_USE tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_code *out);
+TC_MUST_USE tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_pool *pool,
+                                   tc_vgf_code *out);
 
-/* vgf_branch.c: the program without COND_IF; itself when there is none. */
-TC_MUST_USE tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph **out);
+/* Whether a RESCALE takes or gives a value as unsigned, by value; IDENTITY is looked through. */
+bool *ti_vgf_unsigned(tc_ctx *ctx, const tc_graph *g);
+
+/* vgf_program.c: a program of calls and shaders as a file of one segment each. */
+TC_MUST_USE tc_status ti_vgf_segments(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
+
+/* vgf_branch.c: a graph of the module without COND_IF; itself when there is none. */
+TC_MUST_USE tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph *graph,
+                                     const tc_graph **out);
 
 /* vgf_names.c: what values are called, NULL where there is nothing to say. */
 const char **ti_vgf_names(tc_ctx *ctx, const tc_graph *g);

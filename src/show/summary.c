@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c -- what was compiled, for people and for programs. */
+#include "../lower/shaders.h"
 #include "../drive/driver.h"
 #include "../base/json_out.h"
 #include "../drive/board_fit.h"
@@ -46,6 +47,21 @@ static void put_blocks(const tc_compiled *c, tc_buf *out)
     }
 }
 
+/* What a .vgf makes of it, where the target takes one. */
+static const char *shaders_of(const tc_compiled *c)
+{
+    tc_ctx *ctx = c->module->ctx;
+    size_t n = 0;
+    const tc_graph *g = ti_main(c->module);
+    if (c->target.machine->packing != TC_PACKED_VGF)
+        return "";
+    for (size_t i = 0; i < g->n_node; i++)
+        n += ti_shader_refuses(ctx, g, g->node[i]) != NULL;
+    return n ? ti_text_format(&ctx->arena, "; in a .vgf shaders, but for %zu that %s none", n,
+                              n == 1 ? "has" : "have")
+             : "; in a .vgf shaders";
+}
+
 void ti_report_text(const tc_compiled *c, tc_buf *out)
 {
     size_t nodes = 0;
@@ -64,7 +80,7 @@ void ti_report_text(const tc_compiled *c, tc_buf *out)
     }
     put_blocks(c, out);
     if (c->split.n_left)
-        ti_buf_printf(out, "on the CPU: %zu\n", c->split.n_left);
+        ti_buf_printf(out, "on the CPU: %zu%s\n", c->split.n_left, shaders_of(c));
     for (size_t i = 0; i < c->split.n_left; i++) {
         const tc_split_left *l = &c->split.left[i];
         ti_buf_printf(out, "  %-28s %-16s %s%s%s\n", name_of(l->node), tc_ops[l->node->op].name,
@@ -259,9 +275,10 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
         ti_buf_printf(out, ", %zu operators on %s, %zu on %s, %zu left to the caller", nodes,
                       c->target.name, c->core_nodes, c->target.core->name,
                       c->split.n_left - c->core_nodes);
-    else if (c->split.n_region || c->split.n_left)
-        ti_buf_printf(out, ", %zu operators on %s, %zu on the CPU", nodes, c->target.text,
-                      c->split.n_left);
+    else if (c->split.n_region || c->split.n_left) {
+        ti_buf_printf(out, ", %zu operators on %s, ", nodes, c->target.text);
+        ti_buf_printf(out, w->shaders ? "%zu in shaders" : "%zu on the CPU", c->split.n_left);
+    }
     if (w->bytes)
         ti_buf_printf(out, ", %zu bytes", w->bytes);
     if (w->vectors)

@@ -74,6 +74,10 @@ def run(vgf, folder, inputs, environment):
     scenario = os.path.join(folder, "scenario.json")
     call(program("vgf_lib", "binaries", "bin", "vgf_dump"), "-i", vgf, "--scenario-template", "-o", scenario)
     s = json.load(open(scenario))
+    s["resources"] = [r for r in s["resources"] if "shader" not in r]  # shaders are in the file: nothing is substituted
+    for command in s["commands"]:
+        for what in command.values():
+            what.pop("shader_substitutions", None)
     binding = {b["resource_ref"]: b["id"] for c in s["commands"] for v in c.values() for b in v.get("bindings", [])}
     results = []
     for r in s["resources"]:

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vgf_output.c -- see vgf_output.h. */
+#include "vgf_output.h"
+
+#include "../lower/shaders.h"
+#include "road.h"
+
+/* What the program does besides calling regions: nothing, conversions of its ports, or more. */
+static size_t work_outside(const tc_graph *g)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_node; i++) {
+        tc_op op = g->node[i]->op;
+        n += op != TC_OP_const && op != TC_OP_call && op != TC_OP_quantize &&
+             op != TC_OP_dequantize;
+    }
+    return n;
+}
+
+static size_t count_refused(tc_ctx *ctx, const tc_graph *g)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        n += ti_shader_refuses(ctx, g, g->node[i]) != NULL;
+    return n;
+}
+
+static void name_refused(tc_ctx *ctx, const tc_graph *g)
+{
+    enum { MOST = 8 };
+    int said = 0;
+    for (size_t i = 0; i < g->n_node && said < MOST; i++) {
+        const char *no = ti_shader_refuses(ctx, g, g->node[i]);
+        if (!no)
+            continue;
+        const char *name = g->node[i]->loc ? g->node[i]->loc->node : NULL;
+        ti_note(ctx, g->node[i]->loc, "'%s' (%s): %s", name ? name : tc_ops[g->node[i]->op].name,
+                tc_ops[g->node[i]->op].name, no);
+        said++;
+    }
+}
+
+static tc_status one_region(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
+{
+    return ti_emit_vgf(ctx, c->region[0].module, out);
+}
+
+/* For a target that has no shaders. */
+static tc_status not_one(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_status status =
+        ti_error(ctx, &(tc_loc){.file = c->module->file}, TC_E_STRUCTURE,
+                 "the program has %zu regions, but a .vgf file holds one", c->n_region);
+    ti_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them; the target 'vgf' "
+                       "has shaders for it");
+    return status;
+}
+
+static tc_status refuse(tc_ctx *ctx, const tc_compiled *c, size_t n, tc_bytes *out)
+{
+    const tc_graph *g = ti_main(c->module);
+    const tc_loc here = {.file = c->module->file};
+    if (c->n_region == 1) {
+        ti_warning(ctx, &here, TC_E_NO_EFFECT,
+                   "the file holds the region alone: %zu operator%s outside of it %s no shader", n,
+                   n == 1 ? "" : "s", n == 1 ? "has" : "have");
+        name_refused(ctx, g);
+        return one_region(ctx, c, out);
+    }
+    tc_status status =
+        ti_error(ctx, &here, TC_E_STRUCTURE,
+                 "the program has %zu regions, and %zu operator%s outside of them %s no shader",
+                 c->n_region, n, n == 1 ? "" : "s", n == 1 ? "has" : "have");
+    name_refused(ctx, g);
+    ti_note(ctx, NULL, "a .pte holds them all, with the CPU's part between them");
+    return status;
+}
+
+/* Regions and shaders; with `check`, the program before and after on what it is run on. */
+static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_module *program)
+{
+    tc_job job = {.target = &c->target};
+    if (!c->request.check || !c->n_given)
+        return ti_road_run(ctx, program, TC_AT_SHADED, TC_AT_SHADERS, &job, NULL);
+    tc_checker checker;
+    tc_trace trace = {ti_check_pass, &checker};
+    ti_check_begin_with(&checker, ctx, c->given,
+                        c->n_given < TC_CHECK_SAMPLES ? c->n_given : TC_CHECK_SAMPLES);
+    tc_status status = ti_check_pass(&checker, program, NULL);
+    if (status == TC_OK)
+        status = ti_road_run(ctx, program, TC_AT_SHADED, TC_AT_SHADERS, &job, &trace);
+    ti_check_end(&checker);
+    return status;
+}
+
+tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
+{
+    if (c->n_region == 1 && !work_outside(ti_main(c->module)))
+        return one_region(ctx, c, out);
+    if (c->target.machine->packing != TC_PACKED_VGF)
+        return c->n_region == 1 ? one_region(ctx, c, out) : not_one(ctx, c);
+    size_t refused = count_refused(ctx, ti_main(c->module));
+    if (refused)
+        return refuse(ctx, c, refused, out);
+    tc_module *program = ti_module_copy(c->module);
+    TC_TRY(shade(ctx, c, program));
+    c->written.shaders = work_outside(ti_main(program));
+    TC_TRY(ti_emit_vgf(ctx, program, out));
+    return ti_prove(ctx, c, program);
+}

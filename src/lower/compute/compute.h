@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compute.h -- SPIR-V compute shaders, written from operators: a small builder of typed scalars.
+ *
+ * A shader has one invocation for each element of a tensor, by its place in row-major order.  A
+ * port is a tensor, an operand or a result of the operator, read and written by such places.
+ * Numbers are computed as bool, i32, i64 or f32, whatever they are stored as: narrow integers in
+ * i32, narrow floats in f32, quantized ones as the reals that they stand for.  Constants stand in
+ * the code.  Products and sums of floats are not contracted, so that every machine rounds alike. */
+#ifndef TC_COMPUTE_H
+#define TC_COMPUTE_H
+
+#include "../../ir/graph.h"
+#include "../../wire/spirv.h"
+
+/* The set GLSL.std.450. */
+enum {
+#define GLSL(number, name) TC_GLSL_##name = number,
+#include "../../wire/glsl.def"
+};
+
+typedef enum tc_cs_kind { TC_CS_BOOL, TC_CS_I32, TC_CS_I64, TC_CS_F32, TC_CS_KINDS } tc_cs_kind;
+
+/* A scalar that the code has made; id 0: none. */
+typedef struct tc_cs_val {
+    uint32_t id;
+    tc_cs_kind kind;
+} tc_cs_val;
+
+/* A variable of one invocation. */
+typedef struct tc_cs_var {
+    uint32_t id;
+    tc_cs_kind kind;
+} tc_cs_var;
+
+enum { TC_CS_PORTS = 16 };
+
+typedef struct tc_cs_port {
+    tc_tensor value;   /* data: a constant's */
+    uint32_t variable; /* 0: not used so far, or a constant */
+    bool stored;       /* its codes are seen as they are, also where they are quantized */
+} tc_cs_port;
+
+typedef struct tc_cs {
+    tc_ctx *ctx;
+    tc_spv_writer w;
+    tc_cs_port port[TC_CS_PORTS]; /* operands, then results */
+    int n_in, n_port;
+    int result; /* which one is made, where each has a shader of its own */
+    uint32_t glsl; /* the set GLSL.std.450; 0: not used so far */
+    uint32_t type[TC_CS_KINDS];
+    uint32_t global; /* the built-in variable of the invocation's number */
+    bool int8, int16, int64, float16;
+    int depth;        /* formulas inside formulas */
+    int64_t count;    /* invocations */
+    const char *why;  /* what it cannot do; NULL: nothing so far */
+} tc_cs;
+
+/* What an operator does in one invocation, given the place of the element; s->why where it is not done. */
+typedef void tc_cs_make(tc_cs *s, const tc_node *node, tc_cs_val at);
+
+/* The shader of one operator. */
+typedef struct tc_cs_family {
+    const char *name;
+    tc_cs_make *make;
+    /* What there is an invocation for: each element of a result, or of the first operand; and
+     * whether every result has a shader of its own. */
+    enum { TC_CS_RESULT, TC_CS_OPERAND, TC_CS_EACH } per;
+    bool moves; /* it takes elements as they are stored */
+} tc_cs_family;
+
+/* compute.def: the family of an operator; NULL: it has none. */
+const tc_cs_family *ti_cs_family(tc_op op);
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+tc_cs_kind ti_cs_kind_of(tc_dtype dtype); /* what numbers of the type are computed as */
+bool ti_cs_holds(tc_dtype dtype);         /* whether a tensor of a shader may have it */
+
+tc_cs_val ti_cs_number(tc_cs *s, tc_cs_kind kind, double v);
+tc_cs_val ti_cs_i32(tc_cs *s, int64_t v);
+tc_cs_val ti_cs_i64(tc_cs *s, int64_t v);
+tc_cs_val ti_cs_to(tc_cs *s, tc_cs_kind kind, tc_cs_val v); /* as C converts; floats are cut */
+/* The low bits of an integer, as the type has them; others as they are, rounded to a narrow float. */
+tc_cs_val ti_cs_wrap(tc_cs *s, tc_dtype dtype, tc_cs_val v);
+
+/* An instruction of operands of one kind; the result is of that kind, or of `kind`. */
+tc_cs_val ti_cs_do(tc_cs *s, tc_spv_op op, tc_cs_kind kind, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_one(tc_cs *s, tc_spv_op op, tc_cs_kind kind, tc_cs_val a);
+tc_cs_val ti_cs_ext(tc_cs *s, uint32_t function, tc_cs_val a, tc_cs_val b); /* b.id 0: one operand */
+tc_cs_val ti_cs_select(tc_cs *s, tc_cs_val c, tc_cs_val yes, tc_cs_val no);
+
+/* By kind: add, sub, mul, min and max of numbers that are no NaN, comparisons. */
+tc_cs_val ti_cs_add(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_sub(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_mul(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_less(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_equal(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_and(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_or(tc_cs *s, tc_cs_val a, tc_cs_val b);
+tc_cs_val ti_cs_not(tc_cs *s, tc_cs_val a);
+tc_cs_val ti_cs_nan(tc_cs *s, tc_cs_val a); /* whether it is NaN; false of integers */
+/* Quotient and remainder by a constant of a number that is not negative. */
+tc_cs_val ti_cs_part(tc_cs *s, tc_cs_val a, int64_t by);
+tc_cs_val ti_cs_rest(tc_cs *s, tc_cs_val a, int64_t by);
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+static inline const tc_type *ti_cs_type(const tc_cs *s, int port) { return s->port[port].value.type; }
+tc_cs_val ti_cs_load(tc_cs *s, int port, tc_cs_val place);
+tc_cs_val ti_cs_list(tc_cs *s, tc_tensor t, tc_cs_val place); /* of numbers that stand in the code */
+void ti_cs_store(tc_cs *s, int port, tc_cs_val place, tc_cs_val v);
+
+/* The coordinates of a place, and the place of coordinates. */
+void ti_cs_split(tc_cs *s, const tc_type *t, tc_cs_val place, tc_cs_val *at);
+tc_cs_val ti_cs_join(tc_cs *s, const tc_type *t, const tc_cs_val *at);
+/* The place in an operand that is broadcast to the type. */
+tc_cs_val ti_cs_spread(tc_cs *s, const tc_type *to, const tc_type *from, tc_cs_val place);
+
+/* ---- control flow ---------------------------------------------------------------------------- */
+
+tc_cs_var ti_cs_var(tc_cs *s, tc_cs_val first);
+tc_cs_val ti_cs_get(tc_cs *s, tc_cs_var v);
+void ti_cs_set(tc_cs *s, tc_cs_var v, tc_cs_val now);
+
+typedef struct tc_cs_if {
+    uint32_t other, end;
+} tc_cs_if;
+tc_cs_if ti_cs_if(tc_cs *s, tc_cs_val condition);
+void ti_cs_end(tc_cs *s, tc_cs_if block);
+
+typedef struct tc_cs_loop {
+    uint32_t head, next, end;
+    tc_cs_var i;
+    tc_cs_val at; /* counts from 0 */
+} tc_cs_loop;
+tc_cs_loop ti_cs_loop(tc_cs *s, tc_cs_val times);
+void ti_cs_again(tc_cs *s, tc_cs_loop *loop);
+
+/* ---- operators ------------------------------------------------------------------------------- */
+
+typedef struct tc_cs_code {
+    tc_bytes words;
+    int64_t groups[3];
+    int n_port;
+    int port[TC_CS_PORTS]; /* of the node: operands, then results; those that are no constants.  Their binding is their place. */
+} tc_cs_code;
+
+/* The shader of a node, or of one of its results where each has its own; NULL, or why there is
+ * none, in the context's arena. */
+const char *ti_cs_node(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int result,
+                       tc_cs_code *out);
+
+#endif

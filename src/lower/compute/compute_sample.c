@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compute_sample.c -- resampling as shaders: grid_sample and upsampling, in the arithmetic of their
+ * kernels (num/sample_body.h, num/resize_body.h), tap by tap, so that floats are the same. */
+#include "compute.h"
+#include "compute_family.h"
+
+#include "../../num/load.h"
+#include "../../num/resize.h"
+
+
+static const tc_cs_val nothing = {0, TC_CS_BOOL};
+
+static tc_cs_val real(tc_cs *s, double v)
+{
+    return ti_cs_number(s, TC_CS_F32, v);
+}
+
+static tc_cs_val plus(tc_cs *s, tc_cs_val v, double by)
+{
+    return ti_cs_add(s, v, real(s, by));
+}
+
+static tc_cs_val times(tc_cs *s, tc_cs_val v, double by)
+{
+    return ti_cs_mul(s, v, real(s, by));
+}
+
+/* ---- the places of a grid --------------------------------------------------------------------- */
+
+typedef struct taps {
+    int n;
+    tc_cs_val place[4], inside[4], weight[4];
+} taps;
+
+/* Grid coordinate to places of an axis of n elements. */
+static tc_cs_val unscale(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align_corners)
+{
+    double size = (double)n;
+    tc_cs_val up = ti_cs_add(s, at, real(s, 1));
+    if (axes == 2) {
+        tc_cs_val v = ti_cs_mul(s, up, real(s, (double)((float)(align_corners ? size - 1 : size) / 2)));
+        return align_corners ? v : ti_cs_sub(s, v, real(s, 0.5));
+    }
+    tc_cs_val two = real(s, 2);
+    if (align_corners)
+        return times(s, ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, up, two), size - 1);
+    return ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, plus(s, times(s, up, size), -1), two);
+}
+
+/* Into 0 .. n - 1; NaN becomes the first place of a plane and the last of a volume. */
+static tc_cs_val clip(tc_cs *s, tc_cs_val at, int64_t n, int axes)
+{
+    tc_cs_val last = real(s, (double)(n - 1)), zero = real(s, 0), nan = ti_cs_nan(s, at);
+    tc_cs_val v = ti_cs_select(s, ti_cs_less(s, zero, at), at, zero);
+    v = ti_cs_select(s, ti_cs_less(s, v, last), v, last);
+    return ti_cs_select(s, nan, axes == 2 ? zero : last, v);
+}
+
+/* Mirrored at the ends until it lies between them. */
+static tc_cs_val mirror(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align_corners)
+{
+    double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);
+    if (span <= 0)
+        return real(s, 0);
+    tc_cs_val twice = real(s, 2 * span);
+    at = ti_cs_ext(s, TC_GLSL_FAbs, ti_cs_sub(s, at, real(s, low)), nothing);
+    tc_cs_val turns = ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, at, twice);
+    turns = ti_cs_ext(s, axes == 2 ? TC_GLSL_Floor : TC_GLSL_Trunc, turns, nothing);
+    tc_cs_val extra = ti_cs_sub(s, at, ti_cs_mul(s, turns, twice));
+    tc_cs_val back = ti_cs_sub(s, twice, extra);
+    tc_cs_val near = ti_cs_select(s, ti_cs_less(s, extra, back), extra, back);
+    return ti_cs_add(s, near, real(s, low));
+}
+
+static tc_cs_val bounded(tc_cs *s, const tc_attr_grid *a, tc_cs_val at, int64_t n, int axes)
+{
+    if (a->pad == TC_sample_pad_border)
+        return clip(s, at, n, axes);
+    if (a->pad == TC_sample_pad_reflection)
+        return clip(s, mirror(s, at, n, axes, a->align_corners), n, axes);
+    return at;
+}
+
+static void add_tap(tc_cs *s, taps *t, tc_cs_val at, int64_t n, tc_cs_val weight)
+{
+    tc_cs_val last = real(s, (double)(n - 1)), zero = real(s, 0);
+    tc_cs_val above = ti_cs_do(s, TC_SPV_FOrdLessThanEqual, TC_CS_BOOL, zero, at);
+    tc_cs_val below = ti_cs_do(s, TC_SPV_FOrdLessThanEqual, TC_CS_BOOL, at, last);
+    t->inside[t->n] = ti_cs_and(s, above, below);
+    t->place[t->n] = ti_cs_to(s, TC_CS_I32, ti_cs_select(s, t->inside[t->n], at, zero));
+    t->weight[t->n++] = weight;
+}
+
+/* ((c d - 5 c) d + 8 c) d - 4 c, and ((c + 2) d - (c + 3)) d d + 1, c = -3/4. */
+static tc_cs_val cubic_far(tc_cs *s, tc_cs_val d)
+{
+    tc_cs_val v = plus(s, times(s, d, -0.75), 3.75);
+    v = plus(s, ti_cs_mul(s, v, d), -6);
+    return plus(s, ti_cs_mul(s, v, d), 3);
+}
+static tc_cs_val cubic_near(tc_cs *s, tc_cs_val d)
+{
+    tc_cs_val v = plus(s, times(s, d, 1.25), -2.25);
+    v = ti_cs_mul(s, ti_cs_mul(s, v, d), d);
+    return plus(s, v, 1);
+}
+
+static taps cubic(tc_cs *s, const tc_attr_grid *a, tc_cs_val at, int64_t n)
+{
+    taps t = {0};
+    tc_cs_val low = ti_cs_ext(s, TC_GLSL_Floor, at, nothing), part = ti_cs_sub(s, at, low);
+    tc_cs_val one = real(s, 1), weight[4];
+    weight[0] = cubic_far(s, ti_cs_add(s, part, one));
+    weight[1] = cubic_near(s, part);
+    weight[2] = cubic_near(s, ti_cs_sub(s, one, part));
+    weight[3] = cubic_far(s, ti_cs_sub(s, real(s, 2), part));
+    tc_cs_val before = ti_cs_sub(s, low, one);
+    for (int i = 0; i < 4; i++) {
+        tc_cs_val place = ti_cs_add(s, before, real(s, i));
+        add_tap(s, &t, bounded(s, a, place, n, 2), n, weight[i]);
+    }
+    return t;
+}
+
+static taps taps_at(tc_cs *s, const tc_attr_grid *a, tc_cs_val coordinate, int64_t n, int axes)
+{
+    taps t = {0};
+    tc_cs_val at = unscale(s, coordinate, n, axes, a->align_corners), one = real(s, 1);
+    if (a->mode == TC_sample_mode_bicubic)
+        return cubic(s, a, at, n);
+    at = bounded(s, a, at, n, axes);
+    if (a->mode == TC_sample_mode_nearest) {
+        add_tap(s, &t, ti_cs_ext(s, TC_GLSL_RoundEven, at, nothing), n, one);
+        return t;
+    }
+    tc_cs_val low = ti_cs_ext(s, TC_GLSL_Floor, at, nothing), high = ti_cs_add(s, low, one);
+    add_tap(s, &t, low, n, ti_cs_sub(s, high, at));
+    add_tap(s, &t, high, n, ti_cs_sub(s, at, low));
+    return t;
+}
+
+/* ---- weighted sums ----------------------------------------------------------------------------- */
+
+/* One element times its weight; outside of a plane 0 times it, of a volume nothing. */
+static tc_cs_val weighted(tc_cs *s, int port, tc_cs_val inside, tc_cs_val place, tc_cs_val weight,
+                          bool plane)
+{
+    tc_cs_val zero = real(s, 0);
+    tc_cs_val v = ti_cs_to(s, TC_CS_F32, ti_cs_load(s, port, place));
+    if (plane)
+        return ti_cs_mul(s, weight, ti_cs_select(s, inside, v, zero));
+    return ti_cs_select(s, inside, ti_cs_mul(s, weight, v), zero);
+}
+
+/* Where a line of the plane or volume at `base` begins. */
+static tc_cs_val line_of(tc_cs *s, const int64_t extent[3], tc_cs_val base, tc_cs_val d, tc_cs_val h)
+{
+    tc_cs_val rows = ti_cs_i32(s, extent[1]), columns = ti_cs_i32(s, extent[2]);
+    tc_cs_val line = ti_cs_add(s, ti_cs_mul(s, d, rows), h);
+    return ti_cs_add(s, base, ti_cs_mul(s, line, columns));
+}
+
+/* The sum over the taps of three axes; base: where the plane or volume begins. */
+static tc_cs_val sum_of(tc_cs *s, const taps t[3], const int64_t extent[3], int axes, tc_cs_val base)
+{
+    tc_cs_val sum = real(s, 0), zero = real(s, 0);
+    for (int i = 0; i < t[0].n; i++)
+        for (int j = 0; j < t[1].n; j++) {
+            tc_cs_val part = zero, across = ti_cs_and(s, t[0].inside[i], t[1].inside[j]);
+            tc_cs_val line = line_of(s, extent, base, t[0].place[i], t[1].place[j]);
+            for (int k = 0; k < t[2].n; k++) {
+                tc_cs_val inside = ti_cs_and(s, across, t[2].inside[k]);
+                tc_cs_val place = ti_cs_add(s, line, t[2].place[k]);
+                part = ti_cs_add(s, part, weighted(s, 0, inside, place, t[2].weight[k], axes == 2));
+            }
+            tc_cs_val weight = ti_cs_mul(s, t[0].weight[i], t[1].weight[j]);
+            part = ti_cs_mul(s, weight, part);
+            sum = ti_cs_add(s, sum, axes == 2 ? part : ti_cs_select(s, across, part, zero));
+        }
+    return sum;
+}
+
+void ti_cs_grid_sample(tc_cs *s, const tc_node *node, tc_cs_val at)
+{
+    const tc_attr_grid *a = node->attr;
+    const tc_type *x = ti_cs_type(s, 0), *y = ti_cs_type(s, 2);
+    int axes = x->rank - 2;
+    int64_t extent[3] = {1, 1, 1}, plane = 1, places = 1;
+    for (int i = 0; i < axes; i++) {
+        extent[3 - axes + i] = x->dim[2 + i];
+        plane *= x->dim[2 + i];
+        places *= y->dim[2 + i];
+    }
+    tc_cs_val channel = ti_cs_part(s, at, places), point = ti_cs_rest(s, at, places);
+    tc_cs_val image = ti_cs_part(s, channel, x->dim[1]);
+    tc_cs_val from = ti_cs_add(s, ti_cs_mul(s, image, ti_cs_i32(s, places)), point);
+    from = ti_cs_mul(s, from, ti_cs_i32(s, axes));
+    taps t[3];
+    tc_cs_val yes = ti_cs_number(s, TC_CS_BOOL, 1), zero = ti_cs_i32(s, 0), one = real(s, 1);
+    for (int i = 0; i < 3; i++)
+        t[i] = (taps){1, {zero}, {yes}, {one}};
+    for (int i = 0; i < axes; i++) {
+        tc_cs_val place = ti_cs_add(s, from, ti_cs_i32(s, i));
+        tc_cs_val coordinate = ti_cs_to(s, TC_CS_F32, ti_cs_load(s, 1, place));
+        t[2 - i] = taps_at(s, a, coordinate, extent[2 - i], axes);
+    }
+    tc_cs_val base = ti_cs_mul(s, channel, ti_cs_i32(s, plane));
+    ti_cs_store(s, 2, at, sum_of(s, t, extent, axes, base));
+}
+
+/* ---- upsampling -------------------------------------------------------------------------------- */
+
+static tc_resize_kind kind_of(tc_op op)
+{
+    return op == TC_OP_upsample_nearest         ? TC_RESIZE_NEAREST
+           : op == TC_OP_upsample_nearest_exact ? TC_RESIZE_NEAREST_EXACT
+           : op == TC_OP_upsample_linear        ? TC_RESIZE_LINEAR
+                                                : TC_RESIZE_CUBIC;
+}
+
+/* The places and weights of output place o, from lists in the code. */
+static taps listed(tc_cs *s, const tc_resize_axis *a, tc_cs_val o)
+{
+    taps t = {.n = a->taps};
+    int64_t n = a->out * a->taps;
+    tc_tensor place = ti_tensor_new(&s->ctx->scratch, ti_type_make(s->ctx, TC_i32, 1, &n)),
+              weight = ti_tensor_new(&s->ctx->scratch, ti_type_make(s->ctx, TC_f32, 1, &n));
+    for (int64_t i = 0; i < n; i++) {
+        ti_store_i64(place, i, a->place[i]);
+        ti_store_f64(weight, i, a->weight[i]);
+    }
+    tc_cs_val first = ti_cs_mul(s, o, ti_cs_i32(s, a->taps)), yes = ti_cs_number(s, TC_CS_BOOL, 1);
+    for (int i = 0; i < a->taps; i++) {
+        tc_cs_val k = ti_cs_add(s, first, ti_cs_i32(s, i));
+        t.place[i] = ti_cs_list(s, place, k);
+        t.weight[i] = ti_cs_list(s, weight, k);
+        t.inside[i] = yes;
+    }
+    return t;
+}
+
+/* Where every axis of the result reads. */
+static tc_cs_val spread_taps(tc_cs *s, const tc_node *node, tc_cs_val at, taps t[3],
+                             int64_t extent[3])
+{
+    const tc_attr_upsample *a = node->attr;
+    const tc_type *x = ti_cs_type(s, 0), *y = ti_cs_type(s, 1);
+    tc_cs_val c[TC_MAX_RANK], yes = ti_cs_number(s, TC_CS_BOOL, 1), zero = ti_cs_i32(s, 0),
+                              one = real(s, 1);
+    int first = 3 - a->size.n;
+    int64_t plane = 1;
+    ti_cs_split(s, y, at, c);
+    for (int i = 0; i < 3; i++) {
+        extent[i] = i < first ? 1 : x->dim[2 + i - first];
+        plane *= extent[i];
+        t[i] = (taps){1, {zero}, {yes}, {one}};
+        if (i < first)
+            continue;
+        tc_resize_axis axis = ti_resize_axis_of(&s->ctx->scratch, kind_of(node->op), a, i - first,
+                                                extent[i], false);
+        t[i] = listed(s, &axis, c[2 + i - first]);
+    }
+    tc_cs_val channel = ti_cs_part(s, at, tc_type_count(y) / (y->dim[0] * y->dim[1]));
+    return ti_cs_mul(s, channel, ti_cs_i32(s, plane));
+}
+
+/* sum_i w_i sum_j w_j sum_k w_k x, from the last axis on. */
+void ti_cs_resample(tc_cs *s, const tc_node *node, tc_cs_val at)
+{
+    taps t[3];
+    int64_t extent[3];
+    tc_cs_val base = spread_taps(s, node, at, t, extent), sum = real(s, 0);
+    for (int i = 0; i < t[0].n; i++) {
+        tc_cs_val part = real(s, 0);
+        for (int j = 0; j < t[1].n; j++) {
+            tc_cs_val along = real(s, 0);
+            tc_cs_val line = line_of(s, extent, base, t[0].place[i], t[1].place[j]);
+            for (int k = 0; k < t[2].n; k++) {
+                tc_cs_val v = ti_cs_load(s, 0, ti_cs_add(s, line, t[2].place[k]));
+                v = ti_cs_mul(s, t[2].weight[k], ti_cs_to(s, TC_CS_F32, v));
+                along = ti_cs_add(s, along, v);
+            }
+            part = ti_cs_add(s, part, ti_cs_mul(s, t[1].weight[j], along));
+        }
+        sum = ti_cs_add(s, sum, ti_cs_mul(s, t[0].weight[i], part));
+    }
+    ti_cs_store(s, 1, at, sum);
+}
+
+/* The one element that is read, as it is stored. */
+void ti_cs_nearest(tc_cs *s, const tc_node *node, tc_cs_val at)
+{
+    taps t[3];
+    int64_t extent[3];
+    tc_cs_val base = spread_taps(s, node, at, t, extent);
+    tc_cs_val line = line_of(s, extent, base, t[0].place[0], t[1].place[0]);
+    tc_cs_val place = ti_cs_add(s, line, t[2].place[0]);
+    ti_cs_store(s, 1, at, ti_cs_load(s, 0, place));
+}

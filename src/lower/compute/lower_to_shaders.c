@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_to_shaders.c -- what no region takes becomes compute shaders.
+ *
+ * A node of the program becomes a tosa_shader, or one for each of its results; calls of regions and
+ * constants stay, and so does what no shader computes.  An output that is an input, a constant or
+ * another output is copied, so that every output is written. */
+#include "../../ir/rewrite.h"
+#include "../../target/vgf_schema.h"
+#include "../lower_pass.h"
+#include "../shaders.h"
+#include "compute.h"
+
+enum { DESCRIPTOR_TENSOR = 1000460000 };
+
+/* The format of a tensor; i64 and unsigned integers lie as their bytes do. */
+static int64_t format_of(const tc_type *t)
+{
+    static const tc_dtype same_bytes[TC_DTYPE_COUNT] = {
+        [TC_u8] = TC_i8, [TC_u16] = TC_i16, [TC_u32] = TC_i32, [TC_i64] = TC_i48};
+    tc_dtype d = t->dtype;
+    return ti_vgf_format(same_bytes[d] ? same_bytes[d] : d, tc_dtypes[d].kind == TC_UINT);
+}
+
+typedef struct shader_ports {
+    tc_val in[TC_CS_PORTS];
+    int out[TC_CS_PORTS]; /* which results */
+    int n_in, n_out;
+    int64_t set[TC_CS_PORTS], binding[TC_CS_PORTS], descriptor[TC_CS_PORTS], format[TC_CS_PORTS];
+} shader_ports;
+
+static shader_ports ports_of(const tc_graph *g, const tc_node *node, const tc_cs_code *code)
+{
+    shader_ports p = {0};
+    for (int i = 0; i < code->n_port; i++) {
+        int port = code->port[i];
+        bool in = port < node->n_in;
+        tc_val v = in ? node->in[port] : node->out[port - node->n_in];
+        if (in)
+            p.in[p.n_in++] = v;
+        else
+            p.out[p.n_out++] = port - node->n_in;
+        p.binding[i] = i;
+        p.descriptor[i] = DESCRIPTOR_TENSOR;
+        p.format[i] = format_of(ti_type_of(g, v));
+    }
+    return p;
+}
+
+static void put_shader(tc_rewrite *rw, const tc_graph *g, const tc_node *node,
+                       const tc_cs_code *code, const tc_val *now)
+{
+    tc_arena *arena = &rw->ctx->arena;
+    shader_ports p = ports_of(g, node, code);
+    int n = code->n_port;
+    tc_attr_tosa_shader *a = tc_new(arena, tc_attr_tosa_shader);
+    a->name = ti_intern_text(rw->ctx, tc_ops[node->op].name);
+    a->entry_point = ti_intern_text(rw->ctx, "main");
+    a->language = TC_shader_code_spirv;
+    a->code = (tc_field_bytes){code->words.data, code->words.size};
+    a->dispatch = ti_ints_copy(arena, code->groups, 3);
+    a->set = ti_ints_copy(arena, p.set, n);
+    a->binding = ti_ints_copy(arena, p.binding, n);
+    a->descriptor = ti_ints_copy(arena, p.descriptor, n);
+    a->format = ti_ints_copy(arena, p.format, n);
+    for (int i = 0; i < p.n_in; i++)
+        p.in[i] = now ? now[p.in[i]] : p.in[i];
+    tc_node *shader =
+        ti_graph_add(rw->to, TC_OP_tosa_shader, a, p.in, p.n_in, p.n_out, node->loc);
+    for (int i = 0; i < p.n_out; i++) {
+        tc_val old = node->out[p.out[i]];
+        ti_value_of(rw->to, shader->out[i])->type = ti_type_of(g, old);
+        ti_rewrite_bind(rw, old, shader->out[i]);
+    }
+}
+
+static bool is_left(const tc_node *node)
+{
+    return node->op == TC_OP_const || node->op == TC_OP_call || node->op == TC_OP_tosa_shader ||
+           tc_ops[node->op].traits & (T_CONTROL | T_STATE);
+}
+
+/* Every result that is read has its code. */
+static const char *codes_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node,
+                            const uint32_t *readers, tc_cs_code *code, int *n)
+{
+    const tc_cs_family *family = ti_cs_family(node->op);
+    int each = family && family->per == TC_CS_EACH ? node->n_out : 1;
+    *n = 0;
+    for (int i = 0; i < each; i++) {
+        if (each > 1 && readers && !readers[node->out[i]])
+            continue;
+        const char *why = ti_cs_node(ctx, g, node, i, &code[(*n)++]);
+        if (why)
+            return why;
+    }
+    return NULL;
+}
+
+static tc_status to_shader(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    int n;
+    if (is_left(node) || rw->from != ti_main(rw->from->module))
+        return TC_OK;
+    tc_cs_code *code = tc_new_n(&rw->ctx->arena, tc_cs_code, (size_t)node->n_out + 1);
+    if (codes_of(rw->ctx, rw->from, node, rw->readers, code, &n))
+        return TC_OK;
+    for (int i = 0; i < n; i++)
+        put_shader(rw, rw->from, node, &code[i], rw->now);
+    *done = true;
+    return TC_OK;
+}
+
+/* Outputs that nothing writes, or that are written once for two, become copies. */
+static void copy_outputs(tc_ctx *ctx, tc_graph *g)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    bool *taken = tc_new_n(&ctx->scratch, bool, g->n_val);
+    for (size_t i = 0; i < g->n_in; i++)
+        taken[g->in[i]] = true;
+    for (size_t i = 0; i < g->n_out; i++) {
+        tc_val v = g->out[i];
+        bool copies = taken[v] || ti_is_const(g, v);
+        taken[v] = true;
+        if (!copies)
+            continue;
+        tc_node *copy = ti_graph_add(g, TC_OP_identity, NULL, &v, 1, 1, NULL);
+        ti_value_of(g, copy->out[0])->type = ti_type_of(g, v);
+        g->out[i] = copy->out[0];
+    }
+    ti_arena_rewind(&ctx->scratch, mark);
+}
+
+tc_status ti_lower_lower_to_shaders(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {to_shader};
+    copy_outputs(ctx, ti_main(module));
+    return ti_rewrite_graph(ti_main(module), rewriters, 1, NULL);
+}
+
+const char *ti_shader_refuses(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
+{
+    int n;
+    if (node->op == TC_OP_const || node->op == TC_OP_call || node->op == TC_OP_tosa_shader)
+        return NULL;
+    if (is_left(node))
+        return "it is control flow or keeps state";
+    tc_cs_code *code = tc_new_n(&ctx->arena, tc_cs_code, (size_t)node->n_out + 1);
+    return codes_of(ctx, g, node, NULL, code, &n);
+}
