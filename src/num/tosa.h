@@ -93,4 +93,12 @@ static inline double ti_nan_min(tc_field_nan_mode mode, double a, double b)
     return a < b ? a : b;
 }
 
+/* The nearest number of the type that sums are kept in: bf16, f16, or f32 itself. */
+static inline float ti_kept(tc_dtype t, float v)
+{
+    return t == TC_bf16  ? ti_bf16_to_f32(ti_f32_to_bf16(v))
+           : t == TC_f16 ? ti_f16_to_f32(ti_f32_to_f16(v))
+                         : v;
+}
+
 #endif

@@ -3,8 +3,9 @@
  *
  * One walk over places of the result and taps of the kernel serves them all; images are volumes
  * one deep.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the
- * input count nothing.  Where TOSA 1.1 sums narrower floats in f32, sums are of f32, one product
- * after the other, as in the reference model. */
+ * input count nothing.  Where TOSA 1.1 sums narrower floats in f32 or bf16, operands and sums are of
+ * that type, one product after the other, as in the reference model; then comes the result's type,
+ * then the bias. */
 #include "kernels.h"
 #include "tosa.h"
 
@@ -20,7 +21,8 @@ typedef struct numbers {
     bool real;
     const int32_t *xi, *wi;
     const double *xr, *wr;
-    const float *xs, *ws; /* NULL, or sums are of f32: input, and weights with outputs last */
+    const float *xs, *ws; /* NULL, or sums are of `acc`: input, and weights with outputs last */
+    tc_dtype acc;
     float *row;           /* and a sum for each output */
     tc_tensor bias, out;
     int64_t bias_step; /* 0: one bias for all */
@@ -32,10 +34,23 @@ typedef struct sum {
     double r;
 } sum;
 
-/* [oc, kernel..., c] to [kernel..., c, oc]; depthwise weights have their outputs last already. */
-static const float *outputs_last(tc_call *call, tc_tensor w, bool depthwise)
+/* The numbers of a tensor in the type that they are summed in. */
+static const float *as_kept(tc_call *call, tc_tensor t, tc_dtype acc)
 {
-    const float *from = ti_as_f32(call->scratch, w);
+    const float *from = ti_as_f32(call->scratch, t);
+    if (acc == TC_f32)
+        return from;
+    int64_t n = tc_type_count(t.type);
+    float *to = ti_arena_raw(call->scratch, (size_t)n * sizeof *to);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = ti_kept(acc, from[i]);
+    return to;
+}
+
+/* [oc, kernel..., c] to [kernel..., c, oc]; depthwise weights have their outputs last already. */
+static const float *outputs_last(tc_call *call, tc_tensor w, bool depthwise, tc_dtype acc)
+{
+    const float *from = as_kept(call, w, acc);
     if (depthwise)
         return from;
     int64_t oc = w.type->dim[0], n = tc_type_count(w.type) / oc;
@@ -46,16 +61,25 @@ static const float *outputs_last(tc_call *call, tc_tensor w, bool depthwise)
     return to;
 }
 
-static numbers numbers_of(tc_call *call, bool depthwise)
+/* Types that TOSA 1.0 does not have together. */
+static bool is_newer(const tc_call *call, tc_dtype acc)
 {
-    numbers m = {
-        .real = ti_is_float(call->in[0].type->dtype), .bias = call->in[2], .out = call->out[0]};
+    tc_dtype x = call->in[0].type->dtype, w = call->in[1].type->dtype,
+             out = call->out[0].type->dtype;
+    return acc == TC_bf16 || (acc == TC_f32 && ((out == TC_f32 && (x != TC_f32 || w != TC_f32)) ||
+                                                (out == TC_f16 && (x != TC_f16 || w != TC_f16))));
+}
+
+static numbers numbers_of(tc_call *call, bool depthwise, tc_dtype acc)
+{
+    numbers m = {.real = ti_is_float(call->in[0].type->dtype),
+                 .acc = acc,
+                 .bias = call->in[2],
+                 .out = call->out[0]};
     m.bias_step = m.bias.type->dim[0] > 1;
-    bool single = m.out.type->dtype == TC_f32 && (call->in[0].type->dtype != TC_f32 ||
-                                                  call->in[1].type->dtype != TC_f32);
-    if (m.real && single) {
-        m.xs = ti_as_f32(call->scratch, call->in[0]);
-        m.ws = outputs_last(call, call->in[1], depthwise);
+    if (m.real && is_newer(call, acc)) {
+        m.xs = as_kept(call, call->in[0], acc);
+        m.ws = outputs_last(call, call->in[1], depthwise, acc);
         m.row = tc_new_n(call->scratch, float, (size_t)m.out.type->dim[m.out.type->rank - 1]);
     } else if (m.real) {
         m.xr = ti_as_f64(call->scratch, call->in[0]);
@@ -142,7 +166,7 @@ static taps room_for_taps(tc_call *call, const geometry *g)
 static void store_row(const numbers *m, int64_t at, int64_t oc)
 {
     for (int64_t o = 0; o < oc; o++)
-        store(m, at + o, o, (sum){0, (double)m->row[o]});
+        store(m, at + o, o, (sum){0, (double)ti_kept(m->out.type->dtype, m->row[o])});
 }
 
 /* Every sum by itself one product after the other, all of them side by side. */
@@ -154,8 +178,12 @@ static void full_row(const geometry *g, const numbers *m, const taps *t, int64_t
         for (int64_t c = 0; c < g->c; c++) {
             float x = m->xs[(image + t->x[k]) * g->c + c], *row = m->row;
             const float *w = m->ws + (t->k[k] * g->c + c) * oc;
-            for (int64_t o = 0; o < oc; o++)
-                row[o] += x * w[o];
+            if (m->acc == TC_f32)
+                for (int64_t o = 0; o < oc; o++)
+                    row[o] += x * w[o];
+            else
+                for (int64_t o = 0; o < oc; o++)
+                    row[o] = ti_kept(m->acc, row[o] + x * w[o]);
         }
 }
 
@@ -165,7 +193,8 @@ static void depthwise_row(const geometry *g, const numbers *m, const taps *t, in
     memset(m->row, 0, (size_t)g->oc * sizeof *m->row);
     for (int64_t k = 0; k < t->n; k++)
         for (int64_t o = 0; o < g->oc; o++)
-            m->row[o] += m->xs[(image + t->x[k]) * g->c + o / each] * m->ws[t->k[k] * g->oc + o];
+            m->row[o] = ti_kept(m->acc, m->row[o] + m->xs[(image + t->x[k]) * g->c + o / each] *
+                                                        m->ws[t->k[k] * g->oc + o]);
 }
 
 /* weight [oc, kernel..., c]: every channel of the input reaches every channel of the result. */
@@ -207,9 +236,10 @@ static void depthwise_window(const geometry *g, const numbers *m, const taps *t,
 typedef void window_fn(const geometry *g, const numbers *m, const taps *t, int64_t image,
                        int64_t at);
 
-static void convolve(tc_call *call, const geometry *g, tap_fn *reads, window_fn *window)
+static void convolve(tc_call *call, const geometry *g, tap_fn *reads, window_fn *window,
+                     tc_dtype acc)
 {
-    numbers m = numbers_of(call, window == depthwise_window);
+    numbers m = numbers_of(call, window == depthwise_window, acc);
     taps t = room_for_taps(call, g);
     int64_t at = 0, image = g->in[0] * g->in[1] * g->in[2], o[3];
     for (int64_t n = 0; n < g->n; n++)
@@ -257,7 +287,7 @@ static void conv(tc_call *call, int kernel, window_fn *window)
     const tc_attr_tosa_conv *a = call->attr;
     geometry g = geometry_of(call, kernel);
     set_steps(&g, a->stride, a->pad, &a->dilation, 1);
-    convolve(call, &g, tap, window);
+    convolve(call, &g, tap, window, a->acc_type);
 }
 
 void ti_num_tosa_conv2d(tc_call *call) { conv(call, 1, full_window); }
@@ -270,5 +300,5 @@ void ti_num_tosa_transpose_conv2d(tc_call *call)
     const tc_attr_tosa_transpose_conv *a = call->attr;
     geometry g = geometry_of(call, 1);
     set_steps(&g, a->stride, a->out_pad, NULL, -1);
-    convolve(call, &g, tap_transposed, full_window);
+    convolve(call, &g, tap_transposed, full_window, a->acc_type);
 }

@@ -58,19 +58,13 @@ static void matmul_t_ints(tc_call *call, int64_t n, int64_t h, int64_t c, int64_
         }
 }
 
-/* The nearest number of the type that sums are kept in. */
-static float kept(tc_dtype t, float v)
-{
-    return t == TC_bf16 ? ti_bf16_to_f32(ti_f32_to_bf16(v)) : t == TC_f16 ? ti_f16_to_f32(ti_f32_to_f16(v)) : v;
-}
-
 static float *rounded(tc_call *call, tc_tensor t)
 {
     size_t n = (size_t)tc_type_count(t.type);
     float *all = ti_arena_raw(call->scratch, n * sizeof *all);
     ti_read_f32(t, 0, n, all);
     for (size_t i = 0; i < n && call->out[0].type->dtype != TC_f32; i++)
-        all[i] = kept(call->out[0].type->dtype, all[i]);
+        all[i] = ti_kept(call->out[0].type->dtype, all[i]);
     return all;
 }
 
@@ -83,7 +77,7 @@ static void add_row(tc_dtype t, float x, const float *y, float *sum, int64_t n)
             sum[i] += x * y[i];
     else
         for (int64_t i = 0; i < n; i++)
-            sum[i] = kept(t, sum[i] + x * y[i]);
+            sum[i] = ti_kept(t, sum[i] + x * y[i]);
 }
 
 /* w x c to c x w. */

@@ -46,6 +46,26 @@ static void nearest(tc_call *call, int64_t from, int64_t to, int64_t channels)
            (const uint8_t *)call->in[0].data + (size_t)from * size, (size_t)channels * size);
 }
 
+static bool is_fp8(tc_dtype t) { return t == TC_e4m3 || t == TC_e5m2; }
+
+/* fp8: products in f32, each of them and every sum rounded to the result's type, which is that of
+ * the draft's accumulator. */
+static void bilinear_8(tc_call *call, int64_t image, const corner *c, place y, place x,
+                       const int64_t *scale, int64_t to, int64_t channels)
+{
+    tc_tensor in = call->in[0], out = call->out[0];
+    float dy = (float)y.rest / (float)scale[0], dx = (float)x.rest / (float)scale[2];
+    const float of_y[4] = {1 - dy, 1 - dy, dy, dy}, of_x[4] = {1 - dx, dx, 1 - dx, dx};
+    for (int64_t k = 0; k < channels; k++)
+        for (int i = 0; i < 4; i++) {
+            float v = (float)ti_load_f64(in, image + c->at[i] + k) * of_y[i] * of_x[i];
+            double was = i ? ti_load_f64(out, to + k) : 0;
+            ti_store_f64(out, to + k, (double)v);
+            if (i)
+                ti_store_f64(out, to + k, was + ti_load_f64(out, to + k));
+        }
+}
+
 /* Integers keep the weights' scale, yn * xn; floats do not. */
 static void bilinear(tc_call *call, int64_t image, const corner *c, int64_t to, int64_t channels)
 {
@@ -97,7 +117,9 @@ void ti_num_tosa_resize(tc_call *call)
                 place x = place_of(ox, scale[2], scale[3], offset[1], in[2]);
                 int64_t image = n * in[1] * in[2] * in[3];
                 corner c = corner_of(y, x, scale[0], scale[2], in[2], in[3]);
-                if (linear)
+                if (linear && is_fp8(call->in[0].type->dtype))
+                    bilinear_8(call, image, &c, y, x, scale, to, in[3]);
+                else if (linear)
                     bilinear(call, image, &c, to, in[3]);
                 else
                     nearest(call,
