@@ -660,7 +660,7 @@ static void test_archives(void)
 }
 
 /* The same small model as torch 2.6 and torch 2.8 lay it out. */
-static void test_old(const char *path)
+static void test_layout(const char *path)
 {
     static const float turned[6] = {0, 3, 1, 4, 2, 5};
     static const int16_t part[6] = {4, 5, 6, 7, 8, 9};
@@ -714,7 +714,10 @@ int main(void)
     test_damage();
     test_pickles();
     test_archives();
-    test_old(TOSAC_FIXTURES "/pt2-2.6/model.pt2");
-    test_old(TOSAC_FIXTURES "/pt2-2.8/model.pt2");
+    test_layout(TOSAC_FIXTURES "/pt2-2.6/model.pt2");
+    test_layout(TOSAC_FIXTURES "/pt2-2.8/model.pt2");
+    test_layout(TOSAC_FIXTURES "/pt2-2.9/model.pt2");
+    test_layout(TOSAC_FIXTURES "/pt2-2.11/model.pt2");
+    test_layout(TOSAC_FIXTURES "/pt2-2.15/model.pt2");
     return check_done();
 }

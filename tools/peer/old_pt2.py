@@ -77,4 +77,24 @@ def main(folder):
     writer.write_end_of_file()
 
 
-main(sys.argv[1])
+def itself(folder):
+    """FOLDER/pt2-2.x: the same program as this very torch writes it, less sample inputs and what no reader needs.        old_pt2.py FOLDER itself"""
+    out = io.BytesIO()
+    torch.export.save(torch.export.export(Model().eval(), (torch.ones(2, 3),)), out)
+    here = os.path.dirname(os.path.abspath(__file__)) + "/"
+    to = f"{folder}/pt2-{'.'.join(torch.__version__.split('.')[:2])}"
+    os.makedirs(to, exist_ok=True)
+    writer = torch._C.PyTorchFileWriter(to + "/model.pt2")
+    with zipfile.ZipFile(out) as z:
+        for name in z.namelist():
+            part = name.split("/", 1)[1]
+            data = z.read(name)
+            if "sample_inputs" in part or part.startswith(".data/") or part == "byteorder":
+                continue  # the writer has the last two of its own
+            if part.startswith("models/"):
+                data = json.dumps(slim(json.loads(data.decode().replace(here, "")))).encode()
+            writer.write_record(part, data, len(data))
+    writer.write_end_of_file()
+
+
+itself(sys.argv[1]) if sys.argv[2:] == ["itself"] else main(sys.argv[1])

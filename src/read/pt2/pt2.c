@@ -98,7 +98,7 @@ static tc_status parse_program(tc_pt2 *reader, tc_member *m)
         tc_status status = ti_unsupported(reader->ctx, loc, TC_E_VERSION,
                                           "schema version %" PRId64 ".%" PRId64 ", expected %d.x",
                                           major, minor, (int)SCHEMA_MAJOR);
-        ti_note(reader->ctx, loc, "torch 2.6 to 2.13 write schema %d", (int)SCHEMA_MAJOR);
+        ti_note(reader->ctx, loc, "torch 2.6 to 2.15 write schema %d", (int)SCHEMA_MAJOR);
         return status;
     }
     return TC_OK;
