@@ -294,6 +294,7 @@ queue_judges() {
     later "Ethos-U back end, random graphs" "$python" tools/peer/own_diff.py build/npu-own --count $own --keep build/found-own
     later "VGF, files of others" "$python" tools/peer/vgf_field.py build/tosac $([ "$mode" = long ] && echo --all)
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf
+    later "VGF, segments of the model converter" "$python" tools/peer/vgf_segments.py build/tosac --random $vgf
 }
 
 # Every allocation of a whole quantize, compile and run fails once: of a small model always, of digits and swin48 in

@@ -16,6 +16,7 @@ typedef struct {
     tc_vgf_reader *r;
     tc_val *val;    /* by resource: what it holds; those of a group share the first one's */
     size_t *first;  /* by resource: the first one of its group, or itself */
+    bool *in_graph; /* by first resource: some graph is bound to it */
     const tc_loc *loc;
 } sequence;
 
@@ -26,7 +27,18 @@ static tc_status bad(sequence *s, tc_diag_id id, const char *what, size_t i)
 
 /* ---- resources ------------------------------------------------------------------------------- */
 
-/* An integer or float of so many bits, as TOSA has it: without a word about signs. */
+/* An integer or float of so many bits, as TOSA has it: without a word about signs.  64 bits that no
+ * graph sees are not i48. */
+static tc_dtype element_of(const sequence *s, size_t i)
+{
+    enum { R64_UINT = 110, R64_SINT = 111 };
+    uint32_t format = s->r->vgf.resource[i].format;
+    if (format == R64_UINT || format == R64_SINT)
+        return s->in_graph[s->first[i]] ? TC_i48 : TC_i64;
+    return ti_vgf_format_dtype(format);
+}
+
+/* The same of a pixel's component. */
 static tc_dtype component(const tc_vk_format *f)
 {
     if (f->number == TC_VK_SFLOAT)
@@ -52,7 +64,7 @@ static tc_status type_of(sequence *s, size_t i, const tc_type **out)
 {
     const tc_vgf_resource *res = &s->r->vgf.resource[i];
     const tc_vk_format *pixel = ti_vk_format(res->format);
-    tc_dtype dtype = ti_vgf_format_dtype(res->format);
+    tc_dtype dtype = element_of(s, i);
     if (dtype == TC_none && pixel)
         dtype = component(pixel);
     if (dtype == TC_none)
@@ -78,6 +90,7 @@ static void find_groups(sequence *s)
     ti_map_init(&groups, &s->r->ctx->arena);
     s->first = tc_new_n(&s->r->ctx->arena, size_t, vgf->n_resource);
     s->val = tc_new_n(&s->r->ctx->arena, tc_val, vgf->n_resource);
+    s->in_graph = tc_new_n(&s->r->ctx->arena, bool, vgf->n_resource);
     for (size_t i = 0; i < vgf->n_resource; i++) {
         const tc_vgf_resource *res = &vgf->resource[i];
         s->first[i] = i;
@@ -89,6 +102,10 @@ static void find_groups(sequence *s)
         else
             *slot = (void *)(uintptr_t)(i + 1);
     }
+    for (size_t i = 0; i < vgf->n_segment; i++)
+        for (size_t k = 0; vgf->segment[i].type == TC_VGF_GRAPH && k < vgf->segment[i].n_set; k++)
+            for (size_t b = 0; b < vgf->segment[i].set[k].slots.n; b++)
+                s->in_graph[s->first[vgf->segment[i].set[k].slots.v[b].resource]] = true;
 }
 
 /* A constant that is bound as it is. */

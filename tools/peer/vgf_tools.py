@@ -83,6 +83,10 @@ def run(vgf, folder, inputs, environment):
     for r in s["resources"]:
         if "graph" in r:
             r["graph"]["src"] = os.path.abspath(vgf)
+        if "shader" in r: # the file's own
+            number = r["shader"]["src"].rsplit("_", 1)[1]
+            r["shader"]["src"] = os.path.join(os.path.abspath(folder), f"shader_{number}.spv")
+            call(program("vgf_lib", "binaries", "bin", "vgf_dump"), "-i", vgf, "--dump-spirv", number, "-o", r["shader"]["src"])
         t = r.get("tensor", {})
         if t.get("src", "").startswith("TEMPLATE_PATH_TENSOR_INPUT"):
             t["src"] = os.path.abspath(inputs[binding[t["uid"]]])
