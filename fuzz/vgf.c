@@ -33,6 +33,15 @@ static void disassemble(tc_ctx *ctx, tc_bytes bytes)
     }
 }
 
+/* Shaders in other languages than SPIR-V, and some bindings, are read and cannot be written. */
+static bool has_shaders(const tc_module *module)
+{
+    for (size_t i = 0; i < ti_main(module)->n_node; i++)
+        if (ti_main(module)->node[i]->op == TC_OP_tosa_shader)
+            return true;
+    return false;
+}
+
 static tc_bytes rewritten(tc_ctx *ctx, const tc_module *module, tc_module **again)
 {
     tc_bytes bytes = {NULL, 0};
@@ -48,6 +57,9 @@ static void body(tc_ctx *ctx, tc_bytes bytes)
     disassemble(ctx, bytes);
     if (!answered(ctx, ti_read_vgf(ctx, "fuzz.vgf", bytes, &module)) ||
         !answered(ctx, ti_verify_tosa(ctx, module, NULL)))
+        return;
+    tc_bytes written;
+    if (has_shaders(module) && !answered(ctx, ti_emit_vgf(ctx, module, &written)))
         return;
     rewritten(ctx, module, &again);
     tc_bytes second = rewritten(ctx, again, &third), last = rewritten(ctx, third, &again);

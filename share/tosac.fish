@@ -101,7 +101,7 @@ complete -c tosac -n '__fish_seen_subcommand_from generate' -l seed -r -d 'the s
 complete -c tosac -n '__fish_seen_subcommand_from generate' -l stop -r -d 'the token that ends a text (default: <|endoftext|>)'
 complete -c tosac -n '__fish_seen_subcommand_from generate' -l context -r -d 'the length of the caches, where it does not follow from their shapes'
 complete -c tosac -n '__fish_seen_subcommand_from generate' -l tosa -d 'run the TOSA that is stored beside an Ethos-U stream'
-complete -c tosac -n '__fish_seen_subcommand_from inspect' -l disassemble -d 'Ethos-U: disassemble the command streams of a .pte or of Vela\'s _vela.npz, one operation a line'
+complete -c tosac -n '__fish_seen_subcommand_from inspect' -l disassemble -d 'disassemble the command streams of an Ethos-U .pte or of Vela\'s _vela.npz, one operation a line; or the SPIR-V of a .vgf'
 complete -c tosac -n '__fish_seen_subcommand_from verify' -l target -s t -r -d 'also check the target\'s profiles and extensions, such as TOSA-1.0+INT+int16'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l target -s t -r -d 'ethos-u55-128, ethos-u65-256, ethos-u85-256, cortex-m55, ...'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l board -r -d 'a board of \'tosac boards\', or a file: target, system, memory mode, clocks, sizes of memories'

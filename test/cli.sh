@@ -720,6 +720,14 @@ expect 0 'f32[1,3]            1            2      1.33333' run "$dir/abs.vgf" -i
 expect 0 'binding 0, resource 0' inspect "$dir/abs.vgf"
 expect 0 'OpGraphEntryPointARM %1 "graph_partition_0"' inspect "$dir/abs.vgf"
 expect 0 '"format": "R32_SFLOAT"' inspect "$dir/abs.vgf" --json
+expect 0 'OpGraphSetOutputARM' inspect --disassemble "$dir/abs.vgf"
+expect 0 '"entry_point": "graph_partition_0"' inspect --disassemble --json "$dir/abs.vgf"
+sed -n '/^graph/,/^}/p;/^}/q' golden/text/shader.ir >"$dir/shader.ir"
+expect 0 'output  name  type' run "$dir/shader.ir" -i random:1
+sed 's/dispatch=.4,/dispatch=[5,/' "$dir/shader.ir" >"$dir/wide.ir"
+expect 1 'outside of its extents' run "$dir/wide.ir" -i random:1
+sed 's/language=spirv/language=glsl/' "$dir/shader.ir" >"$dir/glsl.ir"
+expect 1 'only SPIR-V can be run' run "$dir/glsl.ir" -i random:1
 expect 1 '[tosa-profile]' compile "$dir/tosa.ir" -t vgf:TOSA-1.0+INT -o "$dir/int.vgf"
 expect 0 '1 region' compile "$dir/abs.vgf" -t vgf -o "$dir/again.vgf"
 holds 'a VGF file that is read and written has the same bytes' cmp -s "$dir/abs.vgf" "$dir/again.vgf"

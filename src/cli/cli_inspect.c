@@ -23,8 +23,8 @@ static tc_status run_inspect(cli *c, const void *record, const cli_texts *args)
 
 static const cli_option options[] = {
     {"--disassemble", NULL, NULL, CLI_FLAG, offsetof(inspect_options, disassemble),
-     "Ethos-U: disassemble the command streams of a .pte or of Vela's _vela.npz, one operation a "
-     "line"},
+     "disassemble the command streams of an Ethos-U .pte or of Vela's _vela.npz, one operation a "
+     "line; or the SPIR-V of a .vgf"},
     {0},
 };
 
@@ -36,12 +36,13 @@ const cli_verb cli_inspect = {
         "FILE is a .pt2, .onnx, .tflite, .tosa, .vgf, .pte, .ir, .npy or .npz.  For a .pt2 it "
         "also shows unsupported operators\n"
         "with their Python lines; for a .vgf segments, resources, bindings, constants and the "
-        "disassembled graph;\n"
+        "disassembled graphs;\n"
         "for a .pte memory, kernels, and every tensor that is passed to a delegate, with its "
         "scale.\n"
         "With --disassemble the command streams: what each operation reads and writes, its "
         "registers and, where\n"
-        "X_debug.xml is beside X_vela.npz, the operator it comes from.\n",
+        "X_debug.xml is beside X_vela.npz, the operator it comes from; of a .vgf the code of graphs and "
+        "shaders.\n",
     .least = 1,
     .most = 1,
     .option = options,

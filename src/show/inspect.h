@@ -15,6 +15,9 @@ const char *ti_inspect_problems(tc_ctx *ctx,
 /* inspect_vgf.c: the container and its code. */
 TC_MUST_USE tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json,
                                      tc_buf *to);
+/* The code of all its modules, shaders too. */
+TC_MUST_USE tc_status ti_inspect_vgf_code(tc_ctx *ctx, const char *path, tc_bytes bytes,
+                                          bool as_json, tc_buf *to);
 
 /* An ExecuTorch program: methods, memory, kernels, and what is handed to each delegate. */
 TC_MUST_USE tc_status ti_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,

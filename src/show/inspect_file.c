@@ -337,7 +337,9 @@ tc_status ti_show_streams(tc_ctx *ctx, const char *path, tc_form form, const cha
     ti_buf_init(&to, &ctx->arena);
     *out = NULL;
     TC_TRY(ti_file_read(ctx, path, &bytes));
-    tc_status status = ti_inspect_streams(ctx, path, bytes, form == TC_FORM_JSON, &to);
+    tc_status status = has(bytes, 0, "VGF1")
+                           ? ti_inspect_vgf_code(ctx, path, bytes, form == TC_FORM_JSON, &to)
+                           : ti_inspect_streams(ctx, path, bytes, form == TC_FORM_JSON, &to);
     *out = ti_buf_cstr(&to);
     return status;
 }
