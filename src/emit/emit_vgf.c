@@ -137,7 +137,7 @@ tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
                               g->name, g->n_mutation);
     for (size_t i = 0; i < g->n_node; i++)
         if (g->node[i]->op == TC_OP_call || g->node[i]->op == TC_OP_tosa_shader)
-            return ti_vgf_segments(ctx, module, out);
+            return ti_vgf_segments(ctx, ti_vgf_mixed(g) ? ti_vgf_cut(ctx, module) : module, out);
     if (ti_tosa_minor(module) > 0)
         return refuse_newer(ctx, module);
     TC_TRY(ti_vgf_flatten(ctx, module, g, &g));

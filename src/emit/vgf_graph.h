@@ -41,6 +41,11 @@ bool *ti_vgf_unsigned(tc_ctx *ctx, const tc_graph *g);
 /* vgf_program.c: a program of calls and shaders as a file of one segment each. */
 TC_MUST_USE tc_status ti_vgf_segments(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
+/* vgf_cut.c: whether a graph has operators of TOSA beside shaders; and its module with those as
+ * calls, in the context's arena. */
+bool ti_vgf_mixed(const tc_graph *g);
+tc_module *ti_vgf_cut(tc_ctx *ctx, const tc_module *module);
+
 /* vgf_branch.c: a graph of the module without COND_IF; itself when there is none. */
 TC_MUST_USE tc_status ti_vgf_flatten(tc_ctx *ctx, const tc_module *module, const tc_graph *graph,
                                      const tc_graph **out);

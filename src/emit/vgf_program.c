@@ -8,6 +8,8 @@
 #include "emit.h"
 #include "vgf_graph.h"
 
+enum { SAMPLER_ROW = 7 };
+
 /* One way in which a value's bytes are seen. */
 typedef struct view {
     tc_val val;
@@ -117,8 +119,7 @@ static tc_status add_call(writer *w, const tc_node *node)
 /* The sampler of a port, or NULL. */
 static const tc_vgf_sampler *sampler_of(writer *w, const tc_attr_tosa_shader *a, int port)
 {
-    enum { ROW = 7 };
-    for (int k = 0; k + ROW <= a->sampler.n; k += ROW) {
+    for (int k = 0; k + SAMPLER_ROW <= a->sampler.n; k += SAMPLER_ROW) {
         const int64_t *v = a->sampler.v + k;
         if (v[0] != a->set.v[port] || v[1] != a->binding.v[port])
             continue;
@@ -139,6 +140,50 @@ static tc_vgf_slot shader_slot(writer *w, const tc_attr_tosa_shader *a, int port
                          view_of(w, v, descriptor, format, sampler_of(w, a, port))};
 }
 
+/* What has no place: a constant that only a shader reads, one binding for an operand and a result, a
+ * sampler without an image. */
+static tc_status check_shader(writer *w, const tc_node *node)
+{
+    const tc_attr_tosa_shader *a = node->attr;
+    int n = node->n_in + node->n_out;
+    const char *what = NULL;
+    for (int i = 0; i < node->n_in; i++) {
+        if (ti_is_const(w->g, node->in[i]))
+            what = "reads a constant";
+        for (int k = node->n_in; k < n; k++)
+            if (a->set.v[i] == a->set.v[k] && a->binding.v[i] == a->binding.v[k])
+                what = "has an operand and a result at one binding";
+    }
+    for (int k = 0; k + SAMPLER_ROW <= a->sampler.n; k += SAMPLER_ROW) {
+        bool found = false;
+        for (int i = 0; i < n; i++)
+            found |= a->sampler.v[k] == a->set.v[i] && a->sampler.v[k + 1] == a->binding.v[i];
+        what = found ? what : "has a sampler apart from images";
+    }
+    return !what ? TC_OK
+                 : ti_unsupported(w->ctx, node->loc, TC_E_UNSUPPORTED,
+                                  "the shader '%s' %s, which is not written", a->name, what);
+}
+
+/* A set for each number that the ports have, in their order. */
+static void close_sets(writer *w, tc_vgf_segment *s, const tc_attr_tosa_shader *a)
+{
+    tc_arena *arena = &w->ctx->scratch;
+    size_t n = s->in.n + s->out.n;
+    s->set = tc_new_n(arena, tc_vgf_set, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < s->n_set && s->set[k].index != (uint32_t)a->set.v[i])
+            k++;
+        if (k == s->n_set)
+            s->set[s->n_set++] =
+                (tc_vgf_set){{tc_new_n(arena, tc_vgf_slot, n), 0}, (uint32_t)a->set.v[i]};
+        s->set[k].slots.v[s->set[k].slots.n++] = i < s->in.n ? s->in.v[i] : s->out.v[i - s->in.n];
+    }
+    if (s->n_set == 1 && s->set[0].index == 0)
+        s->set[0].index = TC_VGF_SET_BY_PLACE;
+}
+
 static tc_status add_shader(writer *w, const tc_node *node)
 {
     const tc_attr_tosa_shader *a = node->attr;
@@ -146,10 +191,7 @@ static tc_status add_shader(writer *w, const tc_node *node)
     if (a->set.n < n || a->binding.n < n || a->descriptor.n < n || a->format.n < n ||
         a->dispatch.n != 3)
         return ti_bug(w->ctx, node->loc, "a shader whose ports are not described");
-    for (int i = 0; i < n; i++)
-        if (a->set.v[i] != 0)
-            return ti_unsupported(w->ctx, node->loc, TC_E_UNSUPPORTED,
-                                  "the shader '%s' has a descriptor set besides 0", a->name);
+    TC_TRY(check_shader(w, node));
     tc_vgf_module module = {TC_VGF_COMPUTE, (uint8_t)a->language, a->name, a->entry_point,
                             {a->code.data, a->code.size}};
     tc_vgf_segment *s =
@@ -160,7 +202,13 @@ static tc_status add_shader(writer *w, const tc_node *node)
         s->out.v[i] = shader_slot(w, a, node->n_in + i, node->out[i]);
     for (int i = 0; i < 3; i++)
         s->dispatch[i] = (uint32_t)a->dispatch.v[i];
-    close_set(w, s);
+    s->n_push = (size_t)a->push_ranges.n / 3;
+    s->push = tc_new_n(&w->ctx->scratch, tc_vgf_push, s->n_push);
+    for (size_t i = 0; i < s->n_push; i++) {
+        const int64_t *v = a->push_ranges.v + 3 * i;
+        s->push[i] = (tc_vgf_push){(uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2]};
+    }
+    close_sets(w, s, a);
     return TC_OK;
 }
 
@@ -207,6 +255,12 @@ static bool is_input(const tc_graph *g, tc_val v)
     return false;
 }
 
+static void move_slots(tc_vgf_slots *slots, size_t by)
+{
+    for (size_t i = 0; i < slots->n; i++)
+        slots->v[i].resource += (uint32_t)by;
+}
+
 /* Constants first, then every view; those of one value share its bytes. */
 static void fill_resources(writer *w)
 {
@@ -242,10 +296,10 @@ static void fill_resources(writer *w)
     }
     for (size_t k = 0; k < f->n_segment; k++) {
         tc_vgf_segment *s = &f->segment[k];
-        tc_vgf_slots all[] = {s->in, s->out, s->set->slots};
-        for (size_t j = 0; j < TC_COUNT(all); j++)
-            for (size_t i = 0; i < all[j].n; i++)
-                all[j].v[i].resource += (uint32_t)w->pool.n;
+        move_slots(&s->in, w->pool.n);
+        move_slots(&s->out, w->pool.n);
+        for (size_t i = 0; i < s->n_set; i++)
+            move_slots(&s->set[i].slots, w->pool.n);
     }
 }
 

@@ -78,7 +78,7 @@ typedef struct tc_sh_id {
     uint32_t block; /* a label: its number in the function at hand, + 1 */
 } tc_sh_id;
 
-enum { TC_SH_NO_PORT = UINT32_MAX };
+#define TC_SH_NO_PORT UINT32_MAX
 
 /* ---- the program ----------------------------------------------------------------------------- */
 

@@ -133,6 +133,25 @@ static void test_run(void)
         int32_t from = 2 * (i / 4 * 4 + 3 - i % 4) - 1, least = i == 15 ? 17 : i + 1;
         CHECK(((const int32_t *)out.data)[i] == (from > least ? from : least));
     }
+    /* Written, and read and written again. */
+    tc_bytes first, second;
+    tc_module *back = NULL;
+    tc_tensor result;
+    CHECK(ti_emit_vgf(ctx, module, &first) == TC_OK);
+    CHECK(ti_read_vgf(ctx, "first.vgf", first, &back) == TC_OK);
+    if (!back) {
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+        tc_ctx_free(ctx);
+        return;
+    }
+    CHECK(ti_eval(ti_main(back), &in, &result, &ctx->arena) == TC_OK &&
+          memcmp(result.data, out.data, sizeof x) == 0);
+    CHECK(ti_emit_vgf(ctx, back, &second) == TC_OK && first.size == second.size &&
+          memcmp(first.data, second.data, first.size) == 0);
+    tc_vgf parts;
+    CHECK(ti_vgf_read(ctx, "first.vgf", first, &parts) == TC_OK && parts.n_segment == 3 &&
+          parts.segment[1].n_set == 2 && parts.segment[1].set[1].index == 1 &&
+          parts.segment[1].dispatch[0] == 1);
     /* The text form holds all of it. */
     tc_buf text, again;
     ti_buf_init(&text, &ctx->arena);
