@@ -205,6 +205,12 @@ regions_judged() { # EVERY [VELA'S TARGETS]
     "$python" tools/peer/lowered_suite.py build/tosac build/lowered --every "$1" --vela "${2:-}"
 }
 
+# Compute shaders of VGF files: one of every so many operators, and networks of several regions.
+shaders_judged() { # EVERY
+    "$python" tools/peer/vgf_shaders.py operators build/tosac --every "$1" || return 1
+    "$python" tools/peer/vgf_shaders.py networks build/tosac
+}
+
 # Random models through every target, some of their regions before the judges.
 random_models() { # COUNT
     rm -rf build/models-written
@@ -275,8 +281,8 @@ queue_micro() {
 }
 
 queue_judges() {
-    local graphs=1000 vgf=24 every=4 suite=2 models=1000 own=500 vela=
-    [ "$mode" = long ] && own=10000 graphs=20000 vgf=650 every=1 suite=1 models=10000 vela=ethos-u85-256
+    local graphs=1000 vgf=24 shaders=9 every=4 suite=2 models=1000 own=500 vela=
+    [ "$mode" = long ] && own=10000 graphs=20000 vgf=650 shaders=1 every=1 suite=1 models=10000 vela=ethos-u85-256
     tools/setup.sh judges
     if [ ! -x "$python" ]; then
         later "random models" random_models $models
@@ -286,6 +292,7 @@ queue_judges() {
     fi
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
+    later "VGF shaders, judged" shaders_judged $shaders
     later "TOSA 1.1, judged" newer_judged $suite 200 $vgf
     later "random models" random_models $models
     later "TOSA's accuracy rule" "$python" test/tosa_rule.py

@@ -88,6 +88,9 @@ typedef struct tc_compile_options {
     const char *board;   /* a board's name or file (board.h): target, system, memory mode and clocks
                             are its own unless they are given; NULL: none */
     tc_dataset *vectors; /* .bpte: its test vectors; NULL: samples that the program was run on */
+    const char *shaders; /* .vgf: what becomes compute shaders.  "auto" or NULL: what no region takes;
+                            "resample": grid_sample and upsampling too; "samplers": and those read
+                            images by samplers; "none": nothing, a file holds one region */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

@@ -400,7 +400,8 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             ethosu_backend: Optional[str] = None, u55_products: bool = False, share_weights: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
-            beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None) -> Compiled:
+            beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None,
+            shaders: Optional[str] = None) -> Compiled:
     """Compile a model for a target, or for a board.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -430,12 +431,15 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     kernels: "cmsis-nn": C for a Cortex-M calls CMSIS-NN where it computes the same bits
     board: a board's name or file, in place of a target: `tosac.boards()` lists them; `Compiled.verdict` says whether it fits
     vectors: data as `calibration`: the test vectors of a .bpte; else some of the samples that the result is run on
+    shaders: .vgf: what becomes compute shaders: "auto" (what no region takes), "resample" (grid_sample and upsampling too), "samplers" (and those
+        read images by samplers) or "none"
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
                      keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
-                     beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors)
+                     beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors,
+                     shaders=shaders)
 
 
 def explain(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

@@ -119,6 +119,19 @@ static tc_status check_kernels(tc_ctx *ctx, const tc_compile_options *o)
                : ti_usage(ctx, "kernels of CMSIS-NN are for C for a Cortex-M, not for '%s'", o->target);
 }
 
+/* Only VGF files hold shaders. */
+static tc_status check_shaders(tc_ctx *ctx, const tc_compile_options *o, tc_shaders *out)
+{
+    tc_target target;
+    if (!ti_shaders_named(o->shaders, out))
+        return ti_usage(ctx, "shaders '%s': expected 'auto', 'resample', 'samplers' or 'none'",
+                        o->shaders);
+    TC_TRY(ti_target_parse(ctx, o->target, &target));
+    return !o->shaders || target.machine->packing == TC_PACKED_VGF
+               ? TC_OK
+               : ti_usage(ctx, "shaders are for the target 'vgf', not for '%s'", o->target);
+}
+
 /* What the caller leaves open is the board's. */
 static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, const tc_board **out)
 {
@@ -156,6 +169,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_backend backend;
     TC_TRY(check_ethosu(ctx, o.target, &o, &backend));
     TC_TRY(check_kernels(ctx, &o));
+    tc_shaders shaders;
+    TC_TRY(check_shaders(ctx, &o, &shaders));
     tc_compile_request r = {.model = model->name,
                             .module = ti_module_clone(model->module),
                             .target = ti_intern_text(ctx, o.target),
@@ -170,6 +185,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .strict = o.strict,
                             .unexecuted = o.no_execute,
                             .keep_odd = o.quant.keep_odd,
+                            .shaders = shaders,
                             .method = ti_intern_text(ctx, o.method),
                             .beside = o.beside};
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);

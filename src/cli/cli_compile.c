@@ -7,7 +7,7 @@
 typedef struct compile_options {
     cli_asked asked;
     cli_texts input;
-    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess, *etrecord;
+    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess, *etrecord, *shaders;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
     bool share_weights;
@@ -239,6 +239,7 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     request.vectors = m->vectors;
     request.method = m->name;
     request.beside = beside;
+    request.shaders = o->shaders;
     request.kernels = calls_library(c) ? c->common.kernels : NULL;
     CLI_TRY(read_goals(c, o, &request));
     m->request = request;
@@ -414,6 +415,9 @@ static const cli_option options[] = {
     {"--share-weights", NULL, NULL, CLI_FLAG, AT(share_weights),
      "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
      "once; to load it needs ExecuTorch 1.5"},
+    {"--shaders", NULL, "WHICH", CLI_TEXT, AT(shaders),
+     "vgf: auto: what no region takes becomes compute shaders (default); resample: grid_sample and "
+     "upsampling too; samplers: and those read images by samplers; none: the file holds one region"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),

@@ -42,6 +42,8 @@ typedef struct tc_job {
     tc_split_report *split;      /* filled by split; or NULL */
     tc_memory *memory;           /* filled by plan; or NULL */
     bool own; /* Ethos-U: our own back end makes it, so that it needs no detours around Vela */
+    bool resamples; /* split: grid_sample and upsampling are left to shaders */
+    bool samplers;  /* and those read images, where samplers have the mode */
     bool whole; /* Ethos-U: attention keeps its weights in one piece, as other methods have them */
     struct tc_verdicts *choices;  /* choose.h: which of the forms offered are taken; NULL: all */
     const tc_state_block *state; /* plan: where buffers lie that methods share; or NULL */

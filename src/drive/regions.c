@@ -214,6 +214,8 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
     tc_job job = {.target = &c->target,
                   .cpu = c->request.cpu,
                   .n_cpu = c->request.n_cpu,
+                  .resamples = c->request.shaders == TC_SHADERS_RESAMPLE ||
+                               c->request.shaders == TC_SHADERS_SAMPLERS,
                   .left = &c->left,
                   .split = &c->split};
     return ti_road_run(ctx, c->module, TC_AT_WHOLE, TC_AT_SPLIT, &job, trace);

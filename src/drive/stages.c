@@ -2,6 +2,7 @@
 /* stages.c -- the stages as passes: what passes.def names with STAGE().
  *
  * Each is the one function of its folder that does the work, given what it needs from the job. */
+#include "../lower/shaders.h"
 #include "passes.h"
 
 #include "../cortexm/kernel_calls.h"
@@ -31,10 +32,20 @@ tc_status ti_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job 
     return ti_lower_narrow(ctx, module, job->target);
 }
 
+typedef struct asked {
+    void *lower;
+    bool resamples; /* by shaders */
+} asked;
+
 static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
 {
+    const asked *a = who;
     (void)g;
-    return ti_lower_can(who, node, why);
+    if (a->resamples && ti_shader_resamples(node->op)) {
+        *why = "it is to be a shader";
+        return false;
+    }
+    return ti_lower_can(a->lower, node, why);
 }
 
 static bool takes_nothing(void *who, const tc_graph *g, const tc_node *node, const char **why)
@@ -48,10 +59,11 @@ tc_status ti_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *j
 {
     bool alone = job->target->machine->packing == TC_PACKED_NOT;
     tc_split_report report;
+    asked who = {alone ? NULL : ti_lower_ask(ctx, ti_main(module), job->target), job->resamples};
     tc_split_request split = {
         .target = job->target->name,
         .ask = alone ? takes_nothing : takes,
-        .who = alone ? NULL : ti_lower_ask(ctx, ti_main(module), job->target),
+        .who = &who,
         .cpu = job->cpu,
         .n_cpu = job->n_cpu,
         .left = job->left,

@@ -79,7 +79,7 @@ static tc_status refuse(tc_ctx *ctx, const tc_compiled *c, size_t n, tc_bytes *o
 /* Regions and shaders; with `check`, the program before and after on what it is run on. */
 static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_module *program)
 {
-    tc_job job = {.target = &c->target};
+    tc_job job = {.target = &c->target, .samplers = c->request.shaders == TC_SHADERS_SAMPLERS};
     if (!c->request.check || !c->n_given)
         return ti_road_run(ctx, program, TC_AT_SHADED, TC_AT_SHADERS, &job, NULL);
     tc_checker checker;
@@ -97,7 +97,7 @@ tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
 {
     if (c->n_region == 1 && !work_outside(ti_main(c->module)))
         return one_region(ctx, c, out);
-    if (c->target.machine->packing != TC_PACKED_VGF)
+    if (c->target.machine->packing != TC_PACKED_VGF || c->request.shaders == TC_SHADERS_NONE)
         return c->n_region == 1 ? one_region(ctx, c, out) : not_one(ctx, c);
     size_t refused = count_refused(ctx, ti_main(c->module));
     if (refused)

@@ -33,6 +33,7 @@ ap.add_argument("--seed", type=int, default=1)
 A = ap.parse_args()
 A.tosac = os.path.abspath(A.tosac)
 KIND = {"bool": np.bool_, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16, "f32": np.float32}
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "test", "fixture", "shaders")
 EXACT, LOOSE = 0.0, 2e-5  # of the largest magnitude: what the driver's own functions (exp, log, sin, ...) are held to
 
 
@@ -287,13 +288,65 @@ def operators(environment):
     return right, wrong
 
 
+NETWORKS = {"transformer": (1, 1, 28, 28), "flow": (1, 3, 24, 32), "unet": (1, 3, 24, 32)}
+# What a float network may differ by, relative to its largest number: the layer's convolutions sum in another order than ours.
+NEAR = 1e-5
+
+
+def network(name, words, environment):
+    """One file of a network, its segments, and the largest difference to `tosac run` of the model, relative to the largest number."""
+    model = os.path.join(FIXTURES, name + ".pt2")
+    rng = np.random.default_rng(A.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, name + ".vgf")
+        done = subprocess.run([A.tosac, "compile", model, "-t", "vgf", *words, "-o", file], capture_output=True, text=True)
+        if done.returncode:
+            raise vgf.Refused("tosac compile: " + done.stderr.strip()[-300:])
+        ports = json.loads(subprocess.run([A.tosac, "inspect", model, "--json"], capture_output=True, text=True).stdout)["inputs"]
+        arrays = [rng.random(NETWORKS[name]).astype(np.float32) for _ in ports]
+        paths = []
+        for i, array in enumerate(arrays):
+            paths.append(os.path.join(folder, f"in_{i}.npy"))
+            np.save(paths[-1], array)
+        ours, again = os.path.join(folder, "ours"), os.path.join(folder, "again")
+        for program, out in ((model, ours), (file, again)):
+            done = subprocess.run([A.tosac, "run", program, "-o", out, "--raw", *sum((["-i", p] for p in paths), [])], capture_output=True, text=True)
+            if done.returncode:
+                raise vgf.Refused("tosac run: " + done.stderr.strip()[-300:])
+        kinds = [s["type"] for s in vgf.dump(file)["model_sequence"]["segments"]]
+        far = {"the layer": 0.0, "tosac run of the file": 0.0}
+        for i, path in enumerate(vgf.run(file, folder, paths, environment)):
+            want = np.load(os.path.join(ours, f"output_{i}.npy"))
+            for who, got in (("the layer", np.load(path)), ("tosac run of the file", np.load(os.path.join(again, f"output_{i}.npy")))):
+                gap = np.abs(want.astype(np.float64) - got.astype(np.float64)).max()
+                far[who] = max(far[who], gap / np.abs(want.astype(np.float64)).max() if want.dtype.kind == "f" else float(gap > 0))
+        return kinds, far
+
+
+def networks(environment):
+    right = wrong = 0
+    for name in NETWORKS:
+        for words, near in ((["--shaders", "resample"], NEAR), ([], NEAR)):
+            if A.only not in name:
+                continue
+            try:
+                kinds, far = network(name, words, environment)
+            except vgf.Refused as no:
+                kinds, far = [], {str(no): 1.0}
+            ok = max(far.values()) <= near
+            right, wrong = right + ok, wrong + (not ok)
+            print(f"{name} {' '.join(words)}: {kinds.count('GRAPH')} graph and {kinds.count('COMPUTE')} compute segments; largest difference: "
+                  + ", ".join(f"{who} {gap:.2g}" for who, gap in far.items()), flush=True)
+    return right, wrong
+
+
 def main():
     missing = vgf.missing()
     if missing:
         print(f"{missing} is missing\n0 passed, 0 failed, 1 skipped")
         return 0
     folder, environment = vgf.vulkan()
-    right, wrong = operators(environment)
+    right, wrong = {"operators": operators, "networks": networks}[A.what](environment)
     shutil.rmtree(folder)
     print(f"{right} passed, {wrong} failed")
     return bool(wrong)

@@ -107,7 +107,12 @@ tc_cs_val ti_cs_rest(tc_cs *s, tc_cs_val a, int64_t by);
 
 static inline const tc_type *ti_cs_type(const tc_cs *s, int port) { return s->port[port].value.type; }
 tc_cs_val ti_cs_load(tc_cs *s, int port, tc_cs_val place);
-tc_cs_val ti_cs_list(tc_cs *s, tc_tensor t, tc_cs_val place); /* of numbers that stand in the code */
+/* Numbers that stand in the code, and one of them. */
+typedef struct tc_cs_list {
+    tc_tensor numbers;
+    uint32_t variable; /* 0: not declared so far */
+} tc_cs_list;
+tc_cs_val ti_cs_item(tc_cs *s, tc_cs_list *list, tc_cs_val place);
 void ti_cs_store(tc_cs *s, int port, tc_cs_val place, tc_cs_val v);
 
 /* The coordinates of a place, and the place of coordinates. */

@@ -393,10 +393,12 @@ static uint32_t constant_at(tc_cs *s, tc_cs_port *p, tc_cs_val place)
     return id;
 }
 
-tc_cs_val ti_cs_list(tc_cs *s, tc_tensor t, tc_cs_val place)
+tc_cs_val ti_cs_item(tc_cs *s, tc_cs_list *list, tc_cs_val place)
 {
-    tc_cs_port once = {.value = t};
-    return widened(s, t.type->dtype, constant_at(s, &once, place));
+    tc_cs_port port = {.value = list->numbers, .variable = list->variable};
+    uint32_t id = constant_at(s, &port, place);
+    list->variable = port.variable;
+    return widened(s, list->numbers.type->dtype, id);
 }
 
 /* Scale, or its inverse, and zero of the channel that a place lies in. */
@@ -415,8 +417,8 @@ static void grid_at(tc_cs *s, const tc_type *t, tc_cs_val place, bool inverse, t
         inner *= t->dim[i];
     tc_cs_val channel =
         q->axis < 0 ? ti_cs_i32(s, 0) : ti_cs_rest(s, ti_cs_part(s, place, inner), n);
-    *scale = ti_cs_list(s, scales, channel);
-    *zero = ti_cs_list(s, zeros, channel);
+    *scale = ti_cs_item(s, &(tc_cs_list){scales, 0}, channel);
+    *zero = ti_cs_item(s, &(tc_cs_list){zeros, 0}, channel);
 }
 
 tc_cs_val ti_cs_load(tc_cs *s, int port, tc_cs_val place)

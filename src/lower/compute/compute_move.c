@@ -107,8 +107,8 @@ void ti_cs_move(tc_cs *s, const tc_node *node, tc_cs_val at)
         ti_cs_store(s, to, at, ti_cs_load(s, 0, place_by(s, &d, at)));
         return;
     }
-    tc_tensor list = {ti_type_make(s->ctx, TC_i32, 1, &n), (void *)(uintptr_t)m};
-    tc_cs_val from = ti_cs_list(s, list, at), none = ti_cs_equal(s, from, ti_cs_i32(s, 0));
+    tc_cs_list list = {{ti_type_make(s->ctx, TC_i32, 1, &n), (void *)(uintptr_t)m}, 0};
+    tc_cs_val from = ti_cs_item(s, &list, at), none = ti_cs_equal(s, from, ti_cs_i32(s, 0));
     tc_cs_val place = ti_cs_select(s, none, from, ti_cs_sub(s, from, ti_cs_i32(s, 1)));
     tc_cs_val v = ti_cs_load(s, 0, place);
     ti_cs_store(s, to, at, ti_cs_select(s, none, ti_cs_number(s, v.kind, 0), v));

@@ -34,8 +34,8 @@ static bool grid(tc_cs *s, const tc_node *node, tc_cs_val at, bool inverse, tc_c
     for (int i = a->axis < 0 ? x->rank : (int)a->axis + 1; i < x->rank; i++)
         inner *= x->dim[i];
     tc_cs_val channel = a->axis < 0 ? ti_cs_i32(s, 0) : ti_cs_rest(s, ti_cs_part(s, at, inner), n);
-    *scale = ti_cs_list(s, scales, channel);
-    *zero = ti_cs_list(s, zeros, channel);
+    *scale = ti_cs_item(s, &(tc_cs_list){scales, 0}, channel);
+    *zero = ti_cs_item(s, &(tc_cs_list){zeros, 0}, channel);
     return true;
 }
 

@@ -4,6 +4,8 @@
 #include "compute.h"
 #include "compute_family.h"
 
+#include <math.h>
+
 #include "../../num/load.h"
 #include "../../num/resize.h"
 
@@ -218,24 +220,190 @@ static tc_resize_kind kind_of(tc_op op)
                                                 : TC_RESIZE_CUBIC;
 }
 
-/* The places and weights of output place o, from lists in the code. */
+/* How an output place o becomes a place of the input, in f32: as num/resize.c rounds it, which is
+ * asked for every o before the form is taken. */
+typedef enum form {
+    BY_STEP,   /* step o */
+    BY_HALVES, /* step (o + 1/2) - 1/2, the product rounded */
+    BY_PARTS,  /* the same rounded once, as one multiplication and addition is: the product in two parts */
+    BY_LIST    /* from lists in the code */
+} form;
+
+static float step_of(const tc_attr_upsample *a, int i, const tc_resize_axis *axis, bool align)
+{
+    double scale = a->scale.n ? a->scale.v[i] : 0;
+    if (align)
+        return axis->out > 1 ? (float)((double)(axis->in - 1) / (double)(axis->out - 1)) : 0;
+    return (float)(scale > 0 ? 1 / scale : (double)axis->in / (double)axis->out);
+}
+
+/* The upper half of a float's digits (T. J. Dekker, 1971). */
+static float upper(float v)
+{
+    volatile float c = 4097.0f * v, d = c - v;
+    return c - d;
+}
+
+static float place_here(form f, float step, int64_t o)
+{
+    volatile float b = (float)o + 0.5f, p = step * b, s = p - 0.5f, z = s - p;
+    volatile float ah = upper(step), al = step - ah, bh = upper(b), bl = b - bh;
+    volatile float e1 = ah * bh, e2 = e1 - p, e3 = ah * bl, e4 = e2 + e3, e5 = al * bh, e6 = e4 + e5,
+                   e7 = al * bl, e = e6 + e7, y = s - z, y1 = p - y, y2 = -0.5f - z, err = y1 + y2,
+                   rest = err + e, step_o = step * (float)o;
+    return f == BY_STEP ? step_o : f == BY_HALVES ? s : s + rest;
+}
+
+static tc_cs_val upper_of(tc_cs *s, tc_cs_val v)
+{
+    tc_cs_val c = times(s, v, 4097), d = ti_cs_sub(s, c, v);
+    return ti_cs_sub(s, c, d);
+}
+
+static tc_cs_val place_there(tc_cs *s, form f, float step, tc_cs_val o)
+{
+    tc_cs_val number = ti_cs_to(s, TC_CS_F32, o);
+    if (f == BY_STEP)
+        return times(s, number, (double)step);
+    tc_cs_val b = plus(s, number, 0.5), p = times(s, b, (double)step), at = plus(s, p, -0.5);
+    if (f == BY_HALVES)
+        return at;
+    float ah = upper(step), al = step - ah;
+    tc_cs_val bh = upper_of(s, b), bl = ti_cs_sub(s, b, bh);
+    tc_cs_val e = ti_cs_sub(s, times(s, bh, (double)ah), p);
+    e = ti_cs_add(s, e, times(s, bl, (double)ah));
+    e = ti_cs_add(s, e, times(s, bh, (double)al));
+    e = ti_cs_add(s, e, times(s, bl, (double)al));
+    tc_cs_val z = ti_cs_sub(s, at, p), y = ti_cs_sub(s, at, z), y1 = ti_cs_sub(s, p, y);
+    tc_cs_val y2 = ti_cs_sub(s, real(s, -0.5), z);
+    return ti_cs_add(s, at, ti_cs_add(s, ti_cs_add(s, y1, y2), e));
+}
+
+/* Output place o as the form has it, beside the table; weights of cubic taps are listed. */
+static bool same_here(tc_resize_kind kind, const tc_resize_axis *a, float at, int64_t o)
+{
+    int64_t last = a->in - 1;
+    bool exact = kind == TC_RESIZE_NEAREST_EXACT;
+    volatile float up = at + 0.5f;
+    if (kind == TC_RESIZE_CUBIC) {
+        int64_t low = (int64_t)floorf(at) - 1;
+        for (int i = 0; i < 4; i++)
+            if (ti_min_i64(ti_max_i64(low + i, 0), last) != a->place[4 * o + i])
+                return false;
+        return true;
+    }
+    at = at < 0 ? 0 : at;
+    if (kind != TC_RESIZE_LINEAR) {
+        float low = floorf(exact ? up : at);
+        return (low >= (float)last ? last : low < 0 ? 0 : (int64_t)low) == a->place[o];
+    }
+    int64_t lo = at >= (float)last ? last : (int64_t)at;
+    volatile float part = at - (float)lo;
+    part = part > 1 ? 1 : part;
+    return lo == a->place[2 * o] && part == (float)a->weight[2 * o + 1] &&
+           1 - part == (float)a->weight[2 * o];
+}
+
+static form form_of(tc_resize_kind kind, const tc_resize_axis *a, float step, bool align)
+{
+    bool by_step = align || kind == TC_RESIZE_NEAREST ||
+                   (kind == TC_RESIZE_LINEAR && a->in == a->out);
+    for (form f = by_step ? BY_STEP : BY_HALVES; f <= (by_step ? BY_STEP : BY_PARTS); f++) {
+        int64_t o = 0;
+        while (o < a->out && same_here(kind, a, place_here(f, step, o), o))
+            o++;
+        if (o == a->out)
+            return f;
+    }
+    return BY_LIST;
+}
+
+/* A list of the code: n taps for each output place, of the first `period` places. */
+static tc_cs_list whole_list(tc_cs *s, const tc_resize_axis *a, int64_t period, bool weights)
+{
+    int64_t n = period * a->taps;
+    tc_dtype dtype = weights ? TC_f32 : TC_i32;
+    tc_tensor t = ti_tensor_new(&s->ctx->scratch, ti_type_make(s->ctx, dtype, 1, &n));
+    for (int64_t i = 0; i < n; i++)
+        if (weights)
+            ti_store_f64(t, i, (double)(float)a->weight[i]);
+        else
+            ti_store_i64(t, i, a->place[i]);
+    return (tc_cs_list){t, 0};
+}
+
+/* After how many output places the weights come again. */
+static int64_t period_of(const tc_resize_axis *a)
+{
+    for (int64_t p = 1; p < a->out; p++) {
+        int64_t i = p * a->taps;
+        while (i < a->out * a->taps && a->weight[i] == a->weight[i - p * a->taps])
+            i++;
+        if (i == a->out * a->taps)
+            return p;
+    }
+    return a->out;
+}
+
+static tc_cs_val limited(tc_cs *s, tc_cs_val place, int64_t last)
+{
+    tc_cs_val zero = ti_cs_i32(s, 0), end = ti_cs_i32(s, last);
+    place = ti_cs_select(s, ti_cs_less(s, place, zero), zero, place);
+    return ti_cs_select(s, ti_cs_less(s, place, end), place, end);
+}
+
 static taps listed(tc_cs *s, const tc_resize_axis *a, tc_cs_val o)
 {
     taps t = {.n = a->taps};
-    int64_t n = a->out * a->taps;
-    tc_tensor place = ti_tensor_new(&s->ctx->scratch, ti_type_make(s->ctx, TC_i32, 1, &n)),
-              weight = ti_tensor_new(&s->ctx->scratch, ti_type_make(s->ctx, TC_f32, 1, &n));
-    for (int64_t i = 0; i < n; i++) {
-        ti_store_i64(place, i, a->place[i]);
-        ti_store_f64(weight, i, a->weight[i]);
-    }
-    tc_cs_val first = ti_cs_mul(s, o, ti_cs_i32(s, a->taps)), yes = ti_cs_number(s, TC_CS_BOOL, 1);
+    tc_cs_list place = whole_list(s, a, a->out, false), weight = whole_list(s, a, a->out, true);
+    tc_cs_val first = ti_cs_mul(s, o, ti_cs_i32(s, a->taps));
     for (int i = 0; i < a->taps; i++) {
         tc_cs_val k = ti_cs_add(s, first, ti_cs_i32(s, i));
-        t.place[i] = ti_cs_list(s, place, k);
-        t.weight[i] = ti_cs_list(s, weight, k);
-        t.inside[i] = yes;
+        t.place[i] = ti_cs_item(s, &place, k);
+        t.weight[i] = ti_cs_item(s, &weight, k);
     }
+    return t;
+}
+
+/* Four places around `at`, with weights that come again after some output places. */
+static taps cubic_taps(tc_cs *s, const tc_resize_axis *a, tc_cs_val at, tc_cs_val o)
+{
+    taps t = {.n = 4};
+    int64_t period = period_of(a);
+    tc_cs_list weight = whole_list(s, a, period, true);
+    tc_cs_val low = ti_cs_to(s, TC_CS_I32, ti_cs_ext(s, TC_GLSL_Floor, at, nothing));
+    tc_cs_val four = ti_cs_i32(s, 4), first = ti_cs_mul(s, ti_cs_rest(s, o, period), four);
+    for (int i = 0; i < 4; i++) {
+        t.place[i] = limited(s, ti_cs_add(s, low, ti_cs_i32(s, i - 1)), a->in - 1);
+        t.weight[i] = ti_cs_item(s, &weight, ti_cs_add(s, first, ti_cs_i32(s, i)));
+    }
+    return t;
+}
+
+/* The places and weights of output place o. */
+static taps taps_of(tc_cs *s, tc_resize_kind kind, const tc_resize_axis *a, float step, bool align,
+                    tc_cs_val o)
+{
+    taps t = {.n = a->taps};
+    form f = form_of(kind, a, step, align);
+    if (f == BY_LIST)
+        return listed(s, a, o);
+    tc_cs_val at = place_there(s, f, step, o), zero = real(s, 0), one = real(s, 1);
+    if (kind == TC_RESIZE_CUBIC)
+        return cubic_taps(s, a, at, o);
+    at = ti_cs_select(s, ti_cs_less(s, at, zero), zero, at);
+    if (kind == TC_RESIZE_NEAREST_EXACT)
+        at = plus(s, at, 0.5);
+    tc_cs_val low = ti_cs_to(s, TC_CS_I32, ti_cs_ext(s, TC_GLSL_Floor, at, nothing));
+    t.place[0] = limited(s, low, a->in - 1);
+    t.weight[0] = one;
+    if (kind != TC_RESIZE_LINEAR)
+        return t;
+    tc_cs_val part = ti_cs_sub(s, at, ti_cs_to(s, TC_CS_F32, t.place[0]));
+    part = ti_cs_select(s, ti_cs_less(s, one, part), one, part);
+    t.place[1] = limited(s, ti_cs_add(s, t.place[0], ti_cs_i32(s, 1)), a->in - 1);
+    t.weight[0] = ti_cs_sub(s, one, part);
+    t.weight[1] = part;
     return t;
 }
 
@@ -245,20 +413,25 @@ static tc_cs_val spread_taps(tc_cs *s, const tc_node *node, tc_cs_val at, taps t
 {
     const tc_attr_upsample *a = node->attr;
     const tc_type *x = ti_cs_type(s, 0), *y = ti_cs_type(s, 1);
-    tc_cs_val c[TC_MAX_RANK], yes = ti_cs_number(s, TC_CS_BOOL, 1), zero = ti_cs_i32(s, 0),
-                              one = real(s, 1);
+    tc_cs_val c[TC_MAX_RANK], zero = ti_cs_i32(s, 0), one = real(s, 1);
     int first = 3 - a->size.n;
     int64_t plane = 1;
     ti_cs_split(s, y, at, c);
     for (int i = 0; i < 3; i++) {
         extent[i] = i < first ? 1 : x->dim[2 + i - first];
         plane *= extent[i];
-        t[i] = (taps){1, {zero}, {yes}, {one}};
+        t[i] = (taps){.n = 1, .place = {zero}, .weight = {one}};
         if (i < first)
             continue;
-        tc_resize_axis axis = ti_resize_axis_of(&s->ctx->scratch, kind_of(node->op), a, i - first,
-                                                extent[i], false);
-        t[i] = listed(s, &axis, c[2 + i - first]);
+        tc_resize_kind kind = kind_of(node->op);
+        bool align =
+            a->align_corners && (kind == TC_RESIZE_LINEAR || kind == TC_RESIZE_CUBIC);
+        tc_resize_axis axis =
+            ti_resize_axis_of(&s->ctx->scratch, kind, a, i - first, extent[i], false);
+        float step = kind == TC_RESIZE_LINEAR && axis.in == axis.out
+                         ? 1
+                         : step_of(a, i - first, &axis, align);
+        t[i] = taps_of(s, kind, &axis, step, align, c[2 + i - first]);
     }
     tc_cs_val channel = ti_cs_part(s, at, tc_type_count(y) / (y->dim[0] * y->dim[1]));
     return ti_cs_mul(s, channel, ti_cs_i32(s, plane));

@@ -137,6 +137,28 @@ tc_status ti_lower_lower_to_shaders(tc_ctx *ctx, tc_module *module)
     return ti_rewrite_graph(ti_main(module), rewriters, 1, NULL);
 }
 
+bool ti_shaders_named(const char *word, tc_shaders *out)
+{
+    static const char *const words[] = {[TC_SHADERS_AUTO] = "auto",
+                                        [TC_SHADERS_RESAMPLE] = "resample",
+                                        [TC_SHADERS_SAMPLERS] = "samplers",
+                                        [TC_SHADERS_NONE] = "none"};
+    *out = TC_SHADERS_AUTO;
+    for (size_t i = 0; word && i < TC_COUNT(words); i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (tc_shaders)i;
+            return true;
+        }
+    return !word;
+}
+
+bool ti_shader_resamples(tc_op op)
+{
+    return op == TC_OP_grid_sample || op == TC_OP_upsample_nearest ||
+           op == TC_OP_upsample_nearest_exact || op == TC_OP_upsample_linear ||
+           op == TC_OP_upsample_cubic;
+}
+
 const char *ti_shader_refuses(tc_ctx *ctx, const tc_graph *g, const tc_node *node)
 {
     int n;
