@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 to=${1:-build/cases}
-declare -A root=([aten]=suites/aten [fixtures]=fixtures [world]=world [tosa]=suites/public [tosa11]=suites/tosa11 [rare]=suites/rare [onnx]=suites/onnx [tflite]=suites/tflite)
+declare -A root=([aten]=suites/aten [fixtures]=fixtures [world]=world [tosa]=suites/public [tosa11]=suites/tosa11 [rare]=suites/rare [onnx]=suites/onnx [tflite]=suites/tflite [dynamic]=suites/dynamic)
 mkdir -p "$to/suites"
 for archive in test/suites/*.tar.xz; do
     name=$(basename "$archive" .tar.xz)
