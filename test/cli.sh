@@ -581,6 +581,16 @@ expect 2 "--dim s78: the dynamic sizes of the model are s77 (axis 0 of 'x'" opt 
 expect 2 "--dim x.1: the dynamic sizes of the model are s77 (axis 0 of 'x'" opt $open --dim x.1=5
 expect 2 'is 3 by an earlier --dim' opt $open --dim s77=3 --dim x.0=4
 expect 2 '--dim takes NAME=VALUE' opt $open --dim s77
+expect 2 '--dim takes NAME=VALUE' compile $open --dim s77=9..2 -t TOSA-1.1+FP+shape
+expect 2 'one size is needed here, not a range' opt $open --dim s77=2..9
+expect 2 "'TOSA-1.0+FP' has no shape operators" compile $open -t TOSA-1.0+FP -o "$dir/many.tosa"
+expect 0 'for s77 = 1 or more, tried at' compile $open -t TOSA-1.1+FP+shape -o "$dir/many.tosa"
+expect 0 'for n = 2 to 9, tried at' compile $open -t TOSA-1.1+FP+shape --dim n=2..9 -o "$dir/many.tosa"
+expect 2 'a program for many sizes is a .tosa file, not pte' compile $open -t TOSA-1.1+FP+shape -o "$dir/many.pte"
+expect 0 'f32[?,3]' inspect "$dir/many.tosa"
+expect 0 'f32[4,3]' opt "$dir/many.tosa" --shape x=4,3
+expect 1 "axis 0 of 'x' is 2 to 9 (n): error: 'tosa_assert_equal_shape': value 0 is 10 and 9" opt "$dir/many.tosa" --shape x=10,3
+expect 0 'the same numbers' compile "$dir/many.tosa" --shape x=4,3 -t TOSA-1.1+FP+shape -o "$dir/filled.tosa"
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
 expect 0 'abs' inspect "$dir/abs.ir"
 expect 0 '"operators": {' inspect "$dir/abs.ir" --json

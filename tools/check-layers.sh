@@ -10,12 +10,12 @@
 set -euo pipefail
 src=${1:-src}
 core="base num fast ir run target"
-stages="$core wire npu read tidy quant split lower executorch tflm codegen cortexm emit"
+stages="$core wire npu read tidy quant split lower sizes executorch tflm codegen cortexm emit"
 declare -A may=(
     [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
     [run]="base num fast ir run" [target]="$core" [wire]="base wire"
     [npu]="base num wire npu" [shader]="base num wire shader"
-    [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core wire lower"
+    [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core wire lower" [sizes]="base num ir sizes"
     [executorch]="$core executorch" [tflm]="$core executorch tflm" [codegen]="$core npu codegen" [cortexm]="$core codegen cortexm" [emit]="$core wire npu codegen emit"
     [cost]="$core wire npu read cost" [text]="base num wire text"
     [drive]="$stages cost drive"

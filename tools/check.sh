@@ -195,7 +195,8 @@ newer_judged() { # EVERY RANDOM VGF
     "$python" tools/peer/vgf_suite.py $cases/suites/tosa11 build/vgf11-recorded --count "$3" || return 1
     "$newest" tools/peer/tosa_suite.py $cases/suites/public build/tosa11-written build/tosa11-results --every "$1" || return 1
     "$newest" tools/peer/tosa11_suite.py build/tosac || return 1
-    "$newest" tools/peer/tosa11_suite.py build/tosac --random "$2"
+    "$newest" tools/peer/tosa11_suite.py build/tosac --random "$2" || return 1
+    "$newest" tools/peer/dynamic_suite.py build/tosac $cases/suites/dynamic
 }
 
 # Every region of the compiled operator cases before the reference model and tosa-opt; in the long run before Vela too.

@@ -33,6 +33,9 @@ typedef struct tc_model_options {
     const char *method;
     /* A .tflite that a .tflite will be made of: operators that cannot be read stay as they are. */
     bool keep_unread;
+    /* A .pt2, or an ONNX file with ranges by tc_ctx_set_dim(): sizes that nobody settles stay open, for
+     * tc_compile() to a target with shape operators; else they are a message. */
+    bool open_sizes;
 } tc_model_options;
 TC_SIZED_RECORD(tc_model_options)
 

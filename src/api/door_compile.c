@@ -5,6 +5,7 @@
 #include "../drive/goal_search.h"
 #include "../drive/choose.h"
 #include "../drive/driver.h"
+#include "../drive/many_sizes.h"
 #include "../drive/model.h"
 #include "../drive/payload.h"
 
@@ -203,7 +204,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                                     .search = o.vela.refusal_seconds,
                                     .max_scratch = o.vela.max_scratch,
                                     .notes = o.details};
-    TC_TRY(ti_compile_stages(ctx, &r, c));
+    TC_TRY(ti_compile(ctx, &r, c));
     c->board = board;
     c->frontier = frontier;
     c->n_frontier = n_frontier;

@@ -19,6 +19,7 @@ static void take_options(tc_ctx *ctx, const tc_model_options *o)
     to->prefer_tosa = o->prefer_tosa != 0;
     to->keep_unread = o->keep_unread != 0;
     to->keep_open = o->unchecked != 0;
+    to->open_dims = o->open_sizes != 0;
     to->method = ti_intern_text(ctx, o->method);
     to->sample = o->data;
     to->n_sample = o->n_data;

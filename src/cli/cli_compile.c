@@ -232,6 +232,7 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
 {
     tc_model_options open = tc_model_options_default();
     open.keep_unread = o->output && kind == TC_OUTPUT_TFLITE;
+    open.open_sizes = true;
     CLI_TRY(tc_model_open(c->ctx, m->path, &open, &m->model));
     CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
     CLI_TRY(cli_data_by(c, &m->input, o->preprocess, false, &m->vectors));

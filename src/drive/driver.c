@@ -23,10 +23,22 @@
 #include "../ir/verify.h"
 #include "../read/read.h"
 
+/* The machine without forms and costs that depend on extents. */
+static const tc_machine *for_any_size(tc_ctx *ctx, const tc_machine *machine, int64_t largest)
+{
+    tc_machine *plain = ti_arena_copy(&ctx->arena, machine, sizeof *plain);
+    plain->forms = TC_FORMS_ANY;
+    plain->cost = (tc_costs){.free_moves = true};
+    plain->any_size = largest;
+    return plain;
+}
+
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     *out = (tc_compiled){.ethosu = out->ethosu};
     TC_TRY(ti_target_parse(ctx, r->target, &out->target));
+    if (r->any_size)
+        out->target.machine = for_any_size(ctx, out->target.machine, r->any_size);
     TC_TRY(ti_own_judges(ctx, out));
     out->module = r->module;
     if (!out->module) {
@@ -34,6 +46,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         TC_TRY(ti_verify(ctx, out->module));
     }
     ti_take_real(ctx, r, out);
+    out->module->any_size = r->record_quantization || r->as || r->any_size;
     const tc_graph *g = ti_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)
@@ -204,6 +217,20 @@ tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *co
     TC_TRY(read_model(ctx, &r, out));
     out->config.quiet = true;
     return ti_compile_front(ctx, &r, out);
+}
+
+tc_status ti_compile_ready(tc_ctx *ctx, const tc_compile_request *request, tc_module **out)
+{
+    tc_compile_request r = *request;
+    tc_compiled c = {0};
+    r.ready_only = true;
+    r.record_quantization = true;
+    r.trace = NULL;
+    TC_TRY(read_model(ctx, &r, &c));
+    c.config.quiet = true;
+    TC_TRY(ti_compile_front(ctx, &r, &c));
+    *out = c.module;
+    return TC_OK;
 }
 
 /* An operator of a TFLite file that stays whole, and that cannot be read: nobody here can run it. */

@@ -39,6 +39,12 @@ typedef struct tc_compile_request {
                                compiled, and may change what a pass has left */
     tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
     bool keep_odd;         /* no calibration sample is set aside */
+    int64_t any_size; /* 0: it is for one size; else the largest extent of all sizes: no form is taken
+                         that pays, or exists, at some of them only */
+    bool record_quantization; /* other sizes are to be quantized in the same way */
+    bool ready_only; /* up to what is quantized then, values numbered */
+    const tc_module *largest; /* the same model, so far, where its sizes are largest; or NULL */
+    const tc_quant_record *as; /* quantized as the same model was at another size; or NULL */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
@@ -80,6 +86,7 @@ struct tc_compiled {
     tc_module *module; /* the program: CPU nodes and calls; the regions' graphs beside it */
     tc_config config;  /* how it is quantized, where it is not yet */
     tc_quant_gains gains; /* and what that came to */
+    tc_quant_record quantized; /* and what was decided, for other sizes of the same model */
     tc_frontier_row *frontier; /* settings that were tried for a goal */
     size_t n_frontier;
     tc_target target;
@@ -114,6 +121,7 @@ struct tc_compiled {
     tc_dataset *vectors; /* .bpte: its test vectors; NULL: what it is run on */
     tc_written written;
     tc_model *model; /* the program, for callers */
+    struct tc_many_sizes *many; /* many_sizes.h: it is for many sizes; NULL: for one */
     bool cmsis_nn;              /* C for a Cortex-M calls it */
     const char *method;         /* its name in a .pte */
     struct tc_compiled *beside; /* the method before it in the same .pte; or NULL */
@@ -133,6 +141,10 @@ TC_MUST_USE tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_t
  * NULL: by the same. */
 TC_MUST_USE tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
                                            bool keep_odd, tc_compiled *out);
+
+/* The model of a request up to READY, values numbered. */
+TC_MUST_USE tc_status ti_compile_ready(tc_ctx *ctx, const tc_compile_request *request,
+                                       tc_module **out);
 
 /* front.c: a file that makes codes of activations when it runs is a float model (module->real) where
  * it is to be quantized. */

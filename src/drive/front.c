@@ -52,7 +52,7 @@ static tc_status check_blocks(tc_ctx *ctx, const tc_compile_request *r, const tc
 /* A target that computes in float: settings that quantize are a mistake, data changes nothing. */
 static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
 {
-    if (!is_float_only(c) || r->calib_only_if_needed)
+    if (!is_float_only(c) || r->calib_only_if_needed || r->as)
         return TC_OK;
     if (asks_for_integers(r) && !ti_config_has_blocks(&c->config)) {
         tc_status status = ti_usage(ctx, "%s%s: the target '%s' computes in float",
@@ -88,7 +88,7 @@ static tc_status judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_c
                             bool quantizes)
 {
     TC_TRY(check_float_only(ctx, r, c));
-    if (r->calib && !r->calib_only_if_needed && quantizes)
+    if (r->calib && !r->as && !r->calib_only_if_needed && quantizes)
         ti_data_fit(ctx, c->module, r->calib);
     return TC_OK;
 }
@@ -131,14 +131,18 @@ static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_job *job)
 {
     tc_samples samples;
-    tc_quant_request q = {.labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains};
-    if (r->calib && r->calib_only_if_needed && ti_dataset_invented(r->calib))
+    tc_quant_request q = {.labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains,
+                          .record = r->record_quantization ? &c->quantized : NULL, .as = r->as, .largest = r->largest};
+    if (r->calib && !r->as && r->calib_only_if_needed && ti_dataset_invented(r->calib))
         ti_data_missing(ctx, &c->config);
-    if (r->calib)
+    if (r->as)
+        samples = (tc_samples){0};
+    else if (r->calib)
         TC_TRY(ti_open_dataset(ctx, r->calib, ti_main(c->module), &samples));
     else /* a program without inputs says itself what it computes with */
         TC_TRY(ti_open_samples(ctx, ti_main(c->module), NULL, 0, &samples));
-    TC_TRY(ti_typed_cost(ctx, r, c, &q.cost));
+    if (!r->as)
+        TC_TRY(ti_typed_cost(ctx, r, c, &q.cost));
     job->samples = &samples;
     job->quant = &q;
     tc_status status = ti_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, job, r->trace);
@@ -161,9 +165,13 @@ tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled
     TC_TRY(ti_check_places(c->module));
     TC_TRY(settle_ranges(ctx, r, c, &job));
     bool quantizes = ti_road_when(TC_WHEN_INTEGERS, &job, c->module);
-    if (quantizes && !r->calib && ti_main(c->module)->n_in)
+    if (quantizes && !r->calib && !r->as && ti_main(c->module)->n_in)
         return no_data(ctx, r);
     TC_TRY(ti_road_run(ctx, c->module, TC_AT_REAL, TC_AT_READY, &job, r->trace));
+    if (r->ready_only) {
+        ti_quant_number_values(c->module);
+        return TC_OK;
+    }
     if (quantizes)
         TC_TRY(quantize(ctx, r, c, &job));
     else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output_files.c -- see output_files.h. */
 #include "output_files.h"
+#include "many_sizes.h"
 
 #include "../base/sha256.h"
 #include "../cortexm/library_calls.h"
@@ -330,6 +331,16 @@ static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
     }
 }
 
+/* A program for many sizes. */
+static tc_status only_tosa(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
+{
+    tc_status status = ti_usage(ctx, "a program for many sizes is a .tosa file, not %s",
+                                kinds[kind].is.name);
+    ti_note(ctx, NULL, "a .pte has a method for each size: --dim %s=A,B,C",
+            c->many->size[0].word);
+    return status;
+}
+
 tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     if ((size_t)kind >= TC_COUNT(kinds))
@@ -337,6 +348,8 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA && kind != TC_OUTPUT_BPTE)
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
+    if (c->many && kind != TC_OUTPUT_TOSA)
+        return only_tosa(ctx, c, kind);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA ||
         kind == TC_OUTPUT_TFLITE)

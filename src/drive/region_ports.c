@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* region_ports.c -- see region_ports.h. */
 #include "region_ports.h"
+#include "many_sizes.h"
 
 #include <unistd.h>
 
@@ -48,6 +49,13 @@ bool ti_borders_quantized(const tc_compiled *c)
     return any;
 }
 
+/* Of a program for many sizes: -1 where a size is open. */
+static const tc_type *open_at(const tc_compiled *c, bool output, size_t i)
+{
+    const tc_graph *g = ti_main(c->many->general);
+    return ti_type_of(g, output ? g->out[i] : g->in[i]);
+}
+
 static void put_side(tc_json_out *out, const tc_compiled *c, const tc_region *region, bool output,
                      const char *const *names)
 {
@@ -57,7 +65,8 @@ static void put_side(tc_json_out *out, const tc_compiled *c, const tc_region *re
         const tc_type *t = type_at(c, region, output, i);
         ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", names[i]), TC_J("dtype", tc_dtypes[t->dtype].name));
-        tc_json_list(out, "shape", t->rank, t->dim);
+        const tc_type *shape = c->many ? open_at(c, output, i) : t;
+        tc_json_list(out, "shape", shape->rank, shape->dim);
         if (t->quant) {
             tc_json_list(out, "scale", t->quant->count, t->quant->scale);
             tc_json_list(out, "zero_point", t->quant->count, t->quant->zero);

@@ -46,6 +46,16 @@ typedef struct tc_port {
     int64_t tensor; /* its number in the file it was read from, + 1; 0: not known */
 } tc_port;
 
+/* A size that the model leaves open, and that the module was read with `value` of. */
+typedef struct tc_open_size {
+    const char *name;   /* as the reader takes it again: the symbol, or the dimension's name */
+    const char *word;   /* as the caller knows it */
+    const char *input;  /* an input that has it alone on an axis; NULL: none has */
+    int axis;
+    int64_t lo, hi;     /* hi INT64_MAX: no bound */
+    int64_t value;
+} tc_open_size;
+
 typedef struct tc_module tc_module;
 
 typedef struct tc_graph {
@@ -82,6 +92,10 @@ struct tc_module {
     int tosa_minor; /* 1: its file is of TOSA 1.1 */
     tc_bytes source; /* the file itself, where what is written may keep parts of it: a .tflite; */
     int64_t source_graph; /* and which of its graphs was read */
+    tc_open_size *size; /* what the model leaves open, and nobody has settled, */
+    size_t n_size;
+    tc_bytes image;     /* and the file, to be read at other sizes */
+    bool any_size;      /* it is one of several sizes of a model: no pass decides by extents */
     const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */
     const char **method;    /* the methods of its file, where that is a program; or NULL */
     size_t n_method;

@@ -48,6 +48,18 @@ static inline const tc_type *ti_lower_result(const tc_build *lw, const tc_node *
     return ti_type_of(lw->rw->from, node->out[i]);
 }
 
+/* The program is to be for many sizes: what follows from an extent must be sayable by shapes. */
+static inline bool ti_lower_any_size(const tc_build *lw)
+{
+    return lw->lower->target->machine->any_size > 0;
+}
+/* An extent that bits are chosen by: the largest there is where it is not known. */
+static inline int64_t ti_lower_longest(const tc_build *lw, int64_t n)
+{
+    int64_t most = lw->lower->target->machine->any_size;
+    return most > n ? most : n;
+}
+
 /* Whether the target has a feature: ti_lower_has(lw, TC_FEATURE_INT16). */
 static inline bool ti_lower_has(const tc_build *lw, tc_feature feature)
 {

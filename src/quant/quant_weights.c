@@ -233,12 +233,22 @@ static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
 
 static const double LEAST_CONSTANT = 0x1p-120;
 
+/* A constant that grows with a size: its numbers where that is largest count too. */
+static void see_largest(const tc_apply *a, tc_val v, tc_ends *ends)
+{
+    const tc_graph *g = a->config->largest;
+    tc_tensor t = g && v < g->n_val ? ti_tensor_of(g, v) : (tc_tensor){NULL, NULL};
+    if (t.data && t.type->dtype == TC_f32 && t.type->rank == ti_type_of(a->rw->from, v)->rank)
+        ti_ends_see(ends, t.data, tc_type_count(t.type));
+}
+
 tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
 {
     tc_tensor real;
     tc_ends ends = ti_ends_none();
     TC_TRY(evaluate(a, v, &real));
     ti_ends_see(&ends, real.data, tc_type_count(real.type));
+    see_largest(a, v, &ends);
     if (!a->config->anchor && ends.lo <= ends.hi && (ends.lo != 0 || ends.hi != 0))
         s.floor = LEAST_CONSTANT; /* what was seen may be noise; these numbers are intended */
     tc_grid grid = s.observer == TC_OBSERVER_fixed

@@ -231,7 +231,15 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
+    if (request.record || request.as)
+        ti_quant_number_values(module);
+    own.largest = ti_quant_largest(module, request.largest);
+    if (request.as)
+        return ti_quantize_as(ctx, module, &own, request.as);
+    tc_module *before = request.record ? ti_module_copy(module) : NULL;
     TC_TRY(prepare_best(ctx, &request, &a));
+    if (request.record && !request.observe_only)
+        *request.record = (tc_quant_record){before, a.real, ti_module_copy(module), a.domains};
     if (request.observe_only || !own.correct_bias)
         return TC_OK;
     if (!request.samples.n) {
@@ -242,6 +250,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     double clock = 0;
     ti_lap(&clock, NULL);
     TC_TRY(improve_either(ctx, &request, &a));
+    if (request.record)
+        *request.record = (tc_quant_record){before, a.real, ti_module_copy(module), a.domains};
     if (request.gains)
         *request.gains = a.gains;
     if (request.gains && a.domains.n_odd)

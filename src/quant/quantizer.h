@@ -112,6 +112,8 @@ typedef struct tc_config {
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* what becomes of it is run: where it is lost, that is said there */
     bool checked;         /* ti_config_check() has seen the program as it was written */
+    const tc_graph *largest; /* the program where its sizes are largest, values numbered: constants
+                                that grow with a size have the range that they have there; or NULL */
     const tc_known_weights *known; /* typed programs whose weights are taken, codes and all; or NULL */
 } tc_config;
 
@@ -316,6 +318,14 @@ typedef struct tc_quant_cost {
     void *who;
 } tc_quant_cost;
 
+/* What was decided for a program, for the same one at another size (same_quantization.c). */
+typedef struct tc_quant_record {
+    tc_module *asked, *real; /* as it came, and with what was changed before it was quantized; NULL:
+                                nothing was quantized */
+    tc_module *typed;
+    tc_domains domains;
+} tc_quant_record;
+
 /* What a caller asks of the stage. */
 typedef struct tc_quant_request {
     const tc_config *config;
@@ -329,6 +339,9 @@ typedef struct tc_quant_request {
     const int64_t *labels;    /* what each sample is; or NULL */
     double until; /* ti_clock(): methods that have not begun by then are skipped; 0: no limit */
     tc_quant_cost cost;
+    tc_quant_record *record;   /* filled in; or NULL */
+    const tc_module *largest;  /* the same program where its sizes are largest, numbered; or NULL */
+    const tc_quant_record *as; /* nothing is observed: all is as it was there; or NULL */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
@@ -377,6 +390,16 @@ TC_MUST_USE tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *
 
 /* All of it: decide, observe, apply, correct. */
 TC_MUST_USE tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
+
+/* The same program at another size, as it was quantized at the first one. */
+TC_MUST_USE tc_status ti_quantize_as(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                     const tc_quant_record *as);
+
+/* Values numbered in the order in which they come, for programs that are compared by number. */
+void ti_quant_number_values(tc_module *module);
+
+/* The graph of `largest`, values numbered, where it is the same list of nodes; else NULL. */
+const tc_graph *ti_quant_largest(tc_module *module, const tc_module *largest);
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
 tc_bytes ti_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */

@@ -5,18 +5,54 @@
 #include "read.h"
 #include "read_options.h"
 
+/* The array for input k: the file of that place, or the member of one archive of that name or place. */
+static tc_status array_for(tc_module *module, size_t k, tc_npy **out)
+{
+    const tc_graph *g = ti_main(module);
+    const tc_read_options *o = ti_reading(module->ctx);
+    const char *name = ti_value_of(g, g->in[k])->name;
+    tc_npy *array;
+    size_t n;
+    TC_TRY(ti_sample_given_for(module->ctx, k, g->n_in, out));
+    if (*out || !o->n_sample || !ti_text_ends(o->sample[0], ".npz"))
+        return TC_OK;
+    TC_TRY(ti_npy_open(module->ctx, o->sample[0], &array, &n));
+    for (size_t i = 0; i < n && name && !*out; i++)
+        if (array[i].name && ti_text_eq(array[i].name, name))
+            *out = &array[i];
+    if (!*out && n == g->n_in)
+        *out = &array[k];
+    return TC_OK;
+}
+
+/* The sizes of one sample: arrays may hold several, along an axis of their own or along a first axis
+ * that the program says the size of. */
+static const int64_t *sample_dims(tc_ctx *ctx, const tc_npy *array, const tc_type *t)
+{
+    if (array->rank != t->rank && array->rank != t->rank + 1)
+        return array->dim;
+    int64_t *dim = tc_new_n(&ctx->arena, int64_t, TC_MAX_RANK + 1);
+    memcpy(dim, array->dim + (array->rank - t->rank), (size_t)t->rank * sizeof *dim);
+    if (array->rank == t->rank && t->rank && t->dim[0] != TC_OPEN && dim[0] % t->dim[0] == 0)
+        dim[0] = t->dim[0];
+    return dim;
+}
+
 /* What is said of input k: by --shape, or by the data that it will get. */
 static tc_status said(tc_module *module, size_t k, int32_t *rank, const int64_t **dim)
 {
     const tc_graph *g = ti_main(module);
+    const tc_type *t = ti_type_of(g, g->in[k]);
     tc_shape_given *given = ti_shape_given_for(module->ctx, ti_value_of(g, g->in[k])->name);
     tc_npy *sample = NULL;
     if (!given)
-        TC_TRY(ti_sample_given_for(module->ctx, k, g->n_in, &sample));
+        TC_TRY(array_for(module, k, &sample));
     if (given)
         given->used = true;
     *rank = given ? given->rank : sample ? (int32_t)sample->rank : 0;
-    *dim = given ? given->dim : sample ? sample->dim : NULL;
+    *dim = given ? given->dim : sample ? sample_dims(module->ctx, sample, t) : NULL;
+    if (!given && *rank == t->rank + 1)
+        *rank = t->rank;
     return TC_OK;
 }
 

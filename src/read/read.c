@@ -100,6 +100,7 @@ tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)
     reader *read = pick(path, bytes);
     look_at_dims(ctx, path, read);
     TC_TRY(read ? read(ctx, path, bytes, out) : no_model(ctx, path, bytes));
+    (*out)->image = (*out)->n_size ? bytes : (tc_bytes){NULL, 0};
     return look_over(*out);
 }
 
@@ -112,5 +113,6 @@ tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes 
         return no_model(ctx, file, bytes);
     TC_TRY(read == ti_read_text ? ti_read_text_with(ctx, file, bytes, side, out)
                                 : read(ctx, file, bytes, out));
+    (*out)->image = (*out)->n_size ? bytes : (tc_bytes){NULL, 0};
     return look_over(*out);
 }

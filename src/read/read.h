@@ -14,6 +14,11 @@ TC_MUST_USE tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out);
 TC_MUST_USE tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
                                     tc_module **out);
 
+/* other_sizes.c: the model of a module that leaves sizes open (tc_module.size) once more, with these
+ * values of them.  No message says again what was taken for what. */
+TC_MUST_USE tc_status ti_read_at(tc_ctx *ctx, const tc_module *of, const int64_t *value,
+                                 tc_module **out);
+
 /* The readers; `file` is the name used in messages, the bytes live as long as the context. */
 TC_MUST_USE tc_status ti_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 TC_MUST_USE tc_status ti_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);

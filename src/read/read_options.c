@@ -7,9 +7,25 @@ tc_status ti_read_dim(tc_ctx *ctx, const char *text)
     tc_read_options *o = ti_reading(ctx);
     const char *equals = strrchr(text, '=');
     tc_dim_given given = {0};
-    if (!equals || equals == text || !ti_text_to_i64(ti_str_of(equals + 1), &given.value) ||
-        given.value < 0)
-        return ti_usage(ctx, "--dim takes NAME=VALUE, such as batch=4, not '%s'", text);
+    const char *dots = equals ? strstr(equals, "..") : NULL;
+    bool good = equals && equals != text;
+    if (good && dots)
+        good = ti_text_to_i64((tc_str){equals + 1, (size_t)(dots - equals - 1)}, &given.lo) &&
+               ti_text_to_i64(ti_str_of(dots + 2), &given.hi) && given.lo >= 1 &&
+               given.hi >= given.lo;
+    else if (good)
+        good = ti_text_to_i64(ti_str_of(equals + 1), &given.value) && given.value >= 0;
+    if (!good) {
+        tc_status status =
+            ti_usage(ctx, "--dim takes NAME=VALUE, such as batch=4, not '%s'", text);
+        ti_note(ctx, NULL, "NAME=LO..HI leaves it open between two sizes, for targets with shape "
+                           "operators; 'compile' takes NAME=A,B,C for a method of each size");
+        return status;
+    }
+    if (given.lo == given.hi) {
+        given.value = given.hi ? given.hi : given.value;
+        given.lo = given.hi = 0;
+    }
     given.name = ti_intern(ctx, (tc_str){text, (size_t)(equals - text)});
     tc_grow(&ctx->arena, o->dim, o->n_dim, o->cap_dim);
     o->dim[o->n_dim++] = given;

@@ -6,12 +6,17 @@
 #include "../ir/graph.h"
 #include "../wire/npy.h"
 
-/* --dim NAME=VALUE: a size that a model leaves open. */
+/* --dim NAME=VALUE or NAME=LO..HI: a size that a model leaves open. */
 typedef struct tc_dim_given {
     const char *name;
     int64_t value;
+    int64_t lo, hi; /* --dim NAME=LO..HI: it stays open between them; both 0: it is `value` */
+    const char *symbol; /* what it was taken for in the file; NULL: nothing yet */
     bool used; /* a reader has looked at it */
 } tc_dim_given;
+
+/* It stays open. */
+static inline bool ti_dim_open(const tc_dim_given *given) { return given->hi > 0; }
 
 /* --shape INPUT=SIZE,SIZE,...: the shape of an input that a model leaves open. */
 typedef struct tc_shape_given {
@@ -52,6 +57,7 @@ typedef struct tc_read_options {
     size_t n_keep;
     bool round;            /* numbers of data become the nearest that an input has */
     bool keep_open;        /* sizes that nobody gives stay open: the model is only looked at */
+    bool open_dims;        /* open sizes that nobody settles stay so (tc_module.size) */
     bool example_dims;     /* open sizes that nobody names are those of the export's example */
 } tc_read_options;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.c -- what was compiled, for people and for programs. */
 #include "../lower/shaders.h"
+#include "../drive/many_sizes.h"
 #include "../drive/driver.h"
 #include "../base/json_out.h"
 #include "../drive/board_fit.h"
@@ -259,6 +260,20 @@ static void put_own_layers(const tc_written *w, tc_buf *out)
                           w->layer[i].why);
 }
 
+/* ", for seq = 2 to 64, tried at 8 sizes" */
+static void put_sizes(const tc_many_sizes *many, tc_buf *out)
+{
+    for (size_t i = 0; i < many->n_size; i++) {
+        const tc_open_size *s = &many->size[i];
+        ti_buf_printf(out, "%s %s = %" PRId64, i ? " and" : ", for", s->word, s->lo);
+        if (s->hi > INT32_MAX)
+            ti_buf_printf(out, " or more");
+        else
+            ti_buf_printf(out, " to %" PRId64, s->hi);
+    }
+    ti_buf_printf(out, ", tried at %zu size%s", many->n_tried, many->n_tried == 1 ? "" : "s");
+}
+
 void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
@@ -281,6 +296,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
     }
     if (w->bytes)
         ti_buf_printf(out, ", %zu bytes", w->bytes);
+    if (c->many)
+        put_sizes(c->many, out);
     if (w->vectors)
         ti_buf_printf(out, " with %zu test vector%s", w->vectors, w->vectors == 1 ? "" : "s");
     if (w->memory)

@@ -75,6 +75,8 @@ typedef struct tc_machine {
     tc_abilities can;
     tc_costs cost;
     const char *system_config, *memory_mode; /* what Vela is told unless the user says otherwise */
+    int64_t any_size; /* the program is to be for many sizes, and this is its largest extent; 0: it is
+                         for one, and no record says otherwise (drive/many_sizes.h) */
     const char *costs_of; /* whose costs decide between formulations; NULL: its own */
 } tc_machine;
 

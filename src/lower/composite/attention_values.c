@@ -74,7 +74,7 @@ tc_val ti_put_attended(tc_build *lw, const tc_rows *r, double v_scale, const tc_
     tc_val less = ti_b_tosa_sub(lw, inv.zeros, ti_b_like(lw, inv.zeros, TC_i32, 2));
     tc_val big = ti_b_tosa_logical_left_shift(lw, inv.inverse, less);
     double unit = COLUMN * 4 * TC_INVERSE_UNIT * v_scale / ti_scale_of(to); /* of y * big */
-    int bits = bits_left(r, keys, v_scale, to), shift = 0;
+    int bits = bits_left(r, ti_lower_longest(lw, keys), v_scale, to), shift = 0;
     if (bits) {
         big = ti_put_rescale(lw, big, ldexp(unit, bits), 0, 0, TC_i32);
         unit = ldexp(1, -bits);

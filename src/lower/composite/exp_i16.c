@@ -94,7 +94,8 @@ tc_val ti_put_fine_sum(tc_build *lw, tc_val x, double scale, int *bits)
 {
     *bits = 0;
     const tc_type *t = x ? ti_b_type(lw, x) : NULL;
-    return x ? sum_of(lw, fine_exp(lw, x, scale), t->dim[t->rank - 1], bits) : x;
+    return x ? sum_of(lw, fine_exp(lw, x, scale), ti_lower_longest(lw, t->dim[t->rank - 1]),
+                        bits) : x;
 }
 
 tc_val ti_put_fine_inverse(tc_build *lw, const tc_inverse *r)
@@ -114,7 +115,7 @@ tc_val ti_put_fine_shares(tc_build *lw, tc_val x, double scale, double *unit)
     int bits;
     const tc_type *t = ti_b_type(lw, x);
     tc_val e = fine_exp(lw, x, scale);
-    tc_val sum = sum_of(lw, e, t->dim[t->rank - 1], &bits);
+    tc_val sum = sum_of(lw, e, ti_lower_longest(lw, t->dim[t->rank - 1]), &bits);
     sum = ti_b_tosa_maximum(lw, sum, ti_b_like(lw, sum, TC_i32, ldexp(1, bits)));
     tc_inverse r = ti_put_inverse(lw, sum);
     tc_val fine = ti_put_fine_inverse(lw, &r);

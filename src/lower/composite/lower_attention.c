@@ -312,7 +312,7 @@ static tc_val scores(tc_build *lw, const tc_node *node, const attention *a, know
 /* e (i16) by v; the sum as i32 in steps of *unit of e times v. */
 static tc_val weighted(tc_build *lw, const attention *a, tc_val e, tc_val v, double *unit)
 {
-    int down = (int)fmax(0, ceil(log2((double)a->keys)) - 6); /* 2^29 at most in the end */
+    int down = (int)fmax(0, ceil(log2((double)ti_lower_longest(lw, a->keys))) - 6); /* 2^29 at most in the end */
     *unit = ldexp(1, down);
     if (a->v->dtype == TC_i16) {
         *unit = ldexp(1, down + 8);

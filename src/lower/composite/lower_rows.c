@@ -85,6 +85,10 @@ tc_val ti_put_row_max(tc_build *lw, tc_val x)
     int last = t->rank - 1;
     if (t->dtype == TC_i32 && lw->lower->target->machine->can.reduces_i32)
         return ti_b_tosa_reduce_max(lw, x, last);
+    if (ti_lower_any_size(lw)) /* a tree of halves has as many steps as the row is long */
+        return ti_put_rescale(
+            lw, ti_b_tosa_reduce_max(lw, ti_put_rescale(lw, x, 1, 0, 0, TC_i32), last), 1, 0, 0,
+            t->dtype);
     for (int64_t n = t->dim[last]; n > 1; n -= n / 2) {
         int64_t half = n - n / 2; /* the halves share the middle of an odd row */
         tc_val front = ti_b_tosa_slice_axis(lw, x, last, 0, half),

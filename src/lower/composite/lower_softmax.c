@@ -162,7 +162,8 @@ static tc_val exp_below(tc_build *lw, tc_val x, tc_val max, double scale, int bi
     if (ti_lower_has(lw, TC_FEATURE_INT16))
         return exp_by_lines(lw, x, max, scale);
     return bits > 8 ? exp_by_bytes(lw, x, max, scale)
-                    : exp_by_ranges(lw, x, max, scale, t->dim[t->rank - 1]);
+                    : exp_by_ranges(lw, x, max, scale,
+                                    ti_lower_longest(lw, t->dim[t->rank - 1]));
 }
 
 tc_val ti_put_row_exp(tc_build *lw, tc_val x, double scale, int bits)

@@ -467,7 +467,17 @@ void ti_lower_int_adaptive_avg_pool(tc_build *lw, const tc_node *node, tc_val *o
     const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!start(lw, node))
         return;
-    bool even = true;
+    bool even = true, whole = a->size.n < 3;
+    for (int i = 1; i <= a->size.n; i++)
+        whole = whole && to->dim[to->rank - i] == 1;
+    if (whole && ti_lower_any_size(lw)) {
+        window all = window_of(from, to, a->size.n);
+        tc_val plane = channels_last(lw, ti_lower_in(lw, node, 0), &all);
+        const int64_t dim[] = {all.batch, all.in[0] * all.in[1], all.channels};
+        plane = ti_put_middle_mean(lw, plane, dim, from, to);
+        out[0] = ti_b_tosa_reshape(lw, plane, to->rank, to->dim);
+        return;
+    }
     for (int i = 1; i <= a->size.n; i++)
         even = even && from->dim[from->rank - i] % to->dim[to->rank - i] == 0;
     tc_val x = ti_lower_in(lw, node, 0);

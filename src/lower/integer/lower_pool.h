@@ -49,4 +49,8 @@ tc_val ti_put_plane_sum(tc_build *lw, tc_val x, const tc_type *from, double scal
 tc_val ti_put_tree_sum(tc_build *lw, tc_val x, int first, int last, const tc_type *from,
                        double scale, const tc_type *to);
 
+/* lower_reduce.c: x as [outer, n, inner], the mean over n: for programs of many sizes. */
+tc_val ti_put_middle_mean(tc_build *lw, tc_val x, const int64_t dim[3], const tc_type *from,
+                          const tc_type *to);
+
 #endif

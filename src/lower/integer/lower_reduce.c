@@ -182,6 +182,48 @@ static bool adds_slices(const tc_build *lw, const tc_type *from, tc_ints axes)
            axes.v[0] < from->rank - 1 && tc_type_count(from) / n > WIDE;
 }
 
+/* Programs for many sizes: RESCALE's factor is a constant and cannot hold 1/n.  REDUCE_SUM in i32,
+ * with `more` bits below the step, then INTDIV by n, which is a number of the program. */
+tc_val ti_put_middle_mean(tc_build *lw, tc_val x, const int64_t dim[3], const tc_type *from,
+                          const tc_type *to)
+{
+    enum { MOST = 65536, MORE = 7 }; /* 255 * MOST * 2^MORE is below 2^31 */
+    int more = from->dtype == TC_i8 ? MORE : 0;
+    if (dim[1] > MOST) {
+        ti_lower_refuse(lw, "its mean is of more than %d numbers", MOST);
+        return TC_NONE;
+    }
+    x = ti_b_tosa_reshape(lw, x, 3, dim);
+    x = ti_put_rescale(lw, x, ldexp(1, more), ti_zero_of(from), 0, TC_i32);
+    x = reduced(lw, TC_OP_tosa_reduce_sum, x, 1);
+    tc_val n = ti_b_single(lw, TC_i32, 3, (double)dim[1]);
+    return narrowed(lw, x ? ti_b_tosa_intdiv(lw, x, n) : x, ldexp(ti_scale_of(from), -more), to);
+}
+
+/* The same without a division. */
+static tc_val any_size_sum(tc_build *lw, tc_val x, const span *s, const tc_type *from,
+                           const tc_type *to)
+{
+    enum { MOST = 65536 };
+    if (s->reduced > MOST) {
+        ti_lower_refuse(lw, "its sum is of more than %d numbers", MOST);
+        return TC_NONE;
+    }
+    x = ti_b_tosa_reshape(lw, x, 3, (int64_t[]){s->outer, s->reduced, s->inner});
+    x = ti_put_rescale(lw, x, 1, ti_zero_of(from), 0, TC_i32);
+    return narrowed(lw, reduced(lw, TC_OP_tosa_reduce_sum, x, 1), ti_scale_of(from), to);
+}
+
+static tc_val any_size_over(tc_build *lw, const tc_node *node, tc_ints axes, bool mean)
+{
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    span s;
+    tc_val x = gathered(lw, ti_lower_in(lw, node, 0), from, axes, &s);
+    x = mean ? ti_put_middle_mean(lw, x, (int64_t[]){s.outer, s.reduced, s.inner}, from, to)
+             : any_size_sum(lw, x, &s, from, to);
+    return ti_b_tosa_reshape(lw, x, to->rank, to->dim);
+}
+
 /* The sum of (code - zero) over axes, `scale` for each code. */
 static tc_val sum_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints axes, double scale,
                        const tc_type *to)
@@ -215,9 +257,12 @@ void ti_lower_int_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     const tc_type *from = ti_lower_type(lw, node, 0);
-    if (start(lw, node))
-        out[0] = sum_over(lw, ti_lower_in(lw, node, 0), from, a->axes, ti_scale_of(from),
-                          ti_lower_result(lw, node, 0));
+    if (!start(lw, node))
+        return;
+    out[0] = ti_lower_any_size(lw)
+                 ? any_size_over(lw, node, a->axes, false)
+                 : sum_over(lw, ti_lower_in(lw, node, 0), from, a->axes, ti_scale_of(from),
+                            ti_lower_result(lw, node, 0));
 }
 
 void ti_lower_int_mean(tc_build *lw, const tc_node *node, tc_val *out)
@@ -227,9 +272,12 @@ void ti_lower_int_mean(tc_build *lw, const tc_node *node, tc_val *out)
     int64_t n = 1;
     for (int i = 0; i < from->rank; i++)
         n *= is_reduced(a->axes, i) ? from->dim[i] : 1;
-    if (start(lw, node))
-        out[0] = sum_over(lw, ti_lower_in(lw, node, 0), from, a->axes,
-                          ti_scale_of(from) / (double)n, ti_lower_result(lw, node, 0));
+    if (!start(lw, node))
+        return;
+    out[0] = ti_lower_any_size(lw)
+                 ? any_size_over(lw, node, a->axes, true)
+                 : sum_over(lw, ti_lower_in(lw, node, 0), from, a->axes,
+                            ti_scale_of(from) / (double)n, ti_lower_result(lw, node, 0));
 }
 
 /* ---- extremes: an order is kept by every change of domain ---- */

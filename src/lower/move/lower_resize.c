@@ -66,9 +66,10 @@ static rational whole_steps(const tc_resize_axis *a)
     return (rational){2 * k, 2, 1 - k, k - 1};
 }
 
-static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_corners)
+/* every: the same formula of the extents at all sizes. */
+static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_corners, bool every)
 {
-    if (a->taps == 1 && a->out > a->in && a->out % a->in == 0)
+    if (!every && a->taps == 1 && a->out > a->in && a->out % a->in == 0)
         return whole_steps(a);
     rational r = {2 * a->out, 2 * a->in, a->in - a->out, 0};
     if (kind == TC_RESIZE_NEAREST)
@@ -76,9 +77,9 @@ static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_c
     else if (kind == TC_RESIZE_LINEAR && align_corners)
         r = (rational){a->out > 1 && a->in > 1 ? a->out - 1 : a->out,
                        a->in > 1 && a->out > 1 ? a->in - 1 : 1, 0, 0};
-    if (a->in == a->out)
+    if (a->in == a->out && !every)
         r = (rational){1, 1, 0, 0};
-    int64_t g = common_divisor(common_divisor(r.n, r.d), r.offset);
+    int64_t g = every ? 1 : common_divisor(common_divisor(r.n, r.d), r.offset);
     if (kind == TC_RESIZE_NEAREST && g > 1 && (r.n / g) % 2 && a->in != a->out)
         g /= g % 2 ? 1 : 2; /* half of n stays a whole number */
     r = (rational){r.n / g, r.d / g, r.offset / g, 0};
@@ -180,7 +181,7 @@ static resampling tables(tc_build *lw, const tc_node *node, tc_resize_kind kind)
         if (s.n == 3)
             continue;
         rational *r = &s.step[2 - s.n + i];
-        *r = steps(&s.axis[i], kind, a->align_corners);
+        *r = steps(&s.axis[i], kind, a->align_corners, ti_lower_any_size(lw));
         s.exact = s.exact && reproduces(r, &s.axis[i]);
     }
     if (s.exact && !lw->lower->target->machine->can.resizes) {
@@ -376,6 +377,23 @@ static tc_val by_boxes(tc_build *lw, tc_val x, const resampling *s, int64_t zero
     return ti_put_conv(lw, TC_OP_tosa_depthwise_conv2d, x, zero, w, 0, bias, &shape, TC_i32);
 }
 
+/* Programs for many sizes: both numerators follow from extents, and no RESCALE can hold them.  INTDIV
+ * takes them out, with as many bits below the step as there is room for. */
+static tc_val divided_by_steps(tc_build *lw, tc_val x, const resampling *s, const tc_type *from,
+                               const tc_type *to)
+{
+    enum { MOST = 2048 }; /* numerators */
+    double most = fmin(MOST, 2 * (double)ti_lower_longest(lw, 1));
+    int more = (int)fmax(0, fmin(7, 30 - 7 - 2 * ceil(log2(most))));
+    tc_val times = ti_b_single(lw, TC_i32, 4, (double)(s->step[0].n * s->step[1].n));
+    tc_val bits = ti_b_single(lw, TC_i32, 4, more);
+    x = ti_b_tosa_intdiv(lw, ti_b_tosa_logical_left_shift(lw, x, bits), times);
+    x = ti_b_tosa_sub(lw, x, ti_b_single(lw, TC_i32, 4, ldexp((double)ti_zero_of(from), more)));
+    x = ti_put_rescale(lw, x, ldexp(ti_scale_of(from) / ti_scale_of(to), -more), 0, ti_zero_of(to),
+                       to->dtype);
+    return shaped(lw, ti_put_codes(lw, x, to->quant), to);
+}
+
 static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
     const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
@@ -385,7 +403,9 @@ static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind ki
     }
     resampling s = tables(lw, node, kind);
     tc_val x = ti_lower_in(lw, node, 0);
-    if (s.exact) { /* RESIZE multiplies by both numerators, and knows no zero point: its weights add
+    if (s.exact && from->dtype == TC_i8 && ti_lower_any_size(lw))
+        out[0] = divided_by_steps(lw, by_resize(lw, x, &s, TC_i32), &s, from, to);
+    else if (s.exact) { /* RESIZE multiplies by both numerators, and knows no zero point: its weights add
                       up to them */
         double times = (double)(s.step[0].n * s.step[1].n);
         tc_dtype made = from->dtype == TC_i8 ? TC_i32 : TC_i48;

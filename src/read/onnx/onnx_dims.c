@@ -68,11 +68,42 @@ static bool said(tc_ctx *ctx, const char *name, int64_t *out)
     const tc_read_options *o = ti_reading(ctx);
     bool found = false;
     for (size_t i = 0; i < o->n_dim; i++)
-        if (ti_text_eq(o->dim[i].name, name)) {
+        if (ti_text_eq(o->dim[i].name, name) && !ti_dim_open(&o->dim[i])) {
             o->dim[i].used = found = true;
+            o->dim[i].symbol = o->dim[i].name;
             *out = o->dim[i].value;
         }
     return found;
+}
+
+/* A range is said of the name: the size stays open, and the model is read with one of the range. */
+static bool ranged(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const char *name, int axis,
+                   int64_t *out)
+{
+    tc_module *m = reader->module;
+    const tc_read_options *o = ti_reading(reader->ctx);
+    enum { EXAMPLE = 8 };
+    for (size_t i = 0; name && o->open_dims && i < o->n_dim; i++) {
+        tc_dim_given *d = &o->dim[i];
+        if (!ti_dim_open(d) || !ti_text_eq(d->name, name))
+            continue;
+        size_t k = 0;
+        while (k < m->n_size && !ti_text_eq(m->size[k].name, d->name))
+            k++;
+        *out = d->lo > EXAMPLE ? d->lo : d->hi < EXAMPLE ? d->hi : EXAMPLE;
+        m->size = m->size ? m->size : tc_new_n(&reader->ctx->arena, tc_open_size, o->n_dim);
+        if (k == m->n_size)
+            m->size[m->n_size++] = (tc_open_size){.name = d->name,
+                                                  .word = d->name,
+                                                  .input = ti_intern_text(reader->ctx, v->name),
+                                                  .axis = axis,
+                                                  .lo = d->lo,
+                                                  .hi = d->hi,
+                                                  .value = *out};
+        d->used = true;
+        return true;
+    }
+    return false;
 }
 
 /* Of an optional value its tensor: it is there, since somebody gives it. */
@@ -167,7 +198,8 @@ static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
         return TC_OK;
     }
     const char *place = ti_text_format(&reader->work, "%s.%d", v->name, axis);
-    if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out))
+    if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out) ||
+        ranged(reader, v, name, axis, out) || ranged(reader, v, place, axis, out))
         return TC_OK;
     if (sample && sample->rank == rank) {
         *out = sample->dim[axis];

@@ -126,8 +126,28 @@ static tc_pt2_dim *named(const tc_pt2 *reader, const char *name)
     return NULL;
 }
 
-static tc_status give(tc_pt2 *reader, tc_pt2_dim *dim, const tc_dim_given *given)
+/* A range inside the export's, or a size of it. */
+static tc_status narrow(tc_pt2 *reader, tc_pt2_dim *dim, const tc_dim_given *given)
 {
+    if (given->lo < dim->lo || given->hi > dim->hi)
+        return ti_usage(reader->ctx, "--dim %s=%" PRId64 "..%" PRId64 ": %s was exported for %s",
+                        given->name, given->lo, given->hi, dim->symbol, range_text(reader, dim));
+    if (!ti_reading(reader->ctx)->open_dims)
+        return ti_usage(reader->ctx,
+                        "--dim %s=%" PRId64 "..%" PRId64 ": one size is needed here, not a range",
+                        given->name, given->lo, given->hi);
+    dim->lo = given->lo;
+    dim->hi = given->hi;
+    dim->word = given->name;
+    dim->ranged = true;
+    return TC_OK;
+}
+
+static tc_status give(tc_pt2 *reader, tc_pt2_dim *dim, tc_dim_given *given)
+{
+    given->symbol = dim->symbol;
+    if (ti_dim_open(given))
+        return narrow(reader, dim, given);
     if (given->value < dim->lo || given->value > dim->hi) {
         tc_status status = ti_usage(reader->ctx, "--dim %s=%" PRId64 ": %s was exported for %s",
                                     given->name, given->value, dim->symbol,
@@ -160,13 +180,13 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
     const tc_read_options *said = ti_reading(ctx);
     size_t k = 0;
     for (size_t i = 0; i < said->n_dim && n_word; i++) {
-        const tc_dim_given *given = &said->dim[i];
+        tc_dim_given *given = &said->dim[i];
         if (named(reader, given->name))
             continue;
         if (n_word != n_open || is_exact(given->name))
             return ti_usage(ctx, "--dim %s: the dynamic sizes of the model are %s", given->name,
                             reader->n_dim ? all_dims(reader) : "none");
-        while (reader->dim[k].known)
+        while (reader->dim[k].known || reader->dim[k].ranged)
             k++;
         ti_note(ctx, &(tc_loc){.file = reader->file},
                 "the file has no names for its dynamic sizes: '%s' is taken for %s", given->name,
@@ -188,6 +208,32 @@ static void tell_unused(const tc_pt2 *reader)
                        said->shape[i].input);
 }
 
+static tc_status must_settle(const tc_pt2 *reader)
+{
+    tc_status status =
+        ti_usage(reader->ctx, "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
+                 all_dims(reader));
+    ti_note(reader->ctx, NULL,
+            "'compile' makes one program for all sizes on targets with shape operators "
+            "(-t TOSA-1.1+FP+shape), and one with a method for each on others: --dim NAME=A,B,C");
+    return status;
+}
+
+/* For whoever reads the file again at other sizes. */
+static void leave_open(tc_pt2 *reader, const tc_pt2_dim *dim)
+{
+    tc_module *m = reader->module;
+    if (!m->size)
+        m->size = tc_new_n(&reader->ctx->arena, tc_open_size, reader->n_dim);
+    m->size[m->n_size++] = (tc_open_size){.name = dim->symbol,
+                                          .word = dim->word ? dim->word : dim->symbol,
+                                          .input = dim->input,
+                                          .axis = dim->axis,
+                                          .lo = dim->lo > 1 ? dim->lo : 1,
+                                          .hi = dim->hi,
+                                          .value = dim->value};
+}
+
 tc_status ti_pt2_settle_dims(tc_pt2 *reader)
 {
     tell_unused(reader);
@@ -202,18 +248,19 @@ tc_status ti_pt2_settle_dims(tc_pt2 *reader)
             TC_TRY(give(reader, dim, &said->dim[i]));
     }
     for (size_t i = 0; i < reader->n_dim; i++)
-        n_open += !reader->dim[i].known;
+        n_open += !reader->dim[i].known && !reader->dim[i].ranged;
     TC_TRY(give_in_order(reader, n_open, n_word));
     for (size_t i = 0; i < reader->n_dim; i++) {
         tc_pt2_dim *dim = &reader->dim[i];
         if (dim->known)
             continue;
-        if (!said->example_dims)
-            return ti_usage(ctx,
-                            "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
-                            all_dims(reader));
-        dim->value = dim->has_hint ? dim->hint : dim->lo;
+        if (!said->example_dims && !said->open_dims)
+            return must_settle(reader);
+        bool inside = dim->has_hint && dim->hint >= dim->lo && dim->hint <= dim->hi;
+        dim->value = inside ? dim->hint : dim->lo;
         dim->known = true;
+        if (said->open_dims)
+            leave_open(reader, dim);
     }
     return TC_OK;
 }

@@ -102,6 +102,8 @@ typedef struct tc_pt2_dim {
     const char *input;  /* where it stands alone first: axis `axis` of that input; or NULL */
     int axis;
     bool has_hint, known;
+    bool ranged;        /* the caller has said a range of it, */
+    const char *word;   /* by this name; NULL: nobody has */
     int64_t hint, value; /* of the export's example; settled */
 } tc_pt2_dim;
 

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* many_sizes.c -- see many_sizes.h.
+ *
+ * The model is compiled at several sizes: at one with all that belongs to it (calibration, proof), at
+ * the others quantized as it was there.  What comes of that is one program (sizes/), which is then
+ * filled in with further sizes and compared with what the road makes of those: node by node, and in
+ * numbers. */
+#include "many_sizes.h"
+
+#include "dataset.h"
+#include "road.h"
+
+#include "../ir/settle.h"
+#include "../ir/verify.h"
+#include "../num/load.h"
+#include "../read/read.h"
+#include "../run/exec.h"
+
+enum { FITTED = 8, HELD = 4, TRIED = 3 };
+
+typedef struct course {
+    tc_ctx *ctx;
+    const tc_compile_request *r;
+    tc_module *first; /* the model as it was read */
+    tc_compiled *c;   /* and compiled, */
+    int64_t base[TC_MAX_RANK]; /* with these sizes */
+    int64_t (*point)[TC_MAX_RANK];
+    tc_aligned a;
+    tc_module *alone[HELD + 1]; /* programs that have other nodes than the rest, */
+    const char *alone_text[HELD + 1];
+    size_t n_alone;
+} course;
+
+/* ---- points ---- */
+
+/* The same numbers on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static const char *point_text(const course *s, const int64_t *value)
+{
+    tc_buf b;
+    ti_buf_init(&b, &s->ctx->arena);
+    for (size_t i = 0; i < s->first->n_size; i++)
+        ti_buf_printf(&b, "%s%s=%" PRId64, i ? ", " : "", s->first->size[i].word, value[i]);
+    return ti_buf_cstr(&b);
+}
+
+/* Sizes up to here are tried unless the bound itself is asked for: small ones show the same. */
+static int64_t window_end(const tc_open_size *size, int64_t value)
+{
+    int64_t most = 2 * value > size->lo + 24 ? 2 * value : size->lo + 24;
+    return size->hi < most ? size->hi : most;
+}
+
+static bool is_new(const course *s, size_t n, const int64_t *value)
+{
+    for (size_t p = 0; p < n; p++)
+        if (!memcmp(s->point[p], value, s->first->n_size * sizeof *value))
+            return false;
+    return true;
+}
+
+/* A point that no other is; false: there is none left that was found. */
+static bool draw(const course *s, uint64_t *state, size_t n, int64_t *value)
+{
+    const tc_module *m = s->first;
+    for (int attempt = 0; attempt < 64; attempt++) {
+        for (size_t i = 0; i < m->n_size; i++) {
+            int64_t lo = m->size[i].lo, hi = window_end(&m->size[i], s->base[i]);
+            lo = lo < 2 && hi > 2 ? 2 : lo; /* an axis of one is like no other */
+            value[i] = lo + (int64_t)(next_random(state) % (uint64_t)(hi - lo + 1));
+        }
+        if (is_new(s, n, value))
+            return true;
+    }
+    return false;
+}
+
+static bool at_ends(const course *s, size_t n, bool upper, int64_t *value)
+{
+    const tc_module *m = s->first;
+    for (size_t i = 0; i < m->n_size; i++) {
+        if (upper && m->size[i].hi > INT32_MAX)
+            return false;
+        value[i] = upper ? m->size[i].hi : m->size[i].lo;
+    }
+    return is_new(s, n, value);
+}
+
+/* The largest extent of any value where every size is at its upper bound, and the model there. */
+static tc_status at_largest(const course *s, int64_t *out, const tc_module **largest)
+{
+    enum { WITHOUT_BOUND = 16384 };
+    int64_t value[TC_MAX_RANK];
+    tc_module *m = s->first;
+    bool bounded = at_ends(s, 0, true, value);
+    if (bounded)
+        TC_TRY(ti_read_at(s->ctx, s->first, value, &m));
+    *out = bounded ? 1 : WITHOUT_BOUND;
+    for (size_t k = 0; k < m->n_graph; k++)
+        for (size_t v = 1; v < m->graph[k]->n_val; v++) {
+            const tc_value *val = m->graph[k]->val[v];
+            for (int i = 0; val->type && !val->data && i < val->type->rank; i++)
+                *out = val->type->dim[i] > *out ? val->type->dim[i] : *out;
+        }
+    if (!bounded)
+        return TC_OK;
+    tc_compile_request r = *s->r;
+    tc_module *ready;
+    r.module = m;
+    r.any_size = *out;
+    r.calib_only_if_needed = false;
+    tc_hold hold = ti_hold_begin(s->ctx); /* what there is to say is said at the first size */
+    tc_status status = ti_compile_ready(s->ctx, &r, &ready);
+    ti_hold_drop(s->ctx, hold);
+    *largest = status == TC_OK ? ready : NULL;
+    return TC_OK;
+}
+
+/* ---- one size ---- */
+
+/* What the CPU keeps is at the borders, where codes are made and read. */
+static tc_status check_one_region(const course *s, const tc_compiled *c, const char *text)
+{
+    const tc_graph *g = ti_main(c->module);
+    const tc_node *left = NULL;
+    for (size_t k = 0; k < g->n_node && !left; k++)
+        if (g->node[k]->op != TC_OP_call && g->node[k]->op != TC_OP_const &&
+            g->node[k]->op != TC_OP_rescale && c->n_region)
+            left = g->node[k];
+    if (c->n_region == 1 && !left)
+        return TC_OK;
+    tc_status status = ti_unsupported(
+        s->ctx, left ? left->loc : NULL, TC_E_DYNAMIC,
+        "at %s '%s' takes %zu parts of the program%s%s%s: only a program that it takes in one piece "
+        "can be made for many sizes", text, s->c->target.text, c->n_region,
+        left ? ", and not '" : "", left ? tc_ops[left->op].name : "", left ? "'" : "");
+    ti_note(s->ctx, NULL, "'tosac explain --dim NAME=VALUE' says why; --dim NAME=A,B,C makes a .pte "
+                          "with a method for each size");
+    return status;
+}
+
+/* The program at one point, alone. */
+static tc_status compile_at(const course *s, const int64_t *value, tc_compiled *out)
+{
+    tc_ctx *ctx = s->ctx;
+    tc_compile_request r = *s->r;
+    TC_TRY(ti_read_at(ctx, s->first, value, &r.module));
+    TC_TRY(ti_verify(ctx, r.module));
+    r.as = s->c->quantized.asked ? &s->c->quantized : NULL;
+    r.unexecuted = true;
+    r.check = false;
+    r.trace = NULL;
+    r.strict = true;
+    *out = (tc_compiled){.ethosu = s->c->ethosu};
+    TC_TRY(ti_compile_stages(ctx, &r, out));
+    return check_one_region(s, out, point_text(s, value));
+}
+
+static tc_status compile_quietly(const course *s, const int64_t *value, tc_compiled *out)
+{
+    tc_hold hold = ti_hold_begin(s->ctx);
+    tc_status status = compile_at(s, value, out);
+    if (status == TC_OK)
+        ti_hold_drop(s->ctx, hold);
+    else
+        ti_hold_keep(s->ctx, hold);
+    return status;
+}
+
+/* ---- bounds ---- */
+
+/* The axis of an input that is times * size + plus, at every point; false: no input has one. */
+static bool find_bound(const course *s, size_t k, tc_size_bound *out)
+{
+    const tc_aligned *a = &s->a;
+    const tc_open_size *size = &s->first->size[k];
+    for (size_t i = 0; i < a->n_in; i++) {
+        const tc_type *t = ti_type_of(ti_point_graph(a, 0), a->place[a->in[i]].at[0]);
+        for (int axis = 0; axis < t->rank; axis++) {
+            tc_series d = ti_place_dim(a, a->in[i], axis);
+            size_t q = 1;
+            while (q < a->n_point && s->point[q][k] == s->point[0][k])
+                q++;
+            if (q == a->n_point)
+                return false;
+            int64_t run = s->point[q][k] - s->point[0][k], rise = d.at[q] - d.at[0];
+            if (!rise || rise % run || rise / run < 1)
+                continue;
+            int64_t times = rise / run, plus = d.at[0] - times * s->point[0][k];
+            bool fits = plus >= 0;
+            for (size_t p = 0; p < a->n_point && fits; p++)
+                fits = d.at[p] == times * s->point[p][k] + plus;
+            if (!fits)
+                continue;
+            *out = (tc_size_bound){size->word, i, axis, times, plus, size->lo, size->hi};
+            return true;
+        }
+    }
+    return false;
+}
+
+static tc_status find_bounds(const course *s, tc_size_bound *bound)
+{
+    for (size_t k = 0; k < s->first->n_size; k++)
+        if (!find_bound(s, k, &bound[k]))
+            return ti_unsupported(s->ctx, &(tc_loc){.file = s->first->file}, TC_E_DYNAMIC,
+                                  "the dynamic size %s is no dimension of an input by itself",
+                                  s->first->size[k].word);
+    return TC_OK;
+}
+
+/* ---- comparing ---- */
+
+tc_status ti_at_sizes(const tc_module *general, const tc_type *const *input, tc_module **out)
+{
+    tc_module *m = ti_module_clone(general);
+    tc_graph *g = ti_main(m);
+    for (size_t i = 0; i < g->n_in; i++)
+        g->val[g->in[i]]->type = input[i];
+    TC_TRY(ti_settle(m));
+    *out = m;
+    return ti_verify(m->ctx, m);
+}
+
+/* Numbers that are codes are equal; of floats, as near as another order of sums leaves them. */
+static bool same_numbers(tc_tensor x, tc_tensor y)
+{
+    double apart = 0, most = 0;
+    if (x.type->dtype != y.type->dtype || !ti_same_dims(x.type, y.type))
+        return false;
+    if (!ti_is_float(x.type->dtype))
+        return !memcmp(x.data, y.data, tc_type_bytes(x.type));
+    for (int64_t i = 0; i < tc_type_count(x.type); i++) {
+        double u = ti_load_f64(x, i), v = ti_load_f64(y, i), d = u - v;
+        if (u == v || (u != u && v != v))
+            continue;
+        if (!(d == d) || d - d != 0)
+            return false;
+        apart = d > apart ? d : -d > apart ? -d : apart;
+    }
+    for (int64_t i = 0; i < tc_type_count(x.type); i++) {
+        double v = ti_load_f64(y, i);
+        v = v < 0 ? -v : v;
+        most = v - v == 0 && v > most ? v : most;
+    }
+    return apart <= 1e-5 * most;
+}
+
+/* Both programs on one invented sample. */
+static tc_status compare_numbers(const course *s, tc_module *general, tc_module *special,
+                                 bool *same)
+{
+    static const char *const invented[] = {"random:1"};
+    tc_ctx *ctx = s->ctx;
+    const tc_graph *g = ti_main(special);
+    tc_samples samples;
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1),
+              *x = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1),
+              *y = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
+    TC_TRY(ti_open_samples(ctx, g, g->n_in ? invented : NULL, g->n_in ? 1 : 0, &samples));
+    TC_TRY(samples.read(samples.from, 0, in));
+    TC_TRY(ti_exec_run(ti_exec_new(ctx, general), in, x));
+    TC_TRY(ti_exec_run(ti_exec_new(ctx, special), in, y));
+    *same = true;
+    for (size_t i = 0; i < g->n_out; i++)
+        *same = *same && same_numbers(x[i], y[i]);
+    return TC_OK;
+}
+
+/* The general program with a point's sizes, beside what the road makes of them. */
+static tc_status try_at(const course *s, tc_module *general, tc_module *special, const char *text)
+{
+    tc_ctx *ctx = s->ctx;
+    const tc_graph *g = ti_main(special);
+    const tc_type **type = tc_new_n(&ctx->arena, const tc_type *, g->n_in + 1);
+    tc_module *filled;
+    bool same;
+    for (size_t i = 0; i < g->n_in; i++)
+        type[i] = ti_type_of(g, g->in[i]);
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_at_sizes(general, type, &filled);
+    if (status != TC_OK) {
+        const char *why = ti_hold_drop(ctx, hold);
+        status = ti_unsupported(ctx, NULL, TC_E_DYNAMIC,
+                                "the program for many sizes does not fit at %s: %s", text, why);
+        ti_note(ctx, NULL, "--dim NAME=LO..HI leaves that size out");
+        return status;
+    }
+    ti_hold_keep(ctx, hold);
+    TC_TRY(compare_numbers(s, filled, special, &same));
+    if (same)
+        return TC_OK;
+    status = ti_unsupported(ctx, NULL, TC_E_DYNAMIC,
+                            "at %s the program for many sizes computes other numbers than the one "
+                            "that is compiled for that size", text);
+    ti_note(ctx, NULL, "--dim NAME=LO..HI leaves that size out");
+    return status;
+}
+
+static void note_tried(course *s, const char *text)
+{
+    tc_many_sizes *many = s->c->many;
+    many->tried_at[many->n_tried++] = text;
+}
+
+static tc_status try_point(course *s, const int64_t *value)
+{
+    tc_compiled c;
+    const char *text = point_text(s, value);
+    TC_TRY(compile_quietly(s, value, &c));
+    TC_TRY(try_at(s, s->c->many->general, c.region[0].module, text));
+    note_tried(s, text);
+    return TC_OK;
+}
+
+/* ---- all of it ---- */
+
+static void set_point(course *s, size_t p, const int64_t *value)
+{
+    memcpy(s->point[p], value, s->first->n_size * sizeof *value);
+}
+
+/* Formulas come from these: the largest sizes first, then drawn ones. */
+static tc_status fitted_points(course *s, uint64_t *state)
+{
+    tc_aligned *a = &s->a;
+    tc_compiled c;
+    int64_t value[TC_MAX_RANK];
+    bool more = at_ends(s, 0, true, value);
+    a->largest = more ? 0 : TC_POINTS;
+    more = more || draw(s, state, 0, value);
+    while (more) {
+        TC_TRY(ti_tell_progress(s->ctx, "sizes compiled", a->n_point, FITTED + HELD));
+        TC_TRY(compile_quietly(s, value, &c));
+        set_point(s, a->n_point, value);
+        a->module[a->n_point] = c.region[0].module;
+        a->text[a->n_point++] = point_text(s, value);
+        more = a->n_point < FITTED && draw(s, state, a->n_point, value);
+    }
+    a->n_fit = a->n_point;
+    return TC_OK;
+}
+
+/* One more that tries them; what cannot be laid beside the rest, as it has other nodes, is compared in
+ * numbers alone. */
+static void hold_point(course *s, tc_module *module, const int64_t *value)
+{
+    const char *text = point_text(s, value);
+    size_t p = s->a.n_point;
+    if (ti_align_more(&s->a, module, text))
+        set_point(s, p, value);
+    else {
+        s->alone[s->n_alone] = module;
+        s->alone_text[s->n_alone++] = text;
+    }
+}
+
+/* These try them: the size that was calibrated, the least of all, and some others. */
+static tc_status held_points(course *s, uint64_t *state)
+{
+    tc_compiled c;
+    int64_t value[TC_MAX_RANK];
+    if (is_new(s, s->a.n_point, s->base))
+        hold_point(s, s->c->region[0].module, s->base);
+    for (int k = 0; k < HELD; k++) {
+        if (!(k ? draw(s, state, s->a.n_point, value) : at_ends(s, s->a.n_point, false, value)))
+            continue;
+        TC_TRY(ti_tell_progress(s->ctx, "sizes compiled", s->a.n_point, FITTED + HELD));
+        TC_TRY(compile_quietly(s, value, &c));
+        hold_point(s, c.region[0].module, value);
+    }
+    return TC_OK;
+}
+
+/* With `check`: every size of each symbol, the others where they were at first. */
+static tc_status try_all(course *s)
+{
+    enum { MOST = 4096 };
+    const tc_module *m = s->first;
+    int64_t value[TC_MAX_RANK];
+    for (size_t i = 0; i < m->n_size; i++) {
+        int64_t hi = m->size[i].hi - m->size[i].lo < MOST ? m->size[i].hi : m->size[i].lo + MOST;
+        memcpy(value, s->base, m->n_size * sizeof *value);
+        for (value[i] = m->size[i].lo; value[i] <= hi; value[i]++) {
+            tc_many_sizes *many = s->c->many;
+            tc_grow(&s->ctx->arena, many->tried_at, many->n_tried, many->cap_tried);
+            TC_TRY(ti_tell_progress(s->ctx, "sizes checked", (size_t)(value[i] - m->size[i].lo),
+                                    (size_t)(hi - m->size[i].lo + 1)));
+            TC_TRY(try_point(s, value));
+        }
+    }
+    return TC_OK;
+}
+
+/* Filled in with the sizes that it was not made of, and with some that it was. */
+static tc_status try_some(course *s)
+{
+    const tc_aligned *a = &s->a;
+    tc_many_sizes *many = s->c->many;
+    for (size_t p = 0; p < a->n_point; p++)
+        if (p >= a->n_fit || p < TRIED) {
+            tc_module *m = (tc_module *)(uintptr_t)a->module[p];
+            TC_TRY(try_at(s, many->general, m, a->text[p]));
+            note_tried(s, a->text[p]);
+        }
+    for (size_t i = 0; i < s->n_alone; i++) {
+        TC_TRY(try_at(s, many->general, s->alone[i], s->alone_text[i]));
+        note_tried(s, s->alone_text[i]);
+    }
+    return TC_OK;
+}
+
+static tc_status make_general(course *s)
+{
+    tc_ctx *ctx = s->ctx;
+    tc_compiled *c = s->c;
+    uint64_t state = 20261117;
+    size_t n = s->first->n_size;
+    tc_many_sizes *many = c->many = tc_new(&ctx->arena, tc_many_sizes);
+    tc_size_bound *bound = tc_new_n(&ctx->arena, tc_size_bound, n);
+    TC_TRY(fitted_points(s, &state));
+    TC_TRY(ti_align(&s->a));
+    TC_TRY(held_points(s, &state));
+    TC_TRY(find_bounds(s, bound));
+    TC_TRY(ti_generalize(&s->a, bound, n, &many->general));
+    TC_TRY(ti_verify(ctx, many->general));
+    TC_TRY(ti_road_run(ctx, many->general, TC_AT_BUILT, TC_AT_LEGAL, &(tc_job){.target = &c->target},
+                       NULL));
+    *many = (tc_many_sizes){.general = many->general,
+                            .size = s->first->size,
+                            .n_size = n,
+                            .made_at = ti_arena_copy(&ctx->arena, s->a.text, sizeof s->a.text),
+                            .n_made = s->a.n_fit,
+                            .cap_tried = TC_POINTS + HELD + 1};
+    many->tried_at = tc_new_n(&ctx->arena, const char *, many->cap_tried);
+    TC_TRY(try_some(s));
+    if (s->r->check)
+        TC_TRY(try_all(s));
+    return ti_emit_tosa(ctx, many->general, &c->region[0].tosa);
+}
+
+/* The model of a request whose module leaves sizes open (tc_module.size). */
+static tc_status compile_many_sizes(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out)
+{
+    tc_compile_request r = *request;
+    course s = {.ctx = ctx, .r = &r, .first = request->module, .c = out, .a = {.ctx = ctx}};
+    s.point = (int64_t (*)[TC_MAX_RANK])ti_arena_array(&ctx->arena, TC_POINTS, sizeof *s.point,
+                                                       _Alignof(int64_t));
+    if (s.first->n_size > TC_MAX_RANK)
+        return ti_unsupported(ctx, NULL, TC_E_DYNAMIC, "%zu dynamic sizes; at most %d are supported",
+                              s.first->n_size, TC_MAX_RANK);
+    for (size_t i = 0; i < s.first->n_size; i++)
+        s.base[i] = s.first->size[i].value;
+    TC_TRY(ti_sizes_of_data(ctx, s.first, r.calib, s.base));
+    TC_TRY(at_largest(&s, &r.any_size, &r.largest));
+    r.record_quantization = true;
+    TC_TRY(ti_read_at(ctx, s.first, s.base, &r.module));
+    TC_TRY(ti_verify(ctx, r.module));
+    TC_TRY(ti_compile_stages(ctx, &r, out));
+    TC_TRY(check_one_region(&s, out, point_text(&s, s.base)));
+    return make_general(&s);
+}
+
+/* Sizes are open, and the target has no operators on shapes. */
+static tc_status must_settle(tc_ctx *ctx, const tc_compile_request *r)
+{
+    const tc_module *m = r->module;
+    tc_buf list;
+    ti_buf_init(&list, &ctx->arena);
+    for (size_t i = 0; i < m->n_size; i++) {
+        const tc_open_size *size = &m->size[i];
+        ti_buf_printf(&list, "%s%s (", i ? ", " : "", size->word);
+        if (size->input)
+            ti_buf_printf(&list, "axis %d of '%s', ", size->axis, size->input);
+        if (size->hi > INT32_MAX)
+            ti_buf_printf(&list, "%" PRId64 " or more)", size->lo);
+        else
+            ti_buf_printf(&list, "%" PRId64 " to %" PRId64 ")", size->lo, size->hi);
+    }
+    tc_status status =
+        ti_usage(ctx, "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
+                 ti_buf_cstr(&list));
+    ti_note(ctx, NULL, "'%s' has no shape operators; --dim NAME=A,B,C makes a .pte with a method for "
+                       "each size, -t TOSA-1.1+FP+shape or +INT+shape one program for all",
+            r->target);
+    return status;
+}
+
+tc_status ti_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
+{
+    tc_target target;
+    if (!r->module || !r->module->n_size)
+        return ti_compile_stages(ctx, r, out);
+    TC_TRY(ti_target_parse(ctx, r->target, &target));
+    if (!(target.tosa >> TC_FEATURE_SHAPE & 1u) || target.machine->packing != TC_PACKED_TOSA)
+        return must_settle(ctx, r);
+    if (r->method)
+        return ti_usage(ctx, "the method '%s' has dynamic sizes: a method is for one size, set with "
+                             "--dim NAME=VALUE", r->method);
+    return compile_many_sizes(ctx, r, out);
+}
