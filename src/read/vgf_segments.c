@@ -398,6 +398,9 @@ tc_status ti_vgf_read_segments(tc_vgf_reader *r)
     tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
     sequence s = {.r = r, .loc = loc};
     loc->file = r->module->file;
+    if (!r->vgf.n_segment || !r->vgf.out.n)
+        return ti_error(r->ctx, loc, TC_E_STRUCTURE, "the file has %zu segments and %zu outputs",
+                        r->vgf.n_segment, r->vgf.out.n);
     find_groups(&s);
     TC_TRY(add_inputs(&s));
     for (size_t i = 0; i < r->vgf.n_segment; i++) {
