@@ -781,6 +781,8 @@ expect 0 '2 regions, 43 operators on vgf, 1 in shaders' compile $digits/model.pt
 expect 0 '1 in shaders' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --check -o "$dir/two.vgf"
 expect 0 'compute_segment_0' inspect "$dir/two.vgf"
 expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile test/fixture/shaders/unet.pt2 -t vgf --shaders resample -o "$dir/unet.vgf"
+expect 0 '3 in shaders' compile test/fixture/shaders/unet.pt2 -t vgf --shaders samplers -o "$dir/unet.vgf"
+expect 0 'image with sampler: linear and linear, clamp to edge' inspect "$dir/unet.vgf"
 expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --shaders none -o "$dir/two.vgf"
 expect 2 "expected 'auto', 'resample', 'samplers' or 'none'" compile $digits/model.pt2 -t vgf --shaders all -o "$dir/two.vgf"
 expect 2 "shaders are for the target 'vgf'" compile $digits/model.pt2 -t cpu --shaders auto -o "$dir/two.pte"

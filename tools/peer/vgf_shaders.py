@@ -41,14 +41,17 @@ def dims(shape):
     return "[" + ",".join(map(str, shape)) + "]"
 
 
+SAMPLED = 2e-6  # of the largest magnitude: Mesa's samplers weigh in f32
+
+
 class Case:
     """One operator: operands as (type, shape, how they are drawn), attributes, results as (type, shape)."""
 
-    def __init__(self, op, operands, attributes, results, slack=EXACT):
-        self.op, self.operands, self.attributes, self.results, self.slack = op, operands, attributes, results, slack
+    def __init__(self, op, operands, attributes, results, slack=EXACT, sampled=False):
+        self.op, self.operands, self.attributes, self.results, self.slack, self.sampled = op, operands, attributes, results, slack, sampled
 
     def __str__(self):
-        return f"{self.op} {' '.join(t + dims(s) for t, s, _ in self.operands)} {self.attributes}".strip()
+        return f"{'sampled ' if self.sampled else ''}{self.op} {' '.join(t + dims(s) for t, s, _ in self.operands)} {self.attributes}".strip()
 
     def text(self):
         n = len(self.operands)
@@ -231,15 +234,29 @@ def resampling(rng):
                 yield Case(op, [(t, [1, c, w], None)], f"size={dims([q])} scale=[] align_corners={align}", [(t, [1, c, q])])
 
 
+def sampling(rng):
+    for mode, pad, align in itertools.product(("bilinear", "nearest"), ("zeros", "border", "reflection"), ("true", "false")):
+        c, h, w, p, q = (int(v) for v in rng.integers(1, 7, 5))
+        if pad != "reflection" or align == "false":
+            yield Case("grid_sample", [("f32", [1, c, h + 1, w + 1], None), ("f32", [1, p, q, 2], (-1.6, 1.6))],
+                       f"mode={mode} pad={pad} align_corners={align}", [("f32", [1, c, p, q])], SAMPLED, True)
+    for align in ("true", "false"):
+        c, h, w, p, q = (int(v) for v in rng.integers(2, 9, 5))
+        yield Case("upsample_linear", [("f32", [1, c, h, w], None)], f"size={dims([p, q])} scale=[] align_corners={align}", [("f32", [1, c, p, q])], SAMPLED, True)
+
+
 def compile_case(case, folder):
     """The .vgf, and whether it has compute segments only."""
     model, file = os.path.join(folder, "model.ir"), os.path.join(folder, "model.vgf")
     open(model, "w").write(case.text())
-    done = subprocess.run([A.tosac, "compile", model, "-t", "vgf", "--cpu", case.op, "-o", file], capture_output=True, text=True)
+    how = ["--shaders", "samplers"] if case.sampled else ["--cpu", case.op]
+    done = subprocess.run([A.tosac, "compile", model, "-t", "vgf", *how, "-o", file], capture_output=True, text=True)
     if done.returncode or "no shader" in done.stderr:
         raise vgf.Refused("tosac compile: " + done.stderr.strip()[-300:])
     if any(s["type"] != "COMPUTE" for s in vgf.dump(file)["model_sequence"]["segments"]):
         raise vgf.Refused("a segment is not a shader")
+    if case.sampled and not any(r["vk_descriptor_type"] == "VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER" for r in vgf.dump(file)["resources"]):
+        raise vgf.Refused("nothing is sampled")
     return model, file
 
 
@@ -274,7 +291,7 @@ def execute(model, file, arrays, folder, environment, slack):
 
 def operators(environment):
     rng, right, wrong = np.random.default_rng(A.seed), 0, 0
-    cases = [c for family in (elementwise, movement, indexing, reducing, resampling) for c in family(rng)]
+    cases = [c for family in (elementwise, movement, indexing, reducing, resampling, sampling) for c in family(rng)]
     for case in [c for c in cases if A.only in str(c)][::A.every]:
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -326,7 +343,7 @@ def network(name, words, environment):
 def networks(environment):
     right = wrong = 0
     for name in NETWORKS:
-        for words, near in ((["--shaders", "resample"], NEAR), ([], NEAR)):
+        for words, near in ((["--shaders", "resample"], NEAR), (["--shaders", "samplers"], NEAR), ([], NEAR)):
             if A.only not in name:
                 continue
             try:

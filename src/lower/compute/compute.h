@@ -38,6 +38,7 @@ typedef struct tc_cs_port {
     tc_tensor value;   /* data: a constant's */
     uint32_t variable; /* 0: not used so far, or a constant */
     bool stored;       /* its codes are seen as they are, also where they are quantized */
+    bool image;        /* an image of four floats, seen through a sampler */
 } tc_cs_port;
 
 typedef struct tc_cs {
@@ -46,6 +47,7 @@ typedef struct tc_cs {
     tc_cs_port port[TC_CS_PORTS]; /* operands, then results */
     int n_in, n_port;
     int result; /* which one is made, where each has a shader of its own */
+    int group;  /* use_samplers.c: which four channels */
     uint32_t glsl; /* the set GLSL.std.450; 0: not used so far */
     uint32_t type[TC_CS_KINDS];
     uint32_t global; /* the built-in variable of the invocation's number */
@@ -113,6 +115,8 @@ typedef struct tc_cs_list {
     uint32_t variable; /* 0: not declared so far */
 } tc_cs_list;
 tc_cs_val ti_cs_item(tc_cs *s, tc_cs_list *list, tc_cs_val place);
+/* The four numbers that a sampler gives at coordinates from 0 to 1. */
+void ti_cs_sample(tc_cs *s, int port, tc_cs_val u, tc_cs_val v, tc_cs_val out[4]);
 void ti_cs_store(tc_cs *s, int port, tc_cs_val place, tc_cs_val v);
 
 /* The coordinates of a place, and the place of coordinates. */
@@ -149,6 +153,11 @@ typedef struct tc_cs_code {
     int n_port;
     int port[TC_CS_PORTS]; /* of the node: operands, then results; those that are no constants.  Their binding is their place. */
 } tc_cs_code;
+
+/* The shader of a family whose ports are set: s->count is set where it is not one for each element.
+ * NULL, or why there is none. */
+const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, const tc_node *node,
+                          tc_cs_code *out);
 
 /* The shader of a node, or of one of its results where each has its own; NULL, or why there is
  * none, in the context's arena. */

@@ -314,6 +314,29 @@ static uint32_t tensor(tc_cs *s, int port)
     return id;
 }
 
+void ti_cs_sample(tc_cs *s, int port, tc_cs_val u, tc_cs_val v, tc_cs_val out[4])
+{
+    enum { DIM_2D = 1, SAMPLED = 1, ANY_FORMAT = 0, LOD = 2 };
+    tc_cs_port *p = &s->port[port];
+    uint32_t f32 = kind_type(s, TC_CS_F32), two = UNIQUE(s, TC_SPV_TypeVector, 0, f32, 2),
+             four = UNIQUE(s, TC_SPV_TypeVector, 0, f32, 4),
+             image = UNIQUE(s, TC_SPV_TypeImage, 0, f32, DIM_2D, 0, 0, 0, SAMPLED, ANY_FORMAT),
+             type = UNIQUE(s, TC_SPV_TypeSampledImage, 0, image);
+    if (!p->variable) {
+        uint32_t pointer = UNIQUE(s, TC_SPV_TypePointer, 0, TC_SPV_UNIFORM_CONSTANT, type);
+        p->variable = ti_spv_id(&s->w);
+        TC_SPV_PUT(&s->w, TC_SPV_GLOBALS, TC_SPV_Variable, pointer, p->variable,
+                   TC_SPV_UNIFORM_CONSTANT);
+    }
+    uint32_t from = ti_spv_id(&s->w), at = ti_spv_id(&s->w), pixel = ti_spv_id(&s->w);
+    tc_cs_val zero = ti_cs_number(s, TC_CS_F32, 0);
+    PUT(s, TC_SPV_Load, type, from, p->variable);
+    PUT(s, TC_SPV_CompositeConstruct, two, at, u.id, v.id);
+    PUT(s, TC_SPV_ImageSampleExplicitLod, four, pixel, from, at, LOD, zero.id);
+    for (uint32_t i = 0; i < 4; i++)
+        out[i] = made(s, TC_CS_F32, TC_SPV_CompositeExtract, (const uint32_t[]){pixel, i}, 2);
+}
+
 static uint32_t coordinates(tc_cs *s, const tc_type *t, tc_cs_val place)
 {
     tc_cs_val at[TC_MAX_RANK] = {place};
@@ -664,6 +687,22 @@ static void put_function(tc_cs *s, const tc_node *node, const tc_cs_family *fami
     put_head(s, function, out);
 }
 
+const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, const tc_node *node,
+                          tc_cs_code *out)
+{
+    *out = (tc_cs_code){.n_port = 0};
+    s->ctx = ctx;
+    const char *why = refused(ctx, s);
+    if (why)
+        return why;
+    int port = family->per == TC_CS_OPERAND ? 0 : s->n_in + s->result;
+    ti_spv_write(&s->w, &ctx->arena);
+    s->count = s->count ? s->count : tc_type_count(ti_cs_type(s, port));
+    put_function(s, node, family, out);
+    out->words = ti_spv_finish(&s->w);
+    return s->why ? s->why : out->words.data ? NULL : "its code is too long";
+}
+
 const char *ti_cs_node(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int result,
                        tc_cs_code *out)
 {
@@ -675,18 +714,9 @@ const char *ti_cs_node(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int 
         return "it has too many operands for one shader";
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_cs *s = tc_new(&ctx->scratch, tc_cs);
-    s->ctx = ctx;
     s->result = result;
     set_ports(s, g, node, family);
-    const char *why = refused(ctx, s);
-    if (!why) {
-        ti_spv_write(&s->w, &ctx->arena);
-        int port = family->per == TC_CS_OPERAND ? 0 : s->n_in + result;
-        s->count = tc_type_count(ti_cs_type(s, port));
-        put_function(s, node, family, out);
-        out->words = ti_spv_finish(&s->w);
-        why = s->why ? s->why : out->words.data ? NULL : "its code is too long";
-    }
+    const char *why = ti_cs_code_of(ctx, s, family, node, out);
     ti_arena_rewind(&ctx->scratch, mark);
     return why;
 }
