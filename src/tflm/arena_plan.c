@@ -12,7 +12,10 @@
  * in front of it, unless the two places turn out to be the same, which is tried first. */
 #include "tflm_select.h"
 
+#include "../run/taken.h"
 #include "../target/cpu.h"
+
+#include <stdlib.h>
 
 typedef struct rect {
     size_t first, last; /* times */
@@ -25,21 +28,33 @@ typedef struct group {
     rect *rect;
     size_t n, cap;
     int64_t bytes; /* of the largest address in it */
-    int64_t base;
-    bool placed;
+    int64_t base;  /* < 0: not placed yet */
 } group;
+
+/* A rectangle, as one of the value that lies there or is copied there. */
+typedef struct link {
+    size_t group, rect;
+    size_t next; /* 1 + another; 0: the last */
+} link;
 
 typedef struct planner {
     tc_ctx *ctx;
     const tc_graph *g;
     const tc_tflm_block *block;
     size_t n_block;
+    tc_map block_of; /* by the graph's name: 1 + its number */
     group *group; /* the blocks first */
     size_t n_group, cap_group;
     size_t *first, *last; /* by root value: times */
     bool *lives;          /* by root value: it lies in the arena */
     size_t *home_group;   /* by root value, */
-    int64_t *home_at;     /* and where in the group */
+    int64_t *home_at;     /* and where in the group, */
+    size_t *home_rect;    /* as which of its rectangles */
+    size_t *links;        /* by root value: 1 + the last of its links; 0: none */
+    link *link;
+    size_t n_link, cap_link;
+    size_t *read_at;      /* by root value: the last node seen that reads it */
+    tc_taken *taken;      /* by the groups that are placed */
 } planner;
 
 /* ---- lifetimes ---- */
@@ -58,13 +73,10 @@ static tc_val root_of(const tc_graph *g, tc_val v)
 
 static size_t block_of(const planner *p, const tc_node *node)
 {
-    size_t i = 0;
     if (node->op != TC_OP_call)
         return SIZE_MAX;
     const tc_attr_call *call = node->attr;
-    while (i < p->n_block && !ti_text_eq(p->block[i].graph, call->graph))
-        i++;
-    return i < p->n_block ? i : SIZE_MAX;
+    return (size_t)(uintptr_t)ti_map_get(&p->block_of, ti_str_of(call->graph)) - 1;
 }
 
 static void born(planner *p, tc_val v, size_t time)
@@ -119,12 +131,18 @@ static void add_rect(planner *p, size_t group_at, rect r)
     tc_grow(&p->ctx->arena, q->rect, q->n, q->cap);
     q->rect[q->n++] = r;
     q->bytes = r.at + r.bytes > q->bytes ? r.at + r.bytes : q->bytes;
+    tc_val v = r.home ? r.home : r.copy;
+    if (!v)
+        return;
+    tc_grow(&p->ctx->arena, p->link, p->n_link, p->cap_link);
+    p->link[p->n_link] = (link){group_at, q->n - 1, p->links[v]};
+    p->links[v] = ++p->n_link;
 }
 
 static size_t new_group(planner *p)
 {
     tc_grow(&p->ctx->arena, p->group, p->n_group, p->cap_group);
-    p->group[p->n_group] = (group){0};
+    p->group[p->n_group] = (group){.base = -1};
     return p->n_group++;
 }
 
@@ -132,6 +150,7 @@ static void settle(planner *p, tc_val v, size_t group_at, int64_t at, size_t las
 {
     p->home_group[v] = group_at;
     p->home_at[v] = at;
+    p->home_rect[v] = p->group[group_at].n;
     add_rect(
         p, group_at,
         (rect){.first = p->first[v], .last = last, .at = at, .bytes = bytes_of(p, v), .home = v});
@@ -148,12 +167,12 @@ static void settle_results(planner *p)
     }
 }
 
-static bool is_first_use(const tc_graph *g, const tc_node *node, int i)
+/* Of operands that show the same memory, the first. */
+static bool is_first_use(planner *p, tc_val root, size_t k)
 {
-    for (int k = 0; k < i; k++)
-        if (root_of(g, node->in[k]) == root_of(g, node->in[i]))
-            return false;
-    return true;
+    bool first = p->read_at[root] != k + 1;
+    p->read_at[root] = k + 1;
+    return first;
 }
 
 /* Operands: at their places in the block where this is the last use, and nobody made them in another
@@ -165,9 +184,8 @@ static void settle_operands(planner *p)
         size_t b = block_of(p, node);
         for (int i = 0; b != SIZE_MAX && i < node->n_in; i++) {
             tc_val v = root_of(p->g, node->in[i]);
-            bool here = p->lives[v] && p->home_group[v] == SIZE_MAX && p->last[v] == 2 * k + 1 &&
-                        is_first_use(p->g, node, i);
-            if (here)
+            bool first = is_first_use(p, v, k);
+            if (first && p->lives[v] && p->home_group[v] == SIZE_MAX && p->last[v] == 2 * k + 1)
                 settle(p, v, b, p->block[b].in[i], 2 * k + 1);
             else
                 add_rect(p, b,
@@ -180,17 +198,16 @@ static void settle_operands(planner *p)
 /* A value made in one block and last read by another is needed there until it is copied. */
 static void shorten(planner *p)
 {
-    for (size_t k = 0; k < p->g->n_node; k++)
-        for (int i = 0; block_of(p, p->g->node[k]) != SIZE_MAX && i < p->g->node[k]->n_in; i++) {
-            tc_val v = root_of(p->g, p->g->node[k]->in[i]);
-            if (!p->lives[v] || p->last[v] != 2 * k + 1 || p->home_group[v] == SIZE_MAX ||
-                p->home_group[v] == block_of(p, p->g->node[k]))
-                continue;
-            group *q = &p->group[p->home_group[v]];
-            for (size_t r = 0; r < q->n; r++)
-                if (q->rect[r].home == v)
-                    q->rect[r].last = 2 * k;
+    for (size_t k = 0; k < p->g->n_node; k++) {
+        const tc_node *node = p->g->node[k];
+        size_t b = block_of(p, node);
+        for (int i = 0; b != SIZE_MAX && i < node->n_in; i++) {
+            tc_val v = root_of(p->g, node->in[i]);
+            size_t home = p->home_group[v];
+            if (p->lives[v] && p->last[v] == 2 * k + 1 && home != SIZE_MAX && home != b)
+                p->group[home].rect[p->home_rect[v]].last = 2 * k;
         }
+    }
 }
 
 static void find_groups(planner *p)
@@ -230,59 +247,91 @@ static bool meet(const rect *a, int64_t base_a, const rect *b, int64_t base_b)
 
 static bool fits(const planner *p, const group *q, int64_t base)
 {
-    for (size_t i = 0; i < p->n_group && base >= 0; i++) {
+    for (size_t i = 0; i < p->n_group; i++) {
         const group *other = &p->group[i];
-        for (size_t a = 0; other->placed && a < other->n; a++)
+        for (size_t a = 0; other->base >= 0 && a < other->n; a++)
             for (size_t b = 0; b < q->n; b++)
                 if (meet(&other->rect[a], other->base, &q->rect[b], base))
                     return false;
     }
-    return base >= 0;
+    return true;
 }
 
-/* Bases at which a rectangle of the group stands behind one that is there, or on the value that it
- * is a copy of. */
-static int64_t candidate(const rect *there, int64_t base, const rect *own, bool same)
+/* The lowest base at which a rectangle of the group stands on the value that it is a copy of, or on
+ * a copy of it; -1: none. */
+static int64_t base_on_copy(const planner *p, const group *q)
 {
-    if (same)
-        return is_same_value(there, own) ? base + there->at - own->at : -1;
-    bool together = there->first <= own->last && own->first <= there->last;
-    return together ? rounded(base + there->at + there->bytes - own->at) : -1;
-}
-
-static int64_t best_base(const planner *p, const group *q, bool same)
-{
-    int64_t best = same || !fits(p, q, 0) ? -1 : 0;
-    for (size_t i = 0; i < p->n_group && best != 0; i++) {
-        const group *other = &p->group[i];
-        for (size_t a = 0; other->placed && a < other->n; a++)
-            for (size_t b = 0; b < q->n; b++) {
-                int64_t at = candidate(&other->rect[a], other->base, &q->rect[b], same);
-                if (at >= 0 && at % TC_TFLM_ALIGN == 0 && (best < 0 || at < best) && fits(p, q, at))
-                    best = at;
-            }
+    int64_t best = -1;
+    for (size_t b = 0; b < q->n; b++) {
+        const rect *own = &q->rect[b];
+        tc_val v = own->home ? own->home : own->copy;
+        for (size_t i = v ? p->links[v] : 0; i; i = p->link[i - 1].next) {
+            const group *other = &p->group[p->link[i - 1].group];
+            const rect *there = &other->rect[p->link[i - 1].rect];
+            if (other->base < 0 || !is_same_value(there, own))
+                continue;
+            int64_t at = other->base + there->at - own->at;
+            if (at >= 0 && at % TC_TFLM_ALIGN == 0 && (best < 0 || at < best) && fits(p, q, at))
+                best = at;
+        }
     }
     return best;
 }
 
+/* The lowest base at which no rectangle of the group meets one that is there.  None is a copy of the
+ * other at the same place: that was tried before. */
+static int64_t base_apart(const planner *p, const group *q)
+{
+    int64_t base = 0, before;
+    do {
+        before = base;
+        for (size_t i = 0; i < q->n; i++) {
+            const rect *r = &q->rect[i];
+            size_t at = ti_taken_free(p->taken, r->first, r->last, (size_t)(base + r->at),
+                                      (size_t)r->bytes);
+            base = rounded((int64_t)at - r->at);
+        }
+    } while (base != before);
+    return base;
+}
+
 static void place(planner *p, group *q)
 {
-    int64_t base = best_base(p, q, true);
-    q->base = base >= 0 ? base : best_base(p, q, false);
-    q->placed = true;
+    int64_t base = base_on_copy(p, q);
+    q->base = base >= 0 ? base : base_apart(p, q);
+    for (size_t i = 0; i < q->n; i++)
+        ti_taken_put(p->taken, q->rect[i].first, q->rect[i].last,
+                     (size_t)(q->base + q->rect[i].at), (size_t)q->rect[i].bytes);
+}
+
+/* The larger first, equals in the order of arrival: pointers into one array. */
+static int larger_first(const void *a, const void *b)
+{
+    const group *x = *(group *const *)a, *y = *(group *const *)b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : (x > y) - (x < y);
 }
 
 static void place_all(planner *p, tc_tflm_plan *plan)
 {
-    for (size_t n = 0; n < p->n_group; n++) {
-        group *next = NULL;
-        for (size_t i = 0; i < p->n_group; i++)
-            if (!p->group[i].placed && (!next || p->group[i].bytes > next->bytes))
-                next = &p->group[i];
-        place(p, next);
-        if (next->base + next->bytes > plan->bytes)
-            plan->bytes = next->base + next->bytes;
+    tc_mark mark = ti_arena_mark(&p->ctx->scratch);
+    group **order = tc_new_n(&p->ctx->scratch, group *, p->n_group + 1);
+    size_t n_rect = 0, n = 0;
+    for (size_t i = 0; i < p->n_group; i++) {
+        order[i] = &p->group[i];
+        n_rect += p->group[i].n;
     }
+    size_t *step = tc_new_n(&p->ctx->scratch, size_t, n_rect + 1);
+    for (size_t i = 0; i < p->n_group; i++)
+        for (size_t r = 0; r < p->group[i].n; r++)
+            step[n++] = p->group[i].rect[r].first;
+    p->taken = ti_taken_new(&p->ctx->scratch, step, n);
+    qsort(order, p->n_group, sizeof *order, larger_first);
+    for (size_t i = 0; i < p->n_group; i++) {
+        place(p, order[i]);
+        if (order[i]->base + order[i]->bytes > plan->bytes)
+            plan->bytes = order[i]->base + order[i]->bytes;
+    }
+    ti_arena_rewind(&p->ctx->scratch, mark);
 }
 
 tc_tflm_plan ti_tflm_plan(tc_ctx *ctx, const tc_graph *g, const tc_tflm_block *block, size_t n)
@@ -293,7 +342,13 @@ tc_tflm_plan ti_tflm_plan(tc_ctx *ctx, const tc_graph *g, const tc_tflm_block *b
     p.lives = tc_new_n(&ctx->arena, bool, g->n_val);
     p.home_group = tc_new_n(&ctx->arena, size_t, g->n_val);
     p.home_at = tc_new_n(&ctx->arena, int64_t, g->n_val);
+    p.home_rect = tc_new_n(&ctx->arena, size_t, g->n_val);
+    p.links = tc_new_n(&ctx->arena, size_t, g->n_val);
+    p.read_at = tc_new_n(&ctx->arena, size_t, g->n_val);
     memset(p.home_group, 0xff, g->n_val * sizeof *p.home_group);
+    ti_map_init(&p.block_of, &ctx->arena);
+    for (size_t b = n; b-- > 0;) /* of blocks of one graph, the first */
+        *ti_map_at(&p.block_of, ti_str_of(block[b].graph)) = (void *)(uintptr_t)(b + 1);
     find_lives(&p);
     find_groups(&p);
     tc_tflm_plan plan = {.offset = tc_new_n(&ctx->arena, int64_t, g->n_val),
