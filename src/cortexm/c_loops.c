@@ -8,6 +8,7 @@ typedef struct stream {
     const char *pointer; /* as an expression */
     const char *type;
     tc_val v;
+    size_t next; /* 1 + another of the same value; 0: none */
     int64_t step[TC_MAX_RANK];
 } stream;
 
@@ -29,11 +30,7 @@ static tc_dtype dtype_of(const loop *l, tc_val v) { return type_of(l, v)->dtype;
 
 static bool is_inside(const loop *l, tc_val v)
 {
-    const tc_node *def = ti_def(l->cg->g, v);
-    for (size_t i = 0; i < l->step->n_chain; i++)
-        if (l->step->chain[i] == def)
-            return true;
-    return false;
+    return l->cg->in_chain[v] == 1 + (size_t)(l->step - l->cg->step);
 }
 
 /* along: the last axis alone, for numbers by channel. */
@@ -48,11 +45,13 @@ static size_t stream_of(loop *l, tc_val v, bool along)
     }
     if (along && out->rank)
         s.step[out->rank - 1] = tc_type_count(t) > 1;
-    for (size_t i = 1; i < l->n_stream; i++)
-        if (l->stream[i].v == v && memcmp(l->stream[i].step, s.step, sizeof s.step) == 0)
-            return i;
-    l->stream[l->n_stream] = s;
-    return l->n_stream++;
+    for (size_t i = l->cg->stream[v]; i; i = l->stream[i - 1].next)
+        if (i > 1 && memcmp(l->stream[i - 1].step, s.step, sizeof s.step) == 0)
+            return i - 1;
+    s.next = l->cg->stream[v];
+    l->stream[l->n_stream++] = s;
+    l->cg->stream[v] = l->n_stream;
+    return l->n_stream - 1;
 }
 
 static bool is_number(const loop *l, tc_val v)
@@ -485,6 +484,8 @@ tc_status ti_c_chain(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step)
         return ti_c_refuse(m, refused, "there is no kernel for it");
     l.four = true;
     bool has_four = put_lines(&l, &four) == NULL;
+    for (size_t s = 0; s < l.n_stream; s++)
+        cg->stream[l.stream[s].v] = 0;
     join_axes(&l);
     for (size_t s = 0; s < l.n_stream; s++)
         ti_buf_printf(&m->code, "        %s%s *p%zu = %s;\n", s ? "const " : "", l.stream[s].type,

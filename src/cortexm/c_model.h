@@ -43,6 +43,8 @@ typedef struct tc_c_graph {
     size_t number; /* of its function; 0: the program */
     tc_c_step *step;
     size_t n_step;
+    size_t *in_chain; /* by value: 1 + the step whose chain makes it; 0: none */
+    size_t *stream;   /* by value: 1 + the last stream of the loop that is written now; 0: none */
     tc_c_cost *cost; /* by step */
     tc_c_place *place; /* by value */
     bool *direct;      /* by output: it is written in its place */

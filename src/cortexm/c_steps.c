@@ -152,16 +152,21 @@ static void find_chains(grouping *p, tc_ctx *ctx)
     }
 }
 
-static void fill_chain(grouping *p, tc_ctx *ctx, size_t end)
+/* The nodes of each chain, in order; its last is its step. */
+static void fill_chains(grouping *p, tc_ctx *ctx)
 {
-    tc_c_step *step = &p->step[end];
-    size_t n = 0;
-    step->node = p->g->node[end];
-    step->out = step->node->out[0];
-    step->chain = tc_new_n(&ctx->arena, const tc_node *, step->n_chain);
-    for (size_t k = 0; k <= end; k++)
-        if (p->group[k] == (int64_t)end)
-            step->chain[n++] = p->g->node[k];
+    size_t *n = tc_new_n(&ctx->scratch, size_t, p->g->n_node);
+    for (size_t k = 0; k < p->g->n_node; k++) {
+        const tc_node *node = p->g->node[k];
+        if (p->group[k] == NOBODY)
+            continue;
+        tc_c_step *step = &p->step[p->group[k]];
+        if (!step->chain)
+            step->chain = tc_new_n(&ctx->arena, const tc_node *, step->n_chain);
+        step->chain[n[p->group[k]]++] = node;
+        step->node = node;
+        step->out = node->out[0];
+    }
 }
 
 /* ---- all ---- */
@@ -189,13 +194,16 @@ void ti_c_steps(tc_ctx *ctx, tc_c_graph *cg)
             finish_product(&p, k);
     }
     find_chains(&p, ctx);
+    fill_chains(&p, ctx);
+    cg->in_chain = tc_new_n(&ctx->arena, size_t, g->n_val);
+    cg->stream = tc_new_n(&ctx->arena, size_t, g->n_val);
     cg->step = tc_new_n(&ctx->arena, tc_c_step, g->n_node);
     for (size_t k = 0; k < g->n_node; k++) {
         if (p.taken[k] || is_idle(g->node[k]))
             continue;
-        if (p.step[k].n_chain)
-            fill_chain(&p, ctx, k);
-        else if (!p.step[k].node)
+        for (size_t i = 0; i < p.step[k].n_chain; i++)
+            cg->in_chain[p.step[k].chain[i]->out[0]] = 1 + cg->n_step;
+        if (!p.step[k].node)
             p.step[k] = (tc_c_step){.node = g->node[k],
                                     .out = g->node[k]->n_out ? g->node[k]->out[0] : TC_NONE};
         cg->step[cg->n_step++] = p.step[k];

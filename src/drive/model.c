@@ -11,38 +11,39 @@ tc_model *ti_model_of(tc_ctx *ctx, const char *name, tc_module *module)
     return model;
 }
 
-/* The i-th of the ports that are tensors, or the value itself. */
-static const char *port_name(const tc_graph *g, const tc_port *port, size_t n, tc_val val, size_t i)
+/* The i-th of the module's ports that are tensors; NULL: there are fewer.  Most often all are. */
+static const tc_port *port_at(const tc_graph *g, bool output, size_t i)
 {
-    size_t at = 0;
+    const tc_module *m = g->module;
+    const tc_port *port = output ? m->out_port : m->in_port;
+    size_t n = output ? m->n_out_port : m->n_in_port, at = 0;
+    if (i < n && g == ti_main(m) && n == (output ? g->n_out : g->n_in) &&
+        port[i].val == (output ? g->out[i] : g->in[i]))
+        return &port[i];
     for (size_t k = 0; k < n; k++)
         if (port[k].val != TC_NONE && at++ == i)
-            return port[k].name;
-    return g->val[val]->name;
+            return &port[k];
+    return NULL;
 }
 
 const char *ti_input_name(const tc_graph *g, size_t i)
 {
-    return port_name(g, g->module->in_port, g->module->n_in_port, g->in[i], i);
+    const tc_port *port = port_at(g, false, i);
+    return port ? port->name : g->val[g->in[i]]->name;
 }
 
 const char *ti_output_name_of(const tc_graph *g, size_t i)
 {
-    return port_name(g, g->module->out_port, g->module->n_out_port, g->out[i], i);
+    const tc_port *port = port_at(g, true, i);
+    return port ? port->name : g->val[g->out[i]]->name;
 }
 
 const tc_type *ti_port_codes(const tc_graph *g, bool output, size_t i)
 {
-    const tc_module *m = g->module;
-    const tc_port *port = output ? m->out_port : m->in_port;
+    const tc_port *port = g == ti_main(g->module) ? port_at(g, output, i) : NULL;
     const tc_type *type = ti_type_of(g, output ? g->out[i] : g->in[i]);
-    size_t at = 0;
-    for (size_t k = 0; k < (output ? m->n_out_port : m->n_in_port) && g == ti_main(m); k++)
-        if (port[k].val != TC_NONE && at++ == i) {
-            const tc_type *codes = port[k].codes;
-            return codes && codes->dtype == type->dtype && !type->quant ? codes : type;
-        }
-    return type;
+    const tc_type *codes = port ? port->codes : NULL;
+    return codes && codes->dtype == type->dtype && !type->quant ? codes : type;
 }
 
 bool ti_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out)

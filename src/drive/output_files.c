@@ -426,7 +426,7 @@ tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char
     if (kind == TC_OUTPUT_C)
         return write_c(ctx, &c->written, path);
     bool borders =
-        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(c)) || kind == TC_OUTPUT_VELA;
+        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(ctx, c)) || kind == TC_OUTPUT_VELA;
     const char *extension = is_raw(kind, path) ? raw : kinds[kind].is.extension;
     return write_all(ctx, c, &c->written, path, extension, borders);
 }

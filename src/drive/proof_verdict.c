@@ -46,15 +46,16 @@ static double promised(const tc_proof_output *o, const tc_proof_sums *s)
     return fmax(fmax(s->typed.noise, n * o->step * o->step), s->signal * LUCK * 16 / (n * (n + 15)));
 }
 
-static bool suspicious(const tc_compiled *c, const tc_proof_output *o, const tc_proof_sums *s)
+/* floats: dB that arithmetic in the model's floats has. */
+static bool suspicious(const tc_proof *p, const tc_proof_output *o, const tc_proof_sums *s,
+                       double floats)
 {
-    const tc_proof *p = &c->proof;
     if (!o->compared || !s->n)
         return false;
     if (!o->real && o->exact)
         return s->written.same < s->n;
     if (!p->quantized)
-        return o->real ? s->written.lost || ti_proof_db(s, &s->written) < float_db(ti_main(c->real))
+        return o->real ? s->written.lost || ti_proof_db(s, &s->written) < floats
                        : s->unlike >= CHOICES && ti_proof_agreement(s, &s->written) < LOW_AGREEMENT;
     if (!o->real)
         return s->unlike >= CHOICES && ti_proof_agreement(s, &s->typed) >
@@ -153,11 +154,12 @@ static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output 
 static tc_status judge_wrong(tc_ctx *ctx, const tc_compiled *c, bool *said)
 {
     const tc_proof *p = &c->proof;
+    double floats = p->n_out && c->real ? float_db(ti_main(c->real)) : FLOAT_DB;
     for (size_t i = 0; i < p->n_out; i++)
         for (int odd = 0; odd < 2; odd++) {
             const tc_proof_output *o = &p->out[i];
             const tc_proof_sums *s = &o->by[odd];
-            if (!suspicious(c, o, s))
+            if (!suspicious(p, o, s, floats))
                 continue;
             const char *why = find_step(ctx, c, o, s);
             TC_TRY(ti_go_on(ctx));

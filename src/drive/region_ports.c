@@ -19,32 +19,48 @@ static const tc_node *call_of(const tc_compiled *c, const tc_region *region)
     return c->module == region->module ? NULL : ti_call_of(ti_main(c->module), region->name);
 }
 
-/* The type of what crosses the border; plain integers that are an input or an output of the program
- * with what its port knows of them. */
-static const tc_type *type_at(const tc_compiled *c, const tc_region *region, bool output, size_t i)
+/* The types of what crosses the border, in order; plain integers that are an input or an output of
+ * the program with what its port knows of them. */
+static const tc_type **types_of(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
+                                bool output)
 {
     const tc_graph *g = ti_main(region->module), *main = ti_main(c->module);
     const tc_node *call = call_of(c, region);
-    const tc_type *type = ti_type_of(g, output ? g->out[i] : g->in[i]);
-    tc_val outer = !call ? TC_NONE : output ? call->out[i] : call->in[i];
-    for (size_t k = 0; call && !type->quant && k < (output ? main->n_out : main->n_in); k++) {
-        const tc_type *codes = ti_port_codes(main, output, k);
-        if ((output ? main->out[k] : main->in[k]) == outer && codes->dtype == type->dtype &&
-            tc_type_count(codes) == tc_type_count(type) && codes->rank == type->rank)
-            return codes;
+    size_t n = output ? g->n_out : g->n_in, ports = output ? main->n_out : main->n_in;
+    const tc_val *inner = output ? g->out : g->in, *port = output ? main->out : main->in;
+    const tc_type **type = tc_new_n(&ctx->arena, const tc_type *, n + 1);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    /* By value of the program: 1 + its first port; by port: 1 + the next of the same value. */
+    size_t *first = tc_new_n(&ctx->scratch, size_t, main->n_val),
+           *next = tc_new_n(&ctx->scratch, size_t, ports + 1);
+    for (size_t k = ports; k-- > 0;) {
+        next[k] = first[port[k]];
+        first[port[k]] = k + 1;
     }
+    for (size_t i = 0; i < n; i++) {
+        tc_val outer = !call ? TC_NONE : output ? call->out[i] : call->in[i];
+        type[i] = ti_type_of(g, inner[i]);
+        for (size_t k = type[i]->quant ? 0 : first[outer]; k; k = next[k - 1]) {
+            const tc_type *codes = ti_port_codes(main, output, k - 1);
+            if (codes->dtype == type[i]->dtype && codes->rank == type[i]->rank &&
+                tc_type_count(codes) == tc_type_count(type[i])) {
+                type[i] = codes;
+                break;
+            }
+        }
+    }
+    ti_arena_rewind(&ctx->scratch, mark);
     return type;
 }
 
-bool ti_borders_quantized(const tc_compiled *c)
+bool ti_borders_quantized(tc_ctx *ctx, const tc_compiled *c)
 {
     bool any = false;
-    for (size_t r = 0; r < c->n_region; r++) {
-        const tc_graph *g = ti_main(c->region[r].module);
-        for (size_t i = 0; i < g->n_in; i++)
-            any = any || type_at(c, &c->region[r], false, i)->quant;
-        for (size_t i = 0; i < g->n_out; i++)
-            any = any || type_at(c, &c->region[r], true, i)->quant;
+    for (size_t r = 0; r < 2 * c->n_region && !any; r++) {
+        const tc_graph *g = ti_main(c->region[r / 2].module);
+        const tc_type **type = types_of(ctx, c, &c->region[r / 2], r % 2);
+        for (size_t i = 0; i < (r % 2 ? g->n_out : g->n_in) && !any; i++)
+            any = type[i]->quant != NULL;
     }
     return any;
 }
@@ -56,13 +72,12 @@ static const tc_type *open_at(const tc_compiled *c, bool output, size_t i)
     return ti_type_of(g, output ? g->out[i] : g->in[i]);
 }
 
-static void put_side(tc_json_out *out, const tc_compiled *c, const tc_region *region, bool output,
-                     const char *const *names)
+static void put_side(tc_json_out *out, const tc_compiled *c, bool output,
+                     const tc_type *const *types, const char *const *names)
 {
-    const tc_graph *g = ti_main(region->module);
     ti_json_open(out, output ? "outputs" : "inputs", '[');
-    for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
-        const tc_type *t = type_at(c, region, output, i);
+    for (size_t i = 0; types[i]; i++) {
+        const tc_type *t = types[i];
         ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", names[i]), TC_J("dtype", tc_dtypes[t->dtype].name));
         const tc_type *shape = c->many ? open_at(c, output, i) : t;
@@ -104,8 +119,8 @@ tc_bytes ti_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
     ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("schema", "tosac-io"), TC_J("schema_version", 1),
                 TC_J("target", c->target.text), TC_J("region", region->name));
-    put_side(&out, c, region, false, names_of(ctx, c, region, false));
-    put_side(&out, c, region, true, names_of(ctx, c, region, true));
+    put_side(&out, c, false, types_of(ctx, c, region, false), names_of(ctx, c, region, false));
+    put_side(&out, c, true, types_of(ctx, c, region, true), names_of(ctx, c, region, true));
     ti_json_close(&out, '}');
     return (tc_bytes){to.data, to.size};
 }

@@ -12,7 +12,7 @@
 #include "driver.h"
 
 /* Whether stored integers stand for real numbers at a border: by types, or by what ports know. */
-bool ti_borders_quantized(const tc_compiled *compiled);
+bool ti_borders_quantized(tc_ctx *ctx, const tc_compiled *compiled);
 
 /* The text for one region. */
 tc_bytes ti_borders_json(tc_ctx *ctx, const tc_compiled *compiled, const tc_region *region);

@@ -45,16 +45,17 @@ tc_val ti_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, c
 {
     tc_tensor t = ti_tensor_new(&b->ctx->arena, ti_type_make(b->ctx, dtype, rank, dim));
     int64_t n = tc_type_count(t.type);
+    int64_t least = ti_dtype_min(dtype), most = ti_dtype_max(dtype);
+    double lo = (double)least, hi = (double)most;
+    bool real = ti_is_float(dtype);
     for (int64_t i = 0; i < n; i++) {
-        if (ti_is_float(dtype)) {
-            ti_store_f64(t, i, x[i]);
-            continue;
-        }
-        double lo = (double)ti_dtype_min(dtype), hi = (double)ti_dtype_max(dtype), v = rint(x[i]);
-        ti_store_i64(t, i,
-                     v <= lo   ? ti_dtype_min(dtype)
-                     : v >= hi ? ti_dtype_max(dtype)
-                               : (int64_t)v);
+        double v = real ? x[i] : rint(x[i]);
+        if (real)
+            ti_store_f64(t, i, v);
+        else if (dtype == TC_i8)
+            ((int8_t *)t.data)[i] = (int8_t)(v <= lo ? lo : v >= hi ? hi : v);
+        else
+            ti_store_i64(t, i, v <= lo ? least : v >= hi ? most : (int64_t)v);
     }
     return ti_b_data(b, t.type, t.data);
 }

@@ -93,12 +93,18 @@ static tc_status stream(tc_rewrite *rw, tc_rewriter *const *rewriter, size_t n)
     return TC_OK;
 }
 
-/* Inputs stay what they are, whatever stands for them further on. */
-static tc_val input_of(const tc_graph *from, const tc_graph *to, const tc_val *now, tc_val old)
+/* Inputs stay what they are, whatever stands for them further on.  Ports are in the order of inputs,
+ * most often: where one was found, the next is looked for. */
+static tc_val input_of(const tc_graph *from, const tc_graph *to, const tc_val *now, tc_val old,
+                       size_t *next)
 {
-    for (size_t i = 0; i < from->n_in; i++)
-        if (from->in[i] == old)
+    for (size_t k = 0; k < from->n_in; k++) {
+        size_t i = *next + k < from->n_in ? *next + k : *next + k - from->n_in;
+        if (from->in[i] == old) {
+            *next = i + 1 < from->n_in ? i + 1 : 0;
             return to->in[i];
+        }
+    }
     return now[old];
 }
 
@@ -111,8 +117,9 @@ void ti_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
         ti_graph_mutate(to, now[from->mutation[i].before], now[from->mutation[i].after]);
     if (to != ti_main(m) && from != ti_main(m))
         return;
-    for (size_t i = 0; i < m->n_in_port; i++)
-        m->in_port[i].val = input_of(from, to, now, m->in_port[i].val);
+    for (size_t i = 0, next = 0; i < m->n_in_port; i++)
+        if (m->in_port[i].val != TC_NONE)
+            m->in_port[i].val = input_of(from, to, now, m->in_port[i].val, &next);
     for (size_t i = 0; i < m->n_out_port; i++)
         m->out_port[i].val = now[m->out_port[i].val];
 }

@@ -24,6 +24,9 @@ typedef struct solo {
     tc_tensor *in, *out, *real;
 } solo;
 
+/* A kernel that has next to nothing to do takes as long as so many multiplications. */
+static const double LEAST_WORK = 1000;
+
 double ti_quant_work(const tc_graph *g)
 {
     double work = 0;
@@ -35,7 +38,7 @@ double ti_quant_work(const tc_graph *g)
             each = node->op == TC_OP_matmul
                        ? (double)w->dim[w->rank > 1 ? w->rank - 2 : 0]
                        : (double)tc_type_count(w) / (double)ti_max_i64(1, w->dim[0]);
-        work += out * each;
+        work += node->op == TC_OP_const ? out : fmax(out * each, LEAST_WORK);
     }
     return work;
 }

@@ -210,18 +210,26 @@ static bool is_eligible(const tc_domain *d, const tier *noisy)
            d->joined < 0 && d->n_val > 0 && d->scale > 0;
 }
 
-/* Somebody reads it who makes noise louder: a norm of small rows, a difference of like numbers. */
-static bool is_suspect(const tc_graph *g, const tc_domain *d)
+/* Values that somebody reads who makes noise louder: a norm of small rows, a difference of like
+ * numbers. */
+static bool *find_louder(tc_ctx *ctx, const tc_graph *g)
 {
+    bool *louder = tc_new_n(&ctx->arena, bool, g->n_val);
     for (size_t k = 0; k < g->n_node; k++) {
         tc_op op = g->node[k]->op;
-        bool louder = op == TC_OP_sub || op == TC_OP_layer_norm || op == TC_OP_group_norm ||
-                      op == TC_OP_rms_norm;
-        for (int i = 0; louder && i < g->node[k]->n_in; i++)
-            for (size_t j = 0; j < d->n_val; j++)
-                if (d->val[j] == g->node[k]->in[i])
-                    return true;
+        if (op == TC_OP_sub || op == TC_OP_layer_norm || op == TC_OP_group_norm ||
+            op == TC_OP_rms_norm)
+            for (int i = 0; i < g->node[k]->n_in; i++)
+                louder[g->node[k]->in[i]] = true;
     }
+    return louder;
+}
+
+static bool is_suspect(const bool *louder, const tc_domain *d)
+{
+    for (size_t j = 0; j < d->n_val; j++)
+        if (louder[d->val[j]])
+            return true;
     return false;
 }
 
@@ -234,8 +242,9 @@ static void keep_within_work(ranking *r)
         n += r->eligible[d];
     if (n <= room)
         return;
+    const bool *louder = find_louder(r->ctx, r->g);
     for (size_t d = 0; d < r->domains->n; d++)
-        if (r->eligible[d] && is_suspect(r->g, &r->domains->domain[d]))
+        if (r->eligible[d] && is_suspect(louder, &r->domains->domain[d]))
             room -= room > 0 ? 1 : 0;
         else if (r->eligible[d])
             r->later[d] = true;

@@ -29,7 +29,7 @@ typedef struct tc_judge {
     const tc_node *node;
     tc_status worst;
     const void
-        *types[TC_OP_COUNT]; /* tosa.c: where an operator's rows of types begin, once it was met */
+        *types[TC_OP_COUNT], *types_end[TC_OP_COUNT]; /* tosa.c: an operator's rows of types, once it was met */
 } tc_judge;
 
 /* Report that the node at hand breaks a rule (TOSA_RULE, TOSA_LEVEL, TOSA_PROFILE); the format

@@ -331,16 +331,22 @@ static bool satisfied(uint32_t need, uint32_t have)
 }
 
 /* The row that holds these types: of several the one whose needs the target has.  The rows of a
- * family stand together; where they begin is looked up once per operator. */
+ * family stand together; which they are is looked up once per operator. */
 static const types_row *types_find(tc_judge *j, tc_op op, const tc_dtype *type)
 {
     const char *family = judge_table[op].family;
-    const types_row *end = types_table + TC_COUNT(types_table), *t = j->types[op];
-    for (t = t ? t : types_table; t < end && !ti_text_eq(t->family, family);)
-        t++;
-    j->types[op] = t;
+    const types_row *end = types_table + TC_COUNT(types_table), *t = j->types[op],
+                    *behind = j->types_end[op];
+    if (!t) {
+        for (t = types_table; t < end && !ti_text_eq(t->family, family);)
+            t++;
+        for (behind = t; behind < end && ti_text_eq(behind->family, family);)
+            behind++;
+        j->types[op] = t;
+        j->types_end[op] = behind;
+    }
     const types_row *hit = NULL;
-    for (; t < end && ti_text_eq(t->family, family); t++) {
+    for (; t < behind; t++) {
         if (j->minor < is_new(t) || !row_holds(t, type))
             continue;
         if (!j->target || satisfied(need_of(t, type), j->target->tosa))

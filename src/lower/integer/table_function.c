@@ -78,8 +78,10 @@ static tc_tensor all_reals(tc_build *lw, const tc_type *from, int rank, const in
 {
     tc_tensor x = ti_tensor_new(&lw->ctx->scratch, ti_type_make(lw->ctx, TC_f32, rank, dim));
     int64_t first = ti_dtype_min(from->dtype) - ti_zero_of(from);
-    for (int64_t i = 0; i < tc_type_count(x.type); i++)
-        ((float *)x.data)[i] = (float)(i + first) * (float)ti_scale_of(from);
+    int64_t n = tc_type_count(x.type);
+    float scale = (float)ti_scale_of(from);
+    for (int64_t i = 0; i < n; i++)
+        ((float *)x.data)[i] = (float)(i + first) * scale;
     return x;
 }
 
@@ -88,8 +90,10 @@ static tc_tensor all_reals(tc_build *lw, const tc_type *from, int rank, const in
 static void as_codes(tc_tensor y, const tc_quant *q, double *code)
 {
     float inverse = q ? (float)(1.0 / q->scale[0]) : 1;
-    for (int64_t i = 0; i < tc_type_count(y.type); i++) {
-        float v = (float)ti_load_f64(y, i) * inverse;
+    int64_t n = tc_type_count(y.type);
+    const float *real = y.type->dtype == TC_f32 ? y.data : NULL;
+    for (int64_t i = 0; i < n; i++) {
+        float v = (real ? real[i] : (float)ti_load_f64(y, i)) * inverse;
         code[i] = v != v ? 0 : q ? (double)v + (double)q->zero[0] : (double)v;
     }
 }

@@ -54,7 +54,7 @@ void ti_put_blocks(tc_build *lw, const tc_product *p, tc_val *x, tc_val *w)
 /* [..., axis, ...]: the axis last, there and back. */
 static tc_val moved(tc_build *lw, tc_val x, int rank, int axis, bool back)
 {
-    int64_t perm[TC_MAX_RANK];
+    int64_t perm[TC_MAX_RANK] = {0};
     for (int i = 0; i < rank; i++)
         perm[i] = back ? (i < axis ? i : i == axis ? rank - 1 : i - 1)
                        : (i < axis ? i : i == rank - 1 ? axis : i + 1);
