@@ -311,15 +311,10 @@ static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
     tc_val real, typed = TC_NONE;
     if (!a->flow.leaves[v] && !a->flow.state[v])
         return TC_OK;
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == v && !typed)
-            TC_TRY(typed_output(a, v, loc, &typed));
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == v)
-            a->out[i] = typed;
-    bool as_real = false;
-    for (size_t i = 0; i < g->n_out; i++)
-        as_real = as_real || (g->out[i] == v && !typed);
+    if (a->is_out[v])
+        TC_TRY(typed_output(a, v, loc, &typed));
+    a->out[v] = typed;
+    bool as_real = a->is_out[v] && !typed;
     for (size_t i = 0; i < g->n_mutation; i++)
         as_real = as_real || (!a->flow.typed_state[i] &&
                               (g->mutation[i].before == v || g->mutation[i].after == v));
@@ -331,15 +326,18 @@ static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
 }
 
 /* Outputs that are integers by now. */
-static void set_outputs(const tc_apply *a, tc_graph *g)
+static void set_outputs(const tc_apply *a, const tc_val *old, tc_graph *g)
 {
     tc_module *m = g->module;
+    tc_val *codes = tc_new_n(&m->ctx->scratch, tc_val, g->n_val); /* by value, those of an output */
     for (size_t i = 0; i < g->n_out; i++) {
-        for (size_t k = 0; k < m->n_out_port && a->out[i]; k++)
-            if (m->out_port[k].val == g->out[i])
-                m->out_port[k].val = a->out[i];
-        g->out[i] = a->out[i] ? a->out[i] : g->out[i];
+        if (a->out[old[i]] && !codes[g->out[i]])
+            codes[g->out[i]] = a->out[old[i]];
+        g->out[i] = a->out[old[i]] ? a->out[old[i]] : g->out[i];
     }
+    for (size_t k = 0; k < m->n_out_port; k++)
+        if (codes[m->out_port[k].val])
+            m->out_port[k].val = codes[m->out_port[k].val];
 }
 
 /* Buffers that hold codes by now. */
@@ -398,12 +396,16 @@ tc_status ti_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
                   .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1),
                   .narrow = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
     ti_map_init(&a.made, &ctx->arena);
-    a.out = tc_new_n(&ctx->scratch, tc_val, g->n_out + 1);
+    a.is_out = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
+    a.out = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1);
+    for (size_t i = 0; i < g->n_out; i++)
+        a.is_out[g->out[i]] = true;
     a.after = tc_new_n(&ctx->scratch, tc_val, g->n_mutation + 1);
     const tc_mutation *old = g->mutation;
+    const tc_val *old_out = g->out;
     tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &a);
     if (status == TC_OK) {
-        set_outputs(&a, g);
+        set_outputs(&a, old_out, g);
         set_buffers(&a, old, g);
     }
     g->facts &= ~(uint32_t)(TC_FACT_TOSA_ONLY | TC_FACT_FLOAT);

@@ -16,7 +16,8 @@ typedef struct tc_apply {
         *typed;  /* by old value: its form in a domain in the new graph; rw->now has the real one */
     tc_val
         *narrow; /* by old value: its copy of 8 bits, where its domain has 16 of its own account */
-    tc_val *out; /* by output: its integer form in the new graph, or none */
+    bool *is_out; /* by old value: it is an output */
+    tc_val *out;  /* by old value: the integer form in the new graph that is the output, or none */
     tc_val *after; /* by mutation: what a buffer of codes holds next, in the new graph */
     tc_map made; /* (old constant, type) => new constant */
 } tc_apply;

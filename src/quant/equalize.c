@@ -426,6 +426,7 @@ tc_status ti_quant_equalize(tc_ctx *ctx, tc_module *module, const tc_quant_reque
     if (!(*n = leave_small(e, samples.n)))
         return TC_OK;
     TC_TRY(look_at(e, g, &samples, &most));
+    ti_chosen_end(&samples);
     choose_factors(e, most);
     return ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), e);
 }

@@ -14,7 +14,8 @@
 #include "sample_runner.h"
 
 enum { LEAST_SAMPLES = 4 };
-static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program makes of them */
+static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program makes of them, */
+static const size_t NEVER_MORE = (size_t)1 << 29; /* and if the least samples have more: one at least */
 
 typedef struct measuring {
     tc_ctx *ctx;
@@ -143,6 +144,17 @@ static tc_status run(void *what)
     return ti_runner_run(runner, &visit);
 }
 
+static void free_room(void *what)
+{
+    ti_arena_free(what);
+}
+
+void ti_yardstick_end(const tc_yardstick *y)
+{
+    ti_arena_free(y->room);
+    ti_chosen_end(&y->samples);
+}
+
 tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
                             const tc_domains *domains, size_t most, size_t skip, tc_yardstick *out)
 {
@@ -151,11 +163,15 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     *out = (tc_yardstick){.n_out = g->n_out};
     for (size_t i = 0; i < g->n_out; i++)
         bytes += tc_type_bytes(ti_type_of(g, g->out[i]));
-    size_t fit = MOST_BYTES / bytes < LEAST_SAMPLES ? LEAST_SAMPLES : MOST_BYTES / bytes;
+    size_t fit = MOST_BYTES / bytes, large = NEVER_MORE / bytes;
+    fit = fit > LEAST_SAMPLES ? fit : large > LEAST_SAMPLES ? LEAST_SAMPLES : large ? large : 1;
     most = fit < most ? fit : most;
     TC_TRY(ti_choose_samples(ctx, g, samples, domains, most, &out->samples));
     size_t n = out->samples.n;
-    out->in = ti_input_buffers(ctx, g);
+    out->room = tc_new(&ctx->arena, tc_arena);
+    ti_arena_init_like(out->room, &ctx->arena);
+    ti_ctx_defer(ctx, free_room, out->room);
+    out->in = ti_input_buffers_in(out->room, g);
     out->from = n > 2 * skip ? skip : 0;
     out->type = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
     out->real = tc_new_n(&ctx->arena, float *, n * g->n_out);
@@ -164,7 +180,7 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
         out->type[i] = ti_type_of(g, g->out[i]);
         for (size_t k = 0; k < n && out->type[i]->dtype == TC_f32; k++)
             out->real[k * g->n_out + i] =
-                tc_new_n(&ctx->arena, float, (size_t)tc_type_count(out->type[i]));
+                ti_arena_raw(out->room, tc_type_bytes(out->type[i]));
     }
     measuring m = {.ctx = ctx,
                    .y = out,

@@ -14,6 +14,7 @@ typedef struct tc_yardstick {
     const tc_type **type; /* of the outputs */
     float **real;         /* by sample and output */
     int64_t *first;       /* by sample: the greatest number of the first output */
+    tc_arena *room;       /* in which they are */
     const int64_t *labels; /* where that ought to be, by sample of the whole data; or NULL */
 } tc_yardstick;
 
@@ -22,6 +23,9 @@ typedef struct tc_yardstick {
 TC_MUST_USE tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
                                         const tc_domains *domains, size_t most, size_t skip,
                                         tc_yardstick *out);
+
+/* What it holds goes back. */
+void ti_yardstick_end(const tc_yardstick *y);
 
 typedef struct tc_measured {
     double sqnr_db;       /* of the real outputs */

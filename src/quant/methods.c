@@ -144,6 +144,7 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
             out->drop = measured.drop;
         }
     }
+    ti_yardstick_end(&yard);
     if (best)
         ti_quant_take_over(typed, best);
     return TC_OK;

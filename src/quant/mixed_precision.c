@@ -405,6 +405,7 @@ static tc_status widen_noisy(tc_ctx *ctx, tc_module *module, const tc_quant_requ
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
+    ti_chosen_end(&r->samples);
     double left = 0, least = when->faint * (double)r->samples.n;
     for (size_t d = 0; d < domains->n; d++)
         left += r->noise[d];
@@ -541,6 +542,7 @@ tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
+    ti_chosen_end(&r->samples);
     if (request->cost.of)
         return ti_quant_spend_16bit(ctx, module, request, domains, r->noise,
                                     config->n_wide ? config->n_wide : INT64_MAX,

@@ -58,6 +58,8 @@ tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
         TC_TRY(ti_yardstick_measure(ctx, &kept, program[i], &kept_in[i]));
         TC_TRY(ti_yardstick_measure(ctx, &odd, program[i], &odd_in[i]));
     }
+    ti_yardstick_end(&kept);
+    ti_yardstick_end(&odd);
     double share = (double)domains->n_odd / (double)domains->n_sample;
     noise a = noise_of(&kept_in[0], &odd_in[0], kept.n_out, share),
           b = noise_of(&kept_in[1], &odd_in[1], kept.n_out, share);

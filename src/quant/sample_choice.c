@@ -11,12 +11,17 @@
 #include "../run/plan.h"
 #include "observations.h"
 
+tc_tensor *ti_input_buffers_in(tc_arena *arena, const tc_graph *g)
+{
+    tc_tensor *in = tc_new_n(arena, tc_tensor, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++)
+        in[i] = ti_tensor_new(arena, ti_type_of(g, g->in[i]));
+    return in;
+}
+
 tc_tensor *ti_input_buffers(tc_ctx *ctx, const tc_graph *g)
 {
-    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in);
-    for (size_t i = 0; i < g->n_in; i++)
-        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
-    return in;
+    return ti_input_buffers_in(&ctx->arena, g);
 }
 
 /* ---- what the program remembers ---- */
@@ -26,13 +31,13 @@ static size_t memory_size(const tc_memory *m, size_t i)
     return tc_type_bytes(ti_type_of(m->g, m->g->mutation[i].before));
 }
 
-tc_memory ti_memory_new(tc_ctx *ctx, const tc_graph *g)
+tc_memory ti_memory_new(tc_arena *arena, const tc_graph *g)
 {
-    tc_memory m = {g, tc_new_n(&ctx->arena, void *, g->n_mutation),
-                   tc_new_n(&ctx->arena, void *, g->n_mutation)};
+    tc_memory m = {g, tc_new_n(arena, void *, g->n_mutation),
+                   tc_new_n(arena, void *, g->n_mutation)};
     for (size_t i = 0; i < g->n_mutation; i++) {
-        m.now[i] = ti_arena_raw(&ctx->arena, memory_size(&m, i));
-        m.other[i] = ti_arena_raw(&ctx->arena, memory_size(&m, i));
+        m.now[i] = ti_arena_raw(arena, memory_size(&m, i));
+        m.other[i] = ti_arena_raw(arena, memory_size(&m, i));
     }
     ti_memory_reset(&m);
     return m;
@@ -124,7 +129,16 @@ typedef struct choice {
     size_t n_in;
     picked *pick;
     size_t n;
+    tc_arena room;    /* what was picked */
+    tc_arena reading; /* what is read */
 } choice;
+
+static void free_choice(void *what)
+{
+    choice *c = what;
+    ti_arena_free(&c->room);
+    ti_arena_free(&c->reading);
+}
 
 static int by_hash(const void *a, const void *b)
 {
@@ -150,11 +164,11 @@ static void copy_sample(const tc_tensor *from, const tc_tensor *to, size_t n)
 
 /* A place for one more: a new one, or that of the greatest when the new one is less; NULL: there is
  * none. */
-static picked *room_for(tc_ctx *ctx, const tc_graph *g, choice *c, size_t most, const picked *new)
+static picked *room_for(const tc_graph *g, choice *c, size_t most, const picked *new)
 {
     if (c->n < most) {
-        c->pick[c->n].in = ti_input_buffers(ctx, g);
-        c->pick[c->n].before = ti_memory_new(ctx, g);
+        c->pick[c->n].in = ti_input_buffers_in(&c->room, g);
+        c->pick[c->n].before = ti_memory_new(&c->room, g);
         return &c->pick[c->n++];
     }
     picked *greatest = c->n ? c->pick : NULL;
@@ -184,9 +198,9 @@ typedef struct walk {
     tc_tensor *out, *after;
 } walk;
 
-static tc_status begin_walk(tc_ctx *ctx, const tc_graph *g, walk *w)
+static tc_status begin_walk(tc_ctx *ctx, tc_arena *room, const tc_graph *g, walk *w)
 {
-    *w = (walk){.memory = ti_memory_new(ctx, g),
+    *w = (walk){.memory = ti_memory_new(room, g),
                 .out = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
                 .after = tc_new_n(&ctx->arena, tc_tensor, g->n_mutation)};
     if (g->n_mutation)
@@ -210,17 +224,20 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
                             const tc_domains *domains, size_t most, tc_samples *out)
 {
     choice *c = tc_new(&ctx->arena, choice);
-    tc_tensor *in = ti_input_buffers(ctx, g);
+    ti_arena_init_like(&c->room, &ctx->arena);
+    ti_arena_init_like(&c->reading, &ctx->arena);
+    ti_ctx_defer(ctx, free_choice, c);
+    tc_tensor *in = ti_input_buffers_in(&c->reading, g);
     c->n_in = g->n_in;
     c->pick = tc_new_n(&ctx->arena, picked, most);
     walk w;
-    TC_TRY(begin_walk(ctx, g, &w));
+    TC_TRY(begin_walk(ctx, &c->reading, g, &w));
     for (size_t k = 0; k < from->n; k++) {
         TC_TRY(from->read(from->from, k, in));
         TC_TRY(ti_sample_check(ctx, g, k, in));
         picked one = {.hash = ti_sample_hash(in, g->n_in), .index = k};
         bool taken = is_odd(domains, one.hash) == domains->only_odd;
-        picked *room = taken ? room_for(ctx, g, c, most, &one) : NULL;
+        picked *room = taken ? room_for(g, c, most, &one) : NULL;
         if (room) {
             room->hash = one.hash;
             room->index = k;
@@ -231,6 +248,7 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
     }
     if (w.plan)
         ti_plan_end(w.plan);
+    ti_arena_free(&c->reading);
     qsort(c->pick, c->n, sizeof *c->pick, by_hash);
     *out = (tc_samples){.n = c->n,
                         .read = read_picked,
@@ -239,6 +257,12 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
                         .who = from->who,
                         .state = picked_state};
     return TC_OK;
+}
+
+void ti_chosen_end(const tc_samples *chosen)
+{
+    if (chosen->read == read_picked)
+        free_choice(chosen->from);
 }
 
 size_t ti_picked_index(const tc_samples *samples, size_t k)

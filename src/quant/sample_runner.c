@@ -27,7 +27,11 @@ struct tc_runner {
     tc_spread_run *threads;
     const tc_visit *visit;
     size_t done;
+    tc_arena room; /* of samples */
 };
+
+/* Of programs that run abreast: fewer of them where one is large. */
+static const size_t ABREAST = (size_t)3 << 28;
 
 /* ---- one thread's work ---- */
 
@@ -129,11 +133,16 @@ static void prepare(worker *w, tc_runner *t)
     const tc_graph *g = t->g;
     w->runner = t;
     w->watch = (tc_watch){t->wanted, show, w};
-    w->in = ti_input_buffers(t->ctx, g);
+    w->in = ti_input_buffers_in(&t->room, g);
     w->out = tc_new_n(arena, tc_tensor, g->n_out);
     w->after = tc_new_n(arena, tc_tensor, g->n_mutation);
-    w->memory = ti_memory_new(t->ctx, g);
-    w->declared = ti_memory_new(t->ctx, g);
+    w->memory = ti_memory_new(&t->room, g);
+    w->declared = ti_memory_new(&t->room, g);
+}
+
+static void free_room(void *what)
+{
+    ti_arena_free(&((tc_runner *)what)->room);
 }
 
 tc_status ti_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_samples,
@@ -144,17 +153,22 @@ tc_status ti_runner_new(tc_ctx *ctx, tc_graph *g, const bool *wanted, size_t n_s
     t->g = g;
     t->wanted = wanted;
     t->n_worker = ti_each_threads(ctx, n_samples);
+    ti_arena_init_like(&t->room, &ctx->arena);
+    ti_ctx_defer(ctx, free_room, t);
     worker *w = t->worker = tc_new_n(&ctx->arena, worker, t->n_worker);
-    for (size_t i = 0; i < t->n_worker; i++)
-        prepare(&w[i], t);
+    prepare(&w[0], t);
     w[0].plan = ti_plan_new(ctx, g, &w[0].watch);
     if (!w[0].plan)
         return ti_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
                               "the program has operators that cannot be calibrated");
     if (!ti_plan_parallel(w[0].plan))
         t->n_worker = 1;
-    for (size_t i = 1; i < t->n_worker; i++)
+    while (t->n_worker > 1 && ti_plan_bytes(w[0].plan) > ABREAST / t->n_worker)
+        t->n_worker--;
+    for (size_t i = 1; i < t->n_worker; i++) {
+        prepare(&w[i], t);
         w[i].plan = ti_plan_twin(w[0].plan, &w[i].watch);
+    }
     t->threads = ti_spread_new(ctx, t->n_worker);
     *out = t;
     return TC_OK;
@@ -195,6 +209,7 @@ void ti_runner_end(tc_runner *t)
 {
     for (size_t i = 0; i < t->n_worker; i++)
         ti_plan_end(t->worker[i].plan);
+    free_room(t);
 }
 
 /* ---- pieces of work ---- */

@@ -62,8 +62,12 @@ TC_MUST_USE tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc
 /* Which of all samples the k-th of those was. */
 size_t ti_picked_index(const tc_samples *samples, size_t k);
 
+/* What was chosen is read no more: its memory goes back. */
+void ti_chosen_end(const tc_samples *chosen);
+
 /* A buffer for each input of the program. */
 tc_tensor *ti_input_buffers(tc_ctx *ctx, const tc_graph *g);
+tc_tensor *ti_input_buffers_in(tc_arena *arena, const tc_graph *g);
 /* What a program remembers, from call to call. */
 typedef struct tc_memory {
     const tc_graph *g;
@@ -71,7 +75,7 @@ typedef struct tc_memory {
     void **other; /* the second place of each */
 } tc_memory;
 
-tc_memory ti_memory_new(tc_ctx *ctx, const tc_graph *g);
+tc_memory ti_memory_new(tc_arena *arena, const tc_graph *g);
 void ti_memory_reset(const tc_memory *m);                       /* as declared */
 void ti_memory_keep(const tc_memory *m, const tc_tensor *after); /* what a run has left */
 void ti_memory_copy(const tc_memory *m, void *const *from);
