@@ -15,7 +15,7 @@
 
 enum { LEAST_SAMPLES = 4 };
 static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program makes of them, */
-static const size_t NEVER_MORE = (size_t)1 << 29; /* and if the least samples have more: one at least */
+static const size_t NEVER_MORE = (size_t)3 << 27; /* and with the samples: fewer, if one is large */
 
 typedef struct measuring {
     tc_ctx *ctx;
@@ -159,13 +159,16 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
                             const tc_domains *domains, size_t most, size_t skip, tc_yardstick *out)
 {
     tc_graph *g = ti_main(real);
-    size_t bytes = 1;
+    size_t bytes = 1, all;
     *out = (tc_yardstick){.n_out = g->n_out};
     for (size_t i = 0; i < g->n_out; i++)
         bytes += tc_type_bytes(ti_type_of(g, g->out[i]));
-    size_t fit = MOST_BYTES / bytes, large = NEVER_MORE / bytes;
-    fit = fit > LEAST_SAMPLES ? fit : large > LEAST_SAMPLES ? LEAST_SAMPLES : large ? large : 1;
-    most = fit < most ? fit : most;
+    all = bytes;
+    for (size_t i = 0; i < g->n_in; i++)
+        all += tc_type_bytes(ti_type_of(g, g->in[i]));
+    size_t fit = MOST_BYTES / bytes < LEAST_SAMPLES ? LEAST_SAMPLES : MOST_BYTES / bytes;
+    fit = fit < NEVER_MORE / all ? fit : NEVER_MORE / all;
+    most = fit < 1 ? 1 : fit < most ? fit : most;
     TC_TRY(ti_choose_samples(ctx, g, samples, domains, most, &out->samples));
     size_t n = out->samples.n;
     out->room = tc_new(&ctx->arena, tc_arena);

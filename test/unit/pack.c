@@ -4,6 +4,8 @@
 
 #include "run/pack.h"
 
+#include <stdlib.h>
+
 enum { ALIGN = 16, MOST = 64 };
 
 static uint64_t seed;
@@ -67,11 +69,30 @@ static void test_lowest(tc_arena *scratch)
     }
 }
 
+/* The first half is there from the start on, the second to the end: the largest first takes no more
+ * than is alive at once, and that is what comes out, without a look at other orders. */
+static void test_many(tc_arena *scratch)
+{
+    enum { N = 40000 };
+    tc_span *span = malloc(2 * N * sizeof *span), *once = span + N;
+    for (size_t i = 0; i < N; i++)
+        once[i] = span[i] = i < N / 2 ? (tc_span){ALIGN, 0, i, 0} : (tc_span){ALIGN, i, N, 0};
+    size_t total = ti_pack(scratch, once, N, ALIGN);
+    CHECK(total == (size_t)N / 2 * ALIGN);
+    CHECK(ti_pack_best(scratch, span, N, ALIGN) == total);
+    bool same = true;
+    for (size_t i = 0; i < N; i++)
+        same = same && span[i].offset == once[i].offset;
+    CHECK(same);
+    free(span);
+}
+
 int main(void)
 {
     tc_arena scratch;
     ti_arena_init(&scratch);
     test_lowest(&scratch);
+    test_many(&scratch);
     CHECK(scratch.used == 0);
     ti_arena_free(&scratch);
     return check_done();
