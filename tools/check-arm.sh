@@ -1,23 +1,29 @@
 #!/usr/bin/env bash
 # 64-bit Arm: cross build, then unit, golden and conformance tests under qemu-user; the files that it writes are those of
-# this machine, byte for byte; and the NEON kernels ran.        check-arm.sh [--all] [BUILD of this machine]
+# this machine, byte for byte; and the NEON kernels ran.        check-arm.sh [--all] [--part PART] [BUILD of this machine]
 #
-# Emulation is some thirty times slower than the machine, so every fifth golden file, TOSA case and operator is run, and
-# the unit tests of the library's own functions, which run whole models over many samples, are left out; --all runs all.
-# What is left out is counted as skipped.
+# Emulation is some thirty times slower than the machine, so every fifth golden file and every twentieth TOSA case and operator
+# is run, and the unit tests that run whole models over many samples are left out; --all runs all.  What is left out is
+# counted as skipped.  PART is one of units, golden, suites, files; each takes minutes.  How long each step took is in build/arm/times.
 #
 # tools/cross.sh brings the compiler, the emulation and the libraries, and builds.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-every=5 whole_models='api_compile|api_context|api_model|api_quantize|api_run|quant_parts'
-[ "${1:-}" != --all ] || { every=1 whole_models=none && shift; }
+every=5 cases=20 part=all
+whole_models='api_advise|api_compile|api_context|api_model|api_quantize|api_run|api_threads|board|cycles|quant_parts'
+[ "${1:-}" != --all ] || { every=1 cases=1 whole_models=none && shift; }
+[ "${1:-}" != --part ] || { part=$2 && shift 2; }
+case $part in all | units | golden | suites | files) ;; *) echo "check-arm.sh: no part is called '$part'" >&2 && exit 2 ;; esac
 here=${1:-build} arm=$PWD/build/arm
 export TOSAC_ARM_ROOT=${TOSAC_ARM_ROOT:-$arm/root}
 good=0 bad=0 left=0
 mkdir -p "$arm"
+: >"$arm/times"
+asked() { [ "$part" = all ] || [ "$part" = "$1" ]; }
+took() { printf '%6d s  %s\n' $((SECONDS - $1)) "$2" >>"$arm/times"; } # SINCE WORDS
 
 check() { # WORDS COMMAND...
-    local words=$1
+    local words=$1 since=$SECONDS
     shift
     if "$@" >"$arm/log" 2>&1; then
         good=$((good + 1))
@@ -26,6 +32,7 @@ check() { # WORDS COMMAND...
         echo "$words"
         grep -vE '^\[[0-9]+/[0-9]+\]' "$arm/log" | tail -20
     fi
+    took "$since" "$words"
 }
 
 on_arm() { # PROGRAM ARGUMENTS...
@@ -34,7 +41,7 @@ on_arm() { # PROGRAM ARGUMENTS...
 
 # What a program says about itself, added to ours.
 counted() { # WORDS COMMAND...
-    local words=$1 g b
+    local words=$1 g b since=$SECONDS
     shift
     "$@" >"$arm/log" 2>&1
     local code=$?
@@ -43,6 +50,7 @@ counted() { # WORDS COMMAND...
     [ "$g" != 0 ] || b=$((b + 1))
     [ "$b" = 0 ] || { echo "$words"; tail -20 "$arm/log"; }
     good=$((good + g)) bad=$((bad + b))
+    took "$since" "$words"
 }
 
 # Golden files run tosac as a program: here through a script that emulates it.
@@ -88,27 +96,41 @@ case $? in
 *) tail -20 "$arm/log" && echo "there is no build, so nothing runs" && echo "0 passed, 1 failed, 1 skipped" && exit 1 ;;
 esac
 emulated
-for test in "$arm"/build/unit-*; do
-    [[ ! ${test##*/} =~ ^unit-($whole_models)$ ]] || { left=$((left + 1)) && continue; }
-    counted "${test##*/} on Arm" on_arm "$test"
+units() {
+    local test
+    for test in "$arm"/build/unit-*; do
+        [[ ! ${test##*/} =~ ^unit-($whole_models)$ ]] || { left=$((left + 1)) && continue; }
+        counted "${test##*/} on Arm" on_arm "$test"
+    done
+    check "the NEON kernels ran" grep -q '^neon:' <(on_arm "$arm/build/unit-fast_int8")
+}
+golden() {
+    counted "golden files on Arm" "$here/golden" --tosac "$arm/tosac" --every $every test/golden
+    [ $every = 1 ] || left=$((left + 1))
+}
+suites() {
+    local suite
+    tools/cases.sh
+    counted "TOSA suite on Arm" on_arm "$arm/build/conformance-tosa" build/cases/suites/public --every $cases
+    for suite in aten lowered programs; do
+        counted "operators ($suite) on Arm" on_arm "$arm/build/conformance" $suite --cases build/cases --every $cases -j "$(nproc)"
+    done
+    counted "ONNX node tests on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/onnx
+    counted "TensorFlow Lite operators on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/tflite
+    [ $cases = 1 ] || left=$((left + 4)) # suites of which a part was run
+}
+files() {
+    check "the same .tosa" same_file TOSA-1.0+INT tosa
+    check "the same .vgf" same_file vgf vgf
+    check "the same .pte" same_file cpu pte
+    check "the same stream for an Ethos-U85" same_file ethos-u85-256 pte
+    check "the wheel" wheel_works
+    check "the library in an Arm Python" library_in_python
+    check "the Debian package" package_works
+}
+for each in units golden suites files; do
+    if asked $each; then $each; else left=$((left + 1)); fi
 done
-check "the NEON kernels ran" grep -q '^neon:' <(on_arm "$arm/build/unit-fast_int8")
-tools/cases.sh
-counted "golden files on Arm" "$here/golden" --tosac "$arm/tosac" --every $every test/golden
-counted "TOSA suite on Arm" on_arm "$arm/build/conformance-tosa" build/cases/suites/public --every $every
-for suite in aten lowered programs; do
-    counted "operators ($suite) on Arm" on_arm "$arm/build/conformance" $suite --cases build/cases --every $every -j "$(nproc)"
-done
-counted "ONNX node tests on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/onnx
-counted "TensorFlow Lite operators on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/tflite
-[ $every = 1 ] || left=$((left + 5)) # suites of which a part was run
-check "the same .tosa" same_file TOSA-1.0+INT tosa
-check "the same .vgf" same_file vgf vgf
-check "the same .pte" same_file cpu pte
-check "the same stream for an Ethos-U85" same_file ethos-u85-256 pte
-check "the wheel" wheel_works
-check "the library in an Arm Python" library_in_python
-check "the Debian package" package_works
 [ $left = 0 ] || echo "not asked: $left unit tests and suites in part or whole; check-arm.sh --all runs them"
 echo "$good passed, $bad failed$([ $left = 0 ] || echo ", $left skipped")"
 [ $bad = 0 ]

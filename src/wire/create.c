@@ -3,7 +3,8 @@
  *
  * Where the system has them, a file being written has no name at all, so that nothing is left
  * behind however the program ends; else it has one beside the final name, removed with the
- * context. */
+ * context.  Of very many files at once the later ones have such a name too, and are open only while
+ * something is written to them: a system lends a process few descriptors. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "file.h"
 
@@ -14,25 +15,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 256 * 1024, TRIES = 1000 };
+enum { BUFFER = 256 * 1024, SMALL_BUFFER = 8 * 1024, TRIES = 1000, MOST_OPEN = 128 };
+
+/* What a context has of them. */
+typedef struct files {
+    unsigned serial; /* of names */
+    int open;
+} files;
 
 struct tc_file {
     tc_ctx *ctx;
     const char *path;   /* the final name */
     const char *beside; /* its name until then, or NULL: none */
-    int fd;             /* -1: committed, or never opened */
+    int fd;             /* -1: committed, never opened, or resting */
+    bool rests;         /* it is closed between writes */
     uint8_t *buffer;
-    size_t n;
+    size_t n, room;
 };
+
+/* Closes it, for good; the status of that. */
+static int let_go(tc_file *file)
+{
+    int bad = file->fd >= 0 ? close(file->fd) : 0;
+    if (file->fd >= 0)
+        TC_OWN(file->ctx, CREATE, files)->open--;
+    file->fd = -1;
+    file->rests = false;
+    return bad;
+}
 
 static void abandon(void *what)
 {
     tc_file *file = what;
-    if (file->fd >= 0)
-        close(file->fd);
-    if (file->fd >= 0 && file->beside)
+    if ((file->fd >= 0 || file->rests) && file->beside)
         unlink(file->beside);
-    file->fd = -1;
+    let_go(file);
 }
 
 /* Where a link leads, through as many as the system follows; a path that is no link is itself. */
@@ -57,7 +74,7 @@ static const char *real_path(tc_ctx *ctx, const char *path)
 static const char *name_beside(tc_file *file)
 {
     return ti_text_format(&file->ctx->arena, "%s.%ld-%u.part", file->path, (long)getpid(),
-                          (*TC_OWN(file->ctx, CREATE, unsigned))++);
+                          TC_OWN(file->ctx, CREATE, files)->serial++);
 }
 
 /* ---- files without a name, where the system has them ---- */
@@ -154,41 +171,53 @@ tc_status ti_file_create(tc_ctx *ctx, const char *path, tc_file **out)
                         path);
     tc_file *file = tc_new(&ctx->arena, tc_file);
     *file = (tc_file){.ctx = ctx, .fd = -1, .path = ti_text_copy(&ctx->arena, ti_str_of(path))};
-    file->buffer = ti_arena_raw(&ctx->arena, BUFFER);
+    bool many = TC_OWN(ctx, CREATE, files)->open >= MOST_OPEN;
+    file->room = many ? SMALL_BUFFER : BUFFER;
+    file->buffer = ti_arena_raw(&ctx->arena, file->room);
     ti_ctx_defer(ctx, abandon, file);
-    file->fd = open_nameless(file);
+    file->fd = many ? -1 : open_nameless(file);
     if (file->fd < 0)
         file->fd = open_named(file);
     if (file->fd < 0)
         return ti_io_error(ctx, path, "create it");
+    TC_OWN(ctx, CREATE, files)->open++;
+    if (many) {
+        let_go(file);
+        file->rests = true;
+    }
     *out = file;
     return TC_OK;
 }
 
 static tc_status put(tc_file *file, const uint8_t *data, size_t size)
 {
-    while (size) {
-        ssize_t n = write(file->fd, data, size);
-        if (n < 0 && errno != EINTR)
-            return ti_io_error(file->ctx, file->path, "write it");
+    int fd = file->rests ? open(file->beside, O_WRONLY | O_APPEND | O_CLOEXEC) : file->fd;
+    bool bad = fd < 0;
+    while (size && !bad) {
+        ssize_t n = write(fd, data, size);
+        bad = n < 0 && errno != EINTR;
         data += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
-    return TC_OK;
+    int why = errno;
+    if (file->rests && fd >= 0 && close(fd) != 0 && !bad)
+        why = errno, bad = true;
+    errno = why;
+    return bad ? ti_io_error(file->ctx, file->path, "write it") : TC_OK;
 }
 
 static tc_status flush(tc_file *file)
 {
     size_t n = file->n;
     file->n = 0;
-    return put(file, file->buffer, n);
+    return n ? put(file, file->buffer, n) : TC_OK;
 }
 
 tc_status ti_file_append(tc_file *file, const void *data, size_t size)
 {
-    if (size > BUFFER - file->n)
+    if (size > file->room - file->n)
         TC_TRY(flush(file));
-    if (size > BUFFER)
+    if (size > file->room)
         return put(file, data, size);
     if (size)
         memcpy(file->buffer + file->n, data, size);
@@ -207,13 +236,12 @@ static int settle(int fd)
 tc_status ti_file_commit(tc_file *file)
 {
     TC_TRY(flush(file));
-    int bad = settle(file->fd);
+    int bad = file->rests ? 0 : settle(file->fd);
     if (!bad)
         bad = file->beside ? rename(file->beside, file->path) : give_name(file);
     if (bad)
         return ti_io_error(file->ctx, file->path, "write it"); /* it goes with the context */
-    close(file->fd);
-    file->fd = -1;
+    let_go(file);
     return TC_OK;
 }
 

@@ -261,6 +261,40 @@ static void test_together(void)
     tc_ctx_free(ctx);
 }
 
+/* More than a process may have open; those that are not committed go. */
+static void test_very_many(void)
+{
+    enum { N = 3000, LONG = 20000 };
+    static uint8_t bytes[LONG];
+    tc_ctx *ctx = tc_ctx_new(), *writer = tc_ctx_new();
+    tc_file **file = calloc(N, sizeof *file);
+    size_t before = entries(ctx);
+    bool good = true;
+    for (int i = 0; i < N && good; i++)
+        good = ti_file_create(writer, in_folder(writer, ti_text_format(&writer->arena, "many.%d", i)),
+                              &file[i]) == TC_OK &&
+               ti_file_append(file[i], "ab", 2) == TC_OK;
+    for (int i = 0; i < N && good; i++) {
+        good = ti_file_append(file[i], bytes, i == N - 1 ? LONG : 1) == TC_OK &&
+               ti_file_append(file[i], "cd", 2) == TC_OK;
+        if (good && (i < 2 || i >= N - 2))
+            good = ti_file_commit(file[i]) == TC_OK;
+    }
+    CHECK(good);
+    tc_ctx_free(writer);
+    CHECK(entries(ctx) == before + 4);
+    tc_bytes back;
+    for (int i = 0; i < N; i += i == 1 ? N - 3 : 1) {
+        size_t more = i == N - 1 ? LONG : 1;
+        CHECK(ti_file_read(ctx, in_folder(ctx, ti_text_format(&ctx->arena, "many.%d", i)), &back) ==
+                  TC_OK &&
+              back.size == 4 + more && memcmp(back.data, "ab", 2) == 0 &&
+              memcmp(back.data + 2 + more, "cd", 2) == 0);
+    }
+    free(file);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(folder) != NULL);
@@ -272,6 +306,7 @@ int main(void)
     test_taken();
     test_whole();
     test_together();
+    test_very_many();
     CHECK(remove_folder(folder));
     return check_done();
 }
