@@ -220,12 +220,17 @@ static tc_status cast(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_tosa_logical_not(&b, ti_b_tosa_equal(&b, x, zero)), done);
 }
 
+static tc_val low_bits(tc_build *b, tc_val x, double mask)
+{
+    return ti_b_tosa_bitwise_and(b, x, ti_b_like(b, x, TC_i32, mask));
+}
+
 /* The upper half of 32 bits times 65536, and the lower: one rounding. */
 static tc_val unsigned_32(tc_build *b, tc_val x)
 {
-    tc_val half = ti_b_like(b, x, TC_i32, 16), mask = ti_b_like(b, x, TC_i32, 0xffff);
+    tc_val half = ti_b_like(b, x, TC_i32, 16);
     tc_val high = ti_b_tosa_cast(b, ti_b_tosa_logical_right_shift(b, x, half), TC_f32),
-           low = ti_b_tosa_cast(b, ti_b_tosa_bitwise_and(b, x, mask), TC_f32);
+           low = ti_b_tosa_cast(b, low_bits(b, x, 0xffff), TC_f32);
     tc_val factor = ti_b_like(b, high, TC_f32, 65536);
     return ti_b_tosa_add(b, ti_b_tosa_mul(b, high, factor), low);
 }
@@ -244,8 +249,7 @@ static tc_status cast_unsigned(tc_rewrite *rw, const tc_node *node, bool *done)
     if (from == TC_i32 && ti_is_float(to))
         x = unsigned_32(&b, x);
     else if (from != TC_i32 && (wider || ti_is_float(to)))
-        x = ti_b_tosa_bitwise_and(&b, ti_b_tosa_cast(&b, x, TC_i32),
-                                  ti_b_like(&b, x, TC_i32, from == TC_i8 ? 0xff : 0xffff));
+        x = low_bits(&b, ti_b_tosa_cast(&b, x, TC_i32), from == TC_i8 ? 0xff : 0xffff);
     return ti_b_replace(&b, ti_b_tosa_cast(&b, x, to), done);
 }
 
