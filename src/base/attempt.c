@@ -2,6 +2,8 @@
 /* attempt.c -- see attempt.h. */
 #include "attempt.h"
 
+#include "mapped.h"
+
 void ti_footing_take(tc_ctx *ctx, tc_footing *f)
 {
     *f = (tc_footing){.arena = ti_arena_mark(&ctx->arena),
@@ -55,5 +57,6 @@ tc_status ti_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what
     ctx->on_progress = attempt.on_progress;
     tc_status status = work(what);
     ti_attempt_end(ctx, &attempt);
+    ti_memory_trim(ctx);
     return status == TC_OK || status == TC_CANCELLED ? status : work(what);
 }

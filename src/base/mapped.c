@@ -5,6 +5,9 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 enum { WORTH_WHILE = 1 << 18, PIECE = 1 << 15 }; /* smaller files are read, smaller pieces stay */
 
@@ -60,4 +63,14 @@ void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size)
 {
     if (size >= PIECE && !ctx->allocator.allocate)
         drop_pages(data, size);
+}
+
+void ti_memory_trim(const tc_ctx *ctx)
+{
+#ifdef __GLIBC__
+    if (!ctx->allocator.allocate)
+        malloc_trim(0);
+#else
+    (void)ctx;
+#endif
 }

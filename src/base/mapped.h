@@ -17,4 +17,8 @@ void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
  * where the memory is the system's.  They are zeros from then on. */
 void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size);
 
+/* A large piece of work is over: what the system's allocator keeps of the memory that was given
+ * back, in case it is asked again, goes back too. */
+void ti_memory_trim(const tc_ctx *ctx);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "../base/mapped.h"
 #include "../num/load.h"
 #include "observation_file.h"
 #include "sample_runner.h"
@@ -645,5 +646,6 @@ tc_status ti_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
         free_guest(o->guests[i]);
     if (o->runner)
         ti_runner_end(o->runner);
+    ti_memory_trim(ctx);
     return status;
 }
