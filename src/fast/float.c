@@ -52,6 +52,9 @@ struct tc_product {
     dnnl_memory_desc_t a, b, y, bias, scratch;
     void *packed_b; /* NULL: b comes with the call */
     bool repacked;  /* it is a copy */
+    bool waits;     /* it is made by ti_product_load() */
+    dnnl_memory_desc_t plain_b;
+    const void *b_data;
     const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there often */
     const void *bias_data;
     bool has_extra, has_bias;
@@ -165,10 +168,10 @@ static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t 
 }
 
 /* data laid out as `from`, copied into memory laid out as `to`. */
-static void *repack(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
+static void *repack(tc_arena *room, const dnnl_memory_desc_t *from, const void *data,
                     const dnnl_memory_desc_t *to)
 {
-    void *packed = ti_arena_raw(&ctx->arena, dnnl.memory_desc_get_size(to));
+    void *packed = ti_arena_raw(room, dnnl.memory_desc_get_size(to));
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t reorder = NULL;
     dnnl_memory_t src = NULL, dst = NULL;
@@ -227,6 +230,7 @@ typedef struct kept {
     const struct kept *before; /* those from before an attempt, or NULL */
     unsigned n_attempt;
     bool plain; /* weights are too many for a second copy */
+    bool wait;  /* they are packed later */
 } kept;
 
 static kept *own_packed(tc_ctx *ctx)
@@ -245,6 +249,24 @@ void ti_product_keep_plain(tc_ctx *ctx, bool plain)
     TC_OWN(ctx, PRODUCT, kept)->plain = plain;
 }
 
+void ti_product_wait(tc_ctx *ctx, bool wait)
+{
+    TC_OWN(ctx, PRODUCT, kept)->wait = wait;
+}
+
+bool ti_product_load(tc_product *p, tc_arena *room)
+{
+    if (p->waits)
+        p->packed_b = repack(room, &p->plain_b, p->b_data, &p->b);
+    return p->packed_b != NULL;
+}
+
+void ti_product_unload(tc_product *p)
+{
+    if (p->waits)
+        p->packed_b = NULL;
+}
+
 /* The same, once for all products that want it: a model that is calibrated is planned five times.
  */
 static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
@@ -260,7 +282,7 @@ static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void
         made = find_packing(ti_map_get(&k->packed, name), from, to);
     if (made)
         return made;
-    made = repack(ctx, from, data, to);
+    made = repack(&ctx->arena, from, data, to);
     if (made) {
         packing *p = tc_new(&ctx->arena, packing);
         *p = (packing){*from, *to, made, *at};
@@ -347,9 +369,13 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
         describe(p, r, m->desc);
         if (r->b_data) {
             bool same = dnnl.memory_desc_equal(r->plain_b, &p->b);
-            p->packed_b = same ? (void *)(uintptr_t)r->b_data
-                               : packed_once(ctx, r->plain_b, r->b_data, &p->b);
-            good = p->packed_b != NULL;
+            p->waits = !same && TC_OWN(ctx, PRODUCT, kept)->wait;
+            p->plain_b = *r->plain_b;
+            p->b_data = r->b_data;
+            p->packed_b = same       ? (void *)(uintptr_t)r->b_data
+                          : p->waits ? NULL
+                                     : packed_once(ctx, r->plain_b, r->b_data, &p->b);
+            good = p->packed_b || p->waits;
             p->repacked = !same;
             if (same && TC_OWN(ctx, PRODUCT, kept)->plain)
                 p->mapped = ctx;
@@ -573,6 +599,22 @@ bool ti_product_here(void)
 void ti_product_keep_plain(tc_ctx *ctx, bool plain)
 {
     (void)ctx, (void)plain;
+}
+
+void ti_product_wait(tc_ctx *ctx, bool wait)
+{
+    (void)ctx, (void)wait;
+}
+
+bool ti_product_load(tc_product *product, tc_arena *room)
+{
+    (void)product, (void)room;
+    return true;
+}
+
+void ti_product_unload(tc_product *product)
+{
+    (void)product;
 }
 
 tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,

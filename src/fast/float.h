@@ -43,6 +43,12 @@ bool ti_product_here(void);
 /* Whether products that are made from now on keep weights as they are: no second copy of them. */
 void ti_product_keep_plain(tc_ctx *ctx, bool plain);
 
+/* Whether products that are made from now on wait for their weights: they are packed by
+ * ti_product_load(), from the numbers that are there then, and may be let go. */
+void ti_product_wait(tc_ctx *ctx, bool wait);
+TC_MUST_USE bool ti_product_load(tc_product *product, tc_arena *room);
+void ti_product_unload(tc_product *product);
+
 /* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be
  * NULL); what is packed of them lives until the context goes. */
 tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,

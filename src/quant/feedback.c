@@ -8,23 +8,28 @@
  *
  * staying within a step of w / s.  So a row makes up for the rounding of its other weights and, as
  * far as that repeats itself, for the errors of its input; what the means move is left to the bias.
- * Sums are taken window by window in one order: the same samples give the same codes on however
- * many threads. */
+ *
+ * The descent needs H = sum y y' and, of the real side, either C = sum x y' or, where rows are few
+ * beside their length, P = sum (w x) y' = w C: whichever takes less work.  Samples come some at a
+ * time, and sums are taken window by window in one order: the same samples give the same codes on
+ * however many threads.  Means are those of the first sample until the end, when the rest is taken
+ * off: sum (y - m)(y - m)' = sum (y - s)(y - s)' - n (m - s)(m - s)'. */
 #include "feedback.h"
 
 #include <math.h>
 
 #include "../fast/outer.h"
+#include "../num/gemm.h"
 #include "../num/load.h"
 #include "gram_matrix.h"
 #include "sample_runner.h"
 
 enum {
-    COLUMNS = 256,
     SWEEPS = 6,
     BLOCK = 8, /* rows of a sum, */
     WIDE = 32, /* and columns, at a time */
-    ROWS = 32  /* of weights at a time */
+    ROWS = 32, /* of weights at a time */
+    CHUNK_BYTES = 6 << 20 /* of windows at a time, where threads do not ask for more */
 };
 static const double RIDGE =
     0.01; /* of the mean of H's diagonal: weights without gradient stay */
@@ -33,53 +38,41 @@ static const float SHRINK = 0.4F; /* of what lies off H's diagonal, for steps by
 
 typedef struct solving {
     const tc_feedback *f;
-    float *h, *c; /* by group: k x k */
-    float *panel[2]; /* of the real and the typed windows, by group */
-    int64_t n_column; /* windows of all samples */
+    bool by_rows;   /* cross is P, else C */
+    float *h;       /* by group: k x k; NULL: each group has its own while it is solved */
+    float *cross;   /* by group: left x k */
+    int64_t left;   /* k, or rows of a group */
+    float *shift[2]; /* what is taken off the windows of both programs */
+    double *sum[2];  /* of what is left, over all windows */
+    size_t first, n; /* samples in hand */
+    float *panel[2]; /* of the cross sum's left side, and of the typed windows: by group */
+    double *part;    /* by sample in hand and program: sums of windows */
     const tc_lattice *lattice;
     tc_tensor out;
 } solving;
 
-/* ---- sums ---- */
+/* One group's sums. */
+typedef struct sums {
+    float *h, *cross;
+} sums;
 
-typedef struct averaging {
-    const tc_feedback *f;
-    float *mean[2]; /* of all windows, real and typed */
-} averaging;
+static int64_t panels_of(int64_t n) { return (n + WIDE - 1) / WIDE; }
 
-/* Columns COLUMNS * block and after. */
-static void average(void *what, size_t block, tc_arena *room)
+/* Windows of a sample's input in one of the programs, less the shift; sum: of them. */
+static float *windows_of(const solving *v, size_t i, int program, tc_arena *room, double *sum)
 {
-    const averaging *a = what;
-    const tc_feedback *f = a->f;
+    const tc_feedback *f = v->f;
     const tc_columns *s = f->shape;
-    int64_t row = s->groups * s->k, first = (int64_t)block * COLUMNS,
-            n = ti_min_i64(COLUMNS, row - first);
-    (void)room;
-    for (int k = 0; k < 2; k++) {
-        double sum[COLUMNS] = {0};
-        for (size_t i = 0; i < f->n_window; i++) {
-            const float *x = (k ? f->window[i].typed : f->window[i].real) + first;
-            for (int64_t c = 0; c < s->each; c++)
-                ti_gram_sum(sum, x + c * row, n);
-        }
-        for (int64_t j = 0; j < n; j++)
-            a->mean[k][first + j] = (float)(sum[j] / (double)(s->each * (int64_t)f->n_window));
-    }
-}
-
-/* The windows are the caller's to lend. */
-static void centre(void *what, size_t i, tc_arena *room)
-{
-    const averaging *c = what;
-    const tc_columns *s = c->f->shape;
     int64_t row = s->groups * s->k;
-    (void)room;
-    for (int k = 0; k < 2; k++) {
-        float *x = (float *)(uintptr_t)(k ? c->f->window[i].typed : c->f->window[i].real);
-        for (int64_t p = 0; p < s->each; p++)
-            ti_gram_centre(x + p * row, c->mean[k], row);
+    const int8_t *order;
+    float *x = ti_arena_raw(room, (size_t)(s->each * row) * sizeof *x);
+    tc_tensor in = f->input(f->who, f->sample[i], program, (tc_some_channels){0}, room, &order);
+    ti_columns_take(s, in, order, f->sample[i], x);
+    for (int64_t c = 0; c < s->each; c++) {
+        ti_gram_centre(x + c * row, v->shift[program], row);
+        ti_gram_sum(sum, x + c * row, row);
     }
+    return x;
 }
 
 /* ---- sums over packed windows ----
@@ -87,37 +80,66 @@ static void centre(void *what, size_t i, tc_arena *room)
  * Columns WIDE at a time, window after window, filled up with zeros: what a sum of outer products
  * reads lies side by side. */
 
-static int64_t panels_of(const tc_columns *s) { return (s->k + WIDE - 1) / WIDE; }
-
-/* Panel `at` of all groups' of the real windows, or of the typed ones after them. */
-static void pack_panel(void *what, size_t at, tc_arena *room)
+/* n numbers of each of m windows, `row` apart, into panels of `all` windows, from window `at` on. */
+static void pack(const float *x, int64_t row, int64_t n, int64_t m, int64_t all, int64_t at,
+                 float *panel)
 {
-    const solving *v = what;
-    const tc_columns *s = v->f->shape;
-    int64_t all = s->groups * panels_of(s), which = (int64_t)at / all, panel = (int64_t)at % all,
-            column = panel % panels_of(s) * WIDE, n = ti_min_i64(WIDE, s->k - column),
-            first = panel / panels_of(s) * s->k + column, row = s->groups * s->k;
-    float *to = v->panel[which] + panel * v->n_column * WIDE;
-    (void)room;
-    for (size_t i = 0; i < v->f->n_window; i++) {
-        const float *x = (which ? v->f->window[i].typed : v->f->window[i].real) + first;
-        for (int64_t c = 0; c < s->each; c++, to += WIDE, x += row) {
-            memcpy(to, x, (size_t)n * sizeof *to);
-            memset(to + n, 0, (size_t)(WIDE - n) * sizeof *to);
+    for (int64_t j = 0; j < n; j += WIDE, panel += all * WIDE) {
+        int64_t some = ti_min_i64(WIDE, n - j);
+        float *to = panel + at * WIDE;
+        for (int64_t c = 0; c < m; c++, to += WIDE) {
+            memcpy(to, x + c * row + j, (size_t)some * sizeof *to);
+            memset(to + some, 0, (size_t)(WIDE - some) * sizeof *to);
         }
     }
 }
 
-/* BLOCK rows of a sum, WIDE columns of them. */
-static void add_tile(const solving *v, float *sum, int64_t row, int64_t column, const float *a,
-                     const float *b)
+/* What the real weights make of the windows: by window and row. */
+static float *products_of(const solving *v, const float *x, tc_arena *room)
 {
-    int64_t k = v->f->shape->k, rows = ti_min_i64(BLOCK, k - row),
-            n = ti_min_i64(WIDE, k - column);
+    const tc_columns *s = v->f->shape;
+    int64_t each = s->rows / s->groups;
+    float *z = tc_new_n(room, float, (size_t)(s->each * s->rows));
+    for (int64_t g = 0; g < s->groups; g++)
+        ti_gemm_f32(room, s->each, each, s->k, x + g * s->k, s->groups * s->k, 1,
+                    (const float *)v->f->real.data + g * each * s->k, 1, s->k, z + g * each,
+                    s->rows);
+    return z;
+}
+
+/* Sample number i of those in hand: its windows, packed. */
+static void pack_sample(void *what, size_t i, tc_arena *room)
+{
+    const solving *v = what;
+    const tc_columns *s = v->f->shape;
+    int64_t row = s->groups * s->k, all = (int64_t)v->n * s->each, at = (int64_t)i * s->each;
+    double *sum = v->part + 2 * (int64_t)i * row;
+    const float *y = windows_of(v, v->first + i, TC_TYPED, room, sum + row),
+                *x = windows_of(v, v->first + i, TC_REAL, room, sum);
+    int64_t from = row;
+    if (v->by_rows) {
+        x = products_of(v, x, room);
+        from = s->rows;
+    }
+    for (int64_t g = 0; g < s->groups; g++) {
+        pack(x + g * v->left, from, v->left, s->each, all, at,
+             v->panel[0] + g * panels_of(v->left) * all * WIDE);
+        pack(y + g * s->k, row, s->k, s->each, all, at,
+             v->panel[1] + g * panels_of(s->k) * all * WIDE);
+    }
+}
+
+/* BLOCK rows of a sum with n of them, WIDE columns of k. */
+static void add_tile(float *sum, int64_t n, int64_t k, int64_t row, int64_t column, int64_t m,
+                     const float *a, const float *b)
+{
+    int64_t rows = ti_min_i64(BLOCK, n - row), some = ti_min_i64(WIDE, k - column);
     float tile[BLOCK * WIDE] = {0};
-    ti_outer_add(tile, WIDE, BLOCK, WIDE, v->n_column, &(tc_outer){a, WIDE, b, WIDE}, 1);
     for (int64_t i = 0; i < rows; i++)
-        memcpy(sum + (row + i) * k + column, tile + i * WIDE, (size_t)n * sizeof *tile);
+        memcpy(tile + i * WIDE, sum + (row + i) * k + column, (size_t)some * sizeof *tile);
+    ti_outer_add(tile, WIDE, BLOCK, WIDE, m, &(tc_outer){a, WIDE, b, WIDE}, 1);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(sum + (row + i) * k + column, tile + i * WIDE, (size_t)some * sizeof *tile);
 }
 
 /* Columns of both sums: panel number `at` of all groups'.  H is the same on both sides of its
@@ -126,120 +148,193 @@ static void add_columns(void *what, size_t at, tc_arena *room)
 {
     const solving *v = what;
     const tc_columns *s = v->f->shape;
-    int64_t panels = panels_of(s), g = (int64_t)at / panels, column = (int64_t)at % panels * WIDE,
-            apart = v->n_column * WIDE;
-    const float *x = v->panel[0] + g * panels * apart, *y = v->panel[1] + g * panels * apart,
-                *b = y + column / WIDE * apart;
+    int64_t panels = panels_of(s->k), g = (int64_t)at / panels,
+            column = (int64_t)at % panels * WIDE, m = (int64_t)v->n * s->each, apart = m * WIDE;
+    const float *x = v->panel[0] + g * panels_of(v->left) * apart,
+                *y = v->panel[1] + g * panels * apart, *b = y + column / WIDE * apart;
     (void)room;
-    for (int64_t row = 0; row < s->k; row += BLOCK) {
-        int64_t from = row / WIDE * apart + row % WIDE;
-        if (row < column + WIDE)
-            add_tile(v, v->h + g * s->k * s->k, row, column, y + from, b);
-        add_tile(v, v->c + g * s->k * s->k, row, column, x + from, b);
-    }
+    for (int64_t row = 0; row < ti_min_i64(s->k, column + WIDE); row += BLOCK)
+        add_tile(v->h + g * s->k * s->k, s->k, s->k, row, column, m,
+                 y + row / WIDE * apart + row % WIDE, b);
+    for (int64_t row = 0; row < v->left; row += BLOCK)
+        add_tile(v->cross + g * v->left * s->k, v->left, s->k, row, column, m,
+                 x + row / WIDE * apart + row % WIDE, b);
 }
 
-static void mirror(const solving *v)
+static void add_parts(const solving *v)
 {
-    int64_t k = v->f->shape->k;
-    for (int64_t g = 0; g < v->f->shape->groups; g++) {
-        float *h = v->h + g * k * k;
-        for (int64_t i = 0; i < k; i++)
-            for (int64_t j = 0; j < i; j++)
-                h[i * k + j] = h[j * k + i];
-    }
-}
-
-/* The same for windows with their channels last: TC_OUTER_LANES groups side by side. */
-static void add_lanes(void *what, size_t block, tc_arena *room)
-{
-    const solving *v = what;
-    const tc_columns *s = v->f->shape;
-    int64_t first = (int64_t)block * TC_OUTER_LANES, k = s->k, row = s->groups * k,
-            lanes = ti_min_i64(TC_OUTER_LANES, s->groups - first);
-    float *h = tc_new_n(room, float, (size_t)(k * k * lanes)),
-          *c = tc_new_n(room, float, (size_t)(k * k * lanes));
-    for (size_t i = 0; i < v->f->n_window; i++) {
-        const float *x = v->f->window[i].real + first, *y = v->f->window[i].typed + first;
-        ti_outer_add_lanes(h, lanes, k, s->each, y, y, row, s->groups, true);
-        ti_outer_add_lanes(c, lanes, k, s->each, x, y, row, s->groups, false);
-    }
-    for (int64_t l = 0; l < lanes; l++)
-        for (int64_t i = 0; i < k * k; i++) {
-            int64_t r = ti_min_i64(i / k, i % k), q = ti_max_i64(i / k, i % k);
-            v->h[(first + l) * k * k + i] = h[(r * k + q) * lanes + l];
-            v->c[(first + l) * k * k + i] = c[i * lanes + l];
+    int64_t row = v->f->shape->groups * v->f->shape->k;
+    for (size_t i = 0; i < v->n; i++)
+        for (int p = 0; p < 2; p++) {
+            const double *part = v->part + (2 * (int64_t)i + p) * row;
+            for (int64_t j = 0; j < row; j++)
+                v->sum[p][j] += part[j];
         }
+}
+
+/* As many samples at a time as memory is meant for, and one for each thread at least. */
+static size_t chunk_of(const solving *v)
+{
+    const tc_columns *s = v->f->shape;
+    size_t bytes = (size_t)(s->each * (s->groups * (s->k + v->left))) * sizeof(float),
+           fit = CHUNK_BYTES / (bytes + 1);
+    fit = fit > v->f->n_thread ? fit : v->f->n_thread;
+    return fit < v->f->n_sample ? fit : v->f->n_sample;
 }
 
 static void add_all(solving *v)
 {
     const tc_feedback *f = v->f;
     const tc_columns *s = f->shape;
-    size_t lanes = (size_t)((s->groups + TC_OUTER_LANES - 1) / TC_OUTER_LANES),
-           panels = (size_t)(s->groups * panels_of(s));
-    if (s->taps_first) {
-        ti_each(f->ctx, lanes, f->n_thread, add_lanes, v);
-        return;
+    tc_arena *scratch = &f->ctx->scratch;
+    size_t most = chunk_of(v), row = (size_t)(s->groups * s->k),
+           panels = (size_t)(s->groups * panels_of(s->k)),
+           left = (size_t)(s->groups * panels_of(v->left)),
+           bytes = most * (size_t)s->each * WIDE * sizeof(float);
+    tc_mark mark = ti_arena_mark(scratch);
+    v->panel[0] = ti_arena_raw(scratch, left * bytes);
+    v->panel[1] = ti_arena_raw(scratch, panels * bytes);
+    v->part = ti_arena_raw(scratch, 2 * most * row * sizeof *v->part);
+    for (v->first = 0; v->first < f->n_sample; v->first += v->n) {
+        v->n = f->n_sample - v->first < most ? f->n_sample - v->first : most;
+        memset(v->part, 0, 2 * v->n * row * sizeof *v->part);
+        ti_each(f->ctx, v->n, f->n_thread, pack_sample, v);
+        ti_each(f->ctx, panels, f->n_thread, add_columns, v);
+        add_parts(v);
     }
-    tc_mark mark = ti_arena_mark(&f->ctx->scratch);
-    v->n_column = s->each * (int64_t)f->n_window;
-    for (int i = 0; i < 2; i++)
-        v->panel[i] = ti_arena_raw(&f->ctx->scratch,
-                                   panels * (size_t)v->n_column * WIDE * sizeof(float));
-    ti_each(f->ctx, 2 * panels, f->n_thread, pack_panel, v);
-    ti_each(f->ctx, panels, f->n_thread, add_columns, v);
-    ti_arena_rewind(&f->ctx->scratch, mark);
-    mirror(v);
+    ti_arena_rewind(scratch, mark);
 }
 
-static void add_ridge(const solving *v)
+/* ---- what follows from the sums of a group ---- */
+
+/* The means of the first sample's windows are what is taken off all of them. */
+static void find_shift(solving *v)
 {
     const tc_columns *s = v->f->shape;
-    for (int64_t g = 0; g < s->groups; g++) {
-        float *h = v->h + g * s->k * s->k, *c = v->c + g * s->k * s->k;
-        double mean = 0;
-        for (int64_t i = 0; i < s->k; i++)
-            mean += (double)h[i * s->k + i] / (double)s->k;
-        for (int64_t i = 0; i < s->k; i++) {
-            h[i * s->k + i] += (float)(RIDGE * mean);
-            c[i * s->k + i] += (float)(RIDGE * mean);
-        }
+    int64_t row = s->groups * s->k;
+    tc_arena *scratch = &v->f->ctx->scratch;
+    for (int p = 0; p < 2; p++) {
+        v->shift[p] = tc_new_n(scratch, float, (size_t)row);
+        v->sum[p] = tc_new_n(scratch, double, (size_t)row);
+        tc_mark mark = ti_arena_mark(scratch);
+        double *sum = tc_new_n(scratch, double, (size_t)row);
+        windows_of(v, 0, p, scratch, sum);
+        for (int64_t j = 0; j < row; j++)
+            v->shift[p][j] = (float)(sum[j] / (double)s->each);
+        ti_arena_rewind(scratch, mark);
+    }
+}
+
+/* Means off: x and y are the sums of the group's windows, n windows. */
+static void take_means_off(const solving *v, sums of, int64_t group, const double *x,
+                           const double *y, double n)
+{
+    const tc_columns *s = v->f->shape;
+    int64_t k = s->k, each = s->rows / s->groups;
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = i; j < k; j++)
+            of.h[j * k + i] = of.h[i * k + j] -= (float)(y[i] * y[j] / n);
+    for (int64_t i = 0; i < v->left; i++) {
+        const float *w = (const float *)v->f->real.data + (group * each + i) * k;
+        double left = v->by_rows ? 0 : x[i];
+        for (int64_t j = 0; j < k && v->by_rows; j++)
+            left += (double)w[j] * x[j];
+        for (int64_t j = 0; j < k; j++)
+            of.cross[i * k + j] -= (float)(left * y[j] / n);
+    }
+}
+
+/* P is of real weights; what the descent wants is of weights in steps of their scales. */
+static void to_steps(const solving *v, sums of, int64_t group)
+{
+    const tc_columns *s = v->f->shape;
+    const tc_quant *q = v->f->codes.type->quant;
+    for (int64_t i = 0; i < v->left && v->by_rows; i++) {
+        float by = (float)(1 / q->scale[q->axis >= 0 ? group * v->left + i : 0]);
+        for (int64_t j = 0; j < s->k; j++)
+            of.cross[i * s->k + j] *= by;
+    }
+}
+
+/* Diagonal numbers of C grow, or what they make of the weights. */
+static void add_diagonal(const solving *v, sums of, int64_t group, int64_t j, float by)
+{
+    int64_t k = v->f->shape->k;
+    const tc_quant *q = v->f->codes.type->quant;
+    if (!v->by_rows)
+        of.cross[j * k + j] += by;
+    for (int64_t i = 0; i < v->left && v->by_rows; i++) {
+        int64_t row = group * v->left + i;
+        of.cross[i * k + j] += by * (float)((double)((const float *)v->f->real.data)[row * k + j] /
+                                            q->scale[q->axis >= 0 ? row : 0]);
     }
 }
 
 /* Of few windows, products of different numbers are known less well than squares. */
-static void shrink(const solving *v, float by)
+static void shrink(const solving *v, sums of, int64_t group, float by)
+{
+    int64_t k = v->f->shape->k;
+    for (int64_t i = 0; i < v->left * k; i++)
+        of.cross[i] *= 1 - by;
+    for (int64_t i = 0; i < k; i++) {
+        float own = of.h[i * k + i];
+        for (int64_t j = 0; j < k; j++)
+            of.h[i * k + j] *= 1 - by;
+        of.h[i * k + i] = own;
+        add_diagonal(v, of, group, i, by * own);
+    }
+}
+
+static void add_ridge(const solving *v, sums of, int64_t group)
+{
+    int64_t k = v->f->shape->k;
+    double mean = 0;
+    for (int64_t i = 0; i < k; i++)
+        mean += (double)of.h[i * k + i] / (double)k;
+    for (int64_t i = 0; i < k; i++) {
+        of.h[i * k + i] += (float)(RIDGE * mean);
+        add_diagonal(v, of, group, i, (float)(RIDGE * mean));
+    }
+}
+
+static void finish(const solving *v, sums of, int64_t group, const double *x, const double *y)
+{
+    const tc_feedback *f = v->f;
+    take_means_off(v, of, group, x, y, (double)(f->shape->each * (int64_t)f->n_sample));
+    to_steps(v, of, group);
+    if (f->setting->group)
+        shrink(v, of, group, SHRINK);
+    add_ridge(v, of, group);
+}
+
+static sums sums_of(const solving *v, int64_t group)
+{
+    int64_t k = v->f->shape->k;
+    return (sums){v->h + group * k * k, v->cross + group * v->left * k};
+}
+
+static void finish_group(void *what, size_t g, tc_arena *room)
+{
+    const solving *v = what;
+    int64_t at = (int64_t)g * v->f->shape->k;
+    (void)room;
+    finish(v, sums_of(v, (int64_t)g), (int64_t)g, v->sum[0] + at, v->sum[1] + at);
+}
+
+static void make_room(solving *v)
 {
     const tc_columns *s = v->f->shape;
-    for (int64_t i = 0; i < s->groups * s->k; i++) {
-        float *h = v->h + i * s->k, *c = v->c + i * s->k, own = h[i % s->k];
-        for (int64_t j = 0; j < s->k; j++) {
-            h[j] *= 1 - by;
-            c[j] *= 1 - by;
-        }
-        h[i % s->k] = own;
-        c[i % s->k] += by * own;
-    }
+    size_t column = (size_t)(s->groups * s->k);
+    v->h = tc_new_n(&v->f->ctx->scratch, float, column * (size_t)s->k);
+    v->cross = tc_new_n(&v->f->ctx->scratch, float, column * (size_t)v->left);
 }
 
 static void gather(solving *v)
 {
-    const tc_feedback *f = v->f;
-    const tc_columns *s = f->shape;
-    tc_arena *scratch = &f->ctx->scratch;
-    size_t row = (size_t)(s->groups * s->k), square = row * (size_t)s->k;
-    averaging a = {f, {tc_new_n(scratch, float, row), tc_new_n(scratch, float, row)}};
-    if (!f->centred) {
-        ti_each(f->ctx, (row + COLUMNS - 1) / COLUMNS, f->n_thread, average, &a);
-        ti_each(f->ctx, f->n_window, f->n_thread, centre, &a);
-    }
-    v->h = tc_new_n(scratch, float, square);
-    v->c = tc_new_n(scratch, float, square);
+    make_room(v);
+    find_shift(v);
     add_all(v);
-    if (f->setting->group)
-        shrink(v, SHRINK);
-    add_ridge(v);
+    ti_each(v->f->ctx, (size_t)v->f->shape->groups, v->f->n_thread, finish_group, v);
 }
 
 /* ---- codes ---- */
@@ -248,6 +343,8 @@ static void gather(solving *v)
 static tc_importance importance_of(const solving *v)
 {
     const tc_columns *s = v->f->shape;
+    if (!v->h)
+        return (tc_importance){0};
     float *by = tc_new_n(&v->f->ctx->scratch, float, (size_t)(s->groups * s->k));
     for (int64_t g = 0; g < s->groups; g++)
         for (int64_t j = 0; j < s->k; j++)
@@ -256,37 +353,43 @@ static tc_importance importance_of(const solving *v)
 }
 
 /* Rows first .. first+n-1, of one group. */
-static void solve_some(const solving *v, int64_t first, int64_t n, tc_arena *room)
+static void solve_some(const solving *v, sums of, int64_t first, int64_t n, tc_arena *room)
 {
     const tc_feedback *f = v->f;
     const tc_columns *s = f->shape;
     const tc_quant *q = f->codes.type->quant;
-    int64_t k = s->k, g = first / (s->rows / s->groups);
+    int64_t k = s->k;
     size_t all = (size_t)(n * k);
-    float *want = tc_new_n(room, float, all), *slope = tc_new_n(room, float, all),
-          *code = tc_new_n(room, float, all), *own = tc_new_n(room, float, 2 * all + (size_t)k);
-    int64_t *step = tc_new_n(room, int64_t, all);
+    tc_mark mark = ti_arena_mark(room);
+    float *want = ti_arena_raw(room, all * sizeof *want),
+          *slope = ti_arena_raw(room, all * sizeof *slope),
+          *code = ti_arena_raw(room, all * sizeof *code),
+          *own = ti_arena_raw(room, (2 * all + (size_t)k) * sizeof *own);
+    int64_t *step = v->lattice->step ? tc_new_n(room, int64_t, all) : NULL;
     for (int64_t i = 0; i < n * k; i++) {
         int64_t c = q->axis >= 0 ? first + i / k : 0, at = first * k + i;
         want[i] = (float)((double)((const float *)f->real.data)[at] / q->scale[c]);
-        step[i] = ti_lattice_step(v->lattice, c, i % k);
+        if (step)
+            step[i] = ti_lattice_step(v->lattice, c, i % k);
         code[i] = (float)ti_load_i64(v->out, at);
     }
     tc_gram_rows r = {.n = n,
                       .k = k,
                       .want = want,
                       .code = code,
-                      .step = v->lattice->step ? step : NULL,
+                      .step = step,
                       .lo = v->lattice->lo,
                       .hi = v->lattice->hi,
-                      .h = v->h + g * k * k,
-                      .c = v->c + g * k * k,
+                      .h = of.h,
+                      .c = v->by_rows ? NULL : of.cross,
+                      .pull = v->by_rows ? of.cross + first % v->left * k : NULL,
                       .reach = 1,
                       .slope = slope,
                       .room = own};
     ti_gram_descend(&r, SWEEPS);
     for (int64_t i = 0; i < n * k; i++)
         ti_store_i64(v->out, first * k + i, (int64_t)code[i]);
+    ti_arena_rewind(room, mark);
 }
 
 /* Rows ROWS * i and after. */
@@ -298,15 +401,120 @@ static void solve_rows(void *what, size_t block, tc_arena *room)
             of_group = s->rows / s->groups;
     for (int64_t n; first < last; first += n) {
         n = ti_min_i64(last - first, of_group - first % of_group);
-        solve_some(v, first, n, room);
+        solve_some(v, sums_of(v, first / of_group), first, n, room);
     }
 }
+
+/* ---- channels each by itself ----
+ *
+ * TC_OUTER_LANES of them side by side, all samples after each other: their windows are made when
+ * they are needed, and where no steps are searched, so are their sums. */
+
+/* Some channels' sums over all samples. */
+typedef struct lanes {
+    tc_columns shape; /* of these channels alone */
+    int64_t first, n;
+    float *h, *c, *shift[2];
+    double *sum[2];
+} lanes;
+
+static float *lane_windows(const solving *v, const lanes *l, size_t i, int program, tc_arena *room)
+{
+    const tc_feedback *f = v->f;
+    int64_t row = l->n * l->shape.k;
+    const int8_t *order;
+    float *x = ti_arena_raw(room, (size_t)(l->shape.each * row) * sizeof *x);
+    tc_tensor in = f->input(f->who, f->sample[i], program, (tc_some_channels){l->first, l->n}, room,
+                            &order);
+    ti_columns_take(&l->shape, in, order, f->sample[i], x);
+    if (!i) {
+        for (int64_t c = 0; c < l->shape.each; c++)
+            ti_gram_sum(l->sum[program], x + c * row, row);
+        for (int64_t j = 0; j < row; j++)
+            l->shift[program][j] = (float)(l->sum[program][j] / (double)l->shape.each);
+        memset(l->sum[program], 0, (size_t)row * sizeof *l->sum[program]);
+    }
+    for (int64_t c = 0; c < l->shape.each; c++) {
+        ti_gram_centre(x + c * row, l->shift[program], row);
+        ti_gram_sum(l->sum[program], x + c * row, row);
+    }
+    return x;
+}
+
+static lanes lanes_of(const solving *v, size_t block, tc_arena *room)
+{
+    const tc_columns *s = v->f->shape;
+    lanes l = {.shape = *s, .first = (int64_t)block * TC_OUTER_LANES};
+    l.n = ti_min_i64(TC_OUTER_LANES, s->groups - l.first);
+    l.shape.groups = l.shape.rows = l.n;
+    size_t row = (size_t)(l.n * s->k);
+    l.h = tc_new_n(room, float, row * (size_t)s->k);
+    l.c = tc_new_n(room, float, row * (size_t)s->k);
+    for (int p = 0; p < 2; p++) {
+        l.shift[p] = tc_new_n(room, float, row);
+        l.sum[p] = tc_new_n(room, double, row);
+    }
+    return l;
+}
+
+/* Channel i of them as a group: its sums, in order. */
+static void finish_lane(const solving *v, const lanes *l, int64_t i, sums to, tc_arena *room)
+{
+    int64_t k = l->shape.k;
+    tc_mark mark = ti_arena_mark(room);
+    double *x = tc_new_n(room, double, (size_t)k), *y = tc_new_n(room, double, (size_t)k);
+    for (int64_t j = 0; j < k; j++) {
+        x[j] = l->sum[TC_REAL][j * l->n + i];
+        y[j] = l->sum[TC_TYPED][j * l->n + i];
+    }
+    for (int64_t j = 0; j < k * k; j++) {
+        to.h[j] = l->h[j * l->n + i]; /* above the diagonal */
+        to.cross[j] = l->c[j * l->n + i];
+    }
+    finish(v, to, l->first + i, x, y);
+    ti_arena_rewind(room, mark);
+}
+
+static void solve_lanes(void *what, size_t block, tc_arena *room)
+{
+    const solving *v = what;
+    lanes l = lanes_of(v, block, room);
+    int64_t k = l.shape.k;
+    for (size_t i = 0; i < v->f->n_sample; i++) {
+        tc_mark mark = ti_arena_mark(room);
+        const float *y = lane_windows(v, &l, i, TC_TYPED, room),
+                    *x = lane_windows(v, &l, i, TC_REAL, room);
+        ti_outer_add_lanes(l.h, l.n, k, l.shape.each, y, y, l.n * k, l.n, true);
+        ti_outer_add_lanes(l.c, l.n, k, l.shape.each, x, y, l.n * k, l.n, false);
+        ti_arena_rewind(room, mark);
+    }
+    float *own = v->h ? NULL : ti_arena_raw(room, 2 * (size_t)(k * k) * sizeof *own);
+    for (int64_t i = 0; i < l.n; i++) {
+        sums to = v->h ? sums_of(v, l.first + i) : (sums){own, own + k * k};
+        finish_lane(v, &l, i, to, room);
+        if (!v->h)
+            solve_some(v, to, l.first + i, 1, room);
+    }
+}
+
+/* ---- the whole ---- */
 
 tc_tensor ti_feedback_codes(const tc_feedback *f)
 {
     tc_mark mark = ti_arena_mark(&f->ctx->scratch);
-    solving v = {.f = f, .out = ti_tensor_new(f->to, f->codes.type)};
-    gather(&v);
+    const tc_columns *s = f->shape;
+    solving v = {.f = f, .out = ti_tensor_new(f->to, f->codes.type), .left = s->k};
+    size_t blocks = (size_t)((s->rows + ROWS - 1) / ROWS),
+           some = (size_t)((s->groups + TC_OUTER_LANES - 1) / TC_OUTER_LANES);
+    bool apart = s->taps_first && ti_lattice_plain(f->setting);
+    if (s->taps_first && !apart) {
+        make_room(&v);
+        ti_each(f->ctx, some, f->n_thread, solve_lanes, &v);
+    } else if (!apart) {
+        v.by_rows = 2 * (s->rows / s->groups) < s->k;
+        v.left = v.by_rows ? s->rows / s->groups : s->k;
+        gather(&v);
+    }
     tc_lattice lattice = ti_lattice_of(f->ctx, &f->ctx->scratch, f->real, f->codes.type->quant,
                                        f->setting, importance_of(&v));
     v.lattice = &lattice;
@@ -314,8 +522,7 @@ tc_tensor ti_feedback_codes(const tc_feedback *f)
         ti_lattice_round(&lattice, f->real, v.out);
     else
         memcpy(v.out.data, f->codes.data, tc_type_bytes(f->codes.type));
-    size_t blocks = (size_t)((f->shape->rows + ROWS - 1) / ROWS);
-    ti_each(f->ctx, blocks, f->n_thread, solve_rows, &v);
+    ti_each(f->ctx, apart ? some : blocks, f->n_thread, apart ? solve_lanes : solve_rows, &v);
     ti_arena_rewind(&f->ctx->scratch, mark);
     return v.out;
 }

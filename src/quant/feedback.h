@@ -7,10 +7,12 @@
 #include "layer_inputs.h"
 #include "weight_grid.h"
 
-/* Windows of one sample: the layer's inputs in the real and the typed program. */
-typedef struct tc_windows {
-    const float *real, *typed;
-} tc_windows;
+enum { TC_REAL, TC_TYPED }; /* the two programs */
+
+/* Of a layer's input some channels, or all where n is 0. */
+typedef struct tc_some_channels {
+    int64_t first, n;
+} tc_some_channels;
 
 typedef struct tc_feedback {
     tc_ctx *ctx;
@@ -18,14 +20,17 @@ typedef struct tc_feedback {
     const tc_columns *shape;
     tc_tensor real, codes; /* weights as they were, and their codes so far */
     const tc_setting *setting;
-    const tc_windows *window; /* by sample */
-    size_t n_window;
-    bool centred; /* the windows have their means taken off already */
+    const size_t *sample; /* numbers of those to learn from */
+    size_t n_sample;
+    /* The layer's input in one of the programs, as stored, in memory of `room`.  Any thread. */
+    tc_tensor (*input)(void *who, size_t sample, int program, tc_some_channels some, tc_arena *room,
+                       const int8_t **order);
+    void *who;
     tc_arena *to; /* where the codes go */
 } tc_feedback;
 
-/* New codes for every row: descended from the old ones to the least squared error
- * over the windows, with means taken off, which the windows then are. */
+/* New codes for every row: descended from the old ones to the least squared error over windows of
+ * the samples, with means taken off. */
 tc_tensor ti_feedback_codes(const tc_feedback *f);
 
 #endif

@@ -78,14 +78,18 @@ typedef struct row {
     bool moved;   /* any number, in the sweep before */
 } row;
 
-/* slope[j] = sum of want[i] * c[i][j] - code[i] * h[i][j] over i in order. */
+/* slope[j] = sum of -code[i] * h[i][j] + want[i] * c[i][j] over i in order. */
 static void find_slopes(const tc_gram_rows *r)
 {
     int64_t n = r->n, k = r->k;
-    memset(r->slope, 0, (size_t)(n * k) * sizeof *r->slope);
+    if (r->pull)
+        memcpy(r->slope, r->pull, (size_t)(n * k) * sizeof *r->slope);
+    else
+        memset(r->slope, 0, (size_t)(n * k) * sizeof *r->slope);
     if (n == 1) {
         for (int64_t j = 0; j < k; j++) {
-            ti_gram_axpy(r->slope, r->want[j], r->c + j * k, k);
+            if (!r->pull)
+                ti_gram_axpy(r->slope, r->want[j], r->c + j * k, k);
             ti_gram_axpy(r->slope, -r->code[j], r->h + j * k, k);
         }
         return;
@@ -96,8 +100,8 @@ static void find_slopes(const tc_gram_rows *r)
             want[j * n + i] = r->want[i * k + j];
             code[j * n + i] = -r->code[i * k + j];
         }
-    ti_outer_add(r->slope, k, n, k, k, (const tc_outer[]){{want, n, r->c, k}, {code, n, r->h, k}},
-                 2);
+    const tc_outer both[] = {{code, n, r->h, k}, {want, n, r->c, k}};
+    ti_outer_add(r->slope, k, n, k, k, both, r->pull ? 1 : 2);
 }
 
 /* The best code for number j by itself, within reach. */

@@ -26,6 +26,7 @@ typedef struct tc_gram_rows {
     int64_t lo, hi;      /* code / step */
     const float *h;      /* k x k: sums of products of what the typed program feeds them */
     const float *c;      /* k x k: of what the real one has by what the typed one has */
+    const float *pull;   /* not NULL: want c, n rows of k, and c is not looked at */
     float reach;         /* codes stay within so many steps of `want` */
     float *slope;        /* room for n * k */
     float *room;         /* for (2 n + 1) k */

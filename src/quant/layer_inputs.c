@@ -4,6 +4,7 @@
 
 #include "../num/gemm.h"
 #include "gram_matrix.h"
+#include "observations.h"
 
 enum { LEAST_WINDOWS = 2048, MOST_WINDOWS = 4096, PER_NUMBER = 3 };
 
@@ -131,6 +132,104 @@ void ti_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size
             take_row(c, x, order, stride, position, out);
     }
 }
+
+/* ---- sums over all positions ---- */
+
+/* A convolution's input with three axes, some of extent 1. */
+typedef struct summing {
+    const float *x;
+    int64_t channels, apart; /* numbers from one channel to the next */
+    int64_t in[3], out[3], kernel[3], step[3], pad[3], dilation[3], stride[3];
+} summing;
+
+static summing summing_of(const tc_columns *c, const int64_t *stride)
+{
+    const tc_attr_conv *a = c->node->attr;
+    summing s = {.apart = stride[1]};
+    int64_t taps = 1;
+    for (int i = 0; i < 3; i++) {
+        int from = i - (3 - c->axes);
+        bool there = from >= 0;
+        s.in[i] = there ? c->in[from] : 1;
+        s.out[i] = there ? c->out[from] : 1;
+        s.kernel[i] = there ? c->kernel[from] : 1;
+        s.step[i] = there ? a->stride.v[from] : 1;
+        s.pad[i] = there ? a->pad.v[2 * from] : 0;
+        s.dilation[i] = there ? a->dilation.v[from] : 1;
+        s.stride[i] = there ? stride[2 + from] : 0;
+        taps *= s.kernel[i];
+    }
+    s.channels = c->groups * c->k / taps;
+    return s;
+}
+
+/* Whether tap k of an axis meets number p of the input at some position. */
+static bool meets(const summing *s, int axis, int64_t k, int64_t p)
+{
+    int64_t at = p + s->pad[axis] - k * s->dilation[axis];
+    return at >= 0 && at % s->step[axis] == 0 && at / s->step[axis] < s->out[axis];
+}
+
+/* One line along the last axis: by its taps, the sums of what they meet, channels side by side. */
+static void sum_line(const summing *s, const float *x, double *to)
+{
+    memset(to, 0, (size_t)(s->kernel[2] * s->channels) * sizeof *to);
+    for (int64_t k = 0; k < s->kernel[2]; k++, to += s->channels)
+        for (int64_t o = 0; o < s->out[2]; o++) {
+            int64_t p = o * s->step[2] + k * s->dilation[2] - s->pad[2];
+            if (p < 0 || p >= s->in[2])
+                continue;
+            const float *from = x + p * s->stride[2];
+            if (s->apart == 1)
+                ti_gram_sum(to, from, s->channels);
+            else
+                for (int64_t i = 0; i < s->channels; i++)
+                    to[i] += (double)from[i * s->apart];
+        }
+}
+
+/* A line's sums belong to every tap of the other axes that meets it. */
+static void spread_line(const summing *s, int64_t first, int64_t second, const double *line,
+                        double *sum)
+{
+    int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
+    for (int64_t a = 0; a < s->kernel[0]; a++)
+        for (int64_t b = 0; b < s->kernel[1]; b++) {
+            if (!meets(s, 0, a, first) || !meets(s, 1, b, second))
+                continue;
+            double *to = sum + (a * s->kernel[1] + b) * s->kernel[2];
+            for (int64_t k = 0; k < s->kernel[2]; k++)
+                for (int64_t i = 0; i < s->channels; i++)
+                    to[i * taps + k] += line[k * s->channels + i];
+        }
+}
+
+void ti_columns_sums(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *order,
+                     double *sum)
+{
+    int64_t stride[TC_MAX_RANK];
+    strides_of(x, order, stride);
+    memset(sum, 0, (size_t)(c->groups * c->k) * sizeof *sum);
+    if (!c->axes) { /* the last axis */
+        int64_t inner = stride[x.type->rank - 1];
+        ti_channel_sums(x.data, tc_type_count(x.type) / (c->k * inner), c->k, inner, sum);
+        return;
+    }
+    tc_mark mark = ti_arena_mark(scratch);
+    summing s = summing_of(c, stride);
+    double *line = tc_new_n(scratch, double, (size_t)(s.kernel[2] * s.channels));
+    int64_t images = tc_type_count(x.type) / (s.channels * s.in[0] * s.in[1] * s.in[2]);
+    for (int64_t n = 0; n < images; n++)
+        for (int64_t a = 0; a < s.in[0]; a++)
+            for (int64_t b = 0; b < s.in[1]; b++) {
+                sum_line(&s, (const float *)x.data + n * stride[0] + a * s.stride[0] +
+                                 b * s.stride[1], line);
+                spread_line(&s, a, b, line, sum);
+            }
+    ti_arena_rewind(scratch, mark);
+}
+
+/* ---- products ---- */
 
 /* The start of the row of results at a position, and the stride of its channels. */
 static int64_t place_of(const tc_columns *c, tc_tensor y, const int8_t *order,

@@ -26,6 +26,10 @@ bool ti_columns_of(const tc_graph *g, const tc_node *node, size_t samples, tc_co
 void ti_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size_t which,
                      float *out);
 
+/* sum[g * k + j]: over all positions, number j of group g's windows; x as stored. */
+void ti_columns_sums(const tc_columns *c, tc_arena *scratch, tc_tensor x, const int8_t *order,
+                     double *sum);
+
 /* Rows first .. first+n-1 of a product's weights, k numbers each; with groups: all rows. */
 typedef struct tc_some_rows {
     int64_t first, n;

@@ -170,12 +170,13 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     fit = fit < NEVER_MORE / all ? fit : NEVER_MORE / all;
     most = fit < 1 ? 1 : fit < most ? fit : most;
     TC_TRY(ti_choose_samples(ctx, g, samples, domains, most, &out->samples));
+    if (out->samples.n >= 2 * skip)
+        ti_picked_skip(ctx, &out->samples, skip);
     size_t n = out->samples.n;
     out->room = tc_new(&ctx->arena, tc_arena);
     ti_arena_init_like(out->room, &ctx->arena);
     ti_ctx_defer(ctx, free_room, out->room);
     out->in = ti_input_buffers_in(out->room, g);
-    out->from = n > 2 * skip ? skip : 0;
     out->type = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
     out->real = tc_new_n(&ctx->arena, float *, n * g->n_out);
     out->first = tc_new_n(&ctx->arena, int64_t, n);
@@ -224,12 +225,12 @@ tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
     out->measured = m.measured;
     out->error = tc_new_n(&ctx->arena, double, y->n_out);
     out->square = tc_new_n(&ctx->arena, double, y->n_out);
-    out->n = n - y->from;
+    out->n = n;
     double noise = 0, outputs = 0, same = 0;
     for (size_t i = 0; i < y->n_out; i++) {
         if (!m.measured[i])
             continue;
-        for (size_t k = y->from; k < n; k++) {
+        for (size_t k = 0; k < n; k++) {
             double error = m.error[k * y->n_out + i], square = square_of(y, k, i);
             out->error[i] += error;
             out->square[i] += square;
@@ -239,14 +240,14 @@ tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
         outputs++;
     }
     out->each /= fmax(1, outputs);
-    for (size_t k = y->from; k < n; k++)
+    for (size_t k = 0; k < n; k++)
         same += m.first[k] == y->first[k];
-    for (size_t k = y->from; k < n && y->labels; k++) {
+    for (size_t k = 0; k < n && y->labels; k++) {
         int64_t label = y->labels[ti_picked_index(&y->samples, k)];
         out->drop +=
-            100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)(n - y->from);
+            100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)n;
     }
     out->sqnr_db = outputs > 0 && noise > 0 ? -10 * log10(noise / outputs) : INFINITY;
-    out->agree = same / (double)(n - y->from);
+    out->agree = same / (double)n;
     return TC_OK;
 }

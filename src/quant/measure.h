@@ -9,7 +9,6 @@
 typedef struct tc_yardstick {
     tc_samples samples;
     tc_tensor *in;        /* a buffer for each of the real program's inputs */
-    size_t from;          /* samples before it do not count: methods have learned from them */
     size_t n_out;
     const tc_type **type; /* of the outputs */
     float **real;         /* by sample and output */
@@ -18,8 +17,8 @@ typedef struct tc_yardstick {
     const int64_t *labels; /* where that ought to be, by sample of the whole data; or NULL */
 } tc_yardstick;
 
-/* Up to `most` samples, those with the least hashes; the first `skip` do not count if more than
- * twice as many are there. */
+/* Up to `most` samples, those with the least hashes; the first `skip`, from which methods learn,
+ * are left out where at least as many others are there. */
 TC_MUST_USE tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
                                         const tc_domains *domains, size_t most, size_t skip,
                                         tc_yardstick *out);

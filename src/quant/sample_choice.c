@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/mapped.h"
 #include "../num/load.h"
 #include "../run/plan.h"
 #include "observations.h"
@@ -269,4 +270,21 @@ size_t ti_picked_index(const tc_samples *samples, size_t k)
 {
     const choice *c = samples->from;
     return c->pick[k].index;
+}
+
+const tc_tensor *ti_picked_inputs(const tc_samples *samples, size_t k)
+{
+    const choice *c = samples->from;
+    return c->pick[k].in;
+}
+
+void ti_picked_skip(const tc_ctx *ctx, tc_samples *samples, size_t n)
+{
+    choice *c = samples->from;
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < c->n_in; i++)
+            ti_pages_drop(ctx, c->pick[k].in[i].data, tc_type_bytes(c->pick[k].in[i].type));
+    c->pick += n;
+    c->n -= n;
+    samples->n -= n;
 }

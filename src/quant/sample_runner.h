@@ -59,6 +59,12 @@ void ti_lap(double *since, double *to);
 TC_MUST_USE tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
                                         const tc_domains *domains, size_t most, tc_samples *out);
 
+/* The numbers of the k-th of those, which go with the choice. */
+const tc_tensor *ti_picked_inputs(const tc_samples *samples, size_t k);
+
+/* Without the first n of those. */
+void ti_picked_skip(const tc_ctx *ctx, tc_samples *samples, size_t n);
+
 /* Which of all samples the k-th of those was. */
 size_t ti_picked_index(const tc_samples *samples, size_t k);
 

@@ -114,6 +114,8 @@ static void search_steps(tc_ctx *ctx, tc_arena *arena, tc_lattice *l, tc_tensor 
     ti_each(ctx, n, ti_each_threads(ctx, n), search_channel, &s);
 }
 
+bool ti_lattice_plain(const tc_setting *setting) { return most_steps(setting) <= 1; }
+
 tc_lattice ti_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_quant *q,
                          const tc_setting *s, tc_importance importance)
 {

@@ -27,6 +27,9 @@ typedef struct tc_importance {
 /* The greatest code: in a channel's scale, its largest magnitude. */
 int64_t ti_lattice_top(const tc_setting *setting);
 
+/* Whether all steps are 1: nothing is searched for them. */
+bool ti_lattice_plain(const tc_setting *setting);
+
 /* The lattice for these weights with the channel scales in q: of each group the step with the least
  * squared error. */
 tc_lattice ti_lattice_of(tc_ctx *ctx, tc_arena *arena, tc_tensor w, const tc_quant *q,

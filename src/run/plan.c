@@ -53,7 +53,7 @@ static bool weighs_much(const tc_graph *g)
 }
 
 static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool inner,
-                           const bool *own)
+                           const bool *own, const bool *late)
 {
     tc_plan *plan = tc_new(&ctx->arena, tc_plan);
     plan->inner = inner;
@@ -61,6 +61,7 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
     plan->g = g;
     plan->watch = watch;
     plan->own = own;
+    plan->late = late;
     ti_arena_init_like(&plan->arena, &ctx->arena);
     ti_ctx_defer(ctx, release, plan);
     ti_product_keep_plain(ctx, weighs_much(g));
@@ -72,17 +73,22 @@ static tc_plan *plan_graph(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, bool
 
 tc_plan *ti_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch)
 {
-    return plan_graph(ctx, g, watch, false, NULL);
+    return plan_graph(ctx, g, watch, false, NULL, NULL);
+}
+
+tc_plan *ti_plan_late(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, const bool *late)
+{
+    return plan_graph(ctx, g, watch, false, NULL, late);
 }
 
 tc_plan *ti_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own)
 {
-    return plan_graph(ctx, g, NULL, false, own);
+    return plan_graph(ctx, g, NULL, false, own, NULL);
 }
 
 tc_plan *ti_plan_inner(const tc_plan *outer, tc_graph *g)
 {
-    return outer->inner || g->n_mutation ? NULL : plan_graph(outer->ctx, g, NULL, true, NULL);
+    return outer->inner || g->n_mutation ? NULL : plan_graph(outer->ctx, g, NULL, true, NULL, NULL);
 }
 
 static tc_tensor tensor_at(const tc_plan *plan, const place *p)
@@ -211,35 +217,64 @@ tc_status ti_plan_go(tc_plan *plan, tc_val until)
     return TC_OK;
 }
 
-static int by_address(const void *a, const void *b)
+size_t ti_plan_step_of(const tc_plan *plan, const tc_node *node)
 {
-    const uint8_t *x = (*(store *const *)a)->data, *y = (*(store *const *)b)->data;
-    return x < y ? -1 : x > y;
+    size_t i = 0;
+    while (i < plan->n_step && plan->step[i].node != node)
+        i++;
+    return i;
 }
 
-void ti_plan_rest(const tc_plan *plan, tc_arena *room)
+tc_status ti_plan_go_to(tc_plan *plan, size_t until)
 {
-    const size_t much = (size_t)1 << 20;
-    if (plan->bytes < much || !plan->next)
-        return;
-    tc_mark mark = ti_arena_mark(room);
-    const store **there = tc_new_n(room, const store *, plan->n_store);
-    size_t n = 0, now_at = plan->next - 1;
-    for (size_t i = 0; i < plan->n_store; i++) {
-        const store *s = &plan->store[i];
-        if (s->kind == STORE_MADE && s->first <= now_at && s->last >= now_at)
-            there[n++] = s;
+    while (plan->next < until && plan->next < plan->n_step) {
+        const step *s = &plan->step[plan->next++];
+        TC_TRY(run_step(plan, s));
+        if (s->show)
+            show(plan, s);
     }
-    qsort(there, n, sizeof *there, by_address);
-    const uint8_t *at = plan->memory;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *begin = there[i]->data;
-        if (begin > at)
-            ti_pages_drop(plan->ctx, at, (size_t)(begin - at));
-        at = begin + there[i]->size > at ? begin + there[i]->size : at;
+    return TC_OK;
+}
+
+void ti_plan_lend(tc_plan *plan, void *memory)
+{
+    for (size_t i = 0; i < plan->n_store; i++)
+        if (plan->store[i].kind == STORE_MADE)
+            plan->store[i].data =
+                (uint8_t *)memory + ((uint8_t *)plan->store[i].data - plan->memory);
+    plan->memory = memory;
+}
+
+void ti_plan_clear(const tc_plan *plan)
+{
+    ti_pages_drop(plan->ctx, plan->memory, plan->bytes);
+}
+
+/* The product of a step, where it is one. */
+static tc_product *product_of(const step *s, const tc_node *node)
+{
+    return s->node == node && s->kind == STEP_PREPARED && s->prepared == ti_run_product
+               ? (tc_product *)(uintptr_t)s->what
+               : NULL;
+}
+
+bool ti_plan_load(const tc_plan *plan, const tc_node *node, tc_arena *room)
+{
+    bool good = true;
+    for (size_t i = 0; i < plan->n_step; i++) {
+        tc_product *p = product_of(&plan->step[i], node);
+        good = (!p || ti_product_load(p, room)) && good;
     }
-    ti_pages_drop(plan->ctx, at, (size_t)(plan->memory + plan->bytes - at));
-    ti_arena_rewind(room, mark);
+    return good;
+}
+
+void ti_plan_unload(const tc_plan *plan, const tc_node *node)
+{
+    for (size_t i = 0; i < plan->n_step; i++) {
+        tc_product *p = product_of(&plan->step[i], node);
+        if (p)
+            ti_product_unload(p);
+    }
 }
 
 void ti_plan_outputs(const tc_plan *plan, tc_tensor *out)

@@ -23,6 +23,13 @@ typedef struct tc_watch {
  * runs. */
 tc_plan *ti_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 
+/* The same; late, by value: a constant that products pack only in ti_plan_load(), from the numbers
+ * that it has then, into `room`, and let go in ti_plan_unload(); in between its node may run, in all
+ * twins.  false: it cannot be packed. */
+tc_plan *ti_plan_late(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, const bool *late);
+TC_MUST_USE bool ti_plan_load(const tc_plan *plan, const tc_node *node, tc_arena *room);
+void ti_plan_unload(const tc_plan *plan, const tc_node *node);
+
 /* The same without a watcher.  own, by value: a constant that nobody but this graph has; once a
  * product has packed it, its memory goes back, and its numbers are gone. */
 tc_plan *ti_plan_own(tc_ctx *ctx, tc_graph *g, const bool *own);
@@ -42,9 +49,16 @@ tc_status ti_plan_explain(tc_plan *plan);
 void ti_plan_start(tc_plan *plan, const tc_tensor *in, void *const *state);
 TC_MUST_USE tc_status ti_plan_go(tc_plan *plan, tc_val until);
 
-/* It rests between two parts of a run: memory of values that are not there now goes back to the
- * system, where it is much.  Any thread; room: for working space. */
-void ti_plan_rest(const tc_plan *plan, tc_arena *room);
+/* The first step that a node takes, or the number of steps; and on until a step comes next. */
+size_t ti_plan_step_of(const tc_plan *plan, const tc_node *node);
+TC_MUST_USE tc_status ti_plan_go_to(tc_plan *plan, size_t step);
+
+/* Values lie there from now on: memory for ti_plan_bytes() that somebody lends.  Plans that do not
+ * run at the same time may have the same. */
+void ti_plan_lend(tc_plan *plan, void *memory);
+
+/* Pages of the memory of its values go back to the system; the values are gone. */
+void ti_plan_clear(const tc_plan *plan);
 
 /* What a run that came to its end has made. */
 void ti_plan_outputs(const tc_plan *plan, tc_tensor *out);

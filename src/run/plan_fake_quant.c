@@ -37,7 +37,9 @@ bool ti_plan_snap(tc_maker *m, const tc_node *node)
     snap *s = tc_new(&m->ctx->arena, snap);
     *s = (snap){ti_snap_make(a->scale, a->zero, a->qmin, a->qmax), tc_type_count(x)};
     const place *from = m->at[node->in[0]];
-    ti_step_prepared(m, node, run_snap, s, 0, &from, 1, user->out[0], from->layout);
+    const step *made =
+        ti_step_prepared(m, node, run_snap, s, 0, &from, 1, user->out[0], from->layout);
+    m->plan->store[made->out[0]->store].grid = &s->grid;
     m->joined[user->out[0]] = true;
     return true;
 }

@@ -111,12 +111,14 @@ bool ti_plan_conv(tc_maker *m, const tc_node *node)
         return false;
     chain c = follow(m, node);
     const tc_product *p = NULL;
+    ti_product_wait(m->ctx, m->plan->late && m->plan->late[node->in[1]]);
     for (int keep = c.n_then; keep >= 0 && !p; keep--) {
         shorten(&c, node, keep);
         p = node->op == TC_OP_conv
                 ? ti_product_conv(m->ctx, node->attr, x, y, w, b, c.then, c.n_then)
                 : ti_product_deconv(m->ctx, node->attr, x, y, w, b, c.then, c.n_then);
     }
+    ti_product_wait(m->ctx, false);
     if (!p)
         return false;
     tc_layout last = ti_layout_channels_last(x->rank);
@@ -137,10 +139,12 @@ bool ti_plan_linear(tc_maker *m, const tc_node *node)
     tc_strided ad = {2, {rows, k}, {k, 1}}, bd = {2, {k, n}, {1, k}}, yd = {2, {rows, n}, {n, 1}};
     chain c = follow(m, node);
     const tc_product *p = NULL;
+    ti_product_wait(m->ctx, m->plan->late && m->plan->late[node->in[1]]);
     for (int keep = c.n_then; keep >= 0 && !p; keep--) {
         shorten(&c, node, keep);
         p = ti_product_matmul(m->ctx, &ad, &bd, &yd, w.data, b, c.then, c.n_then);
     }
+    ti_product_wait(m->ctx, false);
     if (!p)
         return false;
     tc_layout layout = m->at[node->in[0]]->layout;

@@ -31,7 +31,9 @@ place *ti_place_made(tc_maker *m, tc_val v, tc_layout layout)
 {
     const tc_type *t = m->g->val[v]->type;
     place *p = ti_place_new(m, t, layout,
-                            ti_store_new(m, (store){.kind = STORE_MADE, .size = tc_type_bytes(t)}));
+                            ti_store_new(m, (store){.kind = STORE_MADE,
+                                                    .size = tc_type_bytes(t),
+                                                    .real = t->dtype == TC_f32}));
     ti_place_add(m, v, p);
     return p;
 }
@@ -49,10 +51,21 @@ step *ti_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, in
     return s;
 }
 
+/* A step that only moves numbers leaves them on their grid. */
+static void keep_grid(tc_plan *p, const step *s)
+{
+    if (s->kind != STEP_KERNEL || s->n_in != 1 || s->n_out != 1 || !s->in[0] || !s->out[0] ||
+        !(tc_ops[s->op].traits & T_MOVES) || s->op == TC_OP_pad)
+        return;
+    if (p->store[s->out[0]->store].real)
+        p->store[s->out[0]->store].grid = p->store[s->in[0]->store].grid;
+}
+
 /* The step is complete: everything it reads lives at least until now. */
 void ti_step_end(tc_maker *m, step *s)
 {
     tc_plan *p = m->plan;
+    keep_grid(p, s);
     for (int i = 0; i < s->n_in; i++)
         if (s->in[i])
             p->store[s->in[i]->store].last = p->n_step;

@@ -18,6 +18,8 @@ typedef struct store {
     size_t size;        /* bytes */
     size_t first, last; /* steps between which it is alive */
     void *data;         /* known: the constant; otherwise given when memory is */
+    bool real;          /* f32 */
+    const struct tc_snap *grid; /* all its numbers are on it; NULL: on none that is known */
 } store;
 
 /* A value as it lies in a store. */
@@ -62,6 +64,7 @@ struct tc_plan {
     step *step;
     size_t n_step, cap_step;
     const place **result; /* outputs, then what the buffers hold afterwards; plain */
+    const bool *late; /* by value: a constant that a product packs when it is loaded; or NULL */
     const bool *own; /* by value: a constant whose memory is the plan's to give back; or NULL */
     uint8_t *memory;
     size_t bytes;
