@@ -95,6 +95,16 @@ for folder in "$shared"/zoo/*/; do
         "$(awk -v mb="${mb:-}" -v f="$(stat -c %s "$model")" 'BEGIN { if (mb != "") print mb * 1048576 / f }')" x 6
 done
 
+# Windows of 169 numbers in each of 1,000 channels
+python3 - <<'P' 2>/dev/null
+w = [((i * 37 % 64) - 32) / 160 for i in range(169000)]
+print("graph @main(%0: f32[1,1000,24,24]) {", f"  %1 = const {w} : f32[1000,1,13,13]", f"  %2 = const {w[:1000]} : f32[1000]",
+      "  %3 = conv %0, %1, %2 stride=[1,1] pad=[6,6,6,6] dilation=[1,1] groups=1000 : f32[1,1000,24,24]",
+      "  return %3", "}", sep="\n", file=open("depthwise.ir", "w"))
+P
+read -r s mb < <(spent compile depthwise.ir --calib random:1 -t TOSA-1.0+INT -o o.tosa)
+row "a depthwise convolution of 13x13 over 1,000 channels, ${s:--} s" "${mb:-}" MB 400
+
 # A picture of 2048x2048 through two convolutions of stride 2
 awk 'function c(n, i) { s = "0.1"; for (i = 1; i < n; i++) s = s ", " ((i * 37 % 64) - 32) / 160; return "const [" s "]" }
 BEGIN { print "graph @main(%0: f32[1,3,2048,2048]) {"
