@@ -331,6 +331,8 @@ static tc_status put_attr(emitter *e, const tc_node *node, tc_fb_ref *out)
         TC_TRY(put_field(e, node, &info->field[i], (const char *)node->attr + info->field[i].at,
                          &ref[i]));
     ti_fb_begin(&e->w);
+    if (node->op == TC_OP_tosa_cast_unsigned)
+        ti_fb_set_u8(&e->w, TOSA_CAST_INPUT_UNSIGNED, true, false);
     for (int i = 0; i < n; i++)
         set_field(e, (uint32_t)i, &info->field[i], (const char *)node->attr + info->field[i].at,
                   ref[i]);

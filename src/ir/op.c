@@ -77,9 +77,9 @@ tc_op ti_op_from_tosa(uint32_t number)
 {
     /* Up to RESCALE the table has the schema's order. */
     uint32_t near = TC_OP_tosa_argmax + number - 1;
-    if (near >= TC_OP_tosa_argmax && near < TC_OP_COUNT && tc_ops[near].tosa == number)
+    if (near >= TC_OP_tosa_argmax && near <= TC_OP_tosa_rescale && tc_ops[near].tosa == number)
         return (tc_op)near;
-    for (int op = 0; op < TC_OP_COUNT; op++)
+    for (int op = 0; op < TC_OP_COUNT; op++) /* of two forms of one operator the plain one is first */
         if (number && tc_ops[op].tosa == number)
             return (tc_op)op;
     return TC_OP_COUNT;

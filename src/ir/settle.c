@@ -130,11 +130,12 @@ static tc_status settle_calls(tc_graph *g, const tc_node *node, int depth)
     return TC_OK;
 }
 
-static tc_status settle_node(tc_graph *g, const tc_node *node, const int64_t **known)
+/* The types that the node makes, into out[]. */
+static tc_status types_of(const tc_graph *g, const tc_node *node, const int64_t **known,
+                          tc_type *out)
 {
     tc_ctx *ctx = g->module->ctx;
     tc_tensor *in = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
-    tc_type *out = tc_new_n(&ctx->scratch, tc_type, (size_t)node->n_out);
     for (int i = 0; i < node->n_in; i++) {
         in[i] = operand(g, known, node->in[i]);
         if (!in[i].type)
@@ -150,7 +151,13 @@ static tc_status settle_node(tc_graph *g, const tc_node *node, const int64_t **k
         return ti_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has other operands or results",
                         info->name);
     tc_infer call = {ctx, node->loc, info->name, node->attr, node->n_in, node->n_out, in, out};
-    TC_TRY(info->shape(&call));
+    return info->shape(&call);
+}
+
+static tc_status settle_node(tc_graph *g, const tc_node *node, const int64_t **known)
+{
+    tc_type *out = tc_new_n(&g->module->ctx->scratch, tc_type, (size_t)node->n_out);
+    TC_TRY(types_of(g, node, known, out));
     for (int i = 0; i < node->n_out; i++)
         TC_TRY(settle_value(g, node, node->out[i], &out[i]));
     return TC_OK;
@@ -209,4 +216,104 @@ tc_status ti_check_shapes(tc_graph *g)
     }
     ti_arena_rewind(&ctx->scratch, mark);
     return worst;
+}
+
+/* ---- unknown ranks --------------------------------------------------------------------------- */
+
+static tc_status no_rank(const tc_graph *g, tc_val val, const char *why)
+{
+    tc_ctx *ctx = g->module->ctx;
+    const tc_value *value = g->val[val];
+    const tc_loc *loc = value->def ? value->def->loc : &(tc_loc){.file = g->module->file};
+    tc_status status = ti_error(ctx, loc, TC_E_DYNAMIC, "tensor '%s' has no rank, and %s",
+                                value->name ? value->name : "", why);
+    ti_note(ctx, NULL, "declare its shape in the file; a dimension that is open is -1");
+    return status;
+}
+
+/* Of operands with open sizes: an operator of one operand keeps the shape, one of several the rank,
+ * RESHAPE has as many axes as its shape has values. */
+static bool open_type(const tc_graph *g, const tc_node *node, const int64_t **known, tc_type *out)
+{
+    const tc_type *x = node->n_in ? ti_type_of(g, node->in[0]) : NULL;
+    bool reshapes = node->op == TC_OP_tosa_reshape && node->n_in == 2;
+    if (!x || node->n_out != 1 ||
+        (!reshapes && !(tc_ops[node->op].traits & (T_ELTWISE | T_KEEPS))) ||
+        (!reshapes && !(tc_ops[node->op].traits & T_ELTWISE) && node->n_in > 1))
+        return false;
+    const int64_t *to = reshapes ? known[node->in[1]] : NULL;
+    int64_t rank = reshapes ? ti_type_of(g, node->in[1])->dim[0] : x->rank;
+    if (rank < 0 || rank > TC_MAX_RANK)
+        return false;
+    out->rank = (int32_t)rank;
+    for (int i = 0; i < out->rank; i++)
+        out->dim[i] = to ? to[i] : reshapes || node->n_in > 1 ? TC_OPEN : x->dim[i];
+    return true;
+}
+
+/* Operands of open sizes, and shapes or counts of rows that are not known. */
+static bool is_undecided(const tc_graph *g, const tc_node *node, const int64_t **known)
+{
+    for (int i = 0; i < node->n_in; i++) {
+        const tc_type *t = ti_type_of(g, node->in[i]);
+        if (t && (ti_type_open(t) || (t->dtype == TC_shape && !known[node->in[i]])))
+            return true;
+    }
+    return node->op == TC_OP_tosa_row_gather && node->n_in == 3 && !ti_is_const(g, node->in[2]);
+}
+
+/* The node's results that lack one get a rank; `lacks`: by value. */
+static tc_status rank_results(tc_graph *g, const tc_node *node, const int64_t **known,
+                              const bool *lacks)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_type *out = tc_new_n(&ctx->scratch, tc_type, (size_t)node->n_out);
+    tc_val first = TC_NONE;
+    for (int i = node->n_out; i-- > 0;) {
+        out[i] = *ti_type_of(g, node->out[i]);
+        first = lacks[node->out[i]] ? node->out[i] : first;
+    }
+    if (!first)
+        return TC_OK;
+    if (ti_node_calls(node) || tc_ops[node->op].shape == tc_ops[TC_OP_tosa_custom].shape)
+        return no_rank(g, first, "its operator does not decide it");
+    if (!is_undecided(g, node, known))
+        TC_TRY(types_of(g, node, known, out));
+    else if (!open_type(g, node, known, out))
+        return no_rank(g, first, "sizes that are open decide it");
+    for (int i = 0; i < node->n_out; i++) {
+        tc_value *value = g->val[node->out[i]];
+        if (!lacks[node->out[i]])
+            continue;
+        if (out[i].dtype != value->type->dtype)
+            return ti_error(ctx, node->loc, TC_E_MISMATCH,
+                            "a result of '%s' is declared as %s without a rank, and is %s",
+                            tc_ops[node->op].name, tc_dtypes[value->type->dtype].name,
+                            ti_type_text(&ctx->arena, &out[i]));
+        value->type = ti_type_intern(ctx, &out[i]);
+    }
+    return TC_OK;
+}
+
+tc_status ti_settle_ranks(tc_graph *g, const tc_val *val, size_t n)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_status status = TC_OK;
+    if (!n)
+        return TC_OK;
+    bool *lacks = tc_new_n(&ctx->arena, bool, g->n_val);
+    for (size_t i = 0; i < n; i++)
+        lacks[val[i]] = true;
+    for (size_t i = 0; i < n; i++)
+        if (!g->val[val[i]]->def)
+            return no_rank(g, val[i], "it is an input, which nothing decides");
+    const int64_t **known = tc_new_n(&ctx->arena, const int64_t *, g->n_val);
+    for (size_t i = 0; i < g->n_node && status == TC_OK; i++) {
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
+        status = rank_results(g, g->node[i], known, lacks);
+        ti_arena_rewind(&ctx->scratch, mark);
+        if (status == TC_OK && g->node[i]->n_out)
+            learn(&ctx->arena, g, g->node[i], known);
+    }
+    return status;
 }

@@ -20,4 +20,8 @@ TC_MUST_USE tc_status ti_check_shapes(tc_graph *g);
  * file declares stays where it is not open, and has to be what the operators compute. */
 TC_MUST_USE tc_status ti_settle(tc_module *module);
 
+/* These values of a graph came without a rank, and have one of 0: gives each the type that its
+ * operator makes, where that is decided; else the message has its name. */
+TC_MUST_USE tc_status ti_settle_ranks(tc_graph *g, const tc_val *val, size_t n);
+
 #endif

@@ -50,6 +50,31 @@ void ti_num_tosa_cast_from_block_scaled(tc_call *call)
     }
 }
 
+/* The bits of an integer of this type as a number without a sign. */
+static uint64_t zero_extended(int64_t v, tc_dtype type)
+{
+    unsigned bits = tc_dtypes[type].bits;
+    return bits < 64 ? (uint64_t)v & ((UINT64_C(1) << bits) - 1) : (uint64_t)v;
+}
+
+void ti_num_tosa_cast_unsigned(tc_call *call)
+{
+    tc_tensor in = call->in[0], out = call->out[0];
+    bool to_real = ti_is_float(out.type->dtype);
+    if (!ti_is_int(in.type->dtype)) {
+        call->error = "the operand is no integer";
+        return;
+    }
+    for (int64_t i = 0, n = tc_type_count(out.type); i < n; i++) {
+        uint64_t whole = zero_extended(ti_load_i64(in, i), in.type->dtype);
+        double real = (double)whole; /* exact: 32 bits at most go to floats */
+        if (to_real)
+            ti_write_reals(out, i, 1, &real);
+        else
+            ti_store_i64(out, i, out.type->dtype == TC_bool ? whole != 0 : (int64_t)whole);
+    }
+}
+
 void ti_num_tosa_cast(tc_call *call)
 {
     tc_tensor in = call->in[0], out = call->out[0];

@@ -2,12 +2,14 @@
 /* read_tosa.c -- a TOSA flatbuffer, back into a graph.
  *
  * Each region becomes a graph, the first one the program.  Types are the declared ones: nothing is
- * inferred here, so that the judge can hold the declarations against what the operators compute.
+ * inferred here but ranks that are not declared, so that the judge can hold the declarations against
+ * what the operators compute.
  * A variable is declared once, by a tosa_variable node in front of its graph; files name it by a
  * tensor that is marked as one, read through VARIABLE_READ or IDENTITY and written by
  * VARIABLE_WRITE or IDENTITY. */
 #include "read.h"
 
+#include "../ir/settle.h"
 #include "../target/tosa_schema.h"
 #include "../wire/flatbuf.h"
 #include "read_options.h"
@@ -29,6 +31,8 @@ typedef struct {
     tc_map regions; /* names seen so far */
     tc_graph *g;
     tc_map names; /* of the block, to entry */
+    tc_val *unranked; /* the graph's values without a rank */
+    size_t n_unranked, cap_unranked;
 } reader;
 
 /* The place of a record, for messages. */
@@ -108,7 +112,7 @@ static tc_status dims_of(reader *r, const entry *e, tc_type *type)
     size_t at = e->table.at;
     tc_fb_vector shape = ti_fb_list(e->table, TOSA_TENSOR_SHAPE, 4);
     if (ti_fb_u8(e->table, TOSA_TENSOR_IS_UNRANKED, 0))
-        return ti_error(r->ctx, at_byte(r, at), TC_E_DYNAMIC, "tensor '%s' has no rank", e->name);
+        return broken(r); /* of rank 0, until its operator decides */
     if (shape.n > TC_MAX_RANK)
         return ti_error(r->ctx, at_byte(r, at), TC_E_TOSA_LEVEL,
                         "tensor '%s' has rank %zu, at most 6 is allowed", e->name, shape.n);
@@ -130,8 +134,9 @@ static tc_status scaled_type(reader *r, const entry *e, tc_type *type)
     if (!scale && !block)
         return TC_OK;
     tc_dtype scaled = ti_block_of(type->dtype);
+    bool unranked = ti_fb_u8(e->table, TOSA_TENSOR_IS_UNRANKED, 0) != 0;
     if (scale != (uint32_t)tc_dtypes[TC_ue8m0].tosa || block != TC_TOSA_BLOCK_SHAPE_32 ||
-        scaled == TC_none || type->rank < 1 || type->dim[type->rank - 1] % TC_BLOCK)
+        scaled == TC_none || (!unranked && (type->rank < 1 || type->dim[type->rank - 1] % TC_BLOCK)))
         return ti_error(r->ctx, at_byte(r, e->table.at), TC_E_TYPE,
                         "tensor '%s' has %s in blocks of shape %" PRIu32 " with scales of type %" PRIu32
                         ", expected whole blocks of 32 with scales of type %d",
@@ -280,6 +285,10 @@ static tc_status bind(reader *r, entry *e, tc_val val)
     e->val = val;
     tc_value *value = ti_value_of(r->g, val);
     value->name = e->name;
+    if (!e->is_shape && ti_fb_u8(e->table, TOSA_TENSOR_IS_UNRANKED, 0)) {
+        tc_grow(&r->ctx->arena, r->unranked, r->n_unranked, r->cap_unranked);
+        r->unranked[r->n_unranked++] = val;
+    }
     return type_of(r, e, &value->type);
 }
 
@@ -388,8 +397,12 @@ static tc_status declare_variables(reader *r)
 
 /* Which operator a record stands for.  Variables are read and written by IDENTITY too: the tensor
  * says what is meant. */
-static tc_op operator_of(reader *r, uint32_t number, tc_fb_vector in, tc_fb_vector out)
+static tc_op operator_of(reader *r, tc_fb_table t, uint32_t number, tc_fb_vector in,
+                         tc_fb_vector out)
 {
+    if (number == tc_ops[TC_OP_tosa_cast].tosa &&
+        ti_fb_u8(ti_fb_child(t, TOSA_OPERATOR_ATTRIBUTE), TOSA_CAST_INPUT_UNSIGNED, 0))
+        return TC_OP_tosa_cast_unsigned;
     if (number == tc_ops[TC_OP_tosa_identity].tosa && in.n == 1 && out.n == 1) {
         const entry *from = ti_map_get(&r->names, ti_fb_list_string(in, 0));
         const entry *to = ti_map_get(&r->names, ti_fb_list_string(out, 0));
@@ -442,6 +455,8 @@ static tc_status read_const(reader *r, tc_fb_vector out, bool is_shape, const tc
     if (e->is_shape != is_shape)
         return ti_error(r->ctx, loc, TC_E_TYPE, "'%s' is %s shape", e->name, is_shape ? "no" : "a");
     TC_TRY(type_of(r, e, &type));
+    if (!is_shape && ti_fb_u8(e->table, TOSA_TENSOR_IS_UNRANKED, 0))
+        return ti_error(r->ctx, loc, TC_E_DYNAMIC, "the constant '%s' has no rank", e->name);
     TC_TRY(data_of(r, e, type, &data));
     return bind(r, e, ti_graph_const(r->g, type, data, e->name, loc));
 }
@@ -492,7 +507,7 @@ static tc_status read_operator(reader *r, tc_fb_table t)
     TC_TRY(broken(r));
     if (number == TC_TOSA_CONST_SHAPE || number == tc_ops[TC_OP_const].tosa)
         return read_const(r, out, number == TC_TOSA_CONST_SHAPE, loc);
-    tc_op op = operator_of(r, number, in, out);
+    tc_op op = operator_of(r, t, number, in, out);
     if (op == TC_OP_COUNT)
         return ti_error(r->ctx, at_byte(r, t.at), TC_E_UNKNOWN_OP,
                         "operator %" PRIu32 " is unknown", number);
@@ -539,7 +554,9 @@ static tc_status read_region(reader *r, tc_fb_table region)
         return ti_error(r->ctx, at_byte(r, region.at), TC_E_STRUCTURE,
                         "two regions are called '%s'", name);
     *slot = r->g = ti_graph_new(r->module, name);
-    return read_block(r, ti_fb_list_table(blocks, 0));
+    r->n_unranked = 0;
+    TC_TRY(read_block(r, ti_fb_list_table(blocks, 0)));
+    return ti_settle_ranks(r->g, r->unranked, r->n_unranked);
 }
 
 tc_status ti_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)

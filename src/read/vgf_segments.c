@@ -2,10 +2,10 @@
 /* vgf_segments.c -- a VGF file of several segments as one graph: graphs as they are, shaders as
  * nodes; see vgf_ids.h.
  *
- * Segments run one behind the other and meet in resources.  Resources of one alias group are one value,
- * seen in several ways: a tensor of one segment is an image of the next.  An image [1, height, width,
- * components] is a tensor of that shape and of its components' storage; its format stands with the
- * shader that is bound to it. */
+ * Segments run one behind the other and meet in resources.  Resources of one alias group are one
+ * value, seen in several ways: a tensor of one segment is an image of the next.  An image
+ * [1, height, width, components] is a tensor of that shape and of its components' storage; its format
+ * stands with the shader that is bound to it. */
 #include "../target/vgf_schema.h"
 #include "../wire/vk_format.h"
 #include "vgf_ids.h"

@@ -4,8 +4,8 @@
  * Numbers are kept in registers of 64 bits, one for each scalar: a vector of three has three in a
  * row, a struct those of its members.  Integers and the bits of floats stand there without a sign
  * extended.  Variables of a shader's own are registers too; calls are written out where they stand;
- * phis are moves at the end of the blocks before.  So an instruction names registers and nothing else,
- * and what cannot be said like that (pointers that are chosen when the shader runs) is refused.
+ * phis are moves at the end of the blocks before.  So an instruction names registers and nothing
+ * else, and what cannot be said like that (pointers that are chosen when the shader runs) is refused.
  *
  * Ports are a shader's operands and then its results, as tosa_shader has them: tensors, images,
  * buffers by set and binding. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shader_arith.c -- arithmetic, comparisons, bits and conversions; see shader.h.
  *
- * What SPIR-V leaves open has one answer here: shifts count modulo the width, a division by zero gives
- * all ones, a float that no integer holds becomes the nearest one, NaN zero.  f16 is computed in
- * f32 and rounded, which is the same as rounded once. */
+ * What SPIR-V leaves open has one answer here: shifts count modulo the width, a division by zero
+ * gives all ones, a float that no integer holds becomes the nearest one, NaN zero.  f16 is computed
+ * in f32 and rounded, which is the same as rounded once. */
 #include "shader_steps.h"
 
 #define SX ti_sh_signed(x, bits)

@@ -9,6 +9,7 @@
 #include "shader_words.h"
 
 enum { MOST_INS = 1 << 20, MOST_WORK = 1 << 24, DEEPEST = 32 };
+enum { MOST_STEPS = 1 << 27 }; /* of one invocation: about a second */
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -489,7 +490,7 @@ const char *ti_shader_run(const tc_sh_program *p, const tc_sh_interface *interfa
 {
     const uint32_t *size = p->group_size, *groups = interface->groups;
     uint64_t *reg = ti_arena_copy(arena, p->start, p->n_register * sizeof *p->start);
-    tc_sh_machine m = {.r = reg, .ins = p->ins, .interface = interface, .budget = budget};
+    tc_sh_machine m = {.r = reg, .ins = p->ins, .interface = interface};
     uint64_t per_group = (uint64_t)size[0] * size[1] * size[2];
     uint64_t all = (uint64_t)groups[0] * groups[1];
     if ((groups[2] && all > UINT64_MAX / groups[2]) || all * groups[2] > (uint64_t)budget)
@@ -510,10 +511,13 @@ const char *ti_shader_run(const tc_sh_program *p, const tc_sh_interface *interfa
                 reg[TC_SH_GLOBAL + i] = (uint32_t)(group[i] * size[i] + local[i]);
             }
             reg[TC_SH_LOCAL_INDEX] = k;
+            int64_t given = budget < MOST_STEPS ? budget : MOST_STEPS;
+            m.budget = given;
             for (const tc_sh_ins *i = p->ins; i;)
                 i = i->step(&m, i);
             if (m.error)
                 return m.error;
+            budget -= given - m.budget;
         }
     }
     return NULL;

@@ -3,8 +3,8 @@
  * shader.h.
  *
  * An image is a tensor [1, height, width, components]; its format says what the bytes mean.  A read
- * outside gives zeros and a write outside nothing.  Sampling is Vulkan's: the texel that u = s * width
- * lies in, or the mean of the four around u - 1/2, weighted in f32. */
+ * outside gives zeros and a write outside nothing.  Sampling is Vulkan's: the texel that
+ * u = s * width lies in, or the mean of the four around u - 1/2, weighted in f32. */
 #include "shader_steps.h"
 #include "shader_words.h"
 

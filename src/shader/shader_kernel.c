@@ -4,8 +4,8 @@
 
 #include "../num/kernels.h"
 
-/* Steps before a shader that does not end is given up: minutes. */
-#define BUDGET (INT64_C(1) << 36)
+/* Steps of all invocations before a shader is given up: some minutes. */
+#define BUDGET (INT64_C(1) << 35)
 
 extern tc_shape_fn ti_shape_tosa_shader; /* the table of operators names it */
 

@@ -2,8 +2,8 @@
 /* shader_memory.c -- variables, access chains, loads and stores, and tensors; see shader.h.
  *
  * A place is known when the code is read, but for one register with what is added to it (`moving`).
- * Registers are counted one by one, ports and push constants in bytes, by the offsets and strides that
- * the module decorates its types with. */
+ * Registers are counted one by one, ports and push constants in bytes, by the offsets and strides
+ * that the module decorates its types with. */
 #include "shader.h"
 
 #include "shader_words.h"

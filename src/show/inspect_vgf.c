@@ -16,8 +16,8 @@ static const char *const kinds[] = {"compute", "graph"};
 static const char *const languages[] = {"none", "SPIR-V", "GLSL", "HLSL"};
 
 static const char *const filters[] = {"nearest", "linear"};
-static const char *const addresses[] = {"repeat", "mirrored repeat", "clamp to edge", "clamp to border",
-                                        "mirror, clamp to edge"};
+static const char *const addresses[] = {"repeat", "mirrored repeat", "clamp to edge",
+                                        "clamp to border", "mirror, clamp to edge"};
 static const char *const borders[] = {"transparent black", "transparent black", "opaque black",
                                       "opaque black",      "opaque white",      "opaque white"};
 static const struct {

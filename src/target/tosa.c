@@ -564,6 +564,12 @@ static void check_value(tc_judge *j, const tc_value *value)
     ti_arena_rewind(&j->ctx->scratch, mark);
 }
 
+/* An operator that TOSA 1.0 does not have. */
+static bool is_new_op(tc_op op)
+{
+    return tc_ops[op].tosa > TC_TOSA_LAST_1_0 || op == TC_OP_tosa_cast_unsigned;
+}
+
 static void judge_node(tc_judge *j, const tc_node *node)
 {
     const judge_row *row = &judge_table[node->op];
@@ -572,7 +578,7 @@ static void judge_node(tc_judge *j, const tc_node *node)
         TC_BREAKS(j, TOSA_RULE, "has no TOSA form%s", "");
         return;
     }
-    if (!j->minor && tc_ops[node->op].tosa > TC_TOSA_LAST_1_0) {
+    if (!j->minor && is_new_op(node->op)) {
         TC_BREAKS(j, TOSA_RULE, "is of TOSA 1.1, and the %s of 1.0",
                   j->target ? "target is" : "program is");
         return;
@@ -647,7 +653,7 @@ static bool node_is_new(tc_judge *j, const tc_node *node)
 {
     const judge_row *row = &judge_table[node->op];
     j->node = node;
-    if (tc_ops[node->op].tosa > TC_TOSA_LAST_1_0)
+    if (is_new_op(node->op))
         return true;
     if (!row->family || !complete(j))
         return false;

@@ -61,6 +61,8 @@ enum {
 };
 enum { TOSA_SHAPE_NAME, TOSA_SHAPE_RANK, TOSA_SHAPE_DATA };
 enum { TOSA_LOCATION_TEXT };
+/* CAST's attributes: the schema of 2026.8 has none yet, the draft names this one. */
+enum { TOSA_CAST_INPUT_UNSIGNED };
 
 /* Bytes of n elements in a file: codes of less than eight bits without gaps, i48 six bytes each, of
  * block-scaled numbers the values alone, the others as in memory. */

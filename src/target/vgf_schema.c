@@ -6,7 +6,7 @@
 
 int ti_vgf_instruction(tc_op op)
 {
-    int number = tc_ops[op].tosa;
+    int number = op == TC_OP_tosa_cast_unsigned ? 0 : tc_ops[op].tosa; /* 1.0 has no such CAST */
     return number >= 1 && number <= TC_VGF_INSTRUCTIONS ? number - 1 : -1;
 }
 

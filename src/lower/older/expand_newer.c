@@ -7,6 +7,7 @@
  *   *_POOL2D_ADAPTIVE      the plain ones, of constant shapes
  *   products of new types  CAST to f32, and of the result to its own type; mixed fp8 to f16: CAST to f16
  *   RESIZE of fp8          the same
+ *   CAST, input_unsigned   BITWISE_AND with the bits; of i32 to floats by halves
  *   GATHER, SCATTER, CAST  bool as 0 and 1 of i32, or of f32 where the target has no integers */
 #include "../lower.h"
 #include "older.h"
@@ -219,6 +220,39 @@ static tc_status cast(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_tosa_logical_not(&b, ti_b_tosa_equal(&b, x, zero)), done);
 }
 
+static tc_val low_bits(tc_build *b, tc_val x, double mask)
+{
+    return ti_b_tosa_bitwise_and(b, x, ti_b_like(b, x, TC_i32, mask));
+}
+
+/* The upper half of 32 bits times 65536, and the lower: one rounding. */
+static tc_val unsigned_32(tc_build *b, tc_val x)
+{
+    tc_val half = ti_b_like(b, x, TC_i32, 16);
+    tc_val high = ti_b_tosa_cast(b, ti_b_tosa_logical_right_shift(b, x, half), TC_f32),
+           low = ti_b_tosa_cast(b, low_bits(b, x, 0xffff), TC_f32);
+    tc_val factor = ti_b_like(b, high, TC_f32, 65536);
+    return ti_b_tosa_add(b, ti_b_tosa_mul(b, high, factor), low);
+}
+
+static tc_status cast_unsigned(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    tc_build b = ti_build_instead(rw, node);
+    tc_val x = ti_b_in(&b, 0);
+    tc_dtype from = ti_b_dtype(&b, x), to = ti_b_out_type(&b, 0)->dtype;
+    bool wider = tc_dtypes[to].bits > tc_dtypes[from].bits;
+    if (from == TC_i32 && to == TC_bf16) {
+        ti_b_bad(&b, TC_E_TOSA_PROFILE, "CAST with input_unsigned from i32 to bf16 %s",
+                 "would round twice in TOSA 1.0");
+        return b.status;
+    }
+    if (from == TC_i32 && ti_is_float(to))
+        x = unsigned_32(&b, x);
+    else if (from != TC_i32 && (wider || ti_is_float(to)))
+        x = low_bits(&b, ti_b_tosa_cast(&b, x, TC_i32), from == TC_i8 ? 0xff : 0xffff);
+    return ti_b_replace(&b, ti_b_tosa_cast(&b, x, to), done);
+}
+
 static const struct {
     tc_op op;
     rule *rule;
@@ -236,6 +270,7 @@ static const struct {
     {TC_OP_tosa_gather, gather},
     {TC_OP_tosa_scatter, scatter},
     {TC_OP_tosa_cast, cast},
+    {TC_OP_tosa_cast_unsigned, cast_unsigned},
 };
 
 static tc_status expand(tc_rewrite *rw, const tc_node *node, bool *done)

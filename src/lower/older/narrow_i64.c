@@ -98,6 +98,9 @@ RANGE(sum, const tc_attr_tosa_axis *axis = node->attr;
       double n = (double)ti_type_of(g, node->in[0])->dim[axis->axis];
       return (range){fmin(a.lo * n, a.lo), fmax(a.hi * n, a.hi)};)
 
+RANGE(bare, double most = exp2(tc_dtypes[ti_type_of(g, node->in[0])->dtype].bits);
+      return a.lo >= 0 ? a : (range){0, most - 1};)
+
 RANGE(argmax, const tc_attr_tosa_argmax *axis = node->attr; (void)a;
       return (range){0, (double)ti_type_of(g, node->in[0])->dim[axis->axis] - 1};)
 
@@ -106,6 +109,7 @@ static const struct {
     range_of *range;
 } ranges[] = {
     {TC_OP_tosa_cast, range_same},
+    {TC_OP_tosa_cast_unsigned, range_bare},
     {TC_OP_tosa_identity, range_same},
     {TC_OP_tosa_reshape, range_same},
     {TC_OP_tosa_reverse, range_same},
@@ -239,7 +243,8 @@ static tc_status put(tc_rewrite *rw, const tc_node *node)
     for (int i = 0; i < node->n_in; i++)
         in[i] = ti_b_in(&b, i);
     const tc_type *type = as_32(rw->ctx, ti_b_out_type(&b, 0));
-    bool still = node->op == TC_OP_tosa_cast && ti_b_type(&b, in[0]) == type;
+    bool casts = node->op == TC_OP_tosa_cast || node->op == TC_OP_tosa_cast_unsigned;
+    bool still = casts && ti_b_type(&b, in[0]) == type;
     tc_val y = still ? in[0] : ti_b_typed(&b, node->op, node->attr, in, node->n_in, type);
     if (node->op == TC_OP_tosa_clz && y)
         y = ti_b_tosa_add(&b, y, ti_b_like(&b, y, TC_i32, 32));
