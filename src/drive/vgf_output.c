@@ -95,7 +95,8 @@ static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_module *program)
 
 tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
 {
-    if (c->n_region == 1 && !work_outside(ti_main(c->module)))
+    bool whole = c->n_region == 1 && c->region[0].module == c->module; /* a TOSA program */
+    if (whole || (c->n_region == 1 && !work_outside(ti_main(c->module))))
         return one_region(ctx, c, out);
     if (c->target.machine->packing != TC_PACKED_VGF || c->request.shaders == TC_SHADERS_NONE)
         return c->n_region == 1 ? one_region(ctx, c, out) : not_one(ctx, c);
