@@ -12,7 +12,7 @@ static size_t work_outside(const tc_graph *g)
     for (size_t i = 0; i < g->n_node; i++) {
         tc_op op = g->node[i]->op;
         n += op != TC_OP_const && op != TC_OP_call && op != TC_OP_quantize &&
-             op != TC_OP_dequantize;
+             op != TC_OP_dequantize && op != TC_OP_rescale;
     }
     return n;
 }

@@ -3,17 +3,17 @@
 """The compute shaders of a .vgf before Arm's tools: every family of src/lower/compute, in random shapes and types.
 
     vgf_shaders.py operators TOSAC [--every N] [--only TEXT] [--seed N]    the judges' Python (tools/setup.sh judges)
-    vgf_shaders.py networks  TOSAC [--only TEXT]
+    vgf_shaders.py networks  TOSAC [--only TEXT] [--times]
 
 operators: a graph of one operator, kept out of the regions by --cpu, becomes a file of compute segments; the emulation layer gives what
 `tosac run` gives of the graph.  Integers, bools and what only moves or resamples are the same bits; other floats are within the tolerance
-beside the case.  networks: test/fixture/shaders, programs of several regions with grid_sample and resizing, whole.  Ends with "N passed, N failed".
+beside the case.  networks: test/fixture/shaders, programs of several regions with grid_sample and resizing, whole; --times prints
+what the layer measured of each TOSA operator (it has no statistics of neural accelerators).  Ends with "N passed, N failed".
 """
 import argparse
 import itertools
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +30,7 @@ ap.add_argument("tosac")
 ap.add_argument("--every", type=int, default=1)
 ap.add_argument("--only", default="")
 ap.add_argument("--seed", type=int, default=1)
+ap.add_argument("--times", action="store_true")
 A = ap.parse_args()
 A.tosac = os.path.abspath(A.tosac)
 KIND = {"bool": np.bool_, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16, "f32": np.float32}
@@ -311,12 +312,13 @@ NEAR = 1e-5
 
 
 def network(name, words, environment):
-    """One file of a network, its segments, and the largest difference to `tosac run` of the model, relative to the largest number."""
-    model = os.path.join(FIXTURES, name + ".pt2")
+    """One file of a network, its segments, and the largest difference to `tosac run` of the model, relative to the largest number; of a
+    quantized one, to `tosac run` of the file."""
+    model, quantized = os.path.join(FIXTURES, name + ".pt2"), "--calib" in words
     rng = np.random.default_rng(A.seed)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, name + ".vgf")
-        done = subprocess.run([A.tosac, "compile", model, "-t", "vgf", *words, "-o", file], capture_output=True, text=True)
+        done = subprocess.run([A.tosac, "compile", model, *words, "-o", file], capture_output=True, text=True)
         if done.returncode:
             raise vgf.Refused("tosac compile: " + done.stderr.strip()[-300:])
         ports = json.loads(subprocess.run([A.tosac, "inspect", model, "--json"], capture_output=True, text=True).stdout)["inputs"]
@@ -326,13 +328,19 @@ def network(name, words, environment):
             paths.append(os.path.join(folder, f"in_{i}.npy"))
             np.save(paths[-1], array)
         ours, again = os.path.join(folder, "ours"), os.path.join(folder, "again")
-        for program, out in ((model, ours), (file, again)):
+        for program, out in ((file if quantized else model, ours), (file, again)):
             done = subprocess.run([A.tosac, "run", program, "-o", out, "--raw", *sum((["-i", p] for p in paths), [])], capture_output=True, text=True)
             if done.returncode:
                 raise vgf.Refused("tosac run: " + done.stderr.strip()[-300:])
         kinds = [s["type"] for s in vgf.dump(file)["model_sequence"]["segments"]]
         far = {"the layer": 0.0, "tosac run of the file": 0.0}
-        for i, path in enumerate(vgf.run(file, folder, paths, environment)):
+        profile = os.path.join(folder, "times") if A.times else None
+        if profile:
+            os.mkdir(profile)
+        results = vgf.run(file, folder, paths, environment, profile)
+        for operator, (total, count) in sorted(vgf.times(profile).items(), key=lambda t: -t[1][0]) if profile else ():
+            print(f"  {operator:20} {count:4} times {total:10.3f} ms")
+        for i, path in enumerate(results):
             want = np.load(os.path.join(ours, f"output_{i}.npy"))
             for who, got in (("the layer", np.load(path)), ("tosac run of the file", np.load(os.path.join(again, f"output_{i}.npy")))):
                 gap = np.abs(want.astype(np.float64) - got.astype(np.float64)).max()
@@ -343,7 +351,8 @@ def network(name, words, environment):
 def networks(environment):
     right = wrong = 0
     for name in NETWORKS:
-        for words, near in ((["--shaders", "resample"], NEAR), (["--shaders", "samplers"], NEAR), ([], NEAR)):
+        for words, near in ((["-t", "vgf", "--shaders", "resample"], NEAR), (["-t", "vgf", "--shaders", "samplers"], NEAR), (["-t", "vgf"], NEAR),
+                            (["-t", "vgf:TOSA-1.0+INT", "--calib", "random:1", "--shaders", "resample"], EXACT)):
             if A.only not in name:
                 continue
             try:

@@ -69,8 +69,19 @@ def dump(vgf):
     return json.loads(call(program("vgf_lib", "binaries", "bin", "vgf_dump"), "-i", vgf))
 
 
-def run(vgf, folder, inputs, environment):
-    """Paths of the results; inputs are matched by binding."""
+def times(folder):
+    """By operator: milliseconds and how many, as the emulation layer has measured them in its graph segments."""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        text = open(os.path.join(folder, name), errors="replace").read()
+        for sample in json.JSONDecoder().raw_decode(text)[0]["samples"]:  # bytes of zero follow
+            total, count = found.get(sample["operator_name"], (0.0, 0))
+            found[sample["operator_name"]] = (total + sample["time_ms"], count + 1)
+    return found
+
+
+def run(vgf, folder, inputs, environment, profile=None):
+    """Paths of the results; inputs are matched by binding.  profile: a folder for the times of graph segments (VMEL_GRAPH_PROFILING)."""
     scenario = os.path.join(folder, "scenario.json")
     call(program("vgf_lib", "binaries", "bin", "vgf_dump"), "-i", vgf, "--scenario-template", "-o", scenario)
     s = json.load(open(scenario))
@@ -94,7 +105,9 @@ def run(vgf, folder, inputs, environment):
             t["dst"] = f"output_{t['dst'].rsplit('_', 1)[1]}.npy"
             results.append(os.path.join(folder, t["dst"]))
     json.dump(s, open(scenario, "w"))
-    call(program("scenario_runner", "binaries", "bin", "scenario-runner"), "--scenario", scenario, "--output", folder, env=environment)
+    more = ["--emulation-layer-profiling-dump-dir", profile] if profile else []
+    environment = {**environment, "VMEL_GRAPH_PROFILING": "1"} if profile else environment
+    call(program("scenario_runner", "binaries", "bin", "scenario-runner"), "--scenario", scenario, "--output", folder, *more, env=environment)
     for path in results:
         if not os.path.exists(path):
             raise Refused(f"scenario-runner: exit 0 and no {os.path.basename(path)}")

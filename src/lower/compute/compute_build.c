@@ -637,18 +637,35 @@ const tc_cs_family *ti_cs_family(tc_op op)
     return of[op];
 }
 
+/* All quantized ports have one grid: codes may be moved as they are. */
+static bool one_grid(const tc_cs *s)
+{
+    const tc_quant *first = NULL;
+    for (int i = 0; i < s->n_port; i++) {
+        const tc_quant *q = ti_cs_type(s, i) ? ti_cs_type(s, i)->quant : NULL;
+        if (!q)
+            continue;
+        if (q->axis >= 0 || (first && (q->scale[0] != first->scale[0] || q->zero[0] != first->zero[0])))
+            return false;
+        first = q;
+    }
+    return true;
+}
+
 static void set_ports(tc_cs *s, const tc_graph *g, const tc_node *node, const tc_cs_family *family)
 {
     s->n_in = node->n_in;
     s->n_port = node->n_in + node->n_out;
     for (int i = 0; i < s->n_port; i++) {
         tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
-        s->port[i].stored = family->moves || ti_op_sees_storage(node->op);
         if (v)
             s->port[i].value = (tc_tensor){ti_type_of(g, v), NULL};
         if (v && i < node->n_in && ti_is_const(g, v))
             s->port[i].value = ti_tensor_of(g, v);
     }
+    bool stored = family->moves && (ti_op_sees_storage(node->op) || one_grid(s));
+    for (int i = 0; i < s->n_port; i++)
+        s->port[i].stored = stored;
 }
 
 /* Why no shader can have the node's values, or NULL. */

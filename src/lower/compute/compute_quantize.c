@@ -39,6 +39,13 @@ static bool grid(tc_cs *s, const tc_node *node, tc_cs_val at, bool inverse, tc_c
     return true;
 }
 
+/* Codes to reals, reals to codes, or both: as every operator takes and gives them. */
+void ti_cs_rescale(tc_cs *s, const tc_node *node, tc_cs_val at)
+{
+    (void)node;
+    ti_cs_store(s, 1, at, ti_cs_load(s, 0, at));
+}
+
 void ti_cs_quantize(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_attr_quantize *a = node->attr;
