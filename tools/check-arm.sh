@@ -2,35 +2,35 @@
 # 64-bit Arm: cross build, then unit, golden and conformance tests under qemu-user; the files that it writes are those of
 # this machine, byte for byte; and the NEON kernels ran.        check-arm.sh [--all] [--part PART] [BUILD of this machine]
 #
-# Emulation is some thirty times slower than the machine, so every fifth golden file and every twentieth TOSA case and operator
-# is run, and the unit tests that run whole models over many samples are left out; --all runs all.  What is left out is
-# counted as skipped.  PART is one of units, golden, suites, files; each takes minutes.  How long each step took is in build/arm/times.
+# Emulation is some thirty times slower than the machine, so every fifth golden file, TOSA case and operator is run, and the
+# unit tests that run whole models over many samples are left out; --all runs all.  What is left out is counted as skipped.
+# PART is one of units, golden, suites, files, which may run abreast; how long each step took is in build/arm/times-PART.
 #
 # tools/cross.sh brings the compiler, the emulation and the libraries, and builds.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-every=5 cases=20 part=all
-whole_models='api_advise|api_compile|api_context|api_model|api_quantize|api_run|api_threads|board|cycles|quant_parts'
-[ "${1:-}" != --all ] || { every=1 cases=1 whole_models=none && shift; }
+every=5 part=all
+whole_models='api_advise|api_compile|api_context|api_model|api_quantize|api_run|api_threads|board|cycles|quant_methods|quant_parts'
+[ "${1:-}" != --all ] || { every=1 whole_models=none && shift; }
 [ "${1:-}" != --part ] || { part=$2 && shift 2; }
 case $part in all | units | golden | suites | files) ;; *) echo "check-arm.sh: no part is called '$part'" >&2 && exit 2 ;; esac
 here=${1:-build} arm=$PWD/build/arm
 export TOSAC_ARM_ROOT=${TOSAC_ARM_ROOT:-$arm/root}
 good=0 bad=0 left=0
 mkdir -p "$arm"
-: >"$arm/times"
+: >"$arm/times-$part"
 asked() { [ "$part" = all ] || [ "$part" = "$1" ]; }
-took() { printf '%6d s  %s\n' $((SECONDS - $1)) "$2" >>"$arm/times"; } # SINCE WORDS
+took() { printf '%6d s  %s\n' $((SECONDS - $1)) "$2" >>"$arm/times-$part"; } # SINCE WORDS
 
 check() { # WORDS COMMAND...
     local words=$1 since=$SECONDS
     shift
-    if "$@" >"$arm/log" 2>&1; then
+    if "$@" >"$arm/log-$part" 2>&1; then
         good=$((good + 1))
     else
         bad=$((bad + 1))
         echo "$words"
-        grep -vE '^\[[0-9]+/[0-9]+\]' "$arm/log" | tail -20
+        grep -vE '^\[[0-9]+/[0-9]+\]' "$arm/log-$part" | tail -20
     fi
     took "$since" "$words"
 }
@@ -43,19 +43,19 @@ on_arm() { # PROGRAM ARGUMENTS...
 counted() { # WORDS COMMAND...
     local words=$1 g b since=$SECONDS
     shift
-    "$@" >"$arm/log" 2>&1
+    "$@" >"$arm/log-$part" 2>&1
     local code=$?
-    read -r g b < <(grep -oE '[0-9]+ passed, [0-9]+ failed' "$arm/log" | awk '{g += $1; b += $3} END {print g + 0, b + 0}')
+    read -r g b < <(grep -oE '[0-9]+ passed, [0-9]+ failed' "$arm/log-$part" | awk '{g += $1; b += $3} END {print g + 0, b + 0}')
     [ $code = 0 ] || [ "$b" != 0 ] || b=1
     [ "$g" != 0 ] || b=$((b + 1))
-    [ "$b" = 0 ] || { echo "$words"; tail -20 "$arm/log"; }
+    [ "$b" = 0 ] || { echo "$words"; tail -20 "$arm/log-$part"; }
     good=$((good + g)) bad=$((bad + b))
     took "$since" "$words"
 }
 
 # Golden files run tosac as a program: here through a script that emulates it.
 emulated() {
-    printf '#!/bin/sh\nexec qemu-aarch64 -L %s %s/build/tosac "$@"\n' "$TOSAC_ARM_ROOT" "$arm" >"$arm/tosac" && chmod +x "$arm/tosac"
+    printf '#!/bin/sh\nexec qemu-aarch64 -L %s %s/build/tosac "$@"\n' "$TOSAC_ARM_ROOT" "$arm" >"$arm/tosac-$part" && chmod +x "$arm/tosac-$part"
 }
 
 # With 32 random samples: over the 128 of the fixture a compile takes more than a minute of emulation.
@@ -89,11 +89,11 @@ package_works() {
     QEMU_SET_ENV=LD_LIBRARY_PATH="$arm/installed/usr/lib" on_arm "$arm/installed/usr/bin/tosac" --version
 }
 
-tools/cross.sh arm >"$arm/log" 2>&1
+flock "$arm/lock" tools/cross.sh arm >"$arm/log-$part" 2>&1
 case $? in
 0) good=1 ;;
-3) tail -5 "$arm/log" && echo "0 passed, 0 failed, 1 skipped" && exit 0 ;;
-*) tail -20 "$arm/log" && echo "there is no build, so nothing runs" && echo "0 passed, 1 failed, 1 skipped" && exit 1 ;;
+3) tail -5 "$arm/log-$part" && echo "0 passed, 0 failed, 1 skipped" && exit 0 ;;
+*) tail -20 "$arm/log-$part" && echo "there is no build, so nothing runs" && echo "0 passed, 1 failed, 1 skipped" && exit 1 ;;
 esac
 emulated
 units() {
@@ -105,19 +105,19 @@ units() {
     check "the NEON kernels ran" grep -q '^neon:' <(on_arm "$arm/build/unit-fast_int8")
 }
 golden() {
-    counted "golden files on Arm" "$here/golden" --tosac "$arm/tosac" --every $every test/golden
+    counted "golden files on Arm" "$here/golden" --tosac "$arm/tosac-$part" --every $every test/golden
     [ $every = 1 ] || left=$((left + 1))
 }
 suites() {
     local suite
     tools/cases.sh
-    counted "TOSA suite on Arm" on_arm "$arm/build/conformance-tosa" build/cases/suites/public --every $cases
+    counted "TOSA suite on Arm" on_arm "$arm/build/conformance-tosa" build/cases/suites/public --every $every
     for suite in aten lowered programs; do
-        counted "operators ($suite) on Arm" on_arm "$arm/build/conformance" $suite --cases build/cases --every $cases -j "$(nproc)"
+        counted "operators ($suite) on Arm" on_arm "$arm/build/conformance" $suite --cases build/cases --every $every -j "$(nproc)"
     done
     counted "ONNX node tests on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/onnx
     counted "TensorFlow Lite operators on Arm" on_arm "$arm/build/conformance-onnx" build/cases/suites/tflite
-    [ $cases = 1 ] || left=$((left + 4)) # suites of which a part was run
+    [ $every = 1 ] || left=$((left + 4)) # suites of which a part was run
 }
 files() {
     check "the same .tosa" same_file TOSA-1.0+INT tosa
