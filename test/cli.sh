@@ -582,6 +582,11 @@ expect 2 "--dim x.1: the dynamic sizes of the model are s77 (axis 0 of 'x'" opt 
 expect 2 'is 3 by an earlier --dim' opt $open --dim s77=3 --dim x.0=4
 expect 2 '--dim takes NAME=VALUE' opt $open --dim s77
 expect 2 '--dim takes NAME=VALUE' compile $open --dim s77=9..2 -t TOSA-1.1+FP+shape
+expect 2 'one size is needed here, not a list' opt $open --dim s77=2,9
+expect 2 '--dim takes NAME=VALUE' compile $open --dim s77=2,2 -t cpu -o "$dir/sizes.pte"
+expect 0 'forward_n2: ' compile $open -t cpu --dim n=2,9 -o "$dir/sizes.pte"
+expect 0 'forward_n9' inspect "$dir/sizes.pte"
+expect 2 'several methods (2) need a .pte' compile $open -t TOSA-1.0+FP --dim n=2,9 -o "$dir/sizes.tosa"
 expect 2 'one size is needed here, not a range' opt $open --dim s77=2..9
 expect 2 "'TOSA-1.0+FP' has no shape operators" compile $open -t TOSA-1.0+FP -o "$dir/many.tosa"
 expect 0 'for s77 = 1 or more, tried at' compile $open -t TOSA-1.1+FP+shape -o "$dir/many.tosa"

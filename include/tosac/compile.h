@@ -257,6 +257,10 @@ typedef struct tc_cpu_node_info {
 } tc_cpu_node_info;
 TC_SIZED_RECORD(tc_cpu_node_info)
 
+/* The method that was compiled before it for the same program; NULL: it is the first, or the only one.
+ * A list of sizes (tc_ctx_set_dim(), "seq=64,128") makes a method for each; tc_compile() gives the last. */
+TC_API tc_compiled *tc_compiled_beside(const tc_compiled *compiled);
+
 TC_API void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out);
 
 /* Region i; the type of its input or output i (NULL: none); node i on the CPU.  false: no more. */

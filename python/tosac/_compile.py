@@ -335,7 +335,7 @@ class Compiled(Explanation):
 def _read(model: Any, context: Context, calibration: Any, example_inputs: Any) -> Model:
     """Operators of a .tflite that cannot be read stay as they are: a .tflite can be made of it."""
     try:
-        return read_model(model, context, calibration, example_inputs)
+        return read_model(model, context, calibration, example_inputs, open_sizes=True)
     except UnsupportedError as refused:
         if not (is_path(model) and os.fspath(model).endswith(".tflite")) and not (isinstance(model, bytes) and model[4:8] == b"TFL3"):
             raise

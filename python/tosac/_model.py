@@ -44,7 +44,8 @@ class Node:
 
 
 Fixed = Mapping[str, Any]  # an input that is a constant, by its name: a number, a bool, an array or the path of a .npy
-Dims = Mapping[str, Union[int, Sequence[int]]]  # a size by its name, or an input's shape by the input's
+# a size by its name ("1..64": open in these bounds, "16,32": a method of each), or an input's shape by the input's
+Dims = Mapping[str, Union[int, str, Sequence[int]]]
 
 
 class Model:
@@ -222,7 +223,7 @@ class Program:
 
 def read_model(source: Any, context: Context, data: Any = None, example_inputs: Any = None, name: Optional[str] = None,
                prefer_tosa: bool = False, dynamic_shapes: Any = None, dequantize: bool = False, method: Optional[str] = None,
-               keep_unread: bool = False) -> Model:
+               keep_unread: bool = False, open_sizes: bool = False) -> Model:
     """A model from a path, bytes, a module or an exported program, in that context."""
     out = ctypes.c_void_p()
     if isinstance(source, Model):
@@ -231,7 +232,7 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
             return read_model(raw, context, name=text(lib.tc_model_file(source._handle)))
         return source
     options = record(n.tc_model_options, prefer_tosa=int(prefer_tosa), dequantize=int(dequantize), method=utf8(method) if method else None,
-                     keep_unread=int(keep_unread))
+                     keep_unread=int(keep_unread), open_sizes=int(open_sizes))
     if is_path(source):
         context.call("tc_model_open", utf8(os.fspath(source)), ctypes.byref(options), ctypes.byref(out))
         return Model(context, out)
@@ -271,8 +272,8 @@ def make_context(threads: int = 0, reference_kernels: bool = False, dims: Option
     for name, value in (set or {}).items():
         context.quick("tc_ctx_set_input", utf8(f"{name}={_said(value, context)}"))
     for name, value in (dims or {}).items():
-        whole = not isinstance(value, (int, np.integer))  # all sizes of an input
-        said = ",".join(str(int(size)) for size in value) if whole else str(int(value))
+        whole = not isinstance(value, (int, np.integer, str))  # all sizes of an input
+        said = value if isinstance(value, str) else ",".join(str(int(size)) for size in value) if whole else str(int(value))
         context.quick("tc_ctx_set_shape" if whole else "tc_ctx_set_dim", utf8(f"{name}={said}"))
     return context
 

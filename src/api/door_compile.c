@@ -156,6 +156,85 @@ static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, const tc_board *
     return TC_OK;
 }
 
+/* From the request to what its target loads. */
+static tc_status compile_request(tc_ctx *ctx, const tc_compile_options *o, tc_backend backend,
+                                 const tc_board *board, tc_compile_request *r, tc_compiled **out)
+{
+    tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
+    tc_frontier_row *frontier = NULL;
+    size_t n_frontier = 0;
+    TC_TRY(settle_goal(ctx, o, backend, r, &frontier, &n_frontier));
+    c->ethosu = (tc_ethosu_options){.backend = backend,
+                                    .products = o->vela.u55_products,
+                                    .share_weights = o->vela.share_weights,
+                                    .ini = ti_intern_text(ctx, o->vela.ini),
+                                    .system_config = ti_intern_text(ctx, o->vela.system_config),
+                                    .memory_mode = ti_intern_text(ctx, o->vela.memory_mode),
+                                    .optimise = ti_intern_text(ctx, o->vela.optimise),
+                                    .timeout = o->vela.timeout,
+                                    .search = o->vela.refusal_seconds,
+                                    .max_scratch = o->vela.max_scratch,
+                                    .notes = o->details};
+    TC_TRY(ti_compile(ctx, r, c));
+    c->board = board;
+    c->frontier = frontier;
+    c->n_frontier = n_frontier;
+    c->method = r->method ? r->method : "forward";
+    c->beside = o->beside;
+    c->cmsis_nn = o->kernels != NULL;
+    c->places = o->locations;
+    c->vectors = o->vectors;
+    c->model = ti_model_of(ctx, r->model, c->module);
+    if (!o->regions_only || backend == TC_BACKEND_OWN)
+        TC_TRY(make_streams(ctx, c));
+    *out = c;
+    return TC_OK;
+}
+
+/* The same model at every size of a list, as methods of one program. */
+static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options, tc_backend backend,
+                               const tc_board *board, const tc_compile_request *request,
+                               tc_compiled **out)
+{
+    const tc_module *m = request->module;
+    tc_compile_options o = *options;
+    tc_compile_request r = *request;
+    tc_size_choice *choice;
+    size_t n;
+    TC_TRY(ti_size_choices(ctx, m, o.method, o.quant.samples, &choice, &n));
+    int64_t *most = tc_new_n(&ctx->arena, int64_t, m->n_size);
+    for (size_t i = 0; i < m->n_size; i++)
+        most[i] = m->size[i].hi;
+    r.largest = ti_largest_ready(ctx, &r, m, most);
+    r.record_quantization = true;
+    o.vela.share_weights = true;
+    tc_compiled *first = NULL;
+    for (size_t k = 0; k < n; k++) {
+        tc_compiled *c;
+        o.method = choice[k].method;
+        TC_TRY(check_method(ctx, &o));
+        TC_TRY(ti_request_at(ctx, m, &choice[k], &r));
+        r.beside = o.beside;
+        TC_TRY(compile_request(ctx, &o, backend, board, &r, &c));
+        first = first ? first : c;
+        r.first = first;
+        r.record_quantization = false;
+        r.as = first->quantized.asked ? &first->quantized : NULL;
+        o.goal = tc_compile_options_default().goal; /* settings are found by now */
+        o.beside = *out = c;
+    }
+    return TC_OK;
+}
+
+/* Sizes are open, and lists say which are wanted. */
+static bool is_listed(const tc_module *m)
+{
+    for (size_t i = 0; i < m->n_size; i++)
+        if (m->size[i].list)
+            return true;
+    return false;
+}
+
 static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                          tc_compiled **out)
 {
@@ -189,35 +268,13 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .shaders = shaders,
                             .method = ti_intern_text(ctx, o.method),
                             .beside = o.beside};
-    tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
-    tc_frontier_row *frontier = NULL;
-    size_t n_frontier = 0;
-    TC_TRY(settle_goal(ctx, &o, backend, &r, &frontier, &n_frontier));
-    c->ethosu = (tc_ethosu_options){.backend = backend,
-                                    .products = o.vela.u55_products,
-                                    .share_weights = o.vela.share_weights,
-                                    .ini = ti_intern_text(ctx, o.vela.ini),
-                                    .system_config = ti_intern_text(ctx, o.vela.system_config),
-                                    .memory_mode = ti_intern_text(ctx, o.vela.memory_mode),
-                                    .optimise = ti_intern_text(ctx, o.vela.optimise),
-                                    .timeout = o.vela.timeout,
-                                    .search = o.vela.refusal_seconds,
-                                    .max_scratch = o.vela.max_scratch,
-                                    .notes = o.details};
-    TC_TRY(ti_compile(ctx, &r, c));
-    c->board = board;
-    c->frontier = frontier;
-    c->n_frontier = n_frontier;
-    c->method = r.method ? r.method : "forward";
-    c->beside = o.beside;
-    c->cmsis_nn = o.kernels != NULL;
-    c->places = o.locations;
-    c->vectors = o.vectors;
-    c->model = ti_model_of(ctx, model->name, c->module);
-    if (!o.regions_only || backend == TC_BACKEND_OWN)
-        TC_TRY(make_streams(ctx, c));
-    *out = c;
-    return TC_OK;
+    return is_listed(r.module) ? compile_sizes(ctx, &o, backend, board, &r, out)
+                               : compile_request(ctx, &o, backend, board, &r, out);
+}
+
+tc_compiled *tc_compiled_beside(const tc_compiled *compiled)
+{
+    return compiled->beside;
 }
 
 tc_status tc_compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,

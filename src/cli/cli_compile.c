@@ -340,6 +340,26 @@ static tc_status tell(cli *c, const method *m, size_t n)
     return TC_OK;
 }
 
+/* A list of sizes has made a method for each. */
+static method *each_size(method *m, size_t *n)
+{
+    size_t k = 0;
+    for (tc_compiled *c = m->compiled; c; c = tc_compiled_beside(c))
+        k++;
+    if (k < 2)
+        return m;
+    method *all = cli_memory(k, sizeof *all);
+    *n = k;
+    for (tc_compiled *c = m->compiled; c; c = tc_compiled_beside(c)) {
+        tc_compiled_info info = tc_compiled_info_default();
+        tc_compiled_get_info(c, &info);
+        all[--k] = *m;
+        all[k].compiled = c;
+        all[k].name = info.method;
+    }
+    return all;
+}
+
 static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 {
     compile_options own = *(const compile_options *)record, *o = &own;
@@ -356,6 +376,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(cli_dump_begin(&dumper));
     for (size_t i = 0; i < n; i++)
         CLI_TRY(compile_method(c, o, kind, &dumper, &m[i], i ? m[i - 1].compiled : NULL));
+    if (n == 1)
+        m = each_size(m, &n);
     method *last = &m[n - 1];
     if (o->asked.board && kind_for_board(c, o, kind) != kind) /* for the verdict */
         CLI_TRY(tc_compiled_make(c->ctx, last->compiled, kind_for_board(c, o, kind), NULL));

@@ -85,7 +85,7 @@ static tc_status begin_check(tc_ctx *ctx, const tc_compile_request *r, const tc_
         checker->then = r->trace;
         return TC_OK;
     }
-    if (r->calib)
+    if (r->calib && !r->as)
         TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
     else if (g->n_in)
         TC_TRY(ti_open_samples(ctx, g, invented, 1, &samples));

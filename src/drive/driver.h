@@ -44,6 +44,7 @@ typedef struct tc_compile_request {
     bool record_quantization; /* other sizes are to be quantized in the same way */
     bool ready_only; /* up to what is quantized then, values numbered */
     const tc_module *largest; /* the same model, so far, where its sizes are largest; or NULL */
+    const struct tc_compiled *first; /* the same model at the size of the data, compiled; or NULL */
     const tc_quant_record *as; /* quantized as the same model was at another size; or NULL */
 } tc_compile_request;
 

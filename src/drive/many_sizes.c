@@ -110,14 +110,8 @@ static tc_status at_largest(const course *s, int64_t *out, const tc_module **lar
     if (!bounded)
         return TC_OK;
     tc_compile_request r = *s->r;
-    tc_module *ready;
-    r.module = m;
     r.any_size = *out;
-    r.calib_only_if_needed = false;
-    tc_hold hold = ti_hold_begin(s->ctx); /* what there is to say is said at the first size */
-    tc_status status = ti_compile_ready(s->ctx, &r, &ready);
-    ti_hold_drop(s->ctx, hold);
-    *largest = status == TC_OK ? ready : NULL;
+    *largest = ti_largest_ready(s->ctx, &r, s->first, value);
     return TC_OK;
 }
 

@@ -19,6 +19,23 @@ typedef struct tc_many_sizes {
  * the model is at one of them, with the file of the general program for its one region (out->many). */
 TC_MUST_USE tc_status ti_compile(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
 
+/* size_choices.c: one of the sizes that a list asks for, and the name of its method. */
+typedef struct tc_size_choice {
+    int64_t *value; /* by open size */
+    const char *method;
+} tc_size_choice;
+
+/* All of them; the first is the one that the calibration data is for, else the largest. */
+TC_MUST_USE tc_status ti_size_choices(tc_ctx *ctx, const tc_module *module, const char *method,
+                                      const tc_dataset *data, tc_size_choice **out, size_t *n);
+/* The request's model at that size, as that method. */
+TC_MUST_USE tc_status ti_request_at(tc_ctx *ctx, const tc_module *module,
+                                    const tc_size_choice *choice, tc_compile_request *request);
+/* The model with these sizes up to READY, for constants that grow (tc_compile_request.largest); NULL:
+ * it has other nodes there, or fails. */
+const tc_module *ti_largest_ready(tc_ctx *ctx, const tc_compile_request *request,
+                                  const tc_module *module, const int64_t *value);
+
 /* data_sizes.c: open sizes as the calibration data has them; those that it does not show stay as they
  * are. */
 TC_MUST_USE tc_status ti_sizes_of_data(tc_ctx *ctx, const tc_module *module,

@@ -72,13 +72,48 @@ static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *sam
     return TC_OK;
 }
 
+/* Numbers of another size: as many as there are, from the beginning again where they end. */
+static void wrap(tc_tensor from, tc_tensor to)
+{
+    int64_t n = tc_type_count(to.type), at[TC_MAX_RANK] = {0};
+    size_t size = n ? tc_type_bytes(to.type) / (size_t)n : 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t k = 0;
+        for (int a = 0; a < to.type->rank; a++)
+            k = k * from.type->dim[a] + at[a] % from.type->dim[a];
+        memcpy((char *)to.data + (size_t)i * size, (const char *)from.data + (size_t)k * size, size);
+        for (int a = to.type->rank; a-- > 0 && ++at[a] == to.type->dim[a];)
+            at[a] = 0;
+    }
+}
+
+/* What the model was run on at the size of its data, cut or repeated to this one. */
+static void wrap_samples(tc_ctx *ctx, const tc_graph *g, const tc_compiled *first, tc_compiled *c)
+{
+    for (size_t k = 0; k < first->n_given; k++) {
+        tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
+        for (size_t i = 0; i < g->n_in; i++) {
+            in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
+            wrap(first->given[k][i], in[i]);
+        }
+        c->given[k] = in;
+        c->given_odd[k] = first->given_odd[k];
+    }
+    c->n_given = first->n_given;
+}
+
 static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     static const char *const invented[] = {"random:1"};
     const tc_graph *g = ti_main(c->real);
     tc_samples samples;
-    c->given_invented = !r->calib || ti_dataset_invented(r->calib);
-    if (r->calib) {
+    if (r->first && r->first->n_given && !r->first->given_invented) {
+        wrap_samples(ctx, g, r->first, c);
+        return TC_OK;
+    }
+    bool own_data = r->calib && !r->as; /* data is of the size that was calibrated */
+    c->given_invented = !own_data || ti_dataset_invented(r->calib);
+    if (own_data) {
         TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
         return read_data(ctx, g, &samples, c);
     }

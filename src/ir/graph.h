@@ -54,6 +54,8 @@ typedef struct tc_open_size {
     int axis;
     int64_t lo, hi;     /* hi INT64_MAX: no bound */
     int64_t value;
+    const int64_t *list; /* those that are wanted, a program for each; NULL: any between lo and hi */
+    size_t n_list;
 } tc_open_size;
 
 typedef struct tc_module tc_module;

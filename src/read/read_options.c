@@ -2,6 +2,31 @@
 /* read_options.c -- see read_options.h. */
 #include "read_options.h"
 
+/* "A,B,C": at least two, ascending or not, none twice. */
+static bool read_list(tc_ctx *ctx, const char *text, tc_dim_given *out)
+{
+    enum { MOST = 64 };
+    int64_t *list = tc_new_n(&ctx->arena, int64_t, MOST);
+    size_t n = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        if (n == MOST || !ti_text_to_i64((tc_str){at, length}, &list[n]) || list[n] < 1)
+            return false;
+        for (size_t i = 0; i < n; i++)
+            if (list[i] == list[n])
+                return false;
+        out->lo = !n || list[n] < out->lo ? list[n] : out->lo;
+        out->hi = list[n] > out->hi ? list[n] : out->hi;
+        n++;
+        at += length;
+        if (!*at)
+            break;
+    }
+    out->list = list;
+    out->n_list = n;
+    return true;
+}
+
 tc_status ti_read_dim(tc_ctx *ctx, const char *text)
 {
     tc_read_options *o = ti_reading(ctx);
@@ -13,6 +38,8 @@ tc_status ti_read_dim(tc_ctx *ctx, const char *text)
         good = ti_text_to_i64((tc_str){equals + 1, (size_t)(dots - equals - 1)}, &given.lo) &&
                ti_text_to_i64(ti_str_of(dots + 2), &given.hi) && given.lo >= 1 &&
                given.hi >= given.lo;
+    else if (good && strchr(equals, ','))
+        good = read_list(ctx, equals + 1, &given);
     else if (good)
         good = ti_text_to_i64(ti_str_of(equals + 1), &given.value) && given.value >= 0;
     if (!good) {

@@ -6,11 +6,13 @@
 #include "../ir/graph.h"
 #include "../wire/npy.h"
 
-/* --dim NAME=VALUE or NAME=LO..HI: a size that a model leaves open. */
+/* --dim NAME=VALUE, NAME=LO..HI or NAME=A,B,C: a size that a model leaves open. */
 typedef struct tc_dim_given {
     const char *name;
     int64_t value;
     int64_t lo, hi; /* --dim NAME=LO..HI: it stays open between them; both 0: it is `value` */
+    const int64_t *list; /* --dim NAME=A,B,C: these, a program for each; or NULL */
+    size_t n_list;
     const char *symbol; /* what it was taken for in the file; NULL: nothing yet */
     bool used; /* a reader has looked at it */
 } tc_dim_given;

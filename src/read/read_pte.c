@@ -572,7 +572,43 @@ static tc_status read_program(reader *r)
     return read_buffers(r);
 }
 
-/* The method that is asked for; else forward; else the first. */
+/* Whether every array that is given is a sample, or several, of the method's inputs. */
+static tc_status takes_data(reader *r, const tc_pte_method *m, bool *out)
+{
+    size_t n = (size_t)m->in.n;
+    *out = n > 0;
+    for (size_t k = 0; k < n && *out; k++) {
+        if (m->in.v[k] < 0 || (size_t)m->in.v[k] >= m->n_value) {
+            *out = false;
+            break;
+        }
+        const tc_pte_value *v = &m->value[m->in.v[k]];
+        tc_npy *array;
+        TC_TRY(ti_sample_given_for(r->ctx, k, n, &array));
+        int more = array ? (int)array->rank - v->dim.n : -1;
+        *out = array && (more == 0 || more == 1);
+        for (int i = 0; i < v->dim.n && *out; i++)
+            *out = array->dim[i + more] == v->dim.v[i] ||
+                   (!more && !i && v->dim.v[0] && array->dim[0] % v->dim.v[0] == 0);
+    }
+    return TC_OK;
+}
+
+/* Of methods for several sizes, the one that the data has the size of; the first stays where none is. */
+static tc_status choose_by_data(reader *r)
+{
+    for (size_t i = 0; i < r->file.n_method; i++) {
+        bool takes;
+        TC_TRY(takes_data(r, &r->file.method[i], &takes));
+        if (!takes)
+            continue;
+        r->m = &r->file.method[i];
+        return TC_OK;
+    }
+    return TC_OK;
+}
+
+/* The method that is asked for; else forward; else the one that data is for; else the first. */
 static tc_status choose_method(reader *r)
 {
     const char *asked = ti_reading(r->ctx)->method, *want = asked ? asked : "forward";
@@ -584,6 +620,9 @@ static tc_status choose_method(reader *r)
         if (ti_text_eq(r->file.method[i].name, want))
             r->m = &r->file.method[i];
     }
+    if (!asked && r->file.n_method > 1 && !ti_text_eq(r->m->name, want) &&
+        ti_reading(r->ctx)->n_sample)
+        return choose_by_data(r);
     if (r->m)
         return TC_OK;
     tc_status status = ti_error(r->ctx, &(tc_loc){.file = r->file.name}, TC_E_STRUCTURE,

@@ -199,8 +199,36 @@ static void mistakes(void)
     tc_ctx_free(ctx);
 }
 
+/* A list of sizes: a method for each, the largest first where no data says otherwise. */
+static void sizes(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_model *model = NULL;
+    tc_compiled *last = NULL;
+    tc_model_options o = tc_model_options_default();
+    tc_compile_options c = tc_compile_options_default();
+    size_t n, k = 0;
+    o.open_sizes = true;
+    c.target = "cpu";
+    CHECK(tc_ctx_set_dim(ctx, "s77=3,,4") == TC_USAGE);
+    CHECK(tc_ctx_set_dim(ctx, "s77=5,3,7") == TC_OK);
+    CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/../golden/error/dynamic.pt2", &o, &model) == TC_OK);
+    CHECK(model && tc_compile(ctx, model, &c, &last) == TC_OK);
+    for (const tc_compiled *m = last; m; m = tc_compiled_beside(m))
+        k++;
+    CHECK(k == 3);
+    CHECK(last && tc_compiled_make(ctx, last, TC_OUTPUT_PTE, &n) == TC_OK);
+    o = tc_model_options_default();
+    o.method = "forward_s773";
+    CHECK(last && tc_model_read(ctx, "m.pte", tc_compiled_bytes(last, 0), &o, &model) == TC_OK);
+    tc_port_info port = tc_port_info_default();
+    CHECK(tc_model_input(model, 0, &port) && tc_type_count(port.type) == 9);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
+    sizes();
     handed_over("cpu", 1e-5);
     handed_over("TOSA-1.0+INT", 0.1);
     handed_over("TOSA-1.0+INT+var", 0.1);

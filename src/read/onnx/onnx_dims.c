@@ -99,7 +99,9 @@ static bool ranged(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const char *na
                                                   .axis = axis,
                                                   .lo = d->lo,
                                                   .hi = d->hi,
-                                                  .value = *out};
+                                                  .value = *out,
+                                                  .list = d->list,
+                                                  .n_list = d->n_list};
         d->used = true;
         return true;
     }

@@ -133,12 +133,13 @@ static tc_status narrow(tc_pt2 *reader, tc_pt2_dim *dim, const tc_dim_given *giv
         return ti_usage(reader->ctx, "--dim %s=%" PRId64 "..%" PRId64 ": %s was exported for %s",
                         given->name, given->lo, given->hi, dim->symbol, range_text(reader, dim));
     if (!ti_reading(reader->ctx)->open_dims)
-        return ti_usage(reader->ctx,
-                        "--dim %s=%" PRId64 "..%" PRId64 ": one size is needed here, not a range",
-                        given->name, given->lo, given->hi);
+        return ti_usage(reader->ctx, "--dim %s: one size is needed here, not a %s", given->name,
+                        given->list ? "list" : "range");
     dim->lo = given->lo;
     dim->hi = given->hi;
     dim->word = given->name;
+    dim->list = given->list;
+    dim->n_list = given->n_list;
     dim->ranged = true;
     return TC_OK;
 }
@@ -231,7 +232,9 @@ static void leave_open(tc_pt2 *reader, const tc_pt2_dim *dim)
                                           .axis = dim->axis,
                                           .lo = dim->lo > 1 ? dim->lo : 1,
                                           .hi = dim->hi,
-                                          .value = dim->value};
+                                          .value = dim->value,
+                                          .list = dim->list,
+                                          .n_list = dim->n_list};
 }
 
 tc_status ti_pt2_settle_dims(tc_pt2 *reader)

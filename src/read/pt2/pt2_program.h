@@ -104,6 +104,8 @@ typedef struct tc_pt2_dim {
     bool has_hint, known;
     bool ranged;        /* the caller has said a range of it, */
     const char *word;   /* by this name; NULL: nobody has */
+    const int64_t *list; /* or these sizes of it; NULL: a range */
+    size_t n_list;
     int64_t hint, value; /* of the export's example; settled */
 } tc_pt2_dim;
 
