@@ -10,7 +10,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 every=5 part=all
-whole_models='api_advise|api_compile|api_context|api_model|api_quantize|api_run|api_threads|board|cycles|quant_methods|quant_parts'
+whole_models='api_advise|api_compile|api_context|api_model|api_quantize|api_run|api_threads|board|cycles|quant_methods|quant_parts|road|tflite_write'
 [ "${1:-}" != --all ] || { every=1 whole_models=none && shift; }
 [ "${1:-}" != --part ] || { part=$2 && shift 2; }
 case $part in all | units | golden | suites | files) ;; *) echo "check-arm.sh: no part is called '$part'" >&2 && exit 2 ;; esac
