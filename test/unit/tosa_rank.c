@@ -172,7 +172,7 @@ static void test_unsigned(void)
     static const operation with[] = {{TC_OP_tosa_cast, {"x"}, "y", true}};
     static const operation without[] = {{TC_OP_tosa_cast, {"x"}, "y", false}};
     tc_ctx *ctx = tc_ctx_new();
-    tc_bytes again;
+    tc_bytes again = {0};
     tc_module *module = read(ctx, FILE_OF(ctx, t, with));
     CHECK(module && ti_main(module)->node[0]->op == TC_OP_tosa_cast_unsigned);
     CHECK(module && ti_tosa_minor(module) == 1 && ti_emit_tosa(ctx, module, &again) == TC_OK);
