@@ -192,14 +192,27 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* The one domain of a movement's quantized operands, mapped to its result; NULL when there is none.
- */
+/* A movement that adds no number of its own: codes pass it as real numbers do. */
+static bool moves_codes(const tc_node *node)
+{
+    static const tc_op filling[] = {TC_OP_pad, TC_OP_tril, TC_OP_triu, TC_OP_im2col};
+    for (size_t i = 0; i < TC_COUNT(filling); i++)
+        if (node->op == filling[i])
+            return false;
+    return !tc_ops[node->op].tosa;
+}
+
+/* The one domain of what a movement moves, mapped to its result; NULL when there is none.  Its operands
+ * were real, or they are codes that a quantize made, and so is its result; indices are neither. */
 static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val result)
 {
     const tc_type *found = NULL;
+    tc_dtype moves = ti_type_of(rw->from, result)->dtype;
+    if (moves != TC_f32 && !moves_codes(node))
+        return NULL;
     for (int i = 0; i < node->n_in; i++) {
         const tc_type *x = ti_type_of(rw->to, best(rw, node->in[i]));
-        if (!x || !is_f32(rw->from, node->in[i]))
+        if (!x || ti_type_of(rw->from, node->in[i])->dtype != moves)
             continue;
         if (!x->quant || (found && found->quant != x->quant))
             return NULL;
@@ -287,6 +300,10 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         value->type = ti_type_of(rw->from, v);
         if (!is_f32(rw->from, v)) {
             rw->now[v] = copy->out[i];
+            if (moved) { /* codes stand for what they stood for before */
+                t->typed[v] = copy->out[i];
+                value->type = moved_domain(rw, node, v);
+            }
             continue;
         }
         const tc_type *type = moved               ? moved_domain(rw, node, v)
