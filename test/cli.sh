@@ -146,7 +146,7 @@ expect 0 '"takes_c": true' targets --json
 expect 0 '28 calls of cortex_m:: (ExecuTorch 1.4), 32 of other kernels' compile "$digits/model.pt2" -t cortex-m4 --calib "$digits/calib.npz" -o "$dir/m4.pte"
 expect 0 'ExecuTorch 1.4, cortex_m:: for DSP' inspect "$dir/m4.pte"
 expect 0 '15  cortex_m::quantized_conv2d.out' inspect "$dir/m4.pte"
-expect 0 '98.60 %' evaluate "$digits/model.pt2" "$dir/m4.pte" --data "$digits/test.npz" --labels "$digits/test_label.npy"
+expect 0 'm4.pte   98.70 %' evaluate "$digits/model.pt2" "$dir/m4.pte" --data "$digits/test.npz" --labels "$digits/test_label.npy"
 expect 0 'softmax(q k^T' ops -t ethos-u55-128
 expect 0 '"on_target": "as integers"' ops -t ethos-u85-256 --json
 expect 2 "did you mean 'ethos-u85-256'" ops -t ethos-u85-25
@@ -785,8 +785,8 @@ expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t TOSA-1.0+INT --cal
 expect 0 '2 regions, 43 operators on vgf, 1 in shaders' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 -o "$dir/two.vgf"
 expect 0 '1 in shaders' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --check -o "$dir/two.vgf"
 expect 0 'compute_segment_0' inspect "$dir/two.vgf"
-expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile test/fixture/shaders/unet.pt2 -t vgf --shaders resample -o "$dir/unet.vgf"
-expect 0 '3 in shaders' compile test/fixture/shaders/unet.pt2 -t vgf --shaders samplers -o "$dir/unet.vgf"
+expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders resample -o "$dir/unet.vgf"
+expect 0 '3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders samplers -o "$dir/unet.vgf"
 expect 0 'image with sampler: linear and linear, clamp to edge' inspect "$dir/unet.vgf"
 expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --shaders none -o "$dir/two.vgf"
 expect 2 "expected 'auto', 'resample', 'samplers' or 'none'" compile $digits/model.pt2 -t vgf --shaders all -o "$dir/two.vgf"
