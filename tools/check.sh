@@ -30,7 +30,7 @@ tell() { # NAME PASSED FAILED SKIPPED [WORDS [SECONDS]]
 }
 
 # Tests that a quarter of an hour has no room for, by their names.
-aside='^build-clang: |, clang$|^build-asan: command line$|^out of memory, sanitized$|^operators, .*, sanitized$'
+aside='^build-clang: |, clang$|^build-asan: (command line|slow unit tests)$|^out of memory, sanitized$|^operators, .*, sanitized$'
 
 is_wanted() { # NAME
     [ -z "$wanted" ] || grep -qE "$wanted" <<<"$1" || return 1
@@ -139,13 +139,13 @@ run_queue() {
 slow_units='api_compile api_context api_generate api_model api_quantize api_run api_threads cycles fast_eltwise fast_int8 file
     lower_eltwise place quant_methods quant_parts text'
 
-all_units() { # FOLDER
-    local test code=0
+units_of() { # FOLDER [quick|slow]: all of them, or some
+    local test code=0 is
     for test in "$1"/unit-*; do
-        [ "$mode" != quick ] || [[ " ${slow_units//[[:space:]]/ } " != *" ${test##*/unit-} "* ]] || continue
-        if [ -x "$test" ]; then
-            "$test" || { code=1 && echo "$test: exit $?"; }
-        fi
+        [ -x "$test" ] || continue
+        if [[ " ${slow_units//[[:space:]]/ } " == *" ${test##*/unit-} "* ]]; then is=slow; else is=quick; fi
+        [ "${2:-$is}" = $is ] || continue
+        "$test" || { echo "$test: exit $?" && code=1; }
     done
     return $code
 }
@@ -162,7 +162,14 @@ corpora() { # FOLDER
 programs() { # FOLDER: what every build runs; the command line, which takes a minute, with clang only in the long run
     [ "$1" = build-clang ] && [ "$mode" != long ] || later "$1: command line" test/cli.sh "$1/tosac"
     later "$1: golden files" "$1/golden" test/golden
-    later "$1: unit tests" all_units "$1"
+    case $mode-$1 in
+    quick-*) later "$1: unit tests" units_of "$1" quick ;;
+    *-build-asan)
+        later "$1: unit tests" units_of "$1" quick
+        later "$1: slow unit tests" units_of "$1" slow
+        ;;
+    *) later "$1: unit tests" units_of "$1" ;;
+    esac
 }
 
 operators() { # FOLDER WORDS
@@ -418,7 +425,7 @@ main() {
         [ "$mode" = long ] && queue_long
         $good && queue_zoo && queue_judges && queue_micro && queue_gcc && queue_slow
         $good && later "Python package" python_package
-        [ "$mode" != full ] || skip "command line and out of memory with sanitizers, tests of clang's build" "make check-rest has them"
+        [ "$mode" != full ] || skip "command line, slow unit tests and out of memory with sanitizers, tests of clang's build" "make check-rest has them"
     fi
     run_queue
     touch "$work/seconds" "$seconds"
