@@ -4,7 +4,7 @@
 
 Every folder of ZOO with a model.pt2, calibration and test data and labels is compiled for ethos-u85-256 with each setting; the program's
 integers are run on the test data (the TOSA form that is kept beside the stream) and held to the float model.  Cycles, SRAM and
-flash are Vela's.  What the anchor made of the model stands beside it where its record is there.
+flash are those of the stream.  What the anchor made of the model stands beside it where its record is there.
 """
 import json, os, subprocess, sys, tempfile
 
@@ -19,7 +19,7 @@ Made by `make accuracy` from trained models that are not part of the tree. Test 
     tosac evaluate model.pt2 model.pte --data TEST --labels LABELS --tosa
 
 SQNR is of the scores against the float model's, over all test samples; top-1 has its 95 % interval. Cycles, SRAM and flash (compressed weights and
-tables) are Vela's estimate. `int8+16:10%` spends its tenth by our own cost model, which can be off where 16-bit attention is copied about. The anchor is ExecuTorch's Arm quantizer on the same calibration data, int8 per channel, judged before lowering.
+tables) are our own estimate of the stream. `int8+16:10%` spends its tenth by our own cost model, which can be off where 16-bit attention is copied about. The anchor is ExecuTorch's Arm quantizer on the same calibration data, int8 per channel, judged before lowering.
 
 | model | samples | setting | SQNR dB | top-1 | interval | cycles | SRAM KiB | flash KiB |
 |---|---|---|---|---|---|---|---|---|
@@ -71,10 +71,10 @@ def rows(tosac, name, folder):
             if not k:
                 yield (f"| {base} | {real['samples']} | float | | {100 * real['top1']:.1f} | {100 * real['top1_low']:.1f} to "
                        f"{100 * real['top1_high']:.1f} | | | |\n")
-            vela = [r["vela"] for r in cost["regions"]]
+            streams = [r.get("own") or r["vela"] for r in cost["regions"]]
             yield (f"| {base} | | {title} (`{setting}`) | {typed['sqnr_db']:.1f} | {100 * typed['top1']:.1f} | {100 * typed['top1_low']:.1f} to "
-                   f"{100 * typed['top1_high']:.1f} | {sum(v['cycles'] for v in vela)} | {max(v['sram_kib'] for v in vela):.0f} | "
-                   f"{sum(v['weights'] for v in vela) / 1024:.0f} |\n")
+                   f"{100 * typed['top1_high']:.1f} | {sum(s['cycles'] for s in streams)} | {max(s['sram_kib'] for s in streams):.0f} | "
+                   f"{sum(s['weights'] for s in streams) / 1024:.0f} |\n")
     yield anchor_row(base, folder)
 
 
