@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* older.c -- TOSA 1.1 in the words of 1.0: the same numbers before and behind, to the bit. */
+/* older.c -- TOSA 1.1 in the words of 1.0: the same numbers before and behind, bit-exact. */
 #include "check.h"
 
 #include <math.h>
