@@ -28,43 +28,31 @@ typedef struct {
     tc_map inlined;   /* the small ones, by type and bytes */
     uint32_t element[TC_DTYPE_COUNT]; /* ids of element types, once they are there */
     uint32_t set; /* the TOSA instructions; 0: none used so far */
-    bool int16, int64, float16, bfloat16, float8;
 } emitter;
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-#define UNIQUE(e, op, type, ...)                                                                   \
-    ti_spv_unique(&(e)->w, op, type, (const uint32_t[]){__VA_ARGS__},                              \
-                  sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
-
-static uint32_t int_type(emitter *e, uint32_t bits)
-{
-    e->int16 |= bits == 16;
-    e->int64 |= bits == 64;
-    return UNIQUE(e, TC_SPV_TypeInt, 0, bits, 0);
-}
+#define UNIQUE(e, op, type, ...) TC_SPV_UNIQUE(&(e)->w, op, type, __VA_ARGS__)
 
 static uint32_t new_element_type(emitter *e, tc_dtype dtype)
 {
     switch (dtype) {
     case TC_bool:
-        return ti_spv_unique(&e->w, TC_SPV_TypeBool, 0, NULL, 0);
+        return ti_spv_bool(&e->w);
     case TC_f32:
-        return UNIQUE(e, TC_SPV_TypeFloat, 0, 32);
+        return ti_spv_float(&e->w, 32, TC_SPV_IEEE);
     case TC_f16:
-        e->float16 = true;
-        return UNIQUE(e, TC_SPV_TypeFloat, 0, 16);
+        return ti_spv_float(&e->w, 16, TC_SPV_IEEE);
     case TC_bf16:
-        e->bfloat16 = true;
-        return UNIQUE(e, TC_SPV_TypeFloat, 0, 16, TC_SPV_BFLOAT16);
+        return ti_spv_float(&e->w, 16, TC_SPV_BFLOAT16);
     case TC_e4m3:
+        return ti_spv_float(&e->w, 8, TC_SPV_E4M3);
     case TC_e5m2:
-        e->float8 = true;
-        return UNIQUE(e, TC_SPV_TypeFloat, 0, 8, dtype == TC_e4m3 ? TC_SPV_E4M3 : TC_SPV_E5M2);
+        return ti_spv_float(&e->w, 8, TC_SPV_E5M2);
     case TC_shape:
-        return int_type(e, 32);
+        return ti_spv_int(&e->w, 32);
     default: /* i4 takes a byte, i48 eight */
-        return int_type(e, 8u * tc_dtypes[dtype].bytes);
+        return ti_spv_int(&e->w, 8u * tc_dtypes[dtype].bytes);
     }
 }
 
@@ -500,30 +488,14 @@ static void put_signature(emitter *e, uint32_t graph)
 /* Capabilities and extensions, now that it is known what is used. */
 static void put_head(emitter *e)
 {
-    const struct {
-        bool used;
-        uint32_t capability;
-        const char *extension;
-    } need[] = {
-        {true, TC_SPV_CAP_TENSORS, "SPV_ARM_tensors"},
-        {true, TC_SPV_CAP_GRAPH, "SPV_ARM_graph"},
-        {true, TC_SPV_CAP_VULKAN_MEMORY_MODEL, "SPV_KHR_vulkan_memory_model"},
-        {true, TC_SPV_CAP_SHADER, NULL},
-        {true, TC_SPV_CAP_MATRIX, NULL},
-        {true, TC_SPV_CAP_INT8, NULL},
-        {e->int16, TC_SPV_CAP_INT16, NULL},
-        {e->int64, TC_SPV_CAP_INT64, NULL},
-        {e->float16, TC_SPV_CAP_FLOAT16, NULL},
-        {e->bfloat16, TC_SPV_CAP_BFLOAT16, "SPV_KHR_bfloat16"},
-        {e->float8, TC_SPV_CAP_FLOAT8, "SPV_EXT_float8"},
-    };
-    for (size_t i = 0; i < TC_COUNT(need); i++)
-        if (need[i].used)
-            TC_SPV_PUT(&e->w, TC_SPV_HEAD, TC_SPV_Capability, need[i].capability);
-    for (size_t i = 0; i < TC_COUNT(need); i++)
-        if (need[i].used && need[i].extension)
-            ti_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_Extension, NULL, 0, need[i].extension, NULL,
-                            0);
+    static const uint32_t always[] = {TC_SPV_CAP_TENSORS, TC_SPV_CAP_GRAPH,
+                                      TC_SPV_CAP_VULKAN_MEMORY_MODEL, TC_SPV_CAP_SHADER,
+                                      TC_SPV_CAP_MATRIX};
+    static const char *const extension[] = {"SPV_ARM_tensors", "SPV_ARM_graph",
+                                            "SPV_KHR_vulkan_memory_model"};
+    ti_spv_need(&e->w, TC_SPV_CAP_INT8);
+    ti_spv_put_capabilities(&e->w, always, TC_COUNT(always));
+    ti_spv_put_extensions(&e->w, extension, TC_COUNT(extension));
     if (e->set)
         ti_spv_put_text(&e->w, TC_SPV_HEAD, TC_SPV_ExtInstImport, &e->set, 1, TC_VGF_TOSA_SET, NULL,
                         0);

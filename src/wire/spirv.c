@@ -120,6 +120,73 @@ uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint
     return id;
 }
 
+/* What some types of numbers need, in the order in which it stands at the head. */
+static const struct {
+    uint32_t capability;
+    const char *extension;
+} needs[] = {
+    {TC_SPV_CAP_INT8, NULL},
+    {TC_SPV_CAP_INT16, NULL},
+    {TC_SPV_CAP_INT64, NULL},
+    {TC_SPV_CAP_FLOAT16, NULL},
+    {TC_SPV_CAP_BFLOAT16, "SPV_KHR_bfloat16"},
+    {TC_SPV_CAP_FLOAT8, "SPV_EXT_float8"},
+};
+
+void ti_spv_need(tc_spv_writer *w, uint32_t capability)
+{
+    for (size_t i = 0; i < TC_COUNT(needs); i++)
+        if (needs[i].capability == capability)
+            w->needs |= 1u << i;
+}
+
+uint32_t ti_spv_bool(tc_spv_writer *w)
+{
+    return ti_spv_unique(w, TC_SPV_TypeBool, 0, NULL, 0);
+}
+
+uint32_t ti_spv_int(tc_spv_writer *w, uint32_t bits)
+{
+    if (bits != 32)
+        ti_spv_need(w, bits == 8    ? TC_SPV_CAP_INT8
+                       : bits == 16 ? TC_SPV_CAP_INT16
+                                    : TC_SPV_CAP_INT64);
+    return TC_SPV_UNIQUE(w, TC_SPV_TypeInt, 0, bits, 0);
+}
+
+uint32_t ti_spv_float(tc_spv_writer *w, uint32_t bits, int encoding)
+{
+    if (bits != 32)
+        ti_spv_need(w, bits == 8                      ? TC_SPV_CAP_FLOAT8
+                       : encoding == TC_SPV_BFLOAT16 ? TC_SPV_CAP_BFLOAT16
+                                                     : TC_SPV_CAP_FLOAT16);
+    return ti_spv_unique(w, TC_SPV_TypeFloat, 0, (const uint32_t[]){bits, (uint32_t)encoding},
+                         encoding == TC_SPV_IEEE ? 1 : 2);
+}
+
+void ti_spv_put_capabilities(tc_spv_writer *w, const uint32_t *also, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        TC_SPV_PUT(w, TC_SPV_HEAD, TC_SPV_Capability, also[i]);
+    for (size_t i = 0; i < TC_COUNT(needs); i++)
+        if (w->needs & 1u << i)
+            TC_SPV_PUT(w, TC_SPV_HEAD, TC_SPV_Capability, needs[i].capability);
+}
+
+static void put_extension(tc_spv_writer *w, const char *name)
+{
+    ti_spv_put_text(w, TC_SPV_HEAD, TC_SPV_Extension, NULL, 0, name, NULL, 0);
+}
+
+void ti_spv_put_extensions(tc_spv_writer *w, const char *const *also, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_extension(w, also[i]);
+    for (size_t i = 0; i < TC_COUNT(needs); i++)
+        if (w->needs & 1u << i && needs[i].extension)
+            put_extension(w, needs[i].extension);
+}
+
 tc_bytes ti_spv_finish(tc_spv_writer *w)
 {
     if (w->too_long)

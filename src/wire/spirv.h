@@ -35,8 +35,8 @@ enum {
 enum { TC_SPV_LOGICAL = 0, TC_SPV_MEMORY_VULKAN = 3 };
 enum { TC_SPV_BINDING = 33, TC_SPV_DESCRIPTOR_SET = 34 };
 enum { TC_SPV_UNIFORM_CONSTANT = 0 };
-/* Encodings of OpTypeFloat. */
-enum { TC_SPV_BFLOAT16 = 0, TC_SPV_E4M3 = 4214, TC_SPV_E5M2 = 4215 };
+/* Encodings of OpTypeFloat; IEEE's has no number of its own. */
+enum { TC_SPV_IEEE = -1, TC_SPV_BFLOAT16 = 0, TC_SPV_E4M3 = 4214, TC_SPV_E5M2 = 4215 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -57,6 +57,7 @@ typedef struct tc_spv_writer {
     tc_buf part[TC_SPV_PARTS];
     uint32_t bound; /* the next id */
     tc_map unique;  /* content of a type or constant to its id */
+    uint32_t needs; /* what the types of numbers need of a machine, a bit each */
     bool too_long;  /* an instruction had more than 65535 words: what follows is not kept */
 } tc_spv_writer;
 
@@ -69,6 +70,19 @@ void ti_spv_put_text(tc_spv_writer *w, tc_spv_part part, tc_spv_op op, const uin
 /* The type (type == 0) or constant of this content, in the globals. */
 uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint32_t *word,
                        size_t n);
+#define TC_SPV_UNIQUE(w, op, type, ...)                                                            \
+    ti_spv_unique(w, op, type, (const uint32_t[]){__VA_ARGS__},                                    \
+                  sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
+
+/* Types of numbers; the writer notes which of them a machine must have. */
+uint32_t ti_spv_bool(tc_spv_writer *w);
+uint32_t ti_spv_int(tc_spv_writer *w, uint32_t bits);
+uint32_t ti_spv_float(tc_spv_writer *w, uint32_t bits, int encoding);
+void ti_spv_need(tc_spv_writer *w, uint32_t capability); /* of a type of numbers, without one */
+/* At the head: these, then what the types need. */
+void ti_spv_put_capabilities(tc_spv_writer *w, const uint32_t *also, size_t n);
+void ti_spv_put_extensions(tc_spv_writer *w, const char *const *also, size_t n);
+
 /* The finished module in the writer's arena; none when it is too_long. */
 tc_bytes ti_spv_finish(tc_spv_writer *w);
 

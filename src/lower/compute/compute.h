@@ -51,7 +51,6 @@ typedef struct tc_cs {
     uint32_t glsl; /* the set GLSL.std.450; 0: not used so far */
     uint32_t type[TC_CS_KINDS];
     uint32_t global; /* the built-in variable of the invocation's number */
-    bool int8, int16, int64, float16;
     int depth;        /* formulas inside formulas */
     int64_t count;    /* invocations */
     const char *why;  /* what it cannot do; NULL: nothing so far */

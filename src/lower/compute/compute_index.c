@@ -87,6 +87,15 @@ void ti_cs_index(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, s->n_in, at, ti_cs_load(s, 0, ti_cs_join(s, x, own)));
 }
 
+/* The end of a loop over places, inside the branch of one that hits: the element becomes the number
+ * that stands there, or has it added. */
+static void end_hit(tc_cs *s, tc_cs_if hit, tc_cs_loop *l, tc_cs_var v, tc_cs_val now, bool adds)
+{
+    ti_cs_set(s, v, adds ? ti_cs_add(s, ti_cs_get(s, v), now) : now);
+    ti_cs_end(s, hit);
+    ti_cs_again(s, l);
+}
+
 /* x, and where the indices point, the values: set, or added. */
 void ti_cs_index_put(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
@@ -121,9 +130,7 @@ void ti_cs_index_put(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_split(s, &picked, l.at, there + picks.first);
     tc_cs_val from = ti_cs_spread(s, &shape, values, ti_cs_join(s, &shape, there));
     tc_cs_val now = ti_cs_load(s, 1, from);
-    ti_cs_set(s, v, adds ? ti_cs_add(s, ti_cs_get(s, v), now) : now);
-    ti_cs_end(s, block);
-    ti_cs_again(s, &l);
+    end_hit(s, block, &l, v, now, adds);
     ti_cs_store(s, s->n_in, at, ti_cs_get(s, v));
 }
 
@@ -148,9 +155,7 @@ void ti_cs_put_rows(tc_cs *s, const tc_node *node, tc_cs_val at)
     tc_cs_val now = ti_cs_load(s, 2, ti_cs_join(s, &source, c));
     if (adds && add->alpha != 1)
         now = ti_cs_mul(s, now, ti_cs_number(s, now.kind, add->alpha));
-    ti_cs_set(s, v, adds ? ti_cs_add(s, ti_cs_get(s, v), now) : now);
-    ti_cs_end(s, block);
-    ti_cs_again(s, &l);
+    end_hit(s, block, &l, v, now, adds);
     ti_cs_store(s, s->n_in, at, ti_cs_get(s, v));
 }
 
@@ -177,9 +182,7 @@ void ti_cs_scatter(tc_cs *s, const tc_node *node, tc_cs_val at)
     tc_cs_val i = index_at(s, 1, ti_cs_join(s, index, c), 1, false);
     tc_cs_if block = ti_cs_if(s, ti_cs_equal(s, i, here));
     tc_cs_val now = ti_cs_load(s, 2, ti_cs_join(s, source, c));
-    ti_cs_set(s, v, a->combine == TC_combine_add ? ti_cs_add(s, ti_cs_get(s, v), now) : now);
-    ti_cs_end(s, block);
-    ti_cs_again(s, &l);
+    end_hit(s, block, &l, v, now, a->combine == TC_combine_add);
     ti_cs_end(s, reached);
     ti_cs_store(s, s->n_in, at, ti_cs_get(s, v));
 }
