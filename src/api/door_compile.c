@@ -200,12 +200,16 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options, t
     tc_compile_options o = *options;
     tc_compile_request r = *request;
     tc_size_choice *choice;
-    size_t n;
-    TC_TRY(ti_size_choices(ctx, m, o.method, o.quant.samples, &choice, &n));
+    tc_sized_data *part;
+    size_t n, n_part;
+    TC_TRY(ti_split_by_size(ctx, m, o.quant.samples, &part, &n_part));
+    TC_TRY(ti_size_choices(ctx, m, o.method, part, n_part, &choice, &n));
     int64_t *most = tc_new_n(&ctx->arena, int64_t, m->n_size);
     for (size_t i = 0; i < m->n_size; i++)
         most[i] = m->size[i].hi;
-    r.largest = ti_largest_ready(ctx, &r, m, most);
+    r.calib = part[0].data;
+    r.largest = ti_ready_at(ctx, &r, m, most);
+    TC_TRY(ti_observe_sizes(ctx, m, part + 1, n_part - 1, &r));
     r.record_quantization = true;
     o.vela.share_weights = true;
     tc_compiled *first = NULL;
@@ -215,6 +219,8 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options, t
         TC_TRY(check_method(ctx, &o));
         TC_TRY(ti_request_at(ctx, m, &choice[k], &r));
         r.beside = o.beside;
+        r.own_samples = k && choice[k].data;
+        r.calib = r.own_samples ? choice[k].data : part[0].data;
         TC_TRY(compile_request(ctx, &o, backend, board, &r, &c));
         first = first ? first : c;
         r.first = first;

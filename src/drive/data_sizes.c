@@ -3,18 +3,6 @@
 #include "many_sizes.h"
 
 #include "../read/read.h"
-#include "../wire/npy.h"
-#include "model.h"
-
-/* The array for an input: by its name, else by its place. */
-static const tc_npy *array_of(const tc_graph *g, const tc_npy *array, size_t n, size_t input)
-{
-    const char *name = ti_input_name(g, input);
-    for (size_t i = 0; i < n && name; i++)
-        if (array[i].name && ti_text_eq(array[i].name, name))
-            return &array[i];
-    return input < n && n == g->n_in ? &array[input] : NULL;
-}
 
 /* Axis `axis` of an input is times * SIZE + plus. */
 typedef struct seen {
@@ -75,23 +63,100 @@ static void take(const tc_npy *a, const tc_type *t, const tc_open_size *size, co
         *value = found;
 }
 
-tc_status ti_sizes_of_data(tc_ctx *ctx, const tc_module *module, const tc_dataset *data,
-                           int64_t *value)
+/* The sizes that a row of the data shows; others stay as they are. */
+static void sizes_of_row(const tc_module *module, const seen *at, const bool *found,
+                         const tc_npy *const *array, int64_t *value)
 {
     const tc_graph *g = ti_main(module);
-    if (!data || !data->n_path || data->rules || ti_dataset_invented(data) ||
-        !(ti_text_ends(data->path[0], ".npz") || ti_text_ends(data->path[0], ".npy")))
+    for (size_t k = 0; k < module->n_size; k++)
+        if (found[k] && array[at[k].input])
+            take(array[at[k].input], ti_type_of(g, g->in[at[k].input]), &module->size[k], &at[k],
+                 &value[k]);
+}
+
+static tc_sized_data *part_of(tc_sized_data *part, size_t *n, size_t n_size, const int64_t *value)
+{
+    size_t i = 0;
+    while (i < *n && memcmp(part[i].value, value, n_size * sizeof *value))
+        i++;
+    *n += i == *n;
+    return &part[i];
+}
+
+static bool is_files(const tc_dataset *data)
+{
+    return data && data->n_path && !data->rules && !data->read && !ti_dataset_invented(data);
+}
+
+tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *data,
+                           tc_sized_data **out, size_t *n)
+{
+    tc_arena *arena = &ctx->arena;
+    const tc_graph *g = ti_main(module);
+    size_t n_size = module->n_size;
+    int64_t *own = tc_new_n(arena, int64_t, n_size);
+    tc_data_rows rows = {0};
+    for (size_t k = 0; k < n_size; k++)
+        own[k] = module->size[k].value;
+    if (is_files(data))
+        TC_TRY(ti_data_rows(ctx, g, data->path, data->n_path, &rows));
+    tc_sized_data *part = *out = tc_new_n(arena, tc_sized_data, rows.n + 1);
+    *n = 0;
+    if (!rows.n) {
+        part[(*n)++] = (tc_sized_data){.value = own, .data = data};
         return TC_OK;
-    tc_npy *array;
-    size_t n;
-    TC_TRY(ti_npy_open(ctx, data->path[0], &array, &n));
-    for (size_t k = 0; k < module->n_size; k++) {
-        seen at;
-        bool found;
-        TC_TRY(find_axis(ctx, module, k, &at, &found));
-        const tc_npy *a = found ? array_of(g, array, n, at.input) : NULL;
-        if (a)
-            take(a, ti_type_of(g, g->in[at.input]), &module->size[k], &at, &value[k]);
+    }
+    seen *at = tc_new_n(arena, seen, n_size);
+    bool *found = tc_new_n(arena, bool, n_size);
+    for (size_t k = 0; k < n_size; k++)
+        TC_TRY(find_axis(ctx, module, k, &at[k], &found[k]));
+    for (size_t r = 0; r < rows.n; r++) {
+        int64_t *value = ti_arena_copy(arena, own, n_size * sizeof *own);
+        sizes_of_row(module, at, found, rows.array + r * rows.n_in, value);
+        tc_sized_data *p = part_of(part, n, n_size, value);
+        if (!p->value) {
+            p->value = value;
+            p->data = ti_arena_copy(arena, data, sizeof *data);
+            p->data->taken = p->taken = tc_new_n(arena, bool, rows.n);
+        }
+        p->taken[r] = true;
+        p->n_row++;
+    }
+    return TC_OK;
+}
+
+const char *ti_sizes_text(tc_ctx *ctx, const tc_module *module, const int64_t *value)
+{
+    tc_buf b;
+    ti_buf_init(&b, &ctx->arena);
+    for (size_t i = 0; i < module->n_size; i++)
+        ti_buf_printf(&b, "%s%s=%" PRId64, i ? ", " : "", module->size[i].word, value[i]);
+    return ti_buf_cstr(&b);
+}
+
+tc_status ti_observe_sizes(tc_ctx *ctx, const tc_module *module, const tc_sized_data *part,
+                           size_t n, tc_compile_request *request)
+{
+    tc_quant_size *size = tc_new_n(&ctx->arena, tc_quant_size, n);
+    request->size = size;
+    request->n_size = 0;
+    if (n && request->labels)
+        return ti_usage(ctx, "labels are for samples of one size; the calibration data has %zu",
+                        n + 1);
+    for (size_t i = 0; i < n; i++) {
+        tc_compile_request r = *request;
+        r.calib = part[i].data;
+        const char *text = ti_sizes_text(ctx, module, part[i].value);
+        const tc_module *ready = ti_ready_at(ctx, &r, module, part[i].value);
+        if (!ready) {
+            ti_warning(ctx, NULL, TC_E_DATA,
+                       "calibration samples of %s are left out: the model does not compile there",
+                       text);
+            continue;
+        }
+        tc_quant_size *new = &size[request->n_size++];
+        *new = (tc_quant_size){.module = ready, .text = text};
+        TC_TRY(ti_open_dataset(ctx, part[i].data, ti_main(ready), &new->samples));
     }
     return TC_OK;
 }

@@ -111,12 +111,12 @@ static const char *name_array(void *from, size_t k)
 }
 
 static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
-                            size_t repeat, tc_data **data, tc_samples *out)
+                            const bool *taken, size_t repeat, tc_data **data, tc_samples *out)
 {
     *data = NULL;
     if (is_invention(path, n_path))
         return open_invention(ctx, g, path[0], out);
-    TC_TRY(ti_read_data(ctx, g, path, n_path, data));
+    TC_TRY(ti_read_data_rows(ctx, g, path, n_path, taken, data));
     if (repeat)
         TC_TRY(ti_data_repeat(*data, repeat));
     *out = (tc_samples){
@@ -129,7 +129,7 @@ tc_status ti_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *pat
 {
     enum { OWN_CALLS = 32 }; /* of a program without inputs that remembers */
     tc_data *data;
-    return open_files(ctx, g, path, n_path, !g->n_in && g->n_mutation ? OWN_CALLS : 0, &data, out);
+    return open_files(ctx, g, path, n_path, NULL, !g->n_in && g->n_mutation ? OWN_CALLS : 0, &data, out);
 }
 
 /* ---- what the caller brings ---- */
@@ -186,7 +186,8 @@ tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
                                 .from = data->pictures,
                                 .name = name_picture};
     } else
-        TC_TRY(open_files(ctx, g, data->path, data->n_path, data->repeat, &data->data, &w->inner));
+        TC_TRY(open_files(ctx, g, data->path, data->n_path, data->taken, data->repeat, &data->data,
+                          &w->inner));
     *out = w->inner; /* what else it says of itself stays true */
     out->read = read_watched;
     out->name = name_watched;

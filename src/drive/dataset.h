@@ -12,6 +12,7 @@ struct tc_dataset {
     tc_ctx *ctx;
     const char **path; /* files, or "random:SEED" */
     size_t n_path;
+    const bool *taken;    /* of the rows of the files (read/data.h), which count; NULL: all */
     size_t repeat;        /* samples of a program without inputs; 0: one */
     size_t most;          /* samples that count; 0: all */
     const tc_rules *rules; /* images and audio; NULL: arrays */

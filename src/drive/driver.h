@@ -41,6 +41,9 @@ typedef struct tc_compile_request {
     bool keep_odd;         /* no calibration sample is set aside */
     int64_t any_size; /* 0: it is for one size; else the largest extent of all sizes: no form is taken
                          that pays, or exists, at some of them only */
+    const tc_quant_size *size; /* further sizes of calibration samples, */
+    size_t n_size;             /* so many */
+    bool own_samples;          /* calib is of this size, whatever `as` and `first` are */
     bool record_quantization; /* other sizes are to be quantized in the same way */
     bool ready_only; /* up to what is quantized then, values numbered */
     const tc_module *largest; /* the same model, so far, where its sizes are largest; or NULL */

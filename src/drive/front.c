@@ -132,7 +132,8 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
 {
     tc_samples samples;
     tc_quant_request q = {.labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains,
-                          .record = r->record_quantization ? &c->quantized : NULL, .as = r->as, .largest = r->largest};
+                          .record = r->record_quantization ? &c->quantized : NULL, .as = r->as, .largest = r->largest,
+                          .size = r->size, .n_size = r->n_size};
     if (r->calib && !r->as && r->calib_only_if_needed && ti_dataset_invented(r->calib))
         ti_data_missing(ctx, &c->config);
     if (r->as)

@@ -42,11 +42,7 @@ static uint64_t next_random(uint64_t *state)
 
 static const char *point_text(const course *s, const int64_t *value)
 {
-    tc_buf b;
-    ti_buf_init(&b, &s->ctx->arena);
-    for (size_t i = 0; i < s->first->n_size; i++)
-        ti_buf_printf(&b, "%s%s=%" PRId64, i ? ", " : "", s->first->size[i].word, value[i]);
-    return ti_buf_cstr(&b);
+    return ti_sizes_text(s->ctx, s->first, value);
 }
 
 /* Sizes up to here are tried unless the bound itself is asked for: small ones show the same. */
@@ -111,7 +107,7 @@ static tc_status at_largest(const course *s, int64_t *out, const tc_module **lar
         return TC_OK;
     tc_compile_request r = *s->r;
     r.any_size = *out;
-    *largest = ti_largest_ready(s->ctx, &r, s->first, value);
+    *largest = ti_ready_at(s->ctx, &r, s->first, value);
     return TC_OK;
 }
 
@@ -440,6 +436,17 @@ static tc_status make_general(course *s)
     return ti_emit_tosa(ctx, many->general, &c->region[0].tosa);
 }
 
+/* Of several sizes of calibration data, one is the size that is corrected and measured. */
+static void most_samples_first(tc_sized_data *part, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (part[i].n_row > part[0].n_row) {
+            tc_sized_data more = part[i];
+            part[i] = part[0];
+            part[0] = more;
+        }
+}
+
 /* The model of a request whose module leaves sizes open (tc_module.size). */
 static tc_status compile_many_sizes(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out)
 {
@@ -450,10 +457,14 @@ static tc_status compile_many_sizes(tc_ctx *ctx, const tc_compile_request *reque
     if (s.first->n_size > TC_MAX_RANK)
         return ti_unsupported(ctx, NULL, TC_E_DYNAMIC, "%zu dynamic sizes; at most %d are supported",
                               s.first->n_size, TC_MAX_RANK);
-    for (size_t i = 0; i < s.first->n_size; i++)
-        s.base[i] = s.first->size[i].value;
-    TC_TRY(ti_sizes_of_data(ctx, s.first, r.calib, s.base));
+    tc_sized_data *part;
+    size_t n_part;
+    TC_TRY(ti_split_by_size(ctx, s.first, r.calib, &part, &n_part));
+    most_samples_first(part, n_part);
+    memcpy(s.base, part[0].value, s.first->n_size * sizeof *s.base);
+    r.calib = part[0].data;
     TC_TRY(at_largest(&s, &r.any_size, &r.largest));
+    TC_TRY(ti_observe_sizes(ctx, s.first, part + 1, n_part - 1, &r));
     r.record_quantization = true;
     TC_TRY(ti_read_at(ctx, s.first, s.base, &r.module));
     TC_TRY(ti_verify(ctx, r.module));

@@ -19,27 +19,43 @@ typedef struct tc_many_sizes {
  * the model is at one of them, with the file of the general program for its one region (out->many). */
 TC_MUST_USE tc_status ti_compile(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
 
+/* data_sizes.c: part of the calibration data, the samples of one choice of the open sizes. */
+typedef struct tc_sized_data {
+    int64_t *value;   /* by open size; what the data does not show is as in the model */
+    tc_dataset *data; /* NULL: there is none */
+    size_t n_row;     /* files or arrays */
+    bool *taken;      /* by row of the files */
+} tc_sized_data;
+
+/* The parts, in the order in which their sizes first come; at least one. */
+TC_MUST_USE tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *data,
+                                       tc_sized_data **out, size_t *n);
+
 /* size_choices.c: one of the sizes that a list asks for, and the name of its method. */
 typedef struct tc_size_choice {
     int64_t *value; /* by open size */
     const char *method;
+    tc_dataset *data; /* samples of that size; NULL: there are none */
 } tc_size_choice;
 
-/* All of them; the first is the one that the calibration data is for, else the largest. */
+/* All of them.  The first is the size of the first part of the calibration data that has one of
+ * them, which becomes the first part; else the largest. */
 TC_MUST_USE tc_status ti_size_choices(tc_ctx *ctx, const tc_module *module, const char *method,
-                                      const tc_dataset *data, tc_size_choice **out, size_t *n);
+                                      tc_sized_data *part, size_t n_part, tc_size_choice **out,
+                                      size_t *n);
 /* The request's model at that size, as that method. */
 TC_MUST_USE tc_status ti_request_at(tc_ctx *ctx, const tc_module *module,
                                     const tc_size_choice *choice, tc_compile_request *request);
-/* The model with these sizes up to READY, for constants that grow (tc_compile_request.largest); NULL:
- * it has other nodes there, or fails. */
-const tc_module *ti_largest_ready(tc_ctx *ctx, const tc_compile_request *request,
-                                  const tc_module *module, const int64_t *value);
-
-/* data_sizes.c: open sizes as the calibration data has them; those that it does not show stay as they
- * are. */
-TC_MUST_USE tc_status ti_sizes_of_data(tc_ctx *ctx, const tc_module *module,
-                                       const tc_dataset *data, int64_t *value);
+/* The model with these sizes up to READY, for constants that grow (tc_compile_request.largest) and for
+ * samples of that size; NULL: it fails there. */
+const tc_module *ti_ready_at(tc_ctx *ctx, const tc_compile_request *request,
+                             const tc_module *module, const int64_t *value);
+/* data_sizes.c: "seq=5, rows=3". */
+const char *ti_sizes_text(tc_ctx *ctx, const tc_module *module, const int64_t *value);
+/* The samples of these parts are observed too: request->size. */
+TC_MUST_USE tc_status ti_observe_sizes(tc_ctx *ctx, const tc_module *module,
+                                       const tc_sized_data *part, size_t n,
+                                       tc_compile_request *request);
 
 /* The general program with sizes filled in: inputs have these types, all else follows. */
 TC_MUST_USE tc_status ti_at_sizes(const tc_module *general, const tc_type *const *input,

@@ -107,11 +107,11 @@ static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compi
     static const char *const invented[] = {"random:1"};
     const tc_graph *g = ti_main(c->real);
     tc_samples samples;
-    if (r->first && r->first->n_given && !r->first->given_invented) {
+    if (!r->own_samples && r->first && r->first->n_given && !r->first->given_invented) {
         wrap_samples(ctx, g, r->first, c);
         return TC_OK;
     }
-    bool own_data = r->calib && !r->as; /* data is of the size that was calibrated */
+    bool own_data = r->calib && (!r->as || r->own_samples); /* data is of the size that was calibrated */
     c->given_invented = !own_data || ti_dataset_invented(r->calib);
     if (own_data) {
         TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));

@@ -31,16 +31,24 @@ static void choose(const tc_module *m, size_t k, int64_t *value)
     }
 }
 
-/* The first to be compiled is the one that data is for, else the largest of all. */
+/* The first to be compiled is one that data is for, else the largest of all; that data is the first
+ * part then. */
 static size_t first_choice(const tc_size_choice *choice, size_t n, size_t n_size,
-                           const int64_t *wanted)
+                           tc_sized_data *part, size_t n_part)
 {
     size_t best = 0;
     double most = 0;
+    for (size_t p = 0; p < n_part; p++)
+        for (size_t k = 0; k < n; k++) {
+            if (memcmp(choice[k].value, part[p].value, n_size * sizeof *part->value))
+                continue;
+            tc_sized_data base = part[p];
+            part[p] = part[0];
+            part[0] = base;
+            return k;
+        }
     for (size_t k = 0; k < n; k++) {
         double all = 1;
-        if (!memcmp(choice[k].value, wanted, n_size * sizeof *wanted))
-            return k;
         for (size_t i = 0; i < n_size; i++)
             all *= (double)choice[k].value[i];
         best = all > most ? k : best;
@@ -50,16 +58,14 @@ static size_t first_choice(const tc_size_choice *choice, size_t n, size_t n_size
 }
 
 tc_status ti_size_choices(tc_ctx *ctx, const tc_module *m, const char *method,
-                          const tc_dataset *data, tc_size_choice **out, size_t *n)
+                          tc_sized_data *part, size_t n_part, tc_size_choice **out, size_t *n)
 {
     enum { MOST = 64 };
-    int64_t *wanted = tc_new_n(&ctx->arena, int64_t, m->n_size);
     *n = 1;
     for (size_t i = 0; i < m->n_size; i++) {
         if (!m->size[i].list)
             return ti_usage(ctx, "--dim %s: the sizes of a program with a method for each are lists "
                                  "or values; this one is open", m->size[i].word);
-        wanted[i] = m->size[i].value;
         *n *= m->size[i].n_list;
         if (*n > MOST)
             return ti_usage(ctx, "the sizes make more than %d methods", MOST);
@@ -69,9 +75,11 @@ tc_status ti_size_choices(tc_ctx *ctx, const tc_module *m, const char *method,
         choice[k].value = tc_new_n(&ctx->arena, int64_t, m->n_size);
         choose(m, k, choice[k].value);
         choice[k].method = method_name(ctx, m, method, choice[k].value);
+        for (size_t p = 0; p < n_part; p++)
+            if (!memcmp(choice[k].value, part[p].value, m->n_size * sizeof *part->value))
+                choice[k].data = part[p].data;
     }
-    TC_TRY(ti_sizes_of_data(ctx, m, data, wanted));
-    size_t first = first_choice(choice, *n, m->n_size, wanted);
+    size_t first = first_choice(choice, *n, m->n_size, part, n_part);
     tc_size_choice base = choice[first];
     memmove(choice + 1, choice, first * sizeof *choice);
     choice[0] = base;
@@ -86,9 +94,8 @@ tc_status ti_request_at(tc_ctx *ctx, const tc_module *m, const tc_size_choice *c
     return ti_verify(ctx, r->module);
 }
 
-/* Where every size is the largest that is wanted, as far as READY. */
-const tc_module *ti_largest_ready(tc_ctx *ctx, const tc_compile_request *request,
-                                  const tc_module *m, const int64_t *value)
+const tc_module *ti_ready_at(tc_ctx *ctx, const tc_compile_request *request,
+                             const tc_module *m, const int64_t *value)
 {
     tc_compile_request r = *request;
     tc_module *ready = NULL;

@@ -77,6 +77,8 @@ typedef struct tc_ranges {
 
 /* ranges.c.  drop: samples that are odd are set aside.  watched, by domain: it takes part. */
 tc_ranges ti_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool drop);
+/* Of further samples, none of them set aside. */
+void ti_ranges_add(tc_ranges *ranges, const tc_ranges *more);
 bool ti_ranges_odd(const tc_ranges *ranges, uint64_t hash);
 
 /* ---- a range as a scale and a zero point (range_search.c) ---- */

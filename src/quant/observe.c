@@ -3,17 +3,15 @@
  * domain.
  *
  * Everything that is kept of the samples is their ends and counts of bins, so that neither the
- * order of the samples nor the threads that ran them can change a result. */
-#include "quantizer.h"
+ * order of the samples nor the threads that ran them can change a result.  Samples of several sizes
+ * are run by the program of each size; what they show is of the same values, and one. */
+#include "observing.h"
 
 #include <math.h>
 
 #include "../base/mapped.h"
 #include "../num/load.h"
 #include "observation_file.h"
-#include "sample_runner.h"
-#include "torchao.h"
-#include "sample_quality.h"
 
 /* Of a few samples of a program that remembers, each is also seen as the first call: which one it
  * will be is not known, and attention over an empty cache looks otherwise. */
@@ -21,39 +19,6 @@ static bool seen_fresh(const tc_quant_request *request)
 {
     return request->samples.n < TC_FEW_SAMPLES;
 }
-
-typedef struct guest guest;
-
-typedef struct observation {
-    tc_ctx *ctx;
-    tc_module *module;
-    const tc_quant_request *request;
-    tc_domains *domains;
-    bool *watched; /* by domain: it is looked at */
-    tc_runner *runner;
-    guest **guests;
-    tc_first first;
-    tc_ranges ranges;
-    bool *judged;     /* by domain: its rows say what is odd */
-    bool *binned;     /* second pass, by domain: its numbers are counted */
-    uint64_t **merged; /* by domain: TC_BINS counts that parts have brought; NULL: own tallies */
-    uint64_t counted; /* samples of the second pass */
-    uint64_t sum;     /* of their hashes, where the counts are written */
-    tc_torchao *
-        *torchao; /* second pass, by domain: for those that are observed in the anchor's way */
-} observation;
-
-/* Somebody on one thread. */
-struct guest {
-    observation *o;
-    size_t sample;
-    bool far; /* an input held numbers that may stand for "never" */
-    uint64_t counted, sum;
-    tc_arena scratch; /* numbers that are not f32 */
-    tc_arena counted_in;
-    tc_tally *tally; /* by domain */
-    tc_sample_quality *worth; /* of the inputs, first pass */
-};
 
 /* ---- who is looked at ---- */
 
@@ -64,7 +29,7 @@ static bool is_watched(const tc_domain *d)
     return !settled && d->n_val > 0;
 }
 
-static bool *wanted_values(observation *o)
+static bool *wanted_values(tc_observing *o)
 {
     tc_graph *g = ti_main(o->module);
     bool *wanted = tc_new_n(&o->ctx->arena, bool, g->n_val);
@@ -79,7 +44,7 @@ static bool *wanted_values(observation *o)
 }
 
 /* The numbers as f32, where they are or as a copy. */
-static const float *as_f32(guest *who, tc_tensor t)
+static const float *as_f32(tc_observer_guest *who, tc_tensor t)
 {
     ti_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
     if (t.type->dtype == TC_f32)
@@ -88,7 +53,7 @@ static const float *as_f32(guest *who, tc_tensor t)
 }
 
 /* The numbers that count: all, or those below what is clamped. */
-static const float *counting(guest *who, tc_val v, tc_tensor t, int64_t *n)
+static const float *counting(tc_observer_guest *who, tc_val v, tc_tensor t, int64_t *n)
 {
     const tc_domains *domains = who->o->domains;
     const float *x = as_f32(who, t), limit = domains->cut ? domains->cut[v] : 0;
@@ -117,21 +82,22 @@ static bool holds_far(tc_tensor t)
 
 static bool first_enter(void *who, size_t k, const tc_tensor *in)
 {
-    guest *g = who;
-    tc_first *first = &g->o->first;
+    tc_observer_guest *g = who;
+    tc_first *first = &g->party->first;
     g->sample = k;
-    for (size_t i = 0; i < ti_main(g->o->module)->n_in; i++)
+    for (size_t i = 0; i < g->party->g->n_in; i++)
         g->far = g->far || holds_far(in[i]);
-    first->sample[k] = (tc_sample_id){ti_sample_hash(in, ti_main(g->o->module)->n_in), NULL, k};
-    ti_sample_quality_see(g->worth, in);
+    first->sample[k] = (tc_sample_id){ti_sample_hash(in, g->party->g->n_in), NULL, k};
+    if (g->worth)
+        ti_sample_quality_see(g->worth, in);
     return true;
 }
 
 static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
     (void)order;
-    guest *g = who;
-    tc_first *first = &g->o->first;
+    tc_observer_guest *g = who;
+    tc_first *first = &g->party->first;
     tc_ends *ends = &first->ends[g->sample * first->n_domain + (size_t)g->o->domains->of[v]];
     int64_t n;
     const float *x = counting(g, v, seen, &n);
@@ -140,7 +106,7 @@ static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 
 /* Constants that belong to a domain take part in every sample, and so does what buffers start with.
  */
-static void see_constants(observation *o)
+static void see_constants(tc_observing *o)
 {
     const tc_graph *g = ti_main(o->module);
     tc_mark mark = ti_arena_mark(&o->ctx->scratch);
@@ -153,16 +119,17 @@ static void see_constants(observation *o)
                 tc_tensor t = {value->type, (void *)(uintptr_t)value->data};
                 ti_ends_see(&ends, ti_as_f32(&o->ctx->scratch, t), tc_type_count(t.type));
             }
-        for (size_t k = 0; k < o->first.n_sample; k++)
-            ti_ends_add(&o->first.ends[k * o->first.n_domain + d], ends);
+        tc_first *first = &o->party[0].first;
+        for (size_t k = 0; k < first->n_sample; k++)
+            ti_ends_add(&first->ends[k * first->n_domain + d], ends);
     }
     ti_arena_rewind(&o->ctx->scratch, mark);
 }
 
-static tc_status first_pass(observation *o)
+static tc_status first_pass(tc_observing *o, tc_party *party)
 {
-    const tc_samples *samples = &o->request->samples;
-    tc_first *first = &o->first;
+    const tc_samples *samples = party->samples;
+    tc_first *first = &party->first;
     first->n_sample = samples->n;
     first->n_domain = o->domains->n;
     first->sample = tc_new_n(&o->ctx->arena, tc_sample_id, first->n_sample);
@@ -173,28 +140,19 @@ static tc_status first_pass(observation *o)
                       .what = "samples, first pass",
                       .reading = o->request->times ? &o->request->times->read : NULL,
                       .fresh = seen_fresh(o->request),
-                      .guest = (void *const *)o->guests,
+                      .guest = (void *const *)party->guests,
                       .enter = first_enter,
                       .see = first_see};
-    TC_TRY(ti_runner_run(o->runner, &visit));
-    for (size_t i = 0; i < ti_runner_threads(o->runner); i++)
-        o->domains->far_given = o->domains->far_given || o->guests[i]->far;
-    see_constants(o);
+    TC_TRY(ti_runner_run(party->runner, &visit));
+    for (size_t i = 0; i < ti_runner_threads(party->runner); i++)
+        o->domains->far_given = o->domains->far_given || party->guests[i]->far;
     return TC_OK;
 }
 
 /* ---- between the passes ---- */
 
-/* Where the values of a domain are by now. */
-static size_t home(const tc_domains *domains, size_t d)
-{
-    while (domains->domain[d].joined >= 0)
-        d = (size_t)domains->domain[d].joined;
-    return d;
-}
-
 /* Domains that gain by it are merged, with their observations. */
-static void join(observation *o)
+static void join(tc_observing *o)
 {
     size_t n = o->domains->n;
     double *lo = tc_new_n(&o->ctx->arena, double, n), *hi = tc_new_n(&o->ctx->arena, double, n);
@@ -207,7 +165,7 @@ static void join(observation *o)
     }
     ti_quant_merge_domains(o->ctx, o->domains, lo, hi);
     for (size_t d = 0; d < n; d++) {
-        size_t to = home(o->domains, d);
+        size_t to = ti_domain_home(o->domains, d);
         if (to == d)
             continue;
         ti_ends_add(&o->ranges.ends[to], o->ranges.ends[d]);
@@ -218,25 +176,19 @@ static void join(observation *o)
 
 /* ---- second pass ---- */
 
-/* More bits than need a search; i32: concat_domains.c. */
-static bool is_wide(const tc_setting *s)
-{
-    return s->dtype == TC_i16 || s->dtype == TC_i32;
-}
-
 /* Whether the domain's grid depends on how its numbers are spread. */
-static bool needs_bins(const observation *o, size_t d)
+static bool needs_bins(const tc_observing *o, size_t d)
 {
     const tc_domain *domain = &o->domains->domain[d];
     const tc_setting *s = &domain->setting;
     bool margin = domain->output && o->request->config->output_margin > 1;
     return o->watched[d] && !domain->fixed_range &&
-           ((s->observer == TC_OBSERVER_mse && !is_wide(s) && !margin) ||
+           ((s->observer == TC_OBSERVER_mse && !ti_setting_wide(s) && !margin) ||
             s->observer == TC_OBSERVER_percentile);
 }
 
 /* Which domains take part in a second pass; false: none. */
-static bool look_again(observation *o)
+static bool look_again(tc_observing *o)
 {
     bool any = false;
     for (size_t d = 0; d < o->domains->n; d++) {
@@ -251,22 +203,13 @@ static bool look_again(observation *o)
     return any;
 }
 
-/* The range of a domain's bins: what was seen, and 0. */
-static tc_ends bins_range(const observation *o, size_t d)
-{
-    tc_ends e = o->ranges.ends[d];
-    if (e.lo > e.hi)
-        return (tc_ends){0, 0};
-    return (tc_ends){e.lo < 0 ? e.lo : 0, e.hi > 0 ? e.hi : 0};
-}
-
 static bool second_enter(void *who, size_t k, const tc_tensor *in)
 {
-    guest *g = who;
+    tc_observer_guest *g = who;
     (void)k;
     const tc_ranges *ranges = &g->o->ranges;
     bool ask = ranges->n_odd || g->o->request->observe_only;
-    uint64_t hash = ask ? ti_sample_hash(in, ti_main(g->o->module)->n_in) : 0;
+    uint64_t hash = ask ? ti_sample_hash(in, g->party->g->n_in) : 0;
     bool kept = !ranges->n_odd || !ti_ranges_odd(ranges, hash);
     g->counted += kept;
     g->sum += kept ? hash : 0;
@@ -276,7 +219,7 @@ static bool second_enter(void *who, size_t k, const tc_tensor *in)
 static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
     (void)order;
-    guest *g = who;
+    tc_observer_guest *g = who;
     size_t d = (size_t)g->o->domains->of[v];
     for (int i = 0; g->o->torchao[d] && i < g->o->domains->looks[v]; i++)
         ti_torchao_see(g->o->torchao[d], as_f32(g, seen), tc_type_count(seen.type));
@@ -284,188 +227,99 @@ static void second_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
         return;
     int64_t n;
     const float *x = counting(g, v, seen, &n);
-    ti_count(&g->tally[d], &g->counted_in, x, n, bins_range(g->o, d));
+    ti_count(&g->tally[d], &g->counted_in, x, n, ti_bins_range(g->o, d));
 }
 
-static tc_status second_pass(observation *o)
+static tc_status second_pass(tc_observing *o, const tc_party *party)
 {
-    size_t n = o->domains->n, n_guest = ti_runner_threads(o->runner);
+    size_t n = o->domains->n, n_guest = ti_runner_threads(party->runner);
     bool in_order = false;
     for (size_t d = 0; d < n; d++)
         in_order |= o->torchao[d] != NULL;
     for (size_t i = 0; i < n_guest; i++)
-        o->guests[i]->tally = tc_new_n(&o->ctx->arena, tc_tally, n);
-    tc_visit visit = {.samples = &o->request->samples,
+        party->guests[i]->tally = tc_new_n(&o->ctx->arena, tc_tally, n);
+    tc_visit visit = {.samples = party->samples,
                       .what = "samples, second pass",
                       .reading = o->request->times ? &o->request->times->read : NULL,
                       .in_order = in_order,
                       .fresh = seen_fresh(o->request),
-                      .guest = (void *const *)o->guests,
+                      .guest = (void *const *)party->guests,
                       .enter = second_enter,
                       .see = second_see};
-    TC_TRY(ti_runner_run(o->runner, &visit));
+    TC_TRY(ti_runner_run(party->runner, &visit));
     for (size_t i = 0; i < n_guest; i++) {
-        o->counted += o->guests[i]->counted;
-        o->sum += o->guests[i]->sum;
+        o->counted += party->guests[i]->counted;
+        o->sum += party->guests[i]->sum;
     }
     return TC_OK;
-}
-
-/* What all threads or all parts have counted of a domain. */
-static const uint64_t *counts_of(const observation *o, size_t d, tc_arena *room)
-{
-    if (o->merged && o->merged[d])
-        return o->merged[d];
-    uint64_t *counts = tc_new_n(room, uint64_t, TC_BINS);
-    for (size_t i = 0; !o->merged && i < ti_runner_threads(o->runner); i++)
-        ti_tally_add(&o->guests[i]->tally[d], bins_range(o, d), counts);
-    return counts;
-}
-
-/* ---- scales ---- */
-
-static tc_grid choose(const observation *o, size_t d, tc_arena *room)
-{
-    const tc_domain *domain = &o->domains->domain[d];
-    const tc_setting *s = &domain->setting;
-    const tc_config *config = o->request->config;
-    tc_ends e = o->ranges.ends[d], bins = bins_range(o, d);
-    double margin = domain->output && config->output_margin > 1  ? config->output_margin
-                    : s->observer == TC_OBSERVER_mse && is_wide(s) ? TC_WIDE_MARGIN
-                                                                   : 1;
-    if (o->torchao[d])
-        return ti_torchao_grid(o->torchao[d], s);
-    if (s->observer == TC_OBSERVER_ema)
-        e = o->ranges.average[d];
-    if (domain->fixed_range) {
-        double lo, hi;
-        ti_natural_range(ti_main(o->module), domain, e, &lo, &hi);
-        return ti_grid_of(s, lo, hi);
-    }
-    if (!o->binned[d])
-        return ti_grid_of(s, margin * (double)e.lo, margin * (double)e.hi);
-    const uint64_t *count = counts_of(o, d, room);
-    return s->observer == TC_OBSERVER_percentile ? ti_percentile(s, bins, count, s->percentile)
-                                                 : ti_search(room, s, bins, count, domain->after);
-}
-
-/* Numbers are clamped there that stand for "never". */
-static bool is_cut(const observation *o, const tc_domain *d)
-{
-    for (size_t i = 0; o->domains->cut && i < d->n_val; i++)
-        if (o->domains->cut[d->val[i]] > 0)
-            return true;
-    return false;
-}
-
-/* The same range with a code to spare at each end. */
-static tc_grid with_room(tc_grid grid, const tc_setting *s)
-{
-    double lo = grid.scale * (double)(s->qmin - grid.zero),
-           hi = grid.scale * (double)(s->qmax - grid.zero);
-    double scale = (double)(float)((hi - lo) / (double)(s->qmax - s->qmin - 2));
-    return (tc_grid){scale, s->symmetric ? 0 : s->qmin + 1 - (int64_t)nearbyint(lo / scale)};
-}
-
-/* By itself: what others are given does not matter. */
-static void choose_one(void *what, size_t d, tc_arena *room)
-{
-    const observation *o = what;
-    tc_domain *domain = &o->domains->domain[d];
-    if (!o->watched[d] ||
-        ti_natural_kept(ti_main(o->module), o->domains, d, o->ranges.ends[d]))
-        return;
-    tc_grid grid = choose(o, d, room);
-    if (is_cut(o, domain))
-        grid = with_room(grid, &domain->setting);
-    tc_ends range = bins_range(o, d);
-    domain->scale = grid.scale;
-    domain->zero = grid.zero;
-    domain->lo = (double)range.lo;
-    domain->hi = (double)range.hi;
-}
-
-/* The domain whose codes a domain has, and how many times its steps. */
-static size_t base_of(const tc_domains *domains, size_t d, double *factor)
-{
-    const tc_domain *domain = domains->domain;
-    size_t root = home(domains, d);
-    *factor = 1;
-    while (domain[root].base >= 0) {
-        *factor *= domain[root].factor;
-        root = home(domains, (size_t)domain[root].base);
-    }
-    return root;
-}
-
-/* A domain whose base was given other bits, by what it was merged with, has codes of its own: the
- * same range. */
-static void part_from_base(const observation *o, size_t d)
-{
-    tc_domain *domain = &o->domains->domain[d];
-    double factor;
-    size_t root = base_of(o->domains, d, &factor);
-    tc_ends seen = bins_range(o, root);
-    if (domain->base < 0 || domain->joined >= 0 ||
-        domain->setting.dtype == o->domains->domain[root].setting.dtype)
-        return;
-    domain->base = -1;
-    domain->lo = factor * (double)seen.lo;
-    domain->hi = factor * (double)seen.hi;
-    tc_grid grid = ti_grid_of(&domain->setting, domain->lo, domain->hi);
-    domain->scale = grid.scale;
-    domain->zero = grid.zero;
-}
-
-static void choose_all(observation *o)
-{
-    tc_domain *domain = o->domains->domain;
-    size_t n = o->domains->n;
-    ti_each(o->ctx, n, ti_each_threads(o->ctx, n), choose_one, o);
-    for (size_t d = 0; d < n; d++)
-        part_from_base(o, d);
-    for (size_t d = 0; d < n; d++) {
-        double factor;
-        size_t root = base_of(o->domains, d, &factor);
-        if (root == d)
-            continue;
-        domain[d].scale = (double)(float)(domain[root].scale * factor);
-        domain[d].zero = domain[root].zero;
-    }
 }
 
 /* ---- getting ready ---- */
 
 static void free_guest(void *what)
 {
-    ti_arena_free(&((guest *)what)->scratch);
-    ti_arena_free(&((guest *)what)->counted_in);
+    ti_arena_free(&((tc_observer_guest *)what)->scratch);
+    ti_arena_free(&((tc_observer_guest *)what)->counted_in);
 }
 
-/* The program ready to run over the samples, and somebody on each thread. */
-static tc_status get_ready(observation *o, const bool *wanted)
+/* A program ready to run over its samples, and somebody on each thread. */
+static tc_status get_party(tc_observing *o, const bool *wanted, tc_party *party)
 {
     tc_arena *arena = &o->ctx->arena;
-    if (!o->request->samples.n)
-        return ti_error(o->ctx, NULL, TC_E_DATA, "there are no calibration samples");
-    TC_TRY(ti_runner_new(o->ctx, ti_main(o->module), wanted, o->request->samples.n, &o->runner));
-    size_t n = ti_runner_threads(o->runner);
-    o->guests = tc_new_n(arena, guest *, n);
+    bool first = party == o->party;
+    TC_TRY(ti_runner_new(o->ctx, party->g, wanted, party->samples->n, &party->runner));
+    o->n_party++;
+    size_t n = ti_runner_threads(party->runner);
+    party->guests = tc_new_n(arena, tc_observer_guest *, n);
     for (size_t i = 0; i < n; i++) {
-        o->guests[i] = tc_new(arena, guest);
-        o->guests[i]->o = o;
-        o->guests[i]->worth = ti_sample_quality_new(o->ctx, ti_main(o->module));
-        ti_arena_init(&o->guests[i]->scratch);
-        ti_arena_init(&o->guests[i]->counted_in);
-        o->guests[i]->scratch.from = o->guests[i]->counted_in.from = o->ctx->arena.from;
-        o->guests[i]->scratch.oom = o->guests[i]->counted_in.oom = ti_runner_oom(o->runner, i);
-        ti_ctx_defer(o->ctx, free_guest, o->guests[i]);
+        tc_observer_guest *who = party->guests[i] = tc_new(arena, tc_observer_guest);
+        who->o = o;
+        who->party = party;
+        who->worth = first ? ti_sample_quality_new(o->ctx, party->g) : NULL;
+        ti_arena_init(&who->scratch);
+        ti_arena_init(&who->counted_in);
+        who->scratch.from = who->counted_in.from = o->ctx->arena.from;
+        who->scratch.oom = who->counted_in.oom = ti_runner_oom(party->runner, i);
+        ti_ctx_defer(o->ctx, free_guest, who);
     }
     return TC_OK;
 }
 
+/* The program, and where it has other sizes, with the constants that it has here. */
+static tc_status get_ready(tc_observing *o, const bool *wanted)
+{
+    const tc_quant_request *r = o->request;
+    if (!r->samples.n)
+        return ti_error(o->ctx, NULL, TC_E_DATA, "there are no calibration samples");
+    o->party[0].samples = &r->samples;
+    o->party[0].g = ti_main(o->module);
+    TC_TRY(get_party(o, wanted, &o->party[0]));
+    for (size_t i = 0; i < r->n_size; i++) {
+        tc_party *party = &o->party[o->n_party];
+        party->samples = &r->size[i].samples;
+        party->g = ti_quant_at_size(o->module, r->asked, r->size[i].module);
+        if (party->g)
+            TC_TRY(get_party(o, wanted, party));
+        else if (!r->config->quiet)
+            ti_warning(o->ctx, NULL, TC_E_DATA,
+                       "%zu calibration samples of another size (%s) are left out: the program has "
+                       "other operators there", party->samples->n, r->size[i].text);
+    }
+    return TC_OK;
+}
+
+static void end_parties(tc_observing *o)
+{
+    for (size_t p = 0; p < o->n_party; p++) {
+        tc_party *party = &o->party[p];
+        for (size_t i = 0; party->guests && i < ti_runner_threads(party->runner); i++)
+            free_guest(party->guests[i]);
+        ti_runner_end(party->runner);
+    }
+}
+
 /* What the rows of all samples say. */
-static void settle_ranges(observation *o)
+static void settle_ranges(tc_observing *o)
 {
     bool drop = o->request->config->drop_odd && !o->request->keep_odd &&
                 !ti_main(o->module)->n_mutation; /* a call that others follow is never left out */
@@ -475,23 +329,53 @@ static void settle_ranges(observation *o)
     for (size_t i = 0; i < o->domains->n_join; i++) /* its numbers count in the cat */
         if (o->domains->join[i].alone && !o->domains->join[i].settled)
             judged[o->domains->join[i].part] = false;
-    o->ranges = ti_ranges_of(o->ctx, &o->first, judged, drop);
+    o->ranges = ti_ranges_of(o->ctx, &o->party[0].first, judged, drop);
+    for (size_t p = 1; p < o->n_party; p++) { /* none of these is odd: they are to be as they are */
+        tc_ranges more = ti_ranges_of(o->ctx, &o->party[p].first, judged, false);
+        ti_ranges_add(&o->ranges, &more);
+    }
+}
+
+/* The rows of all sizes, in the order of their content. */
+static tc_first all_rows(const tc_observing *o)
+{
+    tc_first all = o->party[0].first;
+    if (o->n_party < 2)
+        return all;
+    size_t n = 0, n_domain = all.n_domain;
+    for (size_t p = 0; p < o->n_party; p++)
+        n += o->party[p].first.n_sample;
+    all.sample = tc_new_n(&o->ctx->arena, tc_sample_id, n);
+    all.ends = tc_new_n(&o->ctx->arena, tc_ends, n * n_domain);
+    all.n_sample = 0;
+    for (size_t p = 0; p < o->n_party; p++) {
+        const tc_first *from = &o->party[p].first;
+        memcpy(all.sample + all.n_sample, from->sample, from->n_sample * sizeof *from->sample);
+        memcpy(all.ends + all.n_sample * n_domain, from->ends,
+               from->n_sample * n_domain * sizeof *from->ends);
+        all.n_sample += from->n_sample;
+    }
+    ti_ranges_of(o->ctx, &all, o->judged, false);
+    return all;
 }
 
 /* What there is to say of the samples; of those that others have seen, only their rows are here. */
-static void tell_samples(observation *o)
+static void tell_samples(tc_observing *o)
 {
-    size_t n = o->guests ? ti_runner_threads(o->runner) : 0;
+    const tc_party *party = &o->party[0];
+    size_t n = o->n_party ? ti_runner_threads(party->runner) : 0;
     tc_sample_quality **by = tc_new_n(&o->ctx->arena, tc_sample_quality *, n);
     for (size_t i = 0; i < n; i++)
-        by[i] = o->guests[i]->worth;
-    if (!o->request->config->quiet && o->first.n_sample)
-        ti_sample_quality_tell(o->ctx, ti_main(o->module), n ? by : NULL, n, &o->first, &o->ranges,
-                               o->judged);
+        by[i] = party->guests[i]->worth;
+    if (o->request->config->quiet || !party->first.n_sample)
+        return;
+    tc_first rows = all_rows(o);
+    ti_sample_quality_tell(o->ctx, ti_main(o->module), n ? by : NULL, n, &rows, &o->ranges,
+                           o->judged);
 }
 
 /* Ranges are known: the rest of what follows from them. */
-static void hand_over(observation *o)
+static void hand_over(tc_observing *o)
 {
     tc_domains *domains = o->domains;
     domains->n_odd = o->ranges.n_odd;
@@ -508,7 +392,7 @@ static void hand_over(observation *o)
 /* ---- a part of the data ---- */
 
 /* An observer that depends on the order of the samples sees all of them in one go. */
-static tc_status check_parts(const observation *o)
+static tc_status check_parts(const tc_observing *o)
 {
     for (size_t d = 0; d < o->domains->n; d++)
         if (o->watched[d] &&
@@ -518,15 +402,15 @@ static tc_status check_parts(const observation *o)
     return TC_OK;
 }
 
-static tc_status write_first(observation *o, uint64_t fingerprint)
+static tc_status write_first(tc_observing *o, uint64_t fingerprint)
 {
-    tc_obs obs = {.kind = TC_OBS_FIRST, .first = o->first};
+    tc_obs obs = {.kind = TC_OBS_FIRST, .first = o->party[0].first};
     *o->request->observe_only = ti_obs_bytes(o->ctx, fingerprint, &obs);
     return TC_OK;
 }
 
 /* The second pass over a part, in the ranges that all parts have settled. */
-static tc_status write_second(observation *o, const bool *wanted, uint64_t fingerprint)
+static tc_status write_second(tc_observing *o, const bool *wanted, uint64_t fingerprint)
 {
     tc_obs obs = {.kind = TC_OBS_SECOND, .ranges = o->ranges};
     size_t size = o->domains->n * sizeof *o->ranges.ends;
@@ -536,20 +420,20 @@ static tc_status write_second(observation *o, const bool *wanted, uint64_t finge
     hand_over(o);
     look_again(o);
     TC_TRY(get_ready(o, wanted));
-    TC_TRY(second_pass(o));
+    TC_TRY(second_pass(o, &o->party[0]));
     obs.binned = o->binned;
     obs.count = tc_new_n(&o->ctx->arena, uint64_t *, o->domains->n);
     for (size_t d = 0; d < o->domains->n; d++)
         if (o->binned[d])
             obs.count[d] =
-                (uint64_t *)(uintptr_t)counts_of(o, d, &o->ctx->arena);
+                (uint64_t *)(uintptr_t)ti_counts_of(o, d, &o->ctx->arena);
     obs.counted = o->counted;
     obs.sum = o->sum;
     *o->request->observe_only = ti_obs_bytes(o->ctx, fingerprint, &obs);
     return TC_OK;
 }
 
-static tc_status check_complete(const observation *o, const tc_obs *obs)
+static tc_status check_complete(const tc_observing *o, const tc_obs *obs)
 {
     if (obs->counted == obs->ranges.n_kept && obs->sum == obs->ranges.kept)
         return TC_OK;
@@ -566,7 +450,7 @@ static tc_status check_complete(const observation *o, const tc_obs *obs)
 }
 
 /* What parts have seen, in place of passes over samples. */
-static tc_status merge_parts(observation *o, const bool *wanted, uint64_t fingerprint)
+static tc_status merge_parts(tc_observing *o, const bool *wanted, uint64_t fingerprint)
 {
     const tc_quant_request *request = o->request;
     tc_obs obs;
@@ -578,7 +462,7 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
     if (second)
         o->ranges = obs.ranges;
     else {
-        o->first = obs.first;
+        o->party[0].first = obs.first;
         settle_ranges(o);
     }
     if (!second && request->observe_only)
@@ -598,19 +482,21 @@ static tc_status merge_parts(observation *o, const bool *wanted, uint64_t finger
                 "SECOND.obs; then merge those");
         return status;
     }
-    choose_all(o);
+    ti_choose_scales(o);
     return TC_OK;
 }
 
 /* ---- the whole ---- */
 
-static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprint)
+static tc_status see_all(tc_observing *o, const bool *wanted, uint64_t fingerprint)
 {
     tc_quant_times none = {0}, *times = o->request->times ? o->request->times : &none;
     double clock = 0;
     TC_TRY(get_ready(o, wanted));
     ti_lap(&clock, NULL);
-    TC_TRY(first_pass(o));
+    for (size_t p = 0; p < o->n_party; p++)
+        TC_TRY(first_pass(o, &o->party[p]));
+    see_constants(o);
     ti_lap(&clock, &times->first);
     if (o->request->observe_only)
         return write_first(o, fingerprint);
@@ -618,10 +504,11 @@ static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprin
     tell_samples(o);
     hand_over(o);
     ti_lap(&clock, NULL);
-    if (look_again(o))
-        TC_TRY(second_pass(o));
+    bool again = look_again(o);
+    for (size_t p = 0; again && p < o->n_party; p++)
+        TC_TRY(second_pass(o, &o->party[p]));
     ti_lap(&clock, &times->second);
-    choose_all(o);
+    ti_choose_scales(o);
     ti_lap(&clock, &times->search);
     return TC_OK;
 }
@@ -629,8 +516,9 @@ static tc_status see_all(observation *o, const bool *wanted, uint64_t fingerprin
 tc_status ti_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
                            tc_domains *domains)
 {
-    observation *o = tc_new(&ctx->arena, observation);
-    *o = (observation){.ctx = ctx, .module = module, .request = request, .domains = domains};
+    tc_observing *o = tc_new(&ctx->arena, tc_observing);
+    *o = (tc_observing){.ctx = ctx, .module = module, .request = request, .domains = domains};
+    o->party = tc_new_n(&ctx->arena, tc_party, request->n_size + 1);
     o->watched = tc_new_n(&ctx->arena, bool, domains->n);
     o->binned = tc_new_n(&ctx->arena, bool, domains->n);
     o->torchao = tc_new_n(&ctx->arena, tc_torchao *, domains->n);
@@ -642,10 +530,7 @@ tc_status ti_quant_observe(tc_ctx *ctx, tc_module *module, const tc_quant_reques
     }
     tc_status status = request->n_merge ? merge_parts(o, wanted, fingerprint)
                                         : see_all(o, wanted, fingerprint);
-    for (size_t i = 0; o->guests && i < ti_runner_threads(o->runner); i++)
-        free_guest(o->guests[i]);
-    if (o->runner)
-        ti_runner_end(o->runner);
+    end_parties(o);
     ti_memory_trim(ctx);
     return status;
 }

@@ -24,6 +24,8 @@ static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_reques
     c.round_weights = false;
     tc_quant_request r = {.config = &c,
                           .samples = request->samples,
+                          .size = request->size,
+                          .n_size = request->n_size,
                           .keep_odd = request->keep_odd,
                           .gains = found,
                           .labels = request->labels};
@@ -231,12 +233,13 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
-    if (request.record || request.as)
+    if (request.record || request.as || request.n_size)
         ti_quant_number_values(module);
     own.largest = ti_quant_largest(module, request.largest);
     if (request.as)
         return ti_quantize_as(ctx, module, &own, request.as);
-    tc_module *before = request.record ? ti_module_copy(module) : NULL;
+    tc_module *before = request.record || request.n_size ? ti_module_copy(module) : NULL;
+    request.asked = before ? ti_main(before) : NULL;
     TC_TRY(prepare_best(ctx, &request, &a));
     if (request.record && !request.observe_only)
         *request.record = (tc_quant_record){before, a.real, ti_module_copy(module), a.domains};

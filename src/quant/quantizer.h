@@ -326,10 +326,21 @@ typedef struct tc_quant_record {
     tc_domains domains;
 } tc_quant_record;
 
+/* The same program at another size, values numbered (ti_quant_number_values), and samples of that
+ * size: what they show counts as what those of the first size do. */
+typedef struct tc_quant_size {
+    const tc_module *module;
+    tc_samples samples;
+    const char *text; /* "seq=5", for messages */
+} tc_quant_size;
+
 /* What a caller asks of the stage. */
 typedef struct tc_quant_request {
     const tc_config *config;
     tc_samples samples;
+    const tc_quant_size *size; /* further ones */
+    size_t n_size;
+    const tc_graph *asked; /* with n_size: the program as it came, which ti_quantize() says */
     const tc_observations *merge; /* of other runs */
     size_t n_merge;
     tc_bytes *observe_only; /* gets what was observed, and the module is left as it is; or NULL */
@@ -400,6 +411,10 @@ void ti_quant_number_values(tc_module *module);
 
 /* The graph of `largest`, values numbered, where it is the same list of nodes; else NULL. */
 const tc_graph *ti_quant_largest(tc_module *module, const tc_module *largest);
+
+/* The program at another size with the constants that it has by now, where it is still the same list
+ * of nodes; else NULL.  asked: as it came, at this size. */
+tc_graph *ti_quant_at_size(const tc_module *now, const tc_graph *asked, const tc_module *other);
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
 tc_bytes ti_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */

@@ -142,6 +142,25 @@ tc_ranges ti_ranges_of(tc_ctx *ctx, tc_first *first, const bool *watched, bool d
     return r;
 }
 
+void ti_ranges_add(tc_ranges *r, const tc_ranges *more)
+{
+    float share = r->n_kept + more->n_kept ? (float)more->n_kept / (float)(r->n_kept + more->n_kept)
+                                           : 0;
+    for (size_t d = 0; d < r->n_domain; d++) {
+        tc_ends *average = &r->average[d], other = more->average[d];
+        ti_ends_add(&r->ends[d], more->ends[d]);
+        if (other.lo > other.hi)
+            continue;
+        if (average->lo > average->hi)
+            *average = other;
+        average->lo += share * (other.lo - average->lo);
+        average->hi += share * (other.hi - average->hi);
+    }
+    r->n_sample += more->n_sample;
+    r->n_kept += more->n_kept;
+    r->kept += more->kept;
+}
+
 bool ti_ranges_odd(const tc_ranges *ranges, uint64_t hash)
 {
     for (size_t i = 0; i < ranges->n_odd; i++)

@@ -97,6 +97,15 @@ const tc_graph *ti_quant_largest(tc_module *module, const tc_module *largest)
     return largest && same_nodes(ti_main(module), ti_main(largest)) ? ti_main(largest) : NULL;
 }
 
+tc_graph *ti_quant_at_size(const tc_module *now, const tc_graph *asked, const tc_module *other)
+{
+    if (!same_nodes(ti_main(now), ti_main(other)) || !same_nodes(asked, ti_main(other)))
+        return NULL;
+    tc_graph *g = ti_main(ti_module_copy(other));
+    take_constants(g, asked, ti_main(now));
+    return g;
+}
+
 static tc_status unlike(tc_ctx *ctx, const tc_graph *g, const tc_graph *first, const char *when)
 {
     const tc_loc *loc = NULL;

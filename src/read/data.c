@@ -2,12 +2,7 @@
 /* data.c -- see data.h for the rules. */
 #include "data.h"
 
-#include <float.h>
-#include <math.h>
-
-#include "../num/load.h"
 #include "../wire/file.h"
-#include "read_options.h"
 
 /* One array's samples within an input's. */
 typedef struct part {
@@ -226,9 +221,41 @@ static tc_status missing_name(tc_data *data, const set *s, const char *missing)
     return status;
 }
 
-/* One array of the set for each input: by name where the names are there, in order where none is.
+/* ---- rows --------------------------------------------------------------------------------------
  */
-static tc_status append_set(tc_data *data, const set *s)
+
+/* An array for each input; NULL: none for this one. */
+typedef struct row {
+    const tc_loc *loc;
+    tc_npy **array;
+} row;
+
+typedef struct rows {
+    row *row;
+    size_t n, cap;
+    bool by_argument; /* an argument for each input: not every row has all of them */
+} rows;
+
+static row *add_row(const tc_data *data, rows *r, const tc_loc *loc)
+{
+    tc_grow(&data->ctx->arena, r->row, r->n, r->cap);
+    row *new = &r->row[r->n++];
+    *new = (row){loc, tc_new_n(&data->ctx->arena, tc_npy *, data->n_column)};
+    return new;
+}
+
+/* numpy.savez(file, *samples): arr_0, arr_1, ... */
+static bool is_numbered(const set *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!ti_text_starts(s->array[i].name, "arr_"))
+            return false;
+    return s->n > 1;
+}
+
+/* One array of the set for each input: by name where the names are there, in order where none is;
+ * or one input's arrays, which need not be of one shape. */
+static tc_status add_set(tc_data *data, rows *r, const set *s)
 {
     size_t found = 0;
     const char *missing = NULL;
@@ -238,6 +265,11 @@ static tc_status append_set(tc_data *data, const set *s)
         missing = there ? missing : data->column[i].name;
     }
     bool by_name = found == data->n_column;
+    if (!by_name && data->n_column == 1 && is_numbered(s)) {
+        for (size_t k = 0; k < s->n; k++)
+            add_row(data, r, s->array[k].loc)->array[0] = &s->array[k];
+        return TC_OK;
+    }
     if (found && !by_name && data->n_column > 1)
         return missing_name(data, s, missing);
     if (!by_name && s->n != data->n_column) {
@@ -248,15 +280,9 @@ static tc_status append_set(tc_data *data, const set *s)
                     array_names(data, s));
         return status;
     }
+    row *new = add_row(data, r, s->loc);
     for (size_t i = 0; i < data->n_column; i++)
-        TC_TRY(append(data, i, by_name ? named(s, data->column[i].name) : &s->array[i]));
-    for (size_t i = 1; i < data->n_column; i++) {
-        const column *a = &data->column[0], *b = &data->column[i];
-        size_t n = a->part[a->n_part - 1].n, m = b->part[b->n_part - 1].n;
-        if (n != m && (data->column[0].n_part > 1 || (n != 1 && m != 1)))
-            return ti_error(data->ctx, s->loc, TC_E_DATA,
-                            "%zu samples for input '%s', %zu for '%s'", n, a->name, m, b->name);
-    }
+        new->array[i] = by_name ? named(s, data->column[i].name) : &s->array[i];
     return TC_OK;
 }
 
@@ -269,7 +295,21 @@ static set folder_as_set(tc_ctx *ctx, const source *s)
     return all;
 }
 
-static tc_status assign(tc_data *data, source *s, size_t n)
+/* Argument i is input i's: a row for each of its files, where it has more than one. */
+static void add_arguments(tc_data *data, rows *r, const source *s)
+{
+    size_t most = 0;
+    r->by_argument = true;
+    for (size_t i = 0; i < data->n_column; i++)
+        most = s[i].n > most ? s[i].n : most;
+    for (size_t k = 0; k < most; k++) {
+        row *new = add_row(data, r, s[0].set[k < s[0].n ? k : 0].loc);
+        for (size_t i = 0; i < data->n_column; i++)
+            new->array[i] = k < s[i].n ? s[i].set[k].array : s[i].n == 1 ? s[i].set[0].array : NULL;
+    }
+}
+
+static tc_status list_rows(tc_data *data, source *s, size_t n, rows *r)
 {
     size_t n_set = 0, n_single = 0, n_array = 0;
     for (size_t i = 0; i < n; i++)
@@ -281,16 +321,36 @@ static tc_status assign(tc_data *data, source *s, size_t n)
     bool single = n_single == n_set;
     if (data->n_column > 1 && single && n == 1 && s->is_folder && s->n == data->n_column) {
         set all = folder_as_set(data->ctx, s);
-        return append_set(data, &all);
+        return add_set(data, r, &all);
     }
     if (data->n_column > 1 && single && n != data->n_column)
         return wrong_number(data, s->set[0].loc, n_array);
+    if (single && data->n_column > 1) {
+        add_arguments(data, r, s);
+        return TC_OK;
+    }
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < s[i].n; k++) {
-            bool by_argument = single && data->n_column > 1;
-            TC_TRY(by_argument ? append(data, i, s[i].set[k].array)
-                               : append_set(data, &s[i].set[k]));
-        }
+        for (size_t k = 0; k < s[i].n; k++)
+            TC_TRY(add_set(data, r, &s[i].set[k]));
+    return TC_OK;
+}
+
+/* An input whose one file serves all rows has it once. */
+static tc_status append_row(tc_data *data, const rows *r, const row *of)
+{
+    for (size_t i = 0; i < data->n_column; i++) {
+        const column *c = &data->column[i];
+        bool there = c->n_part && c->part[c->n_part - 1].array == of->array[i];
+        if (of->array[i] && !there)
+            TC_TRY(append(data, i, of->array[i]));
+    }
+    for (size_t i = 1; i < data->n_column && !r->by_argument; i++) {
+        const column *a = &data->column[0], *b = &data->column[i];
+        size_t n = a->part[a->n_part - 1].n, m = b->part[b->n_part - 1].n;
+        if (n != m && (data->column[0].n_part > 1 || (n != 1 && m != 1)))
+            return ti_error(data->ctx, of->loc, TC_E_DATA,
+                            "%zu samples for input '%s', %zu for '%s'", n, a->name, m, b->name);
+    }
     return TC_OK;
 }
 
@@ -311,38 +371,8 @@ static tc_status agree(tc_data *data)
     return TC_OK;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
+/* ---- the front ---------------------------------------------------------------------------------
  */
-
-tc_dtype ti_data_dtype(const tc_npy *a)
-{
-    static const struct {
-        char kind;
-        uint8_t size;
-        tc_dtype dtype;
-    } row[] = {{'b', 1, TC_bool}, {'i', 1, TC_i8},  {'i', 2, TC_i16}, {'i', 4, TC_i32},
-               {'i', 8, TC_i64},  {'u', 1, TC_u8},  {'u', 2, TC_u16}, {'u', 4, TC_u32},
-               {'u', 8, TC_u64},  {'f', 2, TC_f16}, {'f', 4, TC_f32}, {'f', 8, TC_f64},
-               {'c', 8, TC_c64}};
-    for (size_t i = 0; i < TC_COUNT(row); i++)
-        if (row[i].kind == a->kind && row[i].size == a->size)
-            return row[i].dtype;
-    return TC_none;
-}
-
-static bool is_whole(tc_dtype t)
-{
-    return ti_is_int(t) || t == TC_shape;
-}
-
-/* Stored bits of the type itself, which NumPy has no name for. */
-static bool is_raw(const tc_npy *a, tc_dtype t)
-{
-    bool one = ti_is_float(t) && tc_dtypes[t].bytes == 1;
-    return (t == TC_bf16 && a->kind == 'V' && a->size == 2) ||
-           (ti_is_block(t) && a->kind == 'u' && a->size == 2) ||
-           (one && a->size == 1 && (a->kind == 'V' || a->kind == 'u'));
-}
 
 static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, const tc_type *t)
 {
@@ -361,73 +391,9 @@ static tc_status wrong_type(tc_ctx *ctx, const tc_npy *a, const char *input, con
 
 static tc_status check_type(tc_data *data, const column *c, const tc_npy *a)
 {
-    tc_dtype from = ti_data_dtype(a), to = c->type->dtype;
-    bool fits = from == to || is_raw(a, to) || (is_whole(from) && is_whole(to)) ||
-                (ti_is_float(from) && ti_is_float(to));
-    return fits ? TC_OK : wrong_type(data->ctx, a, c->name, c->type);
+    return ti_data_type_fits(a, c->type->dtype) ? TC_OK
+                                                : wrong_type(data->ctx, a, c->name, c->type);
 }
-
-/* Not the same number once stored, nor (where that is allowed) the nearest; NaN is NaN. */
-static bool changes(tc_tensor from, tc_tensor to, int64_t i, bool round)
-{
-    tc_dtype t = to.type->dtype;
-    if (ti_is_float(t)) {
-        double v = ti_load_f64(from, i);
-        ti_store_f64(to, i, v);
-        double back = ti_load_f64(to, i);
-        bool nearest = round && isfinite(v) && isfinite(back);
-        return v != back && (v == v || back == back) && !nearest;
-    }
-    int64_t v = ti_load_i64(from, i);
-    bool sign_lost = v < 0 && (from.type->dtype == TC_u64) != (t == TC_u64);
-    ti_store_i64(to, i, v);
-    return sign_lost || ti_load_i64(to, i) != v;
-}
-
-static tc_status convert(tc_ctx *ctx, tc_npy *a, int64_t first, tc_tensor into)
-{
-    const tc_type *t = into.type;
-    tc_tensor from =
-        ti_tensor_new(&ctx->scratch, ti_type_make(ctx, ti_data_dtype(a), t->rank, t->dim));
-    int64_t n = tc_type_count(t);
-    bool round = ti_reading(ctx)->round;
-    TC_TRY(ti_npy_read(ctx, a, first, n, from.data));
-    for (int64_t i = 0; i < n; i++)
-        if (changes(from, into, i, round)) {
-            char number[32];
-            tc_text_f64(ti_load_f64(from, i), number);
-            tc_status status =
-                ti_error(ctx, a->loc, TC_E_DATA,
-                         "element %" PRId64 " (%s) cannot be represented exactly as %s", first + i,
-                         number, tc_dtypes[t->dtype].name);
-            ti_note(ctx, a->loc,
-                    ti_is_float(t->dtype) && fabs(ti_load_f64(from, i)) <= FLT_MAX
-                        ? "--round takes the nearest; nothing is rounded silently"
-                        : "round or convert the data first; nothing is rounded silently");
-            return status;
-        }
-    return TC_OK;
-}
-
-tc_status ti_data_convert(tc_ctx *ctx, tc_npy *a, int64_t first, const tc_tensor *into)
-{
-    const tc_type *t = into->type;
-    tc_dtype from = ti_data_dtype(a);
-    int64_t n = tc_type_count(t);
-    if (is_raw(a, t->dtype) || from == t->dtype) {
-        TC_TRY(ti_npy_read(ctx, a, first, n, into->data));
-        for (int64_t i = 0; from == TC_bool && i < n; i++)
-            ((uint8_t *)into->data)[i] = ((uint8_t *)into->data)[i] != 0;
-        return TC_OK;
-    }
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_status status = convert(ctx, a, first, *into);
-    ti_arena_rewind(&ctx->scratch, mark);
-    return status;
-}
-
-/* ---- the front ---------------------------------------------------------------------------------
- */
 
 tc_status ti_data_repeat(tc_data *data, size_t n)
 {
@@ -542,25 +508,58 @@ static void take_axes(tc_data *data, const tc_graph *g)
     }
 }
 
-tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
-                       tc_data **out)
+static tc_status open_rows(tc_data *data, const tc_graph *g, const char *const *path, size_t n_path,
+                           rows *out)
 {
-    tc_data *data = *out = new_data(ctx, g);
-    if (!g->n_in && n_path)
-        return ti_error(ctx, &(tc_loc){.file = path[0]}, TC_E_DATA, "the program takes no data");
-    if (!g->n_in)
-        return TC_OK;
+    tc_ctx *ctx = data->ctx;
     if (!n_path)
         return ti_usage(ctx, "the program takes %zu input%s (%s), no data was given with -i",
                         g->n_in, g->n_in == 1 ? "" : "s", input_names(data));
     source *s = tc_new_n(&ctx->arena, source, n_path);
     for (size_t i = 0; i < n_path; i++)
         TC_TRY(open_source(ctx, path[i], &s[i]));
-    TC_TRY(assign(data, s, n_path));
+    return list_rows(data, s, n_path, out);
+}
+
+tc_status ti_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+                       tc_data_rows *out)
+{
+    rows r = {0};
+    *out = (tc_data_rows){.n_in = g->n_in};
+    if (!g->n_in)
+        return TC_OK;
+    TC_TRY(open_rows(new_data(ctx, g), g, path, n_path, &r));
+    out->n = r.n;
+    out->array = tc_new_n(&ctx->arena, const tc_npy *, r.n * g->n_in);
+    for (size_t k = 0; k < r.n; k++)
+        for (size_t i = 0; i < g->n_in; i++)
+            out->array[k * g->n_in + i] = r.row[k].array[i];
+    return TC_OK;
+}
+
+tc_status ti_read_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+                            const bool *taken, tc_data **out)
+{
+    tc_data *data = *out = new_data(ctx, g);
+    rows r = {0};
+    if (!g->n_in && n_path)
+        return ti_error(ctx, &(tc_loc){.file = path[0]}, TC_E_DATA, "the program takes no data");
+    if (!g->n_in)
+        return TC_OK;
+    TC_TRY(open_rows(data, g, path, n_path, &r));
+    for (size_t k = 0; k < r.n; k++)
+        if (!taken || taken[k])
+            TC_TRY(append_row(data, &r, &r.row[k]));
     if (data->any_rank)
         take_axes(data, g);
     for (size_t i = 0; i < data->n_column; i++)
         for (size_t k = 0; k < data->column[i].n_part; k++)
             TC_TRY(check_type(data, &data->column[i], data->column[i].part[k].array));
     return agree(data);
+}
+
+tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
+                       tc_data **out)
+{
+    return ti_read_data_rows(ctx, g, path, n_path, NULL, out);
 }

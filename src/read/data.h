@@ -8,7 +8,8 @@
  *   - as many arguments as tensor inputs: one each, in the order of the signature.  An argument is
  *     a .npy, a .npz of one member, or a folder of such files, whose samples follow each other by
  *     file name;
- *   - one input and several arguments: their samples follow each other;
+ *   - one input and several arguments: their samples follow each other; so do the members of a .npz
+ *     that are named arr_0, arr_1, ... (numpy.savez(FILE, *SAMPLES));
  *   - several inputs and a .npz of several members, or a folder of as many .npy files as there are
  *     inputs: by name where the names are those of the inputs, else in the order of the archive (of
  *     the names);
@@ -27,10 +28,23 @@
 
 typedef struct tc_data tc_data;
 
+/* What files hold, row by row: each has an array for each input, of one sample or of several. */
+typedef struct tc_data_rows {
+    const tc_npy **array; /* by row and input; NULL: there is none for this input */
+    size_t n, n_in;
+} tc_data_rows;
+
+/* The rows of these files, which need not fit the inputs of g. */
+TC_MUST_USE tc_status ti_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+                                   size_t n_path, tc_data_rows *out);
+
 /* Opens the files and checks shapes and types against the inputs of g; names of inputs in messages
  * are those of the signature.  No paths: one sample, when the program has no inputs. */
 TC_MUST_USE tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *const *path,
                                    size_t n_path, tc_data **out);
+/* The same of some rows; taken, by row: which of them count; NULL: all. */
+TC_MUST_USE tc_status ti_read_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path,
+                                        size_t n_path, const bool *taken, tc_data **out);
 
 /* A program without inputs: so many samples, one after the other; others are told by their data. */
 TC_MUST_USE tc_status ti_data_repeat(tc_data *data, size_t n);
@@ -51,6 +65,9 @@ TC_MUST_USE tc_status ti_data_sample(tc_data *data, size_t k, const tc_tensor *i
 /* The element type of an array as ours; TC_none for raw bytes, whose meaning only a reader knows.
  */
 tc_dtype ti_data_dtype(const tc_npy *array);
+
+/* Whether its numbers may be elements of that type: each is checked where they are read. */
+bool ti_data_type_fits(const tc_npy *array, tc_dtype to);
 
 /* Numbers first .. of an array as elements of `into`, converted as above; into->type says how many.
  */

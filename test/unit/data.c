@@ -119,6 +119,21 @@ static void test_names(void)
     CHECK(!opened(g, ordered, NULL)); /* three files for two inputs */
 }
 
+/* Members arr_0, arr_1, ... are one input's samples, of any shapes; some rows of them are read. */
+static void test_rows(void)
+{
+    const char *path[] = {TOSAC_FIXTURES "/dynamic/pooled/calib.npz"};
+    tc_graph *g = ti_graph_new(ti_module_new(ctx, "test"), "main");
+    ti_graph_input(g, ti_type_make(ctx, TC_f32, 3, (int64_t[]){1, 2, 4}), "x");
+    tc_data_rows rows;
+    tc_data *data;
+    CHECK(ti_data_rows(ctx, g, path, 1, &rows) == TC_OK && rows.n == 36 && rows.n_in == 1);
+    CHECK(rows.array[0]->dim[1] == 64 && rows.array[12]->dim[1] == 2 && rows.array[35]->dim[1] == 8);
+    CHECK(ti_read_data(ctx, g, path, 1, &data) == TC_BAD_MODEL); /* 64 are not 2 */
+    bool taken[36] = {[12] = true, [13] = true};
+    CHECK(ti_read_data_rows(ctx, g, path, 1, taken, &data) == TC_OK && ti_data_samples(data) == 2);
+}
+
 static void test_conversion(void)
 {
     const char *wide = ramp("f64.npy", "<f8", 2, (int64_t[]){1, 3});
@@ -197,6 +212,7 @@ int main(void)
     test_samples();
     test_inputs();
     test_names();
+    test_rows();
     test_conversion();
     test_files();
     test_state();

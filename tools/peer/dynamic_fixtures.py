@@ -4,8 +4,9 @@
 
     dynamic_fixtures.py OUT [NAME...]
 
-OUT/NAME/model.pt2, OUT/NAME/calib.npz (samples of one size) and, for each of the five sizes,
-OUT/NAME/SIZES.npz with inputs (in0, in1, ...) and expected outputs (out0, ...)."""
+OUT/NAME/model.pt2; samples of one size, OUT/NAME/one.npz, and of four, OUT/NAME/calib.npz (arr_0, arr_1, ...); and for
+each of the five sizes OUT/NAME/SIZES.npz with samples along a first axis of their own (in0, eight of them, fewer of
+large ones) and what is expected of them (out0).  The small ones of test/fixture/dynamic have xSIZES.npy and ySIZES.npy."""
 import re
 import sys
 import zipfile
@@ -137,27 +138,49 @@ class Recurrent(nn.Module):
         return self.head(self.rnn(x)[0])
 
 
-# name: model, the example's shape, dynamic axes {axis: (name, multiple, lo, hi)}, five sizes, the size of calibration samples
+class Pooled(nn.Module):
+    """The mean over a dynamic sequence: of few numbers it is wider than of many."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.head = nn.Linear(4, 8), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.head(torch.tanh(3 * self.a(x)).mean(1))
+
+
+# name: model, the example's shape, dynamic axes {axis: (name, multiple, lo, hi)}, five sizes, sizes of calibration samples
 B = ("batch", 1, 1, 64)
 MODELS = {
-    "mlp": (Mlp, (4, 12), {0: B}, [(1,), (2,), (7,), (16,), (64,)], (8,)),
-    "block": (Block, (1, 12, 16), {1: ("seq", 1, 2, 32)}, [(2,), (5,), (8,), (21,), (32,)], (24,)),
-    "sdpa": (Sdpa, (2, 12, 16), {0: ("batch", 1, 1, 8), 1: ("seq", 1, 8, 48)},
-             [(1, 8), (2, 16), (3, 17), (8, 33), (5, 48)], (1, 16)),
-    "speech": (Speech, (1, 8, 40), {2: ("time", 1, 8, 200)}, [(8,), (33,), (50,), (127,), (200,)], (80,)),
+    "mlp": (Mlp, (4, 12), {0: B}, [(1,), (2,), (7,), (16,), (64,)], [(8,), (1,), (3,), (20,)]),
+    "block": (Block, (1, 12, 16), {1: ("seq", 1, 2, 32)}, [(2,), (5,), (8,), (21,), (32,)],
+              [(24,), (2,), (10,), (32,)]),
+    "sdpa": (Sdpa, (2, 12, 16), {0: ("batch", 1, 1, 8), 1: ("seq", 1, 2, 48)},
+             [(1, 2), (2, 5), (3, 17), (8, 33), (5, 48)], [(1, 16), (1, 2), (1, 6), (1, 48)]),
+    "speech": (Speech, (1, 8, 40), {2: ("time", 1, 8, 200)}, [(8,), (33,), (50,), (127,), (200,)],
+               [(80,), (8,), (30,), (200,)]),
     "segment": (Segment, (1, 3, 24, 32), {2: ("rows", 4, 2, 16), 3: ("cols", 4, 2, 16)},
-                [(8, 8), (16, 24), (28, 20), (32, 60), (64, 64)], (24, 32)),
+                [(8, 8), (16, 24), (28, 20), (32, 60), (64, 64)], [(24, 32), (8, 8), (16, 40), (64, 64)]),
     "resized": (Resized, (1, 3, 20, 24), {2: ("rows", 1, 8, 64), 3: ("cols", 1, 8, 64)},
-                [(8, 8), (15, 24), (21, 17), (32, 63), (64, 64)], (24, 32)),
+                [(8, 8), (15, 24), (21, 17), (32, 63), (64, 64)], [(24, 32), (8, 8), (17, 40), (64, 64)]),
     "classify": (Classify, (1, 3, 24, 32), {2: ("rows", 1, 16, 96), 3: ("cols", 1, 16, 96)},
-                 [(16, 16), (17, 32), (33, 50), (64, 39), (96, 96)], (40, 40)),
-    "recurrent": (Recurrent, (2, 5, 6), {0: ("batch", 1, 1, 16)}, [(1,), (2,), (3,), (9,), (16,)], (4,)),
+                 [(16, 16), (17, 32), (33, 50), (64, 39), (96, 96)], [(40, 40), (16, 16), (24, 60), (96, 96)]),
+    "pooled": (Pooled, (1, 12, 4), {1: ("seq", 1, 2, 64)}, [(2,), (7,), (64,)], [(64,), (2,), (8,)]),
+    "recurrent": (Recurrent, (2, 5, 6), {0: ("batch", 1, 1, 16)}, [(1,), (2,), (3,), (9,), (16,)], [(4,), (1,), (2,), (12,)]),
 }
+
+
+SMALL = {"pooled"}  # of test/fixture/dynamic, recorded when named
 
 
 def numbers(shape):
     """Multiples of 1/16: small in an archive, and exact in half precision."""
     return torch.round(torch.randn(shape) * 16) / 16
+
+
+def some(shape, most):
+    """How many samples of this shape: fewer of large ones."""
+    return max(2, min(most, 2 ** 15 // int(np.prod(shape))))
 
 
 def shape_at(shape, axes, sizes):
@@ -195,18 +218,25 @@ def record(out, name):
     folder.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, folder / "model.pt2")
     without_paths(folder / "model.pt2")
-    at = shape_at(shape, axes, calib)
-    np.savez(folder / "calib.npz", x=numbers([16] + at).numpy())
+    np.savez(folder / "one.npz", x=numbers([16] + shape_at(shape, axes, calib[0])).numpy())
+    samples = [numbers(at) for at in (shape_at(shape, axes, size) for size in calib) for _ in range(some(at, 12))]
+    np.savez(folder / "calib.npz", *(x.numpy() for x in samples))
     for size in sizes:
-        x = numbers(shape_at(shape, axes, size))
+        at = shape_at(shape, axes, size)
+        x = numbers([some(at, 8)] + at)
         with torch.no_grad():
-            y = model(x)
-        np.savez(folder / ("x".join(map(str, size)) + ".npz"), in0=x.numpy(), out0=y.numpy())
+            y = torch.stack([model(sample) for sample in x])
+        at = "x".join(map(str, size))
+        if name in SMALL:
+            np.save(folder / f"x{at}.npy", x.numpy())
+            np.save(folder / f"y{at}.npy", y.numpy())
+        else:
+            np.savez(folder / f"{at}.npz", in0=x.numpy(), out0=y.numpy())
 
 
 def main():
     out = Path(sys.argv[1])
-    for name in sys.argv[2:] or MODELS:
+    for name in sys.argv[2:] or [name for name in MODELS if name not in SMALL]:
         record(out, name)
 
 
