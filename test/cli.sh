@@ -789,7 +789,33 @@ expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile fixture/shaders/
 expect 0 '3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders samplers -o "$dir/unet.vgf"
 expect 0 'image with sampler: linear and linear, clamp to edge' inspect "$dir/unet.vgf"
 expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --shaders none -o "$dir/two.vgf"
-expect 2 "expected 'auto', 'resample', 'samplers' or 'none'" compile $digits/model.pt2 -t vgf --shaders all -o "$dir/two.vgf"
+expect 2 "expected 'auto', 'all', 'resample', 'samplers' or 'none'" compile $digits/model.pt2 -t vgf --shaders some -o "$dir/two.vgf"
+# a .pte of one delegate: several segments, no kernels; what it cannot be is said
+expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders resample --check -o "$dir/whole.pte"
+expect 0 'bytes, 3 graphs, 3 shaders' inspect "$dir/whole.pte"
+expect 0 '"compute_segments": 3' inspect "$dir/whole.pte" --json
+expect 0 'kernels      0 of 0 kinds' inspect "$dir/whole.pte"
+$tosac compile fixture/shaders/unet.pt2 -t vgf --shaders resample -o "$dir/whole.vgf" >/dev/null
+$tosac run "$dir/whole.pte" -i random:1 -o "$dir/whole.pte.out" >/dev/null
+$tosac run "$dir/whole.vgf" -i random:1 -o "$dir/whole.vgf.out" >/dev/null
+holds 'the delegate gives what the .vgf gives' cmp "$dir/whole.pte.out/output_0.npy" "$dir/whole.vgf.out/output_0.npy"
+holds 'and its integers' cmp "$dir/whole.pte.out/output_1.npy" "$dir/whole.vgf.out/output_1.npy"
+cat >"$dir/ports.ir" <<'END'
+graph @main(%0 "x": f32[1,3], %1 "unread": f32[1,3]) {
+  %2 = abs %0 : f32[1,3]
+  %3 = sub %2, %0 alpha=1 : f32[1,3]
+  return %3, %0, %3, %2
+}
+END
+expect 0 '2 in shaders' compile "$dir/ports.ir" -t vgf --cpu abs --cpu sub --shaders all -o "$dir/ports.pte"
+$tosac run "$dir/ports.ir" -i "$dir/row.npy" -i "$dir/row.npy" -o "$dir/ports.ir.out" >/dev/null
+$tosac run "$dir/ports.pte" -i "$dir/row.npy" -i "$dir/row.npy" -o "$dir/ports.pte.out" >/dev/null
+for i in 0 1 2 3; do
+    holds "output $i of a delegate that has inputs and values twice" cmp "$dir/ports.ir.out/output_$i.npy" "$dir/ports.pte.out/output_$i.npy"
+done
+expect 3 'samplers are for a .vgf' compile fixture/shaders/unet.pt2 -t vgf --shaders samplers -o "$dir/whole.pte"
+expect 0 'what no region takes stays with the CPU' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 --shaders all -o "$dir/two.pte"
+expect 1 'what no region takes stays with the CPU' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 --shaders all --strict -o "$dir/two.pte"
 expect 2 "shaders are for the target 'vgf'" compile $digits/model.pt2 -t cpu --shaders auto -o "$dir/two.pte"
 expect 0 'f32[32,1,10]' run "$dir/two.vgf" -i random:1
 expect 0 'by --cpu' explain $digits/model.pt2 -t ethos-u55-128 --cpu conv2d_5

@@ -89,8 +89,9 @@ typedef struct tc_compile_options {
                             are its own unless they are given; NULL: none */
     tc_dataset *vectors; /* .bpte: its test vectors; NULL: samples that the program was run on */
     const char *shaders; /* .vgf: what becomes compute shaders.  "auto" or NULL: what no region takes;
-                            "resample": grid_sample and upsampling too; "samplers": and those read
-                            images by samplers; "none": nothing, a file holds one region */
+                            "all": the same, and a .pte is one delegate with nothing left to the CPU;
+                            "resample": grid_sample and upsampling too, of both; "samplers": and those
+                            read images by samplers (.vgf); "none": nothing, a file holds one region */
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

@@ -431,8 +431,8 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     kernels: "cmsis-nn": C for a Cortex-M calls CMSIS-NN where it computes the same bits
     board: a board's name or file, in place of a target: `tosac.boards()` lists them; `Compiled.verdict` says whether it fits
     vectors: data as `calibration`: the test vectors of a .bpte; else some of the samples that the result is run on
-    shaders: .vgf: what becomes compute shaders: "auto" (what no region takes), "resample" (grid_sample and upsampling too), "samplers" (and those
-        read images by samplers) or "none"
+    shaders: .vgf: what becomes compute shaders: "auto" (what no region takes), "all" (the same, and a .pte is one delegate), "resample"
+        (grid_sample and upsampling too), "samplers" (and those read images by samplers, in a .vgf) or "none"
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,

@@ -125,7 +125,7 @@ static tc_status check_shaders(tc_ctx *ctx, const tc_compile_options *o, tc_shad
 {
     tc_target target;
     if (!ti_shaders_named(o->shaders, out))
-        return ti_usage(ctx, "shaders '%s': expected 'auto', 'resample', 'samplers' or 'none'",
+        return ti_usage(ctx, "shaders '%s': expected 'auto', 'all', 'resample', 'samplers' or 'none'",
                         o->shaders);
     TC_TRY(ti_target_parse(ctx, o->target, &target));
     return !o->shaders || target.machine->packing == TC_PACKED_VGF

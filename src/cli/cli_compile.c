@@ -439,8 +439,9 @@ static const cli_option options[] = {
      "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
      "once; to load it needs ExecuTorch 1.5"},
     {"--shaders", NULL, "WHICH", CLI_TEXT, AT(shaders),
-     "vgf: auto: what no region takes becomes compute shaders (default); resample: grid_sample and "
-     "upsampling too; samplers: and those read images by samplers; none: the file holds one region"},
+     "vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; "
+     "resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); "
+     "none: the file holds one region"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),

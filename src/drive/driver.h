@@ -83,6 +83,7 @@ typedef struct tc_written {
     double core_cycles;      /* and what its own steps take */
     size_t vectors;          /* .bpte: its test vectors */
     size_t shaders;          /* .vgf: compute shaders for what no region takes */
+    bool whole;              /* .pte: one VGF file, with shaders for that */
     struct tc_pte_needs *needs; /* .pte, .bpte: what the runtime needs; NULL: another file */
 } tc_written;
 

@@ -171,6 +171,13 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     if (c->target.core)
         return no_runtime(ctx, c);
     for (tc_compiled *m = c; m; m = m->beside) {
+        tc_compiled *whole;
+        TC_TRY(ti_vgf_delegate(ctx, m, &whole));
+        m->written.whole = whole != NULL;
+        if (whole) {
+            part[--k] = (tc_program_part){whole, m->method, whole->payload, 1};
+            continue;
+        }
         TC_TRY(ti_pack_regions(ctx, m));
         TC_TRY(ti_tell_idle(ctx, m));
         bool kernels = m->target.machine->packing == TC_PACKED_C; /* instead of delegates */

@@ -8,6 +8,18 @@
 #include "../executorch/cpu_select.h"
 #include "../target/cortexm_call.h"
 
+/* Ports of a graph that are values of another one, by their places in its lists. */
+static tc_port *ports_for(tc_ctx *ctx, const tc_port *port, size_t n, const tc_val *from,
+                          const tc_val *to, size_t n_val)
+{
+    tc_port *copy = ti_arena_copy(&ctx->arena, port, n * sizeof *port);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n_val; k++)
+            if (port[i].val == from[k])
+                copy[i].val = to[k];
+    return copy;
+}
+
 tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *target)
 {
     tc_module *m = ti_arena_copy(&ctx->arena, from, sizeof *from);
@@ -32,6 +44,8 @@ tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *ta
         g->val[call->out[i]]->type = ti_type_of(region, region->out[i]);
         ti_graph_output(g, call->out[i]);
     }
+    m->in_port = ports_for(ctx, from->in_port, from->n_in_port, region->in, g->in, g->n_in);
+    m->out_port = ports_for(ctx, from->out_port, from->n_out_port, region->out, g->out, g->n_out);
     return m;
 }
 

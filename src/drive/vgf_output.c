@@ -3,6 +3,7 @@
 #include "vgf_output.h"
 
 #include "../lower/shaders.h"
+#include "program_file.h"
 #include "road.h"
 
 /* What the program does besides calling regions: nothing, conversions of its ports, or more. */
@@ -108,4 +109,80 @@ tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
     c->written.shaders = work_outside(ti_main(program));
     TC_TRY(ti_emit_vgf(ctx, program, out));
     return ti_prove(ctx, c, program);
+}
+
+/* ---- one delegate ---------------------------------------------------------------------------- */
+
+/* Nothing but one region. */
+static bool is_alone(const tc_compiled *c)
+{
+    const tc_graph *g = ti_main(c->module);
+    for (size_t i = 0; i < g->n_node; i++)
+        if (g->node[i]->op != TC_OP_const && g->node[i]->op != TC_OP_call)
+            return c->region && c->region[0].module == c->module; /* a TOSA program */
+    return c->n_region == 1;
+}
+
+/* 1.4.1's package was built without what newer VGF libraries say of aliases and samplers: an image
+ * is then not the tensor that a shader wrote. */
+static tc_status no_samplers(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_status status = ti_unsupported(
+        ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
+        "samplers are for a .vgf: the VgfBackend in ExecuTorch 1.4.1's package gives images and "
+        "tensors of one alias group separate memory, and 1.5.1's package has no VgfBackend");
+    ti_note(ctx, NULL, "--shaders resample reads tensors, and 1.4.1 runs it");
+    return status;
+}
+
+static tc_status stays(tc_ctx *ctx, const tc_compiled *c, size_t n)
+{
+    static const char text[] = "%zu operator%s outside of the regions %s no shader: what no region "
+                               "takes stays with the CPU";
+    const tc_loc here = {.file = c->module->file};
+    const char *plural = n == 1 ? "" : "s", *have = n == 1 ? "has" : "have";
+    tc_status status = TC_OK;
+    if (c->request.strict)
+        status = ti_error(ctx, &here, TC_E_STRUCTURE, text, n, plural, have);
+    else
+        ti_warning(ctx, &here, TC_E_NO_EFFECT, text, n, plural, have);
+    name_refused(ctx, ti_main(c->module));
+    return status;
+}
+
+static tc_status keeps_state(tc_ctx *ctx, const tc_compiled *c)
+{
+    static const char text[] = "the program changes buffers, which a VGF file cannot hold: what no "
+                               "region takes stays with the CPU";
+    const tc_loc here = {.file = c->module->file};
+    if (c->request.strict)
+        return ti_error(ctx, &here, TC_E_STRUCTURE, text);
+    ti_warning(ctx, &here, TC_E_NO_EFFECT, text);
+    return TC_OK;
+}
+
+tc_status ti_vgf_delegate(tc_ctx *ctx, const tc_compiled *c, tc_compiled **out)
+{
+    *out = NULL;
+    if (c->target.machine->packing == TC_PACKED_VGF && c->request.shaders == TC_SHADERS_SAMPLERS)
+        return no_samplers(ctx, c);
+    bool asked = c->request.shaders == TC_SHADERS_ALL || c->request.shaders == TC_SHADERS_RESAMPLE;
+    if (c->target.machine->packing != TC_PACKED_VGF || !asked || is_alone(c))
+        return TC_OK;
+    if (ti_main(c->module)->n_mutation)
+        return keeps_state(ctx, c);
+    size_t refused = count_refused(ctx, ti_main(c->module));
+    if (refused)
+        return stays(ctx, c, refused);
+    tc_module *program = ti_module_copy(c->module);
+    TC_TRY(shade(ctx, c, program));
+    *out = ti_arena_copy(&ctx->arena, c, sizeof *c);
+    tc_region *region = (*out)->region = tc_new(&ctx->arena, tc_region);
+    (*out)->n_region = 1;
+    (*out)->module = ti_program_calling(ctx, program, ti_intern_text(ctx, c->target.name));
+    *region = (tc_region){.module = program, .name = ti_main(program)->name};
+    (*out)->payload = tc_new(&ctx->arena, tc_payload);
+    *(*out)->payload = ti_program_tosa_payload(ctx, c, region);
+    (*out)->payload->backend = c->target.machine->backend;
+    return ti_emit_vgf(ctx, program, &(*out)->payload->bytes);
 }

@@ -10,4 +10,9 @@
  * names it; beside one region it is left out, with a warning. */
 TC_MUST_USE tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out);
 
+/* The program as one delegate of a .pte, where --shaders asks for that: *out is c with one region,
+ * whose payload is all of it as one VGF file.  NULL: it was not asked for, or there is nothing
+ * around its region, or (a warning, or with `strict` an error, names it) something has no shader. */
+TC_MUST_USE tc_status ti_vgf_delegate(tc_ctx *ctx, const tc_compiled *c, tc_compiled **out);
+
 #endif

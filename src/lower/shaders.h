@@ -7,13 +7,14 @@
 
 /* What becomes shaders of a program for graphics processors. */
 typedef enum tc_shaders {
-    TC_SHADERS_AUTO,     /* what no region takes */
+    TC_SHADERS_AUTO,     /* what no region takes; in a .pte that stays with the CPU */
+    TC_SHADERS_ALL,      /* what no region takes, in a .pte too */
     TC_SHADERS_RESAMPLE, /* and grid_sample and upsampling, which TOSA has only in many steps */
     TC_SHADERS_SAMPLERS, /* and those read images by samplers, where samplers have the mode */
     TC_SHADERS_NONE      /* nothing: a file holds one region */
 } tc_shaders;
 
-/* By its word: auto, resample, samplers, none.  NULL: auto.  false: there is none of that name. */
+/* By its word: auto, all, resample, samplers, none.  NULL: auto.  false: there is none of that name. */
 bool ti_shaders_named(const char *word, tc_shaders *out);
 
 /* Whether the operator resamples, so that a shader does it rather than a region. */

@@ -8,6 +8,7 @@
 #include "../read/survey.h"
 #include "../base/json_out.h"
 #include "../target/cortexm_call.h"
+#include "../wire/vgf.h"
 
 static const char *dtype_name(tc_ctx *ctx, int number)
 {
@@ -104,6 +105,22 @@ static void show_border(tc_buf *to, tc_ctx *ctx, const tc_pte_method *m, const t
     ti_buf_printf(to, "\n");
 }
 
+/* Graph and compute segments of a payload that is a VGF file; false: it is none. */
+static bool count_segments(tc_pte_file *f, const tc_pte_delegate *d, size_t *graphs,
+                           size_t *shaders)
+{
+    tc_vgf vgf;
+    *graphs = *shaders = 0;
+    if (!ti_text_eq(d->id, "VgfBackend"))
+        return false;
+    tc_hold hold = ti_hold_begin(f->ctx);
+    bool good = ti_vgf_read(f->ctx, f->name, d->payload, &vgf) == TC_OK;
+    ti_hold_drop(f->ctx, hold);
+    for (size_t i = 0; good && i < vgf.n_segment; i++)
+        ++*(vgf.segment[i].type == TC_VGF_GRAPH ? graphs : shaders);
+    return good;
+}
+
 static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t k)
 {
     const tc_pte_step *s = &m->step[k];
@@ -117,6 +134,10 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
         ti_buf_printf(to, ", by Vela %s", d->vela);
     else if (d->own)
         ti_buf_printf(to, ", by tosac %s", d->own);
+    size_t graphs, shaders;
+    if (count_segments(f, d, &graphs, &shaders))
+        ti_buf_printf(to, ", %zu graph%s, %zu shader%s", graphs, graphs == 1 ? "" : "s", shaders,
+                      shaders == 1 ? "" : "s");
     ti_buf_printf(to, "\n");
     if (vela)
         ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes%s, scratch %" PRIu32 " bytes\n",
@@ -243,6 +264,9 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
         ti_json_put_text(out, "vela", d->vela);
     if (d->own)
         ti_json_put_text(out, "tosac", d->own);
+    size_t graphs, shaders;
+    if (count_segments(f, d, &graphs, &shaders))
+        tc_json_put(out, TC_J("graph_segments", graphs), TC_J("compute_segments", shaders));
     if (vela)
         tc_json_put(out, TC_J("command_bytes", p.commands), TC_J("weight_bytes", p.weights),
                     TC_J("scratch_bytes", p.scratch));

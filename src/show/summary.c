@@ -60,7 +60,7 @@ static const char *shaders_of(const tc_compiled *c)
         n += ti_shader_refuses(ctx, g, g->node[i]) != NULL;
     return n ? ti_text_format(&ctx->arena, "; in a .vgf shaders, but for %zu that %s none", n,
                               n == 1 ? "has" : "have")
-             : "; in a .vgf shaders";
+             : "; in a .vgf, and in a .pte by --shaders all, shaders";
 }
 
 void ti_report_text(const tc_compiled *c, tc_buf *out)
@@ -292,7 +292,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
                       c->split.n_left - c->core_nodes);
     else if (c->split.n_region || c->split.n_left) {
         ti_buf_printf(out, ", %zu operators on %s, ", nodes, c->target.text);
-        ti_buf_printf(out, w->shaders ? "%zu in shaders" : "%zu on the CPU", c->split.n_left);
+        ti_buf_printf(out, w->shaders || w->whole ? "%zu in shaders" : "%zu on the CPU",
+                      c->split.n_left);
     }
     if (w->bytes)
         ti_buf_printf(out, ", %zu bytes", w->bytes);

@@ -4,11 +4,13 @@
 
     vgf_programs.py operators TOSAC SHARED [--every N] [--only TEXT]     the judges' Python (tools/setup.sh judges)
     vgf_programs.py pte       TOSAC SHARED [--only TEXT] [--images N]    a Python with torch and ExecuTorch 1.4.1
+    vgf_programs.py whole     TOSAC [--only TEXT]                        the same
 
 operators: each case of SHARED/suites/aten that becomes one region, float and quantized, as .vgf: it describes the same resources as
 what the model converter makes of the same region's .tosa, where it does (not of control flow), and the emulation layer gives what `tosac run` gives, integers
 bit for bit.  pte: SHARED/fixtures (seed 1 and 2) within one step of PyTorch's result, and trained models with the same first
-choice as `tosac run`, as .pte with a VgfBackend in ExecuTorch's own runtime.  Ends with "N passed, N failed".
+choice as `tosac run`, as .pte with a VgfBackend in ExecuTorch's own runtime.  whole: test/fixture/shaders and the digits, float and int8, as .pte
+of one delegate with several segments (--shaders resample): within 1e-5 of the largest number of `tosac run`, int8 bit for bit.  Ends with "N passed, N failed".
 """
 import argparse
 import collections
@@ -28,9 +30,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vgf_tools as vgf  # noqa: E402
 
 ap = argparse.ArgumentParser()
-ap.add_argument("what", choices=["operators", "pte"])
+ap.add_argument("what", choices=["operators", "pte", "whole"])
 ap.add_argument("tosac")
-ap.add_argument("shared")
+ap.add_argument("shared", nargs="?")
 ap.add_argument("--every", type=int, default=1)
 ap.add_argument("--only", default="")
 ap.add_argument("--images", type=int, default=20)
@@ -185,10 +187,64 @@ def trained(model, calib, test, file, folder):
     return "" if same == len(x) else f"{len(x) - same} of {len(x)} first choices differ"
 
 
-def programs():
-    folder, environment = vgf.vulkan()
-    if os.environ.get("VK_LAYER_PATH") is None:  # the loader looks when the process starts
+def see_layers():
+    """The loader looks for them when the process starts: begin again where they are not named yet."""
+    environment = vgf.vulkan()[1]
+    if os.environ.get("VK_LAYER_PATH") is None:
         os.execve(sys.executable, [sys.executable, *sys.argv], environment)
+
+
+# Networks, and what --shaders resample keeps out of their regions; of the digits nothing, so that an operator is taken out.
+WHOLE = {"shaders/transformer.pt2": ["grid_sample"], "shaders/flow.pt2": ["grid_sample", "upsample_cubic"], "shaders/unet.pt2": ["upsample_linear"],
+         "digits/model.pt2": []}
+NEAR = 1e-5  # of the largest number: the layer's convolutions sum in another order than ours
+
+
+def delegates(file):
+    (method_,) = json.loads(subprocess.run([A.tosac, "inspect", file, "--json"], capture_output=True, text=True).stdout)["methods"]
+    return method_["delegate_calls"], sum(method_["kernels"].values())
+
+
+def whole_program(model, resampling, words, folder):
+    """Largest difference to `tosac run`, relative to the largest number, and what the file is made of, without and with --shaders."""
+    file, parts = os.path.join(folder, "whole.pte"), os.path.join(folder, "parts.pte")
+    words = words if resampling else [*words, "--cpu", "hardtanh_5"]
+    tosac("compile", model, *words, *sum((["--cpu", op] for op in resampling), []), "-o", parts)
+    tosac("compile", model, *words, "--shaders", "resample", "-o", file)
+    before, kernels = delegates(parts)
+    (after,), none = delegates(file)
+    if none:
+        return 1.0, f"{none} kernels are left"
+    ports = json.loads(subprocess.run([A.tosac, "inspect", model, "--json"], capture_output=True, text=True).stdout)["inputs"]
+    rng = np.random.default_rng(1)
+    arrays = [rng.standard_normal([int(d) for d in re.search(r"\[([\d,]*)\]", p["type"])[1].split(",")]).astype(np.float32) for p in ports]
+    paths = [os.path.join(folder, f"in_{i}.npy") for i in range(len(arrays))]
+    for path, array in zip(paths, arrays):
+        np.save(path, array)
+    tosac("run", file, "-o", folder, *sum((["-i", p] for p in paths), []))
+    far = 0.0
+    for i, got in enumerate(execute(method(file), arrays)):
+        want = np.load(os.path.join(folder, f"output_{i}.npy")).astype(np.float64)
+        far = max(far, np.abs(got.astype(np.float64) - want).max() / np.abs(want).max())
+    return far, (f"{len(before)} delegates and {kernels} kernels become 1 delegate of {after['graph_segments']} graphs and "
+                 f"{after['compute_segments']} shaders")
+
+
+def whole():
+    see_layers()
+    fixtures = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "test", "fixture")
+    right = wrong = 0
+    for name, words in [(n, w) for n in WHOLE for w in (["-t", "vgf"], ["-t", "vgf:TOSA-1.0+INT", "--calib", "random:1"]) if A.only in n]:
+        with tempfile.TemporaryDirectory() as folder:
+            far, what = whole_program(os.path.join(fixtures, name), WHOLE[name], words, folder)
+        ok = far == 0 if "--calib" in words else far <= NEAR
+        right, wrong = right + ok, wrong + (not ok)
+        print(f"{name} {' '.join(words)}: {what}; largest difference {far:.2g}", flush=True)
+    return right, wrong
+
+
+def programs():
+    see_layers()
     work = [(d, fixture, (d,)) for s in ("seed1", "seed2") for d in sorted(glob.glob(os.path.join(A.shared, "fixtures", s, "")) + glob.glob(os.path.join(A.shared, "fixtures", s, "*", "")))]
     work += [(m, trained, (os.path.join(A.shared, "zoo", m), calib, test)) for m, calib, test in ZOO]
     right = wrong = 0
@@ -201,6 +257,6 @@ def programs():
     return right, wrong
 
 
-right, wrong = operators() if A.what == "operators" else programs()
+right, wrong = {"operators": operators, "pte": programs, "whole": whole}[A.what]()
 print(f"{right} passed, {wrong} failed")
 raise SystemExit(wrong != 0 or right == 0)

@@ -110,6 +110,22 @@ static tc_status to_shader(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
+/* The port of the i-th output, where the signature has ports: the first of the same value that is
+ * no other output's. */
+static void move_port(const tc_graph *g, size_t i, tc_val to)
+{
+    tc_module *m = g->module;
+    size_t others = 0;
+    for (size_t k = 0; k < i; k++)
+        others += g->out[k] == g->out[i];
+    for (size_t k = 0; k < m->n_out_port; k++) {
+        if (m->out_port[k].val != g->out[i] || others-- > 0)
+            continue;
+        m->out_port[k].val = to;
+        return;
+    }
+}
+
 /* Outputs that nothing writes, or that are written once for two, become copies. */
 static void copy_outputs(tc_ctx *ctx, tc_graph *g)
 {
@@ -125,6 +141,7 @@ static void copy_outputs(tc_ctx *ctx, tc_graph *g)
             continue;
         tc_node *copy = ti_graph_add(g, TC_OP_identity, NULL, &v, 1, 1, NULL);
         ti_value_of(g, copy->out[0])->type = ti_type_of(g, v);
+        move_port(g, i, copy->out[0]);
         g->out[i] = copy->out[0];
     }
     ti_arena_rewind(&ctx->scratch, mark);
@@ -140,6 +157,7 @@ tc_status ti_lower_lower_to_shaders(tc_ctx *ctx, tc_module *module)
 bool ti_shaders_named(const char *word, tc_shaders *out)
 {
     static const char *const words[] = {[TC_SHADERS_AUTO] = "auto",
+                                        [TC_SHADERS_ALL] = "all",
                                         [TC_SHADERS_RESAMPLE] = "resample",
                                         [TC_SHADERS_SAMPLERS] = "samplers",
                                         [TC_SHADERS_NONE] = "none"};
