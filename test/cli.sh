@@ -596,6 +596,21 @@ expect 0 'f32[?,3]' inspect "$dir/many.tosa"
 expect 0 'f32[4,3]' opt "$dir/many.tosa" --shape x=4,3
 expect 1 "axis 0 of 'x' is 2 to 9 (n): error: 'tosa_assert_equal_shape': value 0 is 10 and 9" opt "$dir/many.tosa" --shape x=10,3
 expect 0 'the same numbers' compile "$dir/many.tosa" --shape x=4,3 -t TOSA-1.1+FP+shape -o "$dir/filled.tosa"
+# Sizes are those of the data, one after the other: of a model, of a program for many, of methods for some.
+pooled=fixture/dynamic/pooled
+expect 0 'x f32[1,8,4]: 12 samples' run $pooled/model.pt2 -i $pooled/calib.npz
+expect 0 'against float: ' compile $pooled/model.pt2 -t TOSA-1.1+INT+shape --calib $pooled/calib.npz -o "$dir/pooled.tosa"
+expect 0 'x f32[1,7,4]: 8 samples' run "$dir/pooled.tosa" -i $pooled/x2.npy -i $pooled/x7.npy --dequantize
+expect 0 '' run "$dir/pooled.tosa" -i $pooled/x64.npy -i $pooled/x2.npy --dequantize -o "$dir/pooled"
+holds 'every sample of several sizes has a file' [ "$(ls "$dir/pooled/output_0" | wc -l)" = 16 ]
+expect 0 'float32[1,2]' inspect "$dir/pooled/output_0/08.npy"
+expect 2 '--bench is for samples of one size; the data has 2' run "$dir/pooled.tosa" -i $pooled/x64.npy -i $pooled/x2.npy --dequantize --bench 1
+expect 0 '1 values compared on 8 samples' compare $pooled/model.pt2 "$dir/pooled.tosa" -i $pooled/x2.npy -i $pooled/x64.npy --dequantize
+expect 0 '24 samples, 2 classes' evaluate $pooled/model.pt2 "$dir/pooled.tosa" --data $pooled/x2.npy --data $pooled/x7.npy --data $pooled/x64.npy --dequantize
+expect 0 'forward_seq7: ' compile $pooled/model.pt2 -t TOSA-1.0+INT --dim seq=2,7,64 --calib $pooled/calib.npz -o "$dir/pooled.pte"
+expect 0 'input f32[1,64,4]: 8 samples' run "$dir/pooled.pte" -i $pooled/x2.npy -i $pooled/x64.npy
+expect 0 '16 samples, 2 classes' evaluate $pooled/model.pt2 "$dir/pooled.pte" --data $pooled/x2.npy --data $pooled/x64.npy
+expect 1 'sizes that do not fit are given' run "$dir/pooled.tosa" -i "$dir/stack.npy"
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
 expect 0 'abs' inspect "$dir/abs.ir"
 expect 0 '"operators": {' inspect "$dir/abs.ir" --json

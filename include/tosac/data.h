@@ -63,6 +63,27 @@ TC_API TC_MUST_USE tc_status tc_dataset_bind(tc_ctx *ctx, tc_dataset *data, cons
 TC_API TC_MUST_USE tc_status tc_dataset_sample(tc_ctx *ctx, tc_dataset *data, size_t k,
                                                const tc_tensor *in, size_t n_in);
 
+/* ---- samples of several sizes ---- */
+
+/* A program at one of its sizes, and the samples that fit it. */
+typedef struct tc_sized_model {
+    size_t size; /* of this record */
+    const tc_model *model;
+    tc_dataset *data;
+    const size_t *number; /* of each of its samples among all; NULL: it has all of them */
+    size_t n_sample;      /* as many as there are numbers */
+} tc_sized_model;
+
+/* Opens a model that may leave sizes open (a .pt2 or .tosa, or a .pte with a method for each size)
+ * and takes its sizes from the data: one after the other, in the order in which they come, with the
+ * samples that fit each.  A model without open sizes, and data that is not files, is one.
+ *
+ *   options  as for tc_model_open()
+ *   out      on TC_OK, n records that live as long as the context */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
+tc_model_open_sizes(tc_ctx *ctx, const char *path, const tc_model_options *options,
+                    tc_dataset *data, const tc_sized_model **out, size_t *n);
+
 /* ---- .npy files ---- */
 
 /* A .npy file being written under a temporary name; it is removed with the context unless

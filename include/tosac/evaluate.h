@@ -19,6 +19,10 @@ typedef struct tc_evaluate_options {
                            names; a .npy of integers; a text file with one label a line, its last
                            field; NULL: no labels */
     bool perplexity;    /* first inputs are tokens; output i scores the token after input i */
+    /* Samples of several sizes, in place of program and data: for each size the programs one after
+     * the other, n_program of them, with the data of that size (tc_model_open_sizes()). */
+    const tc_sized_model *sized;
+    size_t n_sized; /* sizes; 0: one */
 } tc_evaluate_options;
 TC_SIZED_RECORD(tc_evaluate_options)
 

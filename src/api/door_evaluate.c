@@ -26,7 +26,10 @@ struct tc_evaluation {
     tc_ctx *ctx;
     verdict *program;
     size_t n_program, reference;
-    size_t n, classes;
+    size_t n, classes; /* rows of scores, of samples of all sizes */
+    const tc_sized_model *sized; /* by size and program */
+    size_t n_sized;
+    size_t **first;    /* by size and sample: its first row */
     tc_labels labels;
     size_t *of_class; /* samples by label */
     float *scores;    /* the reference's */
@@ -43,9 +46,17 @@ typedef struct runner {
     const tc_type *tokens; /* of the first input; NULL: there is none */
     float *score;
     size_t n_in, samples, rows; /* rows of scores in one sample */
+    const size_t *first; /* by sample: its first row among those of all sizes */
     float *held; /* one token at a time: the scores behind the last one, */
     double place; /* and where it stood; less than 0: there was none */
 } runner;
+
+static tc_status differs(const tc_evaluation *e, const tc_model *model, size_t n, size_t classes)
+{
+    return ti_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_MISMATCH,
+                    "%zu scores of %zu classes, the reference has %zu of %zu", n, e->classes, e->n,
+                    classes);
+}
 
 static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *data, runner *r)
 {
@@ -60,13 +71,7 @@ static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *da
                         "its first output is not a list of scores for two or more classes");
     size_t classes = (size_t)port.type->dim[port.type->rank - 1];
     r->rows = (size_t)tc_type_count(port.type) / classes;
-    size_t n = r->samples * r->rows;
-    if (e->classes && (classes != e->classes || n != e->n))
-        return ti_error(e->ctx, &(tc_loc){.file = tc_model_file(model)}, TC_E_MISMATCH,
-                        "%zu scores of %zu classes, the reference has %zu of %zu", n, classes, e->n,
-                        e->classes);
     e->classes = classes;
-    e->n = n;
     return TC_OK;
 }
 
@@ -192,45 +197,99 @@ static tc_status judge(void *user, const tc_sample_result *result)
     r->in = result->in;
     if (e->tokens)
         TC_TRY(predict_sample(e, v, r));
-    v->seconds += result->seconds / (double)r->samples;
+    v->seconds += result->seconds;
     for (size_t i = 0; i < r->rows; i++) {
         ti_real_scores(result->out[0], i * e->classes, e->classes, r->score);
-        count_in(e, v, result->index * r->rows + i, r->score, r->reference);
+        count_in(e, v, r->first[result->index] + i, r->score, r->reference);
         if (e->tokens)
             TC_TRY(predict_row(e, v, r, i, r->score));
     }
     return TC_OK;
 }
 
-static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *data,
-                         const char *labels, size_t which)
+/* Rows of scores in the order of the samples' numbers. */
+static void lay_out(tc_evaluation *e, const runner *r)
 {
-    runner r = {0};
-    verdict *v = &e->program[which];
-    bool reference = which == e->reference;
-    TC_TRY(prepare(e, model, data, &r));
-    v->name = tc_model_file(model);
-    v->said = tc_new_n(&e->ctx->arena, size_t, e->n + 1);
-    if (reference) {
-        size_t c = e->classes;
-        TC_TRY(ti_read_labels(e->ctx, labels, data, e->n, c, &e->labels));
-        e->scores = tc_new_n(&e->ctx->arena, float, e->n *c + 1);
-        e->counts = tc_new_n(&e->ctx->arena, uint32_t, e->labels.of ? c * c : 1);
-        e->of_class = tc_new_n(&e->ctx->arena, size_t, c);
-        for (size_t k = 0; e->labels.of && k < e->n; k++)
-            e->of_class[e->labels.of[k]]++;
+    tc_arena *arena = &e->ctx->arena;
+    size_t n = 0;
+    for (size_t p = 0; p < e->n_sized; p++)
+        n += r[p].samples;
+    size_t *rows = tc_new_n(arena, size_t, n + 1), *before = tc_new_n(arena, size_t, n + 1);
+    e->first = tc_new_n(arena, size_t *, e->n_sized);
+    for (size_t p = 0; p < e->n_sized; p++) {
+        const size_t *number = e->sized[p * e->n_program].number;
+        for (size_t k = 0; k < r[p].samples; k++)
+            rows[number ? number[k] : k] = r[p].rows;
     }
+    for (size_t k = 0; k < n; k++)
+        before[k + 1] = before[k] + rows[k];
+    for (size_t p = 0; p < e->n_sized; p++) {
+        const size_t *number = e->sized[p * e->n_program].number;
+        e->first[p] = tc_new_n(arena, size_t, r[p].samples + 1);
+        for (size_t k = 0; k < r[p].samples; k++)
+            e->first[p][k] = before[number ? number[k] : k];
+    }
+    e->n = before[n];
+}
+
+/* The program at every size; all have the rows that the reference has. */
+static tc_status prepare_sizes(tc_evaluation *e, size_t which, runner *r)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < e->n_sized; p++) {
+        const tc_sized_model *at = &e->sized[p * e->n_program + which];
+        size_t classes = e->classes;
+        TC_TRY(prepare(e, at->model, at->data, &r[p]));
+        r[p].e = e;
+        r[p].v = &e->program[which];
+        r[p].reference = which == e->reference;
+        r[p].score = tc_new_n(&e->ctx->arena, float, e->classes);
+        n += r[p].samples * r[p].rows;
+        if ((classes && classes != e->classes) || (!r[p].reference && n > e->n))
+            return differs(e, at->model, n, classes ? classes : e->classes);
+        if (e->tokens)
+            TC_TRY(check_tokens(e, at->model, &r[p]));
+    }
+    if (which == e->reference)
+        lay_out(e, r);
+    else if (n != e->n)
+        return differs(e, e->sized[which].model, n, e->classes);
+    for (size_t p = 0; p < e->n_sized; p++)
+        r[p].first = e->first[p];
+    return TC_OK;
+}
+
+static tc_status begin_reference(tc_evaluation *e, const char *labels)
+{
+    size_t c = e->classes;
+    TC_TRY(ti_read_labels(e->ctx, labels, e->sized[e->reference].data, e->n, c, &e->labels));
+    e->scores = tc_new_n(&e->ctx->arena, float, e->n * c + 1);
+    e->counts = tc_new_n(&e->ctx->arena, uint32_t, e->labels.of ? c * c : 1);
+    e->of_class = tc_new_n(&e->ctx->arena, size_t, c);
+    for (size_t k = 0; e->labels.of && k < e->n; k++)
+        e->of_class[e->labels.of[k]]++;
+    return TC_OK;
+}
+
+static tc_status run_one(tc_evaluation *e, const char *labels, size_t which)
+{
+    runner *r = tc_new_n(&e->ctx->arena, runner, e->n_sized);
+    verdict *v = &e->program[which];
+    size_t samples = 0;
+    TC_TRY(prepare_sizes(e, which, r));
+    v->name = tc_model_file(e->sized[which].model);
+    v->said = tc_new_n(&e->ctx->arena, size_t, e->n + 1);
+    if (which == e->reference)
+        TC_TRY(begin_reference(e, labels));
     memset(e->counts, 0, (e->labels.of ? e->classes * e->classes : 1) * sizeof *e->counts);
-    if (e->tokens)
-        TC_TRY(check_tokens(e, model, &r));
-    r.e = e;
-    r.v = v;
-    r.reference = reference;
-    r.score = tc_new_n(&e->ctx->arena, float, e->classes);
-    tc_run_data_options o = tc_run_data_options_default();
-    o.on_result = judge;
-    o.user = &r;
-    TC_TRY(tc_program_run_data(r.program, data, &o));
+    for (size_t p = 0; p < e->n_sized; p++) {
+        tc_run_data_options o = tc_run_data_options_default();
+        o.on_result = judge;
+        o.user = &r[p];
+        TC_TRY(tc_program_run_data(r[p].program, e->sized[p * e->n_program + which].data, &o));
+        samples += r[p].samples;
+    }
+    v->seconds /= (double)(samples ? samples : 1);
     keep_mistakes(e, v);
     if (v->n_order) { /* counts are needed behind: they become part of the order */
         size_t *kept = tc_new_n(&e->ctx->arena, size_t, 2 * v->n_order);
@@ -243,24 +302,34 @@ static tc_status run_one(tc_evaluation *e, const tc_model *model, tc_dataset *da
     return TC_OK;
 }
 
+static const tc_sized_model *one_size(tc_ctx *ctx, const tc_evaluate_options *o)
+{
+    tc_sized_model *all = tc_new_n(&ctx->arena, tc_sized_model, o->n_program);
+    for (size_t i = 0; i < o->n_program; i++)
+        all[i] = (tc_sized_model){.size = sizeof *all, .model = o->program[i], .data = o->data};
+    return all;
+}
+
 static tc_status evaluate(tc_ctx *ctx, const tc_evaluate_options *options, tc_evaluation **out)
 {
     tc_evaluate_options o = TC_TAKE(tc_evaluate_options, options);
     tc_evaluation *e = tc_new(&ctx->arena, tc_evaluation);
-    if (!o.n_program || !o.data)
+    if (!o.n_program || !(o.data || o.n_sized))
         return ti_usage(ctx, "evaluating needs a program and data");
     if (o.perplexity && o.labels)
         return ti_usage(ctx, "perplexity takes no labels: the tokens are the labels");
     *e = (tc_evaluation){.ctx = ctx, .n_program = o.n_program, .tokens = o.perplexity != 0};
     e->program = tc_new_n(&ctx->arena, verdict, o.n_program);
+    e->sized = o.n_sized ? o.sized : one_size(ctx, &o);
+    e->n_sized = o.n_sized ? o.n_sized : 1;
     for (size_t i = o.n_program; i-- > 0;)
-        if (tc_model_get_stage(o.program[i]) == TC_STAGE_FLOAT)
+        if (tc_model_get_stage(e->sized[i].model) == TC_STAGE_FLOAT)
             e->reference = i;
     const char *labels = ti_intern_text(ctx, o.labels);
-    TC_TRY(run_one(e, o.program[e->reference], o.data, labels, e->reference));
+    TC_TRY(run_one(e, labels, e->reference));
     for (size_t i = 0; i < o.n_program; i++)
         if (i != e->reference)
-            TC_TRY(run_one(e, o.program[i], o.data, labels, i));
+            TC_TRY(run_one(e, labels, i));
     *out = e;
     return TC_OK;
 }

@@ -143,6 +143,9 @@ void cli_find_vela(void);
 /* ---- saying things ---- */
 
 /* "tosac: error: ... [usage]", and what to do about it. */
+/* "x f32[1,3], mask bool[3]": the inputs of a model. */
+const char *cli_input_types(const tc_model *model);
+
 tc_status cli_usage(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 

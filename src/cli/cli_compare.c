@@ -47,54 +47,94 @@ static void print_table(const tc_comparison *c, size_t most)
            samples == 1 ? "" : "s");
 }
 
-static void print_json(const tc_comparison *c, size_t most)
+/* inputs: NULL where all samples are of one size. */
+static void print_json(cli_json_out *to, const char *inputs, const tc_comparison *c, size_t most)
+{
+    tc_compared_value v = {.size = sizeof v};
+    cli_json_open(to, NULL, '{');
+    if (inputs)
+        cli_json_put_text(to, "inputs", inputs);
+    cli_json_put_int(to, "samples", (int64_t)tc_comparison_samples(c));
+    cli_json_open(to, "values", '[');
+    for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++) {
+        cli_json_open(to, NULL, '{');
+        cli_json_put_text(to, "name", v.name);
+        cli_json_put_text(to, "dtype", tc_dtype_name(v.type->dtype));
+        cli_json_put_real(to, "sqnr_db", v.sqnr_db);
+        cli_json_put_real(to, "cosine", v.cosine);
+        cli_json_put_real(to, "max_error", v.max_error);
+        cli_json_put_real(to, "max_steps", v.max_steps);
+        cli_json_put_real(to, "saturated", v.saturated);
+        cli_json_put_real(to, "alone_db", v.alone_db);
+        cli_json_put_bool(to, "cut", v.cut != 0);
+        cli_json_put_text(to, "place", place_of(&v));
+        cli_json_put_text(to, "module", v.loc ? v.loc->module : NULL);
+        cli_json_close(to, '}');
+    }
+    cli_json_close(to, ']');
+    cli_json_close(to, '}');
+}
+
+/* Both at one size. */
+static tc_status compare_at(cli *c, const compare_options *o, const tc_sized_model *a,
+                            const tc_model *b, tc_comparison **out)
+{
+    CLI_TRY(tc_compare_models(c->ctx, a->model, b, a->data, out));
+    cli_progress_end(c);
+    if (!o->report)
+        return TC_OK;
+    tc_report_options r = tc_report_options_default();
+    r.model = a->model;
+    r.second = b;
+    r.comparison = *out;
+    return cli_write_report(c, &r, &o->data, o->report);
+}
+
+static void print_all(const cli *c, const compare_options *o, const tc_sized_model *at,
+                      tc_comparison *const *comparison, size_t n)
 {
     cli_json_out out = {0};
-    tc_compared_value v = {.size = sizeof v};
-    cli_json_open(&out, NULL, '{');
-    cli_json_put_int(&out, "samples", (int64_t)tc_comparison_samples(c));
-    cli_json_open(&out, "values", '[');
-    for (size_t i = 0; i < most && tc_comparison_value(c, i, &v); i++) {
+    if (c->common.json && n > 1) {
         cli_json_open(&out, NULL, '{');
-        cli_json_put_text(&out, "name", v.name);
-        cli_json_put_text(&out, "dtype", tc_dtype_name(v.type->dtype));
-        cli_json_put_real(&out, "sqnr_db", v.sqnr_db);
-        cli_json_put_real(&out, "cosine", v.cosine);
-        cli_json_put_real(&out, "max_error", v.max_error);
-        cli_json_put_real(&out, "max_steps", v.max_steps);
-        cli_json_put_real(&out, "saturated", v.saturated);
-        cli_json_put_real(&out, "alone_db", v.alone_db);
-        cli_json_put_bool(&out, "cut", v.cut != 0);
-        cli_json_put_text(&out, "place", place_of(&v));
-        cli_json_put_text(&out, "module", v.loc ? v.loc->module : NULL);
+        cli_json_open(&out, "sizes", '[');
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t most = o->most ? (size_t)o->most : tc_comparison_count(comparison[i]);
+        const char *inputs = n > 1 ? cli_input_types(at[i].model) : NULL;
+        if (c->common.json) {
+            print_json(&out, inputs, comparison[i], most);
+            continue;
+        }
+        if (inputs)
+            printf("%s%s\n", i ? "\n" : "", inputs);
+        print_table(comparison[i], most);
+    }
+    if (c->common.json && n > 1) {
+        cli_json_close(&out, ']');
         cli_json_close(&out, '}');
     }
-    cli_json_close(&out, ']');
-    cli_json_close(&out, '}');
 }
 
 static tc_status run_compare(cli *c, const void *record, const cli_texts *args)
 {
     const compare_options *o = record;
-    tc_model *a, *b;
+    const tc_sized_model *a, *b;
     tc_dataset *data;
-    tc_comparison *comparison;
+    size_t n, same;
     tc_model_options reading = tc_model_options_default();
     reading.dequantize = o->dequantize;
-    CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &a));
-    CLI_TRY(tc_model_open(c->ctx, args->v[1], &reading, &b));
+    reading.data = o->data.v;
+    reading.n_data = o->data.n;
     CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &data));
-    CLI_TRY(tc_compare_models(c->ctx, a, b, data, &comparison));
-    cli_progress_end(c);
-    size_t most = o->most ? (size_t)o->most : tc_comparison_count(comparison);
-    if (o->report) {
-        tc_report_options r = tc_report_options_default();
-        r.model = a;
-        r.second = b;
-        r.comparison = comparison;
-        CLI_TRY(cli_write_report(c, &r, &o->data, o->report));
+    CLI_TRY(tc_model_open_sizes(c->ctx, args->v[0], &reading, data, &a, &n));
+    if (n > 1 && o->report)
+        return cli_usage(c, "--report is for samples of one size; the data has %zu", n);
+    tc_comparison **comparison = cli_memory(n, sizeof *comparison);
+    for (size_t i = 0; i < n; i++) {
+        CLI_TRY(tc_model_open_sizes(c->ctx, args->v[1], &reading, a[i].data, &b, &same));
+        CLI_TRY(compare_at(c, o, &a[i], b->model, &comparison[i]));
     }
-    (c->common.json ? print_json : print_table)(comparison, most);
+    print_all(c, o, a, comparison, n);
     return TC_OK;
 }
 
@@ -122,7 +162,8 @@ const cli_verb cli_compare = {
             "alone dB is the SQNR of A's\n"
             "outputs with only this value quantized as in B: the largest contribution to their "
             "error comes first.  Values that are\n"
-            "clipped on purpose do not affect the outputs.\n",
+            "clipped on purpose do not affect the outputs.  Sizes that A or B leaves open are those "
+            "of the data.\n",
     .least = 2,
     .most = 2,
     .option = options,

@@ -157,6 +157,28 @@ static void print_json(const tc_evaluation *e)
     cli_json_close(&out, '}');
 }
 
+/* Every program at every size that the first of them finds in the data. */
+static tc_status open_all(cli *c, const cli_texts *path, const tc_model_options *reading,
+                          tc_evaluate_options *out)
+{
+    const tc_sized_model *first, *other;
+    size_t n, same;
+    CLI_TRY(tc_model_open_sizes(c->ctx, path->v[0], reading, out->data, &first, &n));
+    tc_sized_model *all = cli_memory(n * path->n, sizeof *all);
+    for (size_t p = 0; p < n; p++) {
+        all[p * path->n] = first[p];
+        for (size_t i = 1; i < path->n; i++) {
+            tc_sized_model *at = &all[p * path->n + i];
+            CLI_TRY(tc_model_open_sizes(c->ctx, path->v[i], reading, first[p].data, &other, &same));
+            *at = *other;
+            at->number = first[p].number;
+        }
+    }
+    out->sized = all;
+    out->n_sized = n;
+    return TC_OK;
+}
+
 static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
 {
     const evaluate_options *o = record;
@@ -167,18 +189,16 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
         return cli_usage(c, "--data is missing: a folder of images, a .npy or a .npz");
     reading.prefer_tosa = o->tosa;
     reading.dequantize = o->dequantize;
-    const tc_model **model = cli_memory(args->n, sizeof *model);
-    for (size_t i = 0; i < args->n; i++) {
-        tc_model *opened;
-        CLI_TRY(tc_model_open(c->ctx, args->v[i], &reading, &opened));
-        model[i] = opened;
-    }
-    r.program = model;
+    reading.data = o->data.v;
+    reading.n_data = o->data.n;
     r.n_program = args->n;
     r.labels = o->labels;
     r.perplexity = o->perplexity;
     CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &r.data));
     tc_dataset_limit(r.data, (size_t)o->most);
+    CLI_TRY(open_all(c, args, &reading, &r));
+    if (r.n_sized > 1 && o->most)
+        return cli_usage(c, "--most is for samples of one size; the data has %zu", r.n_sized);
     CLI_TRY(tc_evaluate(c->ctx, &r, &e));
     cli_progress_end(c);
     (c->common.json ? print_json : print_table)(e);

@@ -23,7 +23,9 @@ tc_status cli_results_new(cli *c, const tc_program *program, cli_results_shape s
                           const char *folder, bool raw, cli_results **out)
 {
     cli_results *all = *out = cli_memory(1, sizeof *all);
-    *all = (cli_results){.c = c, .n = tc_program_output_count(program)};
+    *all = (cli_results){.c = c, .n = tc_program_output_count(program), .folder = folder,
+                         .number = shape.number, .raw = raw,
+                         .digits = snprintf(NULL, 0, "%zu", shape.all ? shape.all - 1 : 0)};
     all->result = cli_memory(all->n, sizeof *all->result);
     if (folder)
         CLI_TRY(tc_make_folder(c->ctx, folder));
@@ -34,7 +36,9 @@ tc_status cli_results_new(cli *c, const tc_program *program, cli_results_shape s
         *r = (cli_result){
             .name = port.name, .type = port.type, .least = INFINITY, .most = -INFINITY};
         join_dims(r, shape);
-        if (folder)
+        if (folder && shape.number)
+            CLI_TRY(tc_make_folder(c->ctx, cli_format("%s/output_%zu", folder, i)));
+        else if (folder)
             CLI_TRY(tc_npy_create(c->ctx, cli_format("%s/output_%zu.npy", folder, i),
                                   r->type->dtype, raw, r->rank, r->dim, &r->file));
     }
@@ -68,10 +72,27 @@ static tc_status add(cli_result *r, tc_tensor out)
     return r->file ? tc_npy_append(r->file, &out) : TC_OK;
 }
 
+/* The next sample's file, where each has one. */
+static tc_status add_file(const cli_results *all, size_t i, tc_tensor out)
+{
+    if (!all->folder || !all->number)
+        return TC_OK;
+    const char *path = cli_format("%s/output_%zu/%0*zu.npy", all->folder, i, all->digits,
+                                  all->number[all->n_added]);
+    tc_npy_writer *file;
+    CLI_TRY(tc_npy_create(all->c->ctx, path, out.type->dtype, all->raw, out.type->rank,
+                          out.type->dim, &file));
+    CLI_TRY(tc_npy_append(file, &out));
+    return tc_npy_commit(file); /* no more than one is open */
+}
+
 tc_status cli_results_add(cli_results *all, const tc_tensor *out)
 {
-    for (size_t i = 0; i < all->n; i++)
+    for (size_t i = 0; i < all->n; i++) {
         CLI_TRY(add(&all->result[i], out[i]));
+        CLI_TRY(add_file(all, i, out[i]));
+    }
+    all->n_added++;
     return TC_OK;
 }
 

@@ -13,13 +13,18 @@ typedef struct cli_result {
     int64_t dim[TC_MAX_RANK + 1];
     int64_t count, n_nan;    /* elements seen */
     double least, most, sum; /* over those that are numbers */
-    tc_npy_writer *file;     /* NULL: not written */
+    tc_npy_writer *file;     /* NULL: not written, or a file for each sample */
 } cli_result;
 
 typedef struct cli_results {
     cli *c;
     size_t n;
     cli_result *result;
+    const char *folder; /* with a file for each sample, by its number: */
+    const size_t *number;
+    size_t n_added;
+    int digits; /* of the numbers */
+    bool raw;
 } cli_results;
 
 /* How samples go together, as tc_program_bind_data() has it. */
@@ -27,9 +32,12 @@ typedef struct cli_results_shape {
     tc_join_kind join;
     int64_t extent;
     size_t samples;
+    const size_t *number; /* by sample, its number among all; NULL: samples are of one size */
+    size_t all;           /* samples of all sizes */
 } cli_results_shape;
 
-/* Ready for the results of a program; folder NULL: nothing is written.
+/* Ready for the results of a program; folder NULL: nothing is written.  Samples of several sizes have a
+ * file each, output_0/NUMBER.npy.
  * raw: bf16 and fp8 as their bits, else as float32. */
 TC_MUST_USE tc_status cli_results_new(cli *c, const tc_program *program, cli_results_shape shape,
                                       const char *folder, bool raw, cli_results **out);

@@ -195,21 +195,51 @@ static void print_costliest(const char *heading, op_time *row, size_t n)
                100 * row[i].mean / all);
 }
 
-static void tell(const run *r, const run_options *o, const cli_results *results, const timing *t)
+/* One of the sizes that the data has: what came out of it. */
+typedef struct sized_run {
+    const tc_model *model;
+    run r;
+    double ready;         /* when the program could run */
+    cli_results *results; /* NULL: only its time counts */
+} sized_run;
+
+static void json_sizes(const sized_run *s, size_t n, cli_json_out *out)
+{
+    cli_json_open(out, "sizes", '[');
+    for (size_t i = 0; i < n; i++) {
+        cli_json_open(out, NULL, '{');
+        cli_json_put_text(out, "inputs", cli_input_types(s[i].model));
+        cli_json_put_int(out, "samples", (int64_t)s[i].r.samples);
+        cli_results_json(s[i].results, out);
+        cli_json_close(out, '}');
+    }
+    cli_json_close(out, ']');
+}
+
+static void tell(cli *c, const run_options *o, const sized_run *s, size_t n, const timing *t)
 {
     cli_json_out out = {0};
-    if (r->c->common.json) {
+    size_t samples = 0;
+    for (size_t i = 0; i < n; i++)
+        samples += s[i].r.samples;
+    if (c->common.json) {
         cli_json_open(&out, NULL, '{');
-        cli_json_put_int(&out, "samples", (int64_t)r->samples);
-        if (results)
-            cli_results_json(results, &out);
+        cli_json_put_int(&out, "samples", (int64_t)samples);
+        if (n > 1)
+            json_sizes(s, n, &out);
+        else if (s->results)
+            cli_results_json(s->results, &out);
         if (t->n)
             json_timing(&out, t);
         cli_json_close(&out, '}');
         return;
     }
-    if (results && !o->folder)
-        cli_results_print(results);
+    for (size_t i = 0; i < n && s[i].results && !o->folder; i++) {
+        if (n > 1)
+            printf("%s%s: %zu sample%s\n", i ? "\n" : "", cli_input_types(s[i].model),
+                   s[i].r.samples, s[i].r.samples == 1 ? "" : "s");
+        cli_results_print(s[i].results);
+    }
     if (t->n)
         printf("%zu runs: min %.3f ms, median %.3f ms a sample; read in %.1f ms, peak memory %.1f "
                "MB\n",
@@ -218,15 +248,35 @@ static void tell(const run *r, const run_options *o, const cli_results *results,
     print_costliest("by line", t->line, t->n_line);
 }
 
+/* The program at one size, over its samples. */
+static tc_status run_size(cli *c, const run_options *o, const tc_sized_model *at, size_t all,
+                          sized_run *out)
+{
+    cli_results_shape shape = {.number = at->number, .all = all};
+    out->model = at->model;
+    out->r = (run){.c = c, .reset = o->reset, .data = at->data};
+    CLI_TRY(tc_program_new(c->ctx, at->model, NULL, &out->r.program));
+    out->ready = cli_seconds();
+    CLI_TRY(tc_program_bind_data(out->r.program, at->data, &out->r.samples, &shape.join,
+                                 &shape.extent));
+    if (!o->folder && o->bench)
+        return TC_OK;
+    shape.samples = out->r.samples;
+    if (at->number && shape.samples != at->n_sample)
+        return cli_usage(c, "the inputs' arrays hold different numbers of samples");
+    if (at->number)
+        shape.join = TC_JOINED_NOT;
+    CLI_TRY(cli_results_new(c, out->r.program, shape, o->folder, o->raw, &out->results));
+    return all_samples(&out->r, out->results);
+}
+
 static tc_status run_program(cli *c, const void *record, const cli_texts *args)
 {
     const run_options *o = record;
-    run r = {.c = c, .reset = o->reset};
     timing t = {0};
-    tc_model *model;
-    cli_results *results = NULL;
-    tc_join_kind join;
-    int64_t extent;
+    tc_dataset *data;
+    const tc_sized_model *at;
+    size_t n, all = 0;
     double begin = cli_seconds();
     tc_model_options reading = tc_model_options_default();
     reading.prefer_tosa = o->tosa;
@@ -234,23 +284,25 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     reading.method = o->method;
     reading.data = o->data.v;
     reading.n_data = o->data.n;
-    CLI_TRY(tc_model_open(c->ctx, args->v[0], &reading, &model));
-    CLI_TRY(tc_program_new(c->ctx, model, NULL, &r.program));
-    t.read = cli_seconds() - begin;
-    CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &r.data));
-    tc_dataset_repeat(r.data, (size_t)o->steps);
-    CLI_TRY(tc_program_bind_data(r.program, r.data, &r.samples, &join, &extent));
-    if (o->folder || !o->bench) {
-        cli_results_shape shape = {join, extent, r.samples};
-        CLI_TRY(cli_results_new(c, r.program, shape, o->folder, o->raw, &results));
-        CLI_TRY(all_samples(&r, results));
-        CLI_TRY(cli_results_commit(results));
-    }
+    CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &data));
+    tc_dataset_repeat(data, (size_t)o->steps);
+    CLI_TRY(tc_model_open_sizes(c->ctx, args->v[0], &reading, data, &at, &n));
+    if (n > 1 && o->bench)
+        return cli_usage(c, "--bench is for samples of one size; the data has %zu", n);
+    sized_run *s = cli_memory(n, sizeof *s);
+    for (size_t i = 0; i < n; i++)
+        all += at[i].n_sample;
+    for (size_t i = 0; i < n; i++)
+        CLI_TRY(run_size(c, o, &at[i], all, &s[i]));
+    t.read = s->ready - begin;
+    for (size_t i = 0; i < n; i++)
+        if (s[i].results)
+            CLI_TRY(cli_results_commit(s[i].results));
     if (o->bench) {
-        CLI_TRY(prepare(&r));
-        CLI_TRY(bench(&r, (size_t)o->bench, &t));
+        CLI_TRY(prepare(&s->r));
+        CLI_TRY(bench(&s->r, (size_t)o->bench, &t));
     }
-    tell(&r, o, results, &t);
+    tell(c, o, s, n, &t);
     return TC_OK;
 }
 
@@ -259,8 +311,9 @@ static const cli_option options[] = {
     {"--input", "-i", "DATA", CLI_TEXTS, AT(data),
      "a .npy, a .npz or a folder of them; repeat for further inputs"},
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
-    {"--output", "-o", "DIR", CLI_TEXT, AT(folder), "write output_0.npy, output_1.npy, ... to "
-                                                    "this folder"},
+    {"--output", "-o", "DIR", CLI_TEXT, AT(folder),
+     "write output_0.npy, output_1.npy, ... to this folder; samples of several sizes: "
+     "output_0/0.npy, ..."},
     {"--method", NULL, "NAME", CLI_TEXT, AT(method),
      "the method of a .pte (default: forward, else the first)"},
     {"--steps", NULL, "N", CLI_NUMBER, AT(steps), "call a program without inputs N times"},
@@ -287,7 +340,9 @@ const cli_verb cli_run = {
         "one more axis, holds\n"
         "several samples, and their results are concatenated along the first axis (or stacked on a "
         "new one).  State is\n"
-        "kept from sample to sample, unless --reset.\n"
+        "kept from sample to sample, unless --reset.  A program that leaves sizes open takes them "
+        "from the data: files, or\n"
+        "members arr_0, arr_1, ... of a .npz, may have one each.\n"
         "Numbers must fit the input's type exactly: integers and floats of another width are "
         "accepted when no value changes.\n",
     .least = 1,

@@ -183,6 +183,20 @@ tc_status cli_try_output(cli *c, const char *path)
     return TC_OK;
 }
 
+const char *cli_input_types(const tc_model *model)
+{
+    cli_text text = {0};
+    tc_port_info port = {.size = sizeof port};
+    for (size_t i = 0; tc_model_input(model, i, &port); i++) {
+        cli_put(&text, "%s%s %s[", i ? ", " : "", port.name ? port.name : "input",
+                tc_dtype_name(port.type->dtype));
+        for (int k = 0; k < port.type->rank; k++)
+            cli_put(&text, "%s%" PRId64, k ? "," : "", port.type->dim[k]);
+        cli_put(&text, "]");
+    }
+    return text.p ? text.p : "";
+}
+
 tc_status cli_data_by(cli *c, const cli_texts *files, const char *rules, bool always,
                       tc_dataset **out)
 {

@@ -46,15 +46,18 @@ static tc_status find_axis(tc_ctx *ctx, const tc_module *module, size_t k, seen 
     return TC_OK;
 }
 
-/* An array holds one sample, several along an axis of their own, or several along the first axis. */
+/* An array holds one sample, several along an axis of their own, or several along the first axis;
+ * whole: the first axis is a batch where it may be as long as that. */
 static void take(const tc_npy *a, const tc_type *t, const tc_open_size *size, const seen *at,
-                 int64_t *value)
+                 bool whole, int64_t *value)
 {
     int more = (int)a->rank - t->rank;
     if (more < 0 || more > 1)
         return;
     int64_t found = a->dim[at->axis + more];
-    if (!more && at->axis == 0) /* a batch, or samples: the model's own where that divides it */
+    if (whole && (found - at->plus) / at->times > size->hi)
+        whole = false;
+    if (!more && at->axis == 0 && !whole) /* a batch, or samples: the model's own where that divides it */
         found = found % t->dim[0] == 0 ? t->dim[0] : size->lo <= 1 ? at->times + at->plus : found;
     if ((found - at->plus) % at->times)
         return;
@@ -65,13 +68,13 @@ static void take(const tc_npy *a, const tc_type *t, const tc_open_size *size, co
 
 /* The sizes that a row of the data shows; others stay as they are. */
 static void sizes_of_row(const tc_module *module, const seen *at, const bool *found,
-                         const tc_npy *const *array, int64_t *value)
+                         tc_npy *const *array, bool whole, int64_t *value)
 {
     const tc_graph *g = ti_main(module);
     for (size_t k = 0; k < module->n_size; k++)
         if (found[k] && array[at[k].input])
             take(array[at[k].input], ti_type_of(g, g->in[at[k].input]), &module->size[k], &at[k],
-                 &value[k]);
+                 whole, &value[k]);
 }
 
 static tc_sized_data *part_of(tc_sized_data *part, size_t *n, size_t n_size, const int64_t *value)
@@ -83,9 +86,16 @@ static tc_sized_data *part_of(tc_sized_data *part, size_t *n, size_t n_size, con
     return &part[i];
 }
 
-static bool is_files(const tc_dataset *data)
+tc_status ti_row_sizes(tc_ctx *ctx, const tc_module *module, tc_npy *const *array, int64_t *value)
 {
-    return data && data->n_path && !data->rules && !data->read && !ti_dataset_invented(data);
+    seen *at = tc_new_n(&ctx->arena, seen, module->n_size);
+    bool *found = tc_new_n(&ctx->arena, bool, module->n_size);
+    for (size_t k = 0; k < module->n_size; k++) {
+        value[k] = module->size[k].value;
+        TC_TRY(find_axis(ctx, module, k, &at[k], &found[k]));
+    }
+    sizes_of_row(module, at, found, array, true, value);
+    return TC_OK;
 }
 
 tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *data,
@@ -98,7 +108,7 @@ tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *dat
     tc_data_rows rows = {0};
     for (size_t k = 0; k < n_size; k++)
         own[k] = module->size[k].value;
-    if (is_files(data))
+    if (data && ti_dataset_files(data))
         TC_TRY(ti_data_rows(ctx, g, data->path, data->n_path, &rows));
     tc_sized_data *part = *out = tc_new_n(arena, tc_sized_data, rows.n + 1);
     *n = 0;
@@ -111,8 +121,10 @@ tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *dat
     for (size_t k = 0; k < n_size; k++)
         TC_TRY(find_axis(ctx, module, k, &at[k], &found[k]));
     for (size_t r = 0; r < rows.n; r++) {
+        if (data->taken && !data->taken[r])
+            continue;
         int64_t *value = ti_arena_copy(arena, own, n_size * sizeof *own);
-        sizes_of_row(module, at, found, rows.array + r * rows.n_in, value);
+        sizes_of_row(module, at, found, rows.array + r * rows.n_in, false, value);
         tc_sized_data *p = part_of(part, n, n_size, value);
         if (!p->value) {
             p->value = value;

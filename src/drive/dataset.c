@@ -95,6 +95,11 @@ bool ti_dataset_invented(const tc_dataset *data)
     return !data->read && is_invention(data->path, data->n_path);
 }
 
+bool ti_dataset_files(const tc_dataset *data)
+{
+    return data->n_path && !data->rules && !data->read && !ti_dataset_invented(data);
+}
+
 static tc_status read_picture(void *from, size_t k, const tc_tensor *in)
 {
     return ti_pictures_sample(from, k, in);

@@ -32,6 +32,9 @@ TC_MUST_USE tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_gr
 /* Whether its numbers are made up: "random:SEED". */
 bool ti_dataset_invented(const tc_dataset *data);
 
+/* Whether it is arrays in files. */
+bool ti_dataset_files(const tc_dataset *data);
+
 /* Opens it to be read by the caller, sample after sample; each result may be NULL. */
 TC_MUST_USE tc_status ti_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       size_t *samples, tc_join_kind *join, int64_t *extent);

@@ -27,9 +27,14 @@ typedef struct tc_sized_data {
     bool *taken;      /* by row of the files */
 } tc_sized_data;
 
-/* The parts, in the order in which their sizes first come; at least one. */
+/* The parts, in the order in which their sizes first come; at least one.  Data of files that is a part
+ * itself (tc_dataset.taken) has those that it has. */
 TC_MUST_USE tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *data,
                                        tc_sized_data **out, size_t *n);
+
+/* The sizes that a row of data shows, an array for each input; others are as in the model. */
+TC_MUST_USE tc_status ti_row_sizes(tc_ctx *ctx, const tc_module *module, tc_npy *const *array,
+                                   int64_t *value);
 
 /* size_choices.c: one of the sizes that a list asks for, and the name of its method. */
 typedef struct tc_size_choice {

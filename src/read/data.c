@@ -145,21 +145,40 @@ static int first_axis(const tc_npy *a, const tc_type *t)
     return same_but_ones(a, 0, t) ? 0 : a->rank > 1 && same_but_ones(a, 1, t) ? 1 : -1;
 }
 
-/* How many samples of the input the array holds. */
+/* How many samples of the type the array holds; -1: it does not fit. */
+static int64_t samples_in(const tc_npy *a, const tc_type *t, bool any_rank, bool *new_axis)
+{
+    int axes = any_rank ? first_axis(a, t) : -1;
+    *new_axis = axes >= 0 ? axes == 1 : a->rank == t->rank + 1;
+    if (axes == 1 || (*new_axis && same_tail(a, 1, t, 0)))
+        return a->dim[0];
+    if (axes == 0 || (a->rank == t->rank && same_tail(a, 0, t, 0)))
+        return 1;
+    bool slices = a->rank == t->rank && t->rank > 0 && same_tail(a, 0, t, 1) && t->dim[0] > 0 &&
+                  a->dim[0] > t->dim[0] && a->dim[0] % t->dim[0] == 0;
+    return slices ? a->dim[0] / t->dim[0] : -1;
+}
+
+size_t ti_row_samples(const tc_graph *g, tc_npy *const *array)
+{
+    int64_t most = 0;
+    bool new_axis;
+    for (size_t i = 0; i < g->n_in; i++) {
+        const tc_type *t = ti_type_of(g, g->in[i]);
+        int64_t n = array[i] ? samples_in(array[i], t, g->module->any_rank, &new_axis) : 0;
+        if (n < 0)
+            return 0;
+        most = n > most ? n : most;
+    }
+    return (size_t)most;
+}
+
 static tc_status count_samples(tc_data *data, const column *c, const tc_npy *a, part *p)
 {
-    const tc_type *t = c->type;
-    int axes = data->any_rank ? first_axis(a, t) : -1;
-    p->new_axis = axes >= 0 ? axes == 1 : a->rank == t->rank + 1;
-    if (axes == 1 || (p->new_axis && same_tail(a, 1, t, 0)))
-        p->n = (size_t)a->dim[0];
-    else if (axes == 0 || (a->rank == t->rank && same_tail(a, 0, t, 0)))
-        p->n = 1;
-    else if (a->rank == t->rank && t->rank > 0 && same_tail(a, 0, t, 1) && t->dim[0] > 0 &&
-             a->dim[0] > t->dim[0] && a->dim[0] % t->dim[0] == 0)
-        p->n = (size_t)(a->dim[0] / t->dim[0]);
-    else
+    int64_t n = samples_in(a, c->type, data->any_rank, &p->new_axis);
+    if (n < 0)
         return does_not_fit(data, c, a);
+    p->n = (size_t)n;
     if (p->n == 0)
         return ti_error(data->ctx, a->loc, TC_E_DATA, "the array holds no sample of input '%s'",
                         c->name);
@@ -530,7 +549,7 @@ tc_status ti_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path, 
         return TC_OK;
     TC_TRY(open_rows(new_data(ctx, g), g, path, n_path, &r));
     out->n = r.n;
-    out->array = tc_new_n(&ctx->arena, const tc_npy *, r.n * g->n_in);
+    out->array = tc_new_n(&ctx->arena, tc_npy *, r.n * g->n_in);
     for (size_t k = 0; k < r.n; k++)
         for (size_t i = 0; i < g->n_in; i++)
             out->array[k * g->n_in + i] = r.row[k].array[i];

@@ -30,13 +30,16 @@ typedef struct tc_data tc_data;
 
 /* What files hold, row by row: each has an array for each input, of one sample or of several. */
 typedef struct tc_data_rows {
-    const tc_npy **array; /* by row and input; NULL: there is none for this input */
+    tc_npy **array; /* by row and input; NULL: there is none for this input */
     size_t n, n_in;
 } tc_data_rows;
 
 /* The rows of these files, which need not fit the inputs of g. */
 TC_MUST_USE tc_status ti_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path,
                                    size_t n_path, tc_data_rows *out);
+
+/* How many samples of g's inputs the arrays of a row hold; 0: they do not fit. */
+size_t ti_row_samples(const tc_graph *g, tc_npy *const *array);
 
 /* Opens the files and checks shapes and types against the inputs of g; names of inputs in messages
  * are those of the signature.  No paths: one sample, when the program has no inputs. */

@@ -120,8 +120,8 @@ tc_status ti_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out)
 {
     const tc_read_options *o = ti_reading(ctx);
     size_t count;
-    *out = NULL;
-    return o->n_sample == n && k < n && ti_text_ends(o->sample[k], ".npy")
+    *out = o->n_row == n && k < n ? o->row[k] : NULL;
+    return !o->n_row && o->n_sample == n && k < n && ti_text_ends(o->sample[k], ".npy")
                ? ti_npy_open(ctx, o->sample[k], out, &count)
                : TC_OK;
 }

@@ -50,6 +50,8 @@ typedef struct tc_read_options {
     size_t n_set, cap_set;
     const char *const *sample; /* data that settles what a model leaves open: one file per input */
     size_t n_sample;
+    tc_npy *const *row; /* or such arrays that are open, by input: */
+    size_t n_row;       /* so many; 0: there are none */
     const char *method;    /* of an ExecuTorch program; NULL: forward, or the first */
     const char *signature; /* of a TFLite file; NULL: its first graph */
     tc_dynamic_range dynamic_range;
