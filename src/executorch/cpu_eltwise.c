@@ -107,6 +107,26 @@ bool ti_cpu_form_clamp(tc_build *m)
     return ti_cpu_done(m, ti_b_clamp(m, ti_b_in(m, 0), held(t, a->lo), held(t, a->hi)));
 }
 
+/* Rounded from f32, which holds every bf16. */
+bool ti_cpu_form_quantize(tc_build *m)
+{
+    tc_val in[3] = {ti_cpu_real(m, 0), ti_b_in(m, 1), ti_b_in(m, 2)};
+    if (ti_b_in_type(m, 0)->dtype != TC_bf16)
+        return false;
+    return ti_cpu_done(m, ti_b_typed(m, TC_OP_quantize, m->node->attr, in, m->node->n_in,
+                                     ti_b_out_type(m, 0)));
+}
+
+bool ti_cpu_form_dequantize(tc_build *m)
+{
+    tc_attr_quantize *a = ti_arena_copy(&m->ctx->arena, m->node->attr, sizeof *a);
+    tc_val in[3] = {ti_b_in(m, 0), ti_b_in(m, 1), ti_b_in(m, 2)};
+    if (ti_b_out_type(m, 0)->dtype != TC_bf16)
+        return false;
+    a->dtype = TC_f32;
+    return ti_cpu_done(m, ti_b_op(m, TC_OP_dequantize, a, in, m->node->n_in));
+}
+
 /* dequantize(quantize(x)) */
 bool ti_cpu_form_fake_quantize(tc_build *m)
 {

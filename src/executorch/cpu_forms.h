@@ -17,6 +17,7 @@ typedef struct tc_cpu_library {
     bool (*has)(const tc_graph *g, const tc_node *node); /* a kernel for the node as it is */
     tc_cpu_form *(*form)(tc_op op); /* its own form of an operator; or NULL.  NULL inside: none */
     const char *kernel;             /* in messages: "CPU kernel" */
+    bool only_finite;               /* its quantize is not given infinities */
 } tc_cpu_library;
 
 /* cpu_select.c: the first graph in kernels of a library, as the pass says of ExecuTorch's. */
@@ -37,6 +38,10 @@ tc_val ti_cpu_real(tc_build *m, int i);
 /* cpu_codes.c: the node's product of codes with constant ones, as real numbers; bias: real, or
  * TC_NONE.  false: it is not of that kind. */
 bool ti_cpu_on_codes(tc_build *m, tc_val bias, tc_val *out);
+
+/* cpu_poles.c: a result of the node, before it is rounded to codes of q: where it may be infinite,
+ * kept within the real numbers of q; the codes are the same. */
+tc_val ti_cpu_finite(tc_build *m, tc_val real, const tc_quant *q);
 
 /* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
 bool ti_cpu_scatter_meeting(tc_build *m);

@@ -94,10 +94,13 @@ static bool rule_typed(tc_build *m)
         m->g->val[made->out[i]]->type = t->quant ? real_type(m, t) : t;
     }
     m->status = ti_node_infer(m->g, made);
+    const tc_cpu_library *lib = m->rw->user;
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = ti_b_out_type(m, i);
-        ti_cpu_give(
-            m, i, t->quant ? convert(m, TC_OP_quantize, made->out[i], t->quant, t) : made->out[i]);
+        y = made->out[i];
+        if (t->quant && lib->only_finite)
+            y = ti_cpu_finite(m, y, t->quant);
+        ti_cpu_give(m, i, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
     }
     return true;
 }
@@ -270,6 +273,6 @@ static bool has_kernel(const tc_graph *g, const tc_node *node)
 
 tc_status ti_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
 {
-    static const tc_cpu_library executorch = {has_kernel, NULL, "CPU kernel"};
+    static const tc_cpu_library executorch = {has_kernel, NULL, "CPU kernel", true};
     return ti_cpu_select(ctx, module, &executorch);
 }

@@ -186,24 +186,30 @@ WHEN(scatter_set) { return ti_cpu_when_long_index(g, node) && combines(node, TC_
 
 WHEN(scatter_add) { return ti_cpu_when_long_index(g, node) && combines(node, TC_combine_add); }
 
+/* Their kernels end the program where the real numbers are bf16. */
+static bool rounds(const tc_graph *g, const tc_node *node)
+{
+    return operand(g, node, 0)->dtype != TC_bf16 && ti_type_of(g, node->out[0])->dtype != TC_bf16;
+}
+
 WHEN(by_number)
 {
     const tc_attr_quantize *a = node->attr;
-    (void)g;
-    return a->scale != 0 && a->axis < 0;
+    return rounds(g, node) && a->scale != 0 && a->axis < 0;
 }
 
 WHEN(by_tensor)
 {
     const tc_attr_quantize *a = node->attr;
-    return a->scale == 0 && a->axis < 0 && node->n_in > 2 && operand(g, node, 2);
+    return rounds(g, node) && a->scale == 0 && a->axis < 0 && node->n_in > 2 &&
+           operand(g, node, 2);
 }
 
 WHEN(by_channel)
 {
     const tc_attr_quantize *a = node->attr;
-    (void)g;
-    return a->scale == 0 && a->axis >= 0 && (node->n_in > 2 || node->op == TC_OP_dequantize);
+    return rounds(g, node) && a->scale == 0 && a->axis >= 0 &&
+           (node->n_in > 2 || node->op == TC_OP_dequantize);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -240,7 +240,7 @@ static bool is_ready(const tc_graph *g, const tc_node *node)
 tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
 {
     static const tc_cpu_library tflm = {is_ready, own_form,
-                                        "builtin operator in TensorFlow Lite Micro"};
+                                        "builtin operator in TensorFlow Lite Micro", false};
     TC_TRY(ti_cpu_select(ctx, module, &tflm));
     if (!module->source.size) /* variables of a .tflite start as they do there */
         ti_tflm_start_state(module);
