@@ -41,7 +41,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l optimise -r -d 'Et
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l vela-timeout -r -d 'Ethos-U: the most seconds for Vela on a region (default: 600)'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l refusal-seconds -r -d 'the most seconds to find which part of a region is refused (default: 60)'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l max-scratch -r -d 'Ethos-U: the most memory a region may need; slower or smaller schedules are tried'
-complete -c tosac -n '__fish_seen_subcommand_from compile' -l share-weights -d 'Ethos-U, several methods: each takes the weights of those before it, and the .pte has them once; to load it needs ExecuTorch 1.5'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l share-weights -d 'Ethos-U, several methods: each takes the weights of those before it, and the .pte has them once'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l shaders -r -d 'vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); none: the file holds one region'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it runs on the CPU, with a warning'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l locations -d 'a .pte keeps line, module and node of every step, as ExecuTorch\'s stack traces'

@@ -1349,16 +1349,25 @@ expect 2 'there is no such token' generate "$dir/lm.pte" $speaks --stop '<none>'
 expect 1 'not a JSON value' generate "$dir/lm.pte" --tokenizer $lm/calib.npy --prompt x
 expect 1 'its inputs must be integers' generate $digits/model.pt2 $speaks
 
-# two methods, their weights once: the numbers of the file that has them twice, fewer bytes, and which runtime it needs
+# two methods, their weights once: the numbers of the file that has them twice, and fewer bytes
 once="-t ethos-u85-256 -q a16w8 --ethosu-backend own --calib prefill=$lm/calib-prefill.npz --calib decode=$lm/calib-decode.npz"
-expect 0 'EthosUBackend of 1.5 or later' compile $lm/decode.pt2 $lm/prefill.pt2 $once --share-weights -o "$dir/once.pte"
-expect 0 "in the file's named data" inspect "$dir/once.pte"
+expect 0 'ExecuTorch needs EthosUBackend (' compile $lm/decode.pt2 $lm/prefill.pt2 $once --share-weights -o "$dir/once.pte"
+expect 0 'weights 100784 bytes that others have, too' inspect "$dir/once.pte"
 expect 0 '' compile $lm/decode.pt2 $lm/prefill.pt2 -t TOSA-1.0+INT+int16 -q a16w8 --calib prefill=$lm/calib-prefill.npz --calib decode=$lm/calib-decode.npz --share-weights -o "$dir/same.pte"
 holds 'weights once, one text' [ "$("$tosac" generate "$dir/once.pte" $speaks -n 12 | head -1)" = "$("$tosac" generate "$dir/same.pte" $speaks -n 12 | head -1)" ]
 expect 0 'the methods share' compile $lm/decode.pt2 $lm/prefill.pt2 $once -o "$dir/twice.pte"
 holds 'weights once, fewer bytes' [ $(($(wc -c <"$dir/once.pte") * 10)) -lt $(($(wc -c <"$dir/twice.pte") * 7)) ]
 expect 0 '' compile $lm/prefill.pt2 $lm/decode.pt2 $once --share-weights -o "$dir/turned.pte"
 holds 'weights once, whichever method is first' [ $(($(wc -c <"$dir/turned.pte") * 10)) -lt $(($(wc -c <"$dir/twice.pte") * 7)) ]
+
+# weights among a file's named data (ExecuTorch 1.5), as tosac wrote them before: shown, run, and which runtime it needs
+named=fixture/named
+expect 0 "weights 464 bytes in the file's named data" inspect $named/two.pte
+expect 0 'EthosUBackend of 1.5 or later' inspect $named/two.pte
+expect 0 '' compile $named/one.ir $named/four.ir -t ethos-u85-256 --ethosu-backend own --share-weights -o "$dir/pieces.pte"
+holds 'the same weights, fewer bytes' [ $(wc -c <"$dir/pieces.pte") -lt $(wc -c <$named/two.pte) ]
+"$tosac" run $named/two.pte --method four -i random:3 -o "$dir/named" >/dev/null && "$tosac" run "$dir/pieces.pte" --method four -i random:3 -o "$dir/pieces" >/dev/null
+holds 'and the same numbers' cmp "$dir/named/output_0.npy" "$dir/pieces/output_0.npy"
 
 # what remembers: a spotter of words, frame by frame (examples/language/spotter.py), and speech as two methods (speech.py)
 spot=fixture/spotter speech=fixture/speech

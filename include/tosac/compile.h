@@ -43,7 +43,7 @@ typedef struct tc_compile_vela {
                                   whose weights the accelerator makes; computed right by our
                                   executor, not tried on silicon */
     bool share_weights;        /* our own, several methods: a method takes the weights of those before
-                                  it, and a .pte has them once; needs ExecuTorch 1.5 */
+                                  it, and a .pte has them once */
     uint64_t reserved[2];      /* for later versions: 0 */
 } tc_compile_vela;
 

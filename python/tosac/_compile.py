@@ -421,8 +421,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     ethosu_backend: who makes Ethos-U command streams: "own", "vela", or "auto": our own where it takes the region, then Vela where it is
         installed, then the CPU
     u55_products: own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
-    share_weights: Ethos-U, several methods: this one takes the weights of those before it, and a .pte has them once; all methods must say so,
-        and to load it needs ExecuTorch 1.5
+    share_weights: Ethos-U, several methods: this one takes the weights of those before it, and a .pte has them once; all methods must say so
     details: keep what `report()` tells of every operator's cost; Vela takes longer
     regions_only: regions as TOSA are enough: Vela is not run until something is saved that needs it
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks

@@ -437,7 +437,7 @@ static const cli_option options[] = {
      "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
     {"--share-weights", NULL, NULL, CLI_FLAG, AT(share_weights),
      "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
-     "once; to load it needs ExecuTorch 1.5"},
+     "once"},
     {"--shaders", NULL, "WHICH", CLI_TEXT, AT(shaders),
      "vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; "
      "resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); "

@@ -113,26 +113,36 @@ static tc_bytes common_weights(const tc_compiled *last)
     return (tc_bytes){NULL, 0};
 }
 
-/* Payloads whose region 0 is what the common one begins with leave it out. */
-static tc_status leave_weights_out(tc_ctx *ctx, const tc_compiled *m, tc_bytes common,
-                                   tc_payload *payload)
+/* Payloads whose region 0 is what the common one begins with become pieces of one, with it. */
+static tc_status join_weights(tc_ctx *ctx, const tc_compiled *last, tc_program_part *part, size_t n)
 {
-    static const uint8_t placement = 0; /* an empty name, and its end */
-    char *key = tc_new_n(&ctx->arena, char, TC_SHA256_HEX + 1);
-    if (!common.size)
+    tc_bytes common = common_weights(last);
+    tc_payload **joined = NULL;
+    tc_npu_program *program = NULL;
+    size_t n_joined = 0, cap = 0, cap_program = 0;
+    for (size_t m = 0; common.size && m < n; m++)
+        for (size_t i = 0; i < part[m].n_payload; i++) {
+            const tc_compiled *c = part[m].compiled;
+            tc_npu_program p;
+            if (!c->jobs || !c->jobs[i].own)
+                continue;
+            TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = c->module->file},
+                                       part[m].payload[i].bytes, &p));
+            if (p.weights.size > common.size ||
+                memcmp(p.weights.data, common.data, p.weights.size) != 0)
+                continue;
+            tc_grow(&ctx->arena, joined, n_joined, cap);
+            tc_grow(&ctx->arena, program, n_joined, cap_program);
+            joined[n_joined] = &part[m].payload[i];
+            program[n_joined++] = p;
+        }
+    if (n_joined < 2)
         return TC_OK;
-    ti_sha256_hex((const tc_bytes[]){{&placement, 1}, common}, 2, key);
-    for (size_t i = 0; i < m->n_region; i++) {
-        tc_npu_program p;
-        if (!m->jobs || !m->jobs[i].own)
-            continue;
-        TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = m->module->file}, payload[i].bytes, &p));
-        if (p.weights.size > common.size || memcmp(p.weights.data, common.data, p.weights.size) != 0)
-            continue;
-        p.weights_key = ti_str_of(key);
-        payload[i].bytes = ti_npu_backend_payload(&ctx->arena, &p);
-        payload[i].key = key;
-        payload[i].keyed = common;
+    size_t *at = tc_new_n(&ctx->arena, size_t, n_joined);
+    tc_bytes all = ti_npu_backend_joined(&ctx->arena, program, n_joined, common, at);
+    for (size_t i = 0; i < n_joined; i++) {
+        joined[i]->bytes = (tc_bytes){all.data + at[i], all.size - at[i]};
+        joined[i]->within = all;
     }
     return TC_OK;
 }
@@ -182,9 +192,9 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
         TC_TRY(ti_tell_idle(ctx, m));
         bool kernels = m->target.machine->packing == TC_PACKED_C; /* instead of delegates */
         tc_payload *payload = payloads_of(ctx, m, keep_tosa);
-        TC_TRY(leave_weights_out(ctx, m, common_weights(c), payload));
         part[--k] = (tc_program_part){m, m->method, payload, kernels ? 0 : m->n_region};
     }
+    TC_TRY(join_weights(ctx, c, part, n));
     TC_TRY(ti_program_join(ctx, part, n, NULL, program));
     k = n;
     for (tc_compiled *m = c; m; m = m->beside) {

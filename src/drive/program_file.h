@@ -24,7 +24,7 @@ tc_module *ti_program_of(tc_ctx *ctx, const tc_compiled *compiled);
 typedef struct tc_program_part {
     const tc_compiled *compiled;
     const char *name;
-    const tc_payload *payload;
+    tc_payload *payload;
     size_t n_payload;
 } tc_program_part;
 TC_MUST_USE tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,

@@ -40,8 +40,7 @@ typedef struct tc_payload {
                       none: no bytes */
     tc_bytes lines; /* likewise "tosac.lines.N": a text, for each command of a stream that begins another
                        operator a line of word, node, target, module and place between tabs */
-    const char *key; /* the name of data that the payload looks for, which several may; or NULL */
-    tc_bytes keyed;
+    tc_bytes within; /* what `bytes` is a piece of, and other payloads too; no bytes: of nothing */
 } tc_payload;
 
 typedef struct tc_emit_method {

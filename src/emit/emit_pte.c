@@ -7,6 +7,7 @@
 typedef struct segment {
     const tc_pte_data *data; /* tensors; or */
     tc_bytes bytes;          /* as they are */
+    bool piece;              /* of another segment, which has the bytes */
     uint64_t offset, size;
 } segment;
 
@@ -40,6 +41,21 @@ static uint32_t add_tensors(tc_pte_emitter *e, segments *s, const tc_pte_data *d
 static uint32_t add_bytes(tc_pte_emitter *e, segments *s, tc_bytes bytes)
 {
     return add_segment(e, s, (segment){.bytes = bytes, .size = bytes.size});
+}
+
+/* A segment inside of another one: both are read on their own. */
+static uint32_t add_payload(tc_pte_emitter *e, segments *s, const tc_payload *p)
+{
+    if (!p->within.size)
+        return add_bytes(e, s, p->bytes);
+    uint32_t whole = add_bytes(e, s, p->within);
+    if (p->bytes.size == p->within.size)
+        return whole;
+    tc_grow(&e->ctx->arena, s->v, s->n, s->cap);
+    s->v[s->n] = (segment){.piece = true,
+                           .offset = s->v[whole].offset + (uint64_t)(p->bytes.data - p->within.data),
+                           .size = p->bytes.size};
+    return (uint32_t)s->n++;
 }
 
 static tc_fb_ref put_segments(tc_pte_emitter *e, const segments *s)
@@ -118,7 +134,7 @@ static tc_fb_ref put_delegates(tc_pte_emitter *e, segments *s)
     tc_fb_ref *ref = tc_new_n(&e->ctx->arena, tc_fb_ref, e->n_payload);
     for (size_t i = 0; i < e->n_payload; i++) {
         const tc_payload *p = &e->payload[i];
-        uint32_t index = add_bytes(e, s, p->bytes);
+        uint32_t index = add_payload(e, s, p);
         tc_fb_ref id = ti_fb_put_string(&e->file->w, ti_str_of(p->backend));
         tc_fb_ref specs = put_specs(e, p);
         ti_fb_begin(&e->file->w);
@@ -227,18 +243,6 @@ static tc_fb_ref put_named(tc_pte_emitter *method, size_t n_method, segments *s)
                                     kept[k].bytes);
             }
         }
-    tc_map seen;
-    ti_map_init(&seen, arena);
-    for (size_t m = 0; m < n_method; m++)
-        for (size_t i = 0; i < method[m].n_payload; i++) {
-            const tc_payload *p = &method[m].payload[i];
-            void **there = p->key ? ti_map_at(&seen, ti_str_of(p->key)) : NULL;
-            if (!there || *there)
-                continue;
-            *there = (void *)(uintptr_t)p;
-            tc_grow(arena, ref, n, cap);
-            ref[n++] = put_name(&method[m], s, p->key, p->keyed);
-        }
     if (whose) {
         tc_grow(arena, ref, n, cap);
         ref[n++] = put_name(method, s, TC_CM_NAMED, (tc_bytes){(const uint8_t *)whose, strlen(whose)});
@@ -284,7 +288,7 @@ static tc_status put_program(tc_pte_emitter *method, size_t n, segments *s, tc_f
 
 static void put_segment(tc_buf *out, uint64_t base, const segment *s)
 {
-    if (!s->size)
+    if (!s->size || s->piece)
         return;
     ti_buf_zeros(out, (size_t)(base + s->offset - out->size));
     if (!s->data)

@@ -262,14 +262,20 @@ tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, 
     return broken(ctx, loc, ti_npu_parse_backend(&ctx->arena, payload, out));
 }
 
-static void add_any(tc_buf *out, tc_str name, tc_bytes content, bool elsewhere)
+/* The head of a block of so many bytes, which follow. */
+static void add_head(tc_buf *out, tc_str name, size_t size, bool elsewhere)
 {
     uint8_t flag = elsewhere;
     ti_buf_put(out, name.p, name.n);
     ti_buf_zeros(out, NAME - name.n);
-    ti_buf_u32(out, (uint32_t)content.size);
+    ti_buf_u32(out, (uint32_t)size);
     ti_buf_put(out, &flag, 1);
     ti_buf_zeros(out, HEAD - NAME - 5);
+}
+
+static void add_any(tc_buf *out, tc_str name, tc_bytes content, bool elsewhere)
+{
+    add_head(out, name, content.size, elsewhere);
     if (content.size)
         ti_buf_put(out, content.data, content.size);
     ti_buf_align(out, ALIGN);
@@ -320,27 +326,63 @@ static void add_tensors(tc_buf *out, const char *name, const tc_npu_tensor *t, s
     add_block(out, name, (tc_bytes){list.data, list.size});
 }
 
-tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
+/* Sizes and tensors. */
+static void add_rest(tc_buf *out, const tc_npu_program *p)
 {
-    tc_buf all;
     uint8_t scratch[4], fast[8];
     for (int i = 0; i < 4; i++)
         scratch[i] = (uint8_t)(p->scratch >> 8 * i);
     for (int i = 0; i < 8; i++)
         fast[i] = (uint8_t)((uint64_t)p->fast >> 8 * i);
+    add_block(out, "scratch_size", (tc_bytes){scratch, sizeof scratch});
+    if (p->fast >= 0)
+        add_block(out, "fast_size", (tc_bytes){fast, sizeof fast});
+    add_tensors(out, "inputs", p->in, p->n_in);
+    add_tensors(out, "outputs", p->out, p->n_out);
+}
+
+tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
+{
+    tc_buf all;
     ti_buf_init(&all, arena);
     add_block(&all, "vela_bin_stream", (tc_bytes){0});
     add_block(&all, "cmd_data", p->driver);
-    if (p->weights_key.n)
-        add_any(&all, ti_str_of("weight_data"),
-                (tc_bytes){(const uint8_t *)p->weights_key.p, p->weights_key.n}, true);
-    else
-        add_block(&all, "weight_data", p->weights);
-    add_block(&all, "scratch_size", (tc_bytes){scratch, sizeof scratch});
-    if (p->fast >= 0)
-        add_block(&all, "fast_size", (tc_bytes){fast, sizeof fast});
-    add_tensors(&all, "inputs", p->in, p->n_in);
-    add_tensors(&all, "outputs", p->out, p->n_out);
+    add_block(&all, "weight_data", p->weights);
+    add_rest(&all, p);
+    add_block(&all, "vela_end_stream", (tc_bytes){0});
+    return (tc_bytes){all.data, all.size};
+}
+
+/*   first 0 | skip | first 1 | skip | ... | blocks of 0 | skip | blocks of 1 | ... | weights | end
+ *
+ * Program i begins at its first block; the skip behind that goes to its own blocks, the one behind
+ * those to the weights.  Readers take the last of several blocks of a name, and a skip is called
+ * what comes last. */
+tc_bytes ti_npu_backend_joined(tc_arena *arena, const tc_npu_program *p, size_t n, tc_bytes weights,
+                               size_t *at)
+{
+    static const char last[] = "weight_data";
+    tc_buf all, *own = tc_new_n(arena, tc_buf, n);
+    size_t starts = n * 2 * HEAD, ends = starts;
+    for (size_t i = 0; i < n; i++) {
+        ti_buf_init(&own[i], arena);
+        add_block(&own[i], "cmd_data", p[i].driver);
+        add_rest(&own[i], &p[i]);
+        ends += own[i].size + (i + 1 < n ? HEAD : 0);
+    }
+    ti_buf_init(&all, arena);
+    for (size_t i = 0; i < n; i++) {
+        at[i] = all.size;
+        add_block(&all, "vela_bin_stream", (tc_bytes){0});
+        add_head(&all, ti_str_of(last), starts - all.size - HEAD, false);
+        starts += own[i].size + HEAD;
+    }
+    for (size_t i = 0; i < n; i++) {
+        ti_buf_put(&all, own[i].data, own[i].size);
+        if (i + 1 < n)
+            add_head(&all, ti_str_of(last), ends - all.size - HEAD, false);
+    }
+    add_block(&all, last, weights);
     add_block(&all, "vela_end_stream", (tc_bytes){0});
     return (tc_bytes){all.data, all.size};
 }

@@ -27,7 +27,6 @@ typedef struct tc_npu_program {
     tc_npu_words words;    /* of the driver payload */
     size_t words_at;       /* byte of the driver payload where the stream begins */
     tc_bytes weights;      /* region 0 */
-    tc_str weights_key;    /* or under which name they are elsewhere in the file; empty: they are here */
     int64_t scratch, fast; /* bytes of regions 1 and 2; fast 0: region 2 is region 1; -1: the file
                               does not say */
     tc_npu_tensor *in, *out;
@@ -68,9 +67,15 @@ tc_str ti_npu_backend_key(tc_bytes payload);
 /* Such a payload with region 0 in it. */
 tc_bytes ti_npu_backend_whole(tc_arena *arena, tc_bytes payload, tc_bytes weights);
 
-/* A program as such a payload, with region 0 or its name; when the size of region 2 is known it has a block of its own,
+/* A program as such a payload; when the size of region 2 is known it has a block of its own,
  * "fast_size", which ExecuTorch has not. */
 tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *program);
+
+/* Programs that have region 0 in common as bytes of which each one's payload is an end: that of i
+ * begins at at[i].  What is another's lies inside of blocks that are skipped, and region 0 is there
+ * once. */
+tc_bytes ti_npu_backend_joined(tc_arena *arena, const tc_npu_program *program, size_t n,
+                               tc_bytes weights, size_t *at);
 
 /* X_vela.npz. */
 TC_MUST_USE tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes,

@@ -304,8 +304,28 @@ static void put_weights_in(tc_pte_file *f, tc_pte_delegate *d)
     tc_bytes weights = key.n ? data_of(f, key) : (tc_bytes){NULL, 0};
     if (!weights.size)
         return;
-    d->shared = weights.size;
+    d->named = weights.size;
     d->payload = ti_npu_backend_whole(&f->ctx->arena, d->payload, weights);
+}
+
+/* Payloads that end in the same bytes. */
+static void find_common(tc_pte_file *f)
+{
+    tc_map by_end;
+    ti_map_init(&by_end, &f->ctx->arena);
+    for (size_t i = 0; i < f->n_method; i++)
+        for (size_t k = 0; k < f->method[i].n_delegate; k++) {
+            tc_pte_delegate *d = &f->method[i].delegate[k];
+            uintptr_t *end = tc_new(&f->ctx->arena, uintptr_t);
+            *end = (uintptr_t)d->payload.data + d->payload.size;
+            void **first = ti_map_at(&by_end, (tc_str){(const char *)end, sizeof *end});
+            if (!d->payload.size)
+                continue;
+            if (!*first)
+                *first = d;
+            else
+                d->common = ((tc_pte_delegate *)*first)->common = true;
+        }
 }
 
 /* before: delegates of the methods in front of it. */
@@ -473,5 +493,6 @@ tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file
     for (size_t i = 0, before = 0; i < plans.n; before += f->method[i++].n_delegate)
         TC_TRY(read_method(f, root, ti_fb_list_table(plans, i), before, &f->method[i]));
     TC_TRY(sound(f));
+    find_common(f);
     return plans.n ? TC_OK : broken_at(f, root.at, "the program has no method");
 }

@@ -160,7 +160,7 @@ static void add_backend(tc_ctx *ctx, tc_pte_needs *out, const tc_pte_delegate *d
         there = &out->backend[out->n_backend++];
         *there = need_of(backends, TC_COUNT(backends), d->id);
     }
-    if (d->shared)
+    if (d->named)
         there->version = "1.5";
 }
 

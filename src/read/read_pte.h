@@ -36,7 +36,8 @@ typedef struct tc_pte_operator {
 typedef struct tc_pte_delegate {
     const char *id;
     tc_bytes payload; /* with its weights, wherever those are in the file */
-    size_t shared;    /* bytes of weights that are elsewhere, for several; 0: none */
+    size_t named;     /* bytes of weights that are among the file's named data; 0: none */
+    bool common;      /* some of the payload's bytes are another's, too */
     tc_bytes tosa; /* named data "tosac.tosa.N"; no bytes: there is none */
     tc_bytes lines; /* named data "tosac.lines.N", likewise: where commands come from (emit.h) */
     const char *vela; /* the version of Vela that made it, from its compile specs; or NULL */

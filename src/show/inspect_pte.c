@@ -141,7 +141,10 @@ static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t
     ti_buf_printf(to, "\n");
     if (vela)
         ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes%s, scratch %" PRIu32 " bytes\n",
-                      p.commands, p.weights, d->shared ? " in the file's named data" : "", p.scratch);
+                      p.commands, p.weights, d->named    ? " in the file's named data"
+                      : d->common ? " that others have, too"
+                                  : "",
+                      p.scratch);
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
         const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;

@@ -616,12 +616,49 @@ static void programs(void)
     }
 }
 
+/* Programs with one region 0: each is read from its own place on, and the region is there once. */
+static void joined(void)
+{
+    enum { N = 3 };
+    tc_ctx *ctx = tc_ctx_new();
+    const tc_npu_machine *m = ti_npu_machine_find("ethos-u55-128");
+    uint8_t weights[1000];
+    tc_npu_program p[N], back[N];
+    for (size_t i = 0; i < sizeof weights; i++)
+        weights[i] = (uint8_t)(i * 37);
+    for (int i = 0; i < N; i++) {
+        made *s = tc_new(&ctx->arena, made);
+        make(s, m);
+        p[i] = s->program;
+        p[i].scratch += 64 * i;
+        p[i].fast = i == 1 ? 4096 : -1;
+        CHECK(!ti_npu_write(&ctx->arena, m, s->op, s->n, &p[i].words, NULL));
+        CHECK(!ti_npu_make_driver(&ctx->arena, &p[i]));
+    }
+    size_t at[N], alone = 0;
+    tc_bytes common = {weights, sizeof weights},
+             all = ti_npu_backend_joined(&ctx->arena, p, N, common, at);
+    for (int i = 0; i < N; i++) {
+        tc_bytes piece = {all.data + at[i], all.size - at[i]};
+        CHECK(at[i] % 16 == 0 && ti_npu_read_backend(ctx, NULL, piece, &back[i]) == TC_OK);
+        CHECK(same_bytes(back[i].driver, p[i].driver) && same_bytes(back[i].weights, common));
+        CHECK(back[i].weights.data == back[0].weights.data);
+        CHECK(back[i].scratch == p[i].scratch && same_tensor(back[i].in, p[i].in) &&
+              same_tensor(back[i].out, p[i].out));
+        alone += ti_npu_backend_payload(&ctx->arena, &back[i]).size;
+    }
+    CHECK(back[1].fast == 4096 && back[0].fast != 4096 && back[2].fast != 4096);
+    CHECK(all.size < alone - (N - 1) * sizeof weights + 64 * N);
+    tc_ctx_free(ctx);
+}
+
 int main(void)
 {
     recorded("streams.zip", 80);
     recorded("tflite.zip", 40);
     networks();
     waits();
+    joined();
     shifted();
     blockdeps();
     branches();

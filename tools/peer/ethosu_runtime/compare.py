@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A method of a .pte in ExecuTorch's runtime (runner) beside tosac run, number for number.
 
-  compare.py RUNNER TOSAC FILE.pte METHOD DATA.npz [CALLS [file]]     DATA: one member per input, samples along the first axis"""
+  compare.py RUNNER TOSAC FILE.pte METHOD DATA.npz [CALLS [file|mmap]]     DATA: one member per input, samples along the first axis"""
 import os, subprocess, sys, tempfile
 import numpy as np
 

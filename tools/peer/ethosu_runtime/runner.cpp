@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // runner.cpp -- a .pte in ExecuTorch's own runtime with its own EthosUBackend, whose machine is npu.c.
 //
-//   runner FILE.pte METHOD FOLDER CALLS [file]    FOLDER/in_K_I.bin: input I of call K, as its bytes; FOLDER/out_K_I.bin: what comes back
+//   runner FILE.pte METHOD FOLDER CALLS [file|mmap]    FOLDER/in_K_I.bin: input I of call K, as its bytes; FOLDER/out_K_I.bin: what comes back
 //
 // All methods are loaded first, with their memories shared, as the caches of a decoder ask for.  The program lies in memory, as in a board's
-// flash; with `file` the runtime reads each segment from the file.
+// flash; with `file` the runtime reads each segment from the file, with `mmap` it maps each.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +16,7 @@
 #include <executorch/backends/arm/runtime/EthosUBackend_Internal.h>
 #include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/data_loader/file_data_loader.h>
+#include <executorch/extension/data_loader/mmap_data_loader.h>
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/tensor/tensor.h>
 
@@ -74,13 +75,15 @@ static std::vector<char> read(const std::string &path)
 int main(int argc, char **argv)
 {
     if (argc < 5)
-        return std::puts("runner FILE.pte METHOD FOLDER CALLS [file]"), 2;
+        return std::puts("runner FILE.pte METHOD FOLDER CALLS [file|mmap]"), 2;
     std::string method = argv[2], folder = argv[3];
     std::vector<char> program = read(argv[1]);
     char *flash = (char *)std::aligned_alloc(128, (program.size() + 127) / 128 * 128);
     std::memcpy(flash, program.data(), program.size());
     std::unique_ptr<runtime::DataLoader> loader;
-    if (argc > 5)
+    if (argc > 5 && std::string(argv[5]) == "mmap")
+        loader = std::make_unique<extension::MmapDataLoader>(std::move(extension::MmapDataLoader::from(argv[1]).get()));
+    else if (argc > 5)
         loader = std::make_unique<extension::FileDataLoader>(std::move(extension::FileDataLoader::from(argv[1]).get()));
     else
         loader = std::make_unique<extension::BufferDataLoader>(flash, program.size());
