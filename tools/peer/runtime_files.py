@@ -7,6 +7,8 @@
   cpu       float and int8 programs for the target `cpu` run in the runtime and in tosac run: to 1e-5 of the largest number
   portable  the same of TOSA, Ethos-U, VGF and Cortex-M files: what the package's deserializer and method metadata say is what was written
   etrecord  read by the package, with its maps
+  bpte      read by the package's devtools with its methods and test vectors; of `cpu` every vector run and judged by the runtime itself
+  etdump    a `cpu` program run with the event tracer: the Inspector takes dump and record, tosac profile takes the dump
 Prints a line for each file that is not right, and a count."""
 import collections, glob, os, subprocess, sys, tempfile
 import numpy as np
@@ -118,6 +120,46 @@ def record(path):
     return "" if r._debug_handle_map and r._instruction_id_to_num_outs_map is not None else "maps are missing"
 
 
+def bundled(path, parts, tolerance):
+    from executorch.devtools.bundled_program.serialize import deserialize_from_flatbuffer_to_bundled_program
+    data = open(path, "rb").read()
+    suites = {s.method_name: len(s.test_cases) for s in deserialize_from_flatbuffer_to_bundled_program(data).method_test_suites}
+    want = set(parts) if len(parts) > 1 else {"forward"}
+    if set(suites) != want or not all(suites.values()):
+        return f"test vectors {suites}, expected some of {want}"
+    bundle = portable_lib._load_bundled_program_from_buffer(data)
+    program = portable_lib._load_for_executorch_from_bundled_program(bundle)
+    wrong = []
+    for method, n in suites.items() if tolerance else ():
+        for i in range(n):
+            try:
+                bundle.verify_result_with_bundled_expected_output(method, i, *tolerance)
+            except RuntimeError:
+                wrong.append(f"{method} {i}")
+    return f"{len(wrong)} of {sum(suites.values())} vectors differ: {', '.join(wrong[:5])}" if wrong else "" if program else "not loaded"
+
+
+def dumped(tosac, pte, etrecord, method, data, d):
+    from executorch.devtools import Inspector, parse_etrecord
+    program = portable_lib._load_for_executorch(pte, enable_etdump=True)
+    if not program.has_etdump():
+        return "not for this target"  # a package without the event tracer
+    info = program.method_meta(method)
+    x = np.load(data)
+    x = [x] if isinstance(x, np.ndarray) else list(x.values())
+    program.run_method(method, tuple(torch.from_numpy(a[0].reshape(tuple(info.input_tensor_meta(i).sizes())).copy()) for i, a in enumerate(x)))
+    program.write_etdump_result_to_file(d + "/x.etdp")
+    record = parse_etrecord(etrecord)
+    for maps in (record._debug_handle_map, record._delegate_map, record._instruction_id_to_num_outs_map):
+        if maps:  # the Inspector asks for no other method
+            maps["forward"] = maps.get(method, {})
+    rows = [e for b in Inspector(etdump_path=d + "/x.etdp", etrecord=record, reference_graph_name="tosac/" + method).event_blocks for e in b.events]
+    if not any(e.stack_traces for e in rows):
+        return f"the Inspector finds none of {len(rows)} events in the record"
+    done = call(tosac, "profile", pte, "--method", method, "--etdump", d + "/x.etdp", "--by", "kind")
+    return done.stderr if done.returncode else ""
+
+
 def main(tosac, fixtures, zoo=None):
     from executorch.version import __version__
     for name, parts, data in models(fixtures, zoo):
@@ -134,6 +176,14 @@ def main(tosac, fixtures, zoo=None):
                 say("portable", f"{name} {target}", wrong or guarded(readable, pte, parts))
             wrong = compiled(tosac, parts, data, "ethos-u85-256", d + "/r.pte", "--etrecord", d + "/r.etrecord")
             say("etrecord", name, wrong or guarded(record, d + "/r.etrecord"))
+            for target, more, tolerance in (("cpu", ("float",), (1e-5, 1e-5)), ("cpu", ("-q", "int8"), (1e-5, 1e-8)), ("ethos-u85-256", (), None), ("vgf", (), None)):
+                many = len(parts) > 1
+                vectors = [a for m, v in data.items() for a in ("--input", f"{m}={v}" if many else v)]
+                wrong = compiled(tosac, parts, data, target, d + "/b.bpte", *more, *vectors)
+                say("bpte", f"{name} {target} {more[-1:]}", wrong or guarded(bundled, d + "/b.bpte", parts, tolerance))
+            wrong = compiled(tosac, parts, data, "cpu", d + "/t.pte", "-q", "int8", "--etrecord", d + "/t.etrecord")
+            for m in one:
+                say("etdump", f"{name} {m}", wrong or guarded(dumped, tosac, d + "/t.pte", d + "/t.etrecord", m, one[m], d))
     print(f"ExecuTorch {__version__}: " + ", ".join(f"{k} {r} {n}" for (k, r), n in sorted(COUNT.items())))
     return any(r == "WRONG" for _, r in COUNT)
 
