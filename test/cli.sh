@@ -805,6 +805,27 @@ expect 0 '3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders sample
 expect 0 'image with sampler: linear and linear, clamp to edge' inspect "$dir/unet.vgf"
 expect 1 'a .vgf file holds one' compile $digits/model.pt2 -t vgf --cpu hardtanh_5 --shaders none -o "$dir/two.vgf"
 expect 2 "expected 'auto', 'all', 'resample', 'samplers' or 'none'" compile $digits/model.pt2 -t vgf --shaders some -o "$dir/two.vgf"
+# operators that nobody else reads are one shader, with every bit of theirs: f16 rounds and codes are clamped between them
+cat >"$dir/chain.ir" <<'END'
+graph @main(%0 "x": f32[1,3]) {
+  %1 = cast %0 dtype=f16 : f16[1,3]
+  %2 = mul %1, %1 : f16[1,3]
+  %3 = cast %2 dtype=f32 : f32[1,3]
+  %4 = quantize %3 scale=0.05 zero=3 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[1,3]
+  %5 = dequantize %4 scale=0.05 zero=3 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[1,3]
+  %6 = permute %5 perm=[1,0] : f32[3,1]
+  %7 = sub %6, %0 alpha=1 : f32[3,3]
+  %8 = relu %7 : f32[3,3]
+  %9 = sum %8 axes=[1] keepdim=false : f32[3]
+  return %9
+}
+END
+$tosac run "$dir/chain.ir" -i "$dir/row.npy" -o "$dir/chain.ir.out" >/dev/null
+$tosac opt --pass=lower-to-shaders "$dir/chain.ir" >"$dir/chain.shaders.ir"
+holds 'a chain is three shaders: what is read twice or broadcast is a tensor' test "$(grep -c 'tosa.shader' "$dir/chain.shaders.ir")" = 3
+holds 'which are called by what they compute' grep -q 'name="sub-relu-sum"' "$dir/chain.shaders.ir"
+$tosac run "$dir/chain.shaders.ir" -i "$dir/row.npy" -o "$dir/chain.shaders.out" >/dev/null
+holds 'and have the numbers of their operators' cmp "$dir/chain.ir.out/output_0.npy" "$dir/chain.shaders.out/output_0.npy"
 # a .pte of one delegate: several segments, no kernels; what it cannot be is said
 expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders resample --check -o "$dir/whole.pte"
 expect 0 'bytes, 3 graphs, 3 shaders' inspect "$dir/whole.pte"

@@ -3,11 +3,13 @@
 """The compute shaders of a .vgf before Arm's tools: every family of src/lower/compute, in random shapes and types.
 
     vgf_shaders.py operators TOSAC [--every N] [--only TEXT] [--seed N]    the judges' Python (tools/setup.sh judges)
+    vgf_shaders.py chains    TOSAC [--every N] [--only TEXT] [--seed N]
     vgf_shaders.py networks  TOSAC [--only TEXT] [--times]
 
 operators: a graph of one operator, kept out of the regions by --cpu, becomes a file of compute segments; the emulation layer gives what
 `tosac run` gives of the graph.  Integers, bools and what only moves or resamples are the same bits; other floats are within the tolerance
-beside the case.  networks: test/fixture/shaders, programs of several regions with grid_sample and resizing, whole; --times prints
+beside the case.  chains: random programs of operators that keep their bits, whose values are made where they are read: bit for bit, in fewer segments than
+they have operators.  networks: test/fixture/shaders, programs of several regions with grid_sample and resizing, whole; --times prints
 what the layer measured of each TOSA operator (it has no statistics of neural accelerators).  Ends with "N passed, N failed".
 """
 import argparse
@@ -25,7 +27,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import vgf_tools as vgf  # noqa: E402
 
 ap = argparse.ArgumentParser()
-ap.add_argument("what", choices=["operators", "networks"])
+ap.add_argument("what", choices=["operators", "chains", "networks"])
 ap.add_argument("tosac")
 ap.add_argument("--every", type=int, default=1)
 ap.add_argument("--only", default="")
@@ -306,6 +308,102 @@ def operators(environment):
     return right, wrong
 
 
+class Chain:
+    """A random program: values of one type, joined, moved and now and then read twice."""
+
+    def __init__(self, rng, t, steps):
+        self.t, self.lines, self.shapes, self.ops = t, [], {}, set()
+        self.n_in = int(rng.integers(1, 4))
+        shape = [int(d) for d in rng.integers(2, 7, 2)]
+        self.inputs = [shape if i == 0 or rng.random() < 0.6 else broadcast(rng, shape) for i in range(self.n_in)]
+        for i, s in enumerate(self.inputs):
+            self.shapes[i] = s
+        loose = [0]
+        for _ in range(steps):
+            loose.append(self.step(rng, loose))
+        self.out = loose[-1]
+
+    def put(self, op, operands, attributes, shape):
+        number = len(self.shapes)
+        self.ops.add(op)
+        self.lines.append(f"  %{number} = {op} {', '.join(f'%{v}' for v in operands)} {attributes} : {self.t}{dims(shape)}")
+        self.shapes[number] = shape
+        return number
+
+    def step(self, rng, loose):
+        v = loose[-1] if rng.random() < 0.85 else loose[int(rng.integers(0, len(loose)))]
+        shape = self.shapes[v]
+        kind = rng.random()
+        others = [k for k, s in self.shapes.items() if list(np.broadcast_shapes(tuple(s), tuple(shape)) if self.fits(s, shape) else []) == shape]
+        if kind < 0.3:
+            op, attributes = [("abs", ""), ("neg", ""), ("relu", ""), ("clamp", "lo=-7 hi=50"), ("square", "")][int(rng.integers(0, 5))]
+            return self.put(op, [v], attributes, shape)
+        if kind < 0.65:
+            op, attributes = [("add", "alpha=1"), ("sub", "alpha=3"), ("mul", ""), ("maximum", ""), ("minimum", "")][int(rng.integers(0, 5))]
+            return self.put(op, [v, others[int(rng.integers(0, len(others)))]], attributes, shape)
+        if kind < 0.75 and len(shape) == 2:
+            return self.put("permute", [v], "perm=[1,0]", shape[::-1])
+        if kind < 0.83 and len(shape) == 2 and shape[0] > 2:
+            return self.put("slice", [v], f"axis=0 start=1 end={shape[0]} step=1", [shape[0] - 1, shape[1]])
+        if kind < 0.9:
+            return self.put("flip", [v], "axes=[0]", shape)
+        if kind < 0.95 and len(shape) == 2:
+            return self.put("reshape", [v], f"shape={dims([shape[0] * shape[1]])}", [shape[0] * shape[1]])
+        return self.put("pad", [v], "pad=" + dims([1, 0] + [0, 0] * (len(shape) - 1)) + " mode=constant value=2", [shape[0] + 1] + shape[1:])
+
+    @staticmethod
+    def fits(s, shape):
+        try:
+            return list(np.broadcast_shapes(tuple(s), tuple(shape))) == list(shape)
+        except ValueError:
+            return False
+
+    def __str__(self):
+        return f"{self.t} " + " ".join(line.split("= ")[1].split()[0] for line in self.lines)
+
+    def text(self):
+        ports = ", ".join(f"%{i}: {self.t}{dims(s)}" for i, s in enumerate(self.inputs))
+        return f"graph @main({ports}) {{\n" + "\n".join(self.lines) + f"\n  return %{self.out}\n}}\n"
+
+    def draw(self, rng):
+        real = self.t[0] == "f"
+        return [(rng.standard_normal(s) * 2 if real else rng.integers(-9, 9, s)).astype(KIND[self.t]) for s in self.inputs]
+
+
+def compile_chain(model, ops, file):
+    """All of them outside of regions; what simplification leaves none of cannot be named."""
+    while True:
+        done = subprocess.run([A.tosac, "compile", model, "-t", "vgf", *sum((["--cpu", op] for op in sorted(ops)), []), "-o", file],
+                              capture_output=True, text=True)
+        gone = done.stderr.split("no node or operator '")[1:]
+        if not gone:
+            break
+        ops = ops - {gone[0].split("'")[0]}
+    if done.returncode or "no shader" in done.stderr:
+        raise vgf.Refused("tosac compile: " + done.stderr.strip()[-300:])
+
+
+def chains(environment):
+    rng, right, wrong, steps, segments = np.random.default_rng(A.seed), 0, 0, 0, 0
+    cases = [Chain(rng, t, int(rng.integers(2, 16))) for _ in range(12) for t in ("i8", "i16", "i32", "i64", "f16", "f32")]
+    for case in [c for c in cases if A.only in str(c)][::A.every]:
+        with tempfile.TemporaryDirectory() as folder:
+            model, file = os.path.join(folder, "model.ir"), os.path.join(folder, "model.vgf")
+            open(model, "w").write(case.text())
+            try:
+                compile_chain(model, case.ops, file)
+                words = execute(model, file, case.draw(rng), folder, environment, EXACT)
+                steps += len(case.lines)
+                segments += len(vgf.dump(file)["model_sequence"]["segments"])
+            except vgf.Refused as no:
+                words = str(no)
+        right, wrong = right + (not words), wrong + bool(words)
+        if words:
+            print(f"{case}: {words}", flush=True)
+    print(f"{steps} operators in {segments} segments")
+    return right, wrong
+
+
 NETWORKS = {"transformer": (1, 1, 28, 28), "flow": (1, 3, 24, 32), "unet": (1, 3, 24, 32)}
 # What a float network may differ by, relative to its largest number: the layer's convolutions sum in another order than ours.
 NEAR = 1e-5
@@ -372,7 +470,7 @@ def main():
         print(f"{missing} is missing\n0 passed, 0 failed, 1 skipped")
         return 0
     folder, environment = vgf.vulkan()
-    right, wrong = {"operators": operators, "networks": networks}[A.what](environment)
+    right, wrong = {"operators": operators, "chains": chains, "networks": networks}[A.what](environment)
     shutil.rmtree(folder)
     print(f"{right} passed, {wrong} failed")
     return bool(wrong)

@@ -36,6 +36,8 @@ enum { TC_CS_PORTS = 16 };
 
 typedef struct tc_cs_port {
     tc_tensor value;   /* data: a constant's */
+    tc_val val;        /* of the graph; 0: none of it */
+    struct tc_cs_made *made; /* computed where it is read; NULL: a tensor or a constant */
     uint32_t variable; /* 0: not used so far, or a constant */
     bool stored;       /* its codes are seen as they are, also where they are quantized */
     bool image;        /* an image of four floats, seen through a sampler */
@@ -54,6 +56,13 @@ typedef struct tc_cs {
     int depth;        /* formulas inside formulas */
     int64_t count;    /* invocations */
     const char *why;  /* what it cannot do; NULL: nothing so far */
+    struct {
+        tc_val val;
+        uint32_t variable;
+    } known[TC_CS_PORTS]; /* values of the graph that have a variable */
+    int n_known;
+    int inner;        /* compute_fuse.c: operators inside operators, */
+    uint32_t taken;   /* and what the one inside gave, as it would be stored */
 } tc_cs;
 
 /* What an operator does in one invocation, given the place of the element; s->why where it is not done. */
@@ -71,6 +80,21 @@ typedef struct tc_cs_family {
 
 /* compute.def: the family of an operator; NULL: it has none. */
 const tc_cs_family *ti_cs_family(tc_op op);
+
+/* An operand that is computed where it is read: its node, with ports of its own. */
+typedef struct tc_cs_made {
+    const tc_node *node;
+    const tc_cs_family *family;
+    tc_cs_port port[TC_CS_PORTS];
+    int n_in, n_port, result;
+} tc_cs_made;
+
+/* compute_fuse.c: an element of such an operand, as a tensor would hold it. */
+uint32_t ti_cs_made_at(tc_cs *s, tc_cs_made *made, tc_cs_val place);
+
+/* By value of a graph: it is computed where it is read, in the shader of its only reader; in scratch
+ * memory.  The nodes between them are at most 24, the tensors of a shader TC_CS_PORTS. */
+bool *ti_cs_fuse(tc_ctx *ctx, const tc_graph *g);
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -149,8 +173,9 @@ void ti_cs_again(tc_cs *s, tc_cs_loop *loop);
 typedef struct tc_cs_code {
     tc_bytes words;
     int64_t groups[3];
-    int n_port;
-    int port[TC_CS_PORTS]; /* of the node: operands, then results; those that are no constants.  Their binding is their place. */
+    int n_port, n_in;
+    /* Of the graph: what is read, then results; no constants.  Their binding is their place. */
+    tc_val val[TC_CS_PORTS];
 } tc_cs_code;
 
 /* The shader of a family whose ports are set: s->count is set where it is not one for each element.
@@ -159,8 +184,8 @@ const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, con
                           tc_cs_code *out);
 
 /* The shader of a node, or of one of its results where each has its own; NULL, or why there is
- * none, in the context's arena. */
+ * none, in the context's arena.  fused: as ti_cs_fuse says; or NULL: every operand is a tensor. */
 const char *ti_cs_node(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int result,
-                       tc_cs_code *out);
+                       const bool *fused, tc_cs_code *out);
 
 #endif

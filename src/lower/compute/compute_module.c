@@ -36,7 +36,7 @@ static tc_cs_val invocation(tc_cs *s, const int64_t *groups)
 }
 
 /* Capabilities, the entry point and its interface, now that it is known what is used. */
-static void put_head(tc_cs *s, uint32_t function, const tc_cs_code *code)
+static void put_head(tc_cs *s, uint32_t function, const uint32_t *tensor, int n_tensor)
 {
     static const uint32_t always[] = {TC_SPV_CAP_SHADER, TC_SPV_CAP_TENSORS};
     uint32_t interface[TC_CS_PORTS + 2] = {0}, n = 0, before[2] = {5, function};
@@ -47,8 +47,8 @@ static void put_head(tc_cs *s, uint32_t function, const tc_cs_code *code)
                         0);
     TC_SPV_PUT(&s->w, TC_SPV_HEAD, TC_SPV_MemoryModel, TC_SPV_LOGICAL, 1);
     interface[n++] = s->global;
-    for (int i = 0; i < code->n_port; i++) {
-        uint32_t variable = interface[n++] = s->port[code->port[i]].variable;
+    for (int i = 0; i < n_tensor; i++) {
+        uint32_t variable = interface[n++] = tensor[i];
         TC_SPV_PUT(&s->w, TC_SPV_DECORATIONS, TC_SPV_Decorate, variable, TC_SPV_DESCRIPTOR_SET, 0);
         TC_SPV_PUT(&s->w, TC_SPV_DECORATIONS, TC_SPV_Decorate, variable, TC_SPV_BINDING, (uint32_t)i);
     }
@@ -72,11 +72,11 @@ const tc_cs_family *ti_cs_family(tc_op op)
 }
 
 /* All quantized ports have one grid: codes may be moved as they are. */
-static bool one_grid(const tc_cs *s)
+static bool one_grid(const tc_cs_port *port, int n)
 {
     const tc_quant *first = NULL;
-    for (int i = 0; i < s->n_port; i++) {
-        const tc_quant *q = ti_cs_type(s, i) ? ti_cs_type(s, i)->quant : NULL;
+    for (int i = 0; i < n; i++) {
+        const tc_quant *q = port[i].value.type ? port[i].value.type->quant : NULL;
         if (!q)
             continue;
         if (q->axis >= 0 || (first && (q->scale[0] != first->scale[0] || q->zero[0] != first->zero[0])))
@@ -86,27 +86,11 @@ static bool one_grid(const tc_cs *s)
     return true;
 }
 
-static void set_ports(tc_cs *s, const tc_graph *g, const tc_node *node, const tc_cs_family *family)
+/* Why no shader can have these values, or NULL. */
+static const char *refused(tc_ctx *ctx, const tc_cs_port *port, int n)
 {
-    s->n_in = node->n_in;
-    s->n_port = node->n_in + node->n_out;
-    for (int i = 0; i < s->n_port; i++) {
-        tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
-        if (v)
-            s->port[i].value = (tc_tensor){ti_type_of(g, v), NULL};
-        if (v && i < node->n_in && ti_is_const(g, v))
-            s->port[i].value = ti_tensor_of(g, v);
-    }
-    bool stored = family->moves && (ti_op_sees_storage(node->op) || one_grid(s));
-    for (int i = 0; i < s->n_port; i++)
-        s->port[i].stored = stored;
-}
-
-/* Why no shader can have the node's values, or NULL. */
-static const char *refused(tc_ctx *ctx, const tc_cs *s)
-{
-    for (int i = 0; i < s->n_port; i++) {
-        const tc_type *t = s->port[i].value.type;
+    for (int i = 0; i < n; i++) {
+        const tc_type *t = port[i].value.type;
         if (!t)
             continue;
         if (!ti_cs_holds(t->dtype))
@@ -116,6 +100,54 @@ static const char *refused(tc_ctx *ctx, const tc_cs *s)
                                   ti_dims_text(&ctx->arena, t->rank, t->dim));
     }
     return NULL;
+}
+
+/* The ports of a node, and of those nodes that are computed where their results are read. */
+static const char *set_ports(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const bool *fused,
+                             tc_cs_port *port)
+{
+    const tc_cs_family *family = ti_cs_family(node->op);
+    int n = node->n_in + node->n_out;
+    for (int i = 0; i < n; i++) {
+        tc_val v = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
+        port[i].val = v;
+        if (v)
+            port[i].value = (tc_tensor){ti_type_of(g, v), NULL};
+        if (v && i < node->n_in && ti_is_const(g, v))
+            port[i].value = ti_tensor_of(g, v);
+        if (!v || i >= node->n_in || !fused || !fused[v])
+            continue;
+        const tc_node *def = ti_def(g, v);
+        tc_cs_made *made = port[i].made = tc_new(&ctx->scratch, tc_cs_made);
+        made->node = def;
+        made->family = ti_cs_family(def->op);
+        made->n_in = def->n_in;
+        made->n_port = def->n_in + def->n_out;
+        const char *why = set_ports(ctx, g, def, fused, made->port);
+        if (why)
+            return why;
+    }
+    bool stored = family->moves && (ti_op_sees_storage(node->op) || one_grid(port, n));
+    for (int i = 0; i < n; i++)
+        port[i].stored = stored;
+    return refused(ctx, port, n);
+}
+
+/* The tensors among ports, each once; results of what is computed in place are none. */
+static int collect(const tc_cs_port *port, int n, tc_cs_code *out, uint32_t *tensor, int have)
+{
+    for (int i = 0; i < n; i++) {
+        if (port[i].made)
+            have = collect(port[i].made->port, port[i].made->n_in, out, tensor, have);
+        bool there = !port[i].variable || port[i].value.data;
+        for (int k = 0; k < have; k++)
+            there = there || tensor[k] == port[i].variable;
+        if (there || have == TC_CS_PORTS)
+            continue;
+        tensor[have] = port[i].variable;
+        out->val[have++] = port[i].val;
+    }
+    return have;
 }
 
 static void put_function(tc_cs *s, const tc_node *node, const tc_cs_family *family, tc_cs_code *out)
@@ -132,10 +164,10 @@ static void put_function(tc_cs *s, const tc_node *node, const tc_cs_family *fami
     ti_cs_end(s, inside);
     ti_spv_put(&s->w, TC_SPV_BODY, TC_SPV_Return, NULL, 0);
     ti_spv_put(&s->w, TC_SPV_BODY, TC_SPV_FunctionEnd, NULL, 0);
-    for (int i = 0; i < s->n_port; i++)
-        if (s->port[i].variable && !s->port[i].value.data)
-            out->port[out->n_port++] = i;
-    put_head(s, function, out);
+    uint32_t tensor[TC_CS_PORTS];
+    out->n_in = collect(s->port, s->n_in, out, tensor, 0);
+    out->n_port = collect(s->port + s->n_in, s->n_port - s->n_in, out, tensor, out->n_in);
+    put_head(s, function, tensor, out->n_port);
 }
 
 const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, const tc_node *node,
@@ -143,7 +175,7 @@ const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, con
 {
     *out = (tc_cs_code){.n_port = 0};
     s->ctx = ctx;
-    const char *why = refused(ctx, s);
+    const char *why = refused(ctx, s->port, s->n_port);
     if (why)
         return why;
     int port = family->per == TC_CS_OPERAND ? 0 : s->n_in + s->result;
@@ -155,7 +187,7 @@ const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, con
 }
 
 const char *ti_cs_node(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int result,
-                       tc_cs_code *out)
+                       const bool *fused, tc_cs_code *out)
 {
     const tc_cs_family *family = ti_cs_family(node->op);
     *out = (tc_cs_code){.n_port = 0};
@@ -166,8 +198,11 @@ const char *ti_cs_node(tc_ctx *ctx, const tc_graph *g, const tc_node *node, int 
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_cs *s = tc_new(&ctx->scratch, tc_cs);
     s->result = result;
-    set_ports(s, g, node, family);
-    const char *why = ti_cs_code_of(ctx, s, family, node, out);
+    s->n_in = node->n_in;
+    s->n_port = node->n_in + node->n_out;
+    const char *why = set_ports(ctx, g, node, fused, s->port);
+    if (!why)
+        why = ti_cs_code_of(ctx, s, family, node, out);
     ti_arena_rewind(&ctx->scratch, mark);
     return why;
 }

@@ -48,6 +48,27 @@ static uint32_t rank_of(const tc_type *t)
     return t->rank ? (uint32_t)t->rank : 1;
 }
 
+/* The variable of a value of the graph, which may be read at several places; 0: it has none so far. */
+static uint32_t known(const tc_cs *s, tc_val v)
+{
+    for (int i = 0; v && i < s->n_known; i++)
+        if (s->known[i].val == v)
+            return s->known[i].variable;
+    return 0;
+}
+
+static void keep(tc_cs *s, tc_val v, uint32_t variable)
+{
+    if (!v)
+        return;
+    if (s->n_known == TC_CS_PORTS) {
+        s->why = "it has too many operands for one shader";
+        return;
+    }
+    s->known[s->n_known].val = v;
+    s->known[s->n_known++].variable = variable;
+}
+
 /* The tensor itself, loaded from its variable. */
 static uint32_t tensor(tc_cs *s, int port)
 {
@@ -55,11 +76,13 @@ static uint32_t tensor(tc_cs *s, int port)
     uint32_t element = ti_cs_stored_type(s, p->value.type->dtype);
     uint32_t rank = ti_cs_word(s, rank_of(p->value.type));
     uint32_t type = UNIQUE(s, TC_SPV_TypeTensorARM, 0, element, rank);
+    p->variable = p->variable ? p->variable : known(s, p->val);
     if (!p->variable) {
         uint32_t pointer = UNIQUE(s, TC_SPV_TypePointer, 0, TC_SPV_UNIFORM_CONSTANT, type);
         p->variable = ti_spv_id(&s->w);
         TC_SPV_PUT(&s->w, TC_SPV_GLOBALS, TC_SPV_Variable, pointer, p->variable,
                    TC_SPV_UNIFORM_CONSTANT);
+        keep(s, p->val, p->variable);
     }
     uint32_t id = ti_spv_id(&s->w);
     PUT(s, TC_SPV_Load, type, id, p->variable);
@@ -201,7 +224,9 @@ tc_cs_val ti_cs_load(tc_cs *s, int port, tc_cs_val place)
     tc_cs_port *p = &s->port[port];
     const tc_type *t = p->value.type;
     uint32_t id;
-    if (p->value.data)
+    if (p->made)
+        id = ti_cs_made_at(s, p->made, place);
+    else if (p->value.data)
         id = constant_at(s, p, place);
     else {
         uint32_t from = tensor(s, port), at = coordinates(s, t, place), type = ti_cs_stored_type(s, t->dtype);
@@ -240,6 +265,11 @@ void ti_cs_store(tc_cs *s, int port, tc_cs_val place, tc_cs_val v)
     const tc_type *t = p->value.type;
     if (t->quant && !p->stored)
         v = code_of(s, t, place, v);
-    uint32_t id = ti_cs_narrowed(s, t->dtype, v), to = tensor(s, port), at = coordinates(s, t, place);
+    uint32_t id = ti_cs_narrowed(s, t->dtype, v);
+    if (s->inner) {
+        s->taken = id;
+        return;
+    }
+    uint32_t to = tensor(s, port), at = coordinates(s, t, place);
     PUT(s, TC_SPV_TensorWriteARM, to, at, id);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_to_shaders.c -- what no region takes becomes compute shaders.
  *
- * A node of the program becomes a tosa_shader, or one for each of its results; calls of regions and
- * constants stay, and so does what no shader computes.  An output that is an input, a constant or
- * another output is copied, so that every output is written. */
+ * A node of the program becomes a tosa_shader, or one for each of its results, with the nodes in it
+ * that nobody else reads (compute_fuse.c).  Calls of regions and constants stay, and so does what no
+ * shader computes.  An output that is an input, a constant or another output is copied, so that
+ * every output is written. */
 #include "../../ir/rewrite.h"
 #include "../../target/vgf_schema.h"
 #include "../lower_pass.h"
@@ -32,18 +33,41 @@ static shader_ports ports_of(const tc_graph *g, const tc_node *node, const tc_cs
 {
     shader_ports p = {0};
     for (int i = 0; i < code->n_port; i++) {
-        int port = code->port[i];
-        bool in = port < node->n_in;
-        tc_val v = in ? node->in[port] : node->out[port - node->n_in];
-        if (in)
+        tc_val v = code->val[i];
+        if (i < code->n_in)
             p.in[p.n_in++] = v;
-        else
-            p.out[p.n_out++] = port - node->n_in;
+        for (int k = 0; i >= code->n_in && k < node->n_out; k++)
+            if (node->out[k] == v)
+                p.out[p.n_out++] = k;
         p.binding[i] = i;
         p.descriptor[i] = DESCRIPTOR_TENSOR;
         p.format[i] = format_of(ti_type_of(g, v));
     }
     return p;
+}
+
+static void put_names(const tc_graph *g, const tc_node *node, const bool *fused, tc_buf *to)
+{
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] && fused[node->in[i]])
+            put_names(g, ti_def(g, node->in[i]), fused, to);
+    ti_buf_printf(to, "%s%s", to->size ? "-" : "", tc_ops[node->op].name);
+}
+
+/* The operators that it computes, in order: "mul-add-relu"; of many the last, and how many. */
+static const char *name_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const bool *fused)
+{
+    enum { LONGEST = 40 };
+    tc_buf text;
+    ti_buf_init(&text, &ctx->arena);
+    put_names(g, node, fused, &text);
+    if (text.size <= LONGEST)
+        return ti_intern_text(ctx, ti_buf_cstr(&text));
+    size_t n = 1;
+    for (size_t i = 0; i < text.size; i++)
+        n += text.data[i] == '-';
+    return ti_intern_text(ctx, ti_text_format(&ctx->arena, "%zu-operators-%s", n,
+                                              tc_ops[node->op].name));
 }
 
 static void put_shader(tc_rewrite *rw, const tc_graph *g, const tc_node *node,
@@ -53,7 +77,7 @@ static void put_shader(tc_rewrite *rw, const tc_graph *g, const tc_node *node,
     shader_ports p = ports_of(g, node, code);
     int n = code->n_port;
     tc_attr_tosa_shader *a = tc_new(arena, tc_attr_tosa_shader);
-    a->name = ti_intern_text(rw->ctx, tc_ops[node->op].name);
+    a->name = name_of(rw->ctx, g, node, rw->user);
     a->entry_point = ti_intern_text(rw->ctx, "main");
     a->language = TC_shader_code_spirv;
     a->code = (tc_field_bytes){code->words.data, code->words.size};
@@ -81,7 +105,7 @@ static bool is_left(const tc_node *node)
 
 /* Every result that is read has its code. */
 static const char *codes_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node,
-                            const uint32_t *readers, tc_cs_code *code, int *n)
+                            const uint32_t *readers, const bool *fused, tc_cs_code *code, int *n)
 {
     const tc_cs_family *family = ti_cs_family(node->op);
     int each = family && family->per == TC_CS_EACH ? node->n_out : 1;
@@ -89,7 +113,7 @@ static const char *codes_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node,
     for (int i = 0; i < each; i++) {
         if (each > 1 && readers && !readers[node->out[i]])
             continue;
-        const char *why = ti_cs_node(ctx, g, node, i, &code[(*n)++]);
+        const char *why = ti_cs_node(ctx, g, node, i, fused, &code[(*n)++]);
         if (why)
             return why;
     }
@@ -99,10 +123,15 @@ static const char *codes_of(tc_ctx *ctx, const tc_graph *g, const tc_node *node,
 static tc_status to_shader(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     int n;
+    const bool *fused = rw->user;
     if (is_left(node) || rw->from != ti_main(rw->from->module))
         return TC_OK;
     tc_cs_code *code = tc_new_n(&rw->ctx->arena, tc_cs_code, (size_t)node->n_out + 1);
-    if (codes_of(rw->ctx, rw->from, node, rw->readers, code, &n))
+    if (node->n_out == 1 && fused[node->out[0]]) {
+        *done = true; /* in the shader of its reader */
+        return TC_OK;
+    }
+    if (codes_of(rw->ctx, rw->from, node, rw->readers, fused, code, &n))
         return TC_OK;
     for (int i = 0; i < n; i++)
         put_shader(rw, rw->from, node, &code[i], rw->now);
@@ -151,7 +180,11 @@ tc_status ti_lower_lower_to_shaders(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {to_shader};
     copy_outputs(ctx, ti_main(module));
-    return ti_rewrite_graph(ti_main(module), rewriters, 1, NULL);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    bool *fused = ti_cs_fuse(ctx, ti_main(module));
+    tc_status status = ti_rewrite_graph(ti_main(module), rewriters, 1, fused);
+    ti_arena_rewind(&ctx->scratch, mark);
+    return status;
 }
 
 bool ti_shaders_named(const char *word, tc_shaders *out)
@@ -185,5 +218,5 @@ const char *ti_shader_refuses(tc_ctx *ctx, const tc_graph *g, const tc_node *nod
     if (is_left(node))
         return "it is control flow or keeps state";
     tc_cs_code *code = tc_new_n(&ctx->arena, tc_cs_code, (size_t)node->n_out + 1);
-    return codes_of(ctx, g, node, NULL, code, &n);
+    return codes_of(ctx, g, node, NULL, NULL, code, &n);
 }
