@@ -228,6 +228,7 @@ regions_judged() { # EVERY [VELA'S TARGETS]
 # Compute shaders of VGF files: one of every so many operators, and networks of several regions.
 shaders_judged() { # EVERY
     "$python" tools/peer/vgf_shaders.py operators build/tosac --every "$1" || return 1
+    "$python" tools/peer/vgf_shaders.py chains build/tosac --every $((4 * $1)) || return 1
     "$python" tools/peer/vgf_shaders.py networks build/tosac
 }
 

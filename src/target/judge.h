@@ -28,6 +28,7 @@ typedef struct tc_judge {
     const tc_graph *g;
     const tc_node *node;
     tc_status worst;
+    size_t lacks[TC_FEATURE_COUNT]; /* nodes that need what the target has not: one message for all */
     const void
         *types[TC_OP_COUNT], *types_end[TC_OP_COUNT]; /* tosa.c: an operator's rows of types, once it was met */
 } tc_judge;

@@ -383,11 +383,42 @@ static bool types_allowed(tc_judge *j, const judge_row *row, const found *f)
     return hit != NULL;
 }
 
+/* The first node that lacks a feature has a message, the others are counted. */
+static bool is_first(tc_judge *j, tc_feature feature)
+{
+    j->worst = j->worst == TC_OK ? TC_BAD_MODEL : j->worst;
+    return j->lacks[feature]++ == 0;
+}
+
 void ti_judge_need(tc_judge *j, tc_feature feature, const char *what)
 {
-    if (j->target && !(j->target->tosa & 1u << feature))
+    if (j->target && !(j->target->tosa & 1u << feature) && is_first(j, feature))
         TC_BREAKS(j, TOSA_PROFILE, "%s needs %s, the target is %s", what, spec_name[feature],
                   j->target->text);
+}
+
+/* How many need a feature, and the target with it. */
+static void tell_lacks(const tc_judge *j)
+{
+    static const char *const word[TC_FEATURE_COUNT] = {
+#define FEATURE(name, word, spec, base, since) [TC_FEATURE_##name] = word,
+#define TYPES(family, need, types)
+#define JUDGE(op, in, out, acc, constant, zeros, types, limits)
+#include "tosa.def"
+    };
+    for (int i = 0; i < TC_FEATURE_COUNT; i++) {
+        if (!j->lacks[i])
+            continue;
+        size_t n = j->lacks[i];
+        const char *spec = ti_target_spec(j->ctx, j->target), *one = n == 1 ? "" : "s";
+        tc_packing packing = j->target->machine->packing;
+        if (packing == TC_PACKED_VGF || packing == TC_PACKED_TOSA)
+            ti_note(j->ctx, NULL, "%zu operator%s need%s %s; the target '%s%s+%s' has it", n, one,
+                    n == 1 ? "s" : "", spec_name[i], packing == TC_PACKED_VGF ? "vgf:" : "", spec,
+                    word[i]);
+        else if (n > 1)
+            ti_note(j->ctx, NULL, "%zu operators need %s", n, spec_name[i]);
+    }
 }
 
 /* Values, perhaps with their scales, that are moved: those of a block need its extensions, others
@@ -425,10 +456,13 @@ static void check_constants(tc_judge *j, const judge_row *row)
     if (!j->target || j->target->tosa & DYNAMIC)
         return;
     for (const char *p = row->constant; *p; p++)
-        if (!ti_is_const(j->g, j->node->in[*p - '0']) && !made_shape(j, j->node->in[*p - '0']))
-            TC_BREAKS(j, TOSA_PROFILE,
-                      "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s", *p,
-                      j->target->text);
+        if (!ti_is_const(j->g, j->node->in[*p - '0']) && !made_shape(j, j->node->in[*p - '0'])) {
+            if (is_first(j, TC_FEATURE_DYNAMIC))
+                TC_BREAKS(j, TOSA_PROFILE,
+                          "operand %c is not a constant, which needs EXT-DYNAMIC; the target is %s",
+                          *p, j->target->text);
+            return;
+        }
 }
 
 /* A zero point is zero unless it belongs to i8. */
@@ -644,6 +678,7 @@ tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_targ
     for (size_t i = 0; i < module->n_graph; i++)
         judge_graph(&j, module->graph[i]);
     ti_judge_nesting(&j);
+    tell_lacks(&j);
     ti_arena_rewind(&ctx->scratch, mark);
     return j.worst;
 }
