@@ -610,6 +610,10 @@ expect 0 '24 samples, 2 classes' evaluate $pooled/model.pt2 "$dir/pooled.tosa" -
 expect 0 'forward_seq7: ' compile $pooled/model.pt2 -t TOSA-1.0+INT --dim seq=2,7,64 --calib $pooled/calib.npz -o "$dir/pooled.pte"
 expect 0 'input f32[1,64,4]: 8 samples' run "$dir/pooled.pte" -i $pooled/x2.npy -i $pooled/x64.npy
 expect 0 '16 samples, 2 classes' evaluate $pooled/model.pt2 "$dir/pooled.pte" --data $pooled/x2.npy --data $pooled/x64.npy
+tokens=fixture/dynamic/tokens
+expect 3 '-t TOSA-1.1+INT+FP+shape -q none' compile $tokens/model.pt2 -t TOSA-1.1+FP+shape -o "$dir/tokens.tosa"
+expect 0 'for s27 = 2 to 18' compile $tokens/model.pt2 -t TOSA-1.1+INT+FP+shape -q none -o "$dir/tokens.tosa"
+expect 0 '1 values compared on 8 samples' compare $tokens/model.pt2 "$dir/tokens.tosa" -i $tokens/x2.npy -i $tokens/x7.npy
 expect 1 'sizes that do not fit are given' run "$dir/pooled.tosa" -i "$dir/stack.npy"
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
 expect 0 'abs' inspect "$dir/abs.ir"

@@ -351,13 +351,20 @@ static tc_status take_seat(tc_comparison *c, seat *s)
     return take_stand(c, s, &c->b, &s->b);
 }
 
+/* Tokens of i64 in one program, of i32 in the other. */
+static bool both_whole(const tc_type *a, const tc_type *b)
+{
+    return ti_is_int(a->dtype) && ti_is_int(b->dtype) && !a->quant && !b->quant;
+}
+
 static tc_status check_inputs(const tc_comparison *c)
 {
     bool same = c->a.g->n_in == c->b.g->n_in;
     for (size_t i = 0; same && i < c->a.g->n_in; i++) {
         const tc_type *a = ti_type_of(c->a.g, c->a.g->in[i]),
                       *b = ti_type_of(c->b.g, c->b.g->in[i]);
-        same = ti_same_dims(a, b) && (a->dtype == b->dtype || (a->dtype == TC_f32 && b->quant));
+        same = ti_same_dims(a, b) && (a->dtype == b->dtype || both_whole(a, b) ||
+                                      (a->dtype == TC_f32 && b->quant));
     }
     return same ? TC_OK
                 : ti_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
@@ -371,6 +378,9 @@ static void hand_on(const seat *s)
         tc_tensor a = s->a.in[i], b = s->b.in[i];
         if (a.type->dtype == TC_f32 && b.type->quant)
             ti_quantize_into(a, b);
+        else if (a.type->dtype != b.type->dtype)
+            for (int64_t k = 0; k < tc_type_count(a.type); k++)
+                ti_store_i64(b, k, ti_load_i64(a, k));
         else
             memcpy(b.data, a.data, tc_type_bytes(a.type));
     }

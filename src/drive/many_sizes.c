@@ -113,14 +113,26 @@ static tc_status at_largest(const course *s, int64_t *out, const tc_module **lar
 
 /* ---- one size ---- */
 
-/* What the CPU keeps is at the borders, where codes are made and read. */
+/* Codes and narrower integers (tokens of i64) are made and read outside of the program. */
+static bool is_border(const tc_graph *g, const tc_node *node)
+{
+    bool at_end = false;
+    if (node->op == TC_OP_call || node->op == TC_OP_const || node->op == TC_OP_rescale)
+        return true;
+    for (size_t i = 0; i < g->n_in && node->n_in; i++)
+        at_end = at_end || g->in[i] == node->in[0];
+    for (size_t i = 0; i < g->n_out && node->n_out; i++)
+        at_end = at_end || g->out[i] == node->out[0];
+    return node->op == TC_OP_cast && at_end;
+}
+
+/* What the CPU keeps is at the borders. */
 static tc_status check_one_region(const course *s, const tc_compiled *c, const char *text)
 {
     const tc_graph *g = ti_main(c->module);
     const tc_node *left = NULL;
     for (size_t k = 0; k < g->n_node && !left; k++)
-        if (g->node[k]->op != TC_OP_call && g->node[k]->op != TC_OP_const &&
-            g->node[k]->op != TC_OP_rescale && c->n_region)
+        if (!is_border(g, g->node[k]) && c->n_region)
             left = g->node[k];
     if (c->n_region == 1 && !left)
         return TC_OK;
@@ -194,13 +206,30 @@ static bool find_bound(const course *s, size_t k, tc_size_bound *out)
     return false;
 }
 
+/* DIM of integers is of TOSA's integer profile. */
+static tc_status check_profile(const course *s, const tc_size_bound *bound)
+{
+    const tc_aligned *a = &s->a;
+    const tc_value *v = ti_value_of(ti_point_graph(a, 0), a->place[a->in[bound->input]].at[0]);
+    if (ti_is_float(v->type->dtype) || s->c->target.tosa >> TC_FEATURE_INT & 1)
+        return TC_OK;
+    tc_status status = ti_unsupported(
+        s->ctx, &(tc_loc){.file = s->first->file}, TC_E_DYNAMIC,
+        "the dynamic size %s is that of integers ('%s'), which '%s' cannot be asked for the size of",
+        bound->word, v->name ? v->name : "input", s->c->target.text);
+    ti_note(s->ctx, NULL, "-t TOSA-1.1+INT+FP+shape -q none: the same program, with both profiles");
+    return status;
+}
+
 static tc_status find_bounds(const course *s, tc_size_bound *bound)
 {
-    for (size_t k = 0; k < s->first->n_size; k++)
+    for (size_t k = 0; k < s->first->n_size; k++) {
         if (!find_bound(s, k, &bound[k]))
             return ti_unsupported(s->ctx, &(tc_loc){.file = s->first->file}, TC_E_DYNAMIC,
                                   "the dynamic size %s is no dimension of an input by itself",
                                   s->first->size[k].word);
+        TC_TRY(check_profile(s, &bound[k]));
+    }
     return TC_OK;
 }
 

@@ -67,18 +67,36 @@ static tc_status find(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request,
     return status;
 }
 
+static void take_step(tc_mask_steps *steps, const tc_far *far)
+{
+    if (steps->n < TC_MASK_STEPS)
+        steps->far[steps->n++] = far;
+}
+
+tc_status ti_mask_repeat(tc_module *module, const tc_mask_steps *steps)
+{
+    size_t n;
+    for (size_t i = 0; i < steps->n; i++)
+        TC_TRY(steps->far[i] ? ti_mask_select(module, steps->far[i], &n) : ti_mask_split(module));
+    return TC_OK;
+}
+
 tc_status ti_quant_mask_values(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                               const float **never)
+                               const float **never, tc_mask_steps *steps)
 {
     tc_graph *g = ti_main(module);
     tc_far *far;
-    size_t n = 0;
+    size_t n = 0, n_node = g->n_node;
     *never = NULL;
     TC_TRY(ti_mask_split(module));
+    if (g->n_node != n_node)
+        take_step(steps, NULL);
     TC_TRY(find(ctx, g, request, &far));
     TC_TRY(ti_mask_select(module, far, &n));
-    if (n)
+    if (n) {
+        take_step(steps, far);
         TC_TRY(find(ctx, g, request, &far));
+    }
     float *marks = tc_new_n(&ctx->arena, float, g->n_val + 1);
     for (size_t v = 1; v < g->n_val; v++) {
         marks[v] = (float)far[v].from;

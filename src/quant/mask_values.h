@@ -51,6 +51,9 @@ TC_MUST_USE tc_status ti_mask_select(tc_module *module, const tc_far *far, size_
  * values with far ones are marked: *never by value of the graph as it is then, in the arena, the
  * magnitude from which on they are far; NULL: none. Without samples, by constants alone. */
 TC_MUST_USE tc_status ti_quant_mask_values(tc_ctx *ctx, tc_module *module,
-                                           const tc_quant_request *request, const float **never);
+                                           const tc_quant_request *request, const float **never,
+                                           tc_mask_steps *steps);
+/* The same program at another size takes the steps that were taken; values are numbered alike. */
+TC_MUST_USE tc_status ti_mask_repeat(tc_module *module, const tc_mask_steps *steps);
 
 #endif

@@ -297,7 +297,7 @@ static tc_status get_ready(tc_observing *o, const bool *wanted)
     for (size_t i = 0; i < r->n_size; i++) {
         tc_party *party = &o->party[o->n_party];
         party->samples = &r->size[i].samples;
-        party->g = ti_quant_at_size(o->module, r->asked, r->size[i].module);
+        TC_TRY(ti_quant_at_size(o->module, r, r->size[i].module, &party->g));
         if (party->g)
             TC_TRY(get_party(o, wanted, party));
         else if (!r->config->quiet)

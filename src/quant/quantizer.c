@@ -68,6 +68,7 @@ typedef struct attempt {
     tc_module *real, *typed;
     tc_domains domains;
     tc_quant_gains gains;
+    tc_mask_steps masks;
 } attempt;
 
 /* Ranges that hardly anything but a mask has. */
@@ -91,13 +92,16 @@ static void warn_merged(tc_ctx *ctx)
 
 /* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
  * them, else where the ranges do; then everything is looked at again. */
-static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
 {
+    tc_quant_request with_masks = *asked;
+    const tc_quant_request *request = &with_masks;
+    with_masks.masks = &a->masks;
     const tc_config *config = request->config;
     const float *never = NULL;
     bool suspect = !config->anchor && ti_mask_suspected(ti_main(a->typed));
     if (suspect)
-        TC_TRY(ti_quant_mask_values(ctx, a->typed, request, &never));
+        TC_TRY(ti_quant_mask_values(ctx, a->typed, request, &never, &a->masks));
     tc_hold hold = ti_hold_begin(ctx);
     tc_status status = ti_quant_decide(ctx, a->typed, config, never, &a->domains);
     if (status == TC_OK)
@@ -107,7 +111,7 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *request, attempt *
     if (far && request->n_merge)
         warn_merged(ctx);
     else if (far && !suspect)
-        status = ti_quant_mask_values(ctx, a->typed, request, &never);
+        status = ti_quant_mask_values(ctx, a->typed, request, &never, &a->masks);
     if (status != TC_OK || suspect || !never) {
         ti_hold_keep(ctx, hold);
         return status;
@@ -161,7 +165,8 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
         ti_outlier_tell(ctx, &a->domains, &request->samples, &verdict);
     if (verdict.keep) {
         ti_quant_take_over(a->typed, all.typed);
-        *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains};
+        *a = (attempt){
+            .real = all.real, .typed = a->typed, .domains = all.domains, .masks = all.masks};
         request->keep_odd = true;
     }
     return TC_OK;
@@ -184,7 +189,7 @@ static bool wants_equalizing(const tc_quant_request *request)
 /* Whichever is nearer in the end: the program as it is, or with channels of like ranges. */
 static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    attempt even = {.typed = ti_module_copy(a->real)};
+    attempt even = {.typed = ti_module_copy(a->real), .masks = a->masks};
     size_t n = 0;
     if (wants_equalizing(request))
         TC_TRY(ti_quant_equalize(ctx, even.typed, request, &a->domains, &n));
@@ -207,7 +212,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
         ti_quant_take_over(a->typed, even.typed);
-        *a = (attempt){even.real, a->typed, even.domains, even.gains};
+        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks};
     }
     if (a->gains.n < TC_METHODS)
         a->gains.method[a->gains.n++] = gain;
@@ -226,6 +231,15 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
     gains->weighed = weighed;
 }
 
+/* What was decided; `asked` is the program as it came. */
+static tc_status record(const tc_module *asked, const attempt *a, tc_quant_record *out)
+{
+    tc_module *masked = ti_module_copy(asked);
+    TC_TRY(ti_mask_repeat(masked, &a->masks));
+    *out = (tc_quant_record){masked, a->real, ti_module_copy(a->typed), a->domains, a->masks};
+    return TC_OK;
+}
+
 tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
     tc_config head = ti_quant_output_layers(ctx, ti_main(module), asked->config),
@@ -239,10 +253,10 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request.as)
         return ti_quantize_as(ctx, module, &own, request.as);
     tc_module *before = request.record || request.n_size ? ti_module_copy(module) : NULL;
-    request.asked = before ? ti_main(before) : NULL;
+    request.asked = before;
     TC_TRY(prepare_best(ctx, &request, &a));
     if (request.record && !request.observe_only)
-        *request.record = (tc_quant_record){before, a.real, ti_module_copy(module), a.domains};
+        TC_TRY(record(before, &a, request.record));
     if (request.observe_only || !own.correct_bias)
         return TC_OK;
     if (!request.samples.n) {
@@ -254,7 +268,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     ti_lap(&clock, NULL);
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.record)
-        *request.record = (tc_quant_record){before, a.real, ti_module_copy(module), a.domains};
+        TC_TRY(record(before, &a, request.record));
     if (request.gains)
         *request.gains = a.gains;
     if (request.gains && a.domains.n_odd)

@@ -318,12 +318,21 @@ typedef struct tc_quant_cost {
     void *who;
 } tc_quant_cost;
 
+/* What mask_values.h has made of a program before it was quantized, for the same one at another size:
+ * steps in the order in which they were taken. */
+enum { TC_MASK_STEPS = 4 };
+typedef struct tc_mask_steps {
+    const struct tc_far *far[TC_MASK_STEPS]; /* by value: sums became choices; NULL: biases were parted */
+    size_t n;
+} tc_mask_steps;
+
 /* What was decided for a program, for the same one at another size (same_quantization.c). */
 typedef struct tc_quant_record {
     tc_module *asked, *real; /* as it came, and with what was changed before it was quantized; NULL:
                                 nothing was quantized */
     tc_module *typed;
     tc_domains domains;
+    tc_mask_steps masks; /* `asked` has taken them */
 } tc_quant_record;
 
 /* The same program at another size, values numbered (ti_quant_number_values), and samples of that
@@ -340,7 +349,8 @@ typedef struct tc_quant_request {
     tc_samples samples;
     const tc_quant_size *size; /* further ones */
     size_t n_size;
-    const tc_graph *asked; /* with n_size: the program as it came, which ti_quantize() says */
+    const tc_module *asked; /* with n_size: the program as it came, and what was made of its masks: */
+    const tc_mask_steps *masks; /* both are ti_quantize()'s */
     const tc_observations *merge; /* of other runs */
     size_t n_merge;
     tc_bytes *observe_only; /* gets what was observed, and the module is left as it is; or NULL */
@@ -412,9 +422,10 @@ void ti_quant_number_values(tc_module *module);
 /* The graph of `largest`, values numbered, where it is the same list of nodes; else NULL. */
 const tc_graph *ti_quant_largest(tc_module *module, const tc_module *largest);
 
-/* The program at another size with the constants that it has by now, where it is still the same list
- * of nodes; else NULL.  asked: as it came, at this size. */
-tc_graph *ti_quant_at_size(const tc_module *now, const tc_graph *asked, const tc_module *other);
+/* The program at another size as it is by now, its constants and masks; NULL: it is not the same list of
+ * nodes. */
+TC_MUST_USE tc_status ti_quant_at_size(const tc_module *now, const tc_quant_request *request,
+                                       const tc_module *other, tc_graph **out);
 
 /* qparams.c: {value: {dtype, scale, zero_point, qmin, qmax, axis}} of a typed module, as JSON. */
 tc_bytes ti_qparams_json(tc_ctx *ctx, const tc_module *module); /* in the arena */

@@ -4,8 +4,9 @@
  * At two sizes of its inputs a model is the same list of nodes with the same numbers of values, and
  * only extents differ.  So what was decided by value holds at every size: domains with their scales,
  * and weights and biases as they were corrected there.  Nothing is observed a second time. */
+#include "../ir/build.h"
+#include "mask_values.h"
 #include "methods.h"
-#include "quantizer.h"
 
 static bool same_nodes(const tc_graph *a, const tc_graph *b)
 {
@@ -92,18 +93,131 @@ static void take_constants(tc_graph *g, const tc_graph *before, const tc_graph *
     }
 }
 
+/* ---- corrected constants ---- */
+
+/* Nodes but constants, in order: products may have been given biases that they did not have. */
+typedef struct actors {
+    const tc_node **node;
+    size_t n;
+} actors;
+
+static actors actors_of(tc_ctx *ctx, const tc_graph *g)
+{
+    actors a = {tc_new_n(&ctx->arena, const tc_node *, g->n_node), 0};
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->op != TC_OP_const)
+            a.node[a.n++] = g->node[k];
+    return a;
+}
+
+static bool same_actors(const actors *a, const actors *b)
+{
+    bool same = a->n == b->n;
+    for (size_t k = 0; same && k < a->n; k++)
+        same = a->node[k]->op == b->node[k]->op && a->node[k]->n_out == b->node[k]->n_out;
+    return same;
+}
+
+/* A program, what it is at the first size before its constants are corrected, and after. */
+typedef struct correcting {
+    const tc_graph *plain, *typed;
+    actors own, before, after;
+    size_t at;      /* the next of them */
+    tc_map made;    /* a corrected constant's data => its value */
+    size_t *stays;  /* by value: readers that keep it */
+    size_t *reads;  /* and all of them */
+} correcting;
+
+static const tc_value *constant_at(const tc_graph *g, const tc_node *node, int i)
+{
+    tc_val v = i < node->n_in ? node->in[i] : TC_NONE;
+    return v && ti_is_const(g, v) ? ti_value_of(g, v) : NULL;
+}
+
+/* What operand i of actor k becomes; NULL: it stays as it is.  One that depends on the size does. */
+static const tc_value *corrected(const correcting *c, const tc_graph *g, size_t k, int i)
+{
+    const tc_value *own = constant_at(g, c->own.node[k], i),
+                   *before = constant_at(c->plain, c->before.node[k], i),
+                   *after = constant_at(c->typed, c->after.node[k], i);
+    bool none = i >= c->own.node[k]->n_in || !c->own.node[k]->in[i];
+    if (!after || (none ? before != NULL : !own || !before || !same_constant(own, before)))
+        return NULL;
+    return before && same_constant(before, after) ? NULL : after;
+}
+
+static tc_status give_corrected(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    correcting *c = rw->user;
+    if (node->op == TC_OP_const) {
+        *done = c->reads[node->out[0]] && !c->stays[node->out[0]];
+        return TC_OK;
+    }
+    size_t k = c->at++;
+    int n_in = c->after.node[k]->n_in;
+    tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)n_in + 1);
+    bool any = false;
+    for (int i = 0; i < n_in; i++) {
+        const tc_value *to = corrected(c, rw->from, k, i);
+        bool has = i < node->n_in && node->in[i];
+        in[i] = !to && has ? ti_rewrite_in(rw, node, i) : TC_NONE;
+        if (!to)
+            continue;
+        void **made = ti_map_at(&c->made, (tc_str){(const char *)&to, sizeof to});
+        if (!*made)
+            *made = (void *)(uintptr_t)ti_graph_const(rw->to, to->type, to->data, to->name,
+                                                      to->def->loc);
+        in[i] = (tc_val)(uintptr_t)*made;
+        any = true;
+    }
+    if (!any)
+        return TC_OK;
+    tc_build b = ti_build_instead(rw, node);
+    return ti_b_again(&b, in, n_in, done);
+}
+
+/* Constants of g that are what `plain` has become what `typed` has; false: they are other programs. */
+static tc_status take_corrected(tc_ctx *ctx, tc_graph *g, const tc_graph *plain,
+                                const tc_graph *typed, bool *alike)
+{
+    static tc_rewriter *const rewriters[] = {give_corrected};
+    correcting c = {plain, typed, actors_of(ctx, g), actors_of(ctx, plain), actors_of(ctx, typed),
+                    .stays = tc_new_n(&ctx->arena, size_t, g->n_val),
+                    .reads = tc_new_n(&ctx->arena, size_t, g->n_val)};
+    *alike = same_actors(&c.own, &c.before) && same_actors(&c.own, &c.after);
+    if (!*alike)
+        return TC_OK;
+    ti_map_init(&c.made, &ctx->arena);
+    for (size_t k = 0; k < c.own.n; k++)
+        for (int i = 0; i < c.own.node[k]->n_in; i++) {
+            c.reads[c.own.node[k]->in[i]]++;
+            c.stays[c.own.node[k]->in[i]] += !corrected(&c, g, k, i);
+        }
+    for (size_t i = 0; i < g->n_out; i++)
+        c.stays[g->out[i]]++;
+    return ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &c);
+}
+
 const tc_graph *ti_quant_largest(tc_module *module, const tc_module *largest)
 {
     return largest && same_nodes(ti_main(module), ti_main(largest)) ? ti_main(largest) : NULL;
 }
 
-tc_graph *ti_quant_at_size(const tc_module *now, const tc_graph *asked, const tc_module *other)
+tc_status ti_quant_at_size(const tc_module *now, const tc_quant_request *request,
+                           const tc_module *other, tc_graph **out)
 {
-    if (!same_nodes(ti_main(now), ti_main(other)) || !same_nodes(asked, ti_main(other)))
-        return NULL;
-    tc_graph *g = ti_main(ti_module_copy(other));
-    take_constants(g, asked, ti_main(now));
-    return g;
+    *out = NULL;
+    if (!same_nodes(ti_main(request->asked), ti_main(other)))
+        return TC_OK;
+    tc_module *there = ti_module_copy(other), *here = ti_module_copy(request->asked);
+    TC_TRY(ti_mask_repeat(there, request->masks));
+    TC_TRY(ti_mask_repeat(here, request->masks));
+    tc_graph *g = ti_main(there);
+    if (!same_nodes(g, ti_main(now)) || !same_nodes(g, ti_main(here)))
+        return TC_OK;
+    take_constants(g, ti_main(here), ti_main(now));
+    *out = g;
+    return TC_OK;
 }
 
 static tc_status unlike(tc_ctx *ctx, const tc_graph *g, const tc_graph *first, const char *when)
@@ -123,6 +237,7 @@ static tc_status unlike(tc_ctx *ctx, const tc_graph *g, const tc_graph *first, c
 tc_status ti_quantize_as(tc_ctx *ctx, tc_module *module, const tc_config *config,
                          const tc_quant_record *as)
 {
+    TC_TRY(ti_mask_repeat(module, &as->masks));
     tc_graph *g = ti_main(module);
     if (!same_nodes(g, ti_main(as->asked)))
         return unlike(ctx, g, ti_main(as->asked), "before quantization");
@@ -131,8 +246,7 @@ tc_status ti_quantize_as(tc_ctx *ctx, tc_module *module, const tc_config *config
     take_constants(g, ti_main(as->asked), ti_main(as->real));
     TC_TRY(ti_quant_apply(ctx, module, config, &as->domains));
     g = ti_main(module);
-    if (!same_nodes(g, ti_main(plain)) || !same_nodes(g, ti_main(as->typed)))
-        return unlike(ctx, g, ti_main(as->typed), "quantized,");
-    take_constants(g, ti_main(plain), ti_main(as->typed));
-    return TC_OK;
+    bool alike;
+    TC_TRY(take_corrected(ctx, g, ti_main(plain), ti_main(as->typed), &alike));
+    return alike ? TC_OK : unlike(ctx, g, ti_main(as->typed), "quantized,");
 }

@@ -10,6 +10,7 @@
 #include "elsewhere.h"
 
 #define POOLED TOSAC_FIXTURES "/dynamic/pooled/"
+#define TOKENS TOSAC_FIXTURES "/dynamic/tokens/"
 
 static char folder[] = "/tmp/tosac-unit-XXXXXX";
 
@@ -20,7 +21,8 @@ static tc_dataset *files(tc_ctx *ctx, const char *path)
     return data;
 }
 
-static tc_compiled *compiled(tc_ctx *ctx, const char *target, const char *dim, const char *calib)
+static tc_compiled *compiled(tc_ctx *ctx, const char *path, const char *target, const char *dim,
+                             const char *calib)
 {
     tc_model *model = NULL;
     tc_compiled *out = NULL;
@@ -29,7 +31,7 @@ static tc_compiled *compiled(tc_ctx *ctx, const char *target, const char *dim, c
     open.open_sizes = 1;
     if (dim)
         CHECK(tc_ctx_set_dim(ctx, dim) == TC_OK);
-    CHECK(tc_model_open(ctx, POOLED "model.pt2", &open, &model) == TC_OK);
+    CHECK(tc_model_open(ctx, path, &open, &model) == TC_OK);
     o.target = target;
     o.quant.samples = files(ctx, calib);
     CHECK(tc_compile(ctx, model, &o, &out) == TC_OK);
@@ -60,7 +62,7 @@ static size_t results(tc_ctx *ctx, tc_model *model, const char *path, double *ou
 /* Those of a .npy of f32, whatever its shape. */
 static size_t numbers_of(const char *path, double *out, size_t most)
 {
-    float v[128];
+    float v[4096];
     uint8_t head[10];
     FILE *f = fopen(path, "rb");
     CHECK(f && fread(head, 1, sizeof head, f) == sizeof head && most <= sizeof v / sizeof *v);
@@ -74,15 +76,15 @@ static size_t numbers_of(const char *path, double *out, size_t most)
 }
 
 /* Beside what PyTorch gives at that size. */
-static double sqnr(const char *program, const char *method, int size)
+static double sqnr(const char *from, const char *program, const char *method, int size)
 {
-    enum { MOST = 64 };
+    enum { MOST = 4096 };
     tc_ctx *ctx = tc_ctx_new();
     char path[256];
     double want[MOST], got[MOST], signal = 0, noise = 0;
     tc_model *model = NULL;
     tc_model_options open = tc_model_options_default();
-    snprintf(path, sizeof path, POOLED "x%d.npy", size);
+    snprintf(path, sizeof path, "%sx%d.npy", from, size);
     const char *data[] = {path};
     open.data = data;
     open.n_data = 1;
@@ -90,7 +92,7 @@ static double sqnr(const char *program, const char *method, int size)
     open.method = method;
     CHECK(tc_model_open(ctx, program, &open, &model) == TC_OK);
     size_t n = results(ctx, model, path, got, MOST);
-    snprintf(path, sizeof path, POOLED "y%d.npy", size);
+    snprintf(path, sizeof path, "%sy%d.npy", from, size);
     CHECK(n && numbers_of(path, want, MOST) == n);
     for (size_t i = 0; i < n; i++) {
         signal += want[i] * want[i];
@@ -100,11 +102,14 @@ static double sqnr(const char *program, const char *method, int size)
     return 10 * log10(signal / noise);
 }
 
-static void write_file(const char *path, tc_output kind, const char *target, const char *dim,
-                       const char *calib)
+static void write_file(const char *path, tc_output kind, const char *from, const char *target,
+                       const char *dim, const char *data)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_compiled *c = compiled(ctx, target, dim, calib);
+    char model[256], calib[256];
+    snprintf(model, sizeof model, "%smodel.pt2", from);
+    snprintf(calib, sizeof calib, "%s%s", from, data);
+    tc_compiled *c = compiled(ctx, model, target, dim, calib);
     CHECK(c && tc_compiled_write(ctx, c, kind, path) == TC_OK);
     tc_ctx_free(ctx);
 }
@@ -114,27 +119,41 @@ static void test_one_program(void)
 {
     char path[64];
     snprintf(path, sizeof path, "%s/p.tosa", folder);
-    write_file(path, TC_OUTPUT_TOSA, "TOSA-1.1+INT+shape", NULL, POOLED "one.npz");
-    CHECK(sqnr(path, NULL, 64) > 30 && sqnr(path, NULL, 2) < 15);
-    write_file(path, TC_OUTPUT_TOSA, "TOSA-1.1+INT+shape", NULL, POOLED "calib.npz");
-    CHECK(sqnr(path, NULL, 64) > 30 && sqnr(path, NULL, 7) > 30 && sqnr(path, NULL, 2) > 30);
+    write_file(path, TC_OUTPUT_TOSA, POOLED, "TOSA-1.1+INT+shape", NULL, "one.npz");
+    CHECK(sqnr(POOLED, path, NULL, 64) > 30 && sqnr(POOLED, path, NULL, 2) < 15);
+    write_file(path, TC_OUTPUT_TOSA, POOLED, "TOSA-1.1+INT+shape", NULL, "calib.npz");
+    CHECK(sqnr(POOLED, path, NULL, 64) > 30 && sqnr(POOLED, path, NULL, 7) > 30 &&
+          sqnr(POOLED, path, NULL, 2) > 30);
+}
+
+/* Tokens, products without biases and a mask that is added: biases come with correcting, and sums with the
+ * mask become choices, at every size the same. */
+static void test_tokens(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/t.tosa", folder);
+    write_file(path, TC_OUTPUT_TOSA, TOKENS, "TOSA-1.1+INT+shape", NULL, "calib.npz");
+    CHECK(sqnr(TOKENS, path, NULL, 2) > 30 && sqnr(TOKENS, path, NULL, 7) > 30 &&
+          sqnr(TOKENS, path, NULL, 18) > 30);
 }
 
 static void test_methods(void)
 {
     char path[64];
     snprintf(path, sizeof path, "%s/p.pte", folder);
-    write_file(path, TC_OUTPUT_PTE, "TOSA-1.0+INT", "seq=2,7,64", POOLED "one.npz");
-    CHECK(sqnr(path, "forward_seq64", 64) > 30 && sqnr(path, "forward_seq2", 2) < 15);
-    write_file(path, TC_OUTPUT_PTE, "TOSA-1.0+INT", "seq=2,7,64", POOLED "calib.npz");
-    CHECK(sqnr(path, "forward_seq64", 64) > 30 && sqnr(path, "forward_seq7", 7) > 30 &&
-          sqnr(path, "forward_seq2", 2) > 30);
+    write_file(path, TC_OUTPUT_PTE, POOLED, "TOSA-1.0+INT", "seq=2,7,64", "one.npz");
+    CHECK(sqnr(POOLED, path, "forward_seq64", 64) > 30 &&
+          sqnr(POOLED, path, "forward_seq2", 2) < 15);
+    write_file(path, TC_OUTPUT_PTE, POOLED, "TOSA-1.0+INT", "seq=2,7,64", "calib.npz");
+    CHECK(sqnr(POOLED, path, "forward_seq64", 64) > 30 &&
+          sqnr(POOLED, path, "forward_seq7", 7) > 30 && sqnr(POOLED, path, "forward_seq2", 2) > 30);
 }
 
 int main(void)
 {
     CHECK(mkdtemp(folder) != NULL);
     test_one_program();
+    test_tokens();
     test_methods();
     CHECK(remove_folder(folder));
     return check_done();

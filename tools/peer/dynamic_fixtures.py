@@ -149,6 +149,24 @@ class Pooled(nn.Module):
         return self.head(torch.tanh(3 * self.a(x)).mean(1))
 
 
+class Tokens(nn.Module):
+    """A decoder's layer: tokens, products without biases, a mask that is added."""
+
+    def __init__(self, vocabulary=24, width=8, longest=20):
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary, width)
+        self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+        self.register_buffer("mask", torch.full((longest, longest), -1e9).triu(1), persistent=False)
+
+    def forward(self, tokens):
+        seq = tokens.shape[1]
+        x = self.embed(tokens)
+        q, k, v = self.qkv(x).chunk(3, -1)
+        score = torch.matmul(q, k.transpose(1, 2)) * 0.35 + self.mask[:seq, :seq]
+        return self.head(x + self.out(torch.matmul(F.softmax(score, -1), v)))
+
+
 # name: model, the example's shape, dynamic axes {axis: (name, multiple, lo, hi)}, five sizes, sizes of calibration samples
 B = ("batch", 1, 1, 64)
 MODELS = {
@@ -166,15 +184,18 @@ MODELS = {
     "classify": (Classify, (1, 3, 24, 32), {2: ("rows", 1, 16, 96), 3: ("cols", 1, 16, 96)},
                  [(16, 16), (17, 32), (33, 50), (64, 39), (96, 96)], [(40, 40), (16, 16), (24, 60), (96, 96)]),
     "pooled": (Pooled, (1, 12, 4), {1: ("seq", 1, 2, 64)}, [(2,), (7,), (64,)], [(64,), (2,), (8,)]),
+    "tokens": (Tokens, (1, 6), {1: ("seq", 1, 2, 18)}, [(2,), (7,), (18,)], [(18,), (2,), (9,)]),
     "recurrent": (Recurrent, (2, 5, 6), {0: ("batch", 1, 1, 16)}, [(1,), (2,), (3,), (9,), (16,)], [(4,), (1,), (2,), (12,)]),
 }
 
 
-SMALL = {"pooled"}  # of test/fixture/dynamic, recorded when named
+SMALL = {"pooled", "tokens"}  # of test/fixture/dynamic, recorded when named
 
 
-def numbers(shape):
-    """Multiples of 1/16: small in an archive, and exact in half precision."""
+def numbers(shape, tokens=0):
+    """Multiples of 1/16: small in an archive, and exact in half precision; or so many tokens."""
+    if tokens:
+        return torch.randint(0, tokens, shape)
     return torch.round(torch.randn(shape) * 16) / 16
 
 
@@ -213,17 +234,18 @@ def record(out, name):
     for axis, (word, multiple, lo, hi) in axes.items():
         dim = Dim(word, min=lo, max=hi)
         dims[axis] = multiple * dim if multiple > 1 else dim
-    program = export(model, (torch.randn(shape),), dynamic_shapes=(dims,))
+    tokens = model.embed.num_embeddings if hasattr(model, "embed") else 0
+    program = export(model, (numbers(shape, 3) if tokens else torch.randn(shape),), dynamic_shapes=(dims,))
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, folder / "model.pt2")
     without_paths(folder / "model.pt2")
-    np.savez(folder / "one.npz", x=numbers([16] + shape_at(shape, axes, calib[0])).numpy())
-    samples = [numbers(at) for at in (shape_at(shape, axes, size) for size in calib) for _ in range(some(at, 12))]
+    np.savez(folder / "one.npz", x=numbers([16] + shape_at(shape, axes, calib[0]), tokens).numpy())
+    samples = [numbers(at, tokens) for at in (shape_at(shape, axes, size) for size in calib) for _ in range(some(at, 12))]
     np.savez(folder / "calib.npz", *(x.numpy() for x in samples))
     for size in sizes:
         at = shape_at(shape, axes, size)
-        x = numbers([some(at, 8)] + at)
+        x = numbers([some(at, 8)] + at, tokens)
         with torch.no_grad():
             y = torch.stack([model(sample) for sample in x])
         at = "x".join(map(str, size))
